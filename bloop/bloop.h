@@ -1,0 +1,126 @@
+/*
+ * bloop - the loop structure of an optimized binary, in the terms of its source.
+ *
+ * Knows:    ELF, DWARF, instructions, control flow graphs, dominators, loops, and the
+ *           scope tree that comes of them, with its text forms.
+ * Does not: samples, metrics, pages; print; read the environment.
+ *
+ * Usual life:
+ *     bloop_open -> bloop_scopes_at (some addresses) or bloop_scopes_all -> bloop_close
+ *     scope_tree_find / scope_tree_write ... -> scope_tree_free
+ *
+ * Memory:   a scope tree owns all it hands out and outlives the binary it came from.
+ * Errors:   -1 with words only when nothing at all can be said; what is merely missing or
+ *           damaged is a warning and the rest is there.
+ * Threads:  a bloop_binary belongs to one thread at a time (it uses several itself); a
+ *           finished scope tree is read-only and may be shared.
+ * Order:    all output is ordered by address and name; never by time, hash or thread.
+ */
+#ifndef BLOOP_H
+#define BLOOP_H
+
+#include "support/support.h"
+
+typedef uint64_t vaddr;   /* link-time virtual address in one load module (run-time address - load bias) */
+typedef uint32_t scope_ix; /* index into scope_tree.scopes */
+#define SCOPE_NONE UINT32_MAX
+
+/* ---- the scope tree ------------------------------------------------------------ */
+
+/*
+ *   MODULE > FILE > PROC > (INLINE | LOOP | STMT)*,  INLINE and LOOP > (INLINE | LOOP | STMT)*
+ *
+ *   MODULE a.out
+ *     FILE src/heat.f90
+ *       PROC heat_solve            40-71
+ *         LOOP                     52-60   natural
+ *           INLINE dot             called at heat.f90:54
+ *             LOOP                 12-14   natural, vector, instance 1 of 2
+ *               STMT               13      [0x1180-0x11a4)
+ */
+enum scope_kind { SCOPE_MODULE, SCOPE_FILE, SCOPE_PROC, SCOPE_INLINE, SCOPE_LOOP, SCOPE_STMT };
+
+/* What of several loops in the binary one source loop has become, where it can be proved. */
+enum loop_role { LOOP_PLAIN, LOOP_VECTOR, LOOP_REMAINDER, LOOP_UNROLLED };
+
+struct scope { /* plain values; unused fields are 0 */
+    uint8_t kind;      /* enum scope_kind */
+    uint8_t role;      /* LOOP: enum loop_role */
+    bool irreducible;  /* LOOP: entered at more than one place */
+    bool outlined;     /* PROC: a region (OpenMP) cut out of the procedure `origin` */
+    scope_ix parent;   /* always below the own index; SCOPE_NONE for a MODULE */
+    str_id name;       /* MODULE, FILE: path as known from the binary ("" = no source known); PROC, INLINE: full demangled name */
+    str_id short_name; /* PROC, INLINE: the name without parameters; equals name where there is nothing to leave out */
+    str_id link_name;  /* PROC: symbol; INLINE: linkage name or "" */
+    str_id origin;     /* PROC: full name of the procedure it is a clone, cold part or outlined region of, or "" */
+    str_id file;       /* PROC, INLINE, LOOP, STMT: file of its own lines (may differ from the FILE above) */
+    str_id call_file;  /* INLINE: where the call stands */
+    uint32_t call_line;
+    uint32_t line_first, line_last; /* 0: unknown. LOOP: line_first is the loop's own line as the programmer wrote it */
+    vaddr entry;       /* PROC: entry; LOOP: address of the header */
+    uint32_t range_first, range_count; /* into scope_tree.ranges. STMT: exactly its instructions. LOOP: its blocks. PROC: all its parts */
+    uint32_t instance, instances;      /* LOOP: this is instance k of n of one source loop in its PROC (1 of 1 when alone) */
+};
+
+struct addr_range {
+    vaddr begin, end; /* half open */
+};
+
+struct scope_tree {
+    struct strtab *strings;
+    struct scope *scopes; /* parents before children, siblings in the order of address (FILE: of name) */
+    size_t scope_count;
+    struct addr_range *ranges;
+    size_t range_count;
+    /* Private: the look-up of scope_tree_find. */
+    struct scope_lookup *lookup;
+};
+
+struct scope_tree *scope_tree_create(void);
+void scope_tree_free(struct scope_tree *);
+/* The deepest scope that holds `addr`: a STMT as a rule; a PROC or LOOP where the instruction has no line; SCOPE_NONE
+   where no procedure is known. O(log n). The first call builds the look-up: make it before sharing. */
+scope_ix scope_tree_find(struct scope_tree *, vaddr addr);
+/* Verify indices, order, kinds and that the STMT ranges of a tree do not overlap; for tests and after reading. */
+int scope_tree_check(const struct scope_tree *, struct err *);
+
+enum scope_format { SCOPE_XML, SCOPE_HPCSTRUCT, SCOPE_OUTLINE };
+int scope_tree_write(struct scope_tree *, enum scope_format, struct outfile *, struct err *);
+/* Reads SCOPE_XML and SCOPE_HPCSTRUCT (told apart by the root element). A file may hold several modules. */
+int scope_tree_read(const char *path, struct scope_tree **, struct warnings *, struct err *);
+
+/* ---- making it from a binary ---------------------------------------------------- */
+
+struct bloop_options {
+    const char *const *debug_dirs; /* where separate debug files are looked for, besides /usr/lib/debug; NULL-terminated, or NULL */
+    unsigned threads;              /* 0: all processors */
+    const char *function_glob;     /* only procedures whose name matches; NULL: all */
+    const char *source_glob;       /* only procedures from matching files; NULL: all */
+    const struct progress *progress;
+};
+
+struct bloop_binary;
+
+/* Opens an ELF executable, shared object, relocatable file or a vDSO image. `path` "[vdso]" means this process's own.
+   Costs little: sections are mapped, nothing is decoded yet. opts may be NULL; it is copied, its strings are not. */
+int bloop_open(const char *path, const struct bloop_options *opts, struct bloop_binary **, struct warnings *, struct err *);
+void bloop_close(struct bloop_binary *);
+
+const char *bloop_build_id(const struct bloop_binary *); /* lower-case hex, "" where there is none */
+struct addr_range bloop_text_extent(const struct bloop_binary *);
+
+/* The scopes of the functions that hold the given addresses (any order, repetitions allowed), and nothing else: costs what those
+   functions cost. Addresses in no function give no scope. */
+int bloop_scopes_at(struct bloop_binary *, const vaddr *addrs, size_t count, struct scope_tree **, struct warnings *, struct err *);
+/* The scopes of every function of the binary. */
+int bloop_scopes_all(struct bloop_binary *, struct scope_tree **, struct warnings *, struct err *);
+
+/* What the last bloop_scopes_* saw, for sweeps and benchmarks. */
+struct bloop_stats {
+    uint64_t text_bytes, code_bytes, padding_bytes, table_bytes; /* text_bytes: all executable sections */
+    uint64_t functions, blocks, instructions, loops, irreducible_loops;
+    uint64_t undecodable_bytes, indirect_jumps, unresolved_jumps;
+};
+struct bloop_stats bloop_stats(const struct bloop_binary *);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * driver - the hpcview command: options, help, words on the terminal, exit status.
+ *
+ * Knows:    which room does what, and what the user typed.
+ * Does not: how anything is done.
+ *
+ * To add a command: one file cmd_x.c with its `const struct command command_x`, a line in main.c's table and in local.mk,
+ * doc/man/hpcview-x.1. tests/driver/manual.sh notices what was forgotten.
+ */
+#ifndef DRIVER_H
+#define DRIVER_H
+
+#include "support/support.h"
+
+/* ---- options: rows of a table; help, manual check and parsing all use the rows ---- */
+
+enum option_type {
+    OPT_FLAG,   /* bool *: set true */
+    OPT_STRING, /* const char ** */
+    OPT_LIST,   /* struct string_list *: may be given several times */
+    OPT_COUNT,  /* unsigned *: a whole number, 0 or more */
+    OPT_SECONDS /* double *: 0 or more */
+};
+
+struct string_list VEC(const char *);
+/* The list as a NULL-terminated array, lent until the list changes. */
+const char *const *string_list_array(struct string_list *);
+
+struct option_row {
+    const char *name; /* long name without dashes; NULL ends a table */
+    char letter;      /* 0: none */
+    enum option_type type;
+    void *where;
+    const char *arg; /* word for the argument in help; NULL for flags */
+    const char *help;
+};
+
+struct session {
+    struct warnings *warnings;
+    struct progress progress;
+    struct err err;
+    bool quiet;
+};
+
+struct command {
+    const char *name;     /* "build" */
+    const char *synopsis; /* "[options] CONFIG.xml | MEASUREMENTS..." */
+    const char *summary;  /* one line, lower case, no full stop */
+    const struct option_row *const *options; /* tables, NULL-terminated, so that run can use record's rows too */
+    bool stops_at_operand; /* options end at the first word that is none, as for `record PROGRAM ARGS` */
+    /* argv: the operands, NULL-terminated. Returns an exit status, or -1 with s->err filled. */
+    int (*run)(struct session *s, int argc, char **argv);
+};
+
+extern const struct command command_run, command_record, command_events, command_structure, command_import, command_init, command_build,
+    command_print, command_info, command_open;
+
+/* Parses into the rows' places and leaves the operands in argv[0..*argc); -1 with a usage error. *help is set by --help. */
+int options_parse(const struct command *, int *argc, char **argv, bool *help, struct err *);
+void options_help(const struct command *);
+
+/* Prints what has come together in s->warnings on standard error and empties nothing; each is printed once. */
+void session_print_warnings(struct session *);
+
+/* The recorder's shared library: beside the build tree's hpcview or in pkglibdir; HPCVIEW_RECORDER overrides. Caller frees. */
+char *driver_recorder_path(void);
+
+#endif

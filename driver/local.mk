@@ -1,0 +1,3 @@
+bin_PROGRAMS += %D%/hpcview
+%C%_hpcview_SOURCES = %D%/driver.h %D%/main.c %D%/options.c
+%C%_hpcview_LDADD = $(ROOM_LDADD)

@@ -1,0 +1,130 @@
+/* main: find the command, run it, say what went wrong, choose the exit status. */
+#include "config.h"
+#include "driver/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct command *const commands[] = {
+    /* in the order a user meets them */
+    NULL,
+};
+
+enum { EXIT_FAILED = 1, EXIT_WRONG_USAGE = 2 };
+
+static void out_of_memory(size_t wanted)
+{
+    fprintf(stderr, "hpcview: out of memory: %zu more bytes cannot be had\n", wanted);
+    _exit(EXIT_FAILED);
+}
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "Usage: hpcview COMMAND [options] ...\n\nShows where a program loses its time, by file, procedure, loop and line.\n\nCommands:\n");
+    for (const struct command *const *cmd = commands; *cmd; cmd++)
+        fprintf(to, "  %-10s %s\n", (*cmd)->name, (*cmd)->summary);
+    fprintf(to, "\n'hpcview COMMAND --help' shows a command's options. To begin:\n  hpcview run -- ./program\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (const struct command *const *cmd = commands; *cmd; cmd++)
+        if (strcmp((*cmd)->name, name) == 0)
+            return *cmd;
+    return NULL;
+}
+
+static int no_such_command(const char *name)
+{
+    const char *names[ARRAY_SIZE(commands)];
+    size_t n = 0;
+    for (const struct command *const *cmd = commands; *cmd; cmd++)
+        names[n++] = (*cmd)->name;
+    names[n] = NULL;
+    const char *near = str_nearest(name, names);
+    if (near)
+        fprintf(stderr, "hpcview: no command '%s'; did you mean '%s'?\n", name, near);
+    else
+        fprintf(stderr, "hpcview: no command '%s'; 'hpcview --help' lists them\n", name);
+    return EXIT_WRONG_USAGE;
+}
+
+/* A line on a terminal, from the first second on, at most ten times a second. */
+static void show_progress(void *ctx, const char *what, uint64_t done, uint64_t total)
+{
+    static double first, last;
+    static bool shown;
+    struct timespec now;
+    (void)ctx;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double t = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    if (first == 0)
+        first = t;
+    if (done >= total) {
+        if (shown)
+            fprintf(stderr, "\r\033[K");
+        shown = false;
+        first = 0;
+        return;
+    }
+    if (t - first < 1 || t - last < 0.1)
+        return;
+    last = t;
+    shown = true;
+    fprintf(stderr, "\r\033[K%s %d%%", what, (int)(total ? done * 100 / total : 0));
+}
+
+void session_print_warnings(struct session *s)
+{
+    static size_t printed;
+    for (; printed < warnings_count(s->warnings); printed++)
+        fprintf(stderr, "hpcview: warning: %s\n", warnings_get(s->warnings, printed));
+}
+
+static int run_command(const struct command *cmd, int argc, char **argv)
+{
+    struct session s = {.warnings = warnings_create()};
+    bool help;
+    if (isatty(STDERR_FILENO))
+        s.progress.report = show_progress;
+    int status = options_parse(cmd, &argc, argv, &help, &s.err);
+    if (status == 0 && help)
+        options_help(cmd);
+    else if (status == 0)
+        status = cmd->run(&s, argc, argv);
+    session_print_warnings(&s);
+    if (status < 0) {
+        fprintf(stderr, "hpcview: %s\n", s.err.msg);
+        status = s.err.kind == ERR_USAGE ? EXIT_WRONG_USAGE : EXIT_FAILED;
+    }
+    warnings_free(s.warnings);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "hpcview: writing to standard output failed\n");
+        status = status ? status : EXIT_FAILED;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    mem_set_handler(out_of_memory);
+    /* Installed under a command's own name, `bloop` say, it is that command. */
+    if (strcmp(path_base(argv[0]), "bloop") == 0 && find_command("structure"))
+        return run_command(find_command("structure"), argc - 1, argv + 1);
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_WRONG_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_usage(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("hpcview %s\n", PACKAGE_VERSION);
+        return 0;
+    }
+    const struct command *cmd = find_command(argv[1]);
+    return cmd ? run_command(cmd, argc - 2, argv + 2) : no_such_command(argv[1]);
+}

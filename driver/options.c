@@ -1,0 +1,138 @@
+/* Options as rows of a table. */
+#include "driver/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const *string_list_array(struct string_list *list)
+{
+    vec_reserve(list, list->count + 1);
+    list->items[list->count] = NULL;
+    return list->items;
+}
+
+static const struct option_row *find(const struct command *cmd, const char *name, size_t len, char letter)
+{
+    for (const struct option_row *const *table = cmd->options; table && *table; table++)
+        for (const struct option_row *row = *table; row->name; row++)
+            if (letter ? row->letter == letter : strlen(row->name) == len && memcmp(row->name, name, len) == 0)
+                return row;
+    return NULL;
+}
+
+static int unknown(const struct command *cmd, const char *word, struct err *err)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (const struct option_row *const *table = cmd->options; table && *table; table++)
+        for (const struct option_row *row = *table; row->name && n < ARRAY_SIZE(names) - 1; row++)
+            names[n++] = row->name;
+    names[n] = NULL;
+    const char *near = word[1] == '-' ? str_nearest(word + 2, names) : NULL;
+    if (near)
+        return err_set(err, ERR_USAGE, "%s: no option '%s'; did you mean '--%s'?", cmd->name, word, near);
+    return err_set(err, ERR_USAGE, "%s: no option '%s'; 'hpcview %s --help' lists them", cmd->name, word, cmd->name);
+}
+
+static int store(const struct command *cmd, const struct option_row *row, const char *value, struct err *err)
+{
+    char *end;
+    switch (row->type) {
+    case OPT_FLAG:
+        *(bool *)row->where = true;
+        return 0;
+    case OPT_STRING:
+        *(const char **)row->where = value;
+        return 0;
+    case OPT_LIST:
+        *vec_push((struct string_list *)row->where) = value;
+        return 0;
+    case OPT_COUNT: {
+        unsigned long n = strtoul(value, &end, 10);
+        if (*value < '0' || *value > '9' || *end || n > 1000000000)
+            return err_set(err, ERR_USAGE, "%s: --%s wants a whole number, not '%s'", cmd->name, row->name, value);
+        *(unsigned *)row->where = (unsigned)n;
+        return 0;
+    }
+    case OPT_SECONDS: {
+        double seconds = strtod(value, &end);
+        if (!*value || *end || !(seconds >= 0 && seconds < 1e9))
+            return err_set(err, ERR_USAGE, "%s: --%s wants a number of seconds, not '%s'", cmd->name, row->name, value);
+        *(double *)row->where = seconds;
+        return 0;
+    }
+    }
+    return 0;
+}
+
+/* One "--name", "--name=value", "-x" or "-xvalue"; *used counts the words of argv it took. */
+static int parse_one(const struct command *cmd, char **argv, int *used, struct err *err)
+{
+    const char *word = argv[0], *value;
+    const struct option_row *row;
+    if (word[1] == '-') {
+        value = strchr(word, '=');
+        row = find(cmd, word + 2, value ? (size_t)(value - word - 2) : strlen(word + 2), 0);
+        value = value ? value + 1 : NULL;
+    } else {
+        row = find(cmd, NULL, 0, word[1]);
+        value = word[2] ? word + 2 : NULL;
+    }
+    if (!row || (row->type == OPT_FLAG && value))
+        return unknown(cmd, word, err);
+    *used = 1;
+    if (row->type != OPT_FLAG && !value) {
+        value = argv[1];
+        if (!value)
+            return err_set(err, ERR_USAGE, "%s: %s wants %s after it", cmd->name, word, row->arg);
+        *used = 2;
+    }
+    return store(cmd, row, value, err);
+}
+
+int options_parse(const struct command *cmd, int *argc, char **argv, bool *help, struct err *err)
+{
+    int operands = 0, i = 0;
+    *help = false;
+    while (i < *argc) {
+        char *word = argv[i];
+        if (strcmp(word, "--") == 0) {
+            i++;
+            break;
+        }
+        if (word[0] != '-' || word[1] == '\0') {
+            if (cmd->stops_at_operand)
+                break;
+            argv[operands++] = word;
+            i++;
+            continue;
+        }
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            *help = true;
+            return 0;
+        }
+        int used = 1;
+        if (parse_one(cmd, argv + i, &used, err) < 0)
+            return -1;
+        i += used;
+    }
+    while (i < *argc)
+        argv[operands++] = argv[i++];
+    argv[operands] = NULL;
+    *argc = operands;
+    return 0;
+}
+
+void options_help(const struct command *cmd)
+{
+    printf("Usage: hpcview %s %s\n\n%s.\n", cmd->name, cmd->synopsis, cmd->summary);
+    printf("\nOptions:\n");
+    for (const struct option_row *const *table = cmd->options; table && *table; table++)
+        for (const struct option_row *row = *table; row->name; row++) {
+            char left[80];
+            snprintf(left, sizeof left, "  %c%c%s --%s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
+                     row->letter ? "," : " ", row->name, row->arg ? " " : "", row->arg ? row->arg : "");
+            printf("%-30s %s\n", left, row->help);
+        }
+    printf("%-30s %s\n", "  -h, --help", "this text");
+}

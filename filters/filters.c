@@ -1,0 +1,5 @@
+#include "filters/filters.h"
+
+const struct filter filter_table[] = {
+    {0},
+};

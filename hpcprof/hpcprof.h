@@ -1,0 +1,143 @@
+/*
+ * hpcprof - measurements: recording them, their file, reading them back.
+ *
+ * Knows:    PAPI, the preload library, the measurement file (doc/formats/measurement.md).
+ * Does not: structure, source, metrics, pages.
+ *
+ * Usual life, reading:   hpcprof_read (a file or a directory) -> look at the tables -> hpcprof_free
+ * Usual life, recording: hpcprof_record (runs the program, returns its status)
+ *
+ * Memory:   struct hpcprof owns all its tables and strings until hpcprof_free.
+ * Errors:   a file cut short gives all complete blocks before the cut, and a warning;
+ *           a block whose checksum fails is never used.
+ * Threads:  after reading, read-only and shareable.
+ */
+#ifndef HPCPROF_H
+#define HPCPROF_H
+
+#include "support/support.h"
+
+/* ---- what was measured ---------------------------------------------------------- */
+
+enum hpcprof_event_flags {
+    HPCPROF_FREQUENCY = 1, /* asked for as samples a second; period is then the mean one */
+    HPCPROF_ESTIMATED = 2, /* multiplexed: scaled up from part of the time */
+    HPCPROF_LOST = 4,      /* counts samples the kernel lost or throttled, not a cost in the program */
+};
+
+struct hpcprof_event {
+    str_id name;        /* as given: "PAPI_TOT_CYC", "perf::TASK-CLOCK", "CPUTIME" */
+    str_id description; /* PAPI's words, or "" */
+    str_id unit;        /* "cycles", "ns", "us", "faults", ..., or "" */
+    uint64_t period;    /* counts per sample; 0: counts are exact, not sampled */
+    unsigned flags;
+};
+
+struct hpcprof_module {
+    str_id path;     /* as loaded; "[vdso]", "[anonymous]", "[kernel]" for code without a file; "" never */
+    str_id build_id; /* lower-case hex, or "" */
+};
+
+/* Today every context is one place in the code and parent is HPCPROF_NO_PARENT; call paths come as parents. */
+#define HPCPROF_NO_PARENT UINT32_MAX
+struct hpcprof_context {
+    uint32_t parent;  /* index of an earlier context, or HPCPROF_NO_PARENT */
+    uint32_t module;  /* index into modules */
+    uint64_t address; /* link-time virtual address in the module; meaningless where `line` or `procedure` is given instead */
+    str_id procedure, file; /* only from imports that know no addresses; else "" */
+    uint32_t line;
+    bool by_line;     /* placed by (procedure, file, line), not by address */
+};
+
+/* One process; measurements of a run have one per process (rank). */
+struct hpcprof_process {
+    str_id source_file; /* the file this was read from, its last component */
+    str_id host, command, working_dir, machine /* CPU model */, kernel, sampler;
+    uint64_t start_ns, end_ns; /* UNIX time; 0: unknown */
+    uint32_t pid, parent_pid;
+    int32_t rank;        /* -1: none */
+    int32_t exit_status; /* as by wait(2); -1: unknown (killed, still running) */
+    uint32_t first_thread, thread_count; /* into threads */
+    bool complete;       /* the closing block is there */
+};
+
+struct hpcprof_thread {
+    uint32_t process;
+    uint32_t number; /* 0 is the main thread; in order of creation */
+    str_id name;
+    uint64_t start_ns, end_ns, cpu_ns; /* 0: unknown */
+};
+
+/* The event's exact total in one thread, read from the counter at its end. */
+struct hpcprof_total {
+    uint32_t thread, event;
+    uint64_t value;
+};
+
+/* What fell where: sorted by thread, context, event; no (thread, context, event) twice. */
+struct hpcprof_count {
+    uint32_t thread, context, event;
+    uint64_t samples; /* 0 for events that are not sampled */
+    uint64_t value;   /* in the event's unit: samples x period, or the sum of periods */
+};
+
+/* A named region of the program (hpcview.h): counts inside it are also in `counts`, this says which part. */
+struct hpcprof_region {
+    str_id name;
+};
+
+struct hpcprof {
+    struct strtab *strings;
+    struct hpcprof_event *events;
+    struct hpcprof_module *modules;
+    struct hpcprof_context *contexts;
+    struct hpcprof_process *processes;
+    struct hpcprof_thread *threads;
+    struct hpcprof_total *totals;
+    struct hpcprof_count *counts;
+    size_t event_count, module_count, context_count, process_count, thread_count, total_count, count_count;
+};
+
+/* `path`: a measurement file, or a directory with any number of them (other files there are passed over). Equal events and
+   modules of several processes are one row. */
+int hpcprof_read(const char *path, struct hpcprof **, struct warnings *, struct err *);
+/* The same from bytes in memory, `name` being what messages call them. */
+int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct hpcprof **, struct warnings *, struct err *);
+void hpcprof_free(struct hpcprof *);
+/* Writes `p` as one measurement file (all its processes in it): what imports and merges use. */
+int hpcprof_write(const struct hpcprof *p, struct outfile *, struct err *);
+/* A fresh, empty measurement for imports to fill through the hpcprof_add_* functions; each returns the row's index, an equal row's if
+   there is one. */
+struct hpcprof *hpcprof_create(void);
+uint32_t hpcprof_add_event(struct hpcprof *, const struct hpcprof_event *);
+uint32_t hpcprof_add_module(struct hpcprof *, const char *path, const char *build_id);
+uint32_t hpcprof_add_context(struct hpcprof *, const struct hpcprof_context *);
+uint32_t hpcprof_add_process(struct hpcprof *, const struct hpcprof_process *); /* never shared */
+uint32_t hpcprof_add_thread(struct hpcprof *, const struct hpcprof_thread *);   /* never shared; of the last process */
+void hpcprof_add_count(struct hpcprof *, const struct hpcprof_count *);         /* adds to an equal one */
+
+/* ---- recording -------------------------------------------------------------------- */
+
+struct hpcprof_record_options {
+    const char *out_dir;        /* made where missing */
+    const char *const *events;  /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
+    const char *preload;        /* path of libhpcview-record.so */
+    const char *sampler;        /* "papi", "ring" or NULL for the default */
+    bool multiplex, repeat, follow_children;
+    double delay, duration;     /* seconds; 0: none */
+    const char *only_processes; /* glob on the program's base name; NULL: all */
+    const char *const *environment; /* names of variables to note; NULL-terminated or NULL */
+};
+
+/* Runs argv (NULL-terminated) recorded, waits, and gives its wait(2) status in *status. Errors: the program or the events cannot be
+   used at all; found before anything is started. */
+int hpcprof_record(const struct hpcprof_record_options *, char *const *argv, int *status, struct warnings *, struct err *);
+
+/* What can be sampled here: for each event its name, PAPI's description, its default period and why it cannot be used (NULL: it can). */
+struct hpcprof_event_info {
+    const char *name, *description, *unit, *why_not;
+    uint64_t default_period;
+};
+int hpcprof_list_events(bool all, const char *pattern, void (*each)(void *ctx, const struct hpcprof_event_info *), void *ctx, struct err *);
+
+#endif

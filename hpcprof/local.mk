@@ -1,0 +1,2 @@
+noinst_LIBRARIES += %D%/libhpcprof.a
+%C%_libhpcprof_a_SOURCES = %D%/hpcprof.h

@@ -1,0 +1,338 @@
+/* Files: mapped in, and out only whole. */
+#include "support/support.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- in ---- */
+
+static int read_all(int fd, struct filemap *map, const char *path, struct err *err)
+{
+    struct buf all = {0};
+    char part[65536];
+    ssize_t n;
+    while ((n = read(fd, part, sizeof part)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            buf_release(&all);
+            return err_errno(err, path, "cannot be read");
+        }
+        buf_add(&all, part, (size_t)n);
+    }
+    map->bytes = (const uint8_t *)all.bytes;
+    map->len = all.len;
+    return 0;
+}
+
+int filemap_open(struct filemap *map, const char *path, struct err *err)
+{
+    struct stat st;
+    int status = 0;
+    *map = (struct filemap){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(err, path, "cannot be opened");
+    if (fstat(fd, &st) != 0)
+        status = err_errno(err, path, "cannot be opened");
+    else if (S_ISDIR(st.st_mode))
+        status = err_set(err, ERR_SYSTEM, "%s: is a folder, not a file", path);
+    else if (!S_ISREG(st.st_mode) || st.st_size == 0)
+        status = read_all(fd, map, path, err); /* pipes; and /proc, whose files have no size */
+    else {
+        void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (p == MAP_FAILED)
+            status = err_errno(err, path, "cannot be mapped");
+        else
+            *map = (struct filemap){p, (size_t)st.st_size, true};
+    }
+    close(fd);
+    return status;
+}
+
+void filemap_release(struct filemap *map)
+{
+    if (map->mapped)
+        munmap((void *)map->bytes, map->len);
+    else
+        mem_free((void *)map->bytes);
+    *map = (struct filemap){0};
+}
+
+/* ---- out: one file ---- */
+
+struct outfile {
+    char *path, *temporary; /* temporary NULL: standard output */
+    int fd;
+    int first_errno;
+    size_t used;
+    char pending[65536];
+};
+
+int outfile_create(const char *path, struct outfile **out, struct err *err)
+{
+    struct outfile *f = mem_calloc(1, sizeof *f);
+    f->path = mem_strdup(path);
+    if (strcmp(path, "-") == 0)
+        f->fd = STDOUT_FILENO;
+    else {
+        f->temporary = mem_printf("%s.XXXXXX", path);
+        f->fd = mkostemp(f->temporary, O_CLOEXEC);
+        if (f->fd < 0) {
+            err_errno(err, path, "cannot be written");
+            mem_free(f->temporary);
+            mem_free(f->path);
+            mem_free(f);
+            *out = NULL;
+            return -1;
+        }
+        mode_t mask = umask(0); /* mkostemp gives 0600; a result is for everybody the user lets read */
+        umask(mask);
+        (void)!fchmod(f->fd, 0666 & ~mask);
+    }
+    *out = f;
+    return 0;
+}
+
+static void write_through(struct outfile *f, const char *bytes, size_t n)
+{
+    while (n && !f->first_errno) {
+        ssize_t done = write(f->fd, bytes, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0) {
+            f->first_errno = errno;
+            return;
+        }
+        bytes += done;
+        n -= (size_t)done;
+    }
+}
+
+static void flush(struct outfile *f)
+{
+    write_through(f, f->pending, f->used);
+    f->used = 0;
+}
+
+void outfile_write(struct outfile *f, const void *bytes, size_t n)
+{
+    if (n > sizeof f->pending - f->used) {
+        flush(f);
+        if (n >= sizeof f->pending) {
+            write_through(f, bytes, n);
+            return;
+        }
+    }
+    if (n)
+        memcpy(f->pending + f->used, bytes, n);
+    f->used += n;
+}
+
+void outfile_printf(struct outfile *f, const char *fmt, ...)
+{
+    char small[512];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
+    if (n < 0)
+        return;
+    if ((size_t)n < sizeof small) {
+        outfile_write(f, small, (size_t)n);
+        return;
+    }
+    char *text = mem_alloc((size_t)n + 1);
+    va_start(args, fmt);
+    vsnprintf(text, (size_t)n + 1, fmt, args);
+    va_end(args);
+    outfile_write(f, text, (size_t)n);
+    mem_free(text);
+}
+
+static void outfile_close(struct outfile *f)
+{
+    if (f->temporary)
+        close(f->fd);
+    mem_free(f->temporary);
+    mem_free(f->path);
+    mem_free(f);
+}
+
+int outfile_commit(struct outfile *f, struct err *err)
+{
+    int status = 0;
+    flush(f);
+    if (!f->first_errno && f->temporary && rename(f->temporary, f->path) != 0)
+        f->first_errno = errno;
+    if (f->first_errno) {
+        errno = f->first_errno;
+        status = err_errno(err, f->temporary ? f->path : "standard output", "cannot be written");
+        if (f->temporary)
+            unlink(f->temporary);
+    }
+    outfile_close(f);
+    return status;
+}
+
+void outfile_abandon(struct outfile *f)
+{
+    if (!f)
+        return;
+    if (f->temporary)
+        unlink(f->temporary);
+    outfile_close(f);
+}
+
+/* ---- out: a folder ---- */
+
+int dir_make(const char *path, struct err *err)
+{
+    char *partial = mem_strdup(path);
+    int status = 0;
+    for (char *p = partial + 1; status == 0; p++) {
+        if (*p != '/' && *p != '\0')
+            continue;
+        char separator = *p;
+        *p = '\0';
+        if (mkdir(partial, 0777) != 0 && errno != EEXIST)
+            status = err_errno(err, path, "cannot be made");
+        *p = separator;
+        if (separator == '\0')
+            break;
+    }
+    struct stat st;
+    if (status == 0 && (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)))
+        status = err_set(err, ERR_SYSTEM, "%s: exists and is not a folder", path);
+    mem_free(partial);
+    return status;
+}
+
+/* Depth is bounded by the file system's own limit on path length. */
+int dir_remove_tree(const char *path, struct err *err)
+{
+    struct stat st;
+    int status = 0;
+    if (lstat(path, &st) != 0)
+        return errno == ENOENT ? 0 : err_errno(err, path, "cannot be removed");
+    if (!S_ISDIR(st.st_mode))
+        return unlink(path) == 0 ? 0 : err_errno(err, path, "cannot be removed");
+    DIR *dir = opendir(path);
+    if (!dir)
+        return err_errno(err, path, "cannot be removed");
+    for (struct dirent *e; status == 0 && (e = readdir(dir));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        char *inside = path_join(path, e->d_name);
+        status = dir_remove_tree(inside, err);
+        mem_free(inside);
+    }
+    closedir(dir);
+    if (status == 0 && rmdir(path) != 0)
+        status = err_errno(err, path, "cannot be removed");
+    return status;
+}
+
+struct outdir {
+    char *path, *temporary;
+};
+
+static bool holds_nothing_else(const char *path, const char *marker)
+{
+    char *inside = path_join(path, marker);
+    bool ours = access(inside, F_OK) == 0;
+    mem_free(inside);
+    if (ours)
+        return true;
+    DIR *dir = opendir(path);
+    if (!dir)
+        return false;
+    bool empty = true;
+    for (struct dirent *e; empty && (e = readdir(dir));)
+        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    closedir(dir);
+    return empty;
+}
+
+static char *without_trailing_slashes(const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return mem_strndup(path, n);
+}
+
+int outdir_create(const char *path, const char *marker, struct outdir **out, struct err *err)
+{
+    struct stat st;
+    *out = NULL;
+    if (lstat(path, &st) == 0) {
+        if (!S_ISDIR(st.st_mode))
+            return err_set(err, ERR_SYSTEM, "%s: exists and is not a folder; name another place", path);
+        if (!holds_nothing_else(path, marker))
+            return err_set(err, ERR_SYSTEM, "%s: holds other things (no %s in it); name a new folder", path, marker);
+    }
+    struct outdir *d = mem_calloc(1, sizeof *d);
+    d->path = without_trailing_slashes(path);
+    const char *base = path_base(d->path);
+    char *parent = base > d->path + 1 ? mem_strndup(d->path, (size_t)(base - d->path - 1)) : NULL;
+    int status = parent ? dir_make(parent, err) : 0;
+    mem_free(parent);
+    d->temporary = mem_printf("%s.XXXXXX", d->path);
+    if (status == 0 && !mkdtemp(d->temporary))
+        status = err_errno(err, path, "cannot be made");
+    if (status < 0) {
+        mem_free(d->temporary);
+        mem_free(d->path);
+        mem_free(d);
+        return -1;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    (void)!chmod(d->temporary, 0777 & ~mask);
+    *out = d;
+    return 0;
+}
+
+const char *outdir_path(const struct outdir *d)
+{
+    return d->temporary;
+}
+
+static void outdir_release(struct outdir *d)
+{
+    mem_free(d->temporary);
+    mem_free(d->path);
+    mem_free(d);
+}
+
+int outdir_commit(struct outdir *d, struct err *err)
+{
+    int status = 0;
+    char *old = mem_printf("%s.old", d->temporary);
+    bool had_old = rename(d->path, old) == 0;
+    if (rename(d->temporary, d->path) != 0) {
+        status = err_errno(err, d->path, "cannot be written");
+        if (had_old)
+            (void)!rename(old, d->path);
+        dir_remove_tree(d->temporary, NULL);
+    } else if (had_old)
+        status = dir_remove_tree(old, err);
+    mem_free(old);
+    outdir_release(d);
+    return status;
+}
+
+void outdir_abandon(struct outdir *d)
+{
+    if (!d)
+        return;
+    dir_remove_tree(d->temporary, NULL);
+    outdir_release(d);
+}

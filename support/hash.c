@@ -1,0 +1,103 @@
+/* Hashes, checksums and the map from 64-bit keys. */
+#include "support/support.h"
+
+static uint64_t mix(uint64_t x)
+{
+    /* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ull;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed)
+{
+    const uint8_t *p = bytes;
+    uint64_t h = seed ^ n * 0x9e3779b97f4a7c15ull;
+    for (; n >= 8; p += 8, n -= 8) {
+        struct cursor c = cursor_make(p, 8);
+        h = mix(h ^ cursor_u64(&c)) + 0x9e3779b97f4a7c15ull;
+    }
+    uint64_t rest = 0;
+    for (size_t i = 0; i < n; i++)
+        rest |= (uint64_t)p[i] << 8 * i;
+    return mix(h ^ rest);
+}
+
+static const uint32_t crc_nibbles[16] = {
+    0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+    0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b278, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+};
+
+uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    crc = ~crc;
+    for (size_t i = 0; i < n; i++) {
+        crc ^= p[i];
+        crc = crc >> 4 ^ crc_nibbles[crc & 15];
+        crc = crc >> 4 ^ crc_nibbles[crc & 15];
+    }
+    return ~crc;
+}
+
+/* Open addressing, linear probing, at most three quarters full. A slot is free while its `used` value says so: we mark it in the
+   capacity-long tail of the values array. */
+static uint8_t *marks(const struct hashmap *m)
+{
+    return (uint8_t *)(m->values + m->capacity);
+}
+
+static size_t slot_of(const struct hashmap *m, uint64_t key)
+{
+    size_t i = mix(key) & (m->capacity - 1);
+    while (marks(m)[i] && m->keys[i] != key)
+        i = (i + 1) & (m->capacity - 1);
+    return i;
+}
+
+uint32_t hashmap_get(const struct hashmap *m, uint64_t key)
+{
+    if (m->capacity == 0)
+        return HASHMAP_NONE;
+    size_t i = slot_of(m, key);
+    return marks(m)[i] ? m->values[i] : HASHMAP_NONE;
+}
+
+static void hashmap_grow(struct hashmap *m)
+{
+    struct hashmap bigger = {.capacity = m->capacity ? m->capacity * 2 : 16, .count = m->count};
+    bigger.keys = mem_calloc(bigger.capacity, sizeof *bigger.keys);
+    bigger.values = mem_calloc(bigger.capacity, sizeof *bigger.values + 1);
+    for (size_t i = 0; i < m->capacity; i++)
+        if (marks(m)[i]) {
+            size_t at = slot_of(&bigger, m->keys[i]);
+            bigger.keys[at] = m->keys[i];
+            bigger.values[at] = m->values[i];
+            marks(&bigger)[at] = 1;
+        }
+    hashmap_release(m);
+    *m = bigger;
+}
+
+uint32_t *hashmap_put(struct hashmap *m, uint64_t key)
+{
+    if (m->capacity == 0 || m->count >= m->capacity / 4 * 3)
+        hashmap_grow(m);
+    size_t i = slot_of(m, key);
+    if (!marks(m)[i]) {
+        marks(m)[i] = 1;
+        m->keys[i] = key;
+        m->values[i] = HASHMAP_NONE;
+        m->count++;
+    }
+    return &m->values[i];
+}
+
+void hashmap_release(struct hashmap *m)
+{
+    mem_free(m->keys);
+    mem_free(m->values);
+    *m = (struct hashmap){0};
+}

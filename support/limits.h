@@ -1,0 +1,15 @@
+/*
+ * The largest sizes and depths we accept from input, together, each with its reason.
+ * Reaching one is ERR_LIMIT (or a warning) that names the limit; never a crash.
+ */
+#ifndef SUPPORT_LIMITS_H
+#define SUPPORT_LIMITS_H
+
+#define LIMIT_WARNINGS 1000         /* more than anyone reads; the rest is counted */
+#define LIMIT_XML_DEPTH 4096        /* scope trees nest a few hundred deep at most */
+#define LIMIT_XML_BYTES (4ull << 30)  /* a structure file of the largest binaries is below 1 GiB */
+#define LIMIT_CONFIG_BYTES (16u << 20) /* written by hand */
+#define LIMIT_STRTAB_BYTES (3ull << 30) /* ids are 32 bits wide */
+#define LIMIT_SOURCE_BYTES (16u << 20) /* one source file shown in a page */
+
+#endif

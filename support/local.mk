@@ -1,0 +1,13 @@
+noinst_LIBRARIES += %D%/libsupport.a
+%C%_libsupport_a_CPPFLAGS = $(AM_CPPFLAGS) $(XML2_CFLAGS)
+# -fPIC: parts of it are linked into the recorder's shared library
+%C%_libsupport_a_CFLAGS = $(AM_CFLAGS) -fPIC
+%C%_libsupport_a_SOURCES = \
+	%D%/support.h %D%/limits.h \
+	%D%/err.c %D%/memory.c %D%/strings.c %D%/hash.c %D%/cursor.c %D%/buf.c \
+	%D%/files.c %D%/paths.c %D%/xml.c %D%/json.c %D%/parallel.c
+
+check_PROGRAMS += %D%/support_test
+TESTS += %D%/support_test
+%C%_support_test_SOURCES = %D%/support_test.c tests/tap.h
+%C%_support_test_LDADD = %D%/libsupport.a $(XML2_LIBS)

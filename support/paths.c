@@ -1,0 +1,61 @@
+/* Paths as text. */
+#include "support/support.h"
+
+const char *path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *path_join(const char *dir, const char *name)
+{
+    if (name[0] == '/' || dir[0] == '\0')
+        return mem_strdup(name);
+    return mem_printf(str_ends(dir, "/") ? "%s%s" : "%s/%s", dir, name);
+}
+
+/* Length of the last component of out[0..n), without the slash before it. */
+static size_t last_component(const char *out, size_t n)
+{
+    size_t length = 0;
+    while (length < n && out[n - length - 1] != '/')
+        length++;
+    return length;
+}
+
+char *path_normal(const char *path)
+{
+    size_t n = 0, root = path[0] == '/';
+    char *out = mem_alloc(strlen(path) + 2);
+    if (root)
+        out[n++] = '/';
+    while (*path) {
+        size_t len = strcspn(path, "/");
+        if (len == 2 && path[0] == '.' && path[1] == '.') {
+            size_t last = last_component(out, n);
+            bool stays = last == 2 && memcmp(out + n - 2, "..", 2) == 0;
+            if (last && !stays) {
+                n -= last;
+                if (n > root)
+                    n--;
+                path += len + (path[len] == '/');
+                continue;
+            }
+            if (root && n == 1) { /* "/.." is "/" */
+                path += len + (path[len] == '/');
+                continue;
+            }
+        }
+        if (len && !(len == 1 && path[0] == '.')) {
+            if (n > root)
+                out[n++] = '/';
+            memcpy(out + n, path, len);
+            n += len;
+        }
+        path += len + (path[len] == '/');
+    }
+    if (n == 0)
+        out[n++] = '.';
+    out[n] = '\0';
+    return out;
+}

@@ -1,0 +1,276 @@
+/*
+ * support - what every room needs and no room is about.
+ *
+ * Knows:    errors, warnings, arenas, interned strings, growing arrays, bounded
+ *           reading and writing of bytes, atomic file output, XML and JSON text,
+ *           threads, progress.
+ * Does not: profiling, ELF, pages; print; exit; read the environment.
+ *
+ * Memory:   allocation never returns NULL.  When memory runs out, the handler set
+ *           with mem_set_handler is called and must not return (the driver prints one
+ *           sentence and exits 1).  Every size that comes from input is checked
+ *           against support/limits.h before memory is asked for.
+ * Errors:   functions that can fail return -1 and fill *err; 0 or 1 are answers.
+ * Threads:  no global state but the memory handler; an object belongs to one thread
+ *           at a time unless its comment says otherwise.
+ */
+#ifndef SUPPORT_H
+#define SUPPORT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "support/limits.h"
+
+#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* ---- errors ------------------------------------------------------------------- */
+
+enum err_kind { ERR_NONE, ERR_SYSTEM, ERR_FORMAT, ERR_LIMIT, ERR_UNSUPPORTED, ERR_USAGE };
+
+struct err {
+    enum err_kind kind;
+    char msg[1024]; /* one whole sentence, ready for the user, without a newline */
+};
+
+/* Fill *e (may be NULL) and return -1, so that `return err_set(...)` reads as one thought. */
+int err_set(struct err *e, enum err_kind kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Put where we were in front of an error that comes from below ("reading x: ..."); returns -1. */
+int err_in(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* "path: what: strerror(errno)", kind ERR_SYSTEM; returns -1. */
+int err_errno(struct err *e, const char *path, const char *what);
+
+/* Sentences about what a result lacks, in the order they came; a repeated sentence is kept once.
+   Adding is safe from several threads. */
+struct warnings;
+struct warnings *warnings_create(void);
+void warnings_free(struct warnings *);
+/* `w` may be NULL: then the warning is dropped. At most LIMIT_WARNINGS are kept, the rest counted. */
+void warnings_add(struct warnings *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
+size_t warnings_count(const struct warnings *);
+const char *warnings_get(const struct warnings *, size_t i); /* lent until warnings_free */
+
+/* ---- memory ------------------------------------------------------------------- */
+
+void mem_set_handler(void (*out_of_memory)(size_t wanted));
+void *mem_alloc(size_t n);  /* not cleared */
+void *mem_calloc(size_t count, size_t size); /* cleared; overflow of the product counts as out of memory */
+void *mem_realloc(void *p, size_t count, size_t size);
+char *mem_strdup(const char *s);
+char *mem_strndup(const char *s, size_t n);
+char *mem_printf(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void mem_free(void *p);
+
+/* One arena per document: all that was learned from one binary or profile dies with it. */
+struct arena;
+struct arena *arena_create(void);
+void arena_free(struct arena *);
+void *arena_alloc(struct arena *, size_t n); /* cleared, aligned to 16 */
+char *arena_strdup(struct arena *, const char *s);
+char *arena_strndup(struct arena *, const char *s, size_t n);
+char *arena_printf(struct arena *, const char *fmt, ...) PRINTF_LIKE(2, 3);
+size_t arena_bytes(const struct arena *); /* taken from the system so far */
+
+/* A growing array: struct VEC(int) v = {0}; *vec_push(&v) = 3; v.items[i]; v.count; vec_release(&v). */
+#define VEC(type)        \
+    {                    \
+        type *items;     \
+        size_t count;    \
+        size_t capacity; \
+    }
+void *vec_grow_(void *items, size_t *capacity, size_t wanted, size_t item_size);
+#define vec_reserve(v, n)                                                                            \
+    ((v)->capacity >= (size_t)(n)                                                                    \
+         ? (void)0                                                                                   \
+         : (void)((v)->items = vec_grow_((v)->items, &(v)->capacity, (size_t)(n), sizeof *(v)->items)))
+#define vec_push(v) (vec_reserve((v), (v)->count + 1), &(v)->items[(v)->count++]) /* not cleared */
+#define vec_release(v) (mem_free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
+
+/* ---- strings ------------------------------------------------------------------ */
+
+/* Interned strings: equal text, equal id. Id 0 is the empty string. Ids count up in the order
+   of first adding, so the order of adding decides them. Not safe for writing from several threads. */
+typedef uint32_t str_id;
+struct strtab;
+struct strtab *strtab_create(void);
+void strtab_free(struct strtab *);
+str_id strtab_add(struct strtab *, const char *s); /* NULL counts as "" */
+str_id strtab_addn(struct strtab *, const char *s, size_t n);
+str_id strtab_printf(struct strtab *, const char *fmt, ...) PRINTF_LIKE(2, 3);
+const char *strtab_get(const struct strtab *, str_id); /* lent until strtab_free */
+size_t strtab_count(const struct strtab *);            /* ids are below this */
+
+bool str_starts(const char *s, const char *prefix);
+bool str_ends(const char *s, const char *suffix);
+/* The name in `names` (NULL-terminated) nearest to `word` by edit distance, or NULL if none is near. */
+const char *str_nearest(const char *word, const char *const *names);
+/* Length of the valid UTF-8 sequence at s (at most n bytes), or 0 where it is not valid UTF-8. */
+size_t utf8_length(const char *s, size_t n);
+
+/* A map from 64-bit keys to 32-bit values. Zero-initialise; hashmap_release when done. */
+struct hashmap {
+    uint64_t *keys;
+    uint32_t *values;
+    size_t count, capacity;
+};
+#define HASHMAP_NONE UINT32_MAX
+uint32_t hashmap_get(const struct hashmap *, uint64_t key); /* HASHMAP_NONE: not there */
+/* The slot of `key`; when it was not there, it is made with HASHMAP_NONE. Valid until the next put. */
+uint32_t *hashmap_put(struct hashmap *, uint64_t key);
+void hashmap_release(struct hashmap *);
+
+uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* same on every machine */
+uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n); /* CRC-32 (IEEE, reflected); start with 0 */
+
+/* ---- bytes in ----------------------------------------------------------------- */
+
+/* Reads little-endian values and never passes the end. After the first read beyond it, `bad` is set
+   and every read gives 0 or "": check once, after a group of reads. */
+struct cursor {
+    const uint8_t *p, *end;
+    bool bad;
+};
+struct cursor cursor_make(const void *bytes, size_t len);
+size_t cursor_left(const struct cursor *);
+uint8_t cursor_u8(struct cursor *);
+uint16_t cursor_u16(struct cursor *);
+uint32_t cursor_u32(struct cursor *);
+uint64_t cursor_u64(struct cursor *);
+uint64_t cursor_uleb(struct cursor *);
+int64_t cursor_sleb(struct cursor *);
+const char *cursor_cstr(struct cursor *);                  /* NUL-terminated, inside the input */
+const uint8_t *cursor_bytes(struct cursor *, size_t n);    /* NULL where n bytes are not left */
+
+/* A whole file, mapped read-only (or read, for pipes). path is not kept. */
+struct filemap {
+    const uint8_t *bytes; /* NULL for an empty file */
+    size_t len;
+    bool mapped;
+};
+int filemap_open(struct filemap *, const char *path, struct err *);
+void filemap_release(struct filemap *);
+
+/* ---- bytes out ---------------------------------------------------------------- */
+
+/* A growing byte buffer; always NUL-terminated after the last byte once anything was added. */
+struct buf {
+    char *bytes;
+    size_t len, capacity;
+};
+void buf_add(struct buf *, const void *bytes, size_t n);
+void buf_str(struct buf *, const char *s);
+void buf_char(struct buf *, char c);
+void buf_printf(struct buf *, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void buf_u8(struct buf *, uint8_t);
+void buf_u16(struct buf *, uint16_t); /* little endian, like the rest */
+void buf_u32(struct buf *, uint32_t);
+void buf_u64(struct buf *, uint64_t);
+void buf_uleb(struct buf *, uint64_t);
+void buf_sleb(struct buf *, int64_t);
+void buf_base64(struct buf *, const void *bytes, size_t n);
+void buf_release(struct buf *);
+
+/* A file that appears under its name only when committed: written beside it and renamed.
+   Write errors are remembered and reported by outfile_commit. path "-" is standard output. */
+struct outfile;
+int outfile_create(const char *path, struct outfile **, struct err *);
+void outfile_write(struct outfile *, const void *bytes, size_t n);
+void outfile_printf(struct outfile *, const char *fmt, ...) PRINTF_LIKE(2, 3);
+int outfile_commit(struct outfile *, struct err *); /* frees it in either case */
+void outfile_abandon(struct outfile *);             /* removes what was written; NULL is fine */
+
+/* A folder that appears under its name only when committed. What stood there before is replaced, but only
+   if it holds the file `marker` (so that nobody's home folder is replaced by a database) or is empty. */
+struct outdir;
+int outdir_create(const char *path, const char *marker, struct outdir **, struct err *);
+const char *outdir_path(const struct outdir *); /* where to write meanwhile */
+int outdir_commit(struct outdir *, struct err *);
+void outdir_abandon(struct outdir *);
+
+int dir_make(const char *path, struct err *);       /* with parents; existing is fine */
+int dir_remove_tree(const char *path, struct err *);
+
+/* ---- paths (text only, no file system) ---------------------------------------- */
+
+const char *path_base(const char *path);                      /* after the last '/', lent */
+char *path_join(const char *dir, const char *name);           /* name if absolute; "" as dir: name */
+char *path_normal(const char *path);                          /* no "//", "/./", "a/.."; caller frees with mem_free */
+
+/* ---- XML (libxml2 lives behind this) ------------------------------------------ */
+
+/* Writes UTF-8 XML with one-blank indentation. Text that is not valid in XML (bytes that are not UTF-8, control
+   characters) is replaced by U+FFFD, so output is well-formed whatever a symbol is called. */
+struct xmlout;
+struct xmlout *xmlout_create(struct outfile *, const char *doctype /* may be NULL: text after "<?xml ...?>\n" */);
+void xmlout_begin(struct xmlout *, const char *element);
+void xmlout_attr(struct xmlout *, const char *name, const char *value);
+void xmlout_attr_u64(struct xmlout *, const char *name, uint64_t value);
+void xmlout_attr_printf(struct xmlout *, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void xmlout_text(struct xmlout *, const char *text);
+void xmlout_end(struct xmlout *);
+void xmlout_finish(struct xmlout *); /* closes what is open and frees it; the outfile, and its errors, stay the caller's */
+
+/* Reads XML as a stream: no network, no external entities, no entity expansion beyond the five standard ones
+   and characters; depth bounded by LIMIT_XML_DEPTH. Events in document order; strings lent during the call. */
+struct xml_attr {
+    const char *name, *value;
+};
+struct xml_event {
+    const char *element;
+    const struct xml_attr *attrs; /* count of them: attr_count; NULL at an end tag */
+    size_t attr_count;
+    uint64_t line;    /* in the file, from 1 */
+    const char *text; /* at an end tag of an element without children: its text, else "" */
+};
+struct xml_handler {
+    int (*begin)(void *ctx, const struct xml_event *, struct err *); /* -1 stops the reading */
+    int (*end)(void *ctx, const struct xml_event *, struct err *);
+    void *ctx;
+};
+/* `name` is the file as shown in errors ("name:line: ..."). */
+int xml_read(const void *bytes, size_t len, const char *name, const struct xml_handler *, struct err *);
+const char *xml_attr_get(const struct xml_event *, const char *name); /* NULL: not given */
+
+/* ---- JSON --------------------------------------------------------------------- */
+
+/* Writes compact JSON to a buffer; commas and escaping are its business. "<" and U+2028/9
+   are escaped, so the text may stand in a script. NaN and infinities become null. It does not check that begin and end match. */
+struct jsonout {
+    struct buf *out;
+    bool need_comma;
+};
+void json_begin_object(struct jsonout *);
+void json_end_object(struct jsonout *);
+void json_begin_array(struct jsonout *);
+void json_end_array(struct jsonout *);
+void json_key(struct jsonout *, const char *key);
+void json_string(struct jsonout *, const char *s);
+void json_u64(struct jsonout *, uint64_t);
+void json_i64(struct jsonout *, int64_t);
+void json_double(struct jsonout *, double); /* shortest text that reads back the same */
+void json_bool(struct jsonout *, bool);
+void json_null(struct jsonout *);
+/* The shortest decimal text of v that reads back the same; whole numbers below 2^53 without exponent or point. */
+void buf_double(struct buf *, double v);
+
+/* ---- threads and progress ------------------------------------------------------ */
+
+/* Call work(ctx, i) for every i below n on at most `threads` threads (0: one per processor we may use), the caller's
+   among them. Items are handed out in order, one at a time; results belong in slots by i so that order never depends
+   on timing. */
+void parallel_for(size_t n, unsigned threads, void (*work)(void *ctx, size_t i), void *ctx);
+unsigned parallel_default(void); /* processors this process may use */
+
+/* Where long work tells how far it is. report may be called from several threads and often; the driver
+   decides what to show. NULL progress or NULL report: silence. */
+struct progress {
+    void (*report)(void *ctx, const char *what, uint64_t done, uint64_t total);
+    void *ctx;
+};
+void progress_report(const struct progress *, const char *what, uint64_t done, uint64_t total);
+
+#endif

@@ -1,0 +1,220 @@
+/* Unit tests of support/. */
+#include "support/support.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void test_errors(void)
+{
+    struct err e = {0};
+    CHECK_INT(err_set(&e, ERR_FORMAT, "%s:%d: bad", "f.xml", 3), -1);
+    err_in(&e, "reading %s", "x");
+    CHECK_STR(e.msg, "reading x: f.xml:3: bad");
+    CHECK_INT(e.kind, ERR_FORMAT);
+    struct warnings *w = warnings_create();
+    warnings_add(w, "one");
+    warnings_add(w, "two");
+    warnings_add(w, "one");
+    CHECK_INT(warnings_count(w), 2);
+    for (int i = 0; i < 2000; i++)
+        warnings_add(w, "n %d", i);
+    CHECK_STR(warnings_get(w, warnings_count(w) - 1), "1002 more warnings are not shown");
+    warnings_free(w);
+}
+
+static void test_strings(void)
+{
+    struct strtab *t = strtab_create();
+    CHECK_INT(strtab_add(t, ""), 0);
+    str_id a = strtab_add(t, "abc");
+    CHECK_INT(strtab_addn(t, "abcdef", 3), a);
+    CHECK(strtab_add(t, "abd") != a);
+    CHECK_STR(strtab_get(t, a), "abc");
+    for (int i = 0; i < 10000; i++)
+        strtab_printf(t, "s%d", i);
+    CHECK_INT(strtab_count(t), 10003);
+    CHECK_STR(strtab_get(t, strtab_add(t, "s77")), "s77");
+    strtab_free(t);
+
+    static const char *const names[] = {"PAPI_TOT_CYC", "PAPI_TOT_INS", NULL};
+    CHECK_STR(str_nearest("papi_tot_cyx", names), "PAPI_TOT_CYC");
+    CHECK(str_nearest("zebra", names) == NULL);
+    CHECK_INT(utf8_length("\xc3\xa9", 2), 2);
+    CHECK_INT(utf8_length("\xc0\x80", 2), 0);
+    CHECK_INT(utf8_length("\xed\xa0\x80", 3), 0);
+}
+
+static void test_hashmap(void)
+{
+    struct hashmap m = {0};
+    CHECK_INT(hashmap_get(&m, 0), HASHMAP_NONE);
+    for (uint32_t i = 0; i < 5000; i++)
+        *hashmap_put(&m, (uint64_t)i << 40) = i;
+    bool all = true;
+    for (uint32_t i = 0; i < 5000; i++)
+        all = all && hashmap_get(&m, (uint64_t)i << 40) == i;
+    CHECK(all);
+    CHECK_INT(hashmap_get(&m, 1), HASHMAP_NONE);
+    hashmap_release(&m);
+    CHECK_INT(crc32_bytes(0, "123456789", 9), 0xcbf43926);
+}
+
+static void test_cursor(void)
+{
+    struct buf b = {0};
+    buf_u32(&b, 0xdeadbeef);
+    buf_uleb(&b, 624485);
+    buf_sleb(&b, -123456);
+    buf_add(&b, "hi", 3);
+    struct cursor c = cursor_make(b.bytes, b.len);
+    CHECK_INT(cursor_u32(&c), 0xdeadbeef);
+    CHECK_INT(cursor_uleb(&c), 624485);
+    CHECK_INT(cursor_sleb(&c), -123456);
+    CHECK_STR(cursor_cstr(&c), "hi");
+    CHECK(!c.bad);
+    CHECK_INT(cursor_u8(&c), 0);
+    CHECK(c.bad);
+    static const uint8_t endless[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
+    c = cursor_make(endless, sizeof endless);
+    cursor_uleb(&c);
+    CHECK(c.bad);
+    c = cursor_make("abc", 3);
+    CHECK_STR(cursor_cstr(&c), "");
+    CHECK(c.bad);
+    buf_release(&b);
+}
+
+static void test_text(void)
+{
+    static const struct {
+        const char *in, *want;
+    } paths[] = {{"a//b/./c", "a/b/c"}, {"/a/../..//b", "/b"}, {"../a/../b", "../b"}, {"a/..", "."}, {"/", "/"}, {"../../x", "../../x"}};
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        char *got = path_normal(paths[i].in);
+        CHECK_STR(got, paths[i].want);
+        mem_free(got);
+    }
+    struct buf b = {0};
+    struct jsonout j = {&b, false};
+    json_begin_object(&j);
+    json_key(&j, "a");
+    json_string(&j, "</script>\"\xff\n");
+    json_key(&j, "b");
+    json_begin_array(&j);
+    json_double(&j, 0.1);
+    json_double(&j, NAN);
+    json_double(&j, 1e15);
+    json_end_array(&j);
+    json_end_object(&j);
+    CHECK_STR(b.bytes, "{\"a\":\"\\u003c/script>\\\"\xef\xbf\xbd\\u000a\",\"b\":[0.1,null,1000000000000000]}");
+    b.len = 0;
+    buf_base64(&b, "hello", 5);
+    CHECK_STR(b.bytes, "aGVsbG8=");
+    buf_release(&b);
+}
+
+struct seen {
+    struct buf text;
+};
+
+static int saw_begin(void *ctx, const struct xml_event *e, struct err *err)
+{
+    struct seen *s = ctx;
+    const char *name = xml_attr_get(e, "n");
+    (void)err;
+    buf_printf(&s->text, "<%s %s@%d", e->element, name ? name : "-", (int)e->line);
+    return 0;
+}
+
+static int saw_end(void *ctx, const struct xml_event *e, struct err *err)
+{
+    struct seen *s = ctx;
+    (void)err;
+    buf_printf(&s->text, " '%s'>", e->text);
+    return 0;
+}
+
+static void test_xml(void)
+{
+    struct seen seen = {{0}};
+    struct xml_handler handler = {saw_begin, saw_end, &seen};
+    struct err e = {0};
+    static const char good[] = "<A n='1&amp;2'>\n <B>x &lt; y</B>\n</A>";
+    CHECK_INT(xml_read(good, sizeof good - 1, "g", &handler, &e), 0);
+    CHECK_STR(seen.text.bytes, "<A 1&2@1<B -@2 'x < y'> ''>");
+    static const char bad[] = "<A>\n<B></A>";
+    CHECK_INT(xml_read(bad, sizeof bad - 1, "b.xml", &handler, &e), -1);
+    CHECK(str_starts(e.msg, "b.xml:2: not well-formed XML"));
+    static const char entity[] = "<!DOCTYPE A [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><A>&e;</A>";
+    seen.text.len = 0;
+    xml_read(entity, sizeof entity - 1, "e.xml", &handler, &e);
+    CHECK(seen.text.bytes == NULL || !strstr(seen.text.bytes, "root:"));
+    CHECK_INT(xml_read("", 0, "empty", &handler, &e), -1);
+    CHECK(e.msg[0] != '\0');
+    buf_release(&seen.text);
+}
+
+static void test_files(void)
+{
+    char dir[] = "/tmp/hpcview-support-XXXXXX";
+    struct err e = {0};
+    if (!mkdtemp(dir)) {
+        SKIP("files", "no temporary folder can be made");
+        return;
+    }
+    char *path = path_join(dir, "out.xml");
+    struct outfile *f;
+    CHECK_INT(outfile_create(path, &f, &e), 0);
+    struct xmlout *x = xmlout_create(f, NULL);
+    xmlout_begin(x, "A");
+    xmlout_attr(x, "n", "<\x01\xff>");
+    xmlout_begin(x, "B");
+    xmlout_finish(x);
+    CHECK(access(path, F_OK) != 0);
+    CHECK_INT(outfile_commit(f, &e), 0);
+    struct filemap map;
+    CHECK_INT(filemap_open(&map, path, &e), 0);
+    static const char want[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<A n=\"&lt;\xef\xbf\xbd\xef\xbf\xbd&gt;\">\n <B/>\n</A>\n";
+    CHECK(map.len == sizeof want - 1 && memcmp(map.bytes, want, map.len) == 0);
+    filemap_release(&map);
+    struct outdir *d;
+    CHECK_INT(outdir_create(dir, "index.html", &d, &e), -1);
+    CHECK(strstr(e.msg, "holds other things") != NULL);
+    char *sub = path_join(dir, "new/db");
+    CHECK_INT(outdir_create(sub, "index.html", &d, &e), 0);
+    CHECK_INT(outdir_commit(d, &e), 0);
+    CHECK(access(sub, F_OK) == 0);
+    CHECK_INT(dir_remove_tree(dir, &e), 0);
+    CHECK_INT(filemap_open(&map, path, &e), -1);
+    mem_free(sub);
+    mem_free(path);
+}
+
+static void square(void *ctx, size_t i)
+{
+    ((uint64_t *)ctx)[i] = i * i;
+}
+
+static void test_parallel(void)
+{
+    uint64_t squares[1000], sum = 0;
+    parallel_for(1000, 4, square, squares);
+    for (size_t i = 0; i < 1000; i++)
+        sum += squares[i];
+    CHECK_INT(sum, 332833500);
+}
+
+int main(void)
+{
+    test_errors();
+    test_strings();
+    test_hashmap();
+    test_cursor();
+    test_text();
+    test_xml();
+    test_files();
+    test_parallel();
+    return tap_done();
+}
