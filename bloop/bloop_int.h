@@ -86,9 +86,17 @@ void functions_add(struct function_table *, const vaddr *entries, size_t count);
 uint32_t functions_at(const struct function_table *, vaddr); /* FUNCTION_NONE: in none */
 void functions_free(struct function_table *);
 
-/* Landing pads of the function at `begin` (.gcc_except_table through its FDE's LSDA), appended to *pads. */
 struct vaddr_list VEC(vaddr);
-void functions_landing_pads(const struct image *, vaddr begin, struct vaddr_list *pads);
+
+/* Calls of the function (or cold part) at `begin` that go on at a landing pad when they throw (.gcc_except_table through its FDE's LSDA),
+   appended in the table's order; entries without a pad are left out. From where a pad is reached must be known: were it an entry from
+   nowhere, every loop with a `try` in it would look irreducible. */
+struct call_site {
+    vaddr begin, end; /* [begin,end): the calls */
+    vaddr pad;
+};
+struct call_site_list VEC(struct call_site);
+void functions_call_sites(const struct image *, vaddr begin, struct call_site_list *);
 
 /* Demangled C++ and Rust names (libiberty), into `a`; the symbol itself where it is not mangled. One Fortran underscore stripped only
    where DWARF says Fortran (that is assemble.c's to know). */
@@ -128,17 +136,19 @@ const struct arch *arch_get(enum arch_kind);
 
 struct cfg_block { /* sorted by begin; no overlap, but for code that really overlaps */
     vaddr begin, end;
-    uint32_t succ_first, succ_count; /* into cfg.succs */
-    uint8_t last_kind;               /* enum insn_kind of its last instruction */
+    uint32_t succ_first, succ_count; /* into cfg.succs. Of a BRANCH first the fall-through (where there is one), then the target */
+    uint16_t pad_count;              /* that many of the last successors are landing pads of calls in it; the others are jumps */
+    uint8_t last_kind;               /* enum insn_kind of its last instruction; a call ends a block only if it never returns */
     bool bad_end;                    /* ended by bytes that cannot be decoded */
 };
 struct cfg {
     struct cfg_block *blocks;
     uint32_t *succs;  /* block indices */
-    uint32_t *entries; /* blocks where control comes in: the function's begin, further entries, landing pads */
+    uint32_t *entries; /* blocks where control comes in: the function's begin, further entries, pads no call is known for */
     size_t block_count, succ_count, entry_count;
     uint64_t instructions, bad_bytes, padding_bytes, table_bytes;
-    uint32_t indirect_jumps, unresolved_jumps;
+    uint32_t indirect_jumps, unresolved_jumps; /* tail calls through registers are not among them */
+    struct cfg_work *work;                     /* cfg.c's own, kept from one function to the next */
 };
 struct cfg_input {
     const struct image *image;
@@ -149,7 +159,7 @@ struct cfg_input {
     uint32_t function;                /* whose graph; its cold parts are taken in */
     struct vaddr_list *calls;         /* targets of direct calls met, appended (may be NULL) */
 };
-/* Cleared and reused from one function to the next, so that memory is asked for once. */
+/* Zero-initialise a cfg; it is cleared and reused from one function to the next, so that memory is asked for once. */
 void cfg_build(const struct cfg_input *, struct cfg *);
 void cfg_release(struct cfg *);
 /* Which functions never return: known names and PLT entries, then the closure over callers. One byte each, caller frees with mem_free.
