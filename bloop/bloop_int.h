@@ -26,17 +26,20 @@ struct image_section { /* validated: bytes..bytes+size lies in the file or in a 
     const char *name;
     vaddr addr; /* link-time address; in a relocatable file, an address image.c gave it (sections laid out one after the other) */
     uint64_t size;
-    const uint8_t *bytes; /* NULL: none in the file (SHT_NOBITS, outside, damaged) */
+    const uint8_t *bytes; /* NULL: none in the file (SHT_NOBITS, outside, damaged), or compressed (debug sections: debug.c's to unpack) */
     bool alloc, exec, writable;
 };
 
 enum image_symbol_kind { SYM_FUNC, SYM_IFUNC, SYM_OBJECT, SYM_NOTYPE };
-struct image_symbol { /* defined symbols of .symtab and .dynsym, no section or file symbols */
+/* Defined symbols of .symtab (the separate debug file's where the binary has none) and .dynsym; no section or file symbols. A relocatable
+   file's undefined symbols are there too, with addresses in a section "[external]" without bytes, so that a call of abort has a name. */
+struct image_symbol {
     vaddr addr;
     uint64_t size;
     const char *name; /* lent */
     uint8_t kind;     /* enum image_symbol_kind */
     bool global, weak;
+    bool dynamic; /* known from .dynsym only */
 };
 
 struct image {
@@ -58,6 +61,8 @@ const struct image_section *image_section_named(const struct image *, const char
 const uint8_t *image_bytes(const struct image *, vaddr addr, size_t *avail);
 /* The link-time pointer stored at addr (relocations applied: R_*_RELATIVE, R_*_64 and their like); false: none there. */
 bool image_pointer(const struct image *, vaddr addr, vaddr *value);
+/* The symbol whose address the loader writes at addr (a GOT slot: `call *foo@GOTPCREL(%rip)` and PLT stubs go through it), or NULL. */
+const char *image_slot_name(const struct image *, vaddr addr);
 
 /* ---- functions.c ----------------------------------------------------------------------- */
 

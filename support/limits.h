@@ -11,5 +11,6 @@
 #define LIMIT_CONFIG_BYTES (16u << 20) /* written by hand */
 #define LIMIT_STRTAB_BYTES (3ull << 30) /* ids are 32 bits wide */
 #define LIMIT_SOURCE_BYTES (16u << 20) /* one source file shown in a page */
+#define LIMIT_SECTION_BYTES (8ull << 30) /* one decompressed debug section; the largest programs have 2-3 GiB of .debug_info */
 
 #endif
