@@ -41,12 +41,13 @@ struct hpcprof_module {
 /* Today every context is one place in the code and parent is HPCPROF_NO_PARENT; call paths come as parents. */
 #define HPCPROF_NO_PARENT UINT32_MAX
 struct hpcprof_context {
-    uint32_t parent;  /* index of an earlier context, or HPCPROF_NO_PARENT */
-    uint32_t module;  /* index into modules */
-    uint64_t address; /* link-time virtual address in the module; meaningless where `line` or `procedure` is given instead */
+    uint32_t parent; /* index of an earlier context, or HPCPROF_NO_PARENT */
+    uint32_t module; /* index into modules */
+    uint64_t
+        address; /* link-time virtual address in the module; meaningless where `line` or `procedure` is given instead */
     str_id procedure, file; /* only from imports that know no addresses; else "" */
     uint32_t line;
-    bool by_line;     /* placed by (procedure, file, line), not by address */
+    bool by_line; /* placed by (procedure, file, line), not by address */
 };
 
 /* One process; measurements of a run have one per process (rank). */
@@ -55,10 +56,10 @@ struct hpcprof_process {
     str_id host, command, working_dir, machine /* CPU model */, kernel, sampler;
     uint64_t start_ns, end_ns; /* UNIX time; 0: unknown */
     uint32_t pid, parent_pid;
-    int32_t rank;        /* -1: none */
-    int32_t exit_status; /* as by wait(2); -1: unknown (killed, still running) */
+    int32_t rank;                        /* -1: none */
+    int32_t exit_status;                 /* as by wait(2); -1: unknown (killed, still running) */
     uint32_t first_thread, thread_count; /* into threads */
-    bool complete;       /* the closing block is there */
+    bool complete;                       /* the closing block is there */
 };
 
 struct hpcprof_thread {
@@ -68,22 +69,34 @@ struct hpcprof_thread {
     uint64_t start_ns, end_ns, cpu_ns; /* 0: unknown */
 };
 
-/* The event's exact total in one thread, read from the counter at its end. */
+/* The event's exact total in one thread, read from the counter at its end; sampled estimate (the sum over counts) and
+   exact total stand side by side. For events with HPCPROF_LOST: how many samples of it were lost. */
 struct hpcprof_total {
     uint32_t thread, event;
     uint64_t value;
 };
 
-/* What fell where: sorted by thread, context, event; no (thread, context, event) twice. */
+/* What fell where: sorted by thread, context, event, region; no (thread, context, event, region) twice. Who does not
+   care for regions adds up over them. */
 struct hpcprof_count {
     uint32_t thread, context, event;
+    uint32_t region;  /* the innermost one the thread was in; 0: none */
     uint64_t samples; /* 0 for events that are not sampled */
     uint64_t value;   /* in the event's unit: samples x period, or the sum of periods */
 };
 
-/* A named region of the program (hpcview.h): counts inside it are also in `counts`, this says which part. */
+/* A named region of the program (hpcview.h). Row 0 stands for "in no region" and has the name "". */
 struct hpcprof_region {
     str_id name;
+    uint32_t parent; /* the region around it, an earlier row; 0: none */
+};
+
+/* What else is known of a process: caches, clock, noted environment variables ("env:NAME"), and what the measurement
+   lacks
+   ("missing", a sentence). */
+struct hpcprof_note {
+    uint32_t process;
+    str_id name, value;
 };
 
 struct hpcprof {
@@ -95,49 +108,76 @@ struct hpcprof {
     struct hpcprof_thread *threads;
     struct hpcprof_total *totals;
     struct hpcprof_count *counts;
-    size_t event_count, module_count, context_count, process_count, thread_count, total_count, count_count;
+    struct hpcprof_region *regions; /* at least row 0 */
+    struct hpcprof_note *notes;
+    size_t event_count, module_count, context_count, process_count, thread_count, total_count, count_count,
+        region_count, note_count;
 };
 
-/* `path`: a measurement file, or a directory with any number of them (other files there are passed over). Equal events and
-   modules of several processes are one row. */
+#define HPCPROF_VERSION 1
+#define HPCPROF_SUFFIX  ".hpcprof"
+
+/* `path`: a measurement file, or a directory with any number of them (other files there are passed over). Equal events
+   and modules of several processes are one row. */
 int hpcprof_read(const char *path, struct hpcprof **, struct warnings *, struct err *);
 /* The same from bytes in memory, `name` being what messages call them. */
-int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct hpcprof **, struct warnings *, struct err *);
+int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct hpcprof **, struct warnings *,
+                       struct err *);
 void hpcprof_free(struct hpcprof *);
 /* Writes `p` as one measurement file (all its processes in it): what imports and merges use. */
 int hpcprof_write(const struct hpcprof *p, struct outfile *, struct err *);
-/* A fresh, empty measurement for imports to fill through the hpcprof_add_* functions; each returns the row's index, an equal row's if
-   there is one. */
+/* Whether the bytes begin like a measurement file (of any version). */
+bool hpcprof_sniff(const void *bytes, size_t len);
+/* A fresh, empty measurement for imports to fill through the hpcprof_add_* functions; each returns the row's index, an
+   equal row's if there is one. */
 struct hpcprof *hpcprof_create(void);
 uint32_t hpcprof_add_event(struct hpcprof *, const struct hpcprof_event *);
 uint32_t hpcprof_add_module(struct hpcprof *, const char *path, const char *build_id);
 uint32_t hpcprof_add_context(struct hpcprof *, const struct hpcprof_context *);
 uint32_t hpcprof_add_process(struct hpcprof *, const struct hpcprof_process *); /* never shared */
 uint32_t hpcprof_add_thread(struct hpcprof *, const struct hpcprof_thread *);   /* never shared; of the last process */
-void hpcprof_add_count(struct hpcprof *, const struct hpcprof_count *);         /* adds to an equal one */
+uint32_t hpcprof_add_region(struct hpcprof *, const char *name, uint32_t parent);
+void hpcprof_add_count(struct hpcprof *, const struct hpcprof_count *); /* adds to an equal one */
+void hpcprof_add_total(struct hpcprof *, const struct hpcprof_total *); /* replaces an equal one */
+void hpcprof_add_note(struct hpcprof *, const struct hpcprof_note *);
+/* Brings counts, totals and notes into their order; call it once after the last hpcprof_add_*. */
+void hpcprof_finish(struct hpcprof *);
+
+/* What a file consists of, block by block, for `hpcview info`; bytes that are not used are the last one, with
+ * `why_not`. */
+struct hpcprof_block {
+    const char *type; /* "counts", "threads", ... */
+    uint64_t offset, length;
+    const char *why_not; /* NULL: sound */
+};
+int hpcprof_list_blocks(const void *bytes, size_t len, const char *name,
+                        void (*each)(void *ctx, const struct hpcprof_block *), void *ctx, struct err *);
 
 /* ---- recording -------------------------------------------------------------------- */
 
 struct hpcprof_record_options {
-    const char *out_dir;        /* made where missing */
-    const char *const *events;  /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
-    const char *preload;        /* path of libhpcview-record.so */
-    const char *sampler;        /* "papi", "ring" or NULL for the default */
-    bool multiplex, repeat, follow_children;
-    double delay, duration;     /* seconds; 0: none */
-    const char *only_processes; /* glob on the program's base name; NULL: all */
-    const char *const *environment; /* names of variables to note; NULL-terminated or NULL */
+    const char *out_dir;       /* made where missing */
+    const char *const *events; /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
+    const char *preload;       /* path of libhpcview-record.so */
+    const char *sampler;       /* "papi", "ring" or NULL for the default */
+    bool multiplex, repeat, follow_children; /* without repeat, events that do not fit together are an error */
+    double delay, duration;                  /* seconds; 0: none */
+    const char *only_processes;              /* glob on the program's base name; NULL: all */
+    const char *const *environment;          /* names of variables to note; NULL-terminated or NULL */
 };
 
-/* Runs argv (NULL-terminated) recorded, waits, and gives its wait(2) status in *status. Errors: the program or the events cannot be
-   used at all; found before anything is started. */
-int hpcprof_record(const struct hpcprof_record_options *, char *const *argv, int *status, struct warnings *, struct err *);
+/* Runs argv (NULL-terminated) recorded, waits, and gives its wait(2) status in *status. Errors: the program or the
+   events cannot be used at all; found before anything is started. */
+int hpcprof_record(const struct hpcprof_record_options *, char *const *argv, int *status, struct warnings *,
+                   struct err *);
 
-/* What can be sampled here: for each event its name, PAPI's description, its default period and why it cannot be used (NULL: it can). */
+/* What can be sampled here: for each event its name, PAPI's description, its default period and why it cannot be used
+ * (NULL: it can). */
 struct hpcprof_event_info {
     const char *name, *description, *unit, *why_not;
     uint64_t default_period;
 };
-int hpcprof_list_events(bool all, const char *pattern, void (*each)(void *ctx, const struct hpcprof_event_info *), void *ctx, struct err *);
+int hpcprof_list_events(bool all, const char *pattern, void (*each)(void *ctx, const struct hpcprof_event_info *),
+                        void *ctx, struct err *);
 
 #endif

@@ -1,0 +1,46 @@
+/*
+ * The measurement file's numbers, shared by reader, writer and recorder. What they mean stands in
+ * doc/formats/measurement.md.
+ *
+ *   file:   "hpcprof\n"  u32 version  u32 crc of the 12 bytes before          16 bytes, then blocks
+ *   block:  u32 type  u32 length  u32 crc of the payload  u32 crc of the 12 bytes before  payload
+ */
+#ifndef HPCPROF_FORMAT_H
+#define HPCPROF_FORMAT_H
+
+#include <stdint.h>
+
+#define FORMAT_MAGIC        "hpcprof\n"
+#define FORMAT_HEADER_BYTES 16
+#define FORMAT_BLOCK_BYTES  16
+
+/* Four letters in the order of the file's bytes. */
+#define FORMAT_TYPE(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+
+/* Every block type, its letters and what people call it. */
+#define FORMAT_BLOCKS(X)                                                                                               \
+    X(PROCESS, 'P', 'R', 'O', 'C', "process")                                                                          \
+    X(NOTES, 'N', 'O', 'T', 'E', "notes")                                                                              \
+    X(EVENTS, 'E', 'V', 'N', 'T', "events")                                                                            \
+    X(MODULES, 'M', 'O', 'D', 'L', "modules")                                                                          \
+    X(CONTEXTS, 'C', 'T', 'X', 'T', "contexts")                                                                        \
+    X(REGIONS, 'R', 'E', 'G', 'N', "regions")                                                                          \
+    X(THREADS, 'T', 'H', 'R', 'D', "threads")                                                                          \
+    X(COUNTS, 'C', 'N', 'T', 'S', "counts")                                                                            \
+    X(TOTALS, 'T', 'O', 'T', 'L', "totals")                                                                            \
+    X(THREAD_END, 'T', 'E', 'N', 'D', "thread end")                                                                    \
+    X(END, 'P', 'E', 'N', 'D', "process end")
+
+enum format_block {
+#define X(name, a, b, c, d, words) FORMAT_##name = FORMAT_TYPE(a, b, c, d),
+    FORMAT_BLOCKS(X)
+#undef X
+};
+
+enum format_context_flags { FORMAT_HAS_PARENT = 1, FORMAT_BY_LINE = 2 };
+enum format_count_flags { FORMAT_HAS_VALUES = 1 /* else value = samples x period */ };
+
+/* Largest payload: a writer splits what is longer; a length above is a broken file. */
+#define FORMAT_PAYLOAD_MAX (16u << 20)
+
+#endif

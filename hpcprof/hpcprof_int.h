@@ -1,0 +1,22 @@
+/* What the files of this room share: the tables while they grow. */
+#ifndef HPCPROF_INT_H
+#define HPCPROF_INT_H
+
+#include "hpcprof/format.h"
+#include "hpcprof/hpcprof.h"
+
+/* hpcprof with its capacities and the maps that find equal rows. The public part comes first, so the pointers are
+ * exchangeable. */
+struct tables {
+    struct hpcprof pub;
+    size_t event_room, module_room, context_room, process_room, thread_room, total_room, count_room, region_room,
+        note_room;
+    struct hashmap modules, contexts, regions;                   /* key: hash of the row; value: the last row with it */
+    struct VEC(uint32_t) module_next, context_next, region_next; /* rows with the same hash */
+    size_t counts_sorted; /* how many counts are in order, the last time it was looked */
+};
+
+/* Makes `counts` sorted with equal rows added up; cheap when nothing came since. */
+void tables_merge_counts(struct tables *);
+
+#endif

@@ -1,0 +1,307 @@
+/* The measurement file: what is written is read; what is cut or damaged gives what came before, and never a wrong
+ * count. */
+#include "hpcprof/hpcprof_int.h"
+#include "tests/tap.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static str_id id(struct hpcprof *p, const char *s)
+{
+    return strtab_add(p->strings, s);
+}
+
+static struct hpcprof *example(void)
+{
+    struct hpcprof *p = hpcprof_create();
+    struct hpcprof_event clock = {id(p, "perf::TASK-CLOCK"), id(p, "time"), id(p, "ns"), 4000000, 0};
+    struct hpcprof_event freq = {id(p, "PAPI_TOT_CYC"), id(p, "cycles"), id(p, "cycles"), 1000003, HPCPROF_FREQUENCY};
+    uint32_t e0 = hpcprof_add_event(p, &clock), e1 = hpcprof_add_event(p, &freq);
+    uint32_t m0 = hpcprof_add_module(p, "/usr/bin/app", "00ff"), m1 = hpcprof_add_module(p, "[vdso]", "");
+    uint32_t region = hpcprof_add_region(p, "solve", 0);
+    struct hpcprof_process process = {.host = id(p, "node7"),
+                                      .command = id(p, "app -n 3"),
+                                      .working_dir = id(p, "/home"),
+                                      .machine = id(p, "CPU"),
+                                      .kernel = id(p, "Linux"),
+                                      .sampler = id(p, "ring"),
+                                      .start_ns = 1700000000000000000u,
+                                      .end_ns = 1700000001000000000u,
+                                      .pid = 77,
+                                      .parent_pid = 1,
+                                      .rank = 3,
+                                      .exit_status = 256,
+                                      .complete = true};
+    hpcprof_add_process(p, &process);
+    struct hpcprof_thread thread = {.number = 0, .name = id(p, "main"), .start_ns = 5, .end_ns = 9, .cpu_ns = 4};
+    uint32_t t0 = hpcprof_add_thread(p, &thread);
+    thread.number = 1;
+    uint32_t t1 = hpcprof_add_thread(p, &thread);
+    struct hpcprof_context c = {.parent = HPCPROF_NO_PARENT, .module = m0, .address = 0x401000};
+    uint32_t c0 = hpcprof_add_context(p, &c);
+    c.address = 0x400f00;
+    c.parent = c0;
+    uint32_t c1 = hpcprof_add_context(p, &c);
+    struct hpcprof_context line = {.parent = HPCPROF_NO_PARENT,
+                                   .module = m1,
+                                   .procedure = id(p, "f"),
+                                   .file = id(p, "f.c"),
+                                   .line = 12,
+                                   .by_line = true};
+    uint32_t c2 = hpcprof_add_context(p, &line);
+    hpcprof_add_count(p, &(struct hpcprof_count){t1, c2, e0, 0, 5, 20000000});
+    hpcprof_add_count(p, &(struct hpcprof_count){t0, c1, e0, region, 2, 8000000});
+    hpcprof_add_count(p, &(struct hpcprof_count){t0, c0, e0, 0, 1, 4000000});
+    hpcprof_add_count(p, &(struct hpcprof_count){t0, c1, e1, 0, 3, 3000011}); /* a sum of periods */
+    hpcprof_add_count(p, &(struct hpcprof_count){t0, c1, e0, region, 1, 4000000});
+    hpcprof_add_total(p, &(struct hpcprof_total){t0, e0, 16000123});
+    hpcprof_add_total(p, &(struct hpcprof_total){t1, e0, 20000456});
+    hpcprof_add_note(p, &(struct hpcprof_note){0, id(p, "cache L1d"), id(p, "32 KiB")});
+    hpcprof_finish(p);
+    return p;
+}
+
+/* The bytes hpcprof_write makes of `p`; the caller frees. */
+static uint8_t *written(const struct hpcprof *p, size_t *len)
+{
+    char path[] = "/tmp/hpcprof-test-XXXXXX";
+    int fd = mkstemp(path);
+    struct outfile *f;
+    struct err err = {0};
+    struct filemap map;
+    close(fd);
+    if (outfile_create(path, &f, &err) < 0 || hpcprof_write(p, f, &err) < 0 || outfile_commit(f, &err) < 0 ||
+        filemap_open(&map, path, &err) < 0) {
+        printf("Bail out! %s\n", err.msg);
+        exit(1);
+    }
+    uint8_t *bytes = mem_alloc(map.len);
+    memcpy(bytes, map.bytes, map.len);
+    *len = map.len;
+    filemap_release(&map);
+    unlink(path);
+    return bytes;
+}
+
+static void test_round_trip(const uint8_t *bytes, size_t len)
+{
+    struct hpcprof *p;
+    struct warnings *w = warnings_create();
+    struct err err = {0};
+    CHECK_INT(hpcprof_read_bytes(bytes, len, "dir/x.hpcprof", &p, w, &err), 0);
+    CHECK_INT(warnings_count(w), 0);
+    CHECK_INT(p->event_count, 2);
+    CHECK_INT(p->module_count, 2);
+    CHECK_INT(p->context_count, 3);
+    CHECK_INT(p->region_count, 2);
+    CHECK_INT(p->count_count, 4);
+    CHECK_INT(p->total_count, 2);
+    CHECK_INT(p->note_count, 1);
+    CHECK_STR(strtab_get(p->strings, p->processes[0].source_file), "x.hpcprof");
+    CHECK_STR(strtab_get(p->strings, p->processes[0].command), "app -n 3");
+    CHECK_INT(p->processes[0].rank, 3);
+    CHECK_INT(p->processes[0].exit_status, 256);
+    CHECK_INT(p->processes[0].end_ns, 1700000001000000000);
+    CHECK(p->processes[0].complete);
+    CHECK_INT(p->processes[0].thread_count, 2);
+    CHECK_INT(p->threads[1].cpu_ns, 4);
+    CHECK_INT(p->contexts[1].address, 0x400f00);
+    CHECK_INT(p->contexts[1].parent, 0);
+    CHECK(p->contexts[2].by_line);
+    CHECK_INT(p->contexts[2].line, 12);
+    CHECK_NAMED(p->counts[1].samples == 3 && p->counts[1].value == 12000000 && p->counts[1].region == 1,
+                "equal counts are added up");
+    CHECK_NAMED(p->counts[2].samples == 3 && p->counts[2].value == 3000011,
+                "a value that is not samples x period is kept");
+    CHECK_INT(p->totals[1].value, 20000456);
+    size_t again_len;
+    uint8_t *again = written(p, &again_len);
+    CHECK_NAMED(again_len == len && memcmp(again, bytes, len) == 0, "written again it is the same bytes");
+    mem_free(again);
+    hpcprof_free(p);
+    warnings_free(w);
+}
+
+static uint64_t value_of(const struct hpcprof *p, uint32_t thread, uint32_t context, uint32_t event, uint32_t region)
+{
+    for (size_t i = 0; i < p->count_count; i++)
+        if (p->counts[i].thread == thread && p->counts[i].context == context && p->counts[i].event == event &&
+            p->counts[i].region == region)
+            return p->counts[i].value;
+    return 0;
+}
+
+/* Every count there is must be one of the whole file's. */
+static bool part_of(const struct hpcprof *part, const struct hpcprof *whole)
+{
+    for (size_t i = 0; i < part->count_count; i++) {
+        const struct hpcprof_count *c = &part->counts[i];
+        if (value_of(whole, c->thread, c->context, c->event, c->region) != c->value)
+            return false;
+    }
+    return true;
+}
+
+static void test_cut_everywhere(const uint8_t *bytes, size_t len, const struct hpcprof *whole)
+{
+    size_t read = 0, refused = 0, most = 0, not_growing = 0, wrong = 0, silent = 0;
+    for (size_t cut = 0; cut < len; cut++) {
+        struct hpcprof *p;
+        struct warnings *w = warnings_create();
+        struct err err = {0};
+        uint8_t *exact = mem_alloc(cut); /* so that a sanitizer sees a read past the cut */
+        memcpy(exact, bytes, cut);
+        if (hpcprof_read_bytes(exact, cut, "cut", &p, w, &err) == 0) {
+            read++;
+            not_growing += p->count_count < most;
+            most = p->count_count;
+            wrong += !part_of(p, whole);
+            silent += warnings_count(w) == 0;
+            hpcprof_free(p);
+        } else {
+            refused++;
+            silent += err.msg[0] == '\0';
+        }
+        mem_free(exact);
+        warnings_free(w);
+    }
+    CHECK_NAMED(refused == FORMAT_HEADER_BYTES, "cut inside the header it is refused");
+    CHECK_NAMED(read == len - FORMAT_HEADER_BYTES, "cut anywhere later it is read");
+    CHECK_NAMED(not_growing == 0 && most == whole->count_count, "what complete blocks hold is never lost");
+    CHECK_NAMED(wrong == 0, "no count differs from the whole file's");
+    CHECK_NAMED(silent == 0, "every cut is said");
+}
+
+static void test_flip_every_bit(const uint8_t *bytes, size_t len, const struct hpcprof *whole)
+{
+    size_t wrong = 0, silent = 0;
+    uint8_t *copy = mem_alloc(len);
+    memcpy(copy, bytes, len);
+    for (size_t bit = 0; bit < len * 8; bit++) {
+        struct hpcprof *p;
+        struct warnings *w = warnings_create();
+        struct err err = {0};
+        copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        if (hpcprof_read_bytes(copy, len, "flipped", &p, w, &err) == 0) {
+            wrong += !part_of(p, whole);
+            silent += warnings_count(w) == 0;
+            hpcprof_free(p);
+        } else {
+            silent += err.msg[0] == '\0';
+        }
+        copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        warnings_free(w);
+    }
+    CHECK_NAMED(wrong == 0, "no flipped bit changes a count");
+    CHECK_NAMED(silent == 0, "every flipped bit is noticed");
+    mem_free(copy);
+}
+
+static void add_block(struct buf *b, uint32_t type, const void *payload, size_t n)
+{
+    size_t at = b->len;
+    buf_u32(b, type);
+    buf_u32(b, (uint32_t)n);
+    buf_u32(b, crc32_bytes(0, payload, n));
+    buf_u32(b, crc32_bytes(0, b->bytes + at, 12));
+    buf_add(b, payload, n);
+}
+
+/* Blocks whose checksums are right and whose content is nonsense. */
+static void test_nonsense(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t type;
+        const char *payload;
+        size_t len;
+        const char *want;
+    } cases[] = {
+        {"counts of no thread", FORMAT_COUNTS, "\0\0\0\0\1\0\1", 7, "its thread is not there"},
+        {"more rows than bytes", FORMAT_EVENTS, "\xff\xff\xff\xff\x0f", 5, "more rows than bytes"},
+        {"a string beyond the end", FORMAT_EVENTS, "\1\x20xy", 4, "it ends too early"},
+        {"a thread without a process", FORMAT_THREADS, "\1\0\0\0", 4, "it comes before any process"},
+        {"a context of no module", FORMAT_CONTEXTS, "\1\0\0\0", 4, "a context's module is not there"},
+        {"a region in no region", FORMAT_REGIONS, "\1\7\0", 3, "a region's parent is not there"},
+        {"an empty block", FORMAT_MODULES, "", 0, "it ends too early"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf b = {0};
+        struct hpcprof *p = NULL;
+        struct warnings *w = warnings_create();
+        struct err err = {0};
+        buf_add(&b, FORMAT_MAGIC, 8);
+        buf_u32(&b, HPCPROF_VERSION);
+        buf_u32(&b, crc32_bytes(0, b.bytes, b.len));
+        add_block(&b, cases[i].type, cases[i].payload, cases[i].len);
+        int status = hpcprof_read_bytes(b.bytes, b.len, "nonsense", &p, w, &err);
+        CHECK_NAMED(status == 0 && warnings_count(w) > 0 && strstr(warnings_get(w, 0), cases[i].want), cases[i].name);
+        if (status == 0 && warnings_count(w) > 0 && !strstr(warnings_get(w, 0), cases[i].want))
+            printf("# got: %s\n", warnings_get(w, 0));
+        hpcprof_free(p);
+        warnings_free(w);
+        buf_release(&b);
+    }
+}
+
+static void test_refused(const uint8_t *bytes, size_t len)
+{
+    struct hpcprof *p;
+    struct err err = {0};
+    struct buf b = {0};
+    CHECK_INT(hpcprof_read_bytes("\177ELF", 4, "a.out", &p, NULL, &err), -1);
+    CHECK_STR(err.msg, "a.out: this is not a measurement file (it does not begin with \"hpcprof\")");
+    buf_add(&b, FORMAT_MAGIC, 8);
+    buf_u32(&b, 9);
+    buf_u32(&b, crc32_bytes(0, b.bytes, b.len));
+    buf_add(&b, bytes + b.len, len - b.len);
+    CHECK_INT(hpcprof_read_bytes(b.bytes, b.len, "new", &p, NULL, &err), -1);
+    CHECK_STR(err.msg, "new: this is a measurement of version 9; this hpcview reads version 1");
+    CHECK_INT(hpcprof_read("/nonexistent/dir", &p, NULL, &err), -1);
+    buf_release(&b);
+}
+
+/* A newer writer may add block types; they are passed over. */
+static void test_unknown_block(const uint8_t *bytes, size_t len)
+{
+    struct buf b = {0};
+    struct hpcprof *p;
+    struct warnings *w = warnings_create();
+    struct err err = {0};
+    buf_add(&b, bytes, FORMAT_HEADER_BYTES);
+    add_block(&b, FORMAT_TYPE('N', 'E', 'W', '!'), "abc", 3);
+    buf_add(&b, bytes + FORMAT_HEADER_BYTES, len - FORMAT_HEADER_BYTES);
+    CHECK_INT(hpcprof_read_bytes(b.bytes, b.len, "newer", &p, w, &err), 0);
+    CHECK_NAMED(p->count_count == 4 && warnings_count(w) == 0, "an unknown block type is passed over");
+    hpcprof_free(p);
+    warnings_free(w);
+    buf_release(&b);
+}
+
+static void test_many_counts(void)
+{
+    struct hpcprof *p = example();
+    for (uint64_t i = 0; i < 100000; i++)
+        hpcprof_add_count(p, &(struct hpcprof_count){0, 0, 0, 0, 1, 4000000});
+    hpcprof_finish(p);
+    CHECK_INT(p->count_count, 4);
+    CHECK_INT(value_of(p, 0, 0, 0, 0), 100001ull * 4000000);
+    hpcprof_free(p);
+}
+
+int main(void)
+{
+    struct hpcprof *p = example();
+    size_t len;
+    uint8_t *bytes = written(p, &len);
+    test_round_trip(bytes, len);
+    test_cut_everywhere(bytes, len, p);
+    test_flip_every_bit(bytes, len, p);
+    test_nonsense();
+    test_refused(bytes, len);
+    test_unknown_block(bytes, len);
+    test_many_counts();
+    mem_free(bytes);
+    hpcprof_free(p);
+    return tap_done();
+}

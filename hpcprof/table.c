@@ -1,0 +1,242 @@
+/* A measurement's tables: made row by row, equal rows found by hashing, counts put in order. */
+#include "hpcprof/hpcprof_int.h"
+
+#include <stdlib.h>
+
+static void *room_for_one(void *items, size_t count, size_t *room, size_t item_size)
+{
+    return count < *room ? items : vec_grow_(items, room, count + 1, item_size);
+}
+
+#define PUSH(t, table, count, room)                                                                                    \
+    ((t)->pub.table = room_for_one((t)->pub.table, (t)->pub.count, &(t)->room, sizeof *(t)->pub.table),                \
+     &(t)->pub.table[(t)->pub.count++])
+
+static struct tables *tables_of(struct hpcprof *p)
+{
+    return (struct tables *)p;
+}
+
+struct hpcprof *hpcprof_create(void)
+{
+    struct tables *t = mem_calloc(1, sizeof *t);
+    t->pub.strings = strtab_create();
+    *PUSH(t, regions, region_count, region_room) = (struct hpcprof_region){0};
+    *vec_push(&t->region_next) = HASHMAP_NONE;
+    return &t->pub;
+}
+
+void hpcprof_free(struct hpcprof *p)
+{
+    struct tables *t = tables_of(p);
+    if (!p)
+        return;
+    mem_free(p->events);
+    mem_free(p->modules);
+    mem_free(p->contexts);
+    mem_free(p->processes);
+    mem_free(p->threads);
+    mem_free(p->totals);
+    mem_free(p->counts);
+    mem_free(p->regions);
+    mem_free(p->notes);
+    hashmap_release(&t->modules);
+    hashmap_release(&t->contexts);
+    hashmap_release(&t->regions);
+    vec_release(&t->module_next);
+    vec_release(&t->context_next);
+    vec_release(&t->region_next);
+    strtab_free(p->strings);
+    mem_free(t);
+}
+
+uint32_t hpcprof_add_event(struct hpcprof *p, const struct hpcprof_event *e)
+{
+    for (size_t i = 0; i < p->event_count; i++) {
+        const struct hpcprof_event *old = &p->events[i];
+        if (old->name == e->name && old->unit == e->unit && old->period == e->period && old->flags == e->flags)
+            return (uint32_t)i;
+    }
+    struct tables *t = tables_of(p);
+    *PUSH(t, events, event_count, event_room) = *e;
+    return (uint32_t)(p->event_count - 1);
+}
+
+uint32_t hpcprof_add_module(struct hpcprof *p, const char *path, const char *build_id)
+{
+    struct tables *t = tables_of(p);
+    struct hpcprof_module row = {strtab_add(p->strings, path && *path ? path : "[unknown]"),
+                                 strtab_add(p->strings, build_id)};
+    uint32_t *slot = hashmap_put(&t->modules, (uint64_t)row.path << 32 | row.build_id);
+    if (*slot == HASHMAP_NONE) {
+        *slot = (uint32_t)p->module_count;
+        *PUSH(t, modules, module_count, module_room) = row;
+    }
+    return *slot;
+}
+
+static bool same_context(const struct hpcprof_context *a, const struct hpcprof_context *b)
+{
+    return a->parent == b->parent && a->module == b->module && a->by_line == b->by_line &&
+           a->procedure == b->procedure && a->file == b->file && a->line == b->line &&
+           (a->by_line || a->address == b->address);
+}
+
+static uint64_t hash_context(const struct hpcprof_context *c)
+{
+    uint64_t fields[6] = {c->parent, c->module, c->by_line ? 0 : c->address, (uint64_t)c->procedure << 32 | c->file,
+                          c->line,   c->by_line};
+    return hash_bytes(fields, sizeof fields, 0);
+}
+
+uint32_t hpcprof_add_context(struct hpcprof *p, const struct hpcprof_context *c)
+{
+    struct tables *t = tables_of(p);
+    uint32_t *slot = hashmap_put(&t->contexts, hash_context(c));
+    for (uint32_t i = *slot; i != HASHMAP_NONE; i = t->context_next.items[i])
+        if (same_context(&p->contexts[i], c))
+            return i;
+    *PUSH(t, contexts, context_count, context_room) = *c;
+    *vec_push(&t->context_next) = *slot;
+    *slot = (uint32_t)(p->context_count - 1);
+    return *slot;
+}
+
+uint32_t hpcprof_add_process(struct hpcprof *p, const struct hpcprof_process *row)
+{
+    struct tables *t = tables_of(p);
+    struct hpcprof_process *process = PUSH(t, processes, process_count, process_room);
+    *process = *row;
+    process->first_thread = (uint32_t)p->thread_count;
+    process->thread_count = 0;
+    return (uint32_t)(p->process_count - 1);
+}
+
+uint32_t hpcprof_add_thread(struct hpcprof *p, const struct hpcprof_thread *row)
+{
+    struct tables *t = tables_of(p);
+    struct hpcprof_thread *thread = PUSH(t, threads, thread_count, thread_room);
+    *thread = *row;
+    thread->process = (uint32_t)(p->process_count - 1);
+    p->processes[p->process_count - 1].thread_count++;
+    return (uint32_t)(p->thread_count - 1);
+}
+
+uint32_t hpcprof_add_region(struct hpcprof *p, const char *name, uint32_t parent)
+{
+    struct tables *t = tables_of(p);
+    struct hpcprof_region row = {strtab_add(p->strings, name), parent};
+    uint32_t *slot = hashmap_put(&t->regions, (uint64_t)row.name << 32 | parent);
+    if (*slot == HASHMAP_NONE) {
+        *slot = (uint32_t)p->region_count;
+        *PUSH(t, regions, region_count, region_room) = row;
+    }
+    return *slot;
+}
+
+void hpcprof_add_count(struct hpcprof *p, const struct hpcprof_count *row)
+{
+    struct tables *t = tables_of(p);
+    /* Equal rows are added up when the table has doubled since the last time: memory follows the distinct rows, and the
+       cost of sorting stays a constant factor. */
+    if (p->count_count == t->count_room && p->count_count > 2 * t->counts_sorted)
+        tables_merge_counts(t);
+    *PUSH(t, counts, count_count, count_room) = *row;
+}
+
+void hpcprof_add_total(struct hpcprof *p, const struct hpcprof_total *row)
+{
+    struct tables *t = tables_of(p);
+    /* Totals of one thread come together, so an equal one is among the last few. */
+    for (size_t i = p->total_count; i-- > 0 && p->totals[i].thread == row->thread;)
+        if (p->totals[i].event == row->event) {
+            p->totals[i].value = row->value;
+            return;
+        }
+    *PUSH(t, totals, total_count, total_room) = *row;
+}
+
+void hpcprof_add_note(struct hpcprof *p, const struct hpcprof_note *row)
+{
+    struct tables *t = tables_of(p);
+    *PUSH(t, notes, note_count, note_room) = *row;
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+#define BY(a, b, field)                                                                                                \
+    if ((a)->field != (b)->field)                                                                                      \
+    return (a)->field < (b)->field ? -1 : 1
+
+static int compare_counts(const void *left, const void *right)
+{
+    const struct hpcprof_count *a = left, *b = right;
+    BY(a, b, thread);
+    BY(a, b, context);
+    BY(a, b, event);
+    BY(a, b, region);
+    return 0;
+}
+
+/* Of equal totals the later one counts; `index` keeps the order the sort loses. */
+struct indexed_total {
+    struct hpcprof_total total;
+    size_t index;
+};
+
+static int compare_totals(const void *left, const void *right)
+{
+    const struct indexed_total *a = left, *b = right;
+    BY(a, b, total.thread);
+    BY(a, b, total.event);
+    BY(a, b, index);
+    return 0;
+}
+
+static uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+void tables_merge_counts(struct tables *t)
+{
+    struct hpcprof *p = &t->pub;
+    if (t->counts_sorted == p->count_count)
+        return;
+    if (p->count_count)
+        qsort(p->counts, p->count_count, sizeof *p->counts, compare_counts);
+    size_t n = 0;
+    for (size_t i = 0; i < p->count_count; i++) {
+        if (n > 0 && compare_counts(&p->counts[n - 1], &p->counts[i]) == 0) {
+            p->counts[n - 1].samples = add_saturating(p->counts[n - 1].samples, p->counts[i].samples);
+            p->counts[n - 1].value = add_saturating(p->counts[n - 1].value, p->counts[i].value);
+        } else {
+            p->counts[n++] = p->counts[i];
+        }
+    }
+    p->count_count = t->counts_sorted = n;
+}
+
+static void merge_totals(struct hpcprof *p)
+{
+    struct indexed_total *rows = mem_alloc(p->total_count * sizeof *rows);
+    for (size_t i = 0; i < p->total_count; i++)
+        rows[i] = (struct indexed_total){p->totals[i], i};
+    if (p->total_count)
+        qsort(rows, p->total_count, sizeof *rows, compare_totals);
+    size_t n = 0;
+    for (size_t i = 0; i < p->total_count; i++) {
+        bool same =
+            n > 0 && p->totals[n - 1].thread == rows[i].total.thread && p->totals[n - 1].event == rows[i].total.event;
+        p->totals[same ? n - 1 : n++] = rows[i].total;
+    }
+    p->total_count = n;
+    mem_free(rows);
+}
+
+void hpcprof_finish(struct hpcprof *p)
+{
+    tables_merge_counts(tables_of(p));
+    merge_totals(p);
+}
