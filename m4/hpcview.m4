@@ -1,3 +1,12 @@
+# HPCVIEW_COMPILER_TAKES(flag): add the flag to HPCVIEW_CFLAGS if the compiler knows it.
+AC_DEFUN([HPCVIEW_COMPILER_TAKES], [
+  AC_MSG_CHECKING([whether $CC takes $1])
+  hpcview_saved_CFLAGS=$CFLAGS
+  CFLAGS="$CFLAGS -Werror $1"
+  AC_COMPILE_IFELSE([AC_LANG_PROGRAM()],
+    [AC_MSG_RESULT([yes]); HPCVIEW_CFLAGS="$HPCVIEW_CFLAGS $1"], [AC_MSG_RESULT([no])])
+  CFLAGS=$hpcview_saved_CFLAGS])
+
 # HPCVIEW_LIB(NAME, header, library, function, what to call it)
 # A library without pkg-config file that hpcview needs: NAME_LIBS, or its name in $missing.
 AC_DEFUN([HPCVIEW_LIB], [
@@ -5,6 +14,38 @@ AC_DEFUN([HPCVIEW_LIB], [
     [AC_CHECK_LIB([$3], [$4], [$1_LIBS=-l$3], [missing="$missing $5"])],
     [missing="$missing $5"])
   AC_SUBST([$1_LIBS])])
+
+# HPCVIEW_DWARF: libdwarf of 2021 (Debian 12: 20210528) or later (0.1.0 and up, where dwarf_finish takes one argument).
+# The header is at the top, or in a folder that changed its name with the interface; not every system has the .pc file.
+# DWARF_CFLAGS, DWARF_LIBS, LIBDWARF_SINCE_0_1 in config.h, $dwarf_interface for the summary, or libdwarf in $missing.
+AC_DEFUN([HPCVIEW_DWARF], [
+  AC_REQUIRE([PKG_PROG_PKG_CONFIG])
+  AC_MSG_CHECKING([for libdwarf])
+  AC_ARG_VAR([DWARF_CFLAGS], [C compiler flags for libdwarf, overriding what is found])
+  AC_ARG_VAR([DWARF_LIBS], [linker flags for libdwarf, overriding what is found])
+  : ${DWARF_LIBS=-ldwarf}
+  dwarf_interface=
+  hpcview_saved_CPPFLAGS=$CPPFLAGS
+  hpcview_saved_LIBS=$LIBS
+  LIBS="$DWARF_LIBS $ELF_LIBS $LIBS"
+  AS_IF([test -n "$DWARF_CFLAGS"], [hpcview_try=$DWARF_CFLAGS],
+    [hpcview_try="-I/usr/include/libdwarf-2 -I/usr/include/libdwarf-0 -I/usr/include/libdwarf"
+     AS_IF([test -n "$PKG_CONFIG" && $PKG_CONFIG --exists libdwarf],
+       [hpcview_try="`$PKG_CONFIG --cflags libdwarf` $hpcview_try"])])
+  # all at once is fine: folders that do not exist are passed over
+  CPPFLAGS="$hpcview_saved_CPPFLAGS $hpcview_try"
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <libdwarf.h>]], [[Dwarf_Debug d = 0; return dwarf_finish(d);]])],
+    [dwarf_interface="0.1 and later"
+     AC_DEFINE([LIBDWARF_SINCE_0_1], [1], [Define to 1 where dwarf_finish takes one argument (libdwarf 0.1.0 and later).])],
+    [AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <libdwarf.h>]], [[Dwarf_Debug d = 0; Dwarf_Error e; return dwarf_finish(d, &e);]])],
+      [dwarf_interface="until 2021"])])
+  CPPFLAGS=$hpcview_saved_CPPFLAGS
+  LIBS=$hpcview_saved_LIBS
+  AS_IF([test -n "$dwarf_interface"],
+    [DWARF_CFLAGS=$hpcview_try
+     AC_MSG_RESULT([yes, interface $dwarf_interface])],
+    [missing="$missing libdwarf"
+     AC_MSG_RESULT([no])])])
 
 # HPCVIEW_OPTIONAL(NAME, name, header, library, function)
 # A library that may be missing: --without-name means without even where it is installed.
@@ -14,32 +55,41 @@ AC_DEFUN([HPCVIEW_OPTIONAL], [
   have_$2=no
   AS_IF([test "x$with_$2" != xno],
     [AC_CHECK_HEADER([$3],
-      [AC_CHECK_LIB([$4], [$5], [have_$2=yes; $1_LIBS=-l$4], [], [$6])])
+      [AC_CHECK_LIB([$4], [$5], [have_$2=yes; $1_LIBS=-l$4])])
      AS_IF([test "x$with_$2" = xyes && test "x$have_$2" = xno], [AC_MSG_ERROR([--with-$2 was given, but $2 was not found])])])
   AS_IF([test "x$have_$2" = xyes], [AC_DEFINE([HAVE_$1], [1], [Define to 1 where $2 is used.])])
   AC_SUBST([$1_LIBS])
   AM_CONDITIONAL([HAVE_$1], [test "x$have_$2" = xyes])])
 
+# HPCVIEW_SAYS(variable, condition, what is lost without it): "yes", or "no: ...", for the summary.
+AC_DEFUN([HPCVIEW_SAYS], [AS_IF([$2], [$1=yes], [$1="no: $3"])])
+
 AC_DEFUN([HPCVIEW_SUMMARY], [
-  AS_IF([test "x$have_papi" = xyes], [papi_says="yes"], [papi_says="no: nothing can be recorded here (record, run, events); databases can be built"])
-  AS_IF([test "x$have_capstone" = xyes], [capstone_says="yes"], [capstone_says="no: AArch64 binaries are shown without loops"])
-  AS_IF([test "x$have_zstd" = xyes], [zstd_says="yes"], [zstd_says="no: zstd-compressed debug sections are not read"])
-  AS_IF([test "x$have_iberty" = xyes], [iberty_says="yes"], [iberty_says="no: C++ and Rust names are shown mangled"])
-  AS_IF([test "x$NPM" != xno], [npm_says="$NPM"],
-    [AS_IF([test -f "$srcdir/templates/dist/hpcview.js"], [npm_says="no: the page is the ready-made one of the tarball"],
-      [npm_says="no: the page cannot be bundled from a git checkout"])])
-  AS_IF([test "x$FC" != xno], [fc_says="$FC"], [fc_says="no: the Fortran example is not built or tested"])
+  HPCVIEW_SAYS([papi_says], [test "x$have_papi" = xyes], [nothing can be recorded here (record, run, events); databases can be built])
+  HPCVIEW_SAYS([capstone_says], [test "x$have_capstone" = xyes], [AArch64 binaries are shown without loops])
+  HPCVIEW_SAYS([zstd_says], [test "x$have_zstd" = xyes], [zstd-compressed debug sections are not read])
+  HPCVIEW_SAYS([iberty_says], [test "x$have_iberty" = xyes], [C++ and Rust names are shown mangled])
+  HPCVIEW_SAYS([fc_says], [test "x$FC" != xno], [the Fortran example is not built or tested])
+  HPCVIEW_SAYS([cxx_says], [test "x$CXX" != xno], [the C++ example is not built or tested])
+  HPCVIEW_SAYS([openmp_says], [test "x$ac_cv_prog_c_openmp" != xunsupported], [the OpenMP example is not built or tested])
+  AS_IF([test "x$NPM" != xno], [npm_says=yes],
+    [test -f "$srcdir/templates/dist/hpcview.js"], [npm_says="no: the page is the ready-made one of the tarball"],
+    [npm_says="no: the page cannot be bundled from a git checkout"])
   AC_MSG_NOTICE([
 
-  hpcview $PACKAGE_VERSION
-    installs under         $prefix
-    libxml2, libelf, zlib  yes
-    libdwarf               yes ($hpcview_dwarf_api)
-    Zydis                  yes
-    PAPI                   $papi_says
-    capstone               $capstone_says
-    libzstd                $zstd_says
-    libiberty              $iberty_says
-    npm                    $npm_says
-    Fortran                $fc_says
+  hpcview $PACKAGE_VERSION, to be installed under $prefix
+
+    libxml2    yes
+    libelf     yes
+    libdwarf   yes, interface $dwarf_interface
+    Zydis      yes
+    zlib       yes
+    PAPI       $papi_says
+    capstone   $capstone_says
+    libzstd    $zstd_says
+    libiberty  $iberty_says
+    npm        $npm_says
+    Fortran    $fc_says
+    C++        $cxx_says
+    OpenMP     $openmp_says
     ])])

@@ -1,0 +1,35 @@
+# ---- examples: installed as source, built by the same small makefiles for the tests ----
+examplesdir = $(pkgdatadir)/examples
+dist_examples_DATA = %D%/examples/README.md
+heatdir = $(examplesdir)/heat
+dist_heat_DATA = \
+	%D%/examples/heat/Makefile %D%/examples/heat/driver.c %D%/examples/heat/sparse.f90 \
+	%D%/examples/heat/elements.f90 %D%/examples/heat/solver.f90 %D%/examples/heat/heat.f90
+particlesdir = $(examplesdir)/particles
+dist_particles_DATA = \
+	%D%/examples/particles/Makefile %D%/examples/particles/particles.cpp %D%/examples/particles/cells.hpp \
+	%D%/examples/particles/vec.hpp
+wavedir = $(examplesdir)/wave
+dist_wave_DATA = %D%/examples/wave/Makefile %D%/examples/wave/wave.c
+
+EXAMPLES =
+if HAVE_FC
+EXAMPLES += %D%/examples/heat/heat
+endif
+if HAVE_CXX
+EXAMPLES += %D%/examples/particles/particles
+endif
+if HAVE_OPENMP
+EXAMPLES += %D%/examples/wave/wave
+endif
+check_DATA += $(EXAMPLES)
+CLEANFILES += $(EXAMPLES) %D%/examples/heat/*.o %D%/examples/heat/*.mod
+
+examples: $(EXAMPLES)
+.PHONY: examples
+
+# With their own flags: what is measured in the tests is what a user builds, whatever flags hpcview is built with.
+$(EXAMPLES): $(dist_heat_DATA) $(dist_particles_DATA) $(dist_wave_DATA)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && cd $(@D) && \
+	  env -u MAKEFLAGS $(MAKE) -s -f $(abs_top_srcdir)/$(@D)/Makefile \
+	    CC='$(CC)' CXX='$(CXX)' FC='$(FC)' CFLAGS='-O3 -g' CXXFLAGS='-O3 -g' FCFLAGS='-O3 -g' && touch $(@F)

@@ -1,0 +1,130 @@
+# Shell tests in TAP. Usual life:
+#
+#     . "$top_srcdir/tests/lib.sh"
+#     run "$hpcview" print x                 # the words of a command; its status, out and err
+#     check "says what is wrong" test "$status" = 1
+#     check_match "names the file" "$err" "x: no such file"
+#     skip "counts cache misses" "no hardware counters here"
+#     done_testing
+#
+# $scratch is a folder of the test's own, removed at the end (kept where KEEP is set). $hpcview is the built command.
+# To run one test by hand: make check TESTS=tests/area/name.sh
+
+: "${top_srcdir:?run through make check TESTS=...}" "${top_builddir:?}"
+hpcview=$top_builddir/driver/hpcview
+examples=$top_builddir/share/examples
+LC_ALL=C
+export LC_ALL
+unset HPCVIEW_RECORDER
+tap_count=0
+tap_failures=0
+tap_planned=
+
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/hpcview-test.XXXXXX") || exit 99
+# Nothing of the person who runs the tests may change a result, and no test may write into that person's home.
+XDG_CACHE_HOME=$scratch/cache
+export XDG_CACHE_HOME
+tap_cleanup() {
+    tap_status=$?
+    if [ -n "${KEEP-}" ]; then echo "# kept: $scratch"; else rm -rf "$scratch"; fi
+    if [ -z "$tap_planned" ]; then
+        echo "Bail out! the test stopped early (status $tap_status)"
+        [ "$tap_status" != 0 ] || tap_status=99
+    fi
+    exit "$tap_status"
+}
+trap tap_cleanup EXIT
+trap 'exit 130' INT TERM HUP
+
+# comment TEXT: lines for whoever reads the log.
+comment() { printf '%s\n' "$*" | sed 's/^/# /'; }
+
+ok() {
+    tap_count=$((tap_count + 1))
+    printf 'ok %d - %s\n' "$tap_count" "$1"
+}
+
+# not_ok NAME [WHY]
+not_ok() {
+    tap_count=$((tap_count + 1))
+    tap_failures=$((tap_failures + 1))
+    printf 'not ok %d - %s\n' "$tap_count" "$1"
+    [ $# -lt 2 ] || comment "$2"
+}
+
+# skip NAME REASON
+skip() {
+    tap_count=$((tap_count + 1))
+    printf 'ok %d - %s # SKIP %s\n' "$tap_count" "$1" "$2"
+}
+
+# skip_all REASON: the whole test cannot run here.
+skip_all() {
+    tap_planned=1
+    printf '1..0 # SKIP %s\n' "$1"
+    exit 0
+}
+
+# need COMMAND...: skip the whole test where one is missing.
+need() {
+    for need_command; do
+        command -v "$need_command" >/dev/null 2>&1 || skip_all "no $need_command here"
+    done
+}
+
+# run COMMAND ARGS...: $status, $out and $err (also as files $scratch/out and $scratch/err).
+run() {
+    status=0
+    "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+    out=$(cat "$scratch/out")
+    err=$(cat "$scratch/err")
+}
+
+# check NAME COMMAND ARGS...: ok where the command succeeds. Shows the last run where it does not.
+check() {
+    check_name=$1
+    shift
+    if "$@"; then
+        ok "$check_name"
+    else
+        not_ok "$check_name" "failed: $*"
+        comment "last run: status ${status-none}"
+        comment "stdout: $(printf '%s' "${out-}" | head -c 2000)"
+        comment "stderr: $(printf '%s' "${err-}" | head -c 2000)"
+    fi
+}
+
+# check_equal NAME GOT WANTED
+check_equal() {
+    if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got:    $2
+wanted: $3"; fi
+}
+
+# check_match NAME TEXT PATTERN: a shell pattern found anywhere in the text.
+check_match() {
+    # shellcheck disable=SC2254
+    case $2 in
+    *$3*) ok "$1" ;;
+    *) not_ok "$1" "'$3' is not in: $2" ;;
+    esac
+}
+
+# check_same NAME GOT-FILE WANTED-FILE
+check_same() {
+    if cmp -s "$2" "$3"; then ok "$1"; else not_ok "$1" "$(diff -u "$3" "$2" 2>&1 | head -40)"; fi
+}
+
+# need_recording: samples can be taken here; else skip the whole test.
+need_recording() {
+    [ -x "$hpcview" ] || skip_all "hpcview is not built"
+    run "$hpcview" record -o "$scratch/need" -- /bin/true
+    [ "$status" = 0 ] || skip_all "nothing can be recorded here: $(printf '%s' "$err" | head -n 1)"
+    rm -rf "$scratch/need"
+}
+
+done_testing() {
+    tap_planned=1
+    printf '1..%d\n' "$tap_count"
+    [ "$tap_failures" = 0 ]
+    exit
+}
