@@ -21,7 +21,7 @@
 
 #include "support/support.h"
 
-typedef uint64_t vaddr;   /* link-time virtual address in one load module (run-time address - load bias) */
+typedef uint64_t vaddr;    /* link-time virtual address in one load module (run-time address - load bias) */
 typedef uint32_t scope_ix; /* index into scope_tree.scopes */
 #define SCOPE_NONE UINT32_MAX
 
@@ -43,13 +43,14 @@ enum scope_kind { SCOPE_MODULE, SCOPE_FILE, SCOPE_PROC, SCOPE_INLINE, SCOPE_LOOP
 /* What of several loops in the binary one source loop has become, where it can be proved. */
 enum loop_role { LOOP_PLAIN, LOOP_VECTOR, LOOP_REMAINDER, LOOP_UNROLLED };
 
-struct scope { /* plain values; unused fields are 0 */
-    uint8_t kind;      /* enum scope_kind */
-    uint8_t role;      /* LOOP: enum loop_role */
-    bool irreducible;  /* LOOP: entered at more than one place */
-    bool outlined;     /* PROC: a region (OpenMP) cut out of the procedure `origin` */
-    scope_ix parent;   /* always below the own index; SCOPE_NONE for a MODULE */
-    str_id name;       /* MODULE, FILE: path as known from the binary ("" = no source known); PROC, INLINE: full demangled name */
+struct scope {        /* plain values; unused fields are 0 */
+    uint8_t kind;     /* enum scope_kind */
+    uint8_t role;     /* LOOP: enum loop_role */
+    bool irreducible; /* LOOP: entered at more than one place */
+    bool outlined;    /* PROC: a region (OpenMP) cut out of the procedure `origin` */
+    scope_ix parent;  /* always below the own index; SCOPE_NONE for a MODULE */
+    str_id name; /* MODULE, FILE: path as known from the binary ("" = no source known); PROC, INLINE: full demangled
+                    name */
     str_id short_name; /* PROC, INLINE: the name without parameters; equals name where there is nothing to leave out */
     str_id link_name;  /* PROC: symbol; INLINE: linkage name or "" */
     str_id origin;     /* PROC: full name of the procedure it is a clone, cold part or outlined region of, or "" */
@@ -57,9 +58,10 @@ struct scope { /* plain values; unused fields are 0 */
     str_id call_file;  /* INLINE: where the call stands */
     uint32_t call_line;
     uint32_t line_first, line_last; /* 0: unknown. LOOP: line_first is the loop's own line as the programmer wrote it */
-    vaddr entry;       /* PROC: entry; LOOP: address of the header */
-    uint32_t range_first, range_count; /* into scope_tree.ranges. STMT: exactly its instructions. LOOP: its blocks. PROC: all its parts */
-    uint32_t instance, instances;      /* LOOP: this is instance k of n of one source loop in its PROC (1 of 1 when alone) */
+    vaddr entry;                    /* PROC: entry; LOOP: address of the header */
+    uint32_t range_first,
+        range_count; /* into scope_tree.ranges. STMT: exactly its instructions. LOOP: its blocks. PROC: all its parts */
+    uint32_t instance, instances; /* LOOP: this is instance k of n of one source loop in its PROC (1 of 1 when alone) */
 };
 
 struct addr_range {
@@ -92,10 +94,11 @@ int scope_tree_read(const char *path, struct scope_tree **, struct warnings *, s
 /* ---- making it from a binary ---------------------------------------------------- */
 
 struct bloop_options {
-    const char *const *debug_dirs; /* where separate debug files are looked for, besides /usr/lib/debug; NULL-terminated, or NULL */
-    unsigned threads;              /* 0: all processors */
-    const char *function_glob;     /* only procedures whose name matches; NULL: all */
-    const char *source_glob;       /* only procedures from matching files; NULL: all */
+    const char *const
+        *debug_dirs;  /* where separate debug files are looked for, besides /usr/lib/debug; NULL-terminated, or NULL */
+    unsigned threads; /* 0: all processors */
+    const char *function_glob; /* only procedures whose name matches; NULL: all */
+    const char *source_glob;   /* only procedures from matching files; NULL: all */
     const struct progress *progress;
 };
 
@@ -103,15 +106,17 @@ struct bloop_binary;
 
 /* Opens an ELF executable, shared object, relocatable file or a vDSO image. `path` "[vdso]" means this process's own.
    Costs little: sections are mapped, nothing is decoded yet. opts may be NULL; it is copied, its strings are not. */
-int bloop_open(const char *path, const struct bloop_options *opts, struct bloop_binary **, struct warnings *, struct err *);
+int bloop_open(const char *path, const struct bloop_options *opts, struct bloop_binary **, struct warnings *,
+               struct err *);
 void bloop_close(struct bloop_binary *);
 
 const char *bloop_build_id(const struct bloop_binary *); /* lower-case hex, "" where there is none */
 struct addr_range bloop_text_extent(const struct bloop_binary *);
 
-/* The scopes of the functions that hold the given addresses (any order, repetitions allowed), and nothing else: costs what those
-   functions cost. Addresses in no function give no scope. */
-int bloop_scopes_at(struct bloop_binary *, const vaddr *addrs, size_t count, struct scope_tree **, struct warnings *, struct err *);
+/* The scopes of the functions that hold the given addresses (any order, repetitions allowed), and nothing else: costs
+   what those functions cost. Addresses in no function give no scope. */
+int bloop_scopes_at(struct bloop_binary *, const vaddr *addrs, size_t count, struct scope_tree **, struct warnings *,
+                    struct err *);
 /* The scopes of every function of the binary. */
 int bloop_scopes_all(struct bloop_binary *, struct scope_tree **, struct warnings *, struct err *);
 

@@ -24,28 +24,32 @@ enum arch_kind { ARCH_X86_64, ARCH_AARCH64 };
 
 struct image_section { /* validated: bytes..bytes+size lies in the file or in a decompressed copy */
     const char *name;
-    vaddr addr; /* link-time address; in a relocatable file, an address image.c gave it (sections laid out one after the other) */
+    vaddr addr; /* link-time address; in a relocatable file, an address image.c gave it (sections laid out one after the
+                   other) */
     uint64_t size;
-    const uint8_t *bytes; /* NULL: none in the file (SHT_NOBITS, outside, damaged), or compressed (debug sections: debug.c's to unpack) */
+    const uint8_t *bytes; /* NULL: none in the file (SHT_NOBITS, outside, damaged), or compressed (debug sections:
+                             debug.c's to unpack) */
     bool alloc, exec, writable;
 };
 
 enum image_symbol_kind { SYM_FUNC, SYM_IFUNC, SYM_OBJECT, SYM_NOTYPE };
-/* Defined symbols of .symtab (the separate debug file's where the binary has none) and .dynsym; no section or file symbols. A relocatable
-   file's undefined symbols are there too, with addresses in a section "[external]" without bytes, so that a call of abort has a name. */
+/* Defined symbols of .symtab (the separate debug file's where the binary has none) and .dynsym; no section or file
+   symbols. A relocatable file's undefined symbols are there too, with addresses in a section "[external]" without
+   bytes, so that a call of abort has a name. */
 struct image_symbol {
     vaddr addr;
     uint64_t size;
     const char *name; /* lent */
     uint8_t kind;     /* enum image_symbol_kind */
     bool global, weak;
-    bool dynamic; /* known from .dynsym only */
+    bool dynamic;    /* known from .dynsym only */
+    uint32_t source; /* equal for the local symbols of one source file; 0 for others */
 };
 
 struct image {
     enum arch_kind arch;
     bool relocatable, position_independent;
-    vaddr entry; /* 0: none */
+    vaddr entry;                 /* 0: none */
     const char *path, *build_id; /* lower-case hex, "" if none */
     struct image_section *sections;
     struct image_symbol *symbols; /* sorted by addr, then global before weak before local, then name */
@@ -59,22 +63,33 @@ const struct image_section *image_section_at(const struct image *, vaddr); /* an
 const struct image_section *image_section_named(const struct image *, const char *name);
 /* Bytes that the file has at `addr`, with *avail of them up to the section's end; NULL and 0 where there are none. */
 const uint8_t *image_bytes(const struct image *, vaddr addr, size_t *avail);
-/* The link-time pointer stored at addr (relocations applied: R_*_RELATIVE, R_*_64 and their like); false: none there. */
+/* The link-time pointer stored at addr (relocations applied: R_*_RELATIVE, R_*_64 and their like); false: none there.
+ */
 bool image_pointer(const struct image *, vaddr addr, vaddr *value);
-/* The symbol whose address the loader writes at addr (a GOT slot: `call *foo@GOTPCREL(%rip)` and PLT stubs go through it), or NULL. */
+/* The symbol whose address the loader writes at addr (a GOT slot: `call *foo@GOTPCREL(%rip)` and PLT stubs go through
+ * it), or NULL. */
 const char *image_slot_name(const struct image *, vaddr addr);
 
 /* ---- functions.c ----------------------------------------------------------------------- */
 
-enum function_origin { FROM_SYMTAB = 1, FROM_DYNSYM = 2, FROM_EH_FRAME = 4, FROM_DEBUG = 8, FROM_CALL = 16, FROM_ENTRY = 32, FROM_PLT = 64 };
+enum function_origin {
+    FROM_SYMTAB = 1,
+    FROM_DYNSYM = 2,
+    FROM_EH_FRAME = 4,
+    FROM_DEBUG = 8,
+    FROM_CALL = 16,
+    FROM_ENTRY = 32,
+    FROM_PLT = 64
+};
 
 struct function {
     vaddr begin, end;      /* [begin,end): the wall for fall-through. Functions of a table do not overlap. */
     const char *link_name; /* best symbol, version and clone suffix included; "" where none. Lent */
     uint32_t aliases_first, alias_count; /* other names at begin: into function_table.aliases */
-    uint32_t part_of;      /* index of the function this is a cold part of; FUNCTION_NONE: a whole one */
-    uint8_t origin;        /* enum function_origin bits */
-    bool plt, ifunc;
+    uint32_t part_of;                    /* index of the function this is a cold part of; FUNCTION_NONE: a whole one */
+    uint8_t origin;                      /* enum function_origin bits */
+    bool plt, ifunc; /* plt: also what a relocatable file calls outside of itself (no bytes, named without "@plt") */
+    bool sized;      /* its end is told by symbol or FDE; else it is where the next thing begins */
 };
 #define FUNCTION_NONE UINT32_MAX
 
@@ -82,20 +97,24 @@ struct function_table {
     struct function *functions; /* sorted by begin */
     const char **aliases;
     size_t count, alias_count;
-    struct arena *arena;
+    struct arena *arena;       /* names made here ("puts@plt") */
+    const struct image *image; /* lent: must outlive the table */
 };
-/* Everything known without decoding: symbols, .eh_frame(_hdr), entry, .init_array, PLT, DWARF low pcs where there is no symbol. */
+/* Everything known without decoding: symbols, .eh_frame(_hdr), entry, .init_array, PLT, DWARF low pcs where there is no
+ * symbol. */
 int functions_find(const struct image *, struct function_table **, struct warnings *, struct err *);
-/* Add functions found as call targets by cfg work (sorted, distinct); splits the gap or function they fall into. */
+/* Add functions found as call targets by cfg work (sorted, distinct); splits the gap they fall into, or the function if
+   its end was a guess. A function that symbol or FDE delimit is not split: what looks like a call into its middle is
+   another entry of it at most. Indices change. */
 void functions_add(struct function_table *, const vaddr *entries, size_t count);
 uint32_t functions_at(const struct function_table *, vaddr); /* FUNCTION_NONE: in none */
 void functions_free(struct function_table *);
 
 struct vaddr_list VEC(vaddr);
 
-/* Calls of the function (or cold part) at `begin` that go on at a landing pad when they throw (.gcc_except_table through its FDE's LSDA),
-   appended in the table's order; entries without a pad are left out. From where a pad is reached must be known: were it an entry from
-   nowhere, every loop with a `try` in it would look irreducible. */
+/* Calls of the function (or cold part) at `begin` that go on at a landing pad when they throw (.gcc_except_table
+   through its FDE's LSDA), appended in the table's order; entries without a pad are left out. From where a pad is
+   reached must be known: were it an entry from nowhere, every loop with a `try` in it would look irreducible. */
 struct call_site {
     vaddr begin, end; /* [begin,end): the calls */
     vaddr pad;
@@ -103,10 +122,11 @@ struct call_site {
 struct call_site_list VEC(struct call_site);
 void functions_call_sites(const struct image *, vaddr begin, struct call_site_list *);
 
-/* Demangled C++ and Rust names (libiberty), into `a`; the symbol itself where it is not mangled. One Fortran underscore stripped only
-   where DWARF says Fortran (that is assemble.c's to know). */
+/* Demangled C++ and Rust names (libiberty), into `a`; the symbol itself where it is not mangled. One Fortran underscore
+   stripped only where DWARF says Fortran (that is assemble.c's to know). */
 const char *demangle_full(struct arena *a, const char *link_name);
-const char *demangle_short(struct arena *a, const char *full_name); /* without parameter list, template arguments kept */
+const char *demangle_short(struct arena *a,
+                           const char *full_name); /* without parameter list, template arguments kept */
 
 /* ---- arch/ ------------------------------------------------------------------------------ */
 
@@ -118,9 +138,9 @@ enum insn_kind {
     INSN_CALL,          /* target known */
     INSN_CALL_INDIRECT,
     INSN_RETURN,
-    INSN_STOP,          /* ud2, hlt, brk, udf: nothing follows */
-    INSN_PADDING,       /* nop of any length, int3 */
-    INSN_BAD            /* undecodable; length is the best guess where the next one starts, at least 1 */
+    INSN_STOP,    /* ud2, hlt, brk, udf: nothing follows */
+    INSN_PADDING, /* nop of any length, int3 */
+    INSN_BAD      /* undecodable; length is the best guess where the next one starts, at least 1 */
 };
 struct insn {
     vaddr addr, target; /* target: of BRANCH, JUMP, CALL */
@@ -141,15 +161,17 @@ const struct arch *arch_get(enum arch_kind);
 
 struct cfg_block { /* sorted by begin; no overlap, but for code that really overlaps */
     vaddr begin, end;
-    uint32_t succ_first, succ_count; /* into cfg.succs. Of a BRANCH first the fall-through (where there is one), then the target */
-    uint16_t pad_count;              /* that many of the last successors are landing pads of calls in it; the others are jumps */
-    uint8_t last_kind;               /* enum insn_kind of its last instruction; a call ends a block only if it never returns */
-    bool bad_end;                    /* ended by bytes that cannot be decoded */
+    uint32_t succ_first,
+        succ_count;     /* into cfg.succs. Of a BRANCH first the fall-through (where there is one), then the target */
+    uint16_t pad_count; /* that many of the last successors are landing pads of calls in it; the others are jumps */
+    uint8_t last_kind;  /* enum insn_kind of its last instruction; a call ends a block only if it never returns */
+    bool bad_end;       /* ended by bytes that cannot be decoded */
 };
 struct cfg {
     struct cfg_block *blocks;
-    uint32_t *succs;  /* block indices */
-    uint32_t *entries; /* blocks where control comes in: the function's begin, further entries, pads no call is known for */
+    uint32_t *succs; /* block indices */
+    uint32_t
+        *entries; /* blocks where control comes in: the function's begin, further entries, pads no call is known for */
     size_t block_count, succ_count, entry_count;
     uint64_t instructions, bad_bytes, padding_bytes, table_bytes;
     uint32_t indirect_jumps, unresolved_jumps; /* tail calls through registers are not among them */
@@ -167,8 +189,9 @@ struct cfg_input {
 /* Zero-initialise a cfg; it is cleared and reused from one function to the next, so that memory is asked for once. */
 void cfg_build(const struct cfg_input *, struct cfg *);
 void cfg_release(struct cfg *);
-/* Which functions never return: known names and PLT entries, then the closure over callers. One byte each, caller frees with mem_free.
-   On demand (whole == false) only names are used and `calls` of what is asked for are followed as far as needed. */
+/* Which functions never return: known names and PLT entries, then the closure over callers. One byte each, caller frees
+   with mem_free. On demand (whole == false) only names are used and `calls` of what is asked for are followed as far as
+   needed. */
 uint8_t *noreturn_find(const struct image *, const struct function_table *, bool whole, unsigned threads);
 
 /* ---- loops.c ----------------------------------------------------------------------------- */
@@ -181,9 +204,9 @@ struct loop {
 };
 #define LOOP_NONE UINT32_MAX
 struct loop_forest {
-    struct loop *loops;     /* parents before children, else by header address */
-    uint32_t *block_loop;   /* innermost loop of each block, or LOOP_NONE; unreachable blocks too: none */
-    uint32_t *idom;         /* immediate dominator of each block; own index at an entry; UINT32_MAX unreachable */
+    struct loop *loops;   /* parents before children, else by header address */
+    uint32_t *block_loop; /* innermost loop of each block, or LOOP_NONE; unreachable blocks too: none */
+    uint32_t *idom;       /* immediate dominator of each block; own index at an entry; UINT32_MAX unreachable */
     size_t loop_count;
 };
 /* Near linear in blocks + edges; no recursion. */
@@ -202,9 +225,9 @@ struct line_row { /* one row of the line map, valid up to the next row's addr */
 };
 #define DEBUG_NO_FILE UINT32_MAX
 
-struct inline_call { /* DW_TAG_inlined_subroutine; parents before children */
-    uint32_t parent; /* index, or INLINE_NONE for the procedure itself */
-    const char *name, *link_name; /* callee; "" unknown */
+struct inline_call {               /* DW_TAG_inlined_subroutine; parents before children */
+    uint32_t parent;               /* index, or INLINE_NONE for the procedure itself */
+    const char *name, *link_name;  /* callee; "" unknown */
     uint32_t decl_file, decl_line; /* callee's declaration */
     uint32_t call_file, call_line, call_column;
     uint32_t range_first, range_count; /* into debug_function.ranges, sorted */
@@ -212,12 +235,13 @@ struct inline_call { /* DW_TAG_inlined_subroutine; parents before children */
 #define INLINE_NONE UINT32_MAX
 
 struct debug_function { /* what DWARF says of one procedure; lives in the arena given */
-    const char *name, *link_name; /* full name with enclosing namespaces, classes, modules ("heat::solve"), "" unknown */
+    const char *name,
+        *link_name; /* full name with enclosing namespaces, classes, modules ("heat::solve"), "" unknown */
     const char *comp_dir;
     const char *const *files; /* paths as in the line map, joined with its folders and comp_dir */
     uint32_t file_count;
     uint32_t decl_file, decl_line;
-    uint16_t language; /* DW_LANG_* */
+    uint16_t language;     /* DW_LANG_* */
     struct line_row *rows; /* sorted by addr; of all the function's ranges */
     size_t row_count;
     struct inline_call *inlines;
@@ -231,23 +255,26 @@ struct debug; /* one per thread: libdwarf's handles are not shareable */
 /* 1: there is debug information, 0: none (fine), -1: it is there but damaged beyond use. */
 int debug_open(const struct image *, struct debug **, struct warnings *, struct err *);
 void debug_close(struct debug *);
-/* 1: filled; 0: nothing known of this address. `part_ranges` (the function and its cold parts) says which rows are wanted. */
-int debug_function_at(struct debug *, vaddr entry, const struct addr_range *parts, size_t part_count, struct arena *, struct debug_function *);
+/* 1: filled; 0: nothing known of this address. `part_ranges` (the function and its cold parts) says which rows are
+ * wanted. */
+int debug_function_at(struct debug *, vaddr entry, const struct addr_range *parts, size_t part_count, struct arena *,
+                      struct debug_function *);
 /* Entry addresses of all procedures that DWARF knows and the symbols may not. */
 void debug_entries(struct debug *, struct vaddr_list *);
 
 /* ---- assemble.c ---------------------------------------------------------------------------- */
 
-/* One function's scopes, self-contained so that threads make them side by side: PROC first, `parent` relative to it. Joined in order by
-   bloop.c into a scope_tree. */
+/* One function's scopes, self-contained so that threads make them side by side: PROC first, `parent` relative to it.
+   Joined in order by bloop.c into a scope_tree. */
 struct function_scopes {
     struct strtab *strings;
     struct scope *scopes; /* scopes[0] is the PROC */
     struct addr_range *ranges;
     size_t scope_count, range_count;
 };
-void assemble_function(const struct image *, const struct function_table *, uint32_t function, const struct cfg *, const struct loop_forest *,
-                       const struct debug_function * /* NULL: none */, struct function_scopes *);
+void assemble_function(const struct image *, const struct function_table *, uint32_t function, const struct cfg *,
+                       const struct loop_forest *, const struct debug_function * /* NULL: none */,
+                       struct function_scopes *);
 void function_scopes_release(struct function_scopes *);
 
 #endif

@@ -1,4 +1,5 @@
 /* The binary as the rest of bloop sees it: bytes by address, symbols, pointers the loader would set. */
+#include "bloop/ehframe.h"
 #include "bloop/image_int.h"
 
 #include <stdlib.h>
@@ -64,18 +65,10 @@ static void make_sections(struct image *im, struct warnings *w)
     }
 }
 
-static const struct elf_section *table_of_type(const struct elf_file *f, uint32_t type)
-{
-    for (size_t i = 1; f && i < f->section_count; i++)
-        if (f->sections[i].type == type && f->sections[i].raw)
-            return &f->sections[i];
-    return NULL;
-}
-
 /* Where a relocatable file's undefined symbols "are": see elf_symbol_address. */
 static void add_external(struct image *im)
 {
-    const struct elf_section *table = table_of_type(im->priv->file, SHT_SYMTAB);
+    const struct elf_section *table = elf_section_typed(im->priv->file, SHT_SYMTAB);
     if (!im->relocatable || !table)
         return;
     im->sections[im->section_count++] = (struct image_section){.name = "[external]",
@@ -148,9 +141,11 @@ static int by_symbol(const void *a, const void *b)
 struct symbol_list VEC(struct image_symbol);
 
 static void add_symbol(struct image *im, const struct elf_file *f, const struct elf_symbols *syms, size_t i,
-                       bool dynamic, struct symbol_list *list)
+                       bool dynamic, uint32_t *source, struct symbol_list *list)
 {
     Elf64_Sym s = elf_symbol_get(syms, i);
+    if (ELF64_ST_TYPE(s.st_info) == STT_FILE)
+        *source = (uint32_t)i;
     unsigned type = ELF64_ST_TYPE(s.st_info), bind = ELF64_ST_BIND(s.st_info);
     const char *name = elf_symbol_name(syms, &s);
     struct image_symbol out = {.size = s.st_size, .name = name, .dynamic = dynamic};
@@ -170,16 +165,18 @@ static void add_symbol(struct image *im, const struct elf_file *f, const struct 
         out.size = 16;
     out.global = bind == STB_GLOBAL || bind == 10 /* STB_GNU_UNIQUE */;
     out.weak = bind == STB_WEAK;
+    out.source = bind == STB_LOCAL ? *source : 0;
     *vec_push(list) = out;
 }
 
 static void read_table(struct image *im, struct elf_file *f, uint32_t type, struct symbol_list *list,
                        struct warnings *w)
 {
-    struct elf_symbols syms = elf_symbols_of(f, table_of_type(f, type), w);
+    struct elf_symbols syms = elf_symbols_of(f, elf_section_typed(f, type), w);
+    uint32_t source = 0;
     vec_reserve(list, list->count + syms.count);
     for (size_t i = 1; i < syms.count; i++)
-        add_symbol(im, f, &syms, i, type == SHT_DYNSYM, list);
+        add_symbol(im, f, &syms, i, type == SHT_DYNSYM, &source, list);
 }
 
 /* "memcpy@@GLIBC_2.14" of .symtab is "memcpy" in .dynsym. */
@@ -216,8 +213,8 @@ static void make_symbols(struct image *im, struct warnings *w)
     struct image_private *p = im->priv;
     struct symbol_list list = {0};
     bool sorted = true;
-    read_table(im, table_of_type(p->file, SHT_SYMTAB) || !p->debug_file ? p->file : p->debug_file, SHT_SYMTAB, &list,
-               w);
+    read_table(im, elf_section_typed(p->file, SHT_SYMTAB) || !p->debug_file ? p->file : p->debug_file, SHT_SYMTAB,
+               &list, w);
     read_table(im, p->file, SHT_DYNSYM, &list, w);
     for (size_t i = 1; i < list.count && sorted; i++)
         sorted = by_symbol(&list.items[i - 1], &list.items[i]) <= 0;
@@ -421,7 +418,7 @@ static void find_debug_files(struct image_private *p, struct warnings *w)
     const char *const *dirs = (const char *const *)p->debug_dirs;
     if (!p->file->own_map) /* the vDSO is no file */
         return;
-    if (!has_debug_info(p->file) || !table_of_type(p->file, SHT_SYMTAB))
+    if (!has_debug_info(p->file) || !elf_section_typed(p->file, SHT_SYMTAB))
         p->debug_file = debug_file_find(p->file, dirs, w);
     p->dwarf = has_debug_info(p->file) ? p->file : has_debug_info(p->debug_file) ? p->debug_file : NULL;
     if (p->dwarf)
@@ -466,6 +463,9 @@ void image_close(struct image *im)
         mem_free(p->debug_dirs[i]);
     mem_free(p->debug_dirs);
     mem_free(p->by_addr);
+    if (p->fdes)
+        vec_release(p->fdes);
+    mem_free(p->fdes);
     vec_release(&p->pointers);
     vec_release(&p->slots);
     pthread_mutex_destroy(&p->lock);

@@ -515,6 +515,14 @@ struct elf_section *elf_section_named(const struct elf_file *f, const char *name
     return NULL;
 }
 
+const struct elf_section *elf_section_typed(const struct elf_file *f, uint32_t type)
+{
+    for (size_t i = 1; f && i < f->section_count; i++)
+        if (f->sections[i].type == type && f->sections[i].raw)
+            return &f->sections[i];
+    return NULL;
+}
+
 /* ---- what is in a section ---- */
 
 static bool has_relocations(const struct elf_file *f, size_t target)

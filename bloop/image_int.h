@@ -57,6 +57,8 @@ struct elf_section *elf_section_named(const struct elf_file *, const char *name)
 /* Bytes of a section, decompressed and relocated, on first use; false and a warning where they cannot be had. Safe from
  * several threads. */
 bool elf_section_load(struct elf_file *, struct elf_section *, struct warnings *);
+/* The file's table of that type whose bytes are there (SHT_SYMTAB, SHT_DYNSYM), or NULL; f may be NULL. */
+const struct elf_section *elf_section_typed(const struct elf_file *f, uint32_t type);
 /* Symbols of a table, as far as they lie in the file; names through elf_symbol_name. */
 struct elf_symbols {
     const uint8_t *bytes;
@@ -90,6 +92,8 @@ struct slot {
     const char *name; /* lent */
 };
 
+struct fde_list;
+
 struct image_private {
     struct elf_file *file, *debug_file; /* debug_file: NULL if none */
     struct elf_file *dwarf;             /* of the two, the one that has .debug_info, or NULL */
@@ -97,7 +101,8 @@ struct image_private {
     char **debug_dirs;                  /* NULL-terminated copy */
     uint32_t *by_addr;                  /* allocated sections, sorted by address, no overlap */
     size_t by_addr_count;
-    pthread_mutex_t lock; /* of what is made on first use below */
+    pthread_mutex_t lock;  /* of what is made on first use below */
+    struct fde_list *fdes; /* ehframe.c's */
     bool pointers_ready;
     struct pointer_list VEC(struct pointer) pointers; /* what the loader will write where, sorted by address */
     struct slot_list VEC(struct slot) slots;          /* and the addresses of which symbols, sorted too */

@@ -12,5 +12,7 @@
 #define LIMIT_STRTAB_BYTES (3ull << 30) /* ids are 32 bits wide */
 #define LIMIT_SOURCE_BYTES (16u << 20) /* one source file shown in a page */
 #define LIMIT_SECTION_BYTES (8ull << 30) /* one decompressed debug section; the largest programs have 2-3 GiB of .debug_info */
+#define LIMIT_MANGLED_BYTES 16384  /* a longer symbol is shown as it is: the demangler needs stack in proportion */
+#define LIMIT_DEMANGLED_BYTES 65536 /* mangled names can be made to grow exponentially */
 
 #endif
