@@ -58,13 +58,19 @@ char *mem_strdup(const char *s)
     return mem_strndup(s, strlen(s));
 }
 
+char *mem_vprintf(const char *fmt, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, fmt, args) < 0)
+        out_of_memory(strlen(fmt));
+    return text;
+}
+
 char *mem_printf(const char *fmt, ...)
 {
     va_list args;
-    char *text = NULL;
     va_start(args, fmt);
-    if (vasprintf(&text, fmt, args) < 0)
-        out_of_memory(strlen(fmt));
+    char *text = mem_vprintf(fmt, args);
     va_end(args);
     return text;
 }

@@ -63,6 +63,7 @@ void *mem_realloc(void *p, size_t count, size_t size);
 char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t n);
 char *mem_printf(const char *fmt, ...) PRINTF_LIKE(1, 2);
+char *mem_vprintf(const char *fmt, va_list) PRINTF_LIKE(1, 0);
 void mem_free(void *p);
 
 /* One arena per document: all that was learned from one binary or profile dies with it. */

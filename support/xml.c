@@ -154,6 +154,9 @@ int xml_read(const void *bytes, size_t len, const char *name, const struct xml_h
     if (status != 0 && !r.failed && r.err->kind == ERR_NONE)
         err_set(r.err, ERR_FORMAT, "%s: not well-formed XML%s", name, len ? "" : ": the file is empty");
     bool failed = r.failed || status != 0;
+    /* The parser makes a document of its own for entities declared in the file, and leaves it to us. */
+    xmlFreeDoc(r.parser->myDoc);
+    r.parser->myDoc = NULL;
     xmlFreeParserCtxt(r.parser);
     vec_release(&r.open);
     vec_release(&r.attrs);
@@ -269,12 +272,13 @@ void xmlout_attr_u64(struct xmlout *x, const char *name, uint64_t value)
 
 void xmlout_attr_printf(struct xmlout *x, const char *name, const char *fmt, ...)
 {
-    char small[256];
+    char *text;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(small, sizeof small, fmt, args);
+    text = mem_vprintf(fmt, args);
     va_end(args);
-    xmlout_attr(x, name, small);
+    xmlout_attr(x, name, text);
+    mem_free(text);
 }
 
 void xmlout_text(struct xmlout *x, const char *text)
