@@ -204,12 +204,15 @@ struct loop {
 };
 #define LOOP_NONE UINT32_MAX
 struct loop_forest {
-    struct loop *loops;   /* parents before children, else by header address */
-    uint32_t *block_loop; /* innermost loop of each block, or LOOP_NONE; unreachable blocks too: none */
-    uint32_t *idom;       /* immediate dominator of each block; own index at an entry; UINT32_MAX unreachable */
+    struct loop *loops;     /* a loop, then all within it, then its next sibling; siblings by header address */
+    uint32_t *block_loop;   /* innermost loop of each block, or LOOP_NONE; unreachable blocks too: none */
+    uint32_t *idom;         /* immediate dominator of each block; own index where there is none (entries and what several of them reach);
+                               UINT32_MAX unreachable */
     size_t loop_count;
+    void *memory; /* loops.c's own: all of the above and its working memory, kept from one graph to the next */
+    size_t memory_size;
 };
-/* Near linear in blocks + edges; no recursion. */
+/* Near linear in blocks + edges; no recursion. Zero-initialise a forest; it may be reused. */
 void loops_find(const struct cfg *, struct loop_forest *);
 void loop_forest_release(struct loop_forest *);
 

@@ -6,3 +6,12 @@ noinst_LIBRARIES += %D%/libbloop.a
 %C%_libbloop_a_SOURCES += \
 	%D%/image_int.h %D%/image.c %D%/image_elf.c %D%/image_compress.c %D%/image_reloc.c %D%/image_debugfile.c \
 	%D%/ehframe.h %D%/ehframe.c %D%/functions.c %D%/demangle.c %D%/debug.c
+
+# decoders, cfg.c, loops.c
+%C%_libbloop_a_SOURCES += \
+	%D%/arch/arch.h %D%/arch/x86_64.c %D%/arch/aarch64.c %D%/cfg_int.h %D%/cfg.c %D%/loops.c
+
+check_PROGRAMS += %D%/loops_test
+TESTS += %D%/loops_test
+%C%_loops_test_SOURCES = %D%/loops_test.c
+%C%_loops_test_LDADD = $(ROOM_LDADD)
