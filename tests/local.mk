@@ -1,5 +1,5 @@
 dist_check_SCRIPTS += \
-	%D%/headers.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh
+	%D%/headers.sh %D%/run-golden.sh %D%/corpus.sh
 EXTRA_DIST += %D%/lib.sh %D%/README.md
 
 check_LIBRARIES += %D%/libreplay.a
