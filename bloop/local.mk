@@ -9,9 +9,15 @@ noinst_LIBRARIES += %D%/libbloop.a
 
 # decoders, cfg.c, loops.c
 %C%_libbloop_a_SOURCES += \
-	%D%/arch/arch.h %D%/arch/x86_64.c %D%/arch/aarch64.c %D%/cfg_int.h %D%/cfg.c %D%/loops.c
+	%D%/arch/arch.h %D%/arch/x86_64.c %D%/arch/aarch64.c %D%/cfg_int.h %D%/cfg.c %D%/noreturn.c \
+	%D%/loops.c
 
 check_PROGRAMS += %D%/loops_test
 TESTS += %D%/loops_test
 %C%_loops_test_SOURCES = %D%/loops_test.c
 %C%_loops_test_LDADD = $(ROOM_LDADD)
+
+EXTRA_PROGRAMS += %D%/bench_decode
+BENCH_TOOLS += %D%/bench_decode
+%C%_bench_decode_SOURCES = %D%/bench_decode.c
+%C%_bench_decode_LDADD = $(ROOM_LDADD)
