@@ -120,6 +120,13 @@ int bloop_scopes_at(struct bloop_binary *, const vaddr *addrs, size_t count, str
 /* The scopes of every function of the binary. */
 int bloop_scopes_all(struct bloop_binary *, struct scope_tree **, struct warnings *, struct err *);
 
+/* Whole-binary structure kept in a folder, keyed by build id and version of hpcview. */
+/* The entry of a binary, or NULL where it has no build id; caller frees. */
+char *bloop_cache_path(const struct bloop_binary *, const char *folder, const char *version);
+/* 1: *tree is what was kept (its module is called `module` now); 0: nothing there that can be used. */
+int bloop_cache_get(const char *path, const char *module, struct scope_tree **tree);
+int bloop_cache_put(const char *path, struct scope_tree *, struct err *);
+
 /* What the last bloop_scopes_* saw, for sweeps and benchmarks. */
 struct bloop_stats {
     uint64_t text_bytes, code_bytes, padding_bytes, table_bytes; /* text_bytes: all executable sections */

@@ -267,17 +267,31 @@ void debug_entries(struct debug *, struct vaddr_list *);
 
 /* ---- assemble.c ---------------------------------------------------------------------------- */
 
-/* One function's scopes, self-contained so that threads make them side by side: PROC first, `parent` relative to it.
-   Joined in order by bloop.c into a scope_tree. */
+/* The scopes of some functions, self-contained so that threads make them side by side: each begins with its PROC
+   (parent SCOPE_NONE), other parents are indices into `scopes`. bloop.c joins them, in order, into a scope_tree.
+   Zero-initialise. */
 struct function_scopes {
-    struct strtab *strings;
-    struct scope *scopes; /* scopes[0] is the PROC */
-    struct addr_range *ranges;
-    size_t scope_count, range_count;
+    struct strtab *strings; /* made at the first use */
+    struct VEC(struct scope) scopes;
+    struct VEC(struct addr_range) ranges;
 };
-void assemble_function(const struct image *, const struct function_table *, uint32_t function, const struct cfg *,
-                       const struct loop_forest *, const struct debug_function * /* NULL: none */,
-                       struct function_scopes *);
 void function_scopes_release(struct function_scopes *);
+
+struct assemble_input {
+    const struct image *image;
+    const struct function_table *functions;
+    uint32_t function;
+    const struct addr_range *parts; /* the function and its cold parts, sorted */
+    size_t part_count;
+    const struct cfg *cfg;
+    const struct loop_forest *forest;
+    const struct debug_function *debug; /* NULL: none */
+};
+/* Working memory, kept from one function to the next; one per thread. */
+struct assembler;
+struct assembler *assembler_create(void);
+void assembler_free(struct assembler *);
+/* Appends the function's scopes. */
+void assemble_function(struct assembler *, const struct assemble_input *, struct function_scopes *);
 
 #endif

@@ -25,8 +25,7 @@ struct cfg_part {
 struct term {
     pos at, end;
     pos target;   /* POS_NONE: outside of the function, or not known */
-    uint8_t kind; /* enum insn_kind; PLAIN: control falls out of the function or into what is no code; CALL: never
-                     returns */
+    uint8_t kind; /* enum insn_kind; PLAIN: control falls out of the function or into what is no code */
     bool goes_on; /* the instruction after it is a successor */
     bool tail;    /* leaves the function for another: a tail call */
 };
@@ -82,7 +81,7 @@ struct cfg_work {
     struct VEC(pos) targets;
     struct call_site_list sites;
     struct VEC(uint64_t) pad_edges; /* block << 32 | block of the pad */
-    bool overlaps, terms_sorted, calls_sorted;
+    bool overlaps, terms_sorted, calls_sorted, falls_out;
     uint64_t bad_bytes, table_bytes;
     struct jumptable_work *jumptable;
 };
@@ -110,18 +109,6 @@ void function_index_release(struct function_index *);
 void cfg_sort(struct cfg_work *);
 /* The term at or after p (terms are sorted); count: none. */
 size_t cfg_term_from(const struct cfg_work *, pos p);
-
-/* The same among the calls. */
-size_t cfg_call_from(const struct cfg_work *, pos p);
-/* The term that ends a block, or NULL where it runs into the next one. */
-const struct term *cfg_term_of(const struct cfg_work *, const struct cfg_block *);
-const struct indirect *cfg_indirect_at(const struct cfg_work *, pos at);
-struct VEC_u32 VEC(uint32_t);
-/* Appends the functions called in a block but for those that never return. */
-void cfg_callees_of(const struct cfg_work *, const struct cfg_block *, const uint8_t *noreturn, struct VEC_u32 *);
-
-/* noreturn.c: "abort@plt", "_ZSt9terminatev" and the like */
-bool noreturn_name(const char *link_name);
 
 /* jumptable.c: settle all indirect jumps that are INDIRECT_NEW. Terms are sorted. */
 void jumptable_resolve(struct cfg_work *);

@@ -1,0 +1,97 @@
+/* What the assemble*.c files share. */
+#ifndef BLOOP_ASSEMBLE_INT_H
+#define BLOOP_ASSEMBLE_INT_H
+
+#include "bloop/bloop_int.h"
+
+#define NO_ROW UINT32_MAX
+
+/* A run of instructions of one block with the same line row and the same inlined call around them. */
+struct segment {
+    vaddr begin, end;
+    uint32_t block;
+    uint32_t row;     /* into debug->rows, NO_ROW: none */
+    uint32_t inlined; /* innermost inlined call, INLINE_NONE: the procedure itself */
+};
+
+/* Where a loop stands in the source. */
+struct loop_place {
+    uint32_t inlined; /* the call whose callee holds the loop, INLINE_NONE: the procedure itself */
+    uint32_t file;    /* DEBUG_NO_FILE: unknown */
+    uint32_t line, line_last;
+    uint8_t role; /* enum loop_role */
+};
+
+struct interval_owner {
+    vaddr begin;
+    uint32_t owner; /* an inlined call, or INLINE_NONE */
+};
+
+/* What a line row, or a branch, tells of the loop it is in. */
+struct evidence {
+    uint32_t loop, inlined, file, line;
+    bool exit; /* a branch with one way out of the loop and one that stays */
+    bool stmt; /* the row begins a statement */
+    bool
+        fresh; /* the row begins in this block; else it only reaches into it from the block before, which says little */
+};
+
+struct scope_node {
+    uint32_t parent, next_same_hash, depth;
+    uint32_t loop;                                 /* of a LOOP: its index in the forest; else LOOP_NONE */
+    uint32_t range_first, range_last, range_count; /* list through node_range.next */
+    vaddr low;
+    struct scope scope;
+};
+
+struct node_range {
+    struct addr_range range;
+    uint32_t next;
+};
+
+struct assembler {
+    const struct assemble_input *in;
+    struct function_scopes *out;
+    const struct debug_function *debug; /* == in->debug */
+
+    struct VEC(struct segment) segments;
+    struct VEC(struct interval_owner) owners; /* the inlined call at each address, as intervals */
+    struct VEC(struct evidence) evidence;     /* sorted by loop after collection */
+    struct VEC(uint32_t) evidence_first;      /* per loop, into evidence; one more at the end */
+    struct VEC(struct loop_place) places;     /* per loop */
+    struct VEC(uint32_t) inline_depth;        /* per inlined call; 1: called by the procedure itself */
+    struct VEC(uint32_t) loop_node;           /* per loop: its node, or UINT32_MAX */
+    struct VEC(struct scope_node) nodes;      /* [0] is the PROC */
+    struct VEC(struct node_range) ranges;
+    struct VEC(uint32_t) order; /* nodes as siblings, sorted */
+    struct hashmap node_by_hash;
+
+    /* File index of the debug information -> string; valid where the stamp is the current one. */
+    struct VEC(uint32_t) file_stamps;
+    struct VEC(str_id) file_ids;
+    uint32_t stamp;
+
+    /* Callees of inlined calls, each demangled once for all the functions of one strtab. */
+    struct VEC(struct scope) callee_names; /* only the names are filled in */
+    struct VEC(uint32_t) inline_names;     /* per inlined call: into callee_names, UINT32_MAX: not looked up yet */
+    struct hashmap name_by_link;           /* link name, name -> index into callee_names */
+    const struct strtab *named_in;
+    struct arena *names; /* scratch for demangling; emptied now and then */
+};
+
+/* assemble_loops.c: fills a->places. */
+void assemble_place_loops(struct assembler *);
+/* Is `ancestor` (INLINE_NONE: the procedure) `inlined` itself or a call around it? */
+bool assemble_inside(const struct assembler *, uint32_t inlined, uint32_t ancestor);
+/* The call directly below `ancestor` on the way to `inlined`, which is inside it. */
+uint32_t assemble_step_towards(const struct assembler *, uint32_t inlined, uint32_t ancestor);
+uint32_t assemble_inline_depth(const struct assembler *, uint32_t inlined);
+uint32_t assemble_common(const struct assembler *, uint32_t a, uint32_t b);
+
+/* assemble_names.c: the names of a PROC, and of the callee of an inlined call. */
+void assemble_name_procedure(struct assembler *, struct scope *);
+struct scope assemble_inlined_names(struct assembler *, uint32_t inlined);
+
+str_id assemble_file(struct assembler *, uint32_t file);
+
+#endif

@@ -1,0 +1,719 @@
+/*
+ * The public calls: which functions, on how many threads, in which order.
+ *
+ *   targets    functions of the table, in the order of addresses
+ *   chunks     runs of targets with about the same amount of code; each chunk's scopes come to one slot, whichever
+ * thread makes them join       slots in order -> PROCs sorted by file and address -> one scope tree
+ *
+ * Nothing in a slot depends on the others, so the result is the same for any number of threads.
+ */
+#include "bloop/bloop_int.h"
+
+#include <fnmatch.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum {
+    CHUNK_BYTES = 1 << 15,  /* of code: some milliseconds, so that threads end together */
+    THREAD_BYTES = 1 << 18, /* less code than this per thread is not worth a debug reader of its own */
+    MOST_ROUNDS = 32        /* of finding functions by calls; each round that finds any costs only these */
+};
+
+struct bloop_binary {
+    struct image *image;
+    struct function_table *functions;
+    const struct arch *arch;
+    char *path;
+    struct bloop_options options;
+    struct VEC(struct debug *) readers; /* of debug information, one per thread; made when first needed */
+    bool no_debug_info;
+    bool debug_entries_known;
+    uint8_t *noreturn; /* by name only, for work on demand; by closure once the whole binary was asked for */
+    bool noreturn_whole;
+    struct VEC(uint32_t) parts; /* cold parts, sorted by (the function they belong to, address) */
+    struct bloop_stats stats;
+};
+
+/* ---- life ---- */
+
+int bloop_open(const char *path, const struct bloop_options *opts, struct bloop_binary **out, struct warnings *warnings,
+               struct err *err)
+{
+    struct bloop_binary *b = mem_calloc(1, sizeof *b);
+    *out = NULL;
+    if (opts)
+        b->options = *opts;
+    b->path = mem_strdup(path);
+    if (image_open(path, b->options.debug_dirs, &b->image, warnings, err) < 0 ||
+        functions_find(b->image, &b->functions, warnings, err) < 0) {
+        bloop_close(b);
+        return -1;
+    }
+    b->arch = arch_get(b->image->arch);
+    if (!b->arch) {
+        bloop_close(b);
+        return err_set(err, ERR_UNSUPPORTED,
+                       "%s: this build cannot decode its instructions (for AArch64, configure with capstone)", path);
+    }
+    *out = b;
+    return 0;
+}
+
+void bloop_close(struct bloop_binary *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->readers.count; i++)
+        debug_close(b->readers.items[i]);
+    vec_release(&b->readers);
+    vec_release(&b->parts);
+    mem_free(b->noreturn);
+    if (b->functions)
+        functions_free(b->functions);
+    if (b->image)
+        image_close(b->image);
+    mem_free(b->path);
+    mem_free(b);
+}
+
+const char *bloop_build_id(const struct bloop_binary *b)
+{
+    return b->image->build_id ? b->image->build_id : "";
+}
+
+struct addr_range bloop_text_extent(const struct bloop_binary *b)
+{
+    struct addr_range extent = {UINT64_MAX, 0};
+    for (size_t i = 0; i < b->image->section_count; i++) {
+        const struct image_section *s = &b->image->sections[i];
+        if (!s->alloc || !s->exec || s->size == 0)
+            continue;
+        if (s->addr < extent.begin)
+            extent.begin = s->addr;
+        if (s->addr + s->size > extent.end)
+            extent.end = s->addr + s->size;
+    }
+    if (extent.end == 0)
+        extent.begin = 0;
+    return extent;
+}
+
+struct bloop_stats bloop_stats(const struct bloop_binary *b)
+{
+    return b->stats;
+}
+
+/* ---- tables beside the function table; made anew when it changes ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    const vaddr *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static int by_whole(const void *a, const void *b, void *ctx)
+{
+    const struct function *f = ctx;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (f[x].part_of != f[y].part_of)
+        return f[x].part_of < f[y].part_of ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void list_parts(struct bloop_binary *b)
+{
+    b->parts.count = 0;
+    for (uint32_t i = 0; i < b->functions->count; i++)
+        if (b->functions->functions[i].part_of != FUNCTION_NONE)
+            *vec_push(&b->parts) = i;
+    qsort_r(b->parts.items, b->parts.count, sizeof *b->parts.items, by_whole, b->functions->functions);
+}
+
+struct range_list VEC(struct addr_range);
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct addr_range *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* The function and its cold parts, in the order of addresses. */
+static void collect_parts(const struct bloop_binary *b, uint32_t function, struct range_list *ranges)
+{
+    const struct function *f = b->functions->functions;
+    ranges->count = 0;
+    *vec_push(ranges) = (struct addr_range){f[function].begin, f[function].end};
+    size_t low = 0, high = b->parts.count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (f[b->parts.items[mid]].part_of < function)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (; low < b->parts.count && f[b->parts.items[low]].part_of == function; low++) {
+        const struct function *part = &f[b->parts.items[low]];
+        if (part->begin < part->end)
+            *vec_push(ranges) = (struct addr_range){part->begin, part->end};
+    }
+    qsort(ranges->items, ranges->count, sizeof *ranges->items, by_begin);
+}
+
+/* ---- work ---- */
+
+struct chunk {
+    size_t first, end; /* into job.targets */
+    struct function_scopes scopes;
+    struct vaddr_list calls; /* out of the functions, for the search for more of them */
+    struct bloop_stats stats;
+};
+
+struct target_list VEC(uint32_t);
+struct chunk_list VEC(struct chunk);
+
+struct job {
+    struct bloop_binary *binary;
+    const uint32_t *targets; /* function indices, ascending */
+    struct chunk *chunks;
+    size_t chunk_count;
+    bool want_calls;
+    atomic_size_t next;
+    atomic_size_t done;
+    atomic_bool no_debug_info;
+    struct warnings *warnings;
+};
+
+/* What one thread works with. */
+struct worker {
+    struct debug *debug;
+    struct cfg cfg;
+    struct loop_forest forest;
+    struct assembler *assembler;
+    struct arena *arena; /* of what DWARF says of the function at hand */
+    struct range_list ranges;
+};
+
+static void count_function(const struct worker *w, struct bloop_stats *s)
+{
+    vaddr at = 0;
+    s->functions++;
+    s->blocks += w->cfg.block_count;
+    s->instructions += w->cfg.instructions;
+    s->loops += w->forest.loop_count;
+    for (size_t i = 0; i < w->forest.loop_count; i++)
+        s->irreducible_loops += w->forest.loops[i].irreducible;
+    s->undecodable_bytes += w->cfg.bad_bytes;
+    s->padding_bytes += w->cfg.padding_bytes;
+    s->table_bytes += w->cfg.table_bytes;
+    s->indirect_jumps += w->cfg.indirect_jumps;
+    s->unresolved_jumps += w->cfg.unresolved_jumps;
+    for (size_t i = 0; i < w->cfg.block_count; i++) {
+        const struct cfg_block *b = &w->cfg.blocks[i];
+        vaddr begin = b->begin > at ? b->begin : at;
+        if (b->end > begin)
+            s->code_bytes += b->end - begin;
+        if (b->end > at)
+            at = b->end;
+    }
+}
+
+/* Calls to addresses where no function begins. */
+static void keep_new_calls(const struct job *job, struct vaddr_list *calls, size_t from)
+{
+    const struct function_table *t = job->binary->functions;
+    size_t kept = from;
+    for (size_t i = from; i < calls->count; i++) {
+        uint32_t f = functions_at(t, calls->items[i]);
+        if (f == FUNCTION_NONE || (t->functions[f].begin != calls->items[i] && !t->functions[f].sized))
+            calls->items[kept++] = calls->items[i];
+    }
+    calls->count = kept;
+}
+
+static void do_function(struct job *job, struct worker *w, struct chunk *c, uint32_t function)
+{
+    struct bloop_binary *b = job->binary;
+    size_t calls_before = c->calls.count;
+    const struct cfg_input input = {.image = b->image,
+                                    .functions = b->functions,
+                                    .arch = b->arch,
+                                    .all = b->functions,
+                                    .noreturn = b->noreturn,
+                                    .function = function,
+                                    .calls = job->want_calls ? &c->calls : NULL};
+    cfg_build(&input, &w->cfg);
+    loops_find(&w->cfg, &w->forest);
+    collect_parts(b, function, &w->ranges);
+    struct debug_function debug;
+    if (arena_bytes(w->arena) > 0) {
+        arena_free(w->arena);
+        w->arena = arena_create();
+    }
+    bool known = w->debug && debug_function_at(w->debug, b->functions->functions[function].begin, w->ranges.items,
+                                               w->ranges.count, w->arena, &debug) == 1;
+    const struct assemble_input in = {.image = b->image,
+                                      .functions = b->functions,
+                                      .function = function,
+                                      .parts = w->ranges.items,
+                                      .part_count = w->ranges.count,
+                                      .cfg = &w->cfg,
+                                      .forest = &w->forest,
+                                      .debug = known ? &debug : NULL};
+    assemble_function(w->assembler, &in, &c->scopes);
+    count_function(w, &c->stats);
+    keep_new_calls(job, &c->calls, calls_before);
+}
+
+static struct debug *reader_open(struct job *job, size_t thread)
+{
+    struct debug **reader = &job->binary->readers.items[thread];
+    struct err err;
+    if (*reader || job->binary->no_debug_info)
+        return *reader;
+    int status = debug_open(job->binary->image, reader, job->warnings, &err);
+    if (status < 0)
+        warnings_add(job->warnings, "%s; its lines and inlined calls are not shown", err.msg);
+    if (status <= 0)
+        atomic_store(&job->no_debug_info, true);
+    return status > 0 ? *reader : NULL;
+}
+
+static void work(void *ctx, size_t thread)
+{
+    struct job *job = ctx;
+    struct worker w = {.debug = reader_open(job, thread), .assembler = assembler_create(), .arena = arena_create()};
+    for (size_t i; (i = atomic_fetch_add(&job->next, 1)) < job->chunk_count;) {
+        struct chunk *c = &job->chunks[i];
+        for (size_t k = c->first; k < c->end; k++)
+            do_function(job, &w, c, job->targets[k]);
+        progress_report(job->binary->options.progress, "structure", atomic_fetch_add(&job->done, 1) + 1,
+                        job->chunk_count);
+    }
+    cfg_release(&w.cfg);
+    loop_forest_release(&w.forest);
+    assembler_free(w.assembler);
+    arena_free(w.arena);
+    vec_release(&w.ranges);
+}
+
+static uint64_t size_of(const struct bloop_binary *b, uint32_t function)
+{
+    return b->functions->functions[function].end - b->functions->functions[function].begin;
+}
+
+static void make_chunks(const struct bloop_binary *b, const struct target_list *targets, struct chunk_list *chunks)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0, first = 0; i < targets->count; i++) {
+        bytes += size_of(b, targets->items[i]) + 64;
+        if (bytes < CHUNK_BYTES && i + 1 < targets->count)
+            continue;
+        *vec_push(chunks) = (struct chunk){.first = first, .end = i + 1};
+        first = i + 1;
+        bytes = 0;
+    }
+}
+
+static unsigned threads_for(const struct bloop_binary *b, const struct target_list *targets)
+{
+    uint64_t bytes = 0;
+    unsigned threads = b->options.threads ? b->options.threads : parallel_default();
+    for (size_t i = 0; i < targets->count; i++)
+        bytes += size_of(b, targets->items[i]);
+    uint64_t useful = bytes / THREAD_BYTES + 1;
+    return threads < useful ? threads : (unsigned)useful;
+}
+
+/* Makes the scopes of the targets (ascending) and appends their chunks. */
+static void run(struct bloop_binary *b, const struct target_list *targets, bool want_calls, struct chunk_list *chunks,
+                struct warnings *warnings)
+{
+    size_t before = chunks->count;
+    make_chunks(b, targets, chunks);
+    struct job job = {.binary = b,
+                      .targets = targets->items,
+                      .chunks = chunks->items + before,
+                      .chunk_count = chunks->count - before,
+                      .want_calls = want_calls,
+                      .warnings = warnings};
+    unsigned threads = threads_for(b, targets);
+    while (b->readers.count < threads)
+        *vec_push(&b->readers) = NULL;
+    parallel_for(threads, threads, work, &job);
+    if (atomic_load(&job.no_debug_info))
+        b->no_debug_info = true;
+}
+
+/* ---- join ---- */
+
+/* A procedure of some chunk on its way to its place. */
+struct found_proc {
+    const char *file; /* lent by the chunk */
+    vaddr entry;
+    uint32_t chunk;
+    scope_ix first, next; /* its scopes in the chunk */
+};
+struct proc_list VEC(struct found_proc);
+
+static int by_entry_then_newest(const void *a, const void *b)
+{
+    const struct found_proc *x = a, *y = b;
+    if (x->entry != y->entry)
+        return x->entry < y->entry ? -1 : 1;
+    return x->chunk > y->chunk ? -1 : x->chunk < y->chunk;
+}
+
+static int by_file_then_entry(const void *a, const void *b)
+{
+    const struct found_proc *x = a, *y = b;
+    int order = strcmp(x->file, y->file);
+    if (order)
+        return order;
+    return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+static bool glob_matches(const char *glob, const char *name)
+{
+    return name[0] && fnmatch(glob, name, 0) == 0;
+}
+
+static bool wanted(const struct bloop_binary *b, const struct function_scopes *f, const struct scope *proc)
+{
+    const char *function = b->options.function_glob, *source = b->options.source_glob;
+    const char *file = strtab_get(f->strings, proc->file);
+    if (function && !glob_matches(function, strtab_get(f->strings, proc->name)) &&
+        !glob_matches(function, strtab_get(f->strings, proc->short_name)) &&
+        !glob_matches(function, strtab_get(f->strings, proc->link_name)))
+        return false;
+    return !source || glob_matches(source, file) || glob_matches(source, path_base(file));
+}
+
+static void list_procs(const struct bloop_binary *b, const struct chunk_list *chunks, struct proc_list *procs)
+{
+    for (size_t c = 0; c < chunks->count; c++) {
+        const struct function_scopes *f = &chunks->items[c].scopes;
+        for (size_t i = 0, next; i < f->scopes.count; i = next) {
+            const struct scope *proc = &f->scopes.items[i];
+            for (next = i + 1; next < f->scopes.count && f->scopes.items[next].kind != SCOPE_PROC;)
+                next++;
+            if (!wanted(b, f, proc))
+                continue;
+            *vec_push(procs) = (struct found_proc){.file = strtab_get(f->strings, proc->file),
+                                                   .entry = proc->entry,
+                                                   .chunk = (uint32_t)c,
+                                                   .first = (scope_ix)i,
+                                                   .next = (scope_ix)next};
+        }
+    }
+    /* A function that was cut in two by a call into it has been made again: the newest counts. */
+    qsort(procs->items, procs->count, sizeof *procs->items, by_entry_then_newest);
+    size_t kept = 0;
+    for (size_t i = 0; i < procs->count; i++)
+        if (kept == 0 || procs->items[kept - 1].entry != procs->items[i].entry)
+            procs->items[kept++] = procs->items[i];
+    procs->count = kept;
+    qsort(procs->items, procs->count, sizeof *procs->items, by_file_then_entry);
+}
+
+typedef struct VEC(str_id) id_map; /* a chunk's string ids to the tree's; UINT32_MAX: not met yet */
+
+static str_id map_string(struct scope_tree *t, const struct function_scopes *f, id_map *map, str_id id)
+{
+    while (map->count <= id)
+        *vec_push(map) = UINT32_MAX;
+    if (map->items[id] == UINT32_MAX)
+        map->items[id] = strtab_add(t->strings, strtab_get(f->strings, id));
+    return map->items[id];
+}
+
+static void copy_proc(struct scope_tree *t, const struct function_scopes *f, id_map *map, const struct found_proc *p,
+                      scope_ix file)
+{
+    scope_ix shift = (scope_ix)t->scope_count - p->first;
+    for (scope_ix i = p->first; i < p->next; i++) {
+        struct scope s = f->scopes.items[i];
+        str_id *ids[] = {&s.name, &s.short_name, &s.link_name, &s.origin, &s.file, &s.call_file};
+        for (size_t k = 0; k < ARRAY_SIZE(ids); k++)
+            *ids[k] = map_string(t, f, map, *ids[k]);
+        memcpy(t->ranges + t->range_count, f->ranges.items + s.range_first, s.range_count * sizeof *t->ranges);
+        s.range_first = (uint32_t)t->range_count;
+        t->range_count += s.range_count;
+        s.parent = i == p->first ? file : s.parent + shift;
+        t->scopes[t->scope_count++] = s;
+    }
+}
+
+/* Sizes first, so that the tree's tables are asked for once and hold nothing in reserve. */
+static int reserve_tree(struct scope_tree *t, const struct chunk_list *chunks, const struct proc_list *procs,
+                        struct err *err)
+{
+    size_t scopes = 1, ranges = 0;
+    for (size_t i = 0; i < procs->count; i++) {
+        const struct found_proc *p = &procs->items[i];
+        const struct function_scopes *f = &chunks->items[p->chunk].scopes;
+        scopes += p->next - p->first;
+        scopes += i == 0 || strcmp(p[-1].file, p->file) != 0;
+        for (scope_ix s = p->first; s < p->next; s++)
+            ranges += f->scopes.items[s].range_count;
+    }
+    if (scopes >= SCOPE_NONE || ranges > UINT32_MAX)
+        return err_set(err, ERR_LIMIT,
+                       "the binary has %zu scopes; 32-bit indices do not reach that far (use --function or --source)",
+                       scopes);
+    t->scopes = mem_alloc(scopes * sizeof *t->scopes);
+    t->ranges = mem_alloc((ranges + 1) * sizeof *t->ranges);
+    return 0;
+}
+
+static int join(const struct bloop_binary *b, const struct chunk_list *chunks, struct scope_tree **out, struct err *err)
+{
+    struct scope_tree *t = scope_tree_create();
+    struct proc_list procs = {0};
+    id_map *maps = mem_calloc(chunks->count + 1, sizeof *maps);
+    list_procs(b, chunks, &procs);
+    int status = reserve_tree(t, chunks, &procs, err);
+    if (status == 0) {
+        scope_ix file = SCOPE_NONE;
+        t->scopes[t->scope_count++] =
+            (struct scope){.kind = SCOPE_MODULE, .parent = SCOPE_NONE, .name = strtab_add(t->strings, b->path)};
+        for (size_t i = 0; i < procs.count; i++) {
+            const struct found_proc *p = &procs.items[i];
+            if (i == 0 || strcmp(p[-1].file, p->file) != 0) {
+                str_id name = strtab_add(t->strings, p->file);
+                file = (scope_ix)t->scope_count;
+                t->scopes[t->scope_count++] =
+                    (struct scope){.kind = SCOPE_FILE, .parent = 0, .name = name, .file = name};
+            }
+            copy_proc(t, &chunks->items[p->chunk].scopes, &maps[p->chunk], p, file);
+        }
+    }
+    for (size_t i = 0; i < chunks->count; i++)
+        vec_release(&maps[i]);
+    mem_free(maps);
+    vec_release(&procs);
+    if (status < 0) {
+        scope_tree_free(t);
+        return -1;
+    }
+    *out = t;
+    return 0;
+}
+
+static void release_chunks(struct chunk_list *chunks)
+{
+    for (size_t i = 0; i < chunks->count; i++) {
+        function_scopes_release(&chunks->items[i].scopes);
+        vec_release(&chunks->items[i].calls);
+    }
+    vec_release(chunks);
+}
+
+static void add_stats(struct bloop_binary *b, const struct chunk_list *chunks)
+{
+    uint64_t *sum = (uint64_t *)&b->stats;
+    for (size_t i = 0; i < chunks->count; i++) {
+        const uint64_t *one = (const uint64_t *)&chunks->items[i].stats;
+        for (size_t k = 0; k < sizeof b->stats / sizeof *sum; k++)
+            sum[k] += one[k];
+    }
+}
+
+static void begin_stats(struct bloop_binary *b)
+{
+    b->stats = (struct bloop_stats){0};
+    for (size_t i = 0; i < b->image->section_count; i++)
+        if (b->image->sections[i].alloc && b->image->sections[i].exec && b->image->sections[i].bytes)
+            b->stats.text_bytes += b->image->sections[i].size;
+}
+
+/* ---- on demand ---- */
+
+/* The function that holds the address, the whole one if it is in a cold part. */
+static uint32_t whole_function_at(const struct bloop_binary *b, vaddr addr)
+{
+    uint32_t f = functions_at(b->functions, addr);
+    for (int steps = 0; f != FUNCTION_NONE && b->functions->functions[f].part_of != FUNCTION_NONE && steps < 8; steps++)
+        f = b->functions->functions[f].part_of;
+    return f;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Procedures that DWARF knows and no symbol names (a stripped file with a separate debug file cut in the same way,
+   -fvisibility games): asked for only where an address would stay unknown, because it reads all units. */
+static bool add_debug_entries(struct bloop_binary *b, struct warnings *warnings)
+{
+    struct vaddr_list entries = {0};
+    struct job job = {.binary = b, .warnings = warnings};
+    size_t before = b->functions->count;
+    if (b->debug_entries_known)
+        return false;
+    b->debug_entries_known = true;
+    if (b->readers.count == 0)
+        *vec_push(&b->readers) = NULL;
+    struct debug *reader = reader_open(&job, 0);
+    if (atomic_load(&job.no_debug_info))
+        b->no_debug_info = true;
+    if (!reader)
+        return false;
+    debug_entries(reader, &entries);
+    qsort(entries.items, entries.count, sizeof *entries.items, by_value);
+    size_t kept = 0;
+    for (size_t i = 0; i < entries.count; i++)
+        if (kept == 0 || entries.items[kept - 1] != entries.items[i])
+            entries.items[kept++] = entries.items[i];
+    if (kept)
+        functions_add(b->functions, entries.items, kept);
+    vec_release(&entries);
+    return b->functions->count != before;
+}
+
+static bool find_targets(const struct bloop_binary *b, const vaddr *addrs, size_t count, struct target_list *targets)
+{
+    bool all = true;
+    targets->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t f = whole_function_at(b, addrs[i]);
+        if (f == FUNCTION_NONE)
+            all = false;
+        else if (targets->count == 0 || targets->items[targets->count - 1] != f)
+            *vec_push(targets) = f;
+    }
+    qsort(targets->items, targets->count, sizeof *targets->items, by_index);
+    size_t kept = 0;
+    for (size_t i = 0; i < targets->count; i++)
+        if (kept == 0 || targets->items[kept - 1] != targets->items[i])
+            targets->items[kept++] = targets->items[i];
+    targets->count = kept;
+    return all;
+}
+
+int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, struct scope_tree **tree,
+                    struct warnings *warnings, struct err *err)
+{
+    struct target_list targets = {0};
+    struct chunk_list chunks = {0};
+    *tree = NULL;
+    begin_stats(b);
+    if (!find_targets(b, addrs, count, &targets) && add_debug_entries(b, warnings))
+        find_targets(b, addrs, count, &targets);
+    list_parts(b);
+    run(b, &targets, false, &chunks, warnings);
+    add_stats(b, &chunks);
+    int status = join(b, &chunks, tree, err);
+    release_chunks(&chunks);
+    vec_release(&targets);
+    return status;
+}
+
+/* ---- everything ---- */
+
+/* Which functions, begin and end, have been done. */
+struct done_list VEC(struct addr_range);
+
+static bool is_done(const struct done_list *done, const struct function *f)
+{
+    size_t low = 0, high = done->count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (done->items[mid].begin < f->begin)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < done->count && done->items[low].begin == f->begin && done->items[low].end == f->end;
+}
+
+static void list_undone(const struct bloop_binary *b, const struct done_list *done, struct target_list *targets)
+{
+    targets->count = 0;
+    for (uint32_t i = 0; i < b->functions->count; i++)
+        if (b->functions->functions[i].part_of == FUNCTION_NONE && !is_done(done, &b->functions->functions[i]))
+            *vec_push(targets) = i;
+}
+
+static void mark_done(const struct bloop_binary *b, struct done_list *done)
+{
+    done->count = 0;
+    for (uint32_t i = 0; i < b->functions->count; i++)
+        *vec_push(done) = (struct addr_range){b->functions->functions[i].begin, b->functions->functions[i].end};
+}
+
+/* Adds what the new chunks called; false: nothing new. */
+static bool add_called(struct bloop_binary *b, struct chunk_list *chunks, size_t from)
+{
+    struct vaddr_list all = {0};
+    size_t before = b->functions->count;
+    for (size_t c = from; c < chunks->count; c++) {
+        for (size_t i = 0; i < chunks->items[c].calls.count; i++)
+            *vec_push(&all) = chunks->items[c].calls.items[i];
+        vec_release(&chunks->items[c].calls);
+    }
+    qsort(all.items, all.count, sizeof *all.items, by_value);
+    size_t kept = 0;
+    for (size_t i = 0; i < all.count; i++)
+        if (kept == 0 || all.items[kept - 1] != all.items[i])
+            all.items[kept++] = all.items[i];
+    if (kept)
+        functions_add(b->functions, all.items, kept);
+    vec_release(&all);
+    return b->functions->count != before;
+}
+
+/* Bytes between functions that are padding. */
+static void count_padding_between(struct bloop_binary *b)
+{
+    const struct function_table *t = b->functions;
+    size_t next = 0;
+    for (size_t i = 0; i < b->image->section_count; i++) {
+        const struct image_section *s = &b->image->sections[i];
+        if (!s->alloc || !s->exec || !s->bytes)
+            continue;
+        for (vaddr at = s->addr, end = s->addr + s->size; at < end;) {
+            while (next < t->count && t->functions[next].end <= at)
+                next++;
+            vaddr stop = next < t->count && t->functions[next].begin < end ? t->functions[next].begin : end;
+            while (at < stop) {
+                struct insn insn;
+                b->arch->decode(s->bytes + (at - s->addr), (size_t)(stop - at), at, &insn);
+                if (insn.kind == INSN_PADDING || (insn.kind == INSN_BAD && s->bytes[at - s->addr] == 0))
+                    b->stats.padding_bytes += insn.length;
+                at += insn.length ? insn.length : 1;
+            }
+            if (next < t->count && t->functions[next].begin < end && t->functions[next].end > at)
+                at = t->functions[next].end;
+        }
+        next = 0;
+    }
+}
+
+int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct warnings *warnings, struct err *err)
+{
+    struct target_list targets = {0};
+    struct chunk_list chunks = {0};
+    struct done_list done = {0};
+    size_t before = 0;
+    *tree = NULL;
+    begin_stats(b);
+    add_debug_entries(b, warnings);
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        list_parts(b);
+        list_undone(b, &done, &targets);
+        run(b, &targets, true, &chunks, warnings);
+        mark_done(b, &done);
+        if (!add_called(b, &chunks, before))
+            break;
+        before = chunks.count;
+    }
+    add_stats(b, &chunks);
+    count_padding_between(b);
+    int status = join(b, &chunks, tree, err);
+    release_chunks(&chunks);
+    vec_release(&targets);
+    vec_release(&done);
+    return status;
+}

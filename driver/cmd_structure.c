@@ -1,0 +1,157 @@
+/* hpcview structure (installed as bloop too): the scope tree of a binary as XML, .hpcstruct or an outline. */
+#include "config.h"
+#include "bloop/bloop.h"
+#include "driver/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct {
+    const char *out, *format, *function, *source;
+    struct string_list debug_dirs;
+    unsigned threads;
+    bool no_cache, stats;
+} opt;
+
+static const struct option_row rows[] = {
+    {"output", 'o', OPT_STRING, &opt.out, "FILE", "where the result goes (standard output)"},
+    {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "xml, hpcstruct or outline (xml)"},
+    {"function", 0, OPT_STRING, &opt.function, "GLOB", "only procedures whose name matches"},
+    {"source", 0, OPT_STRING, &opt.source, "GLOB", "only procedures from matching source files"},
+    {"jobs", 'j', OPT_COUNT, &opt.threads, "N", "number of threads (all processors)"},
+    {"debug-dir", 0, OPT_LIST, &opt.debug_dirs, "DIR", "look for separate debug files here too"},
+    {"no-cache", 0, OPT_FLAG, &opt.no_cache, NULL, "neither use nor keep results of earlier runs"},
+    {"stats", 0, OPT_FLAG, &opt.stats, NULL, "print counts of what was found on standard error"},
+    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+static const struct option_row *const tables[] = {rows, NULL};
+
+static int parse_format(enum scope_format *format, struct err *err)
+{
+    static const char *const names[] = {"xml", "hpcstruct", "outline", NULL};
+    *format = SCOPE_XML;
+    if (!opt.format)
+        return 0;
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], opt.format) == 0) {
+            *format = (enum scope_format)i;
+            return 0;
+        }
+    const char *near = str_nearest(opt.format, names);
+    if (near)
+        return err_set(err, ERR_USAGE, "structure: no format '%s'; did you mean '%s'?", opt.format, near);
+    return err_set(err, ERR_USAGE, "structure: no format '%s'; there are xml, hpcstruct and outline", opt.format);
+}
+
+static void print_stats(const struct bloop_stats *s)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counts[] = {
+        {"text bytes", s->text_bytes},
+        {"code bytes", s->code_bytes},
+        {"padding bytes", s->padding_bytes},
+        {"table bytes", s->table_bytes},
+        {"functions", s->functions},
+        {"blocks", s->blocks},
+        {"instructions", s->instructions},
+        {"loops", s->loops},
+        {"irreducible loops", s->irreducible_loops},
+        {"undecodable bytes", s->undecodable_bytes},
+        {"indirect jumps", s->indirect_jumps},
+        {"unresolved jumps", s->unresolved_jumps},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+        fprintf(stderr, "%-18s %llu\n", counts[i].name, (unsigned long long)counts[i].value);
+}
+
+/* $XDG_CACHE_HOME/hpcview, or ~/.cache/hpcview; NULL where neither is known. */
+static char *cache_folder(void)
+{
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (base && *base == '/')
+        return mem_printf("%s/hpcview", base);
+    return home && *home == '/' ? mem_printf("%s/.cache/hpcview", home) : NULL;
+}
+
+/* A structure file is read back and written in another format. */
+static bool is_xml(const char *path)
+{
+    char head[6] = "";
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return false;
+    bool yes = fread(head, 1, 5, f) == 5 && strcmp(head, "<?xml") == 0;
+    fclose(f);
+    return yes;
+}
+
+static int structure_of_binary(struct session *s, const char *path, struct scope_tree **tree)
+{
+    struct bloop_options options = {.debug_dirs = string_list_array(&opt.debug_dirs),
+                                    .threads = opt.threads,
+                                    .function_glob = opt.function,
+                                    .source_glob = opt.source,
+                                    .progress = &s->progress};
+    struct bloop_binary *binary;
+    if (bloop_open(path, &options, &binary, s->warnings, &s->err) < 0)
+        return -1;
+    /* A separate debug file may come or go without the build id changing, so results with a search path of one's own
+     * are not kept. */
+    bool cached = !opt.no_cache && !opt.stats && !opt.function && !opt.source && !opt.debug_dirs.count;
+    char *folder = cached ? cache_folder() : NULL;
+    char *entry = folder ? bloop_cache_path(binary, folder, PACKAGE_VERSION) : NULL;
+    int status = 0;
+    if (!entry || bloop_cache_get(entry, path, tree) == 0) {
+        struct err kept;
+        status = bloop_scopes_all(binary, tree, s->warnings, &s->err);
+        if (status == 0 && entry && warnings_count(s->warnings) == 0 && bloop_cache_put(entry, *tree, &kept) < 0)
+            warnings_add(s->warnings, "the result is not kept for the next run: %s", kept.msg);
+        struct bloop_stats stats = bloop_stats(binary);
+        if (status == 0 && opt.stats)
+            print_stats(&stats);
+    }
+    mem_free(entry);
+    mem_free(folder);
+    bloop_close(binary);
+    return status;
+}
+
+static int write_tree(struct scope_tree *tree, enum scope_format format, struct err *err)
+{
+    struct outfile *out;
+    if (outfile_create(opt.out ? opt.out : "-", &out, err) < 0)
+        return -1;
+    if (scope_tree_write(tree, format, out, err) < 0) {
+        outfile_abandon(out);
+        return -1;
+    }
+    return outfile_commit(out, err);
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    enum scope_format format;
+    struct scope_tree *tree = NULL;
+    if (argc != 1)
+        return err_set(&s->err, ERR_USAGE,
+                       "structure: one binary is wanted, not %d; 'hpcview structure --help' shows how", argc);
+    if (parse_format(&format, &s->err) < 0)
+        return -1;
+    int status = is_xml(argv[0]) ? scope_tree_read(argv[0], &tree, s->warnings, &s->err)
+                                 : structure_of_binary(s, argv[0], &tree);
+    if (status == 0)
+        status = write_tree(tree, format, &s->err);
+    scope_tree_free(tree);
+    vec_release(&opt.debug_dirs);
+    return status;
+}
+
+const struct command command_structure = {
+    .name = "structure",
+    .synopsis = "[options] BINARY | STRUCTURE.xml",
+    .summary = "write the loop structure of a binary",
+    .options = tables,
+    .run = run,
+};
