@@ -1,2 +1,40 @@
 noinst_LIBRARIES += %D%/libmetrics.a
-%C%_libmetrics_a_SOURCES = %D%/metrics.h
+%C%_libmetrics_a_SOURCES = \
+	%D%/metrics.h %D%/metrics_int.h \
+	%D%/expr.c %D%/config.c %D%/config_hpcview3.c %D%/mathml.c %D%/columns.c %D%/correlate.c \
+	%D%/structure.c %D%/sources.c %D%/experiment.c %D%/print.c
+
+check_PROGRAMS += %D%/expr_test %D%/config_test %D%/expr_fuzz %D%/config_fuzz
+TESTS += %D%/expr_test %D%/config_test
+FUZZERS += %D%/expr_fuzz %D%/config_fuzz
+%C%_expr_test_SOURCES = %D%/expr_test.c tests/tap.h
+%C%_expr_test_LDADD = $(ROOM_LDADD)
+%C%_config_test_SOURCES = %D%/config_test.c tests/tap.h
+%C%_config_test_LDADD = $(ROOM_LDADD)
+%C%_expr_fuzz_SOURCES = %D%/expr_fuzz.c
+%C%_expr_fuzz_LDFLAGS = $(FUZZER_LDFLAGS)
+%C%_expr_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
+%C%_config_fuzz_SOURCES = %D%/config_fuzz.c
+%C%_config_fuzz_LDFLAGS = $(FUZZER_LDFLAGS)
+%C%_config_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
+EXTRA_DIST += \
+	tests/corpus/config/cut.xml \
+	tests/corpus/config/empty.xml \
+	tests/corpus/config/entity.xml \
+	tests/corpus/config/full.xml \
+	tests/corpus/config/hpcview3.xml \
+	tests/corpus/config/math-in-math.xml \
+	tests/corpus/config/two-formulas.xml \
+	tests/corpus/expr/bad-numbers \
+	tests/corpus/expr/bytes \
+	tests/corpus/expr/comma-alone \
+	tests/corpus/expr/definition \
+	tests/corpus/expr/difference \
+	tests/corpus/expr/functions \
+	tests/corpus/expr/numbers \
+	tests/corpus/expr/open-brackets \
+	tests/corpus/expr/open-quote \
+	tests/corpus/expr/quotes \
+	tests/corpus/expr/signs \
+	tests/corpus/expr/sum \
+	tests/corpus/expr/too-large

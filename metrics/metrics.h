@@ -8,8 +8,8 @@
  *     config_create (+ config_add_*) or config_read -> experiment_build -> look at it -> experiment_free
  *
  * Memory:   an experiment owns all it hands out; the configuration may be freed after experiment_build.
- * Errors:   every configuration error carries file and line; what a result lacks is a warning with its share of the cost.
- * Threads:  a finished experiment is read-only and may be shared.
+ * Errors:   every configuration error carries file and line; what a result lacks is a warning with its share of the
+ * cost. Threads:  a finished experiment is read-only and may be shared.
  */
 #ifndef METRICS_H
 #define METRICS_H
@@ -20,8 +20,9 @@
 
 /* ---- expressions ------------------------------------------------------------------ */
 
-/* Infix arithmetic over metric names: + - * / ( ), numbers, names ("quoted" where they are not identifiers), and the functions
-   of doc/formats/configuration.md. A missing operand makes the result missing (NaN); a division by zero is missing. */
+/* Infix arithmetic over metric names: + - * / ( ), numbers, names ("quoted" where they are not identifiers), and the
+   functions of doc/formats/configuration.md. A missing operand makes the result missing (NaN); a division by zero is
+   missing. */
 struct expr;
 int expr_parse(const char *text, const char *what /* for messages */, struct expr **, struct err *);
 void expr_free(struct expr *);
@@ -38,13 +39,15 @@ void config_free(struct config *);
 int config_read(const char *path, struct config **, struct warnings *, struct err *);
 /* What the command line says: the same as the file's elements. */
 void config_set_title(struct config *, const char *title);
-void config_add_measurement(struct config *, const char *path);       /* file or directory: one run */
-void config_add_structure(struct config *, const char *path);         /* scope tree XML or .hpcstruct */
-void config_add_source_path(struct config *, const char *dir);        /* a suffix of slash star: with subfolders */
+void config_add_measurement(struct config *, const char *path); /* file or directory: one run */
+void config_add_structure(struct config *, const char *path);   /* scope tree XML or .hpcstruct */
+void config_add_source_path(struct config *, const char *dir);  /* a suffix of slash star: with subfolders */
 void config_add_replace(struct config *, const char *in, const char *out);
 int config_add_metric(struct config *, const char *definition /* "STALL = CYCLES - ICYCLES" */, struct err *);
 void config_add_debug_dir(struct config *, const char *dir);
 void config_set_threads(struct config *, unsigned threads);
+void config_set_per_thread(struct config *, bool); /* one more column per measured metric and thread */
+size_t config_run_count(const struct config *);
 
 /* ---- the experiment -------------------------------------------------------------------- */
 
@@ -56,11 +59,11 @@ enum place_kind { PLACE_PROGRAM, PLACE_MODULE, PLACE_FILE, PLACE_PROC, PLACE_INL
 typedef uint32_t place_ix; /* index into experiment.places; 0 is the PROGRAM */
 #define PLACE_NONE UINT32_MAX
 
-struct place { /* one row of every tree and table */
+struct place {    /* one row of every tree and table */
     uint8_t kind; /* enum place_kind */
     uint8_t role; /* LOOP: enum loop_role */
     bool irreducible;
-    place_ix parent; /* below the own index; PLACE_NONE for the PROGRAM */
+    place_ix parent;  /* below the own index; PLACE_NONE for the PROGRAM */
     str_id name;      /* as shown: module and file as display paths, procedures demangled; LOOP, LINE: "" */
     str_id full_name; /* PROC, INLINE: with parameters; else as name */
     uint32_t file;    /* index into files of its own lines; SOURCE_NONE: none known */
@@ -79,29 +82,36 @@ struct source_file {
 
 struct metric {
     str_id name, display_name, unit, description;
-    str_id formula; /* "" when measured */
-    str_id event;   /* measured: the event's name */
+    str_id formula;  /* infix, over the names of other metrics; "" when measured */
+    str_id event;    /* measured: the event's name */
     uint64_t period; /* measured: counts per sample; 0: exact */
     bool percent, display, sort_by, estimated;
     bool has_exclusive; /* false: the inclusive column alone makes sense */
 };
 
-/* values: inclusive[metric * place_count + place], NaN = no data there. exclusive is the part of a place's own lines: LINEs directly under it
-   (LINE: all of it), so that the inclusive value is the exclusive one plus the children's inclusive ones, LINE children left out. */
+/* values: inclusive[metric * place_count + place], NaN = no data there. exclusive is the part of a place's own lines:
+   LINEs directly under it (LINE: all of it), so that the inclusive value is the exclusive one plus the children's
+   inclusive ones, LINE children left out. */
 struct experiment {
     struct strtab *strings;
     str_id title;
-    struct place *places; /* parents before children; siblings ordered by kind, name, line, address: same input, same order */
+    struct place
+        *places; /* parents before children; siblings ordered by kind, name, line, address: same input, same order */
     struct source_file *files; /* ordered by name */
     struct metric *metrics;    /* in the order of the configuration */
     double *inclusive, *exclusive;
     size_t place_count, file_count, metric_count;
     struct hpcprof_process *processes; /* who measured what, for the page's "about" */
     size_t process_count;
+    struct computed *computed; /* private: by metric, what experiment_compute needs */
 };
 
-int experiment_build(const struct config *, const struct progress *, struct experiment **, struct warnings *, struct err *);
+int experiment_build(const struct config *, const struct progress *, struct experiment **, struct warnings *,
+                     struct err *);
 void experiment_free(struct experiment *);
+/* A metric's value for sums a view made itself, of several places say: values[] holds the sums of all metrics. Measured
+   metrics, and computed ones that are summed up from the lines, are values[metric] as it is. */
+double experiment_compute(const struct experiment *, size_t metric, const double *values);
 /* Verify indices, order and that every sum is the sum of its parts. */
 int experiment_check(const struct experiment *, struct err *);
 
@@ -115,6 +125,8 @@ struct print_options {
     size_t top;          /* 0: all */
     const char *sort_by; /* metric name; NULL: the first displayed */
 };
+const char *print_level_word(enum print_level);
+int print_level_parse(const char *word, enum print_level *, struct err *);
 int experiment_print(const struct experiment *, const struct print_options *, struct outfile *, struct err *);
 
 #endif

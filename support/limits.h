@@ -9,6 +9,11 @@
 #define LIMIT_XML_DEPTH 4096        /* scope trees nest a few hundred deep at most */
 #define LIMIT_XML_BYTES (4ull << 30)  /* a structure file of the largest binaries is below 1 GiB */
 #define LIMIT_CONFIG_BYTES (16u << 20) /* written by hand */
+#define LIMIT_EXPR_BYTES (64 << 10)   /* a formula is read by people */
+#define LIMIT_EXPR_DEPTH 1000         /* brackets, and values waiting for an operator: 8 kB of stack in expr_eval */
+#define LIMIT_THREAD_COLUMNS 256      /* columns of a table by thread; nobody reads more */
+#define LIMIT_SOURCE_INDEX 1000000    /* files below a searched source folder */
+#define LIMIT_SOURCE_DEPTH 64         /* folders below each other there */
 #define LIMIT_STRTAB_BYTES (3ull << 30) /* ids are 32 bits wide */
 #define LIMIT_SOURCE_BYTES (16u << 20) /* one source file shown in a page */
 #define LIMIT_SECTION_BYTES (8ull << 30) /* one decompressed debug section; the largest programs have 2-3 GiB of .debug_info */

@@ -1,0 +1,466 @@
+/*
+ * Which columns there are. Without measured metrics in the configuration every event is one, of each run; a computed
+ * metric finds its operands among the columns before it, else among the events, which then become columns that are not
+ * shown.
+ */
+#include "metrics/metrics_int.h"
+
+#include <stdlib.h>
+
+struct run_event {        /* an event of a run, whatever measurement of the run has it */
+    uint32_t run, number; /* number: its place in the run's first measurement that has it */
+    str_id name, description, unit;
+    uint64_t period;
+    unsigned flags;
+};
+
+struct maker {
+    const struct config *config;
+    const struct input *inputs;
+    size_t input_count;
+    struct strtab *strings;
+    struct columns *columns;
+    struct VEC(struct run_event) events;
+    struct err *err;
+};
+
+static struct run_event *find_event(struct maker *m, uint32_t run, str_id name)
+{
+    for (size_t i = 0; i < m->events.count; i++)
+        if (m->events.items[i].run == run && m->events.items[i].name == name)
+            return &m->events.items[i];
+    return NULL;
+}
+
+static void collect_events(struct maker *m)
+{
+    for (size_t i = 0; i < m->input_count; i++) {
+        const struct hpcprof *p = m->inputs[i].profile;
+        for (size_t e = 0; e < p->event_count; e++) {
+            str_id name = strtab_add(m->strings, strtab_get(p->strings, p->events[e].name));
+            struct run_event *known = find_event(m, m->inputs[i].run, name);
+            if (known) {
+                known->flags |= p->events[e].flags;
+                if (known->period != p->events[e].period)
+                    known->flags |= HPCPROF_FREQUENCY; /* no one period to speak of */
+                continue;
+            }
+            *vec_push(&m->events) = (struct run_event){
+                .run = m->inputs[i].run,
+                .number = (uint32_t)e,
+                .name = name,
+                .description = strtab_add(m->strings, strtab_get(p->strings, p->events[e].description)),
+                .unit = strtab_add(m->strings, strtab_get(p->strings, p->events[e].unit)),
+                .period = p->events[e].period,
+                .flags = p->events[e].flags,
+            };
+        }
+    }
+}
+
+static uint32_t find_column(const struct maker *m, str_id name)
+{
+    for (size_t i = 0; i < m->columns->list.count; i++)
+        if (m->columns->list.items[i].metric.name == name)
+            return (uint32_t)i;
+    return COLUMN_NONE;
+}
+
+/* "gcc.CYCLES", or "CYCLES" where there is one run only. */
+static str_id name_in_run(struct maker *m, uint32_t run, const char *name)
+{
+    if (m->config->runs.count < 2 || run == RUN_ALL)
+        return strtab_add(m->strings, name);
+    return strtab_printf(m->strings, "%s.%s", m->config->runs.items[run].name, name);
+}
+
+static uint32_t add_measured(struct maker *m, str_id name, const struct run_event *e, const char *where)
+{
+    struct column c = {.run = e->run, .event = e->name, .where = where};
+    c.metric = (struct metric){
+        .name = name,
+        .display_name = name,
+        .unit = e->unit,
+        .description = e->description,
+        .event = e->name,
+        .period = e->period,
+        .percent = true,
+        .display = true,
+        .estimated = (e->flags & HPCPROF_ESTIMATED) != 0,
+        .has_exclusive = true,
+    };
+    *vec_push(&m->columns->list) = c;
+    return (uint32_t)(m->columns->list.count - 1);
+}
+
+static int add_every_event(struct maker *m)
+{
+    /* event by event, so that the runs of one event stand side by side */
+    for (size_t i = 0; i < m->events.count; i++) {
+        bool first = true;
+        for (size_t k = 0; k < i; k++)
+            first = first && m->events.items[k].name != m->events.items[i].name;
+        for (size_t k = i; first && k < m->events.count; k++) {
+            struct run_event *e = &m->events.items[k];
+            if (e->name != m->events.items[i].name)
+                continue;
+            str_id name = name_in_run(m, e->run, strtab_get(m->strings, e->name));
+            if (find_column(m, name) != COLUMN_NONE)
+                return err_set(m->err, ERR_FORMAT, "two columns would be called '%s'; give the runs other names",
+                               strtab_get(m->strings, name));
+            add_measured(m, name, e, "");
+        }
+    }
+    return 0;
+}
+
+static int no_such_event(struct maker *m, const struct config_metric *given, const char *event)
+{
+    struct VEC(const char *) names = {0};
+    struct buf list = {0};
+    for (size_t i = 0; i < m->events.count; i++) {
+        const char *name = strtab_get(m->strings, m->events.items[i].name);
+        bool again = false;
+        for (size_t k = 0; k < names.count; k++)
+            again = again || strcmp(names.items[k], name) == 0;
+        if (!again) {
+            if (list.len < 300)
+                buf_printf(&list, "%s%s", names.count ? ", " : "", name);
+            *vec_push(&names) = name;
+        }
+    }
+    *vec_push(&names) = NULL;
+    const char *near = str_nearest(event, names.items);
+    if (near)
+        err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; did you mean '%s'?", given->where, event, near);
+    else if (list.len)
+        err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; there are %s", given->where, event, list.bytes);
+    else
+        err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; nothing was", given->where, event);
+    vec_release(&names);
+    buf_release(&list);
+    return -1;
+}
+
+static void take_wishes(struct maker *m, uint32_t column, const struct config_metric *given, str_id display_name)
+{
+    struct metric *metric = &m->columns->list.items[column].metric;
+    metric->display_name = display_name;
+    if (*given->unit)
+        metric->unit = strtab_add(m->strings, given->unit);
+    if (*given->description)
+        metric->description = strtab_add(m->strings, given->description);
+    if (given->percent != CHOICE_OPEN)
+        metric->percent = given->percent == CHOICE_YES;
+    metric->display = given->display != CHOICE_NO;
+    metric->sort_by = given->sort_by == CHOICE_YES;
+}
+
+static struct run_event *chosen_event(struct maker *m, const struct config_metric *given, uint32_t run)
+{
+    struct run_event *e = find_event(m, run, strtab_add(m->strings, given->event));
+    char *end;
+    if (e || !given->event_number || *given->event < '0' || *given->event > '9')
+        return e;
+    unsigned long number = strtoul(given->event, &end, 10);
+    for (size_t i = 0; *end == '\0' && i < m->events.count; i++)
+        if (m->events.items[i].run == run && m->events.items[i].number == number)
+            return &m->events.items[i];
+    return NULL;
+}
+
+static int add_taken(struct maker *m, const struct config_metric *given, str_id name)
+{
+    return err_set(m->err, ERR_FORMAT, "%s: there is a metric '%s' already", given->where,
+                   strtab_get(m->strings, name));
+}
+
+static int add_configured(struct maker *m, const struct config_metric *given)
+{
+    bool found = false;
+    for (uint32_t run = 0; run < m->config->runs.count; run++) {
+        if (given->run != RUN_ALL && given->run != run)
+            continue;
+        struct run_event *e = chosen_event(m, given, run);
+        if (!e)
+            continue;
+        found = true;
+        str_id name = name_in_run(m, given->run == RUN_ALL ? run : RUN_ALL, given->name);
+        str_id shown =
+            *given->display_name ? name_in_run(m, given->run == RUN_ALL ? run : RUN_ALL, given->display_name) : name;
+        if (find_column(m, name) != COLUMN_NONE)
+            return add_taken(m, given, name);
+        take_wishes(m, add_measured(m, name, e, given->where), given, shown);
+    }
+    return found ? 0 : no_such_event(m, given, given->event);
+}
+
+/* The column a formula means by `name`, seen from one run; an event that is no column yet becomes one that is not
+ * shown. */
+static uint32_t operand_column(struct maker *m, const char *name, uint32_t run)
+{
+    uint32_t column = find_column(m, strtab_add(m->strings, name));
+    if (column == COLUMN_NONE && run != RUN_ALL)
+        column = find_column(m, name_in_run(m, run, name));
+    for (size_t i = 0; column == COLUMN_NONE && i < m->events.count; i++) {
+        struct run_event *e = &m->events.items[i];
+        const char *event = strtab_get(m->strings, e->name);
+        str_id full = name_in_run(m, e->run, event);
+        bool meant = strcmp(strtab_get(m->strings, full), name) == 0 || (run == e->run && strcmp(event, name) == 0);
+        if (!meant)
+            continue;
+        column = add_measured(m, full, e, "");
+        m->columns->list.items[column].metric.display = false;
+    }
+    return column;
+}
+
+static int no_such_metric(struct maker *m, const struct config_metric *given, const char *name)
+{
+    struct VEC(const char *) names = {0};
+    for (size_t i = 0; i < m->columns->list.count; i++)
+        *vec_push(&names) = strtab_get(m->strings, m->columns->list.items[i].metric.name);
+    for (size_t i = 0; i < m->events.count; i++)
+        *vec_push(&names) = strtab_get(m->strings, m->events.items[i].name);
+    *vec_push(&names) = NULL;
+    const char *near = str_nearest(name, names.items);
+    /* "perf::TASK" of perf::TASK-CLOCK, whose '-' was read as a minus */
+    for (size_t i = 0; i + 1 < names.count; i++)
+        if (str_starts(names.items[i], name) && !expr_is_bare_name(names.items[i]))
+            near = names.items[i];
+    struct buf quoted = {0};
+    if (near)
+        expr_quote_name(&quoted, near);
+    if (near && !expr_is_bare_name(near))
+        err_set(m->err, ERR_FORMAT,
+                "%s: %s: there is no metric '%s' before this one; did you mean %s, with the quotes?", given->where,
+                given->name, name, quoted.bytes);
+    else if (near)
+        err_set(m->err, ERR_FORMAT, "%s: %s: there is no metric '%s' before this one; did you mean %s?", given->where,
+                given->name, name, quoted.bytes);
+    else
+        err_set(m->err, ERR_FORMAT, "%s: %s: there is no metric '%s' before this one%s%s", given->where, given->name,
+                name, names.count > 1 ? "; the first there is is " : "", names.count > 1 ? names.items[0] : "");
+    buf_release(&quoted);
+    vec_release(&names);
+    return -1;
+}
+
+/* The first name of the formula that means nothing seen from `run`, or NULL. */
+static const char *unknown_operand(struct maker *m, const struct expr *expr, uint32_t run)
+{
+    for (size_t i = 0; i < expr_name_count(expr); i++)
+        if (operand_column(m, expr_name(expr, i), run) == COLUMN_NONE)
+            return expr_name(expr, i);
+    return NULL;
+}
+
+struct renaming {
+    const struct maker *m;
+    const struct expr *expr;
+    const uint32_t *operands;
+};
+
+static const char *column_name(void *ctx, const char *name)
+{
+    const struct renaming *r = ctx;
+    for (size_t i = 0; i < expr_name_count(r->expr); i++)
+        if (strcmp(expr_name(r->expr, i), name) == 0)
+            return strtab_get(r->m->strings, r->m->columns->list.items[r->operands[i]].metric.name);
+    return name;
+}
+
+static int add_computed_in(struct maker *m, const struct config_metric *given, uint32_t run)
+{
+    size_t n = expr_name_count(given->expr);
+    struct column c = {.expr = given->expr, .by_line = given->by_line, .run = run, .where = given->where};
+    c.operands = arena_alloc(m->columns->arena, (n + 1) * sizeof *c.operands);
+    for (size_t i = 0; i < n; i++)
+        c.operands[i] = operand_column(m, expr_name(given->expr, i), run);
+    str_id name = name_in_run(m, run, given->name);
+    if (find_column(m, name) != COLUMN_NONE)
+        return add_taken(m, given, name);
+    struct renaming renaming = {m, given->expr, c.operands};
+    struct buf formula = {0};
+    expr_rename(given->formula, &formula, column_name, &renaming);
+    c.given_formula = strtab_add(m->strings, given->formula);
+    c.metric = (struct metric){
+        .name = name,
+        .formula = strtab_add(m->strings, formula.bytes),
+        .percent = expr_is_linear(given->expr),
+        .has_exclusive = true,
+    };
+    buf_release(&formula);
+    for (size_t i = 0; i < n; i++)
+        c.metric.estimated = c.metric.estimated || m->columns->list.items[c.operands[i]].metric.estimated;
+    /* A sum or difference of values of one unit has that unit. */
+    if (n && c.metric.percent) {
+        str_id unit = m->columns->list.items[c.operands[0]].metric.unit;
+        for (size_t i = 1; i < n; i++)
+            if (m->columns->list.items[c.operands[i]].metric.unit != unit)
+                unit = 0;
+        c.metric.unit = unit;
+    }
+    *vec_push(&m->columns->list) = c;
+    take_wishes(m, (uint32_t)(m->columns->list.count - 1), given,
+                *given->display_name ? name_in_run(m, run, given->display_name) : name);
+    return 0;
+}
+
+/* With several runs, CYC / INS is gcc.CYC / gcc.INS, clang.CYC / clang.INS, ...: once for each, unless the names are
+ * columns as they are. */
+static int add_computed(struct maker *m, const struct config_metric *given)
+{
+    size_t runs = m->config->runs.count;
+    const char *unknown = unknown_operand(m, given->expr, runs == 1 ? 0 : RUN_ALL);
+    if (!unknown)
+        return add_computed_in(m, given, runs == 1 ? 0 : RUN_ALL);
+    for (uint32_t run = 0; run < runs; run++)
+        if (unknown_operand(m, given->expr, run))
+            return no_such_metric(m, given, unknown);
+    for (uint32_t run = 0; run < runs; run++)
+        if (add_computed_in(m, given, run) < 0)
+            return -1;
+    return 0;
+}
+
+static void settle_sorting(struct columns *c)
+{
+    struct column *first = NULL;
+    bool chosen = false;
+    for (size_t i = c->list.count; i-- > 0;) {
+        struct column *column = &c->list.items[i];
+        if (!column->metric.display)
+            column->metric.sort_by = false;
+        else
+            first = column;
+    }
+    for (size_t i = 0; i < c->list.count; i++) {
+        struct metric *metric = &c->list.items[i].metric;
+        metric->sort_by = metric->sort_by && !chosen;
+        chosen = chosen || metric->sort_by;
+    }
+    if (!chosen && first)
+        first->metric.sort_by = true;
+}
+
+/* ---- which column an input's counts go to --------------------------------------------- */
+
+/* "CYCLES[3]", with several processes "CYCLES[rank.3]". */
+static str_id thread_column_name(struct maker *m, str_id column, const struct hpcprof *p,
+                                 const struct hpcprof_thread *t)
+{
+    const char *name = strtab_get(m->strings, column);
+    if (p->process_count < 2 && m->input_count < 2)
+        return strtab_printf(m->strings, "%s[%u]", name, t->number);
+    int32_t rank = p->processes[t->process].rank;
+    if (rank >= 0)
+        return strtab_printf(m->strings, "%s[%d.%u]", name, (int)rank, t->number);
+    return strtab_printf(m->strings, "%s[p%u.%u]", name, p->processes[t->process].pid, t->number);
+}
+
+static uint32_t add_thread_column(struct maker *m, uint32_t of, const struct hpcprof *p, const struct hpcprof_thread *t)
+{
+    struct column c = m->columns->list.items[of];
+    const char *thread = strtab_get(p->strings, t->name);
+    c.metric.name = thread_column_name(m, c.metric.name, p, t);
+    for (unsigned k = 2; find_column(m, c.metric.name) != COLUMN_NONE; k++)
+        c.metric.name = strtab_printf(m->strings, "%s(%u)", strtab_get(m->strings, c.metric.name), k);
+    c.metric.display_name =
+        *thread ? strtab_printf(m->strings, "%s %s", strtab_get(m->strings, c.metric.name), thread) : c.metric.name;
+    c.metric.sort_by = false;
+    *vec_push(&m->columns->list) = c;
+    return (uint32_t)(m->columns->list.count - 1);
+}
+
+static bool feeds(const struct maker *m, size_t input, size_t event, const struct column *c)
+{
+    const struct hpcprof *p = m->inputs[input].profile;
+    return !c->expr && c->run == m->inputs[input].run &&
+           strcmp(strtab_get(m->strings, c->event), strtab_get(p->strings, p->events[event].name)) == 0;
+}
+
+static void add_thread_feeds(struct maker *m, size_t base_columns, struct warnings *warnings)
+{
+    size_t made = 0;
+    for (uint32_t c = 0; c < base_columns; c++)
+        for (size_t i = 0; i < m->input_count; i++) {
+            const struct hpcprof *p = m->inputs[i].profile;
+            if (!m->columns->list.items[c].metric.display)
+                continue;
+            for (size_t e = 0; e < p->event_count; e++) {
+                if (!feeds(m, i, e, &m->columns->list.items[c]))
+                    continue;
+                struct feed f = {.by_thread = arena_alloc(m->columns->arena, (p->thread_count + 1) * sizeof(uint32_t))};
+                for (size_t t = 0; t < p->thread_count; t++) {
+                    bool room = made < LIMIT_THREAD_COLUMNS;
+                    f.by_thread[t] = room ? add_thread_column(m, c, p, &p->threads[t]) : COLUMN_NONE;
+                    made++;
+                }
+                *vec_push(&m->columns->feeds[i][e]) = f;
+            }
+        }
+    if (made > LIMIT_THREAD_COLUMNS)
+        warnings_add(warnings, "of %zu columns by thread only the first %d are shown", made, LIMIT_THREAD_COLUMNS);
+}
+
+static void make_feeds(struct maker *m, struct warnings *warnings)
+{
+    struct columns *c = m->columns;
+    size_t base_columns = c->list.count;
+    c->feeds = mem_calloc(m->input_count + 1, sizeof *c->feeds);
+    c->input_count = m->input_count;
+    for (size_t i = 0; i < m->input_count; i++) {
+        size_t events = m->inputs[i].profile->event_count;
+        c->feeds[i] = mem_calloc(events + 1, sizeof *c->feeds[i]);
+        for (size_t e = 0; e < events; e++)
+            for (uint32_t k = 0; k < base_columns; k++)
+                if (feeds(m, i, e, &c->list.items[k]))
+                    *vec_push(&c->feeds[i][e]) = (struct feed){.column = k};
+    }
+    if (m->config->per_thread)
+        add_thread_feeds(m, base_columns, warnings);
+}
+
+int columns_make(const struct config *config, const struct input *inputs, size_t input_count, struct strtab *strings,
+                 struct columns *columns, struct warnings *warnings, struct err *err)
+{
+    struct maker m = {.config = config,
+                      .inputs = inputs,
+                      .input_count = input_count,
+                      .strings = strings,
+                      .columns = columns,
+                      .err = err};
+    bool listed = false;
+    int status = 0;
+    *columns = (struct columns){.arena = arena_create()};
+    collect_events(&m);
+    for (size_t i = 0; i < config->metrics.count; i++)
+        listed = listed || *config->metrics.items[i].event;
+    if (!listed)
+        status = add_every_event(&m);
+    for (size_t i = 0; status == 0 && i < config->metrics.count; i++) {
+        const struct config_metric *given = &config->metrics.items[i];
+        status = given->expr ? add_computed(&m, given) : add_configured(&m, given);
+    }
+    if (status == 0) {
+        settle_sorting(columns);
+        make_feeds(&m, warnings);
+    }
+    vec_release(&m.events);
+    return status;
+}
+
+void columns_release(struct columns *c, const struct input *inputs)
+{
+    for (size_t i = 0; c->feeds && i < c->input_count; i++) {
+        for (size_t e = 0; e < inputs[i].profile->event_count; e++)
+            vec_release(&c->feeds[i][e]);
+        mem_free(c->feeds[i]);
+    }
+    mem_free(c->feeds);
+    vec_release(&c->list);
+    if (c->arena)
+        arena_free(c->arena);
+    *c = (struct columns){0};
+}

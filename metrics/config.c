@@ -1,0 +1,596 @@
+/* The configuration: what the file and the command line ask for. */
+#include "metrics/metrics_int.h"
+
+#include <ctype.h>
+
+/* ---- the object ------------------------------------------------------------------ */
+
+struct config *config_create(void)
+{
+    struct config *c = mem_calloc(1, sizeof *c);
+    c->arena = arena_create();
+    c->title = "";
+    return c;
+}
+
+void config_free(struct config *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->metrics.count; i++)
+        expr_free(c->metrics.items[i].expr);
+    vec_release(&c->runs);
+    vec_release(&c->structures);
+    vec_release(&c->debug_dirs);
+    vec_release(&c->sources);
+    vec_release(&c->replaces);
+    vec_release(&c->metrics);
+    arena_free(c->arena);
+    mem_free(c);
+}
+
+void config_set_title(struct config *c, const char *title)
+{
+    c->title = arena_strdup(c->arena, title);
+}
+
+static bool run_name_taken(const struct config *c, const char *name)
+{
+    for (size_t i = 0; i < c->runs.count; i++)
+        if (strcmp(c->runs.items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* "out/gcc.measurements/" is the run "gcc". */
+static char *run_name_from(const char *path)
+{
+    static const char *const endings[] = {".measurements", "-measurements", ".hpcprof"};
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    char *whole = mem_strndup(path, n);
+    char *name = mem_strdup(path_base(whole));
+    mem_free(whole);
+    for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+        if (str_ends(name, endings[i]) && strlen(name) > strlen(endings[i]))
+            name[strlen(name) - strlen(endings[i])] = '\0';
+    return name;
+}
+
+int config_add_run(struct config *c, const char *name, const char *path, const char *where, struct err *err)
+{
+    if (*name && run_name_taken(c, name))
+        return err_set(err, ERR_FORMAT, "%s: there is a run '%s' already; every run needs its own name", where, name);
+    char *own = *name ? mem_strdup(name) : run_name_from(path);
+    const char *chosen = arena_strdup(c->arena, own);
+    for (unsigned k = 2; run_name_taken(c, chosen); k++)
+        chosen = arena_printf(c->arena, "%s-%u", own, k);
+    mem_free(own);
+    *vec_push(&c->runs) = (struct config_run){chosen, arena_strdup(c->arena, path), arena_strdup(c->arena, where)};
+    return 0;
+}
+
+void config_add_measurement(struct config *c, const char *path)
+{
+    config_add_run(c, "", path, "", NULL);
+}
+
+void config_add_structure(struct config *c, const char *path)
+{
+    *vec_push(&c->structures) = arena_strdup(c->arena, path);
+}
+
+void config_add_source_view(struct config *c, const char *dir, const char *view)
+{
+    bool subfolders = str_ends(dir, "/*") || strcmp(dir, "*") == 0;
+    char *plain = mem_strndup(dir, strlen(dir) - (subfolders ? 1 : 0));
+    char *normal = path_normal(plain);
+    *vec_push(&c->sources) =
+        (struct config_path){arena_strdup(c->arena, normal), arena_strdup(c->arena, view), subfolders};
+    mem_free(normal);
+    mem_free(plain);
+}
+
+void config_add_source_path(struct config *c, const char *dir)
+{
+    config_add_source_view(c, dir, "");
+}
+
+void config_add_replace(struct config *c, const char *in, const char *out)
+{
+    /* As in HPCVIEW: whole components are replaced, so both sides end in a slash. */
+    bool slash = *in && !str_ends(in, "/");
+    *vec_push(&c->replaces) =
+        (struct config_replace){arena_printf(c->arena, "%s%s", in, slash ? "/" : ""),
+                                arena_printf(c->arena, "%s%s", out, *out && !str_ends(out, "/") ? "/" : "")};
+}
+
+char *config_replaced(const struct config *c, const char *path)
+{
+    for (size_t i = 0; i < c->replaces.count; i++) {
+        const struct config_replace *r = &c->replaces.items[i];
+        if (str_starts(path, r->in) && strlen(path) > strlen(r->in))
+            return mem_printf("%s%s", r->out, path + strlen(r->in));
+    }
+    return mem_strdup(path);
+}
+
+void config_add_debug_dir(struct config *c, const char *dir)
+{
+    *vec_push(&c->debug_dirs) = arena_strdup(c->arena, dir);
+}
+
+void config_set_threads(struct config *c, unsigned threads)
+{
+    c->threads = threads;
+}
+
+void config_set_per_thread(struct config *c, bool per_thread)
+{
+    c->per_thread = per_thread;
+}
+
+size_t config_run_count(const struct config *c)
+{
+    return c->runs.count;
+}
+
+static const char *kept(struct config *c, const char *s)
+{
+    return s ? arena_strdup(c->arena, s) : "";
+}
+
+int config_add_full_metric(struct config *c, const struct config_metric *given, struct err *err)
+{
+    struct config_metric m = *given;
+    for (size_t i = 0; i < c->metrics.count; i++)
+        if (strcmp(c->metrics.items[i].name, m.name) == 0)
+            return err_set(err, ERR_FORMAT, "%s: the metric '%s' is defined twice; first at %s", m.where, m.name,
+                           c->metrics.items[i].where);
+    m.name = kept(c, m.name);
+    m.display_name = kept(c, m.display_name);
+    m.unit = kept(c, m.unit);
+    m.description = kept(c, m.description);
+    m.event = kept(c, m.event);
+    m.formula = kept(c, m.formula);
+    m.run_name = kept(c, m.run_name);
+    m.where = kept(c, m.where);
+    m.run = RUN_ALL;
+    m.expr = NULL;
+    if (*m.formula) {
+        char *what = mem_printf("%s: %s", m.where, m.name);
+        int status = expr_parse(m.formula, what, &m.expr, err);
+        mem_free(what);
+        if (status < 0)
+            return -1;
+    }
+    *vec_push(&c->metrics) = m;
+    return 0;
+}
+
+int config_add_metric(struct config *c, const char *definition, struct err *err)
+{
+    const char *formula;
+    char *name;
+    if (expr_split_definition(definition, &name, &formula, err) < 0)
+        return -1;
+    char *where = mem_printf("'%s'", definition);
+    struct config_metric m = {.name = name, .formula = formula, .where = where};
+    int status = *formula ? config_add_full_metric(c, &m, err)
+                          : err_set(err, ERR_USAGE, "'%s': there is no formula after '='", definition);
+    mem_free(where);
+    mem_free(name);
+    return status;
+}
+
+/* ---- reading any format ------------------------------------------------------------ */
+
+const char *config_where(struct config_reader *r, uint64_t line)
+{
+    return arena_printf(r->config->arena, "%s:%llu", r->name, (unsigned long long)line);
+}
+
+const char *config_path(struct config_reader *r, const char *path)
+{
+    char *joined = path_join(r->folder, path);
+    const char *lasting = arena_strdup(r->config->arena, joined);
+    mem_free(joined);
+    return lasting;
+}
+
+const char *config_attribute(struct config_reader *r, const struct xml_event *event, const char *name)
+{
+    const char *value = xml_attr_get(event, name);
+    return value ? arena_strdup(r->config->arena, value) : "";
+}
+
+int config_flag(struct config_reader *r, const struct xml_event *event, const char *attribute, uint8_t *choice,
+                struct err *err)
+{
+    const char *value = xml_attr_get(event, attribute);
+    *choice = CHOICE_OPEN;
+    if (!value)
+        return 0;
+    if (strcmp(value, "yes") == 0 || strcmp(value, "true") == 0)
+        *choice = CHOICE_YES;
+    else if (strcmp(value, "no") == 0 || strcmp(value, "false") == 0)
+        *choice = CHOICE_NO;
+    else
+        return err_set(err, ERR_FORMAT, "%s: %s is yes or no, not '%s'", config_where(r, event->line), attribute,
+                       value);
+    return 0;
+}
+
+static const struct config_element *find_element(const struct config_reader *r, const char *name, const char *parent)
+{
+    for (const struct config_element *e = r->elements; e->name; e++)
+        if (strcmp(e->name, name) == 0 && (parent ? e->parent && strcmp(e->parent, parent) == 0 : !e->parent))
+            return e;
+    return NULL;
+}
+
+static int no_such_element(struct config_reader *r, const struct xml_event *event, const char *parent, struct err *err)
+{
+    const char *names[32];
+    size_t n = 0;
+    struct buf list = {0};
+    for (const struct config_element *e = r->elements; e->name && n < ARRAY_SIZE(names) - 1; e++)
+        if (e->parent && strcmp(e->parent, parent) == 0) {
+            buf_printf(&list, "%s%s", n ? ", " : "", e->name);
+            names[n++] = e->name;
+        }
+    names[n] = NULL;
+    const char *near = str_nearest(event->element, names);
+    const char *where = config_where(r, event->line);
+    if (near)
+        err_set(err, ERR_FORMAT, "%s: <%s> is not known in <%s>; did you mean <%s>?", where, event->element, parent,
+                near);
+    else if (n)
+        err_set(err, ERR_FORMAT, "%s: <%s> is not known in <%s>; there are %s", where, event->element, parent,
+                list.bytes);
+    else
+        err_set(err, ERR_FORMAT, "%s: <%s> holds no elements, but there is <%s>", where, parent, event->element);
+    buf_release(&list);
+    return -1;
+}
+
+/* Is `name` (n bytes) among the blank-separated words; *required: with a '!'. */
+static bool attribute_known(const char *words, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *w = words; *w; w += strspn(w, " ")) {
+        size_t len = strcspn(w, " ");
+        size_t bare = len - (len && w[len - 1] == '!');
+        if (bare == n && memcmp(w, name, n) == 0)
+            return true;
+        w += len;
+    }
+    return false;
+}
+
+static int check_attributes(struct config_reader *r, const struct config_element *e, const struct xml_event *event,
+                            struct err *err)
+{
+    for (size_t i = 0; i < event->attr_count; i++)
+        if (!attribute_known(e->attributes, event->attrs[i].name)) {
+            const char *names[16];
+            size_t n = 0;
+            char *words = mem_strdup(e->attributes), *rest = words, *word;
+            while ((word = strsep(&rest, " !")) && n < ARRAY_SIZE(names) - 1)
+                if (*word)
+                    names[n++] = word;
+            names[n] = NULL;
+            const char *near = str_nearest(event->attrs[i].name, names);
+            err_set(err, ERR_FORMAT, "%s: <%s> has no attribute '%s'%s%s%s", config_where(r, event->line), e->name,
+                    event->attrs[i].name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+            mem_free(words);
+            return -1;
+        }
+    for (const char *w = e->attributes; *w; w += strspn(w, " ")) {
+        size_t len = strcspn(w, " ");
+        if (len && w[len - 1] == '!') {
+            char *name = mem_strndup(w, len - 1);
+            const char *value = xml_attr_get(event, name);
+            if (!value || (*value == '\0' && strcmp(name, "in") != 0))
+                err_set(err, ERR_FORMAT, "%s: <%s> lacks its attribute '%s'", config_where(r, event->line), e->name,
+                        name);
+            mem_free(name);
+            if (!value || err->kind != ERR_NONE)
+                return -1;
+        }
+        w += len;
+    }
+    return 0;
+}
+
+static int pick_format(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    if (strcmp(event->element, "hpcview") == 0)
+        r->elements = config_elements;
+    else if (strcmp(event->element, "HPCVIEW") == 0 || strcmp(event->element, "HPCPROF") == 0)
+        r->elements = config_elements_hpcview3;
+    else
+        return err_set(err, ERR_FORMAT,
+                       "%s: is not a configuration: its root element is <%s>; <hpcview>, or <HPCVIEW> of the original "
+                       "HPCView, is wanted",
+                       config_where(r, event->line), event->element);
+    return 0;
+}
+
+static int on_begin(void *ctx, const struct xml_event *event, struct err *err)
+{
+    struct config_reader *r = ctx;
+    r->line = event->line;
+    if (r->in_math)
+        return mathml_begin(r->math, event, config_where(r, event->line), err);
+    if (!r->elements && pick_format(r, event, err) < 0)
+        return -1;
+    const char *parent = r->open.count ? r->open.items[r->open.count - 1]->name : NULL;
+    const struct config_element *e = find_element(r, event->element, parent);
+    if (!e)
+        return no_such_element(r, event, parent ? parent : "", err);
+    *vec_push(&r->open) = e;
+    if (check_attributes(r, e, event, err) < 0)
+        return -1;
+    if (strcmp(e->name, "math") == 0) {
+        if (r->math)
+            return err_set(err, ERR_FORMAT, "%s: a metric has one formula; this is a second",
+                           config_where(r, event->line));
+        r->math = mathml_create();
+        r->in_math = true;
+    }
+    return e->begin ? e->begin(r, event, err) : 0;
+}
+
+static int end_math(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    const char *formula = mathml_finish(r->math, config_where(r, event->line), err);
+    r->in_math = false;
+    return formula ? config_take_formula(r, formula, event->line, err) : -1;
+}
+
+static bool blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+static int on_end(void *ctx, const struct xml_event *event, struct err *err)
+{
+    struct config_reader *r = ctx;
+    r->line = event->line;
+    if (r->in_math && strcmp(event->element, "math") != 0)
+        return mathml_end(r->math, event, config_where(r, event->line), err);
+    const struct config_element *e = r->open.items[--r->open.count];
+    if (r->in_math)
+        return end_math(r, event, err);
+    if (!e->text && !blank(event->text))
+        return err_set(err, ERR_FORMAT, "%s: <%s> holds no text", config_where(r, event->line), e->name);
+    return e->end ? e->end(r, event, err) : 0;
+}
+
+/* Names in measured metrics, now that all runs are known. */
+static int resolve_runs(struct config *c, struct err *err)
+{
+    for (size_t i = 0; i < c->metrics.count; i++) {
+        struct config_metric *m = &c->metrics.items[i];
+        if (*m->run_name == '\0')
+            continue;
+        for (size_t k = 0; k < c->runs.count; k++)
+            if (strcmp(c->runs.items[k].name, m->run_name) == 0)
+                m->run = (uint32_t)k;
+        if (m->run == RUN_ALL)
+            return err_set(err, ERR_FORMAT, "%s: there is no run '%s' for the metric '%s'", m->where, m->run_name,
+                           m->name);
+    }
+    return 0;
+}
+
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? mem_strndup(path, slash == path ? 1 : (size_t)(slash - path)) : mem_strdup("");
+}
+
+int config_read_bytes(const void *bytes, size_t len, const char *name, struct config **result,
+                      struct warnings *warnings, struct err *err)
+{
+    struct err own = {0};
+    char *folder = folder_of(name);
+    struct config_reader r = {.config = config_create(), .name = name, .folder = folder, .warnings = warnings};
+    struct xml_handler handler = {on_begin, on_end, &r};
+    struct err *e = err ? err : &own;
+    int status = len ? xml_read(bytes, len, name, &handler, e)
+                     : err_set(e, ERR_FORMAT, "%s: is empty; a configuration is wanted", name);
+    if (status == 0 && r.elements == config_elements_hpcview3)
+        status = config_finish_hpcview3(&r, e);
+    if (status == 0)
+        status = resolve_runs(r.config, e);
+    mathml_free(r.math);
+    vec_release(&r.open);
+    mem_free(folder);
+    *result = status == 0 ? r.config : NULL;
+    if (status < 0)
+        config_free(r.config);
+    return status;
+}
+
+int config_read(const char *path, struct config **result, struct warnings *warnings, struct err *err)
+{
+    struct filemap map;
+    int status;
+    *result = NULL;
+    if (filemap_open(&map, path, err) < 0)
+        return -1;
+    if (map.len > LIMIT_CONFIG_BYTES)
+        status = err_set(err, ERR_LIMIT, "%s: is larger than %u bytes (LIMIT_CONFIG_BYTES); is it a configuration?",
+                         path, LIMIT_CONFIG_BYTES);
+    else
+        status = config_read_bytes(map.bytes, map.len, path, result, warnings, err);
+    filemap_release(&map);
+    return status;
+}
+
+int config_take_formula(struct config_reader *r, const char *formula, uint64_t line, struct err *err)
+{
+    if (r->has_body)
+        return err_set(err, ERR_FORMAT, "%s: a metric has one formula; this is a second", config_where(r, line));
+    if (blank(formula))
+        return err_set(err, ERR_FORMAT, "%s: the formula is empty", config_where(r, line));
+    r->has_body = true;
+    r->metric.formula = arena_strdup(r->config->arena, formula);
+    return 0;
+}
+
+/* ---- our own format (doc/formats/configuration.md) --------------------------------- */
+
+static char *trimmed(const char *text)
+{
+    size_t n;
+    while (isspace((unsigned char)*text))
+        text++;
+    for (n = strlen(text); n && isspace((unsigned char)text[n - 1]);)
+        n--;
+    return mem_strndup(text, n);
+}
+
+static int begin_root(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    const char *version = config_attribute(r, event, "version");
+    if (strcmp(version, "1") != 0)
+        return err_set(err, ERR_UNSUPPORTED, "%s: is a configuration of version '%s'; this hpcview reads version 1",
+                       config_where(r, event->line), version);
+    return 0;
+}
+
+static int end_title(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    char *title = trimmed(event->text);
+    (void)err;
+    config_set_title(r->config, title);
+    mem_free(title);
+    return 0;
+}
+
+static int begin_sources(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    (void)err;
+    config_add_source_view(r->config, config_path(r, config_attribute(r, event, "path")),
+                           config_attribute(r, event, "show-as"));
+    return 0;
+}
+
+static int begin_replace(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    const char *in = config_attribute(r, event, "in"), *out = config_attribute(r, event, "out");
+    (void)err;
+    if (strcmp(in, out) == 0)
+        warnings_add(r->warnings, "%s: replacing '%s' by itself does nothing", config_where(r, event->line), in);
+    else
+        config_add_replace(r->config, in, *out ? config_path(r, out) : "");
+    return 0;
+}
+
+static int begin_run(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    return config_add_run(r->config, config_attribute(r, event, "name"),
+                          config_path(r, config_attribute(r, event, "measurements")), config_where(r, event->line),
+                          err);
+}
+
+static int begin_structure(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    (void)err;
+    config_add_structure(r->config, config_path(r, config_attribute(r, event, "file")));
+    return 0;
+}
+
+static int begin_debug(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    (void)err;
+    config_add_debug_dir(r->config, config_path(r, config_attribute(r, event, "path")));
+    return 0;
+}
+
+static int begin_metric(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    struct config_metric *m = &r->metric;
+    mathml_free(r->math);
+    r->math = NULL;
+    *m = (struct config_metric){.where = config_where(r, event->line)};
+    m->name = config_attribute(r, event, "name");
+    m->display_name = config_attribute(r, event, "display-name");
+    m->unit = config_attribute(r, event, "unit");
+    r->has_body = false;
+    if (config_flag(r, event, "percent", &m->percent, err) < 0 ||
+        config_flag(r, event, "display", &m->display, err) < 0 || config_flag(r, event, "sort", &m->sort_by, err) < 0)
+        return -1;
+    return 0;
+}
+
+static int begin_measured(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    if (begin_metric(r, event, err) < 0)
+        return -1;
+    r->metric.event = config_attribute(r, event, "event");
+    r->metric.run_name = config_attribute(r, event, "run");
+    if (*r->metric.name == '\0')
+        r->metric.name = r->metric.event;
+    return 0;
+}
+
+static int begin_computed(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    if (begin_metric(r, event, err) < 0)
+        return -1;
+    const char *from = config_attribute(r, event, "evaluate");
+    if (*from && strcmp(from, "sums") != 0 && strcmp(from, "lines") != 0)
+        return err_set(err, ERR_FORMAT, "%s: evaluate is 'sums' or 'lines', not '%s'", r->metric.where, from);
+    r->metric.by_line = strcmp(from, "lines") == 0;
+    const char *formula = xml_attr_get(event, "formula");
+    return formula ? config_take_formula(r, formula, event->line, err) : 0;
+}
+
+static int end_description(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    char *text = trimmed(event->text);
+    (void)err;
+    r->metric.description = arena_strdup(r->config->arena, text);
+    mem_free(text);
+    return 0;
+}
+
+static int end_formula(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    char *text = trimmed(event->text);
+    int status = config_take_formula(r, text, event->line, err);
+    mem_free(text);
+    return status;
+}
+
+static int end_metric(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    (void)event;
+    if (!r->metric.event && !r->has_body)
+        return err_set(err, ERR_FORMAT, "%s: the computed metric '%s' has no formula", r->metric.where, r->metric.name);
+    return config_add_full_metric(r->config, &r->metric, err);
+}
+
+const struct config_element config_elements[] = {
+    {"hpcview", NULL, "version!", false, begin_root, NULL},
+    {"title", "hpcview", "", true, NULL, end_title},
+    {"sources", "hpcview", "path! show-as", false, begin_sources, NULL},
+    {"replace", "hpcview", "in! out", false, begin_replace, NULL},
+    {"run", "hpcview", "measurements! name", false, begin_run, NULL},
+    {"structure", "hpcview", "file!", false, begin_structure, NULL},
+    {"debug", "hpcview", "path!", false, begin_debug, NULL},
+    {"measured", "hpcview", "event! name run display-name unit percent display sort", false, begin_measured,
+     end_metric},
+    {"description", "measured", "", true, NULL, end_description},
+    {"computed", "hpcview", "name! formula evaluate display-name unit percent display sort", false, begin_computed,
+     end_metric},
+    {"description", "computed", "", true, NULL, end_description},
+    {"formula", "computed", "", true, NULL, end_formula},
+    {"math", "computed", "", false, NULL, NULL},
+    {0},
+};

@@ -1,0 +1,300 @@
+/* Configurations: what is read from both formats, and what is said of wrong ones. */
+#include "metrics/metrics_int.h"
+#include "tests/tap.h"
+
+#include <stdlib.h>
+
+/* The configuration as one text, so that a reader sees input and answer on one screen. */
+static char *drawn(const struct config *c)
+{
+    static const char *const choices[] = {"", "+", "-"};
+    struct buf b = {0};
+    buf_printf(&b, "title %s\n", c->title);
+    for (size_t i = 0; i < c->sources.count; i++)
+        buf_printf(&b, "source %s%s%s%s\n", c->sources.items[i].dir, c->sources.items[i].subfolders ? " and below" : "",
+                   *c->sources.items[i].view ? " as " : "", c->sources.items[i].view);
+    for (size_t i = 0; i < c->replaces.count; i++)
+        buf_printf(&b, "replace %s by %s\n", c->replaces.items[i].in, c->replaces.items[i].out);
+    for (size_t i = 0; i < c->runs.count; i++)
+        buf_printf(&b, "run %s in %s\n", c->runs.items[i].name, c->runs.items[i].path);
+    for (size_t i = 0; i < c->structures.count; i++)
+        buf_printf(&b, "structure %s\n", c->structures.items[i]);
+    for (size_t i = 0; i < c->debug_dirs.count; i++)
+        buf_printf(&b, "debug %s\n", c->debug_dirs.items[i]);
+    for (size_t i = 0; i < c->metrics.count; i++) {
+        const struct config_metric *m = &c->metrics.items[i];
+        buf_printf(&b, "metric %s = %s%s", m->name, *m->formula ? m->formula : "event ", m->event);
+        if (m->run != RUN_ALL)
+            buf_printf(&b, " of %s", c->runs.items[m->run].name);
+        buf_printf(&b, "%s%s%s%s%s", *m->unit ? " in " : "", m->unit, *m->display_name ? " shown as " : "",
+                   m->display_name, m->by_line ? " by line" : "");
+        buf_printf(&b, "%s%s%s%s%s%s", m->percent ? " percent" : "", choices[m->percent], m->display ? " display" : "",
+                   choices[m->display], m->sort_by ? " sort" : "", choices[m->sort_by]);
+        buf_printf(&b, "%s%s\n", *m->description ? ": " : "", m->description);
+    }
+    return b.bytes;
+}
+
+static const struct {
+    const char *name, *text, *want, *warning;
+} good[] = {
+    {"everything of our format",
+     "<?xml version='1.0'?>\n"
+     "<hpcview version='1'>\n"
+     " <title> Heat, two compilers </title>\n"
+     " <sources path='src/*'/><sources path='/abs/lib/' show-as='lib'/>\n"
+     " <replace in='/build/heat' out='.'/><replace in='' out='/root'/>\n"
+     " <run name='gcc' measurements='gcc.measurements'/>\n"
+     " <run measurements='/data/clang.measurements'/>\n"
+     " <structure file='app.xml'/><debug path='dbg'/>\n"
+     " <measured name='CYC' event='PAPI_TOT_CYC' run='gcc' display-name='cycles' unit='cycles' percent='no' "
+     "sort='yes'>\n"
+     "  <description> all of them </description></measured>\n"
+     " <measured event='perf::TASK-CLOCK'/>\n"
+     " <computed name='A' formula='CYC / 2' display='no'/>\n"
+     " <computed name='B'><formula> CYC - A </formula><description>d</description></computed>\n"
+     " <computed name='C' evaluate='lines'><math><apply><plus/><ci>A</ci><cn>1.5</cn></apply></math></computed>\n"
+     "</hpcview>\n",
+     "title Heat, two compilers\n"
+     "source conf/src and below\n"
+     "source /abs/lib as lib\n"
+     "replace /build/heat/ by conf/./\n"
+     "replace  by /root/\n"
+     "run gcc in conf/gcc.measurements\n"
+     "run clang in /data/clang.measurements\n"
+     "structure conf/app.xml\n"
+     "debug conf/dbg\n"
+     "metric CYC = event PAPI_TOT_CYC of gcc in cycles shown as cycles percent- sort+: all of them\n"
+     "metric perf::TASK-CLOCK = event perf::TASK-CLOCK\n"
+     "metric A = CYC / 2 display-\n"
+     "metric B = CYC - A: d\n"
+     "metric C = A + 1.5 by line\n",
+     NULL},
+    {"the original HPCVIEW",
+     "<HPCVIEW>\n"
+     "<TITLE name='mpdsyn'/>\n"
+     "<PATH name='.'/><PATH name='../src/*' viewname='source'/>\n"
+     "<REPLACE in='/old' out='/new'/><REPLACE in='/x' out='/x'/>\n"
+     "<STRUCTURE name='mpdsyn.psxml'/>\n"
+     "<GROUP name='mine.xml'/>\n"
+     "<METRIC name='CYC' displayName='cycles' sortBy='true'><FILE name='cyc.pxml'/></METRIC>\n"
+     "<METRIC name='ICYC' display='false' percent='false'><FILE name='cyc.pxml' select='3' type='PROFILE'/></METRIC>\n"
+     "<METRIC name='STALL'><COMPUTE><math><apply><minus/><ci> CYC "
+     "</ci><ci>ICYC</ci></apply></math></COMPUTE></METRIC>\n"
+     "<METRIC name='X'><COMPUTE propagate='computed'><math><ci>STALL</ci></math></COMPUTE></METRIC>\n"
+     "</HPCVIEW>\n",
+     "title mpdsyn\n"
+     "source conf\n"
+     "source src and below as source\n"
+     "replace /old/ by /new/\n"
+     "run cyc.pxml in conf/cyc.pxml\n"
+     "structure conf/mpdsyn.psxml\n"
+     "metric CYC = event 0 of cyc.pxml shown as cycles percent+ sort+\n"
+     "metric ICYC = event 3 of cyc.pxml percent- display-\n"
+     "metric STALL = CYC - ICYC percent+\n"
+     "metric X = STALL by line percent+\n",
+     "conf/c.xml:4: replacing '/x' by itself does nothing"},
+    {"no column chosen for sorting",
+     "<HPCVIEW><TITLE name='t'/><METRIC name='A' display='false'><FILE name='a'/></METRIC>"
+     "<METRIC name='B'><FILE name='b'/></METRIC></HPCVIEW>",
+     "title t\nrun a in conf/a\nrun b in conf/b\nmetric A = event 0 of a percent+ display-\n"
+     "metric B = event 0 of b percent+ sort+\n",
+     "conf/c.xml: no displayed METRIC has sortBy=\"true\"; tables are sorted by 'B'"},
+    {"nearly nothing", "<hpcview version='1'/>", "title \n", NULL},
+    {"runs with one base name", "<hpcview version='1'><run measurements='a/x'/><run measurements='b/x'/></hpcview>",
+     "title \nrun x in conf/a/x\nrun x-2 in conf/b/x\n", NULL},
+};
+
+static void test_good(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+        struct config *c = NULL;
+        struct err err = {0};
+        struct warnings *warnings = warnings_create();
+        int status = config_read_bytes(good[i].text, strlen(good[i].text), "conf/c.xml", &c, warnings, &err);
+        if (CHECK_NAMED(status == 0, good[i].name)) {
+            char *text = drawn(c);
+            CHECK_STR(text, good[i].want);
+            mem_free(text);
+        } else
+            printf("# %s\n", err.msg);
+        if (good[i].warning)
+            CHECK_STR(warnings_count(warnings) ? warnings_get(warnings, 0) : "", good[i].warning);
+        else
+            CHECK_INT(warnings_count(warnings), 0);
+        warnings_free(warnings);
+        config_free(c);
+    }
+}
+
+#define IN(body)   "<hpcview version='1'>\n" body "\n</hpcview>"
+#define OLD(body)  "<HPCVIEW>\n" body "\n</HPCVIEW>"
+#define MATH(body) IN("<computed name='M'><math>" body "</math></computed>")
+static const struct {
+    const char *text, *want;
+} bad[] = {
+    {"", "conf/c.xml: is empty; a configuration is wanted"},
+    {"<hpcview version='1'>", NULL},
+    {"<hpcview version='1'><title></hpcview>", NULL},
+    {"<html/>", "conf/c.xml:1: is not a configuration: its root element is <html>; <hpcview>, or <HPCVIEW> of the "
+                "original HPCView, is wanted"},
+    {"<hpcview/>", "conf/c.xml:1: <hpcview> lacks its attribute 'version'"},
+    {"<hpcview version='2'/>", "conf/c.xml:1: is a configuration of version '2'; this hpcview reads version 1"},
+    {IN("<soruces path='x'/>"), "conf/c.xml:2: <soruces> is not known in <hpcview>; did you mean <sources>?"},
+    {IN("<zzzzzzzzzz/>"), "conf/c.xml:2: <zzzzzzzzzz> is not known in <hpcview>; there are title, sources, replace, "
+                          "run, structure, debug, measured, computed"},
+    {IN("<run name='a'/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
+    {IN("<run measurements=''/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
+    {IN("<run mesurements='a'/>"), "conf/c.xml:2: <run> has no attribute 'mesurements'; did you mean 'measurements'?"},
+    {IN("<run measurements='a'>text</run>"), "conf/c.xml:2: <run> holds no text"},
+    {IN("<run measurements='a'><x/></run>"), "conf/c.xml:2: <run> holds no elements, but there is <x>"},
+    {IN("<run name='r' measurements='a'/>\n<run name='r' measurements='b'/>"),
+     "conf/c.xml:3: there is a run 'r' already; every run needs its own name"},
+    {IN("<measured event='E' run='nope'/>"), "conf/c.xml:2: there is no run 'nope' for the metric 'E'"},
+    {IN("<measured event='E' sort='maybe'/>"), "conf/c.xml:2: sort is yes or no, not 'maybe'"},
+    {IN("<measured event='E'/>\n<measured event='E'/>"),
+     "conf/c.xml:3: the metric 'E' is defined twice; first at conf/c.xml:2"},
+    {IN("<computed name='C'/>"), "conf/c.xml:2: the computed metric 'C' has no formula"},
+    {IN("<computed formula='1'/>"), "conf/c.xml:2: <computed> lacks its attribute 'name'"},
+    {IN("<computed name='C' formula=''/>"), "conf/c.xml:2: the formula is empty"},
+    {IN("<computed name='C' formula='A +'/>"),
+     "conf/c.xml:2: C: character 4 of the formula: nothing after '+'; a number, a metric's name or '(' is wanted"},
+    {IN("<computed name='C' formula='1'><formula>2</formula></computed>"),
+     "conf/c.xml:2: a metric has one formula; this is a second"},
+    {IN("<computed name='C' formula='1'\n evaluate='often'/>"),
+     "conf/c.xml:3: evaluate is 'sums' or 'lines', not 'often'"},
+    {MATH(""), "conf/c.xml:2: <math> holds one <apply>, <ci> or <cn>, not 0"},
+    {MATH("<ci>A</ci><ci>B</ci>"), "conf/c.xml:2: <math> holds one <apply>, <ci> or <cn>, not 2"},
+    {MATH("<ci> </ci>"), "conf/c.xml:2: <ci> is empty; the name of a metric is wanted"},
+    {MATH("<cn>ten</cn>"), "conf/c.xml:2: <cn> holds a number, not 'ten'"},
+    {MATH("<apply/>"), "conf/c.xml:2: <apply> is empty; an operator (plus, minus, times, divide, power, max and min) "
+                       "and its operands are wanted"},
+    {MATH("<apply><ci>A</ci></apply>"), "conf/c.xml:2: the first element in <apply> is its operator (plus, minus, "
+                                        "times, divide, power, max and min), not <ci>"},
+    {MATH("<apply><divide/><ci>A</ci></apply>"), "conf/c.xml:2: <divide/> has 1 operand; it takes two"},
+    {MATH("<apply><minus/><cn>1</cn><cn>1</cn><cn>1</cn></apply>"),
+     "conf/c.xml:2: <minus/> has 3 operands; it takes one or two"},
+    {MATH("<apply><plus/><times/></apply>"), "conf/c.xml:2: <times/> can only be the first element in <apply>"},
+    {MATH("<plus/>"), "conf/c.xml:2: <plus/> can only be the first element in <apply>"},
+    {MATH("<apply><sin/><cn>1</cn></apply>"), "conf/c.xml:2: the first element in <apply> is its operator (plus, "
+                                              "minus, times, divide, power, max and min), not <sin>"},
+    {MATH("<sin/>"), "conf/c.xml:2: <sin> is not known in a formula; there are apply, cn, ci, plus, minus, times, "
+                     "divide, power, max and min"},
+    {OLD(""), "conf/c.xml: has no METRIC; at least one with a FILE is wanted"},
+    {OLD("<METRIC name='A'/>"), "conf/c.xml:2: METRIC 'A' has neither FILE nor COMPUTE"},
+    {OLD("<METRIC name='A'><FILE name='a'/><FILE name='b'/></METRIC>"),
+     "conf/c.xml:2: METRIC 'A' has one FILE or one COMPUTE; this is a second"},
+    {OLD("<METRIC name='A' display='false'><FILE name='a'/></METRIC>"),
+     "conf/c.xml: no METRIC is displayed; display=\"true\" on one at least is wanted"},
+    {OLD("<METRIC name='A'><COMPUTE></COMPUTE></METRIC>"), "conf/c.xml:2: COMPUTE of METRIC 'A' holds no <math>"},
+    {OLD("<METRIC name='A'><COMPUTE><math><ci>B</ci></math></COMPUTE></METRIC>\n<METRIC name='B'><FILE "
+         "name='b'/></METRIC>"),
+     "conf/c.xml:2: A: no METRIC before this one is called 'B'"},
+    {OLD("<METRIC name='A'><FILE name='a' type='GPROF'/></METRIC>"),
+     "conf/c.xml:2: type is PROFILE or HPCRUN, not 'GPROF'"},
+    {OLD("<METRIC name='A'><COMPUTE propagate='up'/></METRIC>"),
+     "conf/c.xml:2: propagate is raw or computed, not 'up'"},
+    {"<!DOCTYPE hpcview [<!ENTITY x SYSTEM '/etc/passwd'>]><hpcview version='1'><title>&x;</title></hpcview>", NULL},
+};
+
+static void test_bad(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        struct config *c = NULL;
+        struct err err = {0};
+        int status = config_read_bytes(bad[i].text, strlen(bad[i].text), "conf/c.xml", &c, NULL, &err);
+        CHECK_NAMED(status < 0 && !c, bad[i].want ? bad[i].want : "not well-formed");
+        if (bad[i].want)
+            CHECK_STR(err.msg, bad[i].want);
+        else if (!CHECK_NAMED(str_starts(err.msg, "conf/c.xml:"), "names the file and place"))
+            printf("# %s\n", err.msg);
+        config_free(c);
+    }
+}
+
+static const struct {
+    const char *math, *want;
+} formulas[] = {
+    {"<ci>A</ci>", "A"},
+    {"<ci> perf::TASK-CLOCK </ci>", "\"perf::TASK-CLOCK\""},
+    {"<apply><minus/><ci>A</ci></apply>", "-A"},
+    {"<apply><minus/><apply><plus/><ci>A</ci><ci>B</ci></apply></apply>", "-(A + B)"},
+    {"<apply><plus/><ci>A</ci></apply>", "A"},
+    {"<apply><plus/><ci>A</ci><ci>B</ci><ci>C</ci></apply>", "A + B + C"},
+    {"<apply><minus/><ci>A</ci><apply><minus/><ci>B</ci><ci>C</ci></apply></apply>", "A - (B - C)"},
+    {"<apply><minus/><apply><minus/><ci>A</ci><ci>B</ci></apply><ci>C</ci></apply>", "A - B - C"},
+    {"<apply><times/><apply><plus/><ci>A</ci><ci>B</ci></apply><cn>2</cn></apply>", "(A + B) * 2"},
+    {"<apply><divide/><ci>A</ci><apply><times/><ci>B</ci><cn> 3 </cn></apply></apply>", "A / (B * 3)"},
+    {"<apply><power/><apply><power/><ci>A</ci><cn>2</cn></apply><cn>-1</cn></apply>", "(A ^ 2) ^ (-1)"},
+    {"<apply><max/><ci>A</ci><apply><plus/><ci>B</ci><cn>1e3</cn></apply></apply>", "max(A, B + 1e3)"},
+    {"<apply><plus/><cn>1</cn><apply><min/><ci>A</ci></apply></apply>", "1 + min(A)"},
+};
+
+static void test_mathml(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(formulas); i++) {
+        struct config *c = NULL;
+        struct err err = {0};
+        char *text = mem_printf("<hpcview version='1'><computed name='M'><math>%s</math></computed></hpcview>",
+                                formulas[i].math);
+        config_read_bytes(text, strlen(text), "c.xml", &c, NULL, &err);
+        CHECK_STR(c ? c->metrics.items[0].formula : err.msg, formulas[i].want);
+        config_free(c);
+        mem_free(text);
+    }
+}
+
+static void test_replace(void)
+{
+    static const struct {
+        const char *path, *want;
+    } cases[] = {
+        {"/old/a/b.c", "/new/a/b.c"}, {"/old", "/old"},   {"/old/", "/old/"},   {"/older/x", "/older/x"},
+        {"/first/x", "second/x"},     {"rel/x", "rel/x"}, {"/two/x", "/one/x"},
+    };
+    struct config *c = config_create();
+    config_add_replace(c, "/old", "/new");
+    config_add_replace(c, "/first/", "second");
+    config_add_replace(c, "/two", "/one"); /* the first match wins, and is not replaced again */
+    config_add_replace(c, "/one", "/three");
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char *got = config_replaced(c, cases[i].path);
+        CHECK_STR(got, cases[i].want);
+        mem_free(got);
+    }
+    config_free(c);
+    c = config_create();
+    config_add_replace(c, "", "/root");
+    char *got = config_replaced(c, "x/y");
+    CHECK_STR(got, "/root/x/y");
+    mem_free(got);
+    config_free(c);
+}
+
+static void test_depth(void)
+{
+    struct buf b = {0};
+    struct config *c = NULL;
+    struct err err = {0};
+    buf_str(&b, "<hpcview version='1'><computed name='M'><math>");
+    for (int i = 0; i < 3000; i++)
+        buf_str(&b, "<apply><minus/><cn>1</cn>");
+    buf_str(&b, "<cn>1</cn>");
+    for (int i = 0; i < 3000; i++)
+        buf_str(&b, "</apply>");
+    buf_str(&b, "</math></computed></hpcview>");
+    CHECK(config_read_bytes(b.bytes, b.len, "c.xml", &c, NULL, &err) < 0);
+    CHECK_INT(err.kind, ERR_LIMIT);
+    config_free(c);
+    buf_release(&b);
+}
+
+int main(void)
+{
+    test_good();
+    test_bad();
+    test_mathml();
+    test_replace();
+    test_depth();
+    return tap_done();
+}

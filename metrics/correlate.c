@@ -1,0 +1,473 @@
+/*
+ * Every sampled address in its own chain of scopes.
+ *
+ *     (a.out, 0x1184)  ->  a.out > heat.f90 > heat_solve > loop 52 > dot, called at 54 > loop 12 > line 13
+ *
+ * A place is made when the first sample needs it, so there are no places without data but the ancestors of those that
+ * have some.
+ */
+#include "metrics/metrics_int.h"
+
+#include <stdlib.h>
+
+void correlation_init(struct correlation *c, struct strtab *strings)
+{
+    *c = (struct correlation){.strings = strings, .keys = strtab_create()};
+    *vec_push(&c->places) =
+        (struct place){.kind = PLACE_PROGRAM, .parent = PLACE_NONE, .file = SOURCE_NONE, .call_file = SOURCE_NONE};
+}
+
+void correlation_release(struct correlation *c)
+{
+    for (size_t i = 0; i < c->modules.count; i++) {
+        scope_tree_free(c->modules.items[i].tree);
+        mem_free(c->modules.items[i].why);
+    }
+    vec_release(&c->modules);
+    vec_release(&c->sites);
+    vec_release(&c->cells);
+    vec_release(&c->places);
+    vec_release(&c->files);
+    vec_release(&c->file_module);
+    mem_free(c->site_place);
+    mem_free(c->site_state);
+    strtab_free(c->keys);
+    vec_release(&c->key_place);
+    hashmap_release(&c->file_index);
+}
+
+/* ---- gathering ----------------------------------------------------------------------- */
+
+/* Equal tuples of numbers, equal key: strtab compares the bytes themselves. */
+static uint32_t *keyed(struct correlation *c, const void *tuple, size_t n)
+{
+    str_id id = strtab_addn(c->keys, tuple, n);
+    while (c->key_place.count <= id)
+        *vec_push(&c->key_place) = PLACE_NONE;
+    return &c->key_place.items[id];
+}
+
+static uint32_t module_index(struct correlation *c, const struct config *config, const char *raw, const char *build_id)
+{
+    char *replaced = raw[0] == '[' ? mem_strdup(raw) : config_replaced(config, raw);
+    struct module m = {.path = strtab_add(c->strings, replaced),
+                       .raw_path = strtab_add(c->strings, raw),
+                       .build_id = strtab_add(c->strings, build_id)};
+    mem_free(replaced);
+    uint32_t tuple[] = {'m', m.path, m.build_id};
+    uint32_t *slot = keyed(c, tuple, sizeof tuple);
+    if (*slot == PLACE_NONE) {
+        *slot = (uint32_t)c->modules.count;
+        *vec_push(&c->modules) = m;
+    }
+    return *slot;
+}
+
+static uint32_t site_index(struct correlation *c, const struct site *s)
+{
+    uint32_t tuple[] = {'s',          s->module, s->by_line, (uint32_t)s->address, (uint32_t)(s->address >> 32),
+                        s->procedure, s->file,   s->line};
+    uint32_t *slot = keyed(c, tuple, sizeof tuple);
+    if (*slot == PLACE_NONE) {
+        *slot = (uint32_t)c->sites.count;
+        *vec_push(&c->sites) = *s;
+    }
+    return *slot;
+}
+
+static int check_profile(const struct hpcprof *p, struct err *err)
+{
+    for (size_t i = 0; i < p->count_count; i++)
+        if (p->counts[i].context >= p->context_count || p->counts[i].event >= p->event_count ||
+            p->counts[i].thread >= p->thread_count)
+            return err_set(err, ERR_FORMAT, "a measurement names a context, event or thread that is not in it");
+    for (size_t i = 0; i < p->context_count; i++)
+        if (p->contexts[i].module >= p->module_count)
+            return err_set(err, ERR_FORMAT, "a measurement names a module that is not in it");
+    return 0;
+}
+
+struct input_sites { /* from an input's numbers to ours, made when first needed */
+    uint32_t *modules, *contexts;
+};
+
+static uint32_t site_of_context(struct correlation *c, const struct config *config, const struct hpcprof *p,
+                                uint32_t context, struct input_sites *known)
+{
+    const struct hpcprof_context *given = &p->contexts[context];
+    uint32_t *module = &known->modules[given->module];
+    if (known->contexts[context] != UINT32_MAX)
+        return known->contexts[context];
+    if (*module == UINT32_MAX)
+        *module = module_index(c, config, strtab_get(p->strings, p->modules[given->module].path),
+                               strtab_get(p->strings, p->modules[given->module].build_id));
+    struct site s = {.module = *module, .by_line = given->by_line};
+    if (given->by_line) {
+        s.procedure = strtab_add(c->strings, strtab_get(p->strings, given->procedure));
+        s.file = strtab_add(c->strings, strtab_get(p->strings, given->file));
+        s.line = given->line;
+    } else
+        s.address = given->address;
+    return known->contexts[context] = site_index(c, &s);
+}
+
+static void gather_input(struct correlation *c, const struct config *config, const struct hpcprof *p,
+                         const struct feed_list *feeds)
+{
+    struct input_sites known = {mem_alloc((p->module_count + 1) * sizeof(uint32_t)),
+                                mem_alloc((p->context_count + 1) * sizeof(uint32_t))};
+    memset(known.modules, 0xff, p->module_count * sizeof(uint32_t));
+    memset(known.contexts, 0xff, p->context_count * sizeof(uint32_t));
+    for (size_t i = 0; i < p->count_count; i++) {
+        const struct hpcprof_count *count = &p->counts[i];
+        const struct feed_list *to = &feeds[count->event];
+        for (size_t k = 0; k < to->count; k++) {
+            uint32_t column = to->items[k].by_thread ? to->items[k].by_thread[count->thread] : to->items[k].column;
+            if (column != COLUMN_NONE)
+                *vec_push(&c->cells) =
+                    (struct cell){site_of_context(c, config, p, count->context, &known), column, count->value};
+        }
+    }
+    mem_free(known.modules);
+    mem_free(known.contexts);
+}
+
+int correlate_gather(struct correlation *c, const struct config *config, const struct input *inputs, size_t input_count,
+                     const struct columns *columns, struct err *err)
+{
+    for (size_t i = 0; i < input_count; i++) {
+        if (check_profile(inputs[i].profile, err) < 0)
+            return -1;
+        gather_input(c, config, inputs[i].profile, columns->feeds[i]);
+    }
+    return 0;
+}
+
+/* ---- places -------------------------------------------------------------------------- */
+
+/* The child of new->parent that `identity` tells from its siblings of the kind; made where it is not there yet. */
+static place_ix child(struct correlation *c, const struct place *new, uint32_t a, uint32_t b)
+{
+    uint32_t tuple[] = {'p', new->parent, new->kind, a, b};
+    place_ix *slot = keyed(c, tuple, sizeof tuple);
+    if (*slot == PLACE_NONE) {
+        *slot = (place_ix)c->places.count;
+        *vec_push(&c->places) = *new;
+    }
+    return *slot;
+}
+
+static struct place place_in(place_ix parent, enum place_kind kind)
+{
+    return (struct place){.parent = parent, .kind = (uint8_t)kind, .file = SOURCE_NONE, .call_file = SOURCE_NONE};
+}
+
+static place_ix module_place(struct correlation *c, uint32_t module)
+{
+    struct place p = place_in(0, PLACE_MODULE);
+    p.name = p.full_name = c->modules.items[module].shown;
+    return child(c, &p, module, 0);
+}
+
+/* The source file of a path as debug information has it; SOURCE_NONE for "". */
+static uint32_t file_of(struct correlation *c, const struct config *config, const char *raw, uint32_t module)
+{
+    if (*raw == '\0')
+        return SOURCE_NONE;
+    str_id raw_id = strtab_add(c->strings, raw);
+    uint32_t *known = hashmap_put(&c->file_index, (uint64_t)raw_id << 1);
+    if (*known != HASHMAP_NONE)
+        return *known;
+    char *replaced = config_replaced(config, raw);
+    char *normal = path_normal(replaced);
+    str_id name = strtab_add(c->strings, normal);
+    mem_free(normal);
+    mem_free(replaced);
+    /* "./a.c" and "a.c" are one file */
+    uint32_t *same = hashmap_put(&c->file_index, (uint64_t)name << 1 | 1);
+    if (*same == HASHMAP_NONE) {
+        *same = (uint32_t)c->files.count;
+        *vec_push(&c->files) = (struct source_file){.name = name, .raw_name = raw_id};
+        *vec_push(&c->file_module) = module;
+    }
+    uint32_t file = *same;
+    *hashmap_put(&c->file_index, (uint64_t)raw_id << 1) = file;
+    return file;
+}
+
+static place_ix file_place(struct correlation *c, uint32_t module, uint32_t file)
+{
+    struct place p = place_in(module_place(c, module), PLACE_FILE);
+    p.file = file;
+    return child(c, &p, file, 0);
+}
+
+static place_ix named_proc(struct correlation *c, place_ix parent, const char *name)
+{
+    struct place p = place_in(parent, PLACE_PROC);
+    p.name = p.full_name = strtab_add(c->strings, name);
+    return child(c, &p, p.name, UINT32_MAX);
+}
+
+static place_ix line_place(struct correlation *c, place_ix parent, uint32_t file, uint32_t line)
+{
+    struct place p = place_in(parent, PLACE_LINE);
+    p.file = line ? file : SOURCE_NONE;
+    p.line_first = p.line_last = line;
+    return child(c, &p, p.file, line);
+}
+
+struct module_scopes { /* the places of one module's scopes, made when first needed */
+    struct correlation *c;
+    const struct config *config;
+    uint32_t module;
+    const struct scope_tree *tree;
+    place_ix *place; /* by scope */
+    uint32_t *file;  /* by string of the tree: our file, or FILE_UNKNOWN */
+    struct VEC(scope_ix) chain;
+};
+#define FILE_UNKNOWN (UINT32_MAX - 1)
+
+static uint32_t scope_file(struct module_scopes *m, str_id file)
+{
+    if (m->file[file] == FILE_UNKNOWN)
+        m->file[file] = file_of(m->c, m->config, strtab_get(m->tree->strings, file), m->module);
+    return m->file[file];
+}
+
+static place_ix make_place(struct module_scopes *m, scope_ix ix, place_ix parent)
+{
+    static const uint8_t kinds[] = {
+        [SCOPE_MODULE] = PLACE_MODULE, [SCOPE_FILE] = PLACE_FILE, [SCOPE_PROC] = PLACE_PROC,
+        [SCOPE_INLINE] = PLACE_INLINE, [SCOPE_LOOP] = PLACE_LOOP,
+    };
+    const struct scope *s = &m->tree->scopes[ix];
+    if (s->kind == SCOPE_MODULE)
+        return module_place(m->c, m->module);
+    if (s->kind == SCOPE_FILE)
+        return file_place(m->c, m->module, scope_file(m, s->name));
+    if (s->kind == SCOPE_STMT)
+        return line_place(m->c, parent, scope_file(m, s->file), s->line_first);
+    struct place p = place_in(parent, (enum place_kind)kinds[s->kind]);
+    p.role = s->kind == SCOPE_LOOP ? s->role : 0;
+    p.irreducible = s->irreducible;
+    p.file = scope_file(m, s->file);
+    p.line_first = s->line_first;
+    p.line_last = s->line_last;
+    p.instance = s->instance;
+    p.instances = s->instances;
+    p.address = s->entry;
+    if (s->kind != SCOPE_LOOP) {
+        const char *full = strtab_get(m->tree->strings, s->name), *brief = strtab_get(m->tree->strings, s->short_name);
+        p.full_name = strtab_add(m->c->strings, full);
+        p.name = *brief ? strtab_add(m->c->strings, brief) : p.full_name;
+    }
+    if (s->kind == SCOPE_INLINE) {
+        p.call_file = scope_file(m, s->call_file);
+        p.call_line = s->call_line;
+    }
+    return child(m->c, &p, ix, m->module);
+}
+
+/* The place of a scope, and of all around it. */
+static place_ix scope_place(struct module_scopes *m, scope_ix ix)
+{
+    m->chain.count = 0;
+    for (scope_ix s = ix; s != SCOPE_NONE && m->place[s] == PLACE_NONE; s = m->tree->scopes[s].parent)
+        *vec_push(&m->chain) = s;
+    for (size_t i = m->chain.count; i-- > 0;) {
+        scope_ix s = m->chain.items[i], parent = m->tree->scopes[s].parent;
+        m->place[s] = make_place(m, s, parent == SCOPE_NONE ? 0 : m->place[parent]);
+    }
+    return m->place[ix];
+}
+
+/* ---- sources that know lines alone ----------------------------------------------------- */
+
+static bool same_name(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* Two names of a file that differ in how much of the path they give. */
+static bool same_file(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    if (n < m)
+        return same_file(b, a);
+    return m && strcmp(a + n - m, b) == 0 && (n == m || a[n - m - 1] == '/' || b[0] == '/');
+}
+
+/* The procedure of a tree with that name and file; SCOPE_NONE: none. */
+static scope_ix proc_by_name(const struct scope_tree *tree, const char *procedure, const char *file)
+{
+    scope_ix found = SCOPE_NONE;
+    for (size_t i = 0; i < tree->scope_count; i++) {
+        const struct scope *s = &tree->scopes[i];
+        if (s->kind != SCOPE_PROC)
+            continue;
+        bool named = same_name(strtab_get(tree->strings, s->name), procedure) ||
+                     same_name(strtab_get(tree->strings, s->short_name), procedure) ||
+                     same_name(strtab_get(tree->strings, s->link_name), procedure);
+        if (named && (*file == '\0' || same_file(strtab_get(tree->strings, s->file), file)))
+            return (scope_ix)i;
+        if (named && found == SCOPE_NONE)
+            found = (scope_ix)i;
+    }
+    return found;
+}
+
+/* The innermost loop of the procedure whose lines hold `line`: scopes come parents first, so the last that fits and
+ * lies in one that fits. */
+static scope_ix loop_by_line(const struct scope_tree *tree, scope_ix proc, uint32_t line)
+{
+    scope_ix innermost = proc;
+    for (size_t i = proc + 1; i < tree->scope_count; i++) {
+        const struct scope *s = &tree->scopes[i];
+        if (s->kind == SCOPE_LOOP && s->parent == innermost && s->line_first <= line && line <= s->line_last)
+            innermost = (scope_ix)i;
+    }
+    return innermost;
+}
+
+static place_ix place_by_line(struct correlation *c, const struct config *config, struct module_scopes *m,
+                              const struct site *s, uint8_t *state)
+{
+    const char *procedure = strtab_get(c->strings, s->procedure), *file_name = strtab_get(c->strings, s->file);
+    scope_ix scope = m && *procedure ? proc_by_name(m->tree, procedure, file_name) : SCOPE_NONE;
+    uint32_t file = file_of(c, config, file_name, s->module);
+    *state = s->line ? SITE_LINE : *procedure ? SITE_NO_LINE : SITE_NO_SYMBOL;
+    if (scope != SCOPE_NONE) {
+        scope = loop_by_line(m->tree, scope, s->line);
+        if (file == SOURCE_NONE)
+            file = scope_file(m, m->tree->scopes[scope].file);
+        return line_place(c, scope_place(m, scope), file, s->line);
+    }
+    place_ix proc = named_proc(c, file_place(c, s->module, file), *procedure ? procedure : "(no symbol)");
+    /* where the procedure begins is not known; its own line is the first one measured in it */
+    struct place *p = &c->places.items[proc];
+    p->file = file;
+    if (s->line && (p->line_first == 0 || s->line < p->line_first))
+        p->line_first = s->line;
+    if (s->line > p->line_last)
+        p->line_last = s->line;
+    return line_place(c, proc, file, s->line);
+}
+
+/* ---- by address ------------------------------------------------------------------------ */
+
+static const char *nothing_known_of(const struct module *m)
+{
+    return m->state == STRUCTURE_FAILED ? "(no symbols: see the warnings)" : "(no symbol)";
+}
+
+static place_ix place_by_address(struct correlation *c, struct module_scopes *m, const struct site *s, uint8_t *state)
+{
+    scope_ix scope = m ? scope_tree_find((struct scope_tree *)m->tree, s->address) : SCOPE_NONE;
+    if (scope != SCOPE_NONE && m->tree->scopes[scope].kind >= SCOPE_PROC) {
+        const struct scope *found = &m->tree->scopes[scope];
+        place_ix place = scope_place(m, scope);
+        *state = found->kind == SCOPE_STMT && found->line_first ? SITE_LINE : SITE_NO_LINE;
+        return found->kind == SCOPE_STMT ? place : line_place(c, place, SOURCE_NONE, 0);
+    }
+    const struct module *module = &c->modules.items[s->module];
+    *state = module->state == STRUCTURE_FAILED ? SITE_NO_MODULE : SITE_NO_SYMBOL;
+    place_ix proc = named_proc(c, file_place(c, s->module, SOURCE_NONE), nothing_known_of(module));
+    return line_place(c, proc, SOURCE_NONE, 0);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    vaddr x = *(const vaddr *)a, y = *(const vaddr *)b;
+    return (x > y) - (x < y);
+}
+
+struct site_order { /* sites by module, then by address; lines keep their order */
+    uint32_t module, site;
+    bool by_line;
+    vaddr address;
+};
+
+static int compare_sites(const void *a, const void *b)
+{
+    const struct site_order *x = a, *y = b;
+    if (x->module != y->module)
+        return x->module < y->module ? -1 : 1;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    return (x->site > y->site) - (x->site < y->site);
+}
+
+static bool has_lines(const struct scope_tree *tree)
+{
+    bool procedures = false;
+    for (size_t i = 0; i < tree->scope_count; i++) {
+        if (tree->scopes[i].kind == SCOPE_STMT && tree->scopes[i].line_first)
+            return true;
+        procedures = procedures || tree->scopes[i].kind == SCOPE_PROC;
+    }
+    return !procedures;
+}
+
+static void ask_structure(struct correlation *c, uint32_t module, const struct site_order *sites, size_t count,
+                          const struct structure_source *source, struct warnings *warnings)
+{
+    struct VEC(vaddr) addresses = {0};
+    struct module *m = &c->modules.items[module];
+    m->state = STRUCTURE_NONE;
+    for (size_t i = 0; i < count; i++)
+        if (!sites[i].by_line && (addresses.count == 0 || addresses.items[addresses.count - 1] != sites[i].address))
+            *vec_push(&addresses) = sites[i].address;
+    qsort(addresses.items, addresses.count, sizeof *addresses.items, compare_addresses);
+    source->scopes(source->ctx, m, c->strings, addresses.items, addresses.count, warnings);
+    m->stripped = m->tree && !has_lines(m->tree);
+    vec_release(&addresses);
+}
+
+static void place_module(struct correlation *c, const struct config *config, uint32_t module,
+                         const struct site_order *sites, size_t count)
+{
+    struct module_scopes scopes = {.c = c, .config = config, .module = module, .tree = c->modules.items[module].tree};
+    if (scopes.tree) {
+        size_t strings = strtab_count(scopes.tree->strings);
+        scopes.place = mem_alloc((scopes.tree->scope_count + 1) * sizeof *scopes.place);
+        memset(scopes.place, 0xff, scopes.tree->scope_count * sizeof *scopes.place);
+        scopes.file = mem_alloc((strings + 1) * sizeof *scopes.file);
+        for (size_t i = 0; i < strings; i++)
+            scopes.file[i] = FILE_UNKNOWN;
+    }
+    struct module_scopes *known = scopes.tree ? &scopes : NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct site s = c->sites.items[sites[i].site];
+        uint8_t *state = &c->site_state[sites[i].site];
+        c->site_place[sites[i].site] =
+            s.by_line ? place_by_line(c, config, known, &s, state) : place_by_address(c, known, &s, state);
+    }
+    mem_free(scopes.place);
+    mem_free(scopes.file);
+    vec_release(&scopes.chain);
+}
+
+void correlate_place(struct correlation *c, const struct config *config, const struct structure_source *source,
+                     struct warnings *warnings, const struct progress *progress)
+{
+    size_t n = c->sites.count;
+    struct site_order *order = mem_alloc((n + 1) * sizeof *order);
+    for (size_t i = 0; i < n; i++) {
+        const struct site *s = &c->sites.items[i];
+        order[i] = (struct site_order){s->module, (uint32_t)i, s->by_line, s->by_line ? 0 : s->address};
+    }
+    qsort(order, n, sizeof *order, compare_sites);
+    c->site_place = mem_alloc((n + 1) * sizeof *c->site_place);
+    c->site_state = mem_calloc(n + 1, 1);
+    for (size_t from = 0, to; from < n; from = to) {
+        uint32_t module = order[from].module;
+        for (to = from; to < n && order[to].module == module;)
+            to++;
+        progress_report(progress, "analysing modules", from, n);
+        ask_structure(c, module, order + from, to - from, source, warnings);
+        place_module(c, config, module, order + from, to - from);
+    }
+    progress_report(progress, "analysing modules", n, n);
+    mem_free(order);
+}

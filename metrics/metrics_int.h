@@ -1,0 +1,259 @@
+/*
+ * What the files of metrics/ share. In the order of work:
+ *
+ *     expr.c            formulas: text to postfix, evaluation
+ *     config.c          what is wanted: the configuration file, the command line's wishes
+ *     config_hpcview3.c the original HPCVIEW configuration; mathml.c its formulas, as infix text
+ *     columns.c         which measured and computed columns there are
+ *     correlate.c       every sampled address in its chain of scopes: the places
+ *     sources.c         what files are called, and where their text is
+ *     experiment.c      the steps in order, sums, computed metrics, warnings with their share
+ *     print.c           tables as text, CSV and JSON
+ */
+#ifndef METRICS_INT_H
+#define METRICS_INT_H
+
+#include "metrics/metrics.h"
+
+#include <stdio.h>
+
+/* ---- expr.c ---------------------------------------------------------------------- */
+
+/* Can the name stand in a formula without quotes? */
+bool expr_is_bare_name(const char *name);
+/* The name as a formula wants it, in quotes where needed. */
+void expr_quote_name(struct buf *out, const char *name);
+/* The formula's text with every name replaced by the one rename gives for it (lent). The text must have parsed. */
+void expr_rename(const char *text, struct buf *out, const char *(*rename)(void *ctx, const char *name), void *ctx);
+/* "NAME = FORMULA": *name is the caller's (mem_free), *formula lies in text. */
+int expr_split_definition(const char *text, char **name, const char **formula, struct err *err);
+/* Is the value of a whole the sum of its parts' values, so that a percentage of the total makes sense? */
+bool expr_is_linear(const struct expr *);
+
+/* ---- config.c -------------------------------------------------------------------- */
+
+struct config_run {
+    const char *name;
+    const char *path;  /* measurement file or directory */
+    const char *where; /* "file:line" for messages */
+};
+
+struct config_path {
+    const char *dir;
+    const char *view; /* folder name to show for it, or "" */
+    bool subfolders;
+};
+
+struct config_replace {
+    const char *in, *out;
+};
+
+enum choice { CHOICE_OPEN, CHOICE_YES, CHOICE_NO };
+
+#define RUN_ALL UINT32_MAX
+struct config_metric {
+    const char *name;
+    const char *display_name, *unit, *description; /* "" not given */
+    const char *event;    /* measured: its name, or its number in the file for `event_number`; computed: "" */
+    const char *formula;  /* computed, else "" */
+    struct expr *expr;    /* computed, else NULL */
+    const char *run_name; /* measured: "" is every run */
+    uint32_t run;         /* found from run_name, or RUN_ALL */
+    bool event_number;    /* an event called "2" may also be the third one of the file (HPCVIEW's select) */
+    bool by_line;         /* computed: evaluated at the lines and summed up from there */
+    uint8_t percent, display, sort_by; /* enum choice */
+    const char *where;
+};
+
+struct config {
+    struct arena *arena;
+    const char *title;
+    struct VEC(struct config_run) runs;
+    struct VEC(const char *) structures;
+    struct VEC(const char *) debug_dirs;
+    struct VEC(struct config_path) sources;
+    struct VEC(struct config_replace) replaces;
+    struct VEC(struct config_metric) metrics;
+    unsigned threads;
+    bool per_thread;
+};
+
+/* The configuration in bytes; `name` is its path, for messages and as the place relative paths start from. */
+int config_read_bytes(const void *bytes, size_t len, const char *name, struct config **, struct warnings *,
+                      struct err *);
+/* Files and folders of a module or source after the configuration's REPLACEs; caller frees. */
+char *config_replaced(const struct config *, const char *path);
+/* Adds a run; a name already taken is an error. name "" is made from the path. */
+int config_add_run(struct config *, const char *name, const char *path, const char *where, struct err *);
+void config_add_source_view(struct config *, const char *dir, const char *view);
+/* Adds a metric, parsing its formula; strings are copied. Errors: a name given twice, a formula that is none. */
+int config_add_full_metric(struct config *, const struct config_metric *, struct err *);
+
+/* What one format of configuration is: elements, where they stand, what they take. */
+struct config_reader;
+struct config_element {
+    const char *name, *parent; /* parent NULL: the root */
+    const char *attributes;    /* names, a blank between; required ones end in '!' */
+    bool text;                 /* may hold text */
+    int (*begin)(struct config_reader *, const struct xml_event *, struct err *);
+    int (*end)(struct config_reader *, const struct xml_event *, struct err *);
+};
+extern const struct config_element config_elements[];          /* ours; the last row has a NULL name */
+extern const struct config_element config_elements_hpcview3[]; /* the original HPCVIEW's */
+
+struct mathml;
+struct config_reader {
+    struct config *config;
+    const char *name, *folder; /* of the file */
+    const struct config_element *elements;
+    struct VEC(const struct config_element *) open;
+    struct mathml *math; /* of the formula that is being read, or NULL */
+    bool in_math;
+    struct config_metric metric; /* the one being read */
+    bool has_body;               /* it has a FILE, COMPUTE or formula already */
+    struct warnings *warnings;
+    uint64_t line;
+};
+const char *config_where(struct config_reader *, uint64_t line);
+const char *config_path(struct config_reader *, const char *path); /* relative to the configuration file */
+int config_flag(struct config_reader *, const struct xml_event *, const char *attribute, uint8_t *choice, struct err *);
+/* The attribute or "". */
+const char *config_attribute(struct config_reader *, const struct xml_event *, const char *name);
+int config_finish_hpcview3(struct config_reader *, struct err *);
+/* Takes the formula in infix for the metric being read. */
+int config_take_formula(struct config_reader *, const char *formula, uint64_t line, struct err *);
+
+/* ---- mathml.c -------------------------------------------------------------------- */
+
+/* Content MathML, as far as HPCVIEW used it, to infix. begin and end get every element inside <math>. */
+struct mathml *mathml_create(void);
+void mathml_free(struct mathml *);
+int mathml_begin(struct mathml *, const struct xml_event *, const char *where, struct err *);
+int mathml_end(struct mathml *, const struct xml_event *, const char *where, struct err *);
+/* At </math>: the formula, lent until mathml_free; NULL with an error if there is none or more than one. */
+const char *mathml_finish(struct mathml *, const char *where, struct err *);
+
+/* ---- what is measured: the inputs and their columns (columns.c) ------------------- */
+
+struct input { /* one measurement of a run */
+    struct hpcprof *profile;
+    uint32_t run; /* index into config.runs */
+};
+
+struct column {
+    struct metric metric;
+    struct expr *expr;  /* computed: the configuration's; else NULL */
+    uint32_t *operands; /* computed: column of each of the formula's names */
+    bool by_line;
+    str_id given_formula; /* as the configuration has it; metric.formula has the columns' full names */
+    uint32_t run;         /* measured: whose; RUN_ALL: of every run */
+    str_id event;
+    const char *where;
+};
+
+/* One event of one input feeds these columns: `column`, or by_thread[thread] where that is not NULL. */
+struct feed {
+    uint32_t column;
+    uint32_t *by_thread; /* COLUMN_NONE: this thread feeds none */
+};
+#define COLUMN_NONE UINT32_MAX
+struct feed_list VEC(struct feed);
+
+struct columns {
+    struct VEC(struct column) list;
+    struct feed_list **feeds; /* feeds[input][event] */
+    size_t input_count;
+    struct arena *arena;
+};
+
+int columns_make(const struct config *, const struct input *, size_t input_count, struct strtab *, struct columns *,
+                 struct warnings *, struct err *);
+void columns_release(struct columns *, const struct input *);
+
+/* ---- where it was measured (correlate.c) ------------------------------------------- */
+
+enum structure_state {
+    STRUCTURE_FOUND,
+    STRUCTURE_NONE,  /* no file to look into: [anonymous], [kernel] */
+    STRUCTURE_FAILED /* there ought to be one; `why` says what is wrong */
+};
+
+struct module {            /* a load module that was sampled; equal ones of several runs are one */
+    str_id path, raw_path; /* after and before REPLACE */
+    str_id build_id;
+    str_id shown;
+    struct scope_tree *tree; /* of the sampled functions; NULL: none */
+    uint8_t state;           /* enum structure_state */
+    bool stripped;           /* has functions but not one line */
+    char *why;               /* STRUCTURE_FAILED: a sentence without the module's name */
+};
+
+/* Where structure comes from; tests put drawings here. scopes() fills tree, state and why of the module. */
+struct structure_source {
+    void (*scopes)(void *ctx, struct module *, const struct strtab *, const vaddr *addresses, size_t count,
+                   struct warnings *);
+    void *ctx;
+};
+
+struct site { /* one sampled place in the code */
+    uint32_t module;
+    uint32_t line;
+    vaddr address;
+    str_id procedure, file;
+    bool by_line;
+};
+
+struct cell { /* what one site cost in one column */
+    uint32_t site, column;
+    uint64_t value;
+};
+
+enum site_state { SITE_LINE, SITE_NO_LINE, SITE_NO_SYMBOL, SITE_NO_MODULE };
+
+struct correlation {
+    struct strtab *strings; /* the experiment's */
+    struct VEC(struct module) modules;
+    struct VEC(struct site) sites;
+    struct VEC(struct cell) cells;
+    struct VEC(struct place) places; /* places[0] is the PROGRAM; in the order found, parents first */
+    struct VEC(struct source_file) files;
+    struct VEC(uint32_t) file_module; /* the first module that uses files[i] */
+    place_ix *site_place;             /* the LINE of each site */
+    uint8_t *site_state;              /* enum site_state */
+    struct strtab *keys;              /* bytes of (parent, kind, ...) to places, through key_place */
+    struct VEC(place_ix) key_place;
+    struct hashmap file_index; /* normalised path to files */
+};
+
+void correlation_init(struct correlation *, struct strtab *);
+void correlation_release(struct correlation *);
+/* Gathers sites and cells of all inputs. */
+int correlate_gather(struct correlation *, const struct config *, const struct input *, size_t input_count,
+                     const struct columns *, struct err *);
+/* Asks the source for every module's structure and puts every site into its place. */
+void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
+                     const struct progress *);
+
+/* ---- structure from binaries and structure files (structure.c) ---------------------- */
+
+struct structures;
+int structures_open(const struct config *, const struct progress *, struct structures **, struct warnings *,
+                    struct err *);
+void structures_free(struct structures *);
+struct structure_source structures_source(struct structures *);
+
+/* ---- names and texts of sources (sources.c) ------------------------------------------ */
+
+void sources_name_modules(struct correlation *);
+void sources_name_files(struct correlation *, const struct config *);
+/* Fills `found` of every file, looking on this machine. */
+void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
+
+/* ---- the steps (experiment.c) --------------------------------------------------------- */
+
+/* The part of experiment_build that needs no files: tests call it with hand-made measurements and structure. The inputs
+ * stay the caller's. */
+int experiment_from(const struct config *, const struct input *, size_t input_count, const struct structure_source *,
+                    const struct progress *, struct experiment **, struct warnings *, struct err *);
+
+#endif

@@ -1,0 +1,673 @@
+/* An experiment as a table: text for people, CSV and JSON for programs. */
+#include "metrics/metrics_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const struct {
+    const char *word;
+    enum place_kind kind;
+    bool exclusive; /* is a part of its own, beside what lies deeper, worth a column? */
+} levels[] = {
+    [PRINT_PROGRAM] = {"program", PLACE_PROGRAM, false}, [PRINT_MODULE] = {"module", PLACE_MODULE, false},
+    [PRINT_FILE] = {"file", PLACE_FILE, false},          [PRINT_PROC] = {"procedure", PLACE_PROC, true},
+    [PRINT_LOOP] = {"loop", PLACE_LOOP, true},           [PRINT_LINE] = {"line", PLACE_LINE, false},
+};
+
+const char *print_level_word(enum print_level level)
+{
+    return levels[level].word;
+}
+
+int print_level_parse(const char *word, enum print_level *level, struct err *err)
+{
+    const char *words[ARRAY_SIZE(levels) + 1] = {NULL};
+    for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+        words[i] = levels[i].word;
+        if (strcmp(word, levels[i].word) == 0) {
+            *level = (enum print_level)i;
+            return 0;
+        }
+    }
+    const char *near = str_nearest(word, words);
+    if (near)
+        return err_set(err, ERR_USAGE, "there is no level '%s'; did you mean '%s'?", word, near);
+    return err_set(err, ERR_USAGE, "there is no level '%s'; there are program, module, file, procedure, loop and line",
+                   word);
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+struct row {
+    str_id module, file, name, full_name;
+    uint32_t line, line_last;
+    uint32_t instance, instances; /* loops */
+    size_t values;                /* of its metric_count inclusive, then as many exclusive ones in table.values */
+};
+
+struct table {
+    const struct experiment *e;
+    const struct print_options *options;
+    struct VEC(struct row) rows;
+    struct VEC(double) values;
+    struct VEC(size_t) shown; /* metrics with a column */
+    size_t sort_metric;
+    bool sort_exclusive;
+    str_id *module_name,
+        *proc_name; /* by place: of the module, and of the innermost procedure or inlined call around it */
+};
+
+static double *row_values(struct table *t, const struct row *r)
+{
+    return t->values.items + r->values;
+}
+
+static double value_of(const struct table *t, const struct row *r, size_t metric, bool exclusive)
+{
+    return t->values.items[r->values + metric + (exclusive ? t->e->metric_count : 0)];
+}
+
+static void name_surroundings(struct table *t)
+{
+    const struct experiment *e = t->e;
+    t->module_name = mem_calloc(e->place_count + 1, sizeof *t->module_name);
+    t->proc_name = mem_calloc(e->place_count + 1, sizeof *t->proc_name);
+    for (size_t i = 1; i < e->place_count; i++) {
+        const struct place *p = &e->places[i];
+        bool procedure = p->kind == PLACE_PROC || p->kind == PLACE_INLINE;
+        t->module_name[i] = p->kind == PLACE_MODULE ? p->name : t->module_name[p->parent];
+        t->proc_name[i] = procedure ? p->name : t->proc_name[p->parent];
+    }
+}
+
+static size_t new_values(struct table *t)
+{
+    size_t at = t->values.count;
+    for (size_t i = 0; i < 2 * t->e->metric_count; i++)
+        *vec_push(&t->values) = NAN;
+    return at;
+}
+
+static struct row row_of_place(struct table *t, place_ix i)
+{
+    const struct experiment *e = t->e;
+    const struct place *p = &e->places[i];
+    struct row r = {.module = t->module_name[i],
+                    .file = p->file == SOURCE_NONE ? 0 : e->files[p->file].name,
+                    .name = p->kind == PLACE_LOOP || p->kind == PLACE_LINE ? t->proc_name[i] : p->name,
+                    .line = p->line_first,
+                    .line_last = p->line_last,
+                    .instance = p->instance,
+                    .instances = p->instances};
+    r.full_name = p->kind == PLACE_PROC ? p->full_name : r.name;
+    return r;
+}
+
+static void rows_of_places(struct table *t)
+{
+    const struct experiment *e = t->e;
+    for (place_ix i = 0; i < e->place_count; i++) {
+        if (e->places[i].kind != levels[t->options->level].kind)
+            continue;
+        struct row r = row_of_place(t, i);
+        r.values = new_values(t);
+        for (size_t m = 0; m < e->metric_count; m++) {
+            row_values(t, &r)[m] = e->inclusive[m * e->place_count + i];
+            row_values(t, &r)[e->metric_count + m] = e->exclusive[m * e->place_count + i];
+        }
+        *vec_push(&t->rows) = r;
+    }
+}
+
+static void add_value(double *sum, double value)
+{
+    if (!isnan(value))
+        *sum = isnan(*sum) ? value : *sum + value;
+}
+
+/* Lines are one row per line of the source, whatever loops and calls it was copied into; without a line, one per
+ * procedure. */
+static void rows_of_lines(struct table *t)
+{
+    const struct experiment *e = t->e;
+    struct strtab *keys = strtab_create();
+    struct VEC(size_t) row_of_key = {0};
+    for (place_ix i = 0; i < e->place_count; i++) {
+        if (e->places[i].kind != PLACE_LINE)
+            continue;
+        struct row r = row_of_place(t, i);
+        str_id key[] = {r.module, r.file, r.line, r.line ? 0 : r.name};
+        str_id k = strtab_addn(keys, (const char *)key, sizeof key);
+        while (row_of_key.count <= k)
+            *vec_push(&row_of_key) = SIZE_MAX;
+        if (row_of_key.items[k] == SIZE_MAX) {
+            row_of_key.items[k] = t->rows.count;
+            r.values = new_values(t);
+            *vec_push(&t->rows) = r;
+        }
+        struct row *row = &t->rows.items[row_of_key.items[k]];
+        if (row->name != r.name)
+            row->name = row->full_name = 0; /* in several procedures */
+        for (size_t m = 0; m < e->metric_count; m++)
+            add_value(&row_values(t, row)[m], e->inclusive[m * e->place_count + i]);
+    }
+    for (size_t i = 0; i < t->rows.count; i++)
+        for (size_t m = 0; m < e->metric_count; m++)
+            row_values(t, &t->rows.items[i])[m] = experiment_compute(e, m, row_values(t, &t->rows.items[i]));
+    vec_release(&row_of_key);
+    strtab_free(keys);
+}
+
+static bool has_data(const struct table *t, const struct row *r)
+{
+    for (size_t i = 0; i < t->shown.count; i++)
+        if (!isnan(value_of(t, r, t->shown.items[i], false)) || !isnan(value_of(t, r, t->shown.items[i], true)))
+            return true;
+    return false;
+}
+
+static void drop_empty_rows(struct table *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->rows.count; i++)
+        if (has_data(t, &t->rows.items[i]))
+            t->rows.items[kept++] = t->rows.items[i];
+    t->rows.count = kept;
+}
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+static int compare_text(const struct table *t, str_id a, str_id b)
+{
+    return a == b ? 0 : strcmp(strtab_get(t->e->strings, a), strtab_get(t->e->strings, b));
+}
+
+/* Largest first, blanks last; equal ones by where they are. */
+static int compare_rows(const void *a, const void *b, void *ctx)
+{
+    const struct table *t = ctx;
+    const struct row *x = a, *y = b;
+    double v = value_of(t, x, t->sort_metric, t->sort_exclusive), w = value_of(t, y, t->sort_metric, t->sort_exclusive);
+    if (isnan(v) != isnan(w))
+        return isnan(v) ? 1 : -1;
+    if (!isnan(v) && v != w)
+        return v < w ? 1 : -1;
+    int order = compare_text(t, x->module, y->module);
+    if (order == 0)
+        order = compare_text(t, x->file, y->file);
+    if (order == 0)
+        order = (x->line > y->line) - (x->line < y->line);
+    if (order == 0)
+        order = compare_text(t, x->name, y->name);
+    if (order == 0)
+        order = compare_text(t, x->full_name, y->full_name);
+    return order ? order : (x->values > y->values) - (x->values < y->values);
+}
+
+static bool sorts_by(const struct table *t, size_t metric, const char *wanted, bool *exclusive)
+{
+    str_id names[] = {t->e->metrics[metric].name, t->e->metrics[metric].display_name};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        const char *name = strtab_get(t->e->strings, names[i]);
+        size_t n = strlen(name);
+        if (strncmp(name, wanted, n) != 0)
+            continue;
+        *exclusive = strcmp(wanted + n, " (E)") == 0;
+        if (wanted[n] == '\0' || (*exclusive && levels[t->options->level].exclusive))
+            return true;
+    }
+    return false;
+}
+
+static int no_such_metric(const struct table *t, const char *wanted, struct err *err)
+{
+    struct VEC(const char *) names = {0};
+    for (size_t i = 0; i < t->e->metric_count; i++)
+        *vec_push(&names) = strtab_get(t->e->strings, t->e->metrics[i].name);
+    *vec_push(&names) = NULL;
+    const char *near = str_nearest(wanted, names.items);
+    if (!near)
+        near = names.items[0];
+    err_set(err, ERR_USAGE, "there is no metric '%s' to sort by%s%s%s", wanted, near ? "; did you mean '" : "",
+            near ? near : "", near ? "'?" : "");
+    vec_release(&names);
+    return -1;
+}
+
+static int choose_order(struct table *t, struct err *err)
+{
+    const struct experiment *e = t->e;
+    const char *wanted = t->options->sort_by;
+    t->sort_metric = t->shown.count ? t->shown.items[0] : 0;
+    for (size_t i = 0; i < e->metric_count; i++)
+        if (!wanted && e->metrics[i].sort_by)
+            t->sort_metric = i;
+    for (size_t i = 0; wanted && i < e->metric_count; i++)
+        if (sorts_by(t, i, wanted, &t->sort_exclusive)) {
+            t->sort_metric = i;
+            return 0;
+        }
+    return wanted ? no_such_metric(t, wanted, err) : 0;
+}
+
+/* ---- text ------------------------------------------------------------------------------- */
+
+/* Characters that would move the cursor, ring a bell or turn the writing round have no place in a table. */
+static bool harmless(const char *s, size_t len)
+{
+    unsigned char c = (unsigned char)s[0], d = (unsigned char)s[1];
+    if (len == 0 || c < 0x20 || c == 0x7f)
+        return false;
+    if (len == 2 && c == 0xc2 && d < 0xa0)
+        return false; /* U+0080..9F */
+    if (len == 3 && c == 0xe2) {
+        unsigned char last = (unsigned char)s[2];
+        /* U+2028..202E separators and embeddings, U+2066..2069 isolates */
+        return !(d == 0x80 && last >= 0xa8 && last <= 0xae) && !(d == 0x81 && last >= 0xa6 && last <= 0xa9);
+    }
+    return true;
+}
+
+static void add_safe(struct buf *out, const char *s)
+{
+    for (size_t n = strlen(s); n;) {
+        size_t len = utf8_length(s, n);
+        bool good = harmless(s, len);
+        if (good)
+            buf_add(out, s, len);
+        else
+            buf_char(out, '?');
+        s += len ? len : 1;
+        n -= len ? len : 1;
+    }
+}
+
+static size_t width_of(const char *s)
+{
+    size_t n = 0;
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+struct text_column {
+    char *head;
+    bool left;
+    size_t width;
+    struct VEC(char *) cells;
+};
+struct text_table VEC(struct text_column);
+
+static struct text_column *add_column(struct text_table *t, const char *head, const char *suffix, bool left)
+{
+    struct buf safe = {0};
+    add_safe(&safe, head);
+    buf_str(&safe, suffix);
+    struct text_column c = {.head = safe.bytes, .left = left, .width = width_of(safe.bytes)};
+    *vec_push(t) = c;
+    return &t->items[t->count - 1];
+}
+
+static void add_cell(struct text_column *c, char *text)
+{
+    size_t width = width_of(text);
+    if (width > c->width)
+        c->width = width;
+    *vec_push(&c->cells) = text;
+}
+
+static char *value_text(double v)
+{
+    struct buf b = {0};
+    if (isnan(v))
+        return mem_strdup("");
+    if (v == floor(v) && fabs(v) < 9007199254740992.0)
+        buf_double(&b, v);
+    else
+        buf_printf(&b, "%.6g", v);
+    return b.bytes;
+}
+
+static char *percent_text(double v, double whole)
+{
+    return isnan(v) || isnan(whole) || whole == 0 ? mem_strdup("") : mem_printf("%.1f", 100 * v / whole);
+}
+
+static void add_metric_columns(struct table *t, struct text_table *text, size_t metric, bool exclusive)
+{
+    const struct experiment *e = t->e;
+    const struct metric *m = &e->metrics[metric];
+    double whole = e->inclusive[metric * e->place_count];
+    const char *suffix = exclusive ? " (E)" : "";
+    if (m->percent) {
+        struct text_column *c = add_column(text, "%", suffix, false);
+        for (size_t i = 0; i < t->rows.count; i++)
+            add_cell(c, percent_text(value_of(t, &t->rows.items[i], metric, exclusive), whole));
+    }
+    struct text_column *c = add_column(text, strtab_get(e->strings, m->display_name), suffix, false);
+    for (size_t i = 0; i < t->rows.count; i++)
+        add_cell(c, value_text(value_of(t, &t->rows.items[i], metric, exclusive)));
+}
+
+static char *location_of(const struct table *t, const struct row *r)
+{
+    struct buf b = {0};
+    buf_str(&b, "");
+    add_safe(&b, strtab_get(t->e->strings, r->file));
+    if (r->file && r->line)
+        buf_printf(&b, ":%u", r->line);
+    if (r->file && r->line && t->options->level == PRINT_LOOP && r->line_last > r->line)
+        buf_printf(&b, "-%u", r->line_last);
+    if (r->instances > 1)
+        buf_printf(&b, " (%u of %u)", r->instance, r->instances);
+    return b.bytes;
+}
+
+static void add_where_columns(struct table *t, struct text_table *text)
+{
+    enum print_level level = t->options->level;
+    struct buf b = {0};
+    static const char *const heads[] = {"program", "module", "file", "procedure", "in procedure", "in procedure"};
+    struct text_column *c = add_column(text, heads[level], "", true);
+    for (size_t i = 0; i < t->rows.count; i++) {
+        b = (struct buf){0};
+        buf_str(&b, "");
+        add_safe(&b, strtab_get(t->e->strings, t->rows.items[i].name));
+        add_cell(c, b.bytes);
+    }
+    if (level >= PRINT_PROC) {
+        c = add_column(text, "location", "", true);
+        for (size_t i = 0; i < t->rows.count; i++)
+            add_cell(c, location_of(t, &t->rows.items[i]));
+    }
+    if (level >= PRINT_FILE) {
+        c = add_column(text, "module", "", true);
+        for (size_t i = 0; i < t->rows.count; i++) {
+            b = (struct buf){0};
+            buf_str(&b, "");
+            add_safe(&b, strtab_get(t->e->strings, t->rows.items[i].module));
+            add_cell(c, b.bytes);
+        }
+    }
+}
+
+static void write_text_row(const struct text_table *text, size_t row, struct outfile *out)
+{
+    struct buf line = {0};
+    for (size_t c = 0; c < text->count; c++) {
+        const struct text_column *column = &text->items[c];
+        const char *cell = row == SIZE_MAX ? column->head : column->cells.items[row];
+        int blanks = (int)(column->width - width_of(cell));
+        buf_str(&line, c ? "  " : "");
+        if (!column->left)
+            buf_printf(&line, "%*s", blanks, "");
+        buf_str(&line, cell);
+        if (column->left && c + 1 < text->count)
+            buf_printf(&line, "%*s", blanks, "");
+    }
+    while (line.len && line.bytes[line.len - 1] == ' ')
+        line.len--;
+    buf_char(&line, '\n');
+    outfile_write(out, line.bytes, line.len);
+    buf_release(&line);
+}
+
+/* What each column is, above the table. */
+static void write_legend(const struct table *t, struct outfile *out)
+{
+    const struct experiment *e = t->e;
+    struct buf b = {0};
+    add_safe(&b, strtab_get(e->strings, e->title));
+    buf_char(&b, '\n');
+    for (size_t i = 0; i < t->shown.count; i++) {
+        const struct metric *m = &e->metrics[t->shown.items[i]];
+        double whole = e->inclusive[t->shown.items[i] * e->place_count];
+        add_safe(&b, strtab_get(e->strings, m->display_name));
+        if (m->formula) {
+            buf_str(&b, " = ");
+            add_safe(&b, strtab_get(e->strings, m->formula));
+        }
+        char *value = value_text(whole);
+        buf_printf(&b, ": %s", *value ? value : "nothing");
+        mem_free(value);
+        if (m->unit) {
+            buf_char(&b, ' ');
+            add_safe(&b, strtab_get(e->strings, m->unit));
+        }
+        buf_str(&b, m->formula ? "" : " in all");
+        if (m->period)
+            buf_printf(&b, ", a sample every %llu", (unsigned long long)m->period);
+        buf_str(&b, m->estimated ? ", estimated\n" : "\n");
+    }
+    buf_char(&b, '\n');
+    outfile_write(out, b.bytes, b.len);
+    buf_release(&b);
+}
+
+static void write_text(struct table *t, struct outfile *out)
+{
+    struct text_table text = {0};
+    for (size_t i = 0; i < t->shown.count; i++) {
+        add_metric_columns(t, &text, t->shown.items[i], false);
+        if (levels[t->options->level].exclusive && t->e->metrics[t->shown.items[i]].has_exclusive)
+            add_metric_columns(t, &text, t->shown.items[i], true);
+    }
+    add_where_columns(t, &text);
+    write_legend(t, out);
+    write_text_row(&text, SIZE_MAX, out);
+    for (size_t i = 0; i < t->rows.count; i++)
+        write_text_row(&text, i, out);
+    for (size_t c = 0; c < text.count; c++) {
+        for (size_t i = 0; i < text.items[c].cells.count; i++)
+            mem_free(text.items[c].cells.items[i]);
+        vec_release(&text.items[c].cells);
+        mem_free(text.items[c].head);
+    }
+    vec_release(&text);
+}
+
+/* ---- CSV, RFC 4180 but for the line ends, which are the system's -------------------------- */
+
+static void csv_text(struct buf *out, const char *s)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        buf_str(out, s);
+        return;
+    }
+    buf_char(out, '"');
+    for (; *s; s++) {
+        if (*s == '"')
+            buf_char(out, '"');
+        buf_char(out, *s);
+    }
+    buf_char(out, '"');
+}
+
+static void csv_head(const struct table *t, struct buf *out)
+{
+    buf_str(out, "kind,module,file,line,name");
+    for (size_t i = 0; i < t->shown.count; i++) {
+        const struct metric *m = &t->e->metrics[t->shown.items[i]];
+        const char *name = strtab_get(t->e->strings, m->name);
+        buf_char(out, ',');
+        csv_text(out, name);
+        if (levels[t->options->level].exclusive && m->has_exclusive) {
+            char *exclusive = mem_printf("%s (E)", name);
+            buf_char(out, ',');
+            csv_text(out, exclusive);
+            mem_free(exclusive);
+        }
+    }
+    buf_char(out, '\n');
+}
+
+static void csv_value(struct buf *out, double v)
+{
+    buf_char(out, ',');
+    if (!isnan(v))
+        buf_double(out, v);
+}
+
+static void csv_row(const struct table *t, const struct row *r, struct buf *out)
+{
+    const struct strtab *strings = t->e->strings;
+    str_id texts[] = {r->module, r->file};
+    buf_str(out, levels[t->options->level].word);
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        buf_char(out, ',');
+        csv_text(out, strtab_get(strings, texts[i]));
+    }
+    buf_char(out, ',');
+    if (r->line)
+        buf_printf(out, "%u", r->line);
+    buf_char(out, ',');
+    csv_text(out, strtab_get(strings, r->name));
+    for (size_t i = 0; i < t->shown.count; i++) {
+        csv_value(out, value_of(t, r, t->shown.items[i], false));
+        if (levels[t->options->level].exclusive && t->e->metrics[t->shown.items[i]].has_exclusive)
+            csv_value(out, value_of(t, r, t->shown.items[i], true));
+    }
+    buf_char(out, '\n');
+}
+
+static void write_csv(const struct table *t, struct outfile *out)
+{
+    struct buf b = {0};
+    csv_head(t, &b);
+    for (size_t i = 0; i < t->rows.count; i++) {
+        csv_row(t, &t->rows.items[i], &b);
+        if (b.len > 60000) {
+            outfile_write(out, b.bytes, b.len);
+            b.len = 0;
+        }
+    }
+    outfile_write(out, b.bytes, b.len);
+    buf_release(&b);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void json_text(struct jsonout *j, const struct table *t, const char *key, str_id text)
+{
+    json_key(j, key);
+    json_string(j, strtab_get(t->e->strings, text));
+}
+
+static void json_metric(struct jsonout *j, const struct table *t, size_t metric)
+{
+    const struct metric *m = &t->e->metrics[metric];
+    json_begin_object(j);
+    json_text(j, t, "name", m->name);
+    json_text(j, t, "display_name", m->display_name);
+    json_text(j, t, "unit", m->unit);
+    json_text(j, t, "description", m->description);
+    json_text(j, t, "event", m->event);
+    json_text(j, t, "formula", m->formula);
+    json_key(j, "period");
+    json_u64(j, m->period);
+    json_key(j, "percent");
+    json_bool(j, m->percent);
+    json_key(j, "estimated");
+    json_bool(j, m->estimated);
+    json_key(j, "total");
+    json_double(j, t->e->inclusive[metric * t->e->place_count]);
+    json_end_object(j);
+}
+
+static void json_values(struct jsonout *j, const struct table *t, const struct row *r, const char *key, bool exclusive)
+{
+    json_key(j, key);
+    json_begin_object(j);
+    for (size_t i = 0; i < t->shown.count; i++) {
+        json_key(j, strtab_get(t->e->strings, t->e->metrics[t->shown.items[i]].name));
+        json_double(j, value_of(t, r, t->shown.items[i], exclusive));
+    }
+    json_end_object(j);
+}
+
+static void json_row(struct jsonout *j, const struct table *t, const struct row *r)
+{
+    json_begin_object(j);
+    json_key(j, "kind");
+    json_string(j, levels[t->options->level].word);
+    json_text(j, t, "module", r->module);
+    json_text(j, t, "file", r->file);
+    json_key(j, "line");
+    if (r->line)
+        json_u64(j, r->line);
+    else
+        json_null(j);
+    json_text(j, t, "name", r->name);
+    json_text(j, t, "full_name", r->full_name);
+    if (t->options->level == PRINT_LOOP) {
+        json_key(j, "line_last");
+        json_u64(j, r->line_last);
+        json_key(j, "instance");
+        json_u64(j, r->instance);
+        json_key(j, "instances");
+        json_u64(j, r->instances);
+    }
+    json_values(j, t, r, "values", false);
+    if (levels[t->options->level].exclusive)
+        json_values(j, t, r, "exclusive", true);
+    json_end_object(j);
+}
+
+static void write_json(const struct table *t, struct outfile *out)
+{
+    struct buf b = {0};
+    struct jsonout j = {&b, false};
+    json_begin_object(&j);
+    json_text(&j, t, "title", t->e->title);
+    json_key(&j, "by");
+    json_string(&j, levels[t->options->level].word);
+    json_key(&j, "metrics");
+    json_begin_array(&j);
+    for (size_t i = 0; i < t->shown.count; i++)
+        json_metric(&j, t, t->shown.items[i]);
+    json_end_array(&j);
+    json_key(&j, "rows");
+    json_begin_array(&j);
+    for (size_t i = 0; i < t->rows.count; i++)
+        json_row(&j, t, &t->rows.items[i]);
+    json_end_array(&j);
+    json_end_object(&j);
+    buf_char(&b, '\n');
+    outfile_write(out, b.bytes, b.len);
+    buf_release(&b);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+int experiment_print(const struct experiment *e, const struct print_options *options, struct outfile *out,
+                     struct err *err)
+{
+    struct table t = {.e = e, .options = options};
+    for (size_t i = 0; i < e->metric_count; i++)
+        if (e->metrics[i].display)
+            *vec_push(&t.shown) = i;
+    int status = choose_order(&t, err);
+    if (status == 0) {
+        name_surroundings(&t);
+        if (options->level == PRINT_LINE)
+            rows_of_lines(&t);
+        else
+            rows_of_places(&t);
+        drop_empty_rows(&t);
+        qsort_r(t.rows.items, t.rows.count, sizeof *t.rows.items, compare_rows, &t);
+        if (options->top && options->top < t.rows.count)
+            t.rows.count = options->top;
+        if (options->format == PRINT_TEXT)
+            write_text(&t, out);
+        else if (options->format == PRINT_CSV)
+            write_csv(&t, out);
+        else
+            write_json(&t, out);
+    }
+    mem_free(t.module_name);
+    mem_free(t.proc_name);
+    vec_release(&t.rows);
+    vec_release(&t.values);
+    vec_release(&t.shown);
+    return status;
+}

@@ -1,0 +1,412 @@
+/*
+ * What modules and files are called in the tables, and where the text of the files is on this machine.
+ *
+ * A shown name must be short, unique, and the same wherever the tree was built, so it is cut down from the path:
+ *     below a source folder of the configuration     the part below it (after the folder's own name to show, if it has
+ * one) below the folder common to a module's files    the part below that of the system (/usr/include/c++/12/bits/x.h)
+ * the last components that tell it from others, two at least (bits/x.h)
+ */
+#include "metrics/metrics_int.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- cutting paths ----------------------------------------------------------------------- */
+
+/* The last n components of a path; all of it but the leading '/' where it has not so many. */
+static const char *tail(const char *path, unsigned n)
+{
+    const char *at = path + strlen(path);
+    while (at > path && (at[-1] != '/' || --n > 0))
+        at--;
+    return at[0] == '/' ? at + 1 : at;
+}
+
+/* "../../src/a.c" says nothing about where ".." is; "src/a.c" is as good. */
+static const char *below_here(const char *path)
+{
+    while (str_starts(path, "../"))
+        path += 3;
+    while (*path == '/')
+        path++;
+    return path;
+}
+
+static bool of_system(const char *path)
+{
+    static const char *const folders[] = {"/usr/", "/lib/", "/lib64/", "/lib32/", "/nix/store/", "/gnu/store/"};
+    if (str_starts(path, "/usr/src/") || str_starts(path, "/usr/local/src/"))
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+        if (str_starts(path, folders[i]))
+            return true;
+    return false;
+}
+
+/* Gives every name a tail of its path that no other has: longer and longer ones where two are equal. paths[i] are
+ * distinct. */
+static void make_unique(struct strtab *strings, const char *const *paths, str_id *names, size_t n)
+{
+    unsigned *components = mem_calloc(n + 1, sizeof *components);
+    for (bool again = true; again;) {
+        struct hashmap first = {0};
+        again = false;
+        uint8_t *clash = mem_calloc(n + 1, 1);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t *slot = hashmap_put(&first, names[i]);
+            if (*slot == HASHMAP_NONE)
+                *slot = (uint32_t)i;
+            else
+                clash[i] = clash[*slot] = 1;
+        }
+        hashmap_release(&first);
+        for (size_t i = 0; i < n; i++) {
+            if (!clash[i])
+                continue;
+            if (components[i] == 0) /* begin with one more than the name shows now */
+                for (const char *c = strtab_get(strings, names[i]); c; c = strchr(c + 1, '/'))
+                    components[i]++;
+            components[i]++;
+            str_id longer = strtab_add(strings, tail(paths[i], components[i]));
+            again = again || longer != names[i];
+            names[i] = longer;
+        }
+        mem_free(clash);
+    }
+    /* "/a/b.c" and "a/b.c" have the same tails to the end */
+    struct hashmap seen = {0};
+    for (size_t i = 0; i < n; i++) {
+        str_id plain = names[i];
+        for (unsigned k = 2; hashmap_get(&seen, names[i]) != HASHMAP_NONE; k++)
+            names[i] = strtab_printf(strings, "%s (%u)", strtab_get(strings, plain), k);
+        *hashmap_put(&seen, names[i]) = (uint32_t)i;
+    }
+    hashmap_release(&seen);
+    mem_free(components);
+}
+
+/* ---- modules ------------------------------------------------------------------------------ */
+
+void sources_name_modules(struct correlation *c)
+{
+    size_t n = c->modules.count;
+    const char **paths = mem_calloc(n + 1, sizeof *paths);
+    str_id *names = mem_calloc(n + 1, sizeof *names);
+    for (size_t i = 0; i < n; i++) {
+        paths[i] = strtab_get(c->strings, c->modules.items[i].path);
+        names[i] = paths[i][0] == '[' ? c->modules.items[i].path : strtab_add(c->strings, path_base(paths[i]));
+    }
+    make_unique(c->strings, paths, names, n);
+    for (size_t i = 0; i < n; i++)
+        c->modules.items[i].shown = names[i];
+    mem_free(paths);
+    mem_free(names);
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+/* The length of the folder both paths lie in, its slash included; 0: none but the root. */
+static size_t common_folder(const char *a, const char *b, size_t n)
+{
+    size_t same = 0;
+    for (size_t i = 0; i < n && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            same = i + 1;
+    return same;
+}
+
+struct root { /* the folder common to a module's own files: path[0..len) */
+    const char *path;
+    size_t len;
+};
+
+static bool absolute_own(const char *path)
+{
+    return path[0] == '/' && !of_system(path);
+}
+
+static struct root *module_roots(const struct correlation *c)
+{
+    struct root *roots = mem_calloc(c->modules.count + 1, sizeof *roots);
+    for (size_t i = 0; i < c->files.count; i++) {
+        const char *path = strtab_get(c->strings, c->files.items[i].name);
+        struct root *r = &roots[c->file_module.items[i]];
+        if (!absolute_own(path))
+            continue;
+        const char *slash = strrchr(path, '/');
+        if (!r->path)
+            *r = (struct root){path, (size_t)(slash - path) + 1};
+        else
+            r->len = common_folder(r->path, path, r->len);
+    }
+    return roots;
+}
+
+/* An absolute folder with its symbolic links followed, ending in '/'; NULL: not there. */
+static char *real_folder(const char *dir)
+{
+    char *real = realpath(dir, NULL);
+    if (!real)
+        return NULL;
+    char *slashed = mem_printf(strcmp(real, "/") == 0 ? "%s" : "%s/", real);
+    free(real);
+    return slashed;
+}
+
+static str_id name_below_source_path(struct correlation *c, const struct config *config, char *const *folders,
+                                     const char *path)
+{
+    const char *rest = NULL, *view = "";
+    size_t longest = 0;
+    for (size_t i = 0; i < config->sources.count; i++) {
+        const char *candidates[] = {folders[i], NULL};
+        char *given = str_ends(config->sources.items[i].dir, "/") ? mem_strdup(config->sources.items[i].dir)
+                                                                  : mem_printf("%s/", config->sources.items[i].dir);
+        candidates[1] = given;
+        for (size_t k = 0; k < ARRAY_SIZE(candidates); k++)
+            if (candidates[k] && strlen(candidates[k]) > longest && str_starts(path, candidates[k])) {
+                longest = strlen(candidates[k]);
+                rest = path + longest;
+                view = config->sources.items[i].view;
+            }
+        mem_free(given);
+    }
+    if (!rest)
+        return 0;
+    return *view ? strtab_printf(c->strings, "%s/%s", view, rest) : strtab_add(c->strings, rest);
+}
+
+void sources_name_files(struct correlation *c, const struct config *config)
+{
+    size_t n = c->files.count;
+    const char **paths = mem_calloc(n + 1, sizeof *paths);
+    str_id *names = mem_calloc(n + 1, sizeof *names);
+    char **folders = mem_calloc(config->sources.count + 1, sizeof *folders);
+    struct root *roots = module_roots(c);
+    for (size_t i = 0; i < config->sources.count; i++)
+        folders[i] = real_folder(config->sources.items[i].dir);
+    for (size_t i = 0; i < n; i++) {
+        const char *path = paths[i] = strtab_get(c->strings, c->files.items[i].name);
+        const struct root *root = &roots[c->file_module.items[i]];
+        names[i] = name_below_source_path(c, config, folders, path);
+        if (names[i])
+            continue;
+        if (path[0] != '/')
+            names[i] = strtab_add(c->strings, below_here(path));
+        else if (absolute_own(path) && root->len > 1)
+            names[i] = strtab_add(c->strings, path + root->len);
+        else
+            names[i] = strtab_add(c->strings, tail(path, 2));
+    }
+    make_unique(c->strings, paths, names, n);
+    for (size_t i = 0; i < n; i++)
+        c->files.items[i].name = names[i];
+    for (size_t i = 0; i < config->sources.count; i++)
+        mem_free(folders[i]);
+    mem_free(folders);
+    mem_free(roots);
+    mem_free(paths);
+    mem_free(names);
+}
+
+/* ---- where the text is ------------------------------------------------------------------------ */
+
+struct indexed { /* a file below a folder searched with its subfolders */
+    char *path;
+    uint32_t next; /* the next one with the same base name, or UINT32_MAX */
+};
+
+struct folder_index {
+    struct strtab *names;       /* base names */
+    struct VEC(uint32_t) first; /* by name: index into files */
+    struct VEC(struct indexed) files;
+};
+
+struct pending {
+    char *path;
+    unsigned depth;
+};
+
+static void index_file(struct folder_index *x, const char *path)
+{
+    str_id name = strtab_add(x->names, path_base(path));
+    while (x->first.count <= name)
+        *vec_push(&x->first) = UINT32_MAX;
+    *vec_push(&x->files) = (struct indexed){mem_strdup(path), x->first.items[name]};
+    x->first.items[name] = (uint32_t)(x->files.count - 1);
+}
+
+/* Reads a tree without following links to folders, so that it ends; hidden folders (.git) hold no sources. */
+static void index_folder(struct folder_index *x, const char *top)
+{
+    struct VEC(struct pending) folders = {0};
+    size_t seen = 0;
+    x->names = strtab_create();
+    *vec_push(&folders) = (struct pending){mem_strdup(top), 0};
+    while (folders.count) {
+        struct pending now = folders.items[--folders.count];
+        DIR *dir = opendir(now.path);
+        struct dirent *entry;
+        while (dir && (entry = readdir(dir)) && seen < LIMIT_SOURCE_INDEX) {
+            struct stat st;
+            if (entry->d_name[0] == '.')
+                continue;
+            seen++;
+            char *path = path_join(now.path, entry->d_name);
+            if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && now.depth < LIMIT_SOURCE_DEPTH)
+                *vec_push(&folders) = (struct pending){mem_strdup(path), now.depth + 1};
+            else if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+                index_file(x, path);
+            mem_free(path);
+        }
+        if (dir)
+            closedir(dir);
+        mem_free(now.path);
+    }
+    vec_release(&folders);
+}
+
+static void index_release(struct folder_index *x)
+{
+    for (size_t i = 0; i < x->files.count; i++)
+        mem_free(x->files.items[i].path);
+    vec_release(&x->files);
+    vec_release(&x->first);
+    strtab_free(x->names);
+}
+
+/* How many whole components the ends of two paths share. */
+static unsigned shared_tail(const char *a, const char *b)
+{
+    const char *p = a + strlen(a), *q = b + strlen(b);
+    unsigned components = 0;
+    for (; p > a && q > b && p[-1] == q[-1]; p--, q--)
+        components += p[-1] == '/';
+    bool whole = (p == a && (q == b || q[-1] == '/')) || (q == b && p[-1] == '/');
+    return components + whole;
+}
+
+/* The file below the folder that shares the longest end with `path`; of equal ones the shorter path, then the first by
+   name: readdir's order must not matter. */
+static const char *best_indexed(const struct folder_index *x, const char *path)
+{
+    const char *best = NULL;
+    unsigned most = 0;
+    /* a look-up that adds: names not there stay without files */
+    str_id name = strtab_add(x->names, path_base(path));
+    for (uint32_t i = name < x->first.count ? x->first.items[name] : UINT32_MAX; i != UINT32_MAX;
+         i = x->files.items[i].next) {
+        const char *candidate = x->files.items[i].path;
+        unsigned shared = shared_tail(candidate, path);
+        bool better = shared > most;
+        if (best && shared == most) {
+            size_t a = strlen(candidate), b = strlen(best);
+            better = a < b || (a == b && strcmp(candidate, best) < 0);
+        }
+        if (better) {
+            best = candidate;
+            most = shared;
+        }
+    }
+    return best;
+}
+
+static bool readable_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
+}
+
+/* dir/a/b/c.f90, dir/b/c.f90, dir/c.f90: the first that is there; caller frees; NULL: none. */
+static char *below_folder(const char *dir, const char *path)
+{
+    for (const char *rest = path; rest; rest = strchr(rest, '/')) {
+        while (*rest == '/')
+            rest++;
+        char *candidate = path_join(*dir ? dir : ".", rest);
+        if (*rest && strcmp(rest, "..") != 0 && !str_starts(rest, "../") && readable_file(candidate))
+            return candidate;
+        mem_free(candidate);
+    }
+    return NULL;
+}
+
+struct finder {
+    const struct config *config;
+    struct folder_index *indexes; /* one per source folder, made when first needed */
+    bool *indexed;
+    struct VEC(const char *) working_dirs;
+};
+
+static char *find_below_paths(struct finder *f, const char *path)
+{
+    char *found = below_folder(".", path);
+    for (size_t i = 0; !found && i < f->config->sources.count; i++) {
+        const struct config_path *source = &f->config->sources.items[i];
+        found = below_folder(source->dir, path);
+        if (!source->subfolders)
+            continue;
+        if (!f->indexed[i])
+            index_folder(&f->indexes[i], source->dir);
+        f->indexed[i] = true;
+        /* with subfolders: a longer shared end deeper down beats the first hit */
+        const char *best = best_indexed(&f->indexes[i], path);
+        if (best && (!found || shared_tail(best, path) > shared_tail(found, path))) {
+            mem_free(found);
+            found = mem_strdup(best);
+        }
+    }
+    return found;
+}
+
+static char *find_one(struct finder *f, const char *raw)
+{
+    char *found = NULL;
+    if (raw[0] == '/' && readable_file(raw))
+        return mem_strdup(raw);
+    char *replaced = config_replaced(f->config, raw);
+    if (strcmp(replaced, raw) != 0 && readable_file(replaced))
+        return replaced;
+    for (size_t i = 0; !found && raw[0] != '/' && i < f->working_dirs.count; i++) {
+        char *candidate = path_join(f->working_dirs.items[i], raw);
+        if (readable_file(candidate))
+            found = candidate;
+        else
+            mem_free(candidate);
+    }
+    if (!found)
+        found = find_below_paths(f, replaced);
+    mem_free(replaced);
+    return found;
+}
+
+void sources_find(struct correlation *c, const struct config *config, const struct input *inputs, size_t input_count)
+{
+    struct finder f = {.config = config,
+                       .indexes = mem_calloc(config->sources.count + 1, sizeof *f.indexes),
+                       .indexed = mem_calloc(config->sources.count + 1, sizeof *f.indexed)};
+    for (size_t i = 0; i < input_count; i++) {
+        const struct hpcprof *p = inputs[i].profile;
+        for (size_t k = 0; k < p->process_count; k++) {
+            const char *dir = strtab_get(p->strings, p->processes[k].working_dir);
+            bool again = *dir == '\0';
+            for (size_t w = 0; w < f.working_dirs.count && !again; w++)
+                again = strcmp(f.working_dirs.items[w], dir) == 0;
+            if (!again && f.working_dirs.count < 16) /* a job of thousands of ranks has one or a few */
+                *vec_push(&f.working_dirs) = dir;
+        }
+    }
+    for (size_t i = 0; i < c->files.count; i++) {
+        char *found = find_one(&f, strtab_get(c->strings, c->files.items[i].raw_name));
+        c->files.items[i].found = strtab_add(c->strings, found ? found : "");
+        mem_free(found);
+    }
+    for (size_t i = 0; i < config->sources.count; i++)
+        if (f.indexed[i])
+            index_release(&f.indexes[i]);
+    mem_free(f.indexes);
+    mem_free(f.indexed);
+    vec_release(&f.working_dirs);
+}

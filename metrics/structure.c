@@ -1,0 +1,169 @@
+/*
+ * A module's structure: from a structure file where one was given for it, else from the binary itself, on demand for
+ * the sampled addresses.
+ *
+ * A binary that has another build id than the one that ran would put samples into the wrong functions with a straight
+ * face, so it is not used.
+ */
+#include "metrics/metrics_int.h"
+
+struct module_in_file { /* one MODULE of a structure file */
+    struct scope_tree *tree;
+    scope_ix module;
+    const char *name;
+};
+
+struct structures {
+    struct VEC(struct scope_tree *) trees;
+    struct VEC(struct module_in_file) modules;
+    struct VEC(const char *) debug_dirs;
+    struct bloop_options options;
+};
+
+static void list_modules(struct structures *s, struct scope_tree *tree)
+{
+    for (size_t i = 0; i < tree->scope_count; i++)
+        if (tree->scopes[i].kind == SCOPE_MODULE)
+            *vec_push(&s->modules) =
+                (struct module_in_file){tree, (scope_ix)i, strtab_get(tree->strings, tree->scopes[i].name)};
+}
+
+int structures_open(const struct config *config, const struct progress *progress, struct structures **result,
+                    struct warnings *warnings, struct err *err)
+{
+    struct structures *s = mem_calloc(1, sizeof *s);
+    *result = s;
+    for (size_t i = 0; i < config->debug_dirs.count; i++)
+        *vec_push(&s->debug_dirs) = config->debug_dirs.items[i];
+    *vec_push(&s->debug_dirs) = NULL;
+    s->options =
+        (struct bloop_options){.debug_dirs = s->debug_dirs.items, .threads = config->threads, .progress = progress};
+    for (size_t i = 0; i < config->structures.count; i++) {
+        struct scope_tree *tree = NULL;
+        if (scope_tree_read(config->structures.items[i], &tree, warnings, err) < 0) {
+            structures_free(s);
+            *result = NULL;
+            return -1;
+        }
+        *vec_push(&s->trees) = tree;
+        list_modules(s, tree);
+    }
+    return 0;
+}
+
+void structures_free(struct structures *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->trees.count; i++)
+        scope_tree_free(s->trees.items[i]);
+    vec_release(&s->trees);
+    vec_release(&s->modules);
+    vec_release(&s->debug_dirs);
+    mem_free(s);
+}
+
+static str_id moved(struct scope_tree *to, const struct scope_tree *from, str_id id)
+{
+    return strtab_add(to->strings, strtab_get(from->strings, id));
+}
+
+static scope_ix copy_scope(struct scope_tree *to, const struct scope_tree *from, const struct scope *given,
+                           scope_ix parent)
+{
+    struct scope s = *given;
+    s.parent = parent;
+    s.name = moved(to, from, s.name);
+    s.short_name = moved(to, from, s.short_name);
+    s.link_name = moved(to, from, s.link_name);
+    s.origin = moved(to, from, s.origin);
+    s.file = moved(to, from, s.file);
+    s.call_file = moved(to, from, s.call_file);
+    to->scopes[to->scope_count] = s;
+    return (scope_ix)to->scope_count++;
+}
+
+/* One module of a tree that may hold several, whose addresses overlap: a tree of its own. */
+static struct scope_tree *one_module(const struct scope_tree *from, scope_ix module)
+{
+    struct scope_tree *to = scope_tree_create();
+    scope_ix *copy = mem_alloc((from->scope_count + 1) * sizeof *copy);
+    to->scopes = mem_calloc(from->scope_count + 1, sizeof *to->scopes);
+    to->ranges = mem_calloc(from->range_count + 1, sizeof *to->ranges);
+    if (from->range_count)
+        memcpy(to->ranges, from->ranges, from->range_count * sizeof *to->ranges);
+    to->range_count = from->range_count;
+    for (size_t i = 0; i < from->scope_count; i++) {
+        const struct scope *s = &from->scopes[i];
+        bool inside = i == module || (s->parent != SCOPE_NONE && copy[s->parent] != SCOPE_NONE);
+        copy[i] = inside ? copy_scope(to, from, s, i == module ? SCOPE_NONE : copy[s->parent]) : SCOPE_NONE;
+    }
+    mem_free(copy);
+    return to;
+}
+
+/* The structure given for a module: of the same path, else of the same base name. */
+static const struct module_in_file *given_for(const struct structures *s, const char *path, const char *raw_path)
+{
+    for (size_t i = 0; i < s->modules.count; i++)
+        if (strcmp(s->modules.items[i].name, path) == 0 || strcmp(s->modules.items[i].name, raw_path) == 0)
+            return &s->modules.items[i];
+    for (size_t i = 0; i < s->modules.count; i++)
+        if (strcmp(path_base(s->modules.items[i].name), path_base(path)) == 0)
+            return &s->modules.items[i];
+    return NULL;
+}
+
+/* "/home/x/libfoo.so: what is wrong" without its first part, which the warning that uses it says better. */
+static char *without_path(const char *message, const char *path)
+{
+    size_t n = strlen(path);
+    if (strncmp(message, path, n) == 0 && str_starts(message + n, ": "))
+        message += n + 2;
+    return mem_strdup(message);
+}
+
+static void from_binary(struct structures *s, struct module *m, const char *path, const char *build_id,
+                        const vaddr *addresses, size_t count, struct warnings *warnings)
+{
+    struct bloop_binary *binary = NULL;
+    struct err err = {0};
+    m->state = STRUCTURE_FAILED;
+    if (bloop_open(path, &s->options, &binary, warnings, &err) < 0) {
+        m->why = without_path(err.msg, path);
+        return;
+    }
+    const char *own_id = bloop_build_id(binary);
+    if (*build_id && *own_id && strcmp(build_id, own_id) != 0) {
+        if (path[0] == '[')
+            m->why = mem_strdup("was measured under another kernel");
+        else
+            m->why = mem_printf(
+                "the file at %s is another build than the one measured (build id %.12s..., measured %.12s...)", path,
+                own_id, build_id);
+    } else if (bloop_scopes_at(binary, addresses, count, &m->tree, warnings, &err) < 0)
+        m->why = without_path(err.msg, path);
+    else
+        m->state = STRUCTURE_FOUND;
+    bloop_close(binary);
+}
+
+static void scopes(void *ctx, struct module *m, const struct strtab *strings, const vaddr *addresses, size_t count,
+                   struct warnings *warnings)
+{
+    struct structures *s = ctx;
+    const char *path = strtab_get(strings, m->path);
+    const struct module_in_file *given = given_for(s, path, strtab_get(strings, m->raw_path));
+    if (given) {
+        m->tree = one_module(given->tree, given->module);
+        m->state = STRUCTURE_FOUND;
+    } else if (count == 0 || (path[0] == '[' && strcmp(path, "[vdso]") != 0))
+        m->state = STRUCTURE_NONE; /* lines alone, or code that no file holds */
+    else
+        from_binary(s, m, path, strtab_get(strings, m->build_id), addresses, count, warnings);
+}
+
+struct structure_source structures_source(struct structures *s)
+{
+    return (struct structure_source){scopes, s};
+}
