@@ -29,6 +29,6 @@ for name in heat particles wave; do
     "$hpcview" record -o "$scratch/m" -- "$program" >/dev/null || continue
     if compare "$rounds" "perf report -i '$scratch/perf.data' --stdio --sort srcline 2>/dev/null" \
         "'$hpcview' print --by line '$scratch/m'"; then
-        row "$name" "$wall_1" "$wall_2" "$ratio" "$(number %.3f "$rss_2 / $rss_1")"
+        row "$name" "$(number %.3f "$wall_1")" "$(number %.3f "$wall_2")" "$(number %.3f "$ratio")" "$(number %.3f "$rss_2 / $rss_1")"
     fi
 done

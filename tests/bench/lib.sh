@@ -73,7 +73,7 @@ compare() {
 
 # A row of a table: the first column left, the others right.
 row() {
-    printf '%-34s' "$1"
+    printf '%-42s' "$1"
     shift
     for row_cell; do printf ' %12s' "$row_cell"; done
     printf '\n'

@@ -15,7 +15,7 @@ text_bytes() {
 # against NAME BINARY WHAT COMMAND: one row, hpcview's time over the other's
 against() {
     if compare "$rounds" "$4" "'$hpcview' structure --no-cache -j 1 -o '$scratch/x.xml' '$2'"; then
-        row "$1, $3" "$wall_1" "$wall_2" "$ratio" "$(number %.3f "$rss_2 / $rss_1")"
+        row "$1, $3" "$(number %.3f "$wall_1")" "$(number %.3f "$wall_2")" "$(number %.3f "$ratio")" "$(number %.3f "$rss_2 / $rss_1")"
     fi
 }
 
@@ -69,6 +69,6 @@ for binary in "$(command -v node)" "$lib/libLLVM-14.so.1"; do
     [ -f "$binary" ] || continue
     if compare "$rounds" "'$hpcview' structure --no-cache -j 1 -o '$scratch/x.xml' '$binary'" \
         "'$hpcview' structure --no-cache -j $(nproc) -o '$scratch/x.xml' '$binary'"; then
-        row "$(basename "$binary") -j $(nproc)" "$wall_1" "$wall_2" "$ratio"
+        row "$(basename "$binary") -j $(nproc)" "$(number %.3f "$wall_1")" "$(number %.3f "$wall_2")" "$(number %.3f "$ratio")"
     fi
 done
