@@ -1,3 +1,5 @@
 EXTRA_DIST += %D%/ARCHITECTURE.md %D%/HACKING.md
 # one line each: everybody adds their own
 dist_man_MANS += %D%/man/hpcview.1
+EXTRA_DIST += %D%/formats/database.md
+dist_man_MANS += %D%/man/hpcview-open.1

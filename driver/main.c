@@ -10,6 +10,7 @@
 static const struct command *const commands[] = {
     /* in the order a user meets them */
     &command_structure,
+    &command_open,
     NULL,
 };
 

@@ -17,8 +17,9 @@ struct htmlgen_options {
     bool no_sources;  /* leave the source text out */
 };
 
-/* Writes the database at `path`, replacing an older database there (and nothing else). Source text is read from experiment.files[].found;
-   what cannot be read is a warning. opts may be NULL. */
-int htmlgen_write(const struct experiment *, const char *path, const struct htmlgen_options *opts, struct warnings *, struct err *);
+/* Writes the database at `path`, replacing an older database there (and nothing else). Source text is read from
+   experiment.files[].found; what cannot be read is a warning. opts may be NULL. */
+int htmlgen_write(const struct experiment *, const char *path, const struct htmlgen_options *opts, struct warnings *,
+                  struct err *);
 
 #endif

@@ -19,5 +19,6 @@
 #define LIMIT_SECTION_BYTES (8ull << 30) /* one decompressed debug section; the largest programs have 2-3 GiB of .debug_info */
 #define LIMIT_MANGLED_BYTES 16384  /* a longer symbol is shown as it is: the demangler needs stack in proportion */
 #define LIMIT_DEMANGLED_BYTES 65536 /* mangled names can be made to grow exponentially */
+#define LIMIT_DATABASE_SOURCE_BYTES (512u << 20) /* all source text in one database: about 100 MB of files */
 
 #endif

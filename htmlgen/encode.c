@@ -1,0 +1,238 @@
+/* Columns, compression and escaping: how an experiment's numbers and names become text in a file. */
+#include "htmlgen/htmlgen_int.h"
+
+#include <math.h>
+#include <zlib.h>
+
+/* ---- columns ---- */
+
+static uint8_t *grow(struct buf *out, size_t n)
+{
+    static const uint8_t nothing[4096];
+    size_t at = out->len;
+    for (size_t left = n; left;) {
+        size_t part = left < sizeof nothing ? left : sizeof nothing;
+        buf_add(out, nothing, part);
+        left -= part;
+    }
+    return n ? (uint8_t *)out->bytes + at : NULL;
+}
+
+void htmlgen_planes_u32(struct buf *out, const uint32_t *values, size_t n)
+{
+    uint8_t *plane = grow(out, 4 * n);
+    for (unsigned byte = 0; byte < 4; byte++, plane += n)
+        for (size_t i = 0; i < n; i++)
+            plane[i] = (uint8_t)(values[i] >> 8 * byte);
+}
+
+void htmlgen_planes_u64(struct buf *out, const uint64_t *values, size_t n)
+{
+    uint8_t *plane = grow(out, 8 * n);
+    for (unsigned byte = 0; byte < 8; byte++, plane += n)
+        for (size_t i = 0; i < n; i++)
+            plane[i] = (uint8_t)(values[i] >> 8 * byte);
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+void htmlgen_metric_column(struct buf *out, const double *inclusive, const double *exclusive, size_t n)
+{
+    uint8_t *state = grow(out, n);
+    uint64_t *values = mem_calloc(2 * n + 1, sizeof *values);
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(inclusive[i])) {
+            state[i] = STATE_INCLUSIVE;
+            values[used++] = bits_of(inclusive[i]);
+        }
+    for (size_t i = 0; exclusive && i < n; i++) {
+        if (!isfinite(exclusive[i]))
+            continue;
+        if ((state[i] & STATE_INCLUSIVE) && bits_of(exclusive[i]) == bits_of(inclusive[i]))
+            state[i] |= STATE_EQUAL;
+        else {
+            state[i] |= STATE_EXCLUSIVE;
+            values[used++] = bits_of(exclusive[i]);
+        }
+    }
+    htmlgen_planes_u64(out, values, used);
+    mem_free(values);
+}
+
+/* ---- places ---- */
+
+/* Which of the experiment's strings the places use, numbered in the order of first use. */
+struct used_strings {
+    uint32_t *number; /* by str_id; UINT32_MAX: not used */
+    struct VEC(str_id) ids;
+};
+
+static uint32_t use_string(struct used_strings *used, str_id id)
+{
+    if (used->number[id] == UINT32_MAX) {
+        used->number[id] = (uint32_t)used->ids.count;
+        *vec_push(&used->ids) = id;
+    }
+    return used->number[id];
+}
+
+static void add_u8(struct buf *out, const struct experiment *e, uint8_t (*get)(const struct place *))
+{
+    uint8_t *to = grow(out, e->place_count);
+    for (size_t i = 0; i < e->place_count; i++)
+        to[i] = get(&e->places[i]);
+}
+
+static uint8_t get_kind(const struct place *p)
+{
+    return p->kind;
+}
+
+static uint8_t get_role(const struct place *p)
+{
+    return (uint8_t)(p->role | (p->irreducible ? 0x80 : 0));
+}
+
+/* A column of struct place's 32-bit members, by their offset. */
+static void add_u32(struct buf *out, const struct experiment *e, size_t offset, uint32_t *values)
+{
+    for (size_t i = 0; i < e->place_count; i++)
+        memcpy(&values[i], (const char *)&e->places[i] + offset, sizeof values[i]);
+    htmlgen_planes_u32(out, values, e->place_count);
+}
+
+static void add_names(struct buf *out, const struct experiment *e, struct used_strings *used, uint32_t *values)
+{
+    for (size_t i = 0; i < e->place_count; i++)
+        values[i] = use_string(used, e->places[i].name);
+    htmlgen_planes_u32(out, values, e->place_count);
+    for (size_t i = 0; i < e->place_count; i++)
+        values[i] = use_string(used, e->places[i].full_name);
+    htmlgen_planes_u32(out, values, e->place_count);
+}
+
+/* Distances to the parent and lengths of line ranges are small numbers where the numbers themselves are not. */
+static void add_parents(struct buf *out, const struct experiment *e, uint32_t *values)
+{
+    for (size_t i = 0; i < e->place_count; i++)
+        values[i] = e->places[i].parent == PLACE_NONE ? 0 : (uint32_t)i - e->places[i].parent;
+    htmlgen_planes_u32(out, values, e->place_count);
+}
+
+static void add_last_lines(struct buf *out, const struct experiment *e, uint32_t *values)
+{
+    for (size_t i = 0; i < e->place_count; i++)
+        values[i] = e->places[i].line_last - e->places[i].line_first; /* modulo 2^32, as the reader adds */
+    htmlgen_planes_u32(out, values, e->place_count);
+}
+
+static void add_addresses(struct buf *out, const struct experiment *e)
+{
+    uint64_t *values = mem_calloc(e->place_count + 1, sizeof *values);
+    for (size_t i = 0; i < e->place_count; i++)
+        values[i] = e->places[i].address;
+    htmlgen_planes_u64(out, values, e->place_count);
+    mem_free(values);
+}
+
+void htmlgen_place_columns(struct buf *out, const struct experiment *e, size_t *string_count)
+{
+    struct used_strings used = {0};
+    size_t known = strtab_count(e->strings);
+    used.number = mem_alloc(known * sizeof *used.number);
+    memset(used.number, 0xff, known * sizeof *used.number);
+    uint32_t *values = mem_calloc(e->place_count + 1, sizeof *values);
+
+    add_u8(out, e, get_kind);
+    add_u8(out, e, get_role);
+    add_parents(out, e, values);
+    add_names(out, e, &used, values);
+    add_u32(out, e, offsetof(struct place, file), values);
+    add_u32(out, e, offsetof(struct place, line_first), values);
+    add_last_lines(out, e, values);
+    add_u32(out, e, offsetof(struct place, call_file), values);
+    add_u32(out, e, offsetof(struct place, call_line), values);
+    add_u32(out, e, offsetof(struct place, instance), values);
+    add_u32(out, e, offsetof(struct place, instances), values);
+    add_addresses(out, e);
+    for (size_t i = 0; i < used.ids.count; i++) {
+        const char *text = strtab_get(e->strings, used.ids.items[i]);
+        htmlgen_utf8(out, text, strlen(text));
+        buf_u8(out, 0);
+    }
+    *string_count = used.ids.count;
+    mem_free(values);
+    mem_free(used.number);
+    vec_release(&used.ids);
+}
+
+/* ---- compression and text ---- */
+
+int htmlgen_compress(struct buf *base64, const void *bytes, size_t n, struct err *err)
+{
+    if (n > UINT32_MAX)
+        return err_set(err, ERR_LIMIT, "a part of the database would have %zu bytes; at most %lu are possible", n,
+                       (unsigned long)UINT32_MAX);
+    uLongf len = compressBound((uLong)n);
+    uint8_t *packed = mem_alloc(len ? len : 1);
+    int status = compress2(packed, &len, n ? bytes : packed, (uLong)n, 6);
+    if (status != Z_OK) {
+        mem_free(packed);
+        return err_set(err, ERR_SYSTEM, "zlib cannot compress %zu bytes (its status %d)", n, status);
+    }
+    buf_base64(base64, packed, len);
+    mem_free(packed);
+    return 0;
+}
+
+void htmlgen_utf8(struct buf *out, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+    while (n) {
+        size_t run = 0, len = 1;
+        while (run < n && (len = utf8_length(p + run, n - run)) > 0)
+            run += len;
+        buf_add(out, p, run);
+        p += run;
+        n -= run;
+        if (n) {
+            buf_str(out, "\xef\xbf\xbd");
+            p++;
+            n--;
+        }
+    }
+}
+
+void htmlgen_escape(struct buf *out, const char *text)
+{
+    struct buf valid = {0};
+    htmlgen_utf8(&valid, text, strlen(text));
+    for (size_t i = 0; i < valid.len; i++) {
+        switch (valid.bytes[i]) {
+        case '&':
+            buf_str(out, "&amp;");
+            break;
+        case '<':
+            buf_str(out, "&lt;");
+            break;
+        case '>':
+            buf_str(out, "&gt;");
+            break;
+        case '"':
+            buf_str(out, "&quot;");
+            break;
+        case '\'':
+            buf_str(out, "&#39;");
+            break;
+        default:
+            buf_char(out, valid.bytes[i]);
+        }
+    }
+    buf_release(&valid);
+}

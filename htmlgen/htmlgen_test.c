@@ -1,0 +1,268 @@
+/* What a database's files hold, decoded again the way doc/formats/database.md says. */
+#include "htmlgen/htmlgen_int.h"
+#include "htmlgen/sample.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static char *folder; /* of this test, removed at the end */
+
+static char *in_folder(const char *name)
+{
+    return path_join(folder, name);
+}
+
+static char *read_text(const char *path)
+{
+    struct filemap map;
+    if (filemap_open(&map, path, NULL) < 0)
+        return NULL;
+    char *text = mem_strndup((const char *)map.bytes, map.len);
+    filemap_release(&map);
+    return text;
+}
+
+/* ---- SHA-256: the vectors of FIPS 180-4's examples ---- */
+
+static void test_sha256(void)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="},
+        {"abc", "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "JI1qYdIGOLjlwCaTDD5gOaM85Flk/yFn9uzt1BnbBsE="},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf got = {0};
+        htmlgen_sha256_base64(&got, cases[i].text, strlen(cases[i].text));
+        CHECK_STR(got.bytes, cases[i].want);
+        buf_release(&got);
+    }
+}
+
+/* ---- text ---- */
+
+static void test_text(void)
+{
+    static const struct {
+        const char *text, *utf8, *escaped;
+    } cases[] = {
+        {"plain", "plain", "plain"},
+        {"a<b>&\"'", "a<b>&\"'", "a&lt;b&gt;&amp;&quot;&#39;"},
+        {"caf\xe9!", "caf\xef\xbf\xbd!", "caf\xef\xbf\xbd!"},
+        {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\xe2\x82\xac", "\xe2\x82\xac", "\xe2\x82\xac"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf utf8 = {0}, escaped = {0};
+        htmlgen_utf8(&utf8, cases[i].text, strlen(cases[i].text));
+        htmlgen_escape(&escaped, cases[i].text);
+        CHECK_STR(utf8.bytes, cases[i].utf8);
+        CHECK_STR(escaped.bytes, cases[i].escaped);
+        buf_release(&utf8);
+        buf_release(&escaped);
+    }
+}
+
+/* ---- columns ---- */
+
+static void test_planes(void)
+{
+    const uint32_t values[] = {0x04030201, 0x14131211};
+    struct buf out = {0};
+    htmlgen_planes_u32(&out, values, 2);
+    CHECK_INT(out.len, 8);
+    CHECK(memcmp(out.bytes, "\x01\x11\x02\x12\x03\x13\x04\x14", 8) == 0);
+    buf_release(&out);
+}
+
+static void test_metric_column(void)
+{
+    const double inclusive[] = {1.5, NAN, 0, 2}, exclusive[] = {0.5, NAN, 0, NAN};
+    struct buf out = {0};
+    htmlgen_metric_column(&out, inclusive, exclusive, 4);
+    CHECK_INT(out.len, 4 + 8 * 4); /* 1.5, 0, 2 and the exclusive 0.5 */
+    CHECK_INT(out.bytes[0], STATE_INCLUSIVE | STATE_EXCLUSIVE);
+    CHECK_INT(out.bytes[1], 0); /* missing is not 0 */
+    CHECK_INT(out.bytes[2], STATE_INCLUSIVE | STATE_EQUAL);
+    CHECK_INT(out.bytes[3], STATE_INCLUSIVE);
+    buf_release(&out);
+    htmlgen_metric_column(&out, inclusive, NULL, 4);
+    CHECK_INT(out.len, 4 + 8 * 3);
+    buf_release(&out);
+}
+
+/* ---- the database ---- */
+
+static int count_entries(const char *path, char *names, size_t size)
+{
+    char *command = mem_printf("cd '%s' && find . -type f | LC_ALL=C sort | tr '\\n' ' '", path);
+    FILE *list = popen(command, "r");
+    mem_free(command);
+    size_t n = list ? fread(names, 1, size - 1, list) : 0;
+    names[n] = '\0';
+    if (list)
+        pclose(list);
+    int count = 0;
+    for (const char *p = names; *p; p++)
+        count += *p == ' ';
+    return count;
+}
+
+/* 1 where both folders hold the same bytes. */
+static bool same_folders(const char *a, const char *b)
+{
+    char *command = mem_printf("diff -r '%s' '%s' >/dev/null", a, b);
+    int status = system(command);
+    mem_free(command);
+    return status == 0;
+}
+
+static void test_folder(void)
+{
+    struct err err = {0};
+    struct warnings *warnings = warnings_create();
+    char *db = in_folder("db"), *again = in_folder("again"), *page = in_folder("db/index.html"), names[1000];
+    struct experiment *e = sample_heat(folder);
+    CHECK_INT(htmlgen_write(e, db, NULL, warnings, &err), 0);
+    CHECK_INT(htmlgen_write(e, again, NULL, warnings, &err), 0);
+    CHECK_INT(count_entries(db, names, sizeof names), 6);
+    CHECK_STR(
+        names,
+        "./data/metric-0.js ./data/metric-1.js ./data/metric-2.js ./data/places.js ./data/source-0.js ./index.html ");
+    CHECK_NAMED(same_folders(db, again), "the same experiment gives the same bytes");
+    CHECK_INT(warnings_count(warnings), 0);
+
+    char *text = read_text(page);
+    CHECK_NAMED(text && strstr(text, "\"version\":1,"), "the head tells the version");
+    CHECK_NAMED(text && strstr(text, "[\"mesh.c\",\"missing\"]"), "a file that was not found is told as such");
+    CHECK_NAMED(text && !strstr(text, folder), "no path of this machine");
+    CHECK_NAMED(text && !strstr(text, "/home/someone") && strstr(text, "\"command\":\"heat 20\""),
+                "the command without the program's folder");
+    mem_free(text);
+
+    CHECK_NAMED(htmlgen_write(e, db, &(struct htmlgen_options){.no_sources = true}, warnings, &err) == 0,
+                "an older database is replaced");
+    CHECK_INT(count_entries(db, names, sizeof names), 5);
+    text = read_text(page);
+    CHECK_NAMED(text && strstr(text, "[\"heat.f90\",\"left-out\"]"), "sources left out are told as such");
+    mem_free(text);
+    sample_free(e);
+    mem_free(db);
+    mem_free(again);
+    mem_free(page);
+    warnings_free(warnings);
+}
+
+static void test_replaces_only_databases(void)
+{
+    struct err err = {0};
+    struct experiment *e = sample_heat(folder);
+    char *precious = in_folder("precious"), *file = in_folder("precious/index.html");
+    mkdir(precious, 0777);
+    FILE *out = fopen(file, "w");
+    CHECK(out && fclose(out) == 0);
+    CHECK_INT(htmlgen_write(e, precious, NULL, NULL, &err), -1);
+    CHECK(err.kind == ERR_SYSTEM && strstr(err.msg, "holds other things"));
+    CHECK(access(file, F_OK) == 0);
+    mem_free(precious);
+    mem_free(file);
+    sample_free(e);
+}
+
+static void test_single_file(void)
+{
+    struct err err = {0};
+    struct experiment *e = sample_heat(folder);
+    char *path = in_folder("single.html");
+    CHECK_INT(htmlgen_write(e, path, &(struct htmlgen_options){.single_file = true}, NULL, &err), 0);
+    char *text = read_text(path);
+    CHECK(text && strstr(text, "id=\"data-places\">") && strstr(text, "id=\"data-metric-2\">") &&
+          strstr(text, "id=\"data-source-0\">"));
+    CHECK_NAMED(text && !strstr(text, "'self'"), "a single file may load nothing");
+    mem_free(text);
+    mem_free(path);
+    sample_free(e);
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (const char *p = text; (p = strstr(p, what)); p++)
+        n++;
+    return n;
+}
+
+/* The page's own elements are all there are, whatever names say; what the browser makes of it is tests/page/page.sh. */
+static void test_hostile(void)
+{
+    struct err err = {0};
+    struct experiment *e = sample_hostile(folder);
+    char *path = in_folder("hostile.html");
+    CHECK_INT(htmlgen_write(e, path, &(struct htmlgen_options){.single_file = true}, NULL, &err), 0);
+    char *text = read_text(path);
+    CHECK_INT(text ? count_of(text, "</title>") : 0, 1);
+    CHECK_INT(text ? count_of(text, "<img") : 99, 0);
+    CHECK_INT(text ? count_of(text, "<svg") : 99, 0);
+    CHECK_INT(text ? count_of(text, "</script>") : 0,
+              1 + 1 + 1 + 2 + 1); /* head, bundle, places, two metrics, one chunk of source */
+    CHECK_NAMED(!memmem(htmlgen_script, htmlgen_script_len, "</script", 8) &&
+                    !memmem(htmlgen_script, htmlgen_script_len, "<!--", 4),
+                "the bundle can stand in a script element");
+    mem_free(text);
+    mem_free(path);
+    sample_free(e);
+}
+
+static void test_unreadable_source(void)
+{
+    struct err err = {0};
+    struct warnings *warnings = warnings_create();
+    struct experiment *e = sample_heat(folder);
+    char *db = in_folder("unreadable"), *page = in_folder("unreadable/index.html");
+    unlink(strtab_get(e->strings, e->files[1].found));
+    CHECK_INT(htmlgen_write(e, db, NULL, warnings, &err), 0);
+    CHECK_INT(warnings_count(warnings), 1);
+    char *text = read_text(page);
+    CHECK(text && strstr(text, "[\"heat.f90\",\"unreadable\"]"));
+    mem_free(text);
+    mem_free(db);
+    mem_free(page);
+    sample_free(e);
+    warnings_free(warnings);
+}
+
+static void test_empty(void)
+{
+    struct err err = {0};
+    struct experiment e = {.strings = strtab_create()};
+    char *db = in_folder("empty");
+    CHECK_INT(htmlgen_write(&e, db, NULL, NULL, &err), 0);
+    mem_free(db);
+    strtab_free(e.strings);
+}
+
+int main(void)
+{
+    char name[] = "/tmp/htmlgen_test.XXXXXX";
+    folder = mkdtemp(name);
+    if (!folder)
+        return 1;
+    test_sha256();
+    test_text();
+    test_planes();
+    test_metric_column();
+    test_folder();
+    test_replaces_only_databases();
+    test_single_file();
+    test_hostile();
+    test_unreadable_source();
+    test_empty();
+    dir_remove_tree(folder, NULL);
+    return tap_done();
+}

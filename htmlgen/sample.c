@@ -1,0 +1,459 @@
+/* Experiments made by hand. A maker adds places and the lines' own values; sums upwards follow from them. */
+#include "htmlgen/sample.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct maker {
+    struct experiment *e;
+    struct VEC(struct place) places;
+    struct VEC(struct source_file) files;
+    struct VEC(struct metric) metrics;
+    struct VEC(double) own; /* own[place * MAX_METRICS + metric], NaN: none */
+};
+
+enum { MAX_METRICS = 8 };
+
+static struct maker maker_begin(const char *title)
+{
+    struct maker m = {.e = mem_calloc(1, sizeof(struct experiment))};
+    m.e->strings = strtab_create();
+    m.e->title = strtab_add(m.e->strings, title);
+    return m;
+}
+
+static str_id text(struct maker *m, const char *s)
+{
+    return strtab_add(m->e->strings, s);
+}
+
+static place_ix add(struct maker *m, enum place_kind kind, place_ix parent, const char *name, uint32_t file,
+                    uint32_t first, uint32_t last)
+{
+    *vec_push(&m->places) = (struct place){.kind = (uint8_t)kind,
+                                           .parent = parent,
+                                           .name = text(m, name),
+                                           .full_name = text(m, name),
+                                           .file = file,
+                                           .line_first = first,
+                                           .line_last = last,
+                                           .call_file = SOURCE_NONE};
+    for (int i = 0; i < MAX_METRICS; i++)
+        *vec_push(&m->own) = NAN;
+    return (place_ix)(m->places.count - 1);
+}
+
+static place_ix add_loop(struct maker *m, place_ix parent, uint32_t file, uint32_t first, uint32_t last,
+                         enum loop_role role, uint32_t k, uint32_t of, uint64_t address)
+{
+    place_ix ix = add(m, PLACE_LOOP, parent, "", file, first, last);
+    m->places.items[ix].role = (uint8_t)role;
+    m->places.items[ix].instance = k;
+    m->places.items[ix].instances = of;
+    m->places.items[ix].address = address;
+    return ix;
+}
+
+static place_ix add_inline(struct maker *m, place_ix parent, const char *name, uint32_t file, uint32_t first,
+                           uint32_t last, uint32_t call_file, uint32_t call_line)
+{
+    place_ix ix = add(m, PLACE_INLINE, parent, name, file, first, last);
+    m->places.items[ix].call_file = call_file;
+    m->places.items[ix].call_line = call_line;
+    return ix;
+}
+
+/* A line with its own values; NAN where a metric has none. */
+static void add_line(struct maker *m, place_ix parent, uint32_t file, uint32_t line, double a, double b)
+{
+    place_ix ix = add(m, PLACE_LINE, parent, "", file, line, line);
+    m->own.items[ix * MAX_METRICS] = a;
+    m->own.items[ix * MAX_METRICS + 1] = b;
+}
+
+static uint32_t add_file(struct maker *m, const char *name, const char *dir, const char *content)
+{
+    struct source_file f = {.name = text(m, name), .raw_name = text(m, name), .found = 0};
+    if (content) {
+        char *path = mem_printf("%s/source-%zu", dir, m->files.count);
+        FILE *out = fopen(path, "w");
+        if (!out || fputs(content, out) < 0 || fclose(out) != 0) {
+            fprintf(stderr, "%s: cannot be written\n", path);
+            exit(1);
+        }
+        f.found = text(m, path);
+        mem_free(path);
+    }
+    *vec_push(&m->files) = f;
+    return (uint32_t)(m->files.count - 1);
+}
+
+static struct metric *add_metric(struct maker *m, const char *name, const char *shown, const char *unit,
+                                 const char *description)
+{
+    struct metric *metric = vec_push(&m->metrics);
+    *metric = (struct metric){.name = text(m, name),
+                              .display_name = text(m, shown),
+                              .unit = text(m, unit),
+                              .description = text(m, description),
+                              .percent = true,
+                              .display = true,
+                              .has_exclusive = true};
+    return metric;
+}
+
+static void plus(double *sum, double value)
+{
+    if (!isnan(value))
+        *sum = isnan(*sum) ? value : *sum + value;
+}
+
+/* Sums of the measured metrics; `ratio`, when below the count, is the quotient of the first two, as a computed metric
+ * is: from the sums. */
+static struct experiment *maker_finish(struct maker *m, size_t ratio)
+{
+    struct experiment *e = m->e;
+    size_t n = m->places.count, metrics = m->metrics.count;
+    e->inclusive = mem_alloc((metrics * n + 1) * sizeof(double));
+    e->exclusive = mem_alloc((metrics * n + 1) * sizeof(double));
+    for (size_t k = 0; k < metrics; k++) {
+        double *in = e->inclusive + k * n, *ex = e->exclusive + k * n;
+        for (size_t i = 0; i < n; i++)
+            in[i] = ex[i] = m->own.items[i * MAX_METRICS + k];
+        for (size_t i = n; i-- > 1;) {
+            place_ix parent = m->places.items[i].parent;
+            plus(&in[parent], in[i]);
+            if (m->places.items[i].kind == PLACE_LINE)
+                plus(&ex[parent], ex[i]);
+        }
+        for (size_t i = 0; k == ratio && i < n; i++) {
+            in[i] = e->inclusive[i] == 0 ? NAN : e->inclusive[n + i] / e->inclusive[i];
+            ex[i] = e->exclusive[i] == 0 ? NAN : e->exclusive[n + i] / e->exclusive[i];
+        }
+    }
+    e->places = m->places.items;
+    e->place_count = n;
+    e->files = m->files.items;
+    e->file_count = m->files.count;
+    e->metrics = m->metrics.items;
+    e->metric_count = metrics;
+    vec_release(&m->own);
+    return e;
+}
+
+void sample_free(struct experiment *e)
+{
+    strtab_free(e->strings);
+    mem_free(e->places);
+    mem_free(e->files);
+    mem_free(e->metrics);
+    mem_free(e->inclusive);
+    mem_free(e->exclusive);
+    mem_free(e->processes);
+    mem_free(e);
+}
+
+static void add_process(struct maker *m, const char *host, const char *command, uint32_t threads)
+{
+    m->e->processes = mem_calloc(1, sizeof *m->e->processes);
+    m->e->process_count = 1;
+    *m->e->processes = (struct hpcprof_process){.source_file = text(m, "heat.node7.4711.hpcprof"),
+                                                .host = text(m, host),
+                                                .command = text(m, command),
+                                                .machine = text(m, "AMD EPYC 7763 64-Core Processor"),
+                                                .kernel = text(m, "Linux 6.1.0"),
+                                                .sampler = text(m, "papi"),
+                                                .start_ns = 1767225600000000000ull,
+                                                .end_ns = 1767225612500000000ull,
+                                                .rank = -1,
+                                                .thread_count = threads,
+                                                .complete = true};
+}
+
+/* ---- heat ---- */
+
+static const char heat_f90[] = "! Heat conduction on an unstructured mesh: the solver.\n"
+                               "module heat\n"
+                               "  use iso_c_binding, only: c_int, c_double\n"
+                               "  implicit none\n"
+                               "contains\n"
+                               "\n"
+                               "  ! y = A x, the matrix in compressed rows: the gather through `col` is what costs.\n"
+                               "  subroutine spmv(n, row, col, a, x, y)\n"
+                               "    integer(c_int), intent(in) :: n, row(n + 1), col(*)\n"
+                               "    real(c_double), intent(in) :: a(*), x(n)\n"
+                               "    real(c_double), intent(out) :: y(n)\n"
+                               "    integer :: i, k\n"
+                               "    real(c_double) :: s\n"
+                               "    do i = 1, n\n"
+                               "      s = 0.0d0\n"
+                               "      do k = row(i), row(i + 1) - 1\n"
+                               "        s = s + a(k) * x(col(k))\n"
+                               "      end do\n"
+                               "      y(i) = s\n"
+                               "    end do\n"
+                               "  end subroutine spmv\n"
+                               "\n"
+                               "  pure function dot(n, x, y) result(s)\n"
+                               "    integer(c_int), intent(in) :: n\n"
+                               "    real(c_double), intent(in) :: x(n), y(n)\n"
+                               "    real(c_double) :: s\n"
+                               "    integer :: i\n"
+                               "    s = 0.0d0\n"
+                               "    do i = 1, n\n"
+                               "      s = s + x(i) * y(i)\n"
+                               "    end do\n"
+                               "  end function dot\n"
+                               "\n"
+                               "  subroutine axpy(n, alpha, x, y)\n"
+                               "    integer(c_int), intent(in) :: n\n"
+                               "    real(c_double), intent(in) :: alpha, x(n)\n"
+                               "    real(c_double), intent(inout) :: y(n)\n"
+                               "    integer :: i\n"
+                               "    do i = 1, n\n"
+                               "      y(i) = y(i) + alpha * x(i)\n"
+                               "    end do\n"
+                               "  end subroutine axpy\n"
+                               "\n"
+                               "  ! Conjugate gradients until the residual is below `tol`.\n"
+                               "  subroutine cg(n, row, col, a, b, x, tol, iterations) bind(c, name='cg')\n"
+                               "    integer(c_int), value :: n\n"
+                               "    integer(c_int), intent(in) :: row(n + 1), col(*)\n"
+                               "    real(c_double), intent(in) :: a(*), b(n)\n"
+                               "    real(c_double), intent(inout) :: x(n)\n"
+                               "    real(c_double), value :: tol\n"
+                               "    integer(c_int), intent(out) :: iterations\n"
+                               "    real(c_double), allocatable :: r(:), p(:), q(:)\n"
+                               "    real(c_double) :: alpha, beta, rr, rr_new\n"
+                               "    allocate(r(n), p(n), q(n))\n"
+                               "    r = b; p = r; rr = dot(n, r, r); iterations = 0\n"
+                               "    do while (rr > tol * tol)\n"
+                               "      call spmv(n, row, col, a, p, q)\n"
+                               "      alpha = rr / dot(n, p, q)\n"
+                               "      call axpy(n, alpha, p, x)\n"
+                               "      call axpy(n, -alpha, q, r)\n"
+                               "      rr_new = dot(n, r, r)\n"
+                               "      beta = rr_new / rr\n"
+                               "      p = r + beta * p\n"
+                               "      rr = rr_new\n"
+                               "      iterations = iterations + 1\n"
+                               "    end do\n"
+                               "  end subroutine cg\n"
+                               "end module heat\n";
+
+static const char driver_c[] = "/* Builds a mesh with shuffled vertices and steps the heat equation through time. */\n"
+                               "#include <stdio.h>\n"
+                               "#include <stdlib.h>\n"
+                               "#include \"mesh.h\"\n"
+                               "\n"
+                               "void cg(int n, const int *row, const int *col, const double *a, const double *b, "
+                               "double *x, double tol, int *iterations);\n"
+                               "\n"
+                               "static void shuffle(int *order, int n)\n"
+                               "{\n"
+                               "    for (int i = n - 1; i > 0; i--) {\n"
+                               "        int k = rand() % (i + 1), t = order[i]; /* a bad generator is good enough */\n"
+                               "        order[i] = order[k];\n"
+                               "        order[k] = t;\n"
+                               "    }\n"
+                               "}\n"
+                               "\n"
+                               "int main(int argc, char **argv)\n"
+                               "{\n"
+                               "    int steps = argc > 1 ? atoi(argv[1]) : 20, iterations;\n"
+                               "    struct mesh *m = mesh_create(400, 400);\n"
+                               "    shuffle(m->order, m->n);\n"
+                               "    mesh_assemble(m);\n"
+                               "    for (int step = 0; step < steps; step++) {\n"
+                               "        for (int i = 0; i < m->n; i++)\n"
+                               "            m->b[i] = m->x[i] + 0.5 * m->source[i];\n"
+                               "        cg(m->n, m->row, m->col, m->a, m->b, m->x, 1e-8, &iterations);\n"
+                               "        printf(\"step %d: %d iterations\\n\", step, iterations);\n"
+                               "    }\n"
+                               "    return 0;\n"
+                               "}\n";
+
+static const double PERIOD = 4e6; /* ns a sample */
+
+static void heat_metrics(struct maker *m)
+{
+    struct metric *t =
+        add_metric(m, "TIME", "Task clock", "ns", "Time a thread was running, as the kernel's task clock counts it");
+    t->event = text(m, "perf::TASK-CLOCK");
+    t->period = 4000000;
+    t->sort_by = true;
+    struct metric *c = add_metric(m, "L2_MISS", "L2 misses", "misses", "Loads that missed the second-level cache");
+    c->event = text(m, "PAPI_L2_DCM");
+    c->period = 100003;
+    struct metric *r = add_metric(m, "MISS_RATE", "Misses per ns", "misses/ns", "");
+    r->formula = text(m, "L2_MISS / TIME");
+    r->percent = false;
+}
+
+static double ms(double samples)
+{
+    return samples * PERIOD;
+}
+
+static double misses(double samples)
+{
+    return samples * 100003;
+}
+
+static void heat_cg(struct maker *m, place_ix file, uint32_t heat)
+{
+    place_ix cg = add(m, PLACE_PROC, file, "cg", heat, 45, 68);
+    m->places.items[cg].address = 0x1520;
+    m->places.items[cg].full_name = text(m, "cg (n, row, col, a, b, x, tol, iterations)");
+    place_ix loop = add_loop(m, cg, heat, 56, 67, LOOP_PLAIN, 1, 1, 0x1600);
+    place_ix spmv = add_inline(m, loop, "spmv", heat, 8, 21, heat, 57);
+    place_ix rows = add_loop(m, spmv, heat, 14, 20, LOOP_PLAIN, 1, 1, 0x1640);
+    place_ix inner = add_loop(m, rows, heat, 16, 18, LOOP_VECTOR, 1, 2, 0x1660);
+    add_line(m, inner, heat, 16, ms(61), NAN);
+    add_line(m, inner, heat, 17, ms(1502), misses(912));
+    place_ix rest = add_loop(m, rows, heat, 16, 18, LOOP_REMAINDER, 2, 2, 0x16c0);
+    add_line(m, rest, heat, 17, ms(88), misses(51));
+    add_line(m, rows, heat, 14, ms(12), NAN);
+    add_line(m, rows, heat, 19, ms(40), misses(7));
+    place_ix dot = add_inline(m, loop, "dot", heat, 23, 32, heat, 58);
+    place_ix dot_loop = add_loop(m, dot, heat, 29, 31, LOOP_VECTOR, 1, 1, 0x1700);
+    add_line(m, dot_loop, heat, 30, ms(210), misses(40));
+    place_ix axpy = add_inline(m, loop, "axpy", heat, 34, 42, heat, 59);
+    add_line(m, add_loop(m, axpy, heat, 39, 41, LOOP_UNROLLED, 1, 1, 0x1780), heat, 40, ms(118), misses(33));
+    place_ix axpy2 = add_inline(m, loop, "axpy", heat, 34, 42, heat, 60);
+    add_line(m, add_loop(m, axpy2, heat, 39, 41, LOOP_UNROLLED, 1, 1, 0x17c0), heat, 40, ms(121), misses(30));
+    place_ix dot2 = add_inline(m, loop, "dot", heat, 23, 32, heat, 61);
+    add_line(m, add_loop(m, dot2, heat, 29, 31, LOOP_VECTOR, 1, 1, 0x1800), heat, 30, ms(190), misses(36));
+    place_ix update = add_loop(m, loop, heat, 63, 63, LOOP_VECTOR, 1, 1, 0x1840);
+    add_line(m, update, heat, 63, ms(142), misses(44));
+    add_line(m, cg, heat, 55, ms(3), NAN);
+}
+
+struct experiment *sample_heat(const char *dir)
+{
+    struct maker m = maker_begin("heat conduction, 20 steps");
+    heat_metrics(&m);
+    add_process(&m, "node7", "/home/someone/bin/heat 20", 1);
+    uint32_t driver = add_file(&m, "driver.c", dir, driver_c);
+    uint32_t heat = add_file(&m, "heat.f90", dir, heat_f90);
+    uint32_t mesh = add_file(&m, "mesh.c", dir, NULL);
+    add(&m, PLACE_PROGRAM, PLACE_NONE, "heat", SOURCE_NONE, 0, 0);
+    place_ix program = add(&m, PLACE_MODULE, 0, "heat", SOURCE_NONE, 0, 0);
+    place_ix driver_file = add(&m, PLACE_FILE, program, "driver.c", driver, 0, 0);
+    place_ix main_proc = add(&m, PLACE_PROC, driver_file, "main", driver, 17, 31);
+    place_ix shuffle = add_inline(&m, main_proc, "shuffle", driver, 8, 15, driver, 21);
+    add_line(&m, add_loop(&m, shuffle, driver, 10, 14, LOOP_PLAIN, 1, 1, 0x1180), driver, 11, ms(14), misses(9));
+    place_ix steps = add_loop(&m, main_proc, driver, 23, 29, LOOP_PLAIN, 1, 1, 0x1200);
+    place_ix fill = add_loop(&m, steps, driver, 24, 25, LOOP_VECTOR, 1, 1, 0x1240);
+    m.places.items[fill].irreducible = true;
+    add_line(&m, fill, driver, 25, ms(9), misses(4));
+    place_ix heat_file = add(&m, PLACE_FILE, program, "heat.f90", heat, 0, 0);
+    heat_cg(&m, heat_file, heat);
+    place_ix mesh_file = add(&m, PLACE_FILE, program, "mesh.c", mesh, 0, 0);
+    place_ix assemble = add(&m, PLACE_PROC, mesh_file, "mesh_assemble", mesh, 80, 140);
+    add_line(&m, add_loop(&m, assemble, mesh, 96, 131, LOOP_PLAIN, 1, 1, 0x1300), mesh, 101, ms(77), misses(61));
+    place_ix libc = add(&m, PLACE_MODULE, 0, "libc.so.6", SOURCE_NONE, 0, 0);
+    place_ix nowhere = add(&m, PLACE_FILE, libc, "", SOURCE_NONE, 0, 0);
+    place_ix copy = add(&m, PLACE_PROC, nowhere, "__memset_avx2_unaligned_erms", SOURCE_NONE, 0, 0);
+    add_line(&m, copy, SOURCE_NONE, 0, ms(21), NAN);
+    place_ix rand_proc = add(&m, PLACE_PROC, nowhere, "random_r", SOURCE_NONE, 0, 0);
+    add_line(&m, rand_proc, SOURCE_NONE, 0, ms(5), NAN);
+    return maker_finish(&m, 2);
+}
+
+/* ---- hostile ---- */
+
+#define ATTACK "<script>window.hacked=1</script><img src=x onerror=\"window.hacked=1\">"
+
+struct experiment *sample_hostile(const char *dir)
+{
+    struct maker m = maker_begin("</title>" ATTACK);
+    struct metric *t =
+        add_metric(&m, "T" ATTACK, ATTACK " \"onerror=", "</script>" ATTACK, "'\"><svg onload=window.hacked=1>");
+    t->event = text(&m, ATTACK);
+    t->period = 1;
+    struct metric *u = add_metric(&m, "__proto__", "constructor", "", "");
+    u->has_exclusive = false;
+    add_process(&m, ATTACK, ATTACK " " ATTACK, 1);
+    uint32_t bad = add_file(&m, "a" ATTACK ".c", dir,
+                            "// " ATTACK "\n</pre></script>" ATTACK "\n\xff\xfe latin \xe9\n\"onerror=\n");
+    add(&m, PLACE_PROGRAM, PLACE_NONE, ATTACK, SOURCE_NONE, 0, 0);
+    place_ix module = add(&m, PLACE_MODULE, 0, "\"onerror=\"window.hacked=1", SOURCE_NONE, 0, 0);
+    place_ix file = add(&m, PLACE_FILE, module, "a" ATTACK ".c", bad, 0, 0);
+    place_ix proc = add(&m, PLACE_PROC, file, "</script>" ATTACK, bad, 1, 3);
+    add_line(&m, proc, bad, 1, 10, 1);
+    add_line(&m, proc, bad, 2, 20, NAN);
+    place_ix other = add(&m, PLACE_PROC, file, "bad\xff utf8 \x01 \xe2\x80\xae right-to-left", bad, 3, 3);
+    add_line(&m, other, bad, 3, 5, NAN);
+    /* beyond the end of the text: the file changed after it was compiled */
+    add_line(&m, other, bad, 4000000000u, 2, NAN);
+    return maker_finish(&m, SIZE_MAX);
+}
+
+/* ---- large ---- */
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static void fill_procedure(struct maker *m, place_ix proc, uint32_t file, uint32_t first, uint64_t *seed)
+{
+    place_ix scopes[6] = {proc};
+    int depth = 0;
+    uint32_t line = first;
+    for (int i = 0; i < 20; i++) {
+        uint64_t r = next_random(seed);
+        if (r % 5 == 0 && depth < 5) {
+            scopes[depth + 1] = r % 3 ? add_loop(m, scopes[depth], file, line, line + 9, LOOP_PLAIN, 1, 1, r >> 40)
+                                      : add_inline(m, scopes[depth], "std::vector<double>::operator[]", file, line,
+                                                   line + 2, file, line);
+            depth++;
+        } else if (r % 7 == 1 && depth > 0)
+            depth--;
+        place_ix ix = add(m, PLACE_LINE, scopes[depth], "", file, line, line);
+        for (size_t k = 0; k < m->metrics.count; k++)
+            if ((next_random(seed) & 3) != 0)
+                m->own.items[ix * MAX_METRICS + k] =
+                    (double)(next_random(seed) % 1000 * (next_random(seed) % 1000)) * 1000003;
+        line += (uint32_t)(r >> 33) % 4;
+    }
+}
+
+struct experiment *sample_large(size_t places, size_t metrics)
+{
+    struct maker m = maker_begin("a large program");
+    uint64_t seed = 88172645463325252ull;
+    char name[120];
+    for (size_t k = 0; k < metrics && k < MAX_METRICS; k++) {
+        snprintf(name, sizeof name, "EVENT_%zu", k);
+        struct metric *metric = add_metric(&m, name, name, "events", "");
+        metric->period = 1000003;
+        metric->event = metric->name;
+        metric->sort_by = k == 0;
+    }
+    add(&m, PLACE_PROGRAM, PLACE_NONE, "large", SOURCE_NONE, 0, 0);
+    place_ix module = 0, file_place = 0;
+    uint32_t file = 0;
+    for (size_t procs = 0; m.places.count < places; procs++) {
+        if (procs % 4000 == 0) {
+            snprintf(name, sizeof name, "lib%zu.so", procs / 4000);
+            module = add(&m, PLACE_MODULE, 0, name, SOURCE_NONE, 0, 0);
+        }
+        if (procs % 40 == 0) {
+            snprintf(name, sizeof name, "src/part%zu/unit%zu.cpp", procs / 400, procs / 40);
+            file = add_file(&m, name, NULL, NULL);
+            file_place = add(&m, PLACE_FILE, module, name, file, 0, 0);
+        }
+        snprintf(name, sizeof name, "solver::Kernel<%zu>::apply_%llx", procs % 97,
+                 (unsigned long long)next_random(&seed) >> 40);
+        uint32_t first = (uint32_t)(procs % 40) * 60 + 1;
+        place_ix proc = add(&m, PLACE_PROC, file_place, name, file, first, first + 59);
+        fill_procedure(&m, proc, file, first, &seed);
+    }
+    return maker_finish(&m, SIZE_MAX);
+}

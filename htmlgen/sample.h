@@ -1,0 +1,17 @@
+/* Experiments made by hand, for the tests of htmlgen and of the page. */
+#ifndef HTMLGEN_SAMPLE_H
+#define HTMLGEN_SAMPLE_H
+
+#include "metrics/metrics.h"
+
+/* A small program as one would measure it: loops in several instances, inlined calls, a module without debug
+   information, a file that was not found, cells without data, a ratio. Writes its source files into the folder `dir`.
+ */
+struct experiment *sample_heat(const char *dir);
+/* The same kind of thing with names and text that try to become markup or script. */
+struct experiment *sample_hostile(const char *dir);
+/* About `places` places and `metrics` metrics, made from a fixed seed. Has no source text. */
+struct experiment *sample_large(size_t places, size_t metrics);
+void sample_free(struct experiment *);
+
+#endif

@@ -1,0 +1,353 @@
+/*
+ * The database's files. The page (templates/index.html) carries the head, which is JSON and names everything else; the
+ * rest comes in data/ as one script call a file, or in elements of the page itself when all is one file:
+ *
+ *     index.html          head, style, script
+ *     data/places.js      hpcview_data("places","<base64 of zlib>")
+ *     data/metric-K.js    the columns of one or more metrics
+ *     data/source-K.js    source texts
+ */
+#include "config.h"
+#include "htmlgen/htmlgen_int.h"
+
+#include <stdio.h>
+
+/* In the order of enum source_state; documented words of the format. */
+static const char *const source_state_words[] = {"text", "missing", "left-out", "too-large", "unreadable"};
+
+/* Metrics share files where there are more than this, so that comparing forty runs does not give forty files. */
+enum { METRIC_FILES_WANTED = 24 };
+
+struct writer {
+    const struct experiment *e;
+    bool single_file;
+    const char *dir;   /* where the folder is being made; NULL for a single file */
+    struct buf inside; /* data elements for a single file */
+    struct source_text *texts;
+    size_t string_count, source_chunks, metrics_per_chunk;
+    size_t *metric_offset, *metric_bytes; /* in the chunk's bytes */
+    struct warnings *warnings;
+};
+
+/* ---- data blocks ---- */
+
+static int write_file(const struct writer *w, const char *name, const struct buf *base64, struct err *err)
+{
+    char *path = mem_printf("%s/data/%s.js", w->dir, name);
+    struct outfile *out;
+    int status = outfile_create(path, &out, err);
+    mem_free(path);
+    if (status < 0)
+        return -1;
+    outfile_printf(out, "hpcview_data(\"%s\",\"", name);
+    outfile_write(out, base64->bytes, base64->len);
+    outfile_printf(out, "\");\n");
+    return outfile_commit(out, err);
+}
+
+/* One named block of the database, compressed; `name` is ours and needs no escaping. */
+static int put_block(struct writer *w, const char *name, const struct buf *bytes, struct err *err)
+{
+    struct buf base64 = {0};
+    int status = htmlgen_compress(&base64, bytes->bytes, bytes->len, err);
+    if (status == 0 && w->single_file)
+        buf_printf(&w->inside, "<script type=\"application/x-hpcview\" id=\"data-%s\">%s</script>\n", name,
+                   base64.bytes);
+    else if (status == 0)
+        status = write_file(w, name, &base64, err);
+    buf_release(&base64);
+    return status;
+}
+
+static int put_places(struct writer *w, struct err *err)
+{
+    struct buf bytes = {0};
+    htmlgen_place_columns(&bytes, w->e, &w->string_count);
+    int status = put_block(w, "places", &bytes, err);
+    buf_release(&bytes);
+    return status;
+}
+
+static size_t metric_chunks(const struct writer *w)
+{
+    return (w->e->metric_count + w->metrics_per_chunk - 1) / w->metrics_per_chunk;
+}
+
+static int put_metrics(struct writer *w, struct err *err)
+{
+    const struct experiment *e = w->e;
+    int status = 0;
+    for (size_t chunk = 0; status == 0 && chunk < metric_chunks(w); chunk++) {
+        struct buf bytes = {0};
+        char name[40];
+        for (size_t m = chunk * w->metrics_per_chunk; m < e->metric_count && m / w->metrics_per_chunk == chunk; m++) {
+            w->metric_offset[m] = bytes.len;
+            htmlgen_metric_column(&bytes, e->inclusive + m * e->place_count,
+                                  e->metrics[m].has_exclusive ? e->exclusive + m * e->place_count : NULL,
+                                  e->place_count);
+            w->metric_bytes[m] = bytes.len - w->metric_offset[m];
+        }
+        snprintf(name, sizeof name, "metric-%zu", chunk);
+        status = put_block(w, name, &bytes, err);
+        buf_release(&bytes);
+    }
+    return status;
+}
+
+static int put_sources(struct writer *w, struct err *err)
+{
+    int status = 0;
+    for (size_t chunk = 0; status == 0 && chunk < w->source_chunks; chunk++) {
+        struct buf text = {0};
+        char name[40];
+        htmlgen_sources_chunk(w->e, w->texts, chunk, &text, w->warnings);
+        snprintf(name, sizeof name, "source-%zu", chunk);
+        status = put_block(w, name, &text, err);
+        buf_release(&text);
+    }
+    return status;
+}
+
+/* ---- the head ---- */
+
+static void put_string(struct jsonout *j, const char *key, const char *value)
+{
+    json_key(j, key);
+    json_string(j, value);
+}
+
+static void put_u64(struct jsonout *j, const char *key, uint64_t value)
+{
+    json_key(j, key);
+    json_u64(j, value);
+}
+
+static void put_bool(struct jsonout *j, const char *key, bool value)
+{
+    json_key(j, key);
+    json_bool(j, value);
+}
+
+static void head_metrics(const struct writer *w, struct jsonout *j)
+{
+    const struct experiment *e = w->e;
+    json_key(j, "metrics");
+    json_begin_array(j);
+    for (size_t i = 0; i < e->metric_count; i++) {
+        const struct metric *m = &e->metrics[i];
+        json_begin_object(j);
+        put_string(j, "name", strtab_get(e->strings, m->name));
+        put_string(j, "display_name", strtab_get(e->strings, m->display_name));
+        put_string(j, "unit", strtab_get(e->strings, m->unit));
+        put_string(j, "description", strtab_get(e->strings, m->description));
+        put_string(j, "formula", strtab_get(e->strings, m->formula));
+        put_string(j, "event", strtab_get(e->strings, m->event));
+        put_u64(j, "period", m->period);
+        put_bool(j, "percent", m->percent);
+        put_bool(j, "display", m->display);
+        put_bool(j, "sort_by", m->sort_by);
+        put_bool(j, "estimated", m->estimated);
+        put_bool(j, "has_exclusive", m->has_exclusive);
+        put_u64(j, "chunk", i / w->metrics_per_chunk);
+        put_u64(j, "offset", w->metric_offset[i]);
+        put_u64(j, "bytes", w->metric_bytes[i]);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void head_files(const struct writer *w, struct jsonout *j)
+{
+    const struct experiment *e = w->e;
+    json_key(j, "files");
+    json_begin_array(j);
+    for (size_t i = 0; i < e->file_count; i++) {
+        json_begin_array(j);
+        json_string(j, strtab_get(e->strings, e->files[i].name));
+        json_string(j, source_state_words[w->texts[i].state]);
+        if (w->texts[i].state == SOURCE_TEXT) {
+            json_u64(j, w->texts[i].chunk);
+            json_u64(j, w->texts[i].offset);
+            json_u64(j, w->texts[i].bytes);
+        }
+        json_end_array(j);
+    }
+    json_end_array(j);
+}
+
+/* The command with the program's folder left out: it is of no use elsewhere, and tells about the machine. */
+static const char *shown_command(const char *command)
+{
+    size_t word = strcspn(command, " ");
+    const char *start = command;
+    for (const char *p = command; p < command + word; p++)
+        if (*p == '/' && p + 1 < command + word)
+            start = p + 1;
+    return start;
+}
+
+static void head_processes(const struct writer *w, struct jsonout *j)
+{
+    const struct experiment *e = w->e;
+    json_key(j, "processes");
+    json_begin_array(j);
+    for (size_t i = 0; i < e->process_count; i++) {
+        const struct hpcprof_process *p = &e->processes[i];
+        json_begin_object(j);
+        put_string(j, "source", path_base(strtab_get(e->strings, p->source_file)));
+        put_string(j, "host", strtab_get(e->strings, p->host));
+        put_string(j, "command", shown_command(strtab_get(e->strings, p->command)));
+        put_string(j, "machine", strtab_get(e->strings, p->machine));
+        put_string(j, "kernel", strtab_get(e->strings, p->kernel));
+        put_string(j, "sampler", strtab_get(e->strings, p->sampler));
+        json_key(j, "start_ms"); /* a double holds milliseconds since 1970 exactly, nanoseconds not */
+        json_double(j, (double)(p->start_ns / 1000000));
+        json_key(j, "seconds");
+        if (p->start_ns && p->end_ns >= p->start_ns)
+            json_double(j, (double)(p->end_ns - p->start_ns) / 1e9);
+        else
+            json_null(j);
+        put_u64(j, "threads", p->thread_count);
+        json_key(j, "rank");
+        json_i64(j, p->rank);
+        json_key(j, "exit_status");
+        json_i64(j, p->exit_status);
+        put_bool(j, "complete", p->complete);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void head_warnings(const struct writer *w, struct jsonout *j)
+{
+    json_key(j, "warnings");
+    json_begin_array(j);
+    for (size_t i = 0; w->warnings && i < warnings_count(w->warnings); i++)
+        json_string(j, warnings_get(w->warnings, i));
+    json_end_array(j);
+}
+
+static void make_head(const struct writer *w, struct buf *head)
+{
+    struct jsonout j = {.out = head};
+    json_begin_object(&j);
+    put_string(&j, "format", "hpcview-database");
+    put_u64(&j, "version", HTMLGEN_VERSION);
+    put_string(&j, "generator", PACKAGE_STRING);
+    put_string(&j, "title", strtab_get(w->e->strings, w->e->title));
+    put_u64(&j, "places", w->e->place_count);
+    put_u64(&j, "strings", w->string_count);
+    put_u64(&j, "source_chunks", w->source_chunks);
+    head_metrics(w, &j);
+    head_files(w, &j);
+    head_processes(w, &j);
+    head_warnings(w, &j);
+    json_end_object(&j);
+}
+
+/* ---- the page ---- */
+
+static void policy(const struct writer *w, struct buf *out)
+{
+    buf_str(out, "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'sha256-");
+    htmlgen_sha256_base64(out, htmlgen_style, htmlgen_style_len);
+    buf_str(out, "'; script-src 'sha256-");
+    htmlgen_sha256_base64(out, htmlgen_script, htmlgen_script_len);
+    /* The data scripts: 'self' where the page comes from a server, file: where it comes from disk. Trusted Types make
+       the browser itself refuse text as markup. */
+    buf_str(out, w->single_file ? "'" : "' 'self' file:");
+    buf_str(out, "; require-trusted-types-for 'script'; trusted-types hpcview");
+}
+
+/* The template with its @WORDS@ replaced, in one pass, so that nothing in what is put in is looked at again. */
+static void make_page(const struct writer *w, const struct buf *head, struct buf *out)
+{
+    const char *p = (const char *)htmlgen_page, *end = p + htmlgen_page_len;
+    while (p < end) {
+        const char *at = memchr(p, '@', (size_t)(end - p));
+        const char *close = at ? memchr(at + 1, '@', (size_t)(end - at - 1)) : NULL;
+        if (!close) {
+            buf_add(out, p, (size_t)(end - p));
+            return;
+        }
+        size_t n = (size_t)(close - at - 1);
+        buf_add(out, p, (size_t)(at - p));
+        if (n == 5 && memcmp(at + 1, "TITLE", n) == 0)
+            htmlgen_escape(out, strtab_get(w->e->strings, w->e->title));
+        else if (n == 6 && memcmp(at + 1, "POLICY", n) == 0)
+            policy(w, out);
+        else if (n == 5 && memcmp(at + 1, "STYLE", n) == 0)
+            buf_add(out, htmlgen_style, htmlgen_style_len);
+        else if (n == 6 && memcmp(at + 1, "SCRIPT", n) == 0)
+            buf_add(out, htmlgen_script, htmlgen_script_len);
+        else if (n == 4 && memcmp(at + 1, "HEAD", n) == 0)
+            buf_add(out, head->bytes, head->len);
+        else if (n == 4 && memcmp(at + 1, "DATA", n) == 0)
+            buf_add(out, w->inside.bytes, w->inside.len);
+        p = close + 1;
+    }
+}
+
+static int write_page(const struct writer *w, const char *path, struct err *err)
+{
+    struct buf head = {0}, page = {0};
+    struct outfile *out;
+    make_head(w, &head);
+    make_page(w, &head, &page);
+    int status = outfile_create(path, &out, err);
+    if (status == 0) {
+        outfile_write(out, page.bytes, page.len);
+        status = outfile_commit(out, err);
+    }
+    buf_release(&head);
+    buf_release(&page);
+    return status;
+}
+
+/* The head comes last: the blocks before it say where things lie in them, and reading the sources may bring warnings.
+ */
+static int write_all(struct writer *w, const char *page_path, struct err *err)
+{
+    int status = put_places(w, err);
+    if (status == 0)
+        status = put_metrics(w, err);
+    if (status == 0)
+        status = put_sources(w, err);
+    return status == 0 ? write_page(w, page_path, err) : -1;
+}
+
+static int write_folder(struct writer *w, const char *path, struct err *err)
+{
+    struct outdir *dir;
+    if (outdir_create(path, "data/places.js", &dir, err) < 0)
+        return -1;
+    w->dir = outdir_path(dir);
+    char *data = path_join(w->dir, "data"), *page = path_join(w->dir, "index.html");
+    int status = dir_make(data, err);
+    if (status == 0)
+        status = write_all(w, page, err);
+    mem_free(data);
+    mem_free(page);
+    if (status < 0) {
+        outdir_abandon(dir);
+        return -1;
+    }
+    return outdir_commit(dir, err);
+}
+
+int htmlgen_write(const struct experiment *e, const char *path, const struct htmlgen_options *opts,
+                  struct warnings *warnings, struct err *err)
+{
+    struct writer w = {.e = e, .single_file = opts && opts->single_file, .warnings = warnings};
+    w.texts = mem_calloc(e->file_count + 1, sizeof *w.texts);
+    w.metric_offset = mem_calloc(e->metric_count + 1, sizeof *w.metric_offset);
+    w.metric_bytes = mem_calloc(e->metric_count + 1, sizeof *w.metric_bytes);
+    w.metrics_per_chunk = e->metric_count / METRIC_FILES_WANTED + 1;
+    w.source_chunks = htmlgen_sources_plan(e, opts && opts->no_sources, w.texts, warnings);
+    int status = w.single_file ? write_all(&w, path, err) : write_folder(&w, path, err);
+    buf_release(&w.inside);
+    mem_free(w.texts);
+    mem_free(w.metric_offset);
+    mem_free(w.metric_bytes);
+    return status < 0 ? err_in(err, "writing the database %s", path) : 0;
+}

@@ -1,0 +1,94 @@
+// What a place is called, in parts a view can style.
+
+import { Kind, type Model, NONE, type PlaceIx, Role } from '../model/data';
+
+export interface Label {
+  readonly text: string;
+  readonly detail: string; // muted, behind the text
+  readonly badges: readonly string[];
+}
+
+export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+export function fileName(model: Model, file: number): string {
+  return file === NONE ? '' : model.files[file].name;
+}
+
+/** "heat.f90:52–60", with the base name of the file. */
+export function lineRange(model: Model, place: PlaceIx): string {
+  const { file, lineFirst, lineLast } = model.places;
+  const name = baseName(fileName(model, file[place]));
+  const first = lineFirst[place];
+  const last = lineLast[place];
+  if (first === 0) return name;
+  return `${name}:${first}${last > first ? `–${last}` : ''}`;
+}
+
+const ROLE_BADGES: { readonly [role: number]: string } = { [Role.Vector]: 'vector', [Role.Remainder]: 'remainder', [Role.Unrolled]: 'unrolled' };
+
+function loopLabel(model: Model, place: PlaceIx): Label {
+  const { places } = model;
+  const badges: string[] = [];
+  const role = ROLE_BADGES[places.role[place]];
+  if (role) badges.push(role);
+  if (places.irreducible[place]) badges.push('irreducible');
+  if (places.instances[place] > 1) badges.push(`${places.instance[place]} of ${places.instances[place]}`);
+  const where = lineRange(model, place);
+  return { text: where ? `loop at ${where}` : 'loop', detail: where ? '' : `at address ${address(model, place)}`, badges };
+}
+
+function inlineLabel(model: Model, place: PlaceIx): Label {
+  const { places } = model;
+  const name = places.strings[places.name[place]] || 'a procedure without name';
+  const file = baseName(fileName(model, places.callFile[place]));
+  const line = places.callLine[place];
+  const at = file && line ? `inlined at ${file}:${line}` : line ? `inlined at line ${line}` : 'inlined';
+  return { text: name, detail: at, badges: [] };
+}
+
+export function address(model: Model, place: PlaceIx): string {
+  const high = model.places.addressHigh[place];
+  const low = model.places.addressLow[place].toString(16);
+  return high ? `0x${high.toString(16)}${low.padStart(8, '0')}` : `0x${low}`;
+}
+
+const NAMELESS: { readonly [kind: number]: string } = {
+  [Kind.Program]: 'program',
+  [Kind.Module]: 'code outside any module',
+  [Kind.File]: 'no source file known',
+  [Kind.Procedure]: 'code without symbol',
+};
+
+export function labelOf(model: Model, place: PlaceIx): Label {
+  const { places } = model;
+  switch (places.kind[place]) {
+    case Kind.Loop:
+      return loopLabel(model, place);
+    case Kind.Inline:
+      return inlineLabel(model, place);
+    case Kind.Line:
+      return places.lineFirst[place] === 0
+        ? { text: 'no line known', detail: '', badges: [] }
+        : { text: lineRange(model, place) || `line ${places.lineFirst[place]}`, detail: '', badges: [] };
+    default:
+      return { text: places.strings[places.name[place]] || NAMELESS[places.kind[place]] || '', detail: '', badges: [] };
+  }
+}
+
+const KIND_NAMES = ['program', 'load module', 'file', 'procedure', 'inlined call', 'loop', 'line'] as const;
+export const kindName = (kind: number): string => KIND_NAMES[kind];
+
+/** The whole story, for tooltips. */
+export function describe(model: Model, place: PlaceIx): string {
+  const { places } = model;
+  const label = labelOf(model, place);
+  const full = places.strings[places.fullName[place]];
+  const parts = [`${kindName(places.kind[place])}: ${full || label.text}`];
+  if (label.detail) parts.push(label.detail);
+  if (label.badges.length) parts.push(label.badges.join(', '));
+  const file = fileName(model, places.file[place]);
+  if (file && places.kind[place] !== Kind.File && places.lineFirst[place])
+    parts.push(`${file}:${places.lineFirst[place]}${places.lineLast[place] > places.lineFirst[place] ? `–${places.lineLast[place]}` : ''}`);
+  if (places.addressLow[place] || places.addressHigh[place]) parts.push(`address ${address(model, place)}`);
+  return parts.join('\n');
+}

@@ -1,0 +1,107 @@
+// What a database holds, after reading. doc/formats/database.md describes the files.
+
+/** Index of a place; 0 is the program. */
+export type PlaceIx = number;
+/** Index of a source file; -1: none known. */
+export type FileIx = number;
+/** Index of a metric. */
+export type MetricIx = number;
+/** Index into Places.strings. */
+export type StringIx = number;
+
+export const Kind = { Program: 0, Module: 1, File: 2, Procedure: 3, Inline: 4, Loop: 5, Line: 6 } as const;
+export type Kind = (typeof Kind)[keyof typeof Kind];
+
+export const Role = { Plain: 0, Vector: 1, Remainder: 2, Unrolled: 3 } as const;
+
+export const NONE = -1;
+
+/** One row of every tree and table, as columns; parents stand before their children. */
+export interface Places {
+  readonly count: number;
+  readonly kind: Uint8Array;
+  readonly role: Uint8Array;
+  readonly irreducible: Uint8Array;
+  readonly parent: Int32Array; // NONE for the program
+  readonly name: Uint32Array; // StringIx
+  readonly fullName: Uint32Array; // StringIx
+  readonly file: Int32Array; // FileIx or NONE
+  readonly lineFirst: Uint32Array; // 0: unknown
+  readonly lineLast: Uint32Array;
+  readonly callFile: Int32Array; // Inline: where the call stands; FileIx or NONE
+  readonly callLine: Uint32Array;
+  readonly instance: Uint32Array; // Loop: this is instance k of n
+  readonly instances: Uint32Array;
+  readonly addressLow: Uint32Array;
+  readonly addressHigh: Uint32Array;
+  readonly strings: readonly string[];
+}
+
+export interface Metric {
+  readonly name: string;
+  readonly displayName: string;
+  readonly unit: string;
+  readonly description: string;
+  readonly formula: string; // "" when measured
+  readonly event: string;
+  readonly period: number; // counts per sample; 0: exact
+  readonly percent: boolean;
+  readonly display: boolean;
+  readonly sortBy: boolean;
+  readonly estimated: boolean;
+  readonly hasExclusive: boolean;
+}
+
+/** Values by place; NaN: no data there, which is not 0. */
+export interface MetricValues {
+  readonly inclusive: Float64Array;
+  readonly exclusive: Float64Array | null;
+}
+
+export type SourceState = 'text' | 'missing' | 'left-out' | 'too-large' | 'unreadable';
+
+export interface SourceFile {
+  readonly name: string;
+  readonly state: SourceState;
+  readonly chunk: number;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+export interface Process {
+  readonly source: string;
+  readonly host: string;
+  readonly command: string;
+  readonly machine: string;
+  readonly kernel: string;
+  readonly sampler: string;
+  readonly startMs: number; // 0: unknown
+  readonly seconds: number | null;
+  readonly threads: number;
+  readonly rank: number; // -1: none
+  readonly exitStatus: number; // as by wait(2); -1: unknown
+  readonly complete: boolean;
+}
+
+export interface Model {
+  readonly title: string;
+  readonly generator: string;
+  readonly version: number;
+  readonly places: Places;
+  readonly metrics: readonly Metric[];
+  readonly values: readonly MetricValues[];
+  readonly files: readonly SourceFile[];
+  readonly processes: readonly Process[];
+  readonly warnings: readonly string[];
+}
+
+/** A column of a table: one metric, inclusive (even) or exclusive (odd). */
+export type Column = number;
+export const columnOf = (metric: MetricIx, exclusive: boolean): Column => metric * 2 + (exclusive ? 1 : 0);
+export const metricOf = (column: Column): MetricIx => column >> 1;
+export const isExclusive = (column: Column): boolean => (column & 1) === 1;
+
+export function columnValues(model: Model, column: Column): Float64Array {
+  const values = model.values[metricOf(column)];
+  return isExclusive(column) && values.exclusive ? values.exclusive : values.inclusive;
+}

@@ -1,0 +1,139 @@
+// Bytes of the database's blocks to columns.
+
+import { type MetricValues, type Places } from './data';
+
+/** A database that cannot be read; the message is a sentence for the user. */
+export class DatabaseError extends Error {}
+
+const decodeTable = (() => {
+  const table = new Uint8Array(128).fill(255);
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  for (let i = 0; i < letters.length; i++) table[letters.charCodeAt(i)] = i;
+  return table;
+})();
+
+/** Base64 with padding. atob would make a string of it first, which for large blocks takes several times as long. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) === 61) end--;
+  const out = new Uint8Array(Math.floor((end * 3) / 4));
+  let at = 0;
+  for (let i = 0; i < end; i += 4) {
+    const left = end - i;
+    const a = decodeTable[text.charCodeAt(i)];
+    const b = decodeTable[text.charCodeAt(i + 1)];
+    const c = left > 2 ? decodeTable[text.charCodeAt(i + 2)] : 0;
+    const d = left > 3 ? decodeTable[text.charCodeAt(i + 3)] : 0;
+    if (!(a < 64 && b < 64 && c < 64 && d < 64)) throw new DatabaseError('the database is damaged: a block is not base64');
+    out[at++] = (a << 2) | (b >> 4);
+    if (left > 2) out[at++] = ((b & 15) << 4) | (c >> 2);
+    if (left > 3) out[at++] = ((c & 3) << 6) | d;
+  }
+  return out;
+}
+
+/** Reads columns one after the other; a column of wide numbers is stored as its byte planes. */
+class Columns {
+  private at = 0;
+
+  constructor(private readonly bytes: Uint8Array, private readonly what: string) {}
+
+  take(n: number): Uint8Array {
+    if (n > this.bytes.length - this.at) throw new DatabaseError(`the database is damaged: ${this.what} ends too early`);
+    this.at += n;
+    return this.bytes.subarray(this.at - n, this.at);
+  }
+
+  rest(): Uint8Array {
+    return this.bytes.subarray(this.at);
+  }
+
+  u32(n: number): Uint32Array {
+    const p = this.take(4 * n);
+    const out = new Uint32Array(n);
+    for (let i = 0; i < n; i++) out[i] = p[i] | (p[n + i] << 8) | (p[2 * n + i] << 16) | (p[3 * n + i] << 24);
+    return out;
+  }
+}
+
+const asSigned = (column: Uint32Array): Int32Array => new Int32Array(column.buffer);
+
+function strings(bytes: Uint8Array, count: number): string[] {
+  const all = new TextDecoder().decode(bytes).split('\0');
+  all.pop(); // after the last NUL
+  if (all.length !== count) throw new DatabaseError(`the database is damaged: it has ${all.length} names, not ${count}`);
+  return all;
+}
+
+export function decodePlaces(bytes: Uint8Array, count: number, stringCount: number, fileCount: number): Places {
+  const in_ = new Columns(bytes, 'the list of places');
+  const kind = in_.take(count);
+  const roles = in_.take(count);
+  const parent = asSigned(in_.u32(count));
+  const name = in_.u32(count);
+  const fullName = in_.u32(count);
+  const file = asSigned(in_.u32(count));
+  const lineFirst = in_.u32(count);
+  const lineLast = in_.u32(count);
+  const callFile = asSigned(in_.u32(count));
+  const callLine = in_.u32(count);
+  const instance = in_.u32(count);
+  const instances = in_.u32(count);
+  const addressLow = in_.u32(count);
+  const addressHigh = in_.u32(count);
+  const role = new Uint8Array(count);
+  const irreducible = new Uint8Array(count);
+  for (let i = 0; i < count; i++) {
+    parent[i] = i === 0 ? -1 : i - parent[i];
+    lineLast[i] += lineFirst[i];
+    role[i] = roles[i] & 0x7f;
+    irreducible[i] = roles[i] >> 7;
+    const bad =
+      (i > 0 && !(parent[i] >= 0 && parent[i] < i)) ||
+      kind[i] > 6 ||
+      name[i] >= stringCount ||
+      fullName[i] >= stringCount ||
+      file[i] >= fileCount ||
+      callFile[i] >= fileCount;
+    if (bad) throw new DatabaseError(`the database is damaged: place ${i} points to something that is not there`);
+  }
+  return {
+    count, kind, role, irreducible, parent, name, fullName, file, lineFirst, lineLast, callFile, callLine,
+    instance, instances, addressLow, addressHigh, strings: strings(in_.rest(), stringCount),
+  };
+}
+
+const INCLUSIVE = 1;
+const EXCLUSIVE = 2;
+const EQUAL = 4;
+
+const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+function doubles(bytes: Uint8Array): Float64Array {
+  const n = bytes.length / 8;
+  if (!Number.isInteger(n)) throw new DatabaseError('the database is damaged: the values of a metric end too early');
+  const out = new Float64Array(n);
+  const raw = new Uint8Array(out.buffer);
+  for (let plane = 0; plane < 8; plane++) {
+    const from = plane * n;
+    const byte = littleEndian ? plane : 7 - plane;
+    for (let i = 0; i < n; i++) raw[8 * i + byte] = bytes[from + i];
+  }
+  return out;
+}
+
+export function decodeMetric(bytes: Uint8Array, count: number, hasExclusive: boolean): MetricValues {
+  const in_ = new Columns(bytes, 'a metric');
+  const state = in_.take(count);
+  const values = doubles(in_.rest());
+  const inclusive = new Float64Array(count).fill(NaN);
+  const exclusive = hasExclusive ? new Float64Array(count).fill(NaN) : null;
+  let used = 0;
+  for (let i = 0; i < count; i++) if (state[i] & INCLUSIVE) inclusive[i] = values[used++];
+  for (let i = 0; exclusive && i < count; i++) {
+    if (state[i] & EXCLUSIVE) exclusive[i] = values[used++];
+    else if (state[i] & EQUAL) exclusive[i] = inclusive[i];
+  }
+  if (used !== values.length) throw new DatabaseError('the database is damaged: a metric has a wrong number of values');
+  return { inclusive, exclusive };
+}

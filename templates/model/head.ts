@@ -1,0 +1,102 @@
+// The head: JSON in the page, which names everything else. Its version is checked before anything else is believed.
+
+import type { Metric, Process, SourceFile } from './data';
+import { DatabaseError } from './decode';
+
+/** The format this page reads; HTMLGEN_VERSION in htmlgen/htmlgen_int.h. */
+export const VERSION = 1;
+
+export interface MetricBlock {
+  readonly chunk: number;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+export interface Head {
+  readonly title: string;
+  readonly generator: string;
+  readonly version: number;
+  readonly placeCount: number;
+  readonly stringCount: number;
+  readonly metrics: readonly (Metric & MetricBlock)[];
+  readonly files: readonly SourceFile[];
+  readonly processes: readonly Process[];
+  readonly warnings: readonly string[];
+}
+
+type Json = { readonly [key: string]: unknown };
+
+export function readHead(text: string): Head {
+  let json: Json;
+  try {
+    json = JSON.parse(text) as Json;
+  } catch {
+    throw new DatabaseError('the database is damaged: its head is not JSON');
+  }
+  if (json['format'] !== 'hpcview-database') throw new DatabaseError('this is not an hpcview database');
+  const version = Number(json['version']);
+  if (!(version >= 1)) throw new DatabaseError('the database is damaged: it has no format version');
+  if (version > VERSION)
+    throw new DatabaseError(
+      `this database has format ${version} (${String(json['generator'])}); this page reads formats up to ${VERSION}. ` +
+        'Build the database again, or take index.html and data/ from the same database.',
+    );
+  return {
+    title: String(json['title']),
+    generator: String(json['generator']),
+    version,
+    placeCount: Number(json['places']),
+    stringCount: Number(json['strings']),
+    metrics: (json['metrics'] as Json[]).map(readMetric),
+    files: (json['files'] as unknown[][]).map(readFile),
+    processes: (json['processes'] as Json[]).map(readProcess),
+    warnings: (json['warnings'] as unknown[]).map(String),
+  };
+}
+
+function readMetric(m: Json): Metric & MetricBlock {
+  return {
+    name: String(m['name']),
+    displayName: String(m['display_name']) || String(m['name']),
+    unit: String(m['unit']),
+    description: String(m['description']),
+    formula: String(m['formula']),
+    event: String(m['event']),
+    period: Number(m['period']),
+    percent: m['percent'] === true,
+    display: m['display'] === true,
+    sortBy: m['sort_by'] === true,
+    estimated: m['estimated'] === true,
+    hasExclusive: m['has_exclusive'] === true,
+    chunk: Number(m['chunk']),
+    offset: Number(m['offset']),
+    bytes: Number(m['bytes']),
+  };
+}
+
+function readFile(f: unknown[]): SourceFile {
+  return {
+    name: String(f[0]),
+    state: String(f[1]) as SourceFile['state'],
+    chunk: Number(f[2] ?? -1),
+    offset: Number(f[3] ?? 0),
+    bytes: Number(f[4] ?? 0),
+  };
+}
+
+function readProcess(p: Json): Process {
+  return {
+    source: String(p['source']),
+    host: String(p['host']),
+    command: String(p['command']),
+    machine: String(p['machine']),
+    kernel: String(p['kernel']),
+    sampler: String(p['sampler']),
+    startMs: Number(p['start_ms']),
+    seconds: p['seconds'] === null ? null : Number(p['seconds']),
+    threads: Number(p['threads']),
+    rank: Number(p['rank']),
+    exitStatus: Number(p['exit_status']),
+    complete: p['complete'] === true,
+  };
+}

@@ -1,0 +1,121 @@
+// Blocks of the database: from script files put into the page when they are needed (file:// forbids fetch), or from elements of the page itself
+// where the database is a single file.
+
+import type { Model, SourceFile } from './data';
+import { DatabaseError, decodeMetric, decodePlaces, fromBase64 } from './decode';
+import { readHead } from './head';
+
+declare global {
+  interface Window {
+    hpcview_data?: (name: string, base64: string) => void;
+    trustedTypes?: { createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string } };
+  }
+}
+
+const arrived = new Map<string, string>();
+
+const blockUrl = (name: string): string => {
+  const url = `data/${name}.js`;
+  if (!/^data\/[a-z]+(-[0-9]+)?\.js$/.test(url)) throw new DatabaseError(`${name}: not a block of a database`);
+  return url;
+};
+
+/** The one place where a script address is made; with Trusted Types no other code could. */
+const policy = window.trustedTypes?.createPolicy('hpcview', { createScriptURL: (url) => url }) ?? { createScriptURL: (url: string) => url };
+
+function loadScript(name: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    const failed = () => reject(new DatabaseError(`data/${name}.js cannot be read; copy the whole folder of the database, not index.html alone.`));
+    script.onload = () => {
+      const text = arrived.get(name);
+      arrived.delete(name);
+      script.remove();
+      if (text === undefined) failed();
+      else resolve(text);
+    };
+    script.onerror = failed;
+    script.src = policy.createScriptURL(blockUrl(name));
+    document.head.append(script);
+  });
+}
+
+async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  if (typeof DecompressionStream === 'undefined')
+    throw new DatabaseError('this browser is too old: it cannot decompress (DecompressionStream). Chromium 80, Firefox 113 and Safari 16.4 can.');
+  try {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch {
+    throw new DatabaseError('the database is damaged: a block cannot be decompressed');
+  }
+}
+
+async function loadBlock(name: string): Promise<Uint8Array> {
+  const inside = document.getElementById(`data-${name}`);
+  return inflate(fromBase64(inside ? (inside.textContent ?? '') : await loadScript(name)));
+}
+
+export async function loadModel(): Promise<Model> {
+  window.hpcview_data = (name, base64) => void arrived.set(name, base64);
+  const head = readHead(document.getElementById('hpcview-head')?.textContent ?? '');
+  const chunks = [...new Set(head.metrics.map((m) => m.chunk))];
+  const [placeBytes, ...chunkBytes] = await Promise.all([loadBlock('places'), ...chunks.map((c) => loadBlock(`metric-${c}`))]);
+  const byChunk = new Map(chunks.map((c, i) => [c, chunkBytes[i]]));
+  return {
+    title: head.title,
+    generator: head.generator,
+    version: head.version,
+    places: decodePlaces(placeBytes, head.placeCount, head.stringCount, head.files.length),
+    metrics: head.metrics,
+    values: head.metrics.map((m) => decodeMetric(byChunk.get(m.chunk)!.subarray(m.offset, m.offset + m.bytes), head.placeCount, m.hasExclusive)),
+    files: head.files,
+    processes: head.processes,
+    warnings: head.warnings,
+  };
+}
+
+export type SourceLines = readonly string[];
+
+/** Source texts, by chunk, loaded when a file is first wanted. */
+export class SourceTexts {
+  private readonly chunks = new Map<number, Uint8Array | null>(); // null: under way
+  private readonly lines = new Map<SourceFile, SourceLines>();
+  private readonly failures = new Map<number, string>();
+
+  constructor(private readonly changed: () => void) {}
+
+  /** The file's lines, or null where they are not there (yet); asks for them then. */
+  get(file: SourceFile): SourceLines | null {
+    if (file.state !== 'text') return null;
+    const known = this.lines.get(file);
+    if (known) return known;
+    const chunk = this.chunks.get(file.chunk);
+    if (chunk === undefined) this.load(file.chunk);
+    if (!chunk) return null;
+    const text = new TextDecoder().decode(chunk.subarray(file.offset, file.offset + file.bytes));
+    const lines = text.split(/\r\n|\r|\n/);
+    if (lines.length > 1 && lines[lines.length - 1] === '') lines.pop();
+    this.lines.set(file, lines);
+    return lines;
+  }
+
+  /** Why a text that should be there could not be loaded. */
+  failure(file: SourceFile): string | undefined {
+    return this.failures.get(file.chunk);
+  }
+
+  private load(chunk: number): void {
+    this.chunks.set(chunk, null);
+    loadBlock(`source-${chunk}`).then(
+      (bytes) => {
+        this.chunks.set(chunk, bytes);
+        this.changed();
+      },
+      (error: unknown) => {
+        this.failures.set(chunk, error instanceof Error ? error.message : String(error));
+        this.changed();
+      },
+    );
+  }
+}

@@ -1,0 +1,29 @@
+#!/bin/sh
+# node-packages.sh SRC BUILD - the pinned packages of SRC/package-lock.json in BUILD/node_modules. Never writes into SRC unless it is BUILD.
+# Says one sentence and fails where they cannot be had. Several may run at once: the first works, the others wait.
+src=$1
+build=$2
+mkdir -p "$build"
+waited=0
+until mkdir "$build/.packages.lock" 2>/dev/null; do
+    waited=$((waited + 1))
+    [ $waited -le 300 ] || { echo "hpcview: $build/.packages.lock is in the way; remove it" >&2; exit 1; }
+    sleep 1
+done
+trap 'rmdir "$build/.packages.lock"' EXIT
+trap 'exit 1' HUP INT TERM
+done=$build/node_modules/.hpcview-lock
+if cmp -s "$src/package-lock.json" "$done"; then
+    exit 0
+fi
+if [ ! "$src/package.json" -ef "$build/package.json" ]; then
+    cp -f "$src/package.json" "$src/package-lock.json" "$build/" && chmod u+w "$build/package.json" "$build/package-lock.json" || exit 1
+fi
+# No scripts of packages are run: esbuild's native program works without its own.
+if ! (cd "$build" && npm ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error) >"$build/npm.log" 2>&1; then
+    echo "hpcview: npm could not install the packages that bundle the page (no network, or no access to the npm registry?); see $build/npm.log" >&2
+    grep -m 3 'npm' "$build/npm.log" >&2
+    exit 1
+fi
+rm -f "$build/npm.log"
+cp "$src/package-lock.json" "$done"

@@ -1,0 +1,22 @@
+import type { Column, PlaceIx } from '../model/data';
+import type { Panel, SourceMark, State, View } from './state';
+
+export type Action =
+  | { readonly type: 'view'; readonly view: View }
+  | { readonly type: 'sort'; readonly by: Column | null } // the same again turns the order round
+  | { readonly type: 'show-columns'; readonly shown: readonly Column[] }
+  | { readonly type: 'exact'; readonly on: boolean }
+  | { readonly type: 'fuse'; readonly on: boolean }
+  | { readonly type: 'filter'; readonly text: string }
+  | { readonly type: 'expand'; readonly places: readonly PlaceIx[] }
+  | { readonly type: 'collapse'; readonly places: readonly PlaceIx[] }
+  | { readonly type: 'collapse-all' }
+  | { readonly type: 'select'; readonly place: PlaceIx | null; readonly source: SourceMark | null; readonly reveal: readonly PlaceIx[]; readonly passing?: boolean }
+  | { readonly type: 'show-source'; readonly source: SourceMark }
+  | { readonly type: 'panel'; readonly panel: Panel }
+  | { readonly type: 'restore'; readonly state: Partial<State>; readonly reveal: readonly PlaceIx[] };
+
+/** Whether the back button should lead to the state before this action; moving along with the arrow keys is passing by. */
+export function isStep(action: Action): boolean {
+  return action.type === 'view' || action.type === 'show-source' || (action.type === 'select' && !action.passing);
+}

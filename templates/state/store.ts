@@ -1,0 +1,27 @@
+import type { Action } from './actions';
+import { reduce } from './reduce';
+import type { State } from './state';
+
+export type Dispatch = (action: Action) => void;
+
+/** Holds the state; tells its listeners what happened. Drawing is theirs to put off until the next frame. */
+export class Store {
+  private listeners: ((state: State, action: Action) => void)[] = [];
+
+  constructor(private current: State) {}
+
+  get state(): State {
+    return this.current;
+  }
+
+  readonly dispatch: Dispatch = (action) => {
+    const next = reduce(this.current, action);
+    if (next === this.current) return;
+    this.current = next;
+    for (const listener of this.listeners) listener(next, action);
+  };
+
+  subscribe(listener: (state: State, action: Action) => void): void {
+    this.listeners.push(listener);
+  }
+}

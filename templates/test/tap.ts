@@ -1,0 +1,31 @@
+// Unit tests in TAP, as the C ones (tests/tap.h).
+
+let count = 0;
+let failures = 0;
+
+function result(ok: boolean, what: string): void {
+  console.log(`${ok ? 'ok' : 'not ok'} ${++count} - ${what}`);
+  if (!ok) failures++;
+}
+
+const lines = (text: string): string => text.split('\n').map((l) => `#   ${l}`).join('\n');
+
+export function equal(got: unknown, wanted: unknown, what: string): void {
+  const text = (x: unknown): string => (typeof x === 'string' ? x : (JSON.stringify(x, (_, v: unknown) => (typeof v === 'number' && !Number.isFinite(v) ? String(v) : v)) ?? 'undefined'));
+  const ok = text(got) === text(wanted);
+  result(ok, what);
+  if (!ok) console.log(`# got\n${lines(text(got))}\n# wanted\n${lines(text(wanted))}`);
+}
+
+export function throws(action: () => unknown, part: string, what: string): void {
+  try {
+    action();
+    result(false, `${what}: nothing was thrown`);
+  } catch (error) {
+    equal(error instanceof Error && error.message.includes(part) ? part : String(error), part, what);
+  }
+}
+
+export function done(): void {
+  console.log(`1..${count}`);
+}

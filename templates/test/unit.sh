@@ -1,0 +1,14 @@
+#!/bin/sh
+# The page's unit tests (test/*.test.ts), bundled and run in node. They speak TAP themselves.
+src=$top_srcdir/templates
+build=$top_builddir/templates
+skip() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+command -v node >/dev/null && command -v npm >/dev/null || skip "node or npm is not installed"
+sh "$src/node-packages.sh" "$src" "$build" || skip "the npm packages cannot be had here"
+mkdir -p "$build/test"
+"$build/node_modules/.bin/esbuild" "$src/test/all.test.ts" --bundle --platform=node --format=cjs --log-level=warning \
+    --outfile="$build/test/all.test.cjs" || exit 1
+exec node "$build/test/all.test.cjs"

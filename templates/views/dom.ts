@@ -1,0 +1,48 @@
+// Making elements. Text goes in as text nodes only; there is no way from here to markup.
+
+type Child = Node | string | null | undefined | false;
+type Props = {
+  readonly class?: string | false;
+  readonly title?: string | undefined;
+  readonly onclick?: (event: MouseEvent) => void;
+  readonly [attribute: string]: unknown;
+};
+
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props | null, ...children: Child[]): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [key, value] of Object.entries(props ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(key.slice(2), value as EventListener);
+    else if (key === 'class') element.className = String(value);
+    else element.setAttribute(key, value === true ? '' : String(value));
+  }
+  element.append(...children.filter((c): c is Node | string => c !== null && c !== undefined && c !== false));
+  return element;
+}
+
+export function button(label: string, title: string, action: () => void, className = 'button'): HTMLButtonElement {
+  return h('button', { type: 'button', class: className, title, onclick: action }, label);
+}
+
+/** Invisible controls in the text of a name (bidirectional overrides, escapes) are shown as what they are. */
+export function visible(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** What the user likes, kept by the browser where it lets us. */
+export const preference = {
+  get(key: string): string | null {
+    try {
+      return localStorage.getItem(`hpcview-${key}`);
+    } catch {
+      return null;
+    }
+  },
+  set(key: string, value: string): void {
+    try {
+      localStorage.setItem(`hpcview-${key}`, value);
+    } catch {
+      /* file:// or private: then it lasts as long as the page */
+    }
+  },
+};

@@ -1,0 +1,283 @@
+// The table pane's grid: the scope tree, or one of the flat tables.
+
+import { type Column, isExclusive, Kind, metricOf, NONE, type PlaceIx } from '../model/data';
+import { formatExact, formatPercent, formatScaled, share } from '../logic/format';
+import { describe, labelOf } from '../logic/labels';
+import type { Table } from '../logic/rows';
+import type { App } from './app';
+import { button, h, visible } from './dom';
+import { VirtualRows } from './rows';
+
+const ROW = 22;
+const GLYPHS = ['◆', '▣', '▤', 'ƒ', '⤷', '↻', '·'] as const;
+
+export function columnTitle(app: App, column: Column): string {
+  const metric = app.model.metrics[metricOf(column)];
+  const lines = [`${metric.displayName} (${isExclusive(column) ? 'exclusive' : 'inclusive'})`];
+  if (metric.description) lines.push(metric.description);
+  if (metric.unit) lines.push(`Unit: ${metric.unit}`);
+  if (metric.formula) lines.push(`Computed: ${metric.name} = ${metric.formula}`);
+  if (metric.event) lines.push(`Measured: ${metric.event}${metric.period ? `, one sample every ${formatExact(metric.period)}` : ''}`);
+  if (metric.estimated) lines.push('Estimated: the event was counted only part of the time');
+  lines.push(isExclusive(column) ? 'Exclusive: the cost of the lines directly in a scope, without inner loops and inlined calls' : 'Inclusive: the cost of a scope with everything inside it');
+  return visible(lines.join('\n'));
+}
+
+export class TablePane {
+  readonly element: HTMLElement;
+  private readonly grid: HTMLElement;
+  private readonly head: HTMLElement;
+  private readonly body: HTMLElement;
+  private readonly empty: HTMLElement;
+  private readonly rows: VirtualRows;
+  private drawn: readonly unknown[] = [];
+  private table!: Table;
+  private revealed: unknown = null;
+  private linkedRows: ReadonlySet<number> = new Set();
+
+  constructor(private readonly app: App) {
+    this.head = h('div', { class: 'grid-head', role: 'row' });
+    this.body = h('div', { class: 'grid-body', role: 'rowgroup' });
+    this.grid = h('div', { class: 'grid', id: 'table', tabindex: '0' }, this.head, this.body);
+    this.empty = h('p', { class: 'empty', hidden: true });
+    this.element = h('div', { class: 'grid-frame' }, this.grid, this.empty);
+    this.rows = new VirtualRows(this.grid, this.body, ROW, () => this.head.offsetHeight, (row) => this.makeRow(row));
+    this.grid.addEventListener('keydown', (event) => this.onKey(event));
+    this.body.addEventListener('click', (event) => this.onClick(event));
+    this.body.addEventListener('dblclick', (event) => this.onDoubleClick(event));
+  }
+
+  focus(): void {
+    this.grid.focus();
+  }
+
+  draw(): void {
+    const { app } = this;
+    const { state } = app;
+    this.table = app.table();
+    const columns = app.columns();
+    const inputs = [this.table, columns.join(), state.exact, state.selected, state.source, app.textVersion, state.sortBy, state.descending];
+    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
+    const sameTable = this.drawn[0] === this.table;
+    this.drawn = inputs;
+    this.grid.setAttribute('role', this.table.isTree ? 'treegrid' : 'grid');
+    this.grid.setAttribute('aria-label', this.table.isTree ? 'Scope tree' : 'Flat table');
+    this.grid.setAttribute('aria-rowcount', String(this.table.count + 1));
+    this.grid.style.setProperty('--columns', `minmax(${this.nameWidth()}px, 1fr) repeat(${columns.length}, var(--metric))`);
+    this.grid.style.setProperty('--width', `calc(${this.nameWidth()}px + ${columns.length} * var(--metric))`);
+    this.drawHead(columns);
+    this.linkedRows = this.findLinkedRows();
+    this.rows.reset(this.table.count);
+    this.drawEmpty();
+    this.revealSelected(sameTable);
+  }
+
+  /** The rows of all places that stand on the marked line; in a tree only those that are open. */
+  private findLinkedRows(): ReadonlySet<number> {
+    const rows = new Set<number>();
+    for (const place of this.app.instances()) {
+      const row = this.table.rowOf(place);
+      if (row !== NONE && (!this.table.isTree || this.table.place(row) === place)) rows.add(row);
+    }
+    return rows;
+  }
+
+  private nameWidth(): number {
+    return this.grid.clientWidth > 700 ? 300 : 240;
+  }
+
+  private revealSelected(sameTable: boolean): void {
+    const { selected, view } = this.app.state;
+    const row = selected === null ? NONE : this.table.rowOf(selected);
+    if (row === NONE) {
+      this.grid.removeAttribute('aria-activedescendant');
+      return;
+    }
+    const key = `${view} ${selected}`;
+    if (this.revealed !== key || !sameTable) this.rows.reveal(row, this.revealed === key ? 'near' : this.table.isTree && !sameTable ? 'middle' : 'near');
+    this.revealed = key;
+    this.grid.setAttribute('aria-activedescendant', `row-${row}`);
+  }
+
+  private drawHead(columns: readonly Column[]): void {
+    const { app } = this;
+    const { sortBy, descending } = app.state;
+    const arrow = (by: Column | null): string => (by === sortBy ? (descending ? '▼' : '▲') : '');
+    const aria = (by: Column | null): string => (by === sortBy ? (descending ? 'descending' : 'ascending') : 'none');
+    const cell = (by: Column | null, className: string, top: string, bottom: string, title: string): HTMLElement =>
+      h('div', { class: `cell ${className}${by === sortBy ? ' sorted' : ''}`, role: 'columnheader', 'aria-sort': aria(by), title },
+        h('button', { type: 'button', class: 'sort', tabindex: '-1', 'data-column': by === null ? 'name' : String(by), onclick: () => app.store.dispatch({ type: 'sort', by }) },
+          h('span', { class: 'head-top' }, visible(top)),
+          h('span', { class: 'head-bottom' }, visible(bottom), h('span', { class: 'arrow', 'aria-hidden': 'true' }, arrow(by)))));
+    const names = { tree: 'Scope', line: 'Line', loop: 'Loop', procedure: 'Procedure', inline: 'Inlined procedure', file: 'File', module: 'Load module' };
+    const order = this.table.isTree ? 'in source order' : 'by name';
+    this.head.replaceChildren(
+      cell(null, 'name', names[app.state.view], sortBy === null ? order : '', `Sort ${order}`),
+      ...columns.map((c) => {
+        const metric = app.model.metrics[metricOf(c)];
+        const unit = app.state.exact ? metric.unit : app.scale(c).unit;
+        const part = !metric.hasExclusive || app.state.view === 'line' ? '' : isExclusive(c) ? 'exclusive' : 'inclusive';
+        return cell(c, 'metric', `${metric.displayName}${metric.estimated ? ' ≈' : ''}`, [part, unit].filter(Boolean).join(' · '), columnTitle(app, c));
+      }),
+    );
+  }
+
+  // ---- rows ----
+
+  private makeRow(row: number): HTMLElement {
+    const { app, table } = this;
+    const place = table.place(row);
+    const selected = app.state.selected;
+    const isSelected = selected !== null && table.rowOf(selected) === row && (!table.isTree || selected === place);
+    const isLinked = this.linkedRows.has(row);
+    return h(
+      'div',
+      {
+        class: `row kind-${app.model.places.kind[place]}${isSelected ? ' selected' : ''}${isLinked ? ' linked' : ''}${row % 2 ? ' odd' : ''}`,
+        role: 'row', id: `row-${row}`, 'data-row': String(row), 'data-place': String(place),
+        'aria-rowindex': String(row + 2), 'aria-selected': String(isSelected),
+        'aria-level': table.isTree ? String(table.depth(row) + 1) : undefined,
+        'aria-expanded': table.isTree && table.hasChildren(row) ? String(table.isExpanded(row)) : undefined,
+      },
+      this.nameCell(row, place),
+      ...app.columns().map((c) => this.valueCell(row, c)),
+    );
+  }
+
+  private nameCell(row: number, place: PlaceIx): HTMLElement {
+    const { app, table } = this;
+    const label = labelOf(app.model, place);
+    const kind = app.model.places.kind[place];
+    const title = visible(describe(app.model, place));
+    const cell = h('div', { class: 'cell name', role: 'gridcell', title });
+    if (table.isTree) {
+      cell.style.paddingLeft = `${6 + Math.min(table.depth(row), 40) * 14}px`;
+      cell.append(h('span', { class: `twisty${table.hasChildren(row) ? (table.isExpanded(row) ? ' open' : ' closed') : ''}`, 'aria-hidden': 'true' }));
+    }
+    cell.append(h('span', { class: `glyph glyph-${kind}`, 'aria-hidden': 'true' }, GLYPHS[kind]), h('span', { class: 'label' }, visible(label.text)));
+    for (const badge of label.badges) cell.append(h('span', { class: 'badge' }, badge));
+    const instances = table.instances(row);
+    if (instances > 1) cell.append(h('span', { class: 'badge count', title: `${instances} instances in the program, added up in this row` }, `×${instances}`));
+    const detail = instances > 1 && kind === Kind.Inline ? '' : label.detail;
+    if (detail) cell.append(h('span', { class: `detail${kind === Kind.Inline ? ' link' : ''}`, 'data-call': kind === Kind.Inline ? 'yes' : undefined }, visible(detail)));
+    const snippet = this.snippet(place);
+    if (snippet) cell.append(h('span', { class: 'snippet' }, visible(snippet)));
+    return cell;
+  }
+
+  /** The text of a line, where we have it. */
+  private snippet(place: PlaceIx): string {
+    const { places, files } = this.app.model;
+    if (places.kind[place] !== Kind.Line || places.file[place] === NONE) return '';
+    const lines = this.app.texts.get(files[places.file[place]]);
+    return lines?.[places.lineFirst[place] - 1]?.trim().slice(0, 200) ?? '';
+  }
+
+  private valueCell(row: number, column: Column): HTMLElement {
+    const { app, table } = this;
+    const metric = app.model.metrics[metricOf(column)];
+    const value = table.value(row, column);
+    const sorted = column === app.state.sortBy ? ' sorted' : '';
+    if (Number.isNaN(value)) {
+      const fused = table.instances(row) > 1 && !app.tables.sums.canFuse(metricOf(column));
+      return h('div', { class: `cell metric${sorted}`, role: 'gridcell', title: fused ? 'No value: the page cannot compute this metric over several instances' : 'No data here (which is not 0)' });
+    }
+    const total = app.total(column);
+    const percent = metric.percent ? formatPercent(value, total) : '';
+    const cell = h('div', { class: `cell metric${sorted}`, role: 'gridcell', title: `${formatExact(value)} ${visible(metric.unit)}${percent ? `, ${percent}%` : ''}` });
+    if (percent) {
+      const bar = h('span', { class: 'bar' });
+      bar.style.width = `${(share(value, total) * 100).toFixed(1)}%`;
+      cell.append(bar);
+    }
+    cell.append(h('span', { class: 'value' }, app.state.exact ? formatExact(value) : formatScaled(value, app.scale(column))));
+    if (metric.percent) cell.append(h('span', { class: 'percent' }, percent && `${percent}%`));
+    return cell;
+  }
+
+  private drawEmpty(): void {
+    const { app, table } = this;
+    const { filter, view } = app.state;
+    this.empty.hidden = table.count > 0;
+    if (table.count > 0) return;
+    const why: { readonly [view: string]: string } = {
+      line: 'No sample fell on code with line numbers. Compile with -g to see source lines.',
+      loop: 'No sample fell inside a loop, or the loops of this program were not recovered.',
+      inline: 'No sample fell in an inlined call. The compiler inlined nothing where the time went, or the code has no debug information (-g).',
+      procedure: 'No procedures: no sample fell in code with symbols.',
+      file: 'No files: no sample fell in code with debug information.',
+    };
+    if (filter) this.empty.replaceChildren(`Nothing here contains “${visible(filter)}”. `, button('Clear the filter', 'Esc', () => app.store.dispatch({ type: 'filter', text: '' })));
+    else this.empty.replaceChildren(why[view] ?? 'The database has no places: nothing was measured.');
+  }
+
+  // ---- hands ----
+
+  private rowAt(event: Event): number {
+    const element = (event.target as Element).closest<HTMLElement>('[data-row]');
+    return element ? Number(element.dataset['row']) : NONE;
+  }
+
+  private onClick(event: MouseEvent): void {
+    const row = this.rowAt(event);
+    if (row === NONE) return;
+    const target = event.target as Element;
+    const place = this.table.place(row);
+    const { places } = this.app.model;
+    if (target.closest('.twisty') && this.table.hasChildren(row)) {
+      if (event.altKey && !this.table.isExpanded(row)) this.app.expandBelow(place);
+      else this.app.toggle(place);
+    } else if (target.closest('[data-call]') && places.callFile[place] !== NONE) {
+      const line = places.callLine[place];
+      this.app.store.dispatch({ type: 'select', place, source: { file: places.callFile[place], first: line, last: line }, reveal: [] });
+    } else this.app.select(place);
+  }
+
+  private onDoubleClick(event: MouseEvent): void {
+    const row = this.rowAt(event);
+    if (row !== NONE && this.table.hasChildren(row) && !(event.target as Element).closest('.twisty')) this.app.toggle(this.table.place(row));
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { selected } = this.app.state;
+    const at = selected === null ? NONE : this.table.rowOf(selected);
+    const move = (row: number): void => {
+      if (this.table.count) this.app.select(this.table.place(Math.max(0, Math.min(this.table.count - 1, row))), true);
+    };
+    switch (event.key) {
+      case 'ArrowDown': move(at + 1); break;
+      case 'ArrowUp': move(at - 1); break;
+      case 'PageDown': move(at + this.rows.pageSize()); break;
+      case 'PageUp': move(at - this.rows.pageSize()); break;
+      case 'Home': move(0); break;
+      case 'End': move(this.table.count - 1); break;
+      case 'ArrowRight': this.openOrEnter(at); break;
+      case 'ArrowLeft': this.closeOrLeave(at); break;
+      case '*': if (at !== NONE && this.table.isTree) this.app.expandBelow(this.table.place(at)); break;
+      case ' ': if (at !== NONE && this.table.hasChildren(at)) this.app.toggle(this.table.place(at)); break;
+      case 'Enter': if (at !== NONE) this.enter(at); break;
+      default: return;
+    }
+    event.preventDefault();
+  }
+
+  private enter(row: number): void {
+    if (this.table.isTree) this.app.select(this.table.place(row));
+    else this.app.selectInTree(this.table.place(row));
+  }
+
+  private openOrEnter(row: number): void {
+    if (row === NONE || !this.table.hasChildren(row)) return;
+    if (this.table.isExpanded(row)) this.app.select(this.table.place(row + 1), true);
+    else this.app.store.dispatch({ type: 'expand', places: [this.table.place(row)] });
+  }
+
+  private closeOrLeave(row: number): void {
+    if (row === NONE || !this.table.isTree) return;
+    const place = this.table.place(row);
+    const up = this.app.model.places.parent[place];
+    if (this.table.isExpanded(row) && this.app.state.expanded.has(place)) this.app.store.dispatch({ type: 'collapse', places: [place] });
+    else if (up !== NONE) this.app.select(up, true);
+  }
+}
