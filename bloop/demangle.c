@@ -77,17 +77,21 @@ static bool name_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
 }
 
-/* Past "operator<<", "operator()", "operator->": their signs are no brackets. `s` stands at "operator". */
+/* Past "operator<<", "operator()", "operator->": their signs are no brackets. `s` stands at "operator". The demangler
+   writes "operator< <int>" but "operator-<int>": the longest operator is the right one. */
 static const char *skip_operator(const char *s)
 {
+    static const char *const signs[] = {"<<=", ">>=", "<=>", "->*", "()", "[]", "->", "++", "--", "<<",
+                                        ">>",  "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=", "*=",
+                                        "/=",  "%=",  "^=",  "&=",  "|=", "+",  "-",  "*",  "/",  "%",
+                                        "^",   "&",   "|",   "~",   "!",  "=",  "<",  ">",  ","};
     s += strlen("operator");
-    if (name_char(*s))
-        return s; /* operators_of_war */
-    if (strncmp(s, "()", 2) == 0)
-        return s + 2;
-    while (*s && strchr("<>-+*/%^&|~!=,", *s))
-        s++;
-    return s;
+    for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
+        if (str_starts(s, signs[i])) {
+            s += strlen(signs[i]);
+            return str_starts(s, " <") ? s + 1 : s;
+        }
+    return s; /* a conversion, "operator new", or a name that goes on */
 }
 
 const char *demangle_short(struct arena *a, const char *full)

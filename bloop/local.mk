@@ -5,7 +5,8 @@ noinst_LIBRARIES += %D%/libbloop.a
 # image.c, functions.c, debug.c
 %C%_libbloop_a_SOURCES += \
 	%D%/image_int.h %D%/image.c %D%/image_elf.c %D%/image_compress.c %D%/image_reloc.c %D%/image_debugfile.c \
-	%D%/ehframe.h %D%/ehframe.c %D%/functions.c %D%/demangle.c %D%/debug.c
+	%D%/ehframe.h %D%/ehframe.c %D%/functions.c %D%/demangle.c \
+	%D%/debug_int.h %D%/debug.c %D%/debug_die.c %D%/debug_lines.c
 
 # decoders, cfg.c, loops.c
 %C%_libbloop_a_SOURCES += \
