@@ -33,6 +33,7 @@ else
 endif
 
 TESTS += %D%/test/unit.sh %D%/test/types.sh
+CLEANFILES += %D%/test/all.test.cjs
 
 distclean-local: page-distclean
 page-distclean:
