@@ -3,3 +3,4 @@ EXTRA_DIST += %D%/ARCHITECTURE.md %D%/HACKING.md
 dist_man_MANS += %D%/man/hpcview.1
 EXTRA_DIST += %D%/formats/database.md
 dist_man_MANS += %D%/man/hpcview-open.1
+dist_man_MANS += %D%/man/hpcview-print.1

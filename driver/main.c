@@ -10,6 +10,10 @@
 static const struct command *const commands[] = {
     /* in the order a user meets them */
     &command_structure,
+    &command_import,
+    &command_init,
+    &command_build,
+    &command_print,
     &command_open,
     NULL,
 };

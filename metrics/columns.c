@@ -38,6 +38,8 @@ static void collect_events(struct maker *m)
         const struct hpcprof *p = m->inputs[i].profile;
         for (size_t e = 0; e < p->event_count; e++) {
             str_id name = strtab_add(m->strings, strtab_get(p->strings, p->events[e].name));
+            if (p->events[e].flags & HPCPROF_LOST) /* no cost in the program: experiment.c warns of it */
+                continue;
             struct run_event *known = find_event(m, m->inputs[i].run, name);
             if (known) {
                 known->flags |= p->events[e].flags;

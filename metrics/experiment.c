@@ -337,20 +337,35 @@ static void warn_shares(const struct experiment *e, const struct correlation *c,
     mem_free(shares);
 }
 
-static void warn_lost(const struct experiment *e, const struct input *inputs, size_t n, struct warnings *warnings)
+static void warn_lost(const struct input *inputs, size_t n, struct warnings *warnings)
 {
-    uint64_t lost = 0, all = 0;
-    (void)e;
+    uint64_t lost = 0, taken = 0;
     for (size_t i = 0; i < n; i++) {
         const struct hpcprof *p = inputs[i].profile;
-        for (size_t k = 0; k < p->count_count; k++) {
-            bool is_lost = (p->events[p->counts[k].event].flags & HPCPROF_LOST) != 0;
-            *(is_lost ? &lost : &all) += p->counts[k].samples;
-        }
+        for (size_t k = 0; k < p->total_count; k++)
+            if (p->totals[k].event < p->event_count && p->events[p->totals[k].event].flags & HPCPROF_LOST)
+                lost += p->totals[k].value;
+        for (size_t k = 0; k < p->count_count; k++)
+            taken += p->counts[k].samples;
     }
     if (lost)
-        warnings_add(warnings, "%llu samples were lost or throttled by the kernel, %.1f%% of all",
-                     (unsigned long long)lost, 100.0 * (double)lost / (double)(lost + all));
+        warnings_add(warnings, "%llu samples (%.1f%%) were lost or throttled by the kernel and are in no column",
+                     (unsigned long long)lost, 100.0 * (double)lost / ((double)lost + (double)taken));
+}
+
+/* What the recorder itself could not note. */
+static void warn_notes(const struct input *inputs, size_t n, struct warnings *warnings)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct hpcprof *p = inputs[i].profile;
+        for (size_t k = 0; k < p->note_count; k++)
+            if (strcmp(strtab_get(p->strings, p->notes[k].name), "missing") == 0)
+                warnings_add(warnings, "%s: %s",
+                             p->notes[k].process < p->process_count
+                                 ? strtab_get(p->strings, p->processes[p->notes[k].process].source_file)
+                                 : "a measurement",
+                             strtab_get(p->strings, p->notes[k].value));
+    }
 }
 
 /* ---- the experiment ---------------------------------------------------------------------------------- */
@@ -469,7 +484,8 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         if (status == 0) {
             compute_formulas(e, &columns);
             warn_shares(e, &c, warnings);
-            warn_lost(e, inputs, input_count, warnings);
+            warn_lost(inputs, input_count, warnings);
+            warn_notes(inputs, input_count, warnings);
         }
         mem_free(file_rank);
         mem_free(new_of);

@@ -12,10 +12,10 @@ FUZZERS += %D%/expr_fuzz %D%/config_fuzz
 %C%_config_test_SOURCES = %D%/config_test.c tests/tap.h
 %C%_config_test_LDADD = $(ROOM_LDADD)
 %C%_expr_fuzz_SOURCES = %D%/expr_fuzz.c
-%C%_expr_fuzz_LDFLAGS = $(FUZZER_LDFLAGS)
+%C%_expr_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_expr_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
 %C%_config_fuzz_SOURCES = %D%/config_fuzz.c
-%C%_config_fuzz_LDFLAGS = $(FUZZER_LDFLAGS)
+%C%_config_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_config_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
 EXTRA_DIST += \
 	tests/corpus/config/cut.xml \

@@ -10,3 +10,8 @@ EXTRA_PROGRAMS += %D%/bench/measure
 BENCH_TOOLS += %D%/bench/measure
 %C%_bench_measure_SOURCES = %D%/bench/measure.c
 EXTRA_DIST += %D%/bench/lib.sh %D%/bench/structure.sh %D%/bench/build.sh
+
+# ---- measurements from drawings: build, print -------------------------------------
+check_PROGRAMS += %D%/print/make_measurement
+%C%_print_make_measurement_SOURCES = %D%/print/make_measurement.c
+%C%_print_make_measurement_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS)

@@ -1,0 +1,103 @@
+/* Operands and options that become a configuration. */
+#include "driver/wanted.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+static struct {
+    struct string_list metrics, structures, sources, replaces, debug_dirs;
+    const char *title;
+    unsigned threads;
+} opt;
+
+const struct option_row wanted_rows[] = {
+    {"metric", 'm', OPT_LIST, &opt.metrics, "'NAME = FORMULA'", "add a computed metric, 'STALL = CYCLES - ICYCLES' say"},
+    {"structure", 'S', OPT_LIST, &opt.structures, "FILE", "take structure from this file instead of the binary"},
+    {"source", 'I', OPT_LIST, &opt.sources, "DIR", "look for sources here; DIR/* with its subfolders"},
+    {"replace", 0, OPT_LIST, &opt.replaces, "IN=OUT", "in paths of binaries and sources, put OUT where IN begins them"},
+    {"debug-dir", 0, OPT_LIST, &opt.debug_dirs, "DIR", "look for separate debug files here too"},
+    {"title", 0, OPT_STRING, &opt.title, "TEXT", "what the result is called"},
+    {"jobs", 'j', OPT_COUNT, &opt.threads, "N", "number of threads (all processors)"},
+    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+/* A configuration is XML; no measurement is. */
+static bool is_xml(const char *path)
+{
+    struct stat st;
+    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
+    int c = EOF;
+    if (!f)
+        return false;
+    do
+        c = fgetc(f);
+    while (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0xef || c == 0xbb || c == 0xbf);
+    fclose(f);
+    return c == '<';
+}
+
+static int add_operands(struct session *s, const char *command, int argc, char **argv, struct config **config)
+{
+    if (argc == 0)
+        return err_set(&s->err, ERR_USAGE, "%s: a configuration or measurements are wanted; 'hpcview %s --help' shows how",
+                       command, command);
+    if (argc == 1 && is_xml(argv[0]))
+        return config_read(argv[0], config, s->warnings, &s->err);
+    *config = config_create();
+    for (int i = 0; i < argc; i++) {
+        if (is_xml(argv[i]))
+            return err_set(&s->err, ERR_USAGE, "%s: %s is a configuration; it stands alone, its runs are given in it", command,
+                           argv[i]);
+        config_add_measurement(*config, argv[i]);
+    }
+    return 0;
+}
+
+static int add_replace(struct config *config, const char *command, const char *given, struct err *err)
+{
+    const char *equals = strchr(given, '=');
+    if (!equals)
+        return err_set(err, ERR_USAGE, "%s: --replace wants IN=OUT, not '%s'", command, given);
+    char *in = mem_strndup(given, (size_t)(equals - given));
+    config_add_replace(config, in, equals + 1);
+    mem_free(in);
+    return 0;
+}
+
+static int add_options(struct config *config, const char *command, struct err *err)
+{
+    if (opt.title)
+        config_set_title(config, opt.title);
+    config_set_threads(config, opt.threads);
+    for (size_t i = 0; i < opt.structures.count; i++)
+        config_add_structure(config, opt.structures.items[i]);
+    for (size_t i = 0; i < opt.sources.count; i++)
+        config_add_source_path(config, opt.sources.items[i]);
+    for (size_t i = 0; i < opt.debug_dirs.count; i++)
+        config_add_debug_dir(config, opt.debug_dirs.items[i]);
+    for (size_t i = 0; i < opt.replaces.count; i++)
+        if (add_replace(config, command, opt.replaces.items[i], err) < 0)
+            return -1;
+    for (size_t i = 0; i < opt.metrics.count; i++)
+        if (config_add_metric(config, opt.metrics.items[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+int wanted_config(struct session *s, const char *command, int argc, char **argv, struct config **config)
+{
+    *config = NULL;
+    int status = add_operands(s, command, argc, argv, config);
+    if (status == 0)
+        status = add_options(*config, command, &s->err);
+    vec_release(&opt.metrics);
+    vec_release(&opt.structures);
+    vec_release(&opt.sources);
+    vec_release(&opt.replaces);
+    vec_release(&opt.debug_dirs);
+    if (status < 0) {
+        config_free(*config);
+        *config = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,126 @@
+/*
+ * A measurement from a drawing, so that tests know exactly what was measured:
+ *
+ *     make_measurement OUT.hpcprof < drawing
+ *
+ *     event NAME PERIOD UNIT          then counts may name it
+ *     module PATH [BUILD_ID]          the module of the lines after it
+ *     process COMMAND [RANK]          a new process (with its main thread)
+ *     thread NAME                     a new thread of it
+ *     at HEX EVENT SAMPLES            samples at an address of the module
+ *     line PROC FILE LINE EVENT N     samples at a line; "-" leaves PROC or FILE out
+ *     lost EVENT N                    samples the kernel lost
+ */
+#include "hpcprof/hpcprof.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_WORDS = 8 };
+
+struct maker {
+    struct hpcprof *p;
+    uint32_t module, process, thread, threads_of_process;
+};
+
+static void fail(const char *what, const char *word)
+{
+    fprintf(stderr, "make_measurement: %s '%s'\n", what, word);
+    exit(1);
+}
+
+static uint32_t event_named(const struct maker *m, const char *name)
+{
+    for (size_t i = 0; i < m->p->event_count; i++)
+        if (strcmp(strtab_get(m->p->strings, m->p->events[i].name), name) == 0)
+            return (uint32_t)i;
+    fail("no event", name);
+    return 0;
+}
+
+static void add_thread(struct maker *m, const char *name)
+{
+    struct hpcprof_thread t = {.process = m->process, .number = m->threads_of_process++, .name = strtab_add(m->p->strings, name)};
+    m->thread = hpcprof_add_thread(m->p, &t);
+}
+
+static void add_samples(struct maker *m, struct hpcprof_context context, const char *event, const char *samples)
+{
+    uint32_t e = event_named(m, event);
+    uint64_t n = strtoull(samples, NULL, 10), period = m->p->events[e].period;
+    context.parent = HPCPROF_NO_PARENT;
+    context.module = m->module;
+    struct hpcprof_count c = {.thread = m->thread,
+                              .context = hpcprof_add_context(m->p, &context),
+                              .event = e,
+                              .samples = period ? n : 0,
+                              .value = period ? n * period : n};
+    hpcprof_add_count(m->p, &c);
+}
+
+static void lose(struct maker *m, const char *event, const char *samples)
+{
+    struct hpcprof_event lost = m->p->events[event_named(m, event)];
+    lost.flags |= HPCPROF_LOST;
+    struct hpcprof_total t = {m->thread, hpcprof_add_event(m->p, &lost), strtoull(samples, NULL, 10)};
+    hpcprof_add_total(m->p, &t);
+}
+
+static void take_line(struct maker *m, char **w, int n)
+{
+    struct strtab *s = m->p->strings;
+    if (strcmp(w[0], "event") == 0 && n >= 3) {
+        struct hpcprof_event e = {
+            .name = strtab_add(s, w[1]), .unit = strtab_add(s, n > 3 ? w[3] : ""), .period = strtoull(w[2], NULL, 10)};
+        hpcprof_add_event(m->p, &e);
+    } else if (strcmp(w[0], "module") == 0 && n >= 2)
+        m->module = hpcprof_add_module(m->p, w[1], n > 2 ? w[2] : "");
+    else if (strcmp(w[0], "process") == 0 && n >= 2) {
+        struct hpcprof_process p = {.command = strtab_add(s, w[1]),
+                                    .host = strtab_add(s, "host"),
+                                    .pid = 100 + (uint32_t)m->p->process_count,
+                                    .rank = n > 2 ? atoi(w[2]) : -1,
+                                    .complete = true};
+        m->process = hpcprof_add_process(m->p, &p);
+        m->threads_of_process = 0;
+        add_thread(m, "main");
+    } else if (strcmp(w[0], "thread") == 0 && n == 2)
+        add_thread(m, w[1]);
+    else if (strcmp(w[0], "at") == 0 && n == 4)
+        add_samples(m, (struct hpcprof_context){.address = strtoull(w[1], NULL, 16)}, w[2], w[3]);
+    else if (strcmp(w[0], "line") == 0 && n == 6)
+        add_samples(m,
+                    (struct hpcprof_context){.by_line = true,
+                                             .procedure = strtab_add(s, strcmp(w[1], "-") ? w[1] : ""),
+                                             .file = strtab_add(s, strcmp(w[2], "-") ? w[2] : ""),
+                                             .line = (uint32_t)atoi(w[3])},
+                    w[4], w[5]);
+    else if (strcmp(w[0], "lost") == 0 && n == 3)
+        lose(m, w[1], w[2]);
+    else
+        fail("what is", w[0]);
+}
+
+int main(int argc, char **argv)
+{
+    struct maker m = {.p = hpcprof_create()};
+    struct outfile *out;
+    struct err err;
+    char text[4096];
+    if (argc != 2)
+        fail("usage: make_measurement", "OUT");
+    while (fgets(text, sizeof text, stdin)) {
+        char *words[MOST_WORDS], *rest = text, *word;
+        int n = 0;
+        while ((word = strsep(&rest, " \t\n")) && n < MOST_WORDS)
+            if (*word)
+                words[n++] = word;
+        if (n && words[0][0] != '#')
+            take_line(&m, words, n);
+    }
+    hpcprof_finish(m.p);
+    if (outfile_create(argv[1], &out, &err) < 0 || hpcprof_write(m.p, out, &err) < 0 || outfile_commit(out, &err) < 0)
+        fail("cannot write:", err.msg);
+    hpcprof_free(m.p);
+    return 0;
+}
