@@ -11,7 +11,8 @@ static struct {
 } opt;
 
 const struct option_row wanted_rows[] = {
-    {"metric", 'm', OPT_LIST, &opt.metrics, "'NAME = FORMULA'", "add a computed metric, 'STALL = CYCLES - ICYCLES' say"},
+    {"metric", 'm', OPT_LIST, &opt.metrics, "'NAME = FORMULA'",
+     "add a computed metric, 'STALL = CYCLES - ICYCLES' say"},
     {"structure", 'S', OPT_LIST, &opt.structures, "FILE", "take structure from this file instead of the binary"},
     {"source", 'I', OPT_LIST, &opt.sources, "DIR", "look for sources here; DIR/* with its subfolders"},
     {"replace", 0, OPT_LIST, &opt.replaces, "IN=OUT", "in paths of binaries and sources, put OUT where IN begins them"},
@@ -39,15 +40,16 @@ static bool is_xml(const char *path)
 static int add_operands(struct session *s, const char *command, int argc, char **argv, struct config **config)
 {
     if (argc == 0)
-        return err_set(&s->err, ERR_USAGE, "%s: a configuration or measurements are wanted; 'hpcview %s --help' shows how",
-                       command, command);
+        return err_set(&s->err, ERR_USAGE,
+                       "%s: a configuration or measurements are wanted; 'hpcview %s --help' shows how", command,
+                       command);
     if (argc == 1 && is_xml(argv[0]))
         return config_read(argv[0], config, s->warnings, &s->err);
     *config = config_create();
     for (int i = 0; i < argc; i++) {
         if (is_xml(argv[i]))
-            return err_set(&s->err, ERR_USAGE, "%s: %s is a configuration; it stands alone, its runs are given in it", command,
-                           argv[i]);
+            return err_set(&s->err, ERR_USAGE, "%s: %s is a configuration; it stands alone, its runs are given in it",
+                           command, argv[i]);
         config_add_measurement(*config, argv[i]);
     }
     return 0;

@@ -10,8 +10,16 @@
 /* Rows -m, -S, -I, --replace, --title, --debug-dir, -j: what a configuration file can say too. */
 extern const struct option_row wanted_rows[];
 
-/* The configuration of the operands (one CONFIG.xml, or measurements) and the options; `command` for messages. The options' strings are
-   argv's; call once. */
+/* The configuration of the operands (one CONFIG.xml, or measurements) and the options; `command` for messages. The
+   options' strings are argv's; call once. */
 int wanted_config(struct session *, const char *command, int argc, char **argv, struct config **);
+
+/* ---- cmd_build.c, for run too ---- */
+
+extern const struct option_row build_rows[]; /* -o, --single-file, --no-sources */
+const char *build_output(void);              /* what -o says; NULL: nothing */
+bool build_single_file(void);
+/* Builds the database at `path` and says on standard error where to open it. */
+int build_database(struct session *, const struct config *, const char *path);
 
 #endif

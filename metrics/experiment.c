@@ -544,8 +544,7 @@ static int read_foreign(const char *path, struct hpcprof **result, bool *is, str
     return status;
 }
 
-static int read_measurement(const struct config_run *run, struct hpcprof **result, struct warnings *warnings,
-                            struct err *err)
+int measurement_read(const struct config_run *run, struct hpcprof **result, struct warnings *warnings, struct err *err)
 {
     bool foreign;
     *result = NULL;
@@ -563,7 +562,7 @@ static int read_inputs(const struct config *config, struct input *inputs, const 
     for (size_t i = 0; i < config->runs.count; i++) {
         progress_report(progress, "reading measurements", i, config->runs.count);
         inputs[i].run = (uint32_t)i;
-        if (read_measurement(&config->runs.items[i], &inputs[i].profile, warnings, err) < 0)
+        if (measurement_read(&config->runs.items[i], &inputs[i].profile, warnings, err) < 0)
             return -1;
         if (inputs[i].profile->count_count == 0)
             warnings_add(warnings, "%s: holds no samples; did the program run long enough?",

@@ -1,7 +1,7 @@
 noinst_LIBRARIES += %D%/libmetrics.a
 %C%_libmetrics_a_SOURCES = \
 	%D%/metrics.h %D%/metrics_int.h \
-	%D%/expr.c %D%/config.c %D%/config_hpcview3.c %D%/mathml.c %D%/columns.c %D%/correlate.c \
+	%D%/expr.c %D%/config.c %D%/config_hpcview3.c %D%/config_write.c %D%/mathml.c %D%/columns.c %D%/correlate.c \
 	%D%/structure.c %D%/sources.c %D%/experiment.c %D%/print.c
 
 check_PROGRAMS += %D%/expr_test %D%/config_test %D%/expr_fuzz %D%/config_fuzz

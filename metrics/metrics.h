@@ -48,6 +48,8 @@ void config_add_debug_dir(struct config *, const char *dir);
 void config_set_threads(struct config *, unsigned threads);
 void config_set_per_thread(struct config *, bool); /* one more column per measured metric and thread */
 size_t config_run_count(const struct config *);
+/* A commented configuration for the runs of `c`, to be changed by hand; `path` is where it will stand. */
+int config_write_start(const struct config *c, const char *path, struct outfile *, struct warnings *, struct err *);
 
 /* ---- the experiment -------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  *
  *     expr.c            formulas: text to postfix, evaluation
  *     config.c          what is wanted: the configuration file, the command line's wishes
+ *     config_write.c    the commented configuration to start from
  *     config_hpcview3.c the original HPCVIEW configuration; mathml.c its formulas, as infix text
  *     columns.c         which measured and computed columns there are
  *     correlate.c       every sampled address in its chain of scopes: the places
@@ -248,6 +249,9 @@ void sources_name_modules(struct correlation *);
 void sources_name_files(struct correlation *, const struct config *);
 /* Fills `found` of every file, looking on this machine. */
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
+
+/* Reads one run's measurement, another tool's output through its filter too (experiment.c). */
+int measurement_read(const struct config_run *, struct hpcprof **, struct warnings *, struct err *);
 
 /* ---- the steps (experiment.c) --------------------------------------------------------- */
 

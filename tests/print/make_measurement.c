@@ -40,7 +40,8 @@ static uint32_t event_named(const struct maker *m, const char *name)
 
 static void add_thread(struct maker *m, const char *name)
 {
-    struct hpcprof_thread t = {.process = m->process, .number = m->threads_of_process++, .name = strtab_add(m->p->strings, name)};
+    struct hpcprof_thread t = {
+        .process = m->process, .number = m->threads_of_process++, .name = strtab_add(m->p->strings, name)};
     m->thread = hpcprof_add_thread(m->p, &t);
 }
 

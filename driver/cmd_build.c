@@ -1,0 +1,82 @@
+/* hpcview build: measurements, or what a configuration names, become a database. */
+#include "driver/wanted.h"
+#include "htmlgen/htmlgen.h"
+
+#include <stdio.h>
+
+static struct {
+    const char *out;
+    bool single_file, no_sources;
+} opt;
+
+const struct option_row build_rows[] = {
+    {"output", 'o', OPT_STRING, &opt.out, "DB", "the database; made whole, or not at all (hpcview-NAME.db)"},
+    {"single-file", 0, OPT_FLAG, &opt.single_file, NULL, "one .html file instead of a folder"},
+    {"no-sources", 0, OPT_FLAG, &opt.no_sources, NULL, "leave the text of the sources out"},
+    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+static const struct option_row *const tables[] = {build_rows, wanted_rows, NULL};
+
+/* "out/heat.measurements" gives hpcview-heat.db, "heat.xml" too. */
+static char *database_name(const char *operand)
+{
+    static const char *const endings[] = {".measurements", ".hpcprof", ".xml", ".txt"};
+    size_t n = strlen(operand);
+    while (n > 1 && operand[n - 1] == '/')
+        n--;
+    char *path = mem_strndup(operand, n), *name = mem_strdup(path_base(path));
+    mem_free(path);
+    for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+        if (str_ends(name, endings[i]) && strlen(name) > strlen(endings[i]))
+            name[strlen(name) - strlen(endings[i])] = '\0';
+    const char *bare = str_starts(name, "hpcview-") ? name + strlen("hpcview-") : name;
+    char *database = mem_printf(opt.single_file ? "hpcview-%s.html" : "hpcview-%s.db", *bare ? bare : "out");
+    mem_free(name);
+    return database;
+}
+
+int build_database(struct session *s, const struct config *config, const char *path)
+{
+    struct htmlgen_options options = {.single_file = opt.single_file, .no_sources = opt.no_sources};
+    struct experiment *e = NULL;
+    int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
+    if (status == 0)
+        status = htmlgen_write(e, path, &options, s->warnings, &s->err);
+    experiment_free(e);
+    if (status == 0 && !s->quiet) {
+        session_print_warnings(s);
+        fprintf(stderr, "hpcview: open %s%s in a browser, or: hpcview open %s\n", path,
+                opt.single_file ? "" : "/index.html", path);
+    }
+    return status;
+}
+
+const char *build_output(void)
+{
+    return opt.out;
+}
+
+bool build_single_file(void)
+{
+    return opt.single_file;
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    struct config *config;
+    if (wanted_config(s, "build", argc, argv, &config) < 0)
+        return -1;
+    char *database = opt.out ? mem_strdup(opt.out) : database_name(argv[0]);
+    int status = build_database(s, config, database);
+    mem_free(database);
+    config_free(config);
+    return status;
+}
+
+const struct command command_build = {
+    .name = "build",
+    .synopsis = "[options] CONFIG.xml | MEASUREMENTS...",
+    .summary = "make a database that any browser opens",
+    .options = tables,
+    .run = run,
+};

@@ -1,0 +1,50 @@
+/* hpcview init: a commented configuration for measurements, to be changed by hand. */
+#include "driver/driver.h"
+#include "metrics/metrics.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static struct {
+    const char *out;
+    bool force;
+} opt;
+
+static const struct option_row rows[] = {
+    {"output", 'o', OPT_STRING, &opt.out, "FILE", "the configuration (hpcview.xml); - is standard output"},
+    {"force", 0, OPT_FLAG, &opt.force, NULL, "replace a file that is there"},
+    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+static const struct option_row *const tables[] = {rows, NULL};
+
+static int run(struct session *s, int argc, char **argv)
+{
+    const char *path = opt.out ? opt.out : "hpcview.xml";
+    struct config *config = config_create();
+    struct outfile *out = NULL;
+    int status = 0;
+    if (argc == 0)
+        status = err_set(&s->err, ERR_USAGE, "init: measurements are wanted; 'hpcview init --help' shows how");
+    else if (!opt.force && strcmp(path, "-") != 0 && access(path, F_OK) == 0)
+        status = err_set(&s->err, ERR_SYSTEM, "%s: is there already; --force replaces it, -o writes another", path);
+    for (int i = 0; i < argc; i++)
+        config_add_measurement(config, argv[i]);
+    if (status == 0)
+        status = outfile_create(path, &out, &s->err);
+    if (status == 0 && (status = config_write_start(config, path, out, s->warnings, &s->err)) < 0)
+        outfile_abandon(out);
+    else if (status == 0)
+        status = outfile_commit(out, &s->err);
+    if (status == 0 && strcmp(path, "-") != 0)
+        fprintf(stderr, "hpcview: wrote %s; change it, then: hpcview build %s\n", path, path);
+    config_free(config);
+    return status;
+}
+
+const struct command command_init = {
+    .name = "init",
+    .synopsis = "[options] MEASUREMENTS...",
+    .summary = "write a commented configuration to start from",
+    .options = tables,
+    .run = run,
+};
