@@ -19,6 +19,7 @@ FUZZERS += %D%/expr_fuzz %D%/config_fuzz
 %C%_config_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
 EXTRA_DIST += \
 	tests/corpus/config/cut.xml \
+	tests/corpus/config/empty-apply.xml \
 	tests/corpus/config/empty.xml \
 	tests/corpus/config/entity.xml \
 	tests/corpus/config/full.xml \

@@ -140,7 +140,7 @@ static int combine(struct mathml *m, const char *where, struct err *err)
 {
     struct frame frame = m->frames.items[--m->frames.count];
     size_t n = m->operands.count - frame.first;
-    const struct operand *given = m->operands.items + frame.first;
+    const struct operand *given = n ? m->operands.items + frame.first : NULL;
     struct buf out = {0};
     if (!frame.op)
         return err_set(err, ERR_FORMAT, "%s: <apply> is empty; an operator (%s) and its operands are wanted", where,
