@@ -249,6 +249,10 @@ static void clear_maps(struct cfg_work *w)
         w->covered = mem_realloc(w->covered, n, 8);
         w->leader = mem_realloc(w->leader, n, 8);
         w->table = mem_realloc(w->table, n, 8);
+        w->maybe_start = mem_realloc(w->maybe_start, n, 8);
+        w->maybe_covered = mem_realloc(w->maybe_covered, n, 8);
+        memset(w->maybe_start, 0, n * 8);
+        memset(w->maybe_covered, 0, n * 8);
         w->padded = mem_realloc(w->padded, n, 8);
         w->rank = mem_realloc(w->rank, n, 4);
     }
@@ -263,7 +267,7 @@ static void clear_work(struct cfg_work *w)
     clear_maps(w);
     w->terms.count = w->calls.count = w->pending.count = w->entries.count = 0;
     w->indirects.count = w->targets.count = w->sites.count = w->pad_edges.count = 0;
-    w->overlaps = w->falls_out = false;
+    w->overlaps = false;
     w->terms_sorted = w->calls_sorted = true;
     w->bad_bytes = w->table_bytes = 0;
 }
@@ -343,6 +347,19 @@ static void note_jump(struct cfg_work *w, const struct insn *in, struct term *t)
         push_call(w, t->at, callee);
 }
 
+/* call *exit@GOTPCREL(%rip), as -fno-plt makes them: ff 15 and a displacement. Other forms do not name a slot. */
+static bool slot_never_returns(const struct cfg_work *w, const struct insn *in, pos at)
+{
+    const struct cfg_part *part = cfg_part_at(w, at);
+    const uint8_t *p = part->bytes + (at - part->first);
+    if (w->in->arch->kind != ARCH_X86_64 || in->length < 6 || p[in->length - 6] != 0xff || p[in->length - 5] != 0x15)
+        return false;
+    int32_t disp;
+    memcpy(&disp, p + in->length - 4, 4);
+    const char *name = image_slot_name(w->in->image, in->addr + in->length + (uint64_t)(int64_t)disp);
+    return name != NULL && noreturn_name(name);
+}
+
 static void push_term(struct cfg_work *w, const struct term *t)
 {
     if (w->terms.count > 0 && w->terms.items[w->terms.count - 1].at > t->at)
@@ -362,7 +379,10 @@ static bool end_or_call(struct cfg_work *w, const struct insn *in, pos at)
         break;
     case INSN_CALL_INDIRECT:
         push_call(w, at, FUNCTION_NONE);
-        return true;
+        t.goes_on = !slot_never_returns(w, in, at);
+        if (t.goes_on)
+            return true;
+        break;
     case INSN_BRANCH:
         t.goes_on = true;
         note_jump(w, in, &t);
@@ -394,6 +414,7 @@ static void explore_line(struct cfg_work *w, pos p)
     const vaddr base = part->begin - part->first;
     void (*decode)(const uint8_t *, size_t, vaddr, struct insn *) = w->in->arch->decode;
     pos last = p;
+    bool after_call = false;
     while (p < end && !bit_get(w->table, p)) {
         if (bit_get(w->start, p)) {
             bit_set(w->leader, p);
@@ -405,17 +426,21 @@ static void explore_line(struct cfg_work *w, pos p)
         w->overlaps |= bits_set(w->covered, p, in.length);
         last = p;
         p += in.length;
-        if (in.kind == INSN_PLAIN || in.kind == INSN_PADDING)
+        if (in.kind == INSN_PLAIN || in.kind == INSN_PADDING) {
+            after_call &= in.kind == INSN_PADDING;
             continue;
+        }
+        after_call = in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT;
         if (!end_or_call(w, &in, last))
             return;
-        if (in.kind != INSN_CALL && in.kind != INSN_CALL_INDIRECT && p < end && !bit_get(w->table, p))
+        if (!after_call && p < end && !bit_get(w->table, p))
             bit_set(w->leader, p);
     }
-    /* Into the wall or a table. If the last instruction is a branch it has its term, without a place to go on. */
-    w->falls_out = true;
+    /* Into the wall or a table. If the last instruction is a branch it has its term, without a place to go on. A
+       compiler that puts nothing behind a call knows that it never returns. */
+    uint8_t kind = after_call ? INSN_CALL : INSN_PLAIN;
     if (w->terms.count == 0 || w->terms.items[w->terms.count - 1].at != last)
-        push_term(w, &(struct term){.at = last, .end = p, .target = POS_NONE, .kind = INSN_PLAIN});
+        push_term(w, &(struct term){.at = last, .end = p, .target = POS_NONE, .kind = kind});
     else
         w->terms.items[w->terms.count - 1].goes_on = false;
 }
@@ -426,6 +451,21 @@ static void explore(struct cfg_work *w)
         pos p = w->pending.items[--w->pending.count];
         if (!bit_get(w->start, p))
             explore_line(w, p);
+    }
+}
+
+/* Switches are in the way of what lies behind them: rounds of finding targets and exploring from there. */
+static void settle_indirect_jumps(struct cfg_work *w)
+{
+    size_t targets = 0;
+    for (int round = 0; w->indirects.count > 0 && round < ROUNDS_MAX && w->in->arch->detail != NULL; round++) {
+        cfg_sort(w);
+        if (!jumptable_resolve(w, round == 0))
+            return;
+        for (; targets < w->targets.count; targets++)
+            if (!bit_get(w->table, w->targets.items[targets]))
+                reach(w, w->targets.items[targets]);
+        explore(w);
     }
 }
 
@@ -496,6 +536,41 @@ size_t cfg_term_from(const struct cfg_work *w, pos p)
     return lo;
 }
 
+size_t cfg_call_from(const struct cfg_work *w, pos p)
+{
+    size_t lo = 0, hi = w->calls.count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (w->calls.items[mid].at < p)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+const struct term *cfg_term_of(const struct cfg_work *w, const struct cfg_block *b)
+{
+    pos begin = cfg_position(w, b->begin), end = begin + (pos)(b->end - b->begin);
+    size_t t = cfg_term_from(w, end);
+    while (t > 0 && w->terms.items[t - 1].at >= begin)
+        if (w->terms.items[--t].end == end)
+            return &w->terms.items[t];
+    return NULL;
+}
+
+void cfg_callees_of(const struct cfg_work *w, const struct cfg_block *b, const uint8_t *noreturn,
+                    struct VEC_u32 *callees)
+{
+    pos begin = cfg_position(w, b->begin);
+    for (size_t i = cfg_call_from(w, begin); i < w->calls.count && w->calls.items[i].at - begin < b->end - b->begin;
+         i++) {
+        uint32_t f = w->calls.items[i].callee;
+        if (f != FUNCTION_NONE && !noreturn[f])
+            *vec_push(callees) = f;
+    }
+}
+
 /* ---- blocks ---------------------------------------------------------------------------------------------- */
 
 static void rank_leaders(struct cfg_work *w)
@@ -519,7 +594,7 @@ static uint32_t block_before(const struct cfg_work *w, pos p)
     return block_of_leader(w, p) - !bit_get(w->leader, p);
 }
 
-static const struct indirect *indirect_at(const struct cfg_work *w, pos at)
+const struct indirect *cfg_indirect_at(const struct cfg_work *w, pos at)
 {
     for (size_t i = 0, n = w->indirects.count; i < n; i++)
         if (w->indirects.items[i].at == at)
@@ -593,9 +668,10 @@ static void add_edges_of(struct cfg *g, struct cfg_block *b, const struct term *
     if (t->goes_on && t->end < w->end && bit_get(w->leader, t->end))
         add_succ(g, capacity, b, block_of_leader(w, t->end));
     if (t->kind == INSN_JUMP_INDIRECT) {
-        const struct indirect *j = indirect_at(w, t->at);
+        const struct indirect *j = cfg_indirect_at(w, t->at);
         for (uint32_t i = 0; j != NULL && i < j->target_count; i++)
-            add_succ(g, capacity, b, block_of_leader(w, w->targets.items[j->target_first + i]));
+            if (bit_get(w->leader, w->targets.items[j->target_first + i]))
+                add_succ(g, capacity, b, block_of_leader(w, w->targets.items[j->target_first + i]));
     } else if (t->target != POS_NONE) {
         uint32_t to = block_of_leader(w, t->target);
         if (b->succ_count == 0 || g->succs[b->succ_first] != to)
@@ -660,14 +736,7 @@ static void collect_pad_edges(struct cfg_work *w)
             continue;
         uint64_t to = block_of_leader(w, pad);
         uint64_t size = s->end - s->begin;
-        size_t lo = 0, hi = w->calls.count;
-        while (lo < hi) {
-            size_t mid = lo + (hi - lo) / 2;
-            if (w->calls.items[mid].at < from)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
+        size_t lo = cfg_call_from(w, from);
         for (; lo < w->calls.count && w->calls.items[lo].at - from < size; lo++) {
             uint64_t edge = (uint64_t)block_before(w, w->calls.items[lo].at) << 32 | to;
             bit_set(w->padded, pad);
@@ -778,6 +847,7 @@ void cfg_build(const struct cfg_input *in, struct cfg *g)
     explore(w);
     reach_landing_pads(w);
     explore(w);
+    settle_indirect_jumps(w);
     cfg_sort(w);
     rank_leaders(w);
     collect_pad_edges(w);
@@ -788,7 +858,11 @@ void cfg_build(const struct cfg_input *in, struct cfg *g)
     g->bad_bytes = w->bad_bytes;
     g->table_bytes = w->table_bytes;
     g->padding_bytes = count_padding(w);
-    g->indirect_jumps = (uint32_t)w->indirects.count;
+    for (size_t i = 0; i < w->indirects.count; i++) {
+        g->indirect_jumps += w->indirects.items[i].state != INDIRECT_TAIL_CALL;
+        g->unresolved_jumps +=
+            w->indirects.items[i].state == INDIRECT_UNKNOWN || w->indirects.items[i].state == INDIRECT_NEW;
+    }
 }
 
 void cfg_release(struct cfg *g)
@@ -801,6 +875,8 @@ void cfg_release(struct cfg *g)
         mem_free(w->covered);
         mem_free(w->leader);
         mem_free(w->table);
+        mem_free(w->maybe_start);
+        mem_free(w->maybe_covered);
         mem_free(w->padded);
         mem_free(w->rank);
         vec_release(&w->terms);
@@ -813,6 +889,7 @@ void cfg_release(struct cfg *g)
         vec_release(&w->targets);
         vec_release(&w->sites);
         vec_release(&w->pad_edges);
+        jumptable_release(w->jumptable);
         mem_free(w);
     }
     mem_free(g->blocks);

@@ -25,7 +25,8 @@ struct cfg_part {
 struct term {
     pos at, end;
     pos target;   /* POS_NONE: outside of the function, or not known */
-    uint8_t kind; /* enum insn_kind; PLAIN: control falls out of the function or into what is no code */
+    uint8_t kind; /* enum insn_kind; PLAIN: control falls out of the function or into what is no code; CALL: never
+                     returns */
     bool goes_on; /* the instruction after it is a successor */
     bool tail;    /* leaves the function for another: a tail call */
 };
@@ -65,12 +66,13 @@ struct cfg_work {
     pos end; /* all positions are below */
     size_t words;
     size_t word_capacity;
-    uint64_t *start;   /* an instruction begins here */
-    uint64_t *covered; /* decoded bytes */
-    uint64_t *leader;  /* a block begins here */
-    uint64_t *table;   /* bytes of jump tables */
-    uint64_t *padded;  /* landing pads that a call leads to; valid where there are call sites */
-    uint32_t *rank;    /* leaders before each word */
+    uint64_t *start;                       /* an instruction begins here */
+    uint64_t *covered;                     /* decoded bytes */
+    uint64_t *leader;                      /* a block begins here */
+    uint64_t *table;                       /* bytes of jump tables */
+    uint64_t *maybe_start, *maybe_covered; /* jumptable.c's, clear between its uses */
+    uint64_t *padded;                      /* landing pads that a call leads to; valid where there are call sites */
+    uint32_t *rank;                        /* leaders before each word */
     struct VEC(struct term) terms;
     struct VEC(struct term) term_spare;
     struct VEC(struct call) calls;
@@ -81,7 +83,7 @@ struct cfg_work {
     struct VEC(pos) targets;
     struct call_site_list sites;
     struct VEC(uint64_t) pad_edges; /* block << 32 | block of the pad */
-    bool overlaps, terms_sorted, calls_sorted, falls_out;
+    bool overlaps, terms_sorted, calls_sorted;
     uint64_t bad_bytes, table_bytes;
     struct jumptable_work *jumptable;
 };
@@ -89,6 +91,11 @@ struct cfg_work {
 static inline bool bit_get(const uint64_t *map, pos p)
 {
     return map[p >> 6] >> (p & 63) & 1;
+}
+
+static inline void bit_clear(uint64_t *map, pos p)
+{
+    map[p >> 6] &= ~(1ull << (p & 63));
 }
 
 static inline void bit_set(uint64_t *map, pos p)
@@ -110,8 +117,21 @@ void cfg_sort(struct cfg_work *);
 /* The term at or after p (terms are sorted); count: none. */
 size_t cfg_term_from(const struct cfg_work *, pos p);
 
-/* jumptable.c: settle all indirect jumps that are INDIRECT_NEW. Terms are sorted. */
-void jumptable_resolve(struct cfg_work *);
+/* The same among the calls. */
+size_t cfg_call_from(const struct cfg_work *, pos p);
+/* The term that ends a block, or NULL where it runs into the next one. */
+const struct term *cfg_term_of(const struct cfg_work *, const struct cfg_block *);
+const struct indirect *cfg_indirect_at(const struct cfg_work *, pos at);
+struct VEC_u32 VEC(uint32_t);
+/* Appends the functions called in a block but for those that never return. */
+void cfg_callees_of(const struct cfg_work *, const struct cfg_block *, const uint8_t *noreturn, struct VEC_u32 *);
+
+/* noreturn.c: "abort@plt", "_ZSt9terminatev" and the like */
+bool noreturn_name(const char *link_name);
+
+/* jumptable.c: settle indirect jumps that are INDIRECT_NEW, all that can be with what is known by now. Terms are
+ * sorted. False: none. */
+bool jumptable_resolve(struct cfg_work *, bool new_function);
 void jumptable_release(struct jumptable_work *);
 
 #endif

@@ -10,7 +10,8 @@ noinst_LIBRARIES += %D%/libbloop.a
 
 # decoders, cfg.c, loops.c
 %C%_libbloop_a_SOURCES += \
-	%D%/arch/arch.h %D%/arch/x86_64.c %D%/arch/aarch64.c %D%/cfg_int.h %D%/cfg.c %D%/loops.c
+	%D%/arch/arch.h %D%/arch/x86_64.c %D%/arch/aarch64.c %D%/cfg_int.h %D%/cfg.c %D%/jumptable.c \
+	%D%/noreturn.c %D%/loops.c
 
 check_PROGRAMS += %D%/loops_test
 TESTS += %D%/loops_test
@@ -21,3 +22,8 @@ TESTS += %D%/loops_test
 %C%_libbloop_a_SOURCES += \
 	%D%/scope_int.h %D%/scope_tree.c %D%/scope_build.c %D%/scope_check.c %D%/scope_xml.c %D%/scope_hpcstruct.c \
 	%D%/scope_outline.c %D%/assemble_int.h %D%/assemble.c %D%/assemble_loops.c %D%/assemble_names.c %D%/bloop.c %D%/cache.c
+
+EXTRA_PROGRAMS += %D%/bench_decode
+BENCH_TOOLS += %D%/bench_decode
+%C%_bench_decode_SOURCES = %D%/bench_decode.c
+%C%_bench_decode_LDADD = $(ROOM_LDADD)

@@ -39,8 +39,11 @@ struct op {
     uint8_t base, index, scale;
     uint8_t size;      /* bytes: of a load or store; of an ADDRESS, how many low bytes of the sum are kept */
     bool sign;         /* those bytes are extended by sign; else by zeros */
-    bool writes_frame; /* may write memory that we cannot tell apart from stack slots */
     int64_t disp;
+    uint8_t index_size; /* the index is taken from that many low bytes of its register; 0: all */
+    bool index_sign;
+    bool stack_lost;    /* the stack pointer is set to something else than itself plus a constant */
+    int64_t stack;      /* what is added to it */
     uint32_t clobbers; /* registers that have another value afterwards, dst among them */
     uint8_t compare;   /* enum op_compare */
     uint8_t cmp_reg, cmp_reg2, cmp_size;
@@ -65,6 +68,8 @@ struct arch_detail {
     uint32_t call_clobbers;
     uint8_t stack_pointer, frame_pointer;
     void (*lift)(const uint8_t *p, size_t n, vaddr addr, struct op *);
+    /* Quickly: does this instruction put a constant address into a register? */
+    bool (*constant)(const uint8_t *p, size_t n, vaddr addr, uint8_t *reg, vaddr *value);
     /* Of a conditional branch at p. For branches that compare by themselves, *op_compare-like fields of `op` are
      * filled. */
     enum branch_test (*test)(const uint8_t *p, size_t n, vaddr addr, struct op *op);

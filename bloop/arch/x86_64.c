@@ -514,9 +514,7 @@ static void take_effects(const ZydisDecodedInstruction *z, const ZydisDecodedOpe
     for (unsigned i = 0; i < z->operand_count; i++) {
         if (!(o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
             continue;
-        if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY) {
-            op->writes_frame = true;
-        } else if (o[i].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+        if (o[i].type == ZYDIS_OPERAND_TYPE_REGISTER) {
             uint8_t r = gpr(o[i].reg.value);
             if (r != ARCH_NO_REG)
                 op->clobbers |= 1u << r;
@@ -524,6 +522,51 @@ static void take_effects(const ZydisDecodedInstruction *z, const ZydisDecodedOpe
     }
     if (z->cpu_flags && (z->cpu_flags->modified | z->cpu_flags->set_0 | z->cpu_flags->set_1 | z->cpu_flags->undefined))
         op->compare = COMPARE_UNKNOWN;
+}
+
+static void take_stack(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o, struct op *op)
+{
+    if (!(op->clobbers >> 4 & 1))
+        return;
+    switch (z->mnemonic) {
+    case ZYDIS_MNEMONIC_PUSH:
+    case ZYDIS_MNEMONIC_PUSHFQ:
+        op->stack = -8;
+        return;
+    case ZYDIS_MNEMONIC_POP:
+    case ZYDIS_MNEMONIC_POPFQ:
+        op->stack = 8;
+        op->stack_lost = is_reg(&o[0]) && gpr(o[0].reg.value) == 4;
+        return;
+    case ZYDIS_MNEMONIC_CALL:
+    case ZYDIS_MNEMONIC_RET:
+        return;
+    default:
+        if (op->kind == OP_ADDRESS && op->dst == 4 && op->base == 4 && op->index == ARCH_NO_REG)
+            op->stack = op->disp;
+        else
+            op->stack_lost = true;
+    }
+}
+
+/* lea x(%rip),%reg; mov $x,%reg with 32 bits, as code at fixed addresses has it */
+static bool constant(const uint8_t *p, size_t n, vaddr addr, uint8_t *reg, vaddr *value)
+{
+    int32_t v;
+    if (n >= 7 && (p[0] == 0x48 || p[0] == 0x4c) && p[1] == 0x8d && (p[2] & 0xc7) == 5) {
+        memcpy(&v, p + 3, 4);
+        *reg = (uint8_t)((p[2] >> 3 & 7) | (p[0] == 0x4c ? 8 : 0));
+        *value = addr + 7 + (uint64_t)(int64_t)v;
+        return true;
+    }
+    bool rex = n >= 6 && p[0] == 0x41;
+    if (n >= 5u + rex && (p[rex] & 0xf8) == 0xb8) {
+        memcpy(&v, p + rex + 1, 4);
+        *reg = (uint8_t)((p[rex] & 7) | (rex ? 8 : 0));
+        *value = (uint32_t)v;
+        return *value >= 0x10000; /* an address, not a number */
+    }
+    return false;
 }
 
 static void lift(const uint8_t *p, size_t n, vaddr addr, struct op *op)
@@ -534,11 +577,12 @@ static void lift(const uint8_t *p, size_t n, vaddr addr, struct op *op)
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, p, n, &z, operands))) {
         op->clobbers = UINT32_MAX; /* who knows */
         op->compare = COMPARE_UNKNOWN;
-        op->writes_frame = true;
+        op->stack_lost = true;
         return;
     }
     take_effects(&z, operands, op);
     lift_by_mnemonic(&z, operands, addr, op);
+    take_stack(&z, operands, op);
 }
 
 static enum branch_test test(const uint8_t *p, size_t n, vaddr addr, struct op *op)
@@ -574,7 +618,7 @@ static enum branch_test test(const uint8_t *p, size_t n, vaddr addr, struct op *
 
 /* rax, rcx, rdx, rsi, rdi, r8 - r11: System V psABI for x86-64, figure 3.4 */
 static const struct arch_detail detail = {
-    .call_clobbers = 0x0fc7, .stack_pointer = 4, .frame_pointer = 5, .lift = lift, .test = test};
+    .call_clobbers = 0x0fc7, .stack_pointer = 4, .frame_pointer = 5, .lift = lift, .constant = constant, .test = test};
 
 static const struct arch x86_64 = {.kind = ARCH_X86_64, .min_length = 1, .decode = decode, .detail = &detail};
 
