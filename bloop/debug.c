@@ -495,10 +495,7 @@ static void load_tables(struct debug *d, uint32_t unit, struct unit_tables *t)
         t->lines.comp_dir = "";
         return;
     }
-    Dwarf_Die die = dwarf_die_at(d->main, t->root);
-    line_table_read(d->main, d->image, die, &t->info, true, &t->lines);
-    if (die)
-        dwarf_dealloc_die(die);
+    line_table_read(d->main, d->image, &t->info, true, &t->lines);
     t->language = t->info.language;
     if (t->info.dwo_name) {
         open_split(d, t);
@@ -511,7 +508,7 @@ static void load_tables(struct debug *d, uint32_t unit, struct unit_tables *t)
             dwarf_dealloc_die(split);
         }
     }
-    t->file_memo = mem_calloc(t->lines.file_count + 1, sizeof *t->file_memo);
+    t->file_memo = mem_calloc(t->lines.files.count + 1, sizeof *t->file_memo);
     index_unit(d, t, false);
 }
 
@@ -602,11 +599,11 @@ static const char *other_path(struct debug *d, bool alternate, uint64_t offset, 
     *oldest = (struct other_files){.key = key, .loaded = true, .last_use = ++d->clock};
     struct die_info info = {.lines = NO_OFFSET};
     root = dwarf_die_at(f, root_offset);
-    if (root)
+    if (root) {
         die_read(f, root, &info);
-    line_table_read(f, d->image, root, &info, false, &oldest->lines);
-    if (root)
         dwarf_dealloc_die(root);
+    }
+    line_table_read(f, d->image, &info, false, &oldest->lines);
     return line_table_path(&oldest->lines, number);
 }
 
@@ -710,7 +707,7 @@ static uint32_t file_index(struct answer *a, const char *path)
 
 static uint32_t numbered_file(struct answer *a, uint32_t number)
 {
-    if (number >= a->t->lines.file_count)
+    if (number >= a->t->lines.files.count)
         return DEBUG_NO_FILE;
     if (a->t->file_memo[number].answer != a->d->answer) {
         a->t->file_memo[number].answer = a->d->answer;

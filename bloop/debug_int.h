@@ -91,20 +91,22 @@ void die_walk_end(struct die_walk *);
 
 /* debug_lines.c */
 struct line_file {
-    const char *folder, *name; /* lent by the file's sections */
-    const char *path;          /* made on first use */
+    const char *name;
+    uint32_t folder;
+    const char *path; /* made on first use */
 };
 struct line_table {
     struct line_row *rows; /* file: as numbered in the line table */
     size_t row_count;
-    struct line_file *files; /* by number */
-    uint32_t file_count;
-    const char *comp_dir; /* lent, "" unknown */
-    struct arena *arena;  /* of paths */
+    struct line_files VEC(struct line_file) files; /* by number */
+    struct line_folders VEC(const char *) folders; /* [0]: the unit's own */
+    const char *comp_dir;                          /* "" unknown. Strings are lent by the file's sections */
+    bool folder_0_is_whole;                        /* DWARF 5: folder 0 is not relative to comp_dir */
+    struct arena *arena;                           /* of paths, and of names made by debug.c */
 };
-/* Reads the unit's line program; with `rows` false only the names of its files. An empty table where there is none or
- * it is damaged. */
-void line_table_read(struct dwarf_file *, const struct image *, Dwarf_Die unit, const struct die_info *, bool rows,
+/* Reads the unit's line program; with `rows` false only the names of its files. An empty table, and a warning, where it
+ * is damaged. */
+void line_table_read(struct dwarf_file *, const struct image *, const struct die_info *unit, bool rows,
                      struct line_table *);
 /* Whole path of a file: joined with its folder and the unit's, "" where there is none of that number. */
 const char *line_table_path(struct line_table *, uint32_t number);

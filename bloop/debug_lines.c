@@ -1,46 +1,214 @@
-/* The line map of one unit, from libdwarf's line tables.  DWARF 5, chapter 6.2. */
+/*
+ * The line map of one unit.  DWARF 5, chapter 6.2, and its predecessors back to DWARF 2.
+ *
+ * Read here and not through libdwarf, for exactness: libdwarf 20210528 (Debian 12) takes every row with
+ * epilogue_begin for the end of a sequence, and lets the file register of DWARF 5 begin at 0 instead of
+ * 1, which puts inlined headers of gcc's objects into the unit's own file.  It would also make an object of
+ * a hundred bytes of each row.
+ */
 #include "bloop/debug_int.h"
 
 #include <stdlib.h>
 
-/* ---- files ---- */
+struct program {
+    struct cursor c; /* at the program, to its end */
+    unsigned version, offset_size;
+    unsigned min_length, max_ops;
+    bool default_is_stmt;
+    int line_base;
+    unsigned line_range, opcode_base;
+    const uint8_t *operand_counts; /* of opcode i at [i - 1] */
+};
 
-/* Numbers: from 1 up to DWARF 4, folder 0 being the unit's; from 0 in DWARF 5. */
-static void read_files(struct dwarf_file *f, Dwarf_Line_Context context, unsigned version, struct line_table *t)
+/* ---- header ---- */
+
+/* A string of another section, wholly inside it. */
+static const char *string_at(struct dwarf_file *f, const char *section, uint64_t offset)
 {
-    Dwarf_Signed base = 0, count = 0, end = 0;
-    Dwarf_Error e = NULL;
-    if (dwarf_srclines_files_indexes(context, &base, &count, &end, &e) != DW_DLV_OK || end <= 0 || end > (1 << 24)) {
-        if (e)
-            dwarf_dealloc_error(f->dbg, e);
+    struct elf_section *s = elf_section_named(f->elf, section);
+    if (!s || !elf_section_load(f->elf, s, f->w) || offset >= s->data_size ||
+        !memchr(s->data + offset, 0, s->data_size - offset))
+        return "";
+    return (const char *)s->data + offset;
+}
+
+enum { LNCT_path = 1, LNCT_directory_index = 2 };
+enum {
+    FORM_block2 = 0x03,
+    FORM_block4 = 0x04,
+    FORM_data2 = 0x05,
+    FORM_data4 = 0x06,
+    FORM_data8 = 0x07,
+    FORM_string = 0x08,
+    FORM_block = 0x09,
+    FORM_block1 = 0x0a,
+    FORM_data1 = 0x0b,
+    FORM_strp = 0x0e,
+    FORM_udata = 0x0f,
+    FORM_data16 = 0x1e,
+    FORM_line_strp = 0x1f,
+};
+
+/* One field of a DWARF 5 directory or file entry; what is no string or no number is passed over. */
+static void read_field(struct dwarf_file *f, struct cursor *c, unsigned offset_size, uint64_t form, const char **text,
+                       uint64_t *number)
+{
+    *text = "";
+    *number = 0;
+    switch (form) {
+    case FORM_string:
+        *text = cursor_cstr(c);
+        break;
+    case FORM_line_strp:
+    case FORM_strp: {
+        uint64_t offset = offset_size == 8 ? cursor_u64(c) : cursor_u32(c);
+        *text = c->bad ? "" : string_at(f, form == FORM_strp ? ".debug_str" : ".debug_line_str", offset);
+        break;
+    }
+    case FORM_data1:
+        *number = cursor_u8(c);
+        break;
+    case FORM_data2:
+        *number = cursor_u16(c);
+        break;
+    case FORM_data4:
+        *number = cursor_u32(c);
+        break;
+    case FORM_data8:
+        *number = cursor_u64(c);
+        break;
+    case FORM_udata:
+        *number = cursor_uleb(c);
+        break;
+    case FORM_data16:
+        cursor_bytes(c, 16);
+        break;
+    case FORM_block:
+        cursor_bytes(c, cursor_uleb(c));
+        break;
+    case FORM_block1:
+        cursor_bytes(c, cursor_u8(c));
+        break;
+    case FORM_block2:
+        cursor_bytes(c, cursor_u16(c));
+        break;
+    case FORM_block4:
+        cursor_bytes(c, cursor_u32(c));
+        break;
+    default:
+        c->bad = true; /* its length is not known */
+        break;
+    }
+}
+
+/* A table of directories (files false) or files, described by its own formats. */
+static void read_entries_v5(struct dwarf_file *f, struct cursor *c, unsigned offset_size, bool files,
+                            struct line_table *t)
+{
+    uint64_t contents[255], forms[255];
+    unsigned formats = cursor_u8(c);
+    for (unsigned i = 0; i < formats; i++) {
+        contents[i] = cursor_uleb(c);
+        forms[i] = cursor_uleb(c);
+    }
+    uint64_t count = cursor_uleb(c);
+    if (formats == 0) /* entries of no bytes: their count could be anything */
         return;
-    }
-    t->files = mem_calloc((size_t)end, sizeof *t->files);
-    t->file_count = (uint32_t)end;
-    for (Dwarf_Signed i = base < 0 ? 0 : base; i < end; i++) {
-        const char *name = NULL, *folder = NULL;
-        Dwarf_Unsigned folder_index = 0, modified = 0, length = 0;
-        Dwarf_Form_Data16 *md5 = NULL;
-        if (dwarf_srclines_files_data_b(context, i, &name, &folder_index, &modified, &length, &md5, &e) == DW_DLV_OK) {
-            t->files[i].name = name;
-            if ((version >= 5 || folder_index > 0) && folder_index < (1 << 24) &&
-                dwarf_srclines_include_dir_data(context, (Dwarf_Signed)folder_index, &folder, &e) == DW_DLV_OK)
-                t->files[i].folder = folder;
+    for (uint64_t i = 0; i < count && !c->bad; i++) {
+        const char *name = "", *text;
+        uint64_t folder = 0, number;
+        for (unsigned k = 0; k < formats; k++) {
+            read_field(f, c, offset_size, forms[k], &text, &number);
+            if (contents[k] == LNCT_path)
+                name = text;
+            else if (contents[k] == LNCT_directory_index)
+                folder = number;
         }
-        if (e)
-            dwarf_dealloc_error(f->dbg, e);
-        e = NULL;
+        if (c->bad)
+            return;
+        if (files)
+            *vec_push(&t->files) = (struct line_file){name, folder > UINT32_MAX ? UINT32_MAX : (uint32_t)folder, NULL};
+        else
+            *vec_push(&t->folders) = name;
     }
+}
+
+static void read_file_v4(struct cursor *c, const char *name, struct line_table *t)
+{
+    uint64_t folder = cursor_uleb(c);
+    cursor_uleb(c); /* time of change */
+    cursor_uleb(c); /* length */
+    *vec_push(&t->files) = (struct line_file){name, folder > UINT32_MAX ? UINT32_MAX : (uint32_t)folder, NULL};
+}
+
+static void read_entries_v4(struct cursor *c, struct line_table *t)
+{
+    const char *name;
+    *vec_push(&t->folders) = ""; /* the unit's own */
+    while (*(name = cursor_cstr(c)))
+        *vec_push(&t->folders) = name;
+    *vec_push(&t->files) = (struct line_file){"", 0, NULL}; /* files are counted from 1 */
+    while (!c->bad && *(name = cursor_cstr(c)))
+        read_file_v4(c, name, t);
+}
+
+/* 1: read; 0: there is none; -1: damaged. */
+static int read_header(struct dwarf_file *f, const struct die_info *unit, struct line_table *t, struct program *p)
+{
+    struct elf_section *s = elf_section_named(f->elf, ".debug_line");
+    if (unit->lines == NO_OFFSET || !s || !elf_section_load(f->elf, s, f->w))
+        return 0;
+    if (unit->lines >= s->data_size)
+        return -1;
+    struct cursor c = cursor_make(s->data + unit->lines, s->data_size - unit->lines);
+    uint64_t length = cursor_u32(&c);
+    *p = (struct program){.offset_size = 4, .max_ops = 1};
+    if (length == 0xffffffff) {
+        p->offset_size = 8;
+        length = cursor_u64(&c);
+    }
+    if (c.bad || length > cursor_left(&c))
+        return -1;
+    c.end = c.p + length;
+    p->version = cursor_u16(&c);
+    if (p->version < 2 || p->version > 5)
+        return -1;
+    if (p->version == 5)
+        cursor_u16(&c); /* size of addresses and of segment selectors */
+    uint64_t header_length = p->offset_size == 8 ? cursor_u64(&c) : cursor_u32(&c);
+    if (c.bad || header_length > cursor_left(&c))
+        return -1;
+    p->c = cursor_make(c.p + header_length, cursor_left(&c) - header_length);
+    c.end = c.p + header_length;
+    p->min_length = cursor_u8(&c);
+    if (p->version >= 4)
+        p->max_ops = cursor_u8(&c);
+    p->default_is_stmt = cursor_u8(&c) != 0;
+    p->line_base = (int8_t)cursor_u8(&c);
+    p->line_range = cursor_u8(&c);
+    p->opcode_base = cursor_u8(&c);
+    p->operand_counts = cursor_bytes(&c, p->opcode_base ? p->opcode_base - 1 : 0);
+    if (c.bad || p->opcode_base == 0)
+        return -1;
+    if (p->version == 5) {
+        t->folder_0_is_whole = true;
+        read_entries_v5(f, &c, p->offset_size, false, t);
+        read_entries_v5(f, &c, p->offset_size, true, t);
+    } else {
+        read_entries_v4(&c, t);
+    }
+    return 1;
 }
 
 const char *line_table_path(struct line_table *t, uint32_t number)
 {
-    if (number >= t->file_count || !t->files[number].name || !*t->files[number].name)
+    if (number >= t->files.count || !*t->files.items[number].name)
         return "";
-    struct line_file *f = &t->files[number];
+    struct line_file *f = &t->files.items[number];
     if (!f->path) {
-        char *in_folder = path_join(f->folder ? f->folder : "", f->name), *whole = path_join(t->comp_dir, in_folder),
-             *normal = path_normal(whole);
+        const char *folder = f->folder < t->folders.count ? t->folders.items[f->folder] : "";
+        const char *base = t->folder_0_is_whole && f->folder == 0 && *folder ? "" : t->comp_dir;
+        char *in_folder = path_join(folder, f->name), *whole = path_join(base, in_folder), *normal = path_normal(whole);
         f->path = arena_strdup(t->arena, normal);
         mem_free(in_folder);
         mem_free(whole);
@@ -49,10 +217,9 @@ const char *line_table_path(struct line_table *t, uint32_t number)
     return f->path;
 }
 
-/* ---- rows ---- */
+/* ---- the program ---- */
 
-/* One sequence of the line program: rows [first, first + count) of the pool, going up; its end is a row without file.
- */
+/* One sequence: rows [first, first + count) of the pool, going up; its end is a row without file. */
 struct sequence {
     vaddr begin, end;
     size_t first, count;
@@ -60,36 +227,46 @@ struct sequence {
 struct sequence_list VEC(struct sequence);
 struct row_list VEC(struct line_row);
 
-static int by_begin(const void *a, const void *b)
+struct machine {
+    const struct image *im;
+    struct program *p;
+    struct line_table *t;
+    struct row_list rows;
+    struct sequence_list sequences;
+    size_t first; /* row of the sequence being read */
+    /* registers */
+    vaddr address;
+    uint64_t file, line, column, discriminator;
+    unsigned op_index;
+    bool is_stmt, prologue_end;
+};
+
+static void reset(struct machine *m)
 {
-    const struct sequence *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->first < y->first ? -1 : x->first > y->first;
+    m->address = 0;
+    m->op_index = 0;
+    m->file = m->line = 1;
+    m->column = m->discriminator = 0;
+    m->is_stmt = m->p->default_is_stmt;
+    m->prologue_end = false;
 }
 
-static bool read_row(Dwarf_Line line, struct line_row *row, bool *end)
+/* Within a sequence addresses never fall, or it is damaged and the row is left out. */
+static void emit(struct machine *m, bool end)
 {
-    Dwarf_Addr addr = 0;
-    Dwarf_Unsigned number = 0, file = 0, column = 0, isa = 0, discriminator = 0;
-    Dwarf_Bool statement = 0, ends = 0, prologue_end = 0, epilogue_begin = 0;
-    Dwarf_Error e = NULL; /* these fail only for a NULL line */
-    if (dwarf_lineaddr(line, &addr, &e) != DW_DLV_OK || dwarf_lineendsequence(line, &ends, &e) != DW_DLV_OK)
-        return false;
-    dwarf_lineno(line, &number, &e);
-    dwarf_line_srcfileno(line, &file, &e);
-    dwarf_lineoff_b(line, &column, &e);
-    dwarf_linebeginstatement(line, &statement, &e);
-    dwarf_prologue_end_etc(line, &prologue_end, &epilogue_begin, &isa, &discriminator, &e);
-    *end = ends;
-    *row = (struct line_row){.addr = addr,
-                             .file = ends || file >= DEBUG_NO_FILE ? DEBUG_NO_FILE : (uint32_t)file,
-                             .line = ends || number > INT32_MAX ? 0 : (uint32_t)number,
-                             .column = column > UINT16_MAX ? 0 : (uint16_t)column,
-                             .discriminator = discriminator > UINT16_MAX ? UINT16_MAX : (uint16_t)discriminator,
-                             .is_stmt = statement,
-                             .prologue_end = prologue_end};
-    return true;
+    bool falls = m->rows.count > m->first && m->address < m->rows.items[m->rows.count - 1].addr;
+    if (!falls)
+        *vec_push(&m->rows) = (struct line_row){
+            .addr = m->address,
+            .file = end || m->file >= DEBUG_NO_FILE ? DEBUG_NO_FILE : (uint32_t)m->file,
+            .line = end || m->line > INT32_MAX ? 0 : (uint32_t)m->line,
+            .column = end || m->column > UINT16_MAX ? 0 : (uint16_t)m->column,
+            .discriminator = m->discriminator > UINT16_MAX ? UINT16_MAX : (uint16_t)m->discriminator,
+            .is_stmt = !end && m->is_stmt,
+            .prologue_end = !end && m->prologue_end,
+        };
+    m->discriminator = 0;
+    m->prologue_end = false;
 }
 
 /* Sequences of functions the linker dropped are at 0 (ld) or at the top of the address space (lld); code they are not.
@@ -100,40 +277,133 @@ static bool kept_by_linker(const struct image *im, const struct sequence *s)
     return section && section->exec && s->end > s->begin;
 }
 
-static void close_sequence(const struct image *im, struct row_list *rows, size_t first, struct sequence_list *sequences)
+static void end_sequence(struct machine *m)
 {
-    size_t count = rows->count - first;
-    struct sequence s = {.first = first, .count = count};
-    if (count) {
-        s.begin = rows->items[first].addr;
-        s.end = rows->items[rows->count - 1].addr;
-    }
-    if (count && kept_by_linker(im, &s))
-        *vec_push(sequences) = s;
+    emit(m, true);
+    size_t count = m->rows.count - m->first;
+    struct sequence s = {.begin = m->rows.items[m->first].addr,
+                         .end = m->rows.items[m->rows.count - 1].addr,
+                         .first = m->first,
+                         .count = count};
+    m->rows.items[m->rows.count - 1].file = DEBUG_NO_FILE; /* also if the end itself was left out */
+    if (kept_by_linker(m->im, &s))
+        *vec_push(&m->sequences) = s;
     else
-        rows->count = first;
+        m->rows.count = m->first;
+    m->first = m->rows.count;
+    reset(m);
 }
 
-/* Rows come in the order of the program; within a sequence addresses never fall, or it is damaged and the row is left
- * out. */
-static void collect(const struct image *im, Dwarf_Line *lines, Dwarf_Signed count, struct row_list *rows,
-                    struct sequence_list *sequences)
+static void advance(struct machine *m, uint64_t operations)
 {
-    size_t first = 0;
-    for (Dwarf_Signed i = 0; i < count; i++) {
-        struct line_row row;
-        bool end = false;
-        if (!read_row(lines[i], &row, &end))
-            continue;
-        if (rows->count == first || row.addr >= rows->items[rows->count - 1].addr)
-            *vec_push(rows) = row;
-        if (end) {
-            rows->items[rows->count - 1].file = DEBUG_NO_FILE;
-            close_sequence(im, rows, first, sequences);
-            first = rows->count;
+    if (m->p->max_ops <= 1) {
+        m->address += m->p->min_length * operations;
+        return;
+    }
+    m->address += m->p->min_length * ((m->op_index + operations) / m->p->max_ops); /* VLIW */
+    m->op_index = (unsigned)((m->op_index + operations) % m->p->max_ops);
+}
+
+static void extended(struct machine *m)
+{
+    struct cursor *c = &m->p->c;
+    uint64_t length = cursor_uleb(c);
+    struct cursor op = cursor_make(cursor_bytes(c, length), c->bad ? 0 : length);
+    if (c->bad || length == 0)
+        return;
+    switch (cursor_u8(&op)) {
+    case 1: /* DW_LNE_end_sequence */
+        end_sequence(m);
+        break;
+    case 2: /* DW_LNE_set_address */
+        m->address = cursor_left(&op) >= 8 ? cursor_u64(&op) : cursor_u32(&op);
+        m->op_index = 0;
+        break;
+    case 3: { /* DW_LNE_define_file */
+        const char *name = cursor_cstr(&op);
+        if (!op.bad)
+            read_file_v4(&op, name, m->t);
+        break;
+    }
+    case 4: /* DW_LNE_set_discriminator */
+        m->discriminator = cursor_uleb(&op);
+        break;
+    default: /* a vendor's: its length says where the next one is */
+        break;
+    }
+}
+
+static void standard(struct machine *m, unsigned opcode)
+{
+    struct cursor *c = &m->p->c;
+    switch (opcode) {
+    case 1: /* DW_LNS_copy */
+        emit(m, false);
+        break;
+    case 2: /* advance_pc */
+        advance(m, cursor_uleb(c));
+        break;
+    case 3: /* advance_line */
+        m->line = (uint32_t)(m->line + (uint64_t)cursor_sleb(c));
+        break;
+    case 4: /* set_file */
+        m->file = cursor_uleb(c);
+        break;
+    case 5: /* set_column */
+        m->column = cursor_uleb(c);
+        break;
+    case 6: /* negate_stmt */
+        m->is_stmt = !m->is_stmt;
+        break;
+    case 8: /* const_add_pc */
+        if (m->p->line_range)
+            advance(m, (255 - m->p->opcode_base) / m->p->line_range);
+        break;
+    case 9: /* fixed_advance_pc */
+        m->address += cursor_u16(c);
+        m->op_index = 0;
+        break;
+    case 10: /* set_prologue_end */
+        m->prologue_end = true;
+        break;
+    case 7:  /* set_basic_block */
+    case 11: /* set_epilogue_begin */
+        break;
+    default: /* 12, set_isa, and unknown ones: their operands are counted in the header */
+        for (unsigned n = m->p->operand_counts[opcode - 1]; n; n--)
+            cursor_uleb(c);
+        break;
+    }
+}
+
+static void run(struct machine *m)
+{
+    struct program *p = m->p;
+    reset(m);
+    while (cursor_left(&p->c) && !p->c.bad && m->rows.count < LIMIT_LINE_ROWS) {
+        unsigned opcode = cursor_u8(&p->c);
+        if (opcode >= p->opcode_base) {
+            unsigned special = opcode - p->opcode_base;
+            if (p->line_range == 0)
+                break;
+            advance(m, special / p->line_range);
+            m->line = (uint32_t)(m->line + (uint64_t)(int64_t)(p->line_base + (int)(special % p->line_range)));
+            emit(m, false);
+        } else if (opcode) {
+            standard(m, opcode);
+        } else {
+            extended(m);
         }
     }
-    rows->count = first; /* a sequence without end says nothing of where it ends */
+    m->rows.count = m->first; /* a sequence without end says nothing of where it ends */
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct sequence *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
 }
 
 /* One ordered map of all sequences. Where two claim the same addresses, the first has them. */
@@ -158,68 +428,29 @@ static void join(struct line_table *t, const struct row_list *rows, struct seque
     }
 }
 
-static void read_rows(struct dwarf_file *f, const struct image *im, Dwarf_Line_Context context, uint64_t unit,
-                      struct line_table *t)
+void line_table_read(struct dwarf_file *f, const struct image *im, const struct die_info *unit, bool rows,
+                     struct line_table *t)
 {
-    Dwarf_Line *lines = NULL;
-    Dwarf_Signed count = 0;
-    Dwarf_Error e = NULL;
-    int status = dwarf_srclines_from_linecontext(context, &lines, &count, &e);
-    if (status == DW_DLV_ERROR)
-        dwarf_complain(f, unit, e);
-    if (status != DW_DLV_OK)
-        return;
-    struct row_list rows = {0};
-    struct sequence_list sequences = {0};
-    collect(im, lines, count, &rows, &sequences);
-    join(t, &rows, &sequences);
-    vec_release(&rows);
-    vec_release(&sequences);
-}
-
-/* libdwarf makes an object of some hundred bytes of every row, and a row takes one byte: say no before it begins. */
-static bool of_sane_size(struct dwarf_file *f, const struct die_info *unit)
-{
-    struct elf_section *s = elf_section_named(f->elf, ".debug_line");
-    if (!s || !elf_section_load(f->elf, s, f->w) || unit->lines >= s->data_size)
-        return false;
-    struct cursor c = cursor_make(s->data + unit->lines, s->data_size - unit->lines);
-    uint64_t size = cursor_u32(&c);
-    if (size == 0xffffffff)
-        size = cursor_u64(&c);
-    if (!c.bad && size <= LIMIT_LINE_PROGRAM && size <= cursor_left(&c))
-        return true;
-    warnings_add(
-        f->w, "%s: the line program at 0x%llx of .debug_line is damaged (it claims %llu bytes); its lines are missing",
-        f->elf->path, (unsigned long long)unit->lines, (unsigned long long)size);
-    return false;
-}
-
-void line_table_read(struct dwarf_file *f, const struct image *im, Dwarf_Die die, const struct die_info *unit,
-                     bool rows, struct line_table *t)
-{
-    Dwarf_Line_Context context = NULL;
-    Dwarf_Unsigned version = 0;
-    Dwarf_Small tables = 0;
-    Dwarf_Error e = NULL;
+    struct program p;
     *t = (struct line_table){.comp_dir = unit->comp_dir ? unit->comp_dir : "", .arena = arena_create()};
-    if (unit->lines == NO_OFFSET || !of_sane_size(f, unit))
-        return;
-    int status = dwarf_srclines_b(die, &version, &tables, &context, &e);
-    if (status == DW_DLV_ERROR)
-        dwarf_complain(f, unit->offset, e);
-    if (status != DW_DLV_OK)
-        return;
-    read_files(f, context, (unsigned)version, t);
-    if (rows && tables == 1)
-        read_rows(f, im, context, unit->offset, t);
-    dwarf_srclines_dealloc_b(context);
+    int status = read_header(f, unit, t, &p);
+    if (status == 1 && rows) {
+        struct machine m = {.im = im, .p = &p, .t = t};
+        run(&m);
+        join(t, &m.rows, &m.sequences);
+        vec_release(&m.rows);
+        vec_release(&m.sequences);
+    }
+    if (status < 0 || (status == 1 && p.c.bad))
+        warnings_add(f->w, "%s: the line program at 0x%llx of .debug_line is damaged; lines are missing", f->elf->path,
+                     (unsigned long long)unit->lines);
 }
 
 void line_table_release(struct line_table *t)
 {
     mem_free(t->rows);
-    mem_free(t->files);
+    vec_release(&t->files);
+    vec_release(&t->folders);
     arena_free(t->arena);
     *t = (struct line_table){0};
 }

@@ -22,7 +22,7 @@
 #define LIMIT_DATABASE_SOURCE_BYTES (512u << 20) /* all source text in one database: about 100 MB of files */
 #define LIMIT_DWARF_DEPTH 512 /* scopes and inlined calls nest some dozens deep; each level is walked over once more by its parent */
 #define LIMIT_RANGES_OF_ENTRY (1u << 20) /* pieces of one procedure, or of one unit */
-#define LIMIT_LINE_PROGRAM (64u << 20)   /* bytes of one unit's line program; the largest seen have 5 MB, and libdwarf takes 100 bytes for each */
+#define LIMIT_LINE_ROWS (16u << 20) /* of one unit; the largest seen have about a million */
 #define LIMIT_INLINES_OF_PROCEDURE (1u << 20) /* the largest seen have some ten thousand */
 
 #endif
