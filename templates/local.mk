@@ -32,8 +32,14 @@ else
 	echo '  or build from a tarball (make dist), which holds the finished page' >&2; exit 1
 endif
 
-TESTS += %D%/test/unit.sh %D%/test/types.sh
-CLEANFILES += %D%/test/all.test.cjs
+# The page's tests. page.sh needs the programs of htmlgen/.
+TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh
+tests/page/page.log: htmlgen/make_database$(EXEEXT)
+EXTRA_DIST += tests/page/page.sh tests/page/page.mjs
+
+clean-local: page-clean
+page-clean:
+	rm -rf %D%/test/all.test.cjs %D%/types.log tests/page/db-* tests/page/text tests/page/*.png
 
 distclean-local: page-distclean
 page-distclean:

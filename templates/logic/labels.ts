@@ -75,6 +75,18 @@ export function labelOf(model: Model, place: PlaceIx): Label {
   }
 }
 
+/** Where a row of a flat table belongs: the procedure around a loop or line, the file of a procedure. */
+export function surroundings(model: Model, place: PlaceIx): string {
+  const { places } = model;
+  const isWanted = (kind: number): boolean => (places.kind[place] >= Kind.Loop ? kind === Kind.Procedure || kind === Kind.Inline : kind < places.kind[place] && kind >= Kind.Module);
+  for (let up = places.parent[place]; up !== NONE; up = places.parent[up]) {
+    if (!isWanted(places.kind[up])) continue;
+    const name = labelOf(model, up).text;
+    if (name !== NAMELESS[Kind.File]) return `in ${name}`; // a procedure without a file is told by its module
+  }
+  return '';
+}
+
 const KIND_NAMES = ['program', 'load module', 'file', 'procedure', 'inlined call', 'loop', 'line'] as const;
 export const kindName = (kind: number): string => KIND_NAMES[kind];
 

@@ -3,7 +3,11 @@
 import { VIEWS } from '../state/state';
 import type { App } from './app';
 
+/** Keys that mean the table wherever the focus is, but in a pane with rows of its own: after a click on a button one goes on with the arrows. */
+const MOVES = ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown', 'Home', 'End', '*'];
+
 export interface Places {
+  tableKey(event: KeyboardEvent): void;
   focusFilter(): void;
   focusTable(): void;
   switchLayout(): void;
@@ -21,6 +25,11 @@ export function installKeys(app: App, places: Places): void {
       } else if (event.key === 'Enter' || event.key === 'ArrowDown') places.focusTable();
       else return;
       event.preventDefault();
+      return;
+    }
+    if (MOVES.includes(event.key) && !event.defaultPrevented) {
+      places.focusTable();
+      places.tableKey(event);
       return;
     }
     switch (event.key) {

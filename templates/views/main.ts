@@ -129,16 +129,16 @@ function show(model: Model): void {
   const source = new SourcePane(app);
   const isSide = (): boolean => main.dataset['layout'] === 'side';
   const right = h('div', { class: 'reading' });
-  right.append(files.element, splitter('files', 22, () => !isSide(), right), source.element);
+  right.append(files.element, splitter('files', 20, () => !isSide(), right), source.element);
   main.append(
     h('section', { class: 'pane table', 'aria-label': 'Table' }, tools.element, table.element, path.element),
-    splitter('split', 56, isSide, main),
+    splitter('split', 58, isSide, main),
     right,
   );
   document.getElementById('app')!.replaceChildren(top.element, main);
   for (const view of [top, tools, table, path, files, source]) app.onDraw(() => view.draw());
   dialogs(app);
-  installKeys(app, { focusFilter: () => tools.focusFilter(), focusTable: () => table.focus(), switchLayout });
+  installKeys(app, { focusFilter: () => tools.focusFilter(), focusTable: () => table.focus(), tableKey: (event) => table.onKey(event), switchLayout });
   followAddress(app);
   app.draw();
   table.focus();

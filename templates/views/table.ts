@@ -2,7 +2,7 @@
 
 import { type Column, isExclusive, Kind, metricOf, NONE, type PlaceIx } from '../model/data';
 import { formatExact, formatPercent, formatScaled, share } from '../logic/format';
-import { describe, labelOf } from '../logic/labels';
+import { describe, labelOf, surroundings } from '../logic/labels';
 import type { Table } from '../logic/rows';
 import type { App } from './app';
 import { button, h, visible } from './dom';
@@ -62,6 +62,7 @@ export class TablePane {
     this.drawn = inputs;
     this.grid.setAttribute('role', this.table.isTree ? 'treegrid' : 'grid');
     this.grid.setAttribute('aria-label', this.table.isTree ? 'Scope tree' : 'Flat table');
+    this.grid.classList.toggle('exact', state.exact);
     this.grid.setAttribute('aria-rowcount', String(this.table.count + 1));
     this.grid.style.setProperty('--columns', `minmax(${this.nameWidth()}px, 1fr) repeat(${columns.length}, var(--metric))`);
     this.grid.style.setProperty('--width', `calc(${this.nameWidth()}px + ${columns.length} * var(--metric))`);
@@ -83,7 +84,7 @@ export class TablePane {
   }
 
   private nameWidth(): number {
-    return this.grid.clientWidth > 700 ? 300 : 240;
+    return Math.max(240, Math.min(400, this.grid.clientWidth * 0.5));
   }
 
   private revealSelected(sameTable: boolean): void {
@@ -116,7 +117,7 @@ export class TablePane {
       ...columns.map((c) => {
         const metric = app.model.metrics[metricOf(c)];
         const unit = app.state.exact ? metric.unit : app.scale(c).unit;
-        const part = !metric.hasExclusive || app.state.view === 'line' ? '' : isExclusive(c) ? 'exclusive' : 'inclusive';
+        const part = !metric.hasExclusive || app.state.view === 'line' ? '' : isExclusive(c) ? 'excl.' : 'incl.';
         return cell(c, 'metric', `${metric.displayName}${metric.estimated ? ' ≈' : ''}`, [part, unit].filter(Boolean).join(' · '), columnTitle(app, c));
       }),
     );
@@ -151,17 +152,19 @@ export class TablePane {
     const title = visible(describe(app.model, place));
     const cell = h('div', { class: 'cell name', role: 'gridcell', title });
     if (table.isTree) {
-      cell.style.paddingLeft = `${6 + Math.min(table.depth(row), 40) * 14}px`;
+      cell.style.paddingLeft = `${6 + Math.min(table.depth(row), 40) * 12}px`;
       cell.append(h('span', { class: `twisty${table.hasChildren(row) ? (table.isExpanded(row) ? ' open' : ' closed') : ''}`, 'aria-hidden': 'true' }));
     }
     cell.append(h('span', { class: `glyph glyph-${kind}`, 'aria-hidden': 'true' }, GLYPHS[kind]), h('span', { class: 'label' }, visible(label.text)));
     for (const badge of label.badges) cell.append(h('span', { class: 'badge' }, badge));
     const instances = table.instances(row);
     if (instances > 1) cell.append(h('span', { class: 'badge count', title: `${instances} instances in the program, added up in this row` }, `×${instances}`));
-    const detail = instances > 1 && kind === Kind.Inline ? '' : label.detail;
-    if (detail) cell.append(h('span', { class: `detail${kind === Kind.Inline ? ' link' : ''}`, 'data-call': kind === Kind.Inline ? 'yes' : undefined }, visible(detail)));
+    const call = kind === Kind.Inline && instances === 1;
     const snippet = this.snippet(place);
-    if (snippet) cell.append(h('span', { class: 'snippet' }, visible(snippet)));
+    const detail = call || kind !== Kind.Inline ? label.detail : '';
+    if (detail) cell.append(h('span', { class: `detail${call ? ' link' : ''}`, 'data-call': call ? 'yes' : undefined }, visible(detail)));
+    else if (snippet) cell.append(h('span', { class: 'snippet' }, visible(snippet)));
+    else if (!table.isTree) cell.append(h('span', { class: 'detail' }, visible(surroundings(app.model, place))));
     return cell;
   }
 
@@ -238,7 +241,7 @@ export class TablePane {
     if (row !== NONE && this.table.hasChildren(row) && !(event.target as Element).closest('.twisty')) this.app.toggle(this.table.place(row));
   }
 
-  private onKey(event: KeyboardEvent): void {
+  onKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { selected } = this.app.state;
     const at = selected === null ? NONE : this.table.rowOf(selected);

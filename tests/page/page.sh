@@ -1,0 +1,32 @@
+#!/bin/sh
+# The page in a headless Chromium, from file://, over hand-made and large databases. Leaves screenshots in the build folder's tests/page/.
+skip() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+src=$top_srcdir/templates
+build=$top_builddir/templates
+here=$top_builddir/tests/page
+command -v node >/dev/null && command -v npm >/dev/null || skip "node or npm is not installed"
+for browser in "${CHROMIUM-}" chromium chromium-browser google-chrome; do
+    [ -n "$browser" ] && browser=$(command -v "$browser") && break
+done
+[ -n "$browser" ] || skip "no chromium is installed"
+sh "$src/node-packages.sh" "$src" "$build" || skip "the npm packages cannot be had here"
+
+mkdir -p "$here"
+rm -rf "$here"/db-* "$here"/text "$here"/*.png
+mkdir "$here/text"
+make_database() {
+    "$top_builddir/htmlgen/make_database" "$@" || { echo "Bail out! make_database failed"; exit 99; }
+}
+make_database heat "$here/text" "$here/db-heat"
+make_database heat "$here/text" "$here/db-single.html" --single-file
+make_database hostile "$here/text" "$here/db-hostile"
+make_database large "$here/text" "$here/db-large" "${PAGE_PLACES-100000}" 4
+# a database of a later version, and one that was copied without its data
+mkdir "$here/db-newer" "$here/db-torn"
+sed 's/"version":1,/"version":99,/' "$here/db-heat/index.html" >"$here/db-newer/index.html"
+cp "$here/db-heat/index.html" "$here/db-torn/"
+
+PLAYWRIGHT=$build/node_modules/playwright-core/index.mjs CHROMIUM=$browser exec node "$top_srcdir/tests/page/page.mjs" "$here"
