@@ -59,6 +59,10 @@ static void test_hashmap(void)
     CHECK_INT(hashmap_get(&m, 1), HASHMAP_NONE);
     hashmap_release(&m);
     CHECK_INT(crc32_bytes(0, "123456789", 9), 0xcbf43926);
+    uint8_t every_byte[256];
+    for (unsigned i = 0; i < 256; i++)
+        every_byte[i] = (uint8_t)i;
+    CHECK_INT(crc32_bytes(0, every_byte, 256), 0x29058c73); /* every entry of the table */
 }
 
 static void test_cursor(void)
