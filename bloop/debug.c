@@ -636,11 +636,10 @@ static void resolve(struct debug *d, struct unit_tables *t, bool alternate, uint
         link_name = link_name ? link_name : info.link_name;
         if (own && (!name || name == info.name || info.specification == NO_OFFSET))
             named_at = offset;
-        if (info.decl_line && !c->decl_line) {
+        if (!c->decl_line) /* a body says its file only where it is not the declaration's */
             c->decl_line = info.decl_line;
-            decl_path =
-                own ? line_table_path(&t->lines, info.decl_file) : other_path(d, alternate, offset, info.decl_file);
-        }
+        if (info.decl_file && !decl_path)
+            decl_path = own ? line_table_path(&t->lines, info.decl_file) : other_path(d, alternate, offset, info.decl_file);
         abstract = abstract && info.origin != NO_OFFSET;
         bool to_alternate = info.origin != NO_OFFSET ? info.origin_alternate : info.specification_alternate;
         offset = info.origin != NO_OFFSET ? info.origin : info.specification;
