@@ -45,6 +45,7 @@ void assembler_free(struct assembler *a)
     vec_release(&a->callee_names);
     hashmap_release(&a->node_by_hash);
     hashmap_release(&a->name_by_link);
+    hashmap_release(&a->around);
     arena_free(a->names);
     mem_free(a);
 }
@@ -357,7 +358,7 @@ static void make_loop_nodes(struct assembler *a)
         if (a->nodes.items[node].depth < DEEPEST_NODE) {
             node = new_node(a, node, SCOPE_LOOP);
             struct scope *s = &a->nodes.items[node].scope;
-            s->file = assemble_file(a, p->file);
+            s->file = p->file;
             s->line_first = p->line;
             s->line_last = p->line_last;
             s->irreducible = l->irreducible;

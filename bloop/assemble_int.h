@@ -17,7 +17,7 @@ struct segment {
 /* Where a loop stands in the source. */
 struct loop_place {
     uint32_t inlined; /* the call whose callee holds the loop, INLINE_NONE: the procedure itself */
-    uint32_t file;    /* DEBUG_NO_FILE: unknown */
+    str_id file;      /* 0: unknown */
     uint32_t line, line_last;
     uint8_t role; /* enum loop_role */
 };
@@ -29,7 +29,10 @@ struct interval_owner {
 
 /* What a line row, or a branch, tells of the loop it is in. */
 struct evidence {
-    uint32_t loop, inlined, file, line;
+    uint32_t loop, inlined;
+    str_id file; /* not the number in the line table: there two numbers may stand for one file */
+    uint32_t line;
+    uint16_t column;
     bool exit; /* a branch with one way out of the loop and one that stays */
     bool stmt; /* the row begins a statement */
     bool
@@ -58,6 +61,7 @@ struct assembler {
     struct VEC(struct interval_owner) owners; /* the inlined call at each address, as intervals */
     struct VEC(struct evidence) evidence;     /* sorted by loop after collection */
     struct VEC(uint32_t) evidence_first;      /* per loop, into evidence; one more at the end */
+    struct hashmap around;                    /* (loop, file, line, column) of every fresh row; loop LOOP_NONE too */
     struct VEC(struct loop_place) places;     /* per loop */
     struct VEC(uint32_t) inline_depth;        /* per inlined call; 1: called by the procedure itself */
     struct VEC(uint32_t) loop_node;           /* per loop: its node, or UINT32_MAX */

@@ -95,6 +95,16 @@ static bool is_exit(const struct cfg *cfg, const struct loop_forest *forest, uin
     return inside == 1;
 }
 
+/* gcc marks the beginning of a statement with a row of its own in front of the instruction's, at the same address. */
+static bool begins_statement(const struct debug_function *d, uint32_t row)
+{
+    const struct line_row *r = &d->rows[row];
+    for (uint32_t i = row + 1; i-- > 0 && d->rows[i].addr == r->addr;)
+        if (d->rows[i].is_stmt && d->rows[i].line == r->line && d->rows[i].file == r->file)
+            return true;
+    return false;
+}
+
 static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, vaddr at, bool exit, bool fresh)
 {
     const struct line_row *r = &a->debug->rows[row];
@@ -102,10 +112,11 @@ static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, vaddr
         return;
     *vec_push(&a->evidence) = (struct evidence){.loop = loop,
                                                 .inlined = inlined_at(a, at),
-                                                .file = r->file,
+                                                .file = assemble_file(a, r->file),
                                                 .line = r->line,
+                                                .column = r->column,
                                                 .exit = exit,
-                                                .stmt = r->is_stmt,
+                                                .stmt = begins_statement(a->debug, row),
                                                 .fresh = fresh};
 }
 
@@ -122,14 +133,51 @@ static uint32_t row_before(const struct debug_function *d, vaddr addr)
     return low ? (uint32_t)(low - 1) : NO_ROW;
 }
 
+static uint64_t place_key(uint32_t loop, str_id file, uint32_t line, uint16_t column)
+{
+    const uint32_t key[] = {loop, file, line, column};
+    return hash_bytes(key, sizeof key, 0);
+}
+
+/* gcc -O0 sets a nop for a label (`default:`), and a loop that begins there has it inside. */
+static bool is_nop(const struct assembler *a, vaddr begin, vaddr end)
+{
+    const struct arch *arch = arch_get(a->in->image->arch);
+    size_t avail;
+    const uint8_t *bytes = image_bytes(a->in->image, begin, &avail);
+    struct insn insn;
+    if (!bytes || !arch || avail == 0 || end - begin > 15)
+        return false;
+    arch->decode(bytes, avail, begin, &insn);
+    return insn.kind == INSN_PADDING && begin + insn.length == end;
+}
+
+/* Rows that begin in the block. Of several at one address only the last has the instruction; the others are statements
+   of which nothing is left here, or that ended in the block before. */
+static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint32_t last)
+{
+    const struct cfg_block *b = &a->in->cfg->blocks[block];
+    const struct line_row *rows = a->debug->rows;
+    uint32_t loop = a->in->forest->block_loop[block];
+    bool header = loop != LOOP_NONE && a->in->forest->loops[loop].header == block;
+    for (; row <= last; row++) {
+        if (row < last && rows[row].addr == rows[row + 1].addr)
+            continue;
+        if (header && row < last && rows[row].addr == b->begin && is_nop(a, b->begin, rows[row + 1].addr))
+            continue;
+        if (loop != LOOP_NONE)
+            add_evidence(a, loop, row, rows[row].addr, false, true);
+        *hashmap_put(&a->around, place_key(loop, assemble_file(a, rows[row].file), rows[row].line, rows[row].column)) =
+            1;
+    }
+}
+
 static void collect_block(struct assembler *a, uint32_t block)
 {
     const struct cfg_block *b = &a->in->cfg->blocks[block];
     const struct loop_forest *forest = a->in->forest;
     uint32_t loop = forest->block_loop[block];
-    if (loop == LOOP_NONE || b->begin >= b->end)
-        return;
-    uint32_t last = row_before(a->debug, b->end - 1);
+    uint32_t last = b->begin < b->end ? row_before(a->debug, b->end - 1) : NO_ROW;
     if (last == NO_ROW)
         return;
     /* For the innermost loop, and those around it that this branch leaves as well. */
@@ -139,11 +187,11 @@ static void collect_block(struct assembler *a, uint32_t block)
     while (row > 0 && a->debug->rows[row].addr >= b->begin)
         row--;
     if (a->debug->rows[row].addr < b->begin) {
-        add_evidence(a, loop, row, b->begin, false, false);
+        if (loop != LOOP_NONE)
+            add_evidence(a, loop, row, b->begin, false, false);
         row++;
     }
-    for (; row <= last; row++)
-        add_evidence(a, loop, row, a->debug->rows[row].addr, false, true);
+    collect_rows(a, block, row, last);
 }
 
 /* Counting sort by loop. */
@@ -168,7 +216,7 @@ static void sort_evidence(struct assembler *a)
 /* ---- one loop ---- */
 
 struct loop_view {
-    const struct assembler *a;
+    struct assembler *a;
     uint32_t loop;
     const struct evidence *evidence;
     size_t count;
@@ -205,7 +253,7 @@ static void look_below(const struct assembler *a, struct level *l, uint32_t inli
 
 static struct level look_at_level(const struct loop_view *v, uint32_t at)
 {
-    const struct assembler *a = v->a;
+    struct assembler *a = v->a;
     struct level l = {.below = INLINE_NONE};
     for (uint32_t c = v->child_first; c != LOOP_NONE; c = v->next_child[c]) {
         uint32_t where = a->places.items[c].inlined;
@@ -226,9 +274,10 @@ static struct level look_at_level(const struct loop_view *v, uint32_t at)
     if (l.below == INLINE_NONE)
         return l;
     const struct inline_call *call = &a->debug->inlines[l.below];
+    str_id call_file = assemble_file(v->a, call->call_file);
     for (size_t i = 0; i < v->count; i++) {
         const struct evidence *e = &v->evidence[i];
-        if (counts(v, e) && e->inlined == at && e->stmt && (e->line != call->call_line || e->file != call->call_file))
+        if (counts(v, e) && e->inlined == at && e->stmt && (e->line != call->call_line || e->file != call_file))
             l.other_line_here = true;
     }
     return l;
@@ -246,7 +295,7 @@ static uint32_t find_inline_level(const struct loop_view *v)
 }
 
 /* The line of a place as seen from the callee `at`: its own line there, or that of the call that leads to it. */
-static bool seen_from(const struct assembler *a, uint32_t inlined, uint32_t file, uint32_t line, uint32_t at,
+static bool seen_from(struct assembler *a, uint32_t inlined, uint32_t file, uint32_t line, uint32_t at,
                       uint32_t *file_seen, uint32_t *line_seen)
 {
     if (!assemble_inside(a, inlined, at))
@@ -255,22 +304,23 @@ static bool seen_from(const struct assembler *a, uint32_t inlined, uint32_t file
     *line_seen = line;
     if (inlined != at) {
         const struct inline_call *call = &a->debug->inlines[assemble_step_towards(a, inlined, at)];
-        *file_seen = call->call_file;
+        *file_seen = assemble_file(a, call->call_file);
         *line_seen = call->call_line;
     }
-    return *line_seen != 0 && *file_seen != DEBUG_NO_FILE;
+    return *line_seen != 0 && *file_seen != 0;
 }
 
-static uint32_t file_of_callee(const struct assembler *a, uint32_t inlined)
+static str_id file_of_callee(struct assembler *a, uint32_t inlined)
 {
-    return inlined == INLINE_NONE ? a->debug->decl_file : a->debug->inlines[inlined].decl_file;
+    return assemble_file(a, inlined == INLINE_NONE ? a->debug->decl_file : a->debug->inlines[inlined].decl_file);
 }
 
 /* The callee's own file where the loop has evidence in it; else that of the first exit, else of the first row (an
  * included file). */
-static uint32_t find_file(const struct loop_view *v, uint32_t at)
+static str_id find_file(const struct loop_view *v, uint32_t at)
 {
-    uint32_t own = file_of_callee(v->a, at), first_exit = DEBUG_NO_FILE, first = DEBUG_NO_FILE, file, line;
+    str_id own = file_of_callee(v->a, at), first_exit = 0, first = 0, file;
+    uint32_t line;
     bool exit_in_own = false, code_in_own = false;
     for (size_t i = 0; i < v->count; i++) {
         const struct evidence *e = &v->evidence[i];
@@ -280,21 +330,32 @@ static uint32_t find_file(const struct loop_view *v, uint32_t at)
             exit_in_own = true;
         if (file == own)
             code_in_own = true;
-        if (e->exit && first_exit == DEBUG_NO_FILE)
+        if (e->exit && first_exit == 0)
             first_exit = file;
-        if (first == DEBUG_NO_FILE)
+        if (first == 0)
             first = file;
     }
     if (exit_in_own)
         return own;
-    if (first_exit != DEBUG_NO_FILE)
+    if (first_exit != 0)
         return first_exit;
     return code_in_own ? own : first;
+}
+
+/* A statement of the surroundings that the compiler has moved, or copied, into the loop: it stands at the very same
+   place, column included, outside of it too. (The `for` line is there too, but with its first part.) */
+static bool is_from_outside(const struct loop_view *v, const struct evidence *e)
+{
+    uint32_t parent = v->a->in->forest->loops[v->loop].parent;
+    return hashmap_get(&v->a->around, place_key(parent, e->file, e->line, e->column)) != HASHMAP_NONE;
 }
 
 /* Smallest lines by kind of evidence, as seen from the loop's callee. */
 struct smallest {
     uint32_t exit, stmt, any, child; /* UINT32_MAX: none */
+    uint32_t doubtful; /* the largest line of a statement before the exit that may be from outside; 0: none */
+    bool exit_outside; /* the exit's line, column included, stands in front of the loop too: a rotated `for` or `while`
+                        */
 };
 
 static void keep_smaller(uint32_t *smallest, uint32_t line)
@@ -305,18 +366,27 @@ static void keep_smaller(uint32_t *smallest, uint32_t line)
 
 static struct smallest find_smallest(const struct loop_view *v, const struct loop_place *p)
 {
-    const struct assembler *a = v->a;
-    struct smallest s = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-    uint32_t file, line;
+    struct assembler *a = v->a;
+    struct smallest s = {.exit = UINT32_MAX, .stmt = UINT32_MAX, .any = UINT32_MAX, .child = UINT32_MAX};
+    str_id file;
+    uint32_t line;
     for (size_t i = 0; i < v->count; i++) {
         const struct evidence *e = &v->evidence[i];
         if (!counts(v, e) || !seen_from(a, e->inlined, e->file, e->line, p->inlined, &file, &line) || file != p->file)
             continue;
-        if (e->exit)
-            keep_smaller(&s.exit, line);
-        if (e->stmt)
+        if (e->exit && line < s.exit) {
+            s.exit = line;
+            s.exit_outside = is_from_outside(v, e);
+        }
+        if (e->stmt && !is_from_outside(v, e))
             keep_smaller(&s.stmt, line);
         keep_smaller(&s.any, line);
+    }
+    for (size_t i = 0; i < v->count; i++) {
+        const struct evidence *e = &v->evidence[i];
+        if (counts(v, e) && seen_from(a, e->inlined, e->file, e->line, p->inlined, &file, &line) && file == p->file &&
+            e->stmt && line < s.exit && line > s.doubtful)
+            s.doubtful = line;
     }
     for (uint32_t c = v->child_first; c != LOOP_NONE; c = v->next_child[c]) {
         const struct loop_place *child = &a->places.items[c];
@@ -332,6 +402,9 @@ static uint32_t choose_line(const struct smallest *s)
     uint32_t line = s->exit;
     if (s->stmt < line)
         line = s->stmt;
+    /* Part of the body's first statement has been hoisted. */
+    if (s->exit != UINT32_MAX && line == s->exit && s->doubtful && !s->exit_outside)
+        line = s->doubtful;
     if (line == UINT32_MAX)
         line = s->any;
     if (s->child < line)
@@ -339,9 +412,93 @@ static uint32_t choose_line(const struct smallest *s)
     return line == UINT32_MAX ? 0 : line;
 }
 
+/* gcc puts a row for each statement that begins in front of the loop's first instruction, the keyword's before the
+ * body's:
+ *
+ *     0x118a  81  int r;          of the procedure, ended
+ *     0x118a  82  do {
+ *     0x118a  83    r = work();   begins
+ *     0x118a  83                  its first instruction
+ *
+ * If the line found is that of the first instruction, and it has begun once, then the row before is the keyword's. (The
+ * line of a `for` or `while` has begun twice: the loop, and its condition.) 0: no such row. */
+static uint32_t keyword_before(const struct debug_function *d, uint32_t row)
+{
+    enum { FURTHEST = 2 };
+    const struct line_row *first = &d->rows[row];
+    uint32_t begun = 0;
+    for (; d->rows[row].addr == first->addr && d->rows[row].line == first->line && d->rows[row].file == first->file;
+         row--) {
+        begun += d->rows[row].is_stmt;
+        if (row == 0)
+            return 0;
+    }
+    const struct line_row *before = &d->rows[row];
+    bool found = begun == 1 && before->addr == first->addr && before->is_stmt && before->file == first->file &&
+                 before->line < first->line && first->line - before->line <= FURTHEST;
+    return found ? before->line : 0;
+}
+
+/* The closest block in front of the loop that ends in a decision; the blocks between may be no more than a preheader.
+ */
+static uint32_t guard_of(const struct assembler *a, uint32_t loop)
+{
+    enum { FURTHEST = 4 };
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t b = forest->loops[loop].header;
+    for (int i = 0; i < FURTHEST; i++) {
+        uint32_t up = forest->idom[b];
+        if (up >= a->in->cfg->block_count || up == b || in_loop(forest, up, loop))
+            break;
+        if (a->in->cfg->blocks[up].last_kind == INSN_BRANCH)
+            return up;
+        b = up;
+    }
+    return UINT32_MAX;
+}
+
+static uint32_t step_back_to_keyword(const struct loop_view *v, const struct loop_place *p)
+{
+    const struct assembler *a = v->a;
+    const struct line_row *rows = a->debug->rows;
+    const struct cfg_block *header = &a->in->cfg->blocks[a->in->forest->loops[v->loop].header];
+    uint32_t row = row_before(a->debug, header->begin), keyword, guard = guard_of(a, v->loop);
+    if (p->inlined != INLINE_NONE || row == NO_ROW)
+        return p->line;
+    if (rows[row].addr == header->begin && rows[row].line == p->line)
+        return (keyword = keyword_before(a->debug, row)) ? keyword : p->line;
+    if (guard == UINT32_MAX)
+        return p->line;
+    row = row_before(a->debug, a->in->cfg->blocks[guard].end - 1);
+    if (row != NO_ROW && rows[row].line == p->line && (keyword = keyword_before(a->debug, row)))
+        return keyword;
+    return p->line;
+}
+
+/* The control of an OpenMP loop has no line of its own, so that all of the loop seems to be its body. The branch that
+   decides whether there is anything to do for this thread has the directive's. */
+static uint32_t step_back_to_directive(const struct loop_view *v, const struct loop_place *p)
+{
+    enum { FURTHEST = 4 };
+    struct assembler *a = v->a;
+    uint32_t guard = guard_of(a, v->loop);
+    if (!a->nodes.items[0].scope.outlined || guard == UINT32_MAX || p->inlined != INLINE_NONE)
+        return p->line;
+    for (uint32_t b = a->in->forest->idom[a->in->forest->loops[v->loop].header];; b = a->in->forest->idom[b]) {
+        uint32_t row = row_before(a->debug, a->in->cfg->blocks[b].end - 1);
+        if (row == NO_ROW || assemble_file(a, a->debug->rows[row].file) != p->file ||
+            a->debug->rows[row].line == p->line)
+            return p->line; /* what leads to it is of the same line: the `for` itself */
+        uint32_t line = a->debug->rows[row].line;
+        if (b == guard)
+            return line >= a->debug->decl_line && line < p->line && p->line - line <= FURTHEST ? line : p->line;
+    }
+}
+
 static uint32_t find_last_line(const struct loop_view *v, const struct loop_place *p)
 {
-    uint32_t last = p->line, file, line;
+    uint32_t last = p->line, line;
+    str_id file;
     for (size_t i = 0; i < v->count; i++) {
         const struct evidence *e = &v->evidence[i];
         if (counts(v, e) && seen_from(v->a, e->inlined, e->file, e->line, p->inlined, &file, &line) &&
@@ -371,12 +528,14 @@ static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first,
     }
     p->inlined = find_inline_level(&v);
     p->file = find_file(&v, p->inlined);
-    if (p->file == DEBUG_NO_FILE && child_first != LOOP_NONE)
+    if (p->file == 0 && child_first != LOOP_NONE)
         p->file = a->places.items[child_first].file;
-    if (p->file == DEBUG_NO_FILE)
+    if (p->file == 0)
         return;
     struct smallest s = find_smallest(&v, p);
     p->line = choose_line(&s);
+    p->line = step_back_to_keyword(&v, p);
+    p->line = step_back_to_directive(&v, p);
     p->line_last = p->line ? find_last_line(&v, p) : 0;
 }
 
@@ -387,9 +546,10 @@ void assemble_place_loops(struct assembler *a)
     a->places.count = a->evidence.count = 0;
     vec_reserve(&a->places, n + 1);
     for (size_t i = 0; i < n; i++)
-        *vec_push(&a->places) = (struct loop_place){INLINE_NONE, DEBUG_NO_FILE, 0, 0, LOOP_PLAIN};
+        *vec_push(&a->places) = (struct loop_place){INLINE_NONE, 0, 0, 0, LOOP_PLAIN};
     if (!a->debug || n == 0)
         return;
+    hashmap_release(&a->around);
     for (uint32_t b = 0; b < a->in->cfg->block_count; b++)
         collect_block(a, b);
     sort_evidence(a);

@@ -384,8 +384,6 @@ static void narrow(struct form *f, const struct op *op)
     if (f->kind == FORM_CONST && op->size < 8) {
         unsigned shift = 64 - 8u * op->size;
         f->add = op->sign ? (uint64_t)((int64_t)(f->add << shift) >> shift) : f->add << shift >> shift;
-    } else if (f->kind == FORM_LINEAR && f->scale == 1 && op->size == 4) {
-        f->add = (uint64_t)(int64_t)(int32_t)f->add; /* what is added wraps: an index is a small number */
     } else if (f->kind == FORM_LINEAR && f->scale == 1 && !op->sign) {
         uint64_t limit = values_of_size(op->size);
         if (limit != 0 && (f->limit == 0 || f->limit > limit))
@@ -450,17 +448,17 @@ static bool visit(struct jumptable_work *j, pos p)
     return true;
 }
 
-/* For bases that are set once, far away, in a large function: the last constant that the code in front of p gives this
-   register, in the order of addresses, or the first one behind it. Whether a table is there shows when it is read. */
-static bool nearest_constant_of(const struct jumptable_work *j, uint8_t reg, pos p, uint64_t *value)
+/* The latest constant that the code gives this register, in the order of addresses, before p; for bases that are set
+   once, far away, in a large function. Only if it is the only one. */
+static bool only_constant_of(const struct jumptable_work *j, uint8_t reg, uint64_t *value)
 {
     bool any = false;
     for (size_t i = 0; i < j->constants.count; i++) {
         const struct constant *c = &j->constants.items[i];
         if (c->reg != reg)
             continue;
-        if (c->at > p)
-            return any || (*value = c->value, true);
+        if (any && c->value != *value)
+            return false;
         *value = c->value;
         any = true;
     }
@@ -480,7 +478,7 @@ static bool search_constant(struct cfg_work *w, uint8_t reg, pos p, uint64_t *va
         struct op op;
         struct root r = find_root(w, place, j->visited.items[done], &op);
         if (j->steps > limit || j->visited.count > JOIN_MAX)
-            return nearest_constant_of(j, reg, p, value);
+            return only_constant_of(j, reg, value);
         if (!r.defined) {
             struct ways v = ways_into(w, r.at);
             if (v.count == 0) /* the function's start: it came from the caller */
@@ -788,51 +786,42 @@ static void forget_tentative(struct cfg_work *w)
 
 enum reading { NO_TABLE, TABLE, LATER, FOREIGN_TABLE };
 
-enum entry { ENTRY_NONE, ENTRY_LABEL, ENTRY_HOLE, ENTRY_FOREIGN };
-
-/* clang gives cases that cannot happen (__builtin_unreachable) the label of an empty block, which often is the last:
- * the end of the function. */
-static bool is_end_of_part(const struct cfg_work *w, vaddr a)
-{
-    for (size_t i = 0; i < w->parts.count; i++)
-        if (w->parts.items[i].end == a)
-            return true;
-    return false;
-}
-
-static enum entry read_target(struct cfg_work *w, const struct form *f, uint64_t i, pos *p)
+/* The target of one entry, or POS_NONE. *foreign: it is the beginning of another function. */
+static pos entry_target(struct cfg_work *w, const struct form *f, uint64_t i, bool *foreign)
 {
     uint64_t entry;
+    *foreign = false;
     if (!read_entry(w, f, i, &entry))
-        return ENTRY_NONE;
+        return POS_NONE;
     vaddr target = f->add + entry * (uint64_t)f->scale;
     if (f->size == 4 && f->add == 0 && f->scale == 1)
         target = (uint32_t)target;
-    *p = plausible(w, target);
-    if (*p != POS_NONE)
-        return ENTRY_LABEL;
-    if (is_end_of_part(w, target))
-        return ENTRY_HOLE;
-    uint32_t other = function_index_find(&w->index, target);
-    return other != FUNCTION_NONE && w->index.functions[other].begin == target ? ENTRY_FOREIGN : ENTRY_NONE;
+    pos p = plausible(w, target);
+    if (p == POS_NONE) {
+        uint32_t other = function_index_find(&w->index, target);
+        *foreign = other != FUNCTION_NONE && w->index.functions[other].begin == target;
+    }
+    return p;
 }
 
-/* A guarded table may have entries that leave for other functions, or for nowhere. */
+/* A guarded table may have holes: entries for what cannot happen, or that leave for other functions. */
 static enum reading read_guarded_table(struct cfg_work *w, const struct form *f, uint64_t n)
 {
     struct jumptable_work *j = w->jumptable;
     size_t before = j->found.count;
-    uint64_t counts[4] = {0};
+    uint64_t valid = 0, foreign_count = 0;
     for (uint64_t i = 0; i < n; i++) {
-        pos p;
-        enum entry e = read_target(w, f, i, &p);
-        counts[e]++;
-        if (e == ENTRY_LABEL)
-            *vec_push(&j->found) = p;
+        bool foreign;
+        pos p = entry_target(w, f, i, &foreign);
+        foreign_count += foreign;
+        if (p == POS_NONE)
+            continue;
+        *vec_push(&j->found) = p;
+        valid++;
     }
-    if (counts[ENTRY_LABEL] == 0 && counts[ENTRY_FOREIGN] > 0)
+    if (valid == 0 && foreign_count > 0)
         return FOREIGN_TABLE;
-    if (counts[ENTRY_LABEL] == 0 || counts[ENTRY_NONE] * 2 > n) {
+    if (valid == 0 || (valid + foreign_count) * 2 < n) {
         j->found.count = before;
         return NO_TABLE;
     }
@@ -847,19 +836,17 @@ static enum reading read_open_table(struct cfg_work *w, const struct form *f, ui
     size_t before = j->found.count;
     vaddr end = next_object(w, f->table);
     uint64_t i;
-    enum entry e = ENTRY_NONE;
+    bool foreign = false;
     for (i = 0; i < most && f->table + i * (uint64_t)f->step < end; i++) {
-        pos p;
-        e = read_target(w, f, i, &p);
-        if (e != ENTRY_HOLE && (e != ENTRY_LABEL || !fits(w, p)))
+        pos p = entry_target(w, f, i, &foreign);
+        if (p == POS_NONE || !fits(w, p))
             break;
-        if (e == ENTRY_LABEL)
-            *vec_push(&j->found) = p;
+        *vec_push(&j->found) = p;
     }
     forget_tentative(w);
-    if (i == 0 && e == ENTRY_FOREIGN && f->size == 8)
+    if (i == 0 && foreign && f->size == 8)
         return FOREIGN_TABLE;
-    if (i < 2 || j->found.count == before) { /* one entry may be chance */
+    if (i < 2) { /* one entry may be chance */
         j->found.count = before;
         return NO_TABLE;
     }

@@ -27,3 +27,8 @@ EXTRA_PROGRAMS += %D%/bench_decode
 BENCH_TOOLS += %D%/bench_decode
 %C%_bench_decode_SOURCES = %D%/bench_decode.c
 %C%_bench_decode_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/scope_test
+TESTS += %D%/scope_test
+%C%_scope_test_SOURCES = %D%/scope_test.c
+%C%_scope_test_LDADD = $(ROOM_LDADD)

@@ -152,7 +152,7 @@ static int check_overlap(struct check *c)
     return status;
 }
 
-int scope_tree_check(const struct scope_tree *t, struct err *err)
+int scope_check_indices(const struct scope_tree *t, struct err *err)
 {
     struct check c = {t, err};
     if (t->scope_count >= SCOPE_NONE || t->range_count > UINT32_MAX)
@@ -161,5 +161,11 @@ int scope_tree_check(const struct scope_tree *t, struct err *err)
     for (size_t i = 0; i < t->scope_count; i++)
         if (check_fields(&c, i) < 0 || check_strings(&c, i) < 0 || check_ranges(&c, i) < 0)
             return -1;
-    return check_preorder(&c) < 0 || check_order(&c) < 0 || check_overlap(&c) < 0 ? -1 : 0;
+    return check_preorder(&c);
+}
+
+int scope_tree_check(const struct scope_tree *t, struct err *err)
+{
+    struct check c = {t, err};
+    return scope_check_indices(t, err) < 0 || check_order(&c) < 0 || check_overlap(&c) < 0 ? -1 : 0;
 }

@@ -352,6 +352,14 @@ static enum mark read_alien(struct scope_reader *r, const struct xml_event *e, u
     return MARK_SCOPE;
 }
 
+/* Code without a line, in front of all else in a procedure or loop: that scope's own, as the writer had it. */
+static bool is_own_code(const struct scope_reader *r, const struct scope *top, int kind, uint32_t line)
+{
+    const struct scope_tree *t = r->builder.tree;
+    return kind == SCOPE_STMT && line == 0 && (top->kind == SCOPE_PROC || top->kind == SCOPE_LOOP) &&
+           top == &t->scopes[t->scope_count - 1];
+}
+
 static int read_scope(struct scope_reader *r, const struct xml_event *e, int kind, uint32_t line, struct err *err)
 {
     const char *n = xml_attr_get(e, "n"), *ln = xml_attr_get(e, "ln");
@@ -371,8 +379,9 @@ static int read_scope(struct scope_reader *r, const struct xml_event *e, int kin
         s->name = s->short_name = strtab_add(strings, n);
         s->link_name = ln ? strtab_add(strings, ln) : s->name;
     }
+    /* A procedure's and a loop's range is one byte, to say where the entry is: nothing a look-up could use. */
     vaddr first = 0;
-    if (scope_attr_ranges(r, e, "v", true, &first, err) < 0)
+    if (scope_attr_ranges(r, e, "v", kind == SCOPE_STMT, &first, err) < 0)
         return -1;
     if (kind != SCOPE_STMT)
         r->builder.tree->scopes[r->builder.tree->scope_count - 1].entry = first;
@@ -396,6 +405,10 @@ int scope_read_hpcstruct_begin(void *ctx, const struct xml_event *e, struct err 
         return fail(r, e, err, "it may not stand here; the order is LM, F, P, then A, L, S and C");
     if (scope_attr_line(r, e, "l", &line, err) < 0)
         return -1;
+    if (top && is_own_code(r, top, kind, line)) {
+        vaddr first;
+        return scope_attr_ranges(r, e, "v", true, &first, err);
+    }
     enum mark mark = MARK_SCOPE;
     if (kind == SCOPE_INLINE)
         mark = read_alien(r, e, line);

@@ -28,6 +28,9 @@ struct scope_walk {
 /* Calls end for every open scope that is not above `next` (SCOPE_NONE: for all). */
 void scope_walk_close(struct scope_walk *, scope_ix next, void (*end)(void *ctx, scope_ix), void *ctx);
 
+/* scope_tree_check without order and overlap, which other tools' files do not promise. */
+int scope_check_indices(const struct scope_tree *, struct err *);
+
 const char *scope_kind_name(enum scope_kind);
 const char *loop_role_name(enum loop_role);
 

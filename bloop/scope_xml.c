@@ -459,17 +459,17 @@ int scope_tree_read(const char *path, struct scope_tree **tree, struct warnings 
         scope_tree_free(t);
         return -1;
     }
-    struct err doubt = {0};
-    if (scope_tree_check(t, &doubt) < 0) /* readable, but not as we would have written it */
-        warnings_add(warnings, "%s: %s", path, doubt.msg);
+    bool ours = d.inner.begin == scope_read_xml_begin;
+    if ((ours ? scope_tree_check(t, err) : scope_check_indices(t, err)) < 0) {
+        scope_tree_free(t);
+        return err_in(err, "%s", path);
+    }
     *tree = t;
     return 0;
 }
 
 int scope_tree_write(struct scope_tree *t, enum scope_format format, struct outfile *out, struct err *err)
 {
-    if (scope_tree_check(t, err) < 0)
-        return -1;
     switch (format) {
     case SCOPE_XML:
         scope_write_xml(t, out);

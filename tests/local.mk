@@ -15,3 +15,10 @@ EXTRA_DIST += %D%/bench/lib.sh %D%/bench/structure.sh %D%/bench/build.sh
 check_PROGRAMS += %D%/print/make_measurement
 %C%_print_make_measurement_SOURCES = %D%/print/make_measurement.c
 %C%_print_make_measurement_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS)
+
+# ---- exactness of loops --------------------------------------------------------------
+check_PROGRAMS += %D%/exactness/compare
+%C%_exactness_compare_SOURCES = %D%/exactness/compare.c
+%C%_exactness_compare_LDADD = $(ROOM_LDADD)
+EXTRA_DIST += %D%/exactness/run.sh %D%/exactness/src/loops.c %D%/exactness/src/inline.c %D%/exactness/src/templates.cc \
+	%D%/exactness/src/forms.f90 %D%/exactness/src/omp.c

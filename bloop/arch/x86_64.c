@@ -415,10 +415,9 @@ static void lift_add(const ZydisDecodedInstruction *z, const ZydisDecodedOperand
         return;
     uint8_t dst = gpr(o[0].reg.value);
     bool subtract = z->mnemonic == ZYDIS_MNEMONIC_SUB;
-    if (is_imm(&o[1])) {
-        int64_t v = o[0].size == 32 ? (int32_t)o[1].imm.value.u : o[1].imm.value.s; /* Zydis shows some as unsigned */
-        set_address(op, dst, dst, ARCH_NO_REG, 1, subtract ? -v : v, o[0].size);
-    } else if (is_reg(&o[1]) && !subtract)
+    if (is_imm(&o[1]))
+        set_address(op, dst, dst, ARCH_NO_REG, 1, subtract ? -o[1].imm.value.s : o[1].imm.value.s, o[0].size);
+    else if (is_reg(&o[1]) && !subtract)
         set_address(op, dst, dst, gpr(o[1].reg.value), 1, 0, o[0].size);
 }
 
