@@ -66,7 +66,8 @@ static int write_measurement(const struct hpcprof *p, const char *first_input, s
     else if (status == 0)
         status = outfile_commit(out, err);
     if (status == 0 && strcmp(path, "-") != 0)
-        fprintf(stderr, "hpcview: %s holds %zu counts of %zu events\n", path, p->count_count, p->event_count);
+        fprintf(stderr, "hpcview: %s holds %zu counts of %zu event%s\n", path, p->count_count, p->event_count,
+                p->event_count == 1 ? "" : "s");
     mem_free(path);
     return status;
 }

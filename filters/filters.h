@@ -14,7 +14,8 @@
 struct filter {
     const char *name, *description;
     bool (*sniff)(const void *bytes, size_t len);
-    int (*convert)(const void *bytes, size_t len, const char *name, struct hpcprof *into, struct warnings *, struct err *);
+    int (*convert)(const void *bytes, size_t len, const char *name, struct hpcprof *into, struct warnings *,
+                   struct err *);
 };
 /* All filters; the last row has a NULL name. */
 extern const struct filter filter_table[];

@@ -535,7 +535,9 @@ static int read_foreign(const char *path, struct hpcprof **result, bool *is, str
             *is = true;
             *result = hpcprof_create();
             status = f->convert(map.bytes, map.len, path, *result, warnings, err);
-            if (status < 0) {
+            if (status == 0)
+                hpcprof_finish(*result);
+            else {
                 hpcprof_free(*result);
                 *result = NULL;
             }
