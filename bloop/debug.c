@@ -52,11 +52,13 @@ struct callee_list VEC(struct callee);
 struct unit_tables {
     uint32_t unit;
     uint64_t last_use;
-    bool loaded, whole;      /* whole: procedures inside of others were looked for too */
-    struct dwarf_file *file; /* of its entries: the binary's, or its .dwo */
-    struct dwarf_file *split;
+    bool loaded, whole;       /* whole: procedures inside of others were looked for too */
+    struct dwarf_file *file;  /* of its entries: the binary's, or its .dwo */
+    bool is_split;            /* its entries are in a .dwo or .dwp */
+    struct dwarf_file *split; /* its own .dwo */
     struct elf_file *split_elf;
-    uint64_t root; /* the unit's entry in `file` */
+    struct package_parts parts; /* of the package */
+    uint64_t root;              /* the unit's entry in `file` */
     struct unit_base base;
     struct die_info info; /* of the unit; of the skeleton where it is split */
     uint16_t language;
@@ -91,6 +93,12 @@ struct debug {
     struct unit_tables tables[TABLES_KEPT];
     struct other_files others[FILES_KEPT];
     uint64_t clock, answer;
+    /* BINARY.dwp, all .dwo files in one; looked for once, when the first unit wants it. */
+    bool package_looked_for;
+    struct elf_file *package_elf;
+    struct dwarf_file *package;
+    struct hashmap package_units; /* id -> index in package_roots */
+    struct root_list VEC(uint64_t) package_roots;
 };
 
 static bool fortran(uint16_t language)
@@ -281,6 +289,10 @@ void debug_close(struct debug *d)
     for (size_t i = 0; i < FILES_KEPT; i++)
         if (d->others[i].loaded)
             line_table_release(&d->others[i].lines);
+    dwarf_file_close(d->package);
+    elf_file_close(d->package_elf);
+    hashmap_release(&d->package_units);
+    vec_release(&d->package_roots);
     dwarf_file_close(d->main);
     dwarf_file_close(d->alternate);
     vec_release(&d->units);
@@ -420,48 +432,103 @@ static struct elf_file *find_split(struct debug *d, const struct die_info *unit)
     return elf;
 }
 
-/* The compile unit in a .dwo; there may be type units before it. */
-static bool find_split_root(struct dwarf_file *f, uint64_t id, uint64_t *root)
+struct split_unit {
+    uint64_t next_header, root, id;
+    bool compile_unit; /* not one of types */
+};
+
+/* Steps over the units of a .dwo or .dwp; begin with next_header 0. */
+static bool next_split_unit(struct dwarf_file *f, struct split_unit *u)
 {
-    uint64_t header = 0;
-    for (bool found = false; !found;) {
-        Dwarf_Unsigned length = 0, type_offset = 0, next = 0;
-        Dwarf_Off abbrev = 0, at = 0;
-        Dwarf_Half version = 0, address_size = 0, offset_size = 0, extension = 0, kind = 0;
-        Dwarf_Sig8 signature = {{0}};
-        Dwarf_Error e = NULL;
-        int status = dwarf_next_cu_header_d(f->dbg, true, &length, &version, &abbrev, &address_size, &offset_size,
-                                            &extension, &signature, &type_offset, &next, &kind, &e);
-        if (status == DW_DLV_OK)
-            status = dwarf_get_cu_die_offset_given_cu_header_offset_b(f->dbg, header, true, &at, &e);
-        if (status == DW_DLV_ERROR)
-            dwarf_complain(f, header, e);
-        if (status != DW_DLV_OK || next <= header)
-            return false;
-        Dwarf_Die die = dwarf_die_at(f, at);
-        struct die_info info;
-        if (die) {
-            uint64_t has = 0;
-            die_read(f, die, &info);
-            memcpy(&has, &signature, 8);
-            if (version < 5)
-                has = info.dwo_id;
-            found = info.tag == DW_TAG_compile_unit && has == id;
-            dwarf_dealloc_die(die);
-        }
-        *root = at;
-        header = next;
+    Dwarf_Unsigned length = 0, type_offset = 0, next = 0;
+    Dwarf_Off abbrev = 0, at = 0;
+    Dwarf_Half version = 0, address_size = 0, offset_size = 0, extension = 0, kind = 0;
+    Dwarf_Sig8 signature = {{0}};
+    Dwarf_Error e = NULL;
+    int status = dwarf_next_cu_header_d(f->dbg, true, &length, &version, &abbrev, &address_size, &offset_size,
+                                        &extension, &signature, &type_offset, &next, &kind, &e);
+    if (status == DW_DLV_OK)
+        status = dwarf_get_cu_die_offset_given_cu_header_offset_b(f->dbg, u->next_header, true, &at, &e);
+    if (status == DW_DLV_ERROR)
+        dwarf_complain(f, u->next_header, e);
+    if (status != DW_DLV_OK || next <= u->next_header)
+        return false;
+    Dwarf_Die die = dwarf_die_at(f, at);
+    struct die_info info = {0};
+    if (die) {
+        die_read(f, die, &info);
+        dwarf_dealloc_die(die);
     }
+    *u = (struct split_unit){
+        .next_header = next, .root = at, .id = info.dwo_id, .compile_unit = info.tag == DW_TAG_compile_unit};
+    if (version >= 5)
+        memcpy(&u->id, &signature, 8);
     return true;
 }
 
-static void open_split(struct debug *d, struct unit_tables *t)
+static bool find_split_root(struct dwarf_file *f, uint64_t id, uint64_t *root)
+{
+    struct split_unit u = {0};
+    while (next_split_unit(f, &u))
+        if (u.compile_unit && u.id == id) {
+            *root = u.root;
+            return true;
+        }
+    return false;
+}
+
+static void open_package(struct debug *d)
 {
     struct err err = {0};
-    uint64_t id = t->info.dwo_id ? t->info.dwo_id : d->units.items[t->unit].signature, root = 0;
+    struct split_unit u = {0};
+    d->package_looked_for = true;
+    d->package_elf = try_split(mem_printf("%s.dwp", d->image->path), d);
+    if (!d->package_elf)
+        return;
+    if (dwarf_file_open(d->package_elf, true, d->w, &d->package, &err) != 1) {
+        warnings_add(d->w, "%s", err.msg[0] ? err.msg : "a .dwp file without debug information");
+        return;
+    }
+    Dwarf_Error e = NULL;
+    if (dwarf_set_tied_dbg(d->package->dbg, d->main->dbg, &e) == DW_DLV_ERROR)
+        dwarf_complain(d->package, 0, e);
+    while (next_split_unit(d->package, &u)) {
+        uint32_t *slot = hashmap_put(&d->package_units, u.id);
+        if (u.compile_unit && *slot == HASHMAP_NONE) {
+            *slot = (uint32_t)d->package_roots.count;
+            *vec_push(&d->package_roots) = u.root;
+        }
+    }
+}
+
+/* Reads the unit's entries from the package; its part of .debug_rnglists.dwo is told by the package's index. */
+static bool split_from_package(struct debug *d, struct unit_tables *t, uint64_t id)
+{
+    if (!d->package_looked_for)
+        open_package(d);
+    uint32_t index = d->package ? hashmap_get(&d->package_units, id) : HASHMAP_NONE;
+    if (index == HASHMAP_NONE)
+        return false;
+    t->file = d->package;
+    t->root = d->package_roots.items[index];
+    Dwarf_Die die = dwarf_die_at(t->file, t->root);
+    if (die) {
+        t->parts = die_package_parts(t->file, die);
+        dwarf_dealloc_die(die);
+    }
+    t->file->string_offsets = t->parts.string_offsets;
+    return true;
+}
+
+static bool split_from_file(struct debug *d, struct unit_tables *t, uint64_t id)
+{
+    struct err err = {0};
+    uint64_t root = 0;
     struct elf_file *elf = find_split(d, &t->info);
     struct dwarf_file *f = NULL;
-    if (elf && dwarf_file_open(elf, true, d->w, &f, &err) == 1) {
+    if (!elf)
+        return false;
+    if (dwarf_file_open(elf, true, d->w, &f, &err) == 1) {
         Dwarf_Error e = NULL;
         if (dwarf_set_tied_dbg(f->dbg, d->main->dbg, &e) == DW_DLV_ERROR)
             dwarf_complain(f, 0, e);
@@ -469,22 +536,45 @@ static void open_split(struct debug *d, struct unit_tables *t)
             t->split_elf = elf;
             t->split = t->file = f;
             t->root = root;
-            return;
+            if (t->base.version >= 5)
+                f->string_offsets = t->parts.string_offsets = 0;
+            return true;
         }
-        warnings_add(d->w,
-                     "%s: not the split debug information that %s was linked with; names and inlined calls of that "
-                     "unit are missing",
-                     elf->path, d->main->elf->path);
-    } else {
-        if (err.msg[0])
-            warnings_add(d->w, "%s", err.msg);
-        warnings_add(d->w,
-                     "%s: debug information of it is in split files (.dwo) that were not found; names and inlined "
-                     "calls there are missing",
+        warnings_add(d->w, "%s: not the split debug information that %s was linked with; it is not used", elf->path,
                      d->main->elf->path);
+    } else {
+        warnings_add(d->w, "%s", err.msg[0] ? err.msg : "a .dwo file without debug information");
     }
     dwarf_file_close(f);
     elf_file_close(elf);
+    return false;
+}
+
+/* The skeleton in the binary has lines and addresses; names and inlined calls are in BINARY.dwp or the unit's own .dwo.
+ */
+static void open_split(struct debug *d, struct unit_tables *t)
+{
+    uint64_t id = t->info.dwo_id ? t->info.dwo_id : d->units.items[t->unit].signature;
+    if (!split_from_package(d, t, id) && !split_from_file(d, t, id)) {
+        warnings_add(d->w,
+                     "%s: parts of its debug information are in split files (.dwo, .dwp) that were not found; names "
+                     "and inlined calls there "
+                     "are missing",
+                     d->main->elf->path);
+        return;
+    }
+    t->is_split = true;
+    Dwarf_Die die = dwarf_die_at(t->file, t->root);
+    struct die_info info;
+    if (!die)
+        return;
+    die_read(t->file, die, &info);
+    dwarf_dealloc_die(die);
+    t->language = info.language;
+    t->base.rnglists_base = info.rnglists_base;
+    if (t->parts.rnglists != NO_OFFSET)
+        t->base.rnglists_base =
+            t->parts.rnglists + (t->base.offset_size == 8 ? 20 : 12); /* behind the header of its part */
 }
 
 static void load_tables(struct debug *d, uint32_t unit, struct unit_tables *t)
@@ -497,17 +587,9 @@ static void load_tables(struct debug *d, uint32_t unit, struct unit_tables *t)
     }
     line_table_read(d->main, d->image, &t->info, true, &t->lines);
     t->language = t->info.language;
-    if (t->info.dwo_name) {
+    t->parts = (struct package_parts){NO_OFFSET, NO_OFFSET};
+    if (t->info.dwo_name)
         open_split(d, t);
-        Dwarf_Die split = t->split ? dwarf_die_at(t->split, t->root) : NULL;
-        struct die_info info;
-        if (split) {
-            die_read(t->split, split, &info);
-            t->language = info.language;
-            t->base.rnglists_base = info.rnglists_base;
-            dwarf_dealloc_die(split);
-        }
-    }
     t->file_memo = mem_calloc(t->lines.files.count + 1, sizeof *t->file_memo);
     index_unit(d, t, false);
 }
@@ -519,6 +601,7 @@ static struct unit_tables *tables_of(struct debug *d, uint32_t unit)
         struct unit_tables *t = &d->tables[i];
         if (t->loaded && t->unit == unit) {
             t->last_use = ++d->clock;
+            t->file->string_offsets = t->parts.string_offsets;
             return t;
         }
         if (!t->loaded || (oldest->loaded && t->last_use < oldest->last_use))
@@ -610,7 +693,7 @@ static const char *other_path(struct debug *d, bool alternate, uint64_t offset, 
 static bool in_unit(const struct debug *d, const struct unit_tables *t, uint64_t offset)
 {
     const struct unit *u = &d->units.items[t->unit];
-    return t->split || (offset >= u->header && (t->unit + 1 == d->units.count || offset < u[1].header));
+    return t->is_split || (offset >= u->header && (t->unit + 1 == d->units.count || offset < u[1].header));
 }
 
 #define ORIGIN_HOPS 8 /* a copy of an inlined member function has three; a ring would have no end */
@@ -631,7 +714,7 @@ static void resolve(struct debug *d, struct unit_tables *t, bool alternate, uint
         dwarf_dealloc_die(die);
         bool own = !alternate && in_unit(d, t, offset);
         if (abstract)
-            c->id = (offset + 1) ^ (alternate ? 1ull << 63 : 0) ^ (t->split ? (uint64_t)(t->unit + 1) << 40 : 0);
+            c->id = (offset + 1) ^ (alternate ? 1ull << 63 : 0) ^ (t->is_split ? (uint64_t)(t->unit + 1) << 40 : 0);
         name = name ? name : info.name;
         link_name = link_name ? link_name : info.link_name;
         if (own && (!name || name == info.name || info.specification == NO_OFFSET))
@@ -639,7 +722,8 @@ static void resolve(struct debug *d, struct unit_tables *t, bool alternate, uint
         if (!c->decl_line) /* a body says its file only where it is not the declaration's */
             c->decl_line = info.decl_line;
         if (info.decl_file && !decl_path)
-            decl_path = own ? line_table_path(&t->lines, info.decl_file) : other_path(d, alternate, offset, info.decl_file);
+            decl_path =
+                own ? line_table_path(&t->lines, info.decl_file) : other_path(d, alternate, offset, info.decl_file);
         abstract = abstract && info.origin != NO_OFFSET;
         bool to_alternate = info.origin != NO_OFFSET ? info.origin_alternate : info.specification_alternate;
         offset = info.origin != NO_OFFSET ? info.origin : info.specification;

@@ -31,11 +31,14 @@ enum {
     AT_GNU_ranges_base = 0x2132,
     AT_GNU_addr_base = 0x2133,
     FORM_addr = 0x01,
+    FORM_strx = 0x1a,
     FORM_addrx = 0x1b,
     FORM_ref_sup4 = 0x1c,
     FORM_ref_sig8 = 0x20,
     FORM_rnglistx = 0x23,
     FORM_ref_sup8 = 0x24,
+    FORM_strx1 = 0x25,
+    FORM_strx4 = 0x28,
     FORM_addrx1 = 0x29,
     FORM_addrx4 = 0x2c,
     FORM_GNU_addr_index = 0x1f01,
@@ -153,6 +156,8 @@ static bool wanted_section(const char *name, bool dwo)
 {
     static const char *const names[] = {"info",        "abbrev", "line",   "str",     "line_str",
                                         "str_offsets", "addr",   "ranges", "rnglists"};
+    if (dwo && (strcmp(name, ".debug_cu_index") == 0 || strcmp(name, ".debug_tu_index") == 0))
+        return true;
     if (!str_starts(name, ".debug_"))
         return false;
     name += strlen(".debug_");
@@ -196,6 +201,7 @@ int dwarf_file_open(struct elf_file *elf, bool dwo, struct warnings *w, struct d
     *out = NULL;
     f->elf = elf;
     f->w = w;
+    f->string_offsets = NO_OFFSET;
     f->object = make_object(elf, dwo, w);
     for (size_t i = 1; i < f->object->count; i++)
         has_info |= str_starts(f->object->sections[i]->name, ".debug_info");
@@ -273,6 +279,16 @@ unsigned die_tag(Dwarf_Die die)
     return dwarf_tag(die, &tag, &e) == DW_DLV_OK ? tag : 0;
 }
 
+static struct cursor section_cursor(struct elf_file *f, const char *name, uint64_t offset, struct warnings *w)
+{
+    struct elf_section *s = elf_section_named(f, name);
+    struct cursor none = cursor_make(NULL, 0);
+    none.bad = true;
+    if (!s || !elf_section_load(f, s, w) || offset > s->data_size)
+        return none;
+    return cursor_make(s->data + offset, s->data_size - offset);
+}
+
 static void drop_error(struct dwarf_file *f, Dwarf_Error *e)
 {
     if (*e)
@@ -280,10 +296,30 @@ static void drop_error(struct dwarf_file *f, Dwarf_Error *e)
     *e = NULL;
 }
 
-static const char *attr_string(struct dwarf_file *f, Dwarf_Attribute a)
+/* libdwarf 20210528 forgets that the units of a .dwp share one table, and takes a .dwo's base from the skeleton in the
+   binary, which speaks of the binary's own table. */
+static const char *split_string(struct dwarf_file *f, Dwarf_Attribute a)
+{
+    Dwarf_Unsigned index = 0;
+    Dwarf_Error e = NULL;
+    int status = dwarf_get_debug_str_index(a, &index, &e);
+    drop_error(f, &e);
+    if (status != DW_DLV_OK || index > UINT32_MAX || f->string_offsets > (1ull << 48))
+        return NULL;
+    struct cursor c = section_cursor(f->elf, ".debug_str_offsets.dwo", f->string_offsets + 8 + index * 4,
+                                     f->w); /* behind its header */
+    uint32_t offset = cursor_u32(&c);
+    struct cursor s = section_cursor(f->elf, ".debug_str.dwo", offset, f->w);
+    const char *text = cursor_cstr(&s);
+    return c.bad || s.bad ? NULL : text;
+}
+
+static const char *attr_string(struct dwarf_file *f, Dwarf_Attribute a, unsigned form)
 {
     char *s = NULL;
     Dwarf_Error e = NULL;
+    if (f->string_offsets != NO_OFFSET && (form == FORM_strx || (form >= FORM_strx1 && form <= FORM_strx4)))
+        return split_string(f, a);
     int status = dwarf_formstring(a, &s, &e);
     if (status == DW_DLV_OK && s)
         return s;
@@ -373,18 +409,18 @@ static void read_attribute(struct dwarf_file *f, Dwarf_Attribute a, struct die_i
         return;
     switch (at) {
     case DW_AT_name:
-        d->name = attr_string(f, a);
+        d->name = attr_string(f, a, form);
         break;
     case AT_linkage_name:
     case AT_MIPS_linkage_name:
-        d->link_name = attr_string(f, a);
+        d->link_name = attr_string(f, a, form);
         break;
     case DW_AT_comp_dir:
-        d->comp_dir = attr_string(f, a);
+        d->comp_dir = attr_string(f, a, form);
         break;
     case AT_dwo_name:
     case AT_GNU_dwo_name:
-        d->dwo_name = attr_string(f, a);
+        d->dwo_name = attr_string(f, a, form);
         break;
     case DW_AT_language:
         d->language = (uint16_t)attr_number(f, a);
@@ -498,17 +534,25 @@ void unit_base_set(struct unit_base *b, struct dwarf_file *f, Dwarf_Die die, con
     drop_error(f, &e);
 }
 
-/* ---- ranges ---- */
-
-static struct cursor section_cursor(struct elf_file *f, const char *name, uint64_t offset, struct warnings *w)
+struct package_parts die_package_parts(struct dwarf_file *f, Dwarf_Die die)
 {
-    struct elf_section *s = elf_section_named(f, name);
-    struct cursor none = cursor_make(NULL, 0);
-    none.bad = true;
-    if (!s || !elf_section_load(f, s, w) || offset > s->data_size)
+    struct package_parts none = {NO_OFFSET, NO_OFFSET}, p;
+    Dwarf_Debug_Fission_Per_CU parts;
+    Dwarf_Half version = 0, offset_size = 0;
+    Dwarf_Error e = NULL;
+    memset(&parts, 0, sizeof parts);
+    if (dwarf_get_version_of_die(die, &version, &offset_size) != DW_DLV_OK || version < 5)
         return none;
-    return cursor_make(s->data + offset, s->data_size - offset);
+    int status = dwarf_get_debugfission_for_die(die, &parts, &e);
+    drop_error(f, &e);
+    if (status != DW_DLV_OK)
+        return none;
+    p.rnglists = parts.pcu_size[8] ? parts.pcu_offset[8] : NO_OFFSET; /* DW_SECT_RNGLISTS, DWARF 5 7.3.5.3 */
+    p.string_offsets = parts.pcu_size[6] ? parts.pcu_offset[6] : NO_OFFSET;
+    return p;
 }
+
+/* ---- ranges ---- */
 
 static bool indexed_address(const struct unit_base *b, uint64_t index, vaddr *v)
 {

@@ -21,6 +21,8 @@ struct dwarf_file {
     struct dwarf_object *object; /* what libdwarf calls to get sections */
     bool alternate;              /* dwz's */
     bool damaged;                /* said so once */
+    uint64_t string_offsets;     /* a .dwp in DWARF 5: where the part of .debug_str_offsets.dwo of the unit being read
+                                    begins; else NO_OFFSET */
 };
 
 /* What a unit says of how its own entries are to be read. */
@@ -65,6 +67,12 @@ void die_read(struct dwarf_file *, Dwarf_Die, struct die_info *);
 uint64_t die_offset(Dwarf_Die);
 unsigned die_tag(Dwarf_Die);
 void unit_base_set(struct unit_base *, struct dwarf_file *, Dwarf_Die, const struct die_info *);
+
+/* Where the unit's parts of sections of a .dwp begin; NO_OFFSET: none, no .dwp, or before DWARF 5. */
+struct package_parts {
+    uint64_t rnglists, string_offsets;
+};
+struct package_parts die_package_parts(struct dwarf_file *, Dwarf_Die unit);
 
 struct range_list VEC(struct addr_range);
 /* The entry's code, appended unsorted; empty ranges and those at address 0 (discarded by the linker) left out. */
