@@ -41,15 +41,48 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-void htmlgen_metric_column(struct buf *out, const double *inclusive, const double *exclusive, size_t n)
+/* The values as multiples of `period` that 32 bits hold; false where one is not exactly that. */
+static bool as_multiples(const double *values, size_t n, uint64_t period, uint32_t *multiples)
+{
+    if (period == 0 || period > (1ull << 53))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        double multiple = values[i] / (double)period;
+        if (!(multiple >= 0 && multiple <= UINT32_MAX) || signbit(values[i]))
+            return false;
+        multiples[i] = (uint32_t)multiple;
+        if ((double)multiples[i] * (double)period != values[i])
+            return false;
+    }
+    return true;
+}
+
+static void add_values(struct buf *out, const double *values, size_t n, uint64_t period, uint64_t *scale)
+{
+    uint32_t *multiples = mem_calloc(n + 1, sizeof *multiples);
+    uint64_t *bits = mem_calloc(n + 1, sizeof *bits);
+    *scale = as_multiples(values, n, period, multiples) ? period : 0;
+    if (*scale)
+        htmlgen_planes_u32(out, multiples, n);
+    else {
+        if (n)
+            memcpy(bits, values, n * sizeof *bits);
+        htmlgen_planes_u64(out, bits, n);
+    }
+    mem_free(multiples);
+    mem_free(bits);
+}
+
+void htmlgen_metric_column(struct buf *out, const double *inclusive, const double *exclusive, size_t n, uint64_t period,
+                           uint64_t *scale)
 {
     uint8_t *state = grow(out, n);
-    uint64_t *values = mem_calloc(2 * n + 1, sizeof *values);
+    double *values = mem_calloc(2 * n + 1, sizeof *values);
     size_t used = 0;
     for (size_t i = 0; i < n; i++)
         if (isfinite(inclusive[i])) {
             state[i] = STATE_INCLUSIVE;
-            values[used++] = bits_of(inclusive[i]);
+            values[used++] = inclusive[i];
         }
     for (size_t i = 0; exclusive && i < n; i++) {
         if (!isfinite(exclusive[i]))
@@ -58,10 +91,10 @@ void htmlgen_metric_column(struct buf *out, const double *inclusive, const doubl
             state[i] |= STATE_EQUAL;
         else {
             state[i] |= STATE_EXCLUSIVE;
-            values[used++] = bits_of(exclusive[i]);
+            values[used++] = exclusive[i];
         }
     }
-    htmlgen_planes_u64(out, values, used);
+    add_values(out, values, used, period, scale);
     mem_free(values);
 }
 

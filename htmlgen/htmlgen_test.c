@@ -85,16 +85,45 @@ static void test_metric_column(void)
 {
     const double inclusive[] = {1.5, NAN, 0, 2}, exclusive[] = {0.5, NAN, 0, NAN};
     struct buf out = {0};
-    htmlgen_metric_column(&out, inclusive, exclusive, 4);
+    uint64_t scale = 1;
+    htmlgen_metric_column(&out, inclusive, exclusive, 4, 0, &scale);
+    CHECK_INT(scale, 0);
     CHECK_INT(out.len, 4 + 8 * 4); /* 1.5, 0, 2 and the exclusive 0.5 */
     CHECK_INT(out.bytes[0], STATE_INCLUSIVE | STATE_EXCLUSIVE);
     CHECK_INT(out.bytes[1], 0); /* missing is not 0 */
     CHECK_INT(out.bytes[2], STATE_INCLUSIVE | STATE_EQUAL);
     CHECK_INT(out.bytes[3], STATE_INCLUSIVE);
     buf_release(&out);
-    htmlgen_metric_column(&out, inclusive, NULL, 4);
+    htmlgen_metric_column(&out, inclusive, NULL, 4, 0, &scale);
     CHECK_INT(out.len, 4 + 8 * 3);
     buf_release(&out);
+}
+
+/* Values are stored as multiples of the period only where that loses nothing. */
+static void test_multiples(void)
+{
+    static const struct {
+        const char *name;
+        double value;
+        uint64_t period, want;
+    } cases[] = {
+        {"a sample", 4e6, 4000000, 4000000},
+        {"none", 0, 4000000, 4000000},
+        {"many", 4294967295.0 * 1000003, 1000003, 1000003},
+        {"too many", 4294967296.0 * 1000003, 1000003, 0},
+        {"not a multiple", 4e6 + 1, 4000000, 0},
+        {"negative", -4e6, 4000000, 0},
+        {"negative zero", -0.0, 4000000, 0},
+        {"not sampled", 4e6, 0, 0},
+        {"beyond what a double holds", 0x1p60 + 0x1p30, 3, 0},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf out = {0};
+        uint64_t scale = 1;
+        htmlgen_metric_column(&out, &cases[i].value, NULL, 1, cases[i].period, &scale);
+        CHECK_NAMED(scale == cases[i].want && out.len == (scale ? 5 : 9), cases[i].name);
+        buf_release(&out);
+    }
 }
 
 /* ---- the database ---- */
@@ -257,6 +286,7 @@ int main(void)
     test_text();
     test_planes();
     test_metric_column();
+    test_multiples();
     test_folder();
     test_replaces_only_databases();
     test_single_file();

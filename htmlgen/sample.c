@@ -416,10 +416,12 @@ static void fill_procedure(struct maker *m, place_ix proc, uint32_t file, uint32
         } else if (r % 7 == 1 && depth > 0)
             depth--;
         place_ix ix = add(m, PLACE_LINE, scopes[depth], "", file, line, line);
-        for (size_t k = 0; k < m->metrics.count; k++)
-            if ((next_random(seed) & 3) != 0)
+        for (size_t k = 0; k < m->metrics.count; k++) {
+            uint64_t heat = next_random(seed); /* a quarter has no data, most have a few samples, some have many */
+            if ((heat & 3) != 0)
                 m->own.items[ix * MAX_METRICS + k] =
-                    (double)(next_random(seed) % 1000 * (next_random(seed) % 1000)) * 1000003;
+                    (double)((heat >> 2) % 12 == 0 ? (heat >> 8) % 5000 : (heat >> 8) % 20 + 1) * 1000003;
+        }
         line += (uint32_t)(r >> 33) % 4;
     }
 }

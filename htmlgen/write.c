@@ -26,6 +26,7 @@ struct writer {
     struct source_text *texts;
     size_t string_count, source_chunks, metrics_per_chunk;
     size_t *metric_offset, *metric_bytes; /* in the chunk's bytes */
+    uint64_t *metric_scale;
     struct warnings *warnings;
 };
 
@@ -84,7 +85,7 @@ static int put_metrics(struct writer *w, struct err *err)
             w->metric_offset[m] = bytes.len;
             htmlgen_metric_column(&bytes, e->inclusive + m * e->place_count,
                                   e->metrics[m].has_exclusive ? e->exclusive + m * e->place_count : NULL,
-                                  e->place_count);
+                                  e->place_count, e->metrics[m].period, &w->metric_scale[m]);
             w->metric_bytes[m] = bytes.len - w->metric_offset[m];
         }
         snprintf(name, sizeof name, "metric-%zu", chunk);
@@ -151,6 +152,7 @@ static void head_metrics(const struct writer *w, struct jsonout *j)
         put_u64(j, "chunk", i / w->metrics_per_chunk);
         put_u64(j, "offset", w->metric_offset[i]);
         put_u64(j, "bytes", w->metric_bytes[i]);
+        put_u64(j, "scale", w->metric_scale[i]);
         json_end_object(j);
     }
     json_end_array(j);
@@ -342,6 +344,7 @@ int htmlgen_write(const struct experiment *e, const char *path, const struct htm
     w.texts = mem_calloc(e->file_count + 1, sizeof *w.texts);
     w.metric_offset = mem_calloc(e->metric_count + 1, sizeof *w.metric_offset);
     w.metric_bytes = mem_calloc(e->metric_count + 1, sizeof *w.metric_bytes);
+    w.metric_scale = mem_calloc(e->metric_count + 1, sizeof *w.metric_scale);
     w.metrics_per_chunk = e->metric_count / METRIC_FILES_WANTED + 1;
     w.source_chunks = htmlgen_sources_plan(e, opts && opts->no_sources, w.texts, warnings);
     int status = w.single_file ? write_all(&w, path, err) : write_folder(&w, path, err);
@@ -349,5 +352,6 @@ int htmlgen_write(const struct experiment *e, const char *path, const struct htm
     mem_free(w.texts);
     mem_free(w.metric_offset);
     mem_free(w.metric_bytes);
+    mem_free(w.metric_scale);
     return status < 0 ? err_in(err, "writing the database %s", path) : 0;
 }

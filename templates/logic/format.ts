@@ -26,6 +26,11 @@ export function scaleFor(metric: Metric, total: number): Scale {
   return { divisor: 1, decimals: Number.isInteger(size) ? 0 : 3, unit: metric.unit };
 }
 
+/** The total's scale, unless everything shown is so small beside it that it would be all "<0.001". */
+export function scaleAmong(metric: Metric, total: number, largest: number): Scale {
+  return scaleFor(metric, Math.abs(largest) < Math.abs(total) * 0.01 ? largest : total);
+}
+
 function withSeparators(digits: string): string {
   const [whole, fraction] = digits.split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');

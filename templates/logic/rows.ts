@@ -15,6 +15,8 @@ export interface Table {
   hasChildren(row: number): boolean;
   instances(row: number): number;
   value(row: number, column: Column): number;
+  /** The largest value a column has here, whatever is filtered out; in a tree that is the total. */
+  largest(column: Column): number;
   /** The row that shows this place, or the nearest scope around it that has one; NONE. */
   rowOf(place: PlaceIx): number;
 }
@@ -50,6 +52,8 @@ class TreeTable implements Table {
   instances = (): number => 1;
   value = (row: number, column: Column): number => columnValues(this.model, column)[this.rows.place[row]];
 
+  largest = (column: Column): number => columnValues(this.model, column & ~1)[0];
+
   rowOf(place: PlaceIx): number {
     for (let at = place; at !== NONE; at = this.model.places.parent[at]) {
       const row = this.rowByPlace.get(at);
@@ -64,6 +68,7 @@ class FlatTable implements Table {
   readonly count: number;
   private readonly rowByGroup: Int32Array;
   private readonly leaders = new Map<number, PlaceIx>();
+  private readonly maxima = new Map<Column, number>();
 
   constructor(
     private readonly model: Model,
@@ -87,6 +92,16 @@ class FlatTable implements Table {
   hasChildren = (): boolean => false;
   instances = (row: number): number => this.groups.start[this.order[row] + 1] - this.groups.start[this.order[row]];
   value = (row: number, column: Column): number => this.values(column)[this.order[row]];
+
+  largest(column: Column): number {
+    let max = this.maxima.get(column);
+    if (max === undefined) {
+      max = NaN;
+      for (const v of this.values(column)) if (!(v <= max) && !Number.isNaN(v)) max = v;
+      this.maxima.set(column, max);
+    }
+    return max;
+  }
 
   rowOf(place: PlaceIx): number {
     for (let at = place; at !== NONE; at = this.model.places.parent[at])

@@ -122,10 +122,18 @@ function doubles(bytes: Uint8Array): Float64Array {
   return out;
 }
 
-export function decodeMetric(bytes: Uint8Array, count: number, hasExclusive: boolean): MetricValues {
+/** The stored values: multiples of `scale`, or doubles where it is 0. */
+function storedValues(in_: Columns, scale: number): Float64Array {
+  const bytes = in_.rest();
+  if (scale === 0) return doubles(bytes);
+  if (bytes.length % 4 !== 0) throw new DatabaseError('the database is damaged: the values of a metric end too early');
+  return Float64Array.from(in_.u32(bytes.length / 4), (multiple) => multiple * scale);
+}
+
+export function decodeMetric(bytes: Uint8Array, count: number, hasExclusive: boolean, scale: number): MetricValues {
   const in_ = new Columns(bytes, 'a metric');
   const state = in_.take(count);
-  const values = doubles(in_.rest());
+  const values = storedValues(in_, scale);
   const inclusive = new Float64Array(count).fill(NaN);
   const exclusive = hasExclusive ? new Float64Array(count).fill(NaN) : null;
   let used = 0;

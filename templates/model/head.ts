@@ -10,6 +10,7 @@ export interface MetricBlock {
   readonly chunk: number;
   readonly offset: number;
   readonly bytes: number;
+  readonly scale: number; // 0: the values are doubles; else multiples of it
 }
 
 export interface Head {
@@ -71,6 +72,7 @@ function readMetric(m: Json): Metric & MetricBlock {
     chunk: Number(m['chunk']),
     offset: Number(m['offset']),
     bytes: Number(m['bytes']),
+    scale: Number(m['scale']),
   };
 }
 

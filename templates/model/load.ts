@@ -68,7 +68,7 @@ export async function loadModel(): Promise<Model> {
     version: head.version,
     places: decodePlaces(placeBytes, head.placeCount, head.stringCount, head.files.length),
     metrics: head.metrics,
-    values: head.metrics.map((m) => decodeMetric(byChunk.get(m.chunk)!.subarray(m.offset, m.offset + m.bytes), head.placeCount, m.hasExclusive)),
+    values: head.metrics.map((m) => decodeMetric(byChunk.get(m.chunk)!.subarray(m.offset, m.offset + m.bytes), head.placeCount, m.hasExclusive, m.scale)),
     files: head.files,
     processes: head.processes,
     warnings: head.warnings,

@@ -2,7 +2,7 @@ import { decodeMetric, decodePlaces, fromBase64 } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
 import { columnOf, type Model } from '../model/data';
 import { groupsOf, groupValues, type Level, sortedGroups, Sums } from '../logic/flat';
-import { formatExact, formatPercent, formatScaled, scaleFor } from '../logic/format';
+import { formatExact, formatPercent, formatScaled, scaleAmong, scaleFor } from '../logic/format';
 import { parseFormula } from '../logic/formula';
 import { describe, labelOf } from '../logic/labels';
 import { fileCosts, lineCosts, lineIndex, placesOnLine } from '../logic/lines';
@@ -176,6 +176,7 @@ function testFormats(): void {
     const scale = scaleFor(m, total);
     equal(`${formatScaled(value, scale)} ${scale.unit}`, want, `${value} of ${total} ${m.name}`);
   }
+  equal([scaleAmong(cycles, 5e12, 3e6).unit, scaleAmong(cycles, 5e12, 3e11).unit, scaleAmong(cycles, 5e12, NaN).unit], ['M cycles', 'T cycles', 'T cycles'], 'a table of small things has its own scale');
   equal([formatExact(1234567.5), formatExact(2 ** 53), formatExact(NaN), formatExact(-12), formatExact(1e21)], ['1,234,567.5', '9,007,199,254,740,992', '', '−12', '1e+21'], 'every digit');
   equal([formatPercent(1, 3), formatPercent(1e-9, 1), formatPercent(0, 1), formatPercent(NaN, 1), formatPercent(1, 0), formatPercent(1, NaN), formatPercent(-1, 2)], ['33.3', '<0.1', '0.0', '', '', '', '−50.0'], 'percent');
 }
@@ -241,10 +242,11 @@ function testDecoding(): void {
   equal(fromBase64('').length, 0, 'empty base64');
   throws(() => fromBase64('A*=='), 'not base64', 'base64 with something else in it');
   const value = new Uint8Array(new Float64Array([1.5]).buffer);
-  const column = decodeMetric(Uint8Array.of(5, 0, ...value), 2, true);
+  const column = decodeMetric(Uint8Array.of(5, 0, ...value), 2, true, 0);
   equal([[...column.inclusive], [...column.exclusive!]], [[1.5, NaN], [1.5, NaN]], 'a metric: equal values are stored once, missing ones not at all');
-  throws(() => decodeMetric(Uint8Array.of(1, 0, 3), 2, true), 'too early', 'a metric cut short');
-  throws(() => decodeMetric(Uint8Array.of(1, 1, ...value), 2, true), 'wrong number', 'a metric with too few values');
+  equal([...decodeMetric(Uint8Array.of(1, 0, 1, 1, 2, 2, 1, 0, 0, 0, 0), 3, false, 1000003).inclusive], [(1 + 2 * 256) * 1000003, NaN, (2 + 256) * 1000003], 'a sampled metric: multiples of its period');
+  throws(() => decodeMetric(Uint8Array.of(1, 0, 3), 2, true, 0), 'too early', 'a metric cut short');
+  throws(() => decodeMetric(Uint8Array.of(1, 1, ...value), 2, true, 0), 'wrong number', 'a metric with too few values');
   const columns = new Uint8Array(2 + 12 * 4 + 1 * 0);
   throws(() => decodePlaces(columns.subarray(0, 20), 1, 1, 0), 'too early', 'places cut short');
   throws(() => decodePlaces(Uint8Array.of(...new Uint8Array(2 + 8), 9, 0, 0, 0, ...new Uint8Array(40), 0), 1, 1, 0), 'not there', 'a name that is not there');

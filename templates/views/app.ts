@@ -4,7 +4,7 @@ import { type Column, columnOf, Kind, metricOf, type Model, NONE, type PlaceIx }
 import { SourceTexts } from '../model/load';
 import { type LineIndex, lineIndex, placesOnLine } from '../logic/lines';
 import { Memo, type Table, Tables } from '../logic/rows';
-import { type Scale, scaleFor } from '../logic/format';
+import { type Scale, scaleAmong, scaleFor } from '../logic/format';
 import { ancestors, hotPath, subtree } from '../logic/tree';
 import type { SourceMark, State } from '../state/state';
 import { Store } from '../state/store';
@@ -70,6 +70,16 @@ export class App {
     return this.model.values[metricOf(column)].inclusive[0];
   }
 
+  /** For a column of the current table. */
+  tableScale(column: Column): Scale {
+    return this.scaleAmong(column, this.table().largest(column));
+  }
+
+  scaleAmong(column: Column, largest: number): Scale {
+    return scaleAmong(this.model.metrics[metricOf(column)], this.total(column), largest);
+  }
+
+  /** For the whole program. */
   scale(column: Column): Scale {
     let scale = this.scales.get(column);
     if (!scale) this.scales.set(column, (scale = scaleFor(this.model.metrics[metricOf(column)], this.total(column))));

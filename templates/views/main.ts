@@ -143,6 +143,7 @@ function show(model: Model): void {
   app.draw();
   table.focus();
   document.documentElement.dataset['ready'] = 'yes';
+  performance.mark('hpcview-shown');
 }
 
 function showFailure(error: unknown): void {
@@ -151,4 +152,9 @@ function showFailure(error: unknown): void {
 }
 
 applyTheme();
-loadModel().then(show).catch(showFailure);
+loadModel()
+  .then((model) => {
+    performance.mark('hpcview-read');
+    show(model);
+  })
+  .catch(showFailure);

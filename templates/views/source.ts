@@ -153,7 +153,7 @@ export class SourcePane {
     const { app } = this;
     const metric = app.model.metrics[metricOf(column)];
     if (!metric) return;
-    const unit = app.state.exact ? metric.unit : app.scale(column).unit;
+    const unit = app.state.exact ? metric.unit : app.scaleAmong(column, this.hottest).unit;
     this.columnHead.replaceChildren(
       h('span', { class: 'source-head-metric', title: 'The metric the table is sorted by, for each line, added up over all its places' }, visible(metric.displayName), unit && h('span', { class: 'muted' }, ` ${visible(unit)}`)),
     );
@@ -172,7 +172,7 @@ export class SourcePane {
     const element = h('div', { class: `line${marked ? (single ? ' marked' : ' within') : ''}${marked && line === source.first ? ' first' : ''}${cost ? ' costs' : ''}`, role: 'row', 'aria-rowindex': String(line), 'aria-selected': String(marked), 'data-line': String(line) }, value, share);
     if (cost && !Number.isNaN(cost.value)) {
       const metric = app.model.metrics[metricOf(column)];
-      value.textContent = app.state.exact ? formatExact(cost.value) : formatScaled(cost.value, app.scale(column));
+      value.textContent = app.state.exact ? formatExact(cost.value) : formatScaled(cost.value, app.scaleAmong(column, this.hottest));
       if (metric.percent) share.textContent = `${formatPercent(cost.value, app.total(column))}%`;
       value.title = `${formatExact(cost.value)} ${visible(metric.unit)}`;
       const heat = this.hottest > 0 ? Math.sqrt(Math.max(0, cost.value) / this.hottest) : 0;

@@ -1,7 +1,7 @@
 // The table pane's grid: the scope tree, or one of the flat tables.
 
 import { type Column, isExclusive, Kind, metricOf, NONE, type PlaceIx } from '../model/data';
-import { formatExact, formatPercent, formatScaled, share } from '../logic/format';
+import { formatExact, formatPercent, formatScaled, type Scale, share } from '../logic/format';
 import { describe, labelOf, surroundings } from '../logic/labels';
 import type { Table } from '../logic/rows';
 import type { App } from './app';
@@ -34,6 +34,7 @@ export class TablePane {
   private table!: Table;
   private revealed: unknown = null;
   private linkedRows: ReadonlySet<number> = new Set();
+  private scales: ReadonlyMap<Column, Scale> = new Map();
 
   constructor(private readonly app: App) {
     this.head = h('div', { class: 'grid-head', role: 'row' });
@@ -66,6 +67,7 @@ export class TablePane {
     this.grid.setAttribute('aria-rowcount', String(this.table.count + 1));
     this.grid.style.setProperty('--columns', `minmax(${this.nameWidth()}px, 1fr) repeat(${columns.length}, var(--metric))`);
     this.grid.style.setProperty('--width', `calc(${this.nameWidth()}px + ${columns.length} * var(--metric))`);
+    this.scales = new Map(columns.map((c) => [c, app.tableScale(c)]));
     this.drawHead(columns);
     this.linkedRows = this.findLinkedRows();
     this.rows.reset(this.table.count);
@@ -116,7 +118,7 @@ export class TablePane {
       cell(null, 'name', names[app.state.view], sortBy === null ? order : '', `Sort ${order}`),
       ...columns.map((c) => {
         const metric = app.model.metrics[metricOf(c)];
-        const unit = app.state.exact ? metric.unit : app.scale(c).unit;
+        const unit = app.state.exact ? metric.unit : app.tableScale(c).unit;
         const part = !metric.hasExclusive || app.state.view === 'line' ? '' : isExclusive(c) ? 'excl.' : 'incl.';
         return cell(c, 'metric', `${metric.displayName}${metric.estimated ? ' ≈' : ''}`, [part, unit].filter(Boolean).join(' · '), columnTitle(app, c));
       }),
@@ -193,7 +195,7 @@ export class TablePane {
       bar.style.width = `${(share(value, total) * 100).toFixed(1)}%`;
       cell.append(bar);
     }
-    cell.append(h('span', { class: 'value' }, app.state.exact ? formatExact(value) : formatScaled(value, app.scale(column))));
+    cell.append(h('span', { class: 'value' }, app.state.exact ? formatExact(value) : formatScaled(value, this.scales.get(column)!)));
     if (metric.percent) cell.append(h('span', { class: 'percent' }, percent && `${percent}%`));
     return cell;
   }
