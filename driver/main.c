@@ -9,6 +9,9 @@
 
 static const struct command *const commands[] = {
     /* in the order a user meets them */
+    &command_record,
+    &command_events,
+    &command_info,
     &command_structure,
     &command_import,
     &command_init,

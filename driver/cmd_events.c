@@ -1,0 +1,61 @@
+/* hpcview events: what can be sampled here, and at what period if none is given. */
+#include "driver/driver.h"
+#include "hpcprof/hpcprof.h"
+
+#include <stdio.h>
+
+static bool all;
+
+static const struct option_row rows[] = {
+    {"all", 'a', OPT_FLAG, &all, NULL, "also what does not work here, and why"},
+    {0},
+};
+
+struct listing {
+    size_t shown;
+};
+
+/* The first sentence of a description is enough for a list. */
+static int first_sentence(const char *text)
+{
+    size_t n = strcspn(text, "\n");
+    const char *stop = strstr(text, ". ");
+    if (stop && (size_t)(stop - text) < n)
+        n = (size_t)(stop - text);
+    return n > 90 ? 90 : (int)n;
+}
+
+static void show(void *ctx, const struct hpcprof_event_info *e)
+{
+    struct listing *l = ctx;
+    if (l->shown++ == 0)
+        printf("%-28s %12s %-12s %s\n", "EVENT", "PERIOD", "UNIT", "DESCRIPTION");
+    printf("%-28s %12llu %-12s %.*s\n", e->name, (unsigned long long)e->default_period, e->unit,
+           first_sentence(e->description), e->description);
+    if (e->why_not)
+        printf("%-28s not here: %s\n", "", e->why_not);
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    struct listing l = {0};
+    if (argc > 1)
+        return err_set(&s->err, ERR_USAGE, "events: one pattern at most, not '%s' and '%s'", argv[0], argv[1]);
+    if (hpcprof_list_events(all, argv[0], show, &l, &s->err) < 0)
+        return -1;
+    if (l.shown == 0)
+        return err_set(&s->err, ERR_UNSUPPORTED, "no event%s%s%s works here%s", argv[0] ? " that matches '" : "",
+                       argv[0] ? argv[0] : "", argv[0] ? "'" : "",
+                       all ? "" : "; --all lists the others too, with the reason");
+    return 0;
+}
+
+static const struct option_row *const tables[] = {rows, NULL};
+
+const struct command command_events = {
+    .name = "events",
+    .synopsis = "[--all] [PATTERN]",
+    .summary = "list what can be sampled here, and the default periods",
+    .options = tables,
+    .run = run,
+};

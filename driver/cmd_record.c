@@ -1,0 +1,119 @@
+/* hpcview record: run a program and leave its measurement in a directory. */
+#include "config.h"
+#include "driver/record_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+    struct string_list events, environment;
+    const char *sampler, *only;
+    bool multiplex, repeat, no_children;
+    double delay, duration;
+} opt;
+
+const struct option_row record_option_rows[] = {
+    {"event", 'e', OPT_LIST, &opt.events, "EVENT[@PERIOD|@fN]",
+     "sample this event (several: give it again); @fN: N samples a second"},
+    {"sampler", 0, OPT_STRING, &opt.sampler, "papi|ring",
+     "by PAPI's signals or the kernel's ring buffer (default: ring where it works)"},
+    {"multiplex", 0, OPT_FLAG, &opt.multiplex, NULL,
+     "more events than counters: share them in turn; results are estimates"},
+    {"repeat", 0, OPT_FLAG, &opt.repeat, NULL, "more events than counters: run the program once for each group"},
+    {"delay", 0, OPT_SECONDS, &opt.delay, "SECONDS", "begin to measure that long after the start"},
+    {"duration", 0, OPT_SECONDS, &opt.duration, "SECONDS", "measure for that long only"},
+    {"no-children", 0, OPT_FLAG, &opt.no_children, NULL, "the program alone, not the processes it starts"},
+    {"only", 0, OPT_STRING, &opt.only, "GLOB", "only processes whose program's name matches"},
+    {"env", 0, OPT_LIST, &opt.environment, "NAME", "note this environment variable in the measurement"},
+    {0},
+};
+
+static const char *out_dir;
+
+static const struct option_row rows[] = {
+    {"output", 'o', OPT_STRING, &out_dir, "DIR", "the measurement directory (default: NAME.measurements)"},
+    {0},
+};
+
+/* In the build tree the library lies in .libs of the folder above; installed, in pkglibdir. */
+char *driver_recorder_path(void)
+{
+    static const char built[] = "/../.libs/libhpcview-record.so";
+    char exe[4096];
+    const char *named = getenv("HPCVIEW_RECORDER");
+    if (named && *named)
+        return mem_strdup(named);
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(exe, '/');
+    if (slash) {
+        char *beside = mem_printf("%.*s%s", (int)(slash - exe), exe, built);
+        if (access(beside, R_OK) == 0)
+            return beside;
+        mem_free(beside);
+    }
+    return mem_strdup(PKGLIBDIR "/libhpcview-record.so");
+}
+
+int record_program(struct session *s, const char *dir, char **argv, int *wait_status)
+{
+    char *preload = driver_recorder_path();
+    struct hpcprof_record_options options = {.out_dir = dir,
+                                             .events = string_list_array(&opt.events),
+                                             .preload = preload,
+                                             .sampler = opt.sampler,
+                                             .multiplex = opt.multiplex,
+                                             .repeat = opt.repeat,
+                                             .follow_children = !opt.no_children,
+                                             .delay = opt.delay,
+                                             .duration = opt.duration,
+                                             .only_processes = opt.only,
+                                             .environment = string_list_array(&opt.environment)};
+    int status = hpcprof_record(&options, argv, wait_status, s->warnings, &s->err);
+    mem_free(preload);
+    return status;
+}
+
+int record_exit_status(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+/* NAME.measurements; where that is taken, NAME.measurements-2 and so on. */
+static char *default_dir(const char *program)
+{
+    struct stat st;
+    char *dir = mem_printf("%s.measurements", path_base(program));
+    for (unsigned i = 2; lstat(dir, &st) == 0; i++) {
+        mem_free(dir);
+        dir = mem_printf("%s.measurements-%u", path_base(program), i);
+    }
+    return dir;
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    int wait_status;
+    if (argc == 0)
+        return err_set(&s->err, ERR_USAGE, "record: which program? hpcview record [options] -- PROGRAM ARGS");
+    char *dir = out_dir ? mem_strdup(out_dir) : default_dir(argv[0]);
+    int status = record_program(s, dir, argv, &wait_status);
+    if (status == 0 && !out_dir)
+        fprintf(stderr, "hpcview: the measurement is in %s\n", dir);
+    mem_free(dir);
+    return status < 0 ? -1 : record_exit_status(wait_status);
+}
+
+static const struct option_row *const tables[] = {rows, record_option_rows, NULL};
+
+const struct command command_record = {
+    .name = "record",
+    .synopsis = "[options] [--] PROGRAM ARGS",
+    .summary = "run a program and measure where its time goes",
+    .options = tables,
+    .stops_at_operand = true,
+    .run = run,
+};

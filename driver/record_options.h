@@ -1,0 +1,14 @@
+/* The options of `hpcview record`, which `hpcview run` has too. */
+#ifndef DRIVER_RECORD_OPTIONS_H
+#define DRIVER_RECORD_OPTIONS_H
+
+#include "driver/driver.h"
+#include "hpcprof/hpcprof.h"
+
+extern const struct option_row record_option_rows[];
+/* Runs the program as the options say and gives its wait(2) status. */
+int record_program(struct session *, const char *out_dir, char **argv, int *wait_status);
+/* The exit status to pass on: the program's own, or 128 + the signal that killed it. */
+int record_exit_status(int wait_status);
+
+#endif

@@ -1,0 +1,556 @@
+/*
+ * The launcher: finds out all that can go wrong before anything is started, then runs the program with the recorder
+ * preloaded and its orders in one environment variable (recorder/protocol.h).
+ */
+#include "config.h"
+
+#include "hpcprof/events.h"
+#include "hpcprof/hpcprof.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- the program: can the recorder live in it? ------------------------------------------------------------- */
+
+static char *find_program(const char *name, struct err *err)
+{
+    struct stat st;
+    if (strchr(name, '/')) {
+        if (stat(name, &st) < 0) {
+            err_set(err, ERR_SYSTEM, "%s: there is no such program (%s)", name, strerror(errno));
+            return NULL;
+        }
+        return mem_strdup(name);
+    }
+    const char *path = getenv("PATH");
+    for (path = path ? path : "/usr/bin:/bin"; *path;) {
+        size_t n = strcspn(path, ":");
+        char *dir = mem_strndup(path, n), *file = path_join(n ? dir : ".", name);
+        mem_free(dir);
+        if (access(file, X_OK) == 0 && stat(file, &st) == 0 && S_ISREG(st.st_mode))
+            return file;
+        mem_free(file);
+        path += n + (path[n] == ':');
+    }
+    err_set(err, ERR_SYSTEM, "%s: there is no such program in the folders of PATH", name);
+    return NULL;
+}
+
+/* The dynamic linker ignores preloads in programs that gain rights (ld.so(8), secure-execution mode). */
+static int check_rights(const char *path, const struct stat *st, struct err *err)
+{
+    if ((st->st_mode & S_ISUID && st->st_uid != getuid()) || (st->st_mode & S_ISGID && st->st_gid != getgid()))
+        return err_set(
+            err, ERR_UNSUPPORTED,
+            "%s: the program is set%s: the system allows no recorder in it; record it as the user it changes to", path,
+            st->st_mode & S_ISUID ? "uid" : "gid");
+    if (getxattr(path, "security.capability", NULL, 0) > 0 && geteuid() != 0)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "%s: the program has file capabilities: the system allows no recorder in it", path);
+    return 0;
+}
+
+static const char *machine_name(unsigned machine)
+{
+    switch (machine) {
+    case EM_X86_64:
+        return "x86-64";
+    case EM_386:
+        return "32-bit x86";
+    case EM_AARCH64:
+        return "AArch64";
+    case EM_ARM:
+        return "ARM";
+    case EM_RISCV:
+        return "RISC-V";
+    case EM_PPC64:
+        return "POWER";
+    default:
+        return "another machine";
+    }
+}
+
+#if defined __x86_64__
+enum { OUR_MACHINE = EM_X86_64 };
+#elif defined __aarch64__
+enum { OUR_MACHINE = EM_AARCH64 };
+#else
+#error "recording is written for x86-64 and AArch64"
+#endif
+
+/* Whether notes at [offset, +size) hold the recorder's: then the program was linked with libhpcview-record.a. */
+static bool notes_hold_recorder(const struct filemap *map, uint64_t offset, uint64_t size)
+{
+    if (offset > map->len || size > map->len - offset)
+        return false;
+    struct cursor c = cursor_make(map->bytes + offset, size);
+    while (cursor_left(&c) >= 12) {
+        uint32_t name_size = cursor_u32(&c), desc_size = cursor_u32(&c), type = cursor_u32(&c);
+        const uint8_t *name = cursor_bytes(&c, ((uint64_t)name_size + 3) & ~3ull);
+        cursor_bytes(&c, ((uint64_t)desc_size + 3) & ~3ull);
+        if (c.bad)
+            return false;
+        if (type == RECORD_NOTE_TYPE && name_size == sizeof RECORD_NOTE_OWNER &&
+            memcmp(name, RECORD_NOTE_OWNER, name_size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int check_elf(const char *path, const struct filemap *map, struct err *err)
+{
+    const uint8_t *b = map->bytes;
+    Elf64_Ehdr e;
+    if (map->len < sizeof e)
+        return err_set(err, ERR_FORMAT, "%s: the ELF file is cut short", path);
+    memcpy(&e, b, sizeof e);
+    if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB || e.e_machine != OUR_MACHINE)
+        return err_set(err, ERR_UNSUPPORTED, "%s: the program is for %s%s, this hpcview records %s programs", path,
+                       machine_name(e.e_machine), e.e_ident[EI_DATA] == ELFDATA2MSB ? " (big endian)" : "",
+                       machine_name(OUR_MACHINE));
+    if (e.e_type != ET_EXEC && e.e_type != ET_DYN)
+        return err_set(err, ERR_UNSUPPORTED, "%s: this ELF file is not a program but %s", path,
+                       e.e_type == ET_REL    ? "an object file"
+                       : e.e_type == ET_CORE ? "a core dump"
+                                             : "of an unknown type");
+    if (e.e_phentsize != sizeof(Elf64_Phdr) || e.e_phoff > map->len ||
+        e.e_phnum * sizeof(Elf64_Phdr) > map->len - e.e_phoff)
+        return err_set(err, ERR_FORMAT, "%s: the program headers of this ELF file are damaged", path);
+    for (size_t i = 0; i < e.e_phnum; i++) {
+        Elf64_Phdr p;
+        memcpy(&p, b + e.e_phoff + i * sizeof p, sizeof p);
+        if (p.p_type == PT_INTERP || (p.p_type == PT_NOTE && notes_hold_recorder(map, p.p_offset, p.p_filesz)))
+            return 0;
+    }
+    return err_set(
+        err, ERR_UNSUPPORTED,
+        "%s: the program is statically linked, so that nothing can be preloaded; link it with libhpcview-record.a "
+        "(hpcview-record(1), STATIC PROGRAMS)",
+        path);
+}
+
+static int check_program(const char *path, int depth, struct err *err);
+
+/* "#!/path/to/interpreter argument": the recorder lives in the interpreter. */
+static int check_script(const char *path, const struct filemap *map, int depth, struct err *err)
+{
+    char line[PATH_MAX];
+    size_t n = map->len < sizeof line ? map->len : sizeof line - 1;
+    memcpy(line, map->bytes, n);
+    line[n] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    char *word = line + 2 + strspn(line + 2, " \t");
+    word[strcspn(word, " \t\r")] = '\0';
+    if (depth > 4)
+        return err_set(err, ERR_UNSUPPORTED, "%s: scripts that name scripts as their interpreters, more than four deep",
+                       path);
+    if (check_program(word, depth + 1, err) < 0)
+        return err_in(err, "%s, a script", path);
+    return 0;
+}
+
+static int check_program(const char *path, int depth, struct err *err)
+{
+    struct stat st;
+    struct filemap map;
+    if (stat(path, &st) < 0)
+        return err_set(err, ERR_SYSTEM, "%s: there is no such program (%s)", path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return err_set(err, ERR_SYSTEM, "%s: this is a directory, not a program", path);
+    if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
+        return err_set(err, ERR_SYSTEM, "%s: the file may not be executed; chmod +x makes it a program", path);
+    if (check_rights(path, &st, err) < 0)
+        return -1;
+    if (access(path, R_OK) < 0)
+        return 0; /* executable but not readable: it may work */
+    if (filemap_open(&map, path, err) < 0)
+        return -1;
+    int status;
+    if (map.len >= 4 && memcmp(map.bytes, ELFMAG, SELFMAG) == 0)
+        status = check_elf(path, &map, err);
+    else if (map.len >= 2 && memcmp(map.bytes, "#!", 2) == 0)
+        status = check_script(path, &map, depth, err);
+    else
+        status = err_set(err, ERR_UNSUPPORTED,
+                         "%s: this is neither an ELF program nor a script that begins with \"#!\"", path);
+    filemap_release(&map);
+    return status;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------------- */
+
+struct plan {
+    struct record_event events[RECORD_EVENTS_MAX * 8];
+    size_t event_count;
+    size_t group_end[RECORD_EVENTS_MAX * 8]; /* events of run i: up to here */
+    size_t group_count;
+};
+
+static bool twice(const struct plan *p, const char *name)
+{
+    for (size_t i = 0; i < p->event_count; i++)
+        if (strcmp(p->events[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int parse_events(const struct hpcprof_record_options *o, struct plan *p, struct warnings *w, struct err *err)
+{
+    const char *const fallback[] = {events_default(), NULL};
+    const char *const *names = o->events && o->events[0] ? o->events : fallback;
+    bool papi = o->multiplex || (o->sampler && strcmp(o->sampler, "papi") == 0);
+    size_t most = o->repeat ? ARRAY_SIZE(p->events) : RECORD_EVENTS_MAX;
+    for (; *names; names++) {
+        struct record_event *e = &p->events[p->event_count];
+        if (p->event_count == most)
+            return err_set(err, ERR_USAGE, "more than %zu events at once%s", most,
+                           o->repeat ? "" : "; --repeat runs the program as often as groups are needed");
+        if (events_parse(*names, papi, o->multiplex, e, w, err) < 0 || events_check(e, err) < 0)
+            return -1;
+        if (twice(p, e->name))
+            return err_set(err, ERR_USAGE, "%s is asked for twice", e->name);
+        p->event_count++;
+    }
+    return 0;
+}
+
+static int say_which_fit(const struct plan *p, size_t first, size_t n, struct err *err)
+{
+    struct buf fit = {0};
+    for (size_t i = first; i < first + n; i++)
+        buf_printf(&fit, "%s%s", i > first ? ", " : "", p->events[i].name);
+    err_set(err, ERR_UNSUPPORTED,
+            "these events cannot be counted at the same time: %s fit together, %s does not fit with them; --repeat "
+            "runs the program once "
+            "for each group, --multiplex lets them share the counters and estimates",
+            fit.bytes, p->events[first + n].name);
+    buf_release(&fit);
+    return -1;
+}
+
+/* Cuts the events, in their order, into groups that can be counted together. */
+static int make_groups(const struct hpcprof_record_options *o, struct plan *p, struct err *err)
+{
+    size_t first = 0;
+    while (first < p->event_count) {
+        size_t n = 1;
+        while (first + n < p->event_count && n < RECORD_EVENTS_MAX &&
+               (o->multiplex || events_fit(p->events + first, n + 1)))
+            n++;
+        if (first + n < p->event_count && !o->repeat)
+            return say_which_fit(p, first, n, err);
+        first += n;
+        p->group_end[p->group_count++] = first;
+    }
+    return 0;
+}
+
+/* ---- where the measurement goes ------------------------------------------------------------------------------------
+ */
+
+/* Set by launchers of parallel programs: then others are writing into the same directory. */
+static bool one_of_many(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",    "PMI_RANK",    "PMI_ID",
+                                        "MV2_COMM_WORLD_RANK",  "SLURM_PROCID", "PALS_RANKID", "FLUX_TASK_RANK"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
+static int check_out_dir(const char *path, struct err *err)
+{
+    DIR *dir = opendir(path);
+    int status = 0;
+    if (!dir)
+        return err_errno(err, path, "opening the output directory");
+    for (struct dirent *entry; status == 0 && (entry = readdir(dir));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (!str_ends(entry->d_name, HPCPROF_SUFFIX))
+            status = err_set(err, ERR_USAGE,
+                             "%s: the directory holds other things ('%s'); name an empty or a new one with -o", path,
+                             entry->d_name);
+        else if (!one_of_many())
+            status =
+                err_set(err, ERR_USAGE,
+                        "%s: the directory holds an earlier measurement; remove it, or name another one with -o", path);
+    }
+    closedir(dir);
+    if (status == 0 && access(path, W_OK) < 0)
+        status = err_errno(err, path, "the output directory cannot be written");
+    return status;
+}
+
+static size_t count_files(const char *path)
+{
+    DIR *dir = opendir(path);
+    size_t n = 0;
+    if (!dir)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(dir));)
+        n += str_ends(entry->d_name, HPCPROF_SUFFIX);
+    closedir(dir);
+    return n;
+}
+
+/* ---- the preload
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* LD_PRELOAD is cut at blanks and colons, and expands '$': a path with those gets another name, a link in a folder of
+ * our own. */
+static char *preloadable(const char *path, struct err *err)
+{
+    char *full = realpath(path, NULL);
+    if (!full) {
+        err_set(err, ERR_SYSTEM, "%s: the recorder library is not there (%s); HPCVIEW_RECORDER names it", path,
+                strerror(errno));
+        return NULL;
+    }
+    if (!strpbrk(full, " :\t$"))
+        return full;
+    struct stat st;
+    char *dir = mem_printf("/tmp/.hpcview-%u", (unsigned)getuid());
+    char *link = mem_printf("%s/%016llx.so", dir, (unsigned long long)hash_bytes(full, strlen(full), 0));
+    char *temp = mem_printf("%s.%d", link, (int)getpid());
+    mkdir(dir, 0700);
+    bool ok = lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == getuid() && !(st.st_mode & 022) &&
+              symlink(full, temp) == 0 && rename(temp, link) == 0;
+    if (!ok)
+        err_set(
+            err, ERR_SYSTEM,
+            "%s: the recorder cannot be preloaded from a path with blanks or colons, and no link could be made in %s",
+            full, dir);
+    free(full);
+    mem_free(dir);
+    mem_free(temp);
+    if (ok)
+        return link;
+    mem_free(link);
+    return NULL;
+}
+
+static void put_escaped(struct buf *b, const char *s)
+{
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c < ' ' || c == '%' || c == ';' || c == 0x7f)
+            buf_printf(b, "%%%02X", c);
+        else
+            buf_char(b, (char)c);
+    }
+}
+
+static void put_event(struct buf *b, const struct record_event *e)
+{
+    buf_str(b, "\nevent=");
+    put_escaped(b, e->name);
+    buf_char(b, ';');
+    put_escaped(b, e->description);
+    buf_char(b, ';');
+    put_escaped(b, e->unit);
+    buf_printf(b, ";%llu;%llu;%u;%u;%llu;%llu;%llu;%u", (unsigned long long)e->period, (unsigned long long)e->frequency,
+               e->kind, e->type, (unsigned long long)e->config, (unsigned long long)e->config1,
+               (unsigned long long)e->config2, e->flags);
+}
+
+static void put_orders(struct buf *b, const struct hpcprof_record_options *o, const struct plan *p, size_t group,
+                       const char *dir)
+{
+    buf_str(b, RECORD_VARIABLE "=dir=");
+    put_escaped(b, dir);
+    for (size_t i = group ? p->group_end[group - 1] : 0; i < p->group_end[group]; i++)
+        put_event(b, &p->events[i]);
+    if (o->sampler)
+        buf_printf(b, "\nsampler=%s", o->sampler);
+    const char *papi = events_papi_path();
+    if (papi) {
+        buf_str(b, "\npapi=");
+        put_escaped(b, papi);
+    }
+    if (o->multiplex)
+        buf_str(b, "\nmultiplex=1");
+    if (o->follow_children)
+        buf_str(b, "\nchildren=1");
+    if (o->delay > 0)
+        buf_printf(b, "\ndelay=%.0f", o->delay * 1e9);
+    if (o->duration > 0)
+        buf_printf(b, "\nduration=%.0f", o->duration * 1e9);
+    if (p->group_count > 1)
+        buf_printf(b, "\nrun=%zu", group + 1);
+    if (o->only_processes) {
+        buf_str(b, "\nonly=");
+        put_escaped(b, o->only_processes);
+    }
+    for (size_t i = 0; o->environment && o->environment[i]; i++) {
+        buf_str(b, i ? "," : "\nenv=");
+        put_escaped(b, o->environment[i]);
+    }
+}
+
+/* Where an outer `hpcview record` put its own: the inner one takes over. */
+static bool is_a_recorder(const char *path, size_t n)
+{
+    static const char name[] = "libhpcview-record.so";
+    return n >= sizeof name - 1 && memcmp(path + n - (sizeof name - 1), name, sizeof name - 1) == 0;
+}
+
+static void put_preload(struct buf *b, const char *preload)
+{
+    const char *old = getenv("LD_PRELOAD");
+    buf_printf(b, "LD_PRELOAD=%s", preload);
+    while (old && *old) {
+        size_t n = strcspn(old, ": ");
+        if (n && !is_a_recorder(old, n) && !(strlen(preload) == n && memcmp(old, preload, n) == 0)) {
+            buf_char(b, ':');
+            buf_add(b, old, n);
+        }
+        old += n + (old[n] != '\0');
+    }
+}
+
+/* ---- running
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static volatile sig_atomic_t running_child;
+
+static void pass_on(int sig)
+{
+    if (running_child > 0)
+        kill(running_child, sig);
+}
+
+/* Keys typed at the terminal reach the program by themselves; what is sent to us alone is passed on. */
+struct signals {
+    struct sigaction old[4];
+};
+static const int handled_signals[4] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+static void set_signals(struct signals *s)
+{
+    for (size_t i = 0; i < 4; i++) {
+        struct sigaction act = {.sa_flags = SA_RESTART};
+        act.sa_handler = i < 2 ? SIG_IGN : pass_on;
+        sigaction(handled_signals[i], NULL, &s->old[i]);
+        if (s->old[i].sa_handler != SIG_IGN)
+            sigaction(handled_signals[i], &act, NULL);
+    }
+}
+
+static void restore_signals(const struct signals *s)
+{
+    for (size_t i = 0; i < 4; i++)
+        sigaction(handled_signals[i], &s->old[i], NULL);
+}
+
+static _Noreturn void become(const char *path, char *const *argv, const char *orders, const char *preload, int report)
+{
+    putenv((char *)(uintptr_t)orders);
+    putenv((char *)(uintptr_t)preload);
+    execv(path, argv);
+    int error = errno;
+    if (write(report, &error, sizeof error) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+static int wait_for(pid_t pid, int *status, struct err *err)
+{
+    while (waitpid(pid, status, 0) < 0)
+        if (errno != EINTR)
+            return err_errno(err, "the program", "waiting for it");
+    return 0;
+}
+
+static int run_once(const char *path, char *const *argv, const char *orders, const char *preload, int *status,
+                    struct err *err)
+{
+    int report[2], error;
+    struct signals signals;
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return err_errno(err, "pipe", "starting the program");
+    running_child = 0;
+    set_signals(&signals);
+    pid_t pid = fork();
+    if (pid == 0) {
+        restore_signals(&signals);
+        become(path, argv, orders, preload, report[1]);
+    }
+    running_child = pid;
+    close(report[1]);
+    ssize_t n = pid < 0 ? 0 : read(report[0], &error, sizeof error);
+    close(report[0]);
+    int result = pid < 0 ? err_errno(err, path, "starting the program") : wait_for(pid, status, err);
+    running_child = 0;
+    restore_signals(&signals);
+    if (result == 0 && n == (ssize_t)sizeof error)
+        return err_set(err, ERR_SYSTEM, "%s: the program cannot be started: %s", path, strerror(error));
+    return result;
+}
+
+static int check_options(const struct hpcprof_record_options *o, struct err *err)
+{
+    if (o->sampler && strcmp(o->sampler, "papi") != 0 && strcmp(o->sampler, "ring") != 0)
+        return err_set(err, ERR_USAGE, "there is no sampler '%s'; 'papi' and 'ring' are there", o->sampler);
+    if (o->multiplex && o->sampler && strcmp(o->sampler, "ring") == 0)
+        return err_set(err, ERR_USAGE, "--multiplex is PAPI's: it goes with --sampler papi only");
+    if (o->multiplex && o->repeat)
+        return err_set(err, ERR_USAGE, "--multiplex and --repeat are two ways to do one thing; choose one");
+    return 0;
+}
+
+int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, int *status, struct warnings *w,
+                   struct err *err)
+{
+    struct plan plan = {0};
+    struct buf orders = {0}, preload = {0};
+    char *path = NULL, *dir = NULL, *library = NULL;
+    int result = -1;
+    if (check_options(o, err) < 0 || !(path = find_program(argv[0], err)) || check_program(path, 0, err) < 0 ||
+        parse_events(o, &plan, w, err) < 0 || make_groups(o, &plan, err) < 0 ||
+        !(library = preloadable(o->preload, err)))
+        goto out;
+    if (getenv(RECORD_VARIABLE))
+        warnings_add(w, "hpcview record inside hpcview record: what the inner one starts is recorded in %s alone",
+                     o->out_dir);
+    if (dir_make(o->out_dir, err) < 0 || check_out_dir(o->out_dir, err) < 0)
+        goto out;
+    dir = realpath(o->out_dir, NULL);
+    if (!dir) {
+        err_errno(err, o->out_dir, "finding the output directory");
+        goto out;
+    }
+    size_t files = count_files(dir);
+    put_preload(&preload, library);
+    for (size_t group = 0; group < plan.group_count; group++) {
+        orders.len = 0;
+        put_orders(&orders, o, &plan, group, dir);
+        result = run_once(path, argv, orders.bytes, preload.bytes, status, err);
+        if (result < 0)
+            break;
+    }
+    if (result == 0 && count_files(dir) == files)
+        warnings_add(w, "%s: nothing was recorded: %s", o->out_dir,
+                     o->only_processes ? "no program of that name ran"
+                                       : "the program did not let the recorder in, or ended before it could write");
+out:
+    buf_release(&orders);
+    buf_release(&preload);
+    mem_free(path);
+    free(dir);
+    free(library);
+    return result;
+}

@@ -1,0 +1,268 @@
+/* What fell where: contexts (module, address) and cells (thread, context, event, region), found by open-addressing
+ * hashes. */
+#include "hpcprof/recorder/rec.h"
+
+/* Rows are dense; the index is a hash table of row number + 1. */
+struct index {
+    struct area slots; /* uint32_t */
+    size_t size;       /* a power of two */
+};
+
+static struct index context_index, cell_index;
+static struct area dirty; /* uint32_t: cells changed since the last writing */
+
+/* A program that jumps about repeats its addresses: most samples end here. */
+enum { CACHE = 1024 };
+static struct {
+    uint64_t pc;
+    uint32_t context_plus_1;
+} cache[CACHE];
+
+enum { ROWS_MAX = 32 << 20 }; /* more distinct places than any program shows; beyond them samples count as lost */
+
+static uint64_t mix(uint64_t h)
+{
+    h ^= h >> 32;
+    h *= 0x9fb21c651e98df25u;
+    h ^= h >> 29;
+    h *= 0x9fb21c651e98df25u;
+    return h ^ h >> 32;
+}
+
+static uint64_t context_hash(const struct context_row *c)
+{
+    return mix(c->address ^ (uint64_t)c->module << 48);
+}
+
+static uint64_t cell_hash(const struct cell *c)
+{
+    return mix(((uint64_t)c->thread << 32 | c->context) ^ mix((uint64_t)c->region << 8 | c->event));
+}
+
+static bool index_rebuild(struct index *ix, size_t size, size_t count, uint64_t (*hash_of)(size_t row))
+{
+    struct area slots = {0};
+    if (!hpcrec_area_room(&slots, size, sizeof(uint32_t)))
+        return false;
+    hpcrec_area_free(&ix->slots, sizeof(uint32_t));
+    ix->slots = slots;
+    ix->size = size;
+    uint32_t *slot = slots.items;
+    for (size_t row = 0; row < count; row++) {
+        size_t i = hash_of(row) & (size - 1);
+        while (slot[i])
+            i = (i + 1) & (size - 1);
+        slot[i] = (uint32_t)row + 1;
+    }
+    return true;
+}
+
+static uint64_t context_hash_of(size_t row)
+{
+    return context_hash((struct context_row *)hpcrec.contexts.items + row);
+}
+
+static uint64_t cell_hash_of(size_t row)
+{
+    return cell_hash((struct cell *)hpcrec.cells.items + row);
+}
+
+static bool make_room(struct area *rows, size_t item_size, struct index *ix, uint64_t (*hash_of)(size_t))
+{
+    if (rows->count >= ROWS_MAX || !hpcrec_area_room(rows, rows->count + 1, item_size))
+        return false;
+    if (rows->count * 2 >= ix->size)
+        return index_rebuild(ix, ix->size ? ix->size * 2 : 1024, rows->count, hash_of);
+    return true;
+}
+
+void hpcrec_contexts_stale(void)
+{
+    memset(cache, 0, sizeof cache);
+}
+
+static uint32_t context_row(const struct context_row *wanted)
+{
+    if (!make_room(&hpcrec.contexts, sizeof *wanted, &context_index, context_hash_of))
+        return UINT32_MAX;
+    uint32_t *slot = context_index.slots.items;
+    struct context_row *rows = hpcrec.contexts.items;
+    size_t i = context_hash(wanted) & (context_index.size - 1);
+    for (; slot[i]; i = (i + 1) & (context_index.size - 1))
+        if (rows[slot[i] - 1].address == wanted->address && rows[slot[i] - 1].module == wanted->module)
+            return slot[i] - 1;
+    rows[hpcrec.contexts.count] = *wanted;
+    slot[i] = (uint32_t)++hpcrec.contexts.count;
+    return slot[i] - 1;
+}
+
+static uint32_t context_of(uint64_t pc)
+{
+    size_t i = mix(pc) & (CACHE - 1);
+    if (cache[i].context_plus_1 && cache[i].pc == pc)
+        return cache[i].context_plus_1 - 1;
+    struct context_row wanted = {0};
+    wanted.module = hpcrec_maps_find(pc, &wanted.address);
+    uint32_t row = context_row(&wanted);
+    cache[i].pc = pc;
+    cache[i].context_plus_1 = row + 1;
+    return row;
+}
+
+static struct cell *cell_of(const struct cell *wanted)
+{
+    if (!make_room(&hpcrec.cells, sizeof *wanted, &cell_index, cell_hash_of))
+        return NULL;
+    uint32_t *slot = cell_index.slots.items;
+    struct cell *rows = hpcrec.cells.items;
+    size_t i = cell_hash(wanted) & (cell_index.size - 1);
+    for (; slot[i]; i = (i + 1) & (cell_index.size - 1)) {
+        struct cell *c = &rows[slot[i] - 1];
+        if (c->thread == wanted->thread && c->context == wanted->context && c->event == wanted->event &&
+            c->region == wanted->region)
+            return c;
+    }
+    rows[hpcrec.cells.count] = *wanted;
+    slot[i] = (uint32_t)++hpcrec.cells.count;
+    return &rows[slot[i] - 1];
+}
+
+void hpcrec_count(uint32_t thread, unsigned event, uint32_t region, uint64_t pc, uint32_t samples, uint64_t value)
+{
+    struct cell wanted = {
+        .thread = thread, .context = context_of(pc), .region = (uint16_t)region, .event = (uint8_t)event};
+    struct cell *c = wanted.context == UINT32_MAX ? NULL : cell_of(&wanted);
+    if (!c || !hpcrec_area_room(&dirty, dirty.count + 1, sizeof(uint32_t))) {
+        ((struct thread_row *)hpcrec.thread_rows.items)[thread].lost[event] += samples;
+        return;
+    }
+    if (!c->dirty) {
+        c->dirty = true;
+        ((uint32_t *)dirty.items)[dirty.count++] = (uint32_t)(c - (struct cell *)hpcrec.cells.items);
+    }
+    c->new_samples += samples;
+    c->new_value += value;
+    c->samples += samples;
+    c->value += value;
+}
+
+uint32_t hpcrec_region_row(const char *name, uint32_t parent)
+{
+    struct region_row *rows = hpcrec.regions.items;
+    for (size_t i = 0; i < hpcrec.regions.count; i++)
+        if (rows[i].parent == parent && strcmp(hpcrec_string(rows[i].name), name) == 0)
+            return (uint32_t)i + 1;
+    if (hpcrec.regions.count >= UINT16_MAX - 1 ||
+        !hpcrec_area_room(&hpcrec.regions, hpcrec.regions.count + 1, sizeof *rows))
+        return parent;
+    rows = hpcrec.regions.items;
+    rows[hpcrec.regions.count] = (struct region_row){hpcrec_string_add(name), parent};
+    return (uint32_t)++hpcrec.regions.count;
+}
+
+/* ---- to the file ---------------------------------------------------------------------------------------- */
+
+static bool before(uint32_t left, uint32_t right)
+{
+    const struct cell *a = (struct cell *)hpcrec.cells.items + left, *b = (struct cell *)hpcrec.cells.items + right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread;
+    if (a->event != b->event)
+        return a->event < b->event;
+    if (a->region != b->region)
+        return a->region < b->region;
+    return a->context < b->context;
+}
+
+static void sift_down(uint32_t *v, size_t i, size_t n)
+{
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && before(v[child], v[child + 1]))
+            child++;
+        if (!before(v[i], v[child]))
+            return;
+        uint32_t t = v[i];
+        v[i] = v[child];
+        v[child] = t;
+    }
+}
+
+/* Heapsort: in place, no memory (qsort may take some from the program's heap), no bad case. */
+static void sort_cells(uint32_t *v, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;)
+        sift_down(v, i, n);
+    for (size_t i = n; i-- > 1;) {
+        uint32_t t = v[0];
+        v[0] = v[i];
+        v[i] = t;
+        sift_down(v, 0, i);
+    }
+}
+
+static bool same_group(const struct cell *a, const struct cell *b)
+{
+    return a->thread == b->thread && a->event == b->event && a->region == b->region;
+}
+
+static void put_group(struct out *o, const uint32_t *v, size_t n, bool all)
+{
+    struct cell *cells = hpcrec.cells.items;
+    const struct cell *first = &cells[v[0]];
+    bool values = hpcrec.config.events[first->event].conf.frequency != 0;
+    size_t block = hpcrec_block_begin(o, FORMAT_COUNTS);
+    uint32_t context = 0;
+    hpcrec_put_uleb(o, first->thread);
+    hpcrec_put_uleb(o, first->event);
+    hpcrec_put_uleb(o, first->region);
+    hpcrec_put_uleb(o, values ? FORMAT_HAS_VALUES : 0);
+    hpcrec_put_uleb(o, n);
+    for (size_t i = 0; i < n; i++) {
+        struct cell *c = &cells[v[i]];
+        hpcrec_put_uleb(o, c->context - context);
+        context = c->context;
+        hpcrec_put_uleb(o, all ? c->samples : c->new_samples);
+        if (values)
+            hpcrec_put_uleb(o, all ? c->value : c->new_value);
+        c->new_samples = 0;
+        c->new_value = 0;
+        c->dirty = false;
+    }
+    hpcrec_block_end(o, block);
+}
+
+static bool gather_all(void)
+{
+    if (!hpcrec_area_room(&dirty, hpcrec.cells.count, sizeof(uint32_t)))
+        return false;
+    dirty.count = hpcrec.cells.count;
+    for (size_t i = 0; i < dirty.count; i++)
+        ((uint32_t *)dirty.items)[i] = (uint32_t)i;
+    return true;
+}
+
+enum { GROUP_MAX = 100000 }; /* rows in a block: far below FORMAT_PAYLOAD_MAX */
+
+void hpcrec_put_counts(struct out *o, bool all)
+{
+    if (all && !gather_all())
+        return;
+    uint32_t *v = dirty.items;
+    struct cell *cells = hpcrec.cells.items;
+    sort_cells(v, dirty.count);
+    for (size_t i = 0, n; i < dirty.count; i += n) {
+        for (n = 1; i + n < dirty.count && n < GROUP_MAX && same_group(&cells[v[i]], &cells[v[i + n]]); n++)
+            ;
+        put_group(o, v + i, n, all);
+    }
+    dirty.count = 0;
+}
+
+void hpcrec_counts_forget(void)
+{
+    hpcrec_area_free(&context_index.slots, sizeof(uint32_t));
+    hpcrec_area_free(&cell_index.slots, sizeof(uint32_t));
+    hpcrec_area_free(&dirty, sizeof(uint32_t));
+    context_index.size = cell_index.size = 0;
+    hpcrec_contexts_stale();
+}

@@ -1,0 +1,277 @@
+/*
+ * The kernel's ring buffer: each thread has its events, and one ring they all write to; no signals. perf_event_open(2),
+ * linux/perf_event.h. The ring's memory counts against perf_event_mlock_kb and RLIMIT_MEMLOCK, which many threads
+ * share, so it is as small as the sampling rate permits.
+ */
+#include "hpcprof/recorder/rec.h"
+
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, RECORD_LARGEST = 256 };
+
+/* One ring holds what comes in this many drains at the rate asked for. */
+enum { DRAINS_HELD = 4 };
+
+static unsigned perf_events(void)
+{
+    unsigned n = 0;
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+        n += hpcrec.config.events[e].conf.kind == RECORD_PERF;
+    return n;
+}
+
+/* Records carry the event's id only where there are several. */
+static uint64_t sample_type(bool frequency)
+{
+    return PERF_SAMPLE_IP | (perf_events() > 1 ? PERF_SAMPLE_IDENTIFIER : 0) | (frequency ? PERF_SAMPLE_PERIOD : 0);
+}
+
+/* With several events in one ring all records must have the same fields. */
+static bool any_frequency(void)
+{
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+        if (hpcrec.config.events[e].conf.kind == RECORD_PERF && hpcrec.config.events[e].conf.frequency)
+            return true;
+    return false;
+}
+
+static int open_event(const struct record_event *e, pid_t tid)
+{
+    struct perf_event_attr attr = {.size = sizeof attr};
+    attr.type = e->type;
+    attr.config = e->config;
+    attr.config1 = e->config1;
+    attr.config2 = e->config2;
+    attr.sample_type = sample_type(any_frequency());
+    attr.freq = e->frequency != 0;
+    attr.sample_period = e->frequency ? e->frequency : e->period;
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    attr.disabled = 1;
+    attr.exclude_kernel = 1; /* PAPI's default domain too; needs no more than perf_event_paranoid 2 */
+    attr.exclude_hv = 1;
+    attr.watermark = 1; /* nobody waits for the ring: no wake-ups, which cost an interrupt each */
+    attr.wakeup_watermark = UINT32_MAX;
+    return hpcrec_fd_keep((int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+/* Samples a second that one thread can make of an event; events that are not time are guessed at. */
+static uint64_t rate_of(const struct record_event *e)
+{
+    if (e->frequency)
+        return e->frequency;
+    if (strcmp(e->unit, "ns") == 0)
+        return 1000000000 / e->period;
+    if (strcmp(e->unit, "cycles") == 0)
+        return 4000000000u / e->period;
+    return 1000;
+}
+
+static size_t ring_pages(void)
+{
+    uint64_t rate = 0, pages = 1;
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+        if (hpcrec.config.events[e].conf.kind == RECORD_PERF)
+            rate += rate_of(&hpcrec.config.events[e].conf);
+    uint64_t bytes = rate * DRAIN_MS / 1000 * DRAINS_HELD * 32;
+    while (pages * PAGE < bytes && pages < 128)
+        pages *= 2;
+    return pages;
+}
+
+static void map_ring(struct thread *t, int fd)
+{
+    for (size_t pages = ring_pages(); pages > 0; pages /= 2) {
+        size_t bytes = (1 + pages) * PAGE;
+        void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (p == MAP_FAILED)
+            continue;
+        t->ring = p;
+        t->ring_bytes = bytes;
+        return;
+    }
+}
+
+/* How many descriptors we take at most: the program's own files come first. */
+static bool fd_to_spare(void)
+{
+    static unsigned taken_checked, limit;
+    if (taken_checked++ % 64 == 0) {
+        struct rlimit r;
+        limit = getrlimit(RLIMIT_NOFILE, &r) < 0 ? 256 : r.rlim_cur > 40000 ? 10000 : (unsigned)r.rlim_cur / 4;
+    }
+    return hpcrec_fd_count() < limit;
+}
+
+void hpcrec_perf_begin(struct thread *t, pid_t tid)
+{
+    int leader = -1;
+    if (perf_events() == 0)
+        return;
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
+        if (hpcrec.config.events[e].conf.kind != RECORD_PERF)
+            continue;
+        t->fd[e] = open_event(&hpcrec.config.events[e].conf, tid);
+        if (t->fd[e] < 0) {
+            hpcrec_missing("the kernel refused an event in some threads: what they did is not in the measurement");
+            continue;
+        }
+        ioctl(t->fd[e], PERF_EVENT_IOC_ID, &t->perf_id[e]);
+        if (!t->ring) {
+            map_ring(t, t->fd[e]);
+            leader = t->fd[e];
+        } else if (ioctl(t->fd[e], PERF_EVENT_IOC_SET_OUTPUT, leader) < 0) {
+            hpcrec_missing("several events could not share a ring buffer: some were not sampled");
+        }
+    }
+    if (leader >= 0 && !t->ring)
+        hpcrec_missing(
+            "no locked memory was left for the ring buffers of some threads (/proc/sys/kernel/perf_event_mlock_kb, "
+            "ulimit -l): they are not sampled");
+    if (hpcrec.measuring)
+        hpcrec_perf_switch(t, true);
+    /* The mapping keeps the event alive without its descriptor; only the exact total is lost. */
+    if (!fd_to_spare() && perf_events() == 1 && t->ring) {
+        for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+            hpcrec_fd_close(&t->fd[e]);
+        hpcrec_missing("there are more threads than descriptors to spare: exact totals of some are missing");
+    }
+}
+
+void hpcrec_perf_switch(struct thread *t, bool on)
+{
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+        if (t->fd[e] >= 0)
+            ioctl(t->fd[e], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* ---- reading the ring ------------------------------------------------------------------------------------------ */
+
+uint64_t hpcrec_perf_position(const struct thread *t)
+{
+    return t->ring ? __atomic_load_n(&((struct perf_event_mmap_page *)t->ring)->data_head, __ATOMIC_ACQUIRE) : 0;
+}
+
+static unsigned event_of(const struct thread *t, uint64_t id)
+{
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+        if (hpcrec.config.events[e].conf.kind == RECORD_PERF && (t->perf_id[e] == id || id == 0))
+            return e;
+    return 0;
+}
+
+/* The region the thread was in when it wrote the record at `position`. */
+static uint32_t region_at(struct thread *t, uint64_t position)
+{
+    uint32_t tail = atomic_load_explicit(&t->mark_tail, memory_order_relaxed);
+    uint32_t head = atomic_load_explicit(&t->mark_head, memory_order_acquire);
+    for (; tail != head && t->marks[tail % MARKS].position <= position; tail++)
+        t->drained_region = t->marks[tail % MARKS].region;
+    atomic_store_explicit(&t->mark_tail, tail, memory_order_release);
+    return t->drained_region;
+}
+
+static uint64_t take_u64(const uint8_t **p)
+{
+    uint64_t v;
+    memcpy(&v, *p, 8);
+    *p += 8;
+    return v;
+}
+
+static void use_sample(struct thread *t, const uint8_t *p, uint64_t position)
+{
+    uint64_t type = sample_type(any_frequency());
+    uint64_t id = type & PERF_SAMPLE_IDENTIFIER ? take_u64(&p) : 0;
+    uint64_t pc = take_u64(&p);
+    unsigned e = event_of(t, id);
+    uint64_t period = hpcrec.config.events[e].conf.period;
+    if (type & PERF_SAMPLE_PERIOD && hpcrec.config.events[e].conf.frequency)
+        period = take_u64(&p);
+    uint32_t region = region_at(t, position);
+    if (hpcrec.measuring)
+        hpcrec_count(t->row, e, region, pc, 1, period);
+}
+
+static void use_record(struct thread *t, const uint8_t *record, uint64_t position)
+{
+    struct thread_row *row = (struct thread_row *)hpcrec.thread_rows.items + t->row;
+    struct perf_event_header head;
+    memcpy(&head, record, sizeof head);
+    const uint8_t *p = record + sizeof head;
+    switch (head.type) {
+    case PERF_RECORD_SAMPLE:
+        use_sample(t, p, position);
+        break;
+    case PERF_RECORD_LOST: {
+        uint64_t id = take_u64(&p);
+        row->lost[event_of(t, id)] += take_u64(&p);
+        row->changed = true;
+        break;
+    }
+    case PERF_RECORD_THROTTLE: {
+        take_u64(&p); /* time */
+        row->throttled[event_of(t, take_u64(&p))]++;
+        row->changed = true;
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+void hpcrec_perf_drain(struct thread *t)
+{
+    if (!t->ring)
+        return;
+    struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)t->ring;
+    const uint8_t *data = t->ring + PAGE;
+    uint64_t size = t->ring_bytes - PAGE, tail = page->data_tail, head = hpcrec_perf_position(t);
+    while (tail < head) {
+        uint8_t copy[RECORD_LARGEST];
+        struct perf_event_header header;
+        memcpy(&header, data + tail % size, sizeof header); /* records are multiples of 8, so a header never wraps */
+        if (header.size < sizeof header || header.size > sizeof copy || header.size > head - tail)
+            break;
+        uint64_t first = size - tail % size;
+        if (first > header.size)
+            first = header.size;
+        memcpy(copy, data + tail % size, first);
+        memcpy(copy + first, data, header.size - first);
+        use_record(t, copy, tail);
+        tail += header.size;
+    }
+    __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
+
+void hpcrec_perf_totals(struct thread *t, struct thread_row *row)
+{
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
+        uint64_t v[3]; /* count, time enabled, time running */
+        if (hpcrec.config.events[e].conf.kind != RECORD_PERF || t->fd[e] < 0 || read(t->fd[e], v, sizeof v) != sizeof v)
+            continue;
+        if (v[2] > 0 && v[2] < v[1]) {
+            v[0] = (uint64_t)((double)v[0] * ((double)v[1] / (double)v[2]));
+            hpcrec_missing("there were more events than counters: the kernel counted some of the time only, and totals "
+                           "are estimates");
+        }
+        row->total[e] = v[0];
+        row->has_total |= (uint8_t)(1u << e);
+    }
+}
+
+void hpcrec_perf_end(struct thread *t)
+{
+    if (t->ring)
+        munmap(t->ring, t->ring_bytes);
+    t->ring = NULL;
+    for (unsigned e = 0; e < EVENTS_MAX; e++)
+        hpcrec_fd_close(&t->fd[e]);
+}

@@ -1,0 +1,39 @@
+/*
+ * What the launcher tells the recorder, in one environment variable: "key=value" separated by newlines; in values,
+ * bytes that are '%', ';', newline or not printable are written %XX.
+ *
+ *   dir=/absolute/path        where the file goes            papi=/path/libpapi.so   the PAPI of the launcher
+ *   event=NAME;DESCRIPTION;UNIT;PERIOD;FREQUENCY;KIND;TYPE;CONFIG;CONFIG1;CONFIG2;FLAGS
+ *   sampler=ring|papi  multiplex=1  children=1  delay=NS  duration=NS  only=GLOB  env=NAME,NAME  run=N
+ */
+#ifndef HPCPROF_RECORDER_PROTOCOL_H
+#define HPCPROF_RECORDER_PROTOCOL_H
+
+#include <stdint.h>
+
+#define RECORD_VARIABLE   "HPCVIEW_RECORD"
+#define RECORD_EVENTS_MAX 8
+
+enum record_kind {
+    RECORD_PERF,     /* by perf_event_open with type, config, ...: sampled through the ring */
+    RECORD_PAPI,     /* by PAPI_overflow under its name */
+    RECORD_CPUTIME,  /* a timer on the thread's CPU clock */
+    RECORD_REALTIME, /* a timer on the wall clock */
+};
+
+struct record_event {
+    char name[128], description[128], unit[16];
+    uint64_t period;    /* counts per sample; for RECORD_PERF with frequency: what the kernel starts from is its own */
+    uint64_t frequency; /* samples a second; 0: by period */
+    uint32_t kind, type, flags;
+    uint64_t config, config1, config2;
+};
+
+/* The same numbers as enum hpcprof_event_flags. */
+enum { RECORD_FLAG_FREQUENCY = 1, RECORD_FLAG_ESTIMATED = 2, RECORD_FLAG_LOST = 4 };
+
+/* Static programs that were linked with libhpcview-record.a carry a note (ELF PT_NOTE) of this owner and type. */
+#define RECORD_NOTE_OWNER "hpcview"
+#define RECORD_NOTE_TYPE  1
+
+#endif

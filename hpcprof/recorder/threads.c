@@ -1,0 +1,434 @@
+/* The program's threads: told of by pthread_create's wrapper and a key's destructor, or found by looking into /proc. */
+#include "hpcprof/recorder/rec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Rows beyond this are one row: a program that starts threads for days has a bounded measurement. */
+enum { THREAD_ROWS_MAX = 20000 };
+
+_Thread_local struct thread *hpcrec_self __attribute__((tls_model("initial-exec")));
+
+static struct thread *living;
+static unsigned living_count;
+static bool main_ended;
+static int task_dir = -1;
+static pthread_key_t end_key;
+static bool have_key;
+
+struct thread *hpcrec_thread_create(void)
+{
+    struct thread *t = hpcrec_map(sizeof *t);
+    for (unsigned e = 0; t && e < EVENTS_MAX; e++)
+        t->fd[e] = -1;
+    return t;
+}
+
+void hpcrec_thread_discard(struct thread *t)
+{
+    hpcrec_unmap(t, sizeof *t);
+}
+
+static struct thread_row *row_of(const struct thread *t)
+{
+    return (struct thread_row *)hpcrec.thread_rows.items + t->row;
+}
+
+static bool shared_row(uint32_t row)
+{
+    return row == THREAD_ROWS_MAX - 1;
+}
+
+static bool new_row(struct thread *t)
+{
+    struct area *rows = &hpcrec.thread_rows;
+    uint32_t number = hpcrec.threads_seen++;
+    if (rows->count == THREAD_ROWS_MAX) {
+        t->row = THREAD_ROWS_MAX - 1;
+        return true;
+    }
+    if (!hpcrec_area_room(rows, rows->count + 1, sizeof(struct thread_row)))
+        return false;
+    t->row = (uint32_t)rows->count++;
+    struct thread_row *row = row_of(t);
+    *row = (struct thread_row){.number = number, .start_ns = hpcrec_now(CLOCK_REALTIME), .changed = true};
+    return true;
+}
+
+static void link_in(struct thread *t)
+{
+    t->previous = NULL;
+    t->next = living;
+    if (living)
+        living->previous = t;
+    living = t;
+    living_count++;
+}
+
+static void unlink_it(struct thread *t)
+{
+    if (t->previous)
+        t->previous->next = t->next;
+    else
+        living = t->next;
+    if (t->next)
+        t->next->previous = t->previous;
+    living_count--;
+}
+
+static struct thread *find_tid(pid_t tid)
+{
+    struct thread *t = living;
+    while (t && t->tid != tid)
+        t = t->next;
+    return t;
+}
+
+/* ---- draining ------------------------------------------------------------------------------------------------ */
+
+static void drain_queue(struct thread *t)
+{
+    uint32_t tail = atomic_load_explicit(&t->queue_tail, memory_order_relaxed);
+    uint32_t head = atomic_load_explicit(&t->queue_head, memory_order_acquire);
+    for (; tail != head; tail++) {
+        const struct queued *q = &t->queue[tail % QUEUE_ENTRIES];
+        if (hpcrec.measuring)
+            hpcrec_count(t->row, q->event, q->region, q->pc, q->samples,
+                         q->samples * hpcrec.config.events[q->event].conf.period);
+    }
+    atomic_store_explicit(&t->queue_tail, tail, memory_order_release);
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
+        uint64_t dropped = atomic_exchange_explicit(&t->dropped[e], 0, memory_order_relaxed);
+        if (dropped) {
+            row_of(t)->lost[e] += dropped;
+            row_of(t)->changed = true;
+        }
+    }
+}
+
+void hpcrec_drain_thread(struct thread *t)
+{
+    hpcrec_perf_drain(t);
+    drain_queue(t);
+}
+
+void hpcrec_threads_drain(void)
+{
+    for (struct thread *t = living; t; t = t->next)
+        hpcrec_drain_thread(t);
+}
+
+/* Called by signal handlers of the sampling thread itself; one producer, one consumer. */
+void hpcrec_queue_sample(unsigned event, uint64_t pc, uint32_t samples)
+{
+    struct thread *t = hpcrec_self;
+    if (!t || !t->begun)
+        return;
+    uint32_t head = atomic_load_explicit(&t->queue_head, memory_order_relaxed);
+    if (head - atomic_load_explicit(&t->queue_tail, memory_order_acquire) >= QUEUE_ENTRIES) {
+        atomic_fetch_add_explicit(&t->dropped[event], samples, memory_order_relaxed);
+        return;
+    }
+    t->queue[head % QUEUE_ENTRIES] = (struct queued){pc, (uint16_t)t->region, (uint16_t)event, samples};
+    atomic_store_explicit(&t->queue_head, head + 1, memory_order_release);
+}
+
+void hpcrec_mark_region(struct thread *t, uint32_t region)
+{
+    t->region = region;
+    if (!t->ring)
+        return;
+    uint32_t head = atomic_load_explicit(&t->mark_head, memory_order_relaxed);
+    if (head - atomic_load_explicit(&t->mark_tail, memory_order_acquire) >= MARKS) {
+        sigset_t saved;
+        hpcrec_lock(&saved);
+        hpcrec_perf_drain(t);
+        t->drained_region = region;
+        atomic_store(&t->mark_tail, head);
+        hpcrec_unlock(&saved);
+        return;
+    }
+    t->marks[head % MARKS] = (struct mark){hpcrec_perf_position(t), region};
+    atomic_store_explicit(&t->mark_head, head + 1, memory_order_release);
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------------------------ */
+
+static void take_totals(struct thread *t)
+{
+    if (shared_row(t->row))
+        return; /* one number for many threads would be wrong most of the time */
+    hpcrec_perf_totals(t, row_of(t));
+    hpcrec_timers_totals(t, row_of(t));
+    row_of(t)->changed = true;
+}
+
+static void read_name(struct thread *t, struct thread_row *row)
+{
+    char path[64], name[32];
+    struct text text = hpcrec_text(path, sizeof path);
+    if (t == hpcrec_self) {
+        prctl(PR_GET_NAME, name);
+    } else {
+        hpcrec_text_str(&text, "/proc/self/task/");
+        hpcrec_text_u64(&text, (uint64_t)t->tid);
+        hpcrec_text_str(&text, "/comm");
+        if (hpcrec_slurp(path, name, sizeof name) <= 0)
+            return;
+    }
+    name[strcspn(name, "\n")] = '\0';
+    memcpy(row->name, name, sizeof row->name - 1);
+}
+
+static void close_row(struct thread *t)
+{
+    struct thread_row *row = row_of(t);
+    row->end_ns = hpcrec_now(CLOCK_REALTIME);
+    uint64_t cpu = hpcrec_now((clockid_t)(~(unsigned)t->tid << 3 | 6));
+    if (cpu)
+        row->cpu_ns = cpu;
+    if (shared_row(t->row))
+        memcpy(row->name, "more threads", 13);
+    else
+        read_name(t, row);
+    row->ended = row->changed = true;
+}
+
+static void begin_locked(struct thread *t, pid_t tid)
+{
+    struct thread *found = find_tid(t->tid);
+    if (found) { /* we found it before it could say so */
+        hpcrec_drain_thread(found);
+        t->row = found->row;
+        hpcrec_perf_end(found);
+        unlink_it(found);
+        hpcrec_thread_discard(found);
+    } else if (!new_row(t)) {
+        return;
+    }
+    link_in(t);
+    hpcrec_perf_begin(t, tid);
+    t->begun = true;
+}
+
+void hpcrec_thread_begin(struct thread *t)
+{
+    sigset_t saved;
+    t->tid = hpcrec_gettid();
+    hpcrec_lock(&saved);
+    hpcrec_self = t;
+    begin_locked(t, 0);
+    hpcrec_unlock(&saved);
+    if (!t->begun)
+        return;
+    if (have_key)
+        pthread_setspecific(end_key, t);
+    hpcrec_papi_begin(t);
+    hpcrec_timers_begin(t, t->tid);
+}
+
+void hpcrec_thread_end(struct thread *t)
+{
+    sigset_t saved;
+    struct thread_row papi_totals = {0};
+    if (!t->begun || t != hpcrec_self)
+        return;
+    hpcrec_papi_end(t, &papi_totals);
+    hpcrec_lock(&saved);
+    take_totals(t);
+    hpcrec_timers_end(t);
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+        if (papi_totals.has_total >> e & 1 && !shared_row(t->row)) {
+            row_of(t)->total[e] = papi_totals.total[e];
+            row_of(t)->has_total |= (uint8_t)(1u << e);
+        }
+    hpcrec_perf_switch(t, false);
+    hpcrec_drain_thread(t);
+    close_row(t);
+    hpcrec_perf_end(t);
+    unlink_it(t);
+    t->begun = false;
+    hpcrec_self = NULL;
+    if (t->tid == atomic_load(&hpcrec.pid))
+        main_ended = true;
+    hpcrec_remember_ended(t->tid);
+    hpcrec_unlock(&saved);
+    hpcrec_thread_discard(t);
+}
+
+static void at_thread_end(void *t)
+{
+    if (hpcrec_active())
+        hpcrec_thread_end(t);
+}
+
+void hpcrec_threads_init(void)
+{
+    have_key = have_key || pthread_key_create(&end_key, at_thread_end) == 0;
+    task_dir =
+        hpcrec_fd_keep((int)syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+}
+
+/* Threads in the order of their rows would be prettier, but the list is what there is; totals go by row. */
+void hpcrec_threads_totals(void)
+{
+    for (struct thread *t = living; t; t = t->next)
+        take_totals(t);
+}
+
+void hpcrec_threads_stop(void)
+{
+    hpcrec_threads_totals();
+    for (struct thread *t = living; t; t = t->next) {
+        hpcrec_perf_switch(t, false);
+        hpcrec_drain_thread(t);
+        close_row(t);
+    }
+}
+
+void hpcrec_threads_switch(bool on)
+{
+    for (struct thread *t = living; t; t = t->next) {
+        if (!on)
+            hpcrec_drain_thread(t);
+        hpcrec_perf_switch(t, on);
+    }
+}
+
+void hpcrec_threads_forget(void)
+{
+    for (struct thread *t = living, *next; t; t = next) {
+        next = t->next;
+        t->ring = NULL; /* the kernel does not copy rings to children */
+        hpcrec_thread_discard(t);
+    }
+    living = NULL;
+    living_count = 0;
+    main_ended = false;
+    task_dir = -1;
+    hpcrec_self = NULL;
+    if (have_key)
+        pthread_setspecific(end_key, NULL);
+}
+
+void hpcrec_threads_move_fd(int from, int to)
+{
+    if (task_dir == from)
+        task_dir = to;
+    for (struct thread *t = living; t; t = t->next)
+        for (unsigned e = 0; e < EVENTS_MAX; e++)
+            if (t->fd[e] == from)
+                t->fd[e] = to;
+}
+
+/* ---- threads that nobody told us of: started by the C library itself, or by clone
+ * ------------------------------------ */
+
+enum { REMEMBERED = 64 };
+static pid_t ended_tids[REMEMBERED], seen_once[REMEMBERED];
+static unsigned ended_at, seen_count;
+
+/* A thread that told us of its end is in /proc for a moment longer. */
+void hpcrec_remember_ended(pid_t tid)
+{
+    ended_tids[ended_at++ % REMEMBERED] = tid;
+}
+
+static bool in_list(const pid_t *list, size_t n, pid_t tid)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == tid)
+            return true;
+    return false;
+}
+
+static void attach(pid_t tid)
+{
+    struct thread *t = hpcrec_thread_create();
+    if (!t)
+        return;
+    t->tid = tid;
+    t->found = true;
+    begin_locked(t, tid);
+    if (!t->begun)
+        hpcrec_thread_discard(t);
+}
+
+/* Attached when seen twice: most threads tell us of themselves within microseconds. */
+static void consider(pid_t tid, pid_t helper, pid_t *now, unsigned *now_count)
+{
+    if (tid == helper || find_tid(tid) || in_list(ended_tids, REMEMBERED, tid) ||
+        (tid == atomic_load(&hpcrec.pid) && main_ended))
+        return;
+    if (in_list(seen_once, seen_count, tid))
+        attach(tid);
+    else if (*now_count < REMEMBERED)
+        now[(*now_count)++] = tid;
+}
+
+struct entry64 { /* linux_dirent64, getdents(2) */
+    uint64_t ino, off;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+static void look_for_new(pid_t helper)
+{
+    pid_t now[REMEMBERED];
+    unsigned now_count = 0;
+    _Alignas(8) char buffer[4096];
+    long n;
+    if (syscall(SYS_lseek, task_dir, 0, SEEK_SET) < 0)
+        return;
+    while ((n = syscall(SYS_getdents64, task_dir, buffer, sizeof buffer)) > 0)
+        for (long at = 0; at < n;) {
+            const struct entry64 *entry = (const struct entry64 *)(buffer + at);
+            if (entry->name[0] >= '0' && entry->name[0] <= '9')
+                consider((pid_t)strtol(entry->name, NULL, 10), helper, now, &now_count);
+            at += entry->length;
+        }
+    memcpy(seen_once, now, sizeof now);
+    seen_count = now_count;
+}
+
+static void end_found(void)
+{
+    for (struct thread *t = living, *next; t; t = next) {
+        next = t->next;
+        if (!t->found || syscall(SYS_tgkill, atomic_load(&hpcrec.pid), t->tid, 0) == 0 || errno != ESRCH)
+            continue;
+        take_totals(t);
+        hpcrec_drain_thread(t);
+        close_row(t);
+        hpcrec_perf_end(t);
+        unlink_it(t);
+        hpcrec_thread_discard(t);
+    }
+}
+
+/* The number of threads there are, the helper among them; 0: unknown. /proc's task directory has a link for each. */
+static unsigned task_count(void)
+{
+    struct stat st;
+    return task_dir < 0 || fstat(task_dir, &st) < 0 || st.st_nlink < 2 ? 0 : (unsigned)st.st_nlink - 2;
+}
+
+void hpcrec_threads_look(pid_t helper)
+{
+    unsigned count = task_count();
+    end_found();
+    if (count > living_count + 1 + main_ended || seen_count > 0)
+        look_for_new(helper);
+}
+
+bool hpcrec_threads_all_ended(void)
+{
+    return main_ended && living_count == 0 && task_count() == 2; /* the dead main thread, and the helper */
+}
