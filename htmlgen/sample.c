@@ -99,7 +99,8 @@ static struct metric *add_metric(struct maker *m, const char *name, const char *
                               .description = text(m, description),
                               .percent = true,
                               .display = true,
-                              .has_exclusive = true};
+                              .has_exclusive = true,
+                              .summed = true};
     return metric;
 }
 
@@ -289,6 +290,7 @@ static void heat_metrics(struct maker *m)
     struct metric *r = add_metric(m, "MISS_RATE", "Misses per ns", "misses/ns", "");
     r->formula = text(m, "L2_MISS / TIME");
     r->percent = false;
+    r->summed = false;
 }
 
 static double ms(double samples)

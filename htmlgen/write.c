@@ -149,6 +149,7 @@ static void head_metrics(const struct writer *w, struct jsonout *j)
         put_bool(j, "sort_by", m->sort_by);
         put_bool(j, "estimated", m->estimated);
         put_bool(j, "has_exclusive", m->has_exclusive);
+        put_bool(j, "summed", m->summed);
         put_u64(j, "chunk", i / w->metrics_per_chunk);
         put_u64(j, "offset", w->metric_offset[i]);
         put_u64(j, "bytes", w->metric_bytes[i]);

@@ -449,8 +449,11 @@ static void take_columns(struct experiment *e, const struct columns *columns)
 {
     e->metric_count = columns->list.count;
     e->metrics = mem_calloc(e->metric_count + 1, sizeof *e->metrics);
-    for (size_t i = 0; i < e->metric_count; i++)
-        e->metrics[i] = columns->list.items[i].metric;
+    for (size_t i = 0; i < e->metric_count; i++) {
+        const struct column *c = &columns->list.items[i];
+        e->metrics[i] = c->metric;
+        e->metrics[i].summed = !c->expr || c->by_line;
+    }
     keep_formulas(e, columns);
     e->inclusive = mem_calloc(e->metric_count * e->place_count + 1, sizeof *e->inclusive);
     e->exclusive = mem_calloc(e->metric_count * e->place_count + 1, sizeof *e->exclusive);

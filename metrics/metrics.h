@@ -89,6 +89,8 @@ struct metric {
     uint64_t period; /* measured: counts per sample; 0: exact */
     bool percent, display, sort_by, estimated;
     bool has_exclusive; /* false: the inclusive column alone makes sense */
+    bool summed;        /* values of several places may be added up: measured, or computed at the lines; else see
+                           experiment_compute */
 };
 
 /* values: inclusive[metric * place_count + place], NaN = no data there. exclusive is the part of a place's own lines:

@@ -86,13 +86,13 @@ export function groupsOf(model: Model, level: Level, fuse: boolean): Groups {
 /** Adding skips blanks; nothing but blanks is blank. */
 const add = (sum: number, value: number): number => (Number.isNaN(value) ? sum : Number.isNaN(sum) ? value : sum + value);
 
-/** A metric's value over several places: a measured one is summed, a computed one is its formula over the sums of what it names. */
+/** A metric's value over several places: measured ones are summed, computed ones are their formula over the sums of what they name. */
 export class Sums {
   private readonly formulas: (Formula | null)[];
   private readonly byName: ReadonlyMap<string, number>;
 
   constructor(private readonly model: Model) {
-    this.formulas = model.metrics.map((m) => (m.formula === '' ? null : parseFormula(m.formula)));
+    this.formulas = model.metrics.map((m) => (m.summed ? null : parseFormula(m.formula)));
     this.byName = new Map(model.metrics.map((m, i) => [m.name, i]));
   }
 
@@ -101,7 +101,7 @@ export class Sums {
     const { model } = this;
     if (to - from === 1) return columnValues(model, column)[members[from]];
     const metric = metricOf(column);
-    if (model.metrics[metric].formula === '') {
+    if (model.metrics[metric].summed) {
       const values = columnValues(model, column);
       let sum = NaN;
       for (let i = from; i < to; i++) if (isExclusive(column) || !outermost || outermost[i]) sum = add(sum, values[members[i]]);
@@ -117,7 +117,7 @@ export class Sums {
 
   /** False where values of several places cannot be brought together for this metric. */
   canFuse(metric: number): boolean {
-    return this.model.metrics[metric].formula === '' || this.formulas[metric] !== null;
+    return this.model.metrics[metric].summed || this.formulas[metric] !== null;
   }
 }
 

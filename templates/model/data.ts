@@ -50,6 +50,7 @@ export interface Metric {
   readonly sortBy: boolean;
   readonly estimated: boolean;
   readonly hasExclusive: boolean;
+  readonly summed: boolean; // values of several places may be added up; else the formula over their sums
 }
 
 /** Values by place; NaN: no data there, which is not 0. */

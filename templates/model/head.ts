@@ -69,6 +69,7 @@ function readMetric(m: Json): Metric & MetricBlock {
     sortBy: m['sort_by'] === true,
     estimated: m['estimated'] === true,
     hasExclusive: m['has_exclusive'] === true,
+    summed: m['summed'] === true,
     chunk: Number(m['chunk']),
     offset: Number(m['offset']),
     bytes: Number(m['bytes']),

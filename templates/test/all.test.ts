@@ -131,6 +131,8 @@ program p
           line 4 @x.c = 0 3 .
 `, [metric('A'), metric('B'), metric('R', { formula: 'B / A' })]);
   equal(flat(ratio, 'line', true, A), 'x.c:3 x2: 40, 8, 0.2\nx.c:4 x1: 0, 3, blank', 'a ratio over instances is the ratio of the sums');
+  const summed = model('program p\n  module a\n    file x.c\n      proc f 1-2 @x.c\n        line 1 @x.c = 1 1\n        loop 1-2 @x.c\n          line 1 @x.c = 1 2', [metric('A'), metric('R', { formula: 'max(A, 7)', summed: true })]);
+  equal(flat(summed, 'line', true, A), 'x.c:1 x2: 2, 3', 'a metric that was computed at the lines is summed');
   const strange = model('program p\n  module a\n    file x.c\n      proc f 1-2 @x.c\n        line 1 @x.c = 1 1\n        loop 1-2 @x.c\n          line 1 @x.c = 1 2', [metric('A'), metric('R', { formula: 'frobnicate(A)' })]);
   equal(flat(strange, 'line', true, A), 'x.c:1 x2: 2, blank', 'a formula the page cannot compute is blank over instances');
 }
@@ -151,11 +153,14 @@ function testLines(): void {
 }
 
 function testFormulas(): void {
-  const values = new Map([['A', 6], ['B', 2], ['Z', 0], ['MISSING', NaN], ['odd name', 5], ['perf::X', 4]]);
+  const values = new Map([['A', 6], ['B', 2], ['Z', 0], ['MISSING', NaN], ['odd name', 5], ['perf::X', 4], ['min', 1000], ['say "hi"', 7]]);
+  // the same cases as metrics/expr_test.c has, for the same answers
   const rows: readonly (readonly [string, number | null])[] = [
-    ['A + B * 2', 10], ['(A + B) * 2', 16], ['A - B - 1', 3], ['A / B / 3', 1], ['-A + 1', -5], ['A / Z', NaN], ['A + MISSING', NaN], ['"odd name" * 2', 10],
-    ['perf::X + 1', 5], ['max(A, B, 9)', 9], ['min(A, MISSING)', NaN], ['1.5e3 + .5', 1500.5], ['A +', null], ['nope(A)', null], ['constructor(A)', null], ['(A', null], ['A B', null], ['', null],
-    ['('.repeat(1000), null],
+    ['A + B * 2', 10], ['(A + B) * 2', 16], ['A - B - 1', 3], ['A / B / 3', 1], ['-A + 1', -5], ['--A', 6], ['+A', 6], ['A - -B', 8], ['A / Z', NaN], ['A + MISSING', NaN],
+    ['2 ^ 3 ^ 2', 512], ['-2 ^ 2', -4], ['2 ^ -1', 0.5], ['2 ^ -1 * 4', 2], ['2 ^ -3 ^ 2', 1 / 512], ['A * -B', -12], ['MISSING ^ 0', NaN], ['1 ^ MISSING', NaN], ['(0 - 8) ^ 0.5', NaN], ['Z ^ -1', NaN],
+    ['min(A, B, 7)', 2], ['max(A, B * 5, 7)', 10], ['sum(A, B, -1)', 7], ['min (A, B)', 2], ['min + 1', 1001], ["'min' + 1", 1001], ['min(A, MISSING)', NaN], ['max(MISSING, A)', NaN],
+    ['"odd name" * 2', 10], ["'odd name' * 2", 10], ['"say \\"hi\\""', 7], ['perf::X + 1', 5], ['1.5e3 + .5', 1500.5], ['1e-1 * A', 0.6000000000000001], ['1e300 * 1e300', NaN], ['1 / (1e300 * 1e300)', NaN],
+    ['A +', null], ['nope(A)', null], ['constructor(A)', null], ['(A', null], ['A)', null], ['A B', null], ['', null], ['1x', null], ['('.repeat(2000), null], ['-'.repeat(2000) + '1', null],
   ];
   for (const [text, want] of rows) {
     const f = parseFormula(text);

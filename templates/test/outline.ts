@@ -18,7 +18,7 @@ const KINDS: { readonly [word: string]: Kind } = {
 const add = (a: number, b: number): number => (Number.isNaN(b) ? a : Number.isNaN(a) ? b : a + b);
 
 export function metric(name: string, more: Partial<Metric> = {}): Metric {
-  return { name, displayName: name, unit: '', description: '', formula: '', event: name, period: 1, percent: true, display: true, sortBy: false, estimated: false, hasExclusive: true, ...more };
+  return { name, displayName: name, unit: '', description: '', formula: '', event: name, period: 1, percent: true, display: true, sortBy: false, estimated: false, hasExclusive: true, summed: !more.formula, ...more };
 }
 
 export function model(drawing: string, metrics: readonly Metric[] = [metric('A'), metric('B')]): Model {

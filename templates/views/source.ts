@@ -17,7 +17,7 @@ const MOST_MARKS = 300;
 
 const WHY_NO_TEXT: { readonly [S in SourceFile['state']]: string } = {
   text: '',
-  missing: 'Its text was not found when the database was built. Name its folder as a source path (hpcview build --source-path, or <path> in the configuration) and build again.',
+  missing: 'Its text was not found when the database was built. Name its folder (hpcview build -I FOLDER, or <sources path="FOLDER"/> in the configuration) and build again.',
   'left-out': 'The database was built without its text.',
   'too-large': 'Its text is too large to be shown (more than 16 MB).',
   unreadable: 'Its text was found, but could not be read when the database was built.',
