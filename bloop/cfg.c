@@ -469,6 +469,65 @@ static void settle_indirect_jumps(struct cfg_work *w)
     }
 }
 
+struct site {
+    uint64_t key;
+    uint32_t indirect;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct site *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->indirect < y->indirect ? -1 : x->indirect > y->indirect;
+}
+
+static bool same_targets(const struct cfg_work *w, const struct indirect *a, const struct indirect *b)
+{
+    return a->target_count == b->target_count &&
+           memcmp(w->targets.items + a->target_first, w->targets.items + b->target_first,
+                  a->target_count * sizeof(pos)) == 0;
+}
+
+/* Compilers copy the one dispatch of an interpreter or of a switch in a loop to the end of every case. What was one
+   loop becomes a tangle in which each of n cases leads to each: n * n edges, and by the letter a nest of n irreducible
+   loops. So all jumps through one table go through the first of them, which becomes a block of its own: the same ways
+   through the function, 2 n edges, and the one loop that was written.
+
+       case 1: ... jmp *T        case 1: ... --+
+       case 2: ... jmp *T        case 2: ... --+--> [jmp *T] --> case 1, case 2, case 3
+       case 3: ... jmp *T        case 3: ... --+                                         */
+static void join_dispatches(struct cfg_work *w)
+{
+    struct VEC(struct site) sites = {0};
+    for (size_t i = 0; i < w->indirects.count; i++) {
+        const struct indirect *in = &w->indirects.items[i];
+        if (in->state == INDIRECT_RESOLVED && in->target_count > 1)
+            *vec_push(&sites) = (struct site){
+                hash_bytes(w->targets.items + in->target_first, in->target_count * sizeof(pos), in->target_count),
+                (uint32_t)i};
+    }
+    if (sites.count > 1)
+        qsort(sites.items, sites.count, sizeof *sites.items, by_key);
+    for (size_t i = 0, end; i < sites.count; i = end) {
+        struct indirect *first = &w->indirects.items[sites.items[i].indirect];
+        for (end = i + 1; end < sites.count && sites.items[end].key == sites.items[i].key; end++)
+            if (w->indirects.items[sites.items[end].indirect].at < first->at)
+                first = &w->indirects.items[sites.items[end].indirect];
+        struct indirect shared = *first;
+        for (size_t k = i; end - i > 1 && k < end; k++) {
+            struct indirect *in = &w->indirects.items[sites.items[k].indirect];
+            if (in == first || !same_targets(w, in, &shared))
+                continue;
+            bit_set(w->leader, shared.at);
+            in->target_first = (uint32_t)w->targets.count;
+            in->target_count = 1;
+            *vec_push(&w->targets) = shared.at;
+        }
+    }
+    vec_release(&sites);
+}
+
 static void reach_landing_pads(struct cfg_work *w)
 {
     for (size_t i = 0; i < w->parts.count; i++)
@@ -848,6 +907,8 @@ void cfg_build(const struct cfg_input *in, struct cfg *g)
     reach_landing_pads(w);
     explore(w);
     settle_indirect_jumps(w);
+    if (w->indirects.count > 1)
+        join_dispatches(w);
     cfg_sort(w);
     rank_leaders(w);
     collect_pad_edges(w);

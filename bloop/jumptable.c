@@ -70,6 +70,11 @@ struct form {
 
 struct VEC_vaddr VEC(vaddr);
 
+struct height { /* of the stack */
+    pos at;
+    int64_t added; /* to the stack pointer from `at` on to the jump */
+};
+
 struct branch_pred {
     pos target, from;
 };
@@ -99,6 +104,7 @@ struct jumptable_work {
     unsigned steps;
     struct VEC(pos) found; /* targets of the jump at work */
     struct VEC(pos) visited;
+    struct VEC(struct height) heights;
 };
 
 void jumptable_release(struct jumptable_work *j)
@@ -113,6 +119,7 @@ void jumptable_release(struct jumptable_work *j)
     vec_release(&j->tentative);
     vec_release(&j->found);
     vec_release(&j->visited);
+    vec_release(&j->heights);
     mem_free(j);
 }
 
@@ -148,6 +155,7 @@ static void lift_at(struct cfg_work *w, pos at, struct op *op)
         op->compare = COMPARE_UNKNOWN;
         op->stack = 0; /* what it pushes, the return pops */
         op->stack_lost = false;
+        op->calls = true;
     }
     *cached = (struct lifted){w->jumptable->round, at, *op};
 }
@@ -347,48 +355,89 @@ static uint64_t values_of_size(unsigned bytes)
     return bytes == 1 ? 256 : bytes == 2 ? 65536 : 0;
 }
 
-static struct form eval_load(struct cfg_work *w, struct op op, struct root def, unsigned depth)
-{
-    struct form address;
-    bool indexed = op.index != ARCH_NO_REG;
-    if (eval_address(w, &op, def.at, depth, &address) && address.kind == FORM_LINEAR &&
-        (indexed || address.scale > 1) && address.scale > 0 && address.scale <= 8 &&
-        image_section_at(w->in->image, address.add) != NULL) {
-        /* add + scale * root: what is added to the root before scaling belongs to the index, for the guard to compare
-         */
-        struct form index = eval_register(w, indexed ? op.index : op.base, def.at, depth);
-        demote_entry(&index);
-        uint64_t index_add = index.kind == FORM_LINEAR && indexed && index.scale == 1 ? index.add : 0;
-        return (struct form){.kind = FORM_ENTRY,
-                             .scale = 1,
-                             .root = address.root,
-                             .limit = address.limit,
-                             .table = address.add - index_add * (uint64_t)op.scale,
-                             .index_add = index_add,
-                             .step = address.scale,
-                             .size = op.size,
-                             .sign = op.sign,
-                             .self = def};
-    }
-    if (indexed)
-        return root_form(def, op.sign ? 0 : values_of_size(op.size));
-    struct form f = eval(w, (struct place){.slot = true, .reg = op.base, .disp = op.disp}, def.at, depth);
-    uint64_t limit = op.sign ? 0 : values_of_size(op.size);
-    if (f.kind == FORM_LINEAR && limit != 0 && (f.limit == 0 || f.limit > limit))
-        f.limit = limit;
-    return f;
-}
-
 static void narrow(struct form *f, const struct op *op)
 {
     if (f->kind == FORM_CONST && op->size < 8) {
         unsigned shift = 64 - 8u * op->size;
         f->add = op->sign ? (uint64_t)((int64_t)(f->add << shift) >> shift) : f->add << shift >> shift;
+    } else if (f->kind == FORM_LINEAR && f->scale == 1 && op->size == 4) {
+        f->add = (uint64_t)(int64_t)(int32_t)f->add; /* what is added wraps: an index is a small number */
     } else if (f->kind == FORM_LINEAR && f->scale == 1 && !op->sign) {
         uint64_t limit = values_of_size(op->size);
         if (limit != 0 && (f->limit == 0 || f->limit > limit))
             f->limit = limit;
     }
+}
+
+/* An entry at a known place of a table that is not written: state machines jump through their table with constants. */
+static bool constant_entry(const struct cfg_work *w, const struct op *op, vaddr at, struct form *f)
+{
+    const struct image_section *s = image_section_at(w->in->image, at);
+    size_t avail;
+    if (s == NULL || (s->writable && !str_starts(s->name, ".data.rel.ro")))
+        return false;
+    *f = constant_form(0);
+    if (op->size == 8)
+        return image_pointer(w->in->image, at, &f->add);
+    const uint8_t *p = image_bytes(w->in->image, at, &avail);
+    if (p == NULL || avail < op->size || op->size > 4)
+        return false;
+    for (unsigned k = op->size; k-- > 0;)
+        f->add = f->add << 8 | p[k];
+    narrow(f, op);
+    return true;
+}
+
+/* add + scale * root; what is added to the root before scaling belongs to the index, for the guard to compare. An index
+   that is itself scaled is taken as a whole. */
+static struct form table_entry(struct cfg_work *w, const struct op *op, const struct form *address, struct root def,
+                               unsigned depth)
+{
+    bool indexed = op->index != ARCH_NO_REG;
+    struct form f = {.kind = FORM_ENTRY,
+                     .scale = 1,
+                     .root = address->root,
+                     .limit = address->limit,
+                     .table = address->add,
+                     .step = address->scale,
+                     .size = op->size,
+                     .sign = op->sign,
+                     .self = def};
+    if (!indexed)
+        return f;
+    struct form index = eval_register(w, op->index, def.at, depth);
+    demote_entry(&index);
+    if (index.kind != FORM_LINEAR)
+        return f;
+    f.table -= index.add * (uint64_t)op->scale;
+    f.index_add = index.add;
+    if (index.scale != 1) {
+        struct op unused;
+        f.root = find_root(w, (struct place){.reg = op->index}, def.at, &unused);
+        f.limit = f.index_add = 0;
+        f.step = op->scale;
+    }
+    return f;
+}
+
+static struct form eval_load(struct cfg_work *w, struct op op, struct root def, unsigned depth)
+{
+    struct form address, f;
+    bool indexed = op.index != ARCH_NO_REG;
+    if (eval_address(w, &op, def.at, depth, &address)) {
+        if (indexed && address.kind == FORM_CONST && constant_entry(w, &op, address.add, &f))
+            return f;
+        if (address.kind == FORM_LINEAR && (indexed || address.scale > 1) && address.scale > 0 && address.scale <= 64 &&
+            image_section_at(w->in->image, address.add) != NULL)
+            return table_entry(w, &op, &address, def, depth);
+    }
+    if (indexed)
+        return root_form(def, op.sign ? 0 : values_of_size(op.size));
+    f = eval(w, (struct place){.slot = true, .reg = op.base, .disp = op.disp}, def.at, depth);
+    uint64_t limit = op.sign ? 0 : values_of_size(op.size);
+    if (f.kind == FORM_LINEAR && limit != 0 && (f.limit == 0 || f.limit > limit))
+        f.limit = limit;
+    return f;
 }
 
 static struct form eval_definition(struct cfg_work *w, const struct op *op, struct root def, unsigned depth)
@@ -448,17 +497,17 @@ static bool visit(struct jumptable_work *j, pos p)
     return true;
 }
 
-/* The latest constant that the code gives this register, in the order of addresses, before p; for bases that are set
-   once, far away, in a large function. Only if it is the only one. */
-static bool only_constant_of(const struct jumptable_work *j, uint8_t reg, uint64_t *value)
+/* For bases that are set once, far away, in a large function: the last constant that the code in front of p gives this
+   register, in the order of addresses, or the first one behind it. Whether a table is there shows when it is read. */
+static bool nearest_constant_of(const struct jumptable_work *j, uint8_t reg, pos p, uint64_t *value)
 {
     bool any = false;
     for (size_t i = 0; i < j->constants.count; i++) {
         const struct constant *c = &j->constants.items[i];
         if (c->reg != reg)
             continue;
-        if (any && c->value != *value)
-            return false;
+        if (c->at > p)
+            return any || (*value = c->value, true);
         *value = c->value;
         any = true;
     }
@@ -478,7 +527,7 @@ static bool search_constant(struct cfg_work *w, uint8_t reg, pos p, uint64_t *va
         struct op op;
         struct root r = find_root(w, place, j->visited.items[done], &op);
         if (j->steps > limit || j->visited.count > JOIN_MAX)
-            return only_constant_of(j, reg, value);
+            return nearest_constant_of(j, reg, p, value);
         if (!r.defined) {
             struct ways v = ways_into(w, r.at);
             if (v.count == 0) /* the function's start: it came from the caller */
@@ -582,8 +631,17 @@ static uint64_t guarded(struct cfg_work *w, const struct index *x, pos b, bool t
         value = eval_register(w, op.cmp_reg, at, DEPTH_MAX);
     }
     demote_entry(&value);
-    if (c.kind != FORM_CONST || value.kind != FORM_LINEAR || value.scale != 1 || !same_root(&value.root, &x->root))
+    if (c.kind != FORM_CONST)
         return 0;
+    if (value.kind != FORM_LINEAR || value.scale != 1 || !same_root(&value.root, &x->root)) {
+        if (op.compare == COMPARE_MEM_CONST)
+            return 0;
+        struct op unused; /* the register as a whole, as table_entry may have taken it */
+        struct root whole = find_root(w, (struct place){.reg = op.cmp_reg}, at, &unused);
+        if (!same_root(&whole, &x->root))
+            return 0;
+        value.add = 0;
+    }
     uint64_t constant = op.cmp_size < 8 && op.cmp_size > 0 ? c.add & ((1ull << (8 * op.cmp_size)) - 1) : c.add;
     uint64_t n = passing(test, taken, constant);
     return n == 0 ? 0 : n - value.add + x->add;
@@ -751,6 +809,7 @@ static bool fits(struct cfg_work *w, pos p)
     struct jumptable_work *j = w->jumptable;
     const struct cfg_part *part = cfg_part_at(w, p);
     const pos end = part->first + (pos)(part->end - part->begin);
+    bool after_call = false; /* that never returns, if the function ends there */
     for (int i = 0; i < 200 && p < end; i++) {
         if (bit_get(w->start, p) || bit_get(w->maybe_start, p))
             return true;
@@ -769,9 +828,10 @@ static bool fits(struct cfg_work *w, pos p)
         }
         if (in.kind == INSN_JUMP || in.kind == INSN_JUMP_INDIRECT || in.kind == INSN_RETURN || in.kind == INSN_STOP)
             return true;
+        after_call = in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT || (after_call && in.kind == INSN_PADDING);
         p += in.length;
     }
-    return p < end;
+    return p < end || after_call;
 }
 
 static void forget_tentative(struct cfg_work *w)
@@ -786,42 +846,51 @@ static void forget_tentative(struct cfg_work *w)
 
 enum reading { NO_TABLE, TABLE, LATER, FOREIGN_TABLE };
 
-/* The target of one entry, or POS_NONE. *foreign: it is the beginning of another function. */
-static pos entry_target(struct cfg_work *w, const struct form *f, uint64_t i, bool *foreign)
+enum entry { ENTRY_NONE, ENTRY_LABEL, ENTRY_HOLE, ENTRY_FOREIGN };
+
+/* clang gives cases that cannot happen (__builtin_unreachable) the label of an empty block, which often is the last:
+ * the end of the function. */
+static bool is_end_of_part(const struct cfg_work *w, vaddr a)
+{
+    for (size_t i = 0; i < w->parts.count; i++)
+        if (w->parts.items[i].end == a)
+            return true;
+    return false;
+}
+
+static enum entry read_target(struct cfg_work *w, const struct form *f, uint64_t i, pos *p)
 {
     uint64_t entry;
-    *foreign = false;
     if (!read_entry(w, f, i, &entry))
-        return POS_NONE;
+        return ENTRY_NONE;
     vaddr target = f->add + entry * (uint64_t)f->scale;
     if (f->size == 4 && f->add == 0 && f->scale == 1)
         target = (uint32_t)target;
-    pos p = plausible(w, target);
-    if (p == POS_NONE) {
-        uint32_t other = function_index_find(&w->index, target);
-        *foreign = other != FUNCTION_NONE && w->index.functions[other].begin == target;
-    }
-    return p;
+    *p = plausible(w, target);
+    if (*p != POS_NONE)
+        return ENTRY_LABEL;
+    if (is_end_of_part(w, target))
+        return ENTRY_HOLE;
+    uint32_t other = function_index_find(&w->index, target);
+    return other != FUNCTION_NONE && w->index.functions[other].begin == target ? ENTRY_FOREIGN : ENTRY_NONE;
 }
 
-/* A guarded table may have holes: entries for what cannot happen, or that leave for other functions. */
+/* A guarded table may have entries that leave for other functions, or for nowhere. */
 static enum reading read_guarded_table(struct cfg_work *w, const struct form *f, uint64_t n)
 {
     struct jumptable_work *j = w->jumptable;
     size_t before = j->found.count;
-    uint64_t valid = 0, foreign_count = 0;
+    uint64_t counts[4] = {0};
     for (uint64_t i = 0; i < n; i++) {
-        bool foreign;
-        pos p = entry_target(w, f, i, &foreign);
-        foreign_count += foreign;
-        if (p == POS_NONE)
-            continue;
-        *vec_push(&j->found) = p;
-        valid++;
+        pos p;
+        enum entry e = read_target(w, f, i, &p);
+        counts[e]++;
+        if (e == ENTRY_LABEL)
+            *vec_push(&j->found) = p;
     }
-    if (valid == 0 && foreign_count > 0)
+    if (counts[ENTRY_LABEL] == 0 && counts[ENTRY_FOREIGN] > 0)
         return FOREIGN_TABLE;
-    if (valid == 0 || (valid + foreign_count) * 2 < n) {
+    if (counts[ENTRY_LABEL] == 0 || counts[ENTRY_NONE] * 2 > n) {
         j->found.count = before;
         return NO_TABLE;
     }
@@ -836,17 +905,19 @@ static enum reading read_open_table(struct cfg_work *w, const struct form *f, ui
     size_t before = j->found.count;
     vaddr end = next_object(w, f->table);
     uint64_t i;
-    bool foreign = false;
+    enum entry e = ENTRY_NONE;
     for (i = 0; i < most && f->table + i * (uint64_t)f->step < end; i++) {
-        pos p = entry_target(w, f, i, &foreign);
-        if (p == POS_NONE || !fits(w, p))
+        pos p;
+        e = read_target(w, f, i, &p);
+        if (e != ENTRY_HOLE && (e != ENTRY_LABEL || !fits(w, p)))
             break;
-        *vec_push(&j->found) = p;
+        if (e == ENTRY_LABEL)
+            *vec_push(&j->found) = p;
     }
     forget_tentative(w);
-    if (i == 0 && foreign && f->size == 8)
+    if (i == 0 && e == ENTRY_FOREIGN && f->size == 8)
         return FOREIGN_TABLE;
-    if (i < 2) { /* one entry may be chance */
+    if (i < 2 || j->found.count == before) { /* one entry may be chance */
         j->found.count = before;
         return NO_TABLE;
     }
@@ -916,34 +987,63 @@ static void list_labels(struct cfg_work *w)
 /* ---- tail calls ----------------------------------------------------------------------------------------------------
  */
 
+/* Right before the jump, in its line, the frame is taken down: the last change of the stack pointer gives memory back,
+   and not after a call, whose arguments it might be. */
+static bool taken_down_before(struct cfg_work *w, pos p)
+{
+    struct op op = {0};
+    for (int i = 0; i < 32 && op.stack <= 0 && !op.stack_lost; i++) {
+        p = line_pred(w, p);
+        if (p == POS_NONE || out_of_steps(w))
+            return false;
+        lift_at(w, p, &op);
+        if (op.stack < 0 || op.calls)
+            return false;
+    }
+    while (op.stack > 0 || op.stack_lost) {
+        p = line_pred(w, p);
+        if (p == POS_NONE || out_of_steps(w))
+            return true;
+        lift_at(w, p, &op);
+    }
+    return !op.calls;
+}
+
 /* Is the stack pointer at this place where it was at the function's entry? Any way back to the entry tells, since code
- * keeps its stack in order. */
-static bool frame_is_gone(struct cfg_work *w, pos p)
+   keeps its stack in order. The search goes back from place to place, each with what has been added to the stack
+   pointer from there to the jump. */
+static bool frame_is_gone(struct cfg_work *w, pos jump)
 {
     struct jumptable_work *j = w->jumptable;
     pos entry = w->entries.items[0];
-    int64_t depth = 0;
-    j->visited.count = 0;
-    for (;;) {
-        if (p == entry)
-            return depth == 0;
-        if (out_of_steps(w))
-            return false;
-        struct ways v = ways_into(w, p);
-        pos from = POS_NONE;
-        for (size_t i = v.count; i-- > 0 && from == POS_NONE;) /* the line first */
-            if (v.count == 1 || (j->visited.count < JOIN_MAX && visit(j, way(&v, i))))
-                from = way(&v, i);
-        if (from == POS_NONE)
-            return false;
-        struct op op;
-        lift_at(w, from, &op);
-        if (op.stack_lost) /* leave, mov %rbp,%rsp: what was pushed before is gone with it, but for what is popped after
-                            */
-            return depth <= 16;
-        depth += op.stack;
-        p = from;
+    j->heights.count = j->visited.count = 0;
+    *vec_push(&j->heights) = (struct height){jump, 0};
+    for (size_t done = 0; done < j->heights.count && !out_of_steps(w); done++) {
+        struct height h = j->heights.items[done];
+        for (bool more = true; more && !out_of_steps(w);) {
+            if (h.at == entry)
+                return h.added == 0 || taken_down_before(w, jump);
+            struct ways v = ways_into(w, h.at);
+            more = false;
+            for (size_t i = v.count; i-- > 0;) { /* the line is the last of the ways, and taken first */
+                pos from = way(&v, i);
+                if (v.count > 1 && (j->visited.count >= JOIN_MAX || !visit(j, from)))
+                    continue;
+                struct op op;
+                lift_at(w, from, &op);
+                struct height next = {from, h.added + op.stack};
+                if (op.stack_lost)
+                    return op.from_frame && next.added == w->in->arch->detail->frame_height;
+                if (v.count == 1) {
+                    h = next;
+                    more = true;
+                } else {
+                    *vec_push(&j->heights) = next;
+                }
+            }
+        }
     }
+    return taken_down_before(w, jump);
 }
 
 /* ---- one jump

@@ -37,13 +37,15 @@ struct op {
     uint8_t kind;     /* enum op_kind */
     uint8_t dst, src; /* registers */
     uint8_t base, index, scale;
-    uint8_t size;      /* bytes: of a load or store; of an ADDRESS, how many low bytes of the sum are kept */
-    bool sign;         /* those bytes are extended by sign; else by zeros */
+    uint8_t size; /* bytes: of a load or store; of an ADDRESS, how many low bytes of the sum are kept */
+    bool sign;    /* those bytes are extended by sign; else by zeros */
     int64_t disp;
     uint8_t index_size; /* the index is taken from that many low bytes of its register; 0: all */
     bool index_sign;
-    bool stack_lost;    /* the stack pointer is set to something else than itself plus a constant */
-    int64_t stack;      /* what is added to it */
+    bool stack_lost;   /* the stack pointer is set to something else than itself plus a constant: */
+    bool from_frame;   /* to the frame pointer plus `stack` */
+    bool calls;        /* filled by jumptable.c */
+    int64_t stack;     /* what is added to the stack pointer */
     uint32_t clobbers; /* registers that have another value afterwards, dst among them */
     uint8_t compare;   /* enum op_compare */
     uint8_t cmp_reg, cmp_reg2, cmp_size;
@@ -67,6 +69,7 @@ struct arch_detail {
     /* Registers a call may overwrite, the stack pointer and the usual frame pointer. */
     uint32_t call_clobbers;
     uint8_t stack_pointer, frame_pointer;
+    int64_t frame_height; /* of the stack at the entry above where the frame pointer points, with the usual prologue */
     void (*lift)(const uint8_t *p, size_t n, vaddr addr, struct op *);
     /* Quickly: does this instruction put a constant address into a register? */
     bool (*constant)(const uint8_t *p, size_t n, vaddr addr, uint8_t *reg, vaddr *value);

@@ -415,9 +415,10 @@ static void lift_add(const ZydisDecodedInstruction *z, const ZydisDecodedOperand
         return;
     uint8_t dst = gpr(o[0].reg.value);
     bool subtract = z->mnemonic == ZYDIS_MNEMONIC_SUB;
-    if (is_imm(&o[1]))
-        set_address(op, dst, dst, ARCH_NO_REG, 1, subtract ? -o[1].imm.value.s : o[1].imm.value.s, o[0].size);
-    else if (is_reg(&o[1]) && !subtract)
+    if (is_imm(&o[1])) {
+        int64_t v = o[0].size == 32 ? (int32_t)o[1].imm.value.u : o[1].imm.value.s; /* Zydis shows some as unsigned */
+        set_address(op, dst, dst, ARCH_NO_REG, 1, subtract ? -v : v, o[0].size);
+    } else if (is_reg(&o[1]) && !subtract)
         set_address(op, dst, dst, gpr(o[1].reg.value), 1, 0, o[0].size);
 }
 
@@ -541,11 +542,16 @@ static void take_stack(const ZydisDecodedInstruction *z, const ZydisDecodedOpera
     case ZYDIS_MNEMONIC_CALL:
     case ZYDIS_MNEMONIC_RET:
         return;
+    case ZYDIS_MNEMONIC_LEAVE: /* mov %rbp,%rsp; pop %rbp */
+        op->stack_lost = op->from_frame = true;
+        op->stack = 8;
+        return;
     default:
-        if (op->kind == OP_ADDRESS && op->dst == 4 && op->base == 4 && op->index == ARCH_NO_REG)
+        op->stack_lost = true;
+        if (op->kind == OP_ADDRESS && op->dst == 4 && op->index == ARCH_NO_REG && (op->base == 4 || op->base == 5)) {
             op->stack = op->disp;
-        else
-            op->stack_lost = true;
+            op->stack_lost = op->from_frame = op->base == 5;
+        }
     }
 }
 
@@ -617,8 +623,13 @@ static enum branch_test test(const uint8_t *p, size_t n, vaddr addr, struct op *
 /* ---- the row --------------------------------------------------------------------------------- */
 
 /* rax, rcx, rdx, rsi, rdi, r8 - r11: System V psABI for x86-64, figure 3.4 */
-static const struct arch_detail detail = {
-    .call_clobbers = 0x0fc7, .stack_pointer = 4, .frame_pointer = 5, .lift = lift, .constant = constant, .test = test};
+static const struct arch_detail detail = {.call_clobbers = 0x0fc7,
+                                          .stack_pointer = 4,
+                                          .frame_pointer = 5,
+                                          .frame_height = 8,
+                                          .lift = lift,
+                                          .constant = constant,
+                                          .test = test};
 
 static const struct arch x86_64 = {.kind = ARCH_X86_64, .min_length = 1, .decode = decode, .detail = &detail};
 
