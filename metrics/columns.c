@@ -190,9 +190,13 @@ static int add_configured(struct maker *m, const struct config_metric *given)
         str_id name = name_in_run(m, given->run == RUN_ALL ? run : RUN_ALL, given->name);
         str_id shown =
             *given->display_name ? name_in_run(m, given->run == RUN_ALL ? run : RUN_ALL, given->display_name) : name;
-        if (find_column(m, name) != COLUMN_NONE)
+        uint32_t column = find_column(m, name);
+        if (column == COLUMN_NONE)
+            column = add_measured(m, name, e, given->where);
+        else if (*m->columns->list.items[column].where || m->columns->list.items[column].event != e->name)
             return add_taken(m, given, name);
-        take_wishes(m, add_measured(m, name, e, given->where), given, shown);
+        /* else a formula before this made it a column, hidden until now */
+        take_wishes(m, column, given, shown);
     }
     return found ? 0 : no_such_event(m, given, given->event);
 }

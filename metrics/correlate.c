@@ -335,14 +335,17 @@ static place_ix place_by_line(struct correlation *c, const struct config *config
 {
     const char *procedure = strtab_get(c->strings, s->procedure), *file_name = strtab_get(c->strings, s->file);
     scope_ix scope = m && *procedure ? proc_by_name(m->tree, procedure, file_name) : SCOPE_NONE;
-    uint32_t file = file_of(c, config, file_name, s->module);
     *state = s->line ? SITE_LINE : *procedure ? SITE_NO_LINE : SITE_NO_SYMBOL;
     if (scope != SCOPE_NONE) {
         scope = loop_by_line(m->tree, scope, s->line);
-        if (file == SOURCE_NONE)
-            file = scope_file(m, m->tree->scopes[scope].file);
+        /* the structure knows where the file lies; the measurement its last name, as a rule */
+        str_id own = m->tree->scopes[scope].file;
+        uint32_t file = *file_name == '\0' || same_file(strtab_get(m->tree->strings, own), file_name)
+                            ? scope_file(m, own)
+                            : file_of(c, config, file_name, s->module);
         return line_place(c, scope_place(m, scope), file, s->line);
     }
+    uint32_t file = file_of(c, config, file_name, s->module);
     place_ix proc = named_proc(c, file_place(c, s->module, file), *procedure ? procedure : "(no symbol)");
     /* where the procedure begins is not known; its own line is the first one measured in it */
     struct place *p = &c->places.items[proc];

@@ -1,0 +1,633 @@
+/*
+ * Correlation on drawings: a structure as an outline, samples as a list, and the expected tree with its sums as text.
+ *
+ *     F heat.f90                    file
+ *      P solve 40-71 1000           procedure, its lines, its entry
+ *       L 52-60 1010                loop, its header
+ *        I dot 10 heat.f90:54       inlined procedure, its line, the call
+ *         S 12 1020-1030            statement: line and addresses (one more range may follow)
+ *
+ * Depth is the number of blanks; a line's own file is that of the FILE, or given as FILE:LINE.
+ */
+#include "metrics/metrics_int.h"
+#include "tests/tap.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- drawings to trees --------------------------------------------------------------------- */
+
+static str_id in(struct scope_tree *t, const char *s)
+{
+    return strtab_add(t->strings, s);
+}
+
+/* "file:12-15", "12-15" or "12". */
+static void read_lines(struct scope_tree *t, const char *word, struct scope *s)
+{
+    const char *colon = strrchr(word, ':');
+    if (colon) {
+        char *file = mem_strndup(word, (size_t)(colon - word));
+        s->file = in(t, file);
+        mem_free(file);
+        word = colon + 1;
+    }
+    s->line_first = s->line_last = (uint32_t)strtoul(word, NULL, 10);
+    if (strchr(word, '-'))
+        s->line_last = (uint32_t)strtoul(strchr(word, '-') + 1, NULL, 10);
+}
+
+static void add_range(struct scope_tree *t, struct scope *s, const char *word)
+{
+    char *end;
+    vaddr begin = strtoull(word, &end, 16);
+    t->ranges = mem_realloc(t->ranges, t->range_count + 1, sizeof *t->ranges);
+    if (s->range_count == 0)
+        s->range_first = (uint32_t)t->range_count;
+    t->ranges[t->range_count++] = (struct addr_range){begin, strtoull(end + 1, NULL, 16)};
+    s->range_count++;
+}
+
+static struct scope scope_from(struct scope_tree *t, char **w, int n, str_id file)
+{
+    struct scope s = {.file = file};
+    switch (w[0][0]) {
+    case 'F':
+        s = (struct scope){.kind = SCOPE_FILE, .name = in(t, n > 1 ? w[1] : "")};
+        break;
+    case 'P':
+        s.kind = SCOPE_PROC;
+        s.name = s.short_name = s.link_name = in(t, w[1]);
+        read_lines(t, w[2], &s);
+        s.entry = strtoull(w[3], NULL, 16);
+        add_range(t, &s, w[3]);
+        break;
+    case 'L':
+        s.kind = SCOPE_LOOP;
+        s.instance = s.instances = 1;
+        read_lines(t, w[1], &s);
+        s.entry = strtoull(w[2], NULL, 16);
+        if (n > 4) {
+            s.instance = (uint32_t)atoi(w[3]);
+            s.instances = (uint32_t)atoi(w[4]);
+        }
+        break;
+    case 'I': {
+        s.kind = SCOPE_INLINE;
+        s.name = s.short_name = in(t, w[1]);
+        struct scope call = {.file = file};
+        read_lines(t, w[3], &call);
+        read_lines(t, w[2], &s);
+        s.call_file = call.file;
+        s.call_line = call.line_first;
+        break;
+    }
+    default:
+        s.kind = SCOPE_STMT;
+        read_lines(t, w[1], &s);
+        for (int i = 2; i < n; i++)
+            add_range(t, &s, w[i]);
+    }
+    return s;
+}
+
+static struct scope_tree *tree_from(const char *drawing)
+{
+    struct scope_tree *t = scope_tree_create();
+    scope_ix at_depth[32] = {0};
+    str_id file = 0;
+    t->scopes = mem_calloc(1, sizeof *t->scopes);
+    t->scopes[t->scope_count++] = (struct scope){.kind = SCOPE_MODULE, .parent = SCOPE_NONE, .name = in(t, "module")};
+    char *copy = mem_strdup(drawing), *rest = copy, *line;
+    while ((line = strsep(&rest, "\n"))) {
+        size_t depth = strspn(line, " ");
+        char *words[8], *word;
+        int n = 0;
+        for (line += depth; (word = strsep(&line, " ")) && n < 8;)
+            if (*word)
+                words[n++] = word;
+        if (n == 0)
+            continue;
+        struct scope s = scope_from(t, words, n, file);
+        if (s.kind == SCOPE_FILE)
+            file = s.name;
+        s.parent = depth ? at_depth[depth - 1] : 0;
+        at_depth[depth] = (scope_ix)t->scope_count;
+        t->scopes = mem_realloc(t->scopes, t->scope_count + 1, sizeof *t->scopes);
+        t->scopes[t->scope_count++] = s;
+    }
+    mem_free(copy);
+    return t;
+}
+
+struct drawn_module {
+    const char *path, *drawing; /* drawing NULL: no structure; "!": it fails */
+};
+
+static void drawn_scopes(void *ctx, struct module *m, const struct strtab *strings, const vaddr *addresses,
+                         size_t count, struct warnings *warnings)
+{
+    (void)addresses, (void)warnings;
+    for (const struct drawn_module *d = ctx; d->path && count; d++)
+        if (strcmp(d->path, strtab_get(strings, m->path)) == 0 && d->drawing) {
+            m->state = STRUCTURE_FOUND;
+            if (strcmp(d->drawing, "!") == 0) {
+                m->state = STRUCTURE_FAILED;
+                m->why = mem_strdup("cannot be opened");
+            } else
+                m->tree = tree_from(d->drawing);
+        }
+}
+
+/* ---- drawings to measurements ------------------------------------------------------------------ */
+
+static uint32_t event_of(struct hpcprof *p, const char *name)
+{
+    for (size_t i = 0; i < p->event_count; i++)
+        if (strcmp(strtab_get(p->strings, p->events[i].name), name) == 0)
+            return (uint32_t)i;
+    struct hpcprof_event e = {.name = strtab_add(p->strings, name), .unit = strtab_add(p->strings, "u"), .period = 10};
+    return hpcprof_add_event(p, &e);
+}
+
+/* Lines: "thread", "process RANK", "MODULE 0xADDRESS EVENT SAMPLES" or "MODULE PROC FILE LINE EVENT SAMPLES" ("-":
+ * none). */
+static struct hpcprof *profile_from(const char *drawing)
+{
+    struct hpcprof *p = hpcprof_create();
+    struct hpcprof_process process = {.command = strtab_add(p->strings, "/bin/app -x"), .rank = -1, .complete = true};
+    struct hpcprof_thread t = {.process = hpcprof_add_process(p, &process)};
+    uint32_t thread = hpcprof_add_thread(p, &t);
+    char *copy = mem_strdup(drawing), *rest = copy, *line;
+    while ((line = strsep(&rest, "\n"))) {
+        char *w[8], *word;
+        int n = 0;
+        while ((word = strsep(&line, " ")) && n < 8)
+            if (*word)
+                w[n++] = word;
+        if (n == 1) {
+            t.number++;
+            thread = hpcprof_add_thread(p, &t);
+        }
+        if (n == 2) {
+            process.rank = atoi(w[1]);
+            t = (struct hpcprof_thread){.process = hpcprof_add_process(p, &process)};
+            thread = hpcprof_add_thread(p, &t);
+        }
+        if (n < 3)
+            continue;
+        struct hpcprof_context c = {
+            .parent = HPCPROF_NO_PARENT, .module = hpcprof_add_module(p, w[0], ""), .by_line = n == 6};
+        if (n == 6) {
+            c.procedure = strtab_add(p->strings, strcmp(w[1], "-") ? w[1] : "");
+            c.file = strtab_add(p->strings, strcmp(w[2], "-") ? w[2] : "");
+            c.line = (uint32_t)atoi(w[3]);
+        } else
+            c.address = strtoull(w[1], NULL, 16);
+        uint64_t samples = strtoull(w[n - 1], NULL, 10);
+        struct hpcprof_count count = {.thread = thread,
+                                      .context = hpcprof_add_context(p, &c),
+                                      .event = event_of(p, w[n - 2]),
+                                      .samples = samples,
+                                      .value = samples * 10};
+        hpcprof_add_count(p, &count);
+    }
+    hpcprof_finish(p);
+    mem_free(copy);
+    return p;
+}
+
+/* ---- experiments to text ---------------------------------------------------------------------------- */
+
+static void draw_value(struct buf *b, double v)
+{
+    if (isnan(v))
+        buf_str(b, " .");
+    else {
+        buf_char(b, ' ');
+        buf_double(b, v);
+    }
+}
+
+static void draw_file(struct buf *b, const struct experiment *e, uint32_t file, uint32_t line)
+{
+    if (file != SOURCE_NONE)
+        buf_printf(b, " %s:%u", strtab_get(e->strings, e->files[file].name), line);
+    else if (line)
+        buf_printf(b, " ?:%u", line);
+}
+
+/* One place a line: its kind and name, where it is, then inclusive and exclusive values of every metric. */
+static char *drawn(const struct experiment *e)
+{
+    static const char *const kinds[] = {"program", "module", "file", "proc", "inline", "loop", "line"};
+    struct buf b = {0};
+    for (size_t i = 0; i < e->place_count; i++) {
+        const struct place *p = &e->places[i];
+        for (place_ix up = p->parent; up != PLACE_NONE; up = e->places[up].parent)
+            buf_char(&b, ' ');
+        buf_str(&b, kinds[p->kind]);
+        if (p->name)
+            buf_printf(&b, " %s", strtab_get(e->strings, p->name));
+        if (p->kind >= PLACE_PROC)
+            draw_file(&b, e, p->file, p->line_first);
+        if (p->kind == PLACE_INLINE) {
+            buf_str(&b, " from");
+            draw_file(&b, e, p->call_file, p->call_line);
+        }
+        if (p->instances > 1)
+            buf_printf(&b, " %u/%u", p->instance, p->instances);
+        buf_str(&b, " =");
+        for (size_t m = 0; m < e->metric_count; m++) {
+            draw_value(&b, e->inclusive[m * e->place_count + i]);
+            draw_value(&b, e->exclusive[m * e->place_count + i]);
+        }
+        buf_char(&b, '\n');
+    }
+    return b.bytes;
+}
+
+static char *drawn_metrics(const struct experiment *e)
+{
+    struct buf b = {0};
+    for (size_t i = 0; i < e->metric_count; i++) {
+        const struct metric *m = &e->metrics[i];
+        buf_printf(&b, "%s%s%s%s%s%s\n", strtab_get(e->strings, m->name), m->formula ? " = " : "",
+                   strtab_get(e->strings, m->formula), m->percent ? " %" : "", m->display ? "" : " hidden",
+                   m->sort_by ? " sorts" : "");
+    }
+    return b.bytes;
+}
+
+/* ---- cases ------------------------------------------------------------------------------------------ */
+
+static const char heat[] = "F /home/me/heat/src/heat.f90\n"
+                           " P solve 40-71 1000-1100\n"
+                           "  S 41 1000-1010\n"
+                           "  L 52-60 1010\n"
+                           "   S 53 1010-1020\n"
+                           "   I dot /home/me/heat/src/vec.h:10 54\n"
+                           "    L /home/me/heat/src/vec.h:12-14 1020 1 2\n"
+                           "     S /home/me/heat/src/vec.h:13 1020-1030 1050-1060\n"
+                           "    L /home/me/heat/src/vec.h:12-14 1030 2 2\n"
+                           "     S /home/me/heat/src/vec.h:13 1030-1040\n"
+                           "  S 41 1060-1070\n"
+                           "F /home/me/heat/main.c\n"
+                           " P main 3-9 2000-2100\n"
+                           "  S 5 2000-2010\n"
+                           "F\n"
+                           " P _start 0 3000-3100\n";
+
+static const struct drawn_module modules[] = {
+    {"/opt/app", heat}, {"/usr/lib/libfoo.so", "F\n P foo 0 100-200\n"}, {"/gone.so", "!"}, {"[anonymous]", NULL},
+    {NULL, NULL},
+};
+
+static const struct {
+    const char *name, *samples, *want;
+    const char *warnings[4];
+} cases[] = {
+    {"one loop in two instances, an inlined call, lines copied",
+     "/opt/app 0x1000 C 1\n"
+     "/opt/app 0x1065 C 2\n"
+     "/opt/app 0x1012 C 3\n"
+     "/opt/app 0x1020 C 4\n"
+     "/opt/app 0x1055 C 5\n"
+     "/opt/app 0x1031 C 6\n",
+     "program app = 210 .\n"
+     " module app = 210 .\n"
+     "  file heat.f90 = 210 .\n"
+     "   proc solve heat.f90:40 = 210 30\n"
+     "    loop heat.f90:52 = 180 30\n"
+     "     inline dot vec.h:10 from heat.f90:54 = 150 .\n"
+     "      loop vec.h:12 1/2 = 90 90\n"
+     "       line vec.h:13 = 90 90\n"
+     "      loop vec.h:12 2/2 = 60 60\n"
+     "       line vec.h:13 = 60 60\n"
+     "     line heat.f90:53 = 30 30\n"
+     "    line heat.f90:41 = 30 30\n",
+     {NULL}},
+    {"what has no line, no symbol, no binary",
+     "/opt/app 0x2000 C 94\n"
+     "/opt/app 0x2010 C 1\n" /* in main, on no statement */
+     "/opt/app 0x3000 C 1\n"
+     "/opt/app 0x9000 C 1\n"
+     "/usr/lib/libfoo.so 0x110 C 2\n"
+     "/gone.so 0x110 C 3\n"
+     "[anonymous] 0x7 C 1\n",
+     "program app = 1030 .\n"
+     " module [anonymous] = 10 .\n"
+     "  file (no source) = 10 .\n"
+     "   proc (no symbol) = 10 10\n"
+     "    line = 10 10\n"
+     " module app = 970 .\n"
+     "  file (no source) = 20 .\n"
+     "   proc (no symbol) = 10 10\n"
+     "    line = 10 10\n"
+     "   proc _start = 10 10\n"
+     "    line = 10 10\n"
+     "  file main.c = 950 .\n"
+     "   proc main main.c:3 = 950 950\n"
+     "    line = 10 10\n"
+     "    line main.c:5 = 940 940\n"
+     " module gone.so = 30 .\n"
+     "  file (no source) = 30 .\n"
+     "   proc (no symbols: see the warnings) = 30 30\n"
+     "    line = 30 30\n"
+     " module libfoo.so = 20 .\n"
+     "  file (no source) = 20 .\n"
+     "   proc foo = 20 20\n"
+     "    line = 20 20\n",
+     {"app: 1.9% of C fell on instructions without a line, shown by function only",
+      "app: 1.0% of C fell in no function known of it", "gone.so: cannot be opened: 2.9% of C shown by module only",
+      "libfoo.so has no line table: 1.9% of C shown by function only"}},
+    {"two events, blanks where one has nothing",
+     "/opt/app 0x1000 C 1\n"
+     "/opt/app 0x2000 D 2\n"
+     "/opt/app 0x1000 D 4\n",
+     "program app = 10 . 60 .\n"
+     " module app = 10 . 60 .\n"
+     "  file main.c = . . 20 .\n"
+     "   proc main main.c:3 = . . 20 20\n"
+     "    line main.c:5 = . . 20 20\n"
+     "  file src/heat.f90 = 10 . 40 .\n"
+     "   proc solve src/heat.f90:40 = 10 10 40 40\n"
+     "    line src/heat.f90:41 = 10 10 40 40\n",
+     {NULL}},
+    {"lines alone, within and without a structure",
+     "/opt/app 0x2000 C 1\n"
+     "/opt/app solve heat.f90 53 C 2\n"
+     "/opt/app solve heat.f90 41 C 3\n"
+     "/opt/app other heat.f90 90 C 4\n"
+     "/opt/app - - 0 C 5\n"
+     "x.so f x.c 7 C 6\n",
+     "program app = 210 .\n"
+     " module app = 150 .\n"
+     "  file (no source) = 50 .\n"
+     "   proc (no symbol) = 50 50\n"
+     "    line = 50 50\n"
+     "  file heat.f90 = 40 .\n"
+     "   proc other heat.f90:90 = 40 40\n"
+     "    line heat.f90:90 = 40 40\n"
+     "  file main.c = 10 .\n"
+     "   proc main main.c:3 = 10 10\n"
+     "    line main.c:5 = 10 10\n"
+     "  file src/heat.f90 = 50 .\n"
+     "   proc solve src/heat.f90:40 = 50 30\n"
+     "    loop src/heat.f90:52 = 20 20\n"
+     "     line src/heat.f90:53 = 20 20\n"
+     "    line src/heat.f90:41 = 30 30\n"
+     " module x.so = 60 .\n"
+     "  file x.c = 60 .\n"
+     "   proc f x.c:7 = 60 60\n"
+     "    line x.c:7 = 60 60\n",
+     {NULL}},
+    {"nothing at all", "", "program app =\n", {NULL}},
+};
+
+struct made {
+    struct config *config;
+    struct hpcprof *profiles[3];
+    struct experiment *e;
+    struct warnings *warnings;
+    struct err err;
+    int status;
+};
+
+/* Each drawing of samples is a run. */
+static struct made make(struct config *config, const char *const *samples, const struct drawn_module *drawn_modules)
+{
+    struct made m = {.config = config, .warnings = warnings_create()};
+    struct input inputs[3];
+    size_t n = 0;
+    struct structure_source source = {drawn_scopes, (void *)drawn_modules};
+    for (; samples[n]; n++)
+        inputs[n] = (struct input){m.profiles[n] = profile_from(samples[n]), (uint32_t)n};
+    m.status = experiment_from(config, inputs, n, &source, NULL, &m.e, m.warnings, &m.err);
+    return m;
+}
+
+static void release(struct made *m)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(m->profiles); i++)
+        hpcprof_free(m->profiles[i]);
+    experiment_free(m->e);
+    warnings_free(m->warnings);
+    config_free(m->config);
+}
+
+static void test_places(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct config *config = config_create();
+        struct err err = {0};
+        const char *samples[] = {cases[i].samples, NULL};
+        config_add_measurement(config, "r");
+        struct made m = make(config, samples, modules);
+        if (!CHECK_NAMED(m.status == 0, cases[i].name)) {
+            printf("# %s\n", m.err.msg);
+            release(&m);
+            continue;
+        }
+        char *text = drawn(m.e);
+        if (!CHECK_NAMED(strcmp(text, cases[i].want) == 0, "the tree and its sums"))
+            printf("# got:\n%s# wanted:\n%s", text, cases[i].want);
+        if (!CHECK_NAMED(experiment_check(m.e, &err) == 0, "experiment_check"))
+            printf("# %s\n", err.msg);
+        for (size_t w = 0; w < ARRAY_SIZE(cases[i].warnings) && cases[i].warnings[w]; w++)
+            CHECK_STR(w < warnings_count(m.warnings) ? warnings_get(m.warnings, w) : "", cases[i].warnings[w]);
+        mem_free(text);
+        release(&m);
+    }
+}
+
+/* The first line of the drawn tree: the program's values. */
+static char *root_values(const struct experiment *e)
+{
+    char *text = drawn(e);
+    char *line = mem_strndup(strstr(text, " ="), strcspn(strstr(text, " ="), "\n"));
+    mem_free(text);
+    return line;
+}
+
+static const struct {
+    const char *name, *config;
+    const char *samples[3];
+    const char *metrics, *root;
+} metric_cases[] = {
+    {"every event of one run", "", {"/opt/app 0x1000 C 1\n/opt/app 0x1000 D 2\n"}, "C % sorts\nD %\n", " = 10 . 20 ."},
+    {"every event of two runs, side by side",
+     "",
+     {"/opt/app 0x1000 C 1\n/opt/app 0x1000 D 2\n", "/opt/app 0x1000 D 3\n/opt/app 0x1000 C 4\n"},
+     "a.C % sorts\nb.C %\na.D %\nb.D %\n",
+     " = 10 . 40 . 20 . 30 ."},
+    {"a formula",
+     "<computed name='S' formula='C - D'/><computed name='R' formula='S / (D * 2)'/>",
+     {"/opt/app 0x1000 C 5\n/opt/app 0x1000 D 2\n"},
+     "C % sorts\nD %\nS = C - D %\nR = S / (D * 2)\n",
+     " = 50 . 20 . 30 . 0.75 ."},
+    {"a formula once for every run",
+     "<computed name='S' formula='C - 1e0 * min(D, \"C\")'/>",
+     {"/opt/app 0x1000 C 5\n/opt/app 0x1000 D 2\n", "/opt/app 0x1000 C 7\n/opt/app 0x1000 D 3\n"},
+     "a.C % sorts\nb.C %\na.D %\nb.D %\na.S = a.C - 1e0 * min(a.D, a.C)\nb.S = b.C - 1e0 * min(b.D, b.C)\n",
+     " = 50 . 70 . 20 . 30 . 30 . 40 ."},
+    {"a formula over runs",
+     "<computed name='G' formula='a.C / b.C' percent='yes'/>",
+     {"/opt/app 0x1000 C 5\n", "/opt/app 0x1000 C 10\n"},
+     "a.C % sorts\nb.C %\nG = a.C / b.C %\n",
+     " = 50 . 100 . 0.5 ."},
+    {"chosen columns; an operand that is none is hidden",
+     "<measured name='x' event='D' percent='no'/><computed name='S' formula='C - x' sort='yes'/>",
+     {"/opt/app 0x1000 C 5\n/opt/app 0x1000 D 2\n"},
+     "x\nC % hidden\nS = C - x % sorts\n",
+     " = 20 . 50 . 30 ."},
+    {"one run's column",
+     "<measured name='x' event='C' run='b'/><measured event='C'/>",
+     {"/opt/app 0x1000 C 5\n", "/opt/app 0x1000 C 7\n"},
+     "x % sorts\na.C %\nb.C %\n",
+     " = 70 . 50 . 70 ."},
+    {"summed from the lines",
+     "<computed name='Q' formula='C * C' evaluate='lines'/>",
+     {"/opt/app 0x1000 C 1\n/opt/app 0x2000 C 2\n"},
+     "C % sorts\nQ = C * C\n",
+     " = 30 . 500 ."},
+    {"no run has both operands",
+     "<computed name='S' formula='C - E'/>",
+     {"/opt/app 0x1000 C 1\n", "/opt/app 0x1000 E 1\n"},
+     NULL,
+     NULL},
+    {"an operand listed after the formula",
+     "<computed name='S' formula='C - D'/><measured event='C' sort='yes'/>",
+     {"/opt/app 0x1000 C 5\n/opt/app 0x2000 D 1\n"},
+     "C % sorts\nD % hidden\nS = C - D %\n",
+     " = 50 . 10 . 40 ."},
+};
+
+static struct config *config_from(const char *body, size_t runs)
+{
+    struct config *c = NULL;
+    struct err err = {0};
+    char *text = mem_printf("<hpcview version='1'>%s%s%s</hpcview>", "<run name='a' measurements='a'/>",
+                            runs > 1 ? "<run name='b' measurements='b'/>" : "", body);
+    if (config_read_bytes(text, strlen(text), "c.xml", &c, NULL, &err) < 0)
+        printf("# %s\n", err.msg);
+    mem_free(text);
+    return c;
+}
+
+static void test_metrics(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(metric_cases); i++) {
+        struct config *c = config_from(metric_cases[i].config, metric_cases[i].samples[1] ? 2 : 1);
+        struct made m = make(c, metric_cases[i].samples, modules);
+        CHECK_NAMED((m.status == 0) == (metric_cases[i].metrics != NULL), metric_cases[i].name);
+        if (m.status == 0) {
+            char *metrics = drawn_metrics(m.e), *root = root_values(m.e);
+            CHECK_NAMED(strcmp(metrics, metric_cases[i].metrics) == 0, "metrics");
+            if (strcmp(metrics, metric_cases[i].metrics) != 0)
+                printf("# got:\n%s", metrics);
+            CHECK_STR(root, metric_cases[i].root);
+            CHECK(experiment_check(m.e, &m.err) == 0);
+            mem_free(metrics);
+            mem_free(root);
+        }
+        release(&m);
+    }
+}
+
+static const struct {
+    const char *config, *want;
+} metric_errors[] = {
+    {"<computed name='S' formula='CC - D'/>", "c.xml:1: S: there is no metric 'CC' before this one; did you mean C?"},
+    {"<computed name='S' formula='perf::TASK - D'/>", "c.xml:1: S: there is no metric 'perf::TASK' before this one; "
+                                                      "did you mean \"perf::TASK-CLOCK\", with the quotes?"},
+    {"<computed name='S' formula='C'/><computed name='C' formula='1'/>", "c.xml:1: there is a metric 'C' already"},
+    {"<measured event='X1234567'/>", "c.xml:1: no event 'X1234567' was measured; there are C, D, perf::TASK-CLOCK"},
+    {"<measured event='perf::TASK-CLACK'/>",
+     "c.xml:1: no event 'perf::TASK-CLACK' was measured; did you mean 'perf::TASK-CLOCK'?"},
+    {"<computed name='A' formula='B'/><computed name='B' formula='A'/>",
+     "c.xml:1: A: there is no metric 'B' before this one; did you mean C?"},
+};
+
+static void test_metric_errors(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(metric_errors); i++) {
+        const char *samples[] = {"/opt/app 0x1000 C 1\n/opt/app 0x1000 D 2\n/opt/app 0x1000 perf::TASK-CLOCK 2\n",
+                                 NULL};
+        struct made m = make(config_from(metric_errors[i].config, 1), samples, modules);
+        CHECK_INT(m.status, -1);
+        CHECK_STR(m.err.msg, metric_errors[i].want);
+        release(&m);
+    }
+}
+
+static void test_threads(void)
+{
+    struct config *c = config_create();
+    const char *samples[] = {"/opt/app 0x1000 C 1\nthread\n/opt/app 0x1000 C 2\nprocess 3\n/opt/app 0x2000 C 4\n",
+                             NULL};
+    config_add_measurement(c, "r");
+    config_set_per_thread(c, true);
+    struct made m = make(c, samples, modules);
+    if (CHECK_INT(m.status, 0)) {
+        char *metrics = drawn_metrics(m.e), *root = root_values(m.e);
+        CHECK_NAMED(strcmp(metrics, "C % sorts\nC[p0.0] %\nC[p0.1] %\nC[3.0] %\n") == 0, "a column for every thread");
+        CHECK_STR(root, " = 70 . 10 . 20 . 40 .");
+        mem_free(metrics);
+        mem_free(root);
+    }
+    release(&m);
+}
+
+static void test_large_sums(void)
+{
+    /* 2^53 + 1 has no double; the sum of two such columns has, and must be exact */
+    struct hpcprof *p = profile_from("/opt/app 0x1000 C 1\n/opt/app 0x2000 C 1\n");
+    struct structure_source source = {drawn_scopes, (void *)modules};
+    struct input input = {p, 0};
+    struct config *c = config_create();
+    struct experiment *e = NULL;
+    struct err err = {0};
+    config_add_measurement(c, "r");
+    p->counts[0].value = p->counts[1].value = (1ull << 53) + 1;
+    CHECK_INT(experiment_from(c, &input, 1, &source, NULL, &e, NULL, &err), 0);
+    CHECK(e && e->inclusive[0] == 18014398509481986.0);
+    experiment_free(e);
+    p->counts[0].value = UINT64_MAX;
+    CHECK_INT(experiment_from(c, &input, 1, &source, NULL, &e, NULL, &err), -1);
+    CHECK_STR(err.msg, "the counts of 'C' add up to more than 64 bits hold; the measurement is damaged");
+    hpcprof_free(p);
+    config_free(c);
+}
+
+/* The same samples in another order, in two files: the same experiment. */
+static void test_order(void)
+{
+    const char *forwards[] = {cases[1].samples, NULL};
+    const char *backwards[] = {
+        "[anonymous] 0x7 C 1\n/gone.so 0x110 C 3\n/usr/lib/libfoo.so 0x110 C 2\n/opt/app 0x9000 C 1\n"
+        "/opt/app 0x3000 C 1\n/opt/app 0x2010 C 1\n/opt/app 0x2000 C 90\n/opt/app 0x2000 C 4\n",
+        NULL};
+    struct config *c = config_create(), *d = config_create();
+    config_add_measurement(c, "r");
+    config_add_measurement(d, "r");
+    struct made a = make(c, forwards, modules), b = make(d, backwards, modules);
+    char *x = drawn(a.e), *y = drawn(b.e);
+    CHECK_STR(x, y);
+    mem_free(x);
+    mem_free(y);
+    release(&a);
+    release(&b);
+}
+
+int main(void)
+{
+    test_places();
+    test_metrics();
+    test_metric_errors();
+    test_threads();
+    test_large_sums();
+    test_order();
+    return tap_done();
+}
