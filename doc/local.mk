@@ -3,6 +3,7 @@ EXTRA_DIST += %D%/ARCHITECTURE.md %D%/HACKING.md
 dist_man_MANS += %D%/man/hpcview.1
 EXTRA_DIST += %D%/formats/database.md
 dist_man_MANS += %D%/man/hpcview-open.1
+dist_man_MANS += %D%/man/hpcview-run.1
 dist_man_MANS += %D%/man/hpcview-import.1
 dist_man_MANS += %D%/man/hpcview-init.1
 dist_man_MANS += %D%/man/hpcview-build.1

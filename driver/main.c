@@ -9,6 +9,7 @@
 
 static const struct command *const commands[] = {
     /* in the order a user meets them */
+    &command_run,
     &command_record,
     &command_events,
     &command_info,

@@ -86,17 +86,23 @@ static int add_options(struct config *config, const char *command, struct err *e
     return 0;
 }
 
-int wanted_config(struct session *s, const char *command, int argc, char **argv, struct config **config)
+int wanted_options(struct session *s, const char *command, struct config *config)
 {
-    *config = NULL;
-    int status = add_operands(s, command, argc, argv, config);
-    if (status == 0)
-        status = add_options(*config, command, &s->err);
+    int status = add_options(config, command, &s->err);
     vec_release(&opt.metrics);
     vec_release(&opt.structures);
     vec_release(&opt.sources);
     vec_release(&opt.replaces);
     vec_release(&opt.debug_dirs);
+    return status;
+}
+
+int wanted_config(struct session *s, const char *command, int argc, char **argv, struct config **config)
+{
+    *config = NULL;
+    int status = add_operands(s, command, argc, argv, config);
+    if (status == 0)
+        status = wanted_options(s, command, *config);
     if (status < 0) {
         config_free(*config);
         *config = NULL;

@@ -14,6 +14,9 @@ extern const struct option_row wanted_rows[];
    options' strings are argv's; call once. */
 int wanted_config(struct session *, const char *command, int argc, char **argv, struct config **);
 
+/* What the options alone say, added to `config`. */
+int wanted_options(struct session *, const char *command, struct config *);
+
 /* ---- cmd_build.c, for run too ---- */
 
 extern const struct option_row build_rows[]; /* -o, --single-file, --no-sources */

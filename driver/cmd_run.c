@@ -1,0 +1,110 @@
+/* hpcview run: record, recover structure, build: one command from a program to its database. */
+#include "driver/record_options.h"
+#include "driver/wanted.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static const struct option_row *const tables[] = {build_rows, record_option_rows, wanted_rows, NULL};
+
+struct places { /* where the results go: the measurement lies beside the database, to be built again with other options
+                 */
+    char *database, *measurements;
+};
+
+static bool taken(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+/* hpcview-NAME.db and hpcview-NAME.measurements, with a number where either is taken: nobody loses yesterday's run. */
+static struct places default_places(const char *program)
+{
+    const char *ending = build_single_file() ? "html" : "db";
+    struct places p = {0};
+    for (unsigned i = 1; !p.database || taken(p.database) || taken(p.measurements); i++) {
+        char number[16] = "";
+        if (i > 1)
+            snprintf(number, sizeof number, "-%u", i);
+        mem_free(p.database);
+        mem_free(p.measurements);
+        p.database = mem_printf("hpcview-%s%s.%s", path_base(program), number, ending);
+        p.measurements = mem_printf("hpcview-%s%s.measurements", path_base(program), number);
+    }
+    return p;
+}
+
+/* "out/heat.db" has its measurements in "out/heat.measurements". */
+static struct places given_places(const char *database)
+{
+    static const char *const endings[] = {".db", ".html"};
+    size_t n = strlen(database);
+    while (n > 1 && database[n - 1] == '/')
+        n--;
+    char *stem = mem_strndup(database, n);
+    for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+        if (str_ends(stem, endings[i]) && strlen(path_base(stem)) > strlen(endings[i]))
+            stem[strlen(stem) - strlen(endings[i])] = '\0';
+    struct places p = {mem_strdup(database), mem_printf("%s.measurements", stem)};
+    mem_free(stem);
+    return p;
+}
+
+/* A database that -o names is replaced, and so is its measurement; but a folder with anything else in it is left alone.
+ */
+static int clear_measurements(const char *path, struct err *err)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    int status = 0;
+    if (!dir)
+        return 0;
+    while (status == 0 && (entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            !str_ends(entry->d_name, HPCPROF_SUFFIX))
+            status = err_set(err, ERR_SYSTEM,
+                             "%s: holds %s, which is no measurement; move it away, or give the database another name",
+                             path, entry->d_name);
+    closedir(dir);
+    return status == 0 ? dir_remove_tree(path, err) : status;
+}
+
+static int record_and_build(struct session *s, struct config *config, const struct places *p, char **argv)
+{
+    int wait_status;
+    config_add_measurement(config, p->measurements);
+    if (wanted_options(s, "run", config) < 0) /* before the program runs: a typing error must not cost a run */
+        return -1;
+    if (clear_measurements(p->measurements, &s->err) < 0 || record_program(s, p->measurements, argv, &wait_status) < 0)
+        return -1;
+    if (WIFSIGNALED(wait_status))
+        warnings_add(s->warnings, "%s was ended by signal %d", path_base(argv[0]), WTERMSIG(wait_status));
+    if (build_database(s, config, p->database) < 0)
+        return -1;
+    return record_exit_status(wait_status);
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    if (argc == 0)
+        return err_set(&s->err, ERR_USAGE, "run: which program? hpcview run [options] -- PROGRAM ARGS");
+    struct places p = build_output() ? given_places(build_output()) : default_places(argv[0]);
+    struct config *config = config_create();
+    int status = record_and_build(s, config, &p, argv);
+    config_free(config);
+    mem_free(p.database);
+    mem_free(p.measurements);
+    return status;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .synopsis = "[options] [--] PROGRAM ARGS",
+    .summary = "run a program and show where its time goes",
+    .options = tables,
+    .stops_at_operand = true,
+    .run = run,
+};
