@@ -280,16 +280,22 @@ static void find_build_id(uint64_t address, uint64_t size, char *to, size_t room
     }
 }
 
-/* The mapping of the same file that holds its ELF header: the nearest one at or before `r`. */
+/* The mapping of the same file that holds its ELF header: the nearest one at or before `r`; or, for a part of the file
+   that the program has mapped once more somewhere else (node does so with its built-in functions), any. */
 static const struct range *header_range(const struct range *r)
 {
-    const struct range *first = ranges.items;
-    for (;; r--) {
-        if (r->offset == 0)
-            return r;
-        if (r == first || strcmp(hpcrec_string(r[-1].path), hpcrec_string(r->path)) != 0)
-            return NULL;
+    const struct range *all = ranges.items;
+    const char *path = hpcrec_string(r->path);
+    for (const struct range *head = r;; head--) {
+        if (head->offset == 0)
+            return head;
+        if (head == all || strcmp(hpcrec_string(head[-1].path), path) != 0)
+            break;
     }
+    for (size_t i = 0; i < ranges.count; i++)
+        if (all[i].offset == 0 && strcmp(hpcrec_string(all[i].path), path) == 0)
+            return &all[i];
+    return NULL;
 }
 
 /* Link-time address of the mapping's start, and the build id. Without readable headers: the file offset. */
