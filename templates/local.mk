@@ -33,9 +33,9 @@ else
 endif
 
 # The page's tests. page.sh needs the programs of htmlgen/.
-TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh
+TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh tests/page/open.sh
 tests/page/page.log: htmlgen/make_database$(EXEEXT)
-EXTRA_DIST += tests/page/page.sh tests/page/page.mjs
+EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/open.sh
 
 clean-local: page-clean
 page-clean:

@@ -1,6 +1,6 @@
 // What a place is called, in parts a view can style.
 
-import { Kind, type Model, NONE, type PlaceIx, Role } from '../model/data';
+import { Kind, type Metric, type Model, NONE, type PlaceIx, Role } from '../model/data';
 
 export interface Label {
   readonly text: string;
@@ -13,6 +13,9 @@ export const baseName = (path: string): string => path.slice(path.lastIndexOf('/
 export function fileName(model: Model, file: number): string {
   return file === NONE ? '' : model.files[file].name;
 }
+
+/** A metric's name where there is little room: without PAPI's component in front. Tooltips and About have the whole. */
+export const shortName = (metric: Metric): string => metric.displayName.replace(/^[a-z_]+::(?=.)/, '');
 
 /** "heat.f90:52–60", with the base name of the file. */
 export function lineRange(model: Model, place: PlaceIx): string {

@@ -1,6 +1,6 @@
 // The scope tree: children, order, the rows that are visible, the hot path.
 
-import { columnValues, type Column, type Model, NONE, type PlaceIx, type Places } from '../model/data';
+import { columnValues, type Column, type FileIx, Kind, type Model, NONE, type PlaceIx, type Places } from '../model/data';
 import type { Matcher } from './search';
 
 export interface Children {
@@ -129,4 +129,23 @@ export function subtree(children: Children, place: PlaceIx, limit: number): Plac
     for (let i = children.start[at]; i < children.start[at + 1]; i++) todo.push(children.list[i]);
   }
   return found;
+}
+
+export interface SourceLines {
+  readonly file: FileIx;
+  readonly first: number; // 0: the file alone
+  readonly last: number;
+}
+
+/** The source to show with a place: its own lines; of an inlined call whose lines are unknown, the call. null: none is known; undefined: the
+    place is above files and has nothing to say. */
+export function sourceOf(model: Model, place: PlaceIx): SourceLines | null | undefined {
+  const { places } = model;
+  if (places.kind[place] < Kind.File) return undefined;
+  const file = places.file[place];
+  const first = places.lineFirst[place];
+  if (places.kind[place] === Kind.Inline && (file === NONE || first === 0) && places.callFile[place] !== NONE)
+    return { file: places.callFile[place], first: places.callLine[place], last: places.callLine[place] };
+  if (file === NONE) return null;
+  return places.kind[place] === Kind.File ? { file, first: 0, last: 0 } : { file, first, last: Math.max(first, places.lineLast[place]) };
 }

@@ -11,7 +11,8 @@ export type Action =
   | { readonly type: 'expand'; readonly places: readonly PlaceIx[] }
   | { readonly type: 'collapse'; readonly places: readonly PlaceIx[] }
   | { readonly type: 'collapse-all' }
-  | { readonly type: 'select'; readonly place: PlaceIx | null; readonly source: SourceMark | null; readonly reveal: readonly PlaceIx[]; readonly passing?: boolean }
+  // source undefined: leave what is shown; null: there is none to show
+  | { readonly type: 'select'; readonly place: PlaceIx | null; readonly source: SourceMark | null | undefined; readonly reveal: readonly PlaceIx[]; readonly passing?: boolean }
   | { readonly type: 'show-source'; readonly source: SourceMark }
   | { readonly type: 'panel'; readonly panel: Panel }
   | { readonly type: 'restore'; readonly state: Partial<State>; readonly reveal: readonly PlaceIx[] };

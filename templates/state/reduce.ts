@@ -39,7 +39,7 @@ export function reduce(state: State, action: Action): State {
       return {
         ...state,
         selected: action.place,
-        source: action.source ?? state.source,
+        source: action.source === undefined ? state.source : action.source,
         expanded: withPlaces(state.expanded, action.reveal),
       };
     case 'show-source':

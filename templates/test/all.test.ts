@@ -9,7 +9,7 @@ import { fileCosts, lineCosts, lineIndex, placesOnLine } from '../logic/lines';
 import { Tables } from '../logic/rows';
 import { matcherFor } from '../logic/search';
 import { languageOf, type LineState, tokenize } from '../logic/syntax';
-import { ancestors, childrenOf, hotPath, markMatches, SortedChildren, subtree, visibleRows } from '../logic/tree';
+import { ancestors, childrenOf, hotPath, markMatches, SortedChildren, sourceOf, subtree, visibleRows } from '../logic/tree';
 import { isStep } from '../state/actions';
 import { reduce } from '../state/reduce';
 import type { State } from '../state/state';
@@ -90,6 +90,9 @@ function testTree(): void {
   equal(hotPath(m, children, columnOf(0, true), 0).length, 6, 'and is by inclusive values whatever the column');
   equal(hotPath(m, children, B, 3).map((p) => labelOf(m, p).text), ['main', 'loop at x.c:5–9', 'dot', 'loop at y.h:42–44', 'y.h:43'], 'from any place, by any metric');
   equal(ancestors(m.places, 6), [5, 3, 2, 1, 0], 'ancestors, the nearest first');
+  equal([sourceOf(m, 5), sourceOf(m, 2), sourceOf(m, 1), sourceOf(m, 18)], [{ file: 0, first: 5, last: 9 }, { file: 0, first: 0, last: 0 }, undefined, null], 'the source of a loop, a file, a module, a file without name');
+  const lost = model('program p\n  module a\n    file x.c\n      proc f 1-9 @x.c\n        inline g <x.c:4\n          line 4 @x.c = 1 1');
+  equal(sourceOf(lost, 4), { file: 0, first: 4, last: 4 }, 'an inlined call without lines of its own shows the call');
   equal(subtree(children, 3, 100).length, 6, 'everything that can be opened below');
   equal(subtree(children, 3, 2).length, 2, 'within the limit');
 }

@@ -1,9 +1,11 @@
 // Where the numbers come from: runs, events, warnings.
 
 import { columnOf, type Metric, type Process } from '../model/data';
-import { formatExact } from '../logic/format';
+import { formatExact, formatScaled } from '../logic/format';
 import type { App } from './app';
 import { button, h, visible } from './dom';
+
+const NUMBERS = ['Rank', 'Threads', 'Seconds', 'Period', 'Samples', 'Total'];
 
 function when(p: Process): string {
   return p.startMs > 0 ? new Date(p.startMs).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC') : '';
@@ -23,7 +25,7 @@ function runs(processes: readonly Process[]): HTMLElement {
   const ranks = some.some((p) => p.rank >= 0);
   return h('div', { class: 'scroll-x' },
     h('table', { class: 'facts' },
-      h('thead', null, h('tr', null, ...[ranks ? 'Rank' : '', 'Command', 'Host', 'Processor', 'Threads', 'Start', 'Seconds', 'End', 'Measurement'].filter(Boolean).map((t) => h('th', { scope: 'col' }, t)))),
+      h('thead', null, h('tr', null, ...[ranks ? 'Rank' : '', 'Command', 'Host', 'Processor', 'Threads', 'Start', 'Seconds', 'End', 'Measurement'].filter(Boolean).map((t) => h('th', { scope: 'col', class: NUMBERS.includes(t) && 'n' }, t)))),
       h('tbody', null, ...some.map((p) => h('tr', null,
         ranks ? h('td', { class: 'n' }, p.rank >= 0 ? String(p.rank) : '') : null,
         h('td', { class: 'code' }, visible(p.command)), h('td', null, visible(p.host)), h('td', { title: visible(p.kernel) }, visible(p.machine)),
@@ -38,14 +40,19 @@ function samples(app: App, m: Metric, i: number): string {
   return formatExact(Math.round(total / m.period));
 }
 
+function total(app: App, m: Metric, i: number): string {
+  const column = columnOf(i, false);
+  return m.summed ? formatExact(app.total(column)) : formatScaled(app.total(column), app.scale(column));
+}
+
 function metrics(app: App): HTMLElement {
   return h('div', { class: 'scroll-x' },
     h('table', { class: 'facts' },
-      h('thead', null, h('tr', null, ...['Metric', 'Event or formula', 'Period', 'Samples', 'Total', 'Unit', ''].map((t) => h('th', { scope: 'col' }, t)))),
+      h('thead', null, h('tr', null, ...['Metric', 'Event or formula', 'Period', 'Samples', 'Total', 'Unit', ''].map((t) => h('th', { scope: 'col', class: NUMBERS.includes(t) && 'n' }, t)))),
       h('tbody', null, ...app.model.metrics.map((m, i) => h('tr', null,
         h('th', { scope: 'row' }, visible(m.displayName)), h('td', { class: 'code' }, visible(m.formula ? `= ${m.formula}` : m.event)),
         h('td', { class: 'n' }, m.formula ? '' : m.period ? formatExact(m.period) : 'exact'), h('td', { class: 'n' }, samples(app, m, i)),
-        h('td', { class: 'n' }, formatExact(app.total(columnOf(i, false)))), h('td', null, visible(m.unit)),
+        h('td', { class: 'n' }, total(app, m, i)), h('td', { class: 'unit' }, visible(m.unit)),
         h('td', { class: 'muted' }, visible(m.description), m.estimated ? ' Estimated: counted part of the time and scaled up.' : ''))))));
 }
 

@@ -1,12 +1,12 @@
 // What the panes share: the model, the state, and the handful of things a user does that touch more than one pane.
 
-import { type Column, columnOf, Kind, metricOf, type Model, NONE, type PlaceIx } from '../model/data';
+import { type Column, columnOf, metricOf, type Model, type PlaceIx } from '../model/data';
 import { SourceTexts } from '../model/load';
 import { type LineIndex, lineIndex, placesOnLine } from '../logic/lines';
 import { Memo, type Table, Tables } from '../logic/rows';
 import { type Scale, scaleAmong, scaleFor } from '../logic/format';
-import { ancestors, hotPath, subtree } from '../logic/tree';
-import type { SourceMark, State } from '../state/state';
+import { ancestors, hotPath, sourceOf, subtree } from '../logic/tree';
+import type { State } from '../state/state';
 import { Store } from '../state/store';
 
 /** Opening a whole tree of a million scopes at once helps nobody. */
@@ -104,13 +104,7 @@ export class App {
   // ---- what users do ----
 
   select(place: PlaceIx, passing = false): void {
-    const { places } = this.model;
-    const file = places.file[place];
-    let source: SourceMark | null = null;
-    if (file !== NONE && places.kind[place] >= Kind.File)
-      source = { file, first: places.lineFirst[place], last: Math.max(places.lineFirst[place], places.lineLast[place]) };
-    if (places.kind[place] === Kind.File && source) source = { file, first: 0, last: 0 };
-    this.store.dispatch({ type: 'select', place, source, reveal: ancestors(places, place), passing });
+    this.store.dispatch({ type: 'select', place, source: sourceOf(this.model, place), reveal: ancestors(this.model.places, place), passing });
   }
 
   selectInTree(place: PlaceIx): void {

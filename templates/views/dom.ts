@@ -29,20 +29,23 @@ export function visible(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+
 /** What the user likes, kept by the browser where it lets us. */
+const chosen = new Map<string, string>();
 export const preference = {
   get(key: string): string | null {
     try {
-      return localStorage.getItem(`hpcview-${key}`);
+      return chosen.get(key) ?? localStorage.getItem(`hpcview-${key}`);
     } catch {
       return null;
     }
   },
   set(key: string, value: string): void {
+    chosen.set(key, value);
     try {
       localStorage.setItem(`hpcview-${key}`, value);
     } catch {
-      /* file:// or private: then it lasts as long as the page */
+      /* private browsing: then it lasts as long as the page */
     }
   },
 };

@@ -2,6 +2,7 @@
 
 import { metricOf } from '../model/data';
 import { formatExact, formatPercent, formatScaled, share } from '../logic/format';
+import { shortName } from '../logic/labels';
 import { fileCosts } from '../logic/lines';
 import { Memo } from '../logic/rows';
 import { compareValues } from '../logic/tree';
@@ -52,7 +53,7 @@ export class FilesPane {
       const all = app.model.files.map((_, f) => f);
       return all.sort((a, b) => compareValues(this.values[a], this.values[b], true) || a - b);
     });
-    this.caption.textContent = `${visible(app.model.metrics[metricOf(column)].displayName)} ${visible(app.scale(column).unit)}`;
+    this.caption.textContent = `${visible(shortName(app.model.metrics[metricOf(column)]))} ${visible(app.scale(column).unit)}`;
     this.rows.reset(this.files.length);
     const row = this.files.indexOf(shown);
     this.rows.reveal(row, 'near');

@@ -1,8 +1,9 @@
 // The source pane: text with what each line costs beside it.
 
-import { type Column, metricOf, NONE, type SourceFile } from '../model/data';
+import { type Column, Kind, metricOf, NONE, type SourceFile } from '../model/data';
 import type { SourceLines } from '../model/load';
 import { formatExact, formatPercent, formatScaled, plural } from '../logic/format';
+import { kindName, labelOf, shortName } from '../logic/labels';
 import { hottestLine, type LineCost, lineCosts } from '../logic/lines';
 import { Memo } from '../logic/rows';
 import { Colouring, languageOf } from '../logic/syntax';
@@ -65,7 +66,7 @@ export class SourcePane {
     if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
     this.drawn = inputs;
     if (!source) {
-      this.drawNothing('', 'Select a row of the table, or a file above, to see its source here.');
+      this.drawNothing('', this.whyNoSource());
       return;
     }
     const file = app.model.files[source.file];
@@ -92,6 +93,12 @@ export class SourcePane {
     this.rows.reset(lines.length);
     this.drawMarks(costs);
     this.reveal(costs);
+  }
+
+  private whyNoSource(): string {
+    const { model, state } = this.app;
+    if (state.selected === null || model.places.kind[state.selected] < Kind.File) return 'Select a row of the table, or a file, to see its source here.';
+    return `No source is known for this ${kindName(model.places.kind[state.selected])}, “${labelOf(model, state.selected).text}”: its module has no debug information there. Compile with -g; for libraries install their debug symbols.`;
   }
 
   private lineCosts(): Map<number, LineCost> {
@@ -155,7 +162,7 @@ export class SourcePane {
     if (!metric) return;
     const unit = app.state.exact ? metric.unit : app.scaleAmong(column, this.hottest).unit;
     this.columnHead.replaceChildren(
-      h('span', { class: 'source-head-metric', title: 'The metric the table is sorted by, for each line, added up over all its places' }, visible(metric.displayName), unit && h('span', { class: 'muted' }, ` ${visible(unit)}`)),
+      h('span', { class: 'source-head-metric', title: 'The metric the table is sorted by, for each line, added up over all its places' }, visible(shortName(metric)), unit && h('span', { class: 'muted' }, ` ${visible(unit)}`)),
     );
   }
 

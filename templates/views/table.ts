@@ -2,13 +2,15 @@
 
 import { type Column, isExclusive, Kind, metricOf, NONE, type PlaceIx } from '../model/data';
 import { formatExact, formatPercent, formatScaled, type Scale, share } from '../logic/format';
-import { describe, labelOf, surroundings } from '../logic/labels';
+import { describe, labelOf, shortName, surroundings } from '../logic/labels';
 import type { Table } from '../logic/rows';
 import type { App } from './app';
-import { button, h, visible } from './dom';
+import { button, h, preference, visible } from './dom';
 import { VirtualRows } from './rows';
 
 const ROW = 22;
+const NARROWEST_NAME = 240;
+const NARROWEST_METRIC = 124;
 const GLYPHS = ['◆', '▣', '▤', 'ƒ', '⤷', '↻', '·'] as const;
 
 export function columnTitle(app: App, column: Column): string {
@@ -46,6 +48,7 @@ export class TablePane {
     this.grid.addEventListener('keydown', (event) => this.onKey(event));
     this.body.addEventListener('click', (event) => this.onClick(event));
     this.body.addEventListener('dblclick', (event) => this.onDoubleClick(event));
+    new ResizeObserver(() => this.layOut(this.app.columns().length)).observe(this.grid);
   }
 
   focus(): void {
@@ -63,10 +66,8 @@ export class TablePane {
     this.drawn = inputs;
     this.grid.setAttribute('role', this.table.isTree ? 'treegrid' : 'grid');
     this.grid.setAttribute('aria-label', this.table.isTree ? 'Scope tree' : 'Flat table');
-    this.grid.classList.toggle('exact', state.exact);
     this.grid.setAttribute('aria-rowcount', String(this.table.count + 1));
-    this.grid.style.setProperty('--columns', `minmax(${this.nameWidth()}px, 1fr) repeat(${columns.length}, var(--metric))`);
-    this.grid.style.setProperty('--width', `calc(${this.nameWidth()}px + ${columns.length} * var(--metric))`);
+    this.layOut(columns.length);
     this.scales = new Map(columns.map((c) => [c, app.tableScale(c)]));
     this.drawHead(columns);
     this.linkedRows = this.findLinkedRows();
@@ -85,8 +86,34 @@ export class TablePane {
     return rows;
   }
 
-  private nameWidth(): number {
-    return Math.max(240, Math.min(400, this.grid.clientWidth * 0.5));
+  /** The name column takes half, or what the user drew it to; few metrics may be wider, for their names. */
+  private layOut(columns: number): void {
+    const width = this.grid.clientWidth;
+    const wanted = Number(preference.get('name-width'));
+    const name = wanted >= NARROWEST_NAME ? Math.min(wanted, Math.max(NARROWEST_NAME, width - 80)) : Math.max(NARROWEST_NAME, Math.min(400, width * 0.5));
+    const metric = this.app.state.exact ? 190 : Math.max(NARROWEST_METRIC, Math.min(166, Math.floor((width - name) / Math.max(columns, 1))));
+    this.grid.style.setProperty('--columns', wanted ? `${name}px repeat(${columns}, ${metric}px)` : `minmax(${name}px, 1fr) repeat(${columns}, ${metric}px)`);
+    this.grid.style.setProperty('--width', `${name + columns * metric}px`);
+  }
+
+  /** The right edge of the name column's head, to be dragged; a double click gives the width back to the page. */
+  private nameHandle(): HTMLElement {
+    const handle = h('span', { class: 'handle', title: 'Drag to make the names wider; double click for the width that fits' });
+    const redraw = (): void => this.layOut(this.app.columns().length);
+    handle.addEventListener('pointerdown', (down) => {
+      handle.setPointerCapture(down.pointerId);
+      const move = (e: PointerEvent): void => {
+        preference.set('name-width', String(Math.max(NARROWEST_NAME, Math.round(e.clientX - this.grid.getBoundingClientRect().left))));
+        redraw();
+      };
+      handle.addEventListener('pointermove', move);
+      handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), { once: true });
+    });
+    handle.addEventListener('dblclick', () => {
+      preference.set('name-width', '');
+      redraw();
+    });
+    return handle;
   }
 
   private revealSelected(sameTable: boolean): void {
@@ -114,13 +141,15 @@ export class TablePane {
           h('span', { class: 'head-bottom' }, visible(bottom), h('span', { class: 'arrow', 'aria-hidden': 'true' }, arrow(by)))));
     const names = { tree: 'Scope', line: 'Line', loop: 'Loop', procedure: 'Procedure', inline: 'Inlined procedure', file: 'File', module: 'Load module' };
     const order = this.table.isTree ? 'in source order' : 'by name';
+    const name = cell(null, 'name', names[app.state.view], sortBy === null ? order : '', `Sort ${order}`);
+    name.append(this.nameHandle());
     this.head.replaceChildren(
-      cell(null, 'name', names[app.state.view], sortBy === null ? order : '', `Sort ${order}`),
+      name,
       ...columns.map((c) => {
         const metric = app.model.metrics[metricOf(c)];
         const unit = app.state.exact ? metric.unit : app.tableScale(c).unit;
         const part = !metric.hasExclusive || app.state.view === 'line' ? '' : isExclusive(c) ? 'excl.' : 'incl.';
-        return cell(c, 'metric', `${metric.displayName}${metric.estimated ? ' ≈' : ''}`, [part, unit].filter(Boolean).join(' · '), columnTitle(app, c));
+        return cell(c, 'metric', `${shortName(metric)}${metric.estimated ? ' ≈' : ''}`, [part, unit].filter(Boolean).join(' · '), columnTitle(app, c));
       }),
     );
   }

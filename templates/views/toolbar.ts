@@ -2,7 +2,7 @@
 
 import { columnOf, isExclusive, metricOf, NONE } from '../model/data';
 import { formatExact, formatScaled, plural } from '../logic/format';
-import { labelOf } from '../logic/labels';
+import { labelOf, shortName } from '../logic/labels';
 import { ancestors } from '../logic/tree';
 import type { Level } from '../logic/flat';
 import { type View, VIEWS } from '../state/state';
@@ -69,7 +69,7 @@ export class TopBar {
         const total = app.total(column);
         const metric = app.model.metrics[m];
         return h('span', { class: 'total', title: `${visible(metric.displayName)}, whole program: ${formatExact(total) || 'no data'} ${visible(metric.unit)}` },
-          h('span', { class: 'muted' }, `${visible(metric.displayName)} `), h('b', null, formatScaled(total, app.scale(column)) || '–'), ` ${visible(app.scale(column).unit)}`);
+          h('span', { class: 'muted' }, `${visible(shortName(metric))} `), h('b', null, formatScaled(total, app.scale(column)) || '–'), ` ${visible(app.scale(column).unit)}`);
       }),
     );
   }

@@ -1,0 +1,35 @@
+#!/bin/sh
+# hpcview open: which address the browser gets, and what is said where there is no database or no browser.
+. "$top_srcdir/tests/lib.sh"
+
+cat >"$scratch/browser" <<END
+#!/bin/sh
+printf '%s\n' "\$1" >"$scratch/opened"
+END
+chmod +x "$scratch/browser"
+BROWSER=$scratch/browser
+export BROWSER
+home=$(cd "$scratch" && pwd -P)
+
+mkdir -p "$scratch/a b#c%é"
+: >"$scratch/a b#c%é/index.html"
+run "$hpcview" open "$scratch/a b#c%é"
+check "a database opens" test "$status" = 0
+check_match "with an address in which nothing is special" "$(cat "$scratch/opened")" "file://$home/a%20b%23c%25%C3%A9/index.html"
+: >"$scratch/single.html"
+run "$hpcview" open "$scratch/single.html"
+check_match "a single file" "$(cat "$scratch/opened")" "file://$home/single.html"
+
+run "$hpcview" open "$scratch/nothing"
+check "no such folder: status 1" test "$status" = 1
+check_match "and which" "$err" "nothing: cannot be opened"
+mkdir "$scratch/other"
+run "$hpcview" open "$scratch/other"
+check_match "a folder that is no database" "$err" "other: is not a database: there is no index.html in it"
+run "$hpcview" open
+check "no operand: status 2" test "$status" = 2
+
+run env BROWSER="$scratch/none" PATH="$scratch/other" "$hpcview" open "$scratch/single.html"
+check "no browser: status 1" test "$status" = 1
+check_match "and the address to open" "$err" "open this yourself: file://$home/single.html"
+done_testing
