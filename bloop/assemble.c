@@ -12,8 +12,6 @@
 
 #include <stdlib.h>
 
-#define NODE_NONE UINT32_MAX
-
 /* More scopes around each other than this are not opened: deeper ones join what is there. XML readers stop at
    LIMIT_XML_DEPTH, and a person long before. (.hpcstruct takes up to three elements per scope.) */
 enum { DEEPEST_NODE = 1000 };
@@ -349,6 +347,11 @@ static void make_loop_nodes(struct assembler *a)
         const struct loop *l = &forest->loops[i];
         const struct loop_place *p = &a->places.items[i];
         uint32_t node = 0, from = INLINE_NONE;
+        if (p->part_of != i) {
+            uint32_t whole = a->loop_node.items[p->part_of];
+            *vec_push(&a->loop_node) = whole;
+            continue;
+        }
         if (l->parent != LOOP_NONE) {
             node = a->loop_node.items[l->parent];
             from = a->places.items[l->parent].inlined;
@@ -362,7 +365,6 @@ static void make_loop_nodes(struct assembler *a)
             s->line_first = p->line;
             s->line_last = p->line_last;
             s->irreducible = l->irreducible;
-            s->role = p->role;
             a->nodes.items[node].loop = i;
         }
         *vec_push(&a->loop_node) = node;
@@ -409,77 +411,6 @@ static void add_loop_ranges(struct assembler *a)
         }
         before_end = cfg->blocks[b].end;
     }
-}
-
-/* ---- instances ---- */
-
-/* One source loop: the same line of the same file in the same callee, called from the same place. A loop inside a loop
-   of the same line is another one (two `for` on one line), so the count of such loops around it belongs to the key. */
-struct loop_key {
-    uint64_t calls; /* hash of the chain of call sites */
-    str_id file;
-    uint32_t line, same_above;
-    uint32_t node;
-    vaddr low;
-};
-
-static int by_key(const void *x, const void *y)
-{
-    const struct loop_key *a = x, *b = y;
-    if (a->calls != b->calls)
-        return a->calls < b->calls ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    if (a->same_above != b->same_above)
-        return a->same_above < b->same_above ? -1 : 1;
-    return a->low < b->low ? -1 : a->low > b->low;
-}
-
-static bool same_loop(const struct loop_key *a, const struct loop_key *b)
-{
-    return a->calls == b->calls && a->file == b->file && a->line == b->line && a->same_above == b->same_above;
-}
-
-static struct loop_key key_of_loop(struct assembler *a, uint32_t node)
-{
-    const struct scope *s = &a->nodes.items[node].scope;
-    struct loop_key k = {.file = s->file, .line = s->line_first, .node = node, .low = a->nodes.items[node].low};
-    for (uint32_t n = a->nodes.items[node].parent; n != NODE_NONE; n = a->nodes.items[n].parent) {
-        const struct scope *up = &a->nodes.items[n].scope;
-        if (up->kind == SCOPE_INLINE) {
-            const uint32_t site[] = {up->name, up->link_name, up->call_file, up->call_line};
-            k.calls = hash_bytes(site, sizeof site, k.calls + 1);
-        } else if (up->kind == SCOPE_LOOP && up->file == k.file && up->line_first == k.line) {
-            k.same_above++;
-        }
-    }
-    return k;
-}
-
-static void number_instances(struct assembler *a)
-{
-    struct VEC(struct loop_key) keys = {0};
-    for (uint32_t i = 0; i < a->nodes.count; i++) {
-        struct scope *s = &a->nodes.items[i].scope;
-        if (s->kind != SCOPE_LOOP)
-            continue;
-        s->instance = s->instances = 1;
-        if (s->line_first)
-            *vec_push(&keys) = key_of_loop(a, i);
-    }
-    qsort(keys.items, keys.count, sizeof *keys.items, by_key);
-    for (size_t i = 0, n; i < keys.count; i += n) {
-        for (n = 1; i + n < keys.count && same_loop(&keys.items[i], &keys.items[i + n]);)
-            n++;
-        for (size_t k = 0; k < n; k++) {
-            struct scope *s = &a->nodes.items[keys.items[i + k].node].scope;
-            s->instance = (uint32_t)k + 1;
-            s->instances = (uint32_t)n;
-        }
-    }
-    vec_release(&keys);
 }
 
 /* ---- the procedure ---- */
@@ -654,6 +585,6 @@ void assemble_function(struct assembler *a, const struct assemble_input *in, str
     find_procedure_lines(a);
     find_inline_lines(a);
     find_lows(a);
-    number_instances(a);
+    assemble_number_instances(a);
     emit(a);
 }

@@ -4,7 +4,8 @@
 
 #include "bloop/bloop_int.h"
 
-#define NO_ROW UINT32_MAX
+#define NO_ROW    UINT32_MAX
+#define NODE_NONE UINT32_MAX
 
 /* A run of instructions of one block with the same line row and the same inlined call around them. */
 struct segment {
@@ -19,7 +20,9 @@ struct loop_place {
     uint32_t inlined; /* the call whose callee holds the loop, INLINE_NONE: the procedure itself */
     str_id file;      /* 0: unknown */
     uint32_t line, line_last;
-    uint8_t role; /* enum loop_role */
+    uint32_t part_of; /* the loop around it that it is only a part of, or itself; see assemble_copies.c */
+    bool packed;      /* its instructions calculate with several numbers at once; only known where it was asked */
+    bool packed_known;
 };
 
 struct interval_owner {
@@ -33,8 +36,9 @@ struct evidence {
     str_id file; /* not the number in the line table: there two numbers may stand for one file */
     uint32_t line;
     uint16_t column;
-    bool exit; /* a branch with one way out of the loop and one that stays */
-    bool stmt; /* the row begins a statement */
+    uint32_t leaves; /* of an exit: the outermost loop that it leaves */
+    bool exit;       /* a branch with one way out of the loop and one that stays */
+    bool stmt;       /* the row begins a statement */
     bool
         fresh; /* the row begins in this block; else it only reaches into it from the block before, which says little */
 };
@@ -85,6 +89,13 @@ struct assembler {
 
 /* assemble_loops.c: fills a->places. */
 void assemble_place_loops(struct assembler *);
+bool assemble_seen_from(struct assembler *, const struct evidence *, uint32_t at, str_id *file, uint32_t *line);
+/* assemble_copies.c: natural loops that are parts, or copies, of one source loop. */
+void assemble_adopt_lines(struct assembler *);
+void assemble_find_parts(struct assembler *);
+void assemble_number_instances(struct assembler *);
+uint64_t assemble_place_key(uint32_t loop, str_id file, uint32_t line, uint16_t column); /* of assembler.around */
+bool assemble_is_packed(struct assembler *, uint32_t loop);
 /* Is `ancestor` (INLINE_NONE: the procedure) `inlined` itself or a call around it? */
 bool assemble_inside(const struct assembler *, uint32_t inlined, uint32_t ancestor);
 /* The call directly below `ancestor` on the way to `inlined`, which is inside it. */

@@ -95,17 +95,25 @@ static bool is_exit(const struct cfg *cfg, const struct loop_forest *forest, uin
     return inside == 1;
 }
 
-/* gcc marks the beginning of a statement with a row of its own in front of the instruction's, at the same address. */
-static bool begins_statement(const struct debug_function *d, uint32_t row)
+/* gcc marks the beginning of a statement with a row of its own in front of the statement's first instruction; what has
+   been moved about since then has rows without the mark. So the mark may be anywhere before in the block. */
+static bool begins_statement(const struct assembler *a, uint32_t row, uint32_t block)
 {
+    enum { FURTHEST = 64 }; /* rows */
+    const struct debug_function *d = a->debug;
     const struct line_row *r = &d->rows[row];
-    for (uint32_t i = row + 1; i-- > 0 && d->rows[i].addr == r->addr;)
+    vaddr begin = a->in->cfg->blocks[block].begin;
+    for (uint32_t i = row, k = 0; d->rows[i].addr >= begin && k < FURTHEST; i--, k++) {
         if (d->rows[i].is_stmt && d->rows[i].line == r->line && d->rows[i].file == r->file)
             return true;
+        if (i == 0)
+            break;
+    }
     return false;
 }
 
-static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, vaddr at, bool exit, bool fresh)
+static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, uint32_t block, vaddr at, uint32_t leaves,
+                         bool fresh)
 {
     const struct line_row *r = &a->debug->rows[row];
     if (r->line == 0 || r->file == DEBUG_NO_FILE)
@@ -115,8 +123,9 @@ static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, vaddr
                                                 .file = assemble_file(a, r->file),
                                                 .line = r->line,
                                                 .column = r->column,
-                                                .exit = exit,
-                                                .stmt = begins_statement(a->debug, row),
+                                                .leaves = leaves,
+                                                .exit = leaves != LOOP_NONE,
+                                                .stmt = begins_statement(a, row, block),
                                                 .fresh = fresh};
 }
 
@@ -133,7 +142,19 @@ static uint32_t row_before(const struct debug_function *d, vaddr addr)
     return low ? (uint32_t)(low - 1) : NO_ROW;
 }
 
-static uint64_t place_key(uint32_t loop, str_id file, uint32_t line, uint16_t column)
+/* A row at the begin of a cold part may be what was valid in the function before it. */
+static bool begins_in(const struct assembler *a, uint32_t row, uint32_t block)
+{
+    vaddr addr = a->debug->rows[row].addr, begin = a->in->cfg->blocks[block].begin;
+    if (addr != begin)
+        return addr > begin;
+    for (size_t i = 0; i < a->in->part_count; i++)
+        if (a->in->parts[i].begin == begin)
+            return begin == a->in->functions->functions[a->in->function].begin;
+    return true;
+}
+
+uint64_t assemble_place_key(uint32_t loop, str_id file, uint32_t line, uint16_t column)
 {
     const uint32_t key[] = {loop, file, line, column};
     return hash_bytes(key, sizeof key, 0);
@@ -159,16 +180,32 @@ static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint
     const struct cfg_block *b = &a->in->cfg->blocks[block];
     const struct line_row *rows = a->debug->rows;
     uint32_t loop = a->in->forest->block_loop[block];
-    bool header = loop != LOOP_NONE && a->in->forest->loops[loop].header == block;
     for (; row <= last; row++) {
         if (row < last && rows[row].addr == rows[row + 1].addr)
             continue;
-        if (header && row < last && rows[row].addr == b->begin && is_nop(a, b->begin, rows[row + 1].addr))
+        if (rows[row].addr == b->begin && is_nop(a, b->begin, row < last ? rows[row + 1].addr : b->end))
             continue;
         if (loop != LOOP_NONE)
-            add_evidence(a, loop, row, rows[row].addr, false, true);
-        *hashmap_put(&a->around, place_key(loop, assemble_file(a, rows[row].file), rows[row].line, rows[row].column)) =
-            1;
+            add_evidence(a, loop, row, block, rows[row].addr, LOOP_NONE, begins_in(a, row, block));
+        *hashmap_put(&a->around,
+                     assemble_place_key(loop, assemble_file(a, rows[row].file), rows[row].line, rows[row].column)) = 1;
+    }
+}
+
+/* For the innermost loop, and those around it that this branch leaves as well. */
+static void collect_exits(struct assembler *a, uint32_t block, uint32_t row)
+{
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t loop = forest->block_loop[block], outermost = LOOP_NONE;
+    vaddr at = a->in->cfg->blocks[block].end - 1;
+    for (uint32_t l = loop; l != LOOP_NONE && is_exit(a->in->cfg, forest, block, l); l = forest->loops[l].parent)
+        outermost = l;
+    if (outermost == LOOP_NONE)
+        return;
+    for (uint32_t l = loop;; l = forest->loops[l].parent) {
+        add_evidence(a, l, row, block, at, outermost, begins_in(a, row, block));
+        if (l == outermost)
+            return;
     }
 }
 
@@ -180,15 +217,13 @@ static void collect_block(struct assembler *a, uint32_t block)
     uint32_t last = b->begin < b->end ? row_before(a->debug, b->end - 1) : NO_ROW;
     if (last == NO_ROW)
         return;
-    /* For the innermost loop, and those around it that this branch leaves as well. */
-    for (uint32_t l = loop; l != LOOP_NONE && is_exit(a->in->cfg, forest, block, l); l = forest->loops[l].parent)
-        add_evidence(a, l, last, b->end - 1, true, a->debug->rows[last].addr >= b->begin);
+    collect_exits(a, block, last);
     uint32_t row = last;
     while (row > 0 && a->debug->rows[row].addr >= b->begin)
         row--;
     if (a->debug->rows[row].addr < b->begin) {
         if (loop != LOOP_NONE)
-            add_evidence(a, loop, row, b->begin, false, false);
+            add_evidence(a, loop, row, block, b->begin, LOOP_NONE, false);
         row++;
     }
     collect_rows(a, block, row, last);
@@ -310,6 +345,11 @@ static bool seen_from(struct assembler *a, uint32_t inlined, uint32_t file, uint
     return *line_seen != 0 && *file_seen != 0;
 }
 
+bool assemble_seen_from(struct assembler *a, const struct evidence *e, uint32_t at, str_id *file, uint32_t *line)
+{
+    return seen_from(a, e->inlined, e->file, e->line, at, file, line);
+}
+
 static str_id file_of_callee(struct assembler *a, uint32_t inlined)
 {
     return assemble_file(a, inlined == INLINE_NONE ? a->debug->decl_file : a->debug->inlines[inlined].decl_file);
@@ -347,7 +387,7 @@ static str_id find_file(const struct loop_view *v, uint32_t at)
 static bool is_from_outside(const struct loop_view *v, const struct evidence *e)
 {
     uint32_t parent = v->a->in->forest->loops[v->loop].parent;
-    return hashmap_get(&v->a->around, place_key(parent, e->file, e->line, e->column)) != HASHMAP_NONE;
+    return hashmap_get(&v->a->around, assemble_place_key(parent, e->file, e->line, e->column)) != HASHMAP_NONE;
 }
 
 /* Smallest lines by kind of evidence, as seen from the loop's callee. */
@@ -420,22 +460,27 @@ static uint32_t choose_line(const struct smallest *s)
  *     0x118a  83    r = work();   begins
  *     0x118a  83                  its first instruction
  *
- * If the line found is that of the first instruction, and it has begun once, then the row before is the keyword's. (The
- * line of a `for` or `while` has begun twice: the loop, and its condition.) 0: no such row. */
-static uint32_t keyword_before(const struct debug_function *d, uint32_t row)
+ * If a statement of the line found begins in the block, and only once, then the row right before is the keyword's. (The
+ * line of a `for` or `while` begins twice: the loop, and its condition.) 0: no such row. */
+static uint32_t keyword_in(const struct debug_function *d, const struct cfg_block *b, vaddr end, uint32_t line)
 {
     enum { FURTHEST = 2 };
-    const struct line_row *first = &d->rows[row];
-    uint32_t begun = 0;
-    for (; d->rows[row].addr == first->addr && d->rows[row].line == first->line && d->rows[row].file == first->file;
-         row--) {
-        begun += d->rows[row].is_stmt;
-        if (row == 0)
-            return 0;
-    }
-    const struct line_row *before = &d->rows[row];
-    bool found = begun == 1 && before->addr == first->addr && before->is_stmt && before->file == first->file &&
-                 before->line < first->line && first->line - before->line <= FURTHEST;
+    uint32_t begun = 0, at = NO_ROW, row = row_before(d, b->begin);
+    if (row == NO_ROW)
+        row = 0;
+    while (row > 0 && d->rows[row - 1].addr >= b->begin)
+        row--;
+    for (; row < d->row_count && d->rows[row].addr < end; row++)
+        if (d->rows[row].addr >= b->begin && d->rows[row].is_stmt && d->rows[row].line == line) {
+            begun++;
+            at = row;
+        }
+    if (begun != 1 || at == 0)
+        return 0;
+    /* (clang's two rows at one address are the procedure's line and the first behind an empty prologue.) */
+    const struct line_row *first = &d->rows[at], *before = first - 1;
+    bool found = !first->prologue_end && at > 1 && before->addr == first->addr && before->is_stmt &&
+                 before->file == first->file && before->line < line && line - before->line <= FURTHEST;
     return found ? before->line : 0;
 }
 
@@ -457,22 +502,27 @@ static uint32_t guard_of(const struct assembler *a, uint32_t loop)
     return UINT32_MAX;
 }
 
+static uint32_t exits_at(const struct loop_view *v, const struct loop_place *p)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < v->count; i++)
+        n += v->evidence[i].exit && v->evidence[i].line == p->line;
+    return n;
+}
+
+/* The keyword's row is in front of the loop's first instruction, or, for a condition that takes several branches (it
+   may begin on a line before its first `&&`), in front of its copy that guards a rotated loop. */
 static uint32_t step_back_to_keyword(const struct loop_view *v, const struct loop_place *p)
 {
     const struct assembler *a = v->a;
-    const struct line_row *rows = a->debug->rows;
     const struct cfg_block *header = &a->in->cfg->blocks[a->in->forest->loops[v->loop].header];
-    uint32_t row = row_before(a->debug, header->begin), keyword, guard = guard_of(a, v->loop);
-    if (p->inlined != INLINE_NONE || row == NO_ROW)
+    uint32_t guard = guard_of(a, v->loop), keyword = 0;
+    if (p->inlined != INLINE_NONE)
         return p->line;
-    if (rows[row].addr == header->begin && rows[row].line == p->line)
-        return (keyword = keyword_before(a->debug, row)) ? keyword : p->line;
-    if (guard == UINT32_MAX)
-        return p->line;
-    row = row_before(a->debug, a->in->cfg->blocks[guard].end - 1);
-    if (row != NO_ROW && rows[row].line == p->line && (keyword = keyword_before(a->debug, row)))
-        return keyword;
-    return p->line;
+    keyword = keyword_in(a->debug, header, header->begin + 1, p->line);
+    if (!keyword && guard != UINT32_MAX && exits_at(v, p) > 1)
+        keyword = keyword_in(a->debug, &a->in->cfg->blocks[guard], a->in->cfg->blocks[guard].end, p->line);
+    return keyword ? keyword : p->line;
 }
 
 /* The control of an OpenMP loop has no line of its own, so that all of the loop seems to be its body. The branch that
@@ -546,7 +596,7 @@ void assemble_place_loops(struct assembler *a)
     a->places.count = a->evidence.count = 0;
     vec_reserve(&a->places, n + 1);
     for (size_t i = 0; i < n; i++)
-        *vec_push(&a->places) = (struct loop_place){INLINE_NONE, 0, 0, 0, LOOP_PLAIN};
+        *vec_push(&a->places) = (struct loop_place){.inlined = INLINE_NONE, .part_of = (uint32_t)i};
     if (!a->debug || n == 0)
         return;
     hashmap_release(&a->around);
@@ -567,4 +617,6 @@ void assemble_place_loops(struct assembler *a)
     }
     mem_free(child_first);
     mem_free(next_child);
+    assemble_adopt_lines(a);
+    assemble_find_parts(a);
 }

@@ -21,7 +21,7 @@ TESTS += %D%/loops_test
 # the scope tree, assemble.c, bloop.c
 %C%_libbloop_a_SOURCES += \
 	%D%/scope_int.h %D%/scope_tree.c %D%/scope_build.c %D%/scope_check.c %D%/scope_xml.c %D%/scope_hpcstruct.c \
-	%D%/scope_outline.c %D%/assemble_int.h %D%/assemble.c %D%/assemble_loops.c %D%/assemble_names.c %D%/bloop.c %D%/cache.c
+	%D%/scope_outline.c %D%/assemble_int.h %D%/assemble.c %D%/assemble_loops.c %D%/assemble_names.c %D%/assemble_copies.c %D%/arch/packed.c %D%/bloop.c %D%/cache.c
 
 EXTRA_PROGRAMS += %D%/bench_decode
 BENCH_TOOLS += %D%/bench_decode

@@ -58,11 +58,11 @@ int while_list(const struct node *p)
     return sum;
 }
 
-int for_list(const struct node *p)
+int for_list(const struct node *p, int f)
 {
     int sum = 0;
     for (; p; p = p->next) /* LOOP depth=1 */
-        sum += p->value;
+        sum += f * p->value;
     return sum;
 }
 
