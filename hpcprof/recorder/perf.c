@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, RECORD_LARGEST = 256 };
+enum { PAGE = 4096, RECORD_LARGEST = 256, SAMPLE_BYTES = 40 };
 
 /* One ring holds what comes in this many drains at the rate asked for. */
 enum { DRAINS_HELD = 4 };
@@ -25,10 +25,43 @@ static unsigned perf_events(void)
     return n;
 }
 
-/* Records carry the event's id only where there are several. */
+/* May we see what happens in the kernel (perf_event_paranoid 1 or less, or CAP_PERFMON)? Asked once. */
+static bool kernel_permitted(void)
+{
+    static enum { UNKNOWN, NO, YES } answer;
+    if (answer == UNKNOWN) {
+        struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .disabled = 1};
+        attr.config = PERF_COUNT_SW_TASK_CLOCK;
+        int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        answer = fd >= 0 ? YES : NO;
+        if (fd >= 0)
+            close(fd);
+    }
+    return answer == YES;
+}
+
+/* Time spent in the kernel is time the program took, and a context switch happens nowhere else; so the kernel's
+   software events count there too, and are charged to the instruction that went there: the system call, the load that
+   faulted. Hardware events keep to PAPI's default domain, user code. */
+static bool counts_kernel(const struct record_event *e)
+{
+    return e->type == PERF_TYPE_SOFTWARE && kernel_permitted();
+}
+
+static bool any_counts_kernel(void)
+{
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+        if (hpcrec.config.events[e].conf.kind == RECORD_PERF && counts_kernel(&hpcrec.config.events[e].conf))
+            return true;
+    return false;
+}
+
+/* Records carry the event's id only where there are several, and the innermost user address only where samples in the
+ * kernel come. */
 static uint64_t sample_type(bool frequency)
 {
-    return PERF_SAMPLE_IP | (perf_events() > 1 ? PERF_SAMPLE_IDENTIFIER : 0) | (frequency ? PERF_SAMPLE_PERIOD : 0);
+    return PERF_SAMPLE_IP | (perf_events() > 1 ? PERF_SAMPLE_IDENTIFIER : 0) | (frequency ? PERF_SAMPLE_PERIOD : 0) |
+           (any_counts_kernel() ? PERF_SAMPLE_CALLCHAIN : 0);
 }
 
 /* With several events in one ring all records must have the same fields. */
@@ -52,14 +85,17 @@ static int open_event(const struct record_event *e, pid_t tid)
     attr.sample_period = e->frequency ? e->frequency : e->period;
     attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     attr.disabled = 1;
-    attr.exclude_kernel = 1; /* PAPI's default domain too; needs no more than perf_event_paranoid 2 */
+    attr.exclude_kernel = !counts_kernel(e);
     attr.exclude_hv = 1;
+    attr.exclude_callchain_kernel = 1;
+    attr.sample_max_stack = attr.sample_type & PERF_SAMPLE_CALLCHAIN ? 1 : 0;
     attr.watermark = 1; /* nobody waits for the ring: no wake-ups, which cost an interrupt each */
     attr.wakeup_watermark = UINT32_MAX;
     return hpcrec_fd_keep((int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-/* Samples a second that one thread can make of an event; events that are not time are guessed at. */
+/* Samples a second that one thread can make of an event. Events that are not time come in bursts: faults by the ten
+ * thousand. */
 static uint64_t rate_of(const struct record_event *e)
 {
     if (e->frequency)
@@ -68,7 +104,7 @@ static uint64_t rate_of(const struct record_event *e)
         return 1000000000 / e->period;
     if (strcmp(e->unit, "cycles") == 0)
         return 4000000000u / e->period;
-    return 1000;
+    return 10000;
 }
 
 static size_t ring_pages(void)
@@ -77,7 +113,7 @@ static size_t ring_pages(void)
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
         if (hpcrec.config.events[e].conf.kind == RECORD_PERF)
             rate += rate_of(&hpcrec.config.events[e].conf);
-    uint64_t bytes = rate * DRAIN_MS / 1000 * DRAINS_HELD * 32;
+    uint64_t bytes = rate * DRAIN_MS / 1000 * DRAINS_HELD * SAMPLE_BYTES;
     while (pages * PAGE < bytes && pages < 128)
         pages *= 2;
     return pages;
@@ -183,6 +219,17 @@ static uint64_t take_u64(const uint8_t **p)
     return v;
 }
 
+/* A call chain of one frame: its length, then PERF_CONTEXT_USER and the address; of a kernel thread's work, nothing. */
+static uint64_t user_address(const uint8_t *p, uint64_t otherwise)
+{
+    for (uint64_t n = take_u64(&p); n > 0 && n <= 4; n--) {
+        uint64_t address = take_u64(&p);
+        if (address < (uint64_t)PERF_CONTEXT_MAX)
+            return address;
+    }
+    return otherwise;
+}
+
 static void use_sample(struct thread *t, const uint8_t *p, uint64_t position)
 {
     uint64_t type = sample_type(any_frequency());
@@ -190,8 +237,13 @@ static void use_sample(struct thread *t, const uint8_t *p, uint64_t position)
     uint64_t pc = take_u64(&p);
     unsigned e = event_of(t, id);
     uint64_t period = hpcrec.config.events[e].conf.period;
-    if (type & PERF_SAMPLE_PERIOD && hpcrec.config.events[e].conf.frequency)
-        period = take_u64(&p);
+    if (type & PERF_SAMPLE_PERIOD) {
+        uint64_t given = take_u64(&p);
+        if (hpcrec.config.events[e].conf.frequency)
+            period = given;
+    }
+    if (pc >> 63 && type & PERF_SAMPLE_CALLCHAIN)
+        pc = user_address(p, pc);
     uint32_t region = region_at(t, position);
     if (hpcrec.measuring)
         hpcrec_count(t->row, e, region, pc, 1, period);
