@@ -122,6 +122,21 @@ need_recording() {
     rm -rf "$scratch/need"
 }
 
+# csv_rows: CSV on the input, its fields on the output with tabs between them (quotes undone, for awk -F '\t').
+csv_rows() {
+    awk '{
+        out = ""; field = ""; quoted = 0
+        for (i = 1; i <= length($0); i++) {
+            c = substr($0, i, 1)
+            if (quoted && c == "\"" && substr($0, i + 1, 1) == "\"") { field = field c; i++ }
+            else if (c == "\"") quoted = !quoted
+            else if (c == "," && !quoted) { out = out field "\t"; field = "" }
+            else field = field c
+        }
+        print out field
+    }'
+}
+
 done_testing() {
     tap_planned=1
     printf '1..%d\n' "$tap_count"

@@ -1,9 +1,15 @@
 dist_check_SCRIPTS += \
-	%D%/headers.sh %D%/run-golden.sh %D%/corpus.sh
-EXTRA_DIST += %D%/lib.sh %D%/README.md
+	%D%/headers.sh %D%/run-golden.sh %D%/corpus.sh \
+	%D%/e2e/example.sh %D%/e2e/bad-input.sh %D%/e2e/page.sh %D%/perf-compare.sh
+EXTRA_DIST += %D%/lib.sh %D%/README.md %D%/e2e/page.mjs
 
 check_LIBRARIES += %D%/libreplay.a
 %C%_libreplay_a_SOURCES = %D%/replay.c
+
+# what the root of a column must be, from the raw counts
+check_PROGRAMS += %D%/e2e/sampled
+%C%_e2e_sampled_SOURCES = %D%/e2e/sampled.c
+%C%_e2e_sampled_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 # ---- make bench -------------------------------------------------------------------
 EXTRA_PROGRAMS += %D%/bench/measure
