@@ -24,6 +24,7 @@ bool hpcrec_needs_papi(void)
 #if defined HAVE_PAPI && !defined HPCREC_STATIC
 
 #include <dlfcn.h>
+#include <linux/perf_event.h>
 #include <papi.h>
 #include <ucontext.h>
 
@@ -34,6 +35,7 @@ bool hpcrec_needs_papi(void)
     X(int, unregister_thread, (void))                                                                                  \
     X(int, create_eventset, (int *))                                                                                   \
     X(int, assign_eventset_component, (int, int))                                                                      \
+    X(int, set_domain, (int))                                                                                          \
     X(int, multiplex_init, (void))                                                                                     \
     X(int, set_multiplex, (int))                                                                                       \
     X(int, event_name_to_code, (const char *, int *))                                                                  \
@@ -84,6 +86,18 @@ static bool find_codes(void)
     return true;
 }
 
+/* The kernel's software events count in the kernel as well where that is permitted, as with the ring. A domain is an
+   event set's, so hardware events among them keep all to PAPI's default, user code. */
+static bool choose_domain(void)
+{
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
+        const struct record_event *conf = &hpcrec.config.events[e].conf;
+        if (conf->kind == RECORD_PAPI && conf->type != PERF_TYPE_SOFTWARE)
+            return true;
+    }
+    return !hpcrec_kernel_permitted() || papi.set_domain(PAPI_DOM_ALL) == PAPI_OK;
+}
+
 static bool load(void)
 {
     if (papi.ready && papi.pid == atomic_load(&hpcrec.pid))
@@ -96,7 +110,7 @@ static bool load(void)
         papi.loaded = true;
     }
     papi.ready = papi.library_init(PAPI_VER_CURRENT) == PAPI_VER_CURRENT && papi.thread_init(thread_id) == PAPI_OK &&
-                 (!hpcrec.config.multiplex || papi.multiplex_init() == PAPI_OK) && find_codes();
+                 (!hpcrec.config.multiplex || papi.multiplex_init() == PAPI_OK) && choose_domain() && find_codes();
     papi.pid = atomic_load(&hpcrec.pid);
     return papi.ready;
 }
@@ -114,10 +128,12 @@ bool hpcrec_papi_load(void)
 static void on_overflow(int set, void *address, long long vector, void *context)
 {
     (void)set;
-    (void)context;
+    uint64_t pc = (uint64_t)(uintptr_t)address;
+    if (pc >> 63) /* in the kernel: the instruction that went there */
+        pc = hpcrec_pc_of(context);
     for (unsigned n = 0; vector; n++, vector = (long long)((unsigned long long)vector >> 1))
         if (vector & 1 && n < EVENTS_MAX)
-            hpcrec_queue_sample(position_event[n], (uint64_t)(uintptr_t)address, 1);
+            hpcrec_queue_sample(position_event[n], pc, 1);
 }
 
 static void say_missing(const char *sentence)

@@ -25,8 +25,7 @@ static unsigned perf_events(void)
     return n;
 }
 
-/* May we see what happens in the kernel (perf_event_paranoid 1 or less, or CAP_PERFMON)? Asked once. */
-static bool kernel_permitted(void)
+bool hpcrec_kernel_permitted(void)
 {
     static enum { UNKNOWN, NO, YES } answer;
     if (answer == UNKNOWN) {
@@ -45,7 +44,7 @@ static bool kernel_permitted(void)
    faulted. Hardware events keep to PAPI's default domain, user code. */
 static bool counts_kernel(const struct record_event *e)
 {
-    return e->type == PERF_TYPE_SOFTWARE && kernel_permitted();
+    return e->type == PERF_TYPE_SOFTWARE && hpcrec_kernel_permitted();
 }
 
 static bool any_counts_kernel(void)

@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <ucontext.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -248,6 +249,21 @@ void hpcrec_perf_drain(struct thread *);
 void hpcrec_perf_totals(struct thread *, struct thread_row *);
 void hpcrec_perf_switch(struct thread *, bool on);
 void hpcrec_perf_end(struct thread *);
+/* Where the signal met the thread: a handler's third argument tells. */
+static inline uint64_t hpcrec_pc_of(const void *context)
+{
+    const ucontext_t *uc = context;
+#if defined __x86_64__
+    return (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+#elif defined __aarch64__
+    return uc->uc_mcontext.pc;
+#else
+#error "where is the program counter on this machine?"
+#endif
+}
+
+/* May we see what happens in the kernel (perf_event_paranoid 1 or less, or CAP_PERFMON)? Asked once. */
+bool hpcrec_kernel_permitted(void);
 uint64_t hpcrec_perf_position(const struct thread *);
 /* papi.c: a signal for each sample */
 bool hpcrec_papi_load(void);

@@ -25,17 +25,6 @@ static clockid_t thread_clock(pid_t tid)
     return (clockid_t)(~(unsigned)tid << 3 | 6);
 }
 
-static uint64_t pc_of(const ucontext_t *uc)
-{
-#if defined __x86_64__
-    return (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
-#elif defined __aarch64__
-    return uc->uc_mcontext.pc;
-#else
-#error "where is the program counter on this machine?"
-#endif
-}
-
 static void on_timer(int sig, siginfo_t *info, void *context)
 {
     (void)sig;
@@ -43,7 +32,7 @@ static void on_timer(int sig, siginfo_t *info, void *context)
         return;
     unsigned e = (unsigned)info->si_value.sival_int;
     if (e < hpcrec.config.event_count)
-        hpcrec_queue_sample(e, pc_of(context), 1 + (uint32_t)info->si_overrun);
+        hpcrec_queue_sample(e, hpcrec_pc_of(context), 1 + (uint32_t)info->si_overrun);
 }
 
 static void install_handler(void)
