@@ -360,6 +360,8 @@ static void narrow(struct form *f, const struct op *op)
     if (f->kind == FORM_CONST && op->size < 8) {
         unsigned shift = 64 - 8u * op->size;
         f->add = op->sign ? (uint64_t)((int64_t)(f->add << shift) >> shift) : f->add << shift >> shift;
+    } else if (f->kind == FORM_ENTRY && f->add == 0 && f->scale == 1 && f->size == op->size) {
+        f->sign = op->sign; /* mov (table,index,4),%eax; cltq */
     } else if (f->kind == FORM_LINEAR && f->scale == 1 && op->size == 4) {
         f->add = (uint64_t)(int64_t)(int32_t)f->add; /* what is added wraps: an index is a small number */
     } else if (f->kind == FORM_LINEAR && f->scale == 1 && !op->sign) {
@@ -427,9 +429,11 @@ static struct form eval_load(struct cfg_work *w, struct op op, struct root def, 
     if (eval_address(w, &op, def.at, depth, &address)) {
         if (indexed && address.kind == FORM_CONST && constant_entry(w, &op, address.add, &f))
             return f;
-        if (address.kind == FORM_LINEAR && (indexed || address.scale > 1) && address.scale > 0 && address.scale <= 64 &&
-            image_section_at(w->in->image, address.add) != NULL)
-            return table_entry(w, &op, &address, def, depth);
+        if (address.kind == FORM_LINEAR && (indexed || address.scale > 1) && address.scale > 0 && address.scale <= 64) {
+            f = table_entry(w, &op, &address, def, depth);
+            if (image_section_at(w->in->image, f.table) != NULL)
+                return f;
+        }
     }
     if (indexed)
         return root_form(def, op.sign ? 0 : values_of_size(op.size));

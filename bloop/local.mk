@@ -13,10 +13,18 @@ noinst_LIBRARIES += %D%/libbloop.a
 	%D%/arch/arch.h %D%/arch/x86_64.c %D%/arch/aarch64.c %D%/cfg_int.h %D%/cfg.c %D%/jumptable.c \
 	%D%/noreturn.c %D%/loops.c
 
-check_PROGRAMS += %D%/loops_test
-TESTS += %D%/loops_test
+check_PROGRAMS += %D%/loops_test %D%/arch_test %D%/cfg_test %D%/code_fuzz
+TESTS += %D%/loops_test %D%/arch_test %D%/cfg_test
+FUZZERS += %D%/code_fuzz
 %C%_loops_test_SOURCES = %D%/loops_test.c
 %C%_loops_test_LDADD = $(ROOM_LDADD)
+%C%_arch_test_SOURCES = %D%/arch_test.c
+%C%_arch_test_LDADD = $(ROOM_LDADD)
+%C%_cfg_test_SOURCES = %D%/cfg_test.c %D%/test_image.h
+%C%_cfg_test_LDADD = $(ROOM_LDADD)
+%C%_code_fuzz_SOURCES = %D%/code_fuzz.c %D%/test_image.h
+%C%_code_fuzz_LDFLAGS = $(FUZZER_FLAGS)
+%C%_code_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
 
 # the scope tree, assemble.c, bloop.c
 %C%_libbloop_a_SOURCES += \
@@ -32,3 +40,4 @@ check_PROGRAMS += %D%/scope_test
 TESTS += %D%/scope_test
 %C%_scope_test_SOURCES = %D%/scope_test.c
 %C%_scope_test_LDADD = $(ROOM_LDADD)
+EXTRA_DIST += tests/corpus/code

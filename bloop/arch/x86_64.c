@@ -50,6 +50,8 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *z)
     case ZYDIS_MNEMONIC_INT3:
         return INSN_PADDING;
     case ZYDIS_MNEMONIC_XBEGIN: /* its target is where an aborted transaction goes on: the code falls through */
+    case ZYDIS_MNEMONIC_XEND:
+    case ZYDIS_MNEMONIC_XABORT:
         return INSN_PLAIN;
     default:
         return z->meta.category == ZYDIS_CATEGORY_COND_BR ? INSN_BRANCH : INSN_PLAIN;
@@ -110,8 +112,15 @@ static bool needs_zydis(unsigned map, unsigned opcode, const struct layout *l)
                (opcode >= 0xd8 && opcode <= 0xdf) /* x87 */ || opcode == 0xc6 || opcode == 0xc7 /* xabort, xbegin */;
     if (map == MAP_0F)
         return opcode <= 0x01 || opcode == 0x0f || opcode == 0x1a || opcode == 0x1b || opcode == 0x1e ||
-               (opcode >= 0x20 && opcode <= 0x27) || opcode == 0xae || opcode == 0xc7;
+               (opcode >= 0x20 && opcode <= 0x27) || opcode == 0xa6 || opcode == 0xa7 || opcode == 0xae ||
+               opcode == 0xc7;
     return opcode >= 0xc8; /* SHA, AES and key locker, CET, MOVDIR: few, and with conditions of their own */
+}
+
+static bool is_prefix(uint8_t b)
+{
+    return (b & 0xf0) == 0x40 || b == 0x66 || b == 0x67 || (b & 0xfc) == 0x64 || (b & 0xe7) == 0x26 || b == 0xf0 ||
+           b == 0xf2 || b == 0xf3;
 }
 
 static struct layout layout_of(const uint8_t *p, size_t n)
@@ -142,6 +151,8 @@ static struct layout layout_of(const uint8_t *p, size_t n)
         else if (b != 0x2e && b != 0x36 && b != 0x3e && b != 0x26 && b != 0x64 && b != 0x65)
             break;
     }
+    if (i > 0 && i < n && (p[i - 1] & 0xf0) == 0x40 && is_prefix(p[i])) /* then it counts for nothing */
+        l.odd = true;
     if (data16) {
         l.odd |= rep;
         l.prefix = PREFIX_66;

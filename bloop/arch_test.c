@@ -1,0 +1,196 @@
+/* The decoders: single instructions by their bytes, and the quick way of x86-64 against Zydis itself. */
+#include "bloop/bloop_int.h"
+#include "tests/tap.h"
+
+#include <Zydis/Zydis.h>
+#include <stdlib.h>
+
+static const struct {
+    enum arch_kind arch;
+    const char *text, *bytes;
+    unsigned length;
+    enum insn_kind kind;
+    vaddr target; /* from address 0x1000 */
+} rows[] = {
+    {ARCH_X86_64, "push %rbp", "55", 1, INSN_PLAIN, 0},
+    {ARCH_X86_64, "mov 0x12345678(%rax,%rbx,8),%rcx", "488b8cd878563412", 8, INSN_PLAIN, 0},
+    {ARCH_X86_64, "mov 0x10(%rip),%eax", "8b0510000000", 6, INSN_PLAIN, 0},
+    {ARCH_X86_64, "movabs $0x1122334455667788,%rax", "48b88877665544332211", 10, INSN_PLAIN, 0},
+    {ARCH_X86_64, "mov $1,%ax", "66b80100", 4, INSN_PLAIN, 0},
+    {ARCH_X86_64, "test $1,%eax", "f7c001000000", 6, INSN_PLAIN, 0},
+    {ARCH_X86_64, "not %eax", "f7d0", 2, INSN_PLAIN, 0},
+    {ARCH_X86_64, "movabs 0x1122334455667788,%al", "a08877665544332211", 9, INSN_PLAIN, 0},
+    {ARCH_X86_64, "je +5", "7405", 2, INSN_BRANCH, 0x1007},
+    {ARCH_X86_64, "jne -16", "0f85f0ffffff", 6, INSN_BRANCH, 0xff6},
+    {ARCH_X86_64, "jrcxz", "e3fe", 2, INSN_BRANCH, 0x1000},
+    {ARCH_X86_64, "loop", "e2fe", 2, INSN_BRANCH, 0x1000},
+    {ARCH_X86_64, "jmp short", "eb10", 2, INSN_JUMP, 0x1012},
+    {ARCH_X86_64, "jmp", "e900010000", 5, INSN_JUMP, 0x1105},
+    {ARCH_X86_64, "call", "e8fbffffff", 5, INSN_CALL, 0x1000},
+    {ARCH_X86_64, "data16 rex.W call, of __tls_get_addr", "6648e800000000", 7, INSN_CALL, 0x1007},
+    {ARCH_X86_64, "addr32 call, relaxed from a slot", "67e800000000", 6, INSN_CALL, 0x1006},
+    {ARCH_X86_64, "call *%rax", "ffd0", 2, INSN_CALL_INDIRECT, 0},
+    {ARCH_X86_64, "call *8(%rax)", "ff5008", 3, INSN_CALL_INDIRECT, 0},
+    {ARCH_X86_64, "jmp *%rax", "ffe0", 2, INSN_JUMP_INDIRECT, 0},
+    {ARCH_X86_64, "notrack jmp *%rax", "3effe0", 3, INSN_JUMP_INDIRECT, 0},
+    {ARCH_X86_64, "jmp *table(,%rax,8)", "ff24c500500000", 7, INSN_JUMP_INDIRECT, 0},
+    {ARCH_X86_64, "push (%rax)", "ff30", 2, INSN_PLAIN, 0},
+    {ARCH_X86_64, "ret", "c3", 1, INSN_RETURN, 0},
+    {ARCH_X86_64, "rep ret", "f3c3", 2, INSN_RETURN, 0},
+    {ARCH_X86_64, "bnd ret", "f2c3", 2, INSN_RETURN, 0},
+    {ARCH_X86_64, "ret $8", "c20800", 3, INSN_RETURN, 0},
+    {ARCH_X86_64, "iretq", "48cf", 2, INSN_RETURN, 0},
+    {ARCH_X86_64, "nop", "90", 1, INSN_PADDING, 0},
+    {ARCH_X86_64, "xchg %ax,%ax", "6690", 2, INSN_PADDING, 0},
+    {ARCH_X86_64, "xchg %rax,%r8", "4990", 2, INSN_PLAIN, 0},
+    {ARCH_X86_64, "pause", "f390", 2, INSN_PLAIN, 0},
+    {ARCH_X86_64, "nopl 0(%rax)", "0f1f00", 3, INSN_PADDING, 0},
+    {ARCH_X86_64, "data16 cs nopw 0(%rax,%rax,1)", "66662e0f1f840000000000", 11, INSN_PADDING, 0},
+    {ARCH_X86_64, "int3", "cc", 1, INSN_PADDING, 0},
+    {ARCH_X86_64, "ud2", "0f0b", 2, INSN_STOP, 0},
+    {ARCH_X86_64, "hlt", "f4", 1, INSN_STOP, 0},
+    {ARCH_X86_64, "endbr64", "f30f1efa", 4, INSN_PLAIN, 0},
+    {ARCH_X86_64, "syscall", "0f05", 2, INSN_PLAIN, 0},
+    {ARCH_X86_64, "lock cmpxchg %esi,(%rdi)", "f00fb137", 4, INSN_PLAIN, 0},
+    {ARCH_X86_64, "xbegin", "c7f800000000", 6, INSN_PLAIN, 0},
+    {ARCH_X86_64, "vfmaddps (FMA4)", "c4e3f968c220", 6, INSN_PLAIN, 0},
+    {ARCH_X86_64, "kmovw %eax,%k1", "c5f892c8", 4, INSN_PLAIN, 0},
+    {ARCH_X86_64, "adcx %eax,%ebx", "660f38f6d8", 5, INSN_PLAIN, 0},
+    {ARCH_X86_64, "vaddps %zmm0,%zmm1,%zmm2", "62f1744858d0", 6, INSN_PLAIN, 0},
+    {ARCH_X86_64, "undefined EVEX opcode: ModRM", "62f67d48ffc0", 6, INSN_BAD, 0},
+    {ARCH_X86_64, "undefined EVEX opcode: ModRM, SIB, compressed displacement", "62f67d48ff442440", 8, INSN_BAD, 0},
+    {ARCH_X86_64, "undefined EVEX opcode of map 3: immediate", "62f37d48ffc011", 7, INSN_BAD, 0},
+    {ARCH_X86_64, "undefined VEX opcode of map 2", "c4e279fec0", 5, INSN_BAD, 0},
+    {ARCH_X86_64, "push %es is no more", "06", 1, INSN_BAD, 0},
+    {ARCH_X86_64, "lea of a register", "8dc0", 1, INSN_BAD, 0},
+    {ARCH_X86_64, "cut short", "488b", 1, INSN_BAD, 0},
+    {ARCH_X86_64, "sixteen bytes of prefixes", "66666666666666666666666666666690", 1, INSN_BAD, 0},
+    {ARCH_AARCH64, "b", "04000014", 4, INSN_JUMP, 0x1010},
+    {ARCH_AARCH64, "b back", "ffffff17", 4, INSN_JUMP, 0xffc},
+    {ARCH_AARCH64, "bl", "02000094", 4, INSN_CALL, 0x1008},
+    {ARCH_AARCH64, "b.eq", "40000054", 4, INSN_BRANCH, 0x1008},
+    {ARCH_AARCH64, "b.al", "4e000054", 4, INSN_JUMP, 0x1008},
+    {ARCH_AARCH64, "cbz w0", "40000034", 4, INSN_BRANCH, 0x1008},
+    {ARCH_AARCH64, "cbnz x0", "e0ffffb5", 4, INSN_BRANCH, 0xffc},
+    {ARCH_AARCH64, "tbz w0, #3", "40001836", 4, INSN_BRANCH, 0x1008},
+    {ARCH_AARCH64, "tbnz x0, #33", "e0ff0fb7", 4, INSN_BRANCH, 0xffc},
+    {ARCH_AARCH64, "br x1", "20001fd6", 4, INSN_JUMP_INDIRECT, 0},
+    {ARCH_AARCH64, "braaz x1", "3f081fd6", 4, INSN_JUMP_INDIRECT, 0},
+    {ARCH_AARCH64, "blr x1", "20003fd6", 4, INSN_CALL_INDIRECT, 0},
+    {ARCH_AARCH64, "ret", "c0035fd6", 4, INSN_RETURN, 0},
+    {ARCH_AARCH64, "retaa", "ff0b5fd6", 4, INSN_RETURN, 0},
+    {ARCH_AARCH64, "nop", "1f2003d5", 4, INSN_PADDING, 0},
+    {ARCH_AARCH64, "bti c", "5f2403d5", 4, INSN_PLAIN, 0},
+    {ARCH_AARCH64, "brk #1000", "007d20d4", 4, INSN_STOP, 0},
+    {ARCH_AARCH64, "udf #0", "00000000", 4, INSN_STOP, 0},
+    {ARCH_AARCH64, "add x0, x1, x2", "2000028b", 4, INSN_PLAIN, 0},
+    {ARCH_AARCH64, "svc #0", "010000d4", 4, INSN_PLAIN, 0},
+    {ARCH_AARCH64, "fmla z0.d, p0/m, z1.d, z2.d (SVE)", "2000e265", 4, INSN_PLAIN, 0},
+    {ARCH_AARCH64, "a word of a group that holds no instruction", "00000002", 4, INSN_BAD, 0},
+    {ARCH_AARCH64, "cut short", "c003", 2, INSN_BAD, 0},
+};
+
+static size_t from_hex(const char *hex, uint8_t *bytes)
+{
+    size_t n = 0;
+    for (; hex[2 * n] != 0; n++)
+        bytes[n] = (uint8_t)strtoul((char[]){hex[2 * n], hex[2 * n + 1], 0}, NULL, 16);
+    return n;
+}
+
+static void test_rows(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        const struct arch *arch = arch_get(rows[i].arch);
+        uint8_t bytes[32];
+        struct insn in;
+        /* Alone and with other bytes behind it: the second time the form is known. */
+        size_t n = from_hex(rows[i].bytes, bytes);
+        uint8_t *exact = mem_alloc(n);
+        memcpy(exact, bytes, n);
+        memset(bytes + n, 0xcc, sizeof bytes - n);
+        bool good = true;
+        for (int again = 0; again < 3; again++) {
+            bool cut = rows[i].kind == INSN_BAD;
+            arch->decode(again == 1 && !cut ? bytes : exact, again == 1 && !cut ? sizeof bytes : n, 0x1000, &in);
+            good &= in.length == rows[i].length && in.kind == rows[i].kind && in.target == rows[i].target;
+        }
+        mem_free(exact);
+        if (!tap_result(good, rows[i].text, __FILE__, __LINE__))
+            printf("# length %u kind %u target %#llx\n", in.length, in.kind, (unsigned long long)in.target);
+    }
+}
+
+/* ---- the table of forms against Zydis --------------------------------------------------- */
+
+static uint64_t seed = 1;
+
+static uint32_t below(uint32_t k)
+{
+    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(seed >> 33) % k;
+}
+
+/* Bytes that are instructions rather than noise: some prefixes, an opcode of some map, then anything. */
+static void random_instruction(uint8_t bytes[16])
+{
+    static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0x2e, 0x3e, 0x64, 0x65, 0xf0, 0x67};
+    unsigned n = 0;
+    for (int i = 0; i < 16; i++)
+        bytes[i] = (uint8_t)below(256);
+    for (unsigned k = below(8); k < 2; k++)
+        bytes[n++] = prefixes[below(sizeof prefixes)];
+    if (below(3) == 0)
+        bytes[n++] = (uint8_t)(0x40 + below(16));
+    unsigned map = below(4);
+    if (map > 0)
+        bytes[n++] = 0x0f;
+    if (map > 1)
+        bytes[n++] = map == 2 ? 0x38 : 0x3a;
+}
+
+static void test_against_zydis(void)
+{
+    const struct arch *arch = arch_get(ARCH_X86_64);
+    ZydisDecoder d;
+    ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    int wrong = 0, wrong_target = 0;
+    for (int i = 0; i < 2000000; i++) {
+        uint8_t bytes[16];
+        random_instruction(bytes);
+        size_t n = below(16) == 0 ? 1 + below(15) : sizeof bytes;
+        struct insn in;
+        ZydisDecodedInstruction z;
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+        arch->decode(bytes, n, 0x400000, &in);
+        bool good = ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&d, NULL, bytes, n, &z));
+        if (good != (in.kind != INSN_BAD) || (good && in.length != z.length)) {
+            if (wrong++ < 5)
+                printf("# %02x %02x %02x %02x %02x %02x: Zydis %d %u, ours %u %u\n", bytes[0], bytes[1], bytes[2],
+                       bytes[3], bytes[4], bytes[5], good, z.length, in.kind, in.length);
+            continue;
+        }
+        if (in.kind != INSN_BRANCH && in.kind != INSN_JUMP && in.kind != INSN_CALL)
+            continue;
+        ZyanU64 target = 0;
+        int at = 0; /* jkzd has a mask register first */
+        bool full = ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d, bytes, n, &z, operands));
+        while (full && at < z.operand_count - 1 && operands[at].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+            at++;
+        if (!full || !ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&z, &operands[at], 0x400000, &target)) ||
+            target != in.target) {
+            wrong_target++;
+            printf("# %02x %02x %02x %02x %02x %02x: Zydis %#llx, ours %#llx\n", bytes[0], bytes[1], bytes[2], bytes[3],
+                   bytes[4], bytes[5], (unsigned long long)target, (unsigned long long)in.target);
+        }
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_INT(wrong_target, 0);
+}
+
+int main(void)
+{
+    test_rows();
+    test_against_zydis();
+    return tap_done();
+}
