@@ -78,6 +78,9 @@ struct arch_detail {
     enum branch_test (*test)(const uint8_t *p, size_t n, vaddr addr, struct op *op);
 };
 
+/* packed.c: is the instruction at p arithmetic on several numbers at once? */
+bool arch_is_packed(enum arch_kind, const uint8_t *p, size_t n);
+
 const struct arch *arch_x86_64(void);
 const struct arch *arch_aarch64(void);
 
