@@ -129,6 +129,35 @@ static void list_parts(struct bloop_binary *b)
     qsort_r(b->parts.items, b->parts.count, sizeof *b->parts.items, by_whole, b->functions->functions);
 }
 
+/* Which functions never return is kept by index, and indices change. */
+static void add_functions(struct bloop_binary *b, const vaddr *entries, size_t count)
+{
+    struct vaddr_list never = {0};
+    for (size_t i = 0; b->noreturn && i < b->functions->count; i++)
+        if (b->noreturn[i])
+            *vec_push(&never) = b->functions->functions[i].begin;
+    functions_add(b->functions, entries, count);
+    if (b->noreturn) {
+        mem_free(b->noreturn);
+        b->noreturn = mem_calloc(b->functions->count + 1, 1);
+    }
+    for (size_t i = 0; i < never.count; i++) {
+        uint32_t f = functions_at(b->functions, never.items[i]);
+        if (f != FUNCTION_NONE && b->functions->functions[f].begin == never.items[i])
+            b->noreturn[f] = 1;
+    }
+    vec_release(&never);
+}
+
+static void know_noreturn(struct bloop_binary *b, bool whole)
+{
+    if (b->noreturn && (b->noreturn_whole || !whole))
+        return;
+    mem_free(b->noreturn);
+    b->noreturn = noreturn_find(b->image, b->functions, whole, b->options.threads);
+    b->noreturn_whole = whole;
+}
+
 struct range_list VEC(struct addr_range);
 
 static int by_begin(const void *a, const void *b)
@@ -567,7 +596,7 @@ static bool add_debug_entries(struct bloop_binary *b, struct warnings *warnings)
         if (kept == 0 || entries.items[kept - 1] != entries.items[i])
             entries.items[kept++] = entries.items[i];
     if (kept)
-        functions_add(b->functions, entries.items, kept);
+        add_functions(b, entries.items, kept);
     vec_release(&entries);
     return b->functions->count != before;
 }
@@ -602,6 +631,7 @@ int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, st
     if (!find_targets(b, addrs, count, &targets) && add_debug_entries(b, warnings))
         find_targets(b, addrs, count, &targets);
     list_parts(b);
+    know_noreturn(b, false);
     run(b, &targets, false, &chunks, warnings);
     add_stats(b, &chunks);
     int status = join(b, &chunks, tree, err);
@@ -659,7 +689,7 @@ static bool add_called(struct bloop_binary *b, struct chunk_list *chunks, size_t
         if (kept == 0 || all.items[kept - 1] != all.items[i])
             all.items[kept++] = all.items[i];
     if (kept)
-        functions_add(b->functions, all.items, kept);
+        add_functions(b, all.items, kept);
     vec_release(&all);
     return b->functions->count != before;
 }
@@ -700,6 +730,7 @@ int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct wa
     *tree = NULL;
     begin_stats(b);
     add_debug_entries(b, warnings);
+    know_noreturn(b, true);
     for (int round = 0; round < MOST_ROUNDS; round++) {
         list_parts(b);
         list_undone(b, &done, &targets);

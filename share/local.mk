@@ -34,7 +34,5 @@ $(EXAMPLES): $(dist_heat_DATA) $(dist_particles_DATA) $(dist_wave_DATA)
 	  env -u MAKEFLAGS $(MAKE) -s -f $(abs_top_srcdir)/$(@D)/Makefile \
 	    CC='$(CC)' CXX='$(CXX)' FC='$(FC)' CFLAGS='-O3 -g' CXXFLAGS='-O3 -g' FCFLAGS='-O3 -g' && touch $(@F)
 
-# ---- schemas of our files -----------------------------------------------------------
 schemasdir = $(pkgdatadir)/schemas
-dist_schemas_DATA =
-dist_schemas_DATA += %D%/schemas/configuration.rng
+dist_schemas_DATA = %D%/schemas/structure.rng
