@@ -9,7 +9,6 @@
 #include "bloop/debug_int.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 struct unit {
     uint64_t header, die; /* offsets in .debug_info */
@@ -166,7 +165,7 @@ static int by_span(const void *a, const void *b)
 
 static void sort_spans(struct debug *d)
 {
-    qsort(d->spans.items, d->spans.count, sizeof *d->spans.items, by_span);
+    sort_items(d->spans.items, d->spans.count, sizeof *d->spans.items, by_span);
     d->reach = mem_realloc(d->reach, d->spans.count + 1, sizeof *d->reach);
     for (size_t i = 0; i < d->spans.count; i++)
         d->reach[i] = i && d->reach[i - 1] > d->spans.items[i].end ? d->reach[i - 1] : d->spans.items[i].end;
@@ -401,7 +400,7 @@ static void index_unit(struct debug *d, struct unit_tables *t, bool whole)
     }
     vec_release(&k.open);
     vec_release(&k.ranges);
-    qsort(t->procedures.items, t->procedures.count, sizeof *t->procedures.items, by_procedure);
+    sort_items(t->procedures.items, t->procedures.count, sizeof *t->procedures.items, by_procedure);
 }
 
 /* ---- split units ---- */
@@ -410,7 +409,7 @@ static struct elf_file *try_split(char *path, struct debug *d)
 {
     struct elf_file *elf = NULL;
     struct err err = {0};
-    if (access(path, R_OK) == 0 && elf_file_open(path, &elf, d->w, &err) < 0)
+    if (regular_file(path) && elf_file_open(path, &elf, d->w, &err) < 0)
         warnings_add(d->w, "%s", err.msg);
     mem_free(path);
     return elf;
@@ -537,7 +536,7 @@ static bool split_from_file(struct debug *d, struct unit_tables *t, uint64_t id)
             t->split = t->file = f;
             t->root = root;
             if (t->base.version >= 5)
-                f->string_offsets = t->parts.string_offsets = 0;
+                f->string_offsets = t->parts.string_offsets = t->base.offset_size == 8 ? 16 : 8; /* behind the header */
             return true;
         }
         warnings_add(d->w, "%s: not the split debug information that %s was linked with; it is not used", elf->path,
@@ -573,8 +572,7 @@ static void open_split(struct debug *d, struct unit_tables *t)
     t->language = info.language;
     t->base.rnglists_base = info.rnglists_base;
     if (t->parts.rnglists != NO_OFFSET)
-        t->base.rnglists_base =
-            t->parts.rnglists + (t->base.offset_size == 8 ? 20 : 12); /* behind the header of its part */
+        t->base.rnglists_base = t->parts.rnglists;
 }
 
 static void load_tables(struct debug *d, uint32_t unit, struct unit_tables *t)
@@ -721,7 +719,7 @@ static void resolve(struct debug *d, struct unit_tables *t, bool alternate, uint
             named_at = offset;
         if (!c->decl_line) /* a body says its file only where it is not the declaration's */
             c->decl_line = info.decl_line;
-        if (info.decl_file && !decl_path)
+        if (info.decl_file != DEBUG_NO_FILE && !decl_path)
             decl_path =
                 own ? line_table_path(&t->lines, info.decl_file) : other_path(d, alternate, offset, info.decl_file);
         abstract = abstract && info.origin != NO_OFFSET;
@@ -822,7 +820,7 @@ static uint32_t add_inline(struct answer *a, const struct die_info *info, uint32
     die_ranges(a->t->file, &a->t->base, info, &a->ranges);
     ranges_normalize(&a->ranges, call.range_first);
     call.range_count = (uint32_t)a->ranges.count - call.range_first;
-    call.call_file = info->call_file || a->t->base.version >= 5 ? numbered_file(a, info->call_file) : DEBUG_NO_FILE;
+    call.call_file = numbered_file(a, info->call_file);
     if (info->origin != NO_OFFSET && (!info->origin_alternate || a->d->alternate)) {
         struct callee *c = callee_at(a->d, a->t, info->origin_alternate, info->origin);
         copy_names(a, c, &call.name, &call.link_name);
@@ -906,7 +904,7 @@ static void add_part_rows(struct answer *a, const struct addr_range *parts, size
     struct addr_range *sorted = mem_calloc(count + 1, sizeof *sorted);
     if (count)
         memcpy(sorted, parts, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_addr_range);
+    sort_items(sorted, count, sizeof *sorted, by_addr_range);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || sorted[i].begin >= sorted[i - 1].end)
             add_rows(a, sorted[i].begin, sorted[i].end);

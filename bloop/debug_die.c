@@ -32,6 +32,7 @@ enum {
     AT_GNU_addr_base = 0x2133,
     FORM_addr = 0x01,
     FORM_strx = 0x1a,
+    FORM_GNU_str_index = 0x1f02,
     FORM_addrx = 0x1b,
     FORM_ref_sup4 = 0x1c,
     FORM_ref_sig8 = 0x20,
@@ -151,11 +152,12 @@ static const object_methods methods = {
 #endif
 };
 
-/* Those that matter here; the others (.debug_loc, .debug_macro, ...) are not even decompressed. */
+/* Those that libdwarf needs for entries and names. Lines and ranges are read by us (and what libdwarf
+   20210528 does with a damaged .debug_rnglists is to free it twice); the others (.debug_loc, .debug_macro, ...) are not
+   even decompressed. */
 static bool wanted_section(const char *name, bool dwo)
 {
-    static const char *const names[] = {"info",        "abbrev", "line",   "str",     "line_str",
-                                        "str_offsets", "addr",   "ranges", "rnglists"};
+    static const char *const names[] = {"info", "abbrev", "str", "line_str", "str_offsets", "addr"};
     if (dwo && (strcmp(name, ".debug_cu_index") == 0 || strcmp(name, ".debug_tu_index") == 0))
         return true;
     if (!str_starts(name, ".debug_"))
@@ -306,8 +308,7 @@ static const char *split_string(struct dwarf_file *f, Dwarf_Attribute a)
     drop_error(f, &e);
     if (status != DW_DLV_OK || index > UINT32_MAX || f->string_offsets > (1ull << 48))
         return NULL;
-    struct cursor c = section_cursor(f->elf, ".debug_str_offsets.dwo", f->string_offsets + 8 + index * 4,
-                                     f->w); /* behind its header */
+    struct cursor c = section_cursor(f->elf, ".debug_str_offsets.dwo", f->string_offsets + index * 4, f->w);
     uint32_t offset = cursor_u32(&c);
     struct cursor s = section_cursor(f->elf, ".debug_str.dwo", offset, f->w);
     const char *text = cursor_cstr(&s);
@@ -318,7 +319,8 @@ static const char *attr_string(struct dwarf_file *f, Dwarf_Attribute a, unsigned
 {
     char *s = NULL;
     Dwarf_Error e = NULL;
-    if (f->string_offsets != NO_OFFSET && (form == FORM_strx || (form >= FORM_strx1 && form <= FORM_strx4)))
+    if (f->string_offsets != NO_OFFSET &&
+        (form == FORM_strx || form == FORM_GNU_str_index || (form >= FORM_strx1 && form <= FORM_strx4)))
         return split_string(f, a);
     int status = dwarf_formstring(a, &s, &e);
     if (status == DW_DLV_OK && s)
@@ -503,6 +505,8 @@ void die_read(struct dwarf_file *f, Dwarf_Die die, struct die_info *d)
                            .origin = NO_OFFSET,
                            .specification = NO_OFFSET,
                            .lines = NO_OFFSET,
+                           .decl_file = DEBUG_NO_FILE,
+                           .call_file = DEBUG_NO_FILE,
                            .rnglists_base = NO_OFFSET,
                            .addr_base = NO_OFFSET,
                            .gnu_ranges_base = NO_OFFSET};
@@ -536,19 +540,23 @@ void unit_base_set(struct unit_base *b, struct dwarf_file *f, Dwarf_Die die, con
 
 struct package_parts die_package_parts(struct dwarf_file *f, Dwarf_Die die)
 {
-    struct package_parts none = {NO_OFFSET, NO_OFFSET}, p;
+    struct package_parts none = {NO_OFFSET, NO_OFFSET}, p = none;
     Dwarf_Debug_Fission_Per_CU parts;
     Dwarf_Half version = 0, offset_size = 0;
     Dwarf_Error e = NULL;
     memset(&parts, 0, sizeof parts);
-    if (dwarf_get_version_of_die(die, &version, &offset_size) != DW_DLV_OK || version < 5)
+    if (dwarf_get_version_of_die(die, &version, &offset_size) != DW_DLV_OK)
         return none;
     int status = dwarf_get_debugfission_for_die(die, &parts, &e);
     drop_error(f, &e);
     if (status != DW_DLV_OK)
         return none;
-    p.rnglists = parts.pcu_size[8] ? parts.pcu_offset[8] : NO_OFFSET; /* DW_SECT_RNGLISTS, DWARF 5 7.3.5.3 */
-    p.string_offsets = parts.pcu_size[6] ? parts.pcu_offset[6] : NO_OFFSET;
+    /* Columns of the index: DWARF 5 7.3.5.3; 6 is .debug_str_offsets.dwo in GNU's DWARF 4 too, without a header there.
+     */
+    if (parts.pcu_size[6])
+        p.string_offsets = parts.pcu_offset[6] + (version < 5 ? 0 : offset_size == 8 ? 16 : 8);
+    if (version >= 5 && parts.pcu_size[8])
+        p.rnglists = parts.pcu_offset[8] + (offset_size == 8 ? 20 : 12);
     return p;
 }
 
@@ -684,7 +692,7 @@ void ranges_normalize(struct range_list *list, size_t from)
     size_t kept = from;
     if (list->count < from + 2)
         return;
-    qsort(list->items + from, list->count - from, sizeof *list->items, by_range);
+    sort_items(list->items + from, list->count - from, sizeof *list->items, by_range);
     for (size_t i = from; i < list->count; i++) {
         struct addr_range r = list->items[i];
         if (kept > from && r.begin <= list->items[kept - 1].end) {

@@ -21,8 +21,8 @@ struct dwarf_file {
     struct dwarf_object *object; /* what libdwarf calls to get sections */
     bool alternate;              /* dwz's */
     bool damaged;                /* said so once */
-    uint64_t string_offsets;     /* a .dwp in DWARF 5: where the part of .debug_str_offsets.dwo of the unit being read
-                                    begins; else NO_OFFSET */
+    uint64_t string_offsets;     /* a split file: the first entry of .debug_str_offsets.dwo for the unit being read;
+                                    NO_OFFSET: libdwarf knows */
 };
 
 /* What a unit says of how its own entries are to be read. */
@@ -48,7 +48,8 @@ struct die_info {
     uint64_t origin, specification; /* NO_OFFSET: none */
     bool origin_alternate, specification_alternate;
     const char *name, *link_name, *comp_dir, *dwo_name;
-    uint32_t decl_file, decl_line, call_file, call_line, call_column;
+    uint32_t decl_file, call_file; /* numbers of the line table; DEBUG_NO_FILE: none given (0 is a file in DWARF 5) */
+    uint32_t decl_line, call_line, call_column;
     uint16_t language;
     uint64_t lines;                                     /* offset in .debug_line, or NO_OFFSET */
     uint64_t rnglists_base, addr_base, gnu_ranges_base; /* of a unit; NO_OFFSET: none */
@@ -68,7 +69,7 @@ uint64_t die_offset(Dwarf_Die);
 unsigned die_tag(Dwarf_Die);
 void unit_base_set(struct unit_base *, struct dwarf_file *, Dwarf_Die, const struct die_info *);
 
-/* Where the unit's parts of sections of a .dwp begin; NO_OFFSET: none, no .dwp, or before DWARF 5. */
+/* The first entries of the unit's parts of sections of a .dwp; NO_OFFSET: none, or no .dwp. */
 struct package_parts {
     uint64_t rnglists, string_offsets;
 };

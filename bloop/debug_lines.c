@@ -414,7 +414,7 @@ static void join(struct line_table *t, const struct row_list *rows, struct seque
     for (size_t i = 1; i < sequences->count && sorted; i++)
         sorted = sequences->items[i - 1].end <= sequences->items[i].begin;
     if (!sorted)
-        qsort(sequences->items, sequences->count, sizeof *sequences->items, by_begin);
+        sort_items(sequences->items, sequences->count, sizeof *sequences->items, by_begin);
     t->rows = mem_calloc(rows->count + 1, sizeof *t->rows);
     for (size_t i = 0; i < sequences->count; i++) {
         const struct sequence *s = &sequences->items[i];

@@ -7,6 +7,7 @@
  * of what a stronger one covers are labels (loops of hand-written assembly have them), not functions.
  */
 #include "bloop/ehframe.h"
+#include "bloop/image_int.h"
 
 #include <stdlib.h>
 
@@ -417,7 +418,7 @@ static void tie_cold_parts(struct function_table *t)
     }
     if (colds.count == 0)
         return;
-    qsort(colds.items, colds.count, sizeof *colds.items, by_cold);
+    sort_items(colds.items, colds.count, sizeof *colds.items, by_cold);
     for (size_t i = 0; i < t->count; i++) {
         const struct function *f = &t->functions[i];
         if (!*f->link_name || cold_part_of(f->link_name))
@@ -462,7 +463,7 @@ int functions_find(const struct image *im, struct function_table **out, struct w
     add_plts(im, t->arena, &list);
     add_entries(im, &list);
     add_debug_entries(im, &list, w);
-    qsort(list.items, list.count, sizeof *list.items, by_place);
+    sort_items(list.items, list.count, sizeof *list.items, by_place);
     make_functions(&k, &list);
     vec_release(&list);
     t->functions = k.functions.items;

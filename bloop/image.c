@@ -219,7 +219,7 @@ static void make_symbols(struct image *im, struct warnings *w)
     for (size_t i = 1; i < list.count && sorted; i++)
         sorted = by_symbol(&list.items[i - 1], &list.items[i]) <= 0;
     if (!sorted)
-        qsort(list.items, list.count, sizeof *list.items, by_symbol);
+        sort_items(list.items, list.count, sizeof *list.items, by_symbol);
     drop_repeated(&list);
     im->symbols = list.items;
     im->symbol_count = list.count;
@@ -337,11 +337,11 @@ static void make_pointers(const struct image *im)
     for (size_t i = 1; i < p->pointers.count && pointers_sorted; i++)
         pointers_sorted = p->pointers.items[i - 1].at <= p->pointers.items[i].at;
     if (!pointers_sorted)
-        qsort(p->pointers.items, p->pointers.count, sizeof *p->pointers.items, by_pointer);
+        sort_items(p->pointers.items, p->pointers.count, sizeof *p->pointers.items, by_pointer);
     for (size_t i = 1; i < p->slots.count && slots_sorted; i++)
         slots_sorted = p->slots.items[i - 1].at <= p->slots.items[i].at;
     if (!slots_sorted)
-        qsort(p->slots.items, p->slots.count, sizeof *p->slots.items, by_slot);
+        sort_items(p->slots.items, p->slots.count, sizeof *p->slots.items, by_slot);
 }
 
 static void need_pointers(const struct image *im)

@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -21,12 +22,18 @@ static const char *dir_at(const char *const *dirs, size_t i)
     return i < n ? dirs[i] : i == n ? system_dir : NULL;
 }
 
+bool regular_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
+}
+
 /* Opens a candidate if it exists and is for the same machine. A file that is there but damaged is worth a sentence. */
 static struct elf_file *try_open(const char *path, const struct elf_file *of, struct warnings *w)
 {
     struct elf_file *f;
     struct err err = {0};
-    if (access(path, R_OK) != 0)
+    if (!regular_file(path))
         return NULL;
     if (elf_file_open(path, &f, w, &err) < 0) {
         warnings_add(w, "%s (a debug file of %s is looked for there)", err.msg, of->path);

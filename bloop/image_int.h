@@ -9,6 +9,7 @@
 
 #include <elf.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 /* Newer than some <elf.h>. */
 #ifndef SHT_RELR
@@ -18,6 +19,13 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 #define STT_GNU_IFUNC_ 10
+
+/* qsort, which may not be given the NULL of an empty list. */
+static inline void sort_items(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    if (count > 1)
+        qsort(items, count, size, compare);
+}
 
 struct elf_section {
     const char *name; /* "" where it lies outside the name table; ".zdebug_x" is called ".debug_x" */
@@ -78,7 +86,10 @@ void elf_relocate(struct elf_file *, size_t target, uint8_t *bytes, uint64_t siz
 /* image_compress.c: a fresh buffer (mem_free) of *size bytes, or NULL with a warning. `what` names file and section. */
 uint8_t *section_decompress(const struct elf_section *, uint64_t *size, const char *what, struct warnings *);
 
-/* image_debugfile.c: the separate debug file of `f`, or NULL. */
+/* image_debugfile.c: is it a file to open where a binary names others? Not a pipe or device, which could block or never
+ * end. */
+bool regular_file(const char *path);
+/* The separate debug file of `f`, or NULL. */
 struct elf_file *debug_file_find(struct elf_file *f, const char *const *debug_dirs, struct warnings *);
 /* The file that .gnu_debugaltlink of `f` (a file shared by several, made by dwz) names, or NULL with a warning; NULL
  * and silence without a link. */

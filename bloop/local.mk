@@ -8,6 +8,36 @@ noinst_LIBRARIES += %D%/libbloop.a
 	%D%/ehframe.h %D%/ehframe.c %D%/functions.c %D%/demangle.c \
 	%D%/debug_int.h %D%/debug.c %D%/debug_die.c %D%/debug_lines.c
 
+check_PROGRAMS += %D%/image_test %D%/functions_test %D%/debug_test %D%/damage_test %D%/elf_fuzz
+TESTS += %D%/image_test %D%/functions_test %D%/debug_test %D%/damage_test
+FUZZERS += %D%/elf_fuzz
+%C%_image_test_SOURCES = %D%/image_test.c %D%/binary_test.h
+%C%_image_test_LDADD = $(ROOM_LDADD)
+%C%_functions_test_SOURCES = %D%/functions_test.c %D%/binary_test.h
+%C%_functions_test_LDADD = $(ROOM_LDADD)
+%C%_debug_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
+%C%_debug_test_SOURCES = %D%/debug_test.c %D%/binary_test.h
+%C%_debug_test_LDADD = $(ROOM_LDADD)
+%C%_damage_test_SOURCES = %D%/damage_test.c %D%/binary_test.h %D%/elf_fuzz.c
+%C%_damage_test_LDADD = $(ROOM_LDADD)
+%C%_elf_fuzz_SOURCES = %D%/elf_fuzz.c
+%C%_elf_fuzz_LDFLAGS = $(FUZZER_FLAGS)
+%C%_elf_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
+EXTRA_DIST += \
+	tests/corpus/elf/cut \
+	tests/corpus/elf/exec-clang5 \
+	tests/corpus/elf/exec-gcc5 \
+	tests/corpus/elf/exec-split \
+	tests/corpus/elf/nosections \
+	tests/corpus/elf/obj-arm.o \
+	tests/corpus/elf/obj-clang4.o \
+	tests/corpus/elf/obj-fortran.o \
+	tests/corpus/elf/obj-try.o \
+	tests/corpus/elf/obj-zlib.o \
+	tests/corpus/elf/pie-gcc4 \
+	tests/corpus/elf/rnglists-damaged \
+	tests/corpus/elf/text
+
 # decoders, cfg.c, loops.c
 %C%_libbloop_a_SOURCES += \
 	%D%/arch/arch.h %D%/arch/x86_64.c %D%/arch/aarch64.c %D%/cfg_int.h %D%/cfg.c %D%/jumptable.c \

@@ -1,0 +1,143 @@
+/* Any bytes as an ELF file: a sentence, or an image, functions and DWARF that keep the promises of bloop_int.h. */
+#include "bloop/bloop_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* libdwarf 20210528 forgets 48 bytes where dwarf_child meets damage (LeakSanitizer asks for this function). */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libdwarf.so\n";
+}
+
+#define FUNCTIONS_ASKED 64 /* damage shows in few; a run should be short */
+
+static void promise(bool kept)
+{
+    if (!kept)
+        __builtin_trap();
+}
+
+static void check_image(const struct image *im)
+{
+    size_t avail;
+    vaddr value;
+    for (size_t i = 0; i < im->section_count; i++) {
+        const struct image_section *s = &im->sections[i];
+        const uint8_t *bytes = image_bytes(im, s->addr, &avail);
+        if (bytes && avail) {
+            volatile uint8_t last = bytes[avail - 1];
+            (void)last;
+        }
+        if (i < 64)
+            image_pointer(im, s->addr, &value);
+    }
+    for (size_t i = 1; i < im->symbol_count; i++)
+        promise(im->symbols[i - 1].addr <= im->symbols[i].addr && *im->symbols[i].name);
+}
+
+static void check_functions(const struct function_table *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const struct function *f = &t->functions[i];
+        promise(f->begin < f->end && (i == 0 || t->functions[i - 1].end <= f->begin));
+        promise(f->part_of == FUNCTION_NONE || (f->part_of < t->count && f->part_of != i));
+        promise(f->aliases_first + f->alias_count <= t->alias_count);
+        promise(functions_at(t, f->begin) == i && functions_at(t, f->end - 1) == i);
+    }
+}
+
+static void check_answer(const struct debug_function *f)
+{
+    promise(f->own_range_count <= f->range_count && f->name && f->link_name && f->comp_dir);
+    promise(f->decl_file == DEBUG_NO_FILE || f->decl_file < f->file_count);
+    for (size_t i = 0; i < f->row_count; i++) {
+        promise(i == 0 || f->rows[i - 1].addr <= f->rows[i].addr);
+        promise(f->rows[i].file == DEBUG_NO_FILE || f->rows[i].file < f->file_count);
+    }
+    for (size_t i = 0; i < f->inline_count; i++) {
+        const struct inline_call *c = &f->inlines[i];
+        promise(c->parent == INLINE_NONE || c->parent < i);
+        promise(c->range_first + (size_t)c->range_count <= f->range_count && c->name && c->link_name);
+        promise(c->call_file == DEBUG_NO_FILE || c->call_file < f->file_count);
+        for (uint32_t r = c->range_first; r < c->range_first + c->range_count; r++)
+            promise(f->ranges[r].begin < f->ranges[r].end &&
+                    (r == c->range_first || f->ranges[r - 1].end < f->ranges[r].begin));
+    }
+}
+
+static void check_debug(const struct image *im, const struct function_table *t, struct warnings *w)
+{
+    struct debug *d = NULL;
+    struct err err = {0};
+    struct vaddr_list entries = {0};
+    int status = debug_open(im, &d, w, &err);
+    promise(status >= 0 || err.msg[0]);
+    if (status != 1)
+        return;
+    size_t step = t->count / FUNCTIONS_ASKED + 1;
+    for (size_t i = 0; i < t->count; i += step) {
+        struct arena *a = arena_create();
+        struct debug_function f;
+        struct addr_range part = {t->functions[i].begin, t->functions[i].end};
+        if (debug_function_at(d, part.begin, &part, 1, a, &f) == 1)
+            check_answer(&f);
+        arena_free(a);
+    }
+    debug_entries(d, &entries);
+    vec_release(&entries);
+    debug_close(d);
+}
+
+static void analyse(const struct image *im, struct warnings *w)
+{
+    struct function_table *t = NULL;
+    struct err err = {0};
+    struct call_site_list sites = {0};
+    struct arena *a = arena_create();
+    check_image(im);
+    promise(functions_find(im, &t, w, &err) == 0);
+    check_functions(t);
+    for (size_t i = 0; i < t->count && i < 1000; i++) {
+        demangle_short(a, demangle_full(a, t->functions[i].link_name));
+        functions_call_sites(im, t->functions[i].begin, &sites);
+    }
+    vaddr targets[16];
+    size_t n = 0;
+    for (size_t i = 0; i < t->count && n < ARRAY_SIZE(targets); i += t->count / 16 + 1) {
+        vaddr target = t->functions[i].begin + i % 3;
+        if (n == 0 || targets[n - 1] < target)
+            targets[n++] = target;
+    }
+    functions_add(t, targets, n);
+    check_functions(t);
+    check_debug(im, t, w);
+    vec_release(&sites);
+    arena_free(a);
+    functions_free(t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64];
+    struct image *im = NULL;
+    struct err err = {0};
+    struct warnings *w = warnings_create();
+    int fd = memfd_create("elf", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (image_open(path, NULL, &im, w, &err) < 0)
+        promise(err.msg[0] != 0 && !im);
+    else
+        analyse(im, w);
+    image_close(im);
+    close(fd);
+    warnings_free(w);
+    return 0;
+}
