@@ -10,3 +10,7 @@ dist_man_MANS += %D%/man/hpcview-build.1
 dist_man_MANS += %D%/man/hpcview-print.1
 dist_man_MANS += %D%/man/hpcview-structure.1 %D%/man/bloop.1
 EXTRA_DIST += %D%/formats/structure.md
+dist_man_MANS += %D%/man/hpcview-record.1
+dist_man_MANS += %D%/man/hpcview-events.1
+dist_man_MANS += %D%/man/hpcview-info.1
+EXTRA_DIST += %D%/formats/measurement.md %D%/events-and-periods.md

@@ -12,10 +12,45 @@ RECORDER_SOURCES = \
 	%D%/recorder/rec.h %D%/recorder/real.h %D%/recorder/protocol.h %D%/recorder/config.c %D%/recorder/counts.c \
 	%D%/recorder/facts.c %D%/recorder/file.c %D%/recorder/main.c %D%/recorder/maps.c %D%/recorder/memory.c \
 	%D%/recorder/papi.c %D%/recorder/perf.c %D%/recorder/signals.c %D%/recorder/system.c %D%/recorder/threads.c \
-	%D%/recorder/timers.c %D%/recorder/wrap.c
+	%D%/recorder/timers.c %D%/recorder/waits.c %D%/recorder/wrap.c
 
 pkglib_LTLIBRARIES += libhpcview-record.la
 libhpcview_record_la_SOURCES = $(RECORDER_SOURCES)
 # No sanitizer in here: it lives in programs that have none.
 libhpcview_record_la_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS)
 libhpcview_record_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
+
+# The same for static programs: the linker's --wrap in place of interposition (link-flags).
+pkglib_LIBRARIES = libhpcview-record.a
+libhpcview_record_a_SOURCES = $(RECORDER_SOURCES) %D%/recorder/note.c
+libhpcview_record_a_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_STATIC
+libhpcview_record_a_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS)
+
+include_HEADERS += %D%/include/hpcview.h
+dist_pkgdata_DATA = share/static-flags
+fortrandir = $(pkgdatadir)/fortran
+dist_fortran_DATA = share/fortran/hpcview.f90
+
+FUZZERS += %D%/measurement_fuzz
+check_PROGRAMS += %D%/measurement_fuzz
+%C%_measurement_fuzz_SOURCES = %D%/measurement_fuzz.c
+%C%_measurement_fuzz_LDADD = $(LIBFUZZER) %D%/libhpcprof.a support/libsupport.a
+%C%_measurement_fuzz_LDFLAGS = $(FUZZER_FLAGS)
+EXTRA_DIST += \
+	tests/corpus/measurement/count-of-nothing tests/corpus/measurement/cut tests/corpus/measurement/empty \
+	tests/corpus/measurement/flipped tests/corpus/measurement/full tests/corpus/measurement/header-alone \
+	tests/corpus/measurement/length-beyond-limit tests/corpus/measurement/parent-is-itself \
+	tests/corpus/measurement/rows-beyond-bytes tests/corpus/measurement/string-beyond-end \
+	tests/corpus/measurement/sums-overflow tests/corpus/measurement/two-processes tests/corpus/measurement/unknown-block
+
+# ---- each situation a program may get into, recorded for real -------------------------------------------------
+dist_check_SCRIPTS += tests/record/situations.sh
+EXTRA_DIST += \
+	tests/record/programs/burn.h tests/record/programs/closes.c tests/record/programs/daemon.c tests/record/programs/execs.c \
+	tests/record/programs/exits.c tests/record/programs/forks.c tests/record/programs/generated.c \
+	tests/record/programs/library.c tests/record/programs/main_leaves_first.c tests/record/programs/many_threads.c \
+	tests/record/programs/moves.c tests/record/programs/namespaces.c tests/record/programs/openmp.c \
+	tests/record/programs/own_timer.c tests/record/programs/ranks.c tests/record/programs/regions.c \
+	tests/record/programs/regions.cpp tests/record/programs/regions.f90 tests/record/programs/reload.c \
+	tests/record/programs/signals.c tests/record/programs/spawns.c tests/record/programs/threads.c \
+	tests/record/programs/waits.c

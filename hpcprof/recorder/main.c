@@ -61,6 +61,7 @@ static void switch_locked(bool on)
 {
     if (on == hpcrec.measuring)
         return;
+    hpcrec.was_switched = true;
     if (on) {
         drain(); /* with measuring still off, what was sampled meanwhile is thrown away */
         hpcrec.measuring = true;
@@ -146,6 +147,7 @@ static void *helper_main(void *arg)
     (void)arg;
     prctl(PR_SET_NAME, "hpcview");
     atomic_store(&helper.tid, hpcrec_gettid());
+    do_task(TASK_FLUSH, -1); /* the file is made before the program can drop the right to make it */
     while (!atomic_load(&helper.finished)) {
         struct timespec pause = {0, DRAIN_MS * 1000000L};
         syscall(SYS_futex, &helper.asked, FUTEX_WAIT_PRIVATE, seen, &pause, NULL, 0);

@@ -71,6 +71,7 @@ void hpcrec_maps_forget(void)
 void hpcrec_maps_stale(void)
 {
     stale = true;
+    hpcrec_contexts_stale();
 }
 
 void hpcrec_maps_new_round(void)
@@ -84,7 +85,7 @@ static int note_loader(struct dl_phdr_info *info, size_t size, void *ctx)
     if (size < offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs)
         return 1;
     if (info->dlpi_adds != loader_adds || info->dlpi_subs != loader_subs)
-        stale = true;
+        hpcrec_maps_stale();
     loader_adds = info->dlpi_adds;
     loader_subs = info->dlpi_subs;
     return 1;

@@ -23,9 +23,12 @@ bool hpcrec_needs_papi(void)
 
 #if defined HAVE_PAPI && !defined HPCREC_STATIC
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <papi.h>
+#include <stdlib.h>
 #include <ucontext.h>
 
 #define PAPI_FUNCTIONS(X)                                                                                              \
@@ -43,6 +46,7 @@ bool hpcrec_needs_papi(void)
     X(int, overflow, (int, int, int, int, PAPI_overflow_handler_t))                                                    \
     X(int, start, (int))                                                                                               \
     X(int, stop, (int, long long *))                                                                                   \
+    X(int, read, (int, long long *))                                                                                   \
     X(int, cleanup_eventset, (int))                                                                                    \
     X(int, destroy_eventset, (int *))
 
@@ -132,8 +136,8 @@ static void on_overflow(int set, void *address, long long vector, void *context)
     if (pc >> 63) /* in the kernel: the instruction that went there */
         pc = hpcrec_pc_of(context);
     for (unsigned n = 0; vector; n++, vector = (long long)((unsigned long long)vector >> 1))
-        if (vector & 1 && n < EVENTS_MAX)
-            hpcrec_queue_sample(position_event[n], pc, 1);
+        if (vector & 1 && n < EVENTS_MAX && hpcrec_self)
+            hpcrec_queue_sample(hpcrec_self, position_event[n], pc, 1);
 }
 
 static void say_missing(const char *sentence)
@@ -168,15 +172,60 @@ static bool begin_set(struct thread *t)
     return add_events(t) && papi.start(t->event_set) == PAPI_OK;
 }
 
+/* PAPI keeps the kernel's events under low numbers of its choice; the program must not close them. Those of the calling
+   thread are known by whom they signal: fcntl(2), F_GETOWN_EX. */
+static void adopt_descriptors(void)
+{
+    struct f_owner_ex owner;
+    struct dirent *entry;
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir)
+        return;
+    while ((entry = readdir(dir))) {
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' && fcntl(fd, F_GETSIG) == hpcrec_papi_signal() &&
+            fcntl(fd, F_GETOWN_EX, &owner) == 0 && owner.type == F_OWNER_TID && owner.pid == hpcrec_gettid() &&
+            fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
+            hpcrec_fd_adopt(fd);
+    }
+    closedir(dir);
+}
+
 void hpcrec_papi_begin(struct thread *t)
 {
     if (!hpcrec_needs_papi())
         return;
     hpcrec_in_papi = true;
     t->papi_running = papi.ready && begin_set(t);
+    adopt_descriptors();
     hpcrec_in_papi = false;
     if (!t->papi_running)
         say_missing("PAPI could not be started in some threads: what they did is not in the measurement");
+}
+
+static void take_values(const long long *values, struct thread_row *row)
+{
+    unsigned n = 0;
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+        if (hpcrec.config.events[e].conf.kind == RECORD_PAPI) {
+            row->total[e] = (uint64_t)values[n++];
+            row->has_total |= (uint8_t)(1u << e);
+        }
+}
+
+/* PAPI counts on while we do not measure, so what it read is no total then. */
+static bool totals_mean_something(void)
+{
+    return !hpcrec.config.delay_ns && !hpcrec.config.duration_ns && !hpcrec.was_switched;
+}
+
+void hpcrec_papi_totals(struct thread *t, struct thread_row *row)
+{
+    long long values[EVENTS_MAX] = {0};
+    hpcrec_in_papi = true;
+    if (t->papi_running && totals_mean_something() && papi.read(t->event_set, values) == PAPI_OK)
+        take_values(values, row);
+    hpcrec_in_papi = false;
 }
 
 void hpcrec_papi_end(struct thread *t, struct thread_row *row)
@@ -186,14 +235,8 @@ void hpcrec_papi_end(struct thread *t, struct thread_row *row)
         return;
     t->papi_running = false;
     hpcrec_in_papi = true;
-    if (papi.stop(t->event_set, values) == PAPI_OK && !hpcrec.config.delay_ns && !hpcrec.config.duration_ns) {
-        unsigned n = 0;
-        for (unsigned e = 0; e < hpcrec.config.event_count; e++)
-            if (hpcrec.config.events[e].conf.kind == RECORD_PAPI) {
-                row->total[e] = (uint64_t)values[n++];
-                row->has_total |= (uint8_t)(1u << e);
-            }
-    }
+    if (papi.stop(t->event_set, values) == PAPI_OK && totals_mean_something())
+        take_values(values, row);
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
         if (hpcrec.config.events[e].conf.kind == RECORD_PAPI)
             papi.overflow(t->event_set, event_code[e], 0, 0, on_overflow);
@@ -213,6 +256,12 @@ bool hpcrec_papi_load(void)
 void hpcrec_papi_begin(struct thread *t)
 {
     (void)t;
+}
+
+void hpcrec_papi_totals(struct thread *t, struct thread_row *row)
+{
+    (void)t;
+    (void)row;
 }
 
 void hpcrec_papi_end(struct thread *t, struct thread_row *row)

@@ -90,7 +90,15 @@ static int open_event(const struct record_event *e, pid_t tid)
     attr.sample_max_stack = attr.sample_type & PERF_SAMPLE_CALLCHAIN ? 1 : 0;
     attr.watermark = 1; /* nobody waits for the ring: no wake-ups, which cost an interrupt each */
     attr.wakeup_watermark = UINT32_MAX;
-    return hpcrec_fd_keep((int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC));
+    int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 && !attr.exclude_kernel) { /* the program has given up the rights it began with */
+        attr.exclude_kernel = 1;
+        fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        if (fd >= 0)
+            hpcrec_missing(
+                "the program gave up rights: time its later threads spent in the kernel is counted, not sampled");
+    }
+    return hpcrec_fd_keep(fd);
 }
 
 /* Samples a second that one thread can make of an event. Events that are not time come in bursts: faults by the ten

@@ -84,7 +84,8 @@ void hpcrec_lock(sigset_t *saved);
 void hpcrec_unlock(const sigset_t *saved);
 void hpcrec_lock_reset(void); /* after fork, in the child */
 /* Our descriptors: moved out of the way of the program's, known so that the program's close() loops pass them over. */
-int hpcrec_fd_keep(int fd); /* the new number; fd if it cannot be moved */
+void hpcrec_fd_adopt(int fd); /* one that PAPI opened for us: stays where it is */
+int hpcrec_fd_keep(int fd);   /* the new number; fd if it cannot be moved */
 void hpcrec_fd_close(int *fd);
 bool hpcrec_fd_is_ours(int fd);
 void hpcrec_fd_disown(int fd);    /* the number is the program's now */
@@ -228,6 +229,7 @@ struct thread *hpcrec_thread_create(void);   /* room for one; NULL: none */
 void hpcrec_thread_discard(struct thread *); /* one that never began */
 void hpcrec_thread_begin(struct thread *);   /* by the thread itself, as its first act */
 void hpcrec_thread_end(struct thread *);     /* by the thread itself, as its last act */
+void hpcrec_thread_totals(struct thread *);  /* PAPI's, by the thread itself */
 void hpcrec_threads_drain(void);             /* locked */
 void hpcrec_threads_init(void);
 void hpcrec_threads_look(pid_t helper);        /* locked: threads nobody told us of, and their ends */
@@ -271,6 +273,7 @@ bool hpcrec_needs_papi(void);
 extern _Thread_local bool hpcrec_in_papi
     __attribute__((tls_model("initial-exec"))); /* what is called now is called by PAPI for us */
 void hpcrec_papi_begin(struct thread *);
+void hpcrec_papi_totals(struct thread *, struct thread_row *); /* by the thread itself */
 void hpcrec_papi_end(struct thread *, struct thread_row *);
 /* timers.c: CPUTIME and REALTIME */
 void hpcrec_timers_begin(struct thread *, pid_t tid);
@@ -278,7 +281,10 @@ void hpcrec_timers_totals(struct thread *, struct thread_row *);
 void hpcrec_timers_end(struct thread *);
 int hpcrec_timers_signal(void);
 int hpcrec_papi_signal(void);
-void hpcrec_queue_sample(unsigned event, uint64_t pc, uint32_t samples);
+/* The function the thread waits in with our signals held back: what they tell when they come happened in there. 0:
+ * none. */
+extern _Thread_local uint64_t hpcrec_waiting_pc __attribute__((tls_model("initial-exec")));
+void hpcrec_queue_sample(struct thread *, unsigned event, uint64_t pc, uint32_t samples);
 
 /* What hpcview.h calls: exported as hpcview_calls_1. */
 struct hpcview_calls {
@@ -312,7 +318,7 @@ struct recorder {
     struct area extra_events; /* rows for lost and throttled samples, made when there are some */
     bool must_rewrite;        /* an append failed: the next write is a full one */
     int last_errno;
-    bool created, writing_full, nothing_to_write, keep_empty, delay_over, duration_over;
+    bool created, writing_full, nothing_to_write, keep_empty, delay_over, duration_over, was_switched;
     int temp_fd;
     unsigned failures, turns_waited; /* since the last success */
     struct out head;                 /* the blocks that stand at the beginning */
@@ -362,6 +368,8 @@ int hpcrec_real_pthread_create(pthread_t *, const void *attr, void *(*)(void *),
 int hpcrec_real_sigaction(int, const struct sigaction *, struct sigaction *);
 void hpcrec_signals_begin(void);
 void hpcrec_signals_init(void);
+void hpcrec_signals_ignore(bool ignore); /* while the process may become another program */
+bool hpcrec_signals_used(void);          /* by a sampler of ours, now */
 void hpcrec_set_exit_status(int status);
 
 #endif

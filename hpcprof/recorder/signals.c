@@ -36,12 +36,27 @@ static bool samples_by(int sig)
     return false;
 }
 
+bool hpcrec_signals_used(void)
+{
+    return samples_by(hpcrec_papi_signal()) || samples_by(hpcrec_timers_signal());
+}
+
 static void without_ours(sigset_t *set)
 {
     if (samples_by(hpcrec_papi_signal()))
         sigdelset(set, hpcrec_papi_signal());
     if (samples_by(hpcrec_timers_signal()))
         sigdelset(set, hpcrec_timers_signal());
+}
+
+void hpcrec_signals_ignore(bool ignore)
+{
+    static struct sigaction saved[2];
+    int sigs[2] = {hpcrec_papi_signal(), hpcrec_timers_signal()};
+    struct sigaction nothing = {.sa_handler = SIG_IGN};
+    for (int i = 0; i < 2; i++)
+        if (samples_by(sigs[i]))
+            hpcrec_real_sigaction(sigs[i], ignore ? &nothing : &saved[i], ignore ? &saved[i] : NULL);
 }
 
 /* ---- fatal signals -------------------------------------------------------------------------------------- */

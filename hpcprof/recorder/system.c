@@ -95,6 +95,14 @@ static int fd_base(void)
     return (int)(limit.rlim_cur / 4 * 3);
 }
 
+void hpcrec_fd_adopt(int fd)
+{
+    if (fd < 0 || fd >= FD_LIMIT || hpcrec_fd_is_ours(fd))
+        return;
+    atomic_fetch_or(&our_fds[fd / 64], 1ull << fd % 64);
+    atomic_fetch_add(&our_fd_count, 1);
+}
+
 int hpcrec_fd_keep(int fd)
 {
     if (fd < 0)

@@ -13,11 +13,12 @@
 /* Rows beyond this are one row: a program that starts threads for days has a bounded measurement. */
 enum { THREAD_ROWS_MAX = 20000 };
 
+_Thread_local uint64_t hpcrec_waiting_pc __attribute__((tls_model("initial-exec")));
 _Thread_local struct thread *hpcrec_self __attribute__((tls_model("initial-exec")));
 
 static struct thread *living;
 static unsigned living_count;
-static bool main_ended;
+static _Atomic bool main_ended;
 static int task_dir = -1;
 static pthread_key_t end_key;
 static bool have_key;
@@ -124,12 +125,13 @@ void hpcrec_threads_drain(void)
         hpcrec_drain_thread(t);
 }
 
-/* Called by signal handlers of the sampling thread itself; one producer, one consumer. */
-void hpcrec_queue_sample(unsigned event, uint64_t pc, uint32_t samples)
+/* Called by signal handlers of the sampled thread itself; one producer, one consumer. */
+void hpcrec_queue_sample(struct thread *t, unsigned event, uint64_t pc, uint32_t samples)
 {
-    struct thread *t = hpcrec_self;
-    if (!t || !t->begun)
+    if (!t->begun)
         return;
+    if (hpcrec_waiting_pc)
+        pc = hpcrec_waiting_pc;
     uint32_t head = atomic_load_explicit(&t->queue_head, memory_order_relaxed);
     if (head - atomic_load_explicit(&t->queue_tail, memory_order_acquire) >= QUEUE_ENTRIES) {
         atomic_fetch_add_explicit(&t->dropped[event], samples, memory_order_relaxed);
@@ -206,6 +208,7 @@ static void begin_locked(struct thread *t, pid_t tid)
     if (found) { /* we found it before it could say so */
         hpcrec_drain_thread(found);
         t->row = found->row;
+        hpcrec_timers_end(found);
         hpcrec_perf_end(found);
         unlink_it(found);
         hpcrec_thread_discard(found);
@@ -215,6 +218,10 @@ static void begin_locked(struct thread *t, pid_t tid)
     link_in(t);
     hpcrec_perf_begin(t, tid);
     t->begun = true;
+    hpcrec_timers_begin(t, t->tid);
+    if (t->found && hpcrec_needs_papi())
+        hpcrec_missing(
+            "PAPI samples no threads that the C library starts by itself: what they did is not in the measurement");
 }
 
 void hpcrec_thread_begin(struct thread *t)
@@ -230,7 +237,16 @@ void hpcrec_thread_begin(struct thread *t)
     if (have_key)
         pthread_setspecific(end_key, t);
     hpcrec_papi_begin(t);
-    hpcrec_timers_begin(t, t->tid);
+}
+
+static void take_papi_totals(struct thread *t, const struct thread_row *papi_totals)
+{
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+        if (papi_totals->has_total >> e & 1 && !shared_row(t->row)) {
+            row_of(t)->total[e] = papi_totals->total[e];
+            row_of(t)->has_total |= (uint8_t)(1u << e);
+            row_of(t)->changed = true;
+        }
 }
 
 void hpcrec_thread_end(struct thread *t)
@@ -243,11 +259,7 @@ void hpcrec_thread_end(struct thread *t)
     hpcrec_lock(&saved);
     take_totals(t);
     hpcrec_timers_end(t);
-    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
-        if (papi_totals.has_total >> e & 1 && !shared_row(t->row)) {
-            row_of(t)->total[e] = papi_totals.total[e];
-            row_of(t)->has_total |= (uint8_t)(1u << e);
-        }
+    take_papi_totals(t, &papi_totals);
     hpcrec_perf_switch(t, false);
     hpcrec_drain_thread(t);
     close_row(t);
@@ -255,17 +267,32 @@ void hpcrec_thread_end(struct thread *t)
     unlink_it(t);
     t->begun = false;
     hpcrec_self = NULL;
-    if (t->tid == atomic_load(&hpcrec.pid))
-        main_ended = true;
     hpcrec_remember_ended(t->tid);
     hpcrec_unlock(&saved);
     hpcrec_thread_discard(t);
 }
 
+void hpcrec_thread_totals(struct thread *t)
+{
+    sigset_t saved;
+    struct thread_row papi_totals = {0};
+    if (!t->begun || !hpcrec_needs_papi())
+        return;
+    hpcrec_papi_totals(t, &papi_totals);
+    hpcrec_lock(&saved);
+    take_papi_totals(t, &papi_totals);
+    hpcrec_unlock(&saved);
+}
+
+/* The main thread comes here only by pthread_exit: exit runs no destructors of keys. */
 static void at_thread_end(void *t)
 {
-    if (hpcrec_active())
-        hpcrec_thread_end(t);
+    if (!hpcrec_active())
+        return;
+    bool is_main = ((struct thread *)t)->tid == atomic_load(&hpcrec.pid);
+    hpcrec_thread_end(t);
+    if (is_main)
+        atomic_store(&main_ended, true);
 }
 
 void hpcrec_threads_init(void)
@@ -402,9 +429,14 @@ static void end_found(void)
 {
     for (struct thread *t = living, *next; t; t = next) {
         next = t->next;
-        if (!t->found || syscall(SYS_tgkill, atomic_load(&hpcrec.pid), t->tid, 0) == 0 || errno != ESRCH)
+        if (!t->found)
             continue;
+        if (syscall(SYS_tgkill, atomic_load(&hpcrec.pid), t->tid, 0) == 0 || errno != ESRCH) {
+            hpcrec_timers_totals(t, row_of(t)); /* its clock ends with it */
+            continue;
+        }
         take_totals(t);
+        hpcrec_timers_end(t);
         hpcrec_drain_thread(t);
         close_row(t);
         hpcrec_perf_end(t);

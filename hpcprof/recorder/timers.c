@@ -28,11 +28,12 @@ static clockid_t thread_clock(pid_t tid)
 static void on_timer(int sig, siginfo_t *info, void *context)
 {
     (void)sig;
-    if (info->si_code != SI_TIMER || !hpcrec_self)
-        return;
-    unsigned e = (unsigned)info->si_value.sival_int;
-    if (e < hpcrec.config.event_count)
-        hpcrec_queue_sample(e, hpcrec_pc_of(context), 1 + (uint32_t)info->si_overrun);
+    /* The value is the thread's structure, which lies on a page, and the event. It outlives the timer, and the timer
+       signals no other thread. */
+    uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
+    if (info->si_code == SI_TIMER && value)
+        hpcrec_queue_sample((struct thread *)(value & ~(uintptr_t)7), value & 7, hpcrec_pc_of(context),
+                            1 + (uint32_t)info->si_overrun);
 }
 
 static void install_handler(void)
@@ -52,14 +53,12 @@ static void begin_one(struct thread *t, unsigned e, pid_t tid)
 {
     const struct record_event *conf = &hpcrec.config.events[e].conf;
     bool cpu = conf->kind == RECORD_CPUTIME;
-    struct sigevent how = {
-        .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = hpcrec_timers_signal(), .sigev_value.sival_int = (int)e};
+    struct sigevent how = {.sigev_notify = SIGEV_THREAD_ID,
+                           .sigev_signo = hpcrec_timers_signal(),
+                           .sigev_value.sival_ptr = (void *)((uintptr_t)t | e)};
     how.sigev_notify_thread_id = tid;
     if (timer_create(cpu ? thread_clock(tid) : CLOCK_MONOTONIC, &how, &t->timer[e]) < 0) {
-        sigset_t saved;
-        hpcrec_lock(&saved);
         hpcrec_missing("a timer was refused in some threads: what they did is not in the measurement");
-        hpcrec_unlock(&saved);
         return;
     }
     uint64_t ns = conf->period * 1000;

@@ -228,15 +228,32 @@ extern char **environ;
 
 /* ---- exec: what was counted is written before this image is gone; if exec fails, counting goes on ------------ */
 
+/* A sample's signal that is on its way would find no handler in the next program, and end it: signals that are ignored
+   are thrown away. */
 static void before_exec(void)
 {
+    if (!hpcrec_active())
+        return;
+    if (hpcrec_self)
+        hpcrec_thread_totals(hpcrec_self);
     hpcrec_ask(TASK_EXEC, -1);
+    hpcrec_signals_ignore(true);
+}
+
+static int exec_failed(void)
+{
+    int saved_errno = errno;
+    if (hpcrec_active())
+        hpcrec_signals_ignore(false);
+    errno = saved_errno;
+    return -1;
 }
 
 WRAP(int, execve, (const char *path, char *const argv[], char *const envp[]))
 {
     before_exec();
-    return REAL(execve)(path, argv, WITH_OURS(envp));
+    REAL(execve)(path, argv, WITH_OURS(envp));
+    return exec_failed();
 }
 
 WRAP(int, execv, (const char *path, char *const argv[]))
@@ -248,7 +265,8 @@ WRAP(int, execv, (const char *path, char *const argv[]))
 WRAP(int, execvpe, (const char *file, char *const argv[], char *const envp[]))
 {
     before_exec();
-    return REAL(execvpe)(file, argv, WITH_OURS(envp));
+    REAL(execvpe)(file, argv, WITH_OURS(envp));
+    return exec_failed();
 }
 
 WRAP(int, execvp, (const char *file, char *const argv[]))
@@ -260,13 +278,15 @@ WRAP(int, execvp, (const char *file, char *const argv[]))
 WRAP(int, fexecve, (int fd, char *const argv[], char *const envp[]))
 {
     before_exec();
-    return REAL(fexecve)(fd, argv, WITH_OURS(envp));
+    REAL(fexecve)(fd, argv, WITH_OURS(envp));
+    return exec_failed();
 }
 
 WRAP(int, execveat, (int fd, const char *path, char *const argv[], char *const envp[], int flags))
 {
     before_exec();
-    return REAL(execveat)(fd, path, argv, WITH_OURS(envp), flags);
+    REAL(execveat)(fd, path, argv, WITH_OURS(envp), flags);
+    return exec_failed();
 }
 
 /* The words of execl and its kin, as an array on this function's stack; the environment of execle comes after them. */
@@ -329,14 +349,15 @@ WRAP(int, posix_spawnp,
 /* dlopen is not wrapped: it looks at its caller for search paths, and would see us. The loader's counters tell of it.
  */
 
+#ifndef HPCREC_STATIC
 WRAP(int, dlclose, (void *handle))
 {
     sigset_t saved;
     if (!hpcrec_active())
         return REAL(dlclose)(handle);
-    hpcrec_maps_check();
     hpcrec_lock(&saved);
     hpcrec_maps_new_round();
+    hpcrec_maps_check();
     hpcrec_threads_drain();
     hpcrec_unlock(&saved);
     int status = REAL(dlclose)(handle);
@@ -345,13 +366,16 @@ WRAP(int, dlclose, (void *handle))
     hpcrec_unlock(&saved);
     return status;
 }
+#endif
 
 /* ---- descriptors: ours are not there for the program --------------------------------------------------------------
  */
 
 WRAP(int, close, (int fd))
 {
-    if (hpcrec_fd_is_ours(fd)) {
+    if (hpcrec_in_papi) {
+        hpcrec_fd_disown(fd);
+    } else if (hpcrec_fd_is_ours(fd)) {
         errno = EBADF;
         return -1;
     }

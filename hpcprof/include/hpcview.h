@@ -1,0 +1,92 @@
+/*
+ * hpcview.h - say in the program what hpcview is to measure.
+ *
+ *     #include <hpcview.h>
+ *
+ *     hpcview_region_begin("solve");
+ *     ...
+ *     hpcview_region_end("solve");
+ *
+ * Without `hpcview record` every call is a test of one variable. There is nothing to link; glibc before 2.34 wants
+ * -ldl. C99, C++, and Fortran (share/hpcview/fortran/hpcview.f90: `use hpcview`). Regions belong to the thread that
+ * begins them and nest; they end in the reverse order they began. Names are compared as text, and should be few: not
+ * one per iteration.
+ *
+ * hpcview_stop and hpcview_start switch measuring off and on for the whole process; it is on at the start unless
+ * `hpcview record --delay` says otherwise. All four may be called from any thread, none from a signal handler.
+ */
+#ifndef HPCVIEW_H
+#define HPCVIEW_H
+
+#include <dlfcn.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The recorder's side. Tables get new names (_2, ...) when they change; old programs keep working. */
+struct hpcview_calls {
+    void (*start)(void);
+    void (*stop)(void);
+    void (*region_begin)(const char *name);
+    void (*region_end)(const char *name);
+};
+/* Statically linked programs reach the recorder by the linker, others through the dynamic linker's search. */
+extern const struct hpcview_calls hpcview_calls_1 __attribute__((weak));
+
+static const struct hpcview_calls *hpcview_recorder_;
+static int hpcview_looked_;
+
+static __attribute__((noinline, cold, unused)) const struct hpcview_calls *hpcview_look_(void)
+{
+    const struct hpcview_calls *found = &hpcview_calls_1;
+#ifndef HPCVIEW_STATIC
+    if (!found)
+        found = (const struct hpcview_calls *)dlsym((void *)0 /* RTLD_DEFAULT */, "hpcview_calls_1");
+#endif
+    hpcview_recorder_ = found;
+    __atomic_store_n(&hpcview_looked_, 1, __ATOMIC_RELEASE);
+    return found;
+}
+
+static inline const struct hpcview_calls *hpcview_calls_(void)
+{
+    return __builtin_expect(__atomic_load_n(&hpcview_looked_, __ATOMIC_ACQUIRE), 1) ? hpcview_recorder_
+                                                                                    : hpcview_look_();
+}
+
+/* Measuring on; off. Nothing where nothing is recorded. */
+static inline void hpcview_start(void)
+{
+    const struct hpcview_calls *c = hpcview_calls_();
+    if (c)
+        c->start();
+}
+
+static inline void hpcview_stop(void)
+{
+    const struct hpcview_calls *c = hpcview_calls_();
+    if (c)
+        c->stop();
+}
+
+/* The calling thread enters a region, or leaves the innermost one of that name and those inside it. */
+static inline void hpcview_region_begin(const char *name)
+{
+    const struct hpcview_calls *c = hpcview_calls_();
+    if (c)
+        c->region_begin(name);
+}
+
+static inline void hpcview_region_end(const char *name)
+{
+    const struct hpcview_calls *c = hpcview_calls_();
+    if (c)
+        c->region_end(name);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

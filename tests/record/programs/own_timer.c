@@ -1,0 +1,27 @@
+/* A profiling timer of the program's own: it gets its signals, we get our samples. */
+#include "burn.h"
+#include <signal.h>
+#include <sys/time.h>
+
+static volatile sig_atomic_t ticks;
+
+static void on_prof(int sig)
+{
+    (void)sig;
+    ticks++;
+}
+
+int main(void)
+{
+    struct itimerval every = {{0, 10000}, {0, 10000}}, off = {{0, 0}, {0, 0}};
+    signal(SIGPROF, on_prof);
+    setitimer(ITIMER_PROF, &every, NULL);
+    burn(400);
+    setitimer(ITIMER_PROF, &off, NULL);
+    say_burned(400);
+    if (ticks < 15 || ticks > 60) {
+        fprintf(stderr, "%d ticks of 10 ms in 400 ms\n", (int)ticks);
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* Two libraries, one after the other, at the same addresses: the counts belong to the one that was there. Three parts
+   of the work are the first one's, one the second's. */
+#define _GNU_SOURCE
+#include "burn.h"
+#include <dlfcn.h>
+#include <link.h>
+
+static unsigned long run(const char *path, const char *name, int ms)
+{
+    void *lib = dlopen(path, RTLD_NOW);
+    struct link_map *map;
+    if (!lib || dlinfo(lib, RTLD_DI_LINKMAP, &map) < 0) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(1);
+    }
+    void (*f)(long) = (void (*)(long))dlsym(lib, name);
+    unsigned long base = map->l_addr;
+    double end = cpu_ms() + ms;
+    while (cpu_ms() < end)
+        f(100000);
+    dlclose(lib);
+    return base;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 1;
+    unsigned long first = run(argv[1], "first", 150), second = run(argv[2], "second", 100);
+    int same = first == second;
+    for (int i = 0; i < 10; i++)
+        same &= run(argv[1], "first", 15) == first;
+    printf("%s\n", same ? "same addresses" : "other addresses");
+    say_burned(400);
+    return 0;
+}

@@ -1,0 +1,222 @@
+#!/bin/sh
+# Every situation a recorded program may get into (programs/): its output and exit status stay what they are, and the
+# measurement accounts for the time it used: what was counted covers what was burned, and what was sampled agrees with it.
+. "$top_srcdir/tests/lib.sh"
+need_recording
+programs=$top_srcdir/tests/record/programs
+: "${CC:=cc}"
+command -v "$CC" >/dev/null 2>&1 || skip_all "no C compiler here"
+event=perf::TASK-CLOCK@1000000 # a thousand samples a second: three hundred in the shortest program
+
+build() { # NAME [FLAGS]
+    build_name=$1
+    shift
+    "$CC" -O1 -g -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/$build_name" "$programs/$build_name.c" -pthread "$@" \
+        2>"$scratch/cc.err" || {
+        not_ok "$build_name compiles" "$(cat "$scratch/cc.err")"
+        return 1
+    }
+}
+
+# number_after WORD: of the last info
+number_after() { awk -v w="$1" '$1 == w && $2 ~ /^[0-9]+$/ { n += $2 } END { printf "%d", n }' "$scratch/info"; }
+
+# same NAME ARGS: bare and recorded, compared. The measurement is $scratch/m; $record_options are added.
+same() {
+    same_name=$1
+    shift
+    bare_status=0
+    (cd "$scratch" && "./$same_name" "$@") >"$scratch/bare.out" 2>"$scratch/bare.err" </dev/null || bare_status=$?
+    rm -rf "$scratch/m"
+    status=0
+    # shellcheck disable=SC2086
+    (cd "$scratch" && "$hpcview" record -o "$scratch/m" -e "$event" ${record_options-} -- "./$same_name" "$@") \
+        >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+    if [ "$status" = "$bare_status" ] && cmp -s "$scratch/bare.out" "$scratch/out"; then
+        ok "$case_name: output and exit status ($status) are the same"
+    else
+        not_ok "$case_name: output and exit status are the same" "status $bare_status, recorded $status
+$(diff "$scratch/bare.out" "$scratch/out" | head -5)
+$(head -5 "$scratch/err")"
+    fi
+    [ -z "${settle-}" ] || sleep "$settle"
+    "$hpcview" info --threads "$scratch/m" >"$scratch/info" 2>"$scratch/info.err"
+    info_status=$?
+}
+
+# accounted [LEAST-PERCENT]: the measurement is sound and holds what was burned.
+accounted() {
+    burned=$(sed -n 's/^burned //p' "$scratch/out")
+    counted=$(awk '$1 == "counted" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/info")
+    sampled=$(awk '$1 == "sampled" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/info")
+    if [ "$info_status" = 0 ] && [ "${counted:-0}" -ge $((burned * 97 / 100)) ] && [ "${sampled:-0}" -ge $((counted * ${1:-70} / 100)) ] &&
+        [ "$sampled" -le $((counted * 110 / 100)) ]; then
+        ok "$case_name: $sampled ms sampled, $counted counted, $burned burned"
+    else
+        not_ok "$case_name: the measurement accounts for all" "burned '$burned', counted '$counted', sampled '$sampled', info status $info_status
+$(cat "$scratch/info.err") $(head -40 "$scratch/info")"
+    fi
+}
+
+has() { # WHAT PATTERN: in the info
+    if grep -q -e "$2" "$scratch/info"; then
+        ok "$case_name: $1"
+    else
+        not_ok "$case_name: $1" "'$2' is not in: $(cat "$scratch/info")"
+    fi
+}
+
+situation() { # CASE PROGRAM [ARGS]
+    case_name=$1
+    shift
+    same "$@" && accounted
+}
+
+for name in threads main_leaves_first many_threads forks execs spawns daemon signals own_timer closes moves exits generated waits; do
+    build "$name" || continue
+done
+
+situation "threads of all kinds" threads
+check "threads of all kinds: each has its row" test "$(grep -c '^thread' "$scratch/info")" -ge 5
+situation "the main thread leaves first" main_leaves_first
+has "the end was seen" "ended  *with exit status 0"
+
+case_name="10,000 short threads"
+same many_threads
+has "all are there" "threads  *10001"
+check "10,000 short threads: the file is below 1 MiB" test "$(cat "$scratch"/m/*.hpcprof | wc -c)" -lt 1048576
+
+situation "fork" forks
+check "fork: a file for each process" test "$(ls "$scratch/m" | wc -l)" = 3
+has "the child's own exit status" "exit status 4"
+situation "exec" execs
+check "exec: a file for each program" test "$(ls "$scratch/m" | wc -l)" = 5
+has "what became another program" "became another program"
+situation "posix_spawn, vfork, system, popen" spawns
+settle=0.7 # its end is nobody's business
+situation "a daemon" daemon "$scratch/done"
+settle=
+situation "signals blocked, handled, ignored" signals
+situation "a profiling timer of its own" own_timer
+situation "every descriptor closed" closes
+mkdir "$scratch/jail" && chmod 755 "$scratch" "$scratch/jail"
+situation "other directory, root and user" moves "$scratch/jail"
+situation "code without a file" generated
+
+for how in return exit _exit quick_exit abort segv term; do
+    situation "ends by $how" exits $how
+    case $how in
+    abort) has "the signal" "by signal 6" ;;
+    segv) has "the signal" "by signal 11" ;;
+    term) has "the signal" "by signal 15" ;;
+    *) has "the status" "with exit status 1" ;;
+    esac
+done
+case_name="stack overflow"
+same exits overflow
+case_name="ends by SIGKILL"
+same exits kill
+accounted
+has "that the end was not seen" "not seen"
+
+# ---- the other samplers -------------------------------------------------------------------------------------
+record_options="--sampler papi"
+if "$hpcview" record -o "$scratch/papi" --sampler papi -- true 2>"$scratch/err"; then
+    situation "papi: threads" threads without-timer
+    for name in forks execs signals own_timer closes; do
+        situation "papi: $name" $name
+    done
+    situation "papi: ends by _exit" exits _exit
+else
+    skip "papi's sampler in the same situations" "$(head -n 1 "$scratch/err")"
+fi
+record_options=
+event=CPUTIME@4000
+accounted_time() { # CPUTIME is in microseconds and comes at the kernel's ticks
+    sed -i 's/^\(  counted *[0-9]*\) us/\1000 ns/; s/^\(  sampled *[0-9]*\) us/\1000 ns/' "$scratch/info"
+    accounted 60
+}
+case_name="CPUTIME: threads"
+same threads without-timer && accounted_time
+for name in forks signals own_timer; do
+    case_name="CPUTIME: $name"
+    same $name && accounted_time
+done
+event=REALTIME@4000
+case_name="REALTIME: system calls go on"
+same waits
+
+# ---- libraries ------------------------------------------------------------------------------------------------
+event=perf::TASK-CLOCK@1000000
+build_library() { "$CC" -O1 -g -shared -fPIC -DNAME="$1" -o "$scratch/lib$1.so" "$programs/library.c"; }
+if build reload -ldl && build_library first && build_library second; then
+    situation "libraries unloaded, addresses used again" reload "$scratch/libfirst.so" "$scratch/libsecond.so"
+    "$hpcview" print --by module --format csv "$scratch/m" >"$scratch/print" 2>&1
+    first=$(awk -F, '/libfirst/ { print $NF }' "$scratch/print" | head -n 1)
+    second=$(awk -F, '/libsecond/ { print $NF }' "$scratch/print" | head -n 1)
+    comment "$(head -n 1 "$scratch/out"); first $first, second $second"
+    # 300 ms against 100
+    check "libraries unloaded: each has its own counts" awk "BEGIN { exit !($first+0 > 1.8 * ($second+0) && $second+0 > 50000000) }"
+    build namespaces -ldl && situation "dlmopen" namespaces "$scratch/libfirst.so"
+fi
+
+# ---- regions ------------------------------------------------------------------------------------------------------
+region() { sed -n "s/^region $1: .* //p" "$scratch/info" | awk '{ printf "%d", $1 / 1e6 }'; }
+between() { [ "${1:-0}" -ge "$2" ] && [ "$1" -le "$3" ]; }
+build regions -ldl && situation "regions" regions
+check "regions: outer without inner ($(region outer) ms of 200)" between "$(region outer)" 140 230
+check "regions: inner ($(region inner) ms of 100)" between "$(region inner)" 65 120
+if "$CC" -O1 -no-pie -fno-pie -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/regions" "$programs/regions.c" -ldl 2>/dev/null; then
+    situation "regions, not position-independent" regions
+    check "regions, not position-independent: inner" between "$(region inner)" 65 120
+fi
+if command -v "${CXX:-c++}" >/dev/null 2>&1; then
+    "${CXX:-c++}" -O1 -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/regions" "$programs/regions.cpp" -ldl &&
+        situation "regions in C++" regions
+    check "regions in C++: outer" between "$(region outer)" 130 230
+else
+    skip "regions in C++" "no C++ compiler"
+fi
+if command -v "${FC:-gfortran}" >/dev/null 2>&1; then
+    (cd "$scratch" && "${FC:-gfortran}" -O1 -o regions "$top_srcdir/share/fortran/hpcview.f90" "$programs/regions.f90" -ldl) &&
+        situation "regions in Fortran" regions
+    check "regions in Fortran: the part" between "$(region 'fortran part')" 130 230
+else
+    skip "regions in Fortran" "no Fortran compiler"
+fi
+
+# ---- OpenMP, MPI, static -------------------------------------------------------------------------------------------
+if build openmp -fopenmp; then
+    situation "OpenMP" openmp
+    has "four threads" "threads  *4"
+fi
+if command -v mpicc >/dev/null 2>&1 && command -v mpirun >/dev/null 2>&1 &&
+    mpicc -O1 -I"$programs" -o "$scratch/ranks" "$programs/ranks.c" 2>/dev/null; then
+    rm -rf "$scratch/m"
+    case_name="two MPI ranks"
+    run mpirun -n 2 "$hpcview" record -o "$scratch/m" -e "$event" -- "$scratch/ranks"
+    check "two MPI ranks: the program's status and output" test "$status/$out" = "0/burned 450"
+    "$hpcview" info "$scratch/m" >"$scratch/info" 2>"$scratch/info.err"
+    info_status=$?
+    accounted 60
+    check "two MPI ranks: a file each, with the rank in its name" test "$(ls "$scratch"/m/*.0.hpcprof "$scratch"/m/*.1.hpcprof | wc -l)" = 2
+    has "rank 1" "rank  *1"
+else
+    skip "two MPI ranks" "no mpicc and mpirun"
+fi
+if [ -f "$top_builddir/libhpcview-record.a" ] && "$CC" -static -O1 -g -o "$scratch/plain" "$programs/exits.c" 2>/dev/null; then
+    run "$hpcview" record -o "$scratch/n" -- "$scratch/plain"
+    check "a static program without recorder is refused" test "$status" = 1
+    check_match "and the sentence tells what to do" "$err" "libhpcview-record.a"
+    for name in exits threads forks; do
+        "$CC" -static -O1 -g -DHPCVIEW_STATIC -I"$programs" -o "$scratch/$name" "$programs/$name.c" -pthread -L"$top_builddir" \
+            "@$top_srcdir/share/static-flags" 2>"$scratch/cc.err" || not_ok "static $name links" "$(cat "$scratch/cc.err")"
+    done
+    situation "static" exits
+    situation "static, ends by _exit" exits _exit
+    situation "static, with threads" threads
+    situation "static, fork" forks
+else
+    skip "static programs" "no static C library"
+fi
+done_testing
