@@ -19,9 +19,13 @@
 #include <unistd.h>
 
 struct mapping {
-    uint64_t begin, length, offset;
-    uint32_t pid;
+    uint64_t begin, end, offset;
     str_id path;
+};
+
+struct process { /* what it has mapped now: by address, without overlap */
+    uint32_t pid;
+    struct VEC(struct mapping) mappings;
 };
 
 struct segment { /* what of a file lies at which link-time address */
@@ -55,7 +59,8 @@ struct sample { /* one line, its texts lent */
 struct perf {
     struct hpcprof *into;
     struct strtab *strings; /* own: paths, event names, thread names */
-    struct VEC(struct mapping) mappings;
+    struct VEC(struct process) processes;
+    struct hashmap process_index;
     struct VEC(struct event_sum) events;
     struct VEC(struct thread_seen) threads;
     struct VEC(struct binary) binaries; /* by path */
@@ -178,10 +183,10 @@ static bool read_sample(char *line, struct sample *s)
 }
 
 /* "PERF_RECORD_MMAP2 PID/TID: [0xADDR(0xLEN) @ OFFSET ...]: r-xp PATH" */
-static bool read_mapping(char *line, struct mapping *m, char **path)
+static bool read_mapping(char *line, uint32_t *process, struct mapping *m, char **path)
 {
     char *c = strstr(line, "PERF_RECORD_MMAP");
-    uint64_t pid;
+    uint64_t pid, length;
     if (!c || !(c = strchr(c, ' ')))
         return false;
     c = skip_blanks(c);
@@ -191,7 +196,7 @@ static bool read_mapping(char *line, struct mapping *m, char **path)
         return false;
     c++;
     if (!str_starts(c, "0x") || (c += 2, !number(&c, 16, &m->begin)) || !str_starts(c, "(0x") ||
-        (c += 3, !number(&c, 16, &m->length)) || !str_starts(c, ") @ "))
+        (c += 3, !number(&c, 16, &length)) || !str_starts(c, ") @ "))
         return false;
     c += 4;
     if (str_starts(c, "0x"))
@@ -201,9 +206,10 @@ static bool read_mapping(char *line, struct mapping *m, char **path)
     c = strchr(c + 3, ' ');
     if (!c)
         return false;
-    m->pid = (uint32_t)pid;
+    *process = (uint32_t)pid;
+    m->end = m->begin + length;
     *path = c + 1;
-    return m->begin + m->length >= m->begin;
+    return m->end > m->begin;
 }
 
 /* ---- first pass: who, what and where ---------------------------------------------------------- */
@@ -233,25 +239,13 @@ static void see_thread(struct perf *p, const struct sample *s)
         (struct thread_seen){.pid = s->pid, .tid = s->tid, .comm = strtab_add(p->strings, s->comm)};
 }
 
-static void see_mapping(struct perf *p, struct mapping m, const char *path)
-{
-    m.path = strtab_add(p->strings, path);
-    *vec_push(&p->mappings) = m;
-}
-
 static void first_pass(struct perf *p, const void *bytes, size_t len)
 {
     struct line_reader r = line_reader_make(bytes, len);
     while (line_reader_next(&r)) {
         struct sample s;
-        struct mapping m = {0};
-        char *path;
-        if (r.text.len == 0 || r.text.bytes[0] == '#')
-            continue;
-        if (strstr(r.text.bytes, "PERF_RECORD_")) {
-            if (read_mapping(r.text.bytes, &m, &path))
-                see_mapping(p, m, path);
-        } else if (read_sample(r.text.bytes, &s)) {
+        if (r.text.len && r.text.bytes[0] != '#' && !strstr(r.text.bytes, "PERF_RECORD_") &&
+            read_sample(r.text.bytes, &s)) {
             see_event(p, &s);
             see_thread(p, &s);
             p->samples++;
@@ -362,20 +356,97 @@ static uint64_t linked_at(struct perf *p, str_id path, uint64_t offset)
     return offset;
 }
 
-/* The latest mapping of the process over the address; of another one where it has none of its own (it was forked). */
-static const struct mapping *mapping_at(const struct perf *p, const struct sample *s, size_t known)
+static struct process *process_of(struct perf *p, uint32_t pid)
 {
-    const struct mapping *other = NULL;
-    for (size_t i = known; i-- > 0;) {
-        const struct mapping *m = &p->mappings.items[i];
-        if (s->ip - m->begin >= m->length)
-            continue;
-        if (m->pid == s->pid)
-            return m;
-        if (!other && strcmp(strtab_get(p->strings, m->path), s->dso) == 0)
-            other = m;
+    uint32_t *slot = hashmap_put(&p->process_index, pid);
+    if (*slot == HASHMAP_NONE) {
+        *slot = (uint32_t)p->processes.count;
+        *vec_push(&p->processes) = (struct process){.pid = pid};
     }
-    return other;
+    return &p->processes.items[*slot];
+}
+
+/* The first mapping that ends behind the address. */
+static size_t mapping_behind(const struct process *process, uint64_t address)
+{
+    size_t low = 0, high = process->mappings.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (process->mappings.items[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void insert_mapping(struct process *process, size_t at, struct mapping m)
+{
+    vec_push(&process->mappings);
+    struct mapping *items = process->mappings.items;
+    memmove(items + at + 1, items + at, (process->mappings.count - 1 - at) * sizeof *items);
+    items[at] = m;
+}
+
+/* A new mapping takes its addresses from those before it: what it covers goes, what it cuts is cut. */
+static void add_mapping(struct process *process, struct mapping m)
+{
+    size_t from = mapping_behind(process, m.begin), to = from;
+    struct mapping *items = process->mappings.items;
+    struct mapping before = {0}, after = {0};
+    if (from < process->mappings.count && items[from].begin < m.begin) {
+        before = items[from];
+        before.end = m.begin;
+    }
+    for (; to < process->mappings.count && items[to].begin < m.end; to++)
+        if (items[to].end > m.end) {
+            after = items[to];
+            after.offset += m.end - after.begin;
+            after.begin = m.end;
+        }
+    if (to > from)
+        memmove(items + from, items + to, (process->mappings.count - to) * sizeof *items);
+    process->mappings.count -= to - from;
+    if (after.end)
+        insert_mapping(process, from, after);
+    insert_mapping(process, from, m);
+    if (before.end)
+        insert_mapping(process, from, before);
+}
+
+static const struct mapping *mapping_in(const struct process *process, uint64_t address)
+{
+    size_t i = mapping_behind(process, address);
+    return i < process->mappings.count && process->mappings.items[i].begin <= address ? &process->mappings.items[i]
+                                                                                      : NULL;
+}
+
+/* The process's own mapping, else one of the same object in a process it may have been forked from. */
+static const struct mapping *mapping_at(struct perf *p, const struct sample *s)
+{
+    enum { PROCESSES_TRIED = 64 };
+    const struct mapping *m = mapping_in(process_of(p, s->pid), s->ip);
+    for (size_t i = 0; !m && i < p->processes.count && i < PROCESSES_TRIED; i++) {
+        m = mapping_in(&p->processes.items[i], s->ip);
+        if (m && strcmp(strtab_get(p->strings, m->path), s->dso) != 0)
+            m = NULL;
+    }
+    return m;
+}
+
+/* Is the line about a mapping or another event of the process's life, no sample? */
+static bool take_record(struct perf *p, char *line)
+{
+    struct mapping m = {0};
+    uint32_t pid;
+    char *path;
+    if (!strstr(line, "PERF_RECORD_"))
+        return false;
+    if (read_mapping(line, &pid, &m, &path)) {
+        m.path = strtab_add(p->strings, path);
+        add_mapping(process_of(p, pid), m);
+    }
+    return true;
 }
 
 static const char *module_name(const char *dso)
@@ -387,10 +458,10 @@ static const char *module_name(const char *dso)
     return strcmp(dso, "//anon") == 0 || str_starts(dso, "anon_inode:") ? "[anonymous]" : dso;
 }
 
-static struct hpcprof_context context_of(struct perf *p, const struct sample *s, size_t known_mappings)
+static struct hpcprof_context context_of(struct perf *p, const struct sample *s)
 {
     struct hpcprof_context c = {.parent = HPCPROF_NO_PARENT};
-    const struct mapping *m = mapping_at(p, s, known_mappings);
+    const struct mapping *m = mapping_at(p, s);
     const char *path = m ? strtab_get(p->strings, m->path) : s->dso;
     c.module = hpcprof_add_module(p->into, module_name(path), "");
     if (m && path[0] == '/') {
@@ -411,9 +482,9 @@ static struct hpcprof_context context_of(struct perf *p, const struct sample *s,
 
 /* ---- second pass: the counts -------------------------------------------------------------------------- */
 
-static void add_sample(struct perf *p, const struct sample *s, size_t known_mappings)
+static void add_sample(struct perf *p, const struct sample *s)
 {
-    struct hpcprof_context context = context_of(p, s, known_mappings);
+    struct hpcprof_context context = context_of(p, s);
     uint32_t thread = hashmap_get(&p->thread_index, (uint64_t)s->pid << 32 | s->tid);
     uint32_t event = hashmap_get(&p->event_index, strtab_add(p->strings, s->event));
     struct hpcprof_count count = {.thread = p->threads.items[thread].thread,
@@ -425,7 +496,7 @@ static void add_sample(struct perf *p, const struct sample *s, size_t known_mapp
 }
 
 /* The header of a sample waits in `header` for its first frame, which `line` may be. */
-static bool take_frame(struct perf *p, struct buf *header, const char *line, size_t known_mappings)
+static bool take_frame(struct perf *p, struct buf *header, const char *line)
 {
     struct sample s, frame = {0};
     char *copy = mem_strdup(line);
@@ -435,7 +506,7 @@ static bool take_frame(struct perf *p, struct buf *header, const char *line, siz
         s.ip = frame.ip;
         s.symbol = is_frame ? frame.symbol : s.symbol;
         s.dso = is_frame ? frame.dso : s.dso;
-        add_sample(p, &s, known_mappings);
+        add_sample(p, &s);
     }
     mem_free(copy);
     header->len = 0;
@@ -446,29 +517,24 @@ static void second_pass(struct perf *p, const void *bytes, size_t len)
 {
     struct line_reader r = line_reader_make(bytes, len);
     struct buf header = {0};
-    size_t known_mappings = 0;
     while (line_reader_next(&r)) {
         struct sample s;
-        struct mapping m;
-        char *path;
-        if (strstr(r.text.bytes, "PERF_RECORD_")) {
-            known_mappings += read_mapping(r.text.bytes, &m, &path);
+        if (take_record(p, r.text.bytes))
             continue;
-        }
-        if (header.len && take_frame(p, &header, r.text.bytes, known_mappings))
+        if (header.len && take_frame(p, &header, r.text.bytes))
             continue;
         if (r.text.len == 0 || r.text.bytes[0] == '#')
             continue;
         char *copy = mem_strdup(r.text.bytes);
         bool is_sample = read_sample(r.text.bytes, &s);
         if (is_sample && s.has_ip)
-            add_sample(p, &s, known_mappings);
+            add_sample(p, &s);
         else if (is_sample)
             buf_str(&header, copy);
         mem_free(copy);
     }
     if (header.len)
-        take_frame(p, &header, "", known_mappings);
+        take_frame(p, &header, "");
     buf_release(&header);
     line_reader_release(&r);
 }
@@ -480,11 +546,12 @@ bool perf_script_sniff(const void *bytes, size_t len)
     while (!found && r.number < 50 && line_reader_next(&r)) {
         struct sample s;
         struct mapping m;
+        uint32_t pid;
         char *path;
         if (r.text.len == 0 || r.text.len > 4096 || r.text.bytes[0] == '#')
             continue;
         if (strstr(r.text.bytes, ": PERF_RECORD_"))
-            found = read_mapping(r.text.bytes, &m, &path);
+            found = read_mapping(r.text.bytes, &pid, &m, &path);
         else
             found = read_sample(r.text.bytes, &s);
     }
@@ -517,7 +584,10 @@ int perf_script_convert(const void *bytes, size_t len, const char *name, struct 
     for (size_t i = 0; i < p.binaries.count; i++)
         vec_release(&p.binaries.items[i].segments);
     vec_release(&p.binaries);
-    vec_release(&p.mappings);
+    for (size_t i = 0; i < p.processes.count; i++)
+        vec_release(&p.processes.items[i].mappings);
+    vec_release(&p.processes);
+    hashmap_release(&p.process_index);
     vec_release(&p.events);
     vec_release(&p.threads);
     hashmap_release(&p.thread_index);

@@ -225,6 +225,10 @@ struct module_scopes { /* the places of one module's scopes, made when first nee
     place_ix *place; /* by scope */
     uint32_t *file;  /* by string of the tree: our file, or FILE_UNKNOWN */
     struct VEC(scope_ix) chain;
+    /* Of by-line look-ups, made when first needed: procedures of a name (3 x scope + which of its names), children. */
+    struct hashmap first_named;
+    uint32_t *next_named;
+    scope_ix *first_child, *next_child;
 };
 #define FILE_UNKNOWN (UINT32_MAX - 1)
 
@@ -284,11 +288,6 @@ static place_ix scope_place(struct module_scopes *m, scope_ix ix)
 
 /* ---- sources that know lines alone ----------------------------------------------------- */
 
-static bool same_name(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 /* Two names of a file that differ in how much of the path they give. */
 static bool same_file(const char *a, const char *b)
 {
@@ -298,34 +297,59 @@ static bool same_file(const char *a, const char *b)
     return m && strcmp(a + n - m, b) == 0 && (n == m || a[n - m - 1] == '/' || b[0] == '/');
 }
 
-/* The procedure of a tree with that name and file; SCOPE_NONE: none. */
-static scope_ix proc_by_name(const struct scope_tree *tree, const char *procedure, const char *file)
+/* Procedures by each of their names, and the scopes' children, for looking up lines without walking the tree each time.
+ */
+static void index_procedures(struct module_scopes *m)
 {
+    const struct scope_tree *t = m->tree;
+    m->next_named = mem_alloc((3 * t->scope_count + 1) * sizeof *m->next_named);
+    for (size_t i = t->scope_count; i-- > 0;) {
+        const struct scope *s = &t->scopes[i];
+        str_id names[] = {s->name, s->short_name, s->link_name};
+        for (size_t k = 0; k < ARRAY_SIZE(names) && s->kind == SCOPE_PROC; k++) {
+            uint32_t *first = hashmap_put(&m->first_named, names[k]);
+            m->next_named[3 * i + k] = *first;
+            *first = (uint32_t)(3 * i + k);
+        }
+    }
+    m->first_child = mem_alloc((t->scope_count + 1) * sizeof *m->first_child);
+    m->next_child = mem_alloc((t->scope_count + 1) * sizeof *m->next_child);
+    memset(m->first_child, 0xff, t->scope_count * sizeof *m->first_child);
+    for (size_t i = t->scope_count; i-- > 1;) {
+        scope_ix parent = t->scopes[i].parent;
+        m->next_child[i] = parent == SCOPE_NONE ? SCOPE_NONE : m->first_child[parent];
+        if (parent != SCOPE_NONE)
+            m->first_child[parent] = (scope_ix)i;
+    }
+}
+
+/* The procedure of that name in that file, else of that name; SCOPE_NONE: none. */
+static scope_ix proc_by_name(struct module_scopes *m, const char *procedure, const char *file)
+{
+    const struct scope_tree *t = m->tree;
     scope_ix found = SCOPE_NONE;
-    for (size_t i = 0; i < tree->scope_count; i++) {
-        const struct scope *s = &tree->scopes[i];
-        if (s->kind != SCOPE_PROC)
-            continue;
-        bool named = same_name(strtab_get(tree->strings, s->name), procedure) ||
-                     same_name(strtab_get(tree->strings, s->short_name), procedure) ||
-                     same_name(strtab_get(tree->strings, s->link_name), procedure);
-        if (named && (*file == '\0' || same_file(strtab_get(tree->strings, s->file), file)))
-            return (scope_ix)i;
-        if (named && found == SCOPE_NONE)
-            found = (scope_ix)i;
+    if (!m->next_named)
+        index_procedures(m);
+    str_id name = strtab_add(t->strings, procedure);
+    for (uint32_t i = hashmap_get(&m->first_named, name); i != HASHMAP_NONE; i = m->next_named[i]) {
+        const struct scope *s = &t->scopes[i / 3];
+        if (*file == '\0' || same_file(strtab_get(t->strings, s->file), file))
+            return (scope_ix)(i / 3);
+        found = found == SCOPE_NONE ? (scope_ix)(i / 3) : found;
     }
     return found;
 }
 
-/* The innermost loop of the procedure whose lines hold `line`: scopes come parents first, so the last that fits and
- * lies in one that fits. */
-static scope_ix loop_by_line(const struct scope_tree *tree, scope_ix proc, uint32_t line)
+/* The innermost loop of the procedure whose lines hold `line`, calls that were inlined left out: what knows lines alone
+   knows nothing of them. */
+static scope_ix loop_by_line(const struct module_scopes *m, scope_ix proc, uint32_t line)
 {
     scope_ix innermost = proc;
-    for (size_t i = proc + 1; i < tree->scope_count; i++) {
-        const struct scope *s = &tree->scopes[i];
-        if (s->kind == SCOPE_LOOP && s->parent == innermost && s->line_first <= line && line <= s->line_last)
-            innermost = (scope_ix)i;
+    for (scope_ix i = m->first_child[proc]; i != SCOPE_NONE;) {
+        const struct scope *s = &m->tree->scopes[i];
+        bool holds = s->kind == SCOPE_LOOP && s->line_first <= line && line <= s->line_last;
+        innermost = holds ? i : innermost;
+        i = holds ? m->first_child[i] : m->next_child[i];
     }
     return innermost;
 }
@@ -334,10 +358,10 @@ static place_ix place_by_line(struct correlation *c, const struct config *config
                               const struct site *s, uint8_t *state)
 {
     const char *procedure = strtab_get(c->strings, s->procedure), *file_name = strtab_get(c->strings, s->file);
-    scope_ix scope = m && *procedure ? proc_by_name(m->tree, procedure, file_name) : SCOPE_NONE;
+    scope_ix scope = m && *procedure ? proc_by_name(m, procedure, file_name) : SCOPE_NONE;
     *state = s->line ? SITE_LINE : *procedure ? SITE_NO_LINE : SITE_NO_SYMBOL;
     if (scope != SCOPE_NONE) {
-        scope = loop_by_line(m->tree, scope, s->line);
+        scope = loop_by_line(m, scope, s->line);
         /* the structure knows where the file lies; the measurement its last name, as a rule */
         str_id own = m->tree->scopes[scope].file;
         uint32_t file = *file_name == '\0' || same_file(strtab_get(m->tree->strings, own), file_name)
@@ -449,6 +473,10 @@ static void place_module(struct correlation *c, const struct config *config, uin
     mem_free(scopes.place);
     mem_free(scopes.file);
     vec_release(&scopes.chain);
+    hashmap_release(&scopes.first_named);
+    mem_free(scopes.next_named);
+    mem_free(scopes.first_child);
+    mem_free(scopes.next_child);
 }
 
 void correlate_place(struct correlation *c, const struct config *config, const struct structure_source *source,

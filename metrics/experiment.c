@@ -388,13 +388,24 @@ static void copy_processes(struct experiment *e, const struct input *inputs, siz
     e->process_count = all.count;
 }
 
+/* The process that was there first is what was run; its files' names say nothing of that. NULL: none. */
+static const struct hpcprof_process *first_process(const struct experiment *e)
+{
+    const struct hpcprof_process *first = NULL;
+    for (size_t i = 0; i < e->process_count; i++)
+        if (!first || (e->processes[i].start_ns && e->processes[i].start_ns < first->start_ns))
+            first = &e->processes[i];
+    return first;
+}
+
 /* Without a title: what was run. */
 static str_id title_of(const struct experiment *e, const struct config *config, const struct correlation *c)
 {
+    const struct hpcprof_process *first = first_process(e);
     if (*config->title)
         return strtab_add(e->strings, config->title);
-    if (e->process_count) {
-        const char *command = strtab_get(e->strings, e->processes[0].command);
+    if (first) {
+        const char *command = strtab_get(e->strings, first->command);
         char *program = mem_strndup(command, strcspn(command, " "));
         str_id title = strtab_add(e->strings, path_base(program));
         mem_free(program);

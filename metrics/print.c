@@ -363,18 +363,36 @@ static char *location_of(const struct table *t, const struct row *r)
     return b.bytes;
 }
 
+enum { LONGEST_NAME = 64 }; /* those of C++ templates can have thousands of characters; CSV and JSON have them all */
+
+/* A name too long for a column, with its middle left out: beginning and end tell most. */
+static char *name_text(const char *name)
+{
+    struct buf safe = {0}, cut = {0};
+    buf_str(&safe, "");
+    add_safe(&safe, name);
+    size_t width = width_of(safe.bytes), at = 0;
+    if (width <= LONGEST_NAME)
+        return safe.bytes;
+    for (const char *c = safe.bytes; *c; c++) {
+        at += ((unsigned char)*c & 0xc0) != 0x80;
+        if (at <= LONGEST_NAME * 2 / 3 || at > width - (LONGEST_NAME / 3 - 3))
+            buf_char(&cut, *c);
+        else if (at == LONGEST_NAME * 2 / 3 + 1 && ((unsigned char)*c & 0xc0) != 0x80)
+            buf_str(&cut, "...");
+    }
+    buf_release(&safe);
+    return cut.bytes;
+}
+
 static void add_where_columns(struct table *t, struct text_table *text)
 {
     enum print_level level = t->options->level;
-    struct buf b = {0};
+    const struct strtab *strings = t->e->strings;
     static const char *const heads[] = {"program", "module", "file", "procedure", "in procedure", "in procedure"};
     struct text_column *c = add_column(text, heads[level], "", true);
-    for (size_t i = 0; i < t->rows.count; i++) {
-        b = (struct buf){0};
-        buf_str(&b, "");
-        add_safe(&b, strtab_get(t->e->strings, t->rows.items[i].name));
-        add_cell(c, b.bytes);
-    }
+    for (size_t i = 0; i < t->rows.count; i++)
+        add_cell(c, name_text(strtab_get(strings, t->rows.items[i].name)));
     if (level >= PRINT_PROC) {
         c = add_column(text, "location", "", true);
         for (size_t i = 0; i < t->rows.count; i++)
@@ -382,12 +400,8 @@ static void add_where_columns(struct table *t, struct text_table *text)
     }
     if (level >= PRINT_FILE) {
         c = add_column(text, "module", "", true);
-        for (size_t i = 0; i < t->rows.count; i++) {
-            b = (struct buf){0};
-            buf_str(&b, "");
-            add_safe(&b, strtab_get(t->e->strings, t->rows.items[i].module));
-            add_cell(c, b.bytes);
-        }
+        for (size_t i = 0; i < t->rows.count; i++)
+            add_cell(c, name_text(strtab_get(strings, t->rows.items[i].module)));
     }
 }
 
