@@ -1,7 +1,7 @@
 /* Operands and options that become a configuration. */
 #include "driver/wanted.h"
+#include "filters/filters.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 
 static struct {
@@ -22,19 +22,21 @@ const struct option_row wanted_rows[] = {
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-/* A configuration is XML; no measurement is. */
-static bool is_xml(const char *path)
+/* A configuration is XML; no measurement of ours is, and another tool's is told by its filter. */
+static bool is_configuration(const char *path)
 {
     struct stat st;
-    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
-    int c = EOF;
-    if (!f)
+    struct filemap map;
+    size_t i = 0;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || filemap_open(&map, path, NULL) < 0)
         return false;
-    do
-        c = fgetc(f);
-    while (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0xef || c == 0xbb || c == 0xbf);
-    fclose(f);
-    return c == '<';
+    while (i < map.len && strchr(" \t\r\n\xef\xbb\xbf", map.bytes[i]) && map.bytes[i])
+        i++;
+    bool is = i < map.len && map.bytes[i] == '<';
+    for (const struct filter *f = filter_table; is && f->name; f++)
+        is = !f->sniff(map.bytes, map.len);
+    filemap_release(&map);
+    return is;
 }
 
 static int add_operands(struct session *s, const char *command, int argc, char **argv, struct config **config)
@@ -43,11 +45,11 @@ static int add_operands(struct session *s, const char *command, int argc, char *
         return err_set(&s->err, ERR_USAGE,
                        "%s: a configuration or measurements are wanted; 'hpcview %s --help' shows how", command,
                        command);
-    if (argc == 1 && is_xml(argv[0]))
+    if (argc == 1 && is_configuration(argv[0]))
         return config_read(argv[0], config, s->warnings, &s->err);
     *config = config_create();
     for (int i = 0; i < argc; i++) {
-        if (is_xml(argv[i]))
+        if (is_configuration(argv[i]))
             return err_set(&s->err, ERR_USAGE, "%s: %s is a configuration; it stands alone, its runs are given in it",
                            command, argv[i]);
         config_add_measurement(*config, argv[i]);

@@ -65,7 +65,7 @@ struct perf {
     struct VEC(struct thread_seen) threads;
     struct VEC(struct binary) binaries; /* by path */
     struct hashmap thread_index, event_index;
-    uint64_t samples, by_function;
+    uint64_t samples, without_mapping, without_binary;
 };
 
 /* ---- one line ------------------------------------------------------------------------------- */
@@ -340,9 +340,8 @@ static void read_segments(struct binary *b, const char *path)
     close(fd);
 }
 
-/* Where offset `offset` of the file is linked to; linkers put code at its own offset as a rule, so that is the guess
- * without the file. */
-static uint64_t linked_at(struct perf *p, str_id path, uint64_t offset)
+/* Where offset `offset` of the file is linked to; false: the file cannot be read, or has nothing there. */
+static bool linked_at(struct perf *p, str_id path, uint64_t offset, uint64_t *address)
 {
     while (p->binaries.count <= path)
         *vec_push(&p->binaries) = (struct binary){0};
@@ -351,9 +350,11 @@ static uint64_t linked_at(struct perf *p, str_id path, uint64_t offset)
         read_segments(b, strtab_get(p->strings, path));
     b->read = true;
     for (size_t i = 0; i < b->segments.count; i++)
-        if (offset - b->segments.items[i].offset < b->segments.items[i].size)
-            return offset - b->segments.items[i].offset + b->segments.items[i].address;
-    return offset;
+        if (offset - b->segments.items[i].offset < b->segments.items[i].size) {
+            *address = offset - b->segments.items[i].offset + b->segments.items[i].address;
+            return true;
+        }
+    return false;
 }
 
 static struct process *process_of(struct perf *p, uint32_t pid)
@@ -464,19 +465,19 @@ static struct hpcprof_context context_of(struct perf *p, const struct sample *s)
     const struct mapping *m = mapping_at(p, s);
     const char *path = m ? strtab_get(p->strings, m->path) : s->dso;
     c.module = hpcprof_add_module(p->into, module_name(path), "");
-    if (m && path[0] == '/') {
-        c.address = linked_at(p, m->path, s->ip - m->begin + m->offset);
+    uint64_t offset = m ? s->ip - m->begin + m->offset : 0;
+    if (m && path[0] == '/' && linked_at(p, m->path, offset, &c.address))
         return c;
-    }
     if (m && strcmp(path, "[vdso]") == 0) {
-        c.address = s->ip - m->begin + m->offset;
+        c.address = offset;
         return c;
     }
+    /* What perf found out itself is all there is. */
     c.by_line = true;
     if (strcmp(s->symbol, "[unknown]") != 0)
         c.procedure = strtab_add(p->into->strings, s->symbol);
     if (path[0] == '/')
-        p->by_function++;
+        *(m ? &p->without_binary : &p->without_mapping) += 1;
     return c;
 }
 
@@ -576,11 +577,16 @@ int perf_script_convert(const void *bytes, size_t len, const char *name, struct 
         add_threads(&p, name);
         second_pass(&p, bytes, len);
     }
-    if (p.by_function)
+    if (p.without_mapping)
         warnings_add(warnings,
-                     "%s: %.1f%% of the samples are known by function only, because the mappings are not in it; use "
+                     "%s: %.1f%% of the samples are known by function only, because their mappings are not in it; use "
                      "'perf script --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso'",
-                     name, 100.0 * (double)p.by_function / (double)p.samples);
+                     name, 100.0 * (double)p.without_mapping / (double)p.samples);
+    if (p.without_binary)
+        warnings_add(
+            warnings,
+            "%s: %.1f%% of the samples are known by function only, because their binaries are not on this machine",
+            name, 100.0 * (double)p.without_binary / (double)p.samples);
     for (size_t i = 0; i < p.binaries.count; i++)
         vec_release(&p.binaries.items[i].segments);
     vec_release(&p.binaries);

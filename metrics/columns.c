@@ -116,6 +116,15 @@ static int add_every_event(struct maker *m)
     return 0;
 }
 
+const char *metric_nearest(const char *name, const char *const *names)
+{
+    /* "perf::TASK" of perf::TASK-CLOCK, whose '-' was read as a minus; a name not typed to its end */
+    for (size_t i = 0; names[i] && strlen(name) > 2; i++)
+        if (str_starts(names[i], name))
+            return names[i];
+    return str_nearest(name, names);
+}
+
 static int no_such_event(struct maker *m, const struct config_metric *given, const char *event)
 {
     struct VEC(const char *) names = {0};
@@ -132,7 +141,7 @@ static int no_such_event(struct maker *m, const struct config_metric *given, con
         }
     }
     *vec_push(&names) = NULL;
-    const char *near = str_nearest(event, names.items);
+    const char *near = metric_nearest(event, names.items);
     if (near)
         err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; did you mean '%s'?", given->where, event, near);
     else if (list.len)
@@ -229,11 +238,7 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
     for (size_t i = 0; i < m->events.count; i++)
         *vec_push(&names) = strtab_get(m->strings, m->events.items[i].name);
     *vec_push(&names) = NULL;
-    const char *near = str_nearest(name, names.items);
-    /* "perf::TASK" of perf::TASK-CLOCK, whose '-' was read as a minus */
-    for (size_t i = 0; i + 1 < names.count; i++)
-        if (str_starts(names.items[i], name) && !expr_is_bare_name(names.items[i]))
-            near = names.items[i];
+    const char *near = metric_nearest(name, names.items);
     struct buf quoted = {0};
     if (near)
         expr_quote_name(&quoted, near);
@@ -375,6 +380,7 @@ static uint32_t add_thread_column(struct maker *m, uint32_t of, const struct hpc
     c.metric.display_name =
         *thread ? strtab_printf(m->strings, "%s %s", strtab_get(m->strings, c.metric.name), thread) : c.metric.name;
     c.metric.sort_by = false;
+    c.of_thread = true;
     *vec_push(&m->columns->list) = c;
     return (uint32_t)(m->columns->list.count - 1);
 }
@@ -382,7 +388,7 @@ static uint32_t add_thread_column(struct maker *m, uint32_t of, const struct hpc
 static bool feeds(const struct maker *m, size_t input, size_t event, const struct column *c)
 {
     const struct hpcprof *p = m->inputs[input].profile;
-    return !c->expr && c->run == m->inputs[input].run &&
+    return !c->expr && c->run == m->inputs[input].run && !(p->events[event].flags & HPCPROF_LOST) &&
            strcmp(strtab_get(m->strings, c->event), strtab_get(p->strings, p->events[event].name)) == 0;
 }
 

@@ -179,6 +179,8 @@ int config_add_metric(struct config *c, const char *definition, struct err *err)
     struct config_metric m = {.name = name, .formula = formula, .where = where};
     int status = *formula ? config_add_full_metric(c, &m, err)
                           : err_set(err, ERR_USAGE, "'%s': there is no formula after '='", definition);
+    if (status < 0 && err)
+        err->kind = ERR_USAGE; /* a user typed it */
     mem_free(where);
     mem_free(name);
     return status;

@@ -385,7 +385,7 @@ static place_ix place_by_line(struct correlation *c, const struct config *config
 
 static const char *nothing_known_of(const struct module *m)
 {
-    return m->state == STRUCTURE_FAILED ? "(no symbols: see the warnings)" : "(no symbol)";
+    return m->state == STRUCTURE_FAILED ? "(no symbols)" : "(no symbol)";
 }
 
 static place_ix place_by_address(struct correlation *c, struct module_scopes *m, const struct site *s, uint8_t *state)
@@ -445,7 +445,8 @@ static void ask_structure(struct correlation *c, uint32_t module, const struct s
     for (size_t i = 0; i < count; i++)
         if (!sites[i].by_line && (addresses.count == 0 || addresses.items[addresses.count - 1] != sites[i].address))
             *vec_push(&addresses) = sites[i].address;
-    qsort(addresses.items, addresses.count, sizeof *addresses.items, compare_addresses);
+    if (addresses.count) /* qsort wants an array even for nothing */
+        qsort(addresses.items, addresses.count, sizeof *addresses.items, compare_addresses);
     source->scopes(source->ctx, m, c->strings, addresses.items, addresses.count, warnings);
     m->stripped = m->tree && !has_lines(m->tree);
     vec_release(&addresses);

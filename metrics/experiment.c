@@ -180,7 +180,8 @@ static int sum_measured(struct experiment *e, struct correlation *c, const struc
                       mem_alloc((e->place_count + 1) * sizeof(uint64_t)), mem_alloc(e->place_count + 1)};
     int status = 0;
     size_t at = 0;
-    qsort(c->cells.items, c->cells.count, sizeof *c->cells.items, compare_cells);
+    if (c->cells.count) /* qsort wants an array even for nothing */
+        qsort(c->cells.items, c->cells.count, sizeof *c->cells.items, compare_cells);
     for (uint32_t column = 0; column < columns->list.count && status == 0; column++) {
         bool fits = true;
         memset(x.inclusive, 0, e->place_count * sizeof *x.inclusive);
@@ -257,8 +258,10 @@ static void compute_formulas(struct experiment *e, const struct columns *columns
 
 /* ---- what the result lacks ------------------------------------------------------------------------- */
 
-struct shares { /* of one module, in the leading column */
-    double all, no_line, no_symbol, no_module;
+struct shares { /* what of one module is shown less exactly than by line, in the column where that is most */
+    double no_line, no_symbol, no_module;
+    size_t column;
+    double part; /* the most of the three as a part of the column's total */
 };
 
 static const char *percent_text(char *text, size_t size, double part, double whole)
@@ -271,23 +274,21 @@ static const char *percent_text(char *text, size_t size, double part, double who
     return text;
 }
 
-static void warn_module(const struct experiment *e, const struct correlation *c, const struct module *m,
-                        const struct shares *s, double total, const char *metric, struct warnings *warnings)
+static void warn_module(const struct experiment *e, const struct module *m, const struct shares *s,
+                        struct warnings *warnings)
 {
-    const char *name = strtab_get(e->strings, m->shown);
+    const char *name = strtab_get(e->strings, m->shown), *metric = strtab_get(e->strings, e->metrics[s->column].name);
+    double total = e->inclusive[s->column * e->place_count];
     char share[32];
-    (void)c;
-    if (m->state == STRUCTURE_FAILED) {
-        percent_text(share, sizeof share, s->no_module, total);
-        warnings_add(warnings, "%s: %s: %s of %s shown by module only", name, m->why, share, metric);
-        return;
-    }
-    if (m->state == STRUCTURE_NONE)
+    if (m->state == STRUCTURE_FAILED)
+        warnings_add(warnings, "%s: %s: %s of %s shown by module only", name, m->why,
+                     percent_text(share, sizeof share, s->no_module, total), metric);
+    if (m->state != STRUCTURE_FOUND)
         return;
     if (m->stripped)
         warnings_add(warnings, "%s has no line table: %s of %s shown by function only", name,
                      percent_text(share, sizeof share, s->no_line, total), metric);
-    else if (s->no_line * 100 >= total)
+    else if (s->no_line > 0 && s->no_line * 100 >= total)
         warnings_add(warnings, "%s: %s of %s fell on instructions without a line, shown by function only", name,
                      percent_text(share, sizeof share, s->no_line, total), metric);
     if (s->no_symbol > 0)
@@ -303,38 +304,65 @@ static int compare_modules(const void *a, const void *b, void *ctx)
     return strcmp(strtab_get(c->strings, c->modules.items[i].shown), strtab_get(c->strings, c->modules.items[k].shown));
 }
 
-static size_t leading_column(const struct experiment *e)
+static double most_of(const struct shares *s)
 {
-    for (size_t i = 0; i < e->metric_count; i++)
-        if (e->metrics[i].display && e->metrics[i].formula == 0)
-            return i;
-    return 0;
+    double most = s->no_line > s->no_symbol ? s->no_line : s->no_symbol;
+    return most > s->no_module ? most : s->no_module;
 }
 
-static void warn_shares(const struct experiment *e, const struct correlation *c, struct warnings *warnings)
+/* The shares in one column; where they tell of more than those found so far, they replace them. */
+static void share_column(const struct experiment *e, const struct correlation *c, const struct cell *cells,
+                         size_t count, struct shares *worst)
 {
-    size_t n = c->modules.count, leading = leading_column(e);
-    struct shares *shares = mem_calloc(n + 1, sizeof *shares);
+    size_t n = c->modules.count, column = cells[0].column;
+    double total = e->inclusive[column * e->place_count];
+    struct shares *here = mem_calloc(n + 1, sizeof *here);
+    for (size_t i = 0; i < count; i++) {
+        struct shares *s = &here[c->sites.items[cells[i].site].module];
+        double value = (double)cells[i].value;
+        switch (c->site_state[cells[i].site]) {
+        case SITE_NO_LINE:
+            s->no_line += value;
+            break;
+        case SITE_NO_SYMBOL:
+            s->no_symbol += value;
+            break;
+        case SITE_NO_MODULE:
+            s->no_module += value;
+            break;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        here[i].column = column;
+        here[i].part = total > 0 ? most_of(&here[i]) / total : 0;
+        if (here[i].part > worst[i].part)
+            worst[i] = here[i];
+    }
+    mem_free(here);
+}
+
+/* The cells are sorted by column. */
+static void warn_shares(const struct experiment *e, const struct correlation *c, const struct columns *columns,
+                        struct warnings *warnings)
+{
+    size_t n = c->modules.count;
+    struct shares *worst = mem_calloc(n + 1, sizeof *worst);
     uint32_t *order = mem_calloc(n + 1, sizeof *order);
-    double total = e->metric_count ? e->inclusive[leading * e->place_count] : 0;
-    for (size_t i = 0; i < c->cells.count; i++) {
-        const struct cell *cell = &c->cells.items[i];
-        struct shares *s = &shares[c->sites.items[cell->site].module];
-        double value = cell->column == leading ? (double)cell->value : 0;
-        uint8_t state = c->site_state[cell->site];
-        s->all += value;
-        *(state == SITE_NO_LINE     ? &s->no_line
-          : state == SITE_NO_SYMBOL ? &s->no_symbol
-                                    : &s->no_module) += state == SITE_LINE ? 0 : value;
+    for (size_t from = 0, to; from < c->cells.count; from = to) {
+        for (to = from; to < c->cells.count && c->cells.items[to].column == c->cells.items[from].column;)
+            to++;
+        const struct column *column = &columns->list.items[c->cells.items[from].column];
+        if (column->metric.display && !column->of_thread)
+            share_column(e, c, c->cells.items + from, to - from, worst);
     }
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
     qsort_r(order, n, sizeof *order, compare_modules, (void *)c);
     for (size_t i = 0; i < n; i++)
-        warn_module(e, c, &c->modules.items[order[i]], &shares[order[i]], total,
-                    e->metric_count ? strtab_get(e->strings, e->metrics[leading].name) : "the samples", warnings);
+        if (worst[order[i]].part > 0)
+            warn_module(e, &c->modules.items[order[i]], &worst[order[i]], warnings);
     mem_free(order);
-    mem_free(shares);
+    mem_free(worst);
 }
 
 static void warn_lost(const struct input *inputs, size_t n, struct warnings *warnings)
@@ -497,7 +525,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         status = sum_measured(e, &c, &columns, new_of, err);
         if (status == 0) {
             compute_formulas(e, &columns);
-            warn_shares(e, &c, warnings);
+            warn_shares(e, &c, &columns, warnings);
             warn_lost(inputs, input_count, warnings);
             warn_notes(inputs, input_count, warnings);
         }

@@ -333,7 +333,7 @@ static const struct {
      "    line main.c:5 = 940 940\n"
      " module gone.so = 30 .\n"
      "  file (no source) = 30 .\n"
-     "   proc (no symbols: see the warnings) = 30 30\n"
+     "   proc (no symbols) = 30 30\n"
      "    line = 30 30\n"
      " module libfoo.so = 20 .\n"
      "  file (no source) = 20 .\n"

@@ -145,7 +145,7 @@ struct column {
     struct metric metric;
     struct expr *expr;  /* computed: the configuration's; else NULL */
     uint32_t *operands; /* computed: column of each of the formula's names */
-    bool by_line;
+    bool by_line, of_thread;
     str_id given_formula; /* as the configuration has it; metric.formula has the columns' full names */
     uint32_t run;         /* measured: whose; RUN_ALL: of every run */
     str_id event;
@@ -169,6 +169,8 @@ struct columns {
 
 int columns_make(const struct config *, const struct input *, size_t input_count, struct strtab *, struct columns *,
                  struct warnings *, struct err *);
+/* The name a user may have meant, or NULL; names end in NULL. */
+const char *metric_nearest(const char *name, const char *const *names);
 void columns_release(struct columns *, const struct input *);
 
 /* ---- where it was measured (correlate.c) ------------------------------------------- */

@@ -53,8 +53,8 @@ struct table {
     struct VEC(size_t) shown; /* metrics with a column */
     size_t sort_metric;
     bool sort_exclusive;
-    str_id *module_name,
-        *proc_name; /* by place: of the module, and of the innermost procedure or inlined call around it */
+    str_id *module_name; /* by place */
+    place_ix *procedure; /* by place: the innermost procedure or inlined call around it; 0: none */
 };
 
 static double *row_values(struct table *t, const struct row *r)
@@ -67,16 +67,16 @@ static double value_of(const struct table *t, const struct row *r, size_t metric
     return t->values.items[r->values + metric + (exclusive ? t->e->metric_count : 0)];
 }
 
-static void name_surroundings(struct table *t)
+static void find_surroundings(struct table *t)
 {
     const struct experiment *e = t->e;
     t->module_name = mem_calloc(e->place_count + 1, sizeof *t->module_name);
-    t->proc_name = mem_calloc(e->place_count + 1, sizeof *t->proc_name);
-    for (size_t i = 1; i < e->place_count; i++) {
+    t->procedure = mem_calloc(e->place_count + 1, sizeof *t->procedure);
+    for (place_ix i = 1; i < e->place_count; i++) {
         const struct place *p = &e->places[i];
         bool procedure = p->kind == PLACE_PROC || p->kind == PLACE_INLINE;
         t->module_name[i] = p->kind == PLACE_MODULE ? p->name : t->module_name[p->parent];
-        t->proc_name[i] = procedure ? p->name : t->proc_name[p->parent];
+        t->procedure[i] = procedure ? i : t->procedure[p->parent];
     }
 }
 
@@ -91,10 +91,13 @@ static size_t new_values(struct table *t)
 static struct row row_of_place(struct table *t, place_ix i)
 {
     const struct experiment *e = t->e;
-    const struct place *p = &e->places[i];
+    const struct place *p = &e->places[i], *procedure = &e->places[t->procedure[i]];
+    bool inner = p->kind == PLACE_LOOP || p->kind == PLACE_LINE;
+    /* a line that is not known lies in its procedure's file, as far as anybody knows */
+    uint32_t file = p->kind == PLACE_LINE && p->line_first == 0 ? procedure->file : p->file;
     struct row r = {.module = t->module_name[i],
-                    .file = p->file == SOURCE_NONE ? 0 : e->files[p->file].name,
-                    .name = p->kind == PLACE_LOOP || p->kind == PLACE_LINE ? t->proc_name[i] : p->name,
+                    .file = file == SOURCE_NONE ? 0 : e->files[file].name,
+                    .name = inner ? procedure->name : p->name,
                     .line = p->line_first,
                     .line_last = p->line_last,
                     .instance = p->instance,
@@ -225,7 +228,7 @@ static int no_such_metric(const struct table *t, const char *wanted, struct err 
     for (size_t i = 0; i < t->e->metric_count; i++)
         *vec_push(&names) = strtab_get(t->e->strings, t->e->metrics[i].name);
     *vec_push(&names) = NULL;
-    const char *near = str_nearest(wanted, names.items);
+    const char *near = metric_nearest(wanted, names.items);
     if (!near)
         near = names.items[0];
     err_set(err, ERR_USAGE, "there is no metric '%s' to sort by%s%s%s", wanted, near ? "; did you mean '" : "",
@@ -662,13 +665,14 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
             *vec_push(&t.shown) = i;
     int status = choose_order(&t, err);
     if (status == 0) {
-        name_surroundings(&t);
+        find_surroundings(&t);
         if (options->level == PRINT_LINE)
             rows_of_lines(&t);
         else
             rows_of_places(&t);
         drop_empty_rows(&t);
-        qsort_r(t.rows.items, t.rows.count, sizeof *t.rows.items, compare_rows, &t);
+        if (t.rows.count) /* qsort wants an array even for nothing */
+            qsort_r(t.rows.items, t.rows.count, sizeof *t.rows.items, compare_rows, &t);
         if (options->top && options->top < t.rows.count)
             t.rows.count = options->top;
         if (options->format == PRINT_TEXT)
@@ -679,7 +683,7 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
             write_json(&t, out);
     }
     mem_free(t.module_name);
-    mem_free(t.proc_name);
+    mem_free(t.procedure);
     vec_release(&t.rows);
     vec_release(&t.values);
     vec_release(&t.shown);

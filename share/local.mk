@@ -35,4 +35,4 @@ $(EXAMPLES): $(dist_heat_DATA) $(dist_particles_DATA) $(dist_wave_DATA)
 	    CC='$(CC)' CXX='$(CXX)' FC='$(FC)' CFLAGS='-O3 -g' CXXFLAGS='-O3 -g' FCFLAGS='-O3 -g' && touch $(@F)
 
 schemasdir = $(pkgdatadir)/schemas
-dist_schemas_DATA = %D%/schemas/structure.rng
+dist_schemas_DATA = %D%/schemas/structure.rng %D%/schemas/configuration.rng

@@ -33,3 +33,13 @@ EXTRA_DIST += %D%/exactness/run.sh %D%/exactness/src/loops.c %D%/exactness/src/i
 TESTS += %D%/structure/formats.sh %D%/structure/golden.sh %D%/structure/exactness.sh %D%/structure/sweep_short.sh
 EXTRA_DIST += %D%/structure/formats.sh %D%/structure/golden.sh %D%/structure/exactness.sh %D%/structure/sweep_short.sh \
 	%D%/structure/sweep.sh %D%/structure/golden
+
+# ---- measurements to tables and databases -----------------------------------------------
+dist_check_SCRIPTS += %D%/build/configuration.sh %D%/build/run.sh %D%/filters/filters.sh
+EXTRA_DIST += \
+	%D%/print/app.drawing %D%/print/app.xml %D%/print/case.sh \
+	%D%/print/columns/cmd %D%/print/columns/out %D%/print/formats/cmd %D%/print/formats/out \
+	%D%/print/hostile-names/cmd %D%/print/hostile-names/out %D%/print/levels/cmd %D%/print/levels/out \
+	%D%/print/lines-alone/cmd %D%/print/lines-alone/out %D%/print/threads/cmd %D%/print/threads/out \
+	%D%/filters/perf-script.example %D%/filters/perf-script.out %D%/filters/callgrind.example %D%/filters/callgrind.out \
+	%D%/filters/profile.example %D%/filters/profile.out

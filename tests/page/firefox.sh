@@ -1,0 +1,25 @@
+#!/bin/sh
+# The page in a headless Firefox, from file://.
+skip() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+here=$top_builddir/tests/page/firefox
+command -v node >/dev/null || skip "node is not installed"
+for browser in "${FIREFOX-}" firefox firefox-esr; do
+    [ -n "$browser" ] && browser=$(command -v "$browser") && break
+done
+[ -n "$browser" ] || skip "no firefox is installed"
+# Ubuntu's is a snap, which sees no hidden and no temporary folders and has no profile of ours.
+case $(readlink -f "$browser") in */snap*) skip "this firefox is a snap, which cannot read the build folder" ;; esac
+
+rm -rf "$here"
+mkdir -p "$here/text"
+make_database() {
+    "$top_builddir/htmlgen/make_database" "$@" || { echo "Bail out! make_database failed"; exit 99; }
+}
+make_database heat "$here/text" "$here/db-heat"
+make_database heat "$here/text" "$here/db-single.html" --single-file
+make_database hostile "$here/text" "$here/db-hostile"
+make_database large "$here/text" "$here/db-large" "${PAGE_PLACES-100000}" 4
+exec node "$top_srcdir/tests/page/firefox.mjs" "$browser" "$here"
