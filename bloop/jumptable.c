@@ -289,6 +289,7 @@ static struct form root_form(struct root r, uint64_t limit)
 
 static struct form eval(struct cfg_work *w, struct place place, pos p, unsigned depth);
 static bool search_constant(struct cfg_work *w, uint8_t reg, pos p, uint64_t *value);
+static pos plausible(const struct cfg_work *w, vaddr target);
 
 static struct form eval_register(struct cfg_work *w, uint8_t reg, pos p, unsigned depth)
 {
@@ -519,7 +520,7 @@ static bool nearest_constant_of(const struct jumptable_work *j, uint8_t reg, pos
 }
 
 /* Is the register the same constant on all ways to p? */
-static bool search_constant(struct cfg_work *w, uint8_t reg, pos p, uint64_t *value)
+static bool same_constant_on_all_ways(struct cfg_work *w, uint8_t reg, pos p, uint64_t *value)
 {
     struct jumptable_work *j = w->jumptable;
     struct place place = {.reg = reg};
@@ -546,23 +547,29 @@ static bool search_constant(struct cfg_work *w, uint8_t reg, pos p, uint64_t *va
             }
             continue;
         }
-        if (op.kind != OP_ADDRESS || op.dst != reg)
-            return false;
-        struct form f;
-        if (op.base == ARCH_NO_REG && op.index == ARCH_NO_REG)
-            f = constant_form((uint64_t)op.disp);
-        else if (op.index == ARCH_NO_REG) /* a copy, or the second half of adrp + add */
+        struct form f = root_form(r, 0);
+        if (op.kind == OP_ADDRESS && op.dst == reg && op.index == ARCH_NO_REG) { /* lea, a copy, the add after adrp */
             f = eval_register(w, op.base, r.at, 4);
-        else
-            return false;
-        if (op.base != ARCH_NO_REG)
             f.add += (uint64_t)op.disp;
+        } else if (op.kind == OP_LOAD && op.dst == reg && op.index == ARCH_NO_REG) { /* spilled */
+            f = eval(w, (struct place){.slot = true, .reg = op.base, .disp = op.disp}, r.at, 4);
+            if (f.kind != FORM_CONST)
+                return nearest_constant_of(j, reg, p, value);
+        }
         if (f.kind != FORM_CONST || (any && f.add != *value))
             return false;
         *value = f.add;
         any = true;
     }
     return any;
+}
+
+/* The same; where ways differ or are lost, a label of this function that the register is given nearby will do: tables
+   of differences of labels (printf's) have one label as their base throughout. */
+static bool search_constant(struct cfg_work *w, uint8_t reg, pos p, uint64_t *value)
+{
+    return same_constant_on_all_ways(w, reg, p, value) ||
+           (nearest_constant_of(w->jumptable, reg, p, value) && plausible(w, *value) != POS_NONE);
 }
 
 /* ---- how many entries ----------------------------------------------------------------------------------- */
@@ -1013,6 +1020,13 @@ static bool taken_down_before(struct cfg_work *w, pos p)
     return !op.calls;
 }
 
+/* The stack pointer was set from the frame pointer, and `added` bytes given back since. */
+static bool back_at_entry(const struct cfg_work *w, int64_t added)
+{
+    int64_t height = w->in->arch->detail->frame_height;
+    return height != 0 ? added == height : added > 0;
+}
+
 /* Is the stack pointer at this place where it was at the function's entry? Any way back to the entry tells, since code
    keeps its stack in order. The search goes back from place to place, each with what has been added to the stack
    pointer from there to the jump. */
@@ -1037,7 +1051,7 @@ static bool frame_is_gone(struct cfg_work *w, pos jump)
                 lift_at(w, from, &op);
                 struct height next = {from, h.added + op.stack};
                 if (op.stack_lost)
-                    return op.from_frame && next.added == w->in->arch->detail->frame_height;
+                    return op.from_frame && back_at_entry(w, next.added);
                 if (v.count == 1) {
                     h = next;
                     more = true;
@@ -1106,6 +1120,10 @@ static void resolve(struct cfg_work *w, struct indirect *in)
     j->steps = 0;
     j->found.count = 0;
     struct form f = address_of_jump(w, in->at);
+    uint64_t value;
+    if (f.kind == FORM_LINEAR && f.scale == 1 && f.add == 0 && !f.root.defined && !f.root.place.slot &&
+        search_constant(w, f.root.place.reg, f.root.at, &value)) /* a label that a register holds all the time */
+        f = constant_form(value);
     enum reading reading = NO_TABLE;
     if (f.kind == FORM_CONST && f.add != 0 && plausible(w, f.add) != POS_NONE) {
         *vec_push(&j->found) = plausible(w, f.add);
