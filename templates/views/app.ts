@@ -47,8 +47,14 @@ export class App {
       this.textVersion++;
       this.drawSoon();
     });
-    this.store.subscribe(() => this.drawSoon());
+    this.store.subscribe((_, action) => {
+      if (action.type === 'select' || action.type === 'restore') this.visits++;
+      this.drawSoon();
+    });
   }
+
+  /** Counts the times somebody went to a place, so that the table scrolls there then and not whenever it is drawn. */
+  visits = 0;
 
   /** Counts arrivals of source text, for views that remember what they drew. */
   textVersion = 0;
@@ -135,6 +141,13 @@ export class App {
     this.store.dispatch({ type: 'view', view: 'tree' });
     this.store.dispatch({ type: 'expand', places: path });
     this.select(path[path.length - 1]);
+  }
+
+  /** Sorts by the next column to the right, or the one before; after the last comes the name. */
+  sortByNeighbour(step: 1 | -1): void {
+    const order = [null, ...this.columns()];
+    const at = Math.max(0, order.indexOf(this.state.sortBy));
+    this.store.dispatch({ type: 'sort', by: order[(at + step + order.length) % order.length] });
   }
 
   toggle(place: PlaceIx): void {

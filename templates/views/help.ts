@@ -20,6 +20,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['Enter', 'flat table: show the row in the scope tree; source: next place of the line'],
   ['h', 'hot path from the selected row; in the source: the hottest line'],
   ['*  c', 'open everything below the selected row; close all'],
+  ['s  S  r', 'sort by the next column, by the one before; turn the order round'],
   ['/', 'filter by name, or by file:line'],
   ['[  ]', 'the place before, the next place, of the marked source line'],
   ['1 … 7', 'scope tree, lines, loops, procedures, inlined, files, modules'],

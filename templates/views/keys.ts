@@ -41,6 +41,9 @@ export function installKeys(app: App, places: Places): void {
       case 'l': places.switchLayout(); break;
       case '[': app.cycle(-1); break;
       case ']': app.cycle(1); break;
+      case 's': app.sortByNeighbour(1); break;
+      case 'S': app.sortByNeighbour(-1); break;
+      case 'r': app.store.dispatch({ type: 'sort', by: app.state.sortBy }); break;
       case 'Escape': app.store.dispatch({ type: 'filter', text: '' }); break;
       default: {
         const view = VIEWS[Number(event.key) - 1];

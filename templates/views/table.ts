@@ -34,7 +34,7 @@ export class TablePane {
   private readonly rows: VirtualRows;
   private drawn: readonly unknown[] = [];
   private table!: Table;
-  private revealed: unknown = null;
+  private revealed = '';
   private linkedRows: ReadonlySet<number> = new Set();
   private scales: ReadonlyMap<Column, Scale> = new Map();
 
@@ -60,9 +60,8 @@ export class TablePane {
     const { state } = app;
     this.table = app.table();
     const columns = app.columns();
-    const inputs = [this.table, columns.join(), state.exact, state.selected, state.source, app.textVersion, state.sortBy, state.descending];
+    const inputs = [this.table, columns.join(), state.exact, state.selected, state.source, app.textVersion, app.visits, state.sortBy, state.descending];
     if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    const sameTable = this.drawn[0] === this.table;
     this.drawn = inputs;
     this.grid.setAttribute('role', this.table.isTree ? 'treegrid' : 'grid');
     this.grid.setAttribute('aria-label', this.table.isTree ? 'Scope tree' : 'Flat table');
@@ -73,7 +72,7 @@ export class TablePane {
     this.linkedRows = this.findLinkedRows();
     this.rows.reset(this.table.count);
     this.drawEmpty();
-    this.revealSelected(sameTable);
+    this.revealSelected();
   }
 
   /** The rows of all places that stand on the marked line; in a tree only those that are open. */
@@ -116,17 +115,17 @@ export class TablePane {
     return handle;
   }
 
-  private revealSelected(sameTable: boolean): void {
-    const { selected, view } = this.app.state;
+  private revealSelected(): void {
+    const { selected, view, sortBy, descending, filter } = this.app.state;
     const row = selected === null ? NONE : this.table.rowOf(selected);
-    if (row === NONE) {
-      this.grid.removeAttribute('aria-activedescendant');
-      return;
-    }
-    const key = `${view} ${selected}`;
-    if (this.revealed !== key || !sameTable) this.rows.reveal(row, this.revealed === key ? 'near' : this.table.isTree && !sameTable ? 'middle' : 'near');
+    if (row === NONE) this.grid.removeAttribute('aria-activedescendant');
+    else this.grid.setAttribute('aria-activedescendant', `row-${row}`);
+    // opening and closing rows must not move what one looks at
+    const key = [view, sortBy, descending, filter === '', this.app.visits].join();
+    if (key === this.revealed) return;
+    const cameFromElsewhere = !this.revealed.startsWith(`${view},`);
     this.revealed = key;
-    this.grid.setAttribute('aria-activedescendant', `row-${row}`);
+    this.rows.reveal(row, cameFromElsewhere ? 'middle' : 'near');
   }
 
   private drawHead(columns: readonly Column[]): void {
