@@ -33,13 +33,13 @@ else
 endif
 
 # The page's tests. page.sh needs the programs of htmlgen/.
-TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh tests/page/firefox.sh tests/page/open.sh
+TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh tests/page/firefox.sh tests/page/agree.sh tests/page/open.sh
 tests/page/page.log tests/page/firefox.log: htmlgen/make_database$(EXEEXT)
-EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/firefox.sh tests/page/firefox.mjs tests/page/open.sh
+EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/firefox.sh tests/page/firefox.mjs tests/page/agree.sh tests/page/agree.mjs tests/page/open.sh
 
 clean-local: page-clean
 page-clean:
-	rm -rf %D%/test/all.test.cjs %D%/types.log tests/page/db-* tests/page/text tests/page/firefox tests/page/*.png
+	rm -rf %D%/test/all.test.cjs %D%/types.log tests/page/db-* tests/page/text tests/page/firefox tests/page/agree tests/page/*.png
 
 distclean-local: page-distclean
 page-distclean:

@@ -2,7 +2,7 @@
 
 import { columnValues, type Column, isExclusive, Kind, metricOf, type Model, NONE, type PlaceIx } from '../model/data';
 import { type Formula, parseFormula } from './formula';
-import { labelOf } from './labels';
+import { type Label, labelOf, loopKinds } from './labels';
 import { compareValues } from './tree';
 
 export type Level = 'line' | 'loop' | 'procedure' | 'inline' | 'file' | 'module';
@@ -152,4 +152,14 @@ export function leader(model: Model, groups: Groups, group: number, column: Colu
   for (let i = groups.start[group]; i < groups.start[group + 1]; i++)
     if (values[groups.members[i]] > values[best] || Number.isNaN(values[best])) best = groups.members[i];
   return best;
+}
+
+/** A row of several instances has the name of its leader, and the kinds of loop of all of them; which instance it is, it cannot say. */
+export function groupLabel(model: Model, groups: Groups, group: number, lead: PlaceIx): Label {
+  const label = labelOf(model, lead);
+  const members = groups.members.subarray(groups.start[group], groups.start[group + 1]);
+  if (members.length === 1) return label;
+  const kinds = new Set<string>();
+  if (model.places.kind[lead] === Kind.Loop) for (const m of members) for (const kind of loopKinds(model, m)) kinds.add(kind);
+  return { text: label.text, detail: model.places.kind[lead] === Kind.Inline ? '' : label.detail, badges: [...kinds] };
 }

@@ -29,12 +29,15 @@ export function lineRange(model: Model, place: PlaceIx): string {
 
 const ROLE_BADGES: { readonly [role: number]: string } = { [Role.Vector]: 'vector', [Role.Remainder]: 'remainder', [Role.Unrolled]: 'unrolled' };
 
+/** What a loop is, whichever of its instances. */
+export function loopKinds(model: Model, place: PlaceIx): string[] {
+  const role = ROLE_BADGES[model.places.role[place]];
+  return [...(role ? [role] : []), ...(model.places.irreducible[place] ? ['irreducible'] : [])];
+}
+
 function loopLabel(model: Model, place: PlaceIx): Label {
   const { places } = model;
-  const badges: string[] = [];
-  const role = ROLE_BADGES[places.role[place]];
-  if (role) badges.push(role);
-  if (places.irreducible[place]) badges.push('irreducible');
+  const badges = loopKinds(model, place);
   if (places.instances[place] > 1) badges.push(`${places.instance[place]} of ${places.instances[place]}`);
   const where = lineRange(model, place);
   return { text: where ? `loop at ${where}` : 'loop', detail: where ? '' : `at address ${address(model, place)}`, badges };

@@ -2,7 +2,8 @@
 
 import { columnValues, type Column, type Model, NONE, type PlaceIx } from '../model/data';
 import type { State } from '../state/state';
-import { groupsOf, type Groups, groupValues, leader, type Level, LEVEL_KIND, sortedGroups, Sums } from './flat';
+import { groupLabel, groupsOf, type Groups, groupValues, leader, type Level, LEVEL_KIND, sortedGroups, Sums } from './flat';
+import { type Label, labelOf } from './labels';
 import { matcherFor } from './search';
 import { type Children, childrenOf, markMatches, SortedChildren, type TreeRows, visibleRows } from './tree';
 
@@ -14,6 +15,7 @@ export interface Table {
   isExpanded(row: number): boolean;
   hasChildren(row: number): boolean;
   instances(row: number): number;
+  label(row: number): Label;
   value(row: number, column: Column): number;
   /** The largest value a column has here, whatever is filtered out; in a tree that is the total. */
   largest(column: Column): number;
@@ -50,6 +52,7 @@ class TreeTable implements Table {
   isExpanded = (row: number): boolean => this.rows.expanded[row];
   hasChildren = (row: number): boolean => this.rows.hasChildren[row];
   instances = (): number => 1;
+  label = (row: number): Label => labelOf(this.model, this.rows.place[row]);
   value = (row: number, column: Column): number => columnValues(this.model, column)[this.rows.place[row]];
 
   largest = (column: Column): number => columnValues(this.model, column & ~1)[0];
@@ -91,6 +94,7 @@ class FlatTable implements Table {
   isExpanded = (): boolean => false;
   hasChildren = (): boolean => false;
   instances = (row: number): number => this.groups.start[this.order[row] + 1] - this.groups.start[this.order[row]];
+  label = (row: number): Label => groupLabel(this.model, this.groups, this.order[row], this.place(row));
   value = (row: number, column: Column): number => this.values(column)[this.order[row]];
 
   largest(column: Column): number {

@@ -1,7 +1,7 @@
 import { decodeMetric, decodePlaces, fromBase64 } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
 import { columnOf, type Model } from '../model/data';
-import { groupsOf, groupValues, type Level, sortedGroups, Sums } from '../logic/flat';
+import { groupLabel, groupsOf, groupValues, type Level, sortedGroups, Sums } from '../logic/flat';
 import { formatExact, formatPercent, formatScaled, scaleAmong, scaleFor } from '../logic/format';
 import { parseFormula } from '../logic/formula';
 import { describe, labelOf } from '../logic/labels';
@@ -109,6 +109,10 @@ no line known x1: 1, blank`, 'lines, instances added up');
   equal(flat(m, 'inline', true, A), 'dot x2: 23, 9', 'inlined procedures over all calls');
   equal(flat(m, 'procedure', true, null), 'main x1: 98, 11\nmemset x1: 1, blank\nsmall x1: 2, blank', 'procedures by name');
   equal(flat(m, 'module', true, B), 'a.out x1: 100, 11\nlibc x1: 1, blank', 'modules');
+  m.places.role[5] = 1;
+  m.places.role[10] = 2;
+  const loops = groupsOf(m, 'loop', true);
+  equal(groupLabel(m, loops, 0, 5), { text: 'loop at x.c:5–9', detail: '', badges: ['vector', 'remainder'] }, 'a row of several loops tells what kinds they are');
   const nested = model(`
 program p
   module a

@@ -2,7 +2,7 @@
 
 import { type Column, isExclusive, Kind, metricOf, NONE, type PlaceIx } from '../model/data';
 import { formatExact, formatPercent, formatScaled, type Scale, share } from '../logic/format';
-import { describe, labelOf, shortName, surroundings } from '../logic/labels';
+import { describe, shortName, surroundings } from '../logic/labels';
 import type { Table } from '../logic/rows';
 import type { App } from './app';
 import { button, h, preference, visible } from './dom';
@@ -177,7 +177,7 @@ export class TablePane {
 
   private nameCell(row: number, place: PlaceIx): HTMLElement {
     const { app, table } = this;
-    const label = labelOf(app.model, place);
+    const label = table.label(row);
     const kind = app.model.places.kind[place];
     const title = visible(describe(app.model, place));
     const cell = h('div', { class: 'cell name', role: 'gridcell', title });
@@ -191,7 +191,7 @@ export class TablePane {
     if (instances > 1) cell.append(h('span', { class: 'badge count', title: `${instances} instances in the program, added up in this row` }, `×${instances}`));
     const call = kind === Kind.Inline && instances === 1;
     const snippet = this.snippet(place);
-    const detail = call || kind !== Kind.Inline ? label.detail : '';
+    const { detail } = label;
     if (detail) cell.append(h('span', { class: `detail${call ? ' link' : ''}`, 'data-call': call ? 'yes' : undefined }, visible(detail)));
     else if (snippet) cell.append(h('span', { class: 'snippet' }, visible(snippet)));
     else if (!table.isTree) cell.append(h('span', { class: 'detail' }, visible(surroundings(app.model, place))));

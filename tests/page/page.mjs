@@ -194,6 +194,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await shot(page, 'lines-1440');
   await act(page, () => page.keyboard.press('3'));
   same((await table(page))[0], 'loop at heat.f90:56–67 | 9.936 95.1% |  | 115.303 94.0% |  | 0.0116', 'loops');
+  same((await names(page))[2], 'loop at heat.f90:16–18 vector remainder ×2', 'a row for both instances of a loop');
   await act(page, () => page.click('[role=tab]:has-text("Procedures")'));
   same(await names(page), ['cg', 'mesh_assemble', 'main', '__memset_avx2_unaligned_erms', 'random_r'], 'procedures');
   await act(page, () => page.click('[role=tab]:has-text("Inlined")'));
