@@ -638,6 +638,39 @@ static void add_enclosing(const struct unit_tables *t, uint64_t offset, struct b
     }
 }
 
+/* The same, found by going down from the unit's entry: for lambdas, whose class stands inside of a procedure, where
+ * index_unit does not look. */
+static void add_path(const struct unit_tables *t, uint64_t offset, struct buf *out)
+{
+    Dwarf_Die at = dwarf_die_at(t->file, t->root);
+    for (size_t depth = 0; at && depth < LIMIT_DWARF_DEPTH; depth++) {
+        struct die_walk w;
+        Dwarf_Die down = NULL;
+        bool up = false;
+        for (bool more = die_walk_begin(&w, t->file, at); more && !up && w.levels[0].offset < offset;
+             more = die_walk_next(&w, &up)) {
+            if (down) /* the last one that begins before it is the one that holds it */
+                dwarf_dealloc_die(down);
+            down = dwarf_die_at(t->file, w.levels[0].offset);
+        }
+        bool there = w.depth && w.levels[0].offset == offset;
+        die_walk_end(&w);
+        dwarf_dealloc_die(at);
+        at = down;
+        if (there || !at)
+            break;
+        struct die_info info;
+        die_read(t->file, at, &info);
+        bool class = info.tag == DW_TAG_structure_type || info.tag == DW_TAG_class_type;
+        if (info.tag != DW_TAG_lexical_block && (info.name || class)) {
+            buf_str(out, info.name ? info.name : "{lambda}");
+            buf_str(out, "::");
+        }
+    }
+    if (at)
+        dwarf_dealloc_die(at);
+}
+
 /* gfortran: __heat_MOD_solve is solve of module heat. */
 static bool add_fortran_module(const char *link_name, struct buf *out)
 {
@@ -732,7 +765,9 @@ static void resolve(struct debug *d, struct unit_tables *t, bool alternate, uint
         const char *words = demangle_full(t->lines.arena, link_name);
         c->name = words == link_name ? (name ? name : link_name) : demangle_short(t->lines.arena, words);
     } else {
-        if (name && named_at != NO_OFFSET)
+        if (name && named_at != NO_OFFSET && strcmp(name, "operator()") == 0)
+            add_path(t, named_at, &full);
+        else if (name && named_at != NO_OFFSET)
             add_enclosing(t, named_at, &full);
         if (name && full.len == 0 && link_name)
             add_fortran_module(link_name, &full);

@@ -447,7 +447,9 @@ static void test_names(void)
         "inline __attribute__((always_inline)) int Mesh::at(int i) const { return n * i; }\n"
         "int Out::In::deep(int x) { Mesh m{x}; return m.at(x); }\n"
         "namespace { __attribute__((noinline)) int hidden(int x) { return x * 5; } }\n"
-        "template <class T> T twice(T x) { return x + hidden(x); } template int twice<int>(int); }\n";
+        "template <class T> T twice(T x) { return x + hidden(x); } template int twice<int>(int); }\n"
+        "int with_lambda(int n) { auto f = [&](int x) __attribute__((always_inline)) { return x * n; }; return f(n); "
+        "}\n";
     static const char fortran[] = "module heat\ncontains\nsubroutine solve(a, n)\n integer :: n, i\n real :: a(n)\n do "
                                   "i = 1, n\n  a(i) = inside(a(i))\n end do\n"
                                   "contains\n real function inside(x)\n  real :: x\n  inside = x * n\n end "
@@ -458,6 +460,7 @@ static void test_names(void)
         CHECK(strstr(text_found, "|heat::Out::In::deep+heat::Mesh::at|"));
         CHECK(strstr(text_found, "|heat::(anonymous namespace)::hidden|"));
         CHECK(strstr(text_found, "|heat::twice<int>|"));
+        CHECK(strstr(text_found, "|with_lambda+with_lambda"));
         printf("# %s\n", text_found);
         mem_free(text_found);
     } else {
