@@ -33,7 +33,9 @@ function keyOf(model: Model, place: PlaceIx): string | null {
     case Kind.Line:
       return file === NONE || places.lineFirst[place] === 0 ? null : `${file}:${places.lineFirst[place]}`;
     case Kind.Loop:
-      return file === NONE || places.lineFirst[place] === 0 ? null : `${file}:${places.lineFirst[place]}-${places.lineLast[place]}`;
+      return file === NONE || places.lineFirst[place] === 0
+        ? null
+        : `${file}:${places.lineFirst[place]}-${places.lineLast[place]}`;
     case Kind.Procedure:
     case Kind.Inline:
       return file === NONE ? null : `${file}:${places.fullName[place]}`;
@@ -78,15 +80,20 @@ export function groupsOf(model: Model, level: Level, fuse: boolean): Groups {
     if (groupOf[i] === NONE) continue;
     const at = next[groupOf[i]]++;
     members[at] = i;
-    outermost[at] = kind === Kind.Line || start[groupOf[i] + 1] - start[groupOf[i]] === 1 || !isNested(model, i, groupOf[i], groupOf) ? 1 : 0;
+    outermost[at] =
+      kind === Kind.Line || start[groupOf[i] + 1] - start[groupOf[i]] === 1 || !isNested(model, i, groupOf[i], groupOf)
+        ? 1
+        : 0;
   }
   return { count, start, members, outermost, groupOf };
 }
 
 /** Adding skips blanks; nothing but blanks is blank. */
-const add = (sum: number, value: number): number => (Number.isNaN(value) ? sum : Number.isNaN(sum) ? value : sum + value);
+const add = (sum: number, value: number): number =>
+  Number.isNaN(value) ? sum : Number.isNaN(sum) ? value : sum + value;
 
-/** A metric's value over several places: measured ones are summed, computed ones are their formula over the sums of what they name. */
+/** A metric's value over several places: measured ones are summed, computed ones are their formula over the sums of
+ *  what they name. */
 export class Sums {
   private readonly formulas: (Formula | null)[];
   private readonly byName: ReadonlyMap<string, number>;
@@ -97,21 +104,31 @@ export class Sums {
   }
 
   /** Of members[from .. to) of the groups, or of all places in `members` where `outermost` is null. */
-  over(members: ArrayLike<PlaceIx>, outermost: Uint8Array | null, from: number, to: number, column: Column, depth = 0): number {
+  over(
+    members: ArrayLike<PlaceIx>,
+    outermost: Uint8Array | null,
+    from: number,
+    to: number,
+    column: Column,
+    depth = 0,
+  ): number {
     const { model } = this;
     if (to - from === 1) return columnValues(model, column)[members[from]];
     const metric = metricOf(column);
     if (model.metrics[metric].summed) {
       const values = columnValues(model, column);
       let sum = NaN;
-      for (let i = from; i < to; i++) if (isExclusive(column) || !outermost || outermost[i]) sum = add(sum, values[members[i]]);
+      for (let i = from; i < to; i++)
+        if (isExclusive(column) || !outermost || outermost[i]) sum = add(sum, values[members[i]]);
       return sum;
     }
     const formula = this.formulas[metric];
     if (!formula || depth > 32) return NaN;
     return formula((name) => {
       const operand = this.byName.get(name);
-      return operand === undefined ? NaN : this.over(members, outermost, from, to, operand * 2 + (column & 1), depth + 1);
+      return operand === undefined
+        ? NaN
+        : this.over(members, outermost, from, to, operand * 2 + (column & 1), depth + 1);
     });
   }
 
@@ -124,12 +141,18 @@ export class Sums {
 /** One column of a flat table. */
 export function groupValues(groups: Groups, sums: Sums, column: Column): Float64Array {
   const values = new Float64Array(groups.count);
-  for (let g = 0; g < groups.count; g++) values[g] = sums.over(groups.members, groups.outermost, groups.start[g], groups.start[g + 1], column);
+  for (let g = 0; g < groups.count; g++)
+    values[g] = sums.over(groups.members, groups.outermost, groups.start[g], groups.start[g + 1], column);
   return values;
 }
 
 /** Group numbers in the order of the table; `values` null: by name and line. */
-export function sortedGroups(model: Model, groups: Groups, values: Float64Array | null, descending: boolean): Uint32Array {
+export function sortedGroups(
+  model: Model,
+  groups: Groups,
+  values: Float64Array | null,
+  descending: boolean,
+): Uint32Array {
   const order = Uint32Array.from({ length: groups.count }, (_, g) => g);
   if (values) return order.sort((a, b) => compareValues(values[a], values[b], descending) || a - b);
   const { places } = model;
@@ -141,7 +164,9 @@ export function sortedGroups(model: Model, groups: Groups, values: Float64Array 
     const p = first(a);
     const q = first(b);
     const byName = named ? (names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : 0) : 0;
-    return direction * (byName || places.file[p] - places.file[q] || places.lineFirst[p] - places.lineFirst[q] || a - b);
+    return (
+      direction * (byName || places.file[p] - places.file[q] || places.lineFirst[p] - places.lineFirst[q] || a - b)
+    );
   });
 }
 
@@ -154,12 +179,14 @@ export function leader(model: Model, groups: Groups, group: number, column: Colu
   return best;
 }
 
-/** A row of several instances has the name of its leader, and the kinds of loop of all of them; which instance it is, it cannot say. */
+/** A row of several instances has the name of its leader, and the kinds of loop of all of them; which instance it is,
+ *  it cannot say. */
 export function groupLabel(model: Model, groups: Groups, group: number, lead: PlaceIx): Label {
   const label = labelOf(model, lead);
   const members = groups.members.subarray(groups.start[group], groups.start[group + 1]);
   if (members.length === 1) return label;
   const kinds = new Set<string>();
-  if (model.places.kind[lead] === Kind.Loop) for (const m of members) for (const kind of loopKinds(model, m)) kinds.add(kind);
+  if (model.places.kind[lead] === Kind.Loop)
+    for (const m of members) for (const kind of loopKinds(model, m)) kinds.add(kind);
   return { text: label.text, detail: model.places.kind[lead] === Kind.Inline ? '' : label.detail, badges: [...kinds] };
 }

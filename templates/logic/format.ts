@@ -1,4 +1,5 @@
-// Numbers as people read them. A column has one scale, taken from its total, so that its cells can be compared at a glance.
+// Numbers as people read them. A column has one scale, taken from its total, so that its cells can be compared at a
+// glance.
 
 import { type Metric } from '../model/data';
 
@@ -8,15 +9,27 @@ export interface Scale {
   readonly unit: string; // as shown in the column's head: "s", "G cycles", ""
 }
 
-const TIME: { readonly [unit: string]: number } = { ns: 1e-9, us: 1e-6, 'µs': 1e-6, ms: 1e-3, s: 1, seconds: 1 };
-const TIME_STEPS = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']] as const;
-const SI_STEPS = [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as const;
+const TIME: { readonly [unit: string]: number } = { ns: 1e-9, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1, seconds: 1 };
+const TIME_STEPS = [
+  [1, 's'],
+  [1e-3, 'ms'],
+  [1e-6, 'µs'],
+  [1e-9, 'ns'],
+] as const;
+const SI_STEPS = [
+  [1e15, 'P'],
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+] as const;
 
 export function scaleFor(metric: Metric, total: number): Scale {
   const size = Math.abs(total);
   const seconds = Object.hasOwn(TIME, metric.unit) ? TIME[metric.unit] : undefined;
-  if (seconds !== undefined && metric.formula === '' || (seconds !== undefined && size > 0)) {
-    for (const [step, unit] of TIME_STEPS) if (size * seconds >= step * 0.9995) return { divisor: step / seconds, decimals: unit === 'ns' ? 0 : 3, unit };
+  if ((seconds !== undefined && metric.formula === '') || (seconds !== undefined && size > 0)) {
+    for (const [step, unit] of TIME_STEPS)
+      if (size * seconds >= step * 0.9995) return { divisor: step / seconds, decimals: unit === 'ns' ? 0 : 3, unit };
     return { divisor: 1, decimals: -1, unit: metric.unit };
   }
   if (metric.formula !== '' && size < 10000) return { divisor: 1, decimals: -1, unit: metric.unit };
@@ -43,14 +56,22 @@ export function formatScaled(value: number, scale: Scale): string {
   const x = value / scale.divisor;
   if (scale.decimals < 0) return significant(x);
   const text = x.toFixed(scale.decimals);
-  if (value !== 0 && Number(text) === 0) return `${x < 0 ? '>−' : '<'}${(10 ** -scale.decimals).toFixed(scale.decimals)}`;
+  if (value !== 0 && Number(text) === 0)
+    return `${x < 0 ? '>−' : '<'}${(10 ** -scale.decimals).toFixed(scale.decimals)}`;
   return withSeparators(text).replace('-', '−');
 }
 
 function significant(x: number): string {
   if (x === 0) return '0';
   const size = Math.abs(x);
-  const text = size >= 1e6 || size < 1e-4 ? x.toExponential(3) : withSeparators(size >= 1000 ? x.toFixed(1) : Number(x.toPrecision(4)).toFixed(size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4));
+  const text =
+    size >= 1e6 || size < 1e-4
+      ? x.toExponential(3)
+      : withSeparators(
+          size >= 1000
+            ? x.toFixed(1)
+            : Number(x.toPrecision(4)).toFixed(size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4),
+        );
   return text.replace('-', '−').replace('e−', 'e-');
 }
 
@@ -76,4 +97,5 @@ export function share(value: number, total: number): number {
   return part > 0 ? Math.min(part, 1) : 0;
 }
 
-export const plural = (n: number, one: string, many = `${one}s`): string => `${withSeparators(String(n))} ${n === 1 ? one : many}`;
+export const plural = (n: number, one: string, many = `${one}s`): string =>
+  `${withSeparators(String(n))} ${n === 1 ? one : many}`;

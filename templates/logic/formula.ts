@@ -1,5 +1,5 @@
-// A computed metric over several places at once (the instances of one source line, say) is its formula over their sums, not the sum of its values:
-// so the page has to know the formulas, in the grammar of metrics/expr.c:
+// A computed metric over several places at once (the instances of one source line, say) is its formula over their sums,
+// not the sum of its values: so the page has to know the formulas, in the grammar of metrics/expr.c:
 //
 //     sum     = product { ("+" | "-") product }
 //     product = signed { ("*" | "/") signed }
@@ -18,10 +18,12 @@ const FUNCTIONS: { readonly [name: string]: (args: readonly number[]) => number 
 };
 
 const DEEPEST = 200;
-const TOKEN = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\p{L}_][\p{L}\p{N}_:.]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[\p{L}_]?|\S/gu;
+const TOKEN =
+  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\p{L}_][\p{L}\p{N}_:.]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[\p{L}_]?|\S/gu;
 
 const finite = (x: number): number => (Number.isFinite(x) ? x : NaN);
-const either = (a: number, b: number, value: number): number => (Number.isNaN(a) || Number.isNaN(b) ? NaN : finite(value));
+const either = (a: number, b: number, value: number): number =>
+  Number.isNaN(a) || Number.isNaN(b) ? NaN : finite(value);
 
 class Parser {
   private readonly tokens: readonly string[];

@@ -27,7 +27,11 @@ export function lineRange(model: Model, place: PlaceIx): string {
   return `${name}:${first}${last > first ? `–${last}` : ''}`;
 }
 
-const ROLE_BADGES: { readonly [role: number]: string } = { [Role.Vector]: 'vector', [Role.Remainder]: 'remainder', [Role.Unrolled]: 'unrolled' };
+const ROLE_BADGES: { readonly [role: number]: string } = {
+  [Role.Vector]: 'vector',
+  [Role.Remainder]: 'remainder',
+  [Role.Unrolled]: 'unrolled',
+};
 
 /** What a loop is, whichever of its instances. */
 export function loopKinds(model: Model, place: PlaceIx): string[] {
@@ -40,7 +44,11 @@ function loopLabel(model: Model, place: PlaceIx): Label {
   const badges = loopKinds(model, place);
   if (places.instances[place] > 1) badges.push(`${places.instance[place]} of ${places.instances[place]}`);
   const where = lineRange(model, place);
-  return { text: where ? `loop at ${where}` : 'loop', detail: where ? '' : `at address ${address(model, place)}`, badges };
+  return {
+    text: where ? `loop at ${where}` : 'loop',
+    detail: where ? '' : `at address ${address(model, place)}`,
+    badges,
+  };
 }
 
 function inlineLabel(model: Model, place: PlaceIx): Label {
@@ -84,7 +92,10 @@ export function labelOf(model: Model, place: PlaceIx): Label {
 /** Where a row of a flat table belongs: the procedure around a loop or line, the file of a procedure. */
 export function surroundings(model: Model, place: PlaceIx): string {
   const { places } = model;
-  const isWanted = (kind: number): boolean => (places.kind[place] >= Kind.Loop ? kind === Kind.Procedure || kind === Kind.Inline : kind < places.kind[place] && kind >= Kind.Module);
+  const isWanted = (kind: number): boolean =>
+    places.kind[place] >= Kind.Loop
+      ? kind === Kind.Procedure || kind === Kind.Inline
+      : kind < places.kind[place] && kind >= Kind.Module;
   for (let up = places.parent[place]; up !== NONE; up = places.parent[up]) {
     if (!isWanted(places.kind[up])) continue;
     const name = labelOf(model, up).text;
@@ -106,7 +117,9 @@ export function describe(model: Model, place: PlaceIx): string {
   if (label.badges.length) parts.push(label.badges.join(', '));
   const file = fileName(model, places.file[place]);
   if (file && places.kind[place] !== Kind.File && places.lineFirst[place])
-    parts.push(`${file}:${places.lineFirst[place]}${places.lineLast[place] > places.lineFirst[place] ? `–${places.lineLast[place]}` : ''}`);
+    parts.push(
+      `${file}:${places.lineFirst[place]}${places.lineLast[place] > places.lineFirst[place] ? `–${places.lineLast[place]}` : ''}`,
+    );
   if (places.addressLow[place] || places.addressHigh[place]) parts.push(`address ${address(model, place)}`);
   return parts.join('\n');
 }

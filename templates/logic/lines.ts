@@ -27,7 +27,9 @@ export function lineIndex(model: Model): LineIndex {
 /** The cost of a file's own lines, wherever they were inlined to; NaN: no data. */
 export function fileCosts(model: Model, index: LineIndex, sums: Sums, column: Column): Float64Array {
   return Float64Array.from(model.files, (_, f) =>
-    index.start[f] === index.start[f + 1] ? NaN : sums.over(index.places, null, index.start[f], index.start[f + 1], column),
+    index.start[f] === index.start[f + 1]
+      ? NaN
+      : sums.over(index.places, null, index.start[f], index.start[f + 1], column),
   );
 }
 
@@ -37,10 +39,16 @@ export interface LineCost {
 }
 
 /** By line number, only lines with places. */
-export function lineCosts(model: Model, index: LineIndex, sums: Sums, column: Column, file: FileIx): Map<number, LineCost> {
+export function lineCosts(
+  model: Model,
+  index: LineIndex,
+  sums: Sums,
+  column: Column,
+  file: FileIx,
+): Map<number, LineCost> {
   const costs = new Map<number, LineCost>();
   const end = index.start[file + 1];
-  for (let from = index.start[file]; from < end; ) {
+  for (let from = index.start[file]; from < end;) {
     const line = model.places.lineFirst[index.places[from]];
     let to = from + 1;
     while (to < end && model.places.lineFirst[index.places[to]] === line) to++;
@@ -50,16 +58,19 @@ export function lineCosts(model: Model, index: LineIndex, sums: Sums, column: Co
   return costs;
 }
 
-/** Every place that stands on this line, the costliest first; where no cost fell on it, the scopes that begin or are called there. */
+/** Every place that stands on this line, the costliest first; where no cost fell on it, the scopes that begin or are
+ *  called there. */
 export function placesOnLine(model: Model, index: LineIndex, column: Column, file: FileIx, line: number): PlaceIx[] {
   const { places } = model;
   const values = columnValues(model, column);
   let found: PlaceIx[] = [];
-  for (let i = index.start[file]; i < index.start[file + 1]; i++) if (places.lineFirst[index.places[i]] === line) found.push(index.places[i]);
+  for (let i = index.start[file]; i < index.start[file + 1]; i++)
+    if (places.lineFirst[index.places[i]] === line) found.push(index.places[i]);
   if (found.length === 0)
     for (let i = 0; i < places.count; i++) {
       const begins = places.file[i] === file && places.lineFirst[i] === line && places.kind[i] >= Kind.Procedure;
-      if (begins || (places.kind[i] === Kind.Inline && places.callFile[i] === file && places.callLine[i] === line)) found.push(i);
+      if (begins || (places.kind[i] === Kind.Inline && places.callFile[i] === file && places.callLine[i] === line))
+        found.push(i);
     }
   found = found.sort((a, b) => compareValues(values[a], values[b], true) || a - b);
   return found;

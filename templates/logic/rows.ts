@@ -2,7 +2,17 @@
 
 import { columnValues, type Column, type Model, NONE, type PlaceIx } from '../model/data';
 import type { State } from '../state/state';
-import { groupLabel, groupsOf, type Groups, groupValues, leader, type Level, LEVEL_KIND, sortedGroups, Sums } from './flat';
+import {
+  groupLabel,
+  groupsOf,
+  type Groups,
+  groupValues,
+  leader,
+  type Level,
+  LEVEL_KIND,
+  sortedGroups,
+  Sums,
+} from './flat';
 import { type Label, labelOf } from './labels';
 import { matcherFor } from './search';
 import { type Children, childrenOf, markMatches, SortedChildren, type TreeRows, visibleRows } from './tree';
@@ -42,7 +52,10 @@ class TreeTable implements Table {
   readonly count: number;
   private readonly rowByPlace = new Map<PlaceIx, number>();
 
-  constructor(private readonly model: Model, private readonly rows: TreeRows) {
+  constructor(
+    private readonly model: Model,
+    private readonly rows: TreeRows,
+  ) {
     this.count = rows.place.length;
     rows.place.forEach((place, row) => this.rowByPlace.set(place, row));
   }
@@ -87,7 +100,8 @@ class FlatTable implements Table {
 
   place(row: number): PlaceIx {
     let place = this.leaders.get(row);
-    if (place === undefined) this.leaders.set(row, (place = leader(this.model, this.groups, this.order[row], this.leadBy)));
+    if (place === undefined)
+      this.leaders.set(row, (place = leader(this.model, this.groups, this.order[row], this.leadBy)));
     return place;
   }
   depth = (): number => 0;
@@ -140,12 +154,18 @@ export class Tables {
 
   private treeTable(state: State): Table {
     const { sortBy, descending, filter, expanded } = state;
-    const sorted = this.sorted.get([sortBy, descending], () => new SortedChildren(this.model, this.children, sortBy, descending));
+    const sorted = this.sorted.get(
+      [sortBy, descending],
+      () => new SortedChildren(this.model, this.children, sortBy, descending),
+    );
     const marks = this.marks.get([filter.trim()], () => {
       const matches = matcherFor(this.model, filter, false);
       return matches && markMatches(this.model.places, matches);
     });
-    return this.tree.get([sorted, marks, expanded], () => new TreeTable(this.model, visibleRows(sorted, this.children, expanded, marks)));
+    return this.tree.get(
+      [sorted, marks, expanded],
+      () => new TreeTable(this.model, visibleRows(sorted, this.children, expanded, marks)),
+    );
   }
 
   private flatTable(state: State, level: Level): Table {

@@ -17,8 +17,15 @@ export function matcherFor(model: Model, text: string, linesByFile: boolean): Ma
     const line = Number(byLine[2]);
     return (i) =>
       inString[places.name[i]] ||
-      (places.kind[i] >= Kind.Loop && places.file[i] >= 0 && files[places.file[i]] && places.lineFirst[i] <= line && line <= places.lineLast[i] && places.lineFirst[i] > 0);
+      (places.kind[i] >= Kind.Loop &&
+        places.file[i] >= 0 &&
+        files[places.file[i]] &&
+        places.lineFirst[i] <= line &&
+        line <= places.lineLast[i] &&
+        places.lineFirst[i] > 0);
   }
   const files = model.files.map((f) => inFile(f.name, wanted));
-  return (i) => inString[places.name[i]] || (linesByFile && places.kind[i] >= Kind.Loop && places.file[i] >= 0 && files[places.file[i]]);
+  return (i) =>
+    inString[places.name[i]] ||
+    (linesByFile && places.kind[i] >= Kind.Loop && places.file[i] >= 0 && files[places.file[i]]);
 }

@@ -1,6 +1,15 @@
 // The scope tree: children, order, the rows that are visible, the hot path.
 
-import { columnValues, type Column, type FileIx, Kind, type Model, NONE, type PlaceIx, type Places } from '../model/data';
+import {
+  columnValues,
+  type Column,
+  type FileIx,
+  Kind,
+  type Model,
+  NONE,
+  type PlaceIx,
+  type Places,
+} from '../model/data';
 import type { Matcher } from './search';
 
 export interface Children {
@@ -18,7 +27,8 @@ export function childrenOf(places: Places): Children {
   return { start, list };
 }
 
-export const childCount = (children: Children, place: PlaceIx): number => children.start[place + 1] - children.start[place];
+export const childCount = (children: Children, place: PlaceIx): number =>
+  children.start[place + 1] - children.start[place];
 
 /** Larger first (or smaller, when `descending` is false); blanks last in either case; else the order of the database. */
 export function compareValues(a: number, b: number, descending: boolean): number {
@@ -33,7 +43,12 @@ export class SortedChildren {
   private readonly known = new Map<PlaceIx, Uint32Array>();
   private readonly values: Float64Array | null;
 
-  constructor(model: Model, private readonly children: Children, column: Column | null, private readonly descending: boolean) {
+  constructor(
+    model: Model,
+    private readonly children: Children,
+    column: Column | null,
+    private readonly descending: boolean,
+  ) {
     this.values = column === null ? null : columnValues(model, column);
   }
 
@@ -72,7 +87,12 @@ export function markMatches(places: Places, matches: Matcher): Uint8Array {
 }
 
 /** The rows to show. With marks, only what matches and the way to it, which is open whatever `expanded` says. */
-export function visibleRows(sorted: SortedChildren, children: Children, expanded: ReadonlySet<PlaceIx>, marks: Uint8Array | null): TreeRows {
+export function visibleRows(
+  sorted: SortedChildren,
+  children: Children,
+  expanded: ReadonlySet<PlaceIx>,
+  marks: Uint8Array | null,
+): TreeRows {
   const rows: TreeRows = { place: [], depth: [], expanded: [], hasChildren: [] };
   if (marks && !marks[0]) return rows;
   const stack: { of: Uint32Array; at: number }[] = [{ of: Uint32Array.of(0), at: 0 }];
@@ -95,11 +115,12 @@ export function visibleRows(sorted: SortedChildren, children: Children, expanded
   return rows;
 }
 
-/** From `from` down: each time the costliest child, as long as it has at least half of its parent's value. `from` comes first. */
+/** From `from` down: each time the costliest child, as long as it has at least half of its parent's value. `from` comes
+ *  first. */
 export function hotPath(model: Model, children: Children, column: Column, from: PlaceIx): PlaceIx[] {
   const values = columnValues(model, column & ~1);
   const path = [from];
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     let best = NONE;
     for (let i = children.start[at]; i < children.start[at + 1]; i++) {
       const child = children.list[i];
@@ -137,8 +158,8 @@ export interface SourceLines {
   readonly last: number;
 }
 
-/** The source to show with a place: its own lines; of an inlined call whose lines are unknown, the call. null: none is known; undefined: the
-    place is above files and has nothing to say. */
+/** The source to show with a place: its own lines; of an inlined call whose lines are unknown, the call.
+ *  null: none is known; undefined: the place is above files and has nothing to say. */
 export function sourceOf(model: Model, place: PlaceIx): SourceLines | null | undefined {
   const { places } = model;
   if (places.kind[place] < Kind.File) return undefined;
@@ -147,5 +168,7 @@ export function sourceOf(model: Model, place: PlaceIx): SourceLines | null | und
   if (places.kind[place] === Kind.Inline && (file === NONE || first === 0) && places.callFile[place] !== NONE)
     return { file: places.callFile[place], first: places.callLine[place], last: places.callLine[place] };
   if (file === NONE) return null;
-  return places.kind[place] === Kind.File ? { file, first: 0, last: 0 } : { file, first, last: Math.max(first, places.lineLast[place]) };
+  return places.kind[place] === Kind.File
+    ? { file, first: 0, last: 0 }
+    : { file, first, last: Math.max(first, places.lineLast[place]) };
 }

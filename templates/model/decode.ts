@@ -24,7 +24,8 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
     const b = decodeTable[text.charCodeAt(i + 1)];
     const c = left > 2 ? decodeTable[text.charCodeAt(i + 2)] : 0;
     const d = left > 3 ? decodeTable[text.charCodeAt(i + 3)] : 0;
-    if (!(a < 64 && b < 64 && c < 64 && d < 64)) throw new DatabaseError('the database is damaged: a block is not base64');
+    if (!(a < 64 && b < 64 && c < 64 && d < 64))
+      throw new DatabaseError('the database is damaged: a block is not base64');
     out[at++] = (a << 2) | (b >> 4);
     if (left > 2) out[at++] = ((b & 15) << 4) | (c >> 2);
     if (left > 3) out[at++] = ((c & 3) << 6) | d;
@@ -36,10 +37,14 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 class Columns {
   private at = 0;
 
-  constructor(private readonly bytes: Uint8Array, private readonly what: string) {}
+  constructor(
+    private readonly bytes: Uint8Array,
+    private readonly what: string,
+  ) {}
 
   take(n: number): Uint8Array {
-    if (n > this.bytes.length - this.at) throw new DatabaseError(`the database is damaged: ${this.what} ends too early`);
+    if (n > this.bytes.length - this.at)
+      throw new DatabaseError(`the database is damaged: ${this.what} ends too early`);
     this.at += n;
     return this.bytes.subarray(this.at - n, this.at);
   }
@@ -61,7 +66,8 @@ const asSigned = (column: Uint32Array): Int32Array => new Int32Array(column.buff
 function strings(bytes: Uint8Array, count: number): string[] {
   const all = new TextDecoder().decode(bytes).split('\0');
   all.pop(); // after the last NUL
-  if (all.length !== count) throw new DatabaseError(`the database is damaged: it has ${all.length} names, not ${count}`);
+  if (all.length !== count)
+    throw new DatabaseError(`the database is damaged: it has ${all.length} names, not ${count}`);
   return all;
 }
 
@@ -98,8 +104,23 @@ export function decodePlaces(bytes: Uint8Array, count: number, stringCount: numb
     if (bad) throw new DatabaseError(`the database is damaged: place ${i} points to something that is not there`);
   }
   return {
-    count, kind, role, irreducible, parent, name, fullName, file, lineFirst, lineLast, callFile, callLine,
-    instance, instances, addressLow, addressHigh, strings: strings(in_.rest(), stringCount),
+    count,
+    kind,
+    role,
+    irreducible,
+    parent,
+    name,
+    fullName,
+    file,
+    lineFirst,
+    lineLast,
+    callFile,
+    callLine,
+    instance,
+    instances,
+    addressLow,
+    addressHigh,
+    strings: strings(in_.rest(), stringCount),
   };
 }
 

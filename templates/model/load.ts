@@ -1,5 +1,5 @@
-// Blocks of the database: from script files put into the page when they are needed (file:// forbids fetch), or from elements of the page itself
-// where the database is a single file.
+// Blocks of the database: from script files put into the page when they are needed (file:// forbids fetch), or from
+// elements of the page itself where the database is a single file.
 
 import type { Model, SourceFile } from './data';
 import { DatabaseError, decodeMetric, decodePlaces, fromBase64 } from './decode';
@@ -8,7 +8,12 @@ import { readHead } from './head';
 declare global {
   interface Window {
     hpcview_data?: (name: string, base64: string) => void;
-    trustedTypes?: { createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string } };
+    trustedTypes?: {
+      createPolicy(
+        name: string,
+        rules: { createScriptURL(url: string): string },
+      ): { createScriptURL(url: string): string };
+    };
   }
 }
 
@@ -21,12 +26,19 @@ const blockUrl = (name: string): string => {
 };
 
 /** The one place where a script address is made; with Trusted Types no other code could. */
-const policy = window.trustedTypes?.createPolicy('hpcview', { createScriptURL: (url) => url }) ?? { createScriptURL: (url: string) => url };
+const policy = window.trustedTypes?.createPolicy('hpcview', { createScriptURL: (url) => url }) ?? {
+  createScriptURL: (url: string) => url,
+};
 
 function loadScript(name: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const script = document.createElement('script');
-    const failed = () => reject(new DatabaseError(`data/${name}.js cannot be read; copy the whole folder of the database, not index.html alone.`));
+    const failed = () =>
+      reject(
+        new DatabaseError(
+          `data/${name}.js cannot be read; copy the whole folder of the database, not index.html alone.`,
+        ),
+      );
     script.onload = () => {
       const text = arrived.get(name);
       arrived.delete(name);
@@ -42,7 +54,9 @@ function loadScript(name: string): Promise<string> {
 
 async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   if (typeof DecompressionStream === 'undefined')
-    throw new DatabaseError('this browser is too old: it cannot decompress (DecompressionStream). Chromium 80, Firefox 113 and Safari 16.4 can.');
+    throw new DatabaseError(
+      'this browser is too old: it cannot decompress (DecompressionStream). Chromium 80, Firefox 113 and Safari 16.4 can.',
+    );
   try {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
     return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -60,7 +74,10 @@ export async function loadModel(): Promise<Model> {
   window.hpcview_data = (name, base64) => void arrived.set(name, base64);
   const head = readHead(document.getElementById('hpcview-head')?.textContent ?? '');
   const chunks = [...new Set(head.metrics.map((m) => m.chunk))];
-  const [placeBytes, ...chunkBytes] = await Promise.all([loadBlock('places'), ...chunks.map((c) => loadBlock(`metric-${c}`))]);
+  const [placeBytes, ...chunkBytes] = await Promise.all([
+    loadBlock('places'),
+    ...chunks.map((c) => loadBlock(`metric-${c}`)),
+  ]);
   const byChunk = new Map(chunks.map((c, i) => [c, chunkBytes[i]]));
   return {
     title: head.title,
@@ -68,7 +85,14 @@ export async function loadModel(): Promise<Model> {
     version: head.version,
     places: decodePlaces(placeBytes, head.placeCount, head.stringCount, head.files.length),
     metrics: head.metrics,
-    values: head.metrics.map((m) => decodeMetric(byChunk.get(m.chunk)!.subarray(m.offset, m.offset + m.bytes), head.placeCount, m.hasExclusive, m.scale)),
+    values: head.metrics.map((m) =>
+      decodeMetric(
+        byChunk.get(m.chunk)!.subarray(m.offset, m.offset + m.bytes),
+        head.placeCount,
+        m.hasExclusive,
+        m.scale,
+      ),
+    ),
     files: head.files,
     processes: head.processes,
     warnings: head.warnings,

@@ -12,7 +12,13 @@ export type Action =
   | { readonly type: 'collapse'; readonly places: readonly PlaceIx[] }
   | { readonly type: 'collapse-all' }
   // source undefined: leave what is shown; null: there is none to show
-  | { readonly type: 'select'; readonly place: PlaceIx | null; readonly source: SourceMark | null | undefined; readonly reveal: readonly PlaceIx[]; readonly passing?: boolean }
+  | {
+      readonly type: 'select';
+      readonly place: PlaceIx | null;
+      readonly source: SourceMark | null | undefined;
+      readonly reveal: readonly PlaceIx[];
+      readonly passing?: boolean;
+    }
   | { readonly type: 'show-source'; readonly source: SourceMark }
   | { readonly type: 'panel'; readonly panel: Panel }
   | { readonly type: 'restore'; readonly state: Partial<State>; readonly reveal: readonly PlaceIx[] };

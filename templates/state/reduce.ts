@@ -47,6 +47,10 @@ export function reduce(state: State, action: Action): State {
     case 'panel':
       return { ...state, panel: action.panel };
     case 'restore':
-      return { ...state, ...action.state, expanded: withPlaces(action.state.expanded ?? state.expanded, action.reveal) };
+      return {
+        ...state,
+        ...action.state,
+        expanded: withPlaces(action.state.expanded ?? state.expanded, action.reveal),
+      };
   }
 }

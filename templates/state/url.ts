@@ -1,5 +1,5 @@
-// State <-> the address bar: "#v1/tree?sort=0i-&place=12&source=3:54". Only what differs from the start is written. What cannot be read in
-// an old or a foreign link is passed over; the rest still holds.
+// State <-> the address bar: "#v1/tree?sort=0i-&place=12&source=3:54". Only what differs from the start is written.
+// What cannot be read in an old or a foreign link is passed over; the rest still holds.
 
 import { type Column, columnOf, isExclusive, metricOf, type Model } from '../model/data';
 import { type SourceMark, type State, VIEWS, type View } from './state';
@@ -16,12 +16,15 @@ function parseColumn(text: string, model: Model): Column | null {
   return columnOf(metric, match[2] === 'e');
 }
 
-const sortText = (state: State): string => `${state.sortBy === null ? 'name' : columnText(state.sortBy)}${state.descending ? '-' : '+'}`;
-const sourceText = (s: SourceMark): string => (s.first === 0 ? `${s.file}` : s.last > s.first ? `${s.file}:${s.first}-${s.last}` : `${s.file}:${s.first}`);
+const sortText = (state: State): string =>
+  `${state.sortBy === null ? 'name' : columnText(state.sortBy)}${state.descending ? '-' : '+'}`;
+const sourceText = (s: SourceMark): string =>
+  s.first === 0 ? `${s.file}` : s.last > s.first ? `${s.file}:${s.first}-${s.last}` : `${s.file}:${s.first}`;
 
 export function toHash(state: State, start: State): string {
   const query: string[] = [];
-  const put = (key: string, value: string): void => void query.push(`${key}=${encodeURIComponent(value).replace(/%3A/g, ':').replace(/%2C/g, ',')}`);
+  const put = (key: string, value: string): void =>
+    void query.push(`${key}=${encodeURIComponent(value).replace(/%3A/g, ':').replace(/%2C/g, ',')}`);
   if (sortText(state) !== sortText(start)) put('sort', sortText(state));
   if (state.shown.join() !== start.shown.join()) put('columns', state.shown.map(columnText).join(','));
   if (state.exact) put('exact', '1');
@@ -51,10 +54,12 @@ function decode(text: string): string {
 export function fromHash(hash: string, start: State, model: Model): Partial<State> | null {
   const match = /^#v1\/([a-z]+)(?:\?(.*))?$/.exec(hash);
   if (!match) return null;
-  const query = new Map((match[2] ?? '').split('&').map((part) => {
-    const eq = part.indexOf('=');
-    return [part.slice(0, Math.max(eq, 0)), decode(part.slice(eq + 1))];
-  }));
+  const query = new Map(
+    (match[2] ?? '').split('&').map((part) => {
+      const eq = part.indexOf('=');
+      return [part.slice(0, Math.max(eq, 0)), decode(part.slice(eq + 1))];
+    }),
+  );
   const view = VIEWS.includes(match[1] as View) ? (match[1] as View) : start.view;
   let { sortBy, descending, shown } = start;
   const sort = /^(.*?)([-+])$/.exec(query.get('sort') ?? '');
@@ -66,10 +71,17 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
     }
   }
   const columns = query.get('columns');
-  if (columns !== undefined) shown = columns.split(',').map((c) => parseColumn(c, model)).filter((c) => c !== null);
+  if (columns !== undefined)
+    shown = columns
+      .split(',')
+      .map((c) => parseColumn(c, model))
+      .filter((c) => c !== null);
   const place = /^\d+$/.test(query.get('place') ?? '') ? Number(query.get('place')) : null;
   return {
-    view, sortBy, descending, shown,
+    view,
+    sortBy,
+    descending,
+    shown,
     exact: query.get('exact') === '1',
     fuse: query.get('fuse') !== '0',
     filter: query.get('find') ?? '',

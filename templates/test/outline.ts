@@ -12,35 +12,80 @@
 import { Kind, type Metric, type Model, NONE } from '../model/data';
 
 const KINDS: { readonly [word: string]: Kind } = {
-  program: Kind.Program, module: Kind.Module, file: Kind.File, proc: Kind.Procedure, inline: Kind.Inline, loop: Kind.Loop, line: Kind.Line,
+  program: Kind.Program,
+  module: Kind.Module,
+  file: Kind.File,
+  proc: Kind.Procedure,
+  inline: Kind.Inline,
+  loop: Kind.Loop,
+  line: Kind.Line,
 };
 
 const add = (a: number, b: number): number => (Number.isNaN(b) ? a : Number.isNaN(a) ? b : a + b);
 
 export function metric(name: string, more: Partial<Metric> = {}): Metric {
-  return { name, displayName: name, unit: '', description: '', formula: '', event: name, period: 1, percent: true, display: true, sortBy: false, estimated: false, hasExclusive: true, summed: !more.formula, ...more };
+  return {
+    name,
+    displayName: name,
+    unit: '',
+    description: '',
+    formula: '',
+    event: name,
+    period: 1,
+    percent: true,
+    display: true,
+    sortBy: false,
+    estimated: false,
+    hasExclusive: true,
+    summed: !more.formula,
+    ...more,
+  };
 }
 
 export function model(drawing: string, metrics: readonly Metric[] = [metric('A'), metric('B')]): Model {
-  const rows = drawing.split('\n').filter((l) => l.trim() !== '').map((l) => ({ indent: l.search(/\S/), words: l.trim() }));
+  const rows = drawing
+    .split('\n')
+    .filter((l) => l.trim() !== '')
+    .map((l) => ({ indent: l.search(/\S/), words: l.trim() }));
   const n = rows.length;
   const strings: string[] = [''];
   const files: string[] = [];
-  const intern = (list: string[], text: string): number => (list.includes(text) ? list.indexOf(text) : list.push(text) - 1);
+  const intern = (list: string[], text: string): number =>
+    list.includes(text) ? list.indexOf(text) : list.push(text) - 1;
   const u32 = (): Uint32Array => new Uint32Array(n);
   const places = {
-    count: n, kind: new Uint8Array(n), role: new Uint8Array(n), irreducible: new Uint8Array(n), parent: new Int32Array(n).fill(NONE),
-    name: u32(), fullName: u32(), file: new Int32Array(n).fill(NONE), lineFirst: u32(), lineLast: u32(), callFile: new Int32Array(n).fill(NONE), callLine: u32(),
-    instance: u32(), instances: u32(), addressLow: u32(), addressHigh: u32(), strings,
+    count: n,
+    kind: new Uint8Array(n),
+    role: new Uint8Array(n),
+    irreducible: new Uint8Array(n),
+    parent: new Int32Array(n).fill(NONE),
+    name: u32(),
+    fullName: u32(),
+    file: new Int32Array(n).fill(NONE),
+    lineFirst: u32(),
+    lineLast: u32(),
+    callFile: new Int32Array(n).fill(NONE),
+    callLine: u32(),
+    instance: u32(),
+    instances: u32(),
+    addressLow: u32(),
+    addressHigh: u32(),
+    strings,
   };
-  const values = metrics.map(() => ({ inclusive: new Float64Array(n).fill(NaN), exclusive: new Float64Array(n).fill(NaN) }));
+  const values = metrics.map(() => ({
+    inclusive: new Float64Array(n).fill(NaN),
+    exclusive: new Float64Array(n).fill(NaN),
+  }));
   const open: { indent: number; place: number }[] = [];
   rows.forEach(({ indent, words }, i) => {
     while (open.length && open[open.length - 1].indent >= indent) open.pop();
     places.parent[i] = open.length ? open[open.length - 1].place : NONE;
     open.push({ indent, place: i });
     const [left, right] = words.split(' = ');
-    const match = /^(\w+)(?: (?!\d+(?:-\d+)?(?: |$)|@|<)(\S+))?(?: (\d+)(?:-(\d+))?)?(?: @(\S+))?(?: <(\S+):(\d+))?(?: #(\d+)\/(\d+))?$/.exec(left.trim());
+    const match =
+      /^(\w+)(?: (?!\d+(?:-\d+)?(?: |$)|@|<)(\S+))?(?: (\d+)(?:-(\d+))?)?(?: @(\S+))?(?: <(\S+):(\d+))?(?: #(\d+)\/(\d+))?$/.exec(
+        left.trim(),
+      );
     if (!match) throw new Error(`drawing: ${left}`);
     places.kind[i] = KINDS[match[1]];
     places.name[i] = places.fullName[i] = intern(strings, match[2] ?? '');
@@ -52,10 +97,13 @@ export function model(drawing: string, metrics: readonly Metric[] = [metric('A')
     places.callLine[i] = Number(match[7] ?? 0);
     places.instance[i] = Number(match[8] ?? 0);
     places.instances[i] = Number(match[9] ?? 0);
-    (right ?? '').trim().split(/\s+/).forEach((v, m) => {
-      if (v === '' || v === '.' || !values[m]) return;
-      values[m].inclusive[i] = values[m].exclusive[i] = Number(v);
-    });
+    (right ?? '')
+      .trim()
+      .split(/\s+/)
+      .forEach((v, m) => {
+        if (v === '' || v === '.' || !values[m]) return;
+        values[m].inclusive[i] = values[m].exclusive[i] = Number(v);
+      });
   });
   for (const v of values)
     for (let i = n - 1; i > 0; i--) {
@@ -64,7 +112,14 @@ export function model(drawing: string, metrics: readonly Metric[] = [metric('A')
       if (places.kind[i] === Kind.Line) v.exclusive[up] = add(v.exclusive[up], v.exclusive[i]);
     }
   return {
-    title: 'drawn', generator: 'test', version: 1, places, metrics, values, processes: [], warnings: [],
+    title: 'drawn',
+    generator: 'test',
+    version: 1,
+    places,
+    metrics,
+    values,
+    processes: [],
+    warnings: [],
     files: files.map((name) => ({ name, state: 'text' as const, chunk: 0, offset: 0, bytes: 0 })),
   };
 }

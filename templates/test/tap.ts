@@ -8,10 +8,18 @@ function result(ok: boolean, what: string): void {
   if (!ok) failures++;
 }
 
-const lines = (text: string): string => text.split('\n').map((l) => `#   ${l}`).join('\n');
+const lines = (text: string): string =>
+  text
+    .split('\n')
+    .map((l) => `#   ${l}`)
+    .join('\n');
 
 export function equal(got: unknown, wanted: unknown, what: string): void {
-  const text = (x: unknown): string => (typeof x === 'string' ? x : (JSON.stringify(x, (_, v: unknown) => (typeof v === 'number' && !Number.isFinite(v) ? String(v) : v)) ?? 'undefined'));
+  const text = (x: unknown): string =>
+    typeof x === 'string'
+      ? x
+      : (JSON.stringify(x, (_, v: unknown) => (typeof v === 'number' && !Number.isFinite(v) ? String(v) : v)) ??
+        'undefined');
   const ok = text(got) === text(wanted);
   result(ok, what);
   if (!ok) console.log(`# got\n${lines(text(got))}\n# wanted\n${lines(text(wanted))}`);

@@ -8,7 +8,12 @@ import { button, h, visible } from './dom';
 const NUMBERS = ['Rank', 'Threads', 'Seconds', 'Period', 'Samples', 'Total'];
 
 function when(p: Process): string {
-  return p.startMs > 0 ? new Date(p.startMs).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC') : '';
+  return p.startMs > 0
+    ? new Date(p.startMs)
+        .toISOString()
+        .replace('T', ' ')
+        .replace(/\.\d+Z$/, ' UTC')
+    : '';
 }
 
 function exit(p: Process): string {
@@ -20,18 +25,57 @@ function exit(p: Process): string {
 }
 
 function runs(processes: readonly Process[]): HTMLElement {
-  if (processes.length === 0) return h('p', { class: 'muted' }, 'The database does not say: the measurements came from an import that names no run.');
+  if (processes.length === 0)
+    return h(
+      'p',
+      { class: 'muted' },
+      'The database does not say: the measurements came from an import that names no run.',
+    );
   const some = processes.slice(0, 200);
   const ranks = some.some((p) => p.rank >= 0);
-  return h('div', { class: 'scroll-x' },
-    h('table', { class: 'facts' },
-      h('thead', null, h('tr', null, ...[ranks ? 'Rank' : '', 'Command', 'Host', 'Processor', 'Threads', 'Start', 'Seconds', 'End', 'Measurement'].filter(Boolean).map((t) => h('th', { scope: 'col', class: NUMBERS.includes(t) && 'n' }, t)))),
-      h('tbody', null, ...some.map((p) => h('tr', null,
-        ranks ? h('td', { class: 'n' }, p.rank >= 0 ? String(p.rank) : '') : null,
-        h('td', { class: 'code' }, visible(p.command)), h('td', null, visible(p.host)), h('td', { title: visible(p.kernel) }, visible(p.machine)),
-        h('td', { class: 'n' }, String(p.threads)), h('td', null, when(p)), h('td', { class: 'n' }, p.seconds === null ? '' : p.seconds.toFixed(3)),
-        h('td', null, exit(p)), h('td', { class: 'code', title: p.sampler ? `recorded with ${visible(p.sampler)}` : undefined }, visible(p.source)))))),
-    processes.length > some.length ? h('p', { class: 'muted' }, `and ${processes.length - some.length} more`) : null);
+  return h(
+    'div',
+    { class: 'scroll-x' },
+    h(
+      'table',
+      { class: 'facts' },
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          ...[ranks ? 'Rank' : '', 'Command', 'Host', 'Processor', 'Threads', 'Start', 'Seconds', 'End', 'Measurement']
+            .filter(Boolean)
+            .map((t) => h('th', { scope: 'col', class: NUMBERS.includes(t) && 'n' }, t)),
+        ),
+      ),
+      h(
+        'tbody',
+        null,
+        ...some.map((p) =>
+          h(
+            'tr',
+            null,
+            ranks ? h('td', { class: 'n' }, p.rank >= 0 ? String(p.rank) : '') : null,
+            h('td', { class: 'code' }, visible(p.command)),
+            h('td', null, visible(p.host)),
+            h('td', { title: visible(p.kernel) }, visible(p.machine)),
+            h('td', { class: 'n' }, String(p.threads)),
+            h('td', null, when(p)),
+            h('td', { class: 'n' }, p.seconds === null ? '' : p.seconds.toFixed(3)),
+            h('td', null, exit(p)),
+            h(
+              'td',
+              { class: 'code', title: p.sampler ? `recorded with ${visible(p.sampler)}` : undefined },
+              visible(p.source),
+            ),
+          ),
+        ),
+      ),
+    ),
+    processes.length > some.length ? h('p', { class: 'muted' }, `and ${processes.length - some.length} more`) : null,
+  );
 }
 
 function samples(app: App, m: Metric, i: number): string {
@@ -46,24 +90,68 @@ function total(app: App, m: Metric, i: number): string {
 }
 
 function metrics(app: App): HTMLElement {
-  return h('div', { class: 'scroll-x' },
-    h('table', { class: 'facts' },
-      h('thead', null, h('tr', null, ...['Metric', 'Event or formula', 'Period', 'Samples', 'Total', 'Unit', ''].map((t) => h('th', { scope: 'col', class: NUMBERS.includes(t) && 'n' }, t)))),
-      h('tbody', null, ...app.model.metrics.map((m, i) => h('tr', null,
-        h('th', { scope: 'row' }, visible(m.displayName)), h('td', { class: 'code' }, visible(m.formula ? `= ${m.formula}` : m.event)),
-        h('td', { class: 'n' }, m.formula ? '' : m.period ? formatExact(m.period) : 'exact'), h('td', { class: 'n' }, samples(app, m, i)),
-        h('td', { class: 'n' }, total(app, m, i)), h('td', { class: 'unit' }, visible(m.unit)),
-        h('td', { class: 'muted' }, visible(m.description), m.estimated ? ' Estimated: counted part of the time and scaled up.' : ''))))));
+  return h(
+    'div',
+    { class: 'scroll-x' },
+    h(
+      'table',
+      { class: 'facts' },
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          ...['Metric', 'Event or formula', 'Period', 'Samples', 'Total', 'Unit', ''].map((t) =>
+            h('th', { scope: 'col', class: NUMBERS.includes(t) && 'n' }, t),
+          ),
+        ),
+      ),
+      h(
+        'tbody',
+        null,
+        ...app.model.metrics.map((m, i) =>
+          h(
+            'tr',
+            null,
+            h('th', { scope: 'row' }, visible(m.displayName)),
+            h('td', { class: 'code' }, visible(m.formula ? `= ${m.formula}` : m.event)),
+            h('td', { class: 'n' }, m.formula ? '' : m.period ? formatExact(m.period) : 'exact'),
+            h('td', { class: 'n' }, samples(app, m, i)),
+            h('td', { class: 'n' }, total(app, m, i)),
+            h('td', { class: 'unit' }, visible(m.unit)),
+            h(
+              'td',
+              { class: 'muted' },
+              visible(m.description),
+              m.estimated ? ' Estimated: counted part of the time and scaled up.' : '',
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 export function aboutDialog(app: App, close: () => void): HTMLElement {
   const { model } = app;
-  return h('div', { class: 'dialog-body wide' },
+  return h(
+    'div',
+    { class: 'dialog-body wide' },
     h('header', { class: 'dialog-head' }, h('h2', null, 'About this database'), button('Close', 'Esc', close)),
     h('h3', null, model.warnings.length ? 'Warnings: what these results lack' : 'Warnings'),
-    model.warnings.length ? h('ul', { class: 'warnings' }, ...model.warnings.map((w) => h('li', null, visible(w)))) : h('p', { class: 'muted' }, 'None.'),
-    h('h3', null, 'Runs'), runs(model.processes),
-    h('h3', null, 'Metrics'), metrics(app),
+    model.warnings.length
+      ? h('ul', { class: 'warnings' }, ...model.warnings.map((w) => h('li', null, visible(w))))
+      : h('p', { class: 'muted' }, 'None.'),
+    h('h3', null, 'Runs'),
+    runs(model.processes),
+    h('h3', null, 'Metrics'),
+    metrics(app),
     h('h3', null, 'Database'),
-    h('p', { class: 'muted' }, `${formatExact(model.places.count)} places, ${formatExact(model.files.length)} source files (${formatExact(model.files.filter((f) => f.state === 'text').length)} with text), format ${model.version}, written by ${visible(model.generator)}.`));
+    h(
+      'p',
+      { class: 'muted' },
+      `${formatExact(model.places.count)} places, ${formatExact(model.files.length)} source files (${formatExact(model.files.filter((f) => f.state === 'text').length)} with text), format ${model.version}, written by ${visible(model.generator)}.`,
+    ),
+  );
 }

@@ -22,8 +22,17 @@ export function startState(model: Model): State {
   const wanted = model.metrics.findIndex((m) => m.sortBy);
   const sortBy = model.metrics.length === 0 ? null : wanted >= 0 ? columnOf(wanted, false) : (shown[0] ?? 0);
   return {
-    view: 'tree', sortBy, descending: sortBy !== null, shown, exact: false, fuse: true, filter: '', selected: null, source: null,
-    expanded: new Set([0]), panel: 'none',
+    view: 'tree',
+    sortBy,
+    descending: sortBy !== null,
+    shown,
+    exact: false,
+    fuse: true,
+    filter: '',
+    selected: null,
+    source: null,
+    expanded: new Set([0]),
+    panel: 'none',
   };
 }
 
@@ -103,14 +112,22 @@ export class App {
     const { source } = this.state;
     const column = this.heatColumn;
     return this.linked.get([source?.file, source?.first, source?.last, column], () =>
-      source && source.first > 0 && source.first === source.last ? placesOnLine(this.model, this.lines, column, source.file, source.first) : [],
+      source && source.first > 0 && source.first === source.last
+        ? placesOnLine(this.model, this.lines, column, source.file, source.first)
+        : [],
     );
   }
 
   // ---- what users do ----
 
   select(place: PlaceIx, passing = false): void {
-    this.store.dispatch({ type: 'select', place, source: sourceOf(this.model, place), reveal: ancestors(this.model.places, place), passing });
+    this.store.dispatch({
+      type: 'select',
+      place,
+      source: sourceOf(this.model, place),
+      reveal: ancestors(this.model.places, place),
+      passing,
+    });
   }
 
   selectInTree(place: PlaceIx): void {
@@ -123,7 +140,13 @@ export class App {
     const found = placesOnLine(this.model, this.lines, this.heatColumn, file, line);
     const { selected } = this.state;
     const place = found.length === 0 ? null : selected !== null && found.includes(selected) ? selected : found[0];
-    this.store.dispatch({ type: 'select', place, source, reveal: place === null ? [] : ancestors(this.model.places, place), passing });
+    this.store.dispatch({
+      type: 'select',
+      place,
+      source,
+      reveal: place === null ? [] : ancestors(this.model.places, place),
+      passing,
+    });
   }
 
   /** The next, or the one before, of the places on the marked line. */

@@ -26,10 +26,34 @@ export class FilesPane {
 
   constructor(private readonly app: App) {
     this.body = h('div', { class: 'files-body' });
-    this.list = h('div', { class: 'files-scroll', id: 'files', role: 'listbox', tabindex: '0', 'aria-label': 'Source files' }, this.body);
+    this.list = h(
+      'div',
+      { class: 'files-scroll', id: 'files', role: 'listbox', tabindex: '0', 'aria-label': 'Source files' },
+      this.body,
+    );
     this.caption = h('span', { class: 'muted' });
-    this.element = h('section', { class: 'pane files' }, h('header', { class: 'pane-head' }, h('h2', { class: 'pane-title', title: 'Each file with the cost of its own lines, wherever the compiler put them' }, 'Files'), this.caption), this.list);
-    this.rows = new VirtualRows(this.list, this.body, ROW, () => 0, (row) => this.makeRow(row));
+    this.element = h(
+      'section',
+      { class: 'pane files' },
+      h(
+        'header',
+        { class: 'pane-head' },
+        h(
+          'h2',
+          { class: 'pane-title', title: 'Each file with the cost of its own lines, wherever the compiler put them' },
+          'Files',
+        ),
+        this.caption,
+      ),
+      this.list,
+    );
+    this.rows = new VirtualRows(
+      this.list,
+      this.body,
+      ROW,
+      () => 0,
+      (row) => this.makeRow(row),
+    );
     this.body.addEventListener('click', (event) => {
       const row = (event.target as Element).closest<HTMLElement>('[data-file]');
       if (row) this.show(Number(row.dataset['file']));
@@ -42,7 +66,13 @@ export class FilesPane {
     const column = app.heatColumn;
     const shown = app.state.source?.file ?? -1;
     if (app.model.files.length === 0 || app.model.metrics.length === 0) {
-      this.body.replaceChildren(h('p', { class: 'empty small' }, 'No source file is known: the program has no debug information (compile with -g).'));
+      this.body.replaceChildren(
+        h(
+          'p',
+          { class: 'empty small' },
+          'No source file is known: the program has no debug information (compile with -g).',
+        ),
+      );
       return;
     }
     const inputs = [column, shown, app.state.exact];
@@ -70,10 +100,36 @@ export class FilesPane {
     const slash = name.lastIndexOf('/') + 1;
     const bar = h('span', { class: 'bar' });
     bar.style.width = `${(share(value, app.total(column)) * 100).toFixed(1)}%`;
-    return h('div', { class: `file${selected ? ' selected' : ''}${state === 'text' ? '' : ' absent'}`, role: 'option', id: `file-${file}`, 'aria-selected': String(selected), 'data-file': String(file), title: `${visible(name)}${state === 'text' ? '' : '\n(no source text in the database)'}` },
-      h('span', { class: 'file-name' }, h('span', { class: 'base' }, visible(name.slice(slash))), slash ? h('span', { class: 'muted' }, ` ${visible(name.slice(0, slash - 1))}`) : null),
-      h('span', { class: 'file-value', title: formatExact(value) }, bar, h('span', { class: 'value' }, formatScaled(value, app.scale(column)))),
-      h('span', { class: 'file-percent' }, Number.isNaN(value) || !app.model.metrics[metricOf(column)].percent ? '' : `${formatPercent(value, app.total(column))}%`));
+    return h(
+      'div',
+      {
+        class: `file${selected ? ' selected' : ''}${state === 'text' ? '' : ' absent'}`,
+        role: 'option',
+        id: `file-${file}`,
+        'aria-selected': String(selected),
+        'data-file': String(file),
+        title: `${visible(name)}${state === 'text' ? '' : '\n(no source text in the database)'}`,
+      },
+      h(
+        'span',
+        { class: 'file-name' },
+        h('span', { class: 'base' }, visible(name.slice(slash))),
+        slash ? h('span', { class: 'muted' }, ` ${visible(name.slice(0, slash - 1))}`) : null,
+      ),
+      h(
+        'span',
+        { class: 'file-value', title: formatExact(value) },
+        bar,
+        h('span', { class: 'value' }, formatScaled(value, app.scale(column))),
+      ),
+      h(
+        'span',
+        { class: 'file-percent' },
+        Number.isNaN(value) || !app.model.metrics[metricOf(column)].percent
+          ? ''
+          : `${formatPercent(value, app.total(column))}%`,
+      ),
+    );
   }
 
   private show(file: number): void {
@@ -84,11 +140,20 @@ export class FilesPane {
     const at = this.files.indexOf(this.app.state.source?.file ?? -1);
     const go = (row: number): void => this.show(this.files[Math.max(0, Math.min(this.files.length - 1, row))]);
     switch (event.key) {
-      case 'ArrowDown': go(at + 1); break;
-      case 'ArrowUp': go(at - 1); break;
-      case 'Home': go(0); break;
-      case 'End': go(this.files.length - 1); break;
-      default: return;
+      case 'ArrowDown':
+        go(at + 1);
+        break;
+      case 'ArrowUp':
+        go(at - 1);
+        break;
+      case 'Home':
+        go(0);
+        break;
+      case 'End':
+        go(this.files.length - 1);
+        break;
+      default:
+        return;
     }
     event.preventDefault();
   }

@@ -3,7 +3,8 @@
 import { VIEWS } from '../state/state';
 import type { App } from './app';
 
-/** Keys that mean the table wherever the focus is, but in a pane with rows of its own: after a click on a button one goes on with the arrows. */
+/** Keys that mean the table wherever the focus is, but in a pane with rows of its own: after a click on a button one
+ *  goes on with the arrows. */
 const MOVES = ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown', 'Home', 'End', '*'];
 
 export interface Places {
@@ -33,18 +34,42 @@ export function installKeys(app: App, places: Places): void {
       return;
     }
     switch (event.key) {
-      case '/': places.focusFilter(); break;
-      case '?': app.store.dispatch({ type: 'panel', panel: 'help' }); break;
-      case 'a': app.store.dispatch({ type: 'panel', panel: 'about' }); break;
-      case 'c': app.store.dispatch({ type: 'collapse-all' }); break;
-      case 'h': app.followHotPath(app.state.selected ?? 0); break;
-      case 'l': places.switchLayout(); break;
-      case '[': app.cycle(-1); break;
-      case ']': app.cycle(1); break;
-      case 's': app.sortByNeighbour(1); break;
-      case 'S': app.sortByNeighbour(-1); break;
-      case 'r': app.store.dispatch({ type: 'sort', by: app.state.sortBy }); break;
-      case 'Escape': app.store.dispatch({ type: 'filter', text: '' }); break;
+      case '/':
+        places.focusFilter();
+        break;
+      case '?':
+        app.store.dispatch({ type: 'panel', panel: 'help' });
+        break;
+      case 'a':
+        app.store.dispatch({ type: 'panel', panel: 'about' });
+        break;
+      case 'c':
+        app.store.dispatch({ type: 'collapse-all' });
+        break;
+      case 'h':
+        app.followHotPath(app.state.selected ?? 0);
+        break;
+      case 'l':
+        places.switchLayout();
+        break;
+      case '[':
+        app.cycle(-1);
+        break;
+      case ']':
+        app.cycle(1);
+        break;
+      case 's':
+        app.sortByNeighbour(1);
+        break;
+      case 'S':
+        app.sortByNeighbour(-1);
+        break;
+      case 'r':
+        app.store.dispatch({ type: 'sort', by: app.state.sortBy });
+        break;
+      case 'Escape':
+        app.store.dispatch({ type: 'filter', text: '' });
+        break;
       default: {
         const view = VIEWS[Number(event.key) - 1];
         if (!view) return;

@@ -18,7 +18,8 @@ import { applyTheme, columnsDialog, PathBar, TableTools, TopBar } from './toolba
 
 type Layout = 'side' | 'stacked';
 
-/** A bar between two panes that can be dragged, or moved with the arrow keys; its place is a share of its parent, in percent. */
+/** A bar between two panes that can be dragged, or moved with the arrow keys; its place is a share of its parent, in
+ *  percent. */
 function splitter(name: string, start: number, vertical: () => boolean, root: HTMLElement): HTMLElement {
   const set = (percent: number): void => {
     const clean = Math.max(10, Math.min(90, percent));
@@ -27,11 +28,19 @@ function splitter(name: string, start: number, vertical: () => boolean, root: HT
     bar.setAttribute('aria-valuenow', clean.toFixed(0));
   };
   const now = (): number => Number.parseFloat(root.style.getPropertyValue(`--${name}`)) || start;
-  const bar = h('div', { class: `splitter ${name}`, role: 'separator', tabindex: '0', 'aria-label': 'Size of the panes', 'aria-valuemin': '10', 'aria-valuemax': '90' });
+  const bar = h('div', {
+    class: `splitter ${name}`,
+    role: 'separator',
+    tabindex: '0',
+    'aria-label': 'Size of the panes',
+    'aria-valuemin': '10',
+    'aria-valuemax': '90',
+  });
   bar.addEventListener('pointerdown', (down) => {
     bar.setPointerCapture(down.pointerId);
     const box = bar.parentElement!.getBoundingClientRect();
-    const move = (e: PointerEvent): void => set(vertical() ? ((e.clientX - box.left) / box.width) * 100 : ((e.clientY - box.top) / box.height) * 100);
+    const move = (e: PointerEvent): void =>
+      set(vertical() ? ((e.clientX - box.left) / box.width) * 100 : ((e.clientY - box.top) / box.height) * 100);
     bar.addEventListener('pointermove', move);
     bar.addEventListener('lostpointercapture', () => bar.removeEventListener('pointermove', move), { once: true });
   });
@@ -62,7 +71,9 @@ function dialogs(app: App): void {
     }
     if (dialog.open && dialog.dataset['panel'] === panel) return;
     dialog.dataset['panel'] = panel;
-    dialog.replaceChildren(panel === 'about' ? aboutDialog(app, close) : panel === 'help' ? helpDialog(close) : columnsDialog(app, close));
+    dialog.replaceChildren(
+      panel === 'about' ? aboutDialog(app, close) : panel === 'help' ? helpDialog(close) : columnsDialog(app, close),
+    );
     if (!dialog.open) dialog.showModal();
   });
 }
@@ -96,7 +107,8 @@ function followAddress(app: App): void {
     const state = fromHash(location.hash, app.start, app.model);
     if (!state) return;
     written = location.hash;
-    const reveal = state.selected === null || state.selected === undefined ? [] : ancestors(app.model.places, state.selected);
+    const reveal =
+      state.selected === null || state.selected === undefined ? [] : ancestors(app.model.places, state.selected);
     app.store.dispatch({ type: 'restore', state, reveal });
   };
   read();
@@ -129,7 +141,11 @@ function show(model: Model): void {
   const source = new SourcePane(app);
   const isSide = (): boolean => main.dataset['layout'] === 'side';
   const right = h('div', { class: 'reading' });
-  right.append(files.element, splitter('files', 20, () => !isSide(), right), source.element);
+  right.append(
+    files.element,
+    splitter('files', 20, () => !isSide(), right),
+    source.element,
+  );
   main.append(
     h('section', { class: 'pane table', 'aria-label': 'Table' }, tools.element, table.element, path.element),
     splitter('split', 58, isSide, main),
@@ -138,7 +154,12 @@ function show(model: Model): void {
   document.getElementById('app')!.replaceChildren(top.element, main);
   for (const view of [top, tools, table, path, files, source]) app.onDraw(() => view.draw());
   dialogs(app);
-  installKeys(app, { focusFilter: () => tools.focusFilter(), focusTable: () => table.focus(), tableKey: (event) => table.onKey(event), switchLayout });
+  installKeys(app, {
+    focusFilter: () => tools.focusFilter(),
+    focusTable: () => table.focus(),
+    tableKey: (event) => table.onKey(event),
+    switchLayout,
+  });
   followAddress(app);
   app.draw();
   table.focus();
@@ -147,8 +168,20 @@ function show(model: Model): void {
 }
 
 function showFailure(error: unknown): void {
-  const why = error instanceof DatabaseError ? error.message : `the page failed: ${error instanceof Error ? error.message : String(error)}`;
-  document.getElementById('app')!.replaceChildren(h('div', { class: 'notice', role: 'alert' }, h('h1', null, 'This database cannot be shown'), h('p', null, why[0].toUpperCase() + why.slice(1))));
+  const why =
+    error instanceof DatabaseError
+      ? error.message
+      : `the page failed: ${error instanceof Error ? error.message : String(error)}`;
+  document
+    .getElementById('app')!
+    .replaceChildren(
+      h(
+        'div',
+        { class: 'notice', role: 'alert' },
+        h('h1', null, 'This database cannot be shown'),
+        h('p', null, why[0].toUpperCase() + why.slice(1)),
+      ),
+    );
 }
 
 applyTheme();

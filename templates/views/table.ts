@@ -19,9 +19,14 @@ export function columnTitle(app: App, column: Column): string {
   if (metric.description) lines.push(metric.description);
   if (metric.unit) lines.push(`Unit: ${metric.unit}`);
   if (metric.formula) lines.push(`Computed: ${metric.name} = ${metric.formula}`);
-  if (metric.event) lines.push(`Measured: ${metric.event}${metric.period ? `, one sample every ${formatExact(metric.period)}` : ''}`);
+  if (metric.event)
+    lines.push(`Measured: ${metric.event}${metric.period ? `, one sample every ${formatExact(metric.period)}` : ''}`);
   if (metric.estimated) lines.push('Estimated: the event was counted only part of the time');
-  lines.push(isExclusive(column) ? 'Exclusive: the cost of the lines directly in a scope, without inner loops and inlined calls' : 'Inclusive: the cost of a scope with everything inside it');
+  lines.push(
+    isExclusive(column)
+      ? 'Exclusive: the cost of the lines directly in a scope, without inner loops and inlined calls'
+      : 'Inclusive: the cost of a scope with everything inside it',
+  );
   return visible(lines.join('\n'));
 }
 
@@ -44,7 +49,13 @@ export class TablePane {
     this.grid = h('div', { class: 'grid', id: 'table', tabindex: '0' }, this.head, this.body);
     this.empty = h('p', { class: 'empty', hidden: true });
     this.element = h('div', { class: 'grid-frame' }, this.grid, this.empty);
-    this.rows = new VirtualRows(this.grid, this.body, ROW, () => this.head.offsetHeight, (row) => this.makeRow(row));
+    this.rows = new VirtualRows(
+      this.grid,
+      this.body,
+      ROW,
+      () => this.head.offsetHeight,
+      (row) => this.makeRow(row),
+    );
     this.grid.addEventListener('keydown', (event) => this.onKey(event));
     this.body.addEventListener('click', (event) => this.onClick(event));
     this.body.addEventListener('dblclick', (event) => this.onDoubleClick(event));
@@ -60,7 +71,17 @@ export class TablePane {
     const { state } = app;
     this.table = app.table();
     const columns = app.columns();
-    const inputs = [this.table, columns.join(), state.exact, state.selected, state.source, app.textVersion, app.visits, state.sortBy, state.descending];
+    const inputs = [
+      this.table,
+      columns.join(),
+      state.exact,
+      state.selected,
+      state.source,
+      app.textVersion,
+      app.visits,
+      state.sortBy,
+      state.descending,
+    ];
     if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
     this.drawn = inputs;
     this.grid.setAttribute('role', this.table.isTree ? 'treegrid' : 'grid');
@@ -89,24 +110,40 @@ export class TablePane {
   private layOut(columns: number): void {
     const width = this.grid.clientWidth;
     const wanted = Number(preference.get('name-width'));
-    const name = wanted >= NARROWEST_NAME ? Math.min(wanted, Math.max(NARROWEST_NAME, width - 80)) : Math.max(NARROWEST_NAME, Math.min(400, width * 0.5));
-    const metric = this.app.state.exact ? 190 : Math.max(NARROWEST_METRIC, Math.min(166, Math.floor((width - name) / Math.max(columns, 1))));
-    this.grid.style.setProperty('--columns', wanted ? `${name}px repeat(${columns}, ${metric}px)` : `minmax(${name}px, 1fr) repeat(${columns}, ${metric}px)`);
+    const name =
+      wanted >= NARROWEST_NAME
+        ? Math.min(wanted, Math.max(NARROWEST_NAME, width - 80))
+        : Math.max(NARROWEST_NAME, Math.min(400, width * 0.5));
+    const metric = this.app.state.exact
+      ? 190
+      : Math.max(NARROWEST_METRIC, Math.min(166, Math.floor((width - name) / Math.max(columns, 1))));
+    this.grid.style.setProperty(
+      '--columns',
+      wanted ? `${name}px repeat(${columns}, ${metric}px)` : `minmax(${name}px, 1fr) repeat(${columns}, ${metric}px)`,
+    );
     this.grid.style.setProperty('--width', `${name + columns * metric}px`);
   }
 
   /** The right edge of the name column's head, to be dragged; a double click gives the width back to the page. */
   private nameHandle(): HTMLElement {
-    const handle = h('span', { class: 'handle', title: 'Drag to make the names wider; double click for the width that fits' });
+    const handle = h('span', {
+      class: 'handle',
+      title: 'Drag to make the names wider; double click for the width that fits',
+    });
     const redraw = (): void => this.layOut(this.app.columns().length);
     handle.addEventListener('pointerdown', (down) => {
       handle.setPointerCapture(down.pointerId);
       const move = (e: PointerEvent): void => {
-        preference.set('name-width', String(Math.max(NARROWEST_NAME, Math.round(e.clientX - this.grid.getBoundingClientRect().left))));
+        preference.set(
+          'name-width',
+          String(Math.max(NARROWEST_NAME, Math.round(e.clientX - this.grid.getBoundingClientRect().left))),
+        );
         redraw();
       };
       handle.addEventListener('pointermove', move);
-      handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), { once: true });
+      handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), {
+        once: true,
+      });
     });
     handle.addEventListener('dblclick', () => {
       preference.set('name-width', '');
@@ -134,11 +171,41 @@ export class TablePane {
     const arrow = (by: Column | null): string => (by === sortBy ? (descending ? '▼' : '▲') : '');
     const aria = (by: Column | null): string => (by === sortBy ? (descending ? 'descending' : 'ascending') : 'none');
     const cell = (by: Column | null, className: string, top: string, bottom: string, title: string): HTMLElement =>
-      h('div', { class: `cell ${className}${by === sortBy ? ' sorted' : ''}`, role: 'columnheader', 'aria-sort': aria(by), title },
-        h('button', { type: 'button', class: 'sort', tabindex: '-1', 'data-column': by === null ? 'name' : String(by), onclick: () => app.store.dispatch({ type: 'sort', by }) },
+      h(
+        'div',
+        {
+          class: `cell ${className}${by === sortBy ? ' sorted' : ''}`,
+          role: 'columnheader',
+          'aria-sort': aria(by),
+          title,
+        },
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'sort',
+            tabindex: '-1',
+            'data-column': by === null ? 'name' : String(by),
+            onclick: () => app.store.dispatch({ type: 'sort', by }),
+          },
           h('span', { class: 'head-top' }, visible(top)),
-          h('span', { class: 'head-bottom' }, visible(bottom), h('span', { class: 'arrow', 'aria-hidden': 'true' }, arrow(by)))));
-    const names = { tree: 'Scope', line: 'Line', loop: 'Loop', procedure: 'Procedure', inline: 'Inlined procedure', file: 'File', module: 'Load module' };
+          h(
+            'span',
+            { class: 'head-bottom' },
+            visible(bottom),
+            h('span', { class: 'arrow', 'aria-hidden': 'true' }, arrow(by)),
+          ),
+        ),
+      );
+    const names = {
+      tree: 'Scope',
+      line: 'Line',
+      loop: 'Loop',
+      procedure: 'Procedure',
+      inline: 'Inlined procedure',
+      file: 'File',
+      module: 'Load module',
+    };
     const order = this.table.isTree ? 'in source order' : 'by name';
     const name = cell(null, 'name', names[app.state.view], sortBy === null ? order : '', `Sort ${order}`);
     name.append(this.nameHandle());
@@ -148,7 +215,13 @@ export class TablePane {
         const metric = app.model.metrics[metricOf(c)];
         const unit = app.state.exact ? metric.unit : app.tableScale(c).unit;
         const part = !metric.hasExclusive || app.state.view === 'line' ? '' : isExclusive(c) ? 'excl.' : 'incl.';
-        return cell(c, 'metric', `${shortName(metric)}${metric.estimated ? ' ≈' : ''}`, [part, unit].filter(Boolean).join(' · '), columnTitle(app, c));
+        return cell(
+          c,
+          'metric',
+          `${shortName(metric)}${metric.estimated ? ' ≈' : ''}`,
+          [part, unit].filter(Boolean).join(' · '),
+          columnTitle(app, c),
+        );
       }),
     );
   }
@@ -165,8 +238,12 @@ export class TablePane {
       'div',
       {
         class: `row kind-${app.model.places.kind[place]}${isSelected ? ' selected' : ''}${isLinked ? ' linked' : ''}${row % 2 ? ' odd' : ''}`,
-        role: 'row', id: `row-${row}`, 'data-row': String(row), 'data-place': String(place),
-        'aria-rowindex': String(row + 2), 'aria-selected': String(isSelected),
+        role: 'row',
+        id: `row-${row}`,
+        'data-row': String(row),
+        'data-place': String(place),
+        'aria-rowindex': String(row + 2),
+        'aria-selected': String(isSelected),
         'aria-level': table.isTree ? String(table.depth(row) + 1) : undefined,
         'aria-expanded': table.isTree && table.hasChildren(row) ? String(table.isExpanded(row)) : undefined,
       },
@@ -183,16 +260,34 @@ export class TablePane {
     const cell = h('div', { class: 'cell name', role: 'gridcell', title });
     if (table.isTree) {
       cell.style.paddingLeft = `${6 + Math.min(table.depth(row), 40) * 12}px`;
-      cell.append(h('span', { class: `twisty${table.hasChildren(row) ? (table.isExpanded(row) ? ' open' : ' closed') : ''}`, 'aria-hidden': 'true' }));
+      cell.append(
+        h('span', {
+          class: `twisty${table.hasChildren(row) ? (table.isExpanded(row) ? ' open' : ' closed') : ''}`,
+          'aria-hidden': 'true',
+        }),
+      );
     }
-    cell.append(h('span', { class: `glyph glyph-${kind}`, 'aria-hidden': 'true' }, GLYPHS[kind]), h('span', { class: 'label' }, visible(label.text)));
+    cell.append(
+      h('span', { class: `glyph glyph-${kind}`, 'aria-hidden': 'true' }, GLYPHS[kind]),
+      h('span', { class: 'label' }, visible(label.text)),
+    );
     for (const badge of label.badges) cell.append(h('span', { class: 'badge' }, badge));
     const instances = table.instances(row);
-    if (instances > 1) cell.append(h('span', { class: 'badge count', title: `${instances} instances in the program, added up in this row` }, `×${instances}`));
+    if (instances > 1)
+      cell.append(
+        h(
+          'span',
+          { class: 'badge count', title: `${instances} instances in the program, added up in this row` },
+          `×${instances}`,
+        ),
+      );
     const call = kind === Kind.Inline && instances === 1;
     const snippet = this.snippet(place);
     const { detail } = label;
-    if (detail) cell.append(h('span', { class: `detail${call ? ' link' : ''}`, 'data-call': call ? 'yes' : undefined }, visible(detail)));
+    if (detail)
+      cell.append(
+        h('span', { class: `detail${call ? ' link' : ''}`, 'data-call': call ? 'yes' : undefined }, visible(detail)),
+      );
     else if (snippet) cell.append(h('span', { class: 'snippet' }, visible(snippet)));
     else if (!table.isTree) cell.append(h('span', { class: 'detail' }, visible(surroundings(app.model, place))));
     return cell;
@@ -213,17 +308,33 @@ export class TablePane {
     const sorted = column === app.state.sortBy ? ' sorted' : '';
     if (Number.isNaN(value)) {
       const fused = table.instances(row) > 1 && !app.tables.sums.canFuse(metricOf(column));
-      return h('div', { class: `cell metric${sorted}`, role: 'gridcell', title: fused ? 'No value: the page cannot compute this metric over several instances' : 'No data here (which is not 0)' });
+      return h('div', {
+        class: `cell metric${sorted}`,
+        role: 'gridcell',
+        title: fused
+          ? 'No value: the page cannot compute this metric over several instances'
+          : 'No data here (which is not 0)',
+      });
     }
     const total = app.total(column);
     const percent = metric.percent ? formatPercent(value, total) : '';
-    const cell = h('div', { class: `cell metric${sorted}`, role: 'gridcell', title: `${formatExact(value)} ${visible(metric.unit)}${percent ? `, ${percent}%` : ''}` });
+    const cell = h('div', {
+      class: `cell metric${sorted}`,
+      role: 'gridcell',
+      title: `${formatExact(value)} ${visible(metric.unit)}${percent ? `, ${percent}%` : ''}`,
+    });
     if (percent) {
       const bar = h('span', { class: 'bar' });
       bar.style.width = `${(share(value, total) * 100).toFixed(1)}%`;
       cell.append(bar);
     }
-    cell.append(h('span', { class: 'value' }, app.state.exact ? formatExact(value) : formatScaled(value, this.scales.get(column)!)));
+    cell.append(
+      h(
+        'span',
+        { class: 'value' },
+        app.state.exact ? formatExact(value) : formatScaled(value, this.scales.get(column)!),
+      ),
+    );
     if (metric.percent) cell.append(h('span', { class: 'percent' }, percent && `${percent}%`));
     return cell;
   }
@@ -236,11 +347,16 @@ export class TablePane {
     const why: { readonly [view: string]: string } = {
       line: 'No sample fell on code with line numbers. Compile with -g to see source lines.',
       loop: 'No sample fell inside a loop, or the loops of this program were not recovered.',
-      inline: 'No sample fell in an inlined call. The compiler inlined nothing where the time went, or the code has no debug information (-g).',
+      inline:
+        'No sample fell in an inlined call. The compiler inlined nothing where the time went, or the code has no debug information (-g).',
       procedure: 'No procedures: no sample fell in code with symbols.',
       file: 'No files: no sample fell in code with debug information.',
     };
-    if (filter) this.empty.replaceChildren(`Nothing here contains “${visible(filter)}”. `, button('Clear the filter', 'Esc', () => app.store.dispatch({ type: 'filter', text: '' })));
+    if (filter)
+      this.empty.replaceChildren(
+        `Nothing here contains “${visible(filter)}”. `,
+        button('Clear the filter', 'Esc', () => app.store.dispatch({ type: 'filter', text: '' })),
+      );
     else this.empty.replaceChildren(why[view] ?? 'The database has no places: nothing was measured.');
   }
 
@@ -262,13 +378,19 @@ export class TablePane {
       else this.app.toggle(place);
     } else if (target.closest('[data-call]') && places.callFile[place] !== NONE) {
       const line = places.callLine[place];
-      this.app.store.dispatch({ type: 'select', place, source: { file: places.callFile[place], first: line, last: line }, reveal: [] });
+      this.app.store.dispatch({
+        type: 'select',
+        place,
+        source: { file: places.callFile[place], first: line, last: line },
+        reveal: [],
+      });
     } else this.app.select(place);
   }
 
   private onDoubleClick(event: MouseEvent): void {
     const row = this.rowAt(event);
-    if (row !== NONE && this.table.hasChildren(row) && !(event.target as Element).closest('.twisty')) this.app.toggle(this.table.place(row));
+    if (row !== NONE && this.table.hasChildren(row) && !(event.target as Element).closest('.twisty'))
+      this.app.toggle(this.table.place(row));
   }
 
   onKey(event: KeyboardEvent): void {
@@ -279,18 +401,41 @@ export class TablePane {
       if (this.table.count) this.app.select(this.table.place(Math.max(0, Math.min(this.table.count - 1, row))), true);
     };
     switch (event.key) {
-      case 'ArrowDown': move(at + 1); break;
-      case 'ArrowUp': move(at - 1); break;
-      case 'PageDown': move(at + this.rows.pageSize()); break;
-      case 'PageUp': move(at - this.rows.pageSize()); break;
-      case 'Home': move(0); break;
-      case 'End': move(this.table.count - 1); break;
-      case 'ArrowRight': this.openOrEnter(at); break;
-      case 'ArrowLeft': this.closeOrLeave(at); break;
-      case '*': if (at !== NONE && this.table.isTree) this.app.expandBelow(this.table.place(at)); break;
-      case ' ': if (at !== NONE && this.table.hasChildren(at)) this.app.toggle(this.table.place(at)); break;
-      case 'Enter': if (at !== NONE) this.enter(at); break;
-      default: return;
+      case 'ArrowDown':
+        move(at + 1);
+        break;
+      case 'ArrowUp':
+        move(at - 1);
+        break;
+      case 'PageDown':
+        move(at + this.rows.pageSize());
+        break;
+      case 'PageUp':
+        move(at - this.rows.pageSize());
+        break;
+      case 'Home':
+        move(0);
+        break;
+      case 'End':
+        move(this.table.count - 1);
+        break;
+      case 'ArrowRight':
+        this.openOrEnter(at);
+        break;
+      case 'ArrowLeft':
+        this.closeOrLeave(at);
+        break;
+      case '*':
+        if (at !== NONE && this.table.isTree) this.app.expandBelow(this.table.place(at));
+        break;
+      case ' ':
+        if (at !== NONE && this.table.hasChildren(at)) this.app.toggle(this.table.place(at));
+        break;
+      case 'Enter':
+        if (at !== NONE) this.enter(at);
+        break;
+      default:
+        return;
     }
     event.preventDefault();
   }
@@ -310,7 +455,8 @@ export class TablePane {
     if (row === NONE || !this.table.isTree) return;
     const place = this.table.place(row);
     const up = this.app.model.places.parent[place];
-    if (this.table.isExpanded(row) && this.app.state.expanded.has(place)) this.app.store.dispatch({ type: 'collapse', places: [place] });
+    if (this.table.isExpanded(row) && this.app.state.expanded.has(place))
+      this.app.store.dispatch({ type: 'collapse', places: [place] });
     else if (up !== NONE) this.app.select(up, true);
   }
 }

@@ -1,4 +1,5 @@
-// agree.mjs FOLDER - compares the tables of FOLDER/db in a browser with the output of hpcview print in FOLDER/LEVEL.csv.
+// agree.mjs FOLDER - compares the tables of FOLDER/db in a browser with the output of hpcview print in
+// FOLDER/LEVEL.csv.
 
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -17,7 +18,12 @@ function check(ok, what, why) {
 
 function csv(level) {
   const rows = [];
-  for (const line of readFileSync(`${folder}/${level}.csv`, 'utf8').trim().split('\n')) rows.push([...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map((m) => (m[1] !== undefined ? m[1].replace(/""/g, '"') : m[2])));
+  for (const line of readFileSync(`${folder}/${level}.csv`, 'utf8').trim().split('\n'))
+    rows.push(
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map((m) =>
+        m[1] !== undefined ? m[1].replace(/""/g, '"') : m[2],
+      ),
+    );
   const head = rows.shift();
   return rows.map((r) => Object.fromEntries(head.map((h, i) => [h, r[i]])));
 }
@@ -26,13 +32,19 @@ function csv(level) {
 function sums(rows) {
   const byName = new Map();
   for (const [name, value] of rows) byName.set(name, (byName.get(name) ?? 0) + Number(value));
-  return [...byName].map(([n, v]) => `${v} ${n}`).sort().join('\n');
+  return [...byName]
+    .map(([n, v]) => `${v} ${n}`)
+    .sort()
+    .join('\n');
 }
 
 const base = (path) => path.slice(path.lastIndexOf('/') + 1);
 const EVENT = 'perf::TASK-CLOCK';
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ['--no-sandbox', '--disable-dev-shm-usage'],
+});
 const page = await browser.newPage({ viewport: { width: 1600, height: 12000 } }); // all rows at once
 page.setDefaultTimeout(20000);
 
@@ -41,7 +53,19 @@ async function table(hash, column = 0) {
   await page.goto('about:blank');
   await page.goto(pathToFileURL(`${folder}/db/index.html`).href + hash);
   await page.waitForSelector('html[data-ready]');
-  return page.$$eval('#table .row', (rows, c) => rows.map((r) => [r.querySelector('.label').textContent, r.querySelectorAll('.metric .value').length ? (r.querySelectorAll('.metric')[c].querySelector('.value')?.textContent ?? '').replace(/,/g, '') : '']).filter((r) => r[1] !== ''), column);
+  return page.$$eval(
+    '#table .row',
+    (rows, c) =>
+      rows
+        .map((r) => [
+          r.querySelector('.label').textContent,
+          r.querySelectorAll('.metric .value').length
+            ? (r.querySelectorAll('.metric')[c].querySelector('.value')?.textContent ?? '').replace(/,/g, '')
+            : '',
+        ])
+        .filter((r) => r[1] !== ''),
+    column,
+  );
 }
 
 function compare(level, shown, printed) {
@@ -56,14 +80,44 @@ check(root[1] === printed, 'the root of the page is the root of print', `${root[
 const info = readFileSync(`${folder}/info.txt`, 'utf8');
 const period = Number(/^ +period +(\d+)/m.exec(info)?.[1]);
 const samples = Number(/^ +samples +(\d+)/m.exec(info)?.[1]);
-check(samples > 20 && Number(root[1]) === samples * period, 'and is samples x period to the last digit', `${root[1]}, ${samples} x ${period}`);
+check(
+  samples > 20 && Number(root[1]) === samples * period,
+  'and is samples x period to the last digit',
+  `${root[1]}, ${samples} x ${period}`,
+);
 
-for (const level of ['module', 'procedure', 'file']) compare(level, await table(`#v1/${level}?exact=1&fuse=0`), csv(level).map((r) => [level === 'file' ? r.file || r.name : r.name, r[EVENT]]));
+for (const level of ['module', 'procedure', 'file'])
+  compare(
+    level,
+    await table(`#v1/${level}?exact=1&fuse=0`),
+    csv(level).map((r) => [level === 'file' ? r.file || r.name : r.name, r[EVENT]]),
+  );
 const line = (r) => (Number(r.line) > 0 ? `${base(r.file)}:${r.line}` : 'no line known');
-compare('line', await table('#v1/line?exact=1'), csv('line').map((r) => [line(r), r[EVENT]]));
-compare('line, each place', await table('#v1/line?exact=1&fuse=0'), csv('line').map((r) => [line(r), r[EVENT]]));
-const loops = (rows) => rows.map(([name, value]) => [name.replace(/^loop at /, '').replace(/–\d+$/, '').replace(/^loop$/, 'no line known'), value]);
-compare('loop, exclusive', loops(await table('#v1/loop?exact=1', 1)), csv('loop').filter((r) => r[`${EVENT} (E)`] !== '').map((r) => [line(r), r[`${EVENT} (E)`]]));
+compare(
+  'line',
+  await table('#v1/line?exact=1'),
+  csv('line').map((r) => [line(r), r[EVENT]]),
+);
+compare(
+  'line, each place',
+  await table('#v1/line?exact=1&fuse=0'),
+  csv('line').map((r) => [line(r), r[EVENT]]),
+);
+const loops = (rows) =>
+  rows.map(([name, value]) => [
+    name
+      .replace(/^loop at /, '')
+      .replace(/–\d+$/, '')
+      .replace(/^loop$/, 'no line known'),
+    value,
+  ]);
+compare(
+  'loop, exclusive',
+  loops(await table('#v1/loop?exact=1', 1)),
+  csv('loop')
+    .filter((r) => r[`${EVENT} (E)`] !== '')
+    .map((r) => [line(r), r[`${EVENT} (E)`]]),
+);
 
 await browser.close();
 console.log(`1..${count}`);

@@ -1,5 +1,5 @@
-// firefox.mjs FIREFOX FOLDER - the databases of page.sh in Firefox, driven through Marionette (its own remote protocol: "LENGTH:JSON" over TCP).
-// Firefox has other rules for file:// than Chromium, so that both have to be seen.
+// firefox.mjs FIREFOX FOLDER - the databases of page.sh in Firefox, driven through Marionette (its own remote protocol:
+// "LENGTH:JSON" over TCP). Firefox has other rules for file:// than Chromium, so that both have to be seen.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -86,14 +86,22 @@ class Marionette {
 }
 
 const profile = mkdtempSync(join(tmpdir(), 'hpcview-firefox-'));
-writeFileSync(join(profile, 'user.js'), 'user_pref("marionette.port", 0);\nuser_pref("browser.shell.checkDefaultBrowser", false);\n');
-const process_ = spawn(firefox, ['--headless', '--no-remote', '--marionette', '--profile', profile], { stdio: 'ignore', env: { ...process.env, HOME: profile } });
+writeFileSync(
+  join(profile, 'user.js'),
+  'user_pref("marionette.port", 0);\nuser_pref("browser.shell.checkDefaultBrowser", false);\n',
+);
+const process_ = spawn(firefox, ['--headless', '--no-remote', '--marionette', '--profile', profile], {
+  stdio: 'ignore',
+  env: { ...process.env, HOME: profile },
+});
 try {
   const port = await portOf(profile);
-  const browser = new Marionette(await new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(socket));
-    socket.on('error', reject);
-  }));
+  const browser = new Marionette(
+    await new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(socket));
+      socket.on('error', reject);
+    }),
+  );
   await browser.send('WebDriver:NewSession');
   const open = async (name) => {
     await browser.send('WebDriver:Navigate', { url: pathToFileURL(join(folder, name)).href });
@@ -102,17 +110,31 @@ try {
   for (const name of ['db-heat/index.html', 'db-single.html']) {
     same(await open(name), 'yes', `${name} opens`);
     same(await browser.value(`document.querySelectorAll('#table .row').length`), 22, 'its rows');
-    same(await browser.value(`document.querySelector('#table .metric[role=gridcell]').title`), '10,452,000,000 ns, 100.0%', 'its total');
-    same(await browser.wait(`document.querySelector('#source .line.marked .line-text')?.textContent.trim()`), 's = s + a(k) * x(col(k))', 'its source');
+    same(
+      await browser.value(`document.querySelector('#table .metric[role=gridcell]').title`),
+      '10,452,000,000 ns, 100.0%',
+      'its total',
+    );
+    same(
+      await browser.wait(`document.querySelector('#source .line.marked .line-text')?.textContent.trim()`),
+      's = s + a(k) * x(col(k))',
+      'its source',
+    );
     await browser.value(`document.querySelectorAll('.tab')[1].click()`);
     same(await browser.wait(`location.hash.startsWith('#v1/line')`), true, 'the address follows');
     await browser.value(`history.back()`);
     same(await browser.wait(`location.hash.startsWith('#v1/tree')`), true, 'the back button');
   }
   same(await open('db-hostile/index.html'), 'yes', 'hostile names open');
-  same(await browser.value(`[window.hacked ?? null, document.images.length, document.querySelectorAll('svg').length]`), [null, 0, 0], 'no name became markup');
+  same(
+    await browser.value(`[window.hacked ?? null, document.images.length, document.querySelectorAll('svg').length]`),
+    [null, 0, 0],
+    'no name became markup',
+  );
   same(await open('db-large/index.html'), 'yes', 'a large database opens');
-  console.log(`# firefox: first view of the large database after ${Math.round(await browser.value(`performance.getEntriesByName('hpcview-shown')[0].startTime`))} ms`);
+  console.log(
+    `# firefox: first view of the large database after ${Math.round(await browser.value(`performance.getEntriesByName('hpcview-shown')[0].startTime`))} ms`,
+  );
   await browser.send('Marionette:Quit', { flags: ['eForceQuit'] }).catch(() => undefined);
 } catch (error) {
   console.log(`not ok ${++count} - firefox: ${error.message}`);

@@ -12,14 +12,18 @@ function check(ok, what, got) {
   console.log(`${ok ? 'ok' : 'not ok'} ${++count} - ${what}`);
   if (ok) return;
   failures++;
-  if (got !== undefined) console.log(String(typeof got === 'string' ? got : JSON.stringify(got, null, 1)).replace(/^/gm, '# '));
+  if (got !== undefined)
+    console.log(String(typeof got === 'string' ? got : JSON.stringify(got, null, 1)).replace(/^/gm, '# '));
 }
 function same(got, want, what) {
   const text = (x) => (typeof x === 'string' ? x : JSON.stringify(x));
   check(text(got) === text(want), what, `got\n${text(got)}\nwanted\n${text(want)}`);
 }
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ['--no-sandbox', '--disable-dev-shm-usage'],
+});
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
 context.setDefaultTimeout(20000);
 
@@ -36,7 +40,8 @@ async function open(name, hash = '', options = {}) {
   await settle(page);
   return page;
 }
-const settle = (page) => page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r, 20)))));
+const settle = (page) =>
+  page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r, 20)))));
 async function act(page, action) {
   await action();
   await settle(page);
@@ -47,12 +52,28 @@ const table = (page) =>
   page.$$eval('#table .row', (rows) =>
     rows
       .sort((a, b) => Number(a.dataset.row) - Number(b.dataset.row))
-      .map((r) => `${'  '.repeat(Number(r.getAttribute('aria-level') ?? 1) - 1)}${[...r.querySelectorAll('.name .label, .name .badge')].map((x) => x.textContent).join(' ')} | ${[...r.querySelectorAll('.metric')].map((c) => [...c.children].map((x) => x.textContent).filter(Boolean).join(' ')).join(' | ')}`));
+      .map(
+        (r) =>
+          `${'  '.repeat(Number(r.getAttribute('aria-level') ?? 1) - 1)}${[...r.querySelectorAll('.name .label, .name .badge')].map((x) => x.textContent).join(' ')} | ${[
+            ...r.querySelectorAll('.metric'),
+          ]
+            .map((c) =>
+              [...c.children]
+                .map((x) => x.textContent)
+                .filter(Boolean)
+                .join(' '),
+            )
+            .join(' | ')}`,
+      ),
+  );
 const names = async (page) => (await table(page)).map((r) => r.split(' | ')[0]);
 const row = (page, text) => page.locator('#table .row', { hasText: text }).first();
 const selected = (page) => page.$$eval('#table .row.selected .label', (x) => x.map((e) => e.textContent).join());
 const linked = (page) => page.$$eval('#table .row.linked', (x) => x.length);
-const marked = (page) => page.$$eval('#source .line.marked, #source .line.within', (x) => x.map((e) => Number(e.dataset.line)).sort((a, b) => a - b));
+const marked = (page) =>
+  page.$$eval('#source .line.marked, #source .line.within', (x) =>
+    x.map((e) => Number(e.dataset.line)).sort((a, b) => a - b),
+  );
 const sourceLine = (page, n) => page.locator(`#source .line[data-line="${n}"]`);
 const hash = (page) => page.evaluate(() => location.hash);
 const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
@@ -61,40 +82,77 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 {
   const page = await open('db-heat/index.html');
   same(await page.title(), 'heat conduction, 20 steps — hpcview', 'the title');
-  same(await table(page), [
-    'heat | 10.452 100.0% |  | 122.704 100.0% |  | 0.0117',
-    '  heat | 10.348 99.0% |  | 122.704 100.0% |  | 0.0119',
-    '    heat.f90 | 9.948 95.2% |  | 115.303 94.0% |  | 0.0116',
-    '      cg | 9.948 95.2% | 0.012 0.1% | 115.303 94.0% |  | 0.0116',
-    '        loop at heat.f90:56–67 | 9.936 95.1% |  | 115.303 94.0% |  | 0.0116',
-    '          spmv | 6.812 65.2% |  | 97.003 79.1% |  | 0.0142',
-    '            loop at heat.f90:14–20 | 6.812 65.2% | 0.208 2.0% | 97.003 79.1% | 0.700 0.6% | 0.0142',
-    '              loop at heat.f90:16–18 vector 1 of 2 | 6.252 59.8% | 6.252 59.8% | 91.203 74.3% | 91.203 74.3% | 0.0146',
-    '                heat.f90:17 | 6.008 57.5% | 6.008 57.5% | 91.203 74.3% | 91.203 74.3% | 0.0152',
-    '                heat.f90:16 | 0.244 2.3% | 0.244 2.3% |  |  | ',
-    '              loop at heat.f90:16–18 remainder 2 of 2 | 0.352 3.4% | 0.352 3.4% | 5.100 4.2% | 5.100 4.2% | 0.0145',
-    '              heat.f90:19 | 0.160 1.5% | 0.160 1.5% | 0.700 0.6% | 0.700 0.6% | 0.0044',
-    '              heat.f90:14 | 0.048 0.5% | 0.048 0.5% |  |  | ',
-    '          dot | 0.840 8.0% |  | 4.000 3.3% |  | 0.0048',
-    '          dot | 0.760 7.3% |  | 3.600 2.9% |  | 0.0047',
-    '          loop at heat.f90:63 vector | 0.568 5.4% | 0.568 5.4% | 4.400 3.6% | 4.400 3.6% | 0.0077',
-    '          axpy | 0.484 4.6% |  | 3.000 2.4% |  | 0.0062',
-    '          axpy | 0.472 4.5% |  | 3.300 2.7% |  | 0.0070',
-    '        heat.f90:55 | 0.012 0.1% | 0.012 0.1% |  |  | ',
-    '    mesh.c | 0.308 2.9% |  | 6.100 5.0% |  | 0.0198',
-    '    driver.c | 0.092 0.9% |  | 1.300 1.1% |  | 0.0141',
-    '  libc.so.6 | 0.104 1.0% |  |  |  | ',
-  ], 'the hot path is open; values, shares, blanks');
-  same(await row(page, 'heat').locator('.metric').first().getAttribute('title'), '10,452,000,000 ns, 100.0%', 'the root to the last digit: 2,613 samples x 4,000,000 ns');
+  same(
+    await table(page),
+    [
+      'heat | 10.452 100.0% |  | 122.704 100.0% |  | 0.0117',
+      '  heat | 10.348 99.0% |  | 122.704 100.0% |  | 0.0119',
+      '    heat.f90 | 9.948 95.2% |  | 115.303 94.0% |  | 0.0116',
+      '      cg | 9.948 95.2% | 0.012 0.1% | 115.303 94.0% |  | 0.0116',
+      '        loop at heat.f90:56–67 | 9.936 95.1% |  | 115.303 94.0% |  | 0.0116',
+      '          spmv | 6.812 65.2% |  | 97.003 79.1% |  | 0.0142',
+      '            loop at heat.f90:14–20 | 6.812 65.2% | 0.208 2.0% | 97.003 79.1% | 0.700 0.6% | 0.0142',
+      '              loop at heat.f90:16–18 vector 1 of 2 | 6.252 59.8% | 6.252 59.8% | 91.203 74.3% | 91.203 74.3% | 0.0146',
+      '                heat.f90:17 | 6.008 57.5% | 6.008 57.5% | 91.203 74.3% | 91.203 74.3% | 0.0152',
+      '                heat.f90:16 | 0.244 2.3% | 0.244 2.3% |  |  | ',
+      '              loop at heat.f90:16–18 remainder 2 of 2 | 0.352 3.4% | 0.352 3.4% | 5.100 4.2% | 5.100 4.2% | 0.0145',
+      '              heat.f90:19 | 0.160 1.5% | 0.160 1.5% | 0.700 0.6% | 0.700 0.6% | 0.0044',
+      '              heat.f90:14 | 0.048 0.5% | 0.048 0.5% |  |  | ',
+      '          dot | 0.840 8.0% |  | 4.000 3.3% |  | 0.0048',
+      '          dot | 0.760 7.3% |  | 3.600 2.9% |  | 0.0047',
+      '          loop at heat.f90:63 vector | 0.568 5.4% | 0.568 5.4% | 4.400 3.6% | 4.400 3.6% | 0.0077',
+      '          axpy | 0.484 4.6% |  | 3.000 2.4% |  | 0.0062',
+      '          axpy | 0.472 4.5% |  | 3.300 2.7% |  | 0.0070',
+      '        heat.f90:55 | 0.012 0.1% | 0.012 0.1% |  |  | ',
+      '    mesh.c | 0.308 2.9% |  | 6.100 5.0% |  | 0.0198',
+      '    driver.c | 0.092 0.9% |  | 1.300 1.1% |  | 0.0141',
+      '  libc.so.6 | 0.104 1.0% |  |  |  | ',
+    ],
+    'the hot path is open; values, shares, blanks',
+  );
+  same(
+    await row(page, 'heat').locator('.metric').first().getAttribute('title'),
+    '10,452,000,000 ns, 100.0%',
+    'the root to the last digit: 2,613 samples x 4,000,000 ns',
+  );
   same(await selected(page), 'heat.f90:17', 'the end of the hot path is selected');
   same(await marked(page), [17], 'its line is marked in the source');
-  same(await sourceLine(page, 17).innerText().then((t) => t.replace(/\s+/g, ' ').trim()), '6.360 60.8% ×2 17 s = s + a(k) * x(col(k))', 'the source line with its cost over both places');
-  same(await page.$$eval('.file', (f) => f.map((x) => x.innerText.replace(/\s+/g, ' ').trim())), ['heat.f90 9.948 95.2%', 'mesh.c 0.308 2.9%', 'driver.c 0.092 0.9%'], 'the files with their cost');
+  same(
+    await sourceLine(page, 17)
+      .innerText()
+      .then((t) => t.replace(/\s+/g, ' ').trim()),
+    '6.360 60.8% ×2 17 s = s + a(k) * x(col(k))',
+    'the source line with its cost over both places',
+  );
+  same(
+    await page.$$eval('.file', (f) => f.map((x) => x.innerText.replace(/\s+/g, ' ').trim())),
+    ['heat.f90 9.948 95.2%', 'mesh.c 0.308 2.9%', 'driver.c 0.092 0.9%'],
+    'the files with their cost',
+  );
   same(await page.getAttribute('#table', 'role'), 'treegrid', 'the tree is a treegrid');
-  same(await row(page, 'cg').evaluate((r) => [r.getAttribute('aria-level'), r.getAttribute('aria-expanded'), r.getAttribute('aria-rowindex')]), ['4', 'true', '5'], 'rows tell level, state and number');
-  same(await page.$$eval('[role=columnheader]', (c) => c.map((x) => x.getAttribute('aria-sort'))), ['none', 'descending', 'none', 'none', 'none', 'none'], 'heads tell the order');
-  check((await page.getAttribute('[role=columnheader]:nth-child(2)', 'title')).includes('one sample every 4,000,000'), 'a head tells event and period');
-  check(page.requests.every((r) => r.startsWith('file://') || r.startsWith('data:')), 'nothing but files is asked for', page.requests);
+  same(
+    await row(page, 'cg').evaluate((r) => [
+      r.getAttribute('aria-level'),
+      r.getAttribute('aria-expanded'),
+      r.getAttribute('aria-rowindex'),
+    ]),
+    ['4', 'true', '5'],
+    'rows tell level, state and number',
+  );
+  same(
+    await page.$$eval('[role=columnheader]', (c) => c.map((x) => x.getAttribute('aria-sort'))),
+    ['none', 'descending', 'none', 'none', 'none', 'none'],
+    'heads tell the order',
+  );
+  check(
+    (await page.getAttribute('[role=columnheader]:nth-child(2)', 'title')).includes('one sample every 4,000,000'),
+    'a head tells event and period',
+  );
+  check(
+    page.requests.every((r) => r.startsWith('file://') || r.startsWith('data:')),
+    'nothing but files is asked for',
+    page.requests,
+  );
   same(page.troubles, [], 'no complaint of the browser');
   await shot(page, 'tree-1440');
   await page.setViewportSize({ width: 1024, height: 768 });
@@ -109,13 +167,21 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('text=Collapse'));
   same(await names(page), ['heat', '  heat', '  libc.so.6'], 'collapse');
   await act(page, () => row(page, 'libc.so.6').locator('.twisty').click());
-  same(await names(page), ['heat', '  heat', '  libc.so.6', '    no source file known'], 'a click on the triangle opens a row');
+  same(
+    await names(page),
+    ['heat', '  heat', '  libc.so.6', '    no source file known'],
+    'a click on the triangle opens a row',
+  );
   await act(page, () => row(page, 'libc.so.6').dblclick());
   same(await names(page), ['heat', '  heat', '  libc.so.6'], 'a double click closes it');
   await act(page, () => row(page, 'libc.so.6').click());
   await act(page, () => page.keyboard.press('ArrowUp'));
   await act(page, () => page.keyboard.press('ArrowRight'));
-  same(await names(page), ['heat', '  heat', '    heat.f90', '    mesh.c', '    driver.c', '  libc.so.6'], 'the right arrow opens');
+  same(
+    await names(page),
+    ['heat', '  heat', '    heat.f90', '    mesh.c', '    driver.c', '  libc.so.6'],
+    'the right arrow opens',
+  );
   await act(page, () => page.keyboard.press('ArrowRight'));
   same(await selected(page), 'heat.f90', 'and goes in');
   await act(page, () => page.keyboard.press('ArrowLeft'));
@@ -136,12 +202,20 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('.sort[data-column="2"]'));
   same((await names(page)).slice(2, 5), ['    heat.f90', '    mesh.c', '    driver.c'], 'sorted by misses');
   await act(page, () => page.click('.sort[data-column="2"]'));
-  same(await names(page), ['heat', '  heat', '    driver.c', '    mesh.c', '    heat.f90', '  libc.so.6'], 'again: the smallest first, blanks still last');
+  same(
+    await names(page),
+    ['heat', '  heat', '    driver.c', '    mesh.c', '    heat.f90', '  libc.so.6'],
+    'again: the smallest first, blanks still last',
+  );
   await act(page, () => page.click('.sort[data-column="name"]'));
   same((await names(page)).slice(2, 5), ['    driver.c', '    heat.f90', '    mesh.c'], 'in source order');
   await act(page, () => page.keyboard.press('s'));
   await act(page, () => page.keyboard.press('r'));
-  same((await page.$$eval('[role=columnheader]', (c) => c.map((x) => x.getAttribute('aria-sort')[0]).join(''))), 'nannnn', 'sorted without a mouse');
+  same(
+    await page.$$eval('[role=columnheader]', (c) => c.map((x) => x.getAttribute('aria-sort')[0]).join('')),
+    'nannnn',
+    'sorted without a mouse',
+  );
   same(page.troubles, [], 'no complaint of the browser');
   await page.close();
 }
@@ -152,10 +226,18 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => row(page, 'loop at heat.f90:14').click());
   same(await marked(page), [14, 15, 16, 17, 18, 19, 20], 'a loop marks its lines');
   await act(page, () => sourceLine(page, 30).locator('.line-text').click());
-  same([await selected(page), await marked(page), await linked(page)], ['heat.f90:30', [30], 1], 'a source line marks its row and opens the way to it');
+  same(
+    [await selected(page), await marked(page), await linked(page)],
+    ['heat.f90:30', [30], 1],
+    'a source line marks its row and opens the way to it',
+  );
   same(await page.textContent('.instances'), 'line 30: place 1 of 2', 'and says how many there are');
   await act(page, () => page.keyboard.press(']'));
-  same([await page.textContent('.instances'), await linked(page)], ['line 30: place 2 of 2', 2], 'the next place; all that are open are marked');
+  same(
+    [await page.textContent('.instances'), await linked(page)],
+    ['line 30: place 2 of 2', 2],
+    'the next place; all that are open are marked',
+  );
   await act(page, () => sourceLine(page, 30).locator('.line-text').click());
   same(await page.textContent('.instances'), 'line 30: place 1 of 2', 'another click on the line goes round');
   await act(page, () => page.click('text=Lines'));
@@ -170,9 +252,12 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('.file:has-text("driver.c")'));
   check((await page.textContent('#source-title')).includes('driver.c'), 'a file of the list is shown');
   await act(page, () => page.click('.file:has-text("mesh.c")'));
-  check((await page.textContent('.source-frame .empty')).includes('not found when the database was built'), 'a file without text says why');
+  check(
+    (await page.textContent('.source-frame .empty')).includes('not found when the database was built'),
+    'a file without text says why',
+  );
   await act(page, () => page.click('.crumb >> nth=2'));
-  check((await page.textContent('#source-title')).includes('heat.f90') , 'the path at the foot leads up');
+  check((await page.textContent('#source-title')).includes('heat.f90'), 'the path at the foot leads up');
   await page.focus('#source');
   await act(page, () => page.keyboard.press('Home'));
   await act(page, () => page.keyboard.press('ArrowDown'));
@@ -186,10 +271,27 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 // ---- flat tables ----
 {
   const page = await open('db-heat/index.html', '#v1/line');
-  same((await table(page)).slice(0, 4), ['heat.f90:17 ×2 | 6.360 60.8% | 96.303 78.5% | 0.0151', 'heat.f90:30 ×2 | 1.600 15.3% | 7.600 6.2% | 0.0047', 'heat.f90:40 ×2 | 0.956 9.1% | 6.300 5.1% | 0.0066', 'heat.f90:63 | 0.568 5.4% | 4.400 3.6% | 0.0077'], 'lines; a ratio over places is the ratio of the sums');
-  same(await row(page, 'heat.f90:17').locator('.snippet').textContent(), 's = s + a(k) * x(col(k))', 'lines show their text');
+  same(
+    (await table(page)).slice(0, 4),
+    [
+      'heat.f90:17 ×2 | 6.360 60.8% | 96.303 78.5% | 0.0151',
+      'heat.f90:30 ×2 | 1.600 15.3% | 7.600 6.2% | 0.0047',
+      'heat.f90:40 ×2 | 0.956 9.1% | 6.300 5.1% | 0.0066',
+      'heat.f90:63 | 0.568 5.4% | 4.400 3.6% | 0.0077',
+    ],
+    'lines; a ratio over places is the ratio of the sums',
+  );
+  same(
+    await row(page, 'heat.f90:17').locator('.snippet').textContent(),
+    's = s + a(k) * x(col(k))',
+    'lines show their text',
+  );
   await act(page, () => page.click('text=One row per source construct'));
-  same((await names(page)).slice(0, 4), ['heat.f90:17', 'heat.f90:30', 'heat.f90:30', 'heat.f90:63'], 'each place in its own row');
+  same(
+    (await names(page)).slice(0, 4),
+    ['heat.f90:17', 'heat.f90:30', 'heat.f90:30', 'heat.f90:63'],
+    'each place in its own row',
+  );
   await act(page, () => page.click('text=One row per source construct'));
   await shot(page, 'lines-1440');
   await act(page, () => page.keyboard.press('3'));
@@ -198,7 +300,11 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('[role=tab]:has-text("Procedures")'));
   same(await names(page), ['cg', 'mesh_assemble', 'main', '__memset_avx2_unaligned_erms', 'random_r'], 'procedures');
   await act(page, () => page.click('[role=tab]:has-text("Inlined")'));
-  same((await table(page)).map((r) => r.split(' | ').slice(0, 2).join(' | ')), ['spmv | 6.812 65.2%', 'dot ×2 | 1.600 15.3%', 'axpy ×2 | 0.956 9.1%', 'shuffle | 0.056 0.5%'], 'inlined procedures over all calls');
+  same(
+    (await table(page)).map((r) => r.split(' | ').slice(0, 2).join(' | ')),
+    ['spmv | 6.812 65.2%', 'dot ×2 | 1.600 15.3%', 'axpy ×2 | 0.956 9.1%', 'shuffle | 0.056 0.5%'],
+    'inlined procedures over all calls',
+  );
   await act(page, () => page.click('[role=tab]:has-text("Modules")'));
   same(await names(page), ['heat', 'libc.so.6'], 'modules');
   await act(page, () => page.click('[role=tab]:has-text("Files")'));
@@ -210,14 +316,29 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.fill('#filter', 'heat.f90:16'));
   same(await names(page), ['heat.f90:16'], 'by file:line');
   await act(page, () => page.fill('#filter', 'zzz'));
-  check((await page.textContent('.grid-frame .empty')).includes('Nothing here contains “zzz”'), 'an empty table says why');
+  check(
+    (await page.textContent('.grid-frame .empty')).includes('Nothing here contains “zzz”'),
+    'an empty table says why',
+  );
   await act(page, () => page.keyboard.press('Escape'));
   same((await names(page)).length, 13, 'Escape clears the filter');
   await act(page, () => page.keyboard.press('ArrowDown'));
   await act(page, () => page.keyboard.press('Enter'));
   check(await page.$eval('.tab.on', (t) => t.textContent === 'Scope tree'), 'Enter shows a row in the tree');
   await act(page, () => page.fill('#filter', 'axpy'));
-  same(await names(page), ['heat', '  heat', '    heat.f90', '      cg', '        loop at heat.f90:56–67', '          axpy', '          axpy'], 'the tree filtered: matches and the way to them');
+  same(
+    await names(page),
+    [
+      'heat',
+      '  heat',
+      '    heat.f90',
+      '      cg',
+      '        loop at heat.f90:56–67',
+      '          axpy',
+      '          axpy',
+    ],
+    'the tree filtered: matches and the way to them',
+  );
   same(page.troubles, [], 'no complaint of the browser');
   await page.close();
 }
@@ -231,7 +352,11 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   const link = await hash(page);
   const before = await table(page);
   const other = await open('db-heat/index.html', link);
-  same([await table(other), await selected(other), await marked(other)], [before, await selected(page), await marked(page)], 'a link shows the same to others');
+  same(
+    [await table(other), await selected(other), await marked(other)],
+    [before, await selected(page), await marked(page)],
+    'a link shows the same to others',
+  );
   await other.close();
   await act(page, () => page.click('text=Procedures'));
   await act(page, () => page.goBack());
@@ -245,7 +370,11 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('.dialog input[data-column="1"]'));
   await act(page, () => page.click('text=Exact numbers'));
   await act(page, () => page.keyboard.press('Escape'));
-  same((await table(page))[0], 'cg | 9,948,000,000 95.2% | 115,303,459 94.0% |  | 0.011590617108966627', 'columns chosen, exact numbers');
+  same(
+    (await table(page))[0],
+    'cg | 9,948,000,000 95.2% | 115,303,459 94.0% |  | 0.011590617108966627',
+    'columns chosen, exact numbers',
+  );
   check(/columns=0i,1i,1e,2i&exact=1/.test(await hash(page)), 'both in the address', await hash(page));
   await page.close();
 }
@@ -260,7 +389,21 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   check(!(await page.$eval('dialog', (d) => d.open)), 'Escape closes it');
   await act(page, () => page.keyboard.press('a'));
   const about = await page.textContent('dialog');
-  check(['heat 20', 'node7', 'AMD EPYC', 'perf::TASK-CLOCK', '4,000,000', '2,613', '10,452,000,000', '= L2_MISS / TIME', 'libc.so.6 has no line table'].every((x) => about.includes(x)), 'about: run, host, events, periods, samples, warnings', about);
+  check(
+    [
+      'heat 20',
+      'node7',
+      'AMD EPYC',
+      'perf::TASK-CLOCK',
+      '4,000,000',
+      '2,613',
+      '10,452,000,000',
+      '= L2_MISS / TIME',
+      'libc.so.6 has no line table',
+    ].every((x) => about.includes(x)),
+    'about: run, host, events, periods, samples, warnings',
+    about,
+  );
   check(!about.includes('/home/someone'), 'without the folder of the program');
   await shot(page, 'about-1440');
   await page.close();
@@ -277,14 +420,39 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('.tab:has-text("Scope tree")'));
   await act(page, () => page.keyboard.press('Home'));
   await act(page, () => page.keyboard.press('*'));
-  same(await page.evaluate(() => [window.hacked, document.images.length, document.querySelectorAll('svg').length, document.querySelectorAll('[onerror],[onload]').length]), [null, 0, 0, 0], 'no name became markup');
+  same(
+    await page.evaluate(() => [
+      window.hacked,
+      document.images.length,
+      document.querySelectorAll('svg').length,
+      document.querySelectorAll('[onerror],[onload]').length,
+    ]),
+    [null, 0, 0, 0],
+    'no name became markup',
+  );
   const all = (await names(page)).join('\n');
-  check(all.includes('</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">') && all.includes('"onerror="window.hacked=1'), 'names are shown as they are', all);
-  check(all.includes('bad\ufffd utf8 \\u0001 \\u202e right-to-left'), 'bytes that are no text, and characters that turn text round, are shown as such', all);
+  check(
+    all.includes('</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">') &&
+      all.includes('"onerror="window.hacked=1'),
+    'names are shown as they are',
+    all,
+  );
+  check(
+    all.includes('bad\ufffd utf8 \\u0001 \\u202e right-to-left'),
+    'bytes that are no text, and characters that turn text round, are shown as such',
+    all,
+  );
   const source = await page.textContent('#source');
-  check(source.includes('// <script>window.hacked=1</script>') && source.includes('\ufffd\ufffd latin \ufffd'), 'the source too', source);
+  check(
+    source.includes('// <script>window.hacked=1</script>') && source.includes('\ufffd\ufffd latin \ufffd'),
+    'the source too',
+    source,
+  );
   await act(page, () => row(page, ':4000000000').click());
-  check((await page.textContent('.source-tools')).includes('beyond the end of this text'), 'a line that is not in the text is told as such');
+  check(
+    (await page.textContent('.source-tools')).includes('beyond the end of this text'),
+    'a line that is not in the text is told as such',
+  );
   const refused = await page.evaluate(() => {
     try {
       document.body.innerHTML = '<img src=x>';
@@ -301,19 +469,34 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 // ---- one file; a later version; a database without its data; dark ----
 {
   const single = await open('db-single.html');
-  same([(await names(single)).length, await marked(single), single.troubles, single.requests.length], [22, [17], [], 1], 'a single file is the whole database');
+  same(
+    [(await names(single)).length, await marked(single), single.troubles, single.requests.length],
+    [22, [17], [], 1],
+    'a single file is the whole database',
+  );
   await single.close();
   const newer = await open('db-newer/index.html', '', { fails: true });
   await newer.waitForSelector('[role=alert]');
-  check((await newer.textContent('[role=alert]')).includes('this database has format 99'.slice(1)), 'a later version says so', await newer.textContent('[role=alert]'));
+  check(
+    (await newer.textContent('[role=alert]')).includes('this database has format 99'.slice(1)),
+    'a later version says so',
+    await newer.textContent('[role=alert]'),
+  );
   await newer.close();
   const torn = await open('db-torn/index.html', '', { fails: true });
   await torn.waitForSelector('[role=alert]');
-  check(/[Dd]ata\/[a-z]+(-0)?\.js cannot be read; copy the whole folder/.test(await torn.textContent('[role=alert]')), 'a page without its data says so', await torn.textContent('[role=alert]'));
+  check(
+    /[Dd]ata\/[a-z]+(-0)?\.js cannot be read; copy the whole folder/.test(await torn.textContent('[role=alert]')),
+    'a page without its data says so',
+    await torn.textContent('[role=alert]'),
+  );
   await torn.close();
   const dark = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' });
   const page = await open('db-heat/index.html', '', { context: dark });
-  check(await page.evaluate(() => getComputedStyle(document.body).backgroundColor !== 'rgb(255, 255, 255)'), 'a dark scheme');
+  check(
+    await page.evaluate(() => getComputedStyle(document.body).backgroundColor !== 'rgb(255, 255, 255)'),
+    'a dark scheme',
+  );
   await shot(page, 'dark-1440');
   await dark.close();
 }
@@ -335,7 +518,10 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   check((await page.$$('#table .row')).length < 120, 'of which only those in sight are made');
   await act(page, () => page.$eval('#table', (t) => (t.scrollTop = t.scrollHeight)));
   await settle(page);
-  check((await page.$$eval('#table .row', (r) => Math.max(...r.map((x) => Number(x.dataset.row))))) === rows - 1, 'the last row can be scrolled to');
+  check(
+    (await page.$$eval('#table .row', (r) => Math.max(...r.map((x) => Number(x.dataset.row))))) === rows - 1,
+    'the last row can be scrolled to',
+  );
   await act(page, () => page.focus('#table'));
   await act(page, () => page.keyboard.press('End'));
   same(await page.$eval('#table .row.selected', (r) => Number(r.dataset.row)), rows - 1, 'or reached by End');
@@ -346,7 +532,10 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   const typing = Date.now();
   await act(page, () => page.fill('#filter', 'Kernel<42>'));
   console.log(`# filtering it: ${Date.now() - typing} ms`);
-  check((await names(page)).some((n) => n.includes('Kernel<42>')), 'filtered');
+  check(
+    (await names(page)).some((n) => n.includes('Kernel<42>')),
+    'filtered',
+  );
   await act(page, () => page.fill('#filter', ''));
   const flat = Date.now();
   await act(page, () => page.click('.tab:has-text("Lines")'));
