@@ -12,9 +12,9 @@
 
 #include <stdlib.h>
 
-/* More scopes around each other than this are not opened: deeper ones join what is there. XML readers stop at
-   LIMIT_XML_DEPTH, and a person long before. (.hpcstruct takes up to three elements per scope.) */
-enum { DEEPEST_NODE = 1000 };
+/* More scopes around each other than this are not opened: deeper ones join what is there. No program has so many loops
+   and calls in each other; code made to look so would cost its blocks times its depth. */
+enum { DEEPEST_NODE = 200 };
 
 struct assembler *assembler_create(void)
 {
@@ -33,6 +33,10 @@ void assembler_free(struct assembler *a)
     vec_release(&a->evidence_first);
     vec_release(&a->places);
     vec_release(&a->inline_depth);
+    vec_release(&a->inline_parent);
+    vec_release(&a->inline_first);
+    vec_release(&a->blocks_first);
+    vec_release(&a->blocks);
     vec_release(&a->loop_node);
     vec_release(&a->nodes);
     vec_release(&a->ranges);
@@ -96,14 +100,27 @@ static void own(struct assembler *a, vaddr begin, uint32_t owner)
         *vec_push(&a->owners) = (struct interval_owner){begin, owner};
 }
 
-static void measure_inline_depths(struct assembler *a)
+/* Copies of one call (unrolled code has an inlined call for each) are one: the first stands for all. */
+static void join_copies_of_calls(struct assembler *a)
 {
-    a->inline_depth.count = 0;
-    for (size_t i = 0; i < a->debug->inline_count; i++) {
-        uint32_t parent = a->debug->inlines[i].parent;
+    const struct debug_function *d = a->debug;
+    struct hashmap first = {0};
+    a->inline_depth.count = a->inline_parent.count = a->inline_first.count = 0;
+    for (uint32_t i = 0; i < d->inline_count; i++) {
+        const struct inline_call *c = &d->inlines[i];
+        uint32_t parent = c->parent == INLINE_NONE ? INLINE_NONE : a->inline_first.items[c->parent];
+        const struct scope names = assemble_inlined_names(a, i);
+        const uint32_t key[] = {parent,       names.name,    names.link_name, assemble_file(a, c->call_file),
+                                c->call_line, c->call_column};
+        uint32_t *slot = hashmap_put(&first, hash_bytes(key, sizeof key, 0));
+        if (*slot == HASHMAP_NONE)
+            *slot = i;
+        *vec_push(&a->inline_first) = *slot;
+        *vec_push(&a->inline_parent) = parent;
         uint32_t depth = assemble_inline_depth(a, parent) + 1;
         *vec_push(&a->inline_depth) = depth;
     }
+    hashmap_release(&first);
 }
 
 /* The ranges of all calls, flattened: in the order of their begin, those still open on a stack. */
@@ -117,7 +134,7 @@ static void find_owners(struct assembler *a)
         for (uint32_t r = 0; r < d->inlines[i].range_count; r++) {
             struct addr_range range = d->ranges[d->inlines[i].range_first + r];
             if (range.begin < range.end)
-                *vec_push(&all) = (struct inline_range){range, a->inline_depth.items[i], (uint32_t)i};
+                *vec_push(&all) = (struct inline_range){range, a->inline_depth.items[i], a->inline_first.items[i]};
         }
     qsort(all.items, all.count, sizeof *all.items, by_begin_then_depth);
     for (size_t i = 0; i <= all.count; i++) {
@@ -324,11 +341,11 @@ static uint32_t descend(struct assembler *a, uint32_t node, uint32_t from, uint3
 {
     uint32_t stop = assemble_common(a, from, to), chain[64];
     size_t n = 0;
-    for (uint32_t i = to; i != stop; i = a->debug->inlines[i].parent)
+    for (uint32_t i = to; i != stop; i = a->inline_parent.items[i])
         n++;
     uint32_t *path = n <= ARRAY_SIZE(chain) ? chain : mem_alloc(n * sizeof *path);
     size_t k = n;
-    for (uint32_t i = to; i != stop; i = a->debug->inlines[i].parent)
+    for (uint32_t i = to; i != stop; i = a->inline_parent.items[i])
         path[--k] = i;
     for (k = 0; k < n && a->nodes.items[node].depth < DEEPEST_NODE; k++)
         node = inline_node(a, node, path[k]);
@@ -404,11 +421,10 @@ static void add_loop_ranges(struct assembler *a)
         uint32_t loop = forest->block_loop[b];
         if (cfg->blocks[b].end <= begin)
             continue;
-        for (uint32_t l = loop; l != LOOP_NONE; l = forest->loops[l].parent) {
-            uint32_t node = a->loop_node.items[l];
-            if (a->nodes.items[node].loop == l)
+        uint32_t node = loop == LOOP_NONE ? 0 : a->loop_node.items[loop];
+        for (; node != 0; node = a->nodes.items[node].parent)
+            if (a->nodes.items[node].loop != LOOP_NONE)
                 add_range(a, node, begin, cfg->blocks[b].end);
-        }
         before_end = cfg->blocks[b].end;
     }
 }
@@ -556,7 +572,7 @@ static void begin(struct assembler *a, const struct assemble_input *in, struct f
     a->out = out;
     a->debug = in->debug;
     a->stamp++;
-    a->nodes.count = a->ranges.count = a->owners.count = 0;
+    a->nodes.count = a->ranges.count = a->owners.count = a->blocks_first.count = 0;
     hashmap_release(&a->node_by_hash);
     if (a->named_in != out->strings) {
         a->named_in = out->strings;
@@ -573,7 +589,7 @@ void assemble_function(struct assembler *a, const struct assemble_input *in, str
     begin(a, in, out);
     make_procedure(a);
     if (a->debug) {
-        measure_inline_depths(a);
+        join_copies_of_calls(a);
         find_owners(a);
     }
     find_segments(a);

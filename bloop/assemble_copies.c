@@ -33,17 +33,39 @@ static bool is_packed_block(const struct assembler *a, const struct arch *arch, 
     return false;
 }
 
-/* Innermost loops only: a loop around a vector loop is none. */
+/* Blocks by loop, so that asking for one loop costs what that loop costs. */
+static void list_blocks(struct assembler *a)
+{
+    const struct loop_forest *forest = a->in->forest;
+    size_t loops = forest->loop_count, blocks = a->in->cfg->block_count;
+    a->blocks_first.count = a->blocks.count = 0;
+    vec_reserve(&a->blocks_first, loops + 2);
+    vec_reserve(&a->blocks, blocks + 1);
+    uint32_t *first = a->blocks_first.items;
+    memset(first, 0, (loops + 2) * sizeof *first);
+    for (size_t b = 0; b < blocks; b++)
+        if (forest->block_loop[b] != LOOP_NONE)
+            first[forest->block_loop[b] + 2]++;
+    for (size_t i = 2; i < loops + 2; i++)
+        first[i] += first[i - 1];
+    for (size_t b = 0; b < blocks; b++)
+        if (forest->block_loop[b] != LOOP_NONE)
+            a->blocks.items[first[forest->block_loop[b] + 1]++] = (uint32_t)b;
+    a->blocks_first.count = loops + 2;
+}
+
+/* Of the loop's own blocks: a loop around a vector loop is none. */
 bool assemble_is_packed(struct assembler *a, uint32_t loop)
 {
     struct loop_place *p = &a->places.items[loop];
     const struct arch *arch = arch_get(a->in->image->arch);
     if (p->packed_known || !arch)
         return p->packed;
+    if (a->blocks_first.count == 0)
+        list_blocks(a);
     p->packed_known = true;
-    for (uint32_t b = 0; b < a->in->cfg->block_count && !p->packed; b++)
-        if (a->in->forest->block_loop[b] == loop)
-            p->packed = is_packed_block(a, arch, &a->in->cfg->blocks[b]);
+    for (uint32_t i = a->blocks_first.items[loop]; i < a->blocks_first.items[loop + 1] && !p->packed; i++)
+        p->packed = is_packed_block(a, arch, &a->in->cfg->blocks[a->blocks.items[i]]);
     return p->packed;
 }
 
@@ -223,15 +245,19 @@ static struct loop_key key_of_loop(struct assembler *a, uint32_t node)
    what is left over. A copy alone is not called anything: packed instructions may come of straight-line code in it. */
 static void name_roles(struct assembler *a, const struct loop_key *keys, size_t n)
 {
+    enum { SCALAR = 1, PACKED = 2 };
+    struct hashmap kinds = {0}; /* parent -> which of the two are under it */
+    for (size_t i = 0; i < n; i++) {
+        const struct scope_node *node = &a->nodes.items[keys[i].node];
+        uint32_t *kind = hashmap_put(&kinds, node->parent);
+        *kind = (*kind == HASHMAP_NONE ? 0 : *kind) | (assemble_is_packed(a, node->loop) ? PACKED : SCALAR);
+    }
     for (size_t i = 0; i < n; i++) {
         struct scope_node *node = &a->nodes.items[keys[i].node];
-        bool vector = assemble_is_packed(a, node->loop), other = false;
-        for (size_t k = 0; k < n && !other; k++)
-            other = k != i && a->nodes.items[keys[k].node].parent == node->parent &&
-                    assemble_is_packed(a, a->nodes.items[keys[k].node].loop) != vector;
-        if (other)
-            node->scope.role = vector ? LOOP_VECTOR : LOOP_REMAINDER;
+        if (hashmap_get(&kinds, node->parent) == (SCALAR | PACKED))
+            node->scope.role = assemble_is_packed(a, node->loop) ? LOOP_VECTOR : LOOP_REMAINDER;
     }
+    hashmap_release(&kinds);
 }
 
 void assemble_number_instances(struct assembler *a)

@@ -62,14 +62,17 @@ struct assembler {
     const struct debug_function *debug; /* == in->debug */
 
     struct VEC(struct segment) segments;
-    struct VEC(struct interval_owner) owners; /* the inlined call at each address, as intervals */
-    struct VEC(struct evidence) evidence;     /* sorted by loop after collection */
-    struct VEC(uint32_t) evidence_first;      /* per loop, into evidence; one more at the end */
-    struct hashmap around;                    /* (loop, file, line, column) of every fresh row; loop LOOP_NONE too */
-    struct VEC(struct loop_place) places;     /* per loop */
-    struct VEC(uint32_t) inline_depth;        /* per inlined call; 1: called by the procedure itself */
-    struct VEC(uint32_t) loop_node;           /* per loop: its node, or UINT32_MAX */
-    struct VEC(struct scope_node) nodes;      /* [0] is the PROC */
+    struct VEC(struct interval_owner) owners;  /* the inlined call at each address, as intervals */
+    struct VEC(struct evidence) evidence;      /* sorted by loop after collection */
+    struct VEC(uint32_t) evidence_first;       /* per loop, into evidence; one more at the end */
+    struct hashmap around;                     /* (loop, file, line, column) of every fresh row; loop LOOP_NONE too */
+    struct VEC(struct loop_place) places;      /* per loop */
+    struct VEC(uint32_t) blocks_first, blocks; /* own blocks of each loop, made when first needed */
+    /* Per inlined call: 1 where the procedure itself calls; the call around it; the first copy of the same call. Of
+       these only first copies are used below, as parents too. */
+    struct VEC(uint32_t) inline_depth, inline_parent, inline_first;
+    struct VEC(uint32_t) loop_node;      /* per loop: its node, or that of the loop or call that stands for it */
+    struct VEC(struct scope_node) nodes; /* [0] is the PROC */
     struct VEC(struct node_range) ranges;
     struct VEC(uint32_t) order; /* nodes as siblings, sorted */
     struct hashmap node_by_hash;

@@ -35,7 +35,7 @@ bool assemble_inside(const struct assembler *a, uint32_t inlined, uint32_t ances
 {
     uint32_t depth = assemble_inline_depth(a, ancestor);
     while (assemble_inline_depth(a, inlined) > depth)
-        inlined = a->debug->inlines[inlined].parent;
+        inlined = a->inline_parent.items[inlined];
     return inlined == ancestor;
 }
 
@@ -43,7 +43,7 @@ uint32_t assemble_step_towards(const struct assembler *a, uint32_t inlined, uint
 {
     uint32_t depth = assemble_inline_depth(a, ancestor) + 1;
     while (assemble_inline_depth(a, inlined) > depth)
-        inlined = a->debug->inlines[inlined].parent;
+        inlined = a->inline_parent.items[inlined];
     return inlined;
 }
 
@@ -51,9 +51,9 @@ uint32_t assemble_common(const struct assembler *a, uint32_t x, uint32_t y)
 {
     while (x != y) {
         if (assemble_inline_depth(a, x) >= assemble_inline_depth(a, y))
-            x = a->debug->inlines[x].parent;
+            x = a->inline_parent.items[x];
         else
-            y = a->debug->inlines[y].parent;
+            y = a->inline_parent.items[y];
     }
     return x;
 }
@@ -195,14 +195,16 @@ static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint
 /* For the innermost loop, and those around it that this branch leaves as well. */
 static void collect_exits(struct assembler *a, uint32_t block, uint32_t row)
 {
+    enum { MOST_LEVELS = 16 }; /* a `return` out of a deeper nest says nothing of where its outer loops are */
     const struct loop_forest *forest = a->in->forest;
-    uint32_t loop = forest->block_loop[block], outermost = LOOP_NONE;
+    uint32_t loop = forest->block_loop[block], outermost = LOOP_NONE, l = loop;
     vaddr at = a->in->cfg->blocks[block].end - 1;
-    for (uint32_t l = loop; l != LOOP_NONE && is_exit(a->in->cfg, forest, block, l); l = forest->loops[l].parent)
+    for (int i = 0; i < MOST_LEVELS && l != LOOP_NONE && is_exit(a->in->cfg, forest, block, l);
+         i++, l = forest->loops[l].parent)
         outermost = l;
     if (outermost == LOOP_NONE)
         return;
-    for (uint32_t l = loop;; l = forest->loops[l].parent) {
+    for (l = loop;; l = forest->loops[l].parent) {
         add_evidence(a, l, row, block, at, outermost, begins_in(a, row, block));
         if (l == outermost)
             return;
@@ -275,13 +277,8 @@ struct level {
 static void look_below(const struct assembler *a, struct level *l, uint32_t inlined, uint32_t at)
 {
     uint32_t step = assemble_step_towards(a, inlined, at);
-    if (l->below != INLINE_NONE && l->below != step) {
-        const struct inline_call *x = &a->debug->inlines[l->below], *y = &a->debug->inlines[step];
-        /* Copies of one call (unrolled code) are one call. */
-        if (x->call_line != y->call_line || x->call_file != y->call_file || x->call_column != y->call_column ||
-            strcmp(x->name, y->name) != 0)
-            l->several_below = true;
-    }
+    if (l->below != INLINE_NONE && l->below != step)
+        l->several_below = true;
     if (l->below == INLINE_NONE)
         l->below = step;
 }
@@ -390,12 +387,20 @@ static bool is_from_outside(const struct loop_view *v, const struct evidence *e)
     return hashmap_get(&v->a->around, assemble_place_key(parent, e->file, e->line, e->column)) != HASHMAP_NONE;
 }
 
+/* Is the first thing in the loop on that line? Then it is a `for` or `while` that was not rotated. */
+static bool begins_with(const struct loop_view *v, const struct evidence *e)
+{
+    const struct assembler *a = v->a;
+    uint32_t row = row_before(a->debug, a->in->cfg->blocks[a->in->forest->loops[v->loop].header].begin);
+    return row != NO_ROW && a->debug->rows[row].line == e->line;
+}
+
 /* Smallest lines by kind of evidence, as seen from the loop's callee. */
 struct smallest {
     uint32_t exit, stmt, any, child; /* UINT32_MAX: none */
     uint32_t doubtful; /* the largest line of a statement before the exit that may be from outside; 0: none */
-    bool exit_outside; /* the exit's line, column included, stands in front of the loop too: a rotated `for` or `while`
-                        */
+    bool
+        exit_outside; /* the exit is a `for` or `while`: it stands in front of the loop too (rotated), or first in it */
 };
 
 static void keep_smaller(uint32_t *smallest, uint32_t line)
@@ -416,7 +421,7 @@ static struct smallest find_smallest(const struct loop_view *v, const struct loo
             continue;
         if (e->exit && line < s.exit) {
             s.exit = line;
-            s.exit_outside = is_from_outside(v, e);
+            s.exit_outside = is_from_outside(v, e) || begins_with(v, e);
         }
         if (e->stmt && !is_from_outside(v, e))
             keep_smaller(&s.stmt, line);

@@ -66,8 +66,10 @@ BENCH_TOOLS += %D%/bench_decode
 %C%_bench_decode_SOURCES = %D%/bench_decode.c
 %C%_bench_decode_LDADD = $(ROOM_LDADD)
 
-check_PROGRAMS += %D%/scope_test
-TESTS += %D%/scope_test
+check_PROGRAMS += %D%/scope_test %D%/assemble_test
+TESTS += %D%/scope_test %D%/assemble_test
+%C%_assemble_test_SOURCES = %D%/assemble_test.c
+%C%_assemble_test_LDADD = $(ROOM_LDADD)
 %C%_scope_test_SOURCES = %D%/scope_test.c
 %C%_scope_test_LDADD = $(ROOM_LDADD)
 EXTRA_DIST += tests/corpus/code
