@@ -5,6 +5,7 @@
  */
 #include "metrics/metrics_int.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct run_event {        /* an event of a run, whatever measurement of the run has it */
@@ -90,6 +91,7 @@ static uint32_t add_measured(struct maker *m, str_id name, const struct run_even
         .display = true,
         .estimated = (e->flags & HPCPROF_ESTIMATED) != 0,
         .has_exclusive = true,
+        .exact_total = NAN,
     };
     *vec_push(&m->columns->list) = c;
     return (uint32_t)(m->columns->list.count - 1);
@@ -163,6 +165,8 @@ static void take_wishes(struct maker *m, uint32_t column, const struct config_me
         metric->description = strtab_add(m->strings, given->description);
     if (given->percent != CHOICE_OPEN)
         metric->percent = given->percent == CHOICE_YES;
+    if (given->region && *given->region)
+        metric->region = strtab_add(m->strings, given->region);
     metric->display = given->display != CHOICE_NO;
     metric->sort_by = given->sort_by == CHOICE_YES;
 }
@@ -186,6 +190,17 @@ static int add_taken(struct maker *m, const struct config_metric *given, str_id 
                    strtab_get(m->strings, name));
 }
 
+static bool region_known(const struct maker *m, str_id region)
+{
+    for (size_t i = 0; i < m->input_count; i++) {
+        const struct hpcprof *p = m->inputs[i].profile;
+        for (size_t k = 1; k < p->region_count; k++)
+            if (strcmp(strtab_get(p->strings, p->regions[k].name), strtab_get(m->strings, region)) == 0)
+                return true;
+    }
+    return false;
+}
+
 static int add_configured(struct maker *m, const struct config_metric *given)
 {
     bool found = false;
@@ -207,6 +222,8 @@ static int add_configured(struct maker *m, const struct config_metric *given)
         /* else a formula before this made it a column, hidden until now */
         take_wishes(m, column, given, shown);
     }
+    if (found && *given->region && !region_known(m, strtab_add(m->strings, given->region)))
+        return err_set(m->err, ERR_FORMAT, "%s: no region '%s' was measured", given->where, given->region);
     return found ? 0 : no_such_event(m, given, given->event);
 }
 
@@ -300,6 +317,7 @@ static int add_computed_in(struct maker *m, const struct config_metric *given, u
         .formula = strtab_add(m->strings, formula.bytes),
         .percent = expr_is_linear(given->expr),
         .has_exclusive = true,
+        .exact_total = NAN,
     };
     buf_release(&formula);
     for (size_t i = 0; i < n; i++)
@@ -380,6 +398,7 @@ static uint32_t add_thread_column(struct maker *m, uint32_t of, const struct hpc
     c.metric.display_name =
         *thread ? strtab_printf(m->strings, "%s %s", strtab_get(m->strings, c.metric.name), thread) : c.metric.name;
     c.metric.sort_by = false;
+    c.metric.exact_total = NAN;
     c.of_thread = true;
     *vec_push(&m->columns->list) = c;
     return (uint32_t)(m->columns->list.count - 1);
@@ -390,6 +409,42 @@ static bool feeds(const struct maker *m, size_t input, size_t event, const struc
     const struct hpcprof *p = m->inputs[input].profile;
     return !c->expr && c->run == m->inputs[input].run && !(p->events[event].flags & HPCPROF_LOST) &&
            strcmp(strtab_get(m->strings, c->event), strtab_get(p->strings, p->events[event].name)) == 0;
+}
+
+/* Which regions of the input are the named one or lie in it; NULL: no region is asked for. */
+static bool *regions_named(struct maker *m, const struct hpcprof *p, str_id region)
+{
+    if (!region)
+        return NULL;
+    bool *inside = arena_alloc(m->columns->arena, p->region_count + 1);
+    for (size_t i = 1; i < p->region_count; i++) {
+        uint32_t parent = p->regions[i].parent;
+        inside[i] = strcmp(strtab_get(p->strings, p->regions[i].name), strtab_get(m->strings, region)) == 0 ||
+                    (parent < i && inside[parent]);
+    }
+    return inside;
+}
+
+/* The counters' own totals of a column's event, if every thread of the run that counted the event noted one. */
+static void add_exact_totals(struct maker *m, struct column *c)
+{
+    double total = 0;
+    size_t noted = 0, threads = 0;
+    for (size_t i = 0; i < m->input_count; i++) {
+        const struct hpcprof *p = m->inputs[i].profile;
+        for (size_t e = 0; e < p->event_count; e++) {
+            if (!feeds(m, i, e, c))
+                continue;
+            threads += p->thread_count;
+            for (size_t k = 0; k < p->total_count; k++)
+                if (p->totals[k].event == e) {
+                    total += (double)p->totals[k].value;
+                    noted++;
+                }
+        }
+    }
+    if (noted && noted == threads)
+        c->metric.exact_total = total;
 }
 
 static void add_thread_feeds(struct maker *m, size_t base_columns, struct warnings *warnings)
@@ -403,7 +458,8 @@ static void add_thread_feeds(struct maker *m, size_t base_columns, struct warnin
             for (size_t e = 0; e < p->event_count; e++) {
                 if (!feeds(m, i, e, &m->columns->list.items[c]))
                     continue;
-                struct feed f = {.by_thread = arena_alloc(m->columns->arena, (p->thread_count + 1) * sizeof(uint32_t))};
+                struct feed f = {.in_region = regions_named(m, p, m->columns->list.items[c].metric.region),
+                                 .by_thread = arena_alloc(m->columns->arena, (p->thread_count + 1) * sizeof(uint32_t))};
                 for (size_t t = 0; t < p->thread_count; t++) {
                     bool room = made < LIMIT_THREAD_COLUMNS;
                     f.by_thread[t] = room ? add_thread_column(m, c, p, &p->threads[t]) : COLUMN_NONE;
@@ -428,8 +484,13 @@ static void make_feeds(struct maker *m, struct warnings *warnings)
         for (size_t e = 0; e < events; e++)
             for (uint32_t k = 0; k < base_columns; k++)
                 if (feeds(m, i, e, &c->list.items[k]))
-                    *vec_push(&c->feeds[i][e]) = (struct feed){.column = k};
+                    *vec_push(&c->feeds[i][e]) = (struct feed){
+                        .column = k,
+                        .in_region = regions_named(m, m->inputs[i].profile, c->list.items[k].metric.region)};
     }
+    for (uint32_t k = 0; k < base_columns; k++)
+        if (!c->list.items[k].expr && !c->list.items[k].metric.region)
+            add_exact_totals(m, &c->list.items[k]);
     if (m->config->per_thread)
         add_thread_feeds(m, base_columns, warnings);
 }

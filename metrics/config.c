@@ -155,6 +155,7 @@ int config_add_full_metric(struct config *c, const struct config_metric *given, 
     m.event = kept(c, m.event);
     m.formula = kept(c, m.formula);
     m.run_name = kept(c, m.run_name);
+    m.region = kept(c, m.region);
     m.where = kept(c, m.where);
     m.run = RUN_ALL;
     m.expr = NULL;
@@ -536,6 +537,7 @@ static int begin_measured(struct config_reader *r, const struct xml_event *event
         return -1;
     r->metric.event = config_attribute(r, event, "event");
     r->metric.run_name = config_attribute(r, event, "run");
+    r->metric.region = config_attribute(r, event, "region");
     if (*r->metric.name == '\0')
         r->metric.name = r->metric.event;
     return 0;
@@ -586,7 +588,7 @@ const struct config_element config_elements[] = {
     {"run", "hpcview", "measurements! name", false, begin_run, NULL},
     {"structure", "hpcview", "file!", false, begin_structure, NULL},
     {"debug", "hpcview", "path!", false, begin_debug, NULL},
-    {"measured", "hpcview", "event! name run display-name unit percent display sort", false, begin_measured,
+    {"measured", "hpcview", "event! name run region display-name unit percent display sort", false, begin_measured,
      end_metric},
     {"description", "measured", "", true, NULL, end_description},
     {"computed", "hpcview", "name! formula evaluate display-name unit percent display sort", false, begin_computed,

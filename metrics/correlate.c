@@ -24,6 +24,7 @@ void correlation_release(struct correlation *c)
         mem_free(c->modules.items[i].why);
     }
     vec_release(&c->modules);
+    vec_release(&c->uses);
     vec_release(&c->sites);
     vec_release(&c->cells);
     vec_release(&c->places);
@@ -79,8 +80,8 @@ static int check_profile(const struct hpcprof *p, struct err *err)
 {
     for (size_t i = 0; i < p->count_count; i++)
         if (p->counts[i].context >= p->context_count || p->counts[i].event >= p->event_count ||
-            p->counts[i].thread >= p->thread_count)
-            return err_set(err, ERR_FORMAT, "a measurement names a context, event or thread that is not in it");
+            p->counts[i].thread >= p->thread_count || p->counts[i].region >= p->region_count)
+            return err_set(err, ERR_FORMAT, "a measurement names a context, event, thread or region that is not in it");
     for (size_t i = 0; i < p->context_count; i++)
         if (p->contexts[i].module >= p->module_count)
             return err_set(err, ERR_FORMAT, "a measurement names a module that is not in it");
@@ -91,16 +92,19 @@ struct input_sites { /* from an input's numbers to ours, made when first needed 
     uint32_t *modules, *contexts;
 };
 
-static uint32_t site_of_context(struct correlation *c, const struct config *config, const struct hpcprof *p,
+static uint32_t site_of_context(struct correlation *c, const struct config *config, const struct input *input,
                                 uint32_t context, struct input_sites *known)
 {
+    const struct hpcprof *p = input->profile;
     const struct hpcprof_context *given = &p->contexts[context];
     uint32_t *module = &known->modules[given->module];
     if (known->contexts[context] != UINT32_MAX)
         return known->contexts[context];
-    if (*module == UINT32_MAX)
+    if (*module == UINT32_MAX) {
         *module = module_index(c, config, strtab_get(p->strings, p->modules[given->module].path),
                                strtab_get(p->strings, p->modules[given->module].build_id));
+        *vec_push(&c->uses) = (struct module_use){*module, input->run};
+    }
     struct site s = {.module = *module, .by_line = given->by_line};
     if (given->by_line) {
         s.procedure = strtab_add(c->strings, strtab_get(p->strings, given->procedure));
@@ -111,9 +115,10 @@ static uint32_t site_of_context(struct correlation *c, const struct config *conf
     return known->contexts[context] = site_index(c, &s);
 }
 
-static void gather_input(struct correlation *c, const struct config *config, const struct hpcprof *p,
+static void gather_input(struct correlation *c, const struct config *config, const struct input *input,
                          const struct feed_list *feeds)
 {
+    const struct hpcprof *p = input->profile;
     struct input_sites known = {mem_alloc((p->module_count + 1) * sizeof(uint32_t)),
                                 mem_alloc((p->context_count + 1) * sizeof(uint32_t))};
     memset(known.modules, 0xff, p->module_count * sizeof(uint32_t));
@@ -123,9 +128,10 @@ static void gather_input(struct correlation *c, const struct config *config, con
         const struct feed_list *to = &feeds[count->event];
         for (size_t k = 0; k < to->count; k++) {
             uint32_t column = to->items[k].by_thread ? to->items[k].by_thread[count->thread] : to->items[k].column;
-            if (column != COLUMN_NONE)
+            bool inside = !to->items[k].in_region || to->items[k].in_region[count->region];
+            if (column != COLUMN_NONE && inside)
                 *vec_push(&c->cells) =
-                    (struct cell){site_of_context(c, config, p, count->context, &known), column, count->value};
+                    (struct cell){site_of_context(c, config, input, count->context, &known), column, count->value};
         }
     }
     mem_free(known.modules);
@@ -138,18 +144,64 @@ int correlate_gather(struct correlation *c, const struct config *config, const s
     for (size_t i = 0; i < input_count; i++) {
         if (check_profile(inputs[i].profile, err) < 0)
             return -1;
-        gather_input(c, config, inputs[i].profile, columns->feeds[i]);
+        gather_input(c, config, &inputs[i], columns->feeds[i]);
     }
     return 0;
 }
 
+/* ---- modules of several runs ------------------------------------------------------------ */
+
+static const char *module_name(const struct correlation *c, uint32_t module)
+{
+    const char *path = strtab_get(c->strings, c->modules.items[module].path);
+    return path[0] == '[' ? path : path_base(path);
+}
+
+void correlate_group_modules(struct correlation *c)
+{
+    struct strtab *names = strtab_create();
+    struct VEC(uint32_t) leader = {0}; /* by name; UINT32_MAX: two of one run have it */
+    str_id *name_of = mem_calloc(c->modules.count + 1, sizeof *name_of);
+    struct hashmap in_run = {0}; /* (name, run) to the module */
+    for (uint32_t i = 0; i < c->modules.count; i++) {
+        name_of[i] = strtab_add(names, module_name(c, i));
+        while (leader.count <= name_of[i])
+            *vec_push(&leader) = i;
+        c->modules.items[i].group = i;
+    }
+    for (size_t i = 0; i < c->uses.count; i++) {
+        uint32_t module = c->uses.items[i].module;
+        uint32_t *slot = hashmap_put(&in_run, (uint64_t)name_of[module] << 32 | c->uses.items[i].run);
+        if (*slot != HASHMAP_NONE && *slot != module)
+            leader.items[name_of[module]] = UINT32_MAX;
+        *slot = module;
+    }
+    for (uint32_t i = 0; i < c->modules.count; i++)
+        if (leader.items[name_of[i]] != UINT32_MAX)
+            c->modules.items[i].group = leader.items[name_of[i]];
+    hashmap_release(&in_run);
+    vec_release(&leader);
+    mem_free(name_of);
+    strtab_free(names);
+}
+
 /* ---- places -------------------------------------------------------------------------- */
 
-/* The child of new->parent that `identity` tells from its siblings of the kind; made where it is not there yet. */
-static place_ix child(struct correlation *c, const struct place *new, uint32_t a, uint32_t b)
+/*
+ * What tells a place from its siblings. It is made of what the source says, not of scopes or addresses, so that the
+ * same place in another build of the module is the same one; where that is not enough, the ordinal among the equal ones
+ * is.
+ */
+struct identity {
+    uint32_t parent, kind, name, file, line, call_file, call_line, instance, ordinal;
+};
+
+static place_ix child(struct correlation *c, const struct place *new, uint32_t ordinal)
 {
-    uint32_t tuple[] = {'p', new->parent, new->kind, a, b};
-    place_ix *slot = keyed(c, tuple, sizeof tuple);
+    bool by_line = new->kind == PLACE_LINE || new->kind == PLACE_LOOP;
+    struct identity id = {new->parent,    new->kind,      new->full_name, new->file, by_line ? new->line_first : 0,
+                          new->call_file, new->call_line, new->instance,  ordinal};
+    place_ix *slot = keyed(c, &id, sizeof id);
     if (*slot == PLACE_NONE) {
         *slot = (place_ix)c->places.count;
         *vec_push(&c->places) = *new;
@@ -166,7 +218,7 @@ static place_ix module_place(struct correlation *c, uint32_t module)
 {
     struct place p = place_in(0, PLACE_MODULE);
     p.name = p.full_name = c->modules.items[module].shown;
-    return child(c, &p, module, 0);
+    return child(c, &p, c->modules.items[module].group);
 }
 
 /* The source file of a path as debug information has it; SOURCE_NONE for "". */
@@ -188,7 +240,7 @@ static uint32_t file_of(struct correlation *c, const struct config *config, cons
     if (*same == HASHMAP_NONE) {
         *same = (uint32_t)c->files.count;
         *vec_push(&c->files) = (struct source_file){.name = name, .raw_name = raw_id};
-        *vec_push(&c->file_module) = module;
+        *vec_push(&c->file_module) = c->modules.items[module].group;
     }
     uint32_t file = *same;
     *hashmap_put(&c->file_index, (uint64_t)raw_id << 1) = file;
@@ -199,14 +251,14 @@ static place_ix file_place(struct correlation *c, uint32_t module, uint32_t file
 {
     struct place p = place_in(module_place(c, module), PLACE_FILE);
     p.file = file;
-    return child(c, &p, file, 0);
+    return child(c, &p, 0);
 }
 
 static place_ix named_proc(struct correlation *c, place_ix parent, const char *name)
 {
     struct place p = place_in(parent, PLACE_PROC);
     p.name = p.full_name = strtab_add(c->strings, name);
-    return child(c, &p, p.name, UINT32_MAX);
+    return child(c, &p, UINT32_MAX);
 }
 
 static place_ix line_place(struct correlation *c, place_ix parent, uint32_t file, uint32_t line)
@@ -214,7 +266,7 @@ static place_ix line_place(struct correlation *c, place_ix parent, uint32_t file
     struct place p = place_in(parent, PLACE_LINE);
     p.file = line ? file : SOURCE_NONE;
     p.line_first = p.line_last = line;
-    return child(c, &p, p.file, line);
+    return child(c, &p, 0);
 }
 
 struct module_scopes { /* the places of one module's scopes, made when first needed */
@@ -222,8 +274,9 @@ struct module_scopes { /* the places of one module's scopes, made when first nee
     const struct config *config;
     uint32_t module;
     const struct scope_tree *tree;
-    place_ix *place; /* by scope */
-    uint32_t *file;  /* by string of the tree: our file, or FILE_UNKNOWN */
+    place_ix *place;   /* by scope */
+    uint32_t *ordinal; /* by scope: how many siblings before it look the same */
+    uint32_t *file;    /* by string of the tree: our file, or FILE_UNKNOWN */
     struct VEC(scope_ix) chain;
     /* Of by-line look-ups, made when first needed: procedures of a name (3 x scope + which of its names), children. */
     struct hashmap first_named;
@@ -231,6 +284,27 @@ struct module_scopes { /* the places of one module's scopes, made when first nee
     scope_ix *first_child, *next_child;
 };
 #define FILE_UNKNOWN (UINT32_MAX - 1)
+
+/* The same function inlined twice on one line, clones of a procedure: told apart by their order. */
+static void count_ordinals(struct module_scopes *m)
+{
+    struct strtab *keys = strtab_create();
+    struct VEC(uint32_t) seen = {0}; /* by key */
+    m->ordinal = mem_calloc(m->tree->scope_count + 1, sizeof *m->ordinal);
+    for (size_t i = 0; i < m->tree->scope_count; i++) {
+        const struct scope *s = &m->tree->scopes[i];
+        if (s->kind != SCOPE_PROC && s->kind != SCOPE_INLINE && s->kind != SCOPE_LOOP)
+            continue;
+        uint32_t line = s->kind == SCOPE_LOOP ? s->line_first : 0;
+        struct identity id = {s->parent, s->kind, s->name, s->file, line, s->call_file, s->call_line, s->instance, 0};
+        str_id key = strtab_addn(keys, (const char *)&id, sizeof id);
+        while (seen.count <= key)
+            *vec_push(&seen) = 0;
+        m->ordinal[i] = seen.items[key]++;
+    }
+    vec_release(&seen);
+    strtab_free(keys);
+}
 
 static uint32_t scope_file(struct module_scopes *m, str_id file)
 {
@@ -270,7 +344,7 @@ static place_ix make_place(struct module_scopes *m, scope_ix ix, place_ix parent
         p.call_file = scope_file(m, s->call_file);
         p.call_line = s->call_line;
     }
-    return child(m->c, &p, ix, m->module);
+    return child(m->c, &p, m->ordinal[ix]);
 }
 
 /* The place of a scope, and of all around it. */
@@ -463,6 +537,7 @@ static void place_module(struct correlation *c, const struct config *config, uin
         scopes.file = mem_alloc((strings + 1) * sizeof *scopes.file);
         for (size_t i = 0; i < strings; i++)
             scopes.file[i] = FILE_UNKNOWN;
+        count_ordinals(&scopes);
     }
     struct module_scopes *known = scopes.tree ? &scopes : NULL;
     for (size_t i = 0; i < count; i++) {
@@ -472,6 +547,7 @@ static void place_module(struct correlation *c, const struct config *config, uin
             s.by_line ? place_by_line(c, config, known, &s, state) : place_by_address(c, known, &s, state);
     }
     mem_free(scopes.place);
+    mem_free(scopes.ordinal);
     mem_free(scopes.file);
     vec_release(&scopes.chain);
     hashmap_release(&scopes.first_named);

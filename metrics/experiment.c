@@ -511,6 +511,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
     if (status == 0)
         status = correlate_gather(&c, config, inputs, input_count, &columns, err);
     if (status == 0) {
+        correlate_group_modules(&c);
         sources_name_modules(&c);
         correlate_place(&c, config, source, warnings, progress);
         sources_find(&c, config, inputs, input_count);

@@ -621,8 +621,58 @@ static void test_order(void)
     release(&b);
 }
 
+/* Two builds of a module in two runs are one MODULE, whatever their addresses; two of one name in one run stay apart.
+ */
+static void test_builds(void)
+{
+    static const struct drawn_module builds[] = {
+        {"/gcc/app", "F /src/a.c\n"
+                     " P f 3-30 1000-1100\n"
+                     "  L 5-9 1000\n"
+                     "   I g /src/a.c:40 6\n"
+                     "    S 41 1000-1010\n"
+                     "   I g /src/a.c:40 6\n"
+                     "    S 41 1010-1020\n"},
+        {"/clang/app", "F /src/a.c\n"
+                       " P f 4-31 7000-7100\n"
+                       "  L 5-9 7050\n"
+                       "   S 6 7040-7050\n"
+                       "   I g /src/a.c:40 6\n"
+                       "    S 41 7050-7060\n"},
+        {NULL, NULL},
+    };
+    const char *samples[] = {"/gcc/app 0x1000 C 1\n/gcc/app 0x1010 C 2\n",
+                             "/clang/app 0x7050 C 4\n/clang/app 0x7040 C 8\n", NULL};
+    struct config *c = config_create(), *d = config_create();
+    config_add_measurement(c, "gcc");
+    config_add_measurement(c, "clang");
+    struct made m = make(c, samples, builds);
+    char *text = drawn(m.e);
+    CHECK_STR(text, "program app = 30 . 120 .\n"
+                    " module app = 30 . 120 .\n"
+                    "  file a.c = 30 . 120 .\n"
+                    "   proc f a.c:3 = 30 . 120 .\n"
+                    "    loop a.c:5 = 30 . 120 80\n"
+                    "     inline g a.c:40 from a.c:6 = 10 10 40 40\n"
+                    "      line a.c:41 = 10 10 40 40\n"
+                    "     inline g a.c:40 from a.c:6 = 20 20 . .\n"
+                    "      line a.c:41 = 20 20 . .\n"
+                    "     line a.c:6 = . . 80 80\n");
+    CHECK(experiment_check(m.e, &m.err) == 0);
+    mem_free(text);
+    release(&m);
+    const char *together[] = {"/gcc/app 0x1000 C 1\n/clang/app 0x7050 C 4\n", NULL};
+    config_add_measurement(d, "both");
+    m = make(d, together, builds);
+    text = drawn(m.e);
+    CHECK(strstr(text, " module clang/app = 40 .\n") && strstr(text, " module gcc/app = 10 .\n"));
+    mem_free(text);
+    release(&m);
+}
+
 int main(void)
 {
+    test_builds();
     test_places();
     test_metrics();
     test_metric_errors();

@@ -84,9 +84,12 @@ struct source_file {
 
 struct metric {
     str_id name, display_name, unit, description;
-    str_id formula;  /* infix, over the names of other metrics; "" when measured */
-    str_id event;    /* measured: the event's name */
-    uint64_t period; /* measured: counts per sample; 0: exact */
+    str_id formula;     /* infix, over the names of other metrics; "" when measured */
+    str_id event;       /* measured: the event's name */
+    uint64_t period;    /* measured: counts per sample; 0: exact */
+    double exact_total; /* measured: what the counters themselves said at the threads' ends, for comparison; NaN: not
+                           known */
+    str_id region;      /* measured: only what was inside this region of the program; "": everywhere */
     bool percent, display, sort_by, estimated;
     bool has_exclusive; /* false: the inclusive column alone makes sense */
     bool summed;        /* values of several places may be added up: measured, or computed at the lines; else see

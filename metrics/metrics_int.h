@@ -58,6 +58,7 @@ struct config_metric {
     const char *event;    /* measured: its name, or its number in the file for `event_number`; computed: "" */
     const char *formula;  /* computed, else "" */
     struct expr *expr;    /* computed, else NULL */
+    const char *region;   /* measured: "" is everywhere */
     const char *run_name; /* measured: "" is every run */
     uint32_t run;         /* found from run_name, or RUN_ALL */
     bool event_number;    /* an event called "2" may also be the third one of the file (HPCVIEW's select) */
@@ -156,6 +157,7 @@ struct column {
 struct feed {
     uint32_t column;
     uint32_t *by_thread; /* COLUMN_NONE: this thread feeds none */
+    bool *in_region;     /* by region of the input; NULL: all of them */
 };
 #define COLUMN_NONE UINT32_MAX
 struct feed_list VEC(struct feed);
@@ -185,6 +187,7 @@ struct module {            /* a load module that was sampled; equal ones of seve
     str_id path, raw_path; /* after and before REPLACE */
     str_id build_id;
     str_id shown;
+    uint32_t group; /* the module whose place it shares: itself, or the same one of an earlier run in another build */
     struct scope_tree *tree; /* of the sampled functions; NULL: none */
     uint8_t state;           /* enum structure_state */
     bool stripped;           /* has functions but not one line */
@@ -211,11 +214,16 @@ struct cell { /* what one site cost in one column */
     uint64_t value;
 };
 
+struct module_use { /* the run has samples in the module */
+    uint32_t module, run;
+};
+
 enum site_state { SITE_LINE, SITE_NO_LINE, SITE_NO_SYMBOL, SITE_NO_MODULE };
 
 struct correlation {
     struct strtab *strings; /* the experiment's */
     struct VEC(struct module) modules;
+    struct VEC(struct module_use) uses;
     struct VEC(struct site) sites;
     struct VEC(struct cell) cells;
     struct VEC(struct place) places; /* places[0] is the PROGRAM; in the order found, parents first */
@@ -233,6 +241,8 @@ void correlation_release(struct correlation *);
 /* Gathers sites and cells of all inputs. */
 int correlate_gather(struct correlation *, const struct config *, const struct input *, size_t input_count,
                      const struct columns *, struct err *);
+/* Modules of one name, one in each run, are one MODULE: builds that are compared. */
+void correlate_group_modules(struct correlation *);
 /* Asks the source for every module's structure and puts every site into its place. */
 void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
                      const struct progress *);

@@ -454,6 +454,8 @@ static void write_legend(const struct table *t, struct outfile *out)
         buf_str(&b, m->formula ? "" : " in all");
         if (m->period)
             buf_printf(&b, ", a sample every %llu", (unsigned long long)m->period);
+        if (!isnan(m->exact_total))
+            buf_printf(&b, "; the counters say %.15g", m->exact_total);
         buf_str(&b, m->estimated ? ", estimated\n" : "\n");
     }
     buf_char(&b, '\n');
@@ -588,6 +590,8 @@ static void json_metric(struct jsonout *j, const struct table *t, size_t metric)
     json_bool(j, m->estimated);
     json_key(j, "total");
     json_double(j, t->e->inclusive[metric * t->e->place_count]);
+    json_key(j, "exact_total");
+    json_double(j, m->exact_total);
     json_end_object(j);
 }
 

@@ -91,16 +91,20 @@ static void make_unique(struct strtab *strings, const char *const *paths, str_id
 
 void sources_name_modules(struct correlation *c)
 {
-    size_t n = c->modules.count;
-    const char **paths = mem_calloc(n + 1, sizeof *paths);
-    str_id *names = mem_calloc(n + 1, sizeof *names);
-    for (size_t i = 0; i < n; i++) {
-        paths[i] = strtab_get(c->strings, c->modules.items[i].path);
-        names[i] = paths[i][0] == '[' ? c->modules.items[i].path : strtab_add(c->strings, path_base(paths[i]));
+    size_t n = 0;
+    const char **paths = mem_calloc(c->modules.count + 1, sizeof *paths);
+    str_id *names = mem_calloc(c->modules.count + 1, sizeof *names);
+    for (uint32_t i = 0; i < c->modules.count; i++) {
+        if (c->modules.items[i].group != i)
+            continue;
+        const char *path = paths[n] = strtab_get(c->strings, c->modules.items[i].path);
+        names[n++] = path[0] == '[' ? c->modules.items[i].path : strtab_add(c->strings, path_base(path));
     }
     make_unique(c->strings, paths, names, n);
-    for (size_t i = 0; i < n; i++)
-        c->modules.items[i].shown = names[i];
+    n = 0;
+    for (uint32_t i = 0; i < c->modules.count; i++) /* the first of a group comes before the others */
+        c->modules.items[i].shown =
+            c->modules.items[i].group == i ? names[n++] : c->modules.items[c->modules.items[i].group].shown;
     mem_free(paths);
     mem_free(names);
 }

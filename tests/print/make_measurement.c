@@ -9,6 +9,8 @@
  *     thread NAME                     a new thread of it
  *     at HEX EVENT SAMPLES            samples at an address of the module
  *     line PROC FILE LINE EVENT N     samples at a line; "-" leaves PROC or FILE out
+ *     region NAME                     what follows is in that region, inside those open; "-" leaves the innermost
+ *     total EVENT VALUE               what the thread's counter said at its end
  *     lost EVENT N                    samples the kernel lost
  */
 #include "hpcprof/hpcprof.h"
@@ -20,7 +22,7 @@ enum { MOST_WORDS = 8 };
 
 struct maker {
     struct hpcprof *p;
-    uint32_t module, process, thread, threads_of_process;
+    uint32_t module, process, thread, threads_of_process, region;
 };
 
 static void fail(const char *what, const char *word)
@@ -54,6 +56,7 @@ static void add_samples(struct maker *m, struct hpcprof_context context, const c
     struct hpcprof_count c = {.thread = m->thread,
                               .context = hpcprof_add_context(m->p, &context),
                               .event = e,
+                              .region = m->region,
                               .samples = period ? n : 0,
                               .value = period ? n * period : n};
     hpcprof_add_count(m->p, &c);
@@ -96,7 +99,12 @@ static void take_line(struct maker *m, char **w, int n)
                                              .file = strtab_add(s, strcmp(w[2], "-") ? w[2] : ""),
                                              .line = (uint32_t)atoi(w[3])},
                     w[4], w[5]);
-    else if (strcmp(w[0], "lost") == 0 && n == 3)
+    else if (strcmp(w[0], "region") == 0 && n == 2)
+        m->region = strcmp(w[1], "-") ? hpcprof_add_region(m->p, w[1], m->region) : m->p->regions[m->region].parent;
+    else if (strcmp(w[0], "total") == 0 && n == 3) {
+        struct hpcprof_total t = {m->thread, event_named(m, w[1]), strtoull(w[2], NULL, 10)};
+        hpcprof_add_total(m->p, &t);
+    } else if (strcmp(w[0], "lost") == 0 && n == 3)
         lose(m, w[1], w[2]);
     else
         fail("what is", w[0]);
