@@ -136,7 +136,7 @@ static void find_owners(struct assembler *a)
             if (range.begin < range.end)
                 *vec_push(&all) = (struct inline_range){range, a->inline_depth.items[i], a->inline_first.items[i]};
         }
-    qsort(all.items, all.count, sizeof *all.items, by_begin_then_depth);
+    vec_sort(&all, by_begin_then_depth);
     for (size_t i = 0; i <= all.count; i++) {
         vaddr begin = i < all.count ? all.items[i].range.begin : UINT64_MAX;
         while (open.count && open.items[open.count - 1].range.end <= begin) {

@@ -271,7 +271,7 @@ void assemble_number_instances(struct assembler *a)
         if (s->line_first)
             *vec_push(&keys) = key_of_loop(a, i);
     }
-    qsort(keys.items, keys.count, sizeof *keys.items, by_key);
+    vec_sort(&keys, by_key);
     for (size_t i = 0, n; i < keys.count; i += n) {
         for (n = 1; i + n < keys.count && same_loop(&keys.items[i], &keys.items[i + n]);)
             n++;

@@ -185,7 +185,7 @@ static void collect_parts(const struct bloop_binary *b, uint32_t function, struc
         if (part->begin < part->end)
             *vec_push(ranges) = (struct addr_range){part->begin, part->end};
     }
-    qsort(ranges->items, ranges->count, sizeof *ranges->items, by_begin);
+    vec_sort(ranges, by_begin);
 }
 
 /* ---- work ---- */
@@ -435,13 +435,13 @@ static void list_procs(const struct bloop_binary *b, const struct chunk_list *ch
         }
     }
     /* A function that was cut in two by a call into it has been made again: the newest counts. */
-    qsort(procs->items, procs->count, sizeof *procs->items, by_entry_then_newest);
+    vec_sort(procs, by_entry_then_newest);
     size_t kept = 0;
     for (size_t i = 0; i < procs->count; i++)
         if (kept == 0 || procs->items[kept - 1].entry != procs->items[i].entry)
             procs->items[kept++] = procs->items[i];
     procs->count = kept;
-    qsort(procs->items, procs->count, sizeof *procs->items, by_file_then_entry);
+    vec_sort(procs, by_file_then_entry);
 }
 
 typedef struct VEC(str_id) id_map; /* a chunk's string ids to the tree's; UINT32_MAX: not met yet */
@@ -590,7 +590,7 @@ static bool add_debug_entries(struct bloop_binary *b, struct warnings *warnings)
     if (!reader)
         return false;
     debug_entries(reader, &entries);
-    qsort(entries.items, entries.count, sizeof *entries.items, by_value);
+    vec_sort(&entries, by_value);
     size_t kept = 0;
     for (size_t i = 0; i < entries.count; i++)
         if (kept == 0 || entries.items[kept - 1] != entries.items[i])
@@ -612,7 +612,7 @@ static bool find_targets(const struct bloop_binary *b, const vaddr *addrs, size_
         else if (targets->count == 0 || targets->items[targets->count - 1] != f)
             *vec_push(targets) = f;
     }
-    qsort(targets->items, targets->count, sizeof *targets->items, by_index);
+    vec_sort(targets, by_index);
     size_t kept = 0;
     for (size_t i = 0; i < targets->count; i++)
         if (kept == 0 || targets->items[kept - 1] != targets->items[i])
@@ -683,7 +683,7 @@ static bool add_called(struct bloop_binary *b, struct chunk_list *chunks, size_t
             *vec_push(&all) = chunks->items[c].calls.items[i];
         vec_release(&chunks->items[c].calls);
     }
-    qsort(all.items, all.count, sizeof *all.items, by_value);
+    vec_sort(&all, by_value);
     size_t kept = 0;
     for (size_t i = 0; i < all.count; i++)
         if (kept == 0 || all.items[kept - 1] != all.items[i])

@@ -805,7 +805,7 @@ static void collect_pad_edges(struct cfg_work *w)
     }
     if (w->pad_edges.count == 0)
         return;
-    qsort(w->pad_edges.items, w->pad_edges.count, sizeof *w->pad_edges.items, by_value);
+    vec_sort(&w->pad_edges, by_value);
     size_t kept = 1;
     for (size_t i = 1; i < w->pad_edges.count; i++)
         if (w->pad_edges.items[i] != w->pad_edges.items[kept - 1])

@@ -1076,7 +1076,7 @@ static int by_position(const void *a, const void *b)
 static void keep_targets(struct cfg_work *w, struct indirect *in)
 {
     struct jumptable_work *j = w->jumptable;
-    qsort(j->found.items, j->found.count, sizeof *j->found.items, by_position);
+    vec_sort(&j->found, by_position);
     in->target_first = (uint32_t)w->targets.count;
     for (size_t i = 0; i < j->found.count; i++)
         if (i == 0 || j->found.items[i] != j->found.items[i - 1])

@@ -143,7 +143,7 @@ static int check_overlap(struct check *c)
         if (t->scopes[i].kind == SCOPE_STMT)
             for (uint32_t r = 0; r < t->scopes[i].range_count; r++)
                 *vec_push(&all) = (struct stmt_range){t->ranges[t->scopes[i].range_first + r], (scope_ix)i};
-    qsort(all.items, all.count, sizeof *all.items, by_begin);
+    vec_sort(&all, by_begin);
     for (size_t i = 1; i < all.count && status == 0; i++)
         if (all.items[i - 1].range.end > all.items[i].range.begin &&
             module_of(t, all.items[i - 1].scope) == module_of(t, all.items[i].scope))

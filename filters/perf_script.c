@@ -297,7 +297,7 @@ static int compare_threads(const void *a, const void *b)
 
 static void add_threads(struct perf *p, const char *name)
 {
-    qsort(p->threads.items, p->threads.count, sizeof *p->threads.items, compare_threads);
+    vec_sort(&p->threads, compare_threads);
     uint32_t process = 0, order = 0;
     for (size_t i = 0; i < p->threads.count; i++) {
         struct thread_seen *t = &p->threads.items[i];

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/limits.h"
@@ -89,6 +90,8 @@ void *vec_grow_(void *items, size_t *capacity, size_t wanted, size_t item_size);
          ? (void)0                                                                                   \
          : (void)((v)->items = vec_grow_((v)->items, &(v)->capacity, (size_t)(n), sizeof *(v)->items)))
 #define vec_push(v) (vec_reserve((v), (v)->count + 1), &(v)->items[(v)->count++]) /* not cleared */
+/* qsort, which may not be given NULL, not even with a count of 0 */
+#define vec_sort(v, compare) ((v)->count ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
 #define vec_release(v) (mem_free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
 
 /* ---- strings ------------------------------------------------------------------ */
