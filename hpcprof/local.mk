@@ -44,7 +44,7 @@ EXTRA_DIST += \
 	tests/corpus/measurement/sums-overflow tests/corpus/measurement/two-processes tests/corpus/measurement/unknown-block
 
 # ---- each situation a program may get into, recorded for real -------------------------------------------------
-dist_check_SCRIPTS += tests/record/situations.sh
+dist_check_SCRIPTS += tests/record/situations.sh tests/record/sampler_agree.sh tests/record/misuse.sh
 EXTRA_DIST += \
 	tests/record/programs/burn.h tests/record/programs/closes.c tests/record/programs/daemon.c tests/record/programs/execs.c \
 	tests/record/programs/exits.c tests/record/programs/forks.c tests/record/programs/generated.c \
@@ -52,5 +52,5 @@ EXTRA_DIST += \
 	tests/record/programs/moves.c tests/record/programs/namespaces.c tests/record/programs/openmp.c \
 	tests/record/programs/own_timer.c tests/record/programs/ranks.c tests/record/programs/regions.c \
 	tests/record/programs/regions.cpp tests/record/programs/regions.f90 tests/record/programs/reload.c \
-	tests/record/programs/signals.c tests/record/programs/spawns.c tests/record/programs/threads.c \
-	tests/record/programs/waits.c
+	tests/record/programs/shares.c tests/record/programs/signals.c tests/record/programs/spawns.c tests/record/programs/threads.c \
+	tests/record/programs/waits.c tests/bench/record.sh

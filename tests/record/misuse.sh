@@ -1,0 +1,147 @@
+#!/bin/sh
+# Wrong use and bad luck: one sentence that says what is wrong and what would be right, before anything is started; and a program
+# that goes on whatever happens to its measurement.
+. "$top_srcdir/tests/lib.sh"
+need_recording
+programs=$top_srcdir/tests/record/programs
+: "${CC:=cc}"
+"$CC" -O1 -I"$programs" -o "$scratch/exits" "$programs/exits.c" || skip_all "no C compiler here"
+
+# refused CASE STATUS PATTERN OPTIONS... : nothing runs, the sentence holds the pattern
+refused() {
+    refused_name=$1 refused_status=$2 refused_pattern=$3
+    shift 3
+    rm -rf "$scratch/ran" "$scratch/r"
+    run "$hpcview" record -o "$scratch/r" "$@"
+    if [ "$status" = "$refused_status" ] && [ ! -e "$scratch/ran" ] && [ "$(printf '%s\n' "$err" | wc -l)" = 1 ]; then
+        check_match "$refused_name" "$err" "$refused_pattern"
+    else
+        not_ok "$refused_name" "status $status (wanted $refused_status), $(test -e "$scratch/ran" && echo "the program ran,") stderr: $err"
+    fi
+}
+touch_ran="touch $scratch/ran"
+
+refused "no program" 2 "which program"
+refused "a program that is not there" 1 "no such program" -- "$scratch/none"
+refused "nor in PATH" 1 "no such program" -- there-is-no-such-program-here
+refused "a directory" 1 "a directory, not a program" -- "$scratch"
+printf 'text' >"$scratch/text"
+refused "a file that may not be executed" 1 "chmod" -- "$scratch/text"
+chmod +x "$scratch/text"
+refused "neither ELF nor script" 1 "neither an ELF program nor a script" -- "$scratch/text"
+printf '#!%s\n' "$scratch/none" >"$scratch/script"
+chmod +x "$scratch/script"
+refused "a script whose interpreter is not there" 1 "no such program" -- "$scratch/script"
+printf '#!%s\n' "$scratch/loop" >"$scratch/loop"
+chmod +x "$scratch/loop"
+refused "a script that is its own interpreter" 1 "four deep" -- "$scratch/loop"
+printf '\177ELF' >"$scratch/cut"
+chmod +x "$scratch/cut"
+refused "an ELF file cut short" 1 "cut short" -- "$scratch/cut"
+head -c 64 "$scratch/exits" >"$scratch/cut"
+refused "an ELF file without its program headers" 1 "damaged" -- "$scratch/cut"
+{ head -c 18 "$scratch/cut" && printf '\267' && tail -c +20 "$scratch/cut"; } >"$scratch/arm"
+chmod +x "$scratch/arm"
+refused "a program for another machine" 1 "is for AArch64" -- "$scratch/arm"
+if [ "$(id -u)" = 0 ]; then
+    cp "$scratch/exits" "$scratch/changes" && chown 1 "$scratch/changes" && chmod 4755 "$scratch/changes"
+    refused "a setuid program" 1 "is setuid" -- "$scratch/changes"
+else
+    skip "a setuid program" "not root"
+fi
+
+refused "an unknown event, with the nearest" 2 "did you mean 'perf::TASK-CLOCK'" -e perf::TASK-CLOK -- $touch_ran
+refused "period 0" 2 "above 0" -e CPUTIME@0 -- $touch_ran
+refused "a negative period" 2 "whole number" -e CPUTIME@-4 -- $touch_ran
+refused "a period that is no number" 2 "whole number" -e CPUTIME@often -- $touch_ran
+refused "a period beyond 64 bits" 2 "whole number" -e CPUTIME@99999999999999999999 -- $touch_ran
+refused "frequency 0" 2 "above 0" -e CPUTIME@f0 -- $touch_ran
+refused "no event before the @" 2 "is not an event" -e @400 -- $touch_ran
+refused "an event twice" 2 "twice" -e CPUTIME -e CPUTIME@5000 -- $touch_ran
+refused "an unknown sampler" 2 "'papi' and 'ring'" --sampler magic -- $touch_ran
+refused "two ways at once" 2 "choose one" --multiplex --repeat -- $touch_ran
+
+run "$hpcview" record -o "$scratch/small" -e perf::TASK-CLOCK@10 -- true
+check "an absurdly small period is raised" test "$status" = 0
+check_match "with a word" "$err" "raised"
+
+mkdir "$scratch/home" && touch "$scratch/home/letter"
+run "$hpcview" record -o "$scratch/home" -- true
+check "a directory with other things in it is refused" test "$status" = 2
+check_match "which names one" "$err" "letter"
+run "$hpcview" record -o "$scratch/small" -- true
+check_match "a directory with a measurement is refused" "$err" "earlier measurement"
+run "$hpcview" record -o "$scratch/text/x" -- true
+check "a directory that cannot be made" test "$status" = 1
+run sh -c "cd '$scratch' && '$hpcview' record -- true && '$hpcview' record -- true"
+check "without -o there is a new directory each time" test -d "$scratch/true.measurements" -a -d "$scratch/true.measurements-2"
+
+run "$hpcview" record -o "$scratch/outer" -- "$hpcview" record -o "$scratch/inner" -- sh -c 'exit 5'
+check "hpcview record inside hpcview record" test "$status" = 5
+check "each has its own: the inner one the program" test -n "$(ls "$scratch/inner" | grep -v hpcview)" -a -n "$(ls "$scratch/outer" | grep hpcview)"
+mkdir "$scratch/a b:c"
+cp "$top_builddir/.libs/libhpcview-record.so" "$scratch/a b:c/libhpcview-record.so" 2>/dev/null &&
+    run env HPCVIEW_RECORDER="$scratch/a b:c/libhpcview-record.so" "$hpcview" record -o "$scratch/a b:c/m" -- true &&
+    check "a recorder in a path with blanks and colons" test -n "$(ls "$scratch/a b:c/m" 2>/dev/null)"
+run env HPCVIEW_RECORDER="$scratch/none.so" "$hpcview" record -o "$scratch/m0" -- true
+check_match "a recorder that is not there" "$err" "recorder library"
+
+# ---- what happens to the file is nothing to the program ---------------------------------------------------------
+run sh -c "ulimit -f 1; exec '$hpcview' record -o '$scratch/limited' -e perf::TASK-CLOCK@100000 -- '$scratch/exits'"
+check "a file size limit: the program goes on" test "$status/$out" = "10/burned 300"
+printf '#!/bin/sh\n"%s" exits\nrm -rf "%s"\n"%s" _exit\nexit 6\n' "$scratch/exits" "$scratch/gone" "$scratch/exits" >"$scratch/remover"
+chmod +x "$scratch/remover"
+run "$hpcview" record -o "$scratch/gone" -- "$scratch/remover"
+check "the directory is removed meanwhile: the program goes on" test "$status" = 6
+if [ "$(id -u)" = 0 ] && mkdir "$scratch/disk" && mount -t tmpfs -o size=8k tmpfs "$scratch/disk" 2>/dev/null; then
+    mkdir "$scratch/disk/m"
+    run sh -c "'$hpcview' record -o '$scratch/disk/m' -e perf::TASK-CLOCK@100000 -- sh -c '$scratch/exits; $scratch/exits; $scratch/exits; dd if=/dev/zero of=$scratch/disk/full 2>/dev/null; $scratch/exits; exit 6'"
+    check "a full disk: the program goes on" test "$status" = 6
+    run "$hpcview" info "$scratch/disk/m"
+    check_match "what was written before is sound" "$out" "all sound"
+    umount "$scratch/disk"
+else
+    skip "a full disk" "no file system can be mounted"
+fi
+
+# ---- choices ----------------------------------------------------------------------------------------------------------
+counted() { awk '$1 == "counted" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/out"; }
+run "$hpcview" record -o "$scratch/only" --only 'exit*' -- sh -c "$scratch/exits; true; sleep 0"
+check "--only: one file" test "$(ls "$scratch/only")" != "" -a "$(ls "$scratch/only" | grep -vc '^exits')" = 0
+run "$hpcview" record -o "$scratch/none" --only nobody -- true
+check_match "--only nobody: said" "$err" "no program of that name"
+run "$hpcview" record -o "$scratch/alone" --no-children -- sh -c "$scratch/exits; env"
+check "--no-children: one file" test "$(ls "$scratch/alone" | wc -l)" = 1
+check "--no-children: nothing of ours in the children's environment" test -z "$(printf '%s\n' "$out" | grep -i hpcview-record)"
+run "$hpcview" record -o "$scratch/delay" --delay 0.15 -- "$scratch/exits"
+run "$hpcview" info "$scratch/delay"
+check "--delay 0.15 of 0.3 s: $(counted) ms counted" test "$(counted)" -gt 60 -a "$(counted)" -lt 240
+run "$hpcview" record -o "$scratch/duration" --duration 0.1 -- "$scratch/exits"
+run "$hpcview" info "$scratch/duration"
+check "--duration 0.1 of 0.3 s: $(counted) ms counted" test "$(counted)" -gt 30 -a "$(counted)" -lt 240
+run env COLOUR=green "$hpcview" record -o "$scratch/env" --env COLOUR -- true
+run "$hpcview" info "$scratch/env"
+check_match "--env notes a variable" "$out" "env:COLOUR"
+check "and no other" test "$(printf '%s\n' "$out" | grep -c env:)" = 1
+run "$hpcview" record -o "$scratch/two" -e perf::TASK-CLOCK -e perf::PAGE-FAULTS -e CPUTIME -- "$scratch/exits"
+run "$hpcview" info "$scratch/two"
+check "several events at once" test "$(printf '%s\n' "$out" | grep -c '^event')" -ge 3
+run "$hpcview" record -o "$scratch/repeat" --repeat -e perf::TASK-CLOCK -e perf::PAGE-FAULTS -- true
+check "--repeat" test "$status" = 0
+
+# ---- damaged and foreign measurements --------------------------------------------------------------------------------------
+file=$(echo "$scratch"/two/*.hpcprof)
+head -c 200 "$file" >"$scratch/short.hpcprof"
+run "$hpcview" info "$scratch/short.hpcprof"
+check "info: a file cut short has status 1" test "$status" = 1
+check_match "and says where" "$out" "cannot be used"
+{ head -c 8 "$file" && printf '\011\0\0\0\225\0\0\0'; } >"$scratch/other.hpcprof"
+run "$hpcview" info "$scratch/other.hpcprof"
+check "info: a header that is wrong has status 1" test "$status" = 1
+run "$hpcview" events --all PAPI_L1
+check_match "events --all gives reasons" "$out" "PAPI_L1_DCM"
+run "$hpcview" events 'perf::*CLOCK'
+check "events with a pattern" test "$(printf '%s\n' "$out" | grep -c CLOCK)" = 2
+run "$hpcview" events nothing-like-it
+check "events: nothing found is status 1" test "$status" = 1
+done_testing
