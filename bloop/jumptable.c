@@ -102,6 +102,7 @@ struct jumptable_work {
     struct VEC(pos) tentative; /* set in the tentative maps */
     struct VEC(pos) labels;    /* whose address the function takes */
     unsigned steps;
+    bool searching;        /* in search_constant */
     struct VEC(pos) found; /* targets of the jump at work */
     struct VEC(pos) visited;
     struct VEC(struct height) heights;
@@ -391,12 +392,11 @@ static bool constant_entry(const struct cfg_work *w, const struct op *op, vaddr 
     return true;
 }
 
-/* add + scale * root; what is added to the root before scaling belongs to the index, for the guard to compare. An index
-   that is itself scaled is taken as a whole. */
+/* table + step * (index_add + root): what is added to the root before it is scaled belongs to the index, which begins
+ * at zero. */
 static struct form table_entry(struct cfg_work *w, const struct op *op, const struct form *address, struct root def,
                                unsigned depth)
 {
-    bool indexed = op->index != ARCH_NO_REG;
     struct form f = {.kind = FORM_ENTRY,
                      .scale = 1,
                      .root = address->root,
@@ -406,19 +406,19 @@ static struct form table_entry(struct cfg_work *w, const struct op *op, const st
                      .size = op->size,
                      .sign = op->sign,
                      .self = def};
-    if (!indexed)
+    if (op->index == ARCH_NO_REG)
         return f;
-    struct form index = eval_register(w, op->index, def.at, depth);
-    demote_entry(&index);
-    if (index.kind != FORM_LINEAR)
-        return f;
-    f.table -= index.add * (uint64_t)op->scale;
-    f.index_add = index.add;
-    if (index.scale != 1) {
-        struct op unused;
-        f.root = find_root(w, (struct place){.reg = op->index}, def.at, &unused);
-        f.limit = f.index_add = 0;
-        f.step = op->scale;
+    struct form part = eval_register(w, op->index, def.at, depth);
+    int64_t scale = op->scale;
+    demote_entry(&part);
+    if (part.kind != FORM_LINEAR) { /* -O0: the scaled index is the base, the table the index */
+        part = eval_register(w, op->base, def.at, depth);
+        demote_entry(&part);
+        scale = 1;
+    }
+    if (part.kind == FORM_LINEAR && part.scale > 0 && (int64_t)part.add % part.scale == 0) {
+        f.index_add = (uint64_t)((int64_t)part.add / part.scale);
+        f.table -= part.add * (uint64_t)scale;
     }
     return f;
 }
@@ -477,18 +477,37 @@ static struct form eval_definition(struct cfg_work *w, const struct op *op, stru
     return root_form(def, 0);
 }
 
+static struct form eval_root(struct cfg_work *w, struct root r, const struct op *op, unsigned depth)
+{
+    if (!r.defined || depth == 0 || out_of_steps(w))
+        return root_form(r, 0);
+    if (!r.place.slot)
+        return eval_definition(w, op, r, depth - 1);
+    if (op->kind == OP_STORE && op->src != ARCH_NO_REG && op->base == r.place.reg && op->disp == r.place.disp)
+        return eval_register(w, op->src, r.at, depth - 1);
+    return root_form(r, 0);
+}
+
 /* The value of a place before the instruction at p. Always a form: at worst "what the place holds here". */
 static struct form eval(struct cfg_work *w, struct place place, pos p, unsigned depth)
 {
     struct op op;
     struct root r = find_root(w, place, p, &op);
-    if (!r.defined || depth == 0 || out_of_steps(w))
-        return root_form(r, 0);
-    if (!place.slot)
-        return eval_definition(w, &op, r, depth - 1);
-    if (op.kind == OP_STORE && op.src != ARCH_NO_REG && op.base == place.reg && op.disp == place.disp)
-        return eval_register(w, op.src, r.at, depth - 1);
-    return root_form(r, 0);
+    return eval_root(w, r, &op, depth);
+}
+
+/* The same behind the instruction at p. */
+static struct root find_root_after(struct cfg_work *w, struct place place, pos p, struct op *op)
+{
+    lift_at(w, p, op);
+    return redefines(op, place) ? (struct root){place, p, true} : find_root(w, place, p, op);
+}
+
+static struct form eval_after(struct cfg_work *w, struct place place, pos p, unsigned depth)
+{
+    struct op op;
+    struct root r = find_root_after(w, place, p, &op);
+    return eval_root(w, r, &op, depth);
 }
 
 /* ---- constants lost at joins ------------------------------------------------------------------------- */
@@ -519,57 +538,64 @@ static bool nearest_constant_of(const struct jumptable_work *j, uint8_t reg, pos
     return any;
 }
 
-/* Is the register the same constant on all ways to p? */
+/* What one definition of a register says: a constant, or nothing. */
+static bool defined_constant(struct cfg_work *w, const struct op *op, struct root r, uint64_t *value)
+{
+    struct form f = root_form(r, 0);
+    if (op->kind == OP_ADDRESS && op->dst == r.place.reg &&
+        op->index == ARCH_NO_REG) { /* lea, a copy, the add after adrp */
+        f = eval_register(w, op->base, r.at, 4);
+        f.add += (uint64_t)op->disp;
+    } else if (op->kind == OP_LOAD && op->dst == r.place.reg && op->index == ARCH_NO_REG) { /* spilled */
+        f = eval(w, (struct place){.slot = true, .reg = op->base, .disp = op->disp}, r.at, 4);
+    }
+    *value = f.add;
+    return f.kind == FORM_CONST;
+}
+
+/* Is the register the same constant on all ways to p? j->visited: instructions behind which its value is asked for. */
 static bool same_constant_on_all_ways(struct cfg_work *w, uint8_t reg, pos p, uint64_t *value)
 {
     struct jumptable_work *j = w->jumptable;
     struct place place = {.reg = reg};
+    struct op op;
     bool any = false;
     unsigned limit = j->steps + 400 < STEPS_MAX ? j->steps + 400 : STEPS_MAX;
+    struct root r = find_root(w, place, p, &op);
     j->visited.count = 0;
-    *vec_push(&j->visited) = p;
-    for (size_t done = 0; done < j->visited.count; done++) {
-        struct op op;
-        struct root r = find_root(w, place, j->visited.items[done], &op);
+    for (size_t done = 0;; done++) {
+        uint64_t one;
         if (j->steps > limit || j->visited.count > JOIN_MAX)
             return nearest_constant_of(j, reg, p, value);
-        if (!r.defined) {
+        if (r.defined) {
+            if (!defined_constant(w, &op, r, &one) || (any && one != *value))
+                return false;
+            *value = one;
+            any = true;
+        } else {
             struct ways v = ways_into(w, r.at);
             if (v.count == 0) /* the function's start: it came from the caller */
                 return false;
-            for (size_t i = 0; i < v.count; i++) {
-                /* before the jump itself; what it does to registers is nothing */
-                pos from = way(&v, i);
-                lift_at(w, from, &op);
-                if (redefines(&op, place))
-                    return false;
-                visit(j, from);
-            }
-            continue;
+            for (size_t i = 0; i < v.count; i++)
+                visit(j, way(&v, i));
         }
-        struct form f = root_form(r, 0);
-        if (op.kind == OP_ADDRESS && op.dst == reg && op.index == ARCH_NO_REG) { /* lea, a copy, the add after adrp */
-            f = eval_register(w, op.base, r.at, 4);
-            f.add += (uint64_t)op.disp;
-        } else if (op.kind == OP_LOAD && op.dst == reg && op.index == ARCH_NO_REG) { /* spilled */
-            f = eval(w, (struct place){.slot = true, .reg = op.base, .disp = op.disp}, r.at, 4);
-            if (f.kind != FORM_CONST)
-                return nearest_constant_of(j, reg, p, value);
-        }
-        if (f.kind != FORM_CONST || (any && f.add != *value))
-            return false;
-        *value = f.add;
-        any = true;
+        if (done == j->visited.count)
+            return any;
+        r = find_root_after(w, place, j->visited.items[done], &op);
     }
-    return any;
 }
 
 /* The same; where ways differ or are lost, a label of this function that the register is given nearby will do: tables
    of differences of labels (printf's) have one label as their base throughout. */
 static bool search_constant(struct cfg_work *w, uint8_t reg, pos p, uint64_t *value)
 {
-    return same_constant_on_all_ways(w, reg, p, value) ||
-           (nearest_constant_of(w->jumptable, reg, p, value) && plausible(w, *value) != POS_NONE);
+    struct jumptable_work *j = w->jumptable;
+    if (j->searching) /* a value made from another that was lost at a join: too far away */
+        return false;
+    j->searching = true;
+    bool found = same_constant_on_all_ways(w, reg, p, value);
+    j->searching = false;
+    return found || (nearest_constant_of(j, reg, p, value) && plausible(w, *value) != POS_NONE);
 }
 
 /* ---- how many entries ----------------------------------------------------------------------------------- */
@@ -642,20 +668,15 @@ static uint64_t guarded(struct cfg_work *w, const struct index *x, pos b, bool t
         value = eval_register(w, op.cmp_reg, at, DEPTH_MAX);
     }
     demote_entry(&value);
-    if (c.kind != FORM_CONST)
+    if (c.kind != FORM_CONST || value.kind != FORM_LINEAR || value.scale <= 0 || !same_root(&value.root, &x->root))
         return 0;
-    if (value.kind != FORM_LINEAR || value.scale != 1 || !same_root(&value.root, &x->root)) {
-        if (op.compare == COMPARE_MEM_CONST)
-            return 0;
-        struct op unused; /* the register as a whole, as table_entry may have taken it */
-        struct root whole = find_root(w, (struct place){.reg = op.cmp_reg}, at, &unused);
-        if (!same_root(&whole, &x->root))
-            return 0;
-        value.add = 0;
-    }
     uint64_t constant = op.cmp_size < 8 && op.cmp_size > 0 ? c.add & ((1ull << (8 * op.cmp_size)) - 1) : c.add;
     uint64_t n = passing(test, taken, constant);
-    return n == 0 ? 0 : n - value.add + x->add;
+    if (n == 0 || n > INT32_MAX)
+        return 0;
+    /* add + scale * root < n, so root < (n - add) / scale */
+    int64_t roots = ((int64_t)n - (int64_t)value.add + value.scale - 1) / value.scale;
+    return (uint64_t)roots + x->add;
 }
 
 /* How many values the index can have before p; 0: cannot tell. */
@@ -684,7 +705,7 @@ static uint64_t bound(struct cfg_work *w, const struct index *x, pos p, unsigned
             struct index here = *x;
             uint64_t n = 0;
             if (!x->root.defined && x->root.at == p) {
-                struct form f = eval(w, x->root.place, from, DEPTH_MAX);
+                struct form f = eval_after(w, x->root.place, from, DEPTH_MAX);
                 demote_entry(&f);
                 if (f.kind == FORM_CONST)
                     n = f.add + x->add + 1;
@@ -1094,7 +1115,7 @@ static enum reading follow(struct cfg_work *w, struct form f, unsigned depth)
     struct ways v = ways_into(w, f.root.at);
     enum reading result = NO_TABLE;
     for (size_t i = 0; v.count > 1 && i < v.count && i < JOIN_MAX; i++) {
-        enum reading one = follow(w, eval(w, f.root.place, way(&v, i), DEPTH_MAX), depth - 1);
+        enum reading one = follow(w, eval_after(w, f.root.place, way(&v, i), DEPTH_MAX), depth - 1);
         if (one == LATER)
             return LATER;
         if (result == NO_TABLE || one == TABLE)

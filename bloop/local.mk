@@ -43,8 +43,8 @@ EXTRA_DIST += \
 	%D%/arch/arch.h %D%/arch/x86_64.c %D%/arch/aarch64.c %D%/cfg_int.h %D%/cfg.c %D%/jumptable.c \
 	%D%/noreturn.c %D%/loops.c
 
-check_PROGRAMS += %D%/loops_test %D%/arch_test %D%/cfg_test %D%/code_fuzz
-TESTS += %D%/loops_test %D%/arch_test %D%/cfg_test
+check_PROGRAMS += %D%/loops_test %D%/arch_test %D%/cfg_test %D%/jumptable_test %D%/code_fuzz
+TESTS += %D%/loops_test %D%/arch_test %D%/cfg_test %D%/jumptable_test
 FUZZERS += %D%/code_fuzz
 %C%_loops_test_SOURCES = %D%/loops_test.c
 %C%_loops_test_LDADD = $(ROOM_LDADD)
@@ -52,6 +52,8 @@ FUZZERS += %D%/code_fuzz
 %C%_arch_test_LDADD = $(ROOM_LDADD)
 %C%_cfg_test_SOURCES = %D%/cfg_test.c %D%/test_image.h
 %C%_cfg_test_LDADD = $(ROOM_LDADD)
+%C%_jumptable_test_SOURCES = %D%/jumptable_test.c
+%C%_jumptable_test_LDADD = $(ROOM_LDADD)
 %C%_code_fuzz_SOURCES = %D%/code_fuzz.c %D%/test_image.h
 %C%_code_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_code_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
