@@ -26,4 +26,8 @@ if ! (cd "$build" && npm ci --ignore-scripts --no-audit --no-fund --prefer-offli
     exit 1
 fi
 rm -f "$build/npm.log"
+# The native program itself instead of the script that starts it: it runs whatever the age of node.
+for native in "$build"/node_modules/@esbuild/*/bin/esbuild; do
+    [ -x "$native" ] && ln -sf "../@esbuild/${native#"$build"/node_modules/@esbuild/}" "$build/node_modules/.bin/esbuild"
+done
 cp "$src/package-lock.json" "$done"

@@ -7,6 +7,7 @@ skip() {
     exit 0
 }
 command -v node >/dev/null && command -v npm >/dev/null || skip "node or npm is not installed"
+node -e "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)" || skip "node is older than 18"
 sh "$src/node-packages.sh" "$src" "$build" || skip "the npm packages cannot be had here"
 mkdir -p "$build/test"
 "$build/node_modules/.bin/esbuild" "$src/test/all.test.ts" --bundle --platform=node --format=cjs --log-level=warning \

@@ -11,6 +11,7 @@ import { Store } from '../state/store';
 
 /** Opening a whole tree of a million scopes at once helps nobody. */
 const MOST_EXPANDED = 100_000;
+const MOST_SHOWN_INSTANCES = 1000;
 
 export function startState(model: Model): State {
   const shown: Column[] = [];
@@ -157,6 +158,16 @@ export class App {
     const place = all[at < 0 ? 0 : (at + step + all.length) % all.length];
     const { source } = this.state;
     this.store.dispatch({ type: 'select', place, source, reveal: ancestors(this.model.places, place) });
+  }
+
+  /** Opens the tree wherever the marked line stands. */
+  showAllInstances(): void {
+    const { places } = this.model;
+    const open = this.instances()
+      .slice(0, MOST_SHOWN_INSTANCES)
+      .flatMap((place) => ancestors(places, place));
+    this.store.dispatch({ type: 'view', view: 'tree' });
+    this.store.dispatch({ type: 'expand', places: [...new Set(open)] });
   }
 
   followHotPath(from: PlaceIx): void {

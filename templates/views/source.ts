@@ -192,7 +192,18 @@ export class SourcePane {
         },
         text,
       ),
-      ...(all.length > 1 ? [step('‹', 'The place before ([)', -1), step('›', 'The next place (])', 1)] : []),
+      ...(all.length > 1
+        ? [
+            step('‹', 'The place before ([)', -1),
+            step('›', 'The next place (])', 1),
+            button(
+              'All',
+              'Open the scope tree at all places of this line',
+              () => app.showAllInstances(),
+              'button small',
+            ),
+          ]
+        : []),
     ];
   }
 

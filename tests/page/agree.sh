@@ -9,6 +9,7 @@ build=$top_builddir/templates
 here=$top_builddir/tests/page/agree
 hpcview=$top_builddir/driver/hpcview
 command -v node >/dev/null && command -v npm >/dev/null || skip "node or npm is not installed"
+node -e "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)" || skip "node is older than 18"
 for browser in "${CHROMIUM-}" chromium chromium-browser google-chrome; do
     [ -n "$browser" ] && browser=$(command -v "$browser") && break
 done

@@ -6,6 +6,7 @@ skip() {
 }
 here=$top_builddir/tests/page/firefox
 command -v node >/dev/null || skip "node is not installed"
+node -e "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)" || skip "node is older than 18"
 for browser in "${FIREFOX-}" firefox firefox-esr; do
     [ -n "$browser" ] && browser=$(command -v "$browser") && break
 done

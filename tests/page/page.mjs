@@ -240,6 +240,13 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   await act(page, () => sourceLine(page, 30).locator('.line-text').click());
   same(await page.textContent('.instances'), 'line 30: place 1 of 2', 'another click on the line goes round');
+  await act(page, () => page.click('text=Collapse'));
+  await act(page, () => page.click('.source-tools >> text=All'));
+  same(
+    [await linked(page), (await names(page)).filter((n) => n.endsWith('heat.f90:30')).length],
+    [2, 2],
+    'all places at once',
+  );
   await act(page, () => page.click('text=Lines'));
   same([await selected(page), await linked(page)], ['heat.f90:30', 1], 'the flat table marks the line too');
   await act(page, () => page.click('text=Loops'));
@@ -491,6 +498,13 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     await torn.textContent('[role=alert]'),
   );
   await torn.close();
+  const textless = await open('db-textless/index.html');
+  check(
+    (await textless.textContent('.source-frame .empty')).includes('source-0.js cannot be read'),
+    'a source text that was not copied along is missed where it would be shown',
+  );
+  same((await names(textless)).length, 22, 'and nowhere else');
+  await textless.close();
   const dark = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' });
   const page = await open('db-heat/index.html', '', { context: dark });
   check(

@@ -8,6 +8,7 @@ src=$top_srcdir/templates
 build=$top_builddir/templates
 here=$top_builddir/tests/page
 command -v node >/dev/null && command -v npm >/dev/null || skip "node or npm is not installed"
+node -e "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)" || skip "node is older than 18"
 for browser in "${CHROMIUM-}" chromium chromium-browser google-chrome; do
     [ -n "$browser" ] && browser=$(command -v "$browser") && break
 done
@@ -24,9 +25,11 @@ make_database heat "$here/text" "$here/db-heat"
 make_database heat "$here/text" "$here/db-single.html" --single-file
 make_database hostile "$here/text" "$here/db-hostile"
 make_database large "$here/text" "$here/db-large" "${PAGE_PLACES-100000}" 4
-# a database of a later version, and one that was copied without its data
+# a database of a later version, one that was copied without its data, and one without its source text
 mkdir "$here/db-newer" "$here/db-torn"
 sed 's/"version":1,/"version":99,/' "$here/db-heat/index.html" >"$here/db-newer/index.html"
 cp "$here/db-heat/index.html" "$here/db-torn/"
+cp -R "$here/db-heat" "$here/db-textless"
+rm "$here/db-textless/data/source-0.js"
 
 PLAYWRIGHT=$build/node_modules/playwright-core/index.mjs CHROMIUM=$browser exec node "$top_srcdir/tests/page/page.mjs" "$here"
