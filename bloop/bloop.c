@@ -126,7 +126,8 @@ static void list_parts(struct bloop_binary *b)
     for (uint32_t i = 0; i < b->functions->count; i++)
         if (b->functions->functions[i].part_of != FUNCTION_NONE)
             *vec_push(&b->parts) = i;
-    qsort_r(b->parts.items, b->parts.count, sizeof *b->parts.items, by_whole, b->functions->functions);
+    if (b->parts.count)
+        qsort_r(b->parts.items, b->parts.count, sizeof *b->parts.items, by_whole, b->functions->functions);
 }
 
 /* Which functions never return is kept by index, and indices change. */

@@ -40,6 +40,8 @@ int build_database(struct session *s, const struct config *config, const char *p
     struct htmlgen_options options = {.single_file = opt.single_file, .no_sources = opt.no_sources};
     struct experiment *e = NULL;
     int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
+    if (status == 0 && !opt.no_sources)
+        experiment_warn_sources(e, s->warnings);
     if (status == 0)
         status = htmlgen_write(e, path, &options, s->warnings, &s->err);
     experiment_free(e);

@@ -365,6 +365,50 @@ static void warn_shares(const struct experiment *e, const struct correlation *c,
     mem_free(worst);
 }
 
+enum { WORTH_A_WARNING = 5 }; /* percent; a little of libc has no text on most machines, and nobody misses it */
+
+/* The cost of lines in files without text, and the file with most of it. */
+static double cost_without_text(const struct experiment *e, size_t metric, uint32_t *worst, size_t *files)
+{
+    double *cost = mem_calloc(e->file_count + 1, sizeof *cost), sum = 0;
+    *worst = SOURCE_NONE;
+    *files = 0;
+    for (size_t i = 0; i < e->place_count; i++) {
+        const struct place *p = &e->places[i];
+        double value = e->inclusive[metric * e->place_count + i];
+        if (p->kind == PLACE_LINE && p->file != SOURCE_NONE && e->files[p->file].found == 0 && !isnan(value))
+            cost[p->file] += value;
+    }
+    for (uint32_t i = 0; i < e->file_count; i++) {
+        sum += cost[i];
+        *files += cost[i] > 0;
+        if (cost[i] > 0 && (*worst == SOURCE_NONE || cost[i] > cost[*worst]))
+            *worst = i;
+    }
+    mem_free(cost);
+    return sum;
+}
+
+void experiment_warn_sources(const struct experiment *e, struct warnings *warnings)
+{
+    for (size_t m = 0; m < e->metric_count; m++) {
+        uint32_t worst;
+        size_t files;
+        if (e->metrics[m].formula || !e->metrics[m].display)
+            continue;
+        double total = e->inclusive[m * e->place_count], cost = cost_without_text(e, m, &worst, &files);
+        if (cost * 100 < total * WORTH_A_WARNING || worst == SOURCE_NONE)
+            continue;
+        char share[32];
+        warnings_add(warnings,
+                     "the text of %zu source file%s with %s of %s, %s first, is not on this machine or elsewhere now; "
+                     "-I says where",
+                     files, files == 1 ? "" : "s", percent_text(share, sizeof share, cost, total),
+                     strtab_get(e->strings, e->metrics[m].name), strtab_get(e->strings, e->files[worst].name));
+        return;
+    }
+}
+
 static void warn_lost(const struct input *inputs, size_t n, struct warnings *warnings)
 {
     uint64_t lost = 0, taken = 0;

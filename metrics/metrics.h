@@ -119,6 +119,8 @@ void experiment_free(struct experiment *);
 /* A metric's value for sums a view made itself, of several places say: values[] holds the sums of all metrics. Measured
    metrics, and computed ones that are summed up from the lines, are values[metric] as it is. */
 double experiment_compute(const struct experiment *, size_t metric, const double *values);
+/* Warns where files with a good part of the cost have no text on this machine: for those who show sources. */
+void experiment_warn_sources(const struct experiment *, struct warnings *);
 /* Verify indices, order and that every sum is the sum of its parts. */
 int experiment_check(const struct experiment *, struct err *);
 
