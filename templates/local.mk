@@ -1,15 +1,15 @@
 # The page: TypeScript, bundled into one classic script. A tarball ships the bundle (dist/), so it needs neither node nor a network.
-PAGE_SOURCES = \
+PAGE_SCRIPTS_IN = \
 	%D%/model/data.ts %D%/model/decode.ts %D%/model/head.ts %D%/model/load.ts \
 	%D%/logic/tree.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/labels.ts %D%/logic/lines.ts \
 	%D%/logic/rows.ts %D%/logic/search.ts %D%/logic/syntax.ts \
 	%D%/state/state.ts %D%/state/actions.ts %D%/state/reduce.ts %D%/state/store.ts %D%/state/url.ts \
 	%D%/views/main.ts %D%/views/app.ts %D%/views/dom.ts %D%/views/rows.ts %D%/views/table.ts %D%/views/source.ts %D%/views/files.ts \
 	%D%/views/toolbar.ts %D%/views/about.ts %D%/views/help.ts %D%/views/keys.ts
-PAGE_STYLE = %D%/style.css
-PAGE_TESTS = %D%/test/tap.ts %D%/test/outline.ts %D%/test/all.test.ts
+PAGE_STYLE_IN = %D%/style.css
+PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/outline.ts %D%/test/all.test.ts
 
-EXTRA_DIST += $(PAGE_SOURCES) $(PAGE_STYLE) $(PAGE_TESTS) %D%/README.md %D%/index.html %D%/package.json %D%/package-lock.json \
+EXTRA_DIST += $(PAGE_SCRIPTS_IN) $(PAGE_STYLE_IN) $(PAGE_TESTS_IN) %D%/README.md %D%/index.html %D%/package.json %D%/package-lock.json \
 	%D%/tsconfig.json %D%/node-packages.sh %D%/test/unit.sh %D%/test/types.sh \
 	%D%/dist/hpcview.js %D%/dist/hpcview.css
 
@@ -19,11 +19,11 @@ if HAVE_NPM
 # The packages are asked for in the recipe, not as a prerequisite: a finished bundle, as in a tarball, must not need them.
 PAGE_PACKAGES = $(SHELL) $(top_srcdir)/%D%/node-packages.sh '$(abs_top_srcdir)/%D%' '$(abs_top_builddir)/%D%'
 
-%D%/dist/hpcview.js: $(PAGE_SOURCES) %D%/package-lock.json
+%D%/dist/hpcview.js: $(PAGE_SCRIPTS_IN) %D%/package-lock.json
 	$(AM_V_GEN)$(PAGE_PACKAGES) && $(MKDIR_P) %D%/dist && %D%/node_modules/.bin/esbuild $(top_srcdir)/%D%/views/main.ts --bundle \
 	  --format=iife $(ESBUILD_FLAGS) --outfile=$@
 
-%D%/dist/hpcview.css: $(PAGE_STYLE) %D%/package-lock.json
+%D%/dist/hpcview.css: $(PAGE_STYLE_IN) %D%/package-lock.json
 	$(AM_V_GEN)$(PAGE_PACKAGES) && $(MKDIR_P) %D%/dist && %D%/node_modules/.bin/esbuild $(top_srcdir)/%D%/style.css $(ESBUILD_FLAGS) \
 	  --outfile=$@
 else

@@ -89,6 +89,13 @@ export function labelOf(model: Model, place: PlaceIx): Label {
   }
 }
 
+/** The name of the nearest scope of one of these kinds, `place` itself included. */
+export function enclosing(model: Model, place: PlaceIx, kinds: readonly number[]): string | null {
+  for (let up = place; up !== NONE; up = model.places.parent[up])
+    if (kinds.includes(model.places.kind[up])) return labelOf(model, up).text;
+  return null;
+}
+
 /** Where a row of a flat table belongs: the procedure around a loop or line, the file of a procedure. */
 export function surroundings(model: Model, place: PlaceIx): string {
   const { places } = model;

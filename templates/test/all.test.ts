@@ -1,10 +1,10 @@
 import { decodeMetric, decodePlaces, fromBase64 } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
-import { columnOf, type Model } from '../model/data';
+import { columnOf, Kind, type Model } from '../model/data';
 import { groupLabel, groupsOf, groupValues, type Level, sortedGroups, Sums } from '../logic/flat';
 import { formatExact, formatPercent, formatScaled, scaleAmong, scaleFor } from '../logic/format';
 import { parseFormula } from '../logic/formula';
-import { describe, labelOf } from '../logic/labels';
+import { describe, enclosing, labelOf } from '../logic/labels';
 import { fileCosts, lineCosts, lineIndex, placesOnLine } from '../logic/lines';
 import { Tables } from '../logic/rows';
 import { matcherFor } from '../logic/search';
@@ -378,6 +378,11 @@ function testLabels(): void {
   equal(labelOf(m, 5), { text: 'loop at x.c:5–9', detail: '', badges: ['1 of 2'] }, 'a loop instance');
   equal(labelOf(m, 7), { text: 'dot', detail: 'inlined at x.c:7', badges: [] }, 'an inlined call');
   equal(labelOf(m, 18).text, 'no source file known', 'no file');
+  equal(
+    [enclosing(m, 20, [Kind.Procedure]), enclosing(m, 20, [Kind.Module]), enclosing(m, 0, [Kind.Module])],
+    ['memset', 'libc', null],
+    'what is around a place',
+  );
   equal(describe(m, 6), 'line: x.c:6\nx.c:6', 'a tooltip');
 }
 

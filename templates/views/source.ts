@@ -3,7 +3,7 @@
 import { type Column, Kind, metricOf, NONE, type SourceFile } from '../model/data';
 import type { SourceLines } from '../model/load';
 import { formatExact, formatPercent, formatScaled, plural } from '../logic/format';
-import { kindName, labelOf, shortName } from '../logic/labels';
+import { enclosing, shortName } from '../logic/labels';
 import { hottestLine, type LineCost, lineCosts } from '../logic/lines';
 import { Memo } from '../logic/rows';
 import { Colouring, languageOf } from '../logic/syntax';
@@ -116,7 +116,9 @@ export class SourcePane {
     const { model, state } = this.app;
     if (state.selected === null || model.places.kind[state.selected] < Kind.File)
       return 'Select a row of the table, or a file, to see its source here.';
-    return `No source is known for this ${kindName(model.places.kind[state.selected])}, “${labelOf(model, state.selected).text}”: its module has no debug information there. Compile with -g; for libraries install their debug symbols.`;
+    const code = enclosing(model, state.selected, [Kind.Procedure]) ?? 'this code';
+    const module = enclosing(model, state.selected, [Kind.Module]) ?? 'its module';
+    return `No source is known for ${code}: ${module} has no debug information there. Compile it with -g; for a library of the system, install its debug symbols.`;
   }
 
   private lineCosts(): Map<number, LineCost> {
