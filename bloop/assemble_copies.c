@@ -93,6 +93,7 @@ void assemble_find_parts(struct assembler *a)
         p->part_of = i;
         if (forest->loops[i].parent == LOOP_NONE)
             continue;
+        a->places.items[forest->loops[i].parent].has_inside = true;
         uint32_t outer = a->places.items[forest->loops[i].parent].part_of;
         const struct loop_place *o = &a->places.items[outer];
         if (o->line && o->inlined == p->inlined && o->file == p->file && tests_condition_of(a, i, outer)) {
@@ -242,11 +243,15 @@ static struct loop_key key_of_loop(struct assembler *a, uint32_t node)
 }
 
 /* Among copies of one loop under one parent: those that calculate with packed numbers are its vector body, the others
-   what is left over. A copy alone is not called anything: packed instructions may come of straight-line code in it. */
+   what is left over. A copy alone is not called anything: packed instructions may come of straight-line code in it. Nor
+   are loops with loops in them: their copies come of unswitching, or are several loops written on one line. */
 static void name_roles(struct assembler *a, const struct loop_key *keys, size_t n)
 {
     enum { SCALAR = 1, PACKED = 2 };
     struct hashmap kinds = {0}; /* parent -> which of the two are under it */
+    for (size_t i = 0; i < n; i++)
+        if (a->places.items[a->nodes.items[keys[i].node].loop].has_inside)
+            return;
     for (size_t i = 0; i < n; i++) {
         const struct scope_node *node = &a->nodes.items[keys[i].node];
         uint32_t *kind = hashmap_put(&kinds, node->parent);

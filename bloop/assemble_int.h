@@ -21,6 +21,7 @@ struct loop_place {
     str_id file;      /* 0: unknown */
     uint32_t line, line_last;
     uint32_t part_of; /* the loop around it that it is only a part of, or itself; see assemble_copies.c */
+    bool has_inside;  /* there are loops in it */
     bool packed;      /* its instructions calculate with several numbers at once; only known where it was asked */
     bool packed_known;
 };

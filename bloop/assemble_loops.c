@@ -530,14 +530,15 @@ static uint32_t step_back_to_keyword(const struct loop_view *v, const struct loo
     return keyword ? keyword : p->line;
 }
 
-/* The control of an OpenMP loop has no line of its own, so that all of the loop seems to be its body. The branch that
-   decides whether there is anything to do for this thread has the directive's. */
+/* The control of an OpenMP loop, the outermost of its region, has no line of its own, so that all of the loop seems to
+   be its body. The branch that decides whether there is anything to do for this thread has the directive's. */
 static uint32_t step_back_to_directive(const struct loop_view *v, const struct loop_place *p)
 {
     enum { FURTHEST = 4 };
     struct assembler *a = v->a;
     uint32_t guard = guard_of(a, v->loop);
-    if (!a->nodes.items[0].scope.outlined || guard == UINT32_MAX || p->inlined != INLINE_NONE)
+    if (!a->nodes.items[0].scope.outlined || a->in->forest->loops[v->loop].parent != LOOP_NONE || guard == UINT32_MAX ||
+        p->inlined != INLINE_NONE)
         return p->line;
     for (uint32_t b = a->in->forest->idom[a->in->forest->loops[v->loop].header];; b = a->in->forest->idom[b]) {
         uint32_t row = row_before(a->debug, a->in->cfg->blocks[b].end - 1);
