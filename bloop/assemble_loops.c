@@ -530,27 +530,6 @@ static uint32_t step_back_to_keyword(const struct loop_view *v, const struct loo
     return keyword ? keyword : p->line;
 }
 
-/* The control of an OpenMP loop, the outermost of its region, has no line of its own, so that all of the loop seems to
-   be its body. The branch that decides whether there is anything to do for this thread has the directive's. */
-static uint32_t step_back_to_directive(const struct loop_view *v, const struct loop_place *p)
-{
-    enum { FURTHEST = 4 };
-    struct assembler *a = v->a;
-    uint32_t guard = guard_of(a, v->loop);
-    if (!a->nodes.items[0].scope.outlined || a->in->forest->loops[v->loop].parent != LOOP_NONE || guard == UINT32_MAX ||
-        p->inlined != INLINE_NONE)
-        return p->line;
-    for (uint32_t b = a->in->forest->idom[a->in->forest->loops[v->loop].header];; b = a->in->forest->idom[b]) {
-        uint32_t row = row_before(a->debug, a->in->cfg->blocks[b].end - 1);
-        if (row == NO_ROW || assemble_file(a, a->debug->rows[row].file) != p->file ||
-            a->debug->rows[row].line == p->line)
-            return p->line; /* what leads to it is of the same line: the `for` itself */
-        uint32_t line = a->debug->rows[row].line;
-        if (b == guard)
-            return line >= a->debug->decl_line && line < p->line && p->line - line <= FURTHEST ? line : p->line;
-    }
-}
-
 static uint32_t find_last_line(const struct loop_view *v, const struct loop_place *p)
 {
     uint32_t last = p->line, line;
@@ -567,6 +546,35 @@ static uint32_t find_last_line(const struct loop_view *v, const struct loop_plac
             last = child->line_last;
     }
     return last;
+}
+
+/* Is the line found that of a `for` or `while`: of an exit, in front of everything else in the loop? */
+static bool has_control_line(const struct loop_view *v, const struct loop_place *p, const struct smallest *s)
+{
+    return p->line == s->exit && s->exit < s->child && s->exit < find_last_line(v, p);
+}
+
+/* The control of an OpenMP loop has no line of its own, so that all of the loop seems to be its body. The branch that
+   decides whether there is anything to do for this thread has the directive's. (So has the guard of a loop in it that
+   was moved outwards; but that one has its own line.) */
+static uint32_t step_back_to_directive(const struct loop_view *v, const struct loop_place *p, const struct smallest *s)
+{
+    enum { FURTHEST = 4 };
+    struct assembler *a = v->a;
+    uint32_t guard = guard_of(a, v->loop);
+    if (!a->nodes.items[0].scope.outlined || guard == UINT32_MAX || p->inlined != INLINE_NONE)
+        return p->line;
+    if (a->in->forest->loops[v->loop].parent != LOOP_NONE && has_control_line(v, p, s))
+        return p->line;
+    for (uint32_t b = a->in->forest->idom[a->in->forest->loops[v->loop].header];; b = a->in->forest->idom[b]) {
+        uint32_t row = row_before(a->debug, a->in->cfg->blocks[b].end - 1);
+        if (row == NO_ROW || assemble_file(a, a->debug->rows[row].file) != p->file ||
+            a->debug->rows[row].line == p->line)
+            return p->line; /* what leads to it is of the same line: the `for` itself */
+        uint32_t line = a->debug->rows[row].line;
+        if (b == guard)
+            return line >= a->debug->decl_line && line < p->line && p->line - line <= FURTHEST ? line : p->line;
+    }
 }
 
 static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first, const uint32_t *next_child)
@@ -591,7 +599,7 @@ static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first,
     struct smallest s = find_smallest(&v, p);
     p->line = choose_line(&s);
     p->line = step_back_to_keyword(&v, p);
-    p->line = step_back_to_directive(&v, p);
+    p->line = step_back_to_directive(&v, p, &s);
     p->line_last = p->line ? find_last_line(&v, p) : 0;
 }
 
