@@ -482,11 +482,18 @@ static int by_key(const void *a, const void *b)
     return x->indirect < y->indirect ? -1 : x->indirect > y->indirect;
 }
 
+static int by_at(const void *a, const void *b)
+{
+    const struct indirect *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
 static bool same_targets(const struct cfg_work *w, const struct indirect *a, const struct indirect *b)
 {
     return a->target_count == b->target_count &&
-           memcmp(w->targets.items + a->target_first, w->targets.items + b->target_first,
-                  a->target_count * sizeof(pos)) == 0;
+           (a->target_first == b->target_first ||
+            memcmp(w->targets.items + a->target_first, w->targets.items + b->target_first,
+                   a->target_count * sizeof(pos)) == 0);
 }
 
 /* Compilers copy the one dispatch of an interpreter or of a switch in a loop to the end of every case. What was one
@@ -503,9 +510,10 @@ static void join_dispatches(struct cfg_work *w)
     for (size_t i = 0; i < w->indirects.count; i++) {
         const struct indirect *in = &w->indirects.items[i];
         if (in->state == INDIRECT_RESOLVED && in->target_count > 1)
-            *vec_push(&sites) = (struct site){
-                hash_bytes(w->targets.items + in->target_first, in->target_count * sizeof(pos), in->target_count),
-                (uint32_t)i};
+            *vec_push(&sites) = (struct site){hash_bytes(w->targets.items + in->target_first,
+                                                         (in->target_count < 64 ? in->target_count : 64) * sizeof(pos),
+                                                         in->target_count),
+                                              (uint32_t)i};
     }
     if (sites.count > 1)
         qsort(sites.items, sites.count, sizeof *sites.items, by_key);
@@ -655,10 +663,15 @@ static uint32_t block_before(const struct cfg_work *w, pos p)
 
 const struct indirect *cfg_indirect_at(const struct cfg_work *w, pos at)
 {
-    for (size_t i = 0, n = w->indirects.count; i < n; i++)
-        if (w->indirects.items[i].at == at)
-            return &w->indirects.items[i];
-    return NULL;
+    size_t lo = 0, hi = w->indirects.count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (w->indirects.items[mid].at < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < w->indirects.count && w->indirects.items[lo].at == at ? &w->indirects.items[lo] : NULL;
 }
 
 /* Where the block that starts at `leader` ends: *term its last instruction if that is one, else NULL and the block runs
@@ -907,8 +920,10 @@ void cfg_build(const struct cfg_input *in, struct cfg *g)
     reach_landing_pads(w);
     explore(w);
     settle_indirect_jumps(w);
-    if (w->indirects.count > 1)
+    if (w->indirects.count > 1) {
         join_dispatches(w);
+        qsort(w->indirects.items, w->indirects.count, sizeof *w->indirects.items, by_at);
+    }
     cfg_sort(w);
     rank_leaders(w);
     collect_pad_edges(w);

@@ -40,6 +40,7 @@ struct call {
 struct indirect {
     pos at;
     uint8_t state;                       /* enum indirect_state */
+    bool shares;                         /* its list of targets is that of another jump */
     uint32_t target_first, target_count; /* into cfg_work.targets; sorted and distinct */
 };
 enum indirect_state { INDIRECT_NEW, INDIRECT_RESOLVED, INDIRECT_TAIL_CALL, INDIRECT_UNKNOWN };

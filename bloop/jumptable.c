@@ -33,6 +33,7 @@
 #define DEPTH_MAX       24    /* operands of operands */
 #define ENTRIES_MAX     65536 /* of one table: larger ones are not made by compilers */
 #define NEIGHBOUR_BYTES 16384 /* of code behind the function that is searched for addresses */
+#define STRIDES_MAX     64    /* pieces of code of equal length in a row */
 #define JOIN_MAX        64    /* ways into a block that are followed */
 
 /* ---- values ------------------------------------------------------------------------------- */
@@ -101,9 +102,12 @@ struct jumptable_work {
     bool guarded_only;         /* in this round tables without a guard wait */
     struct VEC(pos) tentative; /* set in the tentative maps */
     struct VEC(pos) labels;    /* whose address the function takes */
+    uint64_t entries_left;     /* to be read for this function: an ordinary one reads each entry of its tables once */
     unsigned steps;
-    bool searching;        /* in search_constant */
-    struct VEC(pos) found; /* targets of the jump at work */
+    bool have_labels, labels_used;     /* in this round: */
+    uint32_t label_first, label_count; /* into cfg_work.targets */
+    bool searching;                    /* in search_constant */
+    struct VEC(pos) found;             /* targets of the jump at work */
     struct VEC(pos) visited;
     struct VEC(struct height) heights;
 };
@@ -200,7 +204,7 @@ static void list_branch_preds(struct cfg_work *w)
         if (w->terms.items[i].target != POS_NONE)
             *vec_push(&j->preds) = (struct branch_pred){w->terms.items[i].target, w->terms.items[i].at};
     for (size_t i = 0; i < w->indirects.count; i++)
-        for (uint32_t k = 0; k < w->indirects.items[i].target_count; k++)
+        for (uint32_t k = 0; !w->indirects.items[i].shares && k < w->indirects.items[i].target_count; k++)
             *vec_push(&j->preds) = (struct branch_pred){w->targets.items[w->indirects.items[i].target_first + k],
                                                         w->indirects.items[i].at};
     if (j->preds.count > 1)
@@ -878,7 +882,7 @@ static void forget_tentative(struct cfg_work *w)
 
 enum reading { NO_TABLE, TABLE, LATER, FOREIGN_TABLE };
 
-enum entry { ENTRY_NONE, ENTRY_LABEL, ENTRY_HOLE, ENTRY_FOREIGN };
+enum entry { ENTRY_NONE, ENTRY_LABEL, ENTRY_HOLE, ENTRY_ELSEWHERE, ENTRY_FUNCTION };
 
 /* clang gives cases that cannot happen (__builtin_unreachable) the label of an empty block, which often is the last:
  * the end of the function. */
@@ -904,7 +908,10 @@ static enum entry read_target(struct cfg_work *w, const struct form *f, uint64_t
     if (is_end_of_part(w, target))
         return ENTRY_HOLE;
     uint32_t other = function_index_find(&w->index, target);
-    return other != FUNCTION_NONE && w->index.functions[other].begin == target ? ENTRY_FOREIGN : ENTRY_NONE;
+    if (other == FUNCTION_NONE || other == w->in->function)
+        return ENTRY_NONE;
+    /* Into the middle of another function: a stripped binary does not say that this is our cold part. */
+    return w->index.functions[other].begin == target ? ENTRY_FUNCTION : ENTRY_ELSEWHERE;
 }
 
 /* A guarded table may have entries that leave for other functions, or for nowhere. */
@@ -912,17 +919,17 @@ static enum reading read_guarded_table(struct cfg_work *w, const struct form *f,
 {
     struct jumptable_work *j = w->jumptable;
     size_t before = j->found.count;
-    uint64_t counts[4] = {0};
-    for (uint64_t i = 0; i < n; i++) {
+    uint64_t counts[5] = {0};
+    for (uint64_t i = 0; i < n && j->entries_left > 0; i++, j->entries_left--) {
         pos p;
         enum entry e = read_target(w, f, i, &p);
         counts[e]++;
         if (e == ENTRY_LABEL)
             *vec_push(&j->found) = p;
     }
-    if (counts[ENTRY_LABEL] == 0 && counts[ENTRY_FOREIGN] > 0)
+    if (counts[ENTRY_LABEL] == 0 && counts[ENTRY_FUNCTION] > 0)
         return FOREIGN_TABLE;
-    if (counts[ENTRY_LABEL] == 0 || counts[ENTRY_NONE] * 2 > n) {
+    if (counts[ENTRY_LABEL] + counts[ENTRY_ELSEWHERE] == 0 || counts[ENTRY_NONE] * 2 > n) {
         j->found.count = before;
         return NO_TABLE;
     }
@@ -938,7 +945,7 @@ static enum reading read_open_table(struct cfg_work *w, const struct form *f, ui
     vaddr end = next_object(w, f->table);
     uint64_t i;
     enum entry e = ENTRY_NONE;
-    for (i = 0; i < most && f->table + i * (uint64_t)f->step < end; i++) {
+    for (i = 0; i < most && f->table + i * (uint64_t)f->step < end && j->entries_left > 0; i++, j->entries_left--) {
         pos p;
         e = read_target(w, f, i, &p);
         if (e != ENTRY_HOLE && (e != ENTRY_LABEL || !fits(w, p)))
@@ -947,7 +954,7 @@ static enum reading read_open_table(struct cfg_work *w, const struct form *f, ui
             *vec_push(&j->found) = p;
     }
     forget_tentative(w);
-    if (i == 0 && e == ENTRY_FOREIGN && f->size == 8)
+    if (i == 0 && e == ENTRY_FUNCTION && f->size == 8)
         return FOREIGN_TABLE;
     if (i < 2 || j->found.count == before) { /* one entry may be chance */
         j->found.count = before;
@@ -1105,11 +1112,44 @@ static void keep_targets(struct cfg_work *w, struct indirect *in)
     in->target_count = (uint32_t)w->targets.count - in->target_first;
 }
 
+/* All jumps of a round that may go to every label share one list of targets. */
+static void keep_labels(struct cfg_work *w)
+{
+    struct jumptable_work *j = w->jumptable;
+    struct indirect in = {0};
+    list_labels(w);
+    j->found.count = 0;
+    for (size_t i = 0; i < j->labels.count; i++)
+        *vec_push(&j->found) = j->labels.items[i];
+    keep_targets(w, &in);
+    j->label_first = in.target_first;
+    j->label_count = in.target_count;
+    j->have_labels = true;
+}
+
+/* label + scale * number: pieces of code of equal length, as in hand-written memcpy. */
+static enum reading read_stride(struct cfg_work *w, const struct form *f)
+{
+    struct jumptable_work *j = w->jumptable;
+    size_t before = j->found.count;
+    for (uint64_t i = 0; i < STRIDES_MAX && j->entries_left > 0; i++, j->entries_left--) {
+        pos p = plausible(w, f->add + i * (uint64_t)f->scale);
+        if (p == POS_NONE || !fits(w, p))
+            break;
+        *vec_push(&j->found) = p;
+    }
+    forget_tentative(w);
+    return j->found.count > before ? TABLE : NO_TABLE;
+}
+
 /* Forms of the address jumped to, on each way where a join came between the table and the jump. */
 static enum reading follow(struct cfg_work *w, struct form f, unsigned depth)
 {
+    struct jumptable_work *j = w->jumptable;
     if (f.kind == FORM_ENTRY)
         return read_table(w, &f);
+    if (f.kind == FORM_LINEAR && f.scale > 1 && plausible(w, f.add) != POS_NONE)
+        return j->guarded_only ? LATER : read_stride(w, &f);
     if (f.kind != FORM_LINEAR || f.root.defined || f.root.place.slot || f.scale != 1 || f.add != 0 || depth == 0)
         return NO_TABLE;
     struct ways v = ways_into(w, f.root.at);
@@ -1166,16 +1206,13 @@ static void resolve(struct cfg_work *w, struct indirect *in)
     }
     if (j->guarded_only) /* more code may show more labels */
         return;
-    list_labels(w);
-    if (j->labels.count < 2) {
-        in->state = INDIRECT_UNKNOWN;
-        return;
-    }
-    in->state = INDIRECT_RESOLVED;
-    j->found.count = 0;
-    for (size_t i = 0; i < j->labels.count; i++)
-        *vec_push(&j->found) = j->labels.items[i];
-    keep_targets(w, in);
+    if (!j->have_labels)
+        keep_labels(w);
+    in->state = j->label_count >= 2 ? INDIRECT_RESOLVED : INDIRECT_UNKNOWN;
+    in->target_first = j->label_first;
+    in->target_count = j->label_count >= 2 ? j->label_count : 0;
+    in->shares = j->labels_used;
+    j->labels_used = true;
 }
 
 /* First those whose table has a known length: what they lead to helps to tell where the others' tables end. */
@@ -1185,8 +1222,11 @@ bool jumptable_resolve(struct cfg_work *w, bool new_function)
         w->jumptable = mem_calloc(1, sizeof *w->jumptable);
     struct jumptable_work *j = w->jumptable;
     j->round++;
-    if (new_function)
+    j->have_labels = j->labels_used = false;
+    if (new_function) {
         j->have_neighbours = false;
+        j->entries_left = ENTRIES_MAX + 4ull * w->end;
+    }
     list_branch_preds(w);
     list_constants(w);
     bool progress = false;
