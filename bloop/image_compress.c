@@ -8,40 +8,76 @@
 #include <zstd.h>
 #endif
 
-/* zlib packs at most 1032:1; a size beyond that is a lie that would cost memory. */
+/* zlib packs at most 1032:1; a size beyond that is a lie. zstd has no such bound worth having. */
 #define ZLIB_MOST 1040
 
-static bool unpack_zlib(uint8_t *out, uint64_t out_size, const uint8_t *in, uint64_t in_size)
+/* Room is made as bytes come out, not when a header claims them: a few bytes can claim gigabytes. */
+struct output {
+    uint8_t *bytes;
+    uint64_t used, capacity, size; /* size: claimed */
+};
+
+static bool make_room(struct output *o)
+{
+    if (o->used < o->capacity)
+        return true;
+    if (o->capacity == o->size)
+        return false;
+    o->capacity = o->capacity * 2 < o->size ? o->capacity * 2 : o->size;
+    o->bytes = mem_realloc(o->bytes, o->capacity, 1);
+    return true;
+}
+
+static bool unpack_zlib(struct output *o, const uint8_t *in, uint64_t in_size)
 {
     z_stream z = {0};
-    bool ok = false;
+    int status = Z_OK;
     if (inflateInit(&z) != Z_OK)
         return false;
     z.next_in = (Bytef *)in;
-    z.next_out = out;
-    for (;;) { /* zlib counts in 32 bits: feed it piecewise */
-        uint64_t in_left = in_size - (uint64_t)(z.next_in - in), out_left = out_size - (uint64_t)(z.next_out - out);
+    while (status == Z_OK) { /* zlib counts in 32 bits: feed it piecewise */
+        uint64_t in_left = in_size - (uint64_t)(z.next_in - in);
+        bool room = make_room(o);
+        uint64_t out_left = o->capacity - o->used;
         z.avail_in = in_left > 1u << 30 ? 1u << 30 : (uInt)in_left;
         z.avail_out = out_left > 1u << 30 ? 1u << 30 : (uInt)out_left;
-        int status = inflate(&z, Z_NO_FLUSH);
-        if (status == Z_STREAM_END) {
-            ok = (uint64_t)(z.next_out - out) == out_size;
-            break;
-        }
-        if (status != Z_OK)
+        z.next_out = o->bytes + o->used;
+        status = inflate(&z, Z_NO_FLUSH);
+        o->used = (uint64_t)(z.next_out - o->bytes);
+        if (!room && status == Z_OK) /* more comes than was claimed */
             break;
     }
     inflateEnd(&z);
-    return ok;
+    return status == Z_STREAM_END && o->used == o->size;
 }
 
-static bool unpack_zstd(uint8_t *out, uint64_t out_size, const uint8_t *in, uint64_t in_size)
+static bool unpack_zstd(struct output *o, const uint8_t *in, uint64_t in_size)
 {
 #ifdef HAVE_ZSTD
-    size_t n = ZSTD_decompress(out, out_size, in, in_size);
-    return !ZSTD_isError(n) && n == out_size;
+    ZSTD_DStream *z = ZSTD_createDStream();
+    ZSTD_inBuffer from = {in, in_size, 0};
+    size_t status = 1;
+    while (z && from.pos < from.size && make_room(o)) {
+        ZSTD_outBuffer to = {o->bytes, o->capacity, o->used};
+        size_t before = from.pos;
+        status = ZSTD_decompressStream(z, &to, &from);
+        bool stands_still = from.pos == before && to.pos == o->used;
+        o->used = to.pos;
+        if (ZSTD_isError(status) || stands_still)
+            break;
+    }
+    while (z && status != 0 && !ZSTD_isError(status) && from.pos == from.size &&
+           make_room(o)) { /* what is still inside */
+        ZSTD_outBuffer to = {o->bytes, o->capacity, o->used};
+        status = ZSTD_decompressStream(z, &to, &from);
+        if (to.pos == o->used)
+            break;
+        o->used = to.pos;
+    }
+    ZSTD_freeDStream(z);
+    return status == 0 && o->used == o->size;
 #else
-    (void)out, (void)out_size, (void)in, (void)in_size;
+    (void)o, (void)in, (void)in_size;
     return false;
 #endif
 }
@@ -85,12 +121,14 @@ uint8_t *section_decompress(const struct elf_section *s, uint64_t *size, const c
         return NULL;
     }
 #endif
-    uint8_t *out = mem_alloc(*size ? *size : 1);
-    if (!(zstd ? unpack_zstd : unpack_zlib)(out, *size, c.p, packed)) {
+    struct output o = {.size = *size};
+    o.capacity = *size < packed * 16 + 4096 ? *size : packed * 16 + 4096;
+    o.bytes = mem_alloc(o.capacity ? o.capacity : 1);
+    if (!(zstd ? unpack_zstd : unpack_zlib)(&o, c.p, packed)) {
         warnings_add(w, "%s cannot be decompressed: it is damaged; it is left out", what);
-        mem_free(out);
+        mem_free(o.bytes);
         *size = 0;
         return NULL;
     }
-    return out;
+    return o.bytes;
 }

@@ -36,7 +36,8 @@ EXTRA_DIST += \
 	tests/corpus/elf/obj-zlib.o \
 	tests/corpus/elf/pie-gcc4 \
 	tests/corpus/elf/rnglists-damaged \
-	tests/corpus/elf/text
+	tests/corpus/elf/text \
+	tests/corpus/elf/zstd-claims-4-gigabytes
 
 # decoders, cfg.c, loops.c
 %C%_libbloop_a_SOURCES += \
