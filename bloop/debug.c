@@ -32,8 +32,8 @@ struct procedure_list VEC(struct procedure_range);
 /* A namespace, module, class or (Fortran) procedure that holds the entries [begin, end). */
 struct enclosing {
     uint64_t begin, end;
-    const char *name;
-    uint32_t parent; /* index, or UINT32_MAX */
+    const char *name; /* NULL: not read yet, most never are */
+    uint32_t parent;  /* index, or UINT32_MAX */
 };
 struct enclosing_list VEC(struct enclosing);
 
@@ -328,12 +328,11 @@ static void index_procedure(struct index_walk *k, const struct die_info *info)
             (struct procedure_range){k->ranges.items[i].begin, k->ranges.items[i].end, info->offset};
 }
 
-static void open_scope(struct index_walk *k, const struct die_info *info, const char *unnamed)
+static void open_scope(struct index_walk *k, uint64_t offset)
 {
-    uint32_t index = (uint32_t)k->t->enclosing.count,
-             parent = k->open.count ? k->open.items[k->open.count - 1].index : UINT32_MAX;
-    *vec_push(&k->t->enclosing) =
-        (struct enclosing){info->offset, UINT64_MAX, info->name ? info->name : unnamed, parent};
+    uint32_t index = (uint32_t)k->t->enclosing.count;
+    uint32_t parent = k->open.count ? k->open.items[k->open.count - 1].index : UINT32_MAX;
+    *vec_push(&k->t->enclosing) = (struct enclosing){offset, UINT64_MAX, NULL, parent};
     *vec_push(&k->open) = (struct open_scope){index, k->walk.depth};
 }
 
@@ -345,32 +344,28 @@ static void close_scopes(struct index_walk *k, uint64_t offset, size_t depth)
 }
 
 /* Notes the entry the walk stands at; true: look at what is below it. */
-static bool index_entry(struct index_walk *k, Dwarf_Die die)
+static bool index_entry(struct index_walk *k, const struct die_level *at)
 {
     struct unit_tables *t = k->t;
     struct die_info info;
-    switch (die_tag(die)) {
+    switch (die_tag(at->die)) {
     case DW_TAG_namespace:
     case DW_TAG_module:
-        die_read(t->file, die, &info);
-        open_scope(k, &info, "(anonymous namespace)");
+        open_scope(k, at->offset);
         return true;
     case DW_TAG_class_type:
     case DW_TAG_structure_type:
     case DW_TAG_union_type:
     case DW_TAG_interface_type:
-        if (t->language == DW_LANG_C89 || t->language == DW_LANG_C || t->language == DW_LANG_C99 ||
-            t->language == 0x1d /* C11 */)
-            return false;
-        die_read(t->file, die, &info);
-        open_scope(k, &info, "(unnamed class)");
+        open_scope(k, at->offset);
         return t->whole;
     case DW_TAG_subprogram:
-        die_read(t->file, die, &info);
-        if (!info.declaration)
+        if (die_has_code(at->die)) {
+            die_read(t->file, at->die, &info);
             index_procedure(k, &info);
-        if (fortran(t->language) && info.name)
-            open_scope(k, &info, "");
+        }
+        if (fortran(t->language))
+            open_scope(k, at->offset);
         return t->whole || fortran(t->language);
     case DW_TAG_lexical_block:
     case DW_TAG_inlined_subroutine:
@@ -392,7 +387,7 @@ static void index_unit(struct debug *d, struct unit_tables *t, bool whole)
     while (at) {
         const struct die_level *level = &k.walk.levels[k.walk.depth - 1];
         close_scopes(&k, level->offset, k.walk.depth);
-        at = (index_entry(&k, level->die) && die_walk_into(&k.walk)) || die_walk_next(&k.walk, &up);
+        at = (index_entry(&k, level) && die_walk_into(&k.walk)) || die_walk_next(&k.walk, &up);
     }
     if (root) {
         die_walk_end(&k.walk);
@@ -400,7 +395,11 @@ static void index_unit(struct debug *d, struct unit_tables *t, bool whole)
     }
     vec_release(&k.open);
     vec_release(&k.ranges);
-    sort_items(t->procedures.items, t->procedures.count, sizeof *t->procedures.items, by_procedure);
+    bool sorted = true;
+    for (size_t i = 1; i < t->procedures.count && sorted; i++)
+        sorted = by_procedure(&t->procedures.items[i - 1], &t->procedures.items[i]) <= 0;
+    if (!sorted)
+        sort_items(t->procedures.items, t->procedures.count, sizeof *t->procedures.items, by_procedure);
 }
 
 /* ---- split units ---- */
@@ -575,7 +574,8 @@ static void open_split(struct debug *d, struct unit_tables *t)
         t->base.rnglists_base = t->parts.rnglists;
 }
 
-static void load_tables(struct debug *d, uint32_t unit, struct unit_tables *t)
+/* With `rows` false only to see which procedures the unit has. */
+static void load_tables(struct debug *d, uint32_t unit, bool rows, struct unit_tables *t)
 {
     *t = (struct unit_tables){.unit = unit, .loaded = true, .file = d->main, .root = d->units.items[unit].die};
     if (!read_unit(d, unit, &t->info, &t->base)) {
@@ -583,7 +583,7 @@ static void load_tables(struct debug *d, uint32_t unit, struct unit_tables *t)
         t->lines.comp_dir = "";
         return;
     }
-    line_table_read(d->main, d->image, &t->info, true, &t->lines);
+    line_table_read(d->main, d->image, &t->info, rows, &t->lines);
     t->language = t->info.language;
     t->parts = (struct package_parts){NO_OFFSET, NO_OFFSET};
     if (t->info.dwo_name)
@@ -606,12 +606,29 @@ static struct unit_tables *tables_of(struct debug *d, uint32_t unit)
             oldest = t;
     }
     release_tables(oldest);
-    load_tables(d, unit, oldest);
+    load_tables(d, unit, true, oldest);
     oldest->last_use = ++d->clock;
     return oldest;
 }
 
 /* ---- names ---- */
+
+static const char *enclosing_name(const struct unit_tables *t, struct enclosing *e)
+{
+    if (e->name)
+        return e->name;
+    struct die_info info = {0};
+    Dwarf_Die die = dwarf_die_at(t->file, e->begin);
+    if (die) {
+        die_read(t->file, die, &info);
+        dwarf_dealloc_die(die);
+    }
+    e->name = info.name                       ? info.name
+              : info.tag == DW_TAG_namespace  ? "(anonymous namespace)"
+              : info.tag == DW_TAG_subprogram ? ""
+                                              : "(unnamed class)";
+    return e->name;
+}
 
 /* "outer::inner::" of what encloses the entry at `offset`. */
 static void add_enclosing(const struct unit_tables *t, uint64_t offset, struct buf *out)
@@ -633,8 +650,9 @@ static void add_enclosing(const struct unit_tables *t, uint64_t offset, struct b
         i = e->parent;
     }
     while (n) {
-        buf_str(out, t->enclosing.items[chain[--n]].name);
-        buf_str(out, "::");
+        const char *name = enclosing_name(t, &t->enclosing.items[chain[--n]]);
+        buf_str(out, name);
+        buf_str(out, *name ? "::" : "");
     }
 }
 
@@ -1049,9 +1067,11 @@ static void span_the_rest(struct debug *d)
     for (uint32_t i = 0; i < d->units.count; i++) {
         if (d->units.items[i].spanned)
             continue;
-        const struct unit_tables *t = tables_of(d, i);
-        for (size_t p = 0; p < t->procedures.count; p++)
-            add_span(d, t->procedures.items[p].begin, t->procedures.items[p].end, i);
+        struct unit_tables t;
+        load_tables(d, i, false, &t);
+        for (size_t p = 0; p < t.procedures.count; p++)
+            add_span(d, t.procedures.items[p].begin, t.procedures.items[p].end, i);
+        release_tables(&t);
         d->units.items[i].spanned = true;
     }
     d->all_spanned = true;
@@ -1088,8 +1108,10 @@ int debug_function_at(struct debug *d, vaddr entry, const struct addr_range *par
 void debug_entries(struct debug *d, struct vaddr_list *entries)
 {
     for (uint32_t i = 0; i < d->units.count; i++) {
-        const struct unit_tables *t = tables_of(d, i);
-        for (size_t p = 0; p < t->procedures.count; p++)
-            *vec_push(entries) = t->procedures.items[p].begin;
+        struct unit_tables t;
+        load_tables(d, i, false, &t);
+        for (size_t p = 0; p < t.procedures.count; p++)
+            *vec_push(entries) = t.procedures.items[p].begin;
+        release_tables(&t);
     }
 }

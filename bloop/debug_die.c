@@ -291,6 +291,14 @@ static struct cursor section_cursor(struct elf_file *f, const char *name, uint64
     return cursor_make(s->data + offset, s->data_size - offset);
 }
 
+bool die_has_code(Dwarf_Die die)
+{
+    Dwarf_Bool has = 0;
+    Dwarf_Error e = NULL;
+    return (dwarf_hasattr(die, DW_AT_low_pc, &has, &e) == DW_DLV_OK && has) ||
+           (dwarf_hasattr(die, AT_ranges, &has, &e) == DW_DLV_OK && has);
+}
+
 static void drop_error(struct dwarf_file *f, Dwarf_Error *e)
 {
     if (*e)
@@ -732,7 +740,7 @@ static bool push(struct die_walk *w, Dwarf_Die die, uint64_t after)
 
 bool die_walk_begin(struct die_walk *w, struct dwarf_file *f, Dwarf_Die parent)
 {
-    *w = (struct die_walk){.file = f, .levels = mem_calloc(LIMIT_DWARF_DEPTH, sizeof *w->levels)};
+    *w = (struct die_walk){.file = f, .levels = mem_alloc(LIMIT_DWARF_DEPTH * sizeof *w->levels)};
     return push(w, child_of(f, parent), die_offset(parent));
 }
 

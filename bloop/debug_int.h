@@ -64,7 +64,8 @@ void dwarf_complain(struct dwarf_file *, uint64_t offset, Dwarf_Error);
 /* The entry at an offset, or NULL. Free with dwarf_dealloc_die. */
 Dwarf_Die dwarf_die_at(struct dwarf_file *, uint64_t offset);
 void die_read(struct dwarf_file *, Dwarf_Die, struct die_info *);
-/* Only what is needed to see whether the entry is code, and to get on. */
+/* Cheap ones, which look at no values. */
+bool die_has_code(Dwarf_Die); /* has it addresses? */
 uint64_t die_offset(Dwarf_Die);
 unsigned die_tag(Dwarf_Die);
 void unit_base_set(struct unit_base *, struct dwarf_file *, Dwarf_Die, const struct die_info *);

@@ -99,7 +99,7 @@ const char *demangle_short(struct arena *a, const char *full)
     const char *name = full, *params = NULL, *clone = strstr(full, " [clone "), *s = full;
     size_t depth = 0;
     while (*s && s != clone) {
-        if (strncmp(s, "operator", 8) == 0 && (s == full || !name_char(s[-1]))) {
+        if (*s == 'o' && strncmp(s, "operator", 8) == 0 && (s == full || !name_char(s[-1]))) {
             const char *after = skip_operator(s);
             if (depth == 0 && *after == ' ') { /* conversion: "operator unsigned int()": its blanks are part of it */
                 while (*after && *after != '(')
