@@ -575,6 +575,8 @@ void correlate_place(struct correlation *c, const struct config *config, const s
         progress_report(progress, "analysing modules", from, n);
         ask_structure(c, module, order + from, to - from, source, warnings);
         place_module(c, config, module, order + from, to - from);
+        scope_tree_free(c->modules.items[module].tree);
+        c->modules.items[module].tree = NULL;
     }
     progress_report(progress, "analysing modules", n, n);
     mem_free(order);

@@ -401,8 +401,8 @@ void experiment_warn_sources(const struct experiment *e, struct warnings *warnin
             continue;
         char share[32];
         warnings_add(warnings,
-                     "the text of %zu source file%s with %s of %s, %s first, is not on this machine or elsewhere now; "
-                     "-I says where",
+                     "the text of %zu source file%s with %s of %s, %s first, was not found on this machine; -I or "
+                     "--replace says where it is",
                      files, files == 1 ? "" : "s", percent_text(share, sizeof share, cost, total),
                      strtab_get(e->strings, e->metrics[m].name), strtab_get(e->strings, e->files[worst].name));
         return;
@@ -528,8 +528,13 @@ double experiment_compute(const struct experiment *e, size_t metric, const doubl
     return value;
 }
 
-static void take_columns(struct experiment *e, const struct columns *columns)
+static int take_columns(struct experiment *e, const struct columns *columns, struct err *err)
 {
+    if (columns->list.count * e->place_count > LIMIT_EXPERIMENT_VALUES)
+        return err_set(
+            err, ERR_LIMIT,
+            "%zu columns at %zu places are more than %u values (LIMIT_EXPERIMENT_VALUES); choose fewer columns",
+            columns->list.count, e->place_count, LIMIT_EXPERIMENT_VALUES);
     e->metric_count = columns->list.count;
     e->metrics = mem_calloc(e->metric_count + 1, sizeof *e->metrics);
     for (size_t i = 0; i < e->metric_count; i++) {
@@ -540,6 +545,7 @@ static void take_columns(struct experiment *e, const struct columns *columns)
     keep_formulas(e, columns);
     e->inclusive = mem_calloc(e->metric_count * e->place_count + 1, sizeof *e->inclusive);
     e->exclusive = mem_calloc(e->metric_count * e->place_count + 1, sizeof *e->exclusive);
+    return 0;
 }
 
 int experiment_from(const struct config *config, const struct input *inputs, size_t input_count,
@@ -566,8 +572,9 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         c.places.items[0].name = c.places.items[0].full_name = e->title;
         uint32_t *file_rank = order_files(&c, e);
         place_ix *new_of = order_places(&c, file_rank, e);
-        take_columns(e, &columns);
-        status = sum_measured(e, &c, &columns, new_of, err);
+        status = take_columns(e, &columns, err);
+        if (status == 0)
+            status = sum_measured(e, &c, &columns, new_of, err);
         if (status == 0) {
             compute_formulas(e, &columns);
             warn_shares(e, &c, &columns, warnings);

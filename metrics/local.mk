@@ -4,8 +4,8 @@ noinst_LIBRARIES += %D%/libmetrics.a
 	%D%/expr.c %D%/config.c %D%/config_hpcview3.c %D%/config_write.c %D%/mathml.c %D%/columns.c %D%/correlate.c \
 	%D%/structure.c %D%/sources.c %D%/experiment.c %D%/print.c
 
-check_PROGRAMS += %D%/expr_test %D%/config_test %D%/experiment_test %D%/expr_fuzz %D%/config_fuzz
-TESTS += %D%/expr_test %D%/config_test %D%/experiment_test
+check_PROGRAMS += %D%/expr_test %D%/config_test %D%/experiment_test %D%/sources_test %D%/expr_fuzz %D%/config_fuzz
+TESTS += %D%/expr_test %D%/config_test %D%/experiment_test %D%/sources_test
 FUZZERS += %D%/expr_fuzz %D%/config_fuzz
 %C%_expr_test_SOURCES = %D%/expr_test.c tests/tap.h
 %C%_expr_test_LDADD = $(ROOM_LDADD)
@@ -13,6 +13,8 @@ FUZZERS += %D%/expr_fuzz %D%/config_fuzz
 %C%_config_test_LDADD = $(ROOM_LDADD)
 %C%_experiment_test_SOURCES = %D%/experiment_test.c tests/tap.h
 %C%_experiment_test_LDADD = $(ROOM_LDADD)
+%C%_sources_test_SOURCES = %D%/sources_test.c tests/tap.h
+%C%_sources_test_LDADD = $(ROOM_LDADD)
 %C%_expr_fuzz_SOURCES = %D%/expr_fuzz.c
 %C%_expr_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_expr_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)

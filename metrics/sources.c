@@ -68,7 +68,8 @@ static void make_unique(struct strtab *strings, const char *const *paths, str_id
             if (components[i] == 0) /* begin with one more than the name shows now */
                 for (const char *c = strtab_get(strings, names[i]); c; c = strchr(c + 1, '/'))
                     components[i]++;
-            components[i]++;
+            /* one more, but in bounds for paths of a thousand components that differ in the first */
+            components[i] += components[i] < 16 ? 1 : components[i] / 4;
             str_id longer = strtab_add(strings, tail(paths[i], components[i]));
             again = again || longer != names[i];
             names[i] = longer;
@@ -365,17 +366,32 @@ static char *find_below_paths(struct finder *f, const char *path)
     return found;
 }
 
+/* No program was compiled from there, but a made-up name in debug information would bring its text into a database that
+   is passed on; and some files below /proc never end. */
+static bool never_source(const char *path)
+{
+    static const char *const folders[] = {"/proc/", "/sys/", "/dev/", "/run/", "/etc/"};
+    char *normal = path_normal(path);
+    bool never = false;
+    for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+        never = never || str_starts(normal, folders[i]);
+    mem_free(normal);
+    return never;
+}
+
 static char *find_one(struct finder *f, const char *raw)
 {
     char *found = NULL;
+    if (never_source(raw))
+        return NULL;
     if (raw[0] == '/' && readable_file(raw))
         return mem_strdup(raw);
     char *replaced = config_replaced(f->config, raw);
-    if (strcmp(replaced, raw) != 0 && readable_file(replaced))
+    if (strcmp(replaced, raw) != 0 && !never_source(replaced) && readable_file(replaced))
         return replaced;
     for (size_t i = 0; !found && raw[0] != '/' && i < f->working_dirs.count; i++) {
         char *candidate = path_join(f->working_dirs.items[i], raw);
-        if (readable_file(candidate))
+        if (!never_source(candidate) && readable_file(candidate))
             found = candidate;
         else
             mem_free(candidate);
