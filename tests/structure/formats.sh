@@ -19,7 +19,7 @@ for binary in inline.so stripped.so /bin/ls "$hpcview"; do
         skip "$name: XML is valid by structure.rng" "no xmllint"
     fi
     if command -v jing >/dev/null; then
-        check "$name: jing says so too" jing "$schema" "$name.xml" >"$scratch/out"
+        check "$name: jing says so too" sh -c 'exec jing "$1" "$2" >/dev/null' - "$schema" "$name.xml"
     else
         skip "$name: jing says so too" "no jing"
     fi
