@@ -541,7 +541,8 @@ static void emit(struct assembler *a)
     vec_reserve(&a->order, n);
     for (uint32_t i = 1; i < n; i++)
         *vec_push(&a->order) = i;
-    qsort_r(a->order.items, a->order.count, sizeof *a->order.items, by_parent_then_address, a);
+    if (a->order.count > 1)
+        qsort_r(a->order.items, a->order.count, sizeof *a->order.items, by_parent_then_address, a);
     uint32_t at = 0;
     for (uint32_t parent = 0; parent < n; parent++) {
         first[parent] = at;

@@ -96,6 +96,8 @@ static const char *base_name(struct assembler *a, const char *symbol, size_t len
 {
     const struct debug_function *debug = a->debug;
     const char *base = arena_strndup(a->names, symbol, len);
+    if (outlined && !len)
+        return base; /* clang's ".omp_outlined." is no name */
     const char *full = demangle_full(a->names, base);
     if (strcmp(full, base) != 0)
         return full;
@@ -122,6 +124,27 @@ static const char *undo_module(struct assembler *a, const char *name)
     return arena_printf(a->names, "%.*s::%s", (int)(mod - name - 2), name + 2, mod + 5);
 }
 
+bool assemble_is_orphan_region(const struct function *f)
+{
+    struct symbol_parts parts = take_apart(f->link_name);
+    return parts.outlined && parts.base_len == 0;
+}
+
+/* The base name of the procedure that an orphan region is from, "" where it was not found. */
+static const char *name_of_origin(struct assembler *a)
+{
+    uint32_t origin = a->in->outlined_from;
+    const struct debug_function *own = a->debug;
+    if (origin == FUNCTION_NONE)
+        return "";
+    const char *symbol = a->in->functions->functions[origin].link_name;
+    struct symbol_parts parts = take_apart(symbol);
+    a->debug = a->in->outlined_from_debug;
+    const char *name = undo_module(a, base_name(a, symbol, parts.base_len, parts.outlined));
+    a->debug = own;
+    return name;
+}
+
 void assemble_name_procedure(struct assembler *a, struct scope *s)
 {
     const struct function *f = &a->in->functions->functions[a->in->function];
@@ -135,6 +158,8 @@ void assemble_name_procedure(struct assembler *a, struct scope *s)
     }
     struct symbol_parts parts = take_apart(symbol);
     const char *base = undo_module(a, base_name(a, symbol, parts.base_len, parts.outlined));
+    if (parts.outlined && !*base)
+        base = name_of_origin(a);
     const char *brief = demangle_short(a->names, base);
     s->link_name = strtab_add(strings, symbol);
     s->outlined = parts.outlined;
@@ -163,6 +188,8 @@ static void name_callee(struct assembler *a, const struct inline_call *call, str
         if (strcmp(full, call->link_name) != 0)
             name = full;
     }
+    if (str_starts(name, ".omp_outlined")) /* clang's region is a frame around the region proper */
+        name = "[OpenMP region]";
     if (!*name)
         name = call->link_name[0] ? call->link_name : "(unnamed)";
     s->name = strtab_add(strings, name);

@@ -209,7 +209,8 @@ static void test_drawing(const struct drawing *c)
     read_rows(c->rows ? c->rows : "", &d);
     read_inlines(c->inlines, &d);
     loops_find(&cfg, &forest);
-    const struct assemble_input in = {image, &table, 0, &part, 1, &cfg, &forest, c->rows ? &d : NULL};
+    const struct assemble_input in = {image,         &table, 0, &part, 1, &cfg, &forest, c->rows ? &d : NULL,
+                                      FUNCTION_NONE, NULL};
     assemble_function(a, &in, &out);
     put(&text, &out);
     if (!tap_result(strcmp(text.bytes, c->want) == 0, c->name, __FILE__, __LINE__))
@@ -269,7 +270,8 @@ static void test_names(void)
         struct debug_function d = {
             .name = names[i].debug_name, .link_name = "", .comp_dir = "", .language = names[i].language};
         struct function_scopes out = {0};
-        const struct assemble_input in = {image, &table, 0, &part, 1, &cfg, &forest, d.name ? &d : NULL};
+        const struct assemble_input in = {image,         &table, 0, &part, 1, &cfg, &forest, d.name ? &d : NULL,
+                                          FUNCTION_NONE, NULL};
         assemble_function(a, &in, &out);
         const struct scope *s = &out.scopes.items[0];
         CHECK_STR(strtab_get(out.strings, s->name), names[i].name);

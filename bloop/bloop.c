@@ -260,6 +260,41 @@ static void keep_new_calls(const struct job *job, struct vaddr_list *calls, size
     calls->count = kept;
 }
 
+static uint32_t last_line_of(const struct debug_function *d, uint32_t file)
+{
+    uint32_t last = 0;
+    for (size_t i = 0; i < d->row_count; i++)
+        if (d->rows[i].line > last && d->rows[i].file < d->file_count && file < d->file_count &&
+            strcmp(d->files[d->rows[i].file], d->files[file]) == 0)
+            last = d->rows[i].line;
+    return last;
+}
+
+/* clang before 17 puts a region behind the procedure it is from, under a name that says nothing of it: the closest
+   procedure in front that has the region's line inside. */
+static uint32_t find_outlined_from(const struct bloop_binary *b, struct worker *w, uint32_t region,
+                                   const struct debug_function *debug, struct debug_function *origin)
+{
+    enum { FURTHEST = 32 };
+    const struct function *f = b->functions->functions;
+    struct range_list parts = {0};
+    uint32_t found = FUNCTION_NONE;
+    if (!debug || debug->decl_file >= debug->file_count)
+        return FUNCTION_NONE;
+    for (uint32_t i = region; i-- > 0 && region - i <= FURTHEST && found == FUNCTION_NONE;) {
+        if (f[i].part_of != FUNCTION_NONE || f[i].plt || str_starts(f[i].link_name, ".omp"))
+            continue;
+        collect_parts(b, i, &parts);
+        if (debug_function_at(w->debug, f[i].begin, parts.items, parts.count, w->arena, origin) == 1 &&
+            origin->decl_file < origin->file_count &&
+            strcmp(origin->files[origin->decl_file], debug->files[debug->decl_file]) == 0 &&
+            origin->decl_line <= debug->decl_line && debug->decl_line <= last_line_of(origin, origin->decl_file))
+            found = i;
+    }
+    vec_release(&parts);
+    return found;
+}
+
 static void do_function(struct job *job, struct worker *w, struct chunk *c, uint32_t function)
 {
     struct bloop_binary *b = job->binary;
@@ -281,6 +316,10 @@ static void do_function(struct job *job, struct worker *w, struct chunk *c, uint
     }
     bool known = w->debug && debug_function_at(w->debug, b->functions->functions[function].begin, w->ranges.items,
                                                w->ranges.count, w->arena, &debug) == 1;
+    struct debug_function origin;
+    uint32_t from = FUNCTION_NONE;
+    if (known && assemble_is_orphan_region(&b->functions->functions[function]))
+        from = find_outlined_from(b, w, function, &debug, &origin);
     const struct assemble_input in = {.image = b->image,
                                       .functions = b->functions,
                                       .function = function,
@@ -288,7 +327,9 @@ static void do_function(struct job *job, struct worker *w, struct chunk *c, uint
                                       .part_count = w->ranges.count,
                                       .cfg = &w->cfg,
                                       .forest = &w->forest,
-                                      .debug = known ? &debug : NULL};
+                                      .debug = known ? &debug : NULL,
+                                      .outlined_from = from,
+                                      .outlined_from_debug = from == FUNCTION_NONE ? NULL : &origin};
     assemble_function(w->assembler, &in, &c->scopes);
     count_function(w, &c->stats);
     keep_new_calls(job, &c->calls, calls_before);
@@ -465,7 +506,8 @@ static void copy_proc(struct scope_tree *t, const struct function_scopes *f, id_
         str_id *ids[] = {&s.name, &s.short_name, &s.link_name, &s.origin, &s.file, &s.call_file};
         for (size_t k = 0; k < ARRAY_SIZE(ids); k++)
             *ids[k] = map_string(t, f, map, *ids[k]);
-        memcpy(t->ranges + t->range_count, f->ranges.items + s.range_first, s.range_count * sizeof *t->ranges);
+        if (s.range_count)
+            memcpy(t->ranges + t->range_count, f->ranges.items + s.range_first, s.range_count * sizeof *t->ranges);
         s.range_first = (uint32_t)t->range_count;
         t->range_count += s.range_count;
         s.parent = i == p->first ? file : s.parent + shift;

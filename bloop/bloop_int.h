@@ -286,11 +286,16 @@ struct assemble_input {
     const struct cfg *cfg;
     const struct loop_forest *forest;
     const struct debug_function *debug; /* NULL: none */
+    /* Of an outlined region whose symbol does not name the procedure it is from (clang before 17): that one, else FUNCTION_NONE. */
+    uint32_t outlined_from;
+    const struct debug_function *outlined_from_debug;
 };
 /* Working memory, kept from one function to the next; one per thread. */
 struct assembler;
 struct assembler *assembler_create(void);
 void assembler_free(struct assembler *);
+/* Is it a region cut out of a procedure that its symbol does not name? */
+bool assemble_is_orphan_region(const struct function *);
 /* Appends the function's scopes. */
 void assemble_function(struct assembler *, const struct assemble_input *, struct function_scopes *);
 

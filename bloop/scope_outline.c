@@ -84,7 +84,7 @@ static void put_scope(struct outline *o, const struct scope *s)
     case SCOPE_PROC:
         outfile_printf(o->out, "%s", text(o, s->name));
         put_lines(o, s);
-        if (s->outlined)
+        if (s->outlined && s->origin)
             outfile_printf(o->out, "  outlined from %s", text(o, s->origin));
         put_extent(o, s);
         break;

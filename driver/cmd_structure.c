@@ -118,6 +118,20 @@ static int structure_of_binary(struct session *s, const char *path, struct scope
     return status;
 }
 
+/* Say once what the whole result lacks. */
+static void warn_of_missing_lines(struct session *s, const char *path, const struct scope_tree *tree)
+{
+    bool procedures = false;
+    for (size_t i = 0; i < tree->scope_count; i++) {
+        procedures |= tree->scopes[i].kind == SCOPE_PROC;
+        if (tree->scopes[i].kind == SCOPE_FILE && tree->scopes[i].name)
+            return;
+    }
+    if (procedures)
+        warnings_add(s->warnings, "%s has no line table: procedures and loops are shown without source files and lines",
+                     path);
+}
+
 static int write_tree(struct scope_tree *tree, enum scope_format format, struct err *err)
 {
     struct outfile *out;
@@ -141,6 +155,8 @@ static int run(struct session *s, int argc, char **argv)
         return -1;
     int status = is_xml(argv[0]) ? scope_tree_read(argv[0], &tree, s->warnings, &s->err)
                                  : structure_of_binary(s, argv[0], &tree);
+    if (status == 0)
+        warn_of_missing_lines(s, argv[0], tree);
     if (status == 0)
         status = write_tree(tree, format, &s->err);
     scope_tree_free(tree);
