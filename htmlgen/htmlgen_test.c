@@ -269,11 +269,13 @@ static void test_unreadable_source(void)
 static void test_empty(void)
 {
     struct err err = {0};
-    struct experiment e = {.strings = strtab_create()};
-    char *db = in_folder("empty");
-    CHECK_INT(htmlgen_write(&e, db, NULL, NULL, &err), 0);
-    mem_free(db);
-    strtab_free(e.strings);
+    for (int with_program = 0; with_program < 2; with_program++) {
+        struct experiment *e = sample_empty(with_program);
+        char *db = in_folder("empty");
+        CHECK_INT(htmlgen_write(e, db, NULL, NULL, &err), 0);
+        mem_free(db);
+        sample_free(e);
+    }
 }
 
 int main(void)

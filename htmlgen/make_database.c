@@ -11,6 +11,8 @@ static struct experiment *make(int argc, char **argv)
         return sample_heat(argv[2]);
     if (strcmp(argv[1], "hostile") == 0)
         return sample_hostile(argv[2]);
+    if (strcmp(argv[1], "unmeasured") == 0 || strcmp(argv[1], "empty") == 0)
+        return sample_empty(strcmp(argv[1], "unmeasured") == 0);
     if (strcmp(argv[1], "large") == 0 && argc > 5)
         return sample_large(strtoul(argv[4], NULL, 10), strtoul(argv[5], NULL, 10));
     return NULL;
@@ -22,7 +24,8 @@ int main(int argc, char **argv)
     struct err err = {0};
     struct experiment *e = argc > 3 ? make(argc, argv) : NULL;
     if (!e) {
-        fprintf(stderr, "usage: make_database heat|hostile|large SOURCE_DIR OUT [PLACES METRICS] [--single-file]\n");
+        fprintf(stderr, "usage: make_database heat|hostile|unmeasured|empty|large SOURCE_DIR OUT [PLACES METRICS] "
+                        "[--single-file]\n");
         return 2;
     }
     opts.single_file = strcmp(argv[argc - 1], "--single-file") == 0;

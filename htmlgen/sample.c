@@ -461,3 +461,15 @@ struct experiment *sample_large(size_t places, size_t metrics)
     }
     return maker_finish(&m, SIZE_MAX);
 }
+
+/* ---- empty ---- */
+
+struct experiment *sample_empty(bool with_program)
+{
+    struct maker m = maker_begin("nothing");
+    if (with_program) {
+        add_metric(&m, "T", "T", "ns", "");
+        add(&m, PLACE_PROGRAM, PLACE_NONE, "nothing", SOURCE_NONE, 0, 0);
+    }
+    return maker_finish(&m, SIZE_MAX);
+}

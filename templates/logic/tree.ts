@@ -94,7 +94,7 @@ export function visibleRows(
   marks: Uint8Array | null,
 ): TreeRows {
   const rows: TreeRows = { place: [], depth: [], expanded: [], hasChildren: [] };
-  if (marks && !marks[0]) return rows;
+  if (children.start.length === 1 || (marks && !marks[0])) return rows; // no places, or none that matches
   const stack: { of: Uint32Array; at: number }[] = [{ of: Uint32Array.of(0), at: 0 }];
   while (stack.length) {
     const top = stack[stack.length - 1];

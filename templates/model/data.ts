@@ -102,7 +102,11 @@ export const columnOf = (metric: MetricIx, exclusive: boolean): Column => metric
 export const metricOf = (column: Column): MetricIx => column >> 1;
 export const isExclusive = (column: Column): boolean => (column & 1) === 1;
 
+const NOTHING = new Float64Array(0);
+
+/** Values by place; where the database has no metrics at all, of nothing. */
 export function columnValues(model: Model, column: Column): Float64Array {
   const values = model.values[metricOf(column)];
+  if (!values) return NOTHING;
   return isExclusive(column) && values.exclusive ? values.exclusive : values.inclusive;
 }

@@ -149,6 +149,14 @@ function testTree(): void {
   equal(subtree(children, 3, 2).length, 2, 'within the limit');
 }
 
+function testNothing(): void {
+  const bare = model('program p', []);
+  equal(outline(bare, [0], null), '  p', 'a program in which nothing was measured');
+  equal(hotPath(bare, childrenOf(bare.places), A, 0), [0], 'its hot path');
+  equal(flat(bare, 'line', true, null), '', 'its lines');
+  equal(outline(model('', []), [0], null), '', 'no places at all');
+}
+
 function testFlat(): void {
   const m = heat();
   equal(
@@ -560,6 +568,7 @@ function testHead(): void {
 }
 
 testTree();
+testNothing();
 testFlat();
 testLines();
 testFormulas();

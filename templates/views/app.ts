@@ -1,6 +1,6 @@
 // What the panes share: the model, the state, and the handful of things a user does that touch more than one pane.
 
-import { type Column, columnOf, metricOf, type Model, type PlaceIx } from '../model/data';
+import { type Column, columnOf, columnValues, metricOf, type Model, type PlaceIx } from '../model/data';
 import { SourceTexts } from '../model/load';
 import { type LineIndex, lineIndex, placesOnLine } from '../logic/lines';
 import { Memo, type Table, Tables } from '../logic/rows';
@@ -83,7 +83,7 @@ export class App {
   }
 
   total(column: Column): number {
-    return this.model.values[metricOf(column)].inclusive[0];
+    return columnValues(this.model, column & ~1)[0] ?? NaN;
   }
 
   /** For a column of the current table. */
@@ -122,6 +122,7 @@ export class App {
   // ---- what users do ----
 
   select(place: PlaceIx, passing = false): void {
+    if (place >= this.model.places.count) return; // an empty database has not even a root
     this.store.dispatch({
       type: 'select',
       place,
@@ -171,6 +172,7 @@ export class App {
   }
 
   followHotPath(from: PlaceIx): void {
+    if (from >= this.model.places.count) return;
     const path = hotPath(this.model, this.tables.children, this.heatColumn, from);
     this.store.dispatch({ type: 'view', view: 'tree' });
     this.store.dispatch({ type: 'expand', places: path });
@@ -189,6 +191,7 @@ export class App {
   }
 
   expandBelow(place: PlaceIx): void {
+    if (place >= this.model.places.count) return;
     this.store.dispatch({ type: 'expand', places: subtree(this.tables.children, place, MOST_EXPANDED) });
   }
 

@@ -473,6 +473,23 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
+// ---- nothing measured ----
+{
+  const page = await open('db-unmeasured/index.html');
+  same(await table(page), ['nothing |  | '], 'a program without samples');
+  check((await page.textContent('.files-body')).includes('no debug information'), 'the file pane says why it is empty');
+  await act(page, () => page.keyboard.press('h'));
+  await act(page, () => page.keyboard.press('*'));
+  same(page.troubles, [], 'no complaint of the browser');
+  await page.close();
+  const empty = await open('db-empty/index.html');
+  check((await empty.textContent('.grid-frame .empty')).includes('nothing was measured'), 'not even a program');
+  for (const key of ['h', '*', 'ArrowDown', 'c', ']', 's', 'a', 'Escape', '2'])
+    await act(empty, () => empty.keyboard.press(key));
+  same(empty.troubles, [], 'no complaint of the browser');
+  await empty.close();
+}
+
 // ---- one file; a later version; a database without its data; dark ----
 {
   const single = await open('db-single.html');

@@ -24,6 +24,8 @@ make_database() {
 make_database heat "$here/text" "$here/db-heat"
 make_database heat "$here/text" "$here/db-single.html" --single-file
 make_database hostile "$here/text" "$here/db-hostile"
+make_database unmeasured "$here/text" "$here/db-unmeasured"
+make_database empty "$here/text" "$here/db-empty"
 make_database large "$here/text" "$here/db-large" "${PAGE_PLACES-100000}" 4
 # a database of a later version, one that was copied without its data, and one without its source text
 mkdir "$here/db-newer" "$here/db-torn"
