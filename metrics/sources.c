@@ -402,11 +402,38 @@ static char *find_one(struct finder *f, const char *raw)
     return found;
 }
 
+/* The last line of each file that has samples. */
+static uint32_t *last_lines(const struct correlation *c)
+{
+    uint32_t *last = mem_calloc(c->files.count + 1, sizeof *last);
+    for (size_t i = 0; i < c->places.count; i++) {
+        const struct place *p = &c->places.items[i];
+        if (p->kind == PLACE_LINE && p->file != SOURCE_NONE && p->line_first > last[p->file])
+            last[p->file] = p->line_first;
+    }
+    return last;
+}
+
+/* A file that has nothing but its base name in common with the one wanted may be another program's "main.c"; one that
+   is too short for the samples is. */
+static bool too_short(const char *found, const char *raw, uint32_t last_line)
+{
+    struct filemap map;
+    uint32_t lines = 1;
+    if (shared_tail(found, raw) > 1 || filemap_open(&map, found, NULL) < 0)
+        return false;
+    for (size_t i = 0; i + 1 < map.len && lines < last_line; i++)
+        lines += map.bytes[i] == '\n';
+    filemap_release(&map);
+    return lines < last_line;
+}
+
 void sources_find(struct correlation *c, const struct config *config, const struct input *inputs, size_t input_count)
 {
     struct finder f = {.config = config,
                        .indexes = mem_calloc(config->sources.count + 1, sizeof *f.indexes),
                        .indexed = mem_calloc(config->sources.count + 1, sizeof *f.indexed)};
+    uint32_t *last = last_lines(c);
     for (size_t i = 0; i < input_count; i++) {
         const struct hpcprof *p = inputs[i].profile;
         for (size_t k = 0; k < p->process_count; k++) {
@@ -419,10 +446,13 @@ void sources_find(struct correlation *c, const struct config *config, const stru
         }
     }
     for (size_t i = 0; i < c->files.count; i++) {
-        char *found = find_one(&f, strtab_get(c->strings, c->files.items[i].raw_name));
-        c->files.items[i].found = strtab_add(c->strings, found ? found : "");
+        const char *raw = strtab_get(c->strings, c->files.items[i].raw_name);
+        char *found = find_one(&f, raw);
+        bool fits = found && !too_short(found, raw, last[i]);
+        c->files.items[i].found = strtab_add(c->strings, fits ? found : "");
         mem_free(found);
     }
+    mem_free(last);
     for (size_t i = 0; i < config->sources.count; i++)
         if (f.indexed[i])
             index_release(&f.indexes[i]);

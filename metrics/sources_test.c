@@ -147,8 +147,41 @@ static void test_texts(void)
         dir_remove_tree(scratch, NULL);
 }
 
+/* Another program's file of the same name is told by its length. */
+static void test_length(void)
+{
+    static const struct {
+        const char *raw;
+        uint32_t line;
+        bool taken;
+    } cases[] = {{"0:/gone/three.c", 3, true}, {"0:/gone/three.c", 4, false}, {"0:three.c", 4, false}};
+    char path[] = "/tmp/hpcview-length-XXXXXX";
+    if (!mkdtemp(path) || chdir(path) != 0) {
+        SKIP("length of sources", "no folder can be made in /tmp");
+        return;
+    }
+    FILE *f = fopen("three.c", "w");
+    fputs("1\n2\n3\n", f);
+    fclose(f);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct strtab *strings = strtab_create();
+        struct config *config = config_create();
+        const char *list[] = {cases[i].raw, NULL};
+        struct correlation c = correlation_with(strings, list);
+        *vec_push(&c.places) = (struct place){.kind = PLACE_LINE, .file = 0, .line_first = cases[i].line};
+        sources_find(&c, config, NULL, 0);
+        CHECK((c.files.items[0].found != 0) == cases[i].taken);
+        correlation_release(&c);
+        config_free(config);
+        strtab_free(strings);
+    }
+    if (chdir("/") == 0)
+        dir_remove_tree(path, NULL);
+}
+
 int main(void)
 {
+    test_length();
     test_names();
     test_texts();
     return tap_done();
