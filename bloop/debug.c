@@ -57,6 +57,7 @@ struct unit_tables {
     struct dwarf_file *split; /* its own .dwo */
     struct elf_file *split_elf;
     struct package_parts parts; /* of the package */
+    uint32_t number;            /* of the unit in `file` */
     uint64_t root;              /* the unit's entry in `file` */
     struct unit_base base;
     struct die_info info; /* of the unit; of the skeleton where it is split */
@@ -81,6 +82,11 @@ struct other_files {
     struct line_table lines;
 };
 
+struct package_root {
+    uint64_t die;
+    uint32_t number; /* of the unit in the package */
+};
+
 struct debug {
     const struct image *image;
     struct warnings *w;
@@ -97,7 +103,7 @@ struct debug {
     struct elf_file *package_elf;
     struct dwarf_file *package;
     struct hashmap package_units; /* id -> index in package_roots */
-    struct root_list VEC(uint64_t) package_roots;
+    struct root_list VEC(struct package_root) package_roots;
 };
 
 static bool fortran(uint16_t language)
@@ -110,30 +116,9 @@ static bool fortran(uint16_t language)
 
 static void list_units(struct debug *d)
 {
-    uint64_t header = 0;
-    for (;;) {
-        Dwarf_Unsigned length = 0, type_offset = 0, next = 0;
-        Dwarf_Off abbrev = 0, die = 0;
-        Dwarf_Half version = 0, address_size = 0, offset_size = 0, extension = 0, kind = 0;
-        Dwarf_Sig8 signature = {{0}};
-        Dwarf_Error e = NULL;
-        int status = dwarf_next_cu_header_d(d->main->dbg, true, &length, &version, &abbrev, &address_size, &offset_size,
-                                            &extension, &signature, &type_offset, &next, &kind, &e);
-        if (status == DW_DLV_OK)
-            status = dwarf_get_cu_die_offset_given_cu_header_offset_b(d->main->dbg, header, true, &die, &e);
-        if (status == DW_DLV_ERROR)
-            dwarf_complain(d->main, header, e);
-        if (status != DW_DLV_OK)
-            break;
-        struct unit *u = vec_push(&d->units);
-        *u = (struct unit){.header = header, .die = die};
-        memcpy(&u->signature, &signature, 8);
-        if (next <= header) {
-            dwarf_complain(d->main, header, NULL);
-            break;
-        }
-        header = next;
-    }
+    struct unit_header h = {0};
+    while (dwarf_file_next(d->main, &h))
+        *vec_push(&d->units) = (struct unit){.header = h.header, .die = h.die, .signature = h.signature};
 }
 
 static uint32_t unit_of_header(const struct debug *d, uint64_t header)
@@ -206,6 +191,7 @@ static void read_aranges(struct debug *d)
 
 static bool read_unit(struct debug *d, uint32_t unit, struct die_info *info, struct unit_base *base)
 {
+    dwarf_file_seek(d->main, unit);
     Dwarf_Die die = dwarf_die_at(d->main, d->units.items[unit].die);
     if (!die)
         return false;
@@ -430,46 +416,26 @@ static struct elf_file *find_split(struct debug *d, const struct die_info *unit)
     return elf;
 }
 
-struct split_unit {
-    uint64_t next_header, root, id;
-    bool compile_unit; /* not one of types */
-};
-
-/* Steps over the units of a .dwo or .dwp; begin with next_header 0. */
-static bool next_split_unit(struct dwarf_file *f, struct split_unit *u)
+/* The id of the unit just stepped to, and whether it is a compile unit, not one of types. */
+static bool split_unit_id(struct dwarf_file *f, const struct unit_header *h, uint64_t *id)
 {
-    Dwarf_Unsigned length = 0, type_offset = 0, next = 0;
-    Dwarf_Off abbrev = 0, at = 0;
-    Dwarf_Half version = 0, address_size = 0, offset_size = 0, extension = 0, kind = 0;
-    Dwarf_Sig8 signature = {{0}};
-    Dwarf_Error e = NULL;
-    int status = dwarf_next_cu_header_d(f->dbg, true, &length, &version, &abbrev, &address_size, &offset_size,
-                                        &extension, &signature, &type_offset, &next, &kind, &e);
-    if (status == DW_DLV_OK)
-        status = dwarf_get_cu_die_offset_given_cu_header_offset_b(f->dbg, u->next_header, true, &at, &e);
-    if (status == DW_DLV_ERROR)
-        dwarf_complain(f, u->next_header, e);
-    if (status != DW_DLV_OK || next <= u->next_header)
-        return false;
-    Dwarf_Die die = dwarf_die_at(f, at);
     struct die_info info = {0};
+    Dwarf_Die die = dwarf_die_at(f, h->die);
     if (die) {
         die_read(f, die, &info);
         dwarf_dealloc_die(die);
     }
-    *u = (struct split_unit){
-        .next_header = next, .root = at, .id = info.dwo_id, .compile_unit = info.tag == DW_TAG_compile_unit};
-    if (version >= 5)
-        memcpy(&u->id, &signature, 8);
-    return true;
+    *id = h->version >= 5 ? h->signature : info.dwo_id;
+    return info.tag == DW_TAG_compile_unit;
 }
 
 static bool find_split_root(struct dwarf_file *f, uint64_t id, uint64_t *root)
 {
-    struct split_unit u = {0};
-    while (next_split_unit(f, &u))
-        if (u.compile_unit && u.id == id) {
-            *root = u.root;
+    struct unit_header h = {0};
+    uint64_t has;
+    while (dwarf_file_next(f, &h))
+        if (split_unit_id(f, &h, &has) && has == id) {
+            *root = h.die;
             return true;
         }
     return false;
@@ -478,7 +444,7 @@ static bool find_split_root(struct dwarf_file *f, uint64_t id, uint64_t *root)
 static void open_package(struct debug *d)
 {
     struct err err = {0};
-    struct split_unit u = {0};
+    struct unit_header h = {0};
     d->package_looked_for = true;
     d->package_elf = try_split(mem_printf("%s.dwp", d->image->path), d);
     if (!d->package_elf)
@@ -490,11 +456,12 @@ static void open_package(struct debug *d)
     Dwarf_Error e = NULL;
     if (dwarf_set_tied_dbg(d->package->dbg, d->main->dbg, &e) == DW_DLV_ERROR)
         dwarf_complain(d->package, 0, e);
-    while (next_split_unit(d->package, &u)) {
-        uint32_t *slot = hashmap_put(&d->package_units, u.id);
-        if (u.compile_unit && *slot == HASHMAP_NONE) {
+    for (uint32_t number = 0; dwarf_file_next(d->package, &h); number++) {
+        uint64_t id;
+        uint32_t *slot = split_unit_id(d->package, &h, &id) ? hashmap_put(&d->package_units, id) : NULL;
+        if (slot && *slot == HASHMAP_NONE) {
             *slot = (uint32_t)d->package_roots.count;
-            *vec_push(&d->package_roots) = u.root;
+            *vec_push(&d->package_roots) = (struct package_root){h.die, number};
         }
     }
 }
@@ -508,7 +475,9 @@ static bool split_from_package(struct debug *d, struct unit_tables *t, uint64_t 
     if (index == HASHMAP_NONE)
         return false;
     t->file = d->package;
-    t->root = d->package_roots.items[index];
+    t->root = d->package_roots.items[index].die;
+    t->number = d->package_roots.items[index].number;
+    dwarf_file_seek(t->file, t->number);
     Dwarf_Die die = dwarf_die_at(t->file, t->root);
     if (die) {
         t->parts = die_package_parts(t->file, die);
@@ -577,7 +546,8 @@ static void open_split(struct debug *d, struct unit_tables *t)
 /* With `rows` false only to see which procedures the unit has. */
 static void load_tables(struct debug *d, uint32_t unit, bool rows, struct unit_tables *t)
 {
-    *t = (struct unit_tables){.unit = unit, .loaded = true, .file = d->main, .root = d->units.items[unit].die};
+    *t = (struct unit_tables){
+        .unit = unit, .number = unit, .loaded = true, .file = d->main, .root = d->units.items[unit].die};
     if (!read_unit(d, unit, &t->info, &t->base)) {
         t->lines.arena = arena_create();
         t->lines.comp_dir = "";
@@ -600,6 +570,8 @@ static struct unit_tables *tables_of(struct debug *d, uint32_t unit)
         if (t->loaded && t->unit == unit) {
             t->last_use = ++d->clock;
             t->file->string_offsets = t->parts.string_offsets;
+            if (t->file != t->split)
+                dwarf_file_seek(t->file, t->number);
             return t;
         }
         if (!t->loaded || (oldest->loaded && t->last_use < oldest->last_use))

@@ -255,6 +255,62 @@ void dwarf_complain(struct dwarf_file *f, uint64_t offset, Dwarf_Error e)
         dwarf_dealloc_error(f->dbg, e);
 }
 
+/* ---- units ---- */
+
+static int step(struct dwarf_file *f, struct unit_header *h, Dwarf_Error *e)
+{
+    Dwarf_Unsigned length = 0, type_offset = 0, next = 0;
+    Dwarf_Off abbrev = 0, die = 0;
+    Dwarf_Half version = 0, address_size = 0, offset_size = 0, extension = 0, kind = 0;
+    Dwarf_Sig8 signature = {{0}};
+    uint64_t header = h->next;
+    int status = dwarf_next_cu_header_d(f->dbg, true, &length, &version, &abbrev, &address_size, &offset_size,
+                                        &extension, &signature, &type_offset, &next, &kind, e);
+    if (status != DW_DLV_OK)
+        return status;
+    status = dwarf_get_cu_die_offset_given_cu_header_offset_b(f->dbg, header, true, &die, e);
+    *h = (struct unit_header){.header = header, .die = die, .next = next, .version = version};
+    memcpy(&h->signature, &signature, 8);
+    return status;
+}
+
+bool dwarf_file_next(struct dwarf_file *f, struct unit_header *h)
+{
+    Dwarf_Error e = NULL;
+    uint64_t before = h->next;
+    int status = step(f, h, &e);
+    if (status == DW_DLV_NO_ENTRY) { /* libdwarf begins anew the next time */
+        f->can_seek = true;
+        f->position = 0;
+        return false;
+    }
+    if (status == DW_DLV_ERROR || h->next <= before) {
+        dwarf_complain(f, before, status == DW_DLV_ERROR ? e : NULL);
+        return false;
+    }
+    f->unit_count++;
+    return true;
+}
+
+void dwarf_file_seek(struct dwarf_file *f, uint32_t index)
+{
+    Dwarf_Unsigned length = 0, type_offset = 0, next = 0;
+    Dwarf_Off abbrev = 0;
+    Dwarf_Half version = 0, address_size = 0, offset_size = 0, extension = 0, kind = 0;
+    Dwarf_Sig8 signature;
+    /* Up to the unit; if it is behind us, to the end and from the beginning once more. */
+    for (uint64_t steps = 2 * (uint64_t)f->unit_count + 2; f->can_seek && f->position != index + 1 && steps; steps--) {
+        Dwarf_Error e = NULL;
+        int status = dwarf_next_cu_header_d(f->dbg, true, &length, &version, &abbrev, &address_size, &offset_size,
+                                            &extension, &signature, &type_offset, &next, &kind, &e);
+        if (status == DW_DLV_ERROR) {
+            dwarf_dealloc_error(f->dbg, e);
+            f->can_seek = false;
+        }
+        f->position = status == DW_DLV_OK ? f->position + 1 : 0;
+    }
+}
+
 /* ---- entries ---- */
 
 Dwarf_Die dwarf_die_at(struct dwarf_file *f, uint64_t offset)

@@ -21,8 +21,13 @@ struct dwarf_file {
     struct dwarf_object *object; /* what libdwarf calls to get sections */
     bool alternate;              /* dwz's */
     bool damaged;                /* said so once */
-    uint64_t string_offsets;     /* a split file: the first entry of .debug_str_offsets.dwo for the unit being read;
-                                    NO_OFFSET: libdwarf knows */
+    /* libdwarf finds the unit of an offset by walking a list of all, from the unit that its iteration stands at if that
+       is before it. So the iteration is made to stand at the unit we are about to read. */
+    uint32_t position; /* units stepped over; the current one is position - 1 */
+    uint32_t unit_count;
+    bool can_seek;
+    uint64_t string_offsets; /* a split file: the first entry of .debug_str_offsets.dwo for the unit being read;
+                                NO_OFFSET: libdwarf knows */
 };
 
 /* What a unit says of how its own entries are to be read. */
@@ -61,6 +66,15 @@ int dwarf_file_open(struct elf_file *, bool dwo, struct warnings *, struct dwarf
 void dwarf_file_close(struct dwarf_file *);
 /* A warning with libdwarf's words, once per file; frees the error. */
 void dwarf_complain(struct dwarf_file *, uint64_t offset, Dwarf_Error);
+struct unit_header {
+    uint64_t header, die, next; /* offsets in .debug_info */
+    uint64_t signature;         /* DWARF 5, split or skeleton: the id they have in common; else 0 */
+    uint16_t version;
+};
+/* Steps to the next unit; begin with *h = {0}. 0: there is none, or a damaged one (said so). */
+bool dwarf_file_next(struct dwarf_file *, struct unit_header *h);
+/* Look-ups in the index-th unit will be fast. In ascending order this costs next to nothing. */
+void dwarf_file_seek(struct dwarf_file *, uint32_t index);
 /* The entry at an offset, or NULL. Free with dwarf_dealloc_die. */
 Dwarf_Die dwarf_die_at(struct dwarf_file *, uint64_t offset);
 void die_read(struct dwarf_file *, Dwarf_Die, struct die_info *);
