@@ -29,12 +29,13 @@
 
 #include <stdlib.h>
 
-#define STEPS_MAX       4000  /* instructions looked at for one jump */
-#define DEPTH_MAX       24    /* operands of operands */
-#define ENTRIES_MAX     65536 /* of one table: larger ones are not made by compilers */
-#define NEIGHBOUR_BYTES 16384 /* of code behind the function that is searched for addresses */
-#define STRIDES_MAX     64    /* pieces of code of equal length in a row */
-#define JOIN_MAX        64    /* ways into a block that are followed */
+#define STEPS_MAX         8000   /* instructions and joins looked at for one jump */
+#define STEPS_OF_FUNCTION 200000 /* and two for each byte: some hundred for each jump of the largest interpreters */
+#define DEPTH_MAX         24     /* operands of operands */
+#define ENTRIES_MAX       65536  /* of one table: larger ones are not made by compilers */
+#define NEIGHBOUR_BYTES   16384  /* of code behind the function that is searched for addresses */
+#define STRIDES_MAX       64     /* pieces of code of equal length in a row */
+#define JOIN_MAX          64     /* ways into a block that are followed */
 
 /* ---- values ------------------------------------------------------------------------------- */
 
@@ -104,6 +105,7 @@ struct jumptable_work {
     struct VEC(pos) labels;    /* whose address the function takes */
     uint64_t entries_left;     /* to be read for this function: an ordinary one reads each entry of its tables once */
     unsigned steps;
+    int64_t steps_left;                /* for this function */
     bool have_labels, labels_used;     /* in this round: */
     uint32_t label_first, label_count; /* into cfg_work.targets */
     bool searching;                    /* in search_constant */
@@ -140,10 +142,16 @@ static bool same_root(const struct root *a, const struct root *b)
 
 /* ---- moving about ---------------------------------------------------------------------------- */
 
+static void count_step(struct jumptable_work *j)
+{
+    j->steps++;
+    j->steps_left--;
+}
+
 static void lift_at(struct cfg_work *w, pos at, struct op *op)
 {
     struct lifted *cached = &w->jumptable->lifted[at % ARRAY_SIZE(w->jumptable->lifted)];
-    w->jumptable->steps++;
+    count_step(w->jumptable);
     if (cached->round == w->jumptable->round && cached->at == at) {
         *op = cached->op;
         return;
@@ -219,7 +227,8 @@ struct ways { /* into a place: one by the line, the others by branches */
 
 static struct ways ways_into(const struct cfg_work *w, pos p)
 {
-    const struct jumptable_work *j = w->jumptable;
+    struct jumptable_work *j = w->jumptable;
+    count_step(j);
     struct ways r = {.line = line_pred(w, p)};
     if (bit_get(w->leader, p)) {
         size_t lo = 0, hi = j->preds.count;
@@ -231,7 +240,8 @@ static struct ways ways_into(const struct cfg_work *w, pos p)
                 hi = mid;
         }
         r.branches = j->preds.items + lo;
-        while (lo + r.branch_count < j->preds.count && j->preds.items[lo + r.branch_count].target == p)
+        while (lo + r.branch_count < j->preds.count && j->preds.items[lo + r.branch_count].target == p &&
+               r.branch_count <= JOIN_MAX) /* more than are followed */
             r.branch_count++;
     }
     r.count = r.branch_count + (r.line != POS_NONE);
@@ -252,7 +262,7 @@ static pos only_pred(const struct cfg_work *w, pos p)
 
 static bool out_of_steps(const struct cfg_work *w)
 {
-    return w->jumptable->steps > STEPS_MAX;
+    return w->jumptable->steps > STEPS_MAX || w->jumptable->steps_left < 0;
 }
 
 /* ---- following values back ------------------------------------------------------------------------ */
@@ -1178,6 +1188,10 @@ static struct form address_of_jump(struct cfg_work *w, pos at)
 static void resolve(struct cfg_work *w, struct indirect *in)
 {
     struct jumptable_work *j = w->jumptable;
+    if (j->steps_left < 0) {
+        in->state = INDIRECT_UNKNOWN;
+        return;
+    }
     j->steps = 0;
     j->found.count = 0;
     struct form f = address_of_jump(w, in->at);
@@ -1226,6 +1240,7 @@ bool jumptable_resolve(struct cfg_work *w, bool new_function)
     if (new_function) {
         j->have_neighbours = false;
         j->entries_left = ENTRIES_MAX + 4ull * w->end;
+        j->steps_left = STEPS_OF_FUNCTION + 2ll * w->end;
     }
     list_branch_preds(w);
     list_constants(w);
