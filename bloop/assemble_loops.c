@@ -566,6 +566,13 @@ static uint32_t step_back_to_directive(const struct loop_view *v, const struct l
         return p->line;
     if (a->in->forest->loops[v->loop].parent != LOOP_NONE && has_control_line(v, p, s))
         return p->line;
+    /* All it has is on the line of the loop in it: that one's. The region itself begins with its directive. */
+    uint32_t first = row_before(a->debug, a->in->functions->functions[a->in->function].begin);
+    if (first != NO_ROW && a->in->forest->loops[v->loop].parent == LOOP_NONE && s->child == p->line) {
+        const struct line_row *r = &a->debug->rows[first];
+        if (r->line && r->line < p->line && p->line - r->line <= FURTHEST && assemble_file(a, r->file) == p->file)
+            return r->line;
+    }
     for (uint32_t b = a->in->forest->idom[a->in->forest->loops[v->loop].header];; b = a->in->forest->idom[b]) {
         uint32_t row = row_before(a->debug, a->in->cfg->blocks[b].end - 1);
         if (row == NO_ROW || assemble_file(a, a->debug->rows[row].file) != p->file ||

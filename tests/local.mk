@@ -26,7 +26,7 @@ check_PROGRAMS += %D%/print/make_measurement
 check_PROGRAMS += %D%/exactness/compare
 %C%_exactness_compare_SOURCES = %D%/exactness/compare.c
 %C%_exactness_compare_LDADD = $(ROOM_LDADD)
-EXTRA_DIST += %D%/exactness/run.sh %D%/exactness/src/loops.c %D%/exactness/src/inline.c %D%/exactness/src/templates.cc \
+EXTRA_DIST += %D%/exactness/README.md %D%/exactness/run.sh %D%/exactness/src/loops.c %D%/exactness/src/inline.c %D%/exactness/src/templates.cc \
 	%D%/exactness/src/forms.f90 %D%/exactness/src/omp.c
 
 # ---- structure ---------------------------------------------------------------------------
