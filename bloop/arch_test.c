@@ -1,4 +1,6 @@
 /* The decoders: single instructions by their bytes, and the quick way of x86-64 against Zydis itself. */
+#include "config.h"
+
 #include "bloop/bloop_int.h"
 #include "tests/tap.h"
 
@@ -188,9 +190,101 @@ static void test_against_zydis(void)
     CHECK_INT(wrong_target, 0);
 }
 
+/* ---- AArch64 against capstone --------------------------------------------------------------- */
+
+#ifdef HAVE_CAPSTONE
+#include <capstone/capstone.h>
+
+/* What capstone's word for an instruction means to us; -1: nothing for control flow. */
+static int kind_by_capstone(const cs_insn *i)
+{
+    switch (i->id) {
+    case ARM64_INS_B:
+        return i->detail->arm64.cc != ARM64_CC_INVALID && i->detail->arm64.cc != ARM64_CC_AL &&
+                       i->detail->arm64.cc != ARM64_CC_NV
+                   ? INSN_BRANCH
+                   : INSN_JUMP;
+    case ARM64_INS_CBZ:
+    case ARM64_INS_CBNZ:
+    case ARM64_INS_TBZ:
+    case ARM64_INS_TBNZ:
+        return INSN_BRANCH;
+    case ARM64_INS_BL:
+        return INSN_CALL;
+    case ARM64_INS_BR:
+        return INSN_JUMP_INDIRECT;
+    case ARM64_INS_BLR:
+        return INSN_CALL_INDIRECT;
+    case ARM64_INS_RET:
+    case ARM64_INS_ERET:
+    case ARM64_INS_DRPS:
+        return INSN_RETURN;
+    case ARM64_INS_BRK:
+    case ARM64_INS_HLT:
+        return INSN_STOP;
+    default:
+        return -1;
+    }
+}
+
+static bool agrees_with_capstone(const struct insn *in, const cs_insn *i)
+{
+    int want = kind_by_capstone(i);
+    if (want < 0)
+        return in->kind == INSN_PLAIN || in->kind == INSN_PADDING;
+    if (in->kind != want)
+        return false;
+    if (want != INSN_BRANCH && want != INSN_JUMP && want != INSN_CALL)
+        return true;
+    const cs_arm64 *a = &i->detail->arm64;
+    return (vaddr)a->operands[a->op_count - 1].imm == in->target;
+}
+
+static void test_against_capstone(void)
+{
+    const struct arch *arch = arch_get(ARCH_AARCH64);
+    csh handle;
+    if (cs_open(CS_ARCH_ARM64, CS_MODE_ARM, &handle) != CS_ERR_OK) {
+        SKIP("branches of AArch64 as capstone has them", "capstone without ARM64");
+        return;
+    }
+    cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+    cs_insn *i = cs_malloc(handle);
+    int wrong = 0, known = 0;
+    for (int round = 0; round < 300000; round++) {
+        uint32_t w = below(65536) << 16 | below(65536);
+        if (round % 2 == 0) /* the group of branches, half the time */
+            w = (w & ~0x1e000000u) | 0x14000000u;
+        uint8_t bytes[4];
+        memcpy(bytes, &w, 4);
+        const uint8_t *p = bytes;
+        size_t n = 4;
+        uint64_t at = 0x40000000;
+        struct insn in;
+        arch->decode(bytes, 4, 0x40000000, &in);
+        if (!cs_disasm_iter(handle, &p, &n, &at, i))
+            continue; /* it knows less than there is */
+        known++;
+        if (!agrees_with_capstone(&in, i) && wrong++ < 5)
+            printf("# %08x %s %s: kind %u, target %#llx\n", w, i->mnemonic, i->op_str, in.kind,
+                   (unsigned long long)in.target);
+    }
+    CHECK(known > 50000);
+    CHECK_INT(wrong, 0);
+    cs_free(i, 1);
+    cs_close(&handle);
+}
+#else
+static void test_against_capstone(void)
+{
+    SKIP("branches of AArch64 as capstone has them", "built without capstone");
+}
+#endif
+
 int main(void)
 {
     test_rows();
+    test_against_capstone();
     test_against_zydis();
     return tap_done();
 }
