@@ -9,7 +9,7 @@ TESTS += %D%/read_test
 
 # ---- the recorder: in the measured program, on its own (no other room, no library but libc) ------------------
 RECORDER_SOURCES = \
-	%D%/recorder/rec.h %D%/recorder/real.h %D%/recorder/protocol.h %D%/recorder/config.c %D%/recorder/counts.c \
+	%D%/recorder/rec.h %D%/recorder/real.h %D%/recorder/raw.h %D%/recorder/bytes.c %D%/recorder/protocol.h %D%/recorder/config.c %D%/recorder/counts.c \
 	%D%/recorder/facts.c %D%/recorder/file.c %D%/recorder/main.c %D%/recorder/maps.c %D%/recorder/memory.c \
 	%D%/recorder/papi.c %D%/recorder/perf.c %D%/recorder/signals.c %D%/recorder/system.c %D%/recorder/threads.c \
 	%D%/recorder/timers.c %D%/recorder/waits.c %D%/recorder/wrap.c
@@ -53,4 +53,4 @@ EXTRA_DIST += \
 	tests/record/programs/own_timer.c tests/record/programs/ranks.c tests/record/programs/regions.c \
 	tests/record/programs/regions.cpp tests/record/programs/regions.f90 tests/record/programs/reload.c \
 	tests/record/programs/shares.c tests/record/programs/signals.c tests/record/programs/spawns.c tests/record/programs/threads.c \
-	tests/record/programs/waits.c tests/bench/record.sh
+	tests/record/programs/waits.c tests/record/programs/workers.c tests/bench/record.sh

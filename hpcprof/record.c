@@ -425,6 +425,22 @@ static void put_preload(struct buf *b, const char *preload)
 /* ---- running
  * ------------------------------------------------------------------------------------------------------------ */
 
+/* AddressSanitizer's shared runtime insists on being the first library; being the second after ours is as good. */
+static void allow_sanitizer(const char *path)
+{
+    struct filemap map;
+    const char *old = getenv("ASAN_OPTIONS");
+    if (filemap_open(&map, path, NULL) < 0)
+        return;
+    bool needed = map.len > 0 && memmem(map.bytes, map.len, "libasan.so", 10);
+    filemap_release(&map);
+    if (!needed)
+        return;
+    char *options = mem_printf("%s%sverify_asan_link_order=0", old ? old : "", old && *old ? ":" : "");
+    setenv("ASAN_OPTIONS", options, 1);
+    mem_free(options);
+}
+
 static volatile sig_atomic_t running_child;
 
 static void pass_on(int sig)
@@ -458,6 +474,7 @@ static void restore_signals(const struct signals *s)
 
 static _Noreturn void become(const char *path, char *const *argv, const char *orders, const char *preload, int report)
 {
+    allow_sanitizer(path);
     putenv((char *)(uintptr_t)orders);
     putenv((char *)(uintptr_t)preload);
     execv(path, argv);

@@ -255,7 +255,7 @@ static void put_everything(struct out *o, bool all)
 static bool write_all(int fd, const uint8_t *p, size_t n, uint64_t at)
 {
     while (n > 0) {
-        ssize_t done = pwrite(fd, p, n, (off_t)at);
+        ssize_t done = raw_pwrite(fd, p, n, at);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0) {
@@ -288,7 +288,7 @@ static int open_in_dir(const char *name, int flags)
 static void remember_file(int fd)
 {
     struct stat st;
-    if (fstat(fd, &st) < 0)
+    if (raw_fstat(fd, &st) < 0)
         return;
     hpcrec.file_dev = (uint64_t)st.st_dev;
     hpcrec.file_ino = (uint64_t)st.st_ino;
@@ -322,14 +322,14 @@ static int create_file(void)
 static bool file_is_there(void)
 {
     struct stat st;
-    return hpcrec.file_fd >= 0 && fstat(hpcrec.file_fd, &st) == 0 && (uint64_t)st.st_dev == hpcrec.file_dev &&
+    return hpcrec.file_fd >= 0 && raw_fstat(hpcrec.file_fd, &st) == 0 && (uint64_t)st.st_dev == hpcrec.file_dev &&
            (uint64_t)st.st_ino == hpcrec.file_ino && st.st_nlink > 0;
 }
 
 static bool same_file(int fd)
 {
     struct stat st;
-    return fd >= 0 && fstat(fd, &st) == 0 && (uint64_t)st.st_dev == hpcrec.file_dev &&
+    return fd >= 0 && raw_fstat(fd, &st) == 0 && (uint64_t)st.st_dev == hpcrec.file_dev &&
            (uint64_t)st.st_ino == hpcrec.file_ino;
 }
 
@@ -406,7 +406,7 @@ static bool append(const struct out *o)
         hpcrec.journal_bytes += o->bytes.count;
         return true;
     }
-    if (ftruncate(hpcrec.file_fd, (off_t)hpcrec.file_end) < 0)
+    if (raw_ftruncate(hpcrec.file_fd, hpcrec.file_end) < 0)
         hpcrec.last_errno = errno;
     return false;
 }

@@ -145,8 +145,9 @@ static void *helper_main(void *arg)
     uint64_t flushed = hpcrec_now(CLOCK_MONOTONIC);
     uint32_t seen = 0;
     (void)arg;
-    prctl(PR_SET_NAME, "hpcview");
+    raw_prctl(PR_SET_NAME, (void *)(uintptr_t) "hpcview");
     atomic_store(&helper.tid, hpcrec_gettid());
+    syscall(SYS_futex, &helper.tid, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
     do_task(TASK_FLUSH, -1); /* the file is made before the program can drop the right to make it */
     while (!atomic_load(&helper.finished)) {
         struct timespec pause = {0, DRAIN_MS * 1000000L};
@@ -163,6 +164,17 @@ static void *helper_main(void *arg)
         exit_if_alone();
     }
     return NULL;
+}
+
+/* A new thread takes memory from the program's heap before it comes to us; a fork in that moment would leave the child
+   a heap that is locked for ever, where the allocator does not see to that (AddressSanitizer's). So the program waits
+   these microseconds. */
+static void wait_for_helper(void)
+{
+    for (int i = 0; i < 100 && atomic_load(&helper.tid) == 0; i++) {
+        struct timespec pause = {0, 10000000};
+        syscall(SYS_futex, &helper.tid, FUTEX_WAIT_PRIVATE, 0, &pause, NULL, 0);
+    }
 }
 
 static bool start_helper(void)
@@ -183,6 +195,8 @@ static bool start_helper(void)
         status = hpcrec_real_pthread_create(&helper.thread, NULL, helper_main, NULL);
     hpcrec_real_sigmask(SIG_SETMASK, &saved, NULL);
     pthread_attr_destroy(&attr);
+    if (status == 0)
+        wait_for_helper();
     return status == 0;
 }
 

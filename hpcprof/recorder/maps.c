@@ -105,7 +105,7 @@ static const char *read_maps(void)
     for (;;) {
         if (!hpcrec_area_room(&maps_text, maps_text.count + 4097, 1))
             return NULL;
-        ssize_t n = read(maps_fd, (char *)maps_text.items + maps_text.count, maps_text.room - maps_text.count - 1);
+        ssize_t n = raw_read(maps_fd, (char *)maps_text.items + maps_text.count, maps_text.room - maps_text.count - 1);
         if (n <= 0 || maps_text.count > MAPS_TEXT_MAX)
             break;
         maps_text.count += (size_t)n;

@@ -7,14 +7,14 @@
 
 void *hpcrec_map(size_t bytes)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p = raw_mmap(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
     return p == MAP_FAILED ? NULL : p;
 }
 
 void hpcrec_unmap(void *p, size_t bytes)
 {
     if (p)
-        munmap(p, bytes);
+        raw_munmap(p, bytes);
 }
 
 static size_t page_up(size_t n)
@@ -29,7 +29,7 @@ bool hpcrec_area_room(struct area *a, size_t items, size_t item_size)
     size_t old_bytes = page_up(a->room * item_size), bytes = page_up(items * item_size);
     if (bytes < old_bytes * 2)
         bytes = old_bytes * 2;
-    void *p = a->items ? mremap(a->items, old_bytes, bytes, MREMAP_MAYMOVE) : hpcrec_map(bytes);
+    void *p = a->items ? raw_mremap(a->items, old_bytes, bytes) : hpcrec_map(bytes);
     if (!p || p == MAP_FAILED) {
         a->full = true;
         return false;

@@ -34,7 +34,7 @@ bool hpcrec_kernel_permitted(void)
         int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
         answer = fd >= 0 ? YES : NO;
         if (fd >= 0)
-            close(fd);
+            syscall(SYS_close, fd);
     }
     return answer == YES;
 }
@@ -130,7 +130,7 @@ static void map_ring(struct thread *t, int fd)
 {
     for (size_t pages = ring_pages(); pages > 0; pages /= 2) {
         size_t bytes = (1 + pages) * PAGE;
-        void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        void *p = raw_mmap(bytes, MAP_SHARED, fd);
         if (p == MAP_FAILED)
             continue;
         t->ring = p;
@@ -163,11 +163,11 @@ void hpcrec_perf_begin(struct thread *t, pid_t tid)
             hpcrec_missing("the kernel refused an event in some threads: what they did is not in the measurement");
             continue;
         }
-        ioctl(t->fd[e], PERF_EVENT_IOC_ID, &t->perf_id[e]);
+        raw_ioctl(t->fd[e], PERF_EVENT_IOC_ID, &t->perf_id[e]);
         if (!t->ring) {
             map_ring(t, t->fd[e]);
             leader = t->fd[e];
-        } else if (ioctl(t->fd[e], PERF_EVENT_IOC_SET_OUTPUT, leader) < 0) {
+        } else if (raw_ioctl(t->fd[e], PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)leader) < 0) {
             hpcrec_missing("several events could not share a ring buffer: some were not sampled");
         }
     }
@@ -189,7 +189,7 @@ void hpcrec_perf_switch(struct thread *t, bool on)
 {
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
         if (t->fd[e] >= 0)
-            ioctl(t->fd[e], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+            raw_ioctl(t->fd[e], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, NULL);
 }
 
 /* ---- reading the ring ------------------------------------------------------------------------------------------ */
@@ -314,7 +314,8 @@ void hpcrec_perf_totals(struct thread *t, struct thread_row *row)
 {
     for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
         uint64_t v[3]; /* count, time enabled, time running */
-        if (hpcrec.config.events[e].conf.kind != RECORD_PERF || t->fd[e] < 0 || read(t->fd[e], v, sizeof v) != sizeof v)
+        if (hpcrec.config.events[e].conf.kind != RECORD_PERF || t->fd[e] < 0 ||
+            raw_read(t->fd[e], v, sizeof v) != sizeof v)
             continue;
         if (v[2] > 0 && v[2] < v[1]) {
             v[0] = (uint64_t)((double)v[0] * ((double)v[1] / (double)v[2]));
@@ -329,7 +330,7 @@ void hpcrec_perf_totals(struct thread *t, struct thread_row *row)
 void hpcrec_perf_end(struct thread *t)
 {
     if (t->ring)
-        munmap(t->ring, t->ring_bytes);
+        raw_munmap(t->ring, t->ring_bytes);
     t->ring = NULL;
     for (unsigned e = 0; e < EVENTS_MAX; e++)
         hpcrec_fd_close(&t->fd[e]);

@@ -31,6 +31,7 @@
 
 #include "hpcprof/format.h"
 #include "hpcprof/recorder/protocol.h"
+#include "hpcprof/recorder/raw.h"
 
 enum {
     EVENTS_MAX = RECORD_EVENTS_MAX,

@@ -13,7 +13,7 @@
 uint64_t hpcrec_now(clockid_t clock)
 {
     struct timespec t;
-    return clock_gettime(clock, &t) < 0 ? 0 : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return raw_clock_gettime(clock, &t) < 0 ? 0 : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 pid_t hpcrec_gettid(void)
@@ -157,7 +157,7 @@ ssize_t hpcrec_slurp(const char *path, char *to, size_t size)
     if (fd < 0)
         return -1;
     while (n < size - 1) {
-        ssize_t got = read(fd, to + n, size - 1 - n);
+        ssize_t got = raw_read(fd, to + n, size - 1 - n);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)

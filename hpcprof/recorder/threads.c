@@ -176,7 +176,7 @@ static void read_name(struct thread *t, struct thread_row *row)
     char path[64], name[32];
     struct text text = hpcrec_text(path, sizeof path);
     if (t == hpcrec_self) {
-        prctl(PR_GET_NAME, name);
+        raw_prctl(PR_GET_NAME, name);
     } else {
         hpcrec_text_str(&text, "/proc/self/task/");
         hpcrec_text_u64(&text, (uint64_t)t->tid);
@@ -449,7 +449,7 @@ static void end_found(void)
 static unsigned task_count(void)
 {
     struct stat st;
-    return task_dir < 0 || fstat(task_dir, &st) < 0 || st.st_nlink < 2 ? 0 : (unsigned)st.st_nlink - 2;
+    return task_dir < 0 || raw_fstat(task_dir, &st) < 0 || st.st_nlink < 2 ? 0 : (unsigned)st.st_nlink - 2;
 }
 
 void hpcrec_threads_look(pid_t helper)

@@ -26,11 +26,11 @@ same() {
     same_name=$1
     shift
     bare_status=0
-    (cd "$scratch" && "./$same_name" "$@") >"$scratch/bare.out" 2>"$scratch/bare.err" </dev/null || bare_status=$?
+    (cd "$scratch" && timeout 60 "./$same_name" "$@") >"$scratch/bare.out" 2>"$scratch/bare.err" </dev/null || bare_status=$?
     rm -rf "$scratch/m"
     status=0
     # shellcheck disable=SC2086
-    (cd "$scratch" && "$hpcview" record -o "$scratch/m" -e "$event" ${record_options-} -- "./$same_name" "$@") \
+    (cd "$scratch" && timeout 60 "$hpcview" record -o "$scratch/m" -e "$event" ${record_options-} -- "./$same_name" "$@") \
         >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
     if [ "$status" = "$bare_status" ] && cmp -s "$scratch/bare.out" "$scratch/out"; then
         ok "$case_name: output and exit status ($status) are the same"
@@ -118,6 +118,17 @@ case_name="ends by SIGKILL"
 same exits kill
 accounted
 has "that the end was not seen" "not seen"
+
+# ---- under sanitizers ----------------------------------------------------------------------------------------------
+for sanitizer in address thread; do
+    case_name="built with -fsanitize=$sanitizer"
+    if build workers -fsanitize=$sanitizer >/dev/null && { "$scratch/workers" >/dev/null 2>&1 || [ $? = 4 ]; }; then
+        situation "$case_name" workers
+        check "$case_name: no complaints" test ! -s "$scratch/err"
+    else
+        skip "$case_name" "the compiler or the system cannot"
+    fi
+done
 
 # ---- the other samplers -------------------------------------------------------------------------------------
 record_options="--sampler papi"

@@ -1,4 +1,5 @@
-/* Four functions that take 1, 2, 3 and 4 tenths of the time: arithmetic, a dependent load chain, divisions, and a table. */
+/* Four functions that take 1, 2, 3 and 4 tenths of the time: arithmetic, a dependent load chain, divisions, and a
+ * table. */
 #include "burn.h"
 
 enum { SLICE_MS = 1 };
