@@ -301,9 +301,34 @@ static void test_no_sections(const char *program)
     warnings_free(w);
 }
 
+/* Relative relocations as bit maps (RELR), where the linker makes them. */
+static void test_relr(void)
+{
+    static const char source[] =
+        "int f(void) { return 1; }\nint g(void) { return 2; }\n"
+        "int (*const many[])(void) = {f, g, f, g, f, g, f, g};\nint main(void) { return many[1]() - 2; }\n";
+    char *path = compile(tool("CC", "cc"), "-O0 -fPIE -pie -Wl,-z,pack-relative-relocs", "relr.c", source, "relr");
+    struct image *im = NULL;
+    if (!path || !shell("readelf -S relr | grep -q relr.dyn") || image_open(path, NULL, &im, NULL, NULL) < 0) {
+        SKIP("packed relative relocations", "this linker makes none");
+    } else {
+        const struct image_symbol *many = symbol_named(im, "many"), *f = symbol_named(im, "f"),
+                                  *g = symbol_named(im, "g");
+        bool all = many && f && g;
+        for (vaddr i = 0; all && i < 8; i++) {
+            vaddr value = 0;
+            all = image_pointer(im, many->addr + 8 * i, &value) && value == (i % 2 ? g : f)->addr;
+        }
+        CHECK_NAMED(all, "packed relative relocations");
+    }
+    image_close(im);
+    mem_free(path);
+}
+
 int main(void)
 {
     scratch_make();
+    test_relr();
     test_refusals();
     test_self();
     test_vdso();
