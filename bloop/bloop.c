@@ -675,6 +675,8 @@ int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, st
         find_targets(b, addrs, count, &targets);
     list_parts(b);
     know_noreturn(b, false);
+    if (!b->noreturn_whole)
+        noreturn_follow(b->image, b->functions, b->noreturn, targets.items, targets.count);
     run(b, &targets, false, &chunks, warnings);
     add_stats(b, &chunks);
     int status = join(b, &chunks, tree, err);

@@ -190,9 +190,11 @@ struct cfg_input {
 void cfg_build(const struct cfg_input *, struct cfg *);
 void cfg_release(struct cfg *);
 /* Which functions never return: known names and PLT entries, then the closure over callers. One byte each, caller frees
-   with mem_free. On demand (whole == false) only names are used and `calls` of what is asked for are followed as far as
-   needed. */
+   with mem_free. On demand (whole == false) only names are used, and noreturn_follow adds what it learns from what the
+   functions asked for call, three calls deep. */
 uint8_t *noreturn_find(const struct image *, const struct function_table *, bool whole, unsigned threads);
+void noreturn_follow(const struct image *, const struct function_table *, uint8_t *noreturn, const uint32_t *wanted,
+                     size_t count);
 
 /* ---- loops.c ----------------------------------------------------------------------------- */
 

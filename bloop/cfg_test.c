@@ -274,6 +274,12 @@ static void test_noreturn_chain(void)
             never += noreturn[i];
         CHECK_INT(never, named ? COUNT : 0);
         mem_free(noreturn);
+        /* On demand: two calls away from the name it is known; a long way off it is not looked for. */
+        noreturn = noreturn_find(&im, &table, false, 1);
+        noreturn_follow(&im, &table, noreturn, (const uint32_t[]){COUNT - 3, 5}, 2);
+        CHECK_INT(noreturn[COUNT - 3], named);
+        CHECK_INT(noreturn[5], 0);
+        mem_free(noreturn);
     }
 }
 

@@ -405,6 +405,66 @@ static void close_over_callers(struct closure *c, unsigned threads)
     mem_free(c->results);
 }
 
+/* ---- on demand ------------------------------------------------------------------------------- */
+
+/* How far calls are followed from the functions asked for: a call of what never returns is a few wrappers away from a
+   name that says so, and asking for 300 functions must not mean to look at all they reach. */
+#define FOLLOW_DEPTH 3
+#define FOLLOW_BYTES (4u << 20)
+
+struct follow_list VEC(uint32_t);
+
+static void follow_callees(const struct closure *c, const struct cfg_work *w, uint8_t *depth, uint8_t at_depth,
+                           struct follow_list *queue)
+{
+    for (size_t i = 0; i < w->calls.count && at_depth < FOLLOW_DEPTH; i++) {
+        uint32_t callee = w->calls.items[i].callee;
+        if (callee == FUNCTION_NONE || depth[callee] != 0 || !worth_a_look(c, callee))
+            continue;
+        depth[callee] = at_depth + 1;
+        *vec_push(queue) = callee;
+    }
+}
+
+void noreturn_follow(const struct image *image, const struct function_table *table, uint8_t *noreturn,
+                     const uint32_t *wanted, size_t count)
+{
+    struct closure c = {.image = image, .table = table, .arch = arch_get(image->arch), .noreturn = noreturn};
+    struct watch_lists watches = {.head = mem_alloc((table->count + 1) * sizeof *watches.head)};
+    struct VEC_u32 found = {0}, callees = {0};
+    struct follow_list queue = {0};
+    struct looker l = {0};
+    uint8_t *depth = mem_calloc(table->count + 1, 1); /* 0: not seen; 1: asked for */
+    uint64_t bytes = 0;
+    memset(watches.head, 0xff, (table->count + 1) * sizeof *watches.head);
+    for (size_t i = 0; i < count; i++)
+        if (depth[wanted[i]] == 0 && worth_a_look(&c, wanted[i])) {
+            depth[wanted[i]] = 1;
+            *vec_push(&queue) = wanted[i];
+        }
+    size_t asked = queue.count;
+    for (size_t done = 0; done < queue.count && c.arch != NULL; done++) {
+        uint32_t f = queue.items[done];
+        if (done >= asked && (bytes += table->functions[f].end - table->functions[f].begin) > FOLLOW_BYTES)
+            break;
+        if (!look(&c, &l, f, &callees))
+            *vec_push(&found) = f;
+        for (size_t i = 0; i < callees.count; i++)
+            watch(&watches, f, callees.items[i]);
+        follow_callees(&c, l.g.work, depth, depth[f], &queue);
+    }
+    for (size_t i = 0; i < found.count; i++)
+        noreturn[found.items[i]] = 1;
+    spread(&c, &watches, &found);
+    mem_free(watches.head);
+    mem_free(depth);
+    vec_release(&watches.nodes);
+    vec_release(&found);
+    vec_release(&callees);
+    vec_release(&queue);
+    looker_release(&l);
+}
+
 uint8_t *noreturn_find(const struct image *image, const struct function_table *table, bool whole, unsigned threads)
 {
     uint8_t *noreturn = mem_calloc(table->count + 1, 1);
