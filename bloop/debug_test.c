@@ -1,4 +1,5 @@
 /* DWARF: line programs and range lists made by hand, then what compilers write in every version and place. */
+#include "config.h"
 #include "bloop/binary_test.h"
 #include "bloop/debug_int.h"
 #include "tests/tap.h"
@@ -457,9 +458,13 @@ static void test_names(void)
     char *path = compile(tool("CXX", "c++"), "-g -O1 -c", "n.cc", cxx, "n.o"), *text_found;
     if (path) {
         text_found = names_text(path);
+#ifdef HAVE_IBERTY
         CHECK(strstr(text_found, "|heat::Out::In::deep+heat::Mesh::at|"));
-        CHECK(strstr(text_found, "|heat::(anonymous namespace)::hidden|"));
         CHECK(strstr(text_found, "|heat::twice<int>|"));
+#else
+        SKIP("names of callees and of template instances", "built without libiberty");
+#endif
+        CHECK(strstr(text_found, "|heat::(anonymous namespace)::hidden|"));
         CHECK(strstr(text_found, "|with_lambda+with_lambda"));
         printf("# %s\n", text_found);
         mem_free(text_found);

@@ -29,11 +29,11 @@ EXTRA_DIST += \
 	tests/corpus/elf/exec-gcc5 \
 	tests/corpus/elf/exec-split \
 	tests/corpus/elf/nosections \
-	tests/corpus/elf/obj-arm.o \
-	tests/corpus/elf/obj-clang4.o \
-	tests/corpus/elf/obj-fortran.o \
-	tests/corpus/elf/obj-try.o \
-	tests/corpus/elf/obj-zlib.o \
+	tests/corpus/elf/obj-arm \
+	tests/corpus/elf/obj-clang4 \
+	tests/corpus/elf/obj-fortran \
+	tests/corpus/elf/obj-try \
+	tests/corpus/elf/obj-zlib \
 	tests/corpus/elf/pie-gcc4 \
 	tests/corpus/elf/rnglists-damaged \
 	tests/corpus/elf/text \
