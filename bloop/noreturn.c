@@ -285,12 +285,15 @@ struct watch { /* `function` has `callee` in its witness */
     uint32_t function, callee;
 };
 
-enum { CHUNK = 256 };
+/* Each chunk makes its own index of all functions, so there are not many; enough for all processors to be busy to the
+ * end. */
+enum { CHUNKS = 64, CHUNK_LEAST = 256 };
 struct closure {
     const struct image *image;
     const struct function_table *table;
     const struct arch *arch;
     uint8_t *noreturn;
+    size_t chunk; /* functions of one */
     struct chunk_result {
         struct VEC(struct watch) watches;
         struct VEC(uint32_t) found;
@@ -323,8 +326,8 @@ static void look_at_chunk(void *ctx, size_t chunk)
     struct chunk_result *r = &c->results[chunk];
     struct looker l = {0};
     struct VEC_u32 callees = {0};
-    size_t end = (chunk + 1) * CHUNK < c->table->count ? (chunk + 1) * CHUNK : c->table->count;
-    for (size_t f = chunk * CHUNK; f < end; f++) {
+    size_t begin = chunk * c->chunk, end = begin + c->chunk < c->table->count ? begin + c->chunk : c->table->count;
+    for (size_t f = begin; f < end; f++) {
         if (!worth_a_look(c, (uint32_t)f))
             continue;
         if (!look(c, &l, (uint32_t)f, &callees))
@@ -381,7 +384,8 @@ static void spread(struct closure *c, struct watch_lists *watches, struct VEC_u3
 
 static void close_over_callers(struct closure *c, unsigned threads)
 {
-    size_t chunks = (c->table->count + CHUNK - 1) / CHUNK;
+    c->chunk = c->table->count / CHUNKS + 1 > CHUNK_LEAST ? c->table->count / CHUNKS + 1 : CHUNK_LEAST;
+    size_t chunks = (c->table->count + c->chunk - 1) / c->chunk;
     c->results = mem_calloc(chunks + 1, sizeof *c->results);
     parallel_for(chunks, threads, look_at_chunk, c);
     struct watch_lists watches = {.head = mem_alloc((c->table->count + 1) * sizeof *watches.head)};
