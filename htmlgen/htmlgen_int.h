@@ -23,7 +23,7 @@ void htmlgen_planes_u64(struct buf *, const uint64_t *, size_t n);
 /* One metric: n bytes of state, then the values the states call for. */
 enum { STATE_INCLUSIVE = 1, STATE_EXCLUSIVE = 2, STATE_EQUAL = 4 /* the exclusive value is the inclusive one */ };
 /* *scale: what the stored values, 32 bits wide then, are to be multiplied with; 0: they are doubles. Sampled metrics
-   are multiples of their period, and need a third of the space that way. exclusive may be NULL. */
+   are multiples of their period; small whole numbers pack better than doubles. exclusive may be NULL. */
 void htmlgen_metric_column(struct buf *, const double *inclusive, const double *exclusive, size_t n, uint64_t period,
                            uint64_t *scale);
 
