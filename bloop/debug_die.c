@@ -349,10 +349,16 @@ static struct cursor section_cursor(struct elf_file *f, const char *name, uint64
 
 bool die_has_code(Dwarf_Die die)
 {
-    Dwarf_Bool has = 0;
-    Dwarf_Error e = NULL;
-    return (dwarf_hasattr(die, DW_AT_low_pc, &has, &e) == DW_DLV_OK && has) ||
-           (dwarf_hasattr(die, AT_ranges, &has, &e) == DW_DLV_OK && has);
+    static const Dwarf_Half attributes[] = {DW_AT_low_pc, AT_ranges};
+    for (size_t i = 0; i < ARRAY_SIZE(attributes); i++) {
+        Dwarf_Bool has = 0;
+        Dwarf_Error e = NULL;
+        if (dwarf_hasattr(die, attributes[i], &has, &e) == DW_DLV_OK && has)
+            return true;
+        if (e) /* damaged; such errors belong to no Dwarf_Debug, and dwarf_finish does not free them */
+            dwarf_dealloc_error(NULL, e);
+    }
+    return false;
 }
 
 static void drop_error(struct dwarf_file *f, Dwarf_Error *e)

@@ -230,7 +230,7 @@ static struct ways ways_into(const struct cfg_work *w, pos p)
     struct jumptable_work *j = w->jumptable;
     count_step(j);
     struct ways r = {.line = line_pred(w, p)};
-    if (bit_get(w->leader, p)) {
+    if (bit_get(w->leader, p) && j->preds.count) {
         size_t lo = 0, hi = j->preds.count;
         while (lo < hi) {
             size_t mid = lo + (hi - lo) / 2;
