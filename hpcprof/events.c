@@ -69,6 +69,9 @@ static const struct {
     {"PAGE-FAULTS", "perf::PAGE-FAULTS"},
     {"page-faults", "perf::PAGE-FAULTS"},
     {"perf::FAULTS", "perf::PAGE-FAULTS"},
+    {"perf::CS", "perf::CONTEXT-SWITCHES"},
+    {"perf::MIGRATIONS", "perf::CPU-MIGRATIONS"},
+    {"context-switches", "perf::CONTEXT-SWITCHES"},
     {"perf::PERF_COUNT_SW_CPU_CLOCK", "perf::CPU-CLOCK"},
     {"perf::PERF_COUNT_SW_TASK_CLOCK", "perf::TASK-CLOCK"},
     {"perf::PERF_COUNT_SW_PAGE_FAULTS", "perf::PAGE-FAULTS"},
@@ -190,15 +193,27 @@ int events_check(const struct record_event *e, struct err *err)
     return 0;
 }
 
-const char *events_default(void)
+static bool can_count(uint32_t type, uint64_t config)
 {
-    static const struct record_event cycles = {
-        .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .period = 1000000};
-    int fd = open_counter(&cycles, -1);
-    if (fd < 0)
+    const struct record_event e = {.type = type, .config = config, .period = 1000000};
+    int fd = open_counter(&e, -1);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+const char *events_default(struct warnings *w)
+{
+    if (can_count(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+        return "PAPI_TOT_CYC";
+    if (can_count(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK))
         return "perf::TASK-CLOCK";
-    close(fd);
-    return "PAPI_TOT_CYC";
+    warnings_add(w,
+                 "the kernel lets you count nothing here (/proc/sys/kernel/perf_event_paranoid is %d; up to 2 permits "
+                 "it, unless a "
+                 "container's rules forbid perf_event_open), so CPUTIME, a timer, is measured",
+                 paranoid_level());
+    return "CPUTIME";
 }
 
 /* ---- PAPI ------------------------------------------------------------------------------------------------ */
@@ -636,16 +651,10 @@ static void list_papi(void *ctx, const PAPI_event_info_t *papi)
 {
     struct lister *l = ctx;
     struct hpcprof_event_info info = {.name = papi->symbol, .description = papi->long_descr};
-    static const char *const kernel_only[] = {"perf::CONTEXT-SWITCHES*", "perf::CS*",
-                                              "perf::CPU-MIGRATIONS*",   "perf::MIGRATIONS*",
-                                              "perf::CGROUP-SWITCHES*",  "perf::PERF_COUNT_SW_C*"};
     if (find_known(papi->symbol) || !wanted(l, papi->symbol))
         return;
     default_period(papi->symbol, &info.default_period, &info.unit);
     bool preset = (papi->event_code & PAPI_PRESET_MASK) && !(papi->event_code & PAPI_NATIVE_MASK);
-    for (size_t i = 0; i < ARRAY_SIZE(kernel_only); i++)
-        if (fnmatch(kernel_only[i], papi->symbol, 0) == 0)
-            info.why_not = "it happens in the kernel, which is not sampled";
     if (preset && papi->count == 0)
         info.why_not = "this machine has no counter for it (a virtual machine without PMU?)";
     if (!info.why_not) {

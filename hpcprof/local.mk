@@ -44,10 +44,10 @@ EXTRA_DIST += \
 	tests/corpus/measurement/sums-overflow tests/corpus/measurement/two-processes tests/corpus/measurement/unknown-block
 
 # ---- each situation a program may get into, recorded for real -------------------------------------------------
-dist_check_SCRIPTS += tests/record/situations.sh tests/record/sampler_agree.sh tests/record/misuse.sh
+dist_check_SCRIPTS += tests/record/situations.sh tests/record/sampler_agree.sh tests/record/misuse.sh tests/record/forbidden.sh
 EXTRA_DIST += \
 	tests/record/programs/burn.h tests/record/programs/closes.c tests/record/programs/daemon.c tests/record/programs/execs.c \
-	tests/record/programs/exits.c tests/record/programs/forks.c tests/record/programs/generated.c \
+	tests/record/programs/exits.c tests/record/programs/forbids.c tests/record/programs/forks.c tests/record/programs/generated.c \
 	tests/record/programs/library.c tests/record/programs/main_leaves_first.c tests/record/programs/many_threads.c \
 	tests/record/programs/moves.c tests/record/programs/namespaces.c tests/record/programs/openmp.c \
 	tests/record/programs/own_timer.c tests/record/programs/paced.c tests/record/programs/ranks.c tests/record/programs/regions.c \

@@ -208,8 +208,8 @@ static bool twice(const struct plan *p, const char *name)
 
 static int parse_events(const struct hpcprof_record_options *o, struct plan *p, struct warnings *w, struct err *err)
 {
-    const char *const fallback[] = {events_default(), NULL};
-    const char *const *names = o->events && o->events[0] ? o->events : fallback;
+    const char *const fallback[] = {o->events && o->events[0] ? NULL : events_default(w), NULL};
+    const char *const *names = fallback[0] ? fallback : o->events;
     bool papi = o->multiplex || (o->sampler && strcmp(o->sampler, "papi") == 0);
     size_t most = o->repeat ? ARRAY_SIZE(p->events) : RECORD_EVENTS_MAX;
     for (; *names; names++) {
