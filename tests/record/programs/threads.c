@@ -4,10 +4,11 @@
 #include "burn.h"
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
 
-static volatile int detached_done, timer_done;
+static volatile int detached_tid, timer_done;
 
 static void *plain(void *arg)
 {
@@ -20,7 +21,7 @@ static void *detached(void *arg)
 {
     (void)arg;
     burn(150);
-    detached_done = 1;
+    detached_tid = (int)syscall(SYS_gettid);
     pthread_exit(NULL);
 }
 
@@ -59,7 +60,7 @@ int main(int argc, char **argv)
     burn(100);
     pthread_join(a, NULL);
     thrd_join(c, &result);
-    while (!detached_done || !timer_done)
+    while (!detached_tid || syscall(SYS_tgkill, getpid(), detached_tid, 0) == 0 || !timer_done)
         usleep(1000);
     say_burned(argc > 1 ? 550 : 850);
     return result;
