@@ -82,14 +82,15 @@ static void show_time(const char *what, uint64_t ns)
 static void show_status(const struct hpcprof_process *process)
 {
     int s = process->exit_status;
-    if (!process->complete)
+    const char *rest = process->complete ? "" : ", before it could write what it did last";
+    if (s == -1 && !process->complete)
         printf("  ended        not seen: killed, or still running\n");
     else if (s == -1)
         printf("  ended        became another program\n");
     else if (WIFSIGNALED(s))
-        printf("  ended        by signal %d\n", WTERMSIG(s));
+        printf("  ended        by signal %d%s\n", WTERMSIG(s), rest);
     else
-        printf("  ended        with exit status %d\n", WEXITSTATUS(s));
+        printf("  ended        with exit status %d%s\n", WEXITSTATUS(s), rest);
 }
 
 static void show_process(const struct hpcprof *p, uint32_t i)
@@ -102,8 +103,7 @@ static void show_process(const struct hpcprof *p, uint32_t i)
            process->parent_pid, text_of(p, process->working_dir), text_of(p, process->machine),
            text_of(p, process->kernel), text_of(p, process->sampler));
     show_time("started", process->start_ns);
-    if (process->complete)
-        show_time("finished", process->end_ns);
+    show_time("finished", process->end_ns);
     show_status(process);
     for (size_t n = 0; n < p->note_count; n++)
         if (p->notes[n].process == i)

@@ -57,9 +57,9 @@ struct hpcprof_process {
     uint64_t start_ns, end_ns; /* UNIX time; 0: unknown */
     uint32_t pid, parent_pid;
     int32_t rank;                        /* -1: none */
-    int32_t exit_status;                 /* as by wait(2); -1: unknown (killed, still running) */
+    int32_t exit_status;                 /* as by wait(2); -1: unknown (still running, killed and nobody saw it) */
     uint32_t first_thread, thread_count; /* into threads */
-    bool complete;                       /* the closing block is there */
+    bool complete;                       /* the process itself wrote its end; else its last moments are missing */
 };
 
 struct hpcprof_thread {

@@ -1,11 +1,16 @@
 noinst_LIBRARIES += %D%/libhpcprof.a
 %C%_libhpcprof_a_SOURCES = %D%/hpcprof.h %D%/hpcprof_int.h %D%/format.h %D%/table.c %D%/read.c %D%/write.c \
-	%D%/events.h %D%/events.c %D%/record.c %D%/recorder/protocol.h
+	%D%/events.h %D%/events.c %D%/ended.h %D%/ended.c %D%/record.c %D%/recorder/protocol.h
 
 check_PROGRAMS += %D%/read_test
 TESTS += %D%/read_test
 %C%_read_test_SOURCES = %D%/read_test.c tests/tap.h
 %C%_read_test_LDADD = %D%/libhpcprof.a support/libsupport.a
+
+check_PROGRAMS += %D%/ended_test
+TESTS += %D%/ended_test
+%C%_ended_test_SOURCES = %D%/ended_test.c tests/tap.h
+%C%_ended_test_LDADD = %D%/libhpcprof.a support/libsupport.a
 
 # ---- the recorder: in the measured program, on its own (no other room, no library but libc) ------------------
 RECORDER_SOURCES = \
@@ -48,6 +53,7 @@ dist_check_SCRIPTS += tests/record/situations.sh tests/record/sampler_agree.sh t
 EXTRA_DIST += \
 	tests/record/programs/burn.h tests/record/programs/closes.c tests/record/programs/daemon.c tests/record/programs/execs.c \
 	tests/record/programs/exits.c tests/record/programs/forbids.c tests/record/programs/forks.c tests/record/programs/generated.c \
+	tests/record/programs/killed.c \
 	tests/record/programs/library.c tests/record/programs/main_leaves_first.c tests/record/programs/many_threads.c \
 	tests/record/programs/moves.c tests/record/programs/namespaces.c tests/record/programs/openmp.c \
 	tests/record/programs/own_timer.c tests/record/programs/paced.c tests/record/programs/ranks.c tests/record/programs/regions.c \

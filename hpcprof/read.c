@@ -352,11 +352,12 @@ static void warn_rest(struct warnings *w, const char *name, const char *words, s
 static void warn_incomplete(const struct reader *r, struct warnings *w)
 {
     const struct hpcprof *p = r->p;
-    if (r->process != UINT32_MAX && !p->processes[r->process].complete)
-        warnings_add(w,
-                     "%s: process %u was killed or is still running; up to the last second of what it did is not in "
-                     "the measurement",
-                     r->name, p->processes[r->process].pid);
+    if (r->process == UINT32_MAX || p->processes[r->process].complete)
+        return;
+    const struct hpcprof_process *process = &p->processes[r->process];
+    bool seen = process->exit_status >= 0;
+    warnings_add(w, "%s: process %u %s; up to the last second of what it did is not in the measurement", r->name,
+                 process->pid, seen ? "ended without writing what it did last" : "was killed or is still running");
 }
 
 static void release_rows(struct reader *r)

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "hpcprof/ended.h"
 #include "hpcprof/events.h"
 #include "hpcprof/hpcprof.h"
 
@@ -18,6 +19,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -492,10 +494,19 @@ static int wait_for(pid_t pid, int *status, struct err *err)
     return 0;
 }
 
-static int run_once(const char *path, char *const *argv, const char *orders, const char *preload, int *status,
-                    struct err *err)
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int run_once(const char *path, char *const *argv, const char *orders, const char *preload, const char *dir,
+                    int *status, struct warnings *w, struct err *err)
 {
     int report[2], error;
+    uint64_t launched = now_ns();
+    struct err end_err = {0};
     struct signals signals;
     if (pipe2(report, O_CLOEXEC) < 0)
         return err_errno(err, "pipe", "starting the program");
@@ -515,6 +526,8 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
     restore_signals(&signals);
     if (result == 0 && n == (ssize_t)sizeof error)
         return err_set(err, ERR_SYSTEM, "%s: the program cannot be started: %s", path, strerror(error));
+    if (result == 0 && ended_add(dir, pid, launched, *status, &end_err) < 0)
+        warnings_add(w, "%s", end_err.msg);
     return result;
 }
 
@@ -555,7 +568,7 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
     for (size_t group = 0; group < plan.group_count; group++) {
         orders.len = 0;
         put_orders(&orders, o, &plan, group, dir);
-        result = run_once(path, argv, orders.bytes, preload.bytes, status, err);
+        result = run_once(path, argv, orders.bytes, preload.bytes, dir, status, w, err);
         if (result < 0)
             break;
     }

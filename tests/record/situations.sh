@@ -72,7 +72,7 @@ situation() { # CASE PROGRAM [ARGS]
     same "$@" && accounted
 }
 
-for name in threads main_leaves_first many_threads forks execs spawns daemon signals own_timer closes moves exits generated waits; do
+for name in threads main_leaves_first many_threads forks execs spawns daemon signals own_timer closes moves exits killed generated waits; do
     build "$name" || continue
 done
 
@@ -117,7 +117,12 @@ same exits overflow
 case_name="ends by SIGKILL"
 same exits kill
 accounted
-has "that the end was not seen" "not seen"
+has "the signal, which the launcher saw" "ended  *by signal 9, before"
+has "and when" "finished  *2"
+situation "a child and what the program became end by SIGKILL" killed
+has "nobody saw how the child ended" "ended  *not seen"
+has "what the program was before" "ended  *became another program"
+check "$case_name: one has the signal" test "$(grep -c 'ended  *by signal 9, before' "$scratch/info")" = 1
 
 # ---- under sanitizers ----------------------------------------------------------------------------------------------
 for sanitizer in address thread; do

@@ -1,0 +1,163 @@
+/*
+ * After SIGKILL, or when the disk was full, a process's file has no end. The launcher waited for the process and knows
+ * how it ended and when; that is appended, marked as not written by the recorder: the last moments are still missing.
+ */
+#include "hpcprof/ended.h"
+
+#include "hpcprof/hpcprof_int.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- which file ------------------------------------------------------------------------------------------------ */
+
+/* Names are NAME.HOST.PID[.RANK][-COUNT].hpcprof; the file itself is asked afterwards. */
+static bool name_holds(const char *name, const char *number)
+{
+    size_t n = strlen(number);
+    for (const char *at = name; str_ends(name, HPCPROF_SUFFIX) && (at = strstr(at, number)); at++)
+        if (at > name && at[-1] == '.' && (at[n] == '.' || at[n] == '-'))
+            return true;
+    return false;
+}
+
+struct extent {
+    uint64_t sound; /* bytes from the beginning that are sound blocks */
+    bool has_end;   /* the last of them is a process's end */
+    bool cut;       /* what comes behind them is part of a block */
+};
+
+static void measure_block(void *ctx, const struct hpcprof_block *b)
+{
+    struct extent *x = ctx;
+    if (b->why_not) {
+        x->cut = strcmp(b->why_not, "it is cut short") == 0;
+        return;
+    }
+    x->sound = b->offset + b->length;
+    x->has_end = strcmp(b->type, "process end") == 0;
+}
+
+/* When the one process in the bytes began; 0: it is not the one we look for. */
+static uint64_t start_of(const struct filemap *map, pid_t pid, uint64_t launched_ns)
+{
+    struct hpcprof *p;
+    struct warnings *unused = warnings_create();
+    struct utsname host;
+    uint64_t start = 0;
+    if (uname(&host) == 0 && hpcprof_read_bytes(map->bytes, map->len, "", &p, unused, NULL) == 0) {
+        const struct hpcprof_process *process = p->processes;
+        if (p->process_count == 1 && process->pid == (uint32_t)pid && process->start_ns >= launched_ns &&
+            strcmp(strtab_get(p->strings, process->host), host.nodename) == 0)
+            start = process->start_ns;
+        hpcprof_free(p);
+    }
+    warnings_free(unused);
+    return start;
+}
+
+/* Of the programs the process was, one after another, the last; *x says how far its file is good. NULL: none that has
+ * no end. */
+static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, struct extent *x)
+{
+    char number[16], *found = NULL;
+    uint64_t latest = 0;
+    DIR *dir = opendir(path);
+    snprintf(number, sizeof number, "%d", (int)pid);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        struct filemap map;
+        struct extent this = {0};
+        char *file = name_holds(entry->d_name, number) ? path_join(path, entry->d_name) : NULL;
+        if (!file || filemap_open(&map, file, NULL) < 0) {
+            mem_free(file);
+            continue;
+        }
+        bool sound = hpcprof_list_blocks(map.bytes, map.len, "", measure_block, &this, NULL) == 0;
+        uint64_t start = sound && !this.has_end ? start_of(&map, pid, launched_ns) : 0;
+        if (start > latest && (this.sound == map.len || this.cut)) {
+            mem_free(found);
+            found = file;
+            file = NULL;
+            latest = start;
+            *x = this;
+        }
+        filemap_release(&map);
+        mem_free(file);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* ---- what is added --------------------------------------------------------------------------------------------- */
+
+static void put_block(struct buf *out, uint32_t type, const struct buf *payload)
+{
+    size_t begin = out->len;
+    buf_u32(out, type);
+    buf_u32(out, (uint32_t)payload->len);
+    buf_u32(out, crc32_bytes(0, payload->bytes, payload->len));
+    buf_u32(out, crc32_bytes(0, out->bytes + begin, 12));
+    buf_add(out, payload->bytes, payload->len);
+}
+
+static void put_string(struct buf *b, const char *s)
+{
+    buf_uleb(b, strlen(s));
+    buf_str(b, s);
+}
+
+static void put_cut(struct buf *out)
+{
+    struct buf b = {0};
+    buf_uleb(&b, 1);
+    put_string(&b, "missing");
+    put_string(&b, "the process was ended in the middle of writing: what it was writing is missing");
+    put_block(out, FORMAT_NOTES, &b);
+    buf_release(&b);
+}
+
+static void put_end(struct buf *out, int status)
+{
+    struct timespec now;
+    struct buf b = {0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    buf_uleb(&b, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+    buf_sleb(&b, status);
+    buf_u8(&b, 0); /* not all was written */
+    put_block(out, FORMAT_END, &b);
+    buf_release(&b);
+}
+
+/* Over the part of a block that was cut, if any: nothing behind that could be read. */
+static int write_at(const char *path, uint64_t at, const struct buf *b, struct err *err)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool done = fd >= 0 && ftruncate(fd, (off_t)at) == 0 && pwrite(fd, b->bytes, b->len, (off_t)at) == (ssize_t)b->len;
+    int status = done ? 0 : err_errno(err, path, "adding how the process ended");
+    if (fd >= 0 && !done && ftruncate(fd, (off_t)at) < 0)
+        status = err_errno(err, path, "adding how the process ended");
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+int ended_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, struct err *err)
+{
+    struct extent x;
+    struct buf b = {0};
+    char *file = find_file(dir, pid, launched_ns, &x);
+    if (!file)
+        return 0;
+    if (x.cut)
+        put_cut(&b);
+    put_end(&b, status);
+    int result = write_at(file, x.sound, &b, err);
+    buf_release(&b);
+    mem_free(file);
+    return result;
+}

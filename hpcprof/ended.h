@@ -1,0 +1,14 @@
+/* What only the launcher sees: how a process ended that could not write its own end. */
+#ifndef HPCPROF_ENDED_H
+#define HPCPROF_ENDED_H
+
+#include "hpcprof/hpcprof.h"
+
+#include <sys/types.h>
+
+/* Adds end time and status (as by wait(2)) to the file of the process that was `pid`, begun at or after `launched_ns`
+   (UNIX time) and waited for, where its recorder did not. A process without a file is no error. `dir`: the
+   measurement directory. */
+int ended_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, struct err *);
+
+#endif

@@ -1,0 +1,27 @@
+/* A child ends by SIGKILL, and the program, having become another one, too. */
+#include "burn.h"
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void burn_and_die(void)
+{
+    burn(100);
+    usleep(1100000); /* what is older than a second must be in the file */
+    kill(getpid(), SIGKILL);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (argc > 1)
+        burn_and_die();
+    pid_t pid = fork();
+    if (pid == 0)
+        burn_and_die();
+    burn(100);
+    waitpid(pid, &status, 0);
+    say_burned(300);
+    execl("/proc/self/exe", argv[0], "last", (char *)NULL);
+    return WTERMSIG(status);
+}
