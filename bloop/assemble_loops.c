@@ -62,14 +62,7 @@ uint32_t assemble_common(const struct assembler *a, uint32_t x, uint32_t y)
 
 static uint32_t inlined_at(const struct assembler *a, vaddr addr)
 {
-    size_t low = 0, high = a->owners.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (a->owners.items[mid].begin <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(a->owners.count, i, a->owners.items[i].begin <= addr);
     return low ? a->owners.items[low - 1].owner : INLINE_NONE;
 }
 
@@ -131,14 +124,7 @@ static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, uint3
 
 static uint32_t row_before(const struct debug_function *d, vaddr addr)
 {
-    size_t low = 0, high = d->row_count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (d->rows[mid].addr <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(d->row_count, i, d->rows[i].addr <= addr);
     return low ? (uint32_t)(low - 1) : NO_ROW;
 }
 

@@ -173,14 +173,7 @@ static void collect_parts(const struct bloop_binary *b, uint32_t function, struc
     const struct function *f = b->functions->functions;
     ranges->count = 0;
     *vec_push(ranges) = (struct addr_range){f[function].begin, f[function].end};
-    size_t low = 0, high = b->parts.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (f[b->parts.items[mid]].part_of < function)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(b->parts.count, i, f[b->parts.items[i]].part_of < function);
     for (; low < b->parts.count && f[b->parts.items[low]].part_of == function; low++) {
         const struct function *part = &f[b->parts.items[low]];
         if (part->begin < part->end)
@@ -692,14 +685,7 @@ struct done_list VEC(struct addr_range);
 
 static bool is_done(const struct done_list *done, const struct function *f)
 {
-    size_t low = 0, high = done->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (done->items[mid].begin < f->begin)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(done->count, i, done->items[i].begin < f->begin);
     return low < done->count && done->items[low].begin == f->begin && done->items[low].end == f->end;
 }
 

@@ -123,14 +123,7 @@ static void list_units(struct debug *d)
 
 static uint32_t unit_of_header(const struct debug *d, uint64_t header)
 {
-    size_t low = 0, high = d->units.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (d->units.items[mid].header <= header)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(d->units.count, i, d->units.items[i].header <= header);
     return low ? (uint32_t)low - 1 : UINT32_MAX;
 }
 
@@ -605,16 +598,9 @@ static const char *enclosing_name(const struct unit_tables *t, struct enclosing 
 /* "outer::inner::" of what encloses the entry at `offset`. */
 static void add_enclosing(const struct unit_tables *t, uint64_t offset, struct buf *out)
 {
-    size_t low = 0, high = t->enclosing.count;
+    size_t low = sorted_front(t->enclosing.count, i, t->enclosing.items[i].begin < offset);
     uint32_t chain[64];
     size_t n = 0;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (t->enclosing.items[mid].begin < offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
     for (uint32_t i = low ? (uint32_t)low - 1 : UINT32_MAX; i != UINT32_MAX && n < ARRAY_SIZE(chain);) {
         const struct enclosing *e = &t->enclosing.items[i];
         if (offset < e->end)
@@ -898,14 +884,7 @@ static void add_rows(struct answer *a, vaddr begin, vaddr end)
 {
     const struct line_table *t = &a->t->lines;
     static const struct line_row hole = {.file = DEBUG_NO_FILE};
-    size_t low = 0, high = t->row_count;
-    while (low < high) { /* the first row at begin or behind it */
-        size_t mid = low + (high - low) / 2;
-        if (t->rows[mid].addr < begin)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(t->row_count, i, t->rows[i].addr < begin); /* the first row at begin or behind it */
     if (begin >= end)
         return;
     if (a->rows.count && a->rows.items[a->rows.count - 1].addr == begin)
@@ -987,16 +966,9 @@ static void answer(struct debug *d, struct unit_tables *t, uint64_t procedure, c
  * NO_OFFSET: none. */
 static uint64_t find_procedure(const struct unit_tables *t, vaddr addr, bool inside)
 {
-    size_t low = 0, high = t->procedures.count;
+    size_t low = sorted_front(t->procedures.count, i, t->procedures.items[i].begin < addr + inside);
     uint64_t best = NO_OFFSET;
     vaddr best_size = UINT64_MAX;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (t->procedures.items[mid].begin < addr + inside)
-            low = mid + 1;
-        else
-            high = mid;
-    }
     if (!inside)
         return low < t->procedures.count && t->procedures.items[low].begin == addr ? t->procedures.items[low].die
                                                                                    : NO_OFFSET;
@@ -1014,14 +986,7 @@ static uint64_t find_procedure(const struct unit_tables *t, vaddr addr, bool ins
 
 static size_t units_at(const struct debug *d, vaddr addr, uint32_t *units)
 {
-    size_t low = 0, high = d->spans.count, n = 0;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (d->spans.items[mid].begin <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(d->spans.count, i, d->spans.items[i].begin <= addr), n = 0;
     for (size_t seen = 0; low && d->reach[low - 1] > addr && n < UNITS_AT && seen < 1024; low--, seen++) {
         const struct span *s = &d->spans.items[low - 1];
         bool known = addr >= s->end;

@@ -251,14 +251,7 @@ static void read_call_sites(const struct image *im, const struct fde *fde, struc
 void functions_call_sites(const struct image *im, vaddr begin, struct call_site_list *sites)
 {
     const struct fde_list *fdes = image_fdes(im, NULL);
-    size_t low = 0, high = fdes->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (fdes->items[mid].begin < begin)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(fdes->count, i, fdes->items[i].begin < begin);
     if (low < fdes->count && fdes->items[low].begin == begin && fdes->items[low].lsda)
         read_call_sites(im, &fdes->items[low], sites);
 }

@@ -80,14 +80,7 @@ static void add_external(struct image *im)
 const struct image_section *image_section_at(const struct image *im, vaddr addr)
 {
     const struct image_private *p = im->priv;
-    size_t low = 0, high = p->by_addr_count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (im->sections[p->by_addr[mid]].addr <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(p->by_addr_count, i, im->sections[p->by_addr[i]].addr <= addr);
     if (low == 0)
         return NULL;
     const struct image_section *s = &im->sections[p->by_addr[low - 1]];
@@ -247,14 +240,7 @@ static void add_pointer(struct image_private *p, vaddr at, vaddr value)
 /* An ifunc's slot has no symbol in its relocation, only the address of the resolver. */
 static const char *resolver_name(const struct image *im, vaddr resolver)
 {
-    size_t low = 0, high = im->symbol_count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (im->symbols[mid].addr < resolver)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(im->symbol_count, i, im->symbols[i].addr < resolver);
     return low < im->symbol_count && im->symbols[low].addr == resolver ? im->symbols[low].name : NULL;
 }
 
@@ -361,14 +347,7 @@ bool image_pointer(const struct image *im, vaddr addr, vaddr *value)
 {
     const struct image_private *p = im->priv;
     need_pointers(im);
-    size_t low = 0, high = p->pointers.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (p->pointers.items[mid].at < addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(p->pointers.count, i, p->pointers.items[i].at < addr);
     if (low < p->pointers.count && p->pointers.items[low].at == addr) {
         *value = p->pointers.items[low].value;
         return true;
@@ -381,14 +360,7 @@ const char *image_slot_name(const struct image *im, vaddr addr)
 {
     const struct image_private *p = im->priv;
     need_pointers(im);
-    size_t low = 0, high = p->slots.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (p->slots.items[mid].at < addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(p->slots.count, i, p->slots.items[i].at < addr);
     return low < p->slots.count && p->slots.items[low].at == addr && *p->slots.items[low].name
                ? p->slots.items[low].name
                : NULL;

@@ -127,13 +127,6 @@ const struct scope_lookup *scope_lookup_get(struct scope_tree *t)
 scope_ix scope_tree_find(struct scope_tree *t, vaddr addr)
 {
     const struct scope_lookup *l = scope_lookup_get(t);
-    size_t low = 0, high = l->count; /* begins[low - 1] <= addr < begins[high] */
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (l->begins[mid] <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(l->count, i, l->begins[i] <= addr);
     return low ? l->scopes[low - 1] : SCOPE_NONE;
 }

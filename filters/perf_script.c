@@ -370,14 +370,7 @@ static struct process *process_of(struct perf *p, uint32_t pid)
 /* The first mapping that ends behind the address. */
 static size_t mapping_behind(const struct process *process, uint64_t address)
 {
-    size_t low = 0, high = process->mappings.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (process->mappings.items[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = sorted_front(process->mappings.count, i, process->mappings.items[i].end <= address);
     return low;
 }
 

@@ -1,8 +1,6 @@
 /* The configuration: what the file and the command line ask for. */
 #include "metrics/metrics_int.h"
 
-#include <ctype.h>
-
 /* ---- the object ------------------------------------------------------------------ */
 
 struct config *config_create(void)
@@ -447,16 +445,6 @@ int config_take_formula(struct config_reader *r, const char *formula, uint64_t l
 
 /* ---- our own format (doc/formats/configuration.md) --------------------------------- */
 
-static char *trimmed(const char *text)
-{
-    size_t n;
-    while (isspace((unsigned char)*text))
-        text++;
-    for (n = strlen(text); n && isspace((unsigned char)text[n - 1]);)
-        n--;
-    return mem_strndup(text, n);
-}
-
 static int begin_root(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
     const char *version = config_attribute(r, event, "version");
@@ -468,7 +456,7 @@ static int begin_root(struct config_reader *r, const struct xml_event *event, st
 
 static int end_title(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
-    char *title = trimmed(event->text);
+    char *title = str_trimmed(event->text);
     (void)err;
     config_set_title(r->config, title);
     mem_free(title);
@@ -483,7 +471,7 @@ static int begin_sources(struct config_reader *r, const struct xml_event *event,
     return 0;
 }
 
-static int begin_replace(struct config_reader *r, const struct xml_event *event, struct err *err)
+int config_begin_replace(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
     const char *in = config_attribute(r, event, "in"), *out = config_attribute(r, event, "out");
     (void)err;
@@ -557,7 +545,7 @@ static int begin_computed(struct config_reader *r, const struct xml_event *event
 
 static int end_description(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
-    char *text = trimmed(event->text);
+    char *text = str_trimmed(event->text);
     (void)err;
     r->metric.description = arena_strdup(r->config->arena, text);
     mem_free(text);
@@ -566,7 +554,7 @@ static int end_description(struct config_reader *r, const struct xml_event *even
 
 static int end_formula(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
-    char *text = trimmed(event->text);
+    char *text = str_trimmed(event->text);
     int status = config_take_formula(r, text, event->line, err);
     mem_free(text);
     return status;
@@ -584,7 +572,7 @@ const struct config_element config_elements[] = {
     {"hpcview", NULL, "version!", false, begin_root, NULL},
     {"title", "hpcview", "", true, NULL, end_title},
     {"sources", "hpcview", "path! show-as", false, begin_sources, NULL},
-    {"replace", "hpcview", "in! out", false, begin_replace, NULL},
+    {"replace", "hpcview", "in! out", false, config_begin_replace, NULL},
     {"run", "hpcview", "measurements! name", false, begin_run, NULL},
     {"structure", "hpcview", "file!", false, begin_structure, NULL},
     {"debug", "hpcview", "path!", false, begin_debug, NULL},

@@ -19,17 +19,6 @@ static int begin_path(struct config_reader *r, const struct xml_event *event, st
     return 0;
 }
 
-static int begin_replace(struct config_reader *r, const struct xml_event *event, struct err *err)
-{
-    const char *in = config_attribute(r, event, "in"), *out = config_attribute(r, event, "out");
-    (void)err;
-    if (strcmp(in, out) == 0)
-        warnings_add(r->warnings, "%s: replacing '%s' by itself does nothing", config_where(r, event->line), in);
-    else
-        config_add_replace(r->config, in, *out ? config_path(r, out) : "");
-    return 0;
-}
-
 static int begin_structure(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
     (void)err;
@@ -127,13 +116,13 @@ const struct config_element config_elements_hpcview3[] = {
     {"HPCPROF", NULL, "", false, NULL, NULL},
     {"TITLE", "HPCVIEW", "name!", false, begin_title, NULL},
     {"PATH", "HPCVIEW", "name! viewname", false, begin_path, NULL},
-    {"REPLACE", "HPCVIEW", "in! out", false, begin_replace, NULL},
+    {"REPLACE", "HPCVIEW", "in! out", false, config_begin_replace, NULL},
     {"STRUCTURE", "HPCVIEW", "name!", false, begin_structure, NULL},
     {"GROUP", "HPCVIEW", "name!", false, begin_group, NULL},
     {"METRIC", "HPCVIEW", "name! displayName display percent sortBy", false, begin_metric, end_metric},
     {"TITLE", "HPCPROF", "name!", false, begin_title, NULL},
     {"PATH", "HPCPROF", "name! viewname", false, begin_path, NULL},
-    {"REPLACE", "HPCPROF", "in! out", false, begin_replace, NULL},
+    {"REPLACE", "HPCPROF", "in! out", false, config_begin_replace, NULL},
     {"STRUCTURE", "HPCPROF", "name!", false, begin_structure, NULL},
     {"GROUP", "HPCPROF", "name!", false, begin_group, NULL},
     {"METRIC", "HPCPROF", "name! displayName display percent sortBy", false, begin_metric, end_metric},

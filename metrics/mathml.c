@@ -5,8 +5,6 @@
  */
 #include "metrics/metrics_int.h"
 
-#include <ctype.h>
-
 enum { BINDS_SUM = 1, BINDS_PRODUCT, BINDS_SIGN, BINDS_POWER, BINDS_ATOM };
 
 static const struct math_operator {
@@ -87,20 +85,10 @@ int mathml_begin(struct mathml *m, const struct xml_event *event, const char *wh
     return 0;
 }
 
-static char *trimmed(const char *text)
-{
-    size_t n;
-    while (isspace((unsigned char)*text))
-        text++;
-    for (n = strlen(text); n && isspace((unsigned char)text[n - 1]);)
-        n--;
-    return mem_strndup(text, n);
-}
-
 static int take_number(struct mathml *m, const char *text, const char *where, struct err *err)
 {
     struct expr *number = NULL;
-    char *digits = trimmed(text);
+    char *digits = str_trimmed(text);
     bool minus = *digits == '-';
     if (expr_parse(digits, where, &number, NULL) < 0 || expr_name_count(number) != 0 ||
         digits[minus + strspn(digits + minus, "0123456789.eE+-")] != '\0') {
@@ -119,7 +107,7 @@ static int take_number(struct mathml *m, const char *text, const char *where, st
 static int take_name(struct mathml *m, const char *text, const char *where, struct err *err)
 {
     struct buf quoted = {0};
-    char *name = trimmed(text);
+    char *name = str_trimmed(text);
     int status = 0;
     if (*name == '\0')
         status = err_set(err, ERR_FORMAT, "%s: <ci> is empty; the name of a metric is wanted", where);

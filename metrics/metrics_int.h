@@ -117,6 +117,8 @@ struct config_reader {
     uint64_t line;
 };
 const char *config_where(struct config_reader *, uint64_t line);
+/* <replace> and <REPLACE>: the same attributes in both formats. */
+int config_begin_replace(struct config_reader *, const struct xml_event *, struct err *);
 const char *config_path(struct config_reader *, const char *path); /* relative to the configuration file */
 int config_flag(struct config_reader *, const struct xml_event *, const char *attribute, uint8_t *choice, struct err *);
 /* The attribute or "". */

@@ -88,6 +88,21 @@ bool str_ends(const char *s, const char *suffix)
     return n >= m && memcmp(s + n - m, suffix, m) == 0;
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+char *str_trimmed(const char *s)
+{
+    while (is_space(*s))
+        s++;
+    size_t n = strlen(s);
+    while (n && is_space(s[n - 1]))
+        n--;
+    return mem_strndup(s, n);
+}
+
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -140,7 +155,10 @@ size_t utf8_length(const char *s, size_t n)
         return 0;
     if (p[0] < 0x80)
         return 1;
-    size_t len = p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+    size_t len = p[0] >= 0xc2 && p[0] < 0xe0   ? 2
+                 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
+                 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+                                               : 0;
     if (len == 0 || len > n)
         return 0;
     for (size_t i = 1; i < len; i++)

@@ -27,7 +27,7 @@
 #include "support/limits.h"
 
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define ARRAY_SIZE(a)          (sizeof(a) / sizeof((a)[0]))
 
 /* ---- errors ------------------------------------------------------------------- */
 
@@ -58,7 +58,7 @@ const char *warnings_get(const struct warnings *, size_t i); /* lent until warni
 /* ---- memory ------------------------------------------------------------------- */
 
 void mem_set_handler(void (*out_of_memory)(size_t wanted));
-void *mem_alloc(size_t n);  /* not cleared */
+void *mem_alloc(size_t n);                   /* not cleared */
 void *mem_calloc(size_t count, size_t size); /* cleared; overflow of the product counts as out of memory */
 void *mem_realloc(void *p, size_t count, size_t size);
 char *mem_strdup(const char *s);
@@ -78,21 +78,37 @@ char *arena_printf(struct arena *, const char *fmt, ...) PRINTF_LIKE(2, 3);
 size_t arena_bytes(const struct arena *); /* taken from the system so far */
 
 /* A growing array: struct VEC(int) v = {0}; *vec_push(&v) = 3; v.items[i]; v.count; vec_release(&v). */
-#define VEC(type)        \
-    {                    \
-        type *items;     \
-        size_t count;    \
-        size_t capacity; \
+#define VEC(type)                                                                                                      \
+    {                                                                                                                  \
+        type *items;                                                                                                   \
+        size_t count;                                                                                                  \
+        size_t capacity;                                                                                               \
     }
 void *vec_grow_(void *items, size_t *capacity, size_t wanted, size_t item_size);
-#define vec_reserve(v, n)                                                                            \
-    ((v)->capacity >= (size_t)(n)                                                                    \
-         ? (void)0                                                                                   \
+#define vec_reserve(v, n)                                                                                              \
+    ((v)->capacity >= (size_t)(n)                                                                                      \
+         ? (void)0                                                                                                     \
          : (void)((v)->items = vec_grow_((v)->items, &(v)->capacity, (size_t)(n), sizeof *(v)->items)))
 #define vec_push(v) (vec_reserve((v), (v)->count + 1), &(v)->items[(v)->count++]) /* not cleared */
 /* qsort, which may not be given NULL, not even with a count of 0 */
 #define vec_sort(v, compare) ((v)->count ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
-#define vec_release(v) (mem_free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
+#define vec_release(v)       (mem_free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
+
+/* In a table sorted so that `holds`, a condition on the index `i`, is true up to some item and false from there on: how
+   many items it is true of. So sorted_front(n, i, t[i].addr <= addr) - 1 is the last item at or before addr, if it is
+   not 0. */
+#define sorted_front(n, i, holds)                                                                                      \
+    ({                                                                                                                 \
+        size_t low_ = 0, high_ = (n);                                                                                  \
+        while (low_ < high_) {                                                                                         \
+            size_t i = low_ + (high_ - low_) / 2;                                                                      \
+            if (holds)                                                                                                 \
+                low_ = i + 1;                                                                                          \
+            else                                                                                                       \
+                high_ = i;                                                                                             \
+        }                                                                                                              \
+        low_;                                                                                                          \
+    })
 
 /* ---- strings ------------------------------------------------------------------ */
 
@@ -110,6 +126,7 @@ size_t strtab_count(const struct strtab *);            /* ids are below this */
 
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
+char *str_trimmed(const char *s); /* without the white space around it; the caller's to mem_free */
 /* The name in `names` (NULL-terminated) nearest to `word` by edit distance, or NULL if none is near. */
 const char *str_nearest(const char *word, const char *const *names);
 /* Length of the valid UTF-8 sequence at s (at most n bytes), or 0 where it is not valid UTF-8. */
@@ -146,8 +163,8 @@ uint32_t cursor_u32(struct cursor *);
 uint64_t cursor_u64(struct cursor *);
 uint64_t cursor_uleb(struct cursor *);
 int64_t cursor_sleb(struct cursor *);
-const char *cursor_cstr(struct cursor *);                  /* NUL-terminated, inside the input */
-const uint8_t *cursor_bytes(struct cursor *, size_t n);    /* NULL where n bytes are not left */
+const char *cursor_cstr(struct cursor *);               /* NUL-terminated, inside the input */
+const uint8_t *cursor_bytes(struct cursor *, size_t n); /* NULL where n bytes are not left */
 
 /* A whole file, mapped read-only (or read, for pipes). path is not kept. */
 struct filemap {
@@ -195,14 +212,14 @@ const char *outdir_path(const struct outdir *); /* where to write meanwhile */
 int outdir_commit(struct outdir *, struct err *);
 void outdir_abandon(struct outdir *);
 
-int dir_make(const char *path, struct err *);       /* with parents; existing is fine */
+int dir_make(const char *path, struct err *); /* with parents; existing is fine */
 int dir_remove_tree(const char *path, struct err *);
 
 /* ---- paths (text only, no file system) ---------------------------------------- */
 
-const char *path_base(const char *path);                      /* after the last '/', lent */
-char *path_join(const char *dir, const char *name);           /* name if absolute; "" as dir: name */
-char *path_normal(const char *path);                          /* no "//", "/./", "a/.."; caller frees with mem_free */
+const char *path_base(const char *path);            /* after the last '/', lent */
+char *path_join(const char *dir, const char *name); /* name if absolute; "" as dir: name */
+char *path_normal(const char *path);                /* no "//", "/./", "a/.."; caller frees with mem_free */
 
 /* ---- XML (libxml2 lives behind this) ------------------------------------------ */
 
@@ -216,7 +233,8 @@ void xmlout_attr_u64(struct xmlout *, const char *name, uint64_t value);
 void xmlout_attr_printf(struct xmlout *, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void xmlout_text(struct xmlout *, const char *text);
 void xmlout_end(struct xmlout *);
-void xmlout_finish(struct xmlout *); /* closes what is open and frees it; the outfile, and its errors, stay the caller's */
+void xmlout_finish(
+    struct xmlout *); /* closes what is open and frees it; the outfile, and its errors, stay the caller's */
 
 /* Reads XML as a stream: no network, no external entities, no entity expansion beyond the five standard ones
    and characters; depth bounded by LIMIT_XML_DEPTH. Events in document order; strings lent during the call. */
@@ -242,7 +260,8 @@ const char *xml_attr_get(const struct xml_event *, const char *name); /* NULL: n
 /* ---- JSON --------------------------------------------------------------------- */
 
 /* Writes compact JSON to a buffer; commas and escaping are its business. "<" and U+2028/9
-   are escaped, so the text may stand in a script. NaN and infinities become null. It does not check that begin and end match. */
+   are escaped, so the text may stand in a script. NaN and infinities become null. It does not check that begin and end
+   match. */
 struct jsonout {
     struct buf *out;
     bool need_comma;

@@ -46,6 +46,21 @@ static void test_strings(void)
     CHECK_INT(utf8_length("\xed\xa0\x80", 3), 0);
 }
 
+static void test_search(void)
+{
+    static const int t[] = {1, 3, 3, 7};
+    CHECK_INT(sorted_front(ARRAY_SIZE(t), i, t[i] <= 3), 3);
+    CHECK_INT(sorted_front(ARRAY_SIZE(t), i, t[i] < 1), 0);
+    CHECK_INT(sorted_front(ARRAY_SIZE(t), i, t[i] < 100), 4);
+    CHECK_INT(sorted_front(0, i, t[i] < 100), 0);
+    char *text = str_trimmed("\n a b\t ");
+    CHECK_STR(text, "a b");
+    mem_free(text);
+    text = str_trimmed(" \n");
+    CHECK_STR(text, "");
+    mem_free(text);
+}
+
 static void test_hashmap(void)
 {
     struct hashmap m = {0};
@@ -94,7 +109,8 @@ static void test_text(void)
 {
     static const struct {
         const char *in, *want;
-    } paths[] = {{"a//b/./c", "a/b/c"}, {"/a/../..//b", "/b"}, {"../a/../b", "../b"}, {"a/..", "."}, {"/", "/"}, {"../../x", "../../x"}};
+    } paths[] = {{"a//b/./c", "a/b/c"}, {"/a/../..//b", "/b"}, {"../a/../b", "../b"}, {"a/..", "."}, {"/", "/"},
+                 {"../../x", "../../x"}};
     for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
         char *got = path_normal(paths[i].in);
         CHECK_STR(got, paths[i].want);
@@ -180,7 +196,8 @@ static void test_files(void)
     CHECK_INT(outfile_commit(f, &e), 0);
     struct filemap map;
     CHECK_INT(filemap_open(&map, path, &e), 0);
-    static const char want[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<A n=\"&lt;\xef\xbf\xbd\xef\xbf\xbd&gt;\">\n <B/>\n</A>\n";
+    static const char want[] =
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<A n=\"&lt;\xef\xbf\xbd\xef\xbf\xbd&gt;\">\n <B/>\n</A>\n";
     CHECK(map.len == sizeof want - 1 && memcmp(map.bytes, want, map.len) == 0);
     filemap_release(&map);
     struct outdir *d;
@@ -214,6 +231,7 @@ int main(void)
 {
     test_errors();
     test_strings();
+    test_search();
     test_hashmap();
     test_cursor();
     test_text();
