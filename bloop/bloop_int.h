@@ -79,7 +79,8 @@ enum function_origin {
     FROM_DEBUG = 8,
     FROM_CALL = 16,
     FROM_ENTRY = 32,
-    FROM_PLT = 64
+    FROM_PLT = 64,
+    FROM_GAP = 128 /* nobody names it; it looks like one */
 };
 
 struct function {
@@ -101,7 +102,7 @@ struct function_table {
     const struct image *image; /* lent: must outlive the table */
 };
 /* Everything known without decoding: symbols, .eh_frame(_hdr), entry, .init_array, PLT, DWARF low pcs where there is no
- * symbol. */
+ * symbol. Then functions in what these leave uncovered, by decoding that. */
 int functions_find(const struct image *, struct function_table **, struct warnings *, struct err *);
 /* Add functions found as call targets by cfg work (sorted, distinct); splits the gap they fall into, or the function if
    its end was a guess. A function that symbol or FDE delimit is not split: what looks like a call into its middle is

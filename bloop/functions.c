@@ -1,12 +1,14 @@
 /*
  * The table of functions, from all that tells where one begins: symbols, .eh_frame, entry points,
- * PLT stubs, and DWARF where there is no symbol table.
+ * PLT stubs, and DWARF where there is no symbol table; where none of them says what is there, code that
+ * looks like functions (gaps.c).
  *
  * How much a witness is worth, when they differ: a symbol of type FUNC with a size; an entry of
  * .eh_frame, or a FUNC symbol without size; any other name or pointer to code.  Weaker witnesses inside
  * of what a stronger one covers are labels (loops of hand-written assembly have them), not functions.
  */
 #include "bloop/ehframe.h"
+#include "bloop/gaps.h"
 #include "bloop/image_int.h"
 
 #include <stdlib.h>
@@ -432,6 +434,101 @@ static void tie_cold_parts(struct function_table *t)
 
 /* ---- the table ---- */
 
+void functions_free(struct function_table *t)
+{
+    if (!t)
+        return;
+    mem_free(t->functions);
+    mem_free(t->aliases);
+    arena_free(t->arena);
+    mem_free(t);
+}
+
+uint32_t functions_at(const struct function_table *t, vaddr addr)
+{
+    size_t low = 0, high = t->count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (t->functions[mid].begin <= addr)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low && addr < t->functions[low - 1].end ? (uint32_t)low - 1 : FUNCTION_NONE;
+}
+
+/* ---- call targets, and functions in gaps ---- */
+
+/* Where a function that begins at `entry`, in no function, may reach: to the next function or the section's end. */
+static vaddr gap_end(const struct function_table *t, vaddr entry, size_t next)
+{
+    const struct image_section *s = image_section_at(t->image, entry);
+    vaddr end = s->addr + s->size;
+    return next < t->count && t->functions[next].begin < end ? t->functions[next].begin : end;
+}
+
+/* Deals with one entry; the old functions below `next` begin at or before it. */
+static void add_entry(const struct function_table *t, vaddr entry, size_t next, uint8_t origin,
+                      struct function_list *out)
+{
+    struct function *before = out->count ? &out->items[out->count - 1] : NULL;
+    struct function f = {.begin = entry, .link_name = "", .part_of = FUNCTION_NONE, .origin = origin};
+    if (!in_code(t->image, entry))
+        return;
+    if (before && before->begin == entry) {
+        before->origin |= origin & FROM_CALL; /* what was known before is found again in its gap: no news */
+        return;
+    }
+    if (before && entry < before->end) {
+        if (before->sized || before->plt)
+            return;
+        f.end = before->end;
+        before->end = entry;
+    } else {
+        f.end = gap_end(t, entry, next);
+    }
+    *vec_push(out) = f;
+}
+
+static void add_entries_of(struct function_table *t, const vaddr *entries, size_t count, uint8_t origin)
+{
+    struct function_list out = {0};
+    uint32_t *moved = mem_calloc(t->count + 1, sizeof *moved); /* old index to new */
+    size_t next = 0;
+    vec_reserve(&out, t->count + count);
+    for (size_t i = 0; i <= count; i++) {
+        while (next < t->count && (i == count || t->functions[next].begin <= entries[i])) {
+            moved[next] = (uint32_t)out.count;
+            *vec_push(&out) = t->functions[next++];
+        }
+        if (i < count)
+            add_entry(t, entries[i], next, origin, &out);
+    }
+    for (size_t i = 0; i < out.count; i++)
+        if (out.items[i].part_of != FUNCTION_NONE)
+            out.items[i].part_of = moved[out.items[i].part_of];
+    mem_free(moved);
+    mem_free(t->functions);
+    t->functions = out.items;
+    t->count = out.count;
+}
+
+void functions_add(struct function_table *t, const vaddr *entries, size_t count)
+{
+    add_entries_of(t, entries, count, FROM_CALL);
+}
+
+static void fill_gaps(struct function_table *t)
+{
+    struct vaddr_list entries = {0};
+    gaps_find(t, &entries);
+    if (entries.count)
+        add_entries_of(t, entries.items, entries.count, FROM_GAP);
+    vec_release(&entries);
+}
+
+/* ---- all of it ---- */
+
 /* Only where neither symbols nor unwinding say what is there: reading every unit's procedures is slow. */
 static void add_debug_entries(const struct image *im, struct candidate_list *list, struct warnings *w)
 {
@@ -470,85 +567,8 @@ int functions_find(const struct image *im, struct function_table **out, struct w
     t->count = k.functions.count;
     t->aliases = k.aliases.items;
     t->alias_count = k.aliases.count;
+    fill_gaps(t);
     tie_cold_parts(t);
     *out = t;
     return 0;
-}
-
-void functions_free(struct function_table *t)
-{
-    if (!t)
-        return;
-    mem_free(t->functions);
-    mem_free(t->aliases);
-    arena_free(t->arena);
-    mem_free(t);
-}
-
-uint32_t functions_at(const struct function_table *t, vaddr addr)
-{
-    size_t low = 0, high = t->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (t->functions[mid].begin <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low && addr < t->functions[low - 1].end ? (uint32_t)low - 1 : FUNCTION_NONE;
-}
-
-/* ---- call targets ---- */
-
-/* Where a function that begins at `entry`, in no function, may reach: to the next function or the section's end. */
-static vaddr gap_end(const struct function_table *t, vaddr entry, size_t next)
-{
-    const struct image_section *s = image_section_at(t->image, entry);
-    vaddr end = s->addr + s->size;
-    return next < t->count && t->functions[next].begin < end ? t->functions[next].begin : end;
-}
-
-/* Deals with one call target; the old functions below `next` begin at or before it. */
-static void add_entry(const struct function_table *t, vaddr entry, size_t next, struct function_list *out)
-{
-    struct function *before = out->count ? &out->items[out->count - 1] : NULL;
-    struct function f = {.begin = entry, .link_name = "", .part_of = FUNCTION_NONE, .origin = FROM_CALL};
-    if (!in_code(t->image, entry))
-        return;
-    if (before && before->begin == entry) {
-        before->origin |= FROM_CALL;
-        return;
-    }
-    if (before && entry < before->end) {
-        if (before->sized || before->plt)
-            return;
-        f.end = before->end;
-        before->end = entry;
-    } else {
-        f.end = gap_end(t, entry, next);
-    }
-    *vec_push(out) = f;
-}
-
-void functions_add(struct function_table *t, const vaddr *entries, size_t count)
-{
-    struct function_list out = {0};
-    uint32_t *moved = mem_calloc(t->count + 1, sizeof *moved); /* old index to new */
-    size_t next = 0;
-    vec_reserve(&out, t->count + count);
-    for (size_t i = 0; i <= count; i++) {
-        while (next < t->count && (i == count || t->functions[next].begin <= entries[i])) {
-            moved[next] = (uint32_t)out.count;
-            *vec_push(&out) = t->functions[next++];
-        }
-        if (i < count)
-            add_entry(t, entries[i], next, &out);
-    }
-    for (size_t i = 0; i < out.count; i++)
-        if (out.items[i].part_of != FUNCTION_NONE)
-            out.items[i].part_of = moved[out.items[i].part_of];
-    mem_free(moved);
-    mem_free(t->functions);
-    t->functions = out.items;
-    t->count = out.count;
 }

@@ -352,6 +352,96 @@ static void test_add(void)
     made_release(&m);
 }
 
+/* ---- gaps ---- */
+
+/* What is found in bytes at 0x1000, with a function of a symbol behind it or in front. */
+static void test_gaps(void)
+{
+    static const struct {
+        const char *name, *bytes;
+        size_t size;
+        struct image_symbol symbols[3];
+        const char *gives;
+    } cases[] = {
+#define BYTES(s) s, sizeof(s) - 1
+        {"two functions, padded",
+         BYTES("\x31\xc0\xc3\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc"
+               "\x89\xf8\xc3"),
+         {{0}},
+         "?:1000-1010 ?:1010-2000"},
+        {"padded with zeros",
+         BYTES("\x31\xc0\xc3\0\0\0\0\0\0\0\0\0\0\0\0\0\x89\xf8\xc3"),
+         {{0}},
+         "?:1000-1010 ?:1010-2000"},
+        {"not padded: nothing leads there", BYTES("\x31\xc0\xc3\x89\xf8\xc3"), {{0}}, "?:1000-1003 ?:1003-2000"},
+        {"a branch leads across the return: test, je +1, ret, ret",
+         BYTES("\x85\xff\x74\x01\xc3\xc3"),
+         {{0}},
+         "?:1000-2000"},
+        {"a jump into the loop's test leads across",
+         BYTES("\xeb\x02\xff\xcf\x85\xff\x75\xfa\xc3"),
+         {{0}},
+         "?:1000-2000"},
+        {"a call into the middle begins one",
+         BYTES("\xe8\x03\0\0\0\x90\x90\xc3\x31\xc0\xc3"),
+         {{0}},
+         "?:1000-1008 ?:1008-2000"},
+        {"a call of what never returns ends one",
+         BYTES("\xe8\xfb\x07\0\0\x31\xc0\xc3"),
+         {SYMBOL(0x1800, 0x10, "abort", SYM_FUNC, .global = true)},
+         "?:1000-1005 ?:1005-1800 abort:1800-1810"},
+        {"no return, no function", BYTES("\x31\xc0\x31\xc9"), {{0}}, ""},
+        {"bytes that decode to nothing", BYTES("\x06\x07\x0e\x16\xc3"), {{0}}, ""},
+        {"input and output", BYTES("\x31\xc0\xee\xc3"), {{0}}, ""},
+        {"a branch into an instruction", BYTES("\xb8\x01\x02\x03\x04\x74\xfb\x74\xfa\x74\xfa\xc3"), {{0}}, ""},
+        {"a jump to nowhere", BYTES("\x31\xc0\xe9\0\0\0\x40"), {{0}}, ""},
+        {"text", BYTES("Usage: program [options] file\0"), {{0}}, ""},
+        {"data right behind a function",
+         BYTES("\xc3\x31\xc0\xc3"),
+         {SYMBOL(0x1000, 1, "f", SYM_FUNC, .global = true)},
+         "f:1000-1001"},
+        {"a prologue behind a function, aligned",
+         BYTES("\xc3\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc"
+               "\xf3\x0f\x1e\xfa\xc3"),
+         {SYMBOL(0x1000, 1, "f", SYM_FUNC, .global = true)},
+         "f:1000-1001 ?:1010-2000"},
+        {"what a symbol covers is left alone",
+         BYTES("\x31\xc0\xc3\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc"
+               "\xf3\x0f\x1e\xfa\xc3"),
+         {SYMBOL(0x1000, 0x20, "f", SYM_FUNC, .global = true)},
+         "f:1000-1020"},
+        {"so is a symbol without a size",
+         BYTES("\x31\xc0\xc3\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc"
+               "\xf3\x0f\x1e\xfa\xc3"),
+         {SYMBOL(0x1000, 0, "f", SYM_FUNC, .global = true)},
+         "f:1000-2000"},
+#undef BYTES
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct made m;
+        struct function_table *t = NULL;
+        size_t n = 0;
+        made_init(&m, NULL, NULL);
+        memset(text, 0, sizeof text);
+        memcpy(text, cases[i].bytes, cases[i].size);
+        while (n < 3 && cases[i].symbols[n].name)
+            n++;
+        m.image.symbols = (struct image_symbol *)cases[i].symbols;
+        m.image.symbol_count = n;
+        functions_find(&m.image, &t, NULL, NULL);
+        char *got = functions_text(t);
+        if (!tap_result(strcmp(got, cases[i].gives) == 0, cases[i].name, __FILE__, __LINE__))
+            printf("# got    %s\n# wanted %s\n", got, cases[i].gives);
+        for (size_t k = 0; k < t->count; k++)
+            if (!*t->functions[k].link_name && t->functions[k].origin != FROM_GAP)
+                CHECK_NAMED(false, "found in a gap, and said so");
+        mem_free(got);
+        functions_free(t);
+        made_release(&m);
+    }
+    memset(text, 0, sizeof text);
+}
+
 /* ---- names ---- */
 
 static void test_demangle(void)
@@ -452,6 +542,60 @@ static void test_program(void)
     mem_free(path);
 }
 
+/* Functions of a program of which nothing is left but the code, on demand, with their loops. */
+static void test_stripped(void)
+{
+    static const char source[] =
+        "#include <stdio.h>\n"
+        "#define N __attribute__((noinline)) static int\n"
+        "N sum(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i] * 3; return s; }\n"
+        "N top(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) if (a[i] > s) s = a[i]; return s; }\n"
+        "N nest(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) for (int j = i; j < n; j++)\n"
+        "    s ^= a[i] * a[j]; return s; }\n"
+        "static int (*volatile table[])(const int *, int) = {sum, top, nest};\n"
+        "int main(int argc, char **argv) { (void)argv; int a[8] = {argc}, r = 0;\n"
+        "    for (int i = 0; i < 3; i++) r += table[i](a, 8);\n"
+        "    return r == 3; }\n";
+    static const char *const functions[] = {"sum", "top", "nest", "main"};
+    static const unsigned loops[] = {1, 1, 2, 1};
+    static const char *const levels[] = {"-O0", "-O1", "-Os -fno-tree-vectorize"};
+    for (size_t l = 0; l < ARRAY_SIZE(levels); l++) {
+        char *flags = mem_printf("%s -fno-asynchronous-unwind-tables -fno-unwind-tables", levels[l]);
+        char *path = compile(tool("CC", "cc"), flags, "g.c", source, "g"), *bare = scratch("bare");
+        struct image *im = NULL;
+        struct bloop_binary *b = NULL;
+        mem_free(flags);
+        if (!path || !shell("strip -s -R .eh_frame -R .eh_frame_hdr -o bare g")) {
+            SKIP(levels[l], "no compiler or strip");
+            mem_free(path);
+            mem_free(bare);
+            continue;
+        }
+        CHECK(image_open(path, NULL, &im, NULL, NULL) == 0 && bloop_open(bare, NULL, &b, NULL, NULL) == 0);
+        for (size_t i = 0; im && b && i < ARRAY_SIZE(functions); i++) {
+            const struct image_symbol *s = symbol_named(im, functions[i]);
+            struct scope_tree *tree = NULL;
+            unsigned found = 0;
+            vaddr inside = s ? s->addr + s->size / 2 : 0, begin = 0;
+            CHECK(s && bloop_scopes_at(b, &inside, 1, &tree, NULL, NULL) == 0);
+            for (size_t k = 0; tree && k < tree->scope_count; k++) {
+                found += tree->scopes[k].kind == SCOPE_LOOP;
+                if (tree->scopes[k].kind == SCOPE_PROC)
+                    begin = tree->scopes[k].entry;
+            }
+            char *what = mem_printf("%s: %s, stripped", levels[l], functions[i]);
+            CHECK_NAMED(s && begin == s->addr && found == loops[i], what);
+            mem_free(what);
+            if (tree)
+                scope_tree_free(tree);
+        }
+        bloop_close(b);
+        image_close(im);
+        mem_free(path);
+        mem_free(bare);
+    }
+}
+
 static void test_exceptions(void)
 {
     static const char source[] = "void g(int);\nint f(int x) { int s = 0; for (int i = 0; i < x; i++) try { g(i); } "
@@ -485,8 +629,10 @@ int main(void)
     test_call_sites();
     test_witnesses();
     test_add();
+    test_gaps();
     test_demangle();
     test_program();
+    test_stripped();
     test_exceptions();
     scratch_remove();
     return tap_done();

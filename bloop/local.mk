@@ -5,7 +5,7 @@ noinst_LIBRARIES += %D%/libbloop.a
 # image.c, functions.c, debug.c
 %C%_libbloop_a_SOURCES += \
 	%D%/image_int.h %D%/image.c %D%/image_elf.c %D%/image_compress.c %D%/image_reloc.c %D%/image_debugfile.c \
-	%D%/ehframe.h %D%/ehframe.c %D%/functions.c %D%/demangle.c \
+	%D%/ehframe.h %D%/ehframe.c %D%/functions.c %D%/gaps.h %D%/gaps.c %D%/demangle.c \
 	%D%/debug_int.h %D%/debug.c %D%/debug_die.c %D%/debug_lines.c
 
 check_PROGRAMS += %D%/image_test %D%/functions_test %D%/debug_test %D%/damage_test %D%/elf_fuzz
