@@ -68,33 +68,63 @@ void filemap_release(struct filemap *map)
 /* ---- out: one file ---- */
 
 struct outfile {
-    char *path, *temporary; /* temporary NULL: standard output */
+    char *path;      /* as given, for messages */
+    char *place;     /* where the result goes: the end of symbolic links */
+    char *temporary; /* NULL: written to fd as it comes */
     int fd;
     int first_errno;
     size_t used;
     char pending[65536];
 };
 
+/* A device, a pipe: what must not be replaced by a file (root's -o /dev/null would leave a file there), and cannot be
+ * partial. */
+static bool is_stream(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static int open_beside(struct outfile *f)
+{
+    f->temporary = mem_printf("%s.XXXXXX", f->place);
+    f->fd = mkostemp(f->temporary, O_CLOEXEC);
+    if (f->fd < 0)
+        return -1;
+    mode_t mask = umask(0); /* mkostemp gives 0600; a result is for everybody the user lets read */
+    umask(mask);
+    (void)!fchmod(f->fd, 0666 & ~mask);
+    return 0;
+}
+
+static void outfile_free(struct outfile *f)
+{
+    if (f->fd >= 0 && f->fd != STDOUT_FILENO)
+        close(f->fd);
+    mem_free(f->temporary);
+    mem_free(f->place);
+    mem_free(f->path);
+    mem_free(f);
+}
+
 int outfile_create(const char *path, struct outfile **out, struct err *err)
 {
     struct outfile *f = mem_calloc(1, sizeof *f);
+    char *end = realpath(path, NULL);
     f->path = mem_strdup(path);
+    f->place = mem_strdup(end ? end : path);
+    free(end);
+    *out = NULL;
     if (strcmp(path, "-") == 0)
         f->fd = STDOUT_FILENO;
-    else {
-        f->temporary = mem_printf("%s.XXXXXX", path);
-        f->fd = mkostemp(f->temporary, O_CLOEXEC);
-        if (f->fd < 0) {
-            err_errno(err, path, "cannot be written");
-            mem_free(f->temporary);
-            mem_free(f->path);
-            mem_free(f);
-            *out = NULL;
-            return -1;
-        }
-        mode_t mask = umask(0); /* mkostemp gives 0600; a result is for everybody the user lets read */
-        umask(mask);
-        (void)!fchmod(f->fd, 0666 & ~mask);
+    else if (is_stream(path))
+        f->fd = open(path, O_WRONLY | O_CLOEXEC);
+    else
+        open_beside(f);
+    if (f->fd < 0) {
+        err_errno(err, path, "cannot be written");
+        outfile_free(f);
+        return -1;
     }
     *out = f;
     return 0;
@@ -156,28 +186,19 @@ void outfile_printf(struct outfile *f, const char *fmt, ...)
     mem_free(text);
 }
 
-static void outfile_close(struct outfile *f)
-{
-    if (f->temporary)
-        close(f->fd);
-    mem_free(f->temporary);
-    mem_free(f->path);
-    mem_free(f);
-}
-
 int outfile_commit(struct outfile *f, struct err *err)
 {
     int status = 0;
     flush(f);
-    if (!f->first_errno && f->temporary && rename(f->temporary, f->path) != 0)
+    if (!f->first_errno && f->temporary && rename(f->temporary, f->place) != 0)
         f->first_errno = errno;
     if (f->first_errno) {
         errno = f->first_errno;
-        status = err_errno(err, f->temporary ? f->path : "standard output", "cannot be written");
+        status = err_errno(err, strcmp(f->path, "-") == 0 ? "standard output" : f->path, "cannot be written");
         if (f->temporary)
             unlink(f->temporary);
     }
-    outfile_close(f);
+    outfile_free(f);
     return status;
 }
 
@@ -187,7 +208,7 @@ void outfile_abandon(struct outfile *f)
         return;
     if (f->temporary)
         unlink(f->temporary);
-    outfile_close(f);
+    outfile_free(f);
 }
 
 /* ---- out: a folder ---- */

@@ -196,7 +196,8 @@ void buf_base64(struct buf *, const void *bytes, size_t n);
 void buf_release(struct buf *);
 
 /* A file that appears under its name only when committed: written beside it and renamed.
-   Write errors are remembered and reported by outfile_commit. path "-" is standard output. */
+   Write errors are remembered and reported by outfile_commit. path "-" is standard output; a device or a pipe is written to
+   as it is; a symbolic link stays one. */
 struct outfile;
 int outfile_create(const char *path, struct outfile **, struct err *);
 void outfile_write(struct outfile *, const void *bytes, size_t n);

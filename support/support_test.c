@@ -2,8 +2,10 @@
 #include "support/support.h"
 #include "tests/tap.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void test_errors(void)
@@ -218,6 +220,39 @@ static void square(void *ctx, size_t i)
     ((uint64_t *)ctx)[i] = i * i;
 }
 
+static void test_streams_and_links(void)
+{
+    char dir[] = "/tmp/support_test.XXXXXX", fifo[64], file[64], link[64], got[8] = "";
+    struct err e = {0};
+    struct outfile *f;
+    struct stat st;
+    if (!mkdtemp(dir))
+        return;
+    snprintf(fifo, sizeof fifo, "%s/fifo", dir);
+    snprintf(file, sizeof file, "%s/file", dir);
+    snprintf(link, sizeof link, "%s/link", dir);
+
+    /* what is no file stays what it is: root's -o /dev/null must not make a file of it */
+    CHECK_INT(mkfifo(fifo, 0600), 0);
+    int reader = open(fifo, O_RDONLY | O_NONBLOCK);
+    CHECK_INT(outfile_create(fifo, &f, &e), 0);
+    outfile_printf(f, "words");
+    CHECK_INT(outfile_commit(f, &e), 0);
+    CHECK_INT(read(reader, got, sizeof got - 1), 5);
+    CHECK(lstat(fifo, &st) == 0 && S_ISFIFO(st.st_mode));
+    close(reader);
+
+    CHECK_INT(symlink("file", link), 0);
+    for (int again = 0; again < 2; again++) {
+        CHECK_INT(outfile_create(again ? link : file, &f, &e), 0);
+        outfile_printf(f, "%d", again);
+        CHECK_INT(outfile_commit(f, &e), 0);
+    }
+    CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK(lstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 1);
+    CHECK_INT(dir_remove_tree(dir, &e), 0);
+}
+
 static void test_parallel(void)
 {
     uint64_t squares[1000], sum = 0;
@@ -237,6 +272,7 @@ int main(void)
     test_text();
     test_xml();
     test_files();
+    test_streams_and_links();
     test_parallel();
     return tap_done();
 }
