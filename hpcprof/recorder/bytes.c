@@ -71,7 +71,10 @@ int strncmp(const char *a, const char *b, size_t n)
 
 int strcmp(const char *a, const char *b)
 {
-    return strncmp(a, b, SIZE_MAX);
+    size_t i = 0;
+    for (; a[i] && a[i] == b[i]; i++)
+        AS_WRITTEN();
+    return (unsigned char)a[i] - (unsigned char)b[i];
 }
 
 char *strchr(const char *s, int c)

@@ -40,7 +40,7 @@ while IFS= read -r file; do
     elif [ $status -ne 0 ]; then
         bad=$((bad + 1))
         echo "FAILED $file: status $status$([ $status -eq 124 ] && echo " (more than $seconds s)")"
-    elif ! "$hpcview" structure -o /dev/null "$work/out.xml" 2>"$work/again"; then
+    elif ! "$hpcview" structure -o "$work/again.xml" "$work/out.xml" 2>"$work/again"; then
         bad=$((bad + 1))
         echo "FAILED $file: its own reader refuses the result: $(head -1 "$work/again")"
     else
