@@ -135,6 +135,20 @@ for sanitizer in address thread; do
     fi
 done
 
+# ---- under valgrind: the recorder is in valgrind, and, by valgrind's preloads, in the program memcheck looks at -----------
+printf '#!/bin/sh\nexec valgrind -q --error-exitcode=99 --trace-children=yes "$@"\n' >"$scratch/memcheck"
+chmod +x "$scratch/memcheck"
+# (valgrind needs the C library's symbols, and may not know this machine's newest instructions)
+if "$scratch/memcheck" true >/dev/null 2>&1; then
+    for name in threads forks signals closes; do
+        situation "under valgrind: $name" memcheck ./$name without-timer
+        check "under valgrind: $name: no complaints" cmp "$scratch/bare.err" "$scratch/err"
+        check "under valgrind: $name: the program is recorded" test -n "$(ls "$scratch/m" | grep "^$name")"
+    done
+else
+    skip "under valgrind" "no valgrind here, or it does not work"
+fi
+
 # ---- the other samplers -------------------------------------------------------------------------------------
 record_options="--sampler papi"
 if "$hpcview" record -o "$scratch/papi" --sampler papi -- true 2>"$scratch/err"; then
