@@ -368,14 +368,7 @@ static int by_cold(const void *a, const void *b)
 /* Symbols know which source file a static function came from: two files may each have an `init` and an `init.cold`. */
 static uint32_t source_of(const struct image *im, vaddr addr, const char *name)
 {
-    size_t low = 0, high = im->symbol_count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (im->symbols[mid].addr < addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(im->symbol_count, i, im->symbols[i].addr < addr);
     for (; low < im->symbol_count && im->symbols[low].addr == addr; low++)
         if (im->symbols[low].name == name)
             return im->symbols[low].source;
@@ -387,14 +380,7 @@ static uint32_t source_of(const struct image *im, vaddr addr, const char *name)
 static void claim_parts(struct function_table *t, const struct cold_list *colds, uint32_t function, const char *name)
 {
     uint64_t hash = hash_bytes(name, strlen(name), 0);
-    size_t low = 0, high = colds->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (colds->items[mid].name_hash < hash)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(colds->count, i, colds->items[i].name_hash < hash);
     for (; low < colds->count && colds->items[low].name_hash == hash; low++) {
         const struct cold *c = &colds->items[low];
         struct function *part = &t->functions[c->function];
@@ -446,14 +432,7 @@ void functions_free(struct function_table *t)
 
 uint32_t functions_at(const struct function_table *t, vaddr addr)
 {
-    size_t low = 0, high = t->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (t->functions[mid].begin <= addr)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(t->count, i, t->functions[i].begin <= addr);
     return low && addr < t->functions[low - 1].end ? (uint32_t)low - 1 : FUNCTION_NONE;
 }
 

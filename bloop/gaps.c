@@ -265,14 +265,7 @@ static void list_called(struct gap_scan *g)
 /* The first called address at or behind `at`; UINT64_MAX: none. */
 static vaddr next_called(const struct gap_scan *g, vaddr at)
 {
-    size_t low = 0, high = g->called.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (g->called.items[mid] < at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = sorted_front(g->called.count, i, g->called.items[i] < at);
     return low < g->called.count ? g->called.items[low] : UINT64_MAX;
 }
 
