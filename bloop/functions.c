@@ -418,6 +418,60 @@ static void tie_cold_parts(struct function_table *t)
     vec_release(&colds);
 }
 
+/* ---- cold parts without a name ---- */
+
+/* A stripped cold part has an unwind entry of its own, aligned to nothing, as gcc writes .text.unlikely. */
+static bool may_be_part(const struct function *f)
+{
+    return f->origin == FROM_EH_FRAME && f->sized && f->part_of == FUNCTION_NONE && f->begin % 16 != 0;
+}
+
+/* The one function into whose middle it jumps back; FUNCTION_NONE: none, or several. */
+static uint32_t jumps_back_to(const struct function_table *t, const struct arch *arch, const struct function *part)
+{
+    size_t avail;
+    const uint8_t *bytes = image_bytes(t->image, part->begin, &avail);
+    vaddr size = part->end - part->begin;
+    uint32_t owner = FUNCTION_NONE;
+    struct insn in;
+    for (vaddr at = 0; bytes && at < size && at < avail; at += in.length ? in.length : 1) {
+        arch->decode(bytes + at, avail - at, part->begin + at, &in);
+        if ((in.kind != INSN_BRANCH && in.kind != INSN_JUMP) || in.target - part->begin < size)
+            continue;
+        uint32_t f = functions_at(t, in.target);
+        if (f == FUNCTION_NONE || t->functions[f].begin == in.target || f == owner)
+            continue;
+        if (owner != FUNCTION_NONE)
+            return FUNCTION_NONE;
+        owner = f;
+    }
+    return owner;
+}
+
+struct nameless_part {
+    uint32_t function, owner;
+};
+struct part_list VEC(struct nameless_part);
+
+static void tie_nameless_parts(struct function_table *t)
+{
+    const struct arch *arch = arch_get(t->image->arch);
+    if (!arch)
+        return;
+    struct part_list parts = {0};
+    for (size_t i = 0; i < t->count; i++) {
+        uint32_t owner = may_be_part(&t->functions[i]) ? jumps_back_to(t, arch, &t->functions[i]) : FUNCTION_NONE;
+        if (owner != FUNCTION_NONE)
+            *vec_push(&parts) = (struct nameless_part){(uint32_t)i, owner};
+    }
+    for (size_t i = 0; i < parts.count; i++) { /* two parts that jump into each other own nothing */
+        const struct function *owner = &t->functions[parts.items[i].owner];
+        if (owner->part_of == FUNCTION_NONE && owner->begin % 16 == 0)
+            t->functions[parts.items[i].function].part_of = parts.items[i].owner;
+    }
+    vec_release(&parts);
+}
+
 /* ---- the table ---- */
 
 void functions_free(struct function_table *t)
@@ -548,6 +602,7 @@ int functions_find(const struct image *im, struct function_table **out, struct w
     t->alias_count = k.aliases.count;
     fill_gaps(t);
     tie_cold_parts(t);
+    tie_nameless_parts(t);
     *out = t;
     return 0;
 }

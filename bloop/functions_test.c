@@ -442,6 +442,47 @@ static void test_gaps(void)
     memset(text, 0, sizeof text);
 }
 
+/* Two jumps at `begin`, a possible cold part; functions at 0x1100 and 0x1140; all known from unwind entries alone. */
+static void test_nameless_parts(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t begin, targets[2];
+        const char *owner; /* in the order of addresses: the part, then the two functions */
+    } cases[] = {
+        {"it jumps back into the middle of one", 0x1003, {0x1108, 0x1110}, "1--"},
+        {"what it calls in the end does not count", 0x1003, {0x1108, 0x1140}, "1--"},
+        {"only tail calls", 0x1003, {0x1100, 0x1140}, "---"},
+        {"into the middle of two", 0x1003, {0x1108, 0x1144}, "---"},
+        {"aligned: a function", 0x1010, {0x1108, 0x1110}, "---"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct made m;
+        struct buf eh = {0};
+        struct function_table *t = NULL;
+        char owner[4] = "???";
+        size_t cie = add_cie(&eh, "zR", 0x1b, 0xff);
+        add_fde(&eh, cie, cases[i].begin, 10, 0);
+        add_fde(&eh, cie, 0x1100, 0x20, 0);
+        add_fde(&eh, cie, 0x1140, 0x20, 0);
+        made_init(&m, &eh, NULL);
+        memset(text, 0x90, sizeof text);
+        for (uint32_t k = 0; k < 2; k++) {
+            uint32_t at = cases[i].begin + 5 * k, distance = cases[i].targets[k] - (at + 5);
+            text[at - 0x1000] = 0xe9;
+            memcpy(text + at - 0x1000 + 1, &distance, 4);
+        }
+        functions_find(&m.image, &t, NULL, NULL);
+        for (size_t k = 0; k < t->count && k < 3; k++)
+            owner[k] = t->functions[k].part_of == FUNCTION_NONE ? '-' : (char)('0' + t->functions[k].part_of);
+        CHECK_NAMED(t->count == 3 && strcmp(owner, cases[i].owner) == 0, cases[i].name);
+        functions_free(t);
+        made_release(&m);
+        buf_release(&eh);
+    }
+    memset(text, 0, sizeof text);
+}
+
 /* ---- names ---- */
 
 static void test_demangle(void)
@@ -630,6 +671,7 @@ int main(void)
     test_witnesses();
     test_add();
     test_gaps();
+    test_nameless_parts();
     test_demangle();
     test_program();
     test_stripped();
