@@ -1,5 +1,6 @@
 #!/bin/bash
-# Every ELF file under the folders given (/usr/bin and /usr/lib where none are) through `hpcview structure`: no crash, no hang, no disorder.
+# Every ELF file under the folders given (/usr/bin and /usr/lib where none are) through `hpcview structure`: no crash, no hang (SECONDS,
+# 10 where not told, and one more for each 8 MB), no disorder.
 # Prints one line for each that fails, and the sums of --stats for the rest.
 #
 #   sweep.sh [-n FILES] [-t SECONDS] [FOLDER...]     -n: at most that many, evenly picked
@@ -32,14 +33,16 @@ files=0 bad=0 refused=0
 : >"$work/sums"
 while IFS= read -r file; do
     files=$((files + 1))
-    timeout "$seconds" "$hpcview" structure --no-cache --stats -o "$work/out.xml" "$file" 2>"$work/err"
+    # The largest (a browser: 240 MB of code) take 14 seconds of a processor, and others may be at work.
+    limit=$((seconds + $(stat -c %s "$file") / 8000000))
+    timeout "$limit" "$hpcview" structure --no-cache --stats -o "$work/out.xml" "$file" 2>"$work/err"
     status=$?
     if [ $status -eq 1 ] && [ "$(grep -c '^hpcview: ' "$work/err")" -ge 1 ]; then
         refused=$((refused + 1)) # not for a processor we know, for instance: one sentence
         echo "refused $file: $(grep '^hpcview: ' "$work/err" | tail -1)"
     elif [ $status -ne 0 ]; then
         bad=$((bad + 1))
-        echo "FAILED $file: status $status$([ $status -eq 124 ] && echo " (more than $seconds s)")"
+        echo "FAILED $file: status $status$([ $status -eq 124 ] && echo " (more than $limit s)")"
     elif ! "$hpcview" structure -o "$work/again.xml" "$work/out.xml" 2>"$work/again"; then
         bad=$((bad + 1))
         echo "FAILED $file: its own reader refuses the result: $(head -1 "$work/again")"
