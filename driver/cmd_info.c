@@ -132,11 +132,13 @@ static struct sums sum_of(const struct hpcprof *p, uint32_t event, uint32_t firs
     return s;
 }
 
-/* The sampled estimate and the exact total side by side; what they differ by happened in the kernel, or was lost. */
+/* The sampled estimate and the exact total side by side; what they differ by happened in the kernel, or was lost.
+   The share is of the threads that have a total. */
 static void show_event(const struct hpcprof *p, uint32_t e)
 {
     const struct hpcprof_event *event = &p->events[e];
     struct sums s = sum_of(p, e, 0, UINT32_MAX);
+    struct hpcprof_share share = hpcprof_share_of(p, e);
     printf("event %s (%s)\n", text_of(p, event->name), text_of(p, event->description));
     if (event->flags & HPCPROF_LOST) {
         printf("  count        %llu\n", (unsigned long long)s.total);
@@ -149,7 +151,7 @@ static void show_event(const struct hpcprof *p, uint32_t e)
            text_of(p, event->unit));
     if (s.totals)
         printf("  counted      %llu %s (sampled: %.1f%%)\n", (unsigned long long)s.total, text_of(p, event->unit),
-               s.total ? 100.0 * (double)s.value / (double)s.total : 0.0);
+               share.counted ? 100.0 * (double)share.sampled / (double)share.counted : 0.0);
 }
 
 static void show_thread(const struct hpcprof *p, uint32_t t)

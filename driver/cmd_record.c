@@ -2,6 +2,7 @@
 #include "config.h"
 #include "driver/record_options.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -94,6 +95,27 @@ static char *default_dir(const char *program)
     return dir;
 }
 
+/* What later commands say each time they read the measurement, said at once where that is cheap: parallel programs
+   leave many files, and each rank comes here. */
+static void warn_unsampled(struct session *s, const char *dir)
+{
+    enum { FILES_MOST = 16 };
+    struct hpcprof *p;
+    struct dirent **list;
+    int n = scandir(dir, &list, NULL, NULL);
+    for (int i = 0; i < n; i++)
+        free(list[i]);
+    if (n < 0)
+        return;
+    free(list);
+    struct warnings *later = warnings_create();
+    if (n - 2 <= FILES_MOST && hpcprof_read(dir, &p, later, NULL) == 0) {
+        hpcprof_warn_unsampled(p, s->warnings);
+        hpcprof_free(p);
+    }
+    warnings_free(later);
+}
+
 static int run(struct session *s, int argc, char **argv)
 {
     int wait_status;
@@ -101,6 +123,8 @@ static int run(struct session *s, int argc, char **argv)
         return err_set(&s->err, ERR_USAGE, "record: which program? hpcview record [options] -- PROGRAM ARGS");
     char *dir = out_dir ? mem_strdup(out_dir) : default_dir(argv[0]);
     int status = record_program(s, dir, argv, &wait_status);
+    if (status == 0)
+        warn_unsampled(s, dir);
     if (status == 0 && !out_dir)
         fprintf(stderr, "hpcview: the measurement is in %s\n", dir);
     mem_free(dir);

@@ -40,6 +40,9 @@ enum format_block {
 enum format_context_flags { FORMAT_HAS_PARENT = 1, FORMAT_BY_LINE = 2 };
 enum format_count_flags { FORMAT_HAS_VALUES = 1 /* else value = samples x period */ };
 
+/* The note of a process whose events count in the kernel and are not sampled there; its value says why. */
+#define FORMAT_NOTE_KERNEL "in the kernel"
+
 /* Largest payload: a writer splits what is longer; a length above is a broken file. */
 #define FORMAT_PAYLOAD_MAX (16u << 20)
 

@@ -140,6 +140,14 @@ uint32_t hpcprof_add_region(struct hpcprof *, const char *name, uint32_t parent)
 void hpcprof_add_count(struct hpcprof *, const struct hpcprof_count *); /* adds to an equal one */
 void hpcprof_add_total(struct hpcprof *, const struct hpcprof_total *); /* replaces an equal one */
 void hpcprof_add_note(struct hpcprof *, const struct hpcprof_note *);
+/* What was sampled of an event in the threads whose exact total is known, and that total: these can be compared. */
+struct hpcprof_share {
+    uint64_t sampled, counted;
+};
+struct hpcprof_share hpcprof_share_of(const struct hpcprof *, uint32_t event);
+/* A warning for each event of which more than chance explains was counted and not sampled; hpcprof_read gives them. */
+void hpcprof_warn_unsampled(const struct hpcprof *, struct warnings *);
+
 /* Brings counts, totals and notes into their order; call it once after the last hpcprof_add_*. */
 void hpcprof_finish(struct hpcprof *);
 

@@ -438,6 +438,7 @@ int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct h
         return -1;
     }
     hpcprof_finish(p);
+    hpcprof_warn_unsampled(p, w);
     *out = p;
     return 0;
 }
@@ -501,6 +502,7 @@ int hpcprof_read(const char *path, struct hpcprof **out, struct warnings *w, str
         return -1;
     }
     hpcprof_finish(p);
+    hpcprof_warn_unsampled(p, w);
     *out = p;
     return 0;
 }

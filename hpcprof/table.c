@@ -240,3 +240,48 @@ void hpcprof_finish(struct hpcprof *p)
     tables_merge_counts(tables_of(p));
     merge_totals(p);
 }
+
+/* ---- sampled and counted ------------------------------------------------------------------------------------- */
+
+struct hpcprof_share hpcprof_share_of(const struct hpcprof *p, uint32_t event)
+{
+    struct hpcprof_share share = {0};
+    bool *known = mem_alloc(p->thread_count + 1);
+    memset(known, 0, p->thread_count + 1);
+    for (size_t i = 0; i < p->total_count; i++)
+        if (p->totals[i].event == event) {
+            known[p->totals[i].thread] = true;
+            share.counted = add_saturating(share.counted, p->totals[i].value);
+        }
+    for (size_t i = 0; i < p->count_count; i++)
+        if (p->counts[i].event == event && known[p->counts[i].thread])
+            share.sampled = add_saturating(share.sampled, p->counts[i].value);
+    mem_free(known);
+    return share;
+}
+
+static const char *kernel_note(const struct hpcprof *p)
+{
+    for (size_t i = 0; i < p->note_count; i++)
+        if (strcmp(strtab_get(p->strings, p->notes[i].name), FORMAT_NOTE_KERNEL) == 0)
+            return strtab_get(p->strings, p->notes[i].value);
+    return NULL;
+}
+
+/* Below this many samples a gap may be chance; below a fifth it is what starting and ending takes. */
+enum { SAMPLES_TO_JUDGE = 20, LEAST_PERCENT = 80 };
+
+void hpcprof_warn_unsampled(const struct hpcprof *p, struct warnings *w)
+{
+    const char *why = kernel_note(p);
+    for (uint32_t e = 0; e < p->event_count; e++) {
+        const struct hpcprof_event *event = &p->events[e];
+        struct hpcprof_share s = hpcprof_share_of(p, e);
+        double counted = (double)s.counted, percent = counted > 0 ? 100.0 * (double)s.sampled / counted : 100;
+        if (event->period == 0 || event->flags & HPCPROF_LOST || percent >= LEAST_PERCENT ||
+            counted / (double)event->period < SAMPLES_TO_JUDGE)
+            continue;
+        warnings_add(w, "%s: only %.0f%% of what was counted was sampled; the rest is in no procedure%s%s",
+                     strtab_get(p->strings, event->name), percent, why ? ". In the kernel: " : "", why ? why : "");
+    }
+}

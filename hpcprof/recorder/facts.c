@@ -117,6 +117,9 @@ static void put_notes(struct out *o)
         hpcrec_text_u64(&t, hpcrec.config.run);
         put_note(&rows, &count, "run", number);
     }
+    if (hpcrec_kernel_is_hidden())
+        put_note(&rows, &count, FORMAT_NOTE_KERNEL,
+                 "counted, but not sampled: perf_event_paranoid must be 1 or less, or the user root, for that");
     put_environment(&rows, &count);
     size_t block = hpcrec_block_begin(o, FORMAT_NOTES);
     hpcrec_put_uleb(o, count);

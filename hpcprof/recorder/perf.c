@@ -55,6 +55,16 @@ static bool any_counts_kernel(void)
     return false;
 }
 
+bool hpcrec_kernel_is_hidden(void)
+{
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
+        const struct record_event *conf = &hpcrec.config.events[e].conf;
+        if ((conf->kind == RECORD_PERF || conf->kind == RECORD_PAPI) && conf->type == PERF_TYPE_SOFTWARE)
+            return !hpcrec_kernel_permitted();
+    }
+    return false;
+}
+
 /* Records carry the event's id only where there are several, and the innermost user address only where samples in the
  * kernel come. */
 static uint64_t sample_type(bool frequency)

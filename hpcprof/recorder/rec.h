@@ -267,6 +267,8 @@ static inline uint64_t hpcrec_pc_of(const void *context)
 
 /* May we see what happens in the kernel (perf_event_paranoid 1 or less, or CAP_PERFMON)? Asked once. */
 bool hpcrec_kernel_permitted(void);
+/* Some event is one that counts in the kernel, and we may not. */
+bool hpcrec_kernel_is_hidden(void);
 uint64_t hpcrec_perf_position(const struct thread *);
 /* papi.c: a signal for each sample */
 bool hpcrec_papi_load(void);

@@ -143,6 +143,33 @@ check "several events at once" test "$(printf '%s\n' "$out" | grep -c '^event')"
 run "$hpcview" record -o "$scratch/repeat" --repeat -e perf::TASK-CLOCK -e perf::PAGE-FAULTS -- true
 check "--repeat" test "$status" = 0
 
+# ---- time in the kernel: sampled where that is permitted, else said to be missing -----------------------------------
+"$CC" -O1 -I"$programs" -o "$scratch/reads" "$programs/reads.c" || not_ok "reads.c compiles"
+mkdir "$scratch/anyone" && chmod 755 "$scratch" && chmod 777 "$scratch/anyone"
+unprivileged=
+[ "$(id -u)" != 0 ] || unprivileged="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] &&
+    $unprivileged "$hpcview" record -o "$scratch/anyone/try" -e perf::TASK-CLOCK -- "$scratch/exits" exit >/dev/null 2>"$scratch/err"; [ $? = 11 ]; then
+    for sampler in ring papi; do
+        run $unprivileged "$hpcview" record -o "$scratch/anyone/$sampler" --sampler $sampler -e perf::TASK-CLOCK -- "$scratch/reads"
+        [ "$status" = 0 ] || { skip "$sampler, without permission" "$(printf '%s' "$err" | head -n 1)" && continue; }
+        check_match "$sampler, without permission: record says what is missing" "$err" "of what was counted was sampled"
+        run "$hpcview" info "$scratch/anyone/$sampler"
+        check_match "$sampler, without permission: info says so" "$err" "of what was counted was sampled"
+        check_match "$sampler, without permission: and why" "$out" "perf_event_paranoid"
+    done
+    run $unprivileged "$hpcview" record -o "$scratch/anyone/user" -e perf::TASK-CLOCK -- "$scratch/exits"
+    check_equal "without permission, a program that stays out of the kernel: nothing is said" "$err" ""
+else
+    skip "without permission" "perf_event_paranoid permits all, or nothing, or another user cannot come here: $(head -n 1 "$scratch/err")"
+fi
+if [ "$(id -u)" = 0 ]; then
+    run "$hpcview" record -o "$scratch/permitted" -e perf::TASK-CLOCK -- "$scratch/reads"
+    check_equal "with permission: nothing is said" "$err" ""
+else
+    skip "with permission" "not root"
+fi
+
 # ---- damaged and foreign measurements --------------------------------------------------------------------------------------
 file=$(echo "$scratch"/two/*.hpcprof)
 head -c 200 "$file" >"$scratch/short.hpcprof"
