@@ -1,7 +1,7 @@
 /* The decoders: single instructions by their bytes, and the quick way of x86-64 against Zydis itself. */
 #include "config.h"
 
-#include "bloop/bloop_int.h"
+#include "bloop/arch/arch.h"
 #include "tests/tap.h"
 
 #include <Zydis/Zydis.h>
@@ -281,10 +281,42 @@ static void test_against_capstone(void)
 }
 #endif
 
+/* An address made of adrp and add, with other instructions in between, as compilers schedule them. */
+static void test_aarch64_constant(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t words[4];
+        bool found;
+    } cases[] = {
+        {"adrp, add", {0x9000001b, 0x913da37b}, true},
+        {"adrp, mov w3, add", {0x9000001b, 0x52800003, 0x913da37b}, true},
+        {"adrp, mov x27, add", {0x9000001b, 0xd280001b, 0x913da37b}, false},
+        {"adrp, bl, add", {0x9000001b, 0x94000000, 0x913da37b}, false},
+        {"adrp, ldr x27 of that page, add", {0x9000001b, 0xf940037b, 0x913da37b}, false},
+        {"adrp without an add", {0x9000001b}, false},
+    };
+    const struct arch *arch = arch_get(ARCH_AARCH64);
+    if (arch == NULL) {
+        SKIP("addresses of AArch64", "built without its decoder");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        uint8_t bytes[16], reg = 0, n = 0;
+        vaddr value = 0;
+        for (; n < 16 && cases[i].words[n / 4]; n += 4)
+            for (unsigned k = 0; k < 4; k++)
+                bytes[n + k] = (uint8_t)(cases[i].words[n / 4] >> 8 * k);
+        bool found = arch->detail->constant(bytes, n, 0x60cfc, &reg, &value);
+        CHECK_NAMED(found == cases[i].found && (!found || (reg == 27 && value == 0x60f68)), cases[i].name);
+    }
+}
+
 int main(void)
 {
     test_rows();
     test_against_capstone();
     test_against_zydis();
+    test_aarch64_constant();
     return tap_done();
 }

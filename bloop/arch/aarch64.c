@@ -376,7 +376,23 @@ static enum branch_test test(const uint8_t *p, size_t n, vaddr addr, struct op *
     return tests[p[0] & 15];
 }
 
-/* ADR, or ADRP and the ADD behind it */
+/* The add that completes the address an adrp at p begins: compilers put other instructions in between. */
+static bool add_behind(const uint8_t *p, size_t n, vaddr addr, uint8_t base, struct op *add)
+{
+    enum { FURTHEST = 8 };
+    for (size_t at = 4; at + 4 <= n && at <= 4 * FURTHEST; at += 4) {
+        if ((p[at + 3] & 0x7c) == 0x14) /* b, bl */
+            return false;
+        lift(p + at, n - at, addr + at, add);
+        if (add->kind == OP_ADDRESS && add->base == base && add->index == ARCH_NO_REG)
+            return true;
+        if (base == ARCH_NO_REG || add->clobbers >> base & 1)
+            return false;
+    }
+    return false;
+}
+
+/* ADR, or ADRP and its ADD */
 static bool constant(const uint8_t *p, size_t n, vaddr addr, uint8_t *reg, vaddr *value)
 {
     struct op op, next;
@@ -386,10 +402,7 @@ static bool constant(const uint8_t *p, size_t n, vaddr addr, uint8_t *reg, vaddr
     *reg = op.dst;
     *value = (vaddr)op.disp;
     if (p[3] & 0x80) {
-        if (n < 8)
-            return false;
-        lift(p + 4, n - 4, addr + 4, &next);
-        if (next.kind != OP_ADDRESS || next.base != op.dst || next.index != ARCH_NO_REG)
+        if (!add_behind(p, n, addr, op.dst, &next))
             return false;
         *reg = next.dst;
         *value += (vaddr)next.disp;
