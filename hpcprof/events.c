@@ -70,6 +70,8 @@ static const struct {
     {"page-faults", "perf::PAGE-FAULTS"},
     {"perf::FAULTS", "perf::PAGE-FAULTS"},
     {"perf::CS", "perf::CONTEXT-SWITCHES"},
+    {"perf::PERF_COUNT_SW_CONTEXT_SWITCHES", "perf::CONTEXT-SWITCHES"},
+    {"perf::PERF_COUNT_SW_CPU_MIGRATIONS", "perf::CPU-MIGRATIONS"},
     {"perf::MIGRATIONS", "perf::CPU-MIGRATIONS"},
     {"context-switches", "perf::CONTEXT-SWITCHES"},
     {"perf::PERF_COUNT_SW_CPU_CLOCK", "perf::CPU-CLOCK"},
