@@ -164,6 +164,7 @@ static bool add_events(struct thread *t)
 static bool begin_set(struct thread *t)
 {
     t->event_set = PAPI_NULL;
+    memset(t->papi_before, 0, sizeof t->papi_before);
     if (papi.register_thread() != PAPI_OK || papi.create_eventset(&t->event_set) != PAPI_OK)
         return false;
     if (hpcrec.config.multiplex &&
@@ -203,12 +204,13 @@ void hpcrec_papi_begin(struct thread *t)
         say_missing("PAPI could not be started in some threads: what they did is not in the measurement");
 }
 
-static void take_values(const long long *values, struct thread_row *row)
+static void take_values(const struct thread *t, const long long *values, struct thread_row *row)
 {
     unsigned n = 0;
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
         if (hpcrec.config.events[e].conf.kind == RECORD_PAPI) {
-            row->total[e] = (uint64_t)values[n++];
+            row->total[e] = (uint64_t)(t->papi_before[n] + values[n]);
+            n++;
             row->has_total |= (uint8_t)(1u << e);
         }
 }
@@ -224,7 +226,22 @@ void hpcrec_papi_totals(struct thread *t, struct thread_row *row)
     long long values[EVENTS_MAX] = {0};
     hpcrec_in_papi = true;
     if (t->papi_running && totals_mean_something() && papi.read(t->event_set, values) == PAPI_OK)
-        take_values(values, row);
+        take_values(t, values, row);
+    hpcrec_in_papi = false;
+}
+
+/* PAPI starts a counter again in the handler of its overflow; a signal that was ignored leaves it stopped. */
+void hpcrec_papi_restart(struct thread *t)
+{
+    long long values[EVENTS_MAX] = {0};
+    if (!t->papi_running)
+        return;
+    hpcrec_in_papi = true;
+    if (papi.stop(t->event_set, values) == PAPI_OK) {
+        for (unsigned n = 0; n < EVENTS_MAX; n++)
+            t->papi_before[n] += values[n];
+        t->papi_running = papi.start(t->event_set) == PAPI_OK;
+    }
     hpcrec_in_papi = false;
 }
 
@@ -236,7 +253,7 @@ void hpcrec_papi_end(struct thread *t, struct thread_row *row)
     t->papi_running = false;
     hpcrec_in_papi = true;
     if (papi.stop(t->event_set, values) == PAPI_OK && totals_mean_something())
-        take_values(values, row);
+        take_values(t, values, row);
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
         if (hpcrec.config.events[e].conf.kind == RECORD_PAPI)
             papi.overflow(t->event_set, event_code[e], 0, 0, on_overflow);
@@ -262,6 +279,11 @@ void hpcrec_papi_totals(struct thread *t, struct thread_row *row)
 {
     (void)t;
     (void)row;
+}
+
+void hpcrec_papi_restart(struct thread *t)
+{
+    (void)t;
 }
 
 void hpcrec_papi_end(struct thread *t, struct thread_row *row)

@@ -203,6 +203,7 @@ struct thread {
     /* PAPI and timers */
     int event_set;
     bool papi_running;
+    long long papi_before[EVENTS_MAX]; /* counted before the set was started again, by PAPI's position */
     timer_t timer[EVENTS_MAX];
     uint8_t has_timer; /* bit per event */
     uint64_t timer_start[EVENTS_MAX];
@@ -277,6 +278,7 @@ extern _Thread_local bool hpcrec_in_papi
     __attribute__((tls_model("initial-exec"))); /* what is called now is called by PAPI for us */
 void hpcrec_papi_begin(struct thread *);
 void hpcrec_papi_totals(struct thread *, struct thread_row *); /* by the thread itself */
+void hpcrec_papi_restart(struct thread *); /* the calling thread's own, after its signals were ignored */
 void hpcrec_papi_end(struct thread *, struct thread_row *);
 /* timers.c: CPUTIME and REALTIME */
 void hpcrec_timers_begin(struct thread *, pid_t tid);

@@ -243,8 +243,11 @@ static void before_exec(void)
 static int exec_failed(void)
 {
     int saved_errno = errno;
-    if (hpcrec_active())
+    if (hpcrec_active()) {
         hpcrec_signals_ignore(false);
+        if (hpcrec_self)
+            hpcrec_papi_restart(hpcrec_self);
+    }
     errno = saved_errno;
     return -1;
 }
