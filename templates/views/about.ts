@@ -17,11 +17,11 @@ function when(p: Process): string {
 }
 
 function exit(p: Process): string {
-  if (!p.complete) return 'cut off: the measurement has no end';
-  if (p.exitStatus < 0) return '';
+  const lost = p.complete ? '' : ', before it could write what it did last';
+  if (p.exitStatus < 0) return p.complete ? '' : 'cut off: the measurement has no end';
   const signal = p.exitStatus & 0x7f;
-  if (signal) return `killed by signal ${signal}`;
-  return `exit status ${p.exitStatus >> 8}`;
+  if (signal) return `killed by signal ${signal}${lost}`;
+  return `exit status ${p.exitStatus >> 8}${lost}`;
 }
 
 function runs(processes: readonly Process[]): HTMLElement {
