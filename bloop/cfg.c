@@ -592,28 +592,12 @@ void cfg_sort(struct cfg_work *w)
 
 size_t cfg_term_from(const struct cfg_work *w, pos p)
 {
-    size_t lo = 0, hi = w->terms.count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (w->terms.items[mid].at < p)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return sorted_front(w->terms.count, i, w->terms.items[i].at < p);
 }
 
 size_t cfg_call_from(const struct cfg_work *w, pos p)
 {
-    size_t lo = 0, hi = w->calls.count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (w->calls.items[mid].at < p)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return sorted_front(w->calls.count, i, w->calls.items[i].at < p);
 }
 
 const struct term *cfg_term_of(const struct cfg_work *w, const struct cfg_block *b)
