@@ -30,6 +30,7 @@ void correlation_release(struct correlation *c)
     vec_release(&c->places);
     vec_release(&c->files);
     vec_release(&c->file_module);
+    vec_release(&c->file_known);
     mem_free(c->site_place);
     mem_free(c->site_state);
     strtab_free(c->keys);
@@ -241,6 +242,7 @@ static uint32_t file_of(struct correlation *c, const struct config *config, cons
         *same = (uint32_t)c->files.count;
         *vec_push(&c->files) = (struct source_file){.name = name, .raw_name = raw_id};
         *vec_push(&c->file_module) = c->modules.items[module].group;
+        *vec_push(&c->file_known) = false;
     }
     uint32_t file = *same;
     *hashmap_put(&c->file_index, (uint64_t)raw_id << 1) = file;
@@ -308,8 +310,11 @@ static void count_ordinals(struct module_scopes *m)
 
 static uint32_t scope_file(struct module_scopes *m, str_id file)
 {
-    if (m->file[file] == FILE_UNKNOWN)
+    if (m->file[file] == FILE_UNKNOWN) {
         m->file[file] = file_of(m->c, m->config, strtab_get(m->tree->strings, file), m->module);
+        if (m->file[file] != SOURCE_NONE)
+            m->c->file_known.items[m->file[file]] = true;
+    }
     return m->file[file];
 }
 

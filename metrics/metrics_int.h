@@ -231,6 +231,7 @@ struct correlation {
     struct VEC(struct place) places; /* places[0] is the PROGRAM; in the order found, parents first */
     struct VEC(struct source_file) files;
     struct VEC(uint32_t) file_module; /* the first module that uses files[i] */
+    struct VEC(uint8_t) file_known;   /* structure names files[i]; else a measurement alone does, and may say anything */
     place_ix *site_place;             /* the LINE of each site */
     uint8_t *site_state;              /* enum site_state */
     struct strtab *keys;              /* bytes of (parent, kind, ...) to places, through key_place */

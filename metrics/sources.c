@@ -132,19 +132,21 @@ static bool absolute_own(const char *path)
     return path[0] == '/' && !of_system(path);
 }
 
+static void widen_root(struct root *r, const char *path)
+{
+    if (!r->path)
+        *r = (struct root){path, (size_t)(strrchr(path, '/') - path) + 1};
+    else
+        r->len = common_folder(r->path, path, r->len);
+}
+
 static struct root *module_roots(const struct correlation *c)
 {
     struct root *roots = mem_calloc(c->modules.count + 1, sizeof *roots);
     for (size_t i = 0; i < c->files.count; i++) {
         const char *path = strtab_get(c->strings, c->files.items[i].name);
-        struct root *r = &roots[c->file_module.items[i]];
-        if (!absolute_own(path))
-            continue;
-        const char *slash = strrchr(path, '/');
-        if (!r->path)
-            *r = (struct root){path, (size_t)(slash - path) + 1};
-        else
-            r->len = common_folder(r->path, path, r->len);
+        if (absolute_own(path))
+            widen_root(&roots[c->file_module.items[i]], path);
     }
     return roots;
 }
@@ -324,33 +326,160 @@ static bool readable_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
 }
 
+struct finder {
+    const struct config *config;
+    struct folder_index *indexes; /* one per source folder, made when first needed */
+    bool *indexed;
+    struct VEC(const char *) working_dirs;
+    struct strtab *folders; /* real paths that end in '/' */
+    struct hashmap open;    /* those below which texts may be taken, by id; the value is enum who_may */
+};
+
+/* ---- what may be read ------------------------------------------------------------------------
+ *
+ * A measurement comes from others, and its file names may say anything; a database is passed on. So text is taken only
+ * from below folders that the user named (source paths, replacements, the current folder), those in which the debug
+ * information says that sources are, and the measurement's own. It is the file itself that must lie there, after ".."
+ * and symbolic links.
+ */
+
+enum who_may {
+    ALL_NAMES,
+    KNOWN_NAMES /* those in debug information: a measurement said which folder, not which file */
+};
+
+/* No program was compiled from there, and some files below /proc never end. `real` has no links and no "..". */
+static bool never_source(const char *real)
+{
+    static const char *const folders[] = {"/proc", "/sys", "/dev", "/run", "/etc"};
+    bool never = false;
+    for (size_t i = 0; i < ARRAY_SIZE(folders) && !never; i++) {
+        char *elsewhere = real_folder(folders[i]); /* where it is a link itself */
+        never = (str_starts(real, folders[i]) && real[strlen(folders[i])] == '/') ||
+                (elsewhere && strcmp(elsewhere, "/") != 0 && str_starts(real, elsewhere));
+        mem_free(elsewhere);
+    }
+    return never;
+}
+
+static void open_folder(struct finder *f, const char *dir, enum who_may who)
+{
+    char *real = real_folder(*dir ? dir : ".");
+    if (real) {
+        uint32_t *slot = hashmap_put(&f->open, strtab_add(f->folders, real));
+        *slot = *slot == ALL_NAMES ? ALL_NAMES : who;
+    }
+    mem_free(real);
+}
+
+/* One that nobody named: where it is "/", all of the machine would be open. */
+static void open_implied(struct finder *f, const char *dir, enum who_may who)
+{
+    char *real = real_folder(*dir ? dir : ".");
+    if (real && strcmp(real, "/") != 0)
+        open_folder(f, real, who);
+    mem_free(real);
+}
+
+static void open_folder_of(struct finder *f, const char *file)
+{
+    char *dir = mem_strndup(file, (size_t)(path_base(file) - file));
+    open_implied(f, dir, ALL_NAMES);
+    mem_free(dir);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A program's own sources lie below one folder; headers of the system lie in many, each by itself. */
+static void open_debug_folders(struct finder *f, const struct correlation *c)
+{
+    struct root *roots = mem_calloc(c->modules.count + 1, sizeof *roots);
+    for (size_t i = 0; i < c->files.count; i++) {
+        const char *path = strtab_get(c->strings, c->files.items[i].raw_name);
+        if (path[0] != '/' || i >= c->file_known.count || !c->file_known.items[i])
+            continue;
+        open_folder_of(f, path);
+        if (!of_system(path))
+            widen_root(&roots[c->file_module.items[i]], path);
+    }
+    for (size_t i = 0; i < c->modules.count; i++)
+        if (roots[i].len > 1) {
+            char *dir = mem_strndup(roots[i].path, roots[i].len);
+            open_implied(f, dir, ALL_NAMES);
+            mem_free(dir);
+        }
+    mem_free(roots);
+}
+
+static void open_folders(struct finder *f, const struct correlation *c, const struct input *inputs, size_t input_count)
+{
+    open_implied(f, ".", ALL_NAMES);
+    for (size_t i = 0; i < f->config->sources.count; i++)
+        open_folder(f, f->config->sources.items[i].dir, ALL_NAMES);
+    for (size_t i = 0; i < f->config->replaces.count; i++)
+        open_folder(f, f->config->replaces.items[i].out, ALL_NAMES);
+    for (size_t i = 0; i < input_count && inputs[i].run < f->config->runs.count; i++) {
+        const char *path = f->config->runs.items[inputs[i].run].path;
+        if (is_folder(path))
+            open_implied(f, path, ALL_NAMES);
+        else
+            open_folder_of(f, path);
+    }
+    open_debug_folders(f, c);
+    for (size_t i = 0; i < f->working_dirs.count; i++)
+        open_implied(f, f->working_dirs.items[i], KNOWN_NAMES);
+}
+
+/* Is the file below an open folder? Hidden folders and files there (.git, .ssh) hold no sources, unless one is itself
+   open. */
+static bool below_open_folder(const struct finder *f, const char *real, bool known)
+{
+    for (size_t n = strlen(real); n > 0; n--) {
+        if (real[n - 1] != '/')
+            continue;
+        if (real[n] == '.')
+            return false;
+        uint32_t who = hashmap_get(&f->open, strtab_addn(f->folders, real, n));
+        if (who == ALL_NAMES || (who == KNOWN_NAMES && known))
+            return true;
+    }
+    return false;
+}
+
+static bool may_be_source(const struct finder *f, const char *path, bool known)
+{
+    if (!readable_file(path))
+        return false;
+    char *real = realpath(path, NULL);
+    bool may = real && !never_source(real) && below_open_folder(f, real, known);
+    free(real);
+    return may;
+}
+
 /* dir/a/b/c.f90, dir/b/c.f90, dir/c.f90: the first that is there; caller frees; NULL: none. */
-static char *below_folder(const char *dir, const char *path)
+static char *below_folder(const struct finder *f, const char *dir, const char *path, bool known)
 {
     for (const char *rest = path; rest; rest = strchr(rest, '/')) {
         while (*rest == '/')
             rest++;
         char *candidate = path_join(*dir ? dir : ".", rest);
-        if (*rest && strcmp(rest, "..") != 0 && !str_starts(rest, "../") && readable_file(candidate))
+        if (*rest && strcmp(rest, "..") != 0 && !str_starts(rest, "../") && may_be_source(f, candidate, known))
             return candidate;
         mem_free(candidate);
     }
     return NULL;
 }
 
-struct finder {
-    const struct config *config;
-    struct folder_index *indexes; /* one per source folder, made when first needed */
-    bool *indexed;
-    struct VEC(const char *) working_dirs;
-};
-
-static char *find_below_paths(struct finder *f, const char *path)
+static char *find_below_paths(struct finder *f, const char *path, bool known)
 {
-    char *found = below_folder(".", path);
+    char *found = below_folder(f, ".", path, known);
     for (size_t i = 0; !found && i < f->config->sources.count; i++) {
         const struct config_path *source = &f->config->sources.items[i];
-        found = below_folder(source->dir, path);
+        found = below_folder(f, source->dir, path, known);
         if (!source->subfolders)
             continue;
         if (!f->indexed[i])
@@ -358,7 +487,7 @@ static char *find_below_paths(struct finder *f, const char *path)
         f->indexed[i] = true;
         /* with subfolders: a longer shared end deeper down beats the first hit */
         const char *best = best_indexed(&f->indexes[i], path);
-        if (best && (!found || shared_tail(best, path) > shared_tail(found, path))) {
+        if (best && may_be_source(f, best, known) && (!found || shared_tail(best, path) > shared_tail(found, path))) {
             mem_free(found);
             found = mem_strdup(best);
         }
@@ -366,38 +495,24 @@ static char *find_below_paths(struct finder *f, const char *path)
     return found;
 }
 
-/* No program was compiled from there, but a made-up name in debug information would bring its text into a database that
-   is passed on; and some files below /proc never end. */
-static bool never_source(const char *path)
-{
-    static const char *const folders[] = {"/proc/", "/sys/", "/dev/", "/run/", "/etc/"};
-    char *normal = path_normal(path);
-    bool never = false;
-    for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
-        never = never || str_starts(normal, folders[i]);
-    mem_free(normal);
-    return never;
-}
-
-static char *find_one(struct finder *f, const char *raw)
+/* `known`: structure names it too. */
+static char *find_one(struct finder *f, const char *raw, bool known)
 {
     char *found = NULL;
-    if (never_source(raw))
-        return NULL;
-    if (raw[0] == '/' && readable_file(raw))
+    if (raw[0] == '/' && may_be_source(f, raw, known))
         return mem_strdup(raw);
     char *replaced = config_replaced(f->config, raw);
-    if (strcmp(replaced, raw) != 0 && !never_source(replaced) && readable_file(replaced))
+    if (strcmp(replaced, raw) != 0 && may_be_source(f, replaced, known))
         return replaced;
     for (size_t i = 0; !found && raw[0] != '/' && i < f->working_dirs.count; i++) {
         char *candidate = path_join(f->working_dirs.items[i], raw);
-        if (!never_source(candidate) && readable_file(candidate))
+        if (may_be_source(f, candidate, known))
             found = candidate;
         else
             mem_free(candidate);
     }
     if (!found)
-        found = find_below_paths(f, replaced);
+        found = find_below_paths(f, replaced, known);
     mem_free(replaced);
     return found;
 }
@@ -431,6 +546,7 @@ static bool too_short(const char *found, const char *raw, uint32_t last_line)
 void sources_find(struct correlation *c, const struct config *config, const struct input *inputs, size_t input_count)
 {
     struct finder f = {.config = config,
+                       .folders = strtab_create(),
                        .indexes = mem_calloc(config->sources.count + 1, sizeof *f.indexes),
                        .indexed = mem_calloc(config->sources.count + 1, sizeof *f.indexed)};
     uint32_t *last = last_lines(c);
@@ -445,9 +561,10 @@ void sources_find(struct correlation *c, const struct config *config, const stru
                 *vec_push(&f.working_dirs) = dir;
         }
     }
+    open_folders(&f, c, inputs, input_count);
     for (size_t i = 0; i < c->files.count; i++) {
         const char *raw = strtab_get(c->strings, c->files.items[i].raw_name);
-        char *found = find_one(&f, raw);
+        char *found = find_one(&f, raw, i < c->file_known.count && c->file_known.items[i]);
         bool fits = found && !too_short(found, raw, last[i]);
         c->files.items[i].found = strtab_add(c->strings, fits ? found : "");
         mem_free(found);
@@ -459,4 +576,6 @@ void sources_find(struct correlation *c, const struct config *config, const stru
     mem_free(f.indexes);
     mem_free(f.indexed);
     vec_release(&f.working_dirs);
+    hashmap_release(&f.open);
+    strtab_free(f.folders);
 }

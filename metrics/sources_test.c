@@ -10,7 +10,7 @@
 
 static const struct {
     const char *name;
-    const char *files[6];   /* "module:path" */
+    const char *files[6];   /* "module:path"; "module+path" where structure names it */
     const char *sources[2]; /* "dir" or "dir=view" */
     const char *want[6];
 } names[] = {
@@ -50,6 +50,7 @@ static struct correlation correlation_with(struct strtab *strings, const char *c
         *vec_push(&c.files) =
             (struct source_file){.name = strtab_add(strings, *files + 2), .raw_name = strtab_add(strings, *files + 2)};
         *vec_push(&c.file_module) = (uint32_t)(**files - '0');
+        *vec_push(&c.file_known) = (*files)[1] == '+';
     }
     return c;
 }
@@ -147,6 +148,135 @@ static void test_texts(void)
         dir_remove_tree(scratch, NULL);
 }
 
+/* ---- what may be read: SCRATCH stands for the folder ---------------------------------------------- */
+
+static const struct {
+    const char *name, *raw; /* raw: ":path" a measurement's, "+path" debug information's */
+    const char *also;       /* another file's name, or NULL */
+    bool taken;
+} readings[] = {
+    {"an absolute name that nobody vouches for", ":SCRATCH/out/secret.txt", NULL, false},
+    {"the same in debug information", "+SCRATCH/out/secret.txt", NULL, true},
+    {"a folder of the debug information", ":SCRATCH/out/secret.txt", "+SCRATCH/out/main.c", true},
+    {"another folder of the debug information", ":SCRATCH/out/secret.txt", "+SCRATCH/here/main.c", false},
+    {"a file that a measurement names opens no folder", ":SCRATCH/out/secret.txt", ":SCRATCH/out/main.c", false},
+    {"below the current folder", ":SCRATCH/here/main.c", NULL, true},
+    {"up and out", ":../out/secret.txt", NULL, false},
+    {"up and out in the middle", ":./sub/../../out/secret.txt", NULL, false},
+    {"up and in again", ":./../here/main.c", NULL, true},
+    {"a link to a file outside", ":link.c", NULL, false},
+    {"a link to a folder outside", ":away/secret.txt", NULL, false},
+    {"a link that stays inside", ":stays.c", NULL, true},
+    {"a hidden folder", ":.ssh/key.c", NULL, false},
+    {"a hidden file", ":.rc", NULL, false},
+    {"a hidden folder of the debug information", "+SCRATCH/here/.ssh/key.c", NULL, true},
+    {"/etc by another spelling", ":./../../../../../etc/passwd", NULL, false},
+    {"/etc in debug information", "+/etc/passwd", NULL, false},
+    {"/etc with two slashes", "+//etc/./passwd", NULL, false},
+    {"/etc through a link", "+SCRATCH/here/etc/passwd", NULL, false},
+    {"/etc through /proc", "+/proc/self/root/etc/passwd", NULL, false},
+    {"a program in /etc opens nothing", ":passwd", "+/etc/main.c", false},
+};
+
+static char *below_scratch(const char *scratch, const char *text)
+{
+    const char *at = strstr(text, "SCRATCH");
+    return at ? mem_printf("0%.*s%s%s", (int)(at - text), text, scratch, at + strlen("SCRATCH"))
+              : mem_printf("0%s", text);
+}
+
+static void read_one(const char *scratch, size_t i)
+{
+    struct strtab *strings = strtab_create();
+    struct config *config = config_create();
+    char *raw = below_scratch(scratch, readings[i].raw),
+         *also = readings[i].also ? below_scratch(scratch, readings[i].also) : NULL;
+    const char *list[] = {raw, also, NULL};
+    struct correlation c = correlation_with(strings, list);
+    sources_find(&c, config, NULL, 0);
+    printf("# %s\n", readings[i].name);
+    CHECK((c.files.items[0].found != 0) == readings[i].taken);
+    correlation_release(&c);
+    config_free(config);
+    strtab_free(strings);
+    mem_free(raw);
+    mem_free(also);
+}
+
+static void test_readings(void)
+{
+    char scratch[] = "/tmp/hpcview-readings-XXXXXX";
+    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
+        SKIP("what may be read", "no folder can be made in /tmp");
+        return;
+    }
+    touch("out/secret.txt");
+    touch("out/main.c");
+    touch("here/main.c");
+    touch("here/sub/x.c");
+    touch("here/.ssh/key.c");
+    touch("here/.rc");
+    bool linked = symlink("../out/secret.txt", "here/link.c") == 0 && symlink("../out", "here/away") == 0 &&
+                  symlink("main.c", "here/stays.c") == 0 && symlink("/etc", "here/etc") == 0;
+    CHECK(linked && chdir("here") == 0);
+    for (size_t i = 0; i < ARRAY_SIZE(readings); i++)
+        read_one(scratch, i);
+    if (chdir("/") == 0)
+        dir_remove_tree(scratch, NULL);
+}
+
+/* The measurement's own folder, and what it says of the folder the program ran in. */
+static void test_own_folders(void)
+{
+    static const struct {
+        const char *raw, *run, *working_dir;
+        bool taken;
+    } cases[] = {
+        {"0:SCRATCH/m/a.c", "SCRATCH/m/x.hpcprof", "", true},
+        {"0:SCRATCH/m/a.c", "SCRATCH/m", "", true},
+        {"0:SCRATCH/m/a.c", "SCRATCH/x.hpcprof", "", true},
+        {"0:SCRATCH/m/a.c", "SCRATCH/n/x.hpcprof", "", false},
+        {"0:a.c", "SCRATCH/n/x.hpcprof", "SCRATCH/m", false},
+        {"0+a.c", "SCRATCH/n/x.hpcprof", "SCRATCH/m", true},
+        {"0+../m/a.c", "SCRATCH/n/x.hpcprof", "SCRATCH/n", false},
+        {"0+m/a.c", "SCRATCH/n/x.hpcprof", "/", false},
+    };
+    char scratch[] = "/tmp/hpcview-own-XXXXXX";
+    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
+        SKIP("the measurement's folders", "no folder can be made in /tmp");
+        return;
+    }
+    touch("m/a.c");
+    touch("n/b.c");
+    touch("away/c.c");
+    CHECK(chdir("away") == 0);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct strtab *strings = strtab_create();
+        struct config *config = config_create();
+        struct hpcprof *p = hpcprof_create();
+        char *raw = below_scratch(scratch, cases[i].raw), *run = below_scratch(scratch, cases[i].run),
+             *dir = below_scratch(scratch, cases[i].working_dir);
+        const char *list[] = {raw + 1, NULL};
+        struct hpcprof_process process = {.working_dir = strtab_add(p->strings, dir + 1)};
+        struct input input = {.profile = p, .run = 0};
+        hpcprof_add_process(p, &process);
+        config_add_measurement(config, run + 1);
+        struct correlation c = correlation_with(strings, list);
+        sources_find(&c, config, &input, 1);
+        printf("# %s of %s\n", cases[i].raw, cases[i].run);
+        CHECK((c.files.items[0].found != 0) == cases[i].taken);
+        correlation_release(&c);
+        config_free(config);
+        hpcprof_free(p);
+        strtab_free(strings);
+        mem_free(raw);
+        mem_free(run);
+        mem_free(dir);
+    }
+    if (chdir("/") == 0)
+        dir_remove_tree(scratch, NULL);
+}
+
 /* Another program's file of the same name is told by its length. */
 static void test_length(void)
 {
@@ -184,5 +314,7 @@ int main(void)
     test_length();
     test_names();
     test_texts();
+    test_readings();
+    test_own_folders();
     return tap_done();
 }
