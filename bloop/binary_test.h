@@ -3,7 +3,7 @@
 #ifndef BLOOP_BINARY_TEST_H
 #define BLOOP_BINARY_TEST_H
 
-#include "bloop/bloop_int.h"
+#include "bloop/assemble/assemble.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  *
  * Nothing in a slot depends on the others, so the result is the same for any number of threads.
  */
-#include "bloop/bloop_int.h"
+#include "bloop/assemble/assemble.h"
 
 #include <fnmatch.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
  * a binary without a build id is not cached. The module's name is not part of the key: the copy that is read gets the
  * caller's.
  */
-#include "bloop/bloop_int.h"
+#include "bloop/assemble/assemble.h"
 
 #include <unistd.h>
 

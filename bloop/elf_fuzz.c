@@ -1,5 +1,5 @@
-/* Any bytes as an ELF file: a sentence, or an image, functions and DWARF that keep the promises of bloop_int.h. */
-#include "bloop/bloop_int.h"
+/* Any bytes as an ELF file: a sentence, or an image, functions and DWARF that keep the promises of their headers. */
+#include "bloop/assemble/assemble.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static void analyse(const struct image *im, struct warnings *w)
     check_functions(t);
     for (size_t i = 0; i < t->count && i < 1000; i++) {
         demangle_short(a, demangle_full(a, t->functions[i].link_name));
-        functions_call_sites(im, t->functions[i].begin, &sites);
+        image_call_sites(im, t->functions[i].begin, &sites);
     }
     vaddr targets[16];
     size_t n = 0;

@@ -7,7 +7,7 @@
  * Since lengths never are in question, only words of groups that hold no instruction at all count as undecodable.
  * Capstone is the witness instead: arch_test.c holds what is said here of branches against it.
  */
-#include "bloop/arch/arch.h"
+#include "bloop/arch/ops.h"
 
 /* Sign-extended field of `bits` bits at `low`, in words of four bytes. */
 static uint64_t offset(uint32_t w, unsigned low, unsigned bits)

@@ -1,88 +1,48 @@
 /*
- * What jumptable.c sees of an instruction, in terms that no processor owns.
+ * bloop/arch - one instruction at a time, one file per processor.
  *
- * Only the few instructions in front of an indirect jump are looked at this way, so being
- * exact matters here and speed does not.  To add a processor: one file that fills a
- * struct arch with decode and lift, and one row in arch_get (x86_64.c).
+ * Knows:    bytes and addresses; what an instruction is and where it leads.
+ * Does not: where the bytes are from. ops.h has more of what an instruction does, for jump tables.
+ *
+ * Errors:   none. What cannot be decoded is INSN_BAD.
+ * Threads:  everything may be called from several.
+ * To add a processor: one file that fills a struct arch, and a row in arch_get (x86_64.c).
  */
 #ifndef BLOOP_ARCH_H
 #define BLOOP_ARCH_H
 
-#include "bloop/bloop_int.h"
+#include "bloop/bloop.h"
 
-#define ARCH_REGS   32   /* general registers, numbered as the processor encodes them */
-#define ARCH_NO_REG 0xff /* absent, or counts as zero in an address */
+enum arch_kind { ARCH_X86_64, ARCH_AARCH64 };
 
-enum op_kind {
-    OP_OTHER,    /* anything; what it overwrites is in `clobbers` */
-    OP_ADDRESS,  /* dst = extend(base + index * scale + disp); moves, constants, additions and shifts are cases of it */
-    OP_AND,      /* dst = base & disp */
-    OP_SHIFT_R,  /* dst = base >> disp, logical */
-    OP_LOAD,     /* dst = extend(memory[base + index * scale + disp]) of `size` bytes */
-    OP_STORE,    /* memory[...] = `src` of `size` bytes */
-    OP_JUMP,     /* to base, a register */
-    OP_JUMP_LOAD /* to memory[base + index * scale + disp] */
+enum insn_kind {
+    INSN_PLAIN,
+    INSN_BRANCH,        /* conditional, target known */
+    INSN_JUMP,          /* unconditional, target known */
+    INSN_JUMP_INDIRECT, /* through a register or memory */
+    INSN_CALL,          /* target known */
+    INSN_CALL_INDIRECT,
+    INSN_RETURN,
+    INSN_STOP,    /* ud2, hlt, brk, udf: nothing follows */
+    INSN_PADDING, /* nop of any length, int3 */
+    INSN_BAD      /* undecodable; length is the best guess where the next one starts, at least 1 */
 };
-
-/* What was compared, for a conditional branch that follows. */
-enum op_compare {
-    COMPARE_NONE,     /* flags untouched */
-    COMPARE_UNKNOWN,  /* flags overwritten by something else */
-    COMPARE_CONST,    /* cmp_reg against cmp_const */
-    COMPARE_REG,      /* cmp_reg against cmp_reg2 */
-    COMPARE_MEM_CONST /* memory[base + disp] of `size` bytes against cmp_const */
+struct insn {
+    vaddr addr, target; /* target: of BRANCH, JUMP, CALL */
+    uint8_t length;
+    uint8_t kind; /* enum insn_kind */
 };
-
-struct op {
-    uint8_t kind;     /* enum op_kind */
-    uint8_t dst, src; /* registers */
-    uint8_t base, index, scale;
-    uint8_t size; /* bytes: of a load or store; of an ADDRESS, how many low bytes of the sum are kept */
-    bool sign;    /* those bytes are extended by sign; else by zeros */
-    int64_t disp;
-    uint8_t index_size; /* the index is taken from that many low bytes of its register; 0: all */
-    bool index_sign;
-    bool stack_lost;   /* the stack pointer is set to something else than itself plus a constant: */
-    bool from_frame;   /* to the frame pointer plus `stack` */
-    bool calls;        /* filled by jumptable.c */
-    int64_t stack;     /* what is added to the stack pointer */
-    uint32_t clobbers; /* registers that have another value afterwards, dst among them */
-    uint8_t compare;   /* enum op_compare */
-    uint8_t cmp_reg, cmp_reg2, cmp_size;
-    int64_t cmp_const;
+struct arch {
+    enum arch_kind kind;
+    unsigned min_length;
+    /* Decode one instruction at p (n bytes there, n > 0). Never fails: INSN_BAD says it. Thread-safe. */
+    void (*decode)(const uint8_t *p, size_t n, vaddr addr, struct insn *);
+    /* Jump table recovery looks closer; see ops.h. */
+    const struct arch_detail *detail;
 };
-
-/* Which comparison lets a conditional branch be taken; unsigned unless it says otherwise. */
-enum branch_test {
-    TEST_OTHER,
-    TEST_ABOVE,
-    TEST_ABOVE_EQUAL,
-    TEST_BELOW,
-    TEST_BELOW_EQUAL,
-    TEST_EQUAL,
-    TEST_NOT_EQUAL,
-    TEST_GREATER_SIGNED,
-    TEST_LESS_EQUAL_SIGNED
-};
-
-struct arch_detail {
-    /* Registers a call may overwrite, the stack pointer and the usual frame pointer. */
-    uint32_t call_clobbers;
-    uint8_t stack_pointer, frame_pointer;
-    int64_t frame_height; /* of the stack at the entry above where the frame pointer points, with the usual prologue; 0: it
-                             varies */
-    void (*lift)(const uint8_t *p, size_t n, vaddr addr, struct op *);
-    /* Quickly: does this instruction put a constant address into a register? */
-    bool (*constant)(const uint8_t *p, size_t n, vaddr addr, uint8_t *reg, vaddr *value);
-    /* Of a conditional branch at p. For branches that compare by themselves, *op_compare-like fields of `op` are
-     * filled. */
-    enum branch_test (*test)(const uint8_t *p, size_t n, vaddr addr, struct op *op);
-};
+const struct arch *arch_get(enum arch_kind);
 
 /* packed.c: is the instruction at p arithmetic on several numbers at once? */
 bool arch_is_packed(enum arch_kind, const uint8_t *p, size_t n);
-
-const struct arch *arch_x86_64(void);
-const struct arch *arch_aarch64(void);
 
 #endif

@@ -11,7 +11,7 @@
  * binary touches a few hundred places.  Where more bits matter (`needs_zydis`), Zydis is asked every time.  arch_test.c
  * checks the two ways against each other.  Bare Zydis takes about 75 ns for an instruction, this about 5.
  */
-#include "bloop/arch/arch.h"
+#include "bloop/arch/ops.h"
 
 #include <Zydis/Zydis.h>
 #include <pthread.h>

@@ -1,0 +1,116 @@
+/* What the files of bloop/assemble share. */
+#ifndef BLOOP_ASSEMBLE_INT_H
+#define BLOOP_ASSEMBLE_INT_H
+
+#include "bloop/assemble/assemble.h"
+
+#define NO_ROW    UINT32_MAX
+#define NODE_NONE UINT32_MAX
+
+/* A run of instructions of one block with the same line row and the same inlined call around them. */
+struct segment {
+    vaddr begin, end;
+    uint32_t block;
+    uint32_t row;     /* into debug->rows, NO_ROW: none */
+    uint32_t inlined; /* innermost inlined call, INLINE_NONE: the procedure itself */
+};
+
+/* Where a loop stands in the source. */
+struct loop_place {
+    uint32_t inlined; /* the call whose callee holds the loop, INLINE_NONE: the procedure itself */
+    str_id file;      /* 0: unknown */
+    uint32_t line, line_last;
+    uint32_t part_of; /* the loop around it that it is only a part of, or itself; see copies.c */
+    bool has_inside;  /* there are loops in it */
+    bool packed;      /* its instructions calculate with several numbers at once; only known where it was asked */
+    bool packed_known;
+};
+
+struct interval_owner {
+    vaddr begin;
+    uint32_t owner; /* an inlined call, or INLINE_NONE */
+};
+
+/* What a line row, or a branch, tells of the loop it is in. */
+struct evidence {
+    uint32_t loop, inlined;
+    str_id file; /* not the number in the line table: there two numbers may stand for one file */
+    uint32_t line;
+    uint16_t column;
+    uint32_t leaves; /* of an exit: the outermost loop that it leaves */
+    bool exit;       /* a branch with one way out of the loop and one that stays */
+    bool stmt;       /* the row begins a statement */
+    bool
+        fresh; /* the row begins in this block; else it only reaches into it from the block before, which says little */
+};
+
+struct scope_node {
+    uint32_t parent, next_same_hash, depth;
+    uint32_t loop;                                 /* of a LOOP: its index in the forest; else LOOP_NONE */
+    uint32_t range_first, range_last, range_count; /* list through node_range.next */
+    vaddr low;
+    struct scope scope;
+};
+
+struct node_range {
+    struct addr_range range;
+    uint32_t next;
+};
+
+struct assembler {
+    const struct assemble_input *in;
+    struct function_scopes *out;
+    const struct debug_function *debug; /* == in->debug */
+
+    struct VEC(struct segment) segments;
+    struct VEC(struct interval_owner) owners;  /* the inlined call at each address, as intervals */
+    struct VEC(struct evidence) evidence;      /* sorted by loop after collection */
+    struct VEC(uint32_t) evidence_first;       /* per loop, into evidence; one more at the end */
+    struct hashmap around;                     /* (loop, file, line, column) of every fresh row; loop LOOP_NONE too */
+    struct VEC(struct loop_place) places;      /* per loop */
+    struct VEC(uint32_t) blocks_first, blocks; /* own blocks of each loop, made when first needed */
+    /* Per inlined call: 1 where the procedure itself calls; the call around it; the first copy of the same call. Of
+       these only first copies are used below, as parents too. */
+    struct VEC(uint32_t) inline_depth, inline_parent, inline_first;
+    struct VEC(uint32_t) loop_node;      /* per loop: its node, or that of the loop or call that stands for it */
+    struct VEC(struct scope_node) nodes; /* [0] is the PROC */
+    struct VEC(struct node_range) ranges;
+    struct VEC(uint32_t) order; /* nodes as siblings, sorted */
+    struct hashmap node_by_hash;
+
+    /* File index of the debug information -> string; valid where the stamp is the current one. */
+    struct VEC(uint32_t) file_stamps;
+    struct VEC(str_id) file_ids;
+    uint32_t stamp;
+
+    /* Callees of inlined calls, each demangled once for all the functions of one strtab. */
+    struct VEC(struct scope) callee_names; /* only the names are filled in */
+    struct VEC(uint32_t) inline_names;     /* per inlined call: into callee_names, UINT32_MAX: not looked up yet */
+    struct hashmap name_by_link;           /* link name, name -> index into callee_names */
+    const struct strtab *named_in;
+    struct arena *names; /* scratch for demangling; emptied now and then */
+};
+
+/* places.c: fills a->places. */
+void assemble_place_loops(struct assembler *);
+bool assemble_seen_from(struct assembler *, const struct evidence *, uint32_t at, str_id *file, uint32_t *line);
+/* copies.c: natural loops that are parts, or copies, of one source loop. */
+void assemble_adopt_lines(struct assembler *);
+void assemble_find_parts(struct assembler *);
+void assemble_number_instances(struct assembler *);
+uint64_t assemble_place_key(uint32_t loop, str_id file, uint32_t line, uint16_t column); /* of assembler.around */
+bool assemble_is_packed(struct assembler *, uint32_t loop);
+/* Is `ancestor` (INLINE_NONE: the procedure) `inlined` itself or a call around it? */
+bool assemble_inside(const struct assembler *, uint32_t inlined, uint32_t ancestor);
+/* The call directly below `ancestor` on the way to `inlined`, which is inside it. */
+uint32_t assemble_step_towards(const struct assembler *, uint32_t inlined, uint32_t ancestor);
+uint32_t assemble_inline_depth(const struct assembler *, uint32_t inlined);
+uint32_t assemble_common(const struct assembler *, uint32_t a, uint32_t b);
+
+/* names.c: the names of a PROC, and of the callee of an inlined call. */
+void assemble_name_procedure(struct assembler *, struct scope *);
+struct scope assemble_inlined_names(struct assembler *, uint32_t inlined);
+
+str_id assemble_file(struct assembler *, uint32_t file);
+
+#endif

@@ -1,0 +1,292 @@
+/*
+ * One source loop, several natural loops: which belong together, and what each of them is.
+ *
+ *   parts      Jump threading turns one loop into loops within it: the paths that come back often get a loop of their
+ * own, and the loop's condition is tested in there. Source loops do not do that: an inner loop's end leads to code of
+ * the outer one. So a natural loop with a branch that leaves it and the loop around it at once, on that loop's line, is
+ * a part of that loop and not shown by itself. copies     Vector body and remainder, unswitched, peeled and fissioned
+ * loops lie beside each other. They are instances of one loop if they have the same line of the same file in the same
+ * callee called from the same place. adoption   The control of a vector body often has no line, so that the line found
+ * is one of the body's. The scalar loop beside it that has these lines inside it tells the right one.
+ */
+#include "bloop/assemble/assemble_int.h"
+
+#include <stdlib.h>
+
+/* ---- packed arithmetic ---- */
+
+static bool is_packed_block(const struct assembler *a, const struct arch *arch, const struct cfg_block *b)
+{
+    size_t avail, at = 0;
+    const uint8_t *bytes = image_bytes(a->in->image, b->begin, &avail);
+    struct insn insn;
+    if (!bytes)
+        return false;
+    if (avail > b->end - b->begin)
+        avail = (size_t)(b->end - b->begin);
+    for (; at < avail; at += insn.length ? insn.length : 1) {
+        if (arch_is_packed(a->in->image->arch, bytes + at, avail - at))
+            return true;
+        arch->decode(bytes + at, avail - at, b->begin + at, &insn);
+    }
+    return false;
+}
+
+/* Blocks by loop, so that asking for one loop costs what that loop costs. */
+static void list_blocks(struct assembler *a)
+{
+    const struct loop_forest *forest = a->in->forest;
+    size_t loops = forest->loop_count, blocks = a->in->cfg->block_count;
+    a->blocks_first.count = a->blocks.count = 0;
+    vec_reserve(&a->blocks_first, loops + 2);
+    vec_reserve(&a->blocks, blocks + 1);
+    uint32_t *first = a->blocks_first.items;
+    memset(first, 0, (loops + 2) * sizeof *first);
+    for (size_t b = 0; b < blocks; b++)
+        if (forest->block_loop[b] != LOOP_NONE)
+            first[forest->block_loop[b] + 2]++;
+    for (size_t i = 2; i < loops + 2; i++)
+        first[i] += first[i - 1];
+    for (size_t b = 0; b < blocks; b++)
+        if (forest->block_loop[b] != LOOP_NONE)
+            a->blocks.items[first[forest->block_loop[b] + 1]++] = (uint32_t)b;
+    a->blocks_first.count = loops + 2;
+}
+
+/* Of the loop's own blocks: a loop around a vector loop is none. */
+bool assemble_is_packed(struct assembler *a, uint32_t loop)
+{
+    struct loop_place *p = &a->places.items[loop];
+    const struct arch *arch = arch_get(a->in->image->arch);
+    if (p->packed_known || !arch)
+        return p->packed;
+    if (a->blocks_first.count == 0)
+        list_blocks(a);
+    p->packed_known = true;
+    for (uint32_t i = a->blocks_first.items[loop]; i < a->blocks_first.items[loop + 1] && !p->packed; i++)
+        p->packed = is_packed_block(a, arch, &a->in->cfg->blocks[a->blocks.items[i]]);
+    return p->packed;
+}
+
+/* ---- parts ---- */
+
+static bool tests_condition_of(struct assembler *a, uint32_t loop, uint32_t outer)
+{
+    const struct loop_place *p = &a->places.items[outer];
+    uint32_t depth = a->in->forest->loops[outer].depth, line;
+    str_id file;
+    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++) {
+        const struct evidence *e = &a->evidence.items[i];
+        if (e->exit && e->fresh && a->in->forest->loops[e->leaves].depth <= depth &&
+            assemble_seen_from(a, e, p->inlined, &file, &line) && file == p->file && line == p->line)
+            return true;
+    }
+    return false;
+}
+
+void assemble_find_parts(struct assembler *a)
+{
+    const struct loop_forest *forest = a->in->forest;
+    for (uint32_t i = 0; i < forest->loop_count; i++) {
+        struct loop_place *p = &a->places.items[i];
+        p->part_of = i;
+        if (forest->loops[i].parent == LOOP_NONE)
+            continue;
+        a->places.items[forest->loops[i].parent].has_inside = true;
+        uint32_t outer = a->places.items[forest->loops[i].parent].part_of;
+        const struct loop_place *o = &a->places.items[outer];
+        if (o->line && o->inlined == p->inlined && o->file == p->file && tests_condition_of(a, i, outer)) {
+            struct loop_place *whole = &a->places.items[outer];
+            p->part_of = outer;
+            if (p->line_last > whole->line_last)
+                whole->line_last = p->line_last;
+        }
+    }
+}
+
+/* ---- adoption ---- */
+
+static uint64_t inner_key(uint32_t loop, uint32_t line)
+{
+    return (uint64_t)loop << 32 | line;
+}
+
+/* Loops beside each other, the wider before the narrower. */
+static int by_parent_and_lines(const void *x, const void *y, void *ctx)
+{
+    const struct assembler *a = ctx;
+    uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
+    const struct loop_place *p = &a->places.items[i], *q = &a->places.items[j];
+    uint32_t up = a->in->forest->loops[i].parent, vp = a->in->forest->loops[j].parent;
+    const uint32_t left[] = {up, p->inlined, p->file, p->line}, right[] = {vp, q->inlined, q->file, q->line};
+    for (size_t k = 0; k < ARRAY_SIZE(left); k++)
+        if (left[k] != right[k])
+            return left[k] < right[k] ? -1 : 1;
+    if (p->line_last != q->line_last)
+        return p->line_last > q->line_last ? -1 : 1;
+    return i < j ? -1 : i > j;
+}
+
+static bool same_surroundings(const struct assembler *a, uint32_t i, uint32_t j)
+{
+    const struct loop_place *p = &a->places.items[i], *q = &a->places.items[j];
+    return a->in->forest->loops[i].parent == a->in->forest->loops[j].parent && p->inlined == q->inlined &&
+           p->file == q->file;
+}
+
+/* Its branch back is on no line of its own, so the line found is the body's. */
+static bool has_no_control_line(const struct assembler *a, uint32_t loop)
+{
+    const struct loop_place *p = &a->places.items[loop];
+    uint32_t exit = UINT32_MAX;
+    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++)
+        if (a->evidence.items[i].exit && a->evidence.items[i].line < exit)
+            exit = a->evidence.items[i].line;
+    return p->line == p->line_last || exit > p->line;
+}
+
+/* Do the statements of `loop` stand in `wide` too? (In a loop that is only left towards this one they do not.) */
+static bool shares_statements(const struct assembler *a, uint32_t loop, uint32_t wide)
+{
+    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++) {
+        const struct evidence *e = &a->evidence.items[i];
+        if (e->line == a->places.items[loop].line &&
+            hashmap_get(&a->around, assemble_place_key(wide, e->file, e->line, e->column)) != HASHMAP_NONE)
+            return true;
+    }
+    return false;
+}
+
+void assemble_adopt_lines(struct assembler *a)
+{
+    enum {
+        FURTHEST = 8
+    }; /* lines from keyword to statement; and levels of loops inside a loop that are known by line */
+    const struct loop_forest *forest = a->in->forest;
+    size_t n = forest->loop_count;
+    struct hashmap inner = {0}; /* loop and line of a loop in it */
+    uint32_t *order = mem_alloc((n + 1) * sizeof *order), last = LOOP_NONE;
+    uint8_t *has_inner = mem_calloc(n + 1, 1);
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = i;
+        uint32_t up = forest->loops[i].parent;
+        for (int k = 0; k < FURTHEST && up != LOOP_NONE; k++, up = forest->loops[up].parent) {
+            *hashmap_put(&inner, inner_key(up, a->places.items[i].line)) = 1;
+            has_inner[up] = 1;
+        }
+    }
+    if (n > 1)
+        qsort_r(order, n, sizeof *order, by_parent_and_lines, a);
+    for (size_t k = 0; k < n; k++) {
+        struct loop_place *p = &a->places.items[order[k]];
+        if (!p->line)
+            continue;
+        const struct loop_place *wide = last == LOOP_NONE ? NULL : &a->places.items[last];
+        bool inside = wide && same_surroundings(a, last, order[k]) && p->line_last <= wide->line_last;
+        if (inside && p->line > wide->line && p->line - wide->line <= FURTHEST && !has_inner[order[k]] &&
+            hashmap_get(&inner, inner_key(last, p->line)) == HASHMAP_NONE && has_no_control_line(a, order[k]) &&
+            shares_statements(a, order[k], last))
+            p->line = wide->line;
+        if (!inside)
+            last = order[k];
+    }
+    hashmap_release(&inner);
+    mem_free(order);
+    mem_free(has_inner);
+}
+
+/* ---- instances ---- */
+
+/* One source loop: the same line of the same file in the same callee, called from the same place. A loop inside a loop
+   of the same line is another one (two `for` on one line), so the count of such loops around it belongs to the key. */
+struct loop_key {
+    uint64_t calls; /* hash of the chain of call sites */
+    str_id file;
+    uint32_t line, same_above;
+    uint32_t node;
+    vaddr low;
+};
+
+static int by_key(const void *x, const void *y)
+{
+    const struct loop_key *a = x, *b = y;
+    if (a->calls != b->calls)
+        return a->calls < b->calls ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    if (a->same_above != b->same_above)
+        return a->same_above < b->same_above ? -1 : 1;
+    return a->low < b->low ? -1 : a->low > b->low;
+}
+
+static bool same_loop(const struct loop_key *a, const struct loop_key *b)
+{
+    return a->calls == b->calls && a->file == b->file && a->line == b->line && a->same_above == b->same_above;
+}
+
+static struct loop_key key_of_loop(struct assembler *a, uint32_t node)
+{
+    const struct scope *s = &a->nodes.items[node].scope;
+    struct loop_key k = {.file = s->file, .line = s->line_first, .node = node, .low = a->nodes.items[node].low};
+    for (uint32_t n = a->nodes.items[node].parent; n != NODE_NONE; n = a->nodes.items[n].parent) {
+        const struct scope *up = &a->nodes.items[n].scope;
+        if (up->kind == SCOPE_INLINE) {
+            const uint32_t site[] = {up->name, up->link_name, up->call_file, up->call_line};
+            k.calls = hash_bytes(site, sizeof site, k.calls + 1);
+        } else if (up->kind == SCOPE_LOOP && up->file == k.file && up->line_first == k.line) {
+            k.same_above++;
+        }
+    }
+    return k;
+}
+
+/* Among copies of one loop under one parent: those that calculate with packed numbers are its vector body, the others
+   what is left over. A copy alone is not called anything: packed instructions may come of straight-line code in it. Nor
+   are loops with loops in them: their copies come of unswitching, or are several loops written on one line. */
+static void name_roles(struct assembler *a, const struct loop_key *keys, size_t n)
+{
+    enum { SCALAR = 1, PACKED = 2 };
+    struct hashmap kinds = {0}; /* parent -> which of the two are under it */
+    for (size_t i = 0; i < n; i++)
+        if (a->places.items[a->nodes.items[keys[i].node].loop].has_inside)
+            return;
+    for (size_t i = 0; i < n; i++) {
+        const struct scope_node *node = &a->nodes.items[keys[i].node];
+        uint32_t *kind = hashmap_put(&kinds, node->parent);
+        *kind = (*kind == HASHMAP_NONE ? 0 : *kind) | (assemble_is_packed(a, node->loop) ? PACKED : SCALAR);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct scope_node *node = &a->nodes.items[keys[i].node];
+        if (hashmap_get(&kinds, node->parent) == (SCALAR | PACKED))
+            node->scope.role = assemble_is_packed(a, node->loop) ? LOOP_VECTOR : LOOP_REMAINDER;
+    }
+    hashmap_release(&kinds);
+}
+
+void assemble_number_instances(struct assembler *a)
+{
+    struct VEC(struct loop_key) keys = {0};
+    for (uint32_t i = 0; i < a->nodes.count; i++) {
+        struct scope *s = &a->nodes.items[i].scope;
+        if (s->kind != SCOPE_LOOP)
+            continue;
+        s->instance = s->instances = 1;
+        if (s->line_first)
+            *vec_push(&keys) = key_of_loop(a, i);
+    }
+    vec_sort(&keys, by_key);
+    for (size_t i = 0, n; i < keys.count; i += n) {
+        for (n = 1; i + n < keys.count && same_loop(&keys.items[i], &keys.items[i + n]);)
+            n++;
+        for (size_t k = 0; k < n; k++) {
+            struct scope *s = &a->nodes.items[keys.items[i + k].node].scope;
+            s->instance = (uint32_t)k + 1;
+            s->instances = (uint32_t)n;
+        }
+        if (n > 1)
+            name_roles(a, &keys.items[i], n);
+    }
+    vec_release(&keys);
+}

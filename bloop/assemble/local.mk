@@ -1,0 +1,6 @@
+bloop_libbloop_a_SOURCES += %D%/assemble.h %D%/assemble_int.h %D%/names.c %D%/places.c %D%/copies.c %D%/assemble.c
+
+check_PROGRAMS += %D%/assemble_test
+TESTS += %D%/assemble_test
+%C%_assemble_test_SOURCES = %D%/assemble_test.c
+%C%_assemble_test_LDADD = $(ROOM_LDADD)

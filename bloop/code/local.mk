@@ -1,0 +1,21 @@
+bloop_libbloop_a_SOURCES += \
+	%D%/code.h %D%/cfg_int.h %D%/cfg_work.c %D%/jumptable.c %D%/cfg.c %D%/noreturn.c %D%/loops.c
+
+check_PROGRAMS += %D%/loops_test %D%/cfg_test %D%/jumptable_test %D%/code_fuzz
+TESTS += %D%/loops_test %D%/cfg_test %D%/jumptable_test
+FUZZERS += %D%/code_fuzz
+%C%_loops_test_SOURCES = %D%/loops_test.c
+%C%_loops_test_LDADD = $(ROOM_LDADD)
+%C%_cfg_test_SOURCES = %D%/cfg_test.c %D%/test_image.h
+%C%_cfg_test_LDADD = $(ROOM_LDADD)
+%C%_jumptable_test_SOURCES = %D%/jumptable_test.c
+%C%_jumptable_test_LDADD = $(ROOM_LDADD)
+%C%_code_fuzz_SOURCES = %D%/code_fuzz.c %D%/test_image.h
+%C%_code_fuzz_LDFLAGS = $(FUZZER_FLAGS)
+%C%_code_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
+EXTRA_DIST += tests/corpus/code
+
+EXTRA_PROGRAMS += %D%/bench_decode
+BENCH_TOOLS += %D%/bench_decode
+%C%_bench_decode_SOURCES = %D%/bench_decode.c
+%C%_bench_decode_LDADD = $(ROOM_LDADD)

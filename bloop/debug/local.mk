@@ -1,0 +1,7 @@
+bloop_libbloop_a_SOURCES += %D%/debug.h %D%/debug_int.h %D%/debug.c %D%/die.c %D%/lines.c %D%/demangle.c
+
+check_PROGRAMS += %D%/debug_test
+TESTS += %D%/debug_test
+%C%_debug_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
+%C%_debug_test_SOURCES = %D%/debug_test.c bloop/binary_test.h
+%C%_debug_test_LDADD = $(ROOM_LDADD)

@@ -1,0 +1,7 @@
+bloop_libbloop_a_SOURCES += \
+	%D%/functions.h %D%/functions_int.h %D%/table.c %D%/noreturn_names.c %D%/gaps.c %D%/functions.c
+
+check_PROGRAMS += %D%/functions_test
+TESTS += %D%/functions_test
+%C%_functions_test_SOURCES = %D%/functions_test.c bloop/binary_test.h
+%C%_functions_test_LDADD = $(ROOM_LDADD)

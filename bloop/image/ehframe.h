@@ -1,0 +1,11 @@
+/* .eh_frame and .gcc_except_table, read with bounds by ourselves: what unwinders see of functions. */
+#ifndef BLOOP_EHFRAME_H
+#define BLOOP_EHFRAME_H
+
+#include "bloop/image/image.h"
+
+/* All entries of one section, appended in file order; what is damaged ends the reading with a warning and keeps what
+ * came before. */
+void ehframe_read(const struct image *, const struct image_section *, struct fde_list *, struct warnings *);
+
+#endif

@@ -1,0 +1,7 @@
+bloop_libbloop_a_SOURCES += \
+	%D%/image.h %D%/elf.h %D%/image.c %D%/elf.c %D%/compress.c %D%/reloc.c %D%/debugfile.c %D%/ehframe.h %D%/ehframe.c
+
+check_PROGRAMS += %D%/image_test
+TESTS += %D%/image_test
+%C%_image_test_SOURCES = %D%/image_test.c bloop/binary_test.h
+%C%_image_test_LDADD = $(ROOM_LDADD)

@@ -1,0 +1,7 @@
+bloop_libbloop_a_SOURCES += \
+	%D%/scope_int.h %D%/tree.c %D%/build.c %D%/check.c %D%/xml.c %D%/hpcstruct.c %D%/outline.c
+
+check_PROGRAMS += %D%/scope_test
+TESTS += %D%/scope_test
+%C%_scope_test_SOURCES = %D%/scope_test.c
+%C%_scope_test_LDADD = $(ROOM_LDADD)

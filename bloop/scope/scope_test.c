@@ -1,0 +1,299 @@
+/* The scope tree: look-up, checks, and that both text forms give back what was written. */
+#include "bloop/scope/scope_int.h"
+#include "tests/tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/*
+ *   a.out / src/heat.f90
+ *     solve          40-71  [0x1000-0x1100) [0x2000-0x2010)
+ *       stmt 40             [0x1000-0x1008)
+ *       loop 52-60          [0x1010-0x1050)
+ *         dot, called at 54
+ *           loop 12-14 vector 1/2 [0x1020-0x1030)
+ *             stmt 13             [0x1020-0x1028)
+ *           loop 12-14 remainder 2/2 [0x1030-0x1040)
+ *             stmt 13                [0x1030-0x1038)
+ *         stmt 52           [0x1040-0x1048)
+ */
+static struct scope_tree *example(void)
+{
+    struct scope_tree *t = scope_tree_create();
+    struct scope_builder b = {.tree = t};
+    struct strtab *st = t->strings;
+    str_id heat = strtab_add(st, "src/heat.f90"), blas = strtab_add(st, "src/b<l>as.f90");
+    struct scope *s = scope_builder_begin(&b, SCOPE_MODULE);
+    s->name = strtab_add(st, "a.out");
+    s = scope_builder_begin(&b, SCOPE_FILE);
+    s->name = s->file = heat;
+    s = scope_builder_begin(&b, SCOPE_PROC);
+    *s = (struct scope){.kind = SCOPE_PROC,
+                        .parent = s->parent,
+                        .range_first = s->range_first,
+                        .file = heat,
+                        .line_first = 40,
+                        .line_last = 71,
+                        .entry = 0x1000};
+    s->name = strtab_add(st, "heat::solve(int, double&)");
+    s->short_name = strtab_add(st, "heat::solve");
+    s->link_name = strtab_add(st, "_ZN4heat5solveEiRd");
+    s->origin = strtab_add(st, "heat::advance");
+    s->outlined = true;
+    scope_builder_range(&b, 0x1000, 0x1100);
+    scope_builder_range(&b, 0x2000, 0x2010);
+    s = scope_builder_begin(&b, SCOPE_STMT);
+    s->file = heat, s->line_first = s->line_last = 40;
+    scope_builder_range(&b, 0x1000, 0x1008);
+    scope_builder_end(&b);
+    s = scope_builder_begin(&b, SCOPE_LOOP);
+    s->file = heat, s->line_first = 52, s->line_last = 60, s->entry = 0x1010, s->irreducible = true;
+    scope_builder_range(&b, 0x1010, 0x1050);
+    s = scope_builder_begin(&b, SCOPE_INLINE);
+    s->name = s->short_name = strtab_add(st, "dot \"<&");
+    s->call_file = heat, s->call_line = 54, s->file = blas, s->line_first = 10, s->line_last = 14;
+    for (uint32_t k = 0; k < 2; k++) {
+        s = scope_builder_begin(&b, SCOPE_LOOP);
+        s->file = blas, s->line_first = 12, s->line_last = 14, s->entry = 0x1020 + 0x10 * k;
+        s->role = k ? LOOP_REMAINDER : LOOP_VECTOR, s->instance = k + 1, s->instances = 2;
+        scope_builder_range(&b, 0x1020 + 0x10 * k, 0x1030 + 0x10 * k);
+        s = scope_builder_begin(&b, SCOPE_STMT);
+        s->file = blas, s->line_first = s->line_last = 13;
+        scope_builder_range(&b, 0x1020 + 0x10 * k, 0x1028 + 0x10 * k);
+        scope_builder_end(&b);
+        scope_builder_end(&b);
+    }
+    scope_builder_end(&b);
+    s = scope_builder_begin(&b, SCOPE_STMT);
+    s->file = heat, s->line_first = s->line_last = 52;
+    scope_builder_range(&b, 0x1040, 0x1048);
+    scope_builder_release(&b);
+    return t;
+}
+
+static void test_find(void)
+{
+    static const struct {
+        vaddr addr;
+        int kind, line;
+    } cases[] = {
+        {0xfff, -1, 0},           {0x1000, SCOPE_STMT, 40}, {0x1007, SCOPE_STMT, 40}, {0x1008, SCOPE_PROC, 40},
+        {0x1010, SCOPE_LOOP, 52}, {0x1020, SCOPE_STMT, 13}, {0x1028, SCOPE_LOOP, 12}, {0x1037, SCOPE_STMT, 13},
+        {0x103f, SCOPE_LOOP, 12}, {0x1040, SCOPE_STMT, 52}, {0x104f, SCOPE_LOOP, 52}, {0x1050, SCOPE_PROC, 40},
+        {0x10ff, SCOPE_PROC, 40}, {0x1100, -1, 0},          {0x2000, SCOPE_PROC, 40}, {0x2010, -1, 0},
+        {UINT64_MAX, -1, 0},
+    };
+    struct scope_tree *t = example(), *empty = scope_tree_create();
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        scope_ix at = scope_tree_find(t, cases[i].addr);
+        char name[32];
+        snprintf(name, sizeof name, "find 0x%llx", (unsigned long long)cases[i].addr);
+        bool ok = cases[i].kind < 0 ? at == SCOPE_NONE
+                                    : at != SCOPE_NONE && t->scopes[at].kind == cases[i].kind &&
+                                          (int)t->scopes[at].line_first == cases[i].line;
+        CHECK_NAMED(ok, name);
+    }
+    CHECK(scope_tree_find(empty, 0) == SCOPE_NONE);
+    scope_tree_free(empty);
+    scope_tree_free(t);
+}
+
+/* The loop that begins at 0x1030 is scope 8, its statement 9; see example(). */
+static void test_check(void)
+{
+    static const struct {
+        const char *name, *want;
+        size_t scope;
+        size_t offset;
+        uint32_t value;
+    } cases[] = {
+        {"parent behind", "scope 4 (LOOP): its parent does not come before it", 4, offsetof(struct scope, parent), 5},
+        {"statement under statement", "scope 4 (LOOP): it may not stand under its parent", 4,
+         offsetof(struct scope, parent), 3},
+        {"lines reversed", "scope 4 (LOOP): its last line comes before its first", 4, offsetof(struct scope, line_last),
+         51},
+        {"instance 3 of 2", "scope 8 (LOOP): its instance number is outside 1 to instances", 8,
+         offsetof(struct scope, instance), 3},
+        {"string id", "scope 2 (PROC): a string id is outside the string table", 2, offsetof(struct scope, origin),
+         1000},
+        {"range pool", "scope 9 (STMT): its ranges lie outside the pool", 9, offsetof(struct scope, range_first), 1000},
+        {"overlap", "scope 9 (STMT): its addresses are another statement's too", 9, offsetof(struct scope, range_first),
+         5},
+        {"not in document order", "scope 6 (LOOP): it does not follow its parent in document order", 5,
+         offsetof(struct scope, parent), 2},
+    };
+    struct scope_tree *t = example();
+    struct err err = {0};
+    CHECK(scope_tree_check(t, &err) == 0);
+    scope_tree_free(t);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        t = example();
+        memcpy((char *)&t->scopes[cases[i].scope] + cases[i].offset, &cases[i].value, sizeof cases[i].value);
+        if (i == ARRAY_SIZE(cases) - 1)
+            t->scopes[6].parent = 4;
+        err.msg[0] = '\0';
+        CHECK_NAMED(scope_tree_check(t, &err) < 0, cases[i].name);
+        CHECK_STR(err.msg, cases[i].want);
+        scope_tree_free(t);
+    }
+}
+
+static char *write_to(struct scope_tree *t, enum scope_format format, const char *path)
+{
+    struct outfile *out;
+    struct err err = {0};
+    struct filemap map;
+    if (outfile_create(path, &out, &err) < 0 || scope_tree_write(t, format, out, &err) < 0 ||
+        outfile_commit(out, &err) < 0 || filemap_open(&map, path, &err) < 0) {
+        printf("# %s\n", err.msg);
+        return mem_strdup("");
+    }
+    char *text = mem_strndup((const char *)map.bytes, map.len);
+    filemap_release(&map);
+    return text;
+}
+
+static void test_round_trip(enum scope_format format, const char *folder)
+{
+    char *path = mem_printf("%s/tree", folder);
+    struct scope_tree *t = example(), *back = NULL;
+    struct warnings *warnings = warnings_create();
+    struct err err = {0};
+    char *first = write_to(t, format, path);
+    CHECK_NAMED(scope_tree_read(path, &back, warnings, &err) == 0,
+                format == SCOPE_XML ? "XML is read" : "hpcstruct is read");
+    if (!back)
+        printf("# %s\n", err.msg);
+    if (back) {
+        CHECK_INT(warnings_count(warnings), 0);
+        char *second = write_to(back, format, path);
+        CHECK_STR(second, first);
+        CHECK_INT(back->scope_count, format == SCOPE_XML ? t->scope_count : back->scope_count);
+        bool equal = format != SCOPE_XML || back->scope_count == t->scope_count;
+        for (size_t i = 0; format == SCOPE_XML && equal && i < t->scope_count; i++) {
+            struct scope a = t->scopes[i], b = back->scopes[i];
+            str_id *ai[] = {&a.name, &a.short_name, &a.link_name, &a.origin, &a.file, &a.call_file};
+            str_id *bi[] = {&b.name, &b.short_name, &b.link_name, &b.origin, &b.file, &b.call_file};
+            for (size_t k = 0; k < ARRAY_SIZE(ai); k++)
+                equal = equal && strcmp(strtab_get(t->strings, *ai[k]), strtab_get(back->strings, *bi[k])) == 0;
+            equal = equal && a.kind == b.kind && a.role == b.role && a.irreducible == b.irreducible &&
+                    a.outlined == b.outlined && a.parent == b.parent && a.line_first == b.line_first &&
+                    a.line_last == b.line_last && a.entry == b.entry && a.range_count == b.range_count &&
+                    a.instance == b.instance && a.instances == b.instances && a.call_line == b.call_line;
+        }
+        CHECK_NAMED(equal, "all fields come back");
+        mem_free(second);
+        scope_tree_free(back);
+    }
+    unlink(path);
+    mem_free(first);
+    mem_free(path);
+    warnings_free(warnings);
+    scope_tree_free(t);
+}
+
+static void test_outline(const char *folder)
+{
+    char *path = mem_printf("%s/outline", folder);
+    struct scope_tree *t = example();
+    char *text = write_to(t, SCOPE_OUTLINE, path);
+    CHECK_STR(text, "a.out\n"
+                    "  src/heat.f90\n"
+                    "    heat::solve(int, double&)  40-71  outlined from heat::advance  [0x1000-0x2010) in 2 pieces\n"
+                    "      irreducible loop  52-60  [0x1010-0x1050)\n"
+                    "        inlined dot \"<&, called at 54 in src/b<l>as.f90\n"
+                    "          loop  12-14  vector  1 of 2  [0x1020-0x1030)\n"
+                    "          loop  12-14  remainder  2 of 2  [0x1030-0x1040)\n");
+    unlink(path);
+    mem_free(text);
+    mem_free(path);
+    scope_tree_free(t);
+}
+
+static void test_bad_files(const char *folder)
+{
+    static const struct {
+        const char *text, *want; /* behind the file's name */
+    } cases[] = {
+        {"<X/>", ":1: the root element is X; a structure file has PGM or HPCToolkitStructure"},
+        {"<PGM version=\"99\"/>", ":1: this is version 99 of the format; this hpcview reads up to 4"},
+        {"<PGM><S b=\"1\"/></PGM>", ":1: S: it may not stand here; the order is PGM, LM, F, P, then A, L and S"},
+        {"<PGM><LM n=\"a\"><P n=\"p\"/></LM></PGM>",
+         ":1: P: it may not stand here; the order is PGM, LM, F, P, then A, L and S"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"x\"/></F></LM></PGM>",
+         ":1: P: b=\"x\" is not a number below 2^32"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"4294967296\"/></F></LM></PGM>",
+         ":1: P: b=\"4294967296\" is not a number below 2^32"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"3\" e=\"2\"/></F></LM></PGM>",
+         ":1: P: the last line e comes before the first line b"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" v=\"20-10\"/></F></LM></PGM>",
+         ":1: P: v is not a list of address ranges like 1180-11a4"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" v=\"1-\"/></F></LM></PGM>",
+         ":1: P: v is not a list of address ranges like 1180-11a4"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\"><L i=\"3/2\"/></P></F></LM></PGM>",
+         ":1: L: i is not an instance like 1/2"},
+        {"<HPCToolkitStructure><LM n=\"a\"><F n=\"\"/></LM></HPCToolkitStructure>", ":1: F: a file needs a name n"},
+        {"<HPCToolkitStructure><LM n=\"a\"><Q/></LM></HPCToolkitStructure>",
+         ":1: Q: no such element in an .hpcstruct file (LM, F, P, A, L, S, C)"},
+        {"<HPCToolkitStructure><LM n=\"a\"><F n=\"f\"><P n=\"p\"><P n=\"q\"/></P></F></LM></HPCToolkitStructure>",
+         ":1: P: it may not stand here; the order is LM, F, P, then A, L, S and C"},
+    };
+    char *path = mem_printf("%s/bad", folder);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct scope_tree *t = NULL;
+        struct err err = {0};
+        FILE *f = fopen(path, "w");
+        if (f) {
+            fputs(cases[i].text, f);
+            fclose(f);
+        }
+        CHECK_NAMED(scope_tree_read(path, &t, NULL, &err) < 0 && !t, cases[i].text);
+        CHECK_STR(err.msg + (str_starts(err.msg, path) ? strlen(path) : 0), cases[i].want);
+        scope_tree_free(t);
+    }
+    unlink(path);
+    mem_free(path);
+}
+
+/* bloop 1's own files, with lines only. */
+static void test_version_3(const char *folder)
+{
+    char *path = mem_printf("%s/old", folder);
+    struct scope_tree *t = NULL;
+    struct err err = {0};
+    FILE *f = fopen(path, "w");
+    if (f) {
+        fputs("<PGM version=\"3.0\" n=\"x\"><LM n=\"a.out\"><F n=\"x.f\"><G n=\"hot\"><P n=\"p\" b=\"1\" e=\"9\"><L "
+              "b=\"2\" e=\"5\"><S b=\"3\" "
+              "e=\"3\" id=\"1\"/></L></P></G></F></LM></PGM>",
+              f);
+        fclose(f);
+    }
+    CHECK(scope_tree_read(path, &t, NULL, &err) == 0);
+    if (t) {
+        CHECK_INT(t->scope_count, 5);
+        CHECK_INT(t->scopes[3].kind, SCOPE_LOOP);
+        CHECK_INT(t->scopes[3].line_last, 5);
+        CHECK_STR(strtab_get(t->strings, t->scopes[4].file), "x.f");
+    }
+    scope_tree_free(t);
+    unlink(path);
+    mem_free(path);
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/scope_test.XXXXXX";
+    if (!mkdtemp(folder))
+        return 1;
+    test_find();
+    test_check();
+    test_round_trip(SCOPE_XML, folder);
+    test_round_trip(SCOPE_HPCSTRUCT, folder);
+    test_outline(folder);
+    test_bad_files(folder);
+    test_version_3(folder);
+    rmdir(folder);
+    return tap_done();
+}
