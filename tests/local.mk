@@ -1,5 +1,5 @@
 dist_check_SCRIPTS += \
-	%D%/headers.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh \
+	%D%/headers.sh %D%/rooms.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh \
 	%D%/e2e/example.sh %D%/e2e/bad-input.sh %D%/e2e/page.sh %D%/perf-compare.sh
 EXTRA_DIST += %D%/lib.sh %D%/README.md %D%/e2e/page.mjs
 

@@ -1,0 +1,90 @@
+#!/bin/sh
+# Includes point one way: a room knows only the rooms above it in this table, and of these only the header named like the folder. A folder
+# without a row belongs to the room above it (hpcprof/recorder to hpcprof). Tests, fuzz targets and what `make bench` measures may look anywhere.
+. "$top_srcdir/tests/lib.sh"
+
+cat >"$scratch/rooms" <<'END'
+support
+hpcprof          support
+bloop/arch       support bloop/bloop.h
+bloop/image      support bloop/bloop.h bloop/arch
+bloop/debug      support bloop/bloop.h bloop/image bloop/image/elf.h
+bloop/functions  support bloop/bloop.h bloop/arch bloop/image bloop/debug
+bloop/code       support bloop/bloop.h bloop/arch bloop/arch/ops.h bloop/image bloop/functions
+bloop/assemble   support bloop/bloop.h bloop/arch bloop/image bloop/debug bloop/functions bloop/code
+bloop/scope      support bloop/bloop.h
+bloop            support bloop/arch bloop/image bloop/debug bloop/functions bloop/code bloop/assemble bloop/scope
+quality          support bloop bloop/arch bloop/code
+mhsim            support hpcprof
+phases           support hpcprof
+filters          support hpcprof
+metrics          support hpcprof bloop quality mhsim phases filters
+diagnose         support metrics
+export           support metrics
+htmlgen          support metrics diagnose
+driver           support hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
+END
+
+# Each line: file, header; from every include of a header by its folder.
+list_includes() {
+    (cd "$1" && find . -name build\* -prune -o \( -name '*.c' -o -name '*.h' \) -print | sed 's,^\./,,' | sort |
+        grep -Ev '^tests/|_(test|fuzz)\.[ch]$|/(test_|bench_)[a-z_]*\.[ch]$' |
+        while read -r file; do
+            sed -n "s,^# *include \"\\([^\"]*/[^\"]*\\)\".*,$file \\1,p" "$file"
+        done)
+}
+
+cat >"$scratch/check.awk" <<'END'
+function room_of(path,   n) { # the longest row that the path begins with
+    while (match(path, /\/[^\/]*$/)) {
+        path = substr(path, 1, RSTART - 1)
+        if (path in known)
+            return path
+    }
+    return ""
+}
+function public(room,   parts, n) {
+    n = split(room, parts, "/")
+    return room "/" parts[n] ".h"
+}
+FNR == NR {
+    for (i = 2; i <= NF; i++) {
+        if ($i !~ /\.h$/ && !($i in known))
+            print "the table: " $1 " is above " $i
+        may[$1, $i ~ /\.h$/ ? $i : public($i)] = 1
+    }
+    known[$1] = 1
+    next
+}
+{
+    from = room_of($1)
+    if (from == "")
+        print $1 " is in no room of the table in tests/rooms.sh"
+    else if (room_of($2) != from && !((from, $2) in may))
+        print $1 " includes " $2 ": the table in tests/rooms.sh does not let " from " know that"
+}
+END
+
+violations() {
+    list_includes "$1" >"$scratch/includes"
+    awk -f "$scratch/check.awk" "$scratch/rooms" "$scratch/includes"
+}
+
+violations "$top_srcdir" >"$scratch/found"
+check "there are includes to look at" test "$(wc -l <"$scratch/includes")" -gt 100
+check "includes point one way" test ! -s "$scratch/found"
+[ ! -s "$scratch/found" ] || comment "$(cat "$scratch/found")"
+
+# What it must see.
+mkdir -p "$scratch/bad/bloop/code" "$scratch/bad/metrics" "$scratch/bad/attic" "$scratch/bad/hpcprof/recorder"
+echo '#include "bloop/assemble/assemble.h"' >"$scratch/bad/bloop/code/up.c"
+echo '#include "bloop/code/code.h"' >"$scratch/bad/metrics/private.c"
+echo '#include "support/support.h"' >"$scratch/bad/attic/unknown.h"
+echo '#include "hpcprof/format.h"' >"$scratch/bad/hpcprof/recorder/fine.c"
+echo '#include "driver/driver.h"' >"$scratch/bad/metrics/metrics_test.c"
+found=$(violations "$scratch/bad")
+check_match "a room above" "$found" 'bloop/code/up.c includes bloop/assemble/assemble.h'
+check_match "a header that is not the room's own" "$found" 'metrics/private.c includes bloop/code/code.h'
+check_match "a folder that has no row" "$found" 'attic/unknown.h is in no room'
+check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
+done_testing
