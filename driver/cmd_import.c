@@ -3,6 +3,7 @@
 #include "filters/filters.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static struct {
     const char *out;
@@ -14,46 +15,16 @@ static const struct option_row rows[] = {
 };
 static const struct option_row *const tables[] = {rows, NULL};
 
-static const struct filter *filter_named(const char *name)
+/* The first operand is a format where it is the name of one, and no file. Returns how many operands that took. */
+static int read_format(struct session *s, int argc, char **argv, const struct filter **filter)
 {
-    for (const struct filter *f = filter_table; f->name; f++)
-        if (strcmp(f->name, name) == 0)
-            return f;
-    return NULL;
-}
-
-static int no_such_format(const char *name, struct err *err)
-{
-    const char *names[32];
-    size_t n = 0;
-    struct buf list = {0};
-    for (const struct filter *f = filter_table; f->name && n + 1 < ARRAY_SIZE(names); f++) {
-        buf_printf(&list, "%s%s", n ? ", " : "", f->name);
-        names[n++] = f->name;
-    }
-    names[n] = NULL;
-    const char *near = str_nearest(name, names);
-    if (near)
-        err_set(err, ERR_USAGE, "import: no format '%s'; did you mean '%s'?", name, near);
-    else
-        err_set(err, ERR_USAGE, "import: no format '%s'; there are %s", name, list.bytes);
-    buf_release(&list);
-    return -1;
-}
-
-static int import_file(struct session *s, const struct filter *filter, const char *path, struct hpcprof *into)
-{
-    struct filemap map;
-    int status;
-    if (filemap_open(&map, path, &s->err) < 0)
-        return -1;
-    if (filter->sniff(map.bytes, map.len))
-        status = filter->convert(map.bytes, map.len, path, into, s->warnings, &s->err);
-    else
-        status = err_set(&s->err, ERR_FORMAT, "%s: is not what format %s reads: %s", path, filter->name,
-                         filter->description);
-    filemap_release(&map);
-    return status;
+    struct err none;
+    *filter = argc ? filter_named(argv[0], &none) : NULL;
+    if (*filter)
+        return 1;
+    if (argc >= 2 && access(argv[0], F_OK) != 0 && !strpbrk(argv[0], "./"))
+        return filter_named(argv[0], &s->err) ? 1 : err_in(&s->err, "import");
+    return 0;
 }
 
 static int write_measurement(const struct hpcprof *p, const char *first_input, struct err *err)
@@ -74,18 +45,19 @@ static int write_measurement(const struct hpcprof *p, const char *first_input, s
 
 static int run(struct session *s, int argc, char **argv)
 {
-    if (argc < 2)
-        return err_set(&s->err, ERR_USAGE, "import: a format and files are wanted; 'hpcview import --help' shows how");
-    const struct filter *filter = filter_named(argv[0]);
-    if (!filter)
-        return no_such_format(argv[0], &s->err);
+    const struct filter *filter;
+    int words = read_format(s, argc, argv, &filter);
+    if (words < 0)
+        return -1;
+    if (argc == words)
+        return err_set(&s->err, ERR_USAGE, "import: files are wanted; 'hpcview import --help' shows how");
     struct hpcprof *p = hpcprof_create();
     int status = 0;
-    for (int i = 1; i < argc && status == 0; i++)
-        status = import_file(s, filter, argv[i], p);
+    for (int i = words; i < argc && status == 0; i++)
+        status = filters_import(argv[i], filter, NULL, p, s->warnings, &s->err);
     if (status == 0) {
         hpcprof_finish(p);
-        status = write_measurement(p, argv[1], &s->err);
+        status = write_measurement(p, argv[words], &s->err);
     }
     hpcprof_free(p);
     return status;
@@ -93,7 +65,7 @@ static int run(struct session *s, int argc, char **argv)
 
 const struct command command_import = {
     .name = "import",
-    .synopsis = "[options] FORMAT FILE...",
+    .synopsis = "[options] [FORMAT] FILE...",
     .summary = "make a measurement from another tool's output",
     .options = tables,
     .run = run,

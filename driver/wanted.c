@@ -33,10 +33,8 @@ static bool is_configuration(const char *path)
     while (i < map.len && strchr(" \t\r\n\xef\xbb\xbf", map.bytes[i]) && map.bytes[i])
         i++;
     bool is = i < map.len && map.bytes[i] == '<';
-    for (const struct filter *f = filter_table; is && f->name; f++)
-        is = !f->sniff(map.bytes, map.len);
     filemap_release(&map);
-    return is;
+    return is && !filters_know(path);
 }
 
 static int add_operands(struct session *s, const char *command, int argc, char **argv, struct config **config)

@@ -42,13 +42,6 @@ static int wrong(struct callgrind *c, const char *what)
     return err_set(c->err, ERR_FORMAT, "%s:%lu: %s", c->name, c->line, what);
 }
 
-static char *skip_blanks(char *s)
-{
-    while (*s == ' ' || *s == '\t')
-        s++;
-    return s;
-}
-
 /* "(12) name" gives number 12 that name, "(12)" is the name it has, anything else is the name itself. */
 static int read_name(struct callgrind *c, struct name_table *table, char *text, str_id *name)
 {
@@ -267,11 +260,10 @@ bool callgrind_sniff(const void *bytes, size_t len)
     return found;
 }
 
-int callgrind_convert(const void *bytes, size_t len, const char *name, struct hpcprof *into, struct warnings *warnings,
-                      struct err *err)
+int callgrind_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct callgrind c = {.into = into, .name = name, .positions = 1, .err = err};
-    struct line_reader r = line_reader_make(bytes, len);
+    struct callgrind c = {.into = into, .name = in->name, .positions = 1, .err = err};
+    struct line_reader r = line_reader_make(in->bytes, in->len);
     int status = 0;
     (void)warnings;
     while (status == 0 && line_reader_next(&r)) {
@@ -279,7 +271,7 @@ int callgrind_convert(const void *bytes, size_t len, const char *name, struct hp
         status = read_line(&c, r.text.bytes);
     }
     if (status == 0 && !c.has_process)
-        status = err_set(err, ERR_FORMAT, "%s: holds no costs", name);
+        status = err_set(err, ERR_FORMAT, "%s: holds no costs", in->name);
     line_reader_release(&r);
     vec_release(&c.objects);
     vec_release(&c.files);

@@ -20,8 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (const struct filter *f = filter_table; f->name; f++) {
         struct hpcprof *p = hpcprof_create();
         struct err err = {0};
+        static const struct filter_options options;
+        struct filter_input input = {data, size, "fuzz", &options};
         f->sniff(data, size);
-        if (f->convert(data, size, "fuzz", p, NULL, &err) < 0) {
+        if (f->convert(&input, p, NULL, &err) < 0) {
             if (!str_starts(err.msg, "fuzz"))
                 __builtin_trap();
         } else {

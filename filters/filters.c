@@ -1,5 +1,7 @@
-/* The table of filters, and reading text by lines. */
+/* The table of filters, and the door: whose file is it? */
 #include "filters/filters_int.h"
+
+#include <sys/stat.h>
 
 const struct filter filter_table[] = {
     {"perf-script", "the text of `perf script --show-mmap-events`", perf_script_sniff, perf_script_convert},
@@ -8,32 +10,147 @@ const struct filter filter_table[] = {
     {0},
 };
 
-struct line_reader line_reader_make(const void *bytes, size_t len)
+const struct filter *filter_named(const char *name, struct err *err)
 {
-    return (struct line_reader){.at = bytes, .end = len ? (const char *)bytes + len : bytes};
+    const char *names[ARRAY_SIZE(filter_table)] = {NULL};
+    struct buf list = {0};
+    for (size_t i = 0; filter_table[i].name; i++) {
+        if (strcmp(filter_table[i].name, name) == 0) {
+            buf_release(&list);
+            return &filter_table[i];
+        }
+        names[i] = filter_table[i].name;
+        buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = str_nearest(name, names);
+    if (near)
+        err_set(err, ERR_USAGE, "no format '%s'; did you mean '%s'?", name, near);
+    else
+        err_set(err, ERR_USAGE, "no format '%s'; there are %s", name, list.bytes);
+    buf_release(&list);
+    return NULL;
 }
 
-bool line_reader_next(struct line_reader *r)
+/* ---- whose file is it? ------------------------------------------------------------------------ */
+
+/* 1: *found; 0: nobody's; -1: of two, and a person has to say. */
+static int recognise(const void *bytes, size_t len, const char *name, const struct filter **found, struct err *err)
 {
-    if (r->at == r->end)
+    *found = NULL;
+    for (const struct filter *f = filter_table; f->name; f++) {
+        if (!f->sniff(bytes, len))
+            continue;
+        if (*found)
+            return err_set(err, ERR_FORMAT,
+                           "%s: may be %s or %s; 'hpcview import %s' or 'hpcview import %s' makes a measurement of it",
+                           name, (*found)->name, f->name, (*found)->name, f->name);
+        *found = f;
+    }
+    return *found ? 1 : 0;
+}
+
+static bool is_regular(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+struct opened { /* a file and its plain bytes */
+    struct filemap map;
+    const void *bytes;
+    size_t len;
+    void *owned;
+};
+
+static int open_file(struct opened *o, const char *path, struct err *err)
+{
+    *o = (struct opened){0};
+    if (filemap_open(&o->map, path, err) < 0)
+        return -1;
+    if (unpack(o->map.bytes, o->map.len, path, &o->bytes, &o->len, &o->owned, err) == 0)
+        return 0;
+    filemap_release(&o->map);
+    return -1;
+}
+
+static void close_file(struct opened *o)
+{
+    mem_free(o->owned);
+    filemap_release(&o->map);
+}
+
+bool filters_know(const char *path)
+{
+    struct opened o;
+    const struct filter *f;
+    if (!is_regular(path) || open_file(&o, path, NULL) < 0)
         return false;
-    const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
-    const char *stop = newline ? newline : r->end;
-    r->text.len = 0;
-    buf_add(&r->text, r->at, (size_t)(stop - r->at));
-    if (r->text.len && r->text.bytes[r->text.len - 1] == '\r')
-        r->text.bytes[--r->text.len] = '\0';
-    r->at = newline ? newline + 1 : r->end;
-    r->number++;
-    return true;
+    bool know = recognise(o.bytes, o.len, path, &f, NULL) != 0;
+    close_file(&o);
+    return know;
 }
 
-void line_reader_release(struct line_reader *r)
+static int convert(const struct filter *f, const struct opened *o, const char *path,
+                   const struct filter_options *options, struct hpcprof *into, struct warnings *warnings,
+                   struct err *err)
 {
-    buf_release(&r->text);
+    static const struct filter_options none;
+    struct filter_input input = {o->bytes, o->len, path, options ? options : &none};
+    return f->convert(&input, into, warnings, err);
 }
 
-bool looks_like_text(const void *bytes, size_t len)
+int filters_import(const char *path, const struct filter *filter, const struct filter_options *options,
+                   struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    return len && !memchr(bytes, '\0', len < 1024 ? len : 1024);
+    struct opened o;
+    int status = 0;
+    if (open_file(&o, path, err) < 0)
+        return -1;
+    if (!filter) {
+        status = recognise(o.bytes, o.len, path, &filter, err);
+        if (status == 0)
+            status = err_set(err, ERR_FORMAT,
+                             "%s: is of no format that is known here; 'hpcview import --help' lists them", path);
+    } else if (!filter->sniff(o.bytes, o.len))
+        status =
+            err_set(err, ERR_FORMAT, "%s: is not what format %s reads: %s", path, filter->name, filter->description);
+    if (status >= 0)
+        status = convert(filter, &o, path, options, into, warnings, err);
+    close_file(&o);
+    return status;
+}
+
+/* ---- opening any measurement ------------------------------------------------------------------- */
+
+/* 1: *result; 0: not another tool's. */
+static int read_foreign(const char *path, struct hpcprof **result, struct warnings *warnings, struct err *err)
+{
+    struct opened o;
+    const struct filter *filter;
+    if (!is_regular(path))
+        return 0;
+    if (open_file(&o, path, err) < 0)
+        return -1;
+    int status = hpcprof_sniff(o.bytes, o.len) ? 0 : recognise(o.bytes, o.len, path, &filter, err);
+    if (status == 1) {
+        *result = hpcprof_create();
+        if (convert(filter, &o, path, NULL, *result, warnings, err) == 0)
+            hpcprof_finish(*result);
+        else {
+            hpcprof_free(*result);
+            *result = NULL;
+            status = -1;
+        }
+    }
+    close_file(&o);
+    return status;
+}
+
+int filters_read(const char *path, struct hpcprof **result, struct warnings *warnings, struct err *err)
+{
+    *result = NULL;
+    int status = read_foreign(path, result, warnings, err);
+    if (status == 0)
+        return hpcprof_read(path, result, warnings, err);
+    return status < 0 ? -1 : 0;
 }

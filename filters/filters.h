@@ -1,23 +1,54 @@
 /*
- * filters - other tools' output becomes measurement files.
+ * filters - measurements of any kind are opened here: ours, and other tools' output as if it were ours.
  *
- * Knows:    other tools' formats.
+ * Knows:    other tools' formats, and packed files (gzip, zstd).
  * Does not: structure, metrics, pages; print.
  *
- * A filter is one row: name, sniff (looks at content, never at the file's name), convert.
+ * Usual life:  filters_read (a path; content decides what it is) -> struct hpcprof -> hpcprof_free
+ *              filters_import, once or several times, where one measurement is to hold several files
+ *
+ * Memory:   what is made is the caller's.
+ * Errors:   "file:line: ..." or "file, byte N: ..." and what is wrong; what was read before it is dropped.
+ * Threads:  nothing is shared.
+ *
+ * A filter is one row: name, sniff (looks at content, never at the file's name), convert. To add one: HACKING.md.
  */
 #ifndef FILTERS_H
 #define FILTERS_H
 
 #include "hpcprof/hpcprof.h"
 
+struct filter_options {  /* what a table of no format is; others pass over it */
+    const char *columns; /* "file,line,procedure,CYCLES,-": what each column is; NULL: not given */
+    const char *units;   /* "cycles,,": of the columns that are values; NULL: none */
+    char separator;      /* '\0': blanks, any number of them */
+    unsigned skip;       /* lines at the beginning that are no rows */
+};
+
+struct filter_input {
+    const void *bytes; /* unpacked */
+    size_t len;
+    const char *name;                     /* for messages; its last component for the measurement */
+    const struct filter_options *options; /* never NULL */
+};
+
 struct filter {
     const char *name, *description;
     bool (*sniff)(const void *bytes, size_t len);
-    int (*convert)(const void *bytes, size_t len, const char *name, struct hpcprof *into, struct warnings *,
-                   struct err *);
+    int (*convert)(const struct filter_input *, struct hpcprof *into, struct warnings *, struct err *);
 };
 /* All filters; the last row has a NULL name. */
 extern const struct filter filter_table[];
+/* The row of that name; NULL: there is none, *err names those there are. */
+const struct filter *filter_named(const char *name, struct err *);
+
+/* Opens any measurement: a file or folder of ours, or another tool's file. */
+int filters_read(const char *path, struct hpcprof **, struct warnings *, struct err *);
+/* Is it a regular file that a filter recognises? */
+bool filters_know(const char *path);
+/* Adds another tool's file to `into`, which hpcprof_finish ends. filter NULL: content decides; a file that may be two
+   things, or is none, is an error. options may be NULL. */
+int filters_import(const char *path, const struct filter *, const struct filter_options *, struct hpcprof *into,
+                   struct warnings *, struct err *);
 
 #endif

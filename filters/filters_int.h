@@ -1,4 +1,5 @@
-/* What the filters share: lines of text, and a measurement that is filled in the order the file happens to have. */
+/* What the filters share: lines of text, packed files, and a measurement that is filled in the order the file happens
+ * to have. */
 #ifndef FILTERS_INT_H
 #define FILTERS_INT_H
 
@@ -15,12 +16,18 @@ bool line_reader_next(struct line_reader *);
 void line_reader_release(struct line_reader *);
 /* Is this text, as far as its first kilobyte shows? */
 bool looks_like_text(const void *bytes, size_t len);
+char *skip_blanks(char *s);
+
+/* The bytes of a gzip or zstd file (of any number of members), or the bytes themselves. *owned is to be freed. More
+   than LIMIT_IMPORT_BYTES, or a packing that is damaged, is an error. */
+int unpack(const void *bytes, size_t len, const char *name, const void **plain, size_t *plain_len, void **owned,
+           struct err *);
 
 bool perf_script_sniff(const void *bytes, size_t len);
-int perf_script_convert(const void *, size_t, const char *name, struct hpcprof *, struct warnings *, struct err *);
+int perf_script_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 bool callgrind_sniff(const void *bytes, size_t len);
-int callgrind_convert(const void *, size_t, const char *name, struct hpcprof *, struct warnings *, struct err *);
+int callgrind_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 bool profile_sniff(const void *bytes, size_t len);
-int profile_convert(const void *, size_t, const char *name, struct hpcprof *, struct warnings *, struct err *);
+int profile_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 
 #endif

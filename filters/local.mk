@@ -1,11 +1,17 @@
-noinst_LIBRARIES += %D%/libfilters.a
-%C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/perf_script.c %D%/callgrind.c %D%/profile.c
+FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZSTD_LIBS) $(PAPI_LIBS) $(ZLIB_LIBS) -lm
 
-check_PROGRAMS += %D%/filter_fuzz
+noinst_LIBRARIES += %D%/libfilters.a
+%C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/lines.c %D%/unpack.c \
+	%D%/perf_script.c %D%/callgrind.c %D%/profile.c
+
+check_PROGRAMS += %D%/filter_fuzz %D%/filters_test
+TESTS += %D%/filters_test
+%C%_filters_test_SOURCES = %D%/filters_test.c tests/tap.h
+%C%_filters_test_LDADD = $(FILTERS_LDADD)
 FUZZERS += %D%/filter_fuzz
 %C%_filter_fuzz_SOURCES = %D%/filter_fuzz.c
 %C%_filter_fuzz_LDFLAGS = $(FUZZER_FLAGS)
-%C%_filter_fuzz_LDADD = $(LIBFUZZER) %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(PAPI_LIBS)
+%C%_filter_fuzz_LDADD = $(LIBFUZZER) $(FILTERS_LDADD)
 EXTRA_DIST += \
 	tests/corpus/filter/callgrind tests/corpus/filter/callgrind-bad-numbers tests/corpus/filter/perf-script \
 	tests/corpus/filter/perf-script-overlaps tests/corpus/filter/profile tests/corpus/filter/profile-large-value

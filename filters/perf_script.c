@@ -53,7 +53,7 @@ struct sample { /* one line, its texts lent */
     uint32_t pid, tid;
     char *comm, *event, *symbol, *dso;
     uint64_t period, ip;
-    bool has_ip;
+    bool has_ip, inlined;
 };
 
 struct perf {
@@ -69,13 +69,6 @@ struct perf {
 };
 
 /* ---- one line ------------------------------------------------------------------------------- */
-
-static char *skip_blanks(char *s)
-{
-    while (*s == ' ' || *s == '\t')
-        s++;
-    return s;
-}
 
 static bool number(char **at, int base, uint64_t *value)
 {
@@ -140,10 +133,11 @@ static bool read_frame(char *c, struct sample *s)
         if (p == c || p[-1] == ' ')
             open = p;
     size_t n = strlen(c);
-    /* "(inlined)" and a source line may follow the object; the last bracket that opens after a blank is it */
+    /* the last bracket that opens after a blank is the object, or says that there is none: "(inlined)" */
     if (open && n) {
         char *close = strrchr(open, ')');
-        if (close && close > open) {
+        s->inlined = strcmp(open, "(inlined)") == 0;
+        if (close && close > open && !s->inlined) {
             *close = '\0';
             s->dso = open + 1;
         }
@@ -489,12 +483,17 @@ static void add_sample(struct perf *p, const struct sample *s)
     hpcprof_add_count(p->into, &count);
 }
 
-/* The header of a sample waits in `header` for its first frame, which `line` may be. */
+/* The header of a sample waits in `header` for its first frame, which `line` may be. Frames that perf made up from
+   debug information, "(inlined)", stand before the one whose object and address they share. */
 static bool take_frame(struct perf *p, struct buf *header, const char *line)
 {
     struct sample s, frame = {0};
     char *copy = mem_strdup(line);
     bool is_frame = read_frame(copy, &frame);
+    if (is_frame && frame.inlined) {
+        mem_free(copy);
+        return true;
+    }
     if (read_sample(header->bytes, &s)) {
         s.has_ip = is_frame;
         s.ip = frame.ip;
@@ -553,33 +552,32 @@ bool perf_script_sniff(const void *bytes, size_t len)
     return found;
 }
 
-int perf_script_convert(const void *bytes, size_t len, const char *name, struct hpcprof *into,
-                        struct warnings *warnings, struct err *err)
+int perf_script_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
     struct perf p = {.into = into, .strings = strtab_create()};
     int status = 0;
-    first_pass(&p, bytes, len);
+    first_pass(&p, in->bytes, in->len);
     if (p.samples == 0)
         status = err_set(err, ERR_FORMAT,
                          "%s: holds no samples of perf script; "
                          "'perf script --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes "
                          "what is wanted",
-                         name);
+                         in->name);
     else {
         add_events(&p);
-        add_threads(&p, name);
-        second_pass(&p, bytes, len);
+        add_threads(&p, in->name);
+        second_pass(&p, in->bytes, in->len);
     }
     if (p.without_mapping)
         warnings_add(warnings,
                      "%s: %.1f%% of the samples are known by function only, because their mappings are not in it; use "
                      "'perf script --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso'",
-                     name, 100.0 * (double)p.without_mapping / (double)p.samples);
+                     in->name, 100.0 * (double)p.without_mapping / (double)p.samples);
     if (p.without_binary)
         warnings_add(
             warnings,
             "%s: %.1f%% of the samples are known by function only, because their binaries are not on this machine",
-            name, 100.0 * (double)p.without_binary / (double)p.samples);
+            in->name, 100.0 * (double)p.without_binary / (double)p.samples);
     for (size_t i = 0; i < p.binaries.count; i++)
         vec_release(&p.binaries.items[i].segments);
     vec_release(&p.binaries);

@@ -161,15 +161,14 @@ bool profile_sniff(const void *bytes, size_t len)
            (memmem(text, n, "<PROFILE ", 9) || memmem(text, n, "<PROFILE>", 9));
 }
 
-int profile_convert(const void *bytes, size_t len, const char *name, struct hpcprof *into, struct warnings *warnings,
-                    struct err *err)
+int profile_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct profile p = {.into = into, .name = name};
+    struct profile p = {.into = into, .name = in->name};
     struct xml_handler handler = {on_begin, on_end, &p};
     (void)warnings;
-    int status = xml_read(bytes, len, name, &handler, err);
+    int status = xml_read(in->bytes, in->len, in->name, &handler, err);
     if (status == 0 && !p.has_thread)
-        status = err_set(err, ERR_FORMAT, "%s: has no PROFILESCOPETREE", name);
+        status = err_set(err, ERR_FORMAT, "%s: has no PROFILESCOPETREE", in->name);
     vec_release(&p.open);
     vec_release(&p.short_names);
     vec_release(&p.events);

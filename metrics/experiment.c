@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* ---- order --------------------------------------------------------------------------------- */
 
@@ -613,40 +612,9 @@ void experiment_free(struct experiment *e)
 
 /* ---- from files ------------------------------------------------------------------------------------------ */
 
-/* A file that is no measurement of ours may be another tool's, which a filter reads. *is: it was. */
-static int read_foreign(const char *path, struct hpcprof **result, bool *is, struct warnings *warnings, struct err *err)
-{
-    struct stat st;
-    struct filemap map;
-    int status = 0;
-    *is = false;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return 0;
-    if (filemap_open(&map, path, err) < 0)
-        return -1;
-    for (const struct filter *f = filter_table; f->name && !*is; f++)
-        if (f->sniff(map.bytes, map.len)) {
-            *is = true;
-            *result = hpcprof_create();
-            status = f->convert(map.bytes, map.len, path, *result, warnings, err);
-            if (status == 0)
-                hpcprof_finish(*result);
-            else {
-                hpcprof_free(*result);
-                *result = NULL;
-            }
-        }
-    filemap_release(&map);
-    return status;
-}
-
 int measurement_read(const struct config_run *run, struct hpcprof **result, struct warnings *warnings, struct err *err)
 {
-    bool foreign;
-    *result = NULL;
-    int status = read_foreign(run->path, result, &foreign, warnings, err);
-    if (status == 0 && !foreign)
-        status = hpcprof_read(run->path, result, warnings, err);
+    int status = filters_read(run->path, result, warnings, err);
     if (status < 0 && *run->where)
         err_in(err, "%s: run '%s'", run->where, run->name);
     return status;

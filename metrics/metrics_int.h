@@ -265,7 +265,7 @@ void sources_name_files(struct correlation *, const struct config *);
 /* Fills `found` of every file, looking on this machine. */
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
 
-/* Reads one run's measurement, another tool's output through its filter too (experiment.c). */
+/* Opens one run's measurement, whosever it is (experiment.c). */
 int measurement_read(const struct config_run *, struct hpcprof **, struct warnings *, struct err *);
 
 /* ---- the steps (experiment.c) --------------------------------------------------------- */

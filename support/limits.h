@@ -15,6 +15,7 @@
 #define LIMIT_EXPERIMENT_VALUES (1u << 28) /* columns x places: 4 GiB of inclusive and exclusive values */
 #define LIMIT_SOURCE_INDEX 1000000    /* files below a searched source folder */
 #define LIMIT_SOURCE_DEPTH 64         /* folders below each other there */
+#define LIMIT_IMPORT_BYTES (4ull << 30) /* another tool's file after unpacking: packed zeros are a thousandth of that */
 #define LIMIT_STRTAB_BYTES (3ull << 30) /* ids are 32 bits wide */
 #define LIMIT_SOURCE_BYTES (16u << 20) /* one source file shown in a page */
 #define LIMIT_SECTION_BYTES (8ull << 30) /* one decompressed debug section; the largest programs have 2-3 GiB of .debug_info */

@@ -12,8 +12,11 @@ for format in perf-script callgrind profile; do
     "$hpcview" print --by line --format csv --title t input >direct 2>direct.err
     check_same "$format: recognised without its name, and the same" direct imported
     check_same "$format: what it says" imported "$examples/$format.out"
-    "$hpcview" import "$format" -o again.hpcprof input 2>/dev/null
-    check "$format: imported twice, the same bytes" cmp m.hpcprof again.hpcprof
+    "$hpcview" import -o again.hpcprof input 2>/dev/null
+    check "$format: imported again, unnamed, the same bytes" cmp m.hpcprof again.hpcprof
+    gzip -cn input >input.gz
+    "$hpcview" print --by line --format csv --title t input.gz >packed 2>packed.err
+    check_same "$format: packed, the same" packed direct
     for other in perf-script callgrind profile; do
         [ "$other" = "$format" ] && continue
         run "$hpcview" import "$other" -o x.hpcprof input
@@ -26,6 +29,13 @@ check "a misspelt format: status 2" test "$status" = 2
 check_match "and the near one" "$err" "did you mean 'perf-script'"
 run "$hpcview" import callgrind
 check "no file: status 2" test "$status" = 2
+echo nothing >nothing
+run "$hpcview" import -o x nothing
+check "a file of nobody: status 1" test "$status" = 1
+check_match "and why" "$err" "nothing: is of no format that is known here"
+head -c 40 input.gz >cut.gz
+run "$hpcview" import -o x cut.gz
+check_match "a packed file cut short" "$err" "cut.gz: its gzip data end too early"
 run "$hpcview" import callgrind nowhere
 check "a file that is not there: status 1" test "$status" = 1
 

@@ -1,0 +1,229 @@
+/* Every rule of each format, a few lines of text for each: what becomes of it, as lines of text too. */
+#include "filters/filters_int.h"
+#include "tests/tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- a measurement as text ------------------------------------------------------------------------- */
+
+static void dump_context(struct buf *out, const struct hpcprof *p, uint32_t context)
+{
+    const struct hpcprof_context *c = &p->contexts[context];
+    buf_str(out, path_base(strtab_get(p->strings, p->modules[c->module].path)));
+    if (c->by_line)
+        buf_printf(out, " %s %s:%u", c->procedure ? strtab_get(p->strings, c->procedure) : "-",
+                   c->file ? strtab_get(p->strings, c->file) : "-", c->line);
+    else
+        buf_printf(out, " %llx", (unsigned long long)c->address);
+}
+
+static int compare_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* "module procedure file:line EVENT value [xSAMPLES] [thread T] [in REGION] [< caller]" of each count, sorted. */
+static char *dump(const struct hpcprof *p)
+{
+    struct buf out = {0};
+    char **lines = mem_calloc(p->count_count + 1, sizeof *lines);
+    for (size_t i = 0; i < p->count_count; i++) {
+        const struct hpcprof_count *c = &p->counts[i];
+        struct buf line = {0};
+        dump_context(&line, p, c->context);
+        buf_printf(&line, " %s %llu", strtab_get(p->strings, p->events[c->event].name), (unsigned long long)c->value);
+        if (c->samples)
+            buf_printf(&line, " x%llu", (unsigned long long)c->samples);
+        if (c->thread)
+            buf_printf(&line, " thread %u.%u %s", p->threads[c->thread].process, p->threads[c->thread].number,
+                       strtab_get(p->strings, p->threads[c->thread].name));
+        if (c->region)
+            buf_printf(&line, " in %s", strtab_get(p->strings, p->regions[c->region].name));
+        for (uint32_t up = p->contexts[c->context].parent; up != HPCPROF_NO_PARENT; up = p->contexts[up].parent) {
+            buf_str(&line, " < ");
+            dump_context(&line, p, up);
+        }
+        lines[i] = line.bytes;
+    }
+    qsort(lines, p->count_count, sizeof *lines, compare_text);
+    buf_str(&out, "");
+    for (size_t i = 0; i < p->count_count; i++) {
+        buf_printf(&out, "%s\n", lines[i]);
+        mem_free(lines[i]);
+    }
+    mem_free(lines);
+    return out.bytes;
+}
+
+static char *converted(const char *format, const void *bytes, size_t len, const struct filter_options *options)
+{
+    static const struct filter_options none;
+    struct err err = {0};
+    const struct filter *f = filter_named(format, &err);
+    struct hpcprof *p = hpcprof_create();
+    struct filter_input in = {bytes, len, "input", options ? options : &none};
+    char *text;
+    if (f && f->convert(&in, p, NULL, &err) == 0) {
+        hpcprof_finish(p);
+        text = dump(p);
+    } else
+        text = mem_strdup(err.msg);
+    hpcprof_free(p);
+    return text;
+}
+
+/* ---- the rules --------------------------------------------------------------------------------------- */
+
+struct rule {
+    const char *name, *format, *text, *want; /* want: the dump, or the error */
+};
+
+#define CG   "callgrind", "# callgrind format\nevents: Ir Dr\n"
+#define MAIN "ob=heat\nfl=a.c\nfn=main\n"
+
+static const struct rule rules[] = {
+    {"absolute lines", CG MAIN "16 400 20\n", "heat main a.c:16 Dr 20\nheat main a.c:16 Ir 400\n"},
+    {"+N is after the last line", CG MAIN "16 400\n+3 1\n", "heat main a.c:16 Ir 400\nheat main a.c:19 Ir 1\n"},
+    {"-N is before it", CG MAIN "16 400\n-3 1\n", "heat main a.c:13 Ir 1\nheat main a.c:16 Ir 400\n"},
+    {"* is the same", CG MAIN "16 400\n* 1\n", "heat main a.c:16 Ir 401\n"},
+    {"a call's line counts for the next", CG MAIN "16 4\ncalls=1 50\n+2 900\n+1 1\n",
+     "heat main a.c:16 Ir 4\nheat main a.c:19 Ir 1\n"},
+    {"hex lines and costs", CG MAIN "0x10 0x20\n", "heat main a.c:16 Ir 32\n"},
+    {"no octal", CG MAIN "010 011\n", "heat main a.c:10 Ir 11\n"},
+    {"zero is no cost", CG MAIN "16 0 2\n", "heat main a.c:16 Dr 2\n"},
+    {"a name's number", CG "ob=(1) heat\nfl=(1) a.c\nfn=(7) main\n1 1\nfn=(8) f\n2 2\nfn=(7)\n3 3\n",
+     "heat f a.c:2 Ir 2\nheat main a.c:1 Ir 1\nheat main a.c:3 Ir 3\n"},
+    {"callers' and callees' names share numbers",
+     CG "ob=(1) heat\nfl=(1) a.c\nfn=(1) main\ncfn=(2) f\ncfi=(2) b.c\n"
+        "cob=(2) lib\ncalls=1 1\n5 9\nob=(2)\nfl=(2)\nfn=(2)\n3 3\n",
+     "lib f b.c:3 Ir 3\n"},
+    {"a callee's file ends with the call", CG MAIN "cfi=b.c\ncfn=f\ncalls=1 1\n5 9\n6 1\n", "heat main a.c:6 Ir 1\n"},
+    {"fi and fe change the file, not the function", CG MAIN "1 1\nfi=v.h\n2 2\nfe=a.c\n3 3\n",
+     "heat main a.c:1 Ir 1\nheat main a.c:3 Ir 3\nheat main v.h:2 Ir 2\n"},
+    {"unknown names", CG "ob=heat\nfl=???\nfn=???\n0 5\n", "heat - -:0 Ir 5\n"},
+    {"no object", CG "fl=a.c\nfn=main\n1 5\n", "[unknown] main a.c:1 Ir 5\n"},
+    {"jumps cost nothing", CG MAIN "jump=3 24\n22\njcnd=1/2 30\n23\n24 5\n", "heat main a.c:24 Ir 5\n"},
+    {"lines by address and line", "callgrind", "positions: instr line\nevents: Ir\n" MAIN "0x1000 16 4\n+4 +1 5\n",
+     "heat main a.c:16 Ir 4\nheat main a.c:17 Ir 5\n"},
+    {"threads", CG "thread: 1\n" MAIN "1 1\nthread: 2\n" MAIN "1 2\n",
+     "heat main a.c:1 Ir 1\nheat main a.c:1 Ir 2 thread 0.1 \n"},
+    {"parts add up", CG "part: 1\n" MAIN "1 1\npart: 2\nevents: Ir Dr\n" MAIN "1 2\n", "heat main a.c:1 Ir 3\n"},
+    {"other events in another part", CG MAIN "1 1 2\nevents: Dr\n1 3\n",
+     "heat main a.c:1 Dr 5\nheat main a.c:1 Ir 1\n"},
+    {"more costs than events", CG MAIN "1 1 2 3\n", "input:6: there are more costs than events"},
+    {"a cost that is none", CG MAIN "1 x\n", "input:6: a cost is a whole number"},
+    {"a line that is none", CG MAIN "!\n", "input:6: is no line of a callgrind file"},
+    {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: a name's number is not '(N)', or too large"},
+    {"no costs", CG, "input: holds no costs"},
+
+#define PS "perf-script"
+    {"the event and its period", PS, "a 5/5 1.5:  7 cycles:u:  40 f+0x2 (/no/heat)\n", "heat f -:0 cycles:u 7 x1\n"},
+    {"no period: one", PS, "a 5/5 1.5: cycles:  40 f (/no/heat)\n", "heat f -:0 cycles 1 x1\n"},
+    {"two events", PS, "a 5/5 1.5: 7 x: 40 f (/no/heat)\na 5/5 1.5: 9 y: 40 f (/no/heat)\n",
+     "heat f -:0 x 7 x1\nheat f -:0 y 9 x1\n"},
+    {"a name with blanks, a processor", PS, "my prog 1 5/5 [003] 1.5: 7 x: 40 f (/no/heat)\n", "heat f -:0 x 7 x1\n"},
+    {"a tid alone", PS, "a 5 1.5: 7 x: 40 f (/no/heat)\n", "heat f -:0 x 7 x1\n"},
+    {"threads of a process, processes", PS,
+     "a 5/5 1.5: 7 x: 40 f (/no/heat)\nb 5/6 1.5: 8 x: 40 f (/no/heat)\nc 7/7 1.5: 9 x: 40 f (/no/heat)\n",
+     "heat f -:0 x 7 x1\nheat f -:0 x 8 x1 thread 0.1 b\nheat f -:0 x 9 x1 thread 1.0 c\n"},
+    {"of a chain the first frame", PS, "a 5/5 1.5: 7 x:\n\t40 f+0x1 (/no/heat)\n\t50 g+0x2 (/no/heat)\n\n",
+     "heat f -:0 x 7 x1\n"},
+    {"inlined frames are no object", PS,
+     "a 5/5 1.5: 7 x:\n\t40 step (inlined)\n\t40 f+0x1 (/no/heat)\n\t50 g (/no/heat)\n\n", "heat f -:0 x 7 x1\n"},
+    {"a symbol with brackets and blanks", PS, "a 5/5 1.5: 7 x: 40 ns::f(int, char (*)(int))+0x3 (/no/heat)\n",
+     "heat ns::f(int, char (*)(int)) -:0 x 7 x1\n"},
+    {"the kernel", PS, "a 5/5 1.5: 7 x: ffffffff81000000 do_it+0x1 ([kernel.kallsyms])\n",
+     "[kernel] do_it -:0 x 7 x1\n"},
+    {"nothing known", PS, "a 5/5 1.5: 7 x: 40 [unknown] ([unknown])\n", "[unknown] - -:0 x 7 x1\n"},
+    {"a chain without frames", PS, "a 5/5 1.5: 7 x:\n\na 5/5 1.5: 7 x:\n", "[unknown] - -:0 x 14 x2\n"},
+    {"mappings, the later one on top", PS,
+     "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x1000(0x3000) @ 0 fe:00 1 2]: r-xp /no/old\n"
+     "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x2000(0x1000) @ 0 fe:00 1 2]: r-xp /no/new\n"
+     "a 5/5 1.5: 1 x: 1fff f (/no/old)\na 5/5 1.5: 2 x: 2000 f (/no/x)\na 5/5 1.5: 4 x: 2fff f (/no/x)\n"
+     "a 5/5 1.5: 8 x: 3000 f (/no/x)\n",
+     "new f -:0 x 6 x2\nold f -:0 x 9 x2\n"},
+    {"addresses of the vDSO", PS,
+     "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x7000(0x2000) @ 0x100 00:00 0 0]: r-xp [vdso]\n"
+     "a 5/5 1.5: 1 x: 7010 f ([vdso])\n",
+     "[vdso] 110 x 1 x1\n"},
+    {"no samples", PS, "# nothing\n",
+     "input: holds no samples of perf script; 'perf script --show-mmap-events -F "
+     "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes what is wanted"},
+
+#define PX(tree)                                                                                                       \
+    "profile",                                                                                                         \
+        "<PROFILE version=\"3.0\"><PROFILEPARAMS><TARGET name=\"t\"/><METRICS>"                                        \
+        "<METRIC shortName=\"0\" nativeName=\"CYC\" period=\"10\"/><METRIC shortName=\"1\" nativeName=\"INS\"/>"       \
+        "</METRICS></PROFILEPARAMS><PROFILESCOPETREE><PGM n=\"t\">" tree "</PGM></PROFILESCOPETREE></PROFILE>"
+    {"values at lines", PX("<F n='a.f'><P n='p'><S b='3' e='4'><M n='0' v='30'/></S></P></F>"),
+     "t p a.f:3 CYC 30 x3\n"},
+    {"the second metric", PX("<F n='a.f'><P n='p'><S b='3'><M n='1' v='30'/></S></P></F>"), "t p a.f:3 INS 30\n"},
+    {"a loop's own line", PX("<F n='a.f'><P n='p'><L b='2' e='9'><M n='1' v='3'/></L></P></F>"), "t p a.f:2 INS 3\n"},
+    {"a procedure has no line", PX("<F n='a.f'><P n='p' b='7'><M n='1' v='3'/></P></F>"), "t p a.f:0 INS 3\n"},
+    {"a file has no procedure", PX("<F n='a.f'><M n='1' v='3'/></F>"), "t - a.f:0 INS 3\n"},
+    {"a scope ends", PX("<F n='a.f'><P n='p'><S b='3'><M n='1' v='1'/></S><M n='1' v='2'/></P><M n='1' v='4'/></F>"),
+     "t - a.f:0 INS 4\nt p a.f:0 INS 2\nt p a.f:3 INS 1\n"},
+    {"a file in a procedure", PX("<P n='p'><F n='b.f'><M n='1' v='3'/></F></P>"), "t - b.f:0 INS 3\n"},
+    {"a module", PX("<LM n='/x/lib'><F n='a.f'><M n='1' v='3'/></F></LM><F n='b.f'><M n='1' v='4'/></F>"),
+     "lib - a.f:0 INS 3\nt - b.f:0 INS 4\n"},
+    {"values are rounded", PX("<F n='a.f'><M n='1' v='2.5e0'/></F>"), "t - a.f:0 INS 3\n"},
+    {"a value below zero", PX("<F n='a.f'><M n='1' v='-1'/></F>"),
+     "input:1: the value '-1' is not a number, 0 or more"},
+    {"a metric of no name", PX("<F n='a.f'><M n='2' v='1'/></F>"),
+     "input:1: M names the metric '2', which is not in METRICS"},
+};
+
+static void test_rules(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+        char *got = converted(rules[i].format, rules[i].text, strlen(rules[i].text), NULL);
+        tap_str(got, rules[i].want, rules[i].name, __FILE__, __LINE__);
+        mem_free(got);
+    }
+}
+
+/* ---- units and periods ----------------------------------------------------------------------------------- */
+
+static void test_periods(void)
+{
+    static const char text[] =
+        "a 5/5 1.5: 10 cpu-clock:u: 40 f (/no/heat)\na 5/5 1.5: 10 cpu-clock:u: 40 f (/no/heat)\n"
+        "a 5/5 1.5: 10 cycles: 40 f (/no/heat)\na 5/5 1.5: 21 cycles: 40 f (/no/heat)\n";
+    static const struct filter_options none;
+    struct filter_input in = {text, strlen(text), "dir/input", &none};
+    struct hpcprof *p = hpcprof_create();
+    CHECK_INT(perf_script_convert(&in, p, NULL, NULL), 0);
+    CHECK_INT(p->event_count, 2);
+    CHECK_STR(strtab_get(p->strings, p->events[0].unit), "ns");
+    CHECK_INT(p->events[0].period, 10);
+    CHECK_INT(p->events[0].flags, 0);
+    CHECK_STR(strtab_get(p->strings, p->events[1].unit), "cycles");
+    CHECK_INT(p->events[1].period, 15);
+    CHECK_INT(p->events[1].flags, HPCPROF_FREQUENCY);
+    CHECK_INT(p->processes[0].pid, 5);
+    CHECK_STR(strtab_get(p->strings, p->processes[0].source_file), "input");
+    hpcprof_free(p);
+}
+
+/* ---- the door ------------------------------------------------------------------------------------------------ */
+
+static void test_recognised(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+        for (const struct filter *f = filter_table; f->name; f++) {
+            size_t len = strlen(rules[i].text);
+            bool own = strcmp(f->name, rules[i].format) == 0;
+            if (!own && f->sniff(rules[i].text, len))
+                printf("# %s taken for %s\n", rules[i].name, f->name), CHECK(false);
+        }
+    CHECK(!filter_table[0].sniff("", 0));
+}
+
+int main(void)
+{
+    test_rules();
+    test_periods();
+    test_recognised();
+    return tap_done();
+}
