@@ -29,6 +29,8 @@
     X(COUNTS, 'C', 'N', 'T', 'S', "counts")                                                                            \
     X(TOTALS, 'T', 'O', 'T', 'L', "totals")                                                                            \
     X(THREAD_END, 'T', 'E', 'N', 'D', "thread end")                                                                    \
+    X(TABLES, 'T', 'D', 'E', 'F', "tables")                                                                            \
+    X(ROWS, 'T', 'R', 'O', 'W', "table rows")                                                                          \
     X(END, 'P', 'E', 'N', 'D', "process end")
 
 enum format_block {

@@ -112,6 +112,7 @@ struct hpcprof {
     struct hpcprof_note *notes;
     size_t event_count, module_count, context_count, process_count, thread_count, total_count, count_count,
         region_count, note_count;
+    struct table_list tables; /* what other rooms measured: evictors, episodes, ...; their texts are in strings */
 };
 
 #define HPCPROF_VERSION 1

@@ -2,7 +2,7 @@
  * Reading measurement files. Blocks are used in order up to the first one that is cut, damaged or makes no sense; what
  * comes after is reported, not guessed at, because later blocks refer to rows of earlier ones.
  */
-#include "hpcprof/hpcprof_int.h"
+#include "hpcprof/read_int.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,17 +12,7 @@
 /* One event is a row in every table to come; real measurements have a handful. */
 enum { EVENTS_MAX = 4096 };
 
-/* From the row numbers of one file to those of the whole measurement. */
-struct VEC_rows VEC(uint32_t);
-struct reader {
-    struct hpcprof *p;
-    const char *name;
-    struct VEC_rows events, modules, contexts, threads, regions;
-    uint32_t process;  /* the one that blocks speak of; UINT32_MAX before the first */
-    const char *wrong; /* what makes no sense in the block at hand; NULL: nothing */
-};
-
-static uint32_t row_of(struct reader *r, const struct VEC_rows *rows, uint64_t i, const char *what)
+uint32_t reader_row(struct reader *r, const struct reader_rows *rows, uint64_t i, const char *what)
 {
     if (i < rows->count)
         return rows->items[i];
@@ -31,7 +21,7 @@ static uint32_t row_of(struct reader *r, const struct VEC_rows *rows, uint64_t i
     return 0;
 }
 
-static str_id read_string(struct reader *r, struct cursor *c)
+str_id reader_string(struct reader *r, struct cursor *c)
 {
     uint64_t len = cursor_uleb(c);
     const uint8_t *bytes = len <= cursor_left(c) ? cursor_bytes(c, len) : NULL;
@@ -43,7 +33,7 @@ static str_id read_string(struct reader *r, struct cursor *c)
 }
 
 /* The number of rows that follow; each takes at least a byte, so more rows than bytes is nonsense. */
-static uint64_t read_count(struct reader *r, struct cursor *c)
+uint64_t reader_count(struct reader *r, struct cursor *c)
 {
     uint64_t n = cursor_uleb(c);
     if (n > cursor_left(c)) {
@@ -57,12 +47,12 @@ static void read_process(struct reader *r, struct cursor *c)
 {
     struct hpcprof_process row = {
         .source_file = strtab_add(r->p->strings, path_base(r->name)), .rank = -1, .exit_status = -1};
-    row.host = read_string(r, c);
-    row.command = read_string(r, c);
-    row.working_dir = read_string(r, c);
-    row.machine = read_string(r, c);
-    row.kernel = read_string(r, c);
-    row.sampler = read_string(r, c);
+    row.host = reader_string(r, c);
+    row.command = reader_string(r, c);
+    row.working_dir = reader_string(r, c);
+    row.machine = reader_string(r, c);
+    row.kernel = reader_string(r, c);
+    row.sampler = reader_string(r, c);
     row.start_ns = cursor_uleb(c);
     row.pid = (uint32_t)cursor_uleb(c);
     row.parent_pid = (uint32_t)cursor_uleb(c);
@@ -70,6 +60,7 @@ static void read_process(struct reader *r, struct cursor *c)
     if (c->bad)
         return;
     r->process = hpcprof_add_process(r->p, &row);
+    *vec_push(&r->processes) = r->process;
 }
 
 static bool have_process(struct reader *r)
@@ -83,10 +74,10 @@ static void read_notes(struct reader *r, struct cursor *c)
 {
     if (!have_process(r))
         return;
-    for (uint64_t n = read_count(r, c); n > 0 && !c->bad; n--) {
+    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
         struct hpcprof_note row = {.process = r->process};
-        row.name = read_string(r, c);
-        row.value = read_string(r, c);
+        row.name = reader_string(r, c);
+        row.value = reader_string(r, c);
         if (!c->bad)
             hpcprof_add_note(r->p, &row);
     }
@@ -94,11 +85,11 @@ static void read_notes(struct reader *r, struct cursor *c)
 
 static void read_events(struct reader *r, struct cursor *c)
 {
-    for (uint64_t n = read_count(r, c); n > 0 && !c->bad; n--) {
+    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
         struct hpcprof_event row = {0};
-        row.name = read_string(r, c);
-        row.description = read_string(r, c);
-        row.unit = read_string(r, c);
+        row.name = reader_string(r, c);
+        row.description = reader_string(r, c);
+        row.unit = reader_string(r, c);
         row.period = cursor_uleb(c);
         row.flags = (unsigned)cursor_uleb(c);
         if (r->events.count >= EVENTS_MAX || r->p->event_count >= EVENTS_MAX)
@@ -111,9 +102,9 @@ static void read_events(struct reader *r, struct cursor *c)
 
 static void read_modules(struct reader *r, struct cursor *c)
 {
-    for (uint64_t n = read_count(r, c); n > 0 && !c->bad; n--) {
-        str_id path = read_string(r, c), build_id = read_string(r, c);
-        for (uint64_t ranges = read_count(r, c); ranges > 0 && !c->bad; ranges--) {
+    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
+        str_id path = reader_string(r, c), build_id = reader_string(r, c);
+        for (uint64_t ranges = reader_count(r, c); ranges > 0 && !c->bad; ranges--) {
             cursor_uleb(c); /* where it was loaded, how long, the address there: for people and later uses */
             cursor_uleb(c);
             cursor_uleb(c);
@@ -128,17 +119,17 @@ static void read_modules(struct reader *r, struct cursor *c)
 static void read_contexts(struct reader *r, struct cursor *c)
 {
     uint64_t module = 0, address = 0;
-    for (uint64_t n = read_count(r, c); n > 0 && !c->bad; n--) {
+    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
         struct hpcprof_context row = {.parent = HPCPROF_NO_PARENT};
         uint64_t flags = cursor_uleb(c);
         if (flags & FORMAT_HAS_PARENT)
-            row.parent = row_of(r, &r->contexts, cursor_uleb(c), "a context's parent is not there");
+            row.parent = reader_row(r, &r->contexts, cursor_uleb(c), "a context's parent is not there");
         module += (uint64_t)cursor_sleb(c);
-        row.module = row_of(r, &r->modules, module, "a context's module is not there");
+        row.module = reader_row(r, &r->modules, module, "a context's module is not there");
         if (flags & FORMAT_BY_LINE) {
             row.by_line = true;
-            row.procedure = read_string(r, c);
-            row.file = read_string(r, c);
+            row.procedure = reader_string(r, c);
+            row.file = reader_string(r, c);
             row.line = (uint32_t)cursor_uleb(c);
         } else {
             row.address = address += (uint64_t)cursor_sleb(c);
@@ -151,9 +142,9 @@ static void read_contexts(struct reader *r, struct cursor *c)
 
 static void read_regions(struct reader *r, struct cursor *c)
 {
-    for (uint64_t n = read_count(r, c); n > 0 && !c->bad; n--) {
-        uint32_t parent = row_of(r, &r->regions, cursor_uleb(c), "a region's parent is not there");
-        str_id name = read_string(r, c);
+    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
+        uint32_t parent = reader_row(r, &r->regions, cursor_uleb(c), "a region's parent is not there");
+        str_id name = reader_string(r, c);
         if (c->bad || r->wrong)
             return;
         *vec_push(&r->regions) = hpcprof_add_region(r->p, strtab_get(r->p->strings, name), parent);
@@ -164,9 +155,9 @@ static void read_threads(struct reader *r, struct cursor *c)
 {
     if (!have_process(r))
         return;
-    for (uint64_t n = read_count(r, c); n > 0 && !c->bad; n--) {
+    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
         struct hpcprof_thread row = {.number = (uint32_t)cursor_uleb(c), .start_ns = cursor_uleb(c)};
-        row.name = read_string(r, c);
+        row.name = reader_string(r, c);
         if (c->bad)
             return;
         *vec_push(&r->threads) = hpcprof_add_thread(r->p, &row);
@@ -185,15 +176,15 @@ static void read_counts(struct reader *r, struct cursor *c)
 {
     struct VEC(struct hpcprof_count) rows = {0};
     struct hpcprof_count row = {0};
-    row.thread = row_of(r, &r->threads, cursor_uleb(c), "its thread is not there");
-    row.event = row_of(r, &r->events, cursor_uleb(c), "its event is not there");
-    row.region = row_of(r, &r->regions, cursor_uleb(c), "its region is not there");
+    row.thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is not there");
+    row.event = reader_row(r, &r->events, cursor_uleb(c), "its event is not there");
+    row.region = reader_row(r, &r->regions, cursor_uleb(c), "its region is not there");
     uint64_t flags = cursor_uleb(c), context = 0;
     if (r->wrong || c->bad)
         return;
-    for (uint64_t n = read_count(r, c); n > 0 && !c->bad && !r->wrong; n--) {
+    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad && !r->wrong; n--) {
         context += cursor_uleb(c);
-        row.context = row_of(r, &r->contexts, context, "a count's context is not there");
+        row.context = reader_row(r, &r->contexts, context, "a count's context is not there");
         row.samples = cursor_uleb(c);
         row.value =
             flags & FORMAT_HAS_VALUES ? cursor_uleb(c) : times_period(row.samples, r->p->events[row.event].period);
@@ -208,11 +199,11 @@ static void read_counts(struct reader *r, struct cursor *c)
 
 static void read_totals(struct reader *r, struct cursor *c)
 {
-    struct hpcprof_total row = {.thread = row_of(r, &r->threads, cursor_uleb(c), "its thread is not there")};
+    struct hpcprof_total row = {.thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is not there")};
     if (r->wrong)
         return;
-    for (uint64_t n = read_count(r, c); n > 0 && !c->bad; n--) {
-        row.event = row_of(r, &r->events, cursor_uleb(c), "a total's event is not there");
+    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
+        row.event = reader_row(r, &r->events, cursor_uleb(c), "a total's event is not there");
         row.value = cursor_uleb(c);
         if (c->bad || r->wrong)
             return;
@@ -222,9 +213,9 @@ static void read_totals(struct reader *r, struct cursor *c)
 
 static void read_thread_end(struct reader *r, struct cursor *c)
 {
-    uint32_t thread = row_of(r, &r->threads, cursor_uleb(c), "its thread is not there");
+    uint32_t thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is not there");
     uint64_t end_ns = cursor_uleb(c), cpu_ns = cursor_uleb(c);
-    str_id name = read_string(r, c);
+    str_id name = reader_string(r, c);
     if (r->wrong || c->bad)
         return;
     r->p->threads[thread].end_ns = end_ns;
@@ -257,7 +248,8 @@ static const struct {
     {FORMAT_CONTEXTS, "contexts", read_contexts}, {FORMAT_REGIONS, "regions", read_regions},
     {FORMAT_THREADS, "threads", read_threads},    {FORMAT_COUNTS, "counts", read_counts},
     {FORMAT_TOTALS, "totals", read_totals},       {FORMAT_THREAD_END, "thread end", read_thread_end},
-    {FORMAT_END, "process end", read_end},
+    {FORMAT_END, "process end", read_end},        {FORMAT_TABLES, "tables", read_tables},
+    {FORMAT_ROWS, "table rows", read_table_rows},
 };
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
@@ -362,11 +354,13 @@ static void warn_incomplete(const struct reader *r, struct warnings *w)
 
 static void release_rows(struct reader *r)
 {
+    vec_release(&r->processes);
     vec_release(&r->events);
     vec_release(&r->modules);
     vec_release(&r->contexts);
     vec_release(&r->threads);
     vec_release(&r->regions);
+    release_tables(r);
 }
 
 /* Adds one file to `p`. */

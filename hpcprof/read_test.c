@@ -11,6 +11,40 @@ static str_id id(struct hpcprof *p, const char *s)
     return strtab_add(p->strings, s);
 }
 
+/* One table of each kind of column, one that refers to it and to itself. */
+static void add_tables(struct hpcprof *p, uint32_t c0, uint32_t c1, uint32_t thread)
+{
+    static const struct table_column arrays[] = {
+        {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
+        {.name = "bytes", .unit = "bytes", .type = TABLE_COUNT, .merge = TABLE_SUM},
+        {.name = "ratio", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+        {.name = "since", .unit = "ns", .type = TABLE_TIME, .merge = TABLE_MIN},
+    };
+    static const struct table_column evictors[] = {
+        {.name = "victim", .type = TABLE_REF, .merge = TABLE_KEY, .refers = "context"},
+        {.name = "array", .type = TABLE_REF, .merge = TABLE_KEY, .refers = "arrays"},
+        {.name = "thread", .type = TABLE_REF, .merge = TABLE_KEY, .refers = "thread"},
+        {.name = "process", .type = TABLE_REF, .merge = TABLE_KEY, .refers = "process"},
+        {.name = "event", .type = TABLE_REF, .merge = TABLE_KEY, .refers = "event"},
+        {.name = "region", .type = TABLE_REF, .merge = TABLE_KEY, .refers = "region"},
+        {.name = "before", .type = TABLE_REF, .merge = TABLE_KEY, .refers = "evictors"},
+    };
+    static const struct table_decl array_table = {"arrays", "Arrays", "what was allocated", arrays, ARRAY_SIZE(arrays)};
+    static const struct table_decl evictor_table = {"evictors", NULL, NULL, evictors, ARRAY_SIZE(evictors)};
+    struct table *a, *e;
+    table_list_declare(&p->tables, &array_table, p->strings, &a, NULL);
+    table_list_declare(&p->tables, &evictor_table, p->strings, &e, NULL);
+    uint32_t u = table_add(a, (union table_cell[]){{.text = id(p, "u")}, {.count = 0}, {.number = 0.1}, {.count = 77}});
+    table_add(a, (union table_cell[]){
+                     {.text = id(p, "v")}, {.count = TABLE_NO_COUNT}, {.number = -1e300}, {.count = TABLE_NO_COUNT}});
+    uint32_t first = table_add(
+        e, (union table_cell[]){
+               {.row = c0}, {.row = u}, {.row = thread}, {.row = 0}, {.row = 1}, {.row = 1}, {.row = TABLE_NONE}});
+    table_add(
+        e, (union table_cell[]){
+               {.row = c1}, {.row = TABLE_NONE}, {.row = thread}, {.row = 0}, {.row = 0}, {.row = 0}, {.row = first}});
+}
+
 static struct hpcprof *example(void)
 {
     struct hpcprof *p = hpcprof_create();
@@ -57,6 +91,7 @@ static struct hpcprof *example(void)
     hpcprof_add_total(p, &(struct hpcprof_total){t0, e0, 16000123});
     hpcprof_add_total(p, &(struct hpcprof_total){t1, e0, 20000456});
     hpcprof_add_note(p, &(struct hpcprof_note){0, id(p, "cache L1d"), id(p, "32 KiB")});
+    add_tables(p, c0, c1, t1);
     hpcprof_finish(p);
     return p;
 }
@@ -81,6 +116,50 @@ static uint8_t *written(const struct hpcprof *p, size_t *len)
     filemap_release(&map);
     unlink(path);
     return bytes;
+}
+
+static void test_tables(const struct hpcprof *p)
+{
+    const struct table *a = table_list_find(&p->tables, "arrays"), *e = table_list_find(&p->tables, "evictors");
+    CHECK_INT(p->tables.count, 2);
+    CHECK_INT(table_row_count(a), 2);
+    CHECK_INT(table_row_count(e), 2);
+    CHECK_STR(table_declared(a)->description, "what was allocated");
+    CHECK_STR(table_declared(a)->columns[1].unit, "bytes");
+    CHECK_STR(strtab_get(p->strings, table_row(a, 1)[0].text), "v");
+    CHECK_NAMED(table_row(a, 0)[1].count == 0 && table_row(a, 1)[1].count == TABLE_NO_COUNT, "no count is not 0");
+    CHECK_NAMED(table_row(a, 0)[2].number == 0.1 && table_row(a, 1)[2].number == -1e300, "numbers to the last bit");
+    CHECK_NAMED(table_row(a, 0)[3].count == 77 && table_row(a, 1)[3].count == TABLE_NO_COUNT, "times");
+    static const uint32_t want[2][7] = {{0, 0, 1, 0, 1, 1, TABLE_NONE}, {1, TABLE_NONE, 1, 0, 0, 0, 0}};
+    for (size_t row = 0; row < 2; row++)
+        for (size_t i = 0; i < 7; i++)
+            CHECK_INT(table_row(e, row)[i].row, want[row][i]);
+}
+
+/* Two files: rows of one key add up, references are to the rows of the whole. */
+static void test_tables_of_two_files(const uint8_t *bytes, size_t len)
+{
+    char dir[] = "/tmp/hpcprof-test-XXXXXX";
+    struct hpcprof *p = NULL;
+    struct err err = {0};
+    CHECK(mkdtemp(dir) != NULL);
+    for (int i = 0; i < 2; i++) {
+        char *path = mem_printf("%s/%d.hpcprof", dir, i);
+        FILE *f = fopen(path, "w");
+        fwrite(bytes, 1, len, f);
+        fclose(f);
+        mem_free(path);
+    }
+    CHECK_INT(hpcprof_read(dir, &p, NULL, &err), 0);
+    const struct table *a = table_list_find(&p->tables, "arrays"), *e = table_list_find(&p->tables, "evictors");
+    CHECK_INT(table_row_count(a), 2);
+    CHECK_NAMED(table_row(a, 0)[3].count == 77, "the least of two times");
+    CHECK_INT(table_row_count(e), 4);
+    CHECK_INT(table_row(e, 2)[2].row, 3);
+    CHECK_INT(table_row(e, 2)[3].row, 1);
+    CHECK_INT(table_row(e, 3)[6].row, 2);
+    hpcprof_free(p);
+    dir_remove_tree(dir, &err);
 }
 
 static void test_round_trip(const uint8_t *bytes, size_t len)
@@ -114,6 +193,7 @@ static void test_round_trip(const uint8_t *bytes, size_t len)
     CHECK_NAMED(p->counts[2].samples == 3 && p->counts[2].value == 3000011,
                 "a value that is not samples x period is kept");
     CHECK_INT(p->totals[1].value, 20000456);
+    test_tables(p);
     size_t again_len;
     uint8_t *again = written(p, &again_len);
     CHECK_NAMED(again_len == len && memcmp(again, bytes, len) == 0, "written again it is the same bytes");
@@ -207,6 +287,44 @@ static void add_block(struct buf *b, uint32_t type, const void *payload, size_t 
     buf_add(b, payload, n);
 }
 
+#define ZEROS_13    "\0\0\0\0\0\0\0\0\0\0\0\0\0"
+#define TABLE_OF_65 "\1\1t\0\0\x41" ZEROS_13 ZEROS_13 ZEROS_13 ZEROS_13 ZEROS_13
+
+/* Rows that do not fit the table before them; and the ones that do, beside. */
+static void test_nonsense_rows(void)
+{
+    static const char decl[] = "\1\1t\0\0\2\1x\0\0\0\0\0\0\1r\0\0\0\4\0\1t";
+    static const struct {
+        const char *name;
+        const char *payload;
+        size_t len;
+        const char *want; /* NULL: nothing is wrong */
+    } cases[] = {
+        {"a row, and one that refers to it", "\0\2\5\0\6\1", 6, NULL},
+        {"a row that refers to itself", "\0\2\5\0\6\2", 6, "it refers to a row that is not there"},
+        {"a row that refers to a later one", "\0\2\5\2\6\0", 6, "it refers to a row that is not there"},
+        {"a row that is cut", "\0\2\5\0\6", 5, "it ends too early"},
+        {"rows of another table", "\1\1\5\0", 4, "its table is not there"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf b = {0};
+        struct hpcprof *p = NULL;
+        struct warnings *w = warnings_create();
+        buf_add(&b, FORMAT_MAGIC, 8);
+        buf_u32(&b, HPCPROF_VERSION);
+        buf_u32(&b, crc32_bytes(0, b.bytes, b.len));
+        add_block(&b, FORMAT_TABLES, decl, sizeof decl - 1);
+        add_block(&b, FORMAT_ROWS, cases[i].payload, cases[i].len);
+        CHECK_INT(hpcprof_read_bytes(b.bytes, b.len, "rows", &p, w, NULL), 0);
+        bool said = cases[i].want && strstr(warnings_get(w, 0), cases[i].want);
+        CHECK_NAMED(said || (!cases[i].want && strstr(warnings_get(w, 0), "no process")), cases[i].name);
+        CHECK_INT(table_row_count(table_list_find(&p->tables, "t")), cases[i].want ? 0 : 2);
+        hpcprof_free(p);
+        warnings_free(w);
+        buf_release(&b);
+    }
+}
+
 /* Blocks whose checksums are right and whose content is nonsense. */
 static void test_nonsense(void)
 {
@@ -223,6 +341,11 @@ static void test_nonsense(void)
         {"a thread without a process", FORMAT_THREADS, "\1\0\0\0", 4, "it comes before any process"},
         {"a context of no module", FORMAT_CONTEXTS, "\1\0\0\0", 4, "a context's module is not there"},
         {"a region in no region", FORMAT_REGIONS, "\1\7\0", 3, "a region's parent is not there"},
+        {"a table of a strange type", FORMAT_TABLES, "\1\1t\0\0\1\1x\0\0\0\5\0\0", 14,
+         "a table's declaration makes no sense"},
+        {"a table of too many columns", FORMAT_TABLES, TABLE_OF_65, sizeof TABLE_OF_65 - 1, "too many columns"},
+        {"a table without columns", FORMAT_TABLES, "\1\1t\0\0\0", 6, "a table's declaration makes no sense"},
+        {"rows of no table", FORMAT_ROWS, "\0\1\1", 3, "its table is not there"},
         {"an empty block", FORMAT_MODULES, "", 0, "it ends too early"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -298,6 +421,8 @@ int main(void)
     test_cut_everywhere(bytes, len, p);
     test_flip_every_bit(bytes, len, p);
     test_nonsense();
+    test_nonsense_rows();
+    test_tables_of_two_files(bytes, len);
     test_refused(bytes, len);
     test_unknown_block(bytes, len);
     test_many_counts();

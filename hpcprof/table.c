@@ -40,6 +40,7 @@ void hpcprof_free(struct hpcprof *p)
     mem_free(p->counts);
     mem_free(p->regions);
     mem_free(p->notes);
+    table_list_release(&p->tables);
     hashmap_release(&t->modules);
     hashmap_release(&t->contexts);
     hashmap_release(&t->regions);

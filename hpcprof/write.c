@@ -1,20 +1,21 @@
 /* Writing a measurement from its tables: what imports and merges use. The recorder writes the same format by itself
  * (recorder/file.c). */
-#include "hpcprof/hpcprof_int.h"
+#include "hpcprof/write_int.h"
 
 #include <stdlib.h>
 
-/* Rows before a block is closed: far below FORMAT_PAYLOAD_MAX whatever the rows hold but for very long names. */
-enum { ROWS_PER_BLOCK = 4096, BYTES_PER_BLOCK = 1 << 20 };
-
-static void put_string(struct buf *b, const struct hpcprof *p, str_id id)
+void write_text(struct buf *b, const char *s)
 {
-    const char *s = strtab_get(p->strings, id);
     size_t n = strlen(s);
     if (n > FORMAT_PAYLOAD_MAX / 16) /* no name is: keep the block readable whatever came in */
         n = FORMAT_PAYLOAD_MAX / 16;
     buf_uleb(b, n);
     buf_add(b, s, n);
+}
+
+static void put_string(struct buf *b, const struct hpcprof *p, str_id id)
+{
+    write_text(b, strtab_get(p->strings, id));
 }
 
 static void put_block(struct outfile *f, uint32_t type, const struct buf *payload)
@@ -29,8 +30,7 @@ static void put_block(struct outfile *f, uint32_t type, const struct buf *payloa
     buf_release(&head);
 }
 
-/* A block is "count, rows": `rows` holds the rows so far. Writes it out and empties it. */
-static void put_rows(struct outfile *f, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count)
+void write_rows(struct outfile *f, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count)
 {
     struct buf payload = {0};
     if (*count == 0)
@@ -45,7 +45,7 @@ static void put_rows(struct outfile *f, uint32_t type, const struct buf *fixed, 
     *count = 0;
 }
 
-static bool block_full(const struct buf *rows, uint64_t count)
+bool write_full(const struct buf *rows, uint64_t count)
 {
     return count >= ROWS_PER_BLOCK || rows->len >= BYTES_PER_BLOCK;
 }
@@ -65,15 +65,15 @@ static void put_events(struct outfile *f, const struct hpcprof *p)
     struct buf rows = {0};
     uint64_t n = 0;
     for (size_t i = 0; i < p->event_count; i++, n++) {
-        if (block_full(&rows, n))
-            put_rows(f, FORMAT_EVENTS, NULL, &rows, &n);
+        if (write_full(&rows, n))
+            write_rows(f, FORMAT_EVENTS, NULL, &rows, &n);
         put_string(&rows, p, p->events[i].name);
         put_string(&rows, p, p->events[i].description);
         put_string(&rows, p, p->events[i].unit);
         buf_uleb(&rows, p->events[i].period);
         buf_uleb(&rows, p->events[i].flags);
     }
-    put_rows(f, FORMAT_EVENTS, NULL, &rows, &n);
+    write_rows(f, FORMAT_EVENTS, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -82,13 +82,13 @@ static void put_modules(struct outfile *f, const struct hpcprof *p)
     struct buf rows = {0};
     uint64_t n = 0;
     for (size_t i = 0; i < p->module_count; i++, n++) {
-        if (block_full(&rows, n))
-            put_rows(f, FORMAT_MODULES, NULL, &rows, &n);
+        if (write_full(&rows, n))
+            write_rows(f, FORMAT_MODULES, NULL, &rows, &n);
         put_string(&rows, p, p->modules[i].path);
         put_string(&rows, p, p->modules[i].build_id);
         buf_uleb(&rows, 0); /* where it was loaded is not kept by hpcprof */
     }
-    put_rows(f, FORMAT_MODULES, NULL, &rows, &n);
+    write_rows(f, FORMAT_MODULES, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -97,12 +97,12 @@ static void put_regions(struct outfile *f, const struct hpcprof *p)
     struct buf rows = {0};
     uint64_t n = 0;
     for (size_t i = 1; i < p->region_count; i++, n++) {
-        if (block_full(&rows, n))
-            put_rows(f, FORMAT_REGIONS, NULL, &rows, &n);
+        if (write_full(&rows, n))
+            write_rows(f, FORMAT_REGIONS, NULL, &rows, &n);
         buf_uleb(&rows, p->regions[i].parent);
         put_string(&rows, p, p->regions[i].name);
     }
-    put_rows(f, FORMAT_REGIONS, NULL, &rows, &n);
+    write_rows(f, FORMAT_REGIONS, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -113,8 +113,8 @@ static void put_contexts(struct outfile *f, const struct hpcprof *p)
     for (size_t i = 0; i < p->context_count; i++, n++) {
         const struct hpcprof_context *c = &p->contexts[i];
         bool has_parent = c->parent != HPCPROF_NO_PARENT;
-        if (block_full(&rows, n)) {
-            put_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
+        if (write_full(&rows, n)) {
+            write_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
             module = address = 0;
         }
         buf_uleb(&rows, (has_parent ? FORMAT_HAS_PARENT : 0u) | (c->by_line ? FORMAT_BY_LINE : 0u));
@@ -131,7 +131,7 @@ static void put_contexts(struct outfile *f, const struct hpcprof *p)
             address = c->address;
         }
     }
-    put_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
+    write_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -159,13 +159,13 @@ static void put_notes(struct outfile *f, const struct hpcprof *p, uint32_t proce
     for (size_t i = 0; i < p->note_count; i++) {
         if (p->notes[i].process != process)
             continue;
-        if (block_full(&rows, n))
-            put_rows(f, FORMAT_NOTES, NULL, &rows, &n);
+        if (write_full(&rows, n))
+            write_rows(f, FORMAT_NOTES, NULL, &rows, &n);
         put_string(&rows, p, p->notes[i].name);
         put_string(&rows, p, p->notes[i].value);
         n++;
     }
-    put_rows(f, FORMAT_NOTES, NULL, &rows, &n);
+    write_rows(f, FORMAT_NOTES, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -175,13 +175,13 @@ static void put_threads(struct outfile *f, const struct hpcprof *p, const struct
     uint64_t n = 0;
     for (uint32_t i = 0; i < process->thread_count; i++, n++) {
         const struct hpcprof_thread *thread = &p->threads[process->first_thread + i];
-        if (block_full(&rows, n))
-            put_rows(f, FORMAT_THREADS, NULL, &rows, &n);
+        if (write_full(&rows, n))
+            write_rows(f, FORMAT_THREADS, NULL, &rows, &n);
         buf_uleb(&rows, thread->number);
         buf_uleb(&rows, thread->start_ns);
         put_string(&rows, p, thread->name);
     }
-    put_rows(f, FORMAT_THREADS, NULL, &rows, &n);
+    write_rows(f, FORMAT_THREADS, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -229,8 +229,8 @@ static void put_count_group(struct outfile *f, const struct hpcprof *p, const st
     buf_uleb(&fixed, group[0]->region);
     buf_uleb(&fixed, values ? FORMAT_HAS_VALUES : 0u);
     for (size_t i = 0; i < count; i++, n++) {
-        if (block_full(&rows, n)) {
-            put_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
+        if (write_full(&rows, n)) {
+            write_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
             context = 0;
         }
         buf_uleb(&rows, group[i]->context - context);
@@ -239,7 +239,7 @@ static void put_count_group(struct outfile *f, const struct hpcprof *p, const st
         if (values)
             buf_uleb(&rows, group[i]->value);
     }
-    put_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
+    write_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
     buf_release(&fixed);
     buf_release(&rows);
 }
@@ -272,7 +272,7 @@ static void put_totals(struct outfile *f, const struct hpcprof *p, const struct 
         }
         buf_uleb(&fixed, thread);
         if (thread >= process->first_thread && thread - process->first_thread < process->thread_count)
-            put_rows(f, FORMAT_TOTALS, &fixed, &rows, &n);
+            write_rows(f, FORMAT_TOTALS, &fixed, &rows, &n);
         buf_release(&fixed);
         buf_release(&rows);
     }
@@ -312,6 +312,8 @@ int hpcprof_write(const struct hpcprof *p, struct outfile *f, struct err *err)
         put_threads(f, p, &p->processes[i]);
         put_counts(f, p, &p->processes[i]);
         put_totals(f, p, &p->processes[i]);
+        if (i == p->process_count - 1)
+            write_tables(f, p); /* they may speak of any process; the end of one is what says that all is there */
         put_ends(f, p, &p->processes[i]);
     }
     return 0;

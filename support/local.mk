@@ -3,11 +3,16 @@ noinst_LIBRARIES += %D%/libsupport.a
 # -fPIC: parts of it are linked into the recorder's shared library
 %C%_libsupport_a_CFLAGS = $(AM_CFLAGS) -fPIC
 %C%_libsupport_a_SOURCES = \
-	%D%/support.h %D%/limits.h \
+	%D%/support.h %D%/limits.h %D%/table.h \
 	%D%/err.c %D%/memory.c %D%/strings.c %D%/hash.c %D%/cursor.c %D%/buf.c \
-	%D%/files.c %D%/paths.c %D%/xml.c %D%/json.c %D%/parallel.c
+	%D%/files.c %D%/paths.c %D%/xml.c %D%/json.c %D%/table.c %D%/parallel.c
 
 check_PROGRAMS += %D%/support_test
 TESTS += %D%/support_test
 %C%_support_test_SOURCES = %D%/support_test.c tests/tap.h
 %C%_support_test_LDADD = %D%/libsupport.a $(XML2_LIBS)
+
+check_PROGRAMS += %D%/table_test
+TESTS += %D%/table_test
+%C%_table_test_SOURCES = %D%/table_test.c tests/tap.h
+%C%_table_test_LDADD = %D%/libsupport.a $(XML2_LIBS) -lm

@@ -3,7 +3,7 @@
  *
  * Knows:    errors, warnings, arenas, interned strings, growing arrays, bounded
  *           reading and writing of bytes, atomic file output, XML and JSON text,
- *           threads, progress.
+ *           threads, progress, tables of typed columns (table.h).
  * Does not: profiling, ELF, pages; print; exit; read the environment.
  *
  * Memory:   allocation never returns NULL.  When memory runs out, the handler set
@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "support/limits.h"
+#include "support/table.h"
 
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 #define ARRAY_SIZE(a)          (sizeof(a) / sizeof((a)[0]))

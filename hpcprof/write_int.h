@@ -1,0 +1,19 @@
+/* What the files that write measurements share. */
+#ifndef HPCPROF_WRITE_INT_H
+#define HPCPROF_WRITE_INT_H
+
+#include "hpcprof/hpcprof_int.h"
+
+/* Rows before a block is closed: far below FORMAT_PAYLOAD_MAX whatever the rows hold but for very long names. */
+enum { ROWS_PER_BLOCK = 4096, BYTES_PER_BLOCK = 1 << 20 };
+
+void write_text(struct buf *, const char *);
+/* A block is "count, rows", after what is fixed in it (may be NULL): `rows` holds the rows so far. Writes it out and
+   empties it. */
+void write_rows(struct outfile *, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count);
+bool write_full(const struct buf *rows, uint64_t count);
+
+/* write_tables.c: all of p->tables */
+void write_tables(struct outfile *, const struct hpcprof *p);
+
+#endif

@@ -1,0 +1,255 @@
+/* Tables: rows of equal keys unite by their columns' rules, references follow rows, order does not show. */
+#include "support/support.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+static const struct table_column array_columns[] = {
+    {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
+    {.name = "misses", .type = TABLE_COUNT, .merge = TABLE_SUM},
+};
+static const struct table_decl arrays = {"arrays", NULL, NULL, array_columns, ARRAY_SIZE(array_columns)};
+
+static const struct table_column pair_columns[] = {
+    {.name = "victim", .type = TABLE_REF, .merge = TABLE_KEY, .refers = "context"},
+    {.name = "array", .type = TABLE_REF, .merge = TABLE_KEY, .refers = "arrays"},
+    {.name = "blocks", .title = "blocks lost", .unit = "blocks", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "least", .type = TABLE_NUMBER, .merge = TABLE_MIN},
+    {.name = "most", .type = TABLE_NUMBER, .merge = TABLE_MAX},
+    {.name = "last", .type = TABLE_TIME, .merge = TABLE_LAST},
+};
+static const struct table_decl pairs = {"pairs", "Pairs", "who and what", pair_columns, ARRAY_SIZE(pair_columns)};
+
+struct document {
+    struct strtab *strings;
+    struct table_list tables;
+    struct table *arrays, *pairs;
+};
+
+static struct document document(void)
+{
+    struct document d = {.strings = strtab_create()};
+    struct err err = {0};
+    CHECK_INT(table_list_declare(&d.tables, &pairs, d.strings, &d.pairs, &err), 0);
+    CHECK_INT(table_list_declare(&d.tables, &arrays, d.strings, &d.arrays, &err), 0);
+    return d;
+}
+
+static void release(struct document *d)
+{
+    table_list_release(&d->tables);
+    strtab_free(d->strings);
+}
+
+static uint32_t add_array(struct document *d, const char *name, uint64_t misses)
+{
+    return table_add(d->arrays, (union table_cell[]){{.text = strtab_add(d->strings, name)}, {.count = misses}});
+}
+
+static uint32_t add_pair(struct document *d, uint32_t victim, uint32_t array, uint64_t blocks, double value,
+                         uint64_t last)
+{
+    return table_add(
+        d->pairs,
+        (union table_cell[]){
+            {.row = victim}, {.row = array}, {.count = blocks}, {.number = value}, {.number = value}, {.count = last}});
+}
+
+/* All rows as text, one a line: what a person would draw. */
+static char *drawn(const struct table_list *l, const char *name, const struct strtab *strings)
+{
+    struct buf b = {0};
+    const struct table *t = table_list_find(l, name);
+    const struct table_decl *d = table_declared(t);
+    for (size_t row = 0; row < table_row_count(t); row++)
+        for (size_t i = 0; i < d->column_count; i++) {
+            union table_cell cell = table_row(t, row)[i];
+            if (table_cell_missing(&d->columns[i], cell))
+                buf_str(&b, "-");
+            else if (d->columns[i].type == TABLE_TEXT)
+                buf_str(&b, strtab_get(strings, cell.text));
+            else if (d->columns[i].type == TABLE_NUMBER)
+                buf_double(&b, cell.number);
+            else
+                buf_printf(&b, "%llu",
+                           d->columns[i].type == TABLE_REF ? (unsigned long long)cell.row
+                                                           : (unsigned long long)cell.count);
+            buf_char(&b, i + 1 < d->column_count ? ' ' : '\n');
+        }
+    buf_str(&b, "");
+    return b.bytes ? b.bytes : mem_strdup("");
+}
+
+static void check_drawn(const struct document *d, const char *table, const char *want, const char *what)
+{
+    char *got = drawn(&d->tables, table, d->strings);
+    tap_str(got, want, what, __FILE__, __LINE__);
+    mem_free(got);
+}
+
+static void test_unite(void)
+{
+    struct document d = document();
+    uint32_t a = add_array(&d, "a", 1), b = add_array(&d, "b", 2);
+    CHECK_INT(add_array(&d, "a", 10), a);
+    check_drawn(&d, "arrays", "a 11\nb 2\n", "equal keys add up");
+    CHECK_INT(add_pair(&d, 7, a, 1, 5, 100), 0);
+    CHECK_INT(add_pair(&d, 7, b, 2, 6, 200), 1);
+    CHECK_INT(add_pair(&d, 7, a, TABLE_NO_COUNT, 3, 50), 0);
+    CHECK_INT(add_pair(&d, 7, a, 4, NAN, TABLE_NO_COUNT), 0);
+    CHECK_INT(add_pair(&d, 7, a, 8, 9, 60), 0);
+    check_drawn(&d, "pairs", "7 0 13 3 9 60\n7 1 2 6 6 200\n", "sum, least, greatest, last; missing changes nothing");
+    CHECK_INT(add_pair(&d, TABLE_NONE, a, UINT64_MAX - 5, NAN, 1), 2);
+    CHECK_INT(add_pair(&d, TABLE_NONE, a, 100, NAN, 1), 2);
+    CHECK_NAMED(table_row(d.pairs, 2)[2].count == TABLE_NO_COUNT - 1, "a sum beyond 64 bits stays at the greatest");
+    CHECK_INT(table_column_of(d.pairs, "blocks"), 2);
+    CHECK_NAMED(table_column_of(d.pairs, "nosuch") == SIZE_MAX, "no such column");
+    CHECK_STR(table_declared(d.arrays)->title, "arrays");
+    CHECK_STR(table_declared(d.pairs)->columns[2].title, "blocks lost");
+    CHECK_STR(table_declared(d.pairs)->columns[1].refers, "arrays");
+    release(&d);
+}
+
+static void test_many(void)
+{
+    struct document d = document();
+    for (uint32_t i = 0; i < 30000; i++)
+        add_pair(&d, i % 10000, i % 3 ? 0 : TABLE_NONE, 1, i, i);
+    size_t rows = table_row_count(d.pairs);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < rows; i++)
+        sum += table_row(d.pairs, i)[2].count;
+    CHECK_INT(rows, 20000);
+    CHECK_INT(sum, 30000);
+    release(&d);
+}
+
+static void test_keyless(void)
+{
+    static const struct table_column columns[] = {{.name = "at", .type = TABLE_TIME, .merge = TABLE_LAST}};
+    static const struct table_decl decl = {"marks", NULL, NULL, columns, 1};
+    struct document d = document();
+    struct table *t;
+    CHECK_INT(table_list_declare(&d.tables, &decl, d.strings, &t, NULL), 0);
+    table_add(t, (union table_cell[]){{.count = 3}});
+    table_add(t, (union table_cell[]){{.count = 3}});
+    check_drawn(&d, "marks", "3\n3\n", "without a key every row stays");
+    release(&d);
+}
+
+static void test_merge(void)
+{
+    struct document from = document(), to = document();
+    static const uint32_t places[] = {4, 4, TABLE_NONE};
+    const struct table_mapping mapping = {"context", "context", places, 3};
+    struct err err = {0};
+    add_array(&to, "z", 5);
+    uint32_t b = add_array(&from, "b", 1), z = add_array(&from, "z", 2);
+    add_pair(&from, 0, b, 1, 1, 1);
+    add_pair(&from, 1, b, 2, 2, 2);
+    add_pair(&from, 2, z, 4, 4, 4);
+    add_pair(&from, 9, TABLE_NONE, 8, 8, 8);
+    CHECK_INT(table_list_merge(&to.tables, to.strings, &from.tables, &mapping, 1, &err), 0);
+    check_drawn(&to, "arrays", "z 7\nb 1\n", "rows of one key are one over both");
+    check_drawn(&to, "pairs", "4 1 3 1 2 2\n- 0 4 4 4 4\n- - 8 8 8 8\n",
+                "references follow; places that became one unite");
+    release(&from);
+    release(&to);
+}
+
+static void test_mapping_renames(void)
+{
+    struct document from = document(), to = {.strings = strtab_create()};
+    static const uint32_t places[] = {11};
+    const struct table_mapping mapping = {"context", "place", places, 1};
+    struct err err = {0};
+    add_pair(&from, 0, TABLE_NONE, 1, 1, 1);
+    CHECK_INT(table_list_merge(&to.tables, to.strings, &from.tables, &mapping, 1, &err), 0);
+    const struct table *t = table_list_find(&to.tables, "pairs");
+    CHECK_STR(table_declared(t)->columns[0].refers, "place");
+    CHECK_INT(table_row(t, 0)[0].row, 11);
+    release(&from);
+    release(&to);
+}
+
+/* Rows may refer to earlier ones of their own table: nested regions, say. */
+static void test_own_rows(void)
+{
+    static const struct table_column columns[] = {
+        {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
+        {.name = "within", .type = TABLE_REF, .merge = TABLE_KEY, .refers = "phases"},
+    };
+    static const struct table_decl decl = {"phases", NULL, NULL, columns, 2};
+    struct document from = {.strings = strtab_create()}, to = {.strings = strtab_create()};
+    struct table *t;
+    struct err err = {0};
+    table_list_declare(&from.tables, &decl, from.strings, &t, &err);
+    uint32_t outer = table_add(t, (union table_cell[]){{.text = strtab_add(from.strings, "z")}, {.row = TABLE_NONE}});
+    table_add(t, (union table_cell[]){{.text = strtab_add(from.strings, "a")}, {.row = outer}});
+    CHECK_INT(table_list_merge(&to.tables, to.strings, &from.tables, NULL, 0, &err), 0);
+    check_drawn(&to, "phases", "z -\na 0\n", "merged, the inner one is still in the outer one");
+    table_list_sort(&to.tables);
+    check_drawn(&to, "phases", "a 1\nz -\n", "sorted, too");
+    release(&from);
+    release(&to);
+}
+
+static void test_sort(void)
+{
+    struct document d = document();
+    uint32_t b = add_array(&d, "b", 2), a = add_array(&d, "a", 1);
+    add_pair(&d, 3, b, 1, 0.5, 1);
+    add_pair(&d, 3, a, 1, -2, 1);
+    add_pair(&d, 1, a, 1, 7, 1);
+    table_list_sort(&d.tables);
+    check_drawn(&d, "arrays", "a 1\nb 2\n", "texts in the order of their letters");
+    check_drawn(&d, "pairs", "1 0 1 7 7 1\n3 1 1 0.5 0.5 1\n3 0 1 -2 -2 1\n",
+                "rows by their cells as they were, references follow");
+    CHECK_NAMED(add_array(&d, "b", 10) == 1, "after sorting keys are still found");
+    check_drawn(&d, "arrays", "a 1\nb 12\n", "and unite");
+    release(&d);
+}
+
+static void test_refused(void)
+{
+    static const struct table_column text_sum[] = {{.name = "t", .type = TABLE_TEXT, .merge = TABLE_SUM}};
+    static const struct table_column nowhere[] = {{.name = "r", .type = TABLE_REF, .merge = TABLE_KEY}};
+    static const struct table_column twice[] = {{.name = "x", .type = TABLE_COUNT, .merge = TABLE_SUM},
+                                                {.name = "x", .type = TABLE_COUNT, .merge = TABLE_SUM}};
+    static const struct table_column strange[] = {{.name = "x", .type = TABLE_TYPES, .merge = TABLE_KEY}};
+    static const struct {
+        struct table_decl decl;
+        const char *want;
+    } cases[] = {
+        {{"", NULL, NULL, text_sum, 1}, "a table has no name"},
+        {{"t", NULL, NULL, text_sum, 0}, "the table 't' has 0 columns; there are from 1 to 64 in a table"},
+        {{"t", NULL, NULL, text_sum, 65}, "the table 't' has 65 columns; there are from 1 to 64 in a table"},
+        {{"t", NULL, NULL, text_sum, 1}, "column 't' of the table 't' holds texts, which do not add up"},
+        {{"t", NULL, NULL, nowhere, 1}, "column 'r' of the table 't' does not say what it refers to"},
+        {{"t", NULL, NULL, twice, 2}, "the table 't' has two columns called 'x'"},
+        {{"t", NULL, NULL, strange, 1}, "column 'x' of the table 't' is of no known type"},
+        {{"arrays", NULL, NULL, twice, 1}, "there are two tables called 'arrays', with different columns"},
+    };
+    struct document d = document();
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct err err = {0};
+        struct table *t;
+        CHECK_INT(table_list_declare(&d.tables, &cases[i].decl, d.strings, &t, &err), -1);
+        CHECK_STR(err.msg, cases[i].want);
+    }
+    CHECK_INT(d.tables.count, 2);
+    release(&d);
+}
+
+int main(void)
+{
+    test_unite();
+    test_many();
+    test_keyless();
+    test_merge();
+    test_mapping_renames();
+    test_own_rows();
+    test_sort();
+    test_refused();
+    return tap_done();
+}
