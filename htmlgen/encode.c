@@ -174,6 +174,28 @@ static void add_addresses(struct buf *out, const struct experiment *e)
     mem_free(values);
 }
 
+static void add_same(struct buf *out, const struct experiment *e, uint32_t *values)
+{
+    for (size_t i = 0; i < e->place_count; i++)
+        values[i] = (uint32_t)i - e->places[i].same;
+    htmlgen_planes_u32(out, values, e->place_count);
+}
+
+void htmlgen_node_columns(struct buf *out, const struct experiment *e, size_t tree)
+{
+    size_t n = e->trees[tree].node_count;
+    uint32_t *values = mem_calloc(n + 1, sizeof *values);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t parent = experiment_node_parent(e, tree, i);
+        values[i] = parent == NODE_NONE ? 0 : i - parent;
+    }
+    htmlgen_planes_u32(out, values, n);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = experiment_node_place(e, tree, i);
+    htmlgen_planes_u32(out, values, n);
+    mem_free(values);
+}
+
 void htmlgen_place_columns(struct buf *out, const struct experiment *e, size_t *string_count)
 {
     struct used_strings used = {0};
@@ -194,6 +216,7 @@ void htmlgen_place_columns(struct buf *out, const struct experiment *e, size_t *
     add_u32(out, e, offsetof(struct place, instance), values);
     add_u32(out, e, offsetof(struct place, instances), values);
     add_addresses(out, e);
+    add_same(out, e, values);
     for (size_t i = 0; i < used.ids.count; i++) {
         const char *text = strtab_get(e->strings, used.ids.items[i]);
         htmlgen_utf8(out, text, strlen(text));

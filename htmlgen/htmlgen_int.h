@@ -6,7 +6,7 @@
 
 /* The version of the database format (doc/formats/database.md); the page's reader has the same number in
  * templates/model/head.ts. */
-#define HTMLGEN_VERSION 1
+#define HTMLGEN_VERSION 2
 
 /* ---- the bundle, made from templates/ at build time (embed.sh) ---- */
 
@@ -26,6 +26,9 @@ enum { STATE_INCLUSIVE = 1, STATE_EXCLUSIVE = 2, STATE_EQUAL = 4 /* the exclusiv
    are multiples of their period; small whole numbers pack better than doubles. exclusive may be NULL. */
 void htmlgen_metric_column(struct buf *, const double *inclusive, const double *exclusive, size_t n, uint64_t period,
                            uint64_t *scale);
+
+/* A tree's nodes: parents and places. */
+void htmlgen_node_columns(struct buf *, const struct experiment *, size_t tree);
 
 /* The places' columns and, behind them, their strings; *string_count is how many. */
 void htmlgen_place_columns(struct buf *, const struct experiment *, size_t *string_count);

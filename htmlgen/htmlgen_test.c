@@ -168,7 +168,7 @@ static void test_folder(void)
     CHECK_INT(warnings_count(warnings), 0);
 
     char *text = read_text(page);
-    CHECK_NAMED(text && strstr(text, "\"version\":1,"), "the head tells the version");
+    CHECK_NAMED(text && strstr(text, "\"version\":2,"), "the head tells the version");
     CHECK_NAMED(text && strstr(text, "[\"mesh.c\",\"missing\"]"), "a file that was not found is told as such");
     CHECK_NAMED(text && !strstr(text, folder), "no path of this machine");
     CHECK_NAMED(text && !strstr(text, "/home/someone") && strstr(text, "\"command\":\"heat 20\""),
@@ -181,11 +181,45 @@ static void test_folder(void)
     text = read_text(page);
     CHECK_NAMED(text && strstr(text, "[\"heat.f90\",\"left-out\"]"), "sources left out are told as such");
     mem_free(text);
-    sample_free(e);
+    experiment_free(e);
     mem_free(db);
     mem_free(again);
     mem_free(page);
     warnings_free(warnings);
+}
+
+static void test_second_tree(void)
+{
+    struct err err = {0};
+    struct experiment *e = sample_heat(folder);
+    char *db = in_folder("calls"), *page = in_folder("calls/index.html"), names[1000];
+    uint32_t *parent = mem_calloc(2, sizeof *parent);
+    place_ix *place = mem_calloc(2, sizeof *place);
+    double own[2] = {NAN, 4e6};
+    struct buf nodes = {0};
+    parent[0] = NODE_NONE;
+    place[1] = 0x102;
+    size_t tree = experiment_add_tree(e, "calls", "Calls", 2, parent, place);
+    htmlgen_node_columns(&nodes, e, tree);
+    CHECK_INT(nodes.len, 16);
+    CHECK(memcmp(nodes.bytes, "\0\1\0\0\0\0\0\0\0\2\0\1\0\0\0\0", 16) == 0);
+    place[1] = 1;
+    experiment_sum_column(e, tree, 0, own);
+    CHECK_INT(htmlgen_write(e, db, NULL, NULL, &err), 0);
+    CHECK_INT(count_entries(db, names, sizeof names), 10);
+    char *text = read_text(page);
+    CHECK_NAMED(text && strstr(text, "{\"name\":\"calls\",\"title\":\"Calls\",\"nodes\":2,\"values\":[[3,0,"),
+                "a tree's values are its own");
+    CHECK_NAMED(text && strstr(text, "\"blocks\":[[\"places\",") && strstr(text, ",[\"tree-1\",16],") &&
+                    strstr(text, "[\"source-0\","),
+                "blocks are listed");
+    CHECK_NAMED(text && strstr(text, "\"runs\":[{\"name\":\"heat\",") && strstr(text, "\"run\":0"),
+                "runs, and whose a metric is");
+    mem_free(text);
+    buf_release(&nodes);
+    experiment_free(e);
+    mem_free(db);
+    mem_free(page);
 }
 
 static void test_replaces_only_databases(void)
@@ -201,7 +235,7 @@ static void test_replaces_only_databases(void)
     CHECK(access(file, F_OK) == 0);
     mem_free(precious);
     mem_free(file);
-    sample_free(e);
+    experiment_free(e);
 }
 
 static void test_single_file(void)
@@ -216,7 +250,7 @@ static void test_single_file(void)
     CHECK_NAMED(text && !strstr(text, "'self'"), "a single file may load nothing");
     mem_free(text);
     mem_free(path);
-    sample_free(e);
+    experiment_free(e);
 }
 
 static size_t count_of(const char *text, const char *what)
@@ -245,7 +279,7 @@ static void test_hostile(void)
                 "the bundle can stand in a script element");
     mem_free(text);
     mem_free(path);
-    sample_free(e);
+    experiment_free(e);
 }
 
 static void test_unreadable_source(void)
@@ -262,7 +296,7 @@ static void test_unreadable_source(void)
     mem_free(text);
     mem_free(db);
     mem_free(page);
-    sample_free(e);
+    experiment_free(e);
     warnings_free(warnings);
 }
 
@@ -273,8 +307,17 @@ static void test_empty(void)
         struct experiment *e = sample_empty(with_program);
         char *db = in_folder("empty");
         CHECK_INT(htmlgen_write(e, db, NULL, NULL, &err), 0);
+        char *page = in_folder("empty/index.html"), *text = read_text(page), names[1000];
+        CHECK_NAMED(text && strstr(text, with_program ? "\"places\":1,\"strings\":1," : "\"places\":0,\"strings\":0,"),
+                    "an empty database tells how little it holds");
+        CHECK_NAMED(text && strstr(text, with_program ? "\"values\":[[0,0,1," : "\"metrics\":[],"), "and where");
+        count_entries(db, names, sizeof names);
+        CHECK_STR(names, with_program ? "./data/metric-0.js ./data/places.js ./index.html "
+                                      : "./data/places.js ./index.html ");
+        mem_free(text);
+        mem_free(page);
         mem_free(db);
-        sample_free(e);
+        experiment_free(e);
     }
 }
 
@@ -290,6 +333,7 @@ int main(void)
     test_metric_column();
     test_multiples();
     test_folder();
+    test_second_tree();
     test_replaces_only_databases();
     test_single_file();
     test_hostile();

@@ -10,7 +10,7 @@ EXTRA_DIST += %D%/embed.sh
 	$(AM_V_GEN)$(MKDIR_P) %D% && page='$(filter %.html,$^)' script='$(filter %.js,$^)' style='$(filter %.css,$^)' && \
 	$(SHELL) $(top_srcdir)/%D%/embed.sh htmlgen_page "$$page" htmlgen_script "$$script" htmlgen_style "$$style" >$@.new && mv $@.new $@
 
-HTMLGEN_TEST_LIBS = %D%/libhtmlgen.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
+HTMLGEN_TEST_LIBS = %D%/libhtmlgen.a metrics/libmetrics.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
 
 check_PROGRAMS += %D%/htmlgen_test %D%/make_database
 TESTS += %D%/htmlgen_test

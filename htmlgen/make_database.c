@@ -36,6 +36,6 @@ int main(int argc, char **argv)
     if (status < 0)
         fprintf(stderr, "%s\n", err.msg);
     warnings_free(warnings);
-    sample_free(e);
+    experiment_free(e);
     return status < 0;
 }

@@ -104,61 +104,50 @@ static struct metric *add_metric(struct maker *m, const char *name, const char *
     return metric;
 }
 
-static void plus(double *sum, double value)
-{
-    if (!isnan(value))
-        *sum = isnan(*sum) ? value : *sum + value;
-}
-
 /* Sums of the measured metrics; `ratio`, when below the count, is the quotient of the first two, as a computed metric
  * is: from the sums. */
 static struct experiment *maker_finish(struct maker *m, size_t ratio)
 {
     struct experiment *e = m->e;
     size_t n = m->places.count, metrics = m->metrics.count;
-    e->inclusive = mem_alloc((metrics * n + 1) * sizeof(double));
-    e->exclusive = mem_alloc((metrics * n + 1) * sizeof(double));
-    for (size_t k = 0; k < metrics; k++) {
-        double *in = e->inclusive + k * n, *ex = e->exclusive + k * n;
-        for (size_t i = 0; i < n; i++)
-            in[i] = ex[i] = m->own.items[i * MAX_METRICS + k];
-        for (size_t i = n; i-- > 1;) {
-            place_ix parent = m->places.items[i].parent;
-            plus(&in[parent], in[i]);
-            if (m->places.items[i].kind == PLACE_LINE)
-                plus(&ex[parent], ex[i]);
-        }
-        for (size_t i = 0; k == ratio && i < n; i++) {
-            in[i] = e->inclusive[i] == 0 ? NAN : e->inclusive[n + i] / e->inclusive[i];
-            ex[i] = e->exclusive[i] == 0 ? NAN : e->exclusive[n + i] / e->exclusive[i];
-        }
-    }
+    double *own = mem_alloc((n + 1) * sizeof *own);
     e->places = m->places.items;
     e->place_count = n;
     e->files = m->files.items;
     e->file_count = m->files.count;
     e->metrics = m->metrics.items;
     e->metric_count = metrics;
+    for (size_t k = 0; k < metrics; k++)
+        e->metrics[k].run = e->run_count ? 0 : RUN_NONE;
+    experiment_find_same(e);
+    experiment_add_tree(e, "scopes", "Scopes", n, NULL, NULL);
+    for (size_t k = 0; k < metrics; k++) {
+        for (size_t i = 0; i < n; i++)
+            own[i] = m->own.items[i * MAX_METRICS + k];
+        experiment_sum_column(e, TREE_SCOPES, k, own);
+    }
+    for (enum value_form form = 0; ratio < metrics && form < VALUE_FORMS; form++) {
+        for (place_ix i = 0; i < n; i++) {
+            double whole = experiment_value(e, 0, i, form);
+            own[i] = whole == 0 ? NAN : experiment_value(e, 1, i, form) / whole;
+        }
+        experiment_set_column(e, TREE_SCOPES, ratio, form, own);
+    }
+    mem_free(own);
     vec_release(&m->own);
     return e;
-}
-
-void sample_free(struct experiment *e)
-{
-    strtab_free(e->strings);
-    mem_free(e->places);
-    mem_free(e->files);
-    mem_free(e->metrics);
-    mem_free(e->inclusive);
-    mem_free(e->exclusive);
-    mem_free(e->processes);
-    mem_free(e);
 }
 
 static void add_process(struct maker *m, const char *host, const char *command, uint32_t threads)
 {
     m->e->processes = mem_calloc(1, sizeof *m->e->processes);
-    m->e->process_count = 1;
+    m->e->process_count = m->e->run_count = 1;
+    m->e->runs = mem_calloc(1, sizeof *m->e->runs);
+    *m->e->runs = (struct experiment_run){.name = text(m, "heat"),
+                                          .machine = text(m, "AMD EPYC 7763 64-Core Processor"),
+                                          .command = text(m, command),
+                                          .asked = text(m, "TIME@4000000"),
+                                          .process_count = 1};
     *m->e->processes = (struct hpcprof_process){.source_file = text(m, "heat.node7.4711.hpcprof"),
                                                 .host = text(m, host),
                                                 .command = text(m, command),

@@ -14,6 +14,5 @@ struct experiment *sample_hostile(const char *dir);
 struct experiment *sample_large(size_t places, size_t metrics);
 /* A program in which nothing was measured; or not even that. */
 struct experiment *sample_empty(bool with_program);
-void sample_free(struct experiment *);
 
 #endif

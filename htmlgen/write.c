@@ -4,7 +4,8 @@
  *
  *     index.html          head, style, script
  *     data/places.js      hpcview_data("places","<base64 of zlib>")
- *     data/metric-K.js    the columns of one or more metrics
+ *     data/tree-K.js      the nodes of a further tree over the places
+ *     data/metric-K.js    the columns of one or more metrics, of one tree
  *     data/source-K.js    source texts
  */
 #include "config.h"
@@ -18,15 +19,25 @@ static const char *const source_state_words[] = {"text", "missing", "left-out", 
 /* Metrics share files where there are more than this, so that comparing forty runs does not give forty files. */
 enum { METRIC_FILES_WANTED = 24 };
 
+struct block { /* of data/, as the head lists it */
+    char name[24];
+    size_t bytes; /* before compression */
+};
+
+struct column { /* where a metric's values in a tree are */
+    size_t chunk, offset, bytes;
+    uint64_t scale; /* see htmlgen_metric_column */
+};
+
 struct writer {
     const struct experiment *e;
     bool single_file;
     const char *dir;   /* where the folder is being made; NULL for a single file */
     struct buf inside; /* data elements for a single file */
     struct source_text *texts;
-    size_t string_count, source_chunks, metrics_per_chunk;
-    size_t *metric_offset, *metric_bytes; /* in the chunk's bytes */
-    uint64_t *metric_scale;
+    size_t string_count, source_chunks, metrics_per_chunk, metric_chunks;
+    struct column *columns; /* by tree, then by metric */
+    struct VEC(struct block) blocks;
     struct warnings *warnings;
 };
 
@@ -46,16 +57,22 @@ static int write_file(const struct writer *w, const char *name, const struct buf
     return outfile_commit(out, err);
 }
 
-/* One named block of the database, compressed; `name` is ours and needs no escaping. */
-static int put_block(struct writer *w, const char *name, const struct buf *bytes, struct err *err)
+/* One named block of the database, compressed; number SIZE_MAX: there is one of the name alone. */
+static int put_block(struct writer *w, const char *name, size_t number, const struct buf *bytes, struct err *err)
 {
     struct buf base64 = {0};
+    struct block *block = vec_push(&w->blocks);
+    *block = (struct block){.bytes = bytes->len};
+    if (number == SIZE_MAX)
+        snprintf(block->name, sizeof block->name, "%s", name);
+    else
+        snprintf(block->name, sizeof block->name, "%s-%zu", name, number);
     int status = htmlgen_compress(&base64, bytes->bytes, bytes->len, err);
     if (status == 0 && w->single_file)
-        buf_printf(&w->inside, "<script type=\"application/x-hpcview\" id=\"data-%s\">%s</script>\n", name,
+        buf_printf(&w->inside, "<script type=\"application/x-hpcview\" id=\"data-%s\">%s</script>\n", block->name,
                    base64.bytes);
     else if (status == 0)
-        status = write_file(w, name, &base64, err);
+        status = write_file(w, block->name, &base64, err);
     buf_release(&base64);
     return status;
 }
@@ -64,32 +81,50 @@ static int put_places(struct writer *w, struct err *err)
 {
     struct buf bytes = {0};
     htmlgen_place_columns(&bytes, w->e, &w->string_count);
-    int status = put_block(w, "places", &bytes, err);
+    int status = put_block(w, "places", SIZE_MAX, &bytes, err);
     buf_release(&bytes);
     return status;
 }
 
-static size_t metric_chunks(const struct writer *w)
+static int put_trees(struct writer *w, struct err *err)
 {
-    return (w->e->metric_count + w->metrics_per_chunk - 1) / w->metrics_per_chunk;
+    int status = 0;
+    for (size_t tree = TREE_SCOPES + 1; status == 0 && tree < w->e->tree_count; tree++) {
+        struct buf bytes = {0};
+        htmlgen_node_columns(&bytes, w->e, tree);
+        status = put_block(w, "tree", tree, &bytes, err);
+        buf_release(&bytes);
+    }
+    return status;
 }
 
-static int put_metrics(struct writer *w, struct err *err)
+static void add_metric(const struct experiment *e, size_t tree, size_t metric, struct buf *bytes, struct column *column)
+{
+    size_t n = e->trees[tree].node_count;
+    double *inclusive = mem_alloc((n + 1) * sizeof *inclusive), *exclusive = mem_alloc((n + 1) * sizeof *exclusive);
+    experiment_column(e, tree, metric, VALUE_INCLUSIVE, 0, n, inclusive);
+    experiment_column(e, tree, metric, VALUE_EXCLUSIVE, 0, n, exclusive);
+    column->offset = bytes->len;
+    htmlgen_metric_column(bytes, inclusive, e->metrics[metric].has_exclusive ? exclusive : NULL, n,
+                          e->metrics[metric].period, &column->scale);
+    column->bytes = bytes->len - column->offset;
+    mem_free(inclusive);
+    mem_free(exclusive);
+}
+
+static int put_metrics(struct writer *w, size_t tree, struct err *err)
 {
     const struct experiment *e = w->e;
     int status = 0;
-    for (size_t chunk = 0; status == 0 && chunk < metric_chunks(w); chunk++) {
+    for (size_t m = 0; status == 0 && m < e->metric_count;) {
         struct buf bytes = {0};
-        char name[40];
-        for (size_t m = chunk * w->metrics_per_chunk; m < e->metric_count && m / w->metrics_per_chunk == chunk; m++) {
-            w->metric_offset[m] = bytes.len;
-            htmlgen_metric_column(&bytes, e->inclusive + m * e->place_count,
-                                  e->metrics[m].has_exclusive ? e->exclusive + m * e->place_count : NULL,
-                                  e->place_count, e->metrics[m].period, &w->metric_scale[m]);
-            w->metric_bytes[m] = bytes.len - w->metric_offset[m];
+        size_t end = m + w->metrics_per_chunk < e->metric_count ? m + w->metrics_per_chunk : e->metric_count;
+        for (; m < end; m++) {
+            struct column *column = &w->columns[tree * e->metric_count + m];
+            column->chunk = w->metric_chunks;
+            add_metric(e, tree, m, &bytes, column);
         }
-        snprintf(name, sizeof name, "metric-%zu", chunk);
-        status = put_block(w, name, &bytes, err);
+        status = put_block(w, "metric", w->metric_chunks++, &bytes, err);
         buf_release(&bytes);
     }
     return status;
@@ -100,10 +135,8 @@ static int put_sources(struct writer *w, struct err *err)
     int status = 0;
     for (size_t chunk = 0; status == 0 && chunk < w->source_chunks; chunk++) {
         struct buf text = {0};
-        char name[40];
         htmlgen_sources_chunk(w->e, w->texts, chunk, &text, w->warnings);
-        snprintf(name, sizeof name, "source-%zu", chunk);
-        status = put_block(w, name, &text, err);
+        status = put_block(w, "source", chunk, &text, err);
         buf_release(&text);
     }
     return status;
@@ -129,6 +162,59 @@ static void put_bool(struct jsonout *j, const char *key, bool value)
     json_bool(j, value);
 }
 
+/* An index, or -1 for "none". */
+static void put_index(struct jsonout *j, const char *key, uint32_t index)
+{
+    json_key(j, key);
+    json_i64(j, index == UINT32_MAX ? -1 : (int64_t)index);
+}
+
+static void head_blocks(const struct writer *w, struct jsonout *j)
+{
+    json_key(j, "blocks");
+    json_begin_array(j);
+    for (size_t i = 0; i < w->blocks.count; i++) {
+        json_begin_array(j);
+        json_string(j, w->blocks.items[i].name);
+        json_u64(j, w->blocks.items[i].bytes);
+        json_end_array(j);
+    }
+    json_end_array(j);
+}
+
+static void head_columns(const struct writer *w, struct jsonout *j, size_t tree)
+{
+    size_t n = w->e->metric_count;
+    json_key(j, "values");
+    json_begin_array(j);
+    for (size_t m = 0; m < n; m++) {
+        const struct column *c = &w->columns[tree * n + m];
+        json_begin_array(j);
+        json_u64(j, c->chunk);
+        json_u64(j, c->offset);
+        json_u64(j, c->bytes);
+        json_u64(j, c->scale);
+        json_end_array(j);
+    }
+    json_end_array(j);
+}
+
+static void head_trees(const struct writer *w, struct jsonout *j)
+{
+    const struct experiment *e = w->e;
+    json_key(j, "trees");
+    json_begin_array(j);
+    for (size_t i = 0; i < e->tree_count; i++) {
+        json_begin_object(j);
+        put_string(j, "name", strtab_get(e->strings, e->trees[i].name));
+        put_string(j, "title", strtab_get(e->strings, e->trees[i].title));
+        put_u64(j, "nodes", e->trees[i].node_count);
+        head_columns(w, j, i);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 static void head_metrics(const struct writer *w, struct jsonout *j)
 {
     const struct experiment *e = w->e;
@@ -150,10 +236,7 @@ static void head_metrics(const struct writer *w, struct jsonout *j)
         put_bool(j, "estimated", m->estimated);
         put_bool(j, "has_exclusive", m->has_exclusive);
         put_bool(j, "summed", m->summed);
-        put_u64(j, "chunk", i / w->metrics_per_chunk);
-        put_u64(j, "offset", w->metric_offset[i]);
-        put_u64(j, "bytes", w->metric_bytes[i]);
-        put_u64(j, "scale", w->metric_scale[i]);
+        put_index(j, "run", m->run);
         json_end_object(j);
     }
     json_end_array(j);
@@ -187,6 +270,25 @@ static const char *shown_command(const char *command)
         if (*p == '/' && p + 1 < command + word)
             start = p + 1;
     return start;
+}
+
+static void head_runs(const struct writer *w, struct jsonout *j)
+{
+    const struct experiment *e = w->e;
+    json_key(j, "runs");
+    json_begin_array(j);
+    for (size_t i = 0; i < e->run_count; i++) {
+        const struct experiment_run *run = &e->runs[i];
+        json_begin_object(j);
+        put_string(j, "name", strtab_get(e->strings, run->name));
+        put_string(j, "machine", strtab_get(e->strings, run->machine));
+        put_string(j, "command", shown_command(strtab_get(e->strings, run->command)));
+        put_string(j, "asked", strtab_get(e->strings, run->asked));
+        put_u64(j, "first_process", run->process_first);
+        put_u64(j, "processes", run->process_count);
+        json_end_object(j);
+    }
+    json_end_array(j);
 }
 
 static void head_processes(const struct writer *w, struct jsonout *j)
@@ -241,7 +343,13 @@ static void make_head(const struct writer *w, struct buf *head)
     put_u64(&j, "places", w->e->place_count);
     put_u64(&j, "strings", w->string_count);
     put_u64(&j, "source_chunks", w->source_chunks);
+    head_blocks(w, &j);
+    head_runs(w, &j);
     head_metrics(w, &j);
+    head_trees(w, &j);
+    json_key(&j, "tables");
+    json_begin_array(&j);
+    json_end_array(&j);
     head_files(w, &j);
     head_processes(w, &j);
     head_warnings(w, &j);
@@ -313,7 +421,9 @@ static int write_all(struct writer *w, const char *page_path, struct err *err)
 {
     int status = put_places(w, err);
     if (status == 0)
-        status = put_metrics(w, err);
+        status = put_trees(w, err);
+    for (size_t tree = 0; status == 0 && tree < w->e->tree_count; tree++)
+        status = put_metrics(w, tree, err);
     if (status == 0)
         status = put_sources(w, err);
     return status == 0 ? write_page(w, page_path, err) : -1;
@@ -343,16 +453,13 @@ int htmlgen_write(const struct experiment *e, const char *path, const struct htm
 {
     struct writer w = {.e = e, .single_file = opts && opts->single_file, .warnings = warnings};
     w.texts = mem_calloc(e->file_count + 1, sizeof *w.texts);
-    w.metric_offset = mem_calloc(e->metric_count + 1, sizeof *w.metric_offset);
-    w.metric_bytes = mem_calloc(e->metric_count + 1, sizeof *w.metric_bytes);
-    w.metric_scale = mem_calloc(e->metric_count + 1, sizeof *w.metric_scale);
+    w.columns = mem_calloc(e->metric_count * e->tree_count + 1, sizeof *w.columns);
     w.metrics_per_chunk = e->metric_count / METRIC_FILES_WANTED + 1;
     w.source_chunks = htmlgen_sources_plan(e, opts && opts->no_sources, w.texts, warnings);
     int status = w.single_file ? write_all(&w, path, err) : write_folder(&w, path, err);
     buf_release(&w.inside);
     mem_free(w.texts);
-    mem_free(w.metric_offset);
-    mem_free(w.metric_bytes);
-    mem_free(w.metric_scale);
+    mem_free(w.columns);
+    vec_release(&w.blocks);
     return status < 0 ? err_in(err, "writing the database %s", path) : 0;
 }

@@ -83,6 +83,7 @@ static uint32_t add_measured(struct maker *m, str_id name, const struct run_even
     c.metric = (struct metric){
         .name = name,
         .display_name = name,
+        .run = e->run,
         .unit = e->unit,
         .description = e->description,
         .event = e->name,
@@ -298,6 +299,17 @@ static const char *column_name(void *ctx, const char *name)
     return name;
 }
 
+/* The run that all operands are of; RUN_NONE where they are of several, or there are none. */
+static uint32_t run_of_operands(const struct maker *m, const struct column *c)
+{
+    size_t n = expr_name_count(c->expr);
+    uint32_t run = n ? m->columns->list.items[c->operands[0]].metric.run : RUN_NONE;
+    for (size_t i = 1; i < n; i++)
+        if (m->columns->list.items[c->operands[i]].metric.run != run)
+            return RUN_NONE;
+    return run;
+}
+
 static int add_computed_in(struct maker *m, const struct config_metric *given, uint32_t run)
 {
     size_t n = expr_name_count(given->expr);
@@ -318,6 +330,7 @@ static int add_computed_in(struct maker *m, const struct config_metric *given, u
         .percent = expr_is_linear(given->expr),
         .has_exclusive = true,
         .exact_total = NAN,
+        .run = run_of_operands(m, &c),
     };
     buf_release(&formula);
     for (size_t i = 0; i < n; i++)

@@ -129,11 +129,6 @@ void config_set_per_thread(struct config *c, bool per_thread)
     c->per_thread = per_thread;
 }
 
-size_t config_run_count(const struct config *c)
-{
-    return c->runs.count;
-}
-
 static const char *kept(struct config *c, const char *s)
 {
     return s ? arena_strdup(c->arena, s) : "";

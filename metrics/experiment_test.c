@@ -223,7 +223,7 @@ static char *drawn(const struct experiment *e)
 {
     static const char *const kinds[] = {"program", "module", "file", "proc", "inline", "loop", "line"};
     struct buf b = {0};
-    for (size_t i = 0; i < e->place_count; i++) {
+    for (place_ix i = 0; i < e->place_count; i++) {
         const struct place *p = &e->places[i];
         for (place_ix up = p->parent; up != PLACE_NONE; up = e->places[up].parent)
             buf_char(&b, ' ');
@@ -240,8 +240,8 @@ static char *drawn(const struct experiment *e)
             buf_printf(&b, " %u/%u", p->instance, p->instances);
         buf_str(&b, " =");
         for (size_t m = 0; m < e->metric_count; m++) {
-            draw_value(&b, e->inclusive[m * e->place_count + i]);
-            draw_value(&b, e->exclusive[m * e->place_count + i]);
+            draw_value(&b, experiment_value(e, m, i, VALUE_INCLUSIVE));
+            draw_value(&b, experiment_value(e, m, i, VALUE_EXCLUSIVE));
         }
         buf_char(&b, '\n');
     }
@@ -592,7 +592,7 @@ static void test_large_sums(void)
     config_add_measurement(c, "r");
     p->counts[0].value = p->counts[1].value = (1ull << 53) + 1;
     CHECK_INT(experiment_from(c, &input, 1, &source, NULL, &e, NULL, &err), 0);
-    CHECK(e && e->inclusive[0] == 18014398509481986.0);
+    CHECK(e && experiment_value(e, 0, 0, VALUE_INCLUSIVE) == 18014398509481986.0);
     experiment_free(e);
     p->counts[0].value = UINT64_MAX;
     CHECK_INT(experiment_from(c, &input, 1, &source, NULL, &e, NULL, &err), -1);
@@ -670,8 +670,161 @@ static void test_builds(void)
     release(&m);
 }
 
+/* ---- trees, and what is the same in the source ------------------------------------------------------ */
+
+static const struct place_row {
+    enum place_kind kind;
+    place_ix parent;
+    uint32_t file, line, last;
+    place_ix same;
+} heat_places[] = {
+    {PLACE_PROGRAM, PLACE_NONE, SOURCE_NONE, 0, 0, 0},
+    {PLACE_MODULE, 0, SOURCE_NONE, 0, 0, 1},
+    {PLACE_FILE, 1, 0, 0, 0, 2},
+    {PLACE_PROC, 2, 0, 40, 70, 3},
+    {PLACE_LOOP, 3, 0, 52, 60, 4},
+    {PLACE_LOOP, 4, 0, 52, 60, 5}, /* in the one before, on one line: another loop */
+    {PLACE_LINE, 5, 0, 53, 53, 6},
+    {PLACE_LOOP, 3, 0, 52, 58, 4}, /* a copy of the first, that ends elsewhere */
+    {PLACE_LINE, 7, 0, 53, 53, 6},
+    {PLACE_LOOP, 3, 1, 52, 60, 9}, /* the same lines of another file */
+    {PLACE_LINE, 9, 1, 53, 53, 10},
+    {PLACE_LINE, 3, 0, 0, 0, 11}, /* unknown lines are like nothing else */
+    {PLACE_LINE, 3, 0, 0, 0, 12},
+};
+
+/* An experiment of those places, with one metric in which only lines have a value: their index. */
+static struct experiment *experiment_by_hand(void)
+{
+    struct experiment *e = mem_calloc(1, sizeof *e);
+    double own[ARRAY_SIZE(heat_places)];
+    e->strings = strtab_create();
+    e->place_count = ARRAY_SIZE(heat_places);
+    e->places = mem_calloc(e->place_count, sizeof *e->places);
+    e->file_count = 2;
+    e->files = mem_calloc(2, sizeof *e->files);
+    e->files[0].name = strtab_add(e->strings, "a.c");
+    e->files[1].name = strtab_add(e->strings, "b.c");
+    for (size_t i = 0; i < e->place_count; i++) {
+        const struct place_row *row = &heat_places[i];
+        e->places[i] = (struct place){.kind = (uint8_t)row->kind,
+                                      .parent = row->parent,
+                                      .file = row->file,
+                                      .line_first = row->line,
+                                      .line_last = row->last,
+                                      .call_file = SOURCE_NONE};
+        own[i] = row->kind == PLACE_LINE ? (double)i : NAN;
+    }
+    e->metric_count = 1;
+    e->metrics = mem_calloc(1, sizeof *e->metrics);
+    e->metrics[0] = (struct metric){.name = strtab_add(e->strings, "C"), .period = 1, .run = RUN_NONE};
+    experiment_find_same(e);
+    experiment_add_tree(e, "scopes", "Scopes", e->place_count, NULL, NULL);
+    experiment_sum_column(e, TREE_SCOPES, 0, own);
+    return e;
+}
+
+static void test_same(void)
+{
+    struct experiment *e = experiment_by_hand();
+    for (size_t i = 0; i < e->place_count; i++)
+        if (!CHECK_INT(e->places[i].same, heat_places[i].same))
+            printf("# place %zu\n", i);
+    experiment_free(e);
+}
+
+/* A tree of calls in which one line stands twice, under different callers: each keeps its own. */
+static void test_second_tree(void)
+{
+    struct err err = {0};
+    struct experiment *e = experiment_by_hand();
+    const struct call {
+        uint32_t parent;
+        place_ix place;
+        uint64_t own;
+        double inclusive, exclusive;
+    } calls[] = {
+        {NODE_NONE, 0, 0, 15, NAN}, /* the program */
+        {0, 3, 0, 15, 1},           /* solve */
+        {1, 6, 1, 14, 1},           /* a line of it, where solve is called again */
+        {2, 3, 0, 13, 13},          /* solve, from there */
+        {3, 6, 4, 4, 4},            /* the same line under another parent */
+        {3, 8, 9, 9, 9},
+        {1, 10, 0, 1, NAN}, /* a line that costs nothing itself */
+        {6, 3, 0, 1, 1},
+        {7, 6, 1, 1, 1},
+    };
+    size_t n = ARRAY_SIZE(calls);
+    uint32_t *parent = mem_calloc(n, sizeof *parent);
+    place_ix *place = mem_calloc(n, sizeof *place);
+    uint64_t own[ARRAY_SIZE(calls)];
+    uint8_t known[ARRAY_SIZE(calls)];
+    for (size_t i = 0; i < n; i++) {
+        parent[i] = calls[i].parent;
+        place[i] = calls[i].place;
+        own[i] = calls[i].own;
+        known[i] = calls[i].own != 0;
+    }
+    size_t tree = experiment_add_tree(e, "calls", "Calls", n, parent, place);
+    CHECK_INT(experiment_sum_counts(e, tree, 0, own, known), 0);
+    for (uint32_t i = 0; i < n; i++) {
+        double inclusive = experiment_node_value(e, tree, 0, i, VALUE_INCLUSIVE),
+               exclusive = experiment_node_value(e, tree, 0, i, VALUE_EXCLUSIVE);
+        if (!CHECK(inclusive == calls[i].inclusive) ||
+            !CHECK(exclusive == calls[i].exclusive || (isnan(exclusive) && isnan(calls[i].exclusive))))
+            printf("# node %u: %g %g\n", i, inclusive, exclusive);
+    }
+    CHECK_NAMED(experiment_value(e, 0, 6, VALUE_INCLUSIVE) == 6, "the places keep their own values");
+    if (!CHECK_NAMED(experiment_check(e, &err) == 0, "experiment_check"))
+        printf("# %s\n", err.msg);
+    double wrong[ARRAY_SIZE(calls)] = {1};
+    experiment_set_column(e, tree, 0, VALUE_INCLUSIVE, wrong);
+    CHECK_INT(experiment_check(e, &err), -1);
+    CHECK_STR(err.msg, "node 8: its 'C' is not the sum of its parts");
+    experiment_free(e);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* What goes into a column comes out of it, whatever is missing. */
+static void test_values(void)
+{
+    static const size_t sizes[] = {0, 1, 63, 64, 65, 1000};
+    static const double scales[] = {1, 4000000, 0.25}; /* the last is no multiple of any period */
+    uint64_t seed = 88172645463325252ull;
+    for (size_t s = 0; s < ARRAY_SIZE(sizes) * ARRAY_SIZE(scales) * 3; s++) {
+        size_t n = sizes[s % ARRAY_SIZE(sizes)], present = 0, rarity = 1 + 30 * (s / ARRAY_SIZE(sizes) % 3);
+        double scale = scales[s / ARRAY_SIZE(sizes) / 3], dense[1001], out[1001];
+        for (size_t i = 0; i < n; i++) {
+            dense[i] = next_random(&seed) % rarity ? NAN : (double)(next_random(&seed) % 1000) * scale;
+            present += !isnan(dense[i]);
+        }
+        struct values *v = values_create(dense, n, scale == 0.25 ? 4000000 : (uint64_t)scale);
+        bool equal = values_count(v) == present && isnan(values_get(v, n)) && isnan(values_get(NULL, 0));
+        for (size_t i = 0; i < n; i++)
+            equal = equal && (values_get(v, i) == dense[i] || (isnan(values_get(v, i)) && isnan(dense[i])));
+        for (size_t from = 0; from <= n; from += 1 + n / 7) {
+            values_unpack(v, from, n - from + 1, out);
+            for (size_t i = from; i < n; i++)
+                equal = equal && (out[i - from] == dense[i] || (isnan(out[i - from]) && isnan(dense[i])));
+            equal = equal && isnan(out[n - from]);
+        }
+        CHECK_NAMED(equal, "a column keeps its values");
+        values_free(v);
+    }
+}
+
 int main(void)
 {
+    test_values();
+    test_same();
+    test_second_tree();
     test_builds();
     test_places();
     test_metrics();

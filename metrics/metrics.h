@@ -47,7 +47,6 @@ int config_add_metric(struct config *, const char *definition /* "STALL = CYCLES
 void config_add_debug_dir(struct config *, const char *dir);
 void config_set_threads(struct config *, unsigned threads);
 void config_set_per_thread(struct config *, bool); /* one more column per measured metric and thread */
-size_t config_run_count(const struct config *);
 /* A commented configuration for the runs of `c`, to be changed by hand; `path` is where it will stand. */
 int config_write_start(const struct config *c, const char *path, struct outfile *, struct warnings *, struct err *);
 
@@ -73,6 +72,7 @@ struct place {    /* one row of every tree and table */
     uint32_t call_file, call_line;  /* INLINE: the call; SOURCE_NONE and 0 else */
     uint32_t instance, instances;   /* LOOP */
     uint64_t address;               /* PROC: entry, LOOP: header; 0: none */
+    place_ix same;                  /* the first place that is the same thing in the source; see experiment_find_same */
 };
 
 #define SOURCE_NONE UINT32_MAX
@@ -89,6 +89,7 @@ struct metric {
     uint64_t period;    /* measured: counts per sample; 0: exact */
     double exact_total; /* measured: what the counters themselves said at the threads' ends, for comparison; NaN: not
                            known */
+    uint32_t run;       /* index into runs, or RUN_NONE: computed over several */
     str_id region;      /* measured: only what was inside this region of the program; "": everywhere */
     bool percent, display, sort_by, estimated;
     bool has_exclusive; /* false: the inclusive column alone makes sense */
@@ -96,22 +97,84 @@ struct metric {
                            experiment_compute */
 };
 
-/* values: inclusive[metric * place_count + place], NaN = no data there. exclusive is the part of a place's own lines:
-   LINEs directly under it (LINE: all of it), so that the inclusive value is the exclusive one plus the children's
-   inclusive ones, LINE children left out. */
+/* What was measured together: a run of the configuration. */
+struct experiment_run {
+    str_id name;                           /* as the configuration has it; unique */
+    str_id machine;                        /* the CPU model of its first process that knows one, or "" */
+    str_id command;                        /* of its first process, or "" */
+    str_id asked;                          /* the events it was asked for: "PAPI_TOT_CYC@4000000, PAPI_L2_DCM@f100" */
+    uint32_t process_first, process_count; /* into processes */
+};
+#define RUN_NONE UINT32_MAX /* a metric over several runs */
+
+/* Numbers by place, or by a tree's node; most have none, and those take no memory to speak of. NaN is "no data". */
+struct values;
+/* dense[0..n), NaN where there is none. Multiples of `scale` are kept as such, where all are; 0: no scale. */
+struct values *values_create(const double *dense, size_t n, uint64_t scale);
+void values_free(struct values *);
+double values_get(const struct values *, size_t i);                              /* NULL has no values */
+size_t values_count(const struct values *);                                      /* how many there are */
+void values_unpack(const struct values *, size_t from, size_t n, double *dense); /* NaN where there is none */
+
+enum value_form {
+    VALUE_INCLUSIVE, /* the place and all below it */
+    VALUE_EXCLUSIVE, /* its own lines: LINEs directly under it (LINE: all of it), so that the inclusive value is the
+                        exclusive one plus the children's inclusive ones, LINE children left out */
+    VALUE_FORMS
+};
+
+/* A tree over the places. The first one, TREE_SCOPES, is that of the places themselves: node i is place i. In others
+   (calling contexts) many nodes may be of one place, each with what it cost there: leaves of different parents stay
+   apart. */
+enum { TREE_SCOPES };
+#define NODE_NONE UINT32_MAX
+struct experiment_tree {
+    str_id name;  /* a word: "scopes", "calls" */
+    str_id title; /* as shown */
+    size_t node_count;
+    uint32_t *parent;        /* by node: an earlier node, NODE_NONE for the first; NULL in TREE_SCOPES: the places' */
+    place_ix *place;         /* by node; NULL in TREE_SCOPES: the node itself */
+    struct values **columns; /* private: by metric and form; NULL: no data */
+};
+
 struct experiment {
     struct strtab *strings;
     str_id title;
     struct place
         *places; /* parents before children; siblings ordered by kind, name, line, address: same input, same order */
-    struct source_file *files; /* ordered by name */
-    struct metric *metrics;    /* in the order of the configuration */
-    double *inclusive, *exclusive;
-    size_t place_count, file_count, metric_count;
-    struct hpcprof_process *processes; /* who measured what, for the page's "about" */
+    struct source_file *files;     /* ordered by name */
+    struct experiment_run *runs;   /* in the order of the configuration */
+    struct metric *metrics;        /* in the order of the configuration */
+    struct experiment_tree *trees; /* at least TREE_SCOPES; values by experiment_value and its like alone */
+    size_t place_count, file_count, run_count, metric_count, tree_count;
+    struct hpcprof_process *processes; /* who measured what, for the page's "about"; those of a run together */
     size_t process_count;
     struct computed *computed; /* private: by metric, what experiment_compute needs */
 };
+
+/* A metric's value at a place, with all that was called from elsewhere left out: TREE_SCOPES'. NaN: no data. */
+double experiment_value(const struct experiment *, size_t metric, place_ix, enum value_form);
+double experiment_node_value(const struct experiment *, size_t tree, size_t metric, uint32_t node, enum value_form);
+/* Of nodes from .. from + n at once: where many values are wanted. */
+void experiment_column(const struct experiment *, size_t tree, size_t metric, enum value_form, size_t from, size_t n,
+                       double *dense);
+size_t experiment_column_count(const struct experiment *, size_t tree, size_t metric, enum value_form);
+uint32_t experiment_node_parent(const struct experiment *, size_t tree, uint32_t node); /* NODE_NONE: the first */
+place_ix experiment_node_place(const struct experiment *, size_t tree, uint32_t node);
+
+/* For those who make experiments (the join, tests): places and metrics come first, then trees, then columns. */
+/* Adds a tree and returns its index; parent and place, by node, become its own. TREE_SCOPES has neither and comes
+ * first. */
+size_t experiment_add_tree(struct experiment *, const char *name, const char *title, size_t node_count,
+                           uint32_t *parent, place_ix *place);
+void experiment_set_column(struct experiment *, size_t tree, size_t metric, enum value_form, const double *dense);
+/* Both forms of a column from what was seen at the nodes themselves (NaN: nothing); the second in whole numbers, where
+   known[node] says whether there is one: exact until the end. -1: the sum has more than 64 bits. Both arrays are used
+   up. */
+void experiment_sum_column(struct experiment *, size_t tree, size_t metric, const double *own);
+int experiment_sum_counts(struct experiment *, size_t tree, size_t metric, uint64_t *own, uint8_t *known);
+/* Says of every place which is the first of the same thing in the source (place.same). */
+void experiment_find_same(struct experiment *);
 
 int experiment_build(const struct config *, const struct progress *, struct experiment **, struct warnings *,
                      struct err *);
@@ -134,7 +197,6 @@ struct print_options {
     size_t top;          /* 0: all */
     const char *sort_by; /* metric name; NULL: the first displayed */
 };
-const char *print_level_word(enum print_level);
 int print_level_parse(const char *word, enum print_level *, struct err *);
 int experiment_print(const struct experiment *, const struct print_options *, struct outfile *, struct err *);
 

@@ -5,10 +5,17 @@
  *     config.c          what is wanted: the configuration file, the command line's wishes
  *     config_write.c    the commented configuration to start from
  *     config_hpcview3.c the original HPCVIEW configuration; mathml.c its formulas, as infix text
+ *     read.c            the runs' measurements; structure.c the structure of what was sampled
  *     columns.c         which measured and computed columns there are
  *     correlate.c       every sampled address in its chain of scopes: the places
  *     sources.c         what files are called, and where their text is
- *     experiment.c      the steps in order, sums, computed metrics, warnings with their share
+ *     experiment.c      the steps in order
+ *     order.c           places and files in the order of their names
+ *     same.c            which places are the same thing in the source
+ *     values.c          one column of numbers; trees.c the columns of every tree, and sums upwards
+ *     formulas.c        computed metrics
+ *     lost.c            warnings: what the result lacks, with its share
+ *     check.c           what is true of every experiment
  *     print.c           tables as text, CSV and JSON
  */
 #ifndef METRICS_INT_H
@@ -265,8 +272,28 @@ void sources_name_files(struct correlation *, const struct config *);
 /* Fills `found` of every file, looking on this machine. */
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
 
-/* Opens one run's measurement, whosever it is (experiment.c). */
+/* Opens one run's measurement, whosever it is (read.c). */
 int measurement_read(const struct config_run *, struct hpcprof **, struct warnings *, struct err *);
+
+/* ---- order.c ----------------------------------------------------------------------------- */
+
+/* FILE places get the names of their files, now that those are known. */
+void name_files_as_shown(struct correlation *);
+/* Fills the experiment's files and places; by old place, the new one (mem_free). */
+place_ix *order_places_and_files(struct correlation *, struct experiment *);
+
+/* ---- formulas.c ---------------------------------------------------------------------------- */
+
+void formulas_keep(struct experiment *, const struct columns *); /* once the metrics are there */
+void formulas_compute(struct experiment *, size_t tree);         /* once the tree's measured columns are */
+void formulas_free(struct experiment *);
+
+/* ---- lost.c --------------------------------------------------------------------------------- */
+
+/* Shares of what could be shown less exactly than by line; the cells are sorted by column. */
+void warn_shares(const struct experiment *, const struct correlation *, const struct columns *, struct warnings *);
+/* What the recorder lost, and what it could not note. */
+void warn_recording(const struct input *, size_t input_count, struct warnings *);
 
 /* ---- the steps (experiment.c) --------------------------------------------------------- */
 

@@ -14,11 +14,6 @@ static const struct {
     [PRINT_LOOP] = {"loop", PLACE_LOOP, true},           [PRINT_LINE] = {"line", PLACE_LINE, false},
 };
 
-const char *print_level_word(enum print_level level)
-{
-    return levels[level].word;
-}
-
 int print_level_parse(const char *word, enum print_level *level, struct err *err)
 {
     const char *words[ARRAY_SIZE(levels) + 1] = {NULL};
@@ -115,8 +110,8 @@ static void rows_of_places(struct table *t)
         struct row r = row_of_place(t, i);
         r.values = new_values(t);
         for (size_t m = 0; m < e->metric_count; m++) {
-            row_values(t, &r)[m] = e->inclusive[m * e->place_count + i];
-            row_values(t, &r)[e->metric_count + m] = e->exclusive[m * e->place_count + i];
+            row_values(t, &r)[m] = experiment_value(e, m, i, VALUE_INCLUSIVE);
+            row_values(t, &r)[e->metric_count + m] = experiment_value(e, m, i, VALUE_EXCLUSIVE);
         }
         *vec_push(&t->rows) = r;
     }
@@ -152,7 +147,7 @@ static void rows_of_lines(struct table *t)
         if (row->name != r.name)
             row->name = row->full_name = 0; /* in several procedures */
         for (size_t m = 0; m < e->metric_count; m++)
-            add_value(&row_values(t, row)[m], e->inclusive[m * e->place_count + i]);
+            add_value(&row_values(t, row)[m], experiment_value(e, m, i, VALUE_INCLUSIVE));
     }
     for (size_t i = 0; i < t->rows.count; i++)
         for (size_t m = 0; m < e->metric_count; m++)
@@ -340,7 +335,7 @@ static void add_metric_columns(struct table *t, struct text_table *text, size_t 
 {
     const struct experiment *e = t->e;
     const struct metric *m = &e->metrics[metric];
-    double whole = e->inclusive[metric * e->place_count];
+    double whole = experiment_value(e, metric, 0, VALUE_INCLUSIVE);
     const char *suffix = exclusive ? " (E)" : "";
     if (m->percent) {
         struct text_column *c = add_column(text, "%", suffix, false);
@@ -438,7 +433,7 @@ static void write_legend(const struct table *t, struct outfile *out)
     buf_char(&b, '\n');
     for (size_t i = 0; i < t->shown.count; i++) {
         const struct metric *m = &e->metrics[t->shown.items[i]];
-        double whole = e->inclusive[t->shown.items[i] * e->place_count];
+        double whole = experiment_value(e, t->shown.items[i], 0, VALUE_INCLUSIVE);
         add_safe(&b, strtab_get(e->strings, m->display_name));
         if (m->formula) {
             buf_str(&b, " = ");
@@ -589,7 +584,7 @@ static void json_metric(struct jsonout *j, const struct table *t, size_t metric)
     json_key(j, "estimated");
     json_bool(j, m->estimated);
     json_key(j, "total");
-    json_double(j, t->e->inclusive[metric * t->e->place_count]);
+    json_double(j, experiment_value(t->e, metric, 0, VALUE_INCLUSIVE));
     json_key(j, "exact_total");
     json_double(j, m->exact_total);
     json_end_object(j);

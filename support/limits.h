@@ -12,7 +12,7 @@
 #define LIMIT_EXPR_BYTES (64 << 10)   /* a formula is read by people */
 #define LIMIT_EXPR_DEPTH 1000         /* brackets, and values waiting for an operator: 8 kB of stack in expr_eval */
 #define LIMIT_THREAD_COLUMNS 256      /* columns of a table by thread; nobody reads more */
-#define LIMIT_EXPERIMENT_VALUES (1u << 28) /* columns x places: 4 GiB of inclusive and exclusive values */
+#define LIMIT_EXPERIMENT_VALUES (1ull << 32) /* columns x places: three bits each before the first value is stored */
 #define LIMIT_SOURCE_INDEX 1000000    /* files below a searched source folder */
 #define LIMIT_SOURCE_DEPTH 64         /* folders below each other there */
 #define LIMIT_IMPORT_BYTES (4ull << 30) /* another tool's file after unpacking: packed zeros are a thousandth of that */

@@ -25,27 +25,6 @@ export interface Groups {
   readonly groupOf: Int32Array; // by place; NONE: in no group
 }
 
-/** Two places with equal keys are the same thing in the source; null: like nothing else. */
-function keyOf(model: Model, place: PlaceIx): string | null {
-  const { places } = model;
-  const file = places.file[place];
-  switch (places.kind[place]) {
-    case Kind.Line:
-      return file === NONE || places.lineFirst[place] === 0 ? null : `${file}:${places.lineFirst[place]}`;
-    case Kind.Loop:
-      return file === NONE || places.lineFirst[place] === 0
-        ? null
-        : `${file}:${places.lineFirst[place]}-${places.lineLast[place]}`;
-    case Kind.Procedure:
-    case Kind.Inline:
-      return file === NONE ? null : `${file}:${places.fullName[place]}`;
-    case Kind.File:
-      return file === NONE ? null : `${file}`;
-    default:
-      return null;
-  }
-}
-
 function isNested(model: Model, place: PlaceIx, group: number, groupOf: Int32Array): boolean {
   const { parent } = model.places;
   for (let up = parent[place]; up !== NONE; up = parent[up]) if (groupOf[up] === group) return true;
@@ -56,18 +35,15 @@ export function groupsOf(model: Model, level: Level, fuse: boolean): Groups {
   const { places } = model;
   const kind = LEVEL_KIND[level];
   const groupOf = new Int32Array(places.count).fill(NONE);
-  const byKey = new Map<string, number>();
+  const byFirst = new Map<PlaceIx, number>();
   let count = 0;
   let total = 0;
   for (let i = 0; i < places.count; i++) {
     if (places.kind[i] !== kind) continue;
     total++;
-    const key = fuse ? keyOf(model, i) : null;
-    let group = key === null ? undefined : byKey.get(key);
-    if (group === undefined) {
-      group = count++;
-      if (key !== null) byKey.set(key, group);
-    }
+    const first = fuse ? places.same[i] : i;
+    let group = byFirst.get(first);
+    if (group === undefined) byFirst.set(first, (group = count++));
     groupOf[i] = group;
   }
   const start = new Uint32Array(count + 1);

@@ -34,6 +34,7 @@ export interface Places {
   readonly instances: Uint32Array;
   readonly addressLow: Uint32Array;
   readonly addressHigh: Uint32Array;
+  readonly same: Uint32Array; // the first place that is the same thing in the source
   readonly strings: readonly string[];
 }
 
@@ -51,6 +52,17 @@ export interface Metric {
   readonly estimated: boolean;
   readonly hasExclusive: boolean;
   readonly summed: boolean; // values of several places may be added up; else the formula over their sums
+  readonly run: number; // index into runs; NONE: over several
+}
+
+/** What was measured together. */
+export interface Run {
+  readonly name: string;
+  readonly machine: string;
+  readonly command: string;
+  readonly asked: string; // the events, as `record -e` takes them
+  readonly firstProcess: number; // into processes
+  readonly processes: number;
 }
 
 /** Values by place; NaN: no data there, which is not 0. */
@@ -89,6 +101,7 @@ export interface Model {
   readonly generator: string;
   readonly version: number;
   readonly places: Places;
+  readonly runs: readonly Run[];
   readonly metrics: readonly Metric[];
   readonly values: readonly MetricValues[];
   readonly files: readonly SourceFile[];

@@ -1,6 +1,6 @@
 // Bytes of the database's blocks to columns.
 
-import { type MetricValues, type Places } from './data';
+import { Kind, type MetricValues, NONE, type Places } from './data';
 
 /** A database that cannot be read; the message is a sentence for the user. */
 export class DatabaseError extends Error {}
@@ -71,7 +71,29 @@ function strings(bytes: Uint8Array, count: number): string[] {
   return all;
 }
 
-export function decodePlaces(bytes: Uint8Array, count: number, stringCount: number, fileCount: number): Places {
+/** Which places are the same thing in the source, for databases of version 1, which do not say it. */
+export function sameByName(places: Omit<Places, 'same'>): Uint32Array {
+  const first = new Map<string, number>();
+  return Uint32Array.from({ length: places.count }, (_, i) => {
+    const kind = places.kind[i];
+    const named = kind === Kind.Procedure || kind === Kind.Inline;
+    const lined = kind === Kind.Line || kind === Kind.Loop;
+    if (places.file[i] === NONE || kind < Kind.File || (lined && places.lineFirst[i] === 0)) return i;
+    const what = named ? places.fullName[i] : kind === Kind.File ? 0 : places.lineFirst[i];
+    const key = `${kind} ${places.file[i]} ${what}`;
+    const known = first.get(key);
+    if (known === undefined) first.set(key, i);
+    return known ?? i;
+  });
+}
+
+export function decodePlaces(
+  bytes: Uint8Array,
+  count: number,
+  stringCount: number,
+  fileCount: number,
+  version: number,
+): Places {
   const in_ = new Columns(bytes, 'the list of places');
   const kind = in_.take(count);
   const roles = in_.take(count);
@@ -87,6 +109,7 @@ export function decodePlaces(bytes: Uint8Array, count: number, stringCount: numb
   const instances = in_.u32(count);
   const addressLow = in_.u32(count);
   const addressHigh = in_.u32(count);
+  const same = version > 1 ? in_.u32(count) : null;
   const role = new Uint8Array(count);
   const irreducible = new Uint8Array(count);
   for (let i = 0; i < count; i++) {
@@ -100,10 +123,12 @@ export function decodePlaces(bytes: Uint8Array, count: number, stringCount: numb
       name[i] >= stringCount ||
       fullName[i] >= stringCount ||
       file[i] >= fileCount ||
-      callFile[i] >= fileCount;
+      callFile[i] >= fileCount ||
+      (same !== null && same[i] > i);
+    if (same) same[i] = i - same[i];
     if (bad) throw new DatabaseError(`the database is damaged: place ${i} points to something that is not there`);
   }
-  return {
+  const places = {
     count,
     kind,
     role,
@@ -122,6 +147,7 @@ export function decodePlaces(bytes: Uint8Array, count: number, stringCount: numb
     addressHigh,
     strings: strings(in_.rest(), stringCount),
   };
+  return { ...places, same: same ?? sameByName(places) };
 }
 
 const INCLUSIVE = 1;

@@ -1,11 +1,12 @@
 // The head: JSON in the page, which names everything else. Its version is checked before anything else is believed.
 
-import type { Metric, Process, SourceFile } from './data';
+import type { Metric, Process, Run, SourceFile } from './data';
 import { DatabaseError } from './decode';
 
-/** The format this page reads; HTMLGEN_VERSION in htmlgen/htmlgen_int.h. */
-export const VERSION = 1;
+/** The newest format this page reads, the one it comes with; HTMLGEN_VERSION in htmlgen/htmlgen_int.h. */
+export const VERSION = 2;
 
+/** Where a metric's values lie in the scope tree. */
 export interface MetricBlock {
   readonly chunk: number;
   readonly offset: number;
@@ -19,6 +20,7 @@ export interface Head {
   readonly version: number;
   readonly placeCount: number;
   readonly stringCount: number;
+  readonly runs: readonly Run[];
   readonly metrics: readonly (Metric & MetricBlock)[];
   readonly files: readonly SourceFile[];
   readonly processes: readonly Process[];
@@ -48,14 +50,34 @@ export function readHead(text: string): Head {
     version,
     placeCount: Number(json['places']),
     stringCount: Number(json['strings']),
-    metrics: (json['metrics'] as Json[]).map(readMetric),
+    runs: ((json['runs'] ?? []) as Json[]).map(readRun),
+    metrics: (json['metrics'] as Json[]).map((m, i) => readMetric(m, scopeValues(json, m, i))),
     files: (json['files'] as unknown[][]).map(readFile),
     processes: (json['processes'] as Json[]).map(readProcess),
     warnings: (json['warnings'] as unknown[]).map(String),
   };
 }
 
-function readMetric(m: Json): Metric & MetricBlock {
+/** In version 1 a metric says itself where its values are. */
+function scopeValues(json: Json, metric: Json, i: number): unknown[] {
+  const scopes = (json['trees'] as Json[] | undefined)?.[0];
+  if (scopes) return (scopes['values'] as unknown[][])[i];
+  return [metric['chunk'], metric['offset'], metric['bytes'], metric['scale']];
+}
+
+function readRun(r: Json): Run {
+  return {
+    name: String(r['name']),
+    machine: String(r['machine']),
+    command: String(r['command']),
+    asked: String(r['asked']),
+    firstProcess: Number(r['first_process']),
+    processes: Number(r['processes']),
+  };
+}
+
+function readMetric(m: Json, values: unknown[]): Metric & MetricBlock {
+  const [chunk, offset, bytes, scale] = values.map(Number);
   return {
     name: String(m['name']),
     displayName: String(m['display_name']) || String(m['name']),
@@ -70,10 +92,11 @@ function readMetric(m: Json): Metric & MetricBlock {
     estimated: m['estimated'] === true,
     hasExclusive: m['has_exclusive'] === true,
     summed: m['summed'] === true,
-    chunk: Number(m['chunk']),
-    offset: Number(m['offset']),
-    bytes: Number(m['bytes']),
-    scale: Number(m['scale']),
+    run: Number(m['run'] ?? -1),
+    chunk,
+    offset,
+    bytes,
+    scale,
   };
 }
 

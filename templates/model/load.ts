@@ -83,7 +83,8 @@ export async function loadModel(): Promise<Model> {
     title: head.title,
     generator: head.generator,
     version: head.version,
-    places: decodePlaces(placeBytes, head.placeCount, head.stringCount, head.files.length),
+    places: decodePlaces(placeBytes, head.placeCount, head.stringCount, head.files.length, head.version),
+    runs: head.runs,
     metrics: head.metrics,
     values: head.metrics.map((m) =>
       decodeMetric(

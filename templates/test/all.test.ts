@@ -531,10 +531,10 @@ function testDecoding(): void {
   );
   throws(() => decodeMetric(Uint8Array.of(1, 0, 3), 2, true, 0), 'too early', 'a metric cut short');
   throws(() => decodeMetric(Uint8Array.of(1, 1, ...value), 2, true, 0), 'wrong number', 'a metric with too few values');
-  const columns = new Uint8Array(2 + 12 * 4 + 1 * 0);
-  throws(() => decodePlaces(columns.subarray(0, 20), 1, 1, 0), 'too early', 'places cut short');
+  const columns = new Uint8Array(2 + 13 * 4);
+  throws(() => decodePlaces(columns.subarray(0, 20), 1, 1, 0, 2), 'too early', 'places cut short');
   throws(
-    () => decodePlaces(Uint8Array.of(...new Uint8Array(2 + 8), 9, 0, 0, 0, ...new Uint8Array(40), 0), 1, 1, 0),
+    () => decodePlaces(Uint8Array.of(...new Uint8Array(2 + 8), 9, 0, 0, 0, ...new Uint8Array(44), 0), 1, 1, 0, 2),
     'not there',
     'a name that is not there',
   );

@@ -10,6 +10,7 @@
 // A scope's values are sums over the lines in it, as the C side makes them.
 
 import { Kind, type Metric, type Model, NONE } from '../model/data';
+import { sameByName } from '../model/decode';
 
 const KINDS: { readonly [word: string]: Kind } = {
   program: Kind.Program,
@@ -38,6 +39,7 @@ export function metric(name: string, more: Partial<Metric> = {}): Metric {
     estimated: false,
     hasExclusive: true,
     summed: !more.formula,
+    run: NONE,
     ...more,
   };
 }
@@ -115,7 +117,8 @@ export function model(drawing: string, metrics: readonly Metric[] = [metric('A')
     title: 'drawn',
     generator: 'test',
     version: 1,
-    places,
+    places: { ...places, same: sameByName(places) },
+    runs: [],
     metrics,
     values,
     processes: [],

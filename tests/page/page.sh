@@ -29,7 +29,7 @@ make_database empty "$here/text" "$here/db-empty"
 make_database large "$here/text" "$here/db-large" "${PAGE_PLACES-100000}" 4
 # a database of a later version, one that was copied without its data, and one without its source text
 mkdir "$here/db-newer" "$here/db-torn"
-sed 's/"version":1,/"version":99,/' "$here/db-heat/index.html" >"$here/db-newer/index.html"
+sed 's/"version":2,/"version":99,/' "$here/db-heat/index.html" >"$here/db-newer/index.html"
 cp "$here/db-heat/index.html" "$here/db-torn/"
 cp -R "$here/db-heat" "$here/db-textless"
 rm "$here/db-textless/data/source-0.js"

@@ -1,0 +1,193 @@
+/* What the result lacks, and how much of the cost that is: sentences for the driver and the page. */
+#include "metrics/metrics_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct shares { /* what of one module is shown less exactly than by line, in the column where that is most */
+    double no_line, no_symbol, no_module;
+    size_t column;
+    double part; /* the most of the three as a part of the column's total */
+};
+
+static const char *percent_text(char *text, size_t size, double part, double whole)
+{
+    double percent = whole > 0 ? 100 * part / whole : 0;
+    if (percent < 0.1)
+        snprintf(text, size, "less than 0.1%%");
+    else
+        snprintf(text, size, "%.1f%%", percent);
+    return text;
+}
+
+static void warn_module(const struct experiment *e, const struct module *m, const struct shares *s,
+                        struct warnings *warnings)
+{
+    const char *name = strtab_get(e->strings, m->shown), *metric = strtab_get(e->strings, e->metrics[s->column].name);
+    double total = experiment_value(e, s->column, 0, VALUE_INCLUSIVE);
+    char share[32];
+    if (m->state == STRUCTURE_FAILED)
+        warnings_add(warnings, "%s: %s: %s of %s shown by module only", name, m->why,
+                     percent_text(share, sizeof share, s->no_module, total), metric);
+    if (m->state != STRUCTURE_FOUND)
+        return;
+    if (m->stripped)
+        warnings_add(warnings, "%s has no line table: %s of %s shown by function only", name,
+                     percent_text(share, sizeof share, s->no_line, total), metric);
+    else if (s->no_line > 0 && s->no_line * 100 >= total)
+        warnings_add(warnings, "%s: %s of %s fell on instructions without a line, shown by function only", name,
+                     percent_text(share, sizeof share, s->no_line, total), metric);
+    if (s->no_symbol > 0)
+        warnings_add(warnings, "%s: %s of %s fell in no function known of it", name,
+                     percent_text(share, sizeof share, s->no_symbol, total), metric);
+}
+
+/* Sentences in the order of the shares they tell of would move with noise; the order of the modules' names does not. */
+static int compare_modules(const void *a, const void *b, void *ctx)
+{
+    const struct correlation *c = ctx;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    return strcmp(strtab_get(c->strings, c->modules.items[i].shown), strtab_get(c->strings, c->modules.items[k].shown));
+}
+
+static double most_of(const struct shares *s)
+{
+    double most = s->no_line > s->no_symbol ? s->no_line : s->no_symbol;
+    return most > s->no_module ? most : s->no_module;
+}
+
+/* The shares in one column; where they tell of more than those found so far, they replace them. */
+static void share_column(const struct experiment *e, const struct correlation *c, const struct cell *cells,
+                         size_t count, struct shares *worst)
+{
+    size_t n = c->modules.count, column = cells[0].column;
+    double total = experiment_value(e, column, 0, VALUE_INCLUSIVE);
+    struct shares *here = mem_calloc(n + 1, sizeof *here);
+    for (size_t i = 0; i < count; i++) {
+        struct shares *s = &here[c->sites.items[cells[i].site].module];
+        double value = (double)cells[i].value;
+        switch (c->site_state[cells[i].site]) {
+        case SITE_NO_LINE:
+            s->no_line += value;
+            break;
+        case SITE_NO_SYMBOL:
+            s->no_symbol += value;
+            break;
+        case SITE_NO_MODULE:
+            s->no_module += value;
+            break;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        here[i].column = column;
+        here[i].part = total > 0 ? most_of(&here[i]) / total : 0;
+        if (here[i].part > worst[i].part)
+            worst[i] = here[i];
+    }
+    mem_free(here);
+}
+
+/* The cells are sorted by column. */
+void warn_shares(const struct experiment *e, const struct correlation *c, const struct columns *columns,
+                 struct warnings *warnings)
+{
+    size_t n = c->modules.count;
+    struct shares *worst = mem_calloc(n + 1, sizeof *worst);
+    uint32_t *order = mem_calloc(n + 1, sizeof *order);
+    for (size_t from = 0, to; from < c->cells.count; from = to) {
+        for (to = from; to < c->cells.count && c->cells.items[to].column == c->cells.items[from].column;)
+            to++;
+        const struct column *column = &columns->list.items[c->cells.items[from].column];
+        if (column->metric.display && !column->of_thread)
+            share_column(e, c, c->cells.items + from, to - from, worst);
+    }
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, n, sizeof *order, compare_modules, (void *)c);
+    for (size_t i = 0; i < n; i++)
+        if (worst[order[i]].part > 0)
+            warn_module(e, &c->modules.items[order[i]], &worst[order[i]], warnings);
+    mem_free(order);
+    mem_free(worst);
+}
+
+enum { WORTH_A_WARNING = 5 }; /* percent; a little of libc has no text on most machines, and nobody misses it */
+
+/* The cost of lines in files without text, and the file with most of it. */
+static double cost_without_text(const struct experiment *e, size_t metric, uint32_t *worst, size_t *files)
+{
+    double *cost = mem_calloc(e->file_count + 1, sizeof *cost), sum = 0;
+    *worst = SOURCE_NONE;
+    *files = 0;
+    for (place_ix i = 0; i < e->place_count; i++) {
+        const struct place *p = &e->places[i];
+        double value = experiment_value(e, metric, i, VALUE_INCLUSIVE);
+        if (p->kind == PLACE_LINE && p->file != SOURCE_NONE && e->files[p->file].found == 0 && !isnan(value))
+            cost[p->file] += value;
+    }
+    for (uint32_t i = 0; i < e->file_count; i++) {
+        sum += cost[i];
+        *files += cost[i] > 0;
+        if (cost[i] > 0 && (*worst == SOURCE_NONE || cost[i] > cost[*worst]))
+            *worst = i;
+    }
+    mem_free(cost);
+    return sum;
+}
+
+void experiment_warn_sources(const struct experiment *e, struct warnings *warnings)
+{
+    for (size_t m = 0; m < e->metric_count; m++) {
+        uint32_t worst;
+        size_t files;
+        if (e->metrics[m].formula || !e->metrics[m].display)
+            continue;
+        double total = experiment_value(e, m, 0, VALUE_INCLUSIVE), cost = cost_without_text(e, m, &worst, &files);
+        if (cost * 100 < total * WORTH_A_WARNING || worst == SOURCE_NONE)
+            continue;
+        char share[32];
+        warnings_add(warnings,
+                     "the text of %zu source file%s with %s of %s, %s first, was not found on this machine; -I or "
+                     "--replace says where it is",
+                     files, files == 1 ? "" : "s", percent_text(share, sizeof share, cost, total),
+                     strtab_get(e->strings, e->metrics[m].name), strtab_get(e->strings, e->files[worst].name));
+        return;
+    }
+}
+
+static void warn_lost(const struct input *inputs, size_t n, struct warnings *warnings)
+{
+    uint64_t lost = 0, taken = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct hpcprof *p = inputs[i].profile;
+        for (size_t k = 0; k < p->total_count; k++)
+            if (p->totals[k].event < p->event_count && p->events[p->totals[k].event].flags & HPCPROF_LOST)
+                lost += p->totals[k].value;
+        for (size_t k = 0; k < p->count_count; k++)
+            taken += p->counts[k].samples;
+    }
+    if (lost)
+        warnings_add(warnings, "%llu samples (%.1f%%) were lost or throttled by the kernel and are in no column",
+                     (unsigned long long)lost, 100.0 * (double)lost / ((double)lost + (double)taken));
+}
+
+/* What the recorder itself could not note. */
+static void warn_notes(const struct input *inputs, size_t n, struct warnings *warnings)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct hpcprof *p = inputs[i].profile;
+        for (size_t k = 0; k < p->note_count; k++)
+            if (strcmp(strtab_get(p->strings, p->notes[k].name), "missing") == 0)
+                warnings_add(warnings, "%s: %s",
+                             p->notes[k].process < p->process_count
+                                 ? strtab_get(p->strings, p->processes[p->notes[k].process].source_file)
+                                 : "a measurement",
+                             strtab_get(p->strings, p->notes[k].value));
+    }
+}
+
+void warn_recording(const struct input *inputs, size_t n, struct warnings *warnings)
+{
+    warn_lost(inputs, n, warnings);
+    warn_notes(inputs, n, warnings);
+}

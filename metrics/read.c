@@ -1,0 +1,51 @@
+/* From files to an experiment: the runs are read, and the binaries and structure files lent to the join. */
+#include "metrics/metrics_int.h"
+
+#include "filters/filters.h"
+
+int measurement_read(const struct config_run *run, struct hpcprof **result, struct warnings *warnings, struct err *err)
+{
+    int status = filters_read(run->path, result, warnings, err);
+    if (status < 0 && *run->where)
+        err_in(err, "%s: run '%s'", run->where, run->name);
+    return status;
+}
+
+static int read_inputs(const struct config *config, struct input *inputs, const struct progress *progress,
+                       struct warnings *warnings, struct err *err)
+{
+    for (size_t i = 0; i < config->runs.count; i++) {
+        progress_report(progress, "reading measurements", i, config->runs.count);
+        inputs[i].run = (uint32_t)i;
+        if (measurement_read(&config->runs.items[i], &inputs[i].profile, warnings, err) < 0)
+            return -1;
+        if (inputs[i].profile->count_count == 0)
+            warnings_add(warnings, "%s: holds no samples; did the program run long enough?",
+                         config->runs.items[i].path);
+    }
+    progress_report(progress, "reading measurements", config->runs.count, config->runs.count);
+    return 0;
+}
+
+int experiment_build(const struct config *config, const struct progress *progress, struct experiment **result,
+                     struct warnings *warnings, struct err *err)
+{
+    size_t n = config->runs.count;
+    struct input *inputs = mem_calloc(n + 1, sizeof *inputs);
+    struct structures *structures = NULL;
+    *result = NULL;
+    int status = n ? 0 : err_set(err, ERR_FORMAT, "no measurements are given");
+    if (status == 0)
+        status = read_inputs(config, inputs, progress, warnings, err);
+    if (status == 0)
+        status = structures_open(config, progress, &structures, warnings, err);
+    if (status == 0) {
+        struct structure_source source = structures_source(structures);
+        status = experiment_from(config, inputs, n, &source, progress, result, warnings, err);
+    }
+    structures_free(structures);
+    for (size_t i = 0; i < n; i++)
+        hpcprof_free(inputs[i].profile);
+    mem_free(inputs);
+    return status;
+}
