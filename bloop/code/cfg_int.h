@@ -8,7 +8,6 @@
 #ifndef BLOOP_CFG_INT_H
 #define BLOOP_CFG_INT_H
 
-#include "bloop/arch/ops.h"
 #include "bloop/code/code.h"
 
 typedef uint32_t pos; /* position in the function at work */

@@ -2,7 +2,7 @@
  * bloop/code - what the instructions of a function are together: basic blocks and edges, where indirect jumps go,
  * which functions never return, dominators and loops.
  *
- *     cfg_work.c -> jumptable.c -> cfg.c -> noreturn.c      loops.c (knows nothing but a graph)
+ *     cfg_work.c -> jump*.c -> cfg.c -> noreturn.c      loops.c (knows nothing but a graph)
  *
  * Knows:    instructions and the table of functions.
  * Does not: lines, names of the source, scopes.

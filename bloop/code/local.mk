@@ -1,5 +1,6 @@
 bloop_libbloop_a_SOURCES += \
-	%D%/code.h %D%/cfg_int.h %D%/cfg_work.c %D%/jumptable.c %D%/cfg.c %D%/noreturn.c %D%/loops.c
+	%D%/code.h %D%/cfg_int.h %D%/cfg_work.c %D%/jump_int.h %D%/jump_ways.c %D%/jump_values.c %D%/jump_tables.c %D%/jump_frames.c \
+	%D%/jumptable.c %D%/cfg.c %D%/noreturn.c %D%/loops.c
 
 check_PROGRAMS += %D%/loops_test %D%/cfg_test %D%/jumptable_test %D%/code_fuzz
 TESTS += %D%/loops_test %D%/cfg_test %D%/jumptable_test

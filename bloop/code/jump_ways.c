@@ -1,0 +1,139 @@
+/* Going backwards through the code that is known: what an instruction does, and from where control comes to it. */
+#include "bloop/code/jump_int.h"
+
+#include <stdlib.h>
+
+static void count_step(struct jumptable_work *j)
+{
+    j->steps++;
+    j->steps_left--;
+}
+
+void jump_lift(struct cfg_work *w, pos at, struct op *op)
+{
+    struct lifted *cached = &w->jumptable->lifted[at % ARRAY_SIZE(w->jumptable->lifted)];
+    count_step(w->jumptable);
+    if (cached->round == w->jumptable->round && cached->at == at) {
+        *op = cached->op;
+        return;
+    }
+    const struct cfg_part *part = cfg_part_at(w, at);
+    const uint8_t *p = part->bytes + (at - part->first);
+    size_t n = (size_t)(part->end - part->begin) - (at - part->first);
+    vaddr a = part->begin + (at - part->first);
+    struct insn in;
+    w->in->arch->decode(p, n, a, &in);
+    w->in->arch->detail->lift(p, n, a, op);
+    if (in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT) {
+        op->clobbers |= w->in->arch->detail->call_clobbers;
+        op->compare = COMPARE_UNKNOWN;
+        op->stack = 0; /* what it pushes, the return pops */
+        op->stack_lost = false;
+        op->calls = true;
+    }
+    *cached = (struct lifted){w->jumptable->round, at, *op};
+}
+
+static unsigned length_at(const struct cfg_work *w, pos at)
+{
+    const struct cfg_part *part = cfg_part_at(w, at);
+    struct insn in;
+    w->in->arch->decode(part->bytes + (at - part->first), (size_t)(part->end - part->begin) - (at - part->first), 0,
+                        &in);
+    return in.length;
+}
+
+/* The instruction that control runs from into p, or POS_NONE. */
+pos jump_line_pred(const struct cfg_work *w, pos p)
+{
+    const struct cfg_part *part = cfg_part_at(w, p);
+    for (pos q = p; q-- > part->first && p - q <= 16;) {
+        if (!bit_get(w->start, q) || q + length_at(w, q) != p)
+            continue;
+        size_t t = cfg_term_from(w, q);
+        bool ends = t < w->terms.count && w->terms.items[t].at == q && !w->terms.items[t].goes_on;
+        return ends ? POS_NONE : q;
+    }
+    return POS_NONE;
+}
+
+static int by_target(const void *a, const void *b)
+{
+    const struct branch_pred *x = a, *y = b;
+    if (x->target != y->target)
+        return x->target < y->target ? -1 : 1;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+void jump_list_preds(struct cfg_work *w)
+{
+    struct jumptable_work *j = w->jumptable;
+    j->preds.count = 0;
+    for (size_t i = 0; i < w->terms.count; i++)
+        if (w->terms.items[i].target != POS_NONE)
+            *vec_push(&j->preds) = (struct branch_pred){w->terms.items[i].target, w->terms.items[i].at};
+    for (size_t i = 0; i < w->indirects.count; i++)
+        for (uint32_t k = 0; !w->indirects.items[i].shares && k < w->indirects.items[i].target_count; k++)
+            *vec_push(&j->preds) = (struct branch_pred){w->targets.items[w->indirects.items[i].target_first + k],
+                                                        w->indirects.items[i].at};
+    if (j->preds.count > 1)
+        qsort(j->preds.items, j->preds.count, sizeof *j->preds.items, by_target);
+}
+
+struct ways jump_ways_into(const struct cfg_work *w, pos p)
+{
+    struct jumptable_work *j = w->jumptable;
+    count_step(j);
+    struct ways r = {.line = jump_line_pred(w, p)};
+    if (bit_get(w->leader, p) && j->preds.count) {
+        size_t lo = 0, hi = j->preds.count;
+        while (lo < hi) {
+            size_t mid = lo + (hi - lo) / 2;
+            if (j->preds.items[mid].target < p)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        r.branches = j->preds.items + lo;
+        while (lo + r.branch_count < j->preds.count && j->preds.items[lo + r.branch_count].target == p &&
+               r.branch_count <= JOIN_MAX) /* more than are followed */
+            r.branch_count++;
+    }
+    r.count = r.branch_count + (r.line != POS_NONE);
+    return r;
+}
+
+pos jump_way(const struct ways *v, size_t i)
+{
+    return i < v->branch_count ? v->branches[i].from : v->line;
+}
+
+/* The only instruction control comes from to p, or POS_NONE. */
+pos jump_only_pred(const struct cfg_work *w, pos p)
+{
+    struct ways v = jump_ways_into(w, p);
+    return v.count == 1 ? jump_way(&v, 0) : POS_NONE;
+}
+
+bool jump_out_of_steps(const struct cfg_work *w)
+{
+    return w->jumptable->steps > STEPS_MAX || w->jumptable->steps_left < 0;
+}
+
+/* A place in this function where an instruction is or may be. */
+pos jump_plausible(const struct cfg_work *w, vaddr target)
+{
+    pos p = cfg_position(w, target);
+    if (p == POS_NONE || bit_get(w->table, p) || (target & (w->in->arch->min_length - 1)) != 0)
+        return POS_NONE;
+    return bit_get(w->covered, p) && !bit_get(w->start, p) ? POS_NONE : p;
+}
+
+bool jump_visit(struct jumptable_work *j, pos p)
+{
+    for (size_t i = 0; i < j->visited.count; i++)
+        if (j->visited.items[i] == p)
+            return false;
+    *vec_push(&j->visited) = p;
+    return true;
+}
