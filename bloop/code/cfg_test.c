@@ -110,13 +110,460 @@ static const struct {
      ".section .rodata; T: .quad 1b, 2b, 0",
      HEX("53488d1df83f0000488b07ff204883c708ff275bc3"), HEX(""),
      HEX("0d1000000000000013100000000000000000000000000000"), "^0-b>b b-d>d,13 d-13>b 13-15 j2/2"},
+    {"guard: ja falls through for 0 to 2",
+     "cmp $2,%edi; ja 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff027711ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0c100000000000000d100000000000000f1000000000000012100000000000001610000000000000"),
+     "^0-5>5,16 5-c>c,d,f c-d d-f f-12 16-17 j1/1 p3"},
+    {"guard: jae falls through for 0 to 1",
+     "cmp $2,%edi; jae 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff027311ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0c100000000000000d100000000000000f1000000000000012100000000000001610000000000000"),
+     "^0-5>5,16 5-c>c,d c-d d-f 16-17 j1/1 p2"},
+    {"guard: jb leads there for 0 to 1",
+     "cmp $2,%edi; jb 5f; ud2; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff0272020f0bff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f10000000000000111000000000000014100000000000001810000000000000"),
+     "^0-5>5,7 5-7 7-e>e,f e-f f-11 j1/1 p2"},
+    {"guard: jbe leads there for 0 to 2",
+     "cmp $2,%edi; jbe 5f; ud2; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff0276020f0bff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f10000000000000111000000000000014100000000000001810000000000000"),
+     "^0-5>5,7 5-7 7-e>e,f,11 e-f f-11 11-14 j1/1 p3"},
+    {"guard: jg falls through for 0 to 2",
+     "cmp $2,%edi; jg 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff027f11ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0c100000000000000d100000000000000f1000000000000012100000000000001610000000000000"),
+     "^0-5>5,16 5-c>c,d,f c-d d-f f-12 16-17 j1/1 p3"},
+    {"guard: jle leads there for 0 to 2",
+     "cmp $2,%edi; jle 5f; ud2; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff027e020f0bff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f10000000000000111000000000000014100000000000001810000000000000"),
+     "^0-5>5,7 5-7 7-e>e,f,11 e-f f-11 11-14 j1/1 p3"},
+    {"guard: je leads there for 2",
+     "cmp $2,%edi; je 5f; ud2; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff0274020f0bff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f10000000000000111000000000000014100000000000001810000000000000"),
+     "^0-5>5,7 5-7 7-e>e,f,11 e-f f-11 11-14 j1/1 p3"},
+    {"guard: jne falls through for 2",
+     "cmp $2,%edi; jne 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff027511ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0c100000000000000d100000000000000f1000000000000012100000000000001610000000000000"),
+     "^0-5>5,16 5-c>c,d,f c-d d-f f-12 16-17 j1/1 p3"},
+    {"guard: jl says nothing; every label",
+     "cmp $2,%edi; jl 5f; ud2; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff027c020f0bff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f100000000000001110000000000000141000000000000018100000000000000000000000000000"),
+     "^0-5>5,7 5-7 7-e>e,f,11,14,18 e-f f-11 11-14 14-18 18-19 j1/1"},
+    {"guard: ja the wrong way says nothing",
+     "cmp $2,%edi; ja 5f; ud2; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff0277020f0bff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f100000000000001110000000000000141000000000000018100000000000000000000000000000"),
+     "^0-5>5,7 5-7 7-e>e,f,11,14,18 e-f f-11 11-14 14-18 18-19 j1/1"},
+    {"guard with a constant in a register",
+     "mov $2,%esi; cmp %esi,%edi; ja 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; "
+     "ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("be0200000039f77711ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("10100000000000001110000000000000131000000000000016100000000000001a10000000000000"),
+     "^0-9>9,1a 9-10>10,11,13 10-11 11-13 13-16 1a-1b j1/1 p3"},
+    {"guard of another register says nothing",
+     "cmp $1,%esi; ja 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83fe017711ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0c100000000000000d100000000000000f10000000000000121000000000000016100000000000000000000000000000"),
+     "^0-5>5,16 5-c>c,d,f,12,16 c-d d-f f-12 12-16 16-17 j1/1"},
+    {"guard of an older value says nothing",
+     "cmp $1,%edi; ja 9f; mov %esi,%edi; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; "
+     "ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff01771389f7ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f100000000000001110000000000000141000000000000018100000000000000000000000000000"),
+     "^0-5>5,18 5-e>e,f,11,14,18 e-f f-11 11-14 14-18 18-19 j1/1"},
+    {"flags of something else in between",
+     "cmp $1,%edi; inc %esi; ja 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff01ffc67711ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f100000000000001110000000000000141000000000000018100000000000000000000000000000"),
+     "^0-7>7,18 7-e>e,f,11,14,18 e-f f-11 11-14 14-18 18-19 j1/1"},
+    {"guard of a byte: 0x82 is 130",
+     "movzbl %dil,%eax; cmpb $0x82,%dil; ja 9f; movzbl T(,%rax,1),%eax; add $B,%rax; jmp *%rax; T: .fill 131,1,1; B: "
+     "ret; 1: nop; ret; 9: hlt",
+     HEX("400fb6c74080ff820f87960000000fb604051e1000004805a1100000ffe0{01*131}c390c3f4"), HEX(""), HEX(""),
+     "^0-e>e,a4 e-1e>a2 a2-a4 a4-a5 j1/1 t131"},
+    {"guard of 8 times the index: below 17",
+     "lea 0(,%rdi,8),%rax; cmp $17,%rax; jae 9f; jmp *T(%rax); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; "
+     "nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("488d04fd000000004883f8117310ffa000500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("1410000000000000151000000000000017100000000000001a100000000000001e10000000000000"),
+     "^0-e>e,1e e-14>14,15,17 14-15 15-17 17-1a 1e-1f j1/1 p3"},
+    {"guard of 8 times the index: below 16",
+     "lea 0(,%rdi,8),%rax; cmp $16,%rax; jae 9f; jmp *T(%rax); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; "
+     "nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("488d04fd000000004883f8107310ffa000500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("1410000000000000151000000000000017100000000000001a100000000000001e10000000000000"),
+     "^0-e>e,1e e-14>14,15 14-15 15-17 1e-1f j1/1 p2"},
+    {"added before the guard, wrapping around",
+     "lea 5(%rdi),%eax; cmp $2,%eax; ja 9f; mov %eax,%eax; jmp *T(,%rax,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: "
+     "nop; nop; nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("8d470583f802771389c0ff24c500500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("11100000000000001210000000000000141000000000000017100000000000001b10000000000000"),
+     "^0-8>8,1b 8-11>11,12,14 11-12 12-14 14-17 1b-1c j1/1 p3"},
+    {"a mask",
+     "and $2,%edi; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section "
+     ".rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83e702ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0a100000000000000b100000000000000d10000000000000101000000000000014100000000000000000000000000000"),
+     "^0-a>a,b,d a-b b-d d-10 j1/1 p3"},
+    {"three bits of 64",
+     "shr $61,%rdi; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; .section .rodata; T: .quad 1b, 1b, 1b, 1b, 1b, 1b, 1b, 2b, "
+     "1b+1",
+     HEX("48c1ef3dff24fd00500000c390c3"), HEX(""), HEX("{0b10000000000000*7}0c100000000000000c10000000000000"),
+     "^0-b>b,c b-c c-e j1/1"},
+    {"two bits of 64, shifted twice",
+     "shr $40,%rdi; shr $22,%rdi; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("48c1ef2848c1ef16ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0f100000000000001010000000000000121000000000000015100000000000001910000000000000"),
+     "^0-f>f,10,12,15 f-10 10-12 12-15 15-19 j1/1"},
+    {"two bits of 32",
+     "shr $30,%edi; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section "
+     ".rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("c1ef1eff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0a100000000000000b100000000000000d1000000000000010100000000000001410000000000000"),
+     "^0-a>a,b,d,10 a-b b-d d-10 10-14 j1/1"},
+    {"three bits of a byte",
+     "movzbl %dil,%eax; shr $5,%eax; jmp *T(,%rax,8); 1: ret; 2: nop; ret; .section .rodata; T: .quad 1b, 1b, 1b, 1b, "
+     "1b, 1b, 1b, 2b, 1b+1",
+     HEX("400fb6c7c1e805ff24c500500000c390c3"), HEX(""), HEX("{0e10000000000000*7}0f100000000000000f10000000000000"),
+     "^0-e>e,f e-f f-11 j1/1"},
+    {"a mask, shifted: 0 to 2",
+     "and $4,%edi; shr $1,%edi; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt; "
+     " .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83e704d1efff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0c100000000000000d100000000000000f1000000000000012100000000000001610000000000000"),
+     "^0-c>c,d,f c-d d-f f-12 j1/1 p3"},
+    {"shifted to nothing",
+     "push %rbx; and $7,%edi; shr $3,%edi; jmp *T(,%rdi,8); 1: ret; .section .rodata; T: .quad 1b, 1b, 1b",
+     HEX("5383e707c1ef03ff24fd00500000c3"), HEX(""), HEX("{0e10000000000000*3}"), "^0-e j0/1"},
+    {"shifted up beyond 64 bits: a new value",
+     "push %rbx; .rept 12; shl $6,%rdi; .endr; jmp *T(,%rdi,8); 1: ret; .section .rodata; T: .quad 1b, 1b, 1b",
+     HEX("53{48c1e706*12}ff24fd00500000c3"), HEX(""), HEX("{3810000000000000*3}"), "^0-38>38 38-39 j1/1"},
+    {"guarded on one way, constant on the other",
+     "cmp $1,%edi; jbe 5f; mov $2,%edi; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; "
+     "ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff017605bf02000000ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("11100000000000001210000000000000141000000000000017100000000000001b10000000000000"),
+     "^0-5>5,a 5-a>a a-11>11,12,14 11-12 12-14 14-17 j1/1 p3"},
+    {"guarded on one way only: no guard",
+     "cmp $1,%edi; jbe 5f; mov %esi,%edi; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; "
+     "ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff01760289f7ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f100000000000001110000000000000141000000000000018100000000000000000000000000000"),
+     "^0-5>5,7 5-7>7 7-e>e,f,11,14,18 e-f f-11 11-14 14-18 18-19 j1/1"},
+    {"guarded on two ways: the larger",
+     "test %esi,%esi; je 6f; cmp $1,%edi; ja 9f; jmp 5f; 6: cmp $2,%edi; ja 9f; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; "
+     "ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("85f6740783ff017718eb0583ff027711ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("171000000000000018100000000000001a100000000000001d100000000000002110000000000000"),
+     "^0-4>4,b 4-9>9,21 9-b>10 b-10>10,21 10-17>17,18,1a 17-18 18-1a 1a-1d 21-22 j1/1 p3"},
+    {"two tables behind a join",
+     "cmp $1,%edi; ja 9f; test %esi,%esi; je 5f; mov T(,%rdi,8),%rax; jmp 6f; 5: mov T+16(,%rdi,8),%rax; 6: jmp *%rax; "
+     "1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, "
+     "4b, 9b",
+     HEX("83ff01772285f6740a488b04fd00500000eb08488b04fd10500000ffe0c390c39090c3909090c3f4"), HEX(""),
+     HEX("1d100000000000001e10000000000000201000000000000023100000000000002710000000000000"),
+     "^0-5>5,27 5-9>9,13 9-13>1b 13-1b>1b 1b-1d>1d,1e,20,23 1d-1e 1e-20 20-23 23-27 27-28 j1/1"},
+    {"one of the two is none",
+     "push %rbx; cmp $1,%edi; ja 9f; test %esi,%esi; je 5f; mov T(,%rdi,8),%rax; jmp 6f; 5: mov (%rsi),%rax; 6: jmp "
+     "*%rax; 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, "
+     "3b, 4b, 9b",
+     HEX("5383ff01771d85f6740a488b04fd00500000eb03488b06ffe0c390c39090c3909090c3f4"), HEX(""),
+     HEX("19100000000000001a100000000000001c100000000000001f100000000000002310000000000000"),
+     "^0-6>6,23 6-a>a,14 a-14>17 14-17>17 17-19>19,1a 19-1a 1a-1c 23-24 j1/1 p2"},
+    {"no guard: up to the next address the code makes",
+     "lea T+16(%rip),%rcx; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("488d0d09400000ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f100000000000001110000000000000141000000000000018100000000000000000000000000000"),
+     "^0-e>e,f e-f f-11 j1/1 p2"},
+    {"no guard: up to an address the next function makes",
+     "jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section .rodata; .fill "
+     "0x170,1,0; T: .quad 1b, 2b, 3b, 4b",
+     HEX("ff24fd70510000c390c39090c3909090c3f4"), HEX(""),
+     HEX("{00*368}071000000000000008100000000000000a100000000000000d10000000000000"), "^0-7>7,8 7-8 8-a j1/1 p2"},
+    {"no guard: one entry is no table", "push %rbx; jmp *T(,%rdi,8); 1: ret; .section .rodata; T: .quad 1b, 0",
+     HEX("53ff24fd00500000c3"), HEX(""), HEX("08100000000000000000000000000000"), "^0-8 j0/1"},
+    {"no guard: an entry in the middle of code ends it",
+     "jmp *T(,%rdi,8); 1: ret; 2: mov $1,%eax; ret; 3: ret; .section .rodata; T: .quad 1b, 2b, 2b+1, 3b",
+     HEX("ff24fd00500000c3b801000000c3c3"), HEX(""),
+     HEX("0710000000000000081000000000000009100000000000000e10000000000000"), "^0-7>7,8 7-8 8-e j1/1"},
+    {"no guard: another function's start is a tail call", "push %rbx; jmp *T(,%rdi,8); .section .rodata; T: .quad g, g",
+     HEX("53ff24fd00500000"), HEX(""), HEX("00200000000000000020000000000000"), "^0-8"},
+    {"no guard: and of 32 bits is not", "push %rbx; mov T(,%rdi,4),%eax; jmp *%rax; .section .rodata; T: .long g, g",
+     HEX("538b04bd00500000ffe0"), HEX(""), HEX("0020000000200000"), "^0-a j0/1"},
+    {"guarded: half of the entries may lead nowhere",
+     "cmp $3,%edi; ja 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 9: hlt; .section .rodata; T: .quad 1b, 0, 2b, 0",
+     HEX("83ff03770aff24fd00500000c390c3f4"), HEX(""),
+     HEX("0c1000000000000000000000000000000d100000000000000000000000000000"), "^0-5>5,f 5-c>c,d c-d d-f f-10 j1/1"},
+    {"guarded: more may not",
+     "push %rbx; cmp $3,%edi; ja 9f; jmp *T(,%rdi,8); 1: ret; 9: hlt; .section .rodata; T: .quad 1b, 0, 0, 0",
+     HEX("5383ff037708ff24fd00500000c3f4"), HEX(""), HEX("0d10{00*30}"), "^0-6>6,e 6-d e-f j0/1"},
+    {"guarded: some lead to other functions",
+     "push %rbx; cmp $2,%edi; ja 9f; jmp *T(,%rdi,8); 1: ret; 9: hlt; .section .rodata; T: .quad g, 1b, stop",
+     HEX("5383ff027708ff24fd00500000c3f4"), HEX(""), HEX("00200000000000000d100000000000000030000000000000"),
+     "^0-6>6,e 6-d>d d-e e-f j1/1"},
+    {"guarded: all into the middle of others",
+     "push %rbx; cmp $1,%edi; ja 9f; jmp *T(,%rdi,8); 9: hlt; .section .rodata; T: .quad g+4, stop+4",
+     HEX("5383ff017707ff24fd00500000f4"), HEX(""), HEX("04200000000000000430000000000000"), "^0-6>6,d 6-d d-e j1/1"},
+    {"signed bytes",
+     "cmp $2,%edi; ja 9f; movsbq T(,%rdi,1),%rax; lea 2f(%rip),%rdx; add %rdx,%rax; jmp *%rax; 1: ret; 2: nop; ret; 3: "
+     "hlt; 9: ret; .section .rodata; T: .byte 1b-2b, 0, 3b-2b",
+     HEX("83ff027719480fbe043d00500000488d15060000004801d0ffe0c390c3f4c3"), HEX(""), HEX("ff0002"),
+     "^0-5>5,1e 5-1a>1a,1b,1d 1a-1b 1b-1d 1d-1e 1e-1f j1/1"},
+    {"unsigned words, scaled by 4",
+     "cmp $2,%edi; ja 9f; movzwl T(,%rdi,2),%eax; lea 1f(%rip),%rdx; lea (%rdx,%rax,4),%rax; jmp *%rax; 1: ret; nop; "
+     "nop; nop; 2: nop; ret; nop; nop; 3: hlt; 9: ret; .section .rodata; T: .word 0, 1, 2",
+     HEX("83ff02771e0fb7047d00500000488d1506000000488d0482ffe0c390909090c39090f4c3"), HEX(""), HEX("000001000200"),
+     "^0-5>5,23 5-1a>1a,1e,22 1a-1b 1e-20 22-23 23-24 j1/1 p5"},
+    {"signed words",
+     "cmp $1,%edi; ja 9f; movswq T(,%rdi,2),%rax; lea 2f(%rip),%rdx; add %rdx,%rax; jmp *%rax; 1: ret; 2: nop; ret; 9: "
+     "ret; .section .rodata; T: .word 1b-2b, 0",
+     HEX("83ff017718480fbf047d00500000488d15060000004801d0ffe0c390c3c3"), HEX(""), HEX("ffff0000"),
+     "^0-5>5,1d 5-1a>1a,1b 1a-1b 1b-1d 1d-1e j1/1"},
+    {"one entry of a table, by a constant",
+     "push %rbx; mov $2,%edi; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("53bf02000000ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0d100000000000000e10000000000000101000000000000013100000000000001710000000000000"), "^0-d>10 10-13 j1/1 p3"},
+    {"pieces of code of 4 bytes",
+     "lea 1f(%rip),%rax; lea (%rax,%rdi,4),%rax; jmp *%rax; 1: mov %rax,%rcx; nop; mov %rax,%rdx; nop; mov %rax,%rsi; "
+     "ret",
+     HEX("488d0506000000488d04b8ffe04889c1904889c2904889c6c3"), HEX(""), HEX(""),
+     "^0-d>d,11,15 d-11>11 11-15>15 15-19 j1/1"},
+    {"the same base on two ways",
+     "test %esi,%esi; je 5f; lea T(%rip),%rbx; jmp 6f; 5: lea T(%rip),%rbx; 6: cmp $1,%edi; ja 9f; movslq "
+     "(%rbx,%rdi,4),%rax; add %rbx,%rax; jmp *%rax; 1: ret; 2: nop; ret; 9: hlt; .section .rodata; T: .long 1b-T, "
+     "2b-T, 9b-T",
+     HEX("85f67409488d1df53f0000eb07488d1dec3f000083ff01770c486304bb4801d8ffe0c390c3f4"), HEX(""),
+     HEX("22c0ffff23c0ffff25c0ffff"), "^0-4>4,d 4-d>14 d-14>14 14-19>19,25 19-22>22,23 22-23 23-25 25-26 j1/1"},
+    {"another base on the second way",
+     "push %rcx; test %esi,%esi; je 5f; lea T(%rip),%rbx; jmp 6f; 5: lea T+8(%rip),%rbx; 6: cmp $1,%edi; ja 9f; movslq "
+     "(%rbx,%rdi,4),%rax; add %rbx,%rax; jmp *%rax; 1: ret; 2: nop; ret; 9: hlt; .section .rodata; T: .long 1b-T, "
+     "2b-T, 9b-T, 9b-T",
+     HEX("5185f67409488d1df43f0000eb07488d1df33f000083ff01770c486304bb4801d8ffe0c390c3f4"), HEX(""),
+     HEX("23c0ffff24c0ffff26c0ffff26c0ffff"), "^0-5>5,e 5-e>15 e-15>15 15-1a>1a,26 1a-23 26-27 j0/1"},
+    {"base spilled to the stack",
+     "sub $24,%rsp; lea T(%rip),%rax; mov %rax,8(%rsp); cmp $1,%edi; ja 9f; mov 8(%rsp),%rdx; movslq "
+     "(%rdx,%rdi,4),%rax; add %rdx,%rax; jmp *%rax; 1: ret; 2: nop; ret; 9: hlt; .section .rodata; T: .long 1b-T, "
+     "2b-T, 9b-T",
+     HEX("4883ec18488d05f53f0000488944240883ff017711488b542408486304ba4801d0ffe0c390c3f4"), HEX(""),
+     HEX("23c0ffff24c0ffff26c0ffff"), "^0-15>15,26 15-23>23,24 23-24 24-26 26-27 j1/1"},
+    {"another slot than the spilled one",
+     "sub $24,%rsp; lea T(%rip),%rax; mov %rax,8(%rsp); cmp $1,%edi; ja 9f; mov 16(%rsp),%rdx; movslq "
+     "(%rdx,%rdi,4),%rax; add %rdx,%rax; jmp *%rax; 1: ret; 2: nop; ret; 9: hlt; .section .rodata; T: .long 1b-T, "
+     "2b-T, 9b-T",
+     HEX("4883ec18488d05f53f0000488944240883ff017711488b542410486304ba4801d0ffe0c390c3f4"), HEX(""),
+     HEX("23c0ffff24c0ffff26c0ffff"), "^0-15>15,26 15-23 26-27 j0/1"},
+    {"a call loses the base",
+     "push %rbx; lea T(%rip),%rdx; call g; cmp $1,%edi; ja 9f; movslq (%rdx,%rdi,4),%rax; add %rdx,%rax; jmp *%rax; 1: "
+     "ret; 2: nop; ret; 9: hlt; .section .rodata; T: .long 1b-T, 2b-T, 9b-T",
+     HEX("53488d15f83f0000e8f30f000083ff01770c486304ba4801d0ffe0c390c3f4"), HEX(""), HEX("1bc0ffff1cc0ffff1ec0ffff"),
+     "^0-12>12,1e 12-1b 1e-1f j0/1"},
+    {"a register that is saved over calls keeps it",
+     "push %rbx; lea T(%rip),%rbx; call g; cmp $1,%edi; ja 9f; movslq (%rbx,%rdi,4),%rax; add %rbx,%rax; jmp *%rax; 1: "
+     "ret; 2: nop; ret; 9: hlt; .section .rodata; T: .long 1b-T, 2b-T, 9b-T",
+     HEX("53488d1df83f0000e8f30f000083ff01770c486304bb4801d8ffe0c390c3f4"), HEX(""), HEX("1bc0ffff1cc0ffff1ec0ffff"),
+     "^0-12>12,1e 12-1b>1b,1c 1b-1c 1c-1e 1e-1f j1/1"},
+    {"a label in a register all the time", "lea 1f(%rip),%rbx; 1: dec %edi; je 2f; jmp *%rbx; 2: ret",
+     HEX("488d1d00000000ffcf7402ffe3c3"), HEX(""), HEX(""), "^0-7>7 7-b>b,d b-d>7 d-e j1/1"},
+    {"tail call: all of the frame is given back", "sub $24,%rsp; mov (%rdi),%rax; add $24,%rsp; jmp *%rax",
+     HEX("4883ec18488b074883c418ffe0"), HEX(""), HEX(""), "^0-d"},
+    {"tail call: no frame at all", "mov (%rdi),%rax; jmp *%rax", HEX("488b07ffe0"), HEX(""), HEX(""), "^0-5"},
+    {"no tail call: the frame is in place", "sub $24,%rsp; mov (%rdi),%rax; jmp *%rax", HEX("4883ec18488b07ffe0"),
+     HEX(""), HEX(""), "^0-9 j0/1"},
+    {"tail call: the last change gives back", "push %rbx; push %rbp; mov (%rdi),%rax; pop %rbp; jmp *%rax",
+     HEX("5355488b075dffe0"), HEX(""), HEX(""), "^0-8"},
+    {"no tail call: arguments of a call are given back", "push %rbx; push %rdi; call g; pop %rcx; jmp *%rax",
+     HEX("5357e8f90f000059ffe0"), HEX(""), HEX(""), "^0-a j0/1"},
+    {"tail call: arguments of a call, then the frame",
+     "push %rbx; push %rdi; call g; pop %rcx; mov (%rax),%rax; pop %rbx; jmp *%rax",
+     HEX("5357e8f90f000059488b005bffe0"), HEX(""), HEX(""), "^0-e"},
+    {"no tail call: given back, then taken again", "push %rbx; pop %rcx; push %rbp; mov (%rdi),%rax; jmp *%rax",
+     HEX("535955488b07ffe0"), HEX(""), HEX(""), "^0-8 j0/1"},
+    {"tail call: through the frame pointer",
+     "push %rbp; mov %rsp,%rbp; push %rbx; mov (%rdi),%rax; lea -8(%rbp),%rsp; pop %rbx; pop %rbp; jmp *%rax",
+     HEX("554889e553488b07488d65f85b5dffe0"), HEX(""), HEX(""), "^0-10"},
+    {"no tail call: one word is left",
+     "push %rbp; mov %rsp,%rbp; push %rbx; mov (%rdi),%rax; lea -8(%rbp),%rsp; pop %rbx; jmp *%rax",
+     HEX("554889e553488b07488d65f85bffe0"), HEX(""), HEX(""), "^0-f j0/1"},
+    {"no tail call: an aligned stack is lost", "push %rbp; and $-32,%rsp; mov (%rdi),%rax; jmp *%rax",
+     HEX("554883e4e0488b07ffe0"), HEX(""), HEX(""), "^0-a j0/1"},
+    {"tail call: on both ways to the jump",
+     "push %rbx; test %edi,%edi; je 1f; pop %rbx; mov (%rdi),%rax; jmp 2f; 1: pop %rbx; mov 8(%rdi),%rax; 2: jmp *%rax",
+     HEX("5385ff74065b488b07eb055b488b4708ffe0"), HEX(""), HEX(""), "^0-5>5,b 5-b>10 b-10>10 10-12"},
+    {"guard: jae leads there for 2 and more",
+     "cmp $2,%edi; jae 5f; ud2; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff0273020f0bff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f100000000000001110000000000000141000000000000018100000000000000000000000000000"),
+     "^0-5>5,7 5-7 7-e>e,f,11,14,18 e-f f-11 11-14 14-18 18-19 j1/1"},
+    {"guard: jbe falls through for 3 and more",
+     "cmp $2,%edi; jbe 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff027611ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0c100000000000000d100000000000000f10000000000000121000000000000016100000000000000000000000000000"),
+     "^0-5>5,16 5-c>c,d,f,12,16 c-d d-f f-12 12-16 16-17 j1/1"},
+    {"guard: jb falls through for 2 and more",
+     "cmp $2,%edi; jb 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff027211ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0c100000000000000d100000000000000f10000000000000121000000000000016100000000000000000000000000000"),
+     "^0-5>5,16 5-c>c,d,f,12,16 c-d d-f f-12 12-16 16-17 j1/1"},
+    {"guard: jg leads there for 3 and more",
+     "cmp $2,%edi; jg 5f; ud2; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff027f020f0bff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f100000000000001110000000000000141000000000000018100000000000000000000000000000"),
+     "^0-5>5,7 5-7 7-e>e,f,11,14,18 e-f f-11 11-14 14-18 18-19 j1/1"},
+    {"guard: jle falls through for 3 and more",
+     "cmp $2,%edi; jle 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff027e11ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0c100000000000000d100000000000000f10000000000000121000000000000016100000000000000000000000000000"),
+     "^0-5>5,16 5-c>c,d,f,12,16 c-d d-f f-12 12-16 16-17 j1/1"},
+    {"guard: je falls through for all but 2",
+     "cmp $2,%edi; je 9f; jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  "
+     ".section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff027411ff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0c100000000000000d100000000000000f10000000000000121000000000000016100000000000000000000000000000"),
+     "^0-5>5,16 5-c>c,d,f,12,16 c-d d-f f-12 12-16 16-17 j1/1"},
+    {"guard: jne leads there for all but 2",
+     "cmp $2,%edi; jne 5f; ud2; 5: jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: "
+     "hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("83ff0275020f0bff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0e100000000000000f100000000000001110000000000000141000000000000018100000000000000000000000000000"),
+     "^0-5>5,7 5-7 7-e>e,f,11,14,18 e-f f-11 11-14 14-18 18-19 j1/1"},
+    {"guard by a subtraction",
+     "lea -4(%rdi),%ecx; mov %edi,%eax; sub $4,%eax; jb 9f; cmp $1,%ecx; ja 9f; mov %ecx,%ecx; jmp *T(,%rcx,8); 1: "
+     "ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, "
+     "9b",
+     HEX("8d4ffc89f883e804721883f901771389c9ff24cd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("181000000000000019100000000000001b100000000000001e100000000000002210000000000000"),
+     "^0-a>a,22 a-f>f,22 f-18>18,19 18-19 19-1b 22-23 j1/1 p2"},
+    {"guard of a slot",
+     "sub $24,%rsp; mov %edi,8(%rsp); cmpl $1,8(%rsp); ja 9f; mov 8(%rsp),%eax; jmp *T(,%rax,8); 1: ret; 2: nop; ret; "
+     "3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("4883ec18897c2408837c24080177158b442408ff24c500500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("1a100000000000001b100000000000001d1000000000000020100000000000002410000000000000"),
+     "^0-f>f,24 f-1a>1a,1b 1a-1b 1b-1d 24-25 j1/1 p2"},
+    {"guard of an element: not of a slot",
+     "sub $24,%rsp; mov %edi,8(%rsp); cmpl $1,8(%rsp,%rcx,8); ja 9f; mov 8(%rsp),%eax; jmp *T(,%rax,8); 1: ret; 2: "
+     "nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("4883ec18897c2408837ccc080177158b442408ff24c500500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("1a100000000000001b100000000000001d10000000000000201000000000000024100000000000000000000000000000"),
+     "^0-f>f,24 f-1a>1a,1b,1d,20,24 1a-1b 1b-1d 1d-20 20-24 24-25 j1/1"},
+    {"guard of the slot beside",
+     "sub $24,%rsp; mov %edi,8(%rsp); cmpl $1,16(%rsp); ja 9f; mov 8(%rsp),%eax; jmp *T(,%rax,8); 1: ret; 2: nop; ret; "
+     "3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b, 0",
+     HEX("4883ec18897c2408837c24100177158b442408ff24c500500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("1a100000000000001b100000000000001d10000000000000201000000000000024100000000000000000000000000000"),
+     "^0-f>f,24 f-1a>1a,1b,1d,20,24 1a-1b 1b-1d 1d-20 20-24 24-25 j1/1"},
+    {"guard in front of a diamond",
+     "cmp $1,%edi; ja 9f; test %esi,%esi; je 5f; inc %esi; jmp 6f; 5: dec %esi; 6: jmp *T(,%rdi,8); 1: ret; 2: nop; "
+     "ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff01771b85f67404ffc6eb02ffceff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("1610000000000000171000000000000019100000000000001c100000000000002010000000000000"),
+     "^0-5>5,20 5-9>9,d 9-d>f d-f>f f-16>16,17 16-17 17-19 20-21 j1/1 p2"},
+    {"guard in front of a diamond that gives another value",
+     "cmp $1,%edi; ja 9f; test %esi,%esi; je 5f; lea 1(%rdi),%edi; jmp 6f; 5: dec %esi; 6: jmp *T(,%rdi,8); 1: ret; 2: "
+     "nop; ret; 3: nop; nop; ret; 4: nop; nop; nop; ret; 9: hlt;  .section .rodata; T: .quad 1b, 2b, 3b, 4b, 9b",
+     HEX("83ff01771c85f674058d7f01eb02ffceff24fd00500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("171000000000000018100000000000001a100000000000001d100000000000002110000000000000"),
+     "^0-5>5,21 5-9>9,e 9-e>10 e-10>10 10-17>17,18,1a 17-18 18-1a 1a-1d 21-22 j1/1 p3"},
+    {"guard 256 bytes in front of the jump",
+     "cmp $2,%edi; ja 9f; .rept 27; nopw 0(%rax,%rax,1); .endr; nop; nop; nop; nop; jmp *T(,%rdi,8); 1: ret; 2: nop; "
+     "ret; 3: nop; nop; ret; 4: hlt; 9: hlt; .section .rodata; T: .quad 1b, 2b, 3b, 4b",
+     HEX("83ff020f870501{0000660f1f84000000*27}000090909090ff24fd00500000c390c39090c3f4f4"), HEX(""),
+     HEX("071100000000000008110000000000000a110000000000000d11000000000000"),
+     "^0-9>9,10e 9-107>107,108,10a 107-108 108-10a 10a-10d 10e-10f j1/1"},
+    {"a byte has 256 values",
+     "movzbl %dil,%eax; movzbl T(,%rax,1),%eax; lea B(%rip),%rdx; add %rdx,%rax; jmp *%rax; B: ret; 1: nop; ret; 2: "
+     "hlt; .section .rodata; T: .fill 255,1,0; .byte 1, 3",
+     HEX("400fb6c70fb6040500500000488d15050000004801d0ffe0c390c3f4"), HEX(""), HEX("{00*255}0103"),
+     "^0-18>18,19 18-19 19-1b j1/1"},
+    {"a byte of memory has 256 values",
+     "movzbl (%rsi),%eax; movzbl T(,%rax,1),%eax; lea B(%rip),%rdx; add %rdx,%rax; jmp *%rax; B: ret; 1: nop; ret; 2: "
+     "hlt; .section .rodata; T: .fill 255,1,0; .byte 1, 3",
+     HEX("0fb6060fb6040500500000488d15050000004801d0ffe0c390c3f4"), HEX(""), HEX("{00*255}0103"),
+     "^0-17>17,18 17-18 18-1a j1/1"},
+    {"a signed byte of memory has not",
+     "movsbl (%rsi),%eax; movzbl T(,%rax,1),%eax; lea B(%rip),%rdx; add %rdx,%rax; jmp *%rax; B: ret; 1: nop; ret; 2: "
+     "hlt; .section .rodata; T: .fill 255,1,0; .byte 1, 3",
+     HEX("0fbe060fb6040500500000488d15050000004801d0ffe0c390c3f4"), HEX(""), HEX("{00*255}0103"),
+     "^0-17>17,18,1a 17-18 18-1a 1a-1b j1/1"},
+    {"no guard: what is no code ends it",
+     "jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: nop; nop; .byte 6; ret; .section .rodata; T: .quad 1b, 2b, 3b, 2b",
+     HEX("ff24fd00500000c390c3909006c3"), HEX(""),
+     HEX("071000000000000008100000000000000a100000000000000810000000000000"), "^0-7>7,8 7-8 8-a j1/1 p2"},
+    {"no guard: what jumps away is code",
+     "jmp *T(,%rdi,8); 1: ret; 2: nop; jmp 1b; .byte 6; ret; .section .rodata; T: .quad 1b, 2b, 0",
+     HEX("ff24fd00500000c390ebfc06c3"), HEX(""), HEX("071000000000000008100000000000000000000000000000"),
+     "^0-7>7,8 7-8 8-b>7 j1/1"},
+    {"no guard: a call at the wall is code",
+     "jmp *T(,%rdi,8); 1: ret; 2: call stop; .section .rodata; T: .quad 1b, 2b, 0", HEX("ff24fd00500000c3e8f31f0000"),
+     HEX(""), HEX("071000000000000008100000000000000000000000000000"), "^0-7>7,8 7-8 8-d j1/1"},
+    {"no guard: running into the wall is not",
+     "jmp *T(,%rdi,8); 1: ret; 2: nop; ret; 3: inc %eax; .section .rodata; T: .quad 1b, 2b, 3b, 0",
+     HEX("ff24fd00500000c390c3ffc0"), HEX(""), HEX("071000000000000008100000000000000a100000000000000000000000000000"),
+     "^0-7>7,8 7-8 8-a j1/1"},
+    {"guarded: one leads to another function, one nowhere",
+     "push %rbx; cmp $1,%edi; ja 9f; jmp *T(,%rdi,8); 9: hlt; .section .rodata; T: .quad g, 0",
+     HEX("5383ff017707ff24fd00500000f4"), HEX(""), HEX("00200000000000000000000000000000"), "^0-6>6,d 6-d d-e"},
+    {"a table that the index walks by 65: none",
+     "push %rbx; cmp $2,%edi; ja 9f; imul $65,%rdi,%rdi; mov T(%rdi),%rax; jmp *%rax; 9: ret; .section .rodata; T: "
+     ".quad 9b, 9b",
+     HEX("5383ff02770d486bff41488b8700500000ffe0c3"), HEX(""), HEX("13100000000000001310000000000000"),
+     "^0-6>6,13 6-13 13-14 j0/1"},
+    {"sign of an entry told by a later extension",
+     "cmp $1,%edi; ja 9f; mov T(,%rdi,4),%eax; cltq; lea 2f(%rip),%rdx; add %rdx,%rax; jmp *%rax; 1: ret; 2: nop; ret; "
+     "9: hlt; .section .rodata; T: .long 1b-2b, 0, 9b-2b",
+     HEX("83ff0177188b04bd005000004898488d15060000004801d0ffe0c390c3f4"), HEX(""), HEX("ffffffff0000000002000000"),
+     "^0-5>5,1d 5-1a>1a,1b 1a-1b 1b-1d 1d-1e j1/1"},
+    {"an index out of a table of bytes",
+     "cmp $3,%edi; ja 9f; movzbl B(,%rdi,1),%eax; jmp *T(,%rax,8); 1: ret; 2: nop; ret; 3: nop; nop; ret; 4: nop; nop; "
+     "nop; ret; 9: hlt;  .section .rodata; B: .byte 0, 1, 1, 0; .balign 8; T: .quad 1b, 2b, 0",
+     HEX("83ff0377190fb6043d00500000ff24c508500000c390c39090c3909090c3f4"), HEX(""),
+     HEX("0001010000000000141000000000000015100000000000000000000000000000"),
+     "^0-5>5,1e 5-14>14,15 14-15 15-17 1e-1f j1/1 p2"},
 };
 
+/* Digits; {digits*times} repeats. */
 static size_t from_hex(const char *hex, uint8_t *bytes, size_t room)
 {
-    size_t n = 0;
-    for (; hex[2 * n] != 0 && n < room; n++)
-        bytes[n] = (uint8_t)strtoul((char[]){hex[2 * n], hex[2 * n + 1], 0}, NULL, 16);
+    size_t n = 0, group = 0;
+    while (*hex != 0 && n < room) {
+        if (*hex == '{') {
+            group = n;
+            hex++;
+        } else if (*hex == '*') {
+            size_t size = n - group;
+            for (size_t times = strtoul(hex + 1, NULL, 10); times > 1 && n + size <= room; times--, n += size)
+                memcpy(bytes + n, bytes + group, size);
+            hex = strchr(hex, '}') + 1;
+        } else {
+            bytes[n++] = (uint8_t)strtoul((char[]){hex[0], hex[1], 0}, NULL, 16);
+            hex += 2;
+        }
+    }
     return n;
 }
 
@@ -153,9 +600,12 @@ static void print_graph(struct buf *out, const struct cfg *g)
         buf_printf(out, " b%u", (unsigned)g->bad_bytes);
 }
 
-static void test_case(size_t i, struct cfg *g)
+/* With `shifted`, a part of the function that nothing leads to lies in front of it: the graph is the same. */
+static void test_case(size_t i, bool shifted, struct cfg *g)
 {
-    uint8_t text[512], cold[64], rodata[256], other[16] = {0xc3};
+    uint8_t text[512], cold[64], rodata[512], other[16] = {0xc3};
+    uint8_t g_text[16] = {0x90, 0x48, 0x8d, 0x05, 0x78, 0x31, 0, 0, 0xc3}; /* nop; lea 0x5180,%rax; ret */
+    uint8_t before[5] = {0xc3, 0xc3, 0xc3, 0xc3, 0xc3};
     struct image_section sections[] = {
         {.name = ".text",
          .addr = 0x1000,
@@ -163,7 +613,7 @@ static void test_case(size_t i, struct cfg *g)
          .size = from_hex(cases[i].text, text, sizeof text),
          .alloc = true,
          .exec = true},
-        {.name = ".text", .addr = 0x2000, .bytes = other, .size = sizeof other, .alloc = true, .exec = true},
+        {.name = ".text", .addr = 0x2000, .bytes = g_text, .size = sizeof g_text, .alloc = true, .exec = true},
         {.name = ".text", .addr = 0x3000, .bytes = other, .size = sizeof other, .alloc = true, .exec = true},
         {.name = ".cold",
          .addr = 0x4000,
@@ -176,22 +626,27 @@ static void test_case(size_t i, struct cfg *g)
          .bytes = rodata,
          .size = from_hex(cases[i].rodata, rodata, sizeof rodata),
          .alloc = true},
+        {.name = ".before", .addr = 0x800, .bytes = before, .size = sizeof before, .alloc = true, .exec = true},
     };
     struct image im = {.arch = ARCH_X86_64, .sections = sections, .section_count = ARRAY_SIZE(sections)};
     struct function functions[] = {
+        {.begin = 0x800, .end = 0x805, .link_name = "f.cold.1", .part_of = 1},
         {.begin = 0x1000, .end = 0x1000 + sections[0].size, .link_name = "f", .part_of = FUNCTION_NONE},
         {.begin = 0x2000, .end = 0x2010, .link_name = "g", .part_of = FUNCTION_NONE},
         {.begin = 0x3000, .end = 0x3010, .link_name = "stop", .part_of = FUNCTION_NONE},
-        {.begin = 0x4000, .end = 0x4000 + sections[3].size, .link_name = "f.cold", .part_of = 0},
+        {.begin = 0x4000, .end = 0x4000 + sections[3].size, .link_name = "f.cold", .part_of = 1},
     };
-    struct function_table table = {.functions = functions, .count = sections[3].size > 0 ? 4 : 3};
-    const uint8_t noreturn[] = {0, 0, 1, 0};
+    struct function_table table = {.functions = functions, .count = sections[3].size > 0 ? 5 : 4};
+    const uint8_t noreturn[] = {0, 0, 0, 1, 0};
+    if (!shifted)
+        functions[0].part_of = FUNCTION_NONE;
     struct vaddr_list calls = {0};
     struct cfg_input in = {.image = &im,
                            .functions = &table,
                            .arch = arch_get(ARCH_X86_64),
                            .all = &table,
                            .noreturn = noreturn,
+                           .function = 1,
                            .calls = &calls};
     struct buf out = {0};
     test_site_count = strcmp(cases[i].name, "landing pad") == 0;
@@ -289,7 +744,8 @@ int main(int argc, char **argv)
     (void)argc;
     (void)argv;
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-        test_case(i, &g);
+        for (int shifted = 0; shifted < 2; shifted++)
+            test_case(i, shifted, &g);
     cfg_release(&g);
     test_noreturn();
     test_noreturn_chain();

@@ -9,13 +9,14 @@
 #include "bloop/arch/ops.h"
 #include "bloop/code/cfg_int.h"
 
-#define STEPS_MAX         8000   /* instructions and joins looked at for one jump */
-#define STEPS_OF_FUNCTION 200000 /* and two for each byte: some hundred for each jump of the largest interpreters */
-#define DEPTH_MAX         24     /* operands of operands */
-#define ENTRIES_MAX       65536  /* of one table: larger ones are not made by compilers */
-#define NEIGHBOUR_BYTES   16384  /* of code behind the function that is searched for addresses */
-#define STRIDES_MAX       64     /* pieces of code of equal length in a row */
-#define JOIN_MAX          64     /* ways into a block that are followed */
+#define STEPS_MAX         8000      /* instructions and joins looked at for one jump */
+#define STEPS_OF_FUNCTION 200000    /* and two for each byte: some hundred for each jump of the largest interpreters */
+#define DEPTH_MAX         24        /* operands of operands */
+#define ENTRIES_MAX       65536     /* of one table: larger ones are not made by compilers */
+#define NEIGHBOUR_BYTES   16384     /* of code behind the function that is searched for addresses */
+#define STRIDES_MAX       64        /* pieces of code of equal length in a row */
+#define SCALE_MOST        INT32_MAX /* of an index, shifts and multiplications together */
+#define JOIN_MAX          64        /* ways into a block that are followed */
 
 /* A register, or a memory slot base + disp that is treated as one. */
 struct place {
@@ -112,6 +113,8 @@ pos jump_only_pred(const struct cfg_work *, pos p);
 bool jump_out_of_steps(const struct cfg_work *);
 /* A place in this function where an instruction is or may be; POS_NONE: none. */
 pos jump_plausible(const struct cfg_work *, vaddr target);
+/* 1 to 4 bytes of the image, the lowest first; false: there are none, or others were asked for. */
+bool jump_read_bytes(const struct image *, vaddr at, unsigned size, uint64_t *value);
 /* Notes p in jumptable_work.visited; false: it is there. */
 bool jump_visit(struct jumptable_work *, pos p);
 

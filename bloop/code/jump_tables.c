@@ -81,8 +81,8 @@ static uint64_t guarded(struct cfg_work *w, const struct index *x, pos b, bool t
     uint64_t n = passing(test, taken, constant);
     if (n == 0 || n > INT32_MAX)
         return 0;
-    /* add + scale * root < n, so root < (n - add) / scale */
-    int64_t roots = ((int64_t)n - (int64_t)value.add + value.scale - 1) / value.scale;
+    /* add + scale * root < n, so root < (n - add) / scale, rounded up; negative where what is added wraps around */
+    int64_t room = (int64_t)(n - value.add), roots = room / value.scale + (room % value.scale > 0);
     return (uint64_t)roots + x->add;
 }
 
@@ -140,15 +140,11 @@ static bool read_entry(const struct cfg_work *w, const struct form *f, uint64_t 
 {
     const struct image *im = w->in->image;
     vaddr a = f->table + i * (uint64_t)f->step;
-    size_t avail = 0;
+    uint64_t v;
     if (f->size == 8)
         return image_pointer(im, a, entry);
-    const uint8_t *p = image_bytes(im, a, &avail);
-    if (p == NULL || avail < f->size || f->size == 0 || f->size > 4)
+    if (!jump_read_bytes(im, a, f->size, &v))
         return false;
-    uint64_t v = 0;
-    for (unsigned k = f->size; k-- > 0;)
-        v = v << 8 | p[k];
     unsigned shift = 64 - 8u * f->size;
     *entry = f->sign ? (uint64_t)((int64_t)(v << shift) >> shift) : v;
     return true;

@@ -58,10 +58,11 @@ struct form jump_eval_register(struct cfg_work *w, uint8_t reg, pos p, unsigned 
     return reg == ARCH_NO_REG ? jump_constant(0) : jump_eval(w, (struct place){.reg = reg}, p, depth);
 }
 
-static void scale_form(struct form *f, int64_t by)
+/* *f *= by; false: no index of a table is scaled that much. */
+static bool scale_form(struct form *f, int64_t by)
 {
     f->add *= (uint64_t)by;
-    f->scale *= by;
+    return !__builtin_mul_overflow(f->scale, by, &f->scale) && f->scale <= SCALE_MOST && f->scale >= -SCALE_MOST;
 }
 
 /* An entry of a table that is no target but a number: the index into another table. */
@@ -106,8 +107,9 @@ static bool eval_address(struct cfg_work *w, const struct op *op, pos p, unsigne
         index.size = op->index_size < index.size ? op->index_size : index.size;
         index.sign = op->index_sign;
     }
-    scale_form(&index, op->scale);
     *sum = jump_constant((uint64_t)op->disp);
+    if (!scale_form(&index, op->scale))
+        return false;
     if (base.kind == FORM_CONST)
         return add_forms(sum, &base), add_forms(sum, &index);
     return add_forms(sum, &index) && add_forms(sum, &base);
@@ -138,17 +140,13 @@ static void narrow(struct form *f, const struct op *op)
 static bool constant_entry(const struct cfg_work *w, const struct op *op, vaddr at, struct form *f)
 {
     const struct image_section *s = image_section_at(w->in->image, at);
-    size_t avail;
     if (s == NULL || (s->writable && !str_starts(s->name, ".data.rel.ro")))
         return false;
     *f = jump_constant(0);
     if (op->size == 8)
         return image_pointer(w->in->image, at, &f->add);
-    const uint8_t *p = image_bytes(w->in->image, at, &avail);
-    if (p == NULL || avail < op->size || op->size > 4)
+    if (!jump_read_bytes(w->in->image, at, op->size, &f->add))
         return false;
-    for (unsigned k = op->size; k-- > 0;)
-        f->add = f->add << 8 | p[k];
     narrow(f, op);
     return true;
 }
@@ -206,6 +204,18 @@ struct form jump_eval_load(struct cfg_work *w, struct op op, struct root def, un
     return f;
 }
 
+/* How many values base >> disp has, 0 < disp < the base's bits: as few as the bits that are left can tell, or the base
+   has. */
+static uint64_t values_of_shift(struct cfg_work *w, const struct op *op, struct root def, unsigned depth)
+{
+    struct form base = jump_eval_register(w, op->base, def.at, depth);
+    uint64_t most = 1ull << (8 * op->size - op->disp);
+    if (base.kind != FORM_LINEAR || base.scale != 1 || base.add != 0 || base.limit == 0)
+        return most;
+    uint64_t of_base = ((base.limit - 1) >> op->disp) + 1;
+    return of_base < most ? of_base : most;
+}
+
 static struct form eval_definition(struct cfg_work *w, const struct op *op, struct root def, unsigned depth)
 {
     struct form f;
@@ -224,13 +234,8 @@ static struct form eval_definition(struct cfg_work *w, const struct op *op, stru
             return root_form(def, (uint64_t)op->disp + 1);
         break;
     case OP_SHIFT_R:
-        if (op->dst == def.place.reg && op->disp > 0 && op->disp < 8 * op->size) {
-            f = jump_eval_register(w, op->base, def.at, depth);
-            uint64_t limit = f.kind == FORM_LINEAR && f.scale == 1 && f.add == 0 ? f.limit : 0;
-            if (limit == 0 && 8 * op->size - op->disp <= 16)
-                limit = 1ull << (8 * op->size);
-            return root_form(def, limit >> op->disp);
-        }
+        if (op->dst == def.place.reg && op->disp > 0 && op->disp < 8 * op->size)
+            return root_form(def, values_of_shift(w, op, def, depth));
         break;
     default:
         break;

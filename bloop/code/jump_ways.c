@@ -129,6 +129,18 @@ pos jump_plausible(const struct cfg_work *w, vaddr target)
     return bit_get(w->covered, p) && !bit_get(w->start, p) ? POS_NONE : p;
 }
 
+bool jump_read_bytes(const struct image *im, vaddr at, unsigned size, uint64_t *value)
+{
+    size_t avail = 0;
+    const uint8_t *p = image_bytes(im, at, &avail);
+    if (p == NULL || size < 1 || size > 4 || avail < size)
+        return false;
+    *value = 0;
+    for (unsigned k = size; k-- > 0;)
+        *value = *value << 8 | p[k];
+    return true;
+}
+
 bool jump_visit(struct jumptable_work *j, pos p)
 {
     for (size_t i = 0; i < j->visited.count; i++)

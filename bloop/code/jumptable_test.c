@@ -24,6 +24,10 @@ static const char source[] =
     "  case 0: return g(1); case 1: return h(2); case 2: return g(7) + 1; case 3: return h(9) * 3; case 4: return g(x) "
     "- h(x);\n"
     "  case 5: return 17 * g(4); case 6: return h(5); case 7: return g(g(3)); } return 0; }\n"
+    "int top(unsigned long x) { switch (x >> 61) {\n"
+    "  case 0: return g(1); case 1: return h(2); case 2: return g(7) + 1; case 3: return h(9) * 3; case 4: return g(3) "
+    "- h(4);\n"
+    "  case 5: return 17 * g(4); case 6: return h(5); case 7: return g(g(3)); } return 0; }\n"
     "int in_loop(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) switch (p[i]) {\n"
     "  case 10: s += g(1); break; case 11: s ^= h(2); break; case 12: s -= g(7); break; case 13: s += h(9) * 3; "
     "break;\n"
@@ -52,7 +56,7 @@ static const char source[] =
 static const struct {
     const char *name;
     size_t loops_least, loops_most;
-} functions[] = {{"dense", 0, 0},  {"shifted", 0, 0},   {"masked", 0, 0},   {"in_loop", 1, 2},
+} functions[] = {{"dense", 0, 0},  {"shifted", 0, 0},   {"masked", 0, 0},   {"top", 0, 0},    {"in_loop", 1, 2},
                  {"nested", 0, 0}, {"interpret", 1, 1}, {"dispatch", 1, 2}, {"through", 0, 0}};
 
 static const struct {
