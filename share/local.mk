@@ -36,3 +36,8 @@ $(EXAMPLES): $(dist_heat_DATA) $(dist_particles_DATA) $(dist_wave_DATA)
 
 schemasdir = $(pkgdatadir)/schemas
 dist_schemas_DATA = %D%/schemas/structure.rng %D%/schemas/configuration.rng
+
+# ---- machines: what hpcview simulate simulates; one file each --------------------------
+machinesdir = $(pkgdatadir)/machines
+dist_machines_DATA = %D%/machines/neoverse-n1.xml %D%/machines/skylake-server.xml %D%/machines/year-2001.xml %D%/machines/zen3.xml
+dist_schemas_DATA += %D%/schemas/machine.rng

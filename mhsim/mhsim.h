@@ -1,0 +1,131 @@
+/*
+ * mhsim - a memory hierarchy, simulated reference by reference.
+ *
+ * Knows:    levels of memory (caches, TLBs) as a machine file describes them; which reference (instruction) touched
+ * which block, who brought it in, who threw it out; two ways to get a program's references: QEMU's user mode with a
+ *           plugin, and the hooks that compilers insert.
+ * Does not: structure, source, metrics, pages.
+ *
+ * Usual life, the simulator alone:  mhsim_machine_read -> mhsim_create -> mhsim_core -> mhsim_row -> mhsim_access ...
+ *                                   -> mhsim_counts -> mhsim_free
+ * Usual life, a program:            mhsim_run (runs it, leaves a measurement)
+ *
+ * Memory:   a simulator maps its memory from the system, none from the heap: it lives in other people's programs.
+ * Errors:   a machine file that makes no sense is said with file and line; nothing is simulated then.
+ * Threads:  a simulator belongs to one thread at a time; the ways in put a lock around it. Simulated threads are cores.
+ */
+#ifndef MHSIM_H
+#define MHSIM_H
+
+#include "support/support.h"
+
+/* ---- machines ---------------------------------------------------------------------- */
+
+enum {
+    MHSIM_LEVELS = 8,     /* levels of a machine, TLBs among them */
+    MHSIM_NO_LEVEL = 255, /* what is behind the last one: memory */
+    MHSIM_WAYS = 4096,    /* blocks of a set */
+};
+
+enum mhsim_replace { MHSIM_LRU, MHSIM_PLRU, MHSIM_RANDOM };
+enum mhsim_prefetch { MHSIM_NO_PREFETCH, MHSIM_NEXT_LINE, MHSIM_STRIDE };
+
+struct mhsim_level {
+    char name[16];    /* "L1", "TLB": as people call it; no two alike */
+    uint64_t size;    /* bytes; of a TLB: what its entries cover */
+    uint32_t line;    /* bytes of a block, a power of two; of a TLB: the page size */
+    uint32_t ways;    /* blocks of a set; size / (line x ways) sets, any number */
+    uint32_t latency; /* cycles of an access that finds its block here; 0: not known */
+    uint8_t replace;  /* enum mhsim_replace */
+    uint8_t prefetch; /* enum mhsim_prefetch */
+    bool tlb;
+    bool write_through; /* a store goes on to the next level at once; else when its block leaves */
+    bool no_allocate;   /* a store that misses brings nothing in */
+    bool inclusive;     /* what leaves here leaves the levels before it too */
+    bool shared;        /* one for all threads; else each has its own */
+    uint8_t next;       /* where a miss goes: a later level, or MHSIM_NO_LEVEL */
+};
+
+/* Levels in the order an access meets them: the caches, then the TLBs. Plain values, handed between processes as bytes.
+ */
+struct mhsim_machine {
+    char name[64];
+    uint32_t level_count, memory_latency;
+    struct mhsim_level levels[MHSIM_LEVELS];
+};
+
+/* From a machine file (doc/formats/machine.md); `name` is what messages call it. */
+int mhsim_machine_parse(const void *bytes, size_t len, const char *name, struct mhsim_machine *, struct err *);
+/* `path`: a file, or the name of one of `dir`'s without ".xml" (dir may be NULL). */
+int mhsim_machine_read(const char *path, const char *dir, struct mhsim_machine *, struct err *);
+/* This machine's, from the kernel's description below `sys` (usually "/sys"); 0: the kernel says nothing, and a common
+   hierarchy (32 kB, 1 MB, 32 MB) was taken. */
+int mhsim_machine_here(const char *sys, struct mhsim_machine *, struct err *);
+/* Sets `next`, and says what makes no sense. `where` begins the message. */
+int mhsim_machine_check(struct mhsim_machine *, const char *where, struct err *);
+/* "L1: 32 kB, 8 ways of 64-byte lines, LRU, write-back, private; ...", one line without a newline. */
+void mhsim_machine_print(const struct mhsim_machine *, struct buf *);
+
+/* ---- what is counted ------------------------------------------------------------------ */
+
+/* Of one reference on one object by one thread, at one level. Hits are accesses - misses. */
+struct mhsim_counts {
+    uint64_t accesses; /* of blocks: an access across two blocks is two */
+    uint64_t misses;
+    uint64_t temporal;    /* hits on bytes that had been touched since the block came in */
+    uint64_t cold;        /* misses on blocks never before in this level (of this thread) */
+    uint64_t conflict;    /* misses that a fully associative LRU level of this size would not have; where asked for */
+    uint64_t distinct;    /* different blocks it touched here */
+    uint64_t evictions;   /* blocks it had brought in that left */
+    uint64_t used;        /* bytes of those that had been touched */
+    uint64_t write_backs; /* changed blocks that left; it was the last to write */
+    uint64_t write_throughs; /* stores passed on at once */
+    uint64_t prefetches;     /* blocks it made the prefetcher bring in */
+    uint64_t prefetch_hits;  /* first touches of blocks that a prefetcher had brought in */
+    uint64_t invalidated;    /* blocks it had brought in that another thread's store took away; among evictions */
+};
+
+/* Who: a reference (an instruction's address) of a core (a thread) on an object (an array). Row 0 takes what is beyond
+   the limits. */
+struct mhsim_row {
+    uint64_t code;
+    uint32_t object, core;
+    uint64_t split;                    /* accesses across two blocks of the first level */
+    uint64_t last_block, last_address; /* the simulator's own, as is what follows */
+    int64_t step, stride;              /* of the last access; the same of the last two, else 0 */
+    uint32_t slot[2], last_pair[MHSIM_LEVELS];
+    struct mhsim_counts levels[MHSIM_LEVELS];
+};
+
+/* `evictor` threw a block out that `victim` had brought in, that often. */
+struct mhsim_pair {
+    uint32_t victim, evictor; /* rows */
+    uint32_t level, unused;
+    uint64_t count;
+    uint64_t invalidations; /* among count: by a store of another core */
+};
+
+/* ---- simulator ------------------------------------------------------------------------- */
+
+struct mhsim_options {
+    bool classify;        /* tell conflict misses from those of capacity: costs about as much as a level */
+    uint32_t sample_sets; /* simulate one block in so many, a power of two; 0 or 1: all */
+};
+
+struct mhsim;
+/* The machine must have passed mhsim_machine_check. NULL: no memory to be had. */
+struct mhsim *mhsim_create(const struct mhsim_machine *, const struct mhsim_options *);
+void mhsim_free(struct mhsim *);
+/* A new core with private levels of its own; beyond MHSIM_CORES they are shared in turn. */
+enum { MHSIM_CORES = 256 };
+uint32_t mhsim_core(struct mhsim *);
+/* The row of (core, code, object), made where there is none. */
+uint32_t mhsim_row(struct mhsim *, uint32_t core, uint64_t code, uint32_t object);
+/* One access of at most 4096 bytes. */
+void mhsim_access(struct mhsim *, uint32_t row, uint64_t address, uint32_t size, bool write);
+/* While quiet, the levels change and nothing is counted: for warming up. */
+void mhsim_quiet(struct mhsim *, bool quiet);
+const struct mhsim_row *mhsim_rows(const struct mhsim *, size_t *count);
+const struct mhsim_pair *mhsim_pairs(const struct mhsim *, size_t *count);
+
+#endif
