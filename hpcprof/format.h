@@ -42,6 +42,10 @@ enum format_block {
 enum format_context_flags { FORMAT_HAS_PARENT = 1, FORMAT_BY_LINE = 2 };
 enum format_count_flags { FORMAT_HAS_VALUES = 1 /* else value = samples x period */ };
 
+/* Call paths that do not reach the thread's first function hang below a context without a parent, of a module whose name
+   begins like this and goes on with why. */
+#define FORMAT_PATH_CUT "[path cut: "
+
 /* The note of a process whose events count in the kernel and are not sampled there; its value says why. */
 #define FORMAT_NOTE_KERNEL "in the kernel"
 

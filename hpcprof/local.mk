@@ -36,6 +36,31 @@ dist_pkgdata_DATA = share/static-flags
 fortrandir = $(pkgdatadir)/fortran
 dist_fortran_DATA = share/fortran/hpcview.f90
 
+# The unwinder's rows and walk work outside of the recorder too.
+UNWINDER_SOURCES = %D%/recorder/unwind.h %D%/recorder/unwind.c %D%/recorder/unwind_rows.c %D%/recorder/memory.c
+check_PROGRAMS += %D%/unwind_test
+TESTS += %D%/unwind_test
+%C%_unwind_test_SOURCES = %D%/unwind_test.c tests/tap.h $(UNWINDER_SOURCES)
+%C%_unwind_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS)
+FUZZERS += %D%/unwind_fuzz
+check_PROGRAMS += %D%/unwind_fuzz
+%C%_unwind_fuzz_SOURCES = %D%/unwind_fuzz.c $(UNWINDER_SOURCES)
+%C%_unwind_fuzz_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS)
+%C%_unwind_fuzz_LDADD = $(LIBFUZZER)
+%C%_unwind_fuzz_LDFLAGS = $(FUZZER_FLAGS)
+
+EXTRA_DIST += \
+	tests/corpus/unwind/aarch64 \
+	tests/corpus/unwind/aarch64-signal \
+	tests/corpus/unwind/advance-beyond \
+	tests/corpus/unwind/cie-of-nothing \
+	tests/corpus/unwind/debug-frame \
+	tests/corpus/unwind/overlapping \
+	tests/corpus/unwind/restore-without-remember \
+	tests/corpus/unwind/self-referring-cfa \
+	tests/corpus/unwind/wide-length \
+	tests/corpus/unwind/x86-64
+
 FUZZERS += %D%/measurement_fuzz
 check_PROGRAMS += %D%/measurement_fuzz
 %C%_measurement_fuzz_SOURCES = %D%/measurement_fuzz.c

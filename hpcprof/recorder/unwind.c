@@ -1,0 +1,278 @@
+/* From a frame to its caller's, up to the thread's first function. */
+#include "hpcprof/recorder/unwind.h"
+
+enum {
+    SIGNALS_MAX = 16,               /* signal frames in one path: handlers that were interrupted by others */
+    FRAME_POINTER_REACH = 16 << 20, /* how far above the stack pointer a frame pointer may point */
+    COPY_REACH = 256 << 20,         /* how far above a copy the rest of that stack may be */
+    FIRST_FRAME = 512,              /* what the thread's first function may leave below where the stack began */
+};
+
+/* Where the kernel saved registers, from the stack pointer in a signal's trampoline: struct rt_sigframe is siginfo (128
+   bytes), then ucontext, whose sigcontext begins at 176: fault address, x0 to x30, sp, pc. */
+enum { A64_X29 = 128 + 176 + 8 + 29 * 8, A64_X30 = A64_X29 + 8, A64_SP = A64_X30 + 8, A64_PC = A64_SP + 8 };
+
+struct frame {
+    struct unwind_registers at;
+    bool exact;     /* pc is where it was interrupted; else where it will return to */
+    uint64_t floor; /* callers' frames lie above */
+    unsigned signals;
+    enum unwind_end why; /* no further */
+};
+
+struct walk {
+    const struct unwinder *u;
+    const struct unwind_memory *memory;
+    const struct unwind_numbers *number;
+};
+
+static bool known(const struct frame *f, unsigned reg)
+{
+    return f->at.known >> reg & 1;
+}
+
+static uint64_t bit(unsigned reg)
+{
+    return (uint64_t)1 << reg;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static bool load(const struct walk *w, struct frame *f, uint64_t address, uint64_t *value)
+{
+    const struct unwind_memory *m = w->memory;
+    if (address >= m->begin && address < m->end && m->end - address >= 8) {
+        __builtin_memcpy(value, m->bytes + (address - m->begin), 8);
+        return true;
+    }
+    if (m->other && m->other(m->ctx, address, value))
+        return true;
+    bool above = m->copied && address >= m->begin && address - m->begin < COPY_REACH;
+    f->why = above ? UNWIND_STACK : UNWIND_DAMAGED;
+    return false;
+}
+
+/* Return addresses may be signed: pointer authentication uses the bits above the address. */
+static uint64_t stripped(const struct walk *w, uint64_t address)
+{
+    return w->u->machine == UNWIND_AARCH64 ? address & 0x0000ffffffffffffu : address;
+}
+
+/* ---- code -------------------------------------------------------------------------------------------------------- */
+
+static const struct unwind_object *object_at(const struct unwind_map *map, uint64_t pc)
+{
+    size_t low = 0, high = map->count;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (map->object[mid].begin <= pc)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low > 0 && pc < map->object[low - 1].end ? &map->object[low - 1] : NULL;
+}
+
+static const struct unwind_row *row_at(const struct walk *w, uint64_t pc)
+{
+    const struct unwind_object *o = object_at(w->u->map, pc);
+    const struct unwind_rows *rows = o ? o->rows : NULL;
+    if (o && !rows && w->u->missing)
+        rows = w->u->missing(o);
+    return rows ? unwind_rows_find(rows, pc - o->begin) : NULL;
+}
+
+/* ---- one step ------------------------------------------------------------------------------------------------------
+ */
+
+static bool find_cfa(const struct walk *w, struct frame *f, const struct unwind_row *row, uint64_t *cfa)
+{
+    unsigned sp = w->number->sp;
+    unsigned reg = row->cfa.kind == UNWIND_PLT ? sp : row->cfa.reg;
+    f->why = UNWIND_NO_ROWS;
+    if (!known(f, reg))
+        return false;
+    *cfa = f->at.reg[reg] + (uint64_t)(int64_t)row->cfa.offset;
+    if (row->cfa.kind == UNWIND_PLT && (f->at.pc & 15) >= row->cfa.reg)
+        *cfa += 8;
+    if (row->cfa.kind == UNWIND_DEREF) {
+        if (!load(w, f, *cfa, cfa))
+            return false;
+        *cfa += (uint64_t)(int64_t)row->add;
+    }
+    return true;
+}
+
+/* The caller's value of a register; 1 here it is, 0 it is lost, -1 memory could not be read. */
+static int value_of(const struct walk *w, struct frame *f, const struct unwind_rule *r, unsigned reg, uint64_t cfa,
+                    uint64_t *value)
+{
+    unsigned from = r->kind == UNWIND_SAME ? reg : r->reg;
+    switch (r->kind) {
+    case UNWIND_SAME:
+    case UNWIND_IN:
+        *value = f->at.reg[from];
+        return known(f, from);
+    case UNWIND_CFA:
+        return load(w, f, cfa + (uint64_t)(int64_t)r->offset, value) ? 1 : -1;
+    case UNWIND_AT:
+        if (!known(f, from))
+            return 0;
+        return load(w, f, f->at.reg[from] + (uint64_t)(int64_t)r->offset, value) ? 1 : -1;
+    default:
+        return 0;
+    }
+}
+
+/* The first frames of a stack may have no caller's address but 0: crt1's _start by ABI, threads of small C libraries.
+ */
+static bool end_complete(struct frame *f)
+{
+    f->why = UNWIND_COMPLETE;
+    return false;
+}
+
+static bool step_by_row(const struct walk *w, struct frame *f, const struct unwind_row *row)
+{
+    const struct unwind_numbers *n = w->number;
+    struct unwind_registers next = {0};
+    uint64_t cfa, value;
+    if (row->ra.kind == UNWIND_UNDEFINED)
+        return end_complete(f);
+    if (!find_cfa(w, f, row, &cfa))
+        return false;
+    int have = value_of(w, f, &row->ra, n->ra, cfa, &value);
+    if (have <= 0) {
+        f->why = have < 0 ? f->why : UNWIND_DAMAGED;
+        return false;
+    }
+    next.pc = stripped(w, value);
+    if (next.pc == 0)
+        return end_complete(f);
+    /* Upwards, but for an AArch64 function that has no frame yet (its caller is in a register, once), and for a signal,
+       which may have come to another stack. */
+    bool up = cfa > f->floor || (f->exact && row->ra.kind != UNWIND_CFA && cfa == f->floor);
+    if ((row->signal ? ++f->signals > SIGNALS_MAX : !up)) {
+        f->why = UNWIND_DAMAGED;
+        return false;
+    }
+    next.reg[n->sp] = cfa;
+    next.known = bit(n->sp);
+    if ((have = value_of(w, f, &row->fp, n->fp, cfa, &next.reg[n->fp])) > 0)
+        next.known |= bit(n->fp);
+    if (have >= 0 && (have = value_of(w, f, &row->base, n->base, cfa, &next.reg[n->base])) > 0)
+        next.known |= bit(n->base);
+    f->at = next;
+    f->exact = row->signal;
+    f->floor = row->signal ? 0 : cfa;
+    return true;
+}
+
+static bool step_signal_a64(const struct walk *w, struct frame *f)
+{
+    const struct unwind_numbers *n = w->number;
+    struct unwind_registers next = {0};
+    if (!known(f, n->sp) || ++f->signals > SIGNALS_MAX) {
+        f->why = UNWIND_DAMAGED;
+        return false;
+    }
+    uint64_t frame = f->at.reg[n->sp];
+    if (!load(w, f, frame + A64_X29, &next.reg[n->fp]) || !load(w, f, frame + A64_X30, &next.reg[n->ra]) ||
+        !load(w, f, frame + A64_SP, &next.reg[n->sp]) || !load(w, f, frame + A64_PC, &next.pc))
+        return false;
+    next.known = bit(n->fp) | bit(n->ra) | bit(n->sp);
+    f->at = next;
+    f->exact = true;
+    f->floor = 0;
+    return true;
+}
+
+/* Code without rows, made at run time most likely, with the chain that frame pointers make: where it points, the
+   caller's frame pointer, and the return address behind it. */
+static bool step_by_frame_pointer(const struct walk *w, struct frame *f)
+{
+    const struct unwind_numbers *n = w->number;
+    struct unwind_registers next = {0};
+    uint64_t fp = f->at.reg[n->fp];
+    f->why = UNWIND_NO_ROWS;
+    if (!known(f, n->fp) || fp % 8 != 0 || fp < f->floor || (f->floor && fp - f->floor > FRAME_POINTER_REACH))
+        return false;
+    if (!load(w, f, fp, &next.reg[n->fp]) || !load(w, f, fp + 8, &next.pc))
+        return false;
+    next.pc = stripped(w, next.pc);
+    if (next.pc == 0 && next.reg[n->fp] == 0)
+        return end_complete(f);
+    f->why = UNWIND_NO_ROWS;
+    if (next.pc < 4096 || (next.reg[n->fp] && next.reg[n->fp] <= fp))
+        return false;
+    next.known = bit(n->fp);
+    if (w->u->machine == UNWIND_X86_64) { /* AArch64's frame record lies at the bottom of the frame, or at its top */
+        next.reg[n->sp] = fp + 16;
+        next.known |= bit(n->sp);
+    }
+    f->at = next;
+    f->exact = false;
+    f->floor = fp + 16;
+    return true;
+}
+
+/* The loader's own start has no description, nor have other libraries' first functions: what lies where the thread's
+   stack began is the first. */
+static bool at_the_first(const struct walk *w, const struct frame *f)
+{
+    uint64_t sp = f->at.reg[w->number->sp], first = w->memory->first;
+    return first && known(f, w->number->sp) && sp <= first && first - sp <= FIRST_FRAME;
+}
+
+static bool step(const struct walk *w, struct frame *f)
+{
+    const struct unwind_row *row = row_at(w, f->exact ? f->at.pc : f->at.pc - 1);
+    if (row && row->cfa.kind == UNWIND_SIGNAL_A64)
+        return step_signal_a64(w, f);
+    if (row)
+        return step_by_row(w, f, row);
+    if (step_by_frame_pointer(w, f))
+        return true;
+    if (f->why != UNWIND_STACK && at_the_first(w, f))
+        f->why = UNWIND_COMPLETE;
+    return false;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+/* False: no room. */
+static bool put(struct unwind_path *path, uint64_t pc)
+{
+    if (pc - path->skip_begin < path->skip_end - path->skip_begin) {
+        if (path->skip_inner)
+            path->count = 0;
+        return true;
+    }
+    if (path->count == path->room)
+        return false;
+    path->word[(path->at + path->count++) & path->mask] = pc;
+    return true;
+}
+
+/* Nothing is called from a function's first instruction: somebody made this stack and wrote there where its first
+   function is to return to (makecontext does). */
+static bool made_by_hand(const struct walk *w, const struct frame *f)
+{
+    return !f->exact && f->why == UNWIND_NO_ROWS && !row_at(w, f->at.pc - 1) && row_at(w, f->at.pc);
+}
+
+enum unwind_end unwind_walk(const struct unwinder *u, const struct unwind_registers *registers,
+                            const struct unwind_memory *memory, struct unwind_path *path)
+{
+    struct walk w = {u, memory, &unwind_numbers[u->machine]};
+    struct frame f = {.at = *registers, .exact = true};
+    f.floor = known(&f, w.number->sp) ? f.at.reg[w.number->sp] : 0;
+    path->count = 0;
+    while (step(&w, &f))
+        if (!put(path, f.exact ? f.at.pc : f.at.pc - 1))
+            return UNWIND_LONG;
+    if (!made_by_hand(&w, &f))
+        return f.why;
+    path->count -= path->count > 0;
+    return UNWIND_COMPLETE;
+}
