@@ -132,6 +132,26 @@ static struct sums sum_of(const struct hpcprof *p, uint32_t event, uint32_t firs
     return s;
 }
 
+/* Samples by how their paths end: 0 at the thread's first function, else by the context at the end. */
+static void show_paths(const struct hpcprof *p, uint32_t e, uint64_t all)
+{
+    uint32_t *root = mem_alloc((p->context_count + 1) * sizeof *root);
+    uint64_t *samples = mem_calloc(p->context_count + 1, sizeof *samples), cut = 0;
+    for (uint32_t i = 0; i < p->context_count; i++) /* parents come first */
+        root[i] = p->contexts[i].parent == HPCPROF_NO_PARENT ? i : root[p->contexts[i].parent];
+    for (size_t i = 0; i < p->count_count; i++)
+        if (p->counts[i].event == e)
+            samples[root[p->counts[i].context]] += p->counts[i].samples;
+    for (uint32_t i = 0; i < p->context_count; i++)
+        cut += hpcprof_cut_reason(p, i) ? samples[i] : 0;
+    printf("  paths        %.2f%% from the thread's first function on\n", 100.0 * (double)(all - cut) / (double)all);
+    for (uint32_t i = 0; i < p->context_count; i++)
+        if (samples[i] && hpcprof_cut_reason(p, i))
+            printf("               %.2f%% %s\n", 100.0 * (double)samples[i] / (double)all, hpcprof_cut_reason(p, i));
+    mem_free(samples);
+    mem_free(root);
+}
+
 /* The sampled estimate and the exact total side by side; what they differ by happened in the kernel, or was lost.
    The share is of the threads that have a total. */
 static void show_event(const struct hpcprof *p, uint32_t e)
@@ -152,6 +172,8 @@ static void show_event(const struct hpcprof *p, uint32_t e)
     if (s.totals)
         printf("  counted      %llu %s (sampled: %.1f%%)\n", (unsigned long long)s.total, text_of(p, event->unit),
                share.counted ? 100.0 * (double)share.sampled / (double)share.counted : 0.0);
+    if (s.samples && hpcprof_has_paths(p))
+        show_paths(p, e, s.samples);
 }
 
 static void show_thread(const struct hpcprof *p, uint32_t t)

@@ -12,7 +12,7 @@
 static struct {
     struct string_list events, environment;
     const char *sampler, *only;
-    bool multiplex, repeat, no_children;
+    bool call_paths, multiplex, repeat, no_children;
     double delay, duration;
 } opt;
 
@@ -21,6 +21,8 @@ const struct option_row record_option_rows[] = {
      "sample this event (several: give it again); @fN: N samples a second"},
     {"sampler", 0, OPT_STRING, &opt.sampler, "papi|ring",
      "by PAPI's signals or the kernel's ring buffer (default: ring where it works)"},
+    {"call-paths", 0, OPT_FLAG, &opt.call_paths, NULL,
+     "with each sample, who called whom, up to the thread's first function"},
     {"multiplex", 0, OPT_FLAG, &opt.multiplex, NULL,
      "more events than counters: share them in turn; results are estimates"},
     {"repeat", 0, OPT_FLAG, &opt.repeat, NULL, "more events than counters: run the program once for each group"},
@@ -66,6 +68,7 @@ int record_program(struct session *s, const char *dir, char **argv, int *wait_st
                                              .events = string_list_array(&opt.events),
                                              .preload = preload,
                                              .sampler = opt.sampler,
+                                             .call_paths = opt.call_paths,
                                              .multiplex = opt.multiplex,
                                              .repeat = opt.repeat,
                                              .follow_children = !opt.no_children,

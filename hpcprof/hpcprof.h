@@ -38,7 +38,7 @@ struct hpcprof_module {
     str_id build_id; /* lower-case hex, or "" */
 };
 
-/* Today every context is one place in the code and parent is HPCPROF_NO_PARENT; call paths come as parents. */
+/* One place in the code, and with call paths the call it was called by: a place inside of a call instruction. */
 #define HPCPROF_NO_PARENT UINT32_MAX
 struct hpcprof_context {
     uint32_t parent; /* index of an earlier context, or HPCPROF_NO_PARENT */
@@ -149,6 +149,10 @@ struct hpcprof_share hpcprof_share_of(const struct hpcprof *, uint32_t event);
 /* A warning for each event of which more than chance explains was counted and not sampled; hpcprof_read gives them. */
 void hpcprof_warn_unsampled(const struct hpcprof *, struct warnings *);
 
+/* Whether there are call paths; and why the path that ends in this context, which has no parent, does not begin with the
+   thread's first function: words, or NULL where it does. */
+bool hpcprof_has_paths(const struct hpcprof *);
+const char *hpcprof_cut_reason(const struct hpcprof *, uint32_t context);
 /* Brings counts, totals and notes into their order; call it once after the last hpcprof_add_*. */
 void hpcprof_finish(struct hpcprof *);
 
@@ -169,6 +173,7 @@ struct hpcprof_record_options {
     const char *const *events; /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
     const char *preload;       /* path of libhpcview-record.so */
     const char *sampler;       /* "papi", "ring" or NULL for the default */
+    bool call_paths;                         /* who called whom, with each sample */
     bool multiplex, repeat, follow_children; /* without repeat, events that do not fit together are an error */
     double delay, duration;                  /* seconds; 0: none */
     const char *only_processes;              /* glob on the program's base name; NULL: all */

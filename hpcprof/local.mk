@@ -17,7 +17,8 @@ RECORDER_SOURCES = \
 	%D%/recorder/rec.h %D%/recorder/real.h %D%/recorder/raw.h %D%/recorder/bytes.c %D%/recorder/protocol.h %D%/recorder/config.c %D%/recorder/counts.c \
 	%D%/recorder/facts.c %D%/recorder/file.c %D%/recorder/main.c %D%/recorder/maps.c %D%/recorder/memory.c \
 	%D%/recorder/papi.c %D%/recorder/perf.c %D%/recorder/signals.c %D%/recorder/system.c %D%/recorder/threads.c \
-	%D%/recorder/timers.c %D%/recorder/waits.c %D%/recorder/wrap.c
+	%D%/recorder/timers.c %D%/recorder/waits.c %D%/recorder/wrap.c %D%/recorder/paths.h %D%/recorder/paths.c \
+	%D%/recorder/unwind.h %D%/recorder/unwind.c %D%/recorder/unwind_rows.c %D%/recorder/unwind_objects.c
 
 pkglib_LTLIBRARIES += libhpcview-record.la
 libhpcview_record_la_SOURCES = $(RECORDER_SOURCES)
@@ -85,3 +86,12 @@ EXTRA_DIST += \
 	tests/record/programs/regions.cpp tests/record/programs/regions.f90 tests/record/programs/reload.c \
 	tests/record/programs/shares.c tests/record/programs/signals.c tests/record/programs/spawns.c tests/record/programs/threads.c \
 	tests/record/programs/waits.c tests/record/programs/workers.c tests/bench/record.sh
+
+# ---- call paths --------------------------------------------------------------------------------------------------
+dist_check_SCRIPTS += tests/paths/known.sh
+check_PROGRAMS += tests/paths/dump
+tests_paths_dump_SOURCES = tests/paths/dump.c
+tests_paths_dump_LDADD = hpcprof/libhpcprof.a support/libsupport.a
+EXTRA_DIST += tests/paths/known.awk tests/paths/programs/known.h tests/paths/programs/known.c tests/paths/programs/calls.c \
+	tests/paths/programs/calls.cc tests/paths/programs/tasks.c tests/paths/programs/plug.c tests/paths/programs/plugs.c \
+	tests/paths/programs/solve.f90 tests/paths/programs/names.c

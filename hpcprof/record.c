@@ -387,6 +387,8 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
         buf_str(b, "\nmultiplex=1");
     if (o->follow_children)
         buf_str(b, "\nchildren=1");
+    if (o->call_paths)
+        buf_str(b, "\npaths=1");
     if (o->delay > 0)
         buf_printf(b, "\ndelay=%.0f", o->delay * 1e9);
     if (o->duration > 0)

@@ -242,6 +242,22 @@ void hpcprof_finish(struct hpcprof *p)
     merge_totals(p);
 }
 
+/* ---- call paths ---------------------------------------------------------------------------------------------- */
+
+bool hpcprof_has_paths(const struct hpcprof *p)
+{
+    for (size_t i = 0; i < p->context_count; i++)
+        if (p->contexts[i].parent != HPCPROF_NO_PARENT)
+            return true;
+    return false;
+}
+
+const char *hpcprof_cut_reason(const struct hpcprof *p, uint32_t context)
+{
+    const char *module = strtab_get(p->strings, p->modules[p->contexts[context].module].path);
+    return str_starts(module, FORMAT_PATH_CUT) ? module : NULL;
+}
+
 /* ---- sampled and counted ------------------------------------------------------------------------------------- */
 
 struct hpcprof_share hpcprof_share_of(const struct hpcprof *p, uint32_t event)

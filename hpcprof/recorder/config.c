@@ -80,6 +80,8 @@ static void read_line(struct config *c, const char *key, size_t len, const char 
         c->multiplex = n != 0;
     else if (KEY("children"))
         c->children = n != 0;
+    else if (KEY("paths"))
+        c->call_paths = n != 0;
     else if (KEY("delay"))
         c->delay_ns = n;
     else if (KEY("duration"))

@@ -1,6 +1,7 @@
 /* What fell where: contexts (module, address) and cells (thread, context, event, region), found by open-addressing
  * hashes. */
 #include "hpcprof/recorder/rec.h"
+#include "hpcprof/recorder/unwind.h"
 
 /* Rows are dense; the index is a hash table of row number + 1. */
 struct index {
@@ -15,10 +16,16 @@ static struct area dirty; /* uint32_t: cells changed since the last writing */
 enum { CACHE = 1024 };
 static struct {
     uint64_t pc;
-    uint32_t context_plus_1;
+    uint32_t parent, context_plus_1;
 } cache[CACHE];
 
-enum { ROWS_MAX = 32 << 20 }; /* more distinct places than any program shows; beyond them samples count as lost */
+enum {
+    ROWS_MAX = 32 << 20, /* more distinct places than any program shows; beyond them samples count as lost */
+    PATHS_MAX = 1 << 20, /* contexts with call paths: 16 MB and an index of 8, and about 5 MB of file. What comes later
+                            is counted without its path: those met often are met early */
+};
+
+static uint32_t cut_rows[UNWIND_END_COUNT]; /* + 1; 0: not made yet */
 
 static uint64_t mix(uint64_t h)
 {
@@ -31,7 +38,7 @@ static uint64_t mix(uint64_t h)
 
 static uint64_t context_hash(const struct context_row *c)
 {
-    return mix(c->address ^ (uint64_t)c->module << 48);
+    return mix(c->address ^ (uint64_t)c->module << 48) ^ mix(c->parent + (uint64_t)1);
 }
 
 static uint64_t cell_hash(const struct cell *c)
@@ -81,32 +88,65 @@ void hpcrec_contexts_stale(void)
     memset(cache, 0, sizeof cache);
 }
 
+static bool is_cut(uint32_t row)
+{
+    for (unsigned i = 0; i < UNWIND_END_COUNT; i++)
+        if (cut_rows[i] == row + 1)
+            return true;
+    return false;
+}
+
 static uint32_t context_row(const struct context_row *wanted)
 {
     if (!make_room(&hpcrec.contexts, sizeof *wanted, &context_index, context_hash_of))
-        return UINT32_MAX;
+        return CONTEXT_NONE;
     uint32_t *slot = context_index.slots.items;
     struct context_row *rows = hpcrec.contexts.items;
     size_t i = context_hash(wanted) & (context_index.size - 1);
     for (; slot[i]; i = (i + 1) & (context_index.size - 1))
-        if (rows[slot[i] - 1].address == wanted->address && rows[slot[i] - 1].module == wanted->module)
+        if (rows[slot[i] - 1].address == wanted->address && rows[slot[i] - 1].module == wanted->module &&
+            rows[slot[i] - 1].parent == wanted->parent)
             return slot[i] - 1;
+    if (hpcrec.contexts.count >= PATHS_MAX && wanted->parent != CONTEXT_NONE && !is_cut(wanted->parent))
+        return CONTEXT_NONE;
     rows[hpcrec.contexts.count] = *wanted;
     slot[i] = (uint32_t)++hpcrec.contexts.count;
     return slot[i] - 1;
 }
 
-static uint32_t context_of(uint64_t pc)
+uint32_t hpcrec_context(uint64_t pc, uint32_t parent)
 {
-    size_t i = mix(pc) & (CACHE - 1);
-    if (cache[i].context_plus_1 && cache[i].pc == pc)
+    size_t i = mix(pc ^ (uint64_t)(parent + 1) << 40) & (CACHE - 1);
+    if (cache[i].context_plus_1 && cache[i].pc == pc && cache[i].parent == parent)
         return cache[i].context_plus_1 - 1;
-    struct context_row wanted = {0};
+    struct context_row wanted = {.parent = parent};
     wanted.module = hpcrec_maps_find(pc, &wanted.address);
     uint32_t row = context_row(&wanted);
     cache[i].pc = pc;
+    cache[i].parent = parent;
     cache[i].context_plus_1 = row + 1;
     return row;
+}
+
+uint32_t hpcrec_context_cut(unsigned why)
+{
+    static const char *const words[] = {
+#define X(name, words) words,
+        UNWIND_ENDS(X)
+#undef X
+    };
+    if (cut_rows[why] == 0) {
+        struct context_row wanted = {.module = hpcrec_maps_named(words[why]), .parent = CONTEXT_NONE};
+        cut_rows[why] = context_row(&wanted) + 1;
+    }
+    return cut_rows[why] - 1;
+}
+
+/* A sample is not lost with its path. */
+static uint32_t sampled_context(uint64_t pc, uint32_t parent)
+{
+    uint32_t row = hpcrec_context(pc, parent);
+    return row == CONTEXT_NONE && parent != CONTEXT_NONE ? hpcrec_context(pc, hpcrec_context_cut(UNWIND_FULL)) : row;
 }
 
 static struct cell *cell_of(const struct cell *wanted)
@@ -127,11 +167,12 @@ static struct cell *cell_of(const struct cell *wanted)
     return &rows[slot[i] - 1];
 }
 
-void hpcrec_count(uint32_t thread, unsigned event, uint32_t region, uint64_t pc, uint32_t samples, uint64_t value)
+void hpcrec_count(uint32_t thread, unsigned event, uint32_t region, uint64_t pc, uint32_t parent, uint32_t samples,
+                  uint64_t value)
 {
     struct cell wanted = {
-        .thread = thread, .context = context_of(pc), .region = (uint16_t)region, .event = (uint8_t)event};
-    struct cell *c = wanted.context == UINT32_MAX ? NULL : cell_of(&wanted);
+        .thread = thread, .context = sampled_context(pc, parent), .region = (uint16_t)region, .event = (uint8_t)event};
+    struct cell *c = wanted.context == CONTEXT_NONE ? NULL : cell_of(&wanted);
     if (!c || !hpcrec_area_room(&dirty, dirty.count + 1, sizeof(uint32_t))) {
         ((struct thread_row *)hpcrec.thread_rows.items)[thread].lost[event] += samples;
         return;
@@ -264,5 +305,6 @@ void hpcrec_counts_forget(void)
     hpcrec_area_free(&cell_index.slots, sizeof(uint32_t));
     hpcrec_area_free(&dirty, sizeof(uint32_t));
     context_index.size = cell_index.size = 0;
+    memset(cut_rows, 0, sizeof cut_rows);
     hpcrec_contexts_stale();
 }

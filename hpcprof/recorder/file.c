@@ -60,7 +60,9 @@ static void put_contexts(struct out *o, size_t from)
         size_t block = hpcrec_block_begin(o, FORMAT_CONTEXTS);
         hpcrec_put_uleb(o, end - from);
         for (size_t i = from; i < end; i++) {
-            hpcrec_put_uleb(o, 0);
+            hpcrec_put_uleb(o, rows[i].parent == CONTEXT_NONE ? 0 : FORMAT_HAS_PARENT);
+            if (rows[i].parent != CONTEXT_NONE)
+                hpcrec_put_uleb(o, rows[i].parent);
             hpcrec_put_sleb(o, (int64_t)(rows[i].module - module));
             hpcrec_put_sleb(o, (int64_t)(rows[i].address - address));
             module = rows[i].module;

@@ -1,5 +1,5 @@
 /* Beginning, the helper thread, the end. */
-#include "hpcprof/recorder/rec.h"
+#include "hpcprof/recorder/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,6 +54,7 @@ static void drain(void)
 {
     hpcrec_maps_new_round();
     hpcrec_maps_check();
+    hpcrec_paths_refresh();
     hpcrec_threads_drain();
 }
 
@@ -334,6 +335,7 @@ static bool begin(void)
         hpcrec.measuring = hpcrec.config.delay_ns == 0;
     if (hpcrec_needs_papi() && !hpcrec_papi_load())
         hpcrec_missing("PAPI could not be loaded in the program: its events were not counted");
+    hpcrec_paths_refresh();
     if (!start_helper())
         hpcrec_missing("the helper thread could not be started: nothing is written before the end");
     hpcrec_thread_begin(t);

@@ -380,7 +380,7 @@ static struct range *find(uint64_t pc)
     return low > 0 && pc < r[low - 1].end && r[low - 1].executable ? &r[low - 1] : NULL;
 }
 
-static uint32_t nowhere(const char *name)
+uint32_t hpcrec_maps_named(const char *name)
 {
     struct module_row *rows = hpcrec.modules.items;
     for (size_t i = 0; i < hpcrec.modules.count; i++)
@@ -393,7 +393,7 @@ uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address)
 {
     *address = pc;
     if (pc >> 63)
-        return nowhere(pc >= 0xffffffffff600000u && pc < 0xffffffffff601000u ? "[vsyscall]" : "[kernel]");
+        return hpcrec_maps_named(pc >= 0xffffffffff600000u && pc < 0xffffffffff601000u ? "[vsyscall]" : "[kernel]");
     if (stale)
         reread();
     struct range *r = find(pc);
@@ -402,7 +402,7 @@ uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address)
         r = find(pc);
     }
     if (!r)
-        return nowhere("[unknown]");
+        return hpcrec_maps_named("[unknown]");
     if (r->module == UINT32_MAX)
         identify(r);
     *address = pc - r->start + r->vaddr;

@@ -137,7 +137,7 @@ static void on_overflow(int set, void *address, long long vector, void *context)
         pc = hpcrec_pc_of(context);
     for (unsigned n = 0; vector; n++, vector = (long long)((unsigned long long)vector >> 1))
         if (vector & 1 && n < EVENTS_MAX && hpcrec_self)
-            hpcrec_queue_sample(hpcrec_self, position_event[n], pc, 1);
+            hpcrec_queue_sample(hpcrec_self, position_event[n], pc, 1, context);
 }
 
 static void say_missing(const char *sentence)

@@ -3,7 +3,7 @@
  * linux/perf_event.h. The ring's memory counts against perf_event_mlock_kb and RLIMIT_MEMLOCK, which many threads
  * share, so it is as small as the sampling rate permits.
  */
-#include "hpcprof/recorder/rec.h"
+#include "hpcprof/recorder/paths.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, RECORD_LARGEST = 256, SAMPLE_BYTES = 40 };
+enum { PAGE = 4096, RECORD_LARGEST = 1 << 16, SAMPLE_BYTES = 40 };
 
 /* One ring holds what comes in this many drains at the rate asked for. */
 enum { DRAINS_HELD = 4 };
@@ -66,11 +66,13 @@ bool hpcrec_kernel_is_hidden(void)
 }
 
 /* Records carry the event's id only where there are several, and the innermost user address only where samples in the
- * kernel come. */
+ * kernel come: among the registers, where call paths are wanted. */
 static uint64_t sample_type(bool frequency)
 {
     return PERF_SAMPLE_IP | (perf_events() > 1 ? PERF_SAMPLE_IDENTIFIER : 0) | (frequency ? PERF_SAMPLE_PERIOD : 0) |
-           (any_counts_kernel() ? PERF_SAMPLE_CALLCHAIN : 0);
+           (hpcrec.config.call_paths ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER
+            : any_counts_kernel()    ? PERF_SAMPLE_CALLCHAIN
+                                     : 0);
 }
 
 /* With several events in one ring all records must have the same fields. */
@@ -98,6 +100,8 @@ static int open_event(const struct record_event *e, pid_t tid)
     attr.exclude_hv = 1;
     attr.exclude_callchain_kernel = 1;
     attr.sample_max_stack = attr.sample_type & PERF_SAMPLE_CALLCHAIN ? 1 : 0;
+    attr.sample_regs_user = hpcrec.config.call_paths ? HPCREC_REGISTERS_MASK : 0;
+    attr.sample_stack_user = hpcrec.config.call_paths ? HPCREC_STACK_BYTES : 0;
     attr.watermark = 1; /* nobody waits for the ring: no wake-ups, which cost an interrupt each */
     attr.wakeup_watermark = UINT32_MAX;
     int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -130,8 +134,9 @@ static size_t ring_pages(void)
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
         if (hpcrec.config.events[e].conf.kind == RECORD_PERF)
             rate += rate_of(&hpcrec.config.events[e].conf);
-    uint64_t bytes = rate * DRAIN_MS / 1000 * DRAINS_HELD * SAMPLE_BYTES;
-    while (pages * PAGE < bytes && pages < 128)
+    uint64_t sample = SAMPLE_BYTES + (hpcrec.config.call_paths ? HPCREC_REGISTERS_BYTES + HPCREC_STACK_BYTES : 0);
+    uint64_t bytes = rate * DRAIN_MS / 1000 * DRAINS_HELD * sample, most = hpcrec.config.call_paths ? 1024 : 128;
+    while (pages * PAGE < bytes && pages < most)
         pages *= 2;
     return pages;
 }
@@ -247,7 +252,7 @@ static uint64_t user_address(const uint8_t *p, uint64_t otherwise)
     return otherwise;
 }
 
-static void use_sample(struct thread *t, const uint8_t *p, uint64_t position)
+static void use_sample(struct thread *t, const uint8_t *p, const uint8_t *end, uint64_t position)
 {
     uint64_t type = sample_type(any_frequency());
     uint64_t id = type & PERF_SAMPLE_IDENTIFIER ? take_u64(&p) : 0;
@@ -261,9 +266,10 @@ static void use_sample(struct thread *t, const uint8_t *p, uint64_t position)
     }
     if (pc >> 63 && type & PERF_SAMPLE_CALLCHAIN)
         pc = user_address(p, pc);
+    uint32_t parent = type & PERF_SAMPLE_STACK_USER ? hpcrec_path_of_record(t, p, end, &pc) : CONTEXT_NONE;
     uint32_t region = region_at(t, position);
     if (hpcrec.measuring)
-        hpcrec_count(t->row, e, region, pc, 1, period);
+        hpcrec_count(t->row, e, region, pc, parent, 1, period);
 }
 
 static void use_record(struct thread *t, const uint8_t *record, uint64_t position)
@@ -274,7 +280,7 @@ static void use_record(struct thread *t, const uint8_t *record, uint64_t positio
     const uint8_t *p = record + sizeof head;
     switch (head.type) {
     case PERF_RECORD_SAMPLE:
-        use_sample(t, p, position);
+        use_sample(t, p, record + head.size, position);
         break;
     case PERF_RECORD_LOST: {
         uint64_t id = take_u64(&p);
@@ -293,6 +299,18 @@ static void use_record(struct thread *t, const uint8_t *record, uint64_t positio
     }
 }
 
+/* The record at `at`, in one piece: it may begin at the ring's end and go on at its beginning. */
+static const uint8_t *whole_record(const uint8_t *data, uint64_t size, uint64_t at, size_t n)
+{
+    static uint8_t copy[RECORD_LARGEST]; /* all this is locked */
+    uint64_t first = size - at;
+    if (first >= n)
+        return data + at;
+    memcpy(copy, data + at, first);
+    memcpy(copy + first, data, n - first);
+    return copy;
+}
+
 void hpcrec_perf_drain(struct thread *t)
 {
     if (!t->ring)
@@ -301,17 +319,11 @@ void hpcrec_perf_drain(struct thread *t)
     const uint8_t *data = t->ring + PAGE;
     uint64_t size = t->ring_bytes - PAGE, tail = page->data_tail, head = hpcrec_perf_position(t);
     while (tail < head) {
-        uint8_t copy[RECORD_LARGEST];
         struct perf_event_header header;
         memcpy(&header, data + tail % size, sizeof header); /* records are multiples of 8, so a header never wraps */
-        if (header.size < sizeof header || header.size > sizeof copy || header.size > head - tail)
+        if (header.size < sizeof header || header.size > head - tail)
             break;
-        uint64_t first = size - tail % size;
-        if (first > header.size)
-            first = header.size;
-        memcpy(copy, data + tail % size, first);
-        memcpy(copy + first, data, header.size - first);
-        use_record(t, copy, tail);
+        use_record(t, whole_record(data, size, tail % size, header.size), tail);
         tail += header.size;
     }
     __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);

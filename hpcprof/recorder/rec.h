@@ -6,7 +6,8 @@
  *                                             appended to the file twice a second
  *
  * Rules of the house:
- *  - A signal handler of ours only writes into the queue of its thread: no lock, no memory, no system call.
+ *  - A signal handler of ours only writes into the queues of its thread: no lock, no memory, no system call (but to
+ *    read, for a call path, a stack that is not the thread's own).
  *  - Memory comes from mmap, never from the program's heap, and descriptors are kept high and close-on-exec.
  *  - One lock (hpcrec_lock) guards all tables. Who takes it has its signals blocked meanwhile. It is never held over
  * file output.
@@ -111,7 +112,8 @@ struct config {
     unsigned event_count;
     bool papi; /* --sampler papi */
     bool multiplex;
-    bool children; /* follow fork and exec */
+    bool children;   /* follow fork and exec */
+    bool call_paths; /* with each sample, who called whom */
     unsigned run;  /* of --repeat, from 1; 0: no repeating */
     uint64_t delay_ns, duration_ns;
 };
@@ -132,15 +134,18 @@ void hpcrec_maps_check(void); /* asks the loader whether something was */
 /* The row of the module that holds pc, and the link-time address in it. Always finds one ("[anonymous]", "[unknown]").
  */
 uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address);
+uint32_t hpcrec_maps_named(const char *name); /* the row of "[...]", which is no file */
 void hpcrec_maps_new_round(void); /* permits one more reading of the maps for addresses that are nowhere */
 const char *hpcrec_string(uint32_t offset);
 uint32_t hpcrec_string_add(const char *);
 
 /* ---- counts (counts.c) -------------------------------------------------------------------------- */
 
+enum { CONTEXT_NONE = UINT32_MAX };
 struct context_row {
-    uint64_t address;
+    uint64_t address; /* link-time: of an instruction; with contexts below it, inside of a call */
     uint32_t module;
+    uint32_t parent; /* the call it was called by: an earlier row; CONTEXT_NONE: not known */
 };
 struct cell {
     uint32_t thread, context;
@@ -151,7 +156,12 @@ struct cell {
     uint64_t new_value;
     uint64_t samples, value;
 };
-void hpcrec_count(uint32_t thread, unsigned event, uint32_t region, uint64_t pc, uint32_t samples, uint64_t value);
+/* The row of code that was called from the row `parent`. CONTEXT_NONE: there are as many as we keep. */
+uint32_t hpcrec_context(uint64_t pc, uint32_t parent);
+/* The row above all paths that were cut for this reason. */
+uint32_t hpcrec_context_cut(unsigned why);
+void hpcrec_count(uint32_t thread, unsigned event, uint32_t region, uint64_t pc, uint32_t parent, uint32_t samples,
+                  uint64_t value);
 /* Puts COUNTS blocks of what is new (all: of everything) and takes note that it is written. */
 void hpcrec_put_counts(struct out *, bool all);
 uint32_t hpcrec_region_row(const char *name, uint32_t parent); /* locked */
@@ -177,8 +187,9 @@ struct thread_row {
 struct queued { /* a sample on its way from a signal handler */
     uint64_t pc;
     uint16_t region;
-    uint16_t event;
+    uint8_t event, path_end; /* enum unwind_end */
     uint32_t samples;
+    uint16_t fresh, shared; /* its path: frames in the path's queue, and outermost ones it has from the path before */
 };
 
 struct mark { /* from this position of the ring on, the thread is in that region */
@@ -190,6 +201,8 @@ struct thread {
     struct thread *next, *previous; /* of the living */
     uint32_t row;
     pid_t tid;
+    struct path_queue *paths; /* paths.c; NULL: none asked for */
+    size_t stack_size;        /* of its stack; 0: unknown, or the main thread */
     bool found; /* by looking into /proc: nobody will tell us of its end */
     bool begun;
 
@@ -239,6 +252,7 @@ bool hpcrec_threads_all_ended(void);           /* the program has none left, and
 void hpcrec_remember_ended(pid_t tid);         /* locked */
 void hpcrec_threads_totals(void);              /* locked: of all the living */
 void hpcrec_threads_stop(void);                /* locked: no more samples */
+bool hpcrec_threads_are_walking(void);         /* locked: some handler is looking at a stack */
 void hpcrec_threads_forget(void);              /* after fork, in the child */
 void hpcrec_threads_switch(bool on);           /* locked: measuring on or off */
 void hpcrec_threads_move_fd(int from, int to); /* locked */
@@ -289,7 +303,8 @@ int hpcrec_papi_signal(void);
 /* The function the thread waits in with our signals held back: what they tell when they come happened in there. 0:
  * none. */
 extern _Thread_local uint64_t hpcrec_waiting_pc __attribute__((tls_model("initial-exec")));
-void hpcrec_queue_sample(struct thread *, unsigned event, uint64_t pc, uint32_t samples);
+/* By a handler, with its third argument. */
+void hpcrec_queue_sample(struct thread *, unsigned event, uint64_t pc, uint32_t samples, const void *context);
 
 /* What hpcview.h calls: exported as hpcview_calls_1. */
 struct hpcview_calls {

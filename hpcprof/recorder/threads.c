@@ -1,5 +1,5 @@
 /* The program's threads: told of by pthread_create's wrapper and a key's destructor, or found by looking into /proc. */
-#include "hpcprof/recorder/rec.h"
+#include "hpcprof/recorder/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,11 +28,14 @@ struct thread *hpcrec_thread_create(void)
     struct thread *t = hpcrec_map(sizeof *t);
     for (unsigned e = 0; t && e < EVENTS_MAX; e++)
         t->fd[e] = -1;
+    if (t)
+        t->paths = hpcrec_paths_create();
     return t;
 }
 
 void hpcrec_thread_discard(struct thread *t)
 {
+    hpcrec_paths_free(t->paths);
     hpcrec_unmap(t, sizeof *t);
 }
 
@@ -99,8 +102,9 @@ static void drain_queue(struct thread *t)
     uint32_t head = atomic_load_explicit(&t->queue_head, memory_order_acquire);
     for (; tail != head; tail++) {
         const struct queued *q = &t->queue[tail % QUEUE_ENTRIES];
+        uint32_t parent = hpcrec_path_take(t, q);
         if (hpcrec.measuring)
-            hpcrec_count(t->row, q->event, q->region, q->pc, q->samples,
+            hpcrec_count(t->row, q->event, q->region, q->pc, parent, q->samples,
                          q->samples * hpcrec.config.events[q->event].conf.period);
     }
     atomic_store_explicit(&t->queue_tail, tail, memory_order_release);
@@ -126,7 +130,7 @@ void hpcrec_threads_drain(void)
 }
 
 /* Called by signal handlers of the sampled thread itself; one producer, one consumer. */
-void hpcrec_queue_sample(struct thread *t, unsigned event, uint64_t pc, uint32_t samples)
+void hpcrec_queue_sample(struct thread *t, unsigned event, uint64_t pc, uint32_t samples, const void *context)
 {
     if (!t->begun)
         return;
@@ -137,7 +141,9 @@ void hpcrec_queue_sample(struct thread *t, unsigned event, uint64_t pc, uint32_t
         atomic_fetch_add_explicit(&t->dropped[event], samples, memory_order_relaxed);
         return;
     }
-    t->queue[head % QUEUE_ENTRIES] = (struct queued){pc, (uint16_t)t->region, (uint16_t)event, samples};
+    struct queued *q = &t->queue[head % QUEUE_ENTRIES];
+    *q = (struct queued){.pc = pc, .region = (uint16_t)t->region, .event = (uint8_t)event, .samples = samples};
+    hpcrec_path_put(t, q, context);
     atomic_store_explicit(&t->queue_head, head + 1, memory_order_release);
 }
 
@@ -228,6 +234,7 @@ void hpcrec_thread_begin(struct thread *t)
 {
     sigset_t saved;
     t->tid = hpcrec_gettid();
+    hpcrec_paths_begin(t);
     hpcrec_lock(&saved);
     hpcrec_self = t;
     begin_locked(t, 0);
@@ -317,6 +324,14 @@ void hpcrec_threads_stop(void)
         hpcrec_drain_thread(t);
         close_row(t);
     }
+}
+
+bool hpcrec_threads_are_walking(void)
+{
+    for (struct thread *t = living; t; t = t->next)
+        if (hpcrec_path_is_walked(t))
+            return true;
+    return false;
 }
 
 void hpcrec_threads_switch(bool on)

@@ -33,7 +33,7 @@ static void on_timer(int sig, siginfo_t *info, void *context)
     uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
     if (info->si_code == SI_TIMER && value)
         hpcrec_queue_sample((struct thread *)(value & ~(uintptr_t)7), value & 7, hpcrec_pc_of(context),
-                            1 + (uint32_t)info->si_overrun);
+                            1 + (uint32_t)info->si_overrun, context);
 }
 
 static void install_handler(void)

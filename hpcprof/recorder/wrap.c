@@ -35,6 +35,21 @@ static int run_c11_thread(void *p)
     return run(arg);
 }
 
+/* Of a thread with these attributes, its guard left out; 0: unknown. */
+static size_t stack_size_of(const pthread_attr_t *attr)
+{
+    pthread_attr_t standard;
+    size_t size = 0, guard = 0;
+    if (!hpcrec.config.call_paths || (!attr && pthread_getattr_default_np(&standard) != 0))
+        return 0;
+    if (pthread_attr_getstacksize(attr ? attr : &standard, &size) != 0 ||
+        pthread_attr_getguardsize(attr ? attr : &standard, &guard) != 0 || guard > size)
+        size = guard = 0;
+    if (!attr)
+        pthread_attr_destroy(&standard);
+    return size - guard;
+}
+
 WRAP(int, pthread_create, (pthread_t * id, const pthread_attr_t *attr, void *(*run)(void *), void *arg))
 {
     struct thread *t = hpcrec_active() ? hpcrec_thread_create() : NULL;
@@ -42,6 +57,7 @@ WRAP(int, pthread_create, (pthread_t * id, const pthread_attr_t *attr, void *(*r
         return REAL(pthread_create)(id, attr, run, arg);
     t->run = run;
     t->arg = arg;
+    t->stack_size = stack_size_of(attr);
     int status = REAL(pthread_create)(id, attr, run_thread, t);
     if (status != 0)
         hpcrec_thread_discard(t);

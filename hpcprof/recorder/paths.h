@@ -1,0 +1,48 @@
+/*
+ * Call paths of samples: from registers and a stack to the row of the context a sample's instruction was called from.
+ *
+ *   signal handler:  walks the thread's own stack, queues what is new in the path      -> helper: rows
+ *   ring:            registers and the top of the stack come with the sample           -> helper: walks, rows
+ *
+ * Most of a path is the path before. So only what differs is queued, and rows are looked up for only that.
+ */
+#ifndef HPCPROF_RECORDER_PATHS_H
+#define HPCPROF_RECORDER_PATHS_H
+
+#include "hpcprof/recorder/unwind.h"
+
+enum {
+    PATH_FRAMES = 16384, /* of one path: recursion goes deeper only where it has gone wrong */
+    PATH_WORDS = 16384,  /* frames of one thread that handlers hold until drained; a power of two */
+};
+
+/* What the kernel is asked for with each sample in the ring. Half of the paths of large programs need more than 4 kB of
+   stack, one in a hundred more than 16. */
+enum { HPCREC_STACK_BYTES = 32 << 10 };
+#if defined __x86_64__
+#define HPCREC_REGISTERS_MASK 0xff01ffull /* all but segments and flags: asm/perf_regs.h */
+enum { HPCREC_REGISTERS_BYTES = 8 + 17 * 8 + 16 };
+#else
+#define HPCREC_REGISTERS_MASK 0x1ffffffffull
+enum { HPCREC_REGISTERS_BYTES = 8 + 33 * 8 + 16 };
+#endif
+
+struct path_queue *hpcrec_paths_create(void); /* NULL: none asked for, or no memory */
+void hpcrec_paths_free(struct path_queue *);
+void hpcrec_paths_begin(struct thread *); /* by the thread itself: where its stack is */
+void hpcrec_paths_refresh(void);          /* locked: objects may have come and gone */
+/* In the handler: walks, and completes the queue's entry. */
+void hpcrec_path_put(struct thread *, struct queued *, const void *context);
+/* The row that the queued sample was called from; in the order they were queued, each once. Locked. */
+uint32_t hpcrec_path_take(struct thread *, const struct queued *);
+/* The same for a sample whose registers and stack are at `p`. Locked. *pc becomes the user's where it is the kernel's.
+ */
+uint32_t hpcrec_path_of_record(struct thread *, const uint8_t *p, const uint8_t *end, uint64_t *pc);
+bool hpcrec_path_is_walked(const struct thread *); /* just now, by its handler */
+
+/* unwind_objects.c */
+const struct unwind_map *hpcrec_unwind_map(void);                              /* NULL: not made yet */
+void hpcrec_unwind_refresh(bool compile_all);                                  /* locked */
+const struct unwind_rows *hpcrec_unwind_missing(const struct unwind_object *); /* locked */
+
+#endif
