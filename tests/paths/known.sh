@@ -1,0 +1,93 @@
+#!/bin/sh
+# Programs that know who called whom (programs/): every recorded path is one of theirs, and reaches the first function.
+# shellcheck disable=SC2086 # "ccache gcc" is a compiler too
+. "$top_srcdir/tests/lib.sh"
+need_recording
+programs=$top_srcdir/tests/paths/programs
+: "${CC:=cc}" "${CXX:=c++}" "${FC:=gfortran}"
+command -v ${CC%% *} >/dev/null 2>&1 || skip_all "no C compiler here"
+
+# build NAME COMMAND...: optimized, without frame pointers
+build() {
+    build_name=$1
+    shift
+    "$@" -O2 -g -fomit-frame-pointer -I"$programs" -o "$scratch/$build_name" -pthread  2>"$scratch/cc.err"
+}
+
+# path_case NAME PROGRAM [ARGS]: by each way to sample
+path_case() {
+    case_name=$1
+    program=$2
+    shift 2
+    for way in ${ways-ring papi timer}; do
+        case $way in
+        ring) set_event="--sampler ring -e perf::TASK-CLOCK@2000000" ;;
+        papi) set_event="--sampler papi -e perf::TASK-CLOCK@2000000" ;;
+        timer) set_event="-e CPUTIME@4000" ;;
+        esac
+        rm -rf "$scratch/m"
+        # shellcheck disable=SC2086
+        run timeout 100 "$hpcview" record --call-paths $set_event -o "$scratch/m" -- "$scratch/$program" "$@"
+        if [ "$status" != 0 ]; then
+            case $err in
+            *PAPI*) skip "$case_name, $way" "PAPI cannot sample here" ;;
+            *) not_ok "$case_name, $way" "status $status: $err" ;;
+            esac
+            continue
+        fi
+        grep '^[0-9]' "$scratch/out" >"$scratch/told"
+        for module in "$scratch/$program" "$scratch"/*.so; do
+            [ ! -f "$module" ] || nm -n --defined-only -C "$module" | sed "s|^|$(basename "$module") |"
+        done >"$scratch/names"
+        "$top_builddir/tests/paths/dump" "$scratch/m" >"$scratch/paths"
+        if awk -f "$top_srcdir/tests/paths/known.awk" "$scratch/names" "$scratch/told" "$scratch/paths" >"$scratch/verdict"; then
+            ok "$case_name, $way: $(tail -n 1 "$scratch/verdict" | sed 's/^# //')"
+        else
+            not_ok "$case_name, $way" "$(cat "$scratch/verdict")"
+        fi
+    done
+}
+
+if build calls $CC "$programs/calls.c" "$programs/known.c"; then
+    ways="ring papi"
+    for name in mutual sorting signals longjumps tail variable realigned threads; do
+        path_case "$name" calls "$name"
+    done
+    ways="papi timer" # the whole stack, and other stacks, are there for handlers alone
+    for name in deep other_stack coroutine; do
+        path_case "$name" calls "$name"
+    done
+    ways="timer"
+    path_case "mutual" calls mutual
+else
+    not_ok "calls.c compiles" "$(cat "$scratch/cc.err")"
+fi
+ways="ring papi"
+$CC -O2 -g -I"$programs" -c -o "$scratch/known.o" "$programs/known.c"
+if build callscc $CXX "$programs/calls.cc" "$scratch/known.o"; then
+    for name in virtuals exceptions templates; do
+        path_case "$name" callscc "$name"
+    done
+else
+    skip "C++" "no C++ compiler here"
+fi
+if build tasks $CC -fopenmp "$programs/tasks.c" "$programs/known.c"; then
+    path_case "OpenMP tasks" tasks
+else
+    skip "OpenMP tasks" "no OpenMP here"
+fi
+if build libplug.so $CC -shared -fPIC "$programs/plug.c" &&
+    cp "$scratch/libplug.so" "$scratch/libopened.so" &&
+    build plugs $CC "$programs/plugs.c" "$programs/known.c" -rdynamic "-L$scratch" -lplug "-Wl,-rpath,$scratch" -Wl,-z,lazy -ldl; then
+    path_case "stubs" plugs
+    path_case "libraries opened and closed" plugs "$scratch/libopened.so"
+else
+    not_ok "plugs.c compiles" "$(cat "$scratch/cc.err")"
+fi
+if command -v ${FC%% *} >/dev/null 2>&1 && $CC -O2 -g -I"$programs" -c -o "$scratch/names.o" "$programs/names.c" &&
+    (cd "$scratch" && build solve $FC -fno-inline "$programs/solve.f90" "$scratch/known.o" "$scratch/names.o"); then
+    path_case "Fortran" solve
+else
+    skip "Fortran" "no Fortran compiler here"
+fi
+done_testing
