@@ -2,7 +2,7 @@ FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML
 
 noinst_LIBRARIES += %D%/libfilters.a
 %C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/lines.c %D%/unpack.c \
-	%D%/perf_script.c %D%/callgrind.c %D%/profile.c
+	%D%/perf_run.h %D%/perf_run.c %D%/perf_script.c %D%/callgrind.c %D%/profile.c
 
 check_PROGRAMS += %D%/filter_fuzz %D%/filters_test
 TESTS += %D%/filters_test

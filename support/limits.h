@@ -15,6 +15,10 @@
 #define LIMIT_EXPERIMENT_VALUES (1ull << 32) /* columns x places: three bits each before the first value is stored */
 #define LIMIT_SOURCE_INDEX 1000000    /* files below a searched source folder */
 #define LIMIT_SOURCE_DEPTH 64         /* folders below each other there */
+#define LIMIT_EVENTS 4096                /* each is a row in every table to come; real measurements have a handful */
+#define LIMIT_THREADS (1u << 20)     /* of one perf recording; a machine of a thousand processors runs fewer */
+#define LIMIT_MAPPINGS (4u << 20)    /* of all processes of a perf recording together; of one 65,536, as the kernel's own limit */
+#define LIMIT_PATH_DEPTH 1024        /* frames of one call path; perf takes 127 where nothing else is said */
 #define LIMIT_IMPORT_BYTES (4ull << 30) /* another tool's file after unpacking: packed zeros are a thousandth of that */
 #define LIMIT_STRTAB_BYTES (3ull << 30) /* ids are 32 bits wide */
 #define LIMIT_SOURCE_BYTES (16u << 20) /* one source file shown in a page */

@@ -1,0 +1,579 @@
+/* What perf recorded becomes contexts and counts. */
+#include "filters/perf_run.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+struct process { /* what it has mapped now: by address, without overlap */
+    struct VEC(struct perf_mapping) mappings;
+    uint32_t version; /* counts changes: what was looked up before may be wrong after */
+};
+
+struct segment { /* what of a file lies at which link-time address */
+    uint64_t offset, size, address;
+};
+
+struct binary {
+    bool read;
+    struct VEC(struct segment) segments;
+};
+
+struct event_sum {
+    str_id name, unit; /* unit: given, or 0 */
+    bool extra;        /* beside the samples: not sampled itself */
+    uint64_t samples, total, least, most, lost, throttled;
+    uint32_t event; /* in the measurement */
+};
+
+struct thread_seen {
+    uint32_t pid, tid;
+    str_id name;
+    uint32_t thread; /* in the measurement */
+};
+
+struct step { /* of a path: this frame, called from `parent` */
+    uint32_t parent, process, version;
+    struct perf_frame frame;
+    bool caller;
+    uint32_t context, next;
+};
+
+struct sum {
+    uint32_t thread, event, context;
+    uint64_t samples, value;
+};
+
+enum placed { PLACED, WITHOUT_MAPPING, WITHOUT_BINARY };
+
+struct perf_run {
+    struct hpcprof *into;
+    const char *name;
+    struct strtab *strings; /* own: paths, event names, thread names */
+    struct VEC(struct process) processes;
+    struct hashmap process_index; /* by pid */
+    size_t mappings;              /* of all of them */
+    struct VEC(struct event_sum) events;
+    struct hashmap event_index;
+    struct VEC(struct thread_seen) threads;
+    struct hashmap thread_index; /* by pid and tid */
+    struct hashmap names;        /* by tid */
+    struct VEC(struct binary) binaries;
+    struct VEC(struct step) steps;
+    struct hashmap step_index;
+    struct VEC(uint8_t) placed; /* by context */
+    struct VEC(struct sum) sums;
+    struct hashmap sum_index;
+    uint64_t samples, without_mapping, without_binary;
+    str_id host, machine, kernel, command; /* of into */
+};
+
+struct perf_run *perf_run_create(struct hpcprof *into, const char *name)
+{
+    struct perf_run *r = mem_calloc(1, sizeof *r);
+    r->into = into;
+    r->name = name;
+    r->strings = strtab_create();
+    return r;
+}
+
+void perf_run_free(struct perf_run *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->binaries.count; i++)
+        vec_release(&r->binaries.items[i].segments);
+    for (size_t i = 0; i < r->processes.count; i++)
+        vec_release(&r->processes.items[i].mappings);
+    vec_release(&r->binaries);
+    vec_release(&r->processes);
+    vec_release(&r->events);
+    vec_release(&r->threads);
+    vec_release(&r->steps);
+    vec_release(&r->placed);
+    vec_release(&r->sums);
+    hashmap_release(&r->process_index);
+    hashmap_release(&r->event_index);
+    hashmap_release(&r->thread_index);
+    hashmap_release(&r->names);
+    hashmap_release(&r->step_index);
+    hashmap_release(&r->sum_index);
+    strtab_free(r->strings);
+    mem_free(r);
+}
+
+struct strtab *perf_run_strings(struct perf_run *r)
+{
+    return r->strings;
+}
+
+void perf_run_about(struct perf_run *r, const char *host, const char *machine, const char *kernel, const char *command)
+{
+    r->host = strtab_add(r->into->strings, host);
+    r->machine = strtab_add(r->into->strings, machine);
+    r->kernel = strtab_add(r->into->strings, kernel);
+    r->command = strtab_add(r->into->strings, command);
+}
+
+/* ---- processes and what they have mapped ------------------------------------------------------- */
+
+static uint32_t process_index(struct perf_run *r, uint32_t pid)
+{
+    uint32_t *slot = hashmap_put(&r->process_index, pid);
+    if (*slot == HASHMAP_NONE) {
+        *slot = (uint32_t)r->processes.count;
+        *vec_push(&r->processes) = (struct process){.version = 0};
+    }
+    return *slot;
+}
+
+static struct process *process_of(struct perf_run *r, uint32_t pid)
+{
+    uint32_t i = process_index(r, pid); /* which may move them */
+    return &r->processes.items[i];
+}
+
+/* The first mapping that ends behind the address. */
+static size_t mapping_behind(const struct process *process, uint64_t address)
+{
+    return sorted_front(process->mappings.count, i, process->mappings.items[i].end <= address);
+}
+
+static void insert_mapping(struct perf_run *r, struct process *process, size_t at, struct perf_mapping m)
+{
+    vec_push(&process->mappings);
+    struct perf_mapping *items = process->mappings.items;
+    memmove(items + at + 1, items + at, (process->mappings.count - 1 - at) * sizeof *items);
+    items[at] = m;
+    r->mappings++;
+}
+
+/* A new mapping takes its addresses from those before it: what it covers goes, what it cuts is cut. */
+void perf_run_map(struct perf_run *r, uint32_t pid, const struct perf_mapping *m)
+{
+    struct process *process = process_of(r, pid);
+    size_t from = mapping_behind(process, m->begin), to = from;
+    struct perf_mapping *items = process->mappings.items;
+    struct perf_mapping before = {0}, after = {0};
+    enum { MOST_OF_ONE = 65536 };
+    if (m->end <= m->begin || process->mappings.count >= MOST_OF_ONE || r->mappings >= LIMIT_MAPPINGS)
+        return; /* samples there will be without a mapping, which is said */
+    if (from < process->mappings.count && items[from].begin < m->begin) {
+        before = items[from];
+        before.end = m->begin;
+    }
+    for (; to < process->mappings.count && items[to].begin < m->end; to++)
+        if (items[to].end > m->end) {
+            after = items[to];
+            after.offset += m->end - after.begin;
+            after.begin = m->end;
+        }
+    if (to > from)
+        memmove(items + from, items + to, (process->mappings.count - to) * sizeof *items);
+    process->mappings.count -= to - from;
+    r->mappings -= to - from;
+    if (after.end)
+        insert_mapping(r, process, from, after);
+    insert_mapping(r, process, from, *m);
+    if (before.end)
+        insert_mapping(r, process, from, before);
+    process->version++;
+}
+
+void perf_run_fork(struct perf_run *r, uint32_t pid, uint32_t tid, uint32_t parent_pid, uint32_t parent_tid)
+{
+    uint32_t name = hashmap_get(&r->names, parent_tid);
+    if (name != HASHMAP_NONE)
+        *hashmap_put(&r->names, tid) = name;
+    if (pid == parent_pid)
+        return;
+    uint32_t child = process_index(r, pid), parent = process_index(r, parent_pid);
+    struct process *to = &r->processes.items[child];
+    const struct process *from = &r->processes.items[parent];
+    r->mappings -= to->mappings.count;
+    to->mappings.count = 0;
+    if (child != parent && r->mappings + from->mappings.count <= LIMIT_MAPPINGS)
+        for (size_t i = 0; i < from->mappings.count; i++)
+            *vec_push(&to->mappings) = from->mappings.items[i];
+    r->mappings += to->mappings.count;
+    to->version++;
+}
+
+void perf_run_name(struct perf_run *r, uint32_t pid, uint32_t tid, const char *name, bool exec)
+{
+    *hashmap_put(&r->names, tid) = strtab_add(r->strings, name);
+    if (exec) {
+        struct process *process = process_of(r, pid);
+        r->mappings -= process->mappings.count;
+        process->mappings.count = 0;
+        process->version++;
+    }
+}
+
+static const struct perf_mapping *mapping_in(const struct process *process, uint64_t address)
+{
+    size_t i = mapping_behind(process, address);
+    bool in = i < process->mappings.count && process->mappings.items[i].begin <= address;
+    return in ? &process->mappings.items[i] : NULL;
+}
+
+/* The process's own mapping, else, where perf's text says which object it is in, one of that object in a process it may
+   have been forked from. */
+static const struct perf_mapping *mapping_at(struct perf_run *r, uint32_t process, const struct perf_frame *f)
+{
+    enum { PROCESSES_TRIED = 64 };
+    const struct perf_mapping *m = mapping_in(&r->processes.items[process], f->ip);
+    for (size_t i = 0; !m && f->object && i < r->processes.count && i < PROCESSES_TRIED; i++) {
+        m = mapping_in(&r->processes.items[i], f->ip);
+        if (m && m->path != f->object)
+            m = NULL;
+    }
+    return m;
+}
+
+/* ---- from run-time to link-time addresses --------------------------------------------------------- */
+
+static void read_segments(struct binary *b, const char *path)
+{
+    Elf64_Ehdr head;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    bool elf = pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+               head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_ident[EI_DATA] == ELFDATA2LSB &&
+               head.e_phentsize == sizeof(Elf64_Phdr);
+    for (unsigned i = 0; elf && i < head.e_phnum; i++) {
+        Elf64_Phdr ph;
+        if (pread(fd, &ph, sizeof ph, (off_t)(head.e_phoff + i * sizeof ph)) != (ssize_t)sizeof ph)
+            break;
+        if (ph.p_type == PT_LOAD)
+            *vec_push(&b->segments) = (struct segment){ph.p_offset, ph.p_filesz, ph.p_vaddr};
+    }
+    close(fd);
+}
+
+/* Where offset `offset` of the file is linked to; false: the file cannot be read, or has nothing there. */
+static bool linked_at(struct perf_run *r, str_id path, uint64_t offset, uint64_t *address)
+{
+    while (r->binaries.count <= path)
+        *vec_push(&r->binaries) = (struct binary){0};
+    struct binary *b = &r->binaries.items[path];
+    if (!b->read)
+        read_segments(b, strtab_get(r->strings, path));
+    b->read = true;
+    for (size_t i = 0; i < b->segments.count; i++)
+        if (offset - b->segments.items[i].offset < b->segments.items[i].size) {
+            *address = offset - b->segments.items[i].offset + b->segments.items[i].address;
+            return true;
+        }
+    return false;
+}
+
+/* ---- contexts ------------------------------------------------------------------------------------------ */
+
+static const char *module_name(const char *object)
+{
+    if (*object == '\0' || strcmp(object, "[unknown]") == 0)
+        return "[unknown]";
+    if (str_starts(object, "[kernel") || str_starts(object, "[guest.kernel"))
+        return "[kernel]";
+    return strcmp(object, "//anon") == 0 || str_starts(object, "anon_inode:") ? "[anonymous]" : object;
+}
+
+static uint32_t add_context(struct perf_run *r, const struct hpcprof_context *c, enum placed placed)
+{
+    uint32_t context = hpcprof_add_context(r->into, c);
+    while (r->placed.count <= context)
+        *vec_push(&r->placed) = PLACED;
+    r->placed.items[context] = (uint8_t)placed;
+    return context;
+}
+
+/* A caller is where the call stands: its frame has the address behind that. */
+static uint32_t resolve(struct perf_run *r, const struct step *s)
+{
+    struct hpcprof_context c = {.parent = s->parent};
+    struct perf_frame f = s->frame;
+    f.ip -= s->caller && f.ip;
+    const struct perf_mapping *m = mapping_at(r, s->process, &f);
+    const char *path = strtab_get(r->strings, m ? m->path : f.object);
+    uint64_t offset = m ? f.ip - m->begin + m->offset : 0;
+    c.module = hpcprof_add_module(r->into, module_name(path), m ? strtab_get(r->strings, m->build_id) : "");
+    if (m && path[0] == '/' && linked_at(r, m->path, offset, &c.address))
+        return add_context(r, &c, PLACED);
+    if (m && strcmp(path, "[vdso]") == 0) {
+        c.address = offset;
+        return add_context(r, &c, PLACED);
+    }
+    /* What perf found out itself is all there is. */
+    c.by_line = true;
+    const char *symbol = strtab_get(r->strings, f.symbol);
+    if (strcmp(symbol, "[unknown]") != 0)
+        c.procedure = strtab_add(r->into->strings, symbol);
+    return add_context(r, &c, path[0] != '/' ? PLACED : m ? WITHOUT_BINARY : WITHOUT_MAPPING);
+}
+
+static bool same_step(const struct step *a, const struct step *b)
+{
+    return a->parent == b->parent && a->process == b->process && a->version == b->version &&
+           a->frame.ip == b->frame.ip && a->frame.symbol == b->frame.symbol && a->frame.object == b->frame.object &&
+           a->caller == b->caller;
+}
+
+static uint32_t step_to(struct perf_run *r, struct step s)
+{
+    uint64_t fields[4] = {s.frame.ip, (uint64_t)s.parent << 32 | s.process, (uint64_t)s.version << 1 | s.caller,
+                          (uint64_t)s.frame.symbol << 32 | s.frame.object};
+    uint64_t key = hash_bytes(fields, sizeof fields, 0);
+    uint32_t known = hashmap_get(&r->step_index, key);
+    for (uint32_t i = known; i != HASHMAP_NONE; i = r->steps.items[i].next)
+        if (same_step(&r->steps.items[i], &s))
+            return r->steps.items[i].context;
+    s.context = resolve(r, &s);
+    s.next = known;
+    *vec_push(&r->steps) = s;
+    *hashmap_put(&r->step_index, key) = (uint32_t)(r->steps.count - 1);
+    return s.context;
+}
+
+/* The context of a path, from the outermost frame on; frames beyond the deepest are left out at the outer end. */
+static uint32_t context_of(struct perf_run *r, const struct perf_sample *sample)
+{
+    static const struct perf_frame nowhere;
+    uint32_t user = process_index(r, sample->pid), kernel = sample->kernel ? process_index(r, PERF_KERNEL) : user;
+    size_t n = sample->frame_count < LIMIT_PATH_DEPTH ? sample->frame_count : LIMIT_PATH_DEPTH;
+    struct step s = {.parent = HPCPROF_NO_PARENT};
+    for (size_t i = n; i > 0; i--) {
+        s.frame = sample->frames[i - 1];
+        s.caller = i > 1;
+        /* the kernel's half of the address space: bit 63 on all machines that perf knows */
+        s.process = sample->kernel && (i == 1 || s.frame.ip >> 63) ? kernel : user;
+        s.version = r->processes.items[s.process].version;
+        s.parent = step_to(r, s);
+    }
+    if (n)
+        return s.parent;
+    s.frame = nowhere;
+    s.process = user;
+    return step_to(r, s);
+}
+
+/* ---- events, threads, sums -------------------------------------------------------------------------------- */
+
+uint32_t perf_run_event(struct perf_run *r, const char *name)
+{
+    str_id id = strtab_add(r->strings, name);
+    uint32_t *slot = hashmap_put(&r->event_index, id);
+    if (*slot == HASHMAP_NONE) {
+        *slot = (uint32_t)r->events.count;
+        *vec_push(&r->events) = (struct event_sum){.name = id, .least = UINT64_MAX};
+    }
+    return *slot;
+}
+
+static void see_event(struct event_sum *e, uint64_t period)
+{
+    e->samples++;
+    e->total += period;
+    e->least = period < e->least ? period : e->least;
+    e->most = period > e->most ? period : e->most;
+}
+
+static uint32_t see_thread(struct perf_run *r, uint32_t pid, uint32_t tid)
+{
+    uint32_t *slot = hashmap_put(&r->thread_index, (uint64_t)pid << 32 | tid);
+    if (*slot != HASHMAP_NONE)
+        return *slot;
+    *slot = (uint32_t)r->threads.count;
+    uint32_t name = hashmap_get(&r->names, tid);
+    *vec_push(&r->threads) = (struct thread_seen){.pid = pid, .tid = tid, .name = name == HASHMAP_NONE ? 0 : name};
+    return (uint32_t)(r->threads.count - 1);
+}
+
+static void add_sum(struct perf_run *r, struct sum s)
+{
+    uint64_t key = ((uint64_t)s.thread * LIMIT_EVENTS + s.event) << 32 | s.context;
+    uint32_t *slot = hashmap_put(&r->sum_index, key);
+    if (*slot == HASHMAP_NONE) {
+        *slot = (uint32_t)r->sums.count;
+        *vec_push(&r->sums) = s;
+    } else {
+        r->sums.items[*slot].samples += s.samples;
+        r->sums.items[*slot].value += s.value;
+    }
+}
+
+void perf_run_sample(struct perf_run *r, const struct perf_sample *sample)
+{
+    if (sample->event >= LIMIT_EVENTS) /* an error at the end */
+        return;
+    uint32_t context = context_of(r, sample), thread = see_thread(r, sample->pid, sample->tid);
+    if (thread >= LIMIT_THREADS) /* another */
+        return;
+    see_event(&r->events.items[sample->event], sample->period);
+    r->samples++;
+    r->without_mapping += r->placed.items[context] == WITHOUT_MAPPING;
+    r->without_binary += r->placed.items[context] == WITHOUT_BINARY;
+    add_sum(r, (struct sum){thread, sample->event, context, 1, sample->period});
+}
+
+void perf_run_extra(struct perf_run *r, const struct perf_sample *sample, const char *what, const char *unit,
+                    uint64_t value)
+{
+    char *name = mem_printf("%s %s", strtab_get(r->strings, r->events.items[sample->event].name), what);
+    uint32_t event = perf_run_event(r, name);
+    mem_free(name);
+    if (event >= LIMIT_EVENTS)
+        return;
+    uint32_t thread = see_thread(r, sample->pid, sample->tid);
+    if (thread >= LIMIT_THREADS)
+        return;
+    r->events.items[event].extra = true;
+    r->events.items[event].unit = strtab_add(r->strings, unit);
+    add_sum(r, (struct sum){thread, event, context_of(r, sample), 0, value});
+}
+
+void perf_run_lost(struct perf_run *r, uint32_t event, uint64_t records, bool throttled)
+{
+    if (event < r->events.count)
+        *(throttled ? &r->events.items[event].throttled : &r->events.items[event].lost) += records;
+}
+
+/* ---- the measurement ------------------------------------------------------------------------------------------ */
+
+static const char *unit_of(const char *event)
+{
+    static const struct {
+        const char *begins, *unit;
+    } units[] = {{"cpu-clock", "ns"},
+                 {"task-clock", "ns"},
+                 {"cycles", "cycles"},
+                 {"cpu-cycles", "cycles"},
+                 {"instructions", "instructions"},
+                 {"page-faults", "faults"},
+                 {"faults", "faults"}};
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+        if (str_starts(event, units[i].begins) && strchr(":", event[strlen(units[i].begins)]))
+            return units[i].unit;
+    return "";
+}
+
+static void add_lost(struct perf_run *r, const struct event_sum *e, const char *what, uint64_t value)
+{
+    struct hpcprof_event lost = {.name =
+                                     strtab_printf(r->into->strings, "%s %s", strtab_get(r->strings, e->name), what),
+                                 .description = strtab_add(r->into->strings, "as perf says"),
+                                 .flags = HPCPROF_LOST};
+    if (value == 0)
+        return;
+    struct hpcprof_total total = {r->threads.items[0].thread, hpcprof_add_event(r->into, &lost), value};
+    hpcprof_add_total(r->into, &total);
+}
+
+static void add_events(struct perf_run *r)
+{
+    for (size_t i = 0; i < r->events.count; i++) {
+        struct event_sum *e = &r->events.items[i];
+        const char *name = strtab_get(r->strings, e->name);
+        if (e->samples == 0 && !e->extra)
+            continue;
+        struct hpcprof_event event = {
+            .name = strtab_add(r->into->strings, name),
+            .description = strtab_add(r->into->strings, "as perf measured it"),
+            .unit = strtab_add(r->into->strings, e->extra ? strtab_get(r->strings, e->unit) : unit_of(name)),
+            .period = e->samples ? e->total / e->samples : 0,
+            .flags = e->samples && e->least != e->most ? HPCPROF_FREQUENCY : 0};
+        if (event.period == 0 && e->samples)
+            event.period = 1;
+        e->event = hpcprof_add_event(r->into, &event);
+    }
+}
+
+struct by_id { /* where a thread comes in the order of processes and threads */
+    uint32_t pid, tid, seen;
+};
+
+static int compare_threads(const void *a, const void *b)
+{
+    const struct by_id *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void add_process(struct perf_run *r, uint32_t pid, str_id name)
+{
+    struct hpcprof_process row = {.source_file = strtab_add(r->into->strings, path_base(r->name)),
+                                  .host = r->host,
+                                  .machine = r->machine,
+                                  .kernel = r->kernel,
+                                  .command = r->command ? r->command : name,
+                                  .sampler = strtab_add(r->into->strings, "perf"),
+                                  .pid = pid,
+                                  .rank = -1,
+                                  .exit_status = -1,
+                                  .complete = true};
+    hpcprof_add_process(r->into, &row);
+}
+
+static void add_threads(struct perf_run *r)
+{
+    struct VEC(struct by_id) order = {0};
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < r->threads.count; i++)
+        *vec_push(&order) = (struct by_id){r->threads.items[i].pid, r->threads.items[i].tid, i};
+    vec_sort(&order, compare_threads);
+    for (size_t i = 0; i < order.count; i++) {
+        struct thread_seen *t = &r->threads.items[order.items[i].seen];
+        str_id name = strtab_add(r->into->strings, strtab_get(r->strings, t->name));
+        if (i == 0 || order.items[i - 1].pid != t->pid) {
+            add_process(r, t->pid, name);
+            number = 0;
+        }
+        struct hpcprof_thread row = {.number = number++, .name = name};
+        t->thread = hpcprof_add_thread(r->into, &row);
+    }
+    vec_release(&order);
+}
+
+static void add_counts(struct perf_run *r)
+{
+    for (size_t i = 0; i < r->sums.count; i++) {
+        const struct sum *s = &r->sums.items[i];
+        struct hpcprof_count count = {.thread = r->threads.items[s->thread].thread,
+                                      .context = s->context,
+                                      .event = r->events.items[s->event].event,
+                                      .samples = s->samples,
+                                      .value = s->value};
+        hpcprof_add_count(r->into, &count);
+    }
+}
+
+int perf_run_finish(struct perf_run *r, const char *advice, struct warnings *warnings, struct err *err)
+{
+    double all = (double)r->samples;
+    if (r->events.count > LIMIT_EVENTS)
+        return err_set(err, ERR_LIMIT, "%s: has more than %d different events", r->name, LIMIT_EVENTS);
+    if (r->threads.count > LIMIT_THREADS)
+        return err_set(err, ERR_LIMIT, "%s: has more than %u threads", r->name, LIMIT_THREADS);
+    if (r->samples == 0)
+        return err_set(err, ERR_FORMAT, "%s: holds no samples%s", r->name, advice);
+    add_events(r);
+    add_threads(r);
+    add_counts(r);
+    for (size_t i = 0; i < r->events.count; i++) {
+        add_lost(r, &r->events.items[i], "lost", r->events.items[i].lost);
+        add_lost(r, &r->events.items[i], "throttled", r->events.items[i].throttled);
+    }
+    if (r->without_mapping)
+        warnings_add(warnings,
+                     "%s: %.1f%% of the samples are known by function only, because their mappings are not in it; use "
+                     "'perf script --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso'",
+                     r->name, 100.0 * (double)r->without_mapping / all);
+    if (r->without_binary)
+        warnings_add(
+            warnings,
+            "%s: %.1f%% of the samples are known by function only, because their binaries are not on this machine",
+            r->name, 100.0 * (double)r->without_binary / all);
+    return 0;
+}
