@@ -17,3 +17,4 @@ dist_man_MANS += %D%/man/hpcview-info.1
 EXTRA_DIST += %D%/formats/measurement.md %D%/events-and-periods.md
 EXTRA_DIST += %D%/loops.md
 EXTRA_DIST += %D%/formats/machine.md
+EXTRA_DIST += %D%/formats/imports.md

@@ -25,6 +25,8 @@ int unpack(const void *bytes, size_t len, const char *name, const void **plain, 
 
 bool perf_script_sniff(const void *bytes, size_t len);
 int perf_script_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
+bool perf_data_sniff(const void *bytes, size_t len);
+int perf_data_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 bool callgrind_sniff(const void *bytes, size_t len);
 int callgrind_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 bool profile_sniff(const void *bytes, size_t len);

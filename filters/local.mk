@@ -2,16 +2,19 @@ FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML
 
 noinst_LIBRARIES += %D%/libfilters.a
 %C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/lines.c %D%/unpack.c \
-	%D%/perf_run.h %D%/perf_run.c %D%/perf_script.c %D%/callgrind.c %D%/profile.c
+	%D%/perf_run.h %D%/perf_run.c %D%/perf_data.c %D%/perf_script.c %D%/callgrind.c %D%/profile.c
 
-check_PROGRAMS += %D%/filter_fuzz %D%/filters_test
-TESTS += %D%/filters_test
-%C%_filters_test_SOURCES = %D%/filters_test.c tests/tap.h
+check_PROGRAMS += %D%/filter_fuzz %D%/filters_test %D%/perf_data_test
+TESTS += %D%/filters_test %D%/perf_data_test
+%C%_perf_data_test_SOURCES = %D%/perf_data_test.c %D%/test_dump.h tests/tap.h
+%C%_perf_data_test_LDADD = $(FILTERS_LDADD)
+%C%_filters_test_SOURCES = %D%/filters_test.c %D%/test_dump.h tests/tap.h
 %C%_filters_test_LDADD = $(FILTERS_LDADD)
 FUZZERS += %D%/filter_fuzz
 %C%_filter_fuzz_SOURCES = %D%/filter_fuzz.c
 %C%_filter_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_filter_fuzz_LDADD = $(LIBFUZZER) $(FILTERS_LDADD)
 EXTRA_DIST += \
-	tests/corpus/filter/callgrind tests/corpus/filter/callgrind-bad-numbers tests/corpus/filter/perf-script \
+	tests/corpus/filter/callgrind tests/corpus/filter/callgrind-bad-numbers tests/corpus/filter/perf-packed \
+	tests/corpus/filter/perf-pipe tests/corpus/filter/perf-script \
 	tests/corpus/filter/perf-script-overlaps tests/corpus/filter/profile tests/corpus/filter/profile-large-value

@@ -65,6 +65,7 @@ struct perf_run {
     struct VEC(struct sum) sums;
     struct hashmap sum_index;
     uint64_t samples, without_mapping, without_binary;
+    bool has_offsets;                      /* frames of chains are offsets in files */
     str_id host, machine, kernel, command; /* of into */
 };
 
@@ -289,6 +290,19 @@ static uint32_t add_context(struct perf_run *r, const struct hpcprof_context *c,
     return context;
 }
 
+/* Of two readings of a number the one that other frames showed. */
+static bool is_offset(struct perf_run *r, const struct perf_frame *f, const struct perf_mapping *m, uint64_t *address)
+{
+    if (!f->may_be_offset || strtab_get(r->strings, f->object)[0] != '/')
+        return false;
+    bool is_address = m && m->path == f->object;
+    if (is_address && !r->has_offsets)
+        return false;
+    bool is = linked_at(r, f->object, f->ip, address);
+    r->has_offsets = r->has_offsets || (is && !is_address);
+    return is;
+}
+
 /* A caller is where the call stands: its frame has the address behind that. */
 static uint32_t resolve(struct perf_run *r, const struct step *s)
 {
@@ -298,6 +312,10 @@ static uint32_t resolve(struct perf_run *r, const struct step *s)
     const struct perf_mapping *m = mapping_at(r, s->process, &f);
     const char *path = strtab_get(r->strings, m ? m->path : f.object);
     uint64_t offset = m ? f.ip - m->begin + m->offset : 0;
+    if (is_offset(r, &f, m, &c.address)) {
+        c.module = hpcprof_add_module(r->into, strtab_get(r->strings, f.object), "");
+        return add_context(r, &c, PLACED);
+    }
     c.module = hpcprof_add_module(r->into, module_name(path), m ? strtab_get(r->strings, m->build_id) : "");
     if (m && path[0] == '/' && linked_at(r, m->path, offset, &c.address))
         return add_context(r, &c, PLACED);

@@ -186,7 +186,7 @@ static bool take_record(struct reader *r, char *line)
 static struct perf_frame frame_of(struct reader *r, const struct sample *s)
 {
     struct strtab *strings = perf_run_strings(r->run);
-    return (struct perf_frame){s->ip, strtab_add(strings, s->symbol), strtab_add(strings, s->dso)};
+    return (struct perf_frame){s->ip, strtab_add(strings, s->symbol), strtab_add(strings, s->dso), r->header.len != 0};
 }
 
 static void add_sample(struct reader *r, const struct sample *s)
@@ -232,9 +232,9 @@ static void take_sample(struct reader *r, char *line)
     if (!read_sample(line, &s))
         r->header.len = before;
     else if (s.has_ip) {
+        r->header.len = 0;
         *vec_push(&r->frames) = frame_of(r, &s);
         add_sample(r, &s);
-        r->header.len = 0;
     }
 }
 

@@ -1,4 +1,6 @@
 /* Packed files: gzip (RFC 1952) and zstd (RFC 8878). zlib and zstd live behind this. */
+#include "config.h"
+
 #include "filters/filters_int.h"
 
 #include <zlib.h>

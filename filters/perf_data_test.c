@@ -1,0 +1,427 @@
+/* perf.data files made by hand, of both byte orders: every rule of the records, and damaged ones. */
+#include "config.h"
+
+#include "filters/test_dump.h"
+
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+/* ---- writing one ---------------------------------------------------------------------------------------- */
+
+struct made {
+    struct buf bytes; /* of the records */
+    bool swapped;
+    uint64_t sample_type;
+};
+
+static void put(struct buf *b, bool swapped, uint64_t v, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        buf_u8(b, (uint8_t)(v >> 8 * (swapped ? bytes - 1 - i : i)));
+}
+
+/* "4:" and "8:" are sizes of the numbers that follow, "s:" a text of 16 bytes; fields end at NULL. Numbers are given as
+   text so that one string is one record. */
+static void put_fields(struct buf *b, bool swapped, const char *fields)
+{
+    char *copy = mem_strdup(fields), *rest = copy, *word;
+    unsigned size = 8;
+    while ((word = strsep(&rest, " "))) {
+        if (strcmp(word, "4:") == 0 || strcmp(word, "8:") == 0)
+            size = (unsigned)(*word - '0');
+        else if (*word == '\'') {
+            char text[16] = "";
+            snprintf(text, sizeof text, "%s", word + 1);
+            buf_add(b, text, sizeof text);
+        } else if (*word)
+            put(b, swapped, strtoull(word, NULL, 0), size);
+    }
+    mem_free(copy);
+}
+
+static void record(struct made *m, unsigned type, unsigned misc, const char *fields)
+{
+    struct buf body = {0};
+    put_fields(&body, m->swapped, fields);
+    put(&m->bytes, m->swapped, type, 4);
+    put(&m->bytes, m->swapped, misc, 2);
+    put(&m->bytes, m->swapped, body.len + 8, 2);
+    if (body.len)
+        buf_add(&m->bytes, body.bytes, body.len);
+    buf_release(&body);
+}
+
+/* The bit fields as the other machine numbers them. */
+static void put_flags(struct buf *b, bool swapped, uint64_t flags)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        uint8_t byte = 0;
+        for (unsigned k = 0; k < 8; k++)
+            if (flags >> (8 * i + k) & 1)
+                byte |= (uint8_t)(1u << (swapped ? 7 - k : k));
+        buf_u8(b, byte);
+    }
+}
+
+enum { ATTR_BYTES = 112 };
+static void put_attr(struct buf *b, bool swapped, unsigned type, uint64_t config, uint64_t sample_type)
+{
+    const uint64_t sample_id_all = 1ull << 18;
+    put(b, swapped, type, 4);
+    put(b, swapped, ATTR_BYTES, 4);
+    put(b, swapped, config, 8);
+    put(b, swapped, 5000, 8);
+    put(b, swapped, sample_type, 8);
+    put(b, swapped, 4 | 8, 8); /* read format: id, group */
+    put_flags(b, swapped, sample_id_all);
+    put(b, swapped, 0, 8); /* wakeup, breakpoint */
+    put(b, swapped, 0, 8);
+    put(b, swapped, 0, 8);
+    put(b, swapped, 0, 8);
+    put(b, swapped, 7, 8); /* three registers */
+    put(b, swapped, 0, 8);
+    put(b, swapped, 0, 8);
+    put(b, swapped, 0, 8);
+}
+
+/* Two events: cycles with id 11, cpu-clock with ids 21 and 22. */
+static struct buf whole_file(const struct made *m)
+{
+    struct buf f = {0};
+    const uint64_t attrs = 104, attr_size = ATTR_BYTES + 16, ids = attrs + 2 * attr_size, data = ids + 24;
+    bool w = m->swapped;
+    buf_str(&f, w ? "2ELIFREP" : "PERFILE2");
+    put(&f, w, 104, 8);
+    put(&f, w, attr_size, 8);
+    put(&f, w, attrs, 8);
+    put(&f, w, 2 * attr_size, 8);
+    put(&f, w, data, 8);
+    put(&f, w, m->bytes.len, 8);
+    for (unsigned i = 0; i < 6; i++) /* event types; features */
+        put(&f, w, i == 2 ? 1 << 3 | 1 << 11 : 0, 8);
+    put_attr(&f, w, 0, 0, m->sample_type);
+    put(&f, w, ids, 8);
+    put(&f, w, 8, 8);
+    put_attr(&f, w, 1, 0, m->sample_type);
+    put(&f, w, ids + 8, 8);
+    put(&f, w, 16, 8);
+    put(&f, w, 11, 8);
+    put(&f, w, 21, 8);
+    put(&f, w, 22, 8);
+    if (m->bytes.len)
+        buf_add(&f, m->bytes.bytes, m->bytes.len);
+    put(&f, w, data + m->bytes.len + 32, 8); /* host, command */
+    put(&f, w, 20, 8);
+    put(&f, w, data + m->bytes.len + 52, 8);
+    put(&f, w, 44, 8);
+    put_fields(&f, w, "4: 16 'node");
+    put_fields(&f, w, "4: 2 16 '/usr/bin/perf 16 'record");
+    return f;
+}
+
+/* ---- rules ------------------------------------------------------------------------------------------------- */
+
+enum {
+    IP_TID_TIME_PERIOD = 1 | 2 | 4 | 0x100,
+    IDENTIFIED = IP_TID_TIME_PERIOD | 0x10000,
+    WITH_ID = IP_TID_TIME_PERIOD | 0x40,
+    CHAINS = IDENTIFIED | 0x20,
+    ALL = IDENTIFIED | 0x10 | 0x20 | 0x400 | 0x800 | 0x1000 | 0x2000 | 0x4000 | 0x8000,
+    USER = 2,
+    KERNEL = 1,
+    EXEC = 1 << 13,
+};
+
+struct step {
+    unsigned type, misc;
+    const char *fields;
+};
+
+/* Of IDENTIFIED: id ip pid/tid time period; at the end of other records: pid/tid time id. */
+#define MAP(at, len, offset, path, time)                                                                               \
+    {                                                                                                                  \
+        1, USER, "4: 5 5 8: " at " " len " " offset " '" path " 4: 5 5 8: " time " 11"                                 \
+    }
+#define SAMPLE(id, ip, time, period)                                                                                   \
+    {                                                                                                                  \
+        9, USER, "8: " id " " ip " 4: 5 5 8: " time " " period                                                         \
+    }
+#define ROUND                                                                                                          \
+    {                                                                                                                  \
+        68, 0, ""                                                                                                      \
+    }
+
+static const struct {
+    const char *name;
+    uint64_t sample_type;
+    struct step steps[10];
+    const char *want;
+} rules[] = {
+    {"events by id",
+     IDENTIFIED,
+     {SAMPLE("11", "0x10", "1", "7"), SAMPLE("22", "0x10", "2", "9")},
+     "[unknown] - -:0 cpu-clock 9 x1\n[unknown] - -:0 cycles 7 x1\n"},
+    {"an id that is not there is of the first event",
+     IDENTIFIED,
+     {SAMPLE("99", "0x10", "1", "7")},
+     "[unknown] - -:0 cycles 7 x1\n"},
+    {"ids in their old place", WITH_ID, {{9, USER, "8: 0x10 4: 5 5 8: 1 21 7"}}, "[unknown] - -:0 cpu-clock 7 x1\n"},
+    {"no period in the sample: the event's",
+     1 | 2 | 0x10000,
+     {{9, USER, "8: 11 0x10 4: 5 5"}},
+     "[unknown] - -:0 cycles 5000 x1\n"},
+    {"threads",
+     IDENTIFIED,
+     {{3, 0, "4: 5 5 'main 4: 5 5 8: 1 11"},
+      {3, 0, "4: 5 6 'work 4: 5 6 8: 1 11"},
+      SAMPLE("11", "0x10", "2", "1"),
+      {9, USER, "8: 11 0x10 4: 5 6 8: 3 2"}},
+     "[unknown] - -:0 cycles 1 x1\n[unknown] - -:0 cycles 2 x1 thread 0.1 work\n"},
+    {"a mapping: its first byte, its last, and beyond",
+     IDENTIFIED,
+     {MAP("0x1000", "0x1000", "0", "/no/a", "1"), SAMPLE("11", "0x1000", "2", "1"), SAMPLE("11", "0x1fff", "2", "2"),
+      SAMPLE("11", "0x2000", "2", "4"), SAMPLE("11", "0xfff", "2", "8")},
+     "[unknown] - -:0 cycles 12 x2\na - -:0 cycles 3 x2\n"},
+    {"the vDSO has offsets",
+     IDENTIFIED,
+     {MAP("0x1000", "0x1000", "0x100", "[vdso]", "1"), SAMPLE("11", "0x1010", "2", "1")},
+     "[vdso] 110 cycles 1 x1\n"},
+    {"in the order of time, within a round",
+     IDENTIFIED,
+     {SAMPLE("11", "0x1010", "5", "1"), MAP("0x1000", "0x1000", "0", "/no/b", "4"), SAMPLE("11", "0x1010", "3", "2"),
+      MAP("0x1000", "0x1000", "0", "/no/a", "2"), ROUND},
+     "a - -:0 cycles 2 x1\nb - -:0 cycles 1 x1\n"},
+    {"in the order of time, of one round and the next",
+     IDENTIFIED,
+     {SAMPLE("11", "0x1010", "5", "1"), ROUND, MAP("0x1000", "0x1000", "0", "/no/a", "4"), ROUND, ROUND},
+     "a - -:0 cycles 1 x1\n"},
+    {"of one time in the order of the file",
+     IDENTIFIED,
+     {MAP("0x1000", "0x1000", "0", "/no/a", "4"), SAMPLE("11", "0x1010", "4", "1"),
+      MAP("0x1000", "0x1000", "0", "/no/b", "4"), SAMPLE("11", "0x1010", "4", "2")},
+     "a - -:0 cycles 1 x1\nb - -:0 cycles 2 x1\n"},
+    {"a child has its parent's mappings",
+     IDENTIFIED,
+     {MAP("0x1000", "0x1000", "0", "/no/a", "1"),
+      {7, 0, "4: 8 5 8 5 8: 2 4: 8 8 8: 2 11"},
+      {9, USER, "8: 11 0x1000 4: 8 8 8: 3 1"}},
+     "a - -:0 cycles 1 x1\n"},
+    {"exec drops them",
+     IDENTIFIED,
+     {MAP("0x1000", "0x1000", "0", "/no/a", "1"),
+      {3, EXEC, "4: 5 5 'new 4: 5 5 8: 2 11"},
+      SAMPLE("11", "0x1000", "3", "1")},
+     "[unknown] - -:0 cycles 1 x1\n"},
+    {"another name does not",
+     IDENTIFIED,
+     {MAP("0x1000", "0x1000", "0", "/no/a", "1"),
+      {3, 0, "4: 5 5 'new 4: 5 5 8: 2 11"},
+      SAMPLE("11", "0x1000", "3", "1")},
+     "a - -:0 cycles 1 x1\n"},
+    {"the kernel's mappings are everybody's, its modules by name",
+     IDENTIFIED,
+     {{1, KERNEL, "4: 0xffffffff 0 8: 0xffffffff81000000 0x1000 0 '[kernel.kall 4: 0 0 8: 0 11"},
+      {1, KERNEL, "4: 0xffffffff 0 8: 0xffffffffc1000000 0x1000 0 '/m/nf-nat.ko.xz 4: 0 0 8: 0 11"},
+      {9, KERNEL, "8: 11 0xffffffff81000010 4: 5 5 8: 3 1"},
+      {9, KERNEL, "8: 11 0xffffffffc1000010 4: 5 5 8: 3 2"}},
+     "[kernel] - -:0 cycles 1 x1\n[nf_nat] - -:0 cycles 2 x1\n"},
+    {"a chain: markers left out, callers where the call stands",
+     CHAINS,
+     {MAP("0x1000", "0x1000", "0", "[vdso]", "1"),
+      {9, USER, "8: 11 0x1010 4: 5 5 8: 2 1 3 0xfffffffffffffe00 0x1010 0x1020"}},
+     "[vdso] 10 cycles 1 x1 < [vdso] 1f\n"},
+    {"an empty chain: the sample's own address",
+     CHAINS,
+     {MAP("0x1000", "0x1000", "0", "[vdso]", "1"), {9, USER, "8: 11 0x1010 4: 5 5 8: 2 1 0"}},
+     "[vdso] 10 cycles 1 x1\n"},
+    /* read: 2 values with ids; chain; raw of 12 bytes; one branch; 3 registers; no stack; weight; a hit in L2 */
+    {"all that a sample may hold",
+     ALL,
+     {{9, USER, "8: 11 0x10 4: 5 5 8: 2 6  2 1 11 2 21  1 0x10  4: 12 1 2 3  8: 1 1 2 3  1 7 8 9  0  30 0x2400"}},
+     "[unknown] - -:0 cycles 6 x1\n[unknown] - -:0 cycles L2 hit 6\n[unknown] - -:0 cycles weight 30\n"},
+    {"a stack",
+     ALL,
+     {{9, USER, "8: 11 0x10 4: 5 5 8: 2 6  0  0  4: 4 1  8: 0  0  16 1 2 16  0  0"}},
+     "[unknown] - -:0 cycles 6 x1\n"},
+    {"a sample cut short",
+     IDENTIFIED,
+     {{9, USER, "8: 11 0x10 4: 5"}},
+     "input, byte 392: a sample is cut short, or is not of the kind that its event says"},
+    {"a chain longer than the record",
+     CHAINS,
+     {{9, USER, "8: 11 0x10 4: 5 5 8: 2 1 0x2000000000000000 1"}},
+     "input, byte 392: a sample is cut short, or is not of the kind that its event says"},
+    {"no samples", IDENTIFIED, {ROUND}, "input: holds no samples"},
+};
+
+static struct made make(size_t i, bool swapped)
+{
+    struct made m = {.swapped = swapped, .sample_type = rules[i].sample_type};
+    for (const struct step *s = rules[i].steps; s->type; s++)
+        record(&m, s->type, s->misc, s->fields);
+    return m;
+}
+
+static void test_rules(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+        for (int swapped = 0; swapped < 2; swapped++) {
+            struct made m = make(i, swapped);
+            struct buf f = whole_file(&m);
+            char *got = converted("perf", f.bytes, f.len, NULL);
+            if (swapped)
+                printf("# of the other byte order:\n");
+            tap_str(got, rules[i].want, rules[i].name, __FILE__, __LINE__);
+            mem_free(got);
+            buf_release(&f);
+            buf_release(&m.bytes);
+        }
+}
+
+/* ---- the same from a pipe, and packed -------------------------------------------------------------------------- */
+
+static void put_attr_record(struct buf *f, bool swapped, unsigned type, uint64_t sample_type, const char *ids)
+{
+    struct buf body = {0};
+    put_attr(&body, swapped, type, 0, sample_type);
+    put_fields(&body, swapped, ids);
+    put(f, swapped, 64, 4);
+    put(f, swapped, 0, 2);
+    put(f, swapped, body.len + 8, 2);
+    buf_add(f, body.bytes, body.len);
+    buf_release(&body);
+}
+
+static struct buf piped_file(const struct made *m)
+{
+    struct buf f = {0};
+    buf_str(&f, m->swapped ? "2ELIFREP" : "PERFILE2");
+    put(&f, m->swapped, 16, 8);
+    put_attr_record(&f, m->swapped, 0, m->sample_type, "8: 11");
+    put_attr_record(&f, m->swapped, 1, m->sample_type, "8: 21 22");
+    buf_add(&f, m->bytes.bytes, m->bytes.len);
+    return f;
+}
+
+static void test_pipe(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+        for (int swapped = 0; swapped < 2; swapped++) {
+            struct made m = make(i, swapped);
+            struct buf f = piped_file(&m);
+            char *got = converted("perf", f.bytes, f.len, NULL);
+            if (!str_starts(rules[i].want, "input, byte"))
+                tap_str(got, rules[i].want, rules[i].name, __FILE__, __LINE__);
+            mem_free(got);
+            buf_release(&f);
+            buf_release(&m.bytes);
+        }
+}
+
+/* The name of an event comes in a record of its own, or with the features. */
+static void test_pipe_names(void)
+{
+    struct made m = {.sample_type = IDENTIFIED};
+    record(&m, 78, 0, "8: 2 21 'my-clock");
+    record(&m, 80, 0, "8: 12 4: 1 8 8: 0 4: 1 16 'L1-loads:u 8: 11");
+    record(&m, 9, USER, "8: 11 0x10 4: 5 5 8: 1 7");
+    record(&m, 9, USER, "8: 21 0x10 4: 5 5 8: 1 7");
+    struct buf f = piped_file(&m);
+    char *got = converted("perf", f.bytes, f.len, NULL);
+    CHECK_STR(got, "[unknown] - -:0 L1-loads:u 7 x1\n[unknown] - -:0 my-clock 7 x1\n");
+    mem_free(got);
+    buf_release(&f);
+    buf_release(&m.bytes);
+}
+
+/* Packed in pieces of a few bytes, so that records lie across them. */
+static void test_packed(void)
+{
+#ifdef HAVE_ZSTD
+    for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+        struct made m = make(i, false), packed = {.sample_type = m.sample_type};
+        ZSTD_CStream *z = ZSTD_createCStream();
+        ZSTD_initCStream(z, 1);
+        for (size_t at = 0; at < m.bytes.len; at += 40) {
+            char room[4096];
+            size_t n = m.bytes.len - at < 40 ? m.bytes.len - at : 40;
+            ZSTD_inBuffer in = {m.bytes.bytes + at, n, 0};
+            ZSTD_outBuffer out = {room, sizeof room, 0};
+            ZSTD_compressStream(z, &out, &in);
+            ZSTD_flushStream(z, &out);
+            put(&packed.bytes, false, 81, 4);
+            put(&packed.bytes, false, 0, 2);
+            put(&packed.bytes, false, out.pos + 8, 2);
+            buf_add(&packed.bytes, room, out.pos);
+        }
+        struct buf f = whole_file(&packed);
+        char *got = converted("perf", f.bytes, f.len, NULL);
+        if (!str_starts(rules[i].want, "input, byte"))
+            tap_str(got, rules[i].want, rules[i].name, __FILE__, __LINE__);
+        mem_free(got);
+        ZSTD_freeCStream(z);
+        buf_release(&f);
+        buf_release(&m.bytes);
+        buf_release(&packed.bytes);
+    }
+#else
+    SKIP("packed records", "built without zstd");
+#endif
+}
+
+/* ---- about the recording; damage -------------------------------------------------------------------------------- */
+
+static void test_about(void)
+{
+    struct made m = make(0, false);
+    record(&m, 2, 0, "8: 21 30 4: 5 5 8: 3 11");   /* lost 30 of cpu-clock */
+    record(&m, 5, 0, "8: 3 11 11 4: 5 5 8: 3 11"); /* cycles throttled */
+    struct buf f = whole_file(&m);
+    static const struct filter_options none;
+    struct filter_input in = {f.bytes, f.len, "dir/perf.data", &none};
+    struct hpcprof *p = hpcprof_create();
+    CHECK_INT(perf_data_convert(&in, p, NULL, NULL), 0);
+    CHECK_STR(strtab_get(p->strings, p->processes[0].host), "node");
+    CHECK_STR(strtab_get(p->strings, p->processes[0].command), "perf record");
+    CHECK_STR(strtab_get(p->strings, p->processes[0].source_file), "perf.data");
+    CHECK_INT(p->total_count, 2);
+    CHECK_STR(strtab_get(p->strings, p->events[p->totals[0].event].name), "cycles throttled");
+    CHECK_INT(p->totals[0].value, 1);
+    CHECK_STR(strtab_get(p->strings, p->events[p->totals[1].event].name), "cpu-clock lost");
+    CHECK_INT(p->totals[1].value, 30);
+    CHECK_INT(p->events[p->totals[1].event].flags, HPCPROF_LOST);
+    hpcprof_free(p);
+    buf_release(&f);
+    buf_release(&m.bytes);
+}
+
+/* Cut anywhere, it is an error with words or what came before; never more. */
+static void test_cut(void)
+{
+    struct made m = make(0, false);
+    struct buf f = whole_file(&m);
+    bool words = true;
+    for (size_t n = 16; n < f.len - 96; n++) {
+        char *got = converted("perf", f.bytes, n, NULL);
+        words = words && str_starts(got, "input");
+        mem_free(got);
+    }
+    CHECK(words);
+    char *got = converted("perf", f.bytes, 400, NULL);
+    CHECK_STR(got, "input, byte 400: the file ends before its data; was it copied whole?");
+    mem_free(got);
+    buf_release(&f);
+    buf_release(&m.bytes);
+}
+
+int main(void)
+{
+    test_rules();
+    test_pipe();
+    test_pipe_names();
+    test_packed();
+    test_about();
+    test_cut();
+    return tap_done();
+}
