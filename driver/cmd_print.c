@@ -2,7 +2,7 @@
 #include "driver/wanted.h"
 
 static struct {
-    const char *by, *format, *sort, *out;
+    const char *by, *format, *sort, *out, *table;
     unsigned top;
     bool per_thread;
 } opt;
@@ -13,6 +13,7 @@ static const struct option_row rows[] = {
     {"top", 'n', OPT_COUNT, &opt.top, "N", "only the first N rows"},
     {"sort", 's', OPT_STRING, &opt.sort, "METRIC", "largest first by this metric; 'METRIC (E)' by its exclusive part"},
     {"per-thread", 't', OPT_FLAG, &opt.per_thread, NULL, "one more column for every thread"},
+    {"table", 0, OPT_STRING, &opt.table, "NAME", "a table that was measured beside the counts, in place of these"},
     {"output", 'o', OPT_STRING, &opt.out, "FILE", "where the table goes (standard output)"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -34,7 +35,9 @@ static int print(const struct experiment *e, const struct print_options *options
     struct outfile *out;
     if (outfile_create(opt.out ? opt.out : "-", &out, err) < 0)
         return -1;
-    if (experiment_print(e, options, out, err) < 0) {
+    int status =
+        opt.table ? experiment_print_table(e, opt.table, options, out, err) : experiment_print(e, options, out, err);
+    if (status < 0) {
         outfile_abandon(out);
         return -1;
     }

@@ -106,6 +106,14 @@ struct used_strings {
     struct VEC(str_id) ids;
 };
 
+static struct used_strings used_strings_of(const struct experiment *e)
+{
+    size_t known = strtab_count(e->strings);
+    struct used_strings used = {.number = mem_alloc((known + 1) * sizeof *used.number)};
+    memset(used.number, 0xff, known * sizeof *used.number);
+    return used;
+}
+
 static uint32_t use_string(struct used_strings *used, str_id id)
 {
     if (used->number[id] == UINT32_MAX) {
@@ -113,6 +121,20 @@ static uint32_t use_string(struct used_strings *used, str_id id)
         *vec_push(&used->ids) = id;
     }
     return used->number[id];
+}
+
+/* Writes the strings, forgets them, and says how many there were. */
+static size_t add_strings(struct buf *out, const struct experiment *e, struct used_strings *used)
+{
+    size_t count = used->ids.count;
+    for (size_t i = 0; i < count; i++) {
+        const char *text = strtab_get(e->strings, used->ids.items[i]);
+        htmlgen_utf8(out, text, strlen(text));
+        buf_u8(out, 0);
+    }
+    mem_free(used->number);
+    vec_release(&used->ids);
+    return count;
 }
 
 static void add_u8(struct buf *out, const struct experiment *e, uint8_t (*get)(const struct place *))
@@ -198,10 +220,7 @@ void htmlgen_node_columns(struct buf *out, const struct experiment *e, size_t tr
 
 void htmlgen_place_columns(struct buf *out, const struct experiment *e, size_t *string_count)
 {
-    struct used_strings used = {0};
-    size_t known = strtab_count(e->strings);
-    used.number = mem_alloc(known * sizeof *used.number);
-    memset(used.number, 0xff, known * sizeof *used.number);
+    struct used_strings used = used_strings_of(e);
     uint32_t *values = mem_calloc(e->place_count + 1, sizeof *values);
 
     add_u8(out, e, get_kind);
@@ -217,15 +236,51 @@ void htmlgen_place_columns(struct buf *out, const struct experiment *e, size_t *
     add_u32(out, e, offsetof(struct place, instances), values);
     add_addresses(out, e);
     add_same(out, e, values);
-    for (size_t i = 0; i < used.ids.count; i++) {
-        const char *text = strtab_get(e->strings, used.ids.items[i]);
-        htmlgen_utf8(out, text, strlen(text));
-        buf_u8(out, 0);
-    }
-    *string_count = used.ids.count;
+    *string_count = add_strings(out, e, &used);
     mem_free(values);
-    mem_free(used.number);
-    vec_release(&used.ids);
+}
+
+/* ---- tables ---- */
+
+static uint64_t cell_bits(const struct table_column *c, union table_cell cell)
+{
+    return c->type == TABLE_NUMBER ? bits_of(cell.number) : cell.count;
+}
+
+static void add_wide_cells(struct buf *out, const struct table *t, size_t column)
+{
+    size_t n = table_row_count(t);
+    uint64_t *values = mem_calloc(n + 1, sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = cell_bits(&table_declared(t)->columns[column], table_row(t, i)[column]);
+    htmlgen_planes_u64(out, values, n);
+    mem_free(values);
+}
+
+static void add_narrow_cells(struct buf *out, const struct table *t, size_t column, struct used_strings *used)
+{
+    bool text = table_declared(t)->columns[column].type == TABLE_TEXT;
+    size_t n = table_row_count(t);
+    uint32_t *values = mem_calloc(n + 1, sizeof *values);
+    for (size_t i = 0; i < n; i++) {
+        union table_cell cell = table_row(t, i)[column];
+        values[i] = text ? use_string(used, cell.text) : cell.row;
+    }
+    htmlgen_planes_u32(out, values, n);
+    mem_free(values);
+}
+
+void htmlgen_table_columns(struct buf *out, const struct experiment *e, const struct table *t, size_t *string_count)
+{
+    struct used_strings used = used_strings_of(e);
+    for (size_t i = 0; i < table_declared(t)->column_count; i++) {
+        uint8_t type = table_declared(t)->columns[i].type;
+        if (type == TABLE_TEXT || type == TABLE_REF)
+            add_narrow_cells(out, t, i, &used);
+        else
+            add_wide_cells(out, t, i);
+    }
+    *string_count = add_strings(out, e, &used);
 }
 
 /* ---- compression and text ---- */

@@ -33,6 +33,9 @@ void htmlgen_node_columns(struct buf *, const struct experiment *, size_t tree);
 /* The places' columns and, behind them, their strings; *string_count is how many. */
 void htmlgen_place_columns(struct buf *, const struct experiment *, size_t *string_count);
 
+/* A table's columns and, behind them, their strings. */
+void htmlgen_table_columns(struct buf *, const struct experiment *, const struct table *, size_t *string_count);
+
 /* zlib stream of the bytes, as base64. The same bytes for the same input and zlib. */
 int htmlgen_compress(struct buf *base64, const void *bytes, size_t n, struct err *);
 

@@ -222,6 +222,51 @@ static void test_second_tree(void)
     mem_free(page);
 }
 
+/* A table: every type of column, its strings behind them, and what the head says of it. */
+static void test_table(void)
+{
+    static const struct table_column columns[] = {
+        {.name = "place", .type = TABLE_REF, .refers = "place", .merge = TABLE_KEY},
+        {.name = "what", .type = TABLE_TEXT, .merge = TABLE_LAST},
+        {.name = "share", .type = TABLE_NUMBER, .merge = TABLE_SUM},
+        {.name = "blocks", .unit = "lines", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    };
+    static const struct table_decl decl = {"findings", "Findings", NULL, columns, ARRAY_SIZE(columns)};
+    struct err err = {0};
+    struct experiment *e = sample_heat(folder);
+    char *db = in_folder("tables"), *page = in_folder("tables/index.html");
+    struct table *t = NULL;
+    struct buf bytes = {0};
+    size_t strings;
+    CHECK_INT(table_list_declare(&e->tables, &decl, e->strings, &t, &err), 0);
+    table_add(t, (union table_cell[]){
+                     {.row = 2}, {.text = strtab_add(e->strings, "slow")}, {.number = 1.0}, {.count = 0x0102}});
+    table_add(t, (union table_cell[]){{.row = TABLE_NONE}, {.text = 0}, {.number = 0}, {.count = TABLE_NO_COUNT}});
+    htmlgen_table_columns(&bytes, e, t, &strings);
+    CHECK_INT(strings, 2);
+    CHECK_INT(bytes.len, 8 + 8 + 16 + 16 + 5 + 1);
+    CHECK_NAMED(memcmp(bytes.bytes,
+                       "\2\xff\0\xff\0\xff\0\xff"
+                       "\0\1\0\0\0\0\0\0",
+                       16) == 0,
+                "references and texts");
+    CHECK_NAMED(memcmp(bytes.bytes + 16 + 12, "\xf0\0\x3f\0\x02\xff\x01\xff", 8) == 0, "numbers and counts");
+    CHECK_NAMED(memcmp(bytes.bytes + 48, "slow\0\0", 6) == 0, "strings");
+    CHECK_INT(htmlgen_write(e, db, NULL, NULL, &err), 0);
+    char *text = read_text(page);
+    CHECK_NAMED(text &&
+                    strstr(text, "\"tables\":[{\"name\":\"findings\",\"title\":\"Findings\",\"description\":\"\","
+                                 "\"rows\":2,\"strings\":2,\"block\":\"table-0\",\"columns\":[{\"name\":\"place\","),
+                "the head tells of the table");
+    CHECK_NAMED(text && strstr(text, "\"type\":\"ref\",\"to\":\"place\"}") && strstr(text, "[\"table-0\",54]"),
+                "what it refers to, and its block");
+    mem_free(text);
+    mem_free(db);
+    mem_free(page);
+    buf_release(&bytes);
+    experiment_free(e);
+}
+
 static void test_replaces_only_databases(void)
 {
     struct err err = {0};
@@ -334,6 +379,7 @@ int main(void)
     test_multiples();
     test_folder();
     test_second_tree();
+    test_table();
     test_replaces_only_databases();
     test_single_file();
     test_hostile();

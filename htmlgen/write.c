@@ -6,6 +6,7 @@
  *     data/places.js      hpcview_data("places","<base64 of zlib>")
  *     data/tree-K.js      the nodes of a further tree over the places
  *     data/metric-K.js    the columns of one or more metrics, of one tree
+ *     data/table-K.js     a table beside the places
  *     data/source-K.js    source texts
  */
 #include "config.h"
@@ -37,6 +38,7 @@ struct writer {
     struct source_text *texts;
     size_t string_count, source_chunks, metrics_per_chunk, metric_chunks;
     struct column *columns; /* by tree, then by metric */
+    size_t *table_strings;  /* by table: how many */
     struct VEC(struct block) blocks;
     struct warnings *warnings;
 };
@@ -130,6 +132,18 @@ static int put_metrics(struct writer *w, size_t tree, struct err *err)
     return status;
 }
 
+static int put_tables(struct writer *w, struct err *err)
+{
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < w->e->tables.count; i++) {
+        struct buf bytes = {0};
+        htmlgen_table_columns(&bytes, w->e, w->e->tables.items[i], &w->table_strings[i]);
+        status = put_block(w, "table", i, &bytes, err);
+        buf_release(&bytes);
+    }
+    return status;
+}
+
 static int put_sources(struct writer *w, struct err *err)
 {
     int status = 0;
@@ -210,6 +224,47 @@ static void head_trees(const struct writer *w, struct jsonout *j)
         put_string(j, "title", strtab_get(e->strings, e->trees[i].title));
         put_u64(j, "nodes", e->trees[i].node_count);
         head_columns(w, j, i);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void head_table_columns(struct jsonout *j, const struct table_decl *d)
+{
+    static const char *const types[] = {"count", "number", "text", "time", "ref"}; /* in the order of enum table_type */
+    json_key(j, "columns");
+    json_begin_array(j);
+    for (size_t i = 0; i < d->column_count; i++) {
+        const struct table_column *c = &d->columns[i];
+        json_begin_object(j);
+        put_string(j, "name", c->name);
+        put_string(j, "title", c->title);
+        put_string(j, "unit", c->unit);
+        put_string(j, "description", c->description);
+        put_string(j, "type", types[c->type]);
+        if (c->type == TABLE_REF)
+            put_string(j, "to", c->refers);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void head_tables(const struct writer *w, struct jsonout *j)
+{
+    json_key(j, "tables");
+    json_begin_array(j);
+    for (size_t i = 0; i < w->e->tables.count; i++) {
+        const struct table_decl *d = table_declared(w->e->tables.items[i]);
+        char block[32];
+        snprintf(block, sizeof block, "table-%zu", i);
+        json_begin_object(j);
+        put_string(j, "name", d->name);
+        put_string(j, "title", d->title);
+        put_string(j, "description", d->description);
+        put_u64(j, "rows", table_row_count(w->e->tables.items[i]));
+        put_u64(j, "strings", w->table_strings[i]);
+        put_string(j, "block", block);
+        head_table_columns(j, d);
         json_end_object(j);
     }
     json_end_array(j);
@@ -347,9 +402,7 @@ static void make_head(const struct writer *w, struct buf *head)
     head_runs(w, &j);
     head_metrics(w, &j);
     head_trees(w, &j);
-    json_key(&j, "tables");
-    json_begin_array(&j);
-    json_end_array(&j);
+    head_tables(w, &j);
     head_files(w, &j);
     head_processes(w, &j);
     head_warnings(w, &j);
@@ -425,6 +478,8 @@ static int write_all(struct writer *w, const char *page_path, struct err *err)
     for (size_t tree = 0; status == 0 && tree < w->e->tree_count; tree++)
         status = put_metrics(w, tree, err);
     if (status == 0)
+        status = put_tables(w, err);
+    if (status == 0)
         status = put_sources(w, err);
     return status == 0 ? write_page(w, page_path, err) : -1;
 }
@@ -454,12 +509,14 @@ int htmlgen_write(const struct experiment *e, const char *path, const struct htm
     struct writer w = {.e = e, .single_file = opts && opts->single_file, .warnings = warnings};
     w.texts = mem_calloc(e->file_count + 1, sizeof *w.texts);
     w.columns = mem_calloc(e->metric_count * e->tree_count + 1, sizeof *w.columns);
+    w.table_strings = mem_calloc(e->tables.count + 1, sizeof *w.table_strings);
     w.metrics_per_chunk = e->metric_count / METRIC_FILES_WANTED + 1;
     w.source_chunks = htmlgen_sources_plan(e, opts && opts->no_sources, w.texts, warnings);
     int status = w.single_file ? write_all(&w, path, err) : write_folder(&w, path, err);
     buf_release(&w.inside);
     mem_free(w.texts);
     mem_free(w.columns);
+    mem_free(w.table_strings);
     vec_release(&w.blocks);
     return status < 0 ? err_in(err, "writing the database %s", path) : 0;
 }

@@ -27,6 +27,7 @@ void correlation_release(struct correlation *c)
     vec_release(&c->uses);
     vec_release(&c->sites);
     vec_release(&c->cells);
+    table_list_release(&c->tables);
     vec_release(&c->places);
     vec_release(&c->files);
     vec_release(&c->file_module);
@@ -116,8 +117,34 @@ static uint32_t site_of_context(struct correlation *c, const struct config *conf
     return known->contexts[context] = site_index(c, &s);
 }
 
+struct context_asker { /* for tables.c, which asks for the sites of the contexts it meets */
+    struct correlation *c;
+    const struct config *config;
+    const struct input *input;
+    struct input_sites *known;
+};
+
+static uint32_t asked_site(void *ctx, uint32_t context)
+{
+    struct context_asker *a = ctx;
+    return site_of_context(a->c, a->config, a->input, context, a->known);
+}
+
+static void gather_tables(struct correlation *c, const struct config *config, const struct input *input,
+                          struct input_sites *known, struct warnings *warnings)
+{
+    struct context_asker asker = {c, config, input, known};
+    struct sites_of_contexts sites = {asked_site, &asker};
+    struct err err = {0};
+    if (tables_gather(&c->tables, c->strings, input->profile, &sites, c->process_count, c->event_count, &err) < 0)
+        warnings_add(warnings, "a part of the tables of run '%s' is left out: %s", config->runs.items[input->run].name,
+                     err.msg);
+    c->process_count += (uint32_t)input->profile->process_count;
+    c->event_count += (uint32_t)input->profile->event_count;
+}
+
 static void gather_input(struct correlation *c, const struct config *config, const struct input *input,
-                         const struct feed_list *feeds)
+                         const struct feed_list *feeds, struct warnings *warnings)
 {
     const struct hpcprof *p = input->profile;
     struct input_sites known = {mem_alloc((p->module_count + 1) * sizeof(uint32_t)),
@@ -135,17 +162,18 @@ static void gather_input(struct correlation *c, const struct config *config, con
                     (struct cell){site_of_context(c, config, input, count->context, &known), column, count->value};
         }
     }
+    gather_tables(c, config, input, &known, warnings);
     mem_free(known.modules);
     mem_free(known.contexts);
 }
 
 int correlate_gather(struct correlation *c, const struct config *config, const struct input *inputs, size_t input_count,
-                     const struct columns *columns, struct err *err)
+                     const struct columns *columns, struct warnings *warnings, struct err *err)
 {
     for (size_t i = 0; i < input_count; i++) {
         if (check_profile(inputs[i].profile, err) < 0)
             return -1;
-        gather_input(c, config, &inputs[i], columns->feeds[i]);
+        gather_input(c, config, &inputs[i], columns->feeds[i], warnings);
     }
     return 0;
 }
@@ -419,14 +447,16 @@ static scope_ix proc_by_name(struct module_scopes *m, const char *procedure, con
     return found;
 }
 
-/* The innermost loop of the procedure whose lines hold `line`, calls that were inlined left out: what knows lines alone
-   knows nothing of them. */
-static scope_ix loop_by_line(const struct module_scopes *m, scope_ix proc, uint32_t line)
+/* The innermost loop of the procedure whose lines hold line `line` of `file` (""; not known), calls that were inlined
+   left out: what knows lines alone knows nothing of them. A line of a header that was inlined has the numbers of that
+   file, and is in no loop of this one. */
+static scope_ix loop_by_line(const struct module_scopes *m, scope_ix proc, const char *file, uint32_t line)
 {
     scope_ix innermost = proc;
     for (scope_ix i = m->first_child[proc]; i != SCOPE_NONE;) {
         const struct scope *s = &m->tree->scopes[i];
-        bool holds = s->kind == SCOPE_LOOP && s->line_first <= line && line <= s->line_last;
+        bool holds = s->kind == SCOPE_LOOP && s->line_first <= line && line <= s->line_last &&
+                     (*file == '\0' || same_file(strtab_get(m->tree->strings, s->file), file));
         innermost = holds ? i : innermost;
         i = holds ? m->first_child[i] : m->next_child[i];
     }
@@ -440,7 +470,7 @@ static place_ix place_by_line(struct correlation *c, const struct config *config
     scope_ix scope = m && *procedure ? proc_by_name(m, procedure, file_name) : SCOPE_NONE;
     *state = s->line ? SITE_LINE : *procedure ? SITE_NO_LINE : SITE_NO_SYMBOL;
     if (scope != SCOPE_NONE) {
-        scope = loop_by_line(m, scope, s->line);
+        scope = loop_by_line(m, scope, file_name, s->line);
         /* the structure knows where the file lies; the measurement its last name, as a rule */
         str_id own = m->tree->scopes[scope].file;
         uint32_t file = *file_name == '\0' || same_file(strtab_get(m->tree->strings, own), file_name)

@@ -161,6 +161,30 @@ static int take_columns(struct experiment *e, const struct columns *columns, str
     return 0;
 }
 
+/* The first column that each event feeds, events counted over all inputs; TABLE_NONE: it feeds none. */
+static uint32_t *metrics_of_events(const struct columns *columns, const struct input *inputs, size_t count)
+{
+    uint32_t *metrics = mem_alloc((count + 1) * sizeof *metrics);
+    size_t at = 0;
+    for (size_t i = 0; i < columns->input_count; i++)
+        for (size_t e = 0; e < inputs[i].profile->event_count && at < count; e++)
+            metrics[at++] = columns->feeds[i][e].count ? columns->feeds[i][e].items[0].column : TABLE_NONE;
+    return metrics;
+}
+
+static int take_tables(struct experiment *e, const struct correlation *c, const struct columns *columns,
+                       const struct input *inputs, const place_ix *new_of, struct err *err)
+{
+    uint32_t *places = mem_alloc((c->sites.count + 1) * sizeof *places);
+    uint32_t *metrics = metrics_of_events(columns, inputs, c->event_count);
+    for (size_t i = 0; i < c->sites.count; i++)
+        places[i] = new_of[c->site_place[i]];
+    int status = tables_finish(e, &c->tables, places, c->sites.count, metrics, c->event_count, err);
+    mem_free(places);
+    mem_free(metrics);
+    return status;
+}
+
 int experiment_from(const struct config *config, const struct input *inputs, size_t input_count,
                     const struct structure_source *source, const struct progress *progress, struct experiment **result,
                     struct warnings *warnings, struct err *err)
@@ -172,7 +196,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
     correlation_init(&c, e->strings);
     int status = columns_make(config, inputs, input_count, e->strings, &columns, warnings, err);
     if (status == 0)
-        status = correlate_gather(&c, config, inputs, input_count, &columns, err);
+        status = correlate_gather(&c, config, inputs, input_count, &columns, warnings, err);
     if (status == 0) {
         correlate_group_modules(&c);
         sources_name_modules(&c);
@@ -188,6 +212,8 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         status = take_columns(e, &columns, err);
         if (status == 0)
             status = sum_measured(e, &c, new_of, err);
+        if (status == 0)
+            status = take_tables(e, &c, &columns, inputs, new_of, err);
         if (status == 0) {
             formulas_compute(e, TREE_SCOPES);
             warn_shares(e, &c, &columns, warnings);

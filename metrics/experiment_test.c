@@ -383,6 +383,19 @@ static const struct {
      "   proc f x.c:7 = 60 60\n"
      "    line x.c:7 = 60 60\n",
      {NULL}},
+    {"a line of a header in a procedure is in no loop with those numbers",
+     "/opt/app 0x1000 C 1\n"
+     "/opt/app solve /x/util.h 55 C 2\n"
+     "/opt/app solve src/heat.f90 55 C 3\n",
+     "program app = 60 .\n"
+     " module app = 60 .\n"
+     "  file src/heat.f90 = 60 .\n"
+     "   proc solve src/heat.f90:40 = 60 30\n"
+     "    loop src/heat.f90:52 = 30 30\n"
+     "     line src/heat.f90:55 = 30 30\n"
+     "    line src/heat.f90:41 = 10 10\n"
+     "    line x/util.h:55 = 20 20\n",
+     {NULL}},
     {"nothing at all", "", "program app =\n", {NULL}},
 };
 

@@ -138,7 +138,7 @@ struct experiment_tree {
 };
 
 struct experiment {
-    struct strtab *strings;
+    struct strtab *strings; /* of the tables too */
     str_id title;
     struct place
         *places; /* parents before children; siblings ordered by kind, name, line, address: same input, same order */
@@ -147,6 +147,8 @@ struct experiment {
     struct metric *metrics;        /* in the order of the configuration */
     struct experiment_tree *trees; /* at least TREE_SCOPES; values by experiment_value and its like alone */
     size_t place_count, file_count, run_count, metric_count, tree_count;
+    struct table_list tables; /* what else is known of places; references are to "place", "process", "metric", or
+                                 another of these tables */
     struct hpcprof_process *processes; /* who measured what, for the page's "about"; those of a run together */
     size_t process_count;
     struct computed *computed; /* private: by metric, what experiment_compute needs */
@@ -199,5 +201,8 @@ struct print_options {
 };
 int print_level_parse(const char *word, enum print_level *, struct err *);
 int experiment_print(const struct experiment *, const struct print_options *, struct outfile *, struct err *);
+/* One of the tables beside places; of the options, format and top. */
+int experiment_print_table(const struct experiment *, const char *name, const struct print_options *, struct outfile *,
+                           struct err *);
 
 #endif

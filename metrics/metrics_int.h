@@ -8,6 +8,7 @@
  *     read.c            the runs' measurements; structure.c the structure of what was sampled
  *     columns.c         which measured and computed columns there are
  *     correlate.c       every sampled address in its chain of scopes: the places
+ *     tables.c          what rooms measured about places, beside the columns
  *     sources.c         what files are called, and where their text is
  *     experiment.c      the steps in order
  *     order.c           places and files in the order of their names
@@ -16,7 +17,7 @@
  *     formulas.c        computed metrics
  *     lost.c            warnings: what the result lacks, with its share
  *     check.c           what is true of every experiment
- *     print.c           tables as text, CSV and JSON
+ *     print.c           places as text, CSV and JSON; print_table.c tables beside them; print_text.c for both
  */
 #ifndef METRICS_INT_H
 #define METRICS_INT_H
@@ -238,24 +239,40 @@ struct correlation {
     struct VEC(struct place) places; /* places[0] is the PROGRAM; in the order found, parents first */
     struct VEC(struct source_file) files;
     struct VEC(uint32_t) file_module; /* the first module that uses files[i] */
-    struct VEC(uint8_t) file_known;   /* structure names files[i]; else a measurement alone does, and may say anything */
-    place_ix *site_place;             /* the LINE of each site */
-    uint8_t *site_state;              /* enum site_state */
-    struct strtab *keys;              /* bytes of (parent, kind, ...) to places, through key_place */
+    struct VEC(uint8_t) file_known; /* structure names files[i]; else a measurement alone does, and may say anything */
+    place_ix *site_place;           /* the LINE of each site */
+    uint8_t *site_state;            /* enum site_state */
+    struct strtab *keys;            /* bytes of (parent, kind, ...) to places, through key_place */
     struct VEC(place_ix) key_place;
     struct hashmap file_index; /* normalised path to files */
+    struct table_list tables;  /* of the measurements; they refer to sites and to events, counted over all inputs */
+    uint32_t process_count, event_count; /* of the inputs so far */
 };
 
 void correlation_init(struct correlation *, struct strtab *);
 void correlation_release(struct correlation *);
 /* Gathers sites and cells of all inputs. */
 int correlate_gather(struct correlation *, const struct config *, const struct input *, size_t input_count,
-                     const struct columns *, struct err *);
+                     const struct columns *, struct warnings *, struct err *);
 /* Modules of one name, one in each run, are one MODULE: builds that are compared. */
 void correlate_group_modules(struct correlation *);
 /* Asks the source for every module's structure and puts every site into its place. */
 void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
                      const struct progress *);
+
+/* ---- tables.c ------------------------------------------------------------------------ */
+
+struct sites_of_contexts { /* the site of a context, made where there is none yet */
+    uint32_t (*site)(void *ctx, uint32_t context);
+    void *ctx;
+};
+/* Adds a measurement's tables to `to`: contexts become sites, processes and events are counted from the given ones on.
+ */
+int tables_gather(struct table_list *to, struct strtab *, const struct hpcprof *, const struct sites_of_contexts *,
+                  uint32_t first_process, uint32_t first_event, struct err *);
+/* Sites become places, events metrics, and the experiment has its tables, in order. */
+int tables_finish(struct experiment *, const struct table_list *from, const uint32_t *site_places, size_t sites,
+                  const uint32_t *event_metrics, size_t events, struct err *);
 
 /* ---- structure from binaries and structure files (structure.c) ---------------------- */
 

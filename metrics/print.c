@@ -1,5 +1,5 @@
 /* An experiment as a table: text for people, CSV and JSON for programs. */
-#include "metrics/metrics_int.h"
+#include "metrics/print_int.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ struct row {
     size_t values;                /* of its metric_count inclusive, then as many exclusive ones in table.values */
 };
 
-struct table {
+struct view {
     const struct experiment *e;
     const struct print_options *options;
     struct VEC(struct row) rows;
@@ -52,17 +52,17 @@ struct table {
     place_ix *procedure; /* by place: the innermost procedure or inlined call around it; 0: none */
 };
 
-static double *row_values(struct table *t, const struct row *r)
+static double *row_values(struct view *t, const struct row *r)
 {
     return t->values.items + r->values;
 }
 
-static double value_of(const struct table *t, const struct row *r, size_t metric, bool exclusive)
+static double value_of(const struct view *t, const struct row *r, size_t metric, bool exclusive)
 {
     return t->values.items[r->values + metric + (exclusive ? t->e->metric_count : 0)];
 }
 
-static void find_surroundings(struct table *t)
+static void find_surroundings(struct view *t)
 {
     const struct experiment *e = t->e;
     t->module_name = mem_calloc(e->place_count + 1, sizeof *t->module_name);
@@ -75,7 +75,7 @@ static void find_surroundings(struct table *t)
     }
 }
 
-static size_t new_values(struct table *t)
+static size_t new_values(struct view *t)
 {
     size_t at = t->values.count;
     for (size_t i = 0; i < 2 * t->e->metric_count; i++)
@@ -83,7 +83,7 @@ static size_t new_values(struct table *t)
     return at;
 }
 
-static struct row row_of_place(struct table *t, place_ix i)
+static struct row row_of_place(struct view *t, place_ix i)
 {
     const struct experiment *e = t->e;
     const struct place *p = &e->places[i], *procedure = &e->places[t->procedure[i]];
@@ -101,7 +101,7 @@ static struct row row_of_place(struct table *t, place_ix i)
     return r;
 }
 
-static void rows_of_places(struct table *t)
+static void rows_of_places(struct view *t)
 {
     const struct experiment *e = t->e;
     for (place_ix i = 0; i < e->place_count; i++) {
@@ -125,7 +125,7 @@ static void add_value(double *sum, double value)
 
 /* Lines are one row per line of the source, whatever loops and calls it was copied into; without a line, one per
  * procedure. */
-static void rows_of_lines(struct table *t)
+static void rows_of_lines(struct view *t)
 {
     const struct experiment *e = t->e;
     struct strtab *keys = strtab_create();
@@ -156,7 +156,7 @@ static void rows_of_lines(struct table *t)
     strtab_free(keys);
 }
 
-static bool has_data(const struct table *t, const struct row *r)
+static bool has_data(const struct view *t, const struct row *r)
 {
     for (size_t i = 0; i < t->shown.count; i++)
         if (!isnan(value_of(t, r, t->shown.items[i], false)) || !isnan(value_of(t, r, t->shown.items[i], true)))
@@ -164,7 +164,7 @@ static bool has_data(const struct table *t, const struct row *r)
     return false;
 }
 
-static void drop_empty_rows(struct table *t)
+static void drop_empty_rows(struct view *t)
 {
     size_t kept = 0;
     for (size_t i = 0; i < t->rows.count; i++)
@@ -175,7 +175,7 @@ static void drop_empty_rows(struct table *t)
 
 /* ---- order ------------------------------------------------------------------------------ */
 
-static int compare_text(const struct table *t, str_id a, str_id b)
+static int compare_text(const struct view *t, str_id a, str_id b)
 {
     return a == b ? 0 : strcmp(strtab_get(t->e->strings, a), strtab_get(t->e->strings, b));
 }
@@ -183,7 +183,7 @@ static int compare_text(const struct table *t, str_id a, str_id b)
 /* Largest first, blanks last; equal ones by where they are. */
 static int compare_rows(const void *a, const void *b, void *ctx)
 {
-    const struct table *t = ctx;
+    const struct view *t = ctx;
     const struct row *x = a, *y = b;
     double v = value_of(t, x, t->sort_metric, t->sort_exclusive), w = value_of(t, y, t->sort_metric, t->sort_exclusive);
     if (isnan(v) != isnan(w))
@@ -202,7 +202,7 @@ static int compare_rows(const void *a, const void *b, void *ctx)
     return order ? order : (x->values > y->values) - (x->values < y->values);
 }
 
-static bool sorts_by(const struct table *t, size_t metric, const char *wanted, bool *exclusive)
+static bool sorts_by(const struct view *t, size_t metric, const char *wanted, bool *exclusive)
 {
     str_id names[] = {t->e->metrics[metric].name, t->e->metrics[metric].display_name};
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -217,7 +217,7 @@ static bool sorts_by(const struct table *t, size_t metric, const char *wanted, b
     return false;
 }
 
-static int no_such_metric(const struct table *t, const char *wanted, struct err *err)
+static int no_such_metric(const struct view *t, const char *wanted, struct err *err)
 {
     struct VEC(const char *) names = {0};
     for (size_t i = 0; i < t->e->metric_count; i++)
@@ -232,7 +232,7 @@ static int no_such_metric(const struct table *t, const char *wanted, struct err 
     return -1;
 }
 
-static int choose_order(struct table *t, struct err *err)
+static int choose_order(struct view *t, struct err *err)
 {
     const struct experiment *e = t->e;
     const char *wanted = t->options->sort_by;
@@ -250,108 +250,32 @@ static int choose_order(struct table *t, struct err *err)
 
 /* ---- text ------------------------------------------------------------------------------- */
 
-/* Characters that would move the cursor, ring a bell or turn the writing round have no place in a table. */
-static bool harmless(const char *s, size_t len)
-{
-    unsigned char c = (unsigned char)s[0], d = (unsigned char)s[1];
-    if (len == 0 || c < 0x20 || c == 0x7f)
-        return false;
-    if (len == 2 && c == 0xc2 && d < 0xa0)
-        return false; /* U+0080..9F */
-    if (len == 3 && c == 0xe2) {
-        unsigned char last = (unsigned char)s[2];
-        /* U+2028..202E separators and embeddings, U+2066..2069 isolates */
-        return !(d == 0x80 && last >= 0xa8 && last <= 0xae) && !(d == 0x81 && last >= 0xa6 && last <= 0xa9);
-    }
-    return true;
-}
-
-static void add_safe(struct buf *out, const char *s)
-{
-    for (size_t n = strlen(s); n;) {
-        size_t len = utf8_length(s, n);
-        bool good = harmless(s, len);
-        if (good)
-            buf_add(out, s, len);
-        else
-            buf_char(out, '?');
-        s += len ? len : 1;
-        n -= len ? len : 1;
-    }
-}
-
-static size_t width_of(const char *s)
-{
-    size_t n = 0;
-    for (; *s; s++)
-        n += ((unsigned char)*s & 0xc0) != 0x80;
-    return n;
-}
-
-struct text_column {
-    char *head;
-    bool left;
-    size_t width;
-    struct VEC(char *) cells;
-};
-struct text_table VEC(struct text_column);
-
-static struct text_column *add_column(struct text_table *t, const char *head, const char *suffix, bool left)
-{
-    struct buf safe = {0};
-    add_safe(&safe, head);
-    buf_str(&safe, suffix);
-    struct text_column c = {.head = safe.bytes, .left = left, .width = width_of(safe.bytes)};
-    *vec_push(t) = c;
-    return &t->items[t->count - 1];
-}
-
-static void add_cell(struct text_column *c, char *text)
-{
-    size_t width = width_of(text);
-    if (width > c->width)
-        c->width = width;
-    *vec_push(&c->cells) = text;
-}
-
-static char *value_text(double v)
-{
-    struct buf b = {0};
-    if (isnan(v))
-        return mem_strdup("");
-    if (v == floor(v) && fabs(v) < 9007199254740992.0)
-        buf_double(&b, v);
-    else
-        buf_printf(&b, "%.6g", v);
-    return b.bytes;
-}
-
 static char *percent_text(double v, double whole)
 {
     return isnan(v) || isnan(whole) || whole == 0 ? mem_strdup("") : mem_printf("%.1f", 100 * v / whole);
 }
 
-static void add_metric_columns(struct table *t, struct text_table *text, size_t metric, bool exclusive)
+static void add_metric_columns(struct view *t, struct text_table *text, size_t metric, bool exclusive)
 {
     const struct experiment *e = t->e;
     const struct metric *m = &e->metrics[metric];
     double whole = experiment_value(e, metric, 0, VALUE_INCLUSIVE);
     const char *suffix = exclusive ? " (E)" : "";
     if (m->percent) {
-        struct text_column *c = add_column(text, "%", suffix, false);
+        struct text_column *c = text_table_add(text, "%", suffix, false);
         for (size_t i = 0; i < t->rows.count; i++)
-            add_cell(c, percent_text(value_of(t, &t->rows.items[i], metric, exclusive), whole));
+            text_column_add(c, percent_text(value_of(t, &t->rows.items[i], metric, exclusive), whole));
     }
-    struct text_column *c = add_column(text, strtab_get(e->strings, m->display_name), suffix, false);
+    struct text_column *c = text_table_add(text, strtab_get(e->strings, m->display_name), suffix, false);
     for (size_t i = 0; i < t->rows.count; i++)
-        add_cell(c, value_text(value_of(t, &t->rows.items[i], metric, exclusive)));
+        text_column_add(c, text_of_value(value_of(t, &t->rows.items[i], metric, exclusive)));
 }
 
-static char *location_of(const struct table *t, const struct row *r)
+static char *location_of(const struct view *t, const struct row *r)
 {
     struct buf b = {0};
     buf_str(&b, "");
-    add_safe(&b, strtab_get(t->e->strings, r->file));
+    text_add_safe(&b, strtab_get(t->e->strings, r->file));
     if (r->file && r->line)
         buf_printf(&b, ":%u", r->line);
     if (r->file && r->line && t->options->level == PRINT_LOOP && r->line_last > r->line)
@@ -361,90 +285,47 @@ static char *location_of(const struct table *t, const struct row *r)
     return b.bytes;
 }
 
-enum { LONGEST_NAME = 64 }; /* those of C++ templates can have thousands of characters; CSV and JSON have them all */
-
-/* A name too long for a column, with its middle left out: beginning and end tell most. */
-static char *name_text(const char *name)
-{
-    struct buf safe = {0}, cut = {0};
-    buf_str(&safe, "");
-    add_safe(&safe, name);
-    size_t width = width_of(safe.bytes), at = 0;
-    if (width <= LONGEST_NAME)
-        return safe.bytes;
-    for (const char *c = safe.bytes; *c; c++) {
-        at += ((unsigned char)*c & 0xc0) != 0x80;
-        if (at <= LONGEST_NAME * 2 / 3 || at > width - (LONGEST_NAME / 3 - 3))
-            buf_char(&cut, *c);
-        else if (at == LONGEST_NAME * 2 / 3 + 1 && ((unsigned char)*c & 0xc0) != 0x80)
-            buf_str(&cut, "...");
-    }
-    buf_release(&safe);
-    return cut.bytes;
-}
-
-static void add_where_columns(struct table *t, struct text_table *text)
+static void add_where_columns(struct view *t, struct text_table *text)
 {
     enum print_level level = t->options->level;
     const struct strtab *strings = t->e->strings;
     static const char *const heads[] = {"program", "module", "file", "procedure", "in procedure", "in procedure"};
-    struct text_column *c = add_column(text, heads[level], "", true);
+    struct text_column *c = text_table_add(text, heads[level], "", true);
     for (size_t i = 0; i < t->rows.count; i++)
-        add_cell(c, name_text(strtab_get(strings, t->rows.items[i].name)));
+        text_column_add(c, text_of_name(strtab_get(strings, t->rows.items[i].name)));
     if (level >= PRINT_PROC) {
-        c = add_column(text, "location", "", true);
+        c = text_table_add(text, "location", "", true);
         for (size_t i = 0; i < t->rows.count; i++)
-            add_cell(c, location_of(t, &t->rows.items[i]));
+            text_column_add(c, location_of(t, &t->rows.items[i]));
     }
     if (level >= PRINT_FILE) {
-        c = add_column(text, "module", "", true);
+        c = text_table_add(text, "module", "", true);
         for (size_t i = 0; i < t->rows.count; i++)
-            add_cell(c, name_text(strtab_get(strings, t->rows.items[i].module)));
+            text_column_add(c, text_of_name(strtab_get(strings, t->rows.items[i].module)));
     }
-}
-
-static void write_text_row(const struct text_table *text, size_t row, struct outfile *out)
-{
-    struct buf line = {0};
-    for (size_t c = 0; c < text->count; c++) {
-        const struct text_column *column = &text->items[c];
-        const char *cell = row == SIZE_MAX ? column->head : column->cells.items[row];
-        int blanks = (int)(column->width - width_of(cell));
-        buf_str(&line, c ? "  " : "");
-        if (!column->left)
-            buf_printf(&line, "%*s", blanks, "");
-        buf_str(&line, cell);
-        if (column->left && c + 1 < text->count)
-            buf_printf(&line, "%*s", blanks, "");
-    }
-    while (line.len && line.bytes[line.len - 1] == ' ')
-        line.len--;
-    buf_char(&line, '\n');
-    outfile_write(out, line.bytes, line.len);
-    buf_release(&line);
 }
 
 /* What each column is, above the table. */
-static void write_legend(const struct table *t, struct outfile *out)
+static void write_legend(const struct view *t, struct outfile *out)
 {
     const struct experiment *e = t->e;
     struct buf b = {0};
-    add_safe(&b, strtab_get(e->strings, e->title));
+    text_add_safe(&b, strtab_get(e->strings, e->title));
     buf_char(&b, '\n');
     for (size_t i = 0; i < t->shown.count; i++) {
         const struct metric *m = &e->metrics[t->shown.items[i]];
         double whole = experiment_value(e, t->shown.items[i], 0, VALUE_INCLUSIVE);
-        add_safe(&b, strtab_get(e->strings, m->display_name));
+        text_add_safe(&b, strtab_get(e->strings, m->display_name));
         if (m->formula) {
             buf_str(&b, " = ");
-            add_safe(&b, strtab_get(e->strings, m->formula));
+            text_add_safe(&b, strtab_get(e->strings, m->formula));
         }
-        char *value = value_text(whole);
+        char *value = text_of_value(whole);
         buf_printf(&b, ": %s", *value ? value : "nothing");
         mem_free(value);
         if (m->unit) {
             buf_char(&b, ' ');
-            add_safe(&b, strtab_get(e->strings, m->unit));
+            text_add_safe(&b, strtab_get(e->strings, m->unit));
         }
         buf_str(&b, m->formula ? "" : " in all");
         if (m->period)
@@ -458,7 +339,7 @@ static void write_legend(const struct table *t, struct outfile *out)
     buf_release(&b);
 }
 
-static void write_text(struct table *t, struct outfile *out)
+static void write_text(struct view *t, struct outfile *out)
 {
     struct text_table text = {0};
     for (size_t i = 0; i < t->shown.count; i++) {
@@ -468,47 +349,23 @@ static void write_text(struct table *t, struct outfile *out)
     }
     add_where_columns(t, &text);
     write_legend(t, out);
-    write_text_row(&text, SIZE_MAX, out);
-    for (size_t i = 0; i < t->rows.count; i++)
-        write_text_row(&text, i, out);
-    for (size_t c = 0; c < text.count; c++) {
-        for (size_t i = 0; i < text.items[c].cells.count; i++)
-            mem_free(text.items[c].cells.items[i]);
-        vec_release(&text.items[c].cells);
-        mem_free(text.items[c].head);
-    }
-    vec_release(&text);
+    text_table_write(&text, t->rows.count, out);
 }
 
 /* ---- CSV, RFC 4180 but for the line ends, which are the system's -------------------------- */
 
-static void csv_text(struct buf *out, const char *s)
-{
-    if (!strpbrk(s, ",\"\r\n")) {
-        buf_str(out, s);
-        return;
-    }
-    buf_char(out, '"');
-    for (; *s; s++) {
-        if (*s == '"')
-            buf_char(out, '"');
-        buf_char(out, *s);
-    }
-    buf_char(out, '"');
-}
-
-static void csv_head(const struct table *t, struct buf *out)
+static void csv_head(const struct view *t, struct buf *out)
 {
     buf_str(out, "kind,module,file,line,name");
     for (size_t i = 0; i < t->shown.count; i++) {
         const struct metric *m = &t->e->metrics[t->shown.items[i]];
         const char *name = strtab_get(t->e->strings, m->name);
         buf_char(out, ',');
-        csv_text(out, name);
+        csv_add_text(out, name);
         if (levels[t->options->level].exclusive && m->has_exclusive) {
             char *exclusive = mem_printf("%s (E)", name);
             buf_char(out, ',');
-            csv_text(out, exclusive);
+            csv_add_text(out, exclusive);
             mem_free(exclusive);
         }
     }
@@ -522,20 +379,20 @@ static void csv_value(struct buf *out, double v)
         buf_double(out, v);
 }
 
-static void csv_row(const struct table *t, const struct row *r, struct buf *out)
+static void csv_row(const struct view *t, const struct row *r, struct buf *out)
 {
     const struct strtab *strings = t->e->strings;
     str_id texts[] = {r->module, r->file};
     buf_str(out, levels[t->options->level].word);
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         buf_char(out, ',');
-        csv_text(out, strtab_get(strings, texts[i]));
+        csv_add_text(out, strtab_get(strings, texts[i]));
     }
     buf_char(out, ',');
     if (r->line)
         buf_printf(out, "%u", r->line);
     buf_char(out, ',');
-    csv_text(out, strtab_get(strings, r->name));
+    csv_add_text(out, strtab_get(strings, r->name));
     for (size_t i = 0; i < t->shown.count; i++) {
         csv_value(out, value_of(t, r, t->shown.items[i], false));
         if (levels[t->options->level].exclusive && t->e->metrics[t->shown.items[i]].has_exclusive)
@@ -544,7 +401,7 @@ static void csv_row(const struct table *t, const struct row *r, struct buf *out)
     buf_char(out, '\n');
 }
 
-static void write_csv(const struct table *t, struct outfile *out)
+static void write_csv(const struct view *t, struct outfile *out)
 {
     struct buf b = {0};
     csv_head(t, &b);
@@ -561,13 +418,13 @@ static void write_csv(const struct table *t, struct outfile *out)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static void json_text(struct jsonout *j, const struct table *t, const char *key, str_id text)
+static void json_text(struct jsonout *j, const struct view *t, const char *key, str_id text)
 {
     json_key(j, key);
     json_string(j, strtab_get(t->e->strings, text));
 }
 
-static void json_metric(struct jsonout *j, const struct table *t, size_t metric)
+static void json_metric(struct jsonout *j, const struct view *t, size_t metric)
 {
     const struct metric *m = &t->e->metrics[metric];
     json_begin_object(j);
@@ -590,7 +447,7 @@ static void json_metric(struct jsonout *j, const struct table *t, size_t metric)
     json_end_object(j);
 }
 
-static void json_values(struct jsonout *j, const struct table *t, const struct row *r, const char *key, bool exclusive)
+static void json_values(struct jsonout *j, const struct view *t, const struct row *r, const char *key, bool exclusive)
 {
     json_key(j, key);
     json_begin_object(j);
@@ -601,7 +458,7 @@ static void json_values(struct jsonout *j, const struct table *t, const struct r
     json_end_object(j);
 }
 
-static void json_row(struct jsonout *j, const struct table *t, const struct row *r)
+static void json_row(struct jsonout *j, const struct view *t, const struct row *r)
 {
     json_begin_object(j);
     json_key(j, "kind");
@@ -629,7 +486,7 @@ static void json_row(struct jsonout *j, const struct table *t, const struct row 
     json_end_object(j);
 }
 
-static void write_json(const struct table *t, struct outfile *out)
+static void write_json(const struct view *t, struct outfile *out)
 {
     struct buf b = {0};
     struct jsonout j = {&b, false};
@@ -658,7 +515,7 @@ static void write_json(const struct table *t, struct outfile *out)
 int experiment_print(const struct experiment *e, const struct print_options *options, struct outfile *out,
                      struct err *err)
 {
-    struct table t = {.e = e, .options = options};
+    struct view t = {.e = e, .options = options};
     for (size_t i = 0; i < e->metric_count; i++)
         if (e->metrics[i].display)
             *vec_push(&t.shown) = i;

@@ -165,6 +165,7 @@ void experiment_free(struct experiment *e)
         return;
     formulas_free(e);
     free_trees(e);
+    table_list_release(&e->tables);
     strtab_free(e->strings);
     mem_free(e->places);
     mem_free(e->files);

@@ -12,6 +12,8 @@
  *     region NAME                     what follows is in that region, inside those open; "-" leaves the innermost
  *     total EVENT VALUE               what the thread's counter said at its end
  *     lost EVENT N                    samples the kernel lost
+ *     evict HEX HEX N                 a row of the table "evictors": what was at the first address made room for the
+ *                                     second, N times, in this thread and region
  */
 #include "hpcprof/hpcprof.h"
 
@@ -70,6 +72,34 @@ static void lose(struct maker *m, const char *event, const char *samples)
     hpcprof_add_total(m->p, &t);
 }
 
+static uint32_t context_at(struct maker *m, const char *address)
+{
+    struct hpcprof_context c = {
+        .parent = HPCPROF_NO_PARENT, .module = m->module, .address = strtoull(address, NULL, 16)};
+    return hpcprof_add_context(m->p, &c);
+}
+
+static void evict(struct maker *m, const char *victim, const char *evictor, const char *times)
+{
+    static const struct table_column columns[] = {
+        {.name = "victim", .title = "evicted", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
+        {.name = "evictor", .title = "by", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
+        {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_KEY},
+        {.name = "region", .type = TABLE_REF, .refers = "region", .merge = TABLE_KEY},
+        {.name = "blocks", .unit = "lines", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    };
+    static const struct table_decl evictors = {"evictors", "Evictors", NULL, columns, ARRAY_SIZE(columns)};
+    struct table *t;
+    struct err err = {0};
+    if (table_list_declare(&m->p->tables, &evictors, m->p->strings, &t, &err) < 0)
+        fail(err.msg, "evictors");
+    table_add(t, (union table_cell[]){{.row = context_at(m, victim)},
+                                      {.row = context_at(m, evictor)},
+                                      {.row = m->thread},
+                                      {.row = m->region},
+                                      {.count = strtoull(times, NULL, 10)}});
+}
+
 static void take_line(struct maker *m, char **w, int n)
 {
     struct strtab *s = m->p->strings;
@@ -106,6 +136,8 @@ static void take_line(struct maker *m, char **w, int n)
         hpcprof_add_total(m->p, &t);
     } else if (strcmp(w[0], "lost") == 0 && n == 3)
         lose(m, w[1], w[2]);
+    else if (strcmp(w[0], "evict") == 0 && n == 4)
+        evict(m, w[1], w[2], w[3]);
     else
         fail("what is", w[0]);
 }
