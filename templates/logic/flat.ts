@@ -1,9 +1,9 @@
 // Flat tables: all places of one kind, with the instances of the same source thing in one row or each in its own.
 
-import { columnValues, type Column, isExclusive, Kind, metricOf, type Model, NONE, type PlaceIx } from '../model/data';
-import { type Formula, parseFormula } from './formula';
+import { Kind, type Model, type PlaceIx } from '../model/data';
+import { type Groups, makeGroups } from './cells';
 import { type Label, labelOf, loopKinds } from './labels';
-import { compareValues } from './tree';
+import { sortedByValue } from './sort';
 
 export type Level = 'line' | 'loop' | 'procedure' | 'inline' | 'file' | 'module';
 
@@ -16,110 +16,26 @@ export const LEVEL_KIND: { readonly [L in Level]: Kind } = {
   module: Kind.Module,
 };
 
-/** Sets of places that are shown as one row. */
-export interface Groups {
-  readonly count: number;
-  readonly start: Uint32Array; // members of group g are members[start[g] .. start[g + 1])
-  readonly members: Uint32Array; // PlaceIx
-  readonly outermost: Uint8Array; // by position in members: not inside another member of the same group
-  readonly groupOf: Int32Array; // by place; NONE: in no group
-}
-
-function isNested(model: Model, place: PlaceIx, group: number, groupOf: Int32Array): boolean {
-  const { parent } = model.places;
-  for (let up = parent[place]; up !== NONE; up = parent[up]) if (groupOf[up] === group) return true;
-  return false;
-}
-
+/** Places of a level; `fuse`: those that are the same thing in the source are one group. */
 export function groupsOf(model: Model, level: Level, fuse: boolean): Groups {
   const { places } = model;
   const kind = LEVEL_KIND[level];
-  const groupOf = new Int32Array(places.count).fill(NONE);
-  const byFirst = new Map<PlaceIx, number>();
-  let count = 0;
+  const groupOf = new Int32Array(places.count);
   let total = 0;
+  let count = 0;
   for (let i = 0; i < places.count; i++) {
     if (places.kind[i] !== kind) continue;
     total++;
-    const first = fuse ? places.same[i] : i;
-    let group = byFirst.get(first);
-    if (group === undefined) byFirst.set(first, (group = count++));
-    groupOf[i] = group;
+    const first = fuse ? places.same[i] : i; // never after the place itself
+    groupOf[i] = first === i ? count++ : groupOf[first];
   }
   const start = new Uint32Array(count + 1);
-  for (let i = 0; i < places.count; i++) if (groupOf[i] !== NONE) start[groupOf[i] + 1]++;
+  for (let i = 0; i < places.count; i++) if (places.kind[i] === kind) start[groupOf[i] + 1]++;
   for (let g = 0; g < count; g++) start[g + 1] += start[g];
   const next = start.slice();
   const members = new Uint32Array(total);
-  const outermost = new Uint8Array(total);
-  for (let i = 0; i < places.count; i++) {
-    if (groupOf[i] === NONE) continue;
-    const at = next[groupOf[i]]++;
-    members[at] = i;
-    outermost[at] =
-      kind === Kind.Line || start[groupOf[i] + 1] - start[groupOf[i]] === 1 || !isNested(model, i, groupOf[i], groupOf)
-        ? 1
-        : 0;
-  }
-  return { count, start, members, outermost, groupOf };
-}
-
-/** Adding skips blanks; nothing but blanks is blank. */
-const add = (sum: number, value: number): number =>
-  Number.isNaN(value) ? sum : Number.isNaN(sum) ? value : sum + value;
-
-/** A metric's value over several places: measured ones are summed, computed ones are their formula over the sums of
- *  what they name. */
-export class Sums {
-  private readonly formulas: (Formula | null)[];
-  private readonly byName: ReadonlyMap<string, number>;
-
-  constructor(private readonly model: Model) {
-    this.formulas = model.metrics.map((m) => (m.summed ? null : parseFormula(m.formula)));
-    this.byName = new Map(model.metrics.map((m, i) => [m.name, i]));
-  }
-
-  /** Of members[from .. to) of the groups, or of all places in `members` where `outermost` is null. */
-  over(
-    members: ArrayLike<PlaceIx>,
-    outermost: Uint8Array | null,
-    from: number,
-    to: number,
-    column: Column,
-    depth = 0,
-  ): number {
-    const { model } = this;
-    if (to - from === 1) return columnValues(model, column)[members[from]];
-    const metric = metricOf(column);
-    if (model.metrics[metric].summed) {
-      const values = columnValues(model, column);
-      let sum = NaN;
-      for (let i = from; i < to; i++)
-        if (isExclusive(column) || !outermost || outermost[i]) sum = add(sum, values[members[i]]);
-      return sum;
-    }
-    const formula = this.formulas[metric];
-    if (!formula || depth > 32) return NaN;
-    return formula((name) => {
-      const operand = this.byName.get(name);
-      return operand === undefined
-        ? NaN
-        : this.over(members, outermost, from, to, operand * 2 + (column & 1), depth + 1);
-    });
-  }
-
-  /** False where values of several places cannot be brought together for this metric. */
-  canFuse(metric: number): boolean {
-    return this.model.metrics[metric].summed || this.formulas[metric] !== null;
-  }
-}
-
-/** One column of a flat table. */
-export function groupValues(groups: Groups, sums: Sums, column: Column): Float64Array {
-  const values = new Float64Array(groups.count);
-  for (let g = 0; g < groups.count; g++)
-    values[g] = sums.over(groups.members, groups.outermost, groups.start[g], groups.start[g + 1], column);
-  return values;
+  for (let i = 0; i < places.count; i++) if (places.kind[i] === kind) members[next[groupOf[i]]++] = i;
+  return makeGroups(model, start, members, kind !== Kind.Line && fuse);
 }
 
 /** Group numbers in the order of the table; `values` null: by name and line. */
@@ -130,7 +46,7 @@ export function sortedGroups(
   descending: boolean,
 ): Uint32Array {
   const order = Uint32Array.from({ length: groups.count }, (_, g) => g);
-  if (values) return order.sort((a, b) => compareValues(values[a], values[b], descending) || a - b);
+  if (values) return sortedByValue(order, values, descending);
   const { places } = model;
   const first = (g: number): PlaceIx => groups.members[groups.start[g]];
   const named = places.count > 0 && groups.count > 0 && places.kind[first(0)] < Kind.Loop;
@@ -144,15 +60,6 @@ export function sortedGroups(
       direction * (byName || places.file[p] - places.file[q] || places.lineFirst[p] - places.lineFirst[q] || a - b)
     );
   });
-}
-
-/** The costliest member of a group: the one to go to. */
-export function leader(model: Model, groups: Groups, group: number, column: Column): PlaceIx {
-  const values = columnValues(model, column);
-  let best = groups.members[groups.start[group]];
-  for (let i = groups.start[group]; i < groups.start[group + 1]; i++)
-    if (values[groups.members[i]] > values[best] || Number.isNaN(values[best])) best = groups.members[i];
-  return best;
 }
 
 /** A row of several instances has the name of its leader, and the kinds of loop of all of them; which instance it is,

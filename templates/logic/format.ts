@@ -50,16 +50,32 @@ function withSeparators(digits: string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** "" for missing. */
-export function formatScaled(value: number, scale: Scale): string {
+/** The decimals a value deserves: the last digit is of the size of its error (two standard deviations); NaN: all. */
+function decimalsFor(scale: Scale, error: number): number {
+  if (!(error > 0)) return scale.decimals;
+  return Math.max(0, Math.min(scale.decimals, -Math.floor(Math.log10(error / scale.divisor))));
+}
+
+/** "" for missing. With an error, digits that mean nothing are left out; figure spaces keep the points in line. */
+export function formatScaled(value: number, scale: Scale, error = NaN): string {
   if (Number.isNaN(value)) return '';
   const x = value / scale.divisor;
   if (scale.decimals < 0) return significant(x);
-  const text = x.toFixed(scale.decimals);
-  if (value !== 0 && Number(text) === 0)
-    return `${x < 0 ? '>−' : '<'}${(10 ** -scale.decimals).toFixed(scale.decimals)}`;
-  return withSeparators(text).replace('-', '−');
+  const decimals = decimalsFor(scale, error);
+  const text = x.toFixed(decimals);
+  const padding = '\u2007'.repeat(scale.decimals - decimals) + (decimals === 0 && scale.decimals > 0 ? '\u2008' : '');
+  if (value !== 0 && Number(text) === 0) {
+    const least = decimals === scale.decimals ? 10 ** -scale.decimals : 10 ** -decimals;
+    return `${x < 0 ? '>−' : '<'}${least.toFixed(decimals)}${padding}`;
+  }
+  return `${withSeparators(text).replace('-', '−')}${padding}`;
 }
+
+/** As short as may be: for sentences. */
+export const formatShort = (value: number, scale: Scale, error = NaN): string =>
+  formatScaled(value, scale, error).replace(/[\u2007\u2008]+$/, '');
+
+export const formatSigned = (text: string, value: number): string => (value > 0 && text !== '' ? `+${text}` : text);
 
 function significant(x: number): string {
   if (x === 0) return '0';

@@ -1,89 +1,117 @@
 // From source lines to places, and what each line and file costs.
 
-import { type Column, columnValues, type FileIx, Kind, type Model, NONE, type PlaceIx } from '../model/data';
-import type { Sums } from './flat';
-import { compareValues } from './tree';
+import { type FileIx, Kind, type Model, NONE, type PlaceIx } from '../model/data';
+import { type Groups, makeGroups } from './cells';
+import { compareValues } from './sort';
 
-/** The Line places of each file, by line. */
+/** The places of each file, by the line where they are written: lines themselves, and what begins or is called there. */
 export interface LineIndex {
-  readonly start: Uint32Array; // of file f: places[start[f] .. start[f + 1])
+  readonly start: Uint32Array; // of file f: places[start[f] .. start[f + 1]), line by line
   readonly places: Uint32Array;
+  readonly line: Uint32Array; // by position in places
+  readonly files: Groups; // the Line places of each file: a file's own cost
+}
+
+/** Where a place is written: a call where it is called, the rest where it begins; NONE: nowhere. */
+function standsIn(model: Model, i: PlaceIx): FileIx {
+  const { places } = model;
+  if (places.kind[i] < Kind.Procedure) return NONE;
+  return places.kind[i] === Kind.Inline && places.callFile[i] !== NONE ? places.callFile[i] : places.file[i];
+}
+const standsOn = (model: Model, i: PlaceIx): number =>
+  model.places.kind[i] === Kind.Inline && model.places.callFile[i] !== NONE
+    ? model.places.callLine[i]
+    : model.places.lineFirst[i];
+
+function byFile(model: Model, fileOf: (place: PlaceIx) => FileIx): { start: Uint32Array; places: Uint32Array } {
+  const { count } = model.places;
+  const start = new Uint32Array(model.files.length + 1);
+  for (let i = 0; i < count; i++) {
+    const file = fileOf(i);
+    if (file !== NONE) start[file + 1]++;
+  }
+  for (let f = 0; f < model.files.length; f++) start[f + 1] += start[f];
+  const next = start.slice();
+  const places = new Uint32Array(start[model.files.length]);
+  for (let i = 0; i < count; i++) {
+    const file = fileOf(i);
+    if (file !== NONE) places[next[file]++] = i;
+  }
+  return { start, places };
 }
 
 export function lineIndex(model: Model): LineIndex {
   const { places } = model;
-  const start = new Uint32Array(model.files.length + 1);
-  const counts = (i: PlaceIx): boolean => places.kind[i] === Kind.Line && places.file[i] !== NONE;
-  for (let i = 0; i < places.count; i++) if (counts(i)) start[places.file[i] + 1]++;
-  for (let f = 0; f < model.files.length; f++) start[f + 1] += start[f];
-  const next = start.slice();
-  const list = new Uint32Array(start[model.files.length]);
-  for (let i = 0; i < places.count; i++) if (counts(i)) list[next[places.file[i]]++] = i;
+  const all = byFile(model, (i) => standsIn(model, i));
   for (let f = 0; f < model.files.length; f++)
-    list.subarray(start[f], start[f + 1]).sort((a, b) => places.lineFirst[a] - places.lineFirst[b] || a - b);
-  return { start, places: list };
+    all.places
+      .subarray(all.start[f], all.start[f + 1])
+      .sort((a, b) => standsOn(model, a) - standsOn(model, b) || a - b);
+  const own = byFile(model, (i) => (places.kind[i] === Kind.Line ? places.file[i] : NONE));
+  return {
+    ...all,
+    line: Uint32Array.from(all.places, (i) => standsOn(model, i)),
+    files: makeGroups(model, own.start, own.places, false),
+  };
 }
 
-/** The cost of a file's own lines, wherever they were inlined to; NaN: no data. */
-export function fileCosts(model: Model, index: LineIndex, sums: Sums, column: Column): Float64Array {
-  return Float64Array.from(model.files, (_, f) =>
-    index.start[f] === index.start[f + 1]
-      ? NaN
-      : sums.over(index.places, null, index.start[f], index.start[f + 1], column),
+/** The lines of one file: inclusive with what begins or is called there, exclusive what the line itself costs. */
+export interface FileLines {
+  readonly numbers: Uint32Array; // line numbers, ascending
+  readonly groups: Groups;
+  readonly at: ReadonlyMap<number, number>; // line number: group
+}
+
+export function fileLines(model: Model, index: LineIndex, file: FileIx): FileLines {
+  const from = index.start[file];
+  const members = index.places.slice(from, index.start[file + 1]);
+  const numbers: number[] = [];
+  const start: number[] = [];
+  members.forEach((_, i) => {
+    const line = index.line[from + i];
+    if (numbers.length && numbers[numbers.length - 1] === line) return;
+    numbers.push(line);
+    start.push(i);
+  });
+  start.push(members.length);
+  const own = Uint8Array.from(members, (place) => (model.places.kind[place] === Kind.Line ? 1 : 0));
+  return {
+    numbers: Uint32Array.from(numbers),
+    groups: makeGroups(model, Uint32Array.from(start), members, true, own),
+    at: new Map(numbers.map((n, g) => [n, g])),
+  };
+}
+
+/** Every place that stands on this line, the costliest first; where no cost of its own fell on it, the scopes that begin
+ *  or are called there. */
+export function placesOnLine(model: Model, lines: FileLines, values: Float64Array, line: number): PlaceIx[] {
+  const group = lines.at.get(line);
+  if (group === undefined) return [];
+  const { groups } = lines;
+  const all = Array.from(groups.members.subarray(groups.start[group], groups.start[group + 1]));
+  const own = all.filter((place) => model.places.kind[place] === Kind.Line);
+  return (own.length ? own : all).sort((a, b) => compareValues(values[a], values[b], true) || a - b);
+}
+
+/** What begins or is called on a line: inlined calls, loops, procedures. */
+export function scopesOnLine(model: Model, lines: FileLines, line: number): PlaceIx[] {
+  const group = lines.at.get(line);
+  if (group === undefined) return [];
+  const { groups } = lines;
+  return Array.from(groups.members.subarray(groups.start[group], groups.start[group + 1])).filter(
+    (place) => model.places.kind[place] !== Kind.Line,
   );
 }
 
-export interface LineCost {
-  readonly value: number;
-  readonly instances: number; // how many places of the tree stand on this line
-}
-
-/** By line number, only lines with places. */
-export function lineCosts(
-  model: Model,
-  index: LineIndex,
-  sums: Sums,
-  column: Column,
-  file: FileIx,
-): Map<number, LineCost> {
-  const costs = new Map<number, LineCost>();
-  const end = index.start[file + 1];
-  for (let from = index.start[file]; from < end;) {
-    const line = model.places.lineFirst[index.places[from]];
-    let to = from + 1;
-    while (to < end && model.places.lineFirst[index.places[to]] === line) to++;
-    costs.set(line, { value: sums.over(index.places, null, from, to, column), instances: to - from });
-    from = to;
-  }
-  return costs;
-}
-
-/** Every place that stands on this line, the costliest first; where no cost fell on it, the scopes that begin or are
- *  called there. */
-export function placesOnLine(model: Model, index: LineIndex, column: Column, file: FileIx, line: number): PlaceIx[] {
-  const { places } = model;
-  const values = columnValues(model, column);
-  let found: PlaceIx[] = [];
-  for (let i = index.start[file]; i < index.start[file + 1]; i++)
-    if (places.lineFirst[index.places[i]] === line) found.push(index.places[i]);
-  if (found.length === 0)
-    for (let i = 0; i < places.count; i++) {
-      const begins = places.file[i] === file && places.lineFirst[i] === line && places.kind[i] >= Kind.Procedure;
-      if (begins || (places.kind[i] === Kind.Inline && places.callFile[i] === file && places.callLine[i] === line))
-        found.push(i);
-    }
-  found = found.sort((a, b) => compareValues(values[a], values[b], true) || a - b);
-  return found;
-}
-
-/** The file's costliest line, or 0. */
-export function hottestLine(costs: ReadonlyMap<number, LineCost>): number {
+/** The costliest line, by its own cost, or 0. */
+export function hottestLine(lines: FileLines, own: Float64Array): number {
   let best = 0;
   let value = -Infinity;
-  for (const [line, cost] of costs)
-    if (line > 0 && cost.value > value) {
+  lines.numbers.forEach((line, g) => {
+    if (line > 0 && Math.abs(own[g]) > value) {
       best = line;
-      value = cost.value;
+      value = Math.abs(own[g]);
     }
+  });
   return best;
 }

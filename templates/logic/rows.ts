@@ -1,25 +1,28 @@
 // The rows of whichever table is shown, behind one interface. Remembered by what they depend on.
 
-import { columnValues, type Column, type Model, NONE, type PlaceIx } from '../model/data';
+import { type Model, NONE, type PlaceIx } from '../model/data';
 import type { State } from '../state/state';
-import {
-  groupLabel,
-  groupsOf,
-  type Groups,
-  groupValues,
-  leader,
-  type Level,
-  LEVEL_KIND,
-  sortedGroups,
-  Sums,
-} from './flat';
+import { type Cells, type Groups, leader } from './cells';
+import type { Column, ColumnId, Columns } from './columns';
+import { groupLabel, groupsOf, type Level, LEVEL_KIND, sortedGroups } from './flat';
 import { type Label, labelOf } from './labels';
+import { Memo } from './memo';
 import { matcherFor } from './search';
-import { type Children, childrenOf, markMatches, SortedChildren, type TreeRows, visibleRows } from './tree';
+import {
+  type Children,
+  childrenOf,
+  markMatches,
+  ROW_OPEN,
+  ROW_PARENT,
+  SortedChildren,
+  type TreeRows,
+  visibleRows,
+} from './tree';
 
 export interface Table {
   readonly count: number;
   readonly isTree: boolean;
+  readonly hidden: number; // rows below the threshold
   place(row: number): PlaceIx; // of a fused row: its costliest instance
   depth(row: number): number;
   isExpanded(row: number): boolean;
@@ -27,54 +30,43 @@ export interface Table {
   instances(row: number): number;
   label(row: number): Label;
   value(row: number, column: Column): number;
+  error(row: number, column: Column): number;
   /** The largest value a column has here, whatever is filtered out; in a tree that is the total. */
   largest(column: Column): number;
   /** The row that shows this place, or the nearest scope around it that has one; NONE. */
   rowOf(place: PlaceIx): number;
 }
 
-/** A value remembered until one of its inputs is another. */
-export class Memo<T> {
-  private inputs: readonly unknown[] | null = null;
-  private result!: T;
-
-  get(inputs: readonly unknown[], make: () => T): T {
-    if (!this.inputs || inputs.length !== this.inputs.length || inputs.some((x, i) => !Object.is(x, this.inputs![i]))) {
-      this.result = make();
-      this.inputs = inputs;
-    }
-    return this.result;
-  }
-}
-
 class TreeTable implements Table {
   readonly isTree = true;
+  readonly hidden = 0;
   readonly count: number;
-  private readonly rowByPlace = new Map<PlaceIx, number>();
+  private readonly rowByPlace: Int32Array;
 
   constructor(
     private readonly model: Model,
+    private readonly columns: Columns,
     private readonly rows: TreeRows,
   ) {
-    this.count = rows.place.length;
-    rows.place.forEach((place, row) => this.rowByPlace.set(place, row));
+    this.count = rows.count;
+    this.rowByPlace = new Int32Array(model.places.count).fill(NONE);
+    for (let row = 0; row < rows.count; row++) this.rowByPlace[rows.place[row]] = row;
   }
 
   place = (row: number): PlaceIx => this.rows.place[row];
   depth = (row: number): number => this.rows.depth[row];
-  isExpanded = (row: number): boolean => this.rows.expanded[row];
-  hasChildren = (row: number): boolean => this.rows.hasChildren[row];
+  isExpanded = (row: number): boolean => (this.rows.flags[row] & ROW_OPEN) !== 0;
+  hasChildren = (row: number): boolean => (this.rows.flags[row] & ROW_PARENT) !== 0;
   instances = (): number => 1;
   label = (row: number): Label => labelOf(this.model, this.rows.place[row]);
-  value = (row: number, column: Column): number => columnValues(this.model, column)[this.rows.place[row]];
-
-  largest = (column: Column): number => columnValues(this.model, column & ~1)[0];
+  value = (row: number, column: Column): number => this.columns.values(column, null)[this.rows.place[row]];
+  error = (row: number, column: Column): number =>
+    this.columns.error(column, this.value(row, column), null, this.rows.place[row]);
+  largest = (column: Column): number => this.columns.total(column);
 
   rowOf(place: PlaceIx): number {
-    for (let at = place; at !== NONE; at = this.model.places.parent[at]) {
-      const row = this.rowByPlace.get(at);
-      if (row !== undefined) return row;
-    }
+    for (let at = place; at !== NONE; at = this.model.places.parent[at])
+      if (this.rowByPlace[at] !== NONE) return this.rowByPlace[at];
     return NONE;
   }
 }
@@ -84,14 +76,15 @@ class FlatTable implements Table {
   readonly count: number;
   private readonly rowByGroup: Int32Array;
   private readonly leaders = new Map<number, PlaceIx>();
-  private readonly maxima = new Map<Column, number>();
+  private readonly maxima = new Map<ColumnId, number>();
 
   constructor(
     private readonly model: Model,
+    private readonly columns: Columns,
     private readonly groups: Groups,
     private readonly order: Uint32Array,
-    private readonly values: (column: Column) => Float64Array,
-    private readonly leadBy: Column,
+    private readonly leadBy: Float64Array | null,
+    readonly hidden: number,
   ) {
     this.count = order.length;
     this.rowByGroup = new Int32Array(groups.count).fill(NONE);
@@ -100,8 +93,11 @@ class FlatTable implements Table {
 
   place(row: number): PlaceIx {
     let place = this.leaders.get(row);
-    if (place === undefined)
-      this.leaders.set(row, (place = leader(this.model, this.groups, this.order[row], this.leadBy)));
+    if (place === undefined) {
+      const { groups, leadBy } = this;
+      place = leadBy ? leader(groups, this.order[row], leadBy) : groups.members[groups.start[this.order[row]]];
+      this.leaders.set(row, place);
+    }
     return place;
   }
   depth = (): number => 0;
@@ -109,14 +105,17 @@ class FlatTable implements Table {
   hasChildren = (): boolean => false;
   instances = (row: number): number => this.groups.start[this.order[row] + 1] - this.groups.start[this.order[row]];
   label = (row: number): Label => groupLabel(this.model, this.groups, this.order[row], this.place(row));
-  value = (row: number, column: Column): number => this.values(column)[this.order[row]];
+  value = (row: number, column: Column): number => this.columns.values(column, this.groups)[this.order[row]];
+  error = (row: number, column: Column): number =>
+    this.columns.error(column, this.value(row, column), this.groups, this.order[row]);
 
   largest(column: Column): number {
-    let max = this.maxima.get(column);
+    let max = this.maxima.get(column.id);
     if (max === undefined) {
       max = NaN;
-      for (const v of this.values(column)) if (!(v <= max) && !Number.isNaN(v)) max = v;
-      this.maxima.set(column, max);
+      for (const v of this.columns.values(column, this.groups))
+        if (!(Math.abs(v) <= max) && !Number.isNaN(v)) max = Math.abs(v);
+      if (this.columns.isReady(column)) this.maxima.set(column.id, max);
     }
     return max;
   }
@@ -128,59 +127,80 @@ class FlatTable implements Table {
   }
 }
 
-/** Everything known about one level of flat table, per setting of `fuse`. */
-interface LevelData {
-  readonly groups: Groups;
-  readonly columns: Map<Column, Float64Array>;
+/** Of a ratio, rows with less than this share of the weight (what is sorted by at the start) come after all others. */
+export const RATIO_NEEDS = 0.005;
+
+/** What the tables are about, besides the state. */
+export interface Subject {
+  readonly columns: Columns;
+  readonly sort: Column | null; // null: by name
+  readonly weight: Column | null; // what the threshold is a share of
 }
 
 export class Tables {
   readonly children: Children;
-  readonly sums: Sums;
-  private readonly levels = new Map<string, LevelData>();
+  private readonly levels = new Map<string, Groups>();
   private readonly sorted = new Memo<SortedChildren>();
   private readonly marks = new Memo<Uint8Array | null>();
   private readonly tree = new Memo<Table>();
+  private readonly order = new Memo<Uint32Array>();
   private readonly flat = new Memo<Table>();
 
   constructor(private readonly model: Model) {
     this.children = childrenOf(model.places);
-    this.sums = new Sums(model);
   }
 
-  of(state: State): Table {
-    return state.view === 'tree' ? this.treeTable(state) : this.flatTable(state, state.view);
+  of(state: State, subject: Subject): Table {
+    return state.view === 'tree' || state.view === 'summary'
+      ? this.treeTable(state, subject)
+      : this.flatTable(state, subject, state.view);
   }
 
-  private treeTable(state: State): Table {
-    const { sortBy, descending, filter, expanded } = state;
-    const sorted = this.sorted.get(
-      [sortBy, descending],
-      () => new SortedChildren(this.model, this.children, sortBy, descending),
-    );
+  private treeTable(state: State, subject: Subject): Table {
+    const { descending, filter, expanded, least, zoom } = state;
+    const { columns, sort } = subject;
+    const values = sort && columns.values(sort, null);
+    const sorted = this.sorted.get([values, descending], () => new SortedChildren(this.children, values, descending));
     const marks = this.marks.get([filter.trim()], () => {
       const matches = matcherFor(this.model, filter, false);
       return matches && markMatches(this.model.places, matches);
     });
+    const isLight = this.lightness(subject, null, least);
     return this.tree.get(
-      [sorted, marks, expanded],
-      () => new TreeTable(this.model, visibleRows(sorted, this.children, expanded, marks)),
+      [columns, sorted, marks, expanded, zoom, isLight === null ? 0 : least],
+      () => new TreeTable(this.model, columns, visibleRows(sorted, this.children, expanded, marks, zoom, isLight)),
     );
   }
 
-  private flatTable(state: State, level: Level): Table {
-    const { sortBy, descending, fuse, filter } = state;
-    return this.flat.get([level, sortBy, descending, fuse, filter.trim()], () => {
-      const data = this.level(level, fuse);
-      const values = (column: Column): Float64Array => {
-        let known = data.columns.get(column);
-        if (!known) data.columns.set(column, (known = groupValues(data.groups, this.sums, column)));
-        return known;
-      };
-      let order = sortedGroups(this.model, data.groups, sortBy === null ? null : values(sortBy), descending);
+  /** Whether a cell has less than `percent` of the whole; null: none has. */
+  private lightness(subject: Subject, cells: Cells, percent: number): ((cell: number) => boolean) | null {
+    const { columns, weight } = subject;
+    const least = weight && percent > 0 ? (columns.whole(weight) * percent) / 100 : NaN;
+    if (!weight || Number.isNaN(least)) return null;
+    const values = columns.values(weight, cells);
+    return (cell) => !(Math.abs(values[cell]) >= least);
+  }
+
+  private flatTable(state: State, subject: Subject, level: Level): Table {
+    const { descending, fuse, filter, least } = state;
+    const { columns, sort, weight } = subject;
+    const groups = this.level(level, fuse);
+    const values = sort && columns.values(sort, groups);
+    const weights = weight && columns.values(weight, groups);
+    const order = this.order.get([groups, values, descending], () => {
+      const all = sortedGroups(this.model, groups, values, descending);
+      const isLight = sort && columns.isRatio(sort) ? this.lightness(subject, groups, RATIO_NEEDS * 100) : null;
+      return isLight ? heavyFirst(all, isLight) : all;
+    });
+    return this.flat.get([columns, order, weights, filter.trim(), least], () => {
+      let shown = order;
+      const isLight = this.lightness(subject, groups, least);
+      if (isLight) shown = shown.filter((g) => !isLight(g));
+      const hidden = order.length - shown.length;
       const matches = matcherFor(this.model, filter, true);
-      if (matches) order = order.filter((g) => this.anyMember(data.groups, g, matches));
-      return new FlatTable(this.model, data.groups, order, values, sortBy ?? 0);
+      if (matches) shown = shown.filter((g) => this.anyMember(groups, g, matches));
+      const leadBy = sort ?? weight;
+      return new FlatTable(this.model, columns, groups, shown, leadBy && columns.values(leadBy, null), hidden);
     });
   }
 
@@ -189,15 +209,23 @@ export class Tables {
     return false;
   }
 
-  private level(level: Level, fuse: boolean): LevelData {
+  level(level: Level, fuse: boolean): Groups {
     const key = `${level} ${fuse}`;
-    let data = this.levels.get(key);
-    if (!data) this.levels.set(key, (data = { groups: groupsOf(this.model, level, fuse), columns: new Map() }));
-    return data;
+    let groups = this.levels.get(key);
+    if (!groups) this.levels.set(key, (groups = groupsOf(this.model, level, fuse)));
+    return groups;
   }
 
   /** Whether the database has any place of this level. */
   has(level: Level): boolean {
     return this.model.places.kind.includes(LEVEL_KIND[level]);
   }
+}
+
+function heavyFirst(order: Uint32Array, isLight: (cell: number) => boolean): Uint32Array {
+  const out = new Uint32Array(order.length);
+  let n = 0;
+  for (const g of order) if (!isLight(g)) out[n++] = g;
+  for (const g of order) if (isLight(g)) out[n++] = g;
+  return out;
 }

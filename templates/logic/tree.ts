@@ -1,16 +1,8 @@
 // The scope tree: children, order, the rows that are visible, the hot path.
 
-import {
-  columnValues,
-  type Column,
-  type FileIx,
-  Kind,
-  type Model,
-  NONE,
-  type PlaceIx,
-  type Places,
-} from '../model/data';
+import { type FileIx, Kind, type Model, NONE, type PlaceIx, type Places } from '../model/data';
 import type { Matcher } from './search';
+import { sortedByValue } from './sort';
 
 export interface Children {
   readonly start: Uint32Array; // children of i are list[start[i] .. start[i + 1])
@@ -30,35 +22,22 @@ export function childrenOf(places: Places): Children {
 export const childCount = (children: Children, place: PlaceIx): number =>
   children.start[place + 1] - children.start[place];
 
-/** Larger first (or smaller, when `descending` is false); blanks last in either case; else the order of the database. */
-export function compareValues(a: number, b: number, descending: boolean): number {
-  if (a === b) return 0;
-  if (Number.isNaN(a)) return Number.isNaN(b) ? 0 : 1;
-  if (Number.isNaN(b)) return -1;
-  return descending ? b - a : a - b;
-}
-
-/** Children in the order of a column, remembered per place. */
+/** Children in the order of some values (null: of the database), remembered per place. */
 export class SortedChildren {
   private readonly known = new Map<PlaceIx, Uint32Array>();
-  private readonly values: Float64Array | null;
 
   constructor(
-    model: Model,
     private readonly children: Children,
-    column: Column | null,
+    private readonly values: Float64Array | null,
     private readonly descending: boolean,
-  ) {
-    this.values = column === null ? null : columnValues(model, column);
-  }
+  ) {}
 
   of(place: PlaceIx): Uint32Array {
+    const { children, values, descending } = this;
     let sorted = this.known.get(place);
     if (!sorted) {
-      sorted = this.children.list.slice(this.children.start[place], this.children.start[place + 1]);
-      const { values, descending } = this;
-      if (values) sorted.sort((a, b) => compareValues(values[a], values[b], descending) || a - b);
-      else if (descending) sorted.reverse();
+      const list = children.list.subarray(children.start[place], children.start[place + 1]);
+      sorted = values ? sortedByValue(list, values, descending) : descending ? list.slice().reverse() : list;
       this.known.set(place, sorted);
     }
     return sorted;
@@ -66,11 +45,13 @@ export class SortedChildren {
 }
 
 export interface TreeRows {
-  readonly place: PlaceIx[];
-  readonly depth: number[];
-  readonly expanded: boolean[];
-  readonly hasChildren: boolean[];
+  readonly count: number;
+  readonly place: Uint32Array;
+  readonly depth: Uint16Array;
+  readonly flags: Uint8Array; // ROW_OPEN, ROW_PARENT
 }
+export const ROW_OPEN = 1;
+export const ROW_PARENT = 2; // has children
 
 const SHOWN = 1; // matches, or is below one that does
 const OPEN = 2; // has a match below
@@ -86,16 +67,42 @@ export function markMatches(places: Places, matches: Matcher): Uint8Array {
   return marks;
 }
 
-/** The rows to show. With marks, only what matches and the way to it, which is open whatever `expanded` says. */
+/** Rows are collected in arrays that grow. */
+class RowList {
+  count = 0;
+  place = new Uint32Array(1024);
+  depth = new Uint16Array(1024);
+  flags = new Uint8Array(1024);
+
+  push(place: PlaceIx, depth: number, flags: number): void {
+    if (this.count === this.place.length) {
+      const grow = <T extends Uint32Array | Uint16Array | Uint8Array>(old: T, larger: T): T => (
+        larger.set(old),
+        larger
+      );
+      this.place = grow(this.place, new Uint32Array(this.count * 2));
+      this.depth = grow(this.depth, new Uint16Array(this.count * 2));
+      this.flags = grow(this.flags, new Uint8Array(this.count * 2));
+    }
+    this.place[this.count] = place;
+    this.depth[this.count] = Math.min(depth, 65535);
+    this.flags[this.count++] = flags;
+  }
+}
+
+/** The rows to show, from `root` down. With marks, only what matches and the way to it, which is open whatever `expanded`
+ *  says; with `hidden`, without the places it names. */
 export function visibleRows(
   sorted: SortedChildren,
   children: Children,
   expanded: ReadonlySet<PlaceIx>,
   marks: Uint8Array | null,
+  root: PlaceIx = 0,
+  hidden: ((place: PlaceIx) => boolean) | null = null,
 ): TreeRows {
-  const rows: TreeRows = { place: [], depth: [], expanded: [], hasChildren: [] };
-  if (children.start.length === 1 || (marks && !marks[0])) return rows; // no places, or none that matches
-  const stack: { of: Uint32Array; at: number }[] = [{ of: Uint32Array.of(0), at: 0 }];
+  const rows = new RowList();
+  if (children.start.length === 1 || (marks && !marks[root])) return rows; // no places, or none that matches
+  const stack: { of: Uint32Array; at: number }[] = [{ of: Uint32Array.of(root), at: 0 }];
   while (stack.length) {
     const top = stack[stack.length - 1];
     if (top.at === top.of.length) {
@@ -103,22 +110,20 @@ export function visibleRows(
       continue;
     }
     const place = top.of[top.at++];
-    if (marks && !marks[place]) continue;
+    if ((marks && !marks[place]) || (hidden && place !== root && hidden(place))) continue;
     const hasChildren = childCount(children, place) > 0;
     const open = hasChildren && (expanded.has(place) || (marks !== null && (marks[place] & OPEN) !== 0));
-    rows.place.push(place);
-    rows.depth.push(stack.length - 1);
-    rows.expanded.push(open);
-    rows.hasChildren.push(hasChildren);
+    rows.push(place, stack.length - 1, (open ? ROW_OPEN : 0) | (hasChildren ? ROW_PARENT : 0));
     if (open) stack.push({ of: sorted.of(place), at: 0 });
   }
   return rows;
 }
 
-/** From `from` down: each time the costliest child, as long as it has at least half of its parent's value. `from` comes
- *  first. */
-export function hotPath(model: Model, children: Children, column: Column, from: PlaceIx): PlaceIx[] {
-  const values = columnValues(model, column & ~1);
+/** From `from` down: each time the costliest child, as long as it has at least half of its parent's value; `from` comes
+ *  first. A module's code without source is gone into whatever the share of its procedures: that there is no file is
+ *  nobody's answer. */
+export function hotPath(model: Model, children: Children, values: Float64Array, from: PlaceIx): PlaceIx[] {
+  const { kind, file } = model.places;
   const path = [from];
   for (let at = from; ;) {
     let best = NONE;
@@ -126,7 +131,8 @@ export function hotPath(model: Model, children: Children, column: Column, from: 
       const child = children.list[i];
       if (values[child] > 0 && (best === NONE || values[child] > values[best])) best = child;
     }
-    if (best === NONE || !(values[best] >= 0.5 * values[at])) return path;
+    const nameless = kind[at] === Kind.File && file[at] === NONE;
+    if (best === NONE || !(values[best] >= 0.5 * values[at] || nameless)) return path;
     path.push(best);
     at = best;
   }
@@ -139,17 +145,21 @@ export function ancestors(places: Places, place: PlaceIx): PlaceIx[] {
   return up;
 }
 
-/** `place` and everything below it that has children; at most `limit` of them. */
-export function subtree(children: Children, place: PlaceIx, limit: number): PlaceIx[] {
+/** `place` and everything below it that has children; at most `limit` of them, the upper ones first. */
+export function subtree(children: Children, place: PlaceIx, limit: number): { places: PlaceIx[]; isCut: boolean } {
   const found: PlaceIx[] = [];
-  const todo = [place];
-  while (todo.length && found.length < limit) {
-    const at = todo.pop()!;
-    if (childCount(children, at) === 0) continue;
-    found.push(at);
-    for (let i = children.start[at]; i < children.start[at + 1]; i++) todo.push(children.list[i]);
+  let level = [place];
+  while (level.length) {
+    const next: PlaceIx[] = [];
+    for (const at of level) {
+      if (childCount(children, at) === 0) continue;
+      if (found.length === limit) return { places: found, isCut: true };
+      found.push(at);
+      for (let i = children.start[at]; i < children.start[at + 1]; i++) next.push(children.list[i]);
+    }
+    level = next;
   }
-  return found;
+  return { places: found, isCut: false };
 }
 
 export interface SourceLines {

@@ -65,10 +65,12 @@ export interface Run {
   readonly processes: number;
 }
 
-/** Values by place; NaN: no data there, which is not 0. */
-export interface MetricValues {
-  readonly inclusive: Float64Array;
-  readonly exclusive: Float64Array | null;
+/** Values by place, NaN: no data there, which is not 0. Columns are read when something shows them. */
+export interface Values {
+  /** null: not here (yet); it has been asked for. A metric without exclusive values gives its inclusive ones. */
+  of(metric: MetricIx, exclusive: boolean): Float64Array | null;
+  /** Why a metric cannot be shown. */
+  failure(metric: MetricIx): string | undefined;
 }
 
 export type SourceState = 'text' | 'missing' | 'left-out' | 'too-large' | 'unreadable';
@@ -103,23 +105,15 @@ export interface Model {
   readonly places: Places;
   readonly runs: readonly Run[];
   readonly metrics: readonly Metric[];
-  readonly values: readonly MetricValues[];
+  readonly values: Values;
   readonly files: readonly SourceFile[];
   readonly processes: readonly Process[];
   readonly warnings: readonly string[];
 }
 
-/** A column of a table: one metric, inclusive (even) or exclusive (odd). */
-export type Column = number;
-export const columnOf = (metric: MetricIx, exclusive: boolean): Column => metric * 2 + (exclusive ? 1 : 0);
-export const metricOf = (column: Column): MetricIx => column >> 1;
-export const isExclusive = (column: Column): boolean => (column & 1) === 1;
-
-const NOTHING = new Float64Array(0);
-
-/** Values by place; where the database has no metrics at all, of nothing. */
-export function columnValues(model: Model, column: Column): Float64Array {
-  const values = model.values[metricOf(column)];
-  if (!values) return NOTHING;
-  return isExclusive(column) && values.exclusive ? values.exclusive : values.inclusive;
+/** The metric one looks at first: what is sorted by, else the first that is shown; -1: there is none. */
+export function firstMetric(metrics: readonly Metric[]): number {
+  const wanted = metrics.findIndex((m) => m.sortBy);
+  const shown = metrics.findIndex((m) => m.display);
+  return wanted >= 0 ? wanted : shown >= 0 ? shown : metrics.length - 1 >= 0 ? 0 : -1;
 }

@@ -1,6 +1,7 @@
 // Bytes of the database's blocks to columns.
 
-import { Kind, type MetricValues, NONE, type Places } from './data';
+import { Kind, NONE, type Places } from './data';
+import { KeyNumbers } from './keys';
 
 /** A database that cannot be read; the message is a sentence for the user. */
 export class DatabaseError extends Error {}
@@ -12,8 +13,19 @@ const decodeTable = (() => {
   return table;
 })();
 
-/** Base64 with padding. atob would make a string of it first, which for large blocks takes several times as long. */
+/** Base64 with padding: the browser's own decoder where it has one. (atob would make a string of it first, which for
+ *  large blocks takes several times as long as the loop.) */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+  if (!native) return decodeBase64(text);
+  try {
+    return native.call(Uint8Array, text);
+  } catch {
+    throw new DatabaseError('the database is damaged: a block is not base64');
+  }
+}
+
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   let end = text.length;
   while (end > 0 && text.charCodeAt(end - 1) === 61) end--;
   const out = new Uint8Array(Math.floor((end * 3) / 4));
@@ -73,17 +85,17 @@ function strings(bytes: Uint8Array, count: number): string[] {
 
 /** Which places are the same thing in the source, for databases of version 1, which do not say it. */
 export function sameByName(places: Omit<Places, 'same'>): Uint32Array {
-  const first = new Map<string, number>();
+  const keys = new KeyNumbers(places.count);
+  const first: number[] = [];
   return Uint32Array.from({ length: places.count }, (_, i) => {
     const kind = places.kind[i];
     const named = kind === Kind.Procedure || kind === Kind.Inline;
     const lined = kind === Kind.Line || kind === Kind.Loop;
     if (places.file[i] === NONE || kind < Kind.File || (lined && places.lineFirst[i] === 0)) return i;
     const what = named ? places.fullName[i] : kind === Kind.File ? 0 : places.lineFirst[i];
-    const key = `${kind} ${places.file[i]} ${what}`;
-    const known = first.get(key);
-    if (known === undefined) first.set(key, i);
-    return known ?? i;
+    const key = keys.of(kind, places.file[i], what);
+    if (key === first.length) first.push(i);
+    return first[key];
   });
 }
 
@@ -124,7 +136,7 @@ export function decodePlaces(
       fullName[i] >= stringCount ||
       file[i] >= fileCount ||
       callFile[i] >= fileCount ||
-      (same !== null && same[i] > i);
+      (same !== null && (same[i] > i || kind[i - same[i]] !== kind[i]));
     if (same) same[i] = i - same[i];
     if (bad) throw new DatabaseError(`the database is damaged: place ${i} points to something that is not there`);
   }
@@ -169,26 +181,61 @@ function doubles(bytes: Uint8Array): Float64Array {
   return out;
 }
 
-/** The stored values: multiples of `scale`, or doubles where it is 0. */
-function storedValues(in_: Columns, scale: number): Float64Array {
-  const bytes = in_.rest();
-  if (scale === 0) return doubles(bytes);
-  if (bytes.length % 4 !== 0) throw new DatabaseError('the database is damaged: the values of a metric end too early');
-  return Float64Array.from(in_.u32(bytes.length / 4), (multiple) => multiple * scale);
-}
+/** One metric as it is stored: compact until a form of it is wanted. */
+export class StoredMetric {
+  private readonly state: Uint8Array;
+  private readonly bytes: Uint8Array;
+  private readonly stored: number;
 
-export function decodeMetric(bytes: Uint8Array, count: number, hasExclusive: boolean, scale: number): MetricValues {
-  const in_ = new Columns(bytes, 'a metric');
-  const state = in_.take(count);
-  const values = storedValues(in_, scale);
-  const inclusive = new Float64Array(count).fill(NaN);
-  const exclusive = hasExclusive ? new Float64Array(count).fill(NaN) : null;
-  let used = 0;
-  for (let i = 0; i < count; i++) if (state[i] & INCLUSIVE) inclusive[i] = values[used++];
-  for (let i = 0; exclusive && i < count; i++) {
-    if (state[i] & EXCLUSIVE) exclusive[i] = values[used++];
-    else if (state[i] & EQUAL) exclusive[i] = inclusive[i];
+  constructor(
+    bytes: Uint8Array,
+    private readonly count: number,
+    private readonly scale: number,
+  ) {
+    const in_ = new Columns(bytes, 'a metric');
+    this.state = in_.take(count);
+    this.bytes = in_.rest();
+    const width = scale === 0 ? 8 : 4;
+    if (this.bytes.length % width !== 0)
+      throw new DatabaseError('the database is damaged: the values of a metric end too early');
+    this.stored = this.bytes.length / width;
+    let wanted = 0;
+    for (let i = 0; i < count; i++) wanted += (this.state[i] & INCLUSIVE) + ((this.state[i] & EXCLUSIVE) >> 1);
+    if (wanted !== this.stored)
+      throw new DatabaseError('the database is damaged: a metric has a wrong number of values');
   }
-  if (used !== values.length) throw new DatabaseError('the database is damaged: a metric has a wrong number of values');
-  return { inclusive, exclusive };
+
+  inclusive(): Float64Array {
+    const value = this.reader();
+    const out = new Float64Array(this.count);
+    let used = 0;
+    for (let i = 0; i < this.count; i++) out[i] = this.state[i] & INCLUSIVE ? value(used++) : NaN;
+    return out;
+  }
+
+  exclusive(): Float64Array {
+    const value = this.reader();
+    const out = new Float64Array(this.count);
+    let inclusive = 0;
+    let own = 0;
+    for (let i = 0; i < this.count; i++) own += this.state[i] & INCLUSIVE;
+    for (let i = 0; i < this.count; i++) {
+      const state = this.state[i];
+      out[i] = state & EXCLUSIVE ? value(own++) : state & EQUAL && state & INCLUSIVE ? value(inclusive) : NaN;
+      inclusive += state & INCLUSIVE;
+    }
+    return out;
+  }
+
+  /** The k-th stored value: a multiple of `scale`, or a double where that is 0. */
+  private reader(): (k: number) => number {
+    const { bytes, stored, scale } = this;
+    if (scale === 0) {
+      const all = doubles(bytes);
+      return (k) => all[k];
+    }
+    return (k) =>
+      ((bytes[k] | (bytes[stored + k] << 8) | (bytes[2 * stored + k] << 16) | (bytes[3 * stored + k] << 24)) >>> 0) *
+      scale;
+  }
 }

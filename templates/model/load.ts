@@ -1,9 +1,9 @@
 // Blocks of the database: from script files put into the page when they are needed (file:// forbids fetch), or from
 // elements of the page itself where the database is a single file.
 
-import type { Model, SourceFile } from './data';
-import { DatabaseError, decodeMetric, decodePlaces, fromBase64 } from './decode';
-import { readHead } from './head';
+import { firstMetric, type Model, type SourceFile, type Values } from './data';
+import { DatabaseError, decodePlaces, fromBase64, StoredMetric } from './decode';
+import { type Head, readHead } from './head';
 
 declare global {
   interface Window {
@@ -70,15 +70,76 @@ async function loadBlock(name: string): Promise<Uint8Array> {
   return inflate(fromBase64(inside ? (inside.textContent ?? '') : await loadScript(name)));
 }
 
-export async function loadModel(): Promise<Model> {
+/** Metrics, each read when it is first shown; what is broken fails alone. */
+class LazyValues implements Values {
+  private readonly chunks = new Map<number, Uint8Array | null>(); // null: under way
+  private readonly stored = new Map<number, StoredMetric>();
+  private readonly columns = new Map<number, Float64Array>(); // by metric * 2, + 1: exclusive
+  private readonly failures = new Map<number, string>();
+
+  constructor(
+    private readonly head: Head,
+    private readonly changed: () => void,
+  ) {}
+
+  of(metric: number, exclusive: boolean): Float64Array | null {
+    const wantsExclusive = exclusive && this.head.metrics[metric].hasExclusive;
+    const key = metric * 2 + (wantsExclusive ? 1 : 0);
+    let column = this.columns.get(key);
+    if (column) return column;
+    const stored = this.storedMetric(metric);
+    if (!stored) return null;
+    column = wantsExclusive ? stored.exclusive() : stored.inclusive();
+    this.columns.set(key, column);
+    return column;
+  }
+
+  failure(metric: number): string | undefined {
+    return this.failures.get(metric);
+  }
+
+  private storedMetric(metric: number): StoredMetric | null {
+    const known = this.stored.get(metric);
+    if (known || this.failures.has(metric)) return known ?? null;
+    const { chunk, offset, bytes, scale } = this.head.metrics[metric];
+    const block = this.chunks.get(chunk);
+    if (block === undefined) this.load(chunk);
+    if (!block) return null;
+    try {
+      const stored = new StoredMetric(block.subarray(offset, offset + bytes), this.head.placeCount, scale);
+      this.stored.set(metric, stored);
+      return stored;
+    } catch (error) {
+      this.failures.set(metric, sentence(error));
+      return null;
+    }
+  }
+
+  private load(chunk: number): void {
+    this.chunks.set(chunk, null);
+    loadBlock(`metric-${chunk}`).then(
+      (bytes) => {
+        this.chunks.set(chunk, bytes);
+        this.changed();
+      },
+      (error: unknown) => {
+        this.head.metrics.forEach((m, i) => m.chunk === chunk && this.failures.set(i, sentence(error)));
+        this.changed();
+      },
+    );
+  }
+}
+
+const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** `changed` is called whenever a block arrived, or could not. */
+export async function loadModel(changed: () => void): Promise<Model> {
   window.hpcview_data = (name, base64) => void arrived.set(name, base64);
   const head = readHead(document.getElementById('hpcview-head')?.textContent ?? '');
-  const chunks = [...new Set(head.metrics.map((m) => m.chunk))];
-  const [placeBytes, ...chunkBytes] = await Promise.all([
-    loadBlock('places'),
-    ...chunks.map((c) => loadBlock(`metric-${c}`)),
-  ]);
-  const byChunk = new Map(chunks.map((c, i) => [c, chunkBytes[i]]));
+  const values = new LazyValues(head, changed);
+  const wanted = firstMetric(head.metrics);
+  if (wanted >= 0) values.of(wanted, false); // on its way while the places are read
+  const placeBytes = await loadBlock('places');
   return {
     title: head.title,
     generator: head.generator,
@@ -86,14 +147,7 @@ export async function loadModel(): Promise<Model> {
     places: decodePlaces(placeBytes, head.placeCount, head.stringCount, head.files.length, head.version),
     runs: head.runs,
     metrics: head.metrics,
-    values: head.metrics.map((m) =>
-      decodeMetric(
-        byChunk.get(m.chunk)!.subarray(m.offset, m.offset + m.bytes),
-        head.placeCount,
-        m.hasExclusive,
-        m.scale,
-      ),
-    ),
+    values,
     files: head.files,
     processes: head.processes,
     warnings: head.warnings,
@@ -138,7 +192,7 @@ export class SourceTexts {
         this.changed();
       },
       (error: unknown) => {
-        this.failures.set(chunk, error instanceof Error ? error.message : String(error));
+        this.failures.set(chunk, sentence(error));
         this.changed();
       },
     );

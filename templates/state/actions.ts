@@ -1,12 +1,14 @@
-import type { Column, PlaceIx } from '../model/data';
-import type { Panel, SourceMark, State, View } from './state';
+import type { PlaceIx } from '../model/data';
+import type { ColumnId, Typed } from '../logic/columns';
+import type { Panel, Slot, SourceMark, State, View } from './state';
 
 export type Action =
   | { readonly type: 'view'; readonly view: View }
-  | { readonly type: 'sort'; readonly by: Column | null } // the same again turns the order round
-  | { readonly type: 'show-columns'; readonly shown: readonly Column[] }
+  | { readonly type: 'sort'; readonly by: ColumnId | null } // the same again turns the order round
+  | { readonly type: 'show-columns'; readonly shown: readonly ColumnId[] }
   | { readonly type: 'exact'; readonly on: boolean }
   | { readonly type: 'fuse'; readonly on: boolean }
+  | { readonly type: 'least'; readonly percent: number }
   | { readonly type: 'filter'; readonly text: string }
   | { readonly type: 'expand'; readonly places: readonly PlaceIx[] }
   | { readonly type: 'collapse'; readonly places: readonly PlaceIx[] }
@@ -18,12 +20,29 @@ export type Action =
       readonly source: SourceMark | null | undefined;
       readonly reveal: readonly PlaceIx[];
       readonly passing?: boolean;
+      readonly view?: View;
     }
   | { readonly type: 'show-source'; readonly source: SourceMark }
+  | { readonly type: 'zoom'; readonly place: PlaceIx }
+  | {
+      readonly type: 'compare';
+      readonly base: string;
+      readonly shown: readonly ColumnId[];
+      readonly sortBy: ColumnId | null;
+    }
+  | { readonly type: 'type-metric'; readonly metric: Typed; readonly column: ColumnId }
+  | { readonly type: 'drop-metric'; readonly index: number }
+  | { readonly type: 'pane'; readonly slot: Slot; readonly name: string }
   | { readonly type: 'panel'; readonly panel: Panel }
   | { readonly type: 'restore'; readonly state: Partial<State>; readonly reveal: readonly PlaceIx[] };
 
 /** Whether the back button should lead to the state before this action; moving along with the arrow keys is passing by. */
 export function isStep(action: Action): boolean {
-  return action.type === 'view' || action.type === 'show-source' || (action.type === 'select' && !action.passing);
+  return (
+    action.type === 'view' ||
+    action.type === 'zoom' ||
+    action.type === 'compare' ||
+    action.type === 'show-source' ||
+    (action.type === 'select' && !action.passing)
+  );
 }

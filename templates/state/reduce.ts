@@ -1,3 +1,4 @@
+import type { ColumnId } from '../logic/columns';
 import type { Action } from './actions';
 import type { State } from './state';
 
@@ -14,6 +15,15 @@ function withoutPlaces(set: ReadonlySet<number>, places: readonly number[]): Rea
   return smaller;
 }
 
+/** Without the typed metric `index`; those after it move up. */
+function renumbered(columns: readonly ColumnId[], index: number): ColumnId[] {
+  return columns.flatMap((id) => {
+    const match = /^t(\d+)([ie])$/.exec(id);
+    if (!match || Number(match[1]) < index) return [id];
+    return Number(match[1]) === index ? [] : [`t${Number(match[1]) - 1}${match[2]}`];
+  });
+}
+
 export function reduce(state: State, action: Action): State {
   switch (action.type) {
     case 'view':
@@ -27,6 +37,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, exact: action.on };
     case 'fuse':
       return { ...state, fuse: action.on };
+    case 'least':
+      return { ...state, least: action.percent };
     case 'filter':
       return { ...state, filter: action.text };
     case 'expand':
@@ -34,16 +46,35 @@ export function reduce(state: State, action: Action): State {
     case 'collapse':
       return { ...state, expanded: withoutPlaces(state.expanded, action.places) };
     case 'collapse-all':
-      return { ...state, expanded: new Set([0]) };
+      return { ...state, expanded: new Set([0, state.zoom]) };
     case 'select':
       return {
         ...state,
+        view: action.view ?? state.view,
         selected: action.place,
         source: action.source === undefined ? state.source : action.source,
         expanded: withPlaces(state.expanded, action.reveal),
       };
     case 'show-source':
-      return { ...state, source: action.source };
+      return { ...state, source: action.source, layout: { ...state.layout, reading: 'source' } };
+    case 'zoom':
+      return { ...state, zoom: action.place, expanded: withPlaces(state.expanded, [action.place]) };
+    case 'compare':
+      return { ...state, base: action.base, shown: action.shown, sortBy: action.sortBy, descending: true };
+    case 'type-metric':
+      return { ...state, typed: [...state.typed, action.metric], shown: [...state.shown, action.column] };
+    case 'drop-metric': {
+      const [sortBy] = state.sortBy === null ? [null] : renumbered([state.sortBy], action.index);
+      const shown = renumbered(state.shown, action.index);
+      return {
+        ...state,
+        typed: state.typed.filter((_, i) => i !== action.index),
+        shown,
+        sortBy: sortBy === undefined ? (shown[0] ?? null) : sortBy,
+      };
+    }
+    case 'pane':
+      return { ...state, layout: { ...state.layout, [action.slot]: action.name } };
     case 'panel':
       return { ...state, panel: action.panel };
     case 'restore':

@@ -1,12 +1,28 @@
 // What the user chose, and nothing else; all that is shown follows from this and the model.
 
-import type { Column, FileIx, PlaceIx } from '../model/data';
+import type { FileIx, PlaceIx } from '../model/data';
+import type { ColumnId, Typed } from '../logic/columns';
 import type { Level } from '../logic/flat';
 
-export type View = 'tree' | Level;
-export const VIEWS: readonly View[] = ['tree', 'line', 'loop', 'procedure', 'inline', 'file', 'module'];
+export type View = 'summary' | 'tree' | Level;
+/** In the order of the number keys; the summary has its own. */
+export const TABLES: readonly Exclude<View, 'summary'>[] = [
+  'tree',
+  'line',
+  'loop',
+  'procedure',
+  'inline',
+  'file',
+  'module',
+];
+export const VIEWS: readonly View[] = ['summary', ...TABLES];
 
 export type Panel = 'none' | 'about' | 'help' | 'columns';
+
+/** Where panes stand beside the table; each slot shows one of its panes, or none. */
+export const SLOTS = ['picture', 'reading', 'inspect'] as const;
+export type Slot = (typeof SLOTS)[number];
+export type Layout = { readonly [S in Slot]: string }; // a pane's name; "": closed
 
 export interface SourceMark {
   readonly file: FileIx;
@@ -16,14 +32,19 @@ export interface SourceMark {
 
 export interface State {
   readonly view: View;
-  readonly sortBy: Column | null; // null: by name
+  readonly sortBy: ColumnId | null; // null: by name
   readonly descending: boolean;
-  readonly shown: readonly Column[];
+  readonly shown: readonly ColumnId[];
   readonly exact: boolean; // every digit instead of one scale a column
   readonly fuse: boolean; // instances of the same source thing are one row of a flat table
+  readonly least: number; // rows below this percentage are hidden; 0: none
   readonly filter: string;
   readonly selected: PlaceIx | null;
   readonly source: SourceMark | null;
   readonly expanded: ReadonlySet<PlaceIx>;
+  readonly zoom: PlaceIx; // the root of tree and pictures
+  readonly base: string; // the run others are compared with; "": none
+  readonly typed: readonly Typed[]; // metrics typed in the page
+  readonly layout: Layout;
   readonly panel: Panel;
 }

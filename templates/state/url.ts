@@ -1,37 +1,81 @@
-// State <-> the address bar: "#v1/tree?sort=0i-&place=12&source=3:54". Only what differs from the start is written.
-// What cannot be read in an old or a foreign link is passed over; the rest still holds.
+// State <-> the address bar: "#v2/tree?sort=0i-&place=12&source=3:54". Only what differs from the start is written.
+// What cannot be read in an old or a foreign link is passed over; the rest still holds. Version 1 lacks what was added
+// since, and opened with nothing selected where it names no place.
 
-import { type Column, columnOf, isExclusive, metricOf, type Model } from '../model/data';
-import { type SourceMark, type State, VIEWS, type View } from './state';
+import type { Model } from '../model/data';
+import { type ColumnId, Columns, type Typed } from '../logic/columns';
+import { type Layout, type Slot, SLOTS, type SourceMark, type State, VIEWS, type View } from './state';
 
-const VERSION = 'v1';
+const VERSION = 'v2';
+/** Longer lists of open rows are left out: addresses have limits, and people who paste them too. */
+const MOST_OPEN = 300;
 
-const columnText = (column: Column): string => `${metricOf(column)}${isExclusive(column) ? 'e' : 'i'}`;
-
-function parseColumn(text: string, model: Model): Column | null {
-  const match = /^(\d+)([ie])$/.exec(text);
-  if (!match) return null;
-  const metric = Number(match[1]);
-  if (metric >= model.metrics.length || (match[2] === 'e' && !model.metrics[metric].hasExclusive)) return null;
-  return columnOf(metric, match[2] === 'e');
-}
-
-const sortText = (state: State): string =>
-  `${state.sortBy === null ? 'name' : columnText(state.sortBy)}${state.descending ? '-' : '+'}`;
+const sortText = (state: State): string => `${state.sortBy ?? 'name'}${state.descending ? '-' : '+'}`;
 const sourceText = (s: SourceMark): string =>
   s.first === 0 ? `${s.file}` : s.last > s.first ? `${s.file}:${s.first}-${s.last}` : `${s.file}:${s.first}`;
+const layoutText = (layout: Layout): string => SLOTS.map((s) => layout[s]).join(',');
+
+/** Open rows as differences in base 36: they stand in one another's neighbourhood. */
+function openText(expanded: ReadonlySet<number>): string {
+  if (expanded.size > MOST_OPEN) return '';
+  let last = 0;
+  return [...expanded]
+    .sort((a, b) => a - b)
+    .map((p) => {
+      const text = (p - last).toString(36);
+      last = p;
+      return text;
+    })
+    .join('.');
+}
+
+function parseOpen(text: string, model: Model): Set<number> {
+  const open = new Set<number>();
+  let place = 0;
+  for (const part of text.split('.').slice(0, MOST_OPEN)) {
+    if (!/^[0-9a-z]{1,7}$/.test(part)) break;
+    place += Number.parseInt(part, 36);
+    if (place >= model.places.count) break;
+    open.add(place);
+  }
+  return open;
+}
+
+const typedText = (typed: readonly Typed[]): string => typed.map((t) => `${t.name}=${t.formula}`).join(';');
+
+function parseTyped(text: string, model: Model): Typed[] {
+  const typed: Typed[] = [];
+  for (const part of text.split(';').slice(0, 100)) {
+    const eq = part.indexOf('=');
+    const metric = { name: part.slice(0, Math.max(0, eq)), formula: part.slice(eq + 1) };
+    if (eq > 0 && metric.formula.length <= 2000 && new Columns(model, typed).refuse(metric) === null)
+      typed.push(metric);
+  }
+  return typed;
+}
 
 export function toHash(state: State, start: State): string {
   const query: string[] = [];
   const put = (key: string, value: string): void =>
-    void query.push(`${key}=${encodeURIComponent(value).replace(/%3A/g, ':').replace(/%2C/g, ',')}`);
+    void query.push(
+      `${key}=${encodeURIComponent(value).replace(/%3A/g, ':').replace(/%2C/g, ',').replace(/%2F/g, '/')}`,
+    );
+  if (state.typed.length) put('typed', typedText(state.typed));
   if (sortText(state) !== sortText(start)) put('sort', sortText(state));
-  if (state.shown.join() !== start.shown.join()) put('columns', state.shown.map(columnText).join(','));
+  if (state.shown.join() !== start.shown.join()) put('columns', state.shown.join());
+  if (state.base) put('base', state.base);
   if (state.exact) put('exact', '1');
   if (!state.fuse) put('fuse', '0');
+  if (state.least !== start.least) put('least', String(state.least));
   if (state.filter) put('find', state.filter);
-  if (state.selected !== null) put('place', String(state.selected));
-  if (state.source) put('source', sourceText(state.source));
+  if (state.zoom) put('zoom', String(state.zoom));
+  if (layoutText(state.layout) !== layoutText(start.layout)) put('panes', layoutText(state.layout));
+  if (state.view !== 'summary') {
+    const open = openText(state.expanded);
+    if (open && open !== openText(start.expanded)) put('open', open);
+    if (state.selected !== null) put('place', String(state.selected));
+    if (state.source) put('source', sourceText(state.source));
+  }
   return `#${VERSION}/${state.view}${query.length ? `?${query.join('&')}` : ''}`;
 }
 
@@ -40,6 +84,19 @@ function parseSource(text: string, model: Model): SourceMark | null {
   if (!match || Number(match[1]) >= model.files.length) return null;
   const first = Number(match[2] ?? 0);
   return { file: Number(match[1]), first, last: Math.max(first, Number(match[3] ?? first)) };
+}
+
+function parsePlace(text: string | undefined, model: Model): number | null {
+  return text !== undefined && /^\d+$/.test(text) && Number(text) < model.places.count ? Number(text) : null;
+}
+
+function parseLayout(text: string | undefined, start: Layout): Layout {
+  const names = text?.split(',') ?? [];
+  const layout: { [S in Slot]: string } = { ...start };
+  SLOTS.forEach((slot, i) => {
+    if (/^[a-z]*$/.test(names[i] ?? '?')) layout[slot] = names[i];
+  });
+  return layout;
 }
 
 function decode(text: string): string {
@@ -52,40 +109,42 @@ function decode(text: string): string {
 
 /** null where the address says nothing to us. */
 export function fromHash(hash: string, start: State, model: Model): Partial<State> | null {
-  const match = /^#v1\/([a-z]+)(?:\?(.*))?$/.exec(hash);
+  const match = /^#(v1|v2)\/([a-z]+)(?:\?(.*))?$/.exec(hash);
   if (!match) return null;
   const query = new Map(
-    (match[2] ?? '').split('&').map((part) => {
+    (match[3] ?? '').split('&').map((part) => {
       const eq = part.indexOf('=');
       return [part.slice(0, Math.max(eq, 0)), decode(part.slice(eq + 1))];
     }),
   );
-  const view = VIEWS.includes(match[1] as View) ? (match[1] as View) : start.view;
+  const view = VIEWS.includes(match[2] as View) ? (match[2] as View) : match[1] === 'v1' ? 'tree' : start.view;
+  const typed = parseTyped(query.get('typed') ?? '', model);
+  const known = new Columns(model, typed);
   let { sortBy, descending, shown } = start;
   const sort = /^(.*?)([-+])$/.exec(query.get('sort') ?? '');
-  if (sort) {
-    const column = parseColumn(sort[1], model);
-    if (column !== null || sort[1] === 'name') {
-      sortBy = column;
-      descending = sort[2] === '-';
-    }
+  if (sort && (sort[1] === 'name' || known.get(sort[1]))) {
+    sortBy = sort[1] === 'name' ? null : sort[1];
+    descending = sort[2] === '-';
   }
   const columns = query.get('columns');
-  if (columns !== undefined)
-    shown = columns
-      .split(',')
-      .map((c) => parseColumn(c, model))
-      .filter((c) => c !== null);
-  const place = /^\d+$/.test(query.get('place') ?? '') ? Number(query.get('place')) : null;
+  if (columns !== undefined) shown = columns.split(',').filter((c: ColumnId) => known.get(c));
+  const least = Number(query.get('least') ?? start.least);
+  const open = query.get('open');
   return {
     view,
     sortBy,
     descending,
     shown,
+    typed,
     exact: query.get('exact') === '1',
     fuse: query.get('fuse') !== '0',
+    least: least >= 0 && least <= 100 ? least : start.least,
     filter: query.get('find') ?? '',
-    selected: place !== null && place < model.places.count ? place : null,
+    selected: parsePlace(query.get('place'), model),
     source: parseSource(query.get('source') ?? '', model),
+    zoom: parsePlace(query.get('zoom'), model) ?? 0,
+    base: query.get('base') ?? '',
+    layout: parseLayout(query.get('panes'), start.layout),
+    ...(open === undefined ? {} : { expanded: parseOpen(open, model) }),
   };
 }

@@ -1,19 +1,27 @@
-import { decodeMetric, decodePlaces, fromBase64 } from '../model/decode';
+import { decodeBase64, decodePlaces, fromBase64, StoredMetric } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
-import { columnOf, Kind, type Model } from '../model/data';
-import { groupLabel, groupsOf, groupValues, type Level, sortedGroups, Sums } from '../logic/flat';
-import { formatExact, formatPercent, formatScaled, scaleAmong, scaleFor } from '../logic/format';
-import { parseFormula } from '../logic/formula';
+import { Kind, type Model, NONE } from '../model/data';
+import { KeyNumbers } from '../model/keys';
+import { Columns } from '../logic/columns';
+import { comparedColumns, firstDifference, runsOf } from '../logic/compare';
+import { groupLabel, groupsOf, type Level, sortedGroups } from '../logic/flat';
+import { formatExact, formatPercent, formatScaled, formatShort, scaleAmong, scaleFor } from '../logic/format';
+import { parseFormula, readFormula } from '../logic/formula';
+import { boxAt, icicle } from '../logic/icicle';
 import { describe, enclosing, labelOf } from '../logic/labels';
-import { fileCosts, lineCosts, lineIndex, placesOnLine } from '../logic/lines';
-import { Tables } from '../logic/rows';
+import { fileLines, hottestLine, lineIndex, placesOnLine } from '../logic/lines';
+import { type Subject, Tables } from '../logic/rows';
 import { matcherFor } from '../logic/search';
+import { compareValues, sortedByValue } from '../logic/sort';
+import { changes, hottestLoops, hottestOf, lacks, whereParts } from '../logic/summary';
 import { languageOf, type LineState, tokenize } from '../logic/syntax';
 import {
   ancestors,
   childrenOf,
   hotPath,
   markMatches,
+  ROW_OPEN,
+  ROW_PARENT,
   SortedChildren,
   sourceOf,
   subtree,
@@ -26,8 +34,32 @@ import { fromHash, toHash } from '../state/url';
 import { metric, model } from './outline';
 import { done, equal, throws } from './tap';
 
-const A = columnOf(0, false);
-const B = columnOf(1, false);
+const A = '0i';
+const B = '1i';
+
+const START: State = {
+  view: 'tree',
+  sortBy: A,
+  descending: true,
+  shown: ['0i', '0e', '1i'],
+  exact: false,
+  fuse: true,
+  least: 0,
+  filter: '',
+  selected: null,
+  source: null,
+  expanded: new Set([0]),
+  zoom: 0,
+  base: '',
+  typed: [],
+  layout: { picture: 'icicle', reading: 'source', inspect: 'why' },
+  panel: 'none',
+};
+
+const valuesOf = (m: Model, id: string): Float64Array => {
+  const columns = new Columns(m);
+  return columns.values(columns.get(id)!, null);
+};
 
 const heat = (): Model =>
   model(`
@@ -58,31 +90,30 @@ program prog
 function outline(
   m: Model,
   expanded: Iterable<number>,
-  column: number | null,
+  column: string | null,
   filter = '',
   descending = column !== null,
 ): string {
   const children = childrenOf(m.places);
   const matches = matcherFor(m, filter, false);
   const rows = visibleRows(
-    new SortedChildren(m, children, column, descending),
+    new SortedChildren(children, column === null ? null : valuesOf(m, column), descending),
     children,
     new Set(expanded),
     matches && markMatches(m.places, matches),
   );
-  return rows.place
-    .map(
-      (p, i) =>
-        `${'  '.repeat(rows.depth[i])}${rows.hasChildren[i] ? (rows.expanded[i] ? '- ' : '+ ') : '  '}${labelOf(m, p).text}`,
-    )
-    .join('\n');
+  return Array.from(rows.place.subarray(0, rows.count), (p, i) => {
+    const twisty = rows.flags[i] & ROW_PARENT ? (rows.flags[i] & ROW_OPEN ? '- ' : '+ ') : '  ';
+    return `${'  '.repeat(rows.depth[i])}${twisty}${labelOf(m, p).text}`;
+  }).join('\n');
 }
 
-function flat(m: Model, level: Level, fuse: boolean, column: number | null): string {
+function flat(m: Model, level: Level, fuse: boolean, column: string | null): string {
   const groups = groupsOf(m, level, fuse);
-  const sums = new Sums(m);
-  const columns = m.metrics.map((_, i) => groupValues(groups, sums, columnOf(i, false)));
-  const order = sortedGroups(m, groups, column === null ? null : groupValues(groups, sums, column), column !== null);
+  const all = new Columns(m);
+  const columns = m.metrics.map((_, i) => all.values(all.of(i), groups));
+  const by = column === null ? null : all.values(all.get(column)!, groups);
+  const order = sortedGroups(m, groups, by, column !== null);
   return Array.from(
     order,
     (g) =>
@@ -125,13 +156,20 @@ function testTree(): void {
   equal(outline(m, [], A, 'nothing like it'), '', 'nothing matches');
   const children = childrenOf(m.places);
   equal(
-    hotPath(m, children, A, 0).map((p) => labelOf(m, p).text),
+    hotPath(m, children, valuesOf(m, A), 0).map((p) => labelOf(m, p).text),
     ['prog', 'a.out', 'x.c', 'main', 'loop at x.c:5–9', 'x.c:6'],
     'the hot path follows the dominating child',
   );
-  equal(hotPath(m, children, columnOf(0, true), 0).length, 6, 'and is by inclusive values whatever the column');
+  const bare = model(
+    'program p\n  module a\n    file\n      proc f\n        line = 3 .\n      proc g\n        line = 2 .\n      proc h\n        line = 2 .',
+  );
   equal(
-    hotPath(m, children, B, 3).map((p) => labelOf(m, p).text),
+    hotPath(bare, childrenOf(bare.places), valuesOf(bare, A), 0),
+    [0, 1, 2, 3, 4],
+    'and through code without source',
+  );
+  equal(
+    hotPath(m, children, valuesOf(m, B), 3).map((p) => labelOf(m, p).text),
     ['main', 'loop at x.c:5–9', 'dot', 'loop at y.h:42–44', 'y.h:43'],
     'from any place, by any metric',
   );
@@ -145,14 +183,22 @@ function testTree(): void {
     'program p\n  module a\n    file x.c\n      proc f 1-9 @x.c\n        inline g <x.c:4\n          line 4 @x.c = 1 1',
   );
   equal(sourceOf(lost, 4), { file: 0, first: 4, last: 4 }, 'an inlined call without lines of its own shows the call');
-  equal(subtree(children, 3, 100).length, 6, 'everything that can be opened below');
-  equal(subtree(children, 3, 2).length, 2, 'within the limit');
+  equal(
+    subtree(children, 3, 100),
+    { places: [3, 5, 10, 7, 12, 8], isCut: false },
+    'everything that can be opened below',
+  );
+  equal(
+    subtree(children, 3, 2),
+    { places: [3, 5], isCut: true },
+    'within the limit, the upper ones first; and it says so',
+  );
 }
 
 function testNothing(): void {
   const bare = model('program p', []);
   equal(outline(bare, [0], null), '  p', 'a program in which nothing was measured');
-  equal(hotPath(bare, childrenOf(bare.places), A, 0), [0], 'its hot path');
+  equal(hotPath(bare, childrenOf(bare.places), new Float64Array([NaN]), 0), [0], 'its hot path');
   equal(flat(bare, 'line', true, null), '', 'its lines');
   equal(outline(model('', []), [0], null), '', 'no places at all');
 }
@@ -196,9 +242,9 @@ program p
             line 3 @x.c = 10 1
 `);
   const groups = groupsOf(nested, 'inline', true);
-  const sums = new Sums(nested);
+  const columns = new Columns(nested);
   equal(
-    [groupValues(groups, sums, A)[0], groupValues(groups, sums, columnOf(0, true))[0]],
+    [columns.values(columns.of(0), groups)[0], columns.values(columns.of(0, true), groups)[0]],
     [11, 11],
     'a call inlined into itself is not counted twice',
   );
@@ -240,30 +286,41 @@ program p
 function testLines(): void {
   const m = heat();
   const index = lineIndex(m);
-  const sums = new Sums(m);
+  const columns = new Columns(m);
   const named = (f: string): number => m.files.findIndex((x) => x.name === f);
   equal(
-    Array.from(fileCosts(m, index, sums, A), (v, f) => `${m.files[f].name} ${v}`),
+    Array.from(columns.values(columns.of(0), index.files), (v, f) => `${m.files[f].name} ${v}`),
     ['x.c 75', 'y.h 23', 'z.c 2'],
     'a file costs what its own lines cost',
   );
+  const lines = fileLines(m, index, named('x.c'));
+  const all = columns.values(columns.of(0), lines.groups);
+  const own = columns.values(columns.of(0, true), lines.groups);
   equal(
-    [...lineCosts(m, index, sums, A, named('x.c'))].map(([l, c]) => `${l}: ${c.value} in ${c.instances}`),
-    ['3: 5 in 1', '6: 70 in 2'],
-    'lines of a file',
+    Array.from(lines.numbers, (n, g) => `${n}: ${all[g]}, itself ${own[g]}`),
+    ['1: 98, itself NaN', '3: 5, itself 5', '5: 93, itself NaN', '6: 70, itself 70', '7: 23, itself NaN'],
+    'a line costs what begins and is called there: a procedure, two copies of a loop, two inlined calls',
   );
-  equal(placesOnLine(m, index, A, named('x.c'), 6), [6, 11], 'the places of a line, the costliest first');
+  equal(hottestLine(lines, own), 6, 'the hottest line goes by what lines cost themselves');
+  const at = (line: number): number[] => placesOnLine(m, lines, valuesOf(m, A), line);
+  equal(at(6), [6, 11], 'the places of a line, the costliest first');
   equal(
-    placesOnLine(m, index, A, named('x.c'), 7).map((p) => labelOf(m, p).text),
+    at(7).map((p) => labelOf(m, p).text),
     ['dot', 'dot'],
     'no cost on the line: the calls inlined there',
   );
-  equal(placesOnLine(m, index, A, named('x.c'), 5).length, 2, 'or the loops that begin there');
-  equal(placesOnLine(m, index, A, named('x.c'), 29), [], 'or nothing');
-  const costly = model(
-    'program p\n  module a\n    file x.c\n      proc f 1-2 @x.c\n        line 2 @x.c = 1 1\n        line 1 @x.c = 5 2',
+  equal(at(5).length, 2, 'or the loops that begin there');
+  equal(at(29), [], 'or nothing');
+  const nested = model(
+    'program p\n  module a\n    file x.c\n      proc f 1-9 @x.c\n        loop 2-3 @x.c\n          line 2 @x.c = 4 .\n          line 3 @x.c = 1 .',
   );
-  equal([...lineCosts(costly, lineIndex(costly), new Sums(costly), A, 0).keys()], [1, 2], 'in the order of the source');
+  const inner = fileLines(nested, lineIndex(nested), 0);
+  const c = new Columns(nested);
+  equal(
+    [...c.values(c.of(0), inner.groups)],
+    [5, 5, 1],
+    'a line that begins a loop and stands in it is not counted twice',
+  );
 }
 
 function testFormulas(): void {
@@ -328,8 +385,239 @@ function testFormulas(): void {
   ];
   for (const [text, want] of rows) {
     const f = parseFormula(text);
-    equal(f ? f((n) => values.get(n) ?? NaN) : null, want, `formula ${text.slice(0, 30)}`);
+    equal(f ? f.evaluate((n) => values.get(n) ?? NaN, 1)[0] : null, want, `formula ${text.slice(0, 30)}`);
   }
+}
+
+function testFormulaColumns(): void {
+  const a = Float64Array.of(6, 2, NaN, 1);
+  const b = Float64Array.of(2, 0, 1, 1);
+  const column = (text: string): (number | string)[] =>
+    Array.from(
+      parseFormula(text)!.evaluate((n) => (n === 'A' ? a : b), 4),
+      (x) => (Number.isNaN(x) ? 'blank' : x),
+    );
+  equal(column('A / B'), [3, 'blank', 'blank', 1], 'a column by a column');
+  equal(column('2 * A - 1'), [11, 3, 'blank', 1], 'a column and numbers');
+  equal(column('-A'), [-6, -2, 'blank', -1], 'its negative');
+  equal(column('max(A, B, 1)'), [6, 2, 'blank', 1], 'the larger of each');
+  equal(column('1 + 1'), [2, 2, 2, 2], 'a number alone');
+  // the sentences of metrics/expr_test.c
+  const wrong: readonly (readonly [string, string])[] = [
+    ['', "character 1 of the formula: there is nothing; a number, a metric's name or '(' is wanted"],
+    ['CYC /', "character 6 of the formula: nothing after '/'; a number, a metric's name or '(' is wanted"],
+    ['CYC / * 2', "character 7 of the formula: '*' cannot stand here; a number, a metric's name or '(' is wanted"],
+    ['CYC INS', "character 5 of the formula: 'I' cannot follow 'CYC'; one of + - * / ^ is wanted"],
+    ['(A + B', "character 1 of the formula: what is opened here is not closed; ')' is missing"],
+    ['A + (B', "character 5 of the formula: what is opened here is not closed; ')' is missing"],
+    ['A + B)', "character 6 of the formula: ')' closes nothing"],
+    ['min()', "character 5 of the formula: ')' cannot stand here; a number, a metric's name or '(' is wanted"],
+    ['A, B', "character 2 of the formula: ',' stands only between the operands of min, max and sum"],
+    ['avg(A, B)', "character 1 of the formula: there is no function 'avg'; there are min, max and sum"],
+    ['"A', 'character 1 of the formula: the quote " is not closed'],
+  ];
+  for (const [text, want] of wrong) equal(readFormula(text), want, `what is wrong with ${text}`);
+}
+
+function testSort(): void {
+  const values = new Float64Array(5000);
+  let seed = 1;
+  for (let i = 0; i < values.length; i++) {
+    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+    values[i] =
+      seed % 11 === 0
+        ? NaN
+        : seed % 7 === 0
+          ? -0
+          : seed % 13 === 0
+            ? -1e300
+            : ((seed % 2001) - 1000) * 2 ** ((seed % 40) - 20);
+  }
+  const items = Uint32Array.from({ length: 5000 }, (_, i) => (i * 7) % 5000);
+  for (const descending of [true, false]) {
+    const want = Array.from(items, (item, at) => ({ item, at })).sort(
+      (a, b) => compareValues(values[a.item], values[b.item], descending) || a.at - b.at,
+    );
+    equal(
+      [...sortedByValue(items, values, descending)].join(),
+      want.map((w) => w.item).join(),
+      `5,000 numbers by their bits, the ${descending ? 'largest' : 'smallest'} first, blanks last`,
+    );
+  }
+  equal([...sortedByValue(Uint32Array.of(2, 0, 1), Float64Array.of(1, NaN, 1), true)], [2, 0, 1], 'a few');
+  const keys = new KeyNumbers(3);
+  equal(
+    [
+      keys.of(1, 2, 3),
+      keys.of(1, 2, 4),
+      keys.of(1, 2, 3),
+      keys.of(2, 1, 3),
+      keys.of(4294967295, 0, -1),
+      keys.of(1, 2, 4),
+    ],
+    [0, 1, 0, 2, 3, 1],
+    'numbers for keys',
+  );
+}
+
+const time = (name: string, more = {}): ReturnType<typeof metric> =>
+  metric(name, { unit: 'ns', event: 'CLOCK', period: 1, ...more });
+
+/** Two runs: x.c:2 got slower, x.c:3 ran in the new run only, lib in the old one only. */
+const two = (): Model =>
+  model(
+    `
+program p
+  module a
+    file x.c
+      proc f 1-9 @x.c
+        line 2 @x.c = 400 1000 600
+        line 3 @x.c = . 900 .
+        line 4 @x.c = 500 504 4
+        line 5 @x.c = 800 . .
+  module lib
+    file
+      proc g
+        line = 300 . .
+`,
+    [
+      time('old.T'),
+      time('new.T'),
+      metric('GROWTH', { unit: 'ns', event: '', period: 0, formula: 'new.T - old.T', summed: true }),
+    ],
+  );
+
+function testComparison(): void {
+  const m = two();
+  const columns = new Columns(m);
+  const growth = columns.of(2);
+  equal(growth.difference !== null, true, 'a formula that is the difference of two runs is one');
+  equal([columns.total(growth), columns.whole(growth)], [404, 2000], 'a difference is a share of the base run');
+  const values = columns.values(growth, null);
+  equal(
+    [4, 5, 6, 7].map((p) => `${labelOf(m, p).text} ${formatPercent(values[p], columns.whole(growth))}`),
+    ['x.c:2 30.0', 'x.c:3 45.0', 'x.c:4 0.2', 'x.c:5 −40.0'],
+    'slower is +; what ran in one run only counts as 0 in the other',
+  );
+  equal(
+    [values[8], Number.isNaN(values[9])],
+    [-300, true],
+    'a module that was not there counts as 0; what is inside it was not measured',
+  );
+  const groups = groupsOf(m, 'line', true);
+  equal([...columns.values(growth, groups)].slice(0, 4), [600, 900, 4, -800], 'lines over their copies too');
+  equal(Math.round(columns.error(growth, 4, null, 6)), 63, 'the error of a difference is that of both');
+  equal(runsOf(m), ['old', 'new'], 'the runs');
+  equal(comparedColumns(m, 'old', ['0i']), ['0i', '1i', '1-0i'], 'columns of a comparison with the old run');
+  equal(columns.total(columns.get('1/0i')!).toFixed(3), (2404 / 2000).toFixed(3), 'a ratio of runs');
+  equal(firstDifference(columns)?.id, '2i', 'the difference that the database has');
+  const tables = new Tables(m);
+  const { worse, better } = changes(columns, tables, growth, 'line');
+  equal(
+    [worse, better].map((list) => list.map((c) => `${labelOf(m, c.place).text} ${c.value}`)),
+    [['x.c:3 900', 'x.c:2 600'], ['x.c:5 -800']],
+    'what got worse and better, beyond the noise',
+  );
+  const plain = model('program p\n  module a\n    file x.c\n      proc f 1-2 @x.c\n        line 1 @x.c = 1 2');
+  equal([runsOf(plain), firstDifference(new Columns(plain))], [[], null], 'one run is no comparison');
+}
+
+function testTyped(): void {
+  const m = heat();
+  const columns = new Columns(m, [
+    { name: 'R', formula: 'B / A' },
+    { name: 'S', formula: 'R * 2' },
+  ]);
+  const m0 = columns.values(columns.get('t1i')!, null);
+  equal([m0[6], m0[0]], [(2 / 60) * 2, (11 / 101) * 2], 'a typed metric over another, at places and at the root');
+  const groups = groupsOf(m, 'line', true);
+  equal(columns.values(columns.get('t0i')!, groups)[1], 2 / 70, 'over copies it is the formula over the sums');
+  equal(columns.refuse({ name: 'A', formula: 'B' }), "There is a metric 'A' already", 'a name that is taken');
+  equal(
+    columns.refuse({ name: 'X', formula: 'NOPE' }),
+    "X: there is no metric 'NOPE' before this one",
+    'an unknown name',
+  );
+  equal(columns.refuse({ name: '1', formula: 'A' })?.slice(0, 30), 'A metric is given as NAME = FO', 'no name');
+  equal(columns.refuse({ name: 'X', formula: 'A +' })?.slice(0, 14), 'X: character 4', 'no formula');
+  equal(columns.refuse({ name: 'X', formula: 'A + R' }), null, 'a good one');
+  equal(
+    [columns.get('9i'), columns.get('t7i'), columns.get('0-9i'), columns.get('nonsense')],
+    [null, null, null, null],
+    'no such columns',
+  );
+  const state = reduce(
+    {
+      ...START,
+      typed: [
+        { name: 'R', formula: 'B / A' },
+        { name: 'S', formula: 'A' },
+      ],
+      shown: ['0i', 't0i', 't1i'],
+      sortBy: 't0i',
+    },
+    { type: 'drop-metric', index: 0 },
+  );
+  equal([state.shown, state.sortBy, state.typed.length], [['0i', 't0i'], '0i', 1], 'a typed metric that is dropped');
+}
+
+function testIcicle(): void {
+  const m = heat();
+  const children = childrenOf(m.places);
+  const values = valuesOf(m, A);
+  const boxes = (root: number, width: number): string =>
+    (() => {
+      const b = icicle(m.places, new SortedChildren(children, values, true), values, root, width);
+      return Array.from(
+        b.place,
+        (p, i) => `${'  '.repeat(b.depth[i])}${labelOf(m, p).text} ${b.x[i].toFixed(0)}+${b.width[i].toFixed(0)}`,
+      ).join('\n');
+    })();
+  equal(
+    boxes(0, 101).split('\n').slice(0, 6).join('\n'),
+    'prog 0+101\n  a.out 0+100\n  libc 100+1\n    x.c 0+98\n    z.c 98+2\n    no source file known 100+1',
+    'boxes as wide as what they cost, beside one another by cost',
+  );
+  equal(
+    boxes(10, 13).split('\n').slice(0, 5).join('\n'),
+    'prog 0+13\n  a.out 0+13\n    x.c 0+13\n      main 0+13\n        loop at x.c:5–9 0+13',
+    'into a scope: what is around it stands above',
+  );
+  equal(boxes(0, 20).includes('libc'), false, 'what is narrower than a pixel is left out');
+  const b = icicle(m.places, new SortedChildren(children, values, true), values, 0, 101);
+  equal([b.place[boxAt(b, 99, 2)], boxAt(b, 99, 40)], [14, NONE], 'the box at a point');
+}
+
+function testSummary(): void {
+  const m = heat();
+  const columns = new Columns(m);
+  const tables = new Tables(m);
+  const show = (list: ReturnType<typeof hottestOf>): string =>
+    `${list.top.map((h) => `${labelOf(m, h.place).text} ${h.value}`).join(', ')} of ${list.count}`;
+  equal(
+    show(hottestLoops(columns, tables, columns.of(0), 5)),
+    'loop at x.c:5–9 73, loop at y.h:42–44 20 of 2',
+    'loops by what runs in them and in no inner loop',
+  );
+  equal(
+    show(hottestOf(columns, tables, columns.of(0), 'line', 2)),
+    'x.c:6 70, y.h:43 23 of 4',
+    'lines that are known, over their copies',
+  );
+  equal(
+    whereParts(m, valuesOf(m, A)).map((p) => `${p.name} ${p.value} ${p.withSource}`),
+    ['a.out 100 100', 'libc 1 0'],
+    'modules, and what of them has source',
+  );
+  equal(lacks(columns, columns.of(0)).length, 1, 'with a hundred samples, few is what they are');
+  const bare = model('program p\n  module a.out\n    file\n      proc f\n        line = 9000 .', [
+    time('T', { event: 'perf::TASK-CLOCK' }),
+  ]);
+  equal(
+    lacks(new Columns(bare), new Columns(bare).of(0)).map((s) => s.slice(0, 41)),
+    ['100.0% is in a.out without source lines: ', 'Only time was measured. Where the process'],
+    'what a program without debug information lacks',
+  );
 }
 
 function testFormats(): void {
@@ -356,6 +644,19 @@ function testFormats(): void {
     const scale = scaleFor(m, total);
     equal(`${formatScaled(value, scale)} ${scale.unit}`, want, `${value} of ${total} ${m.name}`);
   }
+  const second = scaleFor(ns, 12.5e9);
+  equal(
+    [
+      formatShort(280e6, second, 67e6),
+      formatShort(12.345e9, second, 0.4e9),
+      formatShort(123e9, second, 20e9),
+      formatShort(1e6, second, 2e7),
+      formatShort(5e9, second, 0),
+    ],
+    ['0.28', '12.3', '123', '<0.01', '5.000'],
+    'digits end where the error begins',
+  );
+  equal(formatScaled(280e6, second, 67e6), '0.28\u2007', 'and the points of a column stay in line');
   equal(
     [scaleAmong(cycles, 5e12, 3e6).unit, scaleAmong(cycles, 5e12, 3e11).unit, scaleAmong(cycles, 5e12, NaN).unit],
     ['M cycles', 'T cycles', 'T cycles'],
@@ -396,48 +697,73 @@ function testLabels(): void {
 
 function testAddress(): void {
   const m = heat();
-  const start: State = {
-    view: 'tree',
-    sortBy: A,
-    descending: true,
-    shown: [0, 1, 2],
-    exact: false,
-    fuse: true,
-    filter: '',
-    selected: null,
-    source: null,
-    expanded: new Set([0]),
-    panel: 'none',
-  };
-  equal(toHash(start, start), '#v1/tree', 'the start says nothing');
+  const start = START;
+  equal(toHash(start, start), '#v2/tree', 'the start says nothing');
   const state: State = {
     ...start,
     view: 'loop',
-    sortBy: columnOf(1, true),
+    sortBy: '1e',
     descending: false,
-    shown: [0, 3],
+    shown: ['0i', '1e', 't0i', '1-0i'],
     exact: true,
     fuse: false,
+    least: 1,
     filter: 'a&b=ü #',
     selected: 6,
     source: { file: 1, first: 5, last: 9 },
+    expanded: new Set([0, 1, 5, 2]),
+    zoom: 3,
+    base: 'old',
+    typed: [{ name: 'R', formula: 'B / A + 1' }],
+    layout: { picture: '', reading: 'files', inspect: 'callers' },
   };
   const hash = toHash(state, start);
   equal(
     hash,
-    '#v1/loop?sort=1e+&columns=0i,1e&exact=1&fuse=0&find=a%26b%3D%C3%BC%20%23&place=6&source=1:5-9'.replace(
-      '1e+',
-      '1e%2B',
-    ),
+    '#v2/loop?typed=R%3DB%20/%20A%20%2B%201&sort=1e%2B&columns=0i,1e,t0i,1-0i&base=old&exact=1&fuse=0&least=1&find=a%26b%3D%C3%BC%20%23&zoom=3&panes=,files,callers&open=0.1.1.3&place=6&source=1:5-9',
     'an address',
   );
-  equal({ ...start, ...fromHash(hash, start, m), expanded: 0 }, { ...state, expanded: 0 }, 'and back');
+  const back = { ...start, ...fromHash(hash, start, m) };
+  equal({ ...back, expanded: [...back.expanded] }, { ...state, expanded: [0, 1, 2, 5] }, 'and back');
+  const old = fromHash('#v1/loop?sort=1e%2B&columns=0i,1e&exact=1&fuse=0&find=x&place=6&source=1:5-9', start, m)!;
+  equal(
+    [
+      old.view,
+      old.sortBy,
+      old.descending,
+      old.shown,
+      old.exact,
+      old.fuse,
+      old.filter,
+      old.selected,
+      old.source,
+      old.zoom,
+    ],
+    ['loop', '1e', false, ['0i', '1e'], true, false, 'x', 6, { file: 1, first: 5, last: 9 }, 0],
+    'an address of version 1',
+  );
   equal(fromHash('#v9/tree', start, m), null, 'another version says nothing');
   equal(fromHash('', start, m), null, 'no address');
-  const odd = fromHash('#v1/nonsense?sort=77i-&place=99999&source=8:1&columns=zz,0i&find=%E0%A4%A', start, m);
+  const odd = fromHash(
+    '#v2/nonsense?sort=77i-&place=99999&source=8:1&columns=zz,0i&find=%E0%A4%A&zoom=777&panes=!,x&least=-1&open=zzzz.1&typed=R%3DNOPE;A%3DB;=;x',
+    start,
+    m,
+  );
   equal(
-    [odd?.view, odd?.sortBy, odd?.selected, odd?.source, odd?.shown, odd?.filter],
-    ['tree', A, null, null, [0], ''],
+    [
+      odd?.view,
+      odd?.sortBy,
+      odd?.selected,
+      odd?.source,
+      odd?.shown,
+      odd?.filter,
+      odd?.zoom,
+      odd?.least,
+      odd?.typed,
+      odd?.expanded?.size,
+      odd?.layout,
+    ],
+    ['tree', A, null, null, ['0i'], '', 0, 0, [], 0, { picture: 'icicle', reading: 'x', inspect: 'why' }],
     'what is wrong in a link is passed over',
   );
   equal(reduce(start, { type: 'sort', by: A }).descending, false, 'the same column again turns the order round');
@@ -452,29 +778,42 @@ function testAddress(): void {
 function testTables(): void {
   const m = heat();
   const tables = new Tables(m);
-  const state: State = {
-    view: 'line',
-    sortBy: A,
-    descending: true,
-    shown: [0],
-    exact: false,
-    fuse: true,
-    filter: '',
-    selected: null,
-    source: null,
-    expanded: new Set([0]),
-    panel: 'none',
-  };
-  const table = tables.of(state);
+  const columns = new Columns(m);
+  const subject: Subject = { columns, sort: columns.of(0), weight: columns.of(0) };
+  const state: State = { ...START, view: 'line', shown: ['0i'] };
+  const table = tables.of(state, subject);
   equal(
     [table.count, table.place(0), table.rowOf(11), table.instances(0)],
     [5, 6, 0, 2],
     'a fused row stands for its costliest place, and is found from any',
   );
-  equal(tables.of(state) === table, true, 'nothing is computed twice');
-  equal(tables.of({ ...state, filter: 'y.h' }).count, 1, 'a flat filter goes by file');
-  equal(tables.of({ ...state, view: 'tree' }).rowOf(6), 1, 'a place that is not open is found in what is');
+  equal(tables.of(state, subject) === table, true, 'nothing is computed twice');
+  equal(tables.of({ ...state, filter: 'y.h' }, subject).count, 1, 'a flat filter goes by file');
+  const heavy = tables.of({ ...state, least: 10 }, subject);
+  equal([heavy.count, heavy.hidden], [2, 3], 'rows below a share are hidden, and counted');
+  equal(tables.of({ ...state, view: 'tree' }, subject).rowOf(6), 1, 'a place that is not open is found in what is');
+  equal(
+    tables.of({ ...state, view: 'tree', zoom: 3, expanded: new Set([3]) }, subject).count,
+    4,
+    'a scope as the root',
+  );
+  equal(
+    tables.of({ ...state, view: 'tree', expanded: new Set([0, 1, 2, 3]), least: 10 }, subject).count,
+    6,
+    'a tree without its light rows',
+  );
   equal(tables.has('loop'), true, 'there are loops');
+  const light = model(
+    'program p\n  module a\n    file x.c\n      proc f 1-9 @x.c\n        line 1 @x.c = 1000 1000 1\n        line 2 @x.c = 1 9 9\n        line 3 @x.c = 500 1000 2',
+    [metric('A'), metric('B'), metric('R', { formula: 'B / A' })],
+  );
+  const c = new Columns(light);
+  const byRatio = new Tables(light).of(state, { columns: c, sort: c.of(2), weight: c.of(0) });
+  equal(
+    [0, 1, 2].map((row) => labelOf(light, byRatio.place(row)).text),
+    ['x.c:3', 'x.c:1', 'x.c:2'],
+    'by a ratio, what hardly ran comes last',
+  );
 }
 
 function colours(file: string, lines: readonly string[]): string {
@@ -515,9 +854,11 @@ function testDecoding(): void {
   equal(fromBase64('').length, 0, 'empty base64');
   throws(() => fromBase64('A*=='), 'not base64', 'base64 with something else in it');
   const value = new Uint8Array(new Float64Array([1.5]).buffer);
-  const column = decodeMetric(Uint8Array.of(5, 0, ...value), 2, true, 0);
+  equal([...decodeBase64('AQIDBA==')], [1, 2, 3, 4], 'where the browser cannot do it');
+  throws(() => decodeBase64('A*=='), 'not base64', 'nor can the page do what is none');
+  const column = new StoredMetric(Uint8Array.of(5, 0, ...value), 2, 0);
   equal(
-    [[...column.inclusive], [...column.exclusive!]],
+    [[...column.inclusive()], [...column.exclusive()]],
     [
       [1.5, NaN],
       [1.5, NaN],
@@ -525,12 +866,21 @@ function testDecoding(): void {
     'a metric: equal values are stored once, missing ones not at all',
   );
   equal(
-    [...decodeMetric(Uint8Array.of(1, 0, 1, 1, 2, 2, 1, 0, 0, 0, 0), 3, false, 1000003).inclusive],
+    [...new StoredMetric(Uint8Array.of(1, 0, 1, 1, 2, 2, 1, 0, 0, 0, 0), 3, 1000003).inclusive()],
     [(1 + 2 * 256) * 1000003, NaN, (2 + 256) * 1000003],
     'a sampled metric: multiples of its period',
   );
-  throws(() => decodeMetric(Uint8Array.of(1, 0, 3), 2, true, 0), 'too early', 'a metric cut short');
-  throws(() => decodeMetric(Uint8Array.of(1, 1, ...value), 2, true, 0), 'wrong number', 'a metric with too few values');
+  const both = new StoredMetric(Uint8Array.of(1, 3, 2, 5, 10, 20, 30, 5, 7, ...new Uint8Array(15)), 4, 2);
+  equal(
+    [[...both.inclusive()], [...both.exclusive()]],
+    [
+      [20, 40, NaN, 60],
+      [NaN, 10, 14, 60],
+    ],
+    'inclusive values first, then the exclusive ones that differ',
+  );
+  throws(() => new StoredMetric(Uint8Array.of(1, 0, 3), 2, 0), 'too early', 'a metric cut short');
+  throws(() => new StoredMetric(Uint8Array.of(1, 1, ...value), 2, 0), 'wrong number', 'a metric with too few values');
   const columns = new Uint8Array(2 + 13 * 4);
   throws(() => decodePlaces(columns.subarray(0, 20), 1, 1, 0, 2), 'too early', 'places cut short');
   throws(
@@ -572,6 +922,12 @@ testNothing();
 testFlat();
 testLines();
 testFormulas();
+testFormulaColumns();
+testSort();
+testComparison();
+testTyped();
+testIcicle();
+testSummary();
 testFormats();
 testLabels();
 testAddress();

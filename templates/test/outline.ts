@@ -9,7 +9,7 @@
 //
 // A scope's values are sums over the lines in it, as the C side makes them.
 
-import { Kind, type Metric, type Model, NONE } from '../model/data';
+import { Kind, type Metric, type Model, NONE, type Values } from '../model/data';
 import { sameByName } from '../model/decode';
 
 const KINDS: { readonly [word: string]: Kind } = {
@@ -113,6 +113,10 @@ export function model(drawing: string, metrics: readonly Metric[] = [metric('A')
       v.inclusive[up] = add(v.inclusive[up], v.inclusive[i]);
       if (places.kind[i] === Kind.Line) v.exclusive[up] = add(v.exclusive[up], v.exclusive[i]);
     }
+  const stored: Values = {
+    of: (m, exclusive) => (exclusive && metrics[m].hasExclusive ? values[m].exclusive : values[m].inclusive),
+    failure: () => undefined,
+  };
   return {
     title: 'drawn',
     generator: 'test',
@@ -120,7 +124,7 @@ export function model(drawing: string, metrics: readonly Metric[] = [metric('A')
     places: { ...places, same: sameByName(places) },
     runs: [],
     metrics,
-    values,
+    values: stored,
     processes: [],
     warnings: [],
     files: files.map((name) => ({ name, state: 'text' as const, chunk: 0, offset: 0, bytes: 0 })),

@@ -1,6 +1,6 @@
 // Where the numbers come from: runs, events, warnings.
 
-import { columnOf, type Metric, type Process } from '../model/data';
+import type { Metric, Process } from '../model/data';
 import { formatExact, formatScaled } from '../logic/format';
 import type { App } from './app';
 import { button, h, visible } from './dom';
@@ -79,14 +79,17 @@ function runs(processes: readonly Process[]): HTMLElement {
 }
 
 function samples(app: App, m: Metric, i: number): string {
-  const total = app.total(columnOf(i, false));
+  const total = app.columns.total(app.columns.of(i));
   if (m.period === 0 || Number.isNaN(total)) return '';
   return formatExact(Math.round(total / m.period));
 }
 
 function total(app: App, m: Metric, i: number): string {
-  const column = columnOf(i, false);
-  return m.summed ? formatExact(app.total(column)) : formatScaled(app.total(column), app.scale(column));
+  const column = app.columns.of(i);
+  const sum = app.columns.total(column);
+  if (app.columns.failure(column) !== undefined) return 'cannot be read';
+  if (!app.columns.isReady(column)) return '…';
+  return m.summed ? formatExact(sum) : formatScaled(sum, app.scale(column));
 }
 
 function metrics(app: App): HTMLElement {

@@ -1,12 +1,15 @@
 // What the panes share: the model, the state, and the handful of things a user does that touch more than one pane.
 
-import { type Column, columnOf, columnValues, metricOf, type Model, type PlaceIx } from '../model/data';
+import { firstMetric, Kind, type Model, NONE, type PlaceIx } from '../model/data';
 import { SourceTexts } from '../model/load';
-import { type LineIndex, lineIndex, placesOnLine } from '../logic/lines';
-import { Memo, type Table, Tables } from '../logic/rows';
+import { type Column, type ColumnId, columnId, Columns } from '../logic/columns';
+import { comparedColumns } from '../logic/compare';
+import { type FileLines, fileLines, type LineIndex, lineIndex, placesOnLine } from '../logic/lines';
+import { Memo } from '../logic/memo';
+import { type Subject, type Table, Tables } from '../logic/rows';
 import { type Scale, scaleAmong, scaleFor } from '../logic/format';
 import { ancestors, hotPath, sourceOf, subtree } from '../logic/tree';
-import type { State } from '../state/state';
+import type { State, View } from '../state/state';
 import { Store } from '../state/store';
 
 /** Opening a whole tree of a million scopes at once helps nobody. */
@@ -14,25 +17,29 @@ const MOST_EXPANDED = 100_000;
 const MOST_SHOWN_INSTANCES = 1000;
 
 export function startState(model: Model): State {
-  const shown: Column[] = [];
+  const first = firstMetric(model.metrics);
+  const shown: ColumnId[] = [];
   model.metrics.forEach((m, i) => {
     if (!m.display) return;
-    shown.push(columnOf(i, false));
-    if (m.hasExclusive && m.formula === '') shown.push(columnOf(i, true));
+    shown.push(columnId(i, false)); // its bar tells the exclusive part
   });
-  const wanted = model.metrics.findIndex((m) => m.sortBy);
-  const sortBy = model.metrics.length === 0 ? null : wanted >= 0 ? columnOf(wanted, false) : (shown[0] ?? 0);
+  const sortBy = first < 0 ? null : columnId(first, false);
   return {
-    view: 'tree',
+    view: 'summary',
     sortBy,
     descending: sortBy !== null,
     shown,
     exact: false,
     fuse: true,
+    least: 0,
     filter: '',
     selected: null,
     source: null,
     expanded: new Set([0]),
+    zoom: 0,
+    base: '',
+    typed: [],
+    layout: { picture: 'icicle', reading: 'source', inspect: 'why' },
     panel: 'none',
   };
 }
@@ -40,11 +47,13 @@ export function startState(model: Model): State {
 export class App {
   readonly store: Store;
   readonly tables: Tables;
-  readonly lines: LineIndex;
   readonly texts: SourceTexts;
   readonly start: State;
+  private readonly columnSet = new Memo<Columns>();
+  private readonly shown = new Memo<readonly Column[]>();
   private readonly linked = new Memo<readonly PlaceIx[]>();
-  private readonly scales = new Map<Column, Scale>();
+  private readonly lineCache = new Map<number, FileLines>();
+  private index: LineIndex | null = null;
   private drawers: (() => void)[] = [];
   private frame = 0;
 
@@ -52,38 +61,79 @@ export class App {
     this.start = startState(model);
     this.store = new Store(this.start);
     this.tables = new Tables(model);
-    this.lines = lineIndex(model);
-    this.texts = new SourceTexts(() => {
-      this.textVersion++;
-      this.drawSoon();
-    });
+    this.texts = new SourceTexts(() => this.arrived());
     this.store.subscribe((_, action) => {
       if (action.type === 'select' || action.type === 'restore') this.visits++;
+      if (action.type !== 'select' || !action.passing) this.notice = '';
       this.drawSoon();
     });
+  }
+
+  /** A block of the database came, or could not be read. */
+  arrived(): void {
+    this.arrivals++;
+    this.drawSoon();
   }
 
   /** Counts the times somebody went to a place, so that the table scrolls there then and not whenever it is drawn. */
   visits = 0;
 
-  /** Counts arrivals of source text, for views that remember what they drew. */
-  textVersion = 0;
+  /** Counts arrivals of blocks, for views that remember what they drew. */
+  arrivals = 0;
+
+  /** What is to be said about the last thing done. */
+  notice = '';
 
   get state(): State {
     return this.store.state;
   }
 
+  get columns(): Columns {
+    return this.columnSet.get([this.state.typed], () => new Columns(this.model, this.state.typed));
+  }
+
+  column(id: ColumnId | null): Column | null {
+    return id === null ? null : this.columns.get(id);
+  }
+
+  /** What one looks at first; null where nothing was measured. */
+  get mainColumn(): Column | null {
+    const first = firstMetric(this.model.metrics);
+    return first < 0 ? null : this.columns.of(first);
+  }
+
+  /** The column whose values colour the source and order its places: the one sorted by. */
+  get heatColumn(): Column | null {
+    return this.column(this.state.sortBy) ?? this.mainColumn;
+  }
+
+  /** The same column over lines' own cost. */
+  own(column: Column): Column {
+    return this.columns.get(column.id.replace(/i$/, 'e')) ?? column;
+  }
+
+  inclusive(column: Column): Column {
+    return this.columns.get(column.id.replace(/e$/, 'i')) ?? column;
+  }
+
+  subject(): Subject {
+    const sort = this.column(this.state.sortBy);
+    const isWeight = sort !== null && !Number.isNaN(this.columns.whole(sort)) && !this.columns.isRatio(sort);
+    return { columns: this.columns, sort, weight: isWeight ? sort : this.mainColumn };
+  }
+
   table(): Table {
-    return this.tables.of(this.state);
+    return this.tables.of(this.state, this.subject());
   }
 
-  /** The column whose values colour the source: the one sorted by. */
-  get heatColumn(): Column {
-    return this.state.sortBy ?? this.start.sortBy ?? 0;
+  get lines(): LineIndex {
+    return (this.index ??= lineIndex(this.model));
   }
 
-  total(column: Column): number {
-    return columnValues(this.model, column & ~1)[0] ?? NaN;
+  fileLines(file: number): FileLines {
+    let lines = this.lineCache.get(file);
+    if (!lines) this.lineCache.set(file, (lines = fileLines(this.model, this.lines, file)));
+    return lines;
   }
 
   /** For a column of the current table. */
@@ -92,60 +142,67 @@ export class App {
   }
 
   scaleAmong(column: Column, largest: number): Scale {
-    return scaleAmong(this.model.metrics[metricOf(column)], this.total(column), largest);
+    return scaleAmong(column.metric, this.columns.total(column), largest);
   }
 
   /** For the whole program. */
   scale(column: Column): Scale {
-    let scale = this.scales.get(column);
-    if (!scale) this.scales.set(column, (scale = scaleFor(this.model.metrics[metricOf(column)], this.total(column))));
-    return scale;
+    return scaleFor(column.metric, this.columns.total(column));
   }
 
   /** The columns the current table shows: a line has no parts, so its exclusive columns would only repeat the others. */
-  columns(): readonly Column[] {
+  shownColumns(): readonly Column[] {
     const { shown, view } = this.state;
-    return view === 'line' ? shown.filter((c) => (c & 1) === 0 || !shown.includes(c - 1)) : shown;
+    return this.shown.get([shown, view === 'line', this.columns], () => {
+      const wanted =
+        view === 'line' ? shown.filter((c) => !c.endsWith('e') || !shown.includes(c.replace(/e$/, 'i'))) : shown;
+      return wanted.map((id) => this.columns.get(id)).filter((c) => c !== null);
+    });
   }
 
   /** Where the marked line stands in the tree; empty unless one line is marked. */
   instances(): readonly PlaceIx[] {
     const { source } = this.state;
     const column = this.heatColumn;
-    return this.linked.get([source?.file, source?.first, source?.last, column], () =>
-      source && source.first > 0 && source.first === source.last
-        ? placesOnLine(this.model, this.lines, column, source.file, source.first)
-        : [],
+    return this.linked.get([source?.file, source?.first, source?.last, column, this.arrivals], () =>
+      source && source.first > 0 && source.first === source.last ? this.placesOnLine(source.file, source.first) : [],
     );
+  }
+
+  placesOnLine(file: number, line: number): PlaceIx[] {
+    const column = this.heatColumn;
+    return column ? placesOnLine(this.model, this.fileLines(file), this.columns.values(column, null), line) : [];
   }
 
   // ---- what users do ----
 
-  select(place: PlaceIx, passing = false): void {
+  select(place: PlaceIx, passing = false, view?: View): void {
     if (place >= this.model.places.count) return; // an empty database has not even a root
+    const reveal = ancestors(this.model.places, place);
+    const { zoom } = this.state;
+    if (zoom !== 0 && place !== zoom && !reveal.includes(zoom)) this.store.dispatch({ type: 'zoom', place: 0 });
     this.store.dispatch({
       type: 'select',
       place,
       source: sourceOf(this.model, place),
-      reveal: ancestors(this.model.places, place),
+      reveal,
       passing,
+      ...(view ? { view } : {}),
     });
   }
 
   selectInTree(place: PlaceIx): void {
-    this.store.dispatch({ type: 'view', view: 'tree' });
-    this.select(place);
+    this.select(place, false, 'tree');
   }
 
   markLine(file: number, line: number, passing = false): void {
-    const source = { file, first: line, last: line };
-    const found = placesOnLine(this.model, this.lines, this.heatColumn, file, line);
+    const found = this.placesOnLine(file, line);
     const { selected } = this.state;
     const place = found.length === 0 ? null : selected !== null && found.includes(selected) ? selected : found[0];
     this.store.dispatch({
       type: 'select',
       place,
-      source,
+      source: { file, first: line, last: line },
       reveal: place === null ? [] : ancestors(this.model.places, place),
       passing,
     });
@@ -163,25 +220,26 @@ export class App {
 
   /** Opens the tree wherever the marked line stands. */
   showAllInstances(): void {
-    const { places } = this.model;
-    const open = this.instances()
-      .slice(0, MOST_SHOWN_INSTANCES)
-      .flatMap((place) => ancestors(places, place));
+    const all = this.instances();
+    const open = all.slice(0, MOST_SHOWN_INSTANCES).flatMap((place) => ancestors(this.model.places, place));
     this.store.dispatch({ type: 'view', view: 'tree' });
     this.store.dispatch({ type: 'expand', places: [...new Set(open)] });
+    if (all.length > MOST_SHOWN_INSTANCES)
+      this.notice = `${MOST_SHOWN_INSTANCES} of ${all.length} places are open; the others are less costly`;
   }
 
   followHotPath(from: PlaceIx): void {
-    if (from >= this.model.places.count) return;
-    const path = hotPath(this.model, this.tables.children, this.heatColumn, from);
-    this.store.dispatch({ type: 'view', view: 'tree' });
+    const column = this.heatColumn;
+    if (!column || from >= this.model.places.count) return;
+    const values = this.columns.values(this.inclusive(column), null);
+    const path = hotPath(this.model, this.tables.children, values, from);
     this.store.dispatch({ type: 'expand', places: path });
-    this.select(path[path.length - 1]);
+    this.selectInTree(path[path.length - 1]);
   }
 
   /** Sorts by the next column to the right, or the one before; after the last comes the name. */
   sortByNeighbour(step: 1 | -1): void {
-    const order = [null, ...this.columns()];
+    const order = [null, ...this.shownColumns().map((c) => c.id)];
     const at = Math.max(0, order.indexOf(this.state.sortBy));
     this.store.dispatch({ type: 'sort', by: order[(at + step + order.length) % order.length] });
   }
@@ -192,7 +250,25 @@ export class App {
 
   expandBelow(place: PlaceIx): void {
     if (place >= this.model.places.count) return;
-    this.store.dispatch({ type: 'expand', places: subtree(this.tables.children, place, MOST_EXPANDED) });
+    const { places, isCut } = subtree(this.tables.children, place, MOST_EXPANDED);
+    this.store.dispatch({ type: 'expand', places });
+    if (isCut)
+      this.notice = `The upper ${MOST_EXPANDED.toLocaleString('en')} scopes are open; those below them stay closed`;
+  }
+
+  /** The nearest scope that can be the root of tree and pictures. */
+  zoomTo(place: PlaceIx): void {
+    const { kind, parent } = this.model.places;
+    let root = place;
+    while (root > 0 && kind[root] === Kind.Line) root = parent[root];
+    if (root !== NONE && root < this.model.places.count) this.store.dispatch({ type: 'zoom', place: root });
+  }
+
+  /** "": ends the comparison. */
+  compareWith(base: string): void {
+    const shown = base ? comparedColumns(this.model, base, this.start.shown) : this.start.shown;
+    const difference = shown.find((id) => id.includes('-'));
+    this.store.dispatch({ type: 'compare', base, shown, sortBy: difference ?? this.start.sortBy });
   }
 
   // ---- drawing ----

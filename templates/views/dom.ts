@@ -24,6 +24,19 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** An element of a picture that is saved; text goes in as text there too. */
+export function svg(
+  tag: string,
+  attributes: { readonly [name: string]: string | number },
+  ...children: (Node | string)[]
+): SVGElement {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes))
+    element.setAttribute(name, typeof value === 'number' ? String(Math.round(value * 10) / 10) : value);
+  element.append(...children);
+  return element as SVGElement;
+}
+
 export function button(label: string, title: string, action: () => void, className = 'button'): HTMLButtonElement {
   return h('button', { type: 'button', class: className, title, onclick: action }, label);
 }
@@ -55,3 +68,10 @@ export const preference = {
     }
   },
 };
+
+/** Hands text to the user as a file. */
+export function saveFile(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  h('a', { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

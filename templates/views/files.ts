@@ -1,27 +1,32 @@
 // The file pane: which source files cost what.
 
-import { metricOf } from '../model/data';
-import { formatExact, formatPercent, formatScaled, share } from '../logic/format';
+import { NONE } from '../model/data';
+import { formatExact, formatPercent, formatScaled, formatSigned, share } from '../logic/format';
 import { shortName } from '../logic/labels';
-import { fileCosts } from '../logic/lines';
-import { Memo } from '../logic/rows';
-import { compareValues } from '../logic/tree';
+import { Memo } from '../logic/memo';
+import { compareValues } from '../logic/sort';
+import type { Column } from '../logic/columns';
 import type { App } from './app';
 import { h, visible } from './dom';
+import type { Pane, PaneType } from './panes';
 import { VirtualRows } from './rows';
 
 const ROW = 21;
 
-export class FilesPane {
+/** The row of what is on no line of any file; among files it is NONE. */
+const ELSEWHERE = NONE;
+
+class FilesPane implements Pane {
   readonly element: HTMLElement;
   private readonly list: HTMLElement;
   private readonly body: HTMLElement;
   private readonly caption: HTMLElement;
   private readonly rows: VirtualRows;
-  private readonly costs = new Memo<Float64Array>();
   private readonly order = new Memo<number[]>();
   private files: readonly number[] = [];
   private values: Float64Array = new Float64Array();
+  private column!: Column;
+  private elsewhere = NaN;
   private drawn: readonly unknown[] = [];
 
   constructor(private readonly app: App) {
@@ -34,17 +39,8 @@ export class FilesPane {
     this.caption = h('span', { class: 'muted' });
     this.element = h(
       'section',
-      { class: 'pane files' },
-      h(
-        'header',
-        { class: 'pane-head' },
-        h(
-          'h2',
-          { class: 'pane-title', title: 'Each file with the cost of its own lines, wherever the compiler put them' },
-          'Files',
-        ),
-        this.caption,
-      ),
+      { class: 'pane files', 'aria-label': 'Source files' },
+      h('header', { class: 'pane-head' }, this.caption),
       this.list,
     );
     this.rows = new VirtualRows(
@@ -64,8 +60,8 @@ export class FilesPane {
   draw(): void {
     const { app } = this;
     const column = app.heatColumn;
-    const shown = app.state.source?.file ?? -1;
-    if (app.model.files.length === 0 || app.model.metrics.length === 0) {
+    const shown = app.state.source?.file ?? -2;
+    if (app.model.files.length === 0 || !column) {
       this.body.replaceChildren(
         h(
           'p',
@@ -75,69 +71,98 @@ export class FilesPane {
       );
       return;
     }
-    const inputs = [column, shown, app.state.exact];
+    const inputs = [column, shown, app.state.exact, app.arrivals];
     if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
     this.drawn = inputs;
-    this.values = this.costs.get([column], () => fileCosts(app.model, app.lines, app.tables.sums, column));
-    this.files = this.order.get([this.values], () => {
+    this.column = app.own(column);
+    this.values = app.columns.values(this.column, app.lines.files);
+    this.elsewhere = this.costElsewhere();
+    this.files = this.order.get([this.values, this.elsewhere], () => {
       const all = app.model.files.map((_, f) => f);
-      return all.sort((a, b) => compareValues(this.values[a], this.values[b], true) || a - b);
+      all.sort((a, b) => compareValues(this.values[a], this.values[b], true) || a - b);
+      return Number.isNaN(this.elsewhere) ? all : [...all, ELSEWHERE];
     });
-    this.caption.textContent = `${visible(shortName(app.model.metrics[metricOf(column)]))} ${visible(app.scale(column).unit)}`;
+    this.caption.textContent = `${visible(shortName(this.column.metric))} ${visible(app.scale(column).unit)} of each file’s own lines, wherever they were inlined`;
     this.rows.reset(this.files.length);
     const row = this.files.indexOf(shown);
     this.rows.reveal(row, 'near');
     if (row >= 0) this.list.setAttribute('aria-activedescendant', `file-${shown}`);
   }
 
+  /** What no file's lines cost, so that all rows together are the whole; NaN: nothing, or not to be said. */
+  private costElsewhere(): number {
+    const { columns } = this.app;
+    if (columns.isRatio(this.column)) return NaN;
+    let rest = columns.total(this.column);
+    for (const value of this.values) if (!Number.isNaN(value)) rest -= value;
+    return Math.abs(rest) > 1e-9 * Math.abs(columns.total(this.column)) ? rest : NaN;
+  }
+
   private makeRow(row: number): HTMLElement {
-    const { app } = this;
     const file = this.files[row];
-    const { name, state } = app.model.files[file];
-    const column = app.heatColumn;
-    const value = this.values[file];
-    const selected = app.state.source?.file === file;
+    if (file === ELSEWHERE)
+      return this.rowOf(
+        file,
+        this.elsewhere,
+        'code without source lines',
+        '',
+        'Code of which no source line is known: the modules say whose',
+        true,
+      );
+    const { name, state } = this.app.model.files[file];
     const slash = name.lastIndexOf('/') + 1;
-    const bar = h('span', { class: 'bar' });
-    bar.style.width = `${(share(value, app.total(column)) * 100).toFixed(1)}%`;
+    const title = `${name}${state === 'text' ? '' : '\n(no source text in the database)'}`;
+    return this.rowOf(
+      file,
+      this.values[file],
+      name.slice(slash),
+      name.slice(0, Math.max(0, slash - 1)),
+      title,
+      state !== 'text',
+    );
+  }
+
+  private rowOf(file: number, value: number, base: string, dir: string, title: string, isAbsent: boolean): HTMLElement {
+    const { app, column } = this;
+    const selected = file !== ELSEWHERE && app.state.source?.file === file;
+    const whole = app.columns.whole(column);
+    const bar = h('span', { class: `bar${column.difference ? (value < 0 ? ' better' : ' worse') : ''}` });
+    bar.style.width = `${(share(Math.abs(value), whole) * 100).toFixed(1)}%`;
+    const percent = formatPercent(value, whole);
+    const sign = (text: string): string => (column.difference ? formatSigned(text, value) : text);
     return h(
       'div',
       {
-        class: `file${selected ? ' selected' : ''}${state === 'text' ? '' : ' absent'}`,
+        class: `file${selected ? ' selected' : ''}${isAbsent ? ' absent' : ''}`,
         role: 'option',
         id: `file-${file}`,
         'aria-selected': String(selected),
         'data-file': String(file),
-        title: `${visible(name)}${state === 'text' ? '' : '\n(no source text in the database)'}`,
+        title: visible(title),
       },
       h(
         'span',
         { class: 'file-name' },
-        h('span', { class: 'base' }, visible(name.slice(slash))),
-        slash ? h('span', { class: 'muted' }, ` ${visible(name.slice(0, slash - 1))}`) : null,
+        h('span', { class: 'base' }, visible(base)),
+        dir ? h('span', { class: 'muted' }, ` ${visible(dir)}`) : null,
       ),
       h(
         'span',
         { class: 'file-value', title: formatExact(value) },
         bar,
-        h('span', { class: 'value' }, formatScaled(value, app.scale(column))),
+        h('span', { class: 'value' }, sign(formatScaled(value, app.scale(column), app.columns.error(column, value)))),
       ),
-      h(
-        'span',
-        { class: 'file-percent' },
-        Number.isNaN(value) || !app.model.metrics[metricOf(column)].percent
-          ? ''
-          : `${formatPercent(value, app.total(column))}%`,
-      ),
+      h('span', { class: 'file-percent' }, percent && `${sign(percent)}%`),
     );
   }
 
   private show(file: number): void {
-    this.app.store.dispatch({ type: 'show-source', source: { file, first: 0, last: 0 } });
+    if (file === ELSEWHERE) this.app.store.dispatch({ type: 'view', view: 'module' });
+    else this.app.store.dispatch({ type: 'show-source', source: { file, first: 0, last: 0 } });
   }
 
   private onKey(event: KeyboardEvent): void {
-    const at = this.files.indexOf(this.app.state.source?.file ?? -1);
+    const at = this.files.indexOf(this.app.state.source?.file ?? -2);
     const go = (row: number): void => this.show(this.files[Math.max(0, Math.min(this.files.length - 1, row))]);
     switch (event.key) {
       case 'ArrowDown':
@@ -158,3 +183,11 @@ export class FilesPane {
     event.preventDefault();
   }
 }
+
+export const filesPane: PaneType = {
+  name: 'files',
+  title: 'Files',
+  slot: 'reading',
+  isThere: () => true,
+  make: (app) => new FilesPane(app),
+};

@@ -11,14 +11,21 @@ const TERMS: readonly (readonly [string, string])[] = [
     'Exclusive',
     'The cost of the lines directly in a scope, without its inner loops and inlined calls. Exclusive values add up to the program’s total without counting anything twice.',
   ],
-  ['Percent', 'Always of the whole program’s total of that metric.'],
+  [
+    'Percent',
+    'Of the whole program’s total of that metric; of a difference, of the base run’s total: + is more, and orange; − is less, and blue; grey is within the noise of sampling.',
+  ],
+  [
+    'Numbers beside the source',
+    'What a line costs. In grey, where a line begins a loop or procedure or calls what was inlined: with all of that. The colour is the line’s own cost.',
+  ],
   [
     'Blank and 0',
     'Blank: no data there at all, and nothing is known. 0: it was measured and there was none. A computed metric is blank where an operand is, or where it would divide by zero.',
   ],
   [
     'Samples',
-    'Numbers are estimates: each sample stands for one period of its event (About lists them). A value of a few samples says little; compare what has a hundred or more.',
+    'Numbers are estimates: each sample stands for one period of its event (About lists them). n samples are known to ± 2√n, and digits beyond that are not shown; hover over a number for its samples and error.',
   ],
   [
     'Loop instances',
@@ -41,7 +48,9 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['Enter', 'flat table: show the row in the scope tree; source: next place of the line'],
   ['h', 'hot path from the selected row; in the source: the hottest line'],
   ['*  c', 'open everything below the selected row; close all'],
-  ['s  S  r', 'sort by the next column, by the one before; turn the order round'],
+  ['s  t  f  g', 'summary, tree, flat tables, the picture on or off'],
+  ['z', 'look into the selected scope: the root of tree and picture; again or Esc: the whole program'],
+  ['>  <  r', 'sort by the next column, by the one before; turn the order round'],
   ['/', 'filter by name, or by file:line'],
   ['[  ]', 'the place before, the next place, of the marked source line'],
   ['1 … 7', 'scope tree, lines, loops, procedures, inlined, files, modules'],
@@ -64,7 +73,7 @@ export function helpDialog(close: () => void): HTMLElement {
     h(
       'p',
       null,
-      'The table says where the program spent what was measured. Start with the hot path, which is open when you come: it leads from the program to the loop or line that costs most. Select a row and its source appears; click a source line and its rows are marked. Click a column’s head to sort by it: the same metric then colours the source and the file list. The address of the page holds what you see, so a link shows others the same.',
+      'The summary says where the program spent what was measured, and what the result lacks; everything there leads into the workspace. There the hot path is open when you come: it leads from the program to the loop or line that costs most. Select a row, a box of the picture or a source line, and all panes follow. Click a column’s head to sort by it: the same metric then colours the source and the file list. The address of the page holds what you see, so a link shows others the same.',
     ),
     h(
       'div',

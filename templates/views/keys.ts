@@ -1,6 +1,6 @@
 // Keys that work wherever one is.
 
-import { VIEWS } from '../state/state';
+import { TABLES } from '../state/state';
 import type { App } from './app';
 
 /** Keys that mean the table wherever the focus is, but in a pane with rows of its own: after a click on a button one
@@ -12,13 +12,16 @@ export interface Places {
   focusFilter(): void;
   focusTable(): void;
   switchLayout(): void;
+  togglePicture(): void;
 }
 
 export function installKeys(app: App, places: Places): void {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (app.state.panel !== 'none') return; // the dialog has its own
-    const typing = event.target instanceof HTMLInputElement && event.target.type === 'search';
+    const { target } = event;
+    if (target instanceof HTMLSelectElement) return;
+    const typing = target instanceof HTMLInputElement && target.type === 'search';
     if (typing) {
       if (event.key === 'Escape') {
         app.store.dispatch({ type: 'filter', text: '' });
@@ -28,7 +31,9 @@ export function installKeys(app: App, places: Places): void {
       event.preventDefault();
       return;
     }
-    if (MOVES.includes(event.key) && !event.defaultPrevented) {
+    if (event.defaultPrevented) return;
+    if (MOVES.includes(event.key)) {
+      if (app.state.view === 'summary') return; // it scrolls
       places.focusTable();
       places.tableKey(event);
       return;
@@ -59,19 +64,35 @@ export function installKeys(app: App, places: Places): void {
         app.cycle(1);
         break;
       case 's':
+        app.store.dispatch({ type: 'view', view: 'summary' });
+        break;
+      case 't':
+        app.store.dispatch({ type: 'view', view: 'tree' });
+        break;
+      case 'f':
+        app.store.dispatch({ type: 'view', view: 'line' });
+        break;
+      case 'g':
+        places.togglePicture();
+        break;
+      case 'z':
+        app.zoomTo(app.state.zoom === app.state.selected ? 0 : (app.state.selected ?? 0));
+        break;
+      case '>':
         app.sortByNeighbour(1);
         break;
-      case 'S':
+      case '<':
         app.sortByNeighbour(-1);
         break;
       case 'r':
         app.store.dispatch({ type: 'sort', by: app.state.sortBy });
         break;
       case 'Escape':
-        app.store.dispatch({ type: 'filter', text: '' });
+        if (app.state.filter) app.store.dispatch({ type: 'filter', text: '' });
+        else if (app.state.zoom) app.zoomTo(0);
         break;
       default: {
-        const view = VIEWS[Number(event.key) - 1];
+        const view = TABLES[Number(event.key) - 1];
         if (!view) return;
         app.store.dispatch({ type: 'view', view });
       }

@@ -8,52 +8,14 @@ import { isStep } from '../state/actions';
 import { fromHash, toHash } from '../state/url';
 import { aboutDialog } from './about';
 import { App } from './app';
-import { h, preference } from './dom';
-import { FilesPane } from './files';
+import { columnsDialog } from './columns';
+import { h } from './dom';
 import { helpDialog } from './help';
 import { installKeys } from './keys';
-import { SourcePane } from './source';
+import { SummaryPage } from './summary';
 import { TablePane } from './table';
-import { applyTheme, columnsDialog, PathBar, TableTools, TopBar } from './toolbar';
-
-type Layout = 'side' | 'stacked';
-
-/** A bar between two panes that can be dragged, or moved with the arrow keys; its place is a share of its parent, in
- *  percent. */
-function splitter(name: string, start: number, vertical: () => boolean, root: HTMLElement): HTMLElement {
-  const set = (percent: number): void => {
-    const clean = Math.max(10, Math.min(90, percent));
-    root.style.setProperty(`--${name}`, `${clean.toFixed(2)}%`);
-    preference.set(name, clean.toFixed(2));
-    bar.setAttribute('aria-valuenow', clean.toFixed(0));
-  };
-  const now = (): number => Number.parseFloat(root.style.getPropertyValue(`--${name}`)) || start;
-  const bar = h('div', {
-    class: `splitter ${name}`,
-    role: 'separator',
-    tabindex: '0',
-    'aria-label': 'Size of the panes',
-    'aria-valuemin': '10',
-    'aria-valuemax': '90',
-  });
-  bar.addEventListener('pointerdown', (down) => {
-    bar.setPointerCapture(down.pointerId);
-    const box = bar.parentElement!.getBoundingClientRect();
-    const move = (e: PointerEvent): void =>
-      set(vertical() ? ((e.clientX - box.left) / box.width) * 100 : ((e.clientY - box.top) / box.height) * 100);
-    bar.addEventListener('pointermove', move);
-    bar.addEventListener('lostpointercapture', () => bar.removeEventListener('pointermove', move), { once: true });
-  });
-  bar.addEventListener('keydown', (e) => {
-    const step = { ArrowLeft: -2, ArrowUp: -2, ArrowRight: 2, ArrowDown: 2 }[e.key];
-    if (step === undefined) return;
-    set(now() + step);
-    e.preventDefault();
-    e.stopPropagation();
-  });
-  set(Number(preference.get(name)) || start);
-  return bar;
-}
+import { applyTheme, PathBar, TableTools, TopBar } from './toolbar';
+import { Workspace } from './workspace';
 
 function dialogs(app: App): void {
   const dialog = h('dialog', { class: 'dialog' });
@@ -63,33 +25,23 @@ function dialogs(app: App): void {
     if (event.target === dialog) close(); // the backdrop
   });
   document.body.append(dialog);
+  let drawn: readonly unknown[] = [];
   app.onDraw(() => {
     const { panel } = app.state;
     if (panel === 'none') {
+      drawn = [];
       if (dialog.open) dialog.close();
       return;
     }
-    if (dialog.open && dialog.dataset['panel'] === panel) return;
-    dialog.dataset['panel'] = panel;
+    const inputs = [panel, panel === 'about' ? app.arrivals : 0];
+    if (dialog.open && inputs.every((x, i) => x === drawn[i])) return;
+    drawn = inputs;
+    dialog.setAttribute('aria-label', { about: 'About this database', help: 'Help', columns: 'Columns' }[panel]);
     dialog.replaceChildren(
       panel === 'about' ? aboutDialog(app, close) : panel === 'help' ? helpDialog(close) : columnsDialog(app, close),
     );
     if (!dialog.open) dialog.showModal();
   });
-}
-
-function layoutSwitch(main: HTMLElement): () => void {
-  const narrow = matchMedia('(max-width: 1180px)');
-  const layout = (): Layout => (preference.get('layout') as Layout | null) ?? (narrow.matches ? 'stacked' : 'side');
-  let chosen: Layout | null = null;
-  const apply = (): void => void (main.dataset['layout'] = chosen ?? layout());
-  narrow.addEventListener('change', apply);
-  apply();
-  return () => {
-    chosen = main.dataset['layout'] === 'side' ? 'stacked' : 'side';
-    preference.set('layout', chosen);
-    apply();
-  };
 }
 
 /** The address bar follows the state; the back button brings a state back. */
@@ -112,7 +64,6 @@ function followAddress(app: App): void {
     app.store.dispatch({ type: 'restore', state, reveal });
   };
   read();
-  if (!fromHash(location.hash, app.start, app.model)) openHotPath(app);
   write(false);
   app.store.subscribe((_, action) => {
     if (action.type !== 'restore') write(isStep(action));
@@ -121,50 +72,63 @@ function followAddress(app: App): void {
   window.addEventListener('hashchange', read);
 }
 
-/** What one sees first: the way to the costliest place, open, with its source. */
-function openHotPath(app: App): void {
-  if (app.model.metrics.length === 0 || app.model.places.count === 0) return;
-  const path = hotPath(app.model, app.tables.children, app.heatColumn, 0);
-  app.store.dispatch({ type: 'expand', places: path });
-  app.select(path[path.length - 1], true);
+/** What one sees first in the workspace: the way to the costliest place, open, with its source. A link of version 1 that
+ *  names nothing shows nothing; so did it always. */
+function followHotPath(app: App): void {
+  let isDone = location.hash.startsWith('#v1/');
+  app.onDraw(() => {
+    const column = app.mainColumn;
+    if (isDone || app.state.view === 'summary' || !column || app.model.places.count === 0) return;
+    if (app.columns.failure(column) === undefined && !app.columns.isReady(column)) return;
+    isDone = true;
+    const { selected, source, expanded, zoom } = app.state;
+    if (selected !== null || source !== null || expanded.size > 1) return;
+    const path = hotPath(app.model, app.tables.children, app.columns.values(column, null), zoom);
+    app.store.dispatch({ type: 'expand', places: path });
+    app.select(path[path.length - 1], true);
+  });
 }
 
-function show(model: Model): void {
-  const app = new App(model);
-  const main = h('main', { class: 'main' });
-  const switchLayout = layoutSwitch(main);
-  const top = new TopBar(app, switchLayout);
-  const tools = new TableTools(app);
+function show(app: App): void {
   const table = new TablePane(app);
+  const tools = new TableTools(app);
   const path = new PathBar(app);
-  const files = new FilesPane(app);
-  const source = new SourcePane(app);
-  const isSide = (): boolean => main.dataset['layout'] === 'side';
-  const right = h('div', { class: 'reading' });
-  right.append(
-    files.element,
-    splitter('files', 20, () => !isSide(), right),
-    source.element,
-  );
-  main.append(
+  const workspace = new Workspace(
+    app,
     h('section', { class: 'pane table', 'aria-label': 'Table' }, tools.element, table.element, path.element),
-    splitter('split', 58, isSide, main),
-    right,
   );
-  document.getElementById('app')!.replaceChildren(top.element, main);
-  for (const view of [top, tools, table, path, files, source]) app.onDraw(() => view.draw());
+  const top = new TopBar(app, () => workspace.switchLayout());
+  const summary = new SummaryPage(app);
+  document.getElementById('app')!.replaceChildren(top.element, summary.element, workspace.element);
+  followHotPath(app);
+  for (const view of [top, summary, workspace, tools, table, path]) app.onDraw(() => view.draw());
   dialogs(app);
   installKeys(app, {
     focusFilter: () => tools.focusFilter(),
     focusTable: () => table.focus(),
     tableKey: (event) => table.onKey(event),
-    switchLayout,
+    switchLayout: () => workspace.switchLayout(),
+    togglePicture: () => workspace.togglePicture(),
   });
   followAddress(app);
   app.draw();
-  table.focus();
-  document.documentElement.dataset['ready'] = 'yes';
-  performance.mark('hpcview-shown');
+  if (app.state.view !== 'summary') table.focus();
+  announce(app);
+}
+
+/** Says when the first view is whole: for tests and measurements. */
+function announce(app: App): void {
+  let isSaid = false;
+  const say = (): void => {
+    const column = app.mainColumn;
+    const isWhole = !column || app.columns.failure(column) !== undefined || app.columns.isReady(column);
+    if (isSaid || !isWhole) return;
+    isSaid = true;
+    document.documentElement.dataset['ready'] = 'yes';
+    performance.mark('hpcview-shown');
+  };
+  app.onDraw(say);
+  say();
 }
 
 function showFailure(error: unknown): void {
@@ -185,9 +149,11 @@ function showFailure(error: unknown): void {
 }
 
 applyTheme();
-loadModel()
-  .then((model) => {
+let app: App | null = null;
+loadModel(() => app?.arrived())
+  .then((model: Model) => {
     performance.mark('hpcview-read');
-    show(model);
+    app = new App(model);
+    show(app);
   })
   .catch(showFailure);

@@ -29,6 +29,11 @@ export class VirtualRows {
     this.draw();
   }
 
+  /** The same rows with another look. */
+  restyle(style: (row: number, element: HTMLElement) => void): void {
+    for (const [row, element] of this.shown) style(row, element);
+  }
+
   reveal(row: number, where: 'near' | 'middle'): void {
     if (row < 0 || row >= this.count) return;
     const top = this.virtualTop();

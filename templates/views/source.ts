@@ -1,15 +1,18 @@
 // The source pane: text with what each line costs beside it.
 
-import { type Column, Kind, metricOf, NONE, type SourceFile } from '../model/data';
+import { Kind, type SourceFile } from '../model/data';
 import type { SourceLines } from '../model/load';
-import { formatExact, formatPercent, formatScaled, plural } from '../logic/format';
-import { enclosing, shortName } from '../logic/labels';
-import { hottestLine, type LineCost, lineCosts } from '../logic/lines';
-import { Memo } from '../logic/rows';
+import type { Column } from '../logic/columns';
+import { formatExact, formatPercent, formatScaled, formatSigned, plural, type Scale } from '../logic/format';
+import { enclosing, kindName, labelOf, shortName } from '../logic/labels';
+import { type FileLines, hottestLine, scopesOnLine } from '../logic/lines';
+import { compareValues } from '../logic/sort';
 import { Colouring, languageOf } from '../logic/syntax';
 import type { App } from './app';
 import { button, h, visible } from './dom';
+import type { Pane, PaneType } from './panes';
 import { VirtualRows } from './rows';
+import { valueTitle } from './table';
 
 const ROW = 19;
 /** Of one line; the rest is counted. */
@@ -25,7 +28,18 @@ const WHY_NO_TEXT: { readonly [S in SourceFile['state']]: string } = {
   unreadable: 'Its text was found, but could not be read when the database was built.',
 };
 
-export class SourcePane {
+/** What one file's lines cost by one column. */
+interface Costs {
+  readonly lines: FileLines;
+  readonly column: Column;
+  readonly all: Float64Array; // by group: with what begins or is called there
+  readonly own: Float64Array;
+  readonly ownColumn: Column;
+  readonly hottest: number; // the largest own cost
+  readonly scale: Scale;
+}
+
+class SourcePane implements Pane {
   readonly element: HTMLElement;
   private readonly title: HTMLElement;
   private readonly tools: HTMLElement;
@@ -35,12 +49,11 @@ export class SourcePane {
   private readonly marks: HTMLElement;
   private readonly empty: HTMLElement;
   private readonly rows: VirtualRows;
-  private readonly costs = new Memo<Map<number, LineCost>>();
+  private costs: Costs | null = null;
   private lines: SourceLines = [];
   private colouring: Colouring | null = null;
   private drawn: readonly unknown[] = [];
   private revealed: unknown = null;
-  private hottest = 0;
 
   constructor(private readonly app: App) {
     this.title = h('h2', { class: 'pane-title', id: 'source-title' });
@@ -56,7 +69,7 @@ export class SourcePane {
     this.empty = h('div', { class: 'empty' });
     this.element = h(
       'section',
-      { class: 'pane source' },
+      { class: 'pane source', 'aria-labelledby': 'source-title' },
       h('header', { class: 'pane-head' }, this.title, this.tools),
       this.columnHead,
       h('div', { class: 'source-frame' }, this.scroller, this.marks, this.empty),
@@ -76,8 +89,10 @@ export class SourcePane {
     const { app } = this;
     const { source, selected, exact } = app.state;
     const column = app.heatColumn;
-    const inputs = [source, selected, column, exact, app.textVersion];
+    const content = [source?.file, column, exact, app.arrivals];
+    const inputs = [...content, source, selected];
     if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
+    const isSame = content.every((x, i) => Object.is(x, this.drawn[i])) && this.colouring !== null && source !== null;
     this.drawn = inputs;
     if (!source) {
       this.drawNothing('', this.whyNoSource());
@@ -92,45 +107,104 @@ export class SourcePane {
       );
       return;
     }
+    if (isSame) this.rows.restyle((row, element) => this.mark(row, element));
+    else this.drawLines(file.name, lines, column);
+    this.drawTitle(file.name);
+    this.reveal();
+  }
+
+  private drawLines(name: string, lines: SourceLines, column: Column | null): void {
     this.empty.hidden = true;
     this.scroller.hidden = false;
     if (lines !== this.lines || !this.colouring) {
       this.lines = lines;
-      this.colouring = new Colouring(languageOf(file.name), lines);
+      this.colouring = new Colouring(languageOf(name), lines);
       this.scroller.scrollTop = 0;
       this.revealed = null;
     }
-    const costs = this.lineCosts();
-    this.hottest = 0;
-    for (const cost of costs.values()) if (cost.value > this.hottest) this.hottest = cost.value;
-    this.drawTitle(file.name);
-    this.drawColumnHead(column);
+    this.costs = column && this.costsOf(column);
+    this.drawColumnHead();
     this.scroller.style.setProperty('--digits', String(Math.max(3, String(lines.length).length)));
     this.scroller.setAttribute('aria-rowcount', String(lines.length));
     this.rows.reset(lines.length);
-    this.drawMarks(costs);
-    this.reveal(costs);
+    this.drawMarks();
   }
 
-  private whyNoSource(): string {
-    const { model, state } = this.app;
+  private costsOf(column: Column): Costs | null {
+    const { app } = this;
+    const file = app.state.source?.file;
+    if (file === undefined) return null;
+    const lines = app.fileLines(file);
+    const inclusive = app.inclusive(column);
+    const ownColumn = app.own(column);
+    const all = app.columns.values(inclusive, lines.groups);
+    const own = app.columns.values(ownColumn, lines.groups);
+    let hottest = 0;
+    for (const value of own) if (Math.abs(value) > hottest) hottest = Math.abs(value);
+    let largest = hottest;
+    for (const value of all) if (Math.abs(value) > largest) largest = Math.abs(value);
+    return { lines, column: inclusive, all, own, ownColumn, hottest, scale: app.scaleAmong(inclusive, largest) };
+  }
+
+  /** For a place without source: what is known of it, so that the pane is of use all the same. */
+  private whyNoSource(): (HTMLElement | string)[] {
+    const { app } = this;
+    const { model, state } = app;
     if (state.selected === null || model.places.kind[state.selected] < Kind.File)
-      return 'Select a row of the table, or a file, to see its source here.';
+      return ['Select a row of the table, or a file, to see its source here.'];
     const code = enclosing(model, state.selected, [Kind.Procedure]) ?? 'this code';
     const module = enclosing(model, state.selected, [Kind.Module]) ?? 'its module';
-    return `No source is known for ${code}: ${module} has no debug information there. Compile it with -g; for a library of the system, install its debug symbols.`;
+    return [
+      h(
+        'p',
+        null,
+        visible(
+          `No source is known for ${code}: ${module} has no debug information there. Compile it with -g; for a library of the system, install its debug symbols.`,
+        ),
+      ),
+      ...this.parts(state.selected),
+    ];
   }
 
-  private lineCosts(): Map<number, LineCost> {
+  /** The costliest scopes below a place, as a list to click. */
+  private parts(place: number): HTMLElement[] {
     const { app } = this;
-    const file = app.state.source?.file ?? NONE;
     const column = app.heatColumn;
-    return this.costs.get([file, column], () =>
-      app.model.metrics.length ? lineCosts(app.model, app.lines, app.tables.sums, column, file) : new Map(),
-    );
+    if (!column) return [];
+    const inclusive = app.inclusive(column);
+    const values = app.columns.values(inclusive, null);
+    const { children } = app.tables;
+    const parts = Array.from(children.list.subarray(children.start[place], children.start[place + 1]))
+      .filter((p) => values[p] > 0)
+      .sort((a, b) => compareValues(values[a], values[b], true))
+      .slice(0, 12);
+    if (parts.length === 0) return [];
+    const whole = app.columns.whole(inclusive);
+    return [
+      h('p', null, 'Its time goes into:'),
+      h(
+        'ul',
+        { class: 'parts' },
+        ...parts.map((p) => {
+          const label = labelOf(app.model, p);
+          const percent = formatPercent(values[p], whole);
+          return h(
+            'li',
+            null,
+            h('span', { class: 'n' }, percent && `${percent}%`),
+            button(
+              visible(`${label.text} ${label.detail}`.trim()),
+              kindName(app.model.places.kind[p]),
+              () => app.selectInTree(p),
+              'crumb',
+            ),
+          );
+        }),
+      ),
+    ];
   }
 
-  private drawNothing(title: string, why: string): void {
+  private drawNothing(title: string, why: string | (HTMLElement | string)[]): void {
     this.title.textContent = visible(title) || 'Source';
     this.title.title = visible(title);
     this.tools.replaceChildren();
@@ -140,9 +214,10 @@ export class SourcePane {
     this.scroller.hidden = true;
     this.empty.replaceChildren(
       h('p', null, title ? h('strong', null, visible(title)) : null),
-      h('p', null, visible(why)),
+      ...(typeof why === 'string' ? [h('p', null, visible(why))] : why),
     );
     this.lines = [];
+    this.costs = null;
     this.colouring = null;
     if (title) this.tools.append(...this.instanceTools());
   }
@@ -210,73 +285,97 @@ export class SourcePane {
   }
 
   goToHottest(): void {
-    const line = hottestLine(this.lineCosts());
+    const line = this.costs ? hottestLine(this.costs.lines, this.costs.own) : 0;
     if (line > 0 && this.app.state.source) this.app.markLine(this.app.state.source.file, line);
   }
 
-  private drawColumnHead(column: Column): void {
-    const { app } = this;
-    const metric = app.model.metrics[metricOf(column)];
-    if (!metric) return;
-    const unit = app.state.exact ? metric.unit : app.scaleAmong(column, this.hottest).unit;
+  private drawColumnHead(): void {
+    const { costs } = this;
+    if (!costs) return this.columnHead.replaceChildren();
+    const unit = this.app.state.exact ? costs.column.metric.unit : costs.scale.unit;
     this.columnHead.replaceChildren(
       h(
         'span',
         {
           class: 'source-head-metric',
-          title: 'The metric the table is sorted by, for each line, added up over all its places',
+          title:
+            'The metric the table is sorted by, for each line, over all its places. Where a line begins a loop or a procedure, or calls what was inlined, its number is the cost of all that, in grey; the colour is the cost of the line itself.',
         },
-        visible(shortName(metric)),
+        visible(shortName(costs.column.metric)),
         unit && h('span', { class: 'muted' }, ` ${visible(unit)}`),
+        h('span', { class: 'muted' }, ' · grey: with what begins or is called there'),
       ),
     );
   }
 
   private makeRow(row: number): HTMLElement {
-    const { app } = this;
     const line = row + 1;
-    const column = app.heatColumn;
-    const { source } = app.state;
-    const cost = this.lineCosts().get(line);
-    const marked = source !== null && source.first > 0 && source.first <= line && line <= source.last;
-    const single = marked && source.first === source.last;
-    const value = h('span', { class: 'line-value', role: 'gridcell' });
-    const share = h('span', { class: 'line-percent', role: 'gridcell' });
+    const group = this.costs?.lines.at.get(line);
     const element = h(
       'div',
       {
-        class: `line${marked ? (single ? ' marked' : ' within') : ''}${marked && line === source.first ? ' first' : ''}${cost ? ' costs' : ''}`,
+        class: `line${group === undefined ? '' : ' costs'}`,
         role: 'row',
         'aria-rowindex': String(line),
-        'aria-selected': String(marked),
         'data-line': String(line),
       },
-      value,
-      share,
-    );
-    if (cost && !Number.isNaN(cost.value)) {
-      const metric = app.model.metrics[metricOf(column)];
-      value.textContent = app.state.exact
-        ? formatExact(cost.value)
-        : formatScaled(cost.value, app.scaleAmong(column, this.hottest));
-      if (metric.percent) share.textContent = `${formatPercent(cost.value, app.total(column))}%`;
-      value.title = `${formatExact(cost.value)} ${visible(metric.unit)}`;
-      const heat = this.hottest > 0 ? Math.sqrt(Math.max(0, cost.value) / this.hottest) : 0;
-      element.style.setProperty('--heat-alpha', (0.06 + 0.5 * heat).toFixed(3));
-    }
-    element.append(
-      h(
-        'span',
-        {
-          class: 'line-count',
-          title: cost && cost.instances > 1 ? `${cost.instances} places of the program come from this line` : undefined,
-        },
-        cost && cost.instances > 1 ? `×${cost.instances}` : '',
-      ),
+      ...this.gutter(line, group),
       h('span', { class: 'line-number', role: 'rowheader' }, String(line)),
       this.code(row),
     );
+    if (group !== undefined && this.costs && this.costs.hottest > 0) {
+      const own = this.costs.own[group];
+      const heat = Math.sqrt(Math.abs(Number.isNaN(own) ? 0 : own) / this.costs.hottest);
+      if (heat > 0) element.style.setProperty('--heat-alpha', (0.06 + 0.5 * heat).toFixed(3));
+      if (this.costs.column.difference) element.classList.add(own < 0 ? 'better' : 'worse');
+    }
+    this.mark(row, element);
     return element;
+  }
+
+  /** Value, share, and from how many places. */
+  private gutter(line: number, group: number | undefined): HTMLElement[] {
+    const { app, costs } = this;
+    const value = h('span', { class: 'line-value', role: 'gridcell' });
+    const share = h('span', { class: 'line-percent', role: 'gridcell' });
+    const count = h('span', { class: 'line-count', role: 'gridcell' });
+    if (group !== undefined && costs && !Number.isNaN(costs.all[group])) {
+      const all = costs.all[group];
+      const own = costs.own[group];
+      const { groups } = costs.lines;
+      const error = app.columns.error(costs.column, all, groups, group);
+      const whole = app.columns.whole(costs.column);
+      const sign = (text: string): string => (costs.column.difference ? formatSigned(text, all) : text);
+      const isMore = all !== own;
+      value.textContent = sign(app.state.exact ? formatExact(all) : formatScaled(all, costs.scale, error));
+      const percent = formatPercent(all, whole);
+      share.textContent = percent && `${sign(percent)}%`;
+      value.classList.toggle('with', isMore);
+      share.classList.toggle('with', isMore);
+      value.title = valueTitle(app, costs.column, all, error);
+      if (isMore) {
+        const scopes = scopesOnLine(app.model, costs.lines, line).map((p) => labelOf(app.model, p).text);
+        value.title += `\nwith ${visible([...new Set(scopes)].slice(0, 5).join(', '))}`;
+        value.title += `\nthe line itself: ${Number.isNaN(own) ? 'nothing' : valueTitle(app, costs.ownColumn, own, app.columns.error(costs.ownColumn, own, groups, group))}`;
+      }
+      const places = this.app.placesOnLine(this.app.state.source!.file, line).length;
+      if (places > 1) {
+        count.textContent = `×${places}`;
+        count.title = `${places} places of the program come from this line`;
+      }
+    }
+    return [value, share, count];
+  }
+
+  private mark(row: number, element: HTMLElement): void {
+    const { source } = this.app.state;
+    const line = row + 1;
+    const marked = source !== null && source.first > 0 && source.first <= line && line <= source.last;
+    const single = marked && source.first === source.last;
+    element.classList.toggle('marked', single);
+    element.classList.toggle('within', marked && !single);
+    element.classList.toggle('first', marked && line === source.first);
+    element.setAttribute('aria-selected', String(marked));
   }
 
   private code(row: number): HTMLElement {
@@ -297,26 +396,28 @@ export class SourcePane {
   }
 
   /** Where in the file the cost is, beside the scroll bar. */
-  private drawMarks(costs: ReadonlyMap<number, LineCost>): void {
-    const hot = [...costs]
-      .filter(([line, cost]) => line > 0 && line <= this.lines.length && cost.value > 0)
-      .sort((a, b) => b[1].value - a[1].value)
+  private drawMarks(): void {
+    const { costs } = this;
+    if (!costs) return this.marks.replaceChildren();
+    const hot = Array.from(costs.lines.numbers, (line, g) => ({ line, own: Math.abs(costs.own[g]) }))
+      .filter(({ line, own }) => line > 0 && line <= this.lines.length && own > 0)
+      .sort((a, b) => b.own - a.own)
       .slice(0, MOST_MARKS);
     this.marks.replaceChildren(
-      ...hot.map(([line, cost]) => {
+      ...hot.map(({ line, own }) => {
         const mark = h('span', { class: 'mark' });
         mark.style.top = `${((line - 0.5) / this.lines.length) * 100}%`;
-        mark.style.opacity = String(0.15 + 0.85 * Math.sqrt(cost.value / this.hottest));
+        mark.style.opacity = String(0.15 + 0.85 * Math.sqrt(own / costs.hottest));
         return mark;
       }),
     );
   }
 
-  private reveal(costs: ReadonlyMap<number, LineCost>): void {
+  private reveal(): void {
     const { source } = this.app.state;
     if (!source || this.revealed === source) return;
     this.revealed = source;
-    const line = source.first > 0 ? source.first : hottestLine(costs);
+    const line = source.first > 0 ? source.first : this.costs ? hottestLine(this.costs.lines, this.costs.own) : 0;
     if (line > 0) this.rows.reveal(Math.min(line, this.lines.length) - 1, 'middle');
   }
 
@@ -366,3 +467,11 @@ export class SourcePane {
     event.stopPropagation();
   }
 }
+
+export const sourcePane: PaneType = {
+  name: 'source',
+  title: 'Source',
+  slot: 'reading',
+  isThere: () => true,
+  make: (app) => new SourcePane(app),
+};

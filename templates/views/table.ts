@@ -1,33 +1,75 @@
-// The table pane's grid: the scope tree, or one of the flat tables.
+// The table pane's grid: the scope tree, or one of the flat tables. Only the rows and columns in sight are made.
 
-import { type Column, isExclusive, Kind, metricOf, NONE, type PlaceIx } from '../model/data';
-import { formatExact, formatPercent, formatScaled, type Scale, share } from '../logic/format';
+import { Kind, NONE, type PlaceIx } from '../model/data';
+import type { Column, ColumnId } from '../logic/columns';
+import {
+  formatExact,
+  formatPercent,
+  formatScaled,
+  formatShort,
+  formatSigned,
+  type Scale,
+  share,
+} from '../logic/format';
 import { describe, shortName, surroundings } from '../logic/labels';
-import type { Table } from '../logic/rows';
+import { RATIO_NEEDS, type Table } from '../logic/rows';
 import type { App } from './app';
 import { button, h, preference, visible } from './dom';
 import { VirtualRows } from './rows';
 
 const ROW = 22;
 const NARROWEST_NAME = 240;
-const NARROWEST_METRIC = 124;
+const NARROWEST_METRIC = 118;
+const WIDEST_METRIC = 166;
+const WIDE_METRIC = 190; // of exact numbers
 const GLYPHS = ['◆', '▣', '▤', 'ƒ', '⤷', '↻', '·'] as const;
+/** Columns beyond the edge of sight that are made all the same. */
+const OVERSCAN = 1;
 
 export function columnTitle(app: App, column: Column): string {
-  const metric = app.model.metrics[metricOf(column)];
-  const lines = [`${metric.displayName} (${isExclusive(column) ? 'exclusive' : 'inclusive'})`];
+  const { metric } = column;
+  const lines = [
+    `${metric.displayName}${metric.hasExclusive ? ` (${column.exclusive ? 'exclusive' : 'inclusive'})` : ''}`,
+  ];
   if (metric.description) lines.push(metric.description);
   if (metric.unit) lines.push(`Unit: ${metric.unit}`);
   if (metric.formula) lines.push(`Computed: ${metric.name} = ${metric.formula}`);
   if (metric.event)
     lines.push(`Measured: ${metric.event}${metric.period ? `, one sample every ${formatExact(metric.period)}` : ''}`);
   if (metric.estimated) lines.push('Estimated: the event was counted only part of the time');
+  if (column.difference)
+    lines.push(
+      `Percent: of ${column.difference.base.metric.displayName} in the whole program; + is worse. Grey: within the noise of sampling. What ran in one run only counts as 0 in the other`,
+    );
+  if (app.columns.isRatio(column))
+    lines.push(
+      `Sorted by it, rows below ${RATIO_NEEDS * 100}% of the program come last: a ratio of a few samples says little`,
+    );
   lines.push(
-    isExclusive(column)
+    column.exclusive
       ? 'Exclusive: the cost of the lines directly in a scope, without inner loops and inlined calls'
-      : 'Inclusive: the cost of a scope with everything inside it',
+      : 'Inclusive: the cost of a scope with everything inside it; the darker part of a bar is its own',
   );
+  const failure = app.columns.failure(column);
+  if (failure) lines.push(`Not to be had: ${failure}`);
   return visible(lines.join('\n'));
+}
+
+/** A value with its share, samples and error, in words: for tooltips. */
+export function valueTitle(app: App, column: Column, value: number, error: number): string {
+  const { metric } = column;
+  const parts = [`${formatExact(value)} ${visible(metric.unit)}`];
+  const whole = app.columns.whole(column);
+  const percent = formatPercent(value, whole);
+  if (percent) parts.push(`${column.difference ? formatSigned(percent, value) : percent}%`);
+  if (metric.period > 0 && metric.formula === '')
+    parts.push(`${formatExact(Math.round(value / metric.period))} samples`);
+  if (error > 0) {
+    const scale = app.scaleAmong(column, value);
+    parts.push(`± ${formatShort(error, scale, error)} ${visible(scale.unit)}`);
+    if (column.difference && Math.abs(value) < error) parts.push('within the noise');
+  }
+  return parts.join(', ');
 }
 
 export class TablePane {
@@ -41,7 +83,10 @@ export class TablePane {
   private table!: Table;
   private revealed = '';
   private linkedRows: ReadonlySet<number> = new Set();
-  private scales: ReadonlyMap<Column, Scale> = new Map();
+  private scales = new Map<ColumnId, Scale>();
+  private nameWidth = NARROWEST_NAME;
+  private metricWidth = NARROWEST_METRIC;
+  private inSight: readonly [number, number] = [0, 0]; // columns from, to
 
   constructor(private readonly app: App) {
     this.head = h('div', { class: 'grid-head', role: 'row' });
@@ -59,7 +104,8 @@ export class TablePane {
     this.grid.addEventListener('keydown', (event) => this.onKey(event));
     this.body.addEventListener('click', (event) => this.onClick(event));
     this.body.addEventListener('dblclick', (event) => this.onDoubleClick(event));
-    new ResizeObserver(() => this.layOut(this.app.columns().length)).observe(this.grid);
+    new ResizeObserver(() => this.table && this.seeColumns(true)).observe(this.grid);
+    this.grid.addEventListener('scroll', () => this.table && this.seeColumns(false), { passive: true });
   }
 
   focus(): void {
@@ -69,31 +115,37 @@ export class TablePane {
   draw(): void {
     const { app } = this;
     const { state } = app;
+    if (state.view === 'summary') return;
     this.table = app.table();
-    const columns = app.columns();
-    const inputs = [
-      this.table,
-      columns.join(),
-      state.exact,
-      state.selected,
-      state.source,
-      app.textVersion,
-      app.visits,
-      state.sortBy,
-      state.descending,
-    ];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
+    const columns = app.shownColumns();
+    const content = [this.table, columns, state.exact, app.arrivals, state.sortBy, state.descending];
+    const marks = [state.selected, state.source, app.visits];
+    const isSame = content.every((x, i) => Object.is(x, this.drawn[i]));
+    if (isSame && marks.every((x, i) => Object.is(x, this.drawn[content.length + i]))) return;
+    this.drawn = [...content, ...marks];
+    this.linkedRows = this.findLinkedRows();
+    if (isSame) this.rows.restyle((row, element) => this.mark(row, element));
+    else this.drawAll(columns);
+    this.revealSelected();
+  }
+
+  private drawAll(columns: readonly Column[]): void {
     this.grid.setAttribute('role', this.table.isTree ? 'treegrid' : 'grid');
     this.grid.setAttribute('aria-label', this.table.isTree ? 'Scope tree' : 'Flat table');
     this.grid.setAttribute('aria-rowcount', String(this.table.count + 1));
+    this.grid.setAttribute('aria-colcount', String(columns.length + 1));
+    this.scales.clear();
     this.layOut(columns.length);
-    this.scales = new Map(columns.map((c) => [c, app.tableScale(c)]));
+    this.inSight = this.columnsInSight(columns.length);
     this.drawHead(columns);
-    this.linkedRows = this.findLinkedRows();
     this.rows.reset(this.table.count);
     this.drawEmpty();
-    this.revealSelected();
+  }
+
+  private scale(column: Column): Scale {
+    let scale = this.scales.get(column.id);
+    if (!scale) this.scales.set(column.id, (scale = this.app.tableScale(column)));
+    return scale;
   }
 
   /** The rows of all places that stand on the marked line; in a tree only those that are open. */
@@ -106,22 +158,41 @@ export class TablePane {
     return rows;
   }
 
-  /** The name column takes half, or what the user drew it to; few metrics may be wider, for their names. */
+  /** The name column takes what the others leave, or what the user drew it to. */
   private layOut(columns: number): void {
     const width = this.grid.clientWidth;
     const wanted = Number(preference.get('name-width'));
-    const name =
+    const widest = this.app.state.exact ? WIDE_METRIC : WIDEST_METRIC;
+    const fit = Math.floor((width - Math.max(NARROWEST_NAME, Math.min(400, width * 0.5))) / Math.max(columns, 1));
+    this.metricWidth = Math.max(this.app.state.exact ? WIDE_METRIC : NARROWEST_METRIC, Math.min(widest, fit));
+    const narrowest = Math.min(NARROWEST_NAME, width * 0.6);
+    this.nameWidth =
       wanted >= NARROWEST_NAME
-        ? Math.min(wanted, Math.max(NARROWEST_NAME, width - 80))
-        : Math.max(NARROWEST_NAME, Math.min(400, width * 0.5));
-    const metric = this.app.state.exact
-      ? 190
-      : Math.max(NARROWEST_METRIC, Math.min(166, Math.floor((width - name) / Math.max(columns, 1))));
-    this.grid.style.setProperty(
-      '--columns',
-      wanted ? `${name}px repeat(${columns}, ${metric}px)` : `minmax(${name}px, 1fr) repeat(${columns}, ${metric}px)`,
-    );
-    this.grid.style.setProperty('--width', `${name + columns * metric}px`);
+        ? Math.min(wanted, Math.max(narrowest, width - 80))
+        : Math.max(narrowest, width - columns * this.metricWidth);
+    this.grid.style.setProperty('--name', `${this.nameWidth}px`);
+    this.grid.style.setProperty('--metric', `${this.metricWidth}px`);
+    this.grid.style.setProperty('--width', `${this.nameWidth + columns * this.metricWidth}px`);
+  }
+
+  private columnsInSight(columns: number): readonly [number, number] {
+    const left = this.grid.scrollLeft;
+    const room = Math.max(0, this.grid.clientWidth - this.nameWidth);
+    return [
+      Math.max(0, Math.floor(left / this.metricWidth) - OVERSCAN),
+      Math.min(columns, Math.ceil((left + room) / this.metricWidth) + OVERSCAN),
+    ];
+  }
+
+  /** After scrolling sideways or another size: other columns. */
+  private seeColumns(isResized: boolean): void {
+    const columns = this.app.shownColumns();
+    if (isResized) this.layOut(columns.length);
+    const seen = this.columnsInSight(columns.length);
+    if (seen[0] === this.inSight[0] && seen[1] === this.inSight[1]) return;
+    this.inSight = seen;
+    this.drawHead(columns);
+    this.rows.reset(this.table.count);
   }
 
   /** The right edge of the name column's head, to be dragged; a double click gives the width back to the page. */
@@ -130,7 +201,7 @@ export class TablePane {
       class: 'handle',
       title: 'Drag to make the names wider; double click for the width that fits',
     });
-    const redraw = (): void => this.layOut(this.app.columns().length);
+    const redraw = (): void => this.seeColumns(true);
     handle.addEventListener('pointerdown', (down) => {
       handle.setPointerCapture(down.pointerId);
       const move = (e: PointerEvent): void => {
@@ -167,37 +238,9 @@ export class TablePane {
 
   private drawHead(columns: readonly Column[]): void {
     const { app } = this;
-    const { sortBy, descending } = app.state;
-    const arrow = (by: Column | null): string => (by === sortBy ? (descending ? '▼' : '▲') : '');
-    const aria = (by: Column | null): string => (by === sortBy ? (descending ? 'descending' : 'ascending') : 'none');
-    const cell = (by: Column | null, className: string, top: string, bottom: string, title: string): HTMLElement =>
-      h(
-        'div',
-        {
-          class: `cell ${className}${by === sortBy ? ' sorted' : ''}`,
-          role: 'columnheader',
-          'aria-sort': aria(by),
-          title,
-        },
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'sort',
-            tabindex: '-1',
-            'data-column': by === null ? 'name' : String(by),
-            onclick: () => app.store.dispatch({ type: 'sort', by }),
-          },
-          h('span', { class: 'head-top' }, visible(top)),
-          h(
-            'span',
-            { class: 'head-bottom' },
-            visible(bottom),
-            h('span', { class: 'arrow', 'aria-hidden': 'true' }, arrow(by)),
-          ),
-        ),
-      );
+    const { view } = app.state;
     const names = {
+      summary: '',
       tree: 'Scope',
       line: 'Line',
       loop: 'Loop',
@@ -207,23 +250,66 @@ export class TablePane {
       module: 'Load module',
     };
     const order = this.table.isTree ? 'in source order' : 'by name';
-    const name = cell(null, 'name', names[app.state.view], sortBy === null ? order : '', `Sort ${order}`);
+    const isByName = app.state.sortBy === null;
+    const focused = document.activeElement?.closest<HTMLElement>('.sort')?.dataset['column'];
+    const name = this.headCell(null, 'name', names[view], isByName ? order : '', `Sort ${order}`);
     name.append(this.nameHandle());
+    const [from, to] = this.inSight;
     this.head.replaceChildren(
       name,
-      ...columns.map((c) => {
-        const metric = app.model.metrics[metricOf(c)];
-        const unit = app.state.exact ? metric.unit : app.tableScale(c).unit;
-        const part = !metric.hasExclusive || app.state.view === 'line' ? '' : isExclusive(c) ? 'excl.' : 'incl.';
-        return cell(
-          c,
+      ...columns.slice(from, to).map((c, i) => {
+        const unit = app.state.exact ? c.metric.unit : this.scale(c).unit;
+        const failed = app.columns.failure(c) !== undefined;
+        const bottom = failed ? 'cannot be read' : [c.exclusive ? 'excl.' : '', unit].filter(Boolean).join(' · ');
+        const cell = this.headCell(
+          c.id,
           'metric',
-          `${shortName(metric)}${metric.estimated ? ' ≈' : ''}`,
-          [part, unit].filter(Boolean).join(' · '),
+          `${shortName(c.metric)}${c.metric.estimated ? ' ≈' : ''}`,
+          bottom,
           columnTitle(app, c),
         );
+        cell.classList.toggle('failed', failed);
+        this.place(cell, from + i);
+        return cell;
       }),
     );
+    if (focused !== undefined) this.head.querySelector<HTMLElement>(`.sort[data-column="${focused}"]`)?.focus();
+  }
+
+  private headCell(by: ColumnId | null, className: string, top: string, bottom: string, title: string): HTMLElement {
+    const { sortBy, descending } = this.app.state;
+    const isSorted = by === sortBy;
+    return h(
+      'div',
+      {
+        class: `cell ${className}${isSorted ? ' sorted' : ''}`,
+        role: 'columnheader',
+        'aria-sort': isSorted ? (descending ? 'descending' : 'ascending') : 'none',
+        title,
+      },
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'sort',
+          'data-column': by ?? 'name',
+          onclick: () => this.app.store.dispatch({ type: 'sort', by }),
+        },
+        h('span', { class: 'head-top' }, visible(top)),
+        h(
+          'span',
+          { class: 'head-bottom' },
+          visible(bottom),
+          h('span', { class: 'arrow', 'aria-hidden': 'true' }, isSorted ? (descending ? '▼' : '▲') : ''),
+        ),
+      ),
+    );
+  }
+
+  /** Puts a metric's cell where its column stands. */
+  private place(cell: HTMLElement, column: number): void {
+    cell.style.left = `${this.nameWidth + column * this.metricWidth}px`;
+    cell.setAttribute('aria-colindex', String(column + 2));
   }
 
   // ---- rows ----
@@ -231,25 +317,41 @@ export class TablePane {
   private makeRow(row: number): HTMLElement {
     const { app, table } = this;
     const place = table.place(row);
-    const selected = app.state.selected;
-    const isSelected = selected !== null && table.rowOf(selected) === row && (!table.isTree || selected === place);
-    const isLinked = this.linkedRows.has(row);
-    return h(
+    const [from, to] = this.inSight;
+    const element = h(
       'div',
       {
-        class: `row kind-${app.model.places.kind[place]}${isSelected ? ' selected' : ''}${isLinked ? ' linked' : ''}${row % 2 ? ' odd' : ''}`,
+        class: `row kind-${app.model.places.kind[place]}${row % 2 ? ' odd' : ''}`,
         role: 'row',
         id: `row-${row}`,
         'data-row': String(row),
         'data-place': String(place),
         'aria-rowindex': String(row + 2),
-        'aria-selected': String(isSelected),
         'aria-level': table.isTree ? String(table.depth(row) + 1) : undefined,
         'aria-expanded': table.isTree && table.hasChildren(row) ? String(table.isExpanded(row)) : undefined,
       },
       this.nameCell(row, place),
-      ...app.columns().map((c) => this.valueCell(row, c)),
+      ...app
+        .shownColumns()
+        .slice(from, to)
+        .map((c, i) => {
+          const cell = this.valueCell(row, c);
+          this.place(cell, from + i);
+          return cell;
+        }),
     );
+    this.mark(row, element);
+    return element;
+  }
+
+  private mark(row: number, element: HTMLElement): void {
+    const { table } = this;
+    const { selected } = this.app.state;
+    const isSelected =
+      selected !== null && table.rowOf(selected) === row && (!table.isTree || selected === table.place(row));
+    element.classList.toggle('selected', isSelected);
+    element.classList.toggle('linked', this.linkedRows.has(row));
+    element.setAttribute('aria-selected', String(isSelected));
   }
 
   private nameCell(row: number, place: PlaceIx): HTMLElement {
@@ -303,40 +405,49 @@ export class TablePane {
 
   private valueCell(row: number, column: Column): HTMLElement {
     const { app, table } = this;
-    const metric = app.model.metrics[metricOf(column)];
     const value = table.value(row, column);
-    const sorted = column === app.state.sortBy ? ' sorted' : '';
-    if (Number.isNaN(value)) {
-      const fused = table.instances(row) > 1 && !app.tables.sums.canFuse(metricOf(column));
-      return h('div', {
-        class: `cell metric${sorted}`,
-        role: 'gridcell',
-        title: fused
-          ? 'No value: the page cannot compute this metric over several instances'
-          : 'No data here (which is not 0)',
-      });
-    }
-    const total = app.total(column);
-    const percent = metric.percent ? formatPercent(value, total) : '';
+    const sorted = column.id === app.state.sortBy ? ' sorted' : '';
+    if (Number.isNaN(value))
+      return h('div', { class: `cell metric${sorted}`, role: 'gridcell', title: this.whyBlank(row, column) });
+    const whole = app.columns.whole(column);
+    const percent = formatPercent(value, whole);
+    const error = table.error(row, column);
+    const isNoise = column.difference !== null && Math.abs(value) < error;
     const cell = h('div', {
-      class: `cell metric${sorted}`,
+      class: `cell metric${sorted}${isNoise ? ' noise' : ''}`,
       role: 'gridcell',
-      title: `${formatExact(value)} ${visible(metric.unit)}${percent ? `, ${percent}%` : ''}`,
+      title: valueTitle(app, column, value, error),
     });
-    if (percent) {
-      const bar = h('span', { class: 'bar' });
-      bar.style.width = `${(share(value, total) * 100).toFixed(1)}%`;
-      cell.append(bar);
-    }
-    cell.append(
-      h(
-        'span',
-        { class: 'value' },
-        app.state.exact ? formatExact(value) : formatScaled(value, this.scales.get(column)!),
-      ),
-    );
-    if (metric.percent) cell.append(h('span', { class: 'percent' }, percent && `${percent}%`));
+    if (percent) cell.append(...this.bars(row, column, value, whole, isNoise));
+    const text = app.state.exact ? formatExact(value) : formatScaled(value, this.scale(column), error);
+    const sign = (t: string): string => (column.difference ? formatSigned(t, value) : t);
+    cell.append(h('span', { class: 'value' }, sign(text)));
+    if (!Number.isNaN(whole)) cell.append(h('span', { class: 'percent' }, percent && `${sign(percent)}%`));
     return cell;
+  }
+
+  /** The share as a bar: of an inclusive value with its own part darker, of a difference in the colour of its sign. */
+  private bars(row: number, column: Column, value: number, whole: number, isNoise: boolean): HTMLElement[] {
+    const { app, table } = this;
+    const bar = (className: string, part: number): HTMLElement => {
+      const element = h('span', { class: `bar${className}` });
+      element.style.width = `${(share(Math.abs(part), whole) * 100).toFixed(1)}%`;
+      return element;
+    };
+    if (column.difference) return [bar(isNoise ? ' same' : value < 0 ? ' better' : ' worse', value)];
+    const own = app.own(column);
+    if (own === column || app.state.view === 'line') return [bar('', value)];
+    return app.columns.isReady(own) ? [bar('', value), bar(' own', table.value(row, own))] : [bar('', value)];
+  }
+
+  private whyBlank(row: number, column: Column): string {
+    const { columns } = this.app;
+    const failure = columns.failure(column);
+    if (failure) return `This metric cannot be read: ${failure}`;
+    if (!columns.isReady(column)) return 'Reading …';
+    if (this.table.instances(row) > 1 && columns.isRatio(column) && !column.formula)
+      return 'No value: the page cannot compute this metric over several instances';
+    return 'No data here (which is not 0)';
   }
 
   private drawEmpty(): void {
@@ -356,6 +467,11 @@ export class TablePane {
       this.empty.replaceChildren(
         `Nothing here contains “${visible(filter)}”. `,
         button('Clear the filter', 'Esc', () => app.store.dispatch({ type: 'filter', text: '' })),
+      );
+    else if (table.hidden > 0)
+      this.empty.replaceChildren(
+        `All ${formatExact(table.hidden)} rows are below ${this.app.state.least}%. `,
+        button('Show all', '', () => app.store.dispatch({ type: 'least', percent: 0 })),
       );
     else this.empty.replaceChildren(why[view] ?? 'The database has no places: nothing was measured.');
   }

@@ -1,31 +1,32 @@
-// The bar at the top of the page, the tabs and tools of the table, the path at its foot, and the dialog that chooses
-// columns.
+// The bar at the top of the page, the tabs and tools of the table, and the path at its foot.
 
-import { columnOf, isExclusive, metricOf, NONE } from '../model/data';
-import { formatExact, formatScaled, plural } from '../logic/format';
+import { NONE } from '../model/data';
+import { runsOf } from '../logic/compare';
+import { formatExact, formatShort, plural } from '../logic/format';
 import { labelOf, shortName } from '../logic/labels';
 import { ancestors } from '../logic/tree';
-import type { Level } from '../logic/flat';
-import { type View, VIEWS } from '../state/state';
+import { TABLES, type View } from '../state/state';
 import type { App } from './app';
 import { button, h, preference, visible } from './dom';
 
-const TAB_NAMES: { readonly [V in View]: string } = {
+type TableView = Exclude<View, 'summary'>;
+
+const TAB_NAMES: { readonly [V in TableView]: string } = {
   tree: 'Scope tree',
   line: 'Lines',
   loop: 'Loops',
   procedure: 'Procedures',
   inline: 'Inlined',
-  file: 'Files',
+  file: 'Procedures by file',
   module: 'Modules',
 };
-const TAB_TITLES: { readonly [V in View]: string } = {
+const TAB_TITLES: { readonly [V in TableView]: string } = {
   tree: 'Program, load modules, files, procedures, inlined calls, loops and lines (1)',
   line: 'All source lines (2)',
   loop: 'All loops (3)',
   procedure: 'All procedures, each with what was inlined into it (4)',
   inline: 'All procedures that were inlined, over all their calls (5)',
-  file: 'All files, by the procedures that stand in them (6)',
+  file: 'All files, by the procedures that stand in them, with what was inlined into those from elsewhere (6). The Files pane counts each file’s own lines instead.',
   module: 'The program and its shared libraries (7)',
 };
 
@@ -48,42 +49,73 @@ function themeButton(): HTMLElement {
   return element;
 }
 
+function compareChoice(app: App): { element: HTMLElement; draw: () => void } | null {
+  const runs = runsOf(app.model);
+  if (runs.length < 2) return null;
+  const select = h(
+    'select',
+    { id: 'compare', onchange: () => app.compareWith(select.value) },
+    h('option', { value: '' }, 'no base'),
+    ...runs.map((r) => h('option', { value: r }, visible(r))),
+  );
+  return {
+    element: h(
+      'label',
+      { class: 'check', title: 'Show the other runs with their difference from this one' },
+      'Compare with',
+      select,
+    ),
+    draw: () => void (select.value = app.state.base),
+  };
+}
+
 export class TopBar {
   readonly element: HTMLElement;
   private readonly totals: HTMLElement;
+  private readonly summary: HTMLElement;
+  private readonly workspace: HTMLElement;
+  private readonly compare: ReturnType<typeof compareChoice>;
 
   constructor(
     private readonly app: App,
     switchLayout: () => void,
   ) {
-    const { model } = app;
+    const { model, store } = app;
     this.totals = h('div', { class: 'totals', id: 'totals' });
-    const first = model.processes[0];
-    const where = first
-      ? [first.host, model.processes.length > 1 ? plural(model.processes.length, 'process', 'processes') : '']
-          .filter(Boolean)
-          .join(' · ')
-      : '';
+    this.summary = button(
+      'Summary',
+      'Where the time went, on one page (s)',
+      () => store.dispatch({ type: 'view', view: 'summary' }),
+      'tab',
+    );
+    this.workspace = button(
+      'Workspace',
+      'Tables, source and pictures (t)',
+      () => store.dispatch({ type: 'view', view: 'tree' }),
+      'tab',
+    );
+    this.compare = compareChoice(app);
     this.element = h(
       'header',
       { class: 'top' },
       h('span', { class: 'brand', 'aria-hidden': 'true' }, 'hpcview'),
       h('h1', { class: 'title', title: visible(model.title) }, visible(model.title) || 'untitled'),
-      where ? h('span', { class: 'muted where' }, visible(where)) : null,
+      h('nav', { class: 'rooms', 'aria-label': 'Parts of this page' }, this.summary, this.workspace),
       this.totals,
       h(
         'div',
         { class: 'top-tools' },
+        this.compare?.element,
         button(
           model.warnings.length ? `About · ${plural(model.warnings.length, 'warning')}` : 'About',
           'Runs, events, warnings (a)',
-          () => app.store.dispatch({ type: 'panel', panel: 'about' }),
+          () => store.dispatch({ type: 'panel', panel: 'about' }),
           model.warnings.length ? 'button has-warnings' : 'button',
         ),
-        button('⬒ Layout', 'Table beside or below the source (l)', switchLayout),
+        button('⬒ Layout', 'Table beside or above the source (l)', switchLayout),
         themeButton(),
         button('? Help', 'What all this means, and the keys (?)', () =>
-          app.store.dispatch({ type: 'panel', panel: 'help' }),
+          store.dispatch({ type: 'panel', panel: 'help' }),
         ),
       ),
     );
@@ -91,14 +123,25 @@ export class TopBar {
 
   draw(): void {
     const { app } = this;
-    const metrics = [...new Set(app.state.shown.map(metricOf))]
-      .filter((m) => app.model.metrics[m].formula === '')
+    const isSummary = app.state.view === 'summary';
+    for (const [tab, on] of [
+      [this.summary, isSummary],
+      [this.workspace, !isSummary],
+    ] as const) {
+      tab.classList.toggle('on', on);
+      if (on) tab.setAttribute('aria-current', 'page');
+      else tab.removeAttribute('aria-current');
+    }
+    this.compare?.draw();
+    const columns = [...new Set(app.shownColumns().map((c) => app.inclusive(c)))]
+      .filter((c) => c.metric.formula === '')
       .slice(0, 3);
+    this.totals.hidden = isSummary;
+    if (isSummary) return;
     this.totals.replaceChildren(
-      ...metrics.map((m) => {
-        const column = columnOf(m, false);
-        const total = app.total(column);
-        const metric = app.model.metrics[m];
+      ...columns.map((column) => {
+        const total = app.columns.total(column);
+        const { metric } = column;
         return h(
           'span',
           {
@@ -106,7 +149,7 @@ export class TopBar {
             title: `${visible(metric.displayName)}, whole program: ${formatExact(total) || 'no data'} ${visible(metric.unit)}`,
           },
           h('span', { class: 'muted' }, `${visible(shortName(metric))} `),
-          h('b', null, formatScaled(total, app.scale(column)) || '–'),
+          h('b', null, formatShort(total, app.scale(column), app.columns.error(column, total)) || '–'),
           ` ${visible(app.scale(column).unit)}`,
         );
       }),
@@ -116,17 +159,19 @@ export class TopBar {
 
 export class TableTools {
   readonly element: HTMLElement;
-  private readonly tabs = new Map<View, HTMLElement>();
+  private readonly tabs = new Map<TableView, HTMLElement>();
   private readonly filter: HTMLInputElement;
   private readonly treeTools: HTMLElement;
   private readonly flatTools: HTMLElement;
   private readonly fuse: HTMLInputElement;
   private readonly count: HTMLElement;
+  private readonly least: HTMLSelectElement;
+  private readonly out: HTMLElement;
 
   constructor(private readonly app: App) {
     const { store } = app;
-    for (const view of VIEWS) {
-      if (view !== 'tree' && !app.tables.has(view as Level)) continue;
+    for (const view of TABLES) {
+      if (view !== 'tree' && !app.tables.has(view)) continue;
       const tab = button(TAB_NAMES[view], TAB_TITLES[view], () => store.dispatch({ type: 'view', view }), 'tab');
       tab.setAttribute('role', 'tab');
       this.tabs.set(view, tab);
@@ -141,6 +186,7 @@ export class TableTools {
       autocomplete: 'off',
       oninput: () => store.dispatch({ type: 'filter', text: this.filter.value }),
     });
+    this.out = button('Whole program', 'Leave the scope one looks into', () => app.zoomTo(0));
     this.treeTools = h(
       'span',
       { class: 'tools' },
@@ -151,6 +197,10 @@ export class TableTools {
       ),
       button('Expand', 'Open everything below the selected row (*)', () => app.expandBelow(app.state.selected ?? 0)),
       button('Collapse', 'Close all rows (c)', () => store.dispatch({ type: 'collapse-all' })),
+      button('Look into', 'Make the selected scope the root of tree and picture (z)', () =>
+        app.zoomTo(app.state.selected ?? 0),
+      ),
+      this.out,
     );
     this.fuse = h('input', {
       type: 'checkbox',
@@ -171,6 +221,15 @@ export class TableTools {
       ),
     );
     this.count = h('span', { class: 'muted count', 'aria-live': 'polite' });
+    this.least = h(
+      'select',
+      {
+        'aria-label': 'Hide rows below a share',
+        title: 'Hide rows that cost less than this share of the program',
+        onchange: () => store.dispatch({ type: 'least', percent: Number(this.least.value) }),
+      },
+      ...['0', '0.1', '1', '5'].map((p) => h('option', { value: p }, p === '0' ? 'all rows' : `≥ ${p}%`)),
+    );
     this.element = h(
       'div',
       { class: 'table-tools' },
@@ -183,6 +242,7 @@ export class TableTools {
         button('Columns…', 'Choose columns and the form of numbers', () =>
           store.dispatch({ type: 'panel', panel: 'columns' }),
         ),
+        this.least,
         this.count,
         this.filter,
       ),
@@ -204,7 +264,13 @@ export class TableTools {
     this.flatTools.hidden = state.view === 'tree' || state.view === 'module';
     this.fuse.checked = state.fuse;
     if (this.filter.value !== state.filter) this.filter.value = state.filter;
-    this.count.textContent = plural(this.app.table().count, 'row');
+    if (state.view === 'summary') return;
+    this.out.hidden = state.zoom === 0;
+    this.least.value = String(state.least);
+    const table = this.app.table();
+    const hidden = table.hidden > 0 ? `, ${formatExact(table.hidden)} below ${state.least}%` : '';
+    this.count.textContent = this.app.notice || `${plural(table.count, 'row')}${hidden}`;
+    this.count.classList.toggle('warn', this.app.notice !== '');
   }
 }
 
@@ -239,64 +305,4 @@ export class PathBar {
     this.element.replaceChildren(...parts);
     this.element.scrollLeft = this.element.scrollWidth;
   }
-}
-
-export function columnsDialog(app: App, close: () => void): HTMLElement {
-  const { model, store } = app;
-  const choice = (column: number): HTMLElement => {
-    const box = h('input', {
-      type: 'checkbox',
-      'data-column': String(column),
-      onchange: () => {
-        const wanted = new Set(store.state.shown);
-        if (box.checked) wanted.add(column);
-        else wanted.delete(column);
-        store.dispatch({ type: 'show-columns', shown: [...wanted].sort((a, b) => a - b) });
-      },
-    });
-    box.checked = store.state.shown.includes(column);
-    return h('label', { class: 'check' }, box, isExclusive(column) ? 'exclusive' : 'inclusive');
-  };
-  const exact = h('input', { type: 'checkbox', onchange: () => store.dispatch({ type: 'exact', on: exact.checked }) });
-  exact.checked = store.state.exact;
-  return h(
-    'div',
-    { class: 'dialog-body' },
-    h('header', { class: 'dialog-head' }, h('h2', null, 'Columns'), button('Close', 'Esc', close)),
-    h(
-      'table',
-      { class: 'choose' },
-      h(
-        'thead',
-        null,
-        h(
-          'tr',
-          null,
-          h('th', { scope: 'col' }, 'Metric'),
-          h('th', { scope: 'col' }, 'Shown'),
-          h('th', { scope: 'col' }, 'What it is'),
-        ),
-      ),
-      h(
-        'tbody',
-        null,
-        ...model.metrics.map((m, i) =>
-          h(
-            'tr',
-            null,
-            h('th', { scope: 'row' }, visible(m.displayName)),
-            h('td', null, choice(columnOf(i, false)), m.hasExclusive ? choice(columnOf(i, true)) : null),
-            h(
-              'td',
-              { class: 'muted' },
-              visible(
-                [m.description, m.formula && `= ${m.formula}`, m.unit && `in ${m.unit}`].filter(Boolean).join('; '),
-              ),
-            ),
-          ),
-        ),
-      ),
-    ),
-    h('p', null, h('label', { class: 'check' }, exact, 'Exact numbers: every digit, without a scale')),
-  );
 }

@@ -113,7 +113,7 @@ const loops = (rows) =>
   ]);
 compare(
   'loop, exclusive',
-  loops(await table('#v1/loop?exact=1', 1)),
+  loops(await table('#v2/loop?exact=1&columns=0i,0e', 1)),
   csv('loop')
     .filter((r) => r[`${EVENT} (E)`] !== '')
     .map((r) => [line(r), r[`${EVENT} (E)`]]),

@@ -33,5 +33,9 @@ sed 's/"version":2,/"version":99,/' "$here/db-heat/index.html" >"$here/db-newer/
 cp "$here/db-heat/index.html" "$here/db-torn/"
 cp -R "$here/db-heat" "$here/db-textless"
 rm "$here/db-textless/data/source-0.js"
+# one without a metric's values, and one of version 1
+cp -R "$here/db-heat" "$here/db-blind"
+rm "$here/db-blind/data/metric-1.js"
+node "$top_srcdir/tests/page/version1.mjs" "$here/db-heat" "$here/db-version1" || { echo "Bail out! version1.mjs failed"; exit 99; }
 
 PLAYWRIGHT=$build/node_modules/playwright-core/index.mjs CHROMIUM=$browser exec node "$top_srcdir/tests/page/page.mjs" "$here"

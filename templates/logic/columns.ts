@@ -1,0 +1,298 @@
+// Columns: a metric, a formula, a difference, a ratio: whatever has a value at a place or a set of places. A column is
+// named by a short text, which stands in the address:
+//
+//     3i  3e        metric 3, inclusive and exclusive
+//     t0i           the first metric typed in the page
+//     3-1i  3/1i    metric 3 less metric 1, and divided by it
+
+import { Kind, type Metric, type MetricIx, type Model, NONE } from '../model/data';
+import { cellCount, type Cells, sumOver } from './cells';
+import { type Formula, parseFormula, readFormula } from './formula';
+
+export type ColumnId = string;
+
+/** A metric that somebody typed. */
+export interface Typed {
+  readonly name: string;
+  readonly formula: string;
+}
+
+export interface Column {
+  readonly id: ColumnId;
+  readonly metric: Metric; // what it is called, and its unit
+  readonly exclusive: boolean;
+  readonly index: MetricIx; // of the database; NONE: computed by the page
+  readonly formula: Formula | null; // of what is not stored, and of stored values over several places
+  readonly difference: { readonly of: Column; readonly base: Column } | null;
+  readonly operands: readonly Column[];
+}
+
+export const columnId = (metric: MetricIx, exclusive: boolean): ColumnId => `${metric}${exclusive ? 'e' : 'i'}`;
+
+const blank = (count: number): Float64Array => new Float64Array(count).fill(NaN);
+const isMeasured = (metric: Metric): boolean => metric.formula === '';
+
+export class Columns {
+  private readonly known = new Map<ColumnId, Column | null>();
+  private readonly byName = new Map<string, string>(); // name: id without its last letter
+  private readonly computed = new WeakMap<object, Map<ColumnId, Float64Array>>();
+  private readonly ofPlaces = {}; // the key of `computed` for places themselves
+  private modules: Int32Array | null = null;
+
+  constructor(
+    readonly model: Model,
+    readonly typed: readonly Typed[] = [],
+  ) {
+    model.metrics.forEach((m, i) => this.byName.set(m.name, String(i)));
+    typed.forEach((t, i) => this.byName.has(t.name) || this.byName.set(t.name, `t${i}`));
+  }
+
+  /** null: there is no such column in this database. */
+  get(id: ColumnId): Column | null {
+    let column = this.known.get(id);
+    if (column === undefined) {
+      this.known.set(id, null); // a formula cannot name itself
+      this.known.set(id, (column = this.make(id)));
+    }
+    return column;
+  }
+
+  of(metric: MetricIx, exclusive = false): Column {
+    return this.get(columnId(metric, exclusive && this.model.metrics[metric].hasExclusive))!;
+  }
+
+  private make(id: ColumnId): Column | null {
+    const match = /^(t?)(\d+)(?:([-/])(\d+))?([ie])$/.exec(id);
+    if (!match) return null;
+    const exclusive = match[5] === 'e';
+    if (match[3]) return match[1] ? null : this.makePair(id, Number(match[2]), match[3], Number(match[4]), exclusive);
+    return match[1]
+      ? this.makeTyped(id, Number(match[2]), exclusive)
+      : this.makeMetric(id, Number(match[2]), exclusive);
+  }
+
+  private named(names: readonly string[], exclusive: boolean): Column[] | null {
+    const columns = names.map((n) => {
+      const at = this.byName.get(n);
+      return at === undefined ? null : (this.get(`${at}${exclusive ? 'e' : 'i'}`) ?? this.get(`${at}i`));
+    });
+    return columns.every((c) => c !== null) ? columns : null;
+  }
+
+  private makeMetric(id: ColumnId, index: number, exclusive: boolean): Column | null {
+    const metric = this.model.metrics[index];
+    if (!metric || (exclusive && !metric.hasExclusive)) return null;
+    const formula = isMeasured(metric) ? null : parseFormula(metric.formula);
+    const operands = formula ? this.named(formula.names, exclusive) : null;
+    let difference: Column['difference'] = null;
+    if (formula?.difference && operands?.length === 2) {
+      const [of, base] = operands;
+      const comparable = isMeasured(of.metric) && isMeasured(base.metric) && of.metric.event === base.metric.event;
+      if (comparable && of.metric.unit === base.metric.unit) difference = { of, base };
+    }
+    return { id, metric, exclusive, index, formula: operands && formula, difference, operands: operands ?? [] };
+  }
+
+  private makeTyped(id: ColumnId, index: number, exclusive: boolean): Column | null {
+    const typed = this.typed[index];
+    const formula = typed && parseFormula(typed.formula);
+    const operands = formula && this.named(formula.names, exclusive);
+    if (!formula || !operands || operands.includes(null as unknown as Column)) return null;
+    const units = new Set(operands.map((o) => o.metric.unit));
+    const isSum = /^[^*/^]*$/.test(typed.formula) && units.size === 1;
+    return {
+      id,
+      metric: computedMetric(typed.name, typed.formula, isSum ? [...units][0] : '', 'Typed in this page'),
+      exclusive,
+      index: NONE,
+      formula,
+      difference: null,
+      operands,
+    };
+  }
+
+  private makePair(id: ColumnId, a: number, sign: string, b: number, exclusive: boolean): Column | null {
+    const of = this.get(columnId(a, exclusive));
+    const base = this.get(columnId(b, exclusive));
+    if (!of || !base) return null;
+    const text = `"${of.metric.name}" ${sign} "${base.metric.name}"`;
+    const name =
+      sign === '-'
+        ? `${of.metric.displayName} − ${base.metric.displayName}`
+        : `${of.metric.displayName} ÷ ${base.metric.displayName}`;
+    const metric = computedMetric(
+      name,
+      text,
+      sign === '-' ? of.metric.unit : '',
+      sign === '-' ? 'A difference: + is more than in the base run' : 'A ratio: 1 is as in the base run',
+    );
+    const formula = parseFormula(text);
+    return {
+      id,
+      metric,
+      exclusive,
+      index: NONE,
+      formula,
+      difference: sign === '-' ? { of, base } : null,
+      operands: [of, base],
+    };
+  }
+
+  // ---- values ----
+
+  /** The metrics of the database a column is made of. */
+  metricsOf(column: Column): MetricIx[] {
+    if (column.difference || column.index === NONE) return column.operands.flatMap((o) => this.metricsOf(o));
+    return [column.index];
+  }
+
+  /** Asks for what is not here. */
+  isReady(column: Column): boolean {
+    // all of them, so that all are asked for at once
+    return this.metricsOf(column).filter((m) => this.model.values.of(m, column.exclusive) === null).length === 0;
+  }
+
+  failure(column: Column): string | undefined {
+    return this.metricsOf(column)
+      .map((m) => this.model.values.failure(m))
+      .find((f) => f !== undefined);
+  }
+
+  /** By cell; blank where a block is still missing. Remembered as long as the cells live. */
+  values(column: Column, cells: Cells): Float64Array {
+    if (!cells && column.index !== NONE && !column.difference)
+      return this.model.values.of(column.index, column.exclusive) ?? blank(this.model.places.count);
+    const key = cells ?? this.ofPlaces;
+    let all = this.computed.get(key);
+    if (!all) this.computed.set(key, (all = new Map()));
+    let values = all.get(column.id);
+    if (values) return values;
+    const ready = this.isReady(column);
+    values = this.compute(column, cells);
+    if (ready) all.set(column.id, values);
+    return values;
+  }
+
+  private compute(column: Column, cells: Cells): Float64Array {
+    if (column.difference) return this.difference(column.difference.of, column.difference.base, cells);
+    const count = cellCount(this.model, cells);
+    if (cells && column.index !== NONE && (column.metric.summed || !column.formula)) {
+      const stored = this.model.values.of(column.index, column.exclusive);
+      if (!stored) return blank(count);
+      const sums = sumOver(cells, stored, column.exclusive);
+      if (!column.metric.summed)
+        for (let g = 0; g < count; g++) if (cells.start[g + 1] - cells.start[g] > 1) sums[g] = NaN;
+      return sums;
+    }
+    if (!column.formula) return blank(count);
+    const operands = new Map(column.formula.names.map((name, i) => [name, column.operands[i]]));
+    return column.formula.evaluate((name) => this.values(operands.get(name)!, cells), count);
+  }
+
+  /** What ran in one of the runs only is 0 in the other, where its module was measured there. */
+  private difference(of: Column, base: Column, cells: Cells): Float64Array {
+    const a = this.values(of, cells);
+    const b = this.values(base, cells);
+    const inA = this.measured(of);
+    const inB = this.measured(base);
+    const out = new Float64Array(a.length);
+    for (let i = 0; i < out.length; i++) {
+      let x = a[i];
+      let y = b[i];
+      if (Number.isNaN(x) && !Number.isNaN(y) && this.anyMeasured(inA, cells, i)) x = 0;
+      if (Number.isNaN(y) && !Number.isNaN(x) && this.anyMeasured(inB, cells, i)) y = 0;
+      out[i] = x - y;
+    }
+    return out;
+  }
+
+  /** By place: whether its module (of a module, the program) has a value. */
+  private measured(column: Column): (place: number) => boolean {
+    const values = this.values(this.get(`${column.id.slice(0, -1)}i`) ?? column, null);
+    const { modules } = this.withModules();
+    return (place) => modules[place] !== NONE && !Number.isNaN(values[modules[place]]);
+  }
+
+  private withModules(): { modules: Int32Array } {
+    const { places } = this.model;
+    if (!this.modules) {
+      this.modules = new Int32Array(places.count);
+      for (let i = 0; i < places.count; i++) {
+        const up = places.parent[i];
+        this.modules[i] =
+          places.kind[i] <= Kind.Module ? Math.max(0, up) : places.kind[up] === Kind.Module ? up : this.modules[up];
+      }
+    }
+    return { modules: this.modules };
+  }
+
+  private anyMeasured(measured: (place: number) => boolean, cells: Cells, cell: number): boolean {
+    if (!cells) return measured(cell);
+    for (let i = cells.start[cell]; i < cells.start[cell + 1]; i++) if (measured(cells.members[i])) return true;
+    return false;
+  }
+
+  // ---- what its numbers mean ----
+
+  /** Of the whole program. */
+  total(column: Column): number {
+    const inclusive = column.exclusive ? (this.get(`${column.id.slice(0, -1)}i`) ?? column) : column;
+    return this.values(inclusive, null)[0] ?? NaN;
+  }
+
+  /** What is 100%; NaN: shares of it make no sense. */
+  whole(column: Column): number {
+    if (column.difference) return Math.abs(this.total(column.difference.base));
+    return column.metric.percent ? Math.abs(this.total(column)) : NaN;
+  }
+
+  /** Twice the standard deviation of a sampled value; 0: exact; NaN: not known. */
+  error(column: Column, value: number, cells: Cells = null, cell = 0): number {
+    if (Number.isNaN(value)) return NaN;
+    if (column.difference) {
+      const { of, base } = column.difference;
+      const a = this.error(of, zero(this.values(of, cells)[cell]));
+      const b = this.error(base, zero(this.values(base, cells)[cell]));
+      return Math.hypot(a, b);
+    }
+    if (!isMeasured(column.metric) || column.index === NONE) return NaN;
+    return 2 * Math.sqrt(Math.abs(value) * column.metric.period);
+  }
+
+  /** Whether a value is worth a place among the largest: a ratio says little where next to nothing ran. */
+  isRatio(column: Column): boolean {
+    return !column.metric.summed && !column.difference;
+  }
+
+  /** Why this cannot be a metric of the page, or null. */
+  refuse(typed: Typed): string | null {
+    if (!/^[\p{L}_][\p{L}\p{N}_:.]*$/u.test(typed.name))
+      return 'A metric is given as NAME = FORMULA; a name is letters, digits, _, . and :';
+    if (this.byName.has(typed.name)) return `There is a metric '${typed.name}' already`;
+    const formula = readFormula(typed.formula);
+    if (typeof formula === 'string') return `${typed.name}: ${formula}`;
+    const unknown = formula.names.find((n) => !this.byName.has(n));
+    return unknown === undefined ? null : `${typed.name}: there is no metric '${unknown}' before this one`;
+  }
+}
+
+const zero = (x: number): number => (Number.isNaN(x) ? 0 : x);
+
+function computedMetric(name: string, formula: string, unit: string, description: string): Metric {
+  return {
+    name,
+    displayName: name,
+    unit,
+    description,
+    formula,
+    event: '',
+    period: 0,
+    percent: false,
+    display: true,
+    sortBy: false,
+    estimated: false,
+    hasExclusive: true,
+    summed: false,
+    run: NONE,
+  };
+}

@@ -1,0 +1,180 @@
+// What the front page says: where the samples went, the hottest loops, lines and procedures, and what the result lacks.
+
+import { Kind, type Model, NONE, type PlaceIx } from '../model/data';
+import { type Groups, leader } from './cells';
+import type { Column, Columns } from './columns';
+import type { Level } from './flat';
+import { labelOf } from './labels';
+import type { Tables } from './rows';
+import { sortedByValue } from './sort';
+
+export interface Hot {
+  readonly place: PlaceIx; // the costliest of its copies
+  readonly value: number;
+  readonly error: number;
+  readonly copies: number;
+}
+
+export interface HotList {
+  readonly top: readonly Hot[];
+  readonly count: number; // how many there are altogether
+}
+
+function hottest(
+  groups: Groups,
+  values: Float64Array,
+  byPlace: Float64Array,
+  error: (v: number, g: number) => number,
+  most: number,
+): HotList {
+  const order = sortedByValue(
+    Uint32Array.from({ length: groups.count }, (_, g) => g).filter((g) => values[g] > 0),
+    values,
+    true,
+  );
+  const top = Array.from(order.subarray(0, most), (g) => ({
+    place: leader(groups, g, byPlace),
+    value: values[g],
+    error: error(values[g], g),
+    copies: groups.start[g + 1] - groups.start[g],
+  }));
+  return { top, count: order.length };
+}
+
+/** The costliest of a level, over all copies. */
+export function hottestOf(columns: Columns, tables: Tables, column: Column, level: Level, most: number): HotList {
+  const groups = withSource(columns.model, tables.level(level, true), level);
+  const values = columns.values(column, groups);
+  return hottest(groups, values, columns.values(column, null), (v) => columns.error(column, v), most);
+}
+
+/** Lines of which the number is known; of other levels all. */
+function withSource(model: Model, groups: Groups, level: Level): Groups {
+  if (level !== 'line') return groups;
+  const { file, lineFirst } = model.places;
+  const outermost = groups.outermost.slice();
+  groups.members.forEach((place, i) => {
+    if (file[place] === NONE || lineFirst[place] === 0) outermost[i] = 0;
+  });
+  return { ...groups, outermost };
+}
+
+/** By loop: what runs in it and in no loop inside it, with the calls that were inlined there. */
+export function loopsThemselves(model: Model, own: Float64Array): Float64Array {
+  const { places } = model;
+  const loopOf = new Int32Array(places.count).fill(NONE);
+  const cost = new Float64Array(places.count).fill(NaN);
+  for (let i = 1; i < places.count; i++) {
+    loopOf[i] = places.kind[i] === Kind.Loop ? i : loopOf[places.parent[i]];
+    if (places.kind[i] !== Kind.Line || loopOf[i] === NONE || Number.isNaN(own[i])) continue;
+    cost[loopOf[i]] = Number.isNaN(cost[loopOf[i]]) ? own[i] : cost[loopOf[i]] + own[i];
+  }
+  return cost;
+}
+
+/** The hottest loops by what runs in them and in no inner loop: else the outermost would hide the others. */
+export function hottestLoops(columns: Columns, tables: Tables, column: Column, most: number): HotList {
+  const { model } = columns;
+  const cost = loopsThemselves(model, columns.values(column, null));
+  const groups = tables.level('loop', true);
+  const values = new Float64Array(groups.count).fill(NaN);
+  for (let g = 0; g < groups.count; g++)
+    for (let i = groups.start[g]; i < groups.start[g + 1]; i++) {
+      const value = cost[groups.members[i]];
+      if (!Number.isNaN(value)) values[g] = Number.isNaN(values[g]) ? value : values[g] + value;
+    }
+  return hottest(groups, values, cost, (v) => columns.error(column, v), most);
+}
+
+/** The costliest line below a place, with its own cost. */
+export function hottestLineIn(model: Model, tables: Tables, place: PlaceIx, values: Float64Array): PlaceIx {
+  const { children } = tables;
+  let best = NONE;
+  const todo = [place];
+  for (let steps = 0; todo.length && steps < 20_000; steps++) {
+    const at = todo.pop()!;
+    if (model.places.kind[at] === Kind.Line && values[at] > 0 && (best === NONE || values[at] > values[best]))
+      best = at;
+    for (let i = children.start[at]; i < children.start[at + 1]; i++) todo.push(children.list[i]);
+  }
+  return best;
+}
+
+export interface Part {
+  readonly place: PlaceIx;
+  readonly name: string;
+  readonly value: number;
+  readonly withSource: number; // of it, on lines that are known
+}
+
+/** The program's modules, the costliest first, each with its part on known lines. */
+export function whereParts(model: Model, values: Float64Array): Part[] {
+  const { places } = model;
+  const moduleOf = new Int32Array(places.count).fill(NONE);
+  const known = new Float64Array(places.count);
+  const parts: PlaceIx[] = [];
+  for (let i = 1; i < places.count; i++) {
+    const up = places.parent[i];
+    moduleOf[i] = up === 0 ? i : moduleOf[up];
+    if (up === 0) parts.push(i);
+    const isKnown = places.kind[i] === Kind.Line && places.file[i] !== NONE && places.lineFirst[i] > 0;
+    if (isKnown && !Number.isNaN(values[i])) known[moduleOf[i]] += values[i];
+  }
+  return parts
+    .filter((p) => values[p] > 0)
+    .sort((a, b) => values[b] - values[a] || a - b)
+    .map((p) => ({ place: p, name: labelOf(model, p).text, value: values[p], withSource: known[p] }));
+}
+
+export interface Change {
+  readonly place: PlaceIx;
+  readonly value: number; // the difference
+  readonly error: number;
+}
+
+/** What got worse and what got better by more than the noise, the largest first. */
+export interface Changes {
+  readonly worse: readonly Change[];
+  readonly better: readonly Change[];
+}
+
+export function changes(columns: Columns, tables: Tables, difference: Column, level: Level): Changes {
+  const cells = tables.level(level, true);
+  const values = columns.values(difference, cells);
+  const byPlace = columns.values(difference, null);
+  const all: Change[] = [];
+  for (let g = 0; g < cells.count; g++) {
+    const error = columns.error(difference, values[g], cells, g);
+    if (Math.abs(values[g]) > (error > 0 ? error : 0))
+      all.push({ place: leader(cells, g, byPlace), value: values[g], error });
+  }
+  all.sort((a, b) => Math.abs(b.value) - Math.abs(a.value) || a.place - b.place);
+  return { worse: all.filter((c) => c.value > 0), better: all.filter((c) => c.value < 0) };
+}
+
+/** What the result lacks, that no warning says already: sentences. */
+export function lacks(columns: Columns, column: Column): string[] {
+  const { model } = columns;
+  const values = columns.values(column, null);
+  const whole = columns.whole(column);
+  const sentences: string[] = [];
+  for (const part of whereParts(model, values)) {
+    const without = part.value - part.withSource;
+    const percent = (without / whole) * 100;
+    if (percent < 1 || model.warnings.some((w) => w.includes(part.name))) continue;
+    sentences.push(
+      `${percent.toFixed(1)}% is in ${part.name} without source lines: compile it with -g, or install its debug symbols.`,
+    );
+  }
+  const events = new Set(model.metrics.filter((m) => m.event !== '').map((m) => m.event));
+  if (events.size > 0 && [...events].every((e) => /TASK-CLOCK|CPU-CLOCK|^REALTIME|^time$/i.test(e)))
+    sentences.push(
+      'Only time was measured. Where the processor has counters, "hpcview events" lists what else can be sampled: cache misses and instructions say why a line is slow.',
+    );
+  const samples = column.metric.period > 0 ? columns.total(column) / column.metric.period : NaN;
+  if (samples < 200)
+    sentences.push(
+      `There are only ${Math.round(samples)} samples, so shares are known to ±${(200 / Math.sqrt(Math.max(samples, 1))).toFixed(0)}% of themselves at best: let the program run longer, or sample more often.`,
+    );
+  return sentences;
+}

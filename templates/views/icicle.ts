@@ -1,0 +1,307 @@
+// The icicle of the scope tree, on a canvas: width is cost, colour is what a scope is, or a second metric.
+
+import { Kind, NONE, type PlaceIx } from '../model/data';
+import type { Column } from '../logic/columns';
+import { formatPercent, formatShort } from '../logic/format';
+import { type Boxes, boxAt, icicle } from '../logic/icicle';
+import { kindName, labelOf, shortName } from '../logic/labels';
+import { Memo } from '../logic/memo';
+import { matcherFor } from '../logic/search';
+import { SortedChildren } from '../logic/tree';
+import type { App } from './app';
+import { button, h, saveFile, svg, visible } from './dom';
+import type { Pane, PaneType } from './panes';
+import { valueTitle } from './table';
+
+const ROW = 18;
+const LEGEND: readonly Kind[] = [Kind.Module, Kind.File, Kind.Procedure, Kind.Inline, Kind.Loop, Kind.Line];
+
+class IciclePane implements Pane {
+  readonly element: HTMLElement;
+  private readonly canvas = h('canvas', { class: 'icicle-canvas', tabindex: '0', role: 'img' });
+  private readonly scroller = h('div', { class: 'icicle-scroll' }, this.canvas);
+  private readonly tip = h('div', { class: 'tip', hidden: true });
+  private readonly tools = h('div', { class: 'picture-tools' });
+  private readonly sorted = new Memo<SortedChildren>();
+  private readonly layout = new Memo<Boxes>();
+  private boxes: Boxes | null = null;
+  private hovered = NONE;
+  private width: Column | null = null;
+  private colour: Column | null = null;
+  private revealed: PlaceIx | null = null;
+
+  constructor(private readonly app: App) {
+    this.element = h(
+      'section',
+      { class: 'pane icicle', 'aria-label': 'Icicle of the scope tree' },
+      this.tools,
+      this.scroller,
+      this.tip,
+    );
+    new ResizeObserver(() => this.draw()).observe(this.scroller);
+    this.canvas.addEventListener('pointermove', (e) => this.hover(this.at(e), e));
+    this.canvas.addEventListener('pointerleave', () => this.hover(NONE, null));
+    this.canvas.addEventListener('click', (e) => this.visit(this.at(e)));
+    this.canvas.addEventListener('dblclick', (e) => this.zoom(this.at(e)));
+    this.canvas.addEventListener('keydown', (e) => this.onKey(e));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
+  }
+
+  draw(): void {
+    const { app } = this;
+    const { zoom, selected } = app.state;
+    this.chooseColumns();
+    const width = this.scroller.clientWidth;
+    if (!this.width || width === 0) return;
+    const values = app.columns.values(this.width, null);
+    const sorted = this.sorted.get([values], () => new SortedChildren(app.tables.children, values, true));
+    this.boxes = this.layout.get([sorted, zoom, width], () => icicle(app.model.places, sorted, values, zoom, width));
+    this.drawTools();
+    this.paint();
+    if (selected !== this.revealed) this.reveal(selected);
+  }
+
+  /** Width is a cost that adds up; what is a ratio or a difference becomes the colour of what one looks at first. */
+  private chooseColumns(): void {
+    const { app } = this;
+    const heat = app.heatColumn;
+    const isCost = heat !== null && !heat.difference && !app.columns.isRatio(heat);
+    this.width = heat && isCost ? app.inclusive(heat) : app.mainColumn;
+    this.colour = heat && !isCost && heat.id !== this.width?.id ? heat : null;
+    if (heat?.difference) this.width = app.inclusive(heat.difference.of);
+  }
+
+  private drawTools(): void {
+    const { app, width, colour } = this;
+    if (!width) return;
+    const legend = colour
+      ? [
+          h(
+            'span',
+            { class: 'muted' },
+            `colour: ${visible(shortName(colour.metric))}${colour.difference ? ' (blue less, orange more)' : ' (dark is much)'}`,
+          ),
+        ]
+      : LEGEND.map((kind) =>
+          h(
+            'span',
+            { class: `legend kind-back-${kind}` },
+            kindName(kind).replace('load ', '').replace('inlined call', 'inlined'),
+          ),
+        );
+    this.tools.replaceChildren(
+      h('span', { class: 'muted' }, `width: ${visible(shortName(width.metric))}`),
+      ...legend,
+      h('span', { class: 'spacer' }),
+      app.state.zoom
+        ? button('Whole program', 'Leave the scope one looks into (Escape)', () => app.zoomTo(0), 'button small')
+        : '',
+      button('SVG', 'Save this picture', () => saveFile('icicle.svg', 'image/svg+xml', this.svg()), 'button small'),
+    );
+  }
+
+  private css(name: string): string {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  }
+
+  private paint(): void {
+    const { boxes, canvas, app } = this;
+    if (!boxes) return;
+    const scale = devicePixelRatio || 1;
+    const width = this.scroller.clientWidth;
+    const height = Math.max(ROW, boxes.depths * ROW);
+    canvas.width = width * scale;
+    canvas.height = height * scale;
+    canvas.style.height = `${height}px`;
+    canvas.setAttribute('aria-label', `Icicle of ${boxes.count} scopes; the table beside it has the same numbers`);
+    const pen = canvas.getContext('2d');
+    if (!pen) return;
+    pen.scale(scale, scale);
+    pen.font = '11px system-ui, sans-serif';
+    pen.textBaseline = 'middle';
+    const fill = this.fills();
+    const text = this.css('--text');
+    const back = this.css('--back');
+    const matches = matcherFor(app.model, app.state.filter, true);
+    for (let i = 0; i < boxes.count; i++) {
+      const place = boxes.place[i];
+      const [x, y, w] = [boxes.x[i], boxes.depth[i] * ROW, boxes.width[i]];
+      pen.globalAlpha = matches && !matches(place) ? 0.25 : 1;
+      pen.fillStyle = fill(place);
+      pen.fillRect(x, y, Math.max(w - 0.5, 0.5), ROW - 1);
+      if (w > 28) {
+        pen.fillStyle = text;
+        pen.fillText(fitted(pen, visible(labelOf(app.model, place).text), w - 8), x + 4, y + ROW / 2);
+      }
+    }
+    pen.globalAlpha = 1;
+    this.outline(pen, this.boxOf(app.state.selected), this.css('--accent'), back);
+    this.outline(pen, this.hovered, text, back);
+  }
+
+  private outline(pen: CanvasRenderingContext2D, box: number, colour: string, back: string): void {
+    if (box === NONE || !this.boxes) return;
+    const { x, width, depth } = this.boxes;
+    pen.strokeStyle = back;
+    pen.lineWidth = 4;
+    pen.strokeRect(x[box] + 1, depth[box] * ROW + 1, Math.max(1, width[box] - 2.5), ROW - 3);
+    pen.strokeStyle = colour;
+    pen.lineWidth = 2;
+    pen.strokeRect(x[box] + 1, depth[box] * ROW + 1, Math.max(1, width[box] - 2.5), ROW - 3);
+  }
+
+  /** The colour of a place: of its kind, or of the second metric. */
+  private fills(): (place: PlaceIx) => string {
+    const { app, colour } = this;
+    if (!colour) {
+      const kinds = [0, 1, 2, 3, 4, 5, 6].map((k) => this.css(`--kind-${k}`));
+      return (place) => kinds[app.model.places.kind[place]];
+    }
+    const values = app.columns.values(colour, null);
+    const plain = this.css('--line');
+    const heat = this.css('--heat');
+    const cool = this.css('--cool');
+    let most = 0;
+    for (const place of this.boxes?.place ?? []) if (Math.abs(values[place]) > most) most = Math.abs(values[place]);
+    return (place) => {
+      const part = values[place] / most;
+      if (!(most > 0) || Number.isNaN(part)) return plain;
+      return `rgba(${part < 0 && colour.difference ? cool : heat}, ${(0.08 + 0.72 * Math.abs(part)).toFixed(3)})`;
+    };
+  }
+
+  private boxOf(place: PlaceIx | null): number {
+    const { boxes } = this;
+    if (!boxes || place === null) return NONE;
+    return boxes.place.indexOf(place);
+  }
+
+  private at(event: MouseEvent): number {
+    const box = this.canvas.getBoundingClientRect();
+    return this.boxes ? boxAt(this.boxes, event.clientX - box.left, Math.floor((event.clientY - box.top) / ROW)) : NONE;
+  }
+
+  private hover(box: number, event: PointerEvent | null): void {
+    if (box !== this.hovered) {
+      this.hovered = box;
+      this.paint();
+    }
+    this.tip.hidden = box === NONE || !this.boxes || !this.width;
+    if (this.tip.hidden || !event) return;
+    const { app } = this;
+    const place = this.boxes!.place[box];
+    const label = labelOf(app.model, place);
+    const line = (column: Column): string => {
+      const value = app.columns.values(column, null)[place];
+      return `${visible(shortName(column.metric))}: ${Number.isNaN(value) ? 'no data' : valueTitle(app, column, value, app.columns.error(column, value, null, place))}`;
+    };
+    this.tip.replaceChildren(
+      h('b', null, visible(`${kindName(app.model.places.kind[place])} ${label.text}`)),
+      h('div', null, visible([label.detail, ...label.badges].filter(Boolean).join(', '))),
+      h('div', null, line(this.width!)),
+      this.colour ? h('div', null, line(this.colour)) : '',
+      h('div', { class: 'muted' }, 'click: select · double click: look into'),
+    );
+    const frame = this.element.getBoundingClientRect();
+    this.tip.style.left = `${Math.max(0, Math.min(event.clientX - frame.left + 12, frame.width - this.tip.offsetWidth - 4))}px`;
+    this.tip.style.top = `${event.clientY - frame.top + 16}px`;
+  }
+
+  private visit(box: number): void {
+    if (box === NONE || !this.boxes) return;
+    this.revealed = this.boxes.place[box]; // one looks at it already
+    this.app.select(this.boxes.place[box]);
+  }
+
+  private zoom(box: number): void {
+    if (box !== NONE && this.boxes) this.app.zoomTo(this.boxes.place[box]);
+  }
+
+  private reveal(place: PlaceIx | null): void {
+    this.revealed = place;
+    const box = this.boxOf(place);
+    if (box === NONE || !this.boxes) return;
+    const top = this.boxes.depth[box] * ROW;
+    const { scrollTop, clientHeight } = this.scroller;
+    if (top < scrollTop || top + ROW > scrollTop + clientHeight) this.scroller.scrollTop = top - clientHeight / 2;
+  }
+
+  /** Arrows walk over the boxes: up and down the tree, left and right among brothers. */
+  private onKey(event: KeyboardEvent): void {
+    const { boxes } = this;
+    const box = this.boxOf(this.app.state.selected);
+    if (!boxes || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { parent } = this.app.model.places;
+    const depth = box === NONE ? -1 : boxes.depth[box];
+    const find = (test: (i: number) => boolean): number => boxes.place.findIndex((_, i) => test(i));
+    const next: { readonly [key: string]: () => number } = {
+      ArrowDown: () =>
+        box === NONE ? 0 : find((i) => boxes.depth[i] === depth + 1 && parent[boxes.place[i]] === boxes.place[box]),
+      ArrowUp: () => find((i) => box !== NONE && boxes.place[i] === parent[boxes.place[box]]),
+      ArrowRight: () => find((i) => boxes.depth[i] === depth && boxes.x[i] > boxes.x[box]),
+      ArrowLeft: () => {
+        for (let i = boxes.count - 1; i >= 0; i--) if (boxes.depth[i] === depth && boxes.x[i] < boxes.x[box]) return i;
+        return NONE;
+      },
+    };
+    if (event.key === 'Enter') this.zoom(box);
+    else if (Object.hasOwn(next, event.key)) this.visitKeeping(next[event.key]());
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private visitKeeping(box: number): void {
+    if (box !== NONE && this.boxes) this.app.select(this.boxes.place[box], true);
+  }
+
+  private svg(): string {
+    const { boxes, app, width } = this;
+    if (!boxes || !width) return '';
+    const fill = this.fills();
+    const values = app.columns.values(width, null);
+    const whole = app.columns.whole(width);
+    const picture = svg('svg', {
+      width: this.scroller.clientWidth,
+      height: boxes.depths * ROW,
+      'font-family': 'sans-serif',
+      'font-size': 11,
+    });
+    for (let i = 0; i < boxes.count; i++) {
+      const place = boxes.place[i];
+      const [x, y, w] = [boxes.x[i], boxes.depth[i] * ROW, boxes.width[i]];
+      const { text } = labelOf(app.model, place);
+      const scale = app.scale(width);
+      const title = `${text}: ${formatShort(values[place], scale)} ${scale.unit} ${formatPercent(values[place], whole)}%`;
+      const box = { x, y, width: Math.max(0.5, w - 0.5), height: ROW - 1, fill: fill(place) };
+      const shown = w > 28 ? text.slice(0, Math.floor((w - 8) / 6)) : '';
+      picture.append(
+        svg(
+          'g',
+          {},
+          svg('title', {}, visible(title)),
+          svg('rect', box),
+          svg('text', { x: x + 4, y: y + 12 }, visible(shown)),
+        ),
+      );
+    }
+    return new XMLSerializer().serializeToString(picture);
+  }
+}
+
+function fitted(pen: CanvasRenderingContext2D, text: string, width: number): string {
+  const most = Math.floor(width / 4);
+  let shown = text.length > most ? text.slice(0, most) : text;
+  if (shown === text && pen.measureText(shown).width <= width) return shown;
+  while (shown.length > 1 && pen.measureText(`${shown}…`).width > width)
+    shown = shown.slice(0, -1 - Math.floor(shown.length / 12));
+  return shown.length > 1 ? `${shown}…` : '';
+}
+
+export const iciclePane: PaneType = {
+  name: 'icicle',
+  title: 'Icicle',
+  slot: 'picture',
+  isThere: (app) => app.mainColumn !== null && app.model.places.count > 1,
+  make: (app) => new IciclePane(app),
+};

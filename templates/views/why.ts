@@ -1,0 +1,134 @@
+// The inspector's first tab: what is known of the selected place in numbers, each with its error and formula.
+
+import { Kind, NONE } from '../model/data';
+import type { Column } from '../logic/columns';
+import { formatPercent, formatShort, formatSigned } from '../logic/format';
+import { kindName, labelOf, lineRange, surroundings } from '../logic/labels';
+import type { App } from './app';
+import { button, h, visible } from './dom';
+import type { Pane, PaneType } from './panes';
+
+class WhyPane implements Pane {
+  readonly element = h('section', { class: 'pane why', 'aria-label': 'Numbers of the selected place' });
+  private drawn: readonly unknown[] = [];
+  private isWhole = false;
+
+  constructor(private readonly app: App) {}
+
+  draw(): void {
+    const { app } = this;
+    const { selected, shown, exact } = app.state;
+    const inputs = [selected, shown, exact, app.columns, app.arrivals, this.isWhole];
+    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
+    this.drawn = inputs;
+    if (selected === null || selected >= app.model.places.count) {
+      this.element.replaceChildren(
+        h('p', { class: 'empty small' }, 'Select a row, a line or a box to see its numbers here.'),
+      );
+      return;
+    }
+    this.element.replaceChildren(this.title(selected), this.numbers(selected));
+  }
+
+  private title(place: number): HTMLElement {
+    const { model } = this.app;
+    const label = labelOf(model, place);
+    const details = [label.detail, surroundings(model, place), ...label.badges].filter(Boolean);
+    const where = model.places.kind[place] === Kind.Procedure ? lineRange(model, place) : '';
+    return h(
+      'p',
+      { class: 'why-title' },
+      h('span', { class: 'muted' }, `${kindName(model.places.kind[place])} `),
+      h('b', null, visible(label.text)),
+      h('span', { class: 'muted' }, ` ${visible([where, ...details].filter(Boolean).join(', '))}`),
+    );
+  }
+
+  private columns(): Column[] {
+    const { app } = this;
+    const shown = app.shownColumns().map((c) => app.inclusive(c));
+    const all = this.isWhole ? app.model.metrics.map((_, i) => app.columns.of(i)) : [];
+    return [...new Set([...shown, ...all])];
+  }
+
+  private numbers(place: number): HTMLElement {
+    const { app } = this;
+    const columns = this.columns();
+    const more = app.model.metrics.length - columns.filter((c) => c.index !== NONE).length;
+    return h(
+      'div',
+      { class: 'scroll-x' },
+      h(
+        'table',
+        { class: 'facts' },
+        h(
+          'thead',
+          null,
+          h(
+            'tr',
+            null,
+            ...['', 'All in it', '', 'of the program', 'of what is around', 'Its own', 'Formula'].map((t) =>
+              h('th', { scope: 'col', class: t !== '' && t !== 'Formula' && 'n' }, t),
+            ),
+          ),
+        ),
+        h('tbody', null, ...columns.map((c) => this.row(c, place))),
+      ),
+      more > 0
+        ? button(`All metrics (${more} more)`, 'Read and show every metric of this place', () => {
+            this.isWhole = true;
+            app.drawSoon();
+          })
+        : null,
+    );
+  }
+
+  private row(column: Column, place: number): HTMLElement {
+    const { app } = this;
+    const { columns } = app;
+    const cell = (text: string, className = 'n'): HTMLElement => h('td', { class: className }, text);
+    if (columns.failure(column) !== undefined)
+      return h(
+        'tr',
+        null,
+        h('th', { scope: 'row' }, visible(column.metric.displayName)),
+        h('td', { colspan: '6', class: 'warn' }, visible(columns.failure(column)!)),
+      );
+    const values = columns.values(column, null);
+    const value = values[place];
+    const parent = app.model.places.parent[place];
+    const error = columns.error(column, value, null, place);
+    const scale = app.scaleAmong(column, Math.abs(value));
+    const sign = (t: string): string => (column.difference ? formatSigned(t, value) : t);
+    const percent = formatPercent(value, columns.whole(column));
+    const around =
+      parent === NONE || column.difference || Number.isNaN(columns.whole(column))
+        ? ''
+        : formatPercent(value, values[parent]);
+    const own = columns.values(app.own(column), null)[place];
+    const blank = columns.isReady(column) ? 'no data' : '…';
+    return h(
+      'tr',
+      null,
+      h('th', { scope: 'row', title: visible(column.metric.description) }, visible(column.metric.displayName)),
+      cell(Number.isNaN(value) ? blank : `${sign(formatShort(value, scale, error))} ${visible(scale.unit)}`),
+      cell(error > 0 ? `± ${formatShort(error, scale, error)}` : '', 'muted n'),
+      cell(percent && `${sign(percent)}%`),
+      cell(around && `${around}%`),
+      cell(
+        Number.isNaN(own) || own === value
+          ? ''
+          : `${formatShort(own, scale, columns.error(app.own(column), own, null, place))} ${visible(scale.unit)}`,
+      ),
+      cell(visible(column.metric.formula), 'code'),
+    );
+  }
+}
+
+export const whyPane: PaneType = {
+  name: 'why',
+  title: 'Numbers',
+  slot: 'inspect',
+  isThere: (app) => app.mainColumn !== null,
+  make: (app) => new WhyPane(app),
+};
