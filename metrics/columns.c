@@ -275,28 +275,81 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
     return -1;
 }
 
-/* The first name of the formula that means nothing seen from `run`, or NULL. */
-static const char *unknown_operand(struct maker *m, const struct expr *expr, uint32_t run)
+static int no_such_run(struct maker *m, const struct config_metric *given, const char *name)
+{
+    struct VEC(const char *) names = {0};
+    for (size_t i = 0; i < m->config->runs.count; i++)
+        *vec_push(&names) = m->config->runs.items[i].name;
+    *vec_push(&names) = NULL;
+    const char *near = str_nearest(name, names.items);
+    err_set(m->err, ERR_FORMAT, "%s: %s: there is no run '%s'%s%s%s", given->where, given->name, name,
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    vec_release(&names);
+    return -1;
+}
+
+static uint32_t run_named(const struct maker *m, const char *name)
+{
+    uint32_t run = 0;
+    while (run < m->config->runs.count && strcmp(m->config->runs.items[run].name, name) != 0)
+        run++;
+    return run;
+}
+
+/* The column of statistics over the parts of a run is called as formulas call it: mean(CYCLES over threads). */
+static uint32_t statistic_column(struct maker *m, const struct expr_operand *o, uint32_t run)
+{
+    struct expr_operand plain = {.name = o->name, .run = (char *)"", .statistic = o->statistic, .over = o->over};
+    struct buf name = {0};
+    expr_operand_text(&plain, &name);
+    uint32_t column = operand_column(m, name.bytes, run);
+    buf_release(&name);
+    return column;
+}
+
+/* The column that the operand means, seen from one run. */
+static uint32_t column_of_operand(struct maker *m, const struct expr_operand *o, uint32_t run)
+{
+    if (*o->run)
+        run = run_named(m, o->run);
+    if (*o->run && run == m->config->runs.count)
+        return COLUMN_NONE;
+    return o->statistic == EXPR_NO_STATISTIC ? operand_column(m, o->name, run) : statistic_column(m, o, run);
+}
+
+/* The first operand of the formula that means nothing seen from `run`, or NULL. */
+static const struct expr_operand *unknown_operand(struct maker *m, const struct expr *expr, uint32_t run)
 {
     for (size_t i = 0; i < expr_name_count(expr); i++)
-        if (operand_column(m, expr_name(expr, i), run) == COLUMN_NONE)
-            return expr_name(expr, i);
+        if (column_of_operand(m, expr_operand(expr, i), run) == COLUMN_NONE)
+            return expr_operand(expr, i);
     return NULL;
 }
 
-struct renaming {
+static int no_such_operand(struct maker *m, const struct config_metric *given, const struct expr_operand *o)
+{
+    if (*o->run && run_named(m, o->run) == m->config->runs.count)
+        return no_such_run(m, given, o->run);
+    struct buf text = {0};
+    struct expr_operand plain = *o;
+    plain.run = (char *)"";
+    plain.at = EXPR_HERE;
+    plain.form = EXPR_FORM_OWN;
+    expr_operand_text(&plain, &text);
+    int status = no_such_metric(m, given, o->statistic == EXPR_NO_STATISTIC ? o->name : text.bytes);
+    buf_release(&text);
+    return status;
+}
+
+struct operand_names {
     const struct maker *m;
-    const struct expr *expr;
     const uint32_t *operands;
 };
 
-static const char *column_name(void *ctx, const char *name)
+static const char *operand_name(void *ctx, size_t operand)
 {
-    const struct renaming *r = ctx;
-    for (size_t i = 0; i < expr_name_count(r->expr); i++)
-        if (strcmp(expr_name(r->expr, i), name) == 0)
-            return strtab_get(r->m->strings, r->m->columns->list.items[r->operands[i]].metric.name);
-    return name;
+    const struct operand_names *n = ctx;
+    return strtab_get(n->m->strings, n->m->columns->list.items[n->operands[operand]].metric.name);
 }
 
 /* The run that all operands are of; RUN_NONE where they are of several, or there are none. */
@@ -310,20 +363,49 @@ static uint32_t run_of_operands(const struct maker *m, const struct column *c)
     return run;
 }
 
+static int bind_units(struct maker *m, const struct config_metric *given, const struct column *c)
+{
+    struct VEC(const char *) units = {0};
+    for (size_t i = 0; i < expr_name_count(c->expr); i++)
+        *vec_push(&units) = strtab_get(m->strings, m->columns->list.items[c->operands[i]].metric.unit);
+    *vec_push(&units) = "";
+    char *what = mem_printf("%s: %s", given->where, given->name);
+    int status = expr_bind_units(c->expr, units.items, what, m->err);
+    mem_free(what);
+    vec_release(&units);
+    return status;
+}
+
+/* A sum or difference of values of one unit has that unit. */
+static str_id unit_of_result(const struct maker *m, const struct column *c)
+{
+    size_t n = expr_name_count(c->expr);
+    str_id unit = n && c->metric.percent ? m->columns->list.items[c->operands[0]].metric.unit : 0;
+    for (size_t i = 0; i < n; i++)
+        if (m->columns->list.items[c->operands[i]].metric.unit != unit ||
+            expr_operand(c->expr, i)->at != EXPR_HERE) /* shares have none */
+            return 0;
+    return unit;
+}
+
 static int add_computed_in(struct maker *m, const struct config_metric *given, uint32_t run)
 {
     size_t n = expr_name_count(given->expr);
-    struct column c = {.expr = given->expr, .by_line = given->by_line, .run = run, .where = given->where};
+    struct column c = {.by_line = given->by_line, .run = run, .where = given->where};
     c.operands = arena_alloc(m->columns->arena, (n + 1) * sizeof *c.operands);
     for (size_t i = 0; i < n; i++)
-        c.operands[i] = operand_column(m, expr_name(given->expr, i), run);
+        c.operands[i] = column_of_operand(m, expr_operand(given->expr, i), run);
     str_id name = name_in_run(m, run, given->name);
     if (find_column(m, name) != COLUMN_NONE)
         return add_taken(m, given, name);
-    struct renaming renaming = {m, given->expr, c.operands};
+    c.expr = expr_copy(given->expr);
+    if (bind_units(m, given, &c) < 0) {
+        expr_free(c.expr);
+        return -1;
+    }
+    struct operand_names names = {m, c.operands};
     struct buf formula = {0};
-    expr_rename(given->formula, &formula, column_name, &renaming);
-    c.given_formula = strtab_add(m->strings, given->formula);
+    expr_write(c.expr, &formula, operand_name, &names);
     c.metric = (struct metric){
         .name = name,
         .formula = strtab_add(m->strings, formula.bytes),
@@ -335,14 +417,7 @@ static int add_computed_in(struct maker *m, const struct config_metric *given, u
     buf_release(&formula);
     for (size_t i = 0; i < n; i++)
         c.metric.estimated = c.metric.estimated || m->columns->list.items[c.operands[i]].metric.estimated;
-    /* A sum or difference of values of one unit has that unit. */
-    if (n && c.metric.percent) {
-        str_id unit = m->columns->list.items[c.operands[0]].metric.unit;
-        for (size_t i = 1; i < n; i++)
-            if (m->columns->list.items[c.operands[i]].metric.unit != unit)
-                unit = 0;
-        c.metric.unit = unit;
-    }
+    c.metric.unit = unit_of_result(m, &c);
     *vec_push(&m->columns->list) = c;
     take_wishes(m, (uint32_t)(m->columns->list.count - 1), given,
                 *given->display_name ? name_in_run(m, run, given->display_name) : name);
@@ -354,12 +429,12 @@ static int add_computed_in(struct maker *m, const struct config_metric *given, u
 static int add_computed(struct maker *m, const struct config_metric *given)
 {
     size_t runs = m->config->runs.count;
-    const char *unknown = unknown_operand(m, given->expr, runs == 1 ? 0 : RUN_ALL);
+    const struct expr_operand *unknown = unknown_operand(m, given->expr, runs == 1 ? 0 : RUN_ALL);
     if (!unknown)
         return add_computed_in(m, given, runs == 1 ? 0 : RUN_ALL);
     for (uint32_t run = 0; run < runs; run++)
         if (unknown_operand(m, given->expr, run))
-            return no_such_metric(m, given, unknown);
+            return no_such_operand(m, given, unknown);
     for (uint32_t run = 0; run < runs; run++)
         if (add_computed_in(m, given, run) < 0)
             return -1;
@@ -545,6 +620,8 @@ void columns_release(struct columns *c, const struct input *inputs)
         mem_free(c->feeds[i]);
     }
     mem_free(c->feeds);
+    for (size_t i = 0; i < c->list.count; i++)
+        expr_free(c->list.items[i].expr);
     vec_release(&c->list);
     if (c->arena)
         arena_free(c->arena);

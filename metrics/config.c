@@ -23,6 +23,7 @@ void config_free(struct config *c)
     vec_release(&c->sources);
     vec_release(&c->replaces);
     vec_release(&c->metrics);
+    expr_functions_release(&c->functions);
     arena_free(c->arena);
     mem_free(c);
 }
@@ -154,7 +155,7 @@ int config_add_full_metric(struct config *c, const struct config_metric *given, 
     m.expr = NULL;
     if (*m.formula) {
         char *what = mem_printf("%s: %s", m.where, m.name);
-        int status = expr_parse(m.formula, what, &m.expr, err);
+        int status = expr_parse_with(m.formula, what, &c->functions, &m.expr, err);
         mem_free(what);
         if (status < 0)
             return -1;
@@ -538,6 +539,16 @@ static int begin_computed(struct config_reader *r, const struct xml_event *event
     return formula ? config_take_formula(r, formula, event->line, err) : 0;
 }
 
+static int begin_function(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    const char *name = config_attribute(r, event, "name");
+    char *what = mem_printf("%s: function %s", config_where(r, event->line), name);
+    int status = expr_functions_add(&r->config->functions, name, config_attribute(r, event, "parameters"),
+                                    config_attribute(r, event, "formula"), what, err);
+    mem_free(what);
+    return status;
+}
+
 static int end_description(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
     char *text = str_trimmed(event->text);
@@ -579,5 +590,6 @@ const struct config_element config_elements[] = {
     {"description", "computed", "", true, NULL, end_description},
     {"formula", "computed", "", true, NULL, end_formula},
     {"math", "computed", "", false, NULL, NULL},
+    {"function", "hpcview", "name! parameters! formula!", false, begin_function, NULL},
     {0},
 };

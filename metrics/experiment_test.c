@@ -483,7 +483,7 @@ static const struct {
     {"a formula once for every run",
      "<computed name='S' formula='C - 1e0 * min(D, \"C\")'/>",
      {"/opt/app 0x1000 C 5\n/opt/app 0x1000 D 2\n", "/opt/app 0x1000 C 7\n/opt/app 0x1000 D 3\n"},
-     "a.C % sorts\nb.C %\na.D %\nb.D %\na.S = a.C - 1e0 * min(a.D, a.C)\nb.S = b.C - 1e0 * min(b.D, b.C)\n",
+     "a.C % sorts\nb.C %\na.D %\nb.D %\na.S = a.C - 1 * min(a.D, a.C)\nb.S = b.C - 1 * min(b.D, b.C)\n",
      " = 50 . 70 . 20 . 30 . 30 . 40 ."},
     {"a formula over runs",
      "<computed name='G' formula='a.C / b.C' percent='yes'/>",
@@ -559,9 +559,61 @@ static const struct {
     {"<measured event='X1234567'/>", "c.xml:1: no event 'X1234567' was measured; there are C, D, perf::TASK-CLOCK"},
     {"<measured event='perf::TASK-CLACK'/>",
      "c.xml:1: no event 'perf::TASK-CLACK' was measured; did you mean 'perf::TASK-CLOCK'?"},
+    {"<computed name='S' formula='run(n).C'/>", "c.xml:1: S: there is no run 'n'; did you mean 'a'?"},
+    {"<computed name='S' formula='total(CC)'/>",
+     "c.xml:1: S: there is no metric 'CC' before this one; did you mean C?"},
     {"<computed name='A' formula='B'/><computed name='B' formula='A'/>",
      "c.xml:1: A: there is no metric 'B' before this one; did you mean C?"},
 };
+
+/* Formulas that look elsewhere than at their own place: values at the first LINE, inclusive; and its procedure,
+ * exclusive. */
+static void test_around(void)
+{
+    static const struct {
+        const char *formula;
+        double line, proc;
+    } formulas[] = {
+        {"C", 150, 150},
+        {"total(C)", 200, 200},
+        {"share(C)", 0.75, 0.75},
+        {"parent(C)", 150, 150}, /* each of the two procedures has a file of its own */
+        {"C / total(C) + parent(C)", 150.75, 150.75},
+        {"exclusive(C) + 0", 150, 150},
+        {"total(exclusive(C))", NAN, NAN}, /* no line stands directly in the program */
+        {"inclusive(C)", 150, 150},
+        {"run(a).C - run(b).C", -100, -100},
+        {"run(b).C &gt; run(a).C", 1, 1},
+        {"run(a).D", 10, 10},
+        {"twice(C)", 300, 300},
+        {"run(a).C + 0 * total(run(b).C)", 150, 150},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(formulas); i++) {
+        const char *samples[] = {"/opt/app 0x1000 C 5\n/opt/app 0x2000 C 15\n/opt/app 0x2000 D 1\n",
+                                 "/opt/app 0x1000 C 10\n/opt/app 0x2000 C 25\n", NULL};
+        char *body =
+            mem_printf("<function name='twice' parameters='x' formula='x + x'/><computed name='S' formula='%s'/>",
+                       formulas[i].formula);
+        struct made m = make(config_from(body, 2), samples, modules);
+        if (CHECK_NAMED(m.status == 0, formulas[i].formula)) {
+            size_t metric = 0;
+            place_ix line = 0;
+            while (strstr(strtab_get(m.e->strings, m.e->metrics[metric].name), "S") == NULL)
+                metric++;
+            while (m.e->places[line].kind != PLACE_LINE)
+                line++;
+            double at_line = experiment_value(m.e, metric, line, VALUE_INCLUSIVE),
+                   at_proc = experiment_value(m.e, metric, m.e->places[line].parent, VALUE_EXCLUSIVE);
+            CHECK_NAMED(isnan(formulas[i].line) ? isnan(at_line) : at_line == formulas[i].line, "at the line");
+            if (!CHECK_NAMED(isnan(formulas[i].proc) ? isnan(at_proc) : at_proc == formulas[i].proc,
+                             "in the procedure"))
+                printf("# %s: %g %g\n", formulas[i].formula, at_line, at_proc);
+        } else
+            printf("# %s\n", m.err.msg);
+        mem_free(body);
+        release(&m);
+    }
+}
 
 static void test_metric_errors(void)
 {
@@ -841,6 +893,7 @@ int main(void)
     test_builds();
     test_places();
     test_metrics();
+    test_around();
     test_metric_errors();
     test_threads();
     test_large_sums();

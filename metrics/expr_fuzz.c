@@ -5,6 +5,24 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static const char *own_name(void *ctx, size_t operand)
+{
+    return expr_name(ctx, operand);
+}
+
+/* What is written of a formula reads again, unless it has become too long or too deep. */
+static void check_writing(struct expr *e)
+{
+    struct buf text = {0};
+    struct expr *again = NULL;
+    struct err err = {0};
+    expr_write(e, &text, own_name, e);
+    if (expr_parse(text.bytes, "fuzz", &again, &err) < 0 && err.kind != ERR_LIMIT)
+        __builtin_trap();
+    expr_free(again);
+    buf_release(&text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct expr *e = NULL;
@@ -21,8 +39,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)value;
         (void)expr_is_linear(e);
         mem_free(values);
+        check_writing(e);
     }
     expr_free(e);
+    e = NULL;
+    struct expr_functions functions = {0};
+    if (expr_functions_add(&functions, "f", "x y", text, "fuzz", &err) == 0) {
+        if (expr_parse_with("f(f(1, A), B) + f(A, 2)", "fuzz", &functions, &e, &err) == 0)
+            check_writing(e);
+        expr_free(e);
+    }
+    expr_functions_release(&functions);
     char *name = NULL;
     const char *formula;
     if (expr_split_definition(text, &name, &formula, &err) == 0 && strlen(formula) > size)

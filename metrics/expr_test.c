@@ -83,6 +83,249 @@ static double evaluate(const struct expr *e)
     return expr_eval(e, given);
 }
 
+/* ---- the cases that C and the page share ------------------------------------------------------- */
+
+static const char *own_name(void *ctx, size_t operand)
+{
+    return expr_name(ctx, operand);
+}
+
+/* What is written reads as the same formula: used for every shared case without runs and statistics. */
+static bool writes_itself(const struct expr *e)
+{
+    struct buf text = {0}, again = {0};
+    struct expr *read = NULL;
+    expr_write(e, &text, own_name, (void *)e);
+    bool same = expr_parse(text.bytes, "T", &read, NULL) == 0;
+    if (same)
+        expr_write(read, &again, own_name, read);
+    same = same && strcmp(text.bytes, again.bytes) == 0;
+    if (!same)
+        printf("# %s\n# %s\n", text.bytes, again.bytes ? again.bytes : "cannot be read");
+    expr_free(read);
+    buf_release(&text);
+    buf_release(&again);
+    return same;
+}
+
+struct known {
+    char *name;
+    double value;
+};
+
+static double number_of(const char *text)
+{
+    return strncmp(text, "missing", 7) == 0 ? NAN : strtod(text, NULL);
+}
+
+/* pow, exp and log are not rounded alike everywhere. */
+static bool about_equal(double got, double want)
+{
+    if (isnan(want) || isnan(got))
+        return isnan(want) && isnan(got);
+    return got == want || fabs(got - want) <= 1e-12 * fabs(want);
+}
+
+enum { COPIES = 700 }; /* of every place, so that a column has more than one block */
+
+static bool case_holds(const struct known *known, size_t known_count, const char *formula, double want)
+{
+    struct expr *e = NULL;
+    struct err err = {0};
+    struct buf name = {0};
+    if (expr_parse(formula, "T", &e, &err) < 0) {
+        printf("# %s: %s\n", formula, err.msg);
+        return false;
+    }
+    size_t n = expr_name_count(e);
+    double *cells = mem_calloc(n * COPIES + 1, sizeof *cells), *out = mem_calloc(COPIES, sizeof *out);
+    const double **operands = mem_calloc(n + 1, sizeof *operands);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        name.len = 0;
+        expr_operand_text(expr_operand(e, i), &name);
+        while (k < known_count && strcmp(known[k].name, name.bytes) != 0)
+            k++;
+        if (k == known_count)
+            printf("# %s: '%s' is not in the table\n", formula, name.bytes);
+        for (size_t c = 0; c < COPIES; c++)
+            cells[i * COPIES + c] = k < known_count && c % 7 != 3 ? known[k].value : NAN;
+        operands[i] = cells + i * COPIES;
+    }
+    expr_eval_columns(e, operands, COPIES, out);
+    bool holds = about_equal(out[0], want) && about_equal(out[COPIES - 1], want);
+    if (!holds)
+        printf("# %s: got %.17g and %.17g, wanted %.17g\n", formula, out[0], out[COPIES - 1], want);
+    for (size_t i = 0; i < n; i++)
+        cells[i] = cells[i * COPIES];
+    holds = holds && about_equal(expr_eval(e, cells), want) && writes_itself(e);
+    buf_release(&name);
+    mem_free(cells);
+    mem_free(out);
+    mem_free(operands);
+    expr_free(e);
+    return holds;
+}
+
+static void test_shared_cases(void)
+{
+    const char *top = getenv("top_srcdir");
+    char *path = path_join(top ? top : ".", "tests/formulas/cases.txt"), line[1024];
+    FILE *f = fopen(path, "r");
+    struct VEC(struct known) known = {0};
+    size_t cases = 0, wrong = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        char *tab = strchr(line, '\t'), *end = strchr(line, '\n');
+        if (*line == '#' || !tab || !end)
+            continue;
+        *end = '\0';
+        if (strncmp(line, "name\t", 5) == 0)
+            *vec_push(&known) = (struct known){mem_strdup(strchr(tab + 1, '\t') + 1), number_of(tab + 1)};
+        else {
+            cases++;
+            wrong += !case_holds(known.items, known.count, tab + 1, number_of(line));
+        }
+    }
+    if (f)
+        fclose(f);
+    CHECK_NAMED(cases >= 3000, "thousands of shared cases");
+    CHECK_INT(wrong, 0);
+    for (size_t i = 0; i < known.count; i++)
+        mem_free(known.items[i].name);
+    vec_release(&known);
+    mem_free(path);
+}
+
+/* ---- functions of the user's ---------------------------------------------------------------------- */
+
+static void test_functions(void)
+{
+    static const struct {
+        const char *name, *parameters, *formula, *want;
+    } defined[] = {
+        {"ratio", "a b", "a / b", NULL},
+        {"percent", "part, whole", "100 * ratio(part, whole)", NULL},
+        {"twice", "x", "x + x", NULL},
+        {"rate", "x", "x / \"perf::TASK-CLOCK\"", NULL},
+        {"ratio", "x", "x", "T: there is a function 'ratio' already"},
+        {"sqrt", "x", "x", "T: there is a function 'sqrt' already"},
+        {"total", "x", "x", "T: there is a function 'total' already"},
+        {"a-b", "x", "x", "T: 'a-b' cannot be called as a function; its name is letters, digits and '_'"},
+        {"f", "", "1", "T: a function has at least one parameter"},
+        {"f", "a 2", "1", "T: 'a 2' is not a list of parameters; they are names with blanks or commas between them"},
+        {"f", "a", "g(a)",
+         "T: character 1 of the formula: there is no function 'g'; there are min, max, sum, mean, sqrt, log, exp, abs, "
+         "floor, ceil, round, if, or"},
+        {"f", "a", "f(a)",
+         "T: character 1 of the formula: there is no function 'f'; there are min, max, sum, mean, sqrt, log, exp, abs, "
+         "floor, ceil, round, if, or"},
+    };
+    static const struct {
+        const char *text;
+        double want;
+    } calls[] = {{"ratio(A, B)", 2.5},
+                 {"percent(B, A) + 1", 41},
+                 {"twice(A - B) * 2", 24},
+                 {"twice(twice(A))", 40},
+                 {"ratio(B + 1, ratio(A, 2))", 1},
+                 {"rate(A)", 0.1},
+                 {"-twice(max(A, B, 3)) ^ 2", -400},
+                 {"if(A > B, twice(A), NONE)", 20}};
+    struct expr_functions list = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(defined); i++) {
+        struct err err = {0};
+        int status = expr_functions_add(&list, defined[i].name, defined[i].parameters, defined[i].formula, "T", &err);
+        CHECK_INT(status, defined[i].want ? -1 : 0);
+        if (defined[i].want)
+            CHECK_STR(err.msg, defined[i].want);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+        struct expr *e = NULL;
+        struct err err = {0};
+        bool parsed = expr_parse_with(calls[i].text, "T", &list, &e, &err) == 0;
+        if (!CHECK_NAMED(parsed && about_equal(evaluate(e), calls[i].want), calls[i].text))
+            printf("# %s\n", err.msg);
+        expr_free(e);
+    }
+    struct expr *e = NULL;
+    struct err err = {0};
+    CHECK_INT(expr_parse_with("ratio(A)", "T", &list, &e, &err), -1);
+    CHECK_STR(err.msg, "T: character 1 of the formula: ratio takes 2 operands, not 1");
+    CHECK_INT(expr_functions_add(&list, "big0", "x", "twice(twice(twice(twice(x))))", "T", &err), 0);
+    CHECK_INT(expr_functions_add(&list, "big1", "x", "big0(big0(big0(x)))", "T", &err), 0);
+    CHECK_INT(expr_functions_add(&list, "big2", "x", "big1(big1(x))", "T", &err), -1);
+    CHECK_STR(err.msg, "T: the formula, its functions written out, has more than 65536 steps");
+    expr_functions_release(&list);
+}
+
+static void test_times(void)
+{
+    static const struct {
+        const char *text, *unit_a, *unit_b;
+        double want;
+    } cases[] = {
+        {"A > 5ns", "ns", "", 1},   {"A / 1us", "ns", "", 0.01},
+        {"A / 1us", "us", "", 10},  {"10ms", "ns", "", 0.01},
+        {"A + 1ms", "ms", "", 11},  {"A + B + 1s", "s", "s", 15},
+        {"A + 1k", "ns", "", 1010}, {"A + B * 1ms", "cycles", "ns", 4000010},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct expr *e = NULL;
+        struct err err = {0};
+        const char *units[] = {cases[i].unit_a, cases[i].unit_b};
+        expr_parse(cases[i].text, "T", &e, &err);
+        CHECK_INT(expr_bind_units(e, units, "T", &err), 0);
+        CHECK_NAMED(about_equal(evaluate(e), cases[i].want), cases[i].text);
+        expr_free(e);
+    }
+    struct expr *e = NULL;
+    struct err err = {0};
+    expr_parse("A + B + 1ms", "T", &e, &err);
+    CHECK_INT(expr_bind_units(e, (const char *[]){"ns", "us"}, "T", &err), -1);
+    CHECK_STR(err.msg, "T: a time stands beside values in ns and in us; write it as a number in the unit you mean");
+    expr_free(e);
+}
+
+static const char *prefixed(void *ctx, size_t operand)
+{
+    static char text[64];
+    snprintf(text, sizeof text, "g.%s", expr_name(ctx, operand));
+    return text;
+}
+
+static void test_writing(void)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"A+B", "g.A + g.B"},
+        {"1e6 * A", "1000000 * g.A"},
+        {"4k * 10ms + .5 * 5%", "4000 * 0.01 + 0.5 * 0.05"},
+        {"max(A, 'b-c')", "max(g.A, \"g.b-c\")"},
+        {"A and not B or 3", "g.A and not g.B or 3"},
+        {"A and (not B or 3)", "g.A and (not g.B or 3)"},
+        {"mean(A over threads)", "g.A"},
+        {"total(exclusive(A))", "total(exclusive(g.A))"},
+        {"share(A)", "g.A / total(g.A)"},
+        {"run(x).A", "g.A"},
+        {"A - (B - 1) - 2", "g.A - (g.B - 1) - 2"},
+        {"(A - B) * -(2 ^ 3) ^ -A ^ 2", "(g.A - g.B) * -(2^3)^-g.A^2"},
+        {"-(A + B)", "-(g.A + g.B)"},
+        {"(A < B) == (B < A)", "(g.A < g.B) == (g.B < g.A)"},
+        {"if(A or B, or(A, 0), 1)", "if(g.A or g.B, or(g.A, 0), 1)"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf b = {0};
+        struct expr *e = NULL;
+        struct err err = {0};
+        CHECK_INT(expr_parse(cases[i].text, "T", &e, &err), 0);
+        expr_write(e, &b, prefixed, e);
+        CHECK_STR(b.bytes, cases[i].want);
+        buf_release(&b);
+        expr_free(e);
+    }
+}
+
 static void test_values(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
@@ -100,6 +343,10 @@ static void test_values(void)
     }
 }
 
+#define NUMBERS                                                                                                        \
+    " (with k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or % behind it); a metric's name that begins with a digit "      \
+    "stands in quotes"
+#define REFERENCE "the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)"
 static const struct {
     const char *text, *want;
 } errors[] = {
@@ -107,29 +354,61 @@ static const struct {
     {"  ", "T: character 3 of the formula: there is nothing; a number, a metric's name or '(' is wanted"},
     {"CYC /", "T: character 6 of the formula: nothing after '/'; a number, a metric's name or '(' is wanted"},
     {"CYC / * 2", "T: character 7 of the formula: '*' cannot stand here; a number, a metric's name or '(' is wanted"},
-    {"CYC INS", "T: character 5 of the formula: 'I' cannot follow 'CYC'; one of + - * / ^ is wanted"},
-    {"CYC % 2", "T: character 5 of the formula: '%' cannot follow 'CYC'; one of + - * / ^ is wanted"},
-    {"2 CYC", "T: character 3 of the formula: 'C' cannot follow '2'; one of + - * / ^ is wanted"},
+    {"CYC INS",
+     "T: character 5 of the formula: 'I' cannot follow 'CYC'; one of + - * / ^ < <= == != >= > and or is wanted"},
+    {"CYC % 2",
+     "T: character 5 of the formula: '%' cannot follow 'CYC'; one of + - * / ^ < <= == != >= > and or is wanted"},
+    {"2 CYC",
+     "T: character 3 of the formula: 'C' cannot follow '2'; one of + - * / ^ < <= == != >= > and or is wanted"},
     {"(A + B", "T: character 1 of the formula: what is opened here is not closed; ')' is missing"},
     {"A + (B", "T: character 5 of the formula: what is opened here is not closed; ')' is missing"},
     {"A + B)", "T: character 6 of the formula: ')' closes nothing"},
     {"()", "T: character 2 of the formula: ')' cannot stand here; a number, a metric's name or '(' is wanted"},
     {"min()", "T: character 5 of the formula: ')' cannot stand here; a number, a metric's name or '(' is wanted"},
     {"min(A,)", "T: character 7 of the formula: ')' cannot stand here; a number, a metric's name or '(' is wanted"},
-    {"A, B", "T: character 2 of the formula: ',' stands only between the operands of min, max and sum"},
-    {"(A, B)", "T: character 3 of the formula: ',' stands only between the operands of min, max and sum"},
-    {"avg(A, B)", "T: character 1 of the formula: there is no function 'avg'; there are min, max and sum"},
+    {"A, B", "T: character 2 of the formula: ',' stands only between the operands of a function"},
+    {"(A, B)", "T: character 3 of the formula: ',' stands only between the operands of a function"},
+    {"avg(A, B)", "T: character 1 of the formula: there is no function 'avg'; there are min, max, sum, mean, sqrt, "
+                  "log, exp, abs, floor, ceil, round, if, or"},
     {"\"A", "T: character 1 of the formula: the quote \" is not closed"},
     {"'A\\'", "T: character 1 of the formula: the quote ' is not closed"},
     {"\"\"", "T: character 1 of the formula: a name in quotes is empty"},
-    {"1.2.3", "T: character 1 of the formula: '1.2.3' is not a number; a metric's name that begins with a digit stands "
-              "in quotes"},
-    {"2x",
-     "T: character 1 of the formula: '2x' is not a number; a metric's name that begins with a digit stands in quotes"},
+    {"1.2.3", "T: character 1 of the formula: '1.2.3' is not a number" NUMBERS},
+    {"2x", "T: character 1 of the formula: '2x' is not a number" NUMBERS},
+    {"2kx", "T: character 1 of the formula: '2kx' is not a number" NUMBERS},
+    {"2kk", "T: character 1 of the formula: '2kk' is not a number" NUMBERS},
+    {"5%%", "T: character 1 of the formula: '5%%' is not a number" NUMBERS},
+    {"1e300P", "T: character 1 of the formula: the number 1e300P is too large"},
+    {"A < B < 3", "T: character 7 of the formula: comparisons are not chained; write A < B and B < C"},
+    {"A < B + 1 == 3", "T: character 11 of the formula: comparisons are not chained; write A < B and B < C"},
+    {"A + not B", "T: character 5 of the formula: 'not' binds less tightly than what is before it; put it in brackets"},
+    {"and", "T: character 1 of the formula: 'and' cannot stand here; a metric that is called so stands in quotes"},
+    {"A and", "T: character 6 of the formula: nothing after 'and'; a number, a metric's name or '(' is wanted"},
+    {"sqrt(A, B)", "T: character 1 of the formula: sqrt takes 1 operand, not 2"},
+    {"2 * if(A, B)", "T: character 5 of the formula: if takes 3 operands, not 2"},
+    {"if(A, B, A, B)", "T: character 1 of the formula: if takes 3 operands, not 4"},
+    {"roun(A)", "T: character 1 of the formula: there is no function 'roun'; did you mean round?"},
+    {"totl(A)", "T: character 1 of the formula: there is no function 'totl'; did you mean total?"},
+    {"total(A + B)", "T: character 9 of the formula: ')' is missing; a metric's name stands alone here"},
+    {"total(3)", "T: character 7 of the formula: " REFERENCE},
+    {"total()", "T: character 7 of the formula: " REFERENCE},
+    {"total(total(A))", "T: character 7 of the formula: " REFERENCE},
+    {"share(share(A))", "T: character 7 of the formula: " REFERENCE},
+    {"run(x)", "T: character 1 of the formula: " REFERENCE},
+    {"run(x).", "T: character 1 of the formula: " REFERENCE},
+    {"run().A", "T: character 1 of the formula: " REFERENCE},
+    {"mean(A over)", "T: character 12 of the formula: statistics are over threads, ranks or repetitions"},
+    {"mean(A over cores)", "T: character 13 of the formula: statistics are over threads, ranks or repetitions"},
+    {"total(A over threads)",
+     "T: character 14 of the formula: 'over' stands in a statistic, as in mean(M over threads)"},
+    {"stddev(A)", "T: character 1 of the formula: what this is over is missing, as in stddev(M over threads)"},
+    {"1 + count ( A )", "T: character 5 of the formula: what this is over is missing, as in count(M over threads)"},
+    {"mean(A over threads", "T: character 20 of the formula: ')' is missing; a metric's name stands alone here"},
     {"1e999", "T: character 1 of the formula: the number 1e999 is too large"},
-    {"\xc3\xa4 + \xe2\x82\xac \xe2\x82\xac",
-     "T: character 7 of the formula: '\xe2\x82\xac' cannot follow '\xe2\x82\xac'; one of + - * / ^ is wanted"},
-    {"A = B", "T: character 3 of the formula: '=' cannot follow 'A'; one of + - * / ^ is wanted"},
+    {"\xc3\xa4 + \xe2\x82\xac \xe2\x82\xac", "T: character 7 of the formula: '\xe2\x82\xac' cannot follow "
+                                             "'\xe2\x82\xac'; one of + - * / ^ < <= == != >= > and or is wanted"},
+    {"A = B",
+     "T: character 3 of the formula: '=' cannot follow 'A'; one of + - * / ^ < <= == != >= > and or is wanted"},
     {"\xff\xfe", NULL},
     {"A \x01", NULL},
 };
@@ -190,9 +469,35 @@ static const struct {
     const char *text;
     bool linear;
 } shapes[] = {
-    {"A - B", true},  {"A / B", false},       {"2 * A + B / 4", true}, {"A * B", false},     {"A + 1", false},
-    {"3", false},     {"min(A, B)", false},   {"sum(A, B)", true},     {"sum(A, 1)", false}, {"-A", true},
-    {"A ^ 2", false}, {"100 * A / B", false}, {"(1 + 2) * A", true},   {"max(A)", true},
+    {"A - B", true},
+    {"A / B", false},
+    {"2 * A + B / 4", true},
+    {"A * B", false},
+    {"A + 1", false},
+    {"3", false},
+    {"min(A, B)", false},
+    {"sum(A, B)", true},
+    {"sum(A, 1)", false},
+    {"-A", true},
+    {"A ^ 2", false},
+    {"or(A, 0)", true},
+    {"or(A, 0) - or(B, 0)", true},
+    {"or(A, 1)", false},
+    {"or(0, A)", false},
+    {"share(A)", true},
+    {"A / total(B)", true},
+    {"A * parent(A)", false},
+    {"mean(A, B)", true},
+    {"abs(A)", false},
+    {"A > B", false},
+    {"if(A, B, B)", false},
+    {"max(A over threads)", false},
+    {"sum(A over threads)", true},
+    {"sqrt(4) * A", true},
+    {"0 * 2 + A", false},
+    {"100 * A / B", false},
+    {"(1 + 2) * A", true},
+    {"max(A)", true},
 };
 
 static void test_shapes(void)
@@ -244,6 +549,10 @@ static void test_definitions(void)
 int main(void)
 {
     test_values();
+    test_shared_cases();
+    test_functions();
+    test_times();
+    test_writing();
     test_errors();
     test_limits();
     test_shapes();

@@ -1,6 +1,6 @@
 /*
  * Computed metrics: their formulas at every node of a tree, and for sums that a view makes. A formula is computed from
- * its operands' values there, a block of nodes at a time; where no operand has data there is nothing to compute.
+ * its operands' values there, a block of nodes at a time.
  */
 #include "metrics/metrics_int.h"
 
@@ -18,8 +18,9 @@ void formulas_keep(struct experiment *e, const struct columns *columns)
     for (size_t i = 0; i < e->metric_count; i++) {
         const struct column *c = &columns->list.items[i];
         struct computed *kept = &e->computed[i];
-        if (!c->expr || expr_parse(strtab_get(e->strings, c->given_formula), "", &kept->expr, NULL) < 0)
+        if (!c->expr)
             continue;
+        kept->expr = expr_copy(c->expr);
         size_t n = expr_name_count(c->expr);
         kept->by_line = c->by_line;
         kept->operands = mem_alloc((n + 1) * sizeof *kept->operands);
@@ -41,49 +42,63 @@ void formulas_free(struct experiment *e)
 double experiment_compute(const struct experiment *e, size_t metric, const double *values)
 {
     const struct computed *c = &e->computed[metric];
-    size_t n = c->expr ? expr_name_count(c->expr) : 0;
-    double small[16];
-    bool any = n == 0;
     if (!c->expr || c->by_line)
         return values[metric];
-    double *operands = n > ARRAY_SIZE(small) ? mem_alloc(n * sizeof *operands) : small;
+    size_t n = expr_name_count(c->expr);
+    double *operands = mem_alloc((n + 1) * sizeof *operands);
     for (size_t i = 0; i < n; i++) {
-        operands[i] = values[c->operands[i]];
-        any = any || !isnan(operands[i]);
+        enum expr_at at = expr_operand(c->expr, i)->at;
+        /* several places have no one parent */
+        operands[i] = at == EXPR_HERE       ? values[c->operands[i]]
+                      : at == EXPR_AT_TOTAL ? experiment_value(e, c->operands[i], 0, VALUE_INCLUSIVE)
+                                            : NAN;
     }
-    double value = any ? expr_eval(c->expr, operands) : NAN;
-    if (operands != small)
-        mem_free(operands);
+    double value = expr_eval(c->expr, operands);
+    mem_free(operands);
     return value;
 }
 
 enum { BLOCK = 1024 }; /* nodes at a time: operands stay in the nearest cache */
 
-static void evaluate_block(const struct experiment *e, size_t tree, const struct computed *c, enum value_form form,
-                           size_t from, size_t n, double *operands, double *out)
+static enum value_form form_of(const struct expr_operand *o, enum value_form of_result)
 {
-    size_t names = expr_name_count(c->expr);
-    double *at_node = operands + names * BLOCK;
-    for (size_t k = 0; k < names; k++)
-        experiment_column(e, tree, c->operands[k], form, from, n, operands + k * BLOCK);
-    for (size_t i = 0; i < n; i++) {
-        bool any = names == 0;
-        for (size_t k = 0; k < names; k++) {
-            at_node[k] = operands[k * BLOCK + i];
-            any = any || !isnan(at_node[k]);
-        }
-        out[i] = any ? expr_eval(c->expr, at_node) : NAN;
-    }
+    return o->form == EXPR_FORM_OWN ? of_result : o->form == EXPR_FORM_INCLUSIVE ? VALUE_INCLUSIVE : VALUE_EXCLUSIVE;
+}
+
+/* A whole is the inclusive value of the root, or of the parent, unless the formula says exclusive(M). */
+static double value_around(const struct experiment *e, size_t tree, size_t metric, const struct expr_operand *o,
+                           uint32_t node)
+{
+    uint32_t around = o->at == EXPR_AT_TOTAL ? 0 : experiment_node_parent(e, tree, node);
+    return around == NODE_NONE ? NAN : experiment_node_value(e, tree, metric, around, form_of(o, VALUE_INCLUSIVE));
+}
+
+static void gather(const struct experiment *e, size_t tree, size_t metric, const struct expr_operand *o,
+                   enum value_form form, size_t from, size_t n, double *values)
+{
+    if (o->at == EXPR_HERE)
+        experiment_column(e, tree, metric, form_of(o, form), from, n, values);
+    else
+        for (size_t i = 0; i < n; i++)
+            values[i] = value_around(e, tree, metric, o, (uint32_t)(from + i));
 }
 
 static void evaluate(const struct experiment *e, size_t tree, const struct computed *c, enum value_form form,
                      double *out)
 {
-    size_t names = expr_name_count(c->expr), nodes = e->trees[tree].node_count;
-    double *operands = mem_alloc((names * (BLOCK + 1) + 1) * sizeof *operands);
-    for (size_t from = 0; from < nodes; from += BLOCK)
-        evaluate_block(e, tree, c, form, from, nodes - from < BLOCK ? nodes - from : BLOCK, operands, out + from);
+    size_t count = expr_name_count(c->expr), nodes = e->trees[tree].node_count;
+    double *values = mem_alloc((count * BLOCK + 1) * sizeof *values);
+    const double **operands = mem_alloc((count + 1) * sizeof *operands);
+    for (size_t k = 0; k < count; k++)
+        operands[k] = values + k * BLOCK;
+    for (size_t from = 0; from < nodes; from += BLOCK) {
+        size_t n = nodes - from < BLOCK ? nodes - from : BLOCK;
+        for (size_t k = 0; k < count; k++)
+            gather(e, tree, c->operands[k], expr_operand(c->expr, k), form, from, n, values + k * BLOCK);
+        expr_eval_columns(c->expr, operands, n, out + from);
+    }
     mem_free(operands);
+    mem_free(values);
 }
 
 /* The formula at the lines alone, then sums of what came out. */

@@ -1,7 +1,7 @@
 noinst_LIBRARIES += %D%/libmetrics.a
 %C%_libmetrics_a_SOURCES = \
 	%D%/metrics.h %D%/metrics_int.h \
-	%D%/expr.c %D%/config.c %D%/config_hpcview3.c %D%/config_write.c %D%/mathml.c %D%/columns.c %D%/correlate.c \
+	%D%/expr_int.h %D%/expr_parse.c %D%/expr_names.c %D%/expr_eval.c %D%/expr_write.c %D%/config.c %D%/config_hpcview3.c %D%/config_write.c %D%/mathml.c %D%/columns.c %D%/correlate.c \
 	%D%/structure.c %D%/sources.c %D%/read.c %D%/experiment.c %D%/order.c %D%/same.c %D%/values.c %D%/trees.c %D%/formulas.c \
 	%D%/tables.c %D%/lost.c %D%/check.c %D%/print_int.h %D%/print.c %D%/print_text.c %D%/print_table.c
 
@@ -33,14 +33,20 @@ EXTRA_DIST += \
 	tests/corpus/config/two-formulas.xml \
 	tests/corpus/expr/bad-numbers \
 	tests/corpus/expr/bytes \
+	tests/corpus/expr/chained \
+	tests/corpus/expr/choice \
 	tests/corpus/expr/comma-alone \
 	tests/corpus/expr/definition \
 	tests/corpus/expr/difference \
 	tests/corpus/expr/functions \
 	tests/corpus/expr/numbers \
+	tests/corpus/expr/of-a-run \
+	tests/corpus/expr/of-the-whole \
+	tests/corpus/expr/of-threads \
 	tests/corpus/expr/open-brackets \
 	tests/corpus/expr/open-quote \
 	tests/corpus/expr/quotes \
 	tests/corpus/expr/signs \
 	tests/corpus/expr/sum \
 	tests/corpus/expr/too-large
+EXTRA_DIST += tests/formulas/cases.txt tests/formulas/generate.py

@@ -20,16 +20,64 @@
 
 /* ---- expressions ------------------------------------------------------------------ */
 
-/* Infix arithmetic over metric names: + - * / ( ), numbers, names ("quoted" where they are not identifiers), and the
-   functions of doc/formats/configuration.md. A missing operand makes the result missing (NaN); a division by zero is
-   missing. */
+/* Formulas over metrics, in the one grammar there is: doc/formats/configuration.md. A missing operand makes the result
+   missing (NaN), and so does what has no finite value. */
 struct expr;
 int expr_parse(const char *text, const char *what /* for messages */, struct expr **, struct err *);
 void expr_free(struct expr *);
-size_t expr_name_count(const struct expr *);
-const char *expr_name(const struct expr *, size_t i); /* distinct names in order of first use */
-/* values[i] belongs to expr_name(i); NaN is missing. */
+struct expr *expr_copy(const struct expr *);
+
+/* What a formula wants of a metric. */
+enum expr_form { EXPR_FORM_OWN /* the result's: inclusive for inclusive */, EXPR_FORM_INCLUSIVE, EXPR_FORM_EXCLUSIVE };
+enum expr_at { EXPR_HERE, EXPR_AT_TOTAL /* the root's value */, EXPR_AT_PARENT };
+enum expr_statistic {
+    EXPR_NO_STATISTIC,
+    EXPR_STAT_SUM,
+    EXPR_STAT_MEAN,
+    EXPR_STAT_MIN,
+    EXPR_STAT_MAX,
+    EXPR_STAT_STDDEV,
+    EXPR_STAT_IMBALANCE, /* max / mean - 1 */
+    EXPR_STAT_COUNT      /* how many have data */
+};
+enum expr_dimension { EXPR_THREADS, EXPR_RANKS, EXPR_REPETITIONS };
+struct expr_operand {
+    char *name; /* of the metric; lent */
+    char *run;  /* "": the one that the result is of; lent */
+    enum expr_form form;
+    enum expr_at at;
+    enum expr_statistic statistic;
+    enum expr_dimension over; /* with a statistic */
+};
+size_t expr_name_count(const struct expr *);          /* how many operands: distinct ones, in order of first use */
+const char *expr_name(const struct expr *, size_t i); /* the metric's name of operand i */
+const struct expr_operand *expr_operand(const struct expr *, size_t i);
+const char *expr_statistic_word(enum expr_statistic);
+const char *expr_dimension_word(enum expr_dimension);
+/* Times in the formula (10ms) are in the unit of its operands' times: units[i] is the one of operand i ("" none). Fails
+   where those are of two kinds. Without it they are in seconds. */
+int expr_bind_units(struct expr *, const char *const *units, const char *what, struct err *);
+/* values[i] belongs to operand i; NaN is missing. */
 double expr_eval(const struct expr *, const double *values);
+/* The same at n places: operands[i] has n values, and out takes n; out may be one of them. */
+void expr_eval_columns(const struct expr *, const double *const *operands, size_t n, double *out);
+
+/* Functions that a configuration defines: ratio(a, b) = a / b. Each may call those before it. */
+enum { EXPR_PARAMETERS_MAX = 16, EXPR_FUNCTIONS_MAX = 1000 };
+struct expr_function {
+    char *name, *parameters[EXPR_PARAMETERS_MAX];
+    size_t parameter_count;
+    struct expr *body;
+};
+struct expr_functions {
+    struct expr_function **items;
+    size_t count;
+};
+/* parameters: names with blanks or commas between. */
+int expr_functions_add(struct expr_functions *, const char *name, const char *parameters, const char *formula,
+                       const char *what, struct err *);
+void expr_functions_release(struct expr_functions *);
+int expr_parse_with(const char *text, const char *what, const struct expr_functions *, struct expr **, struct err *);
 
 /* ---- configuration ------------------------------------------------------------------ */
 

@@ -1,7 +1,8 @@
 /*
  * What the files of metrics/ share. In the order of work:
  *
- *     expr.c            formulas: text to postfix, evaluation
+ *     expr_parse.c      formulas: text to postfix; expr_names.c their names;
+ *                       expr_eval.c their values; expr_write.c text again
  *     config.c          what is wanted: the configuration file, the command line's wishes
  *     config_write.c    the commented configuration to start from
  *     config_hpcview3.c the original HPCVIEW configuration; mathml.c its formulas, as infix text
@@ -26,14 +27,17 @@
 
 #include <stdio.h>
 
-/* ---- expr.c ---------------------------------------------------------------------- */
+/* ---- expr_names.c, expr_eval.c, expr_write.c ---------------------------------------------------------------------- */
 
 /* Can the name stand in a formula without quotes? */
 bool expr_is_bare_name(const char *name);
 /* The name as a formula wants it, in quotes where needed. */
 void expr_quote_name(struct buf *out, const char *name);
-/* The formula's text with every name replaced by the one rename gives for it (lent). The text must have parsed. */
-void expr_rename(const char *text, struct buf *out, const char *(*rename)(void *ctx, const char *name), void *ctx);
+/* The formula as text, with the names that `name` gives for the operands (lent) and the functions of the user's written
+   out: what the page computes again. Runs and statistics are gone, as they are part of a column's name. */
+void expr_write(const struct expr *, struct buf *out, const char *(*name)(void *ctx, size_t operand), void *ctx);
+/* An operand as a formula calls it: total(M), run(x).M, mean(M over threads). */
+void expr_operand_text(const struct expr_operand *, struct buf *out);
 /* "NAME = FORMULA": *name is the caller's (mem_free), *formula lies in text. */
 int expr_split_definition(const char *text, char **name, const char **formula, struct err *err);
 /* Is the value of a whole the sum of its parts' values, so that a percentage of the total makes sense? */
@@ -84,6 +88,7 @@ struct config {
     struct VEC(struct config_path) sources;
     struct VEC(struct config_replace) replaces;
     struct VEC(struct config_metric) metrics;
+    struct expr_functions functions;
     unsigned threads;
     bool per_thread;
 };
@@ -154,10 +159,9 @@ struct input { /* one measurement of a run */
 
 struct column {
     struct metric metric;
-    struct expr *expr;  /* computed: the configuration's; else NULL */
+    struct expr *expr;  /* computed: its own; else NULL */
     uint32_t *operands; /* computed: column of each of the formula's names */
     bool by_line, of_thread;
-    str_id given_formula; /* as the configuration has it; metric.formula has the columns' full names */
     uint32_t run;         /* measured: whose; RUN_ALL: of every run */
     str_id event;
     const char *where;
