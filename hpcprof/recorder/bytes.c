@@ -77,7 +77,7 @@ int strcmp(const char *a, const char *b)
     return (unsigned char)a[i] - (unsigned char)b[i];
 }
 
-char *strchr(const char *s, int c)
+char *(strchr)(const char *s, int c)
 {
     for (;; s++, AS_WRITTEN()) {
         if (*s == (char)c)
@@ -87,7 +87,7 @@ char *strchr(const char *s, int c)
     }
 }
 
-char *strrchr(const char *s, int c)
+char *(strrchr)(const char *s, int c)
 {
     const char *last = NULL;
     for (;; s++, AS_WRITTEN()) {
@@ -114,7 +114,7 @@ size_t strspn(const char *s, const char *pass)
     return n;
 }
 
-char *strstr(const char *s, const char *wanted)
+char *(strstr)(const char *s, const char *wanted)
 {
     size_t n = strlen(wanted);
     for (; *s; s++)
