@@ -105,31 +105,28 @@ static void show_process(const struct hpcprof *p, uint32_t i)
     show_time("started", process->start_ns);
     show_time("finished", process->end_ns);
     show_status(process);
-    for (size_t n = 0; n < p->note_count; n++)
-        if (p->notes[n].process == i)
-            printf("  %-12s %s\n", text_of(p, p->notes[n].name), text_of(p, p->notes[n].value));
+    size_t first = sorted_front(p->note_count, n, p->notes[n].process < i);
+    for (size_t n = first; n < p->note_count && p->notes[n].process == i; n++)
+        printf("  %-12s %s\n", text_of(p, p->notes[n].name), text_of(p, p->notes[n].value));
     printf("  threads      %u\n", process->thread_count);
 }
 
+/* What fell in one thread, in one region, or in all, by event. */
 struct sums {
     uint64_t samples, value, total;
     size_t totals;
 };
 
-static struct sums sum_of(const struct hpcprof *p, uint32_t event, uint32_t first, uint32_t count)
+static void add_count(struct sums *by_event, const struct hpcprof_count *c)
 {
-    struct sums s = {0};
-    for (size_t i = 0; i < p->count_count; i++)
-        if (p->counts[i].event == event && p->counts[i].thread - first < count) {
-            s.samples += p->counts[i].samples;
-            s.value += p->counts[i].value;
-        }
-    for (size_t i = 0; i < p->total_count; i++)
-        if (p->totals[i].event == event && p->totals[i].thread - first < count) {
-            s.total += p->totals[i].value;
-            s.totals++;
-        }
-    return s;
+    by_event[c->event].samples += c->samples;
+    by_event[c->event].value += c->value;
+}
+
+static void add_total(struct sums *by_event, const struct hpcprof_total *t)
+{
+    by_event[t->event].total += t->value;
+    by_event[t->event].totals++;
 }
 
 /* Samples by how their paths end: 0 at the thread's first function, else by the context at the end. */
@@ -154,69 +151,99 @@ static void show_paths(const struct hpcprof *p, uint32_t e, uint64_t all)
 
 /* The sampled estimate and the exact total side by side; what they differ by happened in the kernel, or was lost.
    The share is of the threads that have a total. */
-static void show_event(const struct hpcprof *p, uint32_t e)
+static void show_event(const struct hpcprof *p, uint32_t e, const struct sums *s, const struct hpcprof_share *share)
 {
     const struct hpcprof_event *event = &p->events[e];
-    struct sums s = sum_of(p, e, 0, UINT32_MAX);
-    struct hpcprof_share share = hpcprof_share_of(p, e);
     printf("event %s (%s)\n", text_of(p, event->name), text_of(p, event->description));
     if (event->flags & HPCPROF_LOST) {
-        printf("  count        %llu\n", (unsigned long long)s.total);
+        printf("  count        %llu\n", (unsigned long long)s->total);
         return;
     }
     printf("  period       %llu %s%s%s\n", (unsigned long long)event->period, text_of(p, event->unit),
            event->flags & HPCPROF_FREQUENCY ? ", adapted by the kernel" : "",
            event->flags & HPCPROF_ESTIMATED ? ", multiplexed: estimates" : "");
-    printf("  samples      %llu\n  sampled      %llu %s\n", (unsigned long long)s.samples, (unsigned long long)s.value,
-           text_of(p, event->unit));
-    if (s.totals)
-        printf("  counted      %llu %s (sampled: %.1f%%)\n", (unsigned long long)s.total, text_of(p, event->unit),
-               share.counted ? 100.0 * (double)share.sampled / (double)share.counted : 0.0);
-    if (s.samples && hpcprof_has_paths(p))
-        show_paths(p, e, s.samples);
+    printf("  samples      %llu\n  sampled      %llu %s\n", (unsigned long long)s->samples,
+           (unsigned long long)s->value, text_of(p, event->unit));
+    if (s->totals)
+        printf("  counted      %llu %s (sampled: %.1f%%)\n", (unsigned long long)s->total, text_of(p, event->unit),
+               share->counted ? 100.0 * (double)share->sampled / (double)share->counted : 0.0);
+    if (s->samples && hpcprof_has_paths(p))
+        show_paths(p, e, s->samples);
 }
 
-static void show_thread(const struct hpcprof *p, uint32_t t)
+static void show_events(const struct hpcprof *p)
+{
+    struct sums *s = mem_calloc(p->event_count + 1, sizeof *s);
+    struct hpcprof_share *shares = hpcprof_shares(p);
+    for (size_t i = 0; i < p->count_count; i++)
+        add_count(s, &p->counts[i]);
+    for (size_t i = 0; i < p->total_count; i++)
+        add_total(s, &p->totals[i]);
+    for (uint32_t e = 0; e < p->event_count; e++)
+        show_event(p, e, &s[e], &shares[e]);
+    mem_free(shares);
+    mem_free(s);
+}
+
+/* Counts and totals are in the order of threads: those of a thread follow those of the one before. */
+static void show_thread(const struct hpcprof *p, uint32_t t, size_t *count, size_t *total)
 {
     const struct hpcprof_thread *thread = &p->threads[t];
+    struct sums *s = mem_calloc(p->event_count + 1, sizeof *s);
     printf("thread %u.%u %s: ", p->processes[thread->process].pid, thread->number, text_of(p, thread->name));
     if (thread->end_ns > thread->start_ns)
         printf("%.6f s", (double)(thread->end_ns - thread->start_ns) * 1e-9);
     if (thread->cpu_ns)
         printf(", CPU %.6f s", (double)thread->cpu_ns * 1e-9);
-    for (uint32_t e = 0; e < p->event_count; e++) {
-        struct sums s = sum_of(p, e, t, 1);
-        if (s.samples || s.totals)
-            printf(", %s %llu/%llu", text_of(p, p->events[e].name), (unsigned long long)s.value,
-                   (unsigned long long)s.total);
-    }
+    for (; *count < p->count_count && p->counts[*count].thread == t; ++*count)
+        add_count(s, &p->counts[*count]);
+    for (; *total < p->total_count && p->totals[*total].thread == t; ++*total)
+        add_total(s, &p->totals[*total]);
+    for (uint32_t e = 0; e < p->event_count; e++)
+        if (s[e].samples || s[e].totals)
+            printf(", %s %llu/%llu", text_of(p, p->events[e].name), (unsigned long long)s[e].value,
+                   (unsigned long long)s[e].total);
     printf("\n");
+    mem_free(s);
+}
+
+static int compare_by_region(const void *left, const void *right)
+{
+    const struct hpcprof_count *a = left, *b = right;
+    if (a->region != b->region)
+        return a->region < b->region ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
 }
 
 static void show_regions(const struct hpcprof *p)
 {
-    for (size_t r = 1; r < p->region_count; r++)
-        for (uint32_t e = 0; e < p->event_count; e++) {
-            uint64_t value = 0, samples = 0;
-            for (size_t i = 0; i < p->count_count; i++)
-                if (p->counts[i].region == r && p->counts[i].event == e) {
-                    value += p->counts[i].value;
-                    samples += p->counts[i].samples;
-                }
-            if (samples)
-                printf("region %s: %s %llu\n", text_of(p, p->regions[r].name), text_of(p, p->events[e].name),
-                       (unsigned long long)value);
+    struct VEC(struct hpcprof_count) in_regions = {0};
+    for (size_t i = 0; i < p->count_count; i++)
+        if (p->counts[i].region)
+            *vec_push(&in_regions) = p->counts[i];
+    vec_sort(&in_regions, compare_by_region);
+    for (size_t i = 0, next; i < in_regions.count; i = next) {
+        uint64_t value = 0, samples = 0;
+        for (next = i; next < in_regions.count && compare_by_region(&in_regions.items[i], &in_regions.items[next]) == 0;
+             next++) {
+            value += in_regions.items[next].value;
+            samples += in_regions.items[next].samples;
         }
+        if (samples)
+            printf("region %s: %s %llu\n", text_of(p, p->regions[in_regions.items[i].region].name),
+                   text_of(p, p->events[in_regions.items[i].event].name), (unsigned long long)value);
+    }
+    vec_release(&in_regions);
 }
 
 static void show_all(const struct hpcprof *p)
 {
     for (uint32_t i = 0; i < p->process_count; i++)
         show_process(p, i);
-    for (uint32_t i = 0; i < p->event_count; i++)
-        show_event(p, i);
+    show_events(p);
+    size_t count = 0, total = 0;
     for (uint32_t i = 0; show_threads && i < p->thread_count; i++)
-        show_thread(p, i);
+        show_thread(p, i, &count, &total);
     show_regions(p);
     printf("modules %zu, contexts %zu, counts %zu\n", p->module_count, p->context_count, p->count_count);
 }

@@ -140,12 +140,12 @@ uint32_t hpcprof_add_thread(struct hpcprof *, const struct hpcprof_thread *);   
 uint32_t hpcprof_add_region(struct hpcprof *, const char *name, uint32_t parent);
 void hpcprof_add_count(struct hpcprof *, const struct hpcprof_count *); /* adds to an equal one */
 void hpcprof_add_total(struct hpcprof *, const struct hpcprof_total *); /* replaces an equal one */
-void hpcprof_add_note(struct hpcprof *, const struct hpcprof_note *);
+void hpcprof_add_note(struct hpcprof *, const struct hpcprof_note *);    /* of the last process */
 /* What was sampled of an event in the threads whose exact total is known, and that total: these can be compared. */
 struct hpcprof_share {
     uint64_t sampled, counted;
 };
-struct hpcprof_share hpcprof_share_of(const struct hpcprof *, uint32_t event);
+struct hpcprof_share *hpcprof_shares(const struct hpcprof *); /* by event; the caller's to mem_free */
 /* A warning for each event of which more than chance explains was counted and not sampled; hpcprof_read gives them. */
 void hpcprof_warn_unsampled(const struct hpcprof *, struct warnings *);
 

@@ -260,21 +260,26 @@ const char *hpcprof_cut_reason(const struct hpcprof *p, uint32_t context)
 
 /* ---- sampled and counted ------------------------------------------------------------------------------------- */
 
-struct hpcprof_share hpcprof_share_of(const struct hpcprof *p, uint32_t event)
+/* Totals and counts are both in the order of threads, so one walk over each is enough. */
+struct hpcprof_share *hpcprof_shares(const struct hpcprof *p)
 {
-    struct hpcprof_share share = {0};
-    bool *known = mem_alloc(p->thread_count + 1);
-    memset(known, 0, p->thread_count + 1);
-    for (size_t i = 0; i < p->total_count; i++)
-        if (p->totals[i].event == event) {
-            known[p->totals[i].thread] = true;
-            share.counted = add_saturating(share.counted, p->totals[i].value);
+    struct hpcprof_share *shares = mem_calloc(p->event_count + 1, sizeof *shares);
+    uint64_t *known_in = mem_calloc(p->event_count + 1, sizeof *known_in); /* thread + 1: its total is known there */
+    for (size_t i = 0, c = 0; i < p->total_count;) {
+        uint32_t thread = p->totals[i].thread;
+        for (; i < p->total_count && p->totals[i].thread == thread; i++) {
+            struct hpcprof_share *share = &shares[p->totals[i].event];
+            known_in[p->totals[i].event] = (uint64_t)thread + 1;
+            share->counted = add_saturating(share->counted, p->totals[i].value);
         }
-    for (size_t i = 0; i < p->count_count; i++)
-        if (p->counts[i].event == event && known[p->counts[i].thread])
-            share.sampled = add_saturating(share.sampled, p->counts[i].value);
-    mem_free(known);
-    return share;
+        for (; c < p->count_count && p->counts[c].thread <= thread; c++) {
+            struct hpcprof_share *share = &shares[p->counts[c].event];
+            if (p->counts[c].thread == thread && known_in[p->counts[c].event] == (uint64_t)thread + 1)
+                share->sampled = add_saturating(share->sampled, p->counts[c].value);
+        }
+    }
+    mem_free(known_in);
+    return shares;
 }
 
 static const char *kernel_note(const struct hpcprof *p)
@@ -291,14 +296,16 @@ enum { SAMPLES_TO_JUDGE = 20, LEAST_PERCENT = 80 };
 void hpcprof_warn_unsampled(const struct hpcprof *p, struct warnings *w)
 {
     const char *why = kernel_note(p);
+    struct hpcprof_share *shares = hpcprof_shares(p);
     for (uint32_t e = 0; e < p->event_count; e++) {
         const struct hpcprof_event *event = &p->events[e];
-        struct hpcprof_share s = hpcprof_share_of(p, e);
-        double counted = (double)s.counted, percent = counted > 0 ? 100.0 * (double)s.sampled / counted : 100;
+        double counted = (double)shares[e].counted;
+        double percent = counted > 0 ? 100.0 * (double)shares[e].sampled / counted : 100;
         if (event->period == 0 || event->flags & HPCPROF_LOST || percent >= LEAST_PERCENT ||
             counted / (double)event->period < SAMPLES_TO_JUDGE)
             continue;
         warnings_add(w, "%s: only %.0f%% of what was counted was sampled; the rest is in no procedure%s%s",
                      strtab_get(p->strings, event->name), percent, why ? ". In the kernel: " : "", why ? why : "");
     }
+    mem_free(shares);
 }
