@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* One event is a row in every table to come; real measurements have a handful. */
-enum { EVENTS_MAX = 4096 };
-
 uint32_t reader_row(struct reader *r, const struct reader_rows *rows, uint64_t i, const char *what)
 {
     if (i < rows->count)
@@ -92,7 +89,7 @@ static void read_events(struct reader *r, struct cursor *c)
         row.unit = reader_string(r, c);
         row.period = cursor_uleb(c);
         row.flags = (unsigned)cursor_uleb(c);
-        if (r->events.count >= EVENTS_MAX || r->p->event_count >= EVENTS_MAX)
+        if (r->events.count >= LIMIT_EVENTS || r->p->event_count >= LIMIT_EVENTS)
             r->wrong = "too many events";
         if (c->bad || r->wrong)
             return;

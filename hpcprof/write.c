@@ -156,9 +156,8 @@ static void put_notes(struct outfile *f, const struct hpcprof *p, uint32_t proce
 {
     struct buf rows = {0};
     uint64_t n = 0;
-    for (size_t i = 0; i < p->note_count; i++) {
-        if (p->notes[i].process != process)
-            continue;
+    size_t first = sorted_front(p->note_count, i, p->notes[i].process < process);
+    for (size_t i = first; i < p->note_count && p->notes[i].process == process; i++) {
         if (write_full(&rows, n))
             write_rows(f, FORMAT_NOTES, NULL, &rows, &n);
         put_string(&rows, p, p->notes[i].name);
@@ -248,9 +247,9 @@ static void put_counts(struct outfile *f, const struct hpcprof *p, const struct 
 {
     uint32_t end = process->first_thread + process->thread_count;
     struct VEC(const struct hpcprof_count *) rows = {0};
-    for (size_t i = 0; i < p->count_count; i++)
-        if (p->counts[i].thread >= process->first_thread && p->counts[i].thread < end)
-            *vec_push(&rows) = &p->counts[i];
+    size_t first = sorted_front(p->count_count, i, p->counts[i].thread < process->first_thread);
+    for (size_t i = first; i < p->count_count && p->counts[i].thread < end; i++)
+        *vec_push(&rows) = &p->counts[i];
     if (rows.count)
         qsort(rows.items, rows.count, sizeof *rows.items, compare_for_file);
     for (size_t i = 0, next; i < rows.count; i = next) {
@@ -262,7 +261,9 @@ static void put_counts(struct outfile *f, const struct hpcprof *p, const struct 
 
 static void put_totals(struct outfile *f, const struct hpcprof *p, const struct hpcprof_process *process)
 {
-    for (size_t i = 0, next; i < p->total_count; i = next) {
+    uint32_t end = process->first_thread + process->thread_count;
+    size_t first = sorted_front(p->total_count, i, p->totals[i].thread < process->first_thread);
+    for (size_t i = first, next; i < p->total_count && p->totals[i].thread < end; i = next) {
         uint32_t thread = p->totals[i].thread;
         struct buf fixed = {0}, rows = {0};
         uint64_t n = 0;
@@ -271,8 +272,7 @@ static void put_totals(struct outfile *f, const struct hpcprof *p, const struct 
             buf_uleb(&rows, p->totals[next].value);
         }
         buf_uleb(&fixed, thread);
-        if (thread >= process->first_thread && thread - process->first_thread < process->thread_count)
-            write_rows(f, FORMAT_TOTALS, &fixed, &rows, &n);
+        write_rows(f, FORMAT_TOTALS, &fixed, &rows, &n);
         buf_release(&fixed);
         buf_release(&rows);
     }
