@@ -271,16 +271,18 @@ static bool write_all(int fd, const uint8_t *p, size_t n, uint64_t at)
     return true;
 }
 
+static int directory(void)
+{
+    return hpcrec_held(&hpcrec.dir, hpcrec.config.dir, O_DIRECTORY);
+}
+
 static int open_in_dir(const char *name, int flags)
 {
-    int fd = (int)syscall(SYS_openat, hpcrec.dir_fd, name, flags | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (fd < 0 && (errno == ENOENT || errno == EBADF) &&
-        flags & O_CREAT) { /* the directory was removed, or our descriptor closed */
-        hpcrec_fd_close(&hpcrec.dir_fd);
+    int fd = (int)syscall(SYS_openat, directory(), name, flags | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0 && (errno == ENOENT || errno == EBADF) && flags & O_CREAT) { /* the directory was removed */
+        hpcrec_fd_close(&hpcrec.dir.fd);
         mkdir(hpcrec.config.dir, 0777);
-        hpcrec.dir_fd = hpcrec_fd_keep(
-            (int)syscall(SYS_openat, AT_FDCWD, hpcrec.config.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-        fd = (int)syscall(SYS_openat, hpcrec.dir_fd, name, flags | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0666);
+        fd = (int)syscall(SYS_openat, directory(), name, flags | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0666);
     }
     if (fd < 0)
         hpcrec.last_errno = errno;
@@ -296,12 +298,18 @@ static void remember_file(int fd)
     hpcrec.file_ino = (uint64_t)st.st_ino;
 }
 
+/* Back to the name without what create_file adds. */
+static void drop_ending(void)
+{
+    memcpy(hpcrec.file_name, hpcrec.plain_name, sizeof hpcrec.plain_name);
+}
+
 /* A process number may have been used before in this directory, or the process became another program of the same name:
    then the name gets a count. */
 static int create_file(void)
 {
-    char base[256];
-    memcpy(base, hpcrec.file_name, sizeof base);
+    const char *base = hpcrec.plain_name;
+    memcpy(hpcrec.plain_name, hpcrec.file_name, sizeof hpcrec.plain_name);
     for (unsigned i = 1; i < 10000; i++) {
         struct text t = hpcrec_text(hpcrec.file_name, sizeof hpcrec.file_name);
         hpcrec_text_str(&t, base);
@@ -313,7 +321,7 @@ static int create_file(void)
         int fd = open_in_dir(hpcrec.file_name, O_CREAT | O_EXCL);
         if (fd >= 0 || hpcrec.last_errno != EEXIST) {
             if (fd < 0)
-                memcpy(hpcrec.file_name, base, sizeof base);
+                drop_ending();
             return fd;
         }
     }
@@ -380,6 +388,11 @@ static bool first_write(const struct out *o)
         full_done(fd, o->bytes.count);
         return true;
     }
+    /* Part of a file is no measurement; it is tried again. */
+    syscall(SYS_unlinkat, directory(), hpcrec.file_name, 0);
+    hpcrec_fd_close(&hpcrec.file_fd);
+    hpcrec.created = false;
+    drop_ending();
     return false;
 }
 
@@ -390,13 +403,13 @@ static bool rewrite(const struct out *o)
     if (fd < 0)
         return false;
     if (write_all(fd, o->bytes.items, o->bytes.count, 0) &&
-        syscall(SYS_renameat, hpcrec.dir_fd, hpcrec.temp_name, hpcrec.dir_fd, hpcrec.file_name) == 0) {
+        syscall(SYS_renameat, directory(), hpcrec.temp_name, directory(), hpcrec.file_name) == 0) {
         hpcrec_fd_close(&hpcrec.file_fd);
         hpcrec.file_fd = fd;
         full_done(fd, o->bytes.count);
         return true;
     }
-    syscall(SYS_unlinkat, hpcrec.dir_fd, hpcrec.temp_name, 0);
+    syscall(SYS_unlinkat, directory(), hpcrec.temp_name, 0);
     hpcrec_fd_close(&fd);
     return false;
 }
@@ -499,7 +512,7 @@ void hpcrec_file_write(bool end)
 /* In a fork child: the parent's file is the parent's. */
 void hpcrec_file_forget(void)
 {
-    hpcrec.dir_fd = hpcrec.file_fd = hpcrec.temp_fd = -1;
+    hpcrec.dir.fd = hpcrec.file_fd = hpcrec.temp_fd = -1;
     hpcrec.created = hpcrec.must_rewrite = hpcrec.keep_empty = false;
     hpcrec.file_end = hpcrec.full_bytes = hpcrec.journal_bytes = 0;
     hpcrec.modules_written = hpcrec.contexts_written = hpcrec.regions_written = hpcrec.threads_written =

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct recorder hpcrec = {.dir_fd = -1, .file_fd = -1, .temp_fd = -1};
+struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
 
 static struct {
     pthread_t thread;
@@ -20,6 +20,7 @@ static struct {
     _Atomic uint32_t done;  /* futex word */
     _Atomic int task, status;
     _Atomic bool finished;
+    bool none; /* it could not be started */
 } helper;
 
 static int exit_status = -1; /* as by wait(2), once we know */
@@ -114,9 +115,24 @@ static void do_task(enum hpcrec_task task, int status)
     }
 }
 
+/* The C library ends a process whose last thread ends, with all that exit does, and the kernel one whose last thread
+   ends by the system call. Both count our helper, so the helper has to do what they would have done. */
+static void end_process(enum hpcrec_left left, int status)
+{
+    sigset_t none;
+    if (left == LEFT_BY_LIBRARY) {
+        sigemptyset(&none);
+        pthread_sigmask(SIG_SETMASK, &none, NULL);
+        exit(0);
+    }
+    do_task(TASK_FINISH, status);
+    syscall(SYS_exit_group, status >> 8 & 0xff);
+}
+
 static void turn(uint64_t *flushed)
 {
     sigset_t saved;
+    int status = 0;
     uint64_t now = hpcrec_now(CLOCK_MONOTONIC);
     if (now - *flushed >= (uint64_t)FLUSH_MS * 1000000) {
         do_task(TASK_FLUSH, -1);
@@ -127,18 +143,10 @@ static void turn(uint64_t *flushed)
     keep_time();
     hpcrec_threads_look(atomic_load(&helper.tid));
     drain();
+    enum hpcrec_left left = hpcrec_threads_left(&status);
     hpcrec_unlock(&saved);
-}
-
-/* The C library ends a process whose last thread ends; it counts our helper, so the helper has to do that. */
-static void exit_if_alone(void)
-{
-    sigset_t none;
-    if (!hpcrec_threads_all_ended())
-        return;
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, NULL);
-    exit(0);
+    if (left != STILL_THERE)
+        end_process(left, status);
 }
 
 static void *helper_main(void *arg)
@@ -162,7 +170,6 @@ static void *helper_main(void *arg)
             continue;
         }
         turn(&flushed);
-        exit_if_alone();
     }
     return NULL;
 }
@@ -196,21 +203,27 @@ static bool start_helper(void)
         status = hpcrec_real_pthread_create(&helper.thread, NULL, helper_main, NULL);
     hpcrec_real_sigmask(SIG_SETMASK, &saved, NULL);
     pthread_attr_destroy(&attr);
+    helper.none = status != 0;
     if (status == 0)
         wait_for_helper();
     return status == 0;
 }
 
+/* Where the system permits no further thread, the program's write. */
 static void do_it_ourselves(enum hpcrec_task task, int status)
 {
+    static _Atomic bool busy;
+    if (atomic_exchange(&busy, true))
+        return;
     do_task(task, status);
+    atomic_store(&busy, false);
 }
 
 void hpcrec_ask(enum hpcrec_task task, int status)
 {
     if (!hpcrec_active())
         return;
-    if (atomic_load(&helper.tid) == hpcrec_gettid()) {
+    if (helper.none || atomic_load(&helper.tid) == hpcrec_gettid()) {
         do_it_ourselves(task, status);
         return;
     }
@@ -326,8 +339,7 @@ static bool begin(void)
     hpcrec.start_mono = hpcrec_now(CLOCK_MONOTONIC);
     hpcrec.parent = getppid();
     atomic_store(&hpcrec.pid, (pid_t)syscall(SYS_getpid));
-    hpcrec.dir_fd =
-        hpcrec_fd_keep((int)syscall(SYS_openat, AT_FDCWD, hpcrec.config.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    hpcrec_hold(&hpcrec.dir, hpcrec.config.dir, O_DIRECTORY);
     hpcrec_facts_gather();
     hpcrec_maps_open();
     hpcrec_threads_init();

@@ -21,7 +21,7 @@ struct range {
 };
 
 static struct area ranges, strings, maps_text;
-static int maps_fd = -1;
+static struct held maps_file = {.fd = -1};
 static bool stale = true, may_reread = true;
 static unsigned long long loader_adds, loader_subs;
 
@@ -50,19 +50,19 @@ uint32_t hpcrec_string_add(const char *s)
 
 void hpcrec_maps_open(void)
 {
-    maps_fd = hpcrec_fd_keep((int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0));
+    hpcrec_hold(&maps_file, "/proc/self/maps", 0);
     stale = true;
 }
 
 void hpcrec_maps_move_fd(int from, int to)
 {
-    if (maps_fd == from)
-        maps_fd = to;
+    if (maps_file.fd == from)
+        maps_file.fd = to;
 }
 
 void hpcrec_maps_forget(void)
 {
-    maps_fd = -1;
+    maps_file.fd = -1;
     ranges.count = 0;
     stale = may_reread = true;
     hpcrec_area_free(&strings, 1);
@@ -99,6 +99,7 @@ void hpcrec_maps_check(void)
 /* The whole text of the maps, NUL-terminated; NULL where it cannot be read. */
 static const char *read_maps(void)
 {
+    int maps_fd = hpcrec_held(&maps_file, "/proc/self/maps", 0);
     maps_text.count = 0;
     if (maps_fd < 0 || syscall(SYS_lseek, maps_fd, 0, SEEK_SET) < 0)
         return NULL;
@@ -317,7 +318,7 @@ static void look_into(struct range *r, char *build_id, size_t room)
     for (size_t i = 0; i < n; i++) {
         if (phdr[i].p_type != PT_LOAD)
             continue;
-        uint64_t page_offset = phdr[i].p_offset & ~4095ull;
+        uint64_t page_offset = phdr[i].p_offset & ~(hpcrec_page_bytes() - 1);
         if (page_offset == 0)
             header_vaddr = phdr[i].p_vaddr - phdr[i].p_offset;
         if (r->offset >= page_offset && r->offset < phdr[i].p_offset + phdr[i].p_filesz)

@@ -1,6 +1,7 @@
 /* Memory by mmap, bytes for the file, text without stdio. */
 #include "hpcprof/recorder/rec.h"
 
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,9 +18,17 @@ void hpcrec_unmap(void *p, size_t bytes)
         raw_munmap(p, bytes);
 }
 
+uint64_t hpcrec_page_bytes(void)
+{
+    static uint64_t bytes;
+    if (bytes == 0)
+        bytes = getauxval(AT_PAGESZ);
+    return bytes ? bytes : 4096;
+}
+
 static size_t page_up(size_t n)
 {
-    return (n + 4095) & ~(size_t)4095;
+    return (n + hpcrec_page_bytes() - 1) & ~(size_t)(hpcrec_page_bytes() - 1);
 }
 
 bool hpcrec_area_room(struct area *a, size_t items, size_t item_size)

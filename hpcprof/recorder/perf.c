@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, RECORD_LARGEST = 1 << 16, SAMPLE_BYTES = 40 };
+enum { RECORD_LARGEST = 1 << 16, SAMPLE_BYTES = 40 };
 
 /* One ring holds what comes in this many drains at the rate asked for. */
 enum { DRAINS_HELD = 4 };
@@ -130,13 +130,13 @@ static uint64_t rate_of(const struct record_event *e)
 
 static size_t ring_pages(void)
 {
-    uint64_t rate = 0, pages = 1;
+    uint64_t rate = 0, pages = 1, page = hpcrec_page_bytes();
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
         if (hpcrec.config.events[e].conf.kind == RECORD_PERF)
             rate += rate_of(&hpcrec.config.events[e].conf);
     uint64_t sample = SAMPLE_BYTES + (hpcrec.config.call_paths ? HPCREC_REGISTERS_BYTES + HPCREC_STACK_BYTES : 0);
     uint64_t bytes = rate * DRAIN_MS / 1000 * DRAINS_HELD * sample, most = hpcrec.config.call_paths ? 1024 : 128;
-    while (pages * PAGE < bytes && pages < most)
+    while (pages * page < bytes && pages < most)
         pages *= 2;
     return pages;
 }
@@ -144,7 +144,7 @@ static size_t ring_pages(void)
 static void map_ring(struct thread *t, int fd)
 {
     for (size_t pages = ring_pages(); pages > 0; pages /= 2) {
-        size_t bytes = (1 + pages) * PAGE;
+        size_t bytes = (1 + pages) * hpcrec_page_bytes();
         void *p = raw_mmap(bytes, MAP_SHARED, fd);
         if (p == MAP_FAILED)
             continue;
@@ -200,10 +200,26 @@ void hpcrec_perf_begin(struct thread *t, pid_t tid)
     }
 }
 
+/* A program may close everything without asking the C library; then the number may be a file of its own by now. The
+   ring lives on without its descriptors, so samples go on; what was counted can no longer be read. */
+static bool still_ours(struct thread *t, unsigned e)
+{
+    uint64_t id;
+    if (t->fd[e] < 0 || (raw_ioctl(t->fd[e], PERF_EVENT_IOC_ID, &id) == 0 && id == t->perf_id[e]))
+        return t->fd[e] >= 0;
+    struct thread_row *row = (struct thread_row *)hpcrec.thread_rows.items + t->row;
+    hpcrec_fd_disown(t->fd[e]);
+    t->fd[e] = -1;
+    row->has_total &= (uint8_t) ~(1u << e);
+    hpcrec.must_rewrite = true; /* the file may have an older total */
+    hpcrec_missing("the program closed descriptors of the recorder: exact totals of some threads are missing");
+    return false;
+}
+
 void hpcrec_perf_switch(struct thread *t, bool on)
 {
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
-        if (t->fd[e] >= 0)
+        if (still_ours(t, e))
             raw_ioctl(t->fd[e], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, NULL);
 }
 
@@ -316,8 +332,8 @@ void hpcrec_perf_drain(struct thread *t)
     if (!t->ring)
         return;
     struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)t->ring;
-    const uint8_t *data = t->ring + PAGE;
-    uint64_t size = t->ring_bytes - PAGE, tail = page->data_tail, head = hpcrec_perf_position(t);
+    const uint8_t *data = t->ring + page->data_offset;
+    uint64_t size = page->data_size, tail = page->data_tail, head = hpcrec_perf_position(t);
     while (tail < head) {
         struct perf_event_header header;
         memcpy(&header, data + tail % size, sizeof header); /* records are multiples of 8, so a header never wraps */
@@ -336,7 +352,7 @@ void hpcrec_perf_totals(struct thread *t, struct thread_row *row)
 {
     for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
         uint64_t v[3]; /* count, time enabled, time running */
-        if (hpcrec.config.events[e].conf.kind != RECORD_PERF || t->fd[e] < 0 ||
+        if (hpcrec.config.events[e].conf.kind != RECORD_PERF || !still_ours(t, e) ||
             raw_read(t->fd[e], v, sizeof v) != sizeof v)
             continue;
         if (v[2] > 0 && v[2] < v[1]) {
@@ -355,5 +371,6 @@ void hpcrec_perf_end(struct thread *t)
         raw_munmap(t->ring, t->ring_bytes);
     t->ring = NULL;
     for (unsigned e = 0; e < EVENTS_MAX; e++)
-        hpcrec_fd_close(&t->fd[e]);
+        if (still_ours(t, e))
+            hpcrec_fd_close(&t->fd[e]);
 }

@@ -54,6 +54,7 @@ bool hpcrec_area_room(struct area *, size_t items, size_t item_size); /* room fo
 void hpcrec_area_free(struct area *, size_t item_size);
 void *hpcrec_map(size_t bytes); /* cleared; NULL: none */
 void hpcrec_unmap(void *, size_t bytes);
+uint64_t hpcrec_page_bytes(void); /* 4 KiB on x86-64; up to 64 KiB elsewhere */
 
 /* Bytes to be written; an area of bytes with the file's number formats. */
 struct out {
@@ -95,6 +96,15 @@ void hpcrec_fd_move_away(int fd); /* because the program wants the number */
 unsigned hpcrec_fd_count(void);
 int hpcrec_fd_next(int from); /* the first one of ours at or above; INT_MAX: none */
 void hpcrec_fd_forget_all(void);
+/* A file kept open by us. */
+struct held {
+    int fd;
+    uint64_t dev, ino;
+};
+void hpcrec_hold(struct held *, const char *path, int flags);
+int hpcrec_held(struct held *, const char *path, int flags); /* opened again where it was closed behind our back; or -1 */
+/* Has the process' first thread not ended yet? Asked without /proc, which may not be there; -1: the system does not say. */
+int hpcrec_first_thread_lives(void);
 /* Reads our own memory; false where nothing is mapped. */
 bool hpcrec_peek(uint64_t address, void *to, size_t n);
 /* At most size-1 bytes of a small file, NUL-terminated; the count, or -1. */
@@ -248,7 +258,9 @@ void hpcrec_thread_totals(struct thread *);  /* PAPI's, by the thread itself */
 void hpcrec_threads_drain(void);             /* locked */
 void hpcrec_threads_init(void);
 void hpcrec_threads_look(pid_t helper);        /* locked: threads nobody told us of, and their ends */
-bool hpcrec_threads_all_ended(void);           /* the program has none left, and waits for ours */
+/* The program has no thread left: ours is the last, and what it does now ends the process. */
+enum hpcrec_left { STILL_THERE, LEFT_BY_LIBRARY /* which would exit(0) now */, LEFT_BY_KERNEL /* with *status */ };
+enum hpcrec_left hpcrec_threads_left(int *status); /* locked */
 void hpcrec_remember_ended(pid_t tid);         /* locked */
 void hpcrec_threads_totals(void);              /* locked: of all the living */
 void hpcrec_threads_stop(void);                /* locked: no more samples */
@@ -330,9 +342,10 @@ struct recorder {
     uint32_t threads_seen;
 
     /* the file */
-    int dir_fd, file_fd;
+    struct held dir;
+    int file_fd;
     uint64_t file_dev, file_ino;
-    char file_name[256], temp_name[272];
+    char file_name[256], plain_name[256], temp_name[272];
     uint64_t file_end, full_bytes, journal_bytes; /* good bytes; of the last full write; appended since */
     size_t modules_written, contexts_written, regions_written, threads_written, extra_events_written;
     struct area extra_events; /* rows for lost and throttled samples, made when there are some */

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -141,12 +142,49 @@ void hpcrec_fd_close(int *fd)
     *fd = -1;
 }
 
+static bool same_file(const struct held *h)
+{
+    struct stat st;
+    return h->fd >= 0 && raw_fstat(h->fd, &st) == 0 && (uint64_t)st.st_dev == h->dev && (uint64_t)st.st_ino == h->ino;
+}
+
+void hpcrec_hold(struct held *h, const char *path, int flags)
+{
+    struct stat st;
+    h->fd = hpcrec_fd_keep((int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | flags, 0));
+    if (h->fd < 0 || raw_fstat(h->fd, &st) < 0)
+        return;
+    h->dev = (uint64_t)st.st_dev;
+    h->ino = (uint64_t)st.st_ino;
+}
+
+/* A program may close everything without asking the C library; then the number may be a file of its own by now. */
+int hpcrec_held(struct held *h, const char *path, int flags)
+{
+    if (!same_file(h)) {
+        hpcrec_fd_disown(h->fd);
+        hpcrec_hold(h, path, flags);
+    }
+    return h->fd;
+}
+
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
+/* By our own thread's number: the process' is the first thread's, which has no memory any more when it is gone. */
 bool hpcrec_peek(uint64_t address, void *to, size_t n)
 {
     struct iovec here = {to, n}, there = {(void *)(uintptr_t)address, n};
-    return process_vm_readv((pid_t)syscall(SYS_getpid), &here, 1, &there, 1, 0) == (ssize_t)n;
+    return process_vm_readv(hpcrec_gettid(), &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+/* The number of the process is the first thread's: one that has ended has no memory. */
+int hpcrec_first_thread_lives(void)
+{
+    char byte, other = 0;
+    struct iovec here = {&byte, 1}, there = {&other, 1};
+    if (process_vm_readv((pid_t)syscall(SYS_getpid), &here, 1, &there, 1, 0) == 1)
+        return 1;
+    return errno == ESRCH ? 0 : -1;
 }
 
 ssize_t hpcrec_slurp(const char *path, char *to, size_t size)

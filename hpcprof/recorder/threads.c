@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* Rows beyond this are one row: a program that starts threads for days has a bounded measurement. */
@@ -19,7 +21,24 @@ _Thread_local struct thread *hpcrec_self __attribute__((tls_model("initial-exec"
 static struct thread *living;
 static unsigned living_count;
 static _Atomic bool main_ended;
-static int task_dir = -1;
+static struct held task_dir = {.fd = -1};
+
+/*
+ * The kernel ends a process with its last thread, and that must not be ours: so what is left is looked at in every
+ * turn. The first thread stays, dead, until all others are gone, and its status can be read then. The process' status
+ * is the last thread's (before Linux 6.0: the first thread's); a thread that is gone takes it along, unless somebody
+ * holds a descriptor of it (pidfd_open(2), Linux 6.15). So when the first thread is gone, we hold the others'.
+ */
+enum { HELD_THREADS = 16, PIDFD_OF_THREAD = O_EXCL, PIDFD_HAS_EXIT = 8 };
+static struct {
+    bool first_gone, by_itself; /* some thread ended without the C library */
+    int status;                 /* as by wait(2), of the last one known to have ended */
+    struct {
+        pid_t tid;
+        int fd;
+    } held[HELD_THREADS];
+    unsigned held_count;
+} ends;
 static pthread_key_t end_key;
 static bool have_key;
 
@@ -93,6 +112,8 @@ static struct thread *find_tid(pid_t tid)
         t = t->next;
     return t;
 }
+
+static void note_end_by_library(pid_t tid);
 
 /* ---- draining ------------------------------------------------------------------------------------------------ */
 
@@ -275,6 +296,7 @@ void hpcrec_thread_end(struct thread *t)
     t->begun = false;
     hpcrec_self = NULL;
     hpcrec_remember_ended(t->tid);
+    note_end_by_library(t->tid);
     hpcrec_unlock(&saved);
     hpcrec_thread_discard(t);
 }
@@ -305,8 +327,7 @@ static void at_thread_end(void *t)
 void hpcrec_threads_init(void)
 {
     have_key = have_key || pthread_key_create(&end_key, at_thread_end) == 0;
-    task_dir =
-        hpcrec_fd_keep((int)syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    hpcrec_hold(&task_dir, "/proc/self/task", O_DIRECTORY);
 }
 
 /* Threads in the order of their rows would be prettier, but the list is what there is; totals go by row. */
@@ -353,7 +374,8 @@ void hpcrec_threads_forget(void)
     living = NULL;
     living_count = 0;
     main_ended = false;
-    task_dir = -1;
+    task_dir.fd = -1;
+    memset(&ends, 0, sizeof ends);
     hpcrec_self = NULL;
     if (have_key)
         pthread_setspecific(end_key, NULL);
@@ -361,8 +383,8 @@ void hpcrec_threads_forget(void)
 
 void hpcrec_threads_move_fd(int from, int to)
 {
-    if (task_dir == from)
-        task_dir = to;
+    if (task_dir.fd == from)
+        task_dir.fd = to;
     for (struct thread *t = living; t; t = t->next)
         for (unsigned e = 0; e < EVENTS_MAX; e++)
             if (t->fd[e] == from)
@@ -406,7 +428,7 @@ static void attach(pid_t tid)
 static void consider(pid_t tid, pid_t helper, pid_t *now, unsigned *now_count)
 {
     if (tid == helper || find_tid(tid) || in_list(ended_tids, REMEMBERED, tid) ||
-        (tid == atomic_load(&hpcrec.pid) && main_ended))
+        (tid == atomic_load(&hpcrec.pid) && (main_ended || ends.first_gone)))
         return;
     if (in_list(seen_once, seen_count, tid))
         attach(tid);
@@ -427,9 +449,9 @@ static void look_for_new(pid_t helper)
     unsigned now_count = 0;
     _Alignas(8) char buffer[4096];
     long n;
-    if (syscall(SYS_lseek, task_dir, 0, SEEK_SET) < 0)
+    if (syscall(SYS_lseek, task_dir.fd, 0, SEEK_SET) < 0)
         return;
-    while ((n = syscall(SYS_getdents64, task_dir, buffer, sizeof buffer)) > 0)
+    while ((n = syscall(SYS_getdents64, task_dir.fd, buffer, sizeof buffer)) > 0)
         for (long at = 0; at < n;) {
             const struct entry64 *entry = (const struct entry64 *)(buffer + at);
             if (entry->name[0] >= '0' && entry->name[0] <= '9')
@@ -440,42 +462,152 @@ static void look_for_new(pid_t helper)
     seen_count = now_count;
 }
 
-static void end_found(void)
+static void end_one(struct thread *t)
 {
-    for (struct thread *t = living, *next; t; t = next) {
-        next = t->next;
-        if (!t->found)
-            continue;
-        if (syscall(SYS_tgkill, atomic_load(&hpcrec.pid), t->tid, 0) == 0 || errno != ESRCH) {
-            hpcrec_timers_totals(t, row_of(t)); /* its clock ends with it */
-            continue;
-        }
-        take_totals(t);
-        hpcrec_timers_end(t);
-        hpcrec_drain_thread(t);
-        close_row(t);
-        hpcrec_perf_end(t);
-        unlink_it(t);
-        hpcrec_thread_discard(t);
-    }
+    take_totals(t);
+    hpcrec_timers_end(t);
+    hpcrec_drain_thread(t);
+    close_row(t);
+    hpcrec_perf_end(t);
+    unlink_it(t);
+    hpcrec_thread_discard(t);
 }
 
 /* The number of threads there are, the helper among them; 0: unknown. /proc's task directory has a link for each. */
 static unsigned task_count(void)
 {
     struct stat st;
-    return task_dir < 0 || raw_fstat(task_dir, &st) < 0 || st.st_nlink < 2 ? 0 : (unsigned)st.st_nlink - 2;
+    int fd = hpcrec_held(&task_dir, "/proc/self/task", O_DIRECTORY);
+    return fd < 0 || raw_fstat(fd, &st) < 0 || st.st_nlink < 2 ? 0 : (unsigned)st.st_nlink - 2;
+}
+
+/* ---- ends that nobody tells us of: a thread that makes the exit system call itself
+ * ------------------------------------
+ */
+struct thread_info { /* linux/pidfd.h: struct pidfd_info, its first version */
+    uint64_t mask, cgroup;
+    uint32_t ids[11];
+    int32_t exit_code;
+};
+
+static void hold_thread(pid_t tid)
+{
+    for (unsigned i = 0; i < ends.held_count; i++)
+        if (ends.held[i].tid == tid)
+            return;
+    if (ends.held_count == HELD_THREADS)
+        return;
+    ends.held[ends.held_count].tid = tid;
+    ends.held[ends.held_count++].fd = hpcrec_fd_keep((int)syscall(SYS_pidfd_open, tid, PIDFD_OF_THREAD));
+}
+
+static void take_status(pid_t tid)
+{
+    struct thread_info info = {.mask = PIDFD_HAS_EXIT};
+    for (unsigned i = 0; i < ends.held_count; i++) {
+        if (ends.held[i].tid != tid)
+            continue;
+        if (raw_ioctl(ends.held[i].fd, _IOWR(0xff, 11, struct thread_info), &info) == 0 && info.mask & PIDFD_HAS_EXIT)
+            ends.status = info.exit_code;
+        hpcrec_fd_close(&ends.held[i].fd);
+        ends.held[i] = ends.held[--ends.held_count];
+        return;
+    }
+}
+
+static bool last_thread_decides(void)
+{
+    struct utsname u;
+    return uname(&u) == 0 && strtol(u.release, NULL, 10) >= 6;
+}
+
+/* pthread_exit and its like end a thread with status 0. */
+static void note_end_by_library(pid_t tid)
+{
+    take_status(tid);
+    if (ends.first_gone && last_thread_decides())
+        ends.status = 0;
+}
+
+/* /proc/PID/task/TID/stat: "TID (NAME) STATE ... STATUS". */
+static bool read_stat_of_first(char *state, int *status)
+{
+    char path[64], text[1024];
+    struct text t = hpcrec_text(path, sizeof path);
+    hpcrec_text_str(&t, "/proc/self/task/");
+    hpcrec_text_u64(&t, (uint64_t)atomic_load(&hpcrec.pid));
+    hpcrec_text_str(&t, "/stat");
+    ssize_t n = hpcrec_slurp(path, text, sizeof text);
+    const char *after_name = n > 0 ? strrchr(text, ')') : NULL;
+    if (!after_name || after_name[1] != ' ')
+        return false;
+    *state = after_name[2];
+    while (n > 0 && text[n - 1] != ' ')
+        n--;
+    *status = (int)strtol(text + n, NULL, 10);
+    return true;
+}
+
+static bool first_has_ended(int *status)
+{
+    char state = 'R';
+    int lives = hpcrec_first_thread_lives();
+    if (lives <= 0 && !read_stat_of_first(&state, status))
+        return lives == 0;
+    return lives == 0 || state == 'Z' || state == 'X';
+}
+
+static void look_at_first(void)
+{
+    if (!ends.first_gone && first_has_ended(&ends.status)) {
+        struct thread *t = find_tid(atomic_load(&hpcrec.pid));
+        ends.first_gone = true;
+        if (t) {
+            ends.by_itself = true;
+            end_one(t);
+        }
+    }
+    for (struct thread *t = living; ends.first_gone && t; t = t->next)
+        hold_thread(t->tid);
+}
+
+static bool is_gone(pid_t tid)
+{
+    return syscall(SYS_tgkill, atomic_load(&hpcrec.pid), tid, 0) != 0 && errno == ESRCH;
+}
+
+/* Threads we found ourselves; `all`: also those that would have told us had they ended as the library has it. */
+static void end_the_gone(bool all)
+{
+    for (struct thread *t = living, *next; t; t = next) {
+        next = t->next;
+        if (!t->found && !all)
+            continue;
+        if (!is_gone(t->tid)) {
+            hpcrec_timers_totals(t, row_of(t)); /* its clock ends with it */
+            continue;
+        }
+        ends.by_itself |= !t->found;
+        take_status(t->tid);
+        end_one(t);
+    }
 }
 
 void hpcrec_threads_look(pid_t helper)
 {
     unsigned count = task_count();
-    end_found();
-    if (count > living_count + 1 + main_ended || seen_count > 0)
+    look_at_first();
+    bool first_gone = main_ended || ends.first_gone;
+    end_the_gone(count == 0 ? ends.first_gone : count < living_count + 1 + first_gone);
+    if (count > living_count + 1 + first_gone || seen_count > 0)
         look_for_new(helper);
 }
 
-bool hpcrec_threads_all_ended(void)
+enum hpcrec_left hpcrec_threads_left(int *status)
 {
-    return main_ended && living_count == 0 && task_count() == 2; /* the dead main thread, and the helper */
+    unsigned count = task_count();
+    if (!ends.first_gone || living_count > 0 || (count != 2 && count != 0)) /* the first one, dead, and the helper */
+        return STILL_THERE;
+    *status = ends.status;
+    return main_ended && !ends.by_itself ? LEFT_BY_LIBRARY : LEFT_BY_KERNEL;
 }

@@ -465,8 +465,8 @@ void hpcrec_fd_move_away(int fd)
     hpcrec_fd_disown(fd);
     hpcrec_threads_move_fd(fd, to);
     hpcrec_maps_move_fd(fd, to);
-    if (hpcrec.dir_fd == fd)
-        hpcrec.dir_fd = to;
+    if (hpcrec.dir.fd == fd)
+        hpcrec.dir.fd = to;
     if (hpcrec.file_fd == fd)
         hpcrec.file_fd = to;
     if (hpcrec.temp_fd == fd)
