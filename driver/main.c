@@ -104,6 +104,8 @@ static int run_command(const struct command *cmd, int argc, char **argv)
         options_help(cmd);
     else if (status == 0)
         status = cmd->run(&s, argc, argv);
+    if (status >= 0 && filemap_check(&s.err) < 0)
+        status = -1;
     session_print_warnings(&s);
     if (status < 0) {
         fprintf(stderr, "hpcview: %s\n", s.err.msg);

@@ -4,31 +4,181 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* ---- in ---- */
+/* ---- in: files that become shorter while they are mapped ---- */
 
-static int read_all(int fd, struct filemap *map, const char *path, struct err *err)
+/*
+ * The system answers a read behind the new end with SIGBUS. Then the pages from there on become empty ones, the file is
+ * noted as damaged, and the reading goes on to its end; nothing that was made meanwhile is committed.
+ */
+enum { MAPS_WATCHED = 1024 }; /* what is open at once beyond that is read, not mapped */
+
+static struct watched {
+    _Atomic uintptr_t begin, end; /* end 0: free */
+    char *path;
+} watched[MAPS_WATCHED];
+static char shrunk_path[4096]; /* the first one */
+static _Atomic bool shrunk;
+static struct sigaction before_ours;
+static size_t page_bytes;
+static pthread_once_t watching = PTHREAD_ONCE_INIT;
+
+static struct watched *watched_at(uintptr_t address)
+{
+    for (size_t i = 0; i < MAPS_WATCHED; i++)
+        if (address >= atomic_load(&watched[i].begin) && address < atomic_load(&watched[i].end))
+            return &watched[i];
+    return NULL;
+}
+
+static void note_shrunk(const char *path)
+{
+    if (atomic_exchange(&shrunk, true))
+        return;
+    for (size_t i = 0; i < sizeof shrunk_path - 1 && path[i]; i++)
+        shrunk_path[i] = path[i];
+}
+
+static void on_bus_error(int sig, siginfo_t *info, void *context)
+{
+    int saved_errno = errno;
+    uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(page_bytes - 1);
+    struct watched *w = watched_at((uintptr_t)info->si_addr);
+    (void)context;
+    uintptr_t end = w ? (atomic_load(&w->end) + page_bytes - 1) & ~(uintptr_t)(page_bytes - 1) : 0;
+    if (w && mmap((void *)page, end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+        note_shrunk(w->path);
+    else
+        sigaction(sig, &before_ours, NULL); /* not ours: it happens again, to whom it belongs */
+    errno = saved_errno;
+}
+
+static void begin_watching(void)
+{
+    struct sigaction act = {.sa_flags = SA_SIGINFO};
+    act.sa_sigaction = on_bus_error;
+    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    sigaction(SIGBUS, &act, &before_ours);
+}
+
+/* false: too many are open. */
+static bool watch(const void *bytes, size_t len, const char *path)
+{
+    pthread_once(&watching, begin_watching);
+    for (size_t i = 0; i < MAPS_WATCHED; i++) {
+        uintptr_t free_slot = 0;
+        if (!atomic_compare_exchange_strong(&watched[i].begin, &free_slot, (uintptr_t)bytes))
+            continue;
+        watched[i].path = mem_strdup(path);
+        atomic_store(&watched[i].end, (uintptr_t)bytes + len);
+        return true;
+    }
+    return false;
+}
+
+static void unwatch(const void *bytes)
+{
+    struct watched *w = watched_at((uintptr_t)bytes);
+    if (!w)
+        return;
+    atomic_store(&w->end, 0);
+    mem_free(w->path);
+    w->path = NULL;
+    atomic_store(&w->begin, 0);
+}
+
+int filemap_check(struct err *err)
+{
+    if (!atomic_load(&shrunk))
+        return 0;
+    return err_set(err, ERR_SYSTEM, "%s: the file became shorter while it was read; nothing was made of it",
+                   shrunk_path);
+}
+
+/* ---- in: files and pipes ---- */
+
+/* With a writer there the wait is the writer's business; without one it is not long. */
+static int wait_for_writer(int fd, const char *path, struct err *err)
+{
+    struct pollfd waiting = {.fd = fd, .events = POLLIN};
+    int n;
+    do
+        n = poll(&waiting, 1, LIMIT_PIPE_SECONDS * 1000);
+    while (n < 0 && errno == EINTR);
+    if (n != 0)
+        return 0;
+    return err_set(err, ERR_SYSTEM, "%s: is a pipe into which nothing writes; waited for %d seconds", path,
+                   LIMIT_PIPE_SECONDS);
+}
+
+static void wait_for_bytes(int fd)
+{
+    struct pollfd waiting = {.fd = fd, .events = POLLIN};
+    (void)!poll(&waiting, 1, -1);
+}
+
+/* The descriptor does not block: a pipe that never had a writer gives 0 at once, one with a writer EAGAIN. */
+static int read_all(int fd, bool pipe, struct filemap *map, const char *path, struct err *err)
 {
     struct buf all = {0};
     char part[65536];
-    ssize_t n;
-    while ((n = read(fd, part, sizeof part)) != 0) {
+    int status = 0;
+    bool waited = !pipe;
+    while (status == 0) {
+        ssize_t n = read(fd, part, sizeof part);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0) {
-            buf_release(&all);
-            return err_errno(err, path, "cannot be read");
-        }
-        buf_add(&all, part, (size_t)n);
+        if (n < 0 && errno == EAGAIN && pipe)
+            wait_for_bytes(fd);
+        else if (n < 0)
+            status = err_errno(err, path, "cannot be read");
+        else if (n == 0 && (waited || all.len))
+            break;
+        else if (n == 0)
+            status = wait_for_writer(fd, path, err);
+        else
+            buf_add(&all, part, (size_t)n);
+        waited = waited || n == 0;
+        if (all.len > LIMIT_STREAM_BYTES)
+            status = err_set(err, ERR_LIMIT, "%s: gives more than %u bytes without being a file (LIMIT_STREAM_BYTES)",
+                             path, LIMIT_STREAM_BYTES);
+    }
+    if (status < 0) {
+        buf_release(&all);
+        return -1;
     }
     map->bytes = (const uint8_t *)all.bytes;
     map->len = all.len;
     return 0;
+}
+
+static int map_file(int fd, size_t size, struct filemap *map, const char *path, struct err *err)
+{
+    void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (p == MAP_FAILED)
+        return err_errno(err, path, "cannot be mapped");
+    if (!watch(p, size, path)) {
+        munmap(p, size);
+        return read_all(fd, false, map, path, err);
+    }
+    *map = (struct filemap){p, size, true};
+    return 0;
+}
+
+/* /dev/null is an empty file; other devices give bytes without end, or wait for somebody to type. */
+static bool is_device(const struct stat *st)
+{
+    return S_ISBLK(st->st_mode) || (S_ISCHR(st->st_mode) && st->st_rdev != makedev(1, 3));
 }
 
 int filemap_open(struct filemap *map, const char *path, struct err *err)
@@ -36,32 +186,31 @@ int filemap_open(struct filemap *map, const char *path, struct err *err)
     struct stat st;
     int status = 0;
     *map = (struct filemap){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return err_errno(err, path, "cannot be opened");
     if (fstat(fd, &st) != 0)
         status = err_errno(err, path, "cannot be opened");
     else if (S_ISDIR(st.st_mode))
         status = err_set(err, ERR_SYSTEM, "%s: is a folder, not a file", path);
+    else if (is_device(&st))
+        status = err_set(err, ERR_SYSTEM, "%s: is a device, not a file", path);
     else if (!S_ISREG(st.st_mode) || st.st_size == 0)
-        status = read_all(fd, map, path, err); /* pipes; and /proc, whose files have no size */
-    else {
-        void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (p == MAP_FAILED)
-            status = err_errno(err, path, "cannot be mapped");
-        else
-            *map = (struct filemap){p, (size_t)st.st_size, true};
-    }
+        status = read_all(fd, S_ISFIFO(st.st_mode), map, path, err); /* pipes; and /proc, whose files have no size */
+    else
+        status = map_file(fd, (size_t)st.st_size, map, path, err);
     close(fd);
     return status;
 }
 
 void filemap_release(struct filemap *map)
 {
-    if (map->mapped)
+    if (map->mapped) {
+        unwatch(map->bytes);
         munmap((void *)map->bytes, map->len);
-    else
+    } else {
         mem_free((void *)map->bytes);
+    }
     *map = (struct filemap){0};
 }
 
@@ -190,6 +339,10 @@ int outfile_commit(struct outfile *f, struct err *err)
 {
     int status = 0;
     flush(f);
+    if (filemap_check(err) < 0) {
+        outfile_abandon(f);
+        return -1;
+    }
     if (!f->first_errno && f->temporary && rename(f->temporary, f->place) != 0)
         f->first_errno = errno;
     if (f->first_errno) {
@@ -336,6 +489,10 @@ static void outdir_release(struct outdir *d)
 int outdir_commit(struct outdir *d, struct err *err)
 {
     int status = 0;
+    if (filemap_check(err) < 0) {
+        outdir_abandon(d);
+        return -1;
+    }
     char *old = mem_printf("%s.old", d->temporary);
     bool had_old = rename(d->path, old) == 0;
     if (rename(d->temporary, d->path) != 0) {

@@ -6,6 +6,8 @@
 #define SUPPORT_LIMITS_H
 
 #define LIMIT_WARNINGS 1000         /* more than anyone reads; the rest is counted */
+#define LIMIT_STREAM_BYTES (1u << 30)  /* what comes from a pipe is held in memory; a larger one can be made a file */
+#define LIMIT_PIPE_SECONDS 10          /* until a pipe without a writer is given up */
 #define LIMIT_XML_DEPTH 4096        /* scope trees nest a few hundred deep at most */
 #define LIMIT_XML_BYTES (4ull << 30)  /* a structure file of the largest binaries is below 1 GiB */
 #define LIMIT_CONFIG_BYTES (16u << 20) /* written by hand */

@@ -16,3 +16,7 @@ check_PROGRAMS += %D%/table_test
 TESTS += %D%/table_test
 %C%_table_test_SOURCES = %D%/table_test.c tests/tap.h
 %C%_table_test_LDADD = %D%/libsupport.a $(XML2_LIBS) -lm
+check_PROGRAMS += %D%/shrink_test
+TESTS += %D%/shrink_test
+%C%_shrink_test_SOURCES = %D%/shrink_test.c tests/tap.h
+%C%_shrink_test_LDADD = %D%/libsupport.a $(XML2_LIBS)

@@ -11,7 +11,7 @@
  *           sentence and exits 1).  Every size that comes from input is checked
  *           against support/limits.h before memory is asked for.
  * Errors:   functions that can fail return -1 and fill *err; 0 or 1 are answers.
- * Threads:  no global state but the memory handler; an object belongs to one thread
+ * Threads:  no global state but the memory handler and the table of mapped files; an object belongs to one thread
  *           at a time unless its comment says otherwise.
  */
 #ifndef SUPPORT_H
@@ -167,7 +167,7 @@ int64_t cursor_sleb(struct cursor *);
 const char *cursor_cstr(struct cursor *);               /* NUL-terminated, inside the input */
 const uint8_t *cursor_bytes(struct cursor *, size_t n); /* NULL where n bytes are not left */
 
-/* A whole file, mapped read-only (or read, for pipes). path is not kept. */
+/* A whole file, mapped read-only (or read, for pipes, up to LIMIT_STREAM_BYTES). No devices. */
 struct filemap {
     const uint8_t *bytes; /* NULL for an empty file */
     size_t len;
@@ -175,6 +175,9 @@ struct filemap {
 };
 int filemap_open(struct filemap *, const char *path, struct err *);
 void filemap_release(struct filemap *);
+/* -1: some file became shorter while it was mapped. From then on its end reads as zeros, no outfile and no outdir is
+   committed, and what was computed means nothing: ask before saying it. (For this SIGBUS has a handler.) */
+int filemap_check(struct err *);
 
 /* ---- bytes out ---------------------------------------------------------------- */
 

@@ -112,6 +112,12 @@ static void on_error(void *ctx, xmlErrorPtr error)
             error->message ? error->message : "");
 }
 
+static void no_words(void *ctx, const char *format, ...)
+{
+    (void)ctx;
+    (void)format;
+}
+
 /* No entity is ever looked up but the five of XML itself; documents of ours need none. */
 static xmlEntityPtr no_entity(void *ctx, const xmlChar *name)
 {
@@ -136,6 +142,7 @@ int xml_read(const void *bytes, size_t len, const char *name, const struct xml_h
     if (len > LIMIT_XML_BYTES)
         return err_set(err, ERR_LIMIT, "%s: is larger than %llu bytes (LIMIT_XML_BYTES)", name, LIMIT_XML_BYTES);
     xmlInitParser();
+    xmlSetGenericErrorFunc(NULL, no_words); /* the library's way to standard error; a thread's own */
     r.parser = xmlCreatePushParserCtxt(&sax, &r, NULL, 0, NULL);
     if (!r.parser)
         return err_set(err, ERR_SYSTEM, "%s: libxml2 cannot start", name);

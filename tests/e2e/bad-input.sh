@@ -18,6 +18,13 @@ refuses() {
     fi
 }
 
+# ---- a pipe into which nobody writes: waited for while the rest is tried (see the end) -------
+mkfifo silent late
+{ timeout 40 "$hpcview" print silent >silent.out 2>silent.err; echo $? >silent.status; } &
+silent=$!
+{ timeout 40 "$hpcview" info late >late.out 2>late.err; echo $? >late.status; } &
+late=$!
+
 # ---- programs that cannot be recorded -----------------------------------------------------
 echo "echo hello" >script.sh
 printf '#!/bin/sh\necho hello\n' >executable.sh
@@ -84,6 +91,24 @@ refuses "print: a folder without measurements" 1 "folder" "$hpcview" print folde
 refuses "print: not a measurement" 1 "script.sh" "$hpcview" print script.sh
 refuses "build: no operand" 2 "" "$hpcview" build
 refuses "build: no such configuration" 1 "nowhere.xml" "$hpcview" build nowhere.xml
+(
+    # what has no end must not be read to its end
+    ulimit -v 2000000
+    exec >>endless 2>&1
+    for what in "print" "info" "import perf-script" "structure --no-cache" "init -o endless.xml"; do
+        timeout 20 "$hpcview" $what /dev/zero
+        echo "status $?"
+    done
+    echo '<hpcview version="1"><run measurements="/dev/zero"/><structure file="/dev/zero"/></hpcview>' >devices.xml
+    timeout 20 "$hpcview" print devices.xml
+    echo "status $?"
+    printf '\177ELF' | cat - /dev/zero | timeout 20 "$hpcview" info /dev/stdin
+    echo "status $?"
+)
+check_equal "input without end: refused" "$(grep -c 'status 1' endless)" 7
+check_equal "input without end: in words" "$(grep -c 'is a device\|LIMIT_STREAM_BYTES\|out of memory' endless)" 7
+printf '<?xml version="1.0" encoding="utf-8"?>\n<hpcview version="1" x="\377"/>' >latin.xml
+refuses "build: text that is not what it says it is" 1 "latin.xml" "$hpcview" build latin.xml
 printf '<hpcview>\n <metrics>\n' >torn.xml
 refuses "build: a configuration that ends early" 1 "torn.xml:" "$hpcview" build -o torn.db torn.xml
 check "build: nothing is left behind" test ! -e torn.db
@@ -145,4 +170,11 @@ else
     run "$hpcview" build -o stripped.db m
     check "no symbols: a database all the same" test -f stripped.db/index.html
 fi
+
+# ---- the pipes ---------------------------------------------------------------------------------
+cat script.sh >late
+wait $silent $late
+check_equal "a pipe into which nobody writes: status" "$(cat silent.status)" 1
+check_match "a pipe into which nobody writes: words" "$(cat silent.err)" "nothing writes"
+check_match "a pipe into which somebody writes later, or too late" "$(cat late.out late.err)" "late"
 done_testing
