@@ -61,6 +61,11 @@ char *driver_recorder_path(void)
     return mem_strdup(PKGLIBDIR "/libhpcview-record.so");
 }
 
+static void say(const char *sentence)
+{
+    fprintf(stderr, "hpcview: warning: %s\n", sentence);
+}
+
 int record_program(struct session *s, const char *dir, char **argv, int *wait_status)
 {
     char *preload = driver_recorder_path();
@@ -75,6 +80,7 @@ int record_program(struct session *s, const char *dir, char **argv, int *wait_st
                                              .delay = opt.delay,
                                              .duration = opt.duration,
                                              .only_processes = opt.only,
+                                             .say = say,
                                              .environment = string_list_array(&opt.environment)};
     int status = hpcprof_record(&options, argv, wait_status, s->warnings, &s->err);
     mem_free(preload);

@@ -177,6 +177,7 @@ struct hpcprof_record_options {
     bool multiplex, repeat, follow_children; /* without repeat, events that do not fit together are an error */
     double delay, duration;                  /* seconds; 0: none */
     const char *only_processes;              /* glob on the program's base name; NULL: all */
+    void (*say)(const char *sentence);       /* what the user should know while the program runs; NULL: nobody */
     const char *const *environment;          /* names of variables to note; NULL-terminated or NULL */
 };
 

@@ -13,10 +13,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -273,6 +277,19 @@ static bool one_of_many(void)
     return false;
 }
 
+/* Held while the program runs: of two that begin at the same time, both would find an empty directory. The ranks of a
+   parallel program share it. A file system that cannot lock directories (NFS) goes without. */
+static int lock_out_dir(const char *path, int *lock, struct err *err)
+{
+    *lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0)
+        return err_errno(err, path, "opening the output directory");
+    if (flock(*lock, (one_of_many() ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return err_set(err, ERR_USAGE,
+                       "%s: another 'hpcview record' is writing into the directory; name another one with -o", path);
+    return 0;
+}
+
 static int check_out_dir(const char *path, struct err *err)
 {
     DIR *dir = opendir(path);
@@ -488,11 +505,49 @@ static _Noreturn void become(const char *path, char *const *argv, const char *or
     _exit(127);
 }
 
-static int wait_for(pid_t pid, int *status, struct err *err)
+/* The recorder is silent in the program; that its counts find no place any more is ours to say, when it happens. */
+struct disk {
+    const char *dir;
+    void (*say)(const char *sentence);
+    bool full;
+};
+
+static void watch_disk(struct disk *d)
 {
+    struct statvfs fs;
+    if (d->full || statvfs(d->dir, &fs) < 0 || fs.f_blocks == 0 || fs.f_bavail > 0)
+        return;
+    d->full = true;
+    char *sentence = mem_printf("%s: the disk is full; what is counted is kept in memory until there is room, and lost "
+                                "where there is none at the end",
+                                d->dir);
+    if (d->say)
+        d->say(sentence);
+    mem_free(sentence);
+}
+
+/* Looks at the disk every second meanwhile. A system without descriptors of processes (before Linux 5.3): at the end.
+ */
+static void watch(pid_t pid, struct disk *d)
+{
+    struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    while (process.fd >= 0) {
+        int n = poll(&process, 1, 1000);
+        if (n > 0 || (n < 0 && errno != EINTR))
+            break;
+        watch_disk(d);
+    }
+    if (process.fd >= 0)
+        close(process.fd);
+}
+
+static int wait_for(pid_t pid, int *status, struct disk *d, struct err *err)
+{
+    watch(pid, d);
     while (waitpid(pid, status, 0) < 0)
         if (errno != EINTR)
             return err_errno(err, "the program", "waiting for it");
+    watch_disk(d);
     return 0;
 }
 
@@ -503,7 +558,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static int run_once(const char *path, char *const *argv, const char *orders, const char *preload, const char *dir,
+static int run_once(const char *path, char *const *argv, const char *orders, const char *preload, struct disk *disk,
                     int *status, struct warnings *w, struct err *err)
 {
     int report[2], error;
@@ -523,12 +578,12 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
     close(report[1]);
     ssize_t n = pid < 0 ? 0 : read(report[0], &error, sizeof error);
     close(report[0]);
-    int result = pid < 0 ? err_errno(err, path, "starting the program") : wait_for(pid, status, err);
+    int result = pid < 0 ? err_errno(err, path, "starting the program") : wait_for(pid, status, disk, err);
     running_child = 0;
     restore_signals(&signals);
     if (result == 0 && n == (ssize_t)sizeof error)
         return err_set(err, ERR_SYSTEM, "%s: the program cannot be started: %s", path, strerror(error));
-    if (result == 0 && ended_add(dir, pid, launched, *status, &end_err) < 0)
+    if (result == 0 && ended_add(disk->dir, pid, launched, *status, &end_err) < 0)
         warnings_add(w, "%s", end_err.msg);
     return result;
 }
@@ -550,7 +605,7 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
     struct plan plan = {0};
     struct buf orders = {0}, preload = {0};
     char *path = NULL, *dir = NULL, *library = NULL;
-    int result = -1;
+    int result = -1, lock = -1;
     if (check_options(o, err) < 0 || !(path = find_program(argv[0], err)) || check_program(path, 0, err) < 0 ||
         parse_events(o, &plan, w, err) < 0 || make_groups(o, &plan, err) < 0 ||
         !(library = preloadable(o->preload, err)))
@@ -558,7 +613,7 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
     if (getenv(RECORD_VARIABLE))
         warnings_add(w, "hpcview record inside hpcview record: what the inner one starts is recorded in %s alone",
                      o->out_dir);
-    if (dir_make(o->out_dir, err) < 0 || check_out_dir(o->out_dir, err) < 0)
+    if (dir_make(o->out_dir, err) < 0 || lock_out_dir(o->out_dir, &lock, err) < 0 || check_out_dir(o->out_dir, err) < 0)
         goto out;
     dir = realpath(o->out_dir, NULL);
     if (!dir) {
@@ -566,23 +621,27 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
         goto out;
     }
     size_t files = count_files(dir);
+    struct disk disk = {.dir = dir, .say = o->say};
     put_preload(&preload, library);
     for (size_t group = 0; group < plan.group_count; group++) {
         orders.len = 0;
         put_orders(&orders, o, &plan, group, dir);
-        result = run_once(path, argv, orders.bytes, preload.bytes, dir, status, w, err);
+        result = run_once(path, argv, orders.bytes, preload.bytes, &disk, status, w, err);
         if (result < 0)
             break;
     }
     if (result == 0 && count_files(dir) == files)
         warnings_add(w, "%s: nothing was recorded: %s", o->out_dir,
-                     o->only_processes ? "no program of that name ran"
-                                       : "the program did not let the recorder in, or ended before it could write");
+                     disk.full           ? "the disk is full"
+                     : o->only_processes ? "no program of that name ran"
+                                         : "the program did not let the recorder in, or ended before it could write");
 out:
     buf_release(&orders);
     buf_release(&preload);
     mem_free(path);
     free(dir);
     free(library);
+    if (lock >= 0)
+        close(lock);
     return result;
 }

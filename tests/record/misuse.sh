@@ -86,6 +86,19 @@ cp "$top_builddir/.libs/libhpcview-record.so" "$scratch/a b:c/libhpcview-record.
 run env HPCVIEW_RECORDER="$scratch/none.so" "$hpcview" record -o "$scratch/m0" -- true
 check_match "a recorder that is not there" "$err" "recorder library"
 
+# ---- two at the same time ----------------------------------------------------------------------------------------
+"$hpcview" record -o "$scratch/both" -- sh -c "until [ -e '$scratch/go' ]; do sleep 0.1; done" 2>/dev/null &
+first=$!
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    [ -n "$(ls "$scratch/both" 2>/dev/null)" ] || sleep 0.3
+done
+rm "$scratch"/both/* # as empty as it was when the first one looked
+run "$hpcview" record -o "$scratch/both" -- touch "$scratch/second"
+check_match "a directory into which another one is writing" "$err" "another 'hpcview record'"
+check "a directory into which another one is writing: the program did not run" test ! -e "$scratch/second"
+touch "$scratch/go"
+wait $first
+
 # ---- what happens to the file is nothing to the program ---------------------------------------------------------
 run sh -c "ulimit -f 1; exec '$hpcview' record -o '$scratch/limited' -e perf::TASK-CLOCK@100000 -- '$scratch/exits'"
 check "a file size limit: the program goes on" test "$status/$out" = "10/burned 300"
@@ -97,8 +110,16 @@ if [ "$(id -u)" = 0 ] && mkdir "$scratch/disk" && mount -t tmpfs -o size=8k tmpf
     mkdir "$scratch/disk/m"
     run sh -c "'$hpcview' record -o '$scratch/disk/m' -e perf::TASK-CLOCK@100000 -- sh -c '$scratch/exits; $scratch/exits; $scratch/exits; dd if=/dev/zero of=$scratch/disk/full 2>/dev/null; $scratch/exits; exit 6'"
     check "a full disk: the program goes on" test "$status" = 6
+    check_equal "a full disk: said once" "$(printf '%s\n' "$err" | grep -c "the disk is full")" 1
+    check "a full disk: no empty files" test -z "$(find "$scratch/disk/m" -size 0)"
     run "$hpcview" info "$scratch/disk/m"
     check_match "what was written before is sound" "$out" "all sound"
+    rm -rf "$scratch"/disk/m/*
+    dd if=/dev/zero of="$scratch/disk/full" 2>/dev/null
+    run "$hpcview" record -o "$scratch/disk/m" -e perf::TASK-CLOCK@100000 -- "$scratch/exits"
+    check "a disk that was full before: the program's output and status" test "$status/$out" = "10/burned 300"
+    check_match "a disk that was full before: why nothing was recorded" "$err" "nothing was recorded: the disk is full"
+    check "a disk that was full before: nothing is left" test -z "$(ls -A "$scratch/disk/m")"
     umount "$scratch/disk"
 else
     skip "a full disk" "no file system can be mounted"

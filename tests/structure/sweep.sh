@@ -16,6 +16,7 @@ while getopts n:t: opt; do
     esac
 done
 shift $((OPTIND - 1))
+ulimit -v $((8 << 20)) # the largest take 2 GB; one that runs away must not take the machine along
 [ $# -gt 0 ] || set -- /usr/bin /usr/lib
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
