@@ -8,7 +8,7 @@ static struct {
 } opt;
 
 static const struct option_row rows[] = {
-    {"by", 'b', OPT_STRING, &opt.by, "LEVEL", "program, module, file, procedure, loop or line (procedure)"},
+    {"by", 'b', OPT_STRING, &opt.by, "LEVEL", "program, module, file, procedure, loop, line, path or caller (procedure)"},
     {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
     {"top", 'n', OPT_COUNT, &opt.top, "N", "only the first N rows"},
     {"sort", 's', OPT_STRING, &opt.sort, "METRIC", "largest first by this metric; 'METRIC (E)' by its exclusive part"},

@@ -26,6 +26,7 @@ void correlation_release(struct correlation *c)
     vec_release(&c->modules);
     vec_release(&c->uses);
     vec_release(&c->sites);
+    vec_release(&c->calls);
     vec_release(&c->cells);
     table_list_release(&c->tables);
     vec_release(&c->places);
@@ -68,8 +69,9 @@ static uint32_t module_index(struct correlation *c, const struct config *config,
 
 static uint32_t site_index(struct correlation *c, const struct site *s)
 {
-    uint32_t tuple[] = {'s',          s->module, s->by_line, (uint32_t)s->address, (uint32_t)(s->address >> 32),
-                        s->procedure, s->file,   s->line};
+    uint32_t tuple[] = {
+        's',     s->module, s->by_line, (uint32_t)s->address, (uint32_t)(s->address >> 32), s->procedure,
+        s->file, s->line,   s->cut};
     uint32_t *slot = keyed(c, tuple, sizeof tuple);
     if (*slot == PLACE_NONE) {
         *slot = (uint32_t)c->sites.count;
@@ -85,13 +87,16 @@ static int check_profile(const struct hpcprof *p, struct err *err)
             p->counts[i].thread >= p->thread_count || p->counts[i].region >= p->region_count)
             return err_set(err, ERR_FORMAT, "a measurement names a context, event, thread or region that is not in it");
     for (size_t i = 0; i < p->context_count; i++)
-        if (p->contexts[i].module >= p->module_count)
-            return err_set(err, ERR_FORMAT, "a measurement names a module that is not in it");
+        if (p->contexts[i].module >= p->module_count ||
+            (p->contexts[i].parent != HPCPROF_NO_PARENT && p->contexts[i].parent >= i))
+            return err_set(err, ERR_FORMAT, "a measurement names a module or a caller that is not in it");
     return 0;
 }
 
 struct input_sites { /* from an input's numbers to ours, made when first needed */
     uint32_t *modules, *contexts;
+    uint32_t *calls; /* by context; NULL: the input has no paths */
+    struct VEC(uint32_t) chain;
 };
 
 static uint32_t site_of_context(struct correlation *c, const struct config *config, const struct input *input,
@@ -108,6 +113,7 @@ static uint32_t site_of_context(struct correlation *c, const struct config *conf
         *vec_push(&c->uses) = (struct module_use){*module, input->run};
     }
     struct site s = {.module = *module, .by_line = given->by_line};
+    s.cut = given->parent == HPCPROF_NO_PARENT && hpcprof_cut_reason(p, context);
     if (given->by_line) {
         s.procedure = strtab_add(c->strings, strtab_get(p->strings, given->procedure));
         s.file = strtab_add(c->strings, strtab_get(p->strings, given->file));
@@ -143,14 +149,47 @@ static void gather_tables(struct correlation *c, const struct config *config, co
     c->event_count += (uint32_t)input->profile->event_count;
 }
 
+static uint32_t call_index(struct correlation *c, uint32_t parent, uint32_t site)
+{
+    uint32_t tuple[] = {'c', parent, site};
+    uint32_t *slot = keyed(c, tuple, sizeof tuple);
+    if (*slot == PLACE_NONE) {
+        *slot = (uint32_t)c->calls.count;
+        *vec_push(&c->calls) = (struct call){parent, site};
+    }
+    return *slot;
+}
+
+/* The innermost frame of a context, made with all around it. */
+static uint32_t call_of_context(struct correlation *c, const struct config *config, const struct input *input,
+                                uint32_t context, struct input_sites *known)
+{
+    const struct hpcprof_context *contexts = input->profile->contexts;
+    if (!known->calls)
+        return CALL_NONE;
+    known->chain.count = 0;
+    for (uint32_t i = context; i != HPCPROF_NO_PARENT && known->calls[i] == CALL_NONE; i = contexts[i].parent)
+        *vec_push(&known->chain) = i;
+    for (size_t k = known->chain.count; k-- > 0;) {
+        uint32_t i = known->chain.items[k], parent = contexts[i].parent;
+        known->calls[i] = call_index(c, parent == HPCPROF_NO_PARENT ? CALL_NONE : known->calls[parent],
+                                     site_of_context(c, config, input, i, known));
+    }
+    return known->calls[context];
+}
+
 static void gather_input(struct correlation *c, const struct config *config, const struct input *input,
                          const struct feed_list *feeds, struct warnings *warnings)
 {
     const struct hpcprof *p = input->profile;
-    struct input_sites known = {mem_alloc((p->module_count + 1) * sizeof(uint32_t)),
-                                mem_alloc((p->context_count + 1) * sizeof(uint32_t))};
+    struct input_sites known = {.modules = mem_alloc((p->module_count + 1) * sizeof(uint32_t)),
+                                .contexts = mem_alloc((p->context_count + 1) * sizeof(uint32_t))};
     memset(known.modules, 0xff, p->module_count * sizeof(uint32_t));
     memset(known.contexts, 0xff, p->context_count * sizeof(uint32_t));
+    if (hpcprof_has_paths(p)) {
+        known.calls = mem_alloc(p->context_count * sizeof(uint32_t));
+        memset(known.calls, 0xff, p->context_count * sizeof(uint32_t));
+    }
     for (size_t i = 0; i < p->count_count; i++) {
         const struct hpcprof_count *count = &p->counts[i];
         const struct feed_list *to = &feeds[count->event];
@@ -158,13 +197,17 @@ static void gather_input(struct correlation *c, const struct config *config, con
             uint32_t column = to->items[k].by_thread ? to->items[k].by_thread[count->thread] : to->items[k].column;
             bool inside = !to->items[k].in_region || to->items[k].in_region[count->region];
             if (column != COLUMN_NONE && inside)
-                *vec_push(&c->cells) =
-                    (struct cell){site_of_context(c, config, input, count->context, &known), column, count->value};
+                *vec_push(&c->cells) = (struct cell){.site = site_of_context(c, config, input, count->context, &known),
+                                                     .column = column,
+                                                     .call = call_of_context(c, config, input, count->context, &known),
+                                                     .value = count->value};
         }
     }
     gather_tables(c, config, input, &known, warnings);
     mem_free(known.modules);
     mem_free(known.contexts);
+    mem_free(known.calls);
+    vec_release(&known.chain);
 }
 
 int correlate_gather(struct correlation *c, const struct config *config, const struct input *inputs, size_t input_count,
@@ -578,8 +621,9 @@ static void place_module(struct correlation *c, const struct config *config, uin
     for (size_t i = 0; i < count; i++) {
         struct site s = c->sites.items[sites[i].site];
         uint8_t *state = &c->site_state[sites[i].site];
-        c->site_place[sites[i].site] =
-            s.by_line ? place_by_line(c, config, known, &s, state) : place_by_address(c, known, &s, state);
+        c->site_place[sites[i].site] = s.cut       ? module_place(c, module)
+                                       : s.by_line ? place_by_line(c, config, known, &s, state)
+                                                   : place_by_address(c, known, &s, state);
     }
     mem_free(scopes.place);
     mem_free(scopes.ordinal);

@@ -214,6 +214,8 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
             status = sum_measured(e, &c, new_of, err);
         if (status == 0)
             status = take_tables(e, &c, &columns, inputs, new_of, err);
+        if (status == 0)
+            status = calls_build(e, &c, new_of, warnings, err);
         if (status == 0) {
             formulas_compute(e, TREE_SCOPES);
             warn_shares(e, &c, &columns, warnings);

@@ -151,6 +151,16 @@ static uint32_t event_of(struct hpcprof *p, const char *name)
     return hpcprof_add_event(p, &e);
 }
 
+/* "0x2004>0x1012": the address called from, then the address; in the context's module. */
+static uint64_t called_at(struct hpcprof *p, char *word, struct hpcprof_context *c)
+{
+    for (char *next; (next = strchr(word, '>')); word = next + 1) {
+        c->address = strtoull(word, NULL, 16);
+        c->parent = hpcprof_add_context(p, c);
+    }
+    return strtoull(word, NULL, 16);
+}
+
 /* Lines: "thread", "process RANK", "MODULE 0xADDRESS EVENT SAMPLES" or "MODULE PROC FILE LINE EVENT SAMPLES" ("-":
  * none). */
 static struct hpcprof *profile_from(const char *drawing)
@@ -184,7 +194,7 @@ static struct hpcprof *profile_from(const char *drawing)
             c.file = strtab_add(p->strings, strcmp(w[2], "-") ? w[2] : "");
             c.line = (uint32_t)atoi(w[3]);
         } else
-            c.address = strtoull(w[1], NULL, 16);
+            c.address = called_at(p, w[1], &c);
         uint64_t samples = strtoull(w[n - 1], NULL, 10);
         struct hpcprof_count count = {.thread = thread,
                                       .context = hpcprof_add_context(p, &c),
@@ -428,6 +438,74 @@ static void release(struct made *m)
     experiment_free(m->e);
     warnings_free(m->warnings);
     config_free(m->config);
+}
+
+/* One node of the tree of calls a line, with the values of the last metric. */
+static char *drawn_calls(const struct experiment *e)
+{
+    static const char *const kinds[] = {"program", "module", "file", "proc", "inline", "loop", "line"};
+    struct buf b = {0};
+    size_t tree = experiment_calls(e);
+    buf_str(&b, "");
+    for (uint32_t i = 0; tree != SIZE_MAX && i < e->trees[tree].node_count; i++) {
+        const struct place *p = &e->places[experiment_node_place(e, tree, i)];
+        for (uint32_t up = experiment_node_parent(e, tree, i); up != NODE_NONE;
+             up = experiment_node_parent(e, tree, up))
+            buf_char(&b, ' ');
+        buf_printf(&b, "%s %s", kinds[p->kind], strtab_get(e->strings, p->name));
+        if (p->line_first)
+            buf_printf(&b, "%u", p->line_first);
+        draw_value(&b, experiment_node_value(e, tree, e->metric_count - 1, i, VALUE_INCLUSIVE));
+        draw_value(&b, experiment_node_value(e, tree, e->metric_count - 1, i, VALUE_EXCLUSIVE));
+        buf_char(&b, '\n');
+    }
+    return b.bytes;
+}
+
+/* Each frame in its loops and inlined calls, what it calls below the line of the call. The first run has no paths, and
+   is not in the tree. */
+static void test_calls(void)
+{
+    static const char *const samples[] = {"/opt/app 0x1000 C 9\n",
+                                          "/opt/app 0x2004>0x1000 C 1\n"
+                                          "/opt/app 0x2004>0x1012 C 2\n"
+                                          "/opt/app 0x2004>0x1031>0x1012 C 4\n"
+                                          "/opt/app 0x2004>0x1031>0x1031>0x1012 C 8\n"
+                                          "/opt/app 0x2000 C 16\n",
+                                          NULL};
+    static const char want[] = "program app 310 .\n"
+                               " proc main3 310 160\n"
+                               "  line 5 310 160\n"
+                               "   proc solve40 150 10\n"
+                               "    loop 52 140 20\n"
+                               "     inline dot10 120 .\n"
+                               "      loop 12 120 .\n"
+                               "       line 13 120 .\n"
+                               "        proc solve40 120 .\n"
+                               "         loop 52 120 40\n"
+                               "          inline dot10 80 .\n"
+                               "           loop 12 80 .\n"
+                               "            line 13 80 .\n"
+                               "             proc solve40 80 .\n"
+                               "              loop 52 80 80\n"
+                               "               line 53 80 80\n"
+                               "          line 53 40 40\n"
+                               "     line 53 20 20\n"
+                               "    line 41 10 10\n";
+    struct config *config = config_create();
+    struct err err = {0};
+    config_add_run(config, "a", "a", "", NULL);
+    config_add_run(config, "b", "b", "", NULL);
+    struct made m = make(config, samples, modules);
+    if (CHECK(m.status == 0)) {
+        char *text = drawn_calls(m.e);
+        if (!CHECK_NAMED(strcmp(text, want) == 0, "the tree of calls"))
+            printf("# got:\n%s# wanted:\n%s", text, want);
+        if (!CHECK_NAMED(experiment_check(m.e, &err) == 0, "experiment_check"))
+            printf("# %s\n", err.msg);
+        mem_free(text);
+    }
+    release(&m);
 }
 
 static void test_places(void)
@@ -892,6 +970,7 @@ int main(void)
     test_second_tree();
     test_builds();
     test_places();
+    test_calls();
     test_metrics();
     test_around();
     test_metric_errors();

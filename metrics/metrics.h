@@ -175,6 +175,7 @@ enum value_form {
    (calling contexts) many nodes may be of one place, each with what it cost there: leaves of different parents stay
    apart. */
 enum { TREE_SCOPES };
+#define TREE_CALLS_NAME "calls" /* who called whom: the frames of call paths, calls.c; there is none without paths */
 #define NODE_NONE UINT32_MAX
 struct experiment_tree {
     str_id name;  /* a word: "scopes", "calls" */
@@ -211,6 +212,7 @@ void experiment_column(const struct experiment *, size_t tree, size_t metric, en
 size_t experiment_column_count(const struct experiment *, size_t tree, size_t metric, enum value_form);
 uint32_t experiment_node_parent(const struct experiment *, size_t tree, uint32_t node); /* NODE_NONE: the first */
 place_ix experiment_node_place(const struct experiment *, size_t tree, uint32_t node);
+size_t experiment_calls(const struct experiment *); /* the tree of calls; SIZE_MAX: no paths were measured */
 
 /* For those who make experiments (the join, tests): places and metrics come first, then trees, then columns. */
 /* Adds a tree and returns its index; parent and place, by node, become its own. TREE_SCOPES has neither and comes
@@ -239,7 +241,7 @@ int experiment_check(const struct experiment *, struct err *);
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-enum print_level { PRINT_PROGRAM, PRINT_MODULE, PRINT_FILE, PRINT_PROC, PRINT_LOOP, PRINT_LINE };
+enum print_level { PRINT_PROGRAM, PRINT_MODULE, PRINT_FILE, PRINT_PROC, PRINT_LOOP, PRINT_LINE, PRINT_PATH, PRINT_CALLER };
 enum print_format { PRINT_TEXT, PRINT_CSV, PRINT_JSON };
 struct print_options {
     enum print_level level;

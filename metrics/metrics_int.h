@@ -15,6 +15,7 @@
  *     order.c           places and files in the order of their names
  *     same.c            which places are the same thing in the source
  *     values.c          one column of numbers; trees.c the columns of every tree, and sums upwards
+ *     calls.c           the tree of calls
  *     formulas.c        computed metrics
  *     lost.c            warnings: what the result lacks, with its share
  *     check.c           what is true of every experiment
@@ -221,10 +222,19 @@ struct site { /* one sampled place in the code */
     vaddr address;
     str_id procedure, file;
     bool by_line;
+    bool cut; /* no place in the code: why a call path has no beginning. The module's name says it */
 };
+
+/* One frame of a call path: this site, called from `parent`. */
+struct call {
+    uint32_t parent; /* an earlier call; CALL_NONE: the thread's first function, or why the path was cut */
+    uint32_t site;
+};
+#define CALL_NONE UINT32_MAX
 
 struct cell { /* what one site cost in one column */
     uint32_t site, column;
+    uint32_t call; /* the innermost frame of the path it was reached by; CALL_NONE: paths were not measured */
     uint64_t value;
 };
 
@@ -239,6 +249,7 @@ struct correlation {
     struct VEC(struct module) modules;
     struct VEC(struct module_use) uses;
     struct VEC(struct site) sites;
+    struct VEC(struct call) calls; /* parents first */
     struct VEC(struct cell) cells;
     struct VEC(struct place) places; /* places[0] is the PROGRAM; in the order found, parents first */
     struct VEC(struct source_file) files;
@@ -302,6 +313,12 @@ int measurement_read(const struct config_run *, struct hpcprof **, struct warnin
 void name_files_as_shown(struct correlation *);
 /* Fills the experiment's files and places; by old place, the new one (mem_free). */
 place_ix *order_places_and_files(struct correlation *, struct experiment *);
+
+/* ---- calls.c -------------------------------------------------------------------------------- */
+
+/* Adds the tree of calls, where paths were measured; the cells are sorted by column. */
+int calls_build(struct experiment *, const struct correlation *, const place_ix *new_of, struct warnings *,
+                struct err *);
 
 /* ---- formulas.c ---------------------------------------------------------------------------- */
 

@@ -12,7 +12,13 @@ static const struct {
     [PRINT_PROGRAM] = {"program", PLACE_PROGRAM, false}, [PRINT_MODULE] = {"module", PLACE_MODULE, false},
     [PRINT_FILE] = {"file", PLACE_FILE, false},          [PRINT_PROC] = {"procedure", PLACE_PROC, true},
     [PRINT_LOOP] = {"loop", PLACE_LOOP, true},           [PRINT_LINE] = {"line", PLACE_LINE, false},
+    [PRINT_PATH] = {"path", PLACE_PROGRAM, true},        [PRINT_CALLER] = {"caller", PLACE_PROGRAM, false},
 };
+
+static bool is_tree(const struct view *t)
+{
+    return t->options->level == PRINT_PATH || t->options->level == PRINT_CALLER;
+}
 
 int print_level_parse(const char *word, enum print_level *level, struct err *err)
 {
@@ -27,32 +33,14 @@ int print_level_parse(const char *word, enum print_level *level, struct err *err
     const char *near = str_nearest(word, words);
     if (near)
         return err_set(err, ERR_USAGE, "there is no level '%s'; did you mean '%s'?", word, near);
-    return err_set(err, ERR_USAGE, "there is no level '%s'; there are program, module, file, procedure, loop and line",
+    return err_set(err, ERR_USAGE,
+                   "there is no level '%s'; there are program, module, file, procedure, loop, line, path and caller",
                    word);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-struct row {
-    str_id module, file, name, full_name;
-    uint32_t line, line_last;
-    uint32_t instance, instances; /* loops */
-    size_t values;                /* of its metric_count inclusive, then as many exclusive ones in table.values */
-};
-
-struct view {
-    const struct experiment *e;
-    const struct print_options *options;
-    struct VEC(struct row) rows;
-    struct VEC(double) values;
-    struct VEC(size_t) shown; /* metrics with a column */
-    size_t sort_metric;
-    bool sort_exclusive;
-    str_id *module_name; /* by place */
-    place_ix *procedure; /* by place: the innermost procedure or inlined call around it; 0: none */
-};
-
-static double *row_values(struct view *t, const struct row *r)
+double *print_row_values(struct view *t, const struct row *r)
 {
     return t->values.items + r->values;
 }
@@ -83,14 +71,15 @@ static size_t new_values(struct view *t)
     return at;
 }
 
-static struct row row_of_place(struct view *t, place_ix i)
+struct row print_row(struct view *t, place_ix i)
 {
     const struct experiment *e = t->e;
     const struct place *p = &e->places[i], *procedure = &e->places[t->procedure[i]];
     bool inner = p->kind == PLACE_LOOP || p->kind == PLACE_LINE;
     /* a line that is not known lies in its procedure's file, as far as anybody knows */
     uint32_t file = p->kind == PLACE_LINE && p->line_first == 0 ? procedure->file : p->file;
-    struct row r = {.module = t->module_name[i],
+    struct row r = {.kind = p->kind,
+                    .module = t->module_name[i],
                     .file = file == SOURCE_NONE ? 0 : e->files[file].name,
                     .name = inner ? procedure->name : p->name,
                     .line = p->line_first,
@@ -98,6 +87,7 @@ static struct row row_of_place(struct view *t, place_ix i)
                     .instance = p->instance,
                     .instances = p->instances};
     r.full_name = p->kind == PLACE_PROC ? p->full_name : r.name;
+    r.values = new_values(t);
     return r;
 }
 
@@ -107,11 +97,10 @@ static void rows_of_places(struct view *t)
     for (place_ix i = 0; i < e->place_count; i++) {
         if (e->places[i].kind != levels[t->options->level].kind)
             continue;
-        struct row r = row_of_place(t, i);
-        r.values = new_values(t);
+        struct row r = print_row(t, i);
         for (size_t m = 0; m < e->metric_count; m++) {
-            row_values(t, &r)[m] = experiment_value(e, m, i, VALUE_INCLUSIVE);
-            row_values(t, &r)[e->metric_count + m] = experiment_value(e, m, i, VALUE_EXCLUSIVE);
+            print_row_values(t, &r)[m] = experiment_value(e, m, i, VALUE_INCLUSIVE);
+            print_row_values(t, &r)[e->metric_count + m] = experiment_value(e, m, i, VALUE_EXCLUSIVE);
         }
         *vec_push(&t->rows) = r;
     }
@@ -133,25 +122,25 @@ static void rows_of_lines(struct view *t)
     for (place_ix i = 0; i < e->place_count; i++) {
         if (e->places[i].kind != PLACE_LINE)
             continue;
-        struct row r = row_of_place(t, i);
+        struct row r = print_row(t, i);
         str_id key[] = {r.module, r.file, r.line, r.line ? 0 : r.name};
         str_id k = strtab_addn(keys, (const char *)key, sizeof key);
         while (row_of_key.count <= k)
             *vec_push(&row_of_key) = SIZE_MAX;
         if (row_of_key.items[k] == SIZE_MAX) {
             row_of_key.items[k] = t->rows.count;
-            r.values = new_values(t);
             *vec_push(&t->rows) = r;
         }
         struct row *row = &t->rows.items[row_of_key.items[k]];
         if (row->name != r.name)
             row->name = row->full_name = 0; /* in several procedures */
         for (size_t m = 0; m < e->metric_count; m++)
-            add_value(&row_values(t, row)[m], experiment_value(e, m, i, VALUE_INCLUSIVE));
+            add_value(&print_row_values(t, row)[m], experiment_value(e, m, i, VALUE_INCLUSIVE));
     }
     for (size_t i = 0; i < t->rows.count; i++)
         for (size_t m = 0; m < e->metric_count; m++)
-            row_values(t, &t->rows.items[i])[m] = experiment_compute(e, m, row_values(t, &t->rows.items[i]));
+            print_row_values(t, &t->rows.items[i])[m] =
+                experiment_compute(e, m, print_row_values(t, &t->rows.items[i]));
     vec_release(&row_of_key);
     strtab_free(keys);
 }
@@ -168,7 +157,7 @@ static void drop_empty_rows(struct view *t)
 {
     size_t kept = 0;
     for (size_t i = 0; i < t->rows.count; i++)
-        if (has_data(t, &t->rows.items[i]))
+        if (has_data(t, &t->rows.items[i]) && !(t->options->format == PRINT_TEXT && t->rows.items[i].quiet))
             t->rows.items[kept++] = t->rows.items[i];
     t->rows.count = kept;
 }
@@ -285,8 +274,46 @@ static char *location_of(const struct view *t, const struct row *r)
     return b.bytes;
 }
 
+/* Indented by how deep it is; beyond what fits beside numbers, by how much is said in words. */
+static char *tree_text(const struct view *t, const struct row *r)
+{
+    enum { INDENTED_MOST = 30 };
+    unsigned shown = r->indent < INDENTED_MOST ? r->indent : INDENTED_MOST;
+    char *name = text_of_name(strtab_get(t->e->strings, r->name)), *text;
+    const char *kind = r->kind == PLACE_LOOP ? "loop in " : r->kind == PLACE_INLINE ? "inlined " : "";
+    if (shown < r->indent)
+        text = mem_printf("%*s(+%u) %s%s", 2 * (int)shown, "", r->indent - shown, kind, name);
+    else
+        text = mem_printf("%*s%s%s", 2 * (int)shown, "", kind, name);
+    mem_free(name);
+    return text;
+}
+
+/* What was called, and where. */
+static void add_tree_columns(struct view *t, struct text_table *text)
+{
+    bool callers = t->options->level == PRINT_CALLER;
+    struct text_column *c = text_table_add(text, callers ? "procedure, its callers below it" : "calls", "", true);
+    for (size_t i = 0; i < t->rows.count; i++)
+        text_column_add(c, tree_text(t, &t->rows.items[i]));
+    c = text_table_add(text, callers ? "calls at" : "called at", "", true);
+    for (size_t i = 0; i < t->rows.count; i++) {
+        const struct row *r = &t->rows.items[i];
+        struct buf b = {0};
+        buf_str(&b, "");
+        text_add_safe(&b, strtab_get(t->e->strings, r->at_file));
+        if (r->at_file && r->at_line)
+            buf_printf(&b, ":%u", r->at_line);
+        text_column_add(c, b.bytes);
+    }
+}
+
 static void add_where_columns(struct view *t, struct text_table *text)
 {
+    if (is_tree(t)) {
+        add_tree_columns(t, text);
+        return;
+    }
     enum print_level level = t->options->level;
     const struct strtab *strings = t->e->strings;
     static const char *const heads[] = {"program", "module", "file", "procedure", "in procedure", "in procedure"};
@@ -356,7 +383,7 @@ static void write_text(struct view *t, struct outfile *out)
 
 static void csv_head(const struct view *t, struct buf *out)
 {
-    buf_str(out, "kind,module,file,line,name");
+    buf_str(out, is_tree(t) ? "depth,kind,module,file,line,name" : "kind,module,file,line,name");
     for (size_t i = 0; i < t->shown.count; i++) {
         const struct metric *m = &t->e->metrics[t->shown.items[i]];
         const char *name = strtab_get(t->e->strings, m->name);
@@ -379,11 +406,19 @@ static void csv_value(struct buf *out, double v)
         buf_double(out, v);
 }
 
+static const char *word_of(const struct view *t, const struct row *r)
+{
+    static const char *const words[] = {"program", "module", "file", "procedure", "inline", "loop", "line"};
+    return is_tree(t) ? words[r->kind] : levels[t->options->level].word;
+}
+
 static void csv_row(const struct view *t, const struct row *r, struct buf *out)
 {
     const struct strtab *strings = t->e->strings;
     str_id texts[] = {r->module, r->file};
-    buf_str(out, levels[t->options->level].word);
+    if (is_tree(t))
+        buf_printf(out, "%u,", r->depth);
+    buf_str(out, word_of(t, r));
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         buf_char(out, ',');
         csv_add_text(out, strtab_get(strings, texts[i]));
@@ -461,8 +496,12 @@ static void json_values(struct jsonout *j, const struct view *t, const struct ro
 static void json_row(struct jsonout *j, const struct view *t, const struct row *r)
 {
     json_begin_object(j);
+    if (is_tree(t)) {
+        json_key(j, "depth");
+        json_u64(j, r->depth);
+    }
     json_key(j, "kind");
-    json_string(j, levels[t->options->level].word);
+    json_string(j, word_of(t, r));
     json_text(j, t, "module", r->module);
     json_text(j, t, "file", r->file);
     json_key(j, "line");
@@ -522,16 +561,22 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
     int status = choose_order(&t, err);
     if (status == 0) {
         find_surroundings(&t);
-        if (options->level == PRINT_LINE)
+        if (options->level == PRINT_PATH)
+            status = print_rows_of_paths(&t, err);
+        else if (options->level == PRINT_CALLER)
+            status = print_rows_of_callers(&t, err);
+        else if (options->level == PRINT_LINE)
             rows_of_lines(&t);
         else
             rows_of_places(&t);
         drop_empty_rows(&t);
-        if (t.rows.count) /* qsort wants an array even for nothing */
+        if (t.rows.count && !is_tree(&t)) /* qsort wants an array even for nothing */
             qsort_r(t.rows.items, t.rows.count, sizeof *t.rows.items, compare_rows, &t);
         if (options->top && options->top < t.rows.count)
             t.rows.count = options->top;
-        if (options->format == PRINT_TEXT)
+        if (status < 0)
+            ; /* there is nothing to write */
+        else if (options->format == PRINT_TEXT)
             write_text(&t, out);
         else if (options->format == PRINT_CSV)
             write_csv(&t, out);

@@ -1,4 +1,5 @@
-/* What the files of `print` share: print_text.c for print.c (places) and print_table.c (tables beside places). */
+/* What the files of `print` share: print_text.c for print.c (places) and print_table.c (tables beside places);
+ * print_paths.c finds print.c's rows in the tree of calls. */
 #ifndef METRICS_PRINT_INT_H
 #define METRICS_PRINT_INT_H
 
@@ -24,5 +25,39 @@ char *text_of_name(const char *);
 void text_add_safe(struct buf *, const char *); /* what a terminal would obey becomes '?' */
 
 void csv_add_text(struct buf *, const char *); /* in quotes where it needs them */
+
+/* ---- rows of places ---------------------------------------------------------------------- */
+
+struct row {
+    uint8_t kind; /* enum place_kind */
+    str_id module, file, name, full_name;
+    uint32_t line, line_last;
+    uint32_t instance, instances; /* loops */
+    uint32_t depth, indent;       /* rows of trees: in the tree; as shown to people */
+    bool quiet;                   /* rows of trees: not shown to people */
+    str_id at_file;               /* rows of trees: where it is called, or begins */
+    uint32_t at_line;
+    size_t values; /* of its metric_count inclusive, then as many exclusive ones in view.values */
+};
+
+struct view {
+    const struct experiment *e;
+    const struct print_options *options;
+    struct VEC(struct row) rows;
+    struct VEC(double) values;
+    struct VEC(size_t) shown; /* metrics with a column */
+    size_t sort_metric;
+    bool sort_exclusive;
+    str_id *module_name; /* by place */
+    place_ix *procedure; /* by place: the innermost procedure or inlined call around it; 0: none */
+};
+
+/* A row of this place with room for its values, not in the view yet. */
+struct row print_row(struct view *, place_ix);
+double *print_row_values(struct view *, const struct row *);
+
+/* print_paths.c: the rows in their order; an error where no paths were measured. */
+int print_rows_of_paths(struct view *, struct err *);
+int print_rows_of_callers(struct view *, struct err *);
 
 #endif

@@ -39,7 +39,7 @@ dist_check_SCRIPTS += %D%/build/configuration.sh %D%/build/run.sh %D%/filters/fi
 EXTRA_DIST += \
 	%D%/print/app.drawing %D%/print/app.xml %D%/print/case.sh \
 	%D%/print/columns/cmd %D%/print/columns/out %D%/print/formats/cmd %D%/print/formats/out \
-	%D%/print/hostile-names/cmd %D%/print/hostile-names/out %D%/print/levels/cmd %D%/print/levels/out \
+	%D%/print/hostile-names/cmd %D%/print/hostile-names/out %D%/print/paths/cmd %D%/print/paths/out %D%/print/levels/cmd %D%/print/levels/out \
 	%D%/print/hpcview3/cmd %D%/print/hpcview3/out %D%/print/hpcview3/heat.psxml %D%/print/hpcview3/heat.xml \
 	%D%/print/hpcview3/cyc.pxml %D%/print/hpcview3/miss.pxml \
 	%D%/print/regions/cmd %D%/print/regions/out %D%/print/lines-alone/cmd %D%/print/lines-alone/out %D%/print/threads/cmd %D%/print/threads/out %D%/print/tables/cmd %D%/print/tables/out \

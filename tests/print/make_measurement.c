@@ -8,6 +8,8 @@
  *     process COMMAND [RANK]          a new process (with its main thread)
  *     thread NAME                     a new thread of it
  *     at HEX EVENT SAMPLES            samples at an address of the module
+ *     from HEX...                     what follows was called there, outermost first; without addresses: not known
+ *     cut WORDS...                    as from, for a path without beginning: why ("_" for blanks)
  *     line PROC FILE LINE EVENT N     samples at a line; "-" leaves PROC or FILE out
  *     region NAME                     what follows is in that region, inside those open; "-" leaves the innermost
  *     total EVENT VALUE               what the thread's counter said at its end
@@ -24,7 +26,7 @@ enum { MOST_WORDS = 8 };
 
 struct maker {
     struct hpcprof *p;
-    uint32_t module, process, thread, threads_of_process, region;
+    uint32_t module, process, thread, threads_of_process, region, caller;
 };
 
 static void fail(const char *what, const char *word)
@@ -53,7 +55,7 @@ static void add_samples(struct maker *m, struct hpcprof_context context, const c
 {
     uint32_t e = event_named(m, event);
     uint64_t n = strtoull(samples, NULL, 10), period = m->p->events[e].period;
-    context.parent = HPCPROF_NO_PARENT;
+    context.parent = m->caller;
     context.module = m->module;
     struct hpcprof_count c = {.thread = m->thread,
                               .context = hpcprof_add_context(m->p, &context),
@@ -62,6 +64,25 @@ static void add_samples(struct maker *m, struct hpcprof_context context, const c
                               .samples = period ? n : 0,
                               .value = period ? n * period : n};
     hpcprof_add_count(m->p, &c);
+}
+
+static void call_from(struct maker *m, char **addresses, int n)
+{
+    for (int i = 0; i < n; i++) {
+        struct hpcprof_context c = {
+            .parent = m->caller, .module = m->module, .address = strtoull(addresses[i], NULL, 16)};
+        m->caller = hpcprof_add_context(m->p, &c);
+    }
+}
+
+static void cut_path(struct maker *m, char *why)
+{
+    for (char *blank; (blank = strchr(why, '_'));)
+        *blank = ' ';
+    char *name = mem_printf("[path cut: %s]", why);
+    struct hpcprof_context c = {.parent = HPCPROF_NO_PARENT, .module = hpcprof_add_module(m->p, name, "")};
+    m->caller = hpcprof_add_context(m->p, &c);
+    mem_free(name);
 }
 
 static void lose(struct maker *m, const char *event, const char *samples)
@@ -122,7 +143,13 @@ static void take_line(struct maker *m, char **w, int n)
         add_thread(m, w[1]);
     else if (strcmp(w[0], "at") == 0 && n == 4)
         add_samples(m, (struct hpcprof_context){.address = strtoull(w[1], NULL, 16)}, w[2], w[3]);
-    else if (strcmp(w[0], "line") == 0 && n == 6)
+    else if (strcmp(w[0], "from") == 0) {
+        m->caller = HPCPROF_NO_PARENT;
+        call_from(m, w + 1, n - 1);
+    } else if (strcmp(w[0], "cut") == 0 && n >= 2) {
+        cut_path(m, w[1]);
+        call_from(m, w + 2, n - 2);
+    } else if (strcmp(w[0], "line") == 0 && n == 6)
         add_samples(m,
                     (struct hpcprof_context){.by_line = true,
                                              .procedure = strtab_add(s, strcmp(w[1], "-") ? w[1] : ""),
@@ -144,7 +171,7 @@ static void take_line(struct maker *m, char **w, int n)
 
 int main(int argc, char **argv)
 {
-    struct maker m = {.p = hpcprof_create()};
+    struct maker m = {.p = hpcprof_create(), .caller = HPCPROF_NO_PARENT};
     struct outfile *out;
     struct err err;
     char text[4096];

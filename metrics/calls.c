@@ -1,0 +1,171 @@
+/*
+ * The tree of calls: who called whom, from which loop. Each frame of a path is a chain of places, and what it called
+ * hangs below the line of the call:
+ *
+ *     program > main > loop 10 > line 12 > solve > line 40 > dot, inlined > loop 7 > line 8
+ *               `---- main's frame ----'   `- solve's frame ------------------------------'
+ *
+ * A path that was cut begins with a MODULE that says why.
+ */
+#include "metrics/metrics_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct builder {
+    struct experiment *e;
+    const struct correlation *c;
+    const place_ix *new_of;
+    struct VEC(uint32_t) parent; /* by node, in the order found */
+    struct VEC(place_ix) place;
+    struct hashmap known; /* (parent, place) to node */
+    uint32_t *node_of;    /* by call: the node of its line */
+    struct VEC(place_ix) chain;
+};
+
+static uint32_t node_at(struct builder *b, uint32_t parent, place_ix place)
+{
+    uint32_t *slot = hashmap_put(&b->known, (uint64_t)parent << 32 | place);
+    if (*slot == HASHMAP_NONE) {
+        *slot = (uint32_t)b->parent.count;
+        *vec_push(&b->parent) = parent;
+        *vec_push(&b->place) = place;
+    }
+    return *slot;
+}
+
+/* The nodes of one frame, from its procedure (or the module that says why the path was cut) down to the line. */
+static uint32_t add_frame(struct builder *b, uint32_t parent, place_ix line)
+{
+    const struct place *places = b->e->places;
+    b->chain.count = 0;
+    for (place_ix i = line; places[i].kind >= PLACE_PROC || i == line; i = places[i].parent)
+        *vec_push(&b->chain) = i;
+    for (size_t i = b->chain.count; i-- > 0;)
+        parent = node_at(b, parent, b->chain.items[i]);
+    return parent;
+}
+
+/* Callers come before what they call. */
+static void add_frames(struct builder *b)
+{
+    const struct correlation *c = b->c;
+    b->node_of = mem_alloc((c->calls.count + 1) * sizeof *b->node_of);
+    node_at(b, NODE_NONE, 0);
+    for (size_t i = 0; i < c->calls.count; i++) {
+        const struct call *call = &c->calls.items[i];
+        uint32_t parent = call->parent == CALL_NONE ? 0 : b->node_of[call->parent];
+        b->node_of[i] = add_frame(b, parent, b->new_of[c->site_place[call->site]]);
+    }
+}
+
+/* ---- order --------------------------------------------------------------------------------------------------- */
+
+static int compare_nodes(const void *a, const void *b, void *ctx)
+{
+    const struct builder *all = ctx;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    if (all->parent.items[i] != all->parent.items[k])
+        return all->parent.items[i] < all->parent.items[k] ? -1 : 1;
+    return (all->place.items[i] > all->place.items[k]) - (all->place.items[i] < all->place.items[k]);
+}
+
+/* Pre-order, siblings in the order of their places; gives new numbers by old ones. */
+static uint32_t *order_nodes(struct builder *b, uint32_t *parent, place_ix *place)
+{
+    size_t n = b->parent.count;
+    uint32_t *by_parent = mem_alloc((n + 1) * sizeof *by_parent), *number = mem_alloc((n + 1) * sizeof *number);
+    size_t *first = mem_calloc(n + 2, sizeof *first);
+    struct VEC(uint32_t) stack = {0};
+    uint32_t next = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        by_parent[i - 1] = i;
+        first[b->parent.items[i] + 1]++;
+    }
+    for (size_t i = 0; i < n; i++)
+        first[i + 1] += first[i];
+    qsort_r(by_parent, n - 1, sizeof *by_parent, compare_nodes, b);
+    *vec_push(&stack) = 0;
+    while (stack.count) {
+        uint32_t old = stack.items[--stack.count];
+        number[old] = next;
+        parent[next] = old ? number[b->parent.items[old]] : NODE_NONE;
+        place[next++] = b->place.items[old];
+        for (size_t k = first[old + 1]; k-- > first[old];)
+            *vec_push(&stack) = by_parent[k];
+    }
+    vec_release(&stack);
+    mem_free(first);
+    mem_free(by_parent);
+    return number;
+}
+
+/* ---- values -------------------------------------------------------------------------------------------------- */
+
+static int sum_cells(struct builder *b, size_t tree, const struct cell *cells, size_t count, const uint32_t *number,
+                     struct err *err)
+{
+    struct experiment *e = b->e;
+    size_t n = e->trees[tree].node_count, column = cells[0].column;
+    uint64_t *own = mem_calloc(n + 1, sizeof *own);
+    uint8_t *known = mem_calloc(n + 1, 1);
+    bool fits = true;
+    for (size_t i = 0; i < count; i++) {
+        if (cells[i].call == CALL_NONE)
+            continue;
+        uint32_t node = number[b->node_of[cells[i].call]];
+        fits = !__builtin_add_overflow(own[node], cells[i].value, &own[node]) && fits;
+        known[node] = 1;
+    }
+    fits = experiment_sum_counts(e, tree, column, own, known) == 0 && fits;
+    mem_free(own);
+    mem_free(known);
+    return fits ? 0
+                : err_set(err, ERR_FORMAT,
+                          "the counts of '%s' add up to more than 64 bits hold; the measurement is damaged",
+                          strtab_get(e->strings, e->metrics[column].name));
+}
+
+int calls_build(struct experiment *e, const struct correlation *c, const place_ix *new_of, struct warnings *warnings,
+                struct err *err)
+{
+    struct builder b = {.e = e, .c = c, .new_of = new_of};
+    int status = 0;
+    if (c->calls.count == 0)
+        return 0;
+    add_frames(&b);
+    size_t n = b.parent.count;
+    if (e->metric_count * n > LIMIT_EXPERIMENT_VALUES) {
+        warnings_add(warnings,
+                     "call paths are left out: %zu columns at %zu of their nodes are more than %llu values "
+                     "(LIMIT_EXPERIMENT_VALUES); choose fewer columns",
+                     e->metric_count, n, (unsigned long long)LIMIT_EXPERIMENT_VALUES);
+    } else {
+        uint32_t *parent = mem_alloc((n + 1) * sizeof *parent);
+        place_ix *place = mem_alloc((n + 1) * sizeof *place);
+        uint32_t *number = order_nodes(&b, parent, place);
+        size_t tree = experiment_add_tree(e, TREE_CALLS_NAME, "Calls", n, parent, place);
+        for (size_t from = 0, to; from < c->cells.count && status == 0; from = to) {
+            for (to = from; to < c->cells.count && c->cells.items[to].column == c->cells.items[from].column;)
+                to++;
+            status = sum_cells(&b, tree, c->cells.items + from, to - from, number, err);
+        }
+        if (status == 0)
+            formulas_compute(e, tree);
+        mem_free(number);
+    }
+    vec_release(&b.parent);
+    vec_release(&b.place);
+    vec_release(&b.chain);
+    hashmap_release(&b.known);
+    mem_free(b.node_of);
+    return status;
+}
+
+size_t experiment_calls(const struct experiment *e)
+{
+    for (size_t i = 0; i < e->tree_count; i++)
+        if (strcmp(strtab_get(e->strings, e->trees[i].name), TREE_CALLS_NAME) == 0)
+            return i;
+    return SIZE_MAX;
+}

@@ -1,0 +1,271 @@
+/* The tree of calls as rows: from the first function down, or from each procedure up to its callers. */
+#include "metrics/print_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CALLERS_DEEP = 1000 }; /* levels above a procedure: recursion beyond that says nothing new */
+
+static const double least_share = 0.01; /* of the whole: what people are shown, and whose callers are looked for */
+
+static int no_paths(struct err *err)
+{
+    return err_set(
+        err, ERR_USAGE,
+        "no call paths were measured; 'hpcview record --call-paths' measures them, and imports may have them");
+}
+
+static uint8_t kind_of(const struct experiment *e, size_t tree, uint32_t node)
+{
+    return e->places[experiment_node_place(e, tree, node)].kind;
+}
+
+static void say_where(struct view *t, struct row *r, uint32_t file, uint32_t line)
+{
+    r->at_file = file == SOURCE_NONE ? 0 : t->e->files[file].name;
+    r->at_line = line;
+}
+
+/* ---- downwards --------------------------------------------------------------------------------------------------- */
+
+struct down {
+    struct view *t;
+    size_t tree;
+    double *value;   /* by node, of the metric that sorts */
+    uint32_t *child; /* child[first[n] .. first[n + 1]) are n's, largest first */
+    size_t *first;
+};
+
+static int compare_children(const void *a, const void *b, void *ctx)
+{
+    const struct down *d = ctx;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    double v = isnan(d->value[i]) ? -INFINITY : d->value[i], w = isnan(d->value[k]) ? -INFINITY : d->value[k];
+    if (v != w)
+        return v < w ? 1 : -1;
+    return (i > k) - (i < k);
+}
+
+static void find_children(struct down *d)
+{
+    const struct experiment *e = d->t->e;
+    size_t n = e->trees[d->tree].node_count;
+    d->child = mem_alloc((n + 1) * sizeof *d->child);
+    d->first = mem_calloc(n + 2, sizeof *d->first);
+    for (uint32_t i = 1; i < n; i++)
+        d->first[experiment_node_parent(e, d->tree, i) + 1]++;
+    for (size_t i = 0; i < n; i++)
+        d->first[i + 1] += d->first[i];
+    size_t *next = mem_alloc((n + 1) * sizeof *next);
+    memcpy(next, d->first, n * sizeof *next);
+    for (uint32_t i = 1; i < n; i++)
+        d->child[next[experiment_node_parent(e, d->tree, i)]++] = i;
+    mem_free(next);
+    for (size_t i = 0; i < n; i++)
+        if (d->first[i + 1] - d->first[i] > 1)
+            qsort_r(d->child + d->first[i], d->first[i + 1] - d->first[i], sizeof *d->child, compare_children, d);
+}
+
+static void add_path_row(struct down *d, uint32_t node, uint32_t depth, uint32_t indent)
+{
+    struct view *t = d->t;
+    const struct experiment *e = t->e;
+    const struct place *p = &e->places[experiment_node_place(e, d->tree, node)];
+    struct row r = print_row(t, experiment_node_place(e, d->tree, node));
+    uint32_t caller = experiment_node_parent(e, d->tree, node);
+    r.depth = depth;
+    r.indent = indent;
+    r.quiet = p->kind == PLACE_LINE || !(d->value[node] >= d->value[0] * least_share);
+    if (p->kind == PLACE_INLINE)
+        say_where(t, &r, p->call_file, p->call_line);
+    else if (p->kind == PLACE_LOOP)
+        say_where(t, &r, p->file, p->line_first);
+    else if (p->kind == PLACE_PROC && kind_of(e, d->tree, caller) == PLACE_LINE) {
+        const struct place *line = &e->places[experiment_node_place(e, d->tree, caller)];
+        say_where(t, &r, line->file, line->line_first);
+    }
+    for (size_t m = 0; m < e->metric_count; m++) {
+        print_row_values(t, &r)[m] = experiment_node_value(e, d->tree, m, node, VALUE_INCLUSIVE);
+        print_row_values(t, &r)[e->metric_count + m] = experiment_node_value(e, d->tree, m, node, VALUE_EXCLUSIVE);
+    }
+    *vec_push(&t->rows) = r;
+}
+
+struct to_visit {
+    uint32_t node, depth, indent;
+};
+
+int print_rows_of_paths(struct view *t, struct err *err)
+{
+    struct down d = {.t = t, .tree = experiment_calls(t->e)};
+    struct VEC(struct to_visit) stack = {0};
+    if (d.tree == SIZE_MAX)
+        return no_paths(err);
+    size_t n = t->e->trees[d.tree].node_count;
+    d.value = mem_alloc((n + 1) * sizeof *d.value);
+    experiment_column(t->e, d.tree, t->sort_metric, t->sort_exclusive ? VALUE_EXCLUSIVE : VALUE_INCLUSIVE, 0, n,
+                      d.value);
+    find_children(&d);
+    *vec_push(&stack) = (struct to_visit){0, 0, 0};
+    while (stack.count) {
+        struct to_visit v = stack.items[--stack.count];
+        add_path_row(&d, v.node, v.depth, v.indent);
+        uint32_t indent = v.indent + (kind_of(t->e, d.tree, v.node) != PLACE_LINE);
+        for (size_t k = d.first[v.node + 1]; k-- > d.first[v.node];)
+            *vec_push(&stack) = (struct to_visit){d.child[k], v.depth + 1, indent};
+    }
+    vec_release(&stack);
+    mem_free(d.value);
+    mem_free(d.child);
+    mem_free(d.first);
+    return 0;
+}
+
+/* ---- upwards --------------------------------------------------------------------------------------------------------
+ */
+
+struct item {      /* what one line of one frame cost, on its way up */
+    uint32_t leaf; /* the node that cost it */
+    uint32_t at;   /* the procedure's node, or the caller's, where it is now; NODE_NONE: there is no caller */
+    place_ix key;  /* where it was called: the call's line. At the beginning the procedure */
+};
+
+struct group { /* items[from .. to) with one key */
+    size_t from, to, values;
+    uint32_t depth;
+    double value;
+};
+
+struct up {
+    struct view *t;
+    size_t tree;
+    struct VEC(struct item) items;
+    struct VEC(struct group) stack;
+    double whole;
+};
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->leaf > y->leaf) - (x->leaf < y->leaf);
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value > y->value ? 1 : -1; /* a stack: the largest is to come off first */
+    return (x->from < y->from) - (x->from > y->from);
+}
+
+/* The procedure of the frame that the node is in, or the module that stands for a cut path. */
+static uint32_t frame_of(const struct up *u, uint32_t node)
+{
+    while (node != 0 && kind_of(u->t->e, u->tree, node) > PLACE_PROC)
+        node = experiment_node_parent(u->t->e, u->tree, node);
+    return node;
+}
+
+/* One frame up. */
+static void move_up(const struct up *u, struct item *item)
+{
+    uint32_t call = item->at == NODE_NONE ? NODE_NONE : experiment_node_parent(u->t->e, u->tree, item->at);
+    if (call == NODE_NONE || call == 0) {
+        item->at = item->key = NODE_NONE;
+        return;
+    }
+    item->key = experiment_node_place(u->t->e, u->tree, call);
+    item->at = frame_of(u, call);
+}
+
+static void find_items(struct up *u)
+{
+    const struct experiment *e = u->t->e;
+    for (uint32_t i = 0; i < e->trees[u->tree].node_count; i++) {
+        bool any = false;
+        for (size_t m = 0; m < e->metric_count && !any; m++)
+            any = !isnan(experiment_node_value(e, u->tree, m, i, VALUE_EXCLUSIVE));
+        if (!any || kind_of(e, u->tree, i) != PLACE_LINE)
+            continue;
+        uint32_t frame = frame_of(u, i);
+        *vec_push(&u->items) = (struct item){i, frame, experiment_node_place(e, u->tree, frame)};
+    }
+}
+
+static void sum_group(struct up *u, struct group *g)
+{
+    const struct experiment *e = u->t->e;
+    double *sums = mem_alloc((e->metric_count + 1) * sizeof *sums);
+    for (size_t m = 0; m < e->metric_count; m++) {
+        sums[m] = NAN;
+        for (size_t i = g->from; i < g->to; i++) {
+            double v = experiment_node_value(e, u->tree, m, u->items.items[i].leaf, VALUE_EXCLUSIVE);
+            if (!isnan(v))
+                sums[m] = isnan(sums[m]) ? v : sums[m] + v;
+        }
+    }
+    g->values = u->t->values.count;
+    for (size_t m = 0; m < e->metric_count; m++)
+        *vec_push(&u->t->values) = experiment_compute(e, m, sums);
+    for (size_t m = 0; m < e->metric_count; m++)
+        *vec_push(&u->t->values) = NAN;
+    g->value = u->t->values.items[g->values + u->t->sort_metric];
+    g->value = isnan(g->value) ? -INFINITY : g->value;
+    mem_free(sums);
+}
+
+/* The items from .. to by their keys; each large enough a group is left on the stack. */
+static void push_groups(struct up *u, size_t from, size_t to, uint32_t depth)
+{
+    size_t before = u->stack.count;
+    qsort(u->items.items + from, to - from, sizeof *u->items.items, compare_items);
+    for (size_t end; from < to; from = end) {
+        for (end = from + 1; end < to && u->items.items[end].key == u->items.items[from].key;)
+            end++;
+        struct group g = {.from = from, .to = end, .depth = depth};
+        if (u->items.items[from].at == NODE_NONE)
+            continue;
+        sum_group(u, &g);
+        if (g.value >= u->whole * least_share)
+            *vec_push(&u->stack) = g;
+    }
+    if (u->stack.count > before)
+        qsort(u->stack.items + before, u->stack.count - before, sizeof *u->stack.items, compare_groups);
+}
+
+static void add_caller_row(struct up *u, const struct group *g)
+{
+    struct view *t = u->t;
+    const struct experiment *e = t->e;
+    const struct item *first = &u->items.items[g->from];
+    struct row r = print_row(t, experiment_node_place(e, u->tree, first->at));
+    r.depth = r.indent = g->depth;
+    r.values = g->values;
+    if (g->depth > 0 && e->places[first->key].kind == PLACE_LINE)
+        say_where(t, &r, e->places[first->key].file, e->places[first->key].line_first);
+    *vec_push(&t->rows) = r;
+}
+
+int print_rows_of_callers(struct view *t, struct err *err)
+{
+    struct up u = {.t = t, .tree = experiment_calls(t->e)};
+    if (u.tree == SIZE_MAX)
+        return no_paths(err);
+    u.whole = experiment_node_value(t->e, u.tree, t->sort_metric, 0, VALUE_INCLUSIVE);
+    find_items(&u);
+    if (u.items.count)
+        push_groups(&u, 0, u.items.count, 0);
+    while (u.stack.count) {
+        struct group g = u.stack.items[--u.stack.count];
+        add_caller_row(&u, &g);
+        for (size_t i = g.from; i < g.to; i++)
+            move_up(&u, &u.items.items[i]);
+        if (g.depth < CALLERS_DEEP)
+            push_groups(&u, g.from, g.to, g.depth + 1);
+    }
+    vec_release(&u.items);
+    vec_release(&u.stack);
+    return 0;
+}
