@@ -7,6 +7,7 @@ const struct filter filter_table[] = {
     {"perf", "a perf.data file, or what `perf record -o -` writes to a pipe", perf_data_sniff, perf_data_convert},
     {"perf-script", "the text of `perf script --show-mmap-events`", perf_script_sniff, perf_script_convert},
     {"callgrind", "a callgrind.out file", callgrind_sniff, callgrind_convert},
+    {"cachegrind", "a cachegrind.out file", cachegrind_sniff, cachegrind_convert},
     {"profile", "PROFILE 3.0 (.pxml) of the original HPCView", profile_sniff, profile_convert},
     {0},
 };

@@ -29,6 +29,8 @@ bool perf_data_sniff(const void *bytes, size_t len);
 int perf_data_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 bool callgrind_sniff(const void *bytes, size_t len);
 int callgrind_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
+bool cachegrind_sniff(const void *bytes, size_t len);
+int cachegrind_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 bool profile_sniff(const void *bytes, size_t len);
 int profile_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 

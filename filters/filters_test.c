@@ -45,6 +45,38 @@ static const struct rule rules[] = {
     {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: a name's number is not '(N)', or too large"},
     {"no costs", CG, "input: holds no costs"},
 
+#define IN "callgrind", "positions: instr line\nevents: Ir\nob=heat\nfl=a.c\nfn=main\n"
+    {"a loop: its test at the end", IN "0x10 1 1\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n0x1c 3 1\n",
+     "heat main a.c:1 Ir 1\nheat main a.c:2 Ir 20\nheat main a.c:2 loop entries 1\n"
+     "heat main a.c:2 loop iterations 10\nheat main a.c:3 Ir 1\n"},
+    {"a loop entered in its middle, left at its end", /* 10: jmp 1c; 14: part; 18: exit; 1c: header, back to 14 */
+     IN "0x10 1 3\njump=3 0x1c 4\n* *\n0x14 2 7\n0x18 3 9\njcnd=3/9 0x28 5\n* *\n0x1c 4 9\njcnd=7/9 0x14 2\n* *\n"
+        "0x20 4 2\njump=2 0x18 3\n* *\n0x28 5 3\n",
+     "heat main a.c:1 Ir 3\nheat main a.c:2 Ir 7\nheat main a.c:3 Ir 9\nheat main a.c:4 Ir 11\n"
+     "heat main a.c:4 loop entries 3\nheat main a.c:4 loop iterations 9\nheat main a.c:5 Ir 3\n"},
+    {"loops in each other",
+     IN "0x10 1 1\n0x14 2 5\n0x18 3 50\njcnd=45/50 * *\n* *\n0x1c 4 5\njcnd=4/5 0x14 2\n* *\n0x20 5 1\n",
+     "heat main a.c:1 Ir 1\nheat main a.c:2 Ir 5\nheat main a.c:2 loop entries 1\nheat main a.c:2 loop iterations 5\n"
+     "heat main a.c:3 Ir 50\nheat main a.c:3 loop entries 5\nheat main a.c:3 loop iterations 50\nheat main a.c:4 Ir 5\n"
+     "heat main a.c:5 Ir 1\n"},
+    {"a jump back that is no loop", /* two ways in: neither dominates the other */
+     IN "0x10 1 2\njcnd=1/2 0x18 3\n* *\n0x14 2 3\n0x18 3 4\njcnd=2/4 0x14 2\n* *\n0x1c 4 2\n",
+     "heat main a.c:1 Ir 2\nheat main a.c:2 Ir 3\nheat main a.c:3 Ir 4\nheat main a.c:4 Ir 2\n"},
+    {"a function called at its first instruction is entered there", /* and jumps to it */
+     IN "calls=1 0x14 2\n0x90 9 9\n0x10 1 1\n0x14 2 10\njcnd=6/10 * *\n* *\n0x18 3 4\n",
+     "heat main a.c:1 Ir 1\nheat main a.c:2 Ir 10\nheat main a.c:2 loop entries 4\n"
+     "heat main a.c:2 loop iterations 10\nheat main a.c:3 Ir 4\n"},
+    {"names of jumps share numbers",
+     CG "ob=heat\nfl=(1) a.c\nfn=(1) main\njfi=(2) v.h\njfn=(2) f\njump=3 24\n22\nfl=(2)\nfn=(2)\n5 1\n",
+     "heat f v.h:5 Ir 1\n"},
+    {"a jump never taken", CG MAIN "jcnd=0/2 30\n23\n24 5\n", "heat main a.c:24 Ir 5\n"},
+    {"carriage returns", CG "ob=heat\r\nfl=a.c\r\nfn=main\r\n16 4\r\n", "heat main a.c:16 Ir 4\n"},
+
+#define CC "cachegrind", "desc: I1 cache: 32768 B\ncmd: /no/heat 5 5\nevents: Ir I1mr\n"
+    {"cachegrind: the program is the object", CC "fl=/a/a.c\nfn=main\n12 7 1\n0 3\nsummary: 10 1\n",
+     "heat main /a/a.c:0 Ir 3\nheat main /a/a.c:12 I1mr 1\nheat main /a/a.c:12 Ir 7\n"},
+    {"cachegrind: a dot is no value", CC "fl=a.c\nfn=f(int, char)\n12 . 1\n", "heat f(int, char) a.c:12 I1mr 1\n"},
+
 #define PS "perf-script"
     {"the event and its period", PS, "a 5/5 1.5:  7 cycles:u:  40 f+0x2 (/no/heat)\n", "heat f -:0 cycles:u 7 x1\n"},
     {"no period: one", PS, "a 5/5 1.5: cycles:  40 f (/no/heat)\n", "heat f -:0 cycles 1 x1\n"},

@@ -2,7 +2,7 @@ FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML
 
 noinst_LIBRARIES += %D%/libfilters.a
 %C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/lines.c %D%/unpack.c \
-	%D%/perf_run.h %D%/perf_run.c %D%/perf_data.c %D%/perf_script.c %D%/callgrind.c %D%/profile.c
+	%D%/perf_run.h %D%/perf_run.c %D%/perf_data.c %D%/perf_script.c %D%/callgrind.c %D%/instr_loops.h %D%/instr_loops.c %D%/profile.c
 
 check_PROGRAMS += %D%/filter_fuzz %D%/filters_test %D%/perf_data_test
 TESTS += %D%/filters_test %D%/perf_data_test
@@ -15,6 +15,10 @@ FUZZERS += %D%/filter_fuzz
 %C%_filter_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_filter_fuzz_LDADD = $(LIBFUZZER) $(FILTERS_LDADD)
 EXTRA_DIST += \
-	tests/corpus/filter/callgrind tests/corpus/filter/callgrind-bad-numbers tests/corpus/filter/perf-packed \
+	tests/corpus/filter/callgrind tests/corpus/filter/callgrind-instr tests/corpus/filter/callgrind-bad-numbers tests/corpus/filter/perf-packed \
 	tests/corpus/filter/perf-pipe tests/corpus/filter/perf-script \
 	tests/corpus/filter/perf-script-overlaps tests/corpus/filter/profile tests/corpus/filter/profile-large-value
+EXTRA_DIST += \
+	tests/filters/perf.example tests/filters/perf.out tests/filters/perf-script.example tests/filters/perf-script.out \
+	tests/filters/callgrind.example tests/filters/callgrind.out tests/filters/cachegrind.example tests/filters/cachegrind.out \
+	tests/filters/profile.example tests/filters/profile.out

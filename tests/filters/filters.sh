@@ -3,7 +3,7 @@
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99
-formats="perf perf-script callgrind profile"
+formats="perf perf-script callgrind cachegrind profile"
 examples=$top_srcdir/tests/filters
 for format in $formats; do
     cp "$examples/$format.example" input
@@ -40,13 +40,22 @@ check_match "a packed file cut short" "$err" "cut.gz: its gzip data end too earl
 run "$hpcview" import callgrind nowhere
 check "a file that is not there: status 1" test "$status" = 1
 
-# The sum is callgrind's own
-if command -v valgrind >/dev/null 2>&1 && valgrind --tool=callgrind --callgrind-out-file=cg.out true >/dev/null 2>&1; then
-    totals=$(sed -n 's/^totals: *\([0-9]*\).*/\1/p' cg.out)
+# Every column's sum is valgrind's own
+if command -v valgrind >/dev/null 2>&1 && valgrind --tool=callgrind --cache-sim=yes --branch-sim=yes --callgrind-out-file=cg.out true >/dev/null 2>&1; then
+    totals=$(sed -n 's/^totals: *//p' cg.out | tr ' ' ',')
     run "$hpcview" print --by program --format csv cg.out
-    check_match "callgrind's own total" "$out" ",$totals"
+    check_match "callgrind's own totals" "$out" ",$totals"
+    valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file=instr.out true >/dev/null 2>&1
+    totals=$(sed -n 's/^totals: *//p' instr.out)
+    run "$hpcview" print --by program --format csv instr.out
+    check_match "by instruction too" "$out" ",$totals,"
+    check_match "loops come out of it" "$out" "loop iterations,loop entries"
+    valgrind --tool=cachegrind --cachegrind-out-file=cache.out true >/dev/null 2>&1
+    totals=$(sed -n 's/^summary: *//p' cache.out | sed 's/ *$//' | tr ' ' ',')
+    run "$hpcview" print --by program --format csv cache.out
+    check_match "cachegrind's own totals" "$out" ",$totals"
 else
-    skip "callgrind's own total" "no callgrind here"
+    skip "valgrind's own totals" "no valgrind here"
 fi
 
 # perf's samples are all there, and its file and its text say the same. (Symbols of the kernel are in the text alone.)
