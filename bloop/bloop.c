@@ -28,6 +28,7 @@ struct bloop_binary {
     struct VEC(struct debug *) readers; /* of debug information, one per thread; made when first needed */
     bool no_debug_info;
     bool debug_entries_known;
+    bool gaps_filled;  /* all of them; else those that were asked for */
     uint8_t *noreturn; /* by name only, for work on demand; by closure once the whole binary was asked for */
     bool noreturn_whole;
     struct VEC(uint32_t) parts; /* cold parts, sorted by (the function they belong to, address) */
@@ -45,16 +46,11 @@ int bloop_open(const char *path, const struct bloop_options *opts, struct bloop_
         b->options = *opts;
     b->path = mem_strdup(path);
     if (image_open(path, b->options.debug_dirs, &b->image, warnings, err) < 0 ||
-        functions_find(b->image, &b->functions, warnings, err) < 0) {
+        functions_list(b->image, &b->functions, warnings, err) < 0) {
         bloop_close(b);
         return -1;
     }
     b->arch = arch_get(b->image->arch);
-    if (!b->arch) {
-        bloop_close(b);
-        return err_set(err, ERR_UNSUPPORTED,
-                       "%s: this build cannot decode its instructions (for AArch64, configure with capstone)", path);
-    }
     *out = b;
     return 0;
 }
@@ -111,6 +107,17 @@ static int by_value(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
+/* Ascending, each once. */
+static void sort_addresses(struct vaddr_list *list)
+{
+    size_t kept = 0;
+    vec_sort(list, by_value);
+    for (size_t i = 0; i < list->count; i++)
+        if (kept == 0 || list->items[kept - 1] != list->items[i])
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+}
+
 static int by_whole(const void *a, const void *b, void *ctx)
 {
     const struct function *f = ctx;
@@ -130,14 +137,16 @@ static void list_parts(struct bloop_binary *b)
         qsort_r(b->parts.items, b->parts.count, sizeof *b->parts.items, by_whole, b->functions->functions);
 }
 
+typedef void table_change(struct function_table *, const vaddr *, size_t);
+
 /* Which functions never return is kept by index, and indices change. */
-static void add_functions(struct bloop_binary *b, const vaddr *entries, size_t count)
+static void change_functions(struct bloop_binary *b, table_change *change, const vaddr *addrs, size_t count)
 {
     struct vaddr_list never = {0};
     for (size_t i = 0; b->noreturn && i < b->functions->count; i++)
         if (b->noreturn[i])
             *vec_push(&never) = b->functions->functions[i].begin;
-    functions_add(b->functions, entries, count);
+    change(b->functions, addrs, count);
     if (b->noreturn) {
         mem_free(b->noreturn);
         b->noreturn = mem_calloc(b->functions->count + 1, 1);
@@ -150,6 +159,13 @@ static void add_functions(struct bloop_binary *b, const vaddr *entries, size_t c
     vec_release(&never);
 }
 
+static void fill_gaps(struct function_table *t, const vaddr *addrs, size_t count)
+{
+    (void)addrs;
+    (void)count;
+    functions_fill_gaps(t);
+}
+
 static void know_noreturn(struct bloop_binary *b, bool whole)
 {
     if (b->noreturn && (b->noreturn_whole || !whole))
@@ -158,8 +174,6 @@ static void know_noreturn(struct bloop_binary *b, bool whole)
     b->noreturn = noreturn_find(b->image, b->functions, whole, b->options.threads);
     b->noreturn_whole = whole;
 }
-
-struct range_list VEC(struct addr_range);
 
 static int by_begin(const void *a, const void *b)
 {
@@ -240,16 +254,19 @@ static void count_function(const struct worker *w, struct bloop_stats *s)
     }
 }
 
-/* Calls to addresses where no function begins. */
+/* Is this an address where no function begins? */
+static bool is_news(const struct function_table *t, vaddr called)
+{
+    uint32_t f = functions_at(t, called);
+    return f == FUNCTION_NONE || (t->functions[f].begin != called && !t->functions[f].sized);
+}
+
 static void keep_new_calls(const struct job *job, struct vaddr_list *calls, size_t from)
 {
-    const struct function_table *t = job->binary->functions;
     size_t kept = from;
-    for (size_t i = from; i < calls->count; i++) {
-        uint32_t f = functions_at(t, calls->items[i]);
-        if (f == FUNCTION_NONE || (t->functions[f].begin != calls->items[i] && !t->functions[f].sized))
+    for (size_t i = from; i < calls->count; i++)
+        if (is_news(job->binary->functions, calls->items[i]))
             calls->items[kept++] = calls->items[i];
-    }
     calls->count = kept;
 }
 
@@ -626,13 +643,9 @@ static bool add_debug_entries(struct bloop_binary *b, struct warnings *warnings)
     if (!reader)
         return false;
     debug_entries(reader, &entries);
-    vec_sort(&entries, by_value);
-    size_t kept = 0;
-    for (size_t i = 0; i < entries.count; i++)
-        if (kept == 0 || entries.items[kept - 1] != entries.items[i])
-            entries.items[kept++] = entries.items[i];
-    if (kept)
-        add_functions(b, entries.items, kept);
+    sort_addresses(&entries);
+    if (entries.count)
+        change_functions(b, functions_add, entries.items, entries.count);
     vec_release(&entries);
     return b->functions->count != before;
 }
@@ -657,6 +670,61 @@ static bool find_targets(const struct bloop_binary *b, const vaddr *addrs, size_
     return all;
 }
 
+/* Calls out of the function at `entry` to where nothing is known to begin. */
+static void list_new_calls(const struct bloop_binary *b, vaddr entry, struct vaddr_list *calls, uint64_t *most)
+{
+    uint32_t f = functions_at(b->functions, entry);
+    size_t avail;
+    const uint8_t *bytes = f != FUNCTION_NONE ? image_bytes(b->image, entry, &avail) : NULL;
+    struct insn in;
+    if (!bytes)
+        return;
+    if (avail > b->functions->functions[f].end - entry)
+        avail = b->functions->functions[f].end - entry;
+    for (size_t at = 0; at<avail && * most> 0; at += in.length, --*most) {
+        b->arch->decode(bytes + at, avail - at, entry + at, &in);
+        if (in.kind == INSN_CALL && is_news(b->functions, in.target))
+            *vec_push(calls) = in.target;
+    }
+}
+
+/* What the targets call, and that in turn, as deep as it is asked whether it returns: in gaps nobody knows of it yet.
+ */
+static void fill_gaps_called(struct bloop_binary *b, const struct target_list *targets)
+{
+    struct vaddr_list entries = {0}, calls = {0};
+    uint64_t most = NORETURN_BYTES; /* instructions, so that it ends soon */
+    for (size_t i = 0; i < targets->count; i++)
+        *vec_push(&entries) = b->functions->functions[targets->items[i]].begin;
+    for (int depth = 0; depth < NORETURN_DEPTH && entries.count > 0; depth++) {
+        calls.count = 0;
+        for (size_t i = 0; i < entries.count; i++)
+            list_new_calls(b, entries.items[i], &calls, &most);
+        sort_addresses(&calls);
+        change_functions(b, functions_fill_gaps_called, calls.items, calls.count);
+        struct vaddr_list done = entries;
+        entries = calls;
+        calls = done;
+    }
+    vec_release(&entries);
+    vec_release(&calls);
+}
+
+static void fill_gaps_at(struct bloop_binary *b, const vaddr *addrs, size_t count)
+{
+    struct vaddr_list sorted = {0};
+    struct target_list targets = {0};
+    for (size_t i = 0; i < count; i++)
+        *vec_push(&sorted) = addrs[i];
+    sort_addresses(&sorted);
+    change_functions(b, functions_fill_gaps_at, sorted.items, sorted.count);
+    find_targets(b, sorted.items, sorted.count, &targets);
+    fill_gaps_called(b, &targets);
+    image_forget(b->image);
+    vec_release(&sorted);
+    vec_release(&targets);
+}
+
 int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, struct scope_tree **tree,
                     struct warnings *warnings, struct err *err)
 {
@@ -664,6 +732,8 @@ int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, st
     struct chunk_list chunks = {0};
     *tree = NULL;
     begin_stats(b);
+    if (!b->gaps_filled)
+        fill_gaps_at(b, addrs, count);
     if (!find_targets(b, addrs, count, &targets) && add_debug_entries(b, warnings))
         find_targets(b, addrs, count, &targets);
     list_parts(b);
@@ -714,13 +784,9 @@ static bool add_called(struct bloop_binary *b, struct chunk_list *chunks, size_t
             *vec_push(&all) = chunks->items[c].calls.items[i];
         vec_release(&chunks->items[c].calls);
     }
-    vec_sort(&all, by_value);
-    size_t kept = 0;
-    for (size_t i = 0; i < all.count; i++)
-        if (kept == 0 || all.items[kept - 1] != all.items[i])
-            all.items[kept++] = all.items[i];
-    if (kept)
-        add_functions(b, all.items, kept);
+    sort_addresses(&all);
+    if (all.count)
+        change_functions(b, functions_add, all.items, all.count);
     vec_release(&all);
     return b->functions->count != before;
 }
@@ -760,6 +826,9 @@ int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct wa
     size_t before = 0;
     *tree = NULL;
     begin_stats(b);
+    if (!b->gaps_filled)
+        change_functions(b, fill_gaps, NULL, 0);
+    b->gaps_filled = true;
     add_debug_entries(b, warnings);
     know_noreturn(b, true);
     for (int round = 0; round < MOST_ROUNDS; round++) {

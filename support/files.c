@@ -203,6 +203,12 @@ int filemap_open(struct filemap *map, const char *path, struct err *err)
     return status;
 }
 
+void filemap_forget(const struct filemap *map)
+{
+    if (map->mapped)
+        madvise((void *)(uintptr_t)map->bytes, map->len, MADV_DONTNEED);
+}
+
 void filemap_release(struct filemap *map)
 {
     if (map->mapped) {

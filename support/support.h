@@ -174,6 +174,9 @@ struct filemap {
     bool mapped;
 };
 int filemap_open(struct filemap *, const char *path, struct err *);
+/* Gives back the memory of what was read; it comes back where it is read again. For large files of which most is looked at
+   once. */
+void filemap_forget(const struct filemap *);
 void filemap_release(struct filemap *);
 /* -1: some file became shorter while it was mapped. From then on its end reads as zeros, no outfile and no outdir is
    committed, and what was computed means nothing: ask before saying it. (For this SIGBUS has a handler.) */

@@ -12,8 +12,10 @@ check_PROGRAMS += %D%/e2e/sampled
 %C%_e2e_sampled_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 # ---- make bench -------------------------------------------------------------------
-EXTRA_PROGRAMS += %D%/bench/measure
-BENCH_TOOLS += %D%/bench/measure
+EXTRA_PROGRAMS += %D%/bench/measure %D%/bench/scopes_at
+BENCH_TOOLS += %D%/bench/measure %D%/bench/scopes_at
+%C%_bench_scopes_at_SOURCES = %D%/bench/scopes_at.c
+%C%_bench_scopes_at_LDADD = $(ROOM_LDADD)
 %C%_bench_measure_SOURCES = %D%/bench/measure.c
 EXTRA_DIST += %D%/bench/lib.sh %D%/bench/structure.sh %D%/bench/build.sh
 

@@ -48,9 +48,12 @@ struct cfg_input {
 /* Zero-initialise a cfg; it is cleared and reused from one function to the next, so that memory is asked for once. */
 void cfg_build(const struct cfg_input *, struct cfg *);
 void cfg_release(struct cfg *);
+/* How far calls are followed from the functions asked for: a call of what never returns is a few wrappers away from a
+   name that says so, and asking for 300 functions must not mean to look at all they reach. */
+enum { NORETURN_DEPTH = 3, NORETURN_BYTES = 4 << 20 };
 /* Which functions never return: known names and PLT entries, then the closure over callers. One byte each, caller frees
    with mem_free. On demand (whole == false) only names are used, and noreturn_follow adds what it learns from what the
-   functions asked for call, three calls deep. */
+   functions asked for call. */
 uint8_t *noreturn_find(const struct image *, const struct function_table *, bool whole, unsigned threads);
 void noreturn_follow(const struct image *, const struct function_table *, uint8_t *noreturn, const uint32_t *wanted,
                      size_t count);

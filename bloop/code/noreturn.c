@@ -236,17 +236,12 @@ static void close_over_callers(struct closure *c, unsigned threads)
 
 /* ---- on demand ------------------------------------------------------------------------------- */
 
-/* How far calls are followed from the functions asked for: a call of what never returns is a few wrappers away from a
-   name that says so, and asking for 300 functions must not mean to look at all they reach. */
-#define FOLLOW_DEPTH 3
-#define FOLLOW_BYTES (4u << 20)
-
 struct follow_list VEC(uint32_t);
 
 static void follow_callees(const struct closure *c, const struct cfg_work *w, uint8_t *depth, uint8_t at_depth,
                            struct follow_list *queue)
 {
-    for (size_t i = 0; i < w->calls.count && at_depth < FOLLOW_DEPTH; i++) {
+    for (size_t i = 0; i < w->calls.count && at_depth < NORETURN_DEPTH; i++) {
         uint32_t callee = w->calls.items[i].callee;
         if (callee == FUNCTION_NONE || depth[callee] != 0 || !worth_a_look(c, callee))
             continue;
@@ -274,7 +269,7 @@ void noreturn_follow(const struct image *image, const struct function_table *tab
     size_t asked = queue.count;
     for (size_t done = 0; done < queue.count && c.arch != NULL; done++) {
         uint32_t f = queue.items[done];
-        if (done >= asked && (bytes += table->functions[f].end - table->functions[f].begin) > FOLLOW_BYTES)
+        if (done >= asked && (bytes += table->functions[f].end - table->functions[f].begin) > NORETURN_BYTES)
             break;
         if (!look(&c, &l, f, &callees))
             *vec_push(&found) = f;

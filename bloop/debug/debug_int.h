@@ -91,7 +91,6 @@ struct package_parts {
 };
 struct package_parts die_package_parts(struct dwarf_file *, Dwarf_Die unit);
 
-struct range_list VEC(struct addr_range);
 /* The entry's code, appended unsorted; empty ranges and those at address 0 (discarded by the linker) left out. */
 void die_ranges(struct dwarf_file *, const struct unit_base *, const struct die_info *, struct range_list *);
 /* Sort ranges[from..] and join what touches. */

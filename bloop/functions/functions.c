@@ -466,13 +466,34 @@ static void tie_nameless_parts(struct function_table *t)
 
 /* ---- all of it ---- */
 
-static void fill_gaps(struct function_table *t)
+/* Takes the list. */
+static void add_from_gaps(struct function_table *t, struct range_list *found)
 {
-    struct vaddr_list entries = {0};
-    gaps_find(t, &entries);
-    if (entries.count)
-        functions_add_found(t, entries.items, entries.count, FROM_GAP);
-    vec_release(&entries);
+    if (found->count)
+        functions_add_found(t, found->items, found->count, FROM_GAP);
+    vec_release(found);
+    tie_nameless_parts(t);
+}
+
+void functions_fill_gaps(struct function_table *t)
+{
+    struct range_list found = {0};
+    gaps_find(t, &found);
+    add_from_gaps(t, &found);
+}
+
+void functions_fill_gaps_at(struct function_table *t, const vaddr *addrs, size_t count)
+{
+    struct range_list found = {0};
+    gaps_find_at(t, addrs, count, &found);
+    add_from_gaps(t, &found);
+}
+
+void functions_fill_gaps_called(struct function_table *t, const vaddr *entries, size_t count)
+{
+    struct range_list found = {0};
+    gaps_find_called(t, entries, count, &found);
+    add_from_gaps(t, &found);
 }
 
 /* Only where neither symbols nor unwinding say what is there: reading every unit's procedures is slow. */
@@ -493,7 +514,7 @@ static void add_debug_entries(const struct image *im, struct candidate_list *lis
     debug_close(d);
 }
 
-int functions_find(const struct image *im, struct function_table **out, struct warnings *w, struct err *err)
+int functions_list(const struct image *im, struct function_table **out, struct warnings *w, struct err *err)
 {
     struct function_table *t = mem_calloc(1, sizeof *t);
     struct candidate_list list = {0};
@@ -513,9 +534,15 @@ int functions_find(const struct image *im, struct function_table **out, struct w
     t->count = k.functions.count;
     t->aliases = k.aliases.items;
     t->alias_count = k.aliases.count;
-    fill_gaps(t);
     tie_cold_parts(t);
-    tie_nameless_parts(t);
     *out = t;
+    return 0;
+}
+
+int functions_find(const struct image *im, struct function_table **out, struct warnings *w, struct err *err)
+{
+    if (functions_list(im, out, w, err) < 0)
+        return -1;
+    functions_fill_gaps(*out);
     return 0;
 }

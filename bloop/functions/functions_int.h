@@ -7,11 +7,18 @@
 struct function_list VEC(struct function);
 
 bool function_in_code(const struct image *, vaddr);
-/* functions_add for any witness: `origin` is one of enum function_origin. */
-void functions_add_found(struct function_table *, const vaddr *entries, size_t count, uint8_t origin);
+/* Adds what begins at `found` (ascending, distinct) on the word of one of enum function_origin. Each goes as far as the
+   next thing known and not beyond its own end, which is a guess all the same. */
+void functions_add_found(struct function_table *, const struct addr_range *found, size_t count, uint8_t origin);
 
-/* Where functions begin in the gaps of a table, ascending, appended. A gap is what no function covers, or only one that
-   nobody names and whose end is a guess. */
-void gaps_find(const struct function_table *, struct vaddr_list *entries);
+/*
+ * Functions in the gaps of a table, appended in order. A gap is what no function covers, or only one that nobody names
+ * and whose end is a guess. All of them; those that hold addresses, by reading around these; those that begin at
+ * addresses that are called (both ascending). What is read around an address is more of the gap as long as the function
+ * has no beginning and end in it, up to 1 MiB each way.
+ */
+void gaps_find(const struct function_table *, struct range_list *);
+void gaps_find_at(const struct function_table *, const vaddr *addrs, size_t count, struct range_list *);
+void gaps_find_called(const struct function_table *, const vaddr *entries, size_t count, struct range_list *);
 
 #endif

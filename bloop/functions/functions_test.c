@@ -442,6 +442,97 @@ static void test_gaps(void)
     memset(text, 0, sizeof text);
 }
 
+/* ---- gaps, asked for single addresses ---- */
+
+enum { LARGE_BASE = 0x100000, LARGE_SIZE = 500000 };
+static uint8_t large[LARGE_SIZE];
+
+static void put(size_t *at, const char *bytes, size_t n)
+{
+    memcpy(large + *at, bytes, n);
+    *at += n;
+}
+
+static void align(size_t *at, char padding)
+{
+    while (*at % 16 != 0)
+        put(at, &padding, 1);
+}
+
+/* A function of `units` pieces, some with an aligned loop, as only the beginnings of functions are otherwise. */
+static void put_function(size_t *at, unsigned units, bool frame)
+{
+    if (frame)
+        put(at, "\x55\x48\x89\xe5", 4); /* push %rbp; mov %rsp,%rbp */
+    for (unsigned i = 0; i < units; i++) {
+        put(at, "\xb8\x07\x01\x00\x00\x01\xc7", 7); /* mov $0x107,%eax; add %eax,%edi */
+        if (i % 20 == 4) {
+            align(at, '\x90');
+            put(at, "\x83\xe8\x01\x75\xfb", 5); /* 1: sub $1,%eax; jne 1b */
+        }
+    }
+    put(at, frame ? "\x5d\xc3" : "\xc3", frame ? 2 : 1);
+    align(at, '\xcc');
+}
+
+static const struct function *only_at(struct function_table *t, vaddr addr)
+{
+    uint32_t f = functions_at(t, addr);
+    return f == FUNCTION_NONE ? NULL : &t->functions[f];
+}
+
+/* One address at a time, then all together: the functions are those that are found by reading everything. */
+static void test_gaps_at(void)
+{
+    struct made m;
+    struct function_table *all = NULL, *t = NULL;
+    struct vaddr_list addrs = {0}, begins = {0};
+    size_t at = 0, same = 0, together = 0, called = 0;
+    for (unsigned i = 0; at + 2000 < LARGE_SIZE; i++) {
+        put_function(&at, 1 + i * 7 % 61, i % 3 != 0);
+        if (i == 300)
+            put_function(&at, 18000, true); /* longer than what is read at first */
+    }
+    made_init(&m, NULL, NULL);
+    m.sections[0] = (struct image_section){".text", LARGE_BASE, at, large, true, true, false};
+    m.image.section_count = m.priv.by_addr_count = 1;
+    functions_find(&m.image, &all, NULL, NULL);
+    CHECK(all->count > 500);
+    for (size_t i = 0; i < all->count; i += 7 + i % 23) {
+        const struct function *want = &all->functions[i], *got;
+        vaddr addr = want->begin + (want->end - want->begin) / 2;
+        *vec_push(&addrs) = addr;
+        *vec_push(&begins) = want->begin;
+        functions_list(&m.image, &t, NULL, NULL);
+        functions_fill_gaps_at(t, &addr, 1);
+        got = only_at(t, addr);
+        same += got && got->begin == want->begin && got->end == want->end && t->count == 1;
+        functions_free(t);
+    }
+    CHECK_INT(same, addrs.count);
+    functions_list(&m.image, &t, NULL, NULL);
+    functions_fill_gaps_at(t, addrs.items, addrs.count);
+    for (size_t i = 0; i < addrs.count; i++) {
+        const struct function *want = only_at(all, addrs.items[i]), *got = only_at(t, addrs.items[i]);
+        together += got && got->begin == want->begin && got->end == want->end;
+    }
+    CHECK_INT(together, addrs.count);
+    CHECK_INT(t->count, addrs.count);
+    functions_free(t);
+    functions_list(&m.image, &t, NULL, NULL);
+    functions_fill_gaps_called(t, begins.items, begins.count);
+    for (size_t i = 0; i < begins.count; i++) {
+        const struct function *want = only_at(all, begins.items[i]), *got = only_at(t, begins.items[i]);
+        called += got && got->begin == want->begin && got->end <= want->end && got->end + 16 > want->end;
+    }
+    CHECK_INT(called, begins.count);
+    functions_free(t);
+    functions_free(all);
+    vec_release(&addrs);
+    vec_release(&begins);
+    made_release(&m);
+}
+
 /* Two jumps at `begin`, a possible cold part; functions at 0x1100 and 0x1140; all known from unwind entries alone. */
 static void test_nameless_parts(void)
 {
@@ -671,6 +762,7 @@ int main(void)
     test_witnesses();
     test_add();
     test_gaps();
+    test_gaps_at();
     test_nameless_parts();
     test_demangle();
     test_program();

@@ -10,6 +10,10 @@
  *
  * Ends are not told: each function reaches to the next thing known, and a call found later may still cut it.
  *
+ * Asked for single addresses, the same is done with the code around each: instructions of arbitrary bytes soon fall
+ * into step with the real ones, and the first function of such a piece must begin in a way that is not met inside of
+ * others.
+ *
  * Starts after padding and recognised prologues are the usual witnesses in stripped code; how far each can be trusted
  * is measured in Bao et al., "ByteWeight" (USENIX Security 2014), and Andriesse et al., "Compiler-Agnostic Function
  * Detection in Binaries" (Euro S&P 2017).
@@ -22,14 +26,18 @@ struct gap_scan {
     const struct function_table *table;
     const struct arch *arch;
     const struct image_section *section;
-    vaddr end;                         /* of the gap */
+    vaddr end;                         /* of the gap, or of the piece of it that is read */
+    bool strict;                       /* what is read begins somewhere: no function of it was seen yet */
+    bool follows;                      /* it begins where a function of this gap ended */
     struct vaddr_list called;          /* targets of calls, in gaps, ascending */
     struct vaddr_list starts, targets; /* of the function at hand */
 };
 
 enum {
-    ALIGNMENT = 16,         /* of functions, as nearly all compilers choose it */
-    FUNCTION_MOST = 1 << 20 /* bytes; a longer run is read in pieces, so that memory stays small */
+    ALIGNMENT = 16,          /* of functions, as nearly all compilers choose it */
+    FUNCTION_MOST = 1 << 20, /* bytes; a longer run is read in pieces, so that memory stays small */
+    PIECE = 1 << 15,         /* the least that is read around an address: itself, and as much before and behind */
+    OUT_OF_STEP = 64         /* bytes in which instructions may be none */
 };
 
 static void decode(const struct gap_scan *g, vaddr at, struct insn *in)
@@ -49,20 +57,20 @@ static uint32_t word_at(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* Nops, traps and zeros. No function begins with one of them. */
-static vaddr skip_padding(const struct gap_scan *g, vaddr at)
+/* Nops, traps and zeros: behind them, where *in is the instruction unless the gap ends. No function begins with one of
+   them. */
+static vaddr skip_padding(const struct gap_scan *g, vaddr at, struct insn *in)
 {
     while (at < g->end) {
-        struct insn in;
         if (g->arch->min_length == 1 && *bytes_at(g, at, 1) == 0) {
             at++;
             continue;
         }
         const uint8_t *word = bytes_at(g, at, 4);
-        decode(g, at, &in);
-        if (in.kind != INSN_PADDING && !(g->arch->min_length == 4 && word && word_at(word) == 0))
+        decode(g, at, in);
+        if (in->kind != INSN_PADDING && !(g->arch->min_length == 4 && word && word_at(word) == 0))
             break;
-        at += in.length;
+        at += in->length;
     }
     return at;
 }
@@ -193,18 +201,17 @@ static bool has_stubs(const struct image_section *s)
 
 typedef void gap_visit(struct gap_scan *, vaddr begin, struct vaddr_list *out);
 
+/* The first function that ends behind the address. */
+static size_t first_behind(const struct function_table *t, vaddr at)
+{
+    return sorted_front(t->count, i, t->functions[i].end <= at);
+}
+
 static void visit_gaps_of_section(struct gap_scan *g, gap_visit *visit, struct vaddr_list *out)
 {
     const struct function *f = g->table->functions;
-    size_t next = 0, count = g->table->count, high = count;
     vaddr at = g->section->addr, stop = at + g->section->size;
-    while (next < high) {
-        size_t mid = next + (high - next) / 2;
-        if (f[mid].end <= at)
-            next = mid + 1;
-        else
-            high = mid;
-    }
+    size_t next = first_behind(g->table, at), count = g->table->count;
     while (at < stop) {
         while (next < count && f[next].begin < stop && is_open(&f[next]))
             next++;
@@ -216,13 +223,17 @@ static void visit_gaps_of_section(struct gap_scan *g, gap_visit *visit, struct v
     }
 }
 
+static bool may_have_gaps(const struct image *im, const struct image_section *s)
+{
+    return s->alloc && s->exec && s->bytes && !has_stubs(s) && image_section_at(im, s->addr) == s;
+}
+
 static void visit_gaps(struct gap_scan *g, gap_visit *visit, struct vaddr_list *out)
 {
     const struct image *im = g->table->image;
     for (size_t i = 0; i < im->section_count; i++) {
         g->section = &im->sections[i];
-        if (g->section->alloc && g->section->exec && g->section->bytes && !has_stubs(g->section) &&
-            image_section_at(im, g->section->addr) == g->section)
+        if (may_have_gaps(im, g->section))
             visit_gaps_of_section(g, visit, out);
     }
 }
@@ -237,28 +248,25 @@ static bool in_gap(const struct gap_scan *g, vaddr addr)
 
 static void list_calls(struct gap_scan *g, vaddr begin, struct vaddr_list *out)
 {
-    for (vaddr at = skip_padding(g, begin); at < g->end; at = skip_padding(g, at)) {
-        struct insn in;
-        decode(g, at, &in);
+    struct insn in;
+    for (vaddr at = skip_padding(g, begin, &in); at < g->end; at = skip_padding(g, at + in.length, &in))
         if (in.kind == INSN_CALL && in.target != at + in.length && in_gap(g, in.target))
             *vec_push(out) = in.target;
-        at += in.length;
-    }
 }
 
-static void list_called(struct gap_scan *g)
+/* With the open functions from `first` to `end`, which count as called. */
+static void finish_called(struct gap_scan *g, size_t first, vaddr end)
 {
-    struct vaddr_list *called = &g->called;
-    visit_gaps(g, list_calls, called);
-    for (size_t i = 0; i < g->table->count; i++)
-        if (is_open(&g->table->functions[i]))
-            *vec_push(called) = g->table->functions[i].begin;
-    vec_sort(called, by_value);
+    const struct function_table *t = g->table;
+    for (size_t i = first; i < t->count && t->functions[i].begin < end; i++)
+        if (is_open(&t->functions[i]))
+            *vec_push(&g->called) = t->functions[i].begin;
+    vec_sort(&g->called, by_value);
     size_t kept = 0;
-    for (size_t i = 0; i < called->count; i++)
-        if (kept == 0 || called->items[kept - 1] != called->items[i])
-            called->items[kept++] = called->items[i];
-    called->count = kept;
+    for (size_t i = 0; i < g->called.count; i++)
+        if (kept == 0 || g->called.items[kept - 1] != g->called.items[i])
+            g->called.items[kept++] = g->called.items[i];
+    g->called.count = kept;
 }
 
 /* The first called address at or behind `at`; UINT64_MAX: none. */
@@ -325,7 +333,7 @@ static bool read_function(struct gap_scan *g, vaddr begin, vaddr *end)
         bool ends = ends_control(g, &in);
         if (!ends && in.kind != INSN_CALL)
             continue;
-        vaddr next = skip_padding(g, at);
+        vaddr next = skip_padding(g, at, &in);
         if (r.branch < at && (ends || next >= r.stop))
             r.ended = at;
         if (next >= r.stop || is_boundary(g, &r, at, next, ends))
@@ -338,37 +346,145 @@ static bool read_function(struct gap_scan *g, vaddr begin, vaddr *end)
 static bool may_begin(const struct gap_scan *g, vaddr at, bool padded)
 {
     bool aligned = at % ALIGNMENT == 0;
-    return next_called(g, at) == at || (padded && aligned) || ((padded || aligned) && is_prologue(g, at));
+    return next_called(g, at) == at || (padded && aligned && !g->strict) || ((padded || aligned) && is_prologue(g, at));
 }
 
 static void list_functions(struct gap_scan *g, vaddr begin, struct vaddr_list *out)
 {
-    bool follows = false; /* the end of a function that was read here */
+    bool follows = g->follows; /* the end of a function that was read here */
     for (vaddr at = begin; at < g->end;) {
         struct insn in;
-        vaddr next = skip_padding(g, at), called = next_called(g, at), end;
-        if (called < next) /* some begin with a nop */
+        vaddr next = skip_padding(g, at, &in), called = next_called(g, at), end;
+        if (called < next) { /* some begin with a nop */
             next = called;
+            decode(g, next, &in);
+        }
         if (next >= g->end)
             break;
         bool padded = next > at || next == g->section->addr;
         follows = (follows || may_begin(g, next, padded)) && read_function(g, next, &end);
-        if (follows)
+        if (follows) {
             *vec_push(out) = next;
-        decode(g, next, &in);
+            g->strict = false;
+        }
         at = follows ? end : next + in.length;
     }
 }
 
-void gaps_find(const struct function_table *table, struct vaddr_list *entries)
+static void release(struct gap_scan *g)
+{
+    vec_release(&g->called);
+    vec_release(&g->starts);
+    vec_release(&g->targets);
+}
+
+void gaps_find(const struct function_table *table, struct range_list *functions)
 {
     struct gap_scan g = {.table = table, .arch = arch_get(table->image->arch)};
-    if (!g.arch)
-        return;
-    list_called(&g);
-    visit_gaps(&g, list_functions, entries);
-    vec_sort(entries, by_value);
-    vec_release(&g.called);
-    vec_release(&g.starts);
-    vec_release(&g.targets);
+    struct vaddr_list entries = {0};
+    visit_gaps(&g, list_calls, &g.called);
+    finish_called(&g, 0, UINT64_MAX);
+    visit_gaps(&g, list_functions, &entries);
+    vec_sort(&entries, by_value);
+    for (size_t i = 0; i < entries.count; i++)
+        *vec_push(functions) = (struct addr_range){entries.items[i], UINT64_MAX};
+    vec_release(&entries);
+    release(&g);
+}
+
+/* ---- around single addresses ---- */
+
+/* The gap that holds an address; sets g->section. */
+static bool gap_around(struct gap_scan *g, vaddr addr, struct addr_range *gap)
+{
+    const struct function *f = g->table->functions;
+    g->section = image_section_at(g->table->image, addr);
+    if (!g->section || !may_have_gaps(g->table->image, g->section))
+        return false;
+    size_t behind = first_behind(g->table, addr), before = behind, count = g->table->count;
+    if (behind < count && f[behind].begin <= addr && !is_open(&f[behind]))
+        return false;
+    *gap = (struct addr_range){g->section->addr, g->section->addr + g->section->size};
+    while (before > 0 && f[before - 1].end > gap->begin && is_open(&f[before - 1]))
+        before--;
+    if (before > 0 && f[before - 1].end > gap->begin)
+        gap->begin = f[before - 1].end;
+    g->follows = before > 0 && f[before - 1].end == gap->begin && f[before - 1].origin & FROM_GAP;
+    while (behind < count && f[behind].begin < gap->end && is_open(&f[behind]))
+        behind++;
+    if (behind < count && f[behind].begin < gap->end)
+        gap->end = f[behind].begin;
+    return true;
+}
+
+/* The piece of the gap that holds the address, and `more` bytes each way. */
+static struct addr_range piece_around(const struct addr_range *gap, vaddr addr, vaddr more)
+{
+    vaddr begin = addr - addr % PIECE, end = begin + PIECE;
+    return (struct addr_range){begin - gap->begin > more && begin > gap->begin ? begin - more : gap->begin,
+                               gap->end - addr > end - addr + more ? end + more : gap->end};
+}
+
+/* Where functions begin in a piece of a gap. */
+static void read_piece(struct gap_scan *g, const struct addr_range *piece, bool within_gap, struct vaddr_list *entries)
+{
+    g->follows &= !within_gap;
+    g->end = piece->end;
+    g->strict = within_gap;
+    g->called.count = entries->count = 0;
+    list_calls(g, within_gap && piece->end - piece->begin > OUT_OF_STEP ? piece->begin + OUT_OF_STEP : piece->begin,
+               &g->called);
+    finish_called(g, first_behind(g->table, piece->begin), piece->end);
+    list_functions(g, piece->begin, entries);
+}
+
+/* The function among the entries of a piece that holds the address; false: its end, or its beginning, lie outside. */
+static bool function_in_piece(const struct vaddr_list *entries, const struct addr_range *gap,
+                              const struct addr_range *piece, vaddr addr, struct addr_range *function)
+{
+    size_t behind = sorted_front(entries->count, i, entries->items[i] <= addr);
+    *function = (struct addr_range){behind > 0 ? entries->items[behind - 1] : UINT64_MAX,
+                                    behind < entries->count ? entries->items[behind] : piece->end};
+    return (behind > 0 || piece->begin == gap->begin) && (behind < entries->count || piece->end == gap->end);
+}
+
+void gaps_find_at(const struct function_table *table, const vaddr *addrs, size_t count, struct range_list *functions)
+{
+    struct gap_scan g = {.table = table, .arch = arch_get(table->image->arch)};
+    struct vaddr_list entries = {0};
+    struct addr_range gap, read = {0, 0}, function;
+    for (size_t i = 0; i < count; i++) {
+        if (functions->count > 0 && addrs[i] < functions->items[functions->count - 1].end)
+            continue;
+        if (!gap_around(&g, addrs[i], &gap))
+            continue;
+        for (vaddr more = PIECE;; more *= 4) {
+            struct addr_range piece = piece_around(&gap, addrs[i], more);
+            if (piece.begin != read.begin || piece.end != read.end)
+                read_piece(&g, &piece, piece.begin > gap.begin, &entries);
+            read = piece;
+            if (function_in_piece(&entries, &gap, &piece, addrs[i], &function) || more >= FUNCTION_MOST)
+                break;
+        }
+        if (function.begin != UINT64_MAX)
+            *vec_push(functions) = function;
+    }
+    vec_release(&entries);
+    release(&g);
+}
+
+void gaps_find_called(const struct function_table *table, const vaddr *entries, size_t count,
+                      struct range_list *functions)
+{
+    struct gap_scan g = {.table = table, .arch = arch_get(table->image->arch)};
+    struct addr_range gap;
+    for (size_t i = 0; i < count; i++) {
+        if (!gap_around(&g, entries[i], &gap))
+            continue;
+        vaddr end;
+        g.end = i + 1 < count && entries[i + 1] < gap.end ? entries[i + 1] : gap.end;
+        read_function(&g, entries[i], &end);
+        *vec_push(functions) = (struct addr_range){entries[i], end};
+    }
+    release(&g);
 }

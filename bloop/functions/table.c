@@ -36,15 +36,18 @@ static vaddr gap_end(const struct function_table *t, vaddr entry, size_t next)
 }
 
 /* Deals with one entry; the old functions below `next` begin at or before it. */
-static void add_entry(const struct function_table *t, vaddr entry, size_t next, uint8_t origin,
+static void add_entry(const struct function_table *t, struct addr_range found, size_t next, uint8_t origin,
                       struct function_list *out)
 {
+    vaddr entry = found.begin;
     struct function *before = out->count ? &out->items[out->count - 1] : NULL;
     struct function f = {.begin = entry, .link_name = "", .part_of = FUNCTION_NONE, .origin = origin};
     if (!function_in_code(t->image, entry))
         return;
     if (before && before->begin == entry) {
         before->origin |= origin & FROM_CALL; /* what was known before is found again in its gap: no news */
+        if (!before->sized && found.end < before->end)
+            before->end = found.end;
         return;
     }
     if (before && entry < before->end) {
@@ -55,22 +58,24 @@ static void add_entry(const struct function_table *t, vaddr entry, size_t next, 
     } else {
         f.end = gap_end(t, entry, next);
     }
+    if (f.end > found.end)
+        f.end = found.end;
     *vec_push(out) = f;
 }
 
-void functions_add_found(struct function_table *t, const vaddr *entries, size_t count, uint8_t origin)
+void functions_add_found(struct function_table *t, const struct addr_range *found, size_t count, uint8_t origin)
 {
     struct function_list out = {0};
     uint32_t *moved = mem_calloc(t->count + 1, sizeof *moved); /* old index to new */
     size_t next = 0;
     vec_reserve(&out, t->count + count);
     for (size_t i = 0; i <= count; i++) {
-        while (next < t->count && (i == count || t->functions[next].begin <= entries[i])) {
+        while (next < t->count && (i == count || t->functions[next].begin <= found[i].begin)) {
             moved[next] = (uint32_t)out.count;
             *vec_push(&out) = t->functions[next++];
         }
         if (i < count)
-            add_entry(t, entries[i], next, origin, &out);
+            add_entry(t, found[i], next, origin, &out);
     }
     for (size_t i = 0; i < out.count; i++)
         if (out.items[i].part_of != FUNCTION_NONE)
@@ -83,7 +88,11 @@ void functions_add_found(struct function_table *t, const vaddr *entries, size_t 
 
 void functions_add(struct function_table *t, const vaddr *entries, size_t count)
 {
-    functions_add_found(t, entries, count, FROM_CALL);
+    struct range_list found = {0};
+    for (size_t i = 0; i < count; i++)
+        *vec_push(&found) = (struct addr_range){entries[i], UINT64_MAX};
+    functions_add_found(t, found.items, found.count, FROM_CALL);
+    vec_release(&found);
 }
 
 /* ---- look-ups for who asks for each call of a binary ---- */

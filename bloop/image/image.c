@@ -77,6 +77,12 @@ static void add_external(struct image *im)
                                                                .alloc = true};
 }
 
+void image_forget(const struct image *im)
+{
+    if (im->priv->file->own_map)
+        filemap_forget(&im->priv->file->map);
+}
+
 const struct image_section *image_section_at(const struct image *im, vaddr addr)
 {
     const struct image_private *p = im->priv;
@@ -338,6 +344,7 @@ static void need_pointers(const struct image *im)
     pthread_mutex_lock(&p->lock);
     if (!p->pointers_ready) {
         make_pointers(im);
+        image_forget(im);
         __atomic_store_n(&p->pointers_ready, true, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&p->lock);

@@ -15,6 +15,7 @@
 #include "bloop/arch/arch.h"
 
 struct vaddr_list VEC(vaddr);
+struct range_list VEC(struct addr_range);
 
 struct image_section { /* validated: bytes..bytes+size lies in the file or in a decompressed copy */
     const char *name;
@@ -53,6 +54,8 @@ struct image {
 
 int image_open(const char *path, const char *const *debug_dirs, struct image **, struct warnings *, struct err *);
 void image_close(struct image *);
+/* Gives back the memory of what was read of the file, and need not be read again soon. */
+void image_forget(const struct image *);
 const struct image_section *image_section_at(const struct image *, vaddr); /* an allocated one, or NULL */
 const struct image_section *image_section_named(const struct image *, const char *name);
 /* Bytes that the file has at `addr`, with *avail of them up to the section's end; NULL and 0 where there are none. */

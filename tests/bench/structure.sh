@@ -63,6 +63,18 @@ for binary in /usr/bin/env /usr/bin/bash "$examples/particles/particles" "$hpcvi
     fi
 done
 
+# A database of some samples asks for the functions that hold them.
+browser=/usr/lib/chromium/chromium
+if [ -f "$browser" ]; then
+    echo
+    echo "53 addresses of a stripped browser (one thread)"
+    row "binary" ".text MB" "CPU s" "peak MiB"
+    set -- $(readelf -SW "$browser" | sed -n 's/^ *\[ *[0-9]*\] \.text  *PROGBITS  *\([0-9a-f]*\) [0-9a-f]* \([0-9a-f]*\) .*/0x\1 0x\2/p')
+    if once 3 "'$top_builddir/tests/bench/scopes_at' '$browser' $1 $2 53"; then
+        row "$(basename "$browser")" "$(number %.0f "$(text_bytes "$browser") / 1e6")" "$(number %.2f "$cpu")" "$(number %.0f "$rss / 1024")"
+    fi
+fi
+
 echo
 echo "more threads (-j N over -j 1)"
 for binary in "$(command -v node)" "$lib/libLLVM-14.so.1"; do
