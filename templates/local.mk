@@ -9,7 +9,7 @@ PAGE_SCRIPTS_IN = \
 	%D%/views/panes.ts %D%/views/callers.ts %D%/views/files.ts %D%/views/icicle.ts %D%/views/source.ts %D%/views/why.ts \
 	%D%/views/summary.ts %D%/views/toolbar.ts %D%/views/columns.ts %D%/views/about.ts %D%/views/help.ts %D%/views/keys.ts
 PAGE_STYLE_IN = %D%/style.css
-PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/outline.ts %D%/test/all.test.ts
+PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/outline.ts %D%/test/text.d.ts %D%/test/all.test.ts
 
 EXTRA_DIST += $(PAGE_SCRIPTS_IN) $(PAGE_STYLE_IN) $(PAGE_TESTS_IN) %D%/README.md %D%/index.html %D%/package.json %D%/package-lock.json \
 	%D%/tsconfig.json %D%/node-packages.sh %D%/test/unit.sh %D%/test/types.sh \

@@ -7,7 +7,7 @@
 
 import { Kind, type Metric, type MetricIx, type Model, NONE } from '../model/data';
 import { cellCount, type Cells, sumOver } from './cells';
-import { type Formula, parseFormula, readFormula } from './formula';
+import { type Formula, parseFormula, quoteName, readFormula, type Reference } from './formula';
 
 export type ColumnId = string;
 
@@ -71,10 +71,21 @@ export class Columns {
       : this.makeMetric(id, Number(match[2]), exclusive);
   }
 
-  private named(names: readonly string[], exclusive: boolean): Column[] | null {
-    const columns = names.map((n) => {
-      const at = this.byName.get(n);
-      return at === undefined ? null : (this.get(`${at}${exclusive ? 'e' : 'i'}`) ?? this.get(`${at}i`));
+  /** The number a metric has in ids, of what a formula calls by run, name and statistic. */
+  private indexOf(r: Reference): string | undefined {
+    const inRun = r.run ? `${r.run}.${r.name}` : r.name;
+    if (!r.statistic) return this.byName.get(inRun);
+    const statistic = (name: string): string => `${r.statistic}(${quoteName(name)} over ${r.over})`;
+    const names = [statistic(inRun), r.run ? `${r.run}.${statistic(r.name)}` : statistic(r.name)];
+    return names.map((n) => this.byName.get(n)).find((at) => at !== undefined);
+  }
+
+  /** The columns that a formula's references are of; a whole is inclusive unless the formula says otherwise. */
+  private named(references: readonly Reference[], exclusive: boolean): Column[] | null {
+    const columns = references.map((r) => {
+      const at = this.indexOf(r);
+      const own = r.form ? r.form === 'exclusive' : r.at === '' && exclusive;
+      return at === undefined ? null : (this.get(`${at}${own ? 'e' : 'i'}`) ?? this.get(`${at}i`));
     });
     return columns.every((c) => c !== null) ? columns : null;
   }
@@ -83,9 +94,9 @@ export class Columns {
     const metric = this.model.metrics[index];
     if (!metric || (exclusive && !metric.hasExclusive)) return null;
     const formula = isMeasured(metric) ? null : parseFormula(metric.formula);
-    const operands = formula ? this.named(formula.names, exclusive) : null;
+    const operands = formula ? this.named(formula.references, exclusive) : null;
     let difference: Column['difference'] = null;
-    if (formula?.difference && operands?.length === 2) {
+    if (formula?.isDifference && operands?.length === 2) {
       const [of, base] = operands;
       const comparable = isMeasured(of.metric) && isMeasured(base.metric) && of.metric.event === base.metric.event;
       if (comparable && of.metric.unit === base.metric.unit) difference = { of, base };
@@ -95,11 +106,12 @@ export class Columns {
 
   private makeTyped(id: ColumnId, index: number, exclusive: boolean): Column | null {
     const typed = this.typed[index];
-    const formula = typed && parseFormula(typed.formula);
-    const operands = formula && this.named(formula.names, exclusive);
-    if (!formula || !operands || operands.includes(null as unknown as Column)) return null;
+    const wanted = typed && parseFormula(typed.formula);
+    const operands = wanted && this.named(wanted.references, exclusive);
+    if (!wanted || !operands) return null;
     const units = new Set(operands.map((o) => o.metric.unit));
-    const isSum = /^[^*/^]*$/.test(typed.formula) && units.size === 1;
+    const formula = parseFormula(typed.formula, [...units].find((u) => /^[num]?s$/u.test(u)))!;
+    const isSum = formula.isSum && units.size === 1 && formula.references.every((r) => r.at === '');
     return {
       id,
       metric: computedMetric(typed.name, typed.formula, isSum ? [...units][0] : '', 'Typed in this page'),
@@ -185,8 +197,16 @@ export class Columns {
       return sums;
     }
     if (!column.formula) return blank(count);
-    const operands = new Map(column.formula.names.map((name, i) => [name, column.operands[i]]));
-    return column.formula.evaluate((name) => this.values(operands.get(name)!, cells), count);
+    const { references } = column.formula;
+    return column.formula.evaluate((i) => this.operand(references[i], column.operands[i], cells), count);
+  }
+
+  private operand(r: Reference, column: Column, cells: Cells): Float64Array | number {
+    if (r.at === 'total') return this.values(column, null)[0] ?? NaN;
+    if (r.at === '') return this.values(column, cells);
+    if (cells) return NaN; // several places have no one parent
+    const values = this.values(column, null);
+    return values.map((_, place) => values[this.model.places.parent[place]] ?? NaN);
   }
 
   /** What ran in one of the runs only is 0 in the other, where its module was measured there. */
@@ -271,8 +291,8 @@ export class Columns {
     if (this.byName.has(typed.name)) return `There is a metric '${typed.name}' already`;
     const formula = readFormula(typed.formula);
     if (typeof formula === 'string') return `${typed.name}: ${formula}`;
-    const unknown = formula.names.find((n) => !this.byName.has(n));
-    return unknown === undefined ? null : `${typed.name}: there is no metric '${unknown}' before this one`;
+    const unknown = formula.references.find((r) => this.indexOf(r) === undefined);
+    return unknown ? `${typed.name}: there is no metric '${unknown.name}' before this one` : null;
   }
 }
 

@@ -1,34 +1,102 @@
-// Formulas, in the grammar of metrics/expr.c, computed column by column:
-//
-//     sum     = product { ("+" | "-") product }
-//     product = signed { ("*" | "/") signed }
-//     signed  = { "-" | "+" } power
-//     power   = atom [ "^" signed ]                   right to left; -a^2 is -(a^2)
-//     atom    = number | name | "quoted name" | function "(" sum { "," sum } ")" | "(" sum ")"
+// Formulas, in the grammar of doc/formats/configuration.md (metrics/expr_parse.c has the same), computed column by
+// column. What they give is held against tests/formulas/cases.txt in both places.
 //
 // NaN is missing, stays missing, and is what a division by zero gives.
 
 /** Numbers of as many cells as the column has, or one for all of them. */
 export type Operand = Float64Array | number;
 
-type Node = (operand: (name: string) => Operand, count: number) => Operand;
+export type Form = '' | 'inclusive' | 'exclusive';
+export type At = '' | 'total' | 'parent';
+
+/** What a formula wants of a metric. */
+export interface Reference {
+  readonly text: string; // as it is written: total(M), run(x).M, mean(M over threads)
+  readonly name: string;
+  readonly run: string; // '': none is named
+  readonly form: Form;
+  readonly at: At;
+  readonly statistic: string; // mean, max, ...; '': none
+  readonly over: string;
+}
+
+type Node = (operand: (reference: number) => Operand, count: number) => Operand;
 
 export interface Formula {
-  readonly names: readonly string[]; // each once, in order of first use
-  /** [a, b] where the formula is a - b of two names and nothing else. */
-  readonly difference: readonly [string, string] | null;
-  evaluate(operand: (name: string) => Operand, count: number): Float64Array;
+  readonly references: readonly Reference[]; // each once, in order of first use
+  /** Where the formula is a - b of two metrics and nothing else. */
+  readonly isDifference: boolean;
+  /** Whether values of it add up: a sum of multiples of metrics. */
+  readonly isSum: boolean;
+  evaluate(operand: (reference: number) => Operand, count: number): Float64Array;
 }
 
 const DEEPEST = 200;
 const TOKEN =
-  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\p{L}_][\p{L}\p{N}_:.]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[\p{L}_]?|\S/gu;
+  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\p{L}_][\p{L}\p{N}_:.]*|(?:\d[\d.]*|\.\d[\d.]*)(?:[eE][+-]?\d+)?[\p{L}\p{N}_:.%]*|[<>=!]=|\)\.(?=["'\p{L}_])|\S/gu;
 const WANTED = "a number, a metric's name or '(' is wanted";
+const SIGNS = 'one of + - * / ^ < <= == != >= > and or is wanted';
+const REFERENCE = "the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)";
+const ALONE = "')' is missing; a metric's name stands alone here";
 
 const finite = (x: number): number => (Number.isFinite(x) ? x : NaN);
-const power = (a: number, b: number): number => (Number.isNaN(a) || Number.isNaN(b) ? NaN : finite(a ** b)); // NaN ** 0 would be 1
+const missing = Number.isNaN;
+const truth = (a: number, b: number, holds: boolean): number => (missing(a) || missing(b) ? NaN : holds ? 1 : 0);
 
-function map2(a: Operand, b: Operand, count: number, f: (x: number, y: number) => number): Operand {
+type Two = (x: number, y: number) => number;
+type One = (x: number) => number;
+
+const COMPARISONS: { readonly [sign: string]: Two } = {
+  '<': (x, y) => truth(x, y, x < y),
+  '<=': (x, y) => truth(x, y, x <= y),
+  '>': (x, y) => truth(x, y, x > y),
+  '>=': (x, y) => truth(x, y, x >= y),
+  '==': (x, y) => truth(x, y, x === y),
+  '!=': (x, y) => truth(x, y, x !== y),
+};
+const OPERATORS: { readonly [sign: string]: Two } = {
+  '+': (x, y) => finite(x + y),
+  '-': (x, y) => finite(x - y),
+  '*': (x, y) => finite(x * y),
+  '/': (x, y) => finite(x / y),
+  '^': (x, y) => (missing(x) || missing(y) ? NaN : finite(x ** y)), // NaN ** 0 would be 1
+  and: (x, y) => truth(x, y, x !== 0 && y !== 0),
+  or: (x, y) => truth(x, y, x !== 0 || y !== 0),
+};
+const ROUND: One = (x) => Math.sign(x) * Math.floor(Math.abs(x) + 0.5); // halves away from zero
+const OF_ONE: { readonly [name: string]: One } = {
+  sqrt: Math.sqrt,
+  log: Math.log,
+  exp: Math.exp,
+  abs: Math.abs,
+  floor: Math.floor,
+  ceil: Math.ceil,
+  round: ROUND,
+};
+const OF_MANY: { readonly [name: string]: Two } = {
+  min: (x, y) => Math.min(x, y),
+  max: (x, y) => Math.max(x, y),
+  sum: OPERATORS['+'],
+  mean: OPERATORS['+'],
+  or: (x, y) => (missing(x) ? y : x),
+};
+const FUNCTIONS = ['min', 'max', 'sum', 'mean', ...Object.keys(OF_ONE), 'if', 'or'];
+const STATISTICS = ['sum', 'mean', 'min', 'max', 'stddev', 'imbalance', 'count'];
+const MODIFIERS = ['total', 'parent', 'share', 'inclusive', 'exclusive', ...STATISTICS];
+const DIMENSIONS = ['threads', 'ranks', 'repetitions'];
+const NUMBER = /^((?:\d[\d.]*|\.\d[\d.]*)(?:[eE][+-]?\d+)?)(Ki|Mi|Gi|Ti|[kMGTPmun])?(s|B|Hz)?$/u;
+const PREFIXES: { readonly [prefix: string]: number } = {
+  ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 },
+  ...{ k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, m: 1e-3, u: 1e-6, n: 1e-9 },
+};
+/** One unit of a time in seconds. */
+const SECONDS: { readonly [unit: string]: number } = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
+
+function map1(a: Operand, f: One): Operand {
+  return typeof a === 'number' ? finite(f(a)) : a.map((x) => finite(f(x)));
+}
+
+function map2(a: Operand, b: Operand, count: number, f: Two): Operand {
   if (typeof a === 'number' && typeof b === 'number') return f(a, b);
   const out = new Float64Array(count);
   if (typeof a === 'number') for (let i = 0; i < count; i++) out[i] = f(a, (b as Float64Array)[i]);
@@ -37,156 +105,342 @@ function map2(a: Operand, b: Operand, count: number, f: (x: number, y: number) =
   return out;
 }
 
-const OPERATORS: { readonly [sign: string]: (x: number, y: number) => number } = {
-  '+': (x, y) => finite(x + y),
-  '-': (x, y) => finite(x - y),
-  '*': (x, y) => finite(x * y),
-  '/': (x, y) => finite(x / y),
-};
-const FUNCTIONS: { readonly [name: string]: (x: number, y: number) => number } = {
-  min: (x, y) => Math.min(x, y),
-  max: (x, y) => Math.max(x, y),
-  sum: (x, y) => finite(x + y),
-};
+function choose(condition: Operand, yes: Operand, no: Operand, count: number): Operand {
+  const at = (o: Operand, i: number): number => (typeof o === 'number' ? o : o[i]);
+  const out = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const c = at(condition, i);
+    out[i] = missing(c) ? NaN : at(c !== 0 ? yes : no, i);
+  }
+  return out;
+}
 
 interface Token {
   readonly text: string;
   readonly at: number; // in characters, from 1
 }
 
+/** What a part of a formula is to its metrics; see expr_is_linear in metrics/expr_eval.c. */
+const enum Shape {
+  Zero,
+  Constant,
+  Linear,
+  Other,
+}
+
+interface Part {
+  readonly node: Node;
+  readonly shape: Shape;
+}
+
+const isConstant = (s: Shape): boolean => s === Shape.Zero || s === Shape.Constant;
+
+function shapeOf(sign: string, a: Shape, b: Shape): Shape {
+  const numbers = isConstant(a) && isConstant(b);
+  if (sign === 'first') return a === Shape.Linear && b === Shape.Zero ? a : numbers ? Shape.Constant : Shape.Other;
+  if (numbers) return Shape.Constant;
+  if (sign === '+' || sign === '-') return a === b ? a : Shape.Other;
+  if (sign === '*') return isConstant(a) ? b : isConstant(b) ? a : Shape.Other;
+  if (sign === '/') return isConstant(b) ? a : Shape.Other;
+  return Shape.Other;
+}
+
+const isName = (text: string | undefined): boolean => text !== undefined && /^[\p{L}_]/u.test(text);
+const isQuoted = (text: string): boolean => /^(?:"[^]+"|'[^]+')$/u.test(text);
+const unquoted = (text: string): string => text.slice(1, -1).replace(/\\(.)/gsu, '$1');
+
 class Parser {
-  readonly names = new Set<string>();
+  readonly references: Reference[] = [];
   private readonly tokens: readonly Token[];
   private readonly end: number;
+  private readonly timeUnit: number;
   private at = 0;
   private depth = 0;
 
-  constructor(text: string) {
+  constructor(text: string, timeUnit: number) {
     this.tokens = Array.from(text.matchAll(TOKEN), (m) => ({ text: m[0], at: [...text.slice(0, m.index)].length + 1 }));
     this.end = [...text].length + 1;
+    this.timeUnit = timeUnit;
   }
 
-  whole(): Node {
-    const formula = this.sum();
+  whole(): Part {
+    const formula = this.either();
     const rest = this.tokens[this.at];
-    if (rest?.text === ')') throw this.wrong("')' closes nothing");
-    if (rest?.text === ',') throw this.wrong("',' stands only between the operands of min, max and sum");
-    if (rest)
-      throw this.wrong(
-        `'${[...rest.text][0]}' cannot follow '${this.tokens[this.at - 1].text}'; one of + - * / ^ is wanted`,
-      );
+    if (rest?.text.startsWith(')')) throw this.wrong("')' closes nothing");
+    if (rest?.text === ',') throw this.wrong("',' stands only between the operands of a function");
+    if (rest) throw this.cannotFollow(rest);
     return formula;
+  }
+
+  private cannotFollow(token: Token): SyntaxError {
+    return this.wrong(`'${[...token.text][0]}' cannot follow '${this.tokens[this.at - 1].text}'; ${SIGNS}`);
   }
 
   private wrong(said: string, at = this.tokens[this.at]?.at ?? this.end): SyntaxError {
     return new SyntaxError(`character ${at} of the formula: ${said}`);
   }
 
+  private peek(): string | undefined {
+    return this.tokens[this.at]?.text;
+  }
+
   private accept(token: string): boolean {
-    if (this.tokens[this.at]?.text !== token) return false;
+    if (this.peek() !== token) return false;
     this.at++;
     return true;
   }
 
-  private chain(signs: readonly string[], part: () => Node): Node {
-    let left = part();
-    for (;;) {
-      const sign = signs.find((s) => this.accept(s));
-      if (sign === undefined) return left;
-      const a = left;
-      const b = part();
-      const f = OPERATORS[sign];
-      left = (operand, count) => map2(a(operand, count), b(operand, count), count, f);
-    }
-  }
-
-  private sum(): Node {
-    return this.chain(['+', '-'], () => this.product());
-  }
-
-  private product(): Node {
-    return this.chain(['*', '/'], () => this.signed());
-  }
-
-  private signed(): Node {
+  private deeper<T>(inside: () => T): T {
     if (++this.depth > DEEPEST) throw new SyntaxError(`the formula is nested more than ${DEEPEST} deep`);
-    let result: Node;
-    if (this.accept('-')) {
-      const a = this.signed();
-      result = (operand, count) => map2(0, a(operand, count), count, (_, y) => -y);
-    } else if (this.accept('+')) result = this.signed();
-    else result = this.power();
+    const result = inside();
     this.depth--;
     return result;
   }
 
-  private power(): Node {
+  private chain(signs: readonly string[], part: () => Part): Part {
+    let left = part();
+    for (;;) {
+      const sign = signs.find((s) => this.accept(s));
+      if (sign === undefined) return left;
+      left = this.two(sign, OPERATORS[sign], left, part());
+    }
+  }
+
+  private two(sign: string, f: Two, a: Part, b: Part): Part {
+    return {
+      node: (operand, count) => map2(a.node(operand, count), b.node(operand, count), count, f),
+      shape: shapeOf(sign, a.shape, b.shape),
+    };
+  }
+
+  private one(f: One, a: Part): Part {
+    return {
+      node: (operand, count) => map1(a.node(operand, count), f),
+      shape: isConstant(a.shape) ? Shape.Constant : Shape.Other,
+    };
+  }
+
+  private either(): Part {
+    return this.deeper(() => this.chain(['or'], () => this.chain(['and'], () => this.not())));
+  }
+
+  private not(): Part {
+    if (this.peek() !== 'not') return this.comparison();
+    this.at++;
+    return this.deeper(() => this.one((x) => (missing(x) ? NaN : x === 0 ? 1 : 0), this.not()));
+  }
+
+  private comparison(): Part {
+    const a = this.sum();
+    const sign = this.peek();
+    if (sign === undefined || !Object.hasOwn(COMPARISONS, sign)) return a;
+    this.at++;
+    const b = this.sum();
+    if (Object.hasOwn(COMPARISONS, this.peek() ?? ''))
+      throw this.wrong('comparisons are not chained; write A < B and B < C');
+    return this.two(sign, COMPARISONS[sign], a, b);
+  }
+
+  private sum(): Part {
+    return this.chain(['+', '-'], () => this.chain(['*', '/'], () => this.signed()));
+  }
+
+  private signed(): Part {
+    return this.deeper(() => {
+      if (this.accept('-')) {
+        const a = this.signed();
+        return { node: (operand, count) => map1(a.node(operand, count), (x) => -x), shape: a.shape };
+      }
+      return this.accept('+') ? this.signed() : this.power();
+    });
+  }
+
+  private power(): Part {
     const base = this.atom();
-    if (!this.accept('^')) return base;
-    const exponent = this.signed();
-    return (operand, count) => map2(base(operand, count), exponent(operand, count), count, power);
+    return this.accept('^') ? this.two('^', OPERATORS['^'], base, this.signed()) : base;
   }
 
-  private named(name: string): Node {
-    this.names.add(name);
-    return (operand) => operand(name);
-  }
+  // ---- atoms ----
 
-  private atom(): Node {
+  private atom(): Part {
     const token = this.tokens[this.at];
     if (token === undefined) {
       const before = this.tokens[this.at - 1];
       throw this.wrong(`${before ? `nothing after '${before.text}'` : 'there is nothing'}; ${WANTED}`);
     }
     const { text } = token;
+    const reference = this.reference();
+    if (reference) return reference;
     this.at++;
-    if (text === '(') return this.closed(this.sum(), token);
-    if (/^["'].+["']$/su.test(text)) return this.named(text.slice(1, -1).replace(/\\(.)/gs, '$1'));
-    if (/^(\d|\.\d)/.test(text)) {
-      const value = Number(text);
-      if (!Number.isFinite(value)) throw this.wrong(`'${text}' is not a number`, token.at);
-      return () => value;
-    }
-    if (!/^[\p{L}_]/u.test(text)) {
-      this.at--;
-      throw this.wrong(
-        /^["']/.test(text) ? `the quote ${text[0]} is not closed` : `'${text}' cannot stand here; ${WANTED}`,
-      );
-    }
-    return this.tokens[this.at]?.text === '(' ? this.call(token) : this.named(text);
+    if (text === '(') return this.closed(this.either(), token);
+    if (isQuoted(text)) return this.metric({ name: unquoted(text) });
+    if (/^\.?\d/u.test(text)) return this.number(token);
+    this.at--;
+    if (text === '""' || text === "''") throw this.wrong('a name in quotes is empty');
+    if (/^["']/u.test(text)) throw this.wrong(`the quote ${text[0]} is not closed`);
+    if (!isName(text)) throw this.wrong(`'${[...text][0]}' cannot stand here; ${WANTED}`);
+    if (text === 'not') throw this.wrong("'not' binds less tightly than what is before it; put it in brackets");
+    this.at++;
+    if (this.peek() === '(') return this.call(token);
+    this.at--;
+    if (text === 'and' || text === 'or')
+      throw this.wrong(`'${text}' cannot stand here; a metric that is called so stands in quotes`);
+    this.at++;
+    return this.metric({ name: text });
   }
 
-  private closed(inside: Node, open: Token): Node {
-    if (this.tokens[this.at]?.text === ',')
-      throw this.wrong("',' stands only between the operands of min, max and sum");
+  private number(token: Token): Part {
+    const percent = token.text.endsWith('%');
+    const match = NUMBER.exec(percent ? token.text.slice(0, -1) : token.text);
+    const digits = Number(match?.[1]);
+    if (!match || missing(digits) || (percent && (match[2] || match[3])))
+      throw this.wrong(
+        `'${token.text}' is not a number (with k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or % behind it); a metric's name that begins with a digit stands in quotes`,
+        token.at,
+      );
+    const factor = (percent ? 0.01 : 1) * (match[2] ? PREFIXES[match[2]] : 1);
+    const value = digits * factor;
+    if (!Number.isFinite(value)) throw this.wrong(`the number ${token.text} is too large`, token.at);
+    const inUnit = match[3] === 's' ? value / this.timeUnit : value;
+    return { node: () => inUnit, shape: value === 0 ? Shape.Zero : Shape.Constant };
+  }
+
+  private metric(wanted: Partial<Reference> & { readonly name: string }): Part {
+    const r = { run: '', form: '', at: '', statistic: '', over: '', ...wanted } as Omit<Reference, 'text'>;
+    const text = referenceText(r);
+    let index = this.references.findIndex((known) => known.text === text);
+    if (index < 0) index = this.references.push({ ...r, text }) - 1;
+    const adds = r.at === '' && (r.statistic === '' || r.statistic === 'sum');
+    return {
+      node: (operand) => operand(index),
+      shape: r.at === 'total' ? Shape.Constant : adds ? Shape.Linear : Shape.Other,
+    };
+  }
+
+  /** total(M), run(x).M, mean(M over threads); null: something else, perhaps a function called like a statistic. */
+  private reference(): Part | null {
+    const start = this.at;
+    const found: string[] = [];
+    let statistic: Token | undefined;
+    for (;;) {
+      const token = this.tokens[this.at];
+      if (!token || !MODIFIERS.includes(token.text) || this.tokens[this.at + 1]?.text !== '(') break;
+      const isStatistic = STATISTICS.includes(token.text);
+      const again = isStatistic ? statistic !== undefined : found.some((f) => excludes(f, token.text));
+      if (again || (token.text === 'share' && found.length)) break;
+      if (isStatistic) statistic = token;
+      found.push(token.text);
+      this.at += 2;
+    }
+    const isRun = this.peek() === 'run' && this.tokens[this.at + 1]?.text === '(';
+    if (!found.length && !isRun) return null;
+    const at = this.tokens[this.at]?.at ?? this.end;
+    const wanted = this.metricName();
+    const hasOver = wanted !== null && this.accept('over');
+    if (found[0] === statistic?.text && statistic && !hasOver && FUNCTIONS.includes(statistic.text)) {
+      this.at = start;
+      return null; // min(A, B)
+    }
+    if (!wanted) throw this.wrong(REFERENCE, at);
+    const over = hasOver ? this.tokens[this.at] : undefined;
+    if (hasOver && !DIMENSIONS.includes(over?.text ?? ''))
+      throw this.wrong('statistics are over threads, ranks or repetitions');
+    if (hasOver && !statistic) throw this.wrong("'over' stands in a statistic, as in mean(M over threads)");
+    if (statistic && !hasOver)
+      throw this.wrong(`what this is over is missing, as in ${statistic.text}(M over threads)`, statistic.at);
+    if (hasOver) this.at++;
+    for (let open = found.length; open > 0; open--) if (!this.accept(')')) throw this.wrong(ALONE);
+    const form = found.find((f) => f === 'inclusive' || f === 'exclusive') ?? '';
+    const whole = { ...wanted, form: form as Form, statistic: statistic?.text ?? '', over: over?.text ?? '' };
+    const place = (found.find((f) => f === 'total' || f === 'parent') ?? '') as At;
+    if (!found.includes('share')) return this.metric({ ...whole, at: place });
+    return this.two('/', OPERATORS['/'], this.metric(whole), this.metric({ ...whole, at: 'total' }));
+  }
+
+  /** run(NAME).METRIC or METRIC; null: it is not one. */
+  private metricName(): { readonly name: string; readonly run: string } | null {
+    const name = (): string | null => {
+      const text = this.peek();
+      if (text === undefined || !(isQuoted(text) || isName(text))) return null;
+      this.at++;
+      return isQuoted(text) ? unquoted(text) : text;
+    };
+    let run: string | null = '';
+    if (this.peek() === 'run' && this.tokens[this.at + 1]?.text === '(') {
+      this.at += 2;
+      run = name();
+      if (run === null || !this.accept(').')) return null;
+    }
+    const metric = name();
+    return metric === null || this.peek() === '(' ? null : { name: metric, run };
+  }
+
+  private closed<T>(inside: T, open: Token): T {
+    if (this.peek() === ',') throw this.wrong("',' stands only between the operands of a function");
+    if (this.peek() !== undefined && !this.peek()!.startsWith(')')) throw this.cannotFollow(this.tokens[this.at]);
     if (!this.accept(')')) throw this.wrong("what is opened here is not closed; ')' is missing", open.at);
     return inside;
   }
 
-  private call(name: Token): Node {
-    if (!Object.hasOwn(FUNCTIONS, name.text))
-      throw this.wrong(`there is no function '${name.text}'; there are min, max and sum`, name.at);
-    const f = FUNCTIONS[name.text];
+  private call(name: Token): Part {
+    const f = name.text;
+    if (!FUNCTIONS.includes(f))
+      throw this.wrong(`there is no function '${f}'; there are ${FUNCTIONS.join(', ')}`, name.at);
     const open = this.tokens[this.at++];
-    const args = [this.sum()];
-    while (this.accept(',')) args.push(this.sum());
-    this.closed(args[0], open);
-    return (operand, count) => args.map((a) => a(operand, count)).reduce((a, b) => map2(a, b, count, f));
+    const args = [this.either()];
+    while (this.accept(',')) args.push(this.either());
+    this.closed(null, open);
+    const wanted = f === 'if' ? 3 : Object.hasOwn(OF_ONE, f) ? 1 : args.length;
+    if (args.length !== wanted)
+      throw this.wrong(`${f} takes ${wanted} operand${wanted === 1 ? '' : 's'}, not ${args.length}`, name.at);
+    if (Object.hasOwn(OF_ONE, f)) return this.one(OF_ONE[f], args[0]);
+    if (f === 'if') return this.choice(args);
+    const sign = f === 'or' ? 'first' : f === 'min' || f === 'max' ? f : '+';
+    const all = args.reduce((a, b) => this.two(sign, OF_MANY[f], a, b));
+    const divide: One = (x) => x / args.length;
+    return f === 'mean' ? { node: (o, n) => map1(all.node(o, n), divide), shape: all.shape } : all;
+  }
+
+  private choice([condition, yes, no]: readonly Part[]): Part {
+    return {
+      node: (o, n) => choose(condition.node(o, n), yes.node(o, n), no.node(o, n), n),
+      shape: [condition, yes, no].every((p) => isConstant(p.shape)) ? Shape.Constant : Shape.Other,
+    };
   }
 }
 
-const NAME = String.raw`\s*("(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+'|[\p{L}_][\p{L}\p{N}_:.]*)\s*`;
-const DIFFERENCE = new RegExp(`^${NAME}-${NAME}$`, 'u');
+/** Two modifiers of which one formula has one at most. */
+function excludes(a: string, b: string): boolean {
+  const kinds = [['total', 'parent', 'share'], ['inclusive', 'exclusive']];
+  return kinds.some((k) => k.includes(a) && k.includes(b));
+}
 
-/** The formula, or what is wrong with it: a sentence. */
-export function readFormula(text: string): Formula | string {
+/** A name as a formula wants it: in quotes where it needs them. */
+export function quoteName(name: string): string {
+  if (/^[\p{L}_][\p{L}\p{N}_:.]*$/u.test(name) && !['and', 'or', 'not'].includes(name)) return name;
+  return `"${name.replace(/["\\]/gu, '\\$&')}"`;
+}
+
+function referenceText(r: Omit<Reference, 'text'>): string {
+  const run = r.run ? `run(${quoteName(r.run)}).` : '';
+  let text = `${run}${quoteName(r.name)}`;
+  if (r.statistic) text = `${r.statistic}(${text} over ${r.over})`;
+  if (r.form) text = `${r.form}(${text})`;
+  return r.at ? `${r.at}(${text})` : text;
+}
+
+/** The formula, or what is wrong with it: a sentence. Times in it (10ms) become `timeUnit`: the unit of its metrics. */
+export function readFormula(text: string, timeUnit = 's'): Formula | string {
   try {
-    const parser = new Parser(text);
-    const node = parser.whole();
-    const names = [...parser.names];
+    const parser = new Parser(text, SECONDS[timeUnit] ?? 1);
+    const { node, shape } = parser.whole();
+    const [a, b, ...more] = parser.references;
+    const plain = (r: Reference): boolean => r.at === '' && r.form === '' && r.statistic === '';
+    const ends = b && more.length === 0 && plain(a) && plain(b) ? DIFFERENCE.test(text) : false;
     return {
-      names,
-      difference: DIFFERENCE.test(text) && names.length === 2 ? [names[0], names[1]] : null,
+      references: parser.references,
+      isDifference: ends,
+      isSum: shape === Shape.Linear,
       evaluate(operand, count) {
         const result = node(operand, count);
         return typeof result === 'number' ? new Float64Array(count).fill(result) : result;
@@ -198,8 +452,11 @@ export function readFormula(text: string): Formula | string {
   }
 }
 
+const NAME = String.raw`\s*(?:run\s*\([^)]*\)\.)?(?:"(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+'|[\p{L}_][\p{L}\p{N}_:.]*)\s*`;
+const DIFFERENCE = new RegExp(`^${NAME}-${NAME}$`, 'u');
+
 /** null where the text is beyond us; then a value over several places is blank. */
-export function parseFormula(text: string): Formula | null {
-  const formula = readFormula(text);
+export function parseFormula(text: string, timeUnit = 's'): Formula | null {
+  const formula = readFormula(text, timeUnit);
   return typeof formula === 'string' ? null : formula;
 }

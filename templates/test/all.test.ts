@@ -1,3 +1,4 @@
+import formulaCases from '../../tests/formulas/cases.txt';
 import { decodeBase64, decodePlaces, fromBase64, StoredMetric } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
 import { Kind, type Model, NONE } from '../model/data';
@@ -385,18 +386,60 @@ function testFormulas(): void {
   ];
   for (const [text, want] of rows) {
     const f = parseFormula(text);
-    equal(f ? f.evaluate((n) => values.get(n) ?? NaN, 1)[0] : null, want, `formula ${text.slice(0, 30)}`);
+    equal(f ? f.evaluate((i) => values.get(f.references[i].name) ?? NaN, 1)[0] : null, want, `formula ${text.slice(0, 30)}`);
+  }
+}
+
+/** The cases that C's engine is held to (metrics/expr_test.c). */
+function testSharedFormulas(): void {
+  const known = new Map<string, number>();
+  const number = (text: string): number => (text === 'missing' ? NaN : Number(text));
+  let cases = 0;
+  const wrong: string[] = [];
+  for (const line of formulaCases.split('\n')) {
+    const [value, text, name] = line.split('\t');
+    if (value === 'name') known.set(name, number(text));
+    if (text === undefined || value === 'name') continue;
+    const f = readFormula(text);
+    cases++;
+    if (typeof f === 'string') {
+      wrong.push(`${text}: ${f}`);
+      continue;
+    }
+    const column = Float64Array.from({ length: 3 });
+    const got = f.evaluate((i) => column.map(() => known.get(f.references[i].text) ?? Infinity), 3)[2];
+    const want = number(value);
+    const same = Number.isNaN(want) ? Number.isNaN(got) : Math.abs(got - want) <= 1e-12 * Math.abs(want);
+    if (!same) wrong.push(`${text}: got ${got}, wanted ${want}`);
+  }
+  equal(cases >= 3000, true, 'thousands of shared cases');
+  equal(wrong.slice(0, 5), [], 'formulas give in the page what they give in C');
+  const times = readFormula('A > 10ms', 'ns');
+  equal(typeof times === 'string' ? times : times.evaluate(() => 1.1e7, 1)[0], 1, 'times are in the metrics’ unit');
+  const shapes: readonly (readonly [string, boolean])[] = [
+    ['A - B', true],
+    ['or(A, 0) - or(B, 0)', true],
+    ['share(A)', true],
+    ['2 * A + B / 4', true],
+    ['A / B', false],
+    ['A + 1', false],
+    ['abs(A)', false],
+    ['max(A over threads)', false],
+  ];
+  for (const [text, isSum] of shapes) {
+    const f = readFormula(text);
+    equal(typeof f === 'string' ? f : f.isSum, isSum, `does ${text} add up`);
   }
 }
 
 function testFormulaColumns(): void {
   const a = Float64Array.of(6, 2, NaN, 1);
   const b = Float64Array.of(2, 0, 1, 1);
-  const column = (text: string): (number | string)[] =>
-    Array.from(
-      parseFormula(text)!.evaluate((n) => (n === 'A' ? a : b), 4),
-      (x) => (Number.isNaN(x) ? 'blank' : x),
-    );
+  const column = (text: string): (number | string)[] => {
+    const f = parseFormula(text)!;
+    const values = f.evaluate((i) => (f.references[i].name === 'A' ? a : b), 4);
+    return Array.from(values, (x) => (Number.isNaN(x) ? 'blank' : x));
+  };
   equal(column('A / B'), [3, 'blank', 'blank', 1], 'a column by a column');
   equal(column('2 * A - 1'), [11, 3, 'blank', 1], 'a column and numbers');
   equal(column('-A'), [-6, -2, 'blank', -1], 'its negative');
@@ -407,14 +450,26 @@ function testFormulaColumns(): void {
     ['', "character 1 of the formula: there is nothing; a number, a metric's name or '(' is wanted"],
     ['CYC /', "character 6 of the formula: nothing after '/'; a number, a metric's name or '(' is wanted"],
     ['CYC / * 2', "character 7 of the formula: '*' cannot stand here; a number, a metric's name or '(' is wanted"],
-    ['CYC INS', "character 5 of the formula: 'I' cannot follow 'CYC'; one of + - * / ^ is wanted"],
+    ['CYC INS', "character 5 of the formula: 'I' cannot follow 'CYC'; one of + - * / ^ < <= == != >= > and or is wanted"],
     ['(A + B', "character 1 of the formula: what is opened here is not closed; ')' is missing"],
     ['A + (B', "character 5 of the formula: what is opened here is not closed; ')' is missing"],
     ['A + B)', "character 6 of the formula: ')' closes nothing"],
     ['min()', "character 5 of the formula: ')' cannot stand here; a number, a metric's name or '(' is wanted"],
-    ['A, B', "character 2 of the formula: ',' stands only between the operands of min, max and sum"],
-    ['avg(A, B)', "character 1 of the formula: there is no function 'avg'; there are min, max and sum"],
+    ['A, B', "character 2 of the formula: ',' stands only between the operands of a function"],
+    ['avg(A, B)', "character 1 of the formula: there is no function 'avg'; there are min, max, sum, mean, sqrt, log, exp, abs, floor, ceil, round, if, or"],
     ['"A', 'character 1 of the formula: the quote " is not closed'],
+    ['A < B < 3', 'character 7 of the formula: comparisons are not chained; write A < B and B < C'],
+    ['A + not B', "character 5 of the formula: 'not' binds less tightly than what is before it; put it in brackets"],
+    ['sqrt(A, B)', 'character 1 of the formula: sqrt takes 1 operand, not 2'],
+    ['2 * if(A, B)', 'character 5 of the formula: if takes 3 operands, not 2'],
+    ['total(A + B)', "character 9 of the formula: ')' is missing; a metric's name stands alone here"],
+    [
+      'run(x)',
+      "character 1 of the formula: the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)",
+    ],
+    ['mean(A over cores)', 'character 13 of the formula: statistics are over threads, ranks or repetitions'],
+    ['stddev(A)', 'character 1 of the formula: what this is over is missing, as in stddev(M over threads)'],
+    ['A and', "character 6 of the formula: nothing after 'and'; a number, a metric's name or '(' is wanted"],
   ];
   for (const [text, want] of wrong) equal(readFormula(text), want, `what is wrong with ${text}`);
 }
@@ -922,6 +977,7 @@ testNothing();
 testFlat();
 testLines();
 testFormulas();
+testSharedFormulas();
 testFormulaColumns();
 testSort();
 testComparison();

@@ -11,5 +11,6 @@ node -e "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)" || skip "no
 sh "$src/node-packages.sh" "$src" "$build" || skip "the npm packages cannot be had here"
 mkdir -p "$build/test"
 "$build/node_modules/.bin/esbuild" "$src/test/all.test.ts" --bundle --platform=node --format=cjs --log-level=warning \
+    --loader:.txt=text \
     --outfile="$build/test/all.test.cjs" || exit 1
 exec node "$build/test/all.test.cjs"
