@@ -9,6 +9,10 @@ static struct experiment *make(int argc, char **argv)
 {
     if (strcmp(argv[1], "heat") == 0)
         return sample_heat(argv[2]);
+    if (strcmp(argv[1], "facts") == 0)
+        return sample_facts(argv[2]);
+    if (strcmp(argv[1], "runs") == 0)
+        return sample_two_runs(argv[2]);
     if (strcmp(argv[1], "hostile") == 0)
         return sample_hostile(argv[2]);
     if (strcmp(argv[1], "unmeasured") == 0 || strcmp(argv[1], "empty") == 0)
@@ -24,8 +28,8 @@ int main(int argc, char **argv)
     struct err err = {0};
     struct experiment *e = argc > 3 ? make(argc, argv) : NULL;
     if (!e) {
-        fprintf(stderr, "usage: make_database heat|hostile|unmeasured|empty|large SOURCE_DIR OUT [PLACES METRICS] "
-                        "[--single-file]\n");
+        fprintf(stderr, "usage: make_database heat|facts|runs|hostile|unmeasured|empty|large SOURCE_DIR OUT "
+                        "[PLACES METRICS] [--single-file]\n");
         return 2;
     }
     opts.single_file = strcmp(argv[argc - 1], "--single-file") == 0;

@@ -10,14 +10,15 @@ struct maker {
     struct VEC(struct place) places;
     struct VEC(struct source_file) files;
     struct VEC(struct metric) metrics;
-    struct VEC(double) own; /* own[place * MAX_METRICS + metric], NaN: none */
+    struct VEC(double) own; /* own[place * stride + metric], NaN: none */
+    size_t stride;          /* as many metrics as there may be */
 };
 
-enum { MAX_METRICS = 8 };
+enum { FEW_METRICS = 8, MANY_METRICS = 200 };
 
 static struct maker maker_begin(const char *title)
 {
-    struct maker m = {.e = mem_calloc(1, sizeof(struct experiment))};
+    struct maker m = {.e = mem_calloc(1, sizeof(struct experiment)), .stride = FEW_METRICS};
     m.e->strings = strtab_create();
     m.e->title = strtab_add(m.e->strings, title);
     return m;
@@ -39,7 +40,7 @@ static place_ix add(struct maker *m, enum place_kind kind, place_ix parent, cons
                                            .line_first = first,
                                            .line_last = last,
                                            .call_file = SOURCE_NONE};
-    for (int i = 0; i < MAX_METRICS; i++)
+    for (size_t i = 0; i < m->stride; i++)
         *vec_push(&m->own) = NAN;
     return (place_ix)(m->places.count - 1);
 }
@@ -68,8 +69,8 @@ static place_ix add_inline(struct maker *m, place_ix parent, const char *name, u
 static void add_line(struct maker *m, place_ix parent, uint32_t file, uint32_t line, double a, double b)
 {
     place_ix ix = add(m, PLACE_LINE, parent, "", file, line, line);
-    m->own.items[ix * MAX_METRICS] = a;
-    m->own.items[ix * MAX_METRICS + 1] = b;
+    m->own.items[ix * m->stride] = a;
+    m->own.items[ix * m->stride + 1] = b;
 }
 
 static uint32_t add_file(struct maker *m, const char *name, const char *dir, const char *content)
@@ -123,7 +124,7 @@ static struct experiment *maker_finish(struct maker *m, size_t ratio)
     experiment_add_tree(e, "scopes", "Scopes", n, NULL, NULL);
     for (size_t k = 0; k < metrics; k++) {
         for (size_t i = 0; i < n; i++)
-            own[i] = m->own.items[i * MAX_METRICS + k];
+            own[i] = m->own.items[i * m->stride + k];
         experiment_sum_column(e, TREE_SCOPES, k, own);
     }
     for (enum value_form form = 0; ratio < metrics && form < VALUE_FORMS; form++) {
@@ -353,6 +354,99 @@ struct experiment *sample_heat(const char *dir)
     return maker_finish(&m, 2);
 }
 
+/* ---- what else is known of heat ---- */
+
+/* The first place of this name, or of this kind on this line. */
+static place_ix place_of(const struct experiment *e, enum place_kind kind, const char *name, uint32_t line)
+{
+    for (place_ix i = 0; i < e->place_count; i++)
+        if (e->places[i].kind == kind && (line == 0 || e->places[i].line_first == line) &&
+            strcmp(strtab_get(e->strings, e->places[i].name), name) == 0)
+            return i;
+    return 0;
+}
+
+/* main > cg > mesh_assemble, which nobody calls there: a tree that is not the scopes'. */
+static void add_calls(struct experiment *e)
+{
+    static const char *const names[] = {"main", "cg", "mesh_assemble"};
+    uint32_t *parent = mem_calloc(4, sizeof *parent);
+    place_ix *place = mem_calloc(4, sizeof *place);
+    double own[4] = {NAN, 1e9, 8e9, 1e9};
+    parent[0] = NODE_NONE;
+    for (uint32_t i = 0; i < 3; i++) {
+        parent[i + 1] = i;
+        place[i + 1] = place_of(e, PLACE_PROC, names[i], 0);
+    }
+    experiment_sum_column(e, experiment_add_tree(e, "calls", "Calls", 4, parent, place), 0, own);
+}
+
+static void add_findings(struct experiment *e)
+{
+    static const struct table_column columns[] = {
+        {.name = "place", .title = "where", .type = TABLE_REF, .refers = "place", .merge = TABLE_KEY},
+        {.name = "property", .title = "what", .type = TABLE_TEXT, .merge = TABLE_KEY},
+        {.name = "severity", .title = "severity", .type = TABLE_NUMBER, .merge = TABLE_MAX},
+        {.name = "evidence", .title = "evidence", .type = TABLE_TEXT, .merge = TABLE_LAST},
+        {.name = "samples", .title = "samples", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    };
+    static const struct table_decl findings = {"findings", "Findings", "What is wrong, and where.", columns, 5};
+    struct table *t = NULL;
+    struct err err = {0};
+    if (table_list_declare(&e->tables, &findings, e->strings, &t, &err) < 0)
+        exit(1);
+    place_ix gather = place_of(e, PLACE_LOOP, "", 16), axpy = place_of(e, PLACE_INLINE, "axpy", 0);
+    table_add(t, (union table_cell[]){{.row = axpy},
+                                      {.text = strtab_add(e->strings, "Called <b>twice</b>")},
+                                      {.number = 0.09},
+                                      {.text = strtab_add(e->strings, "once would do")},
+                                      {.count = TABLE_NO_COUNT}});
+    table_add(t, (union table_cell[]){{.row = gather},
+                                      {.text = strtab_add(e->strings, "Indirect loads bound the loop")},
+                                      {.number = 0.51},
+                                      {.text = strtab_add(e->strings, "x(col(k)): its address comes from a load")},
+                                      {.count = 1563}});
+}
+
+struct experiment *sample_facts(const char *dir)
+{
+    struct experiment *e = sample_heat(dir);
+    add_calls(e);
+    add_findings(e);
+    return e;
+}
+
+/* ---- two runs ---- */
+
+struct experiment *sample_two_runs(const char *dir)
+{
+    struct maker m = maker_begin("before and after");
+    uint32_t file = add_file(&m, "x.c", dir, "int f(void) {\n  slower();\n  fresh();\n  same();\n  gone();\n}\n");
+    static const char *const names[] = {"old", "new"};
+    m.e->run_count = 2;
+    m.e->runs = mem_calloc(2, sizeof *m.e->runs);
+    for (size_t k = 0; k < 2; k++) {
+        char *name = mem_printf("%s.TIME", names[k]);
+        struct metric *t = add_metric(&m, name, name, "ns", "");
+        t->event = text(&m, "CLOCK");
+        t->period = 1000000;
+        t->sort_by = k == 0;
+        m.e->runs[k].name = text(&m, names[k]);
+        mem_free(name);
+    }
+    add(&m, PLACE_PROGRAM, PLACE_NONE, "x", SOURCE_NONE, 0, 0);
+    place_ix module = add(&m, PLACE_MODULE, 0, "x", SOURCE_NONE, 0, 0);
+    place_ix in_file = add(&m, PLACE_FILE, module, "x.c", file, 0, 0);
+    place_ix proc = add(&m, PLACE_PROC, in_file, "f", file, 1, 6);
+    add_line(&m, proc, file, 2, 400e6, 1000e6);
+    add_line(&m, proc, file, 3, NAN, 900e6);
+    add_line(&m, proc, file, 4, 800e6, 804e6);
+    add_line(&m, proc, file, 5, 800e6, NAN);
+    struct experiment *e = maker_finish(&m, SIZE_MAX);
+    e->metrics[1].run = 1;
+    return e;
+}
+
 /* ---- hostile ---- */
 
 #define ATTACK "<script>window.hacked=1</script><img src=x onerror=\"window.hacked=1\">"
@@ -410,7 +504,7 @@ static void fill_procedure(struct maker *m, place_ix proc, uint32_t file, uint32
         for (size_t k = 0; k < m->metrics.count; k++) {
             uint64_t heat = next_random(seed); /* a quarter has no data, most have a few samples, some have many */
             if ((heat & 3) != 0)
-                m->own.items[ix * MAX_METRICS + k] =
+                m->own.items[ix * m->stride + k] =
                     (double)((heat >> 2) % 12 == 0 ? (heat >> 8) % 5000 : (heat >> 8) % 20 + 1) * 1000003;
         }
         line += (uint32_t)(r >> 33) % 4;
@@ -420,9 +514,10 @@ static void fill_procedure(struct maker *m, place_ix proc, uint32_t file, uint32
 struct experiment *sample_large(size_t places, size_t metrics)
 {
     struct maker m = maker_begin("a large program");
+    m.stride = metrics < MANY_METRICS ? metrics : MANY_METRICS;
     uint64_t seed = 88172645463325252ull;
     char name[120];
-    for (size_t k = 0; k < metrics && k < MAX_METRICS; k++) {
+    for (size_t k = 0; k < metrics && k < MANY_METRICS; k++) {
         snprintf(name, sizeof name, "EVENT_%zu", k);
         struct metric *metric = add_metric(&m, name, name, "events", "");
         metric->period = 1000003;

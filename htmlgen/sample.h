@@ -8,6 +8,10 @@
    information, a file that was not found, cells without data, a ratio. Writes its source files into the folder `dir`.
  */
 struct experiment *sample_heat(const char *dir);
+/* The same with a tree of calls and a table of findings. */
+struct experiment *sample_facts(const char *dir);
+/* Two runs of one program, of which one line got slower, one is new, one is gone and one as it was. */
+struct experiment *sample_two_runs(const char *dir);
 /* The same kind of thing with names and text that try to become markup or script. */
 struct experiment *sample_hostile(const char *dir);
 /* About `places` places and `metrics` metrics, made from a fixed seed. Has no source text. */

@@ -14,8 +14,13 @@ export function fileName(model: Model, file: number): string {
   return file === NONE ? '' : model.files[file].name;
 }
 
-/** A metric's name where there is little room: without PAPI's component in front. Tooltips and About have the whole. */
-export const shortName = (metric: Metric): string => metric.displayName.replace(/^[a-z_]+::(?=.)/, '');
+/** A metric's name where there is little room: without PAPI's component in front, and with the run as a word of its own.
+ *  Tooltips and About have the whole. */
+export const shortName = (metric: Metric): string =>
+  metric.displayName
+    .replace(/\b[a-z_]+::(?=.)/g, '')
+    .replace(/^([^.\s]+)\.([^.\s]+) − ([^.\s]+)\.\2$/, '$1 − $3 $2')
+    .replace(/^([^.\s]+)\.(?=\S+$)/, '$1 ');
 
 /** "heat.f90:52–60", with the base name of the file. */
 export function lineRange(model: Model, place: PlaceIx): string {
@@ -44,11 +49,19 @@ function loopLabel(model: Model, place: PlaceIx): Label {
   const badges = loopKinds(model, place);
   if (places.instances[place] > 1) badges.push(`${places.instance[place]} of ${places.instances[place]}`);
   const where = lineRange(model, place);
-  return {
-    text: where ? `loop at ${where}` : 'loop',
-    detail: where ? '' : `at address ${address(model, place)}`,
-    badges,
-  };
+  if (where) return { text: `loop at ${where}`, detail: '', badges };
+  return { text: `loop at ${offset(model, place)}`, detail: `address ${address(model, place)}`, badges };
+}
+
+/** How far into its procedure a loop begins: "+0xda"; where that is not known, its address. */
+function offset(model: Model, place: PlaceIx): string {
+  const { places } = model;
+  for (let up = places.parent[place]; up !== NONE; up = places.parent[up]) {
+    if (places.kind[up] !== Kind.Procedure || places.addressHigh[up] !== places.addressHigh[place]) continue;
+    const far = places.addressLow[place] - places.addressLow[up];
+    if (places.addressLow[up] !== 0 && far >= 0) return `+0x${far.toString(16)}`;
+  }
+  return address(model, place);
 }
 
 function inlineLabel(model: Model, place: PlaceIx): Label {

@@ -9,7 +9,7 @@ export interface Children {
   readonly list: Uint32Array;
 }
 
-export function childrenOf(places: Places): Children {
+export function childrenOf(places: { readonly count: number; readonly parent: Int32Array }): Children {
   const start = new Uint32Array(places.count + 1);
   for (let i = 1; i < places.count; i++) start[places.parent[i] + 1]++;
   for (let i = 0; i < places.count; i++) start[i + 1] += start[i];

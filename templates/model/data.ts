@@ -73,6 +73,48 @@ export interface Values {
   failure(metric: MetricIx): string | undefined;
 }
 
+/** Something read when it is first shown. */
+export interface Lazy<T> {
+  /** null: not here (yet); it has been asked for. */
+  of(index: number): T | null;
+  failure(index: number): string | undefined;
+}
+
+/** A tree over the places besides that of the scopes: calling contexts, say. */
+export interface TreeInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly nodes: number;
+}
+export interface TreeNodes {
+  readonly count: number;
+  readonly parent: Int32Array; // NONE for the root; parents stand before their children
+  readonly place: Uint32Array; // PlaceIx
+}
+
+/** What a room knows beside the places: relations, objects, facts, findings, intervals. */
+export interface TableColumn {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly description: string;
+  readonly type: 'count' | 'number' | 'text' | 'time' | 'ref';
+  readonly to: string; // of a ref: place, process, metric, or a table's name
+}
+export interface TableInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly rows: number;
+  readonly strings: number;
+  readonly block: string;
+  readonly columns: readonly TableColumn[];
+}
+export interface TableRows {
+  readonly cells: readonly (Float64Array | Int32Array)[]; // by column; NaN, NONE: missing; of texts: into strings
+  readonly strings: readonly string[];
+}
+
 export type SourceState = 'text' | 'missing' | 'left-out' | 'too-large' | 'unreadable';
 
 export interface SourceFile {
@@ -106,6 +148,11 @@ export interface Model {
   readonly runs: readonly Run[];
   readonly metrics: readonly Metric[];
   readonly values: Values;
+  readonly trees: readonly TreeInfo[]; // without the scope tree
+  readonly treeNodes: Lazy<TreeNodes>;
+  readonly treeValues: readonly Values[]; // by tree; by node
+  readonly tables: readonly TableInfo[];
+  readonly tableRows: Lazy<TableRows>;
   readonly files: readonly SourceFile[];
   readonly processes: readonly Process[];
   readonly warnings: readonly string[];

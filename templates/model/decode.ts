@@ -1,12 +1,12 @@
 // Bytes of the database's blocks to columns.
 
-import { Kind, NONE, type Places } from './data';
+import { Kind, NONE, type Places, type TableInfo, type TableRows, type TreeNodes } from './data';
 import { KeyNumbers } from './keys';
 
 /** A database that cannot be read; the message is a sentence for the user. */
 export class DatabaseError extends Error {}
 
-const decodeTable = (() => {
+const LETTER_VALUES = (() => {
   const table = new Uint8Array(128).fill(255);
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   for (let i = 0; i < letters.length; i++) table[letters.charCodeAt(i)] = i;
@@ -32,10 +32,10 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   let at = 0;
   for (let i = 0; i < end; i += 4) {
     const left = end - i;
-    const a = decodeTable[text.charCodeAt(i)];
-    const b = decodeTable[text.charCodeAt(i + 1)];
-    const c = left > 2 ? decodeTable[text.charCodeAt(i + 2)] : 0;
-    const d = left > 3 ? decodeTable[text.charCodeAt(i + 3)] : 0;
+    const a = LETTER_VALUES[text.charCodeAt(i)];
+    const b = LETTER_VALUES[text.charCodeAt(i + 1)];
+    const c = left > 2 ? LETTER_VALUES[text.charCodeAt(i + 2)] : 0;
+    const d = left > 3 ? LETTER_VALUES[text.charCodeAt(i + 3)] : 0;
     if (!(a < 64 && b < 64 && c < 64 && d < 64))
       throw new DatabaseError('the database is damaged: a block is not base64');
     out[at++] = (a << 2) | (b >> 4);
@@ -75,7 +75,7 @@ class Columns {
 
 const asSigned = (column: Uint32Array): Int32Array => new Int32Array(column.buffer);
 
-function strings(bytes: Uint8Array, count: number): string[] {
+function readStrings(bytes: Uint8Array, count: number): string[] {
   const all = new TextDecoder().decode(bytes).split('\0');
   all.pop(); // after the last NUL
   if (all.length !== count)
@@ -157,7 +157,7 @@ export function decodePlaces(
     instances,
     addressLow,
     addressHigh,
-    strings: strings(in_.rest(), stringCount),
+    strings: readStrings(in_.rest(), stringCount),
   };
   return { ...places, same: same ?? sameByName(places) };
 }
@@ -238,4 +238,43 @@ export class StoredMetric {
       ((bytes[k] | (bytes[stored + k] << 8) | (bytes[2 * stored + k] << 16) | (bytes[3 * stored + k] << 24)) >>> 0) *
       scale;
   }
+}
+
+export function decodeTree(bytes: Uint8Array, count: number, placeCount: number): TreeNodes {
+  const in_ = new Columns(bytes, 'a tree');
+  const parent = asSigned(in_.u32(count));
+  const place = in_.u32(count);
+  for (let i = 0; i < count; i++) {
+    parent[i] = i === 0 ? NONE : i - parent[i];
+    if ((i > 0 && !(parent[i] >= 0 && parent[i] < i)) || place[i] >= placeCount)
+      throw new DatabaseError(`the database is damaged: node ${i} of a tree points to something that is not there`);
+  }
+  return { count, parent, place };
+}
+
+const MISSING_COUNT = 2 ** 64; // as a double; 2^64 - 1 is not one
+
+/** Whole numbers of 64 bits as doubles; beyond 2^53 they are near enough to be looked at. */
+function counts(bytes: Uint8Array, n: number): Float64Array {
+  const out = new Float64Array(n);
+  for (let plane = 7; plane >= 0; plane--) for (let i = 0; i < n; i++) out[i] = out[i] * 256 + bytes[plane * n + i];
+  for (let i = 0; i < n; i++) if (out[i] === MISSING_COUNT) out[i] = NaN;
+  return out;
+}
+
+export function decodeTable(bytes: Uint8Array, info: TableInfo): TableRows {
+  const in_ = new Columns(bytes, `the table ${info.name}`);
+  const { rows } = info;
+  const cells = info.columns.map((column) => {
+    if (column.type === 'number') return doubles(in_.take(8 * rows));
+    if (column.type === 'count' || column.type === 'time') return counts(in_.take(8 * rows), rows);
+    if (column.type === 'text' || column.type === 'ref') return asSigned(in_.u32(rows));
+    throw new DatabaseError(`the table ${info.name} has a column of a kind this page does not know`);
+  });
+  const strings = readStrings(in_.rest(), info.strings);
+  info.columns.forEach((column, c) => {
+    if (column.type === 'text' && cells[c].some((s) => s < NONE || s >= strings.length))
+      throw new DatabaseError(`the database is damaged: the table ${info.name} names a text that is not there`);
+  });
+  return { cells, strings };
 }

@@ -1,12 +1,12 @@
 // The head: JSON in the page, which names everything else. Its version is checked before anything else is believed.
 
-import type { Metric, Process, Run, SourceFile } from './data';
+import type { Metric, Process, Run, SourceFile, TableColumn, TableInfo, TreeInfo } from './data';
 import { DatabaseError } from './decode';
 
 /** The newest format this page reads, the one it comes with; HTMLGEN_VERSION in htmlgen/htmlgen_int.h. */
 export const VERSION = 2;
 
-/** Where a metric's values lie in the scope tree. */
+/** Where a metric's values lie in a tree. */
 export interface MetricBlock {
   readonly chunk: number;
   readonly offset: number;
@@ -22,6 +22,8 @@ export interface Head {
   readonly stringCount: number;
   readonly runs: readonly Run[];
   readonly metrics: readonly (Metric & MetricBlock)[];
+  readonly trees: readonly (TreeInfo & { readonly values: readonly MetricBlock[] })[]; // without the scope tree
+  readonly tables: readonly TableInfo[];
   readonly files: readonly SourceFile[];
   readonly processes: readonly Process[];
   readonly warnings: readonly string[];
@@ -52,6 +54,8 @@ export function readHead(text: string): Head {
     stringCount: Number(json['strings']),
     runs: ((json['runs'] ?? []) as Json[]).map(readRun),
     metrics: (json['metrics'] as Json[]).map((m, i) => readMetric(m, scopeValues(json, m, i))),
+    trees: ((json['trees'] ?? []) as Json[]).slice(1).map(readTree),
+    tables: ((json['tables'] ?? []) as Json[]).map(readTable),
     files: (json['files'] as unknown[][]).map(readFile),
     processes: (json['processes'] as Json[]).map(readProcess),
     warnings: (json['warnings'] as unknown[]).map(String),
@@ -63,6 +67,39 @@ function scopeValues(json: Json, metric: Json, i: number): unknown[] {
   const scopes = (json['trees'] as Json[] | undefined)?.[0];
   if (scopes) return (scopes['values'] as unknown[][])[i];
   return [metric['chunk'], metric['offset'], metric['bytes'], metric['scale']];
+}
+
+function readBlock(values: unknown[]): MetricBlock {
+  const [chunk, offset, bytes, scale] = values.map(Number);
+  return { chunk, offset, bytes, scale };
+}
+
+function readTree(t: Json): TreeInfo & { readonly values: readonly MetricBlock[] } {
+  return {
+    name: String(t['name']),
+    title: String(t['title']),
+    nodes: Number(t['nodes']),
+    values: (t['values'] as unknown[][]).map(readBlock),
+  };
+}
+
+function readTable(t: Json): TableInfo {
+  return {
+    name: String(t['name']),
+    title: String(t['title'] ?? t['name']),
+    description: String(t['description'] ?? ''),
+    rows: Number(t['rows']),
+    strings: Number(t['strings']),
+    block: String(t['block']),
+    columns: (t['columns'] as Json[]).map((c) => ({
+      name: String(c['name']),
+      title: String(c['title'] ?? c['name']),
+      unit: String(c['unit'] ?? ''),
+      description: String(c['description'] ?? ''),
+      type: String(c['type']) as TableColumn['type'],
+      to: String(c['to'] ?? ''),
+    })),
+  };
 }
 
 function readRun(r: Json): Run {
@@ -77,7 +114,6 @@ function readRun(r: Json): Run {
 }
 
 function readMetric(m: Json, values: unknown[]): Metric & MetricBlock {
-  const [chunk, offset, bytes, scale] = values.map(Number);
   return {
     name: String(m['name']),
     displayName: String(m['display_name']) || String(m['name']),
@@ -93,10 +129,7 @@ function readMetric(m: Json, values: unknown[]): Metric & MetricBlock {
     hasExclusive: m['has_exclusive'] === true,
     summed: m['summed'] === true,
     run: Number(m['run'] ?? -1),
-    chunk,
-    offset,
-    bytes,
-    scale,
+    ...readBlock(values),
   };
 }
 

@@ -1,9 +1,9 @@
 // Blocks of the database: from script files put into the page when they are needed (file:// forbids fetch), or from
 // elements of the page itself where the database is a single file.
 
-import { firstMetric, type Model, type SourceFile, type Values } from './data';
-import { DatabaseError, decodePlaces, fromBase64, StoredMetric } from './decode';
-import { type Head, readHead } from './head';
+import { firstMetric, type Lazy, type Metric, type Model, type SourceFile, type Values } from './data';
+import { DatabaseError, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from './decode';
+import { type MetricBlock, readHead } from './head';
 
 declare global {
   interface Window {
@@ -70,20 +70,50 @@ async function loadBlock(name: string): Promise<Uint8Array> {
   return inflate(fromBase64(inside ? (inside.textContent ?? '') : await loadScript(name)));
 }
 
-/** Metrics, each read when it is first shown; what is broken fails alone. */
+/** Blocks by name, each read when it is first wanted; what cannot be read fails alone. */
+class Blocks {
+  private readonly bytes = new Map<string, Uint8Array | null>(); // null: under way
+  private readonly failures = new Map<string, string>();
+
+  constructor(private readonly changed: () => void) {}
+
+  get(name: string): Uint8Array | null {
+    const known = this.bytes.get(name);
+    if (known !== undefined) return known;
+    this.bytes.set(name, null);
+    loadBlock(name).then(
+      (bytes) => {
+        this.bytes.set(name, bytes);
+        this.changed();
+      },
+      (error: unknown) => {
+        this.failures.set(name, sentence(error));
+        this.changed();
+      },
+    );
+    return null;
+  }
+
+  failure(name: string): string | undefined {
+    return this.failures.get(name);
+  }
+}
+
+/** Metrics of one tree; what is read is kept as it is stored until a form of it is wanted. */
 class LazyValues implements Values {
-  private readonly chunks = new Map<number, Uint8Array | null>(); // null: under way
   private readonly stored = new Map<number, StoredMetric>();
   private readonly columns = new Map<number, Float64Array>(); // by metric * 2, + 1: exclusive
   private readonly failures = new Map<number, string>();
 
   constructor(
-    private readonly head: Head,
-    private readonly changed: () => void,
+    private readonly blocks: Blocks,
+    private readonly metrics: readonly Metric[],
+    private readonly places: readonly MetricBlock[],
+    private readonly count: number,
   ) {}
 
   of(metric: number, exclusive: boolean): Float64Array | null {
-    const wantsExclusive = exclusive && this.head.metrics[metric].hasExclusive;
+    const wantsExclusive = exclusive && this.metrics[metric].hasExclusive;
     const key = metric * 2 + (wantsExclusive ? 1 : 0);
     let column = this.columns.get(key);
     if (column) return column;
@@ -95,18 +125,17 @@ class LazyValues implements Values {
   }
 
   failure(metric: number): string | undefined {
-    return this.failures.get(metric);
+    return this.failures.get(metric) ?? this.blocks.failure(`metric-${this.places[metric].chunk}`);
   }
 
   private storedMetric(metric: number): StoredMetric | null {
     const known = this.stored.get(metric);
     if (known || this.failures.has(metric)) return known ?? null;
-    const { chunk, offset, bytes, scale } = this.head.metrics[metric];
-    const block = this.chunks.get(chunk);
-    if (block === undefined) this.load(chunk);
+    const { chunk, offset, bytes, scale } = this.places[metric];
+    const block = this.blocks.get(`metric-${chunk}`);
     if (!block) return null;
     try {
-      const stored = new StoredMetric(block.subarray(offset, offset + bytes), this.head.placeCount, scale);
+      const stored = new StoredMetric(block.subarray(offset, offset + bytes), this.count, scale);
       this.stored.set(metric, stored);
       return stored;
     } catch (error) {
@@ -114,19 +143,36 @@ class LazyValues implements Values {
       return null;
     }
   }
+}
 
-  private load(chunk: number): void {
-    this.chunks.set(chunk, null);
-    loadBlock(`metric-${chunk}`).then(
-      (bytes) => {
-        this.chunks.set(chunk, bytes);
-        this.changed();
-      },
-      (error: unknown) => {
-        this.head.metrics.forEach((m, i) => m.chunk === chunk && this.failures.set(i, sentence(error)));
-        this.changed();
-      },
-    );
+/** Things of one block each, decoded once. */
+class LazyBlocks<T> implements Lazy<T> {
+  private readonly known = new Map<number, T>();
+  private readonly failures = new Map<number, string>();
+
+  constructor(
+    private readonly blocks: Blocks,
+    private readonly name: (index: number) => string,
+    private readonly decode: (bytes: Uint8Array, index: number) => T,
+  ) {}
+
+  of(index: number): T | null {
+    const known = this.known.get(index);
+    if (known !== undefined || this.failures.has(index)) return known ?? null;
+    const bytes = this.blocks.get(this.name(index));
+    if (!bytes) return null;
+    try {
+      const thing = this.decode(bytes, index);
+      this.known.set(index, thing);
+      return thing;
+    } catch (error) {
+      this.failures.set(index, sentence(error));
+      return null;
+    }
+  }
+
+  failure(index: number): string | undefined {
+    return this.failures.get(index) ?? this.blocks.failure(this.name(index));
   }
 }
 
@@ -136,7 +182,8 @@ const sentence = (error: unknown): string => (error instanceof Error ? error.mes
 export async function loadModel(changed: () => void): Promise<Model> {
   window.hpcview_data = (name, base64) => void arrived.set(name, base64);
   const head = readHead(document.getElementById('hpcview-head')?.textContent ?? '');
-  const values = new LazyValues(head, changed);
+  const blocks = new Blocks(changed);
+  const values = new LazyValues(blocks, head.metrics, head.metrics, head.placeCount);
   const wanted = firstMetric(head.metrics);
   if (wanted >= 0) values.of(wanted, false); // on its way while the places are read
   const placeBytes = await loadBlock('places');
@@ -148,6 +195,19 @@ export async function loadModel(changed: () => void): Promise<Model> {
     runs: head.runs,
     metrics: head.metrics,
     values,
+    trees: head.trees,
+    treeNodes: new LazyBlocks(
+      blocks,
+      (i) => `tree-${i + 1}`,
+      (bytes, i) => decodeTree(bytes, head.trees[i].nodes, head.placeCount),
+    ),
+    treeValues: head.trees.map((t) => new LazyValues(blocks, head.metrics, t.values, t.nodes)),
+    tables: head.tables,
+    tableRows: new LazyBlocks(
+      blocks,
+      (i) => head.tables[i].block,
+      (bytes, i) => decodeTable(bytes, head.tables[i]),
+    ),
     files: head.files,
     processes: head.processes,
     warnings: head.warnings,

@@ -94,7 +94,7 @@ function parseLayout(text: string | undefined, start: Layout): Layout {
   const names = text?.split(',') ?? [];
   const layout: { [S in Slot]: string } = { ...start };
   SLOTS.forEach((slot, i) => {
-    if (/^[a-z]*$/.test(names[i] ?? '?')) layout[slot] = names[i];
+    if (/^[\w-]*$/.test(names[i] ?? '?')) layout[slot] = names[i];
   });
   return layout;
 }

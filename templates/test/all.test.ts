@@ -1,7 +1,7 @@
 import formulaCases from '../../tests/formulas/cases.txt';
-import { decodeBase64, decodePlaces, fromBase64, StoredMetric } from '../model/decode';
+import { decodeBase64, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
-import { Kind, type Model, NONE } from '../model/data';
+import { Kind, type Model, NONE, type TableInfo } from '../model/data';
 import { KeyNumbers } from '../model/keys';
 import { Columns } from '../logic/columns';
 import { comparedColumns, firstDifference, runsOf } from '../logic/compare';
@@ -9,13 +9,14 @@ import { groupLabel, groupsOf, type Level, sortedGroups } from '../logic/flat';
 import { formatExact, formatPercent, formatScaled, formatShort, scaleAmong, scaleFor } from '../logic/format';
 import { parseFormula, readFormula } from '../logic/formula';
 import { boxAt, icicle } from '../logic/icicle';
-import { describe, enclosing, labelOf } from '../logic/labels';
+import { describe, enclosing, labelOf, shortName } from '../logic/labels';
 import { fileLines, hottestLine, lineIndex, placesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
 import { matcherFor } from '../logic/search';
 import { compareValues, sortedByValue } from '../logic/sort';
 import { changes, hottestLoops, hottestOf, lacks, whereParts } from '../logic/summary';
 import { languageOf, type LineState, tokenize } from '../logic/syntax';
+import { cellText, findings, rowsAbout } from '../logic/tables';
 import {
   ancestors,
   childrenOf,
@@ -622,9 +623,9 @@ function testIcicle(): void {
   const values = valuesOf(m, A);
   const boxes = (root: number, width: number): string =>
     (() => {
-      const b = icicle(m.places, new SortedChildren(children, values, true), values, root, width);
+      const b = icicle(m.places.parent, new SortedChildren(children, values, true), values, root, width);
       return Array.from(
-        b.place,
+        b.node,
         (p, i) => `${'  '.repeat(b.depth[i])}${labelOf(m, p).text} ${b.x[i].toFixed(0)}+${b.width[i].toFixed(0)}`,
       ).join('\n');
     })();
@@ -639,8 +640,8 @@ function testIcicle(): void {
     'into a scope: what is around it stands above',
   );
   equal(boxes(0, 20).includes('libc'), false, 'what is narrower than a pixel is left out');
-  const b = icicle(m.places, new SortedChildren(children, values, true), values, 0, 101);
-  equal([b.place[boxAt(b, 99, 2)], boxAt(b, 99, 40)], [14, NONE], 'the box at a point');
+  const b = icicle(m.places.parent, new SortedChildren(children, values, true), values, 0, 101);
+  equal([b.node[boxAt(b, 99, 2)], boxAt(b, 99, 40)], [14, NONE], 'the box at a point');
 }
 
 function testSummary(): void {
@@ -746,6 +747,13 @@ function testLabels(): void {
     [enclosing(m, 20, [Kind.Procedure]), enclosing(m, 20, [Kind.Module]), enclosing(m, 0, [Kind.Module])],
     ['memset', 'libc', null],
     'what is around a place',
+  );
+  equal(
+    ['perf::TASK-CLOCK', 'O1.perf::TASK-CLOCK', 'new.TIME − old.TIME', 'L2 misses', 'PAPI_TOT_CYC'].map((name) =>
+      shortName(metric(name)),
+    ),
+    ['TASK-CLOCK', 'O1 TASK-CLOCK', 'new − old TIME', 'L2 misses', 'PAPI_TOT_CYC'],
+    'short names',
   );
   equal(describe(m, 6), 'line: x.c:6\nx.c:6', 'a tooltip');
 }
@@ -945,6 +953,71 @@ function testDecoding(): void {
   );
 }
 
+function testTablesAndTrees(): void {
+  const word = (...planes: number[]): number[] => planes;
+  const info: TableInfo = {
+    name: 'evictors',
+    title: 'Evictors',
+    description: '',
+    rows: 2,
+    strings: 2,
+    block: 'table-0',
+    columns: [
+      { name: 'by', title: 'by', unit: '', description: '', type: 'ref', to: 'place' },
+      { name: 'n', title: 'n', unit: '', description: '', type: 'count', to: '' },
+      { name: 'why', title: 'why', unit: '', description: '', type: 'text', to: '' },
+      { name: 'share', title: 'share', unit: '', description: '', type: 'number', to: '' },
+    ],
+  };
+  const half = [...new Uint8Array(new Float64Array([0.5]).buffer)];
+  const nan = [...new Uint8Array(new Float64Array([NaN]).buffer)];
+  const bytes = Uint8Array.from([
+    ...word(6, 255, 0, 255, 0, 255, 0, 255), // places 6 and none
+    ...[...Array(8).keys()].flatMap((plane) => [plane === 1 ? 2 : 0, 255]), // 512, and missing
+    ...word(1, 0, 0, 0, 0, 0, 0, 0),
+    ...[...Array(8).keys()].flatMap((plane) => [half[plane], nan[plane]]),
+    ...new TextEncoder().encode('first\0second\0'),
+  ]);
+  const rows = decodeTable(bytes, info);
+  const m: Model = { ...heat(), tables: [info], tableRows: { of: () => rows, failure: () => undefined } };
+  const text = (row: number): string =>
+    info.columns.map((c, i) => cellText(m, c, rows, rows.cells[i][row]) || 'blank').join(' | ');
+  equal(
+    [text(0), text(1)],
+    ['x.c:6 | 512 | second | 0.5', 'blank | blank | first | blank'],
+    'a table, with what is missing',
+  );
+  equal(
+    [rowsAbout(m, info, rows, 5), rowsAbout(m, info, rows, 15), rowsAbout(m, info, rows, 0)],
+    [[0], [], [0, 1]],
+    'rows about a place or what is inside it',
+  );
+  equal(findings(m), null, 'no findings');
+  throws(() => decodeTable(bytes.subarray(0, 20), info), 'the table evictors ends too early', 'a table cut short');
+  const wrong = bytes.slice();
+  wrong[24] = 9;
+  throws(() => decodeTable(wrong, info), 'names a text that is not there', 'a text that is not there');
+  const tree = decodeTree(Uint8Array.of(0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0), 3, 20);
+  equal(
+    [[...tree.parent], [...tree.place]],
+    [
+      [NONE, 0, 1],
+      [0, 5, 6],
+    ],
+    'a tree over the places',
+  );
+  throws(
+    () => decodeTree(Uint8Array.of(0, 2, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0), 2, 20),
+    'not there',
+    'a node whose parent is not there',
+  );
+  throws(
+    () => decodeTree(Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0, 0, 50, 0, 0, 0, 0, 0, 0), 2, 20),
+    'not there',
+    'a place that is not there',
+  );
+}
+
 function testHead(): void {
   const head = {
     format: 'hpcview-database',
@@ -990,5 +1063,6 @@ testAddress();
 testTables();
 testSyntax();
 testDecoding();
+testTablesAndTrees();
 testHead();
 done();

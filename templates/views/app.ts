@@ -142,12 +142,17 @@ export class App {
   }
 
   scaleAmong(column: Column, largest: number): Scale {
-    return scaleAmong(column.metric, this.columns.total(column), largest);
+    return scaleAmong(column.metric, this.size(column), largest);
   }
 
   /** For the whole program. */
   scale(column: Column): Scale {
-    return scaleFor(column.metric, this.columns.total(column));
+    return scaleFor(column.metric, this.size(column));
+  }
+
+  /** What a column's numbers are measured by: of a difference, what it is a part of. */
+  private size(column: Column): number {
+    return column.difference ? this.columns.whole(column) : this.columns.total(column);
   }
 
   /** The columns the current table shows: a line has no parts, so its exclusive columns would only repeat the others. */

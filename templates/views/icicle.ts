@@ -1,4 +1,5 @@
-// The icicle of the scope tree, on a canvas: width is cost, colour is what a scope is, or a second metric.
+// Icicles on a canvas, of the scope tree and of every other tree the database has (calling contexts): width is cost,
+// colour is what a scope is, or a second metric.
 
 import { Kind, NONE, type PlaceIx } from '../model/data';
 import type { Column } from '../logic/columns';
@@ -7,7 +8,7 @@ import { type Boxes, boxAt, icicle } from '../logic/icicle';
 import { kindName, labelOf, shortName } from '../logic/labels';
 import { Memo } from '../logic/memo';
 import { matcherFor } from '../logic/search';
-import { SortedChildren } from '../logic/tree';
+import { type Children, childrenOf, SortedChildren } from '../logic/tree';
 import type { App } from './app';
 import { button, h, saveFile, svg, visible } from './dom';
 import type { Pane, PaneType } from './panes';
@@ -15,6 +16,49 @@ import { valueTitle } from './table';
 
 const ROW = 18;
 const LEGEND: readonly Kind[] = [Kind.Module, Kind.File, Kind.Procedure, Kind.Inline, Kind.Loop, Kind.Line];
+
+/** A tree as it is drawn; its nodes stand for places. */
+interface Drawn {
+  readonly parent: Int32Array;
+  readonly children: Children;
+  readonly title: string;
+  placeOf(node: number): PlaceIx;
+  /** null: still on its way. */
+  values(column: Column): Float64Array | null;
+  root(): number;
+  zoom(node: number): void;
+}
+
+function scopes(app: App): Drawn {
+  return {
+    parent: app.model.places.parent,
+    children: app.tables.children,
+    title: 'scope tree',
+    placeOf: (node) => node,
+    values: (column) => (app.columns.isReady(column) ? app.columns.values(column, null) : null),
+    root: () => app.state.zoom,
+    zoom: (node) => app.zoomTo(node),
+  };
+}
+
+/** null: still on its way. */
+function otherTree(app: App, tree: number): Drawn | null {
+  const nodes = app.model.treeNodes.of(tree);
+  if (!nodes) return null;
+  let root = 0;
+  return {
+    parent: nodes.parent,
+    children: childrenOf(nodes),
+    title: app.model.trees[tree].title,
+    placeOf: (node) => nodes.place[node],
+    values: (column) => (column.index === NONE ? null : app.model.treeValues[tree].of(column.index, column.exclusive)),
+    root: () => root,
+    zoom: (node) => {
+      root = node;
+      app.drawSoon();
+    },
+  };
+}
 
 class IciclePane implements Pane {
   readonly element: HTMLElement;
@@ -29,8 +73,13 @@ class IciclePane implements Pane {
   private width: Column | null = null;
   private colour: Column | null = null;
   private revealed: PlaceIx | null = null;
+  private drawn: Drawn | null = null;
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    private readonly make: () => Drawn | null,
+    private readonly failure: () => string | undefined,
+  ) {
     this.element = h(
       'section',
       { class: 'pane icicle', 'aria-label': 'Icicle of the scope tree' },
@@ -48,14 +97,20 @@ class IciclePane implements Pane {
   }
 
   draw(): void {
-    const { app } = this;
-    const { zoom, selected } = app.state;
+    const { selected } = this.app.state;
+    this.drawn ??= this.make();
     this.chooseColumns();
     const width = this.scroller.clientWidth;
-    if (!this.width || width === 0) return;
-    const values = app.columns.values(this.width, null);
-    const sorted = this.sorted.get([values], () => new SortedChildren(app.tables.children, values, true));
-    this.boxes = this.layout.get([sorted, zoom, width], () => icicle(app.model.places, sorted, values, zoom, width));
+    const { drawn } = this;
+    const values = drawn && this.width && drawn.values(this.width);
+    if (!drawn || !values || width === 0) {
+      const why = this.failure() ?? 'Reading …';
+      if (width > 0) this.tools.replaceChildren(h('span', { class: 'muted' }, visible(why)));
+      return;
+    }
+    const sorted = this.sorted.get([values], () => new SortedChildren(drawn.children, values, true));
+    const root = drawn.root();
+    this.boxes = this.layout.get([sorted, root, width], () => icicle(drawn.parent, sorted, values, root, width));
     this.drawTools();
     this.paint();
     if (selected !== this.revealed) this.reveal(selected);
@@ -69,10 +124,11 @@ class IciclePane implements Pane {
     this.width = heat && isCost ? app.inclusive(heat) : app.mainColumn;
     this.colour = heat && !isCost && heat.id !== this.width?.id ? heat : null;
     if (heat?.difference) this.width = app.inclusive(heat.difference.of);
+    if (this.width?.index === NONE) this.width = app.mainColumn;
   }
 
   private drawTools(): void {
-    const { app, width, colour } = this;
+    const { width, colour } = this;
     if (!width) return;
     const legend = colour
       ? [
@@ -93,8 +149,8 @@ class IciclePane implements Pane {
       h('span', { class: 'muted' }, `width: ${visible(shortName(width.metric))}`),
       ...legend,
       h('span', { class: 'spacer' }),
-      app.state.zoom
-        ? button('Whole program', 'Leave the scope one looks into (Escape)', () => app.zoomTo(0), 'button small')
+      this.drawn?.root()
+        ? button('Whole program', 'Leave the scope one looks into (Escape)', () => this.drawn?.zoom(0), 'button small')
         : '',
       button('SVG', 'Save this picture', () => saveFile('icicle.svg', 'image/svg+xml', this.svg()), 'button small'),
     );
@@ -113,7 +169,10 @@ class IciclePane implements Pane {
     canvas.width = width * scale;
     canvas.height = height * scale;
     canvas.style.height = `${height}px`;
-    canvas.setAttribute('aria-label', `Icicle of ${boxes.count} scopes; the table beside it has the same numbers`);
+    canvas.setAttribute(
+      'aria-label',
+      `Icicle of ${boxes.count} scopes of the ${this.drawn?.title}; the table beside it has the same numbers`,
+    );
     const pen = canvas.getContext('2d');
     if (!pen) return;
     pen.scale(scale, scale);
@@ -124,7 +183,7 @@ class IciclePane implements Pane {
     const back = this.css('--back');
     const matches = matcherFor(app.model, app.state.filter, true);
     for (let i = 0; i < boxes.count; i++) {
-      const place = boxes.place[i];
+      const place = this.place(i);
       const [x, y, w] = [boxes.x[i], boxes.depth[i] * ROW, boxes.width[i]];
       pen.globalAlpha = matches && !matches(place) ? 0.25 : 1;
       pen.fillStyle = fill(place);
@@ -162,7 +221,7 @@ class IciclePane implements Pane {
     const heat = this.css('--heat');
     const cool = this.css('--cool');
     let most = 0;
-    for (const place of this.boxes?.place ?? []) if (Math.abs(values[place]) > most) most = Math.abs(values[place]);
+    for (let i = 0; i < (this.boxes?.count ?? 0); i++) most = Math.max(most, Math.abs(values[this.place(i)]) || 0);
     return (place) => {
       const part = values[place] / most;
       if (!(most > 0) || Number.isNaN(part)) return plain;
@@ -170,10 +229,17 @@ class IciclePane implements Pane {
     };
   }
 
+  /** What a box stands for. */
+  private place(box: number): PlaceIx {
+    const node = this.boxes!.node[box];
+    return this.drawn?.placeOf(node) ?? node;
+  }
+
   private boxOf(place: PlaceIx | null): number {
     const { boxes } = this;
     if (!boxes || place === null) return NONE;
-    return boxes.place.indexOf(place);
+    for (let i = 0; i < boxes.count; i++) if (this.place(i) === place) return i;
+    return NONE;
   }
 
   private at(event: MouseEvent): number {
@@ -189,14 +255,19 @@ class IciclePane implements Pane {
     this.tip.hidden = box === NONE || !this.boxes || !this.width;
     if (this.tip.hidden || !event) return;
     const { app } = this;
-    const place = this.boxes!.place[box];
+    const place = this.place(box);
     const label = labelOf(app.model, place);
     const line = (column: Column): string => {
-      const value = app.columns.values(column, null)[place];
+      const here = column === this.width ? this.drawn?.values(column) : null;
+      const value = here ? here[this.boxes!.node[box]] : app.columns.values(column, null)[place];
       return `${visible(shortName(column.metric))}: ${Number.isNaN(value) ? 'no data' : valueTitle(app, column, value, app.columns.error(column, value, null, place))}`;
     };
     this.tip.replaceChildren(
-      h('b', null, visible(`${kindName(app.model.places.kind[place])} ${label.text}`)),
+      h(
+        'b',
+        null,
+        visible(label.text.startsWith('loop') ? label.text : `${kindName(app.model.places.kind[place])} ${label.text}`),
+      ),
       h('div', null, visible([label.detail, ...label.badges].filter(Boolean).join(', '))),
       h('div', null, line(this.width!)),
       this.colour ? h('div', null, line(this.colour)) : '',
@@ -209,12 +280,12 @@ class IciclePane implements Pane {
 
   private visit(box: number): void {
     if (box === NONE || !this.boxes) return;
-    this.revealed = this.boxes.place[box]; // one looks at it already
-    this.app.select(this.boxes.place[box]);
+    this.revealed = this.place(box); // one looks at it already
+    this.app.select(this.revealed);
   }
 
   private zoom(box: number): void {
-    if (box !== NONE && this.boxes) this.app.zoomTo(this.boxes.place[box]);
+    if (box !== NONE && this.boxes) this.drawn?.zoom(this.boxes.node[box]);
   }
 
   private reveal(place: PlaceIx | null): void {
@@ -231,13 +302,14 @@ class IciclePane implements Pane {
     const { boxes } = this;
     const box = this.boxOf(this.app.state.selected);
     if (!boxes || event.ctrlKey || event.metaKey || event.altKey) return;
-    const { parent } = this.app.model.places;
+    const parent = this.drawn?.parent;
+    if (!parent) return;
     const depth = box === NONE ? -1 : boxes.depth[box];
-    const find = (test: (i: number) => boolean): number => boxes.place.findIndex((_, i) => test(i));
+    const find = (test: (i: number) => boolean): number => boxes.node.findIndex((_, i) => test(i));
     const next: { readonly [key: string]: () => number } = {
       ArrowDown: () =>
-        box === NONE ? 0 : find((i) => boxes.depth[i] === depth + 1 && parent[boxes.place[i]] === boxes.place[box]),
-      ArrowUp: () => find((i) => box !== NONE && boxes.place[i] === parent[boxes.place[box]]),
+        box === NONE ? 0 : find((i) => boxes.depth[i] === depth + 1 && parent[boxes.node[i]] === boxes.node[box]),
+      ArrowUp: () => find((i) => box !== NONE && boxes.node[i] === parent[boxes.node[box]]),
       ArrowRight: () => find((i) => boxes.depth[i] === depth && boxes.x[i] > boxes.x[box]),
       ArrowLeft: () => {
         for (let i = boxes.count - 1; i >= 0; i--) if (boxes.depth[i] === depth && boxes.x[i] < boxes.x[box]) return i;
@@ -252,14 +324,15 @@ class IciclePane implements Pane {
   }
 
   private visitKeeping(box: number): void {
-    if (box !== NONE && this.boxes) this.app.select(this.boxes.place[box], true);
+    if (box !== NONE && this.boxes) this.app.select(this.place(box), true);
   }
 
   private svg(): string {
     const { boxes, app, width } = this;
     if (!boxes || !width) return '';
     const fill = this.fills();
-    const values = app.columns.values(width, null);
+    const values = this.drawn?.values(width);
+    if (!values) return '';
     const whole = app.columns.whole(width);
     const picture = svg('svg', {
       width: this.scroller.clientWidth,
@@ -268,11 +341,12 @@ class IciclePane implements Pane {
       'font-size': 11,
     });
     for (let i = 0; i < boxes.count; i++) {
-      const place = boxes.place[i];
+      const node = boxes.node[i];
+      const place = this.place(i);
       const [x, y, w] = [boxes.x[i], boxes.depth[i] * ROW, boxes.width[i]];
       const { text } = labelOf(app.model, place);
       const scale = app.scale(width);
-      const title = `${text}: ${formatShort(values[place], scale)} ${scale.unit} ${formatPercent(values[place], whole)}%`;
+      const title = `${text}: ${formatShort(values[node], scale)} ${scale.unit} ${formatPercent(values[node], whole)}%`;
       const box = { x, y, width: Math.max(0.5, w - 0.5), height: ROW - 1, fill: fill(place) };
       const shown = w > 28 ? text.slice(0, Math.floor((w - 8) / 6)) : '';
       picture.append(
@@ -303,5 +377,25 @@ export const iciclePane: PaneType = {
   title: 'Icicle',
   slot: 'picture',
   isThere: (app) => app.mainColumn !== null && app.model.places.count > 1,
-  make: (app) => new IciclePane(app),
+  make: (app) =>
+    new IciclePane(
+      app,
+      () => scopes(app),
+      () => (app.mainColumn && app.columns.failure(app.mainColumn)) || undefined,
+    ),
 };
+
+/** A picture of each further tree. */
+export const treePanes = (app: App): PaneType[] =>
+  app.model.trees.map((tree, i) => ({
+    name: `tree-${tree.name}`,
+    title: tree.title,
+    slot: 'picture',
+    isThere: () => app.mainColumn !== null && tree.nodes > 1,
+    make: () =>
+      new IciclePane(
+        app,
+        () => otherTree(app, i),
+        () => app.model.treeNodes.failure(i) ?? app.model.treeValues[i].failure(app.mainColumn?.index ?? 0),
+      ),
+  }));

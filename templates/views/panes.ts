@@ -11,7 +11,7 @@ export interface Pane {
 }
 
 export interface PaneType {
-  readonly name: string; // letters only: it stands in the address
+  readonly name: string; // a word: it stands in the address
   readonly title: string;
   readonly slot: Slot;
   /** Whether the database has what it shows. */

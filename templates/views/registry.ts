@@ -1,10 +1,20 @@
 // All panes beside the table, in the order of their tabs.
 
+import type { App } from './app';
 import { callersPane } from './callers';
 import { filesPane } from './files';
-import { iciclePane } from './icicle';
+import { iciclePane, treePanes } from './icicle';
 import type { PaneType } from './panes';
 import { sourcePane } from './source';
+import { tablePanes } from './tables';
 import { whyPane } from './why';
 
-export const PANES: readonly PaneType[] = [iciclePane, sourcePane, filesPane, whyPane, callersPane];
+export const panesOf = (app: App): readonly PaneType[] => [
+  iciclePane,
+  ...treePanes(app),
+  sourcePane,
+  filesPane,
+  whyPane,
+  callersPane,
+  ...tablePanes(app),
+];

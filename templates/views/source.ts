@@ -1,6 +1,6 @@
 // The source pane: text with what each line costs beside it.
 
-import { Kind, type SourceFile } from '../model/data';
+import { Kind, type Model, NONE, type PlaceIx, type SourceFile } from '../model/data';
 import type { SourceLines } from '../model/load';
 import type { Column } from '../logic/columns';
 import { formatExact, formatPercent, formatScaled, formatSigned, plural, type Scale } from '../logic/format';
@@ -8,6 +8,7 @@ import { enclosing, kindName, labelOf, shortName } from '../logic/labels';
 import { type FileLines, hottestLine, scopesOnLine } from '../logic/lines';
 import { compareValues } from '../logic/sort';
 import { Colouring, languageOf } from '../logic/syntax';
+import { subtree } from '../logic/tree';
 import type { App } from './app';
 import { button, h, visible } from './dom';
 import type { Pane, PaneType } from './panes';
@@ -27,6 +28,14 @@ const WHY_NO_TEXT: { readonly [S in SourceFile['state']]: string } = {
   'too-large': 'Its text is too large to be shown (more than 16 MB).',
   unreadable: 'Its text was found, but could not be read when the database was built.',
 };
+
+/** The procedure around a place; of what is above procedures, the place itself. */
+function scopeAround(model: Model, place: PlaceIx): PlaceIx {
+  const { kind, parent } = model.places;
+  let at = place;
+  while (at !== NONE && kind[at] > Kind.Procedure) at = parent[at];
+  return at;
+}
 
 /** What one file's lines cost by one column. */
 interface Costs {
@@ -162,7 +171,7 @@ class SourcePane implements Pane {
           `No source is known for ${code}: ${module} has no debug information there. Compile it with -g; for a library of the system, install its debug symbols.`,
         ),
       ),
-      ...this.parts(state.selected),
+      ...this.parts(scopeAround(model, state.selected)),
     ];
   }
 
@@ -174,14 +183,15 @@ class SourcePane implements Pane {
     const inclusive = app.inclusive(column);
     const values = app.columns.values(inclusive, null);
     const { children } = app.tables;
-    const parts = Array.from(children.list.subarray(children.start[place], children.start[place + 1]))
+    const parts = subtree(children, place, 2000)
+      .places.slice(1)
       .filter((p) => values[p] > 0)
       .sort((a, b) => compareValues(values[a], values[b], true))
       .slice(0, 12);
     if (parts.length === 0) return [];
     const whole = app.columns.whole(inclusive);
     return [
-      h('p', null, 'Its time goes into:'),
+      h('p', null, visible(`In ${labelOf(app.model, place).text} the time goes into:`)),
       h(
         'ul',
         { class: 'parts' },

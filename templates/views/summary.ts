@@ -20,6 +20,7 @@ import {
 } from '../logic/summary';
 import type { Level } from '../logic/flat';
 import { Memo } from '../logic/memo';
+import { type Finding, findings } from '../logic/tables';
 import type { App } from './app';
 import { button, h, visible } from './dom';
 
@@ -67,6 +68,22 @@ export class SummaryPage {
       this.element.replaceChildren(
         this.facts(column),
         section('This metric cannot be shown', '', h('p', { class: 'empty small', role: 'alert' }, visible(failure))),
+        this.lacking(null),
+      );
+      return;
+    }
+    if (app.columns.isReady(column) && Number.isNaN(app.columns.total(column))) {
+      this.element.replaceChildren(
+        this.facts(null),
+        section(
+          'No samples',
+          '',
+          h(
+            'p',
+            { class: 'empty small' },
+            'Nothing fell into this run: did the program run long enough, and did it do what it should?',
+          ),
+        ),
         this.lacking(null),
       );
       return;
@@ -253,16 +270,26 @@ export class SummaryPage {
       lines: hasLines ? hottestOf(app.columns, app.tables, column, 'line', LISTED) : { top: [], count: 0 },
       procedures: hottestOf(app.columns, app.tables, column, 'procedure', LISTED),
     }));
-    const left: HTMLElement[] = [];
-    const right: HTMLElement[] = [];
-    if (difference && app.columns.isReady(difference)) left.push(...this.changed(difference));
-    if (loops.top.length)
-      left.push(this.list('Hot loops', 'what runs in a loop and in no loop inside it', loops, column, 'loop'));
-    if (lines.top.length)
-      (difference ? right : left).push(this.list('Hot lines', 'each line over all its copies', lines, column, 'line'));
-    (lines.top.length && loops.top.length ? right : left).push(
-      this.list('Hot procedures', 'with what was inlined into them', procedures, column, 'procedure'),
+    // of a program without line numbers, the lines of its libraries say nothing
+    const known = this.parts.get([values], () => whereParts(app.model, values)).reduce((n, p) => n + p.withSource, 0);
+    const showsLines = lines.top.length > 0 && known >= 0.25 * app.columns.total(column);
+    const isFlat = !difference && !showsLines && (loops.top[0]?.value ?? 0) < (procedures.top[0]?.value ?? 0);
+    const loopList = this.list('Hot loops', 'what runs in a loop and in no loop inside it', loops, column, 'loop');
+    const lineList = this.list('Hot lines', 'each line over all its copies', lines, column, 'line');
+    const procedureList = this.list(
+      'Hot procedures',
+      'with what was inlined into them',
+      procedures,
+      column,
+      'procedure',
     );
+    const left: HTMLElement[] = [];
+    const right: HTMLElement[] = [...this.findings()];
+    if (difference && app.columns.isReady(difference)) left.push(...this.changed(difference));
+    if (isFlat) left.push(procedureList);
+    if (loops.top.length) (isFlat || difference ? right : left).push(loopList);
+    if (showsLines) (difference ? right : left).push(lineList);
+    if (!isFlat && procedures.top.length) (difference ? left : right).push(procedureList);
     right.push(this.lacking(column));
     return [h('div', { class: 'summary-column' }, ...left), h('div', { class: 'summary-column' }, ...right)];
   }
@@ -422,6 +449,74 @@ export class SummaryPage {
     );
   }
 
+  // ---- findings ----
+
+  /** The worst that is known: property, place, evidence, remedy. */
+  private findings(): HTMLElement[] {
+    const { app } = this;
+    const { model } = app;
+    const at = model.tables.findIndex((t) => t.name === 'findings');
+    if (at < 0) return [];
+    const failure = model.tableRows.failure(at);
+    if (failure !== undefined) return [section('Findings', '', h('p', { class: 'warn' }, visible(failure)))];
+    const all = findings(model);
+    if (!all) return [section('Findings', '', h('p', { class: 'muted' }, 'Reading …'))];
+    if (all.length === 0)
+      return [section('Findings', '', h('p', { class: 'muted' }, 'None: no property that was looked for holds.'))];
+    return [
+      section(
+        'Findings',
+        'the worst first',
+        h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((f) => this.finding(f))),
+        all.length > LISTED
+          ? button(
+              `all ${all.length}`,
+              'The table of all of them',
+              () => {
+                app.store.dispatch({ type: 'pane', slot: 'inspect', name: 'table-findings' });
+                app.selectInTree(0);
+              },
+              'link',
+            )
+          : null,
+      ),
+    ];
+  }
+
+  private finding(finding: Finding): HTMLElement {
+    const { app } = this;
+    const { place, severity } = finding;
+    const hasPlace = place !== NONE && place < app.model.places.count;
+    const label = hasPlace ? labelOf(app.model, place) : null;
+    return h(
+      'li',
+      null,
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'hot-item',
+          onclick: () => {
+            app.store.dispatch({ type: 'pane', slot: 'inspect', name: 'table-findings' });
+            app.selectInTree(hasPlace ? place : 0);
+          },
+        },
+        h(
+          'span',
+          { class: 'hot-share' },
+          h('b', null, Number.isNaN(severity) ? '' : `${(severity * (severity <= 1 ? 100 : 1)).toFixed(0)}%`),
+        ),
+        h(
+          'span',
+          { class: 'hot-what' },
+          h('span', { class: 'hot-name' }, visible(finding.title)),
+          label ? h('span', { class: 'muted' }, visible(label.text)) : null,
+          ...finding.more.map((text) => h('span', { class: 'hot-more' }, visible(text))),
+        ),
+      ),
+    );
+  }
+
   // ---- what is lacking ----
 
   private lacking(column: Column | null): HTMLElement {
@@ -431,7 +526,7 @@ export class SummaryPage {
       'What this result lacks',
       '',
       all.length
-        ? h('ul', { class: 'lacks' }, ...all.slice(0, 8).map((w) => h('li', null, visible(sentenceCase(w)))))
+        ? h('ul', { class: 'lacks' }, ...all.slice(0, 8).map((w) => h('li', null, visible(w))))
         : h('p', { class: 'muted' }, 'Nothing that is known.'),
       all.length > 8
         ? button(
@@ -444,8 +539,6 @@ export class SummaryPage {
     );
   }
 }
-
-const sentenceCase = (text: string): string => (text === '' ? '' : text[0].toUpperCase() + text.slice(1));
 
 function spacer(share: number, title: string, className: string): HTMLElement {
   const element = h(

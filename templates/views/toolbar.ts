@@ -74,6 +74,7 @@ export class TopBar {
   private readonly totals: HTMLElement;
   private readonly summary: HTMLElement;
   private readonly workspace: HTMLElement;
+  private readonly layout: HTMLElement;
   private readonly compare: ReturnType<typeof compareChoice>;
 
   constructor(
@@ -94,6 +95,7 @@ export class TopBar {
       () => store.dispatch({ type: 'view', view: 'tree' }),
       'tab',
     );
+    this.layout = button('⬒ Layout', 'Table beside or above the source (l)', switchLayout);
     this.compare = compareChoice(app);
     this.element = h(
       'header',
@@ -112,7 +114,7 @@ export class TopBar {
           () => store.dispatch({ type: 'panel', panel: 'about' }),
           model.warnings.length ? 'button has-warnings' : 'button',
         ),
-        button('⬒ Layout', 'Table beside or above the source (l)', switchLayout),
+        this.layout,
         themeButton(),
         button('? Help', 'What all this means, and the keys (?)', () =>
           store.dispatch({ type: 'panel', panel: 'help' }),
@@ -136,7 +138,7 @@ export class TopBar {
     const columns = [...new Set(app.shownColumns().map((c) => app.inclusive(c)))]
       .filter((c) => c.metric.formula === '')
       .slice(0, 3);
-    this.totals.hidden = isSummary;
+    this.totals.hidden = this.layout.hidden = isSummary;
     if (isSummary) return;
     this.totals.replaceChildren(
       ...columns.map((column) => {

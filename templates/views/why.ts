@@ -38,7 +38,7 @@ class WhyPane implements Pane {
     return h(
       'p',
       { class: 'why-title' },
-      h('span', { class: 'muted' }, `${kindName(model.places.kind[place])} `),
+      label.text.startsWith('loop') ? null : h('span', { class: 'muted' }, `${kindName(model.places.kind[place])} `),
       h('b', null, visible(label.text)),
       h('span', { class: 'muted' }, ` ${visible([where, ...details].filter(Boolean).join(', '))}`),
     );

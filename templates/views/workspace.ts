@@ -4,7 +4,7 @@ import { type Slot, SLOTS } from '../state/state';
 import type { App } from './app';
 import { button, h, preference } from './dom';
 import type { Pane, PaneType } from './panes';
-import { PANES } from './registry';
+import { panesOf } from './registry';
 
 const SLOT_NAMES: { readonly [S in Slot]: string } = { picture: 'Pictures', reading: 'Source', inspect: 'Details' };
 
@@ -60,8 +60,9 @@ class SlotView {
   constructor(
     private readonly app: App,
     private readonly slot: Slot,
+    panes: readonly PaneType[],
   ) {
-    this.types = PANES.filter((p) => p.slot === slot && p.isThere(app));
+    this.types = panes.filter((p) => p.slot === slot && p.isThere(app));
     for (const type of this.types) {
       const tab = button(type.title, type.title, () => this.choose(type.name), 'tab');
       tab.setAttribute('role', 'tab');
@@ -125,7 +126,8 @@ export class Workspace {
     const main = (this.element = h('main', { class: 'main' }));
     const isSide = (): boolean => main.dataset['layout'] === 'side';
     const right = h('div', { class: 'reading' });
-    this.slots = SLOTS.map((slot) => new SlotView(app, slot));
+    const panes = panesOf(app);
+    this.slots = SLOTS.map((slot) => new SlotView(app, slot, panes));
     const [picture, reading, inspect] = this.slots;
     right.append(
       picture.element,

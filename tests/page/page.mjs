@@ -164,6 +164,155 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
+// ---- the front page ----
+{
+  const page = await open('db-heat/index.html', '');
+  await page.waitForSelector('.hot-text'); // source texts come after the numbers
+  same(await hash(page), '#v2/summary', 'a database opens with its summary');
+  const text = (await page.innerText('#summary')).replace(/[ \n]+/g, ' ');
+  for (const part of [
+    'heat 20 node7 AMD EPYC 7763',
+    '10.5 s CPU time 12.50 s from start to end 1 thread 2,613 samples 2 modules 99.0% with source lines',
+    'heat 99.0%',
+    '63.2% ±4 loop at heat.f90:16–18', // both copies
+    '17: s = s + a(k) * x(col(k))',
+    '60.8% ±4 s = s + a(k) * x(col(k)) heat.f90:17 in spmv ×2',
+    '95.2% ±4 cg in heat',
+    'libc.so.6 has no line table',
+    'Only time',
+  ])
+    check(part === 'Only time' ? !text.includes(part) : text.includes(part), `it says ${part}`, text);
+  await shot(page, 'summary-1440');
+  await act(page, () => page.click('.hot-item >> nth=0'));
+  same(
+    [await selected(page), await marked(page)],
+    ['loop at heat.f90:16–18', [16, 17, 18]],
+    'a hot loop leads to its row and its lines',
+  );
+  await act(page, () => page.goBack());
+  check(await page.isVisible('#summary'), 'back to the summary');
+  await act(page, () => page.click('.where-part >> nth=1'));
+  same(await selected(page), 'libc.so.6', 'a part of the bar leads to its module');
+  await act(page, () => page.keyboard.press('s'));
+  await act(page, () => page.click('#summary >> text=all 11'));
+  same((await names(page)).length, 13, 'all lines, of which five were listed; and code without a line');
+  same(page.troubles, [], 'no complaint of the browser');
+  await page.close();
+}
+
+// ---- tables and trees that other rooms bring ----
+{
+  const page = await open('db-facts/index.html', '');
+  const cards = await page.$$eval('.card h2', (h) => h.map((x) => x.textContent));
+  check(cards.includes('Findings'), 'findings stand on the front page', cards);
+  await page.waitForSelector('.card:has(h2:text-is("Findings")) .hot-item');
+  const first = (await page.innerText('.card:has(h2:text-is("Findings")) .hot-item >> nth=0')).replace(/\s+/g, ' ');
+  same(
+    first,
+    '51% Indirect loads bound the loop loop at heat.f90:16–18 x(col(k)): its address comes from a load',
+    'the worst first',
+  );
+  await act(page, () => page.click('.card:has(h2:text-is("Findings")) .hot-item >> nth=1'));
+  await page.waitForSelector('.facts-pane tbody tr');
+  same(
+    [
+      await selected(page),
+      await page.$$eval('.facts-pane tbody tr', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim())),
+    ],
+    ['axpy', ['axpy Called <b>twice</b> 0.09 once would do']],
+    'a finding leads to its place, and the table shows what is about that',
+  );
+  await act(page, () => row(page, 'cg').click());
+  same(await page.$$eval('.facts-pane tbody tr', (r) => r.length), 2, 'or about what is inside it');
+  await act(page, () => page.click('[role=tab]:text-is("Calls")'));
+  await page.waitForSelector('.icicle-canvas[aria-label*="4 scopes of the Calls"]'); // a tree of calls has its picture
+  const box = await page.locator('.icicle-canvas').boundingBox();
+  await act(page, () => page.mouse.click(box.x + 20, box.y + 18 + 9));
+  same(await selected(page), 'main', 'a click on a box selects what it stands for');
+  await page.mouse.move(box.x + 30, box.y + 2 * 18 + 9);
+  await settle(page);
+  check(
+    (await page.textContent('.tip')).includes('9,000,000,000 ns'),
+    'a tip has its number in that tree',
+    await page.textContent('.tip'),
+  );
+  await shot(page, 'facts-1440');
+  same(page.troubles, [], 'no complaint of the browser');
+  await page.close();
+}
+
+// ---- two runs ----
+{
+  const page = await open('db-runs/index.html', '');
+  await page.waitForSelector('text=fresh();');
+  const card = async (title) =>
+    (
+      await page.$$eval(`.card:has(h2:text-is("${title}")) .hot-item`, (x) =>
+        x.map((e) => e.innerText.replace(/\s+/g, ' ').trim()),
+      )
+    ).join('\n');
+  same(
+    await card('Got worse'),
+    '+45.0% +0.90 s fresh(); x.c:3 in f\n+30.0% +0.60 s slower(); x.c:2 in f',
+    'what got worse, as a share of the run before; what is new too',
+  );
+  same(await card('Got better'), '−40.0% −0.80 s gone(); x.c:5 in f', 'what got better');
+  same(await page.$$eval('.where-bar', (b) => b.length), 2, 'a bar for each run');
+  await shot(page, 'runs-1440');
+  await act(page, () => page.selectOption('#compare', 'old'));
+  await act(page, () => page.keyboard.press('2'));
+  same(
+    await table(page),
+    [
+      'x.c:3 |  | 0.90 33.3% | +0.90 +45.0%',
+      'x.c:2 | 0.40 20.0% | 1.00 37.0% | +0.60 +30.0%',
+      'x.c:4 | 0.80 40.0% | 0.80 29.7% | +<0.01 +0.2%',
+      'x.c:5 | 0.80 40.0% |  | −0.80 −40.0%',
+    ],
+    'a comparison: base, the other, their difference',
+  );
+  same(
+    await page.$$eval('#table .row .metric:last-child .bar', (b) => b.map((x) => x.className)),
+    ['bar worse', 'bar worse', 'bar same', 'bar better'],
+    'worse, better, and within the noise',
+  );
+  check((await hash(page)).includes('base=old'), 'it is in the address');
+  await shot(page, 'compare-1440');
+  await act(page, () => page.selectOption('#compare', ''));
+  same((await table(page))[0].split(' | ').length, 3, 'and ends');
+  same(page.troubles, [], 'no complaint of the browser');
+  await page.close();
+}
+
+// ---- metrics typed in the page ----
+{
+  const page = await open('db-heat/index.html', '#v2/line');
+  await act(page, () => page.click('text=Columns…'));
+  await act(page, () => page.fill('.formula', 'PER_MISS = TIME / L2_MISS +'));
+  await act(page, () => page.keyboard.press('Enter'));
+  check(
+    (await page.textContent('dialog [role=alert]')).includes(
+      "PER_MISS: character 17 of the formula: nothing after '+'",
+    ),
+    'what is wrong with a formula is said',
+    await page.textContent('dialog [role=alert]'),
+  );
+  await act(page, () => page.fill('.formula', 'PER_MISS = TIME / L2_MISS'));
+  await act(page, () => page.keyboard.press('Enter'));
+  await act(page, () => page.keyboard.press('Escape'));
+  same(
+    (await table(page))[0],
+    'heat.f90:17 ×2 | 6.4 60.8% | 96 78.5% | 0.0151 | 66.04',
+    'a typed metric is a column, over sums',
+  );
+  const other = await open('db-heat/index.html', await hash(page));
+  same((await table(other))[0], (await table(page))[0], 'and goes with the link');
+  await act(other, () => other.click('.sort[data-column="t0i"]'));
+  same((await names(other))[0], 'heat.f90:19', 'and sorts');
+  await other.close();
+  await page.close();
+}
+
 // ---- opening, closing, sorting ----
 {
   const page = await open('db-heat/index.html');

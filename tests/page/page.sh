@@ -23,6 +23,8 @@ make_database() {
 }
 make_database heat "$here/text" "$here/db-heat"
 make_database heat "$here/text" "$here/db-single.html" --single-file
+make_database facts "$here/text" "$here/db-facts"
+make_database runs "$here/text" "$here/db-runs"
 make_database hostile "$here/text" "$here/db-hostile"
 make_database unmeasured "$here/text" "$here/db-unmeasured"
 make_database empty "$here/text" "$here/db-empty"

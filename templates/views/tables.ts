@@ -1,0 +1,115 @@
+// The inspector's tabs for tables beside the places: one for each table of the database, with the rows about what is
+// selected. A room that declares a table has its pane with that.
+
+import { NONE, type TableInfo, type TableRows } from '../model/data';
+import { plural } from '../logic/format';
+import { labelOf } from '../logic/labels';
+import { cellText, isAboutPlaces, rowsAbout } from '../logic/tables';
+import type { App } from './app';
+import { button, h, visible } from './dom';
+import type { Pane, PaneType } from './panes';
+
+const MOST = 200;
+
+class TableOfFacts implements Pane {
+  readonly element: HTMLElement;
+  private drawn: readonly unknown[] = [];
+
+  constructor(
+    private readonly app: App,
+    private readonly index: number,
+    private readonly info: TableInfo,
+  ) {
+    this.element = h('section', { class: 'pane facts-pane', 'aria-label': visible(info.title) });
+  }
+
+  draw(): void {
+    const { app, info, index } = this;
+    const { selected } = app.state;
+    const inputs = [selected, app.arrivals];
+    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
+    this.drawn = inputs;
+    const rows = app.model.tableRows.of(index);
+    if (!rows) {
+      this.element.replaceChildren(
+        h('p', { class: 'empty small' }, visible(app.model.tableRows.failure(index) ?? 'Reading …')),
+      );
+      return;
+    }
+    const place = selected ?? 0;
+    const found = rowsAbout(app.model, info, rows, place);
+    const subject = isAboutPlaces(info) && place !== 0 ? ` about ${labelOf(app.model, place).text}` : '';
+    this.element.replaceChildren(
+      h(
+        'p',
+        { class: 'why-title' },
+        h('b', null, visible(info.title)),
+        visible(` ${plural(found.length, 'row')}${subject} `),
+        h('span', { class: 'muted' }, visible(info.description)),
+      ),
+      found.length
+        ? this.table(rows, found.slice(0, MOST))
+        : h(
+            'p',
+            { class: 'muted' },
+            `Nothing here about the selected place; the whole table has ${plural(info.rows, 'row')}.`,
+          ),
+      found.length > MOST ? h('p', { class: 'muted' }, `and ${found.length - MOST} more`) : '',
+      found.length === 0 && place !== 0 ? button('Show all', 'Select the whole program', () => app.select(0)) : '',
+    );
+  }
+
+  private table(rows: TableRows, shown: readonly number[]): HTMLElement {
+    const { info } = this;
+    const isNumber = (type: string): boolean => type !== 'text' && type !== 'ref';
+    return h(
+      'div',
+      { class: 'scroll-x' },
+      h(
+        'table',
+        { class: 'facts' },
+        h(
+          'thead',
+          null,
+          h(
+            'tr',
+            null,
+            ...info.columns.map((c) =>
+              h(
+                'th',
+                { scope: 'col', class: isNumber(c.type) && 'n', title: visible(c.description) || undefined },
+                visible(c.title),
+                c.unit && h('span', { class: 'muted' }, visible(` ${c.unit}`)),
+              ),
+            ),
+          ),
+        ),
+        h('tbody', null, ...shown.map((row) => h('tr', null, ...info.columns.map((_, c) => this.cell(rows, row, c))))),
+      ),
+    );
+  }
+
+  private cell(rows: TableRows, row: number, c: number): HTMLElement {
+    const { app, info } = this;
+    const column = info.columns[c];
+    const value = rows.cells[c][row];
+    const text = visible(cellText(app.model, column, rows, value));
+    if (column.type !== 'ref' || column.to !== 'place' || value === NONE)
+      return h('td', { class: column.type !== 'text' && column.type !== 'ref' && 'n' }, text);
+    return h(
+      'td',
+      null,
+      button(text, 'Go there', () => app.selectInTree(value), 'crumb'),
+    );
+  }
+}
+
+/** A pane for each table. */
+export const tablePanes = (app: App): PaneType[] =>
+  app.model.tables.map((info, i) => ({
+    name: `table-${info.name}`,
+    title: info.title,
+    slot: 'inspect',
+    isThere: () => info.rows > 0,
+    make: () => new TableOfFacts(app, i, info),
+  }));
