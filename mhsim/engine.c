@@ -169,8 +169,8 @@ struct mhsim *mhsim_create_in(const struct mhsim_machine *m, const struct mhsim_
     for (uint32_t i = 0; i < s->levels; i++)
         s->shapes[i] = shape_of(&m->levels[i]);
     find_chains(s);
-    if (store_open(&s->caches, sizeof(struct cache), MHSIM_CORES * MHSIM_LEVELS, -1, 0, NULL) < 0 ||
-        store_open(&s->cores, sizeof(struct core), MHSIM_CORES, -1, 0, NULL) < 0 || !store_add(&s->rows, 1) ||
+    if (store_open(&s->caches, sizeof(struct cache), MHSIM_CORES * MHSIM_LEVELS, NULL, 0, NULL) < 0 ||
+        store_open(&s->cores, sizeof(struct core), MHSIM_CORES, NULL, 0, NULL) < 0 || !store_add(&s->rows, 1) ||
         !store_add(&s->pairs, 1)) {
         mhsim_free(s);
         return NULL;
@@ -183,9 +183,9 @@ struct mhsim *mhsim_create_in(const struct mhsim_machine *m, const struct mhsim_
 struct mhsim *mhsim_create(const struct mhsim_machine *m, const struct mhsim_options *o)
 {
     struct store rows, pairs;
-    if (store_open(&rows, sizeof(struct mhsim_row), ROWS_MOST, -1, 0, NULL) < 0)
+    if (store_open(&rows, sizeof(struct mhsim_row), ROWS_MOST, NULL, 0, NULL) < 0)
         return NULL;
-    if (store_open(&pairs, sizeof(struct mhsim_pair), PAIRS_MOST, -1, 0, NULL) < 0) {
+    if (store_open(&pairs, sizeof(struct mhsim_pair), PAIRS_MOST, NULL, 0, NULL) < 0) {
         store_close(&rows);
         return NULL;
     }

@@ -1,14 +1,44 @@
 noinst_LIBRARIES += %D%/libmhsim.a
-%C%_libmhsim_a_SOURCES = %D%/mhsim.h %D%/engine.h %D%/engine.c %D%/store.h %D%/store.c %D%/machine.c
+%C%_libmhsim_a_SOURCES = %D%/mhsim.h %D%/engine.h %D%/engine.c %D%/store.h %D%/store.c %D%/machine.c \
+	%D%/raw.h %D%/collect.h %D%/collect.c %D%/run.c
 # -fPIC: the engine is in the plugin and the runtime too, and they are nothing without speed
 %C%_libmhsim_a_CFLAGS = $(AM_CFLAGS) -O2 -fPIC
 
 check_PROGRAMS += %D%/engine_test
 TESTS += %D%/engine_test
 %C%_engine_test_SOURCES = %D%/engine_test.c tests/tap.h
-%C%_engine_test_LDADD = %D%/libmhsim.a support/libsupport.a $(XML2_LIBS)
+%C%_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS)
 
 check_PROGRAMS += %D%/machine_test
 TESTS += %D%/machine_test
 %C%_machine_test_SOURCES = %D%/machine_test.c tests/tap.h
-%C%_machine_test_LDADD = %D%/libmhsim.a support/libsupport.a $(XML2_LIBS)
+%C%_machine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS)
+
+# ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
+INSIDE_SOURCES = %D%/mhsim.h %D%/raw.h %D%/engine.h %D%/engine.c %D%/store.h %D%/store.c %D%/inside.h %D%/inside.c \
+	%D%/modules.h %D%/modules.c
+# No sanitizer in here, and nothing without speed.
+INSIDE_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -O2 -fno-builtin
+
+# What hpcview-cc links programs with.
+pkglib_LTLIBRARIES += libhpcview-simulate.la
+libhpcview_simulate_la_SOURCES = $(INSIDE_SOURCES) %D%/hooks.c
+libhpcview_simulate_la_CFLAGS = $(INSIDE_CFLAGS)
+libhpcview_simulate_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs -Wl,-soname,libhpcview-simulate.so
+
+wrappers = %D%/hpcview-cc %D%/hpcview-c++ %D%/hpcview-fc
+bin_SCRIPTS = $(wrappers)
+CLEANFILES += $(wrappers)
+EXTRA_DIST += %D%/hpcview-cc.in %D%/heap_calls.inc
+$(wrappers): %D%/hpcview-cc.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && sed 's,[@]pkglibdir[@],$(pkglibdir),' $(srcdir)/%D%/hpcview-cc.in >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
+
+# The plugin for QEMU, and what is preloaded into the programs that run there.
+pkglib_LTLIBRARIES += libhpcview-simulate-qemu.la libhpcview-simulate-heap.la
+libhpcview_simulate_qemu_la_SOURCES = $(INSIDE_SOURCES) %D%/decode.h %D%/decode.c %D%/qemu_api.h %D%/qemu.c
+libhpcview_simulate_qemu_la_CFLAGS = $(INSIDE_CFLAGS)
+libhpcview_simulate_qemu_la_LDFLAGS = -module -avoid-version -shared
+libhpcview_simulate_qemu_la_LIBADD = $(ZYDIS_LIBS)
+libhpcview_simulate_heap_la_SOURCES = %D%/raw.h %D%/heap.c
+libhpcview_simulate_heap_la_CFLAGS = $(INSIDE_CFLAGS)
+libhpcview_simulate_heap_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs

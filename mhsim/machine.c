@@ -334,16 +334,13 @@ int mhsim_machine_check(struct mhsim_machine *m, const char *where, struct err *
 /* What the kernel says of cache `index` under `key`; "" where it says nothing. */
 static void sys_value(const char *sys, unsigned index, const char *key, char *to, size_t room)
 {
-    struct filemap file;
     char *path = mem_printf("%s/devices/system/cpu/cpu0/cache/index%u/%s", sys, index, key);
+    FILE *f = fopen(path, "r"); /* files of the kernel have no length */
     *to = '\0';
-    if (filemap_open(&file, path, NULL) == 0) {
-        size_t n = file.len < room - 1 ? file.len : room - 1;
-        memcpy(to, file.bytes ? (const char *)file.bytes : "", n);
-        to[n] = '\0';
+    if (f && fgets(to, (int)room, f))
         to[strcspn(to, "\n")] = '\0';
-        filemap_release(&file);
-    }
+    if (f)
+        fclose(f);
     mem_free(path);
 }
 

@@ -128,4 +128,20 @@ void mhsim_quiet(struct mhsim *, bool quiet);
 const struct mhsim_row *mhsim_rows(const struct mhsim *, size_t *count);
 const struct mhsim_pair *mhsim_pairs(const struct mhsim *, size_t *count);
 
+/* ---- a program --------------------------------------------------------------------------- */
+
+struct mhsim_run_options {
+    const struct mhsim_machine *machine;
+    struct mhsim_options simulator;
+    uint64_t delay, window;          /* accesses before it begins, and that it lasts; 0: from the start, to the end */
+    uint64_t burst, period, warm_up; /* accesses: see raw.h; 0: all */
+    const char *const *functions;    /* of the program; NULL-terminated, or NULL: everywhere */
+    const char *out_dir;             /* made where missing */
+    const char *plugin, *heap;       /* paths of libhpcview-simulate-qemu.so and libhpcview-simulate-heap.so */
+    const char *qemu;                /* NULL: qemu-ARCHITECTURE of the search path */
+};
+/* Runs argv (NULL-terminated), compiled by hpcview-cc or, where it was not, under QEMU; leaves its measurements in
+   out_dir and its wait(2) status in *status. */
+int mhsim_run(const struct mhsim_run_options *, char *const *argv, int *status, struct warnings *, struct err *);
+
 #endif

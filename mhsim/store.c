@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { GROW = 1 << 20 };
 
@@ -22,12 +23,15 @@ void pages_put(void *p, size_t bytes)
 
 /* ---- tables ------------------------------------------------------------------------ */
 
-int store_open(struct store *s, size_t row, uint64_t most, int fd, uint64_t at, uint64_t *count)
+int store_open(struct store *s, size_t row, uint64_t most, const char *path, uint64_t at, uint64_t *count)
 {
-    *s = (struct store){.row = row, .most = most, .fd = fd, .at = at};
+    *s = (struct store){.row = row, .most = most, .path = path, .at = at};
     s->count = count ? count : &s->own_count;
-    void *p =
-        fd < 0 ? pages_get(row * most) : mmap(NULL, row * most, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
+    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    void *p = fd < 0 ? (path ? NULL : pages_get(row * most))
+                     : mmap(NULL, row * most, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
+    if (fd >= 0)
+        close(fd);
     if (!p || p == MAP_FAILED)
         return -1;
     s->base = p;
@@ -38,12 +42,16 @@ int store_open(struct store *s, size_t row, uint64_t most, int fd, uint64_t at, 
    would be a signal there. */
 static bool make_ready(struct store *s, uint64_t bytes)
 {
-    while (s->fd >= 0 && s->ready < bytes) {
-        if (posix_fallocate(s->fd, (off_t)(s->at + s->ready), GROW) != 0)
-            return false;
-        s->ready += GROW;
-    }
-    return true;
+    if (!s->path || bytes <= s->ready)
+        return true;
+    uint64_t wanted = (bytes + GROW - 1) / GROW * GROW;
+    int fd = open(s->path, O_RDWR | O_CLOEXEC);
+    bool good = fd >= 0 && posix_fallocate(fd, (off_t)(s->at + s->ready), (off_t)(wanted - s->ready)) == 0;
+    if (fd >= 0)
+        close(fd);
+    if (good)
+        s->ready = wanted;
+    return good;
 }
 
 void *store_add(struct store *s, uint64_t n)

@@ -13,12 +13,13 @@ struct store {
     uint64_t *count;                 /* rows; lies in the file's head where there is a file */
     uint64_t own_count, ready, most; /* bytes that are backed; rows at most */
     size_t row;
-    int fd;      /* -1: memory alone */
-    uint64_t at; /* offset in the file */
+    const char *path; /* of the file; NULL: memory alone */
+    uint64_t at;      /* offset in the file */
 };
 
-/* In memory (fd -1; count NULL: its own), or in the file from offset `at`. -1: not to be had. */
-int store_open(struct store *, size_t row, uint64_t most, int fd, uint64_t at, uint64_t *count);
+/* In memory (path NULL; count NULL: its own), or in the file from offset `at`; path is kept, no descriptor is: programs
+   close those they do not know. -1: not to be had. */
+int store_open(struct store *, size_t row, uint64_t most, const char *path, uint64_t at, uint64_t *count);
 /* `n` rows more, cleared; NULL: the limit, or the disk is full. */
 void *store_add(struct store *, uint64_t n);
 void store_close(struct store *);

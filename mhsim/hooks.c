@@ -1,0 +1,190 @@
+/*
+ * The runtime of programs compiled by hpcview-cc and its siblings: what the compiler's sanitizers call at each access
+ * ends here. GCC and clang, kernel-address: __asan_load8_noabort and siblings; clang and GCC, thread: __tsan_read8 and
+ * siblings. Without `hpcview simulate` each is a test of one variable.
+ *
+ * The program's heap comes through here as well, to know who allocated what, and memcpy, memmove and memset as the
+ * program (not a library) calls them: no sanitizer of the kernel's kind reports what these touch. Where the simulator
+ * itself calls them it is busy.
+ */
+#include "config.h"
+#include "mhsim/inside.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOOK       __attribute__((visibility("default"), used))
+#define SITE       ((uint64_t)(uintptr_t)__builtin_return_address(0) - 1)
+#define ADDRESS(p) ((uint64_t)(uintptr_t)(p))
+
+/* ---- accesses ----------------------------------------------------------------------- */
+
+/* Everything of a known size: both sanitizers' names. Returning into the caller one byte earlier is inside the call,
+   whose line is the access's. */
+#define ACCESS(name, size, write)                                                                                      \
+    HOOK void name(uint64_t address);                                                                                  \
+    void name(uint64_t address)                                                                                        \
+    {                                                                                                                  \
+        if (__builtin_expect(inside_on, 1))                                                                            \
+            inside_access(SITE, address, size, write, false);                                                          \
+    }
+#define ACCESS_N(name, write)                                                                                          \
+    HOOK void name(uint64_t address, uint64_t size);                                                                   \
+    void name(uint64_t address, uint64_t size)                                                                         \
+    {                                                                                                                  \
+        if (inside_on)                                                                                                 \
+            access_range(SITE, address, size, write);                                                                  \
+    }
+#define NOTHING(name)                                                                                                  \
+    HOOK void name(void);                                                                                              \
+    void name(void)                                                                                                    \
+    {                                                                                                                  \
+    }
+
+/* In pieces as wide as registers are. */
+static void access_range(uint64_t site, uint64_t address, uint64_t size, bool write)
+{
+    enum { WIDEST = 32 };
+    for (uint64_t done = 0; done < size;) {
+        uint64_t piece = WIDEST - (address + done) % WIDEST;
+        piece = piece < size - done ? piece : size - done;
+        inside_access(site, address + done, (uint32_t)piece, write, false);
+        done += piece;
+    }
+}
+
+#define ASAN_SIZE(n)                                                                                                   \
+    ACCESS(__asan_load##n, n, false)                                                                                   \
+    ACCESS(__asan_store##n, n, true)                                                                                   \
+    ACCESS(__asan_load##n##_noabort, n, false)                                                                         \
+    ACCESS(__asan_store##n##_noabort, n, true)
+ASAN_SIZE(1)
+ASAN_SIZE(2)
+ASAN_SIZE(4)
+ASAN_SIZE(8)
+ASAN_SIZE(16)
+
+/* Of any other size: vectors, structures. */
+#define ACCESS_WIDE(name, write)                                                                                       \
+    HOOK void name(uint64_t address, uint64_t size);                                                                   \
+    void name(uint64_t address, uint64_t size)                                                                         \
+    {                                                                                                                  \
+        if (!inside_on || size == 0)                                                                                   \
+            return;                                                                                                    \
+        if (size <= 64)                                                                                                \
+            inside_access(SITE, address, (uint32_t)size, write, false);                                                \
+        else                                                                                                           \
+            access_range(SITE, address, size, write);                                                                  \
+    }
+ACCESS_WIDE(__asan_loadN, false)
+ACCESS_WIDE(__asan_storeN, true)
+ACCESS_WIDE(__asan_loadN_noabort, false)
+ACCESS_WIDE(__asan_storeN_noabort, true)
+
+#define TSAN_SIZE(n)                                                                                                   \
+    ACCESS(__tsan_read##n, n, false)                                                                                   \
+    ACCESS(__tsan_write##n, n, true)                                                                                   \
+    ACCESS(__tsan_unaligned_read##n, n, false)                                                                         \
+    ACCESS(__tsan_unaligned_write##n, n, true)                                                                         \
+    ACCESS(__tsan_read_write##n, n, true)                                                                              \
+    ACCESS(__tsan_unaligned_read_write##n, n, true)                                                                    \
+    ACCESS(__tsan_volatile_read##n, n, false)                                                                          \
+    ACCESS(__tsan_volatile_write##n, n, true)
+TSAN_SIZE(1)
+TSAN_SIZE(2)
+TSAN_SIZE(4)
+TSAN_SIZE(8)
+TSAN_SIZE(16)
+ACCESS_N(__tsan_read_range, false)
+ACCESS_N(__tsan_write_range, true)
+ACCESS(__tsan_vptr_read, 8, false)
+NOTHING(__tsan_init)
+NOTHING(__tsan_func_entry)
+NOTHING(__tsan_func_exit)
+NOTHING(__tsan_vptr_update)
+NOTHING(__asan_handle_no_return)
+NOTHING(__asan_register_globals)
+NOTHING(__asan_unregister_globals)
+NOTHING(__asan_before_dynamic_init)
+NOTHING(__asan_after_dynamic_init)
+
+/* ---- blocks of memory ------------------------------------------------------------------- */
+
+/* The C library's own are reached behind our names: RTLD_NEXT, asked for once. Until then, byte by byte. */
+static void *(*real_memcpy)(void *, const void *, size_t), *(*real_memmove)(void *, const void *, size_t),
+    *(*real_memset)(void *, int, size_t);
+
+HOOK void *memcpy(void *to, const void *from, size_t n)
+{
+    if (inside_on && !inside_me.busy) {
+        access_range(SITE, ADDRESS(from), n, false);
+        access_range(SITE, ADDRESS(to), n, true);
+    }
+    if (real_memcpy)
+        return real_memcpy(to, from, n);
+    for (size_t i = 0; i < n; i++)
+        ((volatile char *)to)[i] = ((const volatile char *)from)[i];
+    return to;
+}
+
+HOOK void *memmove(void *to, const void *from, size_t n)
+{
+    if (inside_on && !inside_me.busy) {
+        access_range(SITE, ADDRESS(from), n, false);
+        access_range(SITE, ADDRESS(to), n, true);
+    }
+    if (real_memmove)
+        return real_memmove(to, from, n);
+    bool down = ADDRESS(to) > ADDRESS(from);
+    for (size_t i = 0; i < n; i++)
+        ((volatile char *)to)[down ? n - 1 - i : i] = ((const volatile char *)from)[down ? n - 1 - i : i];
+    return to;
+}
+
+HOOK void *memset(void *to, int byte, size_t n)
+{
+    if (inside_on && !inside_me.busy)
+        access_range(SITE, ADDRESS(to), n, true);
+    if (real_memset)
+        return real_memset(to, byte, n);
+    for (size_t i = 0; i < n; i++)
+        ((volatile char *)to)[i] = (char)byte;
+    return to;
+}
+
+/* ---- the heap ------------------------------------------------------------------------------ */
+
+#define ALLOCATED(p, n, site)                                                                                          \
+    if (inside_on)                                                                                                     \
+    inside_allocated(ADDRESS(p), n, site)
+
+static void start_measuring(void)
+{
+    inside_measure(true);
+}
+
+static void stop_measuring(void)
+{
+    inside_measure(false);
+}
+
+#include "mhsim/heap_calls.inc"
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+__attribute__((constructor)) static void begin(void)
+{
+    *(void **)&real_memcpy = dlsym(RTLD_NEXT, "memcpy");
+    *(void **)&real_memmove = dlsym(RTLD_NEXT, "memmove");
+    *(void **)&real_memset = dlsym(RTLD_NEXT, "memset");
+    if (inside_open(RAW_HOOKS))
+        pthread_atfork(NULL, NULL, inside_forked);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    inside_close();
+}

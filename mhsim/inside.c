@@ -1,0 +1,533 @@
+/* Inside the simulated process: lock, threads, what addresses are of, when to count. */
+#include "config.h"
+#include "mhsim/inside.h"
+#include "mhsim/modules.h"
+
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+__thread struct inside_thread inside_me;
+volatile bool inside_on;
+
+enum phase { NOT_YET, COUNTING, WARMING, PAUSE, OVER };
+
+static struct {
+    struct raw_head *head;
+    struct mhsim *sim;
+    struct store rows, pairs, objects, modules, threads;
+    struct map pages; /* page -> object + 1, or MIXED and the number of its details */
+    struct map objects_by_key, data_pages;
+    struct store details;
+    char folder[RAW_PATH], path[RAW_PATH + 64]; /* of the orders; of what is counted into */
+    uint64_t left;                              /* accesses until the phase changes; UINT64_MAX: never */
+    uint64_t refreshed;                         /* unknown addresses until the maps are read again */
+    enum phase phase;
+    uint32_t generation; /* of objects: what a place remembers is of one generation */
+    bool stopped;        /* hpcview_stop */
+} in;
+
+#define MIXED (1ull << 63)
+enum { PAGE = 4096, GRAIN = 16 }; /* GRAIN: malloc's own */
+
+struct details {
+    uint16_t object[PAGE / GRAIN]; /* + 1; 0: none */
+};
+
+struct raw_head *inside_head(void)
+{
+    return in.head;
+}
+
+/* ---- one at a time ---------------------------------------------------------------------
+ *
+ * With one thread the lock would be most of an access's cost, so it is only taken from the second on. The second, at
+ * its first access, says so and then waits until the first is seen outside: a barrier on all cores (membarrier) makes
+ * the first's plain store to `busy` come before its look at `many`. */
+
+static int lock_word;
+static volatile bool many;
+static struct inside_thread *first_thread;
+static bool no_membarrier;
+
+static void take_lock(void)
+{
+    for (unsigned spins = 0; __atomic_exchange_n(&lock_word, 1, __ATOMIC_ACQUIRE); spins++)
+        if (spins > 100)
+            sched_yield();
+}
+
+static void drop_lock(void)
+{
+    __atomic_store_n(&lock_word, 0, __ATOMIC_RELEASE);
+}
+
+static bool enter(void)
+{
+    if (inside_me.busy)
+        return false;
+    inside_me.busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (many)
+        take_lock();
+    return true;
+}
+
+static void leave(bool locked)
+{
+    if (locked)
+        drop_lock();
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    inside_me.busy = false;
+}
+
+static void become_many(void)
+{
+    many = true;
+    if (no_membarrier || !first_thread)
+        return;
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    while (first_thread->busy)
+        sched_yield();
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool read_orders(const char *folder, struct raw_orders *o)
+{
+    char path[RAW_PATH + 16];
+    snprintf(path, sizeof path, "%s/" RAW_ORDERS, folder);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool good =
+        fd >= 0 && read(fd, o, sizeof *o) == (ssize_t)sizeof *o && o->magic == RAW_MAGIC && o->size == sizeof *o;
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+static int make_file(void)
+{
+    for (unsigned i = 0; i < 10000; i++) {
+        snprintf(in.path, sizeof in.path, "%s/%d-%04u" RAW_SUFFIX, in.folder, (int)getpid(), i);
+        int fd = open(in.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0 || access(in.folder, W_OK) != 0)
+            return fd;
+    }
+    return -1;
+}
+
+static bool open_table(struct store *s, enum raw_table i, size_t row, uint64_t most)
+{
+    return store_open(s, row, most, in.path, RAW_TABLE_AT(i), &in.head->counts[i]) == 0;
+}
+
+static bool open_tables(void)
+{
+    return open_table(&in.rows, RAW_ROWS, sizeof(struct mhsim_row), ROWS_MOST) &&
+           open_table(&in.pairs, RAW_PAIRS, sizeof(struct mhsim_pair), PAIRS_MOST) &&
+           open_table(&in.objects, RAW_OBJECTS, sizeof(struct raw_object), RAW_OBJECTS_MOST) &&
+           open_table(&in.modules, RAW_MODULES, sizeof(struct raw_module), RAW_MODULES_MOST) &&
+           open_table(&in.threads, RAW_THREADS, sizeof(struct raw_thread), RAW_THREADS_MOST) &&
+           store_open(&in.details, sizeof(struct details), 1u << 24, NULL, 0, NULL) == 0 && store_add(&in.objects, 2) &&
+           store_add(&in.details, 1);
+}
+
+static void read_command(char *to, size_t room)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, to, room - 1) : 0;
+    for (ssize_t i = 0; i + 1 < n; i++)
+        if (to[i] == '\0')
+            to[i] = ' ';
+    if (fd >= 0)
+        close(fd);
+}
+
+static void first_phase(const struct raw_orders *o)
+{
+    in.phase = o->delay ? NOT_YET : o->burst && o->warm_up ? WARMING : COUNTING;
+    in.left = o->delay    ? o->delay
+              : o->burst  ? (o->warm_up ? o->warm_up : o->burst)
+              : o->window ? o->window
+                          : UINT64_MAX;
+}
+
+static bool open_file(enum raw_way way, const struct raw_orders *o)
+{
+    int fd = make_file();
+    if (fd < 0)
+        return false;
+    if (posix_fallocate(fd, 0, RAW_HEAD_BYTES) != 0) {
+        close(fd);
+        return false;
+    }
+    in.head = mmap(NULL, RAW_HEAD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (in.head == MAP_FAILED) {
+        in.head = NULL;
+        return false;
+    }
+    *in.head = (struct raw_head){.size = RAW_SIZES,
+                                 .pid = (uint32_t)getpid(),
+                                 .parent_pid = (uint32_t)getppid(),
+                                 .way = way,
+                                 .start_ns = now_ns(),
+                                 .orders = *o};
+    if (way == RAW_QEMU)
+        memcpy(in.head->command, o->command, sizeof in.head->command);
+    else
+        read_command(in.head->command, sizeof in.head->command);
+    bool good = open_tables() && (in.sim = mhsim_create_in(&o->machine, &o->options, &in.rows, &in.pairs));
+    if (good) {
+        ((struct raw_object *)store_get(&in.objects, 0))->kind = RAW_OTHER;
+        ((struct raw_object *)store_get(&in.objects, RAW_STACK))->kind = RAW_STACK;
+        first_phase(o);
+        mhsim_quiet(in.sim, in.phase == WARMING);
+        in.generation++;
+        in.head->magic = RAW_MAGIC;
+    }
+    return good;
+}
+
+bool inside_open(enum raw_way way)
+{
+    static struct raw_orders orders;
+    const char *folder = getenv(RAW_VARIABLE);
+    if (!folder || !*folder || strlen(folder) >= RAW_PATH)
+        return false;
+    strcpy(in.folder, folder);
+    no_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+    many = no_membarrier;
+    inside_on = read_orders(folder, &orders) && open_file(way, &orders);
+    return inside_on;
+}
+
+void inside_forked(void)
+{
+    if (!in.head)
+        return;
+    struct raw_orders orders = in.head->orders;
+    enum raw_way way = (enum raw_way)in.head->way;
+    inside_on = false;
+    lock_word = 0;
+    inside_me.ready = inside_me.busy = false;
+    munmap(in.head, RAW_HEAD_BYTES);
+    mhsim_free(in.sim); /* its rows and pairs with it: our mappings of them */
+    store_close(&in.objects);
+    store_close(&in.modules);
+    store_close(&in.threads);
+    store_close(&in.details);
+    map_close(&in.pages);
+    map_close(&in.objects_by_key);
+    map_close(&in.data_pages);
+    modules_close();
+    in.head = NULL;
+    in.refreshed = 0;
+    many = no_membarrier;
+    first_thread = NULL;
+    inside_on = open_file(way, &orders);
+}
+
+void inside_close(void)
+{
+    if (!in.head)
+        return;
+    in.head->end_ns = now_ns();
+    in.head->ended = 1;
+}
+
+void inside_measure(bool on)
+{
+    in.stopped = !on;
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+static void find_stack(void)
+{
+    pthread_attr_t attr;
+    void *low;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0)
+        return;
+    if (pthread_attr_getstack(&attr, &low, &size) == 0) {
+        inside_me.stack_lo = (uint64_t)(uintptr_t)low;
+        inside_me.stack_hi = inside_me.stack_lo + size;
+    }
+    pthread_attr_destroy(&attr);
+}
+
+/* The thread's first access: before the lock, because finding the stack may ask for memory. */
+static bool thread_begins(void)
+{
+    if (inside_me.busy)
+        return false;
+    inside_me.busy = true;
+    if (!inside_me.places)
+        inside_me.places = pages_get(PLACES * sizeof *inside_me.places);
+    if (in.head->way == RAW_HOOKS)
+        find_stack();
+    if (first_thread)
+        become_many();
+    take_lock();
+    if (!first_thread)
+        first_thread = &inside_me;
+    inside_me.core = mhsim_core(in.sim);
+    struct raw_thread *t = store_add(&in.threads, 1);
+    if (t)
+        *t = (struct raw_thread){(uint64_t)syscall(SYS_gettid), inside_me.core};
+    inside_me.ready = inside_me.places && inside_me.core != UINT32_MAX;
+    drop_lock();
+    inside_me.busy = false;
+    return inside_me.ready;
+}
+
+/* ---- what an address is of --------------------------------------------------------------------- */
+
+/* The object with this key of its kind, made where there is none; 0 beyond the limit. */
+static uint32_t object_of_key(uint32_t kind, uint32_t module, uint64_t address, const char *name)
+{
+    uint64_t *there =
+        map_put(&in.objects_by_key, map_hash(address ^ (uint64_t)kind << 60 ^ (uint64_t)module << 48) >> 1);
+    if (there && !*there) {
+        struct raw_object *o = store_add(&in.objects, 1);
+        if (!o)
+            return 0;
+        *o = (struct raw_object){.kind = kind, .module = module, .address = address};
+        snprintf(o->name, sizeof o->name, "%s", name);
+        *there = *in.objects.count - 1;
+    }
+    return there ? (uint32_t)*there : 0;
+}
+
+static uint32_t module_object(uint64_t address, uint64_t *lo, uint64_t *hi)
+{
+    struct data_symbol d;
+    int64_t m = modules_find(&in.modules, address);
+    if (m < 0)
+        return 0;
+    bool known = modules_symbol(&in.modules, (uint32_t)m, address, &d);
+    uint32_t object = known ? object_of_key(RAW_STATIC, (uint32_t)m, d.lo, d.name)
+                            : object_of_key(RAW_MODULE_DATA, (uint32_t)m, 0, "");
+    struct raw_object *o = store_get(&in.objects, object);
+    if (object && known) {
+        o->bytes = d.hi - d.lo;
+        o->count = 1;
+    }
+    *lo = d.lo;
+    *hi = d.hi;
+    return object;
+}
+
+static uint32_t heap_object(uint64_t address, uint64_t *lo, uint64_t *hi)
+{
+    const uint64_t *page = map_get(&in.pages, address / PAGE);
+    if (!page || !*page)
+        return 0;
+    *lo = address & ~(uint64_t)(PAGE - 1);
+    *hi = *lo + PAGE;
+    if (!(*page & MIXED))
+        return (uint32_t)*page - 1;
+    const struct details *d = store_get(&in.details, *page & ~MIXED);
+    *lo = address & ~(uint64_t)(GRAIN - 1);
+    *hi = *lo + GRAIN;
+    uint32_t object = d->object[address % PAGE / GRAIN];
+    return object ? object - 1 : 0;
+}
+
+/* Maps are read again when addresses come that are in no known module: at once, then ever more seldom. */
+static void look_again(void)
+{
+    static uint64_t unknown;
+    if (++unknown < in.refreshed)
+        return;
+    in.refreshed = unknown * 2;
+    modules_refresh(&in.modules);
+}
+
+static uint32_t object_at(uint64_t address, bool on_stack, uint64_t *lo, uint64_t *hi)
+{
+    *lo = address & ~(uint64_t)(GRAIN - 1);
+    *hi = *lo + GRAIN;
+    if (address - inside_me.stack_lo < inside_me.stack_hi - inside_me.stack_lo) {
+        *lo = inside_me.stack_lo;
+        *hi = inside_me.stack_hi;
+        return RAW_STACK;
+    }
+    uint32_t object = heap_object(address, lo, hi);
+    if (!object && on_stack) {
+        uint64_t *page = map_put(&in.pages, address / PAGE);
+        if (page && !*page)
+            *page = RAW_STACK + 1;
+        return RAW_STACK;
+    }
+    if (!object)
+        object = module_object(address, lo, hi);
+    if (!object) {
+        look_again();
+        object = module_object(address, lo, hi);
+    }
+    return object;
+}
+
+/* ---- the heap -------------------------------------------------------------------------------------- */
+
+static struct details *details_of(uint64_t *page)
+{
+    if (*page & MIXED)
+        return store_get(&in.details, *page & ~MIXED);
+    struct details *d = store_add(&in.details, 1);
+    if (!d)
+        return NULL;
+    for (unsigned i = 0; i < PAGE / GRAIN; i++)
+        d->object[i] = (uint16_t)*page;
+    *page = MIXED | (*in.details.count - 1);
+    return d;
+}
+
+static void mark_part(uint64_t from, uint64_t to, uint32_t object)
+{
+    uint64_t *page = map_put(&in.pages, from / PAGE);
+    struct details *d = page ? details_of(page) : NULL;
+    for (uint64_t a = from & ~(uint64_t)(GRAIN - 1); d && a < to; a += GRAIN) {
+        uint16_t *at = &d->object[a % PAGE / GRAIN];
+        in.generation += *at && *at != object + 1;
+        *at = (uint16_t)(object + 1);
+    }
+}
+
+static void mark(uint64_t from, uint64_t to, uint32_t object)
+{
+    while (from < to) {
+        uint64_t end = (from & ~(uint64_t)(PAGE - 1)) + PAGE;
+        if (end > to || from % PAGE) {
+            mark_part(from, end < to ? end : to, object);
+        } else {
+            uint64_t *page = map_put(&in.pages, from / PAGE);
+            in.generation += page && *page && *page != object + 1;
+            if (page)
+                *page = object + 1;
+        }
+        from = end;
+    }
+}
+
+void inside_allocated(uint64_t address, uint64_t size, uint64_t site)
+{
+    if (!inside_on || !address || (!inside_me.ready && !thread_begins()) || !enter())
+        return;
+    bool locked = many;
+    if (modules_find(&in.modules, site) < 0)
+        look_again();
+    uint32_t object = object_of_key(RAW_HEAP, 0, site, "");
+    if (object) {
+        struct raw_object *o = store_get(&in.objects, object);
+        o->bytes = size > o->bytes ? size : o->bytes;
+        o->count++;
+        mark(address, address + size, object);
+    }
+    leave(locked);
+}
+
+/* ---- when ---------------------------------------------------------------------------------------------- */
+
+static void next_phase(void)
+{
+    const struct raw_orders *o = &in.head->orders;
+    if (in.phase == COUNTING && !o->burst) {
+        in.phase = OVER;
+    } else if (in.phase == COUNTING) {
+        in.phase = PAUSE;
+    } else if (in.phase == NOT_YET || in.phase == PAUSE) {
+        in.phase = o->burst && o->warm_up ? WARMING : COUNTING;
+    } else if (in.phase == WARMING) {
+        in.phase = COUNTING;
+    }
+    in.left = in.phase == OVER      ? UINT64_MAX
+              : in.phase == WARMING ? o->warm_up
+              : in.phase == PAUSE   ? o->period - o->burst - o->warm_up
+              : o->burst            ? o->burst
+              : o->window           ? o->window
+                                    : UINT64_MAX;
+    if (in.left == 0)
+        next_phase();
+    mhsim_quiet(in.sim, in.phase == WARMING);
+}
+
+/* ---- an access ------------------------------------------------------------------------------------------- */
+
+static bool wanted_code(uint64_t code)
+{
+    const struct raw_orders *o = &in.head->orders;
+    if (!o->range_count)
+        return true;
+    int64_t i = modules_find(&in.modules, code);
+    if (i < 0) {
+        modules_refresh(&in.modules);
+        i = modules_find(&in.modules, code);
+    }
+    const struct raw_module *m = i >= 0 ? store_get(&in.modules, (uint64_t)i) : NULL;
+    for (uint32_t k = 0; m && k < o->range_count && strcmp(m->path, o->program) == 0; k++)
+        if (code - m->bias >= o->ranges[k].from && code - m->bias < o->ranges[k].to)
+            return true;
+    return false;
+}
+
+static void find_place(struct place *p, uint64_t code, uint64_t address, bool on_stack)
+{
+    if (p->code != code) {
+        p->code = code;
+        p->row = wanted_code(code) ? 0 : UINT32_MAX;
+    }
+    p->generation = in.generation;
+    if (p->row == UINT32_MAX) {
+        p->lo = 0;
+        p->hi = UINT64_MAX;
+        return;
+    }
+    uint32_t object = object_at(address, on_stack, &p->lo, &p->hi);
+    if (modules_find(&in.modules, code) < 0)
+        look_again();
+    p->row = mhsim_row(in.sim, inside_me.core, code, object);
+}
+
+static void access_at(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack)
+{
+    struct place *p = &inside_me.places[(code ^ code >> 12) & (PLACES - 1)];
+    if (__builtin_expect(p->code != code || address - p->lo >= p->hi - p->lo || p->generation != in.generation, 0))
+        find_place(p, code, address, on_stack);
+    if (p->row == UINT32_MAX)
+        return;
+    in.head->simulated += in.phase == COUNTING;
+    mhsim_access(in.sim, p->row, address, size, write);
+}
+
+void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack)
+{
+    if (!inside_me.ready && !thread_begins())
+        return;
+    if (!enter()) {
+        in.head->lost++;
+        return;
+    }
+    bool locked = many;
+    in.head->seen++;
+    if (in.phase <= WARMING && in.phase != NOT_YET && !in.stopped)
+        access_at(code, address, size, write, on_stack);
+    if (--in.left == 0)
+        next_phase();
+    leave(locked);
+}

@@ -1,0 +1,85 @@
+/*
+ * What passes between `hpcview simulate` and the simulated process, both of one build: the orders (a file ORDERS in a
+ * folder), and what was counted (a file for each process there, NAME.raw, written through memory: whatever ends the
+ * process, what was counted is in it). Plain structs; the head says whether both sides mean the same ones.
+ */
+#ifndef MHSIM_RAW_H
+#define MHSIM_RAW_H
+
+#include "mhsim/mhsim.h"
+
+#define RAW_VARIABLE "HPCVIEW_SIMULATE" /* the folder */
+#define RAW_ORDERS   "orders"
+#define RAW_SUFFIX   ".raw"
+#define RAW_MAGIC    0x316d69736d766c68ull
+
+enum { RAW_RANGES = 64, RAW_PATH = 512, RAW_NAME = 96, RAW_BUILD_ID = 64 };
+
+/* Of code, as the program's file has it. */
+struct raw_range {
+    uint64_t from, to;
+};
+
+struct raw_orders {
+    uint64_t magic, size;
+    struct mhsim_machine machine;
+    struct mhsim_options options;
+    uint64_t delay, window; /* accesses: before it begins; until it ends, 0: never */
+    uint64_t burst, period,
+        warm_up; /* accesses: of every `period`, `burst` counted after `warm_up` that only change the levels; 0: all */
+    uint32_t range_count; /* 0: everywhere */
+    struct raw_range ranges[RAW_RANGES];
+    char program[RAW_PATH]; /* real path of the file the ranges are of */
+    char command[4096];     /* as it was given: under QEMU the process's own is QEMU's */
+};
+
+enum raw_table { RAW_ROWS, RAW_PAIRS, RAW_OBJECTS, RAW_MODULES, RAW_THREADS, RAW_TABLES };
+enum { RAW_HEAD_BYTES = 1 << 16, RAW_OBJECTS_MOST = 65535, RAW_MODULES_MOST = 4096, RAW_THREADS_MOST = 65536 };
+#define RAW_TABLE_AT(i) (((uint64_t)(i) + 1) << 32) /* where in the (sparse) file a table lies */
+
+enum raw_way { RAW_HOOKS, RAW_QEMU };
+
+struct raw_head {
+    uint64_t magic, size; /* sizes of all structs added up */
+    uint32_t pid, parent_pid, way, ended;
+    uint64_t start_ns, end_ns;
+    uint64_t counts[RAW_TABLES];
+    uint64_t seen, simulated; /* accesses that came in; that were counted */
+    uint64_t lost;            /* in signal handlers that came while the simulator was at work */
+    uint64_t instructions,
+        unreported;       /* that read or write memory, as translated; of those, of kinds QEMU says nothing of */
+    uint64_t joined;      /* accesses that came in pieces */
+    char execs[RAW_PATH]; /* what the process became by exec, where that was not simulated; "" */
+    char command[4096];
+    struct raw_orders orders;
+};
+
+enum raw_object_kind { RAW_OTHER, RAW_STACK, RAW_STATIC, RAW_HEAP, RAW_MODULE_DATA };
+
+/* System calls that no kernel has, by which a program under QEMU tells the plugin: address, bytes and site of a block
+   from the heap; 1 or 0 to measure or not. */
+enum { RAW_HEAP_CALL = 0x6d680001, RAW_MEASURE_CALL = 0x6d680002 };
+
+/* What a reference may be on. Row 0 is what is nothing else. */
+struct raw_object {
+    uint32_t kind, module; /* module: of STATIC and MODULE_DATA */
+    uint64_t address;      /* STATIC: at run time; HEAP: the code that asked for it */
+    uint64_t bytes, count; /* the largest block; how many */
+    char name[RAW_NAME];   /* STATIC: the symbol */
+};
+
+/* A file in the address space: run-time addresses lo <= a < hi are the file's a - bias. */
+struct raw_module {
+    uint64_t lo, hi, bias;
+    char path[RAW_PATH], build_id[RAW_BUILD_ID];
+};
+
+struct raw_thread {
+    uint64_t tid, core;
+};
+
+#define RAW_SIZES                                                                                                      \
+    (sizeof(struct raw_head) + sizeof(struct mhsim_row) + sizeof(struct mhsim_pair) + sizeof(struct raw_object) +      \
+     sizeof(struct raw_module) + sizeof(struct raw_thread))
+
+#endif
