@@ -18,3 +18,4 @@ EXTRA_DIST += %D%/formats/measurement.md %D%/events-and-periods.md
 EXTRA_DIST += %D%/loops.md
 EXTRA_DIST += %D%/formats/machine.md
 EXTRA_DIST += %D%/formats/imports.md
+dist_man_MANS += %D%/man/hpcview-simulate.1 %D%/man/hpcview-cc.1

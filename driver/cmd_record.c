@@ -41,24 +41,25 @@ static const struct option_row rows[] = {
     {0},
 };
 
-/* In the build tree the library lies in .libs of the folder above; installed, in pkglibdir. */
-char *driver_recorder_path(void)
+char *driver_library_path(const char *name)
 {
-    static const char built[] = "/../.libs/libhpcview-record.so";
     char exe[4096];
-    const char *named = getenv("HPCVIEW_RECORDER");
-    if (named && *named)
-        return mem_strdup(named);
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[n > 0 ? n : 0] = '\0';
     char *slash = strrchr(exe, '/');
     if (slash) {
-        char *beside = mem_printf("%.*s%s", (int)(slash - exe), exe, built);
+        char *beside = mem_printf("%.*s/../.libs/%s", (int)(slash - exe), exe, name);
         if (access(beside, R_OK) == 0)
             return beside;
         mem_free(beside);
     }
-    return mem_strdup(PKGLIBDIR "/libhpcview-record.so");
+    return mem_printf("%s/%s", PKGLIBDIR, name);
+}
+
+static char *recorder_path(void)
+{
+    const char *named = getenv("HPCVIEW_RECORDER");
+    return named && *named ? mem_strdup(named) : driver_library_path("libhpcview-record.so");
 }
 
 static void say(const char *sentence)
@@ -68,7 +69,7 @@ static void say(const char *sentence)
 
 int record_program(struct session *s, const char *dir, char **argv, int *wait_status)
 {
-    char *preload = driver_recorder_path();
+    char *preload = recorder_path();
     struct hpcprof_record_options options = {.out_dir = dir,
                                              .events = string_list_array(&opt.events),
                                              .preload = preload,
@@ -92,8 +93,7 @@ int record_exit_status(int wait_status)
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-/* NAME.measurements; where that is taken, NAME.measurements-2 and so on. */
-static char *default_dir(const char *program)
+char *driver_measurement_dir(const char *program)
 {
     struct stat st;
     char *dir = mem_printf("%s.measurements", path_base(program));
@@ -130,7 +130,7 @@ static int run(struct session *s, int argc, char **argv)
     int wait_status;
     if (argc == 0)
         return err_set(&s->err, ERR_USAGE, "record: which program? hpcview record [options] -- PROGRAM ARGS");
-    char *dir = out_dir ? mem_strdup(out_dir) : default_dir(argv[0]);
+    char *dir = out_dir ? mem_strdup(out_dir) : driver_measurement_dir(argv[0]);
     int status = record_program(s, dir, argv, &wait_status);
     if (status == 0)
         warn_unsampled(s, dir);

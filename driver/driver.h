@@ -52,7 +52,7 @@ struct command {
     int (*run)(struct session *s, int argc, char **argv);
 };
 
-extern const struct command command_run, command_record, command_events, command_structure, command_import, command_init, command_build,
+extern const struct command command_run, command_record, command_simulate, command_events, command_structure, command_import, command_init, command_build,
     command_print, command_info, command_open;
 
 /* Parses into the rows' places and leaves the operands in argv[0..*argc); -1 with a usage error. *help is set by --help. */
@@ -62,7 +62,11 @@ void options_help(const struct command *);
 /* Prints what has come together in s->warnings on standard error and empties nothing; each is printed once. */
 void session_print_warnings(struct session *);
 
-/* The recorder's shared library: beside the build tree's hpcview or in pkglibdir; HPCVIEW_RECORDER overrides. Caller frees. */
-char *driver_recorder_path(void);
+/* A library that goes into other programs: in the build tree in .libs of the folder above hpcview's; installed, in pkglibdir.
+   Caller frees. */
+char *driver_library_path(const char *name);
+/* Where a program's measurement goes by default: NAME.measurements; where that is taken, NAME.measurements-2 and so on. Caller
+   frees. */
+char *driver_measurement_dir(const char *program);
 
 #endif

@@ -11,6 +11,7 @@ static const struct command *const commands[] = {
     /* in the order a user meets them */
     &command_run,
     &command_record,
+    &command_simulate,
     &command_events,
     &command_info,
     &command_structure,

@@ -42,3 +42,7 @@ libhpcview_simulate_qemu_la_LIBADD = $(ZYDIS_LIBS)
 libhpcview_simulate_heap_la_SOURCES = %D%/raw.h %D%/heap.c
 libhpcview_simulate_heap_la_CFLAGS = $(INSIDE_CFLAGS)
 libhpcview_simulate_heap_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
+
+dist_check_SCRIPTS += tests/simulate/simulate.sh
+EXTRA_DIST += tests/simulate/programs/arrays.f90 tests/simulate/programs/avx512.c tests/simulate/programs/multiply.c \
+	tests/simulate/programs/sharing.c tests/simulate/programs/trouble.c

@@ -1,0 +1,163 @@
+/* hpcview simulate: run a program on a simulated memory hierarchy and leave a measurement. */
+#include "config.h"
+#include "driver/driver.h"
+#include "driver/record_options.h"
+#include "mhsim/mhsim.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static struct {
+    const char *out, *machine, *burst, *delay, *window, *sets, *qemu;
+    struct string_list functions;
+    bool classify, show;
+} opt;
+
+static const struct option_row rows[] = {
+    {"output", 'o', OPT_STRING, &opt.out, "DIR", "the measurement directory (default: NAME.measurements)"},
+    {"machine", 'm', OPT_STRING, &opt.machine, "FILE|NAME", "the memory hierarchy (default: this machine's caches)"},
+    {"show-machine", 0, OPT_FLAG, &opt.show, NULL, "say what would be simulated, and run nothing"},
+    {"function", 'f', OPT_LIST, &opt.functions, "NAME", "references of this function alone (several: give it again)"},
+    {"delay", 0, OPT_STRING, &opt.delay, "N", "begin after so many accesses (K, M, G: thousands, ...)"},
+    {"window", 0, OPT_STRING, &opt.window, "N", "simulate so many accesses, then let the program run on"},
+    {"burst", 0, OPT_STRING, &opt.burst, "N/M[+W]",
+     "count N of every M accesses, after W (N) that only change the levels; results are estimates"},
+    {"sets", 0, OPT_STRING, &opt.sets, "1/N", "simulate one block in N, a power of two; results are estimates"},
+    {"classify", 0, OPT_FLAG, &opt.classify, NULL, "tell misses by conflict from those by capacity (slower)"},
+    {"qemu", 0, OPT_STRING, &opt.qemu, "PROGRAM", "this qemu-x86_64 or qemu-aarch64"},
+    {0},
+};
+static const struct option_row *const tables[] = {rows, NULL};
+
+/* "250", "64K", "1.5M" */
+static const char *read_count(const char *text, uint64_t *to)
+{
+    char *end;
+    double v = isdigit((unsigned char)*text) ? strtod(text, &end) : -1;
+    if (v < 0)
+        return NULL;
+    double factor = *end == 'K' || *end == 'k' ? 1e3 : *end == 'M' ? 1e6 : *end == 'G' ? 1e9 : 1;
+    if (v * factor >= 1e18)
+        return NULL;
+    *to = (uint64_t)(v * factor);
+    return factor > 1 ? end + 1 : end;
+}
+
+static int get_count(const char *name, const char *text, uint64_t *to, struct err *err)
+{
+    const char *end = text ? read_count(text, to) : "";
+    if (!end || *end || (text && *to == 0))
+        return err_set(err, ERR_USAGE, "simulate: --%s wants a number of accesses (100M), not '%s'", name, text);
+    return 0;
+}
+
+static int get_burst(struct mhsim_run_options *o, struct err *err)
+{
+    const char *text = opt.burst, *at = text;
+    if (!text)
+        return 0;
+    at = read_count(at, &o->burst);
+    at = at && *at == '/' ? read_count(at + 1, &o->period) : NULL;
+    o->warm_up = o->burst;
+    if (at && *at == '+')
+        at = read_count(at + 1, &o->warm_up);
+    if (!at || *at)
+        return err_set(err, ERR_USAGE, "simulate: --burst wants N/M or N/M+W, such as 1M/100M, not '%s'", text);
+    if (o->burst == 0 || o->burst + o->warm_up > o->period)
+        return err_set(err, ERR_USAGE,
+                       "simulate: --burst %s: %llu counted and %llu for warming up do not fit into %llu accesses", text,
+                       (unsigned long long)o->burst, (unsigned long long)o->warm_up, (unsigned long long)o->period);
+    return 0;
+}
+
+static int get_sets(struct mhsim_run_options *o, struct err *err)
+{
+    char *end = NULL;
+    unsigned long n = opt.sets && strncmp(opt.sets, "1/", 2) == 0 ? strtoul(opt.sets + 2, &end, 10) : 0;
+    if (!opt.sets)
+        return 0;
+    if (!end || *end || n < 1 || n > 1024 || (n & (n - 1)))
+        return err_set(err, ERR_USAGE, "simulate: --sets wants 1/N with N a power of two up to 1024, not '%s'",
+                       opt.sets);
+    o->simulator.sample_sets = (uint32_t)n;
+    return 0;
+}
+
+/* In the build tree the machines lie in the sources; they are found through the tests' variable, or given as files. */
+static char *machines_dir(void)
+{
+    const char *named = getenv("HPCVIEW_MACHINES");
+    return mem_strdup(named && *named ? named : PKGDATADIR "/machines");
+}
+
+static int get_machine(struct session *s, struct mhsim_machine *m)
+{
+    if (!opt.machine) {
+        int known = mhsim_machine_here("/sys", m, &s->err);
+        if (known == 0)
+            warnings_add(s->warnings, "the kernel does not describe this machine's caches; usual ones are simulated");
+        return known < 0 ? -1 : 0;
+    }
+    char *dir = machines_dir();
+    int status = mhsim_machine_read(opt.machine, dir, m, &s->err);
+    mem_free(dir);
+    return status;
+}
+
+static void show_machine(const struct mhsim_machine *m)
+{
+    struct buf b = {0};
+    mhsim_machine_print(m, &b);
+    printf("%s%s%s\n", m->name, *m->name ? ": " : "", b.bytes);
+    buf_release(&b);
+}
+
+static int simulate(struct session *s, struct mhsim_run_options *o, char **argv)
+{
+    int wait_status = 0;
+    char *plugin = driver_library_path("libhpcview-simulate-qemu.so"),
+         *heap = driver_library_path("libhpcview-simulate-heap.so");
+    char *dir = opt.out ? mem_strdup(opt.out) : driver_measurement_dir(argv[0]);
+    o->out_dir = dir;
+    o->plugin = plugin;
+    o->heap = heap;
+    int status = mhsim_run(o, argv, &wait_status, s->warnings, &s->err);
+    if (status == 0 && !opt.out)
+        fprintf(stderr, "hpcview: the measurement is in %s\n", dir);
+    mem_free(dir);
+    mem_free(heap);
+    mem_free(plugin);
+    return status < 0 ? -1 : record_exit_status(wait_status);
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    struct mhsim_machine machine;
+    struct mhsim_run_options o = {.machine = &machine, .simulator.classify = opt.classify, .qemu = opt.qemu};
+    if (opt.functions.count)
+        o.functions = string_list_array(&opt.functions);
+    if (get_machine(s, &machine) < 0 || get_count("delay", opt.delay, &o.delay, &s->err) < 0 ||
+        get_count("window", opt.window, &o.window, &s->err) < 0 || get_burst(&o, &s->err) < 0 ||
+        get_sets(&o, &s->err) < 0)
+        return -1;
+    if (opt.burst && opt.window)
+        return err_set(&s->err, ERR_USAGE, "simulate: --burst and --window are two ways to do one thing; choose one");
+    if (opt.show) {
+        show_machine(&machine);
+        return 0;
+    }
+    if (argc == 0)
+        return err_set(&s->err, ERR_USAGE, "simulate: which program? hpcview simulate [options] -- PROGRAM ARGS");
+    return simulate(s, &o, argv);
+}
+
+const struct command command_simulate = {
+    .name = "simulate",
+    .synopsis = "[options] [--] PROGRAM ARGS",
+    .summary = "run a program on a simulated memory hierarchy",
+    .options = tables,
+    .stops_at_operand = true,
+    .run = run,
+};

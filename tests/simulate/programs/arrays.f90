@@ -1,0 +1,18 @@
+module grid
+  real(8) :: flux(1000)
+end module grid
+
+program arrays
+  use grid
+  common /work/ w(1000)
+  real(8) :: w
+  real(8), allocatable :: own(:)
+  integer :: i
+  allocate (own(1000))
+  do i = 1, 1000
+    flux(i) = i
+    w(i) = flux(i) * 2
+    own(i) = w(i) + 1
+  end do
+  print *, sum(own)
+end program arrays

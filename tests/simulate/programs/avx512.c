@@ -1,0 +1,5 @@
+int main(void)
+{
+    __asm__ volatile("vpxorq %%zmm0, %%zmm0, %%zmm0" ::: "memory");
+    return 0;
+}
