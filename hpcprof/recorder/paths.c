@@ -294,24 +294,26 @@ uint32_t hpcrec_path_take(struct thread *t, const struct queued *entry)
     return row;
 }
 
-/* u64 abi, u64 registers[] (none where abi is 0); u64 size, size bytes, u64 how many of them were copied. */
+/* u64 abi, u64 registers[] (none where abi is 0); u64 size, size bytes, u64 how many of them were copied (not where
+   size is 0). */
 static bool read_record(const uint8_t *p, const uint8_t *end, struct unwind_registers *r, struct unwind_memory *m)
 {
-    uint64_t v[HPCREC_REGISTERS_BYTES / 8], abi, size, copied;
+    uint64_t v[HPCREC_REGISTERS_BYTES / 8], abi, size, copied = 0;
     size_t n = (size_t)__builtin_popcountll(HPCREC_REGISTERS_MASK);
     if (end - p < 16)
         return false;
     __builtin_memcpy(&abi, p, 8);
-    if (abi == 0 || (size_t)(end - p) < 8 + n * 8 + 16)
+    if (abi == 0 || (size_t)(end - p) < 8 + n * 8 + 8)
         return false;
     memcpy(v, p + 8, n * 8);
     registers_of_record(r, v);
     p += 8 + n * 8;
     __builtin_memcpy(&size, p, 8);
     p += 8;
-    if (size > (uint64_t)(end - p) - 8)
+    if (size > 0 && (end - p < 8 || size > (uint64_t)(end - p) - 8))
         return false;
-    __builtin_memcpy(&copied, p + size, 8);
+    if (size > 0)
+        __builtin_memcpy(&copied, p + size, 8);
     m->bytes = p;
     m->begin = r->reg[unwind_numbers[UNWIND_HERE].sp];
     m->end = m->begin + (copied <= size ? copied : size);

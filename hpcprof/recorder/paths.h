@@ -18,7 +18,7 @@ enum {
 
 /* What the kernel is asked for with each sample in the ring. Half of the paths of large programs need more than 4 kB of
    stack, one in a hundred more than 16. */
-enum { HPCREC_STACK_BYTES = 32 << 10 };
+enum { HPCREC_STACK_BYTES = 32 << 10, HPCREC_STACK_LEAST = 2 << 10 };
 #if defined __x86_64__
 #define HPCREC_REGISTERS_MASK 0xff01ffull /* all but segments and flags: asm/perf_regs.h */
 enum { HPCREC_REGISTERS_BYTES = 8 + 17 * 8 + 16 };
@@ -26,6 +26,11 @@ enum { HPCREC_REGISTERS_BYTES = 8 + 17 * 8 + 16 };
 #define HPCREC_REGISTERS_MASK 0x1ffffffffull
 enum { HPCREC_REGISTERS_BYTES = 8 + 33 * 8 + 16 };
 #endif
+
+static inline uint64_t hpcrec_drain_ms(void)
+{
+    return hpcrec.config.call_paths ? PATHS_DRAIN_MS : DRAIN_MS;
+}
 
 struct path_queue *hpcrec_paths_create(void); /* NULL: none asked for, or no memory */
 void hpcrec_paths_free(struct path_queue *);

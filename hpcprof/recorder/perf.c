@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +17,9 @@ enum { RECORD_LARGEST = 1 << 16, SAMPLE_BYTES = 40 };
 
 /* One ring holds what comes in this many drains at the rate asked for. */
 enum { DRAINS_HELD = 4 };
+
+/* Locked memory is shared out as if so many threads were still to come. */
+enum { THREADS_TO_COME = 16 };
 
 static unsigned perf_events(void)
 {
@@ -84,7 +88,7 @@ static bool any_frequency(void)
     return false;
 }
 
-static int open_event(const struct record_event *e, pid_t tid)
+static int open_event(const struct record_event *e, pid_t tid, uint32_t stack_bytes)
 {
     struct perf_event_attr attr = {.size = sizeof attr};
     attr.type = e->type;
@@ -101,7 +105,7 @@ static int open_event(const struct record_event *e, pid_t tid)
     attr.exclude_callchain_kernel = 1;
     attr.sample_max_stack = attr.sample_type & PERF_SAMPLE_CALLCHAIN ? 1 : 0;
     attr.sample_regs_user = hpcrec.config.call_paths ? HPCREC_REGISTERS_MASK : 0;
-    attr.sample_stack_user = hpcrec.config.call_paths ? HPCREC_STACK_BYTES : 0;
+    attr.sample_stack_user = stack_bytes;
     attr.watermark = 1; /* nobody waits for the ring: no wake-ups, which cost an interrupt each */
     attr.wakeup_watermark = UINT32_MAX;
     int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -128,28 +132,69 @@ static uint64_t rate_of(const struct record_event *e)
     return 10000;
 }
 
-static size_t ring_pages(void)
+static uint64_t sample_bytes(uint32_t stack_bytes)
+{
+    return SAMPLE_BYTES + (hpcrec.config.call_paths ? HPCREC_REGISTERS_BYTES + stack_bytes : 0);
+}
+
+static size_t ring_pages(uint64_t sample)
 {
     uint64_t rate = 0, pages = 1, page = hpcrec_page_bytes();
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
         if (hpcrec.config.events[e].conf.kind == RECORD_PERF)
             rate += rate_of(&hpcrec.config.events[e].conf);
-    uint64_t sample = SAMPLE_BYTES + (hpcrec.config.call_paths ? HPCREC_REGISTERS_BYTES + HPCREC_STACK_BYTES : 0);
-    uint64_t bytes = rate * DRAIN_MS / 1000 * DRAINS_HELD * sample, most = hpcrec.config.call_paths ? 1024 : 128;
+    uint64_t bytes = rate * hpcrec_drain_ms() / 1000 * DRAINS_HELD * sample,
+             most = hpcrec.config.call_paths ? 1024 : 128;
     while (pages * page < bytes && pages < most)
         pages *= 2;
     return pages;
 }
 
+static uint64_t ring_bytes_in_use; /* of all threads; all this is locked */
+
+void hpcrec_perf_forget(void)
+{
+    ring_bytes_in_use = 0;
+}
+
+/* perf_event_open(2), perf_event_mlock_kb: so much for each processor, then RLIMIT_MEMLOCK; root has no limit. */
+static uint64_t lockable_bytes(void)
+{
+    static uint64_t limit;
+    char text[32];
+    struct rlimit r;
+    if (limit == 0) {
+        uint64_t each = hpcrec_slurp("/proc/sys/kernel/perf_event_mlock_kb", text, sizeof text) > 0
+                            ? strtoull(text, NULL, 10) << 10
+                            : 0;
+        bool has_none = geteuid() == 0 || getrlimit(RLIMIT_MEMLOCK, &r) < 0 || r.rlim_cur == RLIM_INFINITY;
+        limit = has_none ? UINT64_MAX : each * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + r.rlim_cur;
+    }
+    return limit > ring_bytes_in_use ? limit - ring_bytes_in_use : 0;
+}
+
+/* How much of the stack comes with a sample: as much as leaves room for other threads' rings. Where little is left it
+   is the path that suffers, and not the sample. */
+static uint32_t stack_bytes_for_all(void)
+{
+    uint32_t bytes = HPCREC_STACK_BYTES;
+    while (bytes && ring_pages(sample_bytes(bytes)) * hpcrec_page_bytes() > lockable_bytes() / THREADS_TO_COME)
+        bytes = bytes > HPCREC_STACK_LEAST ? bytes / 2 : 0;
+    return bytes;
+}
+
+/* Two samples at least have to find room. */
 static void map_ring(struct thread *t, int fd)
 {
-    for (size_t pages = ring_pages(); pages > 0; pages /= 2) {
+    uint64_t sample = sample_bytes(t->stack_bytes);
+    for (size_t pages = ring_pages(sample); pages * hpcrec_page_bytes() >= 2 * sample; pages /= 2) {
         size_t bytes = (1 + pages) * hpcrec_page_bytes();
         void *p = raw_mmap(bytes, MAP_SHARED, fd);
         if (p == MAP_FAILED)
             continue;
         t->ring = p;
         t->ring_bytes = bytes;
+        ring_bytes_in_use += bytes;
         return;
     }
 }
@@ -165,6 +210,23 @@ static bool fd_to_spare(void)
     return hpcrec_fd_count() < limit;
 }
 
+/* The first event, which has the ring. */
+static void open_first(struct thread *t, unsigned e, pid_t tid)
+{
+    t->stack_bytes = hpcrec.config.call_paths ? stack_bytes_for_all() : 0;
+    for (;; t->stack_bytes = t->stack_bytes > HPCREC_STACK_LEAST ? t->stack_bytes / 2 : 0) {
+        t->fd[e] = open_event(&hpcrec.config.events[e].conf, tid, t->stack_bytes);
+        if (t->fd[e] >= 0)
+            map_ring(t, t->fd[e]);
+        if (t->fd[e] < 0 || t->ring || t->stack_bytes == 0)
+            break;
+        hpcrec_fd_close(&t->fd[e]);
+    }
+    if (t->ring && hpcrec.config.call_paths && t->stack_bytes < HPCREC_STACK_BYTES)
+        hpcrec_missing("little locked memory was left for the ring buffers of some threads "
+                       "(/proc/sys/kernel/perf_event_mlock_kb, ulimit -l): their call paths are shorter");
+}
+
 void hpcrec_perf_begin(struct thread *t, pid_t tid)
 {
     int leader = -1;
@@ -173,18 +235,19 @@ void hpcrec_perf_begin(struct thread *t, pid_t tid)
     for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
         if (hpcrec.config.events[e].conf.kind != RECORD_PERF)
             continue;
-        t->fd[e] = open_event(&hpcrec.config.events[e].conf, tid);
+        if (leader < 0)
+            open_first(t, e, tid);
+        else
+            t->fd[e] = open_event(&hpcrec.config.events[e].conf, tid, t->stack_bytes);
         if (t->fd[e] < 0) {
             hpcrec_missing("the kernel refused an event in some threads: what they did is not in the measurement");
             continue;
         }
         raw_ioctl(t->fd[e], PERF_EVENT_IOC_ID, &t->perf_id[e]);
-        if (!t->ring) {
-            map_ring(t, t->fd[e]);
+        if (leader < 0)
             leader = t->fd[e];
-        } else if (raw_ioctl(t->fd[e], PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)leader) < 0) {
+        else if (t->ring && raw_ioctl(t->fd[e], PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)leader) < 0)
             hpcrec_missing("several events could not share a ring buffer: some were not sampled");
-        }
     }
     if (leader >= 0 && !t->ring)
         hpcrec_missing(
@@ -367,8 +430,10 @@ void hpcrec_perf_totals(struct thread *t, struct thread_row *row)
 
 void hpcrec_perf_end(struct thread *t)
 {
-    if (t->ring)
+    if (t->ring) {
         raw_munmap(t->ring, t->ring_bytes);
+        ring_bytes_in_use -= t->ring_bytes;
+    }
     t->ring = NULL;
     for (unsigned e = 0; e < EVENTS_MAX; e++)
         if (still_ours(t, e))

@@ -37,6 +37,7 @@
 enum {
     EVENTS_MAX = RECORD_EVENTS_MAX,
     DRAIN_MS = 50,       /* how often rings are emptied: 20 times a second */
+    PATHS_DRAIN_MS = 20, /* with call paths, where a sample takes a thousand times the room */
     FLUSH_MS = 500,      /* how often counts go to the file: SIGKILL loses at most that much */
     QUEUE_ENTRIES = 512, /* samples of one thread that signal handlers hold until drained */
     MARKS = 128,         /* region changes of one thread between two drains */
@@ -102,8 +103,10 @@ struct held {
     uint64_t dev, ino;
 };
 void hpcrec_hold(struct held *, const char *path, int flags);
-int hpcrec_held(struct held *, const char *path, int flags); /* opened again where it was closed behind our back; or -1 */
-/* Has the process' first thread not ended yet? Asked without /proc, which may not be there; -1: the system does not say. */
+int hpcrec_held(struct held *, const char *path,
+                int flags); /* opened again where it was closed behind our back; or -1 */
+/* Has the process' first thread not ended yet? Asked without /proc, which may not be there; -1: the system does not
+ * say. */
 int hpcrec_first_thread_lives(void);
 /* Reads our own memory; false where nothing is mapped. */
 bool hpcrec_peek(uint64_t address, void *to, size_t n);
@@ -124,7 +127,7 @@ struct config {
     bool multiplex;
     bool children;   /* follow fork and exec */
     bool call_paths; /* with each sample, who called whom */
-    unsigned run;  /* of --repeat, from 1; 0: no repeating */
+    unsigned run;    /* of --repeat, from 1; 0: no repeating */
     uint64_t delay_ns, duration_ns;
 };
 /* Reads RECORD_VARIABLE; false: not there or not for us. */
@@ -145,7 +148,7 @@ void hpcrec_maps_check(void); /* asks the loader whether something was */
  */
 uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address);
 uint32_t hpcrec_maps_named(const char *name); /* the row of "[...]", which is no file */
-void hpcrec_maps_new_round(void); /* permits one more reading of the maps for addresses that are nowhere */
+void hpcrec_maps_new_round(void);             /* permits one more reading of the maps for addresses that are nowhere */
 const char *hpcrec_string(uint32_t offset);
 uint32_t hpcrec_string_add(const char *);
 
@@ -211,9 +214,10 @@ struct thread {
     struct thread *next, *previous; /* of the living */
     uint32_t row;
     pid_t tid;
+    uint32_t stack_bytes;     /* how much of the stack comes with each sample of the ring */
     struct path_queue *paths; /* paths.c; NULL: none asked for */
     size_t stack_size;        /* of its stack; 0: unknown, or the main thread */
-    bool found; /* by looking into /proc: nobody will tell us of its end */
+    bool found;               /* by looking into /proc: nobody will tell us of its end */
     bool begun;
 
     /* kernel ring (perf.c) */
@@ -257,18 +261,18 @@ void hpcrec_thread_end(struct thread *);     /* by the thread itself, as its las
 void hpcrec_thread_totals(struct thread *);  /* PAPI's, by the thread itself */
 void hpcrec_threads_drain(void);             /* locked */
 void hpcrec_threads_init(void);
-void hpcrec_threads_look(pid_t helper);        /* locked: threads nobody told us of, and their ends */
+void hpcrec_threads_look(pid_t helper); /* locked: threads nobody told us of, and their ends */
 /* The program has no thread left: ours is the last, and what it does now ends the process. */
 enum hpcrec_left { STILL_THERE, LEFT_BY_LIBRARY /* which would exit(0) now */, LEFT_BY_KERNEL /* with *status */ };
 enum hpcrec_left hpcrec_threads_left(int *status); /* locked */
-void hpcrec_remember_ended(pid_t tid);         /* locked */
-void hpcrec_threads_totals(void);              /* locked: of all the living */
-void hpcrec_threads_stop(void);                /* locked: no more samples */
-bool hpcrec_threads_are_walking(void);         /* locked: some handler is looking at a stack */
-void hpcrec_threads_forget(void);              /* after fork, in the child */
-void hpcrec_threads_switch(bool on);           /* locked: measuring on or off */
-void hpcrec_threads_move_fd(int from, int to); /* locked */
-void hpcrec_drain_thread(struct thread *);     /* locked */
+void hpcrec_remember_ended(pid_t tid);             /* locked */
+void hpcrec_threads_totals(void);                  /* locked: of all the living */
+void hpcrec_threads_stop(void);                    /* locked: no more samples */
+bool hpcrec_threads_are_walking(void);             /* locked: some handler is looking at a stack */
+void hpcrec_threads_forget(void);                  /* after fork, in the child */
+void hpcrec_threads_switch(bool on);               /* locked: measuring on or off */
+void hpcrec_threads_move_fd(int from, int to);     /* locked */
+void hpcrec_drain_thread(struct thread *);         /* locked */
 void hpcrec_mark_region(struct thread *, uint32_t region);
 
 /* ---- ways to sample ------------------------------------------------------------------------------------- */
@@ -279,6 +283,7 @@ void hpcrec_perf_drain(struct thread *);
 void hpcrec_perf_totals(struct thread *, struct thread_row *);
 void hpcrec_perf_switch(struct thread *, bool on);
 void hpcrec_perf_end(struct thread *);
+void hpcrec_perf_forget(void); /* in a fork child, which has no rings */
 /* Where the signal met the thread: a handler's third argument tells. */
 static inline uint64_t hpcrec_pc_of(const void *context)
 {
