@@ -245,7 +245,8 @@ static void show_all(const struct hpcprof *p)
     for (uint32_t i = 0; show_threads && i < p->thread_count; i++)
         show_thread(p, i, &count, &total);
     show_regions(p);
-    printf("modules %zu, contexts %zu, counts %zu\n", p->module_count, p->context_count, p->count_count);
+    printf("modules %zu, contexts %zu, counts %zu\n", p->module_count, p->context_count,
+           p->rows_read ? p->rows_read : p->count_count);
 }
 
 /* ---- files and directories --------------------------------------------------------------------------------------- */
@@ -279,10 +280,11 @@ static int show_one(struct session *s, const char *path, bool *sound)
 {
     struct stat st;
     struct hpcprof *p;
+    struct hpcprof_reading how = {.summed = !show_threads, .progress = &s->progress};
     if (stat(path, &st) < 0)
         return err_errno(&s->err, path, "reading the measurement");
     int status = S_ISDIR(st.st_mode) ? show_directory(path, sound, &s->err) : show_file(path, sound, &s->err);
-    if (status < 0 || hpcprof_read(path, &p, s->warnings, &s->err) < 0)
+    if (status < 0 || hpcprof_read_as(path, &how, &p, s->warnings, &s->err) < 0)
         return -1;
     show_all(p);
     hpcprof_free(p);

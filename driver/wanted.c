@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 static struct {
-    struct string_list metrics, structures, sources, replaces, debug_dirs;
+    struct string_list metrics, structures, sources, replaces, debug_dirs, statistics;
     const char *title;
     unsigned threads;
 } opt;
@@ -13,6 +13,7 @@ static struct {
 const struct option_row wanted_rows[] = {
     {"metric", 'm', OPT_LIST, &opt.metrics, "'NAME = FORMULA'",
      "add a computed metric, 'STALL = CYCLES - ICYCLES' say"},
+    {"statistics", 0, OPT_LIST, &opt.statistics, "OVER", "mean, spread and imbalance of every event over threads or ranks"},
     {"structure", 'S', OPT_LIST, &opt.structures, "FILE", "take structure from this file instead of the binary"},
     {"source", 'I', OPT_LIST, &opt.sources, "DIR", "look for sources here; DIR/* with its subfolders"},
     {"replace", 0, OPT_LIST, &opt.replaces, "IN=OUT", "in paths of binaries and sources, put OUT where IN begins them"},
@@ -71,6 +72,9 @@ static int add_options(struct config *config, const char *command, struct err *e
     if (opt.title)
         config_set_title(config, opt.title);
     config_set_threads(config, opt.threads);
+    for (size_t i = 0; i < opt.statistics.count; i++)
+        if (config_add_statistics(config, opt.statistics.items[i], err) < 0)
+            return err_in(err, "%s", command);
     for (size_t i = 0; i < opt.structures.count; i++)
         config_add_structure(config, opt.structures.items[i]);
     for (size_t i = 0; i < opt.sources.count; i++)

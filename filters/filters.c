@@ -150,9 +150,21 @@ static int read_foreign(const char *path, struct hpcprof **result, struct warnin
 
 int filters_read(const char *path, struct hpcprof **result, struct warnings *warnings, struct err *err)
 {
-    *result = NULL;
-    int status = read_foreign(path, result, warnings, err);
+    return filters_read_as(path, &(struct hpcprof_reading){0}, result, warnings, err);
+}
+
+int filters_read_as(const char *path, const struct hpcprof_reading *how, struct hpcprof **result,
+                    struct warnings *warnings, struct err *err)
+{
+    struct hpcprof *foreign = NULL;
+    int status = read_foreign(path, &foreign, warnings, err);
     if (status == 0)
-        return hpcprof_read(path, result, warnings, err);
+        return hpcprof_read_as(path, how, result, warnings, err);
+    if (status > 0 && how->each)
+        how->each(how->ctx, foreign);
+    if (result)
+        *result = foreign;
+    else
+        hpcprof_free(foreign);
     return status < 0 ? -1 : 0;
 }

@@ -44,6 +44,10 @@ const struct filter *filter_named(const char *name, struct err *);
 
 /* Opens any measurement: a file or folder of ours, or another tool's file. */
 int filters_read(const char *path, struct hpcprof **, struct warnings *, struct err *);
+/* The same with wishes (hpcprof.h; of these, only `each` means something for another tool's file). result NULL: `each` is
+   all that is wanted. */
+int filters_read_as(const char *path, const struct hpcprof_reading *, struct hpcprof **, struct warnings *,
+                    struct err *);
 /* Is it a regular file that a filter recognises? */
 bool filters_know(const char *path);
 /* Adds another tool's file to `into`, which hpcprof_finish ends. filter NULL: content decides; a file that may be two

@@ -112,6 +112,7 @@ struct hpcprof {
     struct hpcprof_note *notes;
     size_t event_count, module_count, context_count, process_count, thread_count, total_count, count_count,
         region_count, note_count;
+    size_t rows_read; /* counts before those of threads were added up; 0: they were not */
     struct table_list tables; /* what other rooms measured: evictors, episodes, ...; their texts are in strings */
 };
 
@@ -124,6 +125,20 @@ int hpcprof_read(const char *path, struct hpcprof **, struct warnings *, struct 
 /* The same from bytes in memory, `name` being what messages call them. */
 int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct hpcprof **, struct warnings *,
                        struct err *);
+/* The same with wishes, for many files: they are read a few at a time, on several threads, and dropped. */
+struct hpcprof_reading {
+    unsigned threads; /* 0: all processors */
+    bool summed;      /* what threads counted is added up: counts[].thread is 0 in every row */
+    /* Sees each file's own measurement, in the order of the files, before it becomes part of the whole; may be NULL. */
+    void (*each)(void *ctx, const struct hpcprof *);
+    void *ctx;
+    const struct progress *progress; /* may be NULL */
+};
+/* The measurement goes to *out; out NULL: `each` is all that is wanted. */
+int hpcprof_read_as(const char *path, const struct hpcprof_reading *, struct hpcprof **, struct warnings *,
+                    struct err *);
+/* Adds all of one measurement to another. Errors: a table of the same name and another shape. */
+int hpcprof_add_all(struct hpcprof *into, const struct hpcprof *from, bool summed, struct err *);
 void hpcprof_free(struct hpcprof *);
 /* Writes `p` as one measurement file (all its processes in it): what imports and merges use. */
 int hpcprof_write(const struct hpcprof *p, struct outfile *, struct err *);

@@ -13,10 +13,14 @@ struct tables {
         note_room;
     struct hashmap modules, contexts, regions;                   /* key: hash of the row; value: the last row with it */
     struct VEC(uint32_t) module_next, context_next, region_next; /* rows with the same hash */
+    struct VEC(struct hpcprof_share) shares; /* by event, where counts of threads were added up */
     size_t counts_sorted; /* how many counts are in order, the last time it was looked */
 };
 
 /* Makes `counts` sorted with equal rows added up; cheap when nothing came since. */
 void tables_merge_counts(struct tables *);
+
+/* Adds to what hpcprof_shares says of the event. */
+void tables_add_share(struct hpcprof *, uint32_t event, struct hpcprof_share);
 
 #endif

@@ -1,5 +1,5 @@
 noinst_LIBRARIES += %D%/libhpcprof.a
-%C%_libhpcprof_a_SOURCES = %D%/hpcprof.h %D%/hpcprof_int.h %D%/write_int.h %D%/format.h %D%/table.c %D%/read_int.h %D%/read.c %D%/read_tables.c %D%/write.c %D%/write_tables.c \
+%C%_libhpcprof_a_SOURCES = %D%/hpcprof.h %D%/hpcprof_int.h %D%/write_int.h %D%/format.h %D%/table.c %D%/merge.c %D%/read_int.h %D%/read.c %D%/read_tables.c %D%/write.c %D%/write_tables.c \
 	%D%/events.h %D%/events.c %D%/ended.h %D%/ended.c %D%/record.c %D%/recorder/protocol.h
 
 check_PROGRAMS += %D%/read_test

@@ -434,66 +434,151 @@ int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct h
     return 0;
 }
 
-static int read_file_into(struct hpcprof *p, const char *path, struct warnings *w, struct err *err)
-{
-    struct filemap map;
-    if (filemap_open(&map, path, err) < 0)
-        return -1;
-    int status = read_into(p, map.bytes, map.len, path, w, err);
-    filemap_release(&map);
-    return status;
-}
-
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+struct names VEC(char *);
+
+static void release_names(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        mem_free(names->items[i]);
+    vec_release(names);
+}
+
 /* Files are taken in the order of their names, so that rows come out the same wherever the directory was copied to. */
-static int read_directory_into(struct hpcprof *p, const char *path, struct warnings *w, struct err *err)
+static int list_directory(const char *path, struct names *files, struct err *err)
 {
     DIR *dir = opendir(path);
     if (!dir)
         return err_errno(err, path, "opening the measurement directory");
-    struct VEC(char *) names = {0};
     for (struct dirent *entry; (entry = readdir(dir));)
         if (str_ends(entry->d_name, HPCPROF_SUFFIX))
-            *vec_push(&names) = mem_strdup(entry->d_name);
+            *vec_push(files) = path_join(path, entry->d_name);
     closedir(dir);
-    if (names.count)
-        qsort(names.items, names.count, sizeof *names.items, compare_names);
-    size_t used = 0;
-    for (size_t i = 0; i < names.count; i++) {
-        struct err one = {0};
-        char *file = path_join(path, names.items[i]);
-        if (read_file_into(p, file, w, &one) == 0)
-            used++;
-        else
-            warnings_add(w, "%s", one.msg);
-        mem_free(file);
-        mem_free(names.items[i]);
+    vec_sort(files, compare_names);
+    return 0;
+}
+
+struct one_file { /* read by itself, on whatever thread */
+    const char *path;
+    struct hpcprof *p; /* NULL: it cannot be used */
+    struct warnings *warnings;
+    struct err err;
+};
+
+static void read_one(void *ctx, size_t i)
+{
+    struct one_file *f = (struct one_file *)ctx + i;
+    struct filemap map;
+    f->warnings = warnings_create();
+    f->p = hpcprof_create();
+    int status = filemap_open(&map, f->path, &f->err);
+    if (status == 0) {
+        status = read_into(f->p, map.bytes, map.len, f->path, f->warnings, &f->err);
+        filemap_release(&map);
     }
-    vec_release(&names);
-    if (used == 0)
-        return err_set(err, ERR_FORMAT, "%s: there is no usable measurement file (*%s) in this directory", path,
-                       HPCPROF_SUFFIX);
+    if (status == 0)
+        hpcprof_finish(f->p);
+    else {
+        hpcprof_free(f->p);
+        f->p = NULL;
+    }
+}
+
+/* Adds one file's measurement to the whole (NULL: it is not wanted), or makes it the whole where it is alone; true
+   where it could be used. */
+static bool take_one(struct one_file *f, const struct hpcprof_reading *how, bool alone, struct hpcprof **whole,
+                     struct warnings *w)
+{
+    struct err err = {0};
+    bool used = f->p != NULL;
+    for (size_t i = 0; i < warnings_count(f->warnings); i++)
+        warnings_add(w, "%s", warnings_get(f->warnings, i));
+    if (used && how->each)
+        how->each(how->ctx, f->p);
+    if (used && *whole && alone && !(how->summed && f->p->thread_count > 1)) {
+        hpcprof_free(*whole);
+        *whole = f->p;
+        f->p = NULL;
+    } else if (used && *whole && hpcprof_add_all(*whole, f->p, how->summed, &err) < 0)
+        warnings_add(w, "%s: %s", f->path, err.msg);
+    warnings_free(f->warnings);
+    hpcprof_free(f->p);
+    return used;
+}
+
+enum { FILES_AT_ONCE = 4 }; /* for each thread: enough to keep it busy while the others' are taken */
+
+static int read_files(const struct names *files, const struct hpcprof_reading *how, struct hpcprof **whole,
+                      struct warnings *w)
+{
+    unsigned threads = how->threads ? how->threads : parallel_default();
+    size_t batch = (size_t)threads * FILES_AT_ONCE, used = 0;
+    struct one_file *list = mem_calloc(batch, sizeof *list);
+    for (size_t from = 0; from < files->count; from += batch) {
+        size_t n = files->count - from < batch ? files->count - from : batch;
+        for (size_t i = 0; i < n; i++)
+            list[i] = (struct one_file){.path = files->items[from + i]};
+        parallel_for(n, threads, read_one, list);
+        for (size_t i = 0; i < n; i++) {
+            if (!list[i].p)
+                warnings_add(w, "%s", list[i].err.msg);
+            used += take_one(&list[i], how, files->count == 1, whole, w);
+        }
+        progress_report(how->progress, "reading measurements", from + n, files->count);
+    }
+    mem_free(list);
+    return used ? 0 : -1;
+}
+
+static int read_directory(const char *path, const struct hpcprof_reading *how, struct hpcprof **whole,
+                          struct warnings *w, struct err *err)
+{
+    struct names files = {0};
+    int status = list_directory(path, &files, err);
+    if (status == 0 && read_files(&files, how, whole, w) < 0)
+        status = err_set(err, ERR_FORMAT, "%s: there is no usable measurement file (*%s) in this directory", path,
+                         HPCPROF_SUFFIX);
+    release_names(&files);
+    return status;
+}
+
+static int read_file(const char *path, const struct hpcprof_reading *how, struct hpcprof **whole, struct warnings *w,
+                     struct err *err)
+{
+    struct one_file f = {.path = path};
+    read_one(&f, 0);
+    if (!f.p)
+        err_set(err, f.err.kind, "%s", f.err.msg);
+    return take_one(&f, how, true, whole, w) ? 0 : -1;
+}
+
+int hpcprof_read_as(const char *path, const struct hpcprof_reading *how, struct hpcprof **out, struct warnings *w,
+                    struct err *err)
+{
+    struct stat st;
+    struct hpcprof *whole = NULL;
+    if (out)
+        *out = NULL;
+    if (stat(path, &st) < 0)
+        return err_errno(err, path, "reading the measurement");
+    if (out)
+        whole = hpcprof_create();
+    int status = S_ISDIR(st.st_mode) ? read_directory(path, how, &whole, w, err) : read_file(path, how, &whole, w, err);
+    if (status < 0 || !whole) {
+        hpcprof_free(whole);
+        return status;
+    }
+    hpcprof_finish(whole);
+    hpcprof_warn_unsampled(whole, w);
+    *out = whole;
     return 0;
 }
 
 int hpcprof_read(const char *path, struct hpcprof **out, struct warnings *w, struct err *err)
 {
-    struct stat st;
-    *out = NULL;
-    if (stat(path, &st) < 0)
-        return err_errno(err, path, "reading the measurement");
-    struct hpcprof *p = hpcprof_create();
-    int status = S_ISDIR(st.st_mode) ? read_directory_into(p, path, w, err) : read_file_into(p, path, w, err);
-    if (status < 0) {
-        hpcprof_free(p);
-        return -1;
-    }
-    hpcprof_finish(p);
-    hpcprof_warn_unsampled(p, w);
-    *out = p;
-    return 0;
+    return hpcprof_read_as(path, &(struct hpcprof_reading){0}, out, w, err);
 }

@@ -162,6 +162,62 @@ static void test_tables_of_two_files(const uint8_t *bytes, size_t len)
     dir_remove_tree(dir, &err);
 }
 
+static void count_files(void *ctx, const struct hpcprof *p)
+{
+    *(size_t *)ctx += p->count_count;
+}
+
+static uint64_t all_samples(const struct hpcprof *p, uint32_t event)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->count_count; i++)
+        sum += p->counts[i].event == event ? p->counts[i].samples : 0;
+    return sum;
+}
+
+/* What threads counted, added up: no sample is lost, and what needs the threads is as it was. */
+static void test_summed(const uint8_t *bytes, size_t len)
+{
+    char dir[] = "/tmp/hpcprof-test-XXXXXX";
+    struct hpcprof *whole = NULL, *summed = NULL;
+    struct err err = {0};
+    size_t seen = 0;
+    CHECK(mkdtemp(dir) != NULL);
+    for (int i = 0; i < 9; i++) {
+        char *path = mem_printf("%s/%d.hpcprof", dir, i);
+        FILE *f = fopen(path, "w");
+        fwrite(bytes, 1, len, f);
+        fclose(f);
+        mem_free(path);
+    }
+    struct hpcprof_reading how = {.threads = 2, .summed = true, .each = count_files, .ctx = &seen};
+    CHECK_INT(hpcprof_read(dir, &whole, NULL, &err), 0);
+    CHECK_INT(hpcprof_read_as(dir, &how, &summed, NULL, &err), 0);
+    CHECK_INT(whole->count_count, 9 * 4);
+    CHECK_INT(summed->count_count, 4);
+    CHECK_INT(summed->rows_read, 9 * 4);
+    CHECK_INT(seen, 9 * 4);
+    CHECK_INT(summed->process_count, 9);
+    CHECK_INT(summed->thread_count, 18);
+    CHECK_INT(summed->total_count, whole->total_count);
+    struct hpcprof_share *a = hpcprof_shares(whole), *b = hpcprof_shares(summed);
+    for (uint32_t e = 0; e < 2; e++) {
+        CHECK_INT(all_samples(summed, e), all_samples(whole, e));
+        CHECK_INT(b[e].sampled, a[e].sampled);
+        CHECK_INT(b[e].counted, a[e].counted);
+    }
+    mem_free(a);
+    mem_free(b);
+    for (size_t i = 0; i < summed->count_count; i++)
+        CHECK_INT(summed->counts[i].thread, 0);
+    CHECK_INT(table_row_count(table_list_find(&summed->tables, "evictors")), 18);
+    CHECK_INT(hpcprof_read_as(dir, &how, NULL, NULL, &err), 0); /* nothing is kept */
+    CHECK_INT(seen, 2 * 9 * 4);
+    hpcprof_free(whole);
+    hpcprof_free(summed);
+    dir_remove_tree(dir, &err);
+}
+
 static void test_round_trip(const uint8_t *bytes, size_t len)
 {
     struct hpcprof *p;
@@ -423,6 +479,7 @@ int main(void)
     test_nonsense();
     test_nonsense_rows();
     test_tables_of_two_files(bytes, len);
+    test_summed(bytes, len);
     test_refused(bytes, len);
     test_unknown_block(bytes, len);
     test_many_counts();

@@ -47,6 +47,7 @@ void hpcprof_free(struct hpcprof *p)
     vec_release(&t->module_next);
     vec_release(&t->context_next);
     vec_release(&t->region_next);
+    vec_release(&t->shares);
     strtab_free(p->strings);
     mem_free(t);
 }
@@ -260,10 +261,25 @@ const char *hpcprof_cut_reason(const struct hpcprof *p, uint32_t context)
 
 /* ---- sampled and counted ------------------------------------------------------------------------------------- */
 
+void tables_add_share(struct hpcprof *p, uint32_t event, struct hpcprof_share share)
+{
+    struct tables *t = tables_of(p);
+    while (t->shares.count <= event)
+        *vec_push(&t->shares) = (struct hpcprof_share){0};
+    struct hpcprof_share *sum = &t->shares.items[event];
+    sum->sampled = add_saturating(sum->sampled, share.sampled);
+    sum->counted = add_saturating(sum->counted, share.counted);
+}
+
 /* Totals and counts are both in the order of threads, so one walk over each is enough. */
 struct hpcprof_share *hpcprof_shares(const struct hpcprof *p)
 {
+    const struct tables *t = (const struct tables *)p;
     struct hpcprof_share *shares = mem_calloc(p->event_count + 1, sizeof *shares);
+    if (t->shares.count) {
+        memcpy(shares, t->shares.items, t->shares.count * sizeof *shares);
+        return shares;
+    }
     uint64_t *known_in = mem_calloc(p->event_count + 1, sizeof *known_in); /* thread + 1: its total is known there */
     for (size_t i = 0, c = 0; i < p->total_count;) {
         uint32_t thread = p->totals[i].thread;

@@ -228,6 +228,8 @@ static int add_configured(struct maker *m, const struct config_metric *given)
     return found ? 0 : no_such_event(m, given, given->event);
 }
 
+static uint32_t operand_statistic(struct maker *, const char *name, uint32_t run);
+
 /* The column a formula means by `name`, seen from one run; an event that is no column yet becomes one that is not
  * shown. */
 static uint32_t operand_column(struct maker *m, const char *name, uint32_t run)
@@ -245,7 +247,63 @@ static uint32_t operand_column(struct maker *m, const char *name, uint32_t run)
         column = add_measured(m, full, e, "");
         m->columns->list.items[column].metric.display = false;
     }
+    if (column == COLUMN_NONE && (column = operand_statistic(m, name, run)) != COLUMN_NONE)
+        m->columns->list.items[column].metric.display = false;
     return column;
+}
+
+static uint32_t add_statistic(struct maker *m, str_id name, enum statistic which, uint32_t base,
+                              enum statistic_over over)
+{
+    struct column of = m->columns->list.items[base];
+    struct column c = {.statistic = which, .over = over, .base = base, .run = of.run, .event = of.event, .where = ""};
+    c.metric = (struct metric){
+        .name = name,
+        .display_name = name,
+        .formula = name,
+        .run = of.metric.run,
+        .unit = which == STAT_IMBALANCE ? 0
+                : which == STAT_COUNT   ? strtab_add(m->strings, over == STAT_THREADS ? "threads" : "processes")
+                                        : of.metric.unit,
+        .estimated = of.metric.estimated,
+        .has_exclusive = true,
+        .exact_total = NAN,
+    };
+    *vec_push(&m->columns->list) = c;
+    return (uint32_t)(m->columns->list.count - 1);
+}
+
+/* The column called "mean(CYCLES over threads)", seen from one run; it is made where its metric is measured. */
+static uint32_t operand_statistic(struct maker *m, const char *name, uint32_t run)
+{
+    enum statistic which;
+    enum statistic_over over;
+    struct buf metric = {0};
+    uint32_t base = statistic_parse(name, &which, &metric, &over) ? operand_column(m, metric.bytes, run) : COLUMN_NONE;
+    buf_release(&metric);
+    if (base == COLUMN_NONE || m->columns->list.items[base].expr || m->columns->list.items[base].statistic)
+        return COLUMN_NONE;
+    return add_statistic(m, name_in_run(m, run, name), which, base, over);
+}
+
+static void add_every_statistic(struct maker *m, enum statistic_over over)
+{
+    size_t measured = m->columns->list.count;
+    for (uint32_t i = 0; i < measured; i++) {
+        const struct column *c = &m->columns->list.items[i];
+        if (c->expr || c->statistic || !c->metric.display)
+            continue;
+        for (enum statistic s = STAT_MEAN; s < STATISTICS; s++) {
+            struct buf name = {0};
+            statistic_name(&name, s, strtab_get(m->strings, m->columns->list.items[i].metric.name), over);
+            str_id id = strtab_add(m->strings, name.bytes);
+            uint32_t known = find_column(m, id);
+            buf_release(&name);
+            if (known == COLUMN_NONE)
+                known = add_statistic(m, id, s, i, over);
+            m->columns->list.items[known].metric.display = true;
+        }
+    }
 }
 
 static int no_such_metric(struct maker *m, const struct config_metric *given, const char *name)
@@ -495,22 +553,26 @@ static uint32_t add_thread_column(struct maker *m, uint32_t of, const struct hpc
 static bool feeds(const struct maker *m, size_t input, size_t event, const struct column *c)
 {
     const struct hpcprof *p = m->inputs[input].profile;
-    return !c->expr && c->run == m->inputs[input].run && !(p->events[event].flags & HPCPROF_LOST) &&
+    return !c->expr && !c->statistic && c->run == m->inputs[input].run && !(p->events[event].flags & HPCPROF_LOST) &&
            strcmp(strtab_get(m->strings, c->event), strtab_get(p->strings, p->events[event].name)) == 0;
 }
 
-/* Which regions of the input are the named one or lie in it; NULL: no region is asked for. */
-static bool *regions_named(struct maker *m, const struct hpcprof *p, str_id region)
+bool *columns_regions_named(struct arena *arena, const struct strtab *strings, const struct hpcprof *p, str_id region)
 {
     if (!region)
         return NULL;
-    bool *inside = arena_alloc(m->columns->arena, p->region_count + 1);
+    bool *inside = arena_alloc(arena, p->region_count + 1);
     for (size_t i = 1; i < p->region_count; i++) {
         uint32_t parent = p->regions[i].parent;
-        inside[i] = strcmp(strtab_get(p->strings, p->regions[i].name), strtab_get(m->strings, region)) == 0 ||
+        inside[i] = strcmp(strtab_get(p->strings, p->regions[i].name), strtab_get(strings, region)) == 0 ||
                     (parent < i && inside[parent]);
     }
     return inside;
+}
+
+static bool *regions_named(struct maker *m, const struct hpcprof *p, str_id region)
+{
+    return columns_regions_named(m->columns->arena, m->strings, p, region);
 }
 
 /* The counters' own totals of a column's event, if every thread of the run that counted the event noted one. */
@@ -577,7 +639,7 @@ static void make_feeds(struct maker *m, struct warnings *warnings)
                         .in_region = regions_named(m, m->inputs[i].profile, c->list.items[k].metric.region)};
     }
     for (uint32_t k = 0; k < base_columns; k++)
-        if (!c->list.items[k].expr && !c->list.items[k].metric.region)
+        if (!c->list.items[k].expr && !c->list.items[k].statistic && !c->list.items[k].metric.region)
             add_exact_totals(m, &c->list.items[k]);
     if (m->config->per_thread)
         add_thread_feeds(m, base_columns, warnings);
@@ -604,6 +666,9 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
         const struct config_metric *given = &config->metrics.items[i];
         status = given->expr ? add_computed(&m, given) : add_configured(&m, given);
     }
+    for (enum statistic_over over = 0; status == 0 && over < ARRAY_SIZE(config->statistics); over++)
+        if (config->statistics[over])
+            add_every_statistic(&m, over);
     if (status == 0) {
         settle_sorting(columns);
         make_feeds(&m, warnings);

@@ -130,6 +130,15 @@ void config_set_per_thread(struct config *c, bool per_thread)
     c->per_thread = per_thread;
 }
 
+int config_add_statistics(struct config *c, const char *over, struct err *err)
+{
+    enum statistic_over which;
+    if (statistic_over_parse(over, &which, err) < 0)
+        return -1;
+    c->statistics[which] = true;
+    return 0;
+}
+
 static const char *kept(struct config *c, const char *s)
 {
     return s ? arena_strdup(c->arena, s) : "";

@@ -161,7 +161,7 @@ int config_write_start(const struct config *c, const char *path, struct outfile 
     struct hpcprof **profiles = mem_calloc(n + 1, sizeof *profiles);
     int status = 0;
     for (size_t i = 0; i < n && status == 0; i++)
-        status = measurement_read(&c->runs.items[i], &profiles[i], warnings, err);
+        status = measurement_read(c, &c->runs.items[i], NULL, &profiles[i], warnings, err);
     if (status == 0) {
         struct buf text = {0};
         write_all(c, path, (const struct hpcprof *const *)profiles, &text);

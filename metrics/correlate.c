@@ -221,6 +221,19 @@ int correlate_gather(struct correlation *c, const struct config *config, const s
     return 0;
 }
 
+uint32_t *correlate_sites(struct correlation *c, const struct config *config, const struct hpcprof *p, uint32_t run)
+{
+    struct input input = {.profile = (struct hpcprof *)p, .run = run};
+    struct input_sites known = {.modules = mem_alloc((p->module_count + 1) * sizeof(uint32_t)),
+                                .contexts = mem_alloc((p->context_count + 1) * sizeof(uint32_t))};
+    memset(known.modules, 0xff, p->module_count * sizeof(uint32_t));
+    memset(known.contexts, 0xff, p->context_count * sizeof(uint32_t));
+    for (uint32_t i = 0; i < p->context_count; i++)
+        site_of_context(c, config, &input, i, &known);
+    mem_free(known.modules);
+    return known.contexts;
+}
+
 /* ---- modules of several runs ------------------------------------------------------------ */
 
 static const char *module_name(const struct correlation *c, uint32_t module)

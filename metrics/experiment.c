@@ -154,7 +154,7 @@ static int take_columns(struct experiment *e, const struct columns *columns, str
     for (size_t i = 0; i < e->metric_count; i++) {
         const struct column *c = &columns->list.items[i];
         e->metrics[i] = c->metric;
-        e->metrics[i].summed = !c->expr || c->by_line;
+        e->metrics[i].summed = c->statistic == STAT_NONE && (!c->expr || c->by_line);
     }
     formulas_keep(e, columns);
     experiment_add_tree(e, "scopes", "Scopes", e->place_count, NULL, NULL);
@@ -216,6 +216,8 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
             status = take_tables(e, &c, &columns, inputs, new_of, err);
         if (status == 0)
             status = calls_build(e, &c, new_of, warnings, err);
+        if (status == 0)
+            status = statistics_compute(e, &c, config, &columns, inputs, input_count, new_of, err);
         if (status == 0) {
             formulas_compute(e, TREE_SCOPES);
             warn_shares(e, &c, &columns, warnings);

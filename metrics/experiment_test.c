@@ -426,7 +426,7 @@ static struct made make(struct config *config, const char *const *samples, const
     size_t n = 0;
     struct structure_source source = {drawn_scopes, (void *)drawn_modules};
     for (; samples[n]; n++)
-        inputs[n] = (struct input){m.profiles[n] = profile_from(samples[n]), (uint32_t)n};
+        inputs[n] = (struct input){.profile = m.profiles[n] = profile_from(samples[n]), .run = (uint32_t)n};
     m.status = experiment_from(config, inputs, n, &source, NULL, &m.e, m.warnings, &m.err);
     return m;
 }
@@ -723,12 +723,65 @@ static void test_threads(void)
     release(&m);
 }
 
+/* Three threads of one process and one of another: 10, 20 and nothing in a loop, 40 elsewhere. */
+static void test_statistics(void)
+{
+    static const struct {
+        const char *name;
+        double program, loop, line; /* at the whole program, at the loop, at a line of another procedure */
+    } wanted[] = {
+        {"mean(C over threads)", 17.5, 7.5, 10},
+        {"min(C over threads)", 0, 0, 0},
+        {"max(C over threads)", 40, 20, 40},
+        {"stddev(C over threads)", 14.790199457749, 8.2915619758885, 17.320508075689},
+        {"imbalance(C over threads)", 40 / 17.5 - 1, 20 / 7.5 - 1, 3},
+        {"count(C over threads)", 3, 2, 1},
+        {"mean(C over ranks)", 35, 15, 20},
+        {"min(C over ranks)", 30, 0, 0},
+        {"max(C over ranks)", 40, 30, 40},
+        {"stddev(C over ranks)", 5, 15, 20},
+        {"imbalance(C over ranks)", 40 / 35.0 - 1, 1, 1},
+        {"count(C over ranks)", 2, 1, 1},
+    };
+    const char *samples[] = {
+        "/opt/app 0x1012 C 1\nthread\n/opt/app 0x1020 C 2\nthread\nprocess 3\n/opt/app 0x2000 C 4\n", NULL};
+    struct config *c = config_create();
+    struct err err = {0};
+    config_add_measurement(c, "r");
+    CHECK_INT(config_add_statistics(c, "threads", &err), 0);
+    CHECK_INT(config_add_statistics(c, "ranks", &err), 0);
+    CHECK_INT(config_add_statistics(c, "days", &err), -1);
+    struct made m = make(c, samples, modules);
+    if (!CHECK_INT(m.status, 0))
+        return release(&m);
+    place_ix loop = 0, line = 0;
+    for (place_ix i = 0; i < m.e->place_count; i++) {
+        loop = loop == 0 && m.e->places[i].kind == PLACE_LOOP ? i : loop;
+        line = m.e->places[i].line_first == 5 ? i : line;
+    }
+    CHECK_INT(m.e->metric_count, 1 + ARRAY_SIZE(wanted));
+    for (size_t i = 0; i < ARRAY_SIZE(wanted) && i + 1 < m.e->metric_count; i++) {
+        const double want[] = {wanted[i].program, wanted[i].loop, wanted[i].line};
+        const place_ix at[] = {0, loop, line};
+        CHECK_STR(strtab_get(m.e->strings, m.e->metrics[i + 1].name), wanted[i].name);
+        for (size_t k = 0; k < ARRAY_SIZE(want); k++) {
+            double got = experiment_value(m.e, i + 1, at[k], VALUE_INCLUSIVE);
+            if (!CHECK_NAMED(fabs(got - want[k]) < 1e-9, wanted[i].name))
+                printf("# place %u: %.15g, not %.15g\n", at[k], got, want[k]);
+        }
+    }
+    CHECK_NAMED(isnan(experiment_value(m.e, 1, loop + 1, VALUE_EXCLUSIVE)), "no own lines, no statistic of them");
+    CHECK_NAMED(!m.e->metrics[1].summed, "a mean is not summed up");
+    CHECK(experiment_check(m.e, &m.err) == 0);
+    release(&m);
+}
+
 static void test_large_sums(void)
 {
     /* 2^53 + 1 has no double; the sum of two such columns has, and must be exact */
     struct hpcprof *p = profile_from("/opt/app 0x1000 C 1\n/opt/app 0x2000 C 1\n");
     struct structure_source source = {drawn_scopes, (void *)modules};
-    struct input input = {p, 0};
+    struct input input = {.profile = p};
     struct config *c = config_create();
     struct experiment *e = NULL;
     struct err err = {0};
@@ -975,6 +1028,7 @@ int main(void)
     test_around();
     test_metric_errors();
     test_threads();
+    test_statistics();
     test_large_sums();
     test_order();
     return tap_done();

@@ -42,6 +42,8 @@ void formulas_free(struct experiment *e)
 double experiment_compute(const struct experiment *e, size_t metric, const double *values)
 {
     const struct computed *c = &e->computed[metric];
+    if (!c->expr && !e->metrics[metric].summed)
+        return NAN; /* a statistic over threads: that of two places is not that of both */
     if (!c->expr || c->by_line)
         return values[metric];
     size_t n = expr_name_count(c->expr);

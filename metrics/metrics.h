@@ -95,6 +95,8 @@ int config_add_metric(struct config *, const char *definition /* "STALL = CYCLES
 void config_add_debug_dir(struct config *, const char *dir);
 void config_set_threads(struct config *, unsigned threads);
 void config_set_per_thread(struct config *, bool); /* one more column per measured metric and thread */
+/* Mean, minimum, maximum, deviation, imbalance and count of every shown event over "threads" or "ranks". */
+int config_add_statistics(struct config *, const char *over, struct err *);
 /* A commented configuration for the runs of `c`, to be changed by hand; `path` is where it will stand. */
 int config_write_start(const struct config *c, const char *path, struct outfile *, struct warnings *, struct err *);
 
@@ -232,7 +234,8 @@ int experiment_build(const struct config *, const struct progress *, struct expe
                      struct err *);
 void experiment_free(struct experiment *);
 /* A metric's value for sums a view made itself, of several places say: values[] holds the sums of all metrics. Measured
-   metrics, and computed ones that are summed up from the lines, are values[metric] as it is. */
+   metrics, and computed ones that are summed up from the lines, are values[metric] as it is; statistics over threads
+   have no value for several places. */
 double experiment_compute(const struct experiment *, size_t metric, const double *values);
 /* Warns where files with a good part of the cost have no text on this machine: for those who show sources. */
 void experiment_warn_sources(const struct experiment *, struct warnings *);

@@ -17,6 +17,7 @@
  *     values.c          one column of numbers; trees.c the columns of every tree, and sums upwards
  *     calls.c           the tree of calls
  *     formulas.c        computed metrics
+ *     statistics.c      mean, spread, imbalance over threads and processes
  *     lost.c            warnings: what the result lacks, with its share
  *     check.c           what is true of every experiment
  *     print.c           places as text, CSV and JSON; print_table.c tables beside them; print_text.c for both
@@ -92,6 +93,7 @@ struct config {
     struct expr_functions functions;
     unsigned threads;
     bool per_thread;
+    bool statistics[2]; /* by enum statistic_over: all of every shown event */
 };
 
 /* The configuration in bytes; `name` is its path, for messages and as the place relative paths start from. */
@@ -153,13 +155,20 @@ const char *mathml_finish(struct mathml *, const char *where, struct err *);
 
 /* ---- what is measured: the inputs and their columns (columns.c) ------------------- */
 
-struct input { /* one measurement of a run */
-    struct hpcprof *profile;
-    uint32_t run; /* index into config.runs */
+struct input {               /* one measurement of a run */
+    struct hpcprof *profile; /* with what threads counted added up, unless columns by thread are wanted */
+    uint32_t run;            /* index into config.runs */
+    const char *path;        /* where each thread's counts can be read again; NULL: they are in `profile` */
 };
+
+enum statistic { STAT_NONE, STAT_MEAN, STAT_MIN, STAT_MAX, STAT_STDDEV, STAT_IMBALANCE, STAT_COUNT, STATISTICS };
+enum statistic_over { STAT_THREADS, STAT_RANKS };
 
 struct column {
     struct metric metric;
+    enum statistic statistic; /* of the measured column `base` */
+    enum statistic_over over;
+    uint32_t base;
     struct expr *expr;  /* computed: its own; else NULL */
     uint32_t *operands; /* computed: column of each of the formula's names */
     bool by_line, of_thread;
@@ -186,6 +195,8 @@ struct columns {
 
 int columns_make(const struct config *, const struct input *, size_t input_count, struct strtab *, struct columns *,
                  struct warnings *, struct err *);
+/* By region of the measurement: is it the named one, or in it? NULL: no region is asked for. */
+bool *columns_regions_named(struct arena *, const struct strtab *, const struct hpcprof *, str_id region);
 /* The name a user may have meant, or NULL; names end in NULL. */
 const char *metric_nearest(const char *name, const char *const *names);
 void columns_release(struct columns *, const struct input *);
@@ -269,11 +280,23 @@ void correlation_release(struct correlation *);
 /* Gathers sites and cells of all inputs. */
 int correlate_gather(struct correlation *, const struct config *, const struct input *, size_t input_count,
                      const struct columns *, struct warnings *, struct err *);
+/* By context of a measurement of the run, its site: those that correlate_gather made, and numbers above. mem_free. */
+uint32_t *correlate_sites(struct correlation *, const struct config *, const struct hpcprof *, uint32_t run);
 /* Modules of one name, one in each run, are one MODULE: builds that are compared. */
 void correlate_group_modules(struct correlation *);
 /* Asks the source for every module's structure and puts every site into its place. */
 void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
                      const struct progress *);
+
+/* ---- statistics.c -------------------------------------------------------------------- */
+
+int statistic_over_parse(const char *word, enum statistic_over *, struct err *);
+/* What formulas call it: mean(CYCLES over threads). */
+void statistic_name(struct buf *, enum statistic, const char *metric, enum statistic_over);
+bool statistic_parse(const char *name, enum statistic *, struct buf *metric, enum statistic_over *);
+/* Fills the columns that are statistics, reading the inputs again. */
+int statistics_compute(struct experiment *, struct correlation *, const struct config *, const struct columns *,
+                       const struct input *, size_t input_count, const place_ix *new_of, struct err *);
 
 /* ---- tables.c ------------------------------------------------------------------------ */
 
@@ -305,7 +328,8 @@ void sources_name_files(struct correlation *, const struct config *);
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
 
 /* Opens one run's measurement, whosever it is (read.c). */
-int measurement_read(const struct config_run *, struct hpcprof **, struct warnings *, struct err *);
+int measurement_read(const struct config *, const struct config_run *, const struct progress *, struct hpcprof **,
+                     struct warnings *, struct err *);
 
 /* ---- order.c ----------------------------------------------------------------------------- */
 

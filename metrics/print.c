@@ -132,13 +132,14 @@ static void rows_of_lines(struct view *t)
             *vec_push(&t->rows) = r;
         }
         struct row *row = &t->rows.items[row_of_key.items[k]];
+        row->places++;
         if (row->name != r.name)
             row->name = row->full_name = 0; /* in several procedures */
         for (size_t m = 0; m < e->metric_count; m++)
             add_value(&print_row_values(t, row)[m], experiment_value(e, m, i, VALUE_INCLUSIVE));
     }
     for (size_t i = 0; i < t->rows.count; i++)
-        for (size_t m = 0; m < e->metric_count; m++)
+        for (size_t m = 0; m < e->metric_count && t->rows.items[i].places > 1; m++)
             print_row_values(t, &t->rows.items[i])[m] =
                 experiment_compute(e, m, print_row_values(t, &t->rows.items[i]));
     vec_release(&row_of_key);
@@ -343,7 +344,7 @@ static void write_legend(const struct view *t, struct outfile *out)
         const struct metric *m = &e->metrics[t->shown.items[i]];
         double whole = experiment_value(e, t->shown.items[i], 0, VALUE_INCLUSIVE);
         text_add_safe(&b, strtab_get(e->strings, m->display_name));
-        if (m->formula) {
+        if (m->formula && m->formula != m->display_name) {
             buf_str(&b, " = ");
             text_add_safe(&b, strtab_get(e->strings, m->formula));
         }

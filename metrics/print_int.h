@@ -37,6 +37,7 @@ struct row {
     bool quiet;                   /* rows of trees: not shown to people */
     str_id at_file;               /* rows of trees: where it is called, or begins */
     uint32_t at_line;
+    size_t places; /* that a row of lines stands for */
     size_t values; /* of its metric_count inclusive, then as many exclusive ones in view.values */
 };
 

@@ -3,9 +3,11 @@
 
 #include "filters/filters.h"
 
-int measurement_read(const struct config_run *run, struct hpcprof **result, struct warnings *warnings, struct err *err)
+int measurement_read(const struct config *config, const struct config_run *run, const struct progress *progress,
+                     struct hpcprof **result, struct warnings *warnings, struct err *err)
 {
-    int status = filters_read(run->path, result, warnings, err);
+    struct hpcprof_reading how = {.threads = config->threads, .summed = !config->per_thread, .progress = progress};
+    int status = filters_read_as(run->path, &how, result, warnings, err);
     if (status < 0 && *run->where)
         err_in(err, "%s: run '%s'", run->where, run->name);
     return status;
@@ -17,7 +19,8 @@ static int read_inputs(const struct config *config, struct input *inputs, const 
     for (size_t i = 0; i < config->runs.count; i++) {
         progress_report(progress, "reading measurements", i, config->runs.count);
         inputs[i].run = (uint32_t)i;
-        if (measurement_read(&config->runs.items[i], &inputs[i].profile, warnings, err) < 0)
+        inputs[i].path = config->per_thread ? NULL : config->runs.items[i].path;
+        if (measurement_read(config, &config->runs.items[i], progress, &inputs[i].profile, warnings, err) < 0)
             return -1;
         if (inputs[i].profile->count_count == 0)
             warnings_add(warnings, "%s: holds no samples; did the program run long enough?",

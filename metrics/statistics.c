@@ -1,0 +1,277 @@
+/*
+ * Statistics over the threads or processes of a run: mean(CYCLES over threads), imbalance(CYCLES over ranks).
+ *
+ * A statistic at a place is one of what each thread spent there with all below it, so it cannot be made from the sums:
+ * the measurements are read a second time, file by file, each thread's counts are summed up the tree, and of that only
+ * what the statistics need is kept. Threads that have nothing at a place count there as 0 (who does not take part in a
+ * loop is what an imbalance is about), but for `count`, which says how many have something.
+ */
+#include "metrics/metrics_int.h"
+
+#include "filters/filters.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const words[] = {"", "mean", "min", "max", "stddev", "imbalance", "count"}; /* enum statistic */
+static const char *const overs[] = {"threads", "ranks"};                                       /* enum statistic_over */
+
+int statistic_over_parse(const char *word, enum statistic_over *over, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(overs); i++)
+        if (strcmp(overs[i], word) == 0) {
+            *over = (enum statistic_over)i;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "statistics are over threads or ranks, not over '%s'", word);
+}
+
+void statistic_name(struct buf *out, enum statistic s, const char *metric, enum statistic_over over)
+{
+    buf_printf(out, "%s(", words[s]);
+    expr_quote_name(out, metric);
+    buf_printf(out, " over %s)", overs[over]);
+}
+
+bool statistic_parse(const char *name, enum statistic *s, struct buf *metric, enum statistic_over *over)
+{
+    size_t word = strcspn(name, "("), len = strlen(name);
+    *s = STAT_NONE;
+    for (enum statistic i = STAT_MEAN; i < STATISTICS; i++)
+        if (strlen(words[i]) == word && strncmp(words[i], name, word) == 0)
+            *s = i;
+    for (size_t i = 0; *s && i < ARRAY_SIZE(overs); i++) {
+        char *end = mem_printf(" over %s)", overs[i]);
+        size_t tail = strlen(end);
+        bool ends = str_ends(name, end) && len > word + 1 + tail;
+        mem_free(end);
+        if (!ends)
+            continue;
+        *over = (enum statistic_over)i;
+        const char *from = name + word + 1, *to = name + len - tail;
+        bool quoted = to - from > 1 && *from == '"' && to[-1] == '"';
+        for (const char *c = from + quoted; c < to - quoted; c++) {
+            c += quoted && *c == '\\' && c + 1 < to - quoted;
+            buf_char(metric, *c);
+        }
+        buf_str(metric, "");
+        return metric->len > 0;
+    }
+    return false;
+}
+
+/* ---- what is kept of all threads ---------------------------------------------------------- */
+
+struct spread { /* of one place, or of its own lines */
+    double sum, squares;
+    uint64_t least, most;
+    uint32_t count;
+};
+
+struct gathering { /* one metric over one kind of part */
+    uint32_t base;
+    enum statistic_over over;
+    struct spread *spreads[VALUE_FORMS];
+    uint32_t parts; /* threads or processes of the run, with data or without */
+    /* of the part at hand */
+    uint64_t *values[VALUE_FORMS];
+    struct VEC(place_ix) touched;
+    bool *inside; /* by region of the measurement at hand; NULL: all */
+};
+
+struct reading {
+    struct experiment *e;
+    struct correlation *c;
+    const struct config *config;
+    const struct columns *columns;
+    const place_ix *new_of;
+    size_t sites; /* those that have a place */
+    uint32_t run;
+    struct VEC(struct gathering) list;
+};
+
+static void touch(struct gathering *g, place_ix place)
+{
+    if (g->values[VALUE_INCLUSIVE][place] == 0)
+        *vec_push(&g->touched) = place;
+}
+
+/* A LINE's counts go to all around it; its exclusive part to itself and to what it directly stands in. */
+static void add_at(struct gathering *g, const struct experiment *e, place_ix line, uint64_t value)
+{
+    place_ix parent = e->places[line].parent;
+    for (place_ix up = line; up != PLACE_NONE; up = e->places[up].parent) {
+        touch(g, up);
+        g->values[VALUE_INCLUSIVE][up] += value;
+    }
+    g->values[VALUE_EXCLUSIVE][line] += value;
+    if (parent != PLACE_NONE)
+        g->values[VALUE_EXCLUSIVE][parent] += value;
+}
+
+static void add_value(struct spread *s, uint64_t value)
+{
+    if (value == 0)
+        return;
+    s->sum += (double)value;
+    s->squares += (double)value * (double)value;
+    s->least = s->count == 0 || value < s->least ? value : s->least;
+    s->most = value > s->most ? value : s->most;
+    s->count++;
+}
+
+/* The thread or process is complete: what it spent where becomes part of the spreads. */
+static void end_part(struct gathering *g)
+{
+    for (size_t i = 0; i < g->touched.count; i++)
+        for (enum value_form form = 0; form < VALUE_FORMS; form++) {
+            place_ix place = g->touched.items[i];
+            add_value(&g->spreads[form][place], g->values[form][place]);
+            g->values[form][place] = 0;
+        }
+    g->touched.count = 0;
+    g->parts++;
+}
+
+/* ---- one measurement ------------------------------------------------------------------------- */
+
+static bool is_event(const struct reading *r, const struct gathering *g, const struct hpcprof *p, uint32_t event)
+{
+    const struct column *c = &r->columns->list.items[g->base];
+    return strcmp(strtab_get(r->e->strings, c->event), strtab_get(p->strings, p->events[event].name)) == 0 &&
+           !(p->events[event].flags & HPCPROF_LOST);
+}
+
+static uint32_t part_of(const struct hpcprof *p, const struct gathering *g, uint32_t thread)
+{
+    return g->over == STAT_THREADS ? thread : p->threads[thread].process;
+}
+
+static void gather_counts(struct reading *r, struct gathering *g, const struct hpcprof *p, const uint32_t *sites)
+{
+    size_t at = 0, parts = g->over == STAT_THREADS ? p->thread_count : p->process_count;
+    for (uint32_t part = 0; part < parts; part++) {
+        for (; at < p->count_count && part_of(p, g, p->counts[at].thread) == part; at++) {
+            const struct hpcprof_count *count = &p->counts[at];
+            uint32_t site = sites[count->context];
+            if (is_event(r, g, p, count->event) && (!g->inside || g->inside[count->region]) && site < r->sites)
+                add_at(g, r->e, r->new_of[r->c->site_place[site]], count->value);
+        }
+        end_part(g);
+    }
+}
+
+static void gather_measurement(void *ctx, const struct hpcprof *p)
+{
+    struct reading *r = ctx;
+    uint32_t *sites = correlate_sites(r->c, r->config, p, r->run);
+    for (size_t i = 0; i < r->list.count; i++) {
+        struct gathering *g = &r->list.items[i];
+        const struct column *base = &r->columns->list.items[g->base];
+        if (base->run != r->run)
+            continue;
+        struct arena *arena = arena_create();
+        g->inside = columns_regions_named(arena, r->e->strings, p, base->metric.region);
+        gather_counts(r, g, p, sites);
+        arena_free(arena);
+    }
+    mem_free(sites);
+}
+
+/* ---- columns ------------------------------------------------------------------------------------ */
+
+static double statistic_of(enum statistic which, const struct spread *s, uint32_t parts)
+{
+    double mean = s->sum / parts, variance = s->squares / parts - mean * mean;
+    switch (which) {
+    case STAT_MEAN:
+        return mean;
+    case STAT_MIN:
+        return s->count < parts ? 0 : (double)s->least;
+    case STAT_MAX:
+        return (double)s->most;
+    case STAT_STDDEV:
+        return variance > 0 ? sqrt(variance) : 0;
+    case STAT_IMBALANCE:
+        return (double)s->most / mean - 1;
+    case STAT_COUNT:
+        return s->count;
+    default:
+        return NAN;
+    }
+}
+
+static void set_columns(struct experiment *e, const struct columns *columns, const struct gathering *g, double *dense)
+{
+    for (size_t i = 0; i < columns->list.count; i++) {
+        const struct column *c = &columns->list.items[i];
+        if (c->statistic == STAT_NONE || c->base != g->base || c->over != g->over)
+            continue;
+        for (enum value_form form = 0; form < VALUE_FORMS; form++) {
+            for (size_t k = 0; k < e->place_count; k++)
+                dense[k] = g->spreads[form][k].count ? statistic_of(c->statistic, &g->spreads[form][k], g->parts) : NAN;
+            experiment_set_column(e, TREE_SCOPES, i, form, dense);
+        }
+    }
+}
+
+static struct gathering *find_gathering(struct reading *r, uint32_t base, enum statistic_over over)
+{
+    for (size_t i = 0; i < r->list.count; i++)
+        if (r->list.items[i].base == base && r->list.items[i].over == over)
+            return &r->list.items[i];
+    return NULL;
+}
+
+static void begin(struct reading *r)
+{
+    for (size_t i = 0; i < r->columns->list.count; i++) {
+        const struct column *c = &r->columns->list.items[i];
+        if (c->statistic == STAT_NONE || find_gathering(r, c->base, c->over))
+            continue;
+        struct gathering g = {.base = c->base, .over = c->over};
+        for (enum value_form form = 0; form < VALUE_FORMS; form++) {
+            g.spreads[form] = mem_calloc(r->e->place_count + 1, sizeof *g.spreads[form]);
+            g.values[form] = mem_calloc(r->e->place_count + 1, sizeof *g.values[form]);
+        }
+        *vec_push(&r->list) = g;
+    }
+}
+
+static void end(struct reading *r)
+{
+    double *dense = mem_alloc((r->e->place_count + 1) * sizeof *dense);
+    for (size_t i = 0; i < r->list.count; i++) {
+        struct gathering *g = &r->list.items[i];
+        set_columns(r->e, r->columns, g, dense);
+        for (enum value_form form = 0; form < VALUE_FORMS; form++) {
+            mem_free(g->spreads[form]);
+            mem_free(g->values[form]);
+        }
+        vec_release(&g->touched);
+    }
+    mem_free(dense);
+    vec_release(&r->list);
+}
+
+int statistics_compute(struct experiment *e, struct correlation *c, const struct config *config,
+                       const struct columns *columns, const struct input *inputs, size_t input_count,
+                       const place_ix *new_of, struct err *err)
+{
+    struct reading r = {
+        .e = e, .c = c, .config = config, .columns = columns, .new_of = new_of, .sites = c->sites.count};
+    int status = 0;
+    begin(&r);
+    for (size_t i = 0; r.list.count && status == 0 && i < input_count; i++) {
+        r.run = inputs[i].run;
+        if (inputs[i].path)
+            status = filters_read_as(
+                inputs[i].path,
+                &(struct hpcprof_reading){.threads = config->threads, .each = gather_measurement, .ctx = &r}, NULL,
+                NULL, err);
+        else
+            gather_measurement(&r, inputs[i].profile);
+    }
+    end(&r);
+    return status;
+}
