@@ -19,3 +19,5 @@ EXTRA_DIST += %D%/loops.md
 EXTRA_DIST += %D%/formats/machine.md
 EXTRA_DIST += %D%/formats/imports.md
 dist_man_MANS += %D%/man/hpcview-simulate.1 %D%/man/hpcview-cc.1
+EXTRA_DIST += %D%/formats/exports.md
+dist_man_MANS += %D%/man/hpcview-export.1

@@ -19,6 +19,7 @@ static const struct command *const commands[] = {
     &command_init,
     &command_build,
     &command_print,
+    &command_export,
     &command_open,
     NULL,
 };

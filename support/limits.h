@@ -21,6 +21,9 @@
 #define LIMIT_THREADS (1u << 20)     /* of one perf recording; a machine of a thousand processors runs fewer */
 #define LIMIT_MAPPINGS (4u << 20)    /* of all processes of a perf recording together; of one 65,536, as the kernel's own limit */
 #define LIMIT_PATH_DEPTH 1024        /* frames of one call path; perf takes 127 where nothing else is said */
+#define LIMIT_JSON_DEPTH 512         /* arrays and objects in each other */
+#define LIMIT_JSON_VALUES (1u << 27) /* 8 GiB of rows; the text of so many is near the limit on files */
+#define LIMIT_BLOCK_BYTES (1u << 30) /* one block of a database after unpacking: 128 million places */
 #define LIMIT_IMPORT_BYTES (4ull << 30) /* another tool's file after unpacking: packed zeros are a thousandth of that */
 #define LIMIT_STRTAB_BYTES (3ull << 30) /* ids are 32 bits wide */
 #define LIMIT_SOURCE_BYTES (16u << 20) /* one source file shown in a page */

@@ -5,7 +5,7 @@ noinst_LIBRARIES += %D%/libsupport.a
 %C%_libsupport_a_SOURCES = \
 	%D%/support.h %D%/limits.h %D%/table.h \
 	%D%/err.c %D%/memory.c %D%/strings.c %D%/hash.c %D%/cursor.c %D%/buf.c \
-	%D%/files.c %D%/paths.c %D%/xml.c %D%/json.c %D%/table.c %D%/parallel.c
+	%D%/files.c %D%/paths.c %D%/xml.c %D%/json.c %D%/json_read.c %D%/table.c %D%/parallel.c
 
 check_PROGRAMS += %D%/support_test
 TESTS += %D%/support_test
@@ -20,3 +20,7 @@ check_PROGRAMS += %D%/shrink_test
 TESTS += %D%/shrink_test
 %C%_shrink_test_SOURCES = %D%/shrink_test.c tests/tap.h
 %C%_shrink_test_LDADD = %D%/libsupport.a $(XML2_LIBS)
+check_PROGRAMS += %D%/json_test
+TESTS += %D%/json_test
+%C%_json_test_SOURCES = %D%/json_test.c tests/tap.h
+%C%_json_test_LDADD = %D%/libsupport.a $(XML2_LIBS)

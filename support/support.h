@@ -288,6 +288,25 @@ void json_null(struct jsonout *);
 /* The shortest decimal text of v that reads back the same; whole numbers below 2^53 without exponent or point. */
 void buf_double(struct buf *, double v);
 
+/* Reads JSON: every value is a row, the first one the whole, children behind their parent. What is not there, or of another
+   type, reads as JSON_NONE, "" or 0, so that a path of look-ups needs one check at its end. Texts live as long as it. */
+struct json;
+typedef uint32_t json_ix;
+#define JSON_NONE UINT32_MAX
+enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+/* `name` is the file as shown in errors ("name:line: ..."). */
+int json_read(const void *bytes, size_t len, const char *name, struct json **, struct err *);
+void json_free(struct json *);
+enum json_type json_type_of(const struct json *, json_ix);
+json_ix json_get(const struct json *, json_ix object, const char *key); /* looks at one member after the other */
+json_ix json_first(const struct json *, json_ix array_or_object);
+json_ix json_next(const struct json *, json_ix);
+const char *json_key_of(const struct json *, json_ix member);
+const char *json_string_of(const struct json *, json_ix);
+double json_number(const struct json *, json_ix); /* true is 1 */
+uint64_t json_count(const struct json *, json_ix); /* exact where the text is a whole number; below 0: 0 */
+uint32_t json_line(const struct json *, json_ix);
+
 /* ---- threads and progress ------------------------------------------------------ */
 
 /* Call work(ctx, i) for every i below n on at most `threads` threads (0: one per processor we may use), the caller's

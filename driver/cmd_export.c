@@ -1,0 +1,79 @@
+/* hpcview export: measurements, or a finished database, in another tool's format. */
+#include "config.h"
+
+#include "driver/wanted.h"
+#include "export/export.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static struct {
+    const char *out, *tree;
+    struct string_list values;
+} opt;
+
+static const struct option_row rows[] = {
+    {"output", 'o', OPT_STRING, &opt.out, "FILE", "where it goes (standard output)"},
+    {"value", 'v', OPT_LIST, &opt.values, "METRIC",
+     "this metric, and no others that are not named so (all that are shown)"},
+    {"tree", 0, OPT_STRING, &opt.tree, "NAME", "scopes, or calls where call paths were recorded"},
+    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+static const struct option_row *const tables[] = {rows, wanted_rows, NULL};
+
+static int make_experiment(struct session *s, int argc, char **argv, struct experiment **e)
+{
+    struct config *config;
+    if (argc == 1 && export_is_database(argv[0]))
+        return export_read_database(argv[0], e, s->warnings, &s->err);
+    if (wanted_config(s, "export", argc, argv, &config) < 0)
+        return -1;
+    int status = experiment_build(config, &s->progress, e, s->warnings, &s->err);
+    config_free(config);
+    return status;
+}
+
+static int write_out(struct session *s, const struct experiment *e, const struct export_format *format)
+{
+    struct export_options options = {.tree = opt.tree, .generator = "hpcview-" PACKAGE_VERSION};
+    struct outfile *out;
+    if (!opt.out && strcmp(format->name, "pprof") == 0 && isatty(STDOUT_FILENO))
+        return err_set(&s->err, ERR_USAGE, "export: pprof's format is no text; '-o FILE' says where it goes");
+    if (opt.values.count) {
+        *vec_push(&opt.values) = NULL;
+        options.metrics = opt.values.items;
+    }
+    if (outfile_create(opt.out ? opt.out : "-", &out, &s->err) < 0)
+        return -1;
+    if (export_write(e, format, &options, out, &s->err) < 0) {
+        outfile_abandon(out);
+        return s->err.kind == ERR_USAGE ? err_in(&s->err, "export") : -1;
+    }
+    return outfile_commit(out, &s->err);
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    struct experiment *e = NULL;
+    if (argc < 2)
+        return err_set(
+            &s->err, ERR_USAGE,
+            "export: a format, and measurements or a database, are wanted; 'hpcview export --help' shows how");
+    const struct export_format *format = export_named(argv[0], &s->err);
+    if (!format)
+        return err_in(&s->err, "export");
+    int status = make_experiment(s, argc - 1, argv + 1, &e);
+    if (status == 0)
+        status = write_out(s, e, format);
+    experiment_free(e);
+    vec_release(&opt.values);
+    return status;
+}
+
+const struct command command_export = {
+    .name = "export",
+    .synopsis = "[options] FORMAT CONFIG.xml | MEASUREMENTS... | DB",
+    .summary = "write the numbers in another tool's format",
+    .options = tables,
+    .run = run,
+};

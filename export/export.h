@@ -1,0 +1,49 @@
+/*
+ * export - an experiment in other tools' formats, and finished databases read back.
+ *
+ * Knows:    other tools' formats, the database (doc/formats/database.md).
+ * Does not: measurements, ELF, pages; arithmetic but sums; print.
+ *
+ * Usual life:  export_read_database, or experiment_build -> export_write -> experiment_free
+ *
+ * Memory:   an experiment read is the caller's.
+ * Errors:   the file, and what is wrong; a metric that is not there is named with the nearest that is.
+ * Threads:  nothing is shared.
+ *
+ * A format is one row: name, description, write. To add one: a file with `export_NAME`, a row in export.c, a section in
+ * doc/formats/exports.md.
+ */
+#ifndef EXPORT_H
+#define EXPORT_H
+
+#include "metrics/metrics.h"
+
+struct exported; /* export_int.h */
+struct export_format {
+    const char *name, *description;
+    bool paths; /* wants calling contexts, where there are any */
+    bool sums;  /* wants metrics of which parts may be added up, and no others */
+    int (*write)(const struct exported *, struct outfile *, struct err *);
+};
+/* All formats; the last row has a NULL name. */
+extern const struct export_format export_table[];
+/* The row of that name; NULL: there is none, *err names those there are. */
+const struct export_format *export_named(const char *name, struct err *err);
+
+struct export_options {
+    const char *const *metrics; /* names, NULL-terminated; NULL: all that are displayed */
+    const char *tree;           /* "scopes", "calls"; NULL: the format's choice */
+    const char *generator;      /* program and version, for formats that say who wrote them */
+};
+int export_write(const struct experiment *, const struct export_format *, const struct export_options *,
+                 struct outfile *, struct err *);
+
+/* Is it a folder, or a page, that `hpcview build` wrote? */
+bool export_is_database(const char *path);
+/* A database of any version; a block that is missing or damaged is a warning, and what it holds is left out. */
+int export_read_database(const char *path, struct experiment **, struct warnings *, struct err *);
+/* The same from the bytes of a page that holds all blocks. */
+int export_read_page(const void *bytes, size_t len, const char *name, struct experiment **, struct warnings *,
+                     struct err *);
+
+#endif

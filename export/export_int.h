@@ -1,0 +1,46 @@
+/* What the formats share: the chosen metrics, what each node itself has, and stacks of frames. */
+#ifndef EXPORT_INT_H
+#define EXPORT_INT_H
+
+#include "export/export.h"
+
+struct exported {
+    const struct experiment *e;
+    size_t tree, node_count;
+    size_t *metrics, metric_count;
+    double **own; /* by metric and node: the inclusive value without the children's; NaN: none */
+    const char *generator;
+};
+
+const char *export_metric_name(const struct exported *, size_t metric);
+const char *export_text(const struct exported *, str_id);
+/* "procedure", "loop", ... */
+const char *export_kind_word(enum place_kind);
+/* The name of a place without its surroundings: "main", "loop at a.c:5", "a.c:7". */
+void export_place_name(const struct exported *, place_ix, struct buf *);
+/* What a node itself has, as the whole number that formats without fractions want. */
+uint64_t export_count(const struct exported *, size_t metric, uint32_t node);
+bool export_has_own(const struct exported *, uint32_t node);
+double export_total(const struct exported *, size_t metric);
+/* The file's name as shown, "" where there is none. */
+const char *export_file(const struct exported *, uint32_t file);
+
+struct frame {
+    place_ix place; /* a procedure, inlined call or loop; else what there is */
+    uint32_t line;  /* where in it the next frame, or the cost, is; 0: unknown */
+    uint32_t file;
+};
+struct frames VEC(struct frame);
+/* The frames a node lies in, the innermost first. Lines are of the frame around them; program, module and file are
+   none, unless there is nothing else. */
+void export_frames(const struct exported *, uint32_t node, struct frames *);
+
+int export_csv(const struct exported *, struct outfile *, struct err *);
+int export_json(const struct exported *, struct outfile *, struct err *);
+int export_folded(const struct exported *, struct outfile *, struct err *);
+int export_speedscope(const struct exported *, struct outfile *, struct err *);
+int export_pprof(const struct exported *, struct outfile *, struct err *);
+int export_callgrind(const struct exported *, struct outfile *, struct err *);
+int export_profile(const struct exported *, struct outfile *, struct err *);
+
+#endif

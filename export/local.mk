@@ -1,0 +1,13 @@
+noinst_LIBRARIES += %D%/libexport.a
+%C%_libexport_a_SOURCES = %D%/export.h %D%/export_int.h %D%/export.c %D%/tables.c %D%/stacks.c %D%/pprof.c %D%/callgrind.c \
+	%D%/profile.c %D%/database.c
+
+check_PROGRAMS += %D%/database_fuzz
+FUZZERS += %D%/database_fuzz
+%C%_database_fuzz_SOURCES = %D%/database_fuzz.c
+%C%_database_fuzz_LDFLAGS = $(FUZZER_FLAGS)
+%C%_database_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
+EXTRA_DIST += tests/corpus/database/version-1.html tests/corpus/database/version-2.html tests/corpus/database/version-2-paths.html
+
+dist_check_SCRIPTS += tests/export/export.sh
+EXTRA_DIST += tests/export/folded.out tests/export/callgrind.out tests/export/csv.out

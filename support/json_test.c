@@ -1,0 +1,89 @@
+/* Reading JSON: every kind of value, and every way to be wrong. */
+#include "support/support.h"
+#include "tests/tap.h"
+
+static const struct {
+    const char *text, *want; /* want: an error's words behind "j:" */
+} wrong[] = {
+    {"", "1: the text ends where a value is wanted"},
+    {"[1,", "1: the text ends where a value is wanted"},
+    {"[1 2]", "1: ',' or ']' is wanted"},
+    {"[1,]", "1: a value is none of JSON's"},
+    {"{\"a\" 1}", "1: a member of an object is \"name\": value"},
+    {"{1: 2}", "1: a member of an object is \"name\": value"},
+    {"{\"a\": 1 \"b\": 2}", "1: ',' or '}' is wanted"},
+    {"[\n\"abc", "2: a string does not end"},
+    {"\"a\\x\"", "1: a string holds what none may: a control character, or an escape that is none"},
+    {"\"a\nb\"", "1: a string holds what none may: a control character, or an escape that is none"},
+    {"1 2", "1: there is more after the value"},
+    {"nul", "1: a value is none of JSON's"},
+    {"1.2.3", "1: a value is none of JSON's"},
+    {"+", "1: a value is none of JSON's"},
+};
+
+static void test_wrong(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        struct err err = {0};
+        struct json *j;
+        CHECK_INT(json_read(wrong[i].text, strlen(wrong[i].text), "j", &j, &err), -1);
+        CHECK_STR(err.msg + (str_starts(err.msg, "j:") ? 2 : 0), wrong[i].want);
+    }
+}
+
+static struct json *parsed(const char *text)
+{
+    struct json *j = NULL;
+    CHECK_INT(json_read(text, strlen(text), "j", &j, NULL), 0);
+    return j;
+}
+
+static void test_values(void)
+{
+    struct json *j = parsed("\xef\xbb\xbf {\"a\": [1, -2.5e1, 18446744073709551615, true, null, [], {}],\n \"b\": "
+                            "\"x\\u00e9\\ud83d\\ude00\\ud83d\\u0000\\n\"}\n");
+    static const enum json_type types[] = {JSON_NUMBER, JSON_NUMBER, JSON_NUMBER, JSON_BOOL,
+                                           JSON_NULL,   JSON_ARRAY,  JSON_OBJECT};
+    json_ix a = json_get(j, 0, "a"), i = json_first(j, a);
+    CHECK_STR(json_key_of(j, a), "a");
+    for (size_t k = 0; k < ARRAY_SIZE(types); k++, i = json_next(j, i)) {
+        CHECK_INT(json_type_of(j, i), types[k]);
+        CHECK_INT(json_first(j, i), JSON_NONE);
+    }
+    CHECK_INT(i, JSON_NONE);
+    i = json_first(j, a);
+    CHECK_INT(json_count(j, i), 1);
+    i = json_next(j, i);
+    CHECK(json_number(j, i) == -25 && json_count(j, i) == 0);
+    i = json_next(j, i);
+    CHECK(json_count(j, i) == UINT64_MAX);
+    i = json_next(j, i);
+    CHECK_INT(json_count(j, i), 1);
+    json_ix b = json_get(j, 0, "b");
+    CHECK_STR(json_string_of(j, b), "x\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd\n");
+    CHECK_INT(json_line(j, b), 2);
+    CHECK_INT(json_get(j, 0, "c"), JSON_NONE);
+    CHECK_STR(json_string_of(j, json_get(j, json_get(j, 0, "c"), "d")), "");
+    CHECK_INT(json_next(j, b), JSON_NONE);
+    json_free(j);
+}
+
+static void test_depth(void)
+{
+    struct buf deep = {0};
+    struct json *j;
+    struct err err = {0};
+    for (int i = 0; i <= LIMIT_JSON_DEPTH; i++)
+        buf_char(&deep, '[');
+    CHECK_INT(json_read(deep.bytes, deep.len, "j", &j, &err), -1);
+    CHECK_INT(err.kind, ERR_LIMIT);
+    buf_release(&deep);
+}
+
+int main(void)
+{
+    test_wrong();
+    test_values();
+    test_depth();
+    return tap_done();
+}
