@@ -1,0 +1,80 @@
+#!/usr/bin/perl
+# Small bugs to plant, one a line: FILE TAB OFFSET TAB LENGTH TAB NEW TAB RULE TAB LINE TAB the line's text.
+#
+#     mutants.pl ROOM_FILE... | head                  every one
+#
+# A bug is a rule applied at a place: an operator, a bound, a constant, a condition or a statement changed. Places in
+# comments, texts, preprocessor lines, declarations of data and tests are passed over. Which are planted is chosen by
+# run.sh, by seed, not by hand.
+use strict;
+use warnings;
+
+# rule, what it matches (the part in \K..(?=) form stands for itself), what it becomes
+my @c_rules = (
+    ['less becomes not above',      qr/(?<= )<(?= )/,            '<='],
+    ['not above becomes less',      qr/(?<= )<=(?= )/,           '<'],
+    ['above becomes not below',     qr/(?<= )>(?= )/,            '>='],
+    ['not below becomes above',     qr/(?<= )>=(?= )/,           '>'],
+    ['equal becomes unequal',       qr/(?<= )==(?= )/,           '!='],
+    ['unequal becomes equal',       qr/(?<= )!=(?= )/,           '=='],
+    ['and becomes or',              qr/(?<= )&&(?= )/,           '||'],
+    ['or becomes and',              qr/(?<= )\|\|(?= )/,         '&&'],
+    ['plus becomes minus',          qr/(?<=\w )\+(?= \w)/,       '-'],
+    ['minus becomes plus',          qr/(?<=[\w)] )-(?= \w)/,     '+'],
+    ['plus one is lost',            qr/ \+ 1(?=[;,)\]])/,        ''],
+    ['minus one is lost',           qr/ - 1(?=[;,)\]])/,         ''],
+    ['adding becomes setting',      qr/(?<= )\+=(?= )/,          '='],
+    ['a negation is lost',          qr/(?<=[( ])!(?=[\w(])/,     ''],
+    ['true becomes false',          qr/\btrue\b/,                'false'],
+    ['false becomes true',          qr/\bfalse\b/,               'true'],
+    ['0 becomes 1',                 qr/(?<== )0(?=[;,])/,        '1'],
+    ['1 becomes 2',                 qr/(?<= )1(?=[;,)])/,        '2'],
+    ['an answer of 0 becomes 1',    qr/return \K0(?=;)/,         '1'],
+    ['an answer of 1 becomes 0',    qr/return \K1(?=;)/,         '0'],
+    ['an error becomes none',       qr/return \K-1(?=;)/,        '0'],
+    ['continue becomes break',      qr/\bcontinue(?=;)/,         'break'],
+    ['shifted the other way',       qr/(?<= )<<(?= )/,           '>>'],
+    ['shifted the other way round', qr/(?<= )>>(?= )/,           '<<'],
+    ['bits of both become of one',  qr/(?<=\w )&(?= \w)/,        '|'],
+    ['an index is one on',          qr/\w\[\K\w+(?=\])/,         undef],       # [i] becomes [i + 1]
+    ['a call is left out',          qr/^ +\K[a-z]\w*\([^;{}]*\)(?=;$)/m, '(void)0'],
+    ['a step is left out',          qr/^ +\K[\w.>\[\]-]+ (?:\+=|\|=) [^;]+(?=;$)/m, '(void)0'],
+);
+my @ts_rules = (
+    (grep { $_->[0] !~ /equal becomes|an index|left out|bits|error|answer/ } @c_rules),
+    ['equal becomes unequal',       qr/(?<= )===(?= )/,          '!=='],
+    ['unequal becomes equal',       qr/(?<= )!==(?= )/,          '==='],
+    ['a call is left out',          qr/^ +\Kthis\.[a-z]\w*\([^;{}]*\)(?=;$)/m, 'void 0'],
+);
+
+# The same length with blanks where nothing may be planted.
+sub without_texts {
+    my ($text, $is_c) = @_;
+    my $blank = sub { my $t = shift; $t =~ s/[^\n]/ /g; $t };
+    $text =~ s{(//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)}{$blank->($1)}gse;
+    $text =~ s{^(#(?:[^\n]*\\\n)*[^\n]*)}{$blank->($1)}gme if $is_c;
+    $text =~ s{^(static const struct .*?^\} ?\w*\[\] = \{.*?^\};)}{$blank->($1)}gmse if $is_c;
+    $text =~ s{(\bassert\([^;]*\);)}{$blank->($1)}gse;
+    return $text;
+}
+
+for my $file (@ARGV) {
+    open my $in, '<', $file or die "$file: $!\n";
+    local $/;
+    my $text = <$in>;
+    my $is_c = $file =~ /\.[ch]$/;
+    my $code = without_texts($text, $is_c);
+    for my $rule ($is_c ? @c_rules : @ts_rules) {
+        my ($name, $pattern, $new) = @$rule;
+        while ($code =~ /$pattern/g) {
+            my ($from, $to) = ($-[0], $+[0]);
+            # \K moves where the match is said to begin
+            my $old = substr $text, $from, $to - $from;
+            my $put = defined $new ? $new : "$old + 1";
+            my $line = (substr($text, 0, $from) =~ tr/\n//) + 1;
+            my ($shown) = (split /\n/, $text, -1)[$line - 1] =~ /^\s*(.*?)\s*$/;
+            $shown =~ tr/\t/ /;
+            print join("\t", $file, $from, $to - $from, $put, $name, $line, $shown), "\n";
+        }
+    }
+}

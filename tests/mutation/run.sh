@@ -1,0 +1,136 @@
+#!/bin/bash
+# Do the tests notice? Plants small bugs one by one in a copy of this tree, builds what changed, runs the tests of that room, and
+# prints how many were noticed, room by room, and those that were not.
+#
+#     tests/mutation/run.sh                     200 bugs over all rooms; about an hour
+#     tests/mutation/run.sh -n 20 -s 7          20 of them, chosen by another seed
+#     tests/mutation/run.sh -r metrics -n 40    in one room
+#     tests/mutation/run.sh -f metrics/same.c   every one there is in a file
+#
+# A bug is killed when a test fails, crashes, or takes ten times as long; it survives when all pass. One that does not build is
+# replaced by the next. equivalent.txt lists those that change nothing anybody could see, with the reason.
+# Needs perl and what `make check` needs; builds in ${TMPDIR:-/tmp}. Exit status 0 where every room has at least PERCENT (-p, 0) killed.
+set -u
+exec </dev/null
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+top=$PWD
+number=200 seed=1 rooms= files= least=0
+while getopts n:s:r:f:p: option; do
+    case $option in
+    n) number=$OPTARG ;;
+    s) seed=$OPTARG ;;
+    r) rooms="$rooms $OPTARG" ;;
+    f) files="$files $OPTARG" ;;
+    p) least=$OPTARG ;;
+    *) exit 2 ;;
+    esac
+done
+
+# room: where its code is: its tests, those first that take least
+table='
+support    support           support/support_test support/table_test
+image      bloop/image       bloop/image/image_test bloop/damage_test tests/corpus.sh
+functions  bloop/functions   bloop/functions/functions_test tests/structure/golden.sh
+debug      bloop/debug       bloop/debug/debug_test tests/structure/golden.sh tests/structure/exactness.sh
+arch       bloop/arch        bloop/arch/arch_test bloop/code/cfg_test bloop/code/jumptable_test tests/structure/golden.sh
+code       bloop/code        bloop/code/cfg_test bloop/code/loops_test bloop/code/jumptable_test tests/structure/golden.sh tests/structure/exactness.sh
+scope      bloop/scope       bloop/scope/scope_test tests/structure/formats.sh tests/structure/golden.sh
+assemble   bloop/assemble    bloop/assemble/assemble_test tests/structure/golden.sh tests/structure/exactness.sh
+bloop      bloop             bloop/damage_test tests/structure/golden.sh tests/structure/exactness.sh
+hpcprof    hpcprof           hpcprof/read_test hpcprof/ended_test tests/run-golden.sh tests/record/misuse.sh tests/e2e/example.sh
+recorder   hpcprof/recorder  hpcprof/unwind_test tests/record/situations.sh tests/record/sampler_agree.sh tests/paths/known.sh
+filters    filters           filters/filters_test tests/filters/filters.sh
+metrics    metrics           metrics/expr_test metrics/experiment_test metrics/config_test metrics/sources_test tests/run-golden.sh tests/build/configuration.sh
+htmlgen    htmlgen           htmlgen/htmlgen_test tests/page/agree.sh
+mhsim      mhsim             mhsim/engine_test mhsim/machine_test
+driver     driver            tests/driver/manual.sh tests/e2e/bad-input.sh tests/run-golden.sh tests/e2e/example.sh
+page       templates         templates/test/unit.sh tests/page/page.sh
+'
+room_rows() { printf '%s\n' "$table" | awk 'NF && (wanted == "" || index(" " wanted " ", " " $1 " "))' wanted="${rooms# }"; }
+# The sources of a room: tests, fuzz targets and benches are not planted in; a folder's own files, not those of rooms below it.
+sources_of() {
+    git ls-files "$1/*.c" "$1/*.ts" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample)[^/]*\.c$|/test/|\.d\.ts$' |
+        if [ "$1" = templates ]; then cat; else awk -F/ -v n="$(echo "$1" | tr -cd / | wc -c)" 'NF == n + 2'; fi
+}
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/hpcview-mutation.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+mkdir "$work/src" "$work/build" "$work/list"
+git ls-files -z | tar --null -T - -cf - | tar -C "$work/src" -xf - || exit 1
+echo "building in $work" >&2
+(cd "$work/src" && autoreconf -i) >"$work/log" 2>&1 &&
+    (cd "$work/build" && ../src/configure CFLAGS='-O0 -g' && make -j"$(nproc)" && make -j"$(nproc)" check TESTS=) >>"$work/log" 2>&1 ||
+    { tail -n 20 "$work/log" >&2; exit 1; }
+
+# What the tests take without a bug, and that they pass; one that fails here is not asked.
+run_tests() { # SECONDS TEST...
+    limit=$1
+    shift
+    for test; do
+        program=$test
+        case $test in *.sh) program=driver/hpcview ;; esac
+        make -s "$program" >/dev/null 2>&1 || [ "${test%.sh}" != "$test" ] || return 3
+        ( ulimit -v 8000000; timeout -k 5 "$limit" make -s check check_PROGRAMS= check_DATA= TESTS="$test" >"$work/test.log" 2>&1 ) || return 1
+    done
+    return 0
+}
+echo "$(room_rows | wc -l) rooms; their tests without a bug:" >&2
+cd "$work/build" || exit 1
+: >"$work/good"
+while read -r -u 4 room folder tests; do
+    good= longest=5
+    for test in $tests; do
+        start=$SECONDS
+        if run_tests 600 "$test"; then
+            good="$good $test"
+            took=$((SECONDS - start))
+            [ $took -le $longest ] || longest=$took
+        else
+            echo "  $room: $test fails as it is, and is left out" >&2
+        fi
+    done
+    echo "$room $folder $((longest * 10))$good" >>"$work/good"
+done 4< <(room_rows)
+
+# The list, in an order that the seed decides.
+shuffled() { perl -e 'srand shift; my @l = <STDIN>; for my $i (reverse 1 .. $#l) { my $k = int rand($i + 1); @l[$i, $k] = @l[$k, $i] } print @l' "$1"; }
+count=$(wc -l <"$work/good")
+share=$(((number + count - 1) / count))
+status=0 all_killed=0 all_planted=0
+: >"$work/survivors"
+printf '%-10s %8s %8s %8s\n' room killed planted percent
+while read -r -u 4 room folder limit tests; do
+    list=$work/list/$room
+    (cd "$top" && perl tests/mutation/mutants.pl $(sources_of "$folder")) | shuffled "$seed" >"$list"
+    if [ -n "$files" ]; then
+        (cd "$top" && perl tests/mutation/mutants.pl $files) | awk -F'\t' -v f="$folder" 'index($1, f "/") == 1' >"$list"
+        share=$(wc -l <"$list")
+    fi
+    killed=0 planted=0
+    while IFS=$'\t' read -r -u 3 file offset length new rule line text && [ "$planted" -lt "$share" ]; do
+        grep -qxF "$file	$rule	$text" <(cut -f1-3 "$top/tests/mutation/equivalent.txt") && continue
+        perl -e 'my ($f, $o, $l, $n) = @ARGV; local $/; open my $i, "<", $f or die; my $t = <$i>; substr($t, $o, $l) = $n; open my $w, ">", $f or die; print $w $t' \
+            "$work/src/$file" "$offset" "$length" "$new"
+        if make -s -j2 >"$work/log" 2>&1; then
+            planted=$((planted + 1))
+            if run_tests "$limit" $tests; then
+                printf '%s:%s\t%s\t%s\n' "$file" "$line" "$rule" "$text" >>"$work/survivors"
+            else
+                killed=$((killed + 1))
+            fi
+        fi
+        cp -p "$top/$file" "$work/src/$file" && touch "$work/src/$file"
+    done 3<"$list"
+    make -s -j2 >/dev/null 2>&1
+    [ "$planted" = 0 ] || printf '%-10s %8d %8d %7d%%\n' "$room" "$killed" "$planted" $((100 * killed / planted))
+    [ "$planted" = 0 ] || [ $((100 * killed / planted)) -ge "$least" ] || status=1
+    all_killed=$((all_killed + killed)) all_planted=$((all_planted + planted))
+done 4<"$work/good"
+[ "$all_planted" = 0 ] || printf '%-10s %8d %8d %7d%%\n' all "$all_killed" "$all_planted" $((100 * all_killed / all_planted))
+if [ -s "$work/survivors" ]; then
+    echo
+    echo 'survivors:'
+    cat "$work/survivors"
+fi
+exit $status
