@@ -6,11 +6,18 @@
 #include <unistd.h>
 
 static struct {
-    const char *out;
+    const char *out, *program, *columns, *units, *separator;
+    unsigned skip;
 } opt;
 
 static const struct option_row rows[] = {
     {"output", 'o', OPT_STRING, &opt.out, "FILE", "the measurement (the first FILE's name with .hpcprof)"},
+    {"program", 'p', OPT_STRING, &opt.program, "FILE", "the program it is of, where the format does not say"},
+    {"columns", 'c', OPT_STRING, &opt.columns, "LIST",
+     "of a table: file, line, procedure, module, thread, - or a metric"},
+    {"separator", 's', OPT_STRING, &opt.separator, "CHAR", "of a table: between columns, 'tab' too (blanks)"},
+    {"skip", 'k', OPT_COUNT, &opt.skip, "N", "of a table: lines before the first row"},
+    {"units", 'u', OPT_STRING, &opt.units, "LIST", "of a table: units of its metrics, in order"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 static const struct option_row *const tables[] = {rows, NULL};
@@ -43,18 +50,32 @@ static int write_measurement(const struct hpcprof *p, const char *first_input, s
     return status;
 }
 
+static int read_options(struct filter_options *options, struct err *err)
+{
+    *options =
+        (struct filter_options){.program = opt.program, .columns = opt.columns, .units = opt.units, .skip = opt.skip};
+    if (!opt.separator)
+        return 0;
+    bool tab = strcmp(opt.separator, "tab") == 0;
+    if (!tab && strlen(opt.separator) != 1)
+        return err_set(err, ERR_USAGE, "import: --separator wants one character, or 'tab', not '%s'", opt.separator);
+    options->separator = tab ? '\t' : *opt.separator;
+    return 0;
+}
+
 static int run(struct session *s, int argc, char **argv)
 {
+    struct filter_options options;
     const struct filter *filter;
     int words = read_format(s, argc, argv, &filter);
-    if (words < 0)
+    if (words < 0 || read_options(&options, &s->err) < 0)
         return -1;
     if (argc == words)
         return err_set(&s->err, ERR_USAGE, "import: files are wanted; 'hpcview import --help' shows how");
     struct hpcprof *p = hpcprof_create();
     int status = 0;
     for (int i = words; i < argc && status == 0; i++)
-        status = filters_import(argv[i], filter, NULL, p, s->warnings, &s->err);
+        status = filters_import(argv[i], filter, &options, p, s->warnings, &s->err);
     if (status == 0) {
         hpcprof_finish(p);
         status = write_measurement(p, argv[words], &s->err);

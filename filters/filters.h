@@ -18,7 +18,9 @@
 
 #include "hpcprof/hpcprof.h"
 
-struct filter_options {  /* what a table of no format is; others pass over it */
+struct filter_options {  /* what a file does not say of itself */
+    const char *program; /* which program it is of; NULL: not given */
+    /* of a table */
     const char *columns; /* "file,line,procedure,CYCLES,-": what each column is; NULL: not given */
     const char *units;   /* "cycles,,": of the columns that are values; NULL: none */
     char separator;      /* '\0': blanks, any number of them */
@@ -44,8 +46,8 @@ const struct filter *filter_named(const char *name, struct err *);
 
 /* Opens any measurement: a file or folder of ours, or another tool's file. */
 int filters_read(const char *path, struct hpcprof **, struct warnings *, struct err *);
-/* The same with wishes (hpcprof.h; of these, only `each` means something for another tool's file). result NULL: `each` is
-   all that is wanted. */
+/* The same with wishes (hpcprof.h; of these, only `each` means something for another tool's file). result NULL: `each`
+   is all that is wanted. */
 int filters_read_as(const char *path, const struct hpcprof_reading *, struct hpcprof **, struct warnings *,
                     struct err *);
 /* Is it a regular file that a filter recognises? */

@@ -112,6 +112,64 @@ static const struct rule rules[] = {
      "input: holds no samples of perf script; 'perf script --show-mmap-events -F "
      "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes what is wanted"},
 
+#define FO "folded"
+    {"a stack and its callers", FO, "a;b;c 7\n", "[unknown] c -:0 samples 7 < [unknown] b -:0 < [unknown] a -:0\n"},
+    {"stacks add up", FO, "a;b 7\na;b 1\n", "[unknown] b -:0 samples 8 < [unknown] a -:0\n"},
+    {"names with blanks", FO, "a b;c d 7\n", "[unknown] c d -:0 samples 7 < [unknown] a b -:0\n"},
+    {"the kernel's frames", FO, "a;b_[k] 7\n", "[kernel] b -:0 samples 7 < [unknown] a -:0\n"},
+    {"fractions are cut", FO, "a;b 7.9\n", "[unknown] b -:0 samples 7 < [unknown] a -:0\n"},
+    {"a stack without a number", FO, "a;b\n", "input:1: a stack ends in a blank and a number"},
+#define LC "lcov"
+    {"lines of functions", LC, "TN:\nSF:a.c\nFN:3,f\nFN:9,g\nDA:2,1\nDA:3,2\nDA:8,4\nDA:9,8\nend_of_record\n",
+     "[unknown] - a.c:2 executions 1\n[unknown] f a.c:3 executions 2\n[unknown] f a.c:8 executions 4\n"
+     "[unknown] g a.c:9 executions 8\n"},
+    {"functions after the lines, with their ends", LC, "SF:a.c\nDA:4,2\nFN:3,7,f\nend_of_record\n",
+     "[unknown] f a.c:4 executions 2\n"},
+    {"another file", LC, "SF:a.c\nFN:1,f\nDA:4,2\nend_of_record\nSF:b.c\nDA:4,3\n",
+     "[unknown] - b.c:4 executions 3\n[unknown] f a.c:4 executions 2\n"},
+    {"checksums, and lines never executed", LC, "SF:a.c\nDA:4,2,xyz\nDA:5,0\n", "[unknown] - a.c:4 executions 2\n"},
+    {"a line without a count", LC, "SF:a.c\nDA:4\n", "input:2: DA: wants a line's number and its count"},
+    {"no file", LC, "TN:x\n", "input: names no source file (SF:)"},
+#define GC "gcov"
+    {"gcov: demangled names, zero is none", GC,
+     "{\"gcc_version\": \"12\", \"files\": [{\"file\": \"a.cc\", \"functions\": [{\"name\": \"_Z1fv\", "
+     "\"demangled_name\": "
+     "\"f()\"}], \"lines\": [{\"line_number\": 3, \"count\": 5, \"function_name\": \"_Z1fv\"}, {\"line_number\": 4, "
+     "\"count\": "
+     "0, \"function_name\": \"_Z1fv\"}, {\"line_number\": 9, \"count\": 1}]}]}",
+     "[unknown] - a.cc:9 executions 1\n[unknown] f() a.cc:3 executions 5\n"},
+    {"gcov: no files", GC, "{\"gcc_version\": \"12\"}",
+     "input:1: has no list of files, as gcov --json-format writes one"},
+#define LL(segments)                                                                                                   \
+    "llvm-cov", "{\"data\":[{\"files\":[{\"filename\":\"a.c\",\"segments\":[" segments                                 \
+                "]}]}],\"type\":\"llvm.coverage.json.export\",\"version\":\"2.0.1\"}"
+    {"llvm: what holds goes on over lines", LL("[2,1,5,true,true,false],[4,3,0,false,false,false]"),
+     "[unknown] - a.c:2 executions 5\n[unknown] - a.c:3 executions 5\n[unknown] - a.c:4 executions 5\n"},
+    {"llvm: the most of a line",
+     LL("[2,1,5,true,true,false],[2,9,50,true,true,false],[2,12,5,true,false,false],[3,2,0,false,false,false]"),
+     "[unknown] - a.c:2 executions 50\n[unknown] - a.c:3 executions 5\n"},
+    {"llvm: gaps begin no region",
+     LL("[2,1,5,true,true,false],[2,9,50,true,true,true],[2,12,5,true,false,false],[2,20,0,false,false,false]"),
+     "[unknown] - a.c:2 executions 5\n"},
+#define SP(profile)                                                                                                    \
+    "speedscope", "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{\"frames\":["       \
+                  "{\"name\":\"f\"},{\"name\":\"g\",\"file\":\"g.c\",\"line\":3}]},\"profiles\":[" profile "]}"
+    {"samples and weights",
+     SP("{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"none\",\"samples\":[[0,1],[0]],\"weights\":[5,2]}"),
+     "[unknown] f -:0 t 2\n[unknown] g g.c:3 t 5 < [unknown] f -:0\n"},
+    {"opened and closed",
+     SP("{\"type\":\"evented\",\"name\":\"t\",\"startValue\":1,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1},"
+        "{\"type\":\"O\",\"frame\":1,\"at\":3},{\"type\":\"C\",\"frame\":1,\"at\":8},{\"type\":\"C\",\"frame\":0,"
+        "\"at\":9}]}"),
+     "[unknown] f -:0 t 3\n[unknown] g g.c:3 t 5 < [unknown] f -:0\n"},
+    {"a frame that is not there", SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[2]],\"weights\":[5]}"),
+     "input:1: there is no frame of that number"},
+    {"fewer weights", SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[0],[0]],\"weights\":[5]}"),
+     "input:1: there are fewer weights than samples"},
+    {"closed before it is open",
+     SP("{\"type\":\"evented\",\"name\":\"t\",\"events\":[{\"type\":\"C\",\"frame\":0,\"at\":1}]}"),
+     "input:1: a frame is closed that was not opened"},
+
 #define PX(tree)                                                                                                       \
     "profile",                                                                                                         \
         "<PROFILE version=\"3.0\"><PROFILEPARAMS><TARGET name=\"t\"/><METRICS>"                                        \

@@ -1,7 +1,8 @@
 FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZSTD_LIBS) $(PAPI_LIBS) $(ZLIB_LIBS) -lm
 
 noinst_LIBRARIES += %D%/libfilters.a
-%C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/lines.c %D%/unpack.c \
+%C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/sink.h %D%/sink.c %D%/coverage.c %D%/folded.c %D%/gmon.c %D%/pprof.c %D%/speedscope.c \
+	%D%/table.c %D%/lines.c %D%/unpack.c \
 	%D%/perf_run.h %D%/perf_run.c %D%/perf_data.c %D%/perf_script.c %D%/callgrind.c %D%/instr_loops.h %D%/instr_loops.c %D%/profile.c
 
 check_PROGRAMS += %D%/filter_fuzz %D%/filters_test %D%/perf_data_test
@@ -15,10 +16,19 @@ FUZZERS += %D%/filter_fuzz
 %C%_filter_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_filter_fuzz_LDADD = $(LIBFUZZER) $(FILTERS_LDADD)
 EXTRA_DIST += \
-	tests/corpus/filter/callgrind tests/corpus/filter/callgrind-instr tests/corpus/filter/callgrind-bad-numbers tests/corpus/filter/perf-packed \
+	tests/corpus/filter/callgrind tests/corpus/filter/callgrind-instr tests/corpus/filter/callgrind-bad-numbers tests/corpus/filter/folded tests/corpus/filter/gcov tests/corpus/filter/gprof \
+	tests/corpus/filter/lcov tests/corpus/filter/llvm-cov tests/corpus/filter/pprof tests/corpus/filter/speedscope tests/corpus/filter/perf-packed \
 	tests/corpus/filter/perf-pipe tests/corpus/filter/perf-script \
 	tests/corpus/filter/perf-script-overlaps tests/corpus/filter/profile tests/corpus/filter/profile-large-value
 EXTRA_DIST += \
+	tests/filters/folded.example tests/filters/folded.out \
+	tests/filters/gcov.example tests/filters/gcov.out \
+	tests/filters/gprof.example tests/filters/gprof.out \
+	tests/filters/lcov.example tests/filters/lcov.out \
+	tests/filters/llvm-cov.example tests/filters/llvm-cov.out \
+	tests/filters/pprof.example tests/filters/pprof.out \
+	tests/filters/speedscope.example tests/filters/speedscope.out \
+	tests/filters/table.example tests/filters/table.out \
 	tests/filters/perf.example tests/filters/perf.out tests/filters/perf-script.example tests/filters/perf-script.out \
 	tests/filters/callgrind.example tests/filters/callgrind.out tests/filters/cachegrind.example tests/filters/cachegrind.out \
-	tests/filters/profile.example tests/filters/profile.out
+	tests/filters/profile.example tests/filters/profile.out tests/filters/covered.c

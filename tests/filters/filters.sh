@@ -3,7 +3,7 @@
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99
-formats="perf perf-script callgrind cachegrind profile"
+formats="perf perf-script callgrind cachegrind profile pprof folded speedscope gprof gcov lcov llvm-cov"
 examples=$top_srcdir/tests/filters
 for format in $formats; do
     cp "$examples/$format.example" input
@@ -24,6 +24,25 @@ for format in $formats; do
         check "$format is not $other" test "$status" = 1
     done
 done
+
+# A table is as its columns are said to be
+cp "$examples/table.example" input
+table() { run "$hpcview" import table -o t.hpcprof --separator ";" --skip 1 --units cycles "$@" input; }
+table --columns procedure,file,line,CYC,MISS,thread
+check "table: imported" test "$status" = 0
+"$hpcview" print --by line --format csv --title t t.hpcprof >table.csv 2>/dev/null
+check_same "table: what it says" table.csv "$examples/table.out"
+table --columns CYC,file,line
+check "table: a column that is no number: status 1" test "$status" = 1
+check_match "and its line" "$err" "input:2: this is no number, 0 or more: 'main'"
+table --columns procedure,file,line,A,B,C,D
+check_match "table: too few columns" "$err" "input:2: this row has fewer columns"
+table --columns procedure,file
+check "table: no metric: status 2" test "$status" = 2
+run "$hpcview" import table -o x.hpcprof input
+check_match "table: without columns" "$err" "--columns says"
+table --columns a --separator xy
+check "table: a separator of two characters: status 2" test "$status" = 2
 
 run "$hpcview" import perf-scrip -o x input
 check "a misspelt format: status 2" test "$status" = 2
@@ -56,6 +75,16 @@ if command -v valgrind >/dev/null 2>&1 && valgrind --tool=callgrind --cache-sim=
     check_match "cachegrind's own totals" "$out" ",$totals"
 else
     skip "valgrind's own totals" "no valgrind here"
+fi
+
+# Each line's count is gcov's own
+if command -v "${CC%% *}" >/dev/null 2>&1 && command -v gcov >/dev/null 2>&1 && mkdir cov && cp "$top_srcdir/tests/filters/covered.c" cov/covered.c &&
+    (cd cov && gcc -O0 --coverage covered.c -o covered && ./covered && gcov --json-format -t covered*.gcda >covered.json && gcov -t covered*.gcda >covered.gcov) >/dev/null 2>&1; then
+    sed -n 's/^ *\([0-9]*\)\**: *\([0-9]*\):.*/\2 \1/p' cov/covered.gcov | sort >gcov.own
+    "$hpcview" print --by line --format csv cov/covered.json 2>/dev/null | awk -F, 'NR > 1 { print $4, $6 }' | sort >gcov.ours
+    check_same "gcov's own counts" gcov.ours gcov.own
+else
+    skip "gcov's own counts" "no gcov of gcc's here"
 fi
 
 # perf's samples are all there, and its file and its text say the same. (Symbols of the kernel are in the text alone.)

@@ -1,0 +1,382 @@
+/*
+ * profile.proto of pprof (https://github.com/google/pprof/blob/main/proto/profile.proto), unpacked by the door.
+ *
+ * A first pass over the fields of the profile gathers tables: strings, functions, locations; a second one takes the
+ * samples.
+ */
+#include "filters/sink.h"
+
+enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
+enum {
+    SAMPLE_TYPE = 1,
+    SAMPLE = 2,
+    MAPPING = 3,
+    LOCATION = 4,
+    FUNCTION = 5,
+    STRING = 6,
+    PERIOD_TYPE = 11,
+    PERIOD = 12
+};
+
+struct text {
+    const uint8_t *bytes;
+    size_t len;
+};
+
+struct function {
+    uint64_t name, file; /* strings */
+};
+
+struct line {
+    uint64_t function, line;
+};
+
+struct location {
+    uint64_t address, mapping;
+    uint32_t line_first, line_count; /* into lines: the innermost first */
+};
+
+struct pprof {
+    const struct filter_input *in;
+    struct sink sink;
+    struct VEC(struct text) strings;
+    struct VEC(struct function) functions;
+    struct VEC(struct location) locations;
+    struct VEC(struct line) lines;
+    struct VEC(uint64_t) mapping_files;
+    struct hashmap function_index, location_index, mapping_index; /* by id */
+    struct VEC(uint64_t) types, units;                            /* strings, of each value */
+    struct VEC(uint32_t) events;
+    struct VEC(uint64_t) ids, values; /* of the sample that is being read */
+    struct hashmap threads;           /* by the string that names it */
+    uint64_t period;
+    struct err *err;
+};
+
+static int wrong(struct pprof *p, const uint8_t *at, const char *what)
+{
+    return err_set(p->err, ERR_FORMAT, "%s, byte %zu: %s", p->in->name, (size_t)(at - (const uint8_t *)p->in->bytes),
+                   what);
+}
+
+/* ---- the wire ----------------------------------------------------------------------------------------------- */
+
+struct field {
+    unsigned number, wire;
+    uint64_t value;      /* VARINT */
+    struct cursor bytes; /* BYTES */
+};
+
+/* The next field of a message; false: its end, or c->bad. */
+static bool next_field(struct cursor *c, struct field *f)
+{
+    if (c->bad || cursor_left(c) == 0)
+        return false;
+    uint64_t key = cursor_uleb(c);
+    *f = (struct field){.number = (unsigned)(key >> 3), .wire = key & 7};
+    if (f->wire == VARINT)
+        f->value = cursor_uleb(c);
+    else if (f->wire == BYTES) {
+        uint64_t n = cursor_uleb(c);
+        const uint8_t *at = n <= cursor_left(c) ? cursor_bytes(c, n) : NULL;
+        c->bad = c->bad || !at;
+        f->bytes = cursor_make(at, at ? n : 0);
+    } else if (f->wire == FIXED64)
+        f->value = cursor_u64(c);
+    else if (f->wire == FIXED32)
+        f->value = cursor_u32(c);
+    else
+        c->bad = true;
+    c->bad = c->bad || f->number == 0;
+    return !c->bad;
+}
+
+static const char *string(struct pprof *p, uint64_t i)
+{
+    if (i >= p->strings.count)
+        return "";
+    str_id id = strtab_addn(p->sink.into->strings, (const char *)p->strings.items[i].bytes, p->strings.items[i].len);
+    return strtab_get(p->sink.into->strings, id);
+}
+
+/* ---- tables --------------------------------------------------------------------------------------------------- */
+
+static void read_function(struct pprof *p, struct cursor c)
+{
+    struct function function = {0};
+    uint64_t id = 0, system_name = 0;
+    for (struct field f; next_field(&c, &f);) {
+        if (f.number == 1)
+            id = f.value;
+        else if (f.number == 2)
+            function.name = f.value;
+        else if (f.number == 3)
+            system_name = f.value;
+        else if (f.number == 4)
+            function.file = f.value;
+    }
+    function.name = function.name ? function.name : system_name;
+    *hashmap_put(&p->function_index, id) = (uint32_t)p->functions.count;
+    *vec_push(&p->functions) = function;
+}
+
+static void read_location_line(struct pprof *p, struct cursor c)
+{
+    struct line line = {0};
+    for (struct field f; next_field(&c, &f);) {
+        if (f.number == 1)
+            line.function = f.value;
+        else if (f.number == 2)
+            line.line = f.value;
+    }
+    *vec_push(&p->lines) = line;
+}
+
+static void read_location(struct pprof *p, struct cursor c)
+{
+    struct location location = {.line_first = (uint32_t)p->lines.count};
+    uint64_t id = 0;
+    for (struct field f; next_field(&c, &f);) {
+        if (f.number == 1)
+            id = f.value;
+        else if (f.number == 2)
+            location.mapping = f.value;
+        else if (f.number == 3)
+            location.address = f.value;
+        else if (f.number == 4)
+            read_location_line(p, f.bytes);
+    }
+    location.line_count = (uint32_t)p->lines.count - location.line_first;
+    *hashmap_put(&p->location_index, id) = (uint32_t)p->locations.count;
+    *vec_push(&p->locations) = location;
+}
+
+static void read_mapping(struct pprof *p, struct cursor c)
+{
+    uint64_t id = 0, file = 0;
+    for (struct field f; next_field(&c, &f);) {
+        if (f.number == 1)
+            id = f.value;
+        else if (f.number == 5)
+            file = f.value;
+    }
+    *hashmap_put(&p->mapping_index, id) = (uint32_t)p->mapping_files.count;
+    *vec_push(&p->mapping_files) = file;
+}
+
+static void read_type(struct pprof *p, struct cursor c)
+{
+    uint64_t type = 0, unit = 0;
+    for (struct field f; next_field(&c, &f);) {
+        if (f.number == 1)
+            type = f.value;
+        else if (f.number == 2)
+            unit = f.value;
+    }
+    *vec_push(&p->types) = type;
+    *vec_push(&p->units) = unit;
+}
+
+static int read_tables(struct pprof *p)
+{
+    struct cursor c = cursor_make(p->in->bytes, p->in->len);
+    for (struct field f; next_field(&c, &f);) {
+        if (f.number == STRING)
+            *vec_push(&p->strings) = (struct text){f.bytes.p, cursor_left(&f.bytes)};
+        else if (f.number == FUNCTION)
+            read_function(p, f.bytes);
+        else if (f.number == LOCATION)
+            read_location(p, f.bytes);
+        else if (f.number == MAPPING)
+            read_mapping(p, f.bytes);
+        else if (f.number == SAMPLE_TYPE)
+            read_type(p, f.bytes);
+        else if (f.number == PERIOD)
+            p->period = f.value;
+    }
+    if (c.bad)
+        return wrong(p, c.p, "is no field of a profile");
+    return p->types.count && p->types.count <= LIMIT_EVENTS ? 0 : wrong(p, c.p, "does not say what its values are");
+}
+
+static void add_events(struct pprof *p)
+{
+    for (size_t i = 0; i < p->types.count; i++) {
+        const char *unit = string(p, p->units.items[i]);
+        *vec_push(&p->events) = sink_event(&p->sink, string(p, p->types.items[i]), "as pprof has it",
+                                           strcmp(unit, "nanoseconds") == 0 ? "ns"
+                                           : strcmp(unit, "count")          ? unit
+                                                                            : "",
+                                           0);
+    }
+}
+
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
+
+/* Packed or one by one: both are allowed. */
+static void read_numbers(const struct field *f, struct cursor *c, uint64_t first, bool packed, uint64_t **items,
+                         size_t *count, size_t *capacity)
+{
+    struct VEC(uint64_t) v = {*items, *count, *capacity};
+    (void)f;
+    if (!packed)
+        *vec_push(&v) = first;
+    while (packed && !c->bad && cursor_left(c))
+        *vec_push(&v) = cursor_uleb(c);
+    *items = v.items;
+    *count = v.count;
+    *capacity = v.capacity;
+}
+
+static const char *module_of(struct pprof *p, const struct location *l)
+{
+    uint32_t m = hashmap_get(&p->mapping_index, l->mapping);
+    const char *file = m < p->mapping_files.count ? string(p, p->mapping_files.items[m]) : "";
+    return *file ? file : "[unknown]";
+}
+
+/* The contexts of one location, its outermost line first: what is inlined is called by what it is inlined into. */
+static uint32_t location_context(struct pprof *p, uint64_t id, uint32_t parent)
+{
+    uint32_t i = hashmap_get(&p->location_index, id);
+    struct sink_place place = {.parent = parent, .module = "[unknown]", .procedure = "", .file = ""};
+    if (i >= p->locations.count)
+        return sink_context(&p->sink, &place);
+    const struct location *l = &p->locations.items[i];
+    place.module = module_of(p, l);
+    if (l->line_count == 0)
+        return sink_context(&p->sink, &place);
+    for (uint32_t k = l->line_count; k-- > 0;) {
+        const struct line *line = &p->lines.items[l->line_first + k];
+        uint32_t function = hashmap_get(&p->function_index, line->function);
+        struct function none = {0}, *f = function < p->functions.count ? &p->functions.items[function] : &none;
+        place.procedure = string(p, f->name);
+        place.file = string(p, f->file);
+        place.line = line->line;
+        place.parent = sink_context(&p->sink, &place);
+    }
+    return place.parent;
+}
+
+struct label {
+    uint64_t key, text, number;
+    bool has_number;
+};
+
+static struct label read_label(struct cursor c)
+{
+    struct label l = {0};
+    for (struct field f; next_field(&c, &f);) {
+        if (f.number == 1)
+            l.key = f.value;
+        else if (f.number == 2)
+            l.text = f.value;
+        else if (f.number == 3) {
+            l.number = f.value;
+            l.has_number = true;
+        }
+    }
+    return l;
+}
+
+/* A label that names a thread is one; another is a region, "key=value". */
+static void take_label(struct pprof *p, const struct label *l, uint32_t *thread, uint32_t *region)
+{
+    const char *key = string(p, l->key);
+    char *text = l->text ? mem_strdup(string(p, l->text)) : mem_printf("%llu", (unsigned long long)l->number);
+    if (strcmp(key, "thread") == 0 || strcmp(key, "thread_id") == 0 || strcmp(key, "tid") == 0) {
+        uint32_t *slot = hashmap_put(&p->threads, strtab_add(p->sink.into->strings, text));
+        if (*slot == HASHMAP_NONE)
+            *slot = sink_thread(&p->sink, text, (uint32_t)p->threads.count);
+        *thread = *slot;
+    } else if (*key && l->text) {
+        char *name = mem_printf("%s=%s", key, text);
+        *region = hpcprof_add_region(p->sink.into, name, 0);
+        mem_free(name);
+    }
+    mem_free(text);
+}
+
+static void add_sample(struct pprof *p, uint32_t thread, uint32_t region)
+{
+    uint32_t at = HPCPROF_NO_PARENT;
+    size_t n = p->ids.count < LIMIT_PATH_DEPTH ? p->ids.count : LIMIT_PATH_DEPTH;
+    for (size_t i = n; i-- > 0;)
+        at = location_context(p, p->ids.items[i], at);
+    if (at == HPCPROF_NO_PARENT)
+        at = location_context(p, UINT64_MAX, at);
+    for (size_t i = 0; i < p->values.count && i < p->events.count; i++)
+        if ((int64_t)p->values.items[i] > 0)
+            hpcprof_add_count(p->sink.into, &(struct hpcprof_count){.thread = thread,
+                                                                    .context = at,
+                                                                    .event = p->events.items[i],
+                                                                    .region = region,
+                                                                    .value = p->values.items[i]});
+}
+
+static int read_sample(struct pprof *p, struct cursor c)
+{
+    uint32_t thread = p->sink.thread, region = 0;
+    p->ids.count = p->values.count = 0;
+    for (struct field f; next_field(&c, &f);) {
+        if (f.number == 1)
+            read_numbers(&f, &f.bytes, f.value, f.wire == BYTES, &p->ids.items, &p->ids.count, &p->ids.capacity);
+        else if (f.number == 2)
+            read_numbers(&f, &f.bytes, f.value, f.wire == BYTES, &p->values.items, &p->values.count,
+                         &p->values.capacity);
+        else if (f.number == 3 && f.wire == BYTES) {
+            struct label l = read_label(f.bytes);
+            take_label(p, &l, &thread, &region);
+        }
+    }
+    if (c.bad)
+        return wrong(p, c.p, "a sample is damaged");
+    add_sample(p, thread, region);
+    return 0;
+}
+
+/* A message whose fields are all of a profile, the first one its first value's type. */
+bool pprof_sniff(const void *bytes, size_t len)
+{
+    struct cursor c = cursor_make(bytes, len);
+    struct field f;
+    unsigned fields = 0;
+    while (fields < 50 && next_field(&c, &f)) {
+        bool message = f.number <= STRING || f.number == PERIOD_TYPE;
+        bool packed = f.number == 13; /* comments */
+        if (f.number > 15 || (!packed && f.wire != (message ? BYTES : VARINT)) ||
+            (fields == 0 && f.number != SAMPLE_TYPE))
+            return false;
+        fields++;
+    }
+    return !c.bad && fields > 2;
+}
+
+int pprof_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
+{
+    struct pprof p = {.in = in, .err = err};
+    (void)warnings;
+    p.sink = sink_begin(into, in, "pprof", "");
+    int status = read_tables(&p);
+    if (status == 0)
+        add_events(&p);
+    struct cursor c = cursor_make(in->bytes, in->len);
+    for (struct field f; status == 0 && next_field(&c, &f);)
+        if (f.number == SAMPLE)
+            status = read_sample(&p, f.bytes);
+    vec_release(&p.strings);
+    vec_release(&p.functions);
+    vec_release(&p.locations);
+    vec_release(&p.lines);
+    vec_release(&p.mapping_files);
+    vec_release(&p.types);
+    vec_release(&p.units);
+    vec_release(&p.events);
+    vec_release(&p.ids);
+    vec_release(&p.values);
+    hashmap_release(&p.function_index);
+    hashmap_release(&p.location_index);
+    hashmap_release(&p.mapping_index);
+    hashmap_release(&p.threads);
+    return status;
+}

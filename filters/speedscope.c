@@ -1,0 +1,143 @@
+/* speedscope's JSON (https://www.speedscope.app/file-format-schema.json): profiles of samples, or of opened and closed
+ * frames. */
+#include "filters/sink.h"
+
+#include <ctype.h>
+
+struct speedscope {
+    const struct filter_input *in;
+    struct json *json;
+    struct sink sink;
+    struct VEC(json_ix) frames;
+    struct VEC(uint32_t) open; /* contexts of the frames that are open */
+    struct err *err;
+};
+
+static int wrong(struct speedscope *s, json_ix i, const char *what)
+{
+    return err_set(s->err, ERR_FORMAT, "%s:%u: %s", s->in->name, json_line(s->json, i), what);
+}
+
+bool speedscope_sniff(const void *bytes, size_t len)
+{
+    static const char schema[] = "speedscope.app/file-format-schema.json";
+    const char *text = bytes;
+    return looks_like_text(bytes, len) && (*text == '{' || isspace((unsigned char)*text)) &&
+           (memmem(text, len < 4096 ? len : 4096, schema, sizeof schema - 1) ||
+            memmem(text + (len > 4096 ? len - 4096 : 0), len < 4096 ? len : 4096, schema, sizeof schema - 1));
+}
+
+/* The context of frame `index` called from `parent`; 0: no such frame. */
+static int context(struct speedscope *s, json_ix at, uint32_t parent, uint32_t *context)
+{
+    uint64_t index = json_count(s->json, at);
+    if (json_type_of(s->json, at) != JSON_NUMBER || index >= s->frames.count)
+        return wrong(s, at, "there is no frame of that number");
+    json_ix f = s->frames.items[index];
+    struct sink_place p = {parent, "[unknown]", json_string_of(s->json, json_get(s->json, f, "name")),
+                           json_string_of(s->json, json_get(s->json, f, "file")),
+                           json_count(s->json, json_get(s->json, f, "line"))};
+    *context = sink_context(&s->sink, &p);
+    return 0;
+}
+
+static uint64_t whole(double v)
+{
+    return v > 0 && v < 1.8e19 ? (uint64_t)(v + 0.5) : 0;
+}
+
+static int read_sampled(struct speedscope *s, json_ix profile, uint32_t event)
+{
+    const struct json *j = s->json;
+    json_ix weight = json_first(j, json_get(j, profile, "weights"));
+    for (json_ix i = json_first(j, json_get(j, profile, "samples")); i != JSON_NONE; i = json_next(j, i)) {
+        uint32_t at = HPCPROF_NO_PARENT;
+        size_t depth = 0;
+        for (json_ix f = json_first(j, i); f != JSON_NONE; f = json_next(j, f))
+            if (depth++ < LIMIT_PATH_DEPTH && context(s, f, at, &at) < 0)
+                return -1;
+        if (weight == JSON_NONE)
+            return wrong(s, i, "there are fewer weights than samples");
+        if (at != HPCPROF_NO_PARENT)
+            sink_add(&s->sink, at, event, 0, whole(json_number(j, weight)));
+        weight = json_next(j, weight);
+    }
+    return 0;
+}
+
+/* Between two events the time goes to the innermost open frame. */
+static int read_evented(struct speedscope *s, json_ix profile, uint32_t event)
+{
+    const struct json *j = s->json;
+    double last = json_number(j, json_get(j, profile, "startValue"));
+    s->open.count = 0;
+    for (json_ix i = json_first(j, json_get(j, profile, "events")); i != JSON_NONE; i = json_next(j, i)) {
+        double at = json_number(j, json_get(j, i, "at"));
+        uint32_t around = s->open.count ? s->open.items[s->open.count - 1] : HPCPROF_NO_PARENT, opened;
+        if (around != HPCPROF_NO_PARENT)
+            sink_add(&s->sink, around, event, 0, whole(at - last));
+        last = at;
+        if (strcmp(json_string_of(j, json_get(j, i, "type")), "O") == 0) {
+            if (s->open.count >= LIMIT_PATH_DEPTH)
+                return wrong(s, i, "more than 1024 frames are open");
+            if (context(s, json_get(j, i, "frame"), around, &opened) < 0)
+                return -1;
+            *vec_push(&s->open) = opened;
+        } else if (s->open.count == 0)
+            return wrong(s, i, "a frame is closed that was not opened");
+        else
+            s->open.count--;
+    }
+    return 0;
+}
+
+static const char *unit_of(const char *unit)
+{
+    static const char *const units[][2] = {
+        {"nanoseconds", "ns"}, {"microseconds", "us"}, {"milliseconds", "ms"}, {"seconds", "s"}, {"bytes", "bytes"}};
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+        if (strcmp(unit, units[i][0]) == 0)
+            return units[i][1];
+    return "";
+}
+
+/* Profiles of several threads are one event in as many threads; of several metrics, an event each: it is the unit, and
+   the name where that is not a thread's, that tells. */
+static int read_profile(struct speedscope *s, json_ix profile, uint32_t number)
+{
+    const struct json *j = s->json;
+    const char *name = json_string_of(j, json_get(j, profile, "name"));
+    const char *type = json_string_of(j, json_get(j, profile, "type"));
+    const char *unit = unit_of(json_string_of(j, json_get(j, profile, "unit")));
+    uint32_t event = sink_event(&s->sink, *name ? name : "weight", "a profile of speedscope's", unit, 0);
+    (void)number;
+    if (strcmp(type, "sampled") == 0)
+        return read_sampled(s, profile, event);
+    if (strcmp(type, "evented") == 0)
+        return read_evented(s, profile, event);
+    return wrong(s, profile, "a profile is of type \"sampled\" or \"evented\"");
+}
+
+int speedscope_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
+{
+    struct speedscope s = {.in = in, .err = err};
+    uint32_t number = 0;
+    (void)warnings;
+    int status = json_read(in->bytes, in->len, in->name, &s.json, err);
+    if (status < 0)
+        return -1;
+    const struct json *j = s.json;
+    json_ix frames = json_get(j, json_get(j, 0, "shared"), "frames");
+    if (json_type_of(j, frames) != JSON_ARRAY)
+        status = wrong(&s, 0, "has no shared frames");
+    for (json_ix i = json_first(j, frames); i != JSON_NONE; i = json_next(j, i))
+        *vec_push(&s.frames) = i;
+    if (status == 0)
+        s.sink = sink_begin(into, in, "speedscope", json_string_of(j, json_get(j, 0, "name")));
+    for (json_ix i = json_first(j, json_get(j, 0, "profiles")); i != JSON_NONE && status == 0; i = json_next(j, i))
+        status = read_profile(&s, i, number++);
+    vec_release(&s.frames);
+    vec_release(&s.open);
+    json_free(s.json);
+    return status;
+}

@@ -1,0 +1,194 @@
+/*
+ * Any table: CSV, TSV, or columns of text, as the person who has it says what its columns are:
+ *
+ *     hpcview import table --columns file,line,procedure,CYCLES,- --separator , --skip 1 --units cycles prof.csv
+ *
+ * "file", "line", "procedure", "module" and "thread" say where; "-" is nothing; any other word is a metric's name.
+ */
+#include "filters/sink.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { MOST_COLUMNS = 1024 };
+enum kind { NOTHING, FILE_NAME, LINE, PROCEDURE, MODULE, THREAD, VALUE };
+
+struct column {
+    enum kind kind;
+    uint32_t event;
+};
+
+struct table_reader {
+    const struct filter_input *in;
+    struct sink sink;
+    struct VEC(struct column) columns;
+    struct hashmap threads;
+    unsigned long number;
+    uint32_t first_thread;
+    struct err *err;
+};
+
+static int wrong(struct table_reader *t, const char *what, const char *value)
+{
+    return err_set(t->err, ERR_FORMAT, "%s:%lu: %s '%s'", t->in->name, t->number, what, value);
+}
+
+static enum kind kind_of(const char *word)
+{
+    static const char *const words[] = {"-", "file", "line", "procedure", "module", "thread"};
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (strcmp(words[i], word) == 0)
+            return (enum kind)i;
+    return *word ? VALUE : NOTHING;
+}
+
+static int read_columns(struct table_reader *t)
+{
+    char *copy = mem_strdup(t->in->options->columns), *rest = copy;
+    char *unit_copy = mem_strdup(t->in->options->units ? t->in->options->units : ""), *units = unit_copy;
+    bool values = false;
+    for (char *word; (word = strsep(&rest, ",")) && t->columns.count < MOST_COLUMNS;) {
+        struct column c = {.kind = kind_of(word)};
+        if (c.kind == VALUE) {
+            char *unit = units ? strsep(&units, ",") : NULL;
+            c.event = sink_event(&t->sink, word, "from a table", unit ? unit : "", 0);
+            values = true;
+        }
+        *vec_push(&t->columns) = c;
+    }
+    mem_free(copy);
+    mem_free(unit_copy);
+    return values ? 0 : err_set(t->err, ERR_USAGE, "--columns names no metric, as in file,line,CYCLES");
+}
+
+/* The next field, in place; "" is one too where a separator is given. NULL: the row ends. Quotes as in RFC 4180. */
+static char *next_field(struct table_reader *t, char **at)
+{
+    char separator = t->in->options->separator, *begin = *at, *out;
+    if (separator == '\0') {
+        begin = skip_blanks(begin);
+        *at = begin + strcspn(begin, " \t");
+        if (**at)
+            *(*at)++ = '\0';
+        return *begin ? begin : NULL;
+    }
+    if (!begin)
+        return NULL;
+    out = begin;
+    bool quoted = *begin == '"';
+    char *in = begin + quoted;
+    for (; *in && (quoted || *in != separator); in++) {
+        if (quoted && *in == '"' && in[1] != '"')
+            quoted = false;
+        else {
+            in += quoted && *in == '"';
+            *out++ = *in;
+        }
+    }
+    *at = *in ? in + 1 : NULL;
+    *out = '\0';
+    return begin;
+}
+
+/* "1,234,567" and "1.5e6" are numbers too; so is "-", or nothing: none. */
+static int read_value(struct table_reader *t, const char *text, uint64_t *value)
+{
+    struct buf plain = {0};
+    char *end;
+    buf_str(&plain, "");
+    for (const char *c = skip_blanks((char *)text); *c; c++)
+        if (*c != ',')
+            buf_char(&plain, *c);
+    while (plain.len && isblank((unsigned char)plain.bytes[plain.len - 1]))
+        plain.bytes[--plain.len] = '\0';
+    bool whole = plain.len && strspn(plain.bytes, "0123456789") == plain.len;
+    double v = plain.len ? strtod(plain.bytes, &end) : 0;
+    bool none = plain.len == 0 || strcmp(plain.bytes, "-") == 0;
+    bool is = none || (*end == '\0' && v >= 0 && v < 1.8e19);
+    *value = none || !is ? 0 : whole ? strtoull(plain.bytes, NULL, 10) : (uint64_t)(v + 0.5);
+    buf_release(&plain);
+    return is ? 0 : wrong(t, "this is no number, 0 or more:", text);
+}
+
+static uint32_t thread_named(struct table_reader *t, const char *name)
+{
+    uint32_t *slot = hashmap_put(&t->threads, strtab_add(t->sink.into->strings, name));
+    if (*slot == HASHMAP_NONE)
+        *slot = t->threads.count == 1 ? t->first_thread : sink_thread(&t->sink, name, (uint32_t)t->threads.count - 1);
+    return *slot;
+}
+
+static int read_row(struct table_reader *t, char *text)
+{
+    uint64_t values[MOST_COLUMNS] = {0}, line = 0;
+    const char *module = t->in->options->program ? t->in->options->program : "[unknown]";
+    struct sink_place p = {HPCPROF_NO_PARENT, module, "", "", 0};
+    t->sink.thread = t->first_thread;
+    for (size_t i = 0; i < t->columns.count; i++) {
+        char *field = next_field(t, &text);
+        if (!field)
+            return wrong(t, "this row has fewer columns than --columns names:", "");
+        int status = 0;
+        switch (t->columns.items[i].kind) {
+        case FILE_NAME:
+            p.file = field;
+            break;
+        case PROCEDURE:
+            p.procedure = field;
+            break;
+        case MODULE:
+            p.module = field;
+            break;
+        case LINE:
+            status = read_value(t, field, &line);
+            break;
+        case THREAD:
+            t->sink.thread = thread_named(t, field);
+            break;
+        case VALUE:
+            status = read_value(t, field, &values[i]);
+            break;
+        case NOTHING:
+            break;
+        }
+        if (status < 0)
+            return -1;
+    }
+    p.line = line;
+    uint32_t context = sink_context(&t->sink, &p);
+    for (size_t i = 0; i < t->columns.count; i++)
+        if (t->columns.items[i].kind == VALUE)
+            sink_add(&t->sink, context, t->columns.items[i].event, 0, values[i]);
+    return 0;
+}
+
+/* No content tells a table from any text: it is named, and its columns with it. */
+bool table_sniff(const void *bytes, size_t len)
+{
+    (void)bytes, (void)len;
+    return false;
+}
+
+int table_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
+{
+    struct table_reader t = {.in = in, .err = err};
+    struct line_reader r = line_reader_make(in->bytes, in->len);
+    (void)warnings;
+    if (!in->options->columns)
+        return err_set(err, ERR_USAGE,
+                       "%s: what the columns of a table are, --columns says: file,line,procedure,CYCLES", in->name);
+    if (in->len && !looks_like_text(in->bytes, in->len))
+        return err_set(err, ERR_FORMAT, "%s: is no text", in->name);
+    t.sink = sink_begin(into, in, "table", "");
+    t.first_thread = t.sink.thread;
+    int status = read_columns(&t);
+    while (status == 0 && line_reader_next(&r)) {
+        t.number = r.number;
+        if (r.number > in->options->skip && *skip_blanks(r.text.bytes) && r.text.bytes[0] != '#')
+            status = read_row(&t, r.text.bytes);
+    }
+    line_reader_release(&r);
+    vec_release(&t.columns);
+    hashmap_release(&t.threads);
+    return status;
+}
