@@ -29,7 +29,6 @@ export interface Column {
 
 export const columnId = (metric: MetricIx, exclusive: boolean): ColumnId => `${metric}${exclusive ? 'e' : 'i'}`;
 
-const blank = (count: number): Float64Array => new Float64Array(count).fill(NaN);
 const isMeasured = (metric: Metric): boolean => metric.formula === '';
 
 export class Columns {
@@ -37,6 +36,7 @@ export class Columns {
   private readonly byName = new Map<string, string>(); // name: id without its last letter
   private readonly computed = new WeakMap<object, Map<ColumnId, Float64Array>>();
   private readonly ofPlaces = {}; // the key of `computed` for places themselves
+  private readonly blanks = new Map<number, Float64Array>();
   private modules: Int32Array | null = null;
 
   constructor(
@@ -110,7 +110,10 @@ export class Columns {
     const operands = wanted && this.named(wanted.references, exclusive);
     if (!wanted || !operands) return null;
     const units = new Set(operands.map((o) => o.metric.unit));
-    const formula = parseFormula(typed.formula, [...units].find((u) => /^[num]?s$/u.test(u)))!;
+    const formula = parseFormula(
+      typed.formula,
+      [...units].find((u) => /^[num]?s$/u.test(u)),
+    )!;
     const isSum = formula.isSum && units.size === 1 && formula.references.every((r) => r.at === '');
     return {
       id,
@@ -173,15 +176,22 @@ export class Columns {
   /** By cell; blank where a block is still missing. Remembered as long as the cells live. */
   values(column: Column, cells: Cells): Float64Array {
     if (!cells && column.index !== NONE && !column.difference)
-      return this.model.values.of(column.index, column.exclusive) ?? blank(this.model.places.count);
+      return this.model.values.of(column.index, column.exclusive) ?? this.blank(this.model.places.count);
     const key = cells ?? this.ofPlaces;
     let all = this.computed.get(key);
     if (!all) this.computed.set(key, (all = new Map()));
     let values = all.get(column.id);
     if (values) return values;
-    const ready = this.isReady(column);
+    if (!this.isReady(column)) return this.blank(cellCount(this.model, cells));
     values = this.compute(column, cells);
-    if (ready) all.set(column.id, values);
+    all.set(column.id, values);
+    return values;
+  }
+
+  /** One for all columns that are not here. */
+  private blank(count: number): Float64Array {
+    let values = this.blanks.get(count);
+    if (!values) this.blanks.set(count, (values = new Float64Array(count).fill(NaN)));
     return values;
   }
 
@@ -190,13 +200,13 @@ export class Columns {
     const count = cellCount(this.model, cells);
     if (cells && column.index !== NONE && (column.metric.summed || !column.formula)) {
       const stored = this.model.values.of(column.index, column.exclusive);
-      if (!stored) return blank(count);
+      if (!stored) return this.blank(count);
       const sums = sumOver(cells, stored, column.exclusive);
       if (!column.metric.summed)
         for (let g = 0; g < count; g++) if (cells.start[g + 1] - cells.start[g] > 1) sums[g] = NaN;
       return sums;
     }
-    if (!column.formula) return blank(count);
+    if (!column.formula) return this.blank(count);
     const { references } = column.formula;
     return column.formula.evaluate((i) => this.operand(references[i], column.operands[i], cells), count);
   }

@@ -5,6 +5,7 @@ import { Kind, type Model, NONE, type TableInfo } from '../model/data';
 import { KeyNumbers } from '../model/keys';
 import { Columns } from '../logic/columns';
 import { comparedColumns, firstDifference, runsOf } from '../logic/compare';
+import { tableCsv } from '../logic/csv';
 import { groupLabel, groupsOf, type Level, sortedGroups } from '../logic/flat';
 import { formatExact, formatPercent, formatScaled, formatShort, scaleAmong, scaleFor } from '../logic/format';
 import { parseFormula, readFormula } from '../logic/formula';
@@ -387,7 +388,11 @@ function testFormulas(): void {
   ];
   for (const [text, want] of rows) {
     const f = parseFormula(text);
-    equal(f ? f.evaluate((i) => values.get(f.references[i].name) ?? NaN, 1)[0] : null, want, `formula ${text.slice(0, 30)}`);
+    equal(
+      f ? f.evaluate((i) => values.get(f.references[i].name) ?? NaN, 1)[0] : null,
+      want,
+      `formula ${text.slice(0, 30)}`,
+    );
   }
 }
 
@@ -451,13 +456,19 @@ function testFormulaColumns(): void {
     ['', "character 1 of the formula: there is nothing; a number, a metric's name or '(' is wanted"],
     ['CYC /', "character 6 of the formula: nothing after '/'; a number, a metric's name or '(' is wanted"],
     ['CYC / * 2', "character 7 of the formula: '*' cannot stand here; a number, a metric's name or '(' is wanted"],
-    ['CYC INS', "character 5 of the formula: 'I' cannot follow 'CYC'; one of + - * / ^ < <= == != >= > and or is wanted"],
+    [
+      'CYC INS',
+      "character 5 of the formula: 'I' cannot follow 'CYC'; one of + - * / ^ < <= == != >= > and or is wanted",
+    ],
     ['(A + B', "character 1 of the formula: what is opened here is not closed; ')' is missing"],
     ['A + (B', "character 5 of the formula: what is opened here is not closed; ')' is missing"],
     ['A + B)', "character 6 of the formula: ')' closes nothing"],
     ['min()', "character 5 of the formula: ')' cannot stand here; a number, a metric's name or '(' is wanted"],
     ['A, B', "character 2 of the formula: ',' stands only between the operands of a function"],
-    ['avg(A, B)', "character 1 of the formula: there is no function 'avg'; there are min, max, sum, mean, sqrt, log, exp, abs, floor, ceil, round, if, or"],
+    [
+      'avg(A, B)',
+      "character 1 of the formula: there is no function 'avg'; there are min, max, sum, mean, sqrt, log, exp, abs, floor, ceil, round, if, or",
+    ],
     ['"A', 'character 1 of the formula: the quote " is not closed'],
     ['A < B < 3', 'character 7 of the formula: comparisons are not chained; write A < B and B < C'],
     ['A + not B', "character 5 of the formula: 'not' binds less tightly than what is before it; put it in brackets"],
@@ -466,7 +477,7 @@ function testFormulaColumns(): void {
     ['total(A + B)', "character 9 of the formula: ')' is missing; a metric's name stands alone here"],
     [
       'run(x)',
-      "character 1 of the formula: the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)",
+      'character 1 of the formula: the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)',
     ],
     ['mean(A over cores)', 'character 13 of the formula: statistics are over threads, ranks or repetitions'],
     ['stddev(A)', 'character 1 of the formula: what this is over is missing, as in stddev(M over threads)'],
@@ -866,6 +877,18 @@ function testTables(): void {
     'a tree without its light rows',
   );
   equal(tables.has('loop'), true, 'there are loops');
+  equal(
+    tableCsv(m, tables.of({ ...state, view: 'line', filter: 'x.c' }, subject), [columns.of(0), columns.of(1, true)]),
+    'depth,kind,name,where,procedure,instances,A,B (E)\n0,line,x.c:6,x.c:6,main,2,70,2\n0,line,x.c:3,x.c:3,main,1,5,\n',
+    'the table as CSV',
+  );
+  const odd = model('program =p,"q"', []);
+  const none: Subject = { columns: new Columns(odd), sort: null, weight: null };
+  equal(
+    tableCsv(odd, new Tables(odd).of(START, none), []).split('\n')[1],
+    '0,program,"\'=p,""q""",,,1',
+    'a name is no formula of a spreadsheet',
+  );
   const light = model(
     'program p\n  module a\n    file x.c\n      proc f 1-9 @x.c\n        line 1 @x.c = 1000 1000 1\n        line 2 @x.c = 1 9 9\n        line 3 @x.c = 500 1000 2',
     [metric('A'), metric('B'), metric('R', { formula: 'B / A' })],

@@ -105,7 +105,7 @@ function metrics(app: App): HTMLElement {
         h(
           'tr',
           null,
-          ...['Metric', 'Event or formula', 'Period', 'Samples', 'Total', 'Unit', ''].map((t) =>
+          ...['Metric', 'Event or formula', 'Period', 'Samples', 'Total', 'Unit', 'What it is'].map((t) =>
             h('th', { scope: 'col', class: NUMBERS.includes(t) && 'n' }, t),
           ),
         ),

@@ -31,7 +31,7 @@ const TIME_UNITS = ['ns', 'us', 'µs', 'ms', 's', 'seconds'];
 const isTime = (m: Metric): boolean => m.formula === '' && TIME_UNITS.includes(m.unit);
 
 export class SummaryPage {
-  readonly element = h('div', { class: 'summary', id: 'summary', tabindex: '-1' });
+  readonly element = h('main', { class: 'summary', id: 'summary', tabindex: '-1' });
   private drawn: readonly unknown[] = [];
   private readonly hot = new Memo<{ loops: HotList; lines: HotList; procedures: HotList }>();
   private readonly parts = new Memo<readonly Part[]>();

@@ -55,7 +55,9 @@ class TableOfFacts implements Pane {
             `Nothing here about the selected place; the whole table has ${plural(info.rows, 'row')}.`,
           ),
       found.length > MOST ? h('p', { class: 'muted' }, `and ${found.length - MOST} more`) : '',
-      found.length === 0 && place !== 0 ? button('Show all', 'Select the whole program', () => app.select(0)) : '',
+      found.length === 0 && place !== 0
+        ? button('Show all', 'Select the whole program', () => app.select(0), 'link')
+        : '',
     );
   }
 

@@ -2,12 +2,13 @@
 
 import { NONE } from '../model/data';
 import { runsOf } from '../logic/compare';
+import { tableCsv } from '../logic/csv';
 import { formatExact, formatShort, plural } from '../logic/format';
 import { labelOf, shortName } from '../logic/labels';
 import { ancestors } from '../logic/tree';
 import { TABLES, type View } from '../state/state';
 import type { App } from './app';
-import { button, h, preference, visible } from './dom';
+import { button, h, preference, saveFile, visible } from './dom';
 
 type TableView = Exclude<View, 'summary'>;
 
@@ -243,6 +244,9 @@ export class TableTools {
         this.flatTools,
         button('Columns…', 'Choose columns and the form of numbers', () =>
           store.dispatch({ type: 'panel', panel: 'columns' }),
+        ),
+        button('CSV', 'Save the rows and columns that are shown as CSV', () =>
+          saveFile('hpcview.csv', 'text/csv', tableCsv(app.model, app.table(), app.shownColumns())),
         ),
         this.least,
         this.count,

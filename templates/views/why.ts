@@ -67,8 +67,8 @@ class WhyPane implements Pane {
           h(
             'tr',
             null,
-            ...['', 'All in it', '', 'of the program', 'of what is around', 'Its own', 'Formula'].map((t) =>
-              h('th', { scope: 'col', class: t !== '' && t !== 'Formula' && 'n' }, t),
+            ...['Metric', 'All in it', 'Error', 'of the program', 'of what is around', 'Its own', 'Formula'].map((t) =>
+              h('th', { scope: 'col', class: t !== 'Metric' && t !== 'Formula' && 'n' }, t),
             ),
           ),
         ),

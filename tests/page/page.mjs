@@ -1,5 +1,6 @@
 // page.mjs FOLDER - drives the databases of page.sh as a user would. TAP on standard output.
 
+import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 const { chromium } = await import(pathToFileURL(process.env.PLAYWRIGHT).href);
@@ -282,6 +283,76 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   same((await table(page))[0].split(' | ').length, 3, 'and ends');
   same(page.troubles, [], 'no complaint of the browser');
   await page.close();
+}
+
+// ---- for everyone: axe in light and dark, forced colours, a phone, the keyboard ----
+{
+  const axe = readFileSync(process.env.AXE, 'utf8');
+  const views = [
+    ['the summary', ''],
+    ['the tree', '#v2/tree'],
+    ['other panes', '#v2/tree?panes=tree-calls,files,table-findings&place=5'],
+    ['lines and copies', '#v2/line?panes=icicle,source,callers&place=15'],
+    ['help', '#v2/tree', '?'],
+    ['about', '#v2/tree', 'a'],
+    ['columns', '#v2/tree', 'Columns…'],
+  ];
+  for (const colorScheme of ['light', 'dark']) {
+    const themed = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme });
+    for (const [what, where, key] of views) {
+      if (key && colorScheme === 'light') continue; // dialogs are made of the same parts
+      const page = await open('db-facts/index.html', where, { context: themed });
+      if (key) await act(page, () => (key.length === 1 ? page.keyboard.press(key) : page.click(`text=${key}`)));
+      await page.evaluate(axe);
+      const found = await page.evaluate(async () =>
+        (await window.axe.run(document, { resultTypes: ['violations'] })).violations.map(
+          (v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 100)).join('; ')}`,
+        ),
+      );
+      same(found, [], `axe finds nothing in ${what}, ${colorScheme}`);
+      await page.close();
+    }
+    await themed.close();
+  }
+  const forced = await browser.newContext({ viewport: { width: 1440, height: 900 }, forcedColors: 'active' });
+  const page = await open('db-heat/index.html', '#v2/tree', { context: forced });
+  same(
+    await page.$eval('#table .row.selected', (r) => getComputedStyle(r).outlineStyle),
+    'solid',
+    'with forced colours the selection has an outline',
+  );
+  same(
+    await page.$eval('#table .metric .bar', (b) => getComputedStyle(b).borderBottomStyle),
+    'solid',
+    'and bars are lines',
+  );
+  await shot(page, 'forced-1440');
+  await forced.close();
+  const phone = await browser.newContext({ viewport: { width: 360, height: 740 } });
+  const small = await open('db-heat/index.html', '#v2/tree', { context: phone });
+  const fits = () => small.evaluate(() => document.documentElement.scrollWidth <= 360);
+  const sees = async () => [await fits(), await small.isVisible('#table'), await small.isVisible('#source')];
+  same(await sees(), [true, true, false], 'a phone shows the table');
+  await act(small, () => small.click('.part-tabs >> text=Source'));
+  await small.waitForSelector('.line[data-line="17"]');
+  same(await sees(), [true, false, true], 'or the source');
+  const code = await small.locator('.line[data-line="17"] .line-text').boundingBox();
+  check(code.x < 120, 'with room for it', code.x);
+  await shot(small, 'phone-360');
+  await phone.close();
+  const keys = await open('db-heat/index.html', '');
+  for (const key of ['t', '2', '>', 'g', 'z', 'Escape', 's']) await act(keys, () => keys.keyboard.press(key));
+  check(await keys.isVisible('#summary'), 'keys lead through all of it');
+  await act(keys, () => keys.keyboard.press('t'));
+  await act(keys, () => keys.locator('.sort[data-column="1i"]').focus());
+  await act(keys, () => keys.keyboard.press('Enter'));
+  same(
+    await keys.evaluate(() => [document.activeElement.dataset.column, document.activeElement.tabIndex]),
+    ['1i', 0],
+    'heads are in the tab order, and keep the focus when they sort',
+  );
+  same(keys.troubles, [], 'no complaint of the browser');
+  await keys.close();
 }
 
 // ---- metrics typed in the page ----
