@@ -204,6 +204,9 @@ static void test_walk(void)
     stack[0] = 0x6010;
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x400a, STACK, 0), UNWIND_COMPLETE);
     CHECK_INT(found_count, 1);
+    /* no rows, but a return address where a function without frame has it */
+    CHECK_INT(walk(&rows, UNWIND_X86_64, 0x8000, STACK, 0), UNWIND_COMPLETE);
+    CHECK_INT(found_count, 1);
     /* no rows at all, but frame pointers: 0x8000 -> 0x8100 -> 0x6010 */
     memset(stack, 0, sizeof stack);
     stack[4] = STACK + 8 * 8;

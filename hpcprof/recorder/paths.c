@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 enum {
+    FIRST_FRAME = 512,          /* what the main thread's first function may leave below where its stack began */
     CHUNK = 512,                /* of another stack, read at once; never across a page */
     MAIN_STACK_MOST = 96 << 20, /* the kernel keeps 128 MiB below the stack free of mappings, whatever its limit */
 };
@@ -11,9 +12,9 @@ enum {
 struct path_queue {
     _Atomic bool walking;
     uint64_t low, high; /* the thread's own stack: readable from its stack pointer up to `high`, where that is within */
-    uint64_t first;     /* the main thread's first stack pointer */
-    _Atomic uint32_t head, tail; /* of words */
-    bool no_previous;            /* what was queued last was not all of it */
+    uint64_t first_low, first_high; /* the frames of the thread's first functions */
+    _Atomic uint32_t head, tail;    /* of words */
+    bool no_previous;               /* what was queued last was not all of it */
     uint64_t chunk_at;
     uint8_t chunk[CHUNK];
     unsigned now; /* which of `path` is being walked; the other one is the path before */
@@ -47,8 +48,9 @@ static void main_stack(struct path_queue *q)
     struct rlimit limit;
     if (!&__libc_stack_end)
         return;
-    q->first = (uint64_t)(uintptr_t)__libc_stack_end;
-    q->high = (q->first | 4095) + 1;
+    q->first_high = (uint64_t)(uintptr_t)__libc_stack_end + 1;
+    q->first_low = q->first_high - FIRST_FRAME;
+    q->high = (q->first_high | 4095) + 1;
     uint64_t most =
         getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < MAIN_STACK_MOST ? limit.rlim_cur : MAIN_STACK_MOST;
     q->low = q->high - most / 4 * 3;
@@ -72,7 +74,8 @@ static void other_stack(struct path_queue *q, uint64_t size)
     uint64_t top = thread_pointer() & ~(uint64_t)15;
     if (size == 0 || here >= top || top - here > size)
         return;
-    q->high = top;
+    q->high = q->first_high = top;
+    q->first_low = here;
     q->low = top - size / 4 * 3;
 }
 
@@ -212,7 +215,7 @@ static bool read_other(void *ctx, uint64_t address, uint64_t *value)
 
 static struct unwind_memory own_stack(struct path_queue *q, uint64_t sp)
 {
-    struct unwind_memory m = {.other = read_other, .ctx = q, .first = q->first};
+    struct unwind_memory m = {.other = read_other, .ctx = q, .first_low = q->first_low, .first_high = q->first_high};
     q->chunk_at = 0;
     if (sp >= q->low && sp < q->high) {
         m.begin = sp;
@@ -332,7 +335,8 @@ uint32_t hpcrec_path_of_record(struct thread *t, const uint8_t *p, const uint8_t
         return hpcrec_context_cut(UNWIND_NO_REGISTERS);
     if (*pc >> 63)
         *pc = r.pc;
-    m.first = q->first;
+    m.first_low = q->first_low;
+    m.first_high = q->first_high;
     walk(q, &r, &m, false);
     uint32_t shared = shared_frames(q);
     uint32_t row = row_of_path(q, (enum unwind_end)q->end[q->now], q->count[q->now] - shared, shared, q->path[q->now],

@@ -19,7 +19,7 @@ enum { RECORD_LARGEST = 1 << 16, SAMPLE_BYTES = 40 };
 enum { DRAINS_HELD = 4 };
 
 /* Locked memory is shared out as if so many threads were still to come. */
-enum { THREADS_TO_COME = 16 };
+enum { THREADS_TO_COME = 16, RING_BYTES_MOST = 4 << 20, RING_BYTES_LEAST = 256 << 10 };
 
 static unsigned perf_events(void)
 {
@@ -173,12 +173,22 @@ static uint64_t lockable_bytes(void)
     return limit > ring_bytes_in_use ? limit - ring_bytes_in_use : 0;
 }
 
+/* Locking and clearing a ring takes longer than many a thread lives: those that come by the thousand get small ones. */
+static uint64_t ring_bytes_most(void)
+{
+    uint64_t bytes = RING_BYTES_MOST / (1 + hpcrec.threads_seen / THREADS_TO_COME),
+             shared = lockable_bytes() / THREADS_TO_COME;
+    bytes = bytes > RING_BYTES_LEAST ? bytes : RING_BYTES_LEAST;
+    return bytes < shared ? bytes : shared;
+}
+
 /* How much of the stack comes with a sample: as much as leaves room for other threads' rings. Where little is left it
    is the path that suffers, and not the sample. */
 static uint32_t stack_bytes_for_all(void)
 {
     uint32_t bytes = HPCREC_STACK_BYTES;
-    while (bytes && ring_pages(sample_bytes(bytes)) * hpcrec_page_bytes() > lockable_bytes() / THREADS_TO_COME)
+    uint64_t most = ring_bytes_most();
+    while (bytes && ring_pages(sample_bytes(bytes)) * hpcrec_page_bytes() > most)
         bytes = bytes > HPCREC_STACK_LEAST ? bytes / 2 : 0;
     return bytes;
 }
@@ -223,8 +233,8 @@ static void open_first(struct thread *t, unsigned e, pid_t tid)
         hpcrec_fd_close(&t->fd[e]);
     }
     if (t->ring && hpcrec.config.call_paths && t->stack_bytes < HPCREC_STACK_BYTES)
-        hpcrec_missing("little locked memory was left for the ring buffers of some threads "
-                       "(/proc/sys/kernel/perf_event_mlock_kb, ulimit -l): their call paths are shorter");
+        hpcrec_missing("some threads had little room in their ring buffers (there were many, or little memory can be "
+                       "locked: ulimit -l): their call paths may be cut");
 }
 
 void hpcrec_perf_begin(struct thread *t, pid_t tid)

@@ -5,7 +5,6 @@ enum {
     SIGNALS_MAX = 16,               /* signal frames in one path: handlers that were interrupted by others */
     FRAME_POINTER_REACH = 16 << 20, /* how far above the stack pointer a frame pointer may point */
     COPY_REACH = 256 << 20,         /* how far above a copy the rest of that stack may be */
-    FIRST_FRAME = 512,              /* what the thread's first function may leave below where the stack began */
 };
 
 /* Where the kernel saved registers, from the stack pointer in a signal's trampoline: struct rt_sigframe is siginfo (128
@@ -187,6 +186,30 @@ static bool step_signal_a64(const struct walk *w, struct frame *f)
     return true;
 }
 
+/* Code of an object that says nothing of it, and that called nobody: system calls that make threads, assembly. Most of
+   it has no frame; it has none where a return address is where it would be then, one that we know. */
+static bool step_as_leaf(const struct walk *w, struct frame *f)
+{
+    const struct unwind_numbers *n = w->number;
+    bool in_register = w->u->machine == UNWIND_AARCH64;
+    struct unwind_registers next = f->at;
+    if (!f->exact || !known(f, n->sp) || !object_at(w->u->map, f->at.pc))
+        return false;
+    if (in_register)
+        next.pc = known(f, n->ra) ? f->at.reg[n->ra] : 0;
+    else if (!load(w, f, f->at.reg[n->sp], &next.pc))
+        return false;
+    next.pc = stripped(w, next.pc);
+    if (!row_at(w, next.pc - 1))
+        return false;
+    next.reg[n->sp] += in_register ? 0 : 8;
+    next.known = bit(n->sp) | bit(n->fp) | bit(n->base);
+    f->at = next;
+    f->exact = false;
+    f->floor = next.reg[n->sp] - 1;
+    return true;
+}
+
 /* Code without rows, made at run time most likely, with the chain that frame pointers make: where it points, the
    caller's frame pointer, and the return address behind it. */
 static bool step_by_frame_pointer(const struct walk *w, struct frame *f)
@@ -216,12 +239,12 @@ static bool step_by_frame_pointer(const struct walk *w, struct frame *f)
     return true;
 }
 
-/* The loader's own start has no description, nor have other libraries' first functions: what lies where the thread's
-   stack began is the first. */
+/* The loader's own start has no description, nor have other libraries' first functions; and in a thread that is just
+   being made there is nothing above the first frame. */
 static bool at_the_first(const struct walk *w, const struct frame *f)
 {
-    uint64_t sp = f->at.reg[w->number->sp], first = w->memory->first;
-    return first && known(f, w->number->sp) && sp <= first && first - sp <= FIRST_FRAME;
+    uint64_t sp = f->at.reg[w->number->sp];
+    return known(f, w->number->sp) && sp >= w->memory->first_low && sp < w->memory->first_high;
 }
 
 static bool step(const struct walk *w, struct frame *f)
@@ -231,11 +254,7 @@ static bool step(const struct walk *w, struct frame *f)
         return step_signal_a64(w, f);
     if (row)
         return step_by_row(w, f, row);
-    if (step_by_frame_pointer(w, f))
-        return true;
-    if (f->why != UNWIND_STACK && at_the_first(w, f))
-        f->why = UNWIND_COMPLETE;
-    return false;
+    return step_as_leaf(w, f) || step_by_frame_pointer(w, f);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -271,8 +290,10 @@ enum unwind_end unwind_walk(const struct unwinder *u, const struct unwind_regist
     while (step(&w, &f))
         if (!put(path, f.exact ? f.at.pc : f.at.pc - 1))
             return UNWIND_LONG;
-    if (!made_by_hand(&w, &f))
+    bool first = f.why == UNWIND_NO_ROWS && at_the_first(&w, &f);
+    if (!first && !made_by_hand(&w, &f))
         return f.why;
-    path->count -= path->count > 0;
+    if (!f.exact && (!first || !object_at(u->map, f.at.pc)) && path->count > 0)
+        path->count--; /* that frame is none */
     return UNWIND_COMPLETE;
 }

@@ -105,7 +105,7 @@ struct unwind_memory {
     /* What lies elsewhere; NULL: cannot be had. */
     bool (*other)(void *ctx, uint64_t address, uint64_t *value);
     void *ctx;
-    uint64_t first; /* the stack pointer the thread began with, where that is known; 0: not */
+    uint64_t first_low, first_high; /* where its first functions have their frames; 0: not known */
 };
 
 /* How a path ends; the words stand in measurements (FORMAT_PATH_CUT). */
