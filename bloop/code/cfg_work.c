@@ -118,6 +118,17 @@ void cfg_callees_of(const struct cfg_work *w, const struct cfg_block *b, const u
     }
 }
 
+size_t cfg_call_count(const struct cfg *g)
+{
+    return g->work ? g->work->calls.count : 0;
+}
+
+struct cfg_call cfg_call(const struct cfg *g, size_t i)
+{
+    const struct call *c = &g->work->calls.items[i];
+    return (struct cfg_call){cfg_address(g->work, c->at), c->callee};
+}
+
 const struct indirect *cfg_indirect_at(const struct cfg_work *w, pos at)
 {
     size_t lo = 0, hi = w->indirects.count;

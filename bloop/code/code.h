@@ -48,6 +48,13 @@ struct cfg_input {
 /* Zero-initialise a cfg; it is cleared and reused from one function to the next, so that memory is asked for once. */
 void cfg_build(const struct cfg_input *, struct cfg *);
 void cfg_release(struct cfg *);
+/* The direct calls and tail calls of the function, by address. */
+struct cfg_call {
+    vaddr at;
+    uint32_t callee; /* FUNCTION_NONE: unknown */
+};
+size_t cfg_call_count(const struct cfg *);
+struct cfg_call cfg_call(const struct cfg *, size_t);
 /* How far calls are followed from the functions asked for: a call of what never returns is a few wrappers away from a
    name that says so, and asking for 300 functions must not mean to look at all they reach. */
 enum { NORETURN_DEPTH = 3, NORETURN_BYTES = 4 << 20 };
