@@ -31,6 +31,9 @@ void assembler_free(struct assembler *a)
     vec_release(&a->owners);
     vec_release(&a->evidence);
     vec_release(&a->evidence_first);
+    vec_release(&a->lines);
+    vec_release(&a->points);
+    vec_release(&a->shares);
     vec_release(&a->places);
     vec_release(&a->inline_depth);
     vec_release(&a->inline_parent);

@@ -44,6 +44,18 @@ struct evidence {
         fresh; /* the row begins in this block; else it only reaches into it from the block before, which says little */
 };
 
+/* Some lines that speak for being the loop's; see places.c. */
+struct line_point {
+    uint32_t first, last, weight;
+    const struct evidence *evidence; /* NULL: a loop inside */
+};
+
+struct source_line {
+    uint32_t inlined;
+    str_id file;
+    uint32_t line;
+};
+
 struct scope_node {
     uint32_t parent, next_same_hash, depth;
     uint32_t loop;                                 /* of a LOOP: its index in the forest; else LOOP_NONE */
@@ -67,6 +79,9 @@ struct assembler {
     struct VEC(struct evidence) evidence;      /* sorted by loop after collection */
     struct VEC(uint32_t) evidence_first;       /* per loop, into evidence; one more at the end */
     struct hashmap around;                     /* (loop, file, line, column) of every fresh row; loop LOOP_NONE too */
+    struct VEC(struct source_line) lines;      /* with statements; sorted, each once */
+    struct VEC(struct line_point) points;      /* of the loop being placed */
+    struct VEC(vaddr) shares;                  /* calls that ask OpenMP for a part of a loop, ascending */
     struct VEC(struct loop_place) places;      /* per loop */
     struct VEC(uint32_t) blocks_first, blocks; /* own blocks of each loop, made when first needed */
     /* Per inlined call: 1 where the procedure itself calls; the call around it; the first copy of the same call. Of

@@ -6,19 +6,23 @@
  * all the loop's own blocks:
  *
  *   exit branches   a block with one successor inside and one outside ends in the loop's condition (or in an early
- * exit, which stands further down). The smallest line among them is the `for` or `while`. statements      rows that
- * begin a statement (is_stmt). For a `do ... while` and for loops without a condition the first statement of the body
- * is the nearest thing to the keyword that the line table knows. freshness       an instruction without a location
- * inherits the row of whatever lies before it in memory, which for the first instructions of a block is another block's
- * line. Only rows that begin in the block count, unless there is nothing else.
+ *                   exit, which stands further down). The smallest line among them is the `for` or `while`.
+ *   statements      rows that begin a statement (is_stmt). For a `do ... while` and for loops without a condition the
+ *                   first statement of the body is the nearest thing to the keyword that the line table knows.
+ *   freshness       an instruction without a location inherits the row of whatever lies before it in memory, which for
+ *                   the first instructions of a block is another block's line. Only rows that begin in the block
+ *                   count, unless there is nothing else.
+ *   elsewhere       where the procedure has statements that are not in the loop. A loop is one stretch of the source,
+ *                   so these speak against a stretch that would hold them; see "which lines" below.
+ *   the way         what leads to a loop whose control has no line: to a part of a loop that OpenMP gave this thread,
+ *                   to a vector body.
  *
  * In which callee: go down the tree of inlined calls from the procedure as long as everything the loop has is in one
  * call. A branch that leaves the loop and is not in that call ends the way down, and so does a statement of the caller
  * that is not on the line of the call: a `for (auto x : v)` has its condition in an inlined operator!=, but its body
- * here.
+ * here. What was moved into the loop, or is no statement, does not end it.
  *
- * The idea of the exit branches is hpcstruct's (HPCToolkit, lib/banal/Struct.cpp); freshness, statements and the second
- * rule for the way down are ours.
+ * The idea of the exit branches is hpcstruct's (HPCToolkit, lib/banal/Struct.cpp); the rest is ours.
  */
 #include "bloop/assemble/assemble_int.h"
 
@@ -159,6 +163,54 @@ static bool is_nop(const struct assembler *a, vaddr begin, vaddr end)
     return insn.kind == INSN_PADDING && begin + insn.length == end;
 }
 
+/* A line on which the procedure, or one copy of a callee, has a statement. */
+static void collect_line(struct assembler *a, uint32_t inlined, str_id file, uint32_t line)
+{
+    if (line && file)
+        *vec_push(&a->lines) = (struct source_line){inlined, file, line};
+}
+
+static int by_source_line(const void *x, const void *y)
+{
+    const struct source_line *a = x, *b = y;
+    if (a->inlined != b->inlined)
+        return a->inlined < b->inlined ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* All of them sorted, each once; the lines of calls belong to who calls. */
+static void sort_lines(struct assembler *a)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->lines.count; i++) {
+        struct source_line l = a->lines.items[i];
+        if (l.inlined != INLINE_NONE && (i == 0 || a->lines.items[i - 1].inlined != l.inlined))
+            collect_line(a, a->inline_parent.items[l.inlined], assemble_file(a, a->debug->inlines[l.inlined].call_file),
+                         a->debug->inlines[l.inlined].call_line);
+    }
+    vec_sort(&a->lines, by_source_line);
+    for (size_t i = 0; i < a->lines.count; i++)
+        if (n == 0 || by_source_line(&a->lines.items[n - 1], &a->lines.items[i]) != 0)
+            a->lines.items[n++] = a->lines.items[i];
+    a->lines.count = n;
+}
+
+static size_t lines_before(const struct assembler *a, uint32_t inlined, str_id file, uint32_t line)
+{
+    struct source_line key = {inlined, file, line};
+    return sorted_front(a->lines.count, i, by_source_line(&a->lines.items[i], &key) < 0);
+}
+
+/* How many lines with statements are there behind `low` and in front of `high`? */
+static size_t lines_between(const struct assembler *a, const struct loop_place *p, uint32_t low, uint32_t high)
+{
+    if (high <= low + 1)
+        return 0;
+    return lines_before(a, p->inlined, p->file, high) - lines_before(a, p->inlined, p->file, low + 1);
+}
+
 /* Rows that begin in the block. Of several at one address only the last has the instruction; the others are statements
    of which nothing is left here, or that ended in the block before. */
 static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint32_t last)
@@ -173,8 +225,10 @@ static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint
             continue;
         if (loop != LOOP_NONE)
             add_evidence(a, loop, row, block, rows[row].addr, LOOP_NONE, begins_in(a, row, block));
-        *hashmap_put(&a->around,
-                     assemble_place_key(loop, assemble_file(a, rows[row].file), rows[row].line, rows[row].column)) = 1;
+        str_id file = assemble_file(a, rows[row].file);
+        *hashmap_put(&a->around, assemble_place_key(loop, file, rows[row].line, rows[row].column)) = 1;
+        if (rows[row].is_stmt)
+            collect_line(a, inlined_at(a, rows[row].addr), file, rows[row].line);
     }
 }
 
@@ -246,12 +300,47 @@ struct loop_view {
     uint32_t child_first; /* loops directly inside: list through next_child */
     const uint32_t *next_child;
     bool fresh_exits, fresh_code;
+    bool copied;         /* the same statements stand beside the loop */
+    bool own_statements; /* exits, or statements that were not moved in */
 };
 
 /* What of the evidence counts: the fresh part where there is any of its sort. */
 static bool counts(const struct loop_view *v, const struct evidence *e)
 {
     return e->fresh || (e->exit ? !v->fresh_exits : !v->fresh_code);
+}
+
+/* A statement of the surroundings that the compiler has moved into the loop: it stands at the very same place, column
+   included, outside of it too. (The `for` line is there too, but with its first part.) */
+static bool stands_outside(const struct assembler *a, const struct evidence *e)
+{
+    uint32_t parent = a->in->forest->loops[e->loop].parent;
+    return hashmap_get(&a->around, assemble_place_key(parent, e->file, e->line, e->column)) != HASHMAP_NONE;
+}
+
+/* Where most of the loop's statements stand outside as well, it is the loop that was copied (its first or last rounds
+   stand beside it as straight code), and no statement was moved. */
+static bool has_copy_beside(const struct loop_view *v)
+{
+    uint32_t outside = 0, inside = 0;
+    for (size_t i = 0; i < v->count; i++) {
+        const struct evidence *e = &v->evidence[i];
+        if (e->stmt && e->fresh && !e->exit)
+            *(stands_outside(v->a, e) ? &outside : &inside) += 1;
+    }
+    return outside > inside;
+}
+
+static bool is_from_outside(const struct loop_view *v, const struct evidence *e)
+{
+    return !v->copied && stands_outside(v->a, e);
+}
+
+/* What says in which callee the loop is: a branch out of it, or a statement of its own. An instruction that was moved
+   in says nothing, nor does a row without a statement's mark (a register is set up there for another call). */
+static bool tells_level(const struct loop_view *v, const struct evidence *e)
+{
+    return counts(v, e) && (e->exit || !v->own_statements || (e->stmt && !is_from_outside(v, e)));
 }
 
 struct level {
@@ -282,7 +371,7 @@ static struct level look_at_level(const struct loop_view *v, uint32_t at)
     }
     for (size_t i = 0; i < v->count; i++) {
         const struct evidence *e = &v->evidence[i];
-        if (!counts(v, e) || !assemble_inside(a, e->inlined, at))
+        if (!tells_level(v, e) || !assemble_inside(a, e->inlined, at))
             continue;
         if (e->inlined != at)
             look_below(a, &l, e->inlined, at);
@@ -295,7 +384,7 @@ static struct level look_at_level(const struct loop_view *v, uint32_t at)
     str_id call_file = assemble_file(v->a, call->call_file);
     for (size_t i = 0; i < v->count; i++) {
         const struct evidence *e = &v->evidence[i];
-        if (counts(v, e) && e->inlined == at && e->stmt && (e->line != call->call_line || e->file != call_file))
+        if (tells_level(v, e) && e->inlined == at && e->stmt && (e->line != call->call_line || e->file != call_file))
             l.other_line_here = true;
     }
     return l;
@@ -365,14 +454,6 @@ static str_id find_file(const struct loop_view *v, uint32_t at)
     return code_in_own ? own : first;
 }
 
-/* A statement of the surroundings that the compiler has moved, or copied, into the loop: it stands at the very same
-   place, column included, outside of it too. (The `for` line is there too, but with its first part.) */
-static bool is_from_outside(const struct loop_view *v, const struct evidence *e)
-{
-    uint32_t parent = v->a->in->forest->loops[v->loop].parent;
-    return hashmap_get(&v->a->around, assemble_place_key(parent, e->file, e->line, e->column)) != HASHMAP_NONE;
-}
-
 /* Is the first thing in the loop on that line? Then it is a `for` or `while` that was not rotated. */
 static bool begins_with(const struct loop_view *v, const struct evidence *e)
 {
@@ -395,36 +476,150 @@ static void keep_smaller(uint32_t *smallest, uint32_t line)
         *smallest = line;
 }
 
-static struct smallest find_smallest(const struct loop_view *v, const struct loop_place *p)
+/* ---- which lines ----
+ *
+ * The lines of a loop are one stretch of the source. What is inside speaks for a line, and each line between that has
+ * statements of which none is inside speaks against joining what is on both sides of it:
+ *
+ *     line       49   50 51 .. 130   131  132  133          390 is far from 49, and nothing of 50..130 is in the loop:
+ *     inside      .                  exit  x    x           the instruction of line 49 was moved, the loop is 131-133
+ *     elsewhere       x  x  x  x
+ */
+
+enum { WEIGHT_LOOP = 64, WEIGHT_EXIT = 64, WEIGHT_STATEMENT = 6, WEIGHT_MOVED = 2, WEIGHT_OTHER = 2, AGAINST = 2 };
+
+static int by_first(const void *x, const void *y)
+{
+    const struct line_point *a = x, *b = y;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return a->last < b->last ? -1 : a->last > b->last;
+}
+
+static uint32_t weight_of(const struct loop_view *v, const struct evidence *e)
+{
+    if (e->exit)
+        return WEIGHT_EXIT;
+    if (!e->stmt)
+        return WEIGHT_OTHER;
+    return is_from_outside(v, e) ? WEIGHT_MOVED : WEIGHT_STATEMENT;
+}
+
+/* A procedure's first line is that of its arguments and, for gfortran, of common blocks: no loop's statement. A region
+   that was cut out of one begins with its directive. */
+static bool is_in_body(struct assembler *a, const struct loop_place *p, uint32_t line, bool exit)
+{
+    const struct debug_function *d = a->debug;
+    const struct inline_call *call = p->inlined == INLINE_NONE ? NULL : &d->inlines[p->inlined];
+    uint32_t file = call ? call->decl_file : d->decl_file, first = call ? call->decl_line : d->decl_line;
+    uint32_t row = row_before(d, a->in->functions->functions[a->in->function].begin);
+    bool region = !call && a->nodes.items[0].scope.outlined && row != NO_ROW;
+    if (region) {
+        file = d->rows[row].file;
+        first = d->rows[row].line;
+    }
+    if (file >= d->file_count || assemble_file(a, file) != p->file)
+        return true;
+    return exit || region ? line >= first : line > first;
+}
+
+static void gather_points(const struct loop_view *v, const struct loop_place *p, bool body_only)
 {
     struct assembler *a = v->a;
-    struct smallest s = {.exit = UINT32_MAX, .stmt = UINT32_MAX, .any = UINT32_MAX, .child = UINT32_MAX};
     str_id file;
     uint32_t line;
-    for (size_t i = 0; i < v->count; i++) {
-        const struct evidence *e = &v->evidence[i];
-        if (!counts(v, e) || !seen_from(a, e->inlined, e->file, e->line, p->inlined, &file, &line) || file != p->file)
-            continue;
-        if (e->exit && line < s.exit) {
-            s.exit = line;
-            s.exit_outside = is_from_outside(v, e) || begins_with(v, e);
-        }
-        if (e->stmt && !is_from_outside(v, e))
-            keep_smaller(&s.stmt, line);
-        keep_smaller(&s.any, line);
-    }
+    a->points.count = 0;
     for (size_t i = 0; i < v->count; i++) {
         const struct evidence *e = &v->evidence[i];
         if (counts(v, e) && seen_from(a, e->inlined, e->file, e->line, p->inlined, &file, &line) && file == p->file &&
-            e->stmt && line < s.exit && line > s.doubtful)
-            s.doubtful = line;
+            (!body_only || is_in_body(a, p, line, e->exit)))
+            *vec_push(&a->points) = (struct line_point){line, line, weight_of(v, e), e};
     }
     for (uint32_t c = v->child_first; c != LOOP_NONE; c = v->next_child[c]) {
         const struct loop_place *child = &a->places.items[c];
         if (child->line && seen_from(a, child->inlined, child->file, child->line, p->inlined, &file, &line) &&
             file == p->file)
-            keep_smaller(&s.child, line);
+            *vec_push(&a->points) =
+                (struct line_point){line, child->inlined == p->inlined ? child->line_last : line, WEIGHT_LOOP, NULL};
     }
+    vec_sort(&a->points, by_first);
+}
+
+/* The stretch with the largest sum (Kadane's algorithm). */
+static void keep_stretch(struct assembler *a, const struct loop_place *p)
+{
+    struct line_point *points = a->points.items;
+    size_t begin = 0, best_begin = 0, best_end = 0;
+    uint64_t sum = 0, best = 0;
+    uint32_t reach = 0;
+    for (size_t i = 0; i < a->points.count; i++) {
+        uint64_t against = sum && points[i].first > reach
+                               ? AGAINST * lines_between(a, p, reach, points[i].first) + (points[i].first - reach) / 64
+                               : 0;
+        if (against >= sum) {
+            sum = 0;
+            begin = i;
+            reach = 0;
+        } else {
+            sum -= against;
+        }
+        sum += points[i].weight;
+        if (points[i].last > reach)
+            reach = points[i].last;
+        if (sum > best) {
+            best = sum;
+            best_begin = begin;
+            best_end = i + 1;
+        }
+    }
+    if (best_end > best_begin)
+        memmove(points, points + best_begin, (best_end - best_begin) * sizeof *points);
+    a->points.count = best_end - best_begin;
+}
+
+static uint32_t find_last_line(const struct assembler *a)
+{
+    uint32_t last = 0;
+    for (size_t i = 0; i < a->points.count; i++)
+        if (a->points.items[i].last > last)
+            last = a->points.items[i].last;
+    return last;
+}
+
+static void look_at_exit(const struct loop_view *v, const struct line_point *point, struct smallest *s)
+{
+    if (point->first < s->exit) {
+        s->exit = point->first;
+        s->exit_outside = stands_outside(v->a, point->evidence) || begins_with(v, point->evidence);
+    }
+}
+
+/* A statement in front of the exit: is it of the loop? In a copy everything stands outside; there it is not if the exit
+   is a `for` or `while`, with the body behind it. */
+static void look_at_statement(const struct loop_view *v, const struct line_point *point, struct smallest *s,
+                              uint32_t last)
+{
+    bool control = s->exit_outside && s->exit < last;
+    if (!stands_outside(v->a, point->evidence) || (v->copied && !control))
+        keep_smaller(&s->stmt, point->first);
+    if (point->first < s->exit && point->first > s->doubtful)
+        s->doubtful = point->first;
+}
+
+static struct smallest find_smallest(const struct loop_view *v)
+{
+    const struct assembler *a = v->a;
+    struct smallest s = {.exit = UINT32_MAX, .stmt = UINT32_MAX, .any = UINT32_MAX, .child = UINT32_MAX};
+    uint32_t last = find_last_line(a);
+    for (size_t i = 0; i < a->points.count; i++) {
+        const struct line_point *point = &a->points.items[i];
+        keep_smaller(point->evidence ? &s.any : &s.child, point->first);
+        if (point->evidence && point->evidence->exit)
+            look_at_exit(v, point, &s);
+    }
+    for (size_t i = 0; i < a->points.count; i++)
+        if (a->points.items[i].evidence && a->points.items[i].evidence->stmt)
+            look_at_statement(v, &a->points.items[i], &s, last);
     return s;
 }
 
@@ -516,58 +711,163 @@ static uint32_t step_back_to_keyword(const struct loop_view *v, const struct loo
     return keyword ? keyword : p->line;
 }
 
-static uint32_t find_last_line(const struct loop_view *v, const struct loop_place *p)
-{
-    uint32_t last = p->line, line;
-    str_id file;
-    for (size_t i = 0; i < v->count; i++) {
-        const struct evidence *e = &v->evidence[i];
-        if (counts(v, e) && seen_from(v->a, e->inlined, e->file, e->line, p->inlined, &file, &line) &&
-            file == p->file && line > last)
-            last = line;
-    }
-    for (uint32_t c = v->child_first; c != LOOP_NONE; c = v->next_child[c]) {
-        const struct loop_place *child = &v->a->places.items[c];
-        if (child->inlined == p->inlined && child->file == p->file && child->line_last > last)
-            last = child->line_last;
-    }
-    return last;
-}
-
 /* Is the line found that of a `for` or `while`: of an exit, in front of everything else in the loop? */
 static bool has_control_line(const struct loop_view *v, const struct loop_place *p, const struct smallest *s)
 {
-    return p->line == s->exit && s->exit < s->child && s->exit < find_last_line(v, p);
+    return p->line == s->exit && s->exit < s->child && s->exit < find_last_line(v->a);
 }
 
-/* The control of an OpenMP loop has no line of its own, so that all of the loop seems to be its body. The branch that
-   decides whether there is anything to do for this thread has the directive's. (So has the guard of a loop in it that
-   was moved outwards; but that one has its own line.) */
+/* The nearest block in front of the loop, in the loops around it, that asks OpenMP for a part of a loop. */
+static uint32_t share_in_front(const struct assembler *a, uint32_t loop, vaddr *at)
+{
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t b = forest->loops[loop].header, up;
+    while ((up = forest->idom[b]) < a->in->cfg->block_count && up != b) {
+        const struct cfg_block *block = &a->in->cfg->blocks[up];
+        size_t k = sorted_front(a->shares.count, i, a->shares.items[i] < block->end);
+        b = up;
+        if (k && a->shares.items[k - 1] >= block->begin &&
+            (forest->block_loop[b] == LOOP_NONE ||
+             in_loop(forest, forest->loops[loop].header, forest->block_loop[b]))) {
+            *at = a->shares.items[k - 1];
+            return b;
+        }
+    }
+    return UINT32_MAX;
+}
+
+struct way {
+    uint32_t lines[16];
+    size_t count;
+};
+
+static void add_to_way(struct assembler *a, const struct loop_place *p, const struct line_row *r, struct way *w)
+{
+    if (r->line == 0 ||
+        (p->inlined == INLINE_NONE && r->line <= a->debug->decl_line && !a->nodes.items[0].scope.outlined) ||
+        r->line >= p->line || assemble_file(a, r->file) != p->file || inlined_at(a, r->addr) != p->inlined)
+        return;
+    for (size_t i = 0; i < w->count; i++)
+        if (w->lines[i] == r->line)
+            return;
+    if (w->count < ARRAY_SIZE(w->lines))
+        w->lines[w->count++] = r->line;
+}
+
+static void add_block_to_way(struct assembler *a, const struct loop_place *p, uint32_t block, vaddr begin,
+                             struct way *w)
+{
+    for (uint32_t row = row_before(a->debug, a->in->cfg->blocks[block].end - 1);
+         row != NO_ROW && a->debug->rows[row].addr >= begin; row = row ? row - 1 : NO_ROW)
+        add_to_way(a, p, &a->debug->rows[row], w);
+}
+
+/* The lines in front of the loop's own on the way to it from `at` in the block `from`, through no other loop. Where
+   that was moved out of the loop around it, there is only what guards the loop. */
+static struct way look_at_way(struct assembler *a, uint32_t loop, uint32_t from, vaddr at, const struct loop_place *p)
+{
+    struct way w = {.count = 0};
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t parent = forest->loops[loop].parent, b = forest->loops[loop].header, guard = guard_of(a, loop);
+    if (forest->block_loop[from] != parent) {
+        uint32_t row = guard == UINT32_MAX ? NO_ROW : row_before(a->debug, a->in->cfg->blocks[guard].end - 1);
+        if (row != NO_ROW && forest->block_loop[guard] == parent)
+            add_to_way(a, p, &a->debug->rows[row], &w);
+        return w;
+    }
+    do {
+        b = forest->idom[b];
+        if (forest->block_loop[b] != parent)
+            continue;
+        vaddr begin = b == from ? a->debug->rows[row_before(a->debug, at)].addr : a->in->cfg->blocks[b].begin;
+        add_block_to_way(a, p, b, begin, &w);
+    } while (b != from);
+    return w;
+}
+
+/* Is there any statement between a line of the way and the loop that is not on the way itself? */
+static bool has_between(const struct assembler *a, const struct loop_place *p, const struct way *w, uint32_t line)
+{
+    size_t between = lines_between(a, p, line, p->line);
+    for (size_t i = 0; i < w->count; i++)
+        if (w->lines[i] > line)
+            between -= lines_before(a, p->inlined, p->file, w->lines[i] + 1) !=
+                       lines_before(a, p->inlined, p->file, w->lines[i]);
+    return between != 0;
+}
+
+/* The control of a loop that OpenMP shares out has no line of its own, so that all of the loop seems to be its body. On
+   the way from where the runtime is asked for this thread's part there is the directive's line: the first with nothing
+   between it and the loop but what else is on the way. */
 static uint32_t step_back_to_directive(const struct loop_view *v, const struct loop_place *p, const struct smallest *s)
 {
-    enum { FURTHEST = 4 };
     struct assembler *a = v->a;
-    uint32_t guard = guard_of(a, v->loop);
-    if (!a->nodes.items[0].scope.outlined || guard == UINT32_MAX || p->inlined != INLINE_NONE)
+    uint32_t line = p->line;
+    if (a->shares.count == 0 || p->inlined != INLINE_NONE || has_control_line(v, p, s))
+        return line;
+    vaddr at = 0;
+    uint32_t from = share_in_front(a, v->loop, &at);
+    if (from == UINT32_MAX || row_before(a->debug, at) == NO_ROW)
+        return line;
+    struct way w = look_at_way(a, v->loop, from, at, p);
+    for (size_t i = 0; i < w.count; i++)
+        if (w.lines[i] < line && !has_between(a, p, &w, w.lines[i]))
+            line = w.lines[i];
+    return line;
+}
+
+static uint32_t block_at(const struct cfg *cfg, vaddr addr)
+{
+    size_t low = sorted_front(cfg->block_count, i, cfg->blocks[i].begin <= addr);
+    return low && addr < cfg->blocks[low - 1].end ? (uint32_t)(low - 1) : UINT32_MAX;
+}
+
+/* Does a statement of that line begin behind the loop's header, outside of it? */
+static bool begins_behind(struct assembler *a, const struct loop_place *p, uint32_t loop, uint32_t line)
+{
+    enum { FURTHEST = 512 }; /* rows */
+    const struct debug_function *d = a->debug;
+    const struct cfg *cfg = a->in->cfg;
+    uint32_t row = row_before(d, cfg->blocks[a->in->forest->loops[loop].header].begin);
+    for (uint32_t k = 0; row != NO_ROW && k < FURTHEST && row < d->row_count; k++, row++)
+        if (d->rows[row].line == line && d->rows[row].is_stmt && assemble_file(a, d->rows[row].file) == p->file) {
+            uint32_t b = block_at(cfg, d->rows[row].addr);
+            if (b != UINT32_MAX && b != a->in->forest->loops[loop].header && !in_loop(a->in->forest, b, loop))
+                return true;
+        }
+    return false;
+}
+
+static bool leaves_by(const struct assembler *a, uint32_t loop, uint32_t line)
+{
+    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++)
+        if (a->evidence.items[i].exit && a->evidence.items[i].line == line)
+            return true;
+    return false;
+}
+
+/* The control of a vector body has no line of its own either. Its `for` or `do` begins in front of the loop, with
+   nothing between, and once more behind it, where what is left over is counted. */
+static uint32_t step_back_to_control(const struct loop_view *v, const struct loop_place *p, const struct smallest *s)
+{
+    struct assembler *a = v->a;
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t parent = forest->loops[v->loop].parent, b = forest->loops[v->loop].header, best = 0;
+    struct way w = {.count = 0};
+    if (has_control_line(v, p, s) || v->child_first != LOOP_NONE)
         return p->line;
-    if (a->in->forest->loops[v->loop].parent != LOOP_NONE && has_control_line(v, p, s))
-        return p->line;
-    /* All it has is on the line of the loop in it: that one's. The region itself begins with its directive. */
-    uint32_t first = row_before(a->debug, a->in->functions->functions[a->in->function].begin);
-    if (first != NO_ROW && a->in->forest->loops[v->loop].parent == LOOP_NONE && s->child == p->line) {
-        const struct line_row *r = &a->debug->rows[first];
-        if (r->line && r->line < p->line && p->line - r->line <= FURTHEST && assemble_file(a, r->file) == p->file)
-            return r->line;
+    for (uint32_t up; w.count < ARRAY_SIZE(w.lines) && (up = forest->idom[b]) < a->in->cfg->block_count && up != b;) {
+        b = up;
+        if (forest->block_loop[b] == parent)
+            add_block_to_way(a, p, b, a->in->cfg->blocks[b].begin, &w);
+        if (parent != LOOP_NONE && b == forest->loops[parent].header)
+            break;
     }
-    for (uint32_t b = a->in->forest->idom[a->in->forest->loops[v->loop].header];; b = a->in->forest->idom[b]) {
-        uint32_t row = row_before(a->debug, a->in->cfg->blocks[b].end - 1);
-        if (row == NO_ROW || assemble_file(a, a->debug->rows[row].file) != p->file ||
-            a->debug->rows[row].line == p->line)
-            return p->line; /* what leads to it is of the same line: the `for` itself */
-        uint32_t line = a->debug->rows[row].line;
-        if (b == guard)
-            return line >= a->debug->decl_line && line < p->line && p->line - line <= FURTHEST ? line : p->line;
-    }
+    for (size_t i = 0; i < w.count; i++)
+        if (w.lines[i] > best && !has_between(a, p, &w, w.lines[i]) && begins_behind(a, p, v->loop, w.lines[i]) &&
+            (parent == LOOP_NONE || !leaves_by(a, parent, w.lines[i])))
+            best = w.lines[i];
+    return best && assemble_is_packed(a, v->loop) ? best : p->line;
 }
 
 static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first, const uint32_t *next_child)
@@ -583,17 +883,44 @@ static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first,
         if (v.evidence[i].fresh && !v.evidence[i].exit)
             v.fresh_code = true;
     }
+    v.copied = has_copy_beside(&v);
+    for (size_t i = 0; i < v.count && !v.own_statements; i++)
+        v.own_statements = counts(&v, &v.evidence[i]) &&
+                           (v.evidence[i].exit || (v.evidence[i].stmt && !is_from_outside(&v, &v.evidence[i])));
     p->inlined = find_inline_level(&v);
     p->file = find_file(&v, p->inlined);
     if (p->file == 0 && child_first != LOOP_NONE)
         p->file = a->places.items[child_first].file;
     if (p->file == 0)
         return;
-    struct smallest s = find_smallest(&v, p);
+    gather_points(&v, p, true);
+    if (a->points.count == 0)
+        gather_points(&v, p, false);
+    keep_stretch(a, p);
+    struct smallest s = find_smallest(&v);
     p->line = choose_line(&s);
     p->line = step_back_to_keyword(&v, p);
-    p->line = step_back_to_directive(&v, p, &s);
-    p->line_last = p->line ? find_last_line(&v, p) : 0;
+    uint32_t directive = step_back_to_directive(&v, p, &s);
+    p->line = directive < p->line ? directive : step_back_to_control(&v, p, &s);
+    p->line_last = p->line ? find_last_line(a) : 0;
+    if (p->line_last < p->line)
+        p->line_last = p->line;
+}
+
+/* gcc's code asks for this thread's part of a loop by these. (clang's loops have lines of their own.) */
+static bool shares_work(const char *name)
+{
+    return str_starts(name, "omp_get_num_threads") || str_starts(name, "GOMP_loop_");
+}
+
+static void find_shares(struct assembler *a)
+{
+    a->shares.count = 0;
+    for (size_t i = 0; i < cfg_call_count(a->in->cfg); i++) {
+        struct cfg_call c = cfg_call(a->in->cfg, i);
+        if (c.callee != FUNCTION_NONE && shares_work(a->in->functions->functions[c.callee].link_name))
+            *vec_push(&a->shares) = c.at;
+    }
 }
 
 void assemble_place_loops(struct assembler *a)
@@ -607,9 +934,12 @@ void assemble_place_loops(struct assembler *a)
     if (!a->debug || n == 0)
         return;
     hashmap_release(&a->around);
+    a->lines.count = 0;
+    find_shares(a);
     for (uint32_t b = 0; b < a->in->cfg->block_count; b++)
         collect_block(a, b);
     sort_evidence(a);
+    sort_lines(a);
     /* Inner loops first; each puts itself on its parent's list. */
     uint32_t *child_first = mem_alloc(n * sizeof *child_first), *next_child = mem_alloc(n * sizeof *next_child);
     for (size_t i = 0; i < n; i++)

@@ -60,12 +60,18 @@ for cc in $compilers; do
     for dwarf in $dwarfs; do
         for level in $levels; do
             case $cc in
-            *gfortran) row "$cc" "$level" "$dwarf" forms.f90 -J "$work" ;;
+            *gfortran)
+                row "$cc" "$level" "$dwarf" forms.f90 -J "$work"
+                row "$cc" "$level" "$dwarf" hard.f90
+                ;;
             *)
                 row "$cc" "$level" "$dwarf" loops.c
                 row "$cc" "$level" "$dwarf" inline.c
                 row "$(partner "$cc")" "$level" "$dwarf" templates.cc
                 row "$cc" "$level" "$dwarf" omp.c -fopenmp
+                row "$cc" "$level" "$dwarf" hard.c
+                row "$(partner "$cc")" "$level" "$dwarf" hard.cc
+                row "$cc" "$level" "$dwarf" hard_omp.c -fopenmp
                 ;;
             esac
         done

@@ -36,5 +36,8 @@ golden forms-gfortran-O1 gfortran 12.2 -O1 forms.f90
 golden forms-gfortran-O3 gfortran 12.2 -O3 forms.f90
 golden omp-gcc-O1 gcc 12.2 -O1 -fopenmp omp.c
 golden loops-gcc-O3 gcc 12.2 -O3 loops.c
+golden hard-gcc-O3 gcc 12.2 -O3 hard.c
+golden hard-gfortran-O3 gfortran 12.2 -O3 hard.f90
+golden hard-omp-gcc-O2 gcc 12.2 -O2 -fopenmp hard_omp.c
 golden loops-clang-O2 clang 14.0 -O2 loops.c
 done_testing

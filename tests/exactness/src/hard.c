@@ -1,0 +1,68 @@
+/* What optimized programs do to loops: each function is named after what used to mislead. */
+enum { N = 200 };
+static double x[N][N], y[N][N], z[N][N];
+
+/* Two callees inlined one after the other: a register set up for the second is on the first one's line. */
+static void fill(double a[N][N], double b[N][N])
+{
+    int i, j;
+    for (i = 0; i < N; i++)     /* LOOP depth=1 */
+        for (j = 0; j < N; j++) /* LOOP depth=2 */
+            a[i][j] = b[i][j] = (double)(i + j + (N - 7)) * 10 / N;
+}
+static void heat(int steps, double a[N][N], double b[N][N])
+{
+    int t, i, j;
+    for (t = 1; t <= steps; t++) {          /* LOOP depth=1 */
+        for (i = 1; i < N - 1; i++)         /* LOOP depth=2 */
+            for (j = 1; j < N - 1; j++)     /* LOOP depth=3 */
+                b[i][j] = 0.125 * (a[i + 1][j] - 2.0 * a[i][j] + a[i - 1][j]) + a[i][j];
+        for (i = 1; i < N - 1; i++)         /* LOOP depth=2 */
+            for (j = 1; j < N - 1; j++)     /* LOOP depth=3 */
+                a[i][j] = 0.125 * (b[i + 1][j] - 2.0 * b[i][j] + b[i - 1][j]) + b[i][j];
+    }
+}
+double two_callees(int steps)
+{
+    fill(x, y);
+    heat(steps, x, y);
+    return x[N / 2][N / 2];
+}
+
+/* The address of a jump table comes from the stack at -O0, and the index from an array. */
+int table_of_kinds(const unsigned char *p, const unsigned char *kind)
+{
+    int n = 0;
+    for (; *p; p++) /* LOOP depth=1 */
+        switch (kind[*p]) {
+        case 0: n += 3; break;
+        case 1: n ^= 5; break;
+        case 2: n -= 7; break;
+        case 3: n *= 2; break;
+        case 4: n |= 9; break;
+        case 5: n /= 3; break;
+        case 6:
+            while (n > 100) /* LOOP depth=2 */
+                n -= *p;
+            break;
+        }
+    return n;
+}
+
+/* The first thing of the body is moved in front of the loop, and something from far above into it. */
+double far_above(double *restrict a, const double *restrict b, int n, int m, int k)
+{
+    double scale = 1.0 / (double)(k * k + 1);
+    double s = 0;
+    if (n > m)
+        s += a[0];
+    if (n > k)
+        s += b[m];
+    if (m > k)
+        s -= b[k];
+    for (int i = 0; i < n; i++) /* LOOP depth=1 */
+        a[i] += scale * b[i] * k;
+    for (int i = 0; i < m; i++) /* LOOP depth=1 */
+        s += a[i] * scale;
+    return s + z[0][0];
+}

@@ -1,0 +1,31 @@
+/* OpenMP: the directive is far from the first statement, or another one is in between. */
+extern int work(int);
+
+void declarations(double *a, const int *list, int n)
+{
+#pragma omp parallel for /* LOOP depth=1 near=1 */
+    for (int i = 0; i < n; i++) {
+        double part[3];
+        int first;
+        int second;
+
+        /* the runtime has been asked before the first statement */
+
+        first = work(list[i]);
+        second = work(first);
+        part[0] = first;
+        part[1] = second;
+        part[2] = a[i];
+        for (int k = 0; k < second; k++) /* LOOP depth=2 */
+            part[k % 3] += work(k);
+        a[i] = part[0] + part[1] + part[2];
+    }
+}
+
+void orphaned(double *a, int n)
+{
+#pragma omp for /* LOOP depth=1 near=1 */
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) /* LOOP depth=2 */
+            a[i * n + j] += work(j);
+}
