@@ -24,3 +24,8 @@ check_PROGRAMS += %D%/json_test
 TESTS += %D%/json_test
 %C%_json_test_SOURCES = %D%/json_test.c tests/tap.h
 %C%_json_test_LDADD = %D%/libsupport.a $(XML2_LIBS)
+
+check_PROGRAMS += %D%/edges_test
+TESTS += %D%/edges_test
+%C%_edges_test_SOURCES = %D%/edges_test.c tests/tap.h
+%C%_edges_test_LDADD = %D%/libsupport.a $(XML2_LIBS) -lm
