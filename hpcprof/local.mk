@@ -88,7 +88,7 @@ EXTRA_DIST += \
 	tests/record/programs/waits.c tests/record/programs/workers.c tests/bench/record.sh
 
 # ---- call paths --------------------------------------------------------------------------------------------------
-dist_check_SCRIPTS += tests/paths/known.sh
+dist_check_SCRIPTS += tests/paths/known.sh tests/paths/real.sh
 check_PROGRAMS += tests/paths/dump
 tests_paths_dump_SOURCES = tests/paths/dump.c
 tests_paths_dump_LDADD = hpcprof/libhpcprof.a support/libsupport.a

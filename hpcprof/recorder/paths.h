@@ -16,9 +16,9 @@ enum {
     PATH_WORDS = 16384,  /* frames of one thread that handlers hold until drained; a power of two */
 };
 
-/* What the kernel is asked for with each sample in the ring. Half of the paths of large programs need more than 4 kB of
-   stack, one in a hundred more than 16. */
-enum { HPCREC_STACK_BYTES = 32 << 10, HPCREC_STACK_LEAST = 2 << 10 };
+/* What the kernel is asked for with each sample in the ring: as much as a record holds. It copies no more than there
+   is, and some functions take tens of kilobytes (a compiler's arithmetic: one path in a hundred is longer than 32). */
+enum { HPCREC_STACK_BYTES = (64 << 10) - 512, HPCREC_STACK_LEAST = HPCREC_STACK_BYTES / 32 };
 #if defined __x86_64__
 #define HPCREC_REGISTERS_MASK 0xff01ffull /* all but segments and flags: asm/perf_regs.h */
 enum { HPCREC_REGISTERS_BYTES = 8 + 17 * 8 + 16 };

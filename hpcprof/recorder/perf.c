@@ -19,7 +19,7 @@ enum { RECORD_LARGEST = 1 << 16, SAMPLE_BYTES = 40 };
 enum { DRAINS_HELD = 4 };
 
 /* Locked memory is shared out as if so many threads were still to come. */
-enum { THREADS_TO_COME = 16, RING_BYTES_MOST = 4 << 20, RING_BYTES_LEAST = 256 << 10 };
+enum { THREADS_TO_COME = 16, RING_BYTES_MOST = 8 << 20, RING_BYTES_LEAST = 256 << 10 };
 
 static unsigned perf_events(void)
 {
@@ -144,7 +144,7 @@ static size_t ring_pages(uint64_t sample)
         if (hpcrec.config.events[e].conf.kind == RECORD_PERF)
             rate += rate_of(&hpcrec.config.events[e].conf);
     uint64_t bytes = rate * hpcrec_drain_ms() / 1000 * DRAINS_HELD * sample,
-             most = hpcrec.config.call_paths ? 1024 : 128;
+             most = hpcrec.config.call_paths ? 2048 : 128;
     while (pages * page < bytes && pages < most)
         pages *= 2;
     return pages;

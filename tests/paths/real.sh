@@ -1,0 +1,67 @@
+#!/bin/sh
+# Real programs, optimized, without frame pointers, as they are installed: nearly every path reaches the first function, and the flat
+# profile is the one that a recording without call paths gives.
+. "$top_srcdir/tests/lib.sh"
+need_recording
+
+# reaches NAME COMMAND...: at least 99.5% of the samples; one in two hundred may be cut where there are fewer
+reaches() {
+    name=$1
+    shift
+    command -v "$1" >/dev/null 2>&1 || {
+        skip "$name" "no $1 here"
+        return
+    }
+    rm -rf "$scratch/m"
+    run timeout 100 "$hpcview" record --call-paths -e perf::TASK-CLOCK@1000000 -o "$scratch/m" -- "$@"
+    "$hpcview" info "$scratch/m" >"$scratch/info" 2>/dev/null
+    if awk '$1 == "samples" { n += $2 } $1 == "paths" && $2 ~ /%$/ { p = $2 + 0; seen = 1 } END { exit !(n >= 20 && seen && (100 - p) * n / 100 <= n / 200 + 1) }' "$scratch/info"; then
+        ok "$name: $(awk '$1 == "samples" || ($1 == "paths" && $2 ~ /%$/) { printf "%s %s, ", $1, $2 }' "$scratch/info")"
+    elif awk '$1 == "samples" { n += $2 } END { exit n >= 20 }' "$scratch/info"; then
+        skip "$name" "too few samples"
+    else
+        not_ok "$name" "$(grep -A3 samples "$scratch/info") $err"
+    fi
+}
+
+: "${CC:=cc}"
+cat >"$scratch/big.c" <<'END'
+#define F(n) double f##n(double *a, int k) { double s = n; for (int i = 0; i < k; i++) { if (a[i] > n) s += a[i] * i; else s -= a[k - i - 1] / (i + n + 1); } switch (k % 7) { case 1: return s; case 2: return s * a[0]; case 3: return s + k; default: return f0(a, k - 1) + s; } }
+double f0(double *, int);
+#define G(n) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
+G(1) G(2) G(3) G(4) G(5) G(6) G(7) G(8) G(9) G(10) G(11) G(12)
+END
+# shellcheck disable=SC2086 # "ccache gcc" is a compiler too
+cc1=$($CC -print-prog-name=cc1 2>/dev/null) || cc1=
+case $cc1 in
+/*) reaches "a compiler" "$cc1" -O2 -quiet -o /dev/null "$scratch/big.c" ;;
+*) skip "a compiler" "no gcc here" ;;
+esac
+reaches "python3" python3 -c '
+import json
+def f(n): return n if n < 2 else f(n - 1) + f(n - 2)
+f(24)
+for i in range(10): json.loads(json.dumps([{"a": i, "b": [1, 2, 3] * 50}] * 300, indent=1))'
+reaches "sqlite3" sqlite3 :memory: 'with recursive c(x) as (select 1 union all select x + 1 from c where x < 300000) select count(*), max(hex(x)) from c group by x % 100 order by 2;'
+reaches "git" git -C "$top_srcdir" log -p --stat -M -60
+
+# shellcheck disable=SC2086
+$CC -O1 -g -I"$top_srcdir/tests/record/programs" -o "$scratch/shares" "$top_srcdir/tests/record/programs/shares.c" || {
+    skip "the flat profile" "no C compiler here"
+    done_testing
+}
+for paths in "" --call-paths; do
+    # shellcheck disable=SC2086
+    run "$hpcview" record $paths -e perf::TASK-CLOCK@1000000 -o "$scratch/flat$paths" -- "$scratch/shares"
+    "$hpcview" print --by procedure --format csv "$scratch/flat$paths" 2>/dev/null |
+        awk -F, '$5 ~ /^(one|two|three|four|burn)$/ { print ($5 == "one" ? "burn" : $5), $6 / 1000000 }' |
+        awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort >"$scratch/flat$paths.sum"
+done
+if join "$scratch/flat.sum" "$scratch/flat--call-paths.sum" | awk '{ a[NR] = $2; b[NR] = $3; n += $2; m += $3 }
+    END { for (i = 1; i <= NR; i++) { p = a[i] / n; q = b[i] / m; e = (a[i] + b[i]) / (n + m); limit = 4 * sqrt(e * (1 - e) * (1 / n + 1 / m)) + 0.02
+        if (p - q > limit || q - p > limit) bad = 1 } exit bad || NR != 4 }'; then
+    ok "the flat profile is the same with call paths and without"
+else
+    not_ok "the flat profile is the same with call paths and without" "$(join "$scratch/flat.sum" "$scratch/flat--call-paths.sum")"
+fi
+done_testing
