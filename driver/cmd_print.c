@@ -1,10 +1,13 @@
 /* hpcview print: measurements as a table, without a database. */
 #include "driver/wanted.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static struct {
-    const char *by, *format, *sort, *out, *table;
+    const char *by, *format, *sort, *out, *table, *scope, *threshold, *gate, *scaling;
     unsigned top;
-    bool per_thread;
+    bool per_thread, tree, diff;
 } opt;
 
 static const struct option_row rows[] = {
@@ -13,6 +16,12 @@ static const struct option_row rows[] = {
     {"top", 'n', OPT_COUNT, &opt.top, "N", "only the first N rows"},
     {"sort", 's', OPT_STRING, &opt.sort, "METRIC", "largest first by this metric; 'METRIC (E)' by its exclusive part"},
     {"per-thread", 't', OPT_FLAG, &opt.per_thread, NULL, "one more column for every thread"},
+    {"tree", 0, OPT_FLAG, &opt.tree, NULL, "the scope tree as indented text with bars"},
+    {"scope", 0, OPT_STRING, &opt.scope, "GLOB", "only what is in modules, files and procedures so named"},
+    {"threshold", 0, OPT_STRING, &opt.threshold, "PERCENT", "only rows with at least this part of the whole (tree: 1)"},
+    {"diff", 'd', OPT_FLAG, &opt.diff, NULL, "compare two measurements, the base first: they are runs BASE and NEW"},
+    {"scaling", 0, OPT_STRING, &opt.scaling, "KIND", "with --diff, what is lost against perfect scaling: strong or weak"},
+    {"fail-if", 0, OPT_STRING, &opt.gate, "FORMULA", "exit status 3 where it is true of the whole program"},
     {"table", 0, OPT_STRING, &opt.table, "NAME", "a table that was measured beside the counts, in place of these"},
     {"output", 'o', OPT_STRING, &opt.out, "FILE", "where the table goes (standard output)"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
@@ -28,6 +37,44 @@ static int parse_format(enum print_format *format, struct err *err)
             return 0;
         }
     return err_set(err, ERR_USAGE, "print: no format '%s'; there are text, csv and json", opt.format);
+}
+
+static int parse_threshold(double *percent, struct err *err)
+{
+    char *end;
+    *percent = opt.threshold ? strtod(opt.threshold, &end) : 0;
+    if (opt.threshold && (*end || end == opt.threshold || !(*percent >= 0 && *percent <= 100)))
+        return err_set(err, ERR_USAGE, "print: --threshold wants a percentage from 0 to 100, not '%s'", opt.threshold);
+    return 0;
+}
+
+/* What the options say of the runs. */
+static int choose(struct config *config, struct err *err)
+{
+    static const char *const names[] = {"BASE", "NEW", NULL};
+    config_set_per_thread(config, opt.per_thread);
+    if (opt.scaling && !opt.diff)
+        return err_set(err, ERR_USAGE, "--scaling compares two measurements: it wants --diff");
+    if (opt.diff && config_compare(config, opt.scaling, err) < 0)
+        return -1;
+    if (opt.diff)
+        config_name_runs(config, names);
+    return opt.gate ? config_add_gate(config, opt.gate, err) : 0;
+}
+
+enum { STATUS_GATE = 3 };
+
+/* The status of a gate that is passed is 0. */
+static int look_at_gate(const struct experiment *e, struct err *err)
+{
+    bool holds;
+    if (!opt.gate)
+        return 0;
+    if (experiment_gate(e, &holds, err) < 0)
+        return err_in(err, "--fail-if");
+    if (holds)
+        fprintf(stderr, "hpcview: --fail-if: %s\n", opt.gate);
+    return holds ? STATUS_GATE : 0;
 }
 
 static int print(const struct experiment *e, const struct print_options *options, struct err *err)
@@ -53,13 +100,24 @@ static int run(struct session *s, int argc, char **argv)
         return -1;
     if (opt.by && print_level_parse(opt.by, &options.level, &s->err) < 0)
         return err_in(&s->err, "print");
+    if (parse_threshold(&options.threshold, &s->err) < 0)
+        return -1;
+    options.scope = opt.scope;
+    options.tree = opt.tree;
+    if (opt.tree && options.format != PRINT_TEXT)
+        return err_set(&s->err, ERR_USAGE, "print: --tree is text for people; it has no other format");
     if (wanted_config(s, "print", argc, argv, &config) < 0)
         return -1;
-    config_set_per_thread(config, opt.per_thread);
+    if (choose(config, &s->err) < 0) {
+        config_free(config);
+        return err_in(&s->err, "print");
+    }
     int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
     config_free(config);
     if (status == 0)
         status = print(e, &options, &s->err);
+    if (status == 0)
+        status = look_at_gate(e, &s->err);
     experiment_free(e);
     return status;
 }

@@ -281,7 +281,7 @@ static uint32_t operand_statistic(struct maker *m, const char *name, uint32_t ru
     struct buf metric = {0};
     uint32_t base = statistic_parse(name, &which, &metric, &over) ? operand_column(m, metric.bytes, run) : COLUMN_NONE;
     buf_release(&metric);
-    if (base == COLUMN_NONE || m->columns->list.items[base].expr || m->columns->list.items[base].statistic)
+    if (base == COLUMN_NONE || m->columns->list.items[base].metric.formula)
         return COLUMN_NONE;
     return add_statistic(m, name_in_run(m, run, name), which, base, over);
 }
@@ -291,7 +291,7 @@ static void add_every_statistic(struct maker *m, enum statistic_over over)
     size_t measured = m->columns->list.count;
     for (uint32_t i = 0; i < measured; i++) {
         const struct column *c = &m->columns->list.items[i];
-        if (c->expr || c->statistic || !c->metric.display)
+        if (c->expr || c->statistic || c->error || !c->metric.display)
             continue;
         for (enum statistic s = STAT_MEAN; s < STATISTICS; s++) {
             struct buf name = {0};
@@ -499,6 +499,67 @@ static int add_computed(struct maker *m, const struct config_metric *given)
     return 0;
 }
 
+/* ---- comparisons ------------------------------------------------------------------------ */
+
+/* How much of a difference may be chance. */
+static void add_error(struct maker *m, const char *difference, uint32_t base)
+{
+    struct column c = {.error = true, .base = base, .run = RUN_ALL, .where = ""};
+    str_id name = strtab_printf(m->strings, "%s.error", difference);
+    c.metric = (struct metric){
+        .name = name,
+        .display_name = name,
+        .formula = name,
+        .run = RUN_NONE,
+        .unit = m->columns->list.items[base].metric.unit,
+        .display = true,
+        .exact_total = NAN,
+    };
+    *vec_push(&m->columns->list) = c;
+}
+
+static void add_comparison(void *ctx, enum comparison what, const char *name, const char *formula)
+{
+    struct maker *m = ctx;
+    struct config_metric given = {.name = name,
+                                  .display_name = "",
+                                  .unit = "",
+                                  .description = "",
+                                  .event = "",
+                                  .formula = formula,
+                                  .region = "",
+                                  .run_name = "",
+                                  .run = RUN_ALL,
+                                  .percent = CHOICE_NO,
+                                  .sort_by = what == COMPARE_DIFFERENCE ? CHOICE_YES : CHOICE_OPEN,
+                                  .where = name};
+    uint32_t column = (uint32_t)m->columns->list.count;
+    if (expr_parse(formula, name, &given.expr, NULL) < 0)
+        return; /* a name that no formula can hold */
+    if (add_computed_in(m, &given, RUN_ALL) == 0) {
+        const struct column *added = &m->columns->list.items[column];
+        m->columns->list.items[column].metric.has_exclusive = what == COMPARE_DIFFERENCE;
+        if (what == COMPARE_DIFFERENCE && m->columns->list.items[added->operands[0]].metric.period)
+            add_error(m, name, column);
+    }
+    expr_free(given.expr);
+}
+
+static void add_comparisons(struct maker *m)
+{
+    size_t measured = m->columns->list.count;
+    for (size_t i = 0; i < measured; i++)
+        for (size_t k = 0; k < measured; k++) {
+            const struct column *base = &m->columns->list.items[i], *new = &m->columns->list.items[k];
+            bool both = !base->expr && !new->expr && base->run == 0 && new->run == 1 && base->event == new->event &&
+                        base->metric.region == new->metric.region && base->metric.display &&new->metric.display;
+            if (both)
+                compare_columns(m->config, m->inputs, m->input_count, strtab_get(m->strings, base->event),
+                                strtab_get(m->strings, base->metric.name), strtab_get(m->strings, new->metric.name),
+                                add_comparison, m);
+        }
+}
+
 static void settle_sorting(struct columns *c)
 {
     struct column *first = NULL;
@@ -553,7 +614,8 @@ static uint32_t add_thread_column(struct maker *m, uint32_t of, const struct hpc
 static bool feeds(const struct maker *m, size_t input, size_t event, const struct column *c)
 {
     const struct hpcprof *p = m->inputs[input].profile;
-    return !c->expr && !c->statistic && c->run == m->inputs[input].run && !(p->events[event].flags & HPCPROF_LOST) &&
+    return !c->expr && !c->statistic && !c->error && c->run == m->inputs[input].run &&
+           !(p->events[event].flags & HPCPROF_LOST) &&
            strcmp(strtab_get(m->strings, c->event), strtab_get(p->strings, p->events[event].name)) == 0;
 }
 
@@ -639,7 +701,8 @@ static void make_feeds(struct maker *m, struct warnings *warnings)
                         .in_region = regions_named(m, m->inputs[i].profile, c->list.items[k].metric.region)};
     }
     for (uint32_t k = 0; k < base_columns; k++)
-        if (!c->list.items[k].expr && !c->list.items[k].statistic && !c->list.items[k].metric.region)
+        if (!c->list.items[k].expr && !c->list.items[k].statistic && !c->list.items[k].error &&
+            !c->list.items[k].metric.region)
             add_exact_totals(m, &c->list.items[k]);
     if (m->config->per_thread)
         add_thread_feeds(m, base_columns, warnings);
@@ -666,6 +729,8 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
         const struct config_metric *given = &config->metrics.items[i];
         status = given->expr ? add_computed(&m, given) : add_configured(&m, given);
     }
+    if (status == 0 && config->compare)
+        add_comparisons(&m);
     for (enum statistic_over over = 0; status == 0 && over < ARRAY_SIZE(config->statistics); over++)
         if (config->statistics[over])
             add_every_statistic(&m, over);

@@ -130,6 +130,34 @@ void config_set_per_thread(struct config *c, bool per_thread)
     c->per_thread = per_thread;
 }
 
+int config_compare(struct config *c, const char *scaling, struct err *err)
+{
+    if (c->runs.count != 2)
+        return err_set(err, ERR_USAGE, "a comparison is of two runs, the base first; there are %zu", c->runs.count);
+    if (scaling && strcmp(scaling, "strong") != 0 && strcmp(scaling, "weak") != 0)
+        return err_set(err, ERR_USAGE, "scaling is strong or weak, not '%s'", scaling);
+    c->compare = true;
+    c->scaling = !scaling ? SCALING_NONE : *scaling == 's' ? SCALING_STRONG : SCALING_WEAK;
+    return 0;
+}
+
+int config_add_gate(struct config *c, const char *formula, struct err *err)
+{
+    char *where = mem_printf("'%s'", formula);
+    struct config_metric m = {.name = CONFIG_GATE, .formula = formula, .display = CHOICE_NO, .where = where};
+    int status = *formula ? config_add_full_metric(c, &m, err) : err_set(err, ERR_USAGE, "an empty formula is no gate");
+    if (status < 0 && err)
+        err->kind = ERR_USAGE; /* a user typed it */
+    mem_free(where);
+    return status;
+}
+
+void config_name_runs(struct config *c, const char *const *names)
+{
+    for (size_t i = 0; i < c->runs.count && names[i]; i++)
+        c->runs.items[i].name = arena_strdup(c->arena, names[i]);
+}
+
 int config_add_statistics(struct config *c, const char *over, struct err *err)
 {
     enum statistic_over which;

@@ -154,7 +154,7 @@ static int take_columns(struct experiment *e, const struct columns *columns, str
     for (size_t i = 0; i < e->metric_count; i++) {
         const struct column *c = &columns->list.items[i];
         e->metrics[i] = c->metric;
-        e->metrics[i].summed = c->statistic == STAT_NONE && (!c->expr || c->by_line);
+        e->metrics[i].summed = c->statistic == STAT_NONE && !c->error && (!c->expr || c->by_line);
     }
     formulas_keep(e, columns);
     experiment_add_tree(e, "scopes", "Scopes", e->place_count, NULL, NULL);
@@ -209,6 +209,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         c.places.items[0].name = c.places.items[0].full_name = e->title;
         place_ix *new_of = order_places_and_files(&c, e);
         experiment_find_same(e);
+        measured_make(e, &c, new_of);
         status = take_columns(e, &columns, err);
         if (status == 0)
             status = sum_measured(e, &c, new_of, err);

@@ -289,9 +289,16 @@ static const char heat[] = "F /home/me/heat/src/heat.f90\n"
                            "F\n"
                            " P _start 0 3000-3100\n";
 
+static const char two[] = "F /s/a.c\n"
+                          " P init 3-9 1000-1100\n"
+                          "  S 5 1000-1010\n"
+                          "F /s/b.c\n"
+                          " P init 3-9 2000-2100\n"
+                          "  S 5 2000-2010\n";
+
 static const struct drawn_module modules[] = {
-    {"/opt/app", heat}, {"/usr/lib/libfoo.so", "F\n P foo 0 100-200\n"}, {"/gone.so", "!"}, {"[anonymous]", NULL},
-    {NULL, NULL},
+    {"/opt/app", heat}, {"/opt/two", two},     {"/usr/lib/libfoo.so", "F\n P foo 0 100-200\n"},
+    {"/gone.so", "!"},  {"[anonymous]", NULL}, {NULL, NULL},
 };
 
 static const struct {
@@ -405,6 +412,18 @@ static const struct {
      "     line src/heat.f90:55 = 30 30\n"
      "    line src/heat.f90:41 = 10 10\n"
      "    line x/util.h:55 = 20 20\n",
+     {NULL}},
+    {"of two procedures with one name, the one in the file",
+     "/opt/two 0x1000 C 1\n"
+     "/opt/two init b.c 7 C 2\n",
+     "program app = 30 .\n"
+     " module two = 30 .\n"
+     "  file a.c = 10 .\n"
+     "   proc init a.c:3 = 10 10\n"
+     "    line a.c:5 = 10 10\n"
+     "  file b.c = 20 .\n"
+     "   proc init b.c:3 = 20 20\n"
+     "    line b.c:7 = 20 20\n",
      {NULL}},
     {"nothing at all", "", "program app =\n", {NULL}},
 };
@@ -1016,8 +1035,72 @@ static void test_values(void)
     }
 }
 
+/* Random samples, as one thread of one file and as threads of several: the same experiment, and nothing is lost. */
+static void test_conservation(void)
+{
+    static const char *const places[] = {"/opt/app 0x1000",
+                                         "/opt/app 0x1012",
+                                         "/opt/app 0x1020",
+                                         "/opt/app 0x1055",
+                                         "/opt/app 0x1031",
+                                         "/opt/app 0x1065",
+                                         "/opt/app 0x2000",
+                                         "/opt/app 0x2010",
+                                         "/opt/app 0x3000",
+                                         "/opt/app 0x9000",
+                                         "/gone.so 0x110",
+                                         "[anonymous] 0x7",
+                                         "/opt/app solve heat.f90 53",
+                                         "/opt/app solve vec.h 53"};
+    uint64_t seed = 88172645463325252ull, wrong = 0;
+    for (int round = 0; round < 50; round++) {
+        struct buf whole = {0}, parts[3] = {{0}, {0}, {0}};
+        uint64_t sum[2] = {0, 0};
+        buf_str(&whole, "/opt/app 0x1000 C 1\n/opt/app 0x1000 D 1\n"); /* both events, in this order, in every part */
+        for (int i = 0; i < 3; i++)
+            buf_printf(&parts[i], "/opt/app 0x1000 C %d\n/opt/app 0x1000 D %d\n", i == 0, i == 0);
+        for (int i = 0; i < 60; i++) {
+            uint64_t r = next_random(&seed);
+            char line[100];
+            snprintf(line, sizeof line, "%s %c %d\n", places[r % ARRAY_SIZE(places)], "CD"[r >> 20 & 1],
+                     (int)(r >> 34 & 511) + 1);
+            sum[r >> 20 & 1] += (r >> 34 & 511) + 1;
+            buf_str(&whole, line);
+            buf_printf(&parts[r >> 50 & 1 ? 1 : r >> 51 & 1 ? 2 : 0], "%s%s", r >> 55 & 1 ? "thread\n" : "", line);
+        }
+        struct config *config = config_create();
+        struct structure_source source = {drawn_scopes, (void *)modules};
+        struct input one = {.profile = profile_from(whole.bytes)}, three[3];
+        struct experiment *a = NULL, *b = NULL;
+        struct err err = {0};
+        config_add_measurement(config, "r");
+        for (int i = 0; i < 3; i++)
+            three[i] = (struct input){.profile = profile_from(parts[i].bytes)};
+        if (experiment_from(config, &one, 1, &source, NULL, &a, NULL, &err) < 0 ||
+            experiment_from(config, three, 3, &source, NULL, &b, NULL, &err) < 0 || experiment_check(a, &err) < 0)
+            printf("# %s\n", err.msg);
+        char *x = a ? drawn(a) : mem_strdup(""), *y = b ? drawn(b) : mem_strdup("b");
+        wrong += strcmp(x, y) != 0;
+        for (size_t m = 0; a && m < 2; m++)
+            wrong += experiment_value(a, m, 0, VALUE_INCLUSIVE) != (double)(10 * (sum[m] + 1));
+        mem_free(x);
+        mem_free(y);
+        experiment_free(a);
+        experiment_free(b);
+        hpcprof_free(one.profile);
+        for (int i = 0; i < 3; i++) {
+            hpcprof_free(three[i].profile);
+            buf_release(&parts[i]);
+        }
+        buf_release(&whole);
+        config_free(config);
+    }
+    CHECK_INT(wrong, 0);
+}
+
 int main(void)
 {
+    test_conservation();
     test_values();
     test_same();
     test_second_tree();

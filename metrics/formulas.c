@@ -10,6 +10,8 @@ struct computed {      /* a formula that outlives the configuration it came from
     struct expr *expr; /* NULL: measured */
     uint32_t *operands;
     bool by_line;
+    bool across_runs;  /* its operands are of several runs: see fill_absent */
+    uint32_t error_of; /* the difference whose error this is; UINT32_MAX: it is none */
 };
 
 void formulas_keep(struct experiment *e, const struct columns *columns)
@@ -18,6 +20,7 @@ void formulas_keep(struct experiment *e, const struct columns *columns)
     for (size_t i = 0; i < e->metric_count; i++) {
         const struct column *c = &columns->list.items[i];
         struct computed *kept = &e->computed[i];
+        kept->error_of = c->error ? c->base : UINT32_MAX;
         if (!c->expr)
             continue;
         kept->expr = expr_copy(c->expr);
@@ -26,6 +29,8 @@ void formulas_keep(struct experiment *e, const struct columns *columns)
         kept->operands = mem_alloc((n + 1) * sizeof *kept->operands);
         if (n)
             memcpy(kept->operands, c->operands, n * sizeof *kept->operands);
+        for (size_t k = 1; k < n; k++)
+            kept->across_runs |= e->metrics[kept->operands[k]].run != e->metrics[kept->operands[0]].run;
     }
 }
 
@@ -85,6 +90,32 @@ static void gather(const struct experiment *e, size_t tree, size_t metric, const
             values[i] = value_around(e, tree, metric, o, (uint32_t)(from + i));
 }
 
+/* May a missing value of the metric be 0? A sum of nothing is, a quotient of nothing is not. */
+static bool may_be_zero(const struct experiment *e, uint32_t metric)
+{
+    const struct computed *c = &e->computed[metric];
+    return e->metrics[metric].run != RUN_NONE && (c->expr ? expr_is_linear(c->expr) : e->metrics[metric].summed) &&
+           !isnan(experiment_value(e, metric, 0, VALUE_INCLUSIVE));
+}
+
+/* Between runs: what one has, and another that measured the module has not, cost nothing there. */
+static void fill_absent(const struct experiment *e, size_t tree, const struct computed *c, size_t from, size_t n,
+                        double *values)
+{
+    size_t count = expr_name_count(c->expr);
+    for (size_t i = 0; i < n; i++) {
+        bool any = false;
+        for (size_t k = 0; k < count; k++)
+            any = any || (expr_operand(c->expr, k)->at == EXPR_HERE && !isnan(values[k * BLOCK + i]));
+        for (size_t k = 0; k < count && any; k++)
+            if (isnan(values[k * BLOCK + i]) && expr_operand(c->expr, k)->at == EXPR_HERE &&
+                may_be_zero(e, c->operands[k]) &&
+                experiment_measured(e, e->metrics[c->operands[k]].run,
+                                    experiment_node_place(e, tree, (uint32_t)(from + i))))
+                values[k * BLOCK + i] = 0;
+    }
+}
+
 static void evaluate(const struct experiment *e, size_t tree, const struct computed *c, enum value_form form,
                      double *out)
 {
@@ -97,6 +128,8 @@ static void evaluate(const struct experiment *e, size_t tree, const struct compu
         size_t n = nodes - from < BLOCK ? nodes - from : BLOCK;
         for (size_t k = 0; k < count; k++)
             gather(e, tree, c->operands[k], expr_operand(c->expr, k), form, from, n, values + k * BLOCK);
+        if (c->across_runs)
+            fill_absent(e, tree, c, from, n, values);
         expr_eval_columns(c->expr, operands, n, out + from);
     }
     mem_free(operands);
@@ -113,10 +146,30 @@ static void evaluate_by_line(struct experiment *e, size_t tree, size_t metric, d
     experiment_sum_column(e, tree, metric, own);
 }
 
+/* Of a difference of sampled values: the root of the sum of their errors' squares. */
+static void evaluate_error(const struct experiment *e, size_t tree, const struct computed *of, uint32_t difference,
+                           enum value_form form, double *out)
+{
+    for (uint32_t i = 0; i < e->trees[tree].node_count; i++) {
+        double squares = 0;
+        for (size_t k = 0; k < expr_name_count(of->expr); k++) {
+            double value = experiment_node_value(e, tree, of->operands[k], i, form);
+            double error = experiment_error(e, of->operands[k], isnan(value) ? 0 : value);
+            squares += error * error;
+        }
+        out[i] = isnan(experiment_node_value(e, tree, difference, i, form)) ? NAN : sqrt(squares);
+    }
+}
+
 void formulas_compute(struct experiment *e, size_t tree)
 {
     double *dense = mem_alloc((e->trees[tree].node_count + 1) * sizeof *dense);
     for (size_t i = 0; i < e->metric_count; i++) {
+        uint32_t difference = e->computed[i].error_of;
+        for (enum value_form form = 0; difference != UINT32_MAX && form < VALUE_FORMS; form++) {
+            evaluate_error(e, tree, &e->computed[difference], difference, form, dense);
+            experiment_set_column(e, tree, i, form, dense);
+        }
         if (!e->computed[i].expr)
             continue;
         if (e->computed[i].by_line) {

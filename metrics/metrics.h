@@ -97,6 +97,13 @@ void config_set_threads(struct config *, unsigned threads);
 void config_set_per_thread(struct config *, bool); /* one more column per measured metric and thread */
 /* Mean, minimum, maximum, deviation, imbalance and count of every shown event over "threads" or "ranks". */
 int config_add_statistics(struct config *, const char *over, struct err *);
+/* The first two runs are compared: difference, its error, and ratio of every event they share. With scaling, what was
+   lost of the second run's total: over what the first took ("strong"), or over as much for each thread ("weak"). */
+int config_compare(struct config *, const char *scaling /* or NULL */, struct err *);
+/* A formula that is looked at in the whole program alone, by experiment_gate. */
+int config_add_gate(struct config *, const char *formula, struct err *);
+/* The runs' names in place of what their paths gave, the first one's first; NULL leaves the rest. */
+void config_name_runs(struct config *, const char *const *names);
 /* A commented configuration for the runs of `c`, to be changed by hand; `path` is where it will stand. */
 int config_write_start(const struct config *c, const char *path, struct outfile *, struct warnings *, struct err *);
 
@@ -178,7 +185,7 @@ enum value_form {
    apart. */
 enum { TREE_SCOPES };
 #define TREE_CALLS_NAME "calls" /* who called whom: the frames of call paths, calls.c; there is none without paths */
-#define NODE_NONE UINT32_MAX
+#define NODE_NONE       UINT32_MAX
 struct experiment_tree {
     str_id name;  /* a word: "scopes", "calls" */
     str_id title; /* as shown */
@@ -202,6 +209,7 @@ struct experiment {
                                  another of these tables */
     struct hpcprof_process *processes; /* who measured what, for the page's "about"; those of a run together */
     size_t process_count;
+    struct measured *measured; /* private: experiment_measured */
     struct computed *computed; /* private: by metric, what experiment_compute needs */
 };
 
@@ -237,6 +245,12 @@ void experiment_free(struct experiment *);
    metrics, and computed ones that are summed up from the lines, are values[metric] as it is; statistics over threads
    have no value for several places. */
 double experiment_compute(const struct experiment *, size_t metric, const double *values);
+/* Was the place's module measured in the run, so that a missing value there says that it cost nothing? */
+bool experiment_measured(const struct experiment *, uint32_t run, place_ix);
+/* The standard error of a sampled value: samples are counts. NaN: it was not sampled. */
+double experiment_error(const struct experiment *, size_t metric, double value);
+/* Is a gate's formula true in the whole program? -1: it has no value there. */
+int experiment_gate(const struct experiment *, bool *holds, struct err *);
 /* Warns where files with a good part of the cost have no text on this machine: for those who show sources. */
 void experiment_warn_sources(const struct experiment *, struct warnings *);
 /* Verify indices, order and that every sum is the sum of its parts. */
@@ -244,13 +258,25 @@ int experiment_check(const struct experiment *, struct err *);
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-enum print_level { PRINT_PROGRAM, PRINT_MODULE, PRINT_FILE, PRINT_PROC, PRINT_LOOP, PRINT_LINE, PRINT_PATH, PRINT_CALLER };
+enum print_level {
+    PRINT_PROGRAM,
+    PRINT_MODULE,
+    PRINT_FILE,
+    PRINT_PROC,
+    PRINT_LOOP,
+    PRINT_LINE,
+    PRINT_PATH,
+    PRINT_CALLER
+};
 enum print_format { PRINT_TEXT, PRINT_CSV, PRINT_JSON };
 struct print_options {
     enum print_level level;
     enum print_format format;
     size_t top;          /* 0: all */
     const char *sort_by; /* metric name; NULL: the first displayed */
+    double threshold;    /* percent: rows with less of the whole are left out, in the metric that sorts; 0: none */
+    const char *scope;   /* only what is in modules, files and procedures whose names match this pattern; NULL: all */
+    bool tree;           /* the scope tree as indented text, in place of a table */
 };
 int print_level_parse(const char *word, enum print_level *, struct err *);
 int experiment_print(const struct experiment *, const struct print_options *, struct outfile *, struct err *);

@@ -17,6 +17,7 @@
  *     values.c          one column of numbers; trees.c the columns of every tree, and sums upwards
  *     calls.c           the tree of calls
  *     formulas.c        computed metrics
+ *     compare.c         what is missing in one of two runs, how far chance goes, columns that compare
  *     statistics.c      mean, spread, imbalance over threads and processes
  *     lost.c            warnings: what the result lacks, with its share
  *     check.c           what is true of every experiment
@@ -29,7 +30,8 @@
 
 #include <stdio.h>
 
-/* ---- expr_names.c, expr_eval.c, expr_write.c ---------------------------------------------------------------------- */
+/* ---- expr_names.c, expr_eval.c, expr_write.c ----------------------------------------------------------------------
+ */
 
 /* Can the name stand in a formula without quotes? */
 bool expr_is_bare_name(const char *name);
@@ -65,6 +67,9 @@ struct config_replace {
 
 enum choice { CHOICE_OPEN, CHOICE_YES, CHOICE_NO };
 
+enum scaling { SCALING_NONE, SCALING_STRONG, SCALING_WEAK };
+#define CONFIG_GATE "fail-if" /* the metric that config_add_gate makes */
+
 #define RUN_ALL UINT32_MAX
 struct config_metric {
     const char *name;
@@ -93,6 +98,8 @@ struct config {
     struct expr_functions functions;
     unsigned threads;
     bool per_thread;
+    bool compare;
+    enum scaling scaling;
     bool statistics[2]; /* by enum statistic_over: all of every shown event */
 };
 
@@ -170,9 +177,10 @@ struct column {
     enum statistic_over over;
     uint32_t base;
     struct expr *expr;  /* computed: its own; else NULL */
+    bool error;         /* of the difference `base` */
     uint32_t *operands; /* computed: column of each of the formula's names */
     bool by_line, of_thread;
-    uint32_t run;         /* measured: whose; RUN_ALL: of every run */
+    uint32_t run; /* measured: whose; RUN_ALL: of every run */
     str_id event;
     const char *where;
 };
@@ -297,6 +305,17 @@ bool statistic_parse(const char *name, enum statistic *, struct buf *metric, enu
 /* Fills the columns that are statistics, reading the inputs again. */
 int statistics_compute(struct experiment *, struct correlation *, const struct config *, const struct columns *,
                        const struct input *, size_t input_count, const place_ix *new_of, struct err *);
+
+/* ---- compare.c ----------------------------------------------------------------------- */
+
+struct measured;
+void measured_make(struct experiment *, const struct correlation *, const place_ix *new_of);
+void measured_free(struct measured *);
+enum comparison { COMPARE_DIFFERENCE, COMPARE_RATIO, COMPARE_LOSS };
+/* The computed columns that compare an event's columns of two runs. */
+void compare_columns(const struct config *, const struct input *, size_t input_count, const char *event,
+                     const char *base, const char *new,
+                     void (*add)(void *ctx, enum comparison, const char *name, const char *formula), void *ctx);
 
 /* ---- tables.c ------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 /* An experiment as a table: text for people, CSV and JSON for programs. */
 #include "metrics/print_int.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -91,11 +92,30 @@ struct row print_row(struct view *t, place_ix i)
     return r;
 }
 
+/* What is in a module, file or procedure whose name matches, and that itself. */
+static void find_scope(struct view *t)
+{
+    const struct experiment *e = t->e;
+    t->in_scope = mem_calloc(e->place_count + 1, 1);
+    for (place_ix i = 1; i < e->place_count; i++) {
+        const struct place *p = &e->places[i];
+        bool named =
+            p->kind == PLACE_MODULE || p->kind == PLACE_FILE || p->kind == PLACE_PROC || p->kind == PLACE_INLINE;
+        t->in_scope[i] =
+            t->in_scope[p->parent] || (named && fnmatch(t->options->scope, strtab_get(e->strings, p->name), 0) == 0);
+    }
+}
+
+static bool is_wanted(const struct view *t, place_ix place)
+{
+    return !t->in_scope || t->in_scope[place];
+}
+
 static void rows_of_places(struct view *t)
 {
     const struct experiment *e = t->e;
     for (place_ix i = 0; i < e->place_count; i++) {
-        if (e->places[i].kind != levels[t->options->level].kind)
+        if (e->places[i].kind != levels[t->options->level].kind || !is_wanted(t, i))
             continue;
         struct row r = print_row(t, i);
         for (size_t m = 0; m < e->metric_count; m++) {
@@ -120,7 +140,7 @@ static void rows_of_lines(struct view *t)
     struct strtab *keys = strtab_create();
     struct VEC(size_t) row_of_key = {0};
     for (place_ix i = 0; i < e->place_count; i++) {
-        if (e->places[i].kind != PLACE_LINE)
+        if (e->places[i].kind != PLACE_LINE || !is_wanted(t, i))
             continue;
         struct row r = print_row(t, i);
         str_id key[] = {r.module, r.file, r.line, r.line ? 0 : r.name};
@@ -161,6 +181,30 @@ static void drop_empty_rows(struct view *t)
         if (has_data(t, &t->rows.items[i]) && !(t->options->format == PRINT_TEXT && t->rows.items[i].quiet))
             t->rows.items[kept++] = t->rows.items[i];
     t->rows.count = kept;
+}
+
+/* What a row is a part of, in the metric that sorts: for a difference of runs, which may be 0 in all, the larger run.
+ */
+static double whole_of(const struct view *t)
+{
+    double whole = fabs(experiment_value(t->e, t->sort_metric, 0, VALUE_INCLUSIVE));
+    for (size_t i = 0; i < t->shown.count && t->e->metrics[t->sort_metric].formula; i++) {
+        const struct metric *m = &t->e->metrics[t->shown.items[i]];
+        double other = experiment_value(t->e, t->shown.items[i], 0, VALUE_INCLUSIVE);
+        if (m->formula == 0 && m->unit == t->e->metrics[t->sort_metric].unit && !(other <= whole))
+            whole = other;
+    }
+    return isnan(whole) ? 0 : whole;
+}
+
+static void drop_small_rows(struct view *t)
+{
+    double least = whole_of(t) * t->options->threshold / 100;
+    size_t kept = 0;
+    for (size_t i = 0; i < t->rows.count && t->options->threshold > 0; i++)
+        if (fabs(value_of(t, &t->rows.items[i], t->sort_metric, t->sort_exclusive)) >= least)
+            t->rows.items[kept++] = t->rows.items[i];
+    t->rows.count = t->options->threshold > 0 ? kept : t->rows.count;
 }
 
 /* ---- order ------------------------------------------------------------------------------ */
@@ -245,12 +289,36 @@ static char *percent_text(double v, double whole)
     return isnan(v) || isnan(whole) || whole == 0 ? mem_strdup("") : mem_printf("%.1f", 100 * v / whole);
 }
 
+/* The metric that says how far chance goes in this one; SIZE_MAX: none does. */
+static size_t error_of(const struct experiment *e, size_t metric)
+{
+    char *name = mem_printf("%s.error", strtab_get(e->strings, e->metrics[metric].name));
+    size_t i = 0;
+    while (i < e->metric_count && strcmp(strtab_get(e->strings, e->metrics[i].name), name) != 0)
+        i++;
+    mem_free(name);
+    return i < e->metric_count ? i : SIZE_MAX;
+}
+
+/* A number; with '~' where two standard errors are more than it. */
+static char *number_text(const struct view *t, const struct row *r, size_t metric, bool exclusive, size_t error)
+{
+    double value = value_of(t, r, metric, exclusive);
+    char *text = text_of_value(value);
+    if (error == SIZE_MAX || !(fabs(value) < 2 * value_of(t, r, error, exclusive)))
+        return text;
+    char *marked = mem_printf("~%s", text);
+    mem_free(text);
+    return marked;
+}
+
 static void add_metric_columns(struct view *t, struct text_table *text, size_t metric, bool exclusive)
 {
     const struct experiment *e = t->e;
     const struct metric *m = &e->metrics[metric];
     double whole = experiment_value(e, metric, 0, VALUE_INCLUSIVE);
     const char *suffix = exclusive ? " (E)" : "";
+    size_t error = error_of(e, metric);
     if (m->percent) {
         struct text_column *c = text_table_add(text, "%", suffix, false);
         for (size_t i = 0; i < t->rows.count; i++)
@@ -258,7 +326,7 @@ static void add_metric_columns(struct view *t, struct text_table *text, size_t m
     }
     struct text_column *c = text_table_add(text, strtab_get(e->strings, m->display_name), suffix, false);
     for (size_t i = 0; i < t->rows.count; i++)
-        text_column_add(c, text_of_value(value_of(t, &t->rows.items[i], metric, exclusive)));
+        text_column_add(c, number_text(t, &t->rows.items[i], metric, exclusive, error));
 }
 
 static char *location_of(const struct view *t, const struct row *r)
@@ -560,7 +628,12 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
         if (e->metrics[i].display)
             *vec_push(&t.shown) = i;
     int status = choose_order(&t, err);
-    if (status == 0) {
+    if (status == 0 && options->scope)
+        find_scope(&t);
+    if (status == 0 && options->tree) {
+        write_legend(&t, out);
+        print_tree(&t, whole_of(&t), out);
+    } else if (status == 0) {
         find_surroundings(&t);
         if (options->level == PRINT_PATH)
             status = print_rows_of_paths(&t, err);
@@ -571,6 +644,8 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
         else
             rows_of_places(&t);
         drop_empty_rows(&t);
+        if (!is_tree(&t))
+            drop_small_rows(&t);
         if (t.rows.count && !is_tree(&t)) /* qsort wants an array even for nothing */
             qsort_r(t.rows.items, t.rows.count, sizeof *t.rows.items, compare_rows, &t);
         if (options->top && options->top < t.rows.count)
@@ -586,6 +661,7 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
     }
     mem_free(t.module_name);
     mem_free(t.procedure);
+    mem_free(t.in_scope);
     vec_release(&t.rows);
     vec_release(&t.values);
     vec_release(&t.shown);

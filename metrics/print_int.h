@@ -51,11 +51,15 @@ struct view {
     bool sort_exclusive;
     str_id *module_name; /* by place */
     place_ix *procedure; /* by place: the innermost procedure or inlined call around it; 0: none */
+    bool *in_scope;      /* by place; NULL: all are wanted */
 };
 
 /* A row of this place with room for its values, not in the view yet. */
 struct row print_row(struct view *, place_ix);
 double *print_row_values(struct view *, const struct row *);
+
+/* print_tree.c: the scopes, by the metric that sorts; `whole` is what all of it is. */
+void print_tree(const struct view *, double whole, struct outfile *);
 
 /* print_paths.c: the rows in their order; an error where no paths were measured. */
 int print_rows_of_paths(struct view *, struct err *);

@@ -166,6 +166,7 @@ void experiment_free(struct experiment *e)
     formulas_free(e);
     free_trees(e);
     table_list_release(&e->tables);
+    measured_free(e->measured);
     strtab_free(e->strings);
     mem_free(e->places);
     mem_free(e->files);
