@@ -12,6 +12,8 @@
 #include "config.h"
 #include "mhsim/engine.h"
 
+enum { HINTED_BLOCKS = 1 << 15 };
+
 #define NO_BLOCK  UINT64_MAX
 #define NO_SLOT   UINT32_MAX
 #define EXCLUSIVE (1u << 31)    /* no other core has the block */
@@ -37,8 +39,11 @@ struct cache {
     uint64_t *tags, *stamps; /* by set x ways + way; stamps: LRU alone */
     struct block *blocks;
     uint64_t *trees; /* by set: PLRU alone; 64 bits of direction, more for more ways */
+    uint32_t *hints; /* by hash of a block's number: the slot where it was last; NULL: too many blocks for that */
     uint64_t clock;
+    uint32_t line_shift, line_mask, grain_shift, hint_shift;
     uint32_t index, number; /* level; number among all caches */
+    bool quick;             /* LRU, write-back, no sets left out: what mhsim_access does by itself */
     struct full full;
 };
 
@@ -60,10 +65,9 @@ struct mhsim {
     struct store rows, pairs, caches, cores;
     struct map row_of, pair_of, seen, touched;
     struct mhsim_counts sink; /* while quiet */
-    struct mhsim_row *row0;
     uint64_t random, sample_mask;
     uint32_t chains[2], chain_count, levels, asked_cores;
-    bool quiet, classify;
+    bool quiet, classify, strides; /* strides: some level's prefetcher wants them */
 };
 
 /* ---- making ------------------------------------------------------------------------- */
@@ -128,6 +132,14 @@ static struct cache *cache_make(struct mhsim *s, unsigned level)
     if (!c->tags || !c->blocks || !c->stamps || !c->trees || (s->classify && !full_open(&c->full, blocks)))
         return NULL;
     memset(c->tags, 0xff, blocks * sizeof *c->tags);
+    c->line_shift = h->line_shift;
+    c->line_mask = (1u << h->line_shift) - 1;
+    c->grain_shift = h->grain_shift;
+    if (blocks <= HINTED_BLOCKS) {
+        c->hint_shift = 30 - log2_of(blocks);
+        c->hints = pages_get(sizeof *c->hints << (32 - c->hint_shift));
+    }
+    c->quick = c->hints && h->replace == MHSIM_LRU && !h->write_through && !s->classify && !s->sample_mask;
     return c;
 }
 
@@ -139,6 +151,8 @@ static void cache_close(const struct mhsim *s, struct cache *c)
     pages_put(c->blocks, blocks * sizeof *c->blocks);
     pages_put(c->stamps, blocks * sizeof *c->stamps);
     pages_put(c->trees, h->sets * h->tree_words * sizeof *c->trees);
+    if (c->hints)
+        pages_put(c->hints, sizeof *c->hints << (32 - c->hint_shift));
     if (c->full.nodes)
         full_close(&c->full);
 }
@@ -166,8 +180,10 @@ struct mhsim *mhsim_create_in(const struct mhsim_machine *m, const struct mhsim_
     s->classify = o->classify;
     s->sample_mask = o->sample_sets > 1 ? o->sample_sets - 1 : 0;
     s->random = 0x2545f4914f6cdd1d;
-    for (uint32_t i = 0; i < s->levels; i++)
+    for (uint32_t i = 0; i < s->levels; i++) {
         s->shapes[i] = shape_of(&m->levels[i]);
+        s->strides |= m->levels[i].prefetch == MHSIM_STRIDE;
+    }
     find_chains(s);
     if (store_open(&s->caches, sizeof(struct cache), MHSIM_CORES * MHSIM_LEVELS, NULL, 0, NULL) < 0 ||
         store_open(&s->cores, sizeof(struct core), MHSIM_CORES, NULL, 0, NULL) < 0 || !store_add(&s->rows, 1) ||
@@ -175,8 +191,6 @@ struct mhsim *mhsim_create_in(const struct mhsim_machine *m, const struct mhsim_
         mhsim_free(s);
         return NULL;
     }
-    s->row0 = store_get(&s->rows, 0);
-    s->row0->slot[0] = s->row0->slot[1] = 0;
     return s;
 }
 
@@ -309,12 +323,22 @@ static uint64_t set_of(const struct shape *h, uint64_t block)
     return h->set_mask || h->sets == 1 ? block & h->set_mask : block % h->sets;
 }
 
+static inline uint32_t *hint_of(const struct cache *c, uint64_t block)
+{
+    return &c->hints[(uint32_t)(block * 0x9e3779b1) >> c->hint_shift];
+}
+
 static uint32_t find_slot(const struct shape *h, const struct cache *c, uint64_t block)
 {
-    uint32_t first = (uint32_t)(set_of(h, block) * h->ways);
-    for (uint32_t i = 0; i < h->ways; i++)
-        if (c->tags[first + i] == block)
-            return first + i;
+    if (c->hints && c->tags[*hint_of(c, block)] == block)
+        return *hint_of(c, block);
+    uint32_t first = (uint32_t)(set_of(h, block) * h->ways), end = first + h->ways;
+    for (uint32_t i = first; i < end; i++)
+        if (c->tags[i] == block) {
+            if (c->hints)
+                *hint_of(c, block) = i;
+            return i;
+        }
     return NO_SLOT;
 }
 
@@ -405,13 +429,23 @@ static struct mhsim_pair *pair_of(struct mhsim *s, uint32_t victim, uint32_t evi
     return store_get(&s->pairs, *there);
 }
 
+/* Without the processor's own instruction, which not every one has, the compiler would call a function. */
+static inline unsigned bits_set(uint64_t v)
+{
+    if (v == UINT64_MAX)
+        return 64;
+    v -= v >> 1 & 0x5555555555555555;
+    v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
+    return (unsigned)(((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
+}
+
 static void count_eviction(struct mhsim *s, const struct shape *h, unsigned level, const struct block *b,
                            uint32_t evictor, bool invalidation)
 {
     struct mhsim_counts *n = counts_of(s, row_at(s, b->owner), level);
     n->evictions++;
     n->invalidated += invalidation;
-    n->used += (uint64_t)__builtin_popcountll(b->used) * h->used_bytes_per_bit;
+    n->used += (uint64_t)bits_set(b->used) * h->used_bytes_per_bit;
     if (s->quiet)
         return;
     struct mhsim_pair *pair = pair_of(s, b->owner, evictor, level);
@@ -523,6 +557,8 @@ static void install(struct mhsim *s, struct core *core, struct cache *c, uint64_
         evict(s, core, c, slot, evictor, false);
     c->tags[slot] = block;
     c->blocks[slot] = b;
+    if (c->hints)
+        *hint_of(c, block) = slot;
     if (touch)
         touch_slot(h, c, slot);
 }
@@ -638,12 +674,13 @@ static bool full_touch(struct full *f, uint64_t block)
 
 /* ---- an access at a level ------------------------------------------------------------------------------ */
 
-static void access_level(const struct access *a, unsigned level, bool write);
+static bool access_level(const struct access *a, unsigned level, bool write);
 
-static void next_level(const struct access *a, const struct shape *h, bool write)
+/* True: this row had brought that same block there itself, so it is new neither here nor to it. */
+static bool next_level(const struct access *a, const struct shape *h, bool write)
 {
-    if (h->next != MHSIM_NO_LEVEL)
-        access_level(a, h->next, write);
+    return h->next != MHSIM_NO_LEVEL && access_level(a, h->next, write) &&
+           a->s->shapes[h->next].line_shift == h->line_shift;
 }
 
 /* A block that comes before anyone asked: read through the next levels as if a miss had been. */
@@ -677,26 +714,32 @@ static void prefetch(const struct access *a, unsigned level)
         fetch_ahead(a, level, stride > 0 ? here + line : here - line);
 }
 
-static void count_miss(const struct access *a, struct mhsim_counts *n, struct cache *c, uint64_t block, bool in_full)
+/* Whether the row and the level meet the block for the first time. Most misses find it where the row left it before. */
+static void count_new(const struct access *a, struct mhsim_counts *n, struct cache *c, uint64_t block, bool known,
+                      bool in_full)
 {
-    n->misses++;
-    if (never_here(a->s, c, block))
+    if (!known && !a->s->quiet)
+        n->distinct += never_touched(a->s, a->row_number, c->index, block);
+    if (!known && never_here(a->s, c, block))
         n->cold++;
     else
         n->conflict += in_full;
 }
 
-static void miss(const struct access *a, struct mhsim_counts *n, unsigned level, uint64_t block, bool write)
+static void miss(const struct access *a, struct mhsim_counts *n, unsigned level, uint64_t block, bool write,
+                 bool in_full)
 {
     struct mhsim *s = a->s;
     const struct shape *h = &s->shapes[level];
     struct cache *c = a->core->caches[level];
-    if (write && h->no_allocate) {
+    bool bring = !write || !h->no_allocate;
+    n->misses++;
+    if (!bring)
         claim(a, level, true);
-        next_level(a, h, true);
+    bool known = next_level(a, h, !bring);
+    count_new(a, n, c, block, known, in_full);
+    if (!bring)
         return;
-    }
-    next_level(a, h, false);
     if (write && h->write_through) {
         n->write_throughs++;
         next_level(a, h, true);
@@ -753,7 +796,7 @@ static void hit(const struct access *a, struct mhsim_counts *n, unsigned level, 
     }
 }
 
-static void access_level(const struct access *a, unsigned level, bool write)
+static bool access_level(const struct access *a, unsigned level, bool write)
 {
     struct mhsim *s = a->s;
     const struct shape *h = &s->shapes[level];
@@ -763,42 +806,41 @@ static void access_level(const struct access *a, unsigned level, bool write)
     uint32_t slot = find_slot(h, c, block);
     bool in_full = s->classify && full_touch(&c->full, block);
     n->accesses++;
-    if (slot == NO_SLOT || c->blocks[slot].owner != a->row_number)
-        count_distinct(a, n, level, block);
-    if (slot != NO_SLOT) {
-        hit(a, n, level, slot, write);
-        return;
+    if (slot == NO_SLOT) {
+        miss(a, n, level, block, write, in_full);
+        return false;
     }
-    count_miss(a, n, c, block, in_full);
-    miss(a, n, level, block, write);
+    bool own = c->blocks[slot].owner == a->row_number && !(c->blocks[slot].state & FETCHED);
+    if (!own)
+        count_distinct(a, n, level, block);
+    hit(a, n, level, slot, write);
+    return own;
 }
 
 /* ---- the door --------------------------------------------------------------------------------------------- */
 
-/* The first level of a chain: as access_level, with the slot where this row last hit as a guess. */
-static inline void access_first(const struct access *a, unsigned chain, bool write)
+/* What most accesses are, without a call: a hit at the first level in a block that nobody disputes. */
+static inline bool access_quick(struct cache *c, struct mhsim_row *row, uint32_t row_number, uint64_t address,
+                                uint64_t end, bool caches, bool write)
 {
-    struct mhsim *s = a->s;
-    unsigned level = s->chains[chain];
-    const struct shape *h = &s->shapes[level];
-    struct cache *c = a->core->caches[level];
-    uint64_t block = a->address >> h->line_shift;
-    uint32_t slot = a->row->slot[chain];
-    if (__builtin_expect(c->tags[slot] != block, 0) || s->classify) {
-        slot = find_slot(h, c, block);
-        if (slot == NO_SLOT || s->classify) {
-            access_level(a, level, write);
-            return;
-        }
-        a->row->slot[chain] = slot;
-    }
-    struct mhsim_counts *n = counts_of(s, a->row, level);
+    uint64_t block = address >> c->line_shift;
+    uint32_t slot = c->quick ? *hint_of(c, block) : 0;
+    struct block *b = &c->blocks[slot];
+    if (!c->quick || c->tags[slot] != block || block != end >> c->line_shift ||
+        (b->state & (EXCLUSIVE | FETCHED)) != EXCLUSIVE ||
+        (b->owner != row_number && (!caches || row->last_block != block)))
+        return false;
+    struct mhsim_counts *n = &row->levels[c->index];
+    unsigned from = (unsigned)((address & c->line_mask) >> c->grain_shift);
+    uint64_t used = b->used, mask = (UINT64_MAX >> (63 - ((end >> c->grain_shift) - (address >> c->grain_shift))))
+                                    << from;
     n->accesses++;
-    if (c->blocks[slot].owner != a->row_number && (chain || a->row->last_block != block))
-        count_distinct(a, n, level, block);
-    if (!chain)
-        a->row->last_block = block;
-    hit(a, n, level, slot, write);
+    n->temporal += (used & mask) == mask;
+    b->used = used | mask;
+    c->stamps[slot] = ++c->clock;
+    if (write)
+        b->state = EXCLUSIVE | (row_number + 1);
+    return true;
 }
 
 static void access_chain(struct access *a, unsigned chain, bool write)
@@ -807,9 +849,11 @@ static void access_chain(struct access *a, unsigned chain, bool write)
     unsigned shift = s->shapes[s->chains[chain]].line_shift;
     uint64_t address = a->address, end = address + a->size - 1;
     uint32_t size = a->size;
-    if (__builtin_expect(address >> shift == end >> shift, 1)) {
+    if (address >> shift == end >> shift) {
         if (!(address >> shift & s->sample_mask))
-            access_first(a, chain, write);
+            access_level(a, s->chains[chain], write);
+        if (!chain)
+            a->row->last_block = address >> shift;
         return;
     }
     for (uint64_t block = address >> shift; block <= end >> shift; block++) {
@@ -817,22 +861,39 @@ static void access_chain(struct access *a, unsigned chain, bool write)
         a->address = from > address ? from : address;
         a->size = (uint32_t)((to < end ? to : end) - a->address + 1);
         if (!(block & s->sample_mask))
-            access_first(a, chain, write);
+            access_level(a, s->chains[chain], write);
     }
     a->address = address;
     a->size = size;
     a->row->split += !chain && !s->quiet;
 }
 
-void mhsim_access(struct mhsim *s, uint32_t row_number, uint64_t address, uint32_t size, bool write)
+static void follow_stride(struct mhsim_row *row, uint64_t address)
 {
-    struct mhsim_row *row = row_at(s, row_number);
-    struct access a = {s, store_get(&s->cores, row->core), row, row_number, address, size ? size : 1};
     int64_t step = (int64_t)(address - row->last_address);
     row->stride = step == row->step ? step : 0;
     row->step = step;
     row->last_address = address;
-    access_chain(&a, 0, write);
-    if (s->chain_count > 1) /* an entry of a TLB is not written back */
-        access_chain(&a, 1, false);
+}
+
+static __attribute__((noinline)) void access_slow(struct mhsim *s, struct core *core, uint32_t row_number,
+                                                  uint64_t address, uint32_t size, unsigned chain, bool write)
+{
+    struct access a = {s, core, row_at(s, row_number), row_number, address, size};
+    access_chain(&a, chain, write);
+}
+
+void mhsim_access(struct mhsim *s, uint32_t row_number, uint64_t address, uint32_t size, bool write)
+{
+    struct mhsim_row *row = row_at(s, row_number);
+    struct core *core = store_get(&s->cores, row->core);
+    size += size == 0;
+    if (__builtin_expect(s->strides, 0))
+        follow_stride(row, address);
+    uint64_t end = address + size - 1;
+    if (s->quiet || !access_quick(core->caches[s->chains[0]], row, row_number, address, end, true, write))
+        access_slow(s, core, row_number, address, size, 0, write);
+    if (s->chain_count > 1 && /* an entry of a TLB is not written back */
+        (s->quiet || !access_quick(core->caches[s->chains[1]], row, row_number, address, end, false, false)))
+        access_slow(s, core, row_number, address, size, 1, false);
 }

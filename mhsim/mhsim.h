@@ -93,7 +93,7 @@ struct mhsim_row {
     uint64_t split;                    /* accesses across two blocks of the first level */
     uint64_t last_block, last_address; /* the simulator's own, as is what follows */
     int64_t step, stride;              /* of the last access; the same of the last two, else 0 */
-    uint32_t slot[2], last_pair[MHSIM_LEVELS];
+    uint32_t last_pair[MHSIM_LEVELS];
     struct mhsim_counts levels[MHSIM_LEVELS];
 };
 

@@ -7,11 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { GROW = 1 << 20 };
+enum { GROW = 1 << 20, HUGE_PAGE = 1 << 21, HUGE_MOST = 1 << 28 };
 
 void *pages_get(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p != MAP_FAILED && bytes >= HUGE_PAGE && bytes <= HUGE_MOST)
+        madvise(p, bytes, MADV_HUGEPAGE);
     return p == MAP_FAILED ? NULL : p;
 }
 
