@@ -1,8 +1,6 @@
 noinst_LIBRARIES += %D%/libmhsim.a
 %C%_libmhsim_a_SOURCES = %D%/mhsim.h %D%/engine.h %D%/engine.c %D%/store.h %D%/store.c %D%/machine.c \
 	%D%/raw.h %D%/collect.h %D%/collect.c %D%/run.c
-# -fPIC: the engine is in the plugin and the runtime too, and they are nothing without speed
-%C%_libmhsim_a_CFLAGS = $(AM_CFLAGS) -O2 -fPIC
 
 check_PROGRAMS += %D%/engine_test
 TESTS += %D%/engine_test
@@ -17,8 +15,8 @@ TESTS += %D%/machine_test
 # ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
 INSIDE_SOURCES = %D%/mhsim.h %D%/raw.h %D%/engine.h %D%/engine.c %D%/store.h %D%/store.c %D%/inside.h %D%/inside.c \
 	%D%/modules.h %D%/modules.c
-# No sanitizer in here, and nothing without speed.
-INSIDE_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -O2 -fno-builtin
+# No sanitizer in here: it lives in programs that have none.
+INSIDE_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
 
 # What hpcview-cc links programs with.
 pkglib_LTLIBRARIES += libhpcview-simulate.la
@@ -43,6 +41,6 @@ libhpcview_simulate_heap_la_SOURCES = %D%/raw.h %D%/heap.c
 libhpcview_simulate_heap_la_CFLAGS = $(INSIDE_CFLAGS)
 libhpcview_simulate_heap_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
 
-dist_check_SCRIPTS += tests/simulate/simulate.sh
+dist_check_SCRIPTS += tests/simulate/simulate.sh tests/simulate/sweep.sh
 EXTRA_DIST += tests/simulate/programs/arrays.f90 tests/simulate/programs/avx512.c tests/simulate/programs/multiply.c \
-	tests/simulate/programs/sharing.c tests/simulate/programs/trouble.c
+	tests/simulate/programs/sharing.c tests/simulate/programs/trouble.c tests/bench/simulate.sh tests/bench/memory.c

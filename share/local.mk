@@ -11,6 +11,8 @@ dist_particles_DATA = \
 	%D%/examples/particles/vec.hpp
 wavedir = $(examplesdir)/wave
 dist_wave_DATA = %D%/examples/wave/Makefile %D%/examples/wave/wave.c
+sweepdir = $(examplesdir)/sweep
+dist_sweep_DATA = %D%/examples/sweep/Makefile %D%/examples/sweep/sweep.c
 
 EXAMPLES =
 if HAVE_FC

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Simulated memory: times slower than the bare program, for our two ways (three levels, two TLBs, temporal, spatial, evictors), one burst in a
+# hundred, QEMU by itself, cachegrind (two levels) and callgrind --cacheuse; then what the sweep example's change is worth.
+. "$top_srcdir/tests/bench/lib.sh"
+
+rounds=${ROUNDS-3}
+machine=$top_srcdir/share/machines/skylake-server.xml
+cc=$top_builddir/mhsim/hpcview-cc
+cd "$scratch" || exit 1
+sed 's/ policy="plru"//' "$machine" >machine.xml
+
+# cpu COMMAND: median processor seconds, or nothing
+cpu() { once "$rounds" "$1" >/dev/null && printf '%s' "$cpu"; }
+
+times() { number %.1f "${1:-x} / $2"; }
+
+# programs NAME BARE COMPILED-IN
+compare_ways() {
+    bare=$(cpu "$2")
+    hooked=$(cpu "'$hpcview' simulate -o m.\$\$ -m machine.xml -- $3")
+    burst=$(cpu "'$hpcview' simulate -o m.\$\$ -m machine.xml --burst 1M/100M -- $3")
+    under=$(cpu "'$hpcview' simulate -o m.\$\$ -m machine.xml -- $2")
+    alone=$(cpu "qemu-$(uname -m) $2")
+    cachegrind=$(cpu "valgrind -q --tool=cachegrind --cache-sim=yes --cachegrind-out-file=/dev/null $2")
+    callgrind=$(cpu "valgrind -q --tool=callgrind --cache-sim=yes --cacheuse=yes --callgrind-out-file=/dev/null $2")
+    row "$1" "$(number %.2f "$bare")" "$(times "$hooked" "$bare")" "$(times "$burst" "$bare")" "$(times "$under" "$bare")" "$(times "$alone" "$bare")" \
+        "$(times "$cachegrind" "$bare")" "$(times "$callgrind" "$bare")"
+    rm -rf m.*
+}
+
+have "qemu-$(uname -m)"
+have valgrind
+gcc -O2 -fno-tree-vectorize -g -o bare "$top_srcdir/tests/bench/memory.c" || exit 0
+"$cc" -O2 -o hooked "$top_srcdir/tests/bench/memory.c" || exit 0
+row "program" "bare s" "compiled in" "bursts" "QEMU" "QEMU alone" "cachegrind" "callgrind"
+for program in ${PROGRAMS-matmul triad chase sort}; do
+    compare_ways "$program" "./bare $program" "./hooked $program"
+done
+if [ -x "$examples/heat/heat" ] && [ -z "${PROGRAMS-}" ]; then
+    mkdir heat && cp "$top_srcdir"/share/examples/heat/* heat/
+    env -u MAKEFLAGS make -s -C heat CC="$cc" FC="${cc%cc}fc" >/dev/null 2>&1 && compare_ways heat "$examples/heat/heat" "heat/heat"
+fi
+
+echo
+for way in "" -DCELLS_FIRST; do
+    gcc -O2 -g $way -o "sweep$way" "$top_srcdir/share/examples/sweep/sweep.c"
+done
+if compare "$rounds" "./sweep 30" "./sweep-DCELLS_FIRST 30"; then
+    row "sweep, changed as its evictors suggest" "$(number %.2f "$cpu_1")" "$(number %.2f "$cpu_2")" "ratio $(number %.2f "$cpu_ratio")"
+fi
