@@ -676,7 +676,7 @@ static bool full_touch(struct full *f, uint64_t block)
 
 static bool access_level(const struct access *a, unsigned level, bool write);
 
-/* True: this row had brought that same block there itself, so it is new neither here nor to it. */
+/* True: this row had brought that same block there, or further down, itself, so it is new neither here nor to it. */
 static bool next_level(const struct access *a, const struct shape *h, bool write)
 {
     return h->next != MHSIM_NO_LEVEL && access_level(a, h->next, write) &&
@@ -726,7 +726,7 @@ static void count_new(const struct access *a, struct mhsim_counts *n, struct cac
         n->conflict += in_full;
 }
 
-static void miss(const struct access *a, struct mhsim_counts *n, unsigned level, uint64_t block, bool write,
+static bool miss(const struct access *a, struct mhsim_counts *n, unsigned level, uint64_t block, bool write,
                  bool in_full)
 {
     struct mhsim *s = a->s;
@@ -739,7 +739,7 @@ static void miss(const struct access *a, struct mhsim_counts *n, unsigned level,
     bool known = next_level(a, h, !bring);
     count_new(a, n, c, block, known, in_full);
     if (!bring)
-        return;
+        return known;
     if (write && h->write_through) {
         n->write_throughs++;
         next_level(a, h, true);
@@ -750,6 +750,7 @@ static void miss(const struct access *a, struct mhsim_counts *n, unsigned level,
     install(s, a->core, c, block, b, a->row_number, true);
     if (h->prefetch)
         prefetch(a, level);
+    return known;
 }
 
 static void write_hit(const struct access *a, struct mhsim_counts *n, unsigned level, struct block *b)
@@ -807,8 +808,7 @@ static bool access_level(const struct access *a, unsigned level, bool write)
     bool in_full = s->classify && full_touch(&c->full, block);
     n->accesses++;
     if (slot == NO_SLOT) {
-        miss(a, n, level, block, write, in_full);
-        return false;
+        return miss(a, n, level, block, write, in_full);
     }
     bool own = c->blocks[slot].owner == a->row_number && !(c->blocks[slot].state & FETCHED);
     if (!own)
