@@ -7,7 +7,7 @@
  * Since lengths never are in question, only words of groups that hold no instruction at all count as undecodable.
  * Capstone is the witness instead: arch_test.c holds what is said here of branches against it.
  */
-#include "bloop/arch/ops.h"
+#include "bloop/arch/aarch64.h"
 
 /* Sign-extended field of `bits` bits at `low`, in words of four bytes. */
 static uint64_t offset(uint32_t w, unsigned low, unsigned bits)
@@ -422,7 +422,8 @@ static const struct arch_detail detail = {.call_clobbers = 0x4007ffff,
                                           .constant = constant,
                                           .test = test};
 
-static const struct arch aarch64 = {.kind = ARCH_AARCH64, .min_length = 4, .decode = decode, .detail = &detail};
+static const struct arch aarch64 = {
+    .kind = ARCH_AARCH64, .min_length = 4, .decode = decode, .facts = aarch64_facts, .detail = &detail};
 
 const struct arch *arch_aarch64(void)
 {

@@ -2,7 +2,8 @@
  * bloop/arch - one instruction at a time, one file per processor.
  *
  * Knows:    bytes and addresses; what an instruction is and where it leads.
- * Does not: where the bytes are from. ops.h has more of what an instruction does, for jump tables.
+ * Does not: where the bytes are from. facts.h has all of what an instruction does, for who asks; ops.h what jump tables
+ *           need of it, quickly.
  *
  * Errors:   none. What cannot be decoded is INSN_BAD.
  * Threads:  everything may be called from several.
@@ -27,6 +28,7 @@ enum insn_kind {
     INSN_PADDING, /* nop of any length, int3 */
     INSN_BAD      /* undecodable; length is the best guess where the next one starts, at least 1 */
 };
+struct insn_facts;
 struct insn {
     vaddr addr, target; /* target: of BRANCH, JUMP, CALL */
     uint8_t length;
@@ -37,6 +39,8 @@ struct arch {
     unsigned min_length;
     /* Decode one instruction at p (n bytes there, n > 0). Never fails: INSN_BAD says it. Thread-safe. */
     void (*decode)(const uint8_t *p, size_t n, vaddr addr, struct insn *);
+    /* All there is to know of one (facts.h); false: undecodable, or of a kind that is not known. Thread-safe. */
+    bool (*facts)(const uint8_t *p, size_t n, vaddr addr, struct insn_facts *);
     /* Jump table recovery looks closer; see ops.h. */
     const struct arch_detail *detail;
 };

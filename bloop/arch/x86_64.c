@@ -11,9 +11,8 @@
  * binary touches a few hundred places.  Where more bits matter (`needs_zydis`), Zydis is asked every time.  arch_test.c
  * checks the two ways against each other.  Bare Zydis takes about 75 ns for an instruction, this about 5.
  */
-#include "bloop/arch/ops.h"
+#include "bloop/arch/x86_64.h"
 
-#include <Zydis/Zydis.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -642,11 +641,18 @@ static const struct arch_detail detail = {.call_clobbers = 0x0fc7,
                                           .constant = constant,
                                           .test = test};
 
-static const struct arch x86_64 = {.kind = ARCH_X86_64, .min_length = 1, .decode = decode, .detail = &detail};
+static const struct arch x86_64 = {
+    .kind = ARCH_X86_64, .min_length = 1, .decode = decode, .facts = x86_64_facts, .detail = &detail};
 
 static void init(void)
 {
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+}
+
+const ZydisDecoder *x86_64_decoder(void)
+{
+    arch_x86_64();
+    return &decoder;
 }
 
 const struct arch *arch_x86_64(void)

@@ -1,0 +1,13 @@
+/* What the files on x86-64 share: one decoder, made once and only read since, for all threads. */
+#ifndef BLOOP_X86_64_H
+#define BLOOP_X86_64_H
+
+#include "bloop/arch/ops.h"
+
+#include <Zydis/Zydis.h>
+
+struct insn_facts;
+const ZydisDecoder *x86_64_decoder(void);
+bool x86_64_facts(const uint8_t *p, size_t n, vaddr addr, struct insn_facts *);
+
+#endif
