@@ -31,7 +31,7 @@ struct bloop_binary {
     bool gaps_filled;  /* all of them; else those that were asked for */
     uint8_t *noreturn; /* by name only, for work on demand; by closure once the whole binary was asked for */
     bool noreturn_whole;
-    struct VEC(uint32_t) parts; /* cold parts, sorted by (the function they belong to, address) */
+    struct function_index index; /* of the table as it is while functions are worked on */
     struct bloop_stats stats;
 };
 
@@ -62,7 +62,7 @@ void bloop_close(struct bloop_binary *b)
     for (size_t i = 0; i < b->readers.count; i++)
         debug_close(b->readers.items[i]);
     vec_release(&b->readers);
-    vec_release(&b->parts);
+    function_index_release(&b->index);
     mem_free(b->noreturn);
     if (b->functions)
         functions_free(b->functions);
@@ -77,23 +77,6 @@ const char *bloop_build_id(const struct bloop_binary *b)
     return b->image->build_id ? b->image->build_id : "";
 }
 
-struct addr_range bloop_text_extent(const struct bloop_binary *b)
-{
-    struct addr_range extent = {UINT64_MAX, 0};
-    for (size_t i = 0; i < b->image->section_count; i++) {
-        const struct image_section *s = &b->image->sections[i];
-        if (!s->alloc || !s->exec || s->size == 0)
-            continue;
-        if (s->addr < extent.begin)
-            extent.begin = s->addr;
-        if (s->addr + s->size > extent.end)
-            extent.end = s->addr + s->size;
-    }
-    if (extent.end == 0)
-        extent.begin = 0;
-    return extent;
-}
-
 struct bloop_stats bloop_stats(const struct bloop_binary *b)
 {
     return b->stats;
@@ -105,36 +88,6 @@ static int by_value(const void *a, const void *b)
 {
     const vaddr *x = a, *y = b;
     return *x < *y ? -1 : *x > *y;
-}
-
-/* Ascending, each once. */
-static void sort_addresses(struct vaddr_list *list)
-{
-    size_t kept = 0;
-    vec_sort(list, by_value);
-    for (size_t i = 0; i < list->count; i++)
-        if (kept == 0 || list->items[kept - 1] != list->items[i])
-            list->items[kept++] = list->items[i];
-    list->count = kept;
-}
-
-static int by_whole(const void *a, const void *b, void *ctx)
-{
-    const struct function *f = ctx;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (f[x].part_of != f[y].part_of)
-        return f[x].part_of < f[y].part_of ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
-static void list_parts(struct bloop_binary *b)
-{
-    b->parts.count = 0;
-    for (uint32_t i = 0; i < b->functions->count; i++)
-        if (b->functions->functions[i].part_of != FUNCTION_NONE)
-            *vec_push(&b->parts) = i;
-    if (b->parts.count)
-        qsort_r(b->parts.items, b->parts.count, sizeof *b->parts.items, by_whole, b->functions->functions);
 }
 
 typedef void table_change(struct function_table *, const vaddr *, size_t);
@@ -166,6 +119,12 @@ static void fill_gaps(struct function_table *t, const vaddr *addrs, size_t count
     functions_fill_gaps(t);
 }
 
+static void index_functions(struct bloop_binary *b)
+{
+    function_index_release(&b->index);
+    function_index_make(&b->index, b->functions);
+}
+
 static void know_noreturn(struct bloop_binary *b, bool whole)
 {
     if (b->noreturn && (b->noreturn_whole || !whole))
@@ -187,12 +146,11 @@ static void collect_parts(const struct bloop_binary *b, uint32_t function, struc
     const struct function *f = b->functions->functions;
     ranges->count = 0;
     *vec_push(ranges) = (struct addr_range){f[function].begin, f[function].end};
-    size_t low = sorted_front(b->parts.count, i, f[b->parts.items[i]].part_of < function);
-    for (; low < b->parts.count && f[b->parts.items[low]].part_of == function; low++) {
-        const struct function *part = &f[b->parts.items[low]];
-        if (part->begin < part->end)
-            *vec_push(ranges) = (struct addr_range){part->begin, part->end};
-    }
+    size_t count;
+    const struct part_of *parts = function_index_parts(&b->index, function, &count);
+    for (size_t i = 0; i < count; i++)
+        if (f[parts[i].part].begin < f[parts[i].part].end)
+            *vec_push(ranges) = (struct addr_range){f[parts[i].part].begin, f[parts[i].part].end};
     vec_sort(ranges, by_begin);
 }
 
@@ -312,7 +270,6 @@ static void do_function(struct job *job, struct worker *w, struct chunk *c, uint
     const struct cfg_input input = {.image = b->image,
                                     .functions = b->functions,
                                     .arch = b->arch,
-                                    .all = b->functions,
                                     .noreturn = b->noreturn,
                                     .function = function,
                                     .calls = job->want_calls ? &c->calls : NULL};
@@ -643,7 +600,7 @@ static bool add_debug_entries(struct bloop_binary *b, struct warnings *warnings)
     if (!reader)
         return false;
     debug_entries(reader, &entries);
-    sort_addresses(&entries);
+    vec_sort_unique(&entries, by_value);
     if (entries.count)
         change_functions(b, functions_add, entries.items, entries.count);
     vec_release(&entries);
@@ -661,12 +618,7 @@ static bool find_targets(const struct bloop_binary *b, const vaddr *addrs, size_
         else if (targets->count == 0 || targets->items[targets->count - 1] != f)
             *vec_push(targets) = f;
     }
-    vec_sort(targets, by_index);
-    size_t kept = 0;
-    for (size_t i = 0; i < targets->count; i++)
-        if (kept == 0 || targets->items[kept - 1] != targets->items[i])
-            targets->items[kept++] = targets->items[i];
-    targets->count = kept;
+    vec_sort_unique(targets, by_index);
     return all;
 }
 
@@ -700,7 +652,7 @@ static void fill_gaps_called(struct bloop_binary *b, const struct target_list *t
         calls.count = 0;
         for (size_t i = 0; i < entries.count; i++)
             list_new_calls(b, entries.items[i], &calls, &most);
-        sort_addresses(&calls);
+        vec_sort_unique(&calls, by_value);
         change_functions(b, functions_fill_gaps_called, calls.items, calls.count);
         struct vaddr_list done = entries;
         entries = calls;
@@ -716,7 +668,7 @@ static void fill_gaps_at(struct bloop_binary *b, const vaddr *addrs, size_t coun
     struct target_list targets = {0};
     for (size_t i = 0; i < count; i++)
         *vec_push(&sorted) = addrs[i];
-    sort_addresses(&sorted);
+    vec_sort_unique(&sorted, by_value);
     change_functions(b, functions_fill_gaps_at, sorted.items, sorted.count);
     find_targets(b, sorted.items, sorted.count, &targets);
     fill_gaps_called(b, &targets);
@@ -736,7 +688,7 @@ int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, st
         fill_gaps_at(b, addrs, count);
     if (!find_targets(b, addrs, count, &targets) && add_debug_entries(b, warnings))
         find_targets(b, addrs, count, &targets);
-    list_parts(b);
+    index_functions(b);
     know_noreturn(b, false);
     if (!b->noreturn_whole)
         noreturn_follow(b->image, b->functions, b->noreturn, targets.items, targets.count);
@@ -784,7 +736,7 @@ static bool add_called(struct bloop_binary *b, struct chunk_list *chunks, size_t
             *vec_push(&all) = chunks->items[c].calls.items[i];
         vec_release(&chunks->items[c].calls);
     }
-    sort_addresses(&all);
+    vec_sort_unique(&all, by_value);
     if (all.count)
         change_functions(b, functions_add, all.items, all.count);
     vec_release(&all);
@@ -832,7 +784,7 @@ int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct wa
     add_debug_entries(b, warnings);
     know_noreturn(b, true);
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        list_parts(b);
+        index_functions(b);
         list_undone(b, &done, &targets);
         run(b, &targets, true, &chunks, warnings);
         mark_done(b, &done);

@@ -111,7 +111,6 @@ int bloop_open(const char *path, const struct bloop_options *opts, struct bloop_
 void bloop_close(struct bloop_binary *);
 
 const char *bloop_build_id(const struct bloop_binary *); /* lower-case hex, "" where there is none */
-struct addr_range bloop_text_extent(const struct bloop_binary *);
 
 /* The scopes of the functions that hold the given addresses (any order, repetitions allowed), and nothing else: costs
    what those functions cost. Addresses in no function give no scope. */

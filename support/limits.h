@@ -25,7 +25,6 @@
 #define LIMIT_JSON_VALUES (1u << 27) /* 8 GiB of rows; the text of so many is near the limit on files */
 #define LIMIT_BLOCK_BYTES (1u << 30) /* one block of a database after unpacking: 128 million places */
 #define LIMIT_IMPORT_BYTES (4ull << 30) /* another tool's file after unpacking: packed zeros are a thousandth of that */
-#define LIMIT_STRTAB_BYTES (3ull << 30) /* ids are 32 bits wide */
 #define LIMIT_SOURCE_BYTES (16u << 20) /* one source file shown in a page */
 #define LIMIT_SECTION_BYTES (8ull << 30) /* one decompressed debug section; the largest programs have 2-3 GiB of .debug_info */
 #define LIMIT_MANGLED_BYTES 16384  /* a longer symbol is shown as it is: the demangler needs stack in proportion */

@@ -93,6 +93,16 @@ void *vec_grow_(void *items, size_t *capacity, size_t wanted, size_t item_size);
 #define vec_push(v) (vec_reserve((v), (v)->count + 1), &(v)->items[(v)->count++]) /* not cleared */
 /* qsort, which may not be given NULL, not even with a count of 0 */
 #define vec_sort(v, compare) ((v)->count ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
+/* Sorts, and keeps one of what compares equal. */
+#define vec_sort_unique(v, compare)                                                                                    \
+    do {                                                                                                               \
+        size_t kept_ = 0;                                                                                              \
+        vec_sort(v, compare);                                                                                          \
+        for (size_t i_ = 0; i_ < (v)->count; i_++)                                                                     \
+            if (kept_ == 0 || compare(&(v)->items[kept_ - 1], &(v)->items[i_]) != 0)                                   \
+                (v)->items[kept_++] = (v)->items[i_];                                                                  \
+        (v)->count = kept_;                                                                                            \
+    } while (0)
 #define vec_release(v)       (mem_free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
 
 /* In a table sorted so that `holds`, a condition on the index `i`, is true up to some item and false from there on: how

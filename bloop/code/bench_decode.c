@@ -121,12 +121,8 @@ static void stages(const struct image *im)
     for (uint32_t i = 0; i < table->count; i++) {
         if (table->functions[i].part_of != FUNCTION_NONE)
             continue;
-        struct cfg_input in = {.image = im,
-                               .functions = table,
-                               .arch = arch_get(im->arch),
-                               .all = table,
-                               .noreturn = noreturn,
-                               .function = i};
+        struct cfg_input in = {
+            .image = im, .functions = table, .arch = arch_get(im->arch), .noreturn = noreturn, .function = i};
         double a = now();
         cfg_build(&in, &g);
         double b = now();

@@ -87,20 +87,13 @@ static int by_begin(const void *a, const void *b)
 
 static void collect_parts(struct cfg_work *w)
 {
-    const struct function_index *x = &w->index;
     w->parts.count = 0;
     add_part(w, w->in->function);
-    size_t lo = 0, hi = x->part_count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (x->parts[mid].owner < w->in->function)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    for (; lo < x->part_count && x->parts[lo].owner == w->in->function; lo++)
-        if (x->parts[lo].part != w->in->function)
-            add_part(w, x->parts[lo].part);
+    size_t count;
+    const struct part_of *parts = function_index_parts(&w->index, w->in->function, &count);
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].part != w->in->function)
+            add_part(w, parts[i].part);
     if (w->parts.count > 1)
         qsort(w->parts.items, w->parts.count, sizeof *w->parts.items, by_begin);
     uint64_t next = 0;
@@ -588,14 +581,7 @@ static void collect_pad_edges(struct cfg_work *w)
                 *vec_push(&w->pad_edges) = edge;
         }
     }
-    if (w->pad_edges.count == 0)
-        return;
-    vec_sort(&w->pad_edges, by_value);
-    size_t kept = 1;
-    for (size_t i = 1; i < w->pad_edges.count; i++)
-        if (w->pad_edges.items[i] != w->pad_edges.items[kept - 1])
-            w->pad_edges.items[kept++] = w->pad_edges.items[i];
-    w->pad_edges.count = kept;
+    vec_sort_unique(&w->pad_edges, by_value);
 }
 
 /* Pads that no call of ours reaches (the call was taken for one that cannot throw, or lies in unreached code) come in
@@ -680,7 +666,7 @@ void cfg_build(const struct cfg_input *in, struct cfg *g)
     struct cfg_work *w = work_of(g);
     reset(g);
     w->in = in;
-    function_index_make(&w->index, in->all != NULL ? in->all : in->functions);
+    function_index_make(&w->index, in->functions);
     collect_parts(w);
     clear_work(w);
     pos entry = cfg_position(w, in->functions->functions[in->function].begin);

@@ -644,7 +644,6 @@ static void test_case(size_t i, bool shifted, struct cfg *g)
     struct cfg_input in = {.image = &im,
                            .functions = &table,
                            .arch = arch_get(ARCH_X86_64),
-                           .all = &table,
                            .noreturn = noreturn,
                            .function = 1,
                            .calls = &calls};

@@ -131,13 +131,6 @@ struct cfg_call cfg_call(const struct cfg *g, size_t i)
 
 const struct indirect *cfg_indirect_at(const struct cfg_work *w, pos at)
 {
-    size_t lo = 0, hi = w->indirects.count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (w->indirects.items[mid].at < at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = sorted_front(w->indirects.count, i, w->indirects.items[i].at < at);
     return lo < w->indirects.count && w->indirects.items[lo].at == at ? &w->indirects.items[lo] : NULL;
 }

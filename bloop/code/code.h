@@ -40,7 +40,6 @@ struct cfg_input {
     const struct image *image;
     const struct function_table *functions;
     const struct arch *arch;
-    const struct function_table *all; /* to tell tail calls from jumps */
     const uint8_t *noreturn;          /* one byte per function of the table: does it never return (may be NULL) */
     uint32_t function;                /* whose graph; its cold parts are taken in */
     struct vaddr_list *calls;         /* targets of direct calls met, appended (may be NULL) */

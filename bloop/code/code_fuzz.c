@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     for (size_t i = 0; i < test_site_count; i++)
         test_sites[i] = (struct call_site){0x1000 + p[i], 0x1000 + p[i] + p[i + 1], 0x1000 + p[i + 2]};
     struct cfg fresh = {0};
-    struct cfg_input in = {.image = &im, .functions = &table, .arch = arch, .all = &table};
+    struct cfg_input in = {.image = &im, .functions = &table, .arch = arch};
     cfg_build(&in, &reused);
     cfg_build(&in, &fresh);
     check_same(&fresh, &reused);

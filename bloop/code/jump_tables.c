@@ -158,14 +158,7 @@ static int by_address(const void *a, const void *b)
 
 static vaddr next_in(const struct VEC_vaddr *sorted, vaddr after)
 {
-    size_t lo = 0, hi = sorted->count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (sorted->items[mid] <= after)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = sorted_front(sorted->count, i, sorted->items[i] <= after);
     return lo < sorted->count ? sorted->items[lo] : UINT64_MAX;
 }
 

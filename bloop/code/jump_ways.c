@@ -86,14 +86,7 @@ struct ways jump_ways_into(const struct cfg_work *w, pos p)
     count_step(j);
     struct ways r = {.line = jump_line_pred(w, p)};
     if (bit_get(w->leader, p) && j->preds.count) {
-        size_t lo = 0, hi = j->preds.count;
-        while (lo < hi) {
-            size_t mid = lo + (hi - lo) / 2;
-            if (j->preds.items[mid].target < p)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
+        size_t lo = sorted_front(j->preds.count, i, j->preds.items[i].target < p);
         r.branches = j->preds.items + lo;
         while (lo + r.branch_count < j->preds.count && j->preds.items[lo + r.branch_count].target == p &&
                r.branch_count <= JOIN_MAX) /* more than are followed */

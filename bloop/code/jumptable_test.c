@@ -96,7 +96,7 @@ static bool check_function(const struct image *im, const struct function_table *
                            size_t which, struct cfg *g, struct loop_forest *forest, const char *build)
 {
     struct cfg_input in = {
-        .image = im, .functions = t, .arch = arch_get(im->arch), .all = t, .noreturn = noreturn, .function = f};
+        .image = im, .functions = t, .arch = arch_get(im->arch), .noreturn = noreturn, .function = f};
     cfg_build(&in, g);
     loops_find(g, forest);
     uint64_t code = 0, size = 0;

@@ -128,12 +128,8 @@ struct closure {
 /* Looks at one function with what is known of others; false: it never returns. */
 static bool look(const struct closure *c, struct looker *l, uint32_t f, struct VEC_u32 *callees)
 {
-    struct cfg_input in = {.image = c->image,
-                           .functions = c->table,
-                           .arch = c->arch,
-                           .all = c->table,
-                           .noreturn = c->noreturn,
-                           .function = f};
+    struct cfg_input in = {
+        .image = c->image, .functions = c->table, .arch = c->arch, .noreturn = c->noreturn, .function = f};
     callees->count = 0;
     cfg_build(&in, &l->g);
     return find_witness(l, c->noreturn, callees);

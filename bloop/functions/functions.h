@@ -80,6 +80,8 @@ struct function_index {
 uint32_t function_index_find(const struct function_index *, vaddr);
 void function_index_make(struct function_index *, const struct function_table *);
 void function_index_release(struct function_index *);
+/* The cold parts of a function, in the order of addresses. */
+const struct part_of *function_index_parts(const struct function_index *, uint32_t owner, size_t *count);
 
 /* Does a function of that name never return? "abort@plt", "_ZSt9terminatev" and the like. */
 bool noreturn_name(const char *link_name);

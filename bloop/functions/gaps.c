@@ -261,12 +261,7 @@ static void finish_called(struct gap_scan *g, size_t first, vaddr end)
     for (size_t i = first; i < t->count && t->functions[i].begin < end; i++)
         if (is_open(&t->functions[i]))
             *vec_push(&g->called) = t->functions[i].begin;
-    vec_sort(&g->called, by_value);
-    size_t kept = 0;
-    for (size_t i = 0; i < g->called.count; i++)
-        if (kept == 0 || g->called.items[kept - 1] != g->called.items[i])
-            g->called.items[kept++] = g->called.items[i];
-    g->called.count = kept;
+    vec_sort_unique(&g->called, by_value);
 }
 
 /* The first called address at or behind `at`; UINT64_MAX: none. */

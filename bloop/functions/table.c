@@ -167,14 +167,17 @@ uint32_t function_index_find(const struct function_index *x, vaddr a)
     size_t lo = x->buckets[b], hi = x->buckets[b + 1];
     if (b == x->bucket_count - 2)
         hi = x->count;
-    while (lo < hi) { /* first function that begins after a */
-        size_t mid = lo + (hi - lo) / 2;
-        if (x->functions[mid].begin <= a)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    lo += sorted_front(hi - lo, i, x->functions[lo + i].begin <= a);
     if (lo == 0 || a >= x->functions[lo - 1].end)
         return FUNCTION_NONE;
     return (uint32_t)(lo - 1);
+}
+
+const struct part_of *function_index_parts(const struct function_index *x, uint32_t owner, size_t *count)
+{
+    size_t first = sorted_front(x->part_count, i, x->parts[i].owner < owner), end = first;
+    while (end < x->part_count && x->parts[end].owner == owner)
+        end++;
+    *count = end - first;
+    return x->parts + first;
 }
