@@ -125,13 +125,13 @@ static void index_functions(struct bloop_binary *b)
     function_index_make(&b->index, b->functions);
 }
 
-static void know_noreturn(struct bloop_binary *b, bool whole)
+/* By name; what is known already of the whole binary stays. */
+static void know_noreturn(struct bloop_binary *b, bool anew)
 {
-    if (b->noreturn && (b->noreturn_whole || !whole))
+    if (b->noreturn && (b->noreturn_whole || !anew))
         return;
     mem_free(b->noreturn);
-    b->noreturn = noreturn_find(b->image, b->functions, whole, b->options.threads);
-    b->noreturn_whole = whole;
+    b->noreturn = noreturn_find(b->image, b->functions, false, b->options.threads);
 }
 
 static int by_begin(const void *a, const void *b)
@@ -160,6 +160,7 @@ struct chunk {
     size_t first, end; /* into job.targets */
     struct function_scopes scopes;
     struct vaddr_list calls; /* out of the functions, for the search for more of them */
+    struct noreturn_notes notes;
     struct bloop_stats stats;
 };
 
@@ -171,7 +172,8 @@ struct job {
     const uint32_t *targets; /* function indices, ascending */
     struct chunk *chunks;
     size_t chunk_count;
-    bool want_calls;
+    bool want_calls, want_notes;
+    const uint8_t *before; /* graphs made again: what was known of functions that never return; else NULL */
     atomic_size_t next;
     atomic_size_t done;
     atomic_bool no_debug_info;
@@ -186,6 +188,7 @@ struct worker {
     struct assembler *assembler;
     struct arena *arena; /* of what DWARF says of the function at hand */
     struct range_list ranges;
+    struct noreturn_notes notes;
 };
 
 static void count_function(const struct worker *w, struct bloop_stats *s)
@@ -263,18 +266,41 @@ static uint32_t find_outlined_from(const struct bloop_binary *b, struct worker *
     return found;
 }
 
+static void add_counts(struct bloop_stats *sum, const struct bloop_stats *one, bool subtract)
+{
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)one;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += subtract ? -from[i] : from[i];
+}
+
+static void make_graph(const struct job *job, struct worker *w, const uint8_t *noreturn, uint32_t function,
+                       struct vaddr_list *calls)
+{
+    const struct bloop_binary *b = job->binary;
+    const struct cfg_input input = {.image = b->image,
+                                    .functions = b->functions,
+                                    .arch = b->arch,
+                                    .noreturn = noreturn,
+                                    .function = function,
+                                    .calls = calls};
+    cfg_build(&input, &w->cfg);
+    loops_find(&w->cfg, &w->forest);
+}
+
 static void do_function(struct job *job, struct worker *w, struct chunk *c, uint32_t function)
 {
     struct bloop_binary *b = job->binary;
     size_t calls_before = c->calls.count;
-    const struct cfg_input input = {.image = b->image,
-                                    .functions = b->functions,
-                                    .arch = b->arch,
-                                    .noreturn = b->noreturn,
-                                    .function = function,
-                                    .calls = job->want_calls ? &c->calls : NULL};
-    cfg_build(&input, &w->cfg);
-    loops_find(&w->cfg, &w->forest);
+    if (job->before) { /* it was counted with another graph */
+        struct bloop_stats counted = {0};
+        make_graph(job, w, job->before, function, NULL);
+        count_function(w, &counted);
+        add_counts(&c->stats, &counted, true);
+    }
+    make_graph(job, w, b->noreturn, function, job->want_calls ? &c->calls : NULL);
+    if (job->want_notes)
+        noreturn_note(&w->notes, b->functions, b->noreturn, function, &w->cfg);
     collect_parts(b, function, &w->ranges);
     struct debug_function debug;
     if (arena_bytes(w->arena) > 0) {
@@ -324,6 +350,7 @@ static void work(void *ctx, size_t thread)
         struct chunk *c = &job->chunks[i];
         for (size_t k = c->first; k < c->end; k++)
             do_function(job, &w, c, job->targets[k]);
+        noreturn_notes_take(&w.notes, &c->notes);
         progress_report(job->binary->options.progress, "structure", atomic_fetch_add(&job->done, 1) + 1,
                         job->chunk_count);
     }
@@ -332,6 +359,7 @@ static void work(void *ctx, size_t thread)
     assembler_free(w.assembler);
     arena_free(w.arena);
     vec_release(&w.ranges);
+    noreturn_notes_release(&w.notes);
 }
 
 static uint64_t size_of(const struct bloop_binary *b, uint32_t function)
@@ -362,9 +390,11 @@ static unsigned threads_for(const struct bloop_binary *b, const struct target_li
     return threads < useful ? threads : (unsigned)useful;
 }
 
-/* Makes the scopes of the targets (ascending) and appends their chunks. */
-static void run(struct bloop_binary *b, const struct target_list *targets, bool want_calls, struct chunk_list *chunks,
-                struct warnings *warnings)
+enum run_mode { RUN_WANTED, RUN_ALL, RUN_ALL_AND_NOTE, RUN_AGAIN };
+
+/* Makes the scopes of the targets (ascending) and appends their chunks. noreturn_before: of RUN_AGAIN. */
+static void run(struct bloop_binary *b, const struct target_list *targets, enum run_mode mode,
+                const uint8_t *noreturn_before, struct chunk_list *chunks, struct warnings *warnings)
 {
     size_t before = chunks->count;
     make_chunks(b, targets, chunks);
@@ -372,7 +402,9 @@ static void run(struct bloop_binary *b, const struct target_list *targets, bool 
                       .targets = targets->items,
                       .chunks = chunks->items + before,
                       .chunk_count = chunks->count - before,
-                      .want_calls = want_calls,
+                      .want_calls = mode != RUN_WANTED,
+                      .want_notes = mode == RUN_ALL_AND_NOTE,
+                      .before = noreturn_before,
                       .warnings = warnings};
     unsigned threads = threads_for(b, targets);
     while (b->readers.count < threads)
@@ -549,12 +581,8 @@ static void release_chunks(struct chunk_list *chunks)
 
 static void add_stats(struct bloop_binary *b, const struct chunk_list *chunks)
 {
-    uint64_t *sum = (uint64_t *)&b->stats;
-    for (size_t i = 0; i < chunks->count; i++) {
-        const uint64_t *one = (const uint64_t *)&chunks->items[i].stats;
-        for (size_t k = 0; k < sizeof b->stats / sizeof *sum; k++)
-            sum[k] += one[k];
-    }
+    for (size_t i = 0; i < chunks->count; i++)
+        add_counts(&b->stats, &chunks->items[i].stats, false);
 }
 
 static void begin_stats(struct bloop_binary *b)
@@ -692,7 +720,7 @@ int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, st
     know_noreturn(b, false);
     if (!b->noreturn_whole)
         noreturn_follow(b->image, b->functions, b->noreturn, targets.items, targets.count);
-    run(b, &targets, false, &chunks, warnings);
+    run(b, &targets, RUN_WANTED, NULL, &chunks, warnings);
     add_stats(b, &chunks);
     int status = join(b, &chunks, tree, err);
     release_chunks(&chunks);
@@ -770,6 +798,30 @@ static void count_padding_between(struct bloop_binary *b)
     }
 }
 
+/* The first run of all, which knew only by name which functions never return, and noted what there is to know: the
+   functions that call what turns out to are made again. */
+static void run_and_learn(struct bloop_binary *b, const struct target_list *targets, struct chunk_list *chunks,
+                          struct warnings *warnings)
+{
+    struct target_list again = {0};
+    struct index_list changed = {0};
+    run(b, targets, RUN_ALL_AND_NOTE, NULL, chunks, warnings);
+    struct noreturn_notes *notes = mem_calloc(chunks->count + 1, sizeof *notes);
+    for (size_t i = 0; i < chunks->count; i++)
+        noreturn_notes_take(&chunks->items[i].notes, &notes[i]);
+    uint8_t *before = mem_alloc(b->functions->count + 1);
+    memcpy(before, b->noreturn, b->functions->count + 1);
+    noreturn_close(b->image, b->functions, b->noreturn, notes, chunks->count, &changed);
+    b->noreturn_whole = true;
+    for (size_t i = 0; i < changed.count; i++)
+        *vec_push(&again) = changed.items[i];
+    run(b, &again, RUN_AGAIN, before, chunks, warnings);
+    mem_free(before);
+    mem_free(notes);
+    vec_release(&again);
+    vec_release(&changed);
+}
+
 int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct warnings *warnings, struct err *err)
 {
     struct target_list targets = {0};
@@ -786,7 +838,10 @@ int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct wa
     for (int round = 0; round < MOST_ROUNDS; round++) {
         index_functions(b);
         list_undone(b, &done, &targets);
-        run(b, &targets, true, &chunks, warnings);
+        if (b->noreturn_whole)
+            run(b, &targets, RUN_ALL, NULL, &chunks, warnings);
+        else
+            run_and_learn(b, &targets, &chunks, warnings);
         mark_done(b, &done);
         if (!add_called(b, &chunks, before))
             break;

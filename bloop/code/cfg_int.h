@@ -104,9 +104,8 @@ size_t cfg_call_from(const struct cfg_work *, pos p);
 /* The term that ends a block, or NULL where it runs into the next one. */
 const struct term *cfg_term_of(const struct cfg_work *, const struct cfg_block *);
 const struct indirect *cfg_indirect_at(const struct cfg_work *, pos at);
-struct VEC_u32 VEC(uint32_t);
 /* Appends the functions called in a block but for those that never return. */
-void cfg_callees_of(const struct cfg_work *, const struct cfg_block *, const uint8_t *noreturn, struct VEC_u32 *);
+void cfg_callees_of(const struct cfg_work *, const struct cfg_block *, const uint8_t *noreturn, struct index_list *);
 
 /* jumptable.c: settle indirect jumps that are INDIRECT_NEW, all that can be with what is known by now. Terms are
  * sorted. False: none. */

@@ -107,7 +107,7 @@ const struct term *cfg_term_of(const struct cfg_work *w, const struct cfg_block 
 }
 
 void cfg_callees_of(const struct cfg_work *w, const struct cfg_block *b, const uint8_t *noreturn,
-                    struct VEC_u32 *callees)
+                    struct index_list *callees)
 {
     pos begin = cfg_position(w, b->begin);
     for (size_t i = cfg_call_from(w, begin); i < w->calls.count && w->calls.items[i].at - begin < b->end - b->begin;

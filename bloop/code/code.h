@@ -40,9 +40,9 @@ struct cfg_input {
     const struct image *image;
     const struct function_table *functions;
     const struct arch *arch;
-    const uint8_t *noreturn;          /* one byte per function of the table: does it never return (may be NULL) */
-    uint32_t function;                /* whose graph; its cold parts are taken in */
-    struct vaddr_list *calls;         /* targets of direct calls met, appended (may be NULL) */
+    const uint8_t *noreturn;  /* one byte per function of the table: does it never return (may be NULL) */
+    uint32_t function;        /* whose graph; its cold parts are taken in */
+    struct vaddr_list *calls; /* targets of direct calls met, appended (may be NULL) */
 };
 /* Zero-initialise a cfg; it is cleared and reused from one function to the next, so that memory is asked for once. */
 void cfg_build(const struct cfg_input *, struct cfg *);
@@ -60,6 +60,27 @@ enum { NORETURN_DEPTH = 3, NORETURN_BYTES = 4 << 20 };
 /* Which functions never return: known names and PLT entries, then the closure over callers. One byte each, caller frees
    with mem_free. On demand (whole == false) only names are used, and noreturn_follow adds what it learns from what the
    functions asked for call. */
+/* Or, for who makes every graph anyway: names first; notes of each graph made with these, in lists that threads need
+   not share; at last the closure, which gives in `again` the functions (ascending) whose graphs are other now, because
+   they call what was found. Zero-initialise; closing releases the notes. */
+struct index_list VEC(uint32_t);
+struct noreturn_pair {
+    uint32_t function, callee;
+};
+struct noreturn_pairs VEC(struct noreturn_pair);
+struct noreturn_notes {
+    struct noreturn_pairs witnesses, calls;
+    struct index_list found;
+    struct VEC(uint32_t) reached_from; /* working memory */
+    struct index_list queue, callees;
+};
+void noreturn_notes_release(struct noreturn_notes *);
+/* What was noted, without the working memory. */
+void noreturn_notes_take(struct noreturn_notes *from, struct noreturn_notes *to);
+void noreturn_note(struct noreturn_notes *, const struct function_table *, const uint8_t *noreturn, uint32_t function,
+                   const struct cfg *);
+void noreturn_close(const struct image *, const struct function_table *, uint8_t *noreturn, struct noreturn_notes *,
+                    size_t note_count, struct index_list *again);
 uint8_t *noreturn_find(const struct image *, const struct function_table *, bool whole, unsigned threads);
 void noreturn_follow(const struct image *, const struct function_table *, uint8_t *noreturn, const uint32_t *wanted,
                      size_t count);
@@ -74,10 +95,10 @@ struct loop {
 };
 #define LOOP_NONE UINT32_MAX
 struct loop_forest {
-    struct loop *loops;     /* a loop, then all within it, then its next sibling; siblings by header address */
-    uint32_t *block_loop;   /* innermost loop of each block, or LOOP_NONE; unreachable blocks too: none */
-    uint32_t *idom;         /* immediate dominator of each block; own index where there is none (entries and what several of them reach);
-                               UINT32_MAX unreachable */
+    struct loop *loops;   /* a loop, then all within it, then its next sibling; siblings by header address */
+    uint32_t *block_loop; /* innermost loop of each block, or LOOP_NONE; unreachable blocks too: none */
+    uint32_t *idom; /* immediate dominator of each block; own index where there is none (entries and what several of
+                       them reach); UINT32_MAX unreachable */
     size_t loop_count;
     void *memory; /* loops.c's own: all of the above and its working memory, kept from one graph to the next */
     size_t memory_size;

@@ -20,19 +20,6 @@
 
 /* ---- one function ------------------------------------------------------------------------ */
 
-struct looker { /* what one thread needs to look at functions */
-    struct cfg g;
-    struct VEC(uint32_t) reached_from; /* by block */
-    struct VEC(uint32_t) queue;
-};
-
-static void looker_release(struct looker *l)
-{
-    cfg_release(&l->g);
-    vec_release(&l->reached_from);
-    vec_release(&l->queue);
-}
-
 static uint32_t tail_callee(const struct cfg_work *w, pos at)
 {
     for (size_t i = cfg_call_from(w, at); i < w->calls.count && w->calls.items[i].at == at; i++)
@@ -69,12 +56,12 @@ static bool may_leave(const struct cfg_work *w, const struct cfg_block *b, const
     }
 }
 
-/* Appends the callees that must return on a way with fewest blocks from an entry to a block where control may leave.
+/* Lists the callees that must return on a way with fewest blocks from an entry to a block where control may leave.
  * False: no such way. */
-static bool find_witness(struct looker *l, const uint8_t *noreturn, struct VEC_u32 *callees)
+static bool find_witness(struct noreturn_notes *l, const struct cfg *g, const uint8_t *noreturn)
 {
-    const struct cfg *g = &l->g;
     const struct cfg_work *w = g->work;
+    l->callees.count = 0;
     vec_reserve(&l->reached_from, g->block_count + 1);
     uint32_t *from = l->reached_from.items;
     memset(from, 0xff, g->block_count * sizeof *from);
@@ -88,7 +75,7 @@ static bool find_witness(struct looker *l, const uint8_t *noreturn, struct VEC_u
         uint32_t b = l->queue.items[done];
         if (may_leave(w, &g->blocks[b], noreturn)) {
             for (;; b = from[b]) {
-                cfg_callees_of(w, &g->blocks[b], noreturn, callees);
+                cfg_callees_of(w, &g->blocks[b], noreturn, &l->callees);
                 if (from[b] == b)
                     return true;
             }
@@ -106,10 +93,6 @@ static bool find_witness(struct looker *l, const uint8_t *noreturn, struct VEC_u
 
 /* ---- the closure -------------------------------------------------------------------------- */
 
-struct watch { /* `function` has `callee` in its witness */
-    uint32_t function, callee;
-};
-
 /* Each chunk makes its own index of all functions, so there are not many; enough for all processors to be busy to the
  * end. */
 enum { CHUNKS = 64, CHUNK_LEAST = 256 };
@@ -119,45 +102,78 @@ struct closure {
     const struct arch *arch;
     uint8_t *noreturn;
     size_t chunk; /* functions of one */
-    struct chunk_result {
-        struct VEC(struct watch) watches;
-        struct VEC(uint32_t) found;
-    } * results;
+    struct noreturn_notes *notes;
 };
 
-/* Looks at one function with what is known of others; false: it never returns. */
-static bool look(const struct closure *c, struct looker *l, uint32_t f, struct VEC_u32 *callees)
+void noreturn_notes_release(struct noreturn_notes *n)
+{
+    vec_release(&n->witnesses);
+    vec_release(&n->calls);
+    vec_release(&n->found);
+    vec_release(&n->reached_from);
+    vec_release(&n->queue);
+    vec_release(&n->callees);
+}
+
+void noreturn_notes_take(struct noreturn_notes *from, struct noreturn_notes *to)
+{
+    to->witnesses = from->witnesses;
+    to->calls = from->calls;
+    to->found = from->found;
+    memset(&from->witnesses, 0, sizeof from->witnesses);
+    memset(&from->calls, 0, sizeof from->calls);
+    memset(&from->found, 0, sizeof from->found);
+}
+
+static void build(const struct closure *c, struct cfg *g, uint32_t f)
 {
     struct cfg_input in = {
         .image = c->image, .functions = c->table, .arch = c->arch, .noreturn = c->noreturn, .function = f};
-    callees->count = 0;
-    cfg_build(&in, &l->g);
-    return find_witness(l, c->noreturn, callees);
+    cfg_build(&in, g);
 }
 
-static bool worth_a_look(const struct closure *c, uint32_t f)
+static bool worth_a_look(const struct function_table *t, const uint8_t *noreturn, uint32_t f)
 {
-    const struct function *fn = &c->table->functions[f];
-    return !fn->plt && !fn->ifunc && fn->part_of == FUNCTION_NONE && !c->noreturn[f];
+    const struct function *fn = &t->functions[f];
+    return !fn->plt && !fn->ifunc && fn->part_of == FUNCTION_NONE && !noreturn[f];
+}
+
+/* A function's witness, or that it has none. */
+static void note_witness(struct noreturn_notes *n, const uint8_t *noreturn, uint32_t function, const struct cfg *g)
+{
+    if (!find_witness(n, g, noreturn))
+        *vec_push(&n->found) = function;
+    for (size_t i = 0; i < n->callees.count; i++)
+        *vec_push(&n->witnesses) = (struct noreturn_pair){function, n->callees.items[i]};
+}
+
+void noreturn_note(struct noreturn_notes *n, const struct function_table *t, const uint8_t *noreturn, uint32_t function,
+                   const struct cfg *g)
+{
+    const struct cfg_work *w = g->work;
+    if (worth_a_look(t, noreturn, function))
+        note_witness(n, noreturn, function, g);
+    uint32_t last = FUNCTION_NONE;
+    for (size_t i = 0; i < w->calls.count; i++) {
+        uint32_t callee = w->calls.items[i].callee;
+        if (callee != FUNCTION_NONE && callee != last && !noreturn[callee])
+            *vec_push(&n->calls) = (struct noreturn_pair){function, callee};
+        last = callee;
+    }
 }
 
 static void look_at_chunk(void *ctx, size_t chunk)
 {
     struct closure *c = ctx;
-    struct chunk_result *r = &c->results[chunk];
-    struct looker l = {0};
-    struct VEC_u32 callees = {0};
+    struct cfg g = {0};
     size_t begin = chunk * c->chunk, end = begin + c->chunk < c->table->count ? begin + c->chunk : c->table->count;
     for (size_t f = begin; f < end; f++) {
-        if (!worth_a_look(c, (uint32_t)f))
+        if (!worth_a_look(c->table, c->noreturn, (uint32_t)f))
             continue;
-        if (!look(c, &l, (uint32_t)f, &callees))
-            *vec_push(&r->found) = (uint32_t)f;
-        for (size_t i = 0; i < callees.count; i++)
-            *vec_push(&r->watches) = (struct watch){(uint32_t)f, callees.items[i]};
+        build(c, &g, (uint32_t)f);
+        note_witness(&c->notes[chunk], c->noreturn, (uint32_t)f, &g);
     }
-    vec_release(&callees);
-    looker_release(&l);
+    cfg_release(&g);
 }
 
 struct watch_node {
@@ -176,10 +192,10 @@ static void watch(struct watch_lists *l, uint32_t function, uint32_t callee)
 }
 
 /* From the functions found so far to their callers, as long as there are new ones. */
-static void spread(struct closure *c, struct watch_lists *watches, struct VEC_u32 *found)
+static void spread(struct closure *c, struct watch_lists *watches, struct index_list *found)
 {
-    struct looker l = {0};
-    struct VEC_u32 callees = {0};
+    struct cfg g = {0};
+    struct noreturn_notes n = {0};
     uint8_t *looks = mem_calloc(c->table->count + 1, 1);
     for (size_t done = 0; done < found->count; done++) {
         for (uint32_t i = watches->head[found->items[done]]; i != UINT32_MAX;) {
@@ -189,57 +205,70 @@ static void spread(struct closure *c, struct watch_lists *watches, struct VEC_u3
             if (c->noreturn[f] || looks[f] >= LOOKS_MAX)
                 continue;
             looks[f]++;
-            if (!look(c, &l, f, &callees)) {
+            build(c, &g, f);
+            if (!find_witness(&n, &g, c->noreturn)) {
                 c->noreturn[f] = 1;
                 *vec_push(found) = f;
             } else {
-                for (size_t k = 0; k < callees.count; k++)
-                    watch(watches, f, callees.items[k]);
+                for (size_t k = 0; k < n.callees.count; k++)
+                    watch(watches, f, n.callees.items[k]);
             }
         }
     }
     mem_free(looks);
-    vec_release(&callees);
-    looker_release(&l);
+    noreturn_notes_release(&n);
+    cfg_release(&g);
 }
 
-static void close_over_callers(struct closure *c, unsigned threads)
+/* What follows from the notes; *found are all functions that it adds. */
+static void close_over_callers(struct closure *c, const struct noreturn_notes *notes, size_t count,
+                               struct index_list *found)
 {
-    c->chunk = c->table->count / CHUNKS + 1 > CHUNK_LEAST ? c->table->count / CHUNKS + 1 : CHUNK_LEAST;
-    size_t chunks = (c->table->count + c->chunk - 1) / c->chunk;
-    c->results = mem_calloc(chunks + 1, sizeof *c->results);
-    parallel_for(chunks, threads, look_at_chunk, c);
     struct watch_lists watches = {.head = mem_alloc((c->table->count + 1) * sizeof *watches.head)};
-    struct VEC_u32 found = {0};
     memset(watches.head, 0xff, (c->table->count + 1) * sizeof *watches.head);
-    for (size_t i = 0; i < chunks; i++) {
-        struct chunk_result *r = &c->results[i];
-        for (size_t k = 0; k < r->watches.count; k++)
-            watch(&watches, r->watches.items[k].function, r->watches.items[k].callee);
-        for (size_t k = 0; k < r->found.count; k++) {
-            c->noreturn[r->found.items[k]] = 1;
-            *vec_push(&found) = r->found.items[k];
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < notes[i].witnesses.count; k++)
+            watch(&watches, notes[i].witnesses.items[k].function, notes[i].witnesses.items[k].callee);
+        for (size_t k = 0; k < notes[i].found.count; k++) {
+            c->noreturn[notes[i].found.items[k]] = 1;
+            *vec_push(found) = notes[i].found.items[k];
         }
-        vec_release(&r->watches);
-        vec_release(&r->found);
     }
-    spread(c, &watches, &found);
+    spread(c, &watches, found);
     mem_free(watches.head);
     vec_release(&watches.nodes);
+}
+
+static int by_index(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+void noreturn_close(const struct image *image, const struct function_table *table, uint8_t *noreturn,
+                    struct noreturn_notes *notes, size_t note_count, struct index_list *again)
+{
+    struct closure c = {.image = image, .table = table, .arch = arch_get(image->arch), .noreturn = noreturn};
+    struct index_list found = {0};
+    close_over_callers(&c, notes, note_count, &found);
+    for (size_t i = 0; i < note_count; i++) {
+        for (size_t k = 0; found.count > 0 && k < notes[i].calls.count; k++)
+            if (noreturn[notes[i].calls.items[k].callee]) /* it was not when this was noted */
+                *vec_push(again) = notes[i].calls.items[k].function;
+        noreturn_notes_release(&notes[i]);
+    }
+    vec_sort_unique(again, by_index);
     vec_release(&found);
-    mem_free(c->results);
 }
 
 /* ---- on demand ------------------------------------------------------------------------------- */
 
-struct follow_list VEC(uint32_t);
-
 static void follow_callees(const struct closure *c, const struct cfg_work *w, uint8_t *depth, uint8_t at_depth,
-                           struct follow_list *queue)
+                           struct index_list *queue)
 {
     for (size_t i = 0; i < w->calls.count && at_depth < NORETURN_DEPTH; i++) {
         uint32_t callee = w->calls.items[i].callee;
-        if (callee == FUNCTION_NONE || depth[callee] != 0 || !worth_a_look(c, callee))
+        if (callee == FUNCTION_NONE || depth[callee] != 0 || !worth_a_look(c->table, c->noreturn, callee))
             continue;
         depth[callee] = at_depth + 1;
         *vec_push(queue) = callee;
@@ -251,14 +280,15 @@ void noreturn_follow(const struct image *image, const struct function_table *tab
 {
     struct closure c = {.image = image, .table = table, .arch = arch_get(image->arch), .noreturn = noreturn};
     struct watch_lists watches = {.head = mem_alloc((table->count + 1) * sizeof *watches.head)};
-    struct VEC_u32 found = {0}, callees = {0};
-    struct follow_list queue = {0};
-    struct looker l = {0};
+    struct index_list found = {0};
+    struct noreturn_notes n = {0};
+    struct index_list queue = {0};
+    struct cfg g = {0};
     uint8_t *depth = mem_calloc(table->count + 1, 1); /* 0: not seen; 1: asked for */
     uint64_t bytes = 0;
     memset(watches.head, 0xff, (table->count + 1) * sizeof *watches.head);
     for (size_t i = 0; i < count; i++)
-        if (depth[wanted[i]] == 0 && worth_a_look(&c, wanted[i])) {
+        if (depth[wanted[i]] == 0 && worth_a_look(table, noreturn, wanted[i])) {
             depth[wanted[i]] = 1;
             *vec_push(&queue) = wanted[i];
         }
@@ -267,11 +297,12 @@ void noreturn_follow(const struct image *image, const struct function_table *tab
         uint32_t f = queue.items[done];
         if (done >= asked && (bytes += table->functions[f].end - table->functions[f].begin) > NORETURN_BYTES)
             break;
-        if (!look(&c, &l, f, &callees))
+        build(&c, &g, f);
+        if (!find_witness(&n, &g, noreturn))
             *vec_push(&found) = f;
-        for (size_t i = 0; i < callees.count; i++)
-            watch(&watches, f, callees.items[i]);
-        follow_callees(&c, l.g.work, depth, depth[f], &queue);
+        for (size_t i = 0; i < n.callees.count; i++)
+            watch(&watches, f, n.callees.items[i]);
+        follow_callees(&c, g.work, depth, depth[f], &queue);
     }
     for (size_t i = 0; i < found.count; i++)
         noreturn[found.items[i]] = 1;
@@ -280,9 +311,9 @@ void noreturn_follow(const struct image *image, const struct function_table *tab
     mem_free(depth);
     vec_release(&watches.nodes);
     vec_release(&found);
-    vec_release(&callees);
     vec_release(&queue);
-    looker_release(&l);
+    noreturn_notes_release(&n);
+    cfg_release(&g);
 }
 
 uint8_t *noreturn_find(const struct image *image, const struct function_table *table, bool whole, unsigned threads)
@@ -291,7 +322,17 @@ uint8_t *noreturn_find(const struct image *image, const struct function_table *t
     for (size_t f = 0; f < table->count; f++)
         noreturn[f] = function_noreturn_by_name(table, &table->functions[f]);
     struct closure c = {.image = image, .table = table, .arch = arch_get(image->arch), .noreturn = noreturn};
-    if (whole && c.arch != NULL)
-        close_over_callers(&c, threads);
+    if (whole) {
+        c.chunk = table->count / CHUNKS + 1 > CHUNK_LEAST ? table->count / CHUNKS + 1 : CHUNK_LEAST;
+        size_t chunks = (table->count + c.chunk - 1) / c.chunk;
+        struct index_list found = {0};
+        c.notes = mem_calloc(chunks + 1, sizeof *c.notes);
+        parallel_for(chunks, threads, look_at_chunk, &c);
+        close_over_callers(&c, c.notes, chunks, &found);
+        for (size_t i = 0; i < chunks; i++)
+            noreturn_notes_release(&c.notes[i]);
+        mem_free(c.notes);
+        vec_release(&found);
+    }
     return noreturn;
 }
