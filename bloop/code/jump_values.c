@@ -68,8 +68,12 @@ static bool scale_form(struct form *f, int64_t by)
 /* An entry of a table that is no target but a number: the index into another table. */
 void jump_demote_entry(struct form *f)
 {
-    if (f->kind == FORM_ENTRY)
-        *f = root_form(f->self, f->sign ? 0 : f->size == 1 ? 256 : f->size == 2 ? 65536 : 0);
+    if (f->kind != FORM_ENTRY)
+        return;
+    struct form number = root_form(f->self, f->sign ? 0 : f->size == 1 ? 256 : f->size == 2 ? 65536 : 0);
+    number.add = f->add;
+    number.scale = f->scale;
+    *f = number;
 }
 
 /* *a += b; false: the sum has no form of ours. */

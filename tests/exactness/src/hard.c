@@ -29,8 +29,9 @@ double two_callees(int steps)
     return x[N / 2][N / 2];
 }
 
-/* The address of a jump table comes from the stack at -O0, and the index from an array. */
-int table_of_kinds(const unsigned char *p, const unsigned char *kind)
+/* The index of a jump table comes from another table. */
+static const unsigned char kind[256] = {9, 1, 2, 3, 4, 5, 6, 0, 1, 2};
+int table_of_kinds(const unsigned char *p)
 {
     int n = 0;
     for (; *p; p++) /* LOOP depth=1 */
