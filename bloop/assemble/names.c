@@ -91,6 +91,17 @@ static struct symbol_parts take_apart(const char *symbol)
     return parts;
 }
 
+/* gfortran's debug information has a region inside its procedure: "m::s::__m_MOD_s" is m::s. */
+static const char *enclosing_procedure(struct assembler *a, const char *name)
+{
+    const char *last = NULL, *at = name;
+    while ((at = strstr(at, "::")) != NULL) {
+        last = at;
+        at += 2;
+    }
+    return last ? arena_strndup(a->names, name, (size_t)(last - name)) : name;
+}
+
 /* The programmer's name for the symbol without its suffixes: demangled, or what the debug information says. */
 static const char *base_name(struct assembler *a, const char *symbol, size_t len, bool outlined)
 {
@@ -105,6 +116,8 @@ static const char *base_name(struct assembler *a, const char *symbol, size_t len
         /* gcc gives an outlined region its symbol's name, "solve._omp_fn.0", below the module. */
         struct symbol_parts parts = take_apart(debug->name);
         const char *name = arena_strndup(a->names, debug->name, outlined ? parts.base_len : strlen(debug->name));
+        if (is_fortran(debug->language) && outlined)
+            return enclosing_procedure(a, name);
         if (is_fortran(debug->language) || !len || !*base)
             return name;
         /* C: the same as the symbol, or the symbol was chosen by the programmer (asm("..."), an alias): the name is
