@@ -16,13 +16,13 @@ check_PROGRAMS += %D%/e2e/sampled
 
 # ---- make bench -------------------------------------------------------------------
 EXTRA_PROGRAMS += %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many
-BENCH_TOOLS += %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many
+BENCH_TOOLS += %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many htmlgen/make_database
 %C%_bench_scopes_at_SOURCES = %D%/bench/scopes_at.c
 %C%_bench_scopes_at_LDADD = $(ROOM_LDADD)
 %C%_bench_make_many_SOURCES = %D%/bench/make_many.c
 %C%_bench_make_many_LDADD = hpcprof/libhpcprof.a support/libsupport.a
 %C%_bench_measure_SOURCES = %D%/bench/measure.c
-EXTRA_DIST += %D%/bench/lib.sh %D%/bench/structure.sh %D%/bench/build.sh %D%/bench/many.sh
+EXTRA_DIST += %D%/bench/lib.sh %D%/bench/structure.sh %D%/bench/build.sh %D%/bench/page.sh %D%/bench/page.mjs %D%/bench/many.sh
 
 # ---- measurements from drawings: build, print -------------------------------------
 check_PROGRAMS += %D%/print/make_measurement

@@ -4,7 +4,7 @@ import { Kind, type Metric, NONE, type PlaceIx, type Process } from '../model/da
 import type { Column } from '../logic/columns';
 import { firstDifference } from '../logic/compare';
 import { formatExact, formatPercent, formatShort, formatSigned, plural } from '../logic/format';
-import { enclosing, labelOf, shortName } from '../logic/labels';
+import { describe, enclosing, labelOf, lineRange, shortName } from '../logic/labels';
 import {
   type Change,
   type Changes,
@@ -349,39 +349,43 @@ export class SummaryPage {
         : enclosing(model, model.places.parent[place], [Kind.Procedure, Kind.Inline]);
     const line = kind === Kind.Line ? place : hottestLineIn(model, app.tables, place, values);
     const text = this.textOf(line);
-    const lineLabel =
-      kind === Kind.Line || line === NONE || model.places.lineFirst[line] === 0
-        ? ''
-        : `${model.places.lineFirst[line]}: `;
+    const lineLabel = kind === Kind.Line || line === NONE ? '' : `${this.lineName(place, line)}: `;
+    const details = [
+      kind === Kind.Line && text ? label.text : label.detail,
+      inside ? `in ${inside}` : '',
+      ...label.badges.filter((b) => !/^\d+ of \d+$/.test(b)),
+      copies > 1 ? `×${copies}` : '',
+    ];
     return h(
       'li',
       null,
       h(
         'button',
-        { type: 'button', class: 'hot-item', 'data-place': String(place), onclick: () => app.selectInTree(place) },
+        {
+          type: 'button',
+          class: 'hot-item',
+          title: visible(describe(model, place)),
+          'data-place': String(place),
+          onclick: () => app.selectInTree(place),
+        },
         share,
         h(
           'span',
           { class: 'hot-what' },
           h('span', { class: `hot-name kind-${kind}` }, visible(kind === Kind.Line && text ? text : label.text)),
-          h(
-            'span',
-            { class: 'muted' },
-            visible(
-              [
-                kind === Kind.Line && text ? label.text : label.detail,
-                inside ? `in ${inside}` : '',
-                ...label.badges.filter((b) => !/^\d+ of \d+$/.test(b)),
-                copies > 1 ? `×${copies}` : '',
-              ]
-                .filter(Boolean)
-                .join('  '),
-            ),
-          ),
+          h('span', { class: 'muted' }, visible(details.filter(Boolean).join('  '))),
           kind !== Kind.Line && text ? h('span', { class: 'hot-text' }, visible(`${lineLabel}${text}`)) : null,
         ),
       ),
     );
+  }
+
+  /** Of a line that is written within a place its number, else with its file: what was inlined stands elsewhere. */
+  private lineName(place: PlaceIx, line: PlaceIx): string {
+    const { file, lineFirst, lineLast } = this.app.model.places;
+    const isWithin =
+      file[line] === file[place] && lineFirst[place] <= lineFirst[line] && lineFirst[line] <= lineLast[place];
+    return isWithin ? String(lineFirst[line]) : lineRange(this.app.model, line);
   }
 
   private textOf(place: PlaceIx): string {
