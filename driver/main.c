@@ -2,6 +2,7 @@
 #include "config.h"
 #include "driver/driver.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -29,12 +30,32 @@ enum { EXIT_FAILED = 1, EXIT_WRONG_USAGE = 2 };
 static void out_of_memory(size_t wanted)
 {
     fprintf(stderr, "hpcview: out of memory: %zu more bytes cannot be had\n", wanted);
+    outputs_abandon();
     _exit(EXIT_FAILED);
+}
+
+/* Half a result is no result: it goes, and we end by the signal. */
+static void on_signal(int sig)
+{
+    outputs_abandon();
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+static void end_without_remains(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
+    for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+        struct sigaction now, act = {.sa_handler = on_signal};
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(signals[i], &act, NULL);
+    }
 }
 
 static void print_usage(FILE *to)
 {
-    fprintf(to, "Usage: hpcview COMMAND [options] ...\n\nShows where a program loses its time, by file, procedure, loop and line.\n\nCommands:\n");
+    fprintf(to, "Usage: hpcview COMMAND [options] ...\n\nShows where a program loses its time, by file, procedure, "
+                "loop and line.\n\nCommands:\n");
     for (const struct command *const *cmd = commands; *cmd; cmd++)
         fprintf(to, "  %-10s %s\n", (*cmd)->name, (*cmd)->summary);
     fprintf(to, "\n'hpcview COMMAND --help' shows a command's options. To begin:\n  hpcview run -- ./program\n");
@@ -124,6 +145,7 @@ static int run_command(const struct command *cmd, int argc, char **argv)
 int main(int argc, char **argv)
 {
     mem_set_handler(out_of_memory);
+    end_without_remains();
     /* Installed under a command's own name, `bloop` say, it is that command. */
     if (strcmp(path_base(argv[0]), "bloop") == 0 && find_command("structure"))
         return run_command(find_command("structure"), argc - 1, argv + 1);

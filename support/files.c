@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -220,12 +221,94 @@ void filemap_release(struct filemap *map)
     *map = (struct filemap){0};
 }
 
+/* ---- out: what is half written ---- */
+
+/* A table of its own, without memory of the heap and without a lock: it is used when memory is out, and in handlers of
+   signals. */
+enum { HALF_MOST = 64 };
+static struct half {
+    _Atomic bool taken, whole; /* whole: the path is there to its end */
+    char path[4096];
+} halves[HALF_MOST];
+
+static struct half *half_begin(const char *path)
+{
+    size_t n = strlen(path);
+    for (size_t i = 0; n < sizeof halves->path && i < HALF_MOST; i++) {
+        if (atomic_exchange(&halves[i].taken, true))
+            continue;
+        memcpy(halves[i].path, path, n + 1);
+        atomic_store(&halves[i].whole, true);
+        return &halves[i];
+    }
+    return NULL;
+}
+
+static void half_end(struct half *h)
+{
+    if (!h)
+        return;
+    atomic_store(&h->whole, false);
+    atomic_store(&h->taken, false);
+}
+
+struct entry64 { /* linux_dirent64, getdents(2) */
+    uint64_t ino, off;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+static int remove_at(int dir, const char *name, unsigned depth);
+
+/* One round over a folder's entries: how many were removed; -1: one cannot be. */
+static int remove_entries(int fd, unsigned depth)
+{
+    _Alignas(8) char bytes[4096];
+    int removed = 0;
+    long n = lseek(fd, 0, SEEK_SET) < 0 ? -1 : syscall(SYS_getdents64, fd, bytes, sizeof bytes);
+    for (long at = 0; at < n && removed >= 0;) {
+        const struct entry64 *entry = (const struct entry64 *)(bytes + at);
+        at += entry->length;
+        if (strcmp(entry->name, ".") == 0 || strcmp(entry->name, "..") == 0)
+            continue;
+        removed = remove_at(fd, entry->name, depth + 1) < 0 ? -1 : removed + 1;
+    }
+    return n < 0 ? -1 : removed;
+}
+
+/* A file, or a folder with all that is in it; no symbolic link is followed. errno says why it fails. */
+static int remove_at(int dir, const char *name, unsigned depth)
+{
+    if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if ((errno != EISDIR && errno != EPERM) || depth > LIMIT_SOURCE_DEPTH)
+        return -1;
+    int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), removed;
+    if (fd < 0)
+        return -1;
+    while ((removed = remove_entries(fd, depth)) > 0)
+        ;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return removed < 0 ? -1 : unlinkat(dir, name, AT_REMOVEDIR);
+}
+
+void outputs_abandon(void)
+{
+    for (size_t i = 0; i < HALF_MOST; i++)
+        if (atomic_load(&halves[i].whole))
+            remove_at(AT_FDCWD, halves[i].path, 0);
+}
+
 /* ---- out: one file ---- */
 
 struct outfile {
     char *path;      /* as given, for messages */
     char *place;     /* where the result goes: the end of symbolic links */
     char *temporary; /* NULL: written to fd as it comes */
+    struct half *half;
     int fd;
     int first_errno;
     size_t used;
@@ -246,6 +329,7 @@ static int open_beside(struct outfile *f)
     f->fd = mkostemp(f->temporary, O_CLOEXEC);
     if (f->fd < 0)
         return -1;
+    f->half = half_begin(f->temporary);
     mode_t mask = umask(0); /* mkostemp gives 0600; a result is for everybody the user lets read */
     umask(mask);
     (void)!fchmod(f->fd, 0666 & ~mask);
@@ -256,6 +340,7 @@ static void outfile_free(struct outfile *f)
 {
     if (f->fd >= 0 && f->fd != STDOUT_FILENO)
         close(f->fd);
+    half_end(f->half);
     mem_free(f->temporary);
     mem_free(f->place);
     mem_free(f->path);
@@ -394,33 +479,14 @@ int dir_make(const char *path, struct err *err)
     return status;
 }
 
-/* Depth is bounded by the file system's own limit on path length. */
 int dir_remove_tree(const char *path, struct err *err)
 {
-    struct stat st;
-    int status = 0;
-    if (lstat(path, &st) != 0)
-        return errno == ENOENT ? 0 : err_errno(err, path, "cannot be removed");
-    if (!S_ISDIR(st.st_mode))
-        return unlink(path) == 0 ? 0 : err_errno(err, path, "cannot be removed");
-    DIR *dir = opendir(path);
-    if (!dir)
-        return err_errno(err, path, "cannot be removed");
-    for (struct dirent *e; status == 0 && (e = readdir(dir));) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        char *inside = path_join(path, e->d_name);
-        status = dir_remove_tree(inside, err);
-        mem_free(inside);
-    }
-    closedir(dir);
-    if (status == 0 && rmdir(path) != 0)
-        status = err_errno(err, path, "cannot be removed");
-    return status;
+    return remove_at(AT_FDCWD, path, 0) == 0 ? 0 : err_errno(err, path, "cannot be removed");
 }
 
 struct outdir {
     char *path, *temporary;
+    struct half *half;
 };
 
 static bool holds_nothing_else(const char *path, const char *marker)
@@ -473,6 +539,7 @@ int outdir_create(const char *path, const char *marker, struct outdir **out, str
         mem_free(d);
         return -1;
     }
+    d->half = half_begin(d->temporary);
     mode_t mask = umask(0);
     umask(mask);
     (void)!chmod(d->temporary, 0777 & ~mask);
@@ -487,6 +554,7 @@ const char *outdir_path(const struct outdir *d)
 
 static void outdir_release(struct outdir *d)
 {
+    half_end(d->half);
     mem_free(d->temporary);
     mem_free(d->path);
     mem_free(d);

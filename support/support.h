@@ -230,6 +230,10 @@ const char *outdir_path(const struct outdir *); /* where to write meanwhile */
 int outdir_commit(struct outdir *, struct err *);
 void outdir_abandon(struct outdir *);
 
+/* Removes all that is half written and not committed yet: before an end that nobody planned. Needs no memory, and may be
+   called in a handler of a signal. */
+void outputs_abandon(void);
+
 int dir_make(const char *path, struct err *); /* with parents; existing is fine */
 int dir_remove_tree(const char *path, struct err *);
 
