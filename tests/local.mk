@@ -51,3 +51,7 @@ EXTRA_DIST += \
 	%D%/print/hpcview3/cmd %D%/print/hpcview3/out %D%/print/hpcview3/heat.psxml %D%/print/hpcview3/heat.xml \
 	%D%/print/hpcview3/cyc.pxml %D%/print/hpcview3/miss.pxml \
 	%D%/print/regions/cmd %D%/print/regions/out %D%/print/lines-alone/cmd %D%/print/lines-alone/out %D%/print/threads/cmd %D%/print/threads/out %D%/print/tables/cmd %D%/print/tables/out %D%/print/diff/cmd %D%/print/diff/out
+
+# ---- what fails in turn -------------------------------------------------------------------
+dist_check_SCRIPTS += %D%/torture/short.sh
+EXTRA_DIST += %D%/torture/torture.sh %D%/torture/fail.c

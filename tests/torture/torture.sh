@@ -1,0 +1,127 @@
+#!/bin/bash
+# Every allocation, open, read, write, mapping, rename and thread that fails, in turn, over the whole way: record, structure, import, info,
+# init, print, build. No crash, no hang, one sentence and status 1, or the result as it is without the failure (perhaps with a warning);
+# nothing half done left behind, and what was there before stays.
+#
+#   torture.sh [-n CASES] [-k KINDS] [-c COMMANDS]     -n: for each command and kind at most that many, evenly picked (all)
+#
+# top_builddir and top_srcdir say where; a table of what was tried and what failed is printed, and the status is 1 where something did.
+top_builddir=$(cd "${top_builddir:-.}" && pwd) top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+hpcview=$top_builddir/driver/hpcview
+most=1000000 kinds="memory open read write map rename thread" commands="structure import info init print build record recorder"
+while getopts n:k:c: opt; do
+    case $opt in
+    n) most=$OPTARG ;;
+    k) kinds=$OPTARG ;;
+    c) commands=$OPTARG ;;
+    *) exit 2 ;;
+    esac
+done
+LC_ALL=C
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+ulimit -c 0
+cd "$work" || exit 1
+export LC_ALL XDG_CACHE_HOME=$work/cache
+${CC:-cc} -O1 -shared -fPIC -o fail.so "$top_srcdir/tests/torture/fail.c" 2>cc.err || {
+    echo "fail.so cannot be made: $(head -n 1 cc.err)"
+    exit 77
+}
+
+# ---- what there is to work on -----------------------------------------------------------------------------
+program=$work/burns
+printf 'volatile double x;\n__attribute__((noinline)) static void spin(long n)\n{\n  for (long i = 0; i < n; i++)\n    x = x * 1.000001 + 1;\n}\nint main(void)\n{\n  spin(3000000);\n  return 7;\n}\n' >burns.c
+${CC:-cc} -O1 -g -o burns burns.c || exit 1
+"$hpcview" record -o m -e CPUTIME@1000 -- ./burns 2>/dev/null
+mkdir -p given && mv m given/m && cp "$top_srcdir/tests/filters/callgrind.example" given/ || exit 1
+
+# command NAME: what is run, in an empty folder; its results are the files it leaves there
+command_of() {
+    case $1 in
+    structure) echo "$hpcview structure -o out.xml $program" ;;
+    import) echo "$hpcview import callgrind $work/given/callgrind.example -o out.hpcprof" ;;
+    info) echo "$hpcview info --threads $work/given/m" ;;
+    init) echo "$hpcview init -o out.xml $work/given/m" ;;
+    print) echo "$hpcview print --by line -o out.txt $work/given/m" ;;
+    build) echo "$hpcview build -o out.db $work/given/m" ;;
+    record) echo "$hpcview record -o out -e CPUTIME@1000 -- $program" ;;
+    recorder) echo "$hpcview record -o out -e CPUTIME@1000 -- $program" ;;
+    esac
+}
+
+# run_with TORTURE NAME: status, out, err and the files left
+run_with() {
+    rm -rf "$work/place" && mkdir "$work/place" && cd "$work/place" || exit 1
+    [ "$2" = recorder ] && in=burns || in=hpcview
+    # shellcheck disable=SC2046
+    timeout 20 env LD_PRELOAD="$work/fail.so" TORTURE="$1" TORTURE_IN=$in TORTURE_LOG="$work/log" $(command_of "$2") \
+        >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    cd "$work" || exit 1
+    files=$(cd place && find . -mindepth 1 | sort | sed 's/burns\.[^/]*/BURNS/g' | tr '\n' ' ')
+}
+
+# Of a measurement the bytes differ from run to run; of the rest none may.
+digest() { (cd place && find . -type f ! -name '*.hpcprof' -print0 | sort -z | xargs -0 -r cat) | cksum; }
+
+tried=0 wrong=0
+complain() { # NAME CASE WHY
+    wrong=$((wrong + 1))
+    echo "$1, $2 fails: $3: $(head -c 300 err | tr '\n' '|')"
+}
+
+# judge NAME CASE: the run at hand
+judge() {
+    words=$(grep -vc '^hpcview: warning: ' err)
+    # it shows what is sound, and for each file that is not, why
+    [ "$1" = info ] && grep -q 'cannot be used: ' out && words=1
+    case $1/$status in
+    record/7 | recorder/7)
+        # the program ran, so its measurement is sound, or something says why not
+        [ "$1" = record ] || [ -s out ] || [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 ||
+            { [ $? -le 1 ] && grep -q . info.out; } || complain "$1" "$2" "info ends with $?"
+        ;;
+    */0)
+        if [ "$files" != "$want_files" ] || [ "$(digest)" != "$want_digest" ]; then
+            grep -q 'warning: ' err || complain "$1" "$2" "status 0 with another result and no word ($files)"
+        fi
+        ;;
+    */1)
+        [ "$words" = 1 ] || complain "$1" "$2" "status 1 with $words sentences"
+        case $1 in
+        # (after the program's end: its measurement is there, and the sentence is about something else)
+        record) [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 || complain "$1" "$2" "info ends with $?" ;;
+        *) [ -z "$files" ] || complain "$1" "$2" "left behind: $files" ;;
+        esac
+        ;;
+    *) complain "$1" "$2" "status $status" ;;
+    esac
+}
+
+printf '%-10s' command
+for kind in $kinds; do printf ' %12s' "$kind"; done
+echo
+for name in $commands; do
+    row=$(printf '%-10s' "$name")
+    for kind in $kinds; do
+        run_with "$kind:0" "$name" && : # twice, so that caches are warm
+        run_with "$kind:0" "$name"
+        want_files=$files want_digest=$(digest) total=$(cat log 2>/dev/null || echo 0)
+        rm -f log
+        [ "$total" -gt 0 ] || { row="$row $(printf '%12s' -)" && continue; }
+        step=$(((total + most - 1) / most)) before=$wrong cases=0
+        for ((n = 1; n <= total; n += step)); do
+            for how in "" +; do
+                rm -rf "$XDG_CACHE_HOME"
+                run_with "$kind:$n$how" "$name"
+                judge "$name" "$kind $n$how of $total"
+                cases=$((cases + 1))
+            done
+        done
+        tried=$((tried + cases))
+        row="$row $(printf '%12s' "$cases/$((wrong - before))")"
+    done
+    echo "$row"
+done
+echo "tried $tried, wrong $wrong"
+[ $wrong = 0 ]
