@@ -59,6 +59,10 @@ static char *run_name_from(const char *path)
 
 int config_add_run(struct config *c, const char *name, const char *path, const char *where, struct err *err)
 {
+    if (*where && c->runs.count >= LIMIT_RUNS)
+        return err_set(err, ERR_LIMIT,
+                       "%s: there are more than %d runs (LIMIT_RUNS); the files of one run belong into one folder", where,
+                       LIMIT_RUNS);
     if (*name && run_name_taken(c, name))
         return err_set(err, ERR_FORMAT, "%s: there is a run '%s' already; every run needs its own name", where, name);
     char *own = *name ? mem_strdup(name) : run_name_from(path);
@@ -175,6 +179,8 @@ static const char *kept(struct config *c, const char *s)
 int config_add_full_metric(struct config *c, const struct config_metric *given, struct err *err)
 {
     struct config_metric m = *given;
+    if (c->metrics.count == LIMIT_METRICS)
+        return err_set(err, ERR_LIMIT, "%s: there are more than %d metrics (LIMIT_METRICS)", m.where, LIMIT_METRICS);
     for (size_t i = 0; i < c->metrics.count; i++)
         if (strcmp(c->metrics.items[i].name, m.name) == 0)
             return err_set(err, ERR_FORMAT, "%s: the metric '%s' is defined twice; first at %s", m.where, m.name,

@@ -11,6 +11,8 @@
 #define LIMIT_XML_DEPTH 4096        /* scope trees nest a few hundred deep at most */
 #define LIMIT_XML_BYTES (4ull << 30)  /* a structure file of the largest binaries is below 1 GiB */
 #define LIMIT_CONFIG_BYTES (16u << 20) /* written by hand */
+#define LIMIT_METRICS 4096            /* columns; nobody reads a hundred */
+#define LIMIT_RUNS 4096               /* named in a configuration; each makes columns of its own */
 #define LIMIT_EXPR_BYTES (64 << 10)   /* a formula is read by people */
 #define LIMIT_EXPR_DEPTH 1000         /* brackets, and values waiting for an operator: 8 kB of stack in expr_eval */
 #define LIMIT_THREAD_COLUMNS 256      /* columns of a table by thread; nobody reads more */
