@@ -446,20 +446,17 @@ static void put_preload(struct buf *b, const char *preload)
 /* ---- running
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* AddressSanitizer's shared runtime insists on being the first library; being the second after ours is as good. */
-static void allow_sanitizer(const char *path)
+/* AddressSanitizer's shared runtime insists on being the first library; being the second after ours is as good. NULL:
+   not needed. */
+static char *sanitizer_options(const char *path)
 {
     struct filemap map;
     const char *old = getenv("ASAN_OPTIONS");
     if (filemap_open(&map, path, NULL) < 0)
-        return;
+        return NULL;
     bool needed = map.len > 0 && memmem(map.bytes, map.len, "libasan.so", 10);
     filemap_release(&map);
-    if (!needed)
-        return;
-    char *options = mem_printf("%s%sverify_asan_link_order=0", old ? old : "", old && *old ? ":" : "");
-    setenv("ASAN_OPTIONS", options, 1);
-    mem_free(options);
+    return needed ? mem_printf("%s%sverify_asan_link_order=0", old ? old : "", old && *old ? ":" : "") : NULL;
 }
 
 static volatile sig_atomic_t running_child;
@@ -493,9 +490,12 @@ static void restore_signals(const struct signals *s)
         sigaction(handled_signals[i], &s->old[i], NULL);
 }
 
-static _Noreturn void become(const char *path, char *const *argv, const char *orders, const char *preload, int report)
+/* After fork: takes no memory, so that words about its lack come from the launcher alone. */
+static _Noreturn void become(const char *path, char *const *argv, const char *orders, const char *preload,
+                             const char *asan_options, int report)
 {
-    allow_sanitizer(path);
+    if (asan_options)
+        setenv("ASAN_OPTIONS", asan_options, 1);
     putenv((char *)(uintptr_t)orders);
     putenv((char *)(uintptr_t)preload);
     execv(path, argv);
@@ -567,14 +567,16 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
     struct signals signals;
     if (pipe2(report, O_CLOEXEC) < 0)
         return err_errno(err, "pipe", "starting the program");
+    char *asan_options = sanitizer_options(path);
     running_child = 0;
     set_signals(&signals);
     pid_t pid = fork();
     if (pid == 0) {
         restore_signals(&signals);
-        become(path, argv, orders, preload, report[1]);
+        become(path, argv, orders, preload, asan_options, report[1]);
     }
     running_child = pid;
+    mem_free(asan_options);
     close(report[1]);
     ssize_t n = pid < 0 ? 0 : read(report[0], &error, sizeof error);
     close(report[0]);
