@@ -3,8 +3,8 @@
 . "$top_srcdir/tests/lib.sh"
 programs=$top_srcdir/tests/record/programs
 : "${CC:=cc}"
-"$CC" -O1 -o "$scratch/forbids" "$programs/forbids.c" 2>"$scratch/errors" &&
-    "$CC" -O1 -I"$programs" -o "$scratch/exits" "$programs/exits.c" 2>>"$scratch/errors" ||
+$CC -O1 -o "$scratch/forbids" "$programs/forbids.c" 2>"$scratch/errors" &&
+    $CC -O1 -I"$programs" -o "$scratch/exits" "$programs/exits.c" 2>>"$scratch/errors" ||
     skip_all "cannot be compiled here: $(head -n 1 "$scratch/errors")"
 "$scratch/forbids" true || skip_all "no seccomp filters here"
 "$hpcview" events >"$scratch/events" 2>/dev/null || skip_all "built without the recorder"

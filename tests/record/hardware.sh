@@ -4,7 +4,7 @@
 need_recording
 programs=$top_srcdir/tests/record/programs
 : "${CC:=cc}"
-"$CC" -O1 -g -I"$programs" -o "$scratch/exits" "$programs/exits.c" || skip_all "no C compiler here"
+$CC -O1 -g -I"$programs" -o "$scratch/exits" "$programs/exits.c" || skip_all "no C compiler here"
 run "$hpcview" events
 case $out in *PAPI_TOT_CYC*PAPI_TOT_INS*) ;; *) skip_all "this machine has no counter for cycles and instructions, or does not permit it" ;; esac
 

@@ -5,7 +5,7 @@
 need_recording
 programs=$top_srcdir/tests/record/programs
 : "${CC:=cc}"
-"$CC" -O1 -I"$programs" -o "$scratch/exits" "$programs/exits.c" || skip_all "no C compiler here"
+$CC -O1 -I"$programs" -o "$scratch/exits" "$programs/exits.c" || skip_all "no C compiler here"
 
 # refused CASE STATUS PATTERN OPTIONS... : nothing runs, the sentence holds the pattern
 refused() {
@@ -136,7 +136,7 @@ check "--no-children: one file" test "$(ls "$scratch/alone" | wc -l)" = 1
 check "--no-children: nothing of ours in the children's environment" test -z "$(printf '%s\n' "$out" | grep -i hpcview-record)"
 # Wall time, on a machine that may be busy: the bounds are the program's own readings of its CPU clock (programs/paced.c),
 # and some CPU time for what is before its first reading and after its last.
-"$CC" -O1 -I"$programs" -o "$scratch/paced" "$programs/paced.c" || not_ok "paced.c compiles"
+$CC -O1 -I"$programs" -o "$scratch/paced" "$programs/paced.c" || not_ok "paced.c compiles"
 paced() { # OPTION: $early, $late and $all of a run with it, in ms, and what was $counted
     run "$hpcview" record -o "$scratch/paced$1" "$1" 0.6 -- "$scratch/paced" 0.6
     early=$(sed -n 's/^early //p' "$scratch/out") late=$(sed -n 's/^late //p' "$scratch/out") all=$(sed -n 's/^all //p' "$scratch/out")
@@ -165,7 +165,7 @@ run "$hpcview" record -o "$scratch/repeat" --repeat -e perf::TASK-CLOCK -e perf:
 check "--repeat" test "$status" = 0
 
 # ---- time in the kernel: sampled where that is permitted, else said to be missing -----------------------------------
-"$CC" -O1 -I"$programs" -o "$scratch/reads" "$programs/reads.c" || not_ok "reads.c compiles"
+$CC -O1 -I"$programs" -o "$scratch/reads" "$programs/reads.c" || not_ok "reads.c compiles"
 mkdir "$scratch/anyone" && chmod 755 "$scratch" && chmod 777 "$scratch/anyone"
 unprivileged=
 [ "$(id -u)" != 0 ] || unprivileged="setpriv --reuid=65534 --regid=65534 --clear-groups"

@@ -4,7 +4,7 @@
 need_recording
 programs=$top_srcdir/tests/record/programs
 : "${CC:=cc}"
-"$CC" -O1 -g -I"$programs" -o "$scratch/shares" "$programs/shares.c" || skip_all "no C compiler here"
+$CC -O1 -g -I"$programs" -o "$scratch/shares" "$programs/shares.c" || skip_all "no C compiler here"
 
 # distribution NAME OPTIONS...: "function samples" lines in $scratch/NAME; $samples is their sum
 distribution() {

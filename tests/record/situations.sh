@@ -5,13 +5,13 @@
 need_recording
 programs=$top_srcdir/tests/record/programs
 : "${CC:=cc}"
-command -v "$CC" >/dev/null 2>&1 || skip_all "no C compiler here"
+command -v $CC >/dev/null 2>&1 || skip_all "no C compiler here"
 event=perf::TASK-CLOCK@1000000 # a thousand samples a second: three hundred in the shortest program
 
 build() { # NAME [FLAGS]
     build_name=$1
     shift
-    "$CC" -O1 -g -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/$build_name" "$programs/$build_name.c" -pthread "$@" \
+    $CC -O1 -g -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/$build_name" "$programs/$build_name.c" -pthread "$@" \
         2>"$scratch/cc.err" || {
         not_ok "$build_name compiles" "$(cat "$scratch/cc.err")"
         return 1
@@ -197,7 +197,7 @@ same waits
 
 # ---- libraries ------------------------------------------------------------------------------------------------
 event=perf::TASK-CLOCK@1000000
-build_library() { "$CC" -O1 -g -shared -fPIC -DNAME="$1" -o "$scratch/lib$1.so" "$programs/library.c"; }
+build_library() { $CC -O1 -g -shared -fPIC -DNAME="$1" -o "$scratch/lib$1.so" "$programs/library.c"; }
 if build reload -ldl && build_library first && build_library second; then
     situation "libraries unloaded, addresses used again" reload "$scratch/libfirst.so" "$scratch/libsecond.so"
     "$hpcview" print --by module --format csv "$scratch/m" >"$scratch/print" 2>&1
@@ -215,7 +215,7 @@ between() { [ "${1:-0}" -ge "$2" ] && [ "$1" -le "$3" ]; }
 build regions -ldl && situation "regions" regions
 check "regions: outer without inner ($(region outer) ms of 200)" between "$(region outer)" 140 230
 check "regions: inner ($(region inner) ms of 100)" between "$(region inner)" 65 120
-if "$CC" -O1 -no-pie -fno-pie -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/regions" "$programs/regions.c" -ldl 2>/dev/null; then
+if $CC -O1 -no-pie -fno-pie -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/regions" "$programs/regions.c" -ldl 2>/dev/null; then
     situation "regions, not position-independent" regions
     check "regions, not position-independent: inner" between "$(region inner)" 65 120
 fi
@@ -254,12 +254,12 @@ if command -v mpicc >/dev/null 2>&1 && command -v mpirun >/dev/null 2>&1 &&
 else
     skip "two MPI ranks" "no mpicc and mpirun, or they start nothing here"
 fi
-if [ -f "$top_builddir/libhpcview-record.a" ] && "$CC" -static -O1 -g -o "$scratch/plain" "$programs/exits.c" 2>/dev/null; then
+if [ -f "$top_builddir/libhpcview-record.a" ] && $CC -static -O1 -g -o "$scratch/plain" "$programs/exits.c" 2>/dev/null; then
     run "$hpcview" record -o "$scratch/n" -- "$scratch/plain"
     check "a static program without recorder is refused" test "$status" = 1
     check_match "and the sentence tells what to do" "$err" "libhpcview-record.a"
     for name in exits threads forks; do
-        "$CC" -static -O1 -g -DHPCVIEW_STATIC -I"$programs" -o "$scratch/$name" "$programs/$name.c" -pthread -L"$top_builddir" \
+        $CC -static -O1 -g -DHPCVIEW_STATIC -I"$programs" -o "$scratch/$name" "$programs/$name.c" -pthread -L"$top_builddir" \
             "@$top_srcdir/share/static-flags" 2>"$scratch/cc.err" || not_ok "static $name links" "$(cat "$scratch/cc.err")"
     done
     situation "static" exits
