@@ -6,6 +6,11 @@ EXTRA_DIST += %D%/walkthrough/toy.c %D%/walkthrough/shown.mjs
 EXTRA_DIST += %D%/mutation/run.sh %D%/mutation/mutants.pl %D%/mutation/equivalent.txt
 EXTRA_DIST += %D%/lib.sh %D%/README.md %D%/e2e/page.mjs
 
+# what runs every test: limits on time and memory, and nothing may be left behind
+check_PROGRAMS += %D%/limits
+%C%_limits_SOURCES = %D%/limits.c
+dist_check_SCRIPTS += %D%/limits.sh
+
 check_LIBRARIES += %D%/libreplay.a
 %C%_libreplay_a_SOURCES = %D%/replay.c
 
@@ -54,4 +59,4 @@ EXTRA_DIST += \
 
 # ---- what fails in turn -------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/torture/short.sh
-EXTRA_DIST += %D%/torture/torture.sh %D%/torture/fail.c
+EXTRA_DIST += %D%/where.sh %D%/torture/torture.sh %D%/torture/fail.c

@@ -172,7 +172,7 @@ else
 fi
 
 # ---- the pipes ---------------------------------------------------------------------------------
-cat script.sh >late
+timeout 5 sh -c "cat script.sh >late" # (nobody may be reading any more)
 wait $silent $late
 check_equal "a pipe into which nobody writes: status" "$(cat silent.status)" 1
 check_match "a pipe into which nobody writes: words" "$(cat silent.err)" "nothing writes"
