@@ -1,0 +1,112 @@
+#!/bin/sh
+# Programs of all kinds, as they are installed: recorded, each writes and ends as it does alone, and has a sound measurement. Those that are not
+# here are skipped. Each has a limit on its time: nothing hangs because it is watched.
+. "$top_srcdir/tests/lib.sh"
+need_recording
+cd "$scratch" || exit 99
+: "${CC:=cc}"
+
+animal() { # NAME COMMAND...
+    animal_name=$1
+    shift
+    command -v "$1" >/dev/null 2>&1 || {
+        skip "$animal_name" "no $1 here"
+        return
+    }
+    alone=0
+    timeout 60 "$@" >alone.out 2>alone.err </dev/null || alone=$?
+    [ "$alone" -lt 124 ] || {
+        skip "$animal_name" "does not work here (status $alone)"
+        return
+    }
+    rm -rf m
+    run timeout 120 "$hpcview" record -o m -- "$@"
+    check_equal "$animal_name: exit status" "$status" "$alone"
+    check_same "$animal_name: output" out alone.out
+    run "$hpcview" info m
+    check "$animal_name: a sound measurement" test "$status" = 0
+}
+
+# ---- languages with a machine of their own -------------------------------------------------------------------
+animal "node" node -e 'let x = 0; for (let i = 0; i < 1e7; i++) x += i; console.log(x); process.exit(3)'
+animal "node, with workers" node -e 'const { Worker } = require("worker_threads"); let n = 0; for (let i = 0; i < 3; i++) new Worker("let x = 0; for (let i = 0; i < 3e6; i++) x += i", { eval: true }).on("exit", () => { if (++n == 3) console.log("done") })'
+animal "Python" python3 -c 'import sys, threading; t = [threading.Thread(target=lambda: sum(range(100000))) for i in range(4)]; [x.start() for x in t]; [x.join() for x in t]; print("done"); sys.exit(4)'
+animal "Perl, with a child" perl -e 'my $p = fork; my $x = 0; $x += $_ for 1 .. 300000; exit 0 unless $p; wait; print "$x\n"; exit 6'
+animal "a shell's subshells and pipes" sh -c 'for i in 1 2 3; do (exit $i); done; echo $((1 + 1)) | cat; exit 5'
+animal "awk" awk 'BEGIN { for (i = 0; i < 300000; i++) x += i; print x; exit 2 }'
+animal "Java" java -version
+if command -v go >/dev/null 2>&1; then
+    printf 'package main\nimport ("fmt"; "os"; "sync")\nfunc main() { var w sync.WaitGroup; for i := 0; i < 8; i++ { w.Add(1); go func() { x := 0; for k := 0; k < 3000000; k++ { x += k }; w.Done() }() }; w.Wait(); fmt.Println("done"); os.Exit(5) }\n' >zoo.go
+    CGO_ENABLED=1 go build -ldflags=-linkmode=external -o zoo-go zoo.go >/dev/null 2>&1 && animal "Go" ./zoo-go
+fi
+if command -v rustc >/dev/null 2>&1; then
+    printf 'fn main() { let t: Vec<_> = (0..4).map(|_| std::thread::spawn(|| (0..3000000u64).sum::<u64>())).collect(); for x in t { println!("{}", x.join().unwrap()); } std::process::exit(5) }\n' >zoo.rs
+    rustc -O -o zoo-rust zoo.rs >/dev/null 2>&1 && animal "Rust" ./zoo-rust
+fi
+
+# ---- surroundings ------------------------------------------------------------------------------------------------
+animal "an environment of 64 kB" env BIG="$(head -c 64000 /dev/zero | tr '\0' x)" sh -c 'exit 9'
+animal "an environment of nothing" env -i /bin/sh -c 'echo hi; exit 8'
+animal "a session of its own" setsid -w sh -c 'exit 7'
+animal "a small stack" sh -c 'ulimit -s 256; sleep 0; exit 4'
+animal "few descriptors" sh -c 'ulimit -n 16; sleep 0; exit 4'
+for library in jemalloc tcmalloc mimalloc; do
+    found=$(ls /usr/lib/*/lib$library*.so* 2>/dev/null | head -n 1)
+    if [ -n "$found" ]; then
+        animal "preloaded $library" env LD_PRELOAD="$found" awk 'BEGIN { for (i = 0; i < 100000; i++) a[i] = i; print length(a) }'
+    else
+        skip "preloaded $library" "it is not installed"
+    fi
+done
+
+# ---- threads, by number and by size ---------------------------------------------------------------------------------
+cat >zoo.c <<'END'
+#define _GNU_SOURCE
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static pthread_barrier_t barrier;
+static void *wait_for_all(void *p) { pthread_barrier_wait(&barrier); return p; }
+static void *nothing(void *p) { return p; }
+static void on_fault(int sig) { (void)sig; (void)!write(1, "caught\n", 7); _exit(11); }
+static int deeper(volatile int n) { volatile char fill[4096]; fill[0] = 1; return n > 1 << 30 ? 0 : deeper(n + 1) + fill[0]; }
+int main(int argc, char **argv)
+{
+    pthread_attr_t attr;
+    pthread_t t[1000];
+    int n = argc > 2 ? atoi(argv[2]) : 0, made = 0;
+    pthread_attr_init(&attr);
+    if (argc > 1 && strcmp(argv[1], "at-once") == 0) {
+        pthread_attr_setstacksize(&attr, 65536);
+        pthread_barrier_init(&barrier, NULL, n + 1);
+        while (made < n && pthread_create(&t[made], &attr, wait_for_all, NULL) == 0)
+            made++;
+        if (made < n) { printf("%d\n", made); _exit(1); }
+        pthread_barrier_wait(&barrier);
+        for (int i = 0; i < n; i++)
+            pthread_join(t[i], NULL);
+    } else if (argc > 1 && strcmp(argv[1], "in-a-row") == 0) {
+        pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN);
+        for (; made < n; made++)
+            if (pthread_create(t, &attr, nothing, NULL) != 0 || pthread_join(t[0], NULL) != 0)
+                return 2;
+    } else {
+        stack_t s = {.ss_sp = malloc(65536), .ss_size = 65536};
+        struct sigaction act = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK};
+        sigaltstack(&s, NULL);
+        sigaction(SIGSEGV, &act, NULL);
+        return deeper(0);
+    }
+    printf("%d\n", made);
+    return 3;
+}
+END
+$CC -O1 -w -pthread -o zoo zoo.c || exit 99
+animal "500 threads at once" ./zoo at-once 500
+animal "5,000 threads in a row, with the smallest stacks" ./zoo in-a-row 5000
+animal "a handler of its own for SIGSEGV, on a stack of its own" ./zoo fault
+done_testing
