@@ -198,8 +198,11 @@ static void test_against_zydis(void)
 /* What capstone's word for an instruction means to us; -1: nothing for control flow. */
 static int kind_by_capstone(const cs_insn *i)
 {
-    if (strncmp(i->mnemonic, "bc.", 3) == 0) /* capstone 5 knows it, 4 has no number for it */
-        return INSN_BRANCH;
+    /* capstone 5 knows these, 4 has no numbers for them */
+    if (strncmp(i->mnemonic, "bc.", 3) == 0)
+        return strcmp(i->mnemonic, "bc.al") != 0 && strcmp(i->mnemonic, "bc.nv") != 0 ? INSN_BRANCH : INSN_JUMP;
+    if (strcmp(i->mnemonic, "udf") == 0)
+        return INSN_STOP;
     switch (i->id) {
     case ARM64_INS_B:
         return i->detail->arm64.cc != ARM64_CC_INVALID && i->detail->arm64.cc != ARM64_CC_AL &&
