@@ -139,6 +139,8 @@ int hpcprof_read_as(const char *path, const struct hpcprof_reading *, struct hpc
                     struct err *);
 /* Adds all of one measurement to another. Errors: a table of the same name and another shape. */
 int hpcprof_add_all(struct hpcprof *into, const struct hpcprof *from, bool summed, struct err *);
+/* Frees contexts and counts, for who has seen them; the rest stays. Nothing can be added afterwards. */
+void hpcprof_drop_counts(struct hpcprof *);
 void hpcprof_free(struct hpcprof *);
 /* Writes `p` as one measurement file (all its processes in it): what imports and merges use. */
 int hpcprof_write(const struct hpcprof *p, struct outfile *, struct err *);

@@ -26,6 +26,18 @@ struct hpcprof *hpcprof_create(void)
     return &t->pub;
 }
 
+void hpcprof_drop_counts(struct hpcprof *p)
+{
+    struct tables *t = tables_of(p);
+    mem_free(p->contexts);
+    mem_free(p->counts);
+    p->contexts = NULL;
+    p->counts = NULL;
+    p->context_count = p->count_count = t->context_room = t->count_room = t->counts_sorted = 0;
+    hashmap_release(&t->contexts);
+    vec_release(&t->context_next);
+}
+
 void hpcprof_free(struct hpcprof *p)
 {
     struct tables *t = tables_of(p);

@@ -17,10 +17,17 @@ void correlation_init(struct correlation *c, struct strtab *strings)
         (struct place){.kind = PLACE_PROGRAM, .parent = PLACE_NONE, .file = SOURCE_NONE, .call_file = SOURCE_NONE};
 }
 
+static void free_tree(struct module *m)
+{
+    if (!m->lent)
+        scope_tree_free(m->tree);
+    m->tree = NULL;
+}
+
 void correlation_release(struct correlation *c)
 {
     for (size_t i = 0; i < c->modules.count; i++) {
-        scope_tree_free(c->modules.items[i].tree);
+        free_tree(&c->modules.items[i]);
         mem_free(c->modules.items[i].why);
     }
     vec_release(&c->modules);
@@ -217,6 +224,8 @@ int correlate_gather(struct correlation *c, const struct config *config, const s
         if (check_profile(inputs[i].profile, err) < 0)
             return -1;
         gather_input(c, config, &inputs[i], columns->feeds[i], warnings);
+        if (inputs[i].path)
+            hpcprof_drop_counts(inputs[i].profile); /* who wants them again reads them again */
     }
     return 0;
 }
@@ -667,8 +676,7 @@ void correlate_place(struct correlation *c, const struct config *config, const s
         progress_report(progress, "analysing modules", from, n);
         ask_structure(c, module, order + from, to - from, source, warnings);
         place_module(c, config, module, order + from, to - from);
-        scope_tree_free(c->modules.items[module].tree);
-        c->modules.items[module].tree = NULL;
+        free_tree(&c->modules.items[module]);
     }
     progress_report(progress, "analysing modules", n, n);
     mem_free(order);

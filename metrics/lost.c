@@ -165,6 +165,7 @@ static void warn_lost(const struct input *inputs, size_t n, struct warnings *war
                 lost += p->totals[k].value;
         for (size_t k = 0; k < p->count_count; k++)
             taken += p->counts[k].samples;
+        taken += p->count_count ? 0 : inputs[i].samples; /* they were dropped */
     }
     if (lost)
         warnings_add(warnings, "%llu samples (%.1f%%) were lost or throttled by the kernel and are in no column",

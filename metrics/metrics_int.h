@@ -165,7 +165,8 @@ const char *mathml_finish(struct mathml *, const char *where, struct err *);
 struct input {               /* one measurement of a run */
     struct hpcprof *profile; /* with what threads counted added up, unless columns by thread are wanted */
     uint32_t run;            /* index into config.runs */
-    const char *path;        /* where each thread's counts can be read again; NULL: they are in `profile` */
+    const char *path; /* where each thread's counts can be read again, so that gathering drops them; NULL: they stay */
+    uint64_t samples; /* in all, where there is a path */
 };
 
 enum statistic { STAT_NONE, STAT_MEAN, STAT_MIN, STAT_MAX, STAT_STDDEV, STAT_IMBALANCE, STAT_COUNT, STATISTICS };
@@ -223,6 +224,7 @@ struct module {            /* a load module that was sampled; equal ones of seve
     str_id shown;
     uint32_t group; /* the module whose place it shares: itself, or the same one of an earlier run in another build */
     struct scope_tree *tree; /* of the sampled functions; NULL: none */
+    bool lent;               /* the tree is the structure source's */
     uint8_t state;           /* enum structure_state */
     bool stripped;           /* has functions but not one line */
     char *why;               /* STRUCTURE_FAILED: a sentence without the module's name */

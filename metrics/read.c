@@ -22,6 +22,8 @@ static int read_inputs(const struct config *config, struct input *inputs, const 
         inputs[i].path = config->per_thread ? NULL : config->runs.items[i].path;
         if (measurement_read(config, &config->runs.items[i], progress, &inputs[i].profile, warnings, err) < 0)
             return -1;
+        for (size_t k = 0; k < inputs[i].profile->count_count; k++)
+            inputs[i].samples += inputs[i].profile->counts[k].samples;
         if (inputs[i].profile->count_count == 0)
             warnings_add(warnings, "%s: holds no samples; did the program run long enough?",
                          config->runs.items[i].path);

@@ -11,6 +11,7 @@ struct module_in_file { /* one MODULE of a structure file */
     struct scope_tree *tree;
     scope_ix module;
     const char *name;
+    bool alone; /* the file has no other: its tree can be used as it is */
 };
 
 struct structures {
@@ -22,10 +23,13 @@ struct structures {
 
 static void list_modules(struct structures *s, struct scope_tree *tree)
 {
+    size_t first = s->modules.count;
     for (size_t i = 0; i < tree->scope_count; i++)
         if (tree->scopes[i].kind == SCOPE_MODULE)
-            *vec_push(&s->modules) =
-                (struct module_in_file){tree, (scope_ix)i, strtab_get(tree->strings, tree->scopes[i].name)};
+            *vec_push(&s->modules) = (struct module_in_file){
+                .tree = tree, .module = (scope_ix)i, .name = strtab_get(tree->strings, tree->scopes[i].name)};
+    if (s->modules.count == first + 1 && s->modules.items[first].module == 0)
+        s->modules.items[first].alone = true;
 }
 
 int structures_open(const struct config *config, const struct progress *progress, struct structures **result,
@@ -154,7 +158,8 @@ static void scopes(void *ctx, struct module *m, const struct strtab *strings, co
     const char *path = strtab_get(strings, m->path);
     const struct module_in_file *given = given_for(s, path, strtab_get(strings, m->raw_path));
     if (given) {
-        m->tree = one_module(given->tree, given->module);
+        m->lent = given->alone;
+        m->tree = given->alone ? given->tree : one_module(given->tree, given->module);
         m->state = STRUCTURE_FOUND;
     } else if (count == 0 || (path[0] == '[' && strcmp(path, "[vdso]") != 0))
         m->state = STRUCTURE_NONE; /* lines alone, or code that no file holds */

@@ -38,7 +38,7 @@ static void write_structure(const char *dir, unsigned addresses)
     for (unsigned i = 0; i < addresses; i++) {
         unsigned in_file = i % (100 * IN_PROCEDURE), address = 0x1000 + i * BYTES_EACH;
         if (in_file == 0)
-            fprintf(f, "%s<F n=\"src/file%u.c\">\n", i ? "</L></P></F>\n" : "", i / (100 * IN_PROCEDURE));
+            fprintf(f, "%s<F n=\"src/file%05u.c\">\n", i ? "</L></P></F>\n" : "", i / (100 * IN_PROCEDURE));
         else if (i % IN_PROCEDURE == 0)
             fprintf(f, "</L></P>\n");
         else if (i % IN_LOOP == 0)
