@@ -1,6 +1,6 @@
 /*
  * Which objects are loaded, and their rows. The loader tells; the sections are copied out of memory (or, where a
- * program was linked with .debug_frame alone, out of the file), so that an object that goes away meanwhile does no
+ * program is static or has .debug_frame alone, out of the file), so that an object that goes away meanwhile does no
  * harm.
  *
  * Handlers read the map without a lock: a new one is made beside it and put in its place; the old one, and rows of
@@ -156,23 +156,26 @@ static bool read_at(int fd, uint64_t offset, void *to, size_t n)
     return syscall(SYS_pread64, fd, to, n, offset) == (long)n;
 }
 
-static uint8_t *debug_frame_of(int fd, struct unwind_section *s)
+/* A section of the file by its name, NUL and all; *s gets its size and address. */
+static uint8_t *section_of(int fd, const char *wanted, struct unwind_section *s)
 {
     Elf64_Ehdr e;
     Elf64_Shdr h, names;
     char name[16] = "";
+    size_t n = strlen(wanted) + 1;
     if (!read_at(fd, 0, &e, sizeof e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_shentsize != sizeof h ||
         !read_at(fd, e.e_shoff + (uint64_t)e.e_shstrndx * sizeof h, &names, sizeof names))
         return NULL;
     for (unsigned i = 0; i < e.e_shnum; i++) {
         if (!read_at(fd, e.e_shoff + (uint64_t)i * sizeof h, &h, sizeof h) ||
-            !read_at(fd, names.sh_offset + h.sh_name, name, 13) || memcmp(name, ".debug_frame", 13) != 0)
+            !read_at(fd, names.sh_offset + h.sh_name, name, n) || memcmp(name, wanted, n) != 0)
             continue;
         if (h.sh_flags & SHF_COMPRESSED || h.sh_size == 0 || h.sh_size > UINT32_MAX)
             return NULL;
         uint8_t *bytes = hpcrec_map(h.sh_size);
         if (bytes && read_at(fd, h.sh_offset, bytes, h.sh_size)) {
             s->size = h.sh_size;
+            s->address = h.sh_addr;
             return bytes;
         }
         hpcrec_unmap(bytes, h.sh_size);
@@ -181,13 +184,14 @@ static uint8_t *debug_frame_of(int fd, struct unwind_section *s)
     return NULL;
 }
 
-static void compile_debug_frame(const struct object *o, struct unwind_rows *rows)
+/* Static programs have .eh_frame without a header that finds it in memory. */
+static void compile_file(const struct object *o, const char *name, bool debug, struct unwind_rows *rows)
 {
-    struct unwind_section s = {.debug = true, .base = o->begin - o->bias, .limit = o->end - o->bias};
+    struct unwind_section s = {.debug = debug, .base = o->begin - o->bias, .limit = o->end - o->bias};
     int fd = (int)syscall(SYS_openat, AT_FDCWD, o->name, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return;
-    uint8_t *bytes = debug_frame_of(fd, &s);
+    uint8_t *bytes = section_of(fd, name, &s);
     syscall(SYS_close, fd);
     if (!bytes)
         return;
@@ -211,14 +215,32 @@ static void compile_eh_frame(const struct object *o, struct unwind_rows *rows)
     hpcrec_unmap(copy, copied);
 }
 
+enum { ROWS_OF_START = 100 }; /* what the C library's start and the linker's stubs have, and not much more */
+
+/* Compiled without tables for exceptions, but for a debugger: then .eh_frame has little more than the program's start.
+ */
+static void prefer_debug_frame(const struct object *o, struct unwind_rows *rows)
+{
+    struct unwind_rows other = {0};
+    compile_file(o, ".debug_frame", true, &other);
+    if (other.begin.count > rows->begin.count) {
+        struct unwind_rows t = *rows;
+        *rows = other;
+        other = t;
+    }
+    unwind_rows_free(&other);
+}
+
 static void compile(struct object *o)
 {
     o->rows = hpcrec_map(sizeof *o->rows);
     if (!o->rows)
         return;
     compile_eh_frame(o, o->rows);
-    if (o->rows->begin.count <= 1)
-        compile_debug_frame(o, o->rows);
+    if (o->rows->begin.count == 0)
+        compile_file(o, ".eh_frame", false, o->rows);
+    if (o->rows->begin.count < ROWS_OF_START)
+        prefer_debug_frame(o, o->rows);
 }
 
 /* For the walker: rows are made when the first frame of an object is met, so that what is never sampled costs nothing.

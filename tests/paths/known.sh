@@ -62,6 +62,15 @@ if build calls $CC "$programs/calls.c" "$programs/known.c"; then
 else
     not_ok "calls.c compiles" "$(cat "$scratch/cc.err")"
 fi
+if build calls $CC -fno-asynchronous-unwind-tables -fno-unwind-tables "$programs/calls.c" "$programs/known.c"; then
+    path_case "with .debug_frame alone" calls mutual
+fi
+if [ -f "$top_builddir/libhpcview-record.a" ] &&
+    build calls $CC -static "$programs/calls.c" "$programs/known.c" "-L$top_builddir" "@$top_srcdir/share/static-flags"; then
+    path_case "static" calls mutual
+else
+    skip "static" "no static C library here"
+fi
 ways="ring papi"
 $CC -O2 -g -I"$programs" -c -o "$scratch/known.o" "$programs/known.c"
 if build callscc $CXX "$programs/calls.cc" "$scratch/known.o"; then
