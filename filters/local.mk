@@ -32,3 +32,4 @@ EXTRA_DIST += \
 	tests/filters/perf.example tests/filters/perf.out tests/filters/perf-script.example tests/filters/perf-script.out \
 	tests/filters/callgrind.example tests/filters/callgrind.out tests/filters/cachegrind.example tests/filters/cachegrind.out \
 	tests/filters/profile.example tests/filters/profile.out tests/filters/covered.c
+EXTRA_DIST += tests/bench/import.sh

@@ -60,6 +60,7 @@ struct perf_run {
     struct hashmap names;        /* by tid */
     struct VEC(struct binary) binaries;
     struct VEC(struct step) steps;
+    struct VEC(struct step) last; /* those of the last sample, the outermost first: the next one shares most of them */
     struct hashmap step_index;
     struct VEC(uint8_t) placed; /* by context */
     struct VEC(struct sum) sums;
@@ -91,6 +92,7 @@ void perf_run_free(struct perf_run *r)
     vec_release(&r->events);
     vec_release(&r->threads);
     vec_release(&r->steps);
+    vec_release(&r->last);
     vec_release(&r->placed);
     vec_release(&r->sums);
     hashmap_release(&r->process_index);
@@ -342,7 +344,9 @@ static uint32_t step_to(struct perf_run *r, struct step s)
 {
     uint64_t fields[4] = {s.frame.ip, (uint64_t)s.parent << 32 | s.process, (uint64_t)s.version << 1 | s.caller,
                           (uint64_t)s.frame.symbol << 32 | s.frame.object};
-    uint64_t key = hash_bytes(fields, sizeof fields, 0);
+    uint64_t key = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+        key = (key ^ fields[i]) * 0x9e3779b97f4a7c15 ^ key >> 29;
     uint32_t known = hashmap_get(&r->step_index, key);
     for (uint32_t i = known; i != HASHMAP_NONE; i = r->steps.items[i].next)
         if (same_step(&r->steps.items[i], &s))
@@ -351,6 +355,17 @@ static uint32_t step_to(struct perf_run *r, struct step s)
     s.next = known;
     *vec_push(&r->steps) = s;
     *hashmap_put(&r->step_index, key) = (uint32_t)(r->steps.count - 1);
+    return s.context;
+}
+
+/* Step number `depth` of a path: the last sample's, where all is equal up to here. */
+static uint32_t next_step(struct perf_run *r, size_t depth, struct step s)
+{
+    if (depth < r->last.count && same_step(&r->last.items[depth], &s))
+        return r->last.items[depth].context;
+    s.context = step_to(r, s);
+    r->last.count = depth < r->last.count ? depth : r->last.count;
+    *vec_push(&r->last) = s;
     return s.context;
 }
 
@@ -367,7 +382,7 @@ static uint32_t context_of(struct perf_run *r, const struct perf_sample *sample)
         /* the kernel's half of the address space: bit 63 on all machines that perf knows */
         s.process = sample->kernel && (i == 1 || s.frame.ip >> 63) ? kernel : user;
         s.version = r->processes.items[s.process].version;
-        s.parent = step_to(r, s);
+        s.parent = next_step(r, n - i, s);
     }
     if (n)
         return s.parent;
