@@ -33,3 +33,4 @@ EXTRA_DIST += \
 	tests/filters/callgrind.example tests/filters/callgrind.out tests/filters/cachegrind.example tests/filters/cachegrind.out \
 	tests/filters/profile.example tests/filters/profile.out tests/filters/covered.c
 EXTRA_DIST += tests/bench/import.sh
+dist_check_SCRIPTS += tests/build/four-sources.sh
