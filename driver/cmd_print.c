@@ -11,7 +11,8 @@ static struct {
 } opt;
 
 static const struct option_row rows[] = {
-    {"by", 'b', OPT_STRING, &opt.by, "LEVEL", "program, module, file, procedure, loop, line, path or caller (procedure)"},
+    {"by", 'b', OPT_STRING, &opt.by, "LEVEL",
+     "program, module, file, procedure, loop, line, path or caller (procedure)"},
     {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
     {"top", 'n', OPT_COUNT, &opt.top, "N", "only the first N rows"},
     {"sort", 's', OPT_STRING, &opt.sort, "METRIC", "largest first by this metric; 'METRIC (E)' by its exclusive part"},
@@ -20,7 +21,8 @@ static const struct option_row rows[] = {
     {"scope", 0, OPT_STRING, &opt.scope, "GLOB", "only what is in modules, files and procedures so named"},
     {"threshold", 0, OPT_STRING, &opt.threshold, "PERCENT", "only rows with at least this part of the whole (tree: 1)"},
     {"diff", 'd', OPT_FLAG, &opt.diff, NULL, "compare two measurements, the base first: they are runs BASE and NEW"},
-    {"scaling", 0, OPT_STRING, &opt.scaling, "KIND", "with --diff, what is lost against perfect scaling: strong or weak"},
+    {"scaling", 0, OPT_STRING, &opt.scaling, "KIND",
+     "with --diff, what is lost against perfect scaling: strong or weak"},
     {"fail-if", 0, OPT_STRING, &opt.gate, "FORMULA", "exit status 3 where it is true of the whole program"},
     {"table", 0, OPT_STRING, &opt.table, "NAME", "a table that was measured beside the counts, in place of these"},
     {"output", 'o', OPT_STRING, &opt.out, "FILE", "where the table goes (standard output)"},

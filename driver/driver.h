@@ -43,17 +43,17 @@ struct session {
 };
 
 struct command {
-    const char *name;     /* "build" */
-    const char *synopsis; /* "[options] CONFIG.xml | MEASUREMENTS..." */
-    const char *summary;  /* one line, lower case, no full stop */
+    const char *name;                        /* "build" */
+    const char *synopsis;                    /* "[options] CONFIG.xml | MEASUREMENTS..." */
+    const char *summary;                     /* one line, lower case, no full stop */
     const struct option_row *const *options; /* tables, NULL-terminated, so that run can use record's rows too */
     bool stops_at_operand; /* options end at the first word that is none, as for `record PROGRAM ARGS` */
     /* argv: the operands, NULL-terminated. Returns an exit status, or -1 with s->err filled. */
     int (*run)(struct session *s, int argc, char **argv);
 };
 
-extern const struct command command_run, command_record, command_simulate, command_events, command_structure, command_import, command_init, command_build,
-    command_print, command_info, command_open;
+extern const struct command command_run, command_record, command_simulate, command_events, command_structure,
+    command_import, command_init, command_build, command_print, command_info, command_open;
 extern const struct command command_export;
 
 /* Parses into the rows' places and leaves the operands in argv[0..*argc); -1 with a usage error. *help is set by --help. */

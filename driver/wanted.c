@@ -13,7 +13,8 @@ static struct {
 const struct option_row wanted_rows[] = {
     {"metric", 'm', OPT_LIST, &opt.metrics, "'NAME = FORMULA'",
      "add a computed metric, 'STALL = CYCLES - ICYCLES' say"},
-    {"statistics", 0, OPT_LIST, &opt.statistics, "OVER", "mean, spread and imbalance of every event over threads or ranks"},
+    {"statistics", 0, OPT_LIST, &opt.statistics, "OVER",
+     "mean, spread and imbalance of every event over threads or ranks"},
     {"structure", 'S', OPT_LIST, &opt.structures, "FILE", "take structure from this file instead of the binary"},
     {"source", 'I', OPT_LIST, &opt.sources, "DIR", "look for sources here; DIR/* with its subfolders"},
     {"replace", 0, OPT_LIST, &opt.replaces, "IN=OUT", "in paths of binaries and sources, put OUT where IN begins them"},

@@ -3,8 +3,8 @@
  *
  *     <PROFILE version="3.0"> <PROFILEPARAMS> <TARGET name="a.out"/> <METRICS>
  *       <METRIC shortName="0" nativeName="PAPI_TOT_CYC" period="100000"/> </METRICS> </PROFILEPARAMS>
- *     <PROFILESCOPETREE> <PGM n="a.out"> <F n="a.f"> <P n="solve" b="3" e="9"> <S b="5" e="5"> <M n="0" v="3000000"/>
- * </S>
+ *     <PROFILESCOPETREE> <PGM n="a.out"> <F n="a.f"> <P n="solve" b="3" e="9">
+ *       <S b="5" e="5"> <M n="0" v="3000000"/> </S>
  *
  * The loops of such a tree are dropped: they come from the structure file, which has them all.
  */

@@ -92,8 +92,7 @@ struct hpcprof_region {
 };
 
 /* What else is known of a process: caches, clock, noted environment variables ("env:NAME"), and what the measurement
-   lacks
-   ("missing", a sentence). */
+   lacks ("missing", a sentence). */
 struct hpcprof_note {
     uint32_t process;
     str_id name, value;
@@ -112,7 +111,7 @@ struct hpcprof {
     struct hpcprof_note *notes;
     size_t event_count, module_count, context_count, process_count, thread_count, total_count, count_count,
         region_count, note_count;
-    size_t rows_read; /* counts before those of threads were added up; 0: they were not */
+    size_t rows_read;         /* counts before those of threads were added up; 0: they were not */
     struct table_list tables; /* what other rooms measured: evictors, episodes, ...; their texts are in strings */
 };
 
@@ -157,7 +156,7 @@ uint32_t hpcprof_add_thread(struct hpcprof *, const struct hpcprof_thread *);   
 uint32_t hpcprof_add_region(struct hpcprof *, const char *name, uint32_t parent);
 void hpcprof_add_count(struct hpcprof *, const struct hpcprof_count *); /* adds to an equal one */
 void hpcprof_add_total(struct hpcprof *, const struct hpcprof_total *); /* replaces an equal one */
-void hpcprof_add_note(struct hpcprof *, const struct hpcprof_note *);    /* of the last process */
+void hpcprof_add_note(struct hpcprof *, const struct hpcprof_note *);   /* of the last process */
 /* What was sampled of an event in the threads whose exact total is known, and that total: these can be compared. */
 struct hpcprof_share {
     uint64_t sampled, counted;
@@ -190,7 +189,7 @@ struct hpcprof_record_options {
     const char *const *events; /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
     const char *preload;       /* path of libhpcview-record.so */
     const char *sampler;       /* "papi", "ring" or NULL for the default */
-    bool call_paths;                         /* who called whom, with each sample */
+    bool call_paths;           /* who called whom, with each sample */
     bool multiplex, repeat, follow_children; /* without repeat, events that do not fit together are an error */
     double delay, duration;                  /* seconds; 0: none */
     const char *only_processes;              /* glob on the program's base name; NULL: all */

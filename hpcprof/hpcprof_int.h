@@ -13,7 +13,7 @@ struct tables {
         note_room;
     struct hashmap modules, contexts, regions;                   /* key: hash of the row; value: the last row with it */
     struct VEC(uint32_t) module_next, context_next, region_next; /* rows with the same hash */
-    struct VEC(struct hpcprof_share) shares; /* by event, where counts of threads were added up */
+    struct VEC(struct hpcprof_share) shares;                     /* by event, where counts of threads were added up */
     size_t counts_sorted; /* how many counts are in order, the last time it was looked */
 };
 

@@ -61,8 +61,8 @@ int config_add_run(struct config *c, const char *name, const char *path, const c
 {
     if (*where && c->runs.count >= LIMIT_RUNS)
         return err_set(err, ERR_LIMIT,
-                       "%s: there are more than %d runs (LIMIT_RUNS); the files of one run belong into one folder", where,
-                       LIMIT_RUNS);
+                       "%s: there are more than %d runs (LIMIT_RUNS); the files of one run belong into one folder",
+                       where, LIMIT_RUNS);
     if (*name && run_name_taken(c, name))
         return err_set(err, ERR_FORMAT, "%s: there is a run '%s' already; every run needs its own name", where, name);
     char *own = *name ? mem_strdup(name) : run_name_from(path);

@@ -1,8 +1,8 @@
 /*
  * The experiment: measurements, joined with structure, summed up.
  *
- *     read the runs -> columns -> sites and cells -> structure of the sampled functions -> places -> names -> sums ->
- * formulas
+ *     read the runs -> columns -> sites and cells -> structure of the sampled functions -> places -> names
+ *         -> sums -> formulas
  *
  * Sums are made in whole numbers and turned into doubles at the very end, so that a total is exact to the last digit a
  * double has.

@@ -9,7 +9,8 @@
  *
  * Memory:   an experiment owns all it hands out; the configuration may be freed after experiment_build.
  * Errors:   every configuration error carries file and line; what a result lacks is a warning with its share of the
- * cost. Threads:  a finished experiment is read-only and may be shared.
+ *           cost.
+ * Threads:  a finished experiment is read-only and may be shared.
  */
 #ifndef METRICS_H
 #define METRICS_H

@@ -5,39 +5,44 @@
 #ifndef SUPPORT_LIMITS_H
 #define SUPPORT_LIMITS_H
 
-#define LIMIT_WARNINGS 1000         /* more than anyone reads; the rest is counted */
-#define LIMIT_STREAM_BYTES (1u << 30)  /* what comes from a pipe is held in memory; a larger one can be made a file */
-#define LIMIT_PIPE_SECONDS 10          /* until a pipe without a writer is given up */
-#define LIMIT_XML_DEPTH 4096        /* scope trees nest a few hundred deep at most */
-#define LIMIT_XML_BYTES (4ull << 30)  /* a structure file of the largest binaries is below 1 GiB */
-#define LIMIT_CONFIG_BYTES (16u << 20) /* written by hand */
-#define LIMIT_METRICS 4096            /* columns; nobody reads a hundred */
-#define LIMIT_RUNS 4096               /* named in a configuration; each makes columns of its own */
-#define LIMIT_EXPR_BYTES (64 << 10)   /* a formula is read by people */
-#define LIMIT_EXPR_DEPTH 1000         /* brackets, and values waiting for an operator: 8 kB of stack in expr_eval */
-#define LIMIT_THREAD_COLUMNS 256      /* columns of a table by thread; nobody reads more */
+/* clang-format off: each reason stands beside its number */
+#define LIMIT_WARNINGS          1000       /* more than anyone reads; the rest is counted */
+#define LIMIT_STREAM_BYTES      (1u << 30) /* what comes from a pipe is held in memory; a larger one can be made a file */
+#define LIMIT_PIPE_SECONDS      10         /* until a pipe without a writer is given up */
+#define LIMIT_XML_DEPTH         4096       /* scope trees nest a few hundred deep at most */
+#define LIMIT_XML_BYTES         (4ull << 30) /* a structure file of the largest binaries is below 1 GiB */
+#define LIMIT_CONFIG_BYTES      (16u << 20)  /* written by hand */
+#define LIMIT_METRICS           4096         /* columns; nobody reads a hundred */
+#define LIMIT_RUNS              4096         /* named in a configuration; each makes columns of its own */
+#define LIMIT_EXPR_BYTES        (64 << 10)   /* a formula is read by people */
+#define LIMIT_EXPR_DEPTH        1000 /* brackets, and values waiting for an operator: 8 kB of stack in expr_eval */
+#define LIMIT_THREAD_COLUMNS    256  /* columns of a table by thread; nobody reads more */
 #define LIMIT_EXPERIMENT_VALUES (1ull << 32) /* columns x places: three bits each before the first value is stored */
-#define LIMIT_SOURCE_INDEX 1000000    /* files below a searched source folder */
-#define LIMIT_SOURCE_DEPTH 64         /* folders below each other there */
-#define LIMIT_EVENTS 4096                /* each is a row in every table to come; real measurements have a handful */
-#define LIMIT_THREADS (1u << 20)     /* of one perf recording; a machine of a thousand processors runs fewer */
-#define LIMIT_MAPPINGS (4u << 20)    /* of all processes of a perf recording together; of one 65,536, as the kernel's own limit */
-#define LIMIT_PATH_DEPTH 1024        /* frames of one call path; perf takes 127 where nothing else is said */
-#define LIMIT_JSON_DEPTH 512         /* arrays and objects in each other */
-#define LIMIT_JSON_VALUES (1u << 27) /* 8 GiB of rows; the text of so many is near the limit on files */
-#define LIMIT_BLOCK_BYTES (1u << 30) /* one block of a database after unpacking: 128 million places */
+#define LIMIT_SOURCE_INDEX      1000000      /* files below a searched source folder */
+#define LIMIT_SOURCE_DEPTH      64           /* folders below each other there */
+#define LIMIT_EVENTS            4096       /* each is a row in every table to come; real measurements have a handful */
+#define LIMIT_THREADS           (1u << 20) /* of one perf recording; a machine of a thousand processors runs fewer */
+#define LIMIT_MAPPINGS                                                                                                 \
+    (4u << 20) /* of all processes of a perf recording together; of one 65,536, as the kernel's own limit */
+#define LIMIT_PATH_DEPTH   1024         /* frames of one call path; perf takes 127 where nothing else is said */
+#define LIMIT_JSON_DEPTH   512          /* arrays and objects in each other */
+#define LIMIT_JSON_VALUES  (1u << 27)   /* 8 GiB of rows; the text of so many is near the limit on files */
+#define LIMIT_BLOCK_BYTES  (1u << 30)   /* one block of a database after unpacking: 128 million places */
 #define LIMIT_IMPORT_BYTES (4ull << 30) /* another tool's file after unpacking: packed zeros are a thousandth of that */
-#define LIMIT_SOURCE_BYTES (16u << 20) /* one source file shown in a page */
-#define LIMIT_SECTION_BYTES (8ull << 30) /* one decompressed debug section; the largest programs have 2-3 GiB of .debug_info */
-#define LIMIT_MANGLED_BYTES 16384  /* a longer symbol is shown as it is: the demangler needs stack in proportion */
-#define LIMIT_DEMANGLED_BYTES 65536 /* mangled names can be made to grow exponentially */
+#define LIMIT_SOURCE_BYTES (16u << 20)  /* one source file shown in a page */
+#define LIMIT_SECTION_BYTES                                                                                            \
+    (8ull << 30) /* one decompressed debug section; the largest programs have 2-3 GiB of .debug_info */
+#define LIMIT_MANGLED_BYTES         16384 /* a longer symbol is shown as it is: the demangler needs stack in proportion */
+#define LIMIT_DEMANGLED_BYTES       65536        /* mangled names can be made to grow exponentially */
 #define LIMIT_DATABASE_SOURCE_BYTES (512u << 20) /* all source text in one database: about 100 MB of files */
-#define LIMIT_DWARF_DEPTH 512 /* scopes and inlined calls nest some dozens deep; each level is walked over once more by its parent */
-#define LIMIT_RANGES_OF_ENTRY (1u << 20) /* pieces of one procedure, or of one unit */
-#define LIMIT_LINE_ROWS (16u << 20) /* of one unit; the largest seen have about a million */
-#define LIMIT_INLINES_OF_PROCEDURE (1u << 20) /* the largest seen have some ten thousand */
-#define LIMIT_TABLES 256 /* beside the places of one experiment; a room has a few */
-#define LIMIT_TABLE_COLUMNS 64 /* of such a table; nobody reads more side by side */
-#define LIMIT_TABLE_ROWS (1u << 26) /* 67 million evictor pairs; 512 MiB a column */
+#define LIMIT_DWARF_DEPTH                                                                                              \
+    512 /* scopes and inlined calls nest some dozens deep; each level is walked over once more by its parent */
+#define LIMIT_RANGES_OF_ENTRY      (1u << 20)  /* pieces of one procedure, or of one unit */
+#define LIMIT_LINE_ROWS            (16u << 20) /* of one unit; the largest seen have about a million */
+#define LIMIT_INLINES_OF_PROCEDURE (1u << 20)  /* the largest seen have some ten thousand */
+#define LIMIT_TABLES               256         /* beside the places of one experiment; a room has a few */
+#define LIMIT_TABLE_COLUMNS        64          /* of such a table; nobody reads more side by side */
+#define LIMIT_TABLE_ROWS           (1u << 26)  /* 67 million evictor pairs; 512 MiB a column */
+/* clang-format on */
 
 #endif

@@ -103,7 +103,7 @@ void *vec_grow_(void *items, size_t *capacity, size_t wanted, size_t item_size);
                 (v)->items[kept_++] = (v)->items[i_];                                                                  \
         (v)->count = kept_;                                                                                            \
     } while (0)
-#define vec_release(v)       (mem_free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
+#define vec_release(v) (mem_free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
 
 /* In a table sorted so that `holds`, a condition on the index `i`, is true up to some item and false from there on: how
    many items it is true of. So sorted_front(n, i, t[i].addr <= addr) - 1 is the last item at or before addr, if it is
@@ -317,7 +317,7 @@ json_ix json_first(const struct json *, json_ix array_or_object);
 json_ix json_next(const struct json *, json_ix);
 const char *json_key_of(const struct json *, json_ix member);
 const char *json_string_of(const struct json *, json_ix);
-double json_number(const struct json *, json_ix); /* true is 1 */
+double json_number(const struct json *, json_ix);  /* true is 1 */
 uint64_t json_count(const struct json *, json_ix); /* exact where the text is a whole number; below 0: 0 */
 uint32_t json_line(const struct json *, json_ix);
 

@@ -185,7 +185,7 @@ const char *xml_attr_get(const struct xml_event *event, const char *name)
 struct xmlout {
     struct outfile *file;
     struct VEC(const char *) open;
-    bool tag_open;   /* "<name ..." still lacks its ">" */
+    bool tag_open; /* "<name ..." still lacks its ">" */
     bool text_inside;
 };
 

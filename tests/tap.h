@@ -45,10 +45,10 @@ static inline int tap_done(void)
     return tap_failures != 0;
 }
 
-#define CHECK(cond) tap_result((cond), #cond, __FILE__, __LINE__)
+#define CHECK(cond)             tap_result((cond), #cond, __FILE__, __LINE__)
 #define CHECK_NAMED(cond, name) tap_result((cond), (name), __FILE__, __LINE__)
-#define CHECK_INT(got, want) tap_int((long long)(got), (long long)(want), #got " is " #want, __FILE__, __LINE__)
-#define CHECK_STR(got, want) tap_str((got), (want), #got, __FILE__, __LINE__)
-#define SKIP(what, why) printf("ok %d - %s # SKIP %s\n", ++tap_count, (what), (why))
+#define CHECK_INT(got, want)    tap_int((long long)(got), (long long)(want), #got " is " #want, __FILE__, __LINE__)
+#define CHECK_STR(got, want)    tap_str((got), (want), #got, __FILE__, __LINE__)
+#define SKIP(what, why)         printf("ok %d - %s # SKIP %s\n", ++tap_count, (what), (why))
 
 #endif

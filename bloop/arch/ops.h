@@ -69,7 +69,8 @@ struct arch_detail {
     /* Registers a call may overwrite, the stack pointer and the usual frame pointer. */
     uint32_t call_clobbers;
     uint8_t stack_pointer, frame_pointer;
-    int64_t frame_height; /* of the stack at the entry above where the frame pointer points, with the usual prologue; 0: it
+    int64_t
+        frame_height; /* of the stack at the entry above where the frame pointer points, with the usual prologue; 0: it
                              varies */
     void (*lift)(const uint8_t *p, size_t n, vaddr addr, struct op *);
     /* Quickly: does this instruction put a constant address into a register? */

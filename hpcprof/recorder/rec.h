@@ -10,7 +10,7 @@
  *    read, for a call path, a stack that is not the thread's own).
  *  - Memory comes from mmap, never from the program's heap, and descriptors are kept high and close-on-exec.
  *  - One lock (hpcrec_lock) guards all tables. Who takes it has its signals blocked meanwhile. It is never held over
- * file output.
+ *    file output.
  *  - Only the helper writes the file. Others ask it to (hpcrec_ask) and wait.
  *  - After fork the child forgets everything and starts anew; a vfork child (our memory, not our process) does nothing:
  *    hpcrec_active() tells.
