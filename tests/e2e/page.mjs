@@ -25,6 +25,6 @@ const digits = (text) => text.replace(/,(?=\d)/g, '').match(/^\d+/)?.[0] ?? '';
 const [root] = await show('tree');
 console.log(`root ${digits(root[1])}`);
 for (const [name, value] of (await show('line')).slice(0, 20)) console.log(`line ${name.replace(/ .*/, '')} ${digits(value)}`);
-if (process.argv[3]) await page.goto(`${pathToFileURL(`${process.argv[2]}/index.html`).href}`).then(() => page.setViewportSize({ width: 1440, height: 900 })).then(() => page.waitForSelector('#table .row')).then(() => page.screenshot({ path: process.argv[3] }));
+if (process.argv[3]) await page.goto(`${pathToFileURL(`${process.argv[2]}/index.html`).href}`).then(() => page.setViewportSize({ width: 1440, height: 900 })).then(() => page.waitForSelector('html[data-ready]')).then(() => page.screenshot({ path: process.argv[3] }));
 await browser.close();
 process.exitCode = troubles ? 1 : 0;
