@@ -155,7 +155,8 @@ static char *place_text(const struct table_view *v, place_ix place)
     if (p->kind >= PLACE_PROC && p->file != SOURCE_NONE) {
         buf_str(&b, " at ");
         text_add_safe(&b, place_file(v, place));
-        buf_printf(&b, p->line_first ? ":%u" : "", p->line_first);
+        if (p->line_first)
+            buf_printf(&b, ":%u", p->line_first);
     }
     return b.bytes;
 }
