@@ -126,7 +126,7 @@ fi
 if [ -n "$have_hooks" ] && [ "$FC" != no ] && HPCVIEW_FC=$FC "$top_builddir/mhsim/hpcview-fc" -O1 -o arrays "$programs/arrays.f90" 2>/dev/null; then
     simulate ./arrays
     check_equal "Fortran: module variables, COMMON blocks and allocatable arrays" \
-        "$(table arrays object level accesses | awk -F '\t' '$2 == "L1" && $3 >= 1000 { print $1 }' | sort -u | tr '\n' ',')" "COMMON /work/,grid::flux,heap 1,"
+        "$(table arrays object level accesses | awk -F '\t' '$2 == "L1" && $3 >= 1000 { print $1 }' | sort -u | tr '\n' ',')" "COMMON /area/,grid::flux,heap 1,"
 else
     skip "Fortran's arrays" "no Fortran compiler that takes the hooks"
 fi

@@ -4,7 +4,7 @@ end module grid
 
 program arrays
   use grid
-  common /work/ w(1000)
+  common /area/ w(1000)
   real(8) :: w
   real(8), allocatable :: own(:)
   integer :: i
