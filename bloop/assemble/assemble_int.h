@@ -40,6 +40,7 @@ struct evidence {
     uint32_t leaves; /* of an exit: the outermost loop that it leaves */
     bool exit;       /* a branch with one way out of the loop and one that stays */
     bool stmt;       /* the row begins a statement */
+    bool leftmost;   /* of an exit: it begins a statement to the left of another of its line: `for (...) statement;` */
     bool
         fresh; /* the row begins in this block; else it only reaches into it from the block before, which says little */
 };

@@ -109,6 +109,20 @@ static bool begins_statement(const struct assembler *a, uint32_t row, uint32_t b
     return false;
 }
 
+/* Does the row begin a statement, and on the same line, in the same block, another that stands to the right? */
+static bool is_left_of_statement(const struct assembler *a, uint32_t row, uint32_t block)
+{
+    enum { FURTHEST = 64 }; /* rows */
+    const struct line_row *rows = a->debug->rows, *r = &rows[row];
+    vaddr begin = a->in->cfg->blocks[block].begin;
+    if (!r->is_stmt || !r->column)
+        return false;
+    for (uint32_t i = row, k = 0; i-- > 0 && rows[i].addr >= begin && k < FURTHEST; k++)
+        if (rows[i].is_stmt && rows[i].line == r->line && rows[i].file == r->file && rows[i].column > r->column)
+            return true;
+    return false;
+}
+
 static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, uint32_t block, vaddr at, uint32_t leaves,
                          bool fresh)
 {
@@ -123,6 +137,7 @@ static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, uint3
                                                 .leaves = leaves,
                                                 .exit = leaves != LOOP_NONE,
                                                 .stmt = begins_statement(a, row, block),
+                                                .leftmost = leaves != LOOP_NONE && is_left_of_statement(a, row, block),
                                                 .fresh = fresh};
 }
 
@@ -466,6 +481,7 @@ static bool begins_with(const struct loop_view *v, const struct evidence *e)
 struct smallest {
     uint32_t exit, stmt, any, child; /* UINT32_MAX: none */
     uint32_t doubtful; /* the largest line of a statement before the exit that may be from outside; 0: none */
+    bool exit_left;    /* the exit, or another of its line, stands to the left of a statement */
     bool
         exit_outside; /* the exit is a `for` or `while`: it stands in front of the loop too (rotated), or first in it */
 };
@@ -591,7 +607,10 @@ static void look_at_exit(const struct loop_view *v, const struct line_point *poi
     if (point->first < s->exit) {
         s->exit = point->first;
         s->exit_outside = stands_outside(v->a, point->evidence) || begins_with(v, point->evidence);
+        s->exit_left = false;
     }
+    if (point->first == s->exit && point->evidence->leftmost)
+        s->exit_left = true;
 }
 
 /* A statement in front of the exit: is it of the loop? In a copy everything stands outside; there it is not if the exit
@@ -854,7 +873,7 @@ static uint32_t step_back_to_control(const struct loop_view *v, const struct loo
     const struct loop_forest *forest = a->in->forest;
     uint32_t parent = forest->loops[v->loop].parent, b = forest->loops[v->loop].header, best = 0;
     struct way w = {.count = 0};
-    if (has_control_line(v, p, s) || v->child_first != LOOP_NONE)
+    if (has_control_line(v, p, s) || (p->line == s->exit && s->exit_left) || v->child_first != LOOP_NONE)
         return p->line;
     for (uint32_t up; w.count < ARRAY_SIZE(w.lines) && (up = forest->idom[b]) < a->in->cfg->block_count && up != b;) {
         b = up;

@@ -67,3 +67,24 @@ double far_above(double *restrict a, const double *restrict b, int n, int m, int
         s += a[i] * scale;
     return s + z[0][0];
 }
+
+/* A loop and its body on one line become a vector body; the line above begins again behind it, in a second copy. */
+static unsigned short *put_length(unsigned short *op, unsigned short *token, unsigned length)
+{
+    if (length >= 15) {
+        unsigned rest = length - 15;
+        *token = 15 << 4;
+        for (; rest >= 511; rest -= 511) *op++ = 511; /* LOOP depth=1 */
+        *op++ = (unsigned short)rest;
+    } else {
+        *token = (unsigned short)(length << 4);
+    }
+    return op;
+}
+unsigned short *body_on_its_line(unsigned short *op, unsigned literals, unsigned match)
+{
+    unsigned short *token = op++;
+    op = put_length(op, token, literals);
+    token = op++;
+    return put_length(op, token, match);
+}
