@@ -865,8 +865,54 @@ static bool leaves_by(const struct assembler *a, uint32_t loop, uint32_t line)
     return false;
 }
 
+static bool has_few_rows(const struct assembler *a, uint32_t block)
+{
+    enum { MOST_ROWS = 256 };
+    const struct cfg_block *b = &a->in->cfg->blocks[block];
+    uint32_t first = row_before(a->debug, b->begin), last = row_before(a->debug, b->end - 1);
+    return last != NO_ROW && last - (first == NO_ROW ? 0 : first) < MOST_ROWS;
+}
+
+/* The blocks that `from` leads to in the loop `around`; and, where one asks whether something is left over, those
+   behind it. `most` is how many blocks may still be looked at. */
+static void add_behind_to_way(struct assembler *a, const struct loop_place *p, uint32_t from, uint32_t around, int deep,
+                              int *most, struct way *w)
+{
+    const struct loop_forest *forest = a->in->forest;
+    const struct cfg *cfg = a->in->cfg;
+    const struct cfg_block *b = &cfg->blocks[from];
+    uint32_t jumps = b->succ_count - b->pad_count;
+    for (uint32_t k = 0; jumps <= 2 && k<jumps && * most> 0; k++) {
+        uint32_t to = cfg->succs[b->succ_first + k];
+        if (forest->block_loop[to] != around || (around != LOOP_NONE && to == forest->loops[around].header))
+            continue;
+        *most -= 1;
+        if (has_few_rows(a, to))
+            add_block_to_way(a, p, to, cfg->blocks[to].begin, w);
+        if (deep > 1)
+            add_behind_to_way(a, p, to, around, deep - 1, most, w);
+    }
+}
+
+/* The closest line in front of the loop's own, with nothing between, on which statements begin right behind its exits;
+   0: none, or that line is how the loop around it ends. Of a loop with its blocks listed (is it packed?). */
+static uint32_t line_behind(struct assembler *a, const struct loop_place *p, uint32_t loop)
+{
+    enum { FURTHEST = 2, MOST = 64 }; /* blocks */
+    uint32_t parent = a->in->forest->loops[loop].parent, best = 0;
+    int most = MOST;
+    struct way w = {.count = 0};
+    for (uint32_t i = a->blocks_first.items[loop]; i < a->blocks_first.items[loop + 1] && most > 0; i++)
+        add_behind_to_way(a, p, a->blocks.items[i], parent, FURTHEST, &most, &w);
+    for (size_t i = 0; i < w.count; i++)
+        if (w.lines[i] > best && !has_between(a, p, &w, w.lines[i]) &&
+            (parent == LOOP_NONE || !leaves_by(a, parent, w.lines[i])))
+            best = w.lines[i];
+    return best;
+}
+
 /* The control of a vector body has no line of its own either. Its `for` or `do` begins in front of the loop, with
-   nothing between, and once more behind it, where what is left over is counted. */
+   nothing between, and once more behind it, where what is left over is counted; or it is only there. */
 static uint32_t step_back_to_control(const struct loop_view *v, const struct loop_place *p, const struct smallest *s)
 {
     struct assembler *a = v->a;
@@ -886,7 +932,11 @@ static uint32_t step_back_to_control(const struct loop_view *v, const struct loo
         if (w.lines[i] > best && !has_between(a, p, &w, w.lines[i]) && begins_behind(a, p, v->loop, w.lines[i]) &&
             (parent == LOOP_NONE || !leaves_by(a, parent, w.lines[i])))
             best = w.lines[i];
-    return best && assemble_is_packed(a, v->loop) ? best : p->line;
+    if (!assemble_is_packed(a, v->loop))
+        return p->line;
+    if (!best)
+        best = line_behind(a, p, v->loop);
+    return best ? best : p->line;
 }
 
 static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first, const uint32_t *next_child)

@@ -24,3 +24,19 @@ subroutine shares_a_block(a, n)
     end do
   end do
 end subroutine
+
+! The inner loop is unrolled; the `do` around it is found only behind its vector body.
+subroutine dissipation(r, u, n, d)
+  integer, intent(in) :: n
+  double precision, intent(in) :: u(5, n, n), d
+  double precision, intent(inout) :: r(5, n, n)
+  integer :: i, j, m
+  do j = 1, n - 2 ! LOOP depth=1
+    do i = 3, n - 4 ! LOOP depth=2
+      do m = 1, 5 ! LOOP depth=3
+        r(m, i, j) = r(m, i, j) - d * &
+          (u(m, i - 2, j) - 4 * u(m, i - 1, j) + 6 * u(m, i, j) - 4 * u(m, i + 1, j) + u(m, i + 2, j))
+      end do
+    end do
+  end do
+end subroutine
