@@ -171,7 +171,8 @@ static int damaged(struct database *d, const char *what)
 /* The strings behind the columns: as many as the head says. */
 static str_id *read_strings(struct database *d, const struct columns_reader *r, size_t count)
 {
-    struct cursor c = cursor_make(r->block->bytes + r->at, r->block->len - r->at);
+    struct cursor c =
+        r->block->bytes ? cursor_make(r->block->bytes + r->at, r->block->len - r->at) : cursor_make(NULL, 0);
     str_id *ids = mem_calloc(count + 1, sizeof *ids);
     for (size_t i = 0; i < count && !c.bad; i++)
         ids[i] = strtab_add(d->e->strings, cursor_cstr(&c));
@@ -383,7 +384,7 @@ static void read_column(struct database *d, struct chunks *c, size_t tree, size_
         c->read = true;
         mem_free(name);
     }
-    bool there = w->offset <= c->block.len && w->bytes <= c->block.len - w->offset;
+    bool there = c->block.bytes && w->offset <= c->block.len && w->bytes <= c->block.len - w->offset;
     if (!there || !fill_column(d, tree, metric, c->block.bytes + w->offset, w, n))
         warnings_add(d->warnings, "%s: the values of %s are missing or damaged", d->path,
                      strtab_get(d->e->strings, d->e->metrics[metric].name));

@@ -7,7 +7,7 @@ FUZZERS += %D%/database_fuzz
 %C%_database_fuzz_SOURCES = %D%/database_fuzz.c
 %C%_database_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_database_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
-EXTRA_DIST += tests/corpus/database/version-1.html tests/corpus/database/version-2.html tests/corpus/database/version-2-paths.html
+EXTRA_DIST += tests/corpus/database/nothing-of-no-values tests/corpus/database/version-1.html tests/corpus/database/version-2.html tests/corpus/database/version-2-paths.html
 
 dist_check_SCRIPTS += tests/export/export.sh
 EXTRA_DIST += tests/export/folded.out tests/export/callgrind.out tests/export/csv.out

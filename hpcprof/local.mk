@@ -42,11 +42,11 @@ UNWINDER_SOURCES = %D%/recorder/unwind.h %D%/recorder/unwind.c %D%/recorder/unwi
 check_PROGRAMS += %D%/unwind_test
 TESTS += %D%/unwind_test
 %C%_unwind_test_SOURCES = %D%/unwind_test.c tests/tap.h $(UNWINDER_SOURCES)
-%C%_unwind_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS)
+%C%_unwind_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 FUZZERS += %D%/unwind_fuzz
 check_PROGRAMS += %D%/unwind_fuzz
 %C%_unwind_fuzz_SOURCES = %D%/unwind_fuzz.c $(UNWINDER_SOURCES)
-%C%_unwind_fuzz_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS)
+%C%_unwind_fuzz_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_unwind_fuzz_LDADD = $(LIBFUZZER)
 %C%_unwind_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 
