@@ -80,6 +80,13 @@ run() {
     err=$(cat "$scratch/err")
 }
 
+# stolen_ms: what other machines on the same processors took from this one since it started, in ms of all CPUs (proc(5)). The
+# kernel's task clock counts such time and gives no samples for it; the program's own CPU clock does not know it.
+stolen_ms() { awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%d", $9 * 1000 / hz; exit }' /proc/stat; }
+
+# undisturbed COMMAND ARGS...: what a busy machine can spoil, up to three times, until it succeeds. A fault of ours is there each time.
+undisturbed() { "$@" || "$@" || "$@"; }
+
 # check NAME COMMAND ARGS...: ok where the command succeeds. Shows the last run where it does not.
 check() {
     check_name=$1

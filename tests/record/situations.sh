@@ -21,52 +21,76 @@ build() { # NAME [FLAGS]
 # number_after WORD: of the last info
 number_after() { awk -v w="$1" '$1 == w && $2 ~ /^[0-9]+$/ { n += $2 } END { printf "%d", n }' "$scratch/info"; }
 
-# same NAME ARGS: bare and recorded, compared. The measurement is $scratch/m; $record_options are added.
-same() {
-    same_name=$1
+# record_both NAME ARGS: bare and recorded. The measurement is $scratch/m, what info says of it $scratch/info; $record_options are added.
+record_both() {
+    both_name=$1
     shift
     bare_status=0
-    (cd "$scratch" && timeout 60 "./$same_name" "$@") >"$scratch/bare.out" 2>"$scratch/bare.err" </dev/null || bare_status=$?
+    (cd "$scratch" && timeout 60 "./$both_name" "$@") >"$scratch/bare.out" 2>"$scratch/bare.err" </dev/null || bare_status=$?
     rm -rf "$scratch/m"
     status=0
+    stolen=$(stolen_ms)
     # shellcheck disable=SC2086
-    (cd "$scratch" && timeout 60 "$hpcview" record -o "$scratch/m" -e "$event" ${record_options-} -- "./$same_name" "$@") \
+    (cd "$scratch" && timeout 60 "$hpcview" record -o "$scratch/m" -e "$event" ${record_options-} -- "./$both_name" "$@") \
         >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
-    if [ "$status" = "$bare_status" ] && cmp -s "$scratch/bare.out" "$scratch/out"; then
+    stolen=$(($(stolen_ms) - stolen))
+    [ -z "${settle-}" ] || sleep "$settle"
+    read_info
+}
+read_info() {
+    info_status=0
+    "$hpcview" info --threads "$scratch/m" >"$scratch/info" 2>"$scratch/info.err" || info_status=$?
+    burned=$(sed -n 's/^burned //p' "$scratch/out")
+    counted=$(awk '$1 == "counted" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/info")
+    sampled=$(awk '$1 == "sampled" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/info")
+}
+unchanged() { [ "$status" = "$bare_status" ] && cmp -s "$scratch/bare.out" "$scratch/out"; }
+# what_was_burned [LEAST-PERCENT]: the measurement is sound and holds it; what was stolen is counted but not sampled.
+what_was_burned() {
+    [ "$info_status" = 0 ] && [ "${counted:-0}" -ge $((burned * 97 / 100)) ] && [ "$sampled" -le $((counted * 110 / 100)) ] &&
+        [ "${sampled:-0}" -ge $(((counted > burned + stolen ? counted - stolen : burned) * ${1:-70} / 100)) ]
+}
+# What a thread counts through PAPI only it can read, and one that ends by the system call tells nobody: its samples are what there is.
+samples_alone() {
+    [ "$info_status" = 0 ] && [ "${sampled:-0}" -ge $((burned * 70 / 100)) ] && [ "$sampled" -le $((burned * 130 / 100)) ]
+}
+# CPUTIME is in microseconds and comes at the kernel's ticks.
+cpu_time() {
+    sed -i 's/^\(  counted *[0-9]*\) us/\1000 ns/; s/^\(  sampled *[0-9]*\) us/\1000 ns/' "$scratch/info"
+    counted=$(awk '$1 == "counted" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/info")
+    sampled=$(awk '$1 == "sampled" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/info")
+    what_was_burned 60
+}
+
+judge_same() {
+    if unchanged; then
         ok "$case_name: output and exit status ($status) are the same"
     else
         not_ok "$case_name: output and exit status are the same" "status $bare_status, recorded $status
 $(diff "$scratch/bare.out" "$scratch/out" | head -5)
 $(head -5 "$scratch/err")"
     fi
-    [ -z "${settle-}" ] || sleep "$settle"
-    "$hpcview" info --threads "$scratch/m" >"$scratch/info" 2>"$scratch/info.err"
-    info_status=$?
 }
-
-# accounted [LEAST-PERCENT]: the measurement is sound and holds what was burned.
-accounted() {
-    burned=$(sed -n 's/^burned //p' "$scratch/out")
-    counted=$(awk '$1 == "counted" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/info")
-    sampled=$(awk '$1 == "sampled" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/info")
-    if [ "$info_status" = 0 ] && [ "${counted:-0}" -ge $((burned * 97 / 100)) ] && [ "${sampled:-0}" -ge $((counted * ${1:-70} / 100)) ] &&
-        [ "$sampled" -le $((counted * 110 / 100)) ]; then
+judge_accounts() { # PREDICATE
+    if "$@"; then
         ok "$case_name: $sampled ms sampled, $counted counted, $burned burned"
     else
-        not_ok "$case_name: the measurement accounts for all" "burned '$burned', counted '$counted', sampled '$sampled', info status $info_status
+        not_ok "$case_name: the measurement accounts for all" "burned '$burned', counted '$counted', sampled '$sampled', stolen '$stolen', info status $info_status
 $(cat "$scratch/info.err") $(head -40 "$scratch/info")"
     fi
 }
-
-# What a thread counts through PAPI only it can read, and one that ends by the system call tells nobody: its samples are what there is.
-sampled_alone() {
-    burned=$(sed -n 's/^burned //p' "$scratch/out")
-    sampled=$(awk '$1 == "sampled" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/info")
-    if [ "$info_status" = 0 ] && [ "${sampled:-0}" -ge $((burned * 70 / 100)) ] && [ "$sampled" -le $((burned * 130 / 100)) ]; then
-        ok "$case_name: $sampled ms sampled, $burned burned"
-    else
-        not_ok "$case_name: samples for what was burned" "burned '$burned', sampled '$sampled', info status $info_status: $(cat "$scratch/info.err")"
-    fi
+# same NAME ARGS: nothing of the program's is changed.
+same() { record_both "$@" && judge_same; }
+# same_and PREDICATE NAME ARGS: and the measurement holds what the predicate asks for, which a busy machine can spoil.
+same_and() {
+    predicate=$1
+    shift
+    for try in 1 2 3; do
+        record_both "$@"
+        unchanged && ! $predicate || break
+    done
+    judge_same
+    judge_accounts "$predicate"
 }
 
 has() { # WHAT PATTERN: in the info
@@ -80,7 +104,7 @@ has() { # WHAT PATTERN: in the info
 situation() { # CASE PROGRAM [ARGS]
     case_name=$1
     shift
-    same "$@" && accounted
+    same_and what_was_burned "$@"
 }
 
 for name in threads main_leaves_first many_threads forks execs spawns daemon signals own_timer closes moves exits killed generated waits; do
@@ -126,8 +150,7 @@ done
 case_name="stack overflow"
 same exits overflow
 case_name="ends by SIGKILL"
-same exits kill
-accounted
+same_and what_was_burned exits kill
 has "the signal, which the launcher saw" "ended  *by signal 9, before"
 has "and when" "finished  *2"
 situation "a child and what the program became end by SIGKILL" killed
@@ -139,8 +162,8 @@ check "$case_name: one has the signal" test "$(grep -c 'ended  *by signal 9, bef
 build raw_ends
 for how in alone strict others-first first last then-exit then-exec clone; do
     case_name="raw ends: $how"
-    same raw_ends $how
-    [ $how = clone ] || accounted # (one that nobody tells of is found after a tenth of a second)
+    # (a clone that nobody tells of is found after a tenth of a second)
+    if [ $how = clone ]; then same raw_ends $how; else same_and what_was_burned raw_ends $how; fi
     has "the end was seen" "ended  *with exit status $bare_status"
 done
 case_name="every descriptor closed by the system call"
@@ -187,21 +210,17 @@ if "$hpcview" record -o "$scratch/papi" --sampler papi -- true 2>"$scratch/err";
     done
     situation "papi: ends by _exit" exits _exit
     case_name="papi: raw ends"
-    same raw_ends alone && sampled_alone
+    same_and samples_alone raw_ends alone
 else
     skip "papi's sampler in the same situations" "$(head -n 1 "$scratch/err")"
 fi
 record_options=
 event=CPUTIME@4000
-accounted_time() { # CPUTIME is in microseconds and comes at the kernel's ticks
-    sed -i 's/^\(  counted *[0-9]*\) us/\1000 ns/; s/^\(  sampled *[0-9]*\) us/\1000 ns/' "$scratch/info"
-    accounted 60
-}
 case_name="CPUTIME: threads"
-same threads without-timer && accounted_time
+same_and cpu_time threads without-timer
 for name in forks signals own_timer raw_ends; do
     case_name="CPUTIME: $name"
-    same $name && accounted_time
+    same_and cpu_time $name
 done
 event=REALTIME@4000
 case_name="REALTIME: system calls go on"
@@ -222,28 +241,32 @@ if build reload -ldl && build_library first && build_library second; then
 fi
 
 # ---- regions ------------------------------------------------------------------------------------------------------
+# What was burned, and in each region about what the program spends there.
 region() { sed -n "s/^region $1: .* //p" "$scratch/info" | awk '{ printf "%d", $1 / 1e6 }'; }
-between() { [ "${1:-0}" -ge "$2" ] && [ "$1" -le "$3" ]; }
-build regions -ldl && situation "regions" regions
-check "regions: outer without inner ($(region outer) ms of 200)" between "$(region outer)" 140 230
-check "regions: inner ($(region inner) ms of 100)" between "$(region inner)" 65 120
+spent() { [ "$1" -ge $(($2 * 65 / 100)) ] && [ "$1" -le $(($2 * 120 / 100)) ]; }
+in_c() { what_was_burned && spent "$(region outer)" 200 && spent "$(region inner)" 100; }
+in_cxx() { what_was_burned && spent "$(region outer)" 200; }
+in_fortran() { what_was_burned && spent "$(region 'fortran part')" 200; }
+regions() { # CASE PREDICATE
+    case_name=$1
+    same_and "$2" regions
+    comment "$(grep '^region' "$scratch/info")"
+}
+build regions -ldl && regions "regions" in_c
 if $CC -O1 -no-pie -fno-pie -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/regions" "$programs/regions.c" -ldl 2>/dev/null; then
-    situation "regions, not position-independent" regions
-    check "regions, not position-independent: inner" between "$(region inner)" 65 120
+    regions "regions, not position-independent" in_c
 fi
-if command -v "${CXX:-c++}" >/dev/null 2>&1; then
-    "${CXX:-c++}" -O1 -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/regions" "$programs/regions.cpp" -ldl &&
-        situation "regions in C++" regions
-    check "regions in C++: outer" between "$(region outer)" 130 230
+# shellcheck disable=SC2086
+if ${CXX:-c++} -O1 -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/regions" "$programs/regions.cpp" -ldl 2>"$scratch/cc.err"; then
+    regions "regions in C++" in_cxx
 else
-    skip "regions in C++" "no C++ compiler"
+    skip "regions in C++" "no C++ compiler: $(head -n 1 "$scratch/cc.err")"
 fi
-if command -v "${FC:-gfortran}" >/dev/null 2>&1; then
-    (cd "$scratch" && "${FC:-gfortran}" -O1 -o regions "$top_srcdir/share/fortran/hpcview.f90" "$programs/regions.f90" -ldl) &&
-        situation "regions in Fortran" regions
-    check "regions in Fortran: the part" between "$(region 'fortran part')" 130 230
+# shellcheck disable=SC2086
+if (cd "$scratch" && ${FC:-gfortran} -O1 -o regions "$top_srcdir/share/fortran/hpcview.f90" "$programs/regions.f90" -ldl) 2>"$scratch/cc.err"; then
+    regions "regions in Fortran" in_fortran
 else
-    skip "regions in Fortran" "no Fortran compiler"
+    skip "regions in Fortran" "no Fortran compiler: $(head -n 1 "$scratch/cc.err")"
 fi
 
 # ---- OpenMP, MPI, static -------------------------------------------------------------------------------------------
@@ -256,11 +279,12 @@ if command -v mpicc >/dev/null 2>&1 && command -v mpirun >/dev/null 2>&1 &&
     mpirun -n 2 "$scratch/ranks" >/dev/null 2>&1; then # (Open MPI's refuses to run as root)
     rm -rf "$scratch/m"
     case_name="two MPI ranks"
+    stolen=$(stolen_ms)
     run mpirun -n 2 "$hpcview" record -o "$scratch/m" -e "$event" -- "$scratch/ranks"
+    stolen=$(($(stolen_ms) - stolen))
     check "two MPI ranks: the program's status and output" test "$status/$out" = "0/burned 450"
-    "$hpcview" info "$scratch/m" >"$scratch/info" 2>"$scratch/info.err"
-    info_status=$?
-    accounted 60
+    read_info
+    judge_accounts what_was_burned 60
     check "two MPI ranks: a file each, with the rank in its name" test "$(ls "$scratch"/m/*.0.hpcprof "$scratch"/m/*.1.hpcprof | wc -l)" = 2
     has "rank 1" "rank  *1"
 else
