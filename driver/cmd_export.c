@@ -10,12 +10,14 @@
 static struct {
     const char *out, *tree;
     struct string_list values;
+    bool fold;
 } opt;
 
 static const struct option_row rows[] = {
     {"output", 'o', OPT_STRING, &opt.out, "FILE", "where it goes (standard output)"},
     {"value", 'v', OPT_LIST, &opt.values, "METRIC",
      "this metric, and no others that are not named so (all that are shown)"},
+    {"fold-recursion", 0, OPT_FLAG, &opt.fold, NULL, "no procedure stands twice on a call path"},
     {"tree", 0, OPT_STRING, &opt.tree, "NAME", "scopes, or calls where call paths were recorded"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -63,6 +65,8 @@ static int run(struct session *s, int argc, char **argv)
     if (!format)
         return err_in(&s->err, "export");
     int status = make_experiment(s, argc - 1, argv + 1, &e);
+    if (status == 0 && opt.fold)
+        experiment_fold_recursion(e);
     if (status == 0)
         status = write_out(s, e, format);
     experiment_free(e);

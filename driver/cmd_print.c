@@ -5,14 +5,16 @@
 #include <stdlib.h>
 
 static struct {
-    const char *by, *format, *sort, *out, *table, *scope, *threshold, *gate, *scaling;
+    const char *by, *format, *sort, *out, *table, *scope, *threshold, *gate, *scaling, *of;
     unsigned top;
-    bool per_thread, tree, diff;
+    bool per_thread, tree, diff, fold;
 } opt;
 
 static const struct option_row rows[] = {
     {"by", 'b', OPT_STRING, &opt.by, "LEVEL",
-     "program, module, file, procedure, loop, line, path or caller (procedure)"},
+     "program, module, file, procedure, loop, line, path, caller or calls (procedure)"},
+    {"of", 0, OPT_STRING, &opt.of, "PLACE", "with --by caller or calls: procedures by this pattern, or FILE:LINE"},
+    {"fold-recursion", 0, OPT_FLAG, &opt.fold, NULL, "no procedure stands twice on a call path"},
     {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
     {"top", 'n', OPT_COUNT, &opt.top, "N", "only the first N rows"},
     {"sort", 's', OPT_STRING, &opt.sort, "METRIC", "largest first by this metric; 'METRIC (E)' by its exclusive part"},
@@ -105,6 +107,10 @@ static int run(struct session *s, int argc, char **argv)
     if (parse_threshold(&options.threshold, &s->err) < 0)
         return -1;
     options.scope = opt.scope;
+    options.of = opt.of;
+    if (opt.of && options.level != PRINT_CALLER && options.level != PRINT_CALLS)
+        return err_set(&s->err, ERR_USAGE,
+                       "print: --of chooses whose callers are shown: it wants --by caller or calls");
     options.tree = opt.tree;
     if (opt.tree && options.format != PRINT_TEXT)
         return err_set(&s->err, ERR_USAGE, "print: --tree is text for people; it has no other format");
@@ -116,6 +122,8 @@ static int run(struct session *s, int argc, char **argv)
     }
     int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
     config_free(config);
+    if (status == 0 && opt.fold)
+        experiment_fold_recursion(e);
     if (status == 0)
         status = print(e, &options, &s->err);
     if (status == 0)

@@ -12,27 +12,38 @@
 #include <math.h>
 #include <stdlib.h>
 
+struct nodes {                   /* of a tree that is being made */
+    struct VEC(uint32_t) parent; /* by node, in the order found */
+    struct VEC(place_ix) place;
+    struct hashmap known; /* (parent, place) to node */
+};
+
+static uint32_t node_at(struct nodes *n, uint32_t parent, place_ix place)
+{
+    uint32_t *slot = hashmap_put(&n->known, (uint64_t)parent << 32 | place);
+    if (*slot == HASHMAP_NONE) {
+        *slot = (uint32_t)n->parent.count;
+        *vec_push(&n->parent) = parent;
+        *vec_push(&n->place) = place;
+    }
+    return *slot;
+}
+
+static void release_nodes(struct nodes *n)
+{
+    vec_release(&n->parent);
+    vec_release(&n->place);
+    hashmap_release(&n->known);
+}
+
 struct builder {
     struct experiment *e;
     const struct correlation *c;
     const place_ix *new_of;
-    struct VEC(uint32_t) parent; /* by node, in the order found */
-    struct VEC(place_ix) place;
-    struct hashmap known; /* (parent, place) to node */
-    uint32_t *node_of;    /* by call: the node of its line */
+    struct nodes nodes;
+    uint32_t *node_of; /* by call: the node of its line */
     struct VEC(place_ix) chain;
 };
-
-static uint32_t node_at(struct builder *b, uint32_t parent, place_ix place)
-{
-    uint32_t *slot = hashmap_put(&b->known, (uint64_t)parent << 32 | place);
-    if (*slot == HASHMAP_NONE) {
-        *slot = (uint32_t)b->parent.count;
-        *vec_push(&b->parent) = parent;
-        *vec_push(&b->place) = place;
-    }
-    return *slot;
-}
 
 /* The nodes of one frame, from its procedure (or the module that says why the path was cut) down to the line. */
 static uint32_t add_frame(struct builder *b, uint32_t parent, place_ix line)
@@ -42,7 +53,7 @@ static uint32_t add_frame(struct builder *b, uint32_t parent, place_ix line)
     for (place_ix i = line; places[i].kind >= PLACE_PROC || i == line; i = places[i].parent)
         *vec_push(&b->chain) = i;
     for (size_t i = b->chain.count; i-- > 0;)
-        parent = node_at(b, parent, b->chain.items[i]);
+        parent = node_at(&b->nodes, parent, b->chain.items[i]);
     return parent;
 }
 
@@ -51,7 +62,7 @@ static void add_frames(struct builder *b)
 {
     const struct correlation *c = b->c;
     b->node_of = mem_alloc((c->calls.count + 1) * sizeof *b->node_of);
-    node_at(b, NODE_NONE, 0);
+    node_at(&b->nodes, NODE_NONE, 0);
     for (size_t i = 0; i < c->calls.count; i++) {
         const struct call *call = &c->calls.items[i];
         uint32_t parent = call->parent == CALL_NONE ? 0 : b->node_of[call->parent];
@@ -63,7 +74,7 @@ static void add_frames(struct builder *b)
 
 static int compare_nodes(const void *a, const void *b, void *ctx)
 {
-    const struct builder *all = ctx;
+    const struct nodes *all = ctx;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     if (all->parent.items[i] != all->parent.items[k])
         return all->parent.items[i] < all->parent.items[k] ? -1 : 1;
@@ -71,7 +82,7 @@ static int compare_nodes(const void *a, const void *b, void *ctx)
 }
 
 /* Pre-order, siblings in the order of their places; gives new numbers by old ones. */
-static uint32_t *order_nodes(struct builder *b, uint32_t *parent, place_ix *place)
+static uint32_t *order_nodes(struct nodes *b, uint32_t *parent, place_ix *place)
 {
     size_t n = b->parent.count;
     uint32_t *by_parent = mem_alloc((n + 1) * sizeof *by_parent), *number = mem_alloc((n + 1) * sizeof *number);
@@ -98,6 +109,16 @@ static uint32_t *order_nodes(struct builder *b, uint32_t *parent, place_ix *plac
     mem_free(first);
     mem_free(by_parent);
     return number;
+}
+
+/* The nodes as a tree of the experiment; *number says what became of each. */
+static size_t add_tree(struct experiment *e, struct nodes *nodes, uint32_t **number)
+{
+    size_t n = nodes->parent.count;
+    uint32_t *parent = mem_alloc((n + 1) * sizeof *parent);
+    place_ix *place = mem_alloc((n + 1) * sizeof *place);
+    *number = order_nodes(nodes, parent, place);
+    return experiment_add_tree(e, TREE_CALLS_NAME, "Calls", n, parent, place);
 }
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
@@ -134,17 +155,15 @@ int calls_build(struct experiment *e, const struct correlation *c, const place_i
     if (c->calls.count == 0)
         return 0;
     add_frames(&b);
-    size_t n = b.parent.count;
+    size_t n = b.nodes.parent.count;
     if (e->metric_count * n > LIMIT_EXPERIMENT_VALUES) {
         warnings_add(warnings,
                      "call paths are left out: %zu columns at %zu of their nodes are more than %llu values "
                      "(LIMIT_EXPERIMENT_VALUES); choose fewer columns",
                      e->metric_count, n, (unsigned long long)LIMIT_EXPERIMENT_VALUES);
     } else {
-        uint32_t *parent = mem_alloc((n + 1) * sizeof *parent);
-        place_ix *place = mem_alloc((n + 1) * sizeof *place);
-        uint32_t *number = order_nodes(&b, parent, place);
-        size_t tree = experiment_add_tree(e, TREE_CALLS_NAME, "Calls", n, parent, place);
+        uint32_t *number;
+        size_t tree = add_tree(e, &b.nodes, &number);
         for (size_t from = 0, to; from < c->cells.count && status == 0; from = to) {
             for (to = from; to < c->cells.count && c->cells.items[to].column == c->cells.items[from].column;)
                 to++;
@@ -154,12 +173,117 @@ int calls_build(struct experiment *e, const struct correlation *c, const place_i
             formulas_compute(e, tree);
         mem_free(number);
     }
-    vec_release(&b.parent);
-    vec_release(&b.place);
+    release_nodes(&b.nodes);
     vec_release(&b.chain);
-    hashmap_release(&b.known);
     mem_free(b.node_of);
     return status;
+}
+
+/* ---- recursion -------------------------------------------------------------------------------------------------
+ *
+ *     main > f, line 4 > g, line 9 > f, line 5 > h        becomes        main > f, line 5 > h
+ */
+
+/* The frame of this procedure that `node` is in, however deep; NODE_NONE: in none. `frame` is the innermost one
+   around each node. */
+static uint32_t frame_on_path(const struct experiment *e, const struct nodes *n, const uint32_t *frame, uint32_t node,
+                              place_ix procedure)
+{
+    uint32_t at = frame[node];
+    while (at != NODE_NONE && e->places[n->place.items[at]].same != e->places[procedure].same)
+        at = frame[n->parent.items[at]];
+    return at;
+}
+
+/* By node of the tree of calls, the one it becomes. */
+static uint32_t *fold_nodes(const struct experiment *e, size_t tree, struct nodes *folded)
+{
+    size_t n = e->trees[tree].node_count;
+    uint32_t *became = mem_alloc((n + 1) * sizeof *became), *frame = mem_alloc((n + 1) * sizeof *frame);
+    for (uint32_t i = 0; i < n; i++) {
+        place_ix place = experiment_node_place(e, tree, i);
+        uint32_t parent = i ? became[experiment_node_parent(e, tree, i)] : NODE_NONE;
+        bool procedure = e->places[place].kind == PLACE_PROC;
+        uint32_t known = procedure && i ? frame_on_path(e, folded, frame, parent, place) : NODE_NONE;
+        became[i] = known != NODE_NONE ? known : node_at(folded, parent, place);
+        frame[became[i]] = procedure ? became[i] : i ? frame[parent] : NODE_NONE;
+    }
+    mem_free(frame);
+    return became;
+}
+
+static bool has_cost(const struct experiment *e, size_t tree, uint32_t node)
+{
+    if (e->places[experiment_node_place(e, tree, node)].kind != PLACE_LINE)
+        return false;
+    for (size_t m = 0; m < e->metric_count; m++)
+        if (!isnan(experiment_node_value(e, tree, m, node, VALUE_EXCLUSIVE)))
+            return true;
+    return false;
+}
+
+/* Lines that did nothing but call what is above them now are left out. */
+static void drop_unused(const struct experiment *e, size_t tree, struct nodes *folded, uint32_t *became)
+{
+    size_t n = folded->parent.count, kept = 0;
+    bool *used = mem_calloc(n + 1, sizeof *used);
+    uint32_t *moved = mem_alloc((n + 1) * sizeof *moved);
+    for (uint32_t i = 0; i < e->trees[tree].node_count; i++)
+        used[became[i]] |= i == 0 || has_cost(e, tree, i);
+    for (size_t i = n; i-- > 1;)
+        used[folded->parent.items[i]] |= used[i];
+    for (size_t i = 0; i < n; i++) {
+        moved[i] = used[i] ? (uint32_t)kept : NODE_NONE;
+        if (!used[i])
+            continue;
+        folded->parent.items[kept] = i ? moved[folded->parent.items[i]] : NODE_NONE;
+        folded->place.items[kept++] = folded->place.items[i];
+    }
+    folded->parent.count = folded->place.count = kept;
+    for (uint32_t i = 0; i < e->trees[tree].node_count; i++)
+        became[i] = moved[became[i]];
+    mem_free(moved);
+    mem_free(used);
+}
+
+/* What each line of the tree cost itself goes to what the line became. */
+static void fold_column(struct experiment *e, size_t tree, size_t folded, size_t metric, const uint32_t *became,
+                        const uint32_t *number)
+{
+    size_t n = e->trees[folded].node_count;
+    double *own = mem_alloc((n + 1) * sizeof *own);
+    for (size_t i = 0; i < n; i++)
+        own[i] = NAN;
+    for (uint32_t i = 0; i < e->trees[tree].node_count; i++) {
+        double v = experiment_node_value(e, tree, metric, i, VALUE_EXCLUSIVE);
+        if (isnan(v) || e->places[experiment_node_place(e, tree, i)].kind != PLACE_LINE)
+            continue;
+        double *sum = &own[number[became[i]]];
+        *sum = isnan(*sum) ? v : *sum + v;
+    }
+    experiment_sum_column(e, folded, metric, own);
+    mem_free(own);
+}
+
+void experiment_fold_recursion(struct experiment *e)
+{
+    size_t tree = experiment_calls(e);
+    struct nodes nodes = {0};
+    uint32_t *number;
+    if (tree == SIZE_MAX || e->trees[tree].node_count == 0)
+        return;
+    uint32_t *became = fold_nodes(e, tree, &nodes);
+    drop_unused(e, tree, &nodes, became);
+    size_t folded = add_tree(e, &nodes, &number);
+    for (size_t m = 0; m < e->metric_count; m++)
+        if (e->metrics[m].summed && experiment_column_count(e, tree, m, VALUE_INCLUSIVE))
+            fold_column(e, tree, folded, m, became, number);
+    if (e->computed)
+        formulas_compute(e, folded);
+    experiment_replace_tree(e, tree, folded);
+    mem_free(number);
+    mem_free(became);
+    release_nodes(&nodes);
 }
 
 size_t experiment_calls(const struct experiment *e)

@@ -527,6 +527,38 @@ static void test_calls(void)
     release(&m);
 }
 
+/* solve is called from its own inlined dot, twice over: once on each path, and the sums are the same. */
+static void test_fold_recursion(void)
+{
+    static const char *const samples[] = {"/opt/app 0x2004>0x1012 C 2\n"
+                                          "/opt/app 0x2004>0x1031>0x1012 C 4\n"
+                                          "/opt/app 0x2004>0x1031>0x1031>0x1012 C 8\n"
+                                          "/opt/app 0x2004>0x1031>0x2004>0x1031>0x1000 C 16\n",
+                                          NULL};
+    static const char want[] = "program app 300 .\n"
+                               " proc main3 300 .\n"
+                               "  line 5 300 .\n"
+                               "   proc solve40 300 160\n"
+                               "    loop 52 140 140\n"
+                               "     line 53 140 140\n"
+                               "    line 41 160 160\n";
+    struct config *config = config_create();
+    struct err err = {0};
+    config_add_run(config, "a", "a", "", NULL);
+    struct made m = make(config, samples, modules);
+    if (CHECK(m.status == 0)) {
+        experiment_fold_recursion(m.e);
+        char *text = drawn_calls(m.e);
+        if (!CHECK_NAMED(strcmp(text, want) == 0, "recursion folded"))
+            printf("# got:\n%s# wanted:\n%s", text, want);
+        if (!CHECK_NAMED(experiment_check(m.e, &err) == 0, "experiment_check"))
+            printf("# %s\n", err.msg);
+        mem_free(text);
+        CHECK_INT(m.e->tree_count, 2);
+    }
+    release(&m);
+}
+
 static void test_places(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -1107,6 +1139,7 @@ int main(void)
     test_builds();
     test_places();
     test_calls();
+    test_fold_recursion();
     test_metrics();
     test_around();
     test_metric_errors();

@@ -224,6 +224,9 @@ size_t experiment_column_count(const struct experiment *, size_t tree, size_t me
 uint32_t experiment_node_parent(const struct experiment *, size_t tree, uint32_t node); /* NODE_NONE: the first */
 place_ix experiment_node_place(const struct experiment *, size_t tree, uint32_t node);
 size_t experiment_calls(const struct experiment *); /* the tree of calls; SIZE_MAX: no paths were measured */
+/* In the tree of calls, what a procedure called through itself becomes what it called: no path has a procedure twice.
+   Computed metrics of a database that was read back, which has no formulas to compute, are blank there then. */
+void experiment_fold_recursion(struct experiment *);
 
 /* For those who make experiments (the join, tests): places and metrics come first, then trees, then columns. */
 /* Adds a tree and returns its index; parent and place, by node, become its own. TREE_SCOPES has neither and comes
@@ -267,7 +270,8 @@ enum print_level {
     PRINT_LOOP,
     PRINT_LINE,
     PRINT_PATH,
-    PRINT_CALLER
+    PRINT_CALLER,
+    PRINT_CALLS
 };
 enum print_format { PRINT_TEXT, PRINT_CSV, PRINT_JSON };
 struct print_options {
@@ -278,6 +282,7 @@ struct print_options {
     double threshold;    /* percent: rows with less of the whole are left out, in the metric that sorts; 0: none */
     const char *scope;   /* only what is in modules, files and procedures whose names match this pattern; NULL: all */
     bool tree;           /* the scope tree as indented text, in place of a table */
+    const char *of;      /* callers and calls of these alone: procedures by pattern, loops and lines by FILE:LINE */
 };
 int print_level_parse(const char *word, enum print_level *, struct err *);
 int experiment_print(const struct experiment *, const struct print_options *, struct outfile *, struct err *);

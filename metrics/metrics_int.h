@@ -365,6 +365,11 @@ place_ix *order_places_and_files(struct correlation *, struct experiment *);
 int calls_build(struct experiment *, const struct correlation *, const place_ix *new_of, struct warnings *,
                 struct err *);
 
+/* ---- trees.c -------------------------------------------------------------------------------- */
+
+/* The last tree takes the place of another. */
+void experiment_replace_tree(struct experiment *, size_t tree, size_t last);
+
 /* ---- formulas.c ---------------------------------------------------------------------------- */
 
 void formulas_keep(struct experiment *, const struct columns *); /* once the metrics are there */

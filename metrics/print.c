@@ -14,11 +14,12 @@ static const struct {
     [PRINT_FILE] = {"file", PLACE_FILE, false},          [PRINT_PROC] = {"procedure", PLACE_PROC, true},
     [PRINT_LOOP] = {"loop", PLACE_LOOP, true},           [PRINT_LINE] = {"line", PLACE_LINE, false},
     [PRINT_PATH] = {"path", PLACE_PROGRAM, true},        [PRINT_CALLER] = {"caller", PLACE_PROGRAM, false},
+    [PRINT_CALLS] = {"calls", PLACE_PROGRAM, true},
 };
 
 static bool is_tree(const struct view *t)
 {
-    return t->options->level == PRINT_PATH || t->options->level == PRINT_CALLER;
+    return t->options->level >= PRINT_PATH;
 }
 
 int print_level_parse(const char *word, enum print_level *level, struct err *err)
@@ -34,9 +35,9 @@ int print_level_parse(const char *word, enum print_level *level, struct err *err
     const char *near = str_nearest(word, words);
     if (near)
         return err_set(err, ERR_USAGE, "there is no level '%s'; did you mean '%s'?", word, near);
-    return err_set(err, ERR_USAGE,
-                   "there is no level '%s'; there are program, module, file, procedure, loop, line, path and caller",
-                   word);
+    return err_set(
+        err, ERR_USAGE,
+        "there is no level '%s'; there are program, module, file, procedure, loop, line, path, caller and calls", word);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -350,6 +351,7 @@ static char *tree_text(const struct view *t, const struct row *r)
     unsigned shown = r->indent < INDENTED_MOST ? r->indent : INDENTED_MOST;
     char *name = text_of_name(strtab_get(t->e->strings, r->name)), *text;
     const char *kind = r->kind == PLACE_LOOP ? "loop in " : r->kind == PLACE_INLINE ? "inlined " : "";
+    kind = !r->relation ? kind : strcmp(r->relation, "caller") == 0 ? "called by " : "calls ";
     if (shown < r->indent)
         text = mem_printf("%*s(+%u) %s%s", 2 * (int)shown, "", r->indent - shown, kind, name);
     else
@@ -361,11 +363,13 @@ static char *tree_text(const struct view *t, const struct row *r)
 /* What was called, and where. */
 static void add_tree_columns(struct view *t, struct text_table *text)
 {
-    bool callers = t->options->level == PRINT_CALLER;
-    struct text_column *c = text_table_add(text, callers ? "procedure, its callers below it" : "calls", "", true);
+    static const char *const heads[][2] = {[PRINT_PATH] = {"calls", "called at"},
+                                           [PRINT_CALLER] = {"procedure, its callers below it", "calls at"},
+                                           [PRINT_CALLS] = {"procedure, its callers and what it calls", "at"}};
+    struct text_column *c = text_table_add(text, heads[t->options->level][0], "", true);
     for (size_t i = 0; i < t->rows.count; i++)
         text_column_add(c, tree_text(t, &t->rows.items[i]));
-    c = text_table_add(text, callers ? "calls at" : "called at", "", true);
+    c = text_table_add(text, heads[t->options->level][1], "", true);
     for (size_t i = 0; i < t->rows.count; i++) {
         const struct row *r = &t->rows.items[i];
         struct buf b = {0};
@@ -448,11 +452,18 @@ static void write_text(struct view *t, struct outfile *out)
     text_table_write(&text, t->rows.count, out);
 }
 
+/* Of a row that is a caller, or a call: does it say where? */
+static bool says_where(const struct view *t)
+{
+    return t->options->level == PRINT_CALLER || t->options->level == PRINT_CALLS;
+}
+
 /* ---- CSV, RFC 4180 but for the line ends, which are the system's -------------------------- */
 
 static void csv_head(const struct view *t, struct buf *out)
 {
     buf_str(out, is_tree(t) ? "depth,kind,module,file,line,name" : "kind,module,file,line,name");
+    buf_str(out, says_where(t) ? ",at_file,at_line" : "");
     for (size_t i = 0; i < t->shown.count; i++) {
         const struct metric *m = &t->e->metrics[t->shown.items[i]];
         const char *name = strtab_get(t->e->strings, m->name);
@@ -478,7 +489,7 @@ static void csv_value(struct buf *out, double v)
 static const char *word_of(const struct view *t, const struct row *r)
 {
     static const char *const words[] = {"program", "module", "file", "procedure", "inline", "loop", "line"};
-    return is_tree(t) ? words[r->kind] : levels[t->options->level].word;
+    return r->relation ? r->relation : is_tree(t) ? words[r->kind] : levels[t->options->level].word;
 }
 
 static void csv_row(const struct view *t, const struct row *r, struct buf *out)
@@ -497,6 +508,13 @@ static void csv_row(const struct view *t, const struct row *r, struct buf *out)
         buf_printf(out, "%u", r->line);
     buf_char(out, ',');
     csv_add_text(out, strtab_get(strings, r->name));
+    if (says_where(t)) {
+        buf_char(out, ',');
+        csv_add_text(out, strtab_get(strings, r->at_file));
+        buf_char(out, ',');
+        if (r->at_line)
+            buf_printf(out, "%u", r->at_line);
+    }
     for (size_t i = 0; i < t->shown.count; i++) {
         csv_value(out, value_of(t, r, t->shown.items[i], false));
         if (levels[t->options->level].exclusive && t->e->metrics[t->shown.items[i]].has_exclusive)
@@ -580,6 +598,14 @@ static void json_row(struct jsonout *j, const struct view *t, const struct row *
         json_null(j);
     json_text(j, t, "name", r->name);
     json_text(j, t, "full_name", r->full_name);
+    if (says_where(t)) {
+        json_text(j, t, "at_file", r->at_file);
+        json_key(j, "at_line");
+        if (r->at_line)
+            json_u64(j, r->at_line);
+        else
+            json_null(j);
+    }
     if (t->options->level == PRINT_LOOP) {
         json_key(j, "line_last");
         json_u64(j, r->line_last);
@@ -639,6 +665,8 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
             status = print_rows_of_paths(&t, err);
         else if (options->level == PRINT_CALLER)
             status = print_rows_of_callers(&t, err);
+        else if (options->level == PRINT_CALLS)
+            status = print_rows_of_calls(&t, err);
         else if (options->level == PRINT_LINE)
             rows_of_lines(&t);
         else

@@ -35,6 +35,7 @@ struct row {
     uint32_t instance, instances; /* loops */
     uint32_t depth, indent;       /* rows of trees: in the tree; as shown to people */
     bool quiet;                   /* rows of trees: not shown to people */
+    const char *relation;         /* rows of trees: a word for the kind; NULL: the place's */
     str_id at_file;               /* rows of trees: where it is called, or begins */
     uint32_t at_line;
     size_t places; /* that a row of lines stands for */
@@ -62,7 +63,18 @@ double *print_row_values(struct view *, const struct row *);
 void print_tree(const struct view *, double whole, struct outfile *);
 
 /* print_paths.c: the rows in their order; an error where no paths were measured. */
+#define PRINT_LEAST_SHARE 0.01 /* of the whole: what people are shown, and whose callers are looked for */
 int print_rows_of_paths(struct view *, struct err *);
 int print_rows_of_callers(struct view *, struct err *);
+int print_no_paths(struct err *);
+int print_nothing_of(const struct view *, struct err *);
+bool print_is_of(const struct view *, place_ix); /* is it what options.of asks for? */
+/* By node a key below the count, or KEY_NONE; of nodes with one key, those inside another of them lose theirs: what
+   the rest have can be added up. */
+#define KEY_NONE UINT32_MAX
+void print_outermost(const struct experiment *, size_t tree, uint32_t *keys, size_t key_count);
+
+/* print_calls.c: each procedure with its callers and what it calls. */
+int print_rows_of_calls(struct view *, struct err *);
 
 #endif

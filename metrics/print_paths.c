@@ -1,14 +1,15 @@
 /* The tree of calls as rows: from the first function down, or from each procedure up to its callers. */
 #include "metrics/print_int.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 
 enum { CALLERS_DEEP = 1000 }; /* levels above a procedure: recursion beyond that says nothing new */
 
-static const double least_share = 0.01; /* of the whole: what people are shown, and whose callers are looked for */
+static const double least_share = PRINT_LEAST_SHARE;
 
-static int no_paths(struct err *err)
+int print_no_paths(struct err *err)
 {
     return err_set(
         err, ERR_USAGE,
@@ -24,6 +25,65 @@ static void say_where(struct view *t, struct row *r, uint32_t file, uint32_t lin
 {
     r->at_file = file == SOURCE_NONE ? 0 : t->e->files[file].name;
     r->at_line = line;
+}
+
+/* ---- what is asked for ------------------------------------------------------------------------------------------- */
+
+static bool ends_in_file(const char *path, const char *file, size_t n)
+{
+    size_t all = strlen(path);
+    return all >= n && strncmp(path + all - n, file, n) == 0 && (all == n || path[all - n - 1] == '/');
+}
+
+/* Is it the loop or line that FILE:LINE names? */
+static bool is_at(const struct experiment *e, const struct place *p, const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    char *end;
+    if (!colon || p->file == SOURCE_NONE || (p->kind != PLACE_LOOP && p->kind != PLACE_LINE))
+        return false;
+    unsigned long line = strtoul(colon + 1, &end, 10);
+    return end > colon + 1 && *end == '\0' && p->line_first == line &&
+           ends_in_file(strtab_get(e->strings, e->files[p->file].name), text, (size_t)(colon - text));
+}
+
+int print_nothing_of(const struct view *t, struct err *err)
+{
+    return err_set(err, ERR_USAGE,
+                   "nothing on a call path is '%s'; a procedure is given by its name or a pattern of it ('dot*'), a "
+                   "loop or a line as FILE:LINE",
+                   t->options->of);
+}
+
+bool print_is_of(const struct view *t, place_ix place)
+{
+    const struct place *p = &t->e->places[place];
+    if (p->kind == PLACE_PROC || p->kind == PLACE_INLINE)
+        return fnmatch(t->options->of, strtab_get(t->e->strings, p->name), 0) == 0;
+    return is_at(t->e, p, t->options->of);
+}
+
+void print_outermost(const struct experiment *e, size_t tree, uint32_t *keys, size_t key_count)
+{
+    size_t n = e->trees[tree].node_count;
+    uint32_t *open = mem_calloc(key_count + 1, sizeof *open); /* by key: how many of the path's nodes have it */
+    uint32_t *key = mem_alloc((n + 1) * sizeof *key);
+    struct VEC(uint32_t) path = {0};
+    memcpy(key, keys, n * sizeof *key);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t parent = experiment_node_parent(e, tree, i);
+        while (path.count && path.items[path.count - 1] != parent) {
+            uint32_t left = key[path.items[--path.count]];
+            open[left == KEY_NONE ? key_count : left]--;
+        }
+        if (key[i] != KEY_NONE && open[key[i]])
+            keys[i] = KEY_NONE;
+        open[key[i] == KEY_NONE ? key_count : key[i]]++;
+        *vec_push(&path) = i;
+    }
+    vec_release(&path);
+    mem_free(open);
+    mem_free(key);
 }
 
 /* ---- downwards --------------------------------------------------------------------------------------------------- */
@@ -100,7 +160,7 @@ int print_rows_of_paths(struct view *t, struct err *err)
     struct down d = {.t = t, .tree = experiment_calls(t->e)};
     struct VEC(struct to_visit) stack = {0};
     if (d.tree == SIZE_MAX)
-        return no_paths(err);
+        return print_no_paths(err);
     size_t n = t->e->trees[d.tree].node_count;
     d.value = mem_alloc((n + 1) * sizeof *d.value);
     experiment_column(t->e, d.tree, t->sort_metric, t->sort_exclusive ? VALUE_EXCLUSIVE : VALUE_INCLUSIVE, 0, n,
@@ -124,10 +184,10 @@ int print_rows_of_paths(struct view *t, struct err *err)
 /* ---- upwards --------------------------------------------------------------------------------------------------------
  */
 
-struct item {      /* what one line of one frame cost, on its way up */
+struct item {      /* what one node cost, on its way up: a line, or what is asked for with all it called */
     uint32_t leaf; /* the node that cost it */
     uint32_t at;   /* the procedure's node, or the caller's, where it is now; NODE_NONE: there is no caller */
-    place_ix key;  /* where it was called: the call's line. At the beginning the procedure */
+    place_ix key;  /* where it was called: the call's line. At the beginning the procedure, or what is asked for */
 };
 
 struct group { /* items[from .. to) with one key */
@@ -141,6 +201,7 @@ struct up {
     size_t tree;
     struct VEC(struct item) items;
     struct VEC(struct group) stack;
+    enum value_form form; /* of the leaves */
     double whole;
 };
 
@@ -180,6 +241,23 @@ static void move_up(const struct up *u, struct item *item)
     item->at = frame_of(u, call);
 }
 
+/* What is asked for, wherever it is called from, once on each path. */
+static void find_items_of(struct up *u)
+{
+    const struct experiment *e = u->t->e;
+    size_t n = e->trees[u->tree].node_count;
+    uint32_t *keys = mem_alloc((n + 1) * sizeof *keys);
+    for (uint32_t i = 0; i < n; i++) {
+        place_ix place = experiment_node_place(e, u->tree, i);
+        keys[i] = print_is_of(u->t, place) ? e->places[place].same : KEY_NONE;
+    }
+    print_outermost(e, u->tree, keys, e->place_count);
+    for (uint32_t i = 0; i < n; i++)
+        if (keys[i] != KEY_NONE)
+            *vec_push(&u->items) = (struct item){i, frame_of(u, i), keys[i]};
+    mem_free(keys);
+}
+
 static void find_items(struct up *u)
 {
     const struct experiment *e = u->t->e;
@@ -201,7 +279,7 @@ static void sum_group(struct up *u, struct group *g)
     for (size_t m = 0; m < e->metric_count; m++) {
         sums[m] = NAN;
         for (size_t i = g->from; i < g->to; i++) {
-            double v = experiment_node_value(e, u->tree, m, u->items.items[i].leaf, VALUE_EXCLUSIVE);
+            double v = experiment_node_value(e, u->tree, m, u->items.items[i].leaf, u->form);
             if (!isnan(v))
                 sums[m] = isnan(sums[m]) ? v : sums[m] + v;
         }
@@ -240,9 +318,12 @@ static void add_caller_row(struct up *u, const struct group *g)
     struct view *t = u->t;
     const struct experiment *e = t->e;
     const struct item *first = &u->items.items[g->from];
-    struct row r = print_row(t, experiment_node_place(e, u->tree, first->at));
+    bool asked = g->depth == 0 && t->options->of;
+    struct row r = print_row(t, experiment_node_place(e, u->tree, asked ? first->leaf : first->at));
     r.depth = r.indent = g->depth;
     r.values = g->values;
+    if (asked)
+        say_where(t, &r, e->places[first->key].file, e->places[first->key].line_first);
     if (g->depth > 0 && e->places[first->key].kind == PLACE_LINE)
         say_where(t, &r, e->places[first->key].file, e->places[first->key].line_first);
     *vec_push(&t->rows) = r;
@@ -252,9 +333,13 @@ int print_rows_of_callers(struct view *t, struct err *err)
 {
     struct up u = {.t = t, .tree = experiment_calls(t->e)};
     if (u.tree == SIZE_MAX)
-        return no_paths(err);
+        return print_no_paths(err);
     u.whole = experiment_node_value(t->e, u.tree, t->sort_metric, 0, VALUE_INCLUSIVE);
-    find_items(&u);
+    u.form = t->options->of ? VALUE_INCLUSIVE : VALUE_EXCLUSIVE;
+    if (t->options->of)
+        find_items_of(&u);
+    else
+        find_items(&u);
     if (u.items.count)
         push_groups(&u, 0, u.items.count, 0);
     while (u.stack.count) {
@@ -267,5 +352,5 @@ int print_rows_of_callers(struct view *t, struct err *err)
     }
     vec_release(&u.items);
     vec_release(&u.stack);
-    return 0;
+    return t->options->of && t->rows.count == 0 ? print_nothing_of(t, err) : 0;
 }

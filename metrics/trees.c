@@ -147,15 +147,26 @@ int experiment_sum_counts(struct experiment *e, size_t tree, size_t metric, uint
     return fits ? 0 : -1;
 }
 
+static void free_tree(struct experiment *e, struct experiment_tree *t)
+{
+    for (size_t i = 0; i < e->metric_count * VALUE_FORMS; i++)
+        values_free(t->columns[i]);
+    mem_free(t->columns);
+    mem_free(t->parent);
+    mem_free(t->place);
+}
+
+void experiment_replace_tree(struct experiment *e, size_t tree, size_t last)
+{
+    free_tree(e, &e->trees[tree]);
+    e->trees[tree] = e->trees[last];
+    e->tree_count--;
+}
+
 static void free_trees(struct experiment *e)
 {
-    for (size_t t = 0; t < e->tree_count; t++) {
-        for (size_t i = 0; i < e->metric_count * VALUE_FORMS; i++)
-            values_free(e->trees[t].columns[i]);
-        mem_free(e->trees[t].columns);
-        mem_free(e->trees[t].parent);
-        mem_free(e->trees[t].place);
-    }
+    for (size_t t = 0; t < e->tree_count; t++)
+        free_tree(e, &e->trees[t]);
     mem_free(e->trees);
 }
 
