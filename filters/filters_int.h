@@ -47,6 +47,14 @@ bool gmon_sniff(const void *bytes, size_t len);
 int gmon_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 bool table_sniff(const void *bytes, size_t len);
 int table_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
+bool caliper_sniff(const void *bytes, size_t len);
+int caliper_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
+bool likwid_sniff(const void *bytes, size_t len);
+int likwid_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
+bool papi_sniff(const void *bytes, size_t len);
+int papi_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
+bool hpctoolkit_sniff(const void *bytes, size_t len);
+int hpctoolkit_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 bool profile_sniff(const void *bytes, size_t len);
 int profile_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 

@@ -170,6 +170,64 @@ static const struct rule rules[] = {
      SP("{\"type\":\"evented\",\"name\":\"t\",\"events\":[{\"type\":\"C\",\"frame\":0,\"at\":1}]}"),
      "input:1: a frame is closed that was not opened"},
 
+#define CJ(rows, nodes)                                                                                                \
+    "caliper",                                                                                                         \
+        "{\"data\":[" rows "],\"columns\":[\"count\",\"time.duration\",\"path\",\"sourceloc#cali.sampler.pc\"],"       \
+        "\"column_metadata\":[{\"is_value\":true},{\"is_value\":true},{\"is_value\":false},{\"is_value\":false}],"     \
+        "\"nodes\":[" nodes "]}"
+    {"caliper: a path of regions", CJ("[2,1.5,1,null]", "{\"label\":\"a\"},{\"label\":\"b\",\"parent\":0}"),
+     "[unknown] b -:0 count 2 in b < [unknown] a -:0\n[unknown] b -:0 time.duration 1500 in b < [unknown] a -:0\n"},
+    {"caliper: a sample's line", CJ("[2,null,0,1]", "{\"label\":\"a\"},{\"label\":\"/x/a.c:7\"}"),
+     "[unknown] a /x/a.c:7 count 2 in a\n"},
+    {"caliper: outside of all regions", CJ("[2,null,null,null]", ""), "[unknown] - -:0 count 2\n"},
+    {"caliper: no such node", CJ("[2,1,7,null]", "{\"label\":\"a\"}"), "input:1: there is no node of that number"},
+    {"caliper: a parent behind its child", CJ("", "{\"label\":\"a\",\"parent\":0}"),
+     "input:1: a node's parent stands before it"},
+    {"caliper: a row with more values", CJ("[1,2,null,null,5]", ""),
+     "input:1: there are more values than columns, or more columns than can be (LIMIT_EVENTS)"},
+    {"caliper: records, ranks, quoted numbers", "caliper",
+     "[\n{\"path\":\"a/b\",\"mpi.rank\":1,\"count\":3},\n{\"path\":\"a\",\"mpi.rank\":0,\"count\":\"4\"}\n]\n",
+     "[unknown] a -:0 count 4 in a\n[unknown] b -:0 count 3 thread 1.0  in b < [unknown] a -:0\n"},
+    {"caliper: nothing that adds up", "caliper", "[{\"path\":\"a\",\"min#x\":3,\"inclusive#sum#x\":4}]",
+     "input:1: has no column of values that can be added up: sum(...) or count() of exclusive values are"},
+#define LK "likwid", "TABLE,Region r,Group 1 Raw,L2,2\nRegion Info,HWThread 3,HWThread 1\n"
+    {"likwid: threads by their numbers",
+     LK "call count,7,8\nEvent,Counter,HWThread 3,HWThread 1\nINS,FIXC0,5,1.5e+3,,\n",
+     "[unknown] r -:0 INS 1500 in r\n[unknown] r -:0 INS 5 thread 0.3  in r\n"
+     "[unknown] r -:0 calls 7 thread 0.3  in r\n[unknown] r -:0 calls 8 in r\n"},
+    {"likwid: seconds are kept in ns", LK "RDTSC Runtime [s],0.000123,nan\n",
+     "[unknown] r -:0 runtime 123000 thread 0.3  in r\n"},
+    {"likwid: groups are counted at other times",
+     LK
+     "Event,Counter,HWThread 1\nINS,FIXC0,5\nTABLE,Region r,Group 2 Raw,L3,1\nEvent,Counter,HWThread 1\nINS,FIXC0,6\n",
+     "[unknown] r -:0 INS (L2) 5 in r\n[unknown] r -:0 INS (L3) 6 in r\n"},
+    {"likwid: without regions, LIKWID 4, statistics and metrics", "likwid",
+     "TABLE,Group 1 Raw,L2,1\nEvent,Counter,Core 0\nRuntime (RDTSC) [s],TSC,2e-6\nINS,FIXC0,5\nTABLE,Group 1 Raw "
+     "STAT,L2,1\n"
+     "Event,Counter,Sum\nINS STAT,FIXC0,9\nTABLE,Group 1 Metric,L2,1\nMetric,Core 0\nCPI,2\n",
+     "[unknown] - -:0 INS 5\n[unknown] - -:0 runtime 2000\n"},
+    {"likwid: no number", LK "call count,7,x\n", "input:3: this is no number, 0 or more: 'x'"},
+    {"likwid: threads that are not named", "likwid", "TABLE,Region r,Group 1 Raw,L2,2\nINS,FIXC0,5\n",
+     "input:2: the threads of this table are not named before 'INS'"},
+#define PA(regions)                                                                                                    \
+    "papi", "{\"papi_version\":\"7.0.0.0\",\"event_definitions\":{\"T\":{\"type\":\"instant\"}},\"threads\":{\"0\":{"  \
+            "\"regions\":{" regions "}}}}"
+    {"papi: a region's own",
+     PA("\"0\":{\"name\":\"a\",\"parent_region_id\":\"-1\",\"N\":\"9\"},"
+        "\"1\":{\"name\":\"b\",\"parent_region_id\":\"0\",\"N\":{\"region_value\":\"4\",\"read_1\":\"3\"}}"),
+     "[unknown] a -:0 N 5 in a\n[unknown] b -:0 N 4 in b < [unknown] a -:0\n"},
+    {"papi: instantaneous values are no sums",
+     PA("\"0\":{\"name\":\"a\",\"parent_region_id\":\"-1\",\"T\":\"9\",\"N\":\"1\"}"), "[unknown] a -:0 N 1 in a\n"},
+    {"papi: less than what is inside",
+     PA("\"0\":{\"name\":\"a\",\"parent_region_id\":\"-1\",\"N\":\"3\"},"
+        "\"1\":{\"name\":\"b\",\"parent_region_id\":\"0\",\"N\":\"4\"}"),
+     "[unknown] b -:0 N 4 in b < [unknown] a -:0\n"},
+    {"papi: a parent that is not there", PA("\"0\":{\"name\":\"a\",\"parent_region_id\":\"5\",\"N\":\"3\"}"),
+     "input:1: there is no region of that number before this one"},
+    {"papi: who is in whom is not said", PA("\"0\":{\"a\":{\"N\":\"3\"}}"),
+     "input:1: a region has a name and a parent_region_id, as PAPI 6.0.1 and later write them"},
+    {"papi: no threads", "papi", "{\"papi_version\":\"7.0.0.0\"}", "input:1: has no threads"},
+
 #define PX(tree)                                                                                                       \
     "profile",                                                                                                         \
         "<PROFILE version=\"3.0\"><PROFILEPARAMS><TARGET name=\"t\"/><METRICS>"                                        \

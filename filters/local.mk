@@ -1,7 +1,7 @@
 FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZSTD_LIBS) $(PAPI_LIBS) $(ZLIB_LIBS) -lm
 
 noinst_LIBRARIES += %D%/libfilters.a
-%C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/sink.h %D%/sink.c %D%/coverage.c %D%/folded.c %D%/gmon.c %D%/pprof.c %D%/speedscope.c \
+%C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/sink.h %D%/sink.c %D%/caliper.c %D%/coverage.c %D%/folded.c %D%/gmon.c %D%/likwid.c %D%/papi.c %D%/pprof.c %D%/speedscope.c \
 	%D%/table.c %D%/lines.c %D%/unpack.c \
 	%D%/perf_run.h %D%/perf_run.c %D%/perf_data.c %D%/perf_script.c %D%/callgrind.c %D%/instr_loops.h %D%/instr_loops.c %D%/profile.c
 
@@ -32,5 +32,9 @@ EXTRA_DIST += \
 	tests/filters/perf.example tests/filters/perf.out tests/filters/perf-script.example tests/filters/perf-script.out \
 	tests/filters/callgrind.example tests/filters/callgrind.out tests/filters/cachegrind.example tests/filters/cachegrind.out \
 	tests/filters/profile.example tests/filters/profile.out tests/filters/covered.c
+EXTRA_DIST += \
+	tests/filters/caliper.example tests/filters/caliper.out tests/corpus/filter/caliper tests/corpus/filter/caliper-records \
+	tests/filters/likwid.example tests/filters/likwid.out tests/corpus/filter/likwid \
+	tests/filters/papi.example tests/filters/papi.out tests/corpus/filter/papi
 EXTRA_DIST += tests/bench/import.sh
 dist_check_SCRIPTS += tests/build/four-sources.sh

@@ -1,16 +1,24 @@
 /* Places by line, and what happened there. */
 #include "filters/sink.h"
 
-struct sink sink_begin(struct hpcprof *into, const struct filter_input *in, const char *sampler, const char *command)
+#include <stdlib.h>
+
+static uint32_t add_process(struct hpcprof *into, const struct filter_input *in, const char *sampler,
+                            const char *command, uint32_t rank)
 {
     struct hpcprof_process process = {.source_file = strtab_add(into->strings, path_base(in->name)),
                                       .command = strtab_add(into->strings, command),
                                       .sampler = strtab_add(into->strings, sampler),
-                                      .rank = -1,
+                                      .rank = rank <= INT32_MAX ? (int32_t)rank : -1,
                                       .exit_status = -1,
                                       .complete = true};
-    struct hpcprof_thread thread = {.process = hpcprof_add_process(into, &process)};
-    return (struct sink){into, hpcprof_add_thread(into, &thread)};
+    return hpcprof_add_process(into, &process);
+}
+
+struct sink sink_begin(struct hpcprof *into, const struct filter_input *in, const char *sampler, const char *command)
+{
+    struct hpcprof_thread thread = {.process = add_process(into, in, sampler, command, SINK_NO_RANK)};
+    return (struct sink){into, hpcprof_add_thread(into, &thread), 0};
 }
 
 uint32_t sink_thread(struct sink *s, const char *name, uint32_t number)
@@ -42,7 +50,67 @@ uint32_t sink_context(struct sink *s, const struct sink_place *p)
 void sink_add(struct sink *s, uint32_t context, uint32_t event, uint64_t samples, uint64_t value)
 {
     if (value)
-        hpcprof_add_count(
-            s->into, &(struct hpcprof_count){
-                         .thread = s->thread, .context = context, .event = event, .samples = samples, .value = value});
+        hpcprof_add_count(s->into, &(struct hpcprof_count){.thread = s->thread,
+                                                           .context = context,
+                                                           .event = event,
+                                                           .region = s->region,
+                                                           .samples = samples,
+                                                           .value = value});
+}
+
+/* ---- threads of many processes ------------------------------------------------------------------------------ */
+
+static uint64_t worker_key(uint32_t rank, uint32_t thread)
+{
+    return (uint64_t)rank << 32 | thread;
+}
+
+bool sink_threads_meet(struct sink_threads *t, uint32_t rank, uint32_t thread)
+{
+    uint32_t *slot = hashmap_put(&t->index, worker_key(rank, thread));
+    if (*slot != HASHMAP_NONE)
+        return true;
+    *slot = (uint32_t)t->met.count;
+    *vec_push(&t->met) = (struct sink_worker){rank, thread, 0};
+    return t->met.count <= LIMIT_THREADS;
+}
+
+static int compare_workers(const void *left, const void *right)
+{
+    const struct sink_worker *a = left, *b = right;
+    uint64_t ka = worker_key(a->rank, a->thread), kb = worker_key(b->rank, b->thread);
+    return (ka > kb) - (ka < kb);
+}
+
+struct sink sink_threads_begin(struct sink_threads *t, struct hpcprof *into, const struct filter_input *in,
+                               const char *sampler, const char *command)
+{
+    if (t->met.count == 0)
+        sink_threads_meet(t, SINK_NO_RANK, 0);
+    vec_sort(&t->met, compare_workers);
+    uint32_t process = 0;
+    for (size_t i = 0; i < t->met.count; i++) {
+        struct sink_worker *w = &t->met.items[i];
+        if (i == 0 || w->rank != w[-1].rank)
+            process = add_process(into, in, sampler, command, w->rank);
+        w->row = hpcprof_add_thread(into, &(struct hpcprof_thread){.process = process, .number = w->thread});
+        *hashmap_put(&t->index, worker_key(w->rank, w->thread)) = (uint32_t)i;
+    }
+    return (struct sink){into, t->met.items[0].row, 0};
+}
+
+uint32_t sink_threads_row(const struct sink_threads *t, uint32_t rank, uint32_t thread)
+{
+    return t->met.items[hashmap_get(&t->index, worker_key(rank, thread))].row;
+}
+
+void sink_threads_release(struct sink_threads *t)
+{
+    vec_release(&t->met);
+    hashmap_release(&t->index);
+}
+
+uint64_t sink_whole(double value)
+{
+    return value > 0 && value < 1.8e19 ? (uint64_t)(value + 0.5) : 0;
 }

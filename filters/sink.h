@@ -8,6 +8,7 @@
 struct sink {
     struct hpcprof *into;
     uint32_t thread;
+    uint32_t region; /* of what is added; 0: none */
 };
 
 /* The process's row and its first thread. */
@@ -24,5 +25,27 @@ struct sink_place {
 uint32_t sink_context(struct sink *, const struct sink_place *);
 /* samples 0: exact. A value of 0 is none. */
 void sink_add(struct sink *, uint32_t context, uint32_t event, uint64_t samples, uint64_t value);
+
+/* Threads of many processes, in whatever order a file names them: all are met first, and then become rows in the order
+   of their numbers. */
+struct sink_threads {
+    struct VEC(struct sink_worker) met;
+    struct hashmap index;
+};
+struct sink_worker {
+    uint32_t rank, thread; /* rank SINK_NO_RANK: none */
+    uint32_t row;
+};
+#define SINK_NO_RANK UINT32_MAX
+/* false: there are more than LIMIT_THREADS. */
+bool sink_threads_meet(struct sink_threads *, uint32_t rank, uint32_t thread);
+/* Begins the sink: its processes and threads are those that were met, or one. */
+struct sink sink_threads_begin(struct sink_threads *, struct hpcprof *into, const struct filter_input *,
+                               const char *sampler, const char *command);
+uint32_t sink_threads_row(const struct sink_threads *, uint32_t rank, uint32_t thread); /* it was met */
+void sink_threads_release(struct sink_threads *);
+
+/* A count from a file's decimal number, as events hold them: rounded, 0 where it is below, or no number. */
+uint64_t sink_whole(double value);
 
 #endif

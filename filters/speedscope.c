@@ -41,11 +41,6 @@ static int context(struct speedscope *s, json_ix at, uint32_t parent, uint32_t *
     return 0;
 }
 
-static uint64_t whole(double v)
-{
-    return v > 0 && v < 1.8e19 ? (uint64_t)(v + 0.5) : 0;
-}
-
 static int read_sampled(struct speedscope *s, json_ix profile, uint32_t event)
 {
     const struct json *j = s->json;
@@ -59,7 +54,7 @@ static int read_sampled(struct speedscope *s, json_ix profile, uint32_t event)
         if (weight == JSON_NONE)
             return wrong(s, i, "there are fewer weights than samples");
         if (at != HPCPROF_NO_PARENT)
-            sink_add(&s->sink, at, event, 0, whole(json_number(j, weight)));
+            sink_add(&s->sink, at, event, 0, sink_whole(json_number(j, weight)));
         weight = json_next(j, weight);
     }
     return 0;
@@ -75,7 +70,7 @@ static int read_evented(struct speedscope *s, json_ix profile, uint32_t event)
         double at = json_number(j, json_get(j, i, "at"));
         uint32_t around = s->open.count ? s->open.items[s->open.count - 1] : HPCPROF_NO_PARENT, opened;
         if (around != HPCPROF_NO_PARENT)
-            sink_add(&s->sink, around, event, 0, whole(at - last));
+            sink_add(&s->sink, around, event, 0, sink_whole(at - last));
         last = at;
         if (strcmp(json_string_of(j, json_get(j, i, "type")), "O") == 0) {
             if (s->open.count >= LIMIT_PATH_DEPTH)

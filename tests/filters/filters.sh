@@ -3,7 +3,7 @@
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99
-formats="perf perf-script callgrind cachegrind profile pprof folded speedscope gprof gcov lcov llvm-cov"
+formats="perf perf-script callgrind cachegrind profile pprof folded speedscope gprof gcov lcov llvm-cov caliper likwid papi"
 examples=$top_srcdir/tests/filters
 for format in $formats; do
     cp "$examples/$format.example" input
@@ -85,6 +85,34 @@ if command -v "${CC%% *}" >/dev/null 2>&1 && command -v gcov >/dev/null 2>&1 && 
     check_same "gcov's own counts" gcov.ours gcov.own
 else
     skip "gcov's own counts" "no gcov of gcc's here"
+fi
+
+# PAPI's high level: the outermost regions' own numbers, in all threads
+cat >hl.c <<'END'
+#include <papi.h>
+#include <stdlib.h>
+int main(void)
+{
+    volatile char *p = NULL;
+    PAPI_hl_region_begin("outer");
+    for (int k = 0; k < 3; k++) {
+        PAPI_hl_region_begin("inner");
+        p = malloc(9 << 20);
+        for (int i = 0; i < 9 << 20; i += 4096)
+            p[i] = 1;
+        PAPI_hl_region_end("inner");
+    }
+    return PAPI_hl_region_end("outer");
+}
+END
+if gcc -O1 hl.c -o hl -lpapi >/dev/null 2>&1 && PAPI_EVENTS="perf::PAGE-FAULTS" PAPI_OUTPUT_DIRECTORY=$PWD ./hl >/dev/null 2>&1 && ls papi_hl_output/*.json >/dev/null 2>&1; then
+    total=$(sed -n '/"name":"outer"/,/}/s/.*"perf::PAGE-FAULTS":"\([0-9]*\)".*/\1/p' papi_hl_output/*.json)
+    run "$hpcview" print --by program --format csv papi_hl_output/*.json
+    check_match "PAPI's own total" "$out" ",$total"
+    run "$hpcview" print --by procedure --format csv papi_hl_output/*.json
+    check_match "and what is in a region is not its own" "$out" ",,,inner,"
+else
+    skip "PAPI's own total" "PAPI's high level cannot count page faults here"
 fi
 
 # perf's samples are all there, and its file and its text say the same. (Symbols of the kernel are in the text alone.)
