@@ -32,6 +32,7 @@ struct callgrind {
     bool cachegrind;
     struct name_table objects, files, functions;
     str_id object, file, function, command;
+    str_id own_file; /* of the function: `file` goes on to those inlined into it */
     uint32_t module;
     bool has_module;
     bool module_here;                 /* its file is on this machine: addresses can be placed */
@@ -288,6 +289,8 @@ static uint32_t context(struct callgrind *c)
         context.by_line = true;
         context.procedure = c->function;
         context.file = c->file;
+        /* cachegrind names the file of each line, and the procedure's own is not known */
+        context.procedure_file = c->cachegrind || c->own_file == c->file ? 0 : c->own_file;
         context.line = c->source_line <= UINT32_MAX ? (uint32_t)c->source_line : 0;
     }
     return hpcprof_add_context(c->into, &context);
@@ -399,9 +402,11 @@ static int read_assignment(struct callgrind *c, const char *key, size_t n)
     } else if (IS("fl") || IS("fi") || IS("fe")) {
         status = read_name(c, &c->files, &name);
         c->file = known(c, name);
+        c->own_file = IS("fl") ? c->file : c->own_file;
     } else if (IS("fn")) {
         status = read_name(c, &c->functions, &name);
         c->function = known(c, name);
+        c->own_file = c->file;
     } else if (IS("cob")) {
         status = read_name(c, &c->objects, &name);
         c->called = known(c, name);

@@ -13,7 +13,8 @@ static void dump_context(struct buf *out, const struct hpcprof *p, uint32_t cont
     const struct hpcprof_context *c = &p->contexts[context];
     buf_str(out, path_base(strtab_get(p->strings, p->modules[c->module].path)));
     if (c->by_line)
-        buf_printf(out, " %s %s:%u", c->procedure ? strtab_get(p->strings, c->procedure) : "-",
+        buf_printf(out, " %s%s%s %s:%u", c->procedure ? strtab_get(p->strings, c->procedure) : "-",
+                   c->procedure_file ? "@" : "", strtab_get(p->strings, c->procedure_file),
                    c->file ? strtab_get(p->strings, c->file) : "-", c->line);
     else
         buf_printf(out, " %llx", (unsigned long long)c->address);

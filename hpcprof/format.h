@@ -23,6 +23,7 @@
     X(NOTES, 'N', 'O', 'T', 'E', "notes")                                                                              \
     X(EVENTS, 'E', 'V', 'N', 'T', "events")                                                                            \
     X(MODULES, 'M', 'O', 'D', 'L', "modules")                                                                          \
+    X(OWN_FILES, 'P', 'F', 'I', 'L', "files of procedures")                                                            \
     X(CONTEXTS, 'C', 'T', 'X', 'T', "contexts")                                                                        \
     X(REGIONS, 'R', 'E', 'G', 'N', "regions")                                                                          \
     X(THREADS, 'T', 'H', 'R', 'D', "threads")                                                                          \

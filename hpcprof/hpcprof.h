@@ -46,6 +46,7 @@ struct hpcprof_context {
     uint64_t
         address; /* link-time virtual address in the module; meaningless where `line` or `procedure` is given instead */
     str_id procedure, file; /* only from imports that know no addresses; else "" */
+    str_id procedure_file; /* where the procedure is, if that is known and not `file` (a line inlined from elsewhere) */
     uint32_t line;
     bool by_line; /* placed by (procedure, file, line), not by address */
 };

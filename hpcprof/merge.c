@@ -39,6 +39,7 @@ static void merge_places(struct merger *m)
         c.module = m->modules[c.module];
         c.procedure = text(m, c.procedure);
         c.file = text(m, c.file);
+        c.procedure_file = text(m, c.procedure_file);
         m->contexts[i] = hpcprof_add_context(m->into, &c);
     }
     for (size_t i = 1; i < from->region_count; i++)

@@ -113,6 +113,27 @@ static void read_modules(struct reader *r, struct cursor *c)
     }
 }
 
+/* They come before their contexts, rows ascending. */
+static void read_own_files(struct reader *r, struct cursor *c)
+{
+    uint64_t row = 0;
+    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
+        row += cursor_uleb(c);
+        struct own_file own = {row, reader_string(r, c)};
+        if (!c->bad)
+            *vec_push(&r->own_files) = own;
+    }
+}
+
+static str_id own_file(struct reader *r)
+{
+    size_t *next = &r->own_file_next;
+    while (*next < r->own_files.count && r->own_files.items[*next].row < r->contexts.count)
+        ++*next;
+    bool here = *next < r->own_files.count && r->own_files.items[*next].row == r->contexts.count;
+    return here ? r->own_files.items[*next].file : 0;
+}
+
 static void read_contexts(struct reader *r, struct cursor *c)
 {
     uint64_t module = 0, address = 0;
@@ -128,6 +149,7 @@ static void read_contexts(struct reader *r, struct cursor *c)
             row.procedure = reader_string(r, c);
             row.file = reader_string(r, c);
             row.line = (uint32_t)cursor_uleb(c);
+            row.procedure_file = own_file(r);
         } else {
             row.address = address += (uint64_t)cursor_sleb(c);
         }
@@ -240,12 +262,19 @@ static const struct {
     const char *words;
     void (*read)(struct reader *, struct cursor *);
 } block_types[] = {
-    {FORMAT_PROCESS, "process", read_process},    {FORMAT_NOTES, "notes", read_notes},
-    {FORMAT_EVENTS, "events", read_events},       {FORMAT_MODULES, "modules", read_modules},
-    {FORMAT_CONTEXTS, "contexts", read_contexts}, {FORMAT_REGIONS, "regions", read_regions},
-    {FORMAT_THREADS, "threads", read_threads},    {FORMAT_COUNTS, "counts", read_counts},
-    {FORMAT_TOTALS, "totals", read_totals},       {FORMAT_THREAD_END, "thread end", read_thread_end},
-    {FORMAT_END, "process end", read_end},        {FORMAT_TABLES, "tables", read_tables},
+    {FORMAT_PROCESS, "process", read_process},
+    {FORMAT_NOTES, "notes", read_notes},
+    {FORMAT_EVENTS, "events", read_events},
+    {FORMAT_MODULES, "modules", read_modules},
+    {FORMAT_OWN_FILES, "files of procedures", read_own_files},
+    {FORMAT_CONTEXTS, "contexts", read_contexts},
+    {FORMAT_REGIONS, "regions", read_regions},
+    {FORMAT_THREADS, "threads", read_threads},
+    {FORMAT_COUNTS, "counts", read_counts},
+    {FORMAT_TOTALS, "totals", read_totals},
+    {FORMAT_THREAD_END, "thread end", read_thread_end},
+    {FORMAT_END, "process end", read_end},
+    {FORMAT_TABLES, "tables", read_tables},
     {FORMAT_ROWS, "table rows", read_table_rows},
 };
 
@@ -355,6 +384,7 @@ static void release_rows(struct reader *r)
     vec_release(&r->events);
     vec_release(&r->modules);
     vec_release(&r->contexts);
+    vec_release(&r->own_files);
     vec_release(&r->threads);
     vec_release(&r->regions);
     release_tables(r);

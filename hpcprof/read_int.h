@@ -12,10 +12,17 @@ struct reader_table { /* one that the file declares */
     struct reader_rows rows;
 };
 
+struct own_file { /* of the procedure of a context to come */
+    uint64_t row;
+    str_id file;
+};
+
 struct reader {
     struct hpcprof *p;
     const char *name;
     struct reader_rows processes, events, modules, contexts, threads, regions;
+    struct VEC(struct own_file) own_files; /* by rows; those before `own_file_next` are used */
+    size_t own_file_next;
     struct VEC(struct reader_table) tables;
     uint32_t process;  /* the one that blocks speak of; UINT32_MAX before the first */
     const char *wrong; /* what makes no sense in the block at hand; NULL: nothing */

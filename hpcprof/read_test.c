@@ -83,6 +83,11 @@ static struct hpcprof *example(void)
                                    .line = 12,
                                    .by_line = true};
     uint32_t c2 = hpcprof_add_context(p, &line);
+    line.procedure_file = id(p, "own.c");
+    hpcprof_add_context(p, &line);
+    line.line = 13;
+    line.procedure_file = 0;
+    hpcprof_add_context(p, &line);
     hpcprof_add_count(p, &(struct hpcprof_count){t1, c2, e0, 0, 5, 20000000});
     hpcprof_add_count(p, &(struct hpcprof_count){t0, c1, e0, region, 2, 8000000});
     hpcprof_add_count(p, &(struct hpcprof_count){t0, c0, e0, 0, 1, 4000000});
@@ -227,7 +232,10 @@ static void test_round_trip(const uint8_t *bytes, size_t len)
     CHECK_INT(warnings_count(w), 0);
     CHECK_INT(p->event_count, 2);
     CHECK_INT(p->module_count, 2);
-    CHECK_INT(p->context_count, 3);
+    CHECK_INT(p->context_count, 5);
+    CHECK_NAMED(p->contexts[2].procedure_file == 0 && p->contexts[4].procedure_file == 0,
+                "a procedure in its line's file");
+    CHECK_STR(strtab_get(p->strings, p->contexts[3].procedure_file), "own.c");
     CHECK_INT(p->region_count, 2);
     CHECK_INT(p->count_count, 4);
     CHECK_INT(p->total_count, 2);

@@ -92,14 +92,18 @@ uint32_t hpcprof_add_module(struct hpcprof *p, const char *path, const char *bui
 static bool same_context(const struct hpcprof_context *a, const struct hpcprof_context *b)
 {
     return a->parent == b->parent && a->module == b->module && a->by_line == b->by_line &&
-           a->procedure == b->procedure && a->file == b->file && a->line == b->line &&
-           (a->by_line || a->address == b->address);
+           a->procedure == b->procedure && a->file == b->file && a->procedure_file == b->procedure_file &&
+           a->line == b->line && (a->by_line || a->address == b->address);
 }
 
 static uint64_t hash_context(const struct hpcprof_context *c)
 {
-    uint64_t fields[6] = {c->parent, c->module, c->by_line ? 0 : c->address, (uint64_t)c->procedure << 32 | c->file,
-                          c->line,   c->by_line};
+    uint64_t fields[] = {c->parent,
+                         c->module,
+                         c->by_line ? 0 : c->address,
+                         (uint64_t)c->procedure << 32 | c->file,
+                         (uint64_t)c->procedure_file << 32 | c->line,
+                         c->by_line};
     return hash_bytes(fields, sizeof fields, 0);
 }
 

@@ -106,10 +106,32 @@ static void put_regions(struct outfile *f, const struct hpcprof *p)
     buf_release(&rows);
 }
 
+/* Before the contexts they are of: those are told apart by them too. */
+static void put_own_files(struct outfile *f, const struct hpcprof *p)
+{
+    struct buf rows = {0};
+    uint64_t n = 0, last = 0;
+    for (size_t i = 0; i < p->context_count; i++) {
+        if (p->contexts[i].procedure_file == 0)
+            continue;
+        if (write_full(&rows, n)) {
+            write_rows(f, FORMAT_OWN_FILES, NULL, &rows, &n);
+            last = 0;
+        }
+        buf_uleb(&rows, i - last);
+        put_string(&rows, p, p->contexts[i].procedure_file);
+        last = i;
+        n++;
+    }
+    write_rows(f, FORMAT_OWN_FILES, NULL, &rows, &n);
+    buf_release(&rows);
+}
+
 static void put_contexts(struct outfile *f, const struct hpcprof *p)
 {
     struct buf rows = {0};
     uint64_t n = 0, module = 0, address = 0;
+    put_own_files(f, p);
     for (size_t i = 0; i < p->context_count; i++, n++) {
         const struct hpcprof_context *c = &p->contexts[i];
         bool has_parent = c->parent != HPCPROF_NO_PARENT;

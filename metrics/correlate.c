@@ -78,7 +78,7 @@ static uint32_t site_index(struct correlation *c, const struct site *s)
 {
     uint32_t tuple[] = {
         's',     s->module, s->by_line, (uint32_t)s->address, (uint32_t)(s->address >> 32), s->procedure,
-        s->file, s->line,   s->cut};
+        s->file, s->line,   s->cut,     s->own_file};
     uint32_t *slot = keyed(c, tuple, sizeof tuple);
     if (*slot == PLACE_NONE) {
         *slot = (uint32_t)c->sites.count;
@@ -124,6 +124,7 @@ static uint32_t site_of_context(struct correlation *c, const struct config *conf
     if (given->by_line) {
         s.procedure = strtab_add(c->strings, strtab_get(p->strings, given->procedure));
         s.file = strtab_add(c->strings, strtab_get(p->strings, given->file));
+        s.own_file = strtab_add(c->strings, strtab_get(p->strings, given->procedure_file));
         s.line = given->line;
     } else
         s.address = given->address;
@@ -251,6 +252,36 @@ static const char *module_name(const struct correlation *c, uint32_t module)
     return path[0] == '[' ? path : path_base(path);
 }
 
+/* Who knows lines alone names a module without its build id: it is the one of that path which has one. */
+static void find_same_paths(struct correlation *c)
+{
+    struct hashmap known = {0};
+    for (uint32_t i = 0; i < c->modules.count; i++) {
+        uint32_t *slot = hashmap_put(&known, c->modules.items[i].path);
+        if (*slot == HASHMAP_NONE || !c->modules.items[*slot].build_id)
+            *slot = i;
+    }
+    for (uint32_t i = 0; i < c->modules.count; i++)
+        c->modules.items[i].lines_in = c->modules.items[i].build_id ? i : hashmap_get(&known, c->modules.items[i].path);
+    hashmap_release(&known);
+}
+
+/* Or else the one that shares its place. */
+static void find_same_places(struct correlation *c)
+{
+    struct hashmap known = {0};
+    for (uint32_t i = 0; i < c->modules.count; i++)
+        if (c->modules.items[i].build_id && hashmap_get(&known, c->modules.items[i].group) == HASHMAP_NONE)
+            *hashmap_put(&known, c->modules.items[i].group) = i;
+    for (uint32_t i = 0; i < c->modules.count; i++) {
+        struct module *m = &c->modules.items[i];
+        uint32_t same = hashmap_get(&known, m->group);
+        if (!m->build_id && m->lines_in == i && same != HASHMAP_NONE)
+            m->lines_in = same;
+    }
+    hashmap_release(&known);
+}
+
 void correlate_group_modules(struct correlation *c)
 {
     struct strtab *names = strtab_create();
@@ -261,10 +292,12 @@ void correlate_group_modules(struct correlation *c)
         name_of[i] = strtab_add(names, module_name(c, i));
         while (leader.count <= name_of[i])
             *vec_push(&leader) = i;
-        c->modules.items[i].group = i;
     }
+    find_same_paths(c);
+    for (uint32_t i = 0; i < c->modules.count; i++)
+        c->modules.items[i].group = c->modules.items[i].lines_in;
     for (size_t i = 0; i < c->uses.count; i++) {
-        uint32_t module = c->uses.items[i].module;
+        uint32_t module = c->modules.items[c->uses.items[i].module].lines_in;
         uint32_t *slot = hashmap_put(&in_run, (uint64_t)name_of[module] << 32 | c->uses.items[i].run);
         if (*slot != HASHMAP_NONE && *slot != module)
             leader.items[name_of[module]] = UINT32_MAX;
@@ -273,6 +306,7 @@ void correlate_group_modules(struct correlation *c)
     for (uint32_t i = 0; i < c->modules.count; i++)
         if (leader.items[name_of[i]] != UINT32_MAX)
             c->modules.items[i].group = leader.items[name_of[i]];
+    find_same_places(c);
     hashmap_release(&in_run);
     vec_release(&leader);
     mem_free(name_of);
@@ -469,19 +503,22 @@ static bool same_file(const char *a, const char *b)
     return m && strcmp(a + n - m, b) == 0 && (n == m || a[n - m - 1] == '/' || b[0] == '/');
 }
 
+/* A procedure's full, short and linker's name, and the name of what it is a clone or a part of. */
+enum { NAME_OF_ORIGIN = 3, NAMES_OF_PROC = 4 };
+
 /* Procedures by each of their names, and the scopes' children, for looking up lines without walking the tree each time.
  */
 static void index_procedures(struct module_scopes *m)
 {
     const struct scope_tree *t = m->tree;
-    m->next_named = mem_alloc((3 * t->scope_count + 1) * sizeof *m->next_named);
+    m->next_named = mem_alloc((NAMES_OF_PROC * t->scope_count + 1) * sizeof *m->next_named);
     for (size_t i = t->scope_count; i-- > 0;) {
         const struct scope *s = &t->scopes[i];
-        str_id names[] = {s->name, s->short_name, s->link_name};
-        for (size_t k = 0; k < ARRAY_SIZE(names) && s->kind == SCOPE_PROC; k++) {
+        str_id names[NAMES_OF_PROC] = {s->name, s->short_name, s->link_name, s->origin};
+        for (size_t k = 0; k < NAMES_OF_PROC && s->kind == SCOPE_PROC; k++) {
             uint32_t *first = hashmap_put(&m->first_named, names[k]);
-            m->next_named[3 * i + k] = *first;
-            *first = (uint32_t)(3 * i + k);
+            m->next_named[NAMES_OF_PROC * i + k] = *first;
+            *first = (uint32_t)(NAMES_OF_PROC * i + k);
         }
     }
     m->first_child = mem_alloc((t->scope_count + 1) * sizeof *m->first_child);
@@ -495,24 +532,27 @@ static void index_procedures(struct module_scopes *m)
     }
 }
 
-/* The procedure of that name in that file, else of that name; SCOPE_NONE: none. */
+/* The procedure of that name in that file ("": not known), else of that name elsewhere; in each, one so named rather
+   than a clone of it (the source calls `sum` what the compiler made `sum.constprop.0`). SCOPE_NONE: none. */
 static scope_ix proc_by_name(struct module_scopes *m, const char *procedure, const char *file)
 {
     const struct scope_tree *t = m->tree;
     scope_ix found = SCOPE_NONE;
+    int least = 4;
     if (!m->next_named)
         index_procedures(m);
     str_id name = strtab_add(t->strings, procedure);
-    for (uint32_t i = hashmap_get(&m->first_named, name); i != HASHMAP_NONE; i = m->next_named[i]) {
-        const struct scope *s = &t->scopes[i / 3];
-        if (*file == '\0' || same_file(strtab_get(t->strings, s->file), file))
-            return (scope_ix)(i / 3);
-        found = found == SCOPE_NONE ? (scope_ix)(i / 3) : found;
+    for (uint32_t i = hashmap_get(&m->first_named, name); i != HASHMAP_NONE && least > 0; i = m->next_named[i]) {
+        scope_ix proc = i / NAMES_OF_PROC;
+        bool elsewhere = *file && !same_file(strtab_get(t->strings, t->scopes[proc].file), file);
+        int rank = 2 * elsewhere + (i % NAMES_OF_PROC == NAME_OF_ORIGIN);
+        found = rank < least ? proc : found;
+        least = rank < least ? rank : least;
     }
     return found;
 }
 
-/* The innermost loop of the procedure whose lines hold line `line` of `file` (""; not known), calls that were inlined
+/* The innermost loop of the procedure whose lines hold line `line` of `file` ("": not known), calls that were inlined
    left out: what knows lines alone knows nothing of them. A line of a header that was inlined has the numbers of that
    file, and is in no loop of this one. */
 static scope_ix loop_by_line(const struct module_scopes *m, scope_ix proc, const char *file, uint32_t line)
@@ -528,11 +568,21 @@ static scope_ix loop_by_line(const struct module_scopes *m, scope_ix proc, const
     return innermost;
 }
 
+/* Where the procedure begins is not known; its own line is the first one measured in it. */
+static void widen(struct place *proc, uint32_t line)
+{
+    if (line && (proc->line_first == 0 || line < proc->line_first))
+        proc->line_first = line;
+    if (line > proc->line_last)
+        proc->line_last = line;
+}
+
 static place_ix place_by_line(struct correlation *c, const struct config *config, struct module_scopes *m,
                               const struct site *s, uint8_t *state)
 {
     const char *procedure = strtab_get(c->strings, s->procedure), *file_name = strtab_get(c->strings, s->file);
-    scope_ix scope = m && *procedure ? proc_by_name(m, procedure, file_name) : SCOPE_NONE;
+    const char *own_name = s->own_file ? strtab_get(c->strings, s->own_file) : file_name;
+    scope_ix scope = m && *procedure ? proc_by_name(m, procedure, own_name) : SCOPE_NONE;
     *state = s->line ? SITE_LINE : *procedure ? SITE_NO_LINE : SITE_NO_SYMBOL;
     if (scope != SCOPE_NONE) {
         scope = loop_by_line(m, scope, file_name, s->line);
@@ -543,15 +593,11 @@ static place_ix place_by_line(struct correlation *c, const struct config *config
                             : file_of(c, config, file_name, s->module);
         return line_place(c, scope_place(m, scope), file, s->line);
     }
-    uint32_t file = file_of(c, config, file_name, s->module);
-    place_ix proc = named_proc(c, file_place(c, s->module, file), *procedure ? procedure : "(no symbol)");
-    /* where the procedure begins is not known; its own line is the first one measured in it */
-    struct place *p = &c->places.items[proc];
-    p->file = file;
-    if (s->line && (p->line_first == 0 || s->line < p->line_first))
-        p->line_first = s->line;
-    if (s->line > p->line_last)
-        p->line_last = s->line;
+    uint32_t own = file_of(c, config, own_name, s->module), file = file_of(c, config, file_name, s->module);
+    place_ix proc = named_proc(c, file_place(c, s->module, own), *procedure ? procedure : "(no symbol)");
+    c->places.items[proc].file = own;
+    if (file == own)
+        widen(&c->places.items[proc], s->line);
     return line_place(c, proc, file, s->line);
 }
 
@@ -642,6 +688,7 @@ static void place_module(struct correlation *c, const struct config *config, uin
     struct module_scopes *known = scopes.tree ? &scopes : NULL;
     for (size_t i = 0; i < count; i++) {
         struct site s = c->sites.items[sites[i].site];
+        s.module = module;
         uint8_t *state = &c->site_state[sites[i].site];
         c->site_place[sites[i].site] = s.cut       ? module_place(c, module)
                                        : s.by_line ? place_by_line(c, config, known, &s, state)
@@ -664,7 +711,8 @@ void correlate_place(struct correlation *c, const struct config *config, const s
     struct site_order *order = mem_alloc((n + 1) * sizeof *order);
     for (size_t i = 0; i < n; i++) {
         const struct site *s = &c->sites.items[i];
-        order[i] = (struct site_order){s->module, (uint32_t)i, s->by_line, s->by_line ? 0 : s->address};
+        uint32_t module = s->by_line ? c->modules.items[s->module].lines_in : s->module;
+        order[i] = (struct site_order){module, (uint32_t)i, s->by_line, s->by_line ? 0 : s->address};
     }
     qsort(order, n, sizeof *order, compare_sites);
     c->site_place = mem_alloc((n + 1) * sizeof *c->site_place);

@@ -2,7 +2,7 @@
  * Correlation on drawings: a structure as an outline, samples as a list, and the expected tree with its sums as text.
  *
  *     F heat.f90                    file
- *      P solve 40-71 1000           procedure, its lines, its entry
+ *      P solve 40-71 1000           procedure, its lines, its entry ("f.part.0<f": a clone of f)
  *       L 52-60 1010                loop, its header
  *        I dot 10 heat.f90:54       inlined procedure, its line, the call
  *         S 12 1020-1030            statement: line and addresses (one more range may follow)
@@ -58,6 +58,8 @@ static struct scope scope_from(struct scope_tree *t, char **w, int n, str_id fil
         break;
     case 'P':
         s.kind = SCOPE_PROC;
+        s.origin = in(t, strchr(w[1], '<') ? strchr(w[1], '<') + 1 : "");
+        w[1][strcspn(w[1], "<")] = '\0';
         s.name = s.short_name = s.link_name = in(t, w[1]);
         read_lines(t, w[2], &s);
         s.entry = strtoull(w[3], NULL, 16);
@@ -162,7 +164,7 @@ static uint64_t called_at(struct hpcprof *p, char *word, struct hpcprof_context 
 }
 
 /* Lines: "thread", "process RANK", "MODULE 0xADDRESS EVENT SAMPLES" or "MODULE PROC FILE LINE EVENT SAMPLES" ("-":
- * none). */
+ * none; "PROC@FILE": where the procedure is; "MODULE#ID": its build id). */
 static struct hpcprof *profile_from(const char *drawing)
 {
     struct hpcprof *p = hpcprof_create();
@@ -187,9 +189,14 @@ static struct hpcprof *profile_from(const char *drawing)
         }
         if (n < 3)
             continue;
+        char *id = strchr(w[0], '#');
+        w[0][strcspn(w[0], "#")] = '\0';
         struct hpcprof_context c = {
-            .parent = HPCPROF_NO_PARENT, .module = hpcprof_add_module(p, w[0], ""), .by_line = n == 6};
+            .parent = HPCPROF_NO_PARENT, .module = hpcprof_add_module(p, w[0], id ? id + 1 : ""), .by_line = n == 6};
         if (n == 6) {
+            char *own = strchr(w[1], '@');
+            c.procedure_file = strtab_add(p->strings, own ? own + 1 : "");
+            w[1][strcspn(w[1], "@")] = '\0';
             c.procedure = strtab_add(p->strings, strcmp(w[1], "-") ? w[1] : "");
             c.file = strtab_add(p->strings, strcmp(w[2], "-") ? w[2] : "");
             c.line = (uint32_t)atoi(w[3]);
@@ -294,11 +301,27 @@ static const char two[] = "F /s/a.c\n"
                           "  S 5 1000-1010\n"
                           "F /s/b.c\n"
                           " P init 3-9 2000-2100\n"
-                          "  S 5 2000-2010\n";
+                          "  S 5 2000-2010\n"
+                          "  L 7-8 2020\n"
+                          "   S 8 2020-2030\n";
+
+static const char clones[] = "F /s/a.c\n"
+                             " P sum.constprop.0<sum 3-9 1000-1100\n"
+                             "  S 4 1000-1010\n"
+                             "  L 5-6 1010\n"
+                             " P whole.part.0<whole 13-19 2000-2100\n"
+                             " P whole 13-19 3000-3100\n"
+                             "F /s/b.c\n"
+                             " P whole.part.0<whole 5-9 4000-4100\n";
 
 static const struct drawn_module modules[] = {
-    {"/opt/app", heat}, {"/opt/two", two},     {"/usr/lib/libfoo.so", "F\n P foo 0 100-200\n"},
-    {"/gone.so", "!"},  {"[anonymous]", NULL}, {NULL, NULL},
+    {"/opt/app", heat},
+    {"/opt/two", two},
+    {"/opt/clones", clones},
+    {"/usr/lib/libfoo.so", "F\n P foo 0 100-200\n"},
+    {"/gone.so", "!"},
+    {"[anonymous]", NULL},
+    {NULL, NULL},
 };
 
 static const struct {
@@ -415,7 +438,7 @@ static const struct {
      {NULL}},
     {"of two procedures with one name, the one in the file",
      "/opt/two 0x1000 C 1\n"
-     "/opt/two init b.c 7 C 2\n",
+     "/opt/two init b.c 6 C 2\n",
      "program app = 30 .\n"
      " module two = 30 .\n"
      "  file a.c = 10 .\n"
@@ -423,7 +446,59 @@ static const struct {
      "    line a.c:5 = 10 10\n"
      "  file b.c = 20 .\n"
      "   proc init b.c:3 = 20 20\n"
-     "    line b.c:7 = 20 20\n",
+     "    line b.c:6 = 20 20\n",
+     {NULL}},
+    {"a line of a header, in the procedure of the file that is named",
+     "/opt/two 0x2000 C 1\n"
+     "/opt/two init@b.c /x/util.h 8 C 2\n"
+     "/opt/two init@b.c b.c 8 C 3\n",
+     "program app = 60 .\n"
+     " module two = 60 .\n"
+     "  file s/b.c = 60 .\n"
+     "   proc init s/b.c:3 = 60 30\n"
+     "    loop s/b.c:7 = 30 30\n"
+     "     line s/b.c:8 = 30 30\n"
+     "    line s/b.c:5 = 10 10\n"
+     "    line x/util.h:8 = 20 20\n",
+     {NULL}},
+    {"without structure too",
+     "/lib/x.so f x.c 7 C 2\n"
+     "/lib/x.so f@x.c util.h 3 C 4\n",
+     "program app = 60 .\n"
+     " module x.so = 60 .\n"
+     "  file x.c = 60 .\n"
+     "   proc f x.c:7 = 60 60\n"
+     "    line util.h:3 = 40 40\n"
+     "    line x.c:7 = 20 20\n",
+     {NULL}},
+    {"what a procedure is called in the source, beside a clone of it",
+     "/opt/clones 0x1000 C 1\n"
+     "/opt/clones sum a.c 5 C 2\n"
+     "/opt/clones whole a.c 15 C 3\n"
+     "/opt/clones whole b.c 7 C 4\n",
+     "program app = 100 .\n"
+     " module clones = 100 .\n"
+     "  file a.c = 60 .\n"
+     "   proc sum.constprop.0 a.c:3 = 30 10\n"
+     "    loop a.c:5 = 20 20\n"
+     "     line a.c:5 = 20 20\n"
+     "    line a.c:4 = 10 10\n"
+     "   proc whole a.c:13 = 30 30\n"
+     "    line a.c:15 = 30 30\n"
+     "  file b.c = 40 .\n"
+     "   proc whole.part.0 b.c:5 = 40 40\n"
+     "    line b.c:7 = 40 40\n",
+     {NULL}},
+    {"what knows no build id is in the module that has one",
+     "/opt/clones sum a.c 5 C 2\n"
+     "/opt/clones#ab 0x1000 C 1\n",
+     "program app = 30 .\n"
+     " module clones = 30 .\n"
+     "  file a.c = 30 .\n"
+     "   proc sum.constprop.0 a.c:3 = 30 10\n"
+     "    loop a.c:5 = 20 20\n"
+     "     line a.c:5 = 20 20\n"
+     "    line a.c:4 = 10 10\n",
      {NULL}},
     {"nothing at all", "", "program app =\n", {NULL}},
 };
@@ -917,6 +992,26 @@ static void test_builds(void)
     release(&m);
 }
 
+/* Lines of one run, addresses of another, by other paths: one module, looked up in the structure that there is. */
+static void test_lines_elsewhere(void)
+{
+    const char *samples[] = {"clones sum a.c 5 C 2\n", "/opt/clones#ab 0x1000 C 1\n", NULL};
+    struct config *c = config_create();
+    config_add_measurement(c, "lines");
+    config_add_measurement(c, "addresses");
+    struct made m = make(c, samples, modules);
+    char *text = drawn(m.e);
+    CHECK_STR(text, "program app = 20 . 10 .\n"
+                    " module clones = 20 . 10 .\n"
+                    "  file a.c = 20 . 10 .\n"
+                    "   proc sum.constprop.0 a.c:3 = 20 . 10 10\n"
+                    "    loop a.c:5 = 20 20 . .\n"
+                    "     line a.c:5 = 20 20 . .\n"
+                    "    line a.c:4 = . . 10 10\n");
+    mem_free(text);
+    release(&m);
+}
+
 /* ---- trees, and what is the same in the source ------------------------------------------------------ */
 
 static const struct place_row {
@@ -1137,6 +1232,7 @@ int main(void)
     test_same();
     test_second_tree();
     test_builds();
+    test_lines_elsewhere();
     test_places();
     test_calls();
     test_fold_recursion();

@@ -223,6 +223,8 @@ struct module {            /* a load module that was sampled; equal ones of seve
     str_id build_id;
     str_id shown;
     uint32_t group; /* the module whose place it shares: itself, or the same one of an earlier run in another build */
+    uint32_t lines_in; /* the module whose structure tells where places by line are: itself, or the same file as those
+                          that measured addresses name it, with its build id */
     struct scope_tree *tree; /* of the sampled functions; NULL: none */
     bool lent;               /* the tree is the structure source's */
     uint8_t state;           /* enum structure_state */
@@ -242,6 +244,7 @@ struct site { /* one sampled place in the code */
     uint32_t line;
     vaddr address;
     str_id procedure, file;
+    str_id own_file; /* the procedure's; 0: not known, or `file` */
     bool by_line;
     bool cut; /* no place in the code: why a call path has no beginning. The module's name says it */
 };

@@ -10,7 +10,7 @@
  *     at HEX EVENT SAMPLES            samples at an address of the module
  *     from HEX...                     what follows was called there, outermost first; without addresses: not known
  *     cut WORDS...                    as from, for a path without beginning: why ("_" for blanks)
- *     line PROC FILE LINE EVENT N     samples at a line; "-" leaves PROC or FILE out
+ *     line PROC FILE LINE EVENT N     samples at a line; "-" leaves PROC or FILE out; PROC@FILE: the procedure's file
  *     region NAME                     what follows is in that region, inside those open; "-" leaves the innermost
  *     total EVENT VALUE               what the thread's counter said at its end
  *     lost EVENT N                    samples the kernel lost
@@ -121,6 +121,18 @@ static void evict(struct maker *m, const char *victim, const char *evictor, cons
                                       {.count = strtoull(times, NULL, 10)}});
 }
 
+static struct hpcprof_context at_line(struct strtab *s, char **w)
+{
+    char *own = strchr(w[1], '@');
+    struct hpcprof_context c = {
+        .by_line = true, .file = strtab_add(s, strcmp(w[2], "-") ? w[2] : ""), .line = (uint32_t)atoi(w[3])};
+    if (own)
+        *own++ = '\0';
+    c.procedure = strtab_add(s, strcmp(w[1], "-") ? w[1] : "");
+    c.procedure_file = strtab_add(s, own ? own : "");
+    return c;
+}
+
 static void take_line(struct maker *m, char **w, int n)
 {
     struct strtab *s = m->p->strings;
@@ -150,12 +162,7 @@ static void take_line(struct maker *m, char **w, int n)
         cut_path(m, w[1]);
         call_from(m, w + 2, n - 2);
     } else if (strcmp(w[0], "line") == 0 && n == 6)
-        add_samples(m,
-                    (struct hpcprof_context){.by_line = true,
-                                             .procedure = strtab_add(s, strcmp(w[1], "-") ? w[1] : ""),
-                                             .file = strtab_add(s, strcmp(w[2], "-") ? w[2] : ""),
-                                             .line = (uint32_t)atoi(w[3])},
-                    w[4], w[5]);
+        add_samples(m, at_line(s, w), w[4], w[5]);
     else if (strcmp(w[0], "region") == 0 && n == 2)
         m->region = strcmp(w[1], "-") ? hpcprof_add_region(m->p, w[1], m->region) : m->p->regions[m->region].parent;
     else if (strcmp(w[0], "total") == 0 && n == 3) {
