@@ -6,13 +6,14 @@
 
 static struct {
     const char *out;
-    bool single_file, no_sources;
+    bool single_file, no_sources, anonymize;
 } opt;
 
 const struct option_row build_rows[] = {
     {"output", 'o', OPT_STRING, &opt.out, "DB", "the database; made whole, or not at all (hpcview-NAME.db)"},
     {"single-file", 0, OPT_FLAG, &opt.single_file, NULL, "one .html file instead of a folder"},
     {"no-sources", 0, OPT_FLAG, &opt.no_sources, NULL, "leave the text of the sources out"},
+    {"anonymize", 0, OPT_FLAG, &opt.anonymize, NULL, "leave hosts, users, folders and arguments out"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 static const struct option_row *const tables[] = {build_rows, wanted_rows, NULL};
@@ -42,6 +43,8 @@ int build_database(struct session *s, const struct config *config, const char *p
     int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
     if (status == 0 && !opt.no_sources)
         experiment_warn_sources(e, s->warnings);
+    if (status == 0 && opt.anonymize)
+        experiment_anonymize(e);
     if (status == 0)
         status = htmlgen_write(e, path, &options, s->warnings, &s->err);
     experiment_free(e);

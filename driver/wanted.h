@@ -19,7 +19,7 @@ int wanted_options(struct session *, const char *command, struct config *);
 
 /* ---- cmd_build.c, for run too ---- */
 
-extern const struct option_row build_rows[]; /* -o, --single-file, --no-sources */
+extern const struct option_row build_rows[]; /* -o, --single-file, --no-sources, --anonymize */
 const char *build_output(void);              /* what -o says; NULL: nothing */
 bool build_single_file(void);
 /* Builds the database at `path` and says on standard error where to open it. */

@@ -114,6 +114,12 @@ static struct used_strings used_strings_of(const struct experiment *e)
     return used;
 }
 
+static void used_strings_release(struct used_strings *used)
+{
+    mem_free(used->number);
+    vec_release(&used->ids);
+}
+
 static uint32_t use_string(struct used_strings *used, str_id id)
 {
     if (used->number[id] == UINT32_MAX) {
@@ -123,17 +129,32 @@ static uint32_t use_string(struct used_strings *used, str_id id)
     return used->number[id];
 }
 
+static void add_string(struct buf *out, const char *text)
+{
+    htmlgen_utf8(out, text, strlen(text));
+    buf_u8(out, 0);
+}
+
 /* Writes the strings, forgets them, and says how many there were. */
 static size_t add_strings(struct buf *out, const struct experiment *e, struct used_strings *used)
 {
     size_t count = used->ids.count;
+    for (size_t i = 0; i < count; i++)
+        add_string(out, strtab_get(e->strings, used->ids.items[i]));
+    used_strings_release(used);
+    return count;
+}
+
+/* The same for texts of other rooms, which may name the machine. */
+static size_t add_public_strings(struct buf *out, const struct experiment *e, struct used_strings *used)
+{
+    size_t count = used->ids.count;
     for (size_t i = 0; i < count; i++) {
-        const char *text = strtab_get(e->strings, used->ids.items[i]);
-        htmlgen_utf8(out, text, strlen(text));
-        buf_u8(out, 0);
+        char *text = experiment_public_text(e, strtab_get(e->strings, used->ids.items[i]));
+        add_string(out, text);
+        mem_free(text);
     }
-    mem_free(used->number);
-    vec_release(&used->ids);
+    used_strings_release(used);
     return count;
 }
 
@@ -280,7 +301,7 @@ void htmlgen_table_columns(struct buf *out, const struct experiment *e, const st
         else
             add_wide_cells(out, t, i);
     }
-    *string_count = add_strings(out, e, &used);
+    *string_count = add_public_strings(out, e, &used);
 }
 
 /* ---- compression and text ---- */

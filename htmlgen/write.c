@@ -382,8 +382,11 @@ static void head_warnings(const struct writer *w, struct jsonout *j)
 {
     json_key(j, "warnings");
     json_begin_array(j);
-    for (size_t i = 0; w->warnings && i < warnings_count(w->warnings); i++)
-        json_string(j, warnings_get(w->warnings, i));
+    for (size_t i = 0; w->warnings && i < warnings_count(w->warnings); i++) {
+        char *text = experiment_public_text(w->e, warnings_get(w->warnings, i));
+        json_string(j, text);
+        mem_free(text);
+    }
     json_end_array(j);
 }
 

@@ -210,8 +210,9 @@ struct experiment {
                                  another of these tables */
     struct hpcprof_process *processes; /* who measured what, for the page's "about"; those of a run together */
     size_t process_count;
-    struct measured *measured; /* private: experiment_measured */
-    struct computed *computed; /* private: by metric, what experiment_compute needs */
+    struct measured *measured;   /* private: experiment_measured */
+    struct computed *computed;   /* private: by metric, what experiment_compute needs */
+    struct anonymity *anonymity; /* private: experiment_anonymize; NULL: names are as they are */
 };
 
 /* A metric's value at a place, with all that was called from elsewhere left out: TREE_SCOPES'. NaN: no data. */
@@ -257,6 +258,10 @@ double experiment_error(const struct experiment *, size_t metric, double value);
 int experiment_gate(const struct experiment *, bool *holds, struct err *);
 /* Warns where files with a good part of the cost have no text on this machine: for those who show sources. */
 void experiment_warn_sources(const struct experiment *, struct warnings *);
+/* For strangers: hosts, users, folders, arguments and process numbers go from the experiment's own names; tables and
+   warnings are for experiment_public_text, which gives any text as it may be shown (the caller's to mem_free). */
+void experiment_anonymize(struct experiment *);
+char *experiment_public_text(const struct experiment *, const char *text);
 /* Verify indices, order and that every sum is the sum of its parts. */
 int experiment_check(const struct experiment *, struct err *);
 

@@ -322,6 +322,11 @@ void compare_columns(const struct config *, const struct input *, size_t input_c
                      const char *base, const char *new,
                      void (*add)(void *ctx, enum comparison, const char *name, const char *formula), void *ctx);
 
+/* ---- anonymize.c -------------------------------------------------------------------- */
+
+struct anonymity;
+void anonymity_free(struct anonymity *); /* may be NULL */
+
 /* ---- tables.c ------------------------------------------------------------------------ */
 
 struct sites_of_contexts { /* the site of a context, made where there is none yet */

@@ -178,6 +178,7 @@ void experiment_free(struct experiment *e)
     free_trees(e);
     table_list_release(&e->tables);
     measured_free(e->measured);
+    anonymity_free(e->anonymity);
     strtab_free(e->strings);
     mem_free(e->places);
     mem_free(e->files);

@@ -41,6 +41,18 @@ check "with the same name: replaced" test "$status" = 0
 run "$hpcview" print --by line --format csv x.measurements
 check_match "the loop leads" "$(printf '%s\n' "$out" | sed -n 2p)" "line,spin,spin.c,7,main,"
 
+# A database for strangers: nothing of this machine, its folders, its users or the program's arguments.
+mkdir -p home/jane && cp spin spin.c home/jane/ && (cd home/jane && cc -O1 -g -o spin "$PWD/spin.c")
+run "$hpcview" run --anonymize -o public.db -- "$scratch/home/jane/spin" word 0
+check "--anonymize: status" test "$status" = 0
+head=$(cat public.db/index.html)
+for secret in "\"$(uname -n)\"" jane word "$scratch" '[0-9][.]hpcprof'; do
+    check "--anonymize: no $secret" test -z "$(printf '%s' "$head" | sed -n '/hpcview-database/p' | grep -o "$secret" | head -n 1)"
+done
+check_match "--anonymize: the program's name stays" "$head" '"command":"spin"'
+run "$hpcview" build -o open.db public.measurements
+check "the same database without it has them" grep -q "$(uname -n)" open.db/index.html
+
 run "$hpcview" run -m 'X = (' -o bad.db ./spin
 check "a wrong formula: status 2" test "$status" = 2
 check "a wrong formula costs no run" test -z "$out" -a ! -e bad.measurements

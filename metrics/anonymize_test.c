@@ -1,0 +1,81 @@
+/* What a database for strangers may say: experiment_anonymize and experiment_public_text. */
+#include "metrics/metrics_int.h"
+#include "tests/tap.h"
+
+static struct experiment *of_jane(void)
+{
+    struct experiment *e = mem_calloc(1, sizeof *e);
+    e->strings = strtab_create();
+    e->title = strtab_add(e->strings, "heat on node7.site.org");
+    e->run_count = e->process_count = e->file_count = e->place_count = e->metric_count = 1;
+    e->runs = mem_calloc(1, sizeof *e->runs);
+    e->runs[0].name = strtab_add(e->strings, "heat.node7.4711");
+    e->runs[0].command = strtab_add(e->strings, "/home/jane/bin/heat 160000 --key=secret");
+    e->processes = mem_calloc(1, sizeof *e->processes);
+    e->processes[0] = (struct hpcprof_process){
+        .source_file = strtab_add(e->strings, "heat.node7.4711.hpcprof"),
+        .host = strtab_add(e->strings, "node7.site.org"),
+        .working_dir = strtab_add(e->strings, "/home/jane/runs"),
+        .command = e->runs[0].command,
+        .kernel = strtab_add(e->strings, "6.1.0"),
+        .pid = 4711,
+    };
+    e->files = mem_calloc(1, sizeof *e->files);
+    e->files[0].name = strtab_add(e->strings, "/project/x/solver.f90");
+    e->files[0].raw_name = strtab_add(e->strings, "/home/joe/src/solver.f90");
+    e->places = mem_calloc(1, sizeof *e->places);
+    e->places[0] = (struct place){.kind = PLACE_MODULE, .parent = PLACE_NONE};
+    e->places[0].name = e->places[0].full_name = strtab_add(e->strings, "/opt/jane/libx.so");
+    e->metrics = mem_calloc(1, sizeof *e->metrics);
+    e->metrics[0].name = strtab_add(e->strings, "node7 TIME");
+    e->metrics[0].formula = strtab_add(e->strings, "run(\"node7\").TIME");
+    return e;
+}
+
+static void is(const struct experiment *e, str_id id, const char *want)
+{
+    CHECK_STR(strtab_get(e->strings, id), want);
+}
+
+int main(void)
+{
+    static const struct {
+        const char *text, *shown;
+    } texts[] = {
+        {"", ""},
+        {"/", "/"},
+        {"/home/jane/x.c has no text", "x.c has no text"},
+        {"\"/home/jane/x.c\":12: (/scratch/a/b/)", "\"x.c\":12: (b)"},
+        {"/usr/lib/libm.so.6 and a/b/c.c", "/usr/lib/libm.so.6 and a/b/c.c"},
+        {"on node7, node7.site.org and node70", "on host, host and node70"},
+        {"jane's and joe's; janet", "user's and user's; janet"},
+        {"file:///home/jane/x", "file:x"},
+        {"1 / 2", "1 / 2"},
+    };
+    struct experiment *e = of_jane();
+    char *before = experiment_public_text(e, texts[2].text);
+    CHECK_STR(before, texts[2].text); /* until it is asked for, nothing changes */
+    mem_free(before);
+
+    experiment_anonymize(e);
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        char *shown = experiment_public_text(e, texts[i].text);
+        CHECK_STR(shown, texts[i].shown);
+        mem_free(shown);
+    }
+    is(e, e->title, "heat on host");
+    is(e, e->runs[0].name, "heat.host.4711");
+    is(e, e->runs[0].command, "heat");
+    is(e, e->processes[0].source_file, "process 1");
+    is(e, e->processes[0].host, "");
+    is(e, e->processes[0].working_dir, "");
+    is(e, e->processes[0].command, "heat");
+    is(e, e->processes[0].kernel, "6.1.0");
+    CHECK_INT(e->processes[0].pid, 0);
+    is(e, e->files[0].name, "solver.f90");
+    is(e, e->places[0].name, "libx.so");
+    is(e, e->metrics[0].name, "host TIME");
+    is(e, e->metrics[0].formula, "run(\"host\").TIME"); /* names and what names them stay one */
+    experiment_free(e);
+    return tap_done();
+}
