@@ -111,7 +111,7 @@ void session_print_warnings(struct session *s)
 
 static int run_command(const struct command *cmd, int argc, char **argv)
 {
-    struct session s = {.warnings = warnings_create()};
+    struct session s = {.warnings = warnings_create(), .err.others = warnings_create()};
     bool help;
     if (isatty(STDERR_FILENO))
         s.progress.report = show_progress;
@@ -124,10 +124,13 @@ static int run_command(const struct command *cmd, int argc, char **argv)
         status = -1;
     session_print_warnings(&s);
     if (status < 0) {
+        for (size_t i = 0; i < warnings_count(s.err.others); i++)
+            fprintf(stderr, "hpcview: %s\n", warnings_get(s.err.others, i));
         fprintf(stderr, "hpcview: %s\n", s.err.msg);
         status = s.err.kind == ERR_USAGE ? EXIT_WRONG_USAGE : EXIT_FAILED;
     }
     warnings_free(s.warnings);
+    warnings_free(s.err.others);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "hpcview: writing to standard output failed\n");
         status = status ? status : EXIT_FAILED;

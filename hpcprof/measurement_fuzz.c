@@ -20,7 +20,7 @@ static void check(const struct hpcprof *p)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct hpcprof *p;
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     if (hpcprof_read_bytes(data, size, "fuzz", &p, NULL, &err) < 0) {
         if (err.msg[0] == '\0') /* an error without words is a bug */
             __builtin_trap();

@@ -22,6 +22,8 @@ struct maker {
     struct strtab *strings;
     struct columns *columns;
     struct VEC(struct run_event) events;
+    struct VEC(const char *) failed; /* names of metrics that have an error: formulas with them tell of no second one */
+    struct err_gathered errors;
     struct err *err;
 };
 
@@ -482,6 +484,18 @@ static int add_computed_in(struct maker *m, const struct config_metric *given, u
     return 0;
 }
 
+static bool needs_failed(const struct maker *m, const struct expr *expr)
+{
+    for (size_t i = 0; i < expr_name_count(expr); i++)
+        for (size_t k = 0; k < m->failed.count; k++) {
+            const char *name = expr_name(expr, i), *failed = m->failed.items[k];
+            size_t n = strlen(name), len = strlen(failed);
+            if (n >= len && strcmp(name + n - len, failed) == 0 && (n == len || name[n - len - 1] == '.'))
+                return true;
+        }
+    return false;
+}
+
 /* With several runs, CYC / INS is gcc.CYC / gcc.INS, clang.CYC / clang.INS, ...: once for each, unless the names are
  * columns as they are. */
 static int add_computed(struct maker *m, const struct config_metric *given)
@@ -708,6 +722,16 @@ static void make_feeds(struct maker *m, struct warnings *warnings)
         add_thread_feeds(m, base_columns, warnings);
 }
 
+/* A metric with an error is left out, where all errors are wanted. */
+static int add_metric(struct maker *m, const struct config_metric *given)
+{
+    bool follows = m->failed.count && given->expr && needs_failed(m, given->expr);
+    if (!follows && (given->expr ? add_computed(m, given) : add_configured(m, given)) == 0)
+        return 0;
+    *vec_push(&m->failed) = given->name;
+    return follows || err_gather(&m->errors, m->err) ? 0 : -1;
+}
+
 int columns_make(const struct config *config, const struct input *inputs, size_t input_count, struct strtab *strings,
                  struct columns *columns, struct warnings *warnings, struct err *err)
 {
@@ -725,10 +749,10 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
         listed = listed || *config->metrics.items[i].event;
     if (!listed)
         status = add_every_event(&m);
-    for (size_t i = 0; status == 0 && i < config->metrics.count; i++) {
-        const struct config_metric *given = &config->metrics.items[i];
-        status = given->expr ? add_computed(&m, given) : add_configured(&m, given);
-    }
+    for (size_t i = 0; status == 0 && i < config->metrics.count; i++)
+        status = add_metric(&m, &config->metrics.items[i]);
+    if (status == 0)
+        status = err_gathered(&m.errors, err);
     if (status == 0 && config->compare)
         add_comparisons(&m);
     for (enum statistic_over over = 0; status == 0 && over < ARRAY_SIZE(config->statistics); over++)
@@ -739,6 +763,7 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
         make_feeds(&m, warnings);
     }
     vec_release(&m.events);
+    vec_release(&m.failed);
     return status;
 }
 

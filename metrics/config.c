@@ -309,39 +309,51 @@ static bool attribute_known(const char *words, const char *name)
     return false;
 }
 
-static int check_attributes(struct config_reader *r, const struct config_element *e, const struct xml_event *event,
-                            struct err *err)
+static int no_such_attribute(struct config_reader *r, const struct config_element *e, const char *name, struct err *err)
 {
-    for (size_t i = 0; i < event->attr_count; i++)
-        if (!attribute_known(e->attributes, event->attrs[i].name)) {
-            const char *names[16];
-            size_t n = 0;
-            char *words = mem_strdup(e->attributes), *rest = words, *word;
-            while ((word = strsep(&rest, " !")) && n < ARRAY_SIZE(names) - 1)
-                if (*word)
-                    names[n++] = word;
-            names[n] = NULL;
-            const char *near = str_nearest(event->attrs[i].name, names);
-            err_set(err, ERR_FORMAT, "%s: <%s> has no attribute '%s'%s%s%s", config_where(r, event->line), e->name,
-                    event->attrs[i].name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-            mem_free(words);
-            return -1;
-        }
-    for (const char *w = e->attributes; *w; w += strspn(w, " ")) {
+    const char *names[32];
+    size_t n = 0;
+    char *words = mem_strdup(e->attributes), *rest = words, *word;
+    while ((word = strsep(&rest, " !")) && n < ARRAY_SIZE(names) - 1)
+        if (*word)
+            names[n++] = word;
+    names[n] = NULL;
+    const char *near = str_nearest(name, names);
+    err_set(err, ERR_FORMAT, "%s: <%s> has no attribute '%s'%s%s%s", config_where(r, r->line), e->name, name,
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    mem_free(words);
+    return -1;
+}
+
+static int check_required(struct config_reader *r, const struct config_element *e, const struct xml_event *event,
+                          struct err *err)
+{
+    int status = 0;
+    for (const char *w = e->attributes; *w && status == 0; w += strspn(w, " ")) {
         size_t len = strcspn(w, " ");
         if (len && w[len - 1] == '!') {
             char *name = mem_strndup(w, len - 1);
             const char *value = xml_attr_get(event, name);
             if (!value || (*value == '\0' && strcmp(name, "in") != 0))
-                err_set(err, ERR_FORMAT, "%s: <%s> lacks its attribute '%s'", config_where(r, event->line), e->name,
-                        name);
+                status = err_set(err, ERR_FORMAT, "%s: <%s> lacks its attribute '%s'", config_where(r, event->line),
+                                 e->name, name);
             mem_free(name);
-            if (!value || err->kind != ERR_NONE)
-                return -1;
         }
         w += len;
     }
-    return 0;
+    return status;
+}
+
+/* What is written wrong is also what is lacking: only where nothing is unknown is asked what lacks. */
+static int check_attributes(struct config_reader *r, const struct config_element *e, const struct xml_event *event,
+                            struct err *err)
+{
+    struct err_gathered found = {0};
+    for (size_t i = 0; i < event->attr_count; i++)
+        if (!attribute_known(e->attributes, event->attrs[i].name) &&
+            no_such_attribute(r, e, event->attrs[i].name, err) < 0 && !err_gather(&found, err))
+            return -1;
+    return found.count ? err_gathered(&found, err) : check_required(r, e, event, err);
 }
 
 static int pick_format(struct config_reader *r, const struct xml_event *event, struct err *err)
@@ -358,10 +370,8 @@ static int pick_format(struct config_reader *r, const struct xml_event *event, s
     return 0;
 }
 
-static int on_begin(void *ctx, const struct xml_event *event, struct err *err)
+static int begin_element(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
-    struct config_reader *r = ctx;
-    r->line = event->line;
     if (r->in_math)
         return mathml_begin(r->math, event, config_where(r, event->line), err);
     if (!r->elements && pick_format(r, event, err) < 0)
@@ -395,10 +405,8 @@ static bool blank(const char *text)
     return text[strspn(text, " \t\r\n")] == '\0';
 }
 
-static int on_end(void *ctx, const struct xml_event *event, struct err *err)
+static int end_element(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
-    struct config_reader *r = ctx;
-    r->line = event->line;
     if (r->in_math && strcmp(event->element, "math") != 0)
         return mathml_end(r->math, event, config_where(r, event->line), err);
     const struct config_element *e = r->open.items[--r->open.count];
@@ -409,9 +417,45 @@ static int on_end(void *ctx, const struct xml_event *event, struct err *err)
     return e->end ? e->end(r, event, err) : 0;
 }
 
-/* Names in measured metrics, now that all runs are known. */
-static int resolve_runs(struct config *c, struct err *err)
+enum { DEPTH_OF_PARTS = 2 }; /* what is in the root: each is read, or has an error, by itself */
+
+/* After an error the part that has it is passed over, and the next one read: all errors are told at once. */
+static int next_part(struct config_reader *r, struct err *err)
 {
+    if (r->depth < DEPTH_OF_PARTS || !err_gather(&r->errors, err))
+        return -1;
+    r->failed = DEPTH_OF_PARTS;
+    r->in_math = false;
+    if (r->open.count > DEPTH_OF_PARTS - 1)
+        r->open.count = DEPTH_OF_PARTS - 1;
+    return 0;
+}
+
+static int on_begin(void *ctx, const struct xml_event *event, struct err *err)
+{
+    struct config_reader *r = ctx;
+    r->line = event->line;
+    r->depth++;
+    if (r->failed || begin_element(r, event, err) == 0)
+        return 0;
+    return next_part(r, err);
+}
+
+static int on_end(void *ctx, const struct xml_event *event, struct err *err)
+{
+    struct config_reader *r = ctx;
+    r->line = event->line;
+    int status = r->failed || end_element(r, event, err) == 0 ? 0 : next_part(r, err);
+    if (r->failed == r->depth)
+        r->failed = 0;
+    r->depth--;
+    return status;
+}
+
+/* Names in measured metrics, now that all runs are known. */
+static int resolve_runs(struct config_reader *r, struct err *err)
+{
+    struct config *c = r->config;
     for (size_t i = 0; i < c->metrics.count; i++) {
         struct config_metric *m = &c->metrics.items[i];
         if (*m->run_name == '\0')
@@ -419,9 +463,11 @@ static int resolve_runs(struct config *c, struct err *err)
         for (size_t k = 0; k < c->runs.count; k++)
             if (strcmp(c->runs.items[k].name, m->run_name) == 0)
                 m->run = (uint32_t)k;
-        if (m->run == RUN_ALL)
-            return err_set(err, ERR_FORMAT, "%s: there is no run '%s' for the metric '%s'", m->where, m->run_name,
-                           m->name);
+        if (m->run != RUN_ALL)
+            continue;
+        err_set(err, ERR_FORMAT, "%s: there is no run '%s' for the metric '%s'", m->where, m->run_name, m->name);
+        if (!err_gather(&r->errors, err))
+            return -1;
     }
     return 0;
 }
@@ -445,7 +491,11 @@ int config_read_bytes(const void *bytes, size_t len, const char *name, struct co
     if (status == 0 && r.elements == config_elements_hpcview3)
         status = config_finish_hpcview3(&r, e);
     if (status == 0)
-        status = resolve_runs(r.config, e);
+        status = resolve_runs(&r, e);
+    if (r.errors.count && status < 0) /* not well-formed further on: that is one more */
+        err_gather(&r.errors, e);
+    if (r.errors.count)
+        status = err_gathered(&r.errors, e);
     mathml_free(r.math);
     vec_release(&r.open);
     mem_free(folder);

@@ -212,6 +212,38 @@ static void test_bad(void)
     }
 }
 
+/* Where somebody wants them all: each part of the file says what is wrong with it, once. */
+static void test_all_at_once(void)
+{
+    static const char text[] = IN("<run mesurements='a' nmae='b'/>\n"
+                                  "<soruces path='x'><deep><er/></deep></soruces>\n"
+                                  "<computed name='A'><math><apply><sin/><apply/></apply></math></computed>\n"
+                                  "<measured event='E' run='nope'/>\n"
+                                  "<computed name='B' formula='1 +'><description>d</description></computed>\n"
+                                  "<computed name='C' formula='2'/>\n"
+                                  "<measured event='F' sort='maybe'/>\n"
+                                  "<run measurements='a'>text</run>");
+    static const char *const want[] = {
+        "conf/c.xml:2: <run> has no attribute 'mesurements'; did you mean 'measurements'?",
+        "conf/c.xml:2: <run> has no attribute 'nmae'; did you mean 'name'?",
+        "conf/c.xml:3: <soruces> is not known in <hpcview>; did you mean <sources>?",
+        "conf/c.xml:4: the first element in <apply> is its operator (plus, minus, times, divide, power, max and min), "
+        "not <sin>",
+        "conf/c.xml:6: B: character 4 of the formula: nothing after '+'; a number, a metric's name or '(' is wanted",
+        "conf/c.xml:8: sort is yes or no, not 'maybe'",
+        "conf/c.xml:9: <run> holds no text",
+        "conf/c.xml:5: there is no run 'nope' for the metric 'E'",
+    };
+    struct config *c = NULL;
+    struct err err = {.others = warnings_create()};
+    CHECK(config_read_bytes(text, strlen(text), "conf/c.xml", &c, NULL, &err) < 0 && !c);
+    if (CHECK_INT(warnings_count(err.others), ARRAY_SIZE(want) - 1))
+        for (size_t i = 0; i + 1 < ARRAY_SIZE(want); i++)
+            CHECK_STR(warnings_get(err.others, i), want[i]);
+    CHECK_STR(err.msg, want[ARRAY_SIZE(want) - 1]);
+    warnings_free(err.others);
+}
+
 static const struct {
     const char *math, *want;
 } formulas[] = {
@@ -293,6 +325,7 @@ int main(void)
 {
     test_good();
     test_bad();
+    test_all_at_once();
     test_mathml();
     test_replace();
     test_depth();

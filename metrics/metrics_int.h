@@ -138,6 +138,9 @@ struct config_reader {
     bool has_body;               /* it has a FILE, COMPUTE or formula already */
     struct warnings *warnings;
     uint64_t line;
+    struct err_gathered errors;
+    size_t depth,
+        failed; /* of open elements; failed: what is this deep or deeper is passed over, until it ends. 0: no */
 };
 const char *config_where(struct config_reader *, uint64_t line);
 /* <replace> and <REPLACE>: the same attributes in both formats. */

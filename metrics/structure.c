@@ -32,10 +32,18 @@ static void list_modules(struct structures *s, struct scope_tree *tree)
         s->modules.items[first].alone = true;
 }
 
+static int failed(struct structures *s, struct structures **result)
+{
+    structures_free(s);
+    *result = NULL;
+    return -1;
+}
+
 int structures_open(const struct config *config, const struct progress *progress, struct structures **result,
                     struct warnings *warnings, struct err *err)
 {
     struct structures *s = mem_calloc(1, sizeof *s);
+    struct err_gathered errors = {0};
     *result = s;
     for (size_t i = 0; i < config->debug_dirs.count; i++)
         *vec_push(&s->debug_dirs) = config->debug_dirs.items[i];
@@ -44,15 +52,14 @@ int structures_open(const struct config *config, const struct progress *progress
         (struct bloop_options){.debug_dirs = s->debug_dirs.items, .threads = config->threads, .progress = progress};
     for (size_t i = 0; i < config->structures.count; i++) {
         struct scope_tree *tree = NULL;
-        if (scope_tree_read(config->structures.items[i], &tree, warnings, err) < 0) {
-            structures_free(s);
-            *result = NULL;
-            return -1;
-        }
-        *vec_push(&s->trees) = tree;
-        list_modules(s, tree);
+        int status = scope_tree_read(config->structures.items[i], &tree, warnings, err);
+        if (status == 0) {
+            *vec_push(&s->trees) = tree;
+            list_modules(s, tree);
+        } else if (!err_gather(&errors, err))
+            return failed(s, result);
     }
-    return 0;
+    return err_gathered(&errors, err) < 0 ? failed(s, result) : 0;
 }
 
 void structures_free(struct structures *s)

@@ -33,7 +33,7 @@ int err_in(struct err *e, const char *fmt, ...)
     va_end(args);
     size_t used = strlen(where.msg);
     snprintf(where.msg + used, sizeof where.msg - used, ": %.*s", (int)sizeof e->msg, e->msg);
-    *e = where;
+    memcpy(e->msg, where.msg, sizeof e->msg);
     return -1;
 }
 
@@ -41,6 +41,27 @@ int err_errno(struct err *e, const char *path, const char *what)
 {
     int number = errno;
     return err_set(e, ERR_SYSTEM, "%s: %s: %s", path, what, strerror(number));
+}
+
+bool err_gather(struct err_gathered *g, struct err *e)
+{
+    if (!e || !e->others)
+        return false;
+    if (g->count++)
+        warnings_add(e->others, "%s", g->last);
+    memcpy(g->last, e->msg, sizeof g->last);
+    g->kind = e->kind;
+    e->kind = ERR_NONE;
+    return true;
+}
+
+int err_gathered(const struct err_gathered *g, struct err *e)
+{
+    if (g->count == 0)
+        return 0;
+    e->kind = g->kind;
+    memcpy(e->msg, g->last, sizeof e->msg);
+    return -1;
 }
 
 struct warnings {

@@ -36,7 +36,9 @@ enum err_kind { ERR_NONE, ERR_SYSTEM, ERR_FORMAT, ERR_LIMIT, ERR_UNSUPPORTED, ER
 
 struct err {
     enum err_kind kind;
-    char msg[1024]; /* one whole sentence, ready for the user, without a newline */
+    char msg[1024];          /* one whole sentence, ready for the user, without a newline */
+    struct warnings *others; /* the caller's; where input may have several errors, those before this one. NULL: who
+                                finds one stops at it */
 };
 
 /* Fill *e (may be NULL) and return -1, so that `return err_set(...)` reads as one thought. */
@@ -55,6 +57,17 @@ void warnings_free(struct warnings *);
 void warnings_add(struct warnings *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
 size_t warnings_count(const struct warnings *);
 const char *warnings_get(const struct warnings *, size_t i); /* lent until warnings_free */
+
+/* All errors of one input: whoever finds one asks with err_gather whether to look for the next. Zero-initialise. */
+struct err_gathered {
+    size_t count;
+    char last[1024];
+    enum err_kind kind;
+};
+/* Takes the error out of *e; false: nobody wants more than this one, which stays. */
+bool err_gather(struct err_gathered *, struct err *e);
+/* At the end of that input: -1 with the last one in *e and those before it in e->others; 0: there was none. */
+int err_gathered(const struct err_gathered *, struct err *e);
 
 /* ---- memory ------------------------------------------------------------------- */
 

@@ -98,6 +98,33 @@ for bad in 'nothing at all' '<hpcview version="1">' '<?xml version="1.0"?><a/>' 
     check "'$bad': one sentence" test "$(printf '%s\n' "$err" | grep -c .)" = 1
     check_match "'$bad': names the file" "$err" "bad.xml"
 done
+
+# ---- all errors at once
+cat >bad.xml <<'END'
+<hpcview version="1">
+  <run name="a" measurements="gone.measurements"/>
+  <run name="b" measurements="app.hpcprof"/>
+  <run measurements="lost.measurements"/>
+  <structure file="app.structure.xml"/>
+</hpcview>
+END
+run "$hpcview" build bad.xml
+check "files that are not there: status 1" test "$status" = 1
+check "all are named at once" test "$(printf '%s\n' "$err" | sed 's/: cannot.*//' | tr '\n' ' ')" = \
+    "hpcview: bad.xml:2: gone.measurements hpcview: bad.xml:4: lost.measurements hpcview: app.structure.xml "
+cat >bad.xml <<'END'
+<hpcview version="1">
+  <run measurements="app.hpcprof"/>
+  <computed name="A" formula="CLOCK * 2"/>
+  <computed name="B" formula="A + 1"/>
+  <computed name="C" formula="B / 'perf::PAGE-FAULT'"/>
+  <measured event="perf::TASKCLOCK"/>
+  <computed name="D" formula="'perf::PAGE-FAULT' + 1"/>
+</hpcview>
+END
+run "$hpcview" build bad.xml
+check "unknown metrics: all are named, those that follow from them are not" \
+    test "$(printf '%s\n' "$err" | cut -d: -f3 | tr '\n' ' ')" = "3 6 7 "
 run "$hpcview" build app.hpcprof "$top_srcdir/tests/corpus/config/full.xml"
 check "a configuration beside measurements: status 2" test "$status" = 2
 mkdir mine && echo precious >mine/file
