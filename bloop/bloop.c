@@ -77,6 +77,11 @@ const char *bloop_build_id(const struct bloop_binary *b)
     return b->image->build_id ? b->image->build_id : "";
 }
 
+bool bloop_is_aarch64(const struct bloop_binary *b)
+{
+    return b->arch->kind == ARCH_AARCH64;
+}
+
 struct bloop_stats bloop_stats(const struct bloop_binary *b)
 {
     return b->stats;
@@ -705,6 +710,20 @@ static void fill_gaps_at(struct bloop_binary *b, const vaddr *addrs, size_t coun
     vec_release(&targets);
 }
 
+/* What is needed before functions at these addresses are worked on. */
+static void prepare_at(struct bloop_binary *b, const vaddr *addrs, size_t count, struct target_list *targets,
+                       struct warnings *warnings)
+{
+    if (!b->gaps_filled)
+        fill_gaps_at(b, addrs, count);
+    if (!find_targets(b, addrs, count, targets) && add_debug_entries(b, warnings))
+        find_targets(b, addrs, count, targets);
+    index_functions(b);
+    know_noreturn(b, false);
+    if (!b->noreturn_whole)
+        noreturn_follow(b->image, b->functions, b->noreturn, targets->items, targets->count);
+}
+
 int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, struct scope_tree **tree,
                     struct warnings *warnings, struct err *err)
 {
@@ -712,20 +731,56 @@ int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, st
     struct chunk_list chunks = {0};
     *tree = NULL;
     begin_stats(b);
-    if (!b->gaps_filled)
-        fill_gaps_at(b, addrs, count);
-    if (!find_targets(b, addrs, count, &targets) && add_debug_entries(b, warnings))
-        find_targets(b, addrs, count, &targets);
-    index_functions(b);
-    know_noreturn(b, false);
-    if (!b->noreturn_whole)
-        noreturn_follow(b->image, b->functions, b->noreturn, targets.items, targets.count);
+    prepare_at(b, addrs, count, &targets, warnings);
     run(b, &targets, RUN_WANTED, NULL, &chunks, warnings);
     add_stats(b, &chunks);
     int status = join(b, &chunks, tree, err);
     release_chunks(&chunks);
     vec_release(&targets);
     return status;
+}
+
+void bloop_code_at(struct bloop_binary *b, const vaddr *addrs, size_t count, bloop_code_visit *visit, void *ctx,
+                   struct warnings *warnings)
+{
+    struct target_list targets = {0};
+    struct worker w = {0};
+    const struct job job = {.binary = b};
+    prepare_at(b, addrs, count, &targets, warnings);
+    for (size_t i = 0; i < targets.count; i++) {
+        make_graph(&job, &w, b->noreturn, targets.items[i], NULL);
+        visit(ctx, &(struct bloop_code){.arch = b->arch,
+                                        .image = b->image,
+                                        .functions = b->functions,
+                                        .function = targets.items[i],
+                                        .cfg = &w.cfg,
+                                        .forest = &w.forest});
+        progress_report(b->options.progress, "instructions", i + 1, targets.count);
+    }
+    cfg_release(&w.cfg);
+    loop_forest_release(&w.forest);
+    vec_release(&targets);
+}
+
+char *bloop_producer(struct bloop_binary *b, vaddr addr, uint16_t *language, struct warnings *warnings)
+{
+    uint32_t f = whole_function_at(b, addr);
+    struct job job = {.binary = b, .warnings = warnings};
+    struct arena *arena = arena_create();
+    struct debug_function found = {.producer = ""};
+    if (b->readers.count == 0)
+        *vec_push(&b->readers) = NULL;
+    struct debug *reader = f != FUNCTION_NONE ? reader_open(&job, 0) : NULL;
+    if (atomic_load(&job.no_debug_info))
+        b->no_debug_info = true;
+    const struct function *at = &b->functions->functions[reader ? f : 0];
+    if (!reader ||
+        debug_function_at(reader, at->begin, &(struct addr_range){at->begin, at->end}, 1, arena, &found) != 1)
+        found.producer = "";
+    *language = found.language;
+    char *text = mem_strdup(found.producer);
+    arena_free(arena);
+    return text;
 }
 
 /* ---- everything ---- */

@@ -111,6 +111,7 @@ int bloop_open(const char *path, const struct bloop_options *opts, struct bloop_
 void bloop_close(struct bloop_binary *);
 
 const char *bloop_build_id(const struct bloop_binary *); /* lower-case hex, "" where there is none */
+bool bloop_is_aarch64(const struct bloop_binary *);      /* else x86-64 */
 
 /* The scopes of the functions that hold the given addresses (any order, repetitions allowed), and nothing else: costs
    what those functions cost. Addresses in no function give no scope. */
@@ -118,6 +119,17 @@ int bloop_scopes_at(struct bloop_binary *, const vaddr *addrs, size_t count, str
                     struct err *);
 /* The scopes of every function of the binary. */
 int bloop_scopes_all(struct bloop_binary *, struct scope_tree **, struct warnings *, struct err *);
+
+/* The code of the functions that hold the given addresses, shown to `visit` one after the other in the order of
+   addresses, in the caller's thread: blocks, edges and loops, for rooms that look at instructions
+   (bloop/code/code.h). What is shown lives until `visit` returns. */
+struct bloop_code;
+typedef void bloop_code_visit(void *ctx, const struct bloop_code *);
+void bloop_code_at(struct bloop_binary *, const vaddr *addrs, size_t count, bloop_code_visit *, void *ctx,
+                   struct warnings *);
+/* What compiled the function that holds the address, as its debug information has it ("GNU C17 12.2.0 -O3 ..."), and in
+   what language (DW_LANG_*); "" and 0 where it does not say. Caller frees. */
+char *bloop_producer(struct bloop_binary *, vaddr addr, uint16_t *language, struct warnings *);
 
 /* Whole-binary structure kept in a folder, keyed by build id and version of hpcview. */
 /* The entry of a binary, or NULL where it has no build id; caller frees. */

@@ -490,6 +490,12 @@ static void lift_by_mnemonic(const ZydisDecodedInstruction *z, const ZydisDecode
     case ZYDIS_MNEMONIC_ADD:
         lift_add(z, o, op);
         break;
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+        if (is_reg(&o[0]) && o[0].size >= 32)
+            set_address(op, gpr(o[0].reg.value), gpr(o[0].reg.value), ARCH_NO_REG, 1,
+                        z->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1, o[0].size);
+        break;
     case ZYDIS_MNEMONIC_CMP:
         lift_compare(z, o, addr, op);
         break;

@@ -107,4 +107,15 @@ struct loop_forest {
 void loops_find(const struct cfg *, struct loop_forest *);
 void loop_forest_release(struct loop_forest *);
 
+/* ---- one function, for who looks at its instructions (bloop_code_at) ---- */
+
+struct bloop_code {
+    const struct arch *arch;
+    const struct image *image;
+    const struct function_table *functions;
+    uint32_t function;
+    const struct cfg *cfg;
+    const struct loop_forest *forest;
+};
+
 #endif

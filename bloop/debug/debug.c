@@ -930,6 +930,7 @@ static void answer(struct debug *d, struct unit_tables *t, uint64_t procedure, c
     d->answer++;
     *f = (struct debug_function){.name = "", .link_name = "", .decl_file = DEBUG_NO_FILE, .language = t->language};
     f->comp_dir = arena_strdup(arena, t->lines.comp_dir ? t->lines.comp_dir : "");
+    f->producer = arena_strdup(arena, t->info.producer ? t->info.producer : "");
     Dwarf_Die die = procedure != NO_OFFSET ? dwarf_die_at(t->file, procedure) : NULL;
     if (die) {
         struct die_info info;

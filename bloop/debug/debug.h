@@ -40,6 +40,7 @@ struct debug_function { /* what DWARF says of one procedure; lives in the arena 
     uint32_t file_count;
     uint32_t decl_file, decl_line;
     uint16_t language;     /* DW_LANG_* */
+    const char *producer;  /* the compiler and, of gcc, its options; "" unknown */
     struct line_row *rows; /* sorted by addr; of all the function's ranges */
     size_t row_count;
     struct inline_call *inlines;

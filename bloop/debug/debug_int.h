@@ -53,7 +53,7 @@ struct die_info {
     uint64_t ranges;
     uint64_t origin, specification; /* NO_OFFSET: none */
     bool origin_alternate, specification_alternate;
-    const char *name, *link_name, *comp_dir, *dwo_name;
+    const char *name, *link_name, *comp_dir, *dwo_name, *producer;
     uint32_t decl_file, call_file; /* numbers of the line table; DEBUG_NO_FILE: none given (0 is a file in DWARF 5) */
     uint32_t decl_line, call_line, call_column;
     uint16_t language;

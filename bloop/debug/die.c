@@ -497,6 +497,9 @@ static void read_attribute(struct dwarf_file *f, Dwarf_Attribute a, struct die_i
     case DW_AT_language:
         d->language = (uint16_t)attr_number(f, a);
         break;
+    case DW_AT_producer:
+        d->producer = attr_string(f, a, form);
+        break;
     case DW_AT_stmt_list:
         d->lines = attr_offset(f, a);
         break;
