@@ -41,19 +41,39 @@ static const struct option_row rows[] = {
     {0},
 };
 
-char *driver_library_path(const char *name)
+/* Of the folder above the command's, what is called `name`; NULL: there is nothing to be read. */
+static char *beside_command(const char *name)
 {
     char exe[4096];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[n > 0 ? n : 0] = '\0';
     char *slash = strrchr(exe, '/');
-    if (slash) {
-        char *beside = mem_printf("%.*s/../.libs/%s", (int)(slash - exe), exe, name);
-        if (access(beside, R_OK) == 0)
-            return beside;
-        mem_free(beside);
+    char *beside = slash ? mem_printf("%.*s/../%s", (int)(slash - exe), exe, name) : NULL;
+    if (beside && access(beside, R_OK) == 0)
+        return beside;
+    mem_free(beside);
+    return NULL;
+}
+
+char *driver_library_path(const char *name)
+{
+    char *built = mem_printf(".libs/%s", name), *path = beside_command(built);
+    mem_free(built);
+    return path ? path : mem_printf("%s/%s", PKGLIBDIR, name);
+}
+
+char *driver_machines_dir(void)
+{
+    const char *named = getenv("HPCVIEW_MACHINES");
+    if (named && *named)
+        return mem_strdup(named);
+    char *built = beside_command("share/machines/here"), *dir = beside_command("share/machines");
+    if (!built) {
+        mem_free(dir);
+        dir = NULL;
     }
-    return mem_printf("%s/%s", PKGLIBDIR, name);
+    mem_free(built);
+    return dir ? dir : mem_strdup(PKGDATADIR "/machines");
 }
 
 static char *recorder_path(void)

@@ -85,13 +85,6 @@ static int get_sets(struct mhsim_run_options *o, struct err *err)
     return 0;
 }
 
-/* In the build tree the machines lie in the sources; they are found through the tests' variable, or given as files. */
-static char *machines_dir(void)
-{
-    const char *named = getenv("HPCVIEW_MACHINES");
-    return mem_strdup(named && *named ? named : PKGDATADIR "/machines");
-}
-
 static int get_machine(struct session *s, struct mhsim_machine *m)
 {
     if (!opt.machine) {
@@ -100,7 +93,7 @@ static int get_machine(struct session *s, struct mhsim_machine *m)
             warnings_add(s->warnings, "the kernel does not describe this machine's caches; usual ones are simulated");
         return known < 0 ? -1 : 0;
     }
-    char *dir = machines_dir();
+    char *dir = driver_machines_dir();
     int status = mhsim_machine_read(opt.machine, dir, m, &s->err);
     mem_free(dir);
     return status;

@@ -13,6 +13,7 @@ struct reader {
     struct mhsim_machine *machine;
     const char *name;
     bool in_machine, in_memory, had_memory;
+    unsigned skipping; /* elements open in <core>, which is quality's */
 };
 
 static int wrong(const struct reader *r, const struct xml_event *e, struct err *err, const char *attr,
@@ -229,6 +230,10 @@ static int begin(void *ctx, const struct xml_event *e, struct err *err)
     static const char *const memory_known[] = {"latency", NULL};
     struct reader *r = ctx;
     uint64_t latency = 0;
+    if (r->skipping || (r->in_machine && !r->in_memory && strcmp(e->element, "core") == 0)) {
+        r->skipping++;
+        return 0;
+    }
     if (!r->in_machine) {
         const char *name = xml_attr_get(e, "name");
         if (strcmp(e->element, "machine") != 0)
@@ -257,7 +262,9 @@ static int end(void *ctx, const struct xml_event *e, struct err *err)
 {
     struct reader *r = ctx;
     (void)err;
-    if (strcmp(e->element, "memory") == 0)
+    if (r->skipping)
+        r->skipping--;
+    else if (strcmp(e->element, "memory") == 0)
         r->in_memory = false;
     return 0;
 }

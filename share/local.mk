@@ -39,7 +39,14 @@ $(EXAMPLES): $(dist_heat_DATA) $(dist_particles_DATA) $(dist_wave_DATA)
 schemasdir = $(pkgdatadir)/schemas
 dist_schemas_DATA = %D%/schemas/structure.rng %D%/schemas/configuration.rng
 
-# ---- machines: what hpcview simulate simulates; one file each --------------------------
+# ---- machines: what hpcview simulate simulates, and what hpcview quality counts with; one file each --------------------------
 machinesdir = $(pkgdatadir)/machines
-dist_machines_DATA = %D%/machines/neoverse-n1.xml %D%/machines/skylake-server.xml %D%/machines/year-2001.xml %D%/machines/zen3.xml
+dist_machines_DATA = %D%/machines/a64fx.xml %D%/machines/ice-lake-server.xml %D%/machines/neoverse-n1.xml \
+	%D%/machines/neoverse-v1.xml %D%/machines/neoverse-v2.xml %D%/machines/sapphire-rapids.xml \
+	%D%/machines/skylake-server.xml %D%/machines/year-2001.xml %D%/machines/zen2.xml %D%/machines/zen3.xml %D%/machines/zen4.xml
 dist_schemas_DATA += %D%/schemas/machine.rng
+# The build tree's command looks for them beside itself.
+noinst_DATA = %D%/machines/here
+CLEANFILES += %D%/machines/here
+%D%/machines/here: $(dist_machines_DATA)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && { cp $^ $(@D) 2>/dev/null || :; } && echo built >$@
