@@ -22,3 +22,4 @@ dist_man_MANS += %D%/man/hpcview-simulate.1 %D%/man/hpcview-cc.1
 EXTRA_DIST += %D%/formats/exports.md
 dist_man_MANS += %D%/man/hpcview-export.1
 EXTRA_DIST += %D%/hostile-input.md
+dist_man_MANS += %D%/man/hpcview-quality.1

@@ -54,7 +54,7 @@ struct command {
 
 extern const struct command command_run, command_record, command_simulate, command_events, command_structure,
     command_import, command_init, command_build, command_print, command_info, command_open;
-extern const struct command command_export;
+extern const struct command command_export, command_quality;
 
 /* Parses into the rows' places and leaves the operands in argv[0..*argc); -1 with a usage error. *help is set by --help. */
 int options_parse(const struct command *, int *argc, char **argv, bool *help, struct err *);
@@ -66,6 +66,8 @@ void session_print_warnings(struct session *);
 /* A library that goes into other programs: in the build tree in .libs of the folder above hpcview's; installed, in pkglibdir.
    Caller frees. */
 char *driver_library_path(const char *name);
+/* The folder of machine files: HPCVIEW_MACHINES, the build tree's, or the installed one. Caller frees. */
+char *driver_machines_dir(void);
 /* Where a program's measurement goes by default: NAME.measurements; where that is taken, NAME.measurements-2 and so on. Caller
    frees. */
 char *driver_measurement_dir(const char *program);

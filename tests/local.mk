@@ -60,3 +60,13 @@ EXTRA_DIST += \
 # ---- what fails in turn -------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/torture/short.sh
 EXTRA_DIST += %D%/where.sh %D%/torture/torture.sh %D%/torture/fail.c
+
+# ---- quality of loops ----------------------------------------------------------------------
+dist_check_SCRIPTS += %D%/quality/quality.sh
+EXTRA_DIST += %D%/quality/corpus/loops.c %D%/quality/corpus/make.sh \
+	%D%/quality/corpus/aarch64-clang-O2-fast-sve.obj %D%/quality/corpus/aarch64-clang-O2-fast-sve.expected \
+	%D%/quality/corpus/aarch64-gcc-O3.obj %D%/quality/corpus/aarch64-gcc-O3.expected \
+	%D%/quality/corpus/x86-clang-O2-fast-avx2.obj %D%/quality/corpus/x86-clang-O2-fast-avx2.expected \
+	%D%/quality/corpus/x86-clang-O3.obj %D%/quality/corpus/x86-clang-O3.expected \
+	%D%/quality/corpus/x86-gcc-O2.obj %D%/quality/corpus/x86-gcc-O2.expected \
+	%D%/quality/corpus/x86-gcc-O3-fast-avx512.obj %D%/quality/corpus/x86-gcc-O3-fast-avx512.expected

@@ -14,7 +14,7 @@ bloop/code       support bloop/bloop.h bloop/arch bloop/arch/ops.h bloop/arch/fa
 bloop/assemble   support bloop/bloop.h bloop/arch bloop/arch/facts.h bloop/image bloop/debug bloop/functions bloop/code
 bloop/scope      support bloop/bloop.h
 bloop            support bloop/arch bloop/image bloop/debug bloop/functions bloop/code bloop/assemble bloop/scope
-quality          support bloop bloop/arch bloop/arch/facts.h bloop/code
+quality          support bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
 mhsim            support hpcprof
 phases           support hpcprof
 filters          support hpcprof

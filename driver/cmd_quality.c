@@ -1,0 +1,101 @@
+/* hpcview quality: what the loops of a binary's machine code are like, and what they cost at least. */
+#include "config.h"
+#include "driver/driver.h"
+#include "quality/quality.h"
+
+#include <stdio.h>
+
+static struct {
+    const char *out, *format, *function, *source, *machine;
+    struct string_list debug_dirs;
+    bool list;
+} opt;
+
+static const struct option_row rows[] = {
+    {"output", 'o', OPT_STRING, &opt.out, "FILE", "where the result goes (standard output)"},
+    {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
+    {"function", 0, OPT_STRING, &opt.function, "GLOB", "only procedures whose name matches"},
+    {"source", 0, OPT_STRING, &opt.source, "GLOB", "only procedures from matching source files"},
+    {"machine", 'm', OPT_STRING, &opt.machine, "FILE|NAME",
+     "the core whose cycles are counted (default: this machine's)"},
+    {"debug-dir", 0, OPT_LIST, &opt.debug_dirs, "DIR", "look for separate debug files here too"},
+    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+static const struct option_row *const tables[] = {rows, NULL};
+
+static int parse_format(enum quality_format *format, struct err *err)
+{
+    static const char *const names[] = {"text", "csv", "json", NULL};
+    for (int i = 0; names[i]; i++)
+        if (!opt.format || strcmp(opt.format, names[i]) == 0) {
+            *format = (enum quality_format)i;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "quality: no format '%s'; there are text, csv and json", opt.format);
+}
+
+static int get_machine(bool aarch64, struct quality_machine **machine, struct err *err)
+{
+    char *dir = driver_machines_dir();
+    int status = opt.machine ? quality_machine_read(opt.machine, dir, machine, err)
+                             : quality_machine_here(dir, "/proc/cpuinfo", aarch64, machine, err);
+    mem_free(dir);
+    return status;
+}
+
+static int write_report(const struct quality_report *report, enum quality_format format, struct err *err)
+{
+    struct outfile *out;
+    if (outfile_create(opt.out ? opt.out : "-", &out, err) < 0)
+        return -1;
+    quality_write(report, format, out);
+    return outfile_commit(out, err);
+}
+
+static int analyze(struct session *s, struct bloop_binary *binary, struct quality_report **report)
+{
+    struct scope_tree *tree = NULL;
+    struct quality_machine *machine = NULL;
+    int status = get_machine(bloop_is_aarch64(binary), &machine, &s->err);
+    if (status == 0)
+        status = bloop_scopes_all(binary, &tree, s->warnings, &s->err);
+    if (status == 0)
+        status =
+            quality_analyze(binary, tree, &(struct quality_options){.machine = machine}, report, s->warnings, &s->err);
+    scope_tree_free(tree);
+    quality_machine_free(machine);
+    return status;
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    enum quality_format format = QUALITY_TEXT;
+    struct bloop_binary *binary = NULL;
+    struct quality_report *report = NULL;
+    if (argc != 1)
+        return err_set(&s->err, ERR_USAGE, "quality: one binary is wanted, not %d; 'hpcview quality --help' shows how",
+                       argc);
+    if (parse_format(&format, &s->err) < 0)
+        return -1;
+    struct bloop_options options = {.debug_dirs = string_list_array(&opt.debug_dirs),
+                                    .function_glob = opt.function,
+                                    .source_glob = opt.source,
+                                    .progress = &s->progress};
+    int status = bloop_open(argv[0], &options, &binary, s->warnings, &s->err);
+    if (status == 0)
+        status = analyze(s, binary, &report);
+    bloop_close(binary);
+    if (status == 0)
+        status = write_report(report, format, &s->err);
+    quality_free(report);
+    vec_release(&opt.debug_dirs);
+    return status;
+}
+
+const struct command command_quality = {
+    .name = "quality",
+    .synopsis = "[options] BINARY",
+    .summary = "say how good the code of a binary's loops is, and what it costs at least",
+    .options = tables,
+    .run = run,
+};

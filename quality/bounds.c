@@ -1,0 +1,553 @@
+/*
+ * What an iteration costs at least, by each of the things that may limit it:
+ *
+ *   front end   its uops / how many the core takes in a cycle
+ *   ports       for every set of ports: the uops that can go nowhere else / how many ports that are
+ *   divider     cycles that divisions keep it busy: it works on one at a time
+ *   chains      latencies along values that come from the iteration before; over several, the mean
+ *
+ * The same idea as in Mendis' and others' models and in MAQAO's: a bound, and not a simulation. Chains are found as the
+ * largest mean of a cycle in the graph of values that pass from one iteration to the next (registers, and stores that
+ * a later iteration loads).
+ */
+#include "quality/quality_int.h"
+
+#include <math.h>
+
+/* ---- uops ---------------------------------------------------------------------------- */
+
+struct uses { /* uops by the set of ports they may take */
+    uint16_t sets[48];
+    double uops[48];
+    size_t count;
+};
+
+static void use_ports(struct uses *u, uint16_t set, double n)
+{
+    size_t i = 0;
+    while (i < u->count && u->sets[i] != set)
+        i++;
+    if (i == ARRAY_SIZE(u->sets) || set == 0)
+        return;
+    if (i == u->count) {
+        u->sets[u->count] = set;
+        u->uops[u->count++] = 0;
+    }
+    u->uops[i] += n;
+}
+
+static void use_cost(struct uses *u, const struct cost *c, unsigned width)
+{
+    for (int i = 0; i < UOPS_MAX && c->uops[width][i]; i++)
+        use_ports(u, c->uops[width][i], 1);
+}
+
+/* The set of ports with the most uops that can go nowhere else for each of its ports. Unions of the sets in use are
+   enough to look at; beyond a dozen different sets, each set and the union of all. */
+static double busiest(const struct uses *u)
+{
+    double most = 0;
+    size_t n = u->count > 12 ? 12 : u->count;
+    for (uint32_t chosen = 1; chosen < 1u << n; chosen++) {
+        uint16_t set = 0;
+        double inside = 0;
+        for (size_t i = 0; i < n; i++)
+            set |= chosen >> i & 1 ? u->sets[i] : 0;
+        for (size_t i = 0; i < u->count; i++)
+            inside += (u->sets[i] & ~set) == 0 ? u->uops[i] : 0;
+        double cycles = inside / __builtin_popcount(set);
+        most = cycles > most ? cycles : most;
+    }
+    return most;
+}
+
+static bool has_own_work(const struct step *s)
+{
+    return s->cost != COST_LOAD && s->cost != COST_STORE;
+}
+
+static unsigned width_of_access(const struct body *b, const struct insn_memory *m)
+{
+    unsigned size = memory_size(m, b->machine);
+    return size > 32 ? 2 : size > 16 ? 1 : 0;
+}
+
+static void use_memory(const struct body *b, const struct step *s, struct uses *memory)
+{
+    const struct cost *costs = b->machine->costs;
+    for (uint8_t i = 0; i < s->f.memory_count; i++) {
+        const struct insn_memory *m = &s->f.memory[i];
+        unsigned width = width_of_access(b, m);
+        if (m->vector_index)
+            continue;
+        if (m->reads && s->f.class != CLASS_PREFETCH)
+            use_cost(memory, &costs[COST_LOAD], width);
+        if (m->writes)
+            use_cost(memory, &costs[COST_STORE], width);
+    }
+    if (s->f.class == CLASS_PREFETCH)
+        use_cost(memory, &costs[COST_LOAD], 0);
+}
+
+static bool fuses_with_next(const struct body *b, size_t i)
+{
+    const struct step *s = path_step(b, i);
+    if (!b->machine->fuses || i + 1 == b->path.count || !s->f.writes.flags || s->f.class == CLASS_CONTROL)
+        return false;
+    const struct step *next = path_step(b, i + 1);
+    bool simple = s->f.class == CLASS_COMPARE || s->f.class == CLASS_ADD || s->f.class == CLASS_LOGIC;
+    bool no_vectors = (s->f.reads.vector | s->f.writes.vector) == 0;
+    bool compares_memory_with_constant = s->f.memory_count && s->f.has_constant;
+    return simple && no_vectors && !compares_memory_with_constant && next->f.insn.kind == INSN_BRANCH;
+}
+
+static unsigned count_uops(const struct cost *c, unsigned width)
+{
+    unsigned n = 0;
+    while (n < UOPS_MAX && c->uops[width][n])
+        n++;
+    return n;
+}
+
+/* As the front end counts: a load goes with what uses it, a store's two parts together. */
+static unsigned fused_uops(const struct body *b, const struct step *s)
+{
+    unsigned own =
+        has_own_work(s) && !cost_is_free(b, s) ? count_uops(&b->machine->costs[s->cost], cost_width(b, s)) : 1;
+    if (own == 0)
+        own = 1;
+    if (s->cost == COST_GATHER || s->cost == COST_SCATTER)
+        own += b->machine->costs[s->cost].per_element ? (unsigned)step_elements(s, b->machine) : 0;
+    if (has_own_work(s) && s->f.memory_count && s->f.memory[0].writes && !s->f.memory[0].vector_index)
+        own++; /* and the store's */
+    return own;
+}
+
+static void find_resources(struct body *b, struct quality_loop *q)
+{
+    struct uses work = {0}, memory = {0};
+    double busy = 0, uops = 0;
+    for (size_t i = 0; i < b->path.count; i++) {
+        const struct step *s = path_step(b, i);
+        const struct cost *c = &b->machine->costs[s->cost];
+        unsigned width = cost_width(b, s);
+        use_memory(b, s, &memory);
+        if (!fuses_with_next(b, i)) {
+            uops += fused_uops(b, s);
+            if (has_own_work(s) && !cost_is_free(b, s))
+                use_cost(&work, c, width);
+        }
+        if (c->per_element && s->f.memory_count)
+            use_ports(&memory, c->per_element, step_elements(s, b->machine));
+        busy += (double)c->busy[width];
+    }
+    q->uops = (uint32_t)uops;
+    q->cycles[BOUND_FRONT_END] = uops / b->machine->issue;
+    if (q->cycles[BOUND_FRONT_END] < (double)b->machine->taken)
+        q->cycles[BOUND_FRONT_END] = (double)b->machine->taken;
+    /* Calculations and memory share ports on some cores: the larger of the two alone, and both together. */
+    q->cycles[BOUND_PORTS] = busiest(&work);
+    q->cycles[BOUND_MEMORY] = busiest(&memory);
+    q->cycles[BOUND_DIVIDER] = busy;
+    for (size_t i = 0; i < memory.count; i++)
+        use_ports(&work, memory.sets[i], memory.uops[i]);
+    double both = busiest(&work);
+    if (both > q->cycles[BOUND_PORTS] && both > q->cycles[BOUND_MEMORY])
+        q->cycles[BOUND_PORTS] = both;
+}
+
+/* ---- chains ----------------------------------------------------------------------------- */
+
+/* Places of values: general registers, vectors, masks, flags; then loads whose bytes an earlier iteration stored. */
+enum {
+    AT_VECTOR = 32,
+    AT_MASK = 64,
+    AT_FLAGS = 80,
+    AT_MEMORY = 81,
+    MEMORY_LINKS = 24,
+    VALUES = AT_MEMORY + MEMORY_LINKS
+};
+
+struct link {             /* a store, and a load of the same bytes `distance` iterations later; 0: in the same one */
+    uint32_t store, load; /* on the path */
+    uint32_t distance;
+    bool stack;
+};
+
+struct edge { /* from a value at the beginning of an iteration to one `distance` iterations later */
+    uint16_t from, to;
+    uint32_t distance;
+    double cycles;
+};
+
+#define APART (-1e30)
+
+static bool depends(double at)
+{
+    return at > APART / 2;
+}
+
+struct chains {
+    const struct body *b;
+    struct link links[MEMORY_LINKS];
+    size_t link_count;
+    struct VEC(struct edge) edges;
+    double ready[VALUES];       /* when a value is, counted from the one we follow; APART: does not depend on it */
+    uint8_t maker[VALUES];      /* cost kind of who made it */
+    uint8_t last_maker[VALUES]; /* of who makes it last in an iteration */
+    double stored[MEMORY_LINKS];
+};
+
+static uint32_t iterations_between(const struct ref *store, const struct ref *load)
+{
+    if (!store->known || !load->known || store->moves != load->moves || !form_same_terms(&store->form, &load->form))
+        return UINT32_MAX;
+    int64_t apart = store->form.add - load->form.add;
+    if (apart == 0)
+        return load->step > store->step ? 0 : store->moves == 0 ? 1 : UINT32_MAX;
+    if (store->moves == 0 || apart % store->moves != 0)
+        return UINT32_MAX;
+    int64_t k = apart / store->moves;
+    return k > 0 && k < 64 ? (uint32_t)k : UINT32_MAX;
+}
+
+static void find_links(struct chains *c)
+{
+    const struct body *b = c->b;
+    for (size_t i = 0; i < b->refs.count; i++) {
+        const struct ref *store = &b->refs.items[i];
+        if (!path_step(b, store->step)->f.memory[store->operand].writes)
+            continue;
+        for (size_t k = 0; k < b->refs.count && c->link_count < MEMORY_LINKS; k++) {
+            const struct ref *load = &b->refs.items[k];
+            if (!path_step(b, load->step)->f.memory[load->operand].reads)
+                continue;
+            uint32_t distance = iterations_between(store, load);
+            if (distance != UINT32_MAX)
+                c->links[c->link_count++] = (struct link){store->step, load->step, distance, store->stack};
+        }
+    }
+}
+
+static void reset(struct chains *c)
+{
+    for (size_t i = 0; i < VALUES; i++)
+        c->ready[i] = APART;
+    for (size_t i = 0; i < MEMORY_LINKS; i++)
+        c->stored[i] = APART;
+}
+
+/* When a register's value is there for a consumer of that kind. */
+static double ready_for(const struct chains *c, unsigned value, uint8_t consumer)
+{
+    double at = c->ready[value];
+    if (depends(at) && c->maker[value] == consumer && consumer < COST_KINDS_COUNT) {
+        const struct cost *k = &c->b->machine->costs[consumer];
+        if (k->chain > 0 && k->chain < k->latency)
+            at -= (double)(k->latency - k->chain);
+    }
+    return at;
+}
+
+static double latest(const struct chains *c, const struct reg_set *set, uint32_t general, uint8_t consumer)
+{
+    double at = APART, one;
+    for (uint32_t r = general; r; r &= r - 1)
+        if ((one = ready_for(c, (unsigned)__builtin_ctz(r), consumer)) > at)
+            at = one;
+    for (uint32_t r = set->vector; r; r &= r - 1)
+        if ((one = ready_for(c, AT_VECTOR + (unsigned)__builtin_ctz(r), consumer)) > at)
+            at = one;
+    for (uint32_t r = set->mask; r; r &= r - 1)
+        if ((one = ready_for(c, AT_MASK + (unsigned)__builtin_ctz(r), consumer)) > at)
+            at = one;
+    if (set->flags && c->ready[AT_FLAGS] > at)
+        at = c->ready[AT_FLAGS];
+    return at;
+}
+
+static void set_ready(struct chains *c, const struct reg_set *set, uint32_t general, double at, uint8_t maker)
+{
+    for (uint32_t r = general; r; r &= r - 1) {
+        c->ready[__builtin_ctz(r)] = at;
+        c->maker[__builtin_ctz(r)] = maker;
+    }
+    for (uint32_t r = set->vector; r; r &= r - 1) {
+        c->ready[AT_VECTOR + __builtin_ctz(r)] = at;
+        c->maker[AT_VECTOR + __builtin_ctz(r)] = maker;
+    }
+    for (uint32_t r = set->mask; r; r &= r - 1)
+        c->ready[AT_MASK + __builtin_ctz(r)] = at;
+    if (set->flags)
+        c->ready[AT_FLAGS] = at;
+}
+
+static uint32_t address_registers(const struct step *s)
+{
+    uint32_t set = 0;
+    for (uint8_t i = 0; i < s->f.memory_count; i++) {
+        const struct insn_memory *m = &s->f.memory[i];
+        set |= m->base < 32 ? 1u << m->base : 0;
+        set |= m->index < 32 && !m->vector_index ? 1u << m->index : 0;
+    }
+    return set;
+}
+
+static uint32_t updated_bases(const struct step *s)
+{
+    uint32_t set = 0;
+    for (uint8_t i = 0; i < s->f.memory_count; i++)
+        set |= s->f.memory[i].updates && s->f.memory[i].base < 32 ? 1u << s->f.memory[i].base : 0;
+    return set;
+}
+
+/* What the load at i takes from stores before it in the iteration, and from earlier ones. */
+static double handed_over(const struct chains *c, size_t i)
+{
+    double at = APART;
+    for (size_t k = 0; k < c->link_count; k++) {
+        const struct link *l = &c->links[k];
+        double forward = (double)(l->stack ? c->b->machine->forward_stack : c->b->machine->forward);
+        if (l->load != i)
+            continue;
+        double one = l->distance == 0 ? (c->stored[k] + forward) : c->ready[AT_MEMORY + k];
+        at = one > at ? one : at;
+    }
+    return at;
+}
+
+static void follow_step(struct chains *c, size_t i)
+{
+    const struct step *s = path_step(c->b, i);
+    uint32_t in_address = address_registers(s), updated = updated_bases(s);
+    bool reads = false;
+    for (uint8_t k = 0; k < s->f.memory_count; k++)
+        reads |= s->f.memory[k].reads;
+    static const struct reg_set nothing;
+    double address = latest(c, &nothing, in_address, COST_LOAD);
+    double base = updated ? latest(c, &nothing, updated, COST_INT) : APART;
+    double data = latest(c, &s->f.reads, s->f.reads.general & ~in_address, s->cost);
+    if (s->f.memory_count == 0 && s->f.class == CLASS_PREFETCH)
+        return;
+    double at = data, memory = reads ? handed_over(c, i) : APART;
+    if (reads && depends(address) && address + cost_load_latency(c->b, s) > at)
+        at = address + cost_load_latency(c->b, s);
+    if (memory > at)
+        at = memory;
+    if (!reads && s->f.class != CLASS_ADDRESS && s->f.memory_count == 0 && address > at)
+        at = address;
+    double done = !depends(at) ? APART : at + cost_latency(c->b, s);
+    bool calls = s->f.insn.kind == INSN_CALL || s->f.insn.kind == INSN_CALL_INDIRECT;
+    if (calls)
+        done = APART;
+    for (size_t k = 0; k < c->link_count; k++)
+        if (c->links[k].store == i)
+            c->stored[k] = done;
+    set_ready(c, &s->f.writes, s->f.writes.general & ~updated, done, s->cost);
+    if (updated)
+        set_ready(c, &nothing, updated, !depends(base) ? APART : base + 1, COST_INT);
+    if (calls)
+        for (unsigned r = 0; r < VALUES; r++)
+            if (r >= 32 || (c->b->code->arch->detail->call_clobbers >> r & 1))
+                c->ready[r] = APART;
+}
+
+static void follow(struct chains *c, unsigned value)
+{
+    reset(c);
+    c->ready[value] = 0;
+    memset(c->maker, COST_KINDS_COUNT, sizeof c->maker);
+    c->maker[value] = c->last_maker[value]; /* in the iteration before */
+    for (size_t i = 0; i < c->b->path.count; i++)
+        follow_step(c, i);
+    for (unsigned to = 0; to < AT_MEMORY; to++)
+        if (depends(c->ready[to]))
+            *vec_push(&c->edges) = (struct edge){(uint16_t)value, (uint16_t)to, 1, c->ready[to]};
+    for (size_t k = 0; k < c->link_count; k++)
+        if (c->links[k].distance > 0 && depends(c->stored[k])) {
+            double forward = (double)(c->links[k].stack ? c->b->machine->forward_stack : c->b->machine->forward);
+            *vec_push(&c->edges) =
+                (struct edge){(uint16_t)value, (uint16_t)(AT_MEMORY + k), c->links[k].distance, c->stored[k] + forward};
+        }
+}
+
+/* Values that are read before they are written, and written: those that may pass to the next iteration. */
+static void carried_values(const struct body *b, struct reg_set *carried)
+{
+    struct reg_set written = {0}, first = {0};
+    for (size_t i = 0; i < b->path.count; i++) {
+        const struct insn_facts *f = &path_step(b, i)->f;
+        first.general |= f->reads.general & ~written.general;
+        first.vector |= f->reads.vector & ~written.vector;
+        first.mask |= (uint16_t)(f->reads.mask & ~written.mask);
+        first.flags |= f->reads.flags && !written.flags;
+        written.general |= f->writes.general;
+        written.vector |= f->writes.vector;
+        written.mask |= f->writes.mask;
+        written.flags |= f->writes.flags;
+    }
+    *carried = (struct reg_set){.general = first.general & written.general,
+                                .vector = first.vector & written.vector,
+                                .mask = first.mask & written.mask,
+                                .flags = first.flags && written.flags};
+}
+
+/* The largest mean cycles/distance of a ring of edges: beginning with 0, as long as there is a ring that is longer, that
+   ring's mean (Bellman and Ford, which see a positive ring when they do not come to rest). */
+static double largest_mean(const struct edge *edges, size_t n, bool through_memory, bool *memory_in_it)
+{
+    double mean = 0;
+    *memory_in_it = false;
+    for (int round = 0; round < 64; round++) {
+        double far[VALUES] = {0};
+        int by[VALUES];
+        int last = -1;
+        memset(by, -1, sizeof by);
+        for (int pass = 0; pass <= VALUES; pass++) {
+            last = -1;
+            for (size_t i = 0; i < n; i++) {
+                const struct edge *e = &edges[i];
+                if (!through_memory && (e->from >= AT_MEMORY || e->to >= AT_MEMORY))
+                    continue;
+                double longer = far[e->from] + e->cycles - mean * e->distance;
+                if (longer > far[e->to] + 1e-9) {
+                    far[e->to] = longer;
+                    by[e->to] = (int)i;
+                    last = e->to;
+                }
+            }
+            if (last < 0)
+                break;
+        }
+        if (last < 0)
+            return mean;
+        for (int i = 0; i < VALUES && by[last] >= 0; i++) /* into the ring */
+            last = edges[by[last]].from;
+        double cycles = 0, distance = 0;
+        bool memory = false;
+        int at = last;
+        for (int i = 0; i < VALUES && by[at] >= 0; i++) {
+            const struct edge *e = &edges[by[at]];
+            cycles += e->cycles;
+            distance += e->distance;
+            memory |= e->from >= AT_MEMORY || e->to >= AT_MEMORY;
+            at = e->from;
+            if (at == last)
+                break;
+        }
+        if (distance <= 0 || cycles / distance <= mean + 1e-9)
+            return mean;
+        mean = cycles / distance;
+        *memory_in_it = memory;
+    }
+    return mean;
+}
+
+static void find_last_makers(struct chains *c)
+{
+    memset(c->last_maker, COST_KINDS_COUNT, sizeof c->last_maker);
+    for (size_t i = 0; i < c->b->path.count; i++) {
+        const struct step *s = path_step(c->b, i);
+        for (uint32_t r = s->f.writes.general; r; r &= r - 1)
+            c->last_maker[__builtin_ctz(r)] = s->cost;
+        for (uint32_t r = s->f.writes.vector; r; r &= r - 1)
+            c->last_maker[AT_VECTOR + __builtin_ctz(r)] = s->cost;
+    }
+}
+
+static void add_chains(struct chains *c)
+{
+    struct reg_set carried;
+    find_last_makers(c);
+    carried_values(c->b, &carried);
+    for (uint32_t r = carried.general; r; r &= r - 1)
+        follow(c, (unsigned)__builtin_ctz(r));
+    for (uint32_t r = carried.vector; r; r &= r - 1)
+        follow(c, AT_VECTOR + (unsigned)__builtin_ctz(r));
+    for (uint32_t r = carried.mask; r; r &= r - 1)
+        follow(c, AT_MASK + (unsigned)__builtin_ctz(r));
+    if (carried.flags)
+        follow(c, AT_FLAGS);
+    for (size_t k = 0; k < c->link_count; k++)
+        if (c->links[k].distance > 0)
+            follow(c, AT_MEMORY + (unsigned)k);
+}
+
+static void find_chains(struct body *b, struct quality_loop *q)
+{
+    struct chains c = {.b = b};
+    bool memory;
+    find_links(&c);
+    add_chains(&c);
+    q->cycles[BOUND_CHAIN] = largest_mean(c.edges.items, c.edges.count, false, &memory);
+    double all = c.link_count ? largest_mean(c.edges.items, c.edges.count, true, &memory) : 0;
+    q->cycles[BOUND_STORE_CHAIN] = all > q->cycles[BOUND_CHAIN] ? all : 0;
+    vec_release(&c.edges);
+}
+
+/* ---- what if -------------------------------------------------------------------------------- */
+
+static double largest(const double *cycles)
+{
+    double most = 0;
+    for (int i = 0; i < BOUNDS; i++)
+        most = cycles[i] > most ? cycles[i] : most;
+    return most;
+}
+
+/* Where nothing is vectorized but could be: each vector instruction does the work of `times` iterations, but for chains
+   that are no sums, and divisions, whose time grows with the width. */
+static double if_vectorized(const struct body *b, const struct quality_loop *q)
+{
+    double cycles[BOUNDS], used = q->vector_efficiency[MIX_ALL];
+    if (isnan(used) || used >= 0.999 || q->calls)
+        return NAN;
+    memcpy(cycles, q->cycles, sizeof cycles);
+    cycles[BOUND_FRONT_END] *= used;
+    cycles[BOUND_PORTS] *= used;
+    cycles[BOUND_MEMORY] *= used;
+    cycles[BOUND_CHAIN] *= used; /* of sums; others keep their latency, and cannot be vectorized */
+    cycles[BOUND_DIVIDER] *= used < 0.25 ? 0.5 : 1;
+    (void)b;
+    return largest(cycles);
+}
+
+static double if_clean(struct body *b, const struct quality_loop *q)
+{
+    struct uses work = {0};
+    double uops = 0, cycles[BOUNDS];
+    if (q->address_share == 0)
+        return NAN;
+    for (size_t i = 0; i < b->path.count; i++) {
+        const struct step *s = path_step(b, i);
+        if (s->addressing || s->cost == COST_BRANCH)
+            continue;
+        uops += fused_uops(b, s);
+        if (has_own_work(s) && !cost_is_free(b, s))
+            use_cost(&work, &b->machine->costs[s->cost], cost_width(b, s));
+    }
+    memcpy(cycles, q->cycles, sizeof cycles);
+    cycles[BOUND_FRONT_END] = uops / b->machine->issue;
+    cycles[BOUND_PORTS] = busiest(&work);
+    return largest(cycles);
+}
+
+void bounds_find(struct body *b, struct quality_loop *q)
+{
+    double cycles[BOUNDS];
+    find_resources(b, q);
+    find_chains(b, q);
+    q->bound_by = 0;
+    for (uint8_t i = 1; i < BOUNDS; i++)
+        if (q->cycles[i] > q->cycles[q->bound_by])
+            q->bound_by = i;
+    q->bound = q->cycles[q->bound_by];
+    memcpy(cycles, q->cycles, sizeof cycles);
+    cycles[q->bound_by] = 0;
+    q->if_next = largest(cycles);
+    memcpy(cycles, q->cycles, sizeof cycles);
+    cycles[BOUND_CHAIN] = cycles[BOUND_STORE_CHAIN] = 0;
+    q->if_no_chain = largest(cycles);
+    q->if_clean = if_clean(b, q);
+    q->if_vectorized = if_vectorized(b, q);
+}

@@ -1,0 +1,120 @@
+/*
+ * quality - how good a loop's machine code is, what holds it back, and what it would cost at best.
+ *
+ * Knows:    instructions and what they do (bloop/arch/facts.h), blocks of innermost loops, descriptions of processor
+ *           cores (share/machines/, doc/formats/machine.md).
+ * Does not: samples, metrics, pages; print.
+ *
+ * Usual life:
+ *     quality_machine_read or quality_machine_here -> quality_analyze of a binary's scope tree -> look at the report
+ *     (or quality_write) -> quality_free
+ *
+ * Memory:   a report owns all it hands out, and needs neither binary nor tree afterwards.
+ * Errors:   a machine file that makes no sense is said with file and line. A loop that cannot be looked at whole is in
+ *           the report with a word on why.
+ * Threads:  one report per thread; machines are read-only once read.
+ * To add a core: a file in share/machines/. To add a check: a row in checks.c.
+ */
+#ifndef QUALITY_H
+#define QUALITY_H
+
+#include "bloop/bloop.h"
+
+/* ---- cores ------------------------------------------------------------------------- */
+
+struct quality_machine;
+/* A machine file, or where `path` is a word the file of that name in `dir`. The file must have a <core>. */
+int quality_machine_read(const char *path, const char *dir, struct quality_machine **, struct err *);
+int quality_machine_parse(const void *bytes, size_t len, const char *name, struct quality_machine **, struct err *);
+/* The core of this machine, by the features in `cpuinfo` (usually "/proc/cpuinfo"), of the files in `dir`; where none
+   fits, or the code is for another processor, the one that stands for it. Always says in `assumed`, a sentence of the
+   machine's, what was taken and why. */
+int quality_machine_here(const char *dir, const char *cpuinfo, bool aarch64, struct quality_machine **, struct err *);
+void quality_machine_free(struct quality_machine *);
+const char *quality_machine_name(const struct quality_machine *);
+const char *quality_machine_assumed(const struct quality_machine *);
+
+/* ---- loops ---------------------------------------------------------------------------- */
+
+/* What limits the cycles of an iteration. */
+enum quality_bound {
+    BOUND_FRONT_END,
+    BOUND_PORTS,  /* of calculations */
+    BOUND_MEMORY, /* ports of loads and stores */
+    BOUND_DIVIDER,
+    BOUND_CHAIN,       /* a value that each iteration takes from the one before */
+    BOUND_STORE_CHAIN, /* the same, handed over in memory */
+    BOUNDS
+};
+const char *quality_bound_name(enum quality_bound);
+
+enum quality_mix { MIX_ALL, MIX_LOAD, MIX_STORE, MIX_ADD, MIX_MULTIPLY, MIX_OTHER, MIXES };
+const char *quality_mix_name(enum quality_mix);
+
+/* How the addresses of a reference move from one iteration to the next. */
+enum quality_stride {
+    STRIDE_NONE /* the same address */,
+    STRIDE_ONE,
+    STRIDE_MORE,
+    STRIDE_INDIRECT,
+    STRIDE_UNKNOWN,
+    STRIDES
+};
+const char *quality_stride_name(enum quality_stride);
+
+/* What of a source loop's several copies in the binary this one is. */
+enum quality_role { ROLE_ONLY, ROLE_MAIN, ROLE_REMAINDER, ROLE_VERSION };
+const char *quality_role_name(enum quality_role);
+
+struct quality_loop {
+    scope_ix scope; /* in the tree that was analysed */
+    vaddr header;
+    str_id procedure, file; /* in the report's strings */
+    uint32_t line_first, line_last;
+    uint32_t instructions, bytes;    /* of all its blocks */
+    uint32_t paths;                  /* ways through it, from the header back to it; counted up to 1000 */
+    uint32_t path_instructions;      /* of the shortest one: all that follows is of that path, once */
+    uint32_t uops;                   /* as the front end counts them */
+    double flops;                    /* floating-point operations; a multiply-add is two */
+    uint32_t fma;                    /* instructions that multiply and add */
+    double vector_ratio[MIXES];      /* packed / what could be; NaN: nothing could be */
+    double vector_efficiency[MIXES]; /* used part of the widest vectors; NaN likewise */
+    double loaded, stored;           /* bytes */
+    double intensity;                /* flops / bytes; NaN: no bytes */
+    uint32_t stack_references, spills;
+    double address_share; /* of the instructions: those that only make addresses and conditions */
+    uint32_t calls;
+    uint32_t strides[STRIDES]; /* how many references of each kind */
+    int64_t step;              /* bytes that the fastest stream of stride one moves in an iteration; 0: none */
+    uint32_t unroll;           /* accesses that such a stream makes in an iteration; 1: not unrolled */
+    uint32_t elements;         /* numbers of such a stream in an iteration; 0: unknown */
+    uint8_t role;              /* enum quality_role */
+    bool vector, unrolled;     /* vector: it calculates on several numbers at once */
+    double cycles[BOUNDS];     /* of an iteration, at least; 0: that does not limit it */
+    double bound;              /* the largest */
+    uint8_t bound_by;          /* enum quality_bound */
+    double if_vectorized, if_clean, if_no_chain, if_next; /* the bound if all was vectorized, address work gone, no
+                                                             value handed on, the first limit gone; NaN: no change */
+    str_id note;                                          /* what is not known of it, and why; "" */
+};
+
+struct quality_report {
+    struct strtab *strings;
+    struct quality_loop *loops; /* in the order of the tree's scopes */
+    size_t loop_count;
+    str_id machine, assumed;
+};
+
+struct quality_options {
+    const struct quality_machine *machine;
+    const uint8_t *wanted; /* by scope: look at this loop; NULL: at all innermost ones */
+};
+/* The innermost loops of the tree, which must be of this binary. */
+int quality_analyze(struct bloop_binary *, const struct scope_tree *, const struct quality_options *,
+                    struct quality_report **, struct warnings *, struct err *);
+void quality_free(struct quality_report *);
+
+enum quality_format { QUALITY_TEXT, QUALITY_CSV, QUALITY_JSON };
+void quality_write(const struct quality_report *, enum quality_format, struct outfile *);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * What the files of quality/ share. In the order of work:
+ *
+ *     machine.c    the core: its file, and which one this machine has
+ *     body.c       one loop: its instructions, the shortest way through it
+ *     address.c    what address each reference has, and how it moves from iteration to iteration
+ *     mix.c        what the instructions are: calculations, addresses, bytes, packed or not
+ *     cost.c       what one instruction costs on the core
+ *     bounds.c     what an iteration costs at least, and why
+ *     roles.c      what of one source loop's copies each is
+ *     quality.c    the loops of a tree, one after the other
+ *     write.c      as text, CSV, JSON
+ */
+#ifndef QUALITY_INT_H
+#define QUALITY_INT_H
+
+#include "bloop/arch/facts.h"
+#include "bloop/arch/ops.h"
+#include "bloop/code/code.h"
+#include "quality/quality.h"
+
+/* ---- machine.c --------------------------------------------------------------------- */
+
+/* What instructions cost, by kind; the names stand in machine files. */
+#define COST_KINDS(X)                                                                                                  \
+    X(INT, "int")                                                                                                      \
+    X(SHIFT, "shift")                                                                                                  \
+    X(LEA, "address")                                                                                                  \
+    X(SELECT, "select")                                                                                                \
+    X(BITS, "bits")                                                                                                    \
+    X(INT_MULTIPLY, "int-multiply")                                                                                    \
+    X(INT_DIVIDE_32, "int-divide-32")                                                                                  \
+    X(INT_DIVIDE_64, "int-divide-64")                                                                                  \
+    X(BRANCH, "branch")                                                                                                \
+    X(CALL, "call")                                                                                                    \
+    X(LOAD, "load")                                                                                                    \
+    X(STORE, "store")                                                                                                  \
+    X(LOCKED, "locked")                                                                                                \
+    X(VECTOR_MOVE, "vector-move")                                                                                      \
+    X(VECTOR_INT, "vector-int")                                                                                        \
+    X(VECTOR_LOGIC, "vector-logic")                                                                                    \
+    X(VECTOR_SHIFT, "vector-shift")                                                                                    \
+    X(VECTOR_MULTIPLY, "vector-multiply")                                                                              \
+    X(VECTOR_SELECT, "vector-select")                                                                                  \
+    X(SHUFFLE, "shuffle")                                                                                              \
+    X(SHUFFLE_WIDE, "shuffle-wide")                                                                                    \
+    X(FP_ADD, "fp-add")                                                                                                \
+    X(FP_MULTIPLY, "fp-multiply")                                                                                      \
+    X(FP_FMA, "fp-fma")                                                                                                \
+    X(FP_MINMAX, "fp-minmax")                                                                                          \
+    X(FP_COMPARE, "fp-compare")                                                                                        \
+    X(FP_OTHER, "fp-other")                                                                                            \
+    X(FP_DIVIDE_32, "fp-divide-32")                                                                                    \
+    X(FP_DIVIDE_64, "fp-divide-64")                                                                                    \
+    X(FP_SQRT_32, "fp-sqrt-32")                                                                                        \
+    X(FP_SQRT_64, "fp-sqrt-64")                                                                                        \
+    X(CONVERT, "convert")                                                                                              \
+    X(CONVERT_WIDTH, "convert-width")                                                                                  \
+    X(CONVERT_FROM_GENERAL, "convert-from-general")                                                                    \
+    X(CONVERT_TO_GENERAL, "convert-to-general")                                                                        \
+    X(TO_GENERAL, "to-general")                                                                                        \
+    X(FROM_GENERAL, "from-general")                                                                                    \
+    X(MASK, "mask")                                                                                                    \
+    X(GATHER, "gather")                                                                                                \
+    X(SCATTER, "scatter")                                                                                              \
+    X(X87, "x87")                                                                                                      \
+    X(OTHER, "other")
+enum cost_kind {
+#define KIND(name, word) COST_##name,
+    COST_KINDS(KIND)
+#undef KIND
+        COST_KINDS_COUNT
+};
+extern const char *const cost_words[COST_KINDS_COUNT + 1];
+
+enum { PORTS_MAX = 16, UOPS_MAX = 8, WIDTHS = 3 }; /* vectors of up to 16 bytes, 32, 64 and more */
+struct cost {
+    float latency;                   /* from the last operand to the result */
+    float chain;                     /* where the consumer is of the same kind */
+    uint16_t uops[WIDTHS][UOPS_MAX]; /* of each: a bit for every port it may take; 0: no more */
+    float busy[WIDTHS];              /* cycles that the divider is taken */
+    uint16_t per_element;            /* gathers and scatters: ports of the uop that each element is besides; 0: none */
+    bool given;
+};
+
+struct quality_machine {
+    char name[64]; /* of the file */
+    char core[96]; /* as people call it */
+    char arch[16];
+    char features[256]; /* words of /proc/cpuinfo, that all must be there */
+    char vendor[32], part[32];
+    char assumed[320];
+    uint32_t issue;         /* uops that the front end hands on in a cycle */
+    uint32_t vector;        /* bytes of the widest vectors */
+    uint32_t line;          /* bytes of a cache line */
+    float forward;          /* cycles from a store to a load of the same bytes, besides those of the load's consumer */
+    float forward_stack;    /* the same for slots of the stack: some cores rename them */
+    float taken;            /* cycles between taken branches */
+    float load_vector;      /* latency of loads into vector registers */
+    bool moves_free, fuses; /* moves between registers; compare and branch are one uop */
+    bool aarch64;
+    struct cost costs[COST_KINDS_COUNT];
+};
+
+/* ---- body.c ----------------------------------------------------------------------- */
+
+struct step { /* one instruction */
+    struct insn_facts f;
+    struct op op;
+    vaddr addr;
+    const uint8_t *bytes;
+    uint32_t block;           /* of the graph */
+    bool known;               /* f has been filled; else it could not be decoded */
+    bool on_path, addressing; /* on the shortest way; makes addresses and conditions only */
+    uint8_t cost;             /* enum cost_kind */
+};
+
+enum { FORM_TERMS = 4 };
+struct form_term {
+    uint32_t root; /* below ARCH_REGS: a register at the beginning of the iteration; else ARCH_REGS + step's number */
+    int64_t factor;
+};
+struct form { /* a sum of roots */
+    struct form_term terms[FORM_TERMS];
+    uint8_t count;
+    int64_t add;
+};
+
+struct ref {       /* of the path */
+    uint32_t step; /* index into body.path */
+    uint8_t operand;
+    uint8_t stride; /* enum quality_stride */
+    struct form form;
+    bool known;    /* `moves` is */
+    bool stack;    /* relative to the stack pointer */
+    bool runtime;  /* it moves by a number that is known at run time only */
+    int64_t moves; /* bytes in an iteration */
+};
+
+struct body {
+    const struct bloop_code *code;
+    const struct quality_machine *machine;
+    uint32_t loop;                 /* of the forest */
+    struct VEC(struct step) steps; /* of all blocks, by address */
+    struct VEC(uint32_t) path;     /* indices of steps, in the order of execution */
+    struct VEC(struct ref) refs;
+    struct form final[ARCH_REGS]; /* of registers behind the path */
+    bool moved_known[ARCH_REGS];
+    int64_t moved[ARCH_REGS]; /* by how much a register changes in an iteration, where that is known */
+    uint8_t *loaded;          /* by index of the path: its result comes from memory, read in this iteration */
+    uint32_t paths, undecodable;
+    bool cut, tangled; /* too long; not a simple loop: all blocks count as one way */
+    struct VEC(uint32_t) blocks, order, best, first_step;
+    struct VEC(double) ways;
+};
+
+void body_release(struct body *);
+/* Collects the loop; false: it is not innermost. */
+bool body_make(struct body *, const struct bloop_code *, uint32_t loop, const struct quality_machine *);
+static inline struct step *path_step(const struct body *b, size_t i)
+{
+    return &b->steps.items[b->path.items[i]];
+}
+
+/* ---- address.c --------------------------------------------------------------------- */
+
+void body_find_addresses(struct body *);
+bool form_same_terms(const struct form *, const struct form *);
+
+/* ---- mix.c -------------------------------------------------------------------------- */
+
+/* Bytes of a vector register that the instruction uses; elements: numbers in it. */
+unsigned step_width(const struct step *, const struct quality_machine *);
+double step_elements(const struct step *, const struct quality_machine *);
+unsigned memory_size(const struct insn_memory *, const struct quality_machine *);
+bool step_calculates(const struct step *); /* arithmetic on vector registers */
+void mix_count(struct body *, struct quality_loop *);
+
+/* ---- cost.c, bounds.c --------------------------------------------------------------- */
+
+void cost_find(struct body *);
+/* Latency of the step's calculation (not of its load). */
+double cost_latency(const struct body *, const struct step *);
+double cost_load_latency(const struct body *, const struct step *);
+/* A copy between registers, or a constant, that takes no port and no time. */
+bool cost_is_free(const struct body *, const struct step *);
+unsigned cost_width(const struct body *, const struct step *);
+void bounds_find(struct body *, struct quality_loop *);
+
+/* ---- roles.c ------------------------------------------------------------------------ */
+
+void roles_find(const struct scope_tree *, struct quality_report *);
+
+#endif

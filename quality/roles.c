@@ -1,0 +1,58 @@
+/*
+ * What of one source loop's copies in the binary each is: the compiler makes a main body, unrolled or with vectors, a
+ * remainder that takes one number at a time, sometimes a second version for arrays that overlap. How many numbers an
+ * iteration of each treats tells them apart.
+ */
+#include "quality/quality_int.h"
+
+static scope_ix procedure_of(const struct scope_tree *t, scope_ix s)
+{
+    while (s != SCOPE_NONE && t->scopes[s].kind != SCOPE_PROC)
+        s = t->scopes[s].parent;
+    return s;
+}
+
+static bool copies(const struct scope_tree *t, const struct quality_loop *a, const struct quality_loop *b)
+{
+    const struct scope *x = &t->scopes[a->scope], *y = &t->scopes[b->scope];
+    return x->line_first != 0 && x->line_first == y->line_first && x->file == y->file && x->instances > 1 &&
+           x->instances == y->instances && procedure_of(t, a->scope) == procedure_of(t, b->scope);
+}
+
+static void find_role(const struct scope_tree *t, struct quality_report *r, size_t i, size_t from, size_t end)
+{
+    struct quality_loop *q = &r->loops[i];
+    uint32_t most = 0, same = 0, others = 0;
+    bool scalable = false; /* a copy takes as many as the vectors hold, however long these are */
+    for (size_t k = from; k < end; k++) {
+        if (!copies(t, q, &r->loops[k]))
+            continue;
+        scalable |= r->loops[k].vector && r->loops[k].elements == 0;
+        most = r->loops[k].elements > most ? r->loops[k].elements : most;
+        same += r->loops[k].elements == q->elements;
+        others += k != i;
+    }
+    if (others == 0)
+        q->role = ROLE_ONLY;
+    else if (scalable)
+        q->role = q->vector && q->elements == 0 ? ROLE_MAIN : ROLE_REMAINDER;
+    else if (q->elements == 0)
+        q->role = ROLE_ONLY;
+    else if (q->elements == most)
+        q->role = same > 1 ? ROLE_VERSION : ROLE_MAIN;
+    else
+        q->role = ROLE_REMAINDER;
+    /* Proved where a copy takes fewer at a time; a body that somebody unrolled by hand has no such copy. */
+    q->unrolled = q->unroll > 1 && q->role == ROLE_MAIN;
+}
+
+void roles_find(const struct scope_tree *t, struct quality_report *r)
+{
+    for (size_t from = 0, end; from < r->loop_count; from = end) {
+        scope_ix proc = procedure_of(t, r->loops[from].scope);
+        for (end = from + 1; end < r->loop_count && procedure_of(t, r->loops[end].scope) == proc;)
+            end++;
+        for (size_t i = from; i < end && end - from <= 4096; i++)
+            find_role(t, r, i, from, end);
+    }
+}

@@ -1,0 +1,259 @@
+/* A report as text, CSV, JSON. One table of columns says what there is. */
+#include "quality/quality_int.h"
+
+#include <math.h>
+
+enum field_type { FIELD_TEXT, FIELD_NUMBER };
+struct field {
+    const char *name;
+    uint8_t type;
+    double (*number)(const struct quality_loop *);
+    const char *(*text)(const struct quality_report *, const struct quality_loop *);
+};
+
+#define NUMBER(name, expression)                                                                                       \
+    static double get_##name(const struct quality_loop *q)                                                             \
+    {                                                                                                                  \
+        return (double)(expression);                                                                                   \
+    }
+#define WORD(name, expression)                                                                                         \
+    static const char *get_##name(const struct quality_report *r, const struct quality_loop *q)                        \
+    {                                                                                                                  \
+        (void)r, (void)q;                                                                                              \
+        return expression;                                                                                             \
+    }
+
+WORD(procedure, strtab_get(r->strings, q->procedure))
+WORD(file, strtab_get(r->strings, q->file))
+WORD(role, quality_role_name(q->role))
+WORD(bound_by, quality_bound_name(q->bound_by))
+WORD(note, strtab_get(r->strings, q->note))
+WORD(machine, strtab_get(r->strings, r->machine))
+NUMBER(line, q->line_first)
+NUMBER(header, q->header)
+NUMBER(instructions, q->instructions)
+NUMBER(bytes, q->bytes)
+NUMBER(uops, q->uops)
+NUMBER(paths, q->paths)
+NUMBER(flops, q->flops)
+NUMBER(fma, q->fma)
+NUMBER(vector_ratio, q->vector_ratio[MIX_ALL])
+NUMBER(vector_load, q->vector_ratio[MIX_LOAD])
+NUMBER(vector_store, q->vector_ratio[MIX_STORE])
+NUMBER(vector_add, q->vector_ratio[MIX_ADD])
+NUMBER(vector_multiply, q->vector_ratio[MIX_MULTIPLY])
+NUMBER(vector_other, q->vector_ratio[MIX_OTHER])
+NUMBER(efficiency, q->vector_efficiency[MIX_ALL])
+NUMBER(loaded, q->loaded)
+NUMBER(stored, q->stored)
+NUMBER(intensity, q->intensity)
+NUMBER(stack, q->stack_references)
+NUMBER(spills, q->spills)
+NUMBER(address_share, q->address_share)
+NUMBER(calls, q->calls)
+NUMBER(stride_none, q->strides[STRIDE_NONE])
+NUMBER(stride_one, q->strides[STRIDE_ONE])
+NUMBER(stride_more, q->strides[STRIDE_MORE])
+NUMBER(indirect, q->strides[STRIDE_INDIRECT])
+NUMBER(stride_unknown, q->strides[STRIDE_UNKNOWN])
+NUMBER(step, q->step)
+NUMBER(unroll, q->unroll)
+NUMBER(elements, q->elements)
+NUMBER(bound, q->bound)
+NUMBER(front_end, q->cycles[BOUND_FRONT_END])
+NUMBER(ports, q->cycles[BOUND_PORTS])
+NUMBER(memory, q->cycles[BOUND_MEMORY])
+NUMBER(divider, q->cycles[BOUND_DIVIDER])
+NUMBER(chain, q->cycles[BOUND_CHAIN])
+NUMBER(store_chain, q->cycles[BOUND_STORE_CHAIN])
+NUMBER(if_vectorized, q->if_vectorized)
+NUMBER(if_clean, q->if_clean)
+NUMBER(if_no_chain, q->if_no_chain)
+NUMBER(if_next, q->if_next)
+
+#define N(name)                                                                                                        \
+    {                                                                                                                  \
+#name, FIELD_NUMBER, get_##name, NULL                                                                          \
+    }
+#define T(name)                                                                                                        \
+    {                                                                                                                  \
+#name, FIELD_TEXT, NULL, get_##name                                                                            \
+    }
+static const struct field fields[] = {
+    T(procedure),    T(file),        N(line),          N(header),         T(machine),
+    T(role),         N(unroll),      N(elements),      N(step),           N(instructions),
+    N(bytes),        N(uops),        N(paths),         N(flops),          N(fma),
+    N(vector_ratio), N(vector_load), N(vector_store),  N(vector_add),     N(vector_multiply),
+    N(vector_other), N(efficiency),  N(loaded),        N(stored),         N(intensity),
+    N(stack),        N(spills),      N(address_share), N(calls),          N(stride_none),
+    N(stride_one),   N(stride_more), N(indirect),      N(stride_unknown), N(bound),
+    T(bound_by),     N(front_end),   N(ports),         N(memory),         N(divider),
+    N(chain),        N(store_chain), N(if_vectorized), N(if_clean),       N(if_no_chain),
+    N(if_next),      T(note),
+};
+
+/* ---- CSV, JSON --------------------------------------------------------------------------- */
+
+static void csv_text(struct buf *b, const char *s)
+{
+    if (!strpbrk(s, ",\"\n\r")) {
+        buf_str(b, s);
+        return;
+    }
+    buf_char(b, '"');
+    for (; *s; s++) {
+        if (*s == '"')
+            buf_char(b, '"');
+        buf_char(b, *s);
+    }
+    buf_char(b, '"');
+}
+
+/* Three digits behind the point are more than a model knows. */
+static double rounded(double v)
+{
+    return isnan(v) ? v : round(v * 1000) / 1000;
+}
+
+static void csv_row(struct buf *b, const struct quality_report *r, const struct quality_loop *q)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+        if (i)
+            buf_char(b, ',');
+        if (fields[i].type == FIELD_TEXT)
+            csv_text(b, fields[i].text(r, q));
+        else if (fields[i].number == get_header)
+            buf_printf(b, "0x%llx", (unsigned long long)q->header);
+        else if (!isnan(fields[i].number(q)))
+            buf_double(b, rounded(fields[i].number(q)));
+    }
+    buf_char(b, '\n');
+}
+
+static void write_csv(const struct quality_report *r, struct buf *b)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+        buf_printf(b, "%s%s", i ? "," : "", fields[i].name);
+    buf_char(b, '\n');
+    for (size_t i = 0; i < r->loop_count; i++)
+        csv_row(b, r, &r->loops[i]);
+}
+
+static void write_json(const struct quality_report *r, struct buf *b)
+{
+    struct jsonout j = {.out = b};
+    json_begin_object(&j);
+    json_key(&j, "machine");
+    json_string(&j, strtab_get(r->strings, r->machine));
+    json_key(&j, "assumed");
+    json_string(&j, strtab_get(r->strings, r->assumed));
+    json_key(&j, "loops");
+    json_begin_array(&j);
+    for (size_t i = 0; i < r->loop_count; i++) {
+        json_begin_object(&j);
+        for (size_t k = 0; k < ARRAY_SIZE(fields); k++) {
+            json_key(&j, fields[k].name);
+            if (fields[k].type == FIELD_TEXT)
+                json_string(&j, fields[k].text(r, &r->loops[i]));
+            else
+                json_double(&j, rounded(fields[k].number(&r->loops[i])));
+        }
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_end_object(&j);
+    buf_char(b, '\n');
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void percent(struct buf *b, const char *what, double v)
+{
+    if (!isnan(v))
+        buf_printf(b, "%s %.0f%%", what, 100 * v);
+}
+
+static void write_numbers(const struct quality_loop *q, struct buf *b)
+{
+    buf_printf(b, "    %u instructions (%u bytes, %u uops)", q->path_instructions, q->bytes, q->uops);
+    if (q->paths > 1)
+        buf_printf(b, " on the shortest of %u%s ways, %u in all", q->paths, q->paths == 1000 ? " or more" : "",
+                   q->instructions);
+    if (q->elements)
+        buf_printf(b, "; %u number%s an iteration", q->elements, q->elements > 1 ? "s" : "");
+    if (q->unroll > 1)
+        buf_printf(b, ", unrolled %u times", q->unroll);
+    buf_str(b, "\n    ");
+    if (isnan(q->vector_ratio[MIX_ALL]))
+        buf_str(b, "nothing to vectorize");
+    percent(b, "vectorized", q->vector_ratio[MIX_ALL]);
+    percent(b, ", of the widest vectors", q->vector_efficiency[MIX_ALL]);
+    buf_printf(b, "; %g flops", q->flops);
+    if (q->fma)
+        buf_printf(b, " (%u fused)", q->fma);
+    buf_printf(b, ", %g bytes loaded, %g stored", q->loaded, q->stored);
+    if (!isnan(q->intensity) && q->flops > 0)
+        buf_printf(b, ", %.3g flops a byte", q->intensity);
+    percent(b, "; addresses and conditions", q->address_share);
+    buf_str(b, "\n    references: ");
+    bool any = false;
+    for (int s = 0; s < STRIDES; s++)
+        if (q->strides[s]) {
+            static const char *const words[STRIDES] = {"that stay", "of stride one", "of a larger stride", "indirect",
+                                                       "not understood"};
+            buf_printf(b, "%s%u %s", any ? ", " : "", q->strides[s], words[s]);
+            any = true;
+        }
+    buf_str(b, any ? "" : "none");
+    if (q->spills)
+        buf_printf(b, "; %u spilled register%s", q->spills, q->spills > 1 ? "s" : "");
+    buf_char(b, '\n');
+}
+
+static void write_bounds(const struct quality_loop *q, struct buf *b)
+{
+    buf_printf(b, "    at least %.2f cycles an iteration, by its %s (", q->bound, quality_bound_name(q->bound_by));
+    for (int i = 0, any = 0; i < BOUNDS; i++)
+        if (q->cycles[i] > 0)
+            buf_printf(b, "%s%s %.2f", any++ ? ", " : "", quality_bound_name(i), q->cycles[i]);
+    buf_char(b, ')');
+    if (!isnan(q->if_vectorized) && q->if_vectorized < 0.95 * q->bound)
+        buf_printf(b, "; wholly vectorized %.2f", q->if_vectorized);
+    if (!isnan(q->if_clean) && q->if_clean < 0.95 * q->bound)
+        buf_printf(b, "; without address work %.2f", q->if_clean);
+    if (q->if_no_chain < 0.95 * q->bound)
+        buf_printf(b, "; without the chain %.2f", q->if_no_chain);
+    buf_char(b, '\n');
+}
+
+static void write_text(const struct quality_report *r, struct buf *b)
+{
+    buf_printf(b, "Cycles are those of %s.\n", strtab_get(r->strings, r->assumed));
+    for (size_t i = 0; i < r->loop_count; i++) {
+        const struct quality_loop *q = &r->loops[i];
+        if (i == 0 || r->loops[i - 1].procedure != q->procedure)
+            buf_printf(b, "\n%s\n", strtab_get(r->strings, q->procedure));
+        buf_printf(b, "  loop %s:%u at 0x%llx", path_base(strtab_get(r->strings, q->file)), q->line_first,
+                   (unsigned long long)q->header);
+        if (q->role)
+            buf_printf(b, ", %s", quality_role_name(q->role));
+        buf_char(b, '\n');
+        write_numbers(q, b);
+        write_bounds(q, b);
+        if (q->note)
+            buf_printf(b, "    %s\n", strtab_get(r->strings, q->note));
+    }
+}
+
+void quality_write(const struct quality_report *r, enum quality_format format, struct outfile *out)
+{
+    struct buf b = {0};
+    if (format == QUALITY_TEXT)
+        write_text(r, &b);
+    else if (format == QUALITY_CSV)
+        write_csv(r, &b);
+    else
+        write_json(r, &b);
+    outfile_write(out, b.bytes, b.len);
+    buf_release(&b);
+}

@@ -1,0 +1,123 @@
+#!/bin/sh
+# hpcview quality: what it says of the loops of corpus/, whose objects are kept as files, against what a person counts in the source, and
+# all of it against the expected results beside them (GOLDEN=write makes these anew).
+. "$top_srcdir/tests/lib.sh"
+HPCVIEW_MACHINES=$top_srcdir/share/machines
+export HPCVIEW_MACHINES
+corpus=$top_srcdir/tests/quality/corpus
+
+machine_of() {
+    case $1 in
+    *sve*) echo neoverse-v1 ;;
+    aarch64*) echo neoverse-n1 ;;
+    *avx512*) echo sapphire-rapids ;;
+    *) echo skylake-server ;;
+    esac
+}
+
+# columns FILE NAME...: these columns of a CSV, with a blank between; a note stands last and may hold blanks.
+columns() {
+    columns_file=$1
+    shift
+    awk -F, -v wanted="$*" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(wanted, w, " ") }
+        { line = ""; for (i = 1; i <= n; i++) line = line (i > 1 ? " " : "") ($(at[w[i]]) == "" ? "-" : $(at[w[i]])); print line }' "$columns_file"
+}
+
+for object in "$corpus"/*.obj; do
+    name=$(basename "$object" .obj)
+    run "$hpcview" quality --machine "$(machine_of "$name")" --format csv "$object"
+    cp "$scratch/out" "$scratch/$name.csv"
+    check "$name: read" test "$status" = 0
+    columns "$scratch/$name.csv" procedure line role unroll elements step instructions paths flops fma vector_ratio loaded stored stack spills calls \
+        stride_none stride_one stride_more indirect stride_unknown >"$scratch/$name.seen"
+    if [ "${GOLDEN-}" = write ]; then cp "$scratch/$name.seen" "$corpus/$name.expected"; fi
+    check "$name: as expected" cmp -s "$scratch/$name.seen" "$corpus/$name.expected"
+    cmp -s "$scratch/$name.seen" "$corpus/$name.expected" || comment "$(diff "$corpus/$name.expected" "$scratch/$name.seen" | head -10)"
+done
+
+# Counted by hand in the source and the width of the vectors: object, procedure, then numbers an iteration, flops, share of vector
+# instructions, bytes loaded and stored, references of stride one, of a larger one, indirect ones.
+while read -r name procedure wanted; do
+    [ -n "$procedure" ] || continue
+    seen=$(columns "$scratch/$name.csv" procedure elements flops vector_ratio loaded stored stride_one stride_more indirect |
+        sed -n "s/^$procedure //p" | head -n 1)
+    check "$name: $procedure by hand" test "$seen" = "$wanted"
+    [ "$seen" = "$wanted" ] || comment "seen $seen, by hand $wanted"
+done <<'END'
+x86-gcc-O2 scale 1 1 0 8 8 2 0 0
+x86-gcc-O2 triad 1 2 0 16 8 3 0 0
+x86-gcc-O2 triad_float 1 2 0 8 4 3 0 0
+x86-gcc-O2 sum 1 1 0 8 0 1 0 0
+x86-gcc-O2 dot 1 2 0 16 0 2 0 0
+x86-gcc-O2 gather 1 2 0 20 0 2 0 1
+x86-gcc-O2 scatter 1 0 0 12 8 2 0 1
+x86-gcc-O2 strided 1 0 0 8 8 1 1 0
+x86-gcc-O2 column 1 0 0 8 8 1 1 0
+x86-gcc-O2 recurrence 1 2 0 8 8 2 0 0
+x86-gcc-O2 recurrence_memory 1 2 0 16 8 3 0 0
+x86-gcc-O2 divide 1 1 0 16 8 3 0 0
+x86-gcc-O2 convert_int 1 0 0 4 8 2 0 0
+x86-gcc-O2 histogram 1 0 0 5 4 1 0 1
+x86-gcc-O2 fused_missed 1 2 0 24 8 4 0 0
+x86-gcc-O3-fast-avx512 triad 4 8 1 64 32 3 0 0
+x86-gcc-O3-fast-avx512 triad_float 8 16 1 64 32 3 0 0
+x86-gcc-O3-fast-avx512 sum 4 4 1 32 0 1 0 0
+x86-gcc-O3-fast-avx512 dot 4 8 1 64 0 2 0 0
+x86-gcc-O3-fast-avx512 recurrence 1 2 0 8 8 2 0 0
+x86-gcc-O3-fast-avx512 gather 8 16 1 160 0 3 0 2
+aarch64-gcc-O3 triad 2 4 1 32 16 3 0 0
+aarch64-gcc-O3 triad_float 4 8 1 32 16 3 0 0
+aarch64-gcc-O3 sum 1 1 0 8 0 1 0 0
+aarch64-gcc-O3 gather 1 2 0 20 0 2 0 1
+aarch64-gcc-O3 recurrence 1 2 0 8 8 2 0 0
+END
+
+# Chains: latencies of the machine's file, counted by hand.
+bound() { columns "$scratch/$1.csv" procedure bound bound_by | sed -n "s/^$2 //p" | head -n 1; }
+check "a sum waits for its addition" test "$(bound x86-gcc-O2 sum)" = "4 chain"
+check "a recurrence for both" test "$(bound x86-gcc-O2 recurrence)" = "8 chain"
+check "four iterations later: a quarter, with the way through memory" test "$(bound x86-gcc-O2 recurrence_memory)" = "3.25 chain through memory"
+check "a list waits for its loads" test "$(bound x86-gcc-O2 list)" = "5 chain"
+check "divisions wait for the divider" test "$(bound x86-gcc-O2 divide)" = "4 divider"
+check "sums of Golden Cove take two cycles" test "$(columns "$scratch/x86-gcc-O3-fast-avx512.csv" procedure bound | sed -n 's/^sum //p')" = 2
+
+# Other forms, and what cannot be done.
+run "$hpcview" quality --machine zen4 --function 'triad*' --format json "$corpus/x86-clang-O3.obj"
+check_match "JSON" "$out" '"machine":"zen4"*"procedure":"triad"'
+run "$hpcview" quality --machine zen4 --function gather "$corpus/x86-gcc-O2.obj"
+check_match "the text says which core" "$out" 'Cycles are those of AMD Zen 4, as asked for'
+check_match "and what the references are" "$out" '2 of stride one, 1 indirect'
+run "$hpcview" quality "$corpus/aarch64-gcc-O3.obj"
+check_match "what was taken is said, whatever this machine is" "$(head -n 1 "$scratch/out")" 'Cycles are those of *, b*this machine'
+run "$hpcview" quality --machine nothing "$corpus/x86-gcc-O2.obj"
+check_match "a machine that is not there" "$err" 'nothing.xml: *No such file'
+check "fails" test "$status" = 1
+run "$hpcview" quality --machine year-2001 "$corpus/x86-gcc-O2.obj"
+check_match "a machine without a core" "$err" 'year-2001.xml: has no <core>'
+
+wrong() { # NAME XML MESSAGE
+    printf '%s\n' '<machine>' "$2" '</machine>' >"$scratch/wrong.xml"
+    run "$hpcview" quality --machine "$scratch/wrong.xml" "$corpus/x86-gcc-O2.obj"
+    check_match "$1" "$err" "$3"
+}
+head='<core arch="x86-64" issue="4" vector="32">'
+wrong "an unknown kind" "$head<op kind=\"fp-ad\" latency=\"4\"/></core>" "wrong.xml:2: *did you mean 'fp-add'"
+wrong "ports that are none" "$head<op kind=\"int\" uops=\"0x\"/></core>" 'wrong.xml:2: *ports are wanted'
+wrong "a number that is none" "$head<op kind=\"int\" latency=\"many\"/></core>" 'wrong.xml:2: *a number from 0 to 1000'
+wrong "an unknown processor" '<core arch="mips" issue="4" vector="32"></core>' 'wrong.xml:2: *x86-64 or aarch64 is wanted'
+wrong "nothing of loads" "$head<op kind=\"int\"/></core>" 'has no <op kind="branch">'
+wrong "a kind twice" "$head<op kind=\"int\"/><op kind=\"int\"/></core>" 'wrong.xml:2: *given above'
+wrong "an element that is none" "$head<port/></core>" 'wrong.xml:2: <port> has no place in <core>'
+
+# All files of share/machines that have a core can be read, and are what the schema wants.
+for file in "$HPCVIEW_MACHINES"/*.xml; do
+    grep -q '<core' "$file" || continue
+    object=$corpus/x86-gcc-O2.obj
+    grep -q 'arch="aarch64"' "$file" && object=$corpus/aarch64-gcc-O3.obj
+    run "$hpcview" quality --machine "$file" --format csv "$object"
+    check "${file##*/} is read" test "$status" = 0 -a "$(wc -l <"$scratch/out")" -gt 40
+    if command -v xmllint >/dev/null; then
+        check "${file##*/} fits the schema" xmllint --noout --relaxng "$top_srcdir/share/schemas/machine.rng" "$file" 2>/dev/null
+    fi
+done
+done_testing
