@@ -1,7 +1,7 @@
 # The page: TypeScript, bundled into one classic script. A tarball ships the bundle (dist/), so it needs neither node nor a network.
 PAGE_SCRIPTS_IN = \
 	%D%/model/data.ts %D%/model/decode.ts %D%/model/head.ts %D%/model/keys.ts %D%/model/load.ts \
-	%D%/logic/cells.ts %D%/logic/columns.ts %D%/logic/compare.ts %D%/logic/csv.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/icicle.ts \
+	%D%/logic/brackets.ts %D%/logic/cells.ts %D%/logic/columns.ts %D%/logic/compare.ts %D%/logic/csv.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/icicle.ts \
 	%D%/logic/labels.ts %D%/logic/lines.ts %D%/logic/memo.ts %D%/logic/rows.ts %D%/logic/search.ts %D%/logic/sort.ts %D%/logic/summary.ts \
 	%D%/logic/syntax.ts %D%/logic/tables.ts %D%/logic/tree.ts \
 	%D%/state/state.ts %D%/state/actions.ts %D%/state/reduce.ts %D%/state/store.ts %D%/state/url.ts \

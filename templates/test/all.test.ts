@@ -3,6 +3,7 @@ import { decodeBase64, decodePlaces, decodeTable, decodeTree, fromBase64, Stored
 import { readHead, VERSION } from '../model/head';
 import { Kind, type Model, NONE, type TableInfo } from '../model/data';
 import { KeyNumbers } from '../model/keys';
+import { loopBrackets, outermost } from '../logic/brackets';
 import { Columns } from '../logic/columns';
 import { comparedColumns, firstDifference, runsOf } from '../logic/compare';
 import { tableCsv } from '../logic/csv';
@@ -324,6 +325,34 @@ function testLines(): void {
     [5, 5, 1],
     'a line that begins a loop and stands in it is not counted twice',
   );
+}
+
+function testBrackets(): void {
+  const m = model(`program p
+  module a
+    file x.c
+      proc f 1-40 @x.c
+        loop 2-20 @x.c
+          loop 2-20 @x.c
+            line 3 @x.c = 1 .
+          loop 4-6 @x.c
+            line 5 @x.c = 1 .
+          loop 8-9 @x.c
+            line 8 @x.c = 1 .
+        loop 18-30 @x.c
+          line 19 @x.c = 1 .
+        loop 31 @x.c
+          line 31 @x.c = 1 .
+        loop 2-20 @y.h
+          line 2 @y.h = 1 .`);
+  const index = lineIndex(m);
+  const { list, tracks } = loopBrackets(m, index.places.subarray(index.start[0], index.start[1]), 0);
+  equal(
+    list.map((b) => `${b.first}-${b.last} on ${b.track}: ${b.loops.length}, ${outermost(m, b).length}`),
+    ['2-20 on 0: 2, 1', '4-6 on 1: 1, 1', '8-9 on 1: 1, 1', '18-30 on 1: 1, 1', '31-31 on 0: 1, 1'],
+    'loops over the same lines are one bracket; nested and overlapping ones stand beside each other',
+  );
+  equal(tracks, 2, 'as many tracks as are needed');
 }
 
 function testFormulas(): void {
@@ -1072,6 +1101,7 @@ testTree();
 testNothing();
 testFlat();
 testLines();
+testBrackets();
 testFormulas();
 testSharedFormulas();
 testFormulaColumns();

@@ -2,9 +2,10 @@
 
 import { Kind, type Model, NONE, type PlaceIx, type SourceFile } from '../model/data';
 import type { SourceLines } from '../model/load';
+import { type Bracket, type Brackets, loopBrackets, outermost } from '../logic/brackets';
 import type { Column } from '../logic/columns';
 import { formatExact, formatPercent, formatScaled, formatSigned, plural, type Scale } from '../logic/format';
-import { enclosing, kindName, labelOf, shortName } from '../logic/labels';
+import { enclosing, kindName, labelOf, loopKinds, shortName } from '../logic/labels';
 import { type FileLines, hottestLine, scopesOnLine } from '../logic/lines';
 import { compareValues } from '../logic/sort';
 import { Colouring, languageOf } from '../logic/syntax';
@@ -60,6 +61,7 @@ class SourcePane implements Pane {
   private readonly rows: VirtualRows;
   private costs: Costs | null = null;
   private lines: SourceLines = [];
+  private brackets: Brackets = { list: [], tracks: 0 };
   private colouring: Colouring | null = null;
   private drawn: readonly unknown[] = [];
   private revealed: unknown = null;
@@ -132,6 +134,8 @@ class SourcePane implements Pane {
       this.revealed = null;
     }
     this.costs = column && this.costsOf(column);
+    this.brackets = this.bracketsOf();
+    this.scroller.style.setProperty('--tracks', String(this.brackets.tracks));
     this.drawColumnHead();
     this.scroller.style.setProperty('--digits', String(Math.max(3, String(lines.length).length)));
     this.scroller.setAttribute('aria-rowcount', String(lines.length));
@@ -153,6 +157,12 @@ class SourcePane implements Pane {
     let largest = hottest;
     for (const value of all) if (Math.abs(value) > largest) largest = Math.abs(value);
     return { lines, column: inclusive, all, own, ownColumn, hottest, scale: app.scaleAmong(inclusive, largest) };
+  }
+
+  private bracketsOf(): Brackets {
+    const { model, state, lines } = this.app;
+    const file = state.source!.file;
+    return loopBrackets(model, lines.places.subarray(lines.start[file], lines.start[file + 1]), file);
   }
 
   /** For a place without source: what is known of it, so that the pane is of use all the same. */
@@ -331,6 +341,7 @@ class SourcePane implements Pane {
       },
       ...this.gutter(line, group),
       h('span', { class: 'line-number', role: 'rowheader' }, String(line)),
+      ...this.loops(line),
       this.code(row),
     );
     if (group !== undefined && this.costs && this.costs.hottest > 0) {
@@ -375,6 +386,35 @@ class SourcePane implements Pane {
       }
     }
     return [value, share, count];
+  }
+
+  /** The loops around a line: where each begins, its words and its share. */
+  private loops(line: number): HTMLElement[] {
+    const { list, tracks } = this.brackets;
+    if (tracks === 0) return [];
+    const cell = h('span', { class: 'line-loops', role: 'gridcell' });
+    for (const bracket of list) {
+      if (bracket.first > line) break;
+      if (bracket.last < line) continue;
+      const part = h('span', { class: 'bracket', 'data-loop': String(bracket.loops[0]), title: this.words(bracket) });
+      part.style.setProperty('--track', String(bracket.track));
+      part.classList.toggle('begins', bracket.first === line);
+      part.classList.toggle('ends', bracket.last === line);
+      cell.append(part);
+    }
+    return [cell];
+  }
+
+  private words(bracket: Bracket): string {
+    const { app, costs } = this;
+    const kinds = [...new Set(bracket.loops.flatMap((loop) => loopKinds(app.model, loop)))];
+    const lines = bracket.first === bracket.last ? `${bracket.first}` : `${bracket.first}–${bracket.last}`;
+    const what = `loop ${lines}${kinds.length ? `: ${kinds.join(', ')}` : ''}`;
+    if (!costs) return visible(what);
+    const values = app.columns.values(costs.column, null);
+    const cost = outermost(app.model, bracket).reduce((sum, loop) => sum + (values[loop] || 0), 0);
+    const percent = formatPercent(cost, app.columns.whole(costs.column));
+    return visible(`${what}${percent ? `, ${percent}% of ${shortName(costs.column.metric)}` : ''}`);
   }
 
   private mark(row: number, element: HTMLElement): void {
@@ -436,7 +476,9 @@ class SourcePane implements Pane {
     const { source } = this.app.state;
     if (!row || !source || String(getSelection()) !== '') return;
     const line = Number(row.dataset['line']);
-    if (source.first === line && source.last === line && this.app.instances().length > 1) this.app.cycle(1);
+    const loop = (event.target as Element).closest<HTMLElement>('[data-loop]');
+    if (loop) this.app.selectInTree(Number(loop.dataset['loop']));
+    else if (source.first === line && source.last === line && this.app.instances().length > 1) this.app.cycle(1);
     else this.app.markLine(source.file, line);
   }
 
