@@ -51,6 +51,7 @@ void assembler_free(struct assembler *a)
     hashmap_release(&a->node_by_hash);
     hashmap_release(&a->name_by_link);
     hashmap_release(&a->around);
+    hashmap_release(&a->beside);
     arena_free(a->names);
     mem_free(a);
 }

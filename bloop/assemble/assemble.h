@@ -1,7 +1,7 @@
 /*
  * bloop/assemble - joins loops, lines and inlined calls of one function into scopes.
  *
- *     names.c -> places.c -> copies.c -> assemble.c
+ *     names.c -> places.c -> control.c -> copies.c -> assemble.c
  *
  * Knows:    what all rooms below found of one function.
  * Does not: other functions, or the text forms of scopes.

@@ -20,8 +20,10 @@ struct loop_place {
     uint32_t inlined; /* the call whose callee holds the loop, INLINE_NONE: the procedure itself */
     str_id file;      /* 0: unknown */
     uint32_t line, line_last;
+    uint32_t control; /* an exit's line in front of all else in the loop: that of a `for` or `while`; 0: none */
     uint32_t part_of; /* the loop around it that it is only a part of, or itself; see copies.c */
     bool has_inside;  /* there are loops in it */
+    bool line_alone;  /* its control and its body are on one line */
     bool packed;      /* its instructions calculate with several numbers at once; only known where it was asked */
     bool packed_known;
 };
@@ -40,7 +42,6 @@ struct evidence {
     uint32_t leaves; /* of an exit: the outermost loop that it leaves */
     bool exit;       /* a branch with one way out of the loop and one that stays */
     bool stmt;       /* the row begins a statement */
-    bool leftmost;   /* of an exit: it begins a statement to the left of another of its line: `for (...) statement;` */
     bool
         fresh; /* the row begins in this block; else it only reaches into it from the block before, which says little */
 };
@@ -83,6 +84,7 @@ struct assembler {
     struct VEC(struct source_line) lines;      /* with statements; sorted, each once */
     struct VEC(struct line_point) points;      /* of the loop being placed */
     struct VEC(vaddr) shares;                  /* calls that ask OpenMP for a part of a loop, ascending */
+    struct hashmap beside;                     /* of loops beside each other: (callee, file, line) -> its last line */
     struct VEC(struct loop_place) places;      /* per loop */
     struct VEC(uint32_t) blocks_first, blocks; /* own blocks of each loop, made when first needed */
     /* Per inlined call: 1 where the procedure itself calls; the call around it; the first copy of the same call. Of
@@ -109,7 +111,17 @@ struct assembler {
 
 /* places.c: fills a->places. */
 void assemble_place_loops(struct assembler *);
+bool assemble_in_loop(const struct loop_forest *, uint32_t block, uint32_t loop);
+uint32_t assemble_inlined_at(const struct assembler *, vaddr);
+uint32_t assemble_row_before(const struct debug_function *, vaddr); /* NO_ROW: none */
+/* How many lines with statements are there in front of `line`; behind `low` and in front of `high`? */
+size_t assemble_lines_before(const struct assembler *, uint32_t inlined, str_id file, uint32_t line);
+size_t assemble_lines_between(const struct assembler *, const struct loop_place *, uint32_t low, uint32_t high);
 bool assemble_seen_from(struct assembler *, const struct evidence *, uint32_t at, str_id *file, uint32_t *line);
+/* control.c: the lines of loops without a line of their own for their control; of loops beside each other (a list through
+   `next`) once all of them are placed. */
+void assemble_find_shares(struct assembler *);
+void assemble_step_back(struct assembler *, uint32_t first, const uint32_t *next);
 /* copies.c: natural loops that are parts, or copies, of one source loop. */
 void assemble_adopt_lines(struct assembler *);
 void assemble_find_parts(struct assembler *);

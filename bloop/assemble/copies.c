@@ -92,7 +92,6 @@ void assemble_find_parts(struct assembler *a)
         p->part_of = i;
         if (forest->loops[i].parent == LOOP_NONE)
             continue;
-        a->places.items[forest->loops[i].parent].has_inside = true;
         uint32_t outer = a->places.items[forest->loops[i].parent].part_of;
         const struct loop_place *o = &a->places.items[outer];
         if (o->line && o->inlined == p->inlined && o->file == p->file && tests_condition_of(a, i, outer)) {

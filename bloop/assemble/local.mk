@@ -1,4 +1,4 @@
-bloop_libbloop_a_SOURCES += %D%/assemble.h %D%/assemble_int.h %D%/names.c %D%/places.c %D%/copies.c %D%/assemble.c
+bloop_libbloop_a_SOURCES += %D%/assemble.h %D%/assemble_int.h %D%/names.c %D%/places.c %D%/control.c %D%/copies.c %D%/assemble.c
 
 check_PROGRAMS += %D%/assemble_test
 TESTS += %D%/assemble_test

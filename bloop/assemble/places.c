@@ -14,8 +14,8 @@
  *                   count, unless there is nothing else.
  *   elsewhere       where the procedure has statements that are not in the loop. A loop is one stretch of the source,
  *                   so these speak against a stretch that would hold them; see "which lines" below.
- *   the way         what leads to a loop whose control has no line: to a part of a loop that OpenMP gave this thread,
- *                   to a vector body.
+ *
+ * Where the control has no line at all, what leads to the loop is asked: control.c.
  *
  * In which callee: go down the tree of inlined calls from the procedure as long as everything the loop has is in one
  * call. A branch that leaves the loop and is not in that call ends the way down, and so does a statement of the caller
@@ -64,13 +64,13 @@ uint32_t assemble_common(const struct assembler *a, uint32_t x, uint32_t y)
 
 /* ---- collecting ---- */
 
-static uint32_t inlined_at(const struct assembler *a, vaddr addr)
+uint32_t assemble_inlined_at(const struct assembler *a, vaddr addr)
 {
     size_t low = sorted_front(a->owners.count, i, a->owners.items[i].begin <= addr);
     return low ? a->owners.items[low - 1].owner : INLINE_NONE;
 }
 
-static bool in_loop(const struct loop_forest *forest, uint32_t block, uint32_t loop)
+bool assemble_in_loop(const struct loop_forest *forest, uint32_t block, uint32_t loop)
 {
     uint32_t l = forest->block_loop[block];
     uint32_t depth = forest->loops[loop].depth;
@@ -87,7 +87,7 @@ static bool is_exit(const struct cfg *cfg, const struct loop_forest *forest, uin
     if (b->last_kind != INSN_BRANCH)
         return false;
     for (uint32_t i = 0; i < jumps; i++)
-        inside += in_loop(forest, cfg->succs[b->succ_first + i], loop);
+        inside += assemble_in_loop(forest, cfg->succs[b->succ_first + i], loop);
     /* A target outside of the function (a tail call that is conditional) is no successor, and a way out. */
     return inside == 1;
 }
@@ -109,20 +109,6 @@ static bool begins_statement(const struct assembler *a, uint32_t row, uint32_t b
     return false;
 }
 
-/* Does the row begin a statement, and on the same line, in the same block, another that stands to the right? */
-static bool is_left_of_statement(const struct assembler *a, uint32_t row, uint32_t block)
-{
-    enum { FURTHEST = 64 }; /* rows */
-    const struct line_row *rows = a->debug->rows, *r = &rows[row];
-    vaddr begin = a->in->cfg->blocks[block].begin;
-    if (!r->is_stmt || !r->column)
-        return false;
-    for (uint32_t i = row, k = 0; i-- > 0 && rows[i].addr >= begin && k < FURTHEST; k++)
-        if (rows[i].is_stmt && rows[i].line == r->line && rows[i].file == r->file && rows[i].column > r->column)
-            return true;
-    return false;
-}
-
 static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, uint32_t block, vaddr at, uint32_t leaves,
                          bool fresh)
 {
@@ -130,18 +116,17 @@ static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, uint3
     if (r->line == 0 || r->file == DEBUG_NO_FILE)
         return;
     *vec_push(&a->evidence) = (struct evidence){.loop = loop,
-                                                .inlined = inlined_at(a, at),
+                                                .inlined = assemble_inlined_at(a, at),
                                                 .file = assemble_file(a, r->file),
                                                 .line = r->line,
                                                 .column = r->column,
                                                 .leaves = leaves,
                                                 .exit = leaves != LOOP_NONE,
                                                 .stmt = begins_statement(a, row, block),
-                                                .leftmost = leaves != LOOP_NONE && is_left_of_statement(a, row, block),
                                                 .fresh = fresh};
 }
 
-static uint32_t row_before(const struct debug_function *d, vaddr addr)
+uint32_t assemble_row_before(const struct debug_function *d, vaddr addr)
 {
     size_t low = sorted_front(d->row_count, i, d->rows[i].addr <= addr);
     return low ? (uint32_t)(low - 1) : NO_ROW;
@@ -212,18 +197,17 @@ static void sort_lines(struct assembler *a)
     a->lines.count = n;
 }
 
-static size_t lines_before(const struct assembler *a, uint32_t inlined, str_id file, uint32_t line)
+size_t assemble_lines_before(const struct assembler *a, uint32_t inlined, str_id file, uint32_t line)
 {
     struct source_line key = {inlined, file, line};
     return sorted_front(a->lines.count, i, by_source_line(&a->lines.items[i], &key) < 0);
 }
 
-/* How many lines with statements are there behind `low` and in front of `high`? */
-static size_t lines_between(const struct assembler *a, const struct loop_place *p, uint32_t low, uint32_t high)
+size_t assemble_lines_between(const struct assembler *a, const struct loop_place *p, uint32_t low, uint32_t high)
 {
     if (high <= low + 1)
         return 0;
-    return lines_before(a, p->inlined, p->file, high) - lines_before(a, p->inlined, p->file, low + 1);
+    return assemble_lines_before(a, p->inlined, p->file, high) - assemble_lines_before(a, p->inlined, p->file, low + 1);
 }
 
 /* Rows that begin in the block. Of several at one address only the last has the instruction; the others are statements
@@ -243,8 +227,32 @@ static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint
         str_id file = assemble_file(a, rows[row].file);
         *hashmap_put(&a->around, assemble_place_key(loop, file, rows[row].line, rows[row].column)) = 1;
         if (rows[row].is_stmt)
-            collect_line(a, inlined_at(a, rows[row].addr), file, rows[row].line);
+            collect_line(a, assemble_inlined_at(a, rows[row].addr), file, rows[row].line);
     }
+}
+
+/* Is the branch at that row the control of a loop whose body is on the same line? C's begins a statement to the left of
+   another. Fortran's array statements have one column for all, and numbers for the blocks on their line. */
+static bool has_body_on_line(const struct assembler *a, uint32_t row, uint32_t block)
+{
+    enum { FURTHEST = 64 }; /* rows */
+    const struct line_row *rows = a->debug->rows, *r = &rows[row];
+    vaddr begin = a->in->cfg->blocks[block].begin;
+    bool one_column = true;
+    for (uint32_t i = row, k = 0; i-- > 0 && rows[i].addr >= begin && k < FURTHEST; k++) {
+        if (rows[i].line != r->line || rows[i].file != r->file || rows[i].column == r->column)
+            continue;
+        one_column = false;
+        if (r->is_stmt && rows[i].is_stmt && r->column && rows[i].column > r->column)
+            return true;
+    }
+    return one_column && r->discriminator;
+}
+
+/* Of `around`: a line that has both control and body of a loop. One copy of the loop tells it of all. */
+static uint64_t key_alone(str_id file, uint32_t line)
+{
+    return assemble_place_key(LOOP_NONE - 1, file, line, 0);
 }
 
 /* For the innermost loop, and those around it that this branch leaves as well. */
@@ -259,6 +267,8 @@ static void collect_exits(struct assembler *a, uint32_t block, uint32_t row)
         outermost = l;
     if (outermost == LOOP_NONE)
         return;
+    if (has_body_on_line(a, row, block))
+        *hashmap_put(&a->around, key_alone(assemble_file(a, a->debug->rows[row].file), a->debug->rows[row].line)) = 1;
     for (l = loop;; l = forest->loops[l].parent) {
         add_evidence(a, l, row, block, at, outermost, begins_in(a, row, block));
         if (l == outermost)
@@ -271,7 +281,7 @@ static void collect_block(struct assembler *a, uint32_t block)
     const struct cfg_block *b = &a->in->cfg->blocks[block];
     const struct loop_forest *forest = a->in->forest;
     uint32_t loop = forest->block_loop[block];
-    uint32_t last = b->begin < b->end ? row_before(a->debug, b->end - 1) : NO_ROW;
+    uint32_t last = b->begin < b->end ? assemble_row_before(a->debug, b->end - 1) : NO_ROW;
     if (last == NO_ROW)
         return;
     collect_exits(a, block, last);
@@ -473,7 +483,7 @@ static str_id find_file(const struct loop_view *v, uint32_t at)
 static bool begins_with(const struct loop_view *v, const struct evidence *e)
 {
     const struct assembler *a = v->a;
-    uint32_t row = row_before(a->debug, a->in->cfg->blocks[a->in->forest->loops[v->loop].header].begin);
+    uint32_t row = assemble_row_before(a->debug, a->in->cfg->blocks[a->in->forest->loops[v->loop].header].begin);
     return row != NO_ROW && a->debug->rows[row].line == e->line;
 }
 
@@ -481,7 +491,6 @@ static bool begins_with(const struct loop_view *v, const struct evidence *e)
 struct smallest {
     uint32_t exit, stmt, any, child; /* UINT32_MAX: none */
     uint32_t doubtful; /* the largest line of a statement before the exit that may be from outside; 0: none */
-    bool exit_left;    /* the exit, or another of its line, stands to the left of a statement */
     bool
         exit_outside; /* the exit is a `for` or `while`: it stands in front of the loop too (rotated), or first in it */
 };
@@ -528,7 +537,7 @@ static bool is_in_body(struct assembler *a, const struct loop_place *p, uint32_t
     const struct debug_function *d = a->debug;
     const struct inline_call *call = p->inlined == INLINE_NONE ? NULL : &d->inlines[p->inlined];
     uint32_t file = call ? call->decl_file : d->decl_file, first = call ? call->decl_line : d->decl_line;
-    uint32_t row = row_before(d, a->in->functions->functions[a->in->function].begin);
+    uint32_t row = assemble_row_before(d, a->in->functions->functions[a->in->function].begin);
     bool region = !call && a->nodes.items[0].scope.outlined && row != NO_ROW;
     if (region) {
         file = d->rows[row].file;
@@ -569,9 +578,10 @@ static void keep_stretch(struct assembler *a, const struct loop_place *p)
     uint64_t sum = 0, best = 0;
     uint32_t reach = 0;
     for (size_t i = 0; i < a->points.count; i++) {
-        uint64_t against = sum && points[i].first > reach
-                               ? AGAINST * lines_between(a, p, reach, points[i].first) + (points[i].first - reach) / 64
-                               : 0;
+        uint64_t against =
+            sum && points[i].first > reach
+                ? AGAINST * assemble_lines_between(a, p, reach, points[i].first) + (points[i].first - reach) / 64
+                : 0;
         if (against >= sum) {
             sum = 0;
             begin = i;
@@ -607,10 +617,7 @@ static void look_at_exit(const struct loop_view *v, const struct line_point *poi
     if (point->first < s->exit) {
         s->exit = point->first;
         s->exit_outside = stands_outside(v->a, point->evidence) || begins_with(v, point->evidence);
-        s->exit_left = false;
     }
-    if (point->first == s->exit && point->evidence->leftmost)
-        s->exit_left = true;
 }
 
 /* A statement in front of the exit: is it of the loop? In a copy everything stands outside; there it is not if the exit
@@ -657,293 +664,12 @@ static uint32_t choose_line(const struct smallest *s)
     return line == UINT32_MAX ? 0 : line;
 }
 
-/* gcc puts a row for each statement that begins in front of the loop's first instruction, the keyword's before the
- * body's:
- *
- *     0x118a  81  int r;          of the procedure, ended
- *     0x118a  82  do {
- *     0x118a  83    r = work();   begins
- *     0x118a  83                  its first instruction
- *
- * If a statement of the line found begins in the block, and only once, then the row right before is the keyword's. (The
- * line of a `for` or `while` begins twice: the loop, and its condition.) 0: no such row. */
-static uint32_t keyword_in(const struct debug_function *d, const struct cfg_block *b, vaddr end, uint32_t line)
-{
-    enum { FURTHEST = 2 };
-    uint32_t begun = 0, at = NO_ROW, row = row_before(d, b->begin);
-    if (row == NO_ROW)
-        row = 0;
-    while (row > 0 && d->rows[row - 1].addr >= b->begin)
-        row--;
-    for (; row < d->row_count && d->rows[row].addr < end; row++)
-        if (d->rows[row].addr >= b->begin && d->rows[row].is_stmt && d->rows[row].line == line) {
-            begun++;
-            at = row;
-        }
-    if (begun != 1 || at == 0)
-        return 0;
-    /* (clang's two rows at one address are the procedure's line and the first behind an empty prologue.) */
-    const struct line_row *first = &d->rows[at], *before = first - 1;
-    bool found = !first->prologue_end && at > 1 && before->addr == first->addr && before->is_stmt &&
-                 before->file == first->file && before->line < line && line - before->line <= FURTHEST;
-    return found ? before->line : 0;
-}
-
-/* The closest block in front of the loop that ends in a decision; the blocks between may be no more than a preheader.
- */
-static uint32_t guard_of(const struct assembler *a, uint32_t loop)
-{
-    enum { FURTHEST = 4 };
-    const struct loop_forest *forest = a->in->forest;
-    uint32_t b = forest->loops[loop].header;
-    for (int i = 0; i < FURTHEST; i++) {
-        uint32_t up = forest->idom[b];
-        if (up >= a->in->cfg->block_count || up == b || in_loop(forest, up, loop))
-            break;
-        if (a->in->cfg->blocks[up].last_kind == INSN_BRANCH)
-            return up;
-        b = up;
-    }
-    return UINT32_MAX;
-}
-
-static uint32_t exits_at(const struct loop_view *v, const struct loop_place *p)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < v->count; i++)
-        n += v->evidence[i].exit && v->evidence[i].line == p->line;
-    return n;
-}
-
-/* The keyword's row is in front of the loop's first instruction, or, for a condition that takes several branches (it
-   may begin on a line before its first `&&`), in front of its copy that guards a rotated loop. */
-static uint32_t step_back_to_keyword(const struct loop_view *v, const struct loop_place *p)
-{
-    const struct assembler *a = v->a;
-    const struct cfg_block *header = &a->in->cfg->blocks[a->in->forest->loops[v->loop].header];
-    uint32_t guard = guard_of(a, v->loop), keyword = 0;
-    if (p->inlined != INLINE_NONE)
-        return p->line;
-    keyword = keyword_in(a->debug, header, header->begin + 1, p->line);
-    if (!keyword && guard != UINT32_MAX && exits_at(v, p) > 1)
-        keyword = keyword_in(a->debug, &a->in->cfg->blocks[guard], a->in->cfg->blocks[guard].end, p->line);
-    return keyword ? keyword : p->line;
-}
-
-/* Is the line found that of a `for` or `while`: of an exit, in front of everything else in the loop? */
-static bool has_control_line(const struct loop_view *v, const struct loop_place *p, const struct smallest *s)
-{
-    return p->line == s->exit && s->exit < s->child && s->exit < find_last_line(v->a);
-}
-
-/* The nearest block in front of the loop, in the loops around it, that asks OpenMP for a part of a loop. */
-static uint32_t share_in_front(const struct assembler *a, uint32_t loop, vaddr *at)
-{
-    const struct loop_forest *forest = a->in->forest;
-    uint32_t b = forest->loops[loop].header, up;
-    while ((up = forest->idom[b]) < a->in->cfg->block_count && up != b) {
-        const struct cfg_block *block = &a->in->cfg->blocks[up];
-        size_t k = sorted_front(a->shares.count, i, a->shares.items[i] < block->end);
-        b = up;
-        if (k && a->shares.items[k - 1] >= block->begin &&
-            (forest->block_loop[b] == LOOP_NONE ||
-             in_loop(forest, forest->loops[loop].header, forest->block_loop[b]))) {
-            *at = a->shares.items[k - 1];
-            return b;
-        }
-    }
-    return UINT32_MAX;
-}
-
-struct way {
-    uint32_t lines[16];
-    size_t count;
-};
-
-static void add_to_way(struct assembler *a, const struct loop_place *p, const struct line_row *r, struct way *w)
-{
-    if (r->line == 0 ||
-        (p->inlined == INLINE_NONE && r->line <= a->debug->decl_line && !a->nodes.items[0].scope.outlined) ||
-        r->line >= p->line || assemble_file(a, r->file) != p->file || inlined_at(a, r->addr) != p->inlined)
-        return;
-    for (size_t i = 0; i < w->count; i++)
-        if (w->lines[i] == r->line)
-            return;
-    if (w->count < ARRAY_SIZE(w->lines))
-        w->lines[w->count++] = r->line;
-}
-
-static void add_block_to_way(struct assembler *a, const struct loop_place *p, uint32_t block, vaddr begin,
-                             struct way *w)
-{
-    for (uint32_t row = row_before(a->debug, a->in->cfg->blocks[block].end - 1);
-         row != NO_ROW && a->debug->rows[row].addr >= begin; row = row ? row - 1 : NO_ROW)
-        add_to_way(a, p, &a->debug->rows[row], w);
-}
-
-/* The lines in front of the loop's own on the way to it from `at` in the block `from`, through no other loop. Where
-   that was moved out of the loop around it, there is only what guards the loop. */
-static struct way look_at_way(struct assembler *a, uint32_t loop, uint32_t from, vaddr at, const struct loop_place *p)
-{
-    struct way w = {.count = 0};
-    const struct loop_forest *forest = a->in->forest;
-    uint32_t parent = forest->loops[loop].parent, b = forest->loops[loop].header, guard = guard_of(a, loop);
-    if (forest->block_loop[from] != parent) {
-        uint32_t row = guard == UINT32_MAX ? NO_ROW : row_before(a->debug, a->in->cfg->blocks[guard].end - 1);
-        if (row != NO_ROW && forest->block_loop[guard] == parent)
-            add_to_way(a, p, &a->debug->rows[row], &w);
-        return w;
-    }
-    do {
-        b = forest->idom[b];
-        if (forest->block_loop[b] != parent)
-            continue;
-        vaddr begin = b == from ? a->debug->rows[row_before(a->debug, at)].addr : a->in->cfg->blocks[b].begin;
-        add_block_to_way(a, p, b, begin, &w);
-    } while (b != from);
-    return w;
-}
-
-/* Is there any statement between a line of the way and the loop that is not on the way itself? */
-static bool has_between(const struct assembler *a, const struct loop_place *p, const struct way *w, uint32_t line)
-{
-    size_t between = lines_between(a, p, line, p->line);
-    for (size_t i = 0; i < w->count; i++)
-        if (w->lines[i] > line)
-            between -= lines_before(a, p->inlined, p->file, w->lines[i] + 1) !=
-                       lines_before(a, p->inlined, p->file, w->lines[i]);
-    return between != 0;
-}
-
-/* The control of a loop that OpenMP shares out has no line of its own, so that all of the loop seems to be its body. On
-   the way from where the runtime is asked for this thread's part there is the directive's line: the first with nothing
-   between it and the loop but what else is on the way. */
-static uint32_t step_back_to_directive(const struct loop_view *v, const struct loop_place *p, const struct smallest *s)
-{
-    struct assembler *a = v->a;
-    uint32_t line = p->line;
-    if (a->shares.count == 0 || p->inlined != INLINE_NONE || has_control_line(v, p, s))
-        return line;
-    vaddr at = 0;
-    uint32_t from = share_in_front(a, v->loop, &at);
-    if (from == UINT32_MAX || row_before(a->debug, at) == NO_ROW)
-        return line;
-    struct way w = look_at_way(a, v->loop, from, at, p);
-    for (size_t i = 0; i < w.count; i++)
-        if (w.lines[i] < line && !has_between(a, p, &w, w.lines[i]))
-            line = w.lines[i];
-    return line;
-}
-
-static uint32_t block_at(const struct cfg *cfg, vaddr addr)
-{
-    size_t low = sorted_front(cfg->block_count, i, cfg->blocks[i].begin <= addr);
-    return low && addr < cfg->blocks[low - 1].end ? (uint32_t)(low - 1) : UINT32_MAX;
-}
-
-/* Does a statement of that line begin behind the loop's header, outside of it? */
-static bool begins_behind(struct assembler *a, const struct loop_place *p, uint32_t loop, uint32_t line)
-{
-    enum { FURTHEST = 512 }; /* rows */
-    const struct debug_function *d = a->debug;
-    const struct cfg *cfg = a->in->cfg;
-    uint32_t row = row_before(d, cfg->blocks[a->in->forest->loops[loop].header].begin);
-    for (uint32_t k = 0; row != NO_ROW && k < FURTHEST && row < d->row_count; k++, row++)
-        if (d->rows[row].line == line && d->rows[row].is_stmt && assemble_file(a, d->rows[row].file) == p->file) {
-            uint32_t b = block_at(cfg, d->rows[row].addr);
-            if (b != UINT32_MAX && b != a->in->forest->loops[loop].header && !in_loop(a->in->forest, b, loop))
-                return true;
-        }
-    return false;
-}
-
-static bool leaves_by(const struct assembler *a, uint32_t loop, uint32_t line)
-{
-    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++)
-        if (a->evidence.items[i].exit && a->evidence.items[i].line == line)
-            return true;
-    return false;
-}
-
-static bool has_few_rows(const struct assembler *a, uint32_t block)
-{
-    enum { MOST_ROWS = 256 };
-    const struct cfg_block *b = &a->in->cfg->blocks[block];
-    uint32_t first = row_before(a->debug, b->begin), last = row_before(a->debug, b->end - 1);
-    return last != NO_ROW && last - (first == NO_ROW ? 0 : first) < MOST_ROWS;
-}
-
-/* The blocks that `from` leads to in the loop `around`; and, where one asks whether something is left over, those
-   behind it. `most` is how many blocks may still be looked at. */
-static void add_behind_to_way(struct assembler *a, const struct loop_place *p, uint32_t from, uint32_t around, int deep,
-                              int *most, struct way *w)
-{
-    const struct loop_forest *forest = a->in->forest;
-    const struct cfg *cfg = a->in->cfg;
-    const struct cfg_block *b = &cfg->blocks[from];
-    uint32_t jumps = b->succ_count - b->pad_count;
-    for (uint32_t k = 0; jumps <= 2 && k<jumps && * most> 0; k++) {
-        uint32_t to = cfg->succs[b->succ_first + k];
-        if (forest->block_loop[to] != around || (around != LOOP_NONE && to == forest->loops[around].header))
-            continue;
-        *most -= 1;
-        if (has_few_rows(a, to))
-            add_block_to_way(a, p, to, cfg->blocks[to].begin, w);
-        if (deep > 1)
-            add_behind_to_way(a, p, to, around, deep - 1, most, w);
-    }
-}
-
-/* The closest line in front of the loop's own, with nothing between, on which statements begin right behind its exits;
-   0: none, or that line is how the loop around it ends. Of a loop with its blocks listed (is it packed?). */
-static uint32_t line_behind(struct assembler *a, const struct loop_place *p, uint32_t loop)
-{
-    enum { FURTHEST = 2, MOST = 64 }; /* blocks */
-    uint32_t parent = a->in->forest->loops[loop].parent, best = 0;
-    int most = MOST;
-    struct way w = {.count = 0};
-    for (uint32_t i = a->blocks_first.items[loop]; i < a->blocks_first.items[loop + 1] && most > 0; i++)
-        add_behind_to_way(a, p, a->blocks.items[i], parent, FURTHEST, &most, &w);
-    for (size_t i = 0; i < w.count; i++)
-        if (w.lines[i] > best && !has_between(a, p, &w, w.lines[i]) &&
-            (parent == LOOP_NONE || !leaves_by(a, parent, w.lines[i])))
-            best = w.lines[i];
-    return best;
-}
-
-/* The control of a vector body has no line of its own either. Its `for` or `do` begins in front of the loop, with
-   nothing between, and once more behind it, where what is left over is counted; or it is only there. */
-static uint32_t step_back_to_control(const struct loop_view *v, const struct loop_place *p, const struct smallest *s)
-{
-    struct assembler *a = v->a;
-    const struct loop_forest *forest = a->in->forest;
-    uint32_t parent = forest->loops[v->loop].parent, b = forest->loops[v->loop].header, best = 0;
-    struct way w = {.count = 0};
-    if (has_control_line(v, p, s) || (p->line == s->exit && s->exit_left) || v->child_first != LOOP_NONE)
-        return p->line;
-    for (uint32_t up; w.count < ARRAY_SIZE(w.lines) && (up = forest->idom[b]) < a->in->cfg->block_count && up != b;) {
-        b = up;
-        if (forest->block_loop[b] == parent)
-            add_block_to_way(a, p, b, a->in->cfg->blocks[b].begin, &w);
-        if (parent != LOOP_NONE && b == forest->loops[parent].header)
-            break;
-    }
-    for (size_t i = 0; i < w.count; i++)
-        if (w.lines[i] > best && !has_between(a, p, &w, w.lines[i]) && begins_behind(a, p, v->loop, w.lines[i]) &&
-            (parent == LOOP_NONE || !leaves_by(a, parent, w.lines[i])))
-            best = w.lines[i];
-    if (!assemble_is_packed(a, v->loop))
-        return p->line;
-    if (!best)
-        best = line_behind(a, p, v->loop);
-    return best ? best : p->line;
-}
-
 static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first, const uint32_t *next_child)
 {
     struct loop_view v = {.a = a, .loop = loop, .child_first = child_first, .next_child = next_child};
     uint32_t first = a->evidence_first.items[loop], end = a->evidence_first.items[loop + 1];
     struct loop_place *p = &a->places.items[loop];
+    p->has_inside = child_first != LOOP_NONE;
     v.evidence = a->evidence.items + first;
     v.count = end - first;
     for (size_t i = 0; i < v.count; i++) {
@@ -968,28 +694,12 @@ static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first,
     keep_stretch(a, p);
     struct smallest s = find_smallest(&v);
     p->line = choose_line(&s);
-    p->line = step_back_to_keyword(&v, p);
-    uint32_t directive = step_back_to_directive(&v, p, &s);
-    p->line = directive < p->line ? directive : step_back_to_control(&v, p, &s);
     p->line_last = p->line ? find_last_line(a) : 0;
     if (p->line_last < p->line)
         p->line_last = p->line;
-}
-
-/* gcc's code asks for this thread's part of a loop by these. (clang's loops have lines of their own.) */
-static bool shares_work(const char *name)
-{
-    return str_starts(name, "omp_get_num_threads") || str_starts(name, "GOMP_loop_");
-}
-
-static void find_shares(struct assembler *a)
-{
-    a->shares.count = 0;
-    for (size_t i = 0; i < cfg_call_count(a->in->cfg); i++) {
-        struct cfg_call c = cfg_call(a->in->cfg, i);
-        if (c.callee != FUNCTION_NONE && shares_work(a->in->functions->functions[c.callee].link_name))
-            *vec_push(&a->shares) = c.at;
-    }
+    if (s.exit < s.child && s.exit < p->line_last)
+        p->control = s.exit;
+    p->line_alone = p->line == s.exit && hashmap_get(&a->around, key_alone(p->file, p->line)) != HASHMAP_NONE;
 }
 
 void assemble_place_loops(struct assembler *a)
@@ -1004,23 +714,24 @@ void assemble_place_loops(struct assembler *a)
         return;
     hashmap_release(&a->around);
     a->lines.count = 0;
-    find_shares(a);
+    assemble_find_shares(a);
     for (uint32_t b = 0; b < a->in->cfg->block_count; b++)
         collect_block(a, b);
     sort_evidence(a);
     sort_lines(a);
     /* Inner loops first; each puts itself on its parent's list. */
     uint32_t *child_first = mem_alloc(n * sizeof *child_first), *next_child = mem_alloc(n * sizeof *next_child);
+    uint32_t outermost = LOOP_NONE;
     for (size_t i = 0; i < n; i++)
         child_first[i] = next_child[i] = LOOP_NONE;
     for (size_t i = n; i-- > 0;) {
-        uint32_t parent = forest->loops[i].parent;
+        uint32_t parent = forest->loops[i].parent, *list = parent == LOOP_NONE ? &outermost : &child_first[parent];
+        assemble_step_back(a, child_first[i], next_child);
         place_loop(a, (uint32_t)i, child_first[i], next_child);
-        if (parent != LOOP_NONE) {
-            next_child[i] = child_first[parent];
-            child_first[parent] = (uint32_t)i;
-        }
+        next_child[i] = *list;
+        *list = (uint32_t)i;
     }
+    assemble_step_back(a, outermost, next_child);
     mem_free(child_first);
     mem_free(next_child);
 }

@@ -40,3 +40,43 @@ subroutine dissipation(r, u, n, d)
     end do
   end do
 end subroutine
+
+! Array statements that follow each other: each is a loop of its own line.
+subroutine descend(a, x, r, p, q, steps)
+  double precision, intent(in) :: a(:, :)
+  double precision, intent(inout) :: x(:), r(:), p(:), q(:)
+  integer, intent(in) :: steps
+  integer :: n
+  double precision :: alpha, rho, before
+  rho = dot_product(r, r) ! LOOP depth=1
+  do n = 1, steps ! LOOP depth=1
+    q = a(:, 1)*p ! LOOP depth=2
+    alpha = rho/dot_product(p, q) ! LOOP depth=2
+    x = x + alpha*p ! LOOP depth=2
+    r = r - alpha*q ! LOOP depth=2
+    before = rho
+    rho = dot_product(r, r) ! LOOP depth=2
+    p = r + (rho/before)*p ! LOOP depth=2
+  end do
+end subroutine
+
+! The same of known size: nothing asks whether anything is left over, and another statement is right in front.
+subroutine known_size(a, x, r, p, steps)
+  integer, intent(in) :: steps
+  double precision, intent(inout) :: x(64), r(64), p(64), a
+  double precision :: alpha, rho
+  integer :: k
+  rho = r(1)
+  do k = 1, steps ! LOOP depth=1
+    alpha = rho/a
+    x = x + alpha*p ! LOOP depth=2
+    if (a > 10) a = a - 10
+    r = r - alpha*x ! LOOP depth=2
+    rho = rho*0.5d0
+    if (rho > 3) then
+      p = p + rho*r ! LOOP depth=2
+    else
+      p = p - rho*r ! LOOP depth=2
+    end if
+  end do
+end subroutine

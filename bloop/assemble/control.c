@@ -1,0 +1,351 @@
+/*
+ * The first line of loops whose control has no line of its own, from what leads to them and what follows.
+ *
+ *   keyword     `do` and conditions over several lines: gcc's statement marks in front of the loop's first instruction
+ *   directive   a loop that OpenMP shares out: the way from where the runtime is asked for this thread's part
+ *   control     a vector body: its `for` or `do` begins in front of it, and again behind it, where what is left over is
+ *               counted; or only there. Loops beside it tell what is not: a loop that ends in front of this one's lines
+ *               has a line of its own (of Fortran's array statements each is a loop, and they follow each other).
+ *
+ * On a way only the lines in front of the loop's count that have nothing between, but what is on the way as well.
+ */
+#include "bloop/assemble/assemble_int.h"
+
+/* gcc puts a row for each statement that begins in front of the loop's first instruction, the keyword's before the
+ * body's:
+ *
+ *     0x118a  81  int r;          of the procedure, ended
+ *     0x118a  82  do {
+ *     0x118a  83    r = work();   begins
+ *     0x118a  83                  its first instruction
+ *
+ * If a statement of the line found begins in the block, and only once, then the row right before is the keyword's. (The
+ * line of a `for` or `while` begins twice: the loop, and its condition.) 0: no such row. */
+static uint32_t keyword_in(const struct debug_function *d, const struct cfg_block *b, vaddr end, uint32_t line)
+{
+    enum { FURTHEST = 2 };
+    uint32_t begun = 0, at = NO_ROW, row = assemble_row_before(d, b->begin);
+    if (row == NO_ROW)
+        row = 0;
+    while (row > 0 && d->rows[row - 1].addr >= b->begin)
+        row--;
+    for (; row < d->row_count && d->rows[row].addr < end; row++)
+        if (d->rows[row].addr >= b->begin && d->rows[row].is_stmt && d->rows[row].line == line) {
+            begun++;
+            at = row;
+        }
+    if (begun != 1 || at == 0)
+        return 0;
+    /* (clang's two rows at one address are the procedure's line and the first behind an empty prologue.) */
+    const struct line_row *first = &d->rows[at], *before = first - 1;
+    bool found = !first->prologue_end && at > 1 && before->addr == first->addr && before->is_stmt &&
+                 before->file == first->file && before->line < line && line - before->line <= FURTHEST;
+    return found ? before->line : 0;
+}
+
+/* The closest block in front of the loop that ends in a decision; the blocks between may be no more than a preheader.
+ */
+static uint32_t guard_of(const struct assembler *a, uint32_t loop)
+{
+    enum { FURTHEST = 4 };
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t b = forest->loops[loop].header;
+    for (int i = 0; i < FURTHEST; i++) {
+        uint32_t up = forest->idom[b];
+        if (up >= a->in->cfg->block_count || up == b || assemble_in_loop(forest, up, loop))
+            break;
+        if (a->in->cfg->blocks[up].last_kind == INSN_BRANCH)
+            return up;
+        b = up;
+    }
+    return UINT32_MAX;
+}
+
+static size_t exits_at(const struct assembler *a, uint32_t loop, uint32_t line)
+{
+    size_t n = 0;
+    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++)
+        n += a->evidence.items[i].exit && a->evidence.items[i].line == line;
+    return n;
+}
+
+/* The keyword's row is in front of the loop's first instruction, or, for a condition that takes several branches (it
+   may begin on a line before its first `&&`), in front of its copy that guards a rotated loop. 0: nowhere. */
+static uint32_t line_of_keyword(const struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    const struct cfg_block *header = &a->in->cfg->blocks[a->in->forest->loops[loop].header];
+    uint32_t guard = guard_of(a, loop), keyword;
+    if (p->inlined != INLINE_NONE)
+        return 0;
+    keyword = keyword_in(a->debug, header, header->begin + 1, p->line);
+    if (!keyword && guard != UINT32_MAX && exits_at(a, loop, p->line) > 1)
+        keyword = keyword_in(a->debug, &a->in->cfg->blocks[guard], a->in->cfg->blocks[guard].end, p->line);
+    return keyword;
+}
+
+/* ---- the way ---- */
+
+/* The nearest block in front of the loop, in the loops around it, that asks OpenMP for a part of a loop. */
+static uint32_t share_in_front(const struct assembler *a, uint32_t loop, vaddr *at)
+{
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t b = forest->loops[loop].header, up;
+    while ((up = forest->idom[b]) < a->in->cfg->block_count && up != b) {
+        const struct cfg_block *block = &a->in->cfg->blocks[up];
+        size_t k = sorted_front(a->shares.count, i, a->shares.items[i] < block->end);
+        b = up;
+        if (k && a->shares.items[k - 1] >= block->begin &&
+            (forest->block_loop[b] == LOOP_NONE ||
+             assemble_in_loop(forest, forest->loops[loop].header, forest->block_loop[b]))) {
+            *at = a->shares.items[k - 1];
+            return b;
+        }
+    }
+    return UINT32_MAX;
+}
+
+struct way {
+    uint32_t lines[16];
+    size_t count, behind; /* the first are behind the loop */
+};
+
+static void add_to_way(struct assembler *a, const struct loop_place *p, const struct line_row *r, struct way *w)
+{
+    if (r->line == 0 ||
+        (p->inlined == INLINE_NONE && r->line <= a->debug->decl_line && !a->nodes.items[0].scope.outlined) ||
+        r->line >= p->line || assemble_file(a, r->file) != p->file || assemble_inlined_at(a, r->addr) != p->inlined)
+        return;
+    for (size_t i = 0; i < w->count; i++)
+        if (w->lines[i] == r->line)
+            return;
+    if (w->count < ARRAY_SIZE(w->lines))
+        w->lines[w->count++] = r->line;
+}
+
+static void add_block_to_way(struct assembler *a, const struct loop_place *p, uint32_t block, vaddr begin,
+                             struct way *w)
+{
+    for (uint32_t row = assemble_row_before(a->debug, a->in->cfg->blocks[block].end - 1);
+         row != NO_ROW && a->debug->rows[row].addr >= begin; row = row ? row - 1 : NO_ROW)
+        add_to_way(a, p, &a->debug->rows[row], w);
+}
+
+/* The lines in front of the loop's own on the way to it from `at` in the block `from`, through no other loop. Where
+   that was moved out of the loop around it, there is only what guards the loop. */
+static struct way look_at_way(struct assembler *a, uint32_t loop, uint32_t from, vaddr at, const struct loop_place *p)
+{
+    struct way w = {.count = 0};
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t parent = forest->loops[loop].parent, b = forest->loops[loop].header, guard = guard_of(a, loop);
+    if (forest->block_loop[from] != parent) {
+        uint32_t row = guard == UINT32_MAX ? NO_ROW : assemble_row_before(a->debug, a->in->cfg->blocks[guard].end - 1);
+        if (row != NO_ROW && forest->block_loop[guard] == parent)
+            add_to_way(a, p, &a->debug->rows[row], &w);
+        return w;
+    }
+    do {
+        b = forest->idom[b];
+        if (forest->block_loop[b] != parent)
+            continue;
+        vaddr begin = b == from ? a->debug->rows[assemble_row_before(a->debug, at)].addr : a->in->cfg->blocks[b].begin;
+        add_block_to_way(a, p, b, begin, &w);
+    } while (b != from);
+    return w;
+}
+
+/* Is there any statement between a line of the way and the loop that is not on the way itself? */
+static bool has_between(const struct assembler *a, const struct loop_place *p, const struct way *w, uint32_t line)
+{
+    size_t between = assemble_lines_between(a, p, line, p->line);
+    for (size_t i = 0; i < w->count; i++)
+        if (w->lines[i] > line)
+            between -= assemble_lines_before(a, p->inlined, p->file, w->lines[i] + 1) !=
+                       assemble_lines_before(a, p->inlined, p->file, w->lines[i]);
+    return between != 0;
+}
+
+/* The control of a loop that OpenMP shares out has no line of its own, so that all of the loop seems to be its body. On
+   the way from where the runtime is asked for this thread's part there is the directive's line: the first. 0: none. */
+static uint32_t line_of_directive(struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    vaddr at = 0;
+    uint32_t line = 0;
+    if (a->shares.count == 0 || p->inlined != INLINE_NONE || p->line == p->control)
+        return 0;
+    uint32_t from = share_in_front(a, loop, &at);
+    if (from == UINT32_MAX || assemble_row_before(a->debug, at) == NO_ROW)
+        return 0;
+    struct way w = look_at_way(a, loop, from, at, p);
+    for (size_t i = 0; i < w.count; i++)
+        if ((!line || w.lines[i] < line) && !has_between(a, p, &w, w.lines[i]))
+            line = w.lines[i];
+    return line;
+}
+
+/* ---- control ---- */
+
+static uint32_t block_at(const struct cfg *cfg, vaddr addr)
+{
+    size_t low = sorted_front(cfg->block_count, i, cfg->blocks[i].begin <= addr);
+    return low && addr < cfg->blocks[low - 1].end ? (uint32_t)(low - 1) : UINT32_MAX;
+}
+
+/* Does a statement of that line begin behind the loop's header, outside of it? */
+static bool begins_behind(struct assembler *a, const struct loop_place *p, uint32_t loop, uint32_t line)
+{
+    enum { FURTHEST = 512 }; /* rows */
+    const struct debug_function *d = a->debug;
+    const struct cfg *cfg = a->in->cfg;
+    uint32_t row = assemble_row_before(d, cfg->blocks[a->in->forest->loops[loop].header].begin);
+    for (uint32_t k = 0; row != NO_ROW && k < FURTHEST && row < d->row_count; k++, row++)
+        if (d->rows[row].line == line && d->rows[row].is_stmt && assemble_file(a, d->rows[row].file) == p->file) {
+            uint32_t b = block_at(cfg, d->rows[row].addr);
+            if (b != UINT32_MAX && b != a->in->forest->loops[loop].header && !assemble_in_loop(a->in->forest, b, loop))
+                return true;
+        }
+    return false;
+}
+
+static bool has_few_rows(const struct assembler *a, uint32_t block)
+{
+    enum { MOST_ROWS = 256 };
+    const struct cfg_block *b = &a->in->cfg->blocks[block];
+    uint32_t first = assemble_row_before(a->debug, b->begin), last = assemble_row_before(a->debug, b->end - 1);
+    return last != NO_ROW && last - (first == NO_ROW ? 0 : first) < MOST_ROWS;
+}
+
+/* The blocks that `from` leads to in the loop `around`; and, where one asks whether something is left over, those
+   behind it. `most` is how many blocks may still be looked at. */
+static void add_behind_to_way(struct assembler *a, const struct loop_place *p, uint32_t from, uint32_t around, int deep,
+                              int *most, struct way *w)
+{
+    const struct loop_forest *forest = a->in->forest;
+    const struct cfg *cfg = a->in->cfg;
+    const struct cfg_block *b = &cfg->blocks[from];
+    uint32_t jumps = b->succ_count - b->pad_count;
+    for (uint32_t k = 0; jumps <= 2 && k<jumps && * most> 0; k++) {
+        uint32_t to = cfg->succs[b->succ_first + k];
+        if (forest->block_loop[to] != around || (around != LOOP_NONE && to == forest->loops[around].header))
+            continue;
+        *most -= 1;
+        if (has_few_rows(a, to))
+            add_block_to_way(a, p, to, cfg->blocks[to].begin, w);
+        if (deep > 1)
+            add_behind_to_way(a, p, to, around, deep - 1, most, w);
+    }
+}
+
+/* The lines on the way to the loop, as far as the loop around it, and right behind its exits. Of a loop with its blocks
+   listed (is it packed?). */
+static struct way look_around(struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    enum { FURTHEST = 2, MOST = 64 }; /* blocks behind */
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t parent = forest->loops[loop].parent, b = forest->loops[loop].header, up;
+    int most = MOST;
+    struct way w = {.count = 0};
+    for (uint32_t i = a->blocks_first.items[loop]; i < a->blocks_first.items[loop + 1] && most > 0; i++)
+        add_behind_to_way(a, p, a->blocks.items[i], parent, FURTHEST, &most, &w);
+    w.behind = w.count;
+    while (w.count < ARRAY_SIZE(w.lines) && (up = forest->idom[b]) < a->in->cfg->block_count && up != b) {
+        b = up;
+        if (forest->block_loop[b] == parent)
+            add_block_to_way(a, p, b, a->in->cfg->blocks[b].begin, &w);
+        if (parent != LOOP_NONE && b == forest->loops[parent].header)
+            break;
+    }
+    return w;
+}
+
+static uint64_t key_beside(const struct loop_place *p, uint32_t line)
+{
+    return assemble_place_key(p->inlined, p->file, line, 0);
+}
+
+/* Does a loop beside this one begin on that line, and end in front of this one's? */
+static bool is_of_another(const struct assembler *a, const struct loop_place *p, uint32_t line)
+{
+    uint32_t last = hashmap_get(&a->beside, key_beside(p, line));
+    return last != HASHMAP_NONE && last < p->line;
+}
+
+static void drop_others(struct assembler *a, const struct loop_place *p, struct way *w)
+{
+    size_t n = 0, behind = 0;
+    for (size_t i = 0; i < w->count; i++)
+        if (!is_of_another(a, p, w->lines[i])) {
+            behind += i < w->behind;
+            w->lines[n++] = w->lines[i];
+        }
+    w->count = n;
+    w->behind = behind;
+}
+
+/* The closest that begins behind the loop, and is not how the loop around it ends. 0: none. */
+static uint32_t line_of_control(struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    uint32_t parent = a->in->forest->loops[loop].parent, line = 0;
+    struct way w = look_around(a, loop, p);
+    drop_others(a, p, &w);
+    for (size_t i = 0; i < w.count; i++)
+        if (w.lines[i] > line && !has_between(a, p, &w, w.lines[i]) &&
+            (i < w.behind || begins_behind(a, p, loop, w.lines[i])) &&
+            (parent == LOOP_NONE || exits_at(a, parent, w.lines[i]) == 0))
+            line = w.lines[i];
+    return line;
+}
+
+/* ---- all ---- */
+
+/* gcc's code asks for this thread's part of a loop by these. (clang's loops have lines of their own.) */
+static bool shares_work(const char *name)
+{
+    return str_starts(name, "omp_get_num_threads") || str_starts(name, "GOMP_loop_");
+}
+
+void assemble_find_shares(struct assembler *a)
+{
+    a->shares.count = 0;
+    for (size_t i = 0; i < cfg_call_count(a->in->cfg); i++) {
+        struct cfg_call c = cfg_call(a->in->cfg, i);
+        if (c.callee != FUNCTION_NONE && shares_work(a->in->functions->functions[c.callee].link_name))
+            *vec_push(&a->shares) = c.at;
+    }
+}
+
+/* The lines of loops beside each other, as far as they have lines of their own. */
+static void note_beside(struct assembler *a, uint32_t first, const uint32_t *next)
+{
+    hashmap_release(&a->beside);
+    for (uint32_t l = first; l != LOOP_NONE; l = next[l]) {
+        const struct loop_place *p = &a->places.items[l];
+        uint32_t *last = hashmap_put(&a->beside, key_beside(p, p->line));
+        if (*last == HASHMAP_NONE || p->line_last < *last)
+            *last = p->line_last;
+    }
+}
+
+static void step_back_to(struct loop_place *p, uint32_t line)
+{
+    if (line && line < p->line)
+        p->line = line;
+}
+
+void assemble_step_back(struct assembler *a, uint32_t first, const uint32_t *next)
+{
+    bool noted = false;
+    for (uint32_t l = first; l != LOOP_NONE; l = next[l]) {
+        struct loop_place *p = &a->places.items[l];
+        if (!p->line)
+            continue;
+        step_back_to(p, line_of_keyword(a, l, p));
+        uint32_t before = p->line;
+        step_back_to(p, line_of_directive(a, l, p));
+        if (p->line < before || p->line == p->control || p->line_alone || p->has_inside || !assemble_is_packed(a, l))
+            continue;
+        if (!noted)
+            note_beside(a, first, next);
+        noted = true;
+        step_back_to(p, line_of_control(a, l, p));
+    }
+}
