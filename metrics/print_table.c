@@ -1,7 +1,7 @@
 /*
  * A table beside places as text, CSV or JSON, one mechanism for all of them. A reference to a place is shown as people
  * know it (its name and where it is) in text, as kind, module, file, line and name for programs; one to a row of
- * another table as that row's first text, and its number.
+ * another table as what tells that row from others: its columns up to the first text.
  */
 #include "metrics/print_int.h"
 
@@ -84,29 +84,50 @@ static char *process_text(const struct experiment *e, uint32_t row)
     return mem_printf("process %u", e->processes[row].pid);
 }
 
-/* What tells a row of another table to people: whose it is, and its first text. */
-static char *row_name(const struct table_view *v, const struct table *t, uint32_t row)
+static char *reference_text(const struct table_view *, const char *refers, uint32_t row, int depth);
+
+/* "vec.h:13" */
+static char *place_in_short(const struct table_view *v, place_ix place)
+{
+    if (place >= v->e->place_count)
+        return mem_strdup("");
+    uint32_t line = v->e->places[place].line_first;
+    const char *file = place_file(v, place);
+    return line && *file ? mem_printf("%s:%u", path_base(file), line) : mem_strdup(place_name(v, place));
+}
+
+static char *key_text(const struct table_view *v, const struct table_column *c, union table_cell cell, int depth)
+{
+    if (table_cell_missing(c, cell) || c->type == TABLE_TIME || c->type == TABLE_NUMBER)
+        return mem_strdup("");
+    if (c->type == TABLE_TEXT)
+        return mem_strdup(strtab_get(v->e->strings, cell.text));
+    if (c->type == TABLE_COUNT)
+        return mem_printf("#%llu", (unsigned long long)cell.count);
+    return is_place(c) ? place_in_short(v, cell.row) : reference_text(v, c->refers, cell.row, depth + 1);
+}
+
+/* What tells a row of another table to people: its columns up to the first text, in a table without texts up to the first
+   number. "process 77 #0 main", "radix.c:33 pthread_barrier_wait" */
+static char *row_name(const struct table_view *v, const struct table *t, uint32_t row, int depth)
 {
     const struct table_decl *d = table_declared(t);
+    bool texts = false, done = false;
     struct buf b = {0};
     buf_str(&b, "");
-    for (size_t i = 0; row < table_row_count(t) && i < d->column_count; i++) {
-        union table_cell cell = table_row(t, row)[i];
-        if (d->columns[i].type == TABLE_REF && strcmp(d->columns[i].refers, "process") == 0) {
-            char *process = process_text(v->e, cell.row);
-            buf_printf(&b, "%s ", process);
-            mem_free(process);
-        }
-        if (d->columns[i].type == TABLE_TEXT) {
-            buf_str(&b, strtab_get(v->e->strings, cell.text));
-            break;
-        }
+    for (size_t i = 0; i < d->column_count; i++)
+        texts = texts || d->columns[i].type == TABLE_TEXT;
+    for (size_t i = 0; row < table_row_count(t) && i < d->column_count && !done; i++) {
+        char *text = key_text(v, &d->columns[i], table_row(t, row)[i], depth);
+        buf_printf(&b, "%s%s", b.len && *text ? " " : "", text);
+        mem_free(text);
+        done = d->columns[i].type == (texts ? TABLE_TEXT : TABLE_COUNT);
     }
     return b.bytes;
 }
 
 /* What is referred to, but for places: a name people know, else the number. */
-static char *reference_text(const struct table_view *v, const char *refers, uint32_t row)
+static char *reference_text(const struct table_view *v, const char *refers, uint32_t row, int depth)
 {
     const struct experiment *e = v->e;
     const struct table *other = table_list_find(&e->tables, refers);
@@ -114,7 +135,7 @@ static char *reference_text(const struct table_view *v, const char *refers, uint
         return mem_strdup(strtab_get(e->strings, e->metrics[row].name));
     if (strcmp(refers, "process") == 0 && row < e->process_count)
         return process_text(e, row);
-    char *name = other ? row_name(v, other, row) : mem_strdup("");
+    char *name = other && depth < 3 ? row_name(v, other, row, depth) : mem_strdup("");
     if (*name)
         return name;
     mem_free(name);
@@ -134,7 +155,7 @@ static char *cell_text(const struct table_view *v, const struct table_column *c,
     case TABLE_TEXT:
         return mem_strdup(strtab_get(v->e->strings, cell.text));
     case TABLE_REF:
-        return reference_text(v, c->refers, cell.row);
+        return reference_text(v, c->refers, cell.row, 0);
     default:
         return mem_printf("%llu", (unsigned long long)cell.count);
     }

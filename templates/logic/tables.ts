@@ -44,7 +44,7 @@ export function cellText(model: Model, column: TableColumn, rows: TableRows, cel
   }
 }
 
-function refText(model: Model, column: TableColumn, row: number): string {
+function refText(model: Model, column: TableColumn, row: number, depth = 0): string {
   if (row === NONE) return '';
   if (column.to === 'place' && row < model.places.count) return labelOf(model, row).text;
   if (column.to === 'metric') return model.metrics[row]?.displayName ?? '';
@@ -52,15 +52,24 @@ function refText(model: Model, column: TableColumn, row: number): string {
     const process = model.processes[row];
     return process ? (process.rank >= 0 ? `rank ${process.rank}` : process.source) : '';
   }
-  return tableRefText(model, column, row);
+  return tableRefText(model, column, row, depth);
 }
 
-/** A row of another table is called as its first text, or by its number. */
-function tableRefText(model: Model, column: TableColumn, row: number): string {
+/** A row of another table is called by its columns up to the first text; without texts, up to the first number. */
+function tableRefText(model: Model, column: TableColumn, row: number, depth: number): string {
   const at = model.tables.findIndex((t) => t.name === column.to);
-  const rows = at < 0 ? null : model.tableRows.of(at);
-  const text = rows && model.tables[at].columns.findIndex((c) => c.type === 'text');
-  return rows && text !== null && text >= 0 ? (rows.strings[rows.cells[text][row]] ?? '') : `${column.to} ${row}`;
+  const rows = at < 0 || depth > 2 ? null : model.tableRows.of(at);
+  if (!rows) return `${column.to} ${row}`;
+  const { columns } = model.tables[at];
+  const last = columns.some((c) => c.type === 'text') ? 'text' : 'count';
+  const until = columns.findIndex((c) => c.type === last);
+  const words = columns.slice(0, until < 0 ? columns.length : until + 1).map((c, i) => {
+    const cell = rows.cells[i][row];
+    if (c.type === 'time' || c.type === 'number' || Number.isNaN(cell)) return '';
+    if (c.type === 'count') return `#${cell}`;
+    return c.type === 'text' ? (rows.strings[cell] ?? '') : refText(model, c, cell, depth + 1);
+  });
+  return words.filter(Boolean).join(' ') || `${column.to} ${row}`;
 }
 
 function number(x: number): string {
