@@ -12,7 +12,7 @@
 static struct {
     struct string_list events, environment;
     const char *sampler, *only;
-    bool call_paths, multiplex, repeat, no_children;
+    bool call_paths, phases, multiplex, repeat, no_children;
     double delay, duration;
 } opt;
 
@@ -23,6 +23,7 @@ const struct option_row record_option_rows[] = {
      "by PAPI's signals or the kernel's ring buffer (default: ring where it works)"},
     {"call-paths", 0, OPT_FLAG, &opt.call_paths, NULL,
      "with each sample, who called whom, up to the thread's first function"},
+    {"phases", 0, OPT_FLAG, &opt.phases, NULL, "barriers and waits: who waits where, how long, and for whom"},
     {"multiplex", 0, OPT_FLAG, &opt.multiplex, NULL,
      "more events than counters: share them in turn; results are estimates"},
     {"repeat", 0, OPT_FLAG, &opt.repeat, NULL, "more events than counters: run the program once for each group"},
@@ -79,7 +80,8 @@ char *driver_machines_dir(void)
 static char *recorder_path(void)
 {
     const char *named = getenv("HPCVIEW_RECORDER");
-    return named && *named ? mem_strdup(named) : driver_library_path("libhpcview-record.so");
+    return named && *named ? mem_strdup(named)
+                           : driver_library_path(opt.phases ? "libhpcview-record-phases.so" : "libhpcview-record.so");
 }
 
 static void say(const char *sentence)
@@ -95,6 +97,7 @@ int record_program(struct session *s, const char *dir, char **argv, int *wait_st
                                              .preload = preload,
                                              .sampler = opt.sampler,
                                              .call_paths = opt.call_paths,
+                                             .phases = opt.phases,
                                              .multiplex = opt.multiplex,
                                              .repeat = opt.repeat,
                                              .follow_children = !opt.no_children,

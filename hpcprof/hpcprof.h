@@ -191,6 +191,7 @@ struct hpcprof_record_options {
     const char *preload;       /* path of libhpcview-record.so */
     const char *sampler;       /* "papi", "ring" or NULL for the default */
     bool call_paths;           /* who called whom, with each sample */
+    bool phases;               /* barriers and waits: preload is libhpcview-record-phases.so */
     bool multiplex, repeat, follow_children; /* without repeat, events that do not fit together are an error */
     double delay, duration;                  /* seconds; 0: none */
     const char *only_processes;              /* glob on the program's base name; NULL: all */

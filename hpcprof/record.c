@@ -406,6 +406,8 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
         buf_str(b, "\nchildren=1");
     if (o->call_paths)
         buf_str(b, "\npaths=1");
+    if (o->phases)
+        buf_str(b, "\nphases=1");
     if (o->delay > 0)
         buf_printf(b, "\ndelay=%.0f", o->delay * 1e9);
     if (o->duration > 0)
@@ -425,8 +427,11 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
 /* Where an outer `hpcview record` put its own: the inner one takes over. */
 static bool is_a_recorder(const char *path, size_t n)
 {
-    static const char name[] = "libhpcview-record.so";
-    return n >= sizeof name - 1 && memcmp(path + n - (sizeof name - 1), name, sizeof name - 1) == 0;
+    static const char *const names[] = {"libhpcview-record.so", "libhpcview-record-phases.so"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (n >= strlen(names[i]) && memcmp(path + n - strlen(names[i]), names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
 }
 
 static void put_preload(struct buf *b, const char *preload)

@@ -16,7 +16,8 @@ bloop/scope      support bloop/bloop.h
 bloop            support bloop/arch bloop/image bloop/debug bloop/functions bloop/code bloop/assemble bloop/scope
 quality          support bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
 mhsim            support hpcprof
-phases           support hpcprof
+phases           support support/table.h hpcprof
+phases/inside    phases/tables.h hpcprof/recorder/rec.h hpcprof/recorder/real.h
 filters          support hpcprof
 metrics          support hpcprof bloop quality mhsim phases filters
 diagnose         support metrics

@@ -86,6 +86,14 @@ static void read_line(struct config *c, const char *key, size_t len, const char 
         c->delay_ns = n;
     else if (KEY("duration"))
         c->duration_ns = n;
+    else if (KEY("phases"))
+        c->phases = n != 0;
+    else if (KEY("watch"))
+        c->watch = n != 0;
+    else if (KEY("warn"))
+        c->warn_ns = n;
+    else if (KEY("tell"))
+        value_into(value, c->tell, sizeof c->tell);
     else if (KEY("run"))
         c->run = (unsigned)n;
 #undef KEY

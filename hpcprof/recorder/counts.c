@@ -177,6 +177,7 @@ void hpcrec_count(uint32_t thread, unsigned event, uint32_t region, uint64_t pc,
         ((struct thread_row *)hpcrec.thread_rows.items)[thread].lost[event] += samples;
         return;
     }
+    ((struct thread_row *)hpcrec.thread_rows.items)[thread].last_context = wanted.context + 1;
     if (!c->dirty) {
         c->dirty = true;
         ((uint32_t *)dirty.items)[dirty.count++] = (uint32_t)(c - (struct cell *)hpcrec.cells.items);

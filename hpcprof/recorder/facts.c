@@ -223,5 +223,6 @@ void hpcrec_facts_gather(void)
     hpcrec_block_end(o, block);
     put_notes(o);
     put_events(o);
+    hpcrec_phases_declare(o);
     name_file(u.nodename);
 }

@@ -235,6 +235,7 @@ static void put_everything(struct out *o, bool all)
         put_file_header(o);
         hpcrec_put(o, hpcrec.head.bytes.items, hpcrec.head.bytes.count);
     }
+    hpcrec_phases_resolve();
     put_extra_events(o, all ? 0 : hpcrec.extra_events_written);
     put_modules(o, all ? 0 : hpcrec.modules_written);
     put_regions(o, all ? 0 : hpcrec.regions_written);
@@ -242,6 +243,7 @@ static void put_everything(struct out *o, bool all)
     put_threads(o, all ? 0 : hpcrec.threads_written);
     hpcrec_put_counts(o, all);
     put_thread_changes(o, all);
+    hpcrec_phases_put(o, all);
     put_missing(o, all ? 0 : hpcrec.missing_written);
     hpcrec.extra_events_written = hpcrec.extra_events.count;
     hpcrec.modules_written = hpcrec.modules.count;

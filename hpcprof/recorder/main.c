@@ -316,6 +316,7 @@ void hpcrec_fork_child(void)
     hpcrec_threads_forget();
     hpcrec_perf_forget();
     hpcrec_counts_forget();
+    hpcrec_phases_forget();
     hpcrec_maps_forget();
     hpcrec_fd_forget_all();
     forget_area(&hpcrec.modules, sizeof(struct module_row));
@@ -333,6 +334,7 @@ void hpcrec_fork_child(void)
 
 static bool begin(void)
 {
+    hpcrec_phases_begin();
     struct thread *t = hpcrec_thread_create();
     if (!t)
         return false;
@@ -402,9 +404,9 @@ static void user_region_begin(const char *name)
     if (!name || !t || !t->begun || !hpcrec_active())
         return;
     hpcrec_lock(&saved);
-    uint32_t region = hpcrec_region_row(name, t->region);
+    uint32_t region = hpcrec_region_row(name, hpcrec_phases_user_region(t));
     hpcrec_unlock(&saved);
-    hpcrec_mark_region(t, region);
+    hpcrec_phases_region(t, region);
 }
 
 /* Ends the innermost region of that name (and those inside it); without one, does nothing. */
@@ -412,16 +414,16 @@ static void user_region_end(const char *name)
 {
     struct thread *t = hpcrec_self;
     sigset_t saved;
-    if (!t || !t->begun || !t->region || !hpcrec_active())
+    if (!t || !t->begun || !hpcrec_phases_user_region(t) || !hpcrec_active())
         return;
     hpcrec_lock(&saved);
     const struct region_row *rows = hpcrec.regions.items;
-    uint32_t region = t->region;
+    uint32_t inner = hpcrec_phases_user_region(t), region = inner;
     while (region && name && strcmp(hpcrec_string(rows[region - 1].name), name) != 0)
         region = rows[region - 1].parent;
-    uint32_t parent = region ? rows[region - 1].parent : t->region;
+    uint32_t parent = region ? rows[region - 1].parent : inner;
     hpcrec_unlock(&saved);
-    hpcrec_mark_region(t, parent);
+    hpcrec_phases_region(t, parent);
 }
 
 __attribute__((visibility("default"))) extern const struct hpcview_calls hpcview_calls_1;

@@ -125,9 +125,13 @@ struct config {
     unsigned event_count;
     bool papi; /* --sampler papi */
     bool multiplex;
-    bool children;   /* follow fork and exec */
-    bool call_paths; /* with each sample, who called whom */
-    unsigned run;    /* of --repeat, from 1; 0: no repeating */
+    bool children;    /* follow fork and exec */
+    bool call_paths;  /* with each sample, who called whom */
+    bool phases;      /* barriers and waits, in the library that has phases/inside */
+    bool watch;       /* each episode of a barrier is told of, */
+    uint64_t warn_ns; /* or those whose barrier time is this or longer; 0: none */
+    char tell[4096];  /* into this pipe */
+    unsigned run;     /* of --repeat, from 1; 0: no repeating */
     uint64_t delay_ns, duration_ns;
 };
 /* Reads RECORD_VARIABLE; false: not there or not for us. */
@@ -195,6 +199,7 @@ struct thread_row {
     bool ended, changed;
     uint8_t has_total; /* bit per event */
     uint64_t total[EVENTS_MAX], lost[EVENTS_MAX], throttled[EVENTS_MAX];
+    uint32_t last_context; /* where it was last sampled, + 1; 0: nowhere yet */
 };
 
 struct queued { /* a sample on its way from a signal handler */
@@ -214,10 +219,11 @@ struct thread {
     struct thread *next, *previous; /* of the living */
     uint32_t row;
     pid_t tid;
-    uint32_t stack_bytes;     /* how much of the stack comes with each sample of the ring */
-    struct path_queue *paths; /* paths.c; NULL: none asked for */
-    size_t stack_size;        /* of its stack; 0: unknown, or the main thread */
-    bool found;               /* by looking into /proc: nobody will tell us of its end */
+    uint32_t stack_bytes;         /* how much of the stack comes with each sample of the ring */
+    struct path_queue *paths;     /* paths.c; NULL: none asked for */
+    struct phases_thread *phases; /* phases/inside; NULL: not asked for */
+    size_t stack_size;            /* of its stack; 0: unknown, or the main thread */
+    bool found;                   /* by looking into /proc: nobody will tell us of its end */
     bool begun;
 
     /* kernel ring (perf.c) */
@@ -274,6 +280,8 @@ void hpcrec_threads_switch(bool on);               /* locked: measuring on or of
 void hpcrec_threads_move_fd(int from, int to);     /* locked */
 void hpcrec_drain_thread(struct thread *);         /* locked */
 void hpcrec_mark_region(struct thread *, uint32_t region);
+void hpcrec_threads_each(void (*)(struct thread *, void *ctx), void *ctx); /* locked: the living */
+uint32_t hpcrec_thread_last_context(uint32_t row);                         /* locked; CONTEXT_NONE: not known */
 
 /* ---- ways to sample ------------------------------------------------------------------------------------- */
 
@@ -330,6 +338,37 @@ struct hpcview_calls {
     void (*region_begin)(const char *name);
     void (*region_end)(const char *name);
 };
+
+/* ---- barriers and waits (phases/inside/), in a library of their own --------------------------------------- */
+
+#ifdef HPCREC_PHASES
+void hpcrec_phases_begin(void); /* when the process begins to record */
+void hpcrec_phases_thread_create(struct thread *);
+void hpcrec_phases_thread_begin(struct thread *);
+void hpcrec_phases_thread_end(struct thread *);
+void hpcrec_phases_thread_discard(struct thread *);
+void hpcrec_phases_forget(void);            /* after fork, in the child */
+void hpcrec_phases_declare(struct out *);   /* the tables, for the file's head */
+void hpcrec_phases_resolve(void);           /* locked: places become contexts */
+void hpcrec_phases_put(struct out *, bool); /* locked */
+/* The thread is in that region of the program's now, and in its phase of it. */
+void hpcrec_phases_region(struct thread *, uint32_t region);
+uint32_t hpcrec_phases_user_region(const struct thread *);
+#else
+#define hpcrec_phases_begin()                                                                                          \
+    (hpcrec.config.phases ? hpcrec_missing("barriers and phases: not in programs linked with libhpcview-record.a")     \
+                          : (void)0)
+#define hpcrec_phases_thread_create(t)  ((void)(t))
+#define hpcrec_phases_thread_begin(t)   ((void)(t))
+#define hpcrec_phases_thread_end(t)     ((void)(t))
+#define hpcrec_phases_thread_discard(t) ((void)(t))
+#define hpcrec_phases_forget()          ((void)0)
+#define hpcrec_phases_declare(o)        ((void)(o))
+#define hpcrec_phases_resolve()         ((void)0)
+#define hpcrec_phases_put(o, all)       ((void)(o))
+#define hpcrec_phases_region            hpcrec_mark_region
+#define hpcrec_phases_user_region(t)    ((t)->region)
+#endif
 
 /* ---- the whole (main.c, file.c) --------------------------------------------------------------------------- */
 

@@ -47,14 +47,17 @@ struct thread *hpcrec_thread_create(void)
     struct thread *t = hpcrec_map(sizeof *t);
     for (unsigned e = 0; t && e < EVENTS_MAX; e++)
         t->fd[e] = -1;
-    if (t)
+    if (t) {
         t->paths = hpcrec_paths_create();
+        hpcrec_phases_thread_create(t);
+    }
     return t;
 }
 
 void hpcrec_thread_discard(struct thread *t)
 {
     hpcrec_paths_free(t->paths);
+    hpcrec_phases_thread_discard(t);
     hpcrec_unmap(t, sizeof *t);
 }
 
@@ -262,6 +265,7 @@ void hpcrec_thread_begin(struct thread *t)
     hpcrec_unlock(&saved);
     if (!t->begun)
         return;
+    hpcrec_phases_thread_begin(t);
     if (have_key)
         pthread_setspecific(end_key, t);
     hpcrec_papi_begin(t);
@@ -284,6 +288,7 @@ void hpcrec_thread_end(struct thread *t)
     if (!t->begun || t != hpcrec_self)
         return;
     hpcrec_papi_end(t, &papi_totals);
+    hpcrec_phases_thread_end(t);
     hpcrec_lock(&saved);
     take_totals(t);
     hpcrec_timers_end(t);
@@ -345,6 +350,17 @@ void hpcrec_threads_stop(void)
         hpcrec_drain_thread(t);
         close_row(t);
     }
+}
+
+void hpcrec_threads_each(void (*each)(struct thread *, void *ctx), void *ctx)
+{
+    for (struct thread *t = living; t; t = t->next)
+        each(t, ctx);
+}
+
+uint32_t hpcrec_thread_last_context(uint32_t row)
+{
+    return ((struct thread_row *)hpcrec.thread_rows.items)[row].last_context - 1;
 }
 
 bool hpcrec_threads_are_walking(void)

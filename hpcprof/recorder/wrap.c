@@ -378,6 +378,7 @@ WRAP(int, dlclose, (void *handle))
     hpcrec_maps_new_round();
     hpcrec_maps_check();
     hpcrec_threads_drain();
+    hpcrec_phases_resolve();
     hpcrec_unlock(&saved);
     int status = REAL(dlclose)(handle);
     hpcrec_lock(&saved);

@@ -1,0 +1,214 @@
+/*
+ * The tables of the room, declared once: the recorder writes them (inside/put.c), phases_finish fills what only the whole
+ * measurement tells. Times of episodes are ns since 1970; words as in SBT (2002):
+ *
+ *     thread 0   ----a1..........|release         a1 <= ... <= an: arrivals
+ *     thread 1   ---------an.....|                barrier time an - a1, idle the sum of (an - ai), overhead release - an
+ *                ^ phase begins: an of the barrier before; phase time an - that
+ */
+#ifndef PHASES_TABLES_H
+#define PHASES_TABLES_H
+
+#include "support/table.h"
+
+enum phases_table {
+    PHASES_BARRIERS,
+    PHASES_THREADS,
+    PHASES_WAITS_FOR,
+    PHASES_TIMES,
+    PHASES_PHASES,
+    PHASES_EPISODES,
+    PHASES_ARRIVALS,
+    PHASES_WAITS,
+    PHASES_PASSAGES,
+    PHASES_STATES,
+    PHASES_TABLES
+};
+
+static const struct table_column phases_barrier_columns[] = {
+    {.name = "place", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
+    {.name = "kind", .type = TABLE_TEXT, .merge = TABLE_KEY},
+    {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
+    {.name = "number", .type = TABLE_COUNT, .merge = TABLE_MIN, .description = "in the order they were first met"},
+    {.name = "episodes", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "threads", .type = TABLE_COUNT, .merge = TABLE_MAX, .description = "most that took part"},
+    {.name = "phase",
+     .title = "phase time",
+     .unit = "ns",
+     .type = TABLE_COUNT,
+     .merge = TABLE_SUM,
+     .description = "from the last arrival at the barrier before to the last arrival here"},
+    {.name = "barrier",
+     .title = "barrier time",
+     .unit = "ns",
+     .type = TABLE_COUNT,
+     .merge = TABLE_SUM,
+     .description = "last arrival less first arrival"},
+    {.name = "idle",
+     .unit = "ns",
+     .type = TABLE_COUNT,
+     .merge = TABLE_SUM,
+     .description = "what all threads together waited for the last"},
+    {.name = "overhead",
+     .unit = "ns",
+     .type = TABLE_COUNT,
+     .merge = TABLE_SUM,
+     .description = "from the last arrival to the first that went on"},
+    {.name = "worst", .title = "longest barrier time", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_MAX},
+    {.name = "best", .title = "shortest barrier time", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_MIN},
+    {.name = "longest_phase", .title = "longest phase", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_MAX},
+    {.name = "shortest_phase", .title = "shortest phase", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_MIN},
+    {.name = "squares",
+     .title = "squared barrier times",
+     .unit = "ms2",
+     .type = TABLE_NUMBER,
+     .merge = TABLE_SUM,
+     .description = "their sum, of which the deviation is made"},
+    {.name = "broken",
+     .type = TABLE_COUNT,
+     .merge = TABLE_SUM,
+     .description = "episodes that were never complete: a thread ended inside, or the team was cancelled"},
+    {.name = "first", .type = TABLE_TIME, .merge = TABLE_MIN, .description = "first arrival"},
+    {.name = "last", .type = TABLE_TIME, .merge = TABLE_MAX, .description = "last arrival"},
+    {.name = "after",
+     .title = "region after it",
+     .type = TABLE_REF,
+     .refers = "region",
+     .merge = TABLE_LAST,
+     .description = "samples taken after this barrier and before the next carry it"},
+    {.name = "mean", .title = "mean barrier time", .unit = "ns", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+    {.name = "deviation", .unit = "ns", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+    {.name = "share",
+     .title = "barrier of phase",
+     .unit = "%",
+     .type = TABLE_NUMBER,
+     .merge = TABLE_LAST,
+     .description = "barrier time as part of the phase time"},
+    {.name = "imbalance",
+     .unit = "%",
+     .type = TABLE_NUMBER,
+     .merge = TABLE_LAST,
+     .description = "idle time as part of all threads' phase time"},
+    {.name = "last_thread", .title = "most often last", .type = TABLE_REF, .refers = "thread", .merge = TABLE_LAST},
+    {.name = "last_share", .title = "so often", .unit = "%", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+};
+
+static const struct table_column phases_thread_columns[] = {
+    {.name = "barrier", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_KEY},
+    {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_KEY},
+    {.name = "arrivals", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "last", .title = "was last", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "waited", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "busy",
+     .title = "until it arrived",
+     .unit = "ns",
+     .type = TABLE_COUNT,
+     .merge = TABLE_SUM,
+     .description = "from the begin of the phase to its arrival"},
+};
+
+static const struct table_column phases_waits_for_columns[] = {
+    {.name = "waiter", .type = TABLE_REF, .refers = "thread", .merge = TABLE_KEY},
+    {.name = "thread", .title = "for", .type = TABLE_REF, .refers = "thread", .merge = TABLE_KEY},
+    {.name = "episodes", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "waited", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_SUM},
+};
+
+static const struct table_column phases_time_columns[] = {
+    {.name = "barrier", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_KEY},
+    {.name = "least",
+     .title = "barrier time from",
+     .unit = "ns",
+     .type = TABLE_COUNT,
+     .merge = TABLE_KEY,
+     .description = "up to twice as much"},
+    {.name = "episodes", .type = TABLE_COUNT, .merge = TABLE_SUM},
+};
+
+static const struct table_column phases_phase_columns[] = {
+    {.name = "ended", .title = "ended by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_KEY},
+    {.name = "begun", .title = "begun by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_KEY},
+    {.name = "episodes", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "phase", .title = "phase time", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "barrier", .title = "barrier time", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_SUM},
+};
+
+static const struct table_column phases_episode_columns[] = {
+    {.name = "barrier", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST},
+    {.name = "number", .type = TABLE_COUNT, .merge = TABLE_LAST, .description = "of the barrier's episodes, from 1"},
+    {.name = "begin", .title = "phase begins", .type = TABLE_TIME, .merge = TABLE_LAST},
+    {.name = "first", .title = "first arrival", .type = TABLE_TIME, .merge = TABLE_LAST},
+    {.name = "last", .title = "last arrival", .type = TABLE_TIME, .merge = TABLE_LAST},
+    {.name = "release", .type = TABLE_TIME, .merge = TABLE_LAST},
+    {.name = "phase", .title = "phase time", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_LAST},
+    {.name = "barrier_time", .title = "barrier time", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_LAST},
+    {.name = "idle", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_LAST},
+    {.name = "threads", .type = TABLE_COUNT, .merge = TABLE_LAST},
+    {.name = "last_thread", .title = "last thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_LAST},
+};
+
+static const struct table_column phases_arrival_columns[] = {
+    {.name = "episode", .type = TABLE_REF, .refers = "episodes", .merge = TABLE_LAST},
+    {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_LAST},
+    {.name = "order", .type = TABLE_COUNT, .merge = TABLE_LAST, .description = "1: the first to arrive"},
+    {.name = "arrived", .type = TABLE_TIME, .merge = TABLE_LAST},
+    {.name = "waited", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_LAST},
+};
+
+static const struct table_column phases_wait_columns[] = {
+    {.name = "place", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
+    {.name = "kind", .type = TABLE_TEXT, .merge = TABLE_KEY},
+    {.name = "times", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "waited", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "worst", .title = "longest", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_MAX},
+};
+
+static const struct table_column phases_passage_columns[] = {
+    {.name = "barrier", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST},
+    {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_LAST},
+    {.name = "group", .title = "communicator", .type = TABLE_COUNT, .merge = TABLE_LAST},
+    {.name = "ranks", .type = TABLE_COUNT, .merge = TABLE_LAST},
+    {.name = "number", .type = TABLE_COUNT, .merge = TABLE_LAST, .description = "of the communicator's collectives"},
+    {.name = "begin", .title = "phase begins", .type = TABLE_TIME, .merge = TABLE_LAST},
+    {.name = "arrived", .type = TABLE_TIME, .merge = TABLE_LAST},
+    {.name = "left", .type = TABLE_TIME, .merge = TABLE_LAST},
+};
+
+static const struct table_column phases_state_columns[] = {
+    {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_KEY},
+    {.name = "state", .type = TABLE_TEXT, .merge = TABLE_LAST},
+    {.name = "since", .type = TABLE_TIME, .merge = TABLE_LAST},
+    {.name = "place", .title = "last seen at", .type = TABLE_REF, .refers = "context", .merge = TABLE_LAST},
+    {.name = "barrier",
+     .title = "at or after the barrier",
+     .type = TABLE_REF,
+     .refers = "barriers",
+     .merge = TABLE_LAST},
+    {.name = "passed", .title = "barriers passed", .type = TABLE_COUNT, .merge = TABLE_LAST},
+};
+
+#define PHASES_COLUMNS(array) array, sizeof array / sizeof *array
+/* In the order of enum phases_table; what refers to a table stands behind it. */
+static const struct table_decl phases_tables[PHASES_TABLES] = {
+    {"barriers", "Barriers", "phases and the barriers that end them, one row a place",
+     PHASES_COLUMNS(phases_barrier_columns)},
+    {"barrier_threads", "Threads at barriers", "how each thread came to each barrier",
+     PHASES_COLUMNS(phases_thread_columns)},
+    {"waits_for", "Who waits for whom", "time that threads waited at barriers, by who came last",
+     PHASES_COLUMNS(phases_waits_for_columns)},
+    {"barrier_times", "Barrier times", "how many episodes had which barrier time", PHASES_COLUMNS(phases_time_columns)},
+    {"phases", "Phases", "by the barriers they lie between", PHASES_COLUMNS(phases_phase_columns)},
+    {"episodes", "Episodes", "single passages of barriers: the worst of each, and a sample of the rest",
+     PHASES_COLUMNS(phases_episode_columns)},
+    {"arrivals", "Arrivals", "who came when in the kept episodes", PHASES_COLUMNS(phases_arrival_columns)},
+    {"waits", "Waits", "for locks, conditions, threads, messages: by place", PHASES_COLUMNS(phases_wait_columns)},
+    {"passages", "Collectives by rank", "single passages of MPI's collectives, of each rank",
+     PHASES_COLUMNS(phases_passage_columns)},
+    {"thread_states", "Threads' states", "where each thread was when this was last written",
+     PHASES_COLUMNS(phases_state_columns)},
+};
+
+/* The region of samples taken after barrier N: this and N. */
+#define PHASES_REGION "after barrier "
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Arrivals as planned: thread i works (1 + i x step) ms before each barrier, the last one longest, and says by its own
+ * clock when it arrived. plan_end prints what the barriers saw, to be compared with what was recorded:
+ *
+ *     NAME EPISODES THREADS BARRIER_MS IDLE_MS PHASE_MS LAST
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { PLAN_EPISODES = 1000, PLAN_THREADS = 64 };
+
+struct plan {
+    const char *name;
+    int threads, episodes;
+    double begun; /* of the first phase, ms */
+    double at[PLAN_EPISODES][PLAN_THREADS];
+};
+
+static inline double plan_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static inline void plan_sleep(double ms)
+{
+    struct timespec t = {(time_t)(ms / 1e3), (long)(ms * 1e6) % 1000000000};
+    nanosleep(&t, NULL);
+}
+
+/* The last act before the barrier. */
+static inline void plan_arrive(struct plan *p, int episode, int thread)
+{
+    p->at[episode][thread] = plan_now();
+}
+
+static inline void plan_end(const struct plan *p)
+{
+    double barrier = 0, idle = 0, phase = 0, before = p->begun;
+    int last_count[PLAN_THREADS] = {0}, most = 0;
+    for (int e = 0; e < p->episodes; e++) {
+        int first = 0, last = 0;
+        for (int i = 0; i < p->threads; i++) {
+            first = p->at[e][i] < p->at[e][first] ? i : first;
+            last = p->at[e][i] > p->at[e][last] ? i : last;
+        }
+        for (int i = 0; i < p->threads; i++)
+            idle += p->at[e][last] - p->at[e][i];
+        barrier += p->at[e][last] - p->at[e][first];
+        phase += before > 0 ? p->at[e][last] - before : 0;
+        before = p->at[e][last];
+        last_count[last]++;
+    }
+    for (int i = 0; i < p->threads; i++)
+        most = last_count[i] > last_count[most] ? i : most;
+    printf("%s %d %d %.3f %.3f %.3f %d\n", p->name, p->episodes, p->threads, barrier, idle, phase, most);
+}

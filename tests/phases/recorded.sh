@@ -1,0 +1,102 @@
+#!/bin/sh
+# record --phases: programs with planned arrivals say by their own clocks what barriers saw; what was recorded is the same.
+. "$top_srcdir/tests/lib.sh"
+need_recording
+programs=$top_srcdir/tests/phases/programs
+cd "$scratch" || exit 99
+
+line_of() { grep -n "/\* $2 \*/" "$programs/$1" | cut -d : -f 1; }
+
+# barriers COLUMNS...: of the measurement, the line first
+barriers() {
+    "$hpcview" print --table "${table-barriers}" --format csv m 2>/dev/null | csv_rows | awk -F '\t' -v want="place.line $*" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(want, w, " "); next }
+        { out = ""; for (i = 1; i <= n; i++) out = out (i > 1 ? " " : "") $at[w[i]]; print out }'
+}
+
+# record COMMAND: into m; the program's own words in said
+record() {
+    rm -rf m
+    run "$hpcview" record --phases -o m -- "$@"
+    printf '%s\n' "$out" >said
+    barriers kind episodes threads barrier idle >seen
+}
+
+# agree NAME LINE KIND (no line: any): 0: within 1 ms or 1% of what the program saw; counts are equal in any case
+agree() {
+    awk -v name="$1" -v line="$2" -v kind="$3" '
+        function close_to(a, b,   d) { d = a > b ? a - b : b - a; return d <= 1 || d <= b / 100 }
+        FNR == NR { if ($1 == name) { episodes = $2; threads = $3; barrier = $4; idle = $5 } next }
+        { n = NF; k = $2; for (i = 3; i <= n - 4; i++) k = k " " $i }
+        (line == "" || $1 == line) && k == kind && $(n - 3) == episodes && $(n - 2) == threads { found = 1
+            exit !(close_to($(n - 1) / 1e6, barrier) && close_to($n / 1e6, idle * 1)) }
+        END { if (!found) exit 2 }' said seen
+}
+
+# planned WHAT PROGRAM-SOURCE COMMAND: each line on input: NAME LABEL KIND. What a disturbed machine does between the
+# program's look at the clock and the barrier is no fault: then it is tried again.
+planned() {
+    planned_what=$1 planned_source=$2
+    shift 2
+    cat >plan
+    for attempt in 1 2 3 4 5 6; do
+        record "$@"
+        worst=0
+        while read -r name label kind; do
+            agree "$name" "$(line_of "$planned_source" "$label")" "$kind"
+            result=$?
+            [ "$result" -le "$worst" ] || worst=$result
+        done <plan
+        [ "$worst" = 1 ] || break
+    done
+    case $worst in
+    0) ok "$planned_what: the program's own times, every episode counted" ;;
+    1) skip "$planned_what: the program's own times" "the machine is too busy; episodes were counted right six times" ;;
+    *) not_ok "$planned_what: every episode is counted" "said: $(cat said) seen: $(cat seen) $err" ;;
+    esac
+}
+
+built=
+for cc in gcc clang; do
+    command -v "$cc" >/dev/null 2>&1 || continue
+    if $cc -g -O1 -o "pthreads-$cc" "$programs/pthreads.c" -lpthread 2>err; then
+        built=./pthreads-$cc
+        planned "$cc, pthreads, 4 threads" pthreads.c "./pthreads-$cc" 4 5 2 <<END2
+first FIRST pthread_barrier_wait
+second SECOND pthread_barrier_wait
+END2
+    fi
+done
+[ -n "$built" ] || skip_all "no compiler"
+planned "pthreads, 2 threads" pthreads.c "$built" 2 20 2 <<END2
+first FIRST pthread_barrier_wait
+second SECOND pthread_barrier_wait
+END2
+table=waits
+check_match "the join of the threads is a wait" "$(barriers kind)" "$(line_of pthreads.c JOIN) join"
+unset table
+run "$hpcview" print --table barrier_threads --format csv m
+check_equal "thread by thread" "$(printf '%s\n' "$out" | grep -c '^pthreads.c:[0-9]* pthread_barrier_wait')" 4
+run "$hpcview" print --table phases m
+check_match "a barrier is called by its line" "$out" "pthreads.c:$(line_of pthreads.c FIRST) pthread_barrier_wait"
+planned "pthreads, 64 threads" pthreads.c "$built" 64 3 1 <<END2
+first FIRST pthread_barrier_wait
+second SECOND pthread_barrier_wait
+END2
+run "$hpcview" print --table arrivals --format csv m
+check_equal "each arrival of the episodes that are kept" "$(printf '%s\n' "$out" | tail -n +2 | wc -l)" $((64 * 6))
+
+if echo 'int main(void) { return 0; }' | gcc -fopenmp -xc -o openmp-there - 2>/dev/null && gcc -g -O2 -fopenmp -o openmp "$programs/openmp.c"; then
+    for threads in 2 4; do
+        planned "libgomp, $threads threads" openmp.c ./openmp $threads 3 2 <<END2
+barrier BARRIER omp barrier
+dynamic DYNAMIC omp barrier
+single SINGLE omp barrier
+join - omp parallel end
+END2
+    done
+    check_match "the end of sections, too" "$(barriers kind episodes | grep sections)" "omp sections end 3"
+else
+    skip "libgomp" "gcc has no OpenMP here"
+fi
+done_testing
