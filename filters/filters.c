@@ -18,6 +18,8 @@ const struct filter filter_table[] = {
     {"caliper", "Caliper's JSON, of its formatters json-split and json", caliper_sniff, caliper_convert},
     {"likwid", "what `likwid-perfctr -m -O` prints: CSV by region and group", likwid_sniff, likwid_convert},
     {"papi", "JSON of PAPI's high-level interface", papi_sniff, papi_convert},
+    {"hpctoolkit", "a database of HPCToolkit's: its folder, meta.db, or experiment.xml", hpctoolkit_sniff,
+     hpctoolkit_convert},
     {"table", "any table whose columns --columns names; never told by its content", table_sniff, table_convert},
     {"profile", "PROFILE 3.0 (.pxml) of the original HPCView", profile_sniff, profile_convert},
     {0},
@@ -69,46 +71,72 @@ static bool is_regular(const char *path)
 }
 
 struct opened { /* a file and its plain bytes */
+    char *path;
     struct filemap map;
     const void *bytes;
     size_t len;
     void *owned;
 };
 
+/* The file that is the other tool's: `path` itself, or the one by which its folder is told. NULL: there is none. */
+static char *foreign_file(const char *path)
+{
+    static const char *const heads[] = {"meta.db", "experiment.xml"};
+    if (is_regular(path))
+        return mem_strdup(path);
+    for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+        char *file = path_join(path, heads[i]);
+        if (is_regular(file))
+            return file;
+        mem_free(file);
+    }
+    return NULL;
+}
+
 static int open_file(struct opened *o, const char *path, struct err *err)
 {
-    *o = (struct opened){0};
-    if (filemap_open(&o->map, path, err) < 0)
-        return -1;
-    if (unpack(o->map.bytes, o->map.len, path, &o->bytes, &o->len, &o->owned, err) == 0)
-        return 0;
-    filemap_release(&o->map);
+    *o = (struct opened){.path = foreign_file(path)};
+    if (!o->path)
+        o->path = mem_strdup(path); /* what is wrong with it, opening it says */
+    if (filemap_open(&o->map, o->path, err) == 0) {
+        if (unpack(o->map.bytes, o->map.len, o->path, &o->bytes, &o->len, &o->owned, err) == 0)
+            return 0;
+        filemap_release(&o->map);
+    }
+    mem_free(o->path);
     return -1;
 }
 
 static void close_file(struct opened *o)
 {
     mem_free(o->owned);
+    mem_free(o->path);
     filemap_release(&o->map);
+}
+
+static bool is_foreign(const char *path)
+{
+    char *file = foreign_file(path);
+    mem_free(file);
+    return file != NULL;
 }
 
 bool filters_know(const char *path)
 {
     struct opened o;
     const struct filter *f;
-    if (!is_regular(path) || open_file(&o, path, NULL) < 0)
+    if (!is_foreign(path) || open_file(&o, path, NULL) < 0)
         return false;
-    bool know = recognise(o.bytes, o.len, path, &f, NULL) != 0;
+    bool know = recognise(o.bytes, o.len, o.path, &f, NULL) != 0;
     close_file(&o);
     return know;
 }
 
-static int convert(const struct filter *f, const struct opened *o, const char *path,
-                   const struct filter_options *options, struct hpcprof *into, struct warnings *warnings,
-                   struct err *err)
+static int convert(const struct filter *f, const struct opened *o, const struct filter_options *options,
+                   struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
     static const struct filter_options none;
-    struct filter_input input = {o->bytes, o->len, path, options ? options : &none};
+    struct filter_input input = {o->bytes, o->len, o->path, options ? options : &none};
     return f->convert(&input, into, warnings, err);
 }
 
@@ -120,7 +148,7 @@ int filters_import(const char *path, const struct filter *filter, const struct f
     if (open_file(&o, path, err) < 0)
         return -1;
     if (!filter) {
-        status = recognise(o.bytes, o.len, path, &filter, err);
+        status = recognise(o.bytes, o.len, o.path, &filter, err);
         if (status == 0)
             status = err_set(err, ERR_FORMAT,
                              "%s: is of no format that is known here; 'hpcview import --help' lists them", path);
@@ -128,7 +156,7 @@ int filters_import(const char *path, const struct filter *filter, const struct f
         status =
             err_set(err, ERR_FORMAT, "%s: is not what format %s reads: %s", path, filter->name, filter->description);
     if (status >= 0)
-        status = convert(filter, &o, path, options, into, warnings, err);
+        status = convert(filter, &o, options, into, warnings, err);
     close_file(&o);
     return status;
 }
@@ -140,14 +168,14 @@ static int read_foreign(const char *path, struct hpcprof **result, struct warnin
 {
     struct opened o;
     const struct filter *filter;
-    if (!is_regular(path))
+    if (!is_foreign(path))
         return 0;
     if (open_file(&o, path, err) < 0)
         return -1;
-    int status = hpcprof_sniff(o.bytes, o.len) ? 0 : recognise(o.bytes, o.len, path, &filter, err);
+    int status = hpcprof_sniff(o.bytes, o.len) ? 0 : recognise(o.bytes, o.len, o.path, &filter, err);
     if (status == 1) {
         *result = hpcprof_create();
-        if (convert(filter, &o, path, NULL, *result, warnings, err) == 0)
+        if (convert(filter, &o, NULL, *result, warnings, err) == 0)
             hpcprof_finish(*result);
         else {
             hpcprof_free(*result);

@@ -1,11 +1,11 @@
 FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZSTD_LIBS) $(PAPI_LIBS) $(ZLIB_LIBS) -lm
 
 noinst_LIBRARIES += %D%/libfilters.a
-%C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/sink.h %D%/sink.c %D%/caliper.c %D%/coverage.c %D%/folded.c %D%/gmon.c %D%/likwid.c %D%/papi.c %D%/pprof.c %D%/speedscope.c \
+%C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/sink.h %D%/sink.c %D%/caliper.c %D%/coverage.c %D%/folded.c %D%/gmon.c %D%/hpctoolkit.h %D%/hpctoolkit.c %D%/hpctoolkit_v4.c %D%/likwid.c %D%/papi.c %D%/pprof.c %D%/speedscope.c \
 	%D%/table.c %D%/lines.c %D%/unpack.c \
 	%D%/perf_run.h %D%/perf_run.c %D%/perf_data.c %D%/perf_script.c %D%/callgrind.c %D%/instr_loops.h %D%/instr_loops.c %D%/profile.c
 
-check_PROGRAMS += %D%/filter_fuzz %D%/filters_test %D%/perf_data_test
+check_PROGRAMS += %D%/filter_fuzz %D%/hpctoolkit_fuzz %D%/filters_test %D%/perf_data_test
 TESTS += %D%/filters_test %D%/perf_data_test
 %C%_perf_data_test_SOURCES = %D%/perf_data_test.c %D%/test_dump.h tests/tap.h
 %C%_perf_data_test_LDADD = $(FILTERS_LDADD)
@@ -36,5 +36,12 @@ EXTRA_DIST += \
 	tests/filters/caliper.example tests/filters/caliper.out tests/corpus/filter/caliper tests/corpus/filter/caliper-records \
 	tests/filters/likwid.example tests/filters/likwid.out tests/corpus/filter/likwid \
 	tests/filters/papi.example tests/filters/papi.out tests/corpus/filter/papi
+FUZZERS += %D%/hpctoolkit_fuzz
+%C%_hpctoolkit_fuzz_SOURCES = %D%/hpctoolkit_fuzz.c
+%C%_hpctoolkit_fuzz_LDFLAGS = $(FUZZER_FLAGS)
+%C%_hpctoolkit_fuzz_LDADD = $(LIBFUZZER) $(FILTERS_LDADD)
+EXTRA_DIST += \
+	tests/filters/hpctoolkit.example tests/filters/hpctoolkit.out tests/filters/hpctoolkit.py tests/corpus/filter/hpctoolkit tests/corpus/hpctoolkit/heat \
+	tests/filters/hpctoolkit-database/meta.db tests/filters/hpctoolkit-database/profile.db
 EXTRA_DIST += tests/bench/import.sh
 dist_check_SCRIPTS += tests/build/four-sources.sh

@@ -3,7 +3,7 @@
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99
-formats="perf perf-script callgrind cachegrind profile pprof folded speedscope gprof gcov lcov llvm-cov caliper likwid papi"
+formats="perf perf-script callgrind cachegrind profile pprof folded speedscope gprof gcov lcov llvm-cov caliper likwid papi hpctoolkit"
 examples=$top_srcdir/tests/filters
 for format in $formats; do
     cp "$examples/$format.example" input
@@ -24,6 +24,36 @@ for format in $formats; do
         check "$format is not $other" test "$status" = 1
     done
 done
+
+# HPCToolkit's folder of files, written by a script of its own from the published description, is the same as its experiment.xml
+cp -r "$examples/hpctoolkit-database" database && chmod -R u+w database
+run "$hpcview" import hpctoolkit -o m.hpcprof database
+check "a database of HPCToolkit's: imported" test "$status" = 0
+"$hpcview" print --by line --format csv --title t m.hpcprof >imported
+"$hpcview" print --by line --format csv --title t database >direct
+check_same "recognised without its name, and the same" direct imported
+check_same "what it says" imported "$examples/hpctoolkit.out"
+"$hpcview" import -o again.hpcprof database/profile.db 2>/dev/null
+"$hpcview" print --by line --format csv --title t again.hpcprof >direct
+check_same "by another of its files, the same" direct imported
+"$hpcview" import -o again.hpcprof database 2>/dev/null
+check "imported again, the same bytes" cmp m.hpcprof again.hpcprof
+run "$hpcview" info --threads m.hpcprof
+check_match "its ranks are processes, its threads threads" "$out" "thread 0.1"
+run "$hpcview" import perf -o x.hpcprof database
+check_match "it is no perf.data" "$err" "is not what format perf reads"
+head -c 700 database/meta.db >cut && mv cut database/meta.db
+run "$hpcview" print database
+check "cut short: status 1" test "$status" = 1
+check_match "and where" "$err" "meta.db, byte "
+cp "$examples/hpctoolkit-database/meta.db" database/ && rm -f database/profile.db
+run "$hpcview" print database
+check_match "a file of it that is missing is named" "$err" "database/profile.db"
+if command -v python3 >/dev/null 2>&1 && mkdir written && python3 "$examples/hpctoolkit.py" written; then
+    check "the script writes this example" cmp written/profile.db "$examples/hpctoolkit-database/profile.db"
+else
+    skip "the script writes this example" "no python3 here"
+fi
 
 # A table is as its columns are said to be
 cp "$examples/table.example" input
