@@ -732,6 +732,43 @@ static int add_metric(struct maker *m, const struct config_metric *given)
     return follows || err_gather(&m->errors, m->err) ? 0 : -1;
 }
 
+static size_t parts_of_run(const struct maker *m, uint32_t run, enum statistic_over over)
+{
+    size_t parts = 0;
+    for (size_t i = 0; i < m->input_count; i++)
+        if (m->inputs[i].run == run)
+            parts += over == STAT_THREADS ? m->inputs[i].profile->thread_count : m->inputs[i].profile->process_count;
+    return parts;
+}
+
+/* Of what formulas name: where the run has several parts, and a column of the event. */
+static void add_wanted_statistic(struct maker *m, const char *name, uint32_t run)
+{
+    enum statistic which;
+    enum statistic_over over;
+    struct buf metric = {0};
+    if (statistic_parse(name, &which, &metric, &over) && parts_of_run(m, run, over) > 1) {
+        uint32_t base = find_column(m, strtab_add(m->strings, metric.bytes));
+        if (base == COLUMN_NONE)
+            base = find_column(m, name_in_run(m, run, metric.bytes));
+        str_id full = name_in_run(m, run, name);
+        if (base != COLUMN_NONE && !m->columns->list.items[base].metric.formula &&
+            find_column(m, full) == COLUMN_NONE) {
+            add_statistic(m, full, which, base, over);
+            m->columns->wanted_count++;
+        }
+    }
+    buf_release(&metric);
+}
+
+static void add_wanted(struct maker *m)
+{
+    const char *const *names = m->config->wanted_statistics;
+    for (size_t i = 0; names && names[i]; i++)
+        for (uint32_t run = 0; run < m->config->runs.count; run++)
+            add_wanted_statistic(m, names[i], run);
+}
+
 int columns_make(const struct config *config, const struct input *inputs, size_t input_count, struct strtab *strings,
                  struct columns *columns, struct warnings *warnings, struct err *err)
 {
@@ -761,6 +798,7 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
     if (status == 0) {
         settle_sorting(columns);
         make_feeds(&m, warnings);
+        add_wanted(&m);
     }
     vec_release(&m.events);
     vec_release(&m.failed);

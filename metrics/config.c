@@ -162,6 +162,11 @@ void config_name_runs(struct config *c, const char *const *names)
         c->runs.items[i].name = arena_strdup(c->arena, names[i]);
 }
 
+void config_want_statistics(struct config *c, const char *const *names)
+{
+    c->wanted_statistics = names;
+}
+
 int config_add_statistics(struct config *c, const char *over, struct err *err)
 {
     enum statistic_over which;

@@ -156,6 +156,7 @@ static int take_columns(struct experiment *e, const struct columns *columns, str
         e->metrics[i] = c->metric;
         e->metrics[i].summed = c->statistic == STAT_NONE && !c->error && (!c->expr || c->by_line);
     }
+    e->wanted_count = columns->wanted_count;
     formulas_keep(e, columns);
     experiment_add_tree(e, "scopes", "Scopes", e->place_count, NULL, NULL);
     return 0;

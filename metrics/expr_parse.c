@@ -32,7 +32,8 @@ struct parser {
     const char *text, *at, *what;
     const char *last, *last_end; /* the token before this one */
     const struct expr_functions *functions;
-    const char *const *parameters; /* of the function whose body this is; NULL: of none */
+    const struct expr_input *input; /* says where things stand; NULL: as characters of the formula */
+    const char *const *parameters;  /* of the function whose body this is; NULL: of none */
     size_t parameter_count;
     struct VEC(struct waiting) stack;
     size_t depth; /* values on the evaluation stack at this point */
@@ -55,6 +56,13 @@ static int wrong(struct parser *p, const char *at, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(said, sizeof said, fmt, args);
     va_end(args);
+    if (p->input) {
+        struct buf where = {0};
+        p->input->where(p->input->ctx, (size_t)(at - p->text), &where);
+        err_set(p->err, ERR_FORMAT, "%s: %s", where.bytes, said);
+        buf_release(&where);
+        return -1;
+    }
     return err_set(p->err, ERR_FORMAT, "%s: character %lu of the formula: %s", p->what, position(p, at), said);
 }
 
@@ -585,6 +593,15 @@ static bool is_parameter(const struct parser *p, const char *name, uint32_t *ix)
     return false;
 }
 
+/* A formula that has this name and no parameters, or NULL. */
+static const struct expr_function *definition_named(const struct parser *p, const char *name)
+{
+    for (size_t i = 0; p->functions && i < p->functions->count; i++)
+        if (p->functions->items[i]->parameter_count == 0 && strcmp(p->functions->items[i]->name, name) == 0)
+            return p->functions->items[i];
+    return NULL;
+}
+
 static int read_not(struct parser *p, const char *start)
 {
     uint16_t before = p->stack.count ? p->stack.items[p->stack.count - 1].op : EXPR_OPEN;
@@ -598,6 +615,7 @@ static int read_word(struct parser *p, bool *complete)
     struct buf name = {0};
     bool quoted;
     const char *start = p->at;
+    const struct expr_function *definition;
     uint32_t ix;
     int status = read_reference(p);
     *complete = true;
@@ -618,6 +636,8 @@ static int read_word(struct parser *p, bool *complete)
         status = wrong(p, start, "'%s' cannot stand here; a metric that is called so stands in quotes", name.bytes);
     else if (!quoted && is_parameter(p, name.bytes, &ix))
         status = emit(p, (struct expr_step){.op = EXPR_PARAMETER, .n = ix}, 0);
+    else if (!quoted && (definition = definition_named(p, name.bytes)))
+        status = expand(p, definition);
     else
         status = emit_operand(p, &(struct expr_operand){.name = name.bytes});
     buf_release(&name);
@@ -736,6 +756,12 @@ int expr_parse_with(const char *text, const char *what, const struct expr_functi
     return parse_whole(&p, result);
 }
 
+int expr_parse_input(const struct expr_input *in, struct expr **result, struct err *err)
+{
+    struct parser p = {.text = in->text, .what = in->what, .functions = in->functions, .input = in, .err = err};
+    return parse_whole(&p, result);
+}
+
 int expr_parse(const char *text, const char *what, struct expr **result, struct err *err)
 {
     return expr_parse_with(text, what, NULL, result, err);
@@ -832,10 +858,9 @@ static bool is_taken(const struct expr_functions *l, const char *name)
     return taken;
 }
 
-int expr_functions_add(struct expr_functions *l, const char *name, const char *parameters, const char *formula,
-                       const char *what, struct err *err)
+/* May something be called so? */
+static int check_function(const struct expr_functions *l, const char *name, const char *what, struct err *err)
 {
-    struct expr_function *f;
     if (!expr_is_bare_name(name))
         return err_set(err, ERR_FORMAT,
                        "%s: '%.60s' cannot be called as a function; its name is letters, digits and '_'", what, name);
@@ -843,6 +868,32 @@ int expr_functions_add(struct expr_functions *l, const char *name, const char *p
         return err_set(err, ERR_FORMAT, "%s: there is a function '%.60s' already", what, name);
     if (l->count == EXPR_FUNCTIONS_MAX)
         return err_set(err, ERR_LIMIT, "%s: there are more than %d functions", what, EXPR_FUNCTIONS_MAX);
+    return 0;
+}
+
+static void keep_function(struct expr_functions *l, struct expr_function *f)
+{
+    l->items = mem_realloc(l->items, l->count + 1, sizeof *l->items);
+    l->items[l->count++] = f;
+}
+
+int expr_define(struct expr_functions *l, const char *name, const struct expr_input *in, struct err *err)
+{
+    struct expr *body;
+    if (check_function(l, name, in->what, err) < 0 || expr_parse_input(in, &body, err) < 0)
+        return -1;
+    struct expr_function *f = mem_calloc(1, sizeof *f);
+    *f = (struct expr_function){.name = mem_strdup(name), .body = body};
+    keep_function(l, f);
+    return 0;
+}
+
+int expr_functions_add(struct expr_functions *l, const char *name, const char *parameters, const char *formula,
+                       const char *what, struct err *err)
+{
+    struct expr_function *f;
+    if (check_function(l, name, what, err) < 0)
+        return -1;
     f = mem_calloc(1, sizeof *f);
     f->name = mem_strdup(name);
     if (take_parameters(f, parameters, what, err) < 0) {
@@ -859,15 +910,19 @@ int expr_functions_add(struct expr_functions *l, const char *name, const char *p
         function_free(f);
         return -1;
     }
-    l->items = mem_realloc(l->items, l->count + 1, sizeof *l->items);
-    l->items[l->count++] = f;
+    keep_function(l, f);
     return 0;
+}
+
+void expr_functions_truncate(struct expr_functions *l, size_t count)
+{
+    while (l->count > count)
+        function_free(l->items[--l->count]);
 }
 
 void expr_functions_release(struct expr_functions *l)
 {
-    for (size_t i = 0; i < l->count; i++)
-        function_free(l->items[i]);
+    expr_functions_truncate(l, 0);
     mem_free(l->items);
     *l = (struct expr_functions){0};
 }

@@ -79,6 +79,21 @@ int expr_functions_add(struct expr_functions *, const char *name, const char *pa
                        const char *what, struct err *);
 void expr_functions_release(struct expr_functions *);
 int expr_parse_with(const char *text, const char *what, const struct expr_functions *, struct expr **, struct err *);
+/* A formula that stands in a text of its own language. */
+struct expr_input {
+    const char *text, *what;
+    const struct expr_functions *functions; /* may be NULL */
+    /* Writes where the byte at `offset` of the text stands, "file:3:14": what messages begin with. */
+    void (*where)(void *ctx, size_t offset, struct buf *out);
+    void *ctx;
+};
+int expr_parse_input(const struct expr_input *, struct expr **, struct err *);
+/* A name for a formula, without parameters: those after it may say the name. The input's functions are the list. */
+int expr_define(struct expr_functions *, const char *name, const struct expr_input *, struct err *);
+/* Forgets those from the count on. */
+void expr_functions_truncate(struct expr_functions *, size_t count);
+/* An operand as a formula calls it: total(M), run(x).M, mean(M over threads). */
+void expr_operand_text(const struct expr_operand *, struct buf *out);
 
 /* ---- configuration ------------------------------------------------------------------ */
 
@@ -98,6 +113,9 @@ void config_set_threads(struct config *, unsigned threads);
 void config_set_per_thread(struct config *, bool); /* one more column per measured metric and thread */
 /* Mean, minimum, maximum, deviation, imbalance and count of every shown event over "threads" or "ranks". */
 int config_add_statistics(struct config *, const char *over, struct err *);
+/* The same for who diagnoses: of those that formulas name (`names`, NULL-terminated, in expr_operand_text's form) and
+   whose run has several threads or processes, columns that nobody is shown; see experiment_forget_wanted. Lent. */
+void config_want_statistics(struct config *, const char *const *names);
 /* The first two runs are compared: difference, its error, and ratio of every event they share. With scaling, what was
    lost of the second run's total: over what the first took ("strong"), or over as much for each thread ("weak"). */
 int config_compare(struct config *, const char *scaling /* or NULL */, struct err *);
@@ -210,6 +228,7 @@ struct experiment {
                                  another of these tables */
     struct hpcprof_process *processes; /* who measured what, for the page's "about"; those of a run together */
     size_t process_count;
+    size_t wanted_count;         /* private: so many of the last metrics are config_want_statistics' */
     struct measured *measured;   /* private: experiment_measured */
     struct computed *computed;   /* private: by metric, what experiment_compute needs */
     struct anonymity *anonymity; /* private: experiment_anonymize; NULL: names are as they are */
@@ -254,6 +273,11 @@ double experiment_compute(const struct experiment *, size_t metric, const double
 bool experiment_measured(const struct experiment *, uint32_t run, place_ix);
 /* The standard error of a sampled value: samples are counts. NaN: it was not sampled. */
 double experiment_error(const struct experiment *, size_t metric, double value);
+/* The metric that a formula's operand means, seen from a run; RUN_NONE: from all, the last that has it. SIZE_MAX: none
+   was measured. */
+size_t experiment_find_metric(const struct experiment *, uint32_t run, const struct expr_operand *);
+/* Takes back the columns of config_want_statistics: for who has used them, before others see the experiment. */
+void experiment_forget_wanted(struct experiment *);
 /* Is a gate's formula true in the whole program? -1: it has no value there. */
 int experiment_gate(const struct experiment *, bool *holds, struct err *);
 /* Warns where files with a good part of the cost have no text on this machine: for those who show sources. */

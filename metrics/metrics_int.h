@@ -17,6 +17,7 @@
  *     values.c          one column of numbers; trees.c the columns of every tree, and sums upwards
  *     calls.c           the tree of calls
  *     formulas.c        computed metrics
+ *     find.c            what a formula's operand means in a finished experiment
  *     compare.c         what is missing in one of two runs, how far chance goes, columns that compare
  *     statistics.c      mean, spread, imbalance over threads and processes
  *     lost.c            warnings: what the result lacks, with its share
@@ -40,8 +41,6 @@ void expr_quote_name(struct buf *out, const char *name);
 /* The formula as text, with the names that `name` gives for the operands (lent) and the functions of the user's written
    out: what the page computes again. Runs and statistics are gone, as they are part of a column's name. */
 void expr_write(const struct expr *, struct buf *out, const char *(*name)(void *ctx, size_t operand), void *ctx);
-/* An operand as a formula calls it: total(M), run(x).M, mean(M over threads). */
-void expr_operand_text(const struct expr_operand *, struct buf *out);
 /* "NAME = FORMULA": *name is the caller's (mem_free), *formula lies in text. */
 int expr_split_definition(const char *text, char **name, const char **formula, struct err *err);
 /* Is the value of a whole the sum of its parts' values, so that a percentage of the total makes sense? */
@@ -100,7 +99,8 @@ struct config {
     bool per_thread;
     bool compare;
     enum scaling scaling;
-    bool statistics[2]; /* by enum statistic_over: all of every shown event */
+    bool statistics[2];                   /* by enum statistic_over: all of every shown event */
+    const char *const *wanted_statistics; /* NULL: none */
 };
 
 /* The configuration in bytes; `name` is its path, for messages and as the place relative paths start from. */
@@ -202,6 +202,7 @@ struct columns {
     struct VEC(struct column) list;
     struct feed_list **feeds; /* feeds[input][event] */
     size_t input_count;
+    size_t wanted_count; /* the last ones are wanted statistics */
     struct arena *arena;
 };
 
