@@ -23,3 +23,5 @@ EXTRA_DIST += %D%/formats/exports.md
 dist_man_MANS += %D%/man/hpcview-export.1
 EXTRA_DIST += %D%/hostile-input.md
 dist_man_MANS += %D%/man/hpcview-quality.1
+EXTRA_DIST += %D%/formats/properties.md
+dist_man_MANS += %D%/man/hpcview-diagnose.1

@@ -54,7 +54,7 @@ struct command {
 
 extern const struct command command_run, command_record, command_simulate, command_events, command_structure,
     command_import, command_init, command_build, command_print, command_info, command_open;
-extern const struct command command_export, command_quality;
+extern const struct command command_export, command_quality, command_diagnose;
 
 /* Parses into the rows' places and leaves the operands in argv[0..*argc); -1 with a usage error. *help is set by --help. */
 int options_parse(const struct command *, int *argc, char **argv, bool *help, struct err *);

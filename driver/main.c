@@ -16,7 +16,8 @@ static const struct command *const commands[] = {
     &command_info,     &command_structure,
     &command_quality,  &command_import,
     &command_init,     &command_build,
-    &command_print,    &command_export,
+    &command_print,    &command_diagnose,
+    &command_export,
     &command_open,     NULL,
 };
 /* clang-format on */

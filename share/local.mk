@@ -50,3 +50,15 @@ noinst_DATA = %D%/machines/here
 CLEANFILES += %D%/machines/here
 %D%/machines/here: $(dist_machines_DATA)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && { cp $^ $(@D) 2>/dev/null || :; } && echo built >$@
+
+# ---- properties: what hpcview diagnose looks for ------------------------------------------
+propertiesdir = $(pkgdatadir)/properties
+PROPERTIES = %D%/properties/names.asl %D%/properties/time.asl %D%/properties/parallel.asl %D%/properties/memory.asl
+dist_properties_DATA = $(PROPERTIES)
+
+# The command of a build folder finds them beside itself.
+noinst_DATA += %D%/properties/.linked
+%D%/properties/.linked: $(PROPERTIES)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && for file in $(PROPERTIES); do \
+	  test -f $$file || ln -sf $(abs_top_srcdir)/$$file $$file || exit 1; done && touch $@
+CLEANFILES += %D%/properties/.linked

@@ -1,0 +1,170 @@
+/* The property language: what is wrong in a file is said with its place, all of it; what is right is read as written. */
+#include "diagnose/diagnose_int.h"
+#include "tests/tap.h"
+
+#include <stdlib.h>
+
+static struct properties *read_text(const char *text, struct warnings *problems)
+{
+    struct properties *p = properties_create();
+    properties_add(p, text, strlen(text), "p.asl", problems);
+    properties_finish(p, problems);
+    return p;
+}
+
+/* Sentences, a '|' between. */
+static char *problems_of(const char *text)
+{
+    struct warnings *problems = warnings_create();
+    struct buf all = {0};
+    buf_str(&all, "");
+    properties_free(read_text(text, problems));
+    for (size_t i = 0; i < warnings_count(problems); i++)
+        buf_printf(&all, "%s%s", i ? "|" : "", warnings_get(problems, i));
+    warnings_free(problems);
+    return all.bytes;
+}
+
+static const struct {
+    const char *name, *text, *said;
+} cases[] = {
+    {"nothing", "", ""},
+    {"the smallest", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; }", ""},
+    {"the papers' form",
+     "PROPERTY LC1ReadMissesOverMemRef(SeqPerf s) { CONDITION: s.lc1_data_read_miss / s.read_access > 0.01; "
+     "CONFIDENCE: 1; SEVERITY: s.lc1_data_read_miss / s.read_access; }",
+     ""},
+    {"LET ... IN, guarded values, MAX",
+     "PROPERTY A(Region r, Basis b) { LET float x = T / 2; y = x * 2; IN CONDITION: (big) y > 5 OR (small) y > 1; "
+     "CONFIDENCE: MAX((big) -> 1, (small) -> 0.5); SEVERITY: MAX((big) -> y, (small) -> x); };",
+     ""},
+    {"a formula that begins with a bracket", "PROPERTY A { CONDITION: (T) > 1; SEVERITY: (T) * 2; }", ""},
+    {"operators in capitals", "PROPERTY A { CONDITION: (T > 1 AND NOT T > 2 OR T > 3); SEVERITY: MIN(T, 2); }", ""},
+    {"MAX as part of a formula", "PROPERTY A { CONDITION: T > 1; SEVERITY: MAX(T, 2) / 2; }", ""},
+    {"templates and what they make",
+     "PROPERTY TEMPLATE Over<M, Limit> (Region r) { CONDITION: M > Limit; SEVERITY: M; TITLE: \"{M} is above\"; } "
+     "PROPERTY A = Over<T / 2, 3>; PROPERTY B = Over<\"perf::X\", (1 > 0)>;",
+     ""},
+    {"meta properties",
+     "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; } METAPROPERTY B { CONDITION: A AND A.severity > 1; SEVERITY: "
+     "A.severity; }",
+     ""},
+    {"rows",
+     "PROPERTY A { FOR ROWS OF evictors; WHERE level IS NOT \"L1|L2*\"; CONDITION: n > 1; SEVERITY: n; AT by; }", ""},
+    {"comments", "# one\n// two\n/* three\n */ PROPERTY A { CONDITION: T /* here */ > 1; SEVERITY: 3; } // end", ""},
+
+    {"an unknown part", "PROPERTY A {\n  CONDITON: T > 1;\n  SEVERITY: 3; }",
+     "p.asl:2:3: 'CONDITON' begins no part of a property; did you mean CONDITION?|"
+     "p.asl:1:10: the property A has no CONDITION"},
+    {"no severity", "PROPERTY A { CONDITION: T > 1; }",
+     "p.asl:1:10: the property A has no SEVERITY; percent of the run is wanted"},
+    {"all errors at once",
+     "PROPERTY A { CONDITION: T >; SEVERITY: 3; }\nPROPERTY B { CONDITION: T > 1; SEVERITY: foo(3); }\nPROPRETY C {}",
+     "p.asl:1:28: nothing after '>'; a number, a metric's name or '(' is wanted|"
+     "p.asl:1:10: the property A has no CONDITION|"
+     "p.asl:2:42: there is no function 'foo'; there are min, max, sum, mean, sqrt, log, exp, abs, floor, ceil, round, "
+     "if, or|p.asl:2:10: the property B has no SEVERITY; percent of the run is wanted|"
+     "p.asl:3:1: PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET is wanted, not 'PROPRETY'"},
+    {"the column behind text of other bytes", "PROPERTY A { CONDITION: \"\xc3\xa9\" > 1 1; SEVERITY: 3; }",
+     "p.asl:1:33: '1' cannot follow '1'; one of + - * / ^ < <= == != >= > and or is wanted|"
+     "p.asl:1:10: the property A has no CONDITION"},
+    {"a line further on", "PROPERTY A {\n CONDITION: T\n   > (1;\n SEVERITY: 3; }",
+     "p.asl:3:6: what is opened here is not closed; ')' is missing|p.asl:1:10: the property A has no CONDITION"},
+    {"an unknown id", "PROPERTY A { CONDITION: (x) T > 1; SEVERITY: (y) -> 3; }",
+     "p.asl:1:47: no condition is called 'y'|p.asl:1:10: the property A has no SEVERITY; percent of the run is wanted"},
+    {"an open comment", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; } /* x",
+     "p.asl:1:47: this comment is not closed; '*/' is missing"},
+    {"an open quote", "PROPERTY A { TITLE: \"x; }",
+     "p.asl:1:21: the quote \" is not closed|p.asl:1:26: ';' is wanted after TITLE, not 'the end of the file'|"
+     "p.asl:1:26: '}' is wanted after the last part of a property, not 'the end of the file'"},
+    {"an open brace in a text", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; TITLE: \"{place\"; }",
+     "p.asl:1:52: '{' in a text is not closed"},
+    {"a formula in a text", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; TITLE: \"{T + }\"; }",
+     "{T + }: p.asl:1:52: nothing after '+'; a number, a metric's name or '(' is wanted"},
+    {"two of one name", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; }\nPROPERTY A { CONDITION: T > 1; SEVERITY: 3; }",
+     "p.asl:2:10: there is a property A already, at p.asl:1"},
+    {"a definition twice", "LET x = 1;\nPROPERTY A { LET x = 2; CONDITION: T > x; SEVERITY: 3; }",
+     "p.asl:2:18: there is a function 'x' already"},
+    {"no kind", "PROPERTY A { FOR LOOPS; CONDITION: T > 1; SEVERITY: 3; }",
+     "p.asl:1:18: 'LOOPS' is no kind of place; there are PROGRAM, MODULE, FILE, PROCEDURE, INLINE, LOOP, INNERMOST, "
+     "LINE, PATH and ROWS OF a table"},
+    {"a parent that is not there", "PROPERTY Misses { REFINES: Mises; CONDITION: T > 1; SEVERITY: 3; }",
+     "p.asl:1:28: there is no property 'Mises' to refine; did you mean Misses?"},
+    {"a circle of refinement",
+     "PROPERTY A { REFINES: B; CONDITION: T > 1; SEVERITY: 3; }\nPROPERTY B { REFINES: A; CONDITION: T > 1; SEVERITY: "
+     "3; }",
+     "p.asl:1:23: A refines itself, by way of B"},
+    {"a circle of meta properties",
+     "METAPROPERTY A { CONDITION: B; SEVERITY: 3; }\nMETAPROPERTY B { CONDITION: A; SEVERITY: 3; }",
+     "p.asl:1:14: A is made of itself|p.asl:2:14: B is made of itself"},
+    {"a template that is not there", "PROPERTY A = Over<T>;", "p.asl:1:14: there is no template 'Over' before this"},
+    {"arguments that are too few",
+     "PROPERTY TEMPLATE Over<M, L> { CONDITION: M > L; SEVERITY: M; } PROPERTY A = Over<T>;",
+     "p.asl:1:78: the template Over has 2 parameters, not 1"},
+    {"severity in words", "PROPERTY A { CONDITION: T > 1; SEVERITY: ; }",
+     "p.asl:1:42: there is nothing; a number, a metric's name or '(' is wanted|"
+     "p.asl:1:10: the property A has no SEVERITY; percent of the run is wanted"},
+};
+
+static void check_cases(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char *said = problems_of(cases[i].text);
+        tap_str(said, cases[i].said, cases[i].name, __FILE__, __LINE__);
+        mem_free(said);
+    }
+}
+
+static void count_operands(void *ctx, const struct expr *e)
+{
+    *(size_t *)ctx += expr_name_count(e);
+}
+
+static void check_contents(void)
+{
+    struct warnings *problems = warnings_create();
+    struct properties *p = read_text(
+        "METRIC time = \"perf::TASK-CLOCK\" | CPUTIME; TABLE evictors FROM \"simulate\"; LET half = time / 2;"
+        "PROPERTY A (LOOP l) { LET x = half * 2; CONDITION: (a) imbalance(x1 over threads) > 1 OR (b) x > max(time "
+        "over "
+        "ranks);"
+        "CONFIDENCE: 0.5; SEVERITY: MAX((a) -> 1, 2, (b) -> 3); WHERE name IS \"f*\" AND module IS NOT \"g\"; TOGETHER;"
+        "NEEDS: time; TITLE: \"a {place} b {time / 2:%}\" \"c\"; }"
+        "PROPERTY B { REFINES A; FOR PATH, LINE; CONDITION: 1; SEVERITY: 3; }",
+        problems);
+    CHECK_INT(warnings_count(problems), 0);
+    CHECK_INT(properties_count(p), 2);
+    if (properties_count(p) == 2) {
+        const struct property *a = p->list.items[0], *b = p->list.items[1];
+        size_t operands = 0;
+        CHECK_INT(a->kinds, 1 << PLACE_LOOP);
+        CHECK_INT(a->conditions.count, 2);
+        CHECK_STR(a->conditions.items[1].id, "b");
+        CHECK_INT(a->severities.count, 3);
+        CHECK(a->severities.items[1].condition == NONE && a->severities.items[2].condition == 1);
+        CHECK(a->filters.count == 2 && !a->filters.items[0].not &&a->filters.items[1].not );
+        CHECK(a->together && a->needs.count == 1);
+        CHECK_INT(a->title.count, 5);
+        CHECK_STR(a->title.items[3].format, "%");
+        CHECK_STR(a->title.items[4].literal, " c");
+        property_each_expr(a, count_operands, &operands);
+        CHECK_INT(operands, 3); /* imbalance; time by way of x and half, and max */
+        CHECK_INT(b->refines, 0);
+        CHECK_INT(b->kinds, FOR_PATH | 1 << PLACE_LINE);
+    }
+    const char *const *statistics = properties_statistics(p);
+    CHECK_STR(statistics[0], "imbalance(x1 over threads)");
+    CHECK_STR(statistics[1], "max(\"perf::TASK-CLOCK\" over ranks)");
+    CHECK_STR(statistics[2], "max(CPUTIME over ranks)");
+    CHECK(statistics[3] == NULL);
+    CHECK_STR(table_made_by(p, "evictors"), "simulate");
+    properties_free(p);
+    warnings_free(problems);
+}
+
+int main(void)
+{
+    check_cases();
+    check_contents();
+    return tap_done();
+}

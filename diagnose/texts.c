@@ -1,0 +1,339 @@
+/*
+ * Titles, evidence and remedies: text with "{...}" in it. In the braces stands a word that every finding has (place,
+ * name, file, line, procedure, module, run), a column of the table whose rows are looked at, or a formula with a format
+ * behind a colon: {share(time):%}, {time / calls:.1}.
+ */
+#include "diagnose/diagnose_int.h"
+
+#include <ctype.h>
+#include <math.h>
+
+static const char *const words[] = {"place", "name", "file", "line", "procedure", "module", "run"};
+enum word { WORD_PLACE, WORD_NAME, WORD_FILE, WORD_LINE, WORD_PROCEDURE, WORD_MODULE, WORD_RUN, WORDS };
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+static void string_where(void *ctx, size_t offset, struct buf *out)
+{
+    const struct token *at = ctx;
+    (void)offset;
+    buf_printf(out, "%s:%u:%u", at->file, at->line, at->column);
+}
+
+static bool is_word(const char *s)
+{
+    for (size_t i = 0; i < WORDS; i++)
+        if (strcmp(words[i], s) == 0)
+            return true;
+    return false;
+}
+
+/* Cuts ":%" or ":.1" off. */
+static const char *cut_format(char *inside)
+{
+    char *colon = strrchr(inside, ':');
+    if (!colon || (colon > inside && colon[-1] == ':') || strchr(colon, '"') || strlen(colon) > 3)
+        return "";
+    *colon = '\0';
+    return colon + 1;
+}
+
+static int parse_piece(struct arena *arena, const char *inside, size_t len, const struct token *at,
+                       const struct expr_functions *functions, struct text *text, struct err *err)
+{
+    char *formula = arena_strndup(arena, inside, len);
+    struct piece *piece = vec_push(text);
+    *piece = (struct piece){.word = formula, .format = cut_format(formula)};
+    if (is_word(formula))
+        return 0;
+    struct expr_input in = {
+        .text = formula, .what = at->file, .functions = functions, .where = string_where, .ctx = (void *)at};
+    if (expr_parse_input(&in, &piece->expr, err) < 0)
+        return err_in(err, "{%.40s}", formula);
+    return 0;
+}
+
+int text_parse(struct arena *arena, const char *string, const struct token *at, const struct expr_functions *functions,
+               struct text *text, struct err *err)
+{
+    for (const char *c = string; *c;) {
+        size_t n = strcspn(c, "{");
+        if (n)
+            *vec_push(text) = (struct piece){.literal = arena_strndup(arena, c, n)};
+        c += n;
+        if (!*c)
+            break;
+        n = strcspn(c, "}");
+        if (!c[n])
+            return err_set(err, ERR_FORMAT, "%s:%u:%u: '{' in a text is not closed", at->file, at->line, at->column);
+        if (parse_piece(arena, c + 1, n - 1, at, functions, text, err) < 0)
+            return -1;
+        c += n + 1;
+    }
+    return 0;
+}
+
+/* ---- places ---------------------------------------------------------------------------------------- */
+
+static place_ix around(const struct experiment *e, place_ix place, uint32_t kinds)
+{
+    while (place != PLACE_NONE && !(1u << e->places[place].kind & kinds))
+        place = e->places[place].parent;
+    return place;
+}
+
+static const char *name_of(const struct experiment *e, place_ix place)
+{
+    return place == PLACE_NONE ? "" : strtab_get(e->strings, e->places[place].name);
+}
+
+static const char *file_of(const struct experiment *e, place_ix place)
+{
+    uint32_t file = place == PLACE_NONE ? SOURCE_NONE : e->places[place].file;
+    return file < e->file_count ? strtab_get(e->strings, e->files[file].name) : "";
+}
+
+static void add_position(struct buf *b, const struct experiment *e, place_ix place)
+{
+    const struct place *p = &e->places[place];
+    if (*file_of(e, place) && p->line_first)
+        buf_printf(b, "%s:%u", path_base(file_of(e, place)), p->line_first);
+    else if (p->line_first)
+        buf_printf(b, "line %u", p->line_first);
+    else
+        buf_printf(b, "%#llx", (unsigned long long)p->address);
+}
+
+static void add_label(struct buf *b, const struct experiment *e, place_ix place)
+{
+    static const char *const roles[] = {"", "vector ", "remainder ", "unrolled "};
+    const struct place *p = &e->places[place];
+    switch (p->kind) {
+    case PLACE_PROGRAM:
+        buf_str(b, "the program");
+        return;
+    case PLACE_MODULE:
+        buf_printf(b, "module %s", name_of(e, place));
+        return;
+    case PLACE_FILE:
+        buf_printf(b, "file %s", name_of(e, place));
+        return;
+    case PLACE_PROC:
+        buf_str(b, name_of(e, place));
+        return;
+    case PLACE_INLINE:
+        buf_printf(b, "%s, inlined", name_of(e, place));
+        return;
+    case PLACE_LOOP:
+        buf_printf(b, "%sloop at ", p->role < ARRAY_SIZE(roles) ? roles[p->role] : "");
+        break;
+    default:
+        break;
+    }
+    add_position(b, e, place);
+}
+
+const char *place_label(struct arena *arena, const struct experiment *e, place_ix place)
+{
+    struct buf b = {0};
+    if (place == PLACE_NONE || place >= e->place_count)
+        return "the program";
+    add_label(&b, e, place);
+    if (e->places[place].kind > PLACE_PROC) {
+        place_ix in = around(e, e->places[place].parent, 1 << PLACE_PROC | 1 << PLACE_INLINE);
+        buf_printf(&b, "%s%s", in == PLACE_NONE ? "" : " in ", name_of(e, in));
+    }
+    const char *label = arena_strdup(arena, b.bytes);
+    buf_release(&b);
+    return label;
+}
+
+enum { FRAMES_SHOWN = 6 };
+
+const char *node_label(struct arena *arena, const struct experiment *e, size_t tree, uint32_t node)
+{
+    struct buf b = {0};
+    struct VEC(uint32_t) chain = {0};
+    if (tree == TREE_SCOPES)
+        return place_label(arena, e, node);
+    for (uint32_t up = node; up != NODE_NONE; up = experiment_node_parent(e, tree, up)) {
+        uint8_t kind = e->places[experiment_node_place(e, tree, up)].kind;
+        if (kind == PLACE_PROC || kind == PLACE_LOOP || up == node)
+            *vec_push(&chain) = up;
+    }
+    for (size_t i = chain.count; i-- > 0;) {
+        if (i >= FRAMES_SHOWN && i + 1 < chain.count) {
+            buf_str(&b, i == chain.count - 2 ? " > ..." : "");
+            continue;
+        }
+        buf_str(&b, i + 1 < chain.count ? " > " : "");
+        add_label(&b, e, experiment_node_place(e, tree, chain.items[i]));
+    }
+    const char *label = arena_strdup(arena, b.bytes ? b.bytes : "");
+    vec_release(&chain);
+    buf_release(&b);
+    return label;
+}
+
+/* ---- filling in --------------------------------------------------------------------------------------- */
+
+static void add_number(struct buf *b, double v, const char *format)
+{
+    if (isnan(v))
+        buf_str(b, "?");
+    else if (*format == '%')
+        buf_printf(b, "%.*f%%", fabs(v) < 0.0995 ? 1 : 0, v * 100);
+    else if (*format == '.')
+        buf_printf(b, "%.*f", isdigit((unsigned char)format[1]) ? format[1] - '0' : 0, v);
+    else if (fabs(v) < 1e15 && v == floor(v))
+        buf_printf(b, "%.0f", v);
+    else
+        buf_printf(b, "%.4g", v);
+}
+
+static void add_cell(struct buf *b, struct arena *arena, const struct experiment *e, const struct cell_at *at,
+                     const char *format)
+{
+    const struct table *of;
+    switch (at->column->type) {
+    case TABLE_TEXT:
+        buf_str(b, strtab_get(e->strings, at->cell.text));
+        return;
+    case TABLE_NUMBER:
+        add_number(b, at->cell.number, format);
+        return;
+    case TABLE_REF:
+        if (strcmp(at->column->refers, "place") == 0 && at->cell.row < e->place_count) {
+            buf_str(b, place_label(arena, e, at->cell.row));
+            return;
+        }
+        of = table_list_find(&e->tables, at->column->refers);
+        for (size_t i = 0; of && i < table_declared(of)->column_count && at->cell.row < table_row_count(of); i++)
+            if (table_declared(of)->columns[i].type == TABLE_TEXT) {
+                buf_str(b, strtab_get(e->strings, table_row(of, at->cell.row)[i].text));
+                return;
+            }
+        buf_printf(b, "%s %u", at->column->refers, at->cell.row);
+        return;
+    default:
+        add_number(b, (double)at->cell.count, format);
+    }
+}
+
+static void add_word(struct buf *b, struct arena *arena, const struct evaluator *ev, const struct bound *of,
+                     const char *word, uint32_t id)
+{
+    const struct experiment *e = ev->e;
+    place_ix place = domain_place(ev, of->domain, id);
+    size_t which = 0;
+    while (which < WORDS && strcmp(words[which], word) != 0)
+        which++;
+    switch (which) {
+    case WORD_PLACE:
+        buf_str(b, of->domain->table ? place_label(arena, e, place) : node_label(arena, e, of->domain->tree, id));
+        return;
+    case WORD_NAME:
+        buf_str(b, name_of(e, place));
+        return;
+    case WORD_FILE:
+        buf_str(b, file_of(e, place));
+        return;
+    case WORD_LINE:
+        buf_printf(b, "%u", place == PLACE_NONE ? 0 : e->places[place].line_first);
+        return;
+    case WORD_PROCEDURE:
+        buf_str(b, name_of(e, around(e, place, 1 << PLACE_PROC | 1 << PLACE_INLINE)));
+        return;
+    case WORD_MODULE:
+        buf_str(b, name_of(e, around(e, place, 1 << PLACE_MODULE)));
+        return;
+    default:
+        buf_str(b, of->run < e->run_count ? strtab_get(e->strings, e->runs[of->run].name) : "all runs");
+    }
+}
+
+static void add_piece(struct buf *b, struct evaluator *ev, struct arena *arena, const struct bound *of,
+                      const struct piece *piece, const struct bound_expr *expr, uint32_t id)
+{
+    struct cell_at at;
+    if (piece->literal) {
+        buf_str(b, piece->literal);
+        return;
+    }
+    if (!piece->expr) {
+        add_word(b, arena, ev, of, piece->word, id);
+        return;
+    }
+    const struct source *s = &expr->sources[0];
+    bool one = expr_name_count(expr->expr) == 1 && strcmp(expr_name(expr->expr, 0), piece->word) == 0;
+    if (one && s->kind == FROM_ROW && s->at == EXPR_HERE &&
+        cell_on_path(of->domain->table, s->through, s->columns, s->column_count, id, &at))
+        add_cell(b, arena, ev->e, &at, piece->format);
+    else
+        add_number(b, bound_value(ev, of, expr, id), piece->format);
+}
+
+const char *text_filled(struct evaluator *ev, struct arena *arena, const struct bound *of, int which, uint32_t id)
+{
+    const struct property *p = of->property;
+    const struct text *texts[] = {&p->title, &p->evidence, &p->explanation, &p->remedy};
+    struct buf b = {0};
+    size_t first = 0;
+    for (int i = 0; i < which; i++)
+        first += texts[i]->count;
+    buf_str(&b, "");
+    for (size_t i = 0; i < texts[which]->count; i++)
+        add_piece(&b, ev, arena, of, &texts[which]->items[i], &of->pieces.items[first + i], id);
+    const char *filled = arena_strdup(arena, b.bytes);
+    buf_release(&b);
+    return filled;
+}
+
+/* ---- evidence --------------------------------------------------------------------------------------------- */
+
+static void add_operand(struct buf *b, struct evaluator *ev, const struct bound *of, const struct bound_expr *x,
+                        size_t k, uint32_t id, struct strtab *said)
+{
+    const struct source *s = &x->sources[k];
+    struct buf name = {0};
+    double value;
+    expr_operand_text(expr_operand(x->expr, k), &name);
+    size_t before = strtab_count(said);
+    bool known = strtab_add(said, name.bytes) < before;
+    buf_release(&name);
+    source_gather(ev, of, s, &id, 1, &value);
+    if (known || isnan(value))
+        return;
+    struct expr_operand plain = *expr_operand(x->expr, k);
+    if (s->kind == FROM_METRIC) /* called as it was measured */
+        plain.name = (char *)strtab_get(ev->e->strings,
+                                        ev->e->metrics[s->error_metric != SIZE_MAX ? s->error_metric : s->metric].name);
+    buf_str(b, b->len ? ", " : "");
+    expr_operand_text(&plain, b);
+    buf_char(b, ' ');
+    add_number(b, value, "");
+    if (s->kind != FROM_METRIC)
+        return;
+    const char *unit = strtab_get(ev->e->strings, ev->e->metrics[s->metric].unit);
+    uint64_t period = ev->e->metrics[s->metric].period;
+    buf_printf(b, "%s%s", *unit ? " " : "", unit);
+    if (period && s->at == EXPR_HERE)
+        buf_printf(b, " (%.0f samples)", value / (double)period);
+}
+
+const char *evidence_of(struct evaluator *ev, struct arena *arena, const struct bound *of, const struct candidate *c)
+{
+    struct buf b = {0};
+    struct strtab *said = strtab_create();
+    buf_str(&b, "");
+    const struct bound_expr *condition = &of->conditions.items[c->condition];
+    for (size_t k = 0; k < expr_name_count(condition->expr); k++)
+        add_operand(&b, ev, of, condition, k, c->id, said);
+    for (size_t i = 0; i < of->severities.count; i++)
+        for (size_t k = 0; k < expr_name_count(of->severities.items[i].expr); k++)
+            add_operand(&b, ev, of, &of->severities.items[i], k, c->id, said);
+    const char *text = arena_strdup(arena, b.bytes);
+    strtab_free(said);
+    buf_release(&b);
+    return text;
+}

@@ -1,0 +1,110 @@
+/* hpcview diagnose: what is wrong, where, how badly, how sure. */
+#include "config.h"
+
+#include "driver/findings.h"
+#include "driver/wanted.h"
+#include "export/export.h"
+
+#include <stdio.h>
+
+static struct {
+    struct string_list properties;
+    const char *strategy, *threshold, *format, *out, *fail_if;
+    unsigned experiments;
+} opt;
+
+static const struct option_row rows[] = {
+    {"properties", 'p', OPT_LIST, &opt.properties, "DIR", "property files (*.asl) of this folder too"},
+    {"strategy", 0, OPT_STRING, &opt.strategy, "NAME",
+     "whole, location-first, property-first, loop-aware or functions (whole)"},
+    {"threshold", 0, OPT_STRING, &opt.threshold, "PERCENT", "what costs less of the run is no finding (1)"},
+    {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv, json, sarif, periscope or graph (text)"},
+    {"output", 'o', OPT_STRING, &opt.out, "FILE", "where it goes (standard output)"},
+    {"fail-if", 0, OPT_STRING, &opt.fail_if, "PERCENT", "exit status 3 where a finding costs that much or more"},
+    {"experiments", 0, OPT_COUNT, &opt.experiments, "N", "at most so many rounds of a search"},
+    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+static const struct option_row *const tables[] = {rows, wanted_rows, NULL};
+
+enum { STATUS_GATE = 3 };
+
+static int percentage(const char *text, const char *option, double usual, double *percent, struct err *err)
+{
+    char *end;
+    *percent = text ? strtod(text, &end) : usual;
+    if (text && (*end || end == text || !(*percent >= 0 && *percent <= 100)))
+        return err_set(err, ERR_USAGE, "diagnose: --%s wants a percentage from 0 to 100, not '%s'", option, text);
+    return 0;
+}
+
+static int make_experiment(struct session *s, const struct properties *p, int argc, char **argv, struct experiment **e)
+{
+    struct config *config;
+    if (argc == 1 && export_is_database(argv[0]))
+        return export_read_database(argv[0], e, s->warnings, &s->err);
+    if (wanted_config(s, "diagnose", argc, argv, &config) < 0)
+        return -1;
+    config_want_statistics(config, properties_statistics(p));
+    int status = experiment_build(config, &s->progress, e, s->warnings, &s->err);
+    config_free(config);
+    return status;
+}
+
+static int write_out(struct session *s, const struct experiment *e, const struct properties *p,
+                     const struct diagnosis *d, enum diagnose_format format)
+{
+    struct outfile *out;
+    if (outfile_create(opt.out ? opt.out : "-", &out, &s->err) < 0)
+        return -1;
+    diagnosis_write(e, p, d, format, PACKAGE_VERSION, out);
+    return outfile_commit(out, &s->err);
+}
+
+static int gate(const struct diagnosis *d, double limit)
+{
+    const struct finding *worst = NULL;
+    for (size_t i = 0; i < d->findings.count; i++)
+        if (!worst || d->findings.items[i].severity > worst->severity)
+            worst = &d->findings.items[i];
+    if (!opt.fail_if || !worst || worst->severity < limit)
+        return 0;
+    fprintf(stderr, "hpcview: --fail-if: %s costs %.1f%%\n", worst->property, worst->severity);
+    return STATUS_GATE;
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    struct diagnose_options options = {.experiments = opt.experiments};
+    enum diagnose_format format = DIAGNOSE_TEXT;
+    struct properties *p = NULL;
+    struct experiment *e = NULL;
+    struct diagnosis *d = NULL;
+    double limit;
+    if ((opt.strategy && diagnose_strategy_parse(opt.strategy, &options.strategy, &s->err) < 0) ||
+        (opt.format && diagnose_format_parse(opt.format, &format, &s->err) < 0))
+        return err_in(&s->err, "diagnose");
+    if (percentage(opt.threshold, "threshold", 1, &options.threshold, &s->err) < 0 ||
+        percentage(opt.fail_if, "fail-if", 0, &limit, &s->err) < 0)
+        return -1;
+    int status = findings_properties(s, &opt.properties, &p);
+    if (status == 0)
+        status = make_experiment(s, p, argc, argv, &e);
+    if (status == 0)
+        status = diagnose(e, p, &options, &d, &s->err);
+    if (status == 0)
+        status = write_out(s, e, p, d, format);
+    if (status == 0)
+        status = gate(d, limit);
+    diagnosis_free(d);
+    experiment_free(e);
+    properties_free(p);
+    return status;
+}
+
+const struct command command_diagnose = {
+    .name = "diagnose",
+    .synopsis = "[options] CONFIG.xml | MEASUREMENTS... | DB",
+    .summary = "say what is wrong, where, and how badly",
+    .options = tables,
+    .run = run,
+};

@@ -1,0 +1,82 @@
+/* Properties and findings, for `diagnose`, `build` and `run`. */
+#include "config.h"
+
+#include "driver/findings.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define USUAL_THRESHOLD 1 /* percent of the run */
+
+/* In the build tree they lie beside the folder of the command. */
+static char *own_folder(void)
+{
+    char exe[4096];
+    const char *named = getenv("HPCVIEW_PROPERTIES");
+    if (named && *named)
+        return mem_strdup(named);
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(exe, '/');
+    if (slash) {
+        char *beside = mem_printf("%.*s/../share/properties", (int)(slash - exe), exe);
+        *slash = '\0';
+        if (strcmp(path_base(exe), "driver") == 0 && access(beside, R_OK) == 0)
+            return beside;
+        mem_free(beside);
+    }
+    return mem_strdup(PKGDATADIR "/properties");
+}
+
+static int say_problems(struct session *s, struct warnings *problems)
+{
+    size_t n = warnings_count(problems);
+    for (size_t i = 0; i + 1 < n; i++)
+        fprintf(stderr, "hpcview: %s\n", warnings_get(problems, i));
+    return n ? err_set(&s->err, ERR_FORMAT, "%s", warnings_get(problems, n - 1)) : 0;
+}
+
+int findings_properties(struct session *s, const struct string_list *folders, struct properties **result)
+{
+    struct properties *p = properties_create();
+    struct warnings *problems = warnings_create();
+    char *own = own_folder();
+    int status = properties_add_folder(p, own, problems, &s->err);
+    for (size_t i = 0; status == 0 && folders && i < folders->count; i++)
+        status = properties_add_folder(p, folders->items[i], problems, &s->err);
+    if (status == 0) {
+        properties_finish(p, problems);
+        status = say_problems(s, problems);
+    }
+    mem_free(own);
+    warnings_free(problems);
+    *result = status == 0 ? p : NULL;
+    if (status < 0)
+        properties_free(p);
+    return status;
+}
+
+struct properties *findings_properties_unasked(struct session *s)
+{
+    struct properties *p;
+    struct err before = s->err;
+    if (findings_properties(s, NULL, &p) == 0)
+        return p;
+    warnings_add(s->warnings, "nothing was diagnosed: %s", s->err.msg);
+    s->err = before;
+    return NULL;
+}
+
+int findings_add(struct session *s, const struct properties *p, struct experiment *e)
+{
+    struct diagnose_options options = {.threshold = USUAL_THRESHOLD};
+    struct diagnosis *d;
+    if (!p)
+        return 0;
+    if (diagnose(e, p, &options, &d, &s->err) < 0)
+        return -1;
+    experiment_forget_wanted(e);
+    int status = diagnosis_add_tables(e, d, &s->err);
+    diagnosis_free(d);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* Properties and findings, for `diagnose`, `build` and `run`. */
+#ifndef DRIVER_FINDINGS_H
+#define DRIVER_FINDINGS_H
+
+#include "diagnose/diagnose.h"
+#include "driver/driver.h"
+
+/* The properties that come with hpcview, and those of the folders. Each mistake in a file is a line on standard error. */
+int findings_properties(struct session *, const struct string_list *folders, struct properties **);
+/* The same for who was not asked to: where ours cannot be read, a warning and NULL. */
+struct properties *findings_properties_unasked(struct session *);
+/* Every property everywhere, as tables of the experiment; `p` may be NULL: none. */
+int findings_add(struct session *, const struct properties *p, struct experiment *);
+
+#endif

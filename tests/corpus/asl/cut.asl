@@ -1,0 +1,1 @@
+PROPERTY A { CONDITION: (x) T > 1 OR (y) T; SEVERITY: MAX((x) -> 1, (y
