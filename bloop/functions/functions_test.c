@@ -284,6 +284,13 @@ static void test_witnesses(void)
           SYMBOL(0x1100, 4, "i", SYM_FUNC, .source = 2), SYMBOL(0x1200, 4, "i", SYM_FUNC, .source = 1)},
          {{0}},
          "i.cold:1000-1004<i i.cold:1010-1014<i i:1100-1104 i:1200-1204"},
+        {"cold parts of several, in no order",
+         {SYMBOL(0x1000, 4, "delta.cold", SYM_FUNC), SYMBOL(0x1010, 4, "alpha.cold", SYM_FUNC),
+          SYMBOL(0x1020, 4, "charly.cold", SYM_FUNC), SYMBOL(0x1100, 4, "alpha", SYM_FUNC),
+          SYMBOL(0x1200, 4, "charly", SYM_FUNC), SYMBOL(0x1300, 4, "delta", SYM_FUNC)},
+         {{0}},
+         "delta.cold:1000-1004<delta alpha.cold:1010-1014<alpha charly.cold:1020-1024<charly "
+         "alpha:1100-1104 charly:1200-1204 delta:1300-1304"},
         {"a cold part alone", {SYMBOL(0x1000, 0x10, "f.cold", SYM_FUNC)}, {{0}}, "f.cold:1000-1010"},
         {"clones are functions",
          {SYMBOL(0x1000, 4, "f.constprop.0", SYM_FUNC), SYMBOL(0x1010, 4, "f", SYM_FUNC)},
@@ -440,6 +447,178 @@ static void test_gaps(void)
         made_release(&m);
     }
     memset(text, 0, sizeof text);
+}
+
+/* What is found in `size` bytes at 0x1000, behind a function of one byte where `behind` is set. */
+static char *found_in(const char *bytes, size_t size, bool behind)
+{
+    static const struct image_symbol f[] = {SYMBOL(0x1000, 1, "f", SYM_FUNC, .global = true)};
+    struct made m;
+    struct function_table *t = NULL;
+    made_init(&m, NULL, NULL);
+    memset(text, 0, sizeof text);
+    memcpy(text, bytes, size);
+    m.image.symbols = (struct image_symbol *)f;
+    m.image.symbol_count = behind;
+    functions_find(&m.image, &t, NULL, NULL);
+    char *got = functions_text(t);
+    functions_free(t);
+    made_release(&m);
+    memset(text, 0, sizeof text);
+    return got;
+}
+
+/* How functions begin: where only that tells (behind padding, at no round address; behind a jump table's jump). */
+static void test_prologues(void)
+{
+    enum { NONE, SOME, SURE };
+    static const struct {
+        const char *name, *bytes;
+        int is;
+    } cases[] = {
+        {"endbr64", "\xf3\x0f\x1e\xfa", SURE},
+        {"push %rbp; mov %rsp,%rbp", "\x55\x48\x89\xe5", SURE},
+        {"push %rbp; mov, the other encoding", "\x55\x48\x8b\xec", SURE},
+        {"push %rbp; push %r12", "\x55\x41\x54\x90", SURE},
+        {"push %rbp; push %r15", "\x55\x41\x57\x90", SURE},
+        {"push %r15; push %r14", "\x41\x57\x41\x56", SURE},
+        {"push %r15; push %r12", "\x41\x57\x41\x54", SOME},
+        {"push %r14; push %r14", "\x41\x56\x41\x56", SOME},
+        {"push %rbp; push %r11", "\x55\x41\x53\x90", SOME},
+        {"push %rbp; xor", "\x55\x31\xc0\x90", SOME},
+        {"push %rbx", "\x53\x31\xc0\x90", SOME},
+        {"push %r12", "\x41\x54\x31\xc0", SOME},
+        {"push %r11", "\x41\x53\x31\xc0", NONE},
+        {"pop %r8", "\x41\x58\x31\xc0", NONE},
+        {"sub $8,%rsp", "\x48\x83\xec\x08", SOME},
+        {"sub $8,%rbp", "\x48\x83\xed\x08", NONE},
+        {"add $8,%rsp", "\x48\x83\xc4\x08", NONE},
+        {"mov %rdi,%rax", "\x48\x89\xf8\x90", NONE},
+        {"xor %eax,%eax", "\x31\xc0\x31\xc9", NONE},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char padded[16] = "\xc3\xcc\xcc\xcc\xcc", jump[16] = "\xff\xe0"; /* jmp *%rax */
+        memcpy(padded + 5, cases[i].bytes, 4);
+        padded[9] = '\xc3';
+        memcpy(jump + 2, cases[i].bytes, 4);
+        jump[6] = '\xc3';
+        char *behind = found_in(padded, 10, true), *next = found_in(jump, 7, false);
+        CHECK_STR(behind, cases[i].is == NONE ? "f:1000-1001" : "f:1000-1001 ?:1005-2000");
+        CHECK_STR(next, cases[i].is == SURE ? "?:1000-1002 ?:1002-2000" : "?:1000-2000");
+        CHECK_NAMED(strlen(behind) > 0, cases[i].name);
+        mem_free(behind);
+        mem_free(next);
+    }
+    char *sub = found_in("\xc3\xcc\xcc\xcc\xcc\x48\x81\xec\x00\x10\x00\x00\xc3", 13, true);
+    CHECK_STR(sub, "f:1000-1001 ?:1005-2000");
+    mem_free(sub);
+}
+
+/* What decodes and no compiler writes: bytes with such an instruction are data. */
+static void test_never_written(void)
+{
+    static const struct {
+        const char *bytes;
+        bool code;
+    } cases[] = {
+        {"\x90", true},
+        {"\x6a\x01", true},
+        {"\x6c", false},
+        {"\x6d", false},
+        {"\x6e", false},
+        {"\x6f", false},
+        {"\xe4\x10", false},
+        {"\xe5\x10", false},
+        {"\xe6\x10", false},
+        {"\xe7\x10", false},
+        {"\xec", false},
+        {"\xed", false},
+        {"\xef", false},
+        {"\xfa", false},
+        {"\xfb", false},
+        {"\xfc", true},
+        {"\xf8", true},
+        {"\xca\x10\x10", false},
+        {"\xcb", false},
+        {"\xcf", false},
+        {"\xf1", false},
+        {"\xd7", false},
+        {"\xc8\x10\x10\x01", false},
+        {"\xc9", true},
+        {"\x66\xed", false},
+        {"\xf3\x6d", false},
+        {"\xf2\x6d", false},
+        {"\x48\x6d", false},
+        {"\x66\x90", true},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char bytes[16] = "\x31\xc0";
+        size_t n = strlen(cases[i].bytes);
+        memcpy(bytes + 2, cases[i].bytes, n);
+        bytes[2 + n] = '\xc3';
+        char *got = found_in(bytes, 3 + n, false), *name = mem_printf("%02x", (unsigned char)cases[i].bytes[0]);
+        CHECK_NAMED(strcmp(got, cases[i].code ? "?:1000-2000" : "") == 0, name);
+        mem_free(got);
+        mem_free(name);
+    }
+}
+
+/* Longer than what is read of a function at most. */
+static void test_long_gap(void)
+{
+    struct made m;
+    struct function_table *t = NULL;
+    size_t size = 3 << 20;
+    uint8_t *bytes = mem_calloc(size, 1);
+    memcpy(bytes, "\x31\xc0\xc3", 3);
+    made_init(&m, NULL, NULL);
+    m.sections[0] = (struct image_section){".text", 0x1000, size, bytes, true, true, false};
+    m.image.section_count = m.priv.by_addr_count = 1;
+    functions_find(&m.image, &t, NULL, NULL);
+    CHECK(t->count == 1 && t->functions[0].begin == 0x1000 && t->functions[0].origin == FROM_GAP);
+    functions_free(t);
+    made_release(&m);
+    mem_free(bytes);
+}
+
+/* The index answers as the table does, at each address in and around it, close together and far apart. */
+static void test_index(void)
+{
+    struct function functions[40];
+    vaddr at = 0x1000;
+    for (uint32_t i = 0; i < ARRAY_SIZE(functions); i++) {
+        functions[i] = (struct function){
+            .begin = at, .end = at + 1 + i * 5 % 7, .part_of = i % 4 == 3 ? (i / 8) * 2 : FUNCTION_NONE};
+        at = functions[i].end + (i % 3 ? i % 5 : 0) + (i == 20 ? 3000 : 0);
+    }
+    struct function_table t = {.functions = functions, .count = ARRAY_SIZE(functions)};
+    struct function_index x = {0};
+    function_index_make(&x, &t);
+    bool same = true;
+    for (vaddr a = 0xff0; a < at + 20; a++)
+        same = same && function_index_find(&x, a) == functions_at(&t, a);
+    CHECK_NAMED(same, "found by the index as by the table");
+    CHECK_INT(function_index_find(&x, 0x1000), 0);
+    CHECK_INT(function_index_find(&x, functions[39].end - 1), 39);
+    CHECK_INT(function_index_find(&x, functions[39].end), FUNCTION_NONE);
+    size_t n = 0, parts = 0;
+    for (uint32_t owner = 0; owner < ARRAY_SIZE(functions); owner++) {
+        const struct part_of *p = function_index_parts(&x, owner, &n);
+        for (size_t i = 0; i < n; i++)
+            same = same && p[i].owner == owner && functions[p[i].part].part_of == owner &&
+                   (i == 0 || p[i].part > p[i - 1].part);
+        parts += n;
+    }
+    CHECK_NAMED(same && parts == 10, "parts by owner, in the order of addresses");
+    CHECK_NAMED(function_index_parts(&x, 0, &n)[1].part == 7 && n == 2, "both parts of the first");
+    t.count = 1;
+    function_index_make(&x, &t);
+    CHECK_INT(function_index_find(&x, functions[1].begin), FUNCTION_NONE);
+    CHECK_INT(function_index_find(&x, 0x1000), 0);
+    t.count = 0;
+    function_index_make(&x, &t);
+    CHECK_INT(function_index_find(&x, 0x1000), FUNCTION_NONE);
+    function_index_release(&x);
 }
 
 /* ---- gaps, asked for single addresses ---- */
@@ -631,6 +810,58 @@ static void test_demangle(void)
     arena_free(a);
 }
 
+static void test_noreturn_names(void)
+{
+    static const struct {
+        const char *name;
+        bool never;
+    } cases[] = {
+        {"abort", true},
+        {"abort@plt", true},
+        {"exit@@GLIBC_2.2.5", true},
+        {"exit@GLIBC_2.2.5", true},
+        {"exits", false},
+        {"", false},
+        {"@plt", false},
+        {"Perl_croak", true}, /* the first of the list */
+        {"xabort", false},
+        {"_ZSt20__throw_length_errorPKc", true},
+        {"_ZNSt3__120__throw_length_errorB8ne180100EPKc", true},
+        {"_ZNKSt3__16vectorIiE20__throw_length_errorEv", true},
+        {"_ZSt4moveIRiEvOT_", false},
+        {"_ZN3app12__throw_bothEv", false},
+        {"_ZN4core5slice5index26slice_start_index_len_fail17h0123456789abcdefE", true},
+        {"_ZN4core5slice4sort6insert17h0123456789abcdefE", false},
+        {"_ZN3app9must_fail17h0123456789abcdefE", false},
+        {"_RNvNtCs1_4core9panicking5panic", true},
+        {"_RNvNtCs1_5alloc5alloc18handle_alloc_error", true},
+        {"_RNvNtCs1_5alloc7raw_vec17capacity_overflow", true},
+        {"_RNvNtCs1_4core6result13unwrap_failed", true},
+        {"_RNvNtCs1_4core6option13expect_failed", true},
+        {"_RNvNtCs1_4core3fmt5write", false},
+        {"__ubsan_handle_add_overflow_abort", true},
+        {"__ubsan_handle_add_overflow", false},
+        {"my_abort", false},
+        {"__asan_report_load8", true},
+        {"__asan_report_load8_noabort", false},
+        {"__asan_register_globals", false},
+        {"runtime.panicIndex", true},
+        {"runtime.printnl", false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        if (!CHECK_NAMED(noreturn_name(cases[i].name) == cases[i].never, cases[i].name))
+            printf("# never returns: %d\n", !cases[i].never);
+    char longest[400];
+    memset(longest, 'a', sizeof longest);
+    longest[399] = '\0';
+    CHECK_NAMED(!noreturn_name(longest), "a name of 399 letters");
+    static const char *aliases[] = {"bye", "other", "abort"};
+    struct function_table t = {.aliases = aliases, .alias_count = 3};
+    CHECK(function_noreturn_by_name(&t, &(struct function){.link_name = "a", .aliases_first = 1, .alias_count = 2}));
+    CHECK(!function_noreturn_by_name(&t, &(struct function){.link_name = "a", .aliases_first = 0, .alias_count = 2}));
+    CHECK(function_noreturn_by_name(&t, &(struct function){.link_name = "exit"}));
+}
+
 /* ---- what compilers make ---- */
 
 static void test_program(void)
@@ -762,9 +993,14 @@ int main(void)
     test_witnesses();
     test_add();
     test_gaps();
+    test_prologues();
+    test_never_written();
+    test_long_gap();
+    test_index();
     test_gaps_at();
     test_nameless_parts();
     test_demangle();
+    test_noreturn_names();
     test_program();
     test_stripped();
     test_exceptions();
