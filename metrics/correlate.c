@@ -12,9 +12,10 @@
 
 void correlation_init(struct correlation *c, struct strtab *strings)
 {
-    *c = (struct correlation){.strings = strings, .keys = strtab_create()};
+    *c = (struct correlation){.strings = strings};
     *vec_push(&c->places) =
         (struct place){.kind = PLACE_PROGRAM, .parent = PLACE_NONE, .file = SOURCE_NONE, .call_file = SOURCE_NONE};
+    *vec_push(&c->ordinals) = 0;
 }
 
 static void free_tree(struct module *m)
@@ -22,6 +23,13 @@ static void free_tree(struct module *m)
     if (!m->lent)
         scope_tree_free(m->tree);
     m->tree = NULL;
+}
+
+/* What was needed to find places again. */
+static void forget_places(struct correlation *c)
+{
+    row_index_release(&c->place_index);
+    vec_release(&c->ordinals);
 }
 
 void correlation_release(struct correlation *c)
@@ -42,20 +50,41 @@ void correlation_release(struct correlation *c)
     vec_release(&c->file_known);
     mem_free(c->site_place);
     mem_free(c->site_state);
-    strtab_free(c->keys);
-    vec_release(&c->key_place);
+    row_index_release(&c->module_index);
+    row_index_release(&c->site_index);
+    row_index_release(&c->call_index);
+    forget_places(c);
     hashmap_release(&c->file_index);
 }
 
 /* ---- gathering ----------------------------------------------------------------------- */
 
-/* Equal tuples of numbers, equal key: strtab compares the bytes themselves. */
-static uint32_t *keyed(struct correlation *c, const void *tuple, size_t n)
+struct wanted { /* a row to be found: of modules, sites, calls or places */
+    const struct correlation *c;
+    const void *row;
+};
+
+static bool same_module(const void *ctx, uint32_t i)
 {
-    str_id id = strtab_addn(c->keys, tuple, n);
-    while (c->key_place.count <= id)
-        *vec_push(&c->key_place) = PLACE_NONE;
-    return &c->key_place.items[id];
+    const struct wanted *w = ctx;
+    const struct module *x = w->row, *y = &w->c->modules.items[i];
+    return x->path == y->path && x->build_id == y->build_id;
+}
+
+static bool same_site(const void *ctx, uint32_t i)
+{
+    const struct wanted *w = ctx;
+    const struct site *x = w->row, *y = &w->c->sites.items[i];
+    return x->module == y->module && x->by_line == y->by_line && x->address == y->address &&
+           x->procedure == y->procedure && x->file == y->file && x->line == y->line && x->cut == y->cut &&
+           x->own_file == y->own_file;
+}
+
+static bool same_call(const void *ctx, uint32_t i)
+{
+    const struct wanted *w = ctx;
+    const struct call *x = w->row, *y = &w->c->calls.items[i];
+    return x->parent == y->parent && x->site == y->site;
 }
 
 static uint32_t module_index(struct correlation *c, const struct config *config, const char *raw, const char *build_id)
@@ -65,26 +94,28 @@ static uint32_t module_index(struct correlation *c, const struct config *config,
                        .raw_path = strtab_add(c->strings, raw),
                        .build_id = strtab_add(c->strings, build_id)};
     mem_free(replaced);
-    uint32_t tuple[] = {'m', m.path, m.build_id};
-    uint32_t *slot = keyed(c, tuple, sizeof tuple);
-    if (*slot == PLACE_NONE) {
-        *slot = (uint32_t)c->modules.count;
-        *vec_push(&c->modules) = m;
-    }
-    return *slot;
+    uint32_t tuple[] = {m.path, m.build_id};
+    uint64_t hash = hash_bytes(tuple, sizeof tuple, 0);
+    uint32_t known = row_index_find(&c->module_index, hash, same_module, &(struct wanted){c, &m});
+    if (known != ROW_NONE)
+        return known;
+    row_index_add(&c->module_index, hash, (uint32_t)c->modules.count);
+    *vec_push(&c->modules) = m;
+    return (uint32_t)c->modules.count - 1;
 }
 
 static uint32_t site_index(struct correlation *c, const struct site *s)
 {
     uint32_t tuple[] = {
-        's',     s->module, s->by_line, (uint32_t)s->address, (uint32_t)(s->address >> 32), s->procedure,
-        s->file, s->line,   s->cut,     s->own_file};
-    uint32_t *slot = keyed(c, tuple, sizeof tuple);
-    if (*slot == PLACE_NONE) {
-        *slot = (uint32_t)c->sites.count;
-        *vec_push(&c->sites) = *s;
-    }
-    return *slot;
+        s->module, s->by_line, (uint32_t)s->address, (uint32_t)(s->address >> 32), s->procedure, s->file,
+        s->line,   s->cut,     s->own_file};
+    uint64_t hash = hash_bytes(tuple, sizeof tuple, 0);
+    uint32_t known = row_index_find(&c->site_index, hash, same_site, &(struct wanted){c, s});
+    if (known != ROW_NONE)
+        return known;
+    row_index_add(&c->site_index, hash, (uint32_t)c->sites.count);
+    *vec_push(&c->sites) = *s;
+    return (uint32_t)c->sites.count - 1;
 }
 
 static int check_profile(const struct hpcprof *p, struct err *err)
@@ -159,13 +190,14 @@ static void gather_tables(struct correlation *c, const struct config *config, co
 
 static uint32_t call_index(struct correlation *c, uint32_t parent, uint32_t site)
 {
-    uint32_t tuple[] = {'c', parent, site};
-    uint32_t *slot = keyed(c, tuple, sizeof tuple);
-    if (*slot == PLACE_NONE) {
-        *slot = (uint32_t)c->calls.count;
-        *vec_push(&c->calls) = (struct call){parent, site};
-    }
-    return *slot;
+    struct call call = {parent, site};
+    uint64_t hash = hash_bytes(&call, sizeof call, 0);
+    uint32_t known = row_index_find(&c->call_index, hash, same_call, &(struct wanted){c, &call});
+    if (known != ROW_NONE)
+        return known;
+    row_index_add(&c->call_index, hash, (uint32_t)c->calls.count);
+    *vec_push(&c->calls) = call;
+    return (uint32_t)c->calls.count - 1;
 }
 
 /* The innermost frame of a context, made with all around it. */
@@ -324,17 +356,32 @@ struct identity {
     uint32_t parent, kind, name, file, line, call_file, call_line, instance, ordinal;
 };
 
+static struct identity identity_of(const struct place *p, uint32_t ordinal)
+{
+    bool by_line = p->kind == PLACE_LINE || p->kind == PLACE_LOOP;
+    return (struct identity){p->parent,    p->kind,      p->full_name, p->file, by_line ? p->line_first : 0,
+                             p->call_file, p->call_line, p->instance,  ordinal};
+}
+
+static bool same_place(const void *ctx, uint32_t i)
+{
+    const struct wanted *w = ctx;
+    struct identity x = *(const struct identity *)w->row;
+    struct identity y = identity_of(&w->c->places.items[i], w->c->ordinals.items[i]);
+    return memcmp(&x, &y, sizeof x) == 0;
+}
+
 static place_ix child(struct correlation *c, const struct place *new, uint32_t ordinal)
 {
-    bool by_line = new->kind == PLACE_LINE || new->kind == PLACE_LOOP;
-    struct identity id = {new->parent,    new->kind,      new->full_name, new->file, by_line ? new->line_first : 0,
-                          new->call_file, new->call_line, new->instance,  ordinal};
-    place_ix *slot = keyed(c, &id, sizeof id);
-    if (*slot == PLACE_NONE) {
-        *slot = (place_ix)c->places.count;
-        *vec_push(&c->places) = *new;
-    }
-    return *slot;
+    struct identity id = identity_of(new, ordinal);
+    uint64_t hash = hash_bytes(&id, sizeof id, 0);
+    place_ix known = row_index_find(&c->place_index, hash, same_place, &(struct wanted){c, &id});
+    if (known != ROW_NONE)
+        return known;
+    row_index_add(&c->place_index, hash, (place_ix)c->places.count);
+    *vec_push(&c->places) = *new;
+    *vec_push(&c->ordinals) = ordinal;
+    return (place_ix)c->places.count - 1;
 }
 
 static struct place place_in(place_ix parent, enum place_kind kind)
@@ -383,9 +430,10 @@ static place_ix file_place(struct correlation *c, uint32_t module, uint32_t file
     return child(c, &p, 0);
 }
 
-static place_ix named_proc(struct correlation *c, place_ix parent, const char *name)
+static place_ix named_proc(struct correlation *c, uint32_t module, uint32_t file, const char *name)
 {
-    struct place p = place_in(parent, PLACE_PROC);
+    struct place p = place_in(file_place(c, module, file), PLACE_PROC);
+    p.file = file;
     p.name = p.full_name = strtab_add(c->strings, name);
     return child(c, &p, UINT32_MAX);
 }
@@ -594,8 +642,7 @@ static place_ix place_by_line(struct correlation *c, const struct config *config
         return line_place(c, scope_place(m, scope), file, s->line);
     }
     uint32_t own = file_of(c, config, own_name, s->module), file = file_of(c, config, file_name, s->module);
-    place_ix proc = named_proc(c, file_place(c, s->module, own), *procedure ? procedure : "(no symbol)");
-    c->places.items[proc].file = own;
+    place_ix proc = named_proc(c, s->module, own, *procedure ? procedure : "(no symbol)");
     if (file == own)
         widen(&c->places.items[proc], s->line);
     return line_place(c, proc, file, s->line);
@@ -619,7 +666,7 @@ static place_ix place_by_address(struct correlation *c, struct module_scopes *m,
     }
     const struct module *module = &c->modules.items[s->module];
     *state = module->state == STRUCTURE_FAILED ? SITE_NO_MODULE : SITE_NO_SYMBOL;
-    place_ix proc = named_proc(c, file_place(c, s->module, SOURCE_NONE), nothing_known_of(module));
+    place_ix proc = named_proc(c, s->module, SOURCE_NONE, nothing_known_of(module));
     return line_place(c, proc, SOURCE_NONE, 0);
 }
 
@@ -728,4 +775,7 @@ void correlate_place(struct correlation *c, const struct config *config, const s
     }
     progress_report(progress, "analysing modules", n, n);
     mem_free(order);
+    forget_places(c);
+    if (source->end)
+        source->end(source->ctx);
 }

@@ -518,7 +518,7 @@ static struct made make(struct config *config, const char *const *samples, const
     struct made m = {.config = config, .warnings = warnings_create()};
     struct input inputs[3];
     size_t n = 0;
-    struct structure_source source = {drawn_scopes, (void *)drawn_modules};
+    struct structure_source source = {drawn_scopes, (void *)drawn_modules, NULL};
     for (; samples[n]; n++)
         inputs[n] = (struct input){.profile = m.profiles[n] = profile_from(samples[n]), .run = (uint32_t)n};
     m.status = experiment_from(config, inputs, n, &source, NULL, &m.e, m.warnings, &m.err);
@@ -906,7 +906,7 @@ static void test_large_sums(void)
 {
     /* 2^53 + 1 has no double; the sum of two such columns has, and must be exact */
     struct hpcprof *p = profile_from("/opt/app 0x1000 C 1\n/opt/app 0x2000 C 1\n");
-    struct structure_source source = {drawn_scopes, (void *)modules};
+    struct structure_source source = {drawn_scopes, (void *)modules, NULL};
     struct input input = {.profile = p};
     struct config *c = config_create();
     struct experiment *e = NULL;
@@ -1196,7 +1196,7 @@ static void test_conservation(void)
             buf_printf(&parts[r >> 50 & 1 ? 1 : r >> 51 & 1 ? 2 : 0], "%s%s", r >> 55 & 1 ? "thread\n" : "", line);
         }
         struct config *config = config_create();
-        struct structure_source source = {drawn_scopes, (void *)modules};
+        struct structure_source source = {drawn_scopes, (void *)modules, NULL};
         struct input one = {.profile = profile_from(whole.bytes)}, three[3];
         struct experiment *a = NULL, *b = NULL;
         struct err err = {0};

@@ -236,11 +236,13 @@ struct module {            /* a load module that was sampled; equal ones of seve
     char *why;               /* STRUCTURE_FAILED: a sentence without the module's name */
 };
 
-/* Where structure comes from; tests put drawings here. scopes() fills tree, state and why of the module. */
+/* Where structure comes from; tests put drawings here. scopes() fills tree, state and why of the module; end(), where
+   there is one, hears that no more is asked for, and what was lent is given back. */
 struct structure_source {
     void (*scopes)(void *ctx, struct module *, const struct strtab *, const vaddr *addresses, size_t count,
                    struct warnings *);
     void *ctx;
+    void (*end)(void *ctx);
 };
 
 struct site { /* one sampled place in the code */
@@ -285,8 +287,9 @@ struct correlation {
     struct VEC(uint8_t) file_known; /* structure names files[i]; else a measurement alone does, and may say anything */
     place_ix *site_place;           /* the LINE of each site */
     uint8_t *site_state;            /* enum site_state */
-    struct strtab *keys;            /* bytes of (parent, kind, ...) to places, through key_place */
-    struct VEC(place_ix) key_place;
+    struct row_index module_index, site_index, call_index;
+    struct row_index place_index; /* while places are made; with what tells them from equal siblings */
+    struct VEC(uint32_t) ordinals;
     struct hashmap file_index; /* normalised path to files */
     struct table_list tables;  /* of the measurements; they refer to sites and to events, counted over all inputs */
     uint32_t process_count, event_count; /* of the inputs so far */

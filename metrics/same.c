@@ -49,23 +49,33 @@ static bool key_of(const struct experiment *e, const struct place *p, uint32_t k
     }
 }
 
+struct like {
+    const struct experiment *e;
+    uint32_t key[4];
+};
+
+static bool is_like(const void *ctx, uint32_t place)
+{
+    const struct like *wanted = ctx;
+    uint32_t key[4];
+    return key_of(wanted->e, &wanted->e->places[place], key) && memcmp(key, wanted->key, sizeof key) == 0;
+}
+
 void experiment_find_same(struct experiment *e)
 {
-    struct strtab *keys = strtab_create();
-    struct VEC(place_ix) first = {0}; /* by key */
+    struct row_index first = {0}; /* places that others are the same as */
     for (place_ix i = 0; i < e->place_count; i++) {
         struct place *p = &e->places[i];
-        uint32_t key[4];
+        struct like like = {.e = e};
         p->same = i;
-        if (!key_of(e, p, key))
+        if (!key_of(e, p, like.key))
             continue;
-        str_id id = strtab_addn(keys, (const char *)key, sizeof key);
-        while (first.count <= id)
-            *vec_push(&first) = PLACE_NONE;
-        if (first.items[id] == PLACE_NONE)
-            first.items[id] = i;
-        p->same = first.items[id];
+        uint64_t hash = hash_bytes(like.key, sizeof like.key, 0);
+        uint32_t known = row_index_find(&first, hash, is_like, &like);
+        if (known == ROW_NONE)
+            row_index_add(&first, hash, i);
+        else
+            p->same = known;
     }
-    vec_release(&first);
-    strtab_free(keys);
+    row_index_release(&first);
 }

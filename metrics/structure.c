@@ -62,14 +62,21 @@ int structures_open(const struct config *config, const struct progress *progress
     return err_gathered(&errors, err) < 0 ? failed(s, result) : 0;
 }
 
+static void free_trees(void *ctx)
+{
+    struct structures *s = ctx;
+    for (size_t i = 0; i < s->trees.count; i++)
+        scope_tree_free(s->trees.items[i]);
+    s->trees.count = 0;
+    vec_release(&s->modules);
+}
+
 void structures_free(struct structures *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->trees.count; i++)
-        scope_tree_free(s->trees.items[i]);
+    free_trees(s);
     vec_release(&s->trees);
-    vec_release(&s->modules);
     vec_release(&s->debug_dirs);
     mem_free(s);
 }
@@ -176,5 +183,5 @@ static void scopes(void *ctx, struct module *m, const struct strtab *strings, co
 
 struct structure_source structures_source(struct structures *s)
 {
-    return (struct structure_source){scopes, s};
+    return (struct structure_source){scopes, s, free_trees};
 }

@@ -1,4 +1,4 @@
-/* Hashes, checksums and the map from 64-bit keys. */
+/* Hashes, checksums, the map from 64-bit keys and the index of rows. */
 #include "support/support.h"
 
 static uint64_t mix(uint64_t x)
@@ -105,4 +105,52 @@ void hashmap_release(struct hashmap *m)
     mem_free(m->keys);
     mem_free(m->values);
     *m = (struct hashmap){0};
+}
+
+/* ---- rows of a table, by what is in them ------------------------------------------------------------- */
+
+static size_t next_slot(const struct row_index *x, size_t i)
+{
+    return (i + 1) & (x->capacity - 1);
+}
+
+uint32_t row_index_find(const struct row_index *x, uint64_t hash, bool (*same)(const void *ctx, uint32_t row),
+                        const void *ctx)
+{
+    if (x->capacity == 0)
+        return ROW_NONE;
+    for (size_t i = (uint32_t)hash & (x->capacity - 1); x->slots[i].row != ROW_NONE; i = next_slot(x, i))
+        if (x->slots[i].hash == (uint32_t)hash && same(ctx, x->slots[i].row))
+            return x->slots[i].row;
+    return ROW_NONE;
+}
+
+static void put_row(struct row_index *x, struct row_slot slot)
+{
+    size_t i = slot.hash & (x->capacity - 1);
+    while (x->slots[i].row != ROW_NONE)
+        i = next_slot(x, i);
+    x->slots[i] = slot;
+}
+
+void row_index_add(struct row_index *x, uint64_t hash, uint32_t row)
+{
+    if (x->count >= x->capacity / 4 * 3) {
+        struct row_index bigger = {.capacity = x->capacity ? x->capacity * 2 : 16, .count = x->count};
+        bigger.slots = mem_alloc(bigger.capacity * sizeof *bigger.slots);
+        memset(bigger.slots, 0xff, bigger.capacity * sizeof *bigger.slots);
+        for (size_t i = 0; i < x->capacity; i++)
+            if (x->slots[i].row != ROW_NONE)
+                put_row(&bigger, x->slots[i]);
+        row_index_release(x);
+        *x = bigger;
+    }
+    put_row(x, (struct row_slot){(uint32_t)hash, row});
+    x->count++;
+}
+
+void row_index_release(struct row_index *x)
+{
+    mem_free(x->slots);
+    *x = (struct row_index){0};
 }

@@ -168,6 +168,21 @@ uint32_t hashmap_get(const struct hashmap *, uint64_t key); /* HASHMAP_NONE: not
 uint32_t *hashmap_put(struct hashmap *, uint64_t key);
 void hashmap_release(struct hashmap *);
 
+/* Which row of a table is equal to a given one: hashes and numbers of rows alone, the rows are compared where they lie.
+   Zero-initialise; row_index_release when done. */
+struct row_index {
+    struct row_slot {
+        uint32_t hash, row;
+    } * slots;
+    size_t count, capacity;
+};
+#define ROW_NONE UINT32_MAX
+/* The row with that hash for which same() is true; ROW_NONE: none. */
+uint32_t row_index_find(const struct row_index *, uint64_t hash, bool (*same)(const void *ctx, uint32_t row),
+                        const void *ctx);
+void row_index_add(struct row_index *, uint64_t hash, uint32_t row);
+void row_index_release(struct row_index *);
+
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* same on every machine */
 uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n); /* CRC-32 (IEEE, reflected); start with 0 */
 

@@ -82,6 +82,47 @@ static void test_hashmap(void)
     CHECK_INT(crc32_bytes(0, every_byte, 256), 0x29058c73); /* every entry of the table */
 }
 
+struct wanted_row {
+    const uint32_t *rows;
+    uint32_t value;
+    unsigned *asked;
+};
+
+static bool is_row(const void *ctx, uint32_t row)
+{
+    const struct wanted_row *w = ctx;
+    ++*w->asked;
+    return w->rows[row] == w->value;
+}
+
+/* Rows found again by what is in them, also those whose hashes are equal. */
+static void test_row_index(void)
+{
+    enum { ROWS = 5000 };
+    static uint32_t rows[ROWS];
+    struct row_index x = {0};
+    unsigned asked = 0;
+    bool found = true, none = true;
+    CHECK_INT(row_index_find(&x, 7, is_row, &(struct wanted_row){rows, 7, &asked}), ROW_NONE);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        rows[i] = i * 3;
+        row_index_add(&x, rows[i] / 12 * UINT64_C(0x9e3779b97f4a7c15), i); /* four of each hash */
+    }
+    CHECK(x.count == ROWS && x.capacity >= ROWS + ROWS / 3 && x.capacity <= 4 * ROWS);
+    asked = 0;
+    for (uint32_t v = 0; v < 3 * ROWS; v++) {
+        uint32_t row =
+            row_index_find(&x, v / 12 * UINT64_C(0x9e3779b97f4a7c15), is_row, &(struct wanted_row){rows, v, &asked});
+        found = found && (v % 3 || row == v / 3);
+        none = none && (v % 3 == 0 || row == ROW_NONE);
+    }
+    CHECK_NAMED(found, "each row is found");
+    CHECK_NAMED(none, "what is in no row is not");
+    CHECK_NAMED(asked <= 4 * 3 * ROWS, "rows of other hashes are not compared");
+    row_index_release(&x);
+    CHECK(x.capacity == 0 && x.count == 0);
+}
+
 static void test_cursor(void)
 {
     struct buf b = {0};
@@ -268,6 +309,7 @@ int main(void)
     test_strings();
     test_search();
     test_hashmap();
+    test_row_index();
     test_cursor();
     test_text();
     test_xml();
