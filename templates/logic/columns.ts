@@ -206,9 +206,19 @@ export class Columns {
         for (let g = 0; g < count; g++) if (cells.start[g + 1] - cells.start[g] > 1) sums[g] = NaN;
       return sums;
     }
+    return this.evaluate(column, cells);
+  }
+
+  private evaluate(column: Column, cells: Cells): Float64Array {
+    const count = cellCount(this.model, cells);
     if (!column.formula) return this.blank(count);
     const { references } = column.formula;
     return column.formula.evaluate((i) => this.operand(references[i], column.operands[i], cells), count);
+  }
+
+  /** At each place what its formula gives, whatever is stored; null: an operand is not here yet. */
+  byFormula(column: Column): Float64Array | null {
+    return column.operands.filter((o) => !this.isReady(o)).length ? null : this.evaluate(column, null);
   }
 
   private operand(r: Reference, column: Column, cells: Cells): Float64Array | number {

@@ -133,6 +133,7 @@ export const RATIO_NEEDS = 0.005;
 /** What the tables are about, besides the state. */
 export interface Subject {
   readonly columns: Columns;
+  readonly shown?: readonly Column[]; // rows that are blank in all of these are left out
   readonly sort: Column | null; // null: by name
   readonly weight: Column | null; // what the threshold is a share of
 }
@@ -151,7 +152,7 @@ export class Tables {
   }
 
   of(state: State, subject: Subject): Table {
-    return state.view === 'tree' || state.view === 'summary'
+    return state.view === 'tree' || state.view === 'summary' || state.view === 'calls'
       ? this.treeTable(state, subject)
       : this.flatTable(state, subject, state.view);
   }
@@ -166,10 +167,20 @@ export class Tables {
       return matches && markMatches(this.model.places, matches);
     });
     const isLight = this.lightness(subject, null, least);
+    const isBlank = this.blankness(subject, null);
+    const isHidden = isBlank && isLight ? (place: PlaceIx) => isBlank(place) || isLight(place) : (isBlank ?? isLight);
     return this.tree.get(
-      [columns, sorted, marks, expanded, zoom, isLight === null ? 0 : least],
-      () => new TreeTable(this.model, columns, visibleRows(sorted, this.children, expanded, marks, zoom, isLight)),
+      [columns, sorted, marks, expanded, zoom, isLight === null ? 0 : least, isBlank && subject.shown],
+      () => new TreeTable(this.model, columns, visibleRows(sorted, this.children, expanded, marks, zoom, isHidden)),
     );
+  }
+
+  /** Whether a cell has nothing in any shown column, as what only calls others has; null: that is not known yet. */
+  private blankness({ columns, shown }: Subject, cells: Cells): ((cell: number) => boolean) | null {
+    if (!shown?.length || shown.filter((c) => !columns.isReady(c) || columns.failure(c) !== undefined).length)
+      return null;
+    const values = shown.map((c) => columns.values(c, cells));
+    return (cell) => values.every((v) => Number.isNaN(v[cell]));
   }
 
   /** Whether a cell has less than `percent` of the whole; null: none has. */
@@ -192,11 +203,13 @@ export class Tables {
       const isLight = sort && columns.isRatio(sort) ? this.lightness(subject, groups, RATIO_NEEDS * 100) : null;
       return isLight ? heavyFirst(all, isLight) : all;
     });
-    return this.flat.get([columns, order, weights, filter.trim(), least], () => {
-      let shown = order;
+    const isBlank = this.blankness(subject, groups);
+    return this.flat.get([columns, order, weights, filter.trim(), least, isBlank && subject.shown], () => {
+      const full = isBlank ? order.filter((g) => !isBlank(g)) : order;
+      let shown = full;
       const isLight = this.lightness(subject, groups, least);
       if (isLight) shown = shown.filter((g) => !isLight(g));
-      const hidden = order.length - shown.length;
+      const hidden = full.length - shown.length;
       const matches = matcherFor(this.model, filter, true);
       if (matches) shown = shown.filter((g) => this.anyMember(groups, g, matches));
       const leadBy = sort ?? weight;

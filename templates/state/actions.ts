@@ -8,6 +8,7 @@ export type Action =
   | { readonly type: 'show-columns'; readonly shown: readonly ColumnId[] }
   | { readonly type: 'exact'; readonly on: boolean }
   | { readonly type: 'fuse'; readonly on: boolean }
+  | { readonly type: 'fold'; readonly on: boolean }
   | { readonly type: 'least'; readonly percent: number }
   | { readonly type: 'filter'; readonly text: string }
   | { readonly type: 'expand'; readonly places: readonly PlaceIx[] }

@@ -37,6 +37,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, exact: action.on };
     case 'fuse':
       return { ...state, fuse: action.on };
+    case 'fold':
+      return { ...state, fold: action.on };
     case 'least':
       return { ...state, least: action.percent };
     case 'filter':

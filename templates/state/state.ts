@@ -4,7 +4,8 @@ import type { FileIx, PlaceIx } from '../model/data';
 import type { ColumnId, Typed } from '../logic/columns';
 import type { Level } from '../logic/flat';
 
-export type View = 'summary' | 'tree' | Level;
+/** 'calls': the tree of calls, top-down. */
+export type View = 'summary' | 'tree' | 'calls' | Level;
 /** In the order of the number keys; the summary has its own. */
 export const TABLES: readonly Exclude<View, 'summary'>[] = [
   'tree',
@@ -14,6 +15,7 @@ export const TABLES: readonly Exclude<View, 'summary'>[] = [
   'inline',
   'file',
   'module',
+  'calls',
 ];
 export const VIEWS: readonly View[] = ['summary', ...TABLES];
 
@@ -37,6 +39,7 @@ export interface State {
   readonly shown: readonly ColumnId[];
   readonly exact: boolean; // every digit instead of one scale a column
   readonly fuse: boolean; // instances of the same source thing are one row of a flat table
+  readonly fold: boolean; // recursion in trees of calls
   readonly least: number; // rows below this percentage are hidden; 0: none
   readonly filter: string;
   readonly selected: PlaceIx | null;

@@ -66,6 +66,7 @@ export function toHash(state: State, start: State): string {
   if (state.base) put('base', state.base);
   if (state.exact) put('exact', '1');
   if (!state.fuse) put('fuse', '0');
+  if (state.fold) put('fold', '1');
   if (state.least !== start.least) put('least', String(state.least));
   if (state.filter) put('find', state.filter);
   if (state.zoom) put('zoom', String(state.zoom));
@@ -138,6 +139,7 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
     typed,
     exact: query.get('exact') === '1',
     fuse: query.get('fuse') !== '0',
+    fold: query.get('fold') === '1',
     least: least >= 0 && least <= 100 ? least : start.least,
     filter: query.get('find') ?? '',
     selected: parsePlace(query.get('place'), model),

@@ -6,6 +6,7 @@ import { KeyNumbers } from '../model/keys';
 import { loopBrackets, outermost } from '../logic/brackets';
 import { Columns } from '../logic/columns';
 import { comparedColumns, firstDifference, runsOf } from '../logic/compare';
+import { callersOf, callsOf, foldRecursion, treeModel } from '../logic/calls';
 import { tableCsv } from '../logic/csv';
 import { groupLabel, groupsOf, type Level, sortedGroups } from '../logic/flat';
 import { formatExact, formatPercent, formatScaled, formatShort, scaleAmong, scaleFor } from '../logic/format';
@@ -48,6 +49,7 @@ const START: State = {
   shown: ['0i', '0e', '1i'],
   exact: false,
   fuse: true,
+  fold: false,
   least: 0,
   filter: '',
   selected: null,
@@ -810,6 +812,7 @@ function testAddress(): void {
     shown: ['0i', '1e', 't0i', '1-0i'],
     exact: true,
     fuse: false,
+    fold: true,
     least: 1,
     filter: 'a&b=ü #',
     selected: 6,
@@ -823,7 +826,7 @@ function testAddress(): void {
   const hash = toHash(state, start);
   equal(
     hash,
-    '#v2/loop?typed=R%3DB%20/%20A%20%2B%201&sort=1e%2B&columns=0i,1e,t0i,1-0i&base=old&exact=1&fuse=0&least=1&find=a%26b%3D%C3%BC%20%23&zoom=3&panes=,files,callers&open=0.1.1.3&place=6&source=1:5-9',
+    '#v2/loop?typed=R%3DB%20/%20A%20%2B%201&sort=1e%2B&columns=0i,1e,t0i,1-0i&base=old&exact=1&fuse=0&fold=1&least=1&find=a%26b%3D%C3%BC%20%23&zoom=3&panes=,files,callers&open=0.1.1.3&place=6&source=1:5-9',
     'an address',
   );
   const back = { ...start, ...fromHash(hash, start, m) };
@@ -941,6 +944,141 @@ function colours(file: string, lines: readonly string[]): string {
       return r.tokens.map((t) => (t.kind === 'plain' ? t.text : `${t.kind[0]}[${t.text}]`)).join('');
     })
     .join('\n');
+}
+
+/** main calls f in its loop; f calls itself, and g from two lines, one of them in a loop. */
+function testCalls(): void {
+  const m = model(
+    `
+    program p
+      module a
+        file x.c
+          proc main 1-9 @x.c
+            loop 2-4 @x.c
+              line 3 @x.c
+          proc f 10-19 @x.c
+            line 11 @x.c
+            loop 12-14 @x.c
+              line 13 @x.c
+          proc g 20-29 @x.c
+            line 21 @x.c`,
+    [metric('A'), metric('B'), metric('R', { formula: 'B / A' })],
+  );
+  const [main, mainLoop, at3, f, at11, loop, at13, g, at21] = [3, 4, 5, 6, 7, 8, 9, 10, 11];
+  //                    0  main l  3  f 11  g 21   f 11  g 21   f  l 13  g 21
+  const place = Uint32Array.of(0, main, mainLoop, at3, f, at11, g, at21, f, at11, g, at21, f, loop, at13, g, at21);
+  const parent = Int32Array.of(NONE, 0, 1, 2, 3, 4, 5, 6, 5, 8, 9, 10, 9, 12, 13, 14, 15);
+  const nodes = { count: place.length, parent, place };
+  const own = (at: readonly (readonly [number, number])[]): Float64Array => {
+    const v = new Float64Array(place.length).fill(NaN);
+    for (const [node, value] of at) v[node] = value;
+    return v;
+  };
+  const ownValues = [own([[3, 1], [7, 10], [11, 20], [14, 4], [16, 65]]), own([[7, 5], [16, 13]])]; // prettier-ignore
+  const summed = ownValues.map((v) => {
+    const inclusive = v.slice();
+    const exclusive = v.slice();
+    for (let i = place.length - 1; i > 0; i--) {
+      const up = parent[i];
+      const isOwn = m.places.kind[place[i]] === Kind.Line && m.places.kind[place[up]] !== Kind.Line;
+      if (!Number.isNaN(inclusive[i])) inclusive[up] = (inclusive[up] || 0) + inclusive[i];
+      if (isOwn && !Number.isNaN(v[i])) exclusive[up] = (exclusive[up] || 0) + v[i];
+    }
+    return { inclusive, exclusive };
+  });
+  const ratio = summed[0].inclusive.map((a, i) => summed[1].inclusive[i] / a);
+  const values = {
+    of: (i: number, exclusive: boolean) => (i === 2 ? ratio : exclusive ? summed[i].exclusive : summed[i].inclusive),
+    failure: () => undefined,
+  };
+  const drawn = (t: Model): string => {
+    const depth: number[] = [];
+    const n = (v: number): string => (Number.isNaN(v) ? '.' : String(v));
+    const columns = [0, 1, 2].map((i) => t.values.of(i, false)!);
+    return Array.from(t.places.parent, (up, i) => {
+      depth[i] = i === 0 ? 0 : depth[up] + 1;
+      return `${' '.repeat(depth[i])}${labelOf(t, i).text} ${columns.map((c) => n(c[i])).join(' ')}`;
+    }).join('\n');
+  };
+  const tree = { nodes, model: treeModel(m, nodes, values) };
+  equal(
+    drawn(foldRecursion(m, nodes, values).model),
+    `p 100 18 0.18
+ main 100 18 0.18
+  loop at x.c:2–4 100 18 0.18
+   x.c:3 100 18 0.18
+    f 99 18 0.18181818181818182
+     x.c:11 30 5 0.16666666666666666
+      g 30 5 0.16666666666666666
+       x.c:21 30 5 0.16666666666666666
+     loop at x.c:12–14 69 13 0.18840579710144928
+      x.c:13 69 13 0.18840579710144928
+       g 65 13 0.2
+        x.c:21 65 13 0.2`,
+    'recursion folded: each path has f once; what is computed is computed from the sums',
+  );
+  equal(
+    drawn(callersOf(m, nodes, values, g)!.model)
+      .split('\n')
+      .slice(0, 6)
+      .join('\n'),
+    `g 95 18 0.18947368421052632
+ x.c:11 30 5 0.16666666666666666
+  f 30 5 0.16666666666666666
+   x.c:3 10 5 0.5
+    loop at x.c:2–4 10 5 0.5
+     main 10 5 0.5`,
+    'the callers of g, by all ways',
+  );
+  equal(
+    drawn(callersOf(m, nodes, values, f)!.model),
+    `f 99 18 0.18181818181818182
+ x.c:3 99 18 0.18181818181818182
+  loop at x.c:2–4 99 18 0.18181818181818182
+   main 99 18 0.18181818181818182`,
+    'of f, once on each path',
+  );
+  equal(callersOf(m, nodes, values, 2), null, 'a file is on no path');
+  const columns = new Columns(tree.model);
+  const listed = (of: number, way: 'callers' | 'callees'): string => {
+    const { rows, cells } = callsOf(m, tree, of)![way];
+    const sums = columns.values(columns.of(0), cells);
+    const name = (p: number): string => (p === NONE ? '-' : labelOf(m, p).text);
+    return rows.map((r, i) => [r.caller, r.callee, r.line, r.loop].map(name).join(' ') + ` ${sums[i]}`).join('\n');
+  };
+  equal(
+    listed(f, 'callers'),
+    'main f x.c:3 loop at x.c:2–4 99\nf f x.c:11 - 89',
+    'who calls f: a call that is inside itself counts once',
+  );
+  equal(listed(f, 'callees'), 'f g x.c:11 - 30\nf f x.c:11 - 89\nf g x.c:13 loop at x.c:12–14 65', 'what f calls');
+  equal(listed(loop, 'callees'), 'f g x.c:13 loop at x.c:12–14 65', 'what a loop of it calls');
+  equal(callsOf(m, tree, 1), null, 'a module calls nobody');
+}
+
+/** Rows that have nothing in the columns shown: procedures that only call, for one. */
+function testBlankRows(): void {
+  const m = model(`
+    program p
+      module a
+        file x.c
+          proc busy 1-9 @x.c
+            line 2 @x.c = 5 1
+          proc calls 10-19 @x.c
+            line 11 @x.c
+          proc other 20-29 @x.c
+            line 21 @x.c = . 3`);
+  const columns = new Columns(m);
+  const state: State = { ...START, descending: false, expanded: new Set([0, 1, 2]) };
+  const rows = (view: State['view'], ids: readonly string[]): string => {
+    const shown = ids.map((id) => columns.get(id)!);
+    const table = new Tables(m).of({ ...state, view }, { columns, shown, sort: null, weight: null });
+    return Array.from({ length: table.count }, (_, i) => table.label(i).text).join(' ') + ` +${table.hidden}`;
+  };
+  equal(rows('tree', ['0i', '1i']), 'p a x.c busy other +0', 'a procedure without data in any shown column is no row');
+  equal(rows('tree', ['0i']), 'p a x.c busy +0', 'nor is one with data elsewhere');
+  equal(rows('procedure', ['0i', '1i']), 'busy other +0', 'the same in flat tables');
+  equal(rows('tree', []), 'p a x.c busy calls other +0', 'without columns all are shown');
 }
 
 function testSyntax(): void {
@@ -1114,6 +1252,8 @@ testFormats();
 testLabels();
 testAddress();
 testTables();
+testCalls();
+testBlankRows();
 testSyntax();
 testDecoding();
 testTablesAndTrees();

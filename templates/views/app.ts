@@ -11,6 +11,7 @@ import { type Scale, scaleAmong, scaleFor } from '../logic/format';
 import { ancestors, hotPath, sourceOf, subtree } from '../logic/tree';
 import type { State, View } from '../state/state';
 import { Store } from '../state/store';
+import { TreeApps } from './trees';
 
 /** Opening a whole tree of a million scopes at once helps nobody. */
 const MOST_EXPANDED = 100_000;
@@ -31,6 +32,7 @@ export function startState(model: Model): State {
     shown,
     exact: false,
     fuse: true,
+    fold: false,
     least: 0,
     filter: '',
     selected: null,
@@ -49,6 +51,7 @@ export class App {
   readonly tables: Tables;
   readonly texts: SourceTexts;
   readonly start: State;
+  readonly trees: TreeApps;
   private readonly columnSet = new Memo<Columns>();
   private readonly shown = new Memo<readonly Column[]>();
   private readonly linked = new Memo<readonly PlaceIx[]>();
@@ -57,11 +60,15 @@ export class App {
   private drawers: (() => void)[] = [];
   private frame = 0;
 
-  constructor(readonly model: Model) {
+  constructor(
+    readonly model: Model,
+    texts: SourceTexts | null = null,
+  ) {
     this.start = startState(model);
     this.store = new Store(this.start);
     this.tables = new Tables(model);
-    this.texts = new SourceTexts(() => this.arrived());
+    this.texts = texts ?? new SourceTexts(() => this.arrived());
+    this.trees = new TreeApps(this, (tree) => new App(tree, this.texts));
     this.store.subscribe((_, action) => {
       if (action.type === 'select' || action.type === 'restore') this.visits++;
       if (action.type !== 'select' || !action.passing) this.notice = '';
@@ -117,9 +124,10 @@ export class App {
   }
 
   subject(): Subject {
+    const shown = this.shownColumns();
     const sort = this.column(this.state.sortBy);
     const isWeight = sort !== null && !Number.isNaN(this.columns.whole(sort)) && !this.columns.isRatio(sort);
-    return { columns: this.columns, sort, weight: isWeight ? sort : this.mainColumn };
+    return { columns: this.columns, shown, sort, weight: isWeight ? sort : this.mainColumn };
   }
 
   table(): Table {
@@ -233,13 +241,23 @@ export class App {
       this.notice = `${MOST_SHOWN_INSTANCES} of ${all.length} places are open; the others are less costly`;
   }
 
-  followHotPath(from: PlaceIx): void {
+  /** Opens it, and gives its end. */
+  openHotPath(from: PlaceIx = 0): PlaceIx {
     const column = this.heatColumn;
-    if (!column || from >= this.model.places.count) return;
+    if (!column || from >= this.model.places.count) return from;
     const values = this.columns.values(this.inclusive(column), null);
     const path = hotPath(this.model, this.tables.children, values, from);
     this.store.dispatch({ type: 'expand', places: path });
-    this.selectInTree(path[path.length - 1]);
+    return path[path.length - 1];
+  }
+
+  followHotPath(from: PlaceIx): void {
+    if (this.heatColumn && from < this.model.places.count) this.selectInTree(this.openHotPath(from));
+  }
+
+  /** Whom the table shows: the tree of calls, or the scopes and what is made of them. */
+  get front(): App {
+    return (this.state.view === 'calls' && this.trees.calls()?.app) || this;
   }
 
   /** Sorts by the next column to the right, or the one before; after the last comes the name. */

@@ -103,7 +103,7 @@ class CallersPane implements Pane {
 
 export const callersPane: PaneType = {
   name: 'callers',
-  title: 'Copies and callers',
+  title: 'Copies',
   slot: 'inspect',
   isThere: (app) => app.mainColumn !== null && app.model.places.kind.includes(Kind.Procedure),
   make: (app) => new CallersPane(app),

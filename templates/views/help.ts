@@ -35,6 +35,10 @@ const TERMS: readonly (readonly [string, string])[] = [
     'Inlined calls',
     '“⤷ dot  inlined at heat.f90:54”: the code of dot, put in by the compiler where line 54 calls it. Click the grey text to see the call.',
   ],
+  [
+    'Call paths',
+    'Where they were recorded: who called whom, from the first function down, each call below the line and the loops it stands in. Inclusive is with all that was called there (perf’s “children”). “Callers” has the ways to what is selected, a procedure, loop or line, with shares of its cost; “Calls in and out” the calls to a procedure and from it. “Fold recursion” shows a procedure that calls itself once on each path.',
+  ],
   ['Irreducible', 'A loop that is entered at more than one place; its extent is the best guess there is.'],
   [
     'No source file known',
@@ -53,7 +57,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['>  <  r', 'sort by the next column, by the one before; turn the order round'],
   ['/', 'filter by name, or by file:line'],
   ['[  ]', 'the place before, the next place, of the marked source line'],
-  ['1 … 7', 'scope tree, lines, loops, procedures, inlined, files, modules'],
+  ['1 … 8', 'scope tree, lines, loops, procedures, inlined, files, modules, call paths'],
   ['Tab', 'from pane to pane'],
   ['a  l  ?', 'about, layout, this help'],
   ['Esc', 'close what is open; clear the filter'],

@@ -8,7 +8,7 @@ import { type Boxes, boxAt, icicle } from '../logic/icicle';
 import { kindName, labelOf, shortName } from '../logic/labels';
 import { Memo } from '../logic/memo';
 import { matcherFor } from '../logic/search';
-import { type Children, childrenOf, SortedChildren } from '../logic/tree';
+import { SortedChildren } from '../logic/tree';
 import type { App } from './app';
 import { button, h, saveFile, svg, visible } from './dom';
 import type { Pane, PaneType } from './panes';
@@ -16,49 +16,6 @@ import { valueTitle } from './table';
 
 const ROW = 18;
 const LEGEND: readonly Kind[] = [Kind.Module, Kind.File, Kind.Procedure, Kind.Inline, Kind.Loop, Kind.Line];
-
-/** A tree as it is drawn; its nodes stand for places. */
-interface Drawn {
-  readonly parent: Int32Array;
-  readonly children: Children;
-  readonly title: string;
-  placeOf(node: number): PlaceIx;
-  /** null: still on its way. */
-  values(column: Column): Float64Array | null;
-  root(): number;
-  zoom(node: number): void;
-}
-
-function scopes(app: App): Drawn {
-  return {
-    parent: app.model.places.parent,
-    children: app.tables.children,
-    title: 'scope tree',
-    placeOf: (node) => node,
-    values: (column) => (app.columns.isReady(column) ? app.columns.values(column, null) : null),
-    root: () => app.state.zoom,
-    zoom: (node) => app.zoomTo(node),
-  };
-}
-
-/** null: still on its way. */
-function otherTree(app: App, tree: number): Drawn | null {
-  const nodes = app.model.treeNodes.of(tree);
-  if (!nodes) return null;
-  let root = 0;
-  return {
-    parent: nodes.parent,
-    children: childrenOf(nodes),
-    title: app.model.trees[tree].title,
-    placeOf: (node) => nodes.place[node],
-    values: (column) => (column.index === NONE ? null : app.model.treeValues[tree].of(column.index, column.exclusive)),
-    root: () => root,
-    zoom: (node) => {
-      root = node;
-      app.drawSoon();
-    },
-  };
-}
 
 class IciclePane implements Pane {
   readonly element: HTMLElement;
@@ -73,12 +30,10 @@ class IciclePane implements Pane {
   private width: Column | null = null;
   private colour: Column | null = null;
   private revealed: PlaceIx | null = null;
-  private drawn: Drawn | null = null;
 
   constructor(
     private readonly app: App,
-    private readonly make: () => Drawn | null,
-    private readonly failure: () => string | undefined,
+    private readonly title = 'scope tree',
   ) {
     this.element = h(
       'section',
@@ -98,22 +53,28 @@ class IciclePane implements Pane {
 
   draw(): void {
     const { selected } = this.app.state;
-    this.drawn ??= this.make();
+    const { app } = this;
     this.chooseColumns();
     const width = this.scroller.clientWidth;
-    const { drawn } = this;
-    const values = drawn && this.width && drawn.values(this.width);
-    if (!drawn || !values || width === 0) {
-      const why = this.failure() ?? 'Reading …';
+    const values = this.values();
+    if (!values || width === 0) {
+      const why = (app.mainColumn && app.columns.failure(app.mainColumn)) ?? 'Reading …';
       if (width > 0) this.tools.replaceChildren(h('span', { class: 'muted' }, visible(why)));
       return;
     }
-    const sorted = this.sorted.get([values], () => new SortedChildren(drawn.children, values, true));
-    const root = drawn.root();
-    this.boxes = this.layout.get([sorted, root, width], () => icicle(drawn.parent, sorted, values, root, width));
+    const sorted = this.sorted.get([values], () => new SortedChildren(app.tables.children, values, true));
+    const root = app.state.zoom;
+    const { parent } = app.model.places;
+    this.boxes = this.layout.get([sorted, root, width], () => icicle(parent, sorted, values, root, width));
     this.drawTools();
     this.paint();
     if (selected !== this.revealed) this.reveal(selected);
+  }
+
+  /** null: still on their way. */
+  private values(): Float64Array | null {
+    const { app, width } = this;
+    return width && app.columns.isReady(width) ? app.columns.values(width, null) : null;
   }
 
   /** Width is a cost that adds up; what is a ratio or a difference becomes the colour of what one looks at first. */
@@ -149,8 +110,8 @@ class IciclePane implements Pane {
       h('span', { class: 'muted' }, `width: ${visible(shortName(width.metric))}`),
       ...legend,
       h('span', { class: 'spacer' }),
-      this.drawn?.root()
-        ? button('Whole program', 'Leave the scope one looks into (Escape)', () => this.drawn?.zoom(0), 'button small')
+      this.app.state.zoom
+        ? button('Whole program', 'Leave the scope one looks into (Escape)', () => this.app.zoomTo(0), 'button small')
         : '',
       button('SVG', 'Save this picture', () => saveFile('icicle.svg', 'image/svg+xml', this.svg()), 'button small'),
     );
@@ -171,7 +132,7 @@ class IciclePane implements Pane {
     canvas.style.height = `${height}px`;
     canvas.setAttribute(
       'aria-label',
-      `Icicle of ${boxes.count} scopes of the ${this.drawn?.title}; the table beside it has the same numbers`,
+      `Icicle of ${boxes.count} scopes of the ${this.title}; the table beside it has the same numbers`,
     );
     const pen = canvas.getContext('2d');
     if (!pen) return;
@@ -231,8 +192,7 @@ class IciclePane implements Pane {
 
   /** What a box stands for. */
   private place(box: number): PlaceIx {
-    const node = this.boxes!.node[box];
-    return this.drawn?.placeOf(node) ?? node;
+    return this.boxes!.node[box];
   }
 
   private boxOf(place: PlaceIx | null): number {
@@ -258,8 +218,7 @@ class IciclePane implements Pane {
     const place = this.place(box);
     const label = labelOf(app.model, place);
     const line = (column: Column): string => {
-      const here = column === this.width ? this.drawn?.values(column) : null;
-      const value = here ? here[this.boxes!.node[box]] : app.columns.values(column, null)[place];
+      const value = app.columns.values(column, null)[place];
       return `${visible(shortName(column.metric))}: ${Number.isNaN(value) ? 'no data' : valueTitle(app, column, value, app.columns.error(column, value, null, place))}`;
     };
     this.tip.replaceChildren(
@@ -285,7 +244,7 @@ class IciclePane implements Pane {
   }
 
   private zoom(box: number): void {
-    if (box !== NONE && this.boxes) this.drawn?.zoom(this.boxes.node[box]);
+    if (box !== NONE && this.boxes) this.app.zoomTo(this.place(box));
   }
 
   private reveal(place: PlaceIx | null): void {
@@ -302,8 +261,7 @@ class IciclePane implements Pane {
     const { boxes } = this;
     const box = this.boxOf(this.app.state.selected);
     if (!boxes || event.ctrlKey || event.metaKey || event.altKey) return;
-    const parent = this.drawn?.parent;
-    if (!parent) return;
+    const { parent } = this.app.model.places;
     const depth = box === NONE ? -1 : boxes.depth[box];
     const find = (test: (i: number) => boolean): number => boxes.node.findIndex((_, i) => test(i));
     const next: { readonly [key: string]: () => number } = {
@@ -331,7 +289,7 @@ class IciclePane implements Pane {
     const { boxes, app, width } = this;
     if (!boxes || !width) return '';
     const fill = this.fills();
-    const values = this.drawn?.values(width);
+    const values = this.values();
     if (!values) return '';
     const whole = app.columns.whole(width);
     const picture = svg('svg', {
@@ -377,13 +335,34 @@ export const iciclePane: PaneType = {
   title: 'Icicle',
   slot: 'picture',
   isThere: (app) => app.mainColumn !== null && app.model.places.count > 1,
-  make: (app) =>
-    new IciclePane(
-      app,
-      () => scopes(app),
-      () => (app.mainColumn && app.columns.failure(app.mainColumn)) || undefined,
-    ),
+  make: (app) => new IciclePane(app),
 };
+
+/** The picture of another tree; folded, it is another one. */
+class TreePicture implements Pane {
+  readonly element = h('div', { class: 'tree-picture' });
+  private readonly made = new Map<App, IciclePane>();
+
+  constructor(
+    private readonly app: App,
+    private readonly index: number,
+    private readonly title: string,
+  ) {}
+
+  draw(): void {
+    const { trees } = this.app;
+    const tree = trees.of(this.index);
+    if (!tree) {
+      const why = trees.failure(this.index) ?? 'Reading …';
+      this.element.replaceChildren(h('p', { class: 'empty small' }, visible(why)));
+      return;
+    }
+    let picture = this.made.get(tree.app);
+    if (!picture) this.made.set(tree.app, (picture = new IciclePane(tree.app, this.title)));
+    if (this.element.firstChild !== picture.element) this.element.replaceChildren(picture.element);
+    picture.draw();
+  }
+}
 
 /** A picture of each further tree. */
 export const treePanes = (app: App): PaneType[] =>
@@ -392,10 +371,5 @@ export const treePanes = (app: App): PaneType[] =>
     title: tree.title,
     slot: 'picture',
     isThere: () => app.mainColumn !== null && tree.nodes > 1,
-    make: () =>
-      new IciclePane(
-        app,
-        () => otherTree(app, i),
-        () => app.model.treeNodes.failure(i) ?? app.model.treeValues[i].failure(app.mainColumn?.index ?? 0),
-      ),
+    make: () => new TreePicture(app, i, tree.title),
   }));

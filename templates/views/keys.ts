@@ -15,6 +15,11 @@ export interface Places {
   togglePicture(): void;
 }
 
+function zoom(app: App): void {
+  const { zoom: root, selected } = app.state;
+  app.zoomTo(root === selected ? 0 : (selected ?? 0));
+}
+
 export function installKeys(app: App, places: Places): void {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -49,10 +54,10 @@ export function installKeys(app: App, places: Places): void {
         app.store.dispatch({ type: 'panel', panel: 'about' });
         break;
       case 'c':
-        app.store.dispatch({ type: 'collapse-all' });
+        app.front.store.dispatch({ type: 'collapse-all' });
         break;
       case 'h':
-        app.followHotPath(app.state.selected ?? 0);
+        app.front.followHotPath(app.front.state.selected ?? 0);
         break;
       case 'l':
         places.switchLayout();
@@ -76,7 +81,7 @@ export function installKeys(app: App, places: Places): void {
         places.togglePicture();
         break;
       case 'z':
-        app.zoomTo(app.state.zoom === app.state.selected ? 0 : (app.state.selected ?? 0));
+        zoom(app.front);
         break;
       case '>':
         app.sortByNeighbour(1);
@@ -89,11 +94,11 @@ export function installKeys(app: App, places: Places): void {
         break;
       case 'Escape':
         if (app.state.filter) app.store.dispatch({ type: 'filter', text: '' });
-        else if (app.state.zoom) app.zoomTo(0);
+        else if (app.front.state.zoom) app.front.zoomTo(0);
         break;
       default: {
         const view = TABLES[Number(event.key) - 1];
-        if (!view) return;
+        if (!view || (view === 'calls' && app.trees.callsIndex < 0)) return;
         app.store.dispatch({ type: 'view', view });
       }
     }

@@ -8,6 +8,7 @@ import { isStep } from '../state/actions';
 import { fromHash, toHash } from '../state/url';
 import { aboutDialog } from './about';
 import { App } from './app';
+import { CallsTable } from './calls';
 import { columnsDialog } from './columns';
 import { h } from './dom';
 import { helpDialog } from './help';
@@ -90,29 +91,39 @@ function followHotPath(app: App): void {
 }
 
 function show(app: App): void {
-  const table = new TablePane(app);
+  const scopes = new TablePane(app);
+  const calls = new CallsTable(app);
+  const table = (): TablePane | CallsTable => (calls.isShown ? calls : scopes);
   const tools = new TableTools(app);
   const path = new PathBar(app);
   const workspace = new Workspace(
     app,
-    h('section', { class: 'pane table', 'aria-label': 'Table' }, tools.element, table.element, path.element),
+    h(
+      'section',
+      { class: 'pane table', 'aria-label': 'Table' },
+      tools.element,
+      scopes.element,
+      calls.element,
+      path.element,
+    ),
   );
   const top = new TopBar(app, () => workspace.switchLayout());
   const summary = new SummaryPage(app);
   document.getElementById('app')!.replaceChildren(top.element, summary.element, workspace.element);
   followHotPath(app);
-  for (const view of [top, summary, workspace, tools, table, path]) app.onDraw(() => view.draw());
+  app.onDraw(() => (scopes.element.hidden = calls.isShown));
+  for (const view of [top, summary, workspace, tools, scopes, calls, path]) app.onDraw(() => view.draw());
   dialogs(app);
   installKeys(app, {
     focusFilter: () => tools.focusFilter(),
-    focusTable: () => table.focus(),
-    tableKey: (event) => table.onKey(event),
+    focusTable: () => table().focus(),
+    tableKey: (event) => table().onKey(event),
     switchLayout: () => workspace.switchLayout(),
     togglePicture: () => workspace.togglePicture(),
   });
   followAddress(app);
   app.draw();
-  if (app.state.view !== 'summary') table.focus();
+  if (app.state.view !== 'summary') table().focus();
   announce(app);
 }
 

@@ -2,6 +2,7 @@
 
 import type { App } from './app';
 import { callersPane } from './callers';
+import { callPanes } from './calls';
 import { filesPane } from './files';
 import { iciclePane, treePanes } from './icicle';
 import type { PaneType } from './panes';
@@ -16,5 +17,6 @@ export const panesOf = (app: App): readonly PaneType[] => [
   filesPane,
   whyPane,
   callersPane,
+  ...callPanes,
   ...tablePanes(app),
 ];

@@ -88,10 +88,14 @@ export class TablePane {
   private metricWidth = NARROWEST_METRIC;
   private inSight: readonly [number, number] = [0, 0]; // columns from, to
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    private readonly id = 'table',
+    private readonly subject = 'Scope', // what a row of the tree is
+  ) {
     this.head = h('div', { class: 'grid-head', role: 'row' });
     this.body = h('div', { class: 'grid-body', role: 'rowgroup' });
-    this.grid = h('div', { class: 'grid', id: 'table', tabindex: '0' }, this.head, this.body);
+    this.grid = h('div', { class: 'grid', id, tabindex: '0' }, this.head, this.body);
     this.empty = h('p', { class: 'empty', hidden: true });
     this.element = h('div', { class: 'grid-frame' }, this.grid, this.empty);
     this.rows = new VirtualRows(
@@ -108,6 +112,10 @@ export class TablePane {
     this.grid.addEventListener('scroll', () => this.table && this.seeColumns(false), { passive: true });
   }
 
+  private get rowId(): string {
+    return this.id === 'table' ? 'row-' : `${this.id}-row-`;
+  }
+
   focus(): void {
     this.grid.focus();
   }
@@ -115,7 +123,7 @@ export class TablePane {
   draw(): void {
     const { app } = this;
     const { state } = app;
-    if (state.view === 'summary') return;
+    if (state.view === 'summary' || state.view === 'calls') return;
     this.table = app.table();
     const columns = app.shownColumns();
     const content = [this.table, columns, state.exact, app.arrivals, state.sortBy, state.descending];
@@ -131,7 +139,7 @@ export class TablePane {
 
   private drawAll(columns: readonly Column[]): void {
     this.grid.setAttribute('role', this.table.isTree ? 'treegrid' : 'grid');
-    this.grid.setAttribute('aria-label', this.table.isTree ? 'Scope tree' : 'Flat table');
+    this.grid.setAttribute('aria-label', this.table.isTree ? `${this.subject} tree` : 'Flat table');
     this.grid.setAttribute('aria-rowcount', String(this.table.count + 1));
     this.grid.setAttribute('aria-colcount', String(columns.length + 1));
     this.scales.clear();
@@ -227,7 +235,7 @@ export class TablePane {
     const { selected, view, sortBy, descending, filter } = this.app.state;
     const row = selected === null ? NONE : this.table.rowOf(selected);
     if (row === NONE) this.grid.removeAttribute('aria-activedescendant');
-    else this.grid.setAttribute('aria-activedescendant', `row-${row}`);
+    else this.grid.setAttribute('aria-activedescendant', `${this.rowId}${row}`);
     // opening and closing rows must not move what one looks at
     const key = [view, sortBy, descending, filter === '', this.app.visits].join();
     if (key === this.revealed) return;
@@ -241,7 +249,8 @@ export class TablePane {
     const { view } = app.state;
     const names = {
       summary: '',
-      tree: 'Scope',
+      tree: this.subject,
+      calls: '',
       line: 'Line',
       loop: 'Loop',
       procedure: 'Procedure',
@@ -323,7 +332,7 @@ export class TablePane {
       {
         class: `row kind-${app.model.places.kind[place]}${row % 2 ? ' odd' : ''}`,
         role: 'row',
-        id: `row-${row}`,
+        id: `${this.rowId}${row}`,
         'data-row': String(row),
         'data-place': String(place),
         'aria-rowindex': String(row + 2),

@@ -20,6 +20,7 @@ const TAB_NAMES: { readonly [V in TableView]: string } = {
   inline: 'Inlined',
   file: 'Procedures by file',
   module: 'Modules',
+  calls: 'Call paths',
 };
 const TAB_TITLES: { readonly [V in TableView]: string } = {
   tree: 'Program, load modules, files, procedures, inlined calls, loops and lines (1)',
@@ -29,6 +30,7 @@ const TAB_TITLES: { readonly [V in TableView]: string } = {
   inline: 'All procedures that were inlined, over all their calls (5)',
   file: 'All files, by the procedures that stand in them, with what was inlined into those from elsewhere (6). The Files pane counts each file’s own lines instead.',
   module: 'The program and its shared libraries (7)',
+  calls: 'Who called whom, from the first function down, with loops and inlined calls in between (8)',
 };
 
 const THEMES = ['auto', 'light', 'dark'] as const;
@@ -165,6 +167,8 @@ export class TableTools {
   private readonly tabs = new Map<TableView, HTMLElement>();
   private readonly filter: HTMLInputElement;
   private readonly treeTools: HTMLElement;
+  private readonly callTools: HTMLElement;
+  private readonly fold: HTMLInputElement;
   private readonly flatTools: HTMLElement;
   private readonly fuse: HTMLInputElement;
   private readonly count: HTMLElement;
@@ -174,7 +178,7 @@ export class TableTools {
   constructor(private readonly app: App) {
     const { store } = app;
     for (const view of TABLES) {
-      if (view !== 'tree' && !app.tables.has(view)) continue;
+      if (view === 'calls' ? app.trees.callsIndex < 0 : view !== 'tree' && !app.tables.has(view)) continue;
       const tab = button(TAB_NAMES[view], TAB_TITLES[view], () => store.dispatch({ type: 'view', view }), 'tab');
       tab.setAttribute('role', 'tab');
       this.tabs.set(view, tab);
@@ -189,21 +193,37 @@ export class TableTools {
       autocomplete: 'off',
       oninput: () => store.dispatch({ type: 'filter', text: this.filter.value }),
     });
-    this.out = button('Whole program', 'Leave the scope one looks into', () => app.zoomTo(0));
+    this.out = button('Whole program', 'Leave the scope one looks into', () => app.front.zoomTo(0));
     this.treeTools = h(
       'span',
       { class: 'tools' },
       button(
         'Hot path',
         'From the selected row down the costliest children, as long as each has at least half of its parent (h)',
-        () => app.followHotPath(app.state.selected ?? 0),
+        () => app.front.followHotPath(app.front.state.selected ?? 0),
       ),
-      button('Expand', 'Open everything below the selected row (*)', () => app.expandBelow(app.state.selected ?? 0)),
-      button('Collapse', 'Close all rows (c)', () => store.dispatch({ type: 'collapse-all' })),
+      button('Expand', 'Open everything below the selected row (*)', () =>
+        app.front.expandBelow(app.front.state.selected ?? 0),
+      ),
+      button('Collapse', 'Close all rows (c)', () => app.front.store.dispatch({ type: 'collapse-all' })),
       button('Look into', 'Make the selected scope the root of tree and picture (z)', () =>
-        app.zoomTo(app.state.selected ?? 0),
+        app.front.zoomTo(app.front.state.selected ?? 0),
       ),
       this.out,
+    );
+    this.fold = h('input', {
+      type: 'checkbox',
+      onchange: () => store.dispatch({ type: 'fold', on: this.fold.checked }),
+    });
+    this.callTools = h(
+      'label',
+      {
+        class: 'check',
+        title:
+          'A procedure that calls itself, directly or through others, stands once on each path: what it called through itself becomes what it called.',
+      },
+      this.fold,
+      'Fold recursion',
     );
     this.fuse = h('input', {
       type: 'checkbox',
@@ -241,12 +261,13 @@ export class TableTools {
         'div',
         { class: 'tool-line' },
         this.treeTools,
+        this.callTools,
         this.flatTools,
         button('Columns…', 'Choose columns and the form of numbers', () =>
           store.dispatch({ type: 'panel', panel: 'columns' }),
         ),
         button('CSV', 'Save the rows and columns that are shown as CSV', () =>
-          saveFile('hpcview.csv', 'text/csv', tableCsv(app.model, app.table(), app.shownColumns())),
+          saveFile('hpcview.csv', 'text/csv', tableCsv(app.front.model, app.front.table(), app.front.shownColumns())),
         ),
         this.least,
         this.count,
@@ -266,17 +287,20 @@ export class TableTools {
       tab.classList.toggle('on', view === state.view);
       tab.setAttribute('aria-selected', String(view === state.view));
     }
-    this.treeTools.hidden = state.view !== 'tree';
-    this.flatTools.hidden = state.view === 'tree' || state.view === 'module';
+    const { front } = this.app;
+    this.treeTools.hidden = state.view !== 'tree' && state.view !== 'calls';
+    this.callTools.hidden = state.view !== 'calls';
+    this.flatTools.hidden = state.view === 'tree' || state.view === 'calls' || state.view === 'module';
+    this.fold.checked = state.fold;
     this.fuse.checked = state.fuse;
     if (this.filter.value !== state.filter) this.filter.value = state.filter;
     if (state.view === 'summary') return;
-    this.out.hidden = state.zoom === 0;
+    this.out.hidden = front.state.zoom === 0;
     this.least.value = String(state.least);
-    const table = this.app.table();
+    const table = front.table();
     const hidden = table.hidden > 0 ? `, ${formatExact(table.hidden)} below ${state.least}%` : '';
-    this.count.textContent = this.app.notice || `${plural(table.count, 'row')}${hidden}`;
-    this.count.classList.toggle('warn', this.app.notice !== '');
+    this.count.textContent = front.notice || `${plural(table.count, 'row')}${hidden}`;
+    this.count.classList.toggle('warn', front.notice !== '');
   }
 }
 

@@ -71,6 +71,7 @@ const table = (page) =>
 const names = async (page) => (await table(page)).map((r) => r.split(' | ')[0]);
 const row = (page, text) => page.locator('#table .row', { hasText: text }).first();
 const selected = (page) => page.$$eval('#table .row.selected .label', (x) => x.map((e) => e.textContent).join());
+const selectedPath = (page) => page.textContent('.path .crumb.on');
 const linked = (page) => page.$$eval('#table .row.linked', (x) => x.length);
 const marked = (page) =>
   page.$$eval('#source .line.marked, #source .line.within', (x) =>
@@ -225,7 +226,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   await act(page, () => row(page, 'cg').click());
   same(await page.$$eval('.facts-pane tbody tr', (r) => r.length), 2, 'or about what is inside it');
-  await act(page, () => page.click('[role=tab]:text-is("Calls")'));
+  await act(page, () => page.click('.slot-picture [role=tab]:text-is("Calls")'));
   await page.waitForSelector('.icicle-canvas[aria-label*="4 scopes of the Calls"]'); // a tree of calls has its picture
   const box = await page.locator('.icicle-canvas').boundingBox();
   await act(page, () => page.mouse.click(box.x + 20, box.y + 18 + 9));
@@ -237,6 +238,39 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     'a tip has its number in that tree',
     await page.textContent('.tip'),
   );
+  await act(page, () => page.keyboard.press('8'));
+  await page.waitForSelector('#calls .row');
+  await act(page, () => page.click('text=Expand'));
+  const rows = (grid) => page.$$eval(`${grid} .row`, (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim()));
+  same(
+    await rows('#calls'),
+    ['◆ heat 10.0 100.0%', 'ƒ main 10.0 100.0%', 'ƒ cg 9.0 90.0%', 'ƒ mesh_assemble 1.0 10.0%'],
+    'the tree of calls, top-down',
+  );
+  await act(page, () => page.click('#calls .row:has-text("mesh_assemble")'));
+  same(await selectedPath(page), 'mesh_assemble', 'what is selected there is selected everywhere');
+  await act(page, () => page.click('[role=tab]:text-is("Callers")'));
+  await page.waitForSelector('.callers-tree .row');
+  same(
+    await rows('.callers-tree'),
+    ['ƒ mesh_assemble 1.0 100.0%', 'ƒ cg 1.0 100.0%', 'ƒ main 1.0 100.0%'],
+    'its callers, with their shares',
+  );
+  await act(page, () => page.click('[role=tab]:text-is("Calls in and out")'));
+  await act(page, () => page.click('#calls .row:has-text("cg")'));
+  same(
+    await page.$$eval('.slot-inspect .parts li', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim())),
+    ['90.0% main', '10.0% mesh_assemble'],
+    'who calls a procedure, and whom it calls',
+  );
+  await act(page, () => page.check('text=Fold recursion'));
+  check((await hash(page)).includes('fold=1'), 'recursion is folded, in the address too');
+  same((await rows('#calls')).length, 3, 'and the table is there again, its hot path open');
+  await act(page, () => page.fill('#filter', 'mesh_a'));
+  same((await rows('#calls')).length, 4, 'the filter keeps the way to what it finds');
+  await act(page, () => page.fill('#filter', 'main'));
+  check((await rows('#calls'))[1].startsWith('ƒ main'), 'and finds procedures by name');
+  await act(page, () => page.fill('#filter', ''));
   await shot(page, 'facts-1440');
   same(page.troubles, [], 'no complaint of the browser');
   await page.close();
@@ -292,6 +326,8 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     ['the summary', ''],
     ['the tree', '#v2/tree'],
     ['other panes', '#v2/tree?panes=tree-calls,files,table-findings&place=5'],
+    ['calls', '#v2/calls?panes=tree-calls,source,callers-tree&place=5'],
+    ['calls of a procedure', '#v2/calls?fold=1&panes=tree-calls,source,calls&place=5'],
     ['lines and copies', '#v2/line?panes=icicle,source,callers&place=15'],
     ['help', '#v2/tree', '?'],
     ['about', '#v2/tree', 'a'],

@@ -1,0 +1,305 @@
+// Who called whom: a tree of calls as a model of its own, whose places are the tree's nodes, so that tables, columns and
+// pictures work on it as on the scopes. Its views: recursion folded, the callers of a place, the calls of a procedure.
+
+import { Kind, type Metric, type Model, NONE, type PlaceIx, type TreeNodes, type Values } from '../model/data';
+import { type Groups, makeGroups, sumOver } from './cells';
+import { Columns } from './columns';
+
+export const CALLS = 'calls'; // the tree's name in the database
+
+/** Longer lists of callers are cut: nobody reads them, and recursion makes them without end. */
+const MOST_CALLERS = 300_000;
+
+export function treeModel(model: Model, nodes: TreeNodes, values: Values): Model {
+  const { places } = model;
+  const { count, place } = nodes;
+  const bytes = (of: Uint8Array): Uint8Array => Uint8Array.from(place, (p) => of[p]);
+  const numbers = (of: Uint32Array): Uint32Array => Uint32Array.from(place, (p) => of[p]);
+  const signed = (of: Int32Array): Int32Array => Int32Array.from(place, (p) => of[p]);
+  return {
+    ...model,
+    places: {
+      count,
+      kind: bytes(places.kind),
+      role: bytes(places.role),
+      irreducible: bytes(places.irreducible),
+      parent: nodes.parent,
+      name: numbers(places.name),
+      fullName: numbers(places.fullName),
+      file: signed(places.file),
+      lineFirst: numbers(places.lineFirst),
+      lineLast: numbers(places.lineLast),
+      callFile: signed(places.callFile),
+      callLine: numbers(places.callLine),
+      instance: numbers(places.instance),
+      instances: numbers(places.instances),
+      addressLow: numbers(places.addressLow),
+      addressHigh: numbers(places.addressHigh),
+      same: Uint32Array.from(place, (_, i) => i),
+      strings: places.strings,
+    },
+    values,
+    trees: [],
+    treeValues: [],
+    tables: [],
+  };
+}
+
+/** Values of a tree made from those of another: what can be added up by `sum`, the rest by formulas from that. */
+class MadeValues implements Values {
+  columns: Columns | null = null; // of the tree that is made
+  private readonly known = new Map<number, Float64Array>();
+
+  constructor(
+    private readonly metrics: readonly Metric[],
+    private readonly from: Values,
+    private readonly sum: (metric: number, exclusive: boolean) => Float64Array | null,
+  ) {}
+
+  of(metric: number, exclusive: boolean): Float64Array | null {
+    const wantsExclusive = exclusive && this.metrics[metric].hasExclusive;
+    const key = metric * 2 + (wantsExclusive ? 1 : 0);
+    const known = this.known.get(key);
+    if (known) return known;
+    const made = this.metrics[metric].summed
+      ? this.sum(metric, wantsExclusive)
+      : this.columns!.byFormula(this.columns!.of(metric, wantsExclusive));
+    if (made) this.known.set(key, made);
+    return made;
+  }
+
+  failure = (metric: number): string | undefined => this.from.failure(metric);
+}
+
+export interface MadeTree {
+  readonly nodes: TreeNodes;
+  readonly model: Model;
+}
+
+function madeTree(model: Model, nodes: TreeNodes, values: MadeValues): MadeTree {
+  const made = treeModel(model, nodes, values);
+  values.columns = new Columns(made);
+  return { nodes, model: made };
+}
+
+class NodeList {
+  private readonly known = new Map<number, number>();
+  readonly parent: number[] = [];
+  readonly place: number[] = [];
+
+  constructor(private readonly placeCount: number) {}
+
+  at(parent: number, place: PlaceIx): number {
+    const key = (parent + 1) * this.placeCount + place;
+    let node = this.known.get(key);
+    if (node === undefined) {
+      this.known.set(key, (node = this.parent.length));
+      this.parent.push(parent);
+      this.place.push(place);
+    }
+    return node;
+  }
+
+  nodes(): TreeNodes {
+    return { count: this.parent.length, parent: Int32Array.from(this.parent), place: Uint32Array.from(this.place) };
+  }
+}
+
+const add = (sum: number, value: number): number =>
+  Number.isNaN(value) ? sum : Number.isNaN(sum) ? value : sum + value;
+
+// ---- recursion ----
+
+/** No path has a procedure twice: what it called through itself becomes what it called. */
+export function foldRecursion(model: Model, nodes: TreeNodes, values: Values): MadeTree {
+  const { kind, same } = model.places;
+  const list = new NodeList(model.places.count);
+  const became = new Int32Array(nodes.count);
+  const frame: number[] = []; // by new node: the innermost frame around it
+  for (let i = 0; i < nodes.count; i++) {
+    const place = nodes.place[i];
+    const parent = i === 0 ? NONE : became[nodes.parent[i]];
+    const isProcedure = kind[place] === Kind.Procedure;
+    let known = isProcedure && i > 0 ? frame[parent] : NONE;
+    while (known !== NONE && same[list.place[known]] !== same[place]) known = frame[list.parent[known]];
+    became[i] = known !== NONE ? known : list.at(parent, place);
+    frame[became[i]] = isProcedure ? became[i] : parent === NONE ? NONE : frame[parent];
+  }
+  const folded = list.nodes();
+  const sum = (metric: number, exclusive: boolean): Float64Array | null => {
+    const own = ownValues(model, nodes, values, metric);
+    return own && sumUp(model, folded, own, became, exclusive);
+  };
+  return madeTree(model, folded, new MadeValues(model.metrics, values, sum));
+}
+
+/** What each node cost itself: lines, as a rule, and nothing else. */
+function ownValues(model: Model, nodes: TreeNodes, values: Values, metric: number): Float64Array | null {
+  const whole = values.of(metric, false);
+  const lines = model.metrics[metric].hasExclusive ? values.of(metric, true) : whole;
+  if (!whole || !lines) return null;
+  const isLine = (node: number): boolean => model.places.kind[nodes.place[node]] === Kind.Line;
+  const own = whole.slice();
+  for (let i = 1; i < nodes.count; i++) if (!Number.isNaN(whole[i])) own[nodes.parent[i]] -= whole[i];
+  for (let i = 0; i < nodes.count; i++)
+    if (lines !== whole && isLine(i)) own[i] = lines[i];
+    else if (Math.abs(own[i]) <= 1e-9 * Math.abs(whole[i])) own[i] = NaN; // what rounding leaves
+  return own;
+}
+
+function sumUp(
+  model: Model,
+  nodes: TreeNodes,
+  own: Float64Array,
+  became: Int32Array,
+  exclusive: boolean,
+): Float64Array {
+  const isLine = (node: number): boolean => model.places.kind[nodes.place[node]] === Kind.Line;
+  const out = new Float64Array(nodes.count).fill(NaN);
+  for (let i = 0; i < became.length; i++) out[became[i]] = add(out[became[i]], own[i]);
+  for (let i = nodes.count - 1; i > 0; i--) {
+    const up = nodes.parent[i];
+    if (!exclusive || (isLine(i) && !isLine(up))) out[up] = add(out[up], out[i]);
+  }
+  return out;
+}
+
+// ---- callers ----
+
+/** The nodes of what is the same in the source as `place`, without those inside another of them. */
+function outermostNodes(model: Model, nodes: TreeNodes, place: PlaceIx): number[] {
+  const { same } = model.places;
+  const inside = new Uint8Array(nodes.count);
+  const found: number[] = [];
+  for (let i = 0; i < nodes.count; i++) {
+    const isInside = i > 0 && inside[nodes.parent[i]] === 1;
+    const matches = same[nodes.place[i]] === same[place];
+    if (matches && !isInside) found.push(i);
+    inside[i] = isInside || matches ? 1 : 0;
+  }
+  return found;
+}
+
+export interface Callers extends MadeTree {
+  readonly isCut: boolean;
+}
+
+/** Bottom-up: `place` is the root, and below each node is what is around it: loops, the procedure, the line that called
+ *  it. Values are what the place cost, with all it called, by the ways to it. null: it is on no path. */
+export function callersOf(model: Model, nodes: TreeNodes, values: Values, place: PlaceIx): Callers | null {
+  const list = new NodeList(model.places.count);
+  const members: number[][] = [];
+  const leaves = outermostNodes(model, nodes, place);
+  let isCut = false;
+  let room = MOST_CALLERS * 10;
+  for (const leaf of leaves) {
+    let at = list.at(NONE, model.places.same[place]);
+    (members[at] ??= []).push(leaf);
+    for (let up = nodes.parent[leaf]; up > 0; up = nodes.parent[up]) {
+      if (list.parent.length >= MOST_CALLERS || room-- <= 0) {
+        isCut = true;
+        break;
+      }
+      at = list.at(at, nodes.place[up]);
+      (members[at] ??= []).push(leaf);
+    }
+  }
+  if (leaves.length === 0) return null;
+  const made = list.nodes();
+  const groups = groupsOfNodes(treeModel(model, nodes, values), members, false);
+  const sum = (metric: number, exclusive: boolean): Float64Array | null => {
+    const stored = values.of(metric, exclusive);
+    return stored && sumOver(groups, stored, exclusive);
+  };
+  return { ...madeTree(model, made, new MadeValues(model.metrics, values, sum)), isCut };
+}
+
+function groupsOfNodes(tree: Model, members: readonly (readonly number[])[], canNest: boolean): Groups {
+  const start = new Uint32Array(members.length + 1);
+  members.forEach((m, g) => (start[g + 1] = start[g] + m.length));
+  return makeGroups(tree, start, Uint32Array.from(members.flat()), canNest);
+}
+
+// ---- calls ----
+
+export interface Call {
+  readonly caller: PlaceIx; // a procedure; or the module that says why a path was cut
+  readonly callee: PlaceIx;
+  readonly line: PlaceIx; // where it stands; the caller where that is not known
+  readonly loop: PlaceIx; // around the line; NONE
+}
+
+export interface Calls {
+  readonly rows: readonly Call[];
+  readonly cells: Groups; // a row's nodes in the tree's model
+}
+
+/** Who calls the procedure of `place`; and what it calls, or what `place` calls where that is a part of it. */
+export function callsOf(model: Model, tree: MadeTree, place: PlaceIx): { callers: Calls; callees: Calls } | null {
+  const { places } = model;
+  const { nodes } = tree;
+  const procedure = procedureOf(model, place);
+  if (procedure === NONE) return null;
+  const callers = new CallList(model);
+  const callees = new CallList(model);
+  const frame = framesOf(model, nodes);
+  const isPart = (node: number): boolean => {
+    for (let up = node; up !== NONE; up = nodes.parent[up]) {
+      if (places.same[nodes.place[up]] === places.same[place]) return true;
+      if (up === frame[node]) return false;
+    }
+    return false;
+  };
+  for (let i = 1; i < nodes.count; i++) {
+    const line = nodes.parent[i];
+    if (places.kind[nodes.place[i]] !== Kind.Procedure || line <= 0) continue;
+    const caller = nodes.place[frame[line]];
+    if (places.same[nodes.place[i]] === places.same[procedure])
+      callers.add(caller, nodes.place[i], nodes.place[line], i);
+    if (places.same[caller] === places.same[procedure] && isPart(line))
+      callees.add(caller, nodes.place[i], nodes.place[line], i);
+  }
+  return { callers: callers.finish(tree.model), callees: callees.finish(tree.model) };
+}
+
+/** NONE: it is outside procedures. */
+export function procedureOf(model: Model, place: PlaceIx): PlaceIx {
+  const { kind, parent } = model.places;
+  let up = place;
+  while (up !== NONE && kind[up] !== Kind.Procedure) up = parent[up];
+  return up;
+}
+
+/** By node: that of the procedure it is in, or of what says why a path was cut. */
+function framesOf(model: Model, nodes: TreeNodes): Int32Array {
+  const frame = new Int32Array(nodes.count);
+  for (let i = 0; i < nodes.count; i++)
+    frame[i] = i === 0 || model.places.kind[nodes.place[i]] <= Kind.Procedure ? i : frame[nodes.parent[i]];
+  return frame;
+}
+
+class CallList {
+  private readonly rows: Call[] = [];
+  private readonly members: number[][] = [];
+  private readonly known = new Map<string, number>();
+
+  constructor(private readonly model: Model) {}
+
+  add(caller: PlaceIx, callee: PlaceIx, line: PlaceIx, node: number): void {
+    const { kind, parent, same } = this.model.places;
+    const key = `${same[caller]} ${same[callee]} ${same[line]}`;
+    let row = this.known.get(key);
+    if (row === undefined) {
+      let loop = line;
+      while (loop !== NONE && kind[loop] > Kind.Procedure && kind[loop] !== Kind.Loop) loop = parent[loop];
+      this.known.set(key, (row = this.rows.length));
+      this.rows.push({ caller, callee, line, loop: loop !== NONE && kind[loop] === Kind.Loop ? loop : NONE });
+      this.members.push([]);
+    }
+    this.members[row].push(node);
+  }
+
+  finish(tree: Model): Calls {
+    return { rows: this.rows, cells: groupsOfNodes(tree, this.members, true) };
+  }
+}

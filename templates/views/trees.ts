@@ -1,0 +1,124 @@
+// Trees beside the scopes' (calls), each as an App of its own whose places are the tree's nodes: what works on the scopes
+// works on them. Sorting, columns, metrics, filter and comparison are those of the page.
+
+import { type Model, NONE, type PlaceIx, type TreeNodes } from '../model/data';
+import { CALLS, foldRecursion, type MadeTree, treeModel } from '../logic/calls';
+import type { Column } from '../logic/columns';
+import { Memo } from '../logic/memo';
+import type { App } from './app';
+
+export class TreeApp {
+  readonly app: App;
+  private readonly followed = new Memo<null>();
+  private readonly met = new Memo<null>();
+
+  /** `choose`: what a click on a node does; the page's selection is followed where nothing is said. */
+  constructor(
+    private readonly main: App,
+    readonly tree: MadeTree,
+    make: (model: Model) => App,
+    private readonly choose: ((place: PlaceIx) => void) | null = null,
+  ) {
+    const app = (this.app = make(tree.model));
+    app.store.dispatch({ type: 'view', view: 'tree' });
+    this.openHotPath();
+    app.onDraw(() => main.drawSoon());
+    app.store.subscribe((_, action) => {
+      if (action.type === 'sort') main.store.dispatch(action);
+      if (action.type !== 'select' || action.place === null) return;
+      const place = tree.nodes.place[action.place];
+      if (choose) choose(place);
+      else if (main.state.selected !== place) main.select(place, action.passing);
+    });
+  }
+
+  private openHotPath(): void {
+    const { app } = this;
+    app.onDraw(() => {
+      const column = app.mainColumn;
+      if (app.state.expanded.size > 1 || app.state.selected !== null || !column || !app.columns.isReady(column)) return;
+      app.openHotPath();
+    });
+  }
+
+  /** What was chosen in the page holds here. */
+  follow(): void {
+    const { main, app } = this;
+    const { sortBy, descending, shown, exact, filter, least, typed, base, selected } = main.state;
+    this.followed.get([sortBy, descending, shown, exact, filter, least, typed, base], () => {
+      const state = { sortBy, descending, shown, exact, filter, least, typed, base };
+      app.store.dispatch({ type: 'restore', state, reveal: [] });
+      return null;
+    });
+    if (app.arrivals !== main.arrivals) {
+      app.arrivals = main.arrivals;
+      app.drawSoon();
+    }
+    const column = app.mainColumn;
+    if (!this.choose && column && app.columns.isReady(column))
+      this.met.get([selected], () => this.meet(selected, column));
+  }
+
+  /** Selects the costliest node of a place that was selected elsewhere. */
+  private meet(place: PlaceIx | null, column: Column): null {
+    const { app } = this;
+    const { nodes } = this.tree;
+    const { selected } = app.state;
+    if (place === null || (selected !== null && nodes.place[selected] === place)) return null;
+    const values = app.columns.values(column, null);
+    let best = NONE;
+    for (let i = 0; i < nodes.count; i++)
+      if (nodes.place[i] === place && (best === NONE || values[i] > values[best])) best = i;
+    if (best !== NONE) app.select(best, true);
+    return null;
+  }
+}
+
+export class TreeApps {
+  private readonly known = new Map<string, TreeApp>();
+
+  constructor(
+    private readonly main: App,
+    private readonly make: (model: Model) => App,
+  ) {}
+
+  /** null: still on its way. */
+  of(index: number): TreeApp | null {
+    const { model, state } = this.main;
+    const nodes = model.treeNodes.of(index);
+    if (!nodes) return null;
+    const isFolded = state.fold && model.trees[index].name === CALLS;
+    const key = `${index} ${isFolded}`;
+    let tree = this.known.get(key);
+    if (!tree) this.known.set(key, (tree = new TreeApp(this.main, this.treeOf(index, nodes, isFolded), this.make)));
+    tree.follow();
+    return tree;
+  }
+
+  private treeOf(index: number, nodes: TreeNodes, isFolded: boolean): MadeTree {
+    const { model } = this.main;
+    const values = model.treeValues[index];
+    return isFolded ? foldRecursion(model, nodes, values) : { nodes, model: treeModel(model, nodes, values) };
+  }
+
+  /** The tree of calls; NONE: no paths were measured. */
+  get callsIndex(): number {
+    return this.main.model.trees.findIndex((t) => t.name === CALLS && t.nodes > 1);
+  }
+
+  calls(): TreeApp | null {
+    const { callsIndex } = this;
+    return callsIndex < 0 ? null : this.of(callsIndex);
+  }
+
+  /** Why it cannot be had. */
+  failure(index: number): string | undefined {
+    const { model, mainColumn } = this.main;
+    return model.treeNodes.failure(index) ?? model.treeValues[index].failure(mainColumn?.index ?? 0);
+  }
+
+  /** An App on a tree that a view made. */
+  on(tree: MadeTree, choose: (place: PlaceIx) => void): TreeApp {
+    return new TreeApp(this.main, tree, this.make, choose);
+  }
+}
