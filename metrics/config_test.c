@@ -227,8 +227,8 @@ static void test_all_at_once(void)
         "conf/c.xml:2: <run> has no attribute 'mesurements'; did you mean 'measurements'?",
         "conf/c.xml:2: <run> has no attribute 'nmae'; did you mean 'name'?",
         "conf/c.xml:3: <soruces> is not known in <hpcview>; did you mean <sources>?",
-        "conf/c.xml:4: the first element in <apply> is its operator (plus, minus, times, divide, power, max and min), "
-        "not <sin>",
+        ("conf/c.xml:4: the first element in <apply> is its operator (plus, minus, times, divide, power, max and min), "
+         "not <sin>"),
         "conf/c.xml:6: B: character 4 of the formula: nothing after '+'; a number, a metric's name or '(' is wanted",
         "conf/c.xml:8: sort is yes or no, not 'maybe'",
         "conf/c.xml:9: <run> holds no text",
