@@ -2,7 +2,7 @@ EXTRA_DIST += %D%/ARCHITECTURE.md %D%/HACKING.md
 # one line each: everybody adds their own
 dist_man_MANS += %D%/man/hpcview.1
 EXTRA_DIST += %D%/formats/database.md
-EXTRA_DIST += %D%/formats/configuration.md
+EXTRA_DIST += %D%/formats/configuration.md %D%/formats/metrics.md
 dist_man_MANS += %D%/man/hpcview-open.1
 dist_man_MANS += %D%/man/hpcview-run.1
 dist_man_MANS += %D%/man/hpcview-import.1

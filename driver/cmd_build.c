@@ -71,6 +71,7 @@ static int run(struct session *s, int argc, char **argv)
     struct config *config;
     if (wanted_config(s, "build", argc, argv, &config) < 0)
         return -1;
+    config_add_all_blocks(config);
     char *database = opt.out ? mem_strdup(opt.out) : database_name(argv[0]);
     int status = build_database(s, config, database);
     mem_free(database);

@@ -1,12 +1,14 @@
 /* hpcview events: what can be sampled here, and at what period if none is given. */
 #include "driver/driver.h"
 #include "hpcprof/hpcprof.h"
+#include "metrics/metrics.h"
 
 #include <stdio.h>
 
-static bool all;
+static bool all, blocks;
 
 static const struct option_row rows[] = {
+    {"metrics", 0, OPT_FLAG, &blocks, NULL, "the metric blocks, and which events each would be measured by here"},
     {"all", 'a', OPT_FLAG, &all, NULL, "also what does not work here, and why"},
     {0},
 };
@@ -36,9 +38,53 @@ static void show(void *ctx, const struct hpcprof_event_info *e)
         printf("%-28s not here: %s\n", "", e->why_not);
 }
 
+struct usable VEC(char *);
+
+static void add_usable(void *ctx, const struct hpcprof_event_info *e)
+{
+    struct usable *u = ctx;
+    if (!e->why_not)
+        *vec_push(u) = mem_strdup(e->name);
+}
+
+static void show_event(void *ctx, const char *event)
+{
+    (void)ctx;
+    printf(" %s", event);
+}
+
+/* Each block, and what would be measured for it. */
+static int list_blocks(struct err *err)
+{
+    struct usable usable = {0};
+    struct blocks *b = NULL;
+    char *folder = driver_share_path("metrics");
+    int status = blocks_read(folder, &b, err);
+    if (status == 0)
+        status = hpcprof_list_events(false, NULL, add_usable, &usable, err);
+    *vec_push(&usable) = NULL;
+    for (size_t i = 0; status == 0 && i < blocks_count(b); i++) {
+        struct err why = {0};
+        printf("%-14s %s\n%14s", blocks_name(b, i), blocks_title(b, i), "");
+        if (blocks_events(b, blocks_name(b, i), (const char *const *)usable.items, show_event, NULL, &why) < 0)
+            printf(" not here");
+        printf("\n");
+    }
+    for (size_t i = 0; i < usable.count; i++)
+        mem_free(usable.items[i]);
+    vec_release(&usable);
+    blocks_free(b);
+    mem_free(folder);
+    return status;
+}
+
 static int run(struct session *s, int argc, char **argv)
 {
     struct listing l = {0};
+    if (blocks && argc)
+        return err_set(&s->err, ERR_USAGE, "events: --metrics lists all metric blocks; it takes no pattern");
+    if (blocks)
+        return list_blocks(&s->err);
     if (argc > 1)
         return err_set(&s->err, ERR_USAGE, "events: one pattern at most, not '%s' and '%s'", argv[0], argv[1]);
     if (hpcprof_list_events(all, argv[0], show, &l, &s->err) < 0)
@@ -54,7 +100,7 @@ static const struct option_row *const tables[] = {rows, NULL};
 
 const struct command command_events = {
     .name = "events",
-    .synopsis = "[--all] [PATTERN]",
+    .synopsis = "[--all] [PATTERN] | --metrics",
     .summary = "list what can be sampled here, and the default periods",
     .options = tables,
     .run = run,

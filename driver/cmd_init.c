@@ -1,6 +1,5 @@
 /* hpcview init: a commented configuration for measurements, to be changed by hand. */
-#include "driver/driver.h"
-#include "metrics/metrics.h"
+#include "driver/wanted.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -30,8 +29,10 @@ static int run(struct session *s, int argc, char **argv)
     for (int i = 0; i < argc; i++)
         config_add_measurement(config, argv[i]);
     if (status == 0)
+        status = wanted_options(s, "init", config);
+    if (status == 0)
         status = outfile_create(path, &out, &s->err);
-    if (status == 0 && (status = config_write_start(config, path, out, s->warnings, &s->err)) < 0)
+    if (status == 0 && (status = config_write_start(config, path, &s->progress, out, s->warnings, &s->err)) < 0)
         outfile_abandon(out);
     else if (status == 0)
         status = outfile_commit(out, &s->err);

@@ -1,6 +1,7 @@
 /* hpcview record: run a program and leave its measurement in a directory. */
 #include "config.h"
 #include "driver/record_options.h"
+#include "metrics/metrics.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 static struct {
-    struct string_list events, environment;
+    struct string_list events, environment, blocks;
     const char *sampler, *only;
     bool call_paths, phases, multiplex, repeat, no_children;
     double delay, duration;
@@ -18,7 +19,7 @@ static struct {
 
 const struct option_row record_option_rows[] = {
     {"event", 'e', OPT_LIST, &opt.events, "EVENT[@PERIOD|@fN]",
-     "sample this event (several: give it again); @fN: N samples a second"},
+     "sample this event (several: give it again); @fN: N samples a second; @BLOCK: what a metric block wants"},
     {"sampler", 0, OPT_STRING, &opt.sampler, "papi|ring",
      "by PAPI's signals or the kernel's ring buffer (default: ring where it works)"},
     {"call-paths", 0, OPT_FLAG, &opt.call_paths, NULL,
@@ -39,6 +40,8 @@ static const char *out_dir;
 
 static const struct option_row rows[] = {
     {"output", 'o', OPT_STRING, &out_dir, "DIR", "the measurement directory (default: NAME.measurements)"},
+    {"metrics", 0, OPT_LIST, &opt.blocks, "BLOCK",
+     "sample what this metric block wants: cpi, cache, ... ('hpcview events --metrics' lists them)"},
     {0},
 };
 
@@ -77,6 +80,18 @@ char *driver_machines_dir(void)
     return dir ? dir : mem_strdup(PKGDATADIR "/machines");
 }
 
+char *driver_share_path(const char *name)
+{
+    const char *named = getenv("HPCVIEW_SHARE");
+    if (named && *named)
+        return path_join(named, name);
+    char *built = mem_printf("share/%s", name), *tree = beside_command("config.status");
+    char *path = tree ? beside_command(built) : NULL;
+    mem_free(tree);
+    mem_free(built);
+    return path ? path : mem_printf("%s/%s", PKGDATADIR, name);
+}
+
 static char *recorder_path(void)
 {
     const char *named = getenv("HPCVIEW_RECORDER");
@@ -89,11 +104,72 @@ static void say(const char *sentence)
     fprintf(stderr, "hpcview: warning: %s\n", sentence);
 }
 
-int record_program(struct session *s, const char *dir, char **argv, int *wait_status)
+struct asked { /* the events to record, those of metric blocks included */
+    struct VEC(char *) usable, events;
+    struct blocks *blocks;
+};
+
+static void asked_release(struct asked *a)
+{
+    for (size_t i = 0; i < a->usable.count; i++)
+        mem_free(a->usable.items[i]);
+    for (size_t i = 0; i < a->events.count; i++)
+        mem_free(a->events.items[i]);
+    vec_release(&a->usable);
+    vec_release(&a->events);
+    blocks_free(a->blocks);
+}
+
+static void add_usable(void *ctx, const struct hpcprof_event_info *e)
+{
+    struct asked *a = ctx;
+    if (!e->why_not)
+        *vec_push(&a->usable) = mem_strdup(e->name);
+}
+
+static void add_event(void *ctx, const char *event)
+{
+    struct asked *a = ctx;
+    for (size_t i = 0; i < a->events.count; i++)
+        if (str_starts(a->events.items[i], event) && strchr("@", a->events.items[i][strlen(event)]))
+            return;
+    *vec_push(&a->events) = mem_strdup(event);
+}
+
+static int add_block_events(struct asked *a, const char *block, struct err *err)
+{
+    if (!a->blocks) {
+        char *folder = driver_share_path("metrics");
+        int status = blocks_read(folder, &a->blocks, err);
+        mem_free(folder);
+        if (status < 0 || hpcprof_list_events(false, NULL, add_usable, a, err) < 0)
+            return -1;
+        *vec_push(&a->usable) = NULL;
+    }
+    return blocks_events(a->blocks, block, (const char *const *)a->usable.items, add_event, a, err);
+}
+
+static int ask(struct asked *a, const struct string_list *blocks, struct err *err)
+{
+    for (size_t i = 0; i < opt.events.count; i++) {
+        const char *event = opt.events.items[i];
+        if (event[0] != '@')
+            *vec_push(&a->events) = mem_strdup(event);
+        else if (add_block_events(a, event + 1, err) < 0)
+            return err_in(err, "-e %s", event);
+    }
+    for (size_t i = 0; i < blocks->count; i++)
+        if (add_block_events(a, blocks->items[i], err) < 0)
+            return err_in(err, "--metrics");
+    *vec_push(&a->events) = NULL;
+    return 0;
+}
+
+static int record_events(struct session *s, const char *dir, const char *const *events, char **argv, int *wait_status)
 {
     char *preload = recorder_path();
     struct hpcprof_record_options options = {.out_dir = dir,
-                                             .events = string_list_array(&opt.events),
+                                             .events = events,
                                              .preload = preload,
                                              .sampler = opt.sampler,
                                              .call_paths = opt.call_paths,
@@ -108,6 +184,16 @@ int record_program(struct session *s, const char *dir, char **argv, int *wait_st
                                              .environment = string_list_array(&opt.environment)};
     int status = hpcprof_record(&options, argv, wait_status, s->warnings, &s->err);
     mem_free(preload);
+    return status;
+}
+
+int record_program(struct session *s, const char *dir, const struct string_list *blocks, char **argv, int *wait_status)
+{
+    struct asked asked = {0};
+    int status = ask(&asked, blocks, &s->err);
+    if (status == 0)
+        status = record_events(s, dir, (const char *const *)asked.events.items, argv, wait_status);
+    asked_release(&asked);
     return status;
 }
 
@@ -154,7 +240,7 @@ static int run(struct session *s, int argc, char **argv)
     if (argc == 0)
         return err_set(&s->err, ERR_USAGE, "record: which program? hpcview record [options] -- PROGRAM ARGS");
     char *dir = out_dir ? mem_strdup(out_dir) : driver_measurement_dir(argv[0]);
-    int status = record_program(s, dir, argv, &wait_status);
+    int status = record_program(s, dir, &opt.blocks, argv, &wait_status);
     if (status == 0)
         warn_unsampled(s, dir);
     if (status == 0 && !out_dir)

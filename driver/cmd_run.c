@@ -76,9 +76,11 @@ static int record_and_build(struct session *s, struct config *config, const stru
 {
     int wait_status;
     config_add_measurement(config, p->measurements);
+    config_add_all_blocks(config);
     if (wanted_options(s, "run", config) < 0) /* before the program runs: a typing error must not cost a run */
         return -1;
-    if (clear_measurements(p->measurements, &s->err) < 0 || record_program(s, p->measurements, argv, &wait_status) < 0)
+    if (clear_measurements(p->measurements, &s->err) < 0 ||
+        record_program(s, p->measurements, wanted_blocks(), argv, &wait_status) < 0)
         return -1;
     if (WIFSIGNALED(wait_status))
         warnings_add(s->warnings, "%s was ended by signal %d", path_base(argv[0]), WTERMSIG(wait_status));

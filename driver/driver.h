@@ -68,6 +68,9 @@ void session_print_warnings(struct session *);
 char *driver_library_path(const char *name);
 /* The folder of machine files: HPCVIEW_MACHINES, the build tree's, or the installed one. Caller frees. */
 char *driver_machines_dir(void);
+/* Data that is installed: "metrics" is the folder of metric blocks. In the build tree it lies beside the command's folder;
+   HPCVIEW_SHARE is another place. Caller frees. */
+char *driver_share_path(const char *name);
 /* Where a program's measurement goes by default: NAME.measurements; where that is taken, NAME.measurements-2 and so on. Caller
    frees. */
 char *driver_measurement_dir(const char *program);

@@ -3,9 +3,10 @@
 #include "filters/filters.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 static struct {
-    struct string_list metrics, structures, sources, replaces, debug_dirs, statistics;
+    struct string_list metrics, structures, sources, replaces, debug_dirs, statistics, blocks;
     const char *title;
     unsigned threads;
 } opt;
@@ -13,6 +14,8 @@ static struct {
 const struct option_row wanted_rows[] = {
     {"metric", 'm', OPT_LIST, &opt.metrics, "'NAME = FORMULA'",
      "add a computed metric, 'STALL = CYCLES - ICYCLES' say"},
+    {"metrics", 0, OPT_LIST, &opt.blocks, "BLOCK",
+     "show the metrics of this block that the events allow: cpi, cache, ..."},
     {"statistics", 0, OPT_LIST, &opt.statistics, "OVER",
      "mean, spread and imbalance of every event over threads or ranks"},
     {"structure", 'S', OPT_LIST, &opt.structures, "FILE", "take structure from this file instead of the binary"},
@@ -85,15 +88,35 @@ static int add_options(struct config *config, const char *command, struct err *e
     for (size_t i = 0; i < opt.replaces.count; i++)
         if (add_replace(config, command, opt.replaces.items[i], err) < 0)
             return -1;
+    for (size_t i = 0; i < opt.blocks.count; i++)
+        config_add_block(config, opt.blocks.items[i]);
     for (size_t i = 0; i < opt.metrics.count; i++)
         if (config_add_metric(config, opt.metrics.items[i], err) < 0)
             return -1;
     return 0;
 }
 
+const struct string_list *wanted_blocks(void)
+{
+    return &opt.blocks;
+}
+
+/* Read once, and kept until the end: configurations borrow them. */
+static int set_blocks(struct config *config, struct err *err)
+{
+    static struct blocks *blocks;
+    char *folder = driver_share_path("metrics");
+    int status = blocks || access(folder, R_OK) != 0 ? 0 : blocks_read(folder, &blocks, err);
+    mem_free(folder);
+    config_set_blocks(config, blocks);
+    return status;
+}
+
 int wanted_options(struct session *s, const char *command, struct config *config)
 {
-    int status = add_options(config, command, &s->err);
+    int status = set_blocks(config, &s->err);
+    if (status == 0)
+        status = add_options(config, command, &s->err);
     vec_release(&opt.metrics);
     vec_release(&opt.structures);
     vec_release(&opt.sources);

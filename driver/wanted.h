@@ -17,6 +17,9 @@ int wanted_config(struct session *, const char *command, int argc, char **argv, 
 /* What the options alone say, added to `config`. */
 int wanted_options(struct session *, const char *command, struct config *);
 
+/* The metric blocks that the options name, for those who record. */
+const struct string_list *wanted_blocks(void);
+
 /* ---- cmd_build.c, for run too ---- */
 
 extern const struct option_row build_rows[]; /* -o, --single-file, --no-sources, --anonymize */

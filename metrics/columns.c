@@ -513,6 +513,57 @@ static int add_computed(struct maker *m, const struct config_metric *given)
     return 0;
 }
 
+/* ---- metric blocks ------------------------------------------------------------------------ */
+
+struct block_adder {
+    struct maker *m;
+    uint32_t run;
+    size_t added;
+};
+
+/* A name that is taken stays what it is: level 2 of an analysis has level 1 in it. */
+static void add_block_metric(void *ctx, const struct config_metric *metric)
+{
+    struct block_adder *a = ctx;
+    struct config_metric given = *metric;
+    uint32_t run = a->m->config->runs.count == 1 ? 0 : a->run;
+    a->added++;
+    if (find_column(a->m, name_in_run(a->m, run, given.name)) != COLUMN_NONE ||
+        expr_parse(given.formula, given.name, &given.expr, NULL) < 0)
+        return;
+    if (!unknown_operand(a->m, given.expr, run))
+        add_computed_in(a->m, &given, run);
+    expr_free(given.expr);
+}
+
+/* The block's metrics for each run, by what was measured in it; how many there are. */
+static size_t add_block(struct maker *m, const char *name)
+{
+    struct block_adder a = {.m = m};
+    for (; a.run < m->config->runs.count; a.run++) {
+        struct VEC(const char *) events = {0};
+        for (size_t i = 0; i < m->events.count; i++)
+            if (m->events.items[i].run == a.run)
+                *vec_push(&events) = strtab_get(m->strings, m->events.items[i].name);
+        *vec_push(&events) = NULL;
+        blocks_metrics(m->config->known_blocks, name, events.items, add_block_metric, &a);
+        vec_release(&events);
+    }
+    return a.added;
+}
+
+static int add_named_block(struct maker *m, const struct config_metric *given, struct warnings *warnings)
+{
+    const struct blocks *known = m->config->known_blocks;
+    int status = known ? blocks_check_name(known, given->block, m->err)
+                       : err_set(m->err, ERR_SYSTEM, "there are no metric blocks here");
+    if (status < 0)
+        return *given->where ? err_in(m->err, "%s", given->where) : -1;
+    if (add_block(m, given->block) == 0)
+        warnings_add(warnings, "nothing of the metric block '%s' can be computed from what was measured", given->block);
+    return 0;
+}
+
 /* ---- comparisons ------------------------------------------------------------------------ */
 
 /* How much of a difference may be chance. */
@@ -723,10 +774,12 @@ static void make_feeds(struct maker *m, struct warnings *warnings)
 }
 
 /* A metric with an error is left out, where all errors are wanted. */
-static int add_metric(struct maker *m, const struct config_metric *given)
+static int add_metric(struct maker *m, const struct config_metric *given, struct warnings *warnings)
 {
     bool follows = m->failed.count && given->expr && needs_failed(m, given->expr);
-    if (!follows && (given->expr ? add_computed(m, given) : add_configured(m, given)) == 0)
+    if (!follows && (*given->block ? add_named_block(m, given, warnings)
+                     : given->expr ? add_computed(m, given)
+                                   : add_configured(m, given)) == 0)
         return 0;
     *vec_push(&m->failed) = given->name;
     return follows || err_gather(&m->errors, m->err) ? 0 : -1;
@@ -787,9 +840,11 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
     if (!listed)
         status = add_every_event(&m);
     for (size_t i = 0; status == 0 && i < config->metrics.count; i++)
-        status = add_metric(&m, &config->metrics.items[i]);
+        status = add_metric(&m, &config->metrics.items[i], warnings);
     if (status == 0)
         status = err_gathered(&m.errors, err);
+    if (status == 0 && config->all_blocks && config->known_blocks)
+        add_block(&m, NULL);
     if (status == 0 && config->compare)
         add_comparisons(&m);
     for (enum statistic_over over = 0; status == 0 && over < ARRAY_SIZE(config->statistics); over++)

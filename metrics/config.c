@@ -44,7 +44,7 @@ static bool run_name_taken(const struct config *c, const char *name)
 /* "out/gcc.measurements/" is the run "gcc". */
 static char *run_name_from(const char *path)
 {
-    static const char *const endings[] = {".measurements", "-measurements", ".hpcprof"};
+    static const char *const endings[] = {".measurements", "-measurements", ".hpcprof", ".m", ".data", ".db", ".html"};
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/')
         n--;
@@ -156,6 +156,36 @@ int config_add_gate(struct config *c, const char *formula, struct err *err)
     return status;
 }
 
+void config_set_blocks(struct config *c, const struct blocks *blocks)
+{
+    c->known_blocks = blocks;
+}
+
+static const char *kept(struct config *c, const char *s)
+{
+    return s ? arena_strdup(c->arena, s) : "";
+}
+
+static int add_block(struct config *c, const char *name, const char *where, struct err *err)
+{
+    if (c->metrics.count == LIMIT_METRICS)
+        return err_set(err, ERR_LIMIT, "%s: there are more than %d metrics (LIMIT_METRICS)", where, LIMIT_METRICS);
+    struct config_metric m = {.block = kept(c, name), .where = kept(c, where), .run = RUN_ALL};
+    m.name = m.display_name = m.unit = m.description = m.event = m.formula = m.region = m.run_name = "";
+    *vec_push(&c->metrics) = m;
+    return 0;
+}
+
+void config_add_block(struct config *c, const char *name)
+{
+    add_block(c, name, "", NULL);
+}
+
+void config_add_all_blocks(struct config *c)
+{
+    c->all_blocks = !c->from_file;
+}
+
 void config_name_runs(struct config *c, const char *const *names)
 {
     for (size_t i = 0; i < c->runs.count && names[i]; i++)
@@ -176,11 +206,6 @@ int config_add_statistics(struct config *c, const char *over, struct err *err)
     return 0;
 }
 
-static const char *kept(struct config *c, const char *s)
-{
-    return s ? arena_strdup(c->arena, s) : "";
-}
-
 int config_add_full_metric(struct config *c, const struct config_metric *given, struct err *err)
 {
     struct config_metric m = *given;
@@ -191,6 +216,7 @@ int config_add_full_metric(struct config *c, const struct config_metric *given, 
             return err_set(err, ERR_FORMAT, "%s: the metric '%s' is defined twice; first at %s", m.where, m.name,
                            c->metrics.items[i].where);
     m.name = kept(c, m.name);
+    m.block = "";
     m.display_name = kept(c, m.display_name);
     m.unit = kept(c, m.unit);
     m.description = kept(c, m.description);
@@ -497,6 +523,7 @@ int config_read_bytes(const void *bytes, size_t len, const char *name, struct co
         status = config_finish_hpcview3(&r, e);
     if (status == 0)
         status = resolve_runs(&r, e);
+    r.config->from_file = true;
     if (r.errors.count && status < 0) /* not well-formed further on: that is one more */
         err_gather(&r.errors, e);
     if (r.errors.count)
@@ -588,6 +615,11 @@ static int begin_structure(struct config_reader *r, const struct xml_event *even
     (void)err;
     config_add_structure(r->config, config_path(r, config_attribute(r, event, "file")));
     return 0;
+}
+
+static int begin_block(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    return add_block(r->config, config_attribute(r, event, "block"), config_where(r, event->line), err);
 }
 
 static int begin_debug(struct config_reader *r, const struct xml_event *event, struct err *err)
@@ -689,5 +721,6 @@ const struct config_element config_elements[] = {
     {"formula", "computed", "", true, NULL, end_formula},
     {"math", "computed", "", false, NULL, NULL},
     {"function", "hpcview", "name! parameters! formula!", false, begin_function, NULL},
+    {"metrics", "hpcview", "block!", false, begin_block, NULL},
     {0},
 };

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         for (size_t i = 0; i < c->metrics.count; i++) {
             const struct config_metric *m = &c->metrics.items[i];
-            if ((m->expr == NULL) == (*m->event == '\0') || *m->name == '\0')
+            if (*m->block == '\0' && ((m->expr == NULL) == (*m->event == '\0') || *m->name == '\0'))
                 __builtin_trap(); /* a metric is measured or computed */
         }
         mem_free(config_replaced(c, "/a/b/c"));

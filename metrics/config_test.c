@@ -142,7 +142,7 @@ static const struct {
     {"<hpcview version='2'/>", "conf/c.xml:1: is a configuration of version '2'; this hpcview reads version 1"},
     {IN("<soruces path='x'/>"), "conf/c.xml:2: <soruces> is not known in <hpcview>; did you mean <sources>?"},
     {IN("<zzzzzzzzzz/>"), "conf/c.xml:2: <zzzzzzzzzz> is not known in <hpcview>; there are title, sources, replace, "
-                          "run, structure, debug, measured, computed, function"},
+                          "run, structure, debug, measured, computed, function, metrics"},
     {IN("<run name='a'/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
     {IN("<run measurements=''/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
     {IN("<run mesurements='a'/>"), "conf/c.xml:2: <run> has no attribute 'mesurements'; did you mean 'measurements'?"},

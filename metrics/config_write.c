@@ -30,64 +30,88 @@ static void add_attribute(struct buf *out, const char *name, const char *value)
     buf_str(out, "\"");
 }
 
-static bool has_event(const struct hpcprof *const *profiles, size_t n, const char *name)
+/* Is metric i the first one of its event? */
+static bool first_of_event(const struct experiment *e, size_t i)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t e = 0; e < profiles[i]->event_count; e++)
-            if (strcmp(strtab_get(profiles[i]->strings, profiles[i]->events[e].name), name) == 0)
-                return true;
-    return false;
+    for (size_t k = 0; k < i; k++)
+        if (e->metrics[k].event == e->metrics[i].event && !e->metrics[k].formula)
+            return false;
+    return !e->metrics[i].formula;
 }
 
-static void add_measured(struct buf *out, const struct hpcprof *const *profiles, size_t n)
+static void add_measured(struct buf *out, const struct experiment *e)
 {
-    struct strtab *seen = strtab_create();
-    for (size_t i = 0; i < n; i++)
-        for (size_t e = 0; e < profiles[i]->event_count; e++) {
-            const struct hpcprof_event *event = &profiles[i]->events[e];
-            size_t before = strtab_count(seen);
-            const char *name = strtab_get(profiles[i]->strings, event->name);
-            strtab_add(seen, name);
-            if (strtab_count(seen) == before || event->flags & HPCPROF_LOST)
-                continue;
-            buf_str(out, "  <measured");
-            add_attribute(out, "event", name);
-            if (event->unit)
-                add_attribute(out, "unit", strtab_get(profiles[i]->strings, event->unit));
-            buf_str(out, "/>\n");
-        }
-    strtab_free(seen);
-}
-
-/* Formulas that can be evaluated with the events that are there. */
-static void add_computed(struct buf *out, const struct hpcprof *const *profiles, size_t n)
-{
-    static const struct {
-        const char *name, *above, *below, *what;
-    } known[] = {
-        {"CPI", "PAPI_TOT_CYC", "PAPI_TOT_INS", "cycles per instruction"},
-        {"L1_MISS_RATE", "PAPI_L1_DCM", "PAPI_LST_INS", "level 1 misses per load and store"},
-        {"L2_MISS_RATE", "PAPI_L2_DCM", "PAPI_L2_DCA", "level 2 misses per access"},
-        {"BRANCH_MISS_RATE", "PAPI_BR_MSP", "PAPI_BR_CN", "mispredictions per conditional branch"},
-        {"NS_PER_FAULT", "perf::TASK-CLOCK", "perf::PAGE-FAULTS", "time per page fault"},
-    };
-    bool any = false;
-    for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-        struct buf formula = {0};
-        if (!has_event(profiles, n, known[i].above) || !has_event(profiles, n, known[i].below))
+    for (size_t i = 0; i < e->metric_count; i++) {
+        if (!first_of_event(e, i))
             continue;
-        expr_quote_name(&formula, known[i].above);
-        buf_str(&formula, " / ");
-        expr_quote_name(&formula, known[i].below);
-        buf_str(out, "  <computed");
-        add_attribute(out, "name", known[i].name);
-        add_attribute(out, "formula", formula.bytes);
-        buf_printf(out, ">\n    <description>%s</description>\n  </computed>\n", known[i].what);
-        buf_release(&formula);
+        buf_str(out, "  <measured");
+        add_attribute(out, "event", strtab_get(e->strings, e->metrics[i].event));
+        if (e->metrics[i].unit)
+            add_attribute(out, "unit", strtab_get(e->strings, e->metrics[i].unit));
+        buf_str(out, "/>\n");
+    }
+}
+
+/* In a comment all may stand but "--", and what XML cannot hold. */
+static void add_comment(struct buf *out, const char *s)
+{
+    for (size_t n; *s; s += n ? n : 1) {
+        n = utf8_length(s, strlen(s));
+        if (n == 0 || (unsigned char)*s < 0x20)
+            buf_str(out, "\xef\xbf\xbd");
+        else
+            buf_add(out, s, n);
+        if (*s == '-' && s[1] == '-')
+            buf_char(out, ' ');
+    }
+}
+
+static void explain_metric(void *ctx, const struct config_metric *m)
+{
+    struct buf *out = ctx;
+    buf_str(out, "  <!-- ");
+    add_comment(out, m->name);
+    buf_str(out, " = ");
+    add_comment(out, m->formula);
+    buf_str(out, ": ");
+    add_comment(out, m->description);
+    buf_str(out, " -->\n");
+}
+
+/* The metric blocks that the events which are there allow, and what is in them. */
+static void add_blocks(struct buf *out, const struct config *c, const struct experiment *e)
+{
+    struct VEC(const char *) events = {0};
+    bool any = false;
+    for (size_t i = 0; i < e->metric_count; i++)
+        if (first_of_event(e, i))
+            *vec_push(&events) = strtab_get(e->strings, e->metrics[i].event);
+    *vec_push(&events) = NULL;
+    for (size_t i = 0; c->known_blocks && i < blocks_count(c->known_blocks); i++) {
+        size_t before = out->len;
+        blocks_metrics(c->known_blocks, blocks_name(c->known_blocks, i), events.items, explain_metric, out);
+        if (out->len == before)
+            continue;
+        buf_str(out, "  <metrics");
+        add_attribute(out, "block", blocks_name(c->known_blocks, i));
+        buf_str(out, "/>\n");
         any = true;
     }
     if (!any)
-        buf_str(out, "  <!-- <computed name=\"STALL\" formula=\"CYCLES - ICYCLES\"/> -->\n");
+        buf_str(out, "  <!-- <metrics block=\"cpi\"/> -->\n");
+    vec_release(&events);
+}
+
+/* Where the debug information says that a program's own sources lie, where that is here. */
+static void add_source_folders(struct buf *out, const struct experiment *e)
+{
+    for (size_t i = 0; i < e->source_folder_count; i++) {
+        buf_str(out, "  <sources");
+        add_attribute(out, "path", strtab_get(e->strings, e->source_folders[i]));
+        buf_str(out, "/>\n");
+    }
+    if (e->source_folder_count == 0)
+        buf_str(out, "  <!-- <sources path=\"src/*\"/> -->\n");
 }
 
 /* The path as seen from the configuration's folder; absolute where that is not the current one. */
@@ -113,63 +137,50 @@ static void add_runs(struct buf *out, const struct config *c, const char *path)
     }
 }
 
-static void add_title(struct buf *out, const struct config *c, const struct hpcprof *const *profiles)
+static void write_all(const struct config *c, const char *path, const struct experiment *e, struct buf *out)
 {
-    const struct hpcprof *first = c->runs.count ? profiles[0] : NULL;
-    const char *command = first && first->process_count ? strtab_get(first->strings, first->processes[0].command) : "";
-    char *program = mem_strndup(command, strcspn(command, " "));
-    buf_str(out, "  <title>");
-    add_escaped(out, *program ? path_base(program) : c->runs.count ? c->runs.items[0].name : "");
-    buf_str(out, "</title>\n\n");
-    mem_free(program);
-}
-
-static void write_all(const struct config *c, const char *path, const struct hpcprof *const *profiles, struct buf *out)
-{
-    size_t n = c->runs.count;
     buf_str(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<!-- What `hpcview build` and `hpcview print` show. Paths are relative to this file.\n"
             "     Everything is explained in doc/formats/configuration.md; hpcview-build(1) has the short form. -->\n"
-            "<hpcview version=\"1\">\n");
-    add_title(out, c, profiles);
-    buf_str(out, "  <!-- Where sources are looked for, after this folder; with /* in its subfolders too.\n"
-                 "       Names of files below are shown relative to it. -->\n"
-                 "  <!-- <sources path=\"src/*\"/> -->\n\n"
-                 "  <!-- Where binaries and sources lay when they were built or measured, and where they are now. -->\n"
-                 "  <!-- <replace in=\"/home/me/build\" out=\".\"/> -->\n\n"
-                 "  <!-- What was measured: each run has its own columns. -->\n");
+            "<hpcview version=\"1\">\n  <title>");
+    add_escaped(out, strtab_get(e->strings, e->title));
+    buf_str(out, "</title>\n\n  <!-- Where sources are looked for, after this folder; with /* in its subfolders too.\n"
+                 "       Names of files below are shown relative to it. -->\n");
+    add_source_folders(out, e);
+    buf_str(out,
+            "\n  <!-- Where binaries and sources lay when they were built or measured, and where they are now. -->\n"
+            "  <!-- <replace in=\"/home/me/build\" out=\".\"/> -->\n\n"
+            "  <!-- What was measured: each run has its own columns. -->\n");
     add_runs(out, c, path);
     buf_str(out,
             "\n  <!-- Structure from `hpcview structure`, for binaries that are not on this machine. -->\n"
             "  <!-- <structure file=\"app.structure.xml\"/> -->\n\n"
             "  <!-- The columns, in this order. Also: name, run, display-name, percent, display and sort (yes or no).\n"
             "       Without any of them, every event is a column. -->\n");
-    add_measured(out, profiles, n);
-    buf_str(out, "\n  <!-- Columns computed from those above: + - * / ^ ( ) min max sum. Names with other characters "
-                 "than letters,\n"
-                 "       digits, '_', '.' and ':' stand in quotes. A blank stays a blank, and division by zero gives "
-                 "one. -->\n");
-    add_computed(out, profiles, n);
-    buf_str(out, "</hpcview>\n");
+    add_measured(out, e);
+    buf_str(out, "\n  <!-- Metrics that these events allow; hpcview-events(1) lists all blocks. -->\n");
+    add_blocks(out, c, e);
+    buf_str(
+        out,
+        "\n  <!-- Columns computed from those above: + - * / ^ ( ) min max sum and more. Names with other characters "
+        "than letters,\n"
+        "       digits, '_', '.' and ':' stand in quotes. A blank stays a blank, and division by zero gives "
+        "one. -->\n"
+        "  <!-- <computed name=\"STALL\" formula=\"CYCLES - ICYCLES\"/> -->\n"
+        "</hpcview>\n");
 }
 
-int config_write_start(const struct config *c, const char *path, struct outfile *out, struct warnings *warnings,
-                       struct err *err)
+int config_write_start(const struct config *c, const char *path, const struct progress *progress, struct outfile *out,
+                       struct warnings *warnings, struct err *err)
 {
-    size_t n = c->runs.count;
-    struct hpcprof **profiles = mem_calloc(n + 1, sizeof *profiles);
-    int status = 0;
-    for (size_t i = 0; i < n && status == 0; i++)
-        status = measurement_read(c, &c->runs.items[i], NULL, &profiles[i], warnings, err);
-    if (status == 0) {
-        struct buf text = {0};
-        write_all(c, path, (const struct hpcprof *const *)profiles, &text);
-        outfile_write(out, text.bytes, text.len);
-        buf_release(&text);
-    }
-    for (size_t i = 0; i < n; i++)
-        hpcprof_free(profiles[i]);
-    mem_free(profiles);
-    return status;
+    struct experiment *e;
+    struct buf text = {0};
+    if (experiment_build(c, progress, &e, warnings, err) < 0)
+        return -1;
+    write_all(c, path, e, &text);
+    outfile_write(out, text.bytes, text.len);
+    buf_release(&text);
+    experiment_free(e);
+    return 0;
 }

@@ -203,6 +203,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         sources_name_modules(&c);
         correlate_place(&c, config, source, warnings, progress);
         sources_find(&c, config, inputs, input_count);
+        sources_keep_folders(&c, e);
         sources_name_files(&c, config);
         name_files_as_shown(&c);
         copy_runs(e, config, inputs, input_count);

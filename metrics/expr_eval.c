@@ -161,7 +161,7 @@ static void eval_block(const struct expr *e, const double *const *operands, size
                 top[k] = or_missing(operands[s->n][from + k]);
             top += BLOCK;
         } else if (op == EXPR_NUMBER || op == EXPR_TIME) {
-            fill(top, op == EXPR_TIME ? s->number / e->seconds : s->number, n);
+            fill(top, op == EXPR_TIME ? s->number * e->per_second : s->number, n);
             top += BLOCK;
         } else {
             top -= s->n * BLOCK;
@@ -274,15 +274,15 @@ bool expr_is_linear(const struct expr *e)
 
 /* ---- units ------------------------------------------------------------------------------------------- */
 
-static double seconds_of(const char *unit)
+static double per_second(const char *unit)
 {
     static const struct {
         const char *unit;
-        double seconds;
-    } times[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+        double per_second;
+    } times[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}}; /* exact, as 1e-9 is not */
     for (size_t i = 0; i < ARRAY_SIZE(times); i++)
         if (strcmp(times[i].unit, unit) == 0)
-            return times[i].seconds;
+            return times[i].per_second;
     return 0;
 }
 
@@ -292,17 +292,17 @@ int expr_bind_units(struct expr *e, const char *const *units, const char *what, 
     bool has_times = false;
     for (size_t i = 0; i < e->steps.count; i++)
         has_times = has_times || e->steps.items[i].op == EXPR_TIME;
-    e->seconds = 1;
+    e->per_second = 1;
     for (size_t i = 0; has_times && i < e->operands.count; i++) {
-        double seconds = seconds_of(units[i]);
-        if (seconds == 0)
+        double count = per_second(units[i]);
+        if (count == 0)
             continue;
         if (first && strcmp(first, units[i]) != 0)
             return err_set(err, ERR_FORMAT,
                            "%s: a time stands beside values in %s and in %s; write it as a number in the unit you mean",
                            what, first, units[i]);
         first = units[i];
-        e->seconds = seconds;
+        e->per_second = count;
     }
     return 0;
 }

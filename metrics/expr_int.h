@@ -60,7 +60,7 @@ struct expr {
     struct VEC(struct expr_step) steps;
     struct VEC(struct expr_operand) operands; /* distinct; names are the expression's own */
     size_t depth;                             /* values that wait at once, at most */
-    double seconds;                           /* one unit of the formula's times in seconds; 1 */
+    double per_second;                        /* units of the formula's times in a second; 1 */
 };
 
 /* How tightly operators bind; what is no operator binds most. */

@@ -738,7 +738,7 @@ static int parse_whole(struct parser *p, struct expr **result)
                        LIMIT_EXPR_BYTES);
     p->at = p->text;
     p->expr = mem_calloc(1, sizeof *p->expr);
-    p->expr->seconds = 1;
+    p->expr->per_second = 1;
     int status = parse(p);
     vec_release(&p->stack);
     if (status < 0) {
@@ -784,7 +784,7 @@ struct expr *expr_copy(const struct expr *from)
 {
     struct expr *e = mem_calloc(1, sizeof *e);
     e->depth = from->depth;
-    e->seconds = from->seconds;
+    e->per_second = from->per_second;
     for (size_t i = 0; i < from->steps.count; i++)
         *vec_push(&e->steps) = from->steps.items[i];
     for (size_t i = 0; i < from->operands.count; i++) {

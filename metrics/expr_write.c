@@ -72,7 +72,7 @@ static void write_step(struct expr_writer *w, uint32_t step, int least)
     if (s->op == EXPR_OPERAND)
         write_operand(w, s->n);
     else if (s->op == EXPR_NUMBER || s->op == EXPR_TIME)
-        buf_double(w->out, s->op == EXPR_TIME ? s->number / w->expr->seconds : s->number);
+        buf_double(w->out, s->op == EXPR_TIME ? s->number * w->expr->per_second : s->number);
     else if (s->op == EXPR_NEGATE || s->op == EXPR_NOT) {
         buf_str(w->out, s->op == EXPR_NOT ? "not " : "-");
         later_step(w, step - 1, binds);

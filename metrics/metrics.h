@@ -95,6 +95,21 @@ void expr_functions_truncate(struct expr_functions *, size_t count);
 /* An operand as a formula calls it: total(M), run(x).M, mean(M over threads). */
 void expr_operand_text(const struct expr_operand *, struct buf *out);
 
+/* ---- metric blocks -------------------------------------------------------------------- */
+
+/* Formulas over quantities, with how these are called by PAPI, perf and processors (doc/formats/metrics.md): cycles per
+   instruction, miss ratios. What was measured, or can be, decides which can be computed. */
+struct blocks;
+int blocks_read(const char *folder /* all its .xml files */, struct blocks **, struct err *);
+void blocks_free(struct blocks *);
+size_t blocks_count(const struct blocks *);
+const char *blocks_name(const struct blocks *, size_t block);
+const char *blocks_title(const struct blocks *, size_t block);
+/* The events to ask for, of those that can be counted (NULL-terminated), so that as much of the block as possible can be
+   computed; what one formula wants stands together. -1: there is no such block, or nothing of it can be. */
+int blocks_events(const struct blocks *, const char *block, const char *const *usable,
+                  void (*each)(void *ctx, const char *event), void *ctx, struct err *);
+
 /* ---- configuration ------------------------------------------------------------------ */
 
 struct config;
@@ -119,12 +134,19 @@ void config_want_statistics(struct config *, const char *const *names);
 /* The first two runs are compared: difference, its error, and ratio of every event they share. With scaling, what was
    lost of the second run's total: over what the first took ("strong"), or over as much for each thread ("weak"). */
 int config_compare(struct config *, const char *scaling /* or NULL */, struct err *);
+/* The metrics of a block that what was measured allows; the blocks are lent to the configuration. */
+void config_set_blocks(struct config *, const struct blocks *);
+void config_add_block(struct config *, const char *name);
+/* All blocks, as far as their names are free: what config_write_start proposes. A configuration that was read says itself
+   what it wants, and is left alone. */
+void config_add_all_blocks(struct config *);
 /* A formula that is looked at in the whole program alone, by experiment_gate. */
 int config_add_gate(struct config *, const char *formula, struct err *);
 /* The runs' names in place of what their paths gave, the first one's first; NULL leaves the rest. */
 void config_name_runs(struct config *, const char *const *names);
 /* A commented configuration for the runs of `c`, to be changed by hand; `path` is where it will stand. */
-int config_write_start(const struct config *c, const char *path, struct outfile *, struct warnings *, struct err *);
+int config_write_start(const struct config *c, const char *path, const struct progress *, struct outfile *,
+                       struct warnings *, struct err *);
 
 /* ---- the experiment -------------------------------------------------------------------- */
 
@@ -228,7 +250,9 @@ struct experiment {
                                  another of these tables */
     struct hpcprof_process *processes; /* who measured what, for the page's "about"; those of a run together */
     size_t process_count;
-    size_t wanted_count;         /* private: so many of the last metrics are config_want_statistics' */
+    size_t wanted_count;    /* private: so many of the last metrics are config_want_statistics' */
+    str_id *source_folders; /* on this machine, as debug information has them: never to be written into a database */
+    size_t source_folder_count;
     struct measured *measured;   /* private: experiment_measured */
     struct computed *computed;   /* private: by metric, what experiment_compute needs */
     struct anonymity *anonymity; /* private: experiment_anonymize; NULL: names are as they are */

@@ -3,6 +3,7 @@
  *
  *     expr_parse.c      formulas: text to postfix; expr_names.c their names;
  *                       expr_eval.c their values; expr_write.c text again
+ *     blocks.c          metric blocks: formulas by what was measured
  *     config.c          what is wanted: the configuration file, the command line's wishes
  *     config_write.c    the commented configuration to start from
  *     config_hpcview3.c the original HPCVIEW configuration; mathml.c its formulas, as infix text
@@ -73,6 +74,7 @@ enum scaling { SCALING_NONE, SCALING_STRONG, SCALING_WEAK };
 struct config_metric {
     const char *name;
     const char *display_name, *unit, *description; /* "" not given */
+    const char *block;    /* the metrics of this block stand here, and nothing else is given; else "" */
     const char *event;    /* measured: its name, or its number in the file for `event_number`; computed: "" */
     const char *formula;  /* computed, else "" */
     struct expr *expr;    /* computed, else NULL */
@@ -95,6 +97,8 @@ struct config {
     struct VEC(struct config_replace) replaces;
     struct VEC(struct config_metric) metrics;
     struct expr_functions functions;
+    const struct blocks *known_blocks; /* NULL: none */
+    bool all_blocks, from_file;
     unsigned threads;
     bool per_thread;
     bool compare;
@@ -102,6 +106,13 @@ struct config {
     bool statistics[2];                   /* by enum statistic_over: all of every shown event */
     const char *const *wanted_statistics; /* NULL: none */
 };
+
+/* ---- blocks.c ---------------------------------------------------------------------- */
+
+int blocks_check_name(const struct blocks *, const char *name, struct err *);
+/* The metrics of the block (NULL: of all) that can be computed from events of these names (NULL-terminated), in order. */
+void blocks_metrics(const struct blocks *, const char *name, const char *const *events,
+                    void (*each)(void *ctx, const struct config_metric *), void *ctx);
 
 /* The configuration in bytes; `name` is its path, for messages and as the place relative paths start from. */
 int config_read_bytes(const void *bytes, size_t len, const char *name, struct config **, struct warnings *,
@@ -360,6 +371,8 @@ struct structure_source structures_source(struct structures *);
 
 void sources_name_modules(struct correlation *);
 void sources_name_files(struct correlation *, const struct config *);
+/* The folders that are common to each module's own sources, where they are here. */
+void sources_keep_folders(const struct correlation *, struct experiment *);
 /* Fills `found` of every file, looking on this machine. */
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
 

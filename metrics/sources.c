@@ -151,6 +151,38 @@ static struct root *module_roots(const struct correlation *c)
     return roots;
 }
 
+/* Of modules whose files debug information names: a measurement alone may name any folder. */
+static bool *modules_to_trust(const struct correlation *c)
+{
+    bool *trusted = mem_calloc(c->modules.count + 1, sizeof *trusted);
+    memset(trusted, true, c->modules.count);
+    for (size_t i = 0; i < c->files.count; i++)
+        if (absolute_own(strtab_get(c->strings, c->files.items[i].name)) &&
+            !(i < c->file_known.count && c->file_known.items[i]))
+            trusted[c->file_module.items[i]] = false;
+    return trusted;
+}
+
+void sources_keep_folders(const struct correlation *c, struct experiment *e)
+{
+    struct root *roots = module_roots(c);
+    bool *trusted = modules_to_trust(c);
+    struct VEC(str_id) folders = {0};
+    for (size_t i = 0; i < c->modules.count; i++) {
+        struct stat st;
+        str_id folder = trusted[i] && roots[i].len > 1 ? strtab_addn(e->strings, roots[i].path, roots[i].len - 1) : 0;
+        bool again = folder == 0 || stat(strtab_get(e->strings, folder), &st) != 0 || !S_ISDIR(st.st_mode);
+        for (size_t k = 0; k < folders.count; k++)
+            again = again || folders.items[k] == folder;
+        if (!again)
+            *vec_push(&folders) = folder;
+    }
+    e->source_folders = folders.items;
+    e->source_folder_count = folders.count;
+    mem_free(trusted);
+    mem_free(roots);
+}
+
 /* An absolute folder with its symbolic links followed, ending in '/'; NULL: not there. */
 static char *real_folder(const char *dir)
 {

@@ -180,6 +180,7 @@ void experiment_free(struct experiment *e)
     measured_free(e->measured);
     anonymity_free(e->anonymity);
     strtab_free(e->strings);
+    mem_free(e->source_folders);
     mem_free(e->places);
     mem_free(e->files);
     mem_free(e->metrics);

@@ -39,6 +39,18 @@ $(EXAMPLES): $(dist_heat_DATA) $(dist_particles_DATA) $(dist_wave_DATA)
 schemasdir = $(pkgdatadir)/schemas
 dist_schemas_DATA = %D%/schemas/structure.rng %D%/schemas/configuration.rng
 
+# ---- metric blocks (doc/formats/metrics.md); in the build tree they lie where the command looks for them ------------
+metricsdir = $(pkgdatadir)/metrics
+dist_metrics_DATA = %D%/metrics/quantities.xml %D%/metrics/general.xml %D%/metrics/topdown-intel.xml \
+	%D%/metrics/topdown-arm.xml
+all-local: share-here
+share-here:
+	@test -e %D%/metrics || { $(MKDIR_P) %D% && ln -s $(abs_top_srcdir)/%D%/metrics %D%/metrics; }
+clean-local: share-clean
+share-clean:
+	@test ! -h %D%/metrics || rm -f %D%/metrics
+.PHONY: share-here share-clean
+
 # ---- machines: what hpcview simulate simulates, and what hpcview quality counts with; one file each --------------------------
 machinesdir = $(pkgdatadir)/machines
 dist_machines_DATA = %D%/machines/a64fx.xml %D%/machines/ice-lake-server.xml %D%/machines/neoverse-n1.xml \

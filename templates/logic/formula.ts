@@ -89,8 +89,8 @@ const PREFIXES: { readonly [prefix: string]: number } = {
   ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 },
   ...{ k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, m: 1e-3, u: 1e-6, n: 1e-9 },
 };
-/** One unit of a time in seconds. */
-const SECONDS: { readonly [unit: string]: number } = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
+/** Units of a time in a second: exact, as 1e-9 is not. */
+const PER_SECOND: { readonly [unit: string]: number } = { ns: 1e9, us: 1e6, ms: 1e3, s: 1 };
 
 function map1(a: Operand, f: One): Operand {
   return typeof a === 'number' ? finite(f(a)) : a.map((x) => finite(f(x)));
@@ -153,14 +153,14 @@ class Parser {
   readonly references: Reference[] = [];
   private readonly tokens: readonly Token[];
   private readonly end: number;
-  private readonly timeUnit: number;
+  private readonly perSecond: number;
   private at = 0;
   private depth = 0;
 
-  constructor(text: string, timeUnit: number) {
+  constructor(text: string, perSecond: number) {
     this.tokens = Array.from(text.matchAll(TOKEN), (m) => ({ text: m[0], at: [...text.slice(0, m.index)].length + 1 }));
     this.end = [...text].length + 1;
-    this.timeUnit = timeUnit;
+    this.perSecond = perSecond;
   }
 
   whole(): Part {
@@ -301,7 +301,7 @@ class Parser {
     const factor = (percent ? 0.01 : 1) * (match[2] ? PREFIXES[match[2]] : 1);
     const value = digits * factor;
     if (!Number.isFinite(value)) throw this.wrong(`the number ${token.text} is too large`, token.at);
-    const inUnit = match[3] === 's' ? value / this.timeUnit : value;
+    const inUnit = match[3] === 's' ? value * this.perSecond : value;
     return { node: () => inUnit, shape: value === 0 ? Shape.Zero : Shape.Constant };
   }
 
@@ -432,7 +432,7 @@ function referenceText(r: Omit<Reference, 'text'>): string {
 /** The formula, or what is wrong with it: a sentence. Times in it (10ms) become `timeUnit`: the unit of its metrics. */
 export function readFormula(text: string, timeUnit = 's'): Formula | string {
   try {
-    const parser = new Parser(text, SECONDS[timeUnit] ?? 1);
+    const parser = new Parser(text, PER_SECOND[timeUnit] ?? 1);
     const { node, shape } = parser.whole();
     const [a, b, ...more] = parser.references;
     const plain = (r: Reference): boolean => r.at === '' && r.form === '' && r.statistic === '';
