@@ -15,6 +15,7 @@
  * --collect-jumps=yes the jumps between them are known as well, and so are the loops (instr_loops.c).
  */
 #include "filters/instr_loops.h"
+#include "filters/keys.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -24,6 +25,25 @@ enum { MOST_EVENTS = 64, MOST_POSITIONS = 2 };
 
 struct name_table VEC(str_id); /* by the file's own numbers */
 
+struct object { /* a module, once it is needed */
+    uint32_t module;
+    bool settled, here; /* here: its file is on this machine, addresses can be placed */
+};
+
+struct callee {
+    str_id object, file, function;
+    bool has_object, has_file;
+};
+
+struct call { /* to which place, how often */
+    struct callee callee;
+    uint64_t address, line, count;
+};
+
+struct call_sum {
+    uint64_t calls, cost; /* cost: inclusive, of the first event */
+};
+
 struct callgrind {
     struct hpcprof *into;
     const char *name;     /* of the input */
@@ -32,11 +52,8 @@ struct callgrind {
     bool cachegrind;
     struct name_table objects, files, functions;
     str_id object, file, function, command;
-    str_id own_file; /* of the function: `file` goes on to those inlined into it */
-    uint32_t module;
-    bool has_module;
-    bool module_here;                 /* its file is on this machine: addresses can be placed */
-    struct VEC(uint8_t) objects_here; /* by name: 0 not yet looked, 1 no, 2 yes */
+    str_id own_file;                         /* of the function: `file` goes on to those inlined into it */
+    struct VEC(struct object) known_objects; /* by name */
     uint32_t process, thread;
     struct hashmap threads; /* by callgrind's number */
     bool has_process, has_thread;
@@ -45,10 +62,20 @@ struct callgrind {
     size_t event_count, ir; /* ir: which of them is Ir, or event_count */
     bool has_addresses, has_lines;
     uint64_t address, source_line; /* where the last line was */
-    bool skip_next;                /* the line after calls= */
+    bool skip_next;                /* the line after a jump that was never taken */
     struct instr_jump jump;        /* count 0: none is waiting for the line that says where it stands */
-    str_id called;                 /* the object of the next call, if it has one of its own */
-    bool has_called;
+    struct callee called;          /* by the next call */
+    struct call call;              /* that waits for the line that says where it stands */
+    bool has_call;
+    unsigned parts;
+    /* what was counted, each place once: a file has as many parts as there were dumps */
+    struct keys spots, calls, jumps;
+    struct VEC(uint64_t) costs;    /* by spot and event, since the events were named */
+    struct VEC(uint64_t) executed; /* by spot: Ir, where there are addresses */
+    struct VEC(uint32_t) contexts; /* by spot; UINT32_MAX: not made yet */
+    struct VEC(struct call_sum) call_sums;
+    struct VEC(uint64_t) jump_counts;
+    bool again; /* the second reading: each part's loops */
     struct instr_loops *loops;
     struct err *err;
 };
@@ -66,9 +93,14 @@ static void blanks(struct callgrind *c)
         c->at++;
 }
 
+static bool is_digit(char c)
+{
+    return (unsigned)(c - '0') < 10;
+}
+
 static bool digit_next(const struct callgrind *c)
 {
-    return c->at < c->end && isdigit((unsigned char)*c->at);
+    return c->at < c->end && is_digit(*c->at);
 }
 
 static int hex_digit(char c)
@@ -136,7 +168,7 @@ static int read_name(struct callgrind *c, struct name_table *table, str_id *name
     uint64_t n;
     blanks(c);
     const char *begin = c->at;
-    if (c->end - c->at < 3 || *c->at != '(' || !isdigit((unsigned char)c->at[1])) {
+    if (c->end - c->at < 3 || *c->at != '(' || !is_digit(c->at[1])) {
         *name = rest_of_line(c);
         return 0;
     }
@@ -161,15 +193,18 @@ static str_id known(struct callgrind *c, str_id name)
 
 /* ---- the header ------------------------------------------------------------------------------------------ */
 
+static void flush_costs(struct callgrind *c);
+
+/* Each part names its events; as a rule they are the same again. */
 static int add_events(struct callgrind *c)
 {
-    c->event_count = 0;
-    c->ir = MOST_EVENTS;
+    uint32_t events[MOST_EVENTS];
+    size_t count = 0, ir_at = MOST_EVENTS;
     for (blanks(c); c->at < c->end; blanks(c)) {
         const char *begin = c->at;
         while (c->at < c->end && *c->at != ' ' && *c->at != '\t')
             c->at++;
-        if (c->event_count == MOST_EVENTS)
+        if (count == MOST_EVENTS)
             return wrong(c, "there are more than 64 events");
         str_id name = strtab_addn(c->into->strings, begin, (size_t)(c->at - begin));
         bool ir = strcmp(strtab_get(c->into->strings, name), "Ir") == 0;
@@ -179,9 +214,15 @@ static int add_events(struct callgrind *c)
                                                                                      : "as callgrind simulated it"),
                                       .unit = strtab_add(c->into->strings, ir ? "instructions" : "")};
         if (ir)
-            c->ir = c->event_count;
-        c->events[c->event_count++] = hpcprof_add_event(c->into, &event);
+            ir_at = count;
+        events[count++] = hpcprof_add_event(c->into, &event);
     }
+    if (count == c->event_count && memcmp(events, c->events, count * sizeof *events) == 0)
+        return 0;
+    flush_costs(c);
+    memcpy(c->events, events, count * sizeof *events);
+    c->event_count = count;
+    c->ir = ir_at;
     return 0;
 }
 
@@ -210,9 +251,12 @@ static int read_header(struct callgrind *c, const char *key, size_t n)
     else if (IS("thread") && number(c, &value)) {
         c->thread_number = value;
         c->has_thread = false;
-    } else if (IS("part"))
+    } else if (IS("part")) {
         c->address = c->source_line = 0; /* a part is a file of its own */
-    return 0;                            /* version, creator, desc, summary, totals, event: nothing that is wanted */
+        if (c->parts++ && c->again)
+            instr_loops_part_end(c->loops);
+    }
+    return 0; /* version, creator, desc, summary, totals, event: nothing that is wanted */
 }
 
 /* ---- whose cost it is -------------------------------------------------------------------------------------- */
@@ -241,16 +285,6 @@ static void settle_thread(struct callgrind *c)
     c->has_thread = true;
 }
 
-static bool object_here(struct callgrind *c, str_id object)
-{
-    while (c->objects_here.count <= object)
-        *vec_push(&c->objects_here) = 0;
-    uint8_t *here = &c->objects_here.items[object];
-    if (*here == 0)
-        *here = access(strtab_get(c->into->strings, object), R_OK) == 0 ? 2 : 1;
-    return *here == 2;
-}
-
 /* cachegrind does not say in which object a function is: that of the program, as far as it tells. */
 static const char *program_of(struct callgrind *c, char **owned)
 {
@@ -259,46 +293,131 @@ static const char *program_of(struct callgrind *c, char **owned)
     return **owned ? *owned : "[unknown]";
 }
 
-static void set_object(struct callgrind *c, str_id object)
+static const struct object *object_of(struct callgrind *c, str_id name)
 {
-    c->has_module = c->has_module && c->object == object;
-    c->object = object;
-}
-
-static void settle_module(struct callgrind *c)
-{
+    while (c->known_objects.count <= name)
+        *vec_push(&c->known_objects) = (struct object){0};
+    struct object *o = &c->known_objects.items[name];
+    if (o->settled)
+        return o;
     char *owned = NULL;
-    const char *path = strtab_get(c->into->strings, c->object);
+    const char *path = strtab_get(c->into->strings, name);
     if (*path == '\0')
         path = c->cachegrind ? program_of(c, &owned) : "[unknown]";
-    c->module = hpcprof_add_module(c->into, path, "");
-    c->module_here = *path == '/' && object_here(c, c->object);
-    c->has_module = true;
+    *o = (struct object){hpcprof_add_module(c->into, path, ""), true, *path == '/' && access(path, R_OK) == 0};
     mem_free(owned);
+    return o;
 }
 
+/* Keys of spots and of callees have these in common. */
+enum { THREAD, OBJECT, FUNCTION, FILE_NAME, OWN_FILE, SPOT = THREAD, ADDRESS = 0, LINE = 1 };
+
 /* An instruction has its address where its object is here to tell what is there; else the line. */
-static uint32_t context(struct callgrind *c)
+static uint32_t context(struct callgrind *c, const struct key *k)
 {
-    if (!c->has_module)
-        settle_module(c);
-    struct hpcprof_context context = {.parent = HPCPROF_NO_PARENT, .module = c->module};
-    if (c->has_addresses && c->module_here)
-        context.address = c->address;
+    const struct object *o = object_of(c, k->a[OBJECT]);
+    struct hpcprof_context context = {.parent = HPCPROF_NO_PARENT, .module = o->module};
+    if (k->b[ADDRESS] && o->here)
+        context.address = k->b[ADDRESS];
     else {
         context.by_line = true;
-        context.procedure = c->function;
-        context.file = c->file;
+        context.procedure = k->a[FUNCTION];
+        context.file = k->a[FILE_NAME];
         /* cachegrind names the file of each line, and the procedure's own is not known */
-        context.procedure_file = c->cachegrind || c->own_file == c->file ? 0 : c->own_file;
-        context.line = c->source_line <= UINT32_MAX ? (uint32_t)c->source_line : 0;
+        context.procedure_file = c->cachegrind || k->a[OWN_FILE] == k->a[FILE_NAME] ? 0 : k->a[OWN_FILE];
+        context.line = k->b[LINE] <= UINT32_MAX ? (uint32_t)k->b[LINE] : 0;
     }
     return hpcprof_add_context(c->into, &context);
 }
 
-static struct instr_place place(const struct callgrind *c, uint64_t address)
+/* ---- what was counted --------------------------------------------------------------------------------------- */
+
+static uint32_t spot_here(struct callgrind *c)
 {
-    return (struct instr_place){c->thread, c->object, c->function, address};
+    struct key key = {{c->thread, c->object, c->function, c->file, c->own_file},
+                      {c->has_addresses ? c->address : 0, c->has_lines ? c->source_line : 0}};
+    uint32_t spot = keys_row(&c->spots, &key);
+    if (spot == c->contexts.count) {
+        *vec_push(&c->contexts) = UINT32_MAX;
+        *vec_push(&c->executed) = 0;
+    }
+    return spot;
+}
+
+static uint32_t spot_context(struct callgrind *c, uint32_t spot)
+{
+    if (c->contexts.items[spot] == UINT32_MAX) {
+        const struct key key = c->spots.rows.items[spot].key;
+        c->contexts.items[spot] = context(c, &key);
+    }
+    return c->contexts.items[spot];
+}
+
+/* Costs become counts when other events are named, and at the end. */
+static void flush_costs(struct callgrind *c)
+{
+    for (size_t i = 0; i < c->costs.count; i++) {
+        uint32_t spot = (uint32_t)(i / c->event_count);
+        if (c->costs.items[i])
+            hpcprof_add_count(c->into, &(struct hpcprof_count){.thread = c->spots.rows.items[spot].key.a[THREAD],
+                                                               .context = spot_context(c, spot),
+                                                               .event = c->events[i % c->event_count],
+                                                               .value = c->costs.items[i]});
+    }
+    c->costs.count = 0;
+}
+
+static struct instr_place place_of(const struct key *k, uint64_t address)
+{
+    return (struct instr_place){k->a[THREAD], k->a[OBJECT], k->a[FUNCTION], address};
+}
+
+/* What the graph of each function is made of: instructions, jumps, and where functions begin. */
+static void gather_graph(struct callgrind *c)
+{
+    for (uint32_t i = 0; i < c->executed.count; i++)
+        if (c->executed.items[i]) {
+            const struct key *k = &c->spots.rows.items[i].key;
+            instr_loops_executed(c->loops, i, place_of(k, k->b[0]), spot_context(c, i), c->executed.items[i]);
+        }
+    for (uint32_t i = 0; i < c->jumps.rows.count; i++) {
+        const struct key *k = &c->jumps.rows.items[i].key;
+        struct instr_jump jump = {k->b[0], k->b[1], c->jump_counts.items[i]};
+        instr_loops_jump(c->loops, i, place_of(k, 0), &jump);
+    }
+    for (uint32_t i = 0; i < c->calls.rows.count; i++)
+        if (c->calls.rows.items[i].key.b[0])
+            instr_loops_entry(c->loops, c->calls.rows.items[i].key.a[1], c->calls.rows.items[i].key.b[0]);
+}
+
+static int add_call_edges(struct callgrind *c)
+{
+    static const struct table_column columns[] = {
+        {.name = "caller", .title = "called at", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
+        {.name = "callee", .title = "function", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
+        {.name = "calls", .type = TABLE_COUNT, .merge = TABLE_SUM},
+        {.name = "cost",
+         .title = "inclusive cost",
+         .type = TABLE_COUNT,
+         .merge = TABLE_SUM,
+         .description = "Of the first event of the file, as a rule Ir: what was spent until the calls returned."},
+    };
+    static const struct table_decl decl = {"call_edges", "Calls", "Who called whom, how often, and what it cost.",
+                                           columns, ARRAY_SIZE(columns)};
+    struct table *t;
+    if (c->calls.rows.count == 0)
+        return 0;
+    if (table_list_declare(&c->into->tables, &decl, c->into->strings, &t, c->err) < 0)
+        return -1;
+    for (uint32_t i = 0; i < c->calls.rows.count; i++) {
+        const struct key *k = &c->calls.rows.items[i].key;
+        uint32_t caller = spot_context(c, k->a[SPOT]), callee = context(c, k);
+        table_add(t, (union table_cell[]){{.row = caller},
+                                          {.row = callee},
+                                          {.count = c->call_sums.items[i].calls},
+                                          {.count = c->call_sums.items[i].cost}});
+    }
+    return 0;
 }
 
 /* ---- lines with costs ------------------------------------------------------------------------------------------ */
@@ -322,17 +441,60 @@ static int read_values(struct callgrind *c, uint64_t values[MOST_EVENTS], size_t
 
 static void add_costs(struct callgrind *c, const uint64_t *values, size_t count)
 {
-    uint32_t at = UINT32_MAX;
-    for (size_t i = 0; i < count; i++) {
-        if (values[i] == 0)
-            continue;
-        if (at == UINT32_MAX)
-            at = context(c);
-        hpcprof_add_count(c->into, &(struct hpcprof_count){
-                                       .thread = c->thread, .context = at, .event = c->events[i], .value = values[i]});
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any = any || values[i];
+    if (!any)
+        return;
+    uint32_t spot = spot_here(c);
+    bool executed = c->has_addresses && c->ir < count;
+    if (c->again) {
+        if (executed)
+            instr_loops_part_executed(c->loops, spot, values[c->ir]);
+        return;
     }
-    if (c->has_addresses && c->ir < count && values[c->ir])
-        instr_loops_executed(c->loops, place(c, c->address), at, values[c->ir]);
+    while (c->costs.count < ((size_t)spot + 1) * c->event_count)
+        *vec_push(&c->costs) = 0;
+    for (size_t i = 0; i < count; i++)
+        c->costs.items[spot * c->event_count + i] += values[i];
+    if (executed)
+        c->executed.items[spot] += values[c->ir];
+}
+
+static void add_jump(struct callgrind *c)
+{
+    struct key key = {{c->thread, c->object, c->function}, {c->address, c->jump.to}};
+    uint32_t jump = keys_row(&c->jumps, &key);
+    if (c->again)
+        instr_loops_part_jump(c->loops, jump, c->jump.count);
+    else {
+        if (jump == c->jump_counts.count)
+            *vec_push(&c->jump_counts) = 0;
+        c->jump_counts.items[jump] += c->jump.count;
+    }
+    c->jump.count = 0;
+}
+
+/* What a call cost is inclusive: no cost of this line, but of the edge. */
+static int add_call(struct callgrind *c)
+{
+    uint64_t values[MOST_EVENTS];
+    size_t count;
+    c->has_call = false;
+    if (read_values(c, values, &count) < 0)
+        return -1;
+    const struct callee *to = &c->call.callee;
+    struct key key = {
+        {spot_here(c), to->has_object ? to->object : c->object, to->function, to->has_file ? to->file : c->file},
+        {c->call.address, c->call.line}};
+    uint32_t call = keys_row(&c->calls, &key);
+    if (c->again)
+        return 0;
+    if (call == c->call_sums.count)
+        *vec_push(&c->call_sums) = (struct call_sum){0};
+    c->call_sums.items[call].calls += c->call.count;
+    c->call_sums.items[call].cost += count ? values[0] : 0;
+    return 0;
 }
 
 static int read_costs(struct callgrind *c)
@@ -343,16 +505,18 @@ static int read_costs(struct callgrind *c)
         return wrong(c, "a line with costs begins with its position");
     if (!c->has_thread)
         settle_thread(c);
-    if (c->jump.count) {
-        c->jump.from = c->address;
-        instr_loops_jump(c->loops, place(c, 0), &c->jump);
+    if (c->jump.count) { /* the line after a jump is where the jump stands */
+        if (c->has_addresses)
+            add_jump(c);
         c->jump.count = 0;
-        return 0; /* the line after a jump is where the jump stands */
+        return 0;
     }
     if (c->skip_next) {
         c->skip_next = false;
         return 0;
     }
+    if (c->has_call)
+        return add_call(c);
     if (read_values(c, values, &count) < 0)
         return -1;
     add_costs(c, values, count);
@@ -362,14 +526,16 @@ static int read_costs(struct callgrind *c)
 /* "calls=1 0x1139 -1": how many, and where the function called begins. */
 static int read_calls(struct callgrind *c)
 {
-    uint64_t count, address, line;
     blanks(c);
-    c->skip_next = true;
-    if (!number(c, &count))
+    c->call = (struct call){.callee = c->called};
+    c->called = (struct callee){0};
+    c->has_call = true;
+    if (!number(c, &c->call.count))
         return wrong(c, "calls= wants their number and the place called");
-    if (c->has_addresses && positions(c, &address, &line))
-        instr_loops_entry(c->loops, c->has_called ? c->called : c->object, address);
-    c->has_called = false;
+    if (!positions(c, &c->call.address, &c->call.line)) /* old files may leave it out */
+        c->call.address = c->call.line = 0;
+    if (!c->has_addresses)
+        c->call.address = 0;
     return 0;
 }
 
@@ -398,7 +564,7 @@ static int read_assignment(struct callgrind *c, const char *key, size_t n)
     int status = 0;
     if (IS("ob")) {
         status = read_name(c, &c->objects, &name);
-        set_object(c, known(c, name));
+        c->object = known(c, name);
     } else if (IS("fl") || IS("fi") || IS("fe")) {
         status = read_name(c, &c->files, &name);
         c->file = known(c, name);
@@ -409,11 +575,18 @@ static int read_assignment(struct callgrind *c, const char *key, size_t n)
         c->own_file = c->file;
     } else if (IS("cob")) {
         status = read_name(c, &c->objects, &name);
-        c->called = known(c, name);
-        c->has_called = true;
-    } else if (IS("cfi") || IS("cfl") || IS("jfi") || IS("jfl"))
+        c->called.object = known(c, name);
+        c->called.has_object = true;
+    } else if (IS("cfi") || IS("cfl")) {
         status = read_name(c, &c->files, &name);
-    else if (IS("cfn") || IS("jfn"))
+        c->called.file = known(c, name);
+        c->called.has_file = true;
+    } else if (IS("cfn")) {
+        status = read_name(c, &c->functions, &name);
+        c->called.function = known(c, name);
+    } else if (IS("jfi") || IS("jfl"))
+        status = read_name(c, &c->files, &name);
+    else if (IS("jfn"))
         status = read_name(c, &c->functions, &name);
     else if (IS("calls"))
         status = read_calls(c);
@@ -458,22 +631,59 @@ static int read_lines(struct callgrind *c, const char *at, const char *end)
     return status;
 }
 
+/* Each part once more, for how often loops went round in it. */
+static int read_again(struct callgrind *c, const char *at, const char *end)
+{
+    c->again = true;
+    c->parts = 0;
+    c->line = 0;
+    c->has_addresses = c->has_thread = c->has_call = c->skip_next = false;
+    c->has_lines = true;
+    c->jump.count = c->thread_number = c->address = c->source_line = 0;
+    c->object = c->file = c->own_file = c->function = 0;
+    c->called = (struct callee){0};
+    int status = read_lines(c, at, end);
+    instr_loops_part_end(c->loops);
+    return status;
+}
+
+static int finish(struct callgrind *c, const char *text, const char *end, struct warnings *warnings)
+{
+    flush_costs(c);
+    if (!c->has_process)
+        return err_set(c->err, ERR_FORMAT, "%s: holds no costs", c->name);
+    if (add_call_edges(c) < 0)
+        return -1;
+    gather_graph(c);
+    if (!instr_loops_finish(c->loops, c->name, warnings) || c->parts < 2)
+        return 0;
+    if (read_again(c, text, end) < 0)
+        return -1;
+    return instr_loops_say_parts(c->loops, c->err);
+}
+
 static int convert(const struct filter_input *in, bool cachegrind, struct hpcprof *into, struct warnings *warnings,
                    struct err *err)
 {
     struct callgrind c = {.into = into, .name = in->name, .cachegrind = cachegrind, .has_lines = true, .err = err};
-    const char *text = in->bytes;
+    const char *text = in->bytes, *end = in->len ? text + in->len : text;
     c.loops = instr_loops_create(into);
-    int status = read_lines(&c, text, in->len ? text + in->len : text);
-    if (status == 0 && !c.has_process)
-        status = err_set(err, ERR_FORMAT, "%s: holds no costs", in->name);
+    int status = read_lines(&c, text, end);
     if (status == 0)
-        instr_loops_finish(c.loops, in->name, warnings);
+        status = finish(&c, text, end, warnings);
     instr_loops_free(c.loops);
     vec_release(&c.objects);
     vec_release(&c.files);
     vec_release(&c.functions);
-    vec_release(&c.objects_here);
+    vec_release(&c.known_objects);
+    vec_release(&c.costs);
+    vec_release(&c.executed);
+    vec_release(&c.contexts);
+    vec_release(&c.call_sums);
+    vec_release(&c.jump_counts);
+    keys_release(&c.spots);
+    keys_release(&c.calls);
+    keys_release(&c.jumps);
     hashmap_release(&c.threads);
     return status;
 }

@@ -285,6 +285,62 @@ static void test_periods(void)
     hpcprof_free(p);
 }
 
+/* ---- calls and parts of callgrind ---------------------------------------------------------------------------- */
+
+static struct hpcprof *read_callgrind(const char *text)
+{
+    static const struct filter_options none;
+    struct filter_input in = {text, strlen(text), "input", &none};
+    struct hpcprof *p = hpcprof_create();
+    CHECK_INT(callgrind_convert(&in, p, NULL, NULL), 0);
+    hpcprof_finish(p);
+    return p;
+}
+
+static void test_call_edges(void)
+{
+    static const char text[] = "# callgrind format\nevents: Ir Dr\npart: 1\nob=heat\nfl=(1) a.c\nfn=(1) main\n5 1\n"
+                               "cfi=(2) b.c\ncfn=(2) f\ncalls=3 7\n+1 900 2\nfl=(2)\nfn=(2)\n7 900\n"
+                               "part: 2\nevents: Ir Dr\nfl=(1)\nfn=(1)\n6 1\ncfi=(2)\ncfn=(2)\ncalls=4 7\n6 100\n";
+    struct hpcprof *p = read_callgrind(text);
+    const struct table *t = table_list_find(&p->tables, "call_edges");
+    CHECK(t && table_row_count(t) == 1);
+    const union table_cell *row = table_row(t, 0);
+    const struct hpcprof_context *caller = &p->contexts[row[0].row], *callee = &p->contexts[row[1].row];
+    CHECK_INT(caller->line, 6);
+    CHECK_STR(strtab_get(p->strings, caller->procedure), "main");
+    CHECK_STR(strtab_get(p->strings, callee->procedure), "f");
+    CHECK_STR(strtab_get(p->strings, callee->file), "b.c");
+    CHECK_INT(callee->line, 7);
+    CHECK_INT(row[2].count, 7);
+    CHECK_INT(row[3].count, 1000);
+    hpcprof_free(p);
+}
+
+/* The loop goes round 10 times in the first part, 2 x 4 in the second, and in the third it only ends. */
+static void test_parts(void)
+{
+    static const char text[] =
+        "# callgrind format\npositions: instr line\nevents: Ir\npart: 1\nob=heat\nfl=a.c\nfn=main\n"
+        "0x10 1 1\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n0x1c 3 1\n"
+        "part: 2\nob=heat\nfl=a.c\nfn=main\n0x10 1 2\n0x14 2 8\n0x18 2 8\njcnd=6/8 0x14 2\n* *\n0x1c 3 2\n"
+        "part: 3\nob=heat\nfl=a.c\nfn=main\n0x14 2 3\n0x18 2 3\njcnd=3/3 0x14 2\n* *\n";
+    struct hpcprof *p = read_callgrind(text);
+    char *counts = dump(p);
+    const struct table *t = table_list_find(&p->tables, "trip_counts");
+    CHECK_STR(counts, "heat main a.c:1 Ir 3\nheat main a.c:2 Ir 42\nheat main a.c:2 loop entries 3\n"
+                      "heat main a.c:2 loop iterations 21\nheat main a.c:3 Ir 3\n");
+    CHECK(t && table_row_count(t) == 1);
+    const union table_cell *row = table_row(t, 0);
+    CHECK_INT(row[2].count, 2);
+    CHECK_INT(row[3].number, 4);
+    CHECK_INT(row[4].number, 7);
+    CHECK_INT(row[5].number, 10);
+    CHECK(row[6].number > 4.24 && row[6].number < 4.25);
+    mem_free(counts);
+    hpcprof_free(p);
+}
+
 /* ---- the door ------------------------------------------------------------------------------------------------ */
 
 static void test_recognised(void)
@@ -303,6 +359,8 @@ int main(void)
 {
     test_rules();
     test_periods();
+    test_call_edges();
+    test_parts();
     test_recognised();
     return tap_done();
 }

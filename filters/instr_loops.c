@@ -1,20 +1,36 @@
 /* Loops from exact counts of instructions and jumps. */
 #include "filters/instr_loops.h"
 
+#include <math.h>
+
 struct instr {
     struct instr_place place;
-    uint32_t context;
+    uint32_t context, id;
     uint64_t count, jumped_to; /* executions; those of them that a jump led to */
 };
 
 struct edge { /* between instructions, by their index after sorting */
     uint32_t from, to;
+    uint32_t jump; /* which it is, or NO_JUMP */
     uint64_t count;
 };
+#define NO_JUMP UINT32_MAX
 
 struct jump {
     struct instr_place place; /* of the jump */
     uint64_t to, count;
+    uint32_t id;
+};
+
+struct loop {
+    uint32_t header;                   /* instruction */
+    bool next_is_back;                 /* the instruction before it goes on into it, and is in the loop */
+    uint64_t parts;                    /* that entered it */
+    double least, most, mean, squares; /* of its mean trip counts in them; squares: of the distances from the mean */
+};
+
+struct part {                        /* what one part counted */
+    uint64_t count, jumped_to, back; /* by instruction */
 };
 
 struct entry {
@@ -27,6 +43,11 @@ struct instr_loops {
     struct VEC(struct instr) instrs;
     struct VEC(struct jump) jumps;
     struct VEC(struct entry) entries;
+    struct VEC(struct loop) loops;
+    /* for parts */
+    struct VEC(uint32_t) instr_of;   /* by the caller's id, UINT32_MAX: none */
+    struct VEC(struct edge) jump_of; /* by the caller's id: from NO_JUMP: none; count 1: back to a loop's header */
+    struct VEC(struct part) part;
 };
 
 struct instr_loops *instr_loops_create(struct hpcprof *into)
@@ -41,18 +62,23 @@ void instr_loops_free(struct instr_loops *l)
     vec_release(&l->instrs);
     vec_release(&l->jumps);
     vec_release(&l->entries);
+    vec_release(&l->loops);
+    vec_release(&l->instr_of);
+    vec_release(&l->jump_of);
+    vec_release(&l->part);
     mem_free(l);
 }
 
-void instr_loops_executed(struct instr_loops *l, struct instr_place place, uint32_t context, uint64_t count)
+void instr_loops_executed(struct instr_loops *l, uint32_t id, struct instr_place place, uint32_t context,
+                          uint64_t count)
 {
-    *vec_push(&l->instrs) = (struct instr){place, context, count, 0};
+    *vec_push(&l->instrs) = (struct instr){place, context, id, count, 0};
 }
 
-void instr_loops_jump(struct instr_loops *l, struct instr_place place, const struct instr_jump *jump)
+void instr_loops_jump(struct instr_loops *l, uint32_t id, struct instr_place place, const struct instr_jump *jump)
 {
     place.address = jump->from;
-    *vec_push(&l->jumps) = (struct jump){place, jump->to, jump->count};
+    *vec_push(&l->jumps) = (struct jump){place, jump->to, jump->count, id};
 }
 
 void instr_loops_entry(struct instr_loops *l, str_id object, uint64_t address)
@@ -96,16 +122,21 @@ static int compare_edges(const void *left, const void *right)
     return 0;
 }
 
-/* Instructions of several parts are one. */
+/* An instruction of several lines is one. */
 static void unite(struct instr_loops *l)
 {
     size_t n = 0;
     vec_sort(&l->instrs, compare_instrs);
-    for (size_t i = 0; i < l->instrs.count; i++)
-        if (n && compare_instrs(&l->instrs.items[n - 1], &l->instrs.items[i]) == 0)
-            l->instrs.items[n - 1].count += l->instrs.items[i].count;
+    for (size_t i = 0; i < l->instrs.count; i++) {
+        const struct instr instr = l->instrs.items[i];
+        if (n && compare_instrs(&l->instrs.items[n - 1], &instr) == 0)
+            l->instrs.items[n - 1].count += instr.count;
         else
-            l->instrs.items[n++] = l->instrs.items[i];
+            l->instrs.items[n++] = instr;
+        while (l->instr_of.count <= instr.id)
+            *vec_push(&l->instr_of) = UINT32_MAX;
+        l->instr_of.items[instr.id] = (uint32_t)n - 1;
+    }
     l->instrs.count = n;
     vec_sort(&l->entries, compare_entries);
 }
@@ -127,7 +158,7 @@ static bool is_entry(const struct instr_loops *l, const struct instr_place *p)
 /* ---- the graph of one function ------------------------------------------------------------------------------- */
 
 struct graph {
-    const struct instr_loops *loops;
+    struct instr_loops *loops;
     uint32_t first, count;         /* its instructions */
     struct VEC(struct edge) edges; /* sorted by `to`; jumps, and what went on to the next instruction */
     uint32_t *order;               /* by instruction: its number in reverse postorder, from 1; 0: not reached */
@@ -153,7 +184,7 @@ static void add_next_edges(struct graph *g)
     for (uint32_t i = 1; i < g->count; i++) {
         const struct instr *to = &items[g->first + i];
         if (to->count > to->jumped_to && !is_entry(g->loops, &to->place))
-            *vec_push(&g->edges) = (struct edge){i - 1, i, to->count - to->jumped_to};
+            *vec_push(&g->edges) = (struct edge){i - 1, i, NO_JUMP, to->count - to->jumped_to};
     }
 }
 
@@ -336,12 +367,22 @@ static void add_loop(const struct graph *g, uint32_t header, uint64_t back, cons
 static void say_loops(const struct graph *g, const struct loop_events *events)
 {
     for (uint32_t i = 0; i < g->count; i++) {
+        struct loop loop = {.header = g->first + i};
         uint64_t back = 0;
-        for (uint32_t e = g->edge_first[i]; e < g->edge_first[i + 1]; e++)
-            if (dominates(g, i, g->edges.items[e].from))
-                back += g->edges.items[e].count;
-        if (back)
+        for (uint32_t e = g->edge_first[i]; e < g->edge_first[i + 1]; e++) {
+            const struct edge *edge = &g->edges.items[e];
+            if (!dominates(g, i, edge->from))
+                continue;
+            back += edge->count;
+            if (edge->jump == NO_JUMP)
+                loop.next_is_back = true;
+            else
+                g->loops->jump_of.items[g->loops->jumps.items[edge->jump].id].count = 1;
+        }
+        if (back) {
             add_loop(g, i, back, events);
+            *vec_push(&g->loops->loops) = loop;
+        }
     }
 }
 
@@ -356,7 +397,7 @@ static void read_function(struct instr_loops *l, uint32_t first, uint32_t count,
     g.inside_end = mem_calloc(count + 2, sizeof *g.inside_end);
     g.edge_first = mem_calloc(count + 2, sizeof *g.edge_first);
     for (size_t i = 0; i < jump_count; i++)
-        *vec_push(&g.edges) = (struct edge){jumps[i].from - first, jumps[i].to - first, jumps[i].count};
+        *vec_push(&g.edges) = (struct edge){jumps[i].from - first, jumps[i].to - first, jumps[i].jump, jumps[i].count};
     add_next_edges(&g);
     vec_sort(&g.edges, compare_edges);
     for (size_t i = 0; i < g.edges.count; i++)
@@ -385,12 +426,19 @@ static uint32_t add_event(struct hpcprof *into, const char *name, const char *de
     return hpcprof_add_event(into, &event);
 }
 
-void instr_loops_finish(struct instr_loops *l, const char *name, struct warnings *warnings)
+static void note_jump(struct instr_loops *l, uint32_t id, const struct edge *edge)
+{
+    while (l->jump_of.count <= id)
+        *vec_push(&l->jump_of) = (struct edge){.from = NO_JUMP};
+    l->jump_of.items[id] = (struct edge){edge->from, edge->to, edge->jump, 0};
+}
+
+bool instr_loops_finish(struct instr_loops *l, const char *name, struct warnings *warnings)
 {
     struct VEC(struct edge) edges = {0};
     uint64_t lost = 0;
     if (l->jumps.count == 0 || l->instrs.count == 0)
-        return;
+        return false;
     struct loop_events events = {
         add_event(l->into, "loop iterations", "how often the first instruction of the loop was executed"),
         add_event(l->into, "loop entries", "how often the loop was entered from outside")};
@@ -404,7 +452,9 @@ void instr_loops_finish(struct instr_loops *l, const char *name, struct warnings
             lost++;
             continue;
         }
-        *vec_push(&edges) = (struct edge){from_index, to_index, j->count};
+        struct edge edge = {from_index, to_index, (uint32_t)i, j->count};
+        note_jump(l, j->id, &edge);
+        *vec_push(&edges) = edge;
         l->instrs.items[to_index].jumped_to += j->count;
     }
     vec_sort(&edges, compare_edges);
@@ -423,4 +473,92 @@ void instr_loops_finish(struct instr_loops *l, const char *name, struct warnings
         warnings_add(warnings, "%s: %llu of its %llu jumps are between functions; loops made of them are not told",
                      name, (unsigned long long)lost, (unsigned long long)l->jumps.count);
     vec_release(&edges);
+    return l->loops.count != 0;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------------- */
+
+static struct part *part_at(struct instr_loops *l, uint32_t instr)
+{
+    while (l->part.count < l->instrs.count)
+        *vec_push(&l->part) = (struct part){0};
+    return &l->part.items[instr];
+}
+
+void instr_loops_part_executed(struct instr_loops *l, uint32_t id, uint64_t count)
+{
+    uint32_t instr = id < l->instr_of.count ? l->instr_of.items[id] : UINT32_MAX;
+    if (instr != UINT32_MAX)
+        part_at(l, instr)->count += count;
+}
+
+void instr_loops_part_jump(struct instr_loops *l, uint32_t id, uint64_t count)
+{
+    const struct edge *jump = id < l->jump_of.count ? &l->jump_of.items[id] : NULL;
+    if (!jump || jump->from == NO_JUMP)
+        return;
+    struct part *p = part_at(l, jump->to);
+    p->jumped_to += count;
+    p->back += jump->count ? count : 0;
+}
+
+/* Welford's way to mean and spread. */
+static void add_trips(struct loop *loop, double trips)
+{
+    loop->least = loop->parts == 0 || trips < loop->least ? trips : loop->least;
+    loop->most = loop->parts == 0 || trips > loop->most ? trips : loop->most;
+    loop->parts++;
+    double from_mean = trips - loop->mean;
+    loop->mean += from_mean / (double)loop->parts;
+    loop->squares += from_mean * (trips - loop->mean);
+}
+
+/* A part that only goes on with a loop that an earlier one entered says nothing of its trips. */
+void instr_loops_part_end(struct instr_loops *l)
+{
+    for (size_t i = 0; i < l->loops.count; i++) {
+        struct loop *loop = &l->loops.items[i];
+        const struct part *p = part_at(l, loop->header);
+        uint64_t back = p->back;
+        if (loop->next_is_back && p->count > p->jumped_to)
+            back += p->count - p->jumped_to;
+        if (p->count > back)
+            add_trips(loop, (double)p->count / (double)(p->count - back));
+    }
+    if (l->part.count)
+        memset(l->part.items, 0, l->part.count * sizeof *l->part.items);
+}
+
+int instr_loops_say_parts(struct instr_loops *l, struct err *err)
+{
+    static const struct table_column columns[] = {
+        {.name = "loop", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
+        {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_KEY},
+        {.name = "parts", .title = "parts that entered it", .type = TABLE_COUNT, .merge = TABLE_SUM},
+        {.name = "least", .title = "least trips", .type = TABLE_NUMBER, .merge = TABLE_MIN},
+        {.name = "mean", .title = "mean trips", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+        {.name = "most", .title = "most trips", .type = TABLE_NUMBER, .merge = TABLE_MAX},
+        {.name = "spread", .title = "standard deviation", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+    };
+    static const struct table_decl decl = {
+        "trip_counts", "Trip counts",
+        "How often a loop goes round each time it is entered, in the parts of the profile.", columns,
+        ARRAY_SIZE(columns)};
+    struct table *t;
+    if (table_list_declare(&l->into->tables, &decl, l->into->strings, &t, err) < 0)
+        return -1;
+    for (size_t i = 0; i < l->loops.count; i++) {
+        const struct loop *loop = &l->loops.items[i];
+        const struct instr *header = &l->instrs.items[loop->header];
+        double spread = loop->parts > 1 ? sqrt(loop->squares / (double)(loop->parts - 1)) : 0;
+        if (loop->parts)
+            table_add(t, (union table_cell[]){{.row = header->context},
+                                              {.row = header->place.thread},
+                                              {.count = loop->parts},
+                                              {.number = loop->least},
+                                              {.number = loop->mean},
+                                              {.number = loop->most},
+                                              {.number = spread}});
+    }
+    return 0;
 }
