@@ -223,23 +223,26 @@ static void count_spills(const struct body *b, struct quality_loop *q)
     }
 }
 
-/* Bytes of the numbers that are calculated on several at once; 0: none are. A load of a whole NEON register does not say
-   of what. */
+/* Bytes of the numbers that are calculated on several at once; 0: none are. Loads and stores do not say of what they
+   are: movups moves doubles too, and NEON's ldr any. */
 static unsigned lane_of(const struct body *b)
 {
+    static const uint8_t bytes[] = {[NUMBER_HALF] = 2, [NUMBER_FLOAT] = 4, [NUMBER_DOUBLE] = 8, [NUMBER_EXTENDED] = 16};
     unsigned lane = 0;
     for (size_t i = 0; i < b->path.count; i++) {
         const struct step *s = path_step(b, i);
-        if (step_calculates(s) && s->f.packed && s->f.element > lane)
-            lane = s->f.element;
+        unsigned result = s->f.class == CLASS_CONVERT && s->f.type < sizeof bytes ? bytes[s->f.type] : 0;
+        unsigned element = result > s->f.element ? result : s->f.element;
+        if (step_calculates(s) && s->f.packed && element > lane)
+            lane = element;
     }
     return lane;
 }
 
 static uint32_t numbers_in(const struct step *s, int64_t moves, unsigned lane, uint32_t accesses)
 {
-    unsigned element = s->f.element < s->f.width ? s->f.element : lane;
-    return s->f.packed && element ? (uint32_t)(moves / element) : accesses;
+    unsigned element = lane ? lane : s->f.element;
+    return s->f.packed && element && element < s->f.width ? (uint32_t)(moves / element) : accesses;
 }
 
 /* How many numbers an iteration treats, and in how many accesses: by the streams whose stride is one. The one with the

@@ -27,7 +27,8 @@ BENCH_TOOLS += %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many htmlgen
 %C%_bench_make_many_SOURCES = %D%/bench/make_many.c
 %C%_bench_make_many_LDADD = hpcprof/libhpcprof.a support/libsupport.a
 %C%_bench_measure_SOURCES = %D%/bench/measure.c
-EXTRA_DIST += %D%/bench/lib.sh %D%/bench/structure.sh %D%/bench/build.sh %D%/bench/page.sh %D%/bench/page.mjs %D%/bench/many.sh
+EXTRA_DIST += %D%/bench/lib.sh %D%/bench/structure.sh %D%/bench/build.sh %D%/bench/page.sh %D%/bench/page.mjs %D%/bench/many.sh %D%/bench/quality.sh \
+	%D%/bench/quality_kernels.c %D%/bench/quality_measure.c
 
 # ---- measurements from drawings: build, print -------------------------------------
 check_PROGRAMS += %D%/print/make_measurement
