@@ -158,7 +158,8 @@ bool cost_is_free(const struct body *b, const struct step *s)
 {
     bool copies = s->f.class == CLASS_MOVE && s->f.memory_count == 0 && !s->f.has_constant &&
                   (s->cost == COST_INT || s->cost == COST_VECTOR_MOVE);
-    return s->f.class == CLASS_NOP || s->f.constant_result || (copies && b->machine->moves_free);
+    bool zero = s->f.constant_result && s->f.class != CLASS_COMPARE && !s->f.writes.mask;
+    return s->f.class == CLASS_NOP || zero || (copies && b->machine->moves_free);
 }
 
 unsigned cost_width(const struct body *b, const struct step *s)

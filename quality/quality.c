@@ -30,17 +30,18 @@ const char *quality_role_name(enum quality_role r)
 }
 
 struct work {
+    struct bloop_binary *binary;
+    struct warnings *warnings;
     const struct scope_tree *tree;
     const struct quality_options *options;
-    struct hashmap loop_at; /* header to scope; of several procedures, the last */
-    struct body body;
+    struct hashmap loop_at;         /* header to scope; of several procedures, the last */
+    struct VEC(struct body) bodies; /* of one procedure, and used again for the next */
     struct quality_report *report;
     struct VEC(struct quality_loop) loops;
 };
 
-static void say_note(struct work *w, struct quality_loop *q)
+static void say_note(struct work *w, const struct body *b, struct quality_loop *q)
 {
-    const struct body *b = &w->body;
     if (b->cut)
         q->note =
             strtab_printf(w->report->strings, "only its first %u instructions were looked at", LIMIT_LOOP_INSTRUCTIONS);
@@ -74,28 +75,78 @@ static void name_loop(struct work *w, struct quality_loop *q)
     q->line_last = s->line_last;
 }
 
-static void look_at_loop(struct work *w, const struct bloop_code *code, uint32_t loop)
+/* The scope of a loop that is wanted, or SCOPE_NONE. */
+static scope_ix wanted_scope(const struct work *w, const struct bloop_code *code, uint32_t loop)
 {
-    vaddr header = code->cfg->blocks[code->forest->loops[loop].header].begin;
-    scope_ix scope = hashmap_get(&w->loop_at, header);
-    if (scope == HASHMAP_NONE || (w->options->wanted && !w->options->wanted[scope]))
-        return;
-    if (!body_make(&w->body, code, loop, w->options->machine))
-        return;
-    struct quality_loop *q = vec_push(&w->loops);
-    *q = (struct quality_loop){.scope = scope, .header = header};
-    name_loop(w, q);
-    cost_find(&w->body);
-    body_find_addresses(&w->body);
-    mix_count(&w->body, q);
-    bounds_find(&w->body, q);
-    say_note(w, q);
+    scope_ix scope = hashmap_get(&w->loop_at, code->cfg->blocks[code->forest->loops[loop].header].begin);
+    return scope == HASHMAP_NONE || (w->options->wanted && !w->options->wanted[scope]) ? SCOPE_NONE : scope;
 }
 
+static struct body *body_at(struct work *w, size_t i)
+{
+    while (w->bodies.count <= i)
+        *vec_push(&w->bodies) = (struct body){0};
+    return &w->bodies.items[i];
+}
+
+static void look_at_loop(struct work *w, struct body *b, struct quality_loop *q)
+{
+    name_loop(w, q);
+    cost_find(b);
+    body_find_addresses(b);
+    mix_count(b, q);
+    bounds_find(b, q);
+    say_note(w, b, q);
+}
+
+static void check_loops(struct work *w, size_t first)
+{
+    struct quality_built built = {.producer = ""};
+    char *producer = bloop_producer(w->binary, w->loops.items[first].header, &built.language, w->warnings);
+    built.producer = producer;
+    for (size_t i = first; i < w->loops.count; i++)
+        checks_find(&w->bodies.items[i - first], &w->loops.items[i], w->tree, &built, w->report);
+    mem_free(producer);
+}
+
+/* A procedure: its loops first, because what a copy is shows beside the others. */
 static void visit(void *ctx, const struct bloop_code *code)
 {
-    for (uint32_t i = 0; i < code->forest->loop_count; i++)
-        look_at_loop(ctx, code, i);
+    struct work *w = ctx;
+    size_t first = w->loops.count;
+    for (uint32_t i = 0; i < code->forest->loop_count; i++) {
+        scope_ix scope = wanted_scope(w, code, i);
+        if (scope == SCOPE_NONE || !body_make(body_at(w, w->loops.count - first), code, i, w->options->machine))
+            continue;
+        struct quality_loop *q = vec_push(&w->loops);
+        *q = (struct quality_loop){.scope = scope, .header = code->cfg->blocks[code->forest->loops[i].header].begin};
+        look_at_loop(w, &w->bodies.items[w->loops.count - 1 - first], q);
+    }
+    if (w->loops.count == first)
+        return;
+    roles_find(w->tree, w->loops.items + first, w->loops.count - first);
+    check_loops(w, first);
+}
+
+/* Checks name scopes until the loops are in order. */
+static void order_checks(struct quality_report *r)
+{
+    struct hashmap index = {0};
+    for (size_t i = 0; i < r->loop_count; i++)
+        *hashmap_put(&index, r->loops[i].scope) = (uint32_t)i;
+    for (size_t i = 0; i < r->check_count; i++)
+        r->checks[i].loop = hashmap_get(&index, r->checks[i].loop);
+    hashmap_release(&index);
+}
+
+static int by_loop(const void *a, const void *b)
+{
+    const struct quality_check *x = a, *y = b;
+    if (x->loop != y->loop)
+        return x->loop < y->loop ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return x->address < y->address ? -1 : x->address > y->address;
 }
 
 static int by_scope(const void *a, const void *b)
@@ -128,18 +179,23 @@ int quality_analyze(struct bloop_binary *binary, const struct scope_tree *tree, 
 {
     struct address_list entries = {0};
     struct quality_report *r = mem_calloc(1, sizeof *r);
-    struct work w = {.tree = tree, .options = options, .report = r};
+    struct work w = {.binary = binary, .warnings = warnings, .tree = tree, .options = options, .report = r};
     (void)err;
     r->strings = strtab_create();
     r->machine = strtab_add(r->strings, options->machine->name);
     r->assumed = strtab_add(r->strings, options->machine->assumed);
     list_entries(&w, &entries);
+    scope_tree_find((struct scope_tree *)tree, 0); /* its look-up, for the lines of instructions */
     bloop_code_at(binary, entries.items, entries.count, visit, &w, warnings);
     vec_sort(&w.loops, by_scope);
     r->loops = w.loops.items;
     r->loop_count = w.loops.count;
-    roles_find(tree, r);
-    body_release(&w.body);
+    order_checks(r);
+    if (r->check_count)
+        qsort(r->checks, r->check_count, sizeof *r->checks, by_loop);
+    for (size_t i = 0; i < w.bodies.count; i++)
+        body_release(&w.bodies.items[i]);
+    vec_release(&w.bodies);
     hashmap_release(&w.loop_at);
     vec_release(&entries);
     *result = r;
@@ -152,5 +208,6 @@ void quality_free(struct quality_report *r)
         return;
     strtab_free(r->strings);
     mem_free(r->loops);
+    mem_free(r->checks);
     mem_free(r);
 }

@@ -98,10 +98,67 @@ struct quality_loop {
     str_id note;                                          /* what is not known of it, and why; "" */
 };
 
+/* ---- what is to be said of them -------------------------------------------------------- */
+
+/* Name, word, rule of checks.c */
+#define QUALITY_CHECK_LIST(X)                                                                                          \
+    X(SCALAR, "scalar", scalar)                                                                                        \
+    X(REDUCTION, "reduction", reduction_chain)                                                                         \
+    X(PARTLY, "partly-vectorized", partly)                                                                             \
+    X(NARROW, "narrow-vectors", narrow)                                                                                \
+    X(GATHER, "gather", gather)                                                                                        \
+    X(SCATTER, "scatter", scatter)                                                                                     \
+    X(STRIDE, "stride", strided)                                                                                       \
+    X(INDIRECT, "indirect", indirect)                                                                                  \
+    X(CONVERT, "conversion", conversions)                                                                              \
+    X(WIDTH, "float-double", widths)                                                                                   \
+    X(DIVIDE, "division", division)                                                                                    \
+    X(ROOT, "square-root", square_root)                                                                                \
+    X(INT_DIVIDE, "int-division", int_division)                                                                        \
+    X(ADDRESS_MULTIPLY, "address-multiply", address_multiply)                                                          \
+    X(FMA, "fma-missed", fma_missed)                                                                                   \
+    X(CHAIN, "chain", chain)                                                                                           \
+    X(STORE_CHAIN, "chain-through-memory", store_chain)                                                                \
+    X(SPILL, "spill", spilled)                                                                                         \
+    X(INVARIANT, "invariant-load", invariant_load)                                                                     \
+    X(CALL, "call", call)                                                                                              \
+    X(ADDRESSES, "address-work", addresses)                                                                            \
+    X(TINY, "tiny", tiny)                                                                                              \
+    X(REMAINDER, "remainder", remainder_loop)                                                                          \
+    X(BRANCHES, "branches", branches)                                                                                  \
+    X(BOUNDS, "bounds-check", bounds_check)                                                                            \
+    X(VERSIONS, "versions", versions)                                                                                  \
+    X(SPLITS, "split-lines", splits)                                                                                   \
+    X(PAGES, "4k-aliasing", pages)                                                                                     \
+    X(MIXED, "mixed-encodings", mixed_encodings)                                                                       \
+    X(X87, "x87", x87)                                                                                                 \
+    X(LOCKED, "locked", locked)                                                                                        \
+    X(SMALL, "small-loads", small_loads)                                                                               \
+    X(PREFETCH, "no-prefetch", no_prefetch)
+enum quality_check_kind {
+#define QUALITY_CHECK_NAME(name, word, rule) CHECK_##name,
+    QUALITY_CHECK_LIST(QUALITY_CHECK_NAME)
+#undef QUALITY_CHECK_NAME
+        QUALITY_CHECKS
+};
+const char *quality_check_word(enum quality_check_kind);
+
+struct quality_check {
+    uint32_t loop;        /* index into the report's loops */
+    uint8_t kind;         /* enum quality_check_kind */
+    uint32_t line;        /* of the first instruction that was found; 0: unknown */
+    vaddr address;        /* of that */
+    double confidence;    /* 0 to 1 */
+    double gain;          /* of the loop's cycles, percent, by the bounds; NaN: they do not say */
+    str_id found, remedy; /* sentences without a full stop */
+};
+
 struct quality_report {
     struct strtab *strings;
     struct quality_loop *loops; /* in the order of the tree's scopes */
     size_t loop_count;
+    struct quality_check *checks; /* in the order of the loops, then of the kinds */
+    size_t check_count;
     str_id machine, assumed;
 };
 

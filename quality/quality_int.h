@@ -8,6 +8,7 @@
  *     cost.c       what one instruction costs on the core
  *     bounds.c     what an iteration costs at least, and why
  *     roles.c      what of one source loop's copies each is
+ *     checks.c     what a person would point at; remedies.c what to do about it
  *     quality.c    the loops of a tree, one after the other
  *     write.c      as text, CSV, JSON
  */
@@ -187,8 +188,20 @@ bool cost_is_free(const struct body *, const struct step *);
 unsigned cost_width(const struct body *, const struct step *);
 void bounds_find(struct body *, struct quality_loop *);
 
+/* ---- checks.c, remedies.c ------------------------------------------------------------- */
+
+struct quality_built {    /* how the loop's procedure was compiled */
+    const char *producer; /* "" unknown */
+    uint16_t language;    /* DW_LANG_* */
+};
+const char *quality_remedy(enum quality_check_kind, const struct quality_built *);
+/* Adds to the report what is to be said of the loop, whose body this is; the checks' `loop` is its scope for now. */
+void checks_find(const struct body *, const struct quality_loop *, const struct scope_tree *,
+                 const struct quality_built *, struct quality_report *);
+
 /* ---- roles.c ------------------------------------------------------------------------ */
 
-void roles_find(const struct scope_tree *, struct quality_report *);
+/* Of the loops of one procedure. */
+void roles_find(const struct scope_tree *, struct quality_loop *, size_t count);
 
 #endif

@@ -19,17 +19,17 @@ static bool copies(const struct scope_tree *t, const struct quality_loop *a, con
            x->instances == y->instances && procedure_of(t, a->scope) == procedure_of(t, b->scope);
 }
 
-static void find_role(const struct scope_tree *t, struct quality_report *r, size_t i, size_t from, size_t end)
+static void find_role(const struct scope_tree *t, struct quality_loop *loops, size_t count, size_t i)
 {
-    struct quality_loop *q = &r->loops[i];
+    struct quality_loop *q = &loops[i];
     uint32_t most = 0, same = 0, others = 0;
     bool scalable = false; /* a copy takes as many as the vectors hold, however long these are */
-    for (size_t k = from; k < end; k++) {
-        if (!copies(t, q, &r->loops[k]))
+    for (size_t k = 0; k < count; k++) {
+        if (!copies(t, q, &loops[k]))
             continue;
-        scalable |= r->loops[k].vector && r->loops[k].elements == 0;
-        most = r->loops[k].elements > most ? r->loops[k].elements : most;
-        same += r->loops[k].elements == q->elements;
+        scalable |= loops[k].vector && loops[k].elements == 0;
+        most = loops[k].elements > most ? loops[k].elements : most;
+        same += loops[k].elements == q->elements;
         others += k != i;
     }
     if (others == 0)
@@ -46,13 +46,9 @@ static void find_role(const struct scope_tree *t, struct quality_report *r, size
     q->unrolled = q->unroll > 1 && q->role == ROLE_MAIN;
 }
 
-void roles_find(const struct scope_tree *t, struct quality_report *r)
+void roles_find(const struct scope_tree *t, struct quality_loop *loops, size_t count)
 {
-    for (size_t from = 0, end; from < r->loop_count; from = end) {
-        scope_ix proc = procedure_of(t, r->loops[from].scope);
-        for (end = from + 1; end < r->loop_count && procedure_of(t, r->loops[end].scope) == proc;)
-            end++;
-        for (size_t i = from; i < end && end - from <= 4096; i++)
-            find_role(t, r, i, from, end);
-    }
+    enum { MOST = 4096 }; /* each is compared with all; no source has so many copies of a loop */
+    for (size_t i = 0; i < count && count <= MOST; i++)
+        find_role(t, loops, count, i);
 }

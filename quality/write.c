@@ -92,6 +92,26 @@ static const struct field fields[] = {
     N(if_next),      T(note),
 };
 
+static size_t first_check(const struct quality_report *r, const struct quality_loop *q)
+{
+    size_t loop = (size_t)(q - r->loops);
+    return sorted_front(r->check_count, i, r->checks[i].loop < loop);
+}
+
+static bool is_of(const struct quality_report *r, size_t check, const struct quality_loop *q)
+{
+    return check < r->check_count && r->checks[check].loop == (size_t)(q - r->loops);
+}
+
+/* Their words, each once, with a + between. */
+static void check_words(struct buf *b, const struct quality_report *r, const struct quality_loop *q)
+{
+    size_t first = first_check(r, q);
+    for (size_t i = first; is_of(r, i, q); i++)
+        if (i == first || r->checks[i].kind != r->checks[i - 1].kind)
+            buf_printf(b, "%s%s", i > first ? "+" : "", quality_check_word(r->checks[i].kind));
+}
+
 /* ---- CSV, JSON --------------------------------------------------------------------------- */
 
 static void csv_text(struct buf *b, const char *s)
@@ -127,6 +147,8 @@ static void csv_row(struct buf *b, const struct quality_report *r, const struct 
         else if (!isnan(fields[i].number(q)))
             buf_double(b, rounded(fields[i].number(q)));
     }
+    buf_char(b, ',');
+    check_words(b, r, q);
     buf_char(b, '\n');
 }
 
@@ -134,9 +156,35 @@ static void write_csv(const struct quality_report *r, struct buf *b)
 {
     for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
         buf_printf(b, "%s%s", i ? "," : "", fields[i].name);
-    buf_char(b, '\n');
+    buf_str(b, ",checks\n");
     for (size_t i = 0; i < r->loop_count; i++)
         csv_row(b, r, &r->loops[i]);
+}
+
+static void json_checks(struct jsonout *j, const struct quality_report *r, const struct quality_loop *q)
+{
+    json_key(j, "checks");
+    json_begin_array(j);
+    for (size_t i = first_check(r, q); is_of(r, i, q); i++) {
+        const struct quality_check *c = &r->checks[i];
+        json_begin_object(j);
+        json_key(j, "check");
+        json_string(j, quality_check_word(c->kind));
+        json_key(j, "line");
+        json_u64(j, c->line);
+        json_key(j, "address");
+        json_u64(j, c->address);
+        json_key(j, "confidence");
+        json_double(j, c->confidence);
+        json_key(j, "gain");
+        json_double(j, rounded(c->gain));
+        json_key(j, "found");
+        json_string(j, strtab_get(r->strings, c->found));
+        json_key(j, "remedy");
+        json_string(j, strtab_get(r->strings, c->remedy));
+        json_end_object(j);
+    }
+    json_end_array(j);
 }
 
 static void write_json(const struct quality_report *r, struct buf *b)
@@ -158,6 +206,7 @@ static void write_json(const struct quality_report *r, struct buf *b)
             else
                 json_double(&j, rounded(fields[k].number(&r->loops[i])));
         }
+        json_checks(&j, r, &r->loops[i]);
         json_end_object(&j);
     }
     json_end_array(&j);
@@ -226,6 +275,22 @@ static void write_bounds(const struct quality_loop *q, struct buf *b)
     buf_char(b, '\n');
 }
 
+static void write_checks(const struct quality_report *r, const struct quality_loop *q, struct buf *b)
+{
+    for (size_t i = first_check(r, q); is_of(r, i, q); i++) {
+        const struct quality_check *c = &r->checks[i];
+        buf_printf(b, "    * %s (confidence %.0f%%", quality_check_word(c->kind), 100 * c->confidence);
+        if (c->gain >= 1)
+            buf_printf(b, ", may gain %.0f%%", c->gain);
+        buf_str(b, ")");
+        if (c->line)
+            buf_printf(b, ", line %u", c->line);
+        buf_printf(b, ": %s\n", strtab_get(r->strings, c->found));
+        if (c->remedy)
+            buf_printf(b, "      %s\n", strtab_get(r->strings, c->remedy));
+    }
+}
+
 static void write_text(const struct quality_report *r, struct buf *b)
 {
     buf_printf(b, "Cycles are those of %s.\n", strtab_get(r->strings, r->assumed));
@@ -242,6 +307,7 @@ static void write_text(const struct quality_report *r, struct buf *b)
         write_bounds(q, b);
         if (q->note)
             buf_printf(b, "    %s\n", strtab_get(r->strings, q->note));
+        write_checks(r, q, b);
     }
 }
 

@@ -72,7 +72,7 @@ struct insn_facts {
     bool scalable;        /* SVE: as many as fit */
     bool masked;          /* elements may be left out by a mask */
     bool locked;          /* atomic: lock, xchg with memory, exclusives, LSE */
-    bool constant_result; /* what it writes depends on nothing: xor %eax,%eax */
+    bool constant_result; /* what it writes depends on nothing: xor %eax,%eax; all ones too */
     bool has_constant;    /* an immediate operand: */
     int64_t constant;
     struct reg_set reads, writes;

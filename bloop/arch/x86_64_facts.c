@@ -379,11 +379,21 @@ static void take_numbers(const ZydisDecodedInstruction *z, const ZydisDecodedOpe
             f->memory[i].size = t->size / 8;
 }
 
-/* xor and sub of a register and itself: processors do not wait for it. */
+/* kxnor of a mask and itself: all ones. */
+static bool is_all_ones(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
+{
+    bool xnor = z->mnemonic == ZYDIS_MNEMONIC_KXNORB || z->mnemonic == ZYDIS_MNEMONIC_KXNORW ||
+                z->mnemonic == ZYDIS_MNEMONIC_KXNORD || z->mnemonic == ZYDIS_MNEMONIC_KXNORQ;
+    return xnor && o[1].reg.value == o[2].reg.value;
+}
+
+/* xor and sub of a register and itself, comparisons for equality: processors do not wait for it. */
 static bool is_constant(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o, const struct insn_facts *f)
 {
     const ZydisDecodedOperand *a = NULL, *b = NULL;
     const char *name = ZydisMnemonicGetString(z->mnemonic);
+    if (is_all_ones(z, o))
+        return true;
     for (unsigned i = 0; i < z->operand_count; i++)
         if (o[i].visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN && !is_mask(&o[i])) {
             if (o[i].type != ZYDIS_OPERAND_TYPE_REGISTER)
@@ -394,7 +404,7 @@ static bool is_constant(const ZydisDecodedInstruction *z, const ZydisDecodedOper
     name += *name == 'v';
     return a && a != b && a->reg.value == b->reg.value && !f->masked && !keeps_rest(a) &&
            (str_starts(name, "xor") || str_starts(name, "pxor") || str_starts(name, "psub") ||
-            z->mnemonic == ZYDIS_MNEMONIC_SUB);
+            (str_starts(name, "pcmpeq") && !f->writes.mask) || z->mnemonic == ZYDIS_MNEMONIC_SUB);
 }
 
 bool x86_64_facts(const uint8_t *p, size_t n, vaddr addr, struct insn_facts *f)

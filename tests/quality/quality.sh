@@ -28,8 +28,8 @@ for object in "$corpus"/*.obj; do
     run "$hpcview" quality --machine "$(machine_of "$name")" --format csv "$object"
     cp "$scratch/out" "$scratch/$name.csv"
     check "$name: read" test "$status" = 0
-    columns "$scratch/$name.csv" procedure line role unroll elements step instructions paths flops fma vector_ratio loaded stored stack spills calls \
-        stride_none stride_one stride_more indirect stride_unknown >"$scratch/$name.seen"
+    columns "$scratch/$name.csv" procedure role unroll elements step instructions paths flops fma vector_ratio loaded stored stack spills calls \
+        stride_none stride_one stride_more indirect stride_unknown checks >"$scratch/$name.seen"
     if [ "${GOLDEN-}" = write ]; then cp "$scratch/$name.seen" "$corpus/$name.expected"; fi
     check "$name: as expected" cmp -s "$scratch/$name.seen" "$corpus/$name.expected"
     cmp -s "$scratch/$name.seen" "$corpus/$name.expected" || comment "$(diff "$corpus/$name.expected" "$scratch/$name.seen" | head -10)"
@@ -71,6 +71,14 @@ aarch64-gcc-O3 sum 1 1 0 8 0 1 0 0
 aarch64-gcc-O3 gather 1 2 0 20 0 2 0 1
 aarch64-gcc-O3 recurrence 1 2 0 8 8 2 0 0
 END
+
+# Every check is found somewhere, and nowhere in all of it.
+for word in scalar reduction partly-vectorized narrow-vectors gather scatter stride indirect conversion float-double division square-root int-division \
+    address-multiply fma-missed chain chain-through-memory spill invariant-load call address-work tiny remainder branches bounds-check versions \
+    split-lines 4k-aliasing mixed-encodings x87 locked small-loads no-prefetch; do
+    hit=$(cat "$scratch"/*.seen | awk -v w="$word" '("+" $NF "+") ~ ("[+]" w "[+]")' | wc -l)
+    check "$word: found, and not everywhere" test "$hit" -gt 0 -a "$hit" -lt 200
+done
 
 # Chains: latencies of the machine's file, counted by hand.
 bound() { columns "$scratch/$1.csv" procedure bound bound_by | sed -n "s/^$2 //p" | head -n 1; }

@@ -273,3 +273,17 @@ void many(int n, const double *a, double *o)
     for (int k = 0; k < 20; k++)
         o[k] = s[k];
 }
+
+void squares(int n, double *R a, const double *b)
+{
+    for (long i = 0; i < n; i++)
+        a[i] = b[i * i];
+}
+
+#ifdef __x86_64__
+void mixed(int n)
+{
+    for (int i = 0; i < n; i++)
+        __asm__ volatile("vaddps %%ymm0, %%ymm0, %%ymm0\n\taddps %%xmm1, %%xmm1" : : : "xmm0", "xmm1");
+}
+#endif
