@@ -269,6 +269,8 @@ static void add_piece(struct buf *b, struct evaluator *ev, struct arena *arena, 
     if (one && s->kind == FROM_ROW && s->at == EXPR_HERE &&
         cell_on_path(of->domain->table, s->through, s->columns, s->column_count, id, &at))
         add_cell(b, arena, ev->e, &at, piece->format);
+    else if (one && (s->kind == FROM_NOTHING || s->kind == FROM_ROW))
+        return; /* a column that the table, or the row, does not have */
     else
         add_number(b, bound_value(ev, of, expr, id), piece->format);
 }

@@ -65,7 +65,8 @@ CLEANFILES += %D%/machines/here
 
 # ---- properties: what hpcview diagnose looks for ------------------------------------------
 propertiesdir = $(pkgdatadir)/properties
-PROPERTIES = %D%/properties/names.asl %D%/properties/time.asl %D%/properties/parallel.asl %D%/properties/memory.asl
+PROPERTIES = %D%/properties/names.asl %D%/properties/time.asl %D%/properties/parallel.asl %D%/properties/memory.asl \
+	%D%/properties/code.asl %D%/properties/core.asl
 dist_properties_DATA = $(PROPERTIES)
 
 # The command of a build folder finds them beside itself.
