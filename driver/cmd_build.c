@@ -1,4 +1,5 @@
 /* hpcview build: measurements, or what a configuration names, become a database. */
+#include "driver/findings.h"
 #include "driver/wanted.h"
 #include "htmlgen/htmlgen.h"
 
@@ -36,18 +37,24 @@ static char *database_name(const char *operand)
     return database;
 }
 
-int build_database(struct session *s, const struct config *config, const char *path)
+int build_database(struct session *s, struct config *config, const char *path)
 {
     struct htmlgen_options options = {.single_file = opt.single_file, .no_sources = opt.no_sources};
+    struct properties *properties = findings_properties_unasked(s);
     struct experiment *e = NULL;
+    if (properties)
+        config_want_statistics(config, properties_statistics(properties));
     int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
     if (status == 0 && !opt.no_sources)
         experiment_warn_sources(e, s->warnings);
     if (status == 0 && opt.anonymize)
         experiment_anonymize(e);
     if (status == 0)
+        status = findings_add(s, properties, e);
+    if (status == 0)
         status = htmlgen_write(e, path, &options, s->warnings, &s->err);
     experiment_free(e);
+    properties_free(properties);
     if (status == 0 && !s->quiet) {
         session_print_warnings(s);
         fprintf(stderr, "hpcview: open %s%s in a browser, or: hpcview open %s\n", path,

@@ -26,6 +26,6 @@ extern const struct option_row build_rows[]; /* -o, --single-file, --no-sources,
 const char *build_output(void);              /* what -o says; NULL: nothing */
 bool build_single_file(void);
 /* Builds the database at `path` and says on standard error where to open it. */
-int build_database(struct session *, const struct config *, const char *path);
+int build_database(struct session *, struct config *, const char *path);
 
 #endif

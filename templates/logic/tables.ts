@@ -81,9 +81,13 @@ function number(x: number): string {
 export interface Finding {
   readonly place: PlaceIx; // NONE: about the whole run
   readonly severity: number; // 0 to 1; NaN: not said
+  readonly weight: number; // severity times confidence: what they are ordered by
   readonly title: string;
   readonly more: readonly string[]; // evidence, remedy
 }
+
+/** Texts of a finding that the table has and a list has no room for. */
+const LONG_TEXTS = new Set(['explanation', 'path', 'name']);
 
 /** The rows of the table "findings", the worst first; null: there is none, or it is still on its way. */
 export function findings(model: Model): readonly Finding[] | null {
@@ -93,16 +97,19 @@ export function findings(model: Model): readonly Finding[] | null {
   const { columns } = model.tables[at];
   const place = columns.findIndex((c) => c.type === 'ref' && c.to === 'place');
   const severity = columns.findIndex((c) => c.name === 'severity');
-  const texts = columns.flatMap((c, i) => (c.type === 'text' ? [i] : []));
+  const confidence = columns.findIndex((c) => c.name === 'confidence');
+  const scale = columns[severity]?.unit === '%' ? 0.01 : 1;
+  const texts = columns.flatMap((c, i) => (c.type === 'text' && !LONG_TEXTS.has(c.name) ? [i] : []));
   const text = (column: number, row: number): string => rows.strings[rows.cells[column][row]] ?? '';
   const all = Array.from({ length: model.tables[at].rows }, (_, row) => ({
     place: place < 0 ? NONE : rows.cells[place][row],
-    severity: severity < 0 ? NaN : rows.cells[severity][row],
+    severity: severity < 0 ? NaN : rows.cells[severity][row] * scale,
+    weight: severity < 0 ? 0 : rows.cells[severity][row] * (confidence < 0 ? 1 : rows.cells[confidence][row]),
     title: texts.length ? text(texts[0], row) : '',
     more: texts
       .slice(1)
       .map((t) => text(t, row))
       .filter(Boolean),
   }));
-  return all.sort((a, b) => (b.severity || 0) - (a.severity || 0));
+  return all.sort((a, b) => (b.weight || 0) - (a.weight || 0));
 }

@@ -508,7 +508,7 @@ export class SummaryPage {
         h(
           'span',
           { class: 'hot-share' },
-          h('b', null, Number.isNaN(severity) ? '' : `${(severity * (severity <= 1 ? 100 : 1)).toFixed(0)}%`),
+          h('b', null, Number.isNaN(severity) ? '' : `${(severity * 100).toFixed(severity < 0.095 ? 1 : 0)}%`),
         ),
         h(
           'span',
