@@ -20,7 +20,7 @@ const struct option_row build_rows[] = {
 static const struct option_row *const tables[] = {build_rows, wanted_rows, NULL};
 
 /* "out/heat.measurements" gives hpcview-heat.db, "heat.xml" too. */
-static char *database_name(const char *operand)
+char *build_database_name(const char *operand)
 {
     static const char *const endings[] = {".measurements", ".hpcprof", ".xml", ".txt"};
     size_t n = strlen(operand);
@@ -79,7 +79,7 @@ static int run(struct session *s, int argc, char **argv)
     if (wanted_config(s, "build", argc, argv, &config) < 0)
         return -1;
     config_add_all_blocks(config);
-    char *database = opt.out ? mem_strdup(opt.out) : database_name(argv[0]);
+    char *database = opt.out ? mem_strdup(opt.out) : build_database_name(argv[0]);
     int status = build_database(s, config, database);
     mem_free(database);
     config_free(config);

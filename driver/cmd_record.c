@@ -149,10 +149,11 @@ static int add_block_events(struct asked *a, const char *block, struct err *err)
     return blocks_events(a->blocks, block, (const char *const *)a->usable.items, add_event, a, err);
 }
 
-static int ask(struct asked *a, const struct string_list *blocks, struct err *err)
+static int ask(struct asked *a, const struct record_wish *wish, struct err *err)
 {
-    for (size_t i = 0; i < opt.events.count; i++) {
-        const char *event = opt.events.items[i];
+    const struct string_list *events = wish->events ? wish->events : &opt.events, *blocks = wish->blocks;
+    for (size_t i = 0; i < events->count; i++) {
+        const char *event = events->items[i];
         if (event[0] != '@')
             *vec_push(&a->events) = mem_strdup(event);
         else if (add_block_events(a, event + 1, err) < 0)
@@ -165,14 +166,15 @@ static int ask(struct asked *a, const struct string_list *blocks, struct err *er
     return 0;
 }
 
-static int record_events(struct session *s, const char *dir, const char *const *events, char **argv, int *wait_status)
+static int record_events(struct session *s, const char *dir, const char *const *events, bool call_paths, char **argv,
+                         int *wait_status)
 {
     char *preload = recorder_path();
     struct hpcprof_record_options options = {.out_dir = dir,
                                              .events = events,
                                              .preload = preload,
                                              .sampler = opt.sampler,
-                                             .call_paths = opt.call_paths,
+                                             .call_paths = opt.call_paths || call_paths,
                                              .phases = opt.phases,
                                              .multiplex = opt.multiplex,
                                              .repeat = opt.repeat,
@@ -187,12 +189,12 @@ static int record_events(struct session *s, const char *dir, const char *const *
     return status;
 }
 
-int record_program(struct session *s, const char *dir, const struct string_list *blocks, char **argv, int *wait_status)
+int record_program(struct session *s, const char *dir, const struct record_wish *wish, char **argv, int *wait_status)
 {
     struct asked asked = {0};
-    int status = ask(&asked, blocks, &s->err);
+    int status = ask(&asked, wish, &s->err);
     if (status == 0)
-        status = record_events(s, dir, (const char *const *)asked.events.items, argv, wait_status);
+        status = record_events(s, dir, (const char *const *)asked.events.items, wish->call_paths, argv, wait_status);
     asked_release(&asked);
     return status;
 }
@@ -240,7 +242,8 @@ static int run(struct session *s, int argc, char **argv)
     if (argc == 0)
         return err_set(&s->err, ERR_USAGE, "record: which program? hpcview record [options] -- PROGRAM ARGS");
     char *dir = out_dir ? mem_strdup(out_dir) : driver_measurement_dir(argv[0]);
-    int status = record_program(s, dir, &opt.blocks, argv, &wait_status);
+    struct record_wish wish = {.blocks = &opt.blocks};
+    int status = record_program(s, dir, &wish, argv, &wait_status);
     if (status == 0)
         warn_unsampled(s, dir);
     if (status == 0 && !out_dir)

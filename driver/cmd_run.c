@@ -1,4 +1,5 @@
 /* hpcview run: record, recover structure, build: one command from a program to its database. */
+#include "driver/campaign.h"
 #include "driver/record_options.h"
 #include "driver/wanted.h"
 
@@ -7,7 +8,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static const struct option_row *const tables[] = {build_rows, record_option_rows, wanted_rows, NULL};
+static bool again;
+
+static const struct option_row rows[] = {
+    {"again", 0, OPT_FLAG, &again, NULL, "with CONFIG.xml: measure also what is there"},
+    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+static const struct option_row *const tables[] = {rows, build_rows, record_option_rows, wanted_rows, NULL};
 
 struct places { /* where the results go: the measurement lies beside the database, to be built again with other options
                  */
@@ -74,13 +81,14 @@ static int clear_measurements(const char *path, struct err *err)
 
 static int record_and_build(struct session *s, struct config *config, const struct places *p, char **argv)
 {
+    struct record_wish wish = {.blocks = wanted_blocks()};
     int wait_status;
     config_add_measurement(config, p->measurements);
     config_add_all_blocks(config);
     if (wanted_options(s, "run", config) < 0) /* before the program runs: a typing error must not cost a run */
         return -1;
     if (clear_measurements(p->measurements, &s->err) < 0 ||
-        record_program(s, p->measurements, wanted_blocks(), argv, &wait_status) < 0)
+        record_program(s, p->measurements, &wish, argv, &wait_status) < 0)
         return -1;
     if (WIFSIGNALED(wait_status))
         warnings_add(s->warnings, "%s was ended by signal %d", path_base(argv[0]), WTERMSIG(wait_status));
@@ -89,10 +97,30 @@ static int record_and_build(struct session *s, struct config *config, const stru
     return record_exit_status(wait_status);
 }
 
+/* The runs that the file describes; what is there is built also where one fails. */
+static int run_configuration(struct session *s, int argc, char **argv)
+{
+    struct config *config;
+    bool failed = false;
+    if (wanted_config(s, "run", argc, argv, &config) < 0)
+        return -1;
+    char *database = build_output() ? mem_strdup(build_output()) : build_database_name(argv[0]);
+    int status = campaign_run(s, config, again, &failed);
+    if (status == 0)
+        status = build_database(s, config, database);
+    mem_free(database);
+    config_free(config);
+    return status == 0 && failed ? 1 : status;
+}
+
 static int run(struct session *s, int argc, char **argv)
 {
     if (argc == 0)
         return err_set(&s->err, ERR_USAGE, "run: which program? hpcview run [options] -- PROGRAM ARGS");
+    if (argc == 1 && wanted_is_configuration(argv[0]))
+        return run_configuration(s, argc, argv);
+    if (again)
+        return err_set(&s->err, ERR_USAGE, "run: --again is for runs that a configuration describes");
     struct places p = build_output() ? given_places(build_output()) : default_places(argv[0]);
     struct config *config = config_create();
     int status = record_and_build(s, config, &p, argv);
@@ -104,7 +132,7 @@ static int run(struct session *s, int argc, char **argv)
 
 const struct command command_run = {
     .name = "run",
-    .synopsis = "[options] [--] PROGRAM ARGS",
+    .synopsis = "[options] [--] PROGRAM ARGS | CONFIG.xml",
     .summary = "run a program and show where its time goes",
     .options = tables,
     .stops_at_operand = true,

@@ -6,9 +6,13 @@
 #include "hpcprof/hpcprof.h"
 
 extern const struct option_row record_option_rows[];
-/* Runs the program as the options say, with the events that metric blocks want besides, and gives its wait(2) status. */
-int record_program(struct session *, const char *out_dir, const struct string_list *blocks, char **argv,
-                   int *wait_status);
+struct record_wish {
+    const struct string_list *events; /* "EVENT[@PERIOD]", "@BLOCK"; NULL: those of the options */
+    const struct string_list *blocks; /* metric blocks besides */
+    bool call_paths;                  /* also where the options do not say so */
+};
+/* Runs the program as the options and the wish say, and gives its wait(2) status. */
+int record_program(struct session *, const char *out_dir, const struct record_wish *, char **argv, int *wait_status);
 /* The exit status to pass on: the program's own, or 128 + the signal that killed it. */
 int record_exit_status(int wait_status);
 

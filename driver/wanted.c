@@ -28,7 +28,7 @@ const struct option_row wanted_rows[] = {
 };
 
 /* A configuration is XML; no measurement of ours is, and another tool's is told by its filter. */
-static bool is_configuration(const char *path)
+bool wanted_is_configuration(const char *path)
 {
     struct stat st;
     struct filemap map;
@@ -48,11 +48,11 @@ static int add_operands(struct session *s, const char *command, int argc, char *
         return err_set(&s->err, ERR_USAGE,
                        "%s: a configuration or measurements are wanted; 'hpcview %s --help' shows how", command,
                        command);
-    if (argc == 1 && is_configuration(argv[0]))
+    if (argc == 1 && wanted_is_configuration(argv[0]))
         return config_read(argv[0], config, s->warnings, &s->err);
     *config = config_create();
     for (int i = 0; i < argc; i++) {
-        if (is_configuration(argv[i]))
+        if (wanted_is_configuration(argv[i]))
             return err_set(&s->err, ERR_USAGE, "%s: %s is a configuration; it stands alone, its runs are given in it",
                            command, argv[i]);
         config_add_measurement(*config, argv[i]);

@@ -14,6 +14,9 @@ extern const struct option_row wanted_rows[];
    options' strings are argv's; call once. */
 int wanted_config(struct session *, const char *command, int argc, char **argv, struct config **);
 
+/* Is it a configuration, by its content? */
+bool wanted_is_configuration(const char *path);
+
 /* What the options alone say, added to `config`. */
 int wanted_options(struct session *, const char *command, struct config *);
 
@@ -25,6 +28,7 @@ const struct string_list *wanted_blocks(void);
 extern const struct option_row build_rows[]; /* -o, --single-file, --no-sources, --anonymize */
 const char *build_output(void);              /* what -o says; NULL: nothing */
 bool build_single_file(void);
+char *build_database_name(const char *operand); /* where -o says nothing; caller frees */
 /* Builds the database at `path` and says on standard error where to open it. */
 int build_database(struct session *, struct config *, const char *path);
 

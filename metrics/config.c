@@ -70,7 +70,50 @@ int config_add_run(struct config *c, const char *name, const char *path, const c
     for (unsigned k = 2; run_name_taken(c, chosen); k++)
         chosen = arena_printf(c->arena, "%s-%u", own, k);
     mem_free(own);
-    *vec_push(&c->runs) = (struct config_run){chosen, arena_strdup(c->arena, path), arena_strdup(c->arena, where)};
+    *vec_push(&c->runs) = (struct config_run){
+        .name = chosen, .path = arena_strdup(c->arena, path), .where = arena_strdup(c->arena, where)};
+    return 0;
+}
+
+size_t config_run_count(const struct config *c)
+{
+    return c->runs.count;
+}
+
+static const char *said(const char *s)
+{
+    return s ? s : "";
+}
+
+struct config_recipe config_recipe(const struct config *c, size_t run)
+{
+    const struct config_run *r = &c->runs.items[run];
+    return (struct config_recipe){
+        .name = r->name,
+        .measurements = r->path,
+        .where = r->where,
+        .command = said(r->command),
+        .folder = said(r->folder),
+        .environment = said(r->environment),
+        .events = said(r->events),
+        .threads = said(r->threads),
+        .host = said(r->host),
+        .call_paths = r->call_paths,
+    };
+}
+
+int config_leave_out_run(struct config *c, size_t run, struct err *err)
+{
+    for (size_t i = 0; i < c->metrics.count; i++)
+        if (c->metrics.items[i].run == run)
+            return err_set(err, ERR_FORMAT, "%s: the metric '%s' wants the run '%s', which is not measured",
+                           c->metrics.items[i].where, c->metrics.items[i].name, c->runs.items[run].name);
+    for (size_t i = 0; i < c->metrics.count; i++)
+        if (c->metrics.items[i].run != RUN_ALL && c->metrics.items[i].run > run)
+            c->metrics.items[i].run--;
+    for (size_t i = run; i + 1 < c->runs.count; i++)
+        c->runs.items[i] = c->runs.items[i + 1];
+    c->runs.count--;
     return 0;
 }
 
@@ -605,9 +648,26 @@ int config_begin_replace(struct config_reader *r, const struct xml_event *event,
 
 static int begin_run(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
-    return config_add_run(r->config, config_attribute(r, event, "name"),
-                          config_path(r, config_attribute(r, event, "measurements")), config_where(r, event->line),
-                          err);
+    uint8_t call_paths;
+    const char *threads = config_attribute(r, event, "threads"), *folder = config_attribute(r, event, "folder");
+    if (config_flag(r, event, "call-paths", &call_paths, err) < 0)
+        return -1;
+    if (*threads && (threads[strspn(threads, "0123456789")] != '\0' || strtoul(threads, NULL, 10) == 0))
+        return err_set(err, ERR_FORMAT, "%s: threads is a number from 1 on, not '%s'", config_where(r, event->line),
+                       threads);
+    if (config_add_run(r->config, config_attribute(r, event, "name"),
+                       config_path(r, config_attribute(r, event, "measurements")), config_where(r, event->line),
+                       err) < 0)
+        return -1;
+    struct config_run *run = &r->config->runs.items[r->config->runs.count - 1];
+    run->command = config_attribute(r, event, "command");
+    run->folder = *folder ? config_path(r, folder) : *r->folder ? arena_strdup(r->config->arena, r->folder) : "";
+    run->environment = config_attribute(r, event, "environment");
+    run->events = config_attribute(r, event, "events");
+    run->threads = threads;
+    run->host = config_attribute(r, event, "host");
+    run->call_paths = call_paths == CHOICE_YES;
+    return 0;
 }
 
 static int begin_structure(struct config_reader *r, const struct xml_event *event, struct err *err)
@@ -709,7 +769,8 @@ const struct config_element config_elements[] = {
     {"title", "hpcview", "", true, NULL, end_title},
     {"sources", "hpcview", "path! show-as", false, begin_sources, NULL},
     {"replace", "hpcview", "in! out", false, config_begin_replace, NULL},
-    {"run", "hpcview", "measurements! name", false, begin_run, NULL},
+    {"run", "hpcview", "measurements! name command folder environment events threads call-paths host", false, begin_run,
+     NULL},
     {"structure", "hpcview", "file!", false, begin_structure, NULL},
     {"debug", "hpcview", "path!", false, begin_debug, NULL},
     {"measured", "hpcview", "event! name run region display-name unit percent display sort", false, begin_measured,

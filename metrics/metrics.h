@@ -144,6 +144,16 @@ void config_add_all_blocks(struct config *);
 int config_add_gate(struct config *, const char *formula, struct err *);
 /* The runs' names in place of what their paths gave, the first one's first; NULL leaves the rest. */
 void config_name_runs(struct config *, const char *const *names);
+/* How a run of the configuration is measured; "" where nothing is said. Lent. */
+struct config_recipe {
+    const char *name, *measurements, *where;
+    const char *command, *folder, *environment, *events, *threads, *host; /* host: a pattern */
+    bool call_paths;
+};
+size_t config_run_count(const struct config *);
+struct config_recipe config_recipe(const struct config *, size_t run);
+/* As if the run were not in the configuration; fails where a measured metric names it. */
+int config_leave_out_run(struct config *, size_t run, struct err *);
 /* A commented configuration for the runs of `c`, to be changed by hand; `path` is where it will stand. */
 int config_write_start(const struct config *c, const char *path, const struct progress *, struct outfile *,
                        struct warnings *, struct err *);

@@ -51,8 +51,10 @@ bool expr_is_linear(const struct expr *);
 
 struct config_run {
     const char *name;
-    const char *path;  /* measurement file or directory */
-    const char *where; /* "file:line" for messages */
+    const char *path;                                                     /* measurement file or directory */
+    const char *where;                                                    /* "file:line" for messages */
+    const char *command, *folder, *environment, *events, *threads, *host; /* how it is measured; "" or NULL: not said */
+    bool call_paths;
 };
 
 struct config_path {

@@ -49,7 +49,7 @@ EXTRA_DIST += %D%/structure/formats.sh %D%/structure/golden.sh %D%/structure/exa
 	%D%/structure/sweep.sh %D%/structure/golden
 
 # ---- measurements to tables and databases -----------------------------------------------
-dist_check_SCRIPTS += %D%/build/blocks.sh %D%/build/configuration.sh %D%/build/run.sh %D%/filters/filters.sh
+dist_check_SCRIPTS += %D%/build/blocks.sh %D%/build/campaign.sh %D%/build/configuration.sh %D%/build/run.sh %D%/filters/filters.sh
 EXTRA_DIST += \
 	%D%/print/app.drawing %D%/print/app.xml %D%/print/case.sh \
 	%D%/print/columns/cmd %D%/print/columns/out %D%/print/formats/cmd %D%/print/formats/out \

@@ -1,0 +1,56 @@
+#!/bin/sh
+# hpcview run CONFIG.xml: the runs it describes, those that are not there yet; what fails takes nothing with it.
+. "$top_srcdir/tests/lib.sh"
+need cc
+need_recording
+mkdir "$scratch/work" && cd "$scratch" || exit 99
+cat >spin.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char here[4096];
+    volatile double x = 1;
+    FILE *log = fopen("log", "a");
+    for (long i = 0; i < 20000000; i++)
+        x = x * 0.999999 + 1e-9;
+    if (log && getcwd(here, sizeof here))
+        fprintf(log, "%s %s %s %s\n", argc > 1 ? argv[1] : "-", getenv("OMP_NUM_THREADS") ? getenv("OMP_NUM_THREADS") : "-",
+                getenv("COLOUR") ? getenv("COLOUR") : "-", here);
+    return argc > 2 ? atoi(argv[2]) : 0;
+}
+END
+cc -O1 -g -o work/spin spin.c || skip_all "cc cannot make a program here"
+cat >c.xml <<'END'
+<hpcview version="1">
+  <title>spin</title>
+  <run name="one" measurements="one.m" command="./spin 'a word'" folder="work" threads="1" environment="COLOUR='dark red'" events="CPUTIME@1000"/>
+  <run name="bad" measurements="bad.m" command="./spin b 3" folder="work" events="CPUTIME@1000"/>
+  <run name="two" measurements="two.m" command="./spin c" folder="work" threads="2" events="CPUTIME@1000"/>
+  <run name="far" measurements="far.m" command="./spin d" folder="work" host="no-such-machine-*"/>
+</hpcview>
+END
+unset OMP_NUM_THREADS COLOUR
+run "$hpcview" run -o db c.xml
+check "one fails: status 1" test "$status" = 1
+check_equal "each in its folder, with its words and environment" "$(sed "s|$scratch/||" work/log)" "a word 1 dark red work
+b - - work
+c 2 - work"
+check_match "how far it is" "$err" "run 'two' (3 of 3): ./spin c"
+check_match "and how long" "$err" "s to go"
+check_match "which failed" "$err" "c.xml:4: run 'bad' ended with status 3; its measurement is not kept"
+check_match "another machine's is left out" "$err" "c.xml:6: run 'far' is not measured yet: its machine is no-such-machine-*"
+check "the others are built" test -f db/index.html
+check_match "with their names" "$(cat db/index.html)" '"name":"two.CPUTIME"'
+check "nothing of the failed one is left" test ! -e bad.m -a ! -e bad.m.part
+sed -i '/name="bad"/d; /name="far"/d' c.xml
+run "$hpcview" run -o db c.xml
+check "all is there: status 0, nothing is run" test "$status" = 0 -a "$(wc -l <work/log)" = 3
+run "$hpcview" run --again -o db c.xml
+check "--again: all are run" test "$status" = 0 -a "$(wc -l <work/log)" = 5
+run "$hpcview" print --by program --format csv c.xml
+check_match "anyone builds from what is there" "$out" "one.CPUTIME,"
+run "$hpcview" run --again -- /bin/true
+check "--again without a configuration: status 2" test "$status" = 2
+done_testing
