@@ -23,6 +23,9 @@
  *         4   5--|--+
  *         +------+
  *
+ * A loop needs an edge back that is a jump: clang's landing pads are in the range of calls that lead to them, for the
+ * destructors they call, and that is no loop.
+ *
  * A loop is irreducible if an edge from outside leads to another block than its header.
  */
 #include "bloop/code/code.h"
@@ -273,15 +276,36 @@ static void restore_edges(struct search *s, uint32_t x, uint32_t *waiting, uint3
     }
 }
 
+static bool jumps_to(const struct search *s, uint32_t from, uint32_t to)
+{
+    const struct cfg_block *b = &s->g->blocks[s->block[from]];
+    uint32_t jumps = b->succ_count - b->pad_count, i = 0;
+    if (b->pad_count == 0)
+        return true;
+    while (i < jumps && s->number[succ(s, from, i)] != to)
+        i++;
+    return i < jumps;
+}
+
+static bool is_jumped_back_to(const struct search *s, uint32_t x)
+{
+    for (uint32_t i = s->pred_first[x]; i < s->pred_first[x + 1]; i++)
+        if (is_ancestor(s, x, s->preds[i]) && jumps_to(s, s->preds[i], x))
+            return true;
+    return false;
+}
+
 /* All that reaches a back edge to x without passing x. */
 static void find_loop_of(struct search *s, uint32_t x, const uint32_t *restored, uint32_t *up, uint32_t *in_body,
                          uint32_t *body)
 {
     uint32_t count = 0;
+    if (!is_jumped_back_to(s, x))
+        return;
+    s->is_header[x] = 1;
     for (uint32_t i = s->pred_first[x]; i < s->pred_first[x + 1]; i++) {
         if (!is_ancestor(s, x, s->preds[i]))
             continue;
-        s->is_header[x] = 1;
         uint32_t v = find(up, s->preds[i]);
         if (v != x && in_body[v] != x) {
             in_body[v] = x;

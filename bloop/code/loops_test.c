@@ -8,6 +8,7 @@
 
 struct edge {
     uint32_t from, to;
+    bool pad;
 };
 struct graph {
     struct cfg g;
@@ -19,6 +20,8 @@ static int by_source(const void *a, const void *b)
     const struct edge *x = a, *y = b;
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
+    if (x->pad != y->pad)
+        return x->pad - y->pad;
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
@@ -35,8 +38,10 @@ static void graph_finish(struct graph *t, uint32_t blocks, const uint32_t *entri
     for (uint32_t b = 0; b < blocks; b++) {
         t->g.blocks[b].begin = 16 * (vaddr)b;
         t->g.blocks[b].succ_first = (uint32_t)k;
-        for (; k < t->edges.count && t->edges.items[k].from == b; k++)
+        for (; k < t->edges.count && t->edges.items[k].from == b; k++) {
             t->g.succs[k] = t->edges.items[k].to;
+            t->g.blocks[b].pad_count += t->edges.items[k].pad;
+        }
         t->g.blocks[b].succ_count = (uint32_t)k - t->g.blocks[b].succ_first;
     }
 }
@@ -51,16 +56,17 @@ static void graph_release(struct graph *t)
 
 static void edge(struct graph *t, uint32_t from, uint32_t to)
 {
-    *vec_push(&t->edges) = (struct edge){from, to};
+    *vec_push(&t->edges) = (struct edge){from, to, false};
 }
 
-/* "0>1 1>2": blocks up to the greatest number */
+/* "0>1 1~2": blocks up to the greatest number; `~` to a landing pad */
 static void graph_parse(struct graph *t, const char *text, const char *entries)
 {
     uint32_t blocks = 1, from, to, entry[8];
+    char kind;
     int used;
-    for (; sscanf(text, " %u>%u%n", &from, &to, &used) == 2; text += used) {
-        edge(t, from, to);
+    for (; sscanf(text, " %u%c%u%n", &from, &kind, &to, &used) == 3; text += used) {
+        *vec_push(&t->edges) = (struct edge){from, to, kind == '~'};
         blocks = from >= blocks ? from + 1 : blocks;
         blocks = to >= blocks ? to + 1 : blocks;
     }
@@ -121,6 +127,10 @@ static const struct {
     {"parallel edges", "0>1 0>1 1>2 1>2 2>1 2>1", "0", "1(2)", "0 0 1"},
     {"Ramalingam's figure 1: a ladder of jumps into a loop", "0>1 1>2 2>3 3>4 0>4 0>3 0>2 4>3 3>2 2>1", "0",
      "1!(2!(3!(4)))", "0 0 0 0 0"},
+    {"a landing pad in its own range", "0>1 0~2 1>3 2>3 2~2", "0", "", "0 0 0 0"},
+    {"two landing pads in each other's range", "0>1 0~2 1>3 2>3 2~4 4>3 4~2", "0", "", "0 0 0 0 2"},
+    {"trying again", "0>1 1>2 1~3 3>1 3~3", "0", "1(3)", "0 0 1 1"},
+    {"a landing pad in a loop", "0>1 1>2 2>1 1~3 3~3 3>4 2>4", "0", "1(2)", "0 0 1 1 1"},
     {"computed goto: each to each", "0>1 0>2 0>3 1>1 1>2 1>3 2>1 2>2 2>3 3>1 3>2 3>3", "0", "1!(2!(3()))", "0 0 0 0"},
 };
 
