@@ -297,20 +297,27 @@ static uint32_t line_of_control(struct assembler *a, uint32_t loop, const struct
 
 /* ---- all ---- */
 
-/* gcc's code asks for this thread's part of a loop by these. (clang's loops have lines of their own.) */
-static bool shares_work(const char *name)
+static const char *called_name(const struct assembler *a, size_t call)
 {
-    return str_starts(name, "omp_get_num_threads") || str_starts(name, "GOMP_loop_");
+    uint32_t callee = call < cfg_call_count(a->in->cfg) ? cfg_call(a->in->cfg, call).callee : FUNCTION_NONE;
+    return callee == FUNCTION_NONE ? "" : a->in->functions->functions[callee].link_name;
+}
+
+/* gcc's code asks for this thread's part of a loop by these; a program that wants to know asks for one of the two
+   numbers. (clang's loops have lines of their own.) */
+static bool shares_work(const struct assembler *a, size_t call)
+{
+    const char *name = called_name(a, call);
+    return str_starts(name, "GOMP_loop_") ||
+           (str_starts(name, "omp_get_num_threads") && str_starts(called_name(a, call + 1), "omp_get_thread_num"));
 }
 
 void assemble_find_shares(struct assembler *a)
 {
     a->shares.count = 0;
-    for (size_t i = 0; i < cfg_call_count(a->in->cfg); i++) {
-        struct cfg_call c = cfg_call(a->in->cfg, i);
-        if (c.callee != FUNCTION_NONE && shares_work(a->in->functions->functions[c.callee].link_name))
-            *vec_push(&a->shares) = c.at;
-    }
+    for (size_t i = 0; i < cfg_call_count(a->in->cfg); i++)
+        if (shares_work(a, i))
+            *vec_push(&a->shares) = cfg_call(a->in->cfg, i).at;
 }
 
 /* The lines of loops beside each other, as far as they have lines of their own. */

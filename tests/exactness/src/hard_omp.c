@@ -29,3 +29,16 @@ void orphaned(double *a, int n)
         for (int j = 0; j < n; j++) /* LOOP depth=2 */
             a[i * n + j] += work(j);
 }
+
+/* The program asks how many threads there are, for itself. */
+extern int omp_get_num_threads(void);
+void repeated(double *a, int n, int rounds)
+{
+    int count = 0;
+    work(omp_get_num_threads());
+    do {                            /* LOOP depth=1 near=1 */
+        for (int i = 0; i < n; i++) /* LOOP depth=2 */
+            a[i] += work(i);
+        count++;
+    } while (count < rounds);
+}
