@@ -2,7 +2,10 @@ noinst_LIBRARIES += %D%/libexport.a
 %C%_libexport_a_SOURCES = %D%/export.h %D%/export_int.h %D%/export.c %D%/tables.c %D%/stacks.c %D%/pprof.c %D%/callgrind.c \
 	%D%/profile.c %D%/database.c
 
-check_PROGRAMS += %D%/database_fuzz
+check_PROGRAMS += %D%/database_fuzz %D%/database_test
+TESTS += %D%/database_test
+%C%_database_test_SOURCES = %D%/database_test.c htmlgen/sample.c htmlgen/sample.h tests/tap.h
+%C%_database_test_LDADD = $(ROOM_LDADD)
 FUZZERS += %D%/database_fuzz
 %C%_database_fuzz_SOURCES = %D%/database_fuzz.c
 %C%_database_fuzz_LDFLAGS = $(FUZZER_FLAGS)

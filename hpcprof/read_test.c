@@ -476,6 +476,126 @@ static void test_many_counts(void)
     hpcprof_free(p);
 }
 
+/* More of everything than a block holds: contexts, lines with their procedures' files, counts of two threads, events and
+   regions. */
+static struct hpcprof *large(void)
+{
+    enum { CONTEXTS = 10000 };
+    struct hpcprof *p = example();
+    struct hpcprof_context at = {.parent = HPCPROF_NO_PARENT}, line = {.parent = HPCPROF_NO_PARENT, .by_line = true};
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        at.module = i % 2;
+        at.address = 0x500000 + (i * 7919u) % 65536 * 4;
+        at.parent = hpcprof_add_context(p, &at) / 3;
+        char name[32];
+        snprintf(name, sizeof name, "procedure %u", i / 7);
+        line.procedure = id(p, name);
+        line.line = i;
+        line.procedure_file = i % 3 ? 0 : id(p, i % 2 ? "a.h" : "b.h");
+        hpcprof_add_context(p, &line);
+    }
+    for (uint32_t i = 0; i < p->context_count; i++)
+        hpcprof_add_count(p, &(struct hpcprof_count){i % 2, i, i / 2 % 2, i / 4 % 2, i % 5 + 1, i * 3 + 1});
+    for (uint32_t i = 0; i < p->context_count; i++)
+        hpcprof_add_count(p, &(struct hpcprof_count){0, i, 0, 0, 2, 8000000});
+    hpcprof_finish(p);
+    return p;
+}
+
+static bool same_context(const struct hpcprof *a, const struct hpcprof *b, size_t i)
+{
+    const struct hpcprof_context *x = &a->contexts[i], *y = &b->contexts[i];
+    return x->parent == y->parent && x->module == y->module && x->address == y->address && x->line == y->line &&
+           x->by_line == y->by_line &&
+           strcmp(strtab_get(a->strings, x->procedure), strtab_get(b->strings, y->procedure)) == 0 &&
+           strcmp(strtab_get(a->strings, x->file), strtab_get(b->strings, y->file)) == 0 &&
+           strcmp(strtab_get(a->strings, x->procedure_file), strtab_get(b->strings, y->procedure_file)) == 0;
+}
+
+static void test_more_than_a_block(void)
+{
+    struct hpcprof *p = large(), *back = NULL;
+    struct warnings *w = warnings_create();
+    size_t len;
+    uint8_t *bytes = written(p, &len);
+    CHECK_INT(hpcprof_read_bytes(bytes, len, "large", &back, w, NULL), 0);
+    CHECK_INT(warnings_count(w), 0);
+    bool contexts = back->context_count == p->context_count, counts = back->count_count == p->count_count;
+    CHECK(p->context_count > 16384 && p->count_count > 2 * 16384);
+    for (size_t i = 0; contexts && i < p->context_count; i++)
+        contexts = same_context(p, back, i);
+    for (size_t i = 0; counts && i < p->count_count; i++)
+        counts = memcmp(&p->counts[i], &back->counts[i], sizeof p->counts[i]) == 0;
+    CHECK_NAMED(contexts, "all contexts come back");
+    CHECK_NAMED(counts, "all counts come back");
+    mem_free(bytes);
+    hpcprof_free(back);
+    hpcprof_free(p);
+    warnings_free(w);
+}
+
+/* Of several totals of a thread and event, the last one holds. */
+static void test_totals(void)
+{
+    struct hpcprof *p = example();
+    for (uint64_t i = 0; i < 3; i++)
+        for (uint32_t event = 2; event-- > 0;)
+            hpcprof_add_total(p, &(struct hpcprof_total){1, event, 100 * i + event});
+    hpcprof_finish(p);
+    CHECK_INT(p->total_count, 3);
+    CHECK(p->totals[0].thread == 0 && p->totals[0].event == 0 && p->totals[0].value == 16000123);
+    CHECK(p->totals[1].thread == 1 && p->totals[1].event == 0 && p->totals[1].value == 200);
+    CHECK(p->totals[2].thread == 1 && p->totals[2].event == 1 && p->totals[2].value == 201);
+    hpcprof_free(p);
+}
+
+/* What was counted and not sampled is said from a fifth on, where there is enough to judge by. */
+static void test_unsampled(void)
+{
+    static const struct {
+        const char *name;
+        uint64_t period, samples, counted;
+        unsigned flags;
+        const char *note, *want;
+    } cases[] = {
+        {"all of it", 1000, 100, 100000, 0, NULL, NULL},
+        {"four fifths", 1000, 80, 100000, 0, NULL, NULL},
+        {"less", 1000, 79, 100000, 0, NULL, "E: only 79% of what was counted was sampled; the rest is in no procedure"},
+        {"less, and why", 1000, 50, 100000, 0, "no right",
+         "E: only 50% of what was counted was sampled; the rest is in no procedure. In the kernel: no right"},
+        {"too little to judge", 1000, 5, 19999, 0, NULL, NULL},
+        {"just enough", 1000, 5, 20000, 0, NULL,
+         "E: only 25% of what was counted was sampled; the rest is in no procedure"},
+        {"exact counts", 0, 5, 100000, 0, NULL, NULL},
+        {"lost samples", 1000, 5, 100000, HPCPROF_LOST, NULL, NULL},
+        {"more than was counted", 1000, 200, 100000, 0, NULL, NULL},
+        {"nothing counted", 1000, 5, 0, 0, NULL, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct hpcprof *p = hpcprof_create();
+        struct warnings *w = warnings_create();
+        struct hpcprof_event e = {.name = id(p, "E"), .period = cases[i].period, .flags = cases[i].flags};
+        struct hpcprof_process process = {.rank = -1};
+        struct hpcprof_thread thread = {.process = hpcprof_add_process(p, &process)};
+        struct hpcprof_context c = {
+            .parent = HPCPROF_NO_PARENT, .module = hpcprof_add_module(p, "/app", ""), .address = 16};
+        hpcprof_add_thread(p, &thread);
+        hpcprof_add_event(p, &e);
+        hpcprof_add_count(
+            p, &(struct hpcprof_count){0, hpcprof_add_context(p, &c), 0, 0, cases[i].samples, cases[i].samples * 1000});
+        hpcprof_add_total(p, &(struct hpcprof_total){0, 0, cases[i].counted});
+        if (cases[i].note)
+            hpcprof_add_note(p, &(struct hpcprof_note){0, id(p, "in the kernel"), id(p, cases[i].note)});
+        hpcprof_finish(p);
+        hpcprof_warn_unsampled(p, w);
+        CHECK_NAMED(warnings_count(w) == (cases[i].want != NULL), cases[i].name);
+        if (cases[i].want)
+            CHECK_STR(warnings_count(w) ? warnings_get(w, 0) : "", cases[i].want);
+        hpcprof_free(p);
+        warnings_free(w);
+    }
+}
+
 int main(void)
 {
     struct hpcprof *p = example();
@@ -491,6 +611,9 @@ int main(void)
     test_refused(bytes, len);
     test_unknown_block(bytes, len);
     test_many_counts();
+    test_more_than_a_block();
+    test_totals();
+    test_unsampled();
     mem_free(bytes);
     hpcprof_free(p);
     return tap_done();

@@ -457,6 +457,9 @@ static void test_hash_bytes(void)
     }
     CHECK_INT(equal, 0);
     CHECK(hash_bytes(text, 20, 1) != seen[20]);
+    CHECK_NAMED(hash_bytes("", 0, 0) == UINT64_C(0) && hash_bytes("hpcview", 7, 0) == UINT64_C(0x616b384262c8821) &&
+                    hash_bytes("0123456789abcdef", 16, 7) == UINT64_C(0x1c42b61b0db92cb5),
+                "the same on every machine");
     CHECK_NAMED(hash_bytes("hpcview", 7, 0) == hash_bytes("hpcview", 7, 0), "the same each time");
     struct hashmap m = {0};
     for (uint64_t i = 0; i < 1000; i++)

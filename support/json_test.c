@@ -18,6 +18,14 @@ static const struct {
     {"1 2", "1: there is more after the value"},
     {"nul", "1: a value is none of JSON's"},
     {"1.2.3", "1: a value is none of JSON's"},
+    {"\"\\u00g9\"", "1: a string holds what none may: a control character, or an escape that is none"},
+    {"\"\\u00@9\"", "1: a string holds what none may: a control character, or an escape that is none"},
+    {"\"\\u00:9\"", "1: a string holds what none may: a control character, or an escape that is none"},
+    {"\"\\u00/9\"", "1: a string holds what none may: a control character, or an escape that is none"},
+    {"\"\\u00e\"", "1: a string holds what none may: a control character, or an escape that is none"},
+    {"\"\\x\"", "1: a string holds what none may: a control character, or an escape that is none"},
+    {"\"a\tb\"", "1: a string holds what none may: a control character, or an escape that is none"},
+    {"\"abc", "1: a string does not end"},
     {"+", "1: a value is none of JSON's"},
 };
 
@@ -61,6 +69,9 @@ static void test_values(void)
     CHECK_INT(json_count(j, i), 1);
     json_ix b = json_get(j, 0, "b");
     CHECK_STR(json_string_of(j, b), "x\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd\n");
+    struct json *hex = parsed("\"\\u00E9\\u0aF0\\u20ac\\u0019\\\"\\/\"");
+    CHECK_STR(json_string_of(hex, 0), "\xc3\xa9\xe0\xab\xb0\xe2\x82\xac\x19\"/");
+    json_free(hex);
     CHECK_INT(json_line(j, b), 2);
     CHECK_INT(json_get(j, 0, "c"), JSON_NONE);
     CHECK_STR(json_string_of(j, json_get(j, json_get(j, 0, "c"), "d")), "");

@@ -207,6 +207,10 @@ static void test_xml(void)
     static const char good[] = "<A n='1&amp;2'>\n <B>x &lt; y</B>\n</A>";
     CHECK_INT(xml_read(good, sizeof good - 1, "g", &handler, &e), 0);
     CHECK_STR(seen.text.bytes, "<A 1&2@1<B -@2 'x < y'> ''>");
+    static const char nested[] = "<A>x<B a='1' bb='&lt;22&gt;'>y<C>one</C>z</B><D> two &#233;</D></A>";
+    seen.text.len = 0;
+    CHECK_INT(xml_read(nested, sizeof nested - 1, "g", &handler, &e), 0);
+    CHECK_STR(seen.text.bytes, "<A -@1<B -@1<C -@1 'one'> ''><D -@1 ' two \xc3\xa9'> ''>");
     static const char bad[] = "<A>\n<B></A>";
     CHECK_INT(xml_read(bad, sizeof bad - 1, "b.xml", &handler, &e), -1);
     CHECK(str_starts(e.msg, "b.xml:2: not well-formed XML"));
@@ -234,18 +238,32 @@ static void test_files(void)
     xmlout_begin(x, "A");
     xmlout_attr(x, "n", "<\x01\xff>");
     xmlout_begin(x, "B");
+    xmlout_end(x);
+    xmlout_begin(x, "C");
+    xmlout_text(x, "a & b");
+    xmlout_end(x);
+    xmlout_begin(x, "D");
+    xmlout_attr_u64(x, "i", UINT64_MAX);
+    xmlout_attr_printf(x, "k", "%d-%d", 1, 2);
+    xmlout_begin(x, "E");
     xmlout_finish(x);
     CHECK(access(path, F_OK) != 0);
     CHECK_INT(outfile_commit(f, &e), 0);
     struct filemap map;
     CHECK_INT(filemap_open(&map, path, &e), 0);
-    static const char want[] =
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<A n=\"&lt;\xef\xbf\xbd\xef\xbf\xbd&gt;\">\n <B/>\n</A>\n";
+    static const char want[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<A "
+                               "n=\"&lt;\xef\xbf\xbd\xef\xbf\xbd&gt;\">\n <B/>\n <C>a &amp; b</C>\n"
+                               " <D i=\"18446744073709551615\" k=\"1-2\">\n  <E/>\n </D>\n</A>\n";
     CHECK(map.len == sizeof want - 1 && memcmp(map.bytes, want, map.len) == 0);
     filemap_release(&map);
     struct outdir *d;
     CHECK_INT(outdir_create(dir, "index.html", &d, &e), -1);
     CHECK(strstr(e.msg, "holds other things") != NULL);
+    char *empty = path_join(dir, "empty");
+    mkdir(empty, 0700);
+    CHECK_NAMED(outdir_create(empty, "index.html", &d, &e) == 0 && outdir_commit(d, &e) == 0,
+                "an empty folder is taken");
+    mem_free(empty);
     char *sub = path_join(dir, "new/db");
     CHECK_INT(outdir_create(sub, "index.html", &d, &e), 0);
     CHECK_INT(outdir_commit(d, &e), 0);

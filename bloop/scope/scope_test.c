@@ -120,6 +120,13 @@ static void test_check(void)
         {"range pool", "scope 9 (STMT): its ranges lie outside the pool", 9, offsetof(struct scope, range_first), 1000},
         {"overlap", "scope 9 (STMT): its addresses are another statement's too", 9, offsetof(struct scope, range_first),
          5},
+        {"range pool, one beyond", "scope 10 (STMT): its ranges lie outside the pool", 10,
+         offsetof(struct scope, range_count), 2},
+        {"a kind that is none", "scope 4 (?): no such kind", 4, offsetof(struct scope, kind), 6},
+        {"first string id beyond", "scope 0 (MODULE): a string id is outside the string table", 0,
+         offsetof(struct scope, name), 1000},
+        {"instance 0", "scope 8 (LOOP): its instance number is outside 1 to instances", 8,
+         offsetof(struct scope, instance), 0},
         {"not in document order", "scope 6 (LOOP): it does not follow its parent in document order", 5,
          offsetof(struct scope, parent), 2},
     };
@@ -135,6 +142,39 @@ static void test_check(void)
         err.msg[0] = '\0';
         CHECK_NAMED(scope_tree_check(t, &err) < 0, cases[i].name);
         CHECK_STR(err.msg, cases[i].want);
+        scope_tree_free(t);
+    }
+}
+
+/* Ranges, and the order of siblings, changed in the pool: see example(). */
+static void test_check_ranges(void)
+{
+    static const struct {
+        const char *name, *want;
+        size_t range;
+        struct addr_range value;
+    } cases[] = {
+        {"empty", "scope 2 (PROC): a range is empty or ends before it begins", 0, {0x1000, 0x1000}},
+        {"reversed", "scope 2 (PROC): a range is empty or ends before it begins", 1, {0x2010, 0x2000}},
+        {"overlapping", "scope 2 (PROC): its ranges overlap or are not in order", 1, {0x10ff, 0x2010}},
+        {"side by side", "", 1, {0x1100, 0x2010}},
+        {"one statement's end in the next",
+         "scope 7 (STMT): its addresses are another statement's too",
+         2,
+         {0x1000, 0x1021}},
+        {"one statement's end at the next", "", 2, {0x1000, 0x1020}},
+        {"after one of higher addresses",
+         "scope 10 (STMT): it comes after a scope of higher addresses",
+         8,
+         {0x1008, 0x1010}},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct scope_tree *t = example();
+        struct err err = {0};
+        t->ranges[cases[i].range] = cases[i].value;
+        CHECK_INT(scope_tree_check(t, &err), *cases[i].want ? -1 : 0);
+        if (!tap_result(strcmp(err.msg, cases[i].want) == 0, cases[i].name, __FILE__, __LINE__))
+            printf("# got %s\n", err.msg);
         scope_tree_free(t);
     }
 }
@@ -207,6 +247,67 @@ static void test_outline(const char *folder)
                     "          loop  12-14  remainder  2 of 2  [0x1030-0x1040)\n");
     unlink(path);
     mem_free(text);
+    mem_free(path);
+    scope_tree_free(t);
+}
+
+/* Both forms as they are written, to the letter: reading again what was wrongly written may give the same tree. */
+static void test_written(const char *folder)
+{
+    char *path = mem_printf("%s/written", folder);
+    struct scope_tree *t = example();
+    char *xml = write_to(t, SCOPE_XML, path), *hpcstruct = write_to(t, SCOPE_HPCSTRUCT, path);
+    CHECK_STR(strstr(xml, "<LM"),
+              "<LM n=\"a.out\">\n"
+              "  <F n=\"src/heat.f90\">\n"
+              "   <P n=\"heat::solve(int, double&amp;)\" sn=\"heat::solve\" ln=\"_ZN4heat5solveEiRd\" "
+              "of=\"heat::advance\" k=\"outlined\" b=\"40\" e=\"71\" a=\"1000\" v=\"1000-1100 2000-2010\">\n"
+              "    <S b=\"40\" v=\"1000-1008\"/>\n"
+              "    <L b=\"52\" e=\"60\" k=\"irreducible\" a=\"1010\" v=\"1010-1050\">\n"
+              "     <A n=\"dot &quot;&lt;&amp;\" cb=\"54\" f=\"src/b&lt;l&gt;as.f90\" b=\"10\" e=\"14\">\n"
+              "      <L b=\"12\" e=\"14\" r=\"vector\" i=\"1/2\" a=\"1020\" v=\"1020-1030\">\n"
+              "       <S b=\"13\" v=\"1020-1028\"/>\n"
+              "      </L>\n"
+              "      <L b=\"12\" e=\"14\" r=\"remainder\" i=\"2/2\" a=\"1030\" v=\"1030-1040\">\n"
+              "       <S b=\"13\" v=\"1030-1038\"/>\n"
+              "      </L>\n"
+              "     </A>\n"
+              "     <S b=\"52\" v=\"1040-1048\"/>\n"
+              "    </L>\n"
+              "   </P>\n"
+              "  </F>\n"
+              " </LM>\n"
+              "</PGM>\n");
+    CHECK_STR(strstr(hpcstruct, "<LM"),
+              "<LM i=\"2\" n=\"a.out\" has-calls=\"0\" v=\"{}\">\n"
+              "  <F i=\"3\" n=\"src/heat.f90\">\n"
+              "   <P i=\"4\" n=\"heat::solve(int, double&amp;)\" ln=\"_ZN4heat5solveEiRd\" l=\"40\" "
+              "v=\"{[0x1000-0x1001)}\">\n"
+              "    <S i=\"5\" l=\"0\" v=\"{[0x1008-0x1010) [0x1050-0x1100) [0x2000-0x2010)}\"/>\n"
+              "    <S i=\"6\" l=\"40\" v=\"{[0x1000-0x1008)}\"/>\n"
+              "    <L i=\"7\" l=\"52\" f=\"src/heat.f90\" v=\"{[0x1010-0x1011)}\">\n"
+              "     <S i=\"8\" l=\"0\" v=\"{[0x1010-0x1020) [0x1048-0x1050)}\"/>\n"
+              "     <A i=\"9\" f=\"src/heat.f90\" n=\"\" l=\"54\" v=\"{}\">\n"
+              "      <A i=\"10\" f=\"src/b&lt;l&gt;as.f90\" n=\"dot &quot;&lt;&amp;\" l=\"10\" v=\"{}\">\n"
+              "       <L i=\"11\" l=\"12\" f=\"src/b&lt;l&gt;as.f90\" v=\"{[0x1020-0x1021)}\">\n"
+              "        <S i=\"12\" l=\"0\" v=\"{[0x1028-0x1030)}\"/>\n"
+              "        <S i=\"13\" l=\"13\" v=\"{[0x1020-0x1028)}\"/>\n"
+              "       </L>\n"
+              "       <L i=\"14\" l=\"12\" f=\"src/b&lt;l&gt;as.f90\" v=\"{[0x1030-0x1031)}\">\n"
+              "        <S i=\"15\" l=\"0\" v=\"{[0x1038-0x1040)}\"/>\n"
+              "        <S i=\"16\" l=\"13\" v=\"{[0x1030-0x1038)}\"/>\n"
+              "       </L>\n"
+              "      </A>\n"
+              "     </A>\n"
+              "     <S i=\"17\" l=\"52\" v=\"{[0x1040-0x1048)}\"/>\n"
+              "    </L>\n"
+              "   </P>\n"
+              "  </F>\n"
+              " </LM>\n"
+              "</HPCToolkitStructure>\n");
+    unlink(path);
+    mem_free(xml);
+    mem_free(hpcstruct);
     mem_free(path);
     scope_tree_free(t);
 }
@@ -289,9 +390,11 @@ int main(void)
         return 1;
     test_find();
     test_check();
+    test_check_ranges();
     test_round_trip(SCOPE_XML, folder);
     test_round_trip(SCOPE_HPCSTRUCT, folder);
     test_outline(folder);
+    test_written(folder);
     test_bad_files(folder);
     test_version_3(folder);
     rmdir(folder);

@@ -43,8 +43,8 @@ hpcprof    hpcprof           hpcprof/read_test hpcprof/ended_test tests/run-gold
 recorder   hpcprof/recorder  hpcprof/unwind_test tests/record/situations.sh tests/record/sampler_agree.sh tests/paths/known.sh
 filters    filters           filters/filters_test filters/perf_data_test tests/filters/filters.sh
 metrics    metrics           metrics/expr_test metrics/experiment_test metrics/config_test metrics/sources_test tests/run-golden.sh tests/build/configuration.sh
-export     export            tests/export/export.sh
-htmlgen    htmlgen           htmlgen/htmlgen_test tests/page/agree.sh
+export     export            export/database_test tests/export/export.sh
+htmlgen    htmlgen           htmlgen/htmlgen_test export/database_test tests/page/agree.sh
 mhsim      mhsim             mhsim/engine_test mhsim/machine_test
 driver     driver            tests/driver/manual.sh tests/e2e/bad-input.sh tests/run-golden.sh tests/e2e/example.sh
 page       templates         templates/test/unit.sh tests/page/page.sh
@@ -52,7 +52,7 @@ page       templates         templates/test/unit.sh tests/page/page.sh
 room_rows() { printf '%s\n' "$table" | awk 'NF && (wanted == "" || index(" " wanted " ", " " $1 " "))' wanted="${rooms# }"; }
 # The sources of a room: tests, fuzz targets and benches are not planted in; a folder's own files, not those of rooms below it.
 sources_of() {
-    git ls-files "$1/*.c" "$1/*.ts" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample)[^/]*\.c$|/test/|\.d\.ts$' |
+    grep -E "^$1/.*[.](c|ts)\$" "$work/files" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample)[^/]*\.c$|/test/|\.d\.ts$' |
         if [ "$1" = templates ]; then cat; else awk -F/ -v n="$(echo "$1" | tr -cd / | wc -c)" 'NF == n + 2'; fi
 }
 
@@ -60,7 +60,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/hpcview-mutation.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 mkdir "$work/src" "$work/build" "$work/list"
-git ls-files -z | tar --null -T - -cf - | tar -C "$work/src" -xf - || exit 1
+git ls-files >"$work/files"
+tar -T "$work/files" -cf - | tar -C "$work/src" -xf - || exit 1
 echo "building in $work" >&2
 (cd "$work/src" && autoreconf -i) >"$work/log" 2>&1 &&
     (cd "$work/build" && ../src/configure CFLAGS='-O0 -g' && make -j"$(nproc)" && make -j"$(nproc)" check TESTS=) >>"$work/log" 2>&1 ||
@@ -109,7 +110,7 @@ status=0 all_killed=0 all_planted=0
 printf '%-10s %8s %8s %8s\n' room killed planted percent
 while read -r -u 4 room folder tests; do
     list=$work/list/$room
-    (cd "$work/src" && perl tests/mutation/mutants.pl $(cd "$top" && sources_of "$folder")) | shuffled "$seed" >"$list"
+    (cd "$work/src" && perl tests/mutation/mutants.pl $(sources_of "$folder")) | shuffled "$seed" >"$list"
     if [ -n "$files" ]; then
         (cd "$work/src" && perl tests/mutation/mutants.pl $files) | awk -F'\t' -v f="$folder" 'index($1, f "/") == 1' >"$list"
         share=$(wc -l <"$list")

@@ -1,0 +1,147 @@
+/* What htmlgen writes, read back: the same experiment, as a folder and as one page; and what each format makes of it. */
+#include "export/export.h"
+#include "htmlgen/htmlgen.h"
+#include "htmlgen/sample.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static char *folder; /* of this test, removed at the end */
+
+static const char *text(const struct experiment *e, str_id id)
+{
+    return strtab_get(e->strings, id);
+}
+
+static void draw_heads(struct buf *b, const struct experiment *e)
+{
+    buf_printf(b, "%s\n", text(e, e->title));
+    for (size_t i = 0; i < e->run_count; i++)
+        buf_printf(b, "run %s, %s, %s, %s\n", text(e, e->runs[i].name), text(e, e->runs[i].machine),
+                   path_base(text(e, e->runs[i].command)), text(e, e->runs[i].asked));
+    for (size_t i = 0; i < e->file_count; i++)
+        buf_printf(b, "file %s\n", text(e, e->files[i].name));
+    for (size_t i = 0; i < e->metric_count; i++) {
+        const struct metric *m = &e->metrics[i];
+        buf_printf(b, "metric %s, %s, %s, %s, %s, %s, %llu, run %u, %d%d%d%d%d%d\n", text(e, m->name),
+                   text(e, m->display_name), text(e, m->unit), text(e, m->description), text(e, m->formula),
+                   text(e, m->event), (unsigned long long)m->period, m->run, m->percent, m->display, m->sort_by,
+                   m->estimated, m->has_exclusive, m->summed);
+    }
+}
+
+static void draw_places(struct buf *b, const struct experiment *e)
+{
+    for (size_t i = 0; i < e->place_count; i++) {
+        const struct place *p = &e->places[i];
+        buf_printf(b, "place %u role %u %d in %d: %s, %s, %d:%u-%u, from %d:%u, %u/%u, %llx, as %u\n", p->kind, p->role,
+                   p->irreducible, (int)p->parent, text(e, p->name), text(e, p->full_name), (int)p->file, p->line_first,
+                   p->line_last, (int)p->call_file, p->call_line, p->instance, p->instances,
+                   (unsigned long long)p->address, p->same);
+    }
+}
+
+static void draw_values(struct buf *b, const struct experiment *e)
+{
+    for (size_t t = 0; t < e->tree_count; t++) {
+        size_t n = t == TREE_SCOPES ? e->place_count : e->trees[t].node_count;
+        buf_printf(b, "tree %s, %s\n", text(e, e->trees[t].name), text(e, e->trees[t].title));
+        for (uint32_t i = 0; i < n; i++) {
+            buf_printf(b, "%d at %u", (int)experiment_node_parent(e, t, i), experiment_node_place(e, t, i));
+            for (size_t m = 0; m < e->metric_count; m++)
+                for (int form = 0; form < VALUE_FORMS; form++)
+                    buf_printf(b, " %.17g", fabs(experiment_node_value(e, t, m, i, (enum value_form)form)));
+            buf_char(b, '\n');
+        }
+    }
+}
+
+static char *drawn(const struct experiment *e)
+{
+    struct buf b = {0};
+    draw_heads(&b, e);
+    draw_places(&b, e);
+    draw_values(&b, e);
+    return b.bytes;
+}
+
+static void first_difference(const char *a, const char *b)
+{
+    while (*a && strcspn(a, "\n") == strcspn(b, "\n") && memcmp(a, b, strcspn(a, "\n") + 1) == 0)
+        a += strcspn(a, "\n") + 1, b += strcspn(b, "\n") + 1;
+    printf("# wrote %.*s\n# read  %.*s\n", (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"), b);
+}
+
+/* The bytes that a format makes of an experiment. */
+static char *written_as(const struct experiment *e, const struct export_format *format)
+{
+    struct export_options options = {.generator = "test"};
+    struct outfile *out;
+    struct err err = {0};
+    struct filemap map;
+    char *path = path_join(folder, "written"), *bytes = NULL;
+    if (outfile_create(path, &out, &err) == 0) {
+        int status = export_write(e, format, &options, out, &err);
+        if (status == 0 && outfile_commit(out, &err) == 0 && filemap_open(&map, path, &err) == 0) {
+            bytes = mem_printf("%zu %08x", map.len, crc32_bytes(0, map.bytes, map.len));
+            filemap_release(&map);
+        } else if (status < 0)
+            outfile_abandon(out);
+    }
+    mem_free(path);
+    return bytes ? bytes : mem_strdup(err.msg);
+}
+
+static void test_back(const char *name, const struct experiment *e, bool single)
+{
+    struct htmlgen_options options = {.single_file = single};
+    struct warnings *w = warnings_create();
+    struct experiment *back = NULL;
+    struct err err = {0};
+    char *path = path_join(folder, single ? "page.html" : "folder"), *a = drawn(e);
+    printf("# %s as a %s\n", name, single ? "page" : "folder");
+    CHECK_INT(htmlgen_write(e, path, &options, NULL, &err), 0);
+    CHECK(export_is_database(path));
+    if (!CHECK_NAMED(export_read_database(path, &back, w, &err) == 0, "it is read")) {
+        printf("# %s\n", err.msg);
+    } else {
+        char *b = drawn(back);
+        if (!CHECK_NAMED(strcmp(a, b) == 0, "all that was written is read"))
+            first_difference(a, b);
+        CHECK_INT(warnings_count(w), 0);
+        for (const struct export_format *f = export_table; f->name; f++) {
+            char *before = written_as(e, f), *after = written_as(back, f);
+            CHECK_STR(after, before);
+            mem_free(before);
+            mem_free(after);
+        }
+        mem_free(b);
+    }
+    mem_free(a);
+    mem_free(path);
+    experiment_free(back);
+    warnings_free(w);
+}
+
+static void test_sample(const char *name, struct experiment *e)
+{
+    test_back(name, e, false);
+    test_back(name, e, true);
+    experiment_free(e);
+}
+
+int main(void)
+{
+    char name[] = "/tmp/database_test.XXXXXX";
+    folder = mkdtemp(name);
+    if (!folder)
+        return 1;
+    test_sample("heat", sample_heat(folder));
+    test_sample("facts", sample_facts(folder));
+    test_sample("two runs", sample_two_runs(folder));
+    test_sample("a large one", sample_large(3000, 7));
+    test_sample("a program", sample_empty(true));
+    dir_remove_tree(folder, NULL);
+    return tap_done();
+}
