@@ -91,8 +91,8 @@ uint32_t *table_row_of_places(struct evaluator *ev, const struct table *t)
 
 /* ---- facts ------------------------------------------------------------------------------------------- */
 
-static const char *const place_facts[] = {"place.depth", "place.innermost", "place.instances", "place.has_source",
-                                          "place.irreducible"};
+static const char *const place_facts[] = {"place.depth",      "place.innermost",   "place.instances",
+                                          "place.has_source", "place.irreducible", "path.repeats"};
 static const char *const run_facts[] = {"run.seconds", "run.processes", "run.threads", "run.ranks"};
 
 static int word_among(const char *name, const char *const *list, size_t n)

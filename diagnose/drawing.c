@@ -8,6 +8,7 @@
  *      PROC NAME LINE                         FILE, PROC, INLINE NAME LINE; LOOP LINE [ROLE]; LINE N
  *       LINE 7 ID=VALUE ...                   values; "@LABEL" names the place for rows
  *     root ID=VALUE ...                       of the PROGRAM
+ *     call LABEL ID=VALUE ...                 nodes of the tree of calls, as deep as their blanks: of a labelled place
  *     table NAME COLUMN:TYPE ...              TYPE: count, number, text, or what is referred to
  *     row CELL ...                            "-": missing; places by label; in texts '_' for ' '
  */
@@ -24,6 +25,11 @@ struct drawn_value {
     char *id;
     double value;
 };
+struct drawn_call {
+    uint32_t parent;
+    char *label;
+    struct drawn_value value;
+};
 struct drawing {
     struct experiment *e;
     struct VEC(struct place) places;
@@ -33,7 +39,9 @@ struct drawing {
     struct VEC(char *) labels; /* by place, or NULL */
     struct VEC(struct experiment_run) runs;
     struct VEC(struct hpcprof_process) processes;
+    struct VEC(struct drawn_call) calls;
     place_ix at_depth[DEPTH_MOST];
+    uint32_t call_at_depth[DEPTH_MOST];
     struct table *table;
     const char *where;
 };
@@ -203,6 +211,20 @@ static void take_row(struct drawing *d, char **w, int n)
     table_add(d->table, cells);
 }
 
+static void take_call(struct drawing *d, size_t depth, char **w, int n)
+{
+    if (n < 2)
+        fail(d, "too few words for", w[0]);
+    struct drawn_call c = {.parent = d->call_at_depth[depth], .label = mem_strdup(w[1])};
+    char *equals = n > 2 ? strchr(w[2], '=') : NULL;
+    if (equals) {
+        *equals = '\0';
+        c.value = (struct drawn_value){.id = mem_strdup(w[2]), .value = strtod(equals + 1, NULL)};
+    }
+    *vec_push(&d->calls) = c;
+    d->call_at_depth[depth + 1] = (uint32_t)d->calls.count;
+}
+
 static bool is_of_table(const char *line)
 {
     return strncmp(line, "table ", 6) == 0 || strncmp(line, "row ", 4) == 0;
@@ -226,6 +248,8 @@ static void take_line(struct drawing *d, char *line)
         take_run(d, w, n);
     else if (strcmp(w[0], "metric") == 0 || strcmp(w[0], "column") == 0)
         take_metric(d, w, n, w[0][0] == 'm');
+    else if (strcmp(w[0], "call") == 0)
+        take_call(d, depth, w, n);
     else if (strcmp(w[0], "root") == 0)
         add_values(d, 0, w + 1, n - 1);
     else if (strcmp(w[0], "table") == 0 && n > 2)
@@ -255,6 +279,38 @@ static void set_columns(struct drawing *d)
     mem_free(own);
 }
 
+/* What each node cost itself, in the measured metrics. */
+static void add_calls(struct drawing *d)
+{
+    struct experiment *e = d->e;
+    size_t n = d->calls.count + 1;
+    uint32_t *parent = mem_alloc(n * sizeof *parent);
+    place_ix *place = mem_alloc(n * sizeof *place);
+    double *own = mem_alloc(n * sizeof *own);
+    parent[0] = NODE_NONE;
+    place[0] = 0;
+    for (size_t i = 1; i < n; i++) {
+        parent[i] = d->calls.items[i - 1].parent;
+        place[i] = labelled(d, d->calls.items[i - 1].label);
+    }
+    size_t tree = experiment_add_tree(e, TREE_CALLS_NAME, "Calls", n, parent, place);
+    for (size_t m = 0; m < e->metric_count; m++) {
+        own[0] = NAN;
+        for (size_t i = 1; i < n; i++) {
+            const struct drawn_value *v = &d->calls.items[i - 1].value;
+            own[i] = v->id && strcmp(v->id, d->ids.items[m]) == 0 ? v->value : (double)NAN;
+        }
+        if (e->metrics[m].summed)
+            experiment_sum_column(e, tree, m, own);
+    }
+    for (size_t i = 0; i + 1 < n; i++) {
+        mem_free(d->calls.items[i].label);
+        mem_free(d->calls.items[i].value.id);
+    }
+    vec_release(&d->calls);
+    mem_free(own);
+}
+
 static void finish(struct drawing *d)
 {
     char usual[] = "run r 0 1 1";
@@ -275,6 +331,8 @@ static void finish(struct drawing *d)
     experiment_find_same(e);
     experiment_add_tree(e, "scopes", "Scopes", e->place_count, NULL, NULL);
     set_columns(d);
+    if (d->calls.count)
+        add_calls(d);
     for (size_t i = 0; i < d->values.count; i++)
         mem_free(d->values.items[i].id);
     for (size_t i = 0; i < d->ids.count; i++)

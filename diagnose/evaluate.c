@@ -44,6 +44,20 @@ static double place_fact(const struct evaluator *ev, int fact, place_ix place)
     }
 }
 
+enum { FACT_REPEATS = 5 };
+
+/* How often the node's place stands above it in the tree of calls: recursion. */
+static double repeats_above(const struct evaluator *ev, const struct domain *d, uint32_t node)
+{
+    double repeats = 0;
+    if (d->table)
+        return NAN;
+    place_ix place = experiment_node_place(ev->e, d->tree, node);
+    for (uint32_t up = node; (up = experiment_node_parent(ev->e, d->tree, up)) != NODE_NONE;)
+        repeats += experiment_node_place(ev->e, d->tree, up) == place;
+    return repeats;
+}
+
 static double cell_number(const struct cell_at *at)
 {
     return at->column->type == TABLE_NUMBER                                    ? at->cell.number
@@ -104,6 +118,8 @@ static double value_at(const struct evaluator *ev, const struct bound *of, const
     case FROM_CONSTANT:
         return s->constant;
     case FROM_PLACE:
+        if (s->fact == FACT_REPEATS)
+            return repeats_above(ev, of->domain, id);
         return place_fact(ev, s->fact, domain_place(ev, of->domain, id));
     case FROM_TABLE:
         return table_at(ev, of, s, id);

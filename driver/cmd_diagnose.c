@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "driver/findings.h"
+#include "driver/live.h"
 #include "driver/wanted.h"
 #include "export/export.h"
 
@@ -9,8 +10,9 @@
 
 static struct {
     struct string_list properties;
-    const char *strategy, *threshold, *format, *out, *fail_if;
+    const char *strategy, *threshold, *format, *out, *fail_if, *keep;
     unsigned experiments;
+    double seconds;
 } opt;
 
 static const struct option_row rows[] = {
@@ -21,7 +23,10 @@ static const struct option_row rows[] = {
     {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv, json, sarif, periscope or graph (text)"},
     {"output", 'o', OPT_STRING, &opt.out, "FILE", "where it goes (standard output)"},
     {"fail-if", 0, OPT_STRING, &opt.fail_if, "PERCENT", "exit status 3 where a finding costs that much or more"},
-    {"experiments", 0, OPT_COUNT, &opt.experiments, "N", "at most so many rounds of a search"},
+    {"experiments", 0, OPT_COUNT, &opt.experiments, "N",
+     "at most so many rounds of a search, or runs of a program (6)"},
+    {"seconds", 0, OPT_SECONDS, &opt.seconds, "N", "with a program: no run is begun after so long"},
+    {"keep", 0, OPT_STRING, &opt.keep, "DIR", "with a program: where the measurements go (NAME.experiments)"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 static const struct option_row *const tables[] = {rows, wanted_rows, NULL};
@@ -72,9 +77,35 @@ static int gate(const struct diagnosis *d, double limit)
     return STATUS_GATE;
 }
 
+/* After "--" stands a program. */
+static int look(struct session *s, const struct properties *p, struct diagnose_options *options, int argc, char **argv,
+                struct experiment **e, struct diagnosis **d, char **failed)
+{
+    if (s->after_dashes && argc) {
+        options->one_program = true;
+        struct live_options live = {
+            .keep = opt.keep, .experiments = opt.experiments, .seconds = opt.seconds, .diagnose = *options};
+        live.diagnose.experiments = 0;
+        return live_diagnose(s, p, &live, argv, e, d, failed);
+    }
+    if (opt.keep || opt.seconds > 0)
+        return err_set(&s->err, ERR_USAGE, "diagnose: --keep and --seconds want a program: -- PROGRAM ARGS");
+    return make_experiment(s, p, argc, argv, e) < 0 ? -1 : diagnose(*e, p, options, d, &s->err);
+}
+
+/* What was found before an experiment failed has been written: now its sentence. */
+static int say_failed(struct session *s, char *failed)
+{
+    if (failed)
+        err_set(&s->err, ERR_SYSTEM, "%s", failed);
+    mem_free(failed);
+    return failed ? -1 : 0;
+}
+
 static int run(struct session *s, int argc, char **argv)
 {
     struct diagnose_options options = {.experiments = opt.experiments};
+    char *failed = NULL;
     enum diagnose_format format = DIAGNOSE_TEXT;
     struct properties *p = NULL;
     struct experiment *e = NULL;
@@ -88,11 +119,11 @@ static int run(struct session *s, int argc, char **argv)
         return -1;
     int status = findings_properties(s, &opt.properties, &p);
     if (status == 0)
-        status = make_experiment(s, p, argc, argv, &e);
-    if (status == 0)
-        status = diagnose(e, p, &options, &d, &s->err);
+        status = look(s, p, &options, argc, argv, &e, &d, &failed);
     if (status == 0)
         status = write_out(s, e, p, d, format);
+    if (say_failed(s, failed) < 0)
+        status = -1;
     if (status == 0)
         status = gate(d, limit);
     diagnosis_free(d);
@@ -103,7 +134,7 @@ static int run(struct session *s, int argc, char **argv)
 
 const struct command command_diagnose = {
     .name = "diagnose",
-    .synopsis = "[options] CONFIG.xml | MEASUREMENTS... | DB",
+    .synopsis = "[options] CONFIG.xml | MEASUREMENTS... | DB | -- PROGRAM ARGS",
     .summary = "say what is wrong, where, and how badly",
     .options = tables,
     .run = run,

@@ -40,6 +40,7 @@ struct session {
     struct progress progress;
     struct err err;
     bool quiet;
+    bool after_dashes; /* the operands stand after "--" */
 };
 
 struct command {

@@ -114,6 +114,8 @@ static int run_command(const struct command *cmd, int argc, char **argv)
     bool help;
     if (isatty(STDERR_FILENO))
         s.progress.report = show_progress;
+    for (int i = 0; i < argc; i++)
+        s.after_dashes = s.after_dashes || strcmp(argv[i], "--") == 0;
     int status = options_parse(cmd, &argc, argv, &help, &s.err);
     if (status == 0 && help)
         options_help(cmd);

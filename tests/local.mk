@@ -71,3 +71,11 @@ EXTRA_DIST += %D%/quality/corpus/loops.c %D%/quality/corpus/make.sh \
 	%D%/quality/corpus/x86-clang-O3.obj %D%/quality/corpus/x86-clang-O3.expected \
 	%D%/quality/corpus/x86-gcc-O2.obj %D%/quality/corpus/x86-gcc-O2.expected \
 	%D%/quality/corpus/x86-gcc-O3-fast-avx512.obj %D%/quality/corpus/x86-gcc-O3-fast-avx512.expected
+
+# ---- findings: planted problems, the papers' cases ----------------------------------------
+dist_check_SCRIPTS += %D%/diagnose/cases.sh %D%/diagnose/planted.sh
+EXTRA_DIST += %D%/diagnose/sarif.mjs \
+	%D%/diagnose/programs/false_sharing.c %D%/diagnose/programs/serial_region.c %D%/diagnose/programs/imbalance.c %D%/diagnose/programs/division.c %D%/diagnose/programs/scalar.c \
+	%D%/diagnose/programs/gather.c %D%/diagnose/programs/branches.c %D%/diagnose/programs/critical.c %D%/diagnose/programs/page_faults.c %D%/diagnose/programs/small_reads.c \
+	%D%/diagnose/programs/contention.c %D%/diagnose/programs/remainder.c %D%/diagnose/programs/recursion.c %D%/diagnose/programs/allocation.c %D%/diagnose/programs/strided.c \
+	%D%/diagnose/programs/aliasing.c %D%/diagnose/programs/spills.c %D%/diagnose/programs/conversion.c %D%/diagnose/programs/calls.c %D%/diagnose/programs/slow_rank.c

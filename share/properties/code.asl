@@ -46,6 +46,7 @@ PROPERTY Unrolling = Check<"*unroll*", "{place} is unrolled too much, or not at 
 PROPERTY BarrierImbalance {
     // ompP and Periscope: waiting over duration x threads, above 5%.
     FOR ROWS OF barriers;
+    REFINES Parallel;
     CONDITION: episodes > 0 AND idle > 0.01 * threads * run.seconds * 1e9;
     CONFIDENCE: 0.9;
     SEVERITY: 100 * idle / (threads * run.seconds * 1e9);
@@ -58,6 +59,7 @@ PROPERTY BarrierImbalance {
 PROPERTY BarrierOverhead {
     // EPCC OpenMP microbenchmarks (Bull, 1999): a barrier costs a microsecond and more, with nobody late.
     FOR ROWS OF barriers;
+    REFINES Parallel;
     CONDITION: overhead > 0.01 * run.seconds * 1e9;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * overhead / (run.seconds * 1e9);
@@ -69,6 +71,7 @@ PROPERTY BarrierOverhead {
 PROPERTY SmallPhases {
     // Tasks and regions too small: Periscope's OpenMP properties.
     FOR ROWS OF barriers;
+    REFINES Parallel;
     CONDITION: episodes > 100 AND phase / episodes < 50000 AND phase > 0.05 * run.seconds * 1e9;
     CONFIDENCE: 0.6;
     SEVERITY: 100 * min(1, 2000 * episodes / phase) * phase / (run.seconds * 1e9);
@@ -80,6 +83,7 @@ PROPERTY SmallPhases {
 PROPERTY TimedWaits {
     // Lock contention by waiting time: Tallent et al., PPoPP 2010.
     FOR ROWS OF waits;
+    REFINES Parallel;
     CONDITION: waited > 0.01 * run.threads * run.seconds * 1e9;
     CONFIDENCE: 0.9;
     SEVERITY: 100 * waited / (run.threads * run.seconds * 1e9);

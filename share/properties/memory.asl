@@ -63,6 +63,7 @@ PROPERTY ConflictMisses {
 PROPERTY FalseSharing {
     // Torrellas, Lam and Hennessy, "False Sharing and Spatial Locality in Multiprocessor Caches", IEEE ToC 1994.
     FOR ROWS OF references;
+    REFINES Parallel;
     WHERE level IS "L1*";
     CONDITION: invalidated > 100 AND invalidated / accesses > 0.005;
     CONFIDENCE: 0.8;

@@ -126,6 +126,18 @@ PROPERTY StartUp {
     REMEDY: "Link fewer and smaller libraries, prelink, or do more in one run.";
 }
 
+PROPERTY Recursion {
+    // A call for each small piece of work; deep recursions also touch much stack. Paths show it as a procedure below itself.
+    FOR PATH;
+    WHERE kind IS "procedure";
+    CONDITION: path.repeats == 1 AND share(time) > 0.1;
+    CONFIDENCE: 0.4;
+    SEVERITY: 100 * share(time);
+    TITLE: "{name} calls itself, and has most of its time there";
+    EXPLANATION: "Each call saves and restores registers and cannot be vectorized; small cases are most of the calls.";
+    REMEDY: "Stop the recursion at larger pieces and work on these in loops; turn the last call into a loop.";
+}
+
 /* ---- time in functions of known purpose ---------------------------------------------------- */
 
 PROPERTY TEMPLATE TimeIn<String names, String what, String why, String how> (PROCEDURE p) {

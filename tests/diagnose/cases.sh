@@ -1,0 +1,180 @@
+#!/bin/sh
+# The papers' cases: a time step of 90 loops of which 8 matter, searched by functions and with loops (Paradyn's OM3); a boundary update
+# with a bad stride, simulated (Periscope's crystal growth); formats; experiments on a program; what goes wrong.
+. "$top_srcdir/tests/lib.sh"
+need cc
+need_recording
+cd "$scratch" || exit 99
+
+# ---- a time step with 90 loops: the 12th a third of it, seven more about 8% each -------------------------------------------
+awk 'BEGIN {
+    print "#include <stdio.h>\nstatic double a[64];\nint steps = 220;\n__attribute__((noinline)) static void time_step(void)\n{"
+    for (i = 1; i <= 90; i++) {
+        n = i == 12 ? 330 : i % 11 == 4 && i < 80 ? 90 : 1
+        printf "    for (int i = 0; i < %d * 100; i++) /* LOOP %d */\n        a[%d] = a[%d] * 0.999 + %d;\n", n, i, i % 64, i % 64, i
+    }
+    print "}\n__attribute__((noinline)) static void output(void)\n{\n    for (int i = 0; i < 12000; i++)\n        a[0] = a[0] * 0.5 + 1;\n}"
+    print "int main(void)\n{\n    for (int s = 0; s < steps * 10; s++) {\n        time_step();\n        output();\n    }\n    printf(\"%g\\n\", a[12]);\n    return 0;\n}" }' >om3.c
+cc -O1 -g -fno-inline -o om3 om3.c
+mkdir own
+cat >own/bottleneck.asl <<'END'
+HYPOTHESIS Bottleneck { FOR PROGRAM, PROCEDURE, LOOP; CONDITION: share(time) > 0.03; SEVERITY: 100 * share(time); }
+END
+run "$hpcview" record --call-paths -o om3.m -- ./om3
+# search STRATEGY: tests, true ones, leaves (true, with nothing true that comes from them), rounds
+search() {
+    "$hpcview" diagnose -p own --strategy "$1" --format graph om3.m 2>/dev/null >"$1.dot"
+    awk '/label="Bottleneck/ { match($0, /s[0-9]+/); id = substr($0, RSTART, RLENGTH); all[id] = 1; n++; if (/\\ntrue/) { t[id] = 1; m++ } }
+         / -> / { sub(/;/, ""); if ($3 in t) inner[$1] = 1 }
+         END { for (i in t) if (!inner[i]) leaves++; print n + 0, m + 0, leaves + 0 }' "$1.dot"
+}
+functions=$(search functions)
+loops=$(search loop-aware)
+comment "time step of 90 loops: strategy, tests, bottlenecks, leaves"
+comment "functions   $functions"
+comment "loop-aware  $loops"
+main=$(grep -c 'Bottleneck\\n.*time_step\\ntrue' functions.dot)
+check "by functions, the search ends at time_step" test "$main" = 1
+leaves=${loops##* }
+check "with loops, it ends at the eight that matter" test "$leaves" -ge 8 -a "$leaves" -le 10
+twelfth=$(grep -n 'LOOP 12 ' om3.c | cut -d : -f 1)
+check "the twelfth among them" grep -q "loop at om3.c:$twelfth\\\\ntrue" loop-aware.dot
+run "$hpcview" diagnose -p own --strategy loop-aware --experiments 2 om3.m
+check_match "a limit on rounds: what was open is said" "$out" "not reached"
+
+# ---- a boundary update with a bad stride: procedure, loop, misses, array ------------------------------------------------------
+cat >boundary.c <<'END'
+#include <stdio.h>
+static double UN[400][32], V[400][32];
+__attribute__((noinline)) static void interior(void)
+{
+    for (int i = 1; i < 399; i++)
+        for (int j = 1; j < 31; j++)
+            V[i][j] = V[i][j] * 0.5;
+}
+__attribute__((noinline)) static void bound(void)
+{
+    for (int k = 0; k < 500; k++)
+        for (int i = 0; i < 400; i++) /* BAD */
+            UN[i][k % 32] = 1;
+}
+int main(void)
+{
+    interior();
+    bound();
+    printf("%g\n", UN[3][3] + V[5][5]);
+    return 0;
+}
+END
+if "$top_builddir/mhsim/hpcview-cc" -O1 -g -o boundary boundary.c 2>err &&
+    "$hpcview" simulate -o boundary.m -m "$top_srcdir/share/machines/skylake-server.xml" -- ./boundary >/dev/null 2>err; then
+    run "$hpcview" diagnose --format csv boundary.m
+    first=$(sed -n 2p out)
+    check_match "the boundary's stride is the first finding" "$first" "LowSpatialUse"
+    check_match "at its line, on its array" "$first" "boundary.c,$(($(grep -n BAD boundary.c | cut -d : -f 1) + 1))"
+    check_match "the array has its name" "$first" "UN is used badly"
+else
+    skip "a boundary update" "nothing can be simulated here: $(head -n 1 err)"
+fi
+
+# ---- formats ---------------------------------------------------------------------------------------------------------------------
+cat >io.c <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+    char c;
+    int fd = open("/dev/zero", O_RDONLY);
+    for (int i = 0; i < 1500000; i++)
+        if (read(fd, &c, 1) != 1)
+            return 1;
+    return 0;
+}
+END
+cc -O1 -g -o io io.c
+run "$hpcview" record -o io.m -- ./io
+run "$hpcview" diagnose io.m
+check_match "text: the finding" "$out" "Time goes into system calls for input and output"
+check_match "text: what was not tested, and what it needs" "$out" "needs perf::PAGE-FAULTS"
+run "$hpcview" diagnose --fail-if 5 io.m
+check "--fail-if: status 3" test "$status" = 3
+run "$hpcview" diagnose --fail-if 99 om3.m
+check "--fail-if, not reached: status 0" test "$status" = 0
+run "$hpcview" diagnose --threshold 100 om3.m
+check_match "a threshold above all" "$out" "Nothing was found"
+"$hpcview" diagnose -f json -o io.json io.m && "$hpcview" diagnose -f sarif -o io.sarif io.m && "$hpcview" diagnose -f periscope -o io.psc io.m
+if [ -n "$NODE" ] && command -v "$NODE" >/dev/null 2>&1; then
+    run "$NODE" "$top_srcdir/tests/diagnose/sarif.mjs" io.json io.sarif
+    check "JSON has findings and search, SARIF keeps its schema's rules" test "$status" = 0
+else
+    skip "JSON and SARIF" "no node here"
+fi
+check "Periscope's XML is XML" grep -q '<Experiment xmlns="http://www.lrr.in.tum.de/Periscope">' io.psc
+! command -v xmllint >/dev/null 2>&1 || check "and well-formed" xmllint --noout io.psc
+run "$hpcview" build -o io.db io.m
+run "$hpcview" export csv io.db
+check "a database opens with its findings" test "$status" = 0
+run "$hpcview" print --table findings io.m
+check "they are found, not measured" test "$status" != 0
+
+# ---- what goes wrong -----------------------------------------------------------------------------------------------------------
+mkdir bad
+cat >bad/a.asl <<'END'
+PROPERTY A { REFINES B; CONDITION: T > 1; SEVERITY: 3; }
+PROPERTY B { REFINES A; CONDITION: T > ; SEVERITY: 3; }
+END
+run "$hpcview" diagnose -p bad io.m
+check "mistakes in properties: status 1" test "$status" = 1
+check_match "each with its place" "$err" "bad/a.asl:2:"
+check_match "all of them" "$err" "bad/a.asl:1:"
+cat >bad/a.asl <<'END'
+PROPERTY A { CONDITION: NOBODY_MEASURED > 1; SEVERITY: 3; }
+PROPERTY B { FOR PROGRAM; CONDITION: share(time) > 0; SEVERITY: share(time) / 0; }
+END
+run "$hpcview" diagnose -p bad io.m
+check_match "a metric that is not there" "$out" "needs NOBODY_MEASURED"
+check_match "a severity without value" "$out" "B: holds in 1 place where its severity has no value"
+for words in '--strategy best' '--format yaml' '--threshold 101' '--fail-if much' '-p nowhere'; do
+    # shellcheck disable=SC2086
+    run "$hpcview" diagnose $words io.m
+    check "diagnose $words: an error" test "$status" != 0 -a "$status" != 3
+    check "diagnose $words: a sentence" test -n "$err"
+done
+
+# ---- experiments on a program --------------------------------------------------------------------------------------------------
+cat >faults.c <<'END'
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    for (int k = 0; k < 30; k++) {
+        size_t n = 40 << 20;
+        volatile char *block = malloc(n);
+        for (size_t i = 0; i < n; i += 4096)
+            block[i] = (char)k;
+        free((void *)block);
+    }
+    (void)argv;
+    return argc - 1;
+}
+END
+cc -O1 -g -o faults faults.c
+run "$hpcview" diagnose --keep faults.x --experiments 2 -- ./faults
+check "experiments: status 0" test "$status" = 0
+check_match "the first asks where the time goes" "$err" "experiment 1: where the time goes"
+check_match "the second for what open properties need" "$err" "perf::PAGE-FAULTS (for PageFaults)"
+check_match "and finds it" "$out" "Page faults in"
+check "the limit holds" test ! -e faults.x/experiment-3
+cat >once.sh <<'END'
+#!/bin/sh
+[ ! -e seen ] || { rm -f ./faults; exit 3; }
+touch seen
+./faults
+END
+chmod +x once.sh
+cp faults faults2
+run "$hpcview" diagnose --keep once.x --experiments 3 -- ./once.sh
+check_match "a program that fails later: said" "$err" "ended with status 3"
+check_match "what was found stays" "$out" "properties were looked for"
+run "$hpcview" diagnose --keep nowhere.x -- ./nowhere
+check "a program that is not there: status 1" test "$status" = 1
+done_testing

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Small programs with one planted problem each: is it the first or second finding, and is nothing of more than 10% wrong? The header of
+# each program says what is planted, what else is true of it ("also"), how it is measured and compiled. Prints a table. By itself it takes
+# a few programs; PLANTED="a b" names others, PLANTED=all takes all (make check-long).
+. "$top_srcdir/tests/lib.sh"
+need cc
+need_recording
+programs=$top_srcdir/tests/diagnose/programs
+cd "$scratch" || exit 99
+chosen=${PLANTED-imbalance small_reads strided allocation}
+[ "$chosen" != all ] || chosen=$(cd "$programs" && ls -- *.c | sed 's/\.c$//')
+
+header() { sed -n "1s,.*[; *] *$2: \\([^;.]*\\)[;.].*,\\1,p" "$programs/$1.c"; }
+
+measure() { # NAME: into NAME.m
+    flags=$(header "$1" flags)
+    by=$(header "$1" by)
+    case $by in
+    simulate)
+        # shellcheck disable=SC2086
+        "$top_builddir/mhsim/hpcview-cc" -g $flags -o "$1" "$programs/$1.c" 2>err || return 1
+        "$hpcview" simulate -o "$1.m" -m "$top_srcdir/share/machines/skylake-server.xml" -- "./$1" >/dev/null 2>err ;;
+    ranks)
+        cc -g $flags -o "$1" "$programs/$1.c" -lm || return 1
+        for rank in 0 1 2 3; do
+            OMPI_COMM_WORLD_RANK=$rank "$hpcview" record -o "$1.m" -- "./$1" >/dev/null 2>err || return 1
+        done ;;
+    *)
+        # shellcheck disable=SC2086
+        cc -g $flags -o "$1" "$programs/$1.c" -lm 2>err || return 1
+        # shellcheck disable=SC2086
+        "$hpcview" $by -o "$1.m" -- "./$1" >/dev/null 2>err ;;
+    esac
+}
+
+# One line: rank of the planted property, its severity and confidence, the first finding, what is wrong.
+judge() {
+    "$hpcview" diagnose --format csv "$1.m" 2>/dev/null | csv_rows | awk -F '\t' -v planted="|$2|" -v also="|$3|" '
+        NR == 1 { next }
+        { n++ }
+        n == 1 { first = $1 }
+        index(planted, "|" $1 "|") && !rank { rank = n; severity = $3; confidence = $5; line = $7 }
+        !index(planted also, "|" $1 "|") && $3 > 10 { wrong = wrong " " $1 " " $3 "%" }
+        END { printf "%s|%.1f|%.2f|%s|%s|%s", rank ? rank : "-", severity, confidence, line, first, wrong }'
+}
+
+comment "$(printf '%-15s %-34s %4s %8s %6s %5s  %-20s %s' program planted rank severity conf line first 'wrong, above 10%')"
+for name in $chosen; do
+    planted=$(header "$name" planted)
+    also=$(header "$name" also)
+    if ! measure "$name"; then
+        skip "$name: $planted" "it cannot be measured here: $(head -n 1 err)"
+        continue
+    fi
+    row=$(judge "$name" "$planted" "$also")
+    comment "$(printf '%s' "$row" | awk -F '|' -v name="$name" -v planted="$planted" '{ printf "%-15s %-34s %4s %8s %6s %5s  %-20s %s", name, planted, $1, $2, $3, $4, $5, $6 }')"
+    rank=${row%%|*}
+    if [ "$rank" = - ] && ! "$hpcview" diagnose "$name.m" 2>/dev/null | awk -v p="|$planted|" '
+        /not tested:/ { on = 0 } /^ *not tested:/ { on = 1 } on { gsub(/[,:]/, " "); for (i = 1; i <= NF; i++) if (index(p, "|" $i "|")) found = 1 }
+        END { exit !found }'; then
+        not_ok "$name: $planted is found" "$row"
+    elif [ "$rank" = - ]; then
+        skip "$name: $planted is found" "what it needs is not measured"
+    else
+        check "$name: $planted is the first or second finding" test "$rank" -le 2
+    fi
+    check_equal "$name: nothing of more than 10% is wrong" "${row##*|}" ""
+    rm -rf "$name.m"
+done
+done_testing
