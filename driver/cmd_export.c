@@ -10,7 +10,7 @@
 static struct {
     const char *out, *tree;
     struct string_list values;
-    bool fold;
+    bool fold, no_loops;
 } opt;
 
 static const struct option_row rows[] = {
@@ -18,6 +18,7 @@ static const struct option_row rows[] = {
     {"value", 'v', OPT_LIST, &opt.values, "METRIC",
      "this metric, and no others that are not named so (all that are shown)"},
     {"fold-recursion", 0, OPT_FLAG, &opt.fold, NULL, "no procedure stands twice on a call path"},
+    {"no-loops", 0, OPT_FLAG, &opt.no_loops, NULL, "stacks without loops: procedures and inlined calls alone"},
     {"tree", 0, OPT_STRING, &opt.tree, "NAME", "scopes, or calls where call paths were recorded"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -30,6 +31,7 @@ static int make_experiment(struct session *s, int argc, char **argv, struct expe
         return export_read_database(argv[0], e, s->warnings, &s->err);
     if (wanted_config(s, "export", argc, argv, &config) < 0)
         return -1;
+    config_add_all_blocks(config); /* as in a database of it */
     int status = experiment_build(config, &s->progress, e, s->warnings, &s->err);
     config_free(config);
     return status;
@@ -37,7 +39,8 @@ static int make_experiment(struct session *s, int argc, char **argv, struct expe
 
 static int write_out(struct session *s, const struct experiment *e, const struct export_format *format)
 {
-    struct export_options options = {.tree = opt.tree, .generator = "hpcview-" PACKAGE_VERSION};
+    struct export_options options = {
+        .tree = opt.tree, .no_loops = opt.no_loops, .generator = "hpcview-" PACKAGE_VERSION};
     struct outfile *out;
     if (!opt.out && strcmp(format->name, "pprof") == 0 && isatty(STDOUT_FILENO))
         return err_set(&s->err, ERR_USAGE, "export: pprof's format is no text; '-o FILE' says where it goes");
@@ -61,6 +64,8 @@ static int run(struct session *s, int argc, char **argv)
         return err_set(
             &s->err, ERR_USAGE,
             "export: a format, and measurements or a database, are wanted; 'hpcview export --help' shows how");
+    if (strcmp(argv[0], "hpcstruct") == 0)
+        return structure_to_hpcstruct(s, argc - 1, argv + 1, opt.out);
     const struct export_format *format = export_named(argv[0], &s->err);
     if (!format)
         return err_in(&s->err, "export");

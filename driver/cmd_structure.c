@@ -144,15 +144,12 @@ static int write_tree(struct scope_tree *tree, enum scope_format format, struct 
     return outfile_commit(out, err);
 }
 
-static int run(struct session *s, int argc, char **argv)
+static int structure(struct session *s, int argc, char **argv, enum scope_format format)
 {
-    enum scope_format format;
     struct scope_tree *tree = NULL;
     if (argc != 1)
         return err_set(&s->err, ERR_USAGE,
                        "structure: one binary is wanted, not %d; 'hpcview structure --help' shows how", argc);
-    if (parse_format(&format, &s->err) < 0)
-        return -1;
     int status = is_xml(argv[0]) ? scope_tree_read(argv[0], &tree, s->warnings, &s->err)
                                  : structure_of_binary(s, argv[0], &tree);
     if (status == 0)
@@ -162,6 +159,18 @@ static int run(struct session *s, int argc, char **argv)
     scope_tree_free(tree);
     vec_release(&opt.debug_dirs);
     return status;
+}
+
+int structure_to_hpcstruct(struct session *s, int argc, char **argv, const char *out)
+{
+    opt.out = out;
+    return structure(s, argc, argv, SCOPE_HPCSTRUCT);
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    enum scope_format format;
+    return parse_format(&format, &s->err) < 0 ? -1 : structure(s, argc, argv, format);
 }
 
 const struct command command_structure = {

@@ -57,6 +57,9 @@ extern const struct command command_run, command_record, command_simulate, comma
     command_import, command_init, command_build, command_print, command_info, command_open;
 extern const struct command command_export, command_quality, command_diagnose;
 
+/* `hpcview structure --format=hpcstruct`, which is `hpcview export hpcstruct` too. */
+int structure_to_hpcstruct(struct session *, int argc, char **argv, const char *out);
+
 /* Parses into the rows' places and leaves the operands in argv[0..*argc); -1 with a usage error. *help is set by --help. */
 int options_parse(const struct command *, int *argc, char **argv, bool *help, struct err *);
 void options_help(const struct command *);

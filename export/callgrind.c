@@ -1,41 +1,165 @@
-/* The format of KCachegrind: costs at lines of functions. Loops are not in it; inlined lines keep their own file. */
+/*
+ * The format of KCachegrind: costs at lines of functions, calls, and jumps. Inlined lines keep their own file.
+ *
+ * Calls come from the table call_edges, where the measurement had one, else from call paths. Loops are jumps from their
+ * last line to their first, where it is known how often they went round.
+ */
 #include "export/export_int.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-struct cost { /* one node with costs, and the function it is in */
+struct home { /* the scopes around a place: itself where it is one of them */
     place_ix module, file, proc;
-    uint32_t node;
+};
+
+enum what { OWN, JUMP, CALL };
+struct cost { /* what is said of a function */
+    struct home home;
+    enum what what;
+    uint32_t index; /* a node, a place that is a loop, or a call */
 };
 struct costs VEC(struct cost);
 
-/* The scopes around a place: itself where it is one of them. */
-static struct cost cost_of(const struct exported *x, uint32_t node)
+struct call {
+    place_ix caller, callee; /* procedures */
+    uint32_t file, line;     /* of the call */
+    uint64_t count, first;   /* first: of its values, in values */
+};
+struct calls {
+    struct VEC(struct call) rows;
+    struct VEC(uint64_t) values;
+};
+
+static struct home home_of(const struct exported *x, place_ix place)
 {
-    struct cost c = {PLACE_NONE, PLACE_NONE, PLACE_NONE, node};
-    for (place_ix p = experiment_node_place(x->e, x->tree, node); p != PLACE_NONE; p = x->e->places[p].parent) {
+    struct home h = {PLACE_NONE, PLACE_NONE, PLACE_NONE};
+    for (place_ix p = place; p != PLACE_NONE; p = x->e->places[p].parent) {
         if (x->e->places[p].kind == PLACE_PROC)
-            c.proc = p;
+            h.proc = p;
         else if (x->e->places[p].kind == PLACE_FILE)
-            c.file = p;
+            h.file = p;
         else if (x->e->places[p].kind == PLACE_MODULE)
-            c.module = p;
+            h.module = p;
     }
-    return c;
+    return h;
 }
 
 static int compare_costs(const void *left, const void *right)
 {
     const struct cost *a = left, *b = right;
-    if (a->module != b->module)
-        return a->module < b->module ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->proc != b->proc)
-        return a->proc < b->proc ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
+    if (a->home.module != b->home.module)
+        return a->home.module < b->home.module ? -1 : 1;
+    if (a->home.file != b->home.file)
+        return a->home.file < b->home.file ? -1 : 1;
+    if (a->home.proc != b->home.proc)
+        return a->home.proc < b->home.proc ? -1 : 1;
+    if (a->what != b->what)
+        return a->what < b->what ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
 }
+
+/* ---- calls ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t whole(double v)
+{
+    return v > 0 && v < 1.8e19 ? (uint64_t)(v + 0.5) : 0;
+}
+
+static uint64_t *add_call(const struct exported *x, struct calls *calls, struct call call)
+{
+    call.first = calls->values.count;
+    for (size_t m = 0; m < x->metric_count; m++)
+        *vec_push(&calls->values) = 0;
+    *vec_push(&calls->rows) = call;
+    return calls->values.items + call.first;
+}
+
+/* Of the first metric there is the cost; of others the table does not tell. */
+static void calls_of_table(const struct exported *x, const struct table *t, struct calls *calls)
+{
+    size_t caller = table_column_of(t, "caller"), callee = table_column_of(t, "callee");
+    size_t count = table_column_of(t, "calls"), cost = table_column_of(t, "cost");
+    if (caller == SIZE_MAX || callee == SIZE_MAX || count == SIZE_MAX || cost == SIZE_MAX)
+        return;
+    for (size_t i = 0; i < table_row_count(t); i++) {
+        const union table_cell *row = table_row(t, i);
+        if (row[caller].row >= x->e->place_count || row[callee].row >= x->e->place_count)
+            continue;
+        const struct place *at = &x->e->places[row[caller].row];
+        struct call call = {home_of(x, row[caller].row).proc,
+                            home_of(x, row[callee].row).proc,
+                            at->file,
+                            at->line_first,
+                            row[count].count,
+                            0};
+        uint64_t *values = add_call(x, calls, call);
+        if (x->metrics[0] == 0)
+            values[0] = row[cost].count;
+    }
+}
+
+/* The procedure that `node`, one of the tree of calls, is called from, and where in it. */
+static uint32_t caller_of(const struct exported *x, size_t tree, uint32_t node, const struct place **line)
+{
+    *line = NULL;
+    for (uint32_t n = experiment_node_parent(x->e, tree, node); n != NODE_NONE;
+         n = experiment_node_parent(x->e, tree, n)) {
+        const struct place *p = &x->e->places[experiment_node_place(x->e, tree, n)];
+        if (p->kind == PLACE_LINE && !*line)
+            *line = p;
+        if (p->kind == PLACE_PROC)
+            return n;
+    }
+    return NODE_NONE;
+}
+
+/* The inclusive cost of a call in a recursion holds that of the same call further in. */
+static bool is_inside_itself(const struct exported *x, size_t tree, uint32_t caller, const struct call *call)
+{
+    const struct place *line;
+    for (uint32_t n = caller, up; (up = caller_of(x, tree, n, &line)) != NODE_NONE; n = up)
+        if (experiment_node_place(x->e, tree, n) == call->callee &&
+            experiment_node_place(x->e, tree, up) == call->caller)
+            return true;
+    return false;
+}
+
+/* How often a call was made samples do not tell: 1. */
+static void calls_of_paths(const struct exported *x, size_t tree, struct calls *calls)
+{
+    const struct experiment *e = x->e;
+    for (uint32_t i = 0; i < e->trees[tree].node_count; i++) {
+        const struct place *line;
+        place_ix callee = experiment_node_place(e, tree, i);
+        uint32_t caller = e->places[callee].kind == PLACE_PROC ? caller_of(x, tree, i, &line) : NODE_NONE;
+        if (caller == NODE_NONE)
+            continue;
+        struct call call = {experiment_node_place(e, tree, caller),
+                            callee,
+                            line ? line->file : SOURCE_NONE,
+                            line ? line->line_first : 0,
+                            1,
+                            0};
+        if (is_inside_itself(x, tree, caller, &call))
+            continue;
+        uint64_t *values = add_call(x, calls, call);
+        for (size_t m = 0; m < x->metric_count; m++)
+            values[m] = whole(experiment_node_value(e, tree, x->metrics[m], i, VALUE_INCLUSIVE));
+    }
+}
+
+static void find_calls(const struct exported *x, struct calls *calls)
+{
+    const struct table *t = table_list_find(&x->e->tables, "call_edges");
+    if (t)
+        calls_of_table(x, t, calls);
+    for (size_t i = 0; !t && i < x->e->tree_count; i++)
+        if (strcmp(export_text(x, x->e->trees[i].name), TREE_CALLS_NAME) == 0)
+            calls_of_paths(x, i, calls);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------ */
 
 /* Names of events have no blanks, and KCachegrind wants no signs in them. */
 static void put_events(const struct exported *x, struct outfile *out)
@@ -74,54 +198,120 @@ static const char *name_of(const struct exported *x, place_ix place)
     return *name ? name : "???";
 }
 
+static void set_file(const struct exported *x, uint32_t file, const char **now, struct outfile *out)
+{
+    const char *own = export_file(x, file);
+    if (*own && strcmp(own, *now) != 0) {
+        put_name(out, "fi", own);
+        *now = own;
+    }
+}
+
 static void put_cost(const struct exported *x, uint32_t node, const char **file, struct outfile *out)
 {
     const struct place *p = &x->e->places[experiment_node_place(x->e, x->tree, node)];
-    const char *own = export_file(x, p->file);
     uint32_t line = p->kind == PLACE_LINE || p->kind == PLACE_LOOP ? p->line_first : 0;
-    if (*own && strcmp(own, *file) != 0) {
-        put_name(out, "fi", own);
-        *file = own;
-    }
+    set_file(x, p->file, file, out);
     outfile_printf(out, "%u", line);
     for (size_t m = 0; m < x->metric_count; m++)
         outfile_printf(out, " %llu", (unsigned long long)export_count(x, m, node));
     outfile_printf(out, "\n");
 }
 
-static void put_costs(const struct exported *x, const struct costs *costs, struct outfile *out)
+static void put_call(const struct exported *x, const struct calls *calls, uint32_t i, const char **file,
+                     struct outfile *out)
 {
-    const struct cost *last = NULL;
+    const struct call *call = &calls->rows.items[i];
+    struct home home = home_of(x, call->callee);
+    set_file(x, call->file, file, out);
+    put_name(out, "cob", name_of(x, home.module));
+    put_name(out, "cfi", name_of(x, home.file));
+    put_name(out, "cfn", name_of(x, home.proc));
+    outfile_printf(out, "calls=%llu %u\n%u", (unsigned long long)call->count, x->e->places[call->callee].line_first,
+                   call->line);
+    for (size_t m = 0; m < x->metric_count; m++)
+        outfile_printf(out, " %llu", (unsigned long long)calls->values.items[call->first + m]);
+    outfile_printf(out, "\n");
+}
+
+/* How often it went back to its first line: its iterations without its entries. */
+static uint64_t rounds(const struct exported *x, place_ix loop)
+{
+    double n[2] = {0, 0};
+    static const char *const names[] = {"loop iterations", "loop entries"};
+    for (size_t k = 0; k < ARRAY_SIZE(names); k++)
+        for (size_t m = 0; m < x->e->metric_count; m++)
+            if (strcmp(export_text(x, x->e->metrics[m].name), names[k]) == 0)
+                n[k] = experiment_node_value(x->e, TREE_SCOPES, m, loop, VALUE_EXCLUSIVE);
+    return whole(n[0] - (n[1] > 0 ? n[1] : 0));
+}
+
+static void put_jump(const struct exported *x, place_ix loop, const char **file, struct outfile *out)
+{
+    const struct place *p = &x->e->places[loop];
+    set_file(x, p->file, file, out);
+    outfile_printf(out, "jump=%llu %u\n%u\n", (unsigned long long)rounds(x, loop), p->line_first, p->line_last);
+}
+
+static void put_function(const struct exported *x, const struct cost *c, const struct cost *last, const char **file,
+                         struct outfile *out)
+{
+    bool module = !last || last->home.module != c->home.module;
+    if (module)
+        put_name(out, "\nob", name_of(x, c->home.module));
+    if (module || last->home.proc != c->home.proc || last->home.file != c->home.file) {
+        *file = name_of(x, c->home.file);
+        put_name(out, "fl", *file);
+        put_name(out, "fn", name_of(x, c->home.proc));
+    }
+}
+
+static void put_costs(const struct exported *x, const struct costs *costs, const struct calls *calls,
+                      struct outfile *out)
+{
     const char *file = "";
     for (size_t i = 0; i < costs->count; i++) {
         const struct cost *c = &costs->items[i];
-        if (!last || last->module != c->module)
-            put_name(out, "\nob", name_of(x, c->module));
-        if (!last || last->proc != c->proc || last->file != c->file || last->module != c->module) {
-            file = name_of(x, c->file);
-            put_name(out, "fl", file);
-            put_name(out, "fn", name_of(x, c->proc));
-        }
-        put_cost(x, c->node, &file, out);
-        last = c;
+        put_function(x, c, i ? c - 1 : NULL, &file, out);
+        if (c->what == OWN)
+            put_cost(x, c->index, &file, out);
+        else if (c->what == JUMP)
+            put_jump(x, c->index, &file, out);
+        else
+            put_call(x, calls, c->index, &file, out);
     }
+}
+
+static void gather(const struct exported *x, const struct calls *calls, struct costs *costs)
+{
+    for (uint32_t i = 0; i < x->node_count; i++)
+        if (export_has_own(x, i))
+            *vec_push(costs) = (struct cost){home_of(x, experiment_node_place(x->e, x->tree, i)), OWN, i};
+    for (place_ix p = 0; p < x->e->place_count; p++)
+        if (x->e->places[p].kind == PLACE_LOOP && x->e->places[p].line_last && rounds(x, p))
+            *vec_push(costs) = (struct cost){home_of(x, p), JUMP, p};
+    for (uint32_t i = 0; i < calls->rows.count; i++)
+        if (calls->rows.items[i].caller != PLACE_NONE && calls->rows.items[i].callee != PLACE_NONE)
+            *vec_push(costs) = (struct cost){home_of(x, calls->rows.items[i].caller), CALL, i};
+    vec_sort(costs, compare_costs);
 }
 
 int export_callgrind(const struct exported *x, struct outfile *out, struct err *err)
 {
     struct costs costs = {0};
+    struct calls calls = {0};
     (void)err;
-    for (uint32_t i = 0; i < x->node_count; i++)
-        if (export_has_own(x, i))
-            *vec_push(&costs) = cost_of(x, i);
-    vec_sort(&costs, compare_costs);
+    find_calls(x, &calls);
+    gather(x, &calls, &costs);
     outfile_printf(out, "# callgrind format\nversion: 1\ncreator: %s\n", x->generator);
     outfile_printf(out, "positions: line\n");
     put_events(x, out);
     put_totals(x, "summary", out);
-    put_costs(x, &costs, out);
+    put_costs(x, &costs, &calls, out);
     outfile_printf(out, "\n");
     put_totals(x, "totals", out);
     vec_release(&costs);
+    vec_release(&calls.rows);
+    vec_release(&calls.values);
     return 0;
 }

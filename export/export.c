@@ -6,6 +6,7 @@
 const struct export_format export_table[] = {
     {"csv", "every node of the tree with all columns, for pandas, R and spreadsheets", false, false, export_csv},
     {"json", "the same as JSON", false, false, export_json},
+    {"hatchet", "for Hatchet's GraphFrame.from_literal", true, false, export_hatchet},
     {"folded", "folded stacks, for flamegraph.pl and its like", true, true, export_folded},
     {"speedscope", "speedscope.app's JSON", true, true, export_speedscope},
     {"pprof", "profile.proto of pprof, packed with gzip", true, true, export_pprof},
@@ -121,7 +122,8 @@ static void find_own(struct exported *x)
 int export_write(const struct experiment *e, const struct export_format *format, const struct export_options *options,
                  struct outfile *out, struct err *err)
 {
-    struct exported x = {.e = e, .generator = options->generator ? options->generator : "hpcview"};
+    struct exported x = {
+        .e = e, .generator = options->generator ? options->generator : "hpcview", .no_loops = options->no_loops};
     int status = choose_tree(&x, format, options->tree, err);
     if (status == 0)
         status = choose_metrics(&x, format, options->metrics, err);
@@ -206,9 +208,9 @@ double export_total(const struct exported *x, size_t metric)
 
 /* ---- stacks --------------------------------------------------------------------------------------------------- */
 
-static bool is_frame(const struct place *p)
+static bool is_frame(const struct exported *x, const struct place *p)
 {
-    return p->kind == PLACE_PROC || p->kind == PLACE_INLINE || p->kind == PLACE_LOOP;
+    return p->kind == PLACE_PROC || p->kind == PLACE_INLINE || (p->kind == PLACE_LOOP && !x->no_loops);
 }
 
 void export_frames(const struct exported *x, uint32_t node, struct frames *frames)
@@ -219,7 +221,7 @@ void export_frames(const struct exported *x, uint32_t node, struct frames *frame
     for (uint32_t n = node; n != NODE_NONE; n = experiment_node_parent(x->e, x->tree, n)) {
         place_ix place = experiment_node_place(x->e, x->tree, n);
         const struct place *p = &x->e->places[place];
-        if (is_frame(p)) {
+        if (is_frame(x, p)) {
             struct frame f = {place, p->line_first, p->file};
             if (inner && inner->kind == PLACE_INLINE)
                 f = (struct frame){place, inner->call_line, inner->call_file};
@@ -227,7 +229,7 @@ void export_frames(const struct exported *x, uint32_t node, struct frames *frame
                 f = (struct frame){place, inner->line_first, inner->file};
             *vec_push(frames) = f;
         }
-        if (is_frame(p) || p->kind == PLACE_LINE)
+        if (is_frame(x, p) || p->kind == PLACE_LINE)
             inner = p;
     }
     if (frames->count == 0)

@@ -33,6 +33,7 @@ const struct export_format *export_named(const char *name, struct err *err);
 struct export_options {
     const char *const *metrics; /* names, NULL-terminated; NULL: all that are displayed */
     const char *tree;           /* "scopes", "calls"; NULL: the format's choice */
+    bool no_loops;              /* loops are no frames of stacks */
     const char *generator;      /* program and version, for formats that say who wrote them */
 };
 int export_write(const struct experiment *, const struct export_format *, const struct export_options *,

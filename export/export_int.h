@@ -10,6 +10,7 @@ struct exported {
     size_t *metrics, metric_count;
     double **own; /* by metric and node: the inclusive value without the children's; NaN: none */
     const char *generator;
+    bool no_loops; /* in stacks */
 };
 
 const char *export_metric_name(const struct exported *, size_t metric);
@@ -37,6 +38,7 @@ void export_frames(const struct exported *, uint32_t node, struct frames *);
 
 int export_csv(const struct exported *, struct outfile *, struct err *);
 int export_json(const struct exported *, struct outfile *, struct err *);
+int export_hatchet(const struct exported *, struct outfile *, struct err *);
 int export_folded(const struct exported *, struct outfile *, struct err *);
 int export_speedscope(const struct exported *, struct outfile *, struct err *);
 int export_pprof(const struct exported *, struct outfile *, struct err *);

@@ -1,5 +1,5 @@
 noinst_LIBRARIES += %D%/libexport.a
-%C%_libexport_a_SOURCES = %D%/export.h %D%/export_int.h %D%/export.c %D%/tables.c %D%/stacks.c %D%/pprof.c %D%/callgrind.c \
+%C%_libexport_a_SOURCES = %D%/export.h %D%/export_int.h %D%/export.c %D%/hatchet.c %D%/tables.c %D%/stacks.c %D%/pprof.c %D%/callgrind.c \
 	%D%/profile.c %D%/database.c
 
 check_PROGRAMS += %D%/database_fuzz %D%/database_test

@@ -5,7 +5,7 @@
 cd "$scratch" || exit 99
 corpus=$top_srcdir/tests/corpus/database
 golden=$top_srcdir/tests/export
-formats="csv json folded speedscope pprof callgrind profile"
+formats="csv json hatchet folded speedscope pprof callgrind profile"
 
 cp "$top_srcdir/tests/filters/profile.example" heat
 "$hpcview" build --title heat -o folder.db heat >build.out 2>&1
@@ -13,9 +13,15 @@ cp "$top_srcdir/tests/filters/profile.example" heat
 for format in $formats; do
     run "$hpcview" export "$format" --title heat -o "of.$format" heat
     check "$format: written" test "$status" = 0
-    for from in folder.db page.html "$corpus/version-1.html" "$corpus/version-2.html"; do
+    for from in folder.db page.html; do
         run "$hpcview" export "$format" -o from "$from"
         check_same "$format: the same from ${from##*/}" from "of.$format"
+    done
+    # these are older than some computed metrics
+    "$hpcview" export "$format" --title heat -v PAPI_TOT_CYC -v PAPI_TOT_INS -v STALL -o "measured.$format" heat
+    for from in "$corpus/version-1.html" "$corpus/version-2.html"; do
+        run "$hpcview" export "$format" -v PAPI_TOT_CYC -v PAPI_TOT_INS -v STALL -o from "$from"
+        check_same "$format: the same from ${from##*/}" from "measured.$format"
     done
 done
 for format in csv folded callgrind; do
@@ -42,6 +48,74 @@ run "$hpcview" export folded --tree scopes "$corpus/version-2-paths.html"
 check_match "or scopes" "$out" "heat;main 4000"
 run "$hpcview" export folded --value cycles:u "$corpus/version-2-paths.html"
 check_equal "of the metric that is asked for" "$out" "other.so;operator() (int) 2000"
+
+# Loops are frames, or are not
+cat >loop.c <<'END'
+double a[1000];
+int main(int argc, char **argv)
+{
+    double s = 0;
+    for (int i = 0; i < 1000; i++)
+        s += a[i] * argc;
+    return s > 3 && argv[0];
+}
+END
+if gcc -O1 -g loop.c -o loop 2>/dev/null && valgrind --tool=callgrind --dump-instr=yes --callgrind-out-file=loop.cg ./loop >/dev/null 2>&1; then
+    "$hpcview" export folded loop.cg >with.folded 2>/dev/null
+    "$hpcview" export folded --no-loops loop.cg >without.folded 2>/dev/null
+    check "loops are frames" grep -q "^loop;main;loop at loop.c:5 " with.folded
+    check "or are not" sh -c 'grep -q "^loop;main " without.folded && ! grep -q "loop at" without.folded'
+    check_equal "with the same sum" "$(awk '{ s += $NF } END { print s }' without.folded)" "$(awk '{ s += $NF } END { print s }' with.folded)"
+    "$hpcview" export speedscope loop.cg >with.json 2>/dev/null
+    run "$hpcview" export speedscope --no-loops loop.cg
+    check "in speedscope too" test "$(grep -c "loop at" with.json)$(printf '%s' "$out" | grep -c "loop at")" = 10
+else
+    skip "loops are frames" "no gcc or valgrind here"
+fi
+
+# Structure by this word too
+"$hpcview" structure --format hpcstruct -o by-structure "$hpcview" >/dev/null 2>&1
+run "$hpcview" export hpcstruct -o by-export "$hpcview"
+check "hpcstruct is what structure writes" cmp by-export by-structure
+
+# Hatchet's literal: nodes in each other, and the root's value
+if command -v python3 >/dev/null 2>&1; then
+    check_equal "hatchet: the root's value, and as many nodes as in csv" "$(python3 -c '
+import json
+def count(node): return 1 + sum(count(c) for c in node["children"])
+roots = json.load(open("of.hatchet"))
+print(len(roots), roots[0]["metrics"]["PAPI_TOT_CYC (inc)"], sum(count(r) for r in roots))')" "1 9000 $(($(wc -l <of.csv) - 1))"
+else
+    skip "hatchet: the root's value" "no python3 here"
+fi
+
+# Calls: what callgrind counted goes out as it came in; of call paths, calls with their inclusive cost
+cat >calls.callgrind <<'END'
+# callgrind format
+events: Ir
+ob=heat
+fl=heat.c
+fn=main
+10 5
+cfn=step
+calls=3 20
+11 900
+fn=step
+20 100
+21 800
+totals: 905
+END
+run "$hpcview" export callgrind calls.callgrind
+check_match "callgrind: calls and their inclusive cost" "$(printf '%s' "$out" | tr '\n' ' ')" "cfn=step calls=3 20 11 900"
+run "$hpcview" export callgrind "$corpus/version-2-paths.html"
+check_match "callgrind: calls of call paths" "$(printf '%s' "$out" | tr '\n' ' ')" "cfn=main calls=1 "
+if command -v callgrind_annotate >/dev/null 2>&1; then
+    "$hpcview" export callgrind -o calls.out calls.callgrind 2>/dev/null
+    run callgrind_annotate --inclusive=yes --threshold=100 calls.out
+    check_match "callgrind_annotate adds calls up" "$out" "905 (100.0%)  heat.c:main"
+else
+    skip "callgrind_annotate adds calls up" "no callgrind_annotate here"
+fi
 
 # What is wrong
 run "$hpcview" export foldet heat

@@ -1,0 +1,105 @@
+/*
+ * What Hatchet's GraphFrame.from_literal takes, as JSON: nodes in each other.
+ *
+ *     [{"frame": {"name": "main", "type": "procedure"}, "metrics": {"CYCLES (inc)": 9, "CYCLES": 1}, "children": [...]}]
+ */
+#include "export/export_int.h"
+
+#include <math.h>
+
+struct family { /* children in the order of their numbers */
+    uint32_t *first, *next;
+};
+
+static struct family family_of(const struct exported *x)
+{
+    struct family f = {mem_alloc((x->node_count + 1) * sizeof *f.first),
+                       mem_alloc((x->node_count + 1) * sizeof *f.next)};
+    for (size_t i = 0; i < x->node_count; i++)
+        f.first[i] = f.next[i] = NODE_NONE;
+    for (uint32_t i = (uint32_t)x->node_count; i-- > 1;) {
+        uint32_t parent = experiment_node_parent(x->e, x->tree, i);
+        f.next[i] = f.first[parent];
+        f.first[parent] = i;
+    }
+    return f;
+}
+
+static void put_value(struct jsonout *j, const char *name, const char *suffix, double v)
+{
+    char *key = mem_printf("%s%s", name, suffix);
+    if (!isnan(v)) {
+        json_key(j, key);
+        json_double(j, v);
+    }
+    mem_free(key);
+}
+
+/* Hatchet calls an exclusive value by the metric's name, the inclusive one "(inc)". */
+static void put_metrics(const struct exported *x, uint32_t node, struct jsonout *j)
+{
+    json_key(j, "metrics");
+    json_begin_object(j);
+    for (size_t m = 0; m < x->metric_count; m++) {
+        const char *name = export_metric_name(x, m);
+        bool both = x->e->metrics[x->metrics[m]].has_exclusive;
+        put_value(j, name, both ? " (inc)" : "",
+                  experiment_node_value(x->e, x->tree, x->metrics[m], node, VALUE_INCLUSIVE));
+        if (both)
+            put_value(j, name, "", experiment_node_value(x->e, x->tree, x->metrics[m], node, VALUE_EXCLUSIVE));
+    }
+    json_end_object(j);
+}
+
+static void begin_node(const struct exported *x, uint32_t node, struct jsonout *j)
+{
+    place_ix place = experiment_node_place(x->e, x->tree, node);
+    const struct place *p = &x->e->places[place];
+    struct buf name = {0};
+    export_place_name(x, place, &name);
+    json_begin_object(j);
+    json_key(j, "frame");
+    json_begin_object(j);
+    json_key(j, "name");
+    json_string(j, name.len ? name.bytes : "?");
+    json_key(j, "type");
+    json_string(j, export_kind_word(p->kind));
+    json_key(j, "file");
+    json_string(j, export_file(x, p->file));
+    json_key(j, "line");
+    json_u64(j, p->line_first);
+    json_end_object(j);
+    put_metrics(x, node, j);
+    json_key(j, "children");
+    json_begin_array(j);
+}
+
+int export_hatchet(const struct exported *x, struct outfile *out, struct err *err)
+{
+    struct family family = family_of(x);
+    struct buf text = {0};
+    struct jsonout j = {.out = &text};
+    uint32_t node = 0;
+    (void)err;
+    json_begin_array(&j);
+    while (node != NODE_NONE) {
+        begin_node(x, node, &j);
+        uint32_t next = family.first[node];
+        while (next == NODE_NONE && node != NODE_NONE) { /* this one has all its children */
+            json_end_array(&j);
+            json_end_object(&j);
+            next = family.next[node];
+            node = experiment_node_parent(x->e, x->tree, node);
+        }
+        node = next;
+        outfile_write(out, text.bytes, text.len);
+        text.len = 0;
+    }
+    json_end_array(&j);
+    buf_char(&text, '\n');
+    outfile_write(out, text.bytes, text.len);
+    buf_release(&text);
+    mem_free(family.first);
+    mem_free(family.next);
+    return 0;
+}
