@@ -110,6 +110,14 @@ static struct form address_of_jump(struct cfg_work *w, pos at)
     return jump_constant(0);
 }
 
+/* A pointer at a fixed place, the linker's for instance: no table. */
+static bool is_through_pointer(struct cfg_work *w, pos at)
+{
+    struct op op;
+    jump_lift(w, at, &op);
+    return op.kind == OP_JUMP_LOAD && op.base == ARCH_NO_REG && op.index == ARCH_NO_REG;
+}
+
 static void resolve(struct cfg_work *w, struct indirect *in)
 {
     struct jumptable_work *j = w->jumptable;
@@ -147,7 +155,9 @@ static void resolve(struct cfg_work *w, struct indirect *in)
         return;
     if (!j->have_labels)
         keep_labels(w);
-    in->state = j->label_count >= 2 ? INDIRECT_RESOLVED : INDIRECT_UNKNOWN;
+    in->state = j->label_count >= 2             ? INDIRECT_RESOLVED
+                : is_through_pointer(w, in->at) ? INDIRECT_TAIL_CALL
+                                                : INDIRECT_UNKNOWN;
     in->target_first = j->label_first;
     in->target_count = j->label_count >= 2 ? j->label_count : 0;
     in->shares = j->labels_used;
