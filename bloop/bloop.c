@@ -541,12 +541,26 @@ static int reserve_tree(struct scope_tree *t, const struct chunk_list *chunks, c
     return 0;
 }
 
-static int join(const struct bloop_binary *b, const struct chunk_list *chunks, struct scope_tree **out, struct err *err)
+static void warn_of_no_match(const struct bloop_binary *b, struct warnings *warnings)
+{
+    const char *function = b->options.function_glob, *source = b->options.source_glob;
+    if (function)
+        warnings_add(warnings, "%s: no procedure's name matches '%s'%s%s%s: the result is empty", b->path, function,
+                     source ? " in a source file that matches '" : "", source ? source : "", source ? "'" : "");
+    else if (source)
+        warnings_add(warnings, "%s: no procedure is from a source file that matches '%s': the result is empty", b->path,
+                     source);
+}
+
+static int join(const struct bloop_binary *b, const struct chunk_list *chunks, struct scope_tree **out,
+                struct warnings *warnings, struct err *err)
 {
     struct scope_tree *t = scope_tree_create();
     struct proc_list procs = {0};
     id_map *maps = mem_calloc(chunks->count + 1, sizeof *maps);
     list_procs(b, chunks, &procs);
+    if (procs.count == 0)
+        warn_of_no_match(b, warnings);
     int status = reserve_tree(t, chunks, &procs, err);
     if (status == 0) {
         scope_ix file = SCOPE_NONE;
@@ -734,7 +748,7 @@ int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, st
     prepare_at(b, addrs, count, &targets, warnings);
     run(b, &targets, RUN_WANTED, NULL, &chunks, warnings);
     add_stats(b, &chunks);
-    int status = join(b, &chunks, tree, err);
+    int status = join(b, &chunks, tree, warnings, err);
     release_chunks(&chunks);
     vec_release(&targets);
     return status;
@@ -904,7 +918,7 @@ int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct wa
     }
     add_stats(b, &chunks);
     count_padding_between(b);
-    int status = join(b, &chunks, tree, err);
+    int status = join(b, &chunks, tree, warnings, err);
     release_chunks(&chunks);
     vec_release(&targets);
     vec_release(&done);

@@ -122,6 +122,8 @@ static int structure_of_binary(struct session *s, const char *path, struct scope
 static void warn_of_missing_lines(struct session *s, const char *path, const struct scope_tree *tree)
 {
     bool procedures = false;
+    if (opt.function || opt.source)
+        return;
     for (size_t i = 0; i < tree->scope_count; i++) {
         procedures |= tree->scopes[i].kind == SCOPE_PROC;
         if (tree->scopes[i].kind == SCOPE_FILE && tree->scopes[i].name)
