@@ -39,13 +39,13 @@ check_PROGRAMS += %D%/print/make_measurement
 check_PROGRAMS += %D%/exactness/compare
 %C%_exactness_compare_SOURCES = %D%/exactness/compare.c
 %C%_exactness_compare_LDADD = $(ROOM_LDADD)
-EXTRA_DIST += %D%/exactness/README.md %D%/exactness/run.sh %D%/exactness/src/loops.c %D%/exactness/src/inline.c %D%/exactness/src/templates.cc \
+EXTRA_DIST += %D%/exactness/README.md %D%/exactness/run.sh %D%/exactness/chains.py %D%/exactness/src/loops.c %D%/exactness/src/inline.c %D%/exactness/src/templates.cc \
 	%D%/exactness/src/forms.f90 %D%/exactness/src/omp.c %D%/exactness/src/hard.c %D%/exactness/src/hard.cc \
 	%D%/exactness/src/hard.f90 %D%/exactness/src/hard_omp.c
 
 # ---- structure ---------------------------------------------------------------------------
-TESTS += %D%/structure/formats.sh %D%/structure/golden.sh %D%/structure/exactness.sh %D%/structure/sweep_short.sh
-EXTRA_DIST += %D%/structure/formats.sh %D%/structure/golden.sh %D%/structure/exactness.sh %D%/structure/sweep_short.sh \
+TESTS += %D%/structure/formats.sh %D%/structure/chains.sh %D%/structure/golden.sh %D%/structure/exactness.sh %D%/structure/sweep_short.sh
+EXTRA_DIST += %D%/structure/formats.sh %D%/structure/chains.sh %D%/structure/golden.sh %D%/structure/exactness.sh %D%/structure/sweep_short.sh \
 	%D%/structure/sweep.sh %D%/structure/golden
 
 # ---- measurements to tables and databases -----------------------------------------------
