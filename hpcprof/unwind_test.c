@@ -164,9 +164,21 @@ static union {
     uint8_t room[sizeof(struct unwind_map) + sizeof(struct unwind_object)];
 } one;
 
-enum { STACK = 0x70000000, WORDS = 64, FRAMES = 32 };
+enum { STACK = 0x70000000, WORDS = 96, FRAMES = 32 };
 static uint64_t stack[WORDS], found[FRAMES];
 static uint32_t found_count;
+
+/* What handlers return to, without rows. */
+enum { RETURN_X64 = 0x8200, RETURN_A64 = 0x8300 };
+
+static bool peek_code(uint64_t address, void *to, size_t n)
+{
+    static const char x64[] = "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", a64[] = "\x68\x11\x80\xd2\x01\0\0\xd4";
+    const char *code = address == RETURN_X64 ? x64 : address == RETURN_A64 ? a64 : NULL;
+    if (code)
+        memcpy(to, code, n);
+    return code != NULL;
+}
 
 static enum unwind_end walk(const struct unwind_rows *rows, enum unwind_machine machine, uint64_t pc, uint64_t sp,
                             uint64_t fp)
@@ -175,7 +187,7 @@ static enum unwind_end walk(const struct unwind_rows *rows, enum unwind_machine 
     struct unwind_registers r = {.pc = pc, .known = ~(uint64_t)0 >> 31};
     struct unwind_memory m = {STACK, STACK + sizeof stack, (const uint8_t *)stack, .copied = true};
     struct unwind_path path = {.word = found, .mask = UINT32_MAX, .room = FRAMES};
-    struct unwinder u = {machine, &one.map, NULL};
+    struct unwinder u = {machine, &one.map, NULL, peek_code};
     r.reg[n->sp] = sp;
     r.reg[n->fp] = fp;
     one.map.count = 1;
@@ -216,6 +228,27 @@ static void test_walk(void)
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x8000, STACK, STACK + 4 * 8), UNWIND_COMPLETE);
     CHECK_INT(found_count, 2);
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x8000, STACK, 12345), UNWIND_NO_ROWS);
+    unwind_rows_free(&rows);
+}
+
+/* 0x2000 was interrupted; its handler 0x3000 returns to code without rows. */
+static void test_signals(void)
+{
+    usual_section();
+    struct unwind_rows rows = compiled();
+    memset(stack, 0, sizeof stack);
+    stack[0] = RETURN_X64; /* above it the ucontext: rbp, rbx, rsp, rip */
+    stack[1 + 15] = STACK + 40 * 8;
+    stack[1 + 20] = STACK + 30 * 8;
+    stack[1 + 21] = 0x2000;
+    stack[30] = 0x6010;
+    CHECK_INT(walk(&rows, UNWIND_X86_64, 0x3000, STACK, 0), UNWIND_COMPLETE);
+    CHECK(found_count == 3 && found[0] == RETURN_X64 - 1 && found[1] == 0x2000 && found[2] == 0x600f);
+    /* a frame that says it was interrupted in the same place, for ever */
+    stack[1 + 20] = STACK + 8;
+    stack[1 + 21] = RETURN_X64;
+    CHECK_INT(walk(&rows, UNWIND_X86_64, 0x3000, STACK, 0), UNWIND_DAMAGED);
+    CHECK(found_count <= 18);
     unwind_rows_free(&rows);
 }
 
@@ -272,6 +305,15 @@ static void test_aarch64(void)
     /* before anything is saved: x30 itself, which walk() leaves 0 */
     CHECK_INT(walk(&rows, UNWIND_AARCH64, 0x2000, STACK, 0), UNWIND_COMPLETE);
     CHECK_INT(found_count, 0);
+    /* a handler, interrupted before it saved x30: what it returns to has no rows. 0x2010 was interrupted */
+    stack[1] = RETURN_A64;
+    enum { FRAME = 4, SAVED = FRAME + (128 + 176) / 8 }; /* the signal's frame; fault address, x0 ... x30, sp, pc */
+    CHECK(SAVED + 33 < WORDS);
+    stack[SAVED + 1 + 31] = STACK + 2 * 8;
+    stack[SAVED + 1 + 32] = 0x2010;
+    stack[3] = 0x3010; /* at 0x2010's CFA - 24 */
+    CHECK_INT(walk(&rows, UNWIND_AARCH64, 0x2010, STACK, 0), UNWIND_COMPLETE);
+    CHECK(found_count == 3 && found[0] == RETURN_A64 - 1 && found[1] == 0x2010 && found[2] == 0x300f);
     unwind_rows_free(&rows);
 }
 
@@ -312,6 +354,7 @@ int main(void)
     test_many_rows();
     test_overlap();
     test_walk();
+    test_signals();
     test_bad_stacks();
     test_aarch64();
     test_damage();

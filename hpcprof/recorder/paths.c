@@ -174,7 +174,7 @@ static void leave_out_ours(struct unwind_path *path)
 
 static void walk(struct path_queue *q, const struct unwind_registers *r, const struct unwind_memory *m, bool in_handler)
 {
-    struct unwinder u = {UNWIND_HERE, hpcrec_unwind_map(), in_handler ? NULL : hpcrec_unwind_missing};
+    struct unwinder u = {UNWIND_HERE, hpcrec_unwind_map(), in_handler ? NULL : hpcrec_unwind_missing, hpcrec_peek};
     struct unwind_path path = {.word = q->path[q->now], .mask = UINT32_MAX, .room = PATH_FRAMES};
     leave_out_ours(&path);
     path.skip_inner &= in_handler;

@@ -11,6 +11,10 @@ enum {
    bytes), then ucontext, whose sigcontext begins at 176: fault address, x0 to x30, sp, pc. */
 enum { A64_X29 = 128 + 176 + 8 + 29 * 8, A64_X30 = A64_X29 + 8, A64_SP = A64_X30 + 8, A64_PC = A64_SP + 8 };
 
+/* x86-64's struct rt_sigframe, once its handler has returned: ucontext, whose sigcontext begins at 40: r8 to r15, rdi,
+   rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
+enum { X64_RBP = 40 + 10 * 8, X64_RBX = X64_RBP + 8, X64_RSP = 40 + 15 * 8, X64_RIP = X64_RSP + 8 };
+
 struct frame {
     struct unwind_registers at;
     bool exact;     /* pc is where it was interrupted; else where it will return to */
@@ -186,6 +190,37 @@ static bool step_signal_a64(const struct walk *w, struct frame *f)
     return true;
 }
 
+static bool step_signal_x64(const struct walk *w, struct frame *f)
+{
+    const struct unwind_numbers *n = w->number;
+    struct unwind_registers next = {0};
+    if (!known(f, n->sp) || ++f->signals > SIGNALS_MAX) {
+        f->why = UNWIND_DAMAGED;
+        return false;
+    }
+    uint64_t frame = f->at.reg[n->sp];
+    if (!load(w, f, frame + X64_RBP, &next.reg[n->fp]) || !load(w, f, frame + X64_RBX, &next.reg[n->base]) ||
+        !load(w, f, frame + X64_RSP, &next.reg[n->sp]) || !load(w, f, frame + X64_RIP, &next.pc))
+        return false;
+    next.known = bit(n->fp) | bit(n->base) | bit(n->sp);
+    f->at = next;
+    f->exact = true;
+    f->floor = 0;
+    return true;
+}
+
+/* What handlers return to has no rows in every C library, nor on every kernel, but two instructions that are always the
+   same: mov $15,%rax; syscall, or mov x8,#139; svc #0. */
+static bool returns_from_signal(const struct walk *w, uint64_t pc)
+{
+    static const uint8_t x64[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    static const uint8_t a64[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
+    bool is_x64 = w->u->machine == UNWIND_X86_64;
+    uint8_t code[sizeof x64];
+    size_t n = is_x64 ? sizeof x64 : sizeof a64;
+    return w->u->peek && w->u->peek(pc, code, n) && __builtin_memcmp(code, is_x64 ? x64 : a64, n) == 0;
+}
+
 /* Code of an object that says nothing of it, and that called nobody: system calls that make threads, assembly. Most of
    it has no frame; it has none where a return address is where it would be then, one that we know. */
 static bool step_as_leaf(const struct walk *w, struct frame *f)
@@ -254,6 +289,8 @@ static bool step(const struct walk *w, struct frame *f)
         return step_signal_a64(w, f);
     if (row)
         return step_by_row(w, f, row);
+    if (returns_from_signal(w, f->at.pc))
+        return w->u->machine == UNWIND_X86_64 ? step_signal_x64(w, f) : step_signal_a64(w, f);
     return step_as_leaf(w, f) || step_by_frame_pointer(w, f);
 }
 

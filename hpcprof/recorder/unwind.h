@@ -137,6 +137,7 @@ struct unwinder {
     enum unwind_machine machine;
     const struct unwind_map *map;
     const struct unwind_rows *(*missing)(const struct unwind_object *);
+    bool (*peek)(uint64_t address, void *to, size_t n); /* code without rows; NULL: cannot be had */
 };
 enum unwind_end unwind_walk(const struct unwinder *, const struct unwind_registers *, const struct unwind_memory *,
                             struct unwind_path *);

@@ -1,0 +1,51 @@
+#!/bin/sh
+# AArch64, as far as an emulator goes: the unwinder's own test, and the recorder, cross-built, with its timers in programs that know who
+# called whom; with return addresses as they are, and signed (pointer authentication).
+. "$top_srcdir/tests/lib.sh"
+programs=$top_srcdir/tests/paths/programs
+recorder=$top_srcdir/hpcprof/recorder
+: "${ARM_CC:=aarch64-linux-gnu-gcc}"
+command -v "$ARM_CC" >/dev/null 2>&1 && command -v qemu-aarch64 >/dev/null 2>&1 || skip_all "no $ARM_CC or no qemu-aarch64 here"
+sysroot=/usr/aarch64-linux-gnu
+[ -d "$sysroot/lib" ] || skip_all "no AArch64 C library in $sysroot"
+
+# arm COMMAND...: gives up where it hangs
+arm() { timeout -k 2 60 qemu-aarch64 -cpu max -L "$sysroot" "$@"; }
+# cross ARGS...
+cross() { "$ARM_CC" -std=gnu11 -D_GNU_SOURCE -g "-I$top_srcdir" "-I$top_builddir" "-I$top_srcdir/hpcprof/include" "$@" 2>"$scratch/cc.err"; }
+
+if cross -O1 -o "$scratch/unwind_test" "$top_srcdir/hpcprof/unwind_test.c" "$recorder/unwind.c" "$recorder/unwind_rows.c" "$recorder/memory.c"; then
+    run arm "$scratch/unwind_test"
+    if [ "$status" = 0 ]; then ok "unwind_test"; else not_ok "unwind_test" "$(echo "$out" | grep -A3 '^not ok') $err"; fi
+else
+    not_ok "unwind_test compiles" "$(cat "$scratch/cc.err")"
+fi
+
+set -- "$recorder"/[!n]*.c # all but note.c, which static programs carry
+if ! cross -O1 -shared -fPIC -fvisibility=hidden -o "$scratch/libhpcview-record.so" "$@"; then
+    not_ok "the recorder compiles" "$(cat "$scratch/cc.err")"
+    done_testing
+    exit
+fi
+mkdir "$scratch/m"
+for protection in none standard; do
+    cross -O2 -fomit-frame-pointer "-mbranch-protection=$protection" "-I$programs" -o "$scratch/calls" "$programs/calls.c" "$programs/known.c" -pthread ||
+        not_ok "calls.c compiles" "$(cat "$scratch/cc.err")"
+    nm -n --defined-only "$scratch/calls" | sed 's/^/calls /' >"$scratch/names"
+    [ "$protection" = none ] && cases="mutual tail" || cases="mutual sorting tail variable"
+    for name in $cases; do
+        rm -rf "$scratch/m"
+        mkdir "$scratch/m"
+        run arm -E "LD_PRELOAD=$scratch/libhpcview-record.so" -E "HPCVIEW_RECORD=dir=$scratch/m
+event=CPUTIME;CPU time;us;3000;0;2;0;0;0;0;0
+paths=1" "$scratch/calls" "$name"
+        grep '^[0-9]' "$scratch/out" >"$scratch/told"
+        "$top_builddir/tests/paths/dump" "$scratch/m" >"$scratch/paths" 2>&1
+        if awk -f "$top_srcdir/tests/paths/known.awk" "$scratch/names" "$scratch/told" "$scratch/paths" >"$scratch/verdict"; then
+            ok "$name, branch protection $protection: $(tail -n 1 "$scratch/verdict" | sed 's/^# //')"
+        else
+            not_ok "$name, branch protection $protection" "$(cat "$scratch/verdict")"
+        fi
+    done
+done
+done_testing

@@ -1,0 +1,125 @@
+#!/bin/sh
+# Against `perf record --call-graph dwarf`: what each function has with all it called, as a share, on real optimized programs. By hand,
+# for it takes minutes: `make check-long`, or PROGRAMS="python3 sqlite3" for some. TABLE=1 shows all functions; fails where
+# one is beyond what chance explains. A share is of samples whose path has the function, once each.
+. "$top_srcdir/tests/lib.sh"
+need_recording
+command -v perf >/dev/null 2>&1 || skip_all "no perf here"
+: "${CC:=cc}" "${CXX:=c++}" "${FC:=gfortran}" "${RATE:=997}" "${PROGRAMS:=python3 git sqlite3 cc1 templates openmp}"
+perf record -q -e cpu-clock -o "$scratch/try" true >/dev/null 2>&1 || skip_all "perf cannot record here"
+
+cat >"$scratch/templates.cc" <<'END'
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+template <int N> struct deep {
+    template <class F> [[gnu::noinline]] static double go(F f, double x) { return deep<N - 1>::go([=](double y) { return f(y) * 1.0001 + N; }, x) + 1; }
+};
+template <> struct deep<0> {
+    template <class F> [[gnu::noinline]] static double go(F f, double x) { double s = 0; for (int i = 0; i < 300; i++) s += f(x + i); return s; }
+};
+int main()
+{
+    std::map<std::string, double> words;
+    double s = 0;
+    for (int i = 0; i < 60000; i++) {
+        words["word " + std::to_string(i % 3000)] += deep<12>::go([](double y) { return y + 1; }, i);
+        if (i % 100 == 0) {
+            std::vector<std::pair<double, std::string>> all;
+            for (auto &w : words) all.emplace_back(w.second, w.first);
+            std::sort(all.begin(), all.end(), std::greater<>());
+            s += std::accumulate(all.begin(), all.end(), 0.0, [](double a, auto &b) { return a + b.first; });
+        }
+    }
+    return s < 0;
+}
+END
+cat >"$scratch/openmp.f90" <<'END'
+module m
+contains
+  recursive real(8) function walk(a, i, d) result(s)
+    real(8), intent(in) :: a(:)
+    integer, intent(in) :: i, d
+    s = sum(a(i:)) * 1d-6
+    if (d > 0) s = s + walk(a, i + 1, d - 1)
+  end function
+end module
+program p
+  use m
+  real(8) :: a(4000), t
+  integer :: k
+  a = 1
+  t = 0
+  !$omp parallel do reduction(+:t) schedule(dynamic) num_threads(2)
+  do k = 1, 12000
+    t = t + walk(a, 1 + mod(k, 100), 20)
+  end do
+  if (t < 0) stop 1
+end program
+END
+cat >"$scratch/work.py" <<'END'
+import json
+def f(n): return n if n < 2 else f(n - 1) + f(n - 2)
+f(27)
+for i in range(60): json.loads(json.dumps([{"a": i, "b": [1, 2, 3] * 50}] * 300, indent=1))
+END
+awk 'BEGIN { for (n = 1; n <= 400; n++) printf "double f%d(double *a, int k) { double s = %d; for (int i = 0; i < k; i++) { if (a[i] > %d) s += a[i] * i; else s -= a[k - i - 1] / (i + %d); } return s; }\n", n, n, n, n }' >"$scratch/big.c"
+
+# shares of perf's stacks: FUNCTION SHARE SAMPLES, those of at least 2%
+perf_shares() {
+    perf script -i "$1" -F ip,sym 2>/dev/null | awk '
+        function end(  f) { if (n) { total++; for (f in here) count[f]++ } split("", here); n = 0 }
+        NF == 0 { end(); next }
+        { n++; $1 = ""; sub(/^ /, ""); sub(/\+0x[0-9a-f]+$/, ""); sub(/\(.*/, ""); if ($0 != "[unknown]" && $0 != "[") here[$0] = 1 }
+        END { end(); for (f in count) if (count[f] >= total / 50) printf "%s\t%.5f\t%d\n", f, count[f] / total, total }'
+}
+
+# ours, from the paths: names by the same symbols; loops are frames too, of other names
+our_table() {
+    "$hpcview" export folded "$1" 2>/dev/null | awk '
+        { value = $NF; sub(/ [0-9]+$/, ""); k = split($0, frame, ";"); total += value; split("", here)
+          for (i = 2; i <= k; i++) { f = frame[i]; sub(/\(.*/, "", f); here[f] = 1 }
+          for (f in here) count[f] += value }
+        END { for (f in count) if (count[f] >= total / 100) printf "%s\t%.5f\n", f, count[f] / total }'
+}
+
+# against NAME COMMAND...
+against() {
+    name=$1
+    shift
+    case " $PROGRAMS " in *" $name "*) ;; *) return ;; esac
+    command -v "$1" >/dev/null 2>&1 || {
+        skip "$name" "no $1 here"
+        return
+    }
+    rm -rf "$scratch/m" "$scratch/perf.data"
+    "$hpcview" record --call-paths -e "perf::TASK-CLOCK@$((1000000000 / RATE))" -o "$scratch/m" -- "$@" >/dev/null 2>&1
+    perf record -q -e cpu-clock:u -F "$RATE" --call-graph dwarf,65528 -o "$scratch/perf.data" "$@" >/dev/null 2>&1
+    perf_shares "$scratch/perf.data" | sort >"$scratch/theirs"
+    our_table "$scratch/m" | sort >"$scratch/ours"
+    samples=$("$hpcview" info "$scratch/m" 2>/dev/null | awk '$1 == "samples" { n += $2 } END { print n + 0 }')
+    comment "$name: $samples samples; files: $(cat "$scratch"/m/* | wc -c) bytes, perf's $(wc -c <"$scratch/perf.data")"
+    if join -t "$(printf '\t')" "$scratch/ours" "$scratch/theirs" | awk -F '\t' -v n="$samples" '
+        { p = ($2 * n + $3 * $4) / (n + $4); limit = 4 * sqrt(p * (1 - p) * (1 / n + 1 / $4)) + 0.02; d = $2 - $3; a = d < 0 ? -d : d; rows++
+          printf "# %6.1f%% %6.1f%%  %s%s\n", 100 * $2, 100 * $3, $1, (a > limit ? "   <- differs" : ""); if (a > limit) bad++ ; if (a > most) most = a }
+        END { printf "# %s functions, at most %.1f points apart, %d beyond chance\n", rows, 100 * most, bad; exit !(rows >= 3 && bad <= rows / 20) }' >"$scratch/table"; then
+        ok "$name: $(tail -n 1 "$scratch/table" | sed 's/^# //')"
+    else
+        not_ok "$name" "$(cat "$scratch/table")"
+    fi
+    [ -z "${TABLE-}" ] || cat "$scratch/table"
+}
+
+against python3 python3 "$scratch/work.py"
+against git git -C "$top_srcdir" log -p --stat -M -150
+against sqlite3 sqlite3 :memory: 'with recursive c(x) as (select 1 union all select x + 1 from c where x < 1200000) select count(*), max(hex(x)) from c group by x % 100 order by 2;'
+# shellcheck disable=SC2086 # "ccache gcc" is a compiler too
+{
+    against cc1 "$($CC -print-prog-name=cc1)" -O2 -quiet -o /dev/null "$scratch/big.c"
+    ! $CXX -O2 -std=c++17 -fomit-frame-pointer -g -o "$scratch/templates" "$scratch/templates.cc" || against templates "$scratch/templates"
+    ! $FC -O2 -fopenmp -g -J "$scratch" -o "$scratch/openmp" "$scratch/openmp.f90" || against openmp "$scratch/openmp"
+}
+done_testing
