@@ -69,15 +69,7 @@ char *driver_library_path(const char *name)
 char *driver_machines_dir(void)
 {
     const char *named = getenv("HPCVIEW_MACHINES");
-    if (named && *named)
-        return mem_strdup(named);
-    char *built = beside_command("share/machines/here"), *dir = beside_command("share/machines");
-    if (!built) {
-        mem_free(dir);
-        dir = NULL;
-    }
-    mem_free(built);
-    return dir ? dir : mem_strdup(PKGDATADIR "/machines");
+    return named && *named ? mem_strdup(named) : driver_share_path("machines");
 }
 
 char *driver_share_path(const char *name)

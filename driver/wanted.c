@@ -7,8 +7,9 @@
 
 static struct {
     struct string_list metrics, structures, sources, replaces, debug_dirs, statistics, blocks;
-    const char *title;
+    const char *title, *machine;
     unsigned threads;
+    bool no_quality;
 } opt;
 
 const struct option_row wanted_rows[] = {
@@ -23,6 +24,9 @@ const struct option_row wanted_rows[] = {
     {"replace", 0, OPT_LIST, &opt.replaces, "IN=OUT", "in paths of binaries and sources, put OUT where IN begins them"},
     {"debug-dir", 0, OPT_LIST, &opt.debug_dirs, "DIR", "look for separate debug files here too"},
     {"title", 0, OPT_STRING, &opt.title, "TEXT", "what the result is called"},
+    {"machine", 0, OPT_STRING, &opt.machine, "FILE|NAME",
+     "the core that loops are judged by (default: this machine's)"},
+    {"no-quality", 0, OPT_FLAG, &opt.no_quality, NULL, "do not look at the machine code of sampled loops"},
     {"jobs", 'j', OPT_COUNT, &opt.threads, "N", "number of threads (all processors)"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -112,11 +116,20 @@ static int set_blocks(struct config *config, struct err *err)
     return status;
 }
 
+static void set_machine(struct config *config)
+{
+    char *folder = driver_machines_dir();
+    if (!opt.no_quality)
+        config_judge_loops(config, folder, opt.machine);
+    mem_free(folder);
+}
+
 int wanted_options(struct session *s, const char *command, struct config *config)
 {
     int status = set_blocks(config, &s->err);
     if (status == 0)
         status = add_options(config, command, &s->err);
+    set_machine(config);
     vec_release(&opt.metrics);
     vec_release(&opt.structures);
     vec_release(&opt.sources);

@@ -167,6 +167,12 @@ void config_add_debug_dir(struct config *c, const char *dir)
     *vec_push(&c->debug_dirs) = arena_strdup(c->arena, dir);
 }
 
+void config_judge_loops(struct config *c, const char *folder, const char *machine)
+{
+    c->machines = arena_strdup(c->arena, folder);
+    c->machine = machine ? arena_strdup(c->arena, machine) : NULL;
+}
+
 void config_set_threads(struct config *c, unsigned threads)
 {
     c->threads = threads;

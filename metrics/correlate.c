@@ -23,6 +23,8 @@ static void free_tree(struct module *m)
     if (!m->lent)
         scope_tree_free(m->tree);
     m->tree = NULL;
+    quality_free(m->quality);
+    m->quality = NULL;
 }
 
 /* What was needed to find places again. */
@@ -741,6 +743,8 @@ static void place_module(struct correlation *c, const struct config *config, uin
                                        : s.by_line ? place_by_line(c, config, known, &s, state)
                                                    : place_by_address(c, known, &s, state);
     }
+    if (known)
+        loops_note(c, c->modules.items[module].quality, scopes.place);
     mem_free(scopes.place);
     mem_free(scopes.ordinal);
     mem_free(scopes.file);

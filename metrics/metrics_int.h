@@ -8,6 +8,7 @@
  *     config_write.c    the commented configuration to start from
  *     config_hpcview3.c the original HPCVIEW configuration; mathml.c its formulas, as infix text
  *     read.c            the runs' measurements; structure.c the structure of what was sampled
+ *     loops.c           what the machine code of sampled loops is worth
  *     columns.c         which measured and computed columns there are
  *     correlate.c       every sampled address in its chain of scopes: the places
  *     tables.c          what rooms measured about places, beside the columns
@@ -29,6 +30,7 @@
 #define METRICS_INT_H
 
 #include "metrics/metrics.h"
+#include "quality/quality.h"
 
 #include <stdio.h>
 
@@ -102,6 +104,7 @@ struct config {
     const struct blocks *known_blocks; /* NULL: none */
     bool all_blocks, from_file;
     unsigned threads;
+    const char *machines, *machine; /* folder of cores for loops' quality, NULL: none is wanted; the one asked for */
     bool per_thread;
     bool compare;
     enum scaling scaling;
@@ -242,11 +245,12 @@ struct module {            /* a load module that was sampled; equal ones of seve
     uint32_t group; /* the module whose place it shares: itself, or the same one of an earlier run in another build */
     uint32_t lines_in; /* the module whose structure tells where places by line are: itself, or the same file as those
                           that measured addresses name it, with its build id */
-    struct scope_tree *tree; /* of the sampled functions; NULL: none */
-    bool lent;               /* the tree is the structure source's */
-    uint8_t state;           /* enum structure_state */
-    bool stripped;           /* has functions but not one line */
-    char *why;               /* STRUCTURE_FAILED: a sentence without the module's name */
+    struct scope_tree *tree;        /* of the sampled functions; NULL: none */
+    struct quality_report *quality; /* of its sampled loops; NULL: not asked for */
+    bool lent;                      /* the tree is the structure source's */
+    uint8_t state;                  /* enum structure_state */
+    bool stripped;                  /* has functions but not one line */
+    char *why;                      /* STRUCTURE_FAILED: a sentence without the module's name */
 };
 
 /* Where structure comes from; tests put drawings here. scopes() fills tree, state and why of the module; end(), where
@@ -321,6 +325,20 @@ void correlate_group_modules(struct correlation *);
 void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
                      const struct progress *);
 
+/* ---- loops.c -------------------------------------------------------------------------- */
+
+struct loop_machines {          /* cores, by processor; read when they are first needed */
+    const char *folder, *named; /* folder NULL: loops are not looked at. Lent */
+    struct quality_machine *of[2];
+    bool failed[2];
+};
+void loop_machines_release(struct loop_machines *);
+/* The innermost loops of the tree that hold one of the addresses; unrolled ones are told so in the tree. NULL: none. */
+struct quality_report *loops_analyze(struct loop_machines *, struct bloop_binary *, struct scope_tree *,
+                                     const vaddr *addresses, size_t count, struct warnings *);
+/* Rows of the correlation's tables; scope_place: by scope of the tree, PLACE_NONE where there is none. */
+void loops_note(struct correlation *, const struct quality_report *, const place_ix *scope_place);
+
 /* ---- statistics.c -------------------------------------------------------------------- */
 
 int statistic_over_parse(const char *word, enum statistic_over *, struct err *);
@@ -359,7 +377,8 @@ int tables_gather(struct table_list *to, struct strtab *, const struct hpcprof *
                   uint32_t first_process, uint32_t first_event, struct err *);
 /* Sites become places, events metrics, and the experiment has its tables, in order. */
 int tables_finish(struct experiment *, const struct table_list *from, const uint32_t *site_places, size_t sites,
-                  const uint32_t *event_metrics, size_t events, struct err *);
+                  const uint32_t *found_places, size_t found, const uint32_t *event_metrics, size_t events,
+                  struct err *);
 
 /* ---- structure from binaries and structure files (structure.c) ---------------------- */
 

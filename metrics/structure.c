@@ -19,6 +19,7 @@ struct structures {
     struct VEC(struct module_in_file) modules;
     struct VEC(const char *) debug_dirs;
     struct bloop_options options;
+    struct loop_machines machines;
 };
 
 static void list_modules(struct structures *s, struct scope_tree *tree)
@@ -50,6 +51,7 @@ int structures_open(const struct config *config, const struct progress *progress
     *vec_push(&s->debug_dirs) = NULL;
     s->options =
         (struct bloop_options){.debug_dirs = s->debug_dirs.items, .threads = config->threads, .progress = progress};
+    s->machines = (struct loop_machines){.folder = config->machines, .named = config->machine};
     for (size_t i = 0; i < config->structures.count; i++) {
         struct scope_tree *tree = NULL;
         int status = scope_tree_read(config->structures.items[i], &tree, warnings, err);
@@ -78,6 +80,7 @@ void structures_free(struct structures *s)
     free_trees(s);
     vec_release(&s->trees);
     vec_release(&s->debug_dirs);
+    loop_machines_release(&s->machines);
     mem_free(s);
 }
 
@@ -160,8 +163,10 @@ static void from_binary(struct structures *s, struct module *m, const char *path
                                 own_id, build_id);
     } else if (bloop_scopes_at(binary, addresses, count, &m->tree, warnings, &err) < 0)
         m->why = without_path(err.msg, path);
-    else
+    else {
         m->state = STRUCTURE_FOUND;
+        m->quality = loops_analyze(&s->machines, binary, m->tree, addresses, count, warnings);
+    }
     bloop_close(binary);
 }
 

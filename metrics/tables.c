@@ -3,6 +3,7 @@
  * experiment. What their references mean changes on the way:
  *
  *     context  ->  site  ->  place       joined rows that have become equal are one
+ *     found    ->  place                 a place by the number it had before places were put in order
  *     process  ->  process               of the experiment
  *     event    ->  metric                the column that the event feeds first
  *     thread   ->  threads, region -> regions: tables of their own, made where something refers to them
@@ -134,10 +135,12 @@ int tables_gather(struct table_list *to, struct strtab *strings, const struct hp
 }
 
 int tables_finish(struct experiment *e, const struct table_list *from, const uint32_t *site_places, size_t sites,
-                  const uint32_t *event_metrics, size_t events, struct err *err)
+                  const uint32_t *found_places, size_t found, const uint32_t *event_metrics, size_t events,
+                  struct err *err)
 {
     const struct table_mapping mappings[] = {
         {"site", "place", site_places, sites},
+        {"found", "place", found_places, found},
         {"event", "metric", event_metrics, events},
     };
     if (table_list_merge(&e->tables, e->strings, from, mappings, ARRAY_SIZE(mappings), err) < 0)

@@ -139,19 +139,30 @@ static bool float_work(const struct step *s)
     return step_calculates(s) && is_float(s->f.type);
 }
 
-/* The one sum or product that carries a value in the same register from iteration to iteration: a reduction. */
+static bool sums_into(const struct step *s, uint32_t reg)
+{
+    bool sums = s->f.class == CLASS_ADD || s->f.class == CLASS_MULTIPLY_ADD || s->f.class == CLASS_MINMAX;
+    return float_work(s) && sums && (s->f.reads.vector & s->f.writes.vector) == reg;
+}
+
+/* Is nothing done with the register but that more is added to it? */
+static bool only_sums_into(const struct finder *f, uint32_t reg)
+{
+    for (size_t i = 0; i < f->b->path.count; i++) {
+        const struct step *s = path_step(f->b, i);
+        if (((s->f.reads.vector | s->f.writes.vector) & reg) && !sums_into(s, reg))
+            return false;
+    }
+    return true;
+}
+
+/* The first sum (or least, or largest) into a register that only takes such: a reduction. */
 static const struct step *reduction(const struct finder *f)
 {
     for (size_t i = 0; i < f->b->path.count; i++) {
         const struct step *s = path_step(f->b, i);
         uint32_t own = s->f.reads.vector & s->f.writes.vector;
-        bool sums = s->f.class == CLASS_ADD || s->f.class == CLASS_MULTIPLY_ADD || s->f.class == CLASS_MINMAX;
-        if (!float_work(s) || !sums || !own)
-            continue;
-        bool alone = true;
-        for (size_t k = 0; k < f->b->path.count && alone; k++)
-            alone = k == i || !((path_step(f->b, k)->f.writes.vector | path_step(f->b, k)->f.reads.vector) & own);
-        if (alone)
+        if (own && sums_into(s, own) && only_sums_into(f, own))
             return s;
     }
     return NULL;
@@ -209,8 +220,7 @@ static void partly(struct finder *f)
         say(f, NULL, 0.5, gain_to(f, f->q->if_vectorized),
             "%.0f%% of the loads, stores and calculations that could be are vectorized", 100 * ratio);
     else
-        say_steps(f, unvectorized_step, false, 0.6, gain_to(f, f->q->if_vectorized),
-                  "scalar calculation among vectors");
+        say_steps(f, unvectorized_step, false, 0.6, gain_to(f, f->q->if_vectorized), "scalar calculation");
 }
 
 static void narrow(struct finder *f)
@@ -246,7 +256,7 @@ static void gather(struct finder *f)
 {
     say_steps(f, gathers, false, 0.9, NAN, "gather");
     if (f->q->strides[STRIDE_INDIRECT] > 1 || f->q->strides[STRIDE_MORE] > 1)
-        say_steps(f, inserts, false, 0.6, NAN, "element loaded into a vector by itself,");
+        say_steps(f, inserts, false, 0.6, NAN, "single-element vector load");
 }
 
 static bool scatters(const struct finder *f, const struct step *s)
@@ -322,13 +332,12 @@ static double share_of(const struct finder *f, step_test *test)
 
 static void conversions(struct finder *f)
 {
-    say_steps(f, converts_int, false, 0.8, share_of(f, converts_int),
-              "conversion between whole and floating-point numbers");
+    say_steps(f, converts_int, false, 0.8, share_of(f, converts_int), "whole-number conversion");
 }
 
 static void widths(struct finder *f)
 {
-    say_steps(f, converts_float, false, 0.8, share_of(f, converts_float), "conversion between float and double");
+    say_steps(f, converts_float, false, 0.8, share_of(f, converts_float), "float-double conversion");
 }
 
 static bool divides(const struct finder *f, const struct step *s)
@@ -384,7 +393,7 @@ static void square_root(struct finder *f)
 
 static void int_division(struct finder *f)
 {
-    say_steps(f, divides_int, false, 0.9, gain_to(f, without_divider(f)), "division of whole numbers");
+    say_steps(f, divides_int, false, 0.9, gain_to(f, without_divider(f)), "whole-number division");
 }
 
 static bool multiplies_address(const struct finder *f, const struct step *s)
@@ -395,7 +404,7 @@ static bool multiplies_address(const struct finder *f, const struct step *s)
 
 static void address_multiply(struct finder *f)
 {
-    say_steps(f, multiplies_address, false, 0.7, share_of(f, multiplies_address), "multiplication for an address");
+    say_steps(f, multiplies_address, false, 0.7, share_of(f, multiplies_address), "address multiplication");
 }
 
 static void fma_missed(struct finder *f)
@@ -643,7 +652,7 @@ static bool is_locked(const struct finder *f, const struct step *s)
 
 static void locked(struct finder *f)
 {
-    say_steps(f, is_locked, true, 0.9, NAN, "atomic instruction or fence");
+    say_steps(f, is_locked, true, 0.9, NAN, "atomic access");
 }
 
 static bool is_small(const struct finder *f, const struct step *s)
@@ -655,7 +664,7 @@ static bool is_small(const struct finder *f, const struct step *s)
 
 static void small_loads(struct finder *f)
 {
-    say_steps(f, is_small, false, 0.5, NAN, "load of one or two bytes");
+    say_steps(f, is_small, false, 0.5, NAN, "byte or 16-bit load");
 }
 
 static bool is_prefetch(const struct finder *f, const struct step *s)

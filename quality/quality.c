@@ -56,6 +56,38 @@ static void say_note(struct work *w, const struct body *b, struct quality_loop *
             strtab_printf(w->report->strings, "without what its %u call%s cost", q->calls, q->calls > 1 ? "s" : "");
 }
 
+/* "scalar, 4 of 8 references indirect; bound by latency: each iteration waits for the one before, at least 16 cycles for
+   4 numbers, where 6 would do" */
+static void summarize(struct work *w, struct quality_loop *q)
+{
+    static const char *const because[BOUNDS] = {"by its number of instructions",
+                                                "by its calculations",
+                                                "by its loads and stores",
+                                                "by divisions",
+                                                "by latency: each iteration waits for the one before",
+                                                "by latency: an iteration loads what an earlier one stored"};
+    struct buf b = {0};
+    double ratio = q->vector_ratio[MIX_ALL];
+    unsigned references = 0;
+    for (int s = 0; s < STRIDES; s++)
+        references += q->strides[s];
+    buf_str(&b, isnan(ratio)    ? "nothing to vectorize"
+                : ratio > 0.999 ? "vectorized"
+                : q->vector     ? "partly vectorized"
+                                : "scalar");
+    if (q->strides[STRIDE_INDIRECT])
+        buf_printf(&b, ", %u of %u references indirect", q->strides[STRIDE_INDIRECT], references);
+    else if (q->strides[STRIDE_MORE])
+        buf_printf(&b, ", %u of %u references of a larger stride", q->strides[STRIDE_MORE], references);
+    buf_printf(&b, "; bound %s, at least %.3g cycle%s", because[q->bound_by], q->bound, q->bound == 1 ? "" : "s");
+    if (q->elements)
+        buf_printf(&b, " for %u number%s", q->elements, q->elements == 1 ? "" : "s");
+    if (q->bound_by >= BOUND_CHAIN && q->if_no_chain < 0.95 * q->bound)
+        buf_printf(&b, ", where %.3g would do", q->if_no_chain);
+    q->summary = strtab_add(w->report->strings, b.bytes);
+    buf_release(&b);
+}
+
 static scope_ix procedure_of(const struct scope_tree *t, scope_ix s)
 {
     while (s != SCOPE_NONE && t->scopes[s].kind != SCOPE_PROC)
@@ -97,6 +129,7 @@ static void look_at_loop(struct work *w, struct body *b, struct quality_loop *q)
     mix_count(b, q);
     bounds_find(b, q);
     say_note(w, b, q);
+    summarize(w, q);
 }
 
 static void check_loops(struct work *w, size_t first)

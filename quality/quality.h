@@ -96,6 +96,7 @@ struct quality_loop {
     double if_vectorized, if_clean, if_no_chain, if_next; /* the bound if all was vectorized, address work gone, no
                                                              value handed on, the first limit gone; NaN: no change */
     str_id note;                                          /* what is not known of it, and why; "" */
+    str_id summary; /* it in one sentence without a full stop, as a person would say it */
 };
 
 /* ---- what is to be said of them -------------------------------------------------------- */

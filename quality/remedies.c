@@ -126,7 +126,7 @@ static const struct remedy remedies[] = {
      "compile everything with the same -march, and assembly too, or call _mm256_zeroupper() in between"},
     {CHECK_X87, 0, NULL, "use double in place of long double where its precision does"},
     {CHECK_LOCKED, 0, NULL, "collect in a variable of the thread's own and unite at the end"},
-    {CHECK_SMALL, 0, NULL, "load whole words and take them apart, or let vectors do it (-O3)"},
+    {CHECK_SMALL, 0, NULL, "load several at a time and take them apart, or let vectors do it (-O3)"},
     {CHECK_PREFETCH, 0, NULL,
      "__builtin_prefetch of what will be needed some iterations later, if the samples are in this loop's loads"},
 };

@@ -303,6 +303,7 @@ static void write_text(const struct quality_report *r, struct buf *b)
         if (q->role)
             buf_printf(b, ", %s", quality_role_name(q->role));
         buf_char(b, '\n');
+        buf_printf(b, "    %s\n", strtab_get(r->strings, q->summary));
         write_numbers(q, b);
         write_bounds(q, b);
         if (q->note)

@@ -89,6 +89,10 @@ check "a list waits for its loads" test "$(bound x86-gcc-O2 list)" = "5 chain"
 check "divisions wait for the divider" test "$(bound x86-gcc-O2 divide)" = "4 divider"
 check "sums of Golden Cove take two cycles" test "$(columns "$scratch/x86-gcc-O3-fast-avx512.csv" procedure bound | sed -n 's/^sum //p')" = 2
 
+run "$hpcview" quality --machine skylake-server --function gather "$corpus/x86-gcc-O2.obj"
+check_match "a gather loop in words" "$out" \
+    'scalar, 1 of 3 references indirect; bound by latency: each iteration waits for the one before, at least 4 cycles for 1 number, where 1.5 would do'
+
 # Other forms, and what cannot be done.
 run "$hpcview" quality --machine zen4 --function 'triad*' --format json "$corpus/x86-clang-O3.obj"
 check_match "JSON" "$out" '"machine":"zen4"*"procedure":"triad"'

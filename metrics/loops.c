@@ -1,0 +1,222 @@
+/*
+ * What quality/ says of the sampled innermost loops, as tables beside places: loop_quality, a row for each, and
+ * loop_checks, what is to be said of them.
+ *
+ * The core that bounds are counted for is the one that this machine has, or the configuration names: measurements do
+ * not know their processor's features. The table says which it was.
+ */
+#include "metrics/metrics_int.h"
+
+#include <math.h>
+
+/* A place as it was found, before places were put in order: see tables_finish. */
+#define FOUND_PLACE "found"
+
+#define TEXT_COLUMN(word, shown, says)                                                                                 \
+    {                                                                                                                  \
+        .name = word, .title = shown, .description = says, .type = TABLE_TEXT, .merge = TABLE_LAST                     \
+    }
+#define NUMBER_COLUMN(word, shown, of, says)                                                                           \
+    {                                                                                                                  \
+        .name = word, .title = shown, .unit = of, .description = says, .type = TABLE_NUMBER, .merge = TABLE_LAST       \
+    }
+
+static const struct table_column quality_columns[] = {
+    {.name = "place", .title = "loop", .type = TABLE_REF, .refers = FOUND_PLACE, .merge = TABLE_KEY},
+    TEXT_COLUMN("summary", "summary", "the loop in one sentence"),
+    TEXT_COLUMN("role", "role", "which of one source loop's copies it is"),
+    NUMBER_COLUMN("vectorized", "vectorized", "%", "packed instructions of those that could be"),
+    NUMBER_COLUMN("efficiency", "of widest vectors", "%", "used part of the core's widest vectors"),
+    NUMBER_COLUMN("bound", "cycles at least", NULL, "of an iteration: what the core allows at best"),
+    TEXT_COLUMN("bound_by", "because of", "the largest of the bounds"),
+    NUMBER_COLUMN("front_end", "front end", "cycles", "uops / uops that the core takes in a cycle"),
+    NUMBER_COLUMN("ports", "ports", "cycles", "calculations"),
+    NUMBER_COLUMN("memory", "loads and stores", "cycles", NULL),
+    NUMBER_COLUMN("divider", "divider", "cycles", NULL),
+    NUMBER_COLUMN("chain", "chain", "cycles", "values handed from iteration to iteration in registers"),
+    NUMBER_COLUMN("store_chain", "chain through memory", "cycles", NULL),
+    NUMBER_COLUMN("if_vectorized", "if vectorized", "cycles", "the bound if all was vectorized"),
+    NUMBER_COLUMN("if_clean", "without address work", "cycles", NULL),
+    NUMBER_COLUMN("if_no_chain", "without the chain", "cycles", NULL),
+    NUMBER_COLUMN("if_next", "by the next bound", "cycles", NULL),
+    NUMBER_COLUMN("instructions", "instructions", NULL, "of the shortest way through the loop"),
+    NUMBER_COLUMN("uops", "uops", NULL, NULL),
+    NUMBER_COLUMN("paths", "ways", NULL, "through the loop"),
+    NUMBER_COLUMN("elements", "numbers an iteration", NULL, "0: unknown"),
+    NUMBER_COLUMN("unroll", "unrolled", NULL, "accesses of a stream in an iteration"),
+    NUMBER_COLUMN("flops", "flops", NULL, "of an iteration; a multiply-add is two"),
+    NUMBER_COLUMN("loaded", "loaded", "bytes", "of an iteration"),
+    NUMBER_COLUMN("stored", "stored", "bytes", "of an iteration"),
+    NUMBER_COLUMN("intensity", "intensity", "flops/byte", NULL),
+    NUMBER_COLUMN("address_share", "address work", "%", "instructions that make addresses and conditions only"),
+    NUMBER_COLUMN("spills", "spills", NULL, NULL),
+    NUMBER_COLUMN("calls", "calls", NULL, NULL),
+    NUMBER_COLUMN("stride_one", "stride one", NULL, "references"),
+    NUMBER_COLUMN("stride_more", "larger strides", NULL, "references"),
+    NUMBER_COLUMN("indirect", "indirect", NULL, "references"),
+    TEXT_COLUMN("machine", "core", "whose cycles these are"),
+    TEXT_COLUMN("note", "note", "what is not known"),
+};
+static const struct table_decl quality_decl = {
+    "loop_quality", "Loop quality",
+    "What the machine code of sampled innermost loops allows; nothing here is measured.", quality_columns,
+    ARRAY_SIZE(quality_columns)};
+
+static const struct table_column check_columns[] = {
+    {.name = "place", .title = "loop", .type = TABLE_REF, .refers = FOUND_PLACE, .merge = TABLE_KEY},
+    {.name = "check", .type = TABLE_TEXT, .merge = TABLE_KEY},
+    NUMBER_COLUMN("confidence", "confidence", NULL, "0 to 1"),
+    NUMBER_COLUMN("gain", "may gain", "%", "of the loop's cycles, by the bounds"),
+    TEXT_COLUMN("found", "found", NULL),
+    TEXT_COLUMN("remedy", "what to do", NULL),
+    {.name = "line", .type = TABLE_COUNT, .merge = TABLE_LAST},
+};
+static const struct table_decl checks_decl = {
+    "loop_checks", "Loop checks", "What there is to be said of the machine code of sampled innermost loops.",
+    check_columns, ARRAY_SIZE(check_columns)};
+
+/* ---- analysis ------------------------------------------------------------------------ */
+
+static const struct quality_machine *machine_for(struct loop_machines *m, bool aarch64, struct warnings *warnings)
+{
+    struct quality_machine **machine = &m->of[aarch64];
+    struct err err = {0};
+    if (*machine || m->failed[aarch64] || !m->folder)
+        return *machine;
+    int status = m->named ? quality_machine_read(m->named, m->folder, machine, &err)
+                          : quality_machine_here(m->folder, "/proc/cpuinfo", aarch64, machine, &err);
+    if (status < 0) {
+        warnings_add(warnings, "%s; loops are not judged by their machine code", err.msg);
+        m->failed[aarch64] = true;
+    }
+    return *machine;
+}
+
+void loop_machines_release(struct loop_machines *m)
+{
+    quality_machine_free(m->of[0]);
+    quality_machine_free(m->of[1]);
+}
+
+/* By scope: is there a sampled address in this loop, and in none inside of it? */
+static uint8_t *sampled_loops(struct scope_tree *t, const vaddr *addresses, size_t count)
+{
+    uint8_t *sampled = mem_calloc(t->scope_count + 1, 1);
+    for (size_t i = 0; i < count; i++) {
+        scope_ix s = scope_tree_find(t, addresses[i]);
+        while (s != SCOPE_NONE && t->scopes[s].kind != SCOPE_LOOP)
+            s = t->scopes[s].parent;
+        if (s != SCOPE_NONE)
+            sampled[s] = 1;
+    }
+    return sampled;
+}
+
+/* By the evidence of strides: a body that takes several numbers where a copy takes fewer. */
+static void tell_unrolled(struct scope_tree *t, const struct quality_report *r)
+{
+    for (size_t i = 0; i < r->loop_count; i++)
+        if (r->loops[i].unrolled && t->scopes[r->loops[i].scope].role == LOOP_PLAIN)
+            t->scopes[r->loops[i].scope].role = LOOP_UNROLLED;
+}
+
+struct quality_report *loops_analyze(struct loop_machines *machines, struct bloop_binary *binary,
+                                     struct scope_tree *tree, const vaddr *addresses, size_t count,
+                                     struct warnings *warnings)
+{
+    const struct quality_machine *machine = machine_for(machines, bloop_is_aarch64(binary), warnings);
+    struct quality_report *report = NULL;
+    struct err err = {0};
+    if (!machine)
+        return NULL;
+    uint8_t *sampled = sampled_loops(tree, addresses, count);
+    const struct quality_options options = {.machine = machine, .wanted = sampled};
+    if (quality_analyze(binary, tree, &options, &report, warnings, &err) == 0)
+        tell_unrolled(tree, report);
+    mem_free(sampled);
+    return report;
+}
+
+/* ---- rows ------------------------------------------------------------------------------ */
+
+static union table_cell text(struct strtab *strings, const char *s)
+{
+    return (union table_cell){.text = strtab_add(strings, s)};
+}
+
+static union table_cell number(double v)
+{
+    return (union table_cell){.number = isnan(v) ? v : round(v * 1000) / 1000};
+}
+
+static void add_loop(struct table *t, struct strtab *strings, const struct quality_report *r,
+                     const struct quality_loop *q, place_ix place)
+{
+    const union table_cell cells[] = {
+        {.row = place},
+        text(strings, strtab_get(r->strings, q->summary)),
+        text(strings, q->unrolled ? "unrolled" : quality_role_name(q->role)),
+        number(100 * q->vector_ratio[MIX_ALL]),
+        number(100 * q->vector_efficiency[MIX_ALL]),
+        number(q->bound),
+        text(strings, quality_bound_name(q->bound_by)),
+        number(q->cycles[BOUND_FRONT_END]),
+        number(q->cycles[BOUND_PORTS]),
+        number(q->cycles[BOUND_MEMORY]),
+        number(q->cycles[BOUND_DIVIDER]),
+        number(q->cycles[BOUND_CHAIN]),
+        number(q->cycles[BOUND_STORE_CHAIN]),
+        number(q->if_vectorized),
+        number(q->if_clean),
+        number(q->if_no_chain),
+        number(q->if_next),
+        number(q->path_instructions),
+        number(q->uops),
+        number(q->paths),
+        number(q->elements),
+        number(q->unroll),
+        number(q->flops),
+        number(q->loaded),
+        number(q->stored),
+        number(q->intensity),
+        number(100 * q->address_share),
+        number(q->spills),
+        number(q->calls),
+        number(q->strides[STRIDE_ONE]),
+        number(q->strides[STRIDE_MORE]),
+        number(q->strides[STRIDE_INDIRECT]),
+        text(strings, strtab_get(r->strings, r->assumed)),
+        text(strings, strtab_get(r->strings, q->note)),
+    };
+    _Static_assert(ARRAY_SIZE(cells) == ARRAY_SIZE(quality_columns), "a cell for each column");
+    table_add(t, cells);
+}
+
+static void add_check(struct table *t, struct strtab *strings, const struct quality_report *r,
+                      const struct quality_check *c, place_ix place)
+{
+    table_add(t, (union table_cell[]){{.row = place},
+                                      text(strings, quality_check_word(c->kind)),
+                                      {.number = c->confidence},
+                                      number(c->gain),
+                                      text(strings, strtab_get(r->strings, c->found)),
+                                      text(strings, strtab_get(r->strings, c->remedy)),
+                                      {.count = c->line}});
+}
+
+void loops_note(struct correlation *c, const struct quality_report *r, const place_ix *scope_place)
+{
+    struct table *quality = NULL, *checks = NULL;
+    struct err err;
+    if (!r || r->loop_count == 0 || table_list_declare(&c->tables, &quality_decl, c->strings, &quality, &err) < 0 ||
+        table_list_declare(&c->tables, &checks_decl, c->strings, &checks, &err) < 0)
+        return; /* a measurement brought a table of this name: that one is shown */
+    for (size_t i = 0; i < r->loop_count; i++)
+        if (scope_place[r->loops[i].scope] != PLACE_NONE)
+            add_loop(quality, c->strings, r, &r->loops[i], scope_place[r->loops[i].scope]);
+    for (size_t i = 0; i < r->check_count; i++) {
+        place_ix place = scope_place[r->loops[r->checks[i].loop].scope];
+        if (place != PLACE_NONE)
+            add_check(checks, c->strings, r, &r->checks[i], place);
+    }
+}

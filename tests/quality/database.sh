@@ -1,0 +1,56 @@
+#!/bin/sh
+# What the machine code of sampled loops is worth, beside their places: tables loop_quality and loop_checks of a measurement.
+. "$top_srcdir/tests/lib.sh"
+need "${CC%% *}"
+HPCVIEW_MACHINES=$top_srcdir/share/machines
+export HPCVIEW_MACHINES
+
+cat >"$scratch/loops.c" <<'END'
+#include <stdlib.h>
+double gather(int n, const int *ix, const double *x);
+__attribute__((noinline)) double gather(int n, const int *ix, const double *x)
+{
+    double s = 0;
+    for (int i = 0; i < n; i++)
+        s += x[ix[i]];
+    return s;
+}
+int main(void)
+{
+    enum { N = 2000 };
+    static int ix[N];
+    static double x[N];
+    double s = 0;
+    for (int k = 0; k < 150000; k++) {
+        __asm__ volatile("" : : : "memory"); /* else once would do */
+        s += gather(N, ix, x);
+    }
+    return s == 1;
+}
+END
+run ${CC:-cc} -O2 -g -o "$scratch/loops" "$scratch/loops.c"
+check "compiled" test "$status" = 0
+run "$hpcview" record -e perf::TASK-CLOCK -o "$scratch/m" -- "$scratch/loops"
+[ "$status" = 0 ] || skip_all "nothing can be sampled here"
+
+machine=skylake-server
+[ "$(uname -m)" != aarch64 ] || machine=neoverse-n1
+run "$hpcview" print --machine $machine --format csv --table loop_quality "$scratch/m"
+check_match "the loop, its line and procedure" "$out" 'loop,loops,loops.c,6,gather,'
+check_match "in words" "$out" ' references indirect; bound by latency'
+check_match "and whose cycles these are" "$out" ', as asked for'
+run "$hpcview" print --machine $machine --format csv --table loop_checks "$scratch/m"
+check_match "what there is to be said" "$out" 'gather,indirect,0.9,,'
+check_match "and what to do" "$out" 'order the indices so that'
+run "$hpcview" print --no-quality --table loop_quality "$scratch/m"
+check "not asked for: no table" test "$status" != 0
+run "$hpcview" print --machine nothing "$scratch/m"
+check_match "a machine that is not there is a warning" "$err" 'loops are not judged by their machine code'
+check "and the rest is there" test "$status" = 0
+run "$hpcview" build --machine $machine -o "$scratch/db" "$scratch/m"
+check "a database holds them" test "$status" = 0
+run "$hpcview" print --format csv --table loop_quality --machine $machine "$scratch/m"
+cp "$scratch/out" "$scratch/first"
+run "$hpcview" print --format csv --table loop_quality --machine $machine -j 1 "$scratch/m"
+check "the same every time" cmp -s "$scratch/out" "$scratch/first"
+done_testing
