@@ -219,6 +219,8 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         if (status == 0)
             status = take_tables(e, &c, &columns, inputs, new_of, err);
         if (status == 0)
+            status = lost_table(e, &c, &columns, inputs, input_count, err);
+        if (status == 0)
             status = calls_build(e, &c, new_of, warnings, err);
         if (status == 0)
             status = statistics_compute(e, &c, config, &columns, inputs, input_count, new_of, err);

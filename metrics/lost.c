@@ -155,21 +155,36 @@ void experiment_warn_sources(const struct experiment *e, struct warnings *warnin
     }
 }
 
-static void warn_lost(const struct input *inputs, size_t n, struct warnings *warnings)
+struct kernel_losses {
+    uint64_t lost, taken; /* samples */
+};
+
+static struct kernel_losses kernel_losses(const struct input *inputs, size_t n)
 {
-    uint64_t lost = 0, taken = 0;
+    struct kernel_losses all = {0};
     for (size_t i = 0; i < n; i++) {
         const struct hpcprof *p = inputs[i].profile;
         for (size_t k = 0; k < p->total_count; k++)
             if (p->totals[k].event < p->event_count && p->events[p->totals[k].event].flags & HPCPROF_LOST)
-                lost += p->totals[k].value;
+                all.lost += p->totals[k].value;
         for (size_t k = 0; k < p->count_count; k++)
-            taken += p->counts[k].samples;
-        taken += p->count_count ? 0 : inputs[i].samples; /* they were dropped */
+            all.taken += p->counts[k].samples;
+        all.taken += p->count_count ? 0 : inputs[i].samples; /* they were dropped */
     }
-    if (lost)
+    return all;
+}
+
+static double percent_lost(const struct kernel_losses *all)
+{
+    return 100.0 * (double)all->lost / ((double)all->lost + (double)all->taken);
+}
+
+static void warn_lost(const struct input *inputs, size_t n, struct warnings *warnings)
+{
+    struct kernel_losses all = kernel_losses(inputs, n);
+    if (all.lost)
         warnings_add(warnings, "%llu samples (%.1f%%) were lost or throttled by the kernel and are in no column",
-                     (unsigned long long)lost, 100.0 * (double)lost / ((double)lost + (double)taken));
+                     (unsigned long long)all.lost, percent_lost(&all));
 }
 
 /* What the recorder itself could not note. */
@@ -191,4 +206,90 @@ void warn_recording(const struct input *inputs, size_t n, struct warnings *warni
 {
     warn_lost(inputs, n, warnings);
     warn_notes(inputs, n, warnings);
+}
+
+/* ---- the table of all this -------------------------------------------------------------------------- */
+
+static const struct table_column placement_columns[] = {
+    {.name = "metric", .type = TABLE_REF, .refers = "metric", .merge = TABLE_KEY},
+    {.name = "how", .title = "placed", .type = TABLE_TEXT, .merge = TABLE_KEY},
+    {.name = "module", .type = TABLE_TEXT, .merge = TABLE_KEY},
+    {.name = "why", .title = "why not by line", .type = TABLE_TEXT, .merge = TABLE_KEY},
+    {.name = "value", .type = TABLE_NUMBER, .merge = TABLE_SUM},
+    {.name = "percent", .title = "of all", .unit = "%", .type = TABLE_NUMBER, .merge = TABLE_SUM},
+};
+static const struct table_decl placement = {"placement", "What was placed how",
+                                            "How exactly each event's cost is placed, and why not by line",
+                                            placement_columns, ARRAY_SIZE(placement_columns)};
+
+/* What a cost of the site is shown by, and why by no less. */
+static const char *how_placed(const struct correlation *c, uint32_t site, const char **why)
+{
+    const struct site *s = &c->sites.items[site];
+    const struct module *m = &c->modules.items[s->module];
+    *why = "";
+    if (s->cut) {
+        *why = "the call path has no beginning";
+        return "by module";
+    }
+    switch (c->site_state[site]) {
+    case SITE_NO_LINE:
+        *why = m->stripped ? "there is no line table" : "instructions without a line";
+        return "by function";
+    case SITE_NO_SYMBOL:
+        *why = m->state == STRUCTURE_NONE ? "there is no file to look into" : "in no function that is known";
+        return "by module";
+    case SITE_NO_MODULE:
+        *why = m->why ? m->why : "its file could not be read";
+        return "by module";
+    default:
+        return "by line";
+    }
+}
+
+static void add_placements(struct experiment *e, const struct correlation *c, const struct cell *cells, size_t count,
+                           struct table *t)
+{
+    double total = experiment_value(e, cells[0].column, 0, VALUE_INCLUSIVE);
+    for (size_t i = 0; i < count; i++) {
+        const char *why, *how = how_placed(c, cells[i].site, &why);
+        double value = (double)cells[i].value;
+        table_add(t, (union table_cell[]){
+                         {.row = cells[i].column},
+                         {.text = strtab_add(e->strings, how)},
+                         {.text = *why ? c->modules.items[c->sites.items[cells[i].site].module].shown : 0},
+                         {.text = strtab_add(e->strings, why)},
+                         {.number = value},
+                         {.number = total > 0 ? 100 * value / total : 0},
+                     });
+    }
+}
+
+int lost_table(struct experiment *e, const struct correlation *c, const struct columns *columns,
+               const struct input *inputs, size_t n, struct err *err)
+{
+    struct kernel_losses kernel = kernel_losses(inputs, n);
+    struct table *t = NULL;
+    if (c->cells.count == 0 && kernel.lost == 0)
+        return 0;
+    if (table_list_declare(&e->tables, &placement, e->strings, &t, err) < 0)
+        return -1;
+    for (size_t from = 0, to; from < c->cells.count; from = to) {
+        for (to = from; to < c->cells.count && c->cells.items[to].column == c->cells.items[from].column;)
+            to++;
+        const struct column *column = &columns->list.items[c->cells.items[from].column];
+        if (column->metric.display && !column->of_thread)
+            add_placements(e, c, c->cells.items + from, to - from, t);
+    }
+    if (kernel.lost)
+        table_add(t, (union table_cell[]){
+                         {.row = TABLE_NONE},
+                         {.text = strtab_add(e->strings, "nowhere")},
+                         {.text = 0},
+                         {.text = strtab_add(e->strings, "samples that the kernel lost or throttled")},
+                         {.number = (double)kernel.lost},
+                         {.number = percent_lost(&kernel)},
+                     });
+    table_list_sort(&e->tables);
+    return 0;
 }

@@ -429,6 +429,10 @@ void formulas_free(struct experiment *);
 
 /* Shares of what could be shown less exactly than by line; the cells are sorted by column. */
 void warn_shares(const struct experiment *, const struct correlation *, const struct columns *, struct warnings *);
+/* The table "placement": what of each event is shown by line, by function, by module and not at all, and why; the cells are
+   sorted by column. */
+int lost_table(struct experiment *, const struct correlation *, const struct columns *, const struct input *,
+               size_t input_count, struct err *);
 /* What the recorder lost, and what it could not note. */
 void warn_recording(const struct input *, size_t input_count, struct warnings *);
 

@@ -159,8 +159,8 @@ static void from_binary(struct structures *s, struct module *m, const char *path
         if (path[0] == '[')
             m->why = mem_strdup("was measured under another kernel");
         else
-            m->why = mem_printf("is another build here than the one measured (build id %.12s..., measured %.12s...)",
-                                own_id, build_id);
+            m->why = mem_printf("was rebuilt since it was measured (build id %.12s... here, %.12s... measured)", own_id,
+                                build_id);
     } else if (bloop_scopes_at(binary, addresses, count, &m->tree, warnings, &err) < 0)
         m->why = without_path(err.msg, path);
     else {
