@@ -46,7 +46,7 @@ EXTRA_DIST += %D%/exactness/README.md %D%/exactness/run.sh %D%/exactness/chains.
 # ---- structure ---------------------------------------------------------------------------
 TESTS += %D%/structure/formats.sh %D%/structure/chains.sh %D%/structure/golden.sh %D%/structure/exactness.sh %D%/structure/sweep_short.sh
 EXTRA_DIST += %D%/structure/formats.sh %D%/structure/chains.sh %D%/structure/golden.sh %D%/structure/exactness.sh %D%/structure/sweep_short.sh \
-	%D%/structure/sweep.sh %D%/structure/golden
+	%D%/structure/sweep.sh %D%/structure/golden %D%/structure/objects
 
 # ---- measurements to tables and databases -----------------------------------------------
 dist_check_SCRIPTS += %D%/build/blocks.sh %D%/build/campaign.sh %D%/build/configuration.sh %D%/build/run.sh %D%/filters/filters.sh
