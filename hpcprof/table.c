@@ -217,13 +217,34 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+/* The first `sorted` are in order; what a file adds is so as a rule, or is small beside them. */
+static void order_counts(struct hpcprof *p, size_t sorted)
+{
+    size_t added = p->count_count - sorted, in_order = 1;
+    struct hpcprof_count *rows = p->counts, *tail = rows + sorted;
+    while (in_order < added && compare_counts(&tail[in_order - 1], &tail[in_order]) <= 0)
+        in_order++;
+    if (in_order < added)
+        qsort(tail, added, sizeof *tail, compare_counts);
+    if (sorted == 0 || added == 0 || compare_counts(tail - 1, tail) <= 0)
+        return;
+    struct hpcprof_count *copy = mem_alloc(added * sizeof *copy);
+    memcpy(copy, tail, added * sizeof *copy);
+    for (size_t i = sorted, k = added; k > 0;) { /* from behind, where there is room */
+        bool first_last = i > 0 && compare_counts(&rows[i - 1], &copy[k - 1]) > 0;
+        rows[i + k - 1] = first_last ? rows[i - 1] : copy[k - 1];
+        i -= first_last;
+        k -= !first_last;
+    }
+    mem_free(copy);
+}
+
 void tables_merge_counts(struct tables *t)
 {
     struct hpcprof *p = &t->pub;
     if (t->counts_sorted == p->count_count)
         return;
-    if (p->count_count)
-        qsort(p->counts, p->count_count, sizeof *p->counts, compare_counts);
+    order_counts(p, t->counts_sorted);
     size_t n = 0;
     for (size_t i = 0; i < p->count_count; i++) {
         if (n > 0 && compare_counts(&p->counts[n - 1], &p->counts[i]) == 0) {
