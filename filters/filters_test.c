@@ -106,6 +106,20 @@ static const struct rule rules[] = {
      "a 5/5 1.5: 1 x: 1fff f (/no/old)\na 5/5 1.5: 2 x: 2000 f (/no/x)\na 5/5 1.5: 4 x: 2fff f (/no/x)\n"
      "a 5/5 1.5: 8 x: 3000 f (/no/x)\n",
      "new f -:0 x 6 x2\nold f -:0 x 9 x2\n"},
+    {"mappings, what is left of those below", PS,
+     "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x1000(0x3000) @ 0 fe:00 1 2]: r-xp /no/old\n"
+     "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x5000(0x1000) @ 0 fe:00 1 2]: r-xp /no/third\n"
+     "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x2000(0x1000) @ 0 fe:00 1 2]: r-xp /no/new\n"
+     "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x1800(0x1000) @ 0 fe:00 1 2]: r-xp /no/more\n"
+     "a 5/5 1.5: 1 x: 17ff f (/no/x)\na 5/5 1.5: 2 x: 1800 f (/no/x)\na 5/5 1.5: 4 x: 27ff f (/no/x)\n"
+     "a 5/5 1.5: 8 x: 2800 f (/no/x)\na 5/5 1.5: 16 x: 2fff f (/no/x)\na 5/5 1.5: 32 x: 3000 f (/no/x)\n"
+     "a 5/5 1.5: 64 x: 5000 f (/no/x)\na 5/5 1.5: 128 x: 4000 f (/no/x)\n",
+     "more f -:0 x 6 x2\nnew f -:0 x 24 x2\nold f -:0 x 33 x2\nthird f -:0 x 64 x1\nx f -:0 x 128 x1\n"},
+    {"what is left behind keeps its offset", PS,
+     "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x7000(0x4000) @ 0x100 00:00 0 0]: r-xp [vdso]\n"
+     "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x8000(0x1000) @ 0 fe:00 1 2]: r-xp /no/new\n"
+     "a 5/5 1.5: 1 x: 7010 f ([vdso])\na 5/5 1.5: 2 x: 9010 f ([vdso])\n",
+     "[vdso] 110 x 1 x1\n[vdso] 2110 x 2 x1\n"},
     {"addresses of the vDSO", PS,
      "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x7000(0x2000) @ 0x100 00:00 0 0]: r-xp [vdso]\n"
      "a 5/5 1.5: 1 x: 7010 f ([vdso])\n",
@@ -285,6 +299,108 @@ static void test_periods(void)
     hpcprof_free(p);
 }
 
+/* ---- folded stacks that are cut, as those that only begin a file are ------------------------------------------- */
+
+static void test_folded_sniff(void)
+{
+    static const struct {
+        const char *text;
+        bool is;
+    } cases[] = {
+        {"a;b 7\n", true},   {"a;b 7", true},         {"a;b 7\nc;d", true},       {"a;b\n", false},
+        {"a;b", false},      {"a 7\n", false},        {"a 7\na;b 8\n", true},     {" a;b 7\n", false},
+        {"{a;b 7\n", false}, {"a;b 7\nc;d\n", false}, {"a;b 7\n\na;c 8\n", true}, {"", false},
+        {"a;b 7x\n", false}, {"a;b 7.5\n", true},     {" 7\n;", false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        CHECK_NAMED(folded_sniff(cases[i].text, strlen(cases[i].text)) == cases[i].is, "folded stacks or not");
+}
+
+/* ---- pprof ----------------------------------------------------------------------------------------------------- */
+
+static void put_number(struct buf *b, unsigned field, uint64_t value)
+{
+    buf_uleb(b, field << 3);
+    buf_uleb(b, value);
+}
+
+static void put_bytes(struct buf *b, unsigned field, const char *bytes, size_t n)
+{
+    buf_uleb(b, field << 3 | 2);
+    buf_uleb(b, n);
+    buf_add(b, bytes, n);
+}
+
+static void put_message(struct buf *b, unsigned field, struct buf *message)
+{
+    put_bytes(b, field, message->len ? message->bytes : "", message->len);
+    buf_release(message);
+}
+
+/* A location of two lines: `inner` inlined into `outer`; fields of every kind that mean nothing in between. */
+static void put_pprof(struct buf *b, bool packed)
+{
+    static const char *const strings[] = {"",      "samples", "count", "cpu", "nanoseconds",
+                                          "inner", "outer",   "a.c",   "b.c", "/no/app"};
+    struct buf m = {0}, line = {0}, list = {0};
+    for (uint64_t i = 1; i < 5; i += 2) {
+        put_number(&m, 1, i);
+        put_number(&m, 2, i + 1);
+        put_message(b, 1, &m);
+    }
+    buf_uleb(b, 90 << 3 | 1);
+    buf_add(b, "\1\2\3\4\5\6\7\10", 8);
+    buf_uleb(b, 91 << 3 | 5);
+    buf_add(b, "\1\2\3\4", 4);
+    put_number(&m, 1, 7);
+    if (packed) {
+        buf_release(&m);
+        buf_uleb(&list, 7);
+        put_message(&m, 1, &list);
+        buf_uleb(&list, 3);
+        buf_uleb(&list, 30000);
+        put_message(&m, 2, &list);
+    } else {
+        put_number(&m, 2, 3);
+        put_number(&m, 2, 30000);
+    }
+    put_message(b, 2, &m);
+    put_number(&m, 1, 4);
+    put_number(&m, 5, 9);
+    put_message(b, 3, &m);
+    put_number(&m, 1, 7);
+    put_number(&m, 2, 4);
+    put_number(&m, 3, 0x1234);
+    for (uint64_t i = 1; i < 3; i++) {
+        put_number(&line, 1, i);
+        put_number(&line, 2, 10 * i);
+        put_message(&m, 4, &line);
+    }
+    put_message(b, 4, &m);
+    for (uint64_t i = 1; i < 3; i++) {
+        put_number(&m, 1, i);
+        put_number(&m, i == 1 ? 2 : 3, 4 + i);
+        put_number(&m, 4, 6 + i);
+        put_message(b, 5, &m);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
+        put_bytes(b, 6, strings[i], strlen(strings[i]));
+    put_number(b, 12, 10000);
+}
+
+static void test_pprof(void)
+{
+    for (int packed = 0; packed < 2; packed++) {
+        struct buf b = {0};
+        put_pprof(&b, packed);
+        char *got = converted("pprof", b.bytes, b.len, NULL);
+        CHECK_STR(got, "app inner a.c:10 cpu 30000 < app outer b.c:20\n"
+                       "app inner a.c:10 samples 3 < app outer b.c:20\n");
+        mem_free(got);
+        buf_release(&b);
+    }
+}
+
 /* ---- calls and parts of callgrind ---------------------------------------------------------------------------- */
 
 static struct hpcprof *read_callgrind(const char *text)
@@ -359,6 +475,8 @@ int main(void)
 {
     test_rules();
     test_periods();
+    test_folded_sniff();
+    test_pprof();
     test_call_edges();
     test_parts();
     test_recognised();

@@ -324,6 +324,27 @@ static void test_bad_files(const char *folder)
          ":1: P: it may not stand here; the order is PGM, LM, F, P, then A, L and S"},
         {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"x\"/></F></LM></PGM>",
          ":1: P: b=\"x\" is not a number below 2^32"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"\"/></F></LM></PGM>", ":1: P: b=\"\" is not a number below 2^32"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"-1\"/></F></LM></PGM>",
+         ":1: P: b=\"-1\" is not a number below 2^32"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\":1\"/></F></LM></PGM>",
+         ":1: P: b=\":1\" is not a number below 2^32"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"12x\"/></F></LM></PGM>",
+         ":1: P: b=\"12x\" is not a number below 2^32"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"99999999999999999999\"/></F></LM></PGM>",
+         ":1: P: b=\"99999999999999999999\" is not a number below 2^32"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" v=\"10-10\"/></F></LM></PGM>",
+         ":1: P: v is not a list of address ranges like 1180-11a4"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" v=\"10-20x\"/></F></LM></PGM>",
+         ":1: P: v is not a list of address ranges like 1180-11a4"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" v=\"10+20\"/></F></LM></PGM>",
+         ":1: P: v is not a list of address ranges like 1180-11a4"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" v=\"10g-20\"/></F></LM></PGM>",
+         ":1: P: v is not a list of address ranges like 1180-11a4"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" v=\"0x-20\"/></F></LM></PGM>",
+         ":1: P: v is not a list of address ranges like 1180-11a4"},
+        {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\"><L i=\"0/2\"/></P></F></LM></PGM>",
+         ":1: L: i is not an instance like 1/2"},
         {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"4294967296\"/></F></LM></PGM>",
          ":1: P: b=\"4294967296\" is not a number below 2^32"},
         {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"3\" e=\"2\"/></F></LM></PGM>",
@@ -358,6 +379,34 @@ static void test_bad_files(const char *folder)
 }
 
 /* bloop 1's own files, with lines only. */
+/* What other tools write, and people: ranges in any order and spelling, the greatest line, an inlined call's own name. */
+static void test_spellings(const char *folder)
+{
+    static const char text[] =
+        "<PGM version=\"4\"><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"4294967295\" v=\"{[0X2000-0x20aF) [10-20)}\">"
+        "<A n=\"g(int)\" sn=\"g\" ln=\"_Z1gi\" cb=\"7\" cf=\"h.h\" b=\"3\">"
+        "<S b=\"3\" v=\"18-20 10-14 14-18\"/></A></P></F></LM></PGM>";
+    char *path = mem_printf("%s/spellings", folder);
+    struct scope_tree *t = NULL;
+    struct err err = {0};
+    FILE *f = fopen(path, "w");
+    if (f) {
+        fputs(text, f);
+        fclose(f);
+    }
+    CHECK_INT(scope_tree_read(path, &t, NULL, &err), 0);
+    char *written = t ? write_to(t, SCOPE_XML, path) : mem_strdup("");
+    CHECK_STR(strstr(written, "<P n") ? strstr(written, "<P n") : written,
+              "<P n=\"p\" b=\"4294967295\" a=\"0\" v=\"10-20 2000-20af\">\n"
+              "    <A n=\"g(int)\" sn=\"g\" ln=\"_Z1gi\" cf=\"h.h\" cb=\"7\" b=\"3\">\n"
+              "     <S b=\"3\" v=\"10-20\"/>\n    </A>\n   </P>\n  </F>\n </LM>\n</PGM>\n");
+    CHECK(t && t->range_count == 3 && t->scopes[3].call_line == 7 && t->scopes[3].kind == SCOPE_INLINE);
+    mem_free(written);
+    unlink(path);
+    mem_free(path);
+    scope_tree_free(t);
+}
+
 static void test_version_3(const char *folder)
 {
     char *path = mem_printf("%s/old", folder);
@@ -395,6 +444,7 @@ int main(void)
     test_round_trip(SCOPE_HPCSTRUCT, folder);
     test_outline(folder);
     test_written(folder);
+    test_spellings(folder);
     test_bad_files(folder);
     test_version_3(folder);
     rmdir(folder);
