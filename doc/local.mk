@@ -25,3 +25,4 @@ EXTRA_DIST += %D%/hostile-input.md
 dist_man_MANS += %D%/man/hpcview-quality.1
 EXTRA_DIST += %D%/formats/properties.md
 dist_man_MANS += %D%/man/hpcview-diagnose.1
+dist_man_MANS += %D%/man/hpcview-phases.1

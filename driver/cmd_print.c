@@ -95,6 +95,17 @@ static int print(const struct experiment *e, const struct print_options *options
     return outfile_commit(out, err);
 }
 
+/* --by barrier, --by phase: places that have tables of their own. */
+static void choose_table(void)
+{
+    static const char *const words[][2] = {{"barrier", "barriers"}, {"phase", "phases"}};
+    for (size_t i = 0; opt.by && i < ARRAY_SIZE(words); i++)
+        if (strcmp(opt.by, words[i][0]) == 0) {
+            opt.table = words[i][1];
+            opt.by = NULL;
+        }
+}
+
 static int run(struct session *s, int argc, char **argv)
 {
     struct print_options options = {.level = PRINT_PROC, .top = opt.top, .sort_by = opt.sort};
@@ -102,6 +113,7 @@ static int run(struct session *s, int argc, char **argv)
     struct config *config;
     if (parse_format(&options.format, &s->err) < 0)
         return -1;
+    choose_table();
     if (opt.by && print_level_parse(opt.by, &options.level, &s->err) < 0)
         return err_in(&s->err, "print");
     if (parse_threshold(&options.threshold, &s->err) < 0)

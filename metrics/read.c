@@ -2,6 +2,7 @@
 #include "metrics/metrics_int.h"
 
 #include "filters/filters.h"
+#include "phases/phases.h"
 
 #include <sys/stat.h>
 
@@ -10,6 +11,10 @@ int measurement_read(const struct config *config, const struct config_run *run, 
 {
     struct hpcprof_reading how = {.threads = config->threads, .summed = !config->per_thread, .progress = progress};
     int status = filters_read_as(run->path, &how, result, warnings, err);
+    if (status == 0 && (status = phases_finish(*result, err)) < 0) {
+        hpcprof_free(*result);
+        *result = NULL;
+    }
     if (status < 0 && *run->where)
         err_in(err, "%s: run '%s'", run->where, run->name);
     return status;

@@ -31,6 +31,7 @@ static const struct table_column phases_barrier_columns[] = {
     {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
     {.name = "number", .type = TABLE_COUNT, .merge = TABLE_MIN, .description = "in the order they were first met"},
     {.name = "episodes", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "passages", .type = TABLE_COUNT, .merge = TABLE_SUM, .description = "of single threads"},
     {.name = "threads", .type = TABLE_COUNT, .merge = TABLE_MAX, .description = "most that took part"},
     {.name = "phase",
      .title = "phase time",

@@ -1,6 +1,7 @@
 /* Tables beside places: rows of 8-byte cells, found by a hash of their key columns. */
 #include "support/support.h"
 
+#include <assert.h>
 #include <math.h>
 
 struct table {
@@ -118,6 +119,12 @@ size_t table_row_count(const struct table *t)
 const union table_cell *table_row(const struct table *t, size_t row)
 {
     return t->cells + row * t->decl.column_count;
+}
+
+void table_set(struct table *t, size_t row, size_t column, union table_cell cell)
+{
+    assert(row < t->row_count && column < t->decl.column_count && t->decl.columns[column].merge != TABLE_KEY);
+    t->cells[row * t->decl.column_count + column] = cell;
 }
 
 /* One number for each value of a cell, whatever its type; every NaN is the same. */

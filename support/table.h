@@ -72,6 +72,8 @@ size_t table_column_of(const struct table *, const char *name);
 /* Adds a row, or unites it with the one that has the same keys; the row it is now. Beyond LIMIT_TABLE_ROWS nothing is
    added, and TABLE_NONE comes back. */
 uint32_t table_add(struct table *, const union table_cell *);
+/* Puts another value into a cell of a column that is no key. */
+void table_set(struct table *, size_t row, size_t column, union table_cell);
 bool table_cell_missing(const struct table_column *, union table_cell);
 
 /* All tables of one document, in the order they were declared. */

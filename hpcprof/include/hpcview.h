@@ -85,6 +85,58 @@ static inline void hpcview_region_end(const char *name)
         c->region_end(name);
 }
 
+/*
+ * Barriers of the program's own, or with names (hpcview record --phases):
+ *
+ *     HPCVIEW_BARRIER_ARRIVE("exchange");          "" : anonymous, known by its line
+ *     while (count != all) ;
+ *     HPCVIEW_BARRIER_LEAVE("exchange");
+ *
+ * Every thread says when it arrives, and when it goes on; nobody goes on before all have arrived. A name is one barrier
+ * wherever it stands. LOOP_ARRIVE is for barriers in loops, which add up and are not told of one by one. Compiled with
+ * HPCVIEW_NO_BARRIERS they are nothing at all.
+ */
+struct hpcview_barrier_calls {
+    void (*arrive)(const char *name, int loop);
+    void (*leave)(const char *name);
+};
+extern const struct hpcview_barrier_calls hpcview_barrier_calls_1 __attribute__((weak));
+
+static const struct hpcview_barrier_calls *hpcview_barrier_recorder_;
+static int hpcview_barrier_looked_;
+
+static inline const struct hpcview_barrier_calls *hpcview_barrier_calls_(void)
+{
+    if (__builtin_expect(!__atomic_load_n(&hpcview_barrier_looked_, __ATOMIC_ACQUIRE), 0)) {
+        const struct hpcview_barrier_calls *found = &hpcview_barrier_calls_1;
+#ifndef HPCVIEW_STATIC
+        if (!found)
+            found = (const struct hpcview_barrier_calls *)dlsym((void *)0, "hpcview_barrier_calls_1");
+#endif
+        hpcview_barrier_recorder_ = found;
+        __atomic_store_n(&hpcview_barrier_looked_, 1, __ATOMIC_RELEASE);
+    }
+    return hpcview_barrier_recorder_;
+}
+
+/* The call stands where the macro does: its line is the barrier's. */
+#define HPCVIEW_BARRIER_CALL_(call)                                                                                    \
+    do {                                                                                                               \
+        const struct hpcview_barrier_calls *hpcview_calls__ = hpcview_barrier_calls_();                                \
+        if (hpcview_calls__)                                                                                           \
+            hpcview_calls__->call;                                                                                     \
+    } while (0)
+
+#ifdef HPCVIEW_NO_BARRIERS
+#define HPCVIEW_BARRIER_ARRIVE(name)      ((void)0)
+#define HPCVIEW_BARRIER_LOOP_ARRIVE(name) ((void)0)
+#define HPCVIEW_BARRIER_LEAVE(name)       ((void)0)
+#else
+#define HPCVIEW_BARRIER_ARRIVE(name)      HPCVIEW_BARRIER_CALL_(arrive(name, 0))
+#define HPCVIEW_BARRIER_LOOP_ARRIVE(name) HPCVIEW_BARRIER_CALL_(arrive(name, 1))
+#define HPCVIEW_BARRIER_LEAVE(name)       HPCVIEW_BARRIER_CALL_(leave(name))
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -209,6 +209,7 @@ static void add_to_site(struct site *s, const struct episode *e)
     uint64_t phase = e->last - e->begin, barrier = e->last - e->first;
     int bucket = 63 - __builtin_clzll(barrier | 1);
     s->sums.episodes++;
+    s->sums.passages += e->size;
     s->sums.phase += phase;
     s->sums.barrier += barrier;
     s->sums.idle += e->idle;

@@ -72,7 +72,7 @@ extern const char *const phases_kind_words[];
 
 /* What adds up; the file gets what came since the last time. */
 struct sums {
-    uint64_t episodes, phase, barrier, idle, overhead, broken;
+    uint64_t episodes, passages, phase, barrier, idle, overhead, broken;
     double squares; /* ms2 */
 };
 

@@ -163,6 +163,7 @@ static void put_barrier(struct out *o, struct site *s, bool all)
     put_text(&rows, s->name);
     put_count(s->number);
     put_count(now->episodes - old->episodes);
+    put_count(now->passages - old->passages);
     put_count(s->threads);
     put_count(now->phase - old->phase);
     put_count(now->barrier - old->barrier);

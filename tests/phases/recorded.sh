@@ -5,7 +5,7 @@ need_recording
 programs=$top_srcdir/tests/phases/programs
 cd "$scratch" || exit 99
 
-line_of() { grep -n "/\* $2 \*/" "$programs/$1" | cut -d : -f 1; }
+line_of() { grep -n -e "/\* $2 \*/" -e "! $2\$" "$programs/$1" | cut -d : -f 1; }
 
 # barriers COLUMNS...: of the measurement, the line first
 barriers() {
@@ -99,4 +99,70 @@ END2
 else
     skip "libgomp" "gcc has no OpenMP here"
 fi
+
+# LLVM's: by its tools interface
+if clang -g -O1 -fopenmp -o openmp-llvm "$programs/openmp.c" 2>err || clang -g -O1 -fopenmp -L/usr/lib/llvm-14/lib -o openmp-llvm "$programs/openmp.c" 2>err; then
+    planned "libomp, 4 threads" openmp.c ./openmp-llvm 4 3 2 <<END2
+barrier BARRIER omp barrier
+for FOR omp for end
+dynamic DYNAMIC omp barrier
+single SINGLE omp barrier
+join - omp parallel end
+END2
+else
+    skip "libomp" "clang has no OpenMP here"
+fi
+
+# barriers of the program's own
+if gcc -g -O1 -I"$top_srcdir/hpcprof/include" -o own "$programs/own.c" -lpthread; then
+    planned "hpcview.h, 3 threads" own.c ./own 3 5 2 <<END2
+named NAMED hpcview.h
+anonymous ANONYMOUS hpcview.h loop
+END2
+    check_match "a barrier has its name" "$(barriers name)" "exchange"
+    run ./own 2 1 1
+    check "and without a recorder it is none" test "$status" = 0
+fi
+
+# a hang names the barrier, who is missing, and where that one is
+gcc -g -O1 -o hangs "$programs/hangs.c" -lpthread
+rm -rf m
+"$hpcview" record --phases -o m -- ./hangs 2>err &
+recorder=$!
+for turn in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    sleep 1
+    run timeout 60 "$hpcview" phases --follow --times 2 --every 0.1 m
+    case $out in *"last seen at hangs.c"*) break ;; esac
+done
+check_match "a hang: where" "$out" "at hangs.c:$(line_of hangs.c HERE) in work (pthread_barrier_wait): 3 arrived, 1 missing"
+check_match "a hang: who is missing, and what it does" "$out" "missing: thread [1-4], running, last seen at hangs.c:$(line_of hangs.c FOREVER) in work_for_ever"
+file=$(find m -name '*.hpcprof')
+head -c $(($(wc -c <"$file") - 7)) "$file" >cut.hpcprof
+run "$hpcview" phases cut.hpcprof
+check_match "a file that is cut says what it still has" "$out" "hangs.c"
+for process in $(pgrep -P "$recorder"); do kill -KILL "$process"; done
+wait "$recorder"
+run "$hpcview" print --by barrier --format csv m
+check_match "killed, the file keeps what was" "$out" "pthread_barrier_wait,,1,3,12,4"
+run "$hpcview" phases /dev/null
+check "no measurement: status 1" test "$status" = 1
+
+# ranks meet where measurements are read
+for mpi in openmpi mpich; do
+    if ! command -v mpirun.$mpi >/dev/null || ! command -v mpif90.$mpi >/dev/null ||
+        ! mpif90.$mpi -g -O1 -o "fortran-$mpi" "$programs/mpi.f90" 2>err; then
+        skip "$mpi" "not here"
+        continue
+    fi
+    rm -rf m
+    run env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+        timeout 120 mpirun.$mpi -n 2 "$hpcview" record --phases -o m -- "./fortran-$mpi"
+    if [ "$status" != 0 ]; then
+        skip "$mpi" "it does not run here: $(printf '%s' "$err" | head -n 1)"
+        continue
+    fi
+    check_equal "$mpi, Fortran: every collective, of both ranks" "$(barriers kind episodes threads | sort)" \
+        "$(line_of mpi.f90 BARRIER) MPI_Barrier 4 2
+$(line_of mpi.f90 ALLREDUCE) MPI_Allreduce 4 2"
+done
 done_testing

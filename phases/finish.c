@@ -1,0 +1,465 @@
+/* What only the whole measurement tells. */
+#include "phases/phases.h"
+#include "phases/tables.h"
+
+#include <math.h>
+
+/* ---- collectives: passages of ranks become episodes ------------------------------------------------------------- */
+
+struct passages {
+    const struct hpcprof *p;
+    const struct table *rows;
+    size_t barrier, thread, group, ranks, number, begin, arrived, left; /* columns */
+};
+
+static const union table_cell *passage(const struct passages *v, uint32_t row)
+{
+    return table_row(v->rows, row);
+}
+
+static _Thread_local const struct passages *sorted_by; /* qsort has no argument for it */
+
+static int compare_passages(const void *left, const void *right)
+{
+    const struct passages *v = sorted_by;
+    const union table_cell *a = passage(v, *(const uint32_t *)left), *b = passage(v, *(const uint32_t *)right);
+    const size_t keys[] = {v->group, v->number, v->arrived};
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        if (a[keys[i]].count != b[keys[i]].count)
+            return a[keys[i]].count < b[keys[i]].count ? -1 : 1;
+    return a[v->thread].row < b[v->thread].row ? -1 : a[v->thread].row > b[v->thread].row;
+}
+
+static str_id host_of(const struct passages *v, uint32_t row)
+{
+    uint32_t thread = passage(v, row)[v->thread].row;
+    return thread < v->p->thread_count ? v->p->processes[v->p->threads[thread].process].host : 0;
+}
+
+/* An episode as ranks saw it, in the order of arrival. */
+struct meeting {
+    uint32_t *rows;
+    uint64_t *arrived; /* by one clock */
+    size_t count;
+    uint32_t barrier;
+    uint64_t begin, first, last, release, idle;
+};
+
+/* Clocks of several hosts differ. There each rank's own waiting time counts: all are released at one time. */
+static void use_one_clock(const struct passages *v, struct meeting *m)
+{
+    bool one_host = true;
+    uint64_t release = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        const union table_cell *c = passage(v, m->rows[i]);
+        one_host &= host_of(v, m->rows[i]) == host_of(v, m->rows[0]);
+        release = c[v->left].count > release ? c[v->left].count : release;
+    }
+    for (size_t i = 0; i < m->count; i++) {
+        const union table_cell *c = passage(v, m->rows[i]);
+        uint64_t waited = c[v->left].count > c[v->arrived].count ? c[v->left].count - c[v->arrived].count : 0;
+        m->arrived[i] = one_host ? c[v->arrived].count : release - (waited < release ? waited : release);
+    }
+    for (size_t i = 1; i < m->count; i++)
+        for (size_t k = i; k > 0 && m->arrived[k] < m->arrived[k - 1]; k--) {
+            uint64_t time = m->arrived[k];
+            uint32_t row = m->rows[k];
+            m->arrived[k] = m->arrived[k - 1];
+            m->rows[k] = m->rows[k - 1];
+            m->arrived[k - 1] = time;
+            m->rows[k - 1] = row;
+        }
+}
+
+static void look_at(const struct passages *v, struct meeting *m)
+{
+    use_one_clock(v, m);
+    m->first = m->arrived[0];
+    m->last = m->arrived[m->count - 1];
+    m->idle = 0;
+    m->begin = m->release = UINT64_MAX;
+    m->barrier = UINT32_MAX;
+    for (size_t i = 0; i < m->count; i++) {
+        const union table_cell *c = passage(v, m->rows[i]);
+        m->idle += m->last - m->arrived[i];
+        m->begin = c[v->begin].count < m->begin ? c[v->begin].count : m->begin; /* who was let go first there */
+        m->release = c[v->left].count < m->release ? c[v->left].count : m->release;
+        m->barrier = c[v->barrier].row < m->barrier ? c[v->barrier].row : m->barrier;
+    }
+    m->begin = m->begin < m->first ? m->begin : m->first;
+    m->release = m->release > m->last ? m->release : m->last;
+}
+
+static void add_number(struct table *t, uint32_t row, const char *column, uint64_t value, bool greatest)
+{
+    size_t at = table_column_of(t, column);
+    uint64_t old = table_row(t, row)[at].count;
+    uint64_t sum = old == TABLE_NO_COUNT ? value : greatest ? (value > old ? value : old) : old + value;
+    table_set(t, row, at, (union table_cell){.count = sum});
+}
+
+static void add_least(struct table *t, uint32_t row, const char *column, uint64_t value)
+{
+    size_t at = table_column_of(t, column);
+    uint64_t old = table_row(t, row)[at].count;
+    table_set(t, row, at, (union table_cell){.count = value < old ? value : old});
+}
+
+struct meetings {
+    struct passages v;
+    struct table *barriers, *threads, *waits_for, *times, *episodes, *arrivals;
+    uint64_t *met; /* by barrier: episodes that are whole */
+};
+
+static void add_to_barrier(struct meetings *s, const struct meeting *m)
+{
+    uint64_t phase = m->last - m->begin, barrier = m->last - m->first, least = 1;
+    struct table *t = s->barriers;
+    size_t squares = table_column_of(t, "squares");
+    double old = table_row(t, m->barrier)[squares].number;
+    add_number(t, m->barrier, "phase", phase, false);
+    add_number(t, m->barrier, "barrier", barrier, false);
+    add_number(t, m->barrier, "idle", m->idle, false);
+    add_number(t, m->barrier, "overhead", m->release - m->last, false);
+    add_number(t, m->barrier, "worst", barrier, true);
+    add_number(t, m->barrier, "longest_phase", phase, true);
+    add_least(t, m->barrier, "best", barrier);
+    add_least(t, m->barrier, "shortest_phase", phase);
+    add_least(t, m->barrier, "first", m->first);
+    add_number(t, m->barrier, "last", m->last, true);
+    table_set(t, m->barrier, squares,
+              (union table_cell){.number = (isnan(old) ? 0 : old) + (double)barrier / 1e6 * ((double)barrier / 1e6)});
+    while (least <= barrier / 2)
+        least *= 2;
+    table_add(s->times, (union table_cell[]){{.row = m->barrier}, {.count = barrier ? least : 0}, {.count = 1}});
+    s->met[m->barrier]++;
+}
+
+static void add_ranks(struct meetings *s, const struct meeting *m)
+{
+    uint32_t last = passage(&s->v, m->rows[m->count - 1])[s->v.thread].row;
+    for (size_t i = 0; i < m->count; i++) {
+        const union table_cell *c = passage(&s->v, m->rows[i]);
+        uint64_t waited = m->last - m->arrived[i], begin = c[s->v.begin].count,
+                 busy = begin < c[s->v.arrived].count ? c[s->v.arrived].count - begin : 0;
+        table_add(s->threads, (union table_cell[]){{.row = m->barrier},
+                                                   {.row = c[s->v.thread].row},
+                                                   {.count = 1},
+                                                   {.count = i + 1 == m->count},
+                                                   {.count = waited},
+                                                   {.count = busy}});
+        if (i + 1 < m->count)
+            table_add(s->waits_for, (union table_cell[]){
+                                        {.row = c[s->v.thread].row}, {.row = last}, {.count = 1}, {.count = waited}});
+    }
+}
+
+static void add_episode(struct meetings *s, const struct meeting *m)
+{
+    const union table_cell *last = passage(&s->v, m->rows[m->count - 1]);
+    uint32_t episode = table_add(s->episodes, (union table_cell[]){{.row = m->barrier},
+                                                                   {.count = last[s->v.number].count + 1},
+                                                                   {.count = m->begin},
+                                                                   {.count = m->first},
+                                                                   {.count = m->last},
+                                                                   {.count = m->release},
+                                                                   {.count = m->last - m->begin},
+                                                                   {.count = m->last - m->first},
+                                                                   {.count = m->idle},
+                                                                   {.count = m->count},
+                                                                   {.row = last[s->v.thread].row}});
+    for (size_t i = 0; i < m->count; i++)
+        table_add(s->arrivals, (union table_cell[]){{.row = episode},
+                                                    {.row = passage(&s->v, m->rows[i])[s->v.thread].row},
+                                                    {.count = i + 1},
+                                                    {.count = m->arrived[i]},
+                                                    {.count = m->last - m->arrived[i]}});
+}
+
+enum { RANKS_MOST = 1 << 14, MEETINGS_KEPT = 64 }; /* of a barrier, in whole; as many as threads' episodes */
+
+static void add_meeting(struct meetings *s, struct meeting *m)
+{
+    look_at(&s->v, m);
+    if (m->barrier >= table_row_count(s->barriers))
+        return;
+    add_to_barrier(s, m);
+    add_ranks(s, m);
+    if (s->met[m->barrier] <= MEETINGS_KEPT)
+        add_episode(s, m);
+}
+
+/* Runs of equal group and number that have a passage of every rank. */
+static void meet(struct meetings *s, uint32_t *rows, size_t n)
+{
+    struct meeting m = {.arrived = mem_calloc(n + 1, sizeof *m.arrived)};
+    for (size_t i = 0, end; i < n; i = end) {
+        const union table_cell *a = passage(&s->v, rows[i]);
+        for (end = i + 1; end < n && passage(&s->v, rows[end])[s->v.group].count == a[s->v.group].count &&
+                          passage(&s->v, rows[end])[s->v.number].count == a[s->v.number].count;
+             end++)
+            ;
+        m.rows = rows + i;
+        m.count = end - i;
+        if (m.count == a[s->v.ranks].count && m.count <= RANKS_MOST)
+            add_meeting(s, &m);
+    }
+    mem_free(m.arrived);
+}
+
+/* Sums are of the episodes that were kept whole: scaled to all there were. */
+static void scale(struct meetings *s)
+{
+    static const char *const sums[] = {"phase", "barrier", "idle", "overhead"};
+    struct table *t = s->barriers;
+    size_t passages = table_column_of(t, "passages"), threads = table_column_of(t, "threads");
+    for (uint32_t row = 0; row < table_row_count(t); row++) {
+        const union table_cell *c = table_row(t, row);
+        uint64_t all = s->met[row] && c[threads].count ? c[passages].count / c[threads].count : 0;
+        if (!all)
+            continue;
+        all = all > s->met[row] ? all : s->met[row];
+        table_set(t, row, table_column_of(t, "episodes"), (union table_cell){.count = all});
+        for (size_t i = 0; all > s->met[row] && i < ARRAY_SIZE(sums); i++) {
+            size_t at = table_column_of(t, sums[i]);
+            double scaled = (double)table_row(t, row)[at].count * (double)all / (double)s->met[row];
+            table_set(t, row, at, (union table_cell){.count = (uint64_t)scaled});
+        }
+    }
+}
+
+static int find_tables(struct hpcprof *p, struct meetings *s, struct err *err)
+{
+    const struct {
+        enum phases_table which;
+        struct table **where;
+    } wanted[] = {{PHASES_THREADS, &s->threads},   {PHASES_WAITS_FOR, &s->waits_for}, {PHASES_TIMES, &s->times},
+                  {PHASES_EPISODES, &s->episodes}, {PHASES_ARRIVALS, &s->arrivals},   {PHASES_BARRIERS, &s->barriers}};
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+        if (table_list_declare(&p->tables, &phases_tables[wanted[i].which], p->strings, wanted[i].where, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int meet_ranks(struct hpcprof *p, struct table *passages, struct err *err)
+{
+    struct table *t = NULL;
+    if (table_list_declare(&p->tables, &phases_tables[PHASES_PASSAGES], p->strings, &t, err) < 0)
+        return -1;
+    struct meetings s = {.v = {.p = p,
+                               .rows = passages,
+                               .barrier = table_column_of(t, "barrier"),
+                               .thread = table_column_of(t, "thread"),
+                               .group = table_column_of(t, "group"),
+                               .ranks = table_column_of(t, "ranks"),
+                               .number = table_column_of(t, "number"),
+                               .begin = table_column_of(t, "begin"),
+                               .arrived = table_column_of(t, "arrived"),
+                               .left = table_column_of(t, "left")}};
+    if (find_tables(p, &s, err) < 0)
+        return -1;
+    size_t n = table_row_count(passages);
+    uint32_t *rows = mem_calloc(n + 1, sizeof *rows);
+    s.met = mem_calloc(table_row_count(s.barriers) + 1, sizeof *s.met);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (uint32_t)i;
+    sorted_by = &s.v;
+    qsort(rows, n, sizeof *rows, compare_passages);
+    meet(&s, rows, n);
+    scale(&s);
+    mem_free(rows);
+    mem_free(s.met);
+    return 0;
+}
+
+/* ---- derived numbers ------------------------------------------------------------------------------------------------- */
+
+static uint64_t count_of(const struct table *t, uint32_t row, const char *column)
+{
+    uint64_t n = table_row(t, row)[table_column_of(t, column)].count;
+    return n == TABLE_NO_COUNT ? 0 : n;
+}
+
+static void set_number(struct table *t, uint32_t row, const char *column, double value)
+{
+    table_set(t, row, table_column_of(t, column), (union table_cell){.number = isfinite(value) ? value : (double)NAN});
+}
+
+static void derive(struct table *t, uint32_t row)
+{
+    double n = (double)count_of(t, row, "episodes"), phase = (double)count_of(t, row, "phase"),
+           barrier = (double)count_of(t, row, "barrier"), idle = (double)count_of(t, row, "idle"),
+           threads = (double)count_of(t, row, "threads"), mean = barrier / n,
+           squares = table_row(t, row)[table_column_of(t, "squares")].number * 1e12 / n - mean * mean;
+    set_number(t, row, "mean", mean);
+    set_number(t, row, "deviation", sqrt(squares > 0 ? squares : 0));
+    set_number(t, row, "share", barrier / phase * 100);
+    set_number(t, row, "imbalance", idle / (phase * threads) * 100);
+}
+
+static void find_last(struct table *barriers, const struct table *threads)
+{
+    size_t last = table_column_of(threads, "last"), barrier = table_column_of(threads, "barrier"),
+           thread = table_column_of(threads, "thread");
+    uint64_t *most = mem_calloc(table_row_count(barriers) + 1, sizeof *most);
+    for (size_t i = 0; i < table_row_count(threads); i++) {
+        const union table_cell *c = table_row(threads, i);
+        uint32_t row = c[barrier].row;
+        if (row >= table_row_count(barriers) || c[last].count <= most[row] || c[last].count == TABLE_NO_COUNT)
+            continue;
+        most[row] = c[last].count;
+        table_set(barriers, row, table_column_of(barriers, "last_thread"), c[thread]);
+        set_number(barriers, row, "last_share", (double)most[row] / (double)count_of(barriers, row, "episodes") * 100);
+    }
+    mem_free(most);
+}
+
+int phases_finish(struct hpcprof *p, struct err *err)
+{
+    struct table *barriers = table_list_find(&p->tables, phases_tables[PHASES_BARRIERS].name),
+                 *passages = table_list_find(&p->tables, phases_tables[PHASES_PASSAGES].name);
+    if (!barriers)
+        return 0;
+    struct meetings s = {.v = {.p = p}};
+    if (find_tables(p, &s, NULL) < 0) /* tables of these names that somebody else made: shown as they are */
+        return 0;
+    if (passages && table_row_count(passages) && meet_ranks(p, passages, err) < 0)
+        return -1;
+    for (uint32_t row = 0; row < table_row_count(barriers); row++)
+        derive(barriers, row);
+    find_last(barriers, s.threads);
+    return 0;
+}
+
+/* ---- who waits now -------------------------------------------------------------------------------------------------------- */
+
+struct states {
+    const struct hpcprof *p;
+    const struct table *rows, *threads, *barriers;
+    size_t thread, state, since, barrier;
+};
+
+static const char *state_text(const struct states *v, uint32_t row)
+{
+    return strtab_get(v->p->strings, table_row(v->rows, row)[v->state].text);
+}
+
+static bool is_alive(const struct states *v, uint32_t row)
+{
+    uint32_t thread = table_row(v->rows, row)[v->thread].row;
+    return thread < v->p->thread_count && v->p->threads[thread].end_ns == 0 &&
+           v->p->processes[v->p->threads[thread].process].end_ns == 0;
+}
+
+static uint32_t process_of(const struct states *v, uint32_t row)
+{
+    return v->p->threads[table_row(v->rows, row)[v->thread].row].process;
+}
+
+/* Ranks of MPI meet over processes, threads in theirs. */
+static bool meets(const struct states *v, const struct phases_stuck *s, uint32_t row)
+{
+    size_t kind = table_column_of(v->barriers, "kind");
+    const char *words = strtab_get(v->p->strings, table_row(v->barriers, s->barrier)[kind].text);
+    return str_starts(words, "MPI_") || process_of(v, s->arrived[0]) == process_of(v, row);
+}
+
+static bool has_been_there(const struct states *v, uint32_t barrier, uint32_t thread)
+{
+    size_t b = table_column_of(v->threads, "barrier"), t = table_column_of(v->threads, "thread");
+    for (size_t i = 0; i < table_row_count(v->threads); i++)
+        if (table_row(v->threads, i)[b].row == barrier &&
+            (thread == TABLE_NONE || table_row(v->threads, i)[t].row == thread))
+            return true;
+    return false;
+}
+
+static bool is_missing(const struct states *v, const struct phases_stuck *s, uint32_t row)
+{
+    uint32_t thread = table_row(v->rows, row)[v->thread].row;
+    if (!meets(v, s, row) || strcmp(state_text(v, row), "between parallel regions") == 0)
+        return false;
+    if (has_been_there(v, s->barrier, TABLE_NONE)) /* whoever came the times before */
+        return has_been_there(v, s->barrier, thread);
+    return strcmp(state_text(v, row), "join") != 0;
+}
+
+static void add_waiter(const struct states *v, struct phases_stuck *s, uint32_t row)
+{
+    uint64_t since = table_row(v->rows, row)[v->since].count;
+    s->since = since < s->since ? since : s->since;
+    size_t i = s->arrived_count++;
+    for (; i > 0 && table_row(v->rows, s->arrived[i - 1])[v->thread].row > table_row(v->rows, row)[v->thread].row; i--)
+        s->arrived[i] = s->arrived[i - 1];
+    s->arrived[i] = row;
+}
+
+static void sort_out(const struct states *v, struct phases_stuck *list, size_t *count, uint32_t row)
+{
+    uint32_t barrier = table_row(v->rows, row)[v->barrier].row;
+    size_t n = table_row_count(v->rows), i = 0;
+    if (strcmp(state_text(v, row), "at barrier") != 0 || !is_alive(v, row) || barrier >= table_row_count(v->barriers))
+        return;
+    while (i < *count && !(list[i].barrier == barrier && meets(v, &list[i], row)))
+        i++;
+    if (i == *count)
+        list[(*count)++] = (struct phases_stuck){.barrier = barrier,
+                                                 .since = UINT64_MAX,
+                                                 .arrived = mem_calloc(n + 1, sizeof *list->arrived),
+                                                 .missing = mem_calloc(n + 1, sizeof *list->missing)};
+    add_waiter(v, &list[i], row);
+}
+
+static bool has_arrived(const struct phases_stuck *s, uint32_t row)
+{
+    for (size_t i = 0; i < s->arrived_count; i++)
+        if (s->arrived[i] == row)
+            return true;
+    return false;
+}
+
+static int by_since(const void *left, const void *right)
+{
+    const struct phases_stuck *a = left, *b = right;
+    return a->since != b->since      ? (a->since < b->since ? -1 : 1)
+           : a->barrier < b->barrier ? -1
+                                     : a->barrier > b->barrier;
+}
+
+size_t phases_stuck(const struct hpcprof *p, struct phases_stuck **found)
+{
+    struct states v = {.p = p,
+                       .rows = table_list_find(&p->tables, "thread_states"),
+                       .threads = table_list_find(&p->tables, "barrier_threads"),
+                       .barriers = table_list_find(&p->tables, "barriers")};
+    size_t count = 0;
+    *found = NULL;
+    if (!v.rows || !v.threads || !v.barriers)
+        return 0;
+    v.thread = table_column_of(v.rows, "thread");
+    v.state = table_column_of(v.rows, "state");
+    v.since = table_column_of(v.rows, "since");
+    v.barrier = table_column_of(v.rows, "barrier");
+    if (v.thread == SIZE_MAX || v.state == SIZE_MAX || v.since == SIZE_MAX || v.barrier == SIZE_MAX)
+        return 0;
+    uint32_t n = (uint32_t)table_row_count(v.rows);
+    struct phases_stuck *list = mem_calloc(n + 1, sizeof *list);
+    for (uint32_t row = 0; row < n; row++)
+        sort_out(&v, list, &count, row);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t row = 0; row < n; row++)
+            if (is_alive(&v, row) && !has_arrived(&list[i], row) && is_missing(&v, &list[i], row))
+                list[i].missing[list[i].missing_count++] = row;
+    qsort(list, count, sizeof *list, by_since);
+    *found = list;
+    return count;
+}
+
+void phases_stuck_free(struct phases_stuck *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        mem_free(list[i].arrived);
+        mem_free(list[i].missing);
+    }
+    mem_free(list);
+}
