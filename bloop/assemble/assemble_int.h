@@ -114,6 +114,9 @@ void assemble_place_loops(struct assembler *);
 bool assemble_in_loop(const struct loop_forest *, uint32_t block, uint32_t loop);
 uint32_t assemble_inlined_at(const struct assembler *, vaddr);
 uint32_t assemble_row_before(const struct debug_function *, vaddr); /* NO_ROW: none */
+/* May the line (of an exit?) be one of a loop of that callee? A procedure's first line is that of its arguments and, for
+   gfortran, of common blocks: no loop's statement. A region that was cut out of one begins with its directive. */
+bool assemble_is_in_body(struct assembler *, const struct loop_place *, uint32_t line, bool exit);
 /* How many lines with statements are there in front of `line`; behind `low` and in front of `high`? */
 size_t assemble_lines_before(const struct assembler *, uint32_t inlined, str_id file, uint32_t line);
 size_t assemble_lines_between(const struct assembler *, const struct loop_place *, uint32_t low, uint32_t high);

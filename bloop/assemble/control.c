@@ -111,9 +111,8 @@ struct way {
 
 static void add_to_way(struct assembler *a, const struct loop_place *p, const struct line_row *r, struct way *w)
 {
-    if (r->line == 0 ||
-        (p->inlined == INLINE_NONE && r->line <= a->debug->decl_line && !a->nodes.items[0].scope.outlined) ||
-        r->line >= p->line || assemble_file(a, r->file) != p->file || assemble_inlined_at(a, r->addr) != p->inlined)
+    if (r->line == 0 || r->line >= p->line || assemble_file(a, r->file) != p->file ||
+        assemble_inlined_at(a, r->addr) != p->inlined || !assemble_is_in_body(a, p, r->line, false))
         return;
     for (size_t i = 0; i < w->count; i++)
         if (w->lines[i] == r->line)

@@ -530,9 +530,7 @@ static uint32_t weight_of(const struct loop_view *v, const struct evidence *e)
     return is_from_outside(v, e) ? WEIGHT_MOVED : WEIGHT_STATEMENT;
 }
 
-/* A procedure's first line is that of its arguments and, for gfortran, of common blocks: no loop's statement. A region
-   that was cut out of one begins with its directive. */
-static bool is_in_body(struct assembler *a, const struct loop_place *p, uint32_t line, bool exit)
+bool assemble_is_in_body(struct assembler *a, const struct loop_place *p, uint32_t line, bool exit)
 {
     const struct debug_function *d = a->debug;
     const struct inline_call *call = p->inlined == INLINE_NONE ? NULL : &d->inlines[p->inlined];
@@ -557,7 +555,7 @@ static void gather_points(const struct loop_view *v, const struct loop_place *p,
     for (size_t i = 0; i < v->count; i++) {
         const struct evidence *e = &v->evidence[i];
         if (counts(v, e) && seen_from(a, e->inlined, e->file, e->line, p->inlined, &file, &line) && file == p->file &&
-            (!body_only || is_in_body(a, p, line, e->exit)))
+            (!body_only || assemble_is_in_body(a, p, line, e->exit)))
             *vec_push(&a->points) = (struct line_point){line, line, weight_of(v, e), e};
     }
     for (uint32_t c = v->child_first; c != LOOP_NONE; c = v->next_child[c]) {

@@ -63,6 +63,7 @@ for cc in $compilers; do
             *gfortran)
                 row "$cc" "$level" "$dwarf" forms.f90 -J "$work"
                 row "$cc" "$level" "$dwarf" hard.f90
+                row "$cc" "$level" "$dwarf" hard_omp.f90 -fopenmp
                 ;;
             *)
                 row "$cc" "$level" "$dwarf" loops.c

@@ -1,0 +1,18 @@
+! A region that was cut out of its procedure takes the common blocks' line along: that of the procedure.
+subroutine shares_common_blocks
+  implicit none
+  integer :: i, j, k, nx, ny, nz
+  double precision :: u(100, 100, 100), v(100, 100, 100), c1, c2, r1, t1
+  common /fields/ u, v
+  common /constants/ c1, c2, nx, ny, nz
+  !$omp parallel do default(shared) private(i, j, k, r1, t1) ! LOOP depth=1 near=1
+  do k = 1, nz
+    do j = 1, ny ! LOOP depth=2
+      do i = 1, nx ! LOOP depth=3
+        r1 = u(i, j, k)
+        t1 = c2/v(i, j, k)*(r1 - c1)
+        u(i, j, k) = r1 - t1
+      end do
+    end do
+  end do
+end subroutine
