@@ -4,29 +4,8 @@
 #include "driver/findings.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #define USUAL_THRESHOLD 1 /* percent of the run */
-
-/* In the build tree they lie beside the folder of the command. */
-static char *own_folder(void)
-{
-    char exe[4096];
-    const char *named = getenv("HPCVIEW_PROPERTIES");
-    if (named && *named)
-        return mem_strdup(named);
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(exe, '/');
-    if (slash) {
-        char *beside = mem_printf("%.*s/../share/properties", (int)(slash - exe), exe);
-        *slash = '\0';
-        if (strcmp(path_base(exe), "driver") == 0 && access(beside, R_OK) == 0)
-            return beside;
-        mem_free(beside);
-    }
-    return mem_strdup(PKGDATADIR "/properties");
-}
 
 static int say_problems(struct session *s, struct warnings *problems)
 {
@@ -40,7 +19,7 @@ int findings_properties(struct session *s, const struct string_list *folders, st
 {
     struct properties *p = properties_create();
     struct warnings *problems = warnings_create();
-    char *own = own_folder();
+    char *own = driver_share_path("properties");
     int status = properties_add_folder(p, own, problems, &s->err);
     for (size_t i = 0; status == 0 && folders && i < folders->count; i++)
         status = properties_add_folder(p, folders->items[i], problems, &s->err);

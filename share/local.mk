@@ -45,10 +45,11 @@ dist_metrics_DATA = %D%/metrics/quantities.xml %D%/metrics/general.xml %D%/metri
 	%D%/metrics/topdown-arm.xml
 all-local: share-here
 share-here:
-	@test -e %D%/metrics || { $(MKDIR_P) %D% && ln -s $(abs_top_srcdir)/%D%/metrics %D%/metrics; }
+	@for folder in %D%/metrics %D%/properties; do \
+	  test -e $$folder || { $(MKDIR_P) %D% && ln -s $(abs_top_srcdir)/$$folder $$folder; } || exit 1; done
 clean-local: share-clean
 share-clean:
-	@test ! -h %D%/metrics || rm -f %D%/metrics
+	@for folder in %D%/metrics %D%/properties; do test ! -h $$folder || rm -f $$folder; done
 .PHONY: share-here share-clean
 
 # ---- machines: what hpcview simulate simulates, and what hpcview quality counts with; one file each --------------------------
@@ -65,13 +66,5 @@ CLEANFILES += %D%/machines/here
 
 # ---- properties: what hpcview diagnose looks for ------------------------------------------
 propertiesdir = $(pkgdatadir)/properties
-PROPERTIES = %D%/properties/names.asl %D%/properties/time.asl %D%/properties/parallel.asl %D%/properties/memory.asl \
+dist_properties_DATA = %D%/properties/names.asl %D%/properties/time.asl %D%/properties/parallel.asl %D%/properties/memory.asl \
 	%D%/properties/code.asl %D%/properties/core.asl
-dist_properties_DATA = $(PROPERTIES)
-
-# The command of a build folder finds them beside itself.
-noinst_DATA += %D%/properties/.linked
-%D%/properties/.linked: $(PROPERTIES)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && for file in $(PROPERTIES); do \
-	  test -f $$file || ln -sf $(abs_top_srcdir)/$$file $$file || exit 1; done && touch $@
-CLEANFILES += %D%/properties/.linked

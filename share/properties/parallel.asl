@@ -12,7 +12,7 @@ PROPERTY LoadImbalance {
     // Waiting summed over threads / (duration x threads); Periscope's imbalance in a parallel region or loop (5%).
     FOR PROCEDURE, LOOP;
     LET waits = max(time over threads) - mean(time over threads);
-    CONDITION: imbalance(time over threads) > 0.1 AND count(time over threads) > 1.5;
+    CONDITION: imbalance(time over threads) > 0.1 AND count(time over threads) > 1.5 AND run.threads > 1.5 * run.processes;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * waits / total(max(time over threads));
     TITLE: "Threads have unequal shares of {place}";
@@ -26,7 +26,7 @@ PROPERTY SerialPart {
     // single regions.
     FOR PROGRAM, PROCEDURE, LOOP;
     LET threads_in_all = total(count(time over threads));
-    CONDITION: count(time over threads) < 1.5 AND threads_in_all > 1.5;
+    CONDITION: count(time over threads) < 1.5 AND threads_in_all > 1.5 AND run.threads > 1.5 * run.processes;
     CONFIDENCE: 0.7;
     SEVERITY: 100 * max(time over threads) / total(max(time over threads)) * (1 - 1 / threads_in_all);
     TITLE: "Only one thread works in {place}";

@@ -21,7 +21,7 @@ HYPOTHESIS HotLoop {
     TITLE: "{place} takes {share(time):%} of the processors' time";
 }
 
-PROPERTY OffProcessor {
+HYPOTHESIS OffProcessor {
     // Paradyn: what is not CPU bound waits, for input or for others. The threads' lifetimes are not known one by one, so
     // a thread that lived shortly looks as if it had waited, and so does one whose processor others had: hence the
     // confidence.
@@ -31,9 +31,6 @@ PROPERTY OffProcessor {
     CONFIDENCE: 0.1;
     SEVERITY: 100 * (1 - busy);
     TITLE: "Threads are without a processor {1 - busy:%} of the time";
-    EVIDENCE: "{run.threads} threads, {run.seconds:.2} s, {total(cpu_time) / 1s:.2} s on processors";
-    EXPLANATION: "A thread that is not on a processor waits: for input, for a lock, for other threads, or for a processor that others have.";
-    REMEDY: "Measure with -e REALTIME: its samples fall also where threads wait, and so say where.";
 }
 
 PROPERTY WaitingPlace {
@@ -47,7 +44,7 @@ PROPERTY WaitingPlace {
     NEEDS: wall;
     TITLE: "{place} waits";
     EVIDENCE: "{wall / 1s:.2} s passed there, {or(cpu_time, 0) / 1s:.2} s of them on a processor";
-    EXPLANATION: "The threads were there without running: a system call that blocks, a lock, a message.";
+    EXPLANATION: "The threads were there without running: a system call that blocks, a lock, a message, or a processor that other programs had.";
     REMEDY: "Look at who is waited for; do something else meanwhile, wait for several things at once, or ask for more at a time.";
 }
 

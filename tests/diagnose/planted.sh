@@ -35,7 +35,7 @@ measure() { # NAME: into NAME.m
 
 # One line: rank of the planted property, its severity and confidence, the first finding, what is wrong.
 judge() {
-    "$hpcview" diagnose --format csv "$1.m" 2>/dev/null | csv_rows | awk -F '\t' -v planted="|$2|" -v also="|$3|" '
+    "$hpcview" diagnose --format csv "$1.m" 2>/dev/null | csv_rows | awk -F '\t' -v planted="|$2|" -v also="$3|" '
         NR == 1 { next }
         { n++ }
         n == 1 { first = $1 }
@@ -47,12 +47,12 @@ judge() {
 comment "$(printf '%-15s %-34s %4s %8s %6s %5s  %-20s %s' program planted rank severity conf line first 'wrong, above 10%')"
 for name in $chosen; do
     planted=$(header "$name" planted)
-    also=$(header "$name" also)
+    also=$(header "$name" also)"|NoSource" # that a library has no source is true wherever it is said
     if ! measure "$name"; then
         skip "$name: $planted" "it cannot be measured here: $(head -n 1 err)"
         continue
     fi
-    row=$(judge "$name" "$planted" "$also")
+    row=$(judge "$name" "$planted" "|$also")
     comment "$(printf '%s' "$row" | awk -F '|' -v name="$name" -v planted="$planted" '{ printf "%-15s %-34s %4s %8s %6s %5s  %-20s %s", name, planted, $1, $2, $3, $4, $5, $6 }')"
     rank=${row%%|*}
     if [ "$rank" = - ] && ! "$hpcview" diagnose "$name.m" 2>/dev/null | awk -v p="|$planted|" '

@@ -1,4 +1,4 @@
-/* planted: PageFaults|MappingMemory; by: record -e perf::TASK-CLOCK -e perf::PAGE-FAULTS; flags: -O2. Large blocks come and go. */
+/* planted: PageFaults|MappingMemory; also: Allocation; by: record -e perf::TASK-CLOCK -e perf::PAGE-FAULTS; flags: -O2. Large blocks come and go. */
 #include <stdio.h>
 #include <stdlib.h>
 int main(void)

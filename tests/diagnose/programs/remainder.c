@@ -1,4 +1,4 @@
-/* planted: Remainder; by: record; flags: -O3 -mavx2. The loop runs seven times: all of it is remainder. */
+/* planted: Remainder|TinyLoop; by: record; flags: -O3 -mavx2. The loop runs seven times: all of it is remainder. */
 #include <stdio.h>
 static float x[8000], y[8000];
 __attribute__((noinline)) static void axpy(float *restrict a, const float *restrict b, int n)

@@ -1,6 +1,6 @@
-/* planted: LowSpatialUse; by: simulate; flags: -O1. The inner loop goes down a column. */
+/* planted: LowSpatialUse; also: TranslationMisses|SecondLevelMisses|LastLevelMisses|FirstLevelMisses; by: simulate; flags: -O1. The inner loop goes down a column. */
 #include <stdio.h>
-static double field[1024][1024];
+static volatile double field[1024][1024];
 int main(void)
 {
     double sum = 0;
