@@ -1,0 +1,35 @@
+#!/bin/sh
+# The tutorial's commands, and that what it says of their output is so.
+. "$top_srcdir/tests/lib.sh"
+need valgrind "${FC:-gfortran}" make
+need_recording
+tutorial=$top_srcdir/doc/tutorial.md
+cd "$scratch" || exit 99
+"$hpcview" record -e perf::TASK-CLOCK -o probe -- /bin/true >/dev/null 2>&1 || skip_all "the task clock cannot be sampled here"
+cp -r "$top_srcdir/share/examples/heat" heat && chmod -R u+w heat
+PATH=$(dirname "$hpcview"):$PATH
+sed -n '/^```xml$/,/^```$/p' "$tutorial" | sed '/^```/d' >heat.xml
+sed -n 's/^    \$ //p' "$tutorial" >commands
+check_equal "the tutorial has its commands" "$(wc -l <commands)" 6
+while read -r command <&3; do
+    run sh -c "$command"
+    check "$command" test "$status" = 0
+    case $command in
+    *--by\ loop*) cp out loops ;;
+    esac
+done 3<commands
+check_match "the product's loop is in the table" "$(cat loops)" "sparse::multiply"
+run "$hpcview" print --by loop --format csv heat.xml
+printf '%s\n' "$out" | csv_rows >rows
+# both runs have data at the product's loop, and STALL is what its formula says there
+check "time and instructions meet at the loops" awk -F '\t' '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    $at["NS"] != "" && $at["INS"] != "" {
+        d = $at["NS"] - 0.1 * $at["INS"] - $at["STALL"]
+        if (d > 1 || d < -1) bad = 1
+        if ($at["name"] ~ /multiply/ || $0 ~ /sparse\.f90/) met++
+    }
+    END { exit bad || !met }' rows
+check "nothing of the model is lost" awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { exit !($at["MISS"] > 0 && $at["MISS"] < 1) }' rows
+check "the page" test -f heat.db/index.html
+done_testing
