@@ -1,6 +1,8 @@
 /* hpcview record: run a program and leave its measurement in a directory. */
 #include "config.h"
+#include "driver/lines.h"
 #include "driver/record_options.h"
+#include "driver/told.h"
 #include "metrics/metrics.h"
 
 #include <dirent.h>
@@ -11,11 +13,13 @@
 #include <unistd.h>
 
 static struct {
-    struct string_list events, environment, blocks;
+    struct string_list events, environment, blocks, watch;
+    const char *watch_file;
+    unsigned warn;
     const char *sampler, *only;
     bool call_paths, phases, multiplex, repeat, no_children;
     double delay, duration;
-} opt;
+} opt = {.warn = 1000};
 
 const struct option_row record_option_rows[] = {
     {"event", 'e', OPT_LIST, &opt.events, "EVENT[@PERIOD|@fN]",
@@ -25,6 +29,10 @@ const struct option_row record_option_rows[] = {
     {"call-paths", 0, OPT_FLAG, &opt.call_paths, NULL,
      "with each sample, who called whom, up to the thread's first function"},
     {"phases", 0, OPT_FLAG, &opt.phases, NULL, "barriers and waits: who waits where, how long, and for whom"},
+    {"watch", 0, OPT_LIST, &opt.watch, "NAME|FILE:LINE|all",
+     "with --phases, a line for each episode of this barrier while the program runs"},
+    {"warn", 0, OPT_COUNT, &opt.warn, "MS", "with --phases, warn of barrier times so long (1000); 0: never"},
+    {"watch-file", 0, OPT_STRING, &opt.watch_file, "FILE", "where these lines go (standard error)"},
     {"multiplex", 0, OPT_FLAG, &opt.multiplex, NULL,
      "more events than counters: share them in turn; results are estimates"},
     {"repeat", 0, OPT_FLAG, &opt.repeat, NULL, "more events than counters: run the program once for each group"},
@@ -161,6 +169,9 @@ static int ask(struct asked *a, const struct record_wish *wish, struct err *err)
 static int record_events(struct session *s, const char *dir, const char *const *events, bool call_paths, char **argv,
                          int *wait_status)
 {
+    struct told told = {stderr, string_list_array(&opt.watch)};
+    if (opt.watch_file && !(told.out = fopen(opt.watch_file, "we")))
+        return err_errno(&s->err, opt.watch_file, "opening the file of --watch-file");
     char *preload = recorder_path();
     struct hpcprof_record_options options = {.out_dir = dir,
                                              .events = events,
@@ -168,6 +179,10 @@ static int record_events(struct session *s, const char *dir, const char *const *
                                              .sampler = opt.sampler,
                                              .call_paths = opt.call_paths || call_paths,
                                              .phases = opt.phases,
+                                             .watch = opt.watch.count > 0,
+                                             .warn_ms = opt.warn,
+                                             .told = told_line,
+                                             .told_ctx = &told,
                                              .multiplex = opt.multiplex,
                                              .repeat = opt.repeat,
                                              .follow_children = !opt.no_children,
@@ -178,6 +193,9 @@ static int record_events(struct session *s, const char *dir, const char *const *
                                              .environment = string_list_array(&opt.environment)};
     int status = hpcprof_record(&options, argv, wait_status, s->warnings, &s->err);
     mem_free(preload);
+    if (told.out != stderr)
+        fclose(told.out);
+    lines_release();
     return status;
 }
 

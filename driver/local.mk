@@ -5,5 +5,5 @@ bin_PROGRAMS += %D%/hpcview
 %C%_hpcview_SOURCES += %D%/record_options.h %D%/cmd_record.c %D%/cmd_simulate.c %D%/cmd_events.c %D%/cmd_info.c
 %C%_hpcview_SOURCES += %D%/cmd_export.c %D%/cmd_quality.c
 %C%_hpcview_SOURCES += %D%/findings.h %D%/findings.c %D%/live.h %D%/live.c %D%/cmd_diagnose.c
-%C%_hpcview_SOURCES += %D%/lines.h %D%/lines.c %D%/cmd_phases.c
+%C%_hpcview_SOURCES += %D%/lines.h %D%/lines.c %D%/told.h %D%/told.c %D%/cmd_phases.c
 %C%_hpcview_LDADD = $(ROOM_LDADD)

@@ -186,12 +186,16 @@ int hpcprof_list_blocks(const void *bytes, size_t len, const char *name,
 /* ---- recording -------------------------------------------------------------------- */
 
 struct hpcprof_record_options {
-    const char *out_dir;       /* made where missing */
-    const char *const *events; /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
-    const char *preload;       /* path of libhpcview-record.so */
-    const char *sampler;       /* "papi", "ring" or NULL for the default */
-    bool call_paths;           /* who called whom, with each sample */
-    bool phases;               /* barriers and waits: preload is libhpcview-record-phases.so */
+    const char *out_dir;                 /* made where missing */
+    const char *const *events;           /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
+    const char *preload;                 /* path of libhpcview-record.so */
+    const char *sampler;                 /* "papi", "ring" or NULL for the default */
+    bool call_paths;                     /* who called whom, with each sample */
+    bool phases;                         /* barriers and waits: preload is libhpcview-record-phases.so */
+    bool watch;                          /* every episode of a barrier is told of; else those of */
+    unsigned warn_ms;                    /* so long a barrier time; 0: none */
+    void (*told)(void *ctx, char *line); /* phases/inside/tell.c says what is in it; NULL: nobody is told */
+    void *told_ctx;
     bool multiplex, repeat, follow_children; /* without repeat, events that do not fit together are an error */
     double delay, duration;                  /* seconds; 0: none */
     const char *only_processes;              /* glob on the program's base name; NULL: all */

@@ -408,6 +408,11 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
         buf_str(b, "\npaths=1");
     if (o->phases)
         buf_str(b, "\nphases=1");
+    if (o->phases && o->told) {
+        buf_printf(b, "\nwatch=%d\nwarn=%llu\ntell=", o->watch, (unsigned long long)o->warn_ms * 1000000);
+        put_escaped(b, dir);
+        buf_printf(b, "/.told.%d", (int)getpid());
+    }
     if (o->delay > 0)
         buf_printf(b, "\ndelay=%.0f", o->delay * 1e9);
     if (o->duration > 0)
@@ -515,6 +520,12 @@ struct disk {
     const char *dir;
     void (*say)(const char *sentence);
     bool full;
+    /* What the program tells of its barriers meanwhile. */
+    void (*told)(void *ctx, char *line);
+    void *told_ctx;
+    int pipe; /* -1: none */
+    char line[8192];
+    size_t length;
 };
 
 static void watch_disk(struct disk *d)
@@ -533,14 +544,35 @@ static void watch_disk(struct disk *d)
 
 /* Looks at the disk every second meanwhile. A system without descriptors of processes (before Linux 5.3): at the end.
  */
+/* Whole lines are handed on; a line that fits nowhere is none of ours. */
+static void read_pipe(struct disk *d)
+{
+    ssize_t n;
+    while (d->pipe >= 0 && (n = read(d->pipe, d->line + d->length, sizeof d->line - 1 - d->length)) > 0) {
+        char *from = d->line, *end;
+        d->length += (size_t)n;
+        d->line[d->length] = '\0';
+        for (; (end = strchr(from, '\n')); from = end + 1) {
+            *end = '\0';
+            d->told(d->told_ctx, from);
+        }
+        d->length = from == d->line && d->length == sizeof d->line - 1 ? 0 : d->length - (size_t)(from - d->line);
+        memmove(d->line, from, d->length);
+    }
+}
+
 static void watch(pid_t pid, struct disk *d)
 {
-    struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    struct pollfd fds[] = {{.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},
+                           {.fd = d->pipe, .events = POLLIN}};
+    struct pollfd process = fds[0];
     while (process.fd >= 0) {
-        int n = poll(&process, 1, 1000);
-        if (n > 0 || (n < 0 && errno != EINTR))
+        int n = poll(fds, 2, 1000);
+        read_pipe(d);
+        if (fds[0].revents || (n < 0 && errno != EINTR))
             break;
-        watch_disk(d);
+        if (n == 0)
+            watch_disk(d);
     }
     if (process.fd >= 0)
         close(process.fd);
@@ -553,6 +585,7 @@ static int wait_for(pid_t pid, int *status, struct disk *d, struct err *err)
         if (errno != EINTR)
             return err_errno(err, "the program", "waiting for it");
     watch_disk(d);
+    read_pipe(d);
     return 0;
 }
 
@@ -628,7 +661,10 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
         goto out;
     }
     size_t files = count_files(dir);
-    struct disk disk = {.dir = dir, .say = o->say};
+    struct disk disk = {.dir = dir, .say = o->say, .told = o->told, .told_ctx = o->told_ctx, .pipe = -1};
+    char *pipe_path = mem_printf("%s/.told.%d", dir, (int)getpid());
+    if (o->phases && o->told && mkfifo(pipe_path, 0600) == 0) /* open for writing too: it has no end */
+        disk.pipe = open(pipe_path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     put_preload(&preload, library);
     for (size_t group = 0; group < plan.group_count; group++) {
         orders.len = 0;
@@ -637,6 +673,11 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
         if (result < 0)
             break;
     }
+    if (o->phases && o->told)
+        unlink(pipe_path);
+    mem_free(pipe_path);
+    if (disk.pipe >= 0)
+        close(disk.pipe);
     if (result == 0 && count_files(dir) == files)
         warnings_add(w, "%s: nothing was recorded: %s", o->out_dir,
                      disk.full           ? "the disk is full"

@@ -57,6 +57,7 @@ static void drain(void)
     hpcrec_maps_check();
     hpcrec_paths_refresh();
     hpcrec_threads_drain();
+    hpcrec_phases_tell();
 }
 
 static void switch_locked(bool on)

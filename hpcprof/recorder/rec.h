@@ -351,6 +351,7 @@ void hpcrec_phases_forget(void);            /* after fork, in the child */
 void hpcrec_phases_declare(struct out *);   /* the tables, for the file's head */
 void hpcrec_phases_resolve(void);           /* locked: places become contexts */
 void hpcrec_phases_put(struct out *, bool); /* locked */
+void hpcrec_phases_tell(void);              /* locked: to who watches */
 /* The thread is in that region of the program's now, and in its phase of it. */
 void hpcrec_phases_region(struct thread *, uint32_t region);
 uint32_t hpcrec_phases_user_region(const struct thread *);
@@ -366,6 +367,7 @@ uint32_t hpcrec_phases_user_region(const struct thread *);
 #define hpcrec_phases_declare(o)        ((void)(o))
 #define hpcrec_phases_resolve()         ((void)0)
 #define hpcrec_phases_put(o, all)       ((void)(o))
+#define hpcrec_phases_tell()            ((void)0)
 #define hpcrec_phases_region            hpcrec_mark_region
 #define hpcrec_phases_user_region(t)    ((t)->region)
 #endif

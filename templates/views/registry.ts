@@ -1,6 +1,7 @@
 // All panes beside the table, in the order of their tabs.
 
 import type { App } from './app';
+import { barriersPane } from './barriers';
 import { callersPane } from './callers';
 import { callPanes } from './calls';
 import { filesPane } from './files';
@@ -17,6 +18,7 @@ export const panesOf = (app: App): readonly PaneType[] => [
   filesPane,
   whyPane,
   callersPane,
+  barriersPane,
   ...callPanes,
   ...tablePanes(app),
 ];
