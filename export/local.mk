@@ -14,3 +14,12 @@ EXTRA_DIST += tests/corpus/database/nothing-of-no-values tests/corpus/database/v
 
 dist_check_SCRIPTS += tests/export/export.sh
 EXTRA_DIST += tests/export/folded.out tests/export/callgrind.out tests/export/csv.out
+EXTRA_DIST += \
+	tests/export/version-2.json.out \
+	tests/export/version-2.speedscope.out \
+	tests/export/version-2.profile.out \
+	tests/export/version-2.pprof.out \
+	tests/export/version-2-paths.json.out \
+	tests/export/version-2-paths.speedscope.out \
+	tests/export/version-2-paths.profile.out \
+	tests/export/version-2-paths.pprof.out

@@ -26,6 +26,7 @@ static const struct {
     {"\"\\x\"", "1: a string holds what none may: a control character, or an escape that is none"},
     {"\"a\tb\"", "1: a string holds what none may: a control character, or an escape that is none"},
     {"\"abc", "1: a string does not end"},
+    {"\"\\u00e9", "1: a string does not end"},
     {"+", "1: a value is none of JSON's"},
 };
 

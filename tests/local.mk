@@ -3,7 +3,7 @@ dist_check_SCRIPTS += \
 	%D%/e2e/example.sh %D%/e2e/tutorial.sh %D%/scale.sh %D%/e2e/bad-input.sh %D%/e2e/page.sh %D%/perf-compare.sh
 dist_check_SCRIPTS += %D%/walkthrough/walkthrough.sh
 EXTRA_DIST += %D%/walkthrough/toy.c %D%/walkthrough/shown.mjs
-EXTRA_DIST += %D%/mutation/run.sh %D%/mutation/mutants.pl %D%/mutation/equivalent.txt
+EXTRA_DIST += %D%/mutation/run.sh %D%/mutation/mutants.pl %D%/mutation/equivalent.txt %D%/mutation/README.md
 EXTRA_DIST += %D%/lib.sh %D%/README.md %D%/e2e/page.mjs
 
 # what runs every test: limits on time and memory, and nothing may be left behind

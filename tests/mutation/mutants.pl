@@ -86,6 +86,7 @@ for my $file (@ARGV) {
             my ($shown) = (split /\n/, $text, -1)[$line - 1] =~ /^\s*(.*?)\s*$/;
             $shown =~ tr/\t/ /;
             next if unseen($name, $old, $shown);
+            $put = 'NOTHING' if $put eq ''; # the shell takes tabs side by side for one
             print join("\t", $file, $from, $to - $from, $put, $name, $line, $shown), "\n";
         }
     }

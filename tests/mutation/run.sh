@@ -119,6 +119,7 @@ while read -r -u 4 room folder tests; do
     : >"$work/survivors"
     while IFS=$'\t' read -r -u 3 file offset length new rule line text && [ "$planted" -lt "$share" ]; do
         grep -qxF "$file	$rule	$text" <(cut -f1-3 "$top/tests/mutation/equivalent.txt") && continue
+        [ "$new" != NOTHING ] || new=
         cp -p "$work/src/$file" "$work/whole"
         perl -e 'my ($f, $o, $l, $n) = @ARGV; local $/; open my $i, "<", $f or die; my $t = <$i>; substr($t, $o, $l) = $n; open my $w, ">", $f or die; print $w $t' \
             "$work/src/$file" "$offset" "$length" "$new"
