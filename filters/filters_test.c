@@ -124,6 +124,23 @@ static const struct rule rules[] = {
      "a 5/5 1.0: PERF_RECORD_MMAP2 5/5: [0x7000(0x2000) @ 0x100 00:00 0 0]: r-xp [vdso]\n"
      "a 5/5 1.5: 1 x: 7010 f ([vdso])\n",
      "[vdso] 110 x 1 x1\n"},
+    {"fields left out: a name and an address", PS, "              ex     5557e224715f leaf\n",
+     "[unknown] leaf -:0 samples 1 x1\n"},
+    {"fields left out: an address, its line", PS, "     5557e224715f f (/no/heat)\n  ex.c:3\n",
+     "heat f ex.c:3 samples 1 x1\n"},
+    {"fields left out: a period and an event", PS, "              ex     500000 cpu-clock:u:      5557e224715f f\n",
+     "[unknown] f -:0 cpu-clock:u 500000 x1\n"},
+    {"fields left out: an event alone", PS, "cpu-clock:u: \n\t    5557e224715f f (/no/heat)\n\n",
+     "heat f -:0 cpu-clock:u 1 x1\n"},
+    {"fields left out: a thread and an event", PS, "              ex 12445 cpu-clock:u:      5557e224715f f\n",
+     "[unknown] f -:0 cpu-clock:u 1 x1\n"},
+    {"fields left out: chains of frames alone", PS,
+     "\n\t    5557e224715f f (/no/heat)\n  ex.c:3\n\t    5557e224800f g (/no/heat)\n"
+     "\n\n\t    5557e224715f f (/no/heat)\n\n",
+     "heat f -:0 samples 1 x1\nheat f ex.c:3 samples 1 x1 < heat g -:0\n"},
+    {"fields left out: chains with a thread", PS,
+     "my ex 12445 \n\t    5557e224715f f (/no/heat)\n\nmy ex 12446 \n\t    5557e224715f f (/no/heat)\n\n",
+     "heat f -:0 samples 1 x1\nheat f -:0 samples 1 x1 thread 1.0 my ex\n"},
     {"no samples", PS, "# nothing\n",
      "input: holds no samples of perf script; 'perf script --show-mmap-events -F "
      "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes what is wanted"},

@@ -330,6 +330,8 @@ static uint32_t resolve(struct perf_run *r, const struct step *s)
     const char *symbol = strtab_get(r->strings, f.symbol);
     if (strcmp(symbol, "[unknown]") != 0)
         c.procedure = strtab_add(r->into->strings, symbol);
+    c.file = strtab_add(r->into->strings, strtab_get(r->strings, f.file));
+    c.line = f.line;
     return add_context(r, &c, path[0] != '/' ? PLACED : m ? WITHOUT_BINARY : WITHOUT_MAPPING);
 }
 

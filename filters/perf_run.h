@@ -18,7 +18,9 @@ struct perf_mapping {
 struct perf_frame {
     uint64_t ip;
     str_id symbol, object; /* what perf found out itself, where it says so; 0 */
-    bool may_be_offset;    /* in chains perf's text has had offsets in the object's file since 5.17, addresses before */
+    str_id file;           /* and the line, for where the address cannot be placed */
+    uint32_t line;
+    bool may_be_offset; /* in chains perf's text has had offsets in the object's file since 5.17, addresses before */
 };
 
 struct perf_sample {

@@ -165,6 +165,18 @@ if command -v perf >/dev/null 2>&1 && recorded plain -e cpu-clock -F 500; then
         "$hpcview" print --by line --format csv --title t "$name.txt" 2>/dev/null | without_kernel >text.csv
         check_same "$name: perf.data and perf script say the same" data.csv text.csv
     done
+    # Whatever fields are asked for: all samples are there
+    for fields in ip ip,sym ip,sym,dso comm,ip,sym comm,tid,ip,sym event,ip,sym comm,period,event,ip,sym pid,tid,time,ip,srcline comm,pid,ip,sym,dso,srcline; do
+        for flat in "" -G; do
+            # shellcheck disable=SC2086
+            perf script -i chains.data $flat -F "$fields" >fields.txt 2>/dev/null
+            case $fields in
+            *period*) samples=$(perf script -i chains.data -G -F period,event,ip 2>/dev/null | awk '{ sum += $1 } END { printf "%d", sum }') ;;
+            *) samples=$(perf script -i chains.data -G -F event,ip 2>/dev/null | wc -l) ;;
+            esac
+            check_equal "perf script -F $fields $flat: all samples" "$("$hpcview" print --by program --format csv fields.txt 2>/dev/null | sed -n '2s/.*,//p')" "$samples"
+        done
+    done
 else
     skip "perf's own total" "perf cannot record here"
 fi
