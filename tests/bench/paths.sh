@@ -1,7 +1,8 @@
 #!/bin/sh
 # What call paths cost above recording without them: run time and CPU time, for both samplers and the timer, beside what
 # perf record --call-graph dwarf costs above perf record; sizes of the files. Pairs are run in turn, figures are medians of the
-# pairs' quotients. ROUNDS (default 5) pairs each; PROGRAM (a command) and DEPTH (its frames) instead of the example.
+# pairs' quotients; then all of it above the bare run. What a path costs stands out of the noise at the highest rate only. ROUNDS
+# (default 5) pairs each; RATES; PROGRAM (a command) and DEPTH (its frames) instead of the example.
 . "$top_srcdir/tests/bench/lib.sh"
 rounds=${ROUNDS:-5}
 depth=${DEPTH:-30}
@@ -32,7 +33,7 @@ bare_cpu=$cpu
 echo "$bare: $(number %.2f "$wall") s, about $depth frames, medians of $rounds pairs; above the same without paths"
 echo
 row "" "wall" "CPU" "us/path" "us/frame" "file"
-for rate in 250 1000; do
+for rate in ${RATES:-250 1000 4000}; do
     period=$((1000000000 / rate))
     for way in ring papi timer; do
         case $way in
@@ -53,3 +54,21 @@ for rate in 250 1000; do
         rm -f "$scratch"/*.data*
     fi
 done
+
+# All that recording with paths takes, start and end in it: at 4000/s, from which the share at the default rate follows.
+echo
+row "above the bare run, at 4000/s" "us/sample" "at 250/s" "at 1000/s"
+above() { # NAME COMMAND
+    compare "$rounds" "$bare" "$2" || return 0
+    each=$(number %.9f "($cpu_2 - $cpu_1) / (4000 * $cpu_1)")
+    row "$1" "$(number %.1f "$each * 1000000")" "$(number %+.2f%% "$each * 250 * 100")" "$(number %+.2f%% "$each * 1000 * 100")"
+    rm -rf "$scratch"/b[0-9]* "$scratch"/*.data*
+}
+for way in ring papi; do
+    above "hpcview, $way" "$hpcview record -o $scratch/b\$\$ --sampler $way -e perf::TASK-CLOCK@250000 -- $bare"
+    above "hpcview, $way, call paths" "$hpcview record --call-paths -o $scratch/b\$\$ --sampler $way -e perf::TASK-CLOCK@250000 -- $bare"
+done
+if have perf; then
+    above "perf record" "perf record -q -BN -e cpu-clock -F 4000 -o $scratch/perf.data $bare"
+    above "perf record --call-graph dwarf" "perf record -q -BN -e cpu-clock -F 4000 --call-graph dwarf -o $scratch/dwarf.data $bare"
+fi

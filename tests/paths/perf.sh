@@ -77,13 +77,13 @@ perf_shares() {
         END { end(); for (f in count) if (count[f] >= total / 50) printf "%s\t%.5f\t%d\n", f, count[f] / total, total }'
 }
 
-# ours, from the paths: names by the same symbols; loops are frames too, of other names
+# ours: procedures as they were compiled, not what was inlined into them, for perf knows symbols alone
 our_table() {
-    "$hpcview" export folded "$1" 2>/dev/null | awk '
-        { value = $NF; sub(/ [0-9]+$/, ""); k = split($0, frame, ";"); total += value; split("", here)
-          for (i = 2; i <= k; i++) { f = frame[i]; sub(/\(.*/, "", f); here[f] = 1 }
-          for (f in here) count[f] += value }
-        END { for (f in count) if (count[f] >= total / 100) printf "%s\t%.5f\n", f, count[f] / total }'
+    "$hpcview" print --by calls --format csv "$1" 2>/dev/null | awk -F, '
+        NR == 1 { next }
+        $1 == 0 { f = $6; for (i = 7; i <= NF - 4; i++) f = f "," $i; gsub(/"/, "", f); sub(/ \[clone.*/, "", f); sub(/\(.*/, "", f)
+          value[f] += $(NF - 1); if ($(NF - 1) > total) total = $(NF - 1) }
+        END { for (f in value) if (value[f] >= total / 100) printf "%s\t%.5f\n", f, value[f] / total }'
 }
 
 # against NAME COMMAND...
