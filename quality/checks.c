@@ -194,11 +194,12 @@ static void scalar(struct finder *f)
 
 static void reduction_chain(struct finder *f)
 {
+    const struct quality_loop *q = f->q;
     const struct step *s = reduction(f);
-    if (!s || s->f.packed || f->q->bound_by != BOUND_CHAIN || f->q->role == ROLE_REMAINDER || fast_math(f))
+    bool vectors = only_unit_strides(q) && q->if_vectorized < q->if_no_chain; /* else sums side by side, and no more */
+    if (!s || s->f.packed || q->bound_by != BOUND_CHAIN || q->role == ROLE_REMAINDER || fast_math(f))
         return;
-    say(f, s, knows_flags(f) ? 0.9 : 0.7,
-        gain_to(f, f->q->if_vectorized < f->q->if_no_chain ? f->q->if_vectorized : f->q->if_no_chain),
+    say(f, s, knows_flags(f) ? 0.9 : 0.7, gain_to(f, vectors ? q->if_vectorized : q->if_no_chain),
         "the sum at 0x%llx is the only value handed on, and each addition waits for the one before",
         (unsigned long long)s->addr);
 }

@@ -93,6 +93,9 @@ run "$hpcview" quality --machine skylake-server --function gather "$corpus/x86-g
 check_match "a gather loop in words" "$out" \
     'scalar, 1 of 3 references indirect; bound by latency: each iteration waits for the one before, at least 4 cycles for 1 number, where 1.5 would do'
 
+run "$hpcview" quality --machine skylake-server --function gather --format json "$corpus/x86-gcc-O2.obj"
+check_match "sums side by side gain what the chain takes: 4 to 1.5 cycles" "$out" '"check":"reduction","line":56,*"gain":62.5,'
+
 # Other forms, and what cannot be done.
 run "$hpcview" quality --machine zen4 --function 'triad*' --format json "$corpus/x86-clang-O3.obj"
 check_match "JSON" "$out" '"machine":"zen4"*"procedure":"triad"'
