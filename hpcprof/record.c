@@ -297,7 +297,8 @@ static int check_out_dir(const char *path, struct err *err)
     if (!dir)
         return err_errno(err, path, "opening the output directory");
     for (struct dirent *entry; status == 0 && (entry = readdir(dir));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            str_starts(entry->d_name, ".told.")) /* another rank's pipe */
             continue;
         if (!str_ends(entry->d_name, HPCPROF_SUFFIX))
             status = err_set(err, ERR_USAGE,
