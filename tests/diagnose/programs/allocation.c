@@ -1,4 +1,4 @@
-/* planted: Allocation; by: record; flags: -O2. A block is allocated in each iteration. */
+/* planted: Allocation; also: CallsInLoop; by: record; flags: -O2. A block is allocated in each iteration. */
 #include <stdio.h>
 #include <stdlib.h>
 int main(void)

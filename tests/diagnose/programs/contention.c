@@ -1,4 +1,4 @@
-/* planted: Locks|WaitingPlace|FalseParallelism|TimedWaits; also: SerialPart; by: record -e REALTIME -e CPUTIME; flags: -O2 -pthread. All work is under one lock. */
+/* planted: Locks|WaitingPlace|FalseParallelism|TimedWaits; also: SerialPart|Chains; by: record -e REALTIME -e CPUTIME; flags: -O2 -pthread. All work is under one lock. */
 #include <pthread.h>
 #include <stdio.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

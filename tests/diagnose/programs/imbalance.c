@@ -1,4 +1,4 @@
-/* planted: LoadImbalance; also: RuntimeLibrary|Barriers; by: record; flags: -O2 -fopenmp. The later iterations have more to do. */
+/* planted: LoadImbalance; also: RuntimeLibrary|Barriers|Chains; by: record; flags: -O2 -fopenmp. The later iterations have more to do. */
 #include <stdio.h>
 int main(void)
 {

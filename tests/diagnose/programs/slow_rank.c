@@ -1,4 +1,4 @@
-/* planted: SlowRank; by: ranks; flags: -O2. The third of four ranks has three times as much to do. */
+/* planted: SlowRank; also: Chains|LoopCheck; by: ranks; flags: -O2. The third of four ranks has three times as much to do. */
 #include <stdio.h>
 #include <stdlib.h>
 int main(void)

@@ -1,4 +1,4 @@
-/* planted: InputOutput; by: record; flags: -O2. A system call for each byte. */
+/* planted: InputOutput; also: CallsInLoop; by: record; flags: -O2. A system call for each byte. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
