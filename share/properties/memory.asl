@@ -19,7 +19,7 @@ PROPERTY TEMPLATE Misses<String levels, Cost, Ratio, String title> (Row r) {
     REFINES HotLoop;
     WHERE level IS levels;
     CONDITION: misses / accesses > Ratio AND misses > 100;
-    CONFIDENCE: 0.7;
+    CONFIDENCE: 0.5; // what a miss costs is taken, not measured
     SEVERITY: 100 * Cost * misses / (total(refs) + Cost * total(misses));
     TITLE: title;
     EVIDENCE: "{misses} of {accesses} references that come to {level} miss ({misses / accesses:%})";
@@ -38,7 +38,7 @@ PROPERTY LowSpatialUse {
     WHERE level IS "L1*";
     LET use = used / (evictions * level.line);
     CONDITION: evictions > 100 AND use < 0.5 AND misses / accesses > 0.05;
-    CONFIDENCE: 0.8;
+    CONFIDENCE: 0.9;
     SEVERITY: 100 * 10 * misses * (1 - use) / (total(refs) + 10 * total(misses));
     TITLE: "{object} is used badly: {use:%} of each block, at {place}";
     EVIDENCE: "{misses} of {accesses} references miss ({misses / accesses:%}); {evictions} blocks of {level.line} bytes left with {use:%} of them touched";
