@@ -14,42 +14,48 @@ need_recording
 [ -x "$1" ] || skip_all "$1 is not built"
 rate=1000
 
-# The same clock for both, user code only: PAPI counts user code by default.
-run perf record -q -e cpu-clock:u -F $rate -o "$scratch/perf.data" "$@"
-[ "$status" = 0 ] || skip_all "perf cannot record here: $(printf '%s' "$err" | head -n 1)"
-# Both as "samples file:line", the file without folders.
-perf report -i "$scratch/perf.data" --stdio --sort srcline -n -t '|' 2>/dev/null |
-    awk -F '|' '/^ *[0-9.]+% *\|/ { gsub(/^ +| +$/, "", $3); sub(/ .*/, "", $3); n[$3] += $2 } END { for (l in n) print n[l], l }' >"$scratch/perf"
-[ -s "$scratch/perf" ] || skip_all "perf takes no samples here"
-run "$hpcview" record -o "$scratch/m" -e perf::TASK-CLOCK@f$rate -- "$@"
-check "hpcview records" test "$status" = 0
-run "$hpcview" print --by line --format csv "$scratch/m"
-check "hpcview prints lines" test "$status" = 0
-csv_rows <"$scratch/out" | awk -F '\t' '$1 == "line" && $6 != "" { f = $3; sub(/.*\//, "", f); n[f ":" $4] += $6 } END { for (l in n) print n[l], l }' >"$scratch/hpcview"
-# its values are nanoseconds: in samples
-run "$hpcview" print --by program --format csv "$scratch/m"
-total=$(csv_rows <"$scratch/out" | awk -F '\t' '$1 == "program" { print $6 }')
-check "there is a total" test -n "$total"
-
 # line, share by perf, share by hpcview, allowed difference, verdict; lines that have 1% in either
-awk -v total="$total" -v rate=$rate '
-    FNR == NR { perf[$2] = $1; perf_total += $1; next }
-    { mine[$2] = $1 }
-    END {
-        mine_samples = total / 1e9 * rate
-        for (l in perf) all[l]
-        for (l in mine) all[l]
-        for (l in all) {
-            if (l !~ /:[1-9]/ || l ~ /^\?/) continue
-            p = perf[l] / perf_total
-            q = mine[l] / total
-            if (p < 0.01 && q < 0.01) continue
-            m = (perf[l] + q * mine_samples) / (perf_total + mine_samples)
-            allowed = 4 * sqrt(m * (1 - m) * (1 / perf_total + 1 / mine_samples)) + 0.005
-            d = p > q ? p - q : q - p
-            printf "%-24s %6.2f%% %6.2f%%  within %5.2f  %s\n", l, 100 * p, 100 * q, 100 * allowed, d <= allowed ? "yes" : "no"
-        }
-    }' "$scratch/perf" "$scratch/hpcview" | sort -k 2 -rn >"$scratch/table"
+shares() {
+    awk -v total="$total" -v rate=$rate '
+        FNR == NR { perf[$2] = $1; perf_total += $1; next }
+        { mine[$2] = $1 }
+        END {
+            mine_samples = total / 1e9 * rate
+            for (l in perf) all[l]
+            for (l in mine) all[l]
+            for (l in all) {
+                if (l !~ /:[1-9]/ || l ~ /^\?/) continue
+                p = perf[l] / perf_total
+                q = mine[l] / total
+                if (p < 0.01 && q < 0.01) continue
+                m = (perf[l] + q * mine_samples) / (perf_total + mine_samples)
+                allowed = 4 * sqrt(m * (1 - m) * (1 / perf_total + 1 / mine_samples)) + 0.005
+                d = p > q ? p - q : q - p
+                printf "%-24s %6.2f%% %6.2f%%  within %5.2f  %s\n", l, 100 * p, 100 * q, 100 * allowed, d <= allowed ? "yes" : "no"
+            }
+        }' "$scratch/perf" "$scratch/hpcview" | sort -k 2 -rn >"$scratch/table"
+}
+
+# One comparison, its lines in $scratch/table. The same clock for both, user code only: PAPI counts user code by default.
+compare() {
+    rm -rf "$scratch/m"
+    run perf record -q -e cpu-clock:u -F $rate -o "$scratch/perf.data" "$@"
+    [ "$status" = 0 ] || skip_all "perf cannot record here: $(printf '%s' "$err" | head -n 1)"
+    # Both as "samples file:line", the file without folders.
+    perf report -i "$scratch/perf.data" --stdio --sort srcline -n -t '|' 2>/dev/null |
+        awk -F '|' '/^ *[0-9.]+% *\|/ { gsub(/^ +| +$/, "", $3); sub(/ .*/, "", $3); n[$3] += $2 } END { for (l in n) print n[l], l }' >"$scratch/perf"
+    [ -s "$scratch/perf" ] || skip_all "perf takes no samples here"
+    "$hpcview" record -o "$scratch/m" -e perf::TASK-CLOCK@f$rate -- "$@" >/dev/null 2>"$scratch/err" || return 1
+    "$hpcview" print --by line --format csv "$scratch/m" 2>/dev/null |
+        csv_rows | awk -F '\t' '$1 == "line" && $6 != "" { f = $3; sub(/.*\//, "", f); n[f ":" $4] += $6 } END { for (l in n) print n[l], l }' >"$scratch/hpcview"
+    # its values are nanoseconds: in samples
+    total=$("$hpcview" print --by program --format csv "$scratch/m" 2>/dev/null | csv_rows | awk -F '\t' '$1 == "program" { print $6 }')
+    shares
+    ! grep -q ' no$' "$scratch/table"
+}
+
+undisturbed compare "$@"
+check "there is a total" test -n "$total"
 comment "line                        perf  hpcview"
 comment "$(cat "$scratch/table")"
 check "there are lines to compare" test -s "$scratch/table"
