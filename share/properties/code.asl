@@ -12,7 +12,7 @@ PROPERTY LoopCheck {
     CONFIDENCE: confidence;
     SEVERITY: likely * share(time);
     NEEDS: time;
-    TITLE: "{place}: {check}";
+    TITLE: "{check}";
     EVIDENCE: "{found}; the loop has {share(time):%} of the time, of which {likely:.0}% may be gained";
     REMEDY: "{remedy}";
 }
@@ -31,20 +31,23 @@ PROPERTY TEMPLATE Check<String words, String title> (Row r) {
     REMEDY: "{remedy}";
 }
 // Latencies: Fog, "Instruction tables"; 10 to 40 cycles that do not overlap.
-PROPERTY Division = Check<"division|int-division|square-root", "Divisions bound {place}">;
+PROPERTY Division = Check<"division|int-division|square-root", "Divisions bound the loop">;
 // Not vectorized: Maleki et al., "An Evaluation of Vectorizing Compilers", PACT 2011.
-PROPERTY NotVectorized = Check<"scalar|partly-vectorized|narrow-vectors|reduction", "{place} is not vectorized, or not in full">;
-PROPERTY Gather = Check<"gather|scatter|indirect", "Indirect references bound {place}">;
-PROPERTY Branches = Check<"branches|bounds-check", "{place} has many branches">;
-PROPERTY Remainder = Check<"remainder", "Most of the time of {place} is in a remainder">;
-PROPERTY Versions = Check<"versions", "{place} exists in versions, because arrays may overlap">;
-PROPERTY Spills = Check<"spill", "{place} has more values than registers">;
-PROPERTY Conversions = Check<"conversion|float-double", "{place} converts between types">;
-PROPERTY CallsInLoop = Check<"call", "{place} calls functions">;
-PROPERTY Strides = Check<"stride", "References of {place} jump over memory">;
-PROPERTY Chains = Check<"chain|chain-through-memory", "Each iteration of {place} waits for the one before">;
-PROPERTY TinyLoop = Check<"tiny", "{place} runs few times each time it is entered">;
-PROPERTY LockedLoop = Check<"locked", "{place} has atomic operations">;
+PROPERTY NotVectorized = Check<"scalar|partly-vectorized", "Not vectorized, or not in full">;
+PROPERTY Reduction = Check<"reduction", "A sum is added up in order, term after term">;
+PROPERTY NarrowVectors = Check<"narrow-vectors", "Vectors narrower than the processor's">;
+PROPERTY Gather = Check<"gather|scatter|indirect", "Indirect references">;
+PROPERTY Branches = Check<"branches|bounds-check", "Branches inside the loop">;
+PROPERTY Remainder = Check<"remainder", "The time is in the remainder of a vector loop">;
+PROPERTY Versions = Check<"versions", "Versions of the loop, because arrays may overlap">;
+PROPERTY Spills = Check<"spill", "More values than registers">;
+PROPERTY Conversions = Check<"conversion|float-double", "Conversions between types">;
+PROPERTY CallsInLoop = Check<"call", "Calls in the loop">;
+PROPERTY Strides = Check<"stride", "References jump over memory">;
+PROPERTY Chains = Check<"chain|chain-through-memory", "Each iteration waits for the one before">;
+PROPERTY TinyLoop = Check<"tiny", "A tiny body, not unrolled">;
+PROPERTY AddressWork = Check<"address-work|address-multiply", "Most instructions only make addresses">;
+PROPERTY LockedLoop = Check<"locked", "Atomic operations in the loop">;
 
 /* ---- barriers and waits, timed --------------------------------------------------------------- */
 

@@ -514,7 +514,7 @@ export class SummaryPage {
           'span',
           { class: 'hot-what' },
           h('span', { class: 'hot-name' }, visible(finding.title)),
-          label ? h('span', { class: 'muted' }, visible(label.text)) : null,
+          label && !finding.title.includes(label.text) ? h('span', { class: 'muted' }, visible(label.text)) : null,
           ...finding.more.map((text) => h('span', { class: 'hot-more' }, visible(text))),
         ),
       ),

@@ -44,17 +44,28 @@ judge() {
         END { printf "%s|%.1f|%.2f|%s|%s|%s", rank ? rank : "-", severity, confidence, line, first, wrong }'
 }
 
+# As wanted: the first or second finding, and nothing else above 10%. What other programs take from this one spoils a measurement; a
+# property that is wrong is so each time.
+as_wanted() {
+    rm -rf "$name.m"
+    measured=no
+    measure "$name" || return 0
+    measured=yes
+    row=$(judge "$name" "$planted" "|$also")
+    rank=${row%%|*}
+    [ "$rank" != - ] && [ "$rank" -le 2 ] && [ -z "${row##*|}" ]
+}
+
 comment "$(printf '%-15s %-34s %4s %8s %6s %5s  %-20s %s' program planted rank severity conf line first 'wrong, above 10%')"
 for name in $chosen; do
     planted=$(header "$name" planted)
     also=$(header "$name" also)"|NoSource" # that a library has no source is true wherever it is said
-    if ! measure "$name"; then
+    undisturbed as_wanted
+    if [ $measured = no ]; then
         skip "$name: $planted" "it cannot be measured here: $(head -n 1 err)"
         continue
     fi
-    row=$(judge "$name" "$planted" "|$also")
     comment "$(printf '%s' "$row" | awk -F '|' -v name="$name" -v planted="$planted" '{ printf "%-15s %-34s %4s %8s %6s %5s  %-20s %s", name, planted, $1, $2, $3, $4, $5, $6 }')"
-    rank=${row%%|*}
     if [ "$rank" = - ] && ! "$hpcview" diagnose "$name.m" 2>/dev/null | awk -v p="|$planted|" '
         /not tested:/ { on = 0 } /^ *not tested:/ { on = 1 } on { gsub(/[,:]/, " "); for (i = 1; i <= NF; i++) if (index(p, "|" $i "|")) found = 1 }
         END { exit !found }'; then

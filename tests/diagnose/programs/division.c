@@ -1,4 +1,4 @@
-/* planted: Division; also: NotVectorized; by: record; flags: -O2. A division in each iteration. */
+/* planted: Division; also: NotVectorized|NarrowVectors; by: record; flags: -O2. A division in each iteration. */
 #include <stdio.h>
 static double x[4096], y[4096];
 int main(void)
