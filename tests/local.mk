@@ -64,7 +64,7 @@ EXTRA_DIST += %D%/where.sh %D%/torture/torture.sh %D%/torture/fail.c
 
 # ---- quality of loops ----------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/quality/quality.sh %D%/quality/database.sh
-EXTRA_DIST += %D%/quality/corpus/loops.c %D%/quality/corpus/make.sh \
+EXTRA_DIST += %D%/quality/models.py %D%/quality/corpus/loops.c %D%/quality/corpus/make.sh \
 	%D%/quality/corpus/aarch64-clang-O2-fast-sve.obj %D%/quality/corpus/aarch64-clang-O2-fast-sve.expected \
 	%D%/quality/corpus/aarch64-gcc-O3.obj %D%/quality/corpus/aarch64-gcc-O3.expected \
 	%D%/quality/corpus/x86-clang-O2-fast-avx2.obj %D%/quality/corpus/x86-clang-O2-fast-avx2.expected \
