@@ -29,7 +29,7 @@ static int split(const char *text, struct words *words, const char *where, struc
     for (const char *p = text;; p++) {
         if (*p == '\0' || (!quote && strchr(" \t\r\n", *p))) {
             if (in_word)
-                *vec_push(words) = mem_strndup(word.bytes ? word.bytes : "", word.len);
+                *vec_push(words) = mem_strndup(word.bytes, word.len);
             word.len = 0;
             in_word = false;
             if (*p == '\0')

@@ -62,6 +62,7 @@ static void begin_node(const struct exported *x, uint32_t node, struct jsonout *
     json_begin_object(j);
     json_key(j, "name");
     json_string(j, name.len ? name.bytes : "?");
+    buf_release(&name);
     json_key(j, "type");
     json_string(j, export_kind_word(p->kind));
     json_key(j, "file");

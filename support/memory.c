@@ -48,7 +48,8 @@ void *mem_realloc(void *p, size_t count, size_t size)
 char *mem_strndup(const char *s, size_t n)
 {
     char *copy = mem_alloc(n + 1);
-    memcpy(copy, s, n);
+    if (n) /* an empty buffer may have no bytes at all */
+        memcpy(copy, s, n);
     copy[n] = '\0';
     return copy;
 }
