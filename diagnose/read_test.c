@@ -80,7 +80,7 @@ static const struct {
     {"an open brace in a text", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; TITLE: \"{place\"; }",
      "p.asl:1:52: '{' in a text is not closed"},
     {"a formula in a text", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; TITLE: \"{T + }\"; }",
-     "{T + }: p.asl:1:52: nothing after '+'; a number, a metric's name or '(' is wanted"},
+     "p.asl:1:52: nothing after '+'; a number, a metric's name or '(' is wanted"},
     {"two of one name", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; }\nPROPERTY A { CONDITION: T > 1; SEVERITY: 3; }",
      "p.asl:2:10: there is a property A already, at p.asl:1"},
     {"a definition twice", "LET x = 1;\nPROPERTY A { LET x = 2; CONDITION: T > x; SEVERITY: 3; }",

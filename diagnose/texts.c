@@ -48,9 +48,7 @@ static int parse_piece(struct arena *arena, const char *inside, size_t len, cons
         return 0;
     struct expr_input in = {
         .text = formula, .what = at->file, .functions = functions, .where = string_where, .ctx = (void *)at};
-    if (expr_parse_input(&in, &piece->expr, err) < 0)
-        return err_in(err, "{%.40s}", formula);
-    return 0;
+    return expr_parse_input(&in, &piece->expr, err);
 }
 
 int text_parse(struct arena *arena, const char *string, const struct token *at, const struct expr_functions *functions,

@@ -72,7 +72,7 @@ static void say(const char *sentence)
     fprintf(stderr, "hpcview: warning: %s\n", sentence);
 }
 
-static int simulate(struct live *l, const struct plan *plan, const char *dir, int *status)
+static int simulate(struct live *l, struct plan *plan, const char *dir, int *status)
 {
     struct mhsim_machine machine;
     struct err *err = &l->s->err;
@@ -80,26 +80,24 @@ static int simulate(struct live *l, const struct plan *plan, const char *dir, in
         return -1;
     char *plugin = driver_library_path("libhpcview-simulate-qemu.so"),
          *heap = driver_library_path("libhpcview-simulate-heap.so");
-    struct string_list procedures = plan->procedures;
     struct mhsim_run_options o = {.machine = &machine, .out_dir = dir, .plugin = plugin, .heap = heap};
-    if (!plan->all_procedures && procedures.count)
-        o.functions = string_list_array(&procedures);
+    if (!plan->all_procedures && plan->procedures.count)
+        o.functions = string_list_array(&plan->procedures);
     int result = mhsim_run(&o, l->argv, status, l->s->warnings, err);
     mem_free(plugin);
     mem_free(heap);
     return result;
 }
 
-static int record(struct live *l, const struct plan *plan, const char *dir, int *status)
+static int record(struct live *l, struct plan *plan, const char *dir, int *status)
 {
     char *preload = driver_library_path(plan->phases ? "libhpcview-record-phases.so" : "libhpcview-record.so");
-    struct string_list events = plan->events;
     struct hpcprof_record_options o = {.out_dir = dir,
-                                       .events = string_list_array(&events),
+                                       .events = string_list_array(&plan->events),
                                        .preload = preload,
                                        .phases = plan->phases,
                                        .follow_children = true,
-                                       .repeat = events.count > 1,
+                                       .repeat = plan->events.count > 1,
                                        .say = say};
     int result = hpcprof_record(&o, l->argv, status, l->s->warnings, &l->s->err);
     mem_free(preload);
@@ -107,7 +105,7 @@ static int record(struct live *l, const struct plan *plan, const char *dir, int 
 }
 
 /* The program's output is not ours: it goes where its complaints go. */
-static int run_apart(struct live *l, const struct plan *plan, const char *dir, int *status)
+static int run_apart(struct live *l, struct plan *plan, const char *dir, int *status)
 {
     fflush(stdout);
     int out = dup(STDOUT_FILENO);
@@ -120,7 +118,7 @@ static int run_apart(struct live *l, const struct plan *plan, const char *dir, i
     return result;
 }
 
-static int experiment(struct live *l, const struct plan *plan)
+static int experiment(struct live *l, struct plan *plan)
 {
     int wait_status = 0;
     size_t number = l->measured.count + 1;

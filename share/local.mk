@@ -39,17 +39,17 @@ $(EXAMPLES): $(dist_heat_DATA) $(dist_particles_DATA) $(dist_wave_DATA)
 schemasdir = $(pkgdatadir)/schemas
 dist_schemas_DATA = %D%/schemas/structure.rng %D%/schemas/configuration.rng
 
-# ---- metric blocks (doc/formats/metrics.md); in the build tree they lie where the command looks for them ------------
+# ---- metric blocks (doc/formats/metrics.md); in the build tree these folders lie where the command looks for them -------
 metricsdir = $(pkgdatadir)/metrics
 dist_metrics_DATA = %D%/metrics/quantities.xml %D%/metrics/general.xml %D%/metrics/topdown-intel.xml \
 	%D%/metrics/topdown-arm.xml
 all-local: share-here
 share-here:
-	@for folder in %D%/metrics %D%/properties; do \
+	@for folder in %D%/metrics %D%/machines %D%/properties; do \
 	  test -e $$folder || { $(MKDIR_P) %D% && ln -s $(abs_top_srcdir)/$$folder $$folder; } || exit 1; done
 clean-local: share-clean
 share-clean:
-	@for folder in %D%/metrics %D%/properties; do test ! -h $$folder || rm -f $$folder; done
+	@for folder in %D%/metrics %D%/machines %D%/properties; do test ! -h $$folder || rm -f $$folder; done
 .PHONY: share-here share-clean
 
 # ---- machines: what hpcview simulate simulates, and what hpcview quality counts with; one file each --------------------------
@@ -58,11 +58,6 @@ dist_machines_DATA = %D%/machines/a64fx.xml %D%/machines/ice-lake-server.xml %D%
 	%D%/machines/neoverse-v1.xml %D%/machines/neoverse-v2.xml %D%/machines/sapphire-rapids.xml \
 	%D%/machines/skylake-server.xml %D%/machines/year-2001.xml %D%/machines/zen2.xml %D%/machines/zen3.xml %D%/machines/zen4.xml
 dist_schemas_DATA += %D%/schemas/machine.rng
-# The build tree's command looks for them beside itself.
-noinst_DATA = %D%/machines/here
-CLEANFILES += %D%/machines/here
-%D%/machines/here: $(dist_machines_DATA)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && { cp $^ $(@D) 2>/dev/null || :; } && echo built >$@
 
 # ---- properties: what hpcview diagnose looks for ------------------------------------------
 propertiesdir = $(pkgdatadir)/properties

@@ -1,0 +1,1 @@
+METRIC t = T | "U"; TABLE e FROM "s"; LET h = t / 2; PROPERTY A { FOR ROWS OF e; WHERE l IS NOT "a|b*" AND m IS "c"; AT v; CONDITION: total(n) > h; CONFIDENCE: 2; SEVERITY: n; TOGETHER; NEEDS: n, t; } PROPERTY B { FOR LINE, INNERMOST; CONDITION: share(t) > 0.1; SEVERITY: 100 * share(t); EVIDENCE: "{t CONDITION: C; S }
