@@ -12,5 +12,5 @@ FUZZERS += %D%/asl_fuzz
 %C%_asl_fuzz_SOURCES = %D%/asl_fuzz.c
 %C%_asl_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_asl_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
-EXTRA_DIST += tests/corpus/asl/template.asl tests/corpus/asl/circle.asl tests/corpus/asl/cut.asl tests/corpus/asl/rows.asl tests/corpus/asl/open-text.asl
+EXTRA_DIST += tests/corpus/asl/template.asl tests/corpus/asl/circle.asl tests/corpus/asl/cut.asl tests/corpus/asl/rows.asl tests/corpus/asl/open-text.asl tests/corpus/asl/empty-template.asl
 EXTRA_DIST += tests/diagnose/library.cases

@@ -592,6 +592,7 @@ static const char *text_with(struct arena *arena, const char *text, const struct
 /* The template's body with the arguments in it, as words of its own. */
 static const struct token *instance(struct reader *r, const struct template *t, const struct arguments *a)
 {
+    struct token end = *r->t; /* whatever the template lacks is missed here */
     struct tokens made = {0};
     for (size_t i = 0; i < t->body.count; i++) {
         struct token word = t->body.items[i];
@@ -611,6 +612,8 @@ static const struct token *instance(struct reader *r, const struct template *t, 
             *vec_push(&made) = given;
         }
     }
+    end.kind = TOKEN_END;
+    *vec_push(&made) = end;
     *vec_push(&r->p->files) = made;
     return made.items;
 }

@@ -1,0 +1,1 @@
+PROPERTY TEMPLATE O<M,ITY: A.severCONDITION: M > L; SEVERR; SEVERITY: M; TITLE: "{m»:%} over {place|"; } PROPERTY A = O<share(T), 5.1>; METAPROP(ERTY B { CONDI~TION: A; SEVERITY: A.severitTY: M; TITLE: "{M:%} over {place|"; } PROPERTY A = O<share(T),îîî 0.1>; METAPROPERTY B { CONDITION: A; SEVERITY: A.severity; }
