@@ -1,4 +1,4 @@
-/* Two barriers in turn, N threads with planned arrivals: pthreads [THREADS [EPISODES [STEP_MS]]]. */
+/* Two barriers in turn, the first phase the longer one, N threads with planned arrivals: pthreads [THREADS [EPISODES [STEP_MS]]]. */
 #include "planned.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@ static void *work(void *arg)
 {
     int me = (int)(long)arg;
     for (int e = 0; e < episodes; e++) {
-        plan_sleep(1 + me * step);
+        plan_sleep(1 + me * 2 * step);
         plan_arrive(&first, e, me);
         pthread_barrier_wait(&a); /* FIRST */
         plan_sleep(1 + (threads - 1 - me) * step);
