@@ -104,6 +104,8 @@ static char *key_text(const struct table_view *v, const struct table_column *c, 
         return mem_strdup(strtab_get(v->e->strings, cell.text));
     if (c->type == TABLE_COUNT)
         return mem_printf("#%llu", (unsigned long long)cell.count);
+    if (strcmp(c->refers, "process") == 0 && v->e->process_count == 1)
+        return mem_strdup(""); /* there is no other */
     return is_place(c) ? place_in_short(v, cell.row) : reference_text(v, c->refers, cell.row, depth + 1);
 }
 

@@ -66,6 +66,7 @@ function tableRefText(model: Model, column: TableColumn, row: number, depth: num
   const words = columns.slice(0, until < 0 ? columns.length : until + 1).map((c, i) => {
     const cell = rows.cells[i][row];
     if (c.type === 'time' || c.type === 'number' || Number.isNaN(cell)) return '';
+    if (c.to === 'process' && model.processes.length === 1) return ''; // there is no other
     if (c.type === 'count') return `#${cell}`;
     return c.type === 'text' ? (rows.strings[cell] ?? '') : refText(model, c, cell, depth + 1);
   });
