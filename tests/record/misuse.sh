@@ -213,7 +213,8 @@ fi
 
 # ---- damaged and foreign measurements --------------------------------------------------------------------------------------
 file=$(echo "$scratch"/two/*.hpcprof)
-head -c 200 "$file" >"$scratch/short.hpcprof"
+# In the middle of the first block, however short this machine's names are: nothing of it is whole.
+head -c 40 "$file" >"$scratch/short.hpcprof"
 run "$hpcview" info "$scratch/short.hpcprof"
 check "info: a file cut short has status 1" test "$status" = 1
 check_match "and says where" "$out" "cannot be used"
