@@ -44,6 +44,7 @@ int build_database(struct session *s, struct config *config, const char *path)
     struct experiment *e = NULL;
     if (properties)
         config_want_statistics(config, properties_statistics(properties));
+    config_set_thread_values(config, true);
     int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
     if (status == 0 && !opt.no_sources)
         experiment_warn_sources(e, s->warnings);

@@ -57,6 +57,7 @@ static int choose(struct config *config, struct err *err)
 {
     static const char *const names[] = {"BASE", "NEW", NULL};
     config_set_per_thread(config, opt.per_thread);
+    config_set_thread_values(config, opt.table && strcmp(opt.table, "thread_values") == 0);
     if (opt.scaling && !opt.diff)
         return err_set(err, ERR_USAGE, "--scaling compares two measurements: it wants --diff");
     if (opt.diff && config_compare(config, opt.scaling, err) < 0)

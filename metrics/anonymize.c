@@ -153,13 +153,11 @@ static void clean_processes(struct experiment *e)
     str_id nothing = strtab_add(e->strings, "");
     for (size_t i = 0; i < e->process_count; i++) {
         struct hpcprof_process *p = &e->processes[i];
-        char *number = mem_printf("process %zu", i + 1);
-        p->source_file = strtab_add(e->strings, number);
+        p->source_file = strtab_printf(e->strings, "process %zu", i + 1);
         p->host = p->working_dir = nothing;
         p->pid = p->parent_pid = 0;
         clean_command(e, &p->command);
         clean(e, &p->kernel);
-        mem_free(number);
     }
 }
 

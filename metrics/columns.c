@@ -735,7 +735,8 @@ static void add_thread_feeds(struct maker *m, size_t base_columns, struct warnin
             for (size_t e = 0; e < p->event_count; e++) {
                 if (!feeds(m, i, e, &m->columns->list.items[c]))
                     continue;
-                struct feed f = {.in_region = regions_named(m, p, m->columns->list.items[c].metric.region),
+                struct feed f = {.column = c,
+                                 .in_region = regions_named(m, p, m->columns->list.items[c].metric.region),
                                  .by_thread = arena_alloc(m->columns->arena, (p->thread_count + 1) * sizeof(uint32_t))};
                 for (size_t t = 0; t < p->thread_count; t++) {
                     bool room = made < LIMIT_THREAD_COLUMNS;

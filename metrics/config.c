@@ -183,6 +183,11 @@ void config_set_per_thread(struct config *c, bool per_thread)
     c->per_thread = per_thread;
 }
 
+void config_set_thread_values(struct config *c, bool thread_values)
+{
+    c->thread_values = thread_values;
+}
+
 int config_compare(struct config *c, const char *scaling, struct err *err)
 {
     if (c->runs.count != 2)

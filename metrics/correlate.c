@@ -8,6 +8,8 @@
  */
 #include "metrics/metrics_int.h"
 
+#include "filters/filters.h"
+
 #include <stdlib.h>
 
 void correlation_init(struct correlation *c, struct strtab *strings)
@@ -220,36 +222,133 @@ static uint32_t call_of_context(struct correlation *c, const struct config *conf
     return known->calls[context];
 }
 
-static void gather_input(struct correlation *c, const struct config *config, const struct input *input,
-                         const struct feed_list *feeds, struct warnings *warnings)
+static struct input_sites begin_sites(const struct hpcprof *p)
 {
-    const struct hpcprof *p = input->profile;
     struct input_sites known = {.modules = mem_alloc((p->module_count + 1) * sizeof(uint32_t)),
                                 .contexts = mem_alloc((p->context_count + 1) * sizeof(uint32_t))};
     memset(known.modules, 0xff, p->module_count * sizeof(uint32_t));
     memset(known.contexts, 0xff, p->context_count * sizeof(uint32_t));
+    return known;
+}
+
+static void end_sites(struct input_sites *known)
+{
+    mem_free(known->modules);
+    mem_free(known->contexts);
+    mem_free(known->calls);
+    vec_release(&known->chain);
+}
+
+static struct input_sites begin_calls(const struct hpcprof *p)
+{
+    struct input_sites known = begin_sites(p);
     if (hpcprof_has_paths(p)) {
         known.calls = mem_alloc(p->context_count * sizeof(uint32_t));
         memset(known.calls, 0xff, p->context_count * sizeof(uint32_t));
     }
+    return known;
+}
+
+/* The column a count goes to; of threads only where the input has each thread's counts. */
+static uint32_t fed_column(const struct feed *to, const struct input *input, const struct hpcprof_count *count)
+{
+    if (to->in_region && !to->in_region[count->region])
+        return COLUMN_NONE;
+    if (!to->by_thread)
+        return to->column;
+    return input->path ? COLUMN_NONE : to->by_thread[count->thread];
+}
+
+static void gather_counts(struct correlation *c, const struct config *config, const struct input *input,
+                          const struct feed_list *feeds, struct input_sites *known)
+{
+    const struct hpcprof *p = input->profile;
     for (size_t i = 0; i < p->count_count; i++) {
         const struct hpcprof_count *count = &p->counts[i];
         const struct feed_list *to = &feeds[count->event];
         for (size_t k = 0; k < to->count; k++) {
-            uint32_t column = to->items[k].by_thread ? to->items[k].by_thread[count->thread] : to->items[k].column;
-            bool inside = !to->items[k].in_region || to->items[k].in_region[count->region];
-            if (column != COLUMN_NONE && inside)
-                *vec_push(&c->cells) = (struct cell){.site = site_of_context(c, config, input, count->context, &known),
+            uint32_t column = fed_column(&to->items[k], input, count);
+            if (column != COLUMN_NONE)
+                *vec_push(&c->cells) = (struct cell){.site = site_of_context(c, config, input, count->context, known),
                                                      .column = column,
-                                                     .call = call_of_context(c, config, input, count->context, &known),
+                                                     .call = call_of_context(c, config, input, count->context, known),
                                                      .value = count->value};
         }
     }
+}
+
+static void gather_input(struct correlation *c, const struct config *config, const struct input *input,
+                         const struct feed_list *feeds, struct warnings *warnings)
+{
+    struct input_sites known = begin_calls(input->profile);
+    gather_counts(c, config, input, feeds, &known);
     gather_tables(c, config, input, &known, warnings);
-    mem_free(known.modules);
-    mem_free(known.contexts);
-    mem_free(known.calls);
-    vec_release(&known.chain);
+    end_sites(&known);
+}
+
+/* ---- columns by thread: the files are read once more, so that what all threads counted is never held at once -------- */
+
+struct thread_reading {
+    struct correlation *c;
+    const struct config *config;
+    const struct columns *columns;
+    const struct input *input;
+    const struct feed_list *feeds; /* of the input, by its events */
+    uint32_t first_thread;         /* of the measurement at hand, counted over the input */
+};
+
+static uint32_t event_in(const struct hpcprof *all, const struct hpcprof *p, size_t event)
+{
+    const char *name = strtab_get(p->strings, p->events[event].name);
+    uint32_t i = 0;
+    while (i < all->event_count && (strcmp(strtab_get(all->strings, all->events[i].name), name) != 0 ||
+                                    (all->events[i].flags ^ p->events[event].flags) & HPCPROF_LOST))
+        i++;
+    return i < all->event_count ? i : UINT32_MAX;
+}
+
+/* The feeds of the input's threads for one of its measurements, whose events, regions and threads have numbers of their
+   own. */
+static void own_feeds(const struct thread_reading *r, const struct hpcprof *p, size_t event, struct arena *arena,
+                      struct feed_list *own)
+{
+    uint32_t of_all = event_in(r->input->profile, p, event);
+    for (size_t k = 0; of_all != UINT32_MAX && k < r->feeds[of_all].count; k++) {
+        struct feed f = r->feeds[of_all].items[k];
+        if (!f.by_thread || r->first_thread + p->thread_count > r->input->profile->thread_count)
+            continue;
+        f.by_thread += r->first_thread;
+        f.in_region = columns_regions_named(arena, r->c->strings, p, r->columns->list.items[f.column].metric.region);
+        *vec_push(own) = f;
+    }
+}
+
+static void gather_threads(void *ctx, const struct hpcprof *p)
+{
+    struct thread_reading *r = ctx;
+    struct input input = {.profile = (struct hpcprof *)p, .run = r->input->run};
+    struct feed_list *feeds = mem_calloc(p->event_count + 1, sizeof *feeds);
+    struct input_sites known = begin_calls(p);
+    struct arena *arena = arena_create();
+    for (size_t e = 0; e < p->event_count; e++)
+        own_feeds(r, p, e, arena, &feeds[e]);
+    if (check_profile(p, NULL) == 0)
+        gather_counts(r->c, r->config, &input, feeds, &known);
+    r->first_thread += (uint32_t)p->thread_count;
+    for (size_t e = 0; e < p->event_count; e++)
+        vec_release(&feeds[e]);
+    end_sites(&known);
+    arena_free(arena);
+    mem_free(feeds);
+}
+
+static int gather_by_thread(struct correlation *c, const struct config *config, const struct input *input,
+                            const struct columns *columns, const struct feed_list *feeds, struct err *err)
+{
+    struct thread_reading r = {.c = c, .config = config, .columns = columns, .input = input, .feeds = feeds};
+    return filters_read_as(input->path,
+                           &(struct hpcprof_reading){.threads = config->threads, .each = gather_threads, .ctx = &r},
+                           NULL, NULL, err);
 }
 
 int correlate_gather(struct correlation *c, const struct config *config, const struct input *inputs, size_t input_count,
@@ -259,6 +358,9 @@ int correlate_gather(struct correlation *c, const struct config *config, const s
         if (check_profile(inputs[i].profile, err) < 0)
             return -1;
         gather_input(c, config, &inputs[i], columns->feeds[i], warnings);
+        if (inputs[i].path && config->per_thread &&
+            gather_by_thread(c, config, &inputs[i], columns, columns->feeds[i], err) < 0)
+            return -1;
         if (inputs[i].path)
             hpcprof_drop_counts(inputs[i].profile); /* who wants them again reads them again */
     }
@@ -268,10 +370,7 @@ int correlate_gather(struct correlation *c, const struct config *config, const s
 uint32_t *correlate_sites(struct correlation *c, const struct config *config, const struct hpcprof *p, uint32_t run)
 {
     struct input input = {.profile = (struct hpcprof *)p, .run = run};
-    struct input_sites known = {.modules = mem_alloc((p->module_count + 1) * sizeof(uint32_t)),
-                                .contexts = mem_alloc((p->context_count + 1) * sizeof(uint32_t))};
-    memset(known.modules, 0xff, p->module_count * sizeof(uint32_t));
-    memset(known.contexts, 0xff, p->context_count * sizeof(uint32_t));
+    struct input_sites known = begin_sites(p);
     for (uint32_t i = 0; i < p->context_count; i++)
         site_of_context(c, config, &input, i, &known);
     mem_free(known.modules);

@@ -129,6 +129,8 @@ void config_set_threads(struct config *, unsigned threads);
    `machine` describes, or where that is NULL the one of `folder` that fits this machine. */
 void config_judge_loops(struct config *, const char *folder, const char *machine);
 void config_set_per_thread(struct config *, bool); /* one more column per measured metric and thread */
+/* The table "thread_values": of every shown event what each thread spent at the places with most of it. */
+void config_set_thread_values(struct config *, bool);
 /* Mean, minimum, maximum, deviation, imbalance and count of every shown event over "threads" or "ranks". */
 int config_add_statistics(struct config *, const char *over, struct err *);
 /* The same for who diagnoses: of those that formulas name (`names`, NULL-terminated, in expr_operand_text's form) and

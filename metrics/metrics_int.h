@@ -22,6 +22,7 @@
  *     find.c            what a formula's operand means in a finished experiment
  *     compare.c         what is missing in one of two runs, how far chance goes, columns that compare
  *     statistics.c      mean, spread, imbalance over threads and processes
+ *     thread_values.c   what each thread spent at the places that matter
  *     lost.c            warnings: what the result lacks, with its share
  *     check.c           what is true of every experiment
  *     print.c           places as text, CSV and JSON; print_table.c tables beside them; print_text.c for both
@@ -105,7 +106,7 @@ struct config {
     bool all_blocks, from_file;
     unsigned threads;
     const char *machines, *machine; /* folder of cores for loops' quality, NULL: none is wanted; the one asked for */
-    bool per_thread;
+    bool per_thread, thread_values;
     bool compare;
     enum scaling scaling;
     bool statistics[2];                   /* by enum statistic_over: all of every shown event */
@@ -205,7 +206,8 @@ struct column {
     const char *where;
 };
 
-/* One event of one input feeds these columns: `column`, or by_thread[thread] where that is not NULL. */
+/* One event of one input feeds these columns: `column`, or by_thread[thread], parts of that one, where it is not NULL.
+ */
 struct feed {
     uint32_t column;
     uint32_t *by_thread; /* COLUMN_NONE: this thread feeds none */
@@ -348,6 +350,18 @@ bool statistic_parse(const char *name, enum statistic *, struct buf *metric, enu
 /* Fills the columns that are statistics, reading the inputs again. */
 int statistics_compute(struct experiment *, struct correlation *, const struct config *, const struct columns *,
                        const struct input *, size_t input_count, const place_ix *new_of, struct err *);
+
+/* ---- thread_values.c ------------------------------------------------------------------ */
+
+struct thread_values_of { /* a thread of a run */
+    uint64_t process, thread;
+    str_id name;
+};
+/* By place: are the values of the run's threads kept there? For one of so many metrics; mem_free. */
+uint8_t *thread_values_places(const struct experiment *, size_t metric, size_t threads, size_t metrics);
+int thread_values_declare(struct experiment *, struct table **, struct err *);
+void thread_values_note(struct experiment *, struct table *, size_t metric, const struct thread_values_of *, place_ix,
+                        uint64_t value);
 
 /* ---- compare.c ----------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 int measurement_read(const struct config *config, const struct config_run *run, const struct progress *progress,
                      struct hpcprof **result, struct warnings *warnings, struct err *err)
 {
-    struct hpcprof_reading how = {.threads = config->threads, .summed = !config->per_thread, .progress = progress};
+    struct hpcprof_reading how = {.threads = config->threads, .summed = true, .progress = progress};
     int status = filters_read_as(run->path, &how, result, warnings, err);
     if (status == 0 && (status = phases_finish(*result, err)) < 0) {
         hpcprof_free(*result);
@@ -49,7 +49,7 @@ static int read_inputs(const struct config *config, struct input *inputs, const 
     for (size_t i = 0; i < config->runs.count; i++) {
         progress_report(progress, "reading measurements", i, config->runs.count);
         inputs[i].run = (uint32_t)i;
-        inputs[i].path = config->per_thread ? NULL : config->runs.items[i].path;
+        inputs[i].path = config->runs.items[i].path;
         if (measurement_read(config, &config->runs.items[i], progress, &inputs[i].profile, warnings, err) < 0) {
             if (!err_gather(&errors, err))
                 return -1;

@@ -76,7 +76,8 @@ struct gathering { /* one metric over one kind of part */
     /* of the part at hand */
     uint64_t *values[VALUE_FORMS];
     struct VEC(place_ix) touched;
-    bool *inside; /* by region of the measurement at hand; NULL: all */
+    bool *inside;  /* by region of the measurement at hand; NULL: all */
+    uint8_t *kept; /* by place: each part's value becomes a row of the table of threads; NULL: none does */
 };
 
 struct reading {
@@ -85,8 +86,9 @@ struct reading {
     const struct config *config;
     const struct columns *columns;
     const place_ix *new_of;
-    size_t sites; /* those that have a place */
-    uint32_t run;
+    size_t sites;            /* those that have a place */
+    uint32_t run, processes; /* processes: of the run, in the measurements before this one */
+    struct table *by_thread; /* NULL: not wanted */
     struct VEC(struct gathering) list;
 };
 
@@ -118,6 +120,32 @@ static void add_value(struct spread *s, uint64_t value)
     s->least = s->count == 0 || value < s->least ? value : s->least;
     s->most = value > s->most ? value : s->most;
     s->count++;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    place_ix x = *(const place_ix *)a, y = *(const place_ix *)b;
+    return (x > y) - (x < y);
+}
+
+/* What the thread spent at the places that are kept; in the whole program also where that is nothing. */
+static void note_thread(struct reading *r, struct gathering *g, const struct hpcprof *p, uint32_t thread)
+{
+    const struct hpcprof_thread *t = &p->threads[thread];
+    int32_t rank = p->processes[t->process].rank;
+    struct thread_values_of who = {.process = rank >= 0 ? (uint32_t)rank : r->processes + t->process,
+                                   .thread = t->number,
+                                   .name = strtab_add(r->e->strings, strtab_get(p->strings, t->name))};
+    struct VEC(place_ix) places = {0};
+    *vec_push(&places) = 0;
+    for (size_t i = 0; i < g->touched.count; i++)
+        if (g->touched.items[i] && g->kept[g->touched.items[i]])
+            *vec_push(&places) = g->touched.items[i];
+    vec_sort(&places, compare_places);
+    for (size_t i = 0; i < places.count; i++)
+        thread_values_note(r->e, r->by_thread, g->base, &who, places.items[i],
+                           g->values[VALUE_INCLUSIVE][places.items[i]]);
+    vec_release(&places);
 }
 
 /* The thread or process is complete: what it spent where becomes part of the spreads. */
@@ -157,6 +185,8 @@ static void gather_counts(struct reading *r, struct gathering *g, const struct h
             if (is_event(r, g, p, count->event) && (!g->inside || g->inside[count->region]) && site < r->sites)
                 add_at(g, r->e, r->new_of[r->c->site_place[site]], count->value);
         }
+        if (g->kept)
+            note_thread(r, g, p, part);
         end_part(g);
     }
 }
@@ -175,6 +205,7 @@ static void gather_measurement(void *ctx, const struct hpcprof *p)
         gather_counts(r, g, p, sites);
         arena_free(arena);
     }
+    r->processes += (uint32_t)p->process_count;
     mem_free(sites);
 }
 
@@ -223,19 +254,59 @@ static struct gathering *find_gathering(struct reading *r, uint32_t base, enum s
     return NULL;
 }
 
-static void begin(struct reading *r)
+static struct gathering *gathering_of(struct reading *r, uint32_t base, enum statistic_over over)
+{
+    struct gathering *known = find_gathering(r, base, over);
+    if (known)
+        return known;
+    struct gathering g = {.base = base, .over = over};
+    for (enum value_form form = 0; form < VALUE_FORMS; form++) {
+        g.spreads[form] = mem_calloc(r->e->place_count + 1, sizeof *g.spreads[form]);
+        g.values[form] = mem_calloc(r->e->place_count + 1, sizeof *g.values[form]);
+    }
+    *vec_push(&r->list) = g;
+    return &r->list.items[r->list.count - 1];
+}
+
+static size_t threads_of(const struct input *inputs, size_t n, uint32_t run)
+{
+    size_t threads = 0;
+    for (size_t i = 0; i < n; i++)
+        threads += inputs[i].run == run ? inputs[i].profile->thread_count : 0;
+    return threads;
+}
+
+/* Shown, measured, and of a run of several threads: their values are worth a plot. */
+static bool has_threads(const struct column *c, const struct input *inputs, size_t n)
+{
+    return !c->expr && !c->error && !c->of_thread && c->statistic == STAT_NONE && c->metric.display &&
+           threads_of(inputs, n, c->run) > 1;
+}
+
+static int begin_threads(struct reading *r, const struct input *inputs, size_t n, struct err *err)
+{
+    size_t metrics = 0;
+    for (uint32_t i = 0; i < r->columns->list.count; i++)
+        metrics += has_threads(&r->columns->list.items[i], inputs, n);
+    if (metrics && thread_values_declare(r->e, &r->by_thread, err) < 0)
+        return -1;
+    for (uint32_t i = 0; metrics && i < r->columns->list.count; i++) {
+        const struct column *c = &r->columns->list.items[i];
+        if (has_threads(c, inputs, n))
+            gathering_of(r, i, STAT_THREADS)->kept =
+                thread_values_places(r->e, i, threads_of(inputs, n, c->run), metrics);
+    }
+    return 0;
+}
+
+static int begin(struct reading *r, const struct input *inputs, size_t n, struct err *err)
 {
     for (size_t i = 0; i < r->columns->list.count; i++) {
         const struct column *c = &r->columns->list.items[i];
-        if (c->statistic == STAT_NONE || find_gathering(r, c->base, c->over))
-            continue;
-        struct gathering g = {.base = c->base, .over = c->over};
-        for (enum value_form form = 0; form < VALUE_FORMS; form++) {
-            g.spreads[form] = mem_calloc(r->e->place_count + 1, sizeof *g.spreads[form]);
-            g.values[form] = mem_calloc(r->e->place_count + 1, sizeof *g.values[form]);
-        }
-        *vec_push(&r->list) = g;
+        if (c->statistic != STAT_NONE)
+            gathering_of(r, c->base, c->over);
     }
+    return r->config->thread_values ? begin_threads(r, inputs, n, err) : 0;
 }
 
 static void end(struct reading *r)
@@ -249,6 +320,7 @@ static void end(struct reading *r)
             mem_free(g->values[form]);
         }
         vec_release(&g->touched);
+        mem_free(g->kept);
     }
     mem_free(dense);
     vec_release(&r->list);
@@ -260,9 +332,9 @@ int statistics_compute(struct experiment *e, struct correlation *c, const struct
 {
     struct reading r = {
         .e = e, .c = c, .config = config, .columns = columns, .new_of = new_of, .sites = c->sites.count};
-    int status = 0;
-    begin(&r);
+    int status = begin(&r, inputs, input_count, err);
     for (size_t i = 0; r.list.count && status == 0 && i < input_count; i++) {
+        r.processes = i && inputs[i].run == inputs[i - 1].run ? r.processes : 0;
         r.run = inputs[i].run;
         if (inputs[i].path)
             status = filters_read_as(
