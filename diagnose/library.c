@@ -1,7 +1,6 @@
 /* Folders of property files, and what refers to what in them. */
 #include "diagnose/diagnose_int.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 
 uint32_t property_named(const struct properties *p, const char *name)
@@ -48,37 +47,19 @@ void property_each_expr(const struct property *p, void (*each)(void *ctx, const 
         each(ctx, p->severities.items[i].expr);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int properties_add_folder(struct properties *p, const char *dir, struct warnings *problems, struct err *err)
 {
-    struct VEC(char *) names = {0};
-    struct dirent *entry;
-    DIR *open = opendir(dir);
-    int status = 0;
-    if (!open)
-        return err_errno(err, dir, "cannot be read");
-    while ((entry = readdir(open)))
-        if (str_ends(entry->d_name, ".asl") && entry->d_name[0] != '.')
-            *vec_push(&names) = mem_strdup(entry->d_name);
-    closedir(open);
-    vec_sort(&names, compare_names);
-    for (size_t i = 0; i < names.count; i++) {
-        char *path = path_join(dir, names.items[i]);
+    struct file_list files = {0};
+    int status = dir_list(dir, ".asl", "cannot be read", &files, err);
+    for (size_t i = 0; i < files.count && status == 0; i++) {
         struct filemap map;
-        if (status == 0)
-            status = filemap_open(&map, path, err);
+        status = filemap_open(&map, files.items[i], err);
         if (status == 0) {
-            properties_add(p, map.bytes ? (const void *)map.bytes : "", map.len, path, problems);
+            properties_add(p, map.bytes ? (const void *)map.bytes : "", map.len, files.items[i], problems);
             filemap_release(&map);
         }
-        mem_free(path);
-        mem_free(names.items[i]);
     }
-    vec_release(&names);
+    file_list_release(&files);
     return status;
 }
 

@@ -17,23 +17,6 @@ int diagnose_format_parse(const char *word, enum diagnose_format *f, struct err 
 
 /* ---- text ------------------------------------------------------------------------------------------- */
 
-/* Control characters of a name would move a terminal's cursor. */
-static void add_safe(struct buf *b, const char *s)
-{
-    for (size_t n = strlen(s); n;) {
-        size_t len = utf8_length(s, n);
-        bool harmless = len && (unsigned char)*s >= 0x20 && *s != 0x7f &&
-                        !(len == 2 && (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0) &&
-                        !(len == 3 && (unsigned char)s[0] == 0xe2 && ((unsigned char)s[1] & 0xfe) == 0x80);
-        if (harmless)
-            buf_add(b, s, len);
-        else
-            buf_char(b, '?');
-        s += len ? len : 1;
-        n -= len ? len : 1;
-    }
-}
-
 enum { TEXT_WIDTH = 100, TEXT_INDENT = 4 };
 
 /* A paragraph, broken between words. */
@@ -43,7 +26,7 @@ static void add_paragraph(struct buf *out, const char *label, const char *text)
     size_t column = 0;
     if (!*text)
         return;
-    add_safe(&safe, text);
+    buf_safe(&safe, text);
     buf_printf(out, "%*s%s", TEXT_INDENT, "", label);
     column = TEXT_INDENT + strlen(label);
     for (const char *c = safe.bytes; *c;) {
@@ -69,7 +52,7 @@ static void add_finding(struct buf *out, size_t number, const struct finding *f)
     if (!isnan(f->error))
         buf_printf(out, " ±%.1f", f->error);
     buf_printf(out, " (confidence %.2f)  ", f->confidence);
-    add_safe(out, f->title);
+    buf_safe(out, f->title);
     buf_str(out, "\n");
     add_paragraph(out, "where:", f->where);
     add_paragraph(out, "evidence:", f->evidence);
@@ -135,7 +118,7 @@ static void add_history(struct buf *out, const struct diagnosis *d)
         else
             buf_printf(out, "%5.1f%% ", s->value);
         buf_printf(out, "%s: ", s->property);
-        add_safe(out, s->where);
+        buf_safe(out, s->where);
         if (s->parent != NONE)
             buf_printf(out, "  (from %s)", d->search.items[s->parent].property);
         buf_str(out, "\n");

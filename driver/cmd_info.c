@@ -2,7 +2,6 @@
 #include "driver/driver.h"
 #include "hpcprof/hpcprof.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -251,29 +250,19 @@ static void show_all(const struct hpcprof *p)
 
 /* ---- files and directories --------------------------------------------------------------------------------------- */
 
-static int is_measurement(const struct dirent *entry)
-{
-    return str_ends(entry->d_name, HPCPROF_SUFFIX);
-}
-
 static int show_directory(const char *path, bool *sound, struct err *err)
 {
-    struct dirent **list;
-    int n = scandir(path, &list, is_measurement, alphasort);
-    if (n < 0)
-        return err_errno(err, path, "reading the directory");
-    for (int i = 0; i < n; i++) {
-        char *file = path_join(path, list[i]->d_name);
+    struct file_list files = {0};
+    int status = dir_list(path, HPCPROF_SUFFIX, "reading the directory", &files, err);
+    for (size_t i = 0; i < files.count; i++) {
         struct err one = {0};
-        if (show_file(file, sound, &one) < 0) {
+        if (show_file(files.items[i], sound, &one) < 0) {
             printf("  cannot be used: %s\n", one.msg);
             *sound = false;
         }
-        mem_free(file);
-        free(list[i]);
     }
-    free(list);
-    return 0;
+    file_list_release(&files);
+    return status;
 }
 
 static int show_one(struct session *s, const char *path, bool *sound)

@@ -4,7 +4,6 @@
  */
 #include "hpcprof/read_int.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -464,34 +463,6 @@ int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct h
     return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-struct names VEC(char *);
-
-static void release_names(struct names *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        mem_free(names->items[i]);
-    vec_release(names);
-}
-
-/* Files are taken in the order of their names, so that rows come out the same wherever the directory was copied to. */
-static int list_directory(const char *path, struct names *files, struct err *err)
-{
-    DIR *dir = opendir(path);
-    if (!dir)
-        return err_errno(err, path, "opening the measurement directory");
-    for (struct dirent *entry; (entry = readdir(dir));)
-        if (str_ends(entry->d_name, HPCPROF_SUFFIX))
-            *vec_push(files) = path_join(path, entry->d_name);
-    closedir(dir);
-    vec_sort(files, compare_names);
-    return 0;
-}
-
 struct one_file { /* read by itself, on whatever thread */
     const char *path;
     struct hpcprof *p; /* NULL: it cannot be used */
@@ -542,7 +513,7 @@ static bool take_one(struct one_file *f, const struct hpcprof_reading *how, bool
 
 enum { FILES_AT_ONCE = 4 }; /* for each thread: enough to keep it busy while the others' are taken */
 
-static int read_files(const struct names *files, const struct hpcprof_reading *how, struct hpcprof **whole,
+static int read_files(const struct file_list *files, const struct hpcprof_reading *how, struct hpcprof **whole,
                       struct warnings *w)
 {
     unsigned threads = how->threads ? how->threads : parallel_default();
@@ -567,12 +538,12 @@ static int read_files(const struct names *files, const struct hpcprof_reading *h
 static int read_directory(const char *path, const struct hpcprof_reading *how, struct hpcprof **whole,
                           struct warnings *w, struct err *err)
 {
-    struct names files = {0};
-    int status = list_directory(path, &files, err);
+    struct file_list files = {0};
+    int status = dir_list(path, HPCPROF_SUFFIX, "opening the measurement directory", &files, err);
     if (status == 0 && read_files(&files, how, whole, w) < 0)
         status = err_set(err, ERR_FORMAT, "%s: there is no usable measurement file (*%s) in this directory", path,
                          HPCPROF_SUFFIX);
-    release_names(&files);
+    file_list_release(&files);
     return status;
 }
 

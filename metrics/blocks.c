@@ -4,7 +4,6 @@
  */
 #include "metrics/metrics_int.h"
 
-#include <dirent.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 
@@ -201,26 +200,15 @@ static int check_blocks(const struct blocks *b, struct err *err)
     return 0;
 }
 
-static int is_xml(const struct dirent *entry)
-{
-    return str_ends(entry->d_name, ".xml");
-}
-
 int blocks_read(const char *folder, struct blocks **result, struct err *err)
 {
-    struct dirent **files = NULL;
+    struct file_list files = {0};
     struct blocks *b = mem_calloc(1, sizeof *b);
     b->arena = arena_create();
-    int n = scandir(folder, &files, is_xml, alphasort);
-    int status = n < 0 ? err_errno(err, folder, "the metric blocks cannot be read") : 0;
-    for (int i = 0; i < n; i++) {
-        char *path = path_join(folder, files[i]->d_name);
-        if (status == 0)
-            status = read_file(b, path, err);
-        mem_free(path);
-        free(files[i]);
-    }
-    free(files);
+    int status = dir_list(folder, ".xml", "the metric blocks cannot be read", &files, err);
+    for (size_t i = 0; i < files.count && status == 0; i++)
+        status = read_file(b, files.items[i], err);
+    file_list_release(&files);
     if (status == 0)
         status = check_blocks(b, err);
     if (status < 0) {

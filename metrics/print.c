@@ -334,7 +334,7 @@ static char *location_of(const struct view *t, const struct row *r)
 {
     struct buf b = {0};
     buf_str(&b, "");
-    text_add_safe(&b, strtab_get(t->e->strings, r->file));
+    buf_safe(&b, strtab_get(t->e->strings, r->file));
     if (r->file && r->line)
         buf_printf(&b, ":%u", r->line);
     if (r->file && r->line && t->options->level == PRINT_LOOP && r->line_last > r->line)
@@ -374,7 +374,7 @@ static void add_tree_columns(struct view *t, struct text_table *text)
         const struct row *r = &t->rows.items[i];
         struct buf b = {0};
         buf_str(&b, "");
-        text_add_safe(&b, strtab_get(t->e->strings, r->at_file));
+        buf_safe(&b, strtab_get(t->e->strings, r->at_file));
         if (r->at_file && r->at_line)
             buf_printf(&b, ":%u", r->at_line);
         text_column_add(c, b.bytes);
@@ -410,22 +410,22 @@ static void write_legend(const struct view *t, struct outfile *out)
 {
     const struct experiment *e = t->e;
     struct buf b = {0};
-    text_add_safe(&b, strtab_get(e->strings, e->title));
+    buf_safe(&b, strtab_get(e->strings, e->title));
     buf_char(&b, '\n');
     for (size_t i = 0; i < t->shown.count; i++) {
         const struct metric *m = &e->metrics[t->shown.items[i]];
         double whole = experiment_value(e, t->shown.items[i], 0, VALUE_INCLUSIVE);
-        text_add_safe(&b, strtab_get(e->strings, m->display_name));
+        buf_safe(&b, strtab_get(e->strings, m->display_name));
         if (m->formula && m->formula != m->display_name) {
             buf_str(&b, " = ");
-            text_add_safe(&b, strtab_get(e->strings, m->formula));
+            buf_safe(&b, strtab_get(e->strings, m->formula));
         }
         char *value = text_of_value(whole);
         buf_printf(&b, ": %s", *value ? value : "nothing");
         mem_free(value);
         if (m->unit) {
             buf_char(&b, ' ');
-            text_add_safe(&b, strtab_get(e->strings, m->unit));
+            buf_safe(&b, strtab_get(e->strings, m->unit));
         }
         buf_str(&b, m->formula ? "" : " in all");
         if (m->period)

@@ -22,7 +22,6 @@ void text_table_write(struct text_table *, size_t rows, struct outfile *);
 /* The caller's to mem_free: a number, "" where there is none; a name, with its middle left out where it is too long. */
 char *text_of_value(double);
 char *text_of_name(const char *);
-void text_add_safe(struct buf *, const char *); /* what a terminal would obey becomes '?' */
 
 void csv_add_text(struct buf *, const char *); /* in quotes where it needs them */
 

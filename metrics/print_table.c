@@ -177,7 +177,7 @@ static char *place_text(const struct table_view *v, place_ix place)
     mem_free(name);
     if (p->kind >= PLACE_PROC && p->file != SOURCE_NONE) {
         buf_str(&b, " at ");
-        text_add_safe(&b, place_file(v, place));
+        buf_safe(&b, place_file(v, place));
         if (p->line_first)
             buf_printf(&b, ":%u", p->line_first);
     }

@@ -3,36 +3,6 @@
 
 #include <math.h>
 
-/* Characters that would move the cursor, ring a bell or turn the writing round have no place in a table. */
-static bool harmless(const char *s, size_t len)
-{
-    unsigned char c = (unsigned char)s[0], d = (unsigned char)s[1];
-    if (len == 0 || c < 0x20 || c == 0x7f)
-        return false;
-    if (len == 2 && c == 0xc2 && d < 0xa0)
-        return false; /* U+0080..9F */
-    if (len == 3 && c == 0xe2) {
-        unsigned char last = (unsigned char)s[2];
-        /* U+2028..202E separators and embeddings, U+2066..2069 isolates */
-        return !(d == 0x80 && last >= 0xa8 && last <= 0xae) && !(d == 0x81 && last >= 0xa6 && last <= 0xa9);
-    }
-    return true;
-}
-
-void text_add_safe(struct buf *out, const char *s)
-{
-    for (size_t n = strlen(s); n;) {
-        size_t len = utf8_length(s, n);
-        bool good = harmless(s, len);
-        if (good)
-            buf_add(out, s, len);
-        else
-            buf_char(out, '?');
-        s += len ? len : 1;
-        n -= len ? len : 1;
-    }
-}
-
 static size_t width_of(const char *s)
 {
     size_t n = 0;
@@ -44,7 +14,7 @@ static size_t width_of(const char *s)
 struct text_column *text_table_add(struct text_table *t, const char *head, const char *suffix, bool left)
 {
     struct buf safe = {0};
-    text_add_safe(&safe, head);
+    buf_safe(&safe, head);
     buf_str(&safe, suffix);
     struct text_column c = {.head = safe.bytes, .left = left, .width = width_of(safe.bytes)};
     *vec_push(t) = c;
@@ -78,7 +48,7 @@ char *text_of_name(const char *name)
 {
     struct buf safe = {0}, cut = {0};
     buf_str(&safe, "");
-    text_add_safe(&safe, name);
+    buf_safe(&safe, name);
     size_t width = width_of(safe.bytes), at = 0;
     if (width <= LONGEST_NAME)
         return safe.bytes;

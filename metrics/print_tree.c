@@ -63,7 +63,7 @@ static void add_where(const struct tree_view *t, place_ix place, struct buf *out
                                           : " at ");
     if (p->file == SOURCE_NONE)
         return;
-    text_add_safe(out, strtab_get(e->strings, e->files[p->file].name));
+    buf_safe(out, strtab_get(e->strings, e->files[p->file].name));
     if (p->line_first)
         buf_printf(out, ":%u", p->line_first);
     if (p->kind == PLACE_LOOP && p->line_last > p->line_first)

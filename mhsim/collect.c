@@ -12,7 +12,6 @@
 #include "hpcprof/hpcprof.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -590,25 +589,14 @@ static int collect_file(const char *path, const char *out_dir, uint32_t pid, int
     return result;
 }
 
-static int is_raw(const struct dirent *e)
-{
-    return str_ends(e->d_name, RAW_SUFFIX);
-}
-
-int mhsim_collect(const char *folder, const char *out_dir, uint32_t pid, int status, struct warnings *w,
+int mhsim_collect(const char *folder, const char *out_dir, uint32_t pid, int wait_status, struct warnings *w,
                   struct err *err)
 {
-    struct dirent **list;
-    int n = scandir(folder, &list, is_raw, alphasort), result = n;
-    if (n < 0)
-        return err_errno(err, folder, "looking for what was counted");
-    for (int i = 0; i < n; i++) {
-        char *path = path_join(folder, list[i]->d_name);
-        if (result >= 0 && collect_file(path, out_dir, pid, status, w, err) < 0)
-            result = -1;
-        mem_free(path);
-        free(list[i]);
-    }
-    free(list);
-    return result;
+    struct file_list list = {0};
+    int status = dir_list(folder, RAW_SUFFIX, "looking for what was counted", &list, err);
+    for (size_t i = 0; i < list.count && status >= 0; i++)
+        status = collect_file(list.items[i], out_dir, pid, wait_status, w, err);
+    int found = (int)list.count;
+    file_list_release(&list);
+    return status < 0 ? -1 : found;
 }

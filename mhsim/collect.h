@@ -6,6 +6,7 @@
 
 /* Reads every process's file in `folder` and writes a measurement for each into `out_dir`; `pid` ended with `status`
    (as by wait). How many there were, or -1. */
-int mhsim_collect(const char *folder, const char *out_dir, uint32_t pid, int status, struct warnings *, struct err *);
+int mhsim_collect(const char *folder, const char *out_dir, uint32_t pid, int wait_status, struct warnings *,
+                  struct err *);
 
 #endif

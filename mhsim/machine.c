@@ -282,13 +282,10 @@ int mhsim_machine_parse(const void *bytes, size_t len, const char *name, struct 
 int mhsim_machine_read(const char *path, const char *dir, struct mhsim_machine *m, struct err *err)
 {
     struct filemap file;
-    bool named = dir && !strchr(path, '/') && !str_ends(path, ".xml");
-    char *whole = named ? mem_printf("%s/%s.xml", dir, path) : mem_strdup(path);
-    int status = filemap_open(&file, whole, err);
+    char *whole;
+    int status = filemap_open_named(&file, path, dir, "a machine file", &whole, err);
     if (status == 0) {
-        status = file.len > LIMIT_CONFIG_BYTES ? err_set(err, ERR_LIMIT, "%s: larger than a machine file is (%u MB)",
-                                                         whole, LIMIT_CONFIG_BYTES >> 20)
-                                               : mhsim_machine_parse(file.bytes, file.len, whole, m, err);
+        status = mhsim_machine_parse(file.bytes, file.len, whole, m, err);
         filemap_release(&file);
     }
     mem_free(whole);

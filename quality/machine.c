@@ -2,7 +2,6 @@
 #include "quality/quality_int.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -280,14 +279,11 @@ int quality_machine_parse(const void *bytes, size_t len, const char *name, struc
 int quality_machine_read(const char *path, const char *dir, struct quality_machine **m, struct err *err)
 {
     struct filemap file;
-    bool named = dir && !strchr(path, '/') && !str_ends(path, ".xml");
-    char *whole = named ? mem_printf("%s/%s.xml", dir, path) : mem_strdup(path);
+    char *whole;
     *m = NULL;
-    int status = filemap_open(&file, whole, err);
+    int status = filemap_open_named(&file, path, dir, "a machine file", &whole, err);
     if (status == 0) {
-        status = file.len > LIMIT_CONFIG_BYTES ? err_set(err, ERR_LIMIT, "%s: larger than a machine file is (%u MB)",
-                                                         whole, LIMIT_CONFIG_BYTES >> 20)
-                                               : quality_machine_parse(file.bytes, file.len, whole, m, err);
+        status = quality_machine_parse(file.bytes, file.len, whole, m, err);
         filemap_release(&file);
     }
     mem_free(whole);
@@ -384,34 +380,16 @@ static unsigned fit(const struct quality_machine *m, const struct here *h)
     return n;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-struct name_list VEC(char *);
-
-static void list_files(const char *dir, struct name_list *names)
-{
-    DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (str_ends(e->d_name, ".xml"))
-            *vec_push(names) = path_join(dir, e->d_name);
-    if (d)
-        closedir(d);
-    vec_sort(names, by_text);
-}
-
 int quality_machine_here(const char *dir, const char *cpuinfo, bool aarch64, struct quality_machine **best,
                          struct err *err)
 {
     const char *stands_in = aarch64 ? "neoverse-n1" : "skylake-server";
     struct here h;
-    struct name_list names = {0};
+    struct file_list names = {0};
     unsigned most = 0;
     *best = NULL;
     look_here(cpuinfo, &h);
-    list_files(dir, &names);
+    dir_list(dir, ".xml", "listing the machine files", &names, NULL);
     for (size_t i = 0; i < names.count; i++) {
         struct quality_machine *m;
         struct err ignored;

@@ -133,3 +133,32 @@ void buf_release(struct buf *b)
     mem_free(b->bytes);
     *b = (struct buf){0};
 }
+
+static bool is_harmless(const char *s, size_t len)
+{
+    unsigned char c = (unsigned char)s[0], d = (unsigned char)s[1];
+    if (len == 0 || c < 0x20 || c == 0x7f)
+        return false;
+    if (len == 2)
+        return !(c == 0xc2 && d < 0xa0) && !(c == 0xd8 && d == 0x9c); /* U+0080..9F, U+061C */
+    if (len == 3 && c == 0xe2 && (d == 0x80 || d == 0x81)) {
+        unsigned char last = (unsigned char)s[2];
+        /* U+200B..200F without width, U+2028..202E separators and embeddings, U+2060..206F joiners and isolates */
+        return d == 0x80 ? !(last >= 0x8b && last <= 0x8f) && !(last >= 0xa8 && last <= 0xae)
+                         : !(last >= 0xa0 && last <= 0xaf);
+    }
+    return true;
+}
+
+void buf_safe(struct buf *b, const char *s)
+{
+    for (size_t n = strlen(s); n;) {
+        size_t len = utf8_length(s, n), taken = len ? len : 1;
+        if (is_harmless(s, len))
+            buf_add(b, s, len);
+        else
+            buf_char(b, '?');
+        s += taken;
+        n -= taken;
+    }
+}

@@ -523,12 +523,82 @@ static void test_progress(void)
     CHECK_STR(said, "reading 3/4");
 }
 
+static void test_safe(void)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"plain \xe2\x80\x93 \xe2\x82\xac \xe6\x96\x87", "plain \xe2\x80\x93 \xe2\x82\xac \xe6\x96\x87"},
+        {"\x1b[2J\a\r\n\t\x7f", "?[2J?????"},
+        {"\xc2\x9f\xc2\xa0", "?\xc2\xa0"},
+        {"\xd8\x9c\xd8\x9b", "?\xd8\x9b"},                                                  /* U+061C, U+061B */
+        {"\xe2\x80\x8a\xe2\x80\x8b\xe2\x80\x8f\xe2\x80\x90", "\xe2\x80\x8a??\xe2\x80\x90"}, /* U+200A..2010 */
+        {"\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf", "\xe2\x80\xa7??\xe2\x80\xaf"}, /* U+2027..202F */
+        {"\xe2\x81\x9f\xe2\x81\xa0\xe2\x81\xa9\xe2\x81\xb0", "\xe2\x81\x9f??\xe2\x81\xb0"}, /* U+205F..2070 */
+        {"\xff\xc3_", "?\?_"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf b = {0};
+        buf_safe(&b, cases[i].text);
+        CHECK_STR(b.bytes, cases[i].want);
+        buf_release(&b);
+    }
+}
+
+static void test_folder_list(void)
+{
+    static const char *const names[] = {"b.x", "A.x", "a.x", ".hidden.x", "a.y"}, *const want[] = {"A.x", "a.x", "b.x"};
+    char dir[] = "/tmp/hpcview_listXXXXXX";
+    struct file_list list = {0};
+    struct err e = {0};
+    CHECK(mkdtemp(dir) != NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        char *path = path_join(dir, names[i]);
+        struct outfile *f;
+        if (CHECK_INT(outfile_create(path, &f, &e), 0))
+            CHECK_INT(outfile_commit(f, &e), 0);
+        mem_free(path);
+    }
+    CHECK_INT(dir_list(dir, ".x", "listing", &list, &e), 0);
+    CHECK_INT(list.count, ARRAY_SIZE(want));
+    for (size_t i = 0; i < list.count && i < ARRAY_SIZE(want); i++)
+        CHECK_STR(path_base(list.items[i]), want[i]);
+    file_list_release(&list);
+    CHECK_INT(dir_remove_tree(dir, &e), 0);
+    CHECK_INT(dir_list(dir, ".x", "listing", &list, &e), -1);
+    CHECK(strstr(e.msg, dir) != NULL);
+    file_list_release(&list);
+}
+
+static void test_named_file(void)
+{
+    static const struct {
+        const char *word, *dir, *path;
+    } cases[] = {
+        {"zen", "/nosuch", "/nosuch/zen.xml"},
+        {"zen.xml", "/nosuch", "zen.xml"},
+        {"./zen", "/nosuch", "./zen"},
+        {"zen", NULL, "zen"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct filemap map;
+        struct err e = {0};
+        char *path;
+        CHECK_INT(filemap_open_named(&map, cases[i].word, cases[i].dir, "a machine file", &path, &e), -1);
+        CHECK_STR(path, cases[i].path);
+        mem_free(path);
+    }
+}
+
 int main(void)
 {
     test_starts_and_ends();
     test_trimmed();
     test_nearest();
     test_utf8();
+    test_safe();
+    test_folder_list();
+    test_named_file();
     test_interning();
     test_numbers_written();
     test_base64();

@@ -221,6 +221,19 @@ void filemap_release(struct filemap *map)
     *map = (struct filemap){0};
 }
 
+int filemap_open_named(struct filemap *map, const char *word, const char *dir, const char *what, char **path,
+                       struct err *err)
+{
+    bool named = dir && !strchr(word, '/') && !str_ends(word, ".xml");
+    *path = named ? mem_printf("%s/%s.xml", dir, word) : mem_strdup(word);
+    if (filemap_open(map, *path, err) < 0)
+        return -1;
+    if (map->len <= LIMIT_CONFIG_BYTES)
+        return 0;
+    filemap_release(map);
+    return err_set(err, ERR_LIMIT, "%s: larger than %s is (%u MB)", *path, what, LIMIT_CONFIG_BYTES >> 20);
+}
+
 /* ---- out: what is half written ---- */
 
 /* A table of its own, without memory of the heap and without a lock: it is used when memory is out, and in handlers of
@@ -456,28 +469,6 @@ void outfile_abandon(struct outfile *f)
 }
 
 /* ---- out: a folder ---- */
-
-int dir_make(const char *path, struct err *err)
-{
-    char *partial = mem_strdup(path);
-    int status = 0;
-    for (char *p = partial + 1; status == 0; p++) {
-        if (*p != '/' && *p != '\0')
-            continue;
-        char separator = *p;
-        *p = '\0';
-        if (mkdir(partial, 0777) != 0 && errno != EEXIST)
-            status = err_errno(err, path, "cannot be made");
-        *p = separator;
-        if (separator == '\0')
-            break;
-    }
-    struct stat st;
-    if (status == 0 && (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)))
-        status = err_set(err, ERR_SYSTEM, "%s: exists and is not a folder", path);
-    mem_free(partial);
-    return status;
-}
 
 int dir_remove_tree(const char *path, struct err *err)
 {

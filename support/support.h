@@ -216,6 +216,11 @@ int filemap_open(struct filemap *, const char *path, struct err *);
    once. */
 void filemap_forget(const struct filemap *);
 void filemap_release(struct filemap *);
+/* A description that people write as XML: the file DIR/NAME.xml where `word` is a NAME, or the file `word` where it is a
+   path (has a '/' or ends in .xml) or `dir` is NULL. At most LIMIT_CONFIG_BYTES; `what` it is stands in the error ("a
+   machine file"). *path: the file's, the caller's to mem_free also after an error. */
+int filemap_open_named(struct filemap *, const char *word, const char *dir, const char *what, char **path,
+                       struct err *);
 /* -1: some file became shorter while it was mapped. From then on its end reads as zeros, no outfile and no outdir is
    committed, and what was computed means nothing: ask before saying it. (For this SIGBUS has a handler.) */
 int filemap_check(struct err *);
@@ -238,6 +243,9 @@ void buf_u64(struct buf *, uint64_t);
 void buf_uleb(struct buf *, uint64_t);
 void buf_sleb(struct buf *, int64_t);
 void buf_base64(struct buf *, const void *bytes, size_t n);
+/* s as a terminal may be given it: what would move the cursor, ring the bell or turn the writing round, and what is not
+   UTF-8, becomes '?'. */
+void buf_safe(struct buf *, const char *s);
 void buf_release(struct buf *);
 
 /* A file that appears under its name only when committed: written beside it and renamed.
@@ -264,6 +272,11 @@ void outputs_abandon(void);
 
 int dir_make(const char *path, struct err *); /* with parents; existing is fine */
 int dir_remove_tree(const char *path, struct err *);
+/* The paths of the files in `dir` that end so and are not hidden, in the order of their bytes whatever the locale, so that
+   a folder is read alike wherever it was copied to. `doing`: what was tried, for the error. Release in either case. */
+struct file_list VEC(char *);
+int dir_list(const char *dir, const char *ending, const char *doing, struct file_list *, struct err *);
+void file_list_release(struct file_list *);
 
 /* ---- paths (text only, no file system) ---------------------------------------- */
 
