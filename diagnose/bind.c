@@ -70,7 +70,7 @@ static size_t place_column(const struct table *t)
 }
 
 /* By place, the first row about it. */
-uint32_t *table_row_of_places(struct evaluator *ev, const struct table *t)
+static uint32_t *table_row_of_places(struct evaluator *ev, const struct table *t)
 {
     size_t which = 0, column = place_column(t);
     while (ev->e->tables.items[which] != t)

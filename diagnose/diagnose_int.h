@@ -2,7 +2,7 @@
  * What the files of diagnose/ share. In the order of work:
  *
  *     tokens.c     a property file in words; templates are words that are read again
- *     read.c       words to properties; formulas by the metrics' engine
+ *     read.c       words to properties; read_clauses.c their parts, formulas by the metrics' engine; read_templates.c
  *     texts.c      titles and remedies with names and numbers filled in
  *     library.c    folders of files; what refers to what
  *     bind.c       a property seen from one run: what its names mean there
@@ -115,14 +115,6 @@ const char *table_made_by(const struct properties *, const char *table);
 /* Calls each(ctx, expr) for every formula of conditions, confidences and severities. */
 void property_each_expr(const struct property *, void (*each)(void *ctx, const struct expr *), void *ctx);
 
-/* read.c: the text of a formula, from words with blanks as they stood; offsets lead back to them. */
-struct formula_text {
-    struct buf text;
-    struct VEC(size_t) offset; /* by word */
-    const struct token *first;
-};
-void formula_where(void *ctx, size_t offset, struct buf *out);
-
 /* texts.c: `string` is the text without quotes. -1: *err says why. */
 int text_parse(struct arena *, const char *string, const struct token *at, const struct expr_functions *, struct text *,
                struct err *);
@@ -204,7 +196,6 @@ void evaluator_init(struct evaluator *, const struct experiment *, const struct 
 void evaluator_release(struct evaluator *);
 /* Every property from every run. */
 void bind_all(struct evaluator *);
-uint32_t *table_row_of_places(struct evaluator *, const struct table *);
 place_ix row_place(const struct domain *, uint32_t row);
 /* A cell at the end of a path of columns; false: missing. */
 struct cell_at {

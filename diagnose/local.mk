@@ -1,5 +1,5 @@
 noinst_LIBRARIES += %D%/libdiagnose.a
-%C%_libdiagnose_a_SOURCES = %D%/diagnose.h %D%/diagnose_int.h %D%/tokens.c %D%/read.c %D%/texts.c %D%/library.c %D%/bind.c \
+%C%_libdiagnose_a_SOURCES = %D%/diagnose.h %D%/diagnose_int.h %D%/read_int.h %D%/tokens.c %D%/read.c %D%/read_clauses.c %D%/read_templates.c %D%/texts.c %D%/library.c %D%/bind.c \
 	%D%/evaluate.c %D%/unite.c %D%/search.c %D%/tables.c %D%/print.c %D%/formats.c %D%/wishes.c
 
 check_PROGRAMS += %D%/read_test %D%/library_test %D%/asl_fuzz
