@@ -241,27 +241,31 @@ static bool bind_row(struct binder *b, const struct expr_operand *o, struct sour
     return true;
 }
 
+/* The table in "loop_quality.cycles", where it is one; the caller's to mem_free. */
+static char *table_named(const struct binder *b, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    char *table = dot ? mem_strndup(name, (size_t)(dot - name)) : NULL;
+    if (table && !table_list_find(&b->ev->e->tables, table) && !table_made_by(b->ev->p, table)) {
+        mem_free(table);
+        return NULL;
+    }
+    return table;
+}
+
 /* loop_quality.cycles at a place. */
 static bool bind_table(struct binder *b, const struct expr_operand *o, struct source *s)
 {
-    const char *dot = strchr(o->name, '.');
-    if (!dot)
-        return false;
-    char *table = mem_strndup(o->name, (size_t)(dot - o->name));
-    s->table = table_list_find(&b->ev->e->tables, table);
-    bool is_table = table_made_by(b->ev->p, table) != NULL;
-    if (!s->table && is_table) {
-        char *lacking = mem_printf("table %s", table);
-        lacks(b, lacking);
-        mem_free(lacking);
-    }
+    char *table = table_named(b, o->name);
+    s->kind = FROM_NOTHING;
+    s->table = table ? table_list_find(&b->ev->e->tables, table) : NULL;
     mem_free(table);
-    s->kind = s->table ? FROM_TABLE : FROM_NOTHING;
-    if (s->table && table_path(b->ev->e, s->table, dot + 1, s->through, s->columns, &s->column_count))
-        table_row_of_places(b->ev, s->table);
-    else
-        s->kind = FROM_NOTHING;
-    return s->kind == FROM_TABLE || (!s->table && is_table);
+    if (!s->table ||
+        !table_path(b->ev->e, s->table, strchr(o->name, '.') + 1, s->through, s->columns, &s->column_count))
+        return false;
+    s->kind = FROM_TABLE;
+    table_row_of_places(b->ev, s->table);
+    return true;
 }
 
 static bool bind_property(struct binder *b, const struct expr_operand *o, struct source *s)
@@ -288,9 +292,13 @@ static void lack_operand(struct binder *b, const struct expr_operand *o)
 {
     const struct alias *a = alias_named(b->ev->p, o->name);
     struct buf text = {0};
+    char *table = table_named(b, o->name);
     struct expr_operand plain = {
         .name = a ? (char *)a->names.items[0] : o->name, .run = (char *)"", .statistic = o->statistic, .over = o->over};
-    if (*o->run && run_of(b, o) >= b->ev->e->run_count)
+    if (table && !table_list_find(&b->ev->e->tables, table)) {
+        buf_printf(&text, "table %s", table);
+        lacks(b, text.bytes);
+    } else if (*o->run && run_of(b, o) >= b->ev->e->run_count)
         lacks(b, "a second run");
     else if (o->statistic != EXPR_NO_STATISTIC && find_metric(b, o, true) != SIZE_MAX)
         lacks(b, o->over == EXPR_THREADS ? "several threads" : "several processes");
@@ -300,6 +308,7 @@ static void lack_operand(struct binder *b, const struct expr_operand *o)
         expr_operand_text(&plain, &text);
         lacks(b, text.bytes);
     }
+    mem_free(table);
     buf_release(&text);
 }
 

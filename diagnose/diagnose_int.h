@@ -51,7 +51,8 @@ struct filter { /* WHERE column IS "a|b*" */
     const char *globs;
     bool not ;
 };
-struct piece { /* of a text: words, or what is filled in */
+struct piece {          /* of a text: words, or what is filled in */
+    uint32_t condition; /* said where this one holds; NONE: always */
     const char *literal;
     const char *word; /* the formula's text, where it is one word */
     struct expr *expr;

@@ -5,6 +5,9 @@
  *     case PROPERTY true LEAST MOST     its worst severity is between these
  *     case PROPERTY false               (or: unknown)
  *     case PROPERTY needs WORDS         it was not tested, for this
+ *     case PROPERTY says WORDS          a finding of it has them in its evidence
+ *     case PROPERTY sure LEAST MOST     its first finding's confidence is between these
+ *     case PROPERTY silent              no finding of it is made
  *
  * and a drawing below it; "same" in place of a drawing: that of the case before.
  */
@@ -47,6 +50,24 @@ static const struct search_step *step_of(const struct diagnosis *d, const char *
     return best;
 }
 
+static const struct finding *finding_of(const struct diagnosis *d, const char *property)
+{
+    for (size_t i = 0; i < d->findings.count; i++)
+        if (strcmp(d->findings.items[i].property, property) == 0)
+            return &d->findings.items[i];
+    return NULL;
+}
+
+/* About findings; -1: the word is about the search. */
+static int finding_as_wanted(const struct finding *f, const char *word, const char *words, double least, double most)
+{
+    if (strcmp(word, "says") == 0)
+        return f && strstr(f->evidence, words);
+    if (strcmp(word, "sure") == 0)
+        return f && f->confidence >= least && f->confidence <= most;
+    return strcmp(word, "silent") == 0 ? !f : -1;
+}
+
 static void check_case(const struct properties *p, char *head, const char *drawing, struct counts *counts)
 {
     char property[100] = "", state[40] = "", words[200] = "";
@@ -64,8 +85,11 @@ static void check_case(const struct properties *p, char *head, const char *drawi
     bool ok =
         needs ? s && s->state == SEARCH_NOT_MEASURABLE && strstr(s->note, words)
               : s && strcmp(got, state) == 0 && (s->state != SEARCH_TRUE || (s->value >= least && s->value <= most));
-    if (!CHECK_NAMED(ok, head))
-        printf("# got %s %g: %s %s\n", got, s ? s->value : 0.0, s ? s->where : "", s ? s->note : "");
+    const struct finding *f = finding_of(d, property);
+    int about_finding = finding_as_wanted(f, state, words, least, most);
+    if (!CHECK_NAMED(about_finding >= 0 ? about_finding : ok, head))
+        printf("# got %s %g: %s %s; %s (%g)\n", got, s ? s->value : 0.0, s ? s->where : "", s ? s->note : "",
+               f ? f->evidence : "no finding", f ? f->confidence : 0.0);
     uint32_t ix = property_named(p, property);
     if (ix != NONE) {
         counts[ix].hit = counts[ix].hit || (s && s->state == SEARCH_TRUE);
@@ -105,6 +129,81 @@ static void check_file(const struct properties *p, const char *bytes, size_t len
     mem_free(counts);
 }
 
+/* ---- sources ------------------------------------------------------------------------------------------ */
+
+enum { LIBRARY_LEAST = 60 }; /* so many properties come with hpcview */
+
+struct lines {
+    struct filemap map;
+    struct VEC(char *) of;
+};
+
+static void read_lines(struct lines *l, const char *path)
+{
+    struct err err = {0};
+    if (filemap_open(&l->map, path, &err) < 0)
+        exit(99);
+    char *all = mem_strndup((const char *)l->map.bytes, l->map.len), *rest = all;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        *vec_push(&l->of) = mem_strdup(line);
+    mem_free(all);
+    filemap_release(&l->map);
+}
+
+static void release_lines(struct lines *l)
+{
+    for (size_t i = 0; i < l->of.count; i++)
+        mem_free(l->of.items[i]);
+    vec_release(&l->of);
+}
+
+/* A comment right above the block that begins with this line, or in it. */
+static bool has_comment(const struct lines *l, size_t line)
+{
+    bool block = l->of.items[line][strlen(l->of.items[line]) - 1] == '{';
+    if (line && strncmp(l->of.items[line - 1], "//", 2) == 0)
+        return true;
+    for (; block && line < l->of.count && l->of.items[line][0] != '}'; line++)
+        if (strstr(l->of.items[line], "// "))
+            return true;
+    return false;
+}
+
+/* Of what is made of a template, the template's does as well. */
+static bool has_source(const struct lines *l, size_t line)
+{
+    char *equals = strstr(l->of.items[line], " = "), *open = equals ? strchr(equals, '<') : NULL;
+    if (has_comment(l, line) || !open)
+        return has_comment(l, line);
+    char *template = mem_printf("PROPERTY TEMPLATE %.*s<", (int)(open - equals - 3), equals + 3);
+    bool found = false;
+    for (size_t i = 0; i < l->of.count; i++)
+        found = found || (str_starts(l->of.items[i], template) && has_comment(l, i));
+    mem_free(template);
+    return found;
+}
+
+static void check_sources(const struct properties *p)
+{
+    const char *file = NULL;
+    struct lines l = {0};
+    for (size_t i = 0; i < p->list.count; i++) {
+        const struct property *of = p->list.items[i];
+        if (!file || strcmp(file, of->at->file) != 0) {
+            release_lines(&l);
+            l = (struct lines){0};
+            read_lines(&l, file = of->at->file);
+        }
+        if (!has_source(&l, of->at->line - 1)) {
+            char *name = mem_printf("%s:%u: %s has its source in a comment", file, of->at->line, of->name);
+            CHECK_NAMED(false, name);
+            mem_free(name);
+        }
+    }
+    release_lines(&l);
+    CHECK_NAMED(p->list.count >= LIBRARY_LEAST, "there are at least sixty properties");
+}
+
 int main(void)
 {
     const char *top = getenv("top_srcdir");
@@ -112,7 +211,7 @@ int main(void)
     struct properties *p = library();
     struct filemap map;
     struct err err = {0};
-    CHECK(properties_count(p) > 0);
+    check_sources(p);
     if (CHECK_NAMED(filemap_open(&map, path, &err) == 0, "there are cases")) {
         check_file(p, (const char *)map.bytes, map.len);
         filemap_release(&map);

@@ -111,9 +111,11 @@ int read_let(struct reader *r)
 
 /* ---- conditions and values ---------------------------------------------------------------------------- */
 
+/* "or(x, y)" is a function, and an operand. */
 static bool begins_operand(const struct token *t)
 {
-    return t->kind == TOKEN_NUMBER || t->kind == TOKEN_STRING || is(t, "(") || is(t, "-") ||
+    bool is_function = is(t, "or") && is(&t[1], "(") && !t[1].blank_before;
+    return t->kind == TOKEN_NUMBER || t->kind == TOKEN_STRING || is(t, "(") || is(t, "-") || is_function ||
            (t->kind == TOKEN_WORD && !is(t, "AND") && !is(t, "OR") && !is(t, "and") && !is(t, "or"));
 }
 
@@ -139,18 +141,26 @@ static int read_conditions(struct reader *r, struct property *p)
     return 0;
 }
 
+/* "(id) ->": what follows counts where that condition holds. */
+static int read_guard(struct reader *r, const struct property *p, uint32_t *condition)
+{
+    *condition = NONE;
+    if (!has_id(r, true))
+        return 0;
+    const struct token *id = &r->t[1];
+    for (uint32_t i = 0; i < p->conditions.count; i++)
+        if (strcmp(p->conditions.items[i].id, id->text) == 0)
+            *condition = i;
+    if (*condition == NONE)
+        return wrong(r, id, "no condition is called '%.60s'", id->text);
+    r->t += 4;
+    return 0;
+}
+
 static int read_guarded(struct reader *r, struct property *p, struct guarded *g, enum ends ends)
 {
-    *g = (struct guarded){.condition = NONE};
-    if (has_id(r, true)) {
-        const struct token *id = &r->t[1];
-        for (uint32_t i = 0; i < p->conditions.count; i++)
-            if (strcmp(p->conditions.items[i].id, id->text) == 0)
-                g->condition = i;
-        if (g->condition == NONE)
-            return wrong(r, id, "no condition is called '%.60s'", id->text);
-        r->t += 4;
-    }
+    if (read_guard(r, p, &g->condition) < 0)
+        return -1;
     g->expr = formula(r, ends);
     return g->expr ? 0 : -1;
 }
@@ -245,7 +255,8 @@ int read_context(struct reader *r, struct property *p)
     return 0;
 }
 
-static int read_text(struct reader *r, struct text *text)
+/* One text, in as many strings as it likes. */
+static int read_strings(struct reader *r, struct text *text)
 {
     struct buf all = {0};
     const struct token *at = r->t;
@@ -263,6 +274,19 @@ static int read_text(struct reader *r, struct text *text)
     }
     buf_release(&all);
     return status;
+}
+
+static int read_text(struct reader *r, const struct property *p, struct text *text)
+{
+    do {
+        uint32_t condition;
+        size_t first = text->count;
+        if (read_guard(r, p, &condition) < 0 || read_strings(r, text) < 0)
+            return -1;
+        for (size_t i = first; i < text->count; i++)
+            text->items[i].condition = condition;
+    } while (take(r, ","));
+    return 0;
 }
 
 static int read_needs(struct reader *r, struct property *p)
@@ -320,10 +344,10 @@ int read_clause(struct reader *r, struct property *p)
     int status = i == 0    ? read_conditions(r, p)
                  : i == 1  ? read_values(r, p, &p->confidences)
                  : i == 2  ? read_values(r, p, &p->severities)
-                 : i == 3  ? read_text(r, &p->title)
-                 : i == 4  ? read_text(r, &p->evidence)
-                 : i == 5  ? read_text(r, &p->explanation)
-                 : i == 6  ? read_text(r, &p->remedy)
+                 : i == 3  ? read_text(r, p, &p->title)
+                 : i == 4  ? read_text(r, p, &p->evidence)
+                 : i == 5  ? read_text(r, p, &p->explanation)
+                 : i == 6  ? read_text(r, p, &p->remedy)
                  : i == 7  ? read_refines(r, p)
                  : i == 8  ? read_needs(r, p)
                  : i == 9  ? read_for(r, p)

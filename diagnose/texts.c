@@ -273,6 +273,14 @@ static void add_piece(struct buf *b, struct evaluator *ev, struct arena *arena, 
         add_number(b, bound_value(ev, of, expr, id), piece->format);
 }
 
+static bool is_said(const struct evaluator *ev, const struct bound *of, const struct piece *piece, uint32_t id)
+{
+    if (piece->condition == NONE)
+        return true;
+    double truth = bound_value(ev, of, &of->conditions.items[piece->condition], id);
+    return !isnan(truth) && truth != 0;
+}
+
 const char *text_filled(struct evaluator *ev, struct arena *arena, const struct bound *of, int which, uint32_t id)
 {
     const struct property *p = of->property;
@@ -283,7 +291,8 @@ const char *text_filled(struct evaluator *ev, struct arena *arena, const struct 
         first += texts[i]->count;
     buf_str(&b, "");
     for (size_t i = 0; i < texts[which]->count; i++)
-        add_piece(&b, ev, arena, of, &texts[which]->items[i], &of->pieces.items[first + i], id);
+        if (is_said(ev, of, &texts[which]->items[i], id))
+            add_piece(&b, ev, arena, of, &texts[which]->items[i], &of->pieces.items[first + i], id);
     const char *filled = arena_strdup(arena, b.bytes);
     buf_release(&b);
     return filled;

@@ -3,51 +3,92 @@
  * loop; and what barriers and waits said that were timed (record --phases).
  */
 
+/*
+ * What a check may gain follows from bounds, and is known of some of them only. Of the others nothing is known but that they cost something:
+ * they are ranked as if that were 5% of the loop, with half of the confidence, and say so.
+ */
+LET not_estimated_as = 5;
+LET always = 1;
+
 PROPERTY LoopCheck {
     // Djoudi, Barthou et al., "MAQAO: Modular Assembler Quality Analyzer and Optimizer for Itanium 2", EPIC-4, 2005: properties
     // of loops' code by static analysis, with what each may gain.
     FOR ROWS OF loop_checks;
-    LET likely = or(gain, 5); // percent of the loop's cycles; bounds do not say it of every check
-    CONDITION: likely > 0 AND share(time) > 0.02;
-    CONFIDENCE: confidence;
-    SEVERITY: likely * share(time);
+    WHERE check IS NOT "address-work|tiny|narrow-vectors|remainder"; // which have conditions of their own
+    CONDITION: (estimated) or(gain, 0) > 0 AND share(time) > 0.02 OR (not_estimated) or(gain, -1) < 0 AND share(time) > 0.02;
+    CONFIDENCE: MAX((estimated) -> confidence, (not_estimated) -> confidence / 2);
+    SEVERITY: MAX((estimated) -> gain * share(time), (not_estimated) -> not_estimated_as * share(time));
     NEEDS: time;
     TITLE: "{check}";
-    EVIDENCE: "{found}; the loop has {share(time):%} of the time, of which {likely:.0}% may be gained";
+    EVIDENCE: (estimated) -> "{found}; the loop has {share(time):%} of the time, of which {gain:.0}% may be gained",
+              (not_estimated) -> "{found}; the loop has {share(time):%} of the time; what may be gained is not estimated (it is ranked as {not_estimated_as}% of that)";
     REMEDY: "{remedy}";
 }
 
-PROPERTY TEMPLATE Check<String words, String title> (Row r) {
+PROPERTY TEMPLATE Check<String words, Gain, When, String title> (Row r) {
     FOR ROWS OF loop_checks;
     REFINES LoopCheck;
     WHERE check IS words;
-    LET likely = or(gain, 5); // percent of the loop's cycles; bounds do not say it of every check
-    CONDITION: likely > 0 AND share(time) > 0.02;
-    CONFIDENCE: confidence;
-    SEVERITY: likely * share(time);
+    LET may_gain = Gain;
+    CONDITION: (estimated) or(may_gain, 0) > 0 AND share(time) > 0.02 AND (When)
+            OR (not_estimated) or(may_gain, -1) < 0 AND share(time) > 0.02 AND (When);
+    CONFIDENCE: MAX((estimated) -> confidence, (not_estimated) -> confidence / 2);
+    SEVERITY: MAX((estimated) -> may_gain * share(time), (not_estimated) -> not_estimated_as * share(time));
     NEEDS: time;
     TITLE: title;
-    EVIDENCE: "{found}; the loop has {share(time):%} of the time, of which {likely:.0}% may be gained";
+    EVIDENCE: (estimated) -> "{found}; the loop has {share(time):%} of the time, of which {may_gain:.0}% may be gained",
+              (not_estimated) -> "{found}; the loop has {share(time):%} of the time; what may be gained is not estimated (it is ranked as {not_estimated_as}% of that)";
     REMEDY: "{remedy}";
 }
 // Latencies: Fog, "Instruction tables"; 10 to 40 cycles that do not overlap.
-PROPERTY Division = Check<"division|int-division|square-root", "Divisions bound the loop">;
+PROPERTY Division = Check<"division|int-division|square-root", gain, always, "Divisions bound the loop">;
 // Not vectorized: Maleki et al., "An Evaluation of Vectorizing Compilers", PACT 2011.
-PROPERTY NotVectorized = Check<"scalar|partly-vectorized", "Not vectorized, or not in full">;
-PROPERTY Reduction = Check<"reduction", "A sum is added up in order, term after term">;
-PROPERTY NarrowVectors = Check<"narrow-vectors", "Vectors narrower than the processor's">;
-PROPERTY Gather = Check<"gather|scatter|indirect", "Indirect references">;
-PROPERTY Branches = Check<"branches|bounds-check", "Branches inside the loop">;
-PROPERTY Remainder = Check<"remainder", "The time is in the remainder of a vector loop">;
-PROPERTY Versions = Check<"versions", "Versions of the loop, because arrays may overlap">;
-PROPERTY Spills = Check<"spill", "More values than registers">;
-PROPERTY Conversions = Check<"conversion|float-double", "Conversions between types">;
-PROPERTY CallsInLoop = Check<"call", "Calls in the loop">;
-PROPERTY Strides = Check<"stride", "References jump over memory">;
-PROPERTY Chains = Check<"chain|chain-through-memory", "Each iteration waits for the one before">;
-PROPERTY TinyLoop = Check<"tiny", "A tiny body, not unrolled">;
-PROPERTY AddressWork = Check<"address-work|address-multiply", "Most instructions only make addresses">;
-PROPERTY LockedLoop = Check<"locked", "Atomic operations in the loop">;
+PROPERTY NotVectorized = Check<"scalar|partly-vectorized", gain, always, "Not vectorized, or not in full">;
+// Sums in order: Goldberg, "What Every Computer Scientist Should Know About Floating-Point Arithmetic", 1991.
+PROPERTY Reduction = Check<"reduction", gain, always, "A sum is added up in order, term after term">;
+// Compilers double the width and stop there where nobody asks for more (-mprefer-vector-width of gcc and clang). Vectors that are put
+// together from strided or indirect references gain nothing from being longer.
+PROPERTY NarrowVectors = Check<"narrow-vectors", min(gain, 50), or(loop_quality.stride_more, 0) + or(loop_quality.indirect, 0) <= 0, "Vectors narrower than the processor's">;
+// A gather costs about as much as its loads: Fog, "Instruction tables"; Intel's optimization manual, 15.16.
+PROPERTY Gather = Check<"gather|scatter|indirect", gain, always, "Indirect references">;
+// Fog, "Optimizing software in C++", 7.12: branches that go both ways.
+PROPERTY Branches = Check<"branches|bounds-check", gain, always, "Branches inside the loop">;
+// Versions by test at run time: Alves, Gruber et al., "Runtime Pointer Disambiguation", OOPSLA 2015.
+PROPERTY Versions = Check<"versions", gain, always, "Versions of the loop, because arrays may overlap">;
+// Spilled values: Djoudi, Barthou et al. (MAQAO), as above.
+PROPERTY Spills = Check<"spill", gain, always, "More values than registers">;
+// Fog, "Optimizing software in C++", 14.4: mixing float and double.
+PROPERTY Conversions = Check<"conversion|float-double", gain, always, "Conversions between types">;
+// Calls keep loops from being vectorized: Maleki et al., as above.
+PROPERTY CallsInLoop = Check<"call", gain, always, "Calls in the loop">;
+// Strides: MAQAO, as above; Drepper, "What Every Programmer Should Know About Memory", 2007, 6.2.
+PROPERTY Strides = Check<"stride", gain, always, "References jump over memory">;
+// Latency of what is handed on: Fog, "Optimizing subroutines in assembly language", 9.5.
+PROPERTY Chains = Check<"chain|chain-through-memory", gain, always, "Each iteration waits for the one before">;
+// Unrolling gains where instructions are the limit; loops of vectors wait for their loads and stores first: Hofmann et al.,
+// "Execution-Cache-Memory Performance Model", 2015.
+PROPERTY TinyLoop = Check<"tiny", gain, or(loop_quality.vectorized, 0) <= 0, "A tiny body, not unrolled">;
+// MAQAO, as above. Of a loop of several ways, the conditions are the work.
+PROPERTY AddressWork = Check<"address-work|address-multiply", gain, or(loop_quality.paths, 1) <= 1, "Most instructions only make addresses">;
+// A locked instruction costs some 20 cycles, alone: Fog, "Instruction tables".
+PROPERTY LockedLoop = Check<"locked", gain, always, "Atomic operations in the loop">;
+
+PROPERTY Remainder {
+    // What is left over of a loop of vectors: Maleki et al., as above; and what runs where arrays overlap (Alves, Gruber et al.).
+    FOR INNERMOST;
+    REFINES NotVectorized;
+    WHERE role IS "remainder";
+    LET may_gain = 1 - loop_quality.if_vectorized / loop_quality.bound;
+    CONDITION: (estimated) or(may_gain, 0) > 0 AND share(time) > 0.02 OR (not_estimated) or(may_gain, -1) < 0 AND share(time) > 0.02;
+    CONFIDENCE: MAX((estimated) -> 0.8, (not_estimated) -> 0.4);
+    SEVERITY: MAX((estimated) -> 100 * may_gain * share(time), (not_estimated) -> not_estimated_as * share(time));
+    NEEDS: time;
+    TITLE: "The time is in the scalar copy of a loop of vectors";
+    EVIDENCE: (estimated) -> "this copy of the loop has {share(time):%} of the time; as vectors it would take {may_gain:%} less of it",
+              (not_estimated) -> "this copy of the loop has {share(time):%} of the time; what may be gained is not estimated (it is ranked as {not_estimated_as}% of that)";
+    EXPLANATION: "The compiler made a loop of vectors, and this one for what is left over, and for arrays that overlap.";
+    REMEDY: "Where the loop runs a few times only: make the trip count a multiple of the vectors' length, pad the arrays, or vectorize the loop around it. Where arrays seem to overlap: copy what the loop reads through a pointer into a variable before it, and declare pointers restrict.";
+}
 
 /* ---- barriers and waits, timed --------------------------------------------------------------- */
 

@@ -31,6 +31,7 @@ LET bad_speculation = (issued - retired + 4 * recovery) / slots;
 LET back_end = 1 - front_end - retiring - bad_speculation;
 
 PROPERTY TEMPLATE TopDown<Part, Limit, String title, String how> (LOOP l) {
+    // Yasin, ISPASS 2014; Intel's formulas and thresholds, as above.
     FOR PROGRAM, PROCEDURE, LOOP;
     REFINES CPUBound;
     CONDITION: Part > Limit AND share(clk) > 0.05;
@@ -48,6 +49,7 @@ PROPERTY BackEndBound = TopDown<back_end, 0.20, "Instructions wait for data or u
     "See whether it is memory or the core: the finer properties tell.">;
 
 PROPERTY TEMPLATE StallCycles<Lost, Limit, Parent, String title, String how> (LOOP l) {
+    // The same tree's lower levels: Intel's formulas and thresholds, as above.
     FOR PROGRAM, PROCEDURE, LOOP;
     REFINES Parent;
     CONDITION: (Lost) / clk > Limit AND share(clk) > 0.05;
@@ -199,6 +201,7 @@ PROPERTY BackEndStallCycles(Region r) {
     EVIDENCE: "{BACK_END_BUBBLE_ALL} of {CPU_CYCLES} cycles";
 }
 PROPERTY TEMPLATE Bubble<Event, String title> (Region r) {
+    // The same paper's tree; the events are those of Intel's "Itanium 2 Processor Reference Manual", 2004.
     FOR PROGRAM, PROCEDURE, LOOP;
     REFINES BackEndStallCycles;
     CONDITION: Event / total(CPU_CYCLES) > 0.05;

@@ -5,6 +5,7 @@
  */
 
 HYPOTHESIS MemoryBound {
+    // Periscope begins its search in memory with misses of the first cache: Gerndt, Fuerlinger and Kereku, ParCo 2005.
     FOR ROWS OF references;
     REFINES HotLoop;
     WHERE level IS "L1*";

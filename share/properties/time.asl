@@ -224,6 +224,20 @@ PROPERTY Exceptions = TimeIn<"_Unwind_*|__gxx_personality*|__cxa_throw|__cxa_all
     "Each throw walks the stack by tables, and takes a lock of the dynamic linker.",
     "Return errors that are usual as values; throw for what is not.">;
 
+PROPERTY Unwinding {
+    // The library's functions have no names where distributions strip it, and it does little else: the Itanium C++ ABI's
+    // level I, "Exception Handling".
+    FOR MODULE;
+    REFINES NoSource;
+    WHERE name IS "libgcc_s.so*|libunwind.so*";
+    CONDITION: share(time) > 0.02;
+    CONFIDENCE: 0.8;
+    SEVERITY: 100 * share(time);
+    TITLE: "{share(time):%} of the time goes into unwinding the stack, in {name}";
+    EXPLANATION: "Each throw walks the stack by tables, frame by frame, twice.";
+    REMEDY: "Return errors that are usual as values; throw for what is not.";
+}
+
 // Time stamps: a call for each, and a system call where the clock is not in the vdso.
 PROPERTY Clocks = TimeIn<"clock_gettime|__clock_gettime*|gettimeofday|__gettimeofday|time|__vdso_*|std::chrono::*now*|omp_get_wtime*|MPI_Wtime",
     "Time goes into asking for the time",
@@ -237,6 +251,7 @@ PROPERTY CollectiveWaiting = TimeIn<"MPI_All*|PMPI_All*|MPI_Barrier|PMPI_Barrier
     "Time goes into collective communication",
     "Ranks that come early wait in the collective call, spinning.",
     "Balance what is before it; use fewer, larger or nonblocking collectives.">;
+// Late senders and receivers: Wolf and Mohr, "Automatic Performance Analysis of Hybrid MPI/OpenMP Applications", 2003.
 PROPERTY PointToPoint = TimeIn<"MPI_Send*|MPI_Recv*|MPI_Wait*|MPI_Isend|MPI_Irecv|PMPI_Send*|PMPI_Recv*|PMPI_Wait*|mca_pml_*|mca_btl_*|MPIDI_*|ompi_request_*|opal_progress*",
     "Time goes into messages",
     "Waiting for messages that come late, or sending many small ones.",
