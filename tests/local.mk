@@ -78,4 +78,5 @@ EXTRA_DIST += %D%/diagnose/sarif.mjs \
 	%D%/diagnose/programs/false_sharing.c %D%/diagnose/programs/serial_region.c %D%/diagnose/programs/imbalance.c %D%/diagnose/programs/division.c %D%/diagnose/programs/scalar.c \
 	%D%/diagnose/programs/gather.c %D%/diagnose/programs/branches.c %D%/diagnose/programs/critical.c %D%/diagnose/programs/page_faults.c %D%/diagnose/programs/small_reads.c \
 	%D%/diagnose/programs/contention.c %D%/diagnose/programs/remainder.c %D%/diagnose/programs/recursion.c %D%/diagnose/programs/allocation.c %D%/diagnose/programs/strided.c \
-	%D%/diagnose/programs/aliasing.c %D%/diagnose/programs/spills.c %D%/diagnose/programs/conversion.c %D%/diagnose/programs/calls.c %D%/diagnose/programs/slow_rank.c
+	%D%/diagnose/programs/aliasing.c %D%/diagnose/programs/spills.c %D%/diagnose/programs/conversion.c %D%/diagnose/programs/calls.c %D%/diagnose/programs/slow_rank.c %D%/diagnose/programs/exceptions.cpp \
+	%D%/diagnose/programs/rows.f90 %D%/diagnose/programs/temporary_strings.cpp %D%/diagnose/programs/triangle.f90 %D%/diagnose/programs/virtual_calls.cpp

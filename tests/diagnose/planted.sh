@@ -1,6 +1,7 @@
 #!/bin/sh
 # Small programs with one planted problem each: is it the first or second finding, and is nothing of more than 10% wrong? The header of
-# each program says what is planted, what else is true of it ("also"), how it is measured and compiled. Prints a table. By itself it takes
+# each program says what is planted, what else is true of it ("also": what the remedy gains was measured: -march=native 31% in conversion,
+# vectors of 64 bytes 58% in serial_region, four sums in gather 43%, -funroll-loops 25% in aliasing), how it is measured and compiled. Prints a table. By itself it takes
 # a few programs; PLANTED="a b" names others, PLANTED=all takes all (make check-long).
 . "$top_srcdir/tests/lib.sh"
 need cc
@@ -8,9 +9,22 @@ need_recording
 programs=$top_srcdir/tests/diagnose/programs
 cd "$scratch" || exit 99
 chosen=${PLANTED-imbalance small_reads strided allocation}
-[ "$chosen" != all ] || chosen=$(cd "$programs" && ls -- *.c | sed 's/\.c$//')
+[ "$chosen" != all ] || chosen=$(cd "$programs" && ls -- *.c *.cpp *.f90 | sed 's/\.[a-z0-9]*$//' | sort)
 
-header() { sed -n "1s,.*[; *] *$2: \\([^;.]*\\)[;.].*,\\1,p" "$programs/$1.c"; }
+header() { sed -n "1s,.*[;*!] *$2: \\([^;.]*\\)[;.].*,\\1,p" "$programs/$1".*; }
+
+# compile NAME FLAGS...
+compile() {
+    source=$(ls "$programs/$1".*)
+    case $source in
+    *.cpp) compiler=g++ ;;
+    *.f90) compiler=gfortran ;;
+    *) compiler=cc ;;
+    esac
+    shift
+    command -v "$compiler" >err 2>&1 || { echo "no $compiler here" >err; return 1; }
+    "$compiler" -g "$@" -o "$name" "$source" -lm 2>err
+}
 
 measure() { # NAME: into NAME.m
     flags=$(header "$1" flags)
@@ -21,13 +35,14 @@ measure() { # NAME: into NAME.m
         "$top_builddir/mhsim/hpcview-cc" -g $flags -o "$1" "$programs/$1.c" 2>err || return 1
         "$hpcview" simulate -o "$1.m" -m "$top_srcdir/share/machines/skylake-server.xml" -- "./$1" >/dev/null 2>err ;;
     ranks)
-        cc -g $flags -o "$1" "$programs/$1.c" -lm || return 1
+        # shellcheck disable=SC2086
+        compile "$1" $flags || return 1
         for rank in 0 1 2 3; do
             OMPI_COMM_WORLD_RANK=$rank "$hpcview" record -o "$1.m" -- "./$1" >/dev/null 2>err || return 1
         done ;;
     *)
         # shellcheck disable=SC2086
-        cc -g $flags -o "$1" "$programs/$1.c" -lm 2>err || return 1
+        compile "$1" $flags || return 1
         # shellcheck disable=SC2086
         "$hpcview" $by -o "$1.m" -- "./$1" >/dev/null 2>err ;;
     esac

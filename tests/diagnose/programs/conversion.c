@@ -1,4 +1,4 @@
-/* planted: Conversions; by: record; flags: -O2. Numbers go from float to double and back. */
+/* planted: Conversions; also: NarrowVectors; by: record; flags: -O2. Numbers go from float to double and back. */
 #include <stdio.h>
 static float x[4096], y[4096];
 int main(void)

@@ -1,4 +1,4 @@
-/* planted: Gather; by: record; flags: -O2. Elements are found through a table of their numbers. */
+/* planted: Gather; also: Reduction; by: record; flags: -O2. Elements are found through a table of their numbers. */
 #include <stdio.h>
 static double x[65536];
 static int at[65536];

@@ -1,16 +1,16 @@
-/* planted: Remainder|TinyLoop; by: record; flags: -O3 -mavx2. The loop runs seven times: all of it is remainder. */
+/* planted: Remainder; by: record; flags: -O3 -mavx2 --param vect-epilogues-nomask=0. The loop runs fifteen times, and vectors hold 32: all of it is remainder. */
 #include <stdio.h>
-static float x[8000], y[8000];
-__attribute__((noinline)) static void axpy(float *restrict a, const float *restrict b, int n)
+static unsigned char x[16000], y[16000];
+__attribute__((noipa)) static void mix(unsigned char *restrict a, const unsigned char *restrict b, int n)
 {
     for (int i = 0; i < n; i++) /* HERE */
-        a[i] += 0.5f * b[i];
+        a[i] = (unsigned char)(a[i] / 3 + b[i]);
 }
 int main(void)
 {
-    for (int k = 0; k < 60000; k++)
+    for (int k = 0; k < 25000; k++)
         for (int i = 0; i < 1000; i++)
-            axpy(x + i * 7, y + i * 7, 7);
-    printf("%g\n", x[17]);
+            mix(x + i * 15, y + i * 15, 15);
+    printf("%d\n", x[17]);
     return 0;
 }

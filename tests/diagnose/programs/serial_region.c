@@ -1,4 +1,4 @@
-/* planted: SerialPart; also: RuntimeLibrary|Barriers|Chains; by: record; flags: -O2 -fopenmp. Half of the work is outside of the parallel loop. */
+/* planted: SerialPart; also: NarrowVectors|RuntimeLibrary|Barriers|Chains; by: record; flags: -O2 -fopenmp. Half of the work is outside of the parallel loop. */
 #include <stdio.h>
 static double work(int n)
 {
