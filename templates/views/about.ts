@@ -4,8 +4,11 @@ import type { Metric, Process } from '../model/data';
 import { formatExact, formatScaled } from '../logic/format';
 import type { App } from './app';
 import { button, h, visible } from './dom';
+import { cell, factsTable, type Head } from './facts';
 
 const NUMBERS = ['Rank', 'Threads', 'Seconds', 'Period', 'Samples', 'Total'];
+const headsOf = (names: readonly string[]): Head[] =>
+  names.filter(Boolean).map((text) => ({ text, isNumber: NUMBERS.includes(text) }));
 
 function when(p: Process): string {
   return p.startMs > 0
@@ -35,41 +38,35 @@ function runs(processes: readonly Process[]): HTMLElement {
   const ranks = some.some((p) => p.rank >= 0);
   return h(
     'div',
-    { class: 'scroll-x' },
-    h(
-      'table',
-      { class: 'facts' },
-      h(
-        'thead',
-        null,
+    null,
+    factsTable(
+      headsOf([
+        ranks ? 'Rank' : '',
+        'Command',
+        'Host',
+        'Processor',
+        'Threads',
+        'Start',
+        'Seconds',
+        'End',
+        'Measurement',
+      ]),
+      some.map((p) =>
         h(
           'tr',
           null,
-          ...[ranks ? 'Rank' : '', 'Command', 'Host', 'Processor', 'Threads', 'Start', 'Seconds', 'End', 'Measurement']
-            .filter(Boolean)
-            .map((t) => h('th', { scope: 'col', class: NUMBERS.includes(t) && 'n' }, t)),
-        ),
-      ),
-      h(
-        'tbody',
-        null,
-        ...some.map((p) =>
+          ranks ? cell(p.rank >= 0 ? String(p.rank) : '', true) : null,
+          h('td', { class: 'code' }, visible(p.command)),
+          cell(visible(p.host)),
+          h('td', { title: visible(p.kernel) }, visible(p.machine)),
+          cell(String(p.threads), true),
+          cell(when(p)),
+          cell(p.seconds === null ? '' : p.seconds.toFixed(3), true),
+          cell(exit(p)),
           h(
-            'tr',
-            null,
-            ranks ? h('td', { class: 'n' }, p.rank >= 0 ? String(p.rank) : '') : null,
-            h('td', { class: 'code' }, visible(p.command)),
-            h('td', null, visible(p.host)),
-            h('td', { title: visible(p.kernel) }, visible(p.machine)),
-            h('td', { class: 'n' }, String(p.threads)),
-            h('td', null, when(p)),
-            h('td', { class: 'n' }, p.seconds === null ? '' : p.seconds.toFixed(3)),
-            h('td', null, exit(p)),
-            h(
-              'td',
-              { class: 'code', title: p.sampler ? `recorded with ${visible(p.sampler)}` : undefined },
-              visible(p.source),
-            ),
+            'td',
+            { class: 'code', title: p.sampler ? `recorded with ${visible(p.sampler)}` : undefined },
+            visible(p.source),
           ),
         ),
       ),
@@ -93,43 +90,23 @@ function total(app: App, m: Metric, i: number): string {
 }
 
 function metrics(app: App): HTMLElement {
-  return h(
-    'div',
-    { class: 'scroll-x' },
-    h(
-      'table',
-      { class: 'facts' },
+  return factsTable(
+    headsOf(['Metric', 'Event or formula', 'Period', 'Samples', 'Total', 'Unit', 'What it is']),
+    app.model.metrics.map((m, i) =>
       h(
-        'thead',
+        'tr',
         null,
+        h('th', { scope: 'row' }, visible(m.displayName)),
+        h('td', { class: 'code' }, visible(m.formula ? `= ${m.formula}` : m.event)),
+        cell(m.formula ? '' : m.period ? formatExact(m.period) : 'exact', true),
+        cell(samples(app, m, i), true),
+        cell(total(app, m, i), true),
+        h('td', { class: 'unit' }, visible(m.unit)),
         h(
-          'tr',
-          null,
-          ...['Metric', 'Event or formula', 'Period', 'Samples', 'Total', 'Unit', 'What it is'].map((t) =>
-            h('th', { scope: 'col', class: NUMBERS.includes(t) && 'n' }, t),
-          ),
-        ),
-      ),
-      h(
-        'tbody',
-        null,
-        ...app.model.metrics.map((m, i) =>
-          h(
-            'tr',
-            null,
-            h('th', { scope: 'row' }, visible(m.displayName)),
-            h('td', { class: 'code' }, visible(m.formula ? `= ${m.formula}` : m.event)),
-            h('td', { class: 'n' }, m.formula ? '' : m.period ? formatExact(m.period) : 'exact'),
-            h('td', { class: 'n' }, samples(app, m, i)),
-            h('td', { class: 'n' }, total(app, m, i)),
-            h('td', { class: 'unit' }, visible(m.unit)),
-            h(
-              'td',
-              { class: 'muted' },
-              visible(m.description),
-              m.estimated ? ' Estimated: counted part of the time and scaled up.' : '',
-            ),
-          ),
+          'td',
+          { class: 'muted' },
+          visible(m.description),
+          m.estimated ? ' Estimated: counted part of the time and scaled up.' : '',
         ),
       ),
     ),

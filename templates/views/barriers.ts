@@ -161,6 +161,7 @@ export const barriersPane: PaneType = {
   name: 'barriers',
   title: 'Phases',
   slot: 'inspect',
+  room: 'Phases',
   isThere: (app) => app.model.tables.some((t) => t.name === 'barriers' && t.rows > 0 && t.columns.some((c) => c.name === 'phase')),
   make: (app) => new BarriersPane(app),
 };

@@ -105,6 +105,7 @@ export const callersPane: PaneType = {
   name: 'callers',
   title: 'Copies',
   slot: 'inspect',
+  room: 'Callers',
   isThere: (app) => app.mainColumn !== null && app.model.places.kind.includes(Kind.Procedure),
   make: (app) => new CallersPane(app),
 };

@@ -197,6 +197,20 @@ class CallsPane implements Pane {
 const isThere = (app: App): boolean => app.mainColumn !== null && app.trees.callsIndex >= 0;
 
 export const callPanes: readonly PaneType[] = [
-  { name: 'callers-tree', title: 'Callers', slot: 'inspect', isThere, make: (app) => new CallersPane(app) },
-  { name: 'calls', title: 'Calls in and out', slot: 'inspect', isThere, make: (app) => new CallsPane(app) },
+  {
+    name: 'callers-tree',
+    title: 'Callers',
+    slot: 'inspect',
+    room: 'Callers',
+    isThere,
+    make: (app) => new CallersPane(app),
+  },
+  {
+    name: 'calls',
+    title: 'Calls in and out',
+    slot: 'inspect',
+    room: 'Callers',
+    isThere,
+    make: (app) => new CallsPane(app),
+  },
 ];

@@ -1,15 +1,19 @@
 // The inspector's tabs for tables beside the places: one for each table of the database, with the rows about what is
 // selected. A room that declares a table has its pane with that.
 
-import { NONE, type TableInfo, type TableRows } from '../model/data';
+import { NONE, type TableColumn, type TableInfo, type TableRows } from '../model/data';
 import { plural } from '../logic/format';
 import { labelOf } from '../logic/labels';
 import { cellText, isAboutPlaces, rowsAbout } from '../logic/tables';
 import type { App } from './app';
 import { button, h, visible } from './dom';
+import { cell, factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
+import { roomOfTable } from './rooms';
 
 const MOST = 200;
+
+const isNumber = (c: TableColumn): boolean => c.type !== 'text' && c.type !== 'ref';
 
 class TableOfFacts implements Pane {
   readonly element: HTMLElement;
@@ -63,31 +67,14 @@ class TableOfFacts implements Pane {
 
   private table(rows: TableRows, shown: readonly number[]): HTMLElement {
     const { info } = this;
-    const isNumber = (type: string): boolean => type !== 'text' && type !== 'ref';
-    return h(
-      'div',
-      { class: 'scroll-x' },
-      h(
-        'table',
-        { class: 'facts' },
-        h(
-          'thead',
-          null,
-          h(
-            'tr',
-            null,
-            ...info.columns.map((c) =>
-              h(
-                'th',
-                { scope: 'col', class: isNumber(c.type) && 'n', title: visible(c.description) || undefined },
-                visible(c.title),
-                c.unit && h('span', { class: 'muted' }, visible(` ${c.unit}`)),
-              ),
-            ),
-          ),
-        ),
-        h('tbody', null, ...shown.map((row) => h('tr', null, ...info.columns.map((_, c) => this.cell(rows, row, c))))),
-      ),
+    return factsTable(
+      info.columns.map((c) => ({
+        text: visible(c.title),
+        unit: visible(c.unit),
+        title: visible(c.description),
+        isNumber: isNumber(c),
+      })),
+      shown.map((row) => h('tr', null, ...info.columns.map((_, c) => this.cell(rows, row, c)))),
     );
   }
 
@@ -96,13 +83,8 @@ class TableOfFacts implements Pane {
     const column = info.columns[c];
     const value = rows.cells[c][row];
     const text = visible(cellText(app.model, column, rows, value));
-    if (column.type !== 'ref' || column.to !== 'place' || value === NONE)
-      return h('td', { class: column.type !== 'text' && column.type !== 'ref' && 'n' }, text);
-    return h(
-      'td',
-      null,
-      button(text, 'Go there', () => app.selectInTree(value), 'crumb'),
-    );
+    if (column.type !== 'ref' || column.to !== 'place' || value === NONE) return cell(text, isNumber(column));
+    return cell(button(text, 'Go there', () => app.selectInTree(value), 'crumb'));
   }
 }
 
@@ -112,6 +94,7 @@ export const tablePanes = (app: App): PaneType[] =>
     name: `table-${info.name}`,
     title: info.title,
     slot: 'inspect',
+    room: roomOfTable(info.name),
     isThere: () => info.rows > 0,
     make: () => new TableOfFacts(app, i, info),
   }));

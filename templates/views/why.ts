@@ -6,6 +6,7 @@ import { formatPercent, formatShort, formatSigned } from '../logic/format';
 import { kindName, labelOf, lineRange, surroundings } from '../logic/labels';
 import type { App } from './app';
 import { button, h, visible } from './dom';
+import { factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
 
 class WhyPane implements Pane {
@@ -55,24 +56,13 @@ class WhyPane implements Pane {
     const { app } = this;
     const columns = this.columns();
     const more = app.model.metrics.length - columns.filter((c) => c.index !== NONE).length;
+    const heads = ['Metric', 'All in it', 'Error', 'of the program', 'of what is around', 'Its own', 'Formula'];
     return h(
       'div',
-      { class: 'scroll-x' },
-      h(
-        'table',
-        { class: 'facts' },
-        h(
-          'thead',
-          null,
-          h(
-            'tr',
-            null,
-            ...['Metric', 'All in it', 'Error', 'of the program', 'of what is around', 'Its own', 'Formula'].map((t) =>
-              h('th', { scope: 'col', class: t !== 'Metric' && t !== 'Formula' && 'n' }, t),
-            ),
-          ),
-        ),
-        h('tbody', null, ...columns.map((c) => this.row(c, place))),
+      null,
+      factsTable(
+        heads.map((text) => ({ text, isNumber: text !== 'Metric' && text !== 'Formula' })),
+        columns.map((c) => this.row(c, place)),
       ),
       more > 0
         ? button(`All metrics (${more} more)`, 'Read and show every metric of this place', () => {
@@ -129,6 +119,7 @@ export const whyPane: PaneType = {
   name: 'why',
   title: 'Numbers',
   slot: 'inspect',
+  room: 'Why',
   isThere: (app) => app.mainColumn !== null,
   make: (app) => new WhyPane(app),
 };

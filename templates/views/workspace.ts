@@ -5,6 +5,7 @@ import type { App } from './app';
 import { button, h, preference } from './dom';
 import type { Pane, PaneType } from './panes';
 import { panesOf } from './registry';
+import { type Room, ROOMS } from './rooms';
 
 const SLOT_NAMES: { readonly [S in Slot]: string } = { picture: 'Pictures', reading: 'Source', inspect: 'Details' };
 
@@ -48,14 +49,51 @@ export function splitter(name: string, start: number, vertical: () => boolean, r
   return bar;
 }
 
+/** A tab, and the panes that are chosen in it. */
+interface Tab {
+  readonly title: string;
+  readonly panes: readonly PaneType[];
+  readonly element: HTMLElement;
+}
+
+/** Panes of one room are one tab; a room that has but one goes by that pane's title. */
+function groupsOf(types: readonly PaneType[]): (readonly PaneType[])[] {
+  const byRoom = new Map<string, PaneType[]>();
+  for (const type of types) {
+    const room = type.room ?? type.title;
+    byRoom.set(room, [...(byRoom.get(room) ?? []), type]);
+  }
+  // rooms of no name here come with the last
+  const place = (room: string): number => (ROOMS.indexOf(room as Room) + ROOMS.length) % ROOMS.length;
+  const isOrdered = types.some((t) => t.room !== undefined);
+  const all = [...byRoom].map(([room, panes]) => ({ room, panes }));
+  if (isOrdered) all.sort((a, b) => place(a.room) - place(b.room));
+  return all.map(({ panes }) => panes);
+}
+
+function tabButton(title: string, id: string, className: string, choose: () => void): HTMLElement {
+  const tab = button(title, title, choose, className);
+  tab.setAttribute('role', 'tab');
+  tab.id = id;
+  return tab;
+}
+
+function markTab(tab: HTMLElement, isOn: boolean): void {
+  tab.classList.toggle('on', isOn);
+  tab.setAttribute('aria-selected', String(isOn));
+}
+
 /** One slot: tabs, and the pane that is chosen, made when it is first seen. */
 class SlotView {
   readonly element: HTMLElement;
   private readonly types: readonly PaneType[];
-  private readonly tabs = new Map<string, HTMLElement>();
+  private readonly tabs: readonly Tab[];
+  private readonly chosen = new Map<Tab, string>(); // the pane one last saw there
   private readonly made = new Map<string, Pane>();
+  private readonly choices = h('div', { class: 'choices', role: 'tablist' });
   private readonly frame = h('div', { class: 'slot-frame' });
   private readonly closer: HTMLElement;
+  private open: Tab | null = null;
 
   constructor(
     private readonly app: App,
@@ -63,12 +101,7 @@ class SlotView {
     panes: readonly PaneType[],
   ) {
     this.types = panes.filter((p) => p.slot === slot && p.isThere(app));
-    for (const type of this.types) {
-      const tab = button(type.title, type.title, () => this.choose(type.name), 'tab');
-      tab.setAttribute('role', 'tab');
-      tab.id = `tab-${type.name}`;
-      this.tabs.set(type.name, tab);
-    }
+    this.tabs = groupsOf(this.types).map((group) => this.tabOf(group));
     this.closer = button('–', 'Close this part; a click on a tab opens it again', () => this.choose(''), 'tab close');
     this.closer.setAttribute('aria-label', `Close ${SLOT_NAMES[slot]}`);
     this.frame.setAttribute('role', 'tabpanel');
@@ -78,11 +111,25 @@ class SlotView {
       h(
         'div',
         { class: 'slot-tabs' },
-        h('div', { class: 'tabs', role: 'tablist', 'aria-label': SLOT_NAMES[slot] }, ...this.tabs.values()),
+        h(
+          'div',
+          { class: 'tabs', role: 'tablist', 'aria-label': SLOT_NAMES[slot] },
+          ...this.tabs.map((tab) => tab.element),
+        ),
         this.closer,
       ),
+      this.choices,
       this.frame,
     );
+  }
+
+  private tabOf(panes: readonly PaneType[]): Tab {
+    const [first] = panes;
+    const title = panes.length === 1 ? first.title : (first.room ?? first.title);
+    const choose = (): void => this.choose(this.chosen.get(tab) ?? first.name);
+    const id = panes.length === 1 ? `tab-${first.name}` : `room-${title}`;
+    const tab = { title, panes, element: tabButton(title, id, 'tab', choose) };
+    return tab;
   }
 
   private choose(name: string): void {
@@ -92,19 +139,32 @@ class SlotView {
   private wanted(): PaneType | null {
     const name = this.app.state.layout[this.slot];
     if (name === '') return null;
-    return this.types.find((t) => t.name === name) ?? this.types[0] ?? null;
+    return this.types.find((t) => t.name === name) ?? this.tabs[0]?.panes[0] ?? null;
+  }
+
+  /** Which pane of the tab, where it has several. */
+  private drawChoices(tab: Tab | null, type: PaneType | null): void {
+    if (tab !== this.open) {
+      this.open = tab;
+      this.choices.replaceChildren(
+        ...(tab?.panes ?? []).map((p) => tabButton(p.title, `tab-${p.name}`, 'choice', () => this.choose(p.name))),
+      );
+      this.choices.setAttribute('aria-label', tab?.title ?? '');
+    }
+    this.choices.hidden = tab === null || tab.panes.length < 2;
+    tab?.panes.forEach((p, i) => markTab(this.choices.children[i] as HTMLElement, p === type));
   }
 
   draw(): void {
     const type = this.wanted();
+    const open = type && (this.tabs.find((t) => t.panes.includes(type)) ?? null);
     this.element.hidden = this.types.length === 0;
     this.element.classList.toggle('closed', type === null);
     this.closer.hidden = type === null;
-    for (const [name, tab] of this.tabs) {
-      tab.classList.toggle('on', name === type?.name);
-      tab.setAttribute('aria-selected', String(name === type?.name));
-    }
-    if (!type) return this.frame.replaceChildren();
+    for (const tab of this.tabs) markTab(tab.element, tab === open);
+    this.drawChoices(open, type);
+    if (!type || !open) return this.frame.replaceChildren();
+    this.chosen.set(open, type.name);
     let pane = this.made.get(type.name);
     if (!pane) this.made.set(type.name, (pane = type.make(this.app)));
     this.frame.setAttribute('aria-labelledby', `tab-${type.name}`);

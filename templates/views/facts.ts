@@ -1,0 +1,40 @@
+// Tables of facts, in dialogs and panes: a head, rows, numbers to the right.
+
+import { h } from './dom';
+
+export interface Head {
+  readonly text: string;
+  readonly unit?: string;
+  readonly title?: string;
+  readonly isNumber?: boolean;
+}
+
+/** A cell: of a number column to the right. */
+export const cell = (content: HTMLElement | string, isNumber = false): HTMLElement =>
+  h('td', { class: isNumber && 'n' }, content);
+
+/** Heads are text already made visible; rows are made of `tr`. It scrolls sideways by itself where it is too wide. */
+export function factsTable(heads: readonly (Head | string)[], rows: readonly HTMLElement[]): HTMLElement {
+  return h(
+    'div',
+    { class: 'scroll-x' },
+    h(
+      'table',
+      { class: 'facts' },
+      h(
+        'thead',
+        null,
+        h('tr', null, ...heads.map((head) => headCell(typeof head === 'string' ? { text: head } : head))),
+      ),
+      h('tbody', null, ...rows),
+    ),
+  );
+}
+
+const headCell = ({ text, unit, title, isNumber }: Head): HTMLElement =>
+  h(
+    'th',
+    { scope: 'col', class: isNumber === true && 'n', title: title || undefined },
+    text,
+    unit ? h('span', { class: 'muted' }, ` ${unit}`) : null,
+  );
