@@ -469,7 +469,7 @@ struct experiment *sample_hostile(const char *dir)
     place_ix proc = add(&m, PLACE_PROC, file, "</script>" ATTACK, bad, 1, 3);
     add_line(&m, proc, bad, 1, 10, 1);
     add_line(&m, proc, bad, 2, 20, NAN);
-    place_ix other = add(&m, PLACE_PROC, file, "bad\xff utf8 \x01 \xe2\x80\xae right-to-left", bad, 3, 3);
+    place_ix other = add(&m, PLACE_PROC, file, "bad\xff utf8 \x01 \xe2\x80\xae \xd8\x9c right-to-left", bad, 3, 3);
     add_line(&m, other, bad, 3, 5, NAN);
     /* beyond the end of the text: the file changed after it was compiled */
     add_line(&m, other, bad, 4000000000u, 2, NAN);

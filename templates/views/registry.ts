@@ -17,8 +17,8 @@ export const panesOf = (app: App): readonly PaneType[] => [
   sourcePane,
   filesPane,
   whyPane,
-  callersPane,
   barriersPane,
   ...callPanes,
+  callersPane,
   ...tablePanes(app),
 ];

@@ -397,7 +397,7 @@ export class TablePane {
     const { detail } = label;
     if (detail)
       cell.append(
-        h('span', { class: `detail${call ? ' link' : ''}`, 'data-call': call ? 'yes' : undefined }, visible(detail)),
+        h('span', { class: `detail${call ? ' call' : ''}`, 'data-call': call ? 'yes' : undefined }, visible(detail)),
       );
     else if (snippet) cell.append(h('span', { class: 'snippet' }, visible(snippet)));
     else if (!table.isTree) cell.append(h('span', { class: 'detail' }, visible(surroundings(app.model, place))));

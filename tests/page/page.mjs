@@ -224,6 +224,11 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     ['axpy', ['axpy Called <b>twice</b> 0.09 once would do']],
     'a finding leads to its place, and the table shows what is about that',
   );
+  same(
+    await page.$$eval('.slot-inspect [role=tab].on', (t) => t.map((x) => x.textContent)),
+    ['Why', 'Findings'],
+    'what belongs together stands under one tab',
+  );
   await act(page, () => row(page, 'cg').click());
   same(await page.$$eval('.facts-pane tbody tr', (r) => r.length), 2, 'or about what is inside it');
   await act(page, () => page.click('.slot-picture [role=tab]:text-is("Calls")'));
@@ -706,7 +711,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     all,
   );
   check(
-    all.includes('bad\ufffd utf8 \\u0001 \\u202e right-to-left'),
+    all.includes('bad\ufffd utf8 \\u0001 \\u202e \\u061c right-to-left'),
     'bytes that are no text, and characters that turn text round, are shown as such',
     all,
   );

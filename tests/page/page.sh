@@ -40,4 +40,7 @@ cp -R "$here/db-heat" "$here/db-blind"
 rm "$here/db-blind/data/metric-1.js"
 node "$top_srcdir/tests/page/version1.mjs" "$here/db-heat" "$here/db-version1" || { echo "Bail out! version1.mjs failed"; exit 99; }
 
-AXE=$build/node_modules/axe-core/axe.min.js PLAYWRIGHT=$build/node_modules/playwright-core/index.mjs CHROMIUM=$browser exec node "$top_srcdir/tests/page/page.mjs" "$here"
+AXE=$build/node_modules/axe-core/axe.min.js PLAYWRIGHT=$build/node_modules/playwright-core/index.mjs CHROMIUM=$browser node "$top_srcdir/tests/page/page.mjs" "$here"
+status=$?
+rm -rf "${TMPDIR:-/nowhere}"/org.chromium.Chromium.* # a killed helper of the browser leaves its own
+exit $status
