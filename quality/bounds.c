@@ -89,16 +89,19 @@ static void use_memory(const struct body *b, const struct step *s, struct uses *
         use_cost(memory, &costs[COST_LOAD], 0);
 }
 
-static bool fuses_with_next(const struct body *b, size_t i)
+bool bounds_fuses(const struct body *b, const struct step *s, const struct step *next)
 {
-    const struct step *s = path_step(b, i);
-    if (!b->machine->fuses || i + 1 == b->path.count || !s->f.writes.flags || s->f.class == CLASS_CONTROL)
+    if (!b->machine->fuses || !s->f.writes.flags || s->f.class == CLASS_CONTROL)
         return false;
-    const struct step *next = path_step(b, i + 1);
     bool simple = s->f.class == CLASS_COMPARE || s->f.class == CLASS_ADD || s->f.class == CLASS_LOGIC;
     bool no_vectors = (s->f.reads.vector | s->f.writes.vector) == 0;
     bool compares_memory_with_constant = s->f.memory_count && s->f.has_constant;
     return simple && no_vectors && !compares_memory_with_constant && next->f.insn.kind == INSN_BRANCH;
+}
+
+static bool fuses_with_next(const struct body *b, size_t i)
+{
+    return i + 1 < b->path.count && bounds_fuses(b, path_step(b, i), path_step(b, i + 1));
 }
 
 static unsigned count_uops(const struct cost *c, unsigned width)
@@ -109,8 +112,7 @@ static unsigned count_uops(const struct cost *c, unsigned width)
     return n;
 }
 
-/* As the front end counts: a load goes with what uses it, a store's two parts together. */
-static unsigned fused_uops(const struct body *b, const struct step *s)
+unsigned bounds_uops(const struct body *b, const struct step *s)
 {
     unsigned own =
         has_own_work(s) && !cost_is_free(b, s) ? count_uops(&b->machine->costs[s->cost], cost_width(b, s)) : 1;
@@ -123,6 +125,32 @@ static unsigned fused_uops(const struct body *b, const struct step *s)
     return own;
 }
 
+static void write_ports(struct buf *out, const uint16_t *uops)
+{
+    for (int i = 0; i < UOPS_MAX && uops[i]; i++) {
+        buf_str(out, out->len ? " " : "");
+        for (unsigned port = 0; port < PORTS_MAX; port++)
+            if (uops[i] >> port & 1)
+                buf_printf(out, "%x", port);
+    }
+}
+
+void bounds_ports(const struct body *b, const struct step *s, struct buf *out)
+{
+    const struct cost *costs = b->machine->costs;
+    buf_str(out, "");
+    if (has_own_work(s) && !cost_is_free(b, s))
+        write_ports(out, costs[s->cost].uops[cost_width(b, s)]);
+    for (uint8_t i = 0; i < s->f.memory_count; i++) {
+        const struct insn_memory *m = &s->f.memory[i];
+        unsigned width = width_of_access(b, m);
+        if (m->reads && !m->vector_index)
+            write_ports(out, costs[COST_LOAD].uops[width]);
+        if (m->writes && !m->vector_index)
+            write_ports(out, costs[COST_STORE].uops[width]);
+    }
+}
+
 static void find_resources(struct body *b, struct quality_loop *q)
 {
     struct uses work = {0}, memory = {0};
@@ -133,7 +161,7 @@ static void find_resources(struct body *b, struct quality_loop *q)
         unsigned width = cost_width(b, s);
         use_memory(b, s, &memory);
         if (!fuses_with_next(b, i)) {
-            uops += fused_uops(b, s);
+            uops += bounds_uops(b, s);
             if (has_own_work(s) && !cost_is_free(b, s))
                 use_cost(&work, c, width);
         }
@@ -187,15 +215,22 @@ static bool depends(double at)
     return at > APART / 2;
 }
 
+struct arrival {   /* of a value */
+    double at;     /* cycles, counted from the value we follow; APART: does not depend on it */
+    uint32_t step; /* of the path, that made it; FOLLOWED: it is the value we follow */
+};
+#define FOLLOWED UINT32_MAX
+
 struct chains {
     const struct body *b;
     struct link links[MEMORY_LINKS];
     size_t link_count;
     struct VEC(struct edge) edges;
-    double ready[VALUES];       /* when a value is, counted from the one we follow; APART: does not depend on it */
+    struct arrival ready[VALUES];
     uint8_t maker[VALUES];      /* cost kind of who made it */
     uint8_t last_maker[VALUES]; /* of who makes it last in an iteration */
-    double stored[MEMORY_LINKS];
+    struct arrival stored[MEMORY_LINKS];
+    uint32_t *after; /* by step of the path: the one it waits for longest; NULL: nobody asks */
 };
 
 static uint32_t iterations_between(const struct ref *store, const struct ref *load)
@@ -229,44 +264,52 @@ static void find_links(struct chains *c)
     }
 }
 
+static const struct arrival never = {APART, FOLLOWED};
+
 static void reset(struct chains *c)
 {
     for (size_t i = 0; i < VALUES; i++)
-        c->ready[i] = APART;
+        c->ready[i] = never;
     for (size_t i = 0; i < MEMORY_LINKS; i++)
-        c->stored[i] = APART;
+        c->stored[i] = never;
+}
+
+static struct arrival later(struct arrival a, struct arrival b)
+{
+    return b.at > a.at ? b : a;
+}
+
+static struct arrival plus(struct arrival a, double cycles)
+{
+    a.at += depends(a.at) ? cycles : 0;
+    return a;
 }
 
 /* When a register's value is there for a consumer of that kind. */
-static double ready_for(const struct chains *c, unsigned value, uint8_t consumer)
+static struct arrival ready_for(const struct chains *c, unsigned value, uint8_t consumer)
 {
-    double at = c->ready[value];
-    if (depends(at) && c->maker[value] == consumer && consumer < COST_KINDS_COUNT) {
+    struct arrival a = c->ready[value];
+    if (depends(a.at) && c->maker[value] == consumer && consumer < COST_KINDS_COUNT) {
         const struct cost *k = &c->b->machine->costs[consumer];
         if (k->chain > 0 && k->chain < k->latency)
-            at -= (double)(k->latency - k->chain);
+            a.at -= (double)(k->latency - k->chain);
     }
-    return at;
+    return a;
 }
 
-static double latest(const struct chains *c, const struct reg_set *set, uint32_t general, uint8_t consumer)
+static struct arrival latest(const struct chains *c, const struct reg_set *set, uint32_t general, uint8_t consumer)
 {
-    double at = APART, one;
+    struct arrival a = never;
     for (uint32_t r = general; r; r &= r - 1)
-        if ((one = ready_for(c, (unsigned)__builtin_ctz(r), consumer)) > at)
-            at = one;
+        a = later(a, ready_for(c, (unsigned)__builtin_ctz(r), consumer));
     for (uint32_t r = set->vector; r; r &= r - 1)
-        if ((one = ready_for(c, AT_VECTOR + (unsigned)__builtin_ctz(r), consumer)) > at)
-            at = one;
+        a = later(a, ready_for(c, AT_VECTOR + (unsigned)__builtin_ctz(r), consumer));
     for (uint32_t r = set->mask; r; r &= r - 1)
-        if ((one = ready_for(c, AT_MASK + (unsigned)__builtin_ctz(r), consumer)) > at)
-            at = one;
-    if (set->flags && c->ready[AT_FLAGS] > at)
-        at = c->ready[AT_FLAGS];
-    return at;
+        a = later(a, ready_for(c, AT_MASK + (unsigned)__builtin_ctz(r), consumer));
+    return set->flags ? later(a, c->ready[AT_FLAGS]) : a;
 }
 
-static void set_ready(struct chains *c, const struct reg_set *set, uint32_t general, double at, uint8_t maker)
+static void set_ready(struct chains *c, const struct reg_set *set, uint32_t general, struct arrival at, uint8_t maker)
 {
     for (uint32_t r = general; r; r &= r - 1) {
         c->ready[__builtin_ctz(r)] = at;
@@ -301,74 +344,87 @@ static uint32_t updated_bases(const struct step *s)
     return set;
 }
 
-/* What the load at i takes from stores before it in the iteration, and from earlier ones. */
-static double handed_over(const struct chains *c, size_t i)
+static double forwarding(const struct chains *c, const struct link *l)
 {
-    double at = APART;
+    return (double)(l->stack ? c->b->machine->forward_stack : c->b->machine->forward);
+}
+
+/* What the load at i takes from stores before it in the iteration, and from earlier ones. */
+static struct arrival handed_over(const struct chains *c, size_t i)
+{
+    struct arrival a = never;
     for (size_t k = 0; k < c->link_count; k++) {
         const struct link *l = &c->links[k];
-        double forward = (double)(l->stack ? c->b->machine->forward_stack : c->b->machine->forward);
-        if (l->load != i)
-            continue;
-        double one = l->distance == 0 ? (c->stored[k] + forward) : c->ready[AT_MEMORY + k];
-        at = one > at ? one : at;
+        if (l->load == i)
+            a = later(a, l->distance == 0 ? plus(c->stored[k], forwarding(c, l)) : c->ready[AT_MEMORY + k]);
     }
-    return at;
+    return a;
+}
+
+/* What the step at i has to wait for. */
+static struct arrival operands_of(const struct chains *c, size_t i, uint32_t in_address)
+{
+    const struct step *s = path_step(c->b, i);
+    static const struct reg_set nothing;
+    bool reads = false;
+    for (uint8_t k = 0; k < s->f.memory_count; k++)
+        reads |= s->f.memory[k].reads;
+    struct arrival a = latest(c, &s->f.reads, s->f.reads.general & ~in_address, s->cost);
+    if (reads) {
+        a = later(a, plus(latest(c, &nothing, in_address, COST_LOAD), cost_load_latency(c->b, s)));
+        a = later(a, handed_over(c, i));
+    }
+    return a;
 }
 
 static void follow_step(struct chains *c, size_t i)
 {
     const struct step *s = path_step(c->b, i);
     uint32_t in_address = address_registers(s), updated = updated_bases(s);
-    bool reads = false;
-    for (uint8_t k = 0; k < s->f.memory_count; k++)
-        reads |= s->f.memory[k].reads;
     static const struct reg_set nothing;
-    double address = latest(c, &nothing, in_address, COST_LOAD);
-    double base = updated ? latest(c, &nothing, updated, COST_INT) : APART;
-    double data = latest(c, &s->f.reads, s->f.reads.general & ~in_address, s->cost);
+    struct arrival base = updated ? latest(c, &nothing, updated, COST_INT) : never;
     if (s->f.memory_count == 0 && s->f.class == CLASS_PREFETCH)
         return;
-    double at = data, memory = reads ? handed_over(c, i) : APART;
-    if (reads && depends(address) && address + cost_load_latency(c->b, s) > at)
-        at = address + cost_load_latency(c->b, s);
-    if (memory > at)
-        at = memory;
-    if (!reads && s->f.class != CLASS_ADDRESS && s->f.memory_count == 0 && address > at)
-        at = address;
-    double done = !depends(at) ? APART : at + cost_latency(c->b, s);
+    struct arrival at = operands_of(c, i, in_address), done = plus(at, cost_latency(c->b, s));
+    if (c->after)
+        c->after[i] = depends(at.at) ? at.step : depends(base.at) ? base.step : FOLLOWED;
+    done.step = base.step = (uint32_t)i;
     bool calls = s->f.insn.kind == INSN_CALL || s->f.insn.kind == INSN_CALL_INDIRECT;
     if (calls)
-        done = APART;
+        done = never;
     for (size_t k = 0; k < c->link_count; k++)
         if (c->links[k].store == i)
             c->stored[k] = done;
     set_ready(c, &s->f.writes, s->f.writes.general & ~updated, done, s->cost);
     if (updated)
-        set_ready(c, &nothing, updated, !depends(base) ? APART : base + 1, COST_INT);
+        set_ready(c, &nothing, updated, plus(base, 1), COST_INT);
     if (calls)
         for (unsigned r = 0; r < VALUES; r++)
             if (r >= 32 || (c->b->code->arch->detail->call_clobbers >> r & 1))
-                c->ready[r] = APART;
+                c->ready[r] = never;
 }
 
+/* Where every value is, that depends on this one, at the end of the iteration. */
 static void follow(struct chains *c, unsigned value)
 {
     reset(c);
-    c->ready[value] = 0;
+    c->ready[value].at = 0;
     memset(c->maker, COST_KINDS_COUNT, sizeof c->maker);
     c->maker[value] = c->last_maker[value]; /* in the iteration before */
     for (size_t i = 0; i < c->b->path.count; i++)
         follow_step(c, i);
+}
+
+static void add_edges(struct chains *c, unsigned value)
+{
+    follow(c, value);
     for (unsigned to = 0; to < AT_MEMORY; to++)
-        if (depends(c->ready[to]))
-            *vec_push(&c->edges) = (struct edge){(uint16_t)value, (uint16_t)to, 1, c->ready[to]};
+        if (depends(c->ready[to].at))
+            *vec_push(&c->edges) = (struct edge){(uint16_t)value, (uint16_t)to, 1, c->ready[to].at};
     for (size_t k = 0; k < c->link_count; k++)
-        if (c->links[k].distance > 0 && depends(c->stored[k])) {
-            double forward = (double)(c->links[k].stack ? c->b->machine->forward_stack : c->b->machine->forward);
-            *vec_push(&c->edges) =
-                (struct edge){(uint16_t)value, (uint16_t)(AT_MEMORY + k), c->links[k].distance, c->stored[k] + forward};
-        }
+        if (c->links[k].distance > 0 && depends(c->stored[k].at))
+            *vec_push(&c->edges) = (struct edge){(uint16_t)value, (uint16_t)(AT_MEMORY + k), c->links[k].distance,
+                                                 c->stored[k].at + forwarding(c, &c->links[k])};
 }
 
 /* Values that are read before they are written, and written: those that may pass to the next iteration. */
@@ -393,11 +449,15 @@ static void carried_values(const struct body *b, struct reg_set *carried)
 }
 
 /* The largest mean cycles/distance of a ring of edges: beginning with 0, as long as there is a ring that is longer, that
-   ring's mean (Bellman and Ford, which see a positive ring when they do not come to rest). */
-static double largest_mean(const struct edge *edges, size_t n, bool through_memory, bool *memory_in_it)
+   ring's mean (Bellman and Ford, which see a positive ring when they do not come to rest). ring: the edges of the
+   longest. */
+struct ring {
+    size_t edges[VALUES], count;
+};
+static double largest_mean(const struct edge *edges, size_t n, bool through_memory, struct ring *ring)
 {
     double mean = 0;
-    *memory_in_it = false;
+    ring->count = 0;
     for (int round = 0; round < 64; round++) {
         double far[VALUES] = {0};
         int by[VALUES];
@@ -424,13 +484,13 @@ static double largest_mean(const struct edge *edges, size_t n, bool through_memo
         for (int i = 0; i < VALUES && by[last] >= 0; i++) /* into the ring */
             last = edges[by[last]].from;
         double cycles = 0, distance = 0;
-        bool memory = false;
+        struct ring found = {.count = 0};
         int at = last;
         for (int i = 0; i < VALUES && by[at] >= 0; i++) {
             const struct edge *e = &edges[by[at]];
             cycles += e->cycles;
             distance += e->distance;
-            memory |= e->from >= AT_MEMORY || e->to >= AT_MEMORY;
+            found.edges[found.count++] = (size_t)by[at];
             at = e->from;
             if (at == last)
                 break;
@@ -438,7 +498,7 @@ static double largest_mean(const struct edge *edges, size_t n, bool through_memo
         if (distance <= 0 || cycles / distance <= mean + 1e-9)
             return mean;
         mean = cycles / distance;
-        *memory_in_it = memory;
+        *ring = found;
     }
     return mean;
 }
@@ -461,27 +521,43 @@ static void add_chains(struct chains *c)
     find_last_makers(c);
     carried_values(c->b, &carried);
     for (uint32_t r = carried.general; r; r &= r - 1)
-        follow(c, (unsigned)__builtin_ctz(r));
+        add_edges(c, (unsigned)__builtin_ctz(r));
     for (uint32_t r = carried.vector; r; r &= r - 1)
-        follow(c, AT_VECTOR + (unsigned)__builtin_ctz(r));
+        add_edges(c, AT_VECTOR + (unsigned)__builtin_ctz(r));
     for (uint32_t r = carried.mask; r; r &= r - 1)
-        follow(c, AT_MASK + (unsigned)__builtin_ctz(r));
+        add_edges(c, AT_MASK + (unsigned)__builtin_ctz(r));
     if (carried.flags)
-        follow(c, AT_FLAGS);
+        add_edges(c, AT_FLAGS);
     for (size_t k = 0; k < c->link_count; k++)
         if (c->links[k].distance > 0)
-            follow(c, AT_MEMORY + (unsigned)k);
+            add_edges(c, AT_MEMORY + (unsigned)k);
+}
+
+/* The steps that pass the value on, from the end of each edge of the ring back to its beginning. */
+static void mark_ring(struct chains *c, struct body *b, const struct ring *ring)
+{
+    c->after = mem_alloc((b->path.count + 1) * sizeof *c->after);
+    for (size_t i = 0; i < ring->count; i++) {
+        const struct edge *e = &c->edges.items[ring->edges[i]];
+        follow(c, e->from);
+        const struct arrival *end = e->to < AT_MEMORY ? &c->ready[e->to] : &c->stored[e->to - AT_MEMORY];
+        for (uint32_t at = end->step; at != FOLLOWED; at = c->after[at])
+            path_step(b, at)->chained = true;
+    }
+    mem_free(c->after);
 }
 
 static void find_chains(struct body *b, struct quality_loop *q)
 {
     struct chains c = {.b = b};
-    bool memory;
+    struct ring registers, memory = {.count = 0};
     find_links(&c);
     add_chains(&c);
-    q->cycles[BOUND_CHAIN] = largest_mean(c.edges.items, c.edges.count, false, &memory);
+    q->cycles[BOUND_CHAIN] = largest_mean(c.edges.items, c.edges.count, false, &registers);
     double all = c.link_count ? largest_mean(c.edges.items, c.edges.count, true, &memory) : 0;
     q->cycles[BOUND_STORE_CHAIN] = all > q->cycles[BOUND_CHAIN] ? all : 0;
+    if (b->mark_chain)
+        mark_ring(&c, b, all > q->cycles[BOUND_CHAIN] ? &memory : &registers);
     vec_release(&c.edges);
 }
 
@@ -522,7 +598,7 @@ static double if_clean(struct body *b, const struct quality_loop *q)
         const struct step *s = path_step(b, i);
         if (s->addressing || s->cost == COST_BRANCH)
             continue;
-        uops += fused_uops(b, s);
+        uops += bounds_uops(b, s);
         if (has_own_work(s) && !cost_is_free(b, s))
             use_cost(&work, &b->machine->costs[s->cost], cost_width(b, s));
     }

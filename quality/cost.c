@@ -146,12 +146,15 @@ static enum cost_kind kind_of(const struct step *s)
     return of_general(s);
 }
 
+uint8_t cost_of(const struct step *s)
+{
+    return (uint8_t)kind_of(s);
+}
+
 void cost_find(struct body *b)
 {
-    for (size_t i = 0; i < b->path.count; i++) {
-        struct step *s = path_step(b, i);
-        s->cost = (uint8_t)kind_of(s);
-    }
+    for (size_t i = 0; i < b->path.count; i++)
+        path_step(b, i)->cost = cost_of(path_step(b, i));
 }
 
 bool cost_is_free(const struct body *b, const struct step *s)

@@ -246,8 +246,7 @@ static void fill_in(struct quality_machine *m)
             m->costs[rows[i].kind] = m->costs[rows[i].like];
 }
 
-int quality_machine_parse(const void *bytes, size_t len, const char *name, struct quality_machine **result,
-                          struct err *err)
+static int parse(const void *bytes, size_t len, const char *name, struct quality_machine **result, struct err *err)
 {
     struct quality_machine *m = mem_calloc(1, sizeof *m);
     struct reader r = {.machine = m, .name = name};
@@ -283,7 +282,7 @@ int quality_machine_read(const char *path, const char *dir, struct quality_machi
     *m = NULL;
     int status = filemap_open_named(&file, path, dir, "a machine file", &whole, err);
     if (status == 0) {
-        status = quality_machine_parse(file.bytes, file.len, whole, m, err);
+        status = parse(file.bytes, file.len, whole, m, err);
         filemap_release(&file);
     }
     mem_free(whole);
@@ -293,16 +292,6 @@ int quality_machine_read(const char *path, const char *dir, struct quality_machi
 void quality_machine_free(struct quality_machine *m)
 {
     mem_free(m);
-}
-
-const char *quality_machine_name(const struct quality_machine *m)
-{
-    return m->name;
-}
-
-const char *quality_machine_assumed(const struct quality_machine *m)
-{
-    return m->assumed;
 }
 
 /* ---- this machine -------------------------------------------------------------------- */

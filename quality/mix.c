@@ -33,26 +33,12 @@ static bool uses_vectors(const struct step *s)
 
 bool step_calculates(const struct step *s)
 {
-    if (!uses_vectors(s))
+    if (!uses_vectors(s) || (s->f.constant_result && s->f.class != CLASS_COMPARE))
         return false;
-    switch (s->f.class) {
-    case CLASS_ADD:
-    case CLASS_MULTIPLY:
-    case CLASS_MULTIPLY_ADD:
-    case CLASS_DIVIDE:
-    case CLASS_SQUARE_ROOT:
-    case CLASS_MINMAX:
-    case CLASS_ARITHMETIC:
-    case CLASS_CONVERT:
-        return !s->f.constant_result;
-    case CLASS_COMPARE:
+    if (s->f.class == CLASS_COMPARE)
         return !s->f.writes.flags || s->f.packed;
-    case CLASS_LOGIC:
-    case CLASS_SHIFT:
-        return s->f.packed && s->f.type == NUMBER_INTEGER && !s->f.constant_result;
-    default:
-        return false;
-    }
+    bool bits = s->f.class == CLASS_LOGIC || s->f.class == CLASS_SHIFT; /* of whole numbers: they may be data */
+    return bits ? s->f.packed && s->f.type == NUMBER_INTEGER : insn_class_calculates(s->f.class);
 }
 
 /* ---- addresses and conditions -------------------------------------------------------- */

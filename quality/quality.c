@@ -5,23 +5,11 @@
 
 static const char *const bound_names[BOUNDS] = {"front end", "ports", "loads and stores",
                                                 "divider",   "chain", "chain through memory"};
-static const char *const mix_names[MIXES] = {"all", "load", "store", "add", "multiply", "other"};
-static const char *const stride_names[STRIDES] = {"none", "one", "more", "indirect", "unknown"};
 static const char *const role_names[] = {"", "main", "remainder", "version"};
 
 const char *quality_bound_name(enum quality_bound b)
 {
     return bound_names[b];
-}
-
-const char *quality_mix_name(enum quality_mix m)
-{
-    return mix_names[m];
-}
-
-const char *quality_stride_name(enum quality_stride s)
-{
-    return stride_names[s];
 }
 
 const char *quality_role_name(enum quality_role r)

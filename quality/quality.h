@@ -25,14 +25,11 @@
 struct quality_machine;
 /* A machine file, or where `path` is a word the file of that name in `dir`. The file must have a <core>. */
 int quality_machine_read(const char *path, const char *dir, struct quality_machine **, struct err *);
-int quality_machine_parse(const void *bytes, size_t len, const char *name, struct quality_machine **, struct err *);
 /* The core of this machine, by the features in `cpuinfo` (usually "/proc/cpuinfo"), of the files in `dir`; where none
    fits, or the code is for another processor, the one that stands for it. Always says in `assumed`, a sentence of the
    machine's, what was taken and why. */
 int quality_machine_here(const char *dir, const char *cpuinfo, bool aarch64, struct quality_machine **, struct err *);
 void quality_machine_free(struct quality_machine *);
-const char *quality_machine_name(const struct quality_machine *);
-const char *quality_machine_assumed(const struct quality_machine *);
 
 /* ---- loops ---------------------------------------------------------------------------- */
 
@@ -49,7 +46,6 @@ enum quality_bound {
 const char *quality_bound_name(enum quality_bound);
 
 enum quality_mix { MIX_ALL, MIX_LOAD, MIX_STORE, MIX_ADD, MIX_MULTIPLY, MIX_OTHER, MIXES };
-const char *quality_mix_name(enum quality_mix);
 
 /* How the addresses of a reference move from one iteration to the next. */
 enum quality_stride {
@@ -60,7 +56,6 @@ enum quality_stride {
     STRIDE_UNKNOWN,
     STRIDES
 };
-const char *quality_stride_name(enum quality_stride);
 
 /* What of a source loop's several copies in the binary this one is. */
 enum quality_role { ROLE_ONLY, ROLE_MAIN, ROLE_REMAINDER, ROLE_VERSION };
@@ -174,5 +169,37 @@ void quality_free(struct quality_report *);
 
 enum quality_format { QUALITY_TEXT, QUALITY_CSV, QUALITY_JSON };
 void quality_write(const struct quality_report *, enum quality_format, struct outfile *);
+
+/* ---- the instructions themselves ---------------------------------------------------- */
+
+#define QUALITY_NO_ADDRESS UINT64_MAX
+struct quality_insn {
+    vaddr address;
+    vaddr target;       /* of a jump inside of its procedure, or of a call; QUALITY_NO_ADDRESS: none, or not known */
+    vaddr loop, around; /* header of the innermost loop it is in, and of the loop around that; QUALITY_NO_ADDRESS */
+    scope_ix scope, procedure; /* the deepest scope that holds it; its PROC */
+    str_id text;               /* in the listing's strings, as are: */
+    str_id ports;              /* that it may take, "015 23b" */
+    double uops, latency;      /* as the front end counts them; from its last operand to its result, a load's part too.
+                                  NaN: no machine was given, or it could not be decoded */
+    bool chained;              /* on the longest chain of values from one iteration to the next of an innermost loop */
+    bool calls;                /* the target is what it calls */
+};
+struct quality_listing {
+    struct strtab *strings;
+    struct quality_insn *insns; /* procedures in the order of their first instruction; by address inside of each */
+    size_t count;
+    uint64_t bytes;  /* of code that was chosen */
+    size_t left_out; /* procedures that would have been too much */
+};
+struct quality_listing_options {
+    const struct quality_machine *machine; /* NULL: what instructions cost is not said */
+    const scope_ix *procedures;            /* PROCs of the tree, the most wanted first */
+    size_t procedure_count;
+    uint64_t most_bytes; /* of code: procedures that do not fit any more are left out */
+};
+struct quality_listing *quality_list(struct bloop_binary *, const struct scope_tree *,
+                                     const struct quality_listing_options *, struct warnings *);
+void quality_listing_free(struct quality_listing *);
 
 #endif

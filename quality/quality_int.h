@@ -10,6 +10,7 @@
  *     roles.c      what of one source loop's copies each is
  *     checks.c     what a person would point at; remedies.c what to do about it
  *     quality.c    the loops of a tree, one after the other
+ *     listing.c    all instructions of procedures, one after the other
  *     write.c      as text, CSV, JSON
  */
 #ifndef QUALITY_INT_H
@@ -113,6 +114,7 @@ struct step { /* one instruction */
     uint32_t block;           /* of the graph */
     bool known;               /* f has been filled; else it could not be decoded */
     bool on_path, addressing; /* on the shortest way; makes addresses and conditions only */
+    bool chained;             /* on the longest chain from iteration to iteration, where that was asked for */
     uint8_t cost;             /* enum cost_kind */
 };
 
@@ -150,6 +152,7 @@ struct body {
     int64_t moved[ARCH_REGS]; /* by how much a register changes in an iteration, where that is known */
     uint8_t *loaded;          /* by index of the path: its result comes from memory, read in this iteration */
     uint32_t paths, undecodable;
+    bool mark_chain;   /* asked for */
     bool cut, tangled; /* too long; not a simple loop: all blocks count as one way */
     struct VEC(uint32_t) blocks, order, best, first_step;
     struct VEC(double) ways;
@@ -179,6 +182,7 @@ void mix_count(struct body *, struct quality_loop *);
 
 /* ---- cost.c, bounds.c --------------------------------------------------------------- */
 
+uint8_t cost_of(const struct step *); /* enum cost_kind */
 void cost_find(struct body *);
 /* Latency of the step's calculation (not of its load). */
 double cost_latency(const struct body *, const struct step *);
@@ -186,6 +190,11 @@ double cost_load_latency(const struct body *, const struct step *);
 /* A copy between registers, or a constant, that takes no port and no time. */
 bool cost_is_free(const struct body *, const struct step *);
 unsigned cost_width(const struct body *, const struct step *);
+/* As the front end counts: a load goes with what uses it, a store's two parts together. */
+unsigned bounds_uops(const struct body *, const struct step *);
+/* The ports that each of its parts may take, as machine files write them: "015 23b"; calculation, loads, stores. */
+void bounds_ports(const struct body *, const struct step *, struct buf *);
+bool bounds_fuses(const struct body *, const struct step *, const struct step *next);
 void bounds_find(struct body *, struct quality_loop *);
 
 /* ---- checks.c, remedies.c ------------------------------------------------------------- */

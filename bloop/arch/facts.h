@@ -45,6 +45,9 @@ enum insn_class {
     CLASS_COUNT
 };
 const char *insn_class_name(enum insn_class);
+/* Does it work out numbers? Moves, shuffles and bitwise operations on vector registers are copies of structs and
+   constants as often as not. */
+bool insn_class_calculates(enum insn_class);
 
 enum number_type { NUMBER_NONE, NUMBER_INTEGER, NUMBER_HALF, NUMBER_FLOAT, NUMBER_DOUBLE, NUMBER_EXTENDED };
 
@@ -79,5 +82,13 @@ struct insn_facts {
     struct insn_memory memory[2];
     uint8_t memory_count;
 };
+
+/* ---- text.c: instructions as people write them; a writer belongs to one thread ---- */
+
+struct arch_writer;
+struct arch_writer *arch_writer_create(enum arch_kind);
+void arch_writer_free(struct arch_writer *);
+/* At most `size` bytes with their end; of n bytes at p, n > 0. What cannot be decoded is shown as bits. */
+void arch_write(const struct arch_writer *, const uint8_t *p, size_t n, vaddr addr, char *out, size_t size);
 
 #endif

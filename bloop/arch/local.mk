@@ -1,10 +1,10 @@
 bloop_libbloop_a_SOURCES += \
 	%D%/arch.h %D%/ops.h %D%/facts.h %D%/x86_64.h %D%/x86_64.c %D%/x86_64_facts.c %D%/aarch64.h %D%/aarch64.c \
-	%D%/aarch64_facts.c %D%/packed.c
+	%D%/aarch64_facts.c %D%/packed.c %D%/text.c
 
 check_PROGRAMS += %D%/arch_test %D%/facts_test
 TESTS += %D%/arch_test %D%/facts_test
 %C%_facts_test_SOURCES = %D%/facts_test.c
 %C%_facts_test_LDADD = $(ROOM_LDADD)
 %C%_arch_test_SOURCES = %D%/arch_test.c
-%C%_arch_test_LDADD = $(ROOM_LDADD) $(CAPSTONE_LIBS)
+%C%_arch_test_LDADD = $(ROOM_LDADD)

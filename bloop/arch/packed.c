@@ -1,13 +1,9 @@
-/* Does an instruction calculate with several numbers at once? What makes a loop a vector loop is arithmetic: moves,
-   shuffles and bitwise operations on vector registers are copies of structs and constants as often as not. */
+/* What kinds of calculation there are, and which of them make a loop a vector loop. */
 #include "bloop/arch/facts.h"
 
-bool arch_is_packed(enum arch_kind kind, const uint8_t *p, size_t n)
+bool insn_class_calculates(enum insn_class class)
 {
-    struct insn_facts f;
-    if (!arch_get(kind)->facts(p, n, 0, &f) || !f.packed)
-        return false;
-    switch (f.class) {
+    switch (class) {
     case CLASS_ADD:
     case CLASS_MULTIPLY:
     case CLASS_MULTIPLY_ADD:
@@ -21,6 +17,12 @@ bool arch_is_packed(enum arch_kind kind, const uint8_t *p, size_t n)
     default:
         return false;
     }
+}
+
+bool arch_is_packed(enum arch_kind kind, const uint8_t *p, size_t n)
+{
+    struct insn_facts f;
+    return arch_get(kind)->facts(p, n, 0, &f) && f.packed && insn_class_calculates(f.class);
 }
 
 const char *insn_class_name(enum insn_class class)
