@@ -7,13 +7,14 @@
 
 static struct {
     const char *out;
-    bool single_file, no_sources, anonymize;
+    bool single_file, no_sources, no_instructions, anonymize;
 } opt;
 
 const struct option_row build_rows[] = {
     {"output", 'o', OPT_STRING, &opt.out, "DB", "the database; made whole, or not at all (hpcview-NAME.db)"},
     {"single-file", 0, OPT_FLAG, &opt.single_file, NULL, "one .html file instead of a folder"},
     {"no-sources", 0, OPT_FLAG, &opt.no_sources, NULL, "leave the text of the sources out"},
+    {"no-instructions", 0, OPT_FLAG, &opt.no_instructions, NULL, "leave the machine code of what was sampled out"},
     {"anonymize", 0, OPT_FLAG, &opt.anonymize, NULL, "leave hosts, users, folders and arguments out"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -45,6 +46,8 @@ int build_database(struct session *s, struct config *config, const char *path)
     if (properties)
         config_want_statistics(config, properties_statistics(properties));
     config_set_thread_values(config, true);
+    if (!opt.no_instructions)
+        config_list_instructions(config);
     int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
     if (status == 0 && !opt.no_sources)
         experiment_warn_sources(e, s->warnings);

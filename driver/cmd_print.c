@@ -12,7 +12,7 @@ static struct {
 
 static const struct option_row rows[] = {
     {"by", 'b', OPT_STRING, &opt.by, "LEVEL",
-     "program, module, file, procedure, loop, line, path, caller or calls (procedure)"},
+     "program, module, file, procedure, loop, line, instruction, path, caller or calls (procedure)"},
     {"of", 0, OPT_STRING, &opt.of, "PLACE", "with --by caller or calls: procedures by this pattern, or FILE:LINE"},
     {"fold-recursion", 0, OPT_FLAG, &opt.fold, NULL, "no procedure stands twice on a call path"},
     {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
@@ -129,6 +129,8 @@ static int run(struct session *s, int argc, char **argv)
         return err_set(&s->err, ERR_USAGE, "print: --tree is text for people; it has no other format");
     if (wanted_config(s, "print", argc, argv, &config) < 0)
         return -1;
+    if (options.level == PRINT_INSTRUCTION || (opt.table && str_starts(opt.table, "instruction")))
+        config_list_instructions(config);
     if (choose(config, &s->err) < 0) {
         config_free(config);
         return err_in(&s->err, "print");

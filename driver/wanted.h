@@ -25,7 +25,7 @@ const struct string_list *wanted_blocks(void);
 
 /* ---- cmd_build.c, for run too ---- */
 
-extern const struct option_row build_rows[]; /* -o, --single-file, --no-sources, --anonymize */
+extern const struct option_row build_rows[]; /* -o, --single-file, --no-sources, --no-instructions, --anonymize */
 const char *build_output(void);              /* what -o says; NULL: nothing */
 bool build_single_file(void);
 char *build_database_name(const char *operand); /* where -o says nothing; caller frees */

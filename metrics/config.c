@@ -173,6 +173,11 @@ void config_judge_loops(struct config *c, const char *folder, const char *machin
     c->machine = machine ? arena_strdup(c->arena, machine) : NULL;
 }
 
+void config_list_instructions(struct config *c)
+{
+    c->instructions = true;
+}
+
 void config_set_threads(struct config *c, unsigned threads)
 {
     c->threads = threads;

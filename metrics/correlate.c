@@ -26,7 +26,9 @@ static void free_tree(struct module *m)
         scope_tree_free(m->tree);
     m->tree = NULL;
     quality_free(m->quality);
+    quality_listing_free(m->listing);
     m->quality = NULL;
+    m->listing = NULL;
 }
 
 /* What was needed to find places again. */
@@ -54,6 +56,9 @@ void correlation_release(struct correlation *c)
     vec_release(&c->file_known);
     mem_free(c->site_place);
     mem_free(c->site_state);
+    mem_free(c->site_weight);
+    mem_free(c->file_rank);
+    hashmap_release(&c->listed);
     row_index_release(&c->module_index);
     row_index_release(&c->site_index);
     row_index_release(&c->call_index);
@@ -771,12 +776,6 @@ static place_ix place_by_address(struct correlation *c, struct module_scopes *m,
     return line_place(c, proc, SOURCE_NONE, 0);
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-    vaddr x = *(const vaddr *)a, y = *(const vaddr *)b;
-    return (x > y) - (x < y);
-}
-
 struct site_order { /* sites by module, then by address; lines keep their order */
     uint32_t module, site;
     bool by_line;
@@ -808,16 +807,23 @@ static void ask_structure(struct correlation *c, uint32_t module, const struct s
                           const struct structure_source *source, struct warnings *warnings)
 {
     struct VEC(vaddr) addresses = {0};
+    struct VEC(double) weights = {0};
     struct module *m = &c->modules.items[module];
     m->state = STRUCTURE_NONE;
-    for (size_t i = 0; i < count; i++)
-        if (!sites[i].by_line && (addresses.count == 0 || addresses.items[addresses.count - 1] != sites[i].address))
+    for (size_t i = 0; i < count; i++) {
+        if (sites[i].by_line)
+            continue;
+        if (addresses.count == 0 || addresses.items[addresses.count - 1] != sites[i].address) {
             *vec_push(&addresses) = sites[i].address;
-    if (addresses.count) /* qsort wants an array even for nothing */
-        qsort(addresses.items, addresses.count, sizeof *addresses.items, compare_addresses);
-    source->scopes(source->ctx, m, c->strings, addresses.items, addresses.count, warnings);
+            *vec_push(&weights) = 0;
+        }
+        weights.items[weights.count - 1] += c->site_weight[sites[i].site];
+    }
+    const struct sampled sampled = {addresses.items, weights.items, addresses.count, &c->listed_bytes};
+    source->scopes(source->ctx, m, c->strings, &sampled, warnings);
     m->stripped = m->tree && !has_lines(m->tree);
     vec_release(&addresses);
+    vec_release(&weights);
 }
 
 static void place_module(struct correlation *c, const struct config *config, uint32_t module,
@@ -842,8 +848,10 @@ static void place_module(struct correlation *c, const struct config *config, uin
                                        : s.by_line ? place_by_line(c, config, known, &s, state)
                                                    : place_by_address(c, known, &s, state);
     }
-    if (known)
+    if (known) {
         loops_note(c, c->modules.items[module].quality, scopes.place);
+        instructions_note(c, &(struct placed_scopes){module, scopes.place, scopes.file});
+    }
     mem_free(scopes.place);
     mem_free(scopes.ordinal);
     mem_free(scopes.file);
@@ -859,6 +867,7 @@ void correlate_place(struct correlation *c, const struct config *config, const s
 {
     size_t n = c->sites.count;
     struct site_order *order = mem_alloc((n + 1) * sizeof *order);
+    c->site_weight = instructions_weigh_sites(c);
     for (size_t i = 0; i < n; i++) {
         const struct site *s = &c->sites.items[i];
         uint32_t module = s->by_line ? c->modules.items[s->module].lines_in : s->module;
@@ -878,6 +887,7 @@ void correlate_place(struct correlation *c, const struct config *config, const s
     }
     progress_report(progress, "analysing modules", n, n);
     mem_free(order);
+    instructions_count(c);
     forget_places(c);
     if (source->end)
         source->end(source->ctx);

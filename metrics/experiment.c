@@ -180,8 +180,7 @@ static int take_tables(struct experiment *e, const struct correlation *c, const 
     uint32_t *metrics = metrics_of_events(columns, inputs, c->event_count);
     for (size_t i = 0; i < c->sites.count; i++)
         places[i] = new_of[c->site_place[i]];
-    int status =
-        tables_finish(e, &c->tables, places, c->sites.count, new_of, e->place_count, metrics, c->event_count, err);
+    int status = tables_finish(e, c, places, new_of, metrics, err);
     mem_free(places);
     mem_free(metrics);
     return status;

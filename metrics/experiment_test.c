@@ -127,11 +127,11 @@ struct drawn_module {
     const char *path, *drawing; /* drawing NULL: no structure; "!": it fails */
 };
 
-static void drawn_scopes(void *ctx, struct module *m, const struct strtab *strings, const vaddr *addresses,
-                         size_t count, struct warnings *warnings)
+static void drawn_scopes(void *ctx, struct module *m, const struct strtab *strings, const struct sampled *sampled,
+                         struct warnings *warnings)
 {
-    (void)addresses, (void)warnings;
-    for (const struct drawn_module *d = ctx; d->path && count; d++)
+    (void)warnings;
+    for (const struct drawn_module *d = ctx; d->path && sampled->count; d++)
         if (strcmp(d->path, strtab_get(strings, m->path)) == 0 && d->drawing) {
             m->state = STRUCTURE_FOUND;
             if (strcmp(d->drawing, "!") == 0) {

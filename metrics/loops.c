@@ -9,9 +9,6 @@
 
 #include <math.h>
 
-/* A place as it was found, before places were put in order: see tables_finish. */
-#define FOUND_PLACE "found"
-
 #define TEXT_COLUMN(word, shown, says)                                                                                 \
     {                                                                                                                  \
         .name = word, .title = shown, .description = says, .type = TABLE_TEXT, .merge = TABLE_LAST                     \
@@ -22,7 +19,7 @@
     }
 
 static const struct table_column quality_columns[] = {
-    {.name = "place", .title = "loop", .type = TABLE_REF, .refers = FOUND_PLACE, .merge = TABLE_KEY},
+    {.name = "place", .title = "loop", .type = TABLE_REF, .refers = TABLE_FOUND_PLACE, .merge = TABLE_KEY},
     TEXT_COLUMN("summary", "summary", "the loop in one sentence"),
     TEXT_COLUMN("role", "role", "which of one source loop's copies it is"),
     NUMBER_COLUMN("vectorized", "vectorized", "%", "packed instructions of those that could be"),
@@ -63,7 +60,7 @@ static const struct table_decl quality_decl = {
     ARRAY_SIZE(quality_columns)};
 
 static const struct table_column check_columns[] = {
-    {.name = "place", .title = "loop", .type = TABLE_REF, .refers = FOUND_PLACE, .merge = TABLE_KEY},
+    {.name = "place", .title = "loop", .type = TABLE_REF, .refers = TABLE_FOUND_PLACE, .merge = TABLE_KEY},
     {.name = "check", .type = TABLE_TEXT, .merge = TABLE_KEY},
     NUMBER_COLUMN("confidence", "confidence", NULL, "0 to 1"),
     NUMBER_COLUMN("gain", "may gain", "%", "of the loop's cycles, by the bounds"),
@@ -77,7 +74,7 @@ static const struct table_decl checks_decl = {
 
 /* ---- analysis ------------------------------------------------------------------------ */
 
-static const struct quality_machine *machine_for(struct loop_machines *m, bool aarch64, struct warnings *warnings)
+const struct quality_machine *loop_machine(struct loop_machines *m, bool aarch64, struct warnings *warnings)
 {
     struct quality_machine **machine = &m->of[aarch64];
     struct err err = {0};
@@ -124,7 +121,7 @@ struct quality_report *loops_analyze(struct loop_machines *machines, struct bloo
                                      struct scope_tree *tree, const vaddr *addresses, size_t count,
                                      struct warnings *warnings)
 {
-    const struct quality_machine *machine = machine_for(machines, bloop_is_aarch64(binary), warnings);
+    const struct quality_machine *machine = loop_machine(machines, bloop_is_aarch64(binary), warnings);
     struct quality_report *report = NULL;
     struct err err = {0};
     if (!machine)

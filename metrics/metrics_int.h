@@ -9,6 +9,7 @@
  *     config_hpcview3.c the original HPCVIEW configuration; mathml.c its formulas, as infix text
  *     read.c            the runs' measurements; structure.c the structure of what was sampled
  *     loops.c           what the machine code of sampled loops is worth
+ *     instructions.c    the machine code of sampled procedures
  *     columns.c         which measured and computed columns there are
  *     correlate.c       every sampled address in its chain of scopes: the places
  *     tables.c          what rooms measured about places, beside the columns
@@ -25,7 +26,8 @@
  *     thread_values.c   what each thread spent at the places that matter
  *     lost.c            warnings: what the result lacks, with its share
  *     check.c           what is true of every experiment
- *     print.c           places as text, CSV and JSON; print_table.c tables beside them; print_text.c for both
+ *     print.c           places as text, CSV and JSON; print_table.c tables beside them; print_text.c for both;
+ *                       print_code.c instructions
  */
 #ifndef METRICS_INT_H
 #define METRICS_INT_H
@@ -106,6 +108,7 @@ struct config {
     bool all_blocks, from_file;
     unsigned threads;
     const char *machines, *machine; /* folder of cores for loops' quality, NULL: none is wanted; the one asked for */
+    bool instructions;              /* of sampled procedures are wanted */
     bool per_thread, thread_values;
     bool compare;
     enum scaling scaling;
@@ -247,19 +250,27 @@ struct module {            /* a load module that was sampled; equal ones of seve
     uint32_t group; /* the module whose place it shares: itself, or the same one of an earlier run in another build */
     uint32_t lines_in; /* the module whose structure tells where places by line are: itself, or the same file as those
                           that measured addresses name it, with its build id */
-    struct scope_tree *tree;        /* of the sampled functions; NULL: none */
-    struct quality_report *quality; /* of its sampled loops; NULL: not asked for */
-    bool lent;                      /* the tree is the structure source's */
-    uint8_t state;                  /* enum structure_state */
-    bool stripped;                  /* has functions but not one line */
-    char *why;                      /* STRUCTURE_FAILED: a sentence without the module's name */
+    struct scope_tree *tree;         /* of the sampled functions; NULL: none */
+    struct quality_report *quality;  /* of its sampled loops; NULL: not asked for */
+    struct quality_listing *listing; /* of its sampled procedures' instructions; NULL likewise */
+    bool lent;                       /* the tree is the structure source's */
+    uint8_t state;                   /* enum structure_state */
+    bool stripped;                   /* has functions but not one line */
+    char *why;                       /* STRUCTURE_FAILED: a sentence without the module's name */
+};
+
+/* What was sampled of a module. */
+struct sampled {
+    const vaddr *addresses; /* ascending */
+    const double *weights;  /* of each: its share of the metrics, added up */
+    size_t count;
+    uint64_t *listed; /* bytes of code whose instructions are listed so far, of all modules */
 };
 
 /* Where structure comes from; tests put drawings here. scopes() fills tree, state and why of the module; end(), where
    there is one, hears that no more is asked for, and what was lent is given back. */
 struct structure_source {
-    void (*scopes)(void *ctx, struct module *, const struct strtab *, const vaddr *addresses, size_t count,
-                   struct warnings *);
+    void (*scopes)(void *ctx, struct module *, const struct strtab *, const struct sampled *, struct warnings *);
     void *ctx;
     void (*end)(void *ctx);
 };
@@ -306,6 +317,10 @@ struct correlation {
     struct VEC(uint8_t) file_known; /* structure names files[i]; else a measurement alone does, and may say anything */
     place_ix *site_place;           /* the LINE of each site */
     uint8_t *site_state;            /* enum site_state */
+    double *site_weight;            /* its share of each column, added up */
+    uint64_t listed_bytes;          /* of code whose instructions are among the tables */
+    struct hashmap listed;          /* hash of module and address to the row of "instructions" */
+    uint32_t *file_rank;            /* by file: where it is among the experiment's; once they are in order */
     struct row_index module_index, site_index, call_index;
     struct row_index place_index; /* while places are made; with what tells them from equal siblings */
     struct VEC(uint32_t) ordinals;
@@ -335,11 +350,32 @@ struct loop_machines {          /* cores, by processor; read when they are first
     bool failed[2];
 };
 void loop_machines_release(struct loop_machines *);
+/* The core that code of this processor is judged by; NULL: none. */
+const struct quality_machine *loop_machine(struct loop_machines *, bool aarch64, struct warnings *);
 /* The innermost loops of the tree that hold one of the addresses; unrolled ones are told so in the tree. NULL: none. */
 struct quality_report *loops_analyze(struct loop_machines *, struct bloop_binary *, struct scope_tree *,
                                      const vaddr *addresses, size_t count, struct warnings *);
 /* Rows of the correlation's tables; scope_place: by scope of the tree, PLACE_NONE where there is none. */
 void loops_note(struct correlation *, const struct quality_report *, const place_ix *scope_place);
+
+/* ---- instructions.c ---------------------------------------------------------------------- */
+
+#define TABLE_INSTRUCTIONS       "instructions"
+#define TABLE_INSTRUCTION_COUNTS "instruction_counts"
+
+/* By site its share of each column, added up; mem_free. */
+double *instructions_weigh_sites(const struct correlation *);
+/* Those of the procedures that were sampled most; NULL: of none. */
+struct quality_listing *instructions_list(struct loop_machines *, struct bloop_binary *, struct scope_tree *,
+                                          const struct sampled *, struct warnings *);
+struct placed_scopes { /* of a module's tree, while its sites are placed */
+    uint32_t module;
+    const place_ix *place; /* by scope; PLACE_NONE: it has no place */
+    const uint32_t *file;  /* by string of the tree: the correlation's file; above its count: it has none */
+};
+/* Rows of the module's listing; then what was counted at all rows. */
+void instructions_note(struct correlation *, const struct placed_scopes *);
+void instructions_count(struct correlation *);
 
 /* ---- statistics.c -------------------------------------------------------------------- */
 
@@ -385,14 +421,16 @@ struct sites_of_contexts { /* the site of a context, made where there is none ye
     uint32_t (*site)(void *ctx, uint32_t context);
     void *ctx;
 };
+/* What tables of a correlation may refer to besides: a place, or a file, by the number it had when it was found. */
+#define TABLE_FOUND_PLACE "found"
+#define TABLE_FOUND_FILE  "found file"
 /* Adds a measurement's tables to `to`: contexts become sites, processes and events are counted from the given ones on.
  */
 int tables_gather(struct table_list *to, struct strtab *, const struct hpcprof *, const struct sites_of_contexts *,
                   uint32_t first_process, uint32_t first_event, struct err *);
 /* Sites become places, events metrics, and the experiment has its tables, in order. */
-int tables_finish(struct experiment *, const struct table_list *from, const uint32_t *site_places, size_t sites,
-                  const uint32_t *found_places, size_t found, const uint32_t *event_metrics, size_t events,
-                  struct err *);
+int tables_finish(struct experiment *, const struct correlation *from, const uint32_t *site_places,
+                  const place_ix *found_places, const uint32_t *event_metrics, struct err *);
 
 /* ---- structure from binaries and structure files (structure.c) ---------------------- */
 

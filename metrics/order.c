@@ -116,9 +116,8 @@ static place_ix *order_places(struct correlation *c, const uint32_t *file_rank, 
 
 place_ix *order_places_and_files(struct correlation *c, struct experiment *e)
 {
-    uint32_t *file_rank = order_files(c, e);
-    place_ix *new_of = order_places(c, file_rank, e);
+    c->file_rank = order_files(c, e);
+    place_ix *new_of = order_places(c, c->file_rank, e);
     vec_release(&c->places); /* they are the experiment's now */
-    mem_free(file_rank);
     return new_of;
 }

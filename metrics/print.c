@@ -14,7 +14,7 @@ static const struct {
     [PRINT_FILE] = {"file", PLACE_FILE, false},          [PRINT_PROC] = {"procedure", PLACE_PROC, true},
     [PRINT_LOOP] = {"loop", PLACE_LOOP, true},           [PRINT_LINE] = {"line", PLACE_LINE, false},
     [PRINT_PATH] = {"path", PLACE_PROGRAM, true},        [PRINT_CALLER] = {"caller", PLACE_PROGRAM, false},
-    [PRINT_CALLS] = {"calls", PLACE_PROGRAM, true},
+    [PRINT_CALLS] = {"calls", PLACE_PROGRAM, true},      [PRINT_INSTRUCTION] = {"instruction", PLACE_LINE, false},
 };
 
 static bool is_tree(const struct view *t)
@@ -35,9 +35,10 @@ int print_level_parse(const char *word, enum print_level *level, struct err *err
     const char *near = str_nearest(word, words);
     if (near)
         return err_set(err, ERR_USAGE, "there is no level '%s'; did you mean '%s'?", word, near);
-    return err_set(
-        err, ERR_USAGE,
-        "there is no level '%s'; there are program, module, file, procedure, loop, line, path, caller and calls", word);
+    return err_set(err, ERR_USAGE,
+                   "there is no level '%s'; there are program, module, file, procedure, loop, line, instruction, path, "
+                   "caller and calls",
+                   word);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -659,6 +660,10 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
     if (status == 0 && options->tree) {
         write_legend(&t, out);
         print_tree(&t, whole_of(&t), out);
+    } else if (status == 0 && options->level == PRINT_INSTRUCTION) {
+        if (options->format == PRINT_TEXT)
+            write_legend(&t, out);
+        status = print_code(&t, out, err);
     } else if (status == 0) {
         find_surroundings(&t);
         if (options->level == PRINT_PATH)

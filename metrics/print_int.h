@@ -73,6 +73,9 @@ bool print_is_of(const struct view *, place_ix); /* is it what options.of asks f
 #define KEY_NONE UINT32_MAX
 void print_outermost(const struct experiment *, size_t tree, uint32_t *keys, size_t key_count);
 
+/* print_code.c: all of --by instruction. */
+int print_code(const struct view *, struct outfile *, struct err *);
+
 /* print_calls.c: each procedure with its callers and what it calls. */
 int print_rows_of_calls(struct view *, struct err *);
 

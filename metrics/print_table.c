@@ -135,6 +135,8 @@ static char *reference_text(const struct table_view *v, const char *refers, uint
     const struct table *other = table_list_find(&e->tables, refers);
     if (strcmp(refers, "metric") == 0 && row < e->metric_count)
         return mem_strdup(strtab_get(e->strings, e->metrics[row].name));
+    if (strcmp(refers, "file") == 0 && row < e->file_count)
+        return mem_strdup(strtab_get(e->strings, e->files[row].name));
     if (strcmp(refers, "process") == 0 && row < e->process_count)
         return process_text(e, row);
     char *name = other && depth < 3 ? row_name(v, other, row, depth) : mem_strdup("");

@@ -20,6 +20,7 @@ struct structures {
     struct VEC(const char *) debug_dirs;
     struct bloop_options options;
     struct loop_machines machines;
+    bool instructions; /* are wanted */
 };
 
 static void list_modules(struct structures *s, struct scope_tree *tree)
@@ -52,6 +53,7 @@ int structures_open(const struct config *config, const struct progress *progress
     s->options =
         (struct bloop_options){.debug_dirs = s->debug_dirs.items, .threads = config->threads, .progress = progress};
     s->machines = (struct loop_machines){.folder = config->machines, .named = config->machine};
+    s->instructions = config->instructions;
     for (size_t i = 0; i < config->structures.count; i++) {
         struct scope_tree *tree = NULL;
         int status = scope_tree_read(config->structures.items[i], &tree, warnings, err);
@@ -145,7 +147,7 @@ static char *without_path(const char *message, const char *path)
 }
 
 static void from_binary(struct structures *s, struct module *m, const char *path, const char *build_id,
-                        const vaddr *addresses, size_t count, struct warnings *warnings)
+                        const struct sampled *sampled, struct warnings *warnings)
 {
     struct bloop_binary *binary = NULL;
     struct err err = {0};
@@ -161,16 +163,18 @@ static void from_binary(struct structures *s, struct module *m, const char *path
         else
             m->why = mem_printf("was rebuilt since it was measured (build id %.12s... here, %.12s... measured)", own_id,
                                 build_id);
-    } else if (bloop_scopes_at(binary, addresses, count, &m->tree, warnings, &err) < 0)
+    } else if (bloop_scopes_at(binary, sampled->addresses, sampled->count, &m->tree, warnings, &err) < 0)
         m->why = without_path(err.msg, path);
     else {
         m->state = STRUCTURE_FOUND;
-        m->quality = loops_analyze(&s->machines, binary, m->tree, addresses, count, warnings);
+        m->quality = loops_analyze(&s->machines, binary, m->tree, sampled->addresses, sampled->count, warnings);
+        if (s->instructions)
+            m->listing = instructions_list(&s->machines, binary, m->tree, sampled, warnings);
     }
     bloop_close(binary);
 }
 
-static void scopes(void *ctx, struct module *m, const struct strtab *strings, const vaddr *addresses, size_t count,
+static void scopes(void *ctx, struct module *m, const struct strtab *strings, const struct sampled *sampled,
                    struct warnings *warnings)
 {
     struct structures *s = ctx;
@@ -180,10 +184,10 @@ static void scopes(void *ctx, struct module *m, const struct strtab *strings, co
         m->lent = given->alone;
         m->tree = given->alone ? given->tree : one_module(given->tree, given->module);
         m->state = STRUCTURE_FOUND;
-    } else if (count == 0 || (path[0] == '[' && strcmp(path, "[vdso]") != 0))
+    } else if (sampled->count == 0 || (path[0] == '[' && strcmp(path, "[vdso]") != 0))
         m->state = STRUCTURE_NONE; /* lines alone, or code that no file holds */
     else
-        from_binary(s, m, path, strtab_get(strings, m->build_id), addresses, count, warnings);
+        from_binary(s, m, path, strtab_get(strings, m->build_id), sampled, warnings);
 }
 
 struct structure_source structures_source(struct structures *s)

@@ -4,6 +4,7 @@
  *
  *     context  ->  site  ->  place       joined rows that have become equal are one
  *     found    ->  place                 a place by the number it had before places were put in order
+ *     found file -> file                 the same of files
  *     process  ->  process               of the experiment
  *     event    ->  metric                the column that the event feeds first
  *     thread   ->  threads, region -> regions: tables of their own, made where something refers to them
@@ -134,16 +135,16 @@ int tables_gather(struct table_list *to, struct strtab *strings, const struct hp
     return status;
 }
 
-int tables_finish(struct experiment *e, const struct table_list *from, const uint32_t *site_places, size_t sites,
-                  const uint32_t *found_places, size_t found, const uint32_t *event_metrics, size_t events,
-                  struct err *err)
+int tables_finish(struct experiment *e, const struct correlation *from, const uint32_t *site_places,
+                  const place_ix *found_places, const uint32_t *event_metrics, struct err *err)
 {
     const struct table_mapping mappings[] = {
-        {"site", "place", site_places, sites},
-        {"found", "place", found_places, found},
-        {"event", "metric", event_metrics, events},
+        {"site", "place", site_places, from->sites.count},
+        {TABLE_FOUND_PLACE, "place", found_places, e->place_count},
+        {TABLE_FOUND_FILE, "file", from->file_rank, e->file_count},
+        {"event", "metric", event_metrics, from->event_count},
     };
-    if (table_list_merge(&e->tables, e->strings, from, mappings, ARRAY_SIZE(mappings), err) < 0)
+    if (table_list_merge(&e->tables, e->strings, &from->tables, mappings, ARRAY_SIZE(mappings), err) < 0)
         return -1;
     table_list_sort(&e->tables);
     return 0;

@@ -41,9 +41,10 @@
 #define LIMIT_LINE_ROWS            (16u << 20) /* of one unit; the largest seen have about a million */
 #define LIMIT_INLINES_OF_PROCEDURE (1u << 20)  /* the largest seen have some ten thousand */
 #define LIMIT_LOOP_INSTRUCTIONS    16384       /* of one loop that quality/ looks at; unrolled by hand a few thousand */
-#define LIMIT_TABLES               256         /* beside the places of one experiment; a room has a few */
-#define LIMIT_TABLE_COLUMNS        64          /* of such a table; nobody reads more side by side */
-#define LIMIT_TABLE_ROWS           (1u << 26)  /* 67 million evictor pairs; 512 MiB a column */
+#define LIMIT_LISTED_BYTES         (400u << 10) /* of machine code shown in one database: 100,000 instructions, 1.5 MB */
+#define LIMIT_TABLES               256          /* beside the places of one experiment; a room has a few */
+#define LIMIT_TABLE_COLUMNS        64           /* of such a table; nobody reads more side by side */
+#define LIMIT_TABLE_ROWS           (1u << 26)   /* 67 million evictor pairs; 512 MiB a column */
 /* clang-format on */
 
 #endif

@@ -47,6 +47,33 @@ check "not asked for: no table" test "$status" != 0
 run "$hpcview" print --machine nothing "$scratch/m"
 check_match "a machine that is not there is a warning" "$err" 'loops are not judged by their machine code'
 check "and the rest is there" test "$status" = 0
+
+# The instructions themselves.
+run "$hpcview" print --machine $machine --by instruction --scope gather "$scratch/m"
+check_match "instructions: their procedure and its share" "$out" 'gather at loops.c:3 in loops: [0-9.]*% of '
+check_match "the line between them" "$out" 'loops.c:7  s += x\[ix\[i\]\];'
+check_match "the loop is a bracket that a jump closes" "$out" '[\\] *\^ '
+if [ "$(uname -m)" = x86_64 ]; then
+    check_match "what one costs; the chain" "$out" '[*] *addsd * 1  01 23 '
+fi
+check "only the procedure asked for" test "$(printf '%s\n' "$out" | grep -c ' in loops: ')" = 1
+run "$hpcview" print --machine $machine --by instruction --format csv "$scratch/m"
+cp "$scratch/out" "$scratch/instructions.csv"
+run "$hpcview" print --by procedure --format csv --scope gather "$scratch/m"
+by_procedure=$(sed -n 's/^procedure,loops,.*,gather,\([0-9]*\),.*/\1/p' "$scratch/out")
+by_instruction=$(awk -F, '/^instruction,loops,[^,]*,[0-9]*,gather,/ { sum += $NF } END { printf "%.0f\n", sum }' "$scratch/instructions.csv")
+check "samples of the instructions are those of the procedure" test "$by_procedure" = "$by_instruction"
+[ "$by_procedure" = "$by_instruction" ] || comment "procedure $by_procedure, instructions $by_instruction"
+run "$hpcview" print --by instruction --format json --scope gather "$scratch/m"
+check_match "JSON too" "$out" '"by":"instruction"'
+run "$hpcview" print --no-quality --by instruction --scope gather "$scratch/m"
+check_match "without a core: no cost, the rest is there" "$out" 'loops.c:7 '
+cp "$scratch/loops" "$scratch/kept"
+rm "$scratch/loops"
+run "$hpcview" print --by instruction "$scratch/m"
+check_match "without the binary: a sentence" "$err" 'there are no instructions to show'
+cp "$scratch/kept" "$scratch/loops"
+
 run "$hpcview" build --machine $machine -o "$scratch/db" "$scratch/m"
 check "a database holds them" test "$status" = 0
 run "$hpcview" print --format csv --table loop_quality --machine $machine "$scratch/m"
