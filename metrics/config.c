@@ -22,6 +22,7 @@ void config_free(struct config *c)
     vec_release(&c->debug_dirs);
     vec_release(&c->sources);
     vec_release(&c->replaces);
+    vec_release(&c->roles);
     vec_release(&c->metrics);
     expr_functions_release(&c->functions);
     arena_free(c->arena);
@@ -662,6 +663,17 @@ int config_begin_replace(struct config_reader *r, const struct xml_event *event,
     return 0;
 }
 
+static int begin_module(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    const char *name = config_attribute(r, event, "name"), *role = config_attribute(r, event, "role");
+    if (!*role)
+        return err_set(err, ERR_FORMAT, "%s: a role has a name: that of the module it is compared with, say",
+                       config_where(r, event->line));
+    *vec_push(&r->config->roles) =
+        (struct config_role){arena_strdup(r->config->arena, name), arena_strdup(r->config->arena, role)};
+    return 0;
+}
+
 static int begin_run(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
     uint8_t call_paths;
@@ -785,6 +797,7 @@ const struct config_element config_elements[] = {
     {"title", "hpcview", "", true, NULL, end_title},
     {"sources", "hpcview", "path! show-as", false, begin_sources, NULL},
     {"replace", "hpcview", "in! out", false, config_begin_replace, NULL},
+    {"module", "hpcview", "name! role!", false, begin_module, NULL},
     {"run", "hpcview", "measurements! name command folder environment events threads call-paths host", false, begin_run,
      NULL},
     {"structure", "hpcview", "file!", false, begin_structure, NULL},

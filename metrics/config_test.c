@@ -15,6 +15,8 @@ static char *drawn(const struct config *c)
                    *c->sources.items[i].view ? " as " : "", c->sources.items[i].view);
     for (size_t i = 0; i < c->replaces.count; i++)
         buf_printf(&b, "replace %s by %s\n", c->replaces.items[i].in, c->replaces.items[i].out);
+    for (size_t i = 0; i < c->roles.count; i++)
+        buf_printf(&b, "module %s is %s\n", c->roles.items[i].module, c->roles.items[i].role);
     for (size_t i = 0; i < c->runs.count; i++)
         buf_printf(&b, "run %s in %s\n", c->runs.items[i].name, c->runs.items[i].path);
     for (size_t i = 0; i < c->structures.count; i++)
@@ -46,7 +48,7 @@ static const struct {
      " <replace in='/build/heat' out='.'/><replace in='' out='/root'/>\n"
      " <run name='gcc' measurements='gcc.measurements'/>\n"
      " <run measurements='/data/clang.measurements'/>\n"
-     " <structure file='app.xml'/><debug path='dbg'/>\n"
+     " <structure file='app.xml'/><debug path='dbg'/><module name='app-O3' role='app'/>\n"
      " <measured name='CYC' event='PAPI_TOT_CYC' run='gcc' display-name='cycles' unit='cycles' percent='no' "
      "sort='yes'>\n"
      "  <description> all of them </description></measured>\n"
@@ -60,6 +62,7 @@ static const struct {
      "source /abs/lib as lib\n"
      "replace /build/heat/ by conf/./\n"
      "replace  by /root/\n"
+     "module app-O3 is app\n"
      "run gcc in conf/gcc.measurements\n"
      "run clang in /data/clang.measurements\n"
      "structure conf/app.xml\n"
@@ -141,8 +144,9 @@ static const struct {
     {"<hpcview/>", "conf/c.xml:1: <hpcview> lacks its attribute 'version'"},
     {"<hpcview version='2'/>", "conf/c.xml:1: is a configuration of version '2'; this hpcview reads version 1"},
     {IN("<soruces path='x'/>"), "conf/c.xml:2: <soruces> is not known in <hpcview>; did you mean <sources>?"},
-    {IN("<zzzzzzzzzz/>"), "conf/c.xml:2: <zzzzzzzzzz> is not known in <hpcview>; there are title, sources, replace, "
-                          "run, structure, debug, measured, computed, function, metrics"},
+    {IN("<zzzzzzzzzz/>"),
+     "conf/c.xml:2: <zzzzzzzzzz> is not known in <hpcview>; there are title, sources, replace, module, "
+     "run, structure, debug, measured, computed, function, metrics"},
     {IN("<run name='a'/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
     {IN("<run measurements=''/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
     {IN("<run mesurements='a'/>"), "conf/c.xml:2: <run> has no attribute 'mesurements'; did you mean 'measurements'?"},

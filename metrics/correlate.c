@@ -35,7 +35,6 @@ static void free_tree(struct module *m)
 static void forget_places(struct correlation *c)
 {
     row_index_release(&c->place_index);
-    vec_release(&c->ordinals);
 }
 
 void correlation_release(struct correlation *c)
@@ -63,6 +62,7 @@ void correlation_release(struct correlation *c)
     row_index_release(&c->site_index);
     row_index_release(&c->call_index);
     forget_places(c);
+    vec_release(&c->ordinals);
     hashmap_release(&c->file_index);
 }
 
@@ -96,12 +96,31 @@ static bool same_call(const void *ctx, uint32_t i)
     return x->parent == y->parent && x->site == y->site;
 }
 
+const char *correlate_module_name(const struct correlation *c, uint32_t module)
+{
+    const struct module *m = &c->modules.items[module];
+    const char *path = strtab_get(c->strings, m->role ? m->role : m->path);
+    return path[0] == '[' || m->role ? path : path_base(path);
+}
+
+/* The role that the configuration gives the module; 0: none. */
+static str_id configured_role(struct correlation *c, const struct config *config, const char *raw)
+{
+    for (size_t i = 0; i < config->roles.count; i++) {
+        const struct config_role *r = &config->roles.items[i];
+        if (strcmp(r->module, raw) == 0 || strcmp(r->module, path_base(raw)) == 0)
+            return strtab_add(c->strings, r->role);
+    }
+    return 0;
+}
+
 static uint32_t module_index(struct correlation *c, const struct config *config, const char *raw, const char *build_id)
 {
     char *replaced = raw[0] == '[' ? mem_strdup(raw) : config_replaced(config, raw);
     struct module m = {.path = strtab_add(c->strings, replaced),
                        .raw_path = strtab_add(c->strings, raw),
-                       .build_id = strtab_add(c->strings, build_id)};
+                       .build_id = strtab_add(c->strings, build_id),
+                       .role = configured_role(c, config, raw)};
     mem_free(replaced);
     uint32_t tuple[] = {m.path, m.build_id};
     uint64_t hash = hash_bytes(tuple, sizeof tuple, 0);
@@ -146,6 +165,16 @@ struct input_sites { /* from an input's numbers to ours, made when first needed 
     struct VEC(uint32_t) chain;
 };
 
+/* Is it what the measurement's first process was started as? */
+static bool was_run(const struct hpcprof *p, const char *path)
+{
+    const char *command = p->process_count ? strtab_get(p->strings, p->processes[0].command) : "";
+    char *program = mem_strndup(command, strcspn(command, " "));
+    bool was = *program && strcmp(path_base(program), path_base(path)) == 0;
+    mem_free(program);
+    return was;
+}
+
 static uint32_t site_of_context(struct correlation *c, const struct config *config, const struct input *input,
                                 uint32_t context, struct input_sites *known)
 {
@@ -158,6 +187,8 @@ static uint32_t site_of_context(struct correlation *c, const struct config *conf
         *module = module_index(c, config, strtab_get(p->strings, p->modules[given->module].path),
                                strtab_get(p->strings, p->modules[given->module].build_id));
         *vec_push(&c->uses) = (struct module_use){*module, input->run};
+        if (was_run(p, strtab_get(p->strings, p->modules[given->module].path)))
+            c->modules.items[*module].program = true;
     }
     struct site s = {.module = *module, .by_line = given->by_line};
     s.cut = given->parent == HPCPROF_NO_PARENT && hpcprof_cut_reason(p, context);
@@ -384,12 +415,6 @@ uint32_t *correlate_sites(struct correlation *c, const struct config *config, co
 
 /* ---- modules of several runs ------------------------------------------------------------ */
 
-static const char *module_name(const struct correlation *c, uint32_t module)
-{
-    const char *path = strtab_get(c->strings, c->modules.items[module].path);
-    return path[0] == '[' ? path : path_base(path);
-}
-
 /* Who knows lines alone names a module without its build id: it is the one of that path which has one. */
 static void find_same_paths(struct correlation *c)
 {
@@ -420,49 +445,116 @@ static void find_same_places(struct correlation *c)
     hashmap_release(&known);
 }
 
-void correlate_group_modules(struct correlation *c)
+/* Gives the modules of one key, one in each run, to the first of them; key 0: to nobody. */
+static void group_by(struct correlation *c, const str_id *key)
 {
-    struct strtab *names = strtab_create();
-    struct VEC(uint32_t) leader = {0}; /* by name; UINT32_MAX: two of one run have it */
-    str_id *name_of = mem_calloc(c->modules.count + 1, sizeof *name_of);
-    struct hashmap in_run = {0}; /* (name, run) to the module */
+    struct hashmap leader = {0}, in_run = {0}; /* by key; by key and run. UINT32_MAX - 1: two of one run have it */
+    const uint32_t several = UINT32_MAX - 1;
     for (uint32_t i = 0; i < c->modules.count; i++) {
-        name_of[i] = strtab_add(names, module_name(c, i));
-        while (leader.count <= name_of[i])
-            *vec_push(&leader) = i;
+        uint32_t *slot = hashmap_put(&leader, key[i]);
+        *slot = *slot == HASHMAP_NONE ? i : *slot;
     }
-    find_same_paths(c);
-    for (uint32_t i = 0; i < c->modules.count; i++)
-        c->modules.items[i].group = c->modules.items[i].lines_in;
     for (size_t i = 0; i < c->uses.count; i++) {
         uint32_t module = c->modules.items[c->uses.items[i].module].lines_in;
-        uint32_t *slot = hashmap_put(&in_run, (uint64_t)name_of[module] << 32 | c->uses.items[i].run);
+        uint32_t *slot = hashmap_put(&in_run, (uint64_t)key[module] << 32 | c->uses.items[i].run);
         if (*slot != HASHMAP_NONE && *slot != module)
-            leader.items[name_of[module]] = UINT32_MAX;
+            *hashmap_put(&leader, key[module]) = several;
         *slot = module;
     }
-    for (uint32_t i = 0; i < c->modules.count; i++)
-        if (leader.items[name_of[i]] != UINT32_MAX)
-            c->modules.items[i].group = leader.items[name_of[i]];
-    find_same_places(c);
+    for (uint32_t i = 0; i < c->modules.count; i++) {
+        uint32_t first = hashmap_get(&leader, key[i]);
+        if (key[i] && first != several && c->modules.items[i].group == c->modules.items[i].lines_in)
+            c->modules.items[i].group = first;
+    }
+    hashmap_release(&leader);
     hashmap_release(&in_run);
-    vec_release(&leader);
-    mem_free(name_of);
-    strtab_free(names);
+}
+
+/* "libm-2.31.so", "libm.so.6": libm; "" where it is no library. */
+static char *library_name(const char *name)
+{
+    const char *end = strstr(name, ".so");
+    if (!end || (end[3] && end[3] != '.'))
+        return mem_strdup("");
+    while (end > name && ((end[-1] >= '0' && end[-1] <= '9') || end[-1] == '.' || end[-1] == '-'))
+        end--;
+    return mem_strndup(name, (size_t)(end - name));
+}
+
+static bool similar(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b), same = 0;
+    while (same < n && same < m && a[same] == b[same])
+        same++;
+    return same >= 2 && 2 * same >= (n < m ? n : m);
+}
+
+/* What a module that is alone with its name may be another build of, as text; "" nothing. */
+static char *role_of(struct correlation *c, uint32_t module, const char *program)
+{
+    const struct module *m = &c->modules.items[module];
+    const char *name = correlate_module_name(c, module);
+    if (m->program && similar(name, program))
+        return mem_strdup("program");
+    char *library = library_name(name);
+    char *role = *library ? mem_printf("library %s", library) : mem_strdup("");
+    mem_free(library);
+    return role;
+}
+
+/* Modules that share no name with one of another run: by what they are there. */
+static void group_similar(struct correlation *c)
+{
+    str_id *key = mem_calloc(c->modules.count + 1, sizeof *key);
+    bool *alone = mem_alloc(c->modules.count + 1);
+    const char *program = "";
+    memset(alone, true, c->modules.count);
+    for (uint32_t i = 0; i < c->modules.count; i++)
+        if (c->modules.items[i].group != i)
+            alone[i] = alone[c->modules.items[i].group] = false;
+    for (uint32_t i = 0; i < c->modules.count; i++) {
+        if (!alone[i])
+            continue;
+        program = !*program && c->modules.items[i].program ? correlate_module_name(c, i) : program;
+        char *role = role_of(c, i, program);
+        key[i] = strtab_add(c->strings, role);
+        mem_free(role);
+    }
+    group_by(c, key);
+    mem_free(key);
+    mem_free(alone);
+}
+
+/* Builds of one module have each their version of its sources. */
+static void number_versions(struct correlation *c)
+{
+    uint32_t *builds = mem_calloc(c->modules.count + 1, sizeof *builds);
+    for (uint32_t i = 0; i < c->modules.count; i++)
+        if (c->modules.items[i].lines_in == i)
+            c->modules.items[i].version = builds[c->modules.items[i].group]++;
+    for (uint32_t i = 0; i < c->modules.count; i++)
+        c->modules.items[i].version = c->modules.items[c->modules.items[i].lines_in].version;
+    mem_free(builds);
+}
+
+void correlate_group_modules(struct correlation *c)
+{
+    str_id *key = mem_calloc(c->modules.count + 1, sizeof *key);
+    find_same_paths(c);
+    for (uint32_t i = 0; i < c->modules.count; i++) {
+        c->modules.items[i].group = c->modules.items[i].lines_in;
+        key[i] = strtab_add(c->strings, correlate_module_name(c, i));
+    }
+    group_by(c, key);
+    group_similar(c);
+    find_same_places(c);
+    number_versions(c);
+    mem_free(key);
 }
 
 /* ---- places -------------------------------------------------------------------------- */
 
-/*
- * What tells a place from its siblings. It is made of what the source says, not of scopes or addresses, so that the
- * same place in another build of the module is the same one; where that is not enough, the ordinal among the equal ones
- * is.
- */
-struct identity {
-    uint32_t parent, kind, name, file, line, call_file, call_line, instance, ordinal;
-};
-
-static struct identity identity_of(const struct place *p, uint32_t ordinal)
+struct identity identity_of(const struct place *p, uint32_t ordinal)
 {
     bool by_line = p->kind == PLACE_LINE || p->kind == PLACE_LOOP;
     return (struct identity){p->parent,    p->kind,      p->full_name, p->file, by_line ? p->line_first : 0,
@@ -508,7 +600,8 @@ static uint32_t file_of(struct correlation *c, const struct config *config, cons
     if (*raw == '\0')
         return SOURCE_NONE;
     str_id raw_id = strtab_add(c->strings, raw);
-    uint32_t *known = hashmap_put(&c->file_index, (uint64_t)raw_id << 1);
+    uint64_t version = (uint64_t)c->modules.items[module].version << 33;
+    uint32_t *known = hashmap_put(&c->file_index, version | (uint64_t)raw_id << 1);
     if (*known != HASHMAP_NONE)
         return *known;
     char *replaced = config_replaced(config, raw);
@@ -517,7 +610,7 @@ static uint32_t file_of(struct correlation *c, const struct config *config, cons
     mem_free(normal);
     mem_free(replaced);
     /* "./a.c" and "a.c" are one file */
-    uint32_t *same = hashmap_put(&c->file_index, (uint64_t)name << 1 | 1);
+    uint32_t *same = hashmap_put(&c->file_index, version | (uint64_t)name << 1 | 1);
     if (*same == HASHMAP_NONE) {
         *same = (uint32_t)c->files.count;
         *vec_push(&c->files) = (struct source_file){.name = name, .raw_name = raw_id};
@@ -525,7 +618,7 @@ static uint32_t file_of(struct correlation *c, const struct config *config, cons
         *vec_push(&c->file_known) = false;
     }
     uint32_t file = *same;
-    *hashmap_put(&c->file_index, (uint64_t)raw_id << 1) = file;
+    *hashmap_put(&c->file_index, version | (uint64_t)raw_id << 1) = file;
     return file;
 }
 

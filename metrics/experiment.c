@@ -203,6 +203,10 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         sources_name_modules(&c);
         correlate_place(&c, config, source, warnings, progress);
         sources_find(&c, config, inputs, input_count);
+        if (config->runs.count > 1)
+            match_runs(&c, warnings);
+        if (config->compare)
+            match_warn_programs(&c, warnings);
         sources_keep_folders(&c, e);
         sources_name_files(&c, config);
         name_files_as_shown(&c);

@@ -973,7 +973,7 @@ static void test_builds(void)
     CHECK_STR(text, "program app = 30 . 120 .\n"
                     " module app = 30 . 120 .\n"
                     "  file a.c = 30 . 120 .\n"
-                    "   proc f a.c:3 = 30 . 120 .\n"
+                    "   proc f a.c:4 = 30 . 120 .\n"
                     "    loop a.c:5 = 30 . 120 80\n"
                     "     inline g a.c:40 from a.c:6 = 10 10 40 40\n"
                     "      line a.c:41 = 10 10 40 40\n"

@@ -12,6 +12,7 @@
  *     instructions.c    the machine code of sampled procedures
  *     columns.c         which measured and computed columns there are
  *     correlate.c       every sampled address in its chain of scopes: the places
+ *     match.c           places of several runs brought together; line_diff.c lines that have moved between their sources
  *     tables.c          what rooms measured about places, beside the columns
  *     sources.c         what files are called, and where their text is
  *     experiment.c      the steps in order
@@ -68,6 +69,10 @@ struct config_path {
     bool subfolders;
 };
 
+struct config_role {
+    const char *module, *role;
+};
+
 struct config_replace {
     const char *in, *out;
 };
@@ -102,6 +107,7 @@ struct config {
     struct VEC(const char *) debug_dirs;
     struct VEC(struct config_path) sources;
     struct VEC(struct config_replace) replaces;
+    struct VEC(struct config_role) roles;
     struct VEC(struct config_metric) metrics;
     struct expr_functions functions;
     const struct blocks *known_blocks; /* NULL: none */
@@ -247,7 +253,10 @@ struct module {            /* a load module that was sampled; equal ones of seve
     str_id path, raw_path; /* after and before REPLACE */
     str_id build_id;
     str_id shown;
-    uint32_t group; /* the module whose place it shares: itself, or the same one of an earlier run in another build */
+    uint32_t group;   /* the module whose place it shares: itself, or the same one of an earlier run in another build */
+    uint32_t version; /* its number among the builds of its group: each has its own version of a source file */
+    str_id role;      /* the name it is compared by and shown with, where the configuration gives one; else 0 */
+    bool program;     /* the first process of a run says that it ran this */
     uint32_t lines_in; /* the module whose structure tells where places by line are: itself, or the same file as those
                           that measured addresses name it, with its build id */
     struct scope_tree *tree;         /* of the sampled functions; NULL: none */
@@ -324,10 +333,20 @@ struct correlation {
     struct row_index module_index, site_index, call_index;
     struct row_index place_index; /* while places are made; with what tells them from equal siblings */
     struct VEC(uint32_t) ordinals;
-    struct hashmap file_index; /* normalised path to files */
+    struct hashmap file_index; /* normalised path and version to files */
     struct table_list tables;  /* of the measurements; they refer to sites and to events, counted over all inputs */
     uint32_t process_count, event_count; /* of the inputs so far */
 };
+
+/*
+ * What tells a place from its siblings. It is made of what the source says, not of scopes or addresses, so that the
+ * same place in another build of the module is the same one; where that is not enough, the ordinal among the equal ones
+ * is.
+ */
+struct identity {
+    uint32_t parent, kind, name, file, line, call_file, call_line, instance, ordinal;
+};
+struct identity identity_of(const struct place *, uint32_t ordinal);
 
 void correlation_init(struct correlation *, struct strtab *);
 void correlation_release(struct correlation *);
@@ -336,11 +355,24 @@ int correlate_gather(struct correlation *, const struct config *, const struct i
                      const struct columns *, struct warnings *, struct err *);
 /* By context of a measurement of the run, its site: those that correlate_gather made, and numbers above. mem_free. */
 uint32_t *correlate_sites(struct correlation *, const struct config *, const struct hpcprof *, uint32_t run);
-/* Modules of one name, one in each run, are one MODULE: builds that are compared. */
+/* Modules of one role, one in each run, are one MODULE: builds that are compared. One role have those of one name; else
+   the programs that were run, and versions of a library, if their names are similar. */
 void correlate_group_modules(struct correlation *);
+/* What a module is compared by: its role, else the last part of its path. Lent. */
+const char *correlate_module_name(const struct correlation *, uint32_t module);
 /* Asks the source for every module's structure and puts every site into its place. */
 void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
                      const struct progress *);
+
+/* ---- match.c, line_diff.c ------------------------------------------------------------ */
+
+/* Places of several runs that are one thing in the source become one: files of one tree in different folders, lines
+   that have moved, loops that compilers begin elsewhere. After sources_find, whose texts it compares. */
+void match_runs(struct correlation *, struct warnings *);
+/* Warns where two runs that are compared ran programs that are not one module. */
+void match_warn_programs(const struct correlation *, struct warnings *);
+/* By line of a, the first one first: the line of b, from 1, that it has become; 0: it is gone. mem_free. */
+uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
 
 /* ---- loops.c -------------------------------------------------------------------------- */
 
@@ -446,6 +478,8 @@ void sources_name_modules(struct correlation *);
 void sources_name_files(struct correlation *, const struct config *);
 /* The folders that are common to each module's own sources, where they are here. */
 void sources_keep_folders(const struct correlation *, struct experiment *);
+/* How many whole components the ends of two paths share. */
+unsigned path_shared_end(const char *a, const char *b);
 /* Fills `found` of every file, looking on this machine. */
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
 

@@ -98,8 +98,8 @@ void sources_name_modules(struct correlation *c)
     for (uint32_t i = 0; i < c->modules.count; i++) {
         if (c->modules.items[i].group != i)
             continue;
-        const char *path = paths[n] = strtab_get(c->strings, c->modules.items[i].path);
-        names[n++] = path[0] == '[' ? c->modules.items[i].path : strtab_add(c->strings, path_base(path));
+        paths[n] = strtab_get(c->strings, c->modules.items[i].path);
+        names[n++] = strtab_add(c->strings, correlate_module_name(c, i));
     }
     make_unique(c->strings, paths, names, n);
     n = 0;
@@ -316,8 +316,7 @@ static void index_release(struct folder_index *x)
     strtab_free(x->names);
 }
 
-/* How many whole components the ends of two paths share. */
-static unsigned shared_tail(const char *a, const char *b)
+unsigned path_shared_end(const char *a, const char *b)
 {
     const char *p = a + strlen(a), *q = b + strlen(b);
     unsigned components = 0;
@@ -338,7 +337,7 @@ static const char *best_indexed(const struct folder_index *x, const char *path)
     for (uint32_t i = name < x->first.count ? x->first.items[name] : UINT32_MAX; i != UINT32_MAX;
          i = x->files.items[i].next) {
         const char *candidate = x->files.items[i].path;
-        unsigned shared = shared_tail(candidate, path);
+        unsigned shared = path_shared_end(candidate, path);
         bool better = shared > most;
         if (best && shared == most) {
             size_t a = strlen(candidate), b = strlen(best);
@@ -519,7 +518,8 @@ static char *find_below_paths(struct finder *f, const char *path, bool known)
         f->indexed[i] = true;
         /* with subfolders: a longer shared end deeper down beats the first hit */
         const char *best = best_indexed(&f->indexes[i], path);
-        if (best && may_be_source(f, best, known) && (!found || shared_tail(best, path) > shared_tail(found, path))) {
+        if (best && may_be_source(f, best, known) &&
+            (!found || path_shared_end(best, path) > path_shared_end(found, path))) {
             mem_free(found);
             found = mem_strdup(best);
         }
@@ -567,7 +567,7 @@ static bool too_short(const char *found, const char *raw, uint32_t last_line)
 {
     struct filemap map;
     uint32_t lines = 1;
-    if (shared_tail(found, raw) > 1 || filemap_open(&map, found, NULL) < 0)
+    if (path_shared_end(found, raw) > 1 || filemap_open(&map, found, NULL) < 0)
         return false;
     for (size_t i = 0; i + 1 < map.len && lines < last_line; i++)
         lines += map.bytes[i] == '\n';
