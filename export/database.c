@@ -2,26 +2,11 @@
  * A finished database read back (doc/formats/database.md, versions 1 and 2): somebody was sent one, and wants its
  * numbers. All of it is hostile: every size is checked against what is there before it is used.
  */
-#include "export/export_int.h"
+#include "export/database_int.h"
 
 #include <math.h>
 #include <sys/stat.h>
 #include <zlib.h>
-
-struct database {
-    const char *path;
-    bool single;         /* one page, blocks in it */
-    struct filemap page; /* index.html, or the page itself */
-    struct json *head;
-    struct experiment *e;
-    struct warnings *warnings;
-    struct err *err;
-};
-
-struct block {
-    uint8_t *bytes;
-    size_t len;
-};
 
 static const char head_tag[] = "id=\"hpcview-head\">";
 
@@ -95,8 +80,7 @@ static bool unpack_block(const uint8_t *text, size_t len, const char *before, ch
     return is;
 }
 
-/* A block by its name. Not there, or damaged: false. Names are of our making, not the file's. */
-static bool read_block(struct database *d, const char *name, struct block *b)
+bool database_block(struct database *d, const char *name, struct block *b)
 {
     bool is = false;
     if (d->single) {
@@ -118,8 +102,7 @@ static bool read_block(struct database *d, const char *name, struct block *b)
 
 /* ---- columns -------------------------------------------------------------------------------------------------- */
 
-/* Row `i` of a column of n numbers of `width` bytes in byte planes, at `at`. */
-static uint64_t plane_value(const uint8_t *at, size_t n, size_t i, unsigned width)
+uint64_t database_plane(const uint8_t *at, size_t n, size_t i, unsigned width)
 {
     uint64_t v = 0;
     for (unsigned k = 0; k < width; k++)
@@ -127,13 +110,7 @@ static uint64_t plane_value(const uint8_t *at, size_t n, size_t i, unsigned widt
     return v;
 }
 
-struct columns_reader {
-    const struct block *block;
-    size_t at, n;
-};
-
-/* The next column; NULL: the block ends before it does. */
-static const uint8_t *next_column(struct columns_reader *r, unsigned width)
+const uint8_t *database_column(struct columns_reader *r, unsigned width)
 {
     if (r->block->len - r->at < (uint64_t)r->n * width)
         return NULL;
@@ -168,8 +145,7 @@ static int damaged(struct database *d, const char *what)
     return err_set(d->err, ERR_FORMAT, "%s: %s", d->path, what);
 }
 
-/* The strings behind the columns: as many as the head says. */
-static str_id *read_strings(struct database *d, const struct columns_reader *r, size_t count)
+str_id *database_strings(struct database *d, const struct columns_reader *r, size_t count)
 {
     struct cursor c =
         r->block->bytes ? cursor_make(r->block->bytes + r->at, r->block->len - r->at) : cursor_make(NULL, 0);
@@ -196,7 +172,7 @@ static struct place make_place(const uint8_t *const columns[COLUMNS], size_t n, 
     uint64_t v[COLUMNS] = {0};
     for (size_t k = 0; k < COLUMNS; k++)
         if (columns[k])
-            v[k] = plane_value(columns[k], n, i, widths[k]);
+            v[k] = database_plane(columns[k], n, i, widths[k]);
     return (struct place){.kind = (uint8_t)v[KIND],
                           .role = v[ROLE] & 0x7f,
                           .irreducible = v[ROLE] >> 7,
@@ -218,11 +194,11 @@ static int fill_places(struct database *d, const struct block *b, size_t n, size
     struct columns_reader r = {b, 0, n};
     const uint8_t *at[COLUMNS] = {NULL};
     for (size_t k = 0; k < columns; k++)
-        if (!(at[k] = next_column(&r, widths[k])))
+        if (!(at[k] = database_column(&r, widths[k])))
             return damaged(d, "its places are cut short");
     if (string_count > b->len)
         return damaged(d, "its places are cut short");
-    str_id *strings = read_strings(d, &r, string_count);
+    str_id *strings = database_strings(d, &r, string_count);
     if (!strings)
         return damaged(d, "its names are cut short");
     d->e->places = mem_calloc(n + 1, sizeof *d->e->places);
@@ -242,7 +218,7 @@ static int read_places(struct database *d, unsigned version)
     struct block b;
     uint64_t n = json_count(d->head, json_get(d->head, 0, "places"));
     uint64_t strings = json_count(d->head, json_get(d->head, 0, "strings"));
-    if (!read_block(d, "places", &b))
+    if (!database_block(d, "places", &b))
         return damaged(d, "its places are missing or damaged, and without them nothing can be shown");
     int status = n == 0 || n > b.len ? damaged(d, "its places are not as many as its head says")
                                      : fill_places(d, &b, n, strings, version == 1 ? COLUMNS - 1 : COLUMNS);
@@ -254,7 +230,7 @@ static int read_places(struct database *d, unsigned version)
 
 /* ---- the head ---------------------------------------------------------------------------------------------------- */
 
-static size_t count_children(const struct json *j, json_ix list)
+size_t database_length(const struct json *j, json_ix list)
 {
     size_t n = 0;
     for (json_ix i = json_first(j, list); i != JSON_NONE; i = json_next(j, i))
@@ -262,7 +238,7 @@ static size_t count_children(const struct json *j, json_ix list)
     return n;
 }
 
-static str_id head_text(struct database *d, json_ix object, const char *key)
+str_id database_text(struct database *d, json_ix object, const char *key)
 {
     return strtab_add(d->e->strings, json_string_of(d->head, json_get(d->head, object, key)));
 }
@@ -275,7 +251,7 @@ static bool head_flag(const struct database *d, json_ix object, const char *key)
 static void read_files(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "files");
-    d->e->files = mem_calloc(count_children(d->head, list) + 1, sizeof *d->e->files);
+    d->e->files = mem_calloc(database_length(d->head, list) + 1, sizeof *d->e->files);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
         str_id name = strtab_add(d->e->strings, json_string_of(d->head, json_first(d->head, i)));
         d->e->files[d->e->file_count++] = (struct source_file){.name = name, .raw_name = name};
@@ -285,27 +261,72 @@ static void read_files(struct database *d)
 static void read_runs(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "runs");
-    d->e->runs = mem_calloc(count_children(d->head, list) + 1, sizeof *d->e->runs);
+    d->e->runs = mem_calloc(database_length(d->head, list) + 1, sizeof *d->e->runs);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i))
-        d->e->runs[d->e->run_count++] = (struct experiment_run){.name = head_text(d, i, "name"),
-                                                                .machine = head_text(d, i, "machine"),
-                                                                .command = head_text(d, i, "command"),
-                                                                .asked = head_text(d, i, "asked")};
+        d->e->runs[d->e->run_count++] = (struct experiment_run){.name = database_text(d, i, "name"),
+                                                                .machine = database_text(d, i, "machine"),
+                                                                .command = database_text(d, i, "command"),
+                                                                .asked = database_text(d, i, "asked")};
+}
+
+static uint32_t head_count(const struct database *d, json_ix object, const char *key)
+{
+    uint64_t n = json_count(d->head, json_get(d->head, object, key));
+    return n < UINT32_MAX ? (uint32_t)n : 0;
+}
+
+static struct hpcprof_process read_process(struct database *d, json_ix at)
+{
+    double start = json_number(d->head, json_get(d->head, at, "start_ms")),
+           seconds = json_number(d->head, json_get(d->head, at, "seconds")),
+           rank = json_number(d->head, json_get(d->head, at, "rank")),
+           status = json_number(d->head, json_get(d->head, at, "exit_status"));
+    bool timed = start > 0 && start < 1e15 && seconds >= 0 && seconds < 1e9;
+    uint64_t begin = timed ? (uint64_t)(start * 1e6) : 0;
+    return (struct hpcprof_process){.source_file = database_text(d, at, "source"),
+                                    .host = database_text(d, at, "host"),
+                                    .command = database_text(d, at, "command"),
+                                    .machine = database_text(d, at, "machine"),
+                                    .kernel = database_text(d, at, "kernel"),
+                                    .sampler = database_text(d, at, "sampler"),
+                                    .start_ns = begin,
+                                    .end_ns = timed ? begin + (uint64_t)(seconds * 1e9 + 0.5) : 0,
+                                    .thread_count = head_count(d, at, "threads"),
+                                    .rank = rank >= 0 && rank < INT32_MAX ? (int32_t)rank : -1,
+                                    .exit_status = status >= 0 && status < INT32_MAX ? (int32_t)status : -1,
+                                    .complete = head_flag(d, at, "complete")};
+}
+
+/* Who measured, and what of it each run is. */
+static void read_processes(struct database *d)
+{
+    json_ix list = json_get(d->head, 0, "processes"), runs = json_get(d->head, 0, "runs");
+    d->e->processes = mem_calloc(database_length(d->head, list) + 1, sizeof *d->e->processes);
+    for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i))
+        d->e->processes[d->e->process_count++] = read_process(d, i);
+    size_t run = 0;
+    for (json_ix i = json_first(d->head, runs); i != JSON_NONE; i = json_next(d->head, i), run++) {
+        uint32_t first = head_count(d, i, "first_process"), count = head_count(d, i, "processes");
+        if (first <= d->e->process_count && count <= d->e->process_count - first) {
+            d->e->runs[run].process_first = first;
+            d->e->runs[run].process_count = count;
+        }
+    }
 }
 
 static void read_metrics(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "metrics");
-    d->e->metrics = mem_calloc(count_children(d->head, list) + 1, sizeof *d->e->metrics);
+    d->e->metrics = mem_calloc(database_length(d->head, list) + 1, sizeof *d->e->metrics);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
         double run = json_number(d->head, json_get(d->head, i, "run"));
         d->e->metrics[d->e->metric_count++] =
-            (struct metric){.name = head_text(d, i, "name"),
-                            .display_name = head_text(d, i, "display_name"),
-                            .unit = head_text(d, i, "unit"),
-                            .description = head_text(d, i, "description"),
-                            .formula = head_text(d, i, "formula"),
-                            .event = head_text(d, i, "event"),
+            (struct metric){.name = database_text(d, i, "name"),
+                            .display_name = database_text(d, i, "display_name"),
+                            .unit = database_text(d, i, "unit"),
+                            .description = database_text(d, i, "description"),
+                            .formula = database_text(d, i, "formula"),
+                            .event = database_text(d, i, "event"),
                             .period = json_count(d->head, json_get(d->head, i, "period")),
                             .exact_total = NAN,
                             .run = run >= 0 && run < (double)d->e->run_count ? (uint32_t)run : RUN_NONE,
@@ -329,7 +350,7 @@ enum state { HAS_INCLUSIVE = 1, HAS_EXCLUSIVE = 2, HAS_EQUAL = 4 };
 
 static double value_at(const uint8_t *values, size_t count, size_t i, uint64_t scale)
 {
-    uint64_t bits = plane_value(values, count, i, scale ? 4 : 8);
+    uint64_t bits = database_plane(values, count, i, scale ? 4 : 8);
     double v;
     if (scale)
         return (double)bits * (double)scale;
@@ -378,7 +399,7 @@ static void read_column(struct database *d, struct chunks *c, size_t tree, size_
         char *name = mem_printf("metric-%llu", (unsigned long long)w->chunk);
         mem_free(c->block.bytes);
         c->block = (struct block){0};
-        if (!read_block(d, name, &c->block))
+        if (!database_block(d, name, &c->block))
             c->block = (struct block){0};
         c->number = w->chunk;
         c->read = true;
@@ -440,20 +461,20 @@ static bool read_nodes(struct database *d, size_t number, json_ix tree)
 {
     struct block b;
     char *name = mem_printf("tree-%zu", number);
-    bool is = read_block(d, name, &b);
+    bool is = database_block(d, name, &b);
     mem_free(name);
     if (!is)
         return false;
     uint64_t n = json_count(d->head, json_get(d->head, tree, "nodes"));
     struct columns_reader r = {&b, 0, n};
     is = n > 0 && n <= b.len / 8;
-    const uint8_t *up = is ? next_column(&r, 4) : NULL, *at = is ? next_column(&r, 4) : NULL;
+    const uint8_t *up = is ? database_column(&r, 4) : NULL, *at = is ? database_column(&r, 4) : NULL;
     uint32_t *parent = mem_calloc((is ? n : 0) + 1, sizeof *parent),
              *place = mem_calloc((is ? n : 0) + 1, sizeof *place);
     for (size_t i = 0; is && i < n; i++) {
-        uint64_t back = plane_value(up, n, i, 4);
+        uint64_t back = database_plane(up, n, i, 4);
         parent[i] = back ? (uint32_t)(i - back) : NODE_NONE;
-        place[i] = (uint32_t)plane_value(at, n, i, 4);
+        place[i] = (uint32_t)database_plane(at, n, i, 4);
         is = back <= i && (back != 0) == (i != 0) && place[i] < d->e->place_count;
     }
     if (is)
@@ -504,9 +525,10 @@ static int fill_experiment(struct database *d)
     if (version < 1 || version > 2)
         return err_set(d->err, ERR_UNSUPPORTED, "%s: is of version %llu; this hpcview reads versions 1 and 2", d->path,
                        (unsigned long long)version);
-    d->e->title = head_text(d, 0, "title");
+    d->e->title = database_text(d, 0, "title");
     read_files(d);
     read_runs(d);
+    read_processes(d);
     read_metrics(d);
     if (read_places(d, (unsigned)version) < 0)
         return -1;
@@ -515,6 +537,7 @@ static int fill_experiment(struct database *d)
         read_values_1(d);
     else
         read_trees(d);
+    database_tables(d);
     return 0;
 }
 

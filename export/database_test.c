@@ -57,12 +57,57 @@ static void draw_values(struct buf *b, const struct experiment *e)
     }
 }
 
+static void draw_cell(struct buf *b, const struct experiment *e, const struct table_column *c, union table_cell cell)
+{
+    if (table_cell_missing(c, cell))
+        buf_str(b, " -");
+    else if (c->type == TABLE_TEXT)
+        buf_printf(b, " '%s'", text(e, cell.text));
+    else if (c->type == TABLE_NUMBER)
+        buf_printf(b, " %.17g", cell.number);
+    else
+        buf_printf(b, " %llu", (unsigned long long)(c->type == TABLE_REF ? cell.row : cell.count));
+}
+
+static void draw_tables(struct buf *b, const struct experiment *e)
+{
+    for (size_t i = 0; i < e->tables.count; i++) {
+        const struct table_decl *t = table_declared(e->tables.items[i]);
+        buf_printf(b, "table %s, %s, %s\n", t->name, t->title, t->description);
+        for (size_t c = 0; c < t->column_count; c++)
+            buf_printf(b, "column %s, %s, %s, %s, %u, %s\n", t->columns[c].name, t->columns[c].title,
+                       t->columns[c].unit, t->columns[c].description, t->columns[c].type,
+                       t->columns[c].type == TABLE_REF ? t->columns[c].refers : "");
+        for (size_t row = 0; row < table_row_count(e->tables.items[i]); row++) {
+            buf_printf(b, "row %zu:", row);
+            for (size_t c = 0; c < t->column_count; c++)
+                draw_cell(b, e, &t->columns[c], table_row(e->tables.items[i], row)[c]);
+            buf_char(b, '\n');
+        }
+    }
+}
+
+static void draw_processes(struct buf *b, const struct experiment *e)
+{
+    for (size_t i = 0; i < e->run_count; i++)
+        buf_printf(b, "run %zu: %u processes from %u\n", i, e->runs[i].process_count, e->runs[i].process_first);
+    for (size_t i = 0; i < e->process_count; i++) {
+        const struct hpcprof_process *p = &e->processes[i];
+        buf_printf(b, "process %s on %s, rank %d, %u threads, status %d, from %llu for %llu ms\n",
+                   path_base(text(e, p->source_file)), text(e, p->host), p->rank, p->thread_count, p->exit_status,
+                   (unsigned long long)(p->start_ns / 1000000),
+                   (unsigned long long)((p->end_ns - p->start_ns + 500000) / 1000000));
+    }
+}
+
 static char *drawn(const struct experiment *e)
 {
     struct buf b = {0};
     draw_heads(&b, e);
     draw_places(&b, e);
     draw_values(&b, e);
+    draw_tables(&b, e);
+    draw_processes(&b, e);
     return b.bytes;
 }
 

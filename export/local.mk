@@ -1,6 +1,6 @@
 noinst_LIBRARIES += %D%/libexport.a
 %C%_libexport_a_SOURCES = %D%/export.h %D%/export_int.h %D%/export.c %D%/hatchet.c %D%/tables.c %D%/stacks.c %D%/pprof.c %D%/callgrind.c \
-	%D%/profile.c %D%/database.c
+	%D%/profile.c %D%/database.c %D%/database_int.h %D%/database_tables.c
 
 check_PROGRAMS += %D%/database_fuzz %D%/database_test
 TESTS += %D%/database_test
