@@ -100,6 +100,9 @@ int diagnose(const struct experiment *, const struct properties *, const struct 
 void diagnosis_free(struct diagnosis *);
 /* The tables "findings" and "search" beside the places. */
 int diagnosis_add_tables(struct experiment *, const struct diagnosis *, struct err *);
+/* What these tables of a finished database say; NaN: with the threshold of then. 0: it has none, or was made with a
+   higher threshold. */
+int diagnosis_stored(const struct experiment *, double threshold, struct diagnosis **);
 
 /* What was not measured and is asked for next: events, and tables by what makes them ("simulate"). A property is open
    where what it refines holds, or where it refines nothing. */

@@ -119,13 +119,28 @@ static void add_history(struct buf *out, const struct diagnosis *d)
             buf_printf(out, "%5.1f%% ", s->value);
         buf_printf(out, "%s: ", s->property);
         buf_safe(out, s->where);
+        if (*s->note) {
+            buf_str(out, "; ");
+            buf_safe(out, s->note);
+        }
         if (s->parent != NONE)
             buf_printf(out, "  (from %s)", d->search.items[s->parent].property);
         buf_str(out, "\n");
     }
 }
 
-static void write_text(const struct properties *p, const struct diagnosis *d, struct outfile *out)
+static size_t count_properties(const struct diagnosis *d)
+{
+    struct strtab *names = strtab_create();
+    size_t none = strtab_count(names);
+    for (size_t i = 0; i < d->search.count; i++)
+        strtab_add(names, d->search.items[i].property);
+    size_t n = strtab_count(names) - none;
+    strtab_free(names);
+    return n;
+}
+
+static void write_text(const struct diagnosis *d, struct outfile *out)
 {
     struct buf b = {0};
     if (d->findings.count)
@@ -142,7 +157,7 @@ static void write_text(const struct properties *p, const struct diagnosis *d, st
     else {
         buf_printf(
             &b, "\n%zu properties were looked for: %zu hold, %zu do not, of %zu it is not known, %zu were not tested\n",
-            properties_count(p), count_states(d, SEARCH_TRUE), count_states(d, SEARCH_FALSE),
+            count_properties(d), count_states(d, SEARCH_TRUE), count_states(d, SEARCH_FALSE),
             count_states(d, SEARCH_UNKNOWN), count_states(d, SEARCH_NOT_MEASURABLE));
         add_unknown(&b, d);
         add_not_tested(&b, d);
@@ -286,7 +301,7 @@ void diagnosis_write(const struct experiment *e, const struct properties *p, con
 {
     switch (format) {
     case DIAGNOSE_TEXT:
-        write_text(p, d, out);
+        write_text(d, out);
         break;
     case DIAGNOSE_CSV:
         write_csv(e, d, out);

@@ -71,6 +71,17 @@ static enum diagnose_state state_of(const struct evaluator *ev, const struct bou
     return *value < ev->options.threshold ? SEARCH_FALSE : *value < 2 * sqrt(squares) ? SEARCH_UNKNOWN : SEARCH_TRUE;
 }
 
+/* There is a step for each bound property, in their order. */
+static uint32_t step_of_refined(const struct evaluator *ev, const struct bound *of)
+{
+    for (uint32_t i = 0; of->property->refines != NONE && i < ev->bounds.count; i++) {
+        const struct bound *other = ev->bounds.items[i];
+        if (other->index == of->property->refines && (other->run == of->run || other->run == RUN_NONE))
+            return i;
+    }
+    return NONE;
+}
+
 static void note_property(struct evaluator *ev, struct diagnosis *d, const struct bound *of)
 {
     const struct candidate *worst = NULL;
@@ -89,7 +100,7 @@ static void note_property(struct evaluator *ev, struct diagnosis *d, const struc
         .value = value > 100 ? 100 : value,
         .threshold = ev->options.threshold,
         .experiment = 1,
-        .parent = NONE,
+        .parent = step_of_refined(ev, of),
         .note = !of->domain ? arena_strdup(d->arena, of->why_not) : note_of(d, of),
     };
 }
@@ -114,6 +125,7 @@ struct searcher {
     size_t *first_child;           /* by node: into children */
     struct VEC(struct hypothesis) open, next;
     struct hashmap asked; /* (bound, node) */
+    bool *was_asked;      /* by bound: anywhere */
 };
 
 static void list_children(struct searcher *s)
@@ -140,6 +152,7 @@ static void ask(struct searcher *s, uint32_t bound, uint32_t node, uint32_t pare
     if (*slot != HASHMAP_NONE || s->d->search.count + s->next.count > STEPS_MOST)
         return;
     *slot = 1;
+    s->was_asked[bound] = true;
     *vec_push(&s->next) = (struct hypothesis){bound, node, parent};
 }
 
@@ -148,24 +161,32 @@ static uint8_t kind_at(const struct searcher *s, uint32_t node)
     return s->ev->e->places[experiment_node_place(s->ev->e, s->tree, node)].kind;
 }
 
+struct nodes VEC(uint32_t);
+
 /* The nearest nodes below that a search stops at: procedures and loops, or procedures alone. */
-static void ask_below(struct searcher *s, uint32_t bound, uint32_t node, uint32_t parent)
+static void list_below(const struct searcher *s, uint32_t node, struct nodes *found)
 {
     bool loops = s->ev->options.strategy != DIAGNOSE_FUNCTIONS;
-    struct VEC(uint32_t) stack = {0};
+    struct nodes stack = {0};
     *vec_push(&stack) = node;
     while (stack.count) {
         uint32_t at = stack.items[--stack.count];
         for (size_t i = s->first_child[at + 1]; i-- > s->first_child[at];) {
             uint32_t child = s->children.items[i];
             uint8_t kind = kind_at(s, child);
-            if (kind == PLACE_PROC || (kind == PLACE_LOOP && loops))
-                ask(s, bound, child, parent);
-            else
-                *vec_push(&stack) = child;
+            *vec_push(kind == PLACE_PROC || (kind == PLACE_LOOP && loops) ? found : &stack) = child;
         }
     }
     vec_release(&stack);
+}
+
+static void ask_below(struct searcher *s, uint32_t bound, uint32_t node, uint32_t parent)
+{
+    struct nodes below = {0};
+    list_below(s, node, &below);
+    for (size_t i = 0; i < below.count; i++)
+        ask(s, bound, below.items[i], parent);
+    vec_release(&below);
 }
 
 static void ask_finer(struct searcher *s, const struct hypothesis *h, uint32_t step)
@@ -218,6 +239,20 @@ static bool goes_on(const struct searcher *s, const struct bound *of, const stru
     return t->state == SEARCH_TRUE && (of->property->hypothesis || t->candidate.severity >= s->ev->options.threshold);
 }
 
+/* One step for all that is not looked at because this one does not hold. */
+static void note_pruned(struct searcher *s, const struct hypothesis *h, uint32_t step)
+{
+    struct nodes below = {0};
+    list_below(s, h->node, &below);
+    if (below.count && s->d->search.count < STEPS_MOST) {
+        uint32_t at = note_step(s, &(struct hypothesis){h->bound, h->node, step},
+                                &(struct tested){SEARCH_PRUNED, {.severity = NAN}});
+        s->d->search.items[at].note =
+            arena_printf(s->d->arena, "%zu place%s in it", below.count, below.count == 1 ? "" : "s");
+    }
+    vec_release(&below);
+}
+
 static void take_step(struct searcher *s, const struct hypothesis *h)
 {
     const struct bound *of = s->ev->bounds.items[h->bound];
@@ -232,8 +267,11 @@ static void take_step(struct searcher *s, const struct hypothesis *h)
     if (t.state == SEARCH_TRUE && !goes_on(s, of, &t))
         t.state = SEARCH_FALSE;
     uint32_t step = note_step(s, h, &t);
-    if (t.state != SEARCH_TRUE)
+    if (t.state != SEARCH_TRUE) {
+        if (is_of_nodes(s, of))
+            note_pruned(s, h, step);
         return;
+    }
     size_t before = s->next.count;
     if (s->ev->options.strategy == DIAGNOSE_PROPERTY_FIRST)
         ask_finer(s, h, step);
@@ -257,8 +295,22 @@ static void note_rest(struct searcher *s)
         note_step(s, &s->open.items[i], &t);
 }
 
+/* What was never asked, as what it refines holds nowhere. */
+static void note_unasked(struct searcher *s)
+{
+    struct tested t = {SEARCH_PRUNED, {.severity = NAN}};
+    for (uint32_t i = 0; i < s->ev->bounds.count; i++) {
+        const struct bound *of = s->ev->bounds.items[i];
+        if (s->was_asked[i] || of->property->refines == NONE)
+            continue;
+        uint32_t step = note_step(s, &(struct hypothesis){i, 0, NONE}, &t);
+        s->d->search.items[step].note = arena_printf(s->d->arena, "%s does not hold", of->property->refines_name);
+    }
+}
+
 static void begin_search(struct searcher *s)
 {
+    s->was_asked = mem_calloc(s->ev->bounds.count + 1, sizeof *s->was_asked);
     for (uint32_t i = 0; i < s->ev->bounds.count; i++)
         if (s->ev->bounds.items[i]->property->refines == NONE)
             ask(s, i, 0, NONE);
@@ -297,11 +349,13 @@ static void search_steps(struct evaluator *ev, struct diagnosis *d)
     s.open.count = s.next.count;
     s.open.capacity = s.next.capacity;
     note_rest(&s);
+    note_unasked(&s);
     keep_what_was_found(&s);
     vec_release(&s.open);
     vec_release(&s.children);
     hashmap_release(&s.asked);
     mem_free(s.first_child);
+    mem_free(s.was_asked);
 }
 
 /* ---- diagnose --------------------------------------------------------------------------------------------------- */

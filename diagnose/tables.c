@@ -98,3 +98,128 @@ int diagnosis_add_tables(struct experiment *e, const struct diagnosis *d, struct
         add_step(steps, e->strings, &d->search.items[i]);
     return 0;
 }
+
+/* ---- and back ----------------------------------------------------------------------------------- */
+
+/* A cell by its column's name; 0: the table, or the row, has none. */
+static bool cell_named(const struct table *t, uint32_t row, const char *name, enum table_type type,
+                       union table_cell *cell)
+{
+    size_t column = table_column_of(t, name);
+    if (column == SIZE_MAX || table_declared(t)->columns[column].type != type)
+        return false;
+    *cell = table_row(t, row)[column];
+    return !table_cell_missing(&table_declared(t)->columns[column], *cell);
+}
+
+static const char *text_of(const struct experiment *e, struct arena *arena, const struct table *t, uint32_t row,
+                           const char *name)
+{
+    union table_cell cell;
+    return cell_named(t, row, name, TABLE_TEXT, &cell) ? arena_strdup(arena, strtab_get(e->strings, cell.text)) : "";
+}
+
+static double number_of(const struct table *t, uint32_t row, const char *name)
+{
+    union table_cell cell;
+    return cell_named(t, row, name, TABLE_NUMBER, &cell) ? cell.number : (double)NAN;
+}
+
+static uint32_t ref_of(const struct table *t, uint32_t row, const char *name)
+{
+    union table_cell cell;
+    return cell_named(t, row, name, TABLE_REF, &cell) ? cell.row : TABLE_NONE;
+}
+
+static uint64_t count_of(const struct table *t, uint32_t row, const char *name)
+{
+    union table_cell cell;
+    return cell_named(t, row, name, TABLE_COUNT, &cell) ? cell.count : 0;
+}
+
+static place_ix place_of(const struct experiment *e, const struct table *t, uint32_t row)
+{
+    uint32_t place = ref_of(t, row, "place");
+    return place < e->place_count ? place : PLACE_NONE;
+}
+
+static void read_finding(const struct experiment *e, struct diagnosis *d, const struct table *t, uint32_t row)
+{
+    struct arena *a = d->arena;
+    const char *path = text_of(e, a, t, row, "path");
+    *vec_push(&d->findings) = (struct finding){
+        .property = text_of(e, a, t, row, "name"),
+        .title = text_of(e, a, t, row, "property"),
+        .run = RUN_NONE,
+        .place = place_of(e, t, row),
+        .tree = TREE_SCOPES,
+        .node = NODE_NONE,
+        .severity = number_of(t, row, "severity"),
+        .error = number_of(t, row, "error"),
+        .confidence = number_of(t, row, "confidence"),
+        .copies = (size_t)count_of(t, row, "copies"),
+        .where = *path ? path : place_label(a, e, place_of(e, t, row)),
+        .evidence = text_of(e, a, t, row, "evidence"),
+        .explanation = text_of(e, a, t, row, "explanation"),
+        .remedy = text_of(e, a, t, row, "remedy"),
+    };
+}
+
+static enum diagnose_state state_named(const char *word)
+{
+    enum diagnose_state state = SEARCH_TRUE;
+    while (state < SEARCH_NOT_REACHED && strcmp(diagnose_state_word(state), word) != 0)
+        state++;
+    return state;
+}
+
+static void read_step(const struct experiment *e, struct diagnosis *d, const struct table *t, uint32_t row)
+{
+    uint32_t experiment = (uint32_t)count_of(t, row, "experiment"), parent = ref_of(t, row, "parent");
+    *vec_push(&d->search) = (struct search_step){
+        .property = text_of(e, d->arena, t, row, "hypothesis"),
+        .place = place_of(e, t, row),
+        .where = place_label(d->arena, e, place_of(e, t, row)),
+        .state = state_named(text_of(e, d->arena, t, row, "state")),
+        .value = number_of(t, row, "value"),
+        .threshold = number_of(t, row, "threshold"),
+        .experiment = experiment,
+        .parent = parent < table_row_count(t) ? parent : NONE,
+        .note = text_of(e, d->arena, t, row, "note"),
+    };
+    d->experiments = experiment > d->experiments ? experiment : d->experiments;
+    if (!isnan(number_of(t, row, "threshold")))
+        d->threshold = number_of(t, row, "threshold");
+}
+
+static void drop_below(struct diagnosis *d, double threshold)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < d->findings.count; i++)
+        if (d->findings.items[i].severity >= threshold)
+            d->findings.items[kept++] = d->findings.items[i];
+    d->findings.count = kept;
+    d->threshold = threshold;
+}
+
+int diagnosis_stored(const struct experiment *e, double threshold, struct diagnosis **result)
+{
+    const struct table *findings = table_list_find(&e->tables, findings_decl.name),
+                       *steps = table_list_find(&e->tables, search_decl.name);
+    if (!findings || !steps)
+        return 0;
+    struct diagnosis *d = mem_calloc(1, sizeof *d);
+    d->arena = arena_create();
+    for (uint32_t i = 0; i < table_row_count(findings); i++)
+        read_finding(e, d, findings, i);
+    for (uint32_t i = 0; i < table_row_count(steps); i++)
+        read_step(e, d, steps, i);
+    if (threshold < d->threshold) {
+        diagnosis_free(d);
+        return 0;
+    }
+    if (threshold > d->threshold)
+        drop_below(d, threshold);
+    *result = d;
+    return 1;
+}

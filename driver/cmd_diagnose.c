@@ -6,6 +6,7 @@
 #include "driver/wanted.h"
 #include "export/export.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static struct {
@@ -77,6 +78,16 @@ static int gate(const struct diagnosis *d, double limit)
     return STATUS_GATE;
 }
 
+/* A finished database has its findings, unless others are asked for; 0: it has not. */
+static int stored(const struct diagnose_options *options, int argc, char **argv, const struct experiment *e,
+                  struct diagnosis **d)
+{
+    bool others = opt.properties.count || opt.strategy || opt.experiments;
+    if (argc != 1 || !export_is_database(argv[0]) || others)
+        return 0;
+    return diagnosis_stored(e, opt.threshold ? options->threshold : (double)NAN, d);
+}
+
 /* After "--" stands a program. */
 static int look(struct session *s, const struct properties *p, struct diagnose_options *options, int argc, char **argv,
                 struct experiment **e, struct diagnosis **d, char **failed)
@@ -90,7 +101,9 @@ static int look(struct session *s, const struct properties *p, struct diagnose_o
     }
     if (opt.keep || opt.seconds > 0)
         return err_set(&s->err, ERR_USAGE, "diagnose: --keep and --seconds want a program: -- PROGRAM ARGS");
-    return make_experiment(s, p, argc, argv, e) < 0 ? -1 : diagnose(*e, p, options, d, &s->err);
+    if (make_experiment(s, p, argc, argv, e) < 0)
+        return -1;
+    return stored(options, argc, argv, *e, d) ? 0 : diagnose(*e, p, options, d, &s->err);
 }
 
 /* What was found before an experiment failed has been written: now its sentence. */

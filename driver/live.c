@@ -56,7 +56,7 @@ static bool is_in(struct strtab *set, const char *word)
 
 struct plan {
     struct string_list events, procedures;
-    bool simulate, phases, all_procedures;
+    bool simulate, phases;
     struct buf words; /* for the history */
 };
 
@@ -81,7 +81,7 @@ static int simulate(struct live *l, struct plan *plan, const char *dir, int *sta
     char *plugin = driver_library_path("libhpcview-simulate-qemu.so"),
          *heap = driver_library_path("libhpcview-simulate-heap.so");
     struct mhsim_run_options o = {.machine = &machine, .out_dir = dir, .plugin = plugin, .heap = heap};
-    if (!plan->all_procedures && plan->procedures.count)
+    if (plan->procedures.count)
         o.functions = string_list_array(&plan->procedures);
     int result = mhsim_run(&o, l->argv, status, l->s->warnings, err);
     mem_free(plugin);
@@ -222,25 +222,26 @@ static void ask_phases(struct live *l, const struct diagnose_wishes *w, struct p
         }
 }
 
-/* Alone, and only of the procedures in question: it is slower by far than counting. */
+/* Alone, and only of the procedures in question, where any are named: it is slower by far than counting. */
 static void ask_simulation(struct live *l, const struct diagnose_wishes *w, struct plan *plan)
 {
-    bool first = true;
+    const char *property = NULL;
     for (size_t i = 0; i < w->count; i++) {
         const struct diagnose_wish *wish = &w->items[i];
         if (!wish->made_by || strcmp(wish->made_by, "simulate") != 0)
             continue;
-        if (first && is_in(l->asked, wish->made_by))
-            return;
-        if (first)
-            buf_printf(&plan->words, "simulated memory (for %s) of", wish->property);
-        first = false;
-        plan->simulate = true;
-        plan->all_procedures = plan->all_procedures || !wish->procedure;
+        property = property ? property : wish->property;
         if (wish->procedure)
             *vec_push(&plan->procedures) = wish->procedure;
-        buf_printf(&plan->words, " %s", wish->procedure ? wish->procedure : "all procedures");
     }
+    if (!property || is_in(l->asked, "simulate"))
+        return;
+    plan->simulate = true;
+    buf_printf(&plan->words, "simulated memory (for %s) of", property);
+    for (size_t i = 0; i < plan->procedures.count; i++)
+        buf_printf(&plan->words, " %s", plan->procedures.items[i]);
+    if (!plan->procedures.count)
+        buf_str(&plan->words, " all procedures");
 }
 
 static bool has_unknown(const struct diagnosis *d)

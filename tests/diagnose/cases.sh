@@ -39,6 +39,7 @@ leaves=${loops##* }
 check "with loops, it ends at the eight that matter" test "$leaves" -ge 8 -a "$leaves" -le 10
 twelfth=$(grep -n 'LOOP 12 ' om3.c | cut -d : -f 1)
 check "the twelfth among them" grep -q "loop at om3.c:$twelfth\\\\ntrue" loop-aware.dot
+check_match "what is false prunes what is in it" "$("$hpcview" diagnose -p own --strategy functions om3.m 2>/dev/null)" "places in it  (from"
 run "$hpcview" diagnose -p own --strategy loop-aware --experiments 2 om3.m
 check_match "a limit on rounds: what was open is said" "$out" "not reached"
 
@@ -114,6 +115,15 @@ check "Periscope's XML is XML" grep -q '<Experiment xmlns="http://www.lrr.in.tum
 run "$hpcview" build -o io.db io.m
 run "$hpcview" export csv io.db
 check "a database opens with its findings" test "$status" = 0
+"$hpcview" diagnose io.m >of.m 2>/dev/null
+"$hpcview" diagnose io.db >of.db 2>/dev/null
+check "diagnose says of a database what it says of its measurement" cmp of.m of.db
+run "$hpcview" diagnose --threshold 60 io.db
+check_match "with a higher threshold, those above it" "$out" "1 finding of 60% of the run"
+sed 's/HYPOTHESIS Bottleneck/PROPERTY Mine/' own/bottleneck.asl >mine.asl
+mkdir mine && mv mine.asl mine
+run "$hpcview" diagnose -p mine --format csv io.db
+check_match "with properties of one's own, these too" "$out" "Mine,"
 run "$hpcview" print --table findings io.m
 check "they are found, not measured" test "$status" != 0
 
@@ -164,17 +174,35 @@ check_match "the first asks where the time goes" "$err" "experiment 1: where the
 check_match "the second for what open properties need" "$err" "perf::PAGE-FAULTS (for PageFaults)"
 check_match "and finds it" "$out" "Page faults in"
 check "the limit holds" test ! -e faults.x/experiment-3
-cat >once.sh <<'END'
-#!/bin/sh
-[ ! -e seen ] || { rm -f ./faults; exit 3; }
-touch seen
-./faults
+cat >third.c <<'END'
+#include <stdio.h>
+int main(void)
+{
+    FILE *log = fopen("third.log", "a");
+    fputs("run\n", log);
+    int failed = ftell(log) > 8;
+    double x = 1;
+    for (int i = 0; i < 20000000; i++)
+        x = x * 0.999 + 1;
+    return failed ? 3 : x < 0;
+}
 END
-chmod +x once.sh
-cp faults faults2
-run "$hpcview" diagnose --keep once.x --experiments 3 -- ./once.sh
-check_match "a program that fails later: said" "$err" "ended with status 3"
-check_match "what was found stays" "$out" "properties were looked for"
+cc -O1 -g -o third third.c
+run "$hpcview" diagnose --keep third.x --experiments 3 -- ./third
+check_match "a program that fails in the third experiment: said" "$err" "experiment 3: third ended with status 3"
+check_match "what was found before stays" "$out" "Each iteration waits for the one before"
+cat >gone.sh <<'END'
+#!/bin/sh
+[ ! -e once ] || rm -f gone
+touch once
+exec ./faults
+END
+chmod +x gone.sh
+cp gone.sh gone
+run "$hpcview" diagnose --keep gone.x --experiments 3 -- ./gone
+check "a program that is gone at the third: status 1" test "$status" = 1
+check_match "with a sentence" "$err" "experiment 3: .*what was found before stays"
+check_match "and what was found" "$out" "Page faults in"
 run "$hpcview" diagnose --keep nowhere.x -- ./nowhere
 check "a program that is not there: status 1" test "$status" = 1
 done_testing
