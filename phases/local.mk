@@ -3,8 +3,8 @@ noinst_LIBRARIES += %D%/libphases.a
 
 # ---- inside measured programs: the recorder, and in front of it barriers and waits -------------------------------
 pkglib_LTLIBRARIES += libhpcview-record-phases.la
-libhpcview_record_phases_la_SOURCES = $(RECORDER_SOURCES) %D%/tables.h %D%/inside/inside.h %D%/inside/core.c %D%/inside/put.c %D%/inside/tell.c \
-	%D%/inside/pthreads.c %D%/inside/next.c %D%/inside/gomp.c %D%/inside/ompt.c %D%/inside/mpi.c
+libhpcview_record_phases_la_SOURCES = $(RECORDER_SOURCES) %D%/tables.h %D%/inside/inside.h %D%/inside/core.c %D%/inside/sites.c %D%/inside/episodes.c %D%/inside/meet.c \
+	%D%/inside/put.c %D%/inside/tell.c %D%/inside/pthreads.c %D%/inside/next.c %D%/inside/gomp.c %D%/inside/ompt.c %D%/inside/mpi.c
 libhpcview_record_phases_la_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES
 libhpcview_record_phases_la_CFLAGS = $(libhpcview_record_la_CFLAGS)
 libhpcview_record_phases_la_LDFLAGS = $(libhpcview_record_la_LDFLAGS)

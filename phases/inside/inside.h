@@ -216,6 +216,13 @@ static inline uint64_t phases_now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+static inline uint64_t phases_mix(uint64_t h)
+{
+    h *= 0x9fb21c651e98df25u;
+    h ^= h >> 32;
+    h *= 0x9fb21c651e98df25u;
+    return h ^ h >> 29;
+}
 /* Inside of the call that returns there. */
 static inline uint64_t phases_pc(const void *return_address)
 {
@@ -226,22 +233,12 @@ void phases_lock(void);
 bool phases_trylock(void); /* waits a while; false: whoever holds it does not go on */
 void phases_unlock(void);
 
+/* sites.c */
+bool phases_sites_begin(void); /* false: no memory */
+void phases_sites_forget(void);
+
 /* The site of a call; name may be NULL. */
 uint32_t phases_site(struct phases_thread *, uint64_t pc, enum site_kind, const char *name);
-
-/* What threads meet at. false: no memory. expected 0: not known. */
-bool phases_object_init(struct object *, uint32_t expected, uint32_t capacity);
-/* A new beginning: whoever was still inside is forgotten. */
-void phases_object_reset(struct object *, uint32_t expected);
-struct passing phases_arrive(struct phases_thread *, struct object *, uint32_t site);
-void phases_leave(struct phases_thread *, const struct passing *);
-/* The one thread that goes on after all others have arrived, and will not leave by themselves. */
-void phases_leave_for_all(struct phases_thread *, const struct passing *);
-/* The barrier let the thread go without the others: its team is cancelled. */
-void phases_abandon(struct phases_thread *);
-/* The thread's phase begins now, or began then. */
-void phases_enter(struct phases_thread *, uint32_t site, uint64_t begun);
-struct object *phases_object_at(const void *address, uint32_t expected, bool fresh); /* NULL: too many */
 
 struct waiting {
     struct phases_thread *self;
@@ -250,12 +247,29 @@ struct waiting {
 };
 struct waiting phases_wait_begin(uint64_t pc, enum site_kind);
 void phases_wait_end(const struct waiting *, uint64_t least_ns);
-struct pair_cell *phases_cell(enum cell_kind, uint32_t a, uint32_t b); /* locked; NULL: too many */
 
-/* Teams. */
+/* episodes.c */
+bool phases_cells_begin(void);
+void phases_cells_forget(void);
+/* An episode of so many threads is over. */
+void phases_fold(struct object *, uint32_t episode, uint32_t size);
+
+/* meet.c: what threads meet at. */
+bool phases_objects_begin(void);
+void phases_objects_forget(void);
+/* expected: how many threads it waits for, 0 not known; fresh: a new barrier, whoever was inside the old one is forgotten.
+   NULL: too many. */
+struct object *phases_object_at(const void *address, uint32_t expected, bool fresh);
+struct passing phases_arrive(struct phases_thread *, struct object *, uint32_t site);
+void phases_leave(struct phases_thread *, const struct passing *);
+/* The barrier let the thread go without the others: its team is cancelled. */
+void phases_abandon(struct phases_thread *);
 struct team *phases_team_begin(struct phases_thread *, uint32_t join_site);
 void phases_team_end(struct phases_thread *, struct team *);
 extern bool phases_have_ompt;
+
+/* core.c: the thread's phase begins now, or began then. */
+void phases_enter(struct phases_thread *, uint32_t site, uint64_t begun);
 
 /* The next definition of a function behind ours, as the caller would have found it. */
 void *phases_next(const char *name, const void *caller);

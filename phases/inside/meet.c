@@ -1,0 +1,258 @@
+/* What threads meet at: objects at addresses, the episodes that run at them, teams. */
+#include "phases/inside/inside.h"
+
+enum { OBJECTS = 4096 };
+
+/* ---- what threads meet at ---------------------------------------------------------------------------------------------- */
+
+static _Atomic(struct object *) *objects;
+
+static bool object_init(struct object *o, uint32_t expected, uint32_t capacity)
+{
+    struct slot *slots = hpcrec_map(2 * capacity * sizeof *slots);
+    if (!slots)
+        return false;
+    o->capacity = capacity;
+    o->buffers[0].slots = slots;
+    o->buffers[1].slots = slots + capacity;
+    atomic_store(&o->arrive, 1ull << 32);
+    o->expected = expected;
+    return true;
+}
+
+/* A new beginning: whoever was still inside is forgotten. */
+static void object_reset(struct object *o, uint32_t expected)
+{
+    o->expected = expected;
+    atomic_store(&o->arrive, ((atomic_load(&o->arrive) >> 32) + 2) << 32);
+}
+
+static struct object *find_object(uint64_t address, size_t *slot)
+{
+    size_t i = phases_mix(address) & (OBJECTS - 1), looked = 0;
+    for (struct object *o; looked < OBJECTS && (o = atomic_load_explicit(&objects[i], memory_order_acquire));
+         i = (i + 1) & (OBJECTS - 1), looked++)
+        if (o->address == address)
+            return o;
+    *slot = looked < OBJECTS ? i : OBJECTS;
+    return NULL;
+}
+
+static struct object *make_object(uint64_t address, uint32_t expected)
+{
+    size_t slot = 0;
+    phases_lock();
+    struct object *o = find_object(address, &slot);
+    uint32_t capacity = expected && expected < BARRIER_THREADS ? expected : expected ? BARRIER_THREADS : TEAM_THREADS;
+    if (!o && slot < OBJECTS && (o = hpcrec_map(sizeof *o))) {
+        o->address = address;
+        if (object_init(o, expected, capacity)) {
+            atomic_store_explicit(&objects[slot], o, memory_order_release);
+        } else {
+            hpcrec_unmap(o, sizeof *o);
+            o = NULL;
+        }
+    }
+    phases_unlock();
+    return o;
+}
+
+/* A barrier made anew at an old address may be for more threads than fit in the old one's slots. */
+static void grow_object(struct object *o, uint32_t expected)
+{
+    uint32_t wanted = expected < BARRIER_THREADS ? expected : BARRIER_THREADS;
+    struct slot *slots = wanted > o->capacity ? hpcrec_map(2 * wanted * sizeof *slots) : NULL;
+    if (!slots)
+        return;
+    hpcrec_unmap(o->buffers[0].slots, 2 * o->capacity * sizeof *slots);
+    o->buffers[0].slots = slots;
+    o->buffers[1].slots = slots + wanted;
+    o->capacity = wanted;
+}
+
+struct object *phases_object_at(const void *address, uint32_t expected, bool fresh)
+{
+    size_t slot;
+    uint64_t key = (uint64_t)(uintptr_t)address;
+    struct object *o = find_object(key, &slot);
+    if (!o)
+        return make_object(key, expected);
+    if (fresh) {
+        grow_object(o, expected);
+        object_reset(o, expected);
+    }
+    return o;
+}
+
+/* ---- arriving and leaving ------------------------------------------------------------------------------------------ */
+
+enum { LEFT_MASK = 0xffff };
+
+static uint64_t left_word(uint32_t episode, uint64_t size, uint64_t left)
+{
+    return (uint64_t)episode << 32 | (size & LEFT_MASK) << 16 | (left & LEFT_MASK);
+}
+
+/* Adds to what is known of an episode's end; true: it is over with that. What an older episode left here, whose threads
+   never came out, is forgotten. */
+static bool count_out(struct object *o, uint32_t episode, uint32_t size, uint32_t leaving, bool *stale)
+{
+    struct buffer *b = &o->buffers[episode & 1];
+    uint64_t old = atomic_load(&b->left), new;
+    do {
+        bool mine = (uint32_t)(old >> 32) == episode;
+        *stale = !mine && (old & LEFT_MASK << 16 || old & LEFT_MASK);
+        new = left_word(episode, size ? size : mine ? old >> 16 : 0, (mine ? old & LEFT_MASK : 0) + leaving);
+    } while (!atomic_compare_exchange_weak(&b->left, &old, new));
+    uint64_t all = new >> 16 & LEFT_MASK;
+    return all != 0 && all == (new &LEFT_MASK);
+}
+
+static void end_if_over(struct object *o, uint32_t episode, uint32_t size, uint32_t leaving, uint32_t site)
+{
+    bool stale = false;
+    bool over = count_out(o, episode, size, leaving, &stale);
+    if (stale) {
+        phases_lock();
+        hpcrec_phases.sites[site].sums.broken++;
+        phases_unlock();
+    }
+    if (!over)
+        return;
+    phases_fold(o, episode, (uint32_t)(atomic_load(&o->buffers[episode & 1].left) >> 16 & LEFT_MASK));
+    atomic_store(&o->buffers[episode & 1].left, 0);
+}
+
+static void note_latest(struct buffer *b, uint64_t time)
+{
+    uint64_t last = atomic_load(&b->last);
+    while (last < time && !atomic_compare_exchange_weak(&b->last, &last, time))
+        ;
+}
+
+struct passing phases_arrive(struct phases_thread *t, struct object *o, uint32_t site)
+{
+    uint64_t now = phases_now(), old = atomic_load(&o->arrive), new;
+    bool full;
+    do { /* more threads than the barrier waits for: the next episode */
+        full = o->expected && (uint32_t)old >= o->expected;
+        new = full ? ((old >> 32) + 1) << 32 | 1 : old + 1;
+    } while (!atomic_compare_exchange_weak(&o->arrive, &old, new));
+    if (full)
+        end_if_over(o, (uint32_t)(old >> 32), (uint32_t)old, 0, site);
+    struct passing p = {.object = o, .episode = (uint32_t)(new >> 32), .index = (uint32_t) new - 1, .site = site};
+    struct buffer *b = &o->buffers[p.episode & 1];
+    if (p.index < o->capacity)
+        b->slots[p.index] =
+            (struct slot){.arrived = now, .begun = t->begun, .row = hpcrec_self->row, .site = site, .from = t->phase};
+    note_latest(b, now);
+    atomic_store_explicit(&t->waits_at, site, memory_order_relaxed);
+    atomic_store_explicit(&t->waits_since, now, memory_order_release);
+    return p;
+}
+
+/* Nobody arrives at this episode any more. */
+static void close_episode(const struct passing *p)
+{
+    uint64_t old = atomic_load(&p->object->arrive);
+    while ((uint32_t)(old >> 32) == p->episode)
+        if (atomic_compare_exchange_weak(&p->object->arrive, &old, ((uint64_t)p->episode + 1) << 32)) {
+            end_if_over(p->object, p->episode, (uint32_t)old, 0, p->site);
+            return;
+        }
+}
+
+static void go_on(struct phases_thread *t, const struct passing *p)
+{
+    atomic_store_explicit(&t->waits_since, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->passed, atomic_load_explicit(&t->passed, memory_order_relaxed) + 1, memory_order_relaxed);
+    phases_enter(t, p->site, atomic_load(&p->object->buffers[p->episode & 1].last));
+}
+
+void phases_leave(struct phases_thread *t, const struct passing *p)
+{
+    struct buffer *b = &p->object->buffers[p->episode & 1];
+    uint64_t now = phases_now();
+    if (p->index < p->object->capacity && b->slots[p->index].arrived)
+        b->slots[p->index].left = now;
+    go_on(t, p);
+    close_episode(p);
+    end_if_over(p->object, p->episode, 0, 1, p->site);
+}
+
+void phases_abandon(struct phases_thread *t)
+{
+    atomic_store_explicit(&t->waits_since, 0, memory_order_relaxed);
+}
+
+/* The one thread that goes on after all others have arrived, and will not leave by themselves. */
+static void leave_for_all(struct phases_thread *t, const struct passing *p)
+{
+    struct buffer *b = &p->object->buffers[p->episode & 1];
+    uint32_t size = (uint32_t)atomic_load(&p->object->arrive);
+    if (p->index < p->object->capacity)
+        b->slots[p->index].left = phases_now();
+    go_on(t, p);
+    atomic_store(&p->object->arrive, ((uint64_t)p->episode + 1) << 32);
+    phases_fold(p->object, p->episode, size);
+    atomic_store(&b->left, 0);
+}
+
+/* ---- teams ------------------------------------------------------------------------------------------------------------- */
+
+struct team *phases_team_begin(struct phases_thread *t, uint32_t join_site)
+{
+    if (t->depth >= TEAM_DEPTH)
+        return NULL;
+    struct team *team = t->own[t->depth];
+    if (!team) {
+        team = hpcrec_map(sizeof *team);
+        if (!team || !object_init(&team->object, 0, TEAM_THREADS) || !object_init(&team->end, 0, TEAM_THREADS))
+            return NULL;
+        t->own[t->depth] = team;
+    } else {
+        object_reset(&team->object, 0);
+        object_reset(&team->end, 0);
+    }
+    t->depth++;
+    team->join_site = join_site;
+    team->forked = phases_now();
+    team->phase = t->phase;
+    team->outer = t->team;
+    return team;
+}
+
+/* Arrivals at a barrier that its team never left. */
+static void count_broken(const struct object *o)
+{
+    uint64_t arrive = atomic_load(&o->arrive);
+    if ((uint32_t)arrive == 0)
+        return;
+    phases_lock();
+    hpcrec_phases.sites[o->buffers[arrive >> 32 & 1].slots[0].site].sums.broken++;
+    phases_unlock();
+}
+
+void phases_team_end(struct phases_thread *t, struct team *team)
+{
+    count_broken(&team->object);
+    if (t->join.object == &team->end)
+        leave_for_all(t, &t->join);
+    t->join.object = NULL;
+    t->team = team->outer;
+    t->depth--;
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------------------------- */
+
+bool phases_objects_begin(void)
+{
+    objects = hpcrec_map(OBJECTS * sizeof *objects);
+    return objects != NULL;
+}
+
+void phases_objects_forget(void)
+{
+    hpcrec_unmap(objects, OBJECTS * sizeof *objects);
+    objects = NULL;
+}
