@@ -408,13 +408,23 @@ static struct domain *domain_of_kinds(struct evaluator *ev, uint32_t kinds, size
     return d;
 }
 
+/* Of several runs: the column that says of which a row is; SIZE_MAX: none does. */
+static size_t run_column(const struct evaluator *ev, const struct table *t)
+{
+    size_t column = ev->e->run_count > 1 ? table_column_of(t, "run") : SIZE_MAX;
+    const struct table_column *c = column == SIZE_MAX ? NULL : &table_declared(t)->columns[column];
+    return c && c->type == TABLE_REF && strcmp(c->refers, "run") == 0 ? column : SIZE_MAX;
+}
+
 static struct domain *domain_of_rows(struct binder *b, const struct property *p, const struct table *t)
 {
     struct domain *d = arena_alloc(b->ev->arena, sizeof *d);
     uint32_t *ids = arena_alloc(b->ev->arena, (table_row_count(t) + 1) * sizeof *ids);
+    size_t run = run_column(b->ev, t), count = 0;
     for (uint32_t i = 0; i < table_row_count(t); i++)
-        ids[i] = i;
-    *d = (struct domain){.table = t, .ids = ids, .count = table_row_count(t)};
+        if (run == SIZE_MAX || b->of->run == RUN_NONE || table_row(t, i)[run].row == b->of->run)
+            ids[count++] = i;
+    *d = (struct domain){.table = t, .ids = ids, .count = count};
     size_t column = place_column(t);
     if (p->at_column) {
         if (!table_path(b->ev->e, t, p->at_column, d->place_through, d->place_path, &d->place_path_count))
@@ -493,7 +503,14 @@ static struct bound *bind(struct evaluator *ev, uint32_t index, uint32_t run)
     return of;
 }
 
-/* Names runs itself, or is of the rows of a table: the same from every run. */
+/* Rows of a table that does not tell runs apart. */
+static bool is_of_all_runs(const struct evaluator *ev, const struct property *p)
+{
+    const struct table *t = p->table ? table_list_find(&ev->e->tables, p->table) : NULL;
+    return p->table && (!t || run_column(ev, t) == SIZE_MAX);
+}
+
+/* Names runs itself: the same from every run. */
 static void note_run(void *ctx, const struct expr *e)
 {
     for (size_t i = 0; i < expr_name_count(e); i++)
@@ -505,7 +522,7 @@ void bind_all(struct evaluator *ev)
 {
     for (uint32_t i = 0; i < ev->p->list.count; i++) {
         const struct property *p = ev->p->list.items[i];
-        bool once = ev->options.one_program || ev->e->run_count < 2 || p->table;
+        bool once = ev->options.one_program || ev->e->run_count < 2 || is_of_all_runs(ev, p);
         property_each_expr(p, note_run, &once);
         for (uint32_t run = 0; run < (once ? 1 : ev->e->run_count); run++)
             *vec_push(&ev->bounds) =

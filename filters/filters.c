@@ -199,6 +199,8 @@ int filters_read_as(const char *path, const struct hpcprof_reading *how, struct 
     int status = read_foreign(path, &foreign, warnings, err);
     if (status == 0)
         return hpcprof_read_as(path, how, result, warnings, err);
+    if (status > 0 && how->prepare)
+        how->prepare(foreign);
     if (status > 0 && how->each)
         how->each(how->ctx, foreign);
     if (result)

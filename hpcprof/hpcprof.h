@@ -129,6 +129,9 @@ int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct h
 struct hpcprof_reading {
     unsigned threads; /* 0: all processors */
     bool summed;      /* what threads counted is added up: counts[].thread is 0 in every row */
+    /* May add tables to each file's own measurement, which still knows its threads; files in any order, on several threads;
+       may be NULL. */
+    void (*prepare)(struct hpcprof *);
     /* Sees each file's own measurement, in the order of the files, before it becomes part of the whole; may be NULL. */
     void (*each)(void *ctx, const struct hpcprof *);
     void *ctx;

@@ -97,6 +97,7 @@ static int merge_tables(struct merger *m, struct err *err)
 {
     const struct hpcprof *from = m->from;
     const struct table_mapping mappings[] = {{"context", "context", m->contexts, from->context_count},
+                                             {"context.loop", "context.loop", m->contexts, from->context_count},
                                              {"thread", "thread", m->threads, from->thread_count},
                                              {"event", "event", m->events, from->event_count},
                                              {"region", "region", m->regions, from->region_count},

@@ -465,7 +465,8 @@ int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct h
 
 struct one_file { /* read by itself, on whatever thread */
     const char *path;
-    struct hpcprof *p; /* NULL: it cannot be used */
+    void (*prepare)(struct hpcprof *); /* NULL: as it is */
+    struct hpcprof *p;                 /* NULL: it cannot be used */
     struct warnings *warnings;
     struct err err;
 };
@@ -481,12 +482,14 @@ static void read_one(void *ctx, size_t i)
         status = read_into(f->p, map.bytes, map.len, f->path, f->warnings, &f->err);
         filemap_release(&map);
     }
-    if (status == 0)
-        hpcprof_finish(f->p);
-    else {
+    if (status < 0) {
         hpcprof_free(f->p);
         f->p = NULL;
+        return;
     }
+    hpcprof_finish(f->p);
+    if (f->prepare)
+        f->prepare(f->p);
 }
 
 /* Adds one file's measurement to the whole (NULL: it is not wanted), or makes it the whole where it is alone; true
@@ -522,7 +525,7 @@ static int read_files(const struct file_list *files, const struct hpcprof_readin
     for (size_t from = 0; from < files->count; from += batch) {
         size_t n = files->count - from < batch ? files->count - from : batch;
         for (size_t i = 0; i < n; i++)
-            list[i] = (struct one_file){.path = files->items[from + i]};
+            list[i] = (struct one_file){.path = files->items[from + i], .prepare = how->prepare};
         parallel_for(n, threads, read_one, list);
         for (size_t i = 0; i < n; i++) {
             if (!list[i].p)
@@ -550,7 +553,7 @@ static int read_directory(const char *path, const struct hpcprof_reading *how, s
 static int read_file(const char *path, const struct hpcprof_reading *how, struct hpcprof **whole, struct warnings *w,
                      struct err *err)
 {
-    struct one_file f = {.path = path};
+    struct one_file f = {.path = path, .prepare = how->prepare};
     read_one(&f, 0);
     if (!f.p)
         err_set(err, f.err.kind, "%s", f.err.msg);

@@ -46,11 +46,8 @@ static const struct reader_rows *referred_rows(const struct reader *r, const cha
     const struct {
         const char *word;
         const struct reader_rows *rows;
-    } kinds[] = {{"context", &r->contexts},
-                 {"thread", &r->threads},
-                 {"event", &r->events},
-                 {"region", &r->regions},
-                 {"process", &r->processes}};
+    } kinds[] = {{"context", &r->contexts}, {"context.loop", &r->contexts}, {"thread", &r->threads},
+                 {"event", &r->events},     {"region", &r->regions},        {"process", &r->processes}};
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
         if (strcmp(kinds[i].word, refers) == 0)
             return kinds[i].rows;

@@ -356,7 +356,7 @@ struct print_options {
 };
 int print_level_parse(const char *word, enum print_level *, struct err *);
 int experiment_print(const struct experiment *, const struct print_options *, struct outfile *, struct err *);
-/* One of the tables beside places; of the options, format and top. */
+/* One of the tables beside places; of the options, format, top and sort_by, which names a column. */
 int experiment_print_table(const struct experiment *, const char *name, const struct print_options *, struct outfile *,
                            struct err *);
 

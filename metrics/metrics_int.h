@@ -456,10 +456,11 @@ struct sites_of_contexts { /* the site of a context, made where there is none ye
 /* What tables of a correlation may refer to besides: a place, or a file, by the number it had when it was found. */
 #define TABLE_FOUND_PLACE "found"
 #define TABLE_FOUND_FILE  "found file"
-/* Adds a measurement's tables to `to`: contexts become sites, processes and events are counted from the given ones on.
- */
+/* Adds a measurement's tables to `to`: contexts become sites, processes and events are counted from the given ones on. Of
+   several runs each row says of which it is. */
+#define RUN_ALONE UINT32_MAX
 int tables_gather(struct table_list *to, struct strtab *, const struct hpcprof *, const struct sites_of_contexts *,
-                  uint32_t first_process, uint32_t first_event, struct err *);
+                  uint32_t run, uint32_t first_process, uint32_t first_event, struct err *);
 /* Sites become places, events metrics, and the experiment has its tables, in order. */
 int tables_finish(struct experiment *, const struct correlation *from, const uint32_t *site_places,
                   const place_ix *found_places, const uint32_t *event_metrics, struct err *);

@@ -12,6 +12,7 @@ struct table_view {
     const struct table *table;
     const struct table_decl *decl;
     size_t rows;         /* shown */
+    uint32_t *order;     /* which ones; NULL: as they are */
     str_id *module_name; /* by place */
     place_ix *procedure; /* by place: the innermost procedure or inlined call around it; 0: none */
 };
@@ -65,6 +66,11 @@ static const char *place_file(const struct table_view *v, place_ix place)
 {
     uint32_t file = v->e->places[place].file;
     return file == SOURCE_NONE ? "" : strtab_get(v->e->strings, v->e->files[file].name);
+}
+
+static const union table_cell *shown_row(const struct table_view *v, size_t r)
+{
+    return table_row(v->table, v->order ? v->order[r] : r);
 }
 
 static bool is_place(const struct table_column *c)
@@ -139,6 +145,8 @@ static char *reference_text(const struct table_view *v, const char *refers, uint
         return mem_strdup(strtab_get(e->strings, e->files[row].name));
     if (strcmp(refers, "process") == 0 && row < e->process_count)
         return process_text(e, row);
+    if (strcmp(refers, "run") == 0 && row < e->run_count)
+        return mem_strdup(strtab_get(e->strings, e->runs[row].name));
     char *name = other && depth < 3 ? row_name(v, other, row, depth) : mem_strdup("");
     if (*name)
         return name;
@@ -196,7 +204,7 @@ static void write_text(const struct table_view *v, struct outfile *out)
             text_table_add(&text, c->title, unit, c->type == TABLE_TEXT || c->type == TABLE_REF);
         mem_free(unit);
         for (size_t r = 0; r < v->rows; r++) {
-            union table_cell cell = table_row(v->table, r)[i];
+            union table_cell cell = shown_row(v, r)[i];
             char *plain = is_place(c) ? place_text(v, cell.row) : cell_text(v, c, cell);
             text_column_add(column, is_place(c) ? mem_strdup(plain) : text_of_name(plain));
             mem_free(plain);
@@ -245,7 +253,7 @@ static void csv_row(const struct table_view *v, size_t row, struct buf *out)
 {
     for (size_t i = 0; i < v->decl->column_count; i++) {
         const struct table_column *c = &v->decl->columns[i];
-        union table_cell cell = table_row(v->table, row)[i];
+        union table_cell cell = shown_row(v, row)[i];
         buf_str(out, i ? "," : "");
         if (is_place(c)) {
             csv_place(v, out, cell.row);
@@ -344,7 +352,7 @@ static void write_json(const struct table_view *v, struct outfile *out)
         json_begin_object(&j);
         for (size_t i = 0; i < v->decl->column_count; i++) {
             json_key(&j, v->decl->columns[i].name);
-            json_cell(&j, v, &v->decl->columns[i], table_row(v->table, r)[i]);
+            json_cell(&j, v, &v->decl->columns[i], shown_row(v, r)[i]);
         }
         json_end_object(&j);
     }
@@ -355,6 +363,47 @@ static void write_json(const struct table_view *v, struct outfile *out)
     buf_release(&b);
 }
 
+/* ---- order ------------------------------------------------------------------------------------------- */
+
+struct keyed {
+    double key; /* NaN: missing, last */
+    uint32_t row;
+};
+
+static int largest_first(const void *left, const void *right)
+{
+    const struct keyed *a = left, *b = right;
+    if (isnan(a->key) != isnan(b->key))
+        return isnan(a->key) ? 1 : -1;
+    if (a->key != b->key && !isnan(a->key))
+        return a->key < b->key ? 1 : -1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static double number_in(const struct table_column *c, union table_cell cell)
+{
+    if (table_cell_missing(c, cell))
+        return (double)NAN;
+    return c->type == TABLE_NUMBER ? cell.number : (double)cell.count;
+}
+
+static int sort_rows(struct table_view *v, const char *by, struct err *err)
+{
+    size_t at = table_column_of(v->table, by), n = table_row_count(v->table);
+    uint8_t type = at == SIZE_MAX ? TABLE_TEXT : v->decl->columns[at].type;
+    if (type == TABLE_TEXT || type == TABLE_REF)
+        return err_set(err, ERR_USAGE, "the table '%s' has no column '%s' with numbers to sort by", v->decl->name, by);
+    struct keyed *keys = mem_calloc(n + 1, sizeof *keys);
+    for (uint32_t r = 0; r < n; r++)
+        keys[r] = (struct keyed){number_in(&v->decl->columns[at], table_row(v->table, r)[at]), r};
+    qsort(keys, n, sizeof *keys, largest_first);
+    v->order = mem_alloc((n + 1) * sizeof *v->order);
+    for (size_t r = 0; r < n; r++)
+        v->order[r] = keys[r].row;
+    mem_free(keys);
+    return 0;
+}
+
 int experiment_print_table(const struct experiment *e, const char *name, const struct print_options *options,
                            struct outfile *out, struct err *err)
 {
@@ -363,6 +412,8 @@ int experiment_print_table(const struct experiment *e, const char *name, const s
         return -1;
     v.decl = table_declared(v.table);
     v.rows = table_row_count(v.table);
+    if (options->sort_by && sort_rows(&v, options->sort_by, err) < 0)
+        return -1;
     if (options->top && options->top < v.rows)
         v.rows = options->top;
     find_surroundings(&v);
@@ -374,5 +425,6 @@ int experiment_print_table(const struct experiment *e, const char *name, const s
         write_json(&v, out);
     mem_free(v.module_name);
     mem_free(v.procedure);
+    mem_free(v.order);
     return 0;
 }

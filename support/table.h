@@ -47,7 +47,9 @@ struct table_column {
     const char *unit;        /* "ns", "bytes", ...; NULL: none */
     const char *description; /* a sentence, or NULL */
     uint8_t type, merge;     /* enum table_type, enum table_merge; texts and references do not add up */
-    const char *refers; /* TABLE_REF: "context", "thread", "event", "region", "process", "place" or a table's name */
+    const char
+        *refers; /* TABLE_REF: "context", "context.loop" (the innermost loop around it, else its procedure), "thread",
+                           "event", "region", "process", "place" or a table's name */
 };
 struct table_decl {
     const char *name, *title, *description; /* title and description may be NULL: the name, none */

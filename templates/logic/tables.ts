@@ -49,6 +49,7 @@ function refText(model: Model, column: TableColumn, row: number, depth = 0): str
   if (column.to === 'place' && row < model.places.count) return labelOf(model, row).text;
   if (column.to === 'metric') return model.metrics[row]?.displayName ?? '';
   if (column.to === 'file') return model.files[row]?.name ?? '';
+  if (column.to === 'run') return model.runs[row]?.name ?? '';
   if (column.to === 'process') {
     const process = model.processes[row];
     return process ? (process.rank >= 0 ? `rank ${process.rank}` : process.source) : '';

@@ -99,7 +99,7 @@ export interface TableColumn {
   readonly unit: string;
   readonly description: string;
   readonly type: 'count' | 'number' | 'text' | 'time' | 'ref';
-  readonly to: string; // of a ref: place, process, metric, or a table's name
+  readonly to: string; // of a ref: place, process, metric, run, or a table's name
 }
 export interface TableInfo {
   readonly name: string;
