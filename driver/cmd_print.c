@@ -7,7 +7,7 @@
 static struct {
     const char *by, *format, *sort, *out, *table, *scope, *threshold, *gate, *scaling, *of;
     unsigned top;
-    bool per_thread, tree, diff, fold;
+    bool per_thread, tree, diff, fold, phase_loops;
 } opt;
 
 static const struct option_row rows[] = {
@@ -17,7 +17,8 @@ static const struct option_row rows[] = {
     {"fold-recursion", 0, OPT_FLAG, &opt.fold, NULL, "no procedure stands twice on a call path"},
     {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
     {"top", 'n', OPT_COUNT, &opt.top, "N", "only the first N rows"},
-    {"sort", 's', OPT_STRING, &opt.sort, "METRIC", "largest first by this metric; 'METRIC (E)' by its exclusive part"},
+    {"sort", 's', OPT_STRING, &opt.sort, "METRIC",
+     "largest first by this metric (--table: column); 'METRIC (E)' by its exclusive part"},
     {"per-thread", 't', OPT_FLAG, &opt.per_thread, NULL, "one more column for every thread"},
     {"tree", 0, OPT_FLAG, &opt.tree, NULL, "the scope tree as indented text with bars"},
     {"scope", 0, OPT_STRING, &opt.scope, "GLOB", "only what is in modules, files and procedures so named"},
@@ -82,6 +83,18 @@ static int look_at_gate(const struct experiment *e, struct err *err)
     return holds ? STATUS_GATE : 0;
 }
 
+/* --by phase: which loops ran there, below the phases. */
+static int print_loops_of_phases(const struct experiment *e, const struct print_options *options, struct outfile *out,
+                                 struct err *err)
+{
+    struct print_options hottest = *options;
+    hottest.sort_by = "value";
+    if (!opt.phase_loops || options->format != PRINT_TEXT || !table_list_find(&e->tables, "phase_loops"))
+        return 0;
+    outfile_write(out, "\n", 1);
+    return experiment_print_table(e, "phase_loops", &hottest, out, err);
+}
+
 static int print(const struct experiment *e, const struct print_options *options, struct err *err)
 {
     struct outfile *out;
@@ -89,6 +102,8 @@ static int print(const struct experiment *e, const struct print_options *options
         return -1;
     int status =
         opt.table ? experiment_print_table(e, opt.table, options, out, err) : experiment_print(e, options, out, err);
+    if (status == 0)
+        status = print_loops_of_phases(e, options, out, err);
     if (status < 0) {
         outfile_abandon(out);
         return -1;
@@ -103,6 +118,7 @@ static void choose_table(void)
     for (size_t i = 0; opt.by && i < ARRAY_SIZE(words); i++)
         if (strcmp(opt.by, words[i][0]) == 0) {
             opt.table = words[i][1];
+            opt.phase_loops = i == 1;
             opt.by = NULL;
         }
 }

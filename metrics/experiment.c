@@ -9,6 +9,8 @@
  */
 #include "metrics/metrics_int.h"
 
+#include "phases/phases.h"
+
 #include <stdlib.h>
 
 /* ---- sums ------------------------------------------------------------------------------------- */
@@ -181,6 +183,8 @@ static int take_tables(struct experiment *e, const struct correlation *c, const 
     for (size_t i = 0; i < c->sites.count; i++)
         places[i] = new_of[c->site_place[i]];
     int status = tables_finish(e, c, places, new_of, metrics, err);
+    if (status == 0)
+        phases_compare(&e->tables, e->strings);
     mem_free(places);
     mem_free(metrics);
     return status;

@@ -9,7 +9,7 @@
 struct passages {
     const struct hpcprof *p;
     const struct table *rows;
-    size_t barrier, thread, group, ranks, number, begin, arrived, left; /* columns */
+    size_t barrier, thread, from, group, ranks, number, begin, arrived, left; /* columns */
 };
 
 static const union table_cell *passage(const struct passages *v, uint32_t row)
@@ -107,7 +107,7 @@ static void add_least(struct table *t, uint32_t row, const char *column, uint64_
 
 struct meetings {
     struct passages v;
-    struct table *barriers, *threads, *waits_for, *times, *episodes, *arrivals;
+    struct table *barriers, *threads, *waits_for, *times, *phases, *episodes, *arrivals;
     uint64_t *met; /* by barrier: episodes that are whole */
 };
 
@@ -132,6 +132,11 @@ static void add_to_barrier(struct meetings *s, const struct meeting *m)
     while (least <= barrier / 2)
         least *= 2;
     table_add(s->times, (union table_cell[]){{.row = m->barrier}, {.count = barrier ? least : 0}, {.count = 1}});
+    table_add(s->phases, (union table_cell[]){{.row = m->barrier},
+                                              passage(&s->v, m->rows[m->count - 1])[s->v.from],
+                                              {.count = 1},
+                                              {.count = phase},
+                                              {.count = barrier}});
     s->met[m->barrier]++;
 }
 
@@ -233,8 +238,9 @@ static int find_tables(struct hpcprof *p, struct meetings *s, struct err *err)
     const struct {
         enum phases_table which;
         struct table **where;
-    } wanted[] = {{PHASES_THREADS, &s->threads},   {PHASES_WAITS_FOR, &s->waits_for}, {PHASES_TIMES, &s->times},
-                  {PHASES_EPISODES, &s->episodes}, {PHASES_ARRIVALS, &s->arrivals},   {PHASES_BARRIERS, &s->barriers}};
+    } wanted[] = {{PHASES_THREADS, &s->threads},  {PHASES_WAITS_FOR, &s->waits_for}, {PHASES_TIMES, &s->times},
+                  {PHASES_PHASES, &s->phases},    {PHASES_EPISODES, &s->episodes},   {PHASES_ARRIVALS, &s->arrivals},
+                  {PHASES_BARRIERS, &s->barriers}};
     for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
         if (table_list_declare(&p->tables, &phases_tables[wanted[i].which], p->strings, wanted[i].where, err) < 0)
             return -1;
@@ -250,6 +256,7 @@ static int meet_ranks(struct hpcprof *p, struct table *passages, struct err *err
                                .rows = passages,
                                .barrier = table_column_of(t, "barrier"),
                                .thread = table_column_of(t, "thread"),
+                               .from = table_column_of(t, "from"),
                                .group = table_column_of(t, "group"),
                                .ranks = table_column_of(t, "ranks"),
                                .number = table_column_of(t, "number"),
@@ -314,6 +321,70 @@ static void find_last(struct table *barriers, const struct table *threads)
     mem_free(most);
 }
 
+/* ---- samples of phases ------------------------------------------------------------------------------------------------ */
+
+/* By the barrier that began a phase (the last: none did), the one that ended most of those; TABLE_NONE: none yet. */
+static uint32_t *usual_ends(const struct table *barriers, const struct table *phases)
+{
+    size_t n = table_row_count(barriers), ended = table_column_of(phases, "ended"),
+           begun = table_column_of(phases, "begun");
+    uint32_t *ends = mem_alloc((n + 1) * sizeof *ends);
+    uint64_t *most = mem_calloc(n + 1, sizeof *most);
+    memset(ends, 0xff, (n + 1) * sizeof *ends);
+    for (uint32_t i = 0; i < table_row_count(phases); i++) {
+        const union table_cell *c = table_row(phases, i);
+        size_t from = c[begun].row < n ? c[begun].row : n;
+        uint64_t episodes = count_of(phases, i, "episodes");
+        if (episodes <= most[from])
+            continue;
+        most[from] = episodes;
+        ends[from] = c[ended].row;
+    }
+    mem_free(most);
+    return ends;
+}
+
+static void set_ends(struct table *t, const uint32_t *ends, size_t n)
+{
+    size_t ended = table_column_of(t, "ended"), begun = table_column_of(t, "begun");
+    for (uint32_t i = 0; i < table_row_count(t); i++) {
+        uint32_t from = table_row(t, i)[begun].row;
+        table_set(t, i, ended, (union table_cell){.row = ends[from < n ? from : n]});
+    }
+}
+
+static void set_shares(struct table *t, size_t phases, size_t events)
+{
+    size_t begun = table_column_of(t, "begun"), event = table_column_of(t, "event");
+    double *whole = mem_calloc((phases + 1) * events + 1, sizeof *whole);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < table_row_count(t); i++) {
+            const union table_cell *c = table_row(t, i);
+            size_t from = c[begun].row < phases ? c[begun].row : phases;
+            if (c[event].row >= events)
+                continue;
+            if (pass == 0)
+                whole[from * events + c[event].row] += (double)count_of(t, i, "value");
+            else
+                set_number(t, i, "share", (double)count_of(t, i, "value") / whole[from * events + c[event].row] * 100);
+        }
+    mem_free(whole);
+}
+
+static void finish_samples(struct hpcprof *p, const struct table *barriers, const struct table *phases)
+{
+    struct table *samples = NULL, *places = NULL;
+    if (!table_list_find(&p->tables, phases_tables[PHASES_SAMPLES].name) ||
+        table_list_declare(&p->tables, &phases_tables[PHASES_SAMPLES], p->strings, &samples, NULL) < 0 ||
+        table_list_declare(&p->tables, &phases_tables[PHASES_PLACES], p->strings, &places, NULL) < 0)
+        return;
+    uint32_t *ends = usual_ends(barriers, phases);
+    set_ends(samples, ends, table_row_count(barriers));
+    set_ends(places, ends, table_row_count(barriers));
+    set_shares(places, table_row_count(barriers), p->event_count);
+    mem_free(ends);
+}
+
 int phases_finish(struct hpcprof *p, struct err *err)
 {
     struct table *barriers = table_list_find(&p->tables, phases_tables[PHASES_BARRIERS].name),
@@ -328,6 +399,7 @@ int phases_finish(struct hpcprof *p, struct err *err)
     for (uint32_t row = 0; row < table_row_count(barriers); row++)
         derive(barriers, row);
     find_last(barriers, s.threads);
+    finish_samples(p, barriers, s.phases);
     return 0;
 }
 

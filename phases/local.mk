@@ -1,5 +1,10 @@
 noinst_LIBRARIES += %D%/libphases.a
-%C%_libphases_a_SOURCES = %D%/phases.h %D%/tables.h %D%/finish.c
+%C%_libphases_a_SOURCES = %D%/phases.h %D%/tables.h %D%/samples.c %D%/finish.c %D%/compare.c
+
+check_PROGRAMS += %D%/finish_test
+TESTS += %D%/finish_test
+%C%_finish_test_SOURCES = %D%/finish_test.c tests/tap.h
+%C%_finish_test_LDADD = %D%/libphases.a hpcprof/libhpcprof.a support/libsupport.a
 
 # ---- inside measured programs: the recorder, and in front of it barriers and waits -------------------------------
 pkglib_LTLIBRARIES += libhpcview-record-phases.la

@@ -5,8 +5,9 @@
  * Does not: structure, source, pages.
  *
  * Usual life:
- *     hpcprof_read -> phases_finish -> the tables are whole
+ *     hpcprof_read_as with phases_add_samples as its prepare -> phases_finish -> the tables are whole
  *                     phases_stuck  -> who waits now, and for whom
+ *     (the experiment)    phases_compare -> barriers of several runs side by side
  *
  * Memory:   phases_stuck's answer is the caller's, by phases_stuck_free.
  * Errors:   -1 with words where tables make no sense.
@@ -16,9 +17,14 @@
 
 #include "hpcprof/hpcprof.h"
 
+/* Of one file's own measurement, before threads' counts are added up: what each thread counted in each phase, and which loops
+   ran there, as tables. Nothing where there are no barriers. */
+void phases_add_samples(struct hpcprof *);
 /* What only the whole measurement tells: episodes of MPI's collectives, whose ranks measured their passages each for
    itself; means, shares, who is last most often. Nothing where there are no barriers. Call it once. */
 int phases_finish(struct hpcprof *, struct err *);
+/* Of an experiment's tables, in order, of several runs: the table "barriers_compared". Nothing where there are no barriers. */
+void phases_compare(struct table_list *, struct strtab *);
 
 /* Rows of the table "thread_states". */
 struct phases_stuck {

@@ -22,6 +22,9 @@ enum phases_table {
     PHASES_WAITS,
     PHASES_PASSAGES,
     PHASES_STATES,
+    PHASES_RECORDED, /* by the recorder; the others are made while measurements are read */
+    PHASES_SAMPLES = PHASES_RECORDED,
+    PHASES_PLACES,
     PHASES_TABLES
 };
 
@@ -167,6 +170,7 @@ static const struct table_column phases_wait_columns[] = {
 static const struct table_column phases_passage_columns[] = {
     {.name = "barrier", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST},
     {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_LAST},
+    {.name = "from", .title = "begun by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST},
     {.name = "group", .title = "communicator", .type = TABLE_COUNT, .merge = TABLE_LAST},
     {.name = "ranks", .type = TABLE_COUNT, .merge = TABLE_LAST},
     {.name = "number", .type = TABLE_COUNT, .merge = TABLE_LAST, .description = "of the communicator's collectives"},
@@ -188,6 +192,40 @@ static const struct table_column phases_state_columns[] = {
     {.name = "passed", .title = "barriers passed", .type = TABLE_COUNT, .merge = TABLE_LAST},
 };
 
+/* A phase is known by the barrier that began it while it runs; which one will end it is not, and is the one that did most
+   often. */
+#define PHASES_OF_PHASE                                                                                                \
+    {.name = "begun", .title = "begun by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_KEY},               \
+    {                                                                                                                  \
+        .name = "ended", .title = "ended by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST,            \
+        .description = "most often"                                                                                    \
+    }
+
+static const struct table_column phases_sample_columns[] = {
+    PHASES_OF_PHASE,
+    {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_KEY},
+    {.name = "event", .type = TABLE_REF, .refers = "event", .merge = TABLE_KEY},
+    {.name = "samples", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "value",
+     .type = TABLE_COUNT,
+     .merge = TABLE_SUM,
+     .description = "samples times period: what the thread counted in this phase, waiting at its end included"},
+};
+
+static const struct table_column phases_place_columns[] = {
+    PHASES_OF_PHASE,
+    {.name = "place", .title = "loop or procedure", .type = TABLE_REF, .refers = "context.loop", .merge = TABLE_KEY},
+    {.name = "event", .type = TABLE_REF, .refers = "event", .merge = TABLE_KEY},
+    {.name = "samples", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "value", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "share",
+     .title = "of the phase",
+     .unit = "%",
+     .type = TABLE_NUMBER,
+     .merge = TABLE_SUM,
+     .description = "what all threads counted in the phase is 100"},
+};
+
 #define PHASES_COLUMNS(array) array, sizeof array / sizeof *array
 /* In the order of enum phases_table; what refers to a table stands behind it. */
 static const struct table_decl phases_tables[PHASES_TABLES] = {
@@ -207,6 +245,10 @@ static const struct table_decl phases_tables[PHASES_TABLES] = {
      PHASES_COLUMNS(phases_passage_columns)},
     {"thread_states", "Threads' states", "where each thread was when this was last written",
      PHASES_COLUMNS(phases_state_columns)},
+    {"phase_samples", "Samples in phases", "what each thread counted in each phase",
+     PHASES_COLUMNS(phases_sample_columns)},
+    {"phase_loops", "Loops in phases", "what ran in each phase, by its innermost loop",
+     PHASES_COLUMNS(phases_place_columns)},
 };
 
 /* The region of samples taken after barrier N: this and N. */

@@ -60,8 +60,8 @@ static struct episode look_at(struct slot *slots, uint32_t listed, uint32_t size
         e.release = slots[i].left && slots[i].left < e.release ? slots[i].left : e.release;
         e.site = slots[i].site < e.site ? slots[i].site : e.site;
     }
-    if (e.begin > e.last)
-        e.begin = e.last;
+    if (e.begin > e.first) /* of the first phase: a thread came before another one was made */
+        e.begin = e.first;
     if (e.release < e.last || e.release == UINT64_MAX)
         e.release = e.last;
     return e;

@@ -202,7 +202,7 @@ extern struct phases hpcrec_phases;
 
 struct passage { /* of an MPI collective */
     uint64_t group, number, begun, arrived, left;
-    uint32_t site, row, ranks;
+    uint32_t site, row, ranks, from; /* from: the barrier before, + 1 */
     bool written;
 };
 

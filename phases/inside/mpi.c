@@ -167,8 +167,10 @@ static struct collective come(word comm, uint64_t pc, enum site_kind kind, const
     if (!c.self || c.self->inside_mpi++ > 0)
         return c;
     c.group = group_of(comm, caller);
-    c.passage =
-        (struct passage){.site = phases_site(c.self, pc, kind, NULL), .row = hpcrec_self->row, .begun = c.self->begun};
+    c.passage = (struct passage){.site = phases_site(c.self, pc, kind, NULL),
+                                 .row = hpcrec_self->row,
+                                 .begun = c.self->begun,
+                                 .from = c.self->phase};
     c.passage.arrived = phases_now();
     atomic_store_explicit(&c.self->waits_at, c.passage.site, memory_order_relaxed);
     atomic_store_explicit(&c.self->waits_since, c.passage.arrived, memory_order_release);

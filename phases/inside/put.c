@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static uint32_t rows_in_file[PHASES_TABLES];
+static uint32_t rows_in_file[PHASES_RECORDED];
 static uint32_t first_table; /* ours follow those of nobody: 0 */
 
 const char *const phases_kind_words[] = {
@@ -37,8 +37,8 @@ void hpcrec_phases_declare(struct out *o)
     if (!hpcrec_phases.on)
         return;
     size_t block = hpcrec_block_begin(o, FORMAT_TABLES);
-    hpcrec_put_uleb(o, PHASES_TABLES);
-    for (int i = 0; i < PHASES_TABLES; i++) {
+    hpcrec_put_uleb(o, PHASES_RECORDED);
+    for (int i = 0; i < PHASES_RECORDED; i++) {
         put_text(o, phases_tables[i].name);
         put_text(o, phases_tables[i].title);
         put_text(o, phases_tables[i].description);
@@ -332,6 +332,7 @@ static void put_passages(struct out *o, bool all)
         begin_row(o, PHASES_PASSAGES);
         put_ref(barrier_ref(p[i].site));
         put_ref(p[i].row + 1);
+        put_ref(p[i].from ? barrier_ref(p[i].from - 1) : 0);
         put_count(p[i].group);
         put_count(p[i].ranks);
         put_count(p[i].number);

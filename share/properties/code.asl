@@ -105,6 +105,57 @@ PROPERTY BarrierImbalance {
     REMEDY: "Give all threads as much to do between this barrier and the one before.";
 }
 
+PROPERTY BarrierShare {
+    // Barrier time over phase time, both of the wall clock: SBT (2002), its figures 4 and 6.
+    FOR ROWS OF barriers;
+    REFINES BarrierImbalance;
+    CONDITION: episodes > 0 AND barrier > 0.2 * phase AND idle > 0.01 * threads * run.seconds * 1e9;
+    CONFIDENCE: 0.9;
+    SEVERITY: 100 * idle / (threads * run.seconds * 1e9);
+    TITLE: "Much of the phase before the {kind} {place} is waiting";
+    EVIDENCE: "from the first arrival to the last {barrier / phase:%} of the phase's time, {episodes} times";
+    EXPLANATION: "Who arrives first at a barrier waits until the last is there.";
+    REMEDY: "Give all threads as much to do between this barrier and the one before.";
+}
+
+PROPERTY LateThread {
+    // One thread last each time, more often than chance would have it (three deviations of a binomial distribution).
+    FOR ROWS OF barriers;
+    REFINES BarrierShare;
+    CONDITION: threads > 1.5 AND episodes >= 5 AND last_share > 75 AND last_share / 100 > 1 / threads + 3 * sqrt((1 - 1 / threads) / threads / episodes);
+    CONFIDENCE: 0.95;
+    SEVERITY: 100 * idle / (threads * run.seconds * 1e9);
+    TITLE: "One thread is nearly always the last at the {kind} {place}";
+    EVIDENCE: "the same one in {last_share / 100:%} of {episodes} episodes, in which the others wait {idle / 1e6:.0} ms together";
+    EXPLANATION: "It has more to do each time, or it runs slower: on a processor that it shares, or that is clocked lower.";
+    REMEDY: "Give this thread less; where its work is the same, look at its processor (pinning, other programs).";
+}
+
+PROPERTY SerialPhase {
+    // SBT's rule: where one thread's inter-arrival time is about as long as the phase, the others only waited for it.
+    FOR ROWS OF barriers;
+    REFINES BarrierShare;
+    CONDITION: threads > 1.5 AND episodes > 0 AND idle > 0.8 * (threads - 1) * phase;
+    CONFIDENCE: 0.95;
+    SEVERITY: 100 * idle / (threads * run.seconds * 1e9);
+    TITLE: "One thread works before the {kind} {place} while all others wait";
+    EVIDENCE: "the others wait {idle / (threads - 1) / phase:%} of the phase's {phase / 1e6:.0} ms";
+    EXPLANATION: "The phase is as long as what its last thread does alone.";
+    REMEDY: "Share its work out, or let the others go on with something that does not need it.";
+}
+
+PROPERTY ImbalanceGrows {
+    // The same barrier with more threads: SBT compares runs side by side.
+    FOR ROWS OF barriers_compared;
+    CONDITION: threads > base_threads AND imbalance > base_imbalance + 5 AND (imbalance - base_imbalance) / 100 * phase > 0.01 * run.seconds * 1e9;
+    CONFIDENCE: 0.9;
+    SEVERITY: (imbalance - base_imbalance) * phase / (run.seconds * 1e9);
+    TITLE: "With more threads more of the time goes into waiting at the {kind} {place}";
+    EVIDENCE: "waiting is {base_imbalance / 100:%} of the phase with {base_threads} threads, {imbalance / 100:%} with {threads}";
+    EXPLANATION: "The shares of work become less equal, or a part of it stays with one thread.";
+    REMEDY: "Share the work out in smaller pieces; look which thread is last, and what it does alone.";
+}
+
 PROPERTY BarrierOverhead {
     // EPCC OpenMP microbenchmarks (Bull, 1999): a barrier costs a microsecond and more, with nobody late.
     FOR ROWS OF barriers;
@@ -131,8 +182,10 @@ PROPERTY SmallPhases {
 
 PROPERTY TimedWaits {
     // Lock contention by waiting time: Tallent et al., PPoPP 2010.
+    // That the thread which made the others waits for their end is no fault of theirs.
     FOR ROWS OF waits;
     REFINES Parallel;
+    WHERE kind IS NOT "join";
     CONDITION: waited > 0.01 * run.threads * run.seconds * 1e9;
     CONFIDENCE: 0.9;
     SEVERITY: 100 * waited / (run.threads * run.seconds * 1e9);

@@ -23,4 +23,5 @@ TABLE array_evictors FROM "simulate";
 TABLE loop_quality FROM "quality";
 TABLE loop_checks FROM "quality";
 TABLE barriers FROM "record --phases";
+TABLE barriers_compared FROM "record --phases, twice";
 TABLE waits FROM "record --phases";

@@ -86,6 +86,22 @@ END2
 run "$hpcview" print --table arrivals --format csv m
 check_equal "each arrival of the episodes that are kept" "$(printf '%s\n' "$out" | tail -n +2 | wc -l)" $((64 * 6))
 
+# samples of a phase are its loops'
+if gcc -g -O1 -o water "$programs/water.c" -lpthread -lm; then
+    "$hpcview" record --phases -e perf::TASK-CLOCK@f1000 -o w2 -- ./water 2 2000 2 >/dev/null 2>&1
+    run "$hpcview" print --by phase w2
+    check_match "--by phase: the phases" "$out" "water.c:$(line_of water.c FORCES) pthread_barrier_wait  water.c:$(line_of water.c PREDICTED) pthread"
+    run "$hpcview" print --table phase_loops --format csv w2
+    phases_of() { printf '%s\n' "$out" | grep ",$1," | cut -d , -f 1 | sort -u | tr '\n' ' '; }
+    check_equal "and the loops that ran in them" "$(phases_of forces) $(phases_of pairs)" \
+        "water.c:$(line_of water.c PREDICTED) pthread_barrier_wait  water.c:$(line_of water.c CORRECTED) pthread_barrier_wait "
+    run "$hpcview" print --table phase_samples --format csv w2
+    check_equal "of both threads" "$(printf '%s\n' "$out" | grep "^water.c:$(line_of water.c PREDICTED) .*water.c:$(line_of water.c FORCES) " | cut -d , -f 3 | sort | tr '\n' ' ')" "#1 water #2 water "
+    "$hpcview" record --phases -o w3 -- ./water 3 2000 2 >/dev/null 2>&1
+    run "$hpcview" print --table barriers_compared --format csv --diff w2 w3
+    check_equal "two runs: the same barriers side by side" "$(printf '%s\n' "$out" | grep -c 'pthread_barrier_wait,,BASE,NEW,2,3,')" 5
+fi
+
 if echo 'int main(void) { return 0; }' | gcc -fopenmp -xc -o openmp-there - 2>/dev/null && gcc -g -O2 -fopenmp -o openmp "$programs/openmp.c"; then
     for threads in 2 4; do
         planned "libgomp, $threads threads" openmp.c ./openmp $threads 3 2 <<END2

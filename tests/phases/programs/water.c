@@ -54,19 +54,19 @@ static void *work(void *arg)
                 at[i][k] += speed[i][k] * 1e-4;
                 force[i][k] = 0;
             }
-        pthread_barrier_wait(&predicted);
+        pthread_barrier_wait(&predicted); /* PREDICTED */
         forces(begin, end);
-        pthread_barrier_wait(&forces_done);
+        pthread_barrier_wait(&forces_done); /* FORCES */
         for (int i = begin; i < end; i++)
             for (int k = 0; k < 3; k++)
                 speed[i][k] += force[i][k] * 1e-4;
-        pthread_barrier_wait(&corrected);
+        pthread_barrier_wait(&corrected); /* CORRECTED */
         energy[me] = 0;
         pairs(begin, end, &energy[me]);
-        pthread_barrier_wait(&energy_done);
+        pthread_barrier_wait(&energy_done); /* ENERGY */
         for (int i = 0; me == 0 && i < threads; i++)
             total += energy[i];
-        pthread_barrier_wait(&summed);
+        pthread_barrier_wait(&summed); /* SUMMED */
     }
     return NULL;
 }
