@@ -47,41 +47,31 @@ uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n)
     return ~crc;
 }
 
-/* Open addressing, linear probing, at most three quarters full. A slot is free while its `used` value says so: we mark it in the
-   capacity-long tail of the values array. */
-static uint8_t *marks(const struct hashmap *m)
-{
-    return (uint8_t *)(m->values + m->capacity);
-}
-
-static size_t slot_of(const struct hashmap *m, uint64_t key)
+/* Open addressing, linear probing, at most three quarters full. All of a slot lies together: what a lookup costs in a
+   large map is the line of the cache that it misses. */
+static struct hashmap_slot *slot_of(const struct hashmap *m, uint64_t key)
 {
     size_t i = mix(key) & (m->capacity - 1);
-    while (marks(m)[i] && m->keys[i] != key)
+    while (m->slots[i].used && m->slots[i].key != key)
         i = (i + 1) & (m->capacity - 1);
-    return i;
+    return &m->slots[i];
 }
 
 uint32_t hashmap_get(const struct hashmap *m, uint64_t key)
 {
     if (m->capacity == 0)
         return HASHMAP_NONE;
-    size_t i = slot_of(m, key);
-    return marks(m)[i] ? m->values[i] : HASHMAP_NONE;
+    const struct hashmap_slot *slot = slot_of(m, key);
+    return slot->used ? slot->value : HASHMAP_NONE;
 }
 
 static void hashmap_grow(struct hashmap *m)
 {
     struct hashmap bigger = {.capacity = m->capacity ? m->capacity * 2 : 16, .count = m->count};
-    bigger.keys = mem_calloc(bigger.capacity, sizeof *bigger.keys);
-    bigger.values = mem_calloc(bigger.capacity, sizeof *bigger.values + 1);
+    bigger.slots = mem_calloc(bigger.capacity, sizeof *bigger.slots);
     for (size_t i = 0; i < m->capacity; i++)
-        if (marks(m)[i]) {
-            size_t at = slot_of(&bigger, m->keys[i]);
-            bigger.keys[at] = m->keys[i];
-            bigger.values[at] = m->values[i];
-            marks(&bigger)[at] = 1;
-        }
+        if (m->slots[i].used)
+            *slot_of(&bigger, m->slots[i].key) = m->slots[i];
     hashmap_release(m);
     *m = bigger;
 }
@@ -90,20 +80,17 @@ uint32_t *hashmap_put(struct hashmap *m, uint64_t key)
 {
     if (m->capacity == 0 || m->count >= m->capacity / 4 * 3)
         hashmap_grow(m);
-    size_t i = slot_of(m, key);
-    if (!marks(m)[i]) {
-        marks(m)[i] = 1;
-        m->keys[i] = key;
-        m->values[i] = HASHMAP_NONE;
+    struct hashmap_slot *slot = slot_of(m, key);
+    if (!slot->used) {
+        *slot = (struct hashmap_slot){key, HASHMAP_NONE, 1};
         m->count++;
     }
-    return &m->values[i];
+    return &slot->value;
 }
 
 void hashmap_release(struct hashmap *m)
 {
-    mem_free(m->keys);
-    mem_free(m->values);
+    mem_free(m->slots);
     *m = (struct hashmap){0};
 }
 

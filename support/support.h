@@ -158,8 +158,10 @@ size_t utf8_length(const char *s, size_t n);
 
 /* A map from 64-bit keys to 32-bit values. Zero-initialise; hashmap_release when done. */
 struct hashmap {
-    uint64_t *keys;
-    uint32_t *values;
+    struct hashmap_slot {
+        uint64_t key;
+        uint32_t value, used;
+    } * slots;
     size_t count, capacity;
 };
 #define HASHMAP_NONE UINT32_MAX
