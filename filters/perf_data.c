@@ -90,7 +90,7 @@ struct perf_data {
     struct perf_run *run;
     const char *name; /* of the input */
     const uint8_t *begin;
-    bool swapped, unpacked; /* of the other byte order; offsets are of the unpacked records */
+    bool big, unpacked; /* big: of numbers in big-endian order; unpacked: offsets are of the unpacked records */
     struct VEC(struct attr) attrs;
     struct hashmap ids; /* event id to attribute */
     struct VEC(struct waiting) queue, spare;
@@ -101,62 +101,25 @@ struct perf_data {
     struct err *err;
 };
 
-/* ---- numbers of either byte order -------------------------------------------------------------------- */
+/* ---- pieces of a record ------------------------------------------------------------------------------- */
 
-struct bytes { /* what is left of a record */
-    const uint8_t *at, *end;
-    bool swapped, bad;
-};
-
-static const uint8_t *take(struct bytes *b, uint64_t n)
+static struct cursor part(const struct perf_data *d, const uint8_t *begin, const uint8_t *end)
 {
-    if (b->bad || (uint64_t)(b->end - b->at) < n) {
-        b->bad = true;
-        return NULL;
-    }
-    b->at += n;
-    return b->at - n;
-}
-
-static uint32_t u32(struct bytes *b)
-{
-    uint32_t v = 0;
-    const uint8_t *p = take(b, sizeof v);
-    if (p)
-        memcpy(&v, p, sizeof v);
-    return b->swapped ? __builtin_bswap32(v) : v;
-}
-
-static uint64_t u64(struct bytes *b)
-{
-    uint64_t v = 0;
-    const uint8_t *p = take(b, sizeof v);
-    if (p)
-        memcpy(&v, p, sizeof v);
-    return b->swapped ? __builtin_bswap64(v) : v;
-}
-
-static uint16_t u16(struct bytes *b)
-{
-    uint16_t v = 0;
-    const uint8_t *p = take(b, sizeof v);
-    if (p)
-        memcpy(&v, p, sizeof v);
-    return b->swapped ? __builtin_bswap16(v) : v;
+    return (struct cursor){.p = begin, .end = end, .big = d->big};
 }
 
 /* Text up to its NUL or to the end of what there is, as a copy to be freed. */
-static char *text(struct bytes *b, uint64_t most)
+static char *text(struct cursor *b, uint64_t most)
 {
-    uint64_t left = (uint64_t)(b->end - b->at), n = most < left ? most : left;
-    const uint8_t *p = take(b, n);
+    uint64_t left = (uint64_t)(b->end - b->p), n = most < left ? most : left;
+    const uint8_t *p = cursor_bytes(b, n);
     return mem_strndup(p ? (const char *)p : "", p ? strnlen((const char *)p, n) : 0);
 }
 
 /* A text with its length before it. */
-static char *counted_text(struct bytes *b)
+static char *counted_text(struct cursor *b)
 {
-    return text(b, u32(b));
+    return text(b, cursor_u32(b));
 }
 
 static int wrong(const struct perf_data *d, const uint8_t *at, const char *what)
@@ -168,44 +131,44 @@ static int wrong(const struct perf_data *d, const uint8_t *at, const char *what)
 /* ---- attributes: what an event is, and what its samples hold ---------------------------------------------- */
 
 /* Bit fields are numbered from the other end of each byte on machines of the other byte order. */
-static uint64_t read_flags(struct bytes *b)
+static uint64_t read_flags(struct cursor *b)
 {
-    const uint8_t *p = take(b, 8);
+    const uint8_t *p = cursor_bytes(b, 8);
     uint64_t flags = 0;
     for (unsigned i = 0; p && i < 64; i++)
-        if (p[i / 8] >> (b->swapped ? 7 - i % 8 : i % 8) & 1)
+        if (p[i / 8] >> (b->big ? 7 - i % 8 : i % 8) & 1)
             flags |= 1ull << i;
     return flags;
 }
 
 /* The attribute at the beginning of b, which is left behind it. NULL: it is none. */
-static struct attr *read_attr(struct perf_data *d, struct bytes *b, uint64_t size)
+static struct attr *read_attr(struct perf_data *d, struct cursor *b, uint64_t size)
 {
     struct attr a = {.event = UINT32_MAX};
-    const uint8_t *begin = take(b, size);
+    const uint8_t *begin = cursor_bytes(b, size);
     if (!begin || size < ATTR_LEAST)
         return NULL;
-    struct bytes in = {begin, begin + size, b->swapped, false};
-    a.type = u32(&in);
-    u32(&in);
-    a.config = u64(&in);
-    a.period = u64(&in);
-    a.sample_type = u64(&in);
-    a.read_format = u64(&in);
+    struct cursor in = part(d, begin, begin + size);
+    a.type = cursor_u32(&in);
+    cursor_u32(&in);
+    a.config = cursor_u64(&in);
+    a.period = cursor_u64(&in);
+    a.sample_type = cursor_u64(&in);
+    a.read_format = cursor_u64(&in);
     a.flags = read_flags(&in);
     if (size >= 88) {
-        take(&in, 72 - 48);
-        a.branch_type = u64(&in);
-        a.user_registers = u64(&in);
+        cursor_bytes(&in, 72 - 48);
+        a.branch_type = cursor_u64(&in);
+        a.user_registers = cursor_u64(&in);
     }
     *vec_push(&d->attrs) = a;
     return &d->attrs.items[d->attrs.count - 1];
 }
 
-static void read_ids(struct perf_data *d, struct bytes *b, uint32_t attr)
+static void read_ids(struct perf_data *d, struct cursor *b, uint32_t attr)
 {
-    while (b->end - b->at >= 8)
-        *hashmap_put(&d->ids, u64(b)) = attr;
+    while (b->end - b->p >= 8)
+        *hashmap_put(&d->ids, cursor_u64(b)) = attr;
 }
 
 /* Where no name is given: as perf calls the events of the kernel and of all processors. */
@@ -236,10 +199,11 @@ static uint32_t event_of(struct perf_data *d, struct attr *a)
     return a->event;
 }
 
+/* Of an id that is not known: the first one. */
 static struct attr *attr_of_id(struct perf_data *d, uint64_t id)
 {
     uint32_t i = hashmap_get(&d->ids, id);
-    return i < d->attrs.count ? &d->attrs.items[i] : &d->attrs.items[0];
+    return &d->attrs.items[i < d->attrs.count ? i : 0];
 }
 
 /* ---- features: what is known of the recording ---------------------------------------------------------------- */
@@ -259,10 +223,10 @@ static str_id hex(struct perf_data *d, const uint8_t *bytes, size_t n)
 }
 
 /* The body of a build id record: process, 20 bytes (padded to 24, with their number in the 21st), file. */
-static void read_build_id(struct perf_data *d, struct bytes b, uint16_t misc)
+static void read_build_id(struct perf_data *d, struct cursor b, uint16_t misc)
 {
-    u32(&b);
-    const uint8_t *id = take(&b, 24);
+    cursor_u32(&b);
+    const uint8_t *id = cursor_bytes(&b, 24);
     if (!id)
         return;
     size_t n = misc & 1 << 15 && id[20] <= 20 ? id[20] : 20;
@@ -271,23 +235,23 @@ static void read_build_id(struct perf_data *d, struct bytes b, uint16_t misc)
     mem_free(path);
 }
 
-static void read_build_ids(struct perf_data *d, struct bytes b)
+static void read_build_ids(struct perf_data *d, struct cursor b)
 {
-    while (b.end - b.at >= 8) {
-        const uint8_t *begin = b.at;
-        u32(&b);
-        uint16_t misc = u16(&b), size = u16(&b);
+    while (b.end - b.p >= 8) {
+        const uint8_t *begin = b.p;
+        cursor_u32(&b);
+        uint16_t misc = cursor_u16(&b), size = cursor_u16(&b);
         if (size < 8 || (size_t)(b.end - begin) < size)
             return;
-        read_build_id(d, (struct bytes){b.at, begin + size, b.swapped, false}, misc);
-        b.at = begin + size;
+        read_build_id(d, part(d, b.p, begin + size), misc);
+        b.p = begin + size;
     }
 }
 
-static void read_command(struct perf_data *d, struct bytes b)
+static void read_command(struct perf_data *d, struct cursor b)
 {
     struct buf line = {0};
-    uint32_t words = u32(&b);
+    uint32_t words = cursor_u32(&b);
     for (uint32_t i = 0; i < words && !b.bad; i++) {
         char *word = counted_text(&b);
         buf_printf(&line, "%s%s", i ? " " : "", i ? word : path_base(word));
@@ -298,16 +262,16 @@ static void read_command(struct perf_data *d, struct bytes b)
 
 /* Names of events: for each its attribute, the number of its ids, its name, the ids. In a file the attributes are known
    and come in the same order; in a pipe ids tell. */
-static void read_event_names(struct perf_data *d, struct bytes b)
+static void read_event_names(struct perf_data *d, struct cursor b)
 {
-    uint32_t count = u32(&b), size = u32(&b);
+    uint32_t count = cursor_u32(&b), size = cursor_u32(&b);
     for (uint32_t i = 0; i < count && !b.bad; i++) {
-        take(&b, size);
-        uint32_t ids = u32(&b);
+        cursor_bytes(&b, size);
+        uint32_t ids = cursor_u32(&b);
         char *name = counted_text(&b);
         struct attr *a = i < d->attrs.count ? &d->attrs.items[i] : NULL;
         for (uint32_t k = 0; k < ids && !b.bad; k++) {
-            uint32_t known = hashmap_get(&d->ids, u64(&b));
+            uint32_t known = hashmap_get(&d->ids, cursor_u64(&b));
             if (k == 0 && known < d->attrs.count)
                 a = &d->attrs.items[known];
         }
@@ -317,7 +281,7 @@ static void read_event_names(struct perf_data *d, struct bytes b)
     }
 }
 
-static void read_feature(struct perf_data *d, uint64_t feature, struct bytes b)
+static void read_feature(struct perf_data *d, uint64_t feature, struct cursor b)
 {
     if (feature == FEATURE_BUILD_ID)
         read_build_ids(d, b);
@@ -350,19 +314,19 @@ static char *kernel_object(const char *path)
     return closed;
 }
 
-static void take_mapping(struct perf_data *d, struct bytes b, uint16_t misc, bool second)
+static void take_mapping(struct perf_data *d, struct cursor b, uint16_t misc, bool second)
 {
     struct strtab *strings = perf_run_strings(d->run);
-    uint32_t pid = u32(&b);
-    u32(&b);
-    struct perf_mapping m = {.begin = u64(&b)};
-    m.end = m.begin + u64(&b);
-    m.offset = u64(&b);
+    uint32_t pid = cursor_u32(&b);
+    cursor_u32(&b);
+    struct perf_mapping m = {.begin = cursor_u64(&b)};
+    m.end = m.begin + cursor_u64(&b);
+    m.offset = cursor_u64(&b);
     if (second) {
-        const uint8_t *id = take(&b, 24);
+        const uint8_t *id = cursor_bytes(&b, 24);
         if (id && misc & MISC_MMAP_BUILD_ID && id[0] <= 20)
             m.build_id = hex(d, id + 4, id[0]);
-        u64(&b);
+        cursor_u64(&b);
     }
     bool kernel = (misc & MISC_CPU_MODE) == MISC_KERNEL || pid == UINT32_MAX;
     char *given = text(&b, UINT64_MAX), *path = kernel ? kernel_object(given) : mem_strdup(given);
@@ -377,65 +341,65 @@ static void take_mapping(struct perf_data *d, struct bytes b, uint16_t misc, boo
     mem_free(path);
 }
 
-static void take_name(struct perf_data *d, struct bytes b, uint16_t misc)
+static void take_name(struct perf_data *d, struct cursor b, uint16_t misc)
 {
-    uint32_t pid = u32(&b), tid = u32(&b);
+    uint32_t pid = cursor_u32(&b), tid = cursor_u32(&b);
     char *name = text(&b, UINT64_MAX);
     perf_run_name(d->run, pid, tid, name, misc & MISC_EXEC);
     mem_free(name);
 }
 
-static void take_fork(struct perf_data *d, struct bytes b)
+static void take_fork(struct perf_data *d, struct cursor b)
 {
-    uint32_t pid = u32(&b), parent = u32(&b), tid = u32(&b), parent_tid = u32(&b);
+    uint32_t pid = cursor_u32(&b), parent = cursor_u32(&b), tid = cursor_u32(&b), parent_tid = cursor_u32(&b);
     if (!b.bad)
         perf_run_fork(d->run, pid, tid, parent, parent_tid);
 }
 
 /* What `perf stat -r` counts; nothing of it is wanted, but its length. */
-static void skip_read(const struct attr *a, struct bytes *b)
+static void skip_read(const struct attr *a, struct cursor *b)
 {
     enum { ENABLED = 1, RUNNING = 2, ID = 4, GROUP = 8, LOST = 16 };
     uint64_t times = (a->read_format & ENABLED ? 1 : 0) + (a->read_format & RUNNING ? 1 : 0);
     uint64_t each = 1 + (a->read_format & ID ? 1 : 0) + (a->read_format & LOST ? 1 : 0);
-    uint64_t n = a->read_format & GROUP ? u64(b) : 1;
-    if (n > (uint64_t)(b->end - b->at) / 8)
+    uint64_t n = a->read_format & GROUP ? cursor_u64(b) : 1;
+    if (n > (uint64_t)(b->end - b->p) / 8)
         b->bad = true;
-    take(b, 8 * (times + n * each));
+    cursor_bytes(b, 8 * (times + n * each));
 }
 
 /* Markers among the addresses say in whose code the next ones are; the first address is that of the sample. */
-static void read_chain(struct perf_data *d, struct bytes *b)
+static void read_chain(struct perf_data *d, struct cursor *b)
 {
-    uint64_t n = u64(b);
+    uint64_t n = cursor_u64(b);
     const uint64_t first_marker = (uint64_t)-4095;
-    if (n > (uint64_t)(b->end - b->at) / 8)
+    if (n > (uint64_t)(b->end - b->p) / 8)
         b->bad = true;
     d->frames.count = 0;
     for (uint64_t i = 0; i < n && !b->bad; i++) {
-        uint64_t ip = u64(b);
+        uint64_t ip = cursor_u64(b);
         if (ip < first_marker && d->frames.count < LIMIT_PATH_DEPTH)
             *vec_push(&d->frames) = (struct perf_frame){.ip = ip};
     }
 }
 
-static void skip_branches(const struct attr *a, struct bytes *b)
+static void skip_branches(const struct attr *a, struct cursor *b)
 {
     const uint64_t has_index = 1u << 17;
-    uint64_t n = u64(b);
+    uint64_t n = cursor_u64(b);
     if (a->branch_type & has_index)
-        u64(b);
-    if (n > (uint64_t)(b->end - b->at) / 24)
+        cursor_u64(b);
+    if (n > (uint64_t)(b->end - b->p) / 24)
         b->bad = true;
-    take(b, n * 24);
+    cursor_bytes(b, n * 24);
 }
 
-static void skip_stack(struct bytes *b)
+static void skip_stack(struct cursor *b)
 {
-    uint64_t n = u64(b);
-    take(b, n);
+    uint64_t n = cursor_u64(b);
+    cursor_bytes(b, n);
     if (n)
-        u64(b);
+        cursor_u64(b);
 }
 
 /* perf_mem_data_src: bits 5 to 18 are the level of memory, one of them hit or miss. */
@@ -468,54 +432,55 @@ static bool in_kernel(uint16_t misc)
     return mode == MISC_KERNEL || mode == MISC_GUEST_KERNEL;
 }
 
-static struct attr *attr_of_sample(struct perf_data *d, struct bytes b)
+static struct attr *attr_of_sample(struct perf_data *d, struct cursor b)
 {
     uint64_t type = d->attrs.items[0].sample_type;
     if (d->attrs.count == 1)
         return &d->attrs.items[0];
     if (!(type & SAMPLE_IDENTIFIER))
-        take(&b, 8 * (uint64_t)__builtin_popcountll(type & (SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_ADDR)));
-    return attr_of_id(d, u64(&b));
+        cursor_bytes(&b,
+                     8 * (uint64_t)__builtin_popcountll(type & (SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_ADDR)));
+    return attr_of_id(d, cursor_u64(&b));
 }
 
-static int take_sample(struct perf_data *d, struct bytes b, uint16_t misc)
+static int take_sample(struct perf_data *d, struct cursor b, uint16_t misc)
 {
-    const uint8_t *begin = b.at;
+    const uint8_t *begin = b.p;
     struct attr *a = attr_of_sample(d, b);
     const uint64_t frequency = 1u << 10; /* then `period` is samples a second */
     struct perf_sample s = {.period = a->period && !(a->flags & frequency) ? a->period : 1, .kernel = in_kernel(misc)};
     uint64_t type = a->sample_type, weight = 0, source = 0;
     struct perf_frame own = {0};
-    take(&b, type & SAMPLE_IDENTIFIER ? 8 : 0);
+    cursor_bytes(&b, type & SAMPLE_IDENTIFIER ? 8 : 0);
     if (type & SAMPLE_IP)
-        own.ip = u64(&b);
+        own.ip = cursor_u64(&b);
     if (type & SAMPLE_TID) {
-        s.pid = u32(&b);
-        s.tid = u32(&b);
+        s.pid = cursor_u32(&b);
+        s.tid = cursor_u32(&b);
     }
-    take(&b, 8 * (uint64_t)__builtin_popcountll(
-                     type & (SAMPLE_TIME | SAMPLE_ADDR | SAMPLE_ID | SAMPLE_STREAM_ID | SAMPLE_CPU)));
+    cursor_bytes(&b, 8 * (uint64_t)__builtin_popcountll(
+                             type & (SAMPLE_TIME | SAMPLE_ADDR | SAMPLE_ID | SAMPLE_STREAM_ID | SAMPLE_CPU)));
     if (type & SAMPLE_PERIOD)
-        s.period = u64(&b);
+        s.period = cursor_u64(&b);
     if (type & SAMPLE_READ)
         skip_read(a, &b);
     d->frames.count = 0;
     if (type & SAMPLE_CALLCHAIN)
         read_chain(d, &b);
     if (type & SAMPLE_RAW)
-        take(&b, u32(&b));
+        cursor_bytes(&b, cursor_u32(&b));
     if (type & SAMPLE_BRANCH_STACK)
         skip_branches(a, &b);
-    if (type & SAMPLE_REGS_USER && u64(&b))
-        take(&b, 8 * (uint64_t)__builtin_popcountll(a->user_registers));
+    if (type & SAMPLE_REGS_USER && cursor_u64(&b))
+        cursor_bytes(&b, 8 * (uint64_t)__builtin_popcountll(a->user_registers));
     if (type & SAMPLE_STACK_USER)
         skip_stack(&b);
     if (type & (SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT)) {
-        weight = u64(&b);
+        weight = cursor_u64(&b);
         weight = type & SAMPLE_WEIGHT_STRUCT ? (uint32_t)weight : weight;
     }
     if (type & SAMPLE_DATA_SRC)
-        source = u64(&b);
+        source = cursor_u64(&b);
     if (b.bad)
         return wrong(d, begin, "a sample is cut short, or is not of the kind that its event says");
     if (type & SAMPLE_IP && d->frames.count == 0)
@@ -531,28 +496,25 @@ static int take_sample(struct perf_data *d, struct bytes b, uint16_t misc)
     return 0;
 }
 
-/* Where the time stands in a record that is no sample: its identity is at the end. */
-static uint64_t time_at_end(const struct attr *a, const uint8_t *end, size_t room, bool swapped)
+/* Where the time stands in a record that is no sample: its identity is at the end. NULL: there is none. */
+static const uint8_t *time_at_end(const struct attr *a, const uint8_t *end, size_t room)
 {
     const uint64_t after = SAMPLE_ID | SAMPLE_STREAM_ID | SAMPLE_CPU | SAMPLE_IDENTIFIER, has_all = 1ull << 18;
     size_t back = 8 * (1 + (size_t)__builtin_popcountll(a->sample_type & after));
-    if (!(a->flags & has_all) || !(a->sample_type & SAMPLE_TIME) || room < back)
-        return 0;
-    return u64(&(struct bytes){end - back, end, swapped, false});
+    bool has = a->flags & has_all && a->sample_type & SAMPLE_TIME && room >= back;
+    return has ? end - back : NULL;
 }
 
-static uint64_t time_of_sample(const struct attr *a, const uint8_t *body, size_t room, bool swapped)
+static const uint8_t *time_of_sample(const struct attr *a, const uint8_t *body, size_t room)
 {
     const uint64_t before = SAMPLE_IDENTIFIER | SAMPLE_IP | SAMPLE_TID;
     size_t at = 8 * (size_t)__builtin_popcountll(a->sample_type & before);
-    if (!(a->sample_type & SAMPLE_TIME) || room < at + 8)
-        return 0;
-    return u64(&(struct bytes){body + at, body + at + 8, swapped, false});
+    return a->sample_type & SAMPLE_TIME && room >= at + 8 ? body + at : NULL;
 }
 
-static void take_lost(struct perf_data *d, struct bytes b, uint32_t type)
+static void take_lost(struct perf_data *d, struct cursor b, uint32_t type)
 {
-    uint64_t first = u64(&b), second = type == RECORD_LOST_SAMPLES ? 0 : u64(&b);
+    uint64_t first = cursor_u64(&b), second = type == RECORD_LOST_SAMPLES ? 0 : cursor_u64(&b);
     if (b.bad)
         return;
     if (type == RECORD_LOST)
@@ -566,16 +528,16 @@ static void take_lost(struct perf_data *d, struct bytes b, uint32_t type)
 struct record {
     uint32_t type;
     uint16_t misc, size;
-    struct bytes body;
+    struct cursor body;
 };
 
 static struct record record_at(const struct perf_data *d, const uint8_t *at)
 {
-    struct bytes b = {at, at + 8, d->swapped, false};
-    struct record r = {.type = u32(&b)};
-    r.misc = u16(&b);
-    r.size = u16(&b);
-    r.body = (struct bytes){at + 8, at + (r.size < 8 ? 8 : r.size), d->swapped, false};
+    struct cursor b = part(d, at, at + 8);
+    struct record r = {.type = cursor_u32(&b)};
+    r.misc = cursor_u16(&b);
+    r.size = cursor_u16(&b);
+    r.body = part(d, at + 8, at + (r.size < 8 ? 8 : r.size));
     return r;
 }
 
@@ -661,10 +623,12 @@ static int finish_round(struct perf_data *d)
 /* A record without a time is taken at once: what perf says of processes that ran before it. */
 static int put_record(struct perf_data *d, const uint8_t *at, const struct record *r)
 {
-    size_t room = (size_t)(r->body.end - r->body.at);
+    size_t room = (size_t)(r->body.end - r->body.p);
     const struct attr *a = &d->attrs.items[0];
-    uint64_t time = r->type == RECORD_SAMPLE ? time_of_sample(a, r->body.at, room, d->swapped)
-                                             : time_at_end(a, r->body.end, room, d->swapped);
+    const uint8_t *where =
+        r->type == RECORD_SAMPLE ? time_of_sample(a, r->body.p, room) : time_at_end(a, r->body.end, room);
+    struct cursor b = part(d, where, where ? where + 8 : NULL);
+    uint64_t time = where ? cursor_u64(&b) : 0;
     if (time == 0 || time == UINT64_MAX)
         return take_record(d, at);
     d->latest = time > d->latest ? time : d->latest;
@@ -672,13 +636,12 @@ static int put_record(struct perf_data *d, const uint8_t *at, const struct recor
     return 0;
 }
 
-/* ---- all records ---------------------------------------------------------------------------------------------------
- */
+/* ---- all records ----------------------------------------------------------------------------------------------- */
 
-static void update_event(struct perf_data *d, struct bytes b)
+static void update_event(struct perf_data *d, struct cursor b)
 {
     enum { NAME = 2 };
-    uint64_t what = u64(&b), id = u64(&b);
+    uint64_t what = cursor_u64(&b), id = cursor_u64(&b);
     uint32_t attr = hashmap_get(&d->ids, id);
     char *name = text(&b, UINT64_MAX);
     if (what == NAME && !b.bad && attr < d->attrs.count)
@@ -689,18 +652,18 @@ static void update_event(struct perf_data *d, struct bytes b)
 /* Bytes of a record that follow it and are not in its size. */
 static uint64_t bytes_behind(const struct record *r)
 {
-    struct bytes b = r->body;
+    struct cursor b = r->body;
     if (r->type == RECORD_TRACING_DATA)
-        return ((uint64_t)u32(&b) + 7) & ~7ull;
-    return r->type == RECORD_AUXTRACE ? u64(&b) : 0;
+        return ((uint64_t)cursor_u32(&b) + 7) & ~7ull;
+    return r->type == RECORD_AUXTRACE ? cursor_u64(&b) : 0;
 }
 
-static int read_attr_record(struct perf_data *d, struct bytes b)
+static int read_attr_record(struct perf_data *d, struct cursor b)
 {
-    struct bytes size = b;
-    take(&size, 4);
-    uint64_t bytes = u32(&size);
-    const uint8_t *at = b.at;
+    struct cursor size = b;
+    cursor_bytes(&size, 4);
+    uint64_t bytes = cursor_u32(&size);
+    const uint8_t *at = b.p;
     if (bytes > ATTR_MOST || d->attrs.count >= LIMIT_EVENTS || !read_attr(d, &b, bytes))
         return wrong(d, at, "the description of an event is damaged");
     read_ids(d, &b, (uint32_t)(d->attrs.count - 1));
@@ -709,7 +672,7 @@ static int read_attr_record(struct perf_data *d, struct bytes b)
 
 static int read_user_record(struct perf_data *d, const struct record *r)
 {
-    struct bytes b = r->body;
+    struct cursor b = r->body;
     switch (r->type) {
     case RECORD_ATTR:
         return read_attr_record(d, b);
@@ -722,7 +685,7 @@ static int read_user_record(struct perf_data *d, const struct record *r)
         update_event(d, b);
         return 0;
     case RECORD_FEATURE: {
-        uint64_t feature = u64(&b);
+        uint64_t feature = cursor_u64(&b);
         read_feature(d, feature, b);
         return 0;
     }
@@ -762,8 +725,7 @@ static int read_records(struct perf_data *d, const uint8_t *at, const uint8_t *e
     return status == 0 ? take_until(d, UINT64_MAX) : status;
 }
 
-/* ---- packed records
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- packed records --------------------------------------------------------------------------------------------- */
 
 #ifdef HAVE_ZSTD
 struct unpacking {
@@ -775,23 +737,23 @@ struct unpacking {
 static int unpack_record(struct perf_data *d, struct unpacking *u, const struct record *r)
 {
     static uint8_t room[1 << 16];
-    struct bytes b = r->body;
-    uint64_t n = r->type == RECORD_COMPRESSED2 ? u64(&b) : (uint64_t)(b.end - b.at);
-    const uint8_t *packed = take(&b, n);
+    struct cursor b = r->body;
+    uint64_t n = r->type == RECORD_COMPRESSED2 ? cursor_u64(&b) : (uint64_t)(b.end - b.p);
+    const uint8_t *packed = cursor_bytes(&b, n);
     ZSTD_inBuffer in = {packed, packed ? n : 0, 0};
     ZSTD_outBuffer out = {room, sizeof room, sizeof room};
     if (!packed)
-        return wrong(d, r->body.at, "a packed record is cut short");
+        return wrong(d, r->body.p, "a packed record is cut short");
     while (in.pos < in.size || out.pos == out.size) {
         out.pos = 0;
         size_t before = in.pos, status = ZSTD_decompressStream(u->stream, &out, &in);
         if (ZSTD_isError(status))
-            return wrong(d, r->body.at, "packed records are damaged");
+            return wrong(d, r->body.p, "packed records are damaged");
         if (out.pos == 0 && in.pos == before)
             break;
         buf_add(&u->rest, room, out.pos);
         if (u->plain.len + u->rest.len > LIMIT_IMPORT_BYTES)
-            return wrong(d, r->body.at, "unpacked it has more than the 4 GiB that are read of a file");
+            return wrong(d, r->body.p, "unpacked it has more than the 4 GiB that are read of a file");
     }
     size_t used = 0;
     for (uint64_t size; u->rest.len > used; used += size) {
@@ -861,111 +823,109 @@ static int read_data(struct perf_data *d, const uint8_t *begin, const uint8_t *e
     return read_records(d, begin, end);
 }
 
-/* ---- the file
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- the file --------------------------------------------------------------------------------------------------- */
 
 struct section {
     uint64_t offset, size;
 };
 
-static struct section read_section(struct bytes *b)
+static struct section read_section(struct cursor *b)
 {
-    struct section s = {.offset = u64(b)};
-    s.size = u64(b);
+    struct section s = {.offset = cursor_u64(b)};
+    s.size = cursor_u64(b);
     return s;
 }
 
 /* The bytes of a section; bad: it is not all there. */
-static struct bytes section_bytes(const struct bytes *all, struct section s)
+static struct cursor section_bytes(const struct cursor *all, struct section s)
 {
-    struct bytes b = *all;
-    take(&b, s.offset);
-    if (!b.bad && s.size <= (uint64_t)(b.end - b.at))
-        b.end = b.at + s.size;
+    struct cursor b = *all;
+    cursor_bytes(&b, s.offset);
+    if (!b.bad && s.size <= (uint64_t)(b.end - b.p))
+        b.end = b.p + s.size;
     else
         b.bad = true;
     return b;
 }
 
-static int read_attrs(struct perf_data *d, const struct bytes *all, struct section where, uint64_t each)
+static int read_attrs(struct perf_data *d, const struct cursor *all, struct section where, uint64_t each)
 {
-    struct bytes b = section_bytes(all, where);
+    struct cursor b = section_bytes(all, where);
     if (b.bad || each < ATTR_LEAST + 16 || each > ATTR_MOST || where.size / each > LIMIT_EVENTS)
         return wrong(d, d->begin, "the header's table of events is damaged");
     for (uint64_t n = where.size / each; n > 0; n--) {
         if (!read_attr(d, &b, each - 16))
-            return wrong(d, b.at, "the description of an event is damaged");
-        struct bytes ids = section_bytes(all, read_section(&b));
+            return wrong(d, b.p, "the description of an event is damaged");
+        struct cursor ids = section_bytes(all, read_section(&b));
         if (ids.bad)
-            return wrong(d, b.at, "the ids of an event are not in the file");
+            return wrong(d, b.p, "the ids of an event are not in the file");
         read_ids(d, &ids, (uint32_t)(d->attrs.count - 1));
     }
     return 0;
 }
 
 /* A section for each feature whose bit is set stands behind the data. A file whose recording was killed lacks them. */
-static void read_features(struct perf_data *d, const struct bytes *all, struct section data, const uint64_t bits[4])
+static void read_features(struct perf_data *d, const struct cursor *all, struct section data, const uint64_t bits[4])
 {
-    struct bytes table = *all;
+    struct cursor table = *all;
     if (data.size > UINT64_MAX - data.offset)
         return;
-    take(&table, data.offset + data.size);
+    cursor_bytes(&table, data.offset + data.size);
     for (unsigned i = 0; i < 256 && !table.bad; i++) {
         if (!(bits[i / 64] >> i % 64 & 1))
             continue;
-        struct bytes b = section_bytes(all, read_section(&table));
+        struct cursor b = section_bytes(all, read_section(&table));
         if (!table.bad && !b.bad)
             read_feature(d, i, b);
     }
 }
 
-static int read_file(struct perf_data *d, struct bytes all)
+static int read_file(struct perf_data *d, struct cursor all)
 {
-    struct bytes b = all;
+    struct cursor b = all;
     uint64_t features[4];
-    take(&b, 16);
-    uint64_t attr_size = u64(&b);
+    cursor_bytes(&b, 16);
+    uint64_t attr_size = cursor_u64(&b);
     struct section attrs = read_section(&b), data = read_section(&b);
     read_section(&b);
     for (size_t i = 0; i < 4; i++)
-        features[i] = u64(&b);
+        features[i] = cursor_u64(&b);
     if (b.bad)
         return wrong(d, d->begin, "the header is cut short");
     if (read_attrs(d, &all, attrs, attr_size) < 0)
         return -1;
     read_features(d, &all, data, features);
-    struct bytes records = section_bytes(&all, data);
+    struct cursor records = section_bytes(&all, data);
     if (records.bad)
         return wrong(d, all.end, "the file ends before its data; was it copied whole?");
     if (data.size == 0)
         return err_set(d->err, ERR_FORMAT, "%s: the recording was not ended, or recorded nothing", d->name);
-    return read_data(d, records.at, records.end);
+    return read_data(d, records.p, records.end);
 }
 
-static bool has_magic(const uint8_t *bytes, size_t len, bool *swapped)
+/* The magic is a number of 8 bytes. */
+static bool has_magic(const uint8_t *bytes, size_t len, bool *big)
 {
-    *swapped = len >= PIPE_HEADER_BYTES && memcmp(bytes, "2ELIFREP", 8) == 0;
-    return *swapped || (len >= PIPE_HEADER_BYTES && memcmp(bytes, "PERFILE2", 8) == 0);
+    *big = len >= PIPE_HEADER_BYTES && memcmp(bytes, "2ELIFREP", 8) == 0;
+    return *big || (len >= PIPE_HEADER_BYTES && memcmp(bytes, "PERFILE2", 8) == 0);
 }
 
 bool perf_data_sniff(const void *bytes, size_t len)
 {
-    bool swapped;
-    return has_magic(bytes, len, &swapped);
+    bool big;
+    return has_magic(bytes, len, &big);
 }
 
 int perf_data_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
     struct perf_data d = {.run = perf_run_create(into, in->name), .name = in->name, .begin = in->bytes, .err = err};
-    struct bytes all = {d.begin, d.begin + in->len, false, false};
     int status;
-    if (!has_magic(in->bytes, in->len, &d.swapped))
+    if (!has_magic(in->bytes, in->len, &d.big))
         status = err_set(err, ERR_FORMAT, "%s: does not begin as a perf.data file", in->name);
     else {
-        all.swapped = d.swapped;
-        struct bytes size = {d.begin + 8, d.begin + 16, d.swapped, false};
-        status =
-            u64(&size) == PIPE_HEADER_BYTES ? read_data(&d, d.begin + PIPE_HEADER_BYTES, all.end) : read_file(&d, all);
+        struct cursor all = part(&d, d.begin, d.begin + in->len), size = part(&d, d.begin + 8, d.begin + 16);
+        status = cursor_u64(&size) == PIPE_HEADER_BYTES ? read_data(&d, d.begin + PIPE_HEADER_BYTES, all.end)
+                                                        : read_file(&d, all);
     }
     perf_run_about(d.run, d.host, d.machine, d.kernel, d.command);
     if (status == 0)

@@ -4,54 +4,7 @@
 struct cursor cursor_make(const void *bytes, size_t len)
 {
     const uint8_t *p = bytes;
-    return (struct cursor){p, len ? p + len : p, false};
-}
-
-size_t cursor_left(const struct cursor *c)
-{
-    return (size_t)(c->end - c->p);
-}
-
-const uint8_t *cursor_bytes(struct cursor *c, size_t n)
-{
-    if (c->bad || cursor_left(c) < n) {
-        c->bad = true;
-        return NULL;
-    }
-    const uint8_t *at = c->p;
-    if (n)
-        c->p += n;
-    return at;
-}
-
-static uint64_t fixed(struct cursor *c, size_t n)
-{
-    const uint8_t *p = cursor_bytes(c, n);
-    uint64_t v = 0;
-    if (p)
-        for (size_t i = 0; i < n; i++)
-            v |= (uint64_t)p[i] << 8 * i;
-    return v;
-}
-
-uint8_t cursor_u8(struct cursor *c)
-{
-    return (uint8_t)fixed(c, 1);
-}
-
-uint16_t cursor_u16(struct cursor *c)
-{
-    return (uint16_t)fixed(c, 2);
-}
-
-uint32_t cursor_u32(struct cursor *c)
-{
-    return (uint32_t)fixed(c, 4);
-}
-
-uint64_t cursor_u64(struct cursor *c)
-{
-    return fixed(c, 8);
+    return (struct cursor){.p = p, .end = len ? p + len : p};
 }
 
 /* LEB128 (DWARF 5, 7.6). More than ten bytes cannot be a 64-bit number: bad. */

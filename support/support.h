@@ -190,22 +190,61 @@ uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n); /* CRC-32 (IEEE
 
 /* ---- bytes in ----------------------------------------------------------------- */
 
-/* Reads little-endian values and never passes the end. After the first read beyond it, `bad` is set
-   and every read gives 0 or "": check once, after a group of reads. */
+/* Reads little-endian values (big-endian ones where `big` was set) and never passes the end. After the first read beyond
+   it, `bad` is set and every read gives 0 or "": check once, after a group of reads. */
 struct cursor {
     const uint8_t *p, *end;
-    bool bad;
+    bool bad, big;
 };
 struct cursor cursor_make(const void *bytes, size_t len);
-size_t cursor_left(const struct cursor *);
-uint8_t cursor_u8(struct cursor *);
-uint16_t cursor_u16(struct cursor *);
-uint32_t cursor_u32(struct cursor *);
-uint64_t cursor_u64(struct cursor *);
+static inline size_t cursor_left(const struct cursor *c)
+{
+    return (size_t)(c->end - c->p);
+}
+/* NULL where n bytes are not left. */
+static inline const uint8_t *cursor_bytes(struct cursor *c, size_t n)
+{
+    const uint8_t *at = c->p;
+    if (c->bad || cursor_left(c) < n) {
+        c->bad = true;
+        return NULL;
+    }
+    if (n)
+        c->p += n;
+    return at;
+}
+/* n: 1 to 8 */
+static inline uint64_t cursor_number(struct cursor *c, size_t n)
+{
+    const bool here_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    const uint8_t *p = cursor_bytes(c, n);
+    uint64_t v = 0;
+    if (!p)
+        return 0;
+    memcpy(&v, p, n);
+    if (here_big)
+        v >>= 64 - 8 * n;
+    return c->big == here_big ? v : __builtin_bswap64(v) >> (64 - 8 * n);
+}
+static inline uint8_t cursor_u8(struct cursor *c)
+{
+    return (uint8_t)cursor_number(c, 1);
+}
+static inline uint16_t cursor_u16(struct cursor *c)
+{
+    return (uint16_t)cursor_number(c, 2);
+}
+static inline uint32_t cursor_u32(struct cursor *c)
+{
+    return (uint32_t)cursor_number(c, 4);
+}
+static inline uint64_t cursor_u64(struct cursor *c)
+{
+    return cursor_number(c, 8);
+}
 uint64_t cursor_uleb(struct cursor *);
 int64_t cursor_sleb(struct cursor *);
-const char *cursor_cstr(struct cursor *);               /* NUL-terminated, inside the input */
-const uint8_t *cursor_bytes(struct cursor *, size_t n); /* NULL where n bytes are not left */
+const char *cursor_cstr(struct cursor *); /* NUL-terminated, inside the input */
 
 /* A whole file, mapped read-only (or read, for pipes, up to LIMIT_STREAM_BYTES). No devices. */
 struct filemap {
