@@ -32,17 +32,25 @@ struct thread_seen {
     uint32_t thread; /* in the measurement */
 };
 
-struct step { /* of a path: this frame, called from `parent` */
-    uint32_t parent, process, version;
-    struct perf_frame frame;
-    bool caller;
-    uint32_t context, next;
+/* Of a path: this frame, called from `parent`. A sample looks at two or three of them that no cache holds any more: so they
+   are small, and what the samples of one thread and event add up to is here until another's come. */
+struct step {
+    uint64_t ip;
+    str_id symbol, object; /* of perf's own finding, as in perf_frame */
+    uint32_t parent;       /* a context */
+    uint32_t process;
+    uint32_t version, context; /* what it is, as the process's mappings were at that version */
+    uint32_t thread : 31, caller : 1;
+    uint32_t event;
+    uint64_t samples, value; /* of that thread and event */
 };
 
 struct sum {
     uint32_t thread, event, context;
     uint64_t samples, value;
 };
+
+#define NONE UINT32_MAX
 
 enum placed { PLACED, WITHOUT_MAPPING, WITHOUT_BINARY };
 
@@ -51,8 +59,9 @@ struct perf_run {
     const char *name;
     struct strtab *strings; /* own: paths, event names, thread names */
     struct VEC(struct process) processes;
-    struct hashmap process_index; /* by pid */
-    size_t mappings;              /* of all of them */
+    struct hashmap process_index;                 /* by pid */
+    uint32_t last_pid, last_process, last_thread; /* of the last sample; NONE: there was none */
+    size_t mappings;                              /* of all of them */
     struct VEC(struct event_sum) events;
     struct hashmap event_index;
     struct VEC(struct thread_seen) threads;
@@ -60,8 +69,8 @@ struct perf_run {
     struct hashmap names;        /* by tid */
     struct VEC(struct binary) binaries;
     struct VEC(struct step) steps;
-    struct VEC(struct step) last; /* those of the last sample, the outermost first: the next one shares most of them */
-    struct hashmap step_index;
+    struct VEC(uint32_t) last; /* steps of the last sample, the outermost first: the next one shares most of them */
+    struct row_index step_index;
     struct VEC(uint8_t) placed; /* by context */
     struct VEC(struct sum) sums;
     struct hashmap sum_index;
@@ -76,6 +85,7 @@ struct perf_run *perf_run_create(struct hpcprof *into, const char *name)
     r->into = into;
     r->name = name;
     r->strings = strtab_create();
+    r->last_process = r->last_thread = NONE;
     return r;
 }
 
@@ -99,7 +109,7 @@ void perf_run_free(struct perf_run *r)
     hashmap_release(&r->event_index);
     hashmap_release(&r->thread_index);
     hashmap_release(&r->names);
-    hashmap_release(&r->step_index);
+    row_index_release(&r->step_index);
     hashmap_release(&r->sum_index);
     strtab_free(r->strings);
     mem_free(r);
@@ -306,10 +316,9 @@ static bool is_offset(struct perf_run *r, const struct perf_frame *f, const stru
 }
 
 /* A caller is where the call stands: its frame has the address behind that. */
-static uint32_t resolve(struct perf_run *r, const struct step *s)
+static uint32_t resolve(struct perf_run *r, const struct step *s, struct perf_frame f)
 {
     struct hpcprof_context c = {.parent = s->parent};
-    struct perf_frame f = s->frame;
     f.ip -= s->caller && f.ip;
     const struct perf_mapping *m = mapping_at(r, s->process, &f);
     const char *path = strtab_get(r->strings, m ? m->path : f.object);
@@ -337,60 +346,121 @@ static uint32_t resolve(struct perf_run *r, const struct step *s)
 
 static bool same_step(const struct step *a, const struct step *b)
 {
-    return a->parent == b->parent && a->process == b->process && a->version == b->version &&
-           a->frame.ip == b->frame.ip && a->frame.symbol == b->frame.symbol && a->frame.object == b->frame.object &&
-           a->caller == b->caller;
+    return a->ip == b->ip && a->parent == b->parent && a->process == b->process && a->symbol == b->symbol &&
+           a->object == b->object && a->caller == b->caller;
 }
 
-static uint32_t step_to(struct perf_run *r, struct step s)
+static uint64_t hash_step(const struct step *s)
 {
-    uint64_t fields[4] = {s.frame.ip, (uint64_t)s.parent << 32 | s.process, (uint64_t)s.version << 1 | s.caller,
-                          (uint64_t)s.frame.symbol << 32 | s.frame.object};
-    uint64_t key = 0;
+    uint64_t fields[3] = {s->ip, (uint64_t)s->parent << 32 | (s->process << 1 | s->caller),
+                          (uint64_t)s->symbol << 32 | s->object};
+    uint64_t h = 0;
     for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-        key = (key ^ fields[i]) * 0x9e3779b97f4a7c15 ^ key >> 29;
-    uint32_t known = hashmap_get(&r->step_index, key);
-    for (uint32_t i = known; i != HASHMAP_NONE; i = r->steps.items[i].next)
-        if (same_step(&r->steps.items[i], &s))
-            return r->steps.items[i].context;
-    s.context = resolve(r, &s);
-    s.next = known;
-    *vec_push(&r->steps) = s;
-    *hashmap_put(&r->step_index, key) = (uint32_t)(r->steps.count - 1);
-    return s.context;
+        h = (h ^ fields[i]) * 0x9e3779b97f4a7c15 ^ h >> 29;
+    return h ^ h >> 32;
+}
+
+struct sought {
+    const struct step *steps, *one;
+};
+
+static bool is_sought(const void *ctx, uint32_t row)
+{
+    const struct sought *s = ctx;
+    return same_step(&s->steps[row], s->one);
+}
+
+static struct sum *sum_of(struct perf_run *r, const struct step *s)
+{
+    uint32_t *slot = hashmap_put(&r->sum_index, ((uint64_t)s->thread * LIMIT_EVENTS + s->event) << 32 | s->context);
+    if (*slot == HASHMAP_NONE) {
+        *slot = (uint32_t)r->sums.count;
+        *vec_push(&r->sums) = (struct sum){.thread = s->thread, .event = s->event, .context = s->context};
+    }
+    return &r->sums.items[*slot];
+}
+
+static void empty_step(struct perf_run *r, struct step *s)
+{
+    if (s->samples || s->value) {
+        struct sum *sum = sum_of(r, s);
+        sum->samples += s->samples;
+        sum->value += s->value;
+    }
+    s->samples = s->value = 0;
+}
+
+/* After its process has mapped something, what was known of a step may be wrong. */
+static bool is_settled(const struct perf_run *r, const struct step *s)
+{
+    return s->version == r->processes.items[s->process].version;
+}
+
+static void settle_step(struct perf_run *r, struct step *s, const struct perf_frame *f)
+{
+    empty_step(r, s);
+    s->version = r->processes.items[s->process].version;
+    s->context = resolve(r, s, *f);
+}
+
+static uint32_t step_to(struct perf_run *r, const struct step *s, const struct perf_frame *f)
+{
+    const struct sought sought = {r->steps.items, s};
+    uint64_t hash = hash_step(s);
+    uint32_t i = row_index_find(&r->step_index, hash, is_sought, &sought);
+    bool is_new = i == ROW_NONE;
+    if (is_new) {
+        i = (uint32_t)r->steps.count;
+        *vec_push(&r->steps) = *s;
+        row_index_add(&r->step_index, hash, i);
+    }
+    if (is_new || !is_settled(r, &r->steps.items[i]))
+        settle_step(r, &r->steps.items[i], f);
+    return i;
 }
 
 /* Step number `depth` of a path: the last sample's, where all is equal up to here. */
-static uint32_t next_step(struct perf_run *r, size_t depth, struct step s)
+static uint32_t next_step(struct perf_run *r, size_t depth, struct step *s, const struct perf_frame *f)
 {
-    if (depth < r->last.count && same_step(&r->last.items[depth], &s))
-        return r->last.items[depth].context;
-    s.context = step_to(r, s);
+    s->ip = f->ip;
+    s->symbol = f->symbol;
+    s->object = f->object;
+    if (depth < r->last.count) {
+        const struct step *last = &r->steps.items[r->last.items[depth]];
+        if (same_step(last, s) && is_settled(r, last))
+            return r->last.items[depth];
+    }
+    uint32_t step = step_to(r, s, f);
     r->last.count = depth < r->last.count ? depth : r->last.count;
-    *vec_push(&r->last) = s;
-    return s.context;
+    *vec_push(&r->last) = step;
+    return step;
 }
 
-/* The context of a path, from the outermost frame on; frames beyond the deepest are left out at the outer end. */
-static uint32_t context_of(struct perf_run *r, const struct perf_sample *sample)
+static uint32_t process_of_sample(struct perf_run *r, uint32_t pid)
+{
+    if (r->last_process == NONE || r->last_pid != pid)
+        r->last_process = process_index(r, pid);
+    r->last_pid = pid;
+    return r->last_process;
+}
+
+/* The last step of a path, from the outermost frame on; frames beyond the deepest are left out at the outer end. */
+static struct step *step_of(struct perf_run *r, const struct perf_sample *sample)
 {
     static const struct perf_frame nowhere;
-    uint32_t user = process_index(r, sample->pid), kernel = sample->kernel ? process_index(r, PERF_KERNEL) : user;
+    uint32_t user = process_of_sample(r, sample->pid), kernel = sample->kernel ? process_index(r, PERF_KERNEL) : user;
     size_t n = sample->frame_count < LIMIT_PATH_DEPTH ? sample->frame_count : LIMIT_PATH_DEPTH;
-    struct step s = {.parent = HPCPROF_NO_PARENT};
+    struct step s = {.parent = HPCPROF_NO_PARENT, .process = user};
+    uint32_t step = n ? 0 : step_to(r, &s, &nowhere);
     for (size_t i = n; i > 0; i--) {
-        s.frame = sample->frames[i - 1];
+        const struct perf_frame *f = &sample->frames[i - 1];
         s.caller = i > 1;
         /* the kernel's half of the address space: bit 63 on all machines that perf knows */
-        s.process = sample->kernel && (i == 1 || s.frame.ip >> 63) ? kernel : user;
-        s.version = r->processes.items[s.process].version;
-        s.parent = next_step(r, n - i, s);
+        s.process = sample->kernel && (i == 1 || f->ip >> 63) ? kernel : user;
+        step = next_step(r, n - i, &s, f);
+        s.parent = r->steps.items[step].context;
     }
-    if (n)
-        return s.parent;
-    s.frame = nowhere;
-    s.process = user;
-    return step_to(r, s);
+    return &r->steps.items[step];
 }
 
 /* ---- events, threads, sums -------------------------------------------------------------------------------- */
@@ -414,7 +484,7 @@ static void see_event(struct event_sum *e, uint64_t period)
     e->most = period > e->most ? period : e->most;
 }
 
-static uint32_t see_thread(struct perf_run *r, uint32_t pid, uint32_t tid)
+static uint32_t thread_of(struct perf_run *r, uint32_t pid, uint32_t tid)
 {
     uint32_t *slot = hashmap_put(&r->thread_index, (uint64_t)pid << 32 | tid);
     if (*slot != HASHMAP_NONE)
@@ -422,34 +492,41 @@ static uint32_t see_thread(struct perf_run *r, uint32_t pid, uint32_t tid)
     *slot = (uint32_t)r->threads.count;
     uint32_t name = hashmap_get(&r->names, tid);
     *vec_push(&r->threads) = (struct thread_seen){.pid = pid, .tid = tid, .name = name == HASHMAP_NONE ? 0 : name};
-    return (uint32_t)(r->threads.count - 1);
+    return *slot;
 }
 
-static void add_sum(struct perf_run *r, struct sum s)
+static uint32_t see_thread(struct perf_run *r, uint32_t pid, uint32_t tid)
 {
-    uint64_t key = ((uint64_t)s.thread * LIMIT_EVENTS + s.event) << 32 | s.context;
-    uint32_t *slot = hashmap_put(&r->sum_index, key);
-    if (*slot == HASHMAP_NONE) {
-        *slot = (uint32_t)r->sums.count;
-        *vec_push(&r->sums) = s;
-    } else {
-        r->sums.items[*slot].samples += s.samples;
-        r->sums.items[*slot].value += s.value;
-    }
+    const struct thread_seen *last = r->last_thread == NONE ? NULL : &r->threads.items[r->last_thread];
+    if (!last || last->pid != pid || last->tid != tid)
+        r->last_thread = thread_of(r, pid, tid);
+    return r->last_thread;
+}
+
+static void add_sum(struct perf_run *r, struct step *s, uint32_t thread, uint32_t event, unsigned samples,
+                    uint64_t value)
+{
+    if (s->thread != thread || s->event != event)
+        empty_step(r, s);
+    s->thread = thread & INT32_MAX;
+    s->event = event;
+    s->samples += samples;
+    s->value += value;
 }
 
 void perf_run_sample(struct perf_run *r, const struct perf_sample *sample)
 {
     if (sample->event >= LIMIT_EVENTS) /* an error at the end */
         return;
-    uint32_t context = context_of(r, sample), thread = see_thread(r, sample->pid, sample->tid);
+    struct step *step = step_of(r, sample);
+    uint32_t thread = see_thread(r, sample->pid, sample->tid);
     if (thread >= LIMIT_THREADS) /* another */
         return;
     see_event(&r->events.items[sample->event], sample->period);
     r->samples++;
-    r->without_mapping += r->placed.items[context] == WITHOUT_MAPPING;
-    r->without_binary += r->placed.items[context] == WITHOUT_BINARY;
-    add_sum(r, (struct sum){thread, sample->event, context, 1, sample->period});
+    r->without_mapping += r->placed.items[step->context] == WITHOUT_MAPPING;
+    r->without_binary += r->placed.items[step->context] == WITHOUT_BINARY;
+    add_sum(r, step, thread, sample->event, 1, sample->period);
 }
 
 void perf_run_extra(struct perf_run *r, const struct perf_sample *sample, const char *what, const char *unit,
@@ -465,7 +542,7 @@ void perf_run_extra(struct perf_run *r, const struct perf_sample *sample, const 
         return;
     r->events.items[event].extra = true;
     r->events.items[event].unit = strtab_add(r->strings, unit);
-    add_sum(r, (struct sum){thread, event, context_of(r, sample), 0, value});
+    add_sum(r, step_of(r, sample), thread, event, 0, value);
 }
 
 void perf_run_lost(struct perf_run *r, uint32_t event, uint64_t records, bool throttled)
@@ -573,6 +650,8 @@ static void add_threads(struct perf_run *r)
 
 static void add_counts(struct perf_run *r)
 {
+    for (size_t i = 0; i < r->steps.count; i++)
+        empty_step(r, &r->steps.items[i]);
     for (size_t i = 0; i < r->sums.count; i++) {
         const struct sum *s = &r->sums.items[i];
         struct hpcprof_count count = {.thread = r->threads.items[s->thread].thread,
