@@ -5,18 +5,23 @@
 
 #include "filters/filters.h"
 
-/* One line of the input without its end; `text` is NUL-terminated and lent until the next one. */
+/* One line of the input without its end. */
 struct line_reader {
-    const char *at, *end;
-    struct buf text;
+    const char *at, *end; /* what comes after it */
+    const char *line;     /* in the input */
+    size_t len;
+    struct buf text; /* a copy of it, NUL-terminated and lent until the next one */
     unsigned long number;
 };
 struct line_reader line_reader_make(const void *bytes, size_t len);
 bool line_reader_next(struct line_reader *);
+/* The same in two: where it lies, and the copy for those that want one. */
+bool line_reader_step(struct line_reader *);
+char *line_reader_copy(struct line_reader *);
 void line_reader_release(struct line_reader *);
 /* Is this text, as far as its first kilobyte shows? */
 bool looks_like_text(const void *bytes, size_t len);
-char *skip_blanks(char *s);
+const char *skip_blanks(const char *s);
 
 /* The bytes of a gzip or zstd file (of any number of members), or the bytes themselves. *owned is to be freed. More
    than LIMIT_IMPORT_BYTES, or a packing that is damaged, is an error. */

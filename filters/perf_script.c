@@ -18,41 +18,66 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-struct sample { /* one line, its texts lent */
+struct sample { /* one line, its texts lent and with their lengths */
     uint32_t pid, tid;
-    char *comm, *event, *symbol, *dso;
-    uint64_t period, ip;
-    bool has_ip, inlined;
+    const char *comm, *event;
+    size_t comm_length, event_length;
+    uint64_t period;
+    const char *frame; /* the rest of the line */
+    bool has_frame;
 };
+
+struct known_frame { /* what a line of text was read as; it is in the input */
+    const char *text;
+    uint32_t length;
+    bool inlined;
+    struct perf_frame frame;
+};
+enum { KNOWN_FRAMES = 1 << 14, LONGEST_KNOWN = 4096 };
 
 struct reader {
     struct perf_run *run;
-    struct buf header; /* of the sample whose frames are being read; empty: none */
-    bool loose;        /* the header leaves fields out */
+    struct line_reader lines;
+    struct sample header;  /* of the sample whose frames are being read, its texts not lent any more */
+    bool has_header, sure; /* sure: it says more than a name, which any text does */
+    uint32_t event;        /* of it */
     struct VEC(struct perf_frame) frames;
-    const struct line_reader *lines;
+    struct known_frame *known; /* by hash: the last one of it */
+    struct buf last_event, last_name;
+    uint32_t last_tid;
+    struct buf frame; /* the one that is being taken to pieces */
 };
 
 /* ---- one line ------------------------------------------------------------------------------- */
 
-static bool number(char **at, int base, uint64_t *value)
+static int hex_digit(char c)
 {
-    char *end;
-    if (base == 16 ? !isxdigit((unsigned char)**at) : !isdigit((unsigned char)**at))
-        return false;
-    *value = strtoull(*at, &end, base);
-    *at = end;
-    return true;
+    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+}
+
+static bool number(const char **at, unsigned base, uint64_t *value)
+{
+    const char *begin = *at;
+    uint64_t v = 0;
+    for (int digit; (digit = hex_digit(**at)) >= 0 && (unsigned)digit < base; (*at)++)
+        v = v * base + (unsigned)digit;
+    *value = v;
+    return *at > begin;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
 }
 
 /* "PID/TID" or "TID", then maybe "[CPU]", then "TIME:": where it begins in the line ends the command's name, which may
  * hold blanks. */
-static bool read_who(char *line, struct sample *s, char **rest)
+static bool read_who(const char *line, struct sample *s, const char **rest)
 {
-    for (char *at = line; *at; at++) {
+    for (const char *at = line; *at; at++) {
         uint64_t pid, tid, ignored;
-        char *c = at;
-        if (at == line || !isblank((unsigned char)at[-1]) || !isdigit((unsigned char)*at) || !number(&c, 10, &pid))
+        const char *c = at;
+        if (at == line || !is_blank(at[-1]) || !number(&c, 10, &pid))
             continue;
         tid = pid;
         if (*c == '/') {
@@ -60,7 +85,7 @@ static bool read_who(char *line, struct sample *s, char **rest)
             if (!number(&c, 10, &tid))
                 continue;
         }
-        if (!isblank((unsigned char)*c))
+        if (!is_blank(*c))
             continue;
         c = skip_blanks(c);
         if (*c == '[') {
@@ -75,69 +100,80 @@ static bool read_who(char *line, struct sample *s, char **rest)
         *rest = skip_blanks(c + 1);
         s->pid = (uint32_t)pid;
         s->tid = (uint32_t)tid;
-        for (char *end = at; end > line && isblank((unsigned char)end[-1]); end--)
-            end[-1] = '\0';
         s->comm = skip_blanks(line);
+        while (at > s->comm && is_blank(at[-1]))
+            at--;
+        s->comm_length = at > s->comm ? (size_t)(at - s->comm) : 0;
         return true;
     }
     return false;
 }
 
-/* "5583078a17e8 main+0x338 (/home/me/heat)"; symbols may hold blanks and brackets. */
-static bool read_frame(char *c, struct sample *s)
+/* Does it begin with an address? */
+static bool is_frame(const char *c)
 {
-    c = skip_blanks(c);
-    if (!number(&c, 16, &s->ip) || (*c && !isblank((unsigned char)*c)))
+    uint64_t ip;
+    return number(&c, 16, &ip) && (*c == '\0' || is_blank(*c));
+}
+
+/* "5583078a17e8 main+0x338 (/home/me/heat)"; symbols may hold blanks and brackets. The text is cut into pieces. */
+static bool read_frame(char *text, uint64_t *ip, const char **symbol, const char **object, bool *inlined)
+{
+    const char *after = text;
+    if (!number(&after, 16, ip) || (*after && !is_blank(*after)))
         return false;
-    s->has_ip = true;
-    c = skip_blanks(c);
-    s->symbol = c;
-    s->dso = c + strlen(c);
-    char *open = NULL;
-    for (char *p = c; (p = strstr(p, "(")); p++)
+    char *c = text + (skip_blanks(after) - text), *open = NULL;
+    *symbol = c;
+    *object = "";
+    *inlined = false;
+    for (char *p = c; (p = strchr(p, '(')); p++)
         if (p == c || p[-1] == ' ')
             open = p;
-    size_t n = strlen(c);
     /* the last bracket that opens after a blank is the object, or says that there is none: "(inlined)" */
-    if (open && n) {
+    if (open) {
         char *close = strrchr(open, ')');
-        s->inlined = strcmp(open, "(inlined)") == 0;
-        if (close && close > open && !s->inlined) {
+        *inlined = strcmp(open, "(inlined)") == 0;
+        if (close && close > open && !*inlined) {
             *close = '\0';
-            s->dso = open + 1;
+            *object = open + 1;
         }
         for (*open = '\0'; open > c && open[-1] == ' '; open--)
             open[-1] = '\0';
     }
-    char *offset = strrchr(s->symbol, '+');
+    char *offset = strrchr(c, '+');
     if (offset && offset[1] == '0' && offset[2] == 'x')
         *offset = '\0';
     return true;
 }
 
-/* A sample's header, with its frame where there is one on the line. */
-static bool read_sample(char *line, struct sample *s)
+static void take_rest(struct sample *s, const char *rest)
 {
-    char *c;
-    *s = (struct sample){.period = 1, .symbol = (char *)"", .dso = (char *)""};
+    s->frame = skip_blanks(rest);
+    s->has_frame = is_frame(s->frame);
+}
+
+/* A sample's header, with its frame where there is one on the line. */
+static bool read_sample(const char *line, struct sample *s)
+{
+    const char *c;
+    *s = (struct sample){.period = 1, .frame = ""};
     if (!read_who(line, s, &c))
         return false;
-    char *after = c;
+    const char *after = c;
     uint64_t period;
-    if (number(&after, 10, &period) && isblank((unsigned char)*after)) {
+    if (number(&after, 10, &period) && is_blank(*after)) {
         s->period = period;
         c = skip_blanks(after);
     }
     /* the event's name ends at the colon before a blank: "cycles:u:", "perf::TASK-CLOCK:" */
-    char *end = c;
-    while (*end && !isblank((unsigned char)*end))
+    const char *end = c;
+    while (*end && !is_blank(*end))
         end++;
-    if (end == c || end[-1] != ':')
+    if (end == c || end[-1] != ':' || str_starts(c, "PERF_RECORD_"))
         return false;
     s->event = c;
-    c = *end ? end + 1 : end;
-    end[-1] = '\0';
-    read_frame(c, s);
+    s->event_length = (size_t)(end - c) - 1;
+    take_rest(s, end);
     return true;
 }
 
@@ -170,32 +206,37 @@ static enum word word_of(const char *c, size_t n, size_t columns)
     return n > 1 && c[n - 1] == ':' ? EVENT : NAME;
 }
 
-static void take_word(struct sample *s, enum word word, char *c, size_t n)
+static void take_word(struct sample *s, enum word word, const char *c, size_t n)
 {
     if (word == PROCESS) {
-        char *tid = c;
         uint64_t v = 0;
-        number(&tid, 10, &v);
+        number(&c, 10, &v);
         s->pid = s->tid = (uint32_t)v;
-        if (*tid == '/' && (tid++, number(&tid, 10, &v)))
+        if (*c == '/' && (c++, number(&c, 10, &v)))
             s->tid = (uint32_t)v;
     } else if (word == PERIOD)
-        s->period = strtoull(c, NULL, 10);
+        number(&c, 10, &s->period);
     else if (word == EVENT) {
         s->event = c;
-        c[n - 1] = '\0';
+        s->event_length = n - 1;
     }
 }
 
-/* *sure: it says more than a name, which any text does. */
-static bool read_loose(char *line, struct sample *s, bool *sure)
+static struct sample nameless_sample(void)
 {
-    char *c = line, *begin = skip_blanks(line), *name_end = begin;
+    static const char event[] = "samples";
+    return (struct sample){.period = 1, .comm = "", .event = event, .event_length = strlen(event), .frame = ""};
+}
+
+/* *sure: it says more than a name, which any text does. */
+static bool read_loose(const char *line, struct sample *s, bool *sure)
+{
+    const char *c = line, *begin = skip_blanks(line), *name_end = begin;
     enum word last = NAME;
-    *s = (struct sample){.period = 1, .symbol = (char *)"", .dso = (char *)"", .event = (char *)"samples"};
+    *s = nameless_sample();
     *sure = false;
     for (size_t words = 0; words < MOST_WORDS; words++) {
-        char *word = skip_blanks(c);
+        const char *word = skip_blanks(c);
         size_t n = strcspn(word, " \t"), columns = (size_t)(word - c) + n;
         enum word kind = n ? word_of(word, n, columns) : NAME;
         if (n == 0 || (kind == NAME && last != NAME) || kind == ADDRESS)
@@ -210,15 +251,12 @@ static bool read_loose(char *line, struct sample *s, bool *sure)
         *sure = *sure || kind != NAME;
         last = kind;
     }
-    c = skip_blanks(c);
-    if (*c && !read_frame(c, s))
+    take_rest(s, c);
+    if (*s->frame && !s->has_frame)
         return false;
-    *sure = *sure || s->has_ip;
-    s->comm = (char *)"";
-    if (name_end > begin) {
-        *name_end = '\0';
-        s->comm = begin;
-    }
+    *sure = *sure || s->has_frame;
+    s->comm = begin;
+    s->comm_length = (size_t)(name_end - begin);
     return true;
 }
 
@@ -228,7 +266,7 @@ static bool read_source(const char *line, size_t n, const char **file, size_t *l
     size_t digits = 0;
     const char *more = memmem(line, n, " (", 2);
     n = more ? (size_t)(more - line) : n;
-    if (n < 5 || line[0] != ' ' || line[1] != ' ' || isblank((unsigned char)line[2]))
+    if (n < 5)
         return false;
     while (digits < n && isdigit((unsigned char)line[n - 1 - digits]))
         digits++;
@@ -243,9 +281,9 @@ static bool read_source(const char *line, size_t n, const char **file, size_t *l
 }
 
 /* "PERF_RECORD_MMAP2 PID/TID: [0xADDR(0xLEN) @ OFFSET ...]: r-xp PATH" */
-static bool read_mapping(char *line, uint32_t *process, struct perf_mapping *m, char **path)
+static bool read_mapping(const char *line, uint32_t *process, struct perf_mapping *m, const char **path)
 {
-    char *c = strstr(line, "PERF_RECORD_MMAP");
+    const char *c = strstr(line, "PERF_RECORD_MMAP");
     uint64_t pid, length;
     if (!c || !(c = strchr(c, ' ')))
         return false;
@@ -275,11 +313,11 @@ static bool read_mapping(char *line, uint32_t *process, struct perf_mapping *m, 
 /* ---- records and samples ------------------------------------------------------------------------------ */
 
 /* Is the line about a mapping or another event of the process's life, no sample? */
-static bool take_record(struct reader *r, char *line)
+static bool take_record(struct reader *r, const char *line)
 {
     struct perf_mapping m = {0};
     uint32_t pid;
-    char *path;
+    const char *path;
     if (!strstr(line, "PERF_RECORD_"))
         return false;
     if (read_mapping(line, &pid, &m, &path)) {
@@ -289,84 +327,144 @@ static bool take_record(struct reader *r, char *line)
     return true;
 }
 
-static struct perf_frame frame_of(struct reader *r, const struct sample *s)
+/* ---- frames, and what is known of the lines they stand on --------------------------------------------------- */
+
+static struct known_frame *known_slot(struct reader *r, const char *text, size_t n)
 {
+    uint64_t words[3] = {0};
+    memcpy(words, text, n < sizeof words ? n : sizeof words);
+    uint64_t h = ((words[0] * 0x9e3779b97f4a7c15) ^ words[1]) * 0xbf58476d1ce4e5b9;
+    h = (h ^ h >> 29 ^ words[2]) * 0x94d049bb133111eb + n;
+    return &r->known[(h ^ h >> 32) % KNOWN_FRAMES];
+}
+
+/* The lines of one address are as a rule the same text: it is taken to pieces once. */
+static const struct known_frame *known_frame(struct reader *r, const char *text, size_t n)
+{
+    struct known_frame *known = known_slot(r, text, n);
     struct strtab *strings = perf_run_strings(r->run);
-    struct perf_frame f = {.ip = s->ip,
-                           .symbol = strtab_add(strings, s->symbol),
-                           .object = strtab_add(strings, s->dso),
-                           .may_be_offset = r->header.len != 0};
-    const char *next = r->lines->at, *file;
-    const char *end = next < r->lines->end ? memchr(next, '\n', (size_t)(r->lines->end - next)) : NULL;
+    const char *symbol, *object;
+    if (known->text && known->length == n && memcmp(known->text, text, n) == 0)
+        return known;
+    r->frame.len = 0;
+    buf_add(&r->frame, text, n);
+    *known = (struct known_frame){0};
+    if (!read_frame(r->frame.bytes, &known->frame.ip, &symbol, &object, &known->inlined))
+        return NULL;
+    known->frame.symbol = strtab_add(strings, symbol);
+    known->frame.object = strtab_add(strings, object);
+    known->text = n <= LONGEST_KNOWN ? text : NULL;
+    known->length = (uint32_t)n;
+    return known;
+}
+
+/* The source line, which -F +srcline puts behind that of the frame. */
+static void take_source(struct reader *r, struct perf_frame *f)
+{
+    const char *next = r->lines.at, *file;
+    if (r->lines.end - next < 3 || next[0] != ' ' || next[1] != ' ' || is_blank(next[2]))
+        return;
+    const char *end = memchr(next, '\n', (size_t)(r->lines.end - next));
     size_t length;
     uint32_t line;
     if (end && read_source(next, (size_t)(end - next), &file, &length, &line) && line) {
-        f.file = strtab_addn(strings, file, length);
-        f.line = line;
+        f->file = strtab_addn(perf_run_strings(r->run), file, length);
+        f->line = line;
     }
-    return f;
+}
+
+static void add_frame(struct reader *r, const struct known_frame *known)
+{
+    if (r->frames.count >= LIMIT_PATH_DEPTH)
+        return;
+    struct perf_frame *f = vec_push(&r->frames);
+    *f = known->frame;
+    f->may_be_offset = r->has_header;
+    take_source(r, f);
+}
+
+/* Is it a frame of the sample that is being read? Those that perf made up from debug information, "(inlined)", stand
+   before the one whose object and address they share. */
+static bool take_frame(struct reader *r)
+{
+    const char *text = r->lines.line, *end = text + r->lines.len;
+    if (text == end || !is_blank(*text) || (!r->has_header && *text != '\t'))
+        return false;
+    while (text < end && is_blank(*text))
+        text++;
+    const struct known_frame *known = known_frame(r, text, (size_t)(end - text));
+    if (known && !known->inlined)
+        add_frame(r, known);
+    return known != NULL;
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------ */
+
+static bool is_last(struct buf *last, const char *text, size_t n)
+{
+    if (last->bytes && last->len == n && memcmp(last->bytes, text, n) == 0)
+        return true;
+    last->len = 0;
+    buf_add(last, text, n);
+    return false;
+}
+
+/* The names are asked for only where they are others than before. */
+static void take_names(struct reader *r, const struct sample *s)
+{
+    bool same_thread = r->last_name.bytes && r->last_tid == s->tid;
+    if (!is_last(&r->last_event, s->event, s->event_length))
+        r->event = perf_run_event(r->run, r->last_event.bytes);
+    if (!is_last(&r->last_name, s->comm, s->comm_length) || !same_thread)
+        perf_run_name(r->run, s->pid, s->tid, r->last_name.bytes, false);
+    r->last_tid = s->tid;
 }
 
 static void add_sample(struct reader *r, const struct sample *s)
 {
-    struct perf_sample sample = {.pid = s->pid,
-                                 .tid = s->tid,
-                                 .event = perf_run_event(r->run, s->event),
-                                 .period = s->period,
-                                 .frames = r->frames.items,
-                                 .frame_count = r->frames.count};
-    perf_run_name(r->run, s->pid, s->tid, s->comm, false);
-    perf_run_sample(r->run, &sample);
+    perf_run_sample(r->run, &(struct perf_sample){.pid = s->pid,
+                                                  .tid = s->tid,
+                                                  .event = r->event,
+                                                  .period = s->period,
+                                                  .frames = r->frames.items,
+                                                  .frame_count = r->frames.count});
     r->frames.count = 0;
 }
 
 /* The sample whose header waits is whole. Where -F leaves all but addresses out, frames have no header. */
 static void end_sample(struct reader *r)
 {
-    struct sample s = {.period = 1, .comm = (char *)"", .event = (char *)"samples"};
-    bool sure = true, header = r->header.len != 0;
-    if (header && r->loose ? read_loose(r->header.bytes, &s, &sure) && (sure || r->frames.count)
-        : header           ? read_sample(r->header.bytes, &s)
-                           : r->frames.count != 0)
-        add_sample(r, &s);
-    r->header.len = 0;
+    if (!r->has_header && r->frames.count) {
+        r->header = nameless_sample();
+        take_names(r, &r->header);
+        r->sure = true;
+    }
+    if (r->frames.count || (r->has_header && r->sure))
+        add_sample(r, &r->header);
+    r->has_header = false;
     r->frames.count = 0;
 }
 
-/* Is it a frame of the sample that is being read? Those that perf made up from debug information, "(inlined)", stand
-   before the one whose object and address they share. */
-static bool take_frame(struct reader *r, char *line)
+static void take_sample(struct reader *r, const struct sample *s, bool sure)
 {
-    struct sample frame = {0};
-    if ((r->header.len == 0 && *line != '\t') || !isblank((unsigned char)*line) || !read_frame(line, &frame))
-        return false;
-    if (!frame.inlined && r->frames.count < LIMIT_PATH_DEPTH)
-        *vec_push(&r->frames) = frame_of(r, &frame);
-    return true;
-}
-
-static void take_sample(struct reader *r, char *line)
-{
-    struct sample s;
-    size_t before = r->header.len, n = strlen(line);
-    bool sure;
-    buf_add(&r->header, line, n); /* read_sample cuts the line into pieces */
-    r->loose = !read_sample(line, &s);
-    if (r->loose)
-        memcpy(line, r->header.bytes + before, n);
-    if (r->loose && !read_loose(line, &s, &sure))
-        r->header.len = before;
-    else if (s.has_ip) {
-        r->header.len = 0;
-        *vec_push(&r->frames) = frame_of(r, &s);
-        add_sample(r, &s);
+    take_names(r, s);
+    r->header = *s;
+    r->sure = sure;
+    if (!s->has_frame) {
+        r->has_header = true;
+        return;
     }
+    const char *text = r->lines.line + (s->frame - r->lines.text.bytes), *end = r->lines.line + r->lines.len;
+    const struct known_frame *known = known_frame(r, text, (size_t)(end - text));
+    if (known)
+        add_frame(r, known);
+    add_sample(r, s);
 }
 
 /* Of lines that leave fields out: an address of six digits or more, aligned as perf does, that is not just a number. */
-static bool sniff_loose(char *line)
+static bool sniff_loose(const char *line)
 {
-    char *c = line;
+    const char *c = line;
     for (size_t n; *(c = skip_blanks(c)); c += n) {
         n = strcspn(c, " \t");
         size_t digits = digits_of(c, n, "0123456789abcdef");
@@ -380,26 +478,25 @@ static bool sniff_loose(char *line)
 }
 
 /* Such a line, whatever perf says there ("libc.so.6[1f0]", "??:0"). */
-static bool is_source(char *line)
+static bool is_source(const char *line)
 {
     return line[0] == ' ' && line[1] == ' ' && line[2] && !isblank((unsigned char)line[2]) && !strstr(line, ": ") &&
            !sniff_loose(line);
 }
 
-static void read_lines(struct reader *r, const void *bytes, size_t len)
+static void take_line(struct reader *r)
 {
-    struct line_reader lines = line_reader_make(bytes, len);
-    r->lines = &lines;
-    while (line_reader_next(&lines)) {
-        char *line = lines.text.bytes;
-        if (take_record(r, line) || take_frame(r, line) || is_source(line))
-            continue;
-        end_sample(r);
-        if (lines.text.len && line[0] != '#')
-            take_sample(r, line);
-    }
+    struct sample s;
+    bool sure = true, strict;
+    if (r->lines.len && r->lines.line[0] == '\t' && take_frame(r))
+        return;
+    const char *line = line_reader_copy(&r->lines);
+    strict = read_sample(line, &s);
+    if (!strict && (take_record(r, line) || take_frame(r) || is_source(line)))
+        return;
     end_sample(r);
-    line_reader_release(&lines);
+    if (strict || (*line && *line != '#' && read_loose(line, &s, &sure)))
+        take_sample(r, &s, sure);
 }
 
 bool perf_script_sniff(const void *bytes, size_t len)
@@ -410,7 +507,7 @@ bool perf_script_sniff(const void *bytes, size_t len)
         struct sample s;
         struct perf_mapping m;
         uint32_t pid;
-        char *path;
+        const char *path;
         if (r.text.len == 0 || r.text.len > 4096 || r.text.bytes[0] == '#')
             continue;
         if (strstr(r.text.bytes, ": PERF_RECORD_"))
@@ -424,14 +521,21 @@ bool perf_script_sniff(const void *bytes, size_t len)
 
 int perf_script_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct reader r = {.run = perf_run_create(into, in->name)};
-    read_lines(&r, in->bytes, in->len);
+    struct reader r = {.run = perf_run_create(into, in->name), .lines = line_reader_make(in->bytes, in->len)};
+    r.known = mem_calloc(KNOWN_FRAMES, sizeof *r.known);
+    while (line_reader_step(&r.lines))
+        take_line(&r);
+    end_sample(&r);
     int status = perf_run_finish(r.run,
                                  " of perf script; 'perf script --show-mmap-events -F "
                                  "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes what is wanted",
                                  warnings, err);
     perf_run_free(r.run);
-    buf_release(&r.header);
+    line_reader_release(&r.lines);
+    buf_release(&r.last_event);
+    buf_release(&r.last_name);
+    buf_release(&r.frame);
     vec_release(&r.frames);
+    mem_free(r.known);
     return status;
 }

@@ -66,7 +66,7 @@ static char *next_field(struct table_reader *t, char **at)
 {
     char separator = t->in->options->separator, *begin = *at, *out;
     if (separator == '\0') {
-        begin = skip_blanks(begin);
+        begin += strspn(begin, " \t");
         *at = begin + strcspn(begin, " \t");
         if (**at)
             *(*at)++ = '\0';
@@ -96,7 +96,7 @@ static int read_value(struct table_reader *t, const char *text, uint64_t *value)
     struct buf plain = {0};
     char *end;
     buf_str(&plain, "");
-    for (const char *c = skip_blanks((char *)text); *c; c++)
+    for (const char *c = skip_blanks(text); *c; c++)
         if (*c != ',')
             buf_char(&plain, *c);
     while (plain.len && isblank((unsigned char)plain.bytes[plain.len - 1]))
