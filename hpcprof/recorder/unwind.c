@@ -7,13 +7,17 @@ enum {
     COPY_REACH = 256 << 20,         /* how far above a copy the rest of that stack may be */
 };
 
-/* Where the kernel saved registers, from the stack pointer in a signal's trampoline: struct rt_sigframe is siginfo (128
-   bytes), then ucontext, whose sigcontext begins at 176: fault address, x0 to x30, sp, pc. */
-enum { A64_X29 = 128 + 176 + 8 + 29 * 8, A64_X30 = A64_X29 + 8, A64_SP = A64_X30 + 8, A64_PC = A64_SP + 8 };
-
-/* x86-64's struct rt_sigframe, once its handler has returned: ucontext, whose sigcontext begins at 40: r8 to r15, rdi,
-   rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
-enum { X64_RBP = 40 + 10 * 8, X64_RBX = X64_RBP + 8, X64_RSP = 40 + 15 * 8, X64_RIP = X64_RSP + 8 };
+/* Where the kernel saved the interrupted function's registers, from the stack pointer in a signal's trampoline; 0: one
+   that is not followed there. x86-64's handler has returned: ucontext, whose sigcontext begins at 40: r8 to r15, rdi,
+   rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. AArch64's struct rt_sigframe is siginfo (128 bytes), then ucontext, whose
+   sigcontext begins at 176: fault address, x0 to x30, sp, pc. */
+enum { X64_SAVED = 40, A64_SAVED = 128 + 176 + 8 };
+static const struct signal_frame {
+    uint16_t pc, sp, fp, base, ra;
+} signal_frames[] = {
+    [UNWIND_X86_64] = {X64_SAVED + 16 * 8, X64_SAVED + 15 * 8, X64_SAVED + 10 * 8, X64_SAVED + 11 * 8, 0},
+    [UNWIND_AARCH64] = {A64_SAVED + 32 * 8, A64_SAVED + 31 * 8, A64_SAVED + 29 * 8, 0, A64_SAVED + 30 * 8},
+};
 
 struct frame {
     struct unwind_registers at;
@@ -171,38 +175,27 @@ static bool step_by_row(const struct walk *w, struct frame *f, const struct unwi
     return true;
 }
 
-static bool step_signal_a64(const struct walk *w, struct frame *f)
+static bool load_saved(const struct walk *w, struct frame *f, struct unwind_registers *next, unsigned reg, uint16_t at)
 {
-    const struct unwind_numbers *n = w->number;
-    struct unwind_registers next = {0};
-    if (!known(f, n->sp) || ++f->signals > SIGNALS_MAX) {
-        f->why = UNWIND_DAMAGED;
-        return false;
-    }
-    uint64_t frame = f->at.reg[n->sp];
-    if (!load(w, f, frame + A64_X29, &next.reg[n->fp]) || !load(w, f, frame + A64_X30, &next.reg[n->ra]) ||
-        !load(w, f, frame + A64_SP, &next.reg[n->sp]) || !load(w, f, frame + A64_PC, &next.pc))
-        return false;
-    next.known = bit(n->fp) | bit(n->ra) | bit(n->sp);
-    f->at = next;
-    f->exact = true;
-    f->floor = 0;
-    return true;
+    if (at == 0)
+        return true;
+    next->known |= bit(reg);
+    return load(w, f, f->at.reg[w->number->sp] + at, &next->reg[reg]);
 }
 
-static bool step_signal_x64(const struct walk *w, struct frame *f)
+static bool step_signal(const struct walk *w, struct frame *f)
 {
     const struct unwind_numbers *n = w->number;
+    const struct signal_frame *saved = &signal_frames[w->u->machine];
     struct unwind_registers next = {0};
     if (!known(f, n->sp) || ++f->signals > SIGNALS_MAX) {
         f->why = UNWIND_DAMAGED;
         return false;
     }
-    uint64_t frame = f->at.reg[n->sp];
-    if (!load(w, f, frame + X64_RBP, &next.reg[n->fp]) || !load(w, f, frame + X64_RBX, &next.reg[n->base]) ||
-        !load(w, f, frame + X64_RSP, &next.reg[n->sp]) || !load(w, f, frame + X64_RIP, &next.pc))
+    if (!load_saved(w, f, &next, n->fp, saved->fp) || !load_saved(w, f, &next, n->base, saved->base) ||
+        !load_saved(w, f, &next, n->ra, saved->ra) || !load_saved(w, f, &next, n->sp, saved->sp) ||
+        !load(w, f, f->at.reg[n->sp] + saved->pc, &next.pc))
         return false;
-    next.known = bit(n->fp) | bit(n->base) | bit(n->sp);
     f->at = next;
     f->exact = true;
     f->floor = 0;
@@ -286,11 +279,11 @@ static bool step(const struct walk *w, struct frame *f)
 {
     const struct unwind_row *row = row_at(w, f->exact ? f->at.pc : f->at.pc - 1);
     if (row && row->cfa.kind == UNWIND_SIGNAL_A64)
-        return step_signal_a64(w, f);
+        return step_signal(w, f);
     if (row)
         return step_by_row(w, f, row);
     if (returns_from_signal(w, f->at.pc))
-        return w->u->machine == UNWIND_X86_64 ? step_signal_x64(w, f) : step_signal_a64(w, f);
+        return step_signal(w, f);
     return step_as_leaf(w, f) || step_by_frame_pointer(w, f);
 }
 
