@@ -41,7 +41,7 @@ struct builder {
     const struct correlation *c;
     const place_ix *new_of;
     struct nodes nodes;
-    uint32_t *node_of; /* by call: the node of its line */
+    uint32_t *node_of; /* by call: the node of its line, before and after they are in order */
     struct VEC(place_ix) chain;
 };
 
@@ -123,8 +123,7 @@ static size_t add_tree(struct experiment *e, struct nodes *nodes, uint32_t **num
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
-static int sum_cells(struct builder *b, size_t tree, const struct cell *cells, size_t count, const uint32_t *number,
-                     struct err *err)
+static int sum_cells(struct builder *b, size_t tree, const struct cell *cells, size_t count, struct err *err)
 {
     struct experiment *e = b->e;
     size_t n = e->trees[tree].node_count, column = cells[0].column;
@@ -134,7 +133,7 @@ static int sum_cells(struct builder *b, size_t tree, const struct cell *cells, s
     for (size_t i = 0; i < count; i++) {
         if (cells[i].call == CALL_NONE)
             continue;
-        uint32_t node = number[b->node_of[cells[i].call]];
+        uint32_t node = b->node_of[cells[i].call];
         fits = !__builtin_add_overflow(own[node], cells[i].value, &own[node]) && fits;
         known[node] = 1;
     }
@@ -147,7 +146,7 @@ static int sum_cells(struct builder *b, size_t tree, const struct cell *cells, s
                           strtab_get(e->strings, e->metrics[column].name));
 }
 
-int calls_build(struct experiment *e, const struct correlation *c, const place_ix *new_of, struct warnings *warnings,
+int calls_build(struct experiment *e, struct correlation *c, const place_ix *new_of, struct warnings *warnings,
                 struct err *err)
 {
     struct builder b = {.e = e, .c = c, .new_of = new_of};
@@ -164,14 +163,16 @@ int calls_build(struct experiment *e, const struct correlation *c, const place_i
     } else {
         uint32_t *number;
         size_t tree = add_tree(e, &b.nodes, &number);
+        for (size_t i = 0; i < c->calls.count; i++)
+            b.node_of[i] = number[b.node_of[i]];
+        mem_free(number);
         for (size_t from = 0, to; from < c->cells.count && status == 0; from = to) {
             for (to = from; to < c->cells.count && c->cells.items[to].column == c->cells.items[from].column;)
                 to++;
-            status = sum_cells(&b, tree, c->cells.items + from, to - from, number, err);
+            status = sum_cells(&b, tree, c->cells.items + from, to - from, err);
         }
-        if (status == 0)
-            formulas_compute(e, tree);
-        mem_free(number);
+        c->call_node = b.node_of;
+        b.node_of = NULL;
     }
     release_nodes(&b.nodes);
     vec_release(&b.chain);

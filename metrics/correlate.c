@@ -56,6 +56,7 @@ void correlation_release(struct correlation *c)
     mem_free(c->site_place);
     mem_free(c->site_state);
     mem_free(c->site_weight);
+    mem_free(c->call_node);
     mem_free(c->file_rank);
     hashmap_release(&c->listed);
     row_index_release(&c->module_index);
@@ -265,6 +266,10 @@ static struct input_sites begin_sites(const struct hpcprof *p)
                                 .contexts = mem_alloc((p->context_count + 1) * sizeof(uint32_t))};
     memset(known.modules, 0xff, p->module_count * sizeof(uint32_t));
     memset(known.contexts, 0xff, p->context_count * sizeof(uint32_t));
+    if (hpcprof_has_paths(p)) {
+        known.calls = mem_alloc(p->context_count * sizeof(uint32_t));
+        memset(known.calls, 0xff, p->context_count * sizeof(uint32_t));
+    }
     return known;
 }
 
@@ -274,16 +279,6 @@ static void end_sites(struct input_sites *known)
     mem_free(known->contexts);
     mem_free(known->calls);
     vec_release(&known->chain);
-}
-
-static struct input_sites begin_calls(const struct hpcprof *p)
-{
-    struct input_sites known = begin_sites(p);
-    if (hpcprof_has_paths(p)) {
-        known.calls = mem_alloc(p->context_count * sizeof(uint32_t));
-        memset(known.calls, 0xff, p->context_count * sizeof(uint32_t));
-    }
-    return known;
 }
 
 /* The column a count goes to; of threads only where the input has each thread's counts. */
@@ -317,7 +312,7 @@ static void gather_counts(struct correlation *c, const struct config *config, co
 static void gather_input(struct correlation *c, const struct config *config, const struct input *input,
                          const struct feed_list *feeds, struct warnings *warnings)
 {
-    struct input_sites known = begin_calls(input->profile);
+    struct input_sites known = begin_sites(input->profile);
     gather_counts(c, config, input, feeds, &known);
     gather_tables(c, config, input, &known, warnings);
     end_sites(&known);
@@ -365,7 +360,7 @@ static void gather_threads(void *ctx, const struct hpcprof *p)
     struct thread_reading *r = ctx;
     struct input input = {.profile = (struct hpcprof *)p, .run = r->input->run};
     struct feed_list *feeds = mem_calloc(p->event_count + 1, sizeof *feeds);
-    struct input_sites known = begin_calls(p);
+    struct input_sites known = begin_sites(p);
     struct arena *arena = arena_create();
     for (size_t e = 0; e < p->event_count; e++)
         own_feeds(r, p, e, arena, &feeds[e]);
@@ -404,14 +399,18 @@ int correlate_gather(struct correlation *c, const struct config *config, const s
     return 0;
 }
 
-uint32_t *correlate_sites(struct correlation *c, const struct config *config, const struct hpcprof *p, uint32_t run)
+struct context_sites correlate_contexts(struct correlation *c, const struct config *config, const struct hpcprof *p,
+                                        uint32_t run)
 {
     struct input input = {.profile = (struct hpcprof *)p, .run = run};
     struct input_sites known = begin_sites(p);
-    for (uint32_t i = 0; i < p->context_count; i++)
+    for (uint32_t i = 0; i < p->context_count; i++) {
         site_of_context(c, config, &input, i, &known);
+        call_of_context(c, config, &input, i, &known);
+    }
     mem_free(known.modules);
-    return known.contexts;
+    vec_release(&known.chain);
+    return (struct context_sites){known.contexts, known.calls};
 }
 
 /* ---- modules of several runs ------------------------------------------------------------ */

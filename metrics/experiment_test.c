@@ -902,6 +902,54 @@ static void test_statistics(void)
     release(&m);
 }
 
+/* The same line by two ways: 10 and 20 by the first, in two threads, 50 by the second in the third. */
+static void test_statistics_of_calls(void)
+{
+    static const struct {
+        const char *name;
+        double program, first, second;
+    } wanted[] = {
+        {"mean(C over threads)", 80 / 3.0, 10, 50 / 3.0},
+        {"max(C over threads)", 50, 20, 50},
+        {"min(C over threads)", 10, 0, 0},
+        {"imbalance(C over threads)", 50 / (80 / 3.0) - 1, 1, 2},
+        {"count(C over threads)", 3, 2, 1},
+        {"ABOVE", 50 - 80 / 3.0, 10, 50 - 50 / 3.0}, /* a formula of two statistics */
+    };
+    const char *samples[] = {"/opt/app 0x2004>0x1012 C 1\nthread\n/opt/app 0x2004>0x1012 C 2\nthread\n"
+                             "/opt/app 0x2004>0x1031>0x1012 C 5\n",
+                             NULL};
+    struct err err = {0};
+    struct config *c = config_from("<computed name='ABOVE' formula='max(C over threads) - mean(C over threads)'/>", 1);
+    CHECK_INT(config_add_statistics(c, "threads", &err), 0);
+    struct made m = make(c, samples, modules);
+    if (!CHECK_INT(m.status, 0))
+        return release(&m);
+    size_t tree = experiment_calls(m.e);
+    uint32_t line[2] = {0}, lines = 0;
+    for (uint32_t i = 0; tree != SIZE_MAX && i < m.e->trees[tree].node_count; i++) {
+        const struct place *p = &m.e->places[experiment_node_place(m.e, tree, i)];
+        if (p->kind == PLACE_LINE && p->line_first == 53 && lines < 2)
+            line[lines++] = i;
+    }
+    CHECK_INT(lines, 2);
+    for (size_t i = 0; i < ARRAY_SIZE(wanted) && lines == 2; i++) {
+        const double want[] = {wanted[i].program, wanted[i].first, wanted[i].second};
+        const uint32_t at[] = {0, line[1], line[0]};
+        size_t metric = 0;
+        while (metric < m.e->metric_count &&
+               strcmp(strtab_get(m.e->strings, m.e->metrics[metric].name), wanted[i].name) != 0)
+            metric++;
+        for (size_t k = 0; k < ARRAY_SIZE(want) && CHECK(metric < m.e->metric_count); k++) {
+            double got = experiment_node_value(m.e, tree, metric, at[k], VALUE_INCLUSIVE);
+            if (!CHECK_NAMED(fabs(got - want[k]) < 1e-9, wanted[i].name))
+                printf("# node %u: %.15g, not %.15g\n", at[k], got, want[k]);
+        }
+    }
+    CHECK(experiment_check(m.e, &m.err) == 0);
+    release(&m);
+}
+
 static void test_large_sums(void)
 {
     /* 2^53 + 1 has no double; the sum of two such columns has, and must be exact */
@@ -1241,6 +1289,7 @@ int main(void)
     test_metric_errors();
     test_threads();
     test_statistics();
+    test_statistics_of_calls();
     test_large_sums();
     test_order();
     return tap_done();

@@ -326,6 +326,7 @@ struct correlation {
     struct VEC(uint8_t) file_known; /* structure names files[i]; else a measurement alone does, and may say anything */
     place_ix *site_place;           /* the LINE of each site */
     uint8_t *site_state;            /* enum site_state */
+    uint32_t *call_node;            /* by call, the node of its line; NULL: there is no tree of calls (calls.c) */
     double *site_weight;            /* its share of each column, added up */
     uint64_t listed_bytes;          /* of code whose instructions are among the tables */
     struct hashmap listed;          /* hash of module and address to the row of "instructions" */
@@ -353,8 +354,13 @@ void correlation_release(struct correlation *);
 /* Gathers sites and cells of all inputs. */
 int correlate_gather(struct correlation *, const struct config *, const struct input *, size_t input_count,
                      const struct columns *, struct warnings *, struct err *);
-/* By context of a measurement of the run, its site: those that correlate_gather made, and numbers above. mem_free. */
-uint32_t *correlate_sites(struct correlation *, const struct config *, const struct hpcprof *, uint32_t run);
+/* By context of a measurement of the run, its site and the innermost frame of its path (NULL: it has no paths): those
+   that correlate_gather made, and numbers above. mem_free both. */
+struct context_sites {
+    uint32_t *sites, *calls;
+};
+struct context_sites correlate_contexts(struct correlation *, const struct config *, const struct hpcprof *,
+                                        uint32_t run);
 /* Modules of one role, one in each run, are one MODULE: builds that are compared. One role have those of one name; else
    the programs that were run, and versions of a library, if their names are similar. */
 void correlate_group_modules(struct correlation *);
@@ -497,9 +503,8 @@ place_ix *order_places_and_files(struct correlation *, struct experiment *);
 
 /* ---- calls.c -------------------------------------------------------------------------------- */
 
-/* Adds the tree of calls, where paths were measured; the cells are sorted by column. */
-int calls_build(struct experiment *, const struct correlation *, const place_ix *new_of, struct warnings *,
-                struct err *);
+/* Adds the tree of calls, where paths were measured, with what was measured; the cells are sorted by column. */
+int calls_build(struct experiment *, struct correlation *, const place_ix *new_of, struct warnings *, struct err *);
 
 /* ---- trees.c -------------------------------------------------------------------------------- */
 

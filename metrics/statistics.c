@@ -4,7 +4,8 @@
  * A statistic at a place is one of what each thread spent there with all below it, so it cannot be made from the sums:
  * the measurements are read a second time, file by file, each thread's counts are summed up the tree, and of that only
  * what the statistics need is kept. Threads that have nothing at a place count there as 0 (who does not take part in a
- * loop is what an imbalance is about), but for `count`, which says how many have something.
+ * loop is what an imbalance is about), but for `count`, which says how many have something. In the tree of calls the
+ * same is done by node, a context's being that of the innermost frame.
  */
 #include "metrics/metrics_int.h"
 
@@ -62,20 +63,21 @@ bool statistic_parse(const char *name, enum statistic *s, struct buf *metric, en
 
 /* ---- what is kept of all threads ---------------------------------------------------------- */
 
-struct spread { /* of one place, or of its own lines */
+struct spread { /* of one node, or of its own lines */
     double sum, squares;
     uint64_t least, most;
     uint32_t count;
 };
 
-struct gathering { /* one metric over one kind of part */
+struct gathering { /* one metric over one kind of part, in one tree */
     uint32_t base;
+    size_t tree;
     enum statistic_over over;
     struct spread *spreads[VALUE_FORMS];
     uint32_t parts; /* threads or processes of the run, with data or without */
     /* of the part at hand */
     uint64_t *values[VALUE_FORMS];
-    struct VEC(place_ix) touched;
+    struct VEC(uint32_t) touched;
     bool *inside;  /* by region of the measurement at hand; NULL: all */
     uint8_t *kept; /* by place: each part's value becomes a row of the table of threads; NULL: none does */
 };
@@ -86,28 +88,28 @@ struct reading {
     const struct config *config;
     const struct columns *columns;
     const place_ix *new_of;
-    size_t sites;            /* those that have a place */
+    size_t sites, calls;     /* those that have a place, a node */
     uint32_t run, processes; /* processes: of the run, in the measurements before this one */
     struct table *by_thread; /* NULL: not wanted */
     struct VEC(struct gathering) list;
 };
 
-static void touch(struct gathering *g, place_ix place)
+static void touch(struct gathering *g, uint32_t node)
 {
-    if (g->values[VALUE_INCLUSIVE][place] == 0)
-        *vec_push(&g->touched) = place;
+    if (g->values[VALUE_INCLUSIVE][node] == 0)
+        *vec_push(&g->touched) = node;
 }
 
 /* A LINE's counts go to all around it; its exclusive part to itself and to what it directly stands in. */
-static void add_at(struct gathering *g, const struct experiment *e, place_ix line, uint64_t value)
+static void add_at(struct gathering *g, const struct experiment *e, uint32_t line, uint64_t value)
 {
-    place_ix parent = e->places[line].parent;
-    for (place_ix up = line; up != PLACE_NONE; up = e->places[up].parent) {
+    uint32_t parent = experiment_node_parent(e, g->tree, line);
+    for (uint32_t up = line; up != NODE_NONE; up = experiment_node_parent(e, g->tree, up)) {
         touch(g, up);
         g->values[VALUE_INCLUSIVE][up] += value;
     }
     g->values[VALUE_EXCLUSIVE][line] += value;
-    if (parent != PLACE_NONE)
+    if (parent != NODE_NONE)
         g->values[VALUE_EXCLUSIVE][parent] += value;
 }
 
@@ -153,9 +155,9 @@ static void end_part(struct gathering *g)
 {
     for (size_t i = 0; i < g->touched.count; i++)
         for (enum value_form form = 0; form < VALUE_FORMS; form++) {
-            place_ix place = g->touched.items[i];
-            add_value(&g->spreads[form][place], g->values[form][place]);
-            g->values[form][place] = 0;
+            uint32_t node = g->touched.items[i];
+            add_value(&g->spreads[form][node], g->values[form][node]);
+            g->values[form][node] = 0;
         }
     g->touched.count = 0;
     g->parts++;
@@ -175,15 +177,26 @@ static uint32_t part_of(const struct hpcprof *p, const struct gathering *g, uint
     return g->over == STAT_THREADS ? thread : p->threads[thread].process;
 }
 
-static void gather_counts(struct reading *r, struct gathering *g, const struct hpcprof *p, const uint32_t *sites)
+/* The node of a context's own line. */
+static uint32_t node_of(const struct reading *r, const struct gathering *g, const struct context_sites *known,
+                        uint32_t context)
+{
+    uint32_t site = known->sites[context], call = known->calls ? known->calls[context] : CALL_NONE;
+    if (g->tree == TREE_SCOPES)
+        return site < r->sites ? r->new_of[r->c->site_place[site]] : NODE_NONE;
+    return call < r->calls ? r->c->call_node[call] : NODE_NONE;
+}
+
+static void gather_counts(struct reading *r, struct gathering *g, const struct hpcprof *p,
+                          const struct context_sites *known)
 {
     size_t at = 0, parts = g->over == STAT_THREADS ? p->thread_count : p->process_count;
     for (uint32_t part = 0; part < parts; part++) {
         for (; at < p->count_count && part_of(p, g, p->counts[at].thread) == part; at++) {
             const struct hpcprof_count *count = &p->counts[at];
-            uint32_t site = sites[count->context];
-            if (is_event(r, g, p, count->event) && (!g->inside || g->inside[count->region]) && site < r->sites)
-                add_at(g, r->e, r->new_of[r->c->site_place[site]], count->value);
+            uint32_t node = node_of(r, g, known, count->context);
+            if (is_event(r, g, p, count->event) && (!g->inside || g->inside[count->region]) && node != NODE_NONE)
+                add_at(g, r->e, node, count->value);
         }
         if (g->kept)
             note_thread(r, g, p, part);
@@ -194,7 +207,7 @@ static void gather_counts(struct reading *r, struct gathering *g, const struct h
 static void gather_measurement(void *ctx, const struct hpcprof *p)
 {
     struct reading *r = ctx;
-    uint32_t *sites = correlate_sites(r->c, r->config, p, r->run);
+    struct context_sites known = correlate_contexts(r->c, r->config, p, r->run);
     for (size_t i = 0; i < r->list.count; i++) {
         struct gathering *g = &r->list.items[i];
         const struct column *base = &r->columns->list.items[g->base];
@@ -202,11 +215,12 @@ static void gather_measurement(void *ctx, const struct hpcprof *p)
             continue;
         struct arena *arena = arena_create();
         g->inside = columns_regions_named(arena, r->e->strings, p, base->metric.region);
-        gather_counts(r, g, p, sites);
+        gather_counts(r, g, p, &known);
         arena_free(arena);
     }
     r->processes += (uint32_t)p->process_count;
-    mem_free(sites);
+    mem_free(known.sites);
+    mem_free(known.calls);
 }
 
 /* ---- columns ------------------------------------------------------------------------------------ */
@@ -239,30 +253,31 @@ static void set_columns(struct experiment *e, const struct columns *columns, con
         if (c->statistic == STAT_NONE || c->base != g->base || c->over != g->over)
             continue;
         for (enum value_form form = 0; form < VALUE_FORMS; form++) {
-            for (size_t k = 0; k < e->place_count; k++)
+            for (size_t k = 0; k < e->trees[g->tree].node_count; k++)
                 dense[k] = g->spreads[form][k].count ? statistic_of(c->statistic, &g->spreads[form][k], g->parts) : NAN;
-            experiment_set_column(e, TREE_SCOPES, i, form, dense);
+            experiment_set_column(e, g->tree, i, form, dense);
         }
     }
 }
 
-static struct gathering *find_gathering(struct reading *r, uint32_t base, enum statistic_over over)
+static struct gathering *find_gathering(struct reading *r, size_t tree, uint32_t base, enum statistic_over over)
 {
     for (size_t i = 0; i < r->list.count; i++)
-        if (r->list.items[i].base == base && r->list.items[i].over == over)
+        if (r->list.items[i].tree == tree && r->list.items[i].base == base && r->list.items[i].over == over)
             return &r->list.items[i];
     return NULL;
 }
 
-static struct gathering *gathering_of(struct reading *r, uint32_t base, enum statistic_over over)
+static struct gathering *gathering_of(struct reading *r, size_t tree, uint32_t base, enum statistic_over over)
 {
-    struct gathering *known = find_gathering(r, base, over);
+    struct gathering *known = find_gathering(r, tree, base, over);
+    size_t n = r->e->trees[tree].node_count;
     if (known)
         return known;
-    struct gathering g = {.base = base, .over = over};
+    struct gathering g = {.base = base, .over = over, .tree = tree};
     for (enum value_form form = 0; form < VALUE_FORMS; form++) {
-        g.spreads[form] = mem_calloc(r->e->place_count + 1, sizeof *g.spreads[form]);
-        g.values[form] = mem_calloc(r->e->place_count + 1, sizeof *g.values[form]);
+        g.spreads[form] = mem_calloc(n + 1, sizeof *g.spreads[form]);
+        g.values[form] = mem_calloc(n + 1, sizeof *g.values[form]);
     }
     *vec_push(&r->list) = g;
     return &r->list.items[r->list.count - 1];
@@ -293,7 +308,7 @@ static int begin_threads(struct reading *r, const struct input *inputs, size_t n
     for (uint32_t i = 0; metrics && i < r->columns->list.count; i++) {
         const struct column *c = &r->columns->list.items[i];
         if (has_threads(c, inputs, n))
-            gathering_of(r, i, STAT_THREADS)->kept =
+            gathering_of(r, TREE_SCOPES, i, STAT_THREADS)->kept =
                 thread_values_places(r->e, i, threads_of(inputs, n, c->run), metrics);
     }
     return 0;
@@ -301,20 +316,24 @@ static int begin_threads(struct reading *r, const struct input *inputs, size_t n
 
 static int begin(struct reading *r, const struct input *inputs, size_t n, struct err *err)
 {
+    size_t calls = r->c->call_node ? experiment_calls(r->e) : SIZE_MAX;
     for (size_t i = 0; i < r->columns->list.count; i++) {
         const struct column *c = &r->columns->list.items[i];
         if (c->statistic != STAT_NONE)
-            gathering_of(r, c->base, c->over);
+            gathering_of(r, TREE_SCOPES, c->base, c->over);
+        if (c->statistic != STAT_NONE && calls != SIZE_MAX)
+            gathering_of(r, calls, c->base, c->over);
     }
     return r->config->thread_values ? begin_threads(r, inputs, n, err) : 0;
 }
 
 static void end(struct reading *r)
 {
-    double *dense = mem_alloc((r->e->place_count + 1) * sizeof *dense);
     for (size_t i = 0; i < r->list.count; i++) {
         struct gathering *g = &r->list.items[i];
+        double *dense = mem_alloc((r->e->trees[g->tree].node_count + 1) * sizeof *dense);
         set_columns(r->e, r->columns, g, dense);
+        mem_free(dense);
         for (enum value_form form = 0; form < VALUE_FORMS; form++) {
             mem_free(g->spreads[form]);
             mem_free(g->values[form]);
@@ -322,7 +341,6 @@ static void end(struct reading *r)
         vec_release(&g->touched);
         mem_free(g->kept);
     }
-    mem_free(dense);
     vec_release(&r->list);
 }
 
@@ -330,8 +348,13 @@ int statistics_compute(struct experiment *e, struct correlation *c, const struct
                        const struct columns *columns, const struct input *inputs, size_t input_count,
                        const place_ix *new_of, struct err *err)
 {
-    struct reading r = {
-        .e = e, .c = c, .config = config, .columns = columns, .new_of = new_of, .sites = c->sites.count};
+    struct reading r = {.e = e,
+                        .c = c,
+                        .config = config,
+                        .columns = columns,
+                        .new_of = new_of,
+                        .sites = c->sites.count,
+                        .calls = c->calls.count};
     int status = begin(&r, inputs, input_count, err);
     for (size_t i = 0; r.list.count && status == 0 && i < input_count; i++) {
         r.processes = i && inputs[i].run == inputs[i - 1].run ? r.processes : 0;
