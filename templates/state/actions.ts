@@ -1,6 +1,6 @@
 import type { PlaceIx } from '../model/data';
 import type { ColumnId, Typed } from '../logic/columns';
-import type { Panel, Slot, SourceMark, State, View } from './state';
+import type { CallRows, Panel, Slot, SourceMark, State, View } from './state';
 
 export type Action =
   | { readonly type: 'view'; readonly view: View }
@@ -14,6 +14,7 @@ export type Action =
   | { readonly type: 'expand'; readonly places: readonly PlaceIx[] }
   | { readonly type: 'collapse'; readonly places: readonly PlaceIx[] }
   | { readonly type: 'collapse-all' }
+  | { readonly type: 'calls'; readonly rows: CallRows }
   // source undefined: leave what is shown; null: there is none to show
   | {
       readonly type: 'select';

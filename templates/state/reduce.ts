@@ -38,7 +38,7 @@ export function reduce(state: State, action: Action): State {
     case 'fuse':
       return { ...state, fuse: action.on };
     case 'fold':
-      return { ...state, fold: action.on };
+      return { ...state, fold: action.on, calls: null };
     case 'least':
       return { ...state, least: action.percent };
     case 'filter':
@@ -49,6 +49,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, expanded: withoutPlaces(state.expanded, action.places) };
     case 'collapse-all':
       return { ...state, expanded: new Set([0, state.zoom]) };
+    case 'calls':
+      return { ...state, calls: action.rows };
     case 'select':
       return {
         ...state,

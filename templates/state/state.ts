@@ -19,6 +19,12 @@ export const TABLES: readonly Exclude<View, 'summary'>[] = [
 ];
 export const VIEWS: readonly View[] = ['summary', ...TABLES];
 
+/** What is open in the tree of calls, and the node that is selected there. Folded, its nodes have other numbers. */
+export interface CallRows {
+  readonly open: ReadonlySet<number>;
+  readonly selected: number | null;
+}
+
 export type Panel = 'none' | 'about' | 'help' | 'columns';
 
 /** Where panes stand beside the table; each slot shows one of its panes, or none. */
@@ -45,6 +51,7 @@ export interface State {
   readonly selected: PlaceIx | null;
   readonly source: SourceMark | null;
   readonly expanded: ReadonlySet<PlaceIx>;
+  readonly calls: CallRows | null; // null: as it opens by itself
   readonly zoom: PlaceIx; // the root of tree and pictures
   readonly base: string; // the run others are compared with; "": none
   readonly typed: readonly Typed[]; // metrics typed in the page

@@ -3,8 +3,9 @@
 // since, and opened with nothing selected where it names no place.
 
 import type { Model } from '../model/data';
+import { CALLS } from '../logic/calls';
 import { type ColumnId, Columns, type Typed } from '../logic/columns';
-import { type Layout, type Slot, SLOTS, type SourceMark, type State, VIEWS, type View } from './state';
+import { type CallRows, type Layout, type Slot, SLOTS, type SourceMark, type State, VIEWS, type View } from './state';
 
 const VERSION = 'v2';
 /** Longer lists of open rows are left out: addresses have limits, and people who paste them too. */
@@ -29,13 +30,13 @@ function openText(expanded: ReadonlySet<number>): string {
     .join('.');
 }
 
-function parseOpen(text: string, model: Model): Set<number> {
+function parseOpen(text: string, count: number): Set<number> {
   const open = new Set<number>();
   let place = 0;
   for (const part of text.split('.').slice(0, MOST_OPEN)) {
     if (!/^[0-9a-z]{1,7}$/.test(part)) break;
     place += Number.parseInt(part, 36);
-    if (place >= model.places.count) break;
+    if (place >= count) break;
     open.add(place);
   }
   return open;
@@ -77,6 +78,9 @@ export function toHash(state: State, start: State): string {
     if (state.selected !== null) put('place', String(state.selected));
     if (state.source) put('source', sourceText(state.source));
   }
+  const calls = state.view === 'calls' && state.calls ? openText(state.calls.open) : '';
+  if (calls) put('calls', calls);
+  if (calls && state.calls?.selected) put('call', String(state.calls.selected));
   return `#${VERSION}/${state.view}${query.length ? `?${query.join('&')}` : ''}`;
 }
 
@@ -87,8 +91,13 @@ function parseSource(text: string, model: Model): SourceMark | null {
   return { file: Number(match[1]), first, last: Math.max(first, Number(match[3] ?? first)) };
 }
 
-function parsePlace(text: string | undefined, model: Model): number | null {
-  return text !== undefined && /^\d+$/.test(text) && Number(text) < model.places.count ? Number(text) : null;
+function parsePlace(text: string | undefined, count: number): number | null {
+  return text !== undefined && /^\d+$/.test(text) && Number(text) < count ? Number(text) : null;
+}
+
+function parseCalls(open: string, selected: string | undefined, model: Model): CallRows {
+  const count = model.trees.find((t) => t.name === CALLS)?.nodes ?? 0;
+  return { open: parseOpen(open, count), selected: parsePlace(selected, count) };
 }
 
 function parseLayout(text: string | undefined, start: Layout): Layout {
@@ -131,6 +140,7 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
   if (columns !== undefined) shown = columns.split(',').filter((c: ColumnId) => known.get(c));
   const least = Number(query.get('least') ?? start.least);
   const open = query.get('open');
+  const calls = query.get('calls');
   return {
     view,
     sortBy,
@@ -142,11 +152,12 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
     fold: query.get('fold') === '1',
     least: least >= 0 && least <= 100 ? least : start.least,
     filter: query.get('find') ?? '',
-    selected: parsePlace(query.get('place'), model),
+    selected: parsePlace(query.get('place'), model.places.count),
     source: parseSource(query.get('source') ?? '', model),
-    zoom: parsePlace(query.get('zoom'), model) ?? 0,
+    zoom: parsePlace(query.get('zoom'), model.places.count) ?? 0,
     base: query.get('base') ?? '',
     layout: parseLayout(query.get('panes'), start.layout),
-    ...(open === undefined ? {} : { expanded: parseOpen(open, model) }),
+    ...(open === undefined ? {} : { expanded: parseOpen(open, model.places.count) }),
+    ...(calls === undefined ? {} : { calls: parseCalls(calls, query.get('call'), model) }),
   };
 }

@@ -55,6 +55,7 @@ const START: State = {
   selected: null,
   source: null,
   expanded: new Set([0]),
+  calls: null,
   zoom: 0,
   base: '',
   typed: [],
@@ -818,6 +819,7 @@ function testAddress(): void {
     selected: 6,
     source: { file: 1, first: 5, last: 9 },
     expanded: new Set([0, 1, 5, 2]),
+    calls: null,
     zoom: 3,
     base: 'old',
     typed: [{ name: 'R', formula: 'B / A + 1' }],
@@ -848,6 +850,18 @@ function testAddress(): void {
     ['loop', '1e', false, ['0i', '1e'], true, false, 'x', 6, { file: 1, first: 5, last: 9 }, 0],
     'an address of version 1',
   );
+  const paths: Model = { ...m, trees: [{ name: 'calls', title: 'Calls', nodes: 50 }] };
+  const rows = { open: new Set([0, 40, 3]), selected: 41 };
+  equal(
+    toHash({ ...start, view: 'calls', calls: rows }, start),
+    '#v2/calls?calls=0.3.11&call=41',
+    'the address has what is open in the tree of calls',
+  );
+  equal(toHash({ ...start, calls: rows }, start), '#v2/tree', 'where that is shown');
+  const seen = fromHash('#v2/calls?calls=0.3.11.z.1&call=41', start, paths)!.calls!;
+  equal([[...seen.open], seen.selected], [[0, 3, 40], 41], 'nodes that are not there are passed over');
+  equal(fromHash('#v2/calls?calls=0.3&call=50', start, paths)!.calls!.selected, null, 'selected or not');
+  equal(reduce({ ...start, calls: rows }, { type: 'fold', on: true }).calls, null, 'folded, nodes have other numbers');
   equal(fromHash('#v9/tree', start, m), null, 'another version says nothing');
   equal(fromHash('', start, m), null, 'no address');
   const odd = fromHash(

@@ -38,6 +38,7 @@ export function startState(model: Model): State {
     selected: null,
     source: null,
     expanded: new Set([0]),
+    calls: null,
     zoom: 0,
     base: '',
     typed: [],

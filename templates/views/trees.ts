@@ -5,12 +5,14 @@ import { type Model, NONE, type PlaceIx, type TreeNodes } from '../model/data';
 import { CALLS, foldRecursion, type MadeTree, treeModel } from '../logic/calls';
 import type { Column } from '../logic/columns';
 import { Memo } from '../logic/memo';
+import type { CallRows } from '../state/state';
 import type { App } from './app';
 
 export class TreeApp {
   readonly app: App;
   private readonly followed = new Memo<null>();
   private readonly met = new Memo<null>();
+  private readonly opened = new Memo<null>();
 
   /** `choose`: what a click on a node does; the page's selection is followed where nothing is said. */
   constructor(
@@ -18,6 +20,7 @@ export class TreeApp {
     readonly tree: MadeTree,
     make: (model: Model) => App,
     private readonly choose: ((place: PlaceIx) => void) | null = null,
+    private readonly isCalls = false,
   ) {
     const app = (this.app = make(tree.model));
     app.store.dispatch({ type: 'view', view: 'tree' });
@@ -25,17 +28,45 @@ export class TreeApp {
     app.onDraw(() => main.drawSoon());
     app.store.subscribe((_, action) => {
       if (action.type === 'sort') main.store.dispatch(action);
-      if (action.type !== 'select' || action.place === null) return;
-      const place = tree.nodes.place[action.place];
-      if (choose) choose(place);
-      else if (main.state.selected !== place) main.select(place, action.passing);
+      if (action.type === 'select' && action.place !== null) {
+        const place = tree.nodes.place[action.place];
+        if (choose) choose(place);
+        else if (main.state.selected !== place) main.select(place, action.passing);
+      }
+      if (action.type !== 'restore') this.tell();
     });
+  }
+
+  /** The page's address has what is open in the tree of calls. */
+  private tell(): void {
+    const { main, app } = this;
+    const { expanded: open, selected } = app.state;
+    const { calls } = main.state;
+    if (this.isCalls && (calls?.open !== open || calls.selected !== selected))
+      main.store.dispatch({ type: 'calls', rows: { open, selected } });
+  }
+
+  /** What an address said was open. */
+  private open(rows: CallRows | null): null {
+    const { app } = this;
+    const { count } = this.tree.nodes;
+    const { expanded, selected } = app.state;
+    if (rows === null && expanded !== app.start.expanded) this.tell();
+    if (rows === null || (rows.open === expanded && rows.selected === selected)) return null;
+    const all = [...rows.open].every((i) => i < count);
+    const state = {
+      expanded: all ? rows.open : new Set([...rows.open].filter((i) => i < count)),
+      selected: rows.selected !== null && rows.selected < count ? rows.selected : null,
+    };
+    app.store.dispatch({ type: 'restore', state, reveal: [] });
+    return null;
   }
 
   private openHotPath(): void {
     const { app } = this;
     app.onDraw(() => {
       const column = app.mainColumn;
+      if (this.isCalls && this.main.state.calls) return;
       if (app.state.expanded.size > 1 || app.state.selected !== null || !column || !app.columns.isReady(column)) return;
       app.openHotPath();
     });
@@ -54,6 +85,7 @@ export class TreeApp {
       app.arrivals = main.arrivals;
       app.drawSoon();
     }
+    if (this.isCalls) this.opened.get([main.state.calls], () => this.open(main.state.calls));
     const column = app.mainColumn;
     if (!this.choose && column && app.columns.isReady(column))
       this.met.get([selected], () => this.meet(selected, column));
@@ -90,7 +122,11 @@ export class TreeApps {
     const isFolded = state.fold && model.trees[index].name === CALLS;
     const key = `${index} ${isFolded}`;
     let tree = this.known.get(key);
-    if (!tree) this.known.set(key, (tree = new TreeApp(this.main, this.treeOf(index, nodes, isFolded), this.make)));
+    if (!tree) {
+      const made = this.treeOf(index, nodes, isFolded);
+      tree = new TreeApp(this.main, made, this.make, null, model.trees[index].name === CALLS);
+      this.known.set(key, tree);
+    }
     tree.follow();
     return tree;
   }

@@ -268,6 +268,13 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     ['90.0% main', '10.0% mesh_assemble'],
     'who calls a procedure, and whom it calls',
   );
+  await act(page, () => page.click('#calls .row:has-text("cg") .twisty'));
+  const shared = await open('db-facts/index.html', await hash(page));
+  await shared.waitForSelector('#calls .row');
+  const rowsOf = (p) => p.$$eval('#calls .row', (r) => r.map((x) => `${x.innerText} ${x.ariaSelected} ${x.ariaExpanded}`));
+  same(await rowsOf(shared), await rowsOf(page), 'who follows the address sees the same rows open and selected');
+  same((await rowsOf(shared)).length, 3, 'and what was closed is closed');
+  await shared.close();
   await act(page, () => page.check('text=Fold recursion'));
   check((await hash(page)).includes('fold=1'), 'recursion is folded, in the address too');
   same((await rows('#calls')).length, 3, 'and the table is there again, its hot path open');
