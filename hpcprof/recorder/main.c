@@ -160,7 +160,7 @@ static void *helper_main(void *arg)
     syscall(SYS_futex, &helper.tid, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
     do_task(TASK_FLUSH, -1); /* the file is made before the program can drop the right to make it */
     while (!atomic_load(&helper.finished)) {
-        struct timespec pause = {0, (long)hpcrec_drain_ms() * 1000000L};
+        struct timespec pause = {0, (long)hpcrec_perf_pause_ms() * 1000000L};
         syscall(SYS_futex, &helper.asked, FUTEX_WAIT_PRIVATE, seen, &pause, NULL, 0);
         uint32_t asked = atomic_load(&helper.asked);
         if (asked != seen) {

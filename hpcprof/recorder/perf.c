@@ -88,37 +88,6 @@ static bool any_frequency(void)
     return false;
 }
 
-static int open_event(const struct record_event *e, pid_t tid, uint32_t stack_bytes)
-{
-    struct perf_event_attr attr = {.size = sizeof attr};
-    attr.type = e->type;
-    attr.config = e->config;
-    attr.config1 = e->config1;
-    attr.config2 = e->config2;
-    attr.sample_type = sample_type(any_frequency());
-    attr.freq = e->frequency != 0;
-    attr.sample_period = e->frequency ? e->frequency : e->period;
-    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    attr.disabled = 1;
-    attr.exclude_kernel = !counts_kernel(e);
-    attr.exclude_hv = 1;
-    attr.exclude_callchain_kernel = 1;
-    attr.sample_max_stack = attr.sample_type & PERF_SAMPLE_CALLCHAIN ? 1 : 0;
-    attr.sample_regs_user = hpcrec.config.call_paths ? HPCREC_REGISTERS_MASK : 0;
-    attr.sample_stack_user = stack_bytes;
-    attr.watermark = 1; /* nobody waits for the ring: no wake-ups, which cost an interrupt each */
-    attr.wakeup_watermark = UINT32_MAX;
-    int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    if (fd < 0 && !attr.exclude_kernel) { /* the program has given up the rights it began with */
-        attr.exclude_kernel = 1;
-        fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-        if (fd >= 0)
-            hpcrec_missing(
-                "the program gave up rights: time its later threads spent in the kernel is counted, not sampled");
-    }
-    return hpcrec_fd_keep(fd);
-}
-
 /* Samples a second that one thread can make of an event. Events that are not time come in bursts: faults by the ten
  * thousand. */
 static uint64_t rate_of(const struct record_event *e)
@@ -137,14 +106,60 @@ static uint64_t sample_bytes(uint32_t stack_bytes)
     return SAMPLE_BYTES + (hpcrec.config.call_paths ? HPCREC_REGISTERS_BYTES + stack_bytes : 0);
 }
 
-static size_t ring_pages(uint64_t sample)
+static uint64_t samples_held(const struct record_event *e)
 {
-    uint64_t rate = 0, pages = 1, page = hpcrec_page_bytes();
-    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
-        if (hpcrec.config.events[e].conf.kind == RECORD_PERF)
-            rate += rate_of(&hpcrec.config.events[e].conf);
-    uint64_t bytes = rate * hpcrec_drain_ms() / 1000 * DRAINS_HELD * sample,
-             most = hpcrec.config.call_paths ? 2048 : 128;
+    return rate_of(e) * hpcrec_drain_ms() / 1000 * DRAINS_HELD;
+}
+
+/* How much of the stack comes with a sample of the event, `most` at most: less where samples come so often that the
+   ring could not hold them. A sample is worth more than the outer end of its path. */
+static uint32_t stack_of(const struct record_event *e, uint32_t most)
+{
+    uint32_t bytes = most;
+    while (bytes && samples_held(e) * sample_bytes(bytes) > RING_BYTES_MOST)
+        bytes = bytes > HPCREC_STACK_LEAST ? bytes / 2 : 0;
+    return bytes;
+}
+
+static int open_event(const struct record_event *e, pid_t tid, uint32_t stack_bytes)
+{
+    struct perf_event_attr attr = {.size = sizeof attr};
+    attr.type = e->type;
+    attr.config = e->config;
+    attr.config1 = e->config1;
+    attr.config2 = e->config2;
+    attr.sample_type = sample_type(any_frequency());
+    attr.freq = e->frequency != 0;
+    attr.sample_period = e->frequency ? e->frequency : e->period;
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    attr.disabled = 1;
+    attr.exclude_kernel = !counts_kernel(e);
+    attr.exclude_hv = 1;
+    attr.exclude_callchain_kernel = 1;
+    attr.sample_max_stack = attr.sample_type & PERF_SAMPLE_CALLCHAIN ? 1 : 0;
+    attr.sample_regs_user = hpcrec.config.call_paths ? HPCREC_REGISTERS_MASK : 0;
+    attr.sample_stack_user = stack_of(e, stack_bytes);
+    attr.watermark = 1; /* nobody waits for the ring: no wake-ups, which cost an interrupt each */
+    attr.wakeup_watermark = UINT32_MAX;
+    int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 && !attr.exclude_kernel) { /* the program has given up the rights it began with */
+        attr.exclude_kernel = 1;
+        fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        if (fd >= 0)
+            hpcrec_missing(
+                "the program gave up rights: time its later threads spent in the kernel is counted, not sampled");
+    }
+    return hpcrec_fd_keep(fd);
+}
+
+static size_t ring_pages(uint32_t stack_bytes)
+{
+    uint64_t bytes = 0, pages = 1, page = hpcrec_page_bytes(), most = hpcrec.config.call_paths ? 2048 : 128;
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
+        const struct record_event *conf = &hpcrec.config.events[e].conf;
+        if (conf->kind == RECORD_PERF)
+            bytes += samples_held(conf) * sample_bytes(stack_of(conf, stack_bytes));
+    }
     while (pages * page < bytes && pages < most)
         pages *= 2;
     return pages;
@@ -182,13 +197,13 @@ static uint64_t ring_bytes_most(void)
     return bytes < shared ? bytes : shared;
 }
 
-/* How much of the stack comes with a sample: as much as leaves room for other threads' rings. Where little is left it
+/* How much of the stack comes with a sample at most: as much as leaves room for other threads' rings. Where little is left it
    is the path that suffers, and not the sample. */
 static uint32_t stack_bytes_for_all(void)
 {
     uint32_t bytes = HPCREC_STACK_BYTES;
     uint64_t most = ring_bytes_most();
-    while (bytes && ring_pages(sample_bytes(bytes)) * hpcrec_page_bytes() > most)
+    while (bytes && ring_pages(bytes) * hpcrec_page_bytes() > most)
         bytes = bytes > HPCREC_STACK_LEAST ? bytes / 2 : 0;
     return bytes;
 }
@@ -197,7 +212,7 @@ static uint32_t stack_bytes_for_all(void)
 static void map_ring(struct thread *t, int fd)
 {
     uint64_t sample = sample_bytes(t->stack_bytes);
-    for (size_t pages = ring_pages(sample); pages * hpcrec_page_bytes() >= 2 * sample; pages /= 2) {
+    for (size_t pages = ring_pages(t->stack_bytes); pages * hpcrec_page_bytes() >= 2 * sample; pages /= 2) {
         size_t bytes = (1 + pages) * hpcrec_page_bytes();
         void *p = raw_mmap(bytes, MAP_SHARED, fd);
         if (p == MAP_FAILED)
@@ -232,9 +247,6 @@ static void open_first(struct thread *t, unsigned e, pid_t tid)
             break;
         hpcrec_fd_close(&t->fd[e]);
     }
-    if (t->ring && hpcrec.config.call_paths && t->stack_bytes < HPCREC_STACK_BYTES)
-        hpcrec_missing("some threads had little room in their ring buffers (there were many, or little memory can be "
-                       "locked: ulimit -l): their call paths may be cut");
 }
 
 void hpcrec_perf_begin(struct thread *t, pid_t tid)
@@ -400,6 +412,31 @@ static const uint8_t *whole_record(const uint8_t *data, uint64_t size, uint64_t 
     return copy;
 }
 
+static _Atomic bool rings_fill,
+    rings_idle = true; /* since the last pause: one was half full; none was an eighth full */
+
+uint64_t hpcrec_perf_pause_ms(void)
+{
+    static uint64_t pause;
+    uint64_t most = hpcrec_drain_ms();
+    bool fill = atomic_exchange(&rings_fill, false), idle = atomic_exchange(&rings_idle, true);
+    if (pause == 0 || pause > most)
+        pause = most;
+    if (fill)
+        pause = pause > 1 ? pause / 2 : 1;
+    else if (idle)
+        pause = pause * 2 < most ? pause * 2 : most;
+    return pause;
+}
+
+static void note_fill(uint64_t bytes, uint64_t size)
+{
+    if (bytes > size / 2)
+        atomic_store(&rings_fill, true);
+    if (bytes > size / 8)
+        atomic_store(&rings_idle, false);
+}
+
 void hpcrec_perf_drain(struct thread *t)
 {
     if (!t->ring)
@@ -407,6 +444,7 @@ void hpcrec_perf_drain(struct thread *t)
     struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)t->ring;
     const uint8_t *data = t->ring + page->data_offset;
     uint64_t size = page->data_size, tail = page->data_tail, head = hpcrec_perf_position(t);
+    note_fill(head - tail, size);
     while (tail < head) {
         struct perf_event_header header;
         memcpy(&header, data + tail % size, sizeof header); /* records are multiples of 8, so a header never wraps */

@@ -288,6 +288,7 @@ uint32_t hpcrec_thread_last_context(uint32_t row);                         /* lo
 /* perf.c: the kernel's ring buffer; tid 0 is the caller. */
 void hpcrec_perf_begin(struct thread *, pid_t tid);
 void hpcrec_perf_drain(struct thread *);
+uint64_t hpcrec_perf_pause_ms(void); /* until the next drain of all: shorter while rings fill fast */
 void hpcrec_perf_totals(struct thread *, struct thread_row *);
 void hpcrec_perf_switch(struct thread *, bool on);
 void hpcrec_perf_end(struct thread *);
