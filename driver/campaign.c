@@ -140,7 +140,7 @@ static int measure_here(struct session *s, const struct config_recipe *r, const 
     int wait_status = 0, status = split(r->events, &events, r->where, &s->err);
     for (size_t i = 0; i < events.count; i++)
         *vec_push(&list) = events.items[i];
-    struct record_wish wish = {.events = *r->events ? &list : NULL, .blocks = &none, .call_paths = r->call_paths};
+    struct record_wish wish = {.events = *r->events ? &list : NULL, .blocks = &none, .no_call_paths = r->no_call_paths};
     if (status == 0)
         status = record_program(s, to, &wish, argv, &wait_status);
     if (status == 0 && record_exit_status(wait_status) != 0)

@@ -17,7 +17,7 @@ static struct {
     const char *watch_file;
     unsigned warn;
     const char *sampler, *only;
-    bool call_paths, phases, multiplex, repeat, no_children;
+    bool call_paths, no_call_paths, phases, multiplex, repeat, no_children;
     double delay, duration;
 } opt = {.warn = 1000};
 
@@ -27,7 +27,8 @@ const struct option_row record_option_rows[] = {
     {"sampler", 0, OPT_STRING, &opt.sampler, "papi|ring",
      "by PAPI's signals or the kernel's ring buffer (default: ring where it works)"},
     {"call-paths", 0, OPT_FLAG, &opt.call_paths, NULL,
-     "with each sample, who called whom, up to the thread's first function"},
+     "with each sample, who called whom: so it is without asking, unless a configuration says no"},
+    {"no-call-paths", 0, OPT_FLAG, &opt.no_call_paths, NULL, "leave that out"},
     {"phases", 0, OPT_FLAG, &opt.phases, NULL, "barriers and waits: who waits where, how long, and for whom"},
     {"watch", 0, OPT_LIST, &opt.watch, "NAME|FILE:LINE|all",
      "with --phases, a line for each episode of this barrier while the program runs"},
@@ -166,6 +167,12 @@ static int ask(struct asked *a, const struct record_wish *wish, struct err *err)
     return 0;
 }
 
+/* The command line has the last word. */
+static bool wants_call_paths(const struct record_wish *wish)
+{
+    return opt.call_paths || (!opt.no_call_paths && !wish->no_call_paths);
+}
+
 static int record_events(struct session *s, const char *dir, const char *const *events, bool call_paths, char **argv,
                          int *wait_status)
 {
@@ -177,7 +184,7 @@ static int record_events(struct session *s, const char *dir, const char *const *
                                              .events = events,
                                              .preload = preload,
                                              .sampler = opt.sampler,
-                                             .call_paths = opt.call_paths || call_paths,
+                                             .call_paths = call_paths,
                                              .phases = opt.phases,
                                              .watch = opt.watch.count > 0,
                                              .warn_ms = opt.warn,
@@ -202,9 +209,12 @@ static int record_events(struct session *s, const char *dir, const char *const *
 int record_program(struct session *s, const char *dir, const struct record_wish *wish, char **argv, int *wait_status)
 {
     struct asked asked = {0};
+    if (opt.call_paths && opt.no_call_paths)
+        return err_set(&s->err, ERR_USAGE, "--call-paths and --no-call-paths: only one of them can be meant");
     int status = ask(&asked, wish, &s->err);
     if (status == 0)
-        status = record_events(s, dir, (const char *const *)asked.events.items, wish->call_paths, argv, wait_status);
+        status =
+            record_events(s, dir, (const char *const *)asked.events.items, wants_call_paths(wish), argv, wait_status);
     asked_release(&asked);
     return status;
 }

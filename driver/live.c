@@ -95,6 +95,7 @@ static int record(struct live *l, struct plan *plan, const char *dir, int *statu
     struct hpcprof_record_options o = {.out_dir = dir,
                                        .events = string_list_array(&plan->events),
                                        .preload = preload,
+                                       .call_paths = true,
                                        .phases = plan->phases,
                                        .follow_children = true,
                                        .repeat = plan->events.count > 1,

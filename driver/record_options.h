@@ -9,7 +9,7 @@ extern const struct option_row record_option_rows[];
 struct record_wish {
     const struct string_list *events; /* "EVENT[@PERIOD]", "@BLOCK"; NULL: those of the options */
     const struct string_list *blocks; /* metric blocks besides */
-    bool call_paths;                  /* also where the options do not say so */
+    bool no_call_paths;               /* where the options do not ask for them */
 };
 /* Runs the program as the options and the wish say, and gives its wait(2) status. */
 int record_program(struct session *, const char *out_dir, const struct record_wish *, char **argv, int *wait_status);

@@ -99,7 +99,7 @@ struct config_recipe config_recipe(const struct config *c, size_t run)
         .events = said(r->events),
         .threads = said(r->threads),
         .host = said(r->host),
-        .call_paths = r->call_paths,
+        .no_call_paths = r->no_call_paths,
     };
 }
 
@@ -694,7 +694,7 @@ static int begin_run(struct config_reader *r, const struct xml_event *event, str
     run->events = config_attribute(r, event, "events");
     run->threads = threads;
     run->host = config_attribute(r, event, "host");
-    run->call_paths = call_paths == CHOICE_YES;
+    run->no_call_paths = call_paths == CHOICE_NO;
     return 0;
 }
 

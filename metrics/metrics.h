@@ -154,7 +154,7 @@ void config_name_runs(struct config *, const char *const *names);
 struct config_recipe {
     const char *name, *measurements, *where;
     const char *command, *folder, *environment, *events, *threads, *host; /* host: a pattern */
-    bool call_paths;
+    bool no_call_paths;
 };
 size_t config_run_count(const struct config *);
 struct config_recipe config_recipe(const struct config *, size_t run);

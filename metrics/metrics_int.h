@@ -60,7 +60,7 @@ struct config_run {
     const char *path;                                                     /* measurement file or directory */
     const char *where;                                                    /* "file:line" for messages */
     const char *command, *folder, *environment, *events, *threads, *host; /* how it is measured; "" or NULL: not said */
-    bool call_paths;
+    bool no_call_paths;
 };
 
 struct config_path {

@@ -11,9 +11,9 @@ static const double least_share = PRINT_LEAST_SHARE;
 
 int print_no_paths(struct err *err)
 {
-    return err_set(
-        err, ERR_USAGE,
-        "no call paths were measured; 'hpcview record --call-paths' measures them, and imports may have them");
+    return err_set(err, ERR_USAGE,
+                   "no call paths were measured; 'hpcview record' measures them (without --no-call-paths), and imports "
+                   "may have them");
 }
 
 static uint8_t kind_of(const struct experiment *e, size_t tree, uint32_t node)

@@ -109,7 +109,7 @@ PROPERTY NoSource {
     SEVERITY: 100 * share(time);
     TITLE: "{name} has {share(time):%} of the time and no source here";
     EXPLANATION: "What a library does is shown by function at best; why it is called is what can be changed.";
-    REMEDY: "Record with --call-paths to see who calls it; install its debug information to see its lines.";
+    REMEDY: "Look at its call paths to see who calls it; install its debug information to see its lines.";
 }
 
 PROPERTY StartUp {

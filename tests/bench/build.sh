@@ -7,14 +7,17 @@ row "example" "run s" "build s" "build/run" "peak MiB" "files" "database kB" "me
 for name in heat particles wave; do
     program=$examples/$name/$name
     [ -x "$program" ] || continue
-    rm -rf "$scratch/m" "$scratch/db"
     once 1 "'$program'" || continue
     run=$wall
-    "$hpcview" record -o "$scratch/m" -- "$program" >/dev/null || continue
-    once "$rounds" "'$hpcview' build -o '$scratch/db' '$scratch/m'" || continue
-    row "$name" "$(number %.2f "$run")" "$(number %.3f "$wall")" "$(number %.3f "$wall / $run")" "$(number %.0f "$rss / 1024")" \
-        "$(find "$scratch/db" -type f | wc -l)" "$(($(du -sb "$scratch/db" | cut -f 1) / 1000))" \
-        "$(($(du -sb "$scratch/m" | cut -f 1) / 1000))"
+    for paths in "" --no-call-paths; do
+        rm -rf "$scratch/m" "$scratch/db"
+        # shellcheck disable=SC2086
+        "$hpcview" record $paths -o "$scratch/m" -- "$program" >/dev/null || continue
+        once "$rounds" "'$hpcview' build -o '$scratch/db' '$scratch/m'" || continue
+        row "$name $paths" "$(number %.2f "$run")" "$(number %.3f "$wall")" "$(number %.3f "$wall / $run")" "$(number %.0f "$rss / 1024")" \
+            "$(find "$scratch/db" -type f | wc -l)" "$(($(du -sb "$scratch/db" | cut -f 1) / 1000))" \
+            "$(($(du -sb "$scratch/m" | cut -f 1) / 1000))"
+    done
 done
 
 have perf || exit 0

@@ -40,8 +40,8 @@ for rate in ${RATES:-250 1000 4000}; do
         timer) options="-e CPUTIME@$((period / 1000))" ;;
         *) options="--sampler $way -e perf::TASK-CLOCK@$period" ;;
         esac
-        compare "$rounds" "$hpcview record -o $scratch/a\$\$ $options -- $bare" \
-            "$hpcview record -o $scratch/b\$\$ --call-paths $options -- $bare" || continue
+        compare "$rounds" "$hpcview record --no-call-paths -o $scratch/a\$\$ $options -- $bare" \
+            "$hpcview record -o $scratch/b\$\$ $options -- $bare" || continue
         size=$(($(cat "$scratch"/b*/*.hpcprof | wc -c) / rounds))
         row "hpcview, $way, $rate/s" "$(percent "$ratio")" "$(percent "$cpu_ratio")" "$(per_path "$rate")" "$(per_frame "$rate")" "$size"
         rm -rf "$scratch"/[ab][0-9]*
@@ -65,8 +65,8 @@ above() { # NAME COMMAND
     rm -rf "$scratch"/b[0-9]* "$scratch"/*.data*
 }
 for way in ring papi; do
-    above "hpcview, $way" "$hpcview record -o $scratch/b\$\$ --sampler $way -e perf::TASK-CLOCK@250000 -- $bare"
-    above "hpcview, $way, call paths" "$hpcview record --call-paths -o $scratch/b\$\$ --sampler $way -e perf::TASK-CLOCK@250000 -- $bare"
+    above "hpcview, $way" "$hpcview record --no-call-paths -o $scratch/b\$\$ --sampler $way -e perf::TASK-CLOCK@250000 -- $bare"
+    above "hpcview, $way, call paths" "$hpcview record -o $scratch/b\$\$ --sampler $way -e perf::TASK-CLOCK@250000 -- $bare"
 done
 if have perf; then
     above "perf record" "perf record -q -BN -e cpu-clock -F 4000 -o $scratch/perf.data $bare"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What recording costs: run time under `hpcview record` over the bare run's, for both samplers at three rates, beside perf record and
-# gprofng at the same rate; start and end; file size; memory. Pairs are run in turn, figures are medians of the pairs' quotients.
+# gprofng at the same rate; start and end; file size; memory. Without call paths, as those (paths.sh has these), but for one row. Pairs are run in turn, figures are medians of the pairs' quotients.
 # ROUNDS (default 5) pairs each; PROGRAM (a command) instead of the example.
 . "$top_srcdir/tests/bench/lib.sh"
 rounds=${ROUNDS:-5}
@@ -48,7 +48,7 @@ row "" "wall" "CPU" "us/sample"
 for rate in 250 1000 5000; do
     period=$((1000000000 / rate))
     for sampler in ring papi; do
-        compare "$rounds" "$bare" "$hpcview record -o $scratch/m\$\$ --sampler $sampler -e perf::TASK-CLOCK@$period -- $bare" || continue
+        compare "$rounds" "$bare" "$hpcview record --no-call-paths -o $scratch/m\$\$ --sampler $sampler -e perf::TASK-CLOCK@$period -- $bare" || continue
         row "hpcview record --sampler $sampler, $rate/s" "$(percent "$ratio")" "$(percent "$cpu_ratio")" "$(per_sample "$start" "$rate")"
         [ $sampler = papi ] || added=$((rss_2 - rss_1))
         size=$(cat "$scratch"/m*/*.hpcprof | wc -c)

@@ -20,7 +20,7 @@ mkdir own
 cat >own/bottleneck.asl <<'END'
 HYPOTHESIS Bottleneck { FOR PROGRAM, PROCEDURE, LOOP; CONDITION: share(time) > 0.03; SEVERITY: 100 * share(time); }
 END
-run "$hpcview" record --call-paths -o om3.m -- ./om3
+run "$hpcview" record -o om3.m -- ./om3
 # search STRATEGY: tests, true ones, leaves (true, with nothing true that comes from them), rounds
 search() {
     "$hpcview" diagnose -p own --strategy "$1" --format graph om3.m 2>/dev/null >"$1.dot"

@@ -27,7 +27,7 @@ path_case() {
         esac
         rm -rf "$scratch/m"
         # shellcheck disable=SC2086
-        run timeout 100 "$hpcview" record --call-paths $set_event -o "$scratch/m" -- "$scratch/$program" "$@"
+        run timeout 100 "$hpcview" record $set_event -o "$scratch/m" -- "$scratch/$program" "$@"
         if [ "$status" != 0 ]; then
             case $err in
             *PAPI*) skip "$case_name, $way" "PAPI cannot sample here" ;;

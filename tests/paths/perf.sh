@@ -96,7 +96,7 @@ against() {
         return
     }
     rm -rf "$scratch/m" "$scratch/perf.data"
-    "$hpcview" record --call-paths -e "perf::TASK-CLOCK@$((1000000000 / RATE))" -o "$scratch/m" -- "$@" >/dev/null 2>&1
+    "$hpcview" record -e "perf::TASK-CLOCK@$((1000000000 / RATE))" -o "$scratch/m" -- "$@" >/dev/null 2>&1
     perf record -q -e cpu-clock:u -F "$RATE" --call-graph dwarf,65528 -o "$scratch/perf.data" "$@" >/dev/null 2>&1
     perf_shares "$scratch/perf.data" | sort >"$scratch/theirs"
     our_table "$scratch/m" | sort >"$scratch/ours"

@@ -13,7 +13,7 @@ reaches() {
         return
     }
     rm -rf "$scratch/m"
-    run timeout 100 "$hpcview" record --call-paths -e perf::TASK-CLOCK@1000000 -o "$scratch/m" -- "$@"
+    run timeout 100 "$hpcview" record -e perf::TASK-CLOCK@1000000 -o "$scratch/m" -- "$@"
     "$hpcview" info "$scratch/m" >"$scratch/info" 2>/dev/null
     if awk '$1 == "samples" { n += $2 } $1 == "paths" && $2 ~ /%$/ { p = $2 + 0; seen = 1 } END { exit !(n >= 20 && seen && (100 - p) * n / 100 <= n / 200 + 1) }' "$scratch/info"; then
         ok "$name: $(awk '$1 == "samples" || ($1 == "paths" && $2 ~ /%$/) { printf "%s %s, ", $1, $2 }' "$scratch/info")"
@@ -50,18 +50,18 @@ $CC -O1 -g -I"$top_srcdir/tests/record/programs" -o "$scratch/shares" "$top_srcd
     skip "the flat profile" "no C compiler here"
     done_testing
 }
-for paths in "" --call-paths; do
+for paths in "" --no-call-paths; do
     # shellcheck disable=SC2086
     run "$hpcview" record $paths -e perf::TASK-CLOCK@1000000 -o "$scratch/flat$paths" -- "$scratch/shares"
     "$hpcview" print --by procedure --format csv "$scratch/flat$paths" 2>/dev/null |
         awk -F, '$5 ~ /^(one|two|three|four|burn)$/ { print ($5 == "one" ? "burn" : $5), $6 / 1000000 }' |
         awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort >"$scratch/flat$paths.sum"
 done
-if join "$scratch/flat.sum" "$scratch/flat--call-paths.sum" | awk '{ a[NR] = $2; b[NR] = $3; n += $2; m += $3 }
+if join "$scratch/flat.sum" "$scratch/flat--no-call-paths.sum" | awk '{ a[NR] = $2; b[NR] = $3; n += $2; m += $3 }
     END { for (i = 1; i <= NR; i++) { p = a[i] / n; q = b[i] / m; e = (a[i] + b[i]) / (n + m); limit = 4 * sqrt(e * (1 - e) * (1 / n + 1 / m)) + 0.02
         if (p - q > limit || q - p > limit) bad = 1 } exit bad || NR != 4 }'; then
     ok "the flat profile is the same with call paths and without"
 else
-    not_ok "the flat profile is the same with call paths and without" "$(join "$scratch/flat.sum" "$scratch/flat--call-paths.sum")"
+    not_ok "the flat profile is the same with call paths and without" "$(join "$scratch/flat.sum" "$scratch/flat--no-call-paths.sum")"
 fi
 done_testing

@@ -1,4 +1,4 @@
-/* planted: Recursion; by: record --call-paths; flags: -O1 -fno-inline -fno-optimize-sibling-calls. */
+/* planted: Recursion; by: record; flags: -O1 -fno-inline -fno-optimize-sibling-calls. */
 #include <stdio.h>
 static long fibonacci(int n)
 {
