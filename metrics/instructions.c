@@ -31,6 +31,7 @@ static const struct table_column insn_columns[] = {
     {.name = "ports", .description = "that each part may take", .type = TABLE_TEXT, .merge = TABLE_LAST},
     {.name = "latency", .unit = "cycles", .type = TABLE_NUMBER, .merge = TABLE_LAST},
     COUNT_COLUMN("chain", "chain", "1: on the longest chain of values from one iteration to the next"),
+    {.name = "core", .description = "whose uops, ports and latency these are", .type = TABLE_TEXT, .merge = TABLE_LAST},
 };
 static const struct table_decl insns_decl = {TABLE_INSTRUCTIONS, "Instructions",
                                              "The machine code of sampled procedures, and what it costs by the model.",
@@ -168,6 +169,7 @@ static uint32_t add_row(struct table *t, struct correlation *c, const struct mod
         {.text = strtab_add(c->strings, strtab_get(from, q->ports))},
         {.number = q->latency},
         {.count = q->chained},
+        {.text = strtab_add(c->strings, strtab_get(from, m->listing->assumed))},
     };
     _Static_assert(ARRAY_SIZE(cells) == ARRAY_SIZE(insn_columns), "a cell for each column");
     return table_add(t, cells);

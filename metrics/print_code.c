@@ -30,7 +30,8 @@ enum {
     INSN_UOPS,
     INSN_PORTS,
     INSN_LATENCY,
-    INSN_CHAIN
+    INSN_CHAIN,
+    INSN_CORE
 };                     /* as instructions.c declares them */
 enum { DEEPEST = 12 }; /* loops around each other that have a bracket */
 

@@ -209,6 +209,7 @@ struct quality_listing *quality_list(struct bloop_binary *binary, const struct s
     struct quality_listing *l = mem_calloc(1, sizeof *l);
     struct listing_work w = {.tree = tree, .machine = options->machine, .listing = l};
     l->strings = strtab_create();
+    l->assumed = strtab_add(l->strings, options->machine ? options->machine->assumed : "");
     uint8_t *wanted = choose(tree, options, &entries, l);
     w.wanted = wanted;
     scope_tree_find((struct scope_tree *)tree, 0); /* its look-up */

@@ -189,6 +189,7 @@ struct quality_listing {
     struct strtab *strings;
     struct quality_insn *insns; /* procedures in the order of their first instruction; by address inside of each */
     size_t count;
+    str_id assumed;  /* the core whose costs these are, and why it was taken; "" none */
     uint64_t bytes;  /* of code that was chosen */
     size_t left_out; /* procedures that would have been too much */
 };

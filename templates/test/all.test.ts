@@ -12,6 +12,7 @@ import { groupLabel, groupsOf, type Level, sortedGroups } from '../logic/flat';
 import { formatExact, formatPercent, formatScaled, formatShort, scaleAmong, scaleFor } from '../logic/format';
 import { parseFormula, readFormula } from '../logic/formula';
 import { boxAt, icicle } from '../logic/icicle';
+import { Code, show } from '../logic/instructions';
 import { describe, enclosing, labelOf, shortName } from '../logic/labels';
 import { fileLines, hottestLine, lineIndex, placesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
@@ -1249,7 +1250,70 @@ function testHead(): void {
   throws(() => readHead('{'), 'not JSON', 'a damaged head');
 }
 
+/** procedure, address, line, target, loop, loop around; a dot is missing. */
+const CODE = `
+1 10 5 .  .  .
+2 20 7 .  .  .
+2 21 7 .  21 .
+2 22 8 24 23 21
+2 23 8 .  23 21
+2 24 8 22 23 21
+2 25 7 21 21 .
+2 26 9 30 .  .
+`;
+
+function testInstructions(): void {
+  const names = ['procedure', 'address', 'line', 'target', 'loop', 'around'];
+  const values = CODE.trim()
+    .split('\n')
+    .map((row) => row.split(/ +/).map((word) => (word === '.' ? NaN : Number(word))));
+  const column = (name: string): TableInfo['columns'][number] => ({
+    name,
+    title: name,
+    unit: '',
+    description: '',
+    type: 'count',
+    to: '',
+  });
+  const table = (columns: readonly string[], rows: readonly (readonly number[])[]) => ({
+    info: { name: '', title: '', description: '', rows: rows.length, strings: 0, block: '', columns: columns.map(column) },
+    rows: { cells: columns.map((_, c) => Float64Array.from(rows, (row) => row[c])), strings: [] },
+  });
+  const insns = table(names, values);
+  const counts = table(
+    ['instruction', 'metric', 'value'],
+    [
+      [3, 0, 40],
+      [3, 1, 7],
+      [6, 0, 2],
+      [99, 0, 1],
+    ],
+  );
+  const code = new Code(insns.info, insns.rows, counts);
+  equal(code.pieces(2), [{ first: 1, end: 8 }], 'the instructions of a procedure');
+  equal(code.pieces(3), [], 'of one that has none here');
+  equal([...code.values(0)].join(), 'NaN,NaN,NaN,40,NaN,NaN,2,NaN', 'what was counted, by instruction');
+  const shown = show(code, code.pieces(2)[0]);
+  equal(
+    shown.lines.map((l) => (l.isSource ? `line ${code.cell('line', l.row)}` : String(code.cell('address', l.row)))).join(),
+    'line 7,20,21,line 8,22,23,24,line 7,25,line 9,26',
+    'a line of the source stands before its instructions',
+  );
+  const at = (line: number): string => String(code.cell('address', shown.lines[line].row));
+  equal(
+    shown.loops.map((l) => `${l.header}: ${at(l.first)}-${at(l.last)} track ${l.track}`),
+    ['21: 21-25 track 0', '23: 22-24 track 1'],
+    'loops hold their inner ones',
+  );
+  equal(
+    shown.jumps.map((j) => `${at(j.from)} to ${at(j.to)} lane ${j.lane}`),
+    ['22 to 24 lane 0', '24 to 22 lane 1', '25 to 21 lane 2'],
+    'short jumps stand inside of long ones; one out of the procedure is none',
+  );
+}
+
 testTree();
+testInstructions();
 testNothing();
 testFlat();
 testLines();

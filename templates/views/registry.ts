@@ -6,6 +6,7 @@ import { callersPane } from './callers';
 import { callPanes } from './calls';
 import { filesPane } from './files';
 import { iciclePane, treePanes } from './icicle';
+import { instructionsPane } from './instructions';
 import type { PaneType } from './panes';
 import { sourcePane } from './source';
 import { tablePanes } from './tables';
@@ -15,6 +16,7 @@ export const panesOf = (app: App): readonly PaneType[] => [
   iciclePane,
   ...treePanes(app),
   sourcePane,
+  instructionsPane,
   filesPane,
   whyPane,
   barriersPane,

@@ -12,6 +12,7 @@ import { Colouring, languageOf } from '../logic/syntax';
 import { subtree } from '../logic/tree';
 import type { App } from './app';
 import { button, h, visible } from './dom';
+import { hasInstructions, InstructionsPane, procedureOf } from './instructions';
 import type { Pane, PaneType } from './panes';
 import { VirtualRows } from './rows';
 import { valueTitle } from './table';
@@ -58,7 +59,9 @@ class SourcePane implements Pane {
   private readonly body: HTMLElement;
   private readonly marks: HTMLElement;
   private readonly empty: HTMLElement;
+  private readonly frame: HTMLElement;
   private readonly rows: VirtualRows;
+  private instructions: InstructionsPane | null = null; // what stands here for code without source
   private costs: Costs | null = null;
   private lines: SourceLines = [];
   private brackets: Brackets = { list: [], tracks: 0 };
@@ -78,12 +81,13 @@ class SourcePane implements Pane {
     );
     this.marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
     this.empty = h('div', { class: 'empty' });
+    this.frame = h('div', { class: 'source-frame' }, this.scroller, this.marks, this.empty);
     this.element = h(
       'section',
       { class: 'pane source', 'aria-labelledby': 'source-title' },
       h('header', { class: 'pane-head' }, this.title, this.tools),
       this.columnHead,
-      h('div', { class: 'source-frame' }, this.scroller, this.marks, this.empty),
+      this.frame,
     );
     this.rows = new VirtualRows(
       this.scroller,
@@ -105,6 +109,7 @@ class SourcePane implements Pane {
     if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
     const isSame = content.every((x, i) => Object.is(x, this.drawn[i])) && this.colouring !== null && source !== null;
     this.drawn = inputs;
+    this.drawInstructions(!source);
     if (!source) {
       this.drawNothing('', this.whyNoSource());
       return;
@@ -122,6 +127,21 @@ class SourcePane implements Pane {
     else this.drawLines(file.name, lines, column);
     this.drawTitle(file.name);
     this.reveal();
+  }
+
+  /** Of code without source, its instructions below the words that say so. */
+  private drawInstructions(isWanted: boolean): void {
+    const { app, frame } = this;
+    const isThere = isWanted && this.showsInstructions();
+    frame.classList.toggle('with-instructions', isThere);
+    if (!isThere) return this.instructions?.element.remove();
+    this.instructions ??= new InstructionsPane(app);
+    frame.append(this.instructions.element);
+    this.instructions.draw();
+  }
+
+  private showsInstructions(): boolean {
+    return hasInstructions(this.app) && procedureOf(this.app, this.app.state.selected) !== null;
   }
 
   private drawLines(name: string, lines: SourceLines, column: Column | null): void {
@@ -181,7 +201,7 @@ class SourcePane implements Pane {
           `No source is known for ${code}: ${module} has no debug information there. Compile it with -g; for a library of the system, install its debug symbols.`,
         ),
       ),
-      ...this.parts(scopeAround(model, state.selected)),
+      ...(this.showsInstructions() ? [] : this.parts(scopeAround(model, state.selected))),
     ];
   }
 

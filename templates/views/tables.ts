@@ -88,6 +88,9 @@ class TableOfFacts implements Pane {
   }
 }
 
+/** Tables whose own pane shows all of them. */
+const SHOWN_ELSEWHERE = new Set(['instructions', 'instruction_counts']);
+
 /** A pane for each table. */
 export const tablePanes = (app: App): PaneType[] =>
   app.model.tables.map((info, i) => ({
@@ -95,6 +98,6 @@ export const tablePanes = (app: App): PaneType[] =>
     title: info.title,
     slot: 'inspect',
     room: roomOfTable(info.name),
-    isThere: () => info.rows > 0,
+    isThere: () => info.rows > 0 && !SHOWN_ELSEWHERE.has(info.name),
     make: () => new TableOfFacts(app, i, info),
   }));
