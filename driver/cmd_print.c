@@ -5,14 +5,15 @@
 #include <stdlib.h>
 
 static struct {
-    const char *by, *format, *sort, *out, *table, *scope, *threshold, *gate, *scaling, *of;
+    struct string_list by;
+    const char *format, *sort, *out, *table, *scope, *threshold, *gate, *scaling, *of;
     unsigned top;
-    bool per_thread, tree, diff, fold, phase_loops;
+    bool per_thread, tree, diff, fold;
 } opt;
 
 static const struct option_row rows[] = {
-    {"by", 'b', OPT_STRING, &opt.by, "LEVEL",
-     "program, module, file, procedure, loop, line, instruction, path, caller or calls (procedure)"},
+    {"by", 'b', OPT_LIST, &opt.by, "LEVEL",
+     "program, module, file, procedure, loop, line, function, instruction, path, caller or calls (procedure)"},
     {"of", 0, OPT_STRING, &opt.of, "PLACE", "with --by caller or calls: procedures by this pattern, or FILE:LINE"},
     {"fold-recursion", 0, OPT_FLAG, &opt.fold, NULL, "no procedure stands twice on a call path"},
     {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
@@ -83,83 +84,138 @@ static int look_at_gate(const struct experiment *e, struct err *err)
     return holds ? STATUS_GATE : 0;
 }
 
+/* One of the tables that are printed: of places, or beside them. */
+struct shown {
+    enum print_level level;
+    const char *table; /* NULL: of places */
+    bool phase_loops;  /* what ran in the phases stands below them */
+};
+struct shown_list VEC(struct shown);
+
+/* --by barrier, --by phase: places that have tables of their own. */
+static const char *table_of_level(const char *word)
+{
+    static const char *const words[][2] = {{"barrier", "barriers"}, {"phase", "phases"}};
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (strcmp(word, words[i][0]) == 0)
+            return words[i][1];
+    return NULL;
+}
+
+static int choose_shown(struct shown_list *shown, struct err *err)
+{
+    for (size_t i = 0; i < opt.by.count && !opt.table; i++) {
+        struct shown one = {.level = PRINT_PROC, .table = table_of_level(opt.by.items[i])};
+        if (!one.table && print_level_parse(opt.by.items[i], &one.level, err) < 0)
+            return err_in(err, "print");
+        one.phase_loops = one.table && strcmp(one.table, "phases") == 0;
+        *vec_push(shown) = one;
+    }
+    if (shown->count == 0)
+        *vec_push(shown) = (struct shown){.level = PRINT_PROC, .table = opt.table};
+    return 0;
+}
+
+static bool is_shown(const struct shown_list *shown, enum print_level level)
+{
+    for (size_t i = 0; i < shown->count; i++)
+        if (!shown->items[i].table && shown->items[i].level == level)
+            return true;
+    return false;
+}
+
 /* --by phase: which loops ran there, below the phases. */
 static int print_loops_of_phases(const struct experiment *e, const struct print_options *options, struct outfile *out,
                                  struct err *err)
 {
     struct print_options hottest = *options;
     hottest.sort_by = "value";
-    if (!opt.phase_loops || options->format != PRINT_TEXT || !table_list_find(&e->tables, "phase_loops"))
+    if (options->format != PRINT_TEXT || !table_list_find(&e->tables, "phase_loops"))
         return 0;
     outfile_write(out, "\n", 1);
     return experiment_print_table(e, "phase_loops", &hottest, out, err);
 }
 
-static int print(const struct experiment *e, const struct print_options *options, struct err *err)
+/* Several tables are one list in JSON; else an empty line stands between them. */
+static int print_all(const struct experiment *e, const struct shown_list *shown, struct print_options *options,
+                     struct outfile *out, struct err *err)
+{
+    const char *begin = "", *between = "\n", *end = "";
+    int status = 0;
+    if (options->format == PRINT_JSON && shown->count > 1) {
+        begin = "[\n";
+        between = ",\n";
+        end = "]\n";
+    }
+    outfile_write(out, begin, strlen(begin));
+    for (size_t i = 0; i < shown->count && status == 0; i++) {
+        const struct shown *one = &shown->items[i];
+        if (i)
+            outfile_write(out, between, strlen(between));
+        options->level = one->level;
+        options->no_legend = i > 0;
+        status = one->table ? experiment_print_table(e, one->table, options, out, err)
+                            : experiment_print(e, options, out, err);
+        if (status == 0 && one->phase_loops)
+            status = print_loops_of_phases(e, options, out, err);
+    }
+    outfile_write(out, end, strlen(end));
+    return status;
+}
+
+static int print(const struct experiment *e, const struct shown_list *shown, struct print_options *options,
+                 struct err *err)
 {
     struct outfile *out;
     if (outfile_create(opt.out ? opt.out : "-", &out, err) < 0)
         return -1;
-    int status =
-        opt.table ? experiment_print_table(e, opt.table, options, out, err) : experiment_print(e, options, out, err);
-    if (status == 0)
-        status = print_loops_of_phases(e, options, out, err);
-    if (status < 0) {
+    if (print_all(e, shown, options, out, err) < 0) {
         outfile_abandon(out);
         return -1;
     }
     return outfile_commit(out, err);
 }
 
-/* --by barrier, --by phase: places that have tables of their own. */
-static void choose_table(void)
+static int check_options(const struct shown_list *shown, struct print_options *options, struct err *err)
 {
-    static const char *const words[][2] = {{"barrier", "barriers"}, {"phase", "phases"}};
-    for (size_t i = 0; opt.by && i < ARRAY_SIZE(words); i++)
-        if (strcmp(opt.by, words[i][0]) == 0) {
-            opt.table = words[i][1];
-            opt.phase_loops = i == 1;
-            opt.by = NULL;
-        }
+    if (parse_threshold(&options->threshold, err) < 0)
+        return -1;
+    if (opt.of && !is_shown(shown, PRINT_CALLER) && !is_shown(shown, PRINT_CALLS))
+        return err_set(err, ERR_USAGE, "print: --of chooses whose callers are shown: it wants --by caller or calls");
+    if (opt.tree && options->format != PRINT_TEXT)
+        return err_set(err, ERR_USAGE, "print: --tree is text for people; it has no other format");
+    return 0;
 }
 
 static int run(struct session *s, int argc, char **argv)
 {
-    struct print_options options = {.level = PRINT_PROC, .top = opt.top, .sort_by = opt.sort};
+    struct print_options options = {
+        .top = opt.top, .sort_by = opt.sort, .scope = opt.scope, .of = opt.of, .tree = opt.tree, .fused = opt.diff};
     struct experiment *e = NULL;
-    struct config *config;
-    if (parse_format(&options.format, &s->err) < 0)
-        return -1;
-    choose_table();
-    if (opt.by && print_level_parse(opt.by, &options.level, &s->err) < 0)
-        return err_in(&s->err, "print");
-    if (parse_threshold(&options.threshold, &s->err) < 0)
-        return -1;
-    options.scope = opt.scope;
-    options.of = opt.of;
-    if (opt.of && options.level != PRINT_CALLER && options.level != PRINT_CALLS)
-        return err_set(&s->err, ERR_USAGE,
-                       "print: --of chooses whose callers are shown: it wants --by caller or calls");
-    options.tree = opt.tree;
-    if (opt.tree && options.format != PRINT_TEXT)
-        return err_set(&s->err, ERR_USAGE, "print: --tree is text for people; it has no other format");
-    if (wanted_config(s, "print", argc, argv, &config) < 0)
-        return -1;
-    if (options.level == PRINT_INSTRUCTION || (opt.table && str_starts(opt.table, "instruction")))
+    struct config *config = NULL;
+    struct shown_list shown = {0};
+    int status = parse_format(&options.format, &s->err);
+    if (status == 0)
+        status = choose_shown(&shown, &s->err);
+    if (status == 0)
+        status = check_options(&shown, &options, &s->err);
+    if (status == 0)
+        status = wanted_config(s, "print", argc, argv, &config);
+    if (status == 0 && (is_shown(&shown, PRINT_INSTRUCTION) || (opt.table && str_starts(opt.table, "instruction"))))
         config_list_instructions(config);
-    if (choose(config, &s->err) < 0) {
-        config_free(config);
-        return err_in(&s->err, "print");
-    }
-    int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
+    if (status == 0 && choose(config, &s->err) < 0)
+        status = err_in(&s->err, "print");
+    if (status == 0)
+        status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
     config_free(config);
     if (status == 0 && opt.fold)
         experiment_fold_recursion(e);
     if (status == 0)
-        status = print(e, &options, &s->err);
+        status = print(e, &shown, &options, &s->err);
     if (status == 0)
         status = look_at_gate(e, &s->err);
     experiment_free(e);
+    vec_release(&shown);
     return status;
 }
 

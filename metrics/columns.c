@@ -586,6 +586,7 @@ static void add_error(struct maker *m, const char *difference, uint32_t base)
 static void add_comparison(void *ctx, enum comparison what, const char *name, const char *formula)
 {
     struct maker *m = ctx;
+    enum comparison ranks = m->config->scaling == SCALING_NONE ? COMPARE_DIFFERENCE : COMPARE_LOSS;
     struct config_metric given = {.name = name,
                                   .display_name = "",
                                   .unit = "",
@@ -596,7 +597,7 @@ static void add_comparison(void *ctx, enum comparison what, const char *name, co
                                   .run_name = "",
                                   .run = RUN_ALL,
                                   .percent = CHOICE_NO,
-                                  .sort_by = what == COMPARE_DIFFERENCE ? CHOICE_YES : CHOICE_OPEN,
+                                  .sort_by = what == ranks ? CHOICE_YES : CHOICE_OPEN,
                                   .where = name};
     uint32_t column = (uint32_t)m->columns->list.count;
     if (expr_parse(formula, name, &given.expr, NULL) < 0)

@@ -65,11 +65,23 @@ double experiment_error(const struct experiment *e, size_t metric, double value)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
+/* A thread that did less than a twentieth of what the busiest did has no share in the work: one that waits for others. */
+static size_t working_threads(const struct hpcprof *p)
+{
+    uint64_t most = 0;
+    size_t working = 0;
+    for (size_t i = 0; i < p->thread_count; i++)
+        most = p->threads[i].cpu_ns > most ? p->threads[i].cpu_ns : most;
+    for (size_t i = 0; i < p->thread_count; i++)
+        working += p->threads[i].cpu_ns >= most / 20;
+    return working;
+}
+
 static uint32_t threads_of(const struct input *inputs, size_t n, uint32_t run)
 {
     size_t threads = 0;
     for (size_t i = 0; i < n; i++)
-        threads += inputs[i].run == run ? inputs[i].profile->thread_count : 0;
+        threads += inputs[i].run == run ? working_threads(inputs[i].profile) : 0;
     return threads ? (uint32_t)threads : 1;
 }
 

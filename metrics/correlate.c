@@ -166,12 +166,12 @@ struct input_sites { /* from an input's numbers to ours, made when first needed 
     struct VEC(uint32_t) chain;
 };
 
-/* Is it what the measurement's first process was started as? */
+/* Is it what the measurement's first process was started as? Who does not say has nothing else. */
 static bool was_run(const struct hpcprof *p, const char *path)
 {
     const char *command = p->process_count ? strtab_get(p->strings, p->processes[0].command) : "";
     char *program = mem_strndup(command, strcspn(command, " "));
-    bool was = *program && strcmp(path_base(program), path_base(path)) == 0;
+    bool was = *program ? strcmp(path_base(program), path_base(path)) == 0 : p->module_count == 1;
     mem_free(program);
     return was;
 }

@@ -44,27 +44,6 @@ void formulas_free(struct experiment *e)
     e->computed = NULL;
 }
 
-double experiment_compute(const struct experiment *e, size_t metric, const double *values)
-{
-    const struct computed *c = &e->computed[metric];
-    if (!c->expr && !e->metrics[metric].summed)
-        return NAN; /* a statistic over threads: that of two places is not that of both */
-    if (!c->expr || c->by_line)
-        return values[metric];
-    size_t n = expr_name_count(c->expr);
-    double *operands = mem_alloc((n + 1) * sizeof *operands);
-    for (size_t i = 0; i < n; i++) {
-        enum expr_at at = expr_operand(c->expr, i)->at;
-        /* several places have no one parent */
-        operands[i] = at == EXPR_HERE       ? values[c->operands[i]]
-                      : at == EXPR_AT_TOTAL ? experiment_value(e, c->operands[i], 0, VALUE_INCLUSIVE)
-                                            : NAN;
-    }
-    double value = expr_eval(c->expr, operands);
-    mem_free(operands);
-    return value;
-}
-
 enum { BLOCK = 1024 }; /* nodes at a time: operands stay in the nearest cache */
 
 static enum value_form form_of(const struct expr_operand *o, enum value_form of_result)
@@ -96,6 +75,48 @@ static bool may_be_zero(const struct experiment *e, uint32_t metric)
     const struct computed *c = &e->computed[metric];
     return e->metrics[metric].run != RUN_NONE && (c->expr ? expr_is_linear(c->expr) : e->metrics[metric].summed) &&
            !isnan(experiment_value(e, metric, 0, VALUE_INCLUSIVE));
+}
+
+/* Of a difference of sampled values: the root of the sum of their errors' squares. */
+static double error_of_sums(const struct experiment *e, uint32_t difference, const double *values)
+{
+    const struct computed *of = &e->computed[difference];
+    double squares = 0;
+    for (size_t k = 0; k < expr_name_count(of->expr); k++) {
+        double value = values[of->operands[k]], error = experiment_error(e, of->operands[k], isnan(value) ? 0 : value);
+        squares += error * error;
+    }
+    return isnan(values[difference]) ? NAN : sqrt(squares);
+}
+
+/* Several places have no one parent. What one run lacks cost nothing if the formula had a value at one of the places. */
+static double operand_of_sums(const struct experiment *e, size_t metric, size_t operand, const double *values)
+{
+    const struct computed *c = &e->computed[metric];
+    enum expr_at at = expr_operand(c->expr, operand)->at;
+    uint32_t of = c->operands[operand];
+    if (at != EXPR_HERE)
+        return at == EXPR_AT_TOTAL ? experiment_value(e, of, 0, VALUE_INCLUSIVE) : NAN;
+    bool absent = c->across_runs && isnan(values[of]) && !isnan(values[metric]) && may_be_zero(e, of);
+    return absent ? 0 : values[of];
+}
+
+double experiment_compute(const struct experiment *e, size_t metric, const double *values)
+{
+    const struct computed *c = &e->computed[metric];
+    if (c->error_of != UINT32_MAX)
+        return error_of_sums(e, c->error_of, values);
+    if (!c->expr && !e->metrics[metric].summed)
+        return NAN; /* a statistic over threads: that of two places is not that of both */
+    if (!c->expr || c->by_line)
+        return values[metric];
+    size_t n = expr_name_count(c->expr);
+    double *operands = mem_alloc((n + 1) * sizeof *operands);
+    for (size_t i = 0; i < n; i++)
+        operands[i] = operand_of_sums(e, metric, i, values);
+    double value = expr_eval(c->expr, operands);
+    mem_free(operands);
+    return value;
 }
 
 /* Between runs: what one has, and another that measured the module has not, cost nothing there. */

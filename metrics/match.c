@@ -621,42 +621,77 @@ static void put_all(struct matcher *m)
 
 /* ---- the new places in the place of the old ------------------------------------------------------------ */
 
-static void renumber_files(struct correlation *c)
+/* Where tables refer to a version of a file: the latest, unless its lines are others there. */
+static uint32_t version_for_tables(const struct matcher *m, uint32_t file)
 {
-    size_t n = c->files.count, kept = 0;
-    uint32_t *number = mem_calloc(n + 1, sizeof *number);
-    for (size_t i = 0; i < c->places.count; i++) {
-        const struct place *p = &c->places.items[i];
-        if (p->file != SOURCE_NONE)
-            number[p->file] = 1;
-        if (p->call_file != SOURCE_NONE)
-            number[p->call_file] = 1;
+    return m->files[file].lines ? file : m->files[file].latest;
+}
+
+static void mark_files_of_table(const struct matcher *m, const struct table *t, bool *used)
+{
+    const struct table_decl *d = table_declared(t);
+    for (size_t k = 0; k < d->column_count; k++) {
+        if (d->columns[k].type != TABLE_REF || strcmp(d->columns[k].refers, TABLE_FOUND_FILE) != 0)
+            continue;
+        for (size_t i = 0; i < table_row_count(t); i++)
+            if (table_row(t, i)[k].row < m->c->files.count)
+                used[version_for_tables(m, table_row(t, i)[k].row)] = true;
     }
+}
+
+static void mark_files(const struct matcher *m, bool *used)
+{
+    for (size_t i = 0; i < m->places.count; i++) {
+        const struct place *p = &m->places.items[i];
+        if (p->file != SOURCE_NONE)
+            used[p->file] = true;
+        if (p->call_file != SOURCE_NONE)
+            used[p->call_file] = true;
+    }
+    for (size_t i = 0; i < m->c->tables.count; i++)
+        mark_files_of_table(m, m->c->tables.items[i], used);
+}
+
+/* Files that nothing refers to any more are left out; by old file, its number as tables see it. mem_free. */
+static uint32_t *renumber_files(struct matcher *m)
+{
+    struct correlation *c = m->c;
+    size_t n = c->files.count, kept = 0;
+    uint32_t *number = mem_calloc(n + 1, sizeof *number), *for_tables = mem_calloc(n + 1, sizeof *for_tables);
+    bool *used = mem_calloc(n + 1, sizeof *used);
+    mark_files(m, used);
     for (size_t i = 0; i < n; i++) {
-        if (!number[i])
+        if (!used[i])
             continue;
         number[i] = (uint32_t)kept;
         c->files.items[kept] = c->files.items[i];
         c->file_module.items[kept] = c->file_module.items[i];
         c->file_known.items[kept++] = c->file_known.items[i];
     }
-    for (size_t i = 0; i < c->places.count; i++) {
-        struct place *p = &c->places.items[i];
+    for (size_t i = 0; i < m->places.count; i++) {
+        struct place *p = &m->places.items[i];
         p->file = p->file == SOURCE_NONE ? SOURCE_NONE : number[p->file];
         p->call_file = p->call_file == SOURCE_NONE ? SOURCE_NONE : number[p->call_file];
     }
+    for (uint32_t i = 0; i < n; i++)
+        for_tables[i] = number[version_for_tables(m, i)];
     c->files.count = c->file_module.count = c->file_known.count = kept;
     mem_free(number);
+    mem_free(used);
+    return for_tables;
 }
 
 /* Rows of the tables that are of one place now are one. */
-static void renumber_tables(struct matcher *m)
+static void renumber_tables(struct matcher *m, const uint32_t *files, size_t file_count)
 {
     struct correlation *c = m->c;
     struct table_list tables = {0};
-    struct table_mapping places = {"found", "found", m->new_of, c->places.count};
+    const struct table_mapping mappings[] = {
+        {TABLE_FOUND_PLACE, TABLE_FOUND_PLACE, m->new_of, c->places.count},
+        {TABLE_FOUND_FILE, TABLE_FOUND_FILE, files, file_count},
+    };
     struct err err = {0};
-    if (table_list_merge(&tables, c->strings, &c->tables, &places, 1, &err) < 0)
+    if (table_list_merge(&tables, c->strings, &c->tables, mappings, ARRAY_SIZE(mappings), &err) < 0)
         warnings_add(m->warnings, "a part of the tables beside the places is left out: %s", err.msg);
     table_list_release(&c->tables);
     c->tables = tables;
@@ -667,13 +702,15 @@ static void take_over(struct matcher *m)
     struct correlation *c = m->c;
     for (size_t i = 0; i < c->sites.count; i++)
         c->site_place[i] = m->new_of[c->site_place[i]];
+    size_t files = c->files.count;
+    uint32_t *for_tables = renumber_files(m);
     if (c->tables.count)
-        renumber_tables(m);
+        renumber_tables(m, for_tables, files);
+    mem_free(for_tables);
     vec_release(&c->places);
     vec_reserve(&c->places, m->places.count);
     c->places.count = m->places.count;
     memcpy(c->places.items, m->places.items, m->places.count * sizeof *m->places.items);
-    renumber_files(c);
 }
 
 static void release(struct matcher *m, size_t files)

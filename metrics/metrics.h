@@ -338,6 +338,7 @@ enum print_level {
     PRINT_PROC,
     PRINT_LOOP,
     PRINT_LINE,
+    PRINT_FUNCTION, /* with what was inlined of it, and without what was inlined into it */
     PRINT_PATH,
     PRINT_CALLER,
     PRINT_CALLS,
@@ -351,6 +352,8 @@ struct print_options {
     const char *sort_by; /* metric name; NULL: the first displayed */
     double threshold;    /* percent: rows with less of the whole are left out, in the metric that sorts; 0: none */
     const char *scope;   /* only what is in modules, files and procedures whose names match this pattern; NULL: all */
+    bool fused;          /* loops: one row for all copies of one */
+    bool no_legend;      /* text: what the columns are stands above another table */
     bool tree;           /* the scope tree as indented text, in place of a table */
     const char *of;      /* callers and calls of these alone: procedures by pattern, loops and lines by FILE:LINE */
 };

@@ -10,11 +10,17 @@ static const struct {
     enum place_kind kind;
     bool exclusive; /* is a part of its own, beside what lies deeper, worth a column? */
 } levels[] = {
-    [PRINT_PROGRAM] = {"program", PLACE_PROGRAM, false}, [PRINT_MODULE] = {"module", PLACE_MODULE, false},
-    [PRINT_FILE] = {"file", PLACE_FILE, false},          [PRINT_PROC] = {"procedure", PLACE_PROC, true},
-    [PRINT_LOOP] = {"loop", PLACE_LOOP, true},           [PRINT_LINE] = {"line", PLACE_LINE, false},
-    [PRINT_PATH] = {"path", PLACE_PROGRAM, true},        [PRINT_CALLER] = {"caller", PLACE_PROGRAM, false},
-    [PRINT_CALLS] = {"calls", PLACE_PROGRAM, true},      [PRINT_INSTRUCTION] = {"instruction", PLACE_LINE, false},
+    [PRINT_PROGRAM] = {"program", PLACE_PROGRAM, false},
+    [PRINT_MODULE] = {"module", PLACE_MODULE, false},
+    [PRINT_FILE] = {"file", PLACE_FILE, false},
+    [PRINT_PROC] = {"procedure", PLACE_PROC, true},
+    [PRINT_LOOP] = {"loop", PLACE_LOOP, true},
+    [PRINT_LINE] = {"line", PLACE_LINE, false},
+    [PRINT_FUNCTION] = {"function", PLACE_PROC, false},
+    [PRINT_PATH] = {"path", PLACE_PROGRAM, true},
+    [PRINT_CALLER] = {"caller", PLACE_PROGRAM, false},
+    [PRINT_CALLS] = {"calls", PLACE_PROGRAM, true},
+    [PRINT_INSTRUCTION] = {"instruction", PLACE_LINE, false},
 };
 
 static bool is_tree(const struct view *t)
@@ -35,10 +41,11 @@ int print_level_parse(const char *word, enum print_level *level, struct err *err
     const char *near = str_nearest(word, words);
     if (near)
         return err_set(err, ERR_USAGE, "there is no level '%s'; did you mean '%s'?", word, near);
-    return err_set(err, ERR_USAGE,
-                   "there is no level '%s'; there are program, module, file, procedure, loop, line, instruction, path, "
-                   "caller and calls",
-                   word);
+    return err_set(
+        err, ERR_USAGE,
+        "there is no level '%s'; there are program, module, file, procedure, loop, line, function, instruction, path, "
+        "caller and calls",
+        word);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -134,36 +141,99 @@ static void add_value(double *sum, double value)
         *sum = isnan(*sum) ? value : *sum + value;
 }
 
-/* Lines are one row per line of the source, whatever loops and calls it was copied into; without a line, one per
- * procedure. */
-static void rows_of_lines(struct view *t)
+/* ---- rows of what is one thing in the source ------------------------------------------------ */
+
+/* What the place counts for: a line for itself or for its function, a loop for itself; PLACE_NONE: for nothing. */
+static place_ix united_place(const struct view *t, place_ix i)
+{
+    uint8_t kind = t->e->places[i].kind;
+    if (t->options->level == PRINT_LOOP)
+        return kind == PLACE_LOOP ? i : PLACE_NONE;
+    if (kind != PLACE_LINE)
+        return PLACE_NONE;
+    return t->options->level == PRINT_FUNCTION ? t->procedure[i] : i;
+}
+
+/* Lines: one row per line of the source, whatever loops and calls it was copied into, and without a line one per
+   procedure. Functions: one row, whether they were called or inlined. Loops: one row for all copies. */
+static str_id united_key(const struct view *t, place_ix i, struct strtab *keys)
+{
+    const struct experiment *e = t->e;
+    const struct place *p = &e->places[i], *procedure = &e->places[t->procedure[i]];
+    uint32_t file = p->kind == PLACE_LINE && p->line_first == 0 ? procedure->file : p->file;
+    uint32_t key[] = {t->module_name[i], file, p->line_first, p->line_first ? 0 : procedure->name};
+    if (p->kind == PLACE_LOOP)
+        key[1] = key[2] = key[3] = p->same;
+    else if (p->kind != PLACE_LINE) {
+        key[2] = p->full_name;
+        key[3] = 0;
+    }
+    return strtab_addn(keys, (const char *)key, sizeof key);
+}
+
+/* Is it inside of what is the same in the source (a function inlined into itself)? Its cost is counted there. */
+static bool inside_same(const struct experiment *e, place_ix i)
+{
+    place_ix up = e->places[i].parent;
+    while (up != PLACE_NONE && e->places[up].same != e->places[i].same)
+        up = e->places[up].parent;
+    return up != PLACE_NONE;
+}
+
+static void add_to_row(struct view *t, struct row *row, place_ix i)
+{
+    const struct experiment *e = t->e;
+    bool whole = e->places[i].kind != PLACE_LOOP || !inside_same(e, i);
+    double *values = print_row_values(t, row);
+    row->places++;
+    for (size_t m = 0; m < e->metric_count; m++) {
+        if (whole)
+            add_value(&values[m], experiment_value(e, m, i, VALUE_INCLUSIVE));
+        if (e->places[i].kind == PLACE_LOOP)
+            add_value(&values[e->metric_count + m], experiment_value(e, m, i, VALUE_EXCLUSIVE));
+    }
+}
+
+/* What cannot be added up is computed from what can. */
+static void compute_united(struct view *t, struct row *row)
+{
+    size_t n = t->e->metric_count;
+    double *values = print_row_values(t, row), *sums = mem_alloc((2 * n + 1) * sizeof *sums);
+    memcpy(sums, values, 2 * n * sizeof *sums);
+    for (size_t m = 0; m < n; m++) {
+        values[m] = experiment_compute(t->e, m, sums);
+        values[n + m] = experiment_compute(t->e, m, sums + n);
+    }
+    mem_free(sums);
+}
+
+static void united_rows(struct view *t)
 {
     const struct experiment *e = t->e;
     struct strtab *keys = strtab_create();
     struct VEC(size_t) row_of_key = {0};
     for (place_ix i = 0; i < e->place_count; i++) {
-        if (e->places[i].kind != PLACE_LINE || !is_wanted(t, i))
+        place_ix united = united_place(t, i);
+        if (united == PLACE_NONE || !is_wanted(t, i))
             continue;
-        struct row r = print_row(t, i);
-        str_id key[] = {r.module, r.file, r.line, r.line ? 0 : r.name};
-        str_id k = strtab_addn(keys, (const char *)key, sizeof key);
+        str_id k = united_key(t, united, keys);
         while (row_of_key.count <= k)
             *vec_push(&row_of_key) = SIZE_MAX;
         if (row_of_key.items[k] == SIZE_MAX) {
             row_of_key.items[k] = t->rows.count;
-            *vec_push(&t->rows) = r;
+            *vec_push(&t->rows) = print_row(t, united);
         }
         struct row *row = &t->rows.items[row_of_key.items[k]];
-        row->places++;
-        if (row->name != r.name)
+        const struct place *procedure = &e->places[t->procedure[i]];
+        if (t->options->level == PRINT_LINE && row->name != procedure->name)
             row->name = row->full_name = 0; /* in several procedures */
-        for (size_t m = 0; m < e->metric_count; m++)
-            add_value(&print_row_values(t, row)[m], experiment_value(e, m, i, VALUE_INCLUSIVE));
+        if (row->kind == PLACE_LOOP && e->places[united].instances > 1 && row->instance != e->places[united].instance)
+            row->instance = row->instances = 1; /* all copies */
+        add_to_row(t, row, i);
     }
     for (size_t i = 0; i < t->rows.count; i++)
-        for (size_t m = 0; m < e->metric_count && t->rows.items[i].places > 1; m++)
-            print_row_values(t, &t->rows.items[i])[m] =
-                experiment_compute(e, m, print_row_values(t, &t->rows.items[i]));
+        if (t->rows.items[i].places > 1)
+            compute_united(t, &t->rows.items[i]);
     vec_release(&row_of_key);
     strtab_free(keys);
 }
@@ -390,7 +460,8 @@ static void add_where_columns(struct view *t, struct text_table *text)
     }
     enum print_level level = t->options->level;
     const struct strtab *strings = t->e->strings;
-    static const char *const heads[] = {"program", "module", "file", "procedure", "in procedure", "in procedure"};
+    static const char *const heads[] = {"program",      "module",       "file",    "procedure",
+                                        "in procedure", "in procedure", "function"};
     struct text_column *c = text_table_add(text, heads[level], "", true);
     for (size_t i = 0; i < t->rows.count; i++)
         text_column_add(c, text_of_name(strtab_get(strings, t->rows.items[i].name)));
@@ -411,6 +482,8 @@ static void write_legend(const struct view *t, struct outfile *out)
 {
     const struct experiment *e = t->e;
     struct buf b = {0};
+    if (t->options->no_legend)
+        return;
     buf_safe(&b, strtab_get(e->strings, e->title));
     buf_char(&b, '\n');
     for (size_t i = 0; i < t->shown.count; i++) {
@@ -672,8 +745,9 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
             status = print_rows_of_callers(&t, err);
         else if (options->level == PRINT_CALLS)
             status = print_rows_of_calls(&t, err);
-        else if (options->level == PRINT_LINE)
-            rows_of_lines(&t);
+        else if (options->level == PRINT_LINE || options->level == PRINT_FUNCTION ||
+                 (options->level == PRINT_LOOP && options->fused))
+            united_rows(&t);
         else
             rows_of_places(&t);
         drop_empty_rows(&t);

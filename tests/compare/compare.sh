@@ -1,0 +1,110 @@
+# Comparisons of which anybody can say beforehand what they must show: -O1 and -O3, gcc and clang, two versions of a
+# source, one thread and two, x86-64 and AArch64. What a person would say is what the ranking says.
+. "$top_srcdir/tests/lib.sh"
+
+cd "$scratch" || exit 99
+kernels=$top_srcdir/tests/compare/kernels.c
+${CC-cc} --version >/dev/null 2>&1 || skip_all "no C compiler here"
+"$hpcview" record -o probe -e perf::TASK-CLOCK@1000000 -- /bin/true >probe.log 2>&1 || skip_all "no clock can be sampled here"
+
+# built NAME SOURCE OPTIONS...
+built() {
+    name=$1 source=$2
+    shift 2
+    "$@" -g -pthread -o "$name" "$source" 2>"$name.log"
+}
+# measured NAME [TIMES THREADS]
+measured() {
+    "$hpcview" record -o "$1.measurements" -e perf::TASK-CLOCK@500000 -- "./$1" "${2-24000}" "${3-1}" >"$1.log" 2>&1
+}
+# compared LEVEL BASE NEW OPTIONS...: rows of the three functions alone, the worst first
+compared() {
+    level=$1 base=$2 new=$3
+    shift 3
+    "$hpcview" print --diff --by "$level" --format csv "$@" "$base" "$new" >table.csv 2>table.err || comment "$(cat table.err)"
+}
+# value HEAD NAME: of the first row of that name in table.csv
+value() {
+    awk -F, -v head="$1" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == head) column = i; next }
+        $5 == name { print $column; exit }' table.csv
+}
+ratio() { value perf::TASK-CLOCK.ratio "$1"; }
+# ranked: the names in their order
+ranked() { awk -F, 'NR > 1 && $5 ~ /^(sum|chain|repeated)$/ { printf "%s ", $5 }' table.csv; }
+less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && a + 0 < b + 0) }'; }
+shown() { comment "$(cut -c1-200 table.csv)"; }
+
+built kernels-O1 "$kernels" "${CC-cc}" -O1 && built kernels-O3 "$kernels" "${CC-cc}" -O3 || skip_all "the program does not compile"
+measured kernels-O1 && measured kernels-O3
+
+compared function kernels-O1.measurements kernels-O3.measurements
+check "-O1 and -O3: three functions are compared" test "$(ranked | wc -w)" = 3
+check_match "what gained is last" "$(ranked)" '* sum '
+check "sum is faster by more than chain" less "$(ratio sum)" "$(ratio chain)"
+check "sum is faster" less "$(ratio sum)" 0.9
+compared loop kernels-O1.measurements kernels-O3.measurements
+check_match "the loop that gained is last" "$(ranked)" '* sum '
+shown
+
+if command -v clang >/dev/null; then
+    built kernels-clang "$kernels" clang -O3 && measured kernels-clang
+    compared loop kernels-O3.measurements kernels-clang.measurements
+    for f in sum chain repeated; do
+        check "gcc and clang: the loop of $f is one" test "$(grep -c ",$f," table.csv)" = 1
+        check "with a time by each" test -n "$(ratio "$f")"
+    done
+    shown
+else
+    skip "gcc and clang" "no clang here"
+fi
+
+# Two versions, in two folders: all lines have moved, and the division is done twice.
+mkdir v1 v2
+cp "$kernels" v1/kernels.c
+sed -e '1i/* The second version. */\n\n' -e 's|x = 1 / (x + a\[i\]);|x = 1 / (1 / (x + a[i]) + a[i]);|' "$kernels" >v2/kernels.c
+built v1/kernels "$PWD/v1/kernels.c" "${CC-cc}" -O2 && built v2/kernels "$PWD/v2/kernels.c" "${CC-cc}" -O2
+measured v1/kernels && measured v2/kernels
+compared function v1/kernels.measurements v2/kernels.measurements
+check_match "two versions: what became slower is first" "$(ranked)" 'chain *'
+check "and is slower by much" less 1.3 "$(ratio chain)"
+compared line v1/kernels.measurements v2/kernels.measurements
+changed=$(grep -n '1 / (1 / ' v2/kernels.c | cut -d: -f1)
+check_match "the line that was changed has a time in both" "$(grep ",$changed,chain" table.csv)" "line,kernels,kernels.c,$changed,chain,[1-9]*,[1-9]*"
+check "all lines of the first version are found in the second" test "$(grep -c 'v[12]/kernels.c' table.csv)" = 0
+shown
+
+# Strong scaling: the time in all of two threads, against that of one.
+built threads "$kernels" "${CC-cc}" -O2
+measured threads 24000 1 && mv threads.measurements one && measured threads 24000 2
+compared function one threads.measurements --scaling strong
+check_match "one thread and two: what does not scale is first" "$(ranked)" 'repeated *'
+check "it takes the most of the loss" less "$(value perf::TASK-CLOCK.loss sum)" "$(value perf::TASK-CLOCK.loss repeated)"
+check "and loses a good part of the whole" less 0.1 "$(value perf::TASK-CLOCK.loss repeated)"
+compared function one threads.measurements --scaling weak
+check "were there twice the work, it would be no loss" less "$(value perf::TASK-CLOCK.loss repeated)" 0.1
+shown
+
+# AArch64: the binary is analysed here, its profile comes from elsewhere.
+if command -v aarch64-linux-gnu-gcc >/dev/null; then
+    # who knows lines alone does not know which of several inlined copies they are of
+    built kernels-x86 "$kernels" "${CC-cc}" -O2 -fno-inline && measured kernels-x86
+    built kernels-arm "$kernels" aarch64-linux-gnu-gcc -O2 -fno-inline
+    line() { grep -n "$1" "$kernels" | cut -d: -f1; }
+    cat >arm.txt <<END
+kernels.c $(line 'x = 1 / (x') chain 90000000
+kernels.c $(line 'to\[i\] = ') sum 700000000
+kernels.c $(line 'x = x / i') repeated 50000000
+END
+    run "$hpcview" structure kernels-arm -o arm.xml
+    run "$hpcview" import table --columns file,line,procedure,perf::TASK-CLOCK --units ns --program kernels-arm -o arm.hpcprof arm.txt
+    check "the profile is imported" test "$status" = 0
+    compared loop kernels-x86.measurements arm.hpcprof -S arm.xml
+    check_match "x86-64 and AArch64: the loop that is worst there is first" "$(ranked)" 'sum *'
+    for f in sum chain repeated; do
+        check "the loop of $f is one" test -n "$(ratio "$f")"
+    done
+    shown
+else
+    skip "x86-64 and AArch64" "no compiler for AArch64 here"
+fi
+done_testing
