@@ -26,7 +26,8 @@
  * A loop needs an edge back that is a jump: clang's landing pads are in the range of calls that lead to them, for the
  * destructors they call, and that is no loop.
  *
- * A loop is irreducible if an edge from outside leads to another block than its header.
+ * A loop is irreducible if an edge from outside leads to another block than its header. Which of its entries the search
+ * met first says nothing: the lowest is called its header, and a loop inside with that header is one with it.
  */
 #include "bloop/code/code.h"
 
@@ -441,6 +442,23 @@ static void close_intervals(const struct search *s, const uint32_t *order, uint3
     }
 }
 
+/* A loop with several entries that is entered at another one's header, lowest of its entries as well, is one with it:
+   had the search come there first, there would have been one loop. (A jump into the middle of a `while (1)` with a
+   `continue` further up.) */
+static void join_same_entry(struct search *s, const uint32_t *entry, uint32_t *joined)
+{
+    for (uint32_t v = 1; v <= s->m; v++) { /* outer loops have smaller numbers */
+        uint32_t up = s->loop_parent[v];
+        joined[v] = v;
+        if (up != NONE)
+            s->loop_parent[v] = up = joined[up];
+        if (up == NONE || !s->is_header[v] || !(s->is_header[up] & 2) || entry[v] != entry[up])
+            continue;
+        joined[v] = up;
+        s->is_header[v] = 0;
+    }
+}
+
 static void make_forest(struct search *s, struct loop_forest *f)
 {
     uint32_t *entry = s->a, *index = s->b, *order = s->c, *child = s->d, *sibling = s->e, *by_block = s->f, *end = s->d,
@@ -451,7 +469,8 @@ static void make_forest(struct search *s, struct loop_forest *f)
     close_intervals(s, order, count, end);
     skip[0] = 0;
     mark_irreducible(s, entry, index, end, skip);
-    order_loops(s, entry, index, order, child, sibling, by_block);
+    join_same_entry(s, entry, index);
+    count = order_loops(s, entry, index, order, child, sibling, by_block);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t v = order[i], around = s->loop_parent[v];
         struct loop *l = &f->loops[i];

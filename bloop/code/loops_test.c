@@ -123,6 +123,8 @@ static const struct {
      "0 0 0 0 3 4"},
     {"two entries, one loop", "0>2 1>2 2>3 3>2", "0 1", "2(3)", "0 1 2 2"},
     {"two entries into one loop", "0>1 1>2 2>1", "0 2", "1!(2)", "0 1 2"},
+    {"entered in its middle, with a continue in front of that", "0>1 0>3 1>2 1>3 2>1 3>1 3>4", "0", "1!(2 3)",
+     "0 0 1 0 3"},
     {"one entry twice", "0>1 1>0", "0 0", "0(1)", "0 0"},
     {"parallel edges", "0>1 0>1 1>2 1>2 2>1 2>1", "0", "1(2)", "0 0 1"},
     {"Ramalingam's figure 1: a ladder of jumps into a loop", "0>1 1>2 2>3 3>4 0>4 0>3 0>2 4>3 3>2 2>1", "0",
@@ -209,8 +211,9 @@ static uint32_t reaches(const struct reference *r, uint32_t from, uint32_t set)
 }
 
 /* Havlak's forest by definition: the loops of a set are its strongly connected regions; what is searched first in one
-   is the header, and the loops within are those of the region without its header. */
-static void reference_loops(struct reference *r, const struct cfg *g, uint32_t set)
+   is the header, and the loops within are those of the region without its header. One with the lowest entry of a loop
+   `around` it (LOOP_NONE: there is none) that has several entries is one with it. */
+static void reference_loops(struct reference *r, const struct cfg *g, uint32_t set, uint32_t around)
 {
     uint32_t left = set;
     while (left != 0) {
@@ -239,10 +242,14 @@ static void reference_loops(struct reference *r, const struct cfg *g, uint32_t s
             irreducible |= c != header;
             lowest = c < lowest ? c : lowest;
         }
-        r->loop[r->loops].members = region;
-        r->loop[r->loops].irreducible = irreducible;
-        r->loop[r->loops++].shown = lowest;
-        reference_loops(r, g, region & ~(1u << header));
+        uint32_t loop = around;
+        if (around == LOOP_NONE || !r->loop[around].irreducible || r->loop[around].shown != lowest) {
+            loop = r->loops++;
+            r->loop[loop].members = region;
+            r->loop[loop].irreducible = irreducible;
+            r->loop[loop].shown = lowest;
+        }
+        reference_loops(r, g, region & ~(1u << header), loop);
     }
 }
 
@@ -342,7 +349,7 @@ static void test_random(void)
         uint32_t reached = 0;
         for (uint32_t b = 0; b < r.n; b++)
             reached |= r.order[b] != 0 ? 1u << b : 0;
-        reference_loops(&r, &t.g, reached);
+        reference_loops(&r, &t.g, reached, LOOP_NONE);
         loops_find(&t.g, &f);
         bad_loops += !agrees(&r, &t.g, &f);
         bad_dominators += !dominators_agree(&r, &t.g, &f);
