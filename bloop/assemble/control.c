@@ -12,35 +12,67 @@
 #include "bloop/assemble/assemble_int.h"
 
 /* gcc puts a row for each statement that begins in front of the loop's first instruction, the keyword's before the
- * body's:
+ * body's; of statements that are nothing (an assertion that is off) too:
  *
- *     0x118a  81  int r;          of the procedure, ended
- *     0x118a  82  do {
- *     0x118a  83    r = work();   begins
- *     0x118a  83                  its first instruction
+ *     0x118a  81:5   x = 0;         of the procedure, ended
+ *     0x118a  82:5   while (1) {
+ *     0x118a  83:9     assert(p);   nothing
+ *     0x118a  84:9     r = work();  begins
+ *     0x118a  84:9                  its first instruction
  *
- * If a statement of the line found begins in the block, and only once, then the row right before is the keyword's. (The
- * line of a `for` or `while` begins twice: the loop, and its condition.) 0: no such row. */
-static uint32_t keyword_in(const struct debug_function *d, const struct cfg_block *b, vaddr end, uint32_t line)
+ * If a statement of the line found begins in the block, and only once, then the keyword's is the nearest row before it
+ * that begins further left; where there is none, the row right before. (The line of a `for` or `while` begins twice: the
+ * loop, and its condition.) 0: no such row. */
+static uint32_t keyword_before(struct assembler *a, const struct loop_place *p, uint32_t at)
 {
     enum { FURTHEST = 2 };
+    const struct line_row *rows = a->debug->rows, *first = &rows[at];
+    for (uint32_t row = at; row-- > 0 && rows[row].addr == first->addr && rows[row].is_stmt;) {
+        const struct line_row *r = &rows[row];
+        if (r->file != first->file || r->line >= p->line || r->column > first->column ||
+            !assemble_is_in_body(a, p, r->line, false) || assemble_lines_between(a, p, r->line, p->line) != 0)
+            break;
+        if (r->column < first->column)
+            return r->line;
+    }
+    const struct line_row *r = first - 1;
+    bool found = at > 0 && r->addr == first->addr && r->is_stmt && r->file == first->file && r->line < p->line &&
+                 p->line - r->line <= FURTHEST;
+    return found ? r->line : 0;
+}
+
+static uint32_t keyword_in(struct assembler *a, const struct loop_place *p, const struct cfg_block *b, vaddr end)
+{
+    const struct debug_function *d = a->debug;
     uint32_t begun = 0, at = NO_ROW, row = assemble_row_before(d, b->begin);
     if (row == NO_ROW)
         row = 0;
     while (row > 0 && d->rows[row - 1].addr >= b->begin)
         row--;
     for (; row < d->row_count && d->rows[row].addr < end; row++)
-        if (d->rows[row].addr >= b->begin && d->rows[row].is_stmt && d->rows[row].line == line) {
+        if (d->rows[row].addr >= b->begin && d->rows[row].is_stmt && d->rows[row].line == p->line) {
             begun++;
             at = row;
         }
-    if (begun != 1 || at == 0)
-        return 0;
     /* (clang's two rows at one address are the procedure's line and the first behind an empty prologue.) */
-    const struct line_row *first = &d->rows[at], *before = first - 1;
-    bool found = !first->prologue_end && at > 1 && before->addr == first->addr && before->is_stmt &&
-                 before->file == first->file && before->line < line && line - before->line <= FURTHEST;
-    return found ? before->line : 0;
+    return begun != 1 || d->rows[at].prologue_end ? 0 : keyword_before(a, p, at);
+}
+
+/* clang -O0 jumps to the next instruction, on the line of `do` or `while (1)`: the loop begins behind it. */
+static uint32_t keyword_of_jump(struct assembler *a, const struct loop_place *p, uint32_t header)
+{
+    enum { LONGEST = 5 }; /* bytes of a jump */
+    const struct cfg *cfg = a->in->cfg;
+    const struct cfg_block *b = &cfg->blocks[header] - 1;
+    if (header == 0 || b->last_kind != INSN_JUMP || b->end != cfg->blocks[header].begin || b->succ_count != 1 ||
+        cfg->succs[b->succ_first] != header)
+        return 0;
+    uint32_t row = assemble_row_before(a->debug, b->end - 1);
+    const struct line_row *r = row == NO_ROW ? NULL : &a->debug->rows[row];
+    if (!r || b->end - r->addr > LONGEST || r->line >= p->line || assemble_file(a, r->file) != p->file ||
+        assemble_inlined_at(a, r->addr) != p->inlined || !assemble_is_in_body(a, p, r->line, false))
+        return 0;
+    return assemble_lines_between(a, p, r->line, p->line) == 0 ? r->line : 0;
 }
 
 /* The closest block in front of the loop that ends in a decision; the blocks between may be no more than a preheader.
@@ -71,15 +103,17 @@ static size_t exits_at(const struct assembler *a, uint32_t loop, uint32_t line)
 
 /* The keyword's row is in front of the loop's first instruction, or, for a condition that takes several branches (it
    may begin on a line before its first `&&`), in front of its copy that guards a rotated loop. 0: nowhere. */
-static uint32_t line_of_keyword(const struct assembler *a, uint32_t loop, const struct loop_place *p)
+static uint32_t line_of_keyword(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
-    const struct cfg_block *header = &a->in->cfg->blocks[a->in->forest->loops[loop].header];
-    uint32_t guard = guard_of(a, loop), keyword;
-    if (p->inlined != INLINE_NONE)
+    uint32_t head = a->in->forest->loops[loop].header, guard = guard_of(a, loop), keyword;
+    const struct cfg_block *header = &a->in->cfg->blocks[head];
+    if (assemble_inlined_at(a, header->begin) != p->inlined)
         return 0;
-    keyword = keyword_in(a->debug, header, header->begin + 1, p->line);
-    if (!keyword && guard != UINT32_MAX && exits_at(a, loop, p->line) > 1)
-        keyword = keyword_in(a->debug, &a->in->cfg->blocks[guard], a->in->cfg->blocks[guard].end, p->line);
+    keyword = keyword_in(a, p, header, header->begin + 1);
+    if (!keyword)
+        keyword = keyword_of_jump(a, p, head);
+    if (!keyword && p->inlined == INLINE_NONE && guard != UINT32_MAX && exits_at(a, loop, p->line) > 1)
+        keyword = keyword_in(a, p, &a->in->cfg->blocks[guard], a->in->cfg->blocks[guard].end);
     return keyword;
 }
 
@@ -169,10 +203,12 @@ static uint32_t line_of_directive(struct assembler *a, uint32_t loop, const stru
 {
     vaddr at = 0;
     uint32_t line = 0;
-    if (a->shares.count == 0 || p->inlined != INLINE_NONE || p->line == p->control)
+    if (a->shares.count == 0 || p->inlined != INLINE_NONE || (p->line == p->control && !p->control_stale))
         return 0;
     uint32_t from = share_in_front(a, loop, &at);
     if (from == UINT32_MAX || assemble_row_before(a->debug, at) == NO_ROW)
+        return 0;
+    if (p->line == p->control && a->in->forest->block_loop[from] != a->in->forest->loops[loop].parent)
         return 0;
     struct way w = look_at_way(a, loop, from, at, p);
     for (size_t i = 0; i < w.count; i++)
@@ -344,6 +380,7 @@ void assemble_step_back(struct assembler *a, uint32_t first, const uint32_t *nex
         struct loop_place *p = &a->places.items[l];
         if (!p->line)
             continue;
+        p->line_own = p->line;
         step_back_to(p, line_of_keyword(a, l, p));
         uint32_t before = p->line;
         step_back_to(p, line_of_directive(a, l, p));

@@ -78,7 +78,8 @@ static bool tests_condition_of(struct assembler *a, uint32_t loop, uint32_t oute
     for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++) {
         const struct evidence *e = &a->evidence.items[i];
         if (e->exit && e->fresh && a->in->forest->loops[e->leaves].depth <= depth &&
-            assemble_seen_from(a, e, p->inlined, &file, &line) && file == p->file && line == p->line)
+            assemble_seen_from(a, e, p->inlined, &file, &line) && file == p->file &&
+            (line == p->line || line == p->line_own))
             return true;
     }
     return false;

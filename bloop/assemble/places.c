@@ -511,7 +511,15 @@ static void keep_smaller(uint32_t *smallest, uint32_t line)
  *     elsewhere       x  x  x  x
  */
 
-enum { WEIGHT_LOOP = 64, WEIGHT_EXIT = 64, WEIGHT_STATEMENT = 6, WEIGHT_MOVED = 2, WEIGHT_OTHER = 2, AGAINST = 2 };
+enum {
+    WEIGHT_OWN_EXIT = 1024, /* a statement of its own, and of nothing else: beyond doubt */
+    WEIGHT_LOOP = 64,
+    WEIGHT_EXIT = 64,
+    WEIGHT_STATEMENT = 6,
+    WEIGHT_MOVED = 2,
+    WEIGHT_OTHER = 2,
+    AGAINST = 2
+};
 
 static int by_first(const void *x, const void *y)
 {
@@ -524,7 +532,7 @@ static int by_first(const void *x, const void *y)
 static uint32_t weight_of(const struct loop_view *v, const struct evidence *e)
 {
     if (e->exit)
-        return WEIGHT_EXIT;
+        return e->stmt && e->fresh && !stands_outside(v->a, e) ? WEIGHT_OWN_EXIT : WEIGHT_EXIT;
     if (!e->stmt)
         return WEIGHT_OTHER;
     return is_from_outside(v, e) ? WEIGHT_MOVED : WEIGHT_STATEMENT;
@@ -697,6 +705,7 @@ static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first,
         p->line_last = p->line;
     if (s.exit < s.child && s.exit < p->line_last)
         p->control = s.exit;
+    p->control_stale = !v.fresh_exits;
     p->line_alone = p->line == s.exit && hashmap_get(&a->around, key_alone(p->file, p->line)) != HASHMAP_NONE;
 }
 

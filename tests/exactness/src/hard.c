@@ -88,3 +88,50 @@ unsigned short *body_on_its_line(unsigned short *op, unsigned literals, unsigned
     token = op++;
     return put_length(op, token, match);
 }
+
+/* Loops of gotos in each other: the one label is far behind the other, and little of it is on the lines between. */
+int gotos(const unsigned char *p, int n)
+{
+    int s = 0, k = 0;
+again:
+    s += p[k];              /* LOOP depth=1 */
+    if (s & 1)
+        s += 7;
+    else if (s & 2)
+        s -= 3;
+    else if (s & 4)
+        s ^= 5;
+    else
+        s += 1;
+    k++;
+part:
+    s += p[k] * 3;          /* LOOP depth=2 */
+    if (s > 100)
+        s -= 50;
+    else if (s < -100)
+        s += 50;
+    else if ((s & 7) == 3) {
+        k++;
+        if (k < n)
+            goto part;
+    }
+    if (k < n)
+        goto again;
+    return s;
+}
+
+/* Statements that are nothing stand between the keyword and the first instruction. */
+#define NOTHING(x) ((void)0)
+int nothing_first(const unsigned char *p, int n)
+{
+    int s = 0;
+    NOTHING(n);
+    while (1) {             /* LOOP depth=1 near=3 */
+        NOTHING(s);
+        NOTHING(p);
+        s += *p++;
+        if (--n < 0)
+            return s;
+        s ^= 3;
+    }
+}
