@@ -102,6 +102,15 @@ static char *place_in_short(const struct table_view *v, place_ix place)
     return line && *file ? mem_printf("%s:%u", path_base(file), line) : mem_strdup(place_name(v, place));
 }
 
+/* Its run has no other process. */
+static bool is_alone(const struct experiment *e, uint32_t process)
+{
+    for (size_t i = 0; i < e->run_count; i++)
+        if (e->runs[i].process_count == 1 && e->runs[i].process_first == process)
+            return true;
+    return e->process_count == 1;
+}
+
 static char *key_text(const struct table_view *v, const struct table_column *c, union table_cell cell, int depth)
 {
     if (table_cell_missing(c, cell) || c->type == TABLE_TIME || c->type == TABLE_NUMBER)
@@ -110,8 +119,8 @@ static char *key_text(const struct table_view *v, const struct table_column *c, 
         return mem_strdup(strtab_get(v->e->strings, cell.text));
     if (c->type == TABLE_COUNT)
         return mem_printf("#%llu", (unsigned long long)cell.count);
-    if (strcmp(c->refers, "process") == 0 && v->e->process_count == 1)
-        return mem_strdup(""); /* there is no other */
+    if (strcmp(c->refers, "process") == 0 && is_alone(v->e, cell.row))
+        return mem_strdup("");
     return is_place(c) ? place_in_short(v, cell.row) : reference_text(v, c->refers, cell.row, depth + 1);
 }
 

@@ -57,6 +57,9 @@ function refText(model: Model, column: TableColumn, row: number, depth = 0): str
   return tableRefText(model, column, row, depth);
 }
 
+const isAlone = (model: Model, process: number): boolean =>
+  model.processes.length === 1 || model.runs.some((run) => run.processes === 1 && run.firstProcess === process);
+
 /** A row of another table is called by its columns up to the first text; without texts, up to the first number. */
 function tableRefText(model: Model, column: TableColumn, row: number, depth: number): string {
   const at = model.tables.findIndex((t) => t.name === column.to);
@@ -68,7 +71,7 @@ function tableRefText(model: Model, column: TableColumn, row: number, depth: num
   const words = columns.slice(0, until < 0 ? columns.length : until + 1).map((c, i) => {
     const cell = rows.cells[i][row];
     if (c.type === 'time' || c.type === 'number' || Number.isNaN(cell)) return '';
-    if (c.to === 'process' && model.processes.length === 1) return ''; // there is no other
+    if (c.to === 'process' && isAlone(model, cell)) return ''; // its run has no other
     if (c.type === 'count') return `#${cell}`;
     return c.type === 'text' ? (rows.strings[cell] ?? '') : refText(model, c, cell, depth + 1);
   });

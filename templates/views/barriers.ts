@@ -1,165 +1,294 @@
-// Barriers and phases: stacked columns of phase and barrier times, absolute and as parts of the whole; who waited for
-// whom; and where each barrier is. Each picture has its numbers in the table below it.
+// Barriers and phases: stacked columns of phase and barrier times, one for each run; the same as numbers, with the loops that
+// ran before each barrier; episodes over time; who waited for whom.
 
-import { NONE, type TableInfo, type TableRows } from '../model/data';
-import { cellText } from '../logic/tables';
+import { NONE, type PlaceIx } from '../model/data';
+import { labelOf } from '../logic/labels';
+import { type LoopOfPhase, type Phase, Rows, type Stack, barrierName, loopsBefore, phasesOf, stacks, timeline, whoWaits } from '../logic/phases';
 import type { App } from './app';
 import { button, h, visible } from './dom';
+import { cell, factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
+import { TimelineView } from './timeline';
 
 const MOST = 40;
+const LOOPS = 3; // of a phase, until one asks for more
+const HEIGHT = 200; // of the tallest column, pixels
+const COLOURS = [1, 2, 3, 4, 5, 6]; // --part-N; 0 is waiting, 7 the rest
 
-interface Loaded {
-  readonly info: TableInfo;
-  readonly rows: TableRows;
-}
+const milliseconds = (ns: number): string => (ns / 1e6).toFixed(3);
+const number = (text: string, unit = ''): { text: string; unit: string; isNumber: boolean } => ({ text, unit, isNumber: true });
 
 class BarriersPane implements Pane {
   readonly element = h('section', { class: 'pane facts-pane', 'aria-label': 'Barriers and phases' });
+  private readonly about = h('div', null); // the selected place
   private drawn: readonly unknown[] = [];
+  private drawnAbout: readonly unknown[] = [];
   private normalized = false;
+  private run = 0;
+  private opened = NONE; // the barrier whose loops are all shown
 
   constructor(private readonly app: App) {}
 
   draw(): void {
-    const inputs = [this.app.arrivals, this.normalized];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
-    const barriers = this.table('barriers');
-    if (!barriers) {
-      this.element.replaceChildren(h('p', { class: 'empty small' }, 'Reading …'));
-      return;
+    const { app } = this;
+    const inputs = [app.arrivals, this.normalized, this.run, this.opened];
+    if (!inputs.every((x, i) => Object.is(x, this.drawn[i]))) {
+      this.drawn = inputs;
+      const barriers = Rows.of(app.model, 'barriers');
+      this.element.replaceChildren(
+        ...(barriers ? this.parts(barriers) : [h('p', { class: 'empty small' }, 'Reading …')]),
+      );
     }
-    this.element.replaceChildren(...this.stack(barriers), ...this.matrix());
+    const selected = [app.arrivals, app.state.selected];
+    if (selected.every((x, i) => Object.is(x, this.drawnAbout[i]))) return;
+    this.drawnAbout = selected;
+    this.about.replaceChildren(...this.phasesOfSelected());
   }
 
-  private table(name: string): Loaded | null {
-    const { model } = this.app;
-    const at = model.tables.findIndex((t) => t.name === name);
-    const rows = at < 0 ? null : model.tableRows.of(at);
-    return rows && { info: model.tables[at], rows };
+  private parts(barriers: Rows): HTMLElement[] {
+    const all = stacks(barriers);
+    if (!all.some((s) => s.run === this.run)) this.run = all[0]?.run ?? 0;
+    return [
+      this.about,
+      this.head(),
+      this.columns(barriers, all),
+      ...(all.length > 1 ? [this.runs(all)] : []),
+      this.numbers(barriers),
+      ...this.timeline(barriers),
+      ...this.matrix(),
+    ];
   }
 
-  private value(t: Loaded, column: string, row: number): number {
-    const at = t.info.columns.findIndex((c) => c.name === column);
-    return at < 0 ? NaN : t.rows.cells[at][row];
+  private set(change: () => void): void {
+    change();
+    this.app.drawSoon();
   }
 
-  private text(t: Loaded, column: string, row: number): string {
-    const at = t.info.columns.findIndex((c) => c.name === column);
-    return at < 0 ? '' : visible(cellText(this.app.model, t.info.columns[at], t.rows, t.rows.cells[at][row]));
+  private head(): HTMLElement {
+    return h(
+      'p',
+      { class: 'why-title' },
+      h('b', null, 'Phases and the barriers that end them '),
+      button(
+        this.normalized ? 'Show times' : 'Show parts of the whole',
+        'Absolute times, or each column as a whole',
+        () => this.set(() => (this.normalized = !this.normalized)),
+        'link',
+      ),
+    );
   }
 
-  /** Of a row, the time before its barrier time, and that: phases last from barrier to barrier. */
-  private parts(t: Loaded, row: number): readonly [number, number] {
-    const phase = this.value(t, 'phase', row) || 0;
-    const barrier = Math.min(this.value(t, 'barrier', row) || 0, phase);
-    return [phase - barrier, barrier];
+  // ---- stacked columns
+
+  private runName(run: number): string {
+    return visible(this.app.model.runs[run]?.name ?? '');
   }
 
-  private order(t: Loaded): number[] {
-    const rows = Array.from({ length: t.info.rows }, (_, i) => i);
-    const phase = (row: number): number => this.value(t, 'phase', row) || 0;
-    return rows.sort((a, b) => phase(b) - phase(a) || a - b).slice(0, MOST);
-  }
-
-  private stack(t: Loaded): HTMLElement[] {
-    const order = this.order(t);
-    const all = order.map((row) => this.parts(t, row));
-    const longest = Math.max(...all.map(([work, wait]) => work + wait), 1);
-    const width = (part: number, of: number): string => `${((part / (of || 1)) * 100).toFixed(2)}%`;
-    const bars = order.map((row, i) => {
-      const [work, wait] = all[i];
-      const whole = this.normalized ? work + wait : longest;
-      const place = this.value(t, 'place', row);
-      const label = `${this.text(t, 'name', row)} ${this.text(t, 'place', row)} ${this.text(t, 'kind', row)}`.trim();
+  private columns(barriers: Rows, all: readonly Stack[]): HTMLElement {
+    const tallest = Math.max(...all.map((s) => s.total), 1);
+    const column = (stack: Stack): HTMLElement => {
+      const scale = HEIGHT / (this.normalized ? stack.total || 1 : tallest);
       return h(
+        'div',
+        { class: 'stack' },
+        h('div', { class: 'stack-bars' }, ...stack.phases.flatMap((p, i) => this.segments(barriers, p, i, scale)).reverse()),
+        h('div', { class: 'stack-name' }, this.runName(stack.run)),
+        h('div', { class: 'muted' }, `${milliseconds(stack.total)} ms`),
+      );
+    };
+    return h(
+      'div',
+      { class: 'stacks', role: 'img', 'aria-label': 'Phase and barrier times as stacked columns; the table below has the numbers' },
+      ...all.map(column),
+      this.legend(barriers, all),
+    );
+  }
+
+  private colour(p: Phase): string {
+    return p.row === NONE ? 'var(--part-7)' : `var(--part-${COLOURS[p.colour % COLOURS.length]})`;
+  }
+
+  private name(barriers: Rows, row: number): string {
+    return row === NONE ? 'all others' : visible(barrierName(barriers, row));
+  }
+
+  private segments(barriers: Rows, p: Phase, i: number, scale: number): HTMLElement[] {
+    const name = this.name(barriers, p.row);
+    const part = (ns: number, colour: string, title: string, text: string): HTMLElement => {
+      const height = ns * scale;
+      const element = h('div', { class: 'stack-part', title }, height > 13 ? text : '');
+      element.style.height = `${height.toFixed(2)}px`;
+      element.style.background = colour;
+      return element;
+    };
+    return [
+      part(p.work, this.colour(p), `phase ${i + 1}, before ${name}: ${milliseconds(p.work)} ms until the first came`, String(i + 1)),
+      part(p.wait, 'var(--part-0)', `barrier ${i + 1}, ${name}: ${milliseconds(p.wait)} ms from the first to the last`, ''),
+    ];
+  }
+
+  private legend(barriers: Rows, all: readonly Stack[]): HTMLElement {
+    const named = new Map(all.flatMap((s) => s.phases.map((p) => [p.colour, p] as const)));
+    const entry = (colour: string, text: string): HTMLElement => {
+      const mark = h('span', { class: 'stack-mark' });
+      mark.style.background = colour;
+      return h('li', null, mark, ` ${text}`);
+    };
+    return h(
+      'ul',
+      { class: 'stack-legend' },
+      entry('var(--part-0)', 'barrier time: from the first arrival to the last'),
+      ...[...named].sort((a, b) => a[0] - b[0]).map(([, p]) => entry(this.colour(p), `phase before ${this.name(barriers, p.row)}`)),
+    );
+  }
+
+  private runs(all: readonly Stack[]): HTMLElement {
+    return h(
+      'p',
+      { class: 'why-title' },
+      'Below: ',
+      ...all.map((s) =>
+        s.run === this.run
+          ? h('b', null, `${this.runName(s.run)} `)
+          : button(this.runName(s.run), 'Show this run', () => this.set(() => (this.run = s.run)), 'link'),
+      ),
+    );
+  }
+
+  // ---- numbers, and the loops of each phase
+
+  private numbers(barriers: Rows): HTMLElement {
+    const phase = (row: number): number => barriers.value('phase', row) || 0;
+    const order = barriers
+      .all()
+      .filter((row) => barriers.run(row) === this.run)
+      .sort((a, b) => phase(b) - phase(a) || a - b)
+      .slice(0, MOST);
+    const loops = Rows.of(this.app.model, 'phase_loops');
+    const bars = order.map((row) =>
+      h(
         'tr',
         null,
-        h('td', null, place === NONE ? label : button(label, 'Go there', () => this.app.selectInTree(place), 'crumb')),
-        h('td', { class: 'n' }, this.text(t, 'episodes', row)),
-        h('td', { class: 'n' }, milliseconds(work + wait)),
-        h('td', { class: 'n' }, milliseconds(wait)),
-        h(
-          'td',
-          { class: 'barrier-bar', title: `${milliseconds(work)} ms until the first came, ${milliseconds(wait)} ms until the last` },
-          styled(h('span', { class: 'barrier-work' }), 'width', width(work, whole)),
-          styled(h('span', { class: 'barrier-wait' }), 'width', width(wait, whole)),
-        ),
-        h('td', null, this.text(t, 'last_thread', row)),
+        cell(this.barrierLink(barriers, row)),
+        cell(barriers.text('episodes', row), true),
+        cell(milliseconds(phase(row)), true),
+        cell(milliseconds(barriers.value('barrier', row) || 0), true),
+        cell(percent(barriers.value('share', row)), true),
+        cell(percent(barriers.value('imbalance', row)), true),
+        cell(this.lastThread(barriers, row)),
+        h('td', null, ...(loops ? this.loopsOf(loops, row) : [])),
+      ),
+    );
+    return factsTable(
+      [
+        'Ended by',
+        number('Episodes'),
+        number('Phase', 'ms'),
+        number('Barrier', 'ms'),
+        number('of phase', '%'),
+        number('Imbalance', '%'),
+        'Most often last',
+        'Hottest loops',
+      ],
+      bars,
+    );
+  }
+
+  private barrierLink(barriers: Rows, row: number): HTMLElement | string {
+    const place = barriers.value('place', row);
+    const label = this.name(barriers, row);
+    return place === NONE ? label : button(label, 'Go there', () => this.app.selectInTree(place), 'crumb');
+  }
+
+  private lastThread(barriers: Rows, row: number): string {
+    const share = barriers.value('last_share', row);
+    const thread = visible(barriers.text('last_thread', row));
+    return thread && share > 0 ? `${thread}, ${percent(share)}%` : thread;
+  }
+
+  private loopsOf(loops: Rows, barrier: number): HTMLElement[] {
+    const found = loopsBefore(loops, barrier);
+    const all = this.opened === barrier;
+    return [
+      ...found.slice(0, all ? MOST : LOOPS).map((l) => h('div', null, this.placeLink(l.place), ` ${percent(l.share)}%`)),
+      ...(found.length > LOOPS && !all
+        ? [button(`${found.length - LOOPS} more`, 'All loops of this phase', () => this.set(() => (this.opened = barrier)), 'link')]
+        : []),
+    ];
+  }
+
+  private placeLink(place: PlaceIx): HTMLElement {
+    return button(visible(labelOf(this.app.model, place).text), 'Go there', () => this.app.selectInTree(place), 'crumb');
+  }
+
+  // ---- from a loop to its phases
+
+  private phasesOfSelected(): HTMLElement[] {
+    const { model, state } = this.app;
+    const loops = Rows.of(model, 'phase_loops');
+    const barriers = Rows.of(model, 'barriers');
+    const place = state.selected ?? 0;
+    const found = loops && barriers && place !== 0 ? phasesOf(model, loops, place) : [];
+    if (!barriers || found.length === 0) return [];
+    const row = (l: LoopOfPhase): HTMLElement =>
+      h(
+        'tr',
+        null,
+        cell(l.begun === NONE ? 'the begin' : this.barrierLink(barriers, l.begun)),
+        cell(l.ended === NONE ? '' : this.barrierLink(barriers, l.ended)),
+        cell(visible(l.event)),
+        cell(String(l.samples), true),
+        cell(percent(l.share), true),
       );
-    });
     return [
       h(
         'p',
         { class: 'why-title' },
-        h('b', null, 'Phases and the barriers that end them '),
-        button(
-          this.normalized ? 'Show times' : 'Show parts of each phase',
-          'Absolute times, or each phase as a whole',
-          () => {
-            this.normalized = !this.normalized;
-            this.app.drawSoon();
-          },
-          'link',
-        ),
+        h('b', null, 'Phases of the selected place '),
+        h('span', { class: 'muted' }, visible(labelOf(model, place).text)),
       ),
-      grid(['Ended by', 'Episodes', 'Phase ms', 'Barrier ms', 'until the first came, until the last', 'Most often last'], bars),
+      factsTable(['From', 'to', 'Event', number('Samples'), number('of the phase', '%')], found.slice(0, MOST).map(row)),
     ];
+  }
+
+  // ---- episodes, who waits for whom
+
+  private timeline(barriers: Rows): HTMLElement[] {
+    const { model } = this.app;
+    const episodes = Rows.of(model, 'episodes');
+    const arrivals = Rows.of(model, 'arrivals');
+    if (!episodes || !arrivals) return [];
+    const data = timeline(episodes, arrivals, this.run);
+    if (data.bars.length === 0) return [];
+    return [new TimelineView(data, (episode) => this.name(barriers, episodes.value('barrier', episode))).element];
   }
 
   /** Who waited (rows) for whom (columns). */
   private matrix(): HTMLElement[] {
-    const t = this.table('waits_for');
-    if (!t || t.info.rows === 0) return [];
-    const rows = Array.from({ length: t.info.rows }, (_, i) => i);
-    const names = (column: string): string[] => [...new Set(rows.map((row) => this.text(t, column, row)))].sort(compareNames);
-    const waiters = names('waiter').slice(0, MOST);
-    const others = names('thread').slice(0, MOST);
-    const sums = new Map(rows.map((row) => [`${this.text(t, 'waiter', row)}\n${this.text(t, 'thread', row)}`, this.value(t, 'waited', row)]));
-    const most = Math.max(...sums.values(), 1);
-    const cell = (waiter: string, other: string): HTMLElement => {
-      const waited = sums.get(`${waiter}\n${other}`) ?? 0;
-      const shade = `color-mix(in srgb, var(--part-0) ${((waited / most) * 80).toFixed(0)}%, transparent)`;
-      return styled(h('td', { class: 'n' }, waited ? milliseconds(waited) : ''), 'background', shade);
+    const t = Rows.of(this.app.model, 'waits_for');
+    const m = t && whoWaits(t, this.run);
+    if (!m || m.waiters.length === 0) return [];
+    const others = m.others.slice(0, MOST);
+    const shaded = (waited: number): HTMLElement => {
+      const element = cell(waited ? milliseconds(waited) : '', true);
+      element.style.background = `color-mix(in srgb, var(--part-0) ${((waited / m.most) * 80).toFixed(0)}%, transparent)`;
+      return element;
     };
     return [
       h('p', { class: 'why-title' }, h('b', null, 'Who waits for whom '), h('span', { class: 'muted' }, 'ms; columns came last')),
-      grid(
-        ['waits', ...others.map((o) => `for ${o}`)],
-        waiters.map((w) => h('tr', null, h('td', null, w), ...others.map((o) => cell(w, o)))),
+      factsTable(
+        ['waits', ...others.map((o) => number(visible(`for ${o}`)))],
+        m.waiters.slice(0, MOST).map((w) => h('tr', null, cell(visible(w)), ...others.map((o) => shaded(m.waited(w, o))))),
       ),
     ];
   }
 }
 
-/** "#2" before "#10". */
-const compareNames = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
-
-/** The page allows no style attributes in markup. */
-function styled(element: HTMLElement, property: 'width' | 'background', value: string): HTMLElement {
-  element.style[property] = value;
-  return element;
-}
-
-const milliseconds = (ns: number): string => (ns / 1e6).toFixed(3);
-
-function grid(heads: readonly string[], rows: readonly HTMLElement[]): HTMLElement {
-  return h(
-    'div',
-    { class: 'scroll-x' },
-    h(
-      'table',
-      { class: 'facts' },
-      h('thead', null, h('tr', null, ...heads.map((t) => h('th', { scope: 'col' }, t)))),
-      h('tbody', null, ...rows),
-    ),
-  );
-}
+const percent = (x: number): string => (Number.isNaN(x) ? '' : x.toFixed(1));
 
 export const barriersPane: PaneType = {
   name: 'barriers',
-  title: 'Phases',
+  title: 'Overview',
   slot: 'inspect',
   room: 'Phases',
   isThere: (app) => app.model.tables.some((t) => t.name === 'barriers' && t.rows > 0 && t.columns.some((c) => c.name === 'phase')),

@@ -14,10 +14,13 @@ const TABLE_ROOMS: { readonly [R in Room]?: readonly string[] } = {
   Threads: ['thread_values', 'threads', 'thread_states'],
   Phases: [
     'barriers',
+    'barriers_compared',
     'barrier_threads',
     'waits_for',
     'barrier_times',
     'phases',
+    'phase_loops',
+    'phase_samples',
     'episodes',
     'arrivals',
     'waits',

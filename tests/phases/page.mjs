@@ -1,20 +1,52 @@
-// page.mjs PLAYWRIGHT CHROMIUM PAGE - prints what the page's tab of phases says, and how wide its bars are.
+// page.mjs PLAYWRIGHT CHROMIUM PAGE [PICTURE] - prints what the page's tab of phases says: its columns, the loops of its phases, the
+// phases of a loop, the time line as a picture and as a table.
 import { pathToFileURL } from 'node:url';
 
-const [, , playwright, executablePath, file] = process.argv;
+const [, , playwright, executablePath, file, picture] = process.argv;
 const { chromium } = await import(pathToFileURL(playwright).href);
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+const page = await browser.newPage({ viewport: { width: 1500, height: 1700 } });
+page.on('pageerror', (error) => console.log('error', error.message));
 await page.goto(pathToFileURL(file).href);
 await page.getByText('Workspace', { exact: true }).click();
 await page.getByRole('tab', { name: 'Phases', exact: true }).first().click();
 const pane = page.locator('section[aria-label="Barriers and phases"]');
 await pane.getByText('Who waits for whom').waitFor();
-const shares = () => pane.locator('.barrier-bar').evaluateAll((bars) =>
-  bars.map((bar) => [...bar.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0)));
-console.log('said', (await pane.innerText()).replace(/\s+/g, ' '));
-console.log('absolute', (await shares()).map((x) => (x > 99.9 ? 'whole' : 'part')).join(' '));
-await pane.getByText('Show parts of each phase').click();
+
+const heights = async () => {
+  const all = await pane.locator('.stack-bars').evaluateAll((stacks) =>
+    stacks.map((stack) => [...stack.children].reduce((sum, part) => sum + parseFloat(part.style.height), 0)));
+  return all.map((x) => (x > 199 ? 'whole' : 'part')).join(' ');
+};
+const said = async () => (await pane.innerText()).replace(/\s+/g, ' ');
+console.log('runs', (await pane.locator('.stack-name').allInnerTexts()).join(' '));
+console.log('absolute', await heights());
+await pane.getByText('Show parts of the whole').click();
 await pane.getByText('Show times').waitFor();
-console.log('normalized', (await shares()).map((x) => (x > 99.9 ? 'whole' : 'part')).join(' '));
+console.log('normalized', await heights());
+console.log('segments', await pane.locator('.stack').first().locator('.stack-part').count());
+console.log('said', await said());
+
+// the time line: waiting has its colour on the canvas
+const coloured = await pane.locator('.timeline-canvas').evaluate((canvas) => {
+  const wanted = getComputedStyle(document.documentElement).getPropertyValue('--part-0').trim().match(/\w\w/g).map((x) => parseInt(x, 16));
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let n = 0;
+  for (let i = 0; i < data.length; i += 4) n += wanted.every((x, k) => Math.abs(data[i + k] - x) < 3) ? 1 : 0;
+  return n;
+});
+console.log('timeline', coloured > 20 ? 'coloured' : `not coloured: ${coloured}`);
+if (picture) await page.screenshot({ path: picture });
+await pane.getByText('As a table').click();
+console.log('table', (await pane.locator('.timeline').innerText()).replace(/\s+/g, ' '));
+await pane.getByText('As a picture').click();
+
+// to a loop, and back to its phases
+const loop = pane.locator('.facts').first().locator('tbody tr').first().locator('td').last().locator('button').first();
+if (await loop.count()) {
+  const name = await loop.innerText();
+  await loop.click();
+  await pane.getByText('Phases of the selected place').waitFor();
+  console.log('back', name, (await pane.locator('div').first().innerText()).replace(/\s+/g, ' '));
+}
 await browser.close();

@@ -1,0 +1,209 @@
+// Phases and the barriers that end them, out of the tables of a database: stacks by run, the loops of a phase and the phases of
+// a loop, kept episodes on a time axis, who waits for whom.
+
+import { type Model, NONE, type PlaceIx, type TableInfo, type TableRows } from '../model/data';
+import { cellText, rowsAbout } from './tables';
+
+/** A table that is here, by the names of its columns. */
+export class Rows {
+  private readonly columns = new Map<string, number>();
+
+  constructor(
+    private readonly model: Model,
+    readonly info: TableInfo,
+    readonly rows: TableRows,
+  ) {
+    info.columns.forEach((c, i) => this.columns.set(c.name, i));
+  }
+
+  /** null: there is none, or it is still on its way. */
+  static of(model: Model, name: string): Rows | null {
+    const at = model.tables.findIndex((t) => t.name === name);
+    const rows = at < 0 ? null : model.tableRows.of(at);
+    return rows && new Rows(model, model.tables[at], rows);
+  }
+
+  get count(): number {
+    return this.info.rows;
+  }
+
+  /** NaN (of references NONE): missing. */
+  value(column: string, row: number): number {
+    const at = this.columns.get(column);
+    return at === undefined ? NaN : this.rows.cells[at][row];
+  }
+
+  text(column: string, row: number): string {
+    const at = this.columns.get(column);
+    return at === undefined ? '' : cellText(this.model, this.info.columns[at], this.rows, this.rows.cells[at][row]);
+  }
+
+  /** Of which run a row is; the only one where tables do not say. */
+  run(row: number): number {
+    const run = this.value('run', row);
+    return Number.isNaN(run) || run === NONE ? 0 : run;
+  }
+
+  all(): number[] {
+    return Array.from({ length: this.count }, (_, i) => i);
+  }
+}
+
+export interface Phase {
+  readonly row: number; // of the table of barriers; NONE: several small ones
+  readonly work: number; // ns until the first thread came
+  readonly wait: number; // ns from the first to the last: the barrier time
+  readonly colour: number; // the same for one barrier in all runs
+}
+export interface Stack {
+  readonly run: number;
+  readonly phases: readonly Phase[]; // in the order in which their barriers were met first
+  readonly total: number;
+}
+
+const whole = (x: number): number => x || 0;
+
+/** What a barrier is called, the same in every run. */
+export const barrierName = (barriers: Rows, row: number): string =>
+  [barriers.text('name', row), barriers.text('place', row), barriers.text('kind', row)].filter(Boolean).join(' ');
+
+const phaseOf = (barriers: Rows, row: number, colour: number): Phase => {
+  const phase = whole(barriers.value('phase', row));
+  const wait = Math.min(whole(barriers.value('barrier', row)), phase);
+  return { row, work: phase - wait, wait, colour };
+};
+
+/** The barriers with most phase time in any run; all others are one. */
+function largest(barriers: Rows, most: number): ReadonlyMap<string, number> {
+  const times = new Map<string, { time: number; first: number }>();
+  for (const row of barriers.all()) {
+    const name = barrierName(barriers, row);
+    const known = times.get(name);
+    const first = Math.min(whole(barriers.value('number', row)), known?.first ?? Infinity);
+    times.set(name, { time: Math.max(whole(barriers.value('phase', row)), known?.time ?? 0), first });
+  }
+  const chosen = [...times].sort((a, b) => b[1].time - a[1].time).slice(0, most);
+  return new Map(chosen.sort((a, b) => a[1].first - b[1].first).map(([name], i) => [name, i]));
+}
+
+/** One stack a run: phase 1, barrier 1, phase 2, ... */
+export function stacks(barriers: Rows, most = 12): Stack[] {
+  const colours = largest(barriers, most);
+  const runs = [...new Set(barriers.all().map((row) => barriers.run(row)))].sort((a, b) => a - b);
+  return runs.map((run) => {
+    const rows = barriers.all().filter((row) => barriers.run(row) === run);
+    const named = rows.map((row) => phaseOf(barriers, row, colours.get(barrierName(barriers, row)) ?? NONE));
+    const shown = named.filter((p) => p.colour !== NONE).sort((a, b) => a.colour - b.colour);
+    const rest = named.filter((p) => p.colour === NONE);
+    const sum = (of: (p: Phase) => number): number => rest.reduce((all, p) => all + of(p), 0);
+    const phases = rest.length
+      ? [...shown, { row: NONE, work: sum((p) => p.work), wait: sum((p) => p.wait), colour: most }]
+      : shown;
+    return { run, phases, total: phases.reduce((all, p) => all + p.work + p.wait, 0) };
+  });
+}
+
+export interface LoopOfPhase {
+  readonly place: PlaceIx;
+  readonly begun: number; // row of the table of barriers, NONE: before the first one
+  readonly ended: number;
+  readonly event: string;
+  readonly share: number; // percent of the phase
+  readonly samples: number;
+}
+
+const loopAt = (loops: Rows, row: number): LoopOfPhase => ({
+  place: loops.value('place', row),
+  begun: loops.value('begun', row),
+  ended: loops.value('ended', row),
+  event: loops.text('event', row),
+  share: loops.value('share', row),
+  samples: loops.value('samples', row),
+});
+const hottestFirst = (a: LoopOfPhase, b: LoopOfPhase): number => b.samples - a.samples || a.place - b.place;
+
+/** The loops of the phases that this barrier ends, the hottest first. */
+export const loopsBefore = (loops: Rows, barrier: number): LoopOfPhase[] =>
+  loops
+    .all()
+    .map((row) => loopAt(loops, row))
+    .filter((l) => l.ended === barrier && l.place !== NONE)
+    .sort(hottestFirst);
+
+/** The phases in which a place, or what is in it, was sampled. */
+export function phasesOf(model: Model, loops: Rows, place: PlaceIx): LoopOfPhase[] {
+  const sums = new Map<string, LoopOfPhase>();
+  for (const row of rowsAbout(model, loops.info, loops.rows, place)) {
+    const loop = loopAt(loops, row);
+    const key = `${loops.run(row)} ${loop.begun} ${loop.event}`;
+    const known = sums.get(key);
+    sums.set(key, {
+      ...loop,
+      place,
+      share: loop.share + (known?.share ?? 0),
+      samples: loop.samples + (known?.samples ?? 0),
+    });
+  }
+  return [...sums.values()].sort(hottestFirst);
+}
+
+export interface Bar {
+  readonly lane: number;
+  readonly episode: number; // row of the table of episodes
+  readonly begin: number; // ns after the first
+  readonly arrived: number;
+  readonly last: number; // when the last one came
+}
+export interface Timeline {
+  readonly lanes: readonly string[]; // threads
+  readonly bars: readonly Bar[];
+  readonly end: number;
+}
+
+const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+
+/** The kept episodes of a run: each thread works from the phase's begin until it arrives, and waits until the last has. */
+export function timeline(episodes: Rows, arrivals: Rows, run: number): Timeline {
+  const rows = arrivals.all().filter((row) => arrivals.run(row) === run && arrivals.value('episode', row) !== NONE);
+  const names = new Map<number, string>(rows.map((row) => [arrivals.value('thread', row), arrivals.text('thread', row)]));
+  const order = [...names.keys()].sort((a, b) => byName(names.get(a)!, names.get(b)!) || a - b);
+  const lanes = new Map(order.map((thread, i) => [thread, i]));
+  const begins = rows.map((row) => episodes.value('begin', arrivals.value('episode', row)));
+  const origin = begins.reduce((least, t) => Math.min(least, t), Infinity);
+  const bars = rows.map((row) => {
+    const episode = arrivals.value('episode', row);
+    return {
+      lane: lanes.get(arrivals.value('thread', row))!,
+      episode,
+      begin: episodes.value('begin', episode) - origin,
+      arrived: arrivals.value('arrived', row) - origin,
+      last: episodes.value('last', episode) - origin,
+    };
+  });
+  bars.sort((a, b) => a.begin - b.begin || a.lane - b.lane);
+  return { lanes: order.map((t) => names.get(t)!), bars, end: bars.reduce((most, b) => Math.max(most, b.last), 0) };
+}
+
+export interface Matrix {
+  readonly waiters: readonly string[];
+  readonly others: readonly string[];
+  readonly waited: (waiter: string, other: string) => number; // ns
+  readonly most: number;
+}
+
+/** Who waited for whom in a run. */
+export function whoWaits(waits: Rows, run: number): Matrix {
+  const rows = waits.all().filter((row) => waits.run(row) === run);
+  const names = (column: string): string[] => [...new Set(rows.map((row) => waits.text(column, row)))].sort(byName);
+  const sums = new Map<string, number>();
+  for (const row of rows) {
+    const key = `${waits.text('waiter', row)}\n${waits.text('thread', row)}`;
+    sums.set(key, (sums.get(key) ?? 0) + whole(waits.value('waited', row)));
+  }
+  return {
+    waiters: names('waiter'),
+    others: names('thread'),
+    waited: (waiter, other) => sums.get(`${waiter}\n${other}`) ?? 0,
+    most: Math.max(...sums.values(), 1),
+  };
+}
