@@ -130,6 +130,8 @@ WRAP(int, sigaction, (int sig, const struct sigaction *act, struct sigaction *ol
     if (act) {
         changed = *act;
         without_ours(&changed.sa_mask);
+        if (hpcrec_in_papi) /* stacks may be small (split ones, Go's): where there is one for signals, it is for PAPI's too */
+            changed.sa_flags |= SA_ONSTACK;
         act = &changed;
     }
     bool ours_stays =
