@@ -43,6 +43,10 @@ check_PROGRAMS += %D%/unwind_test
 TESTS += %D%/unwind_test
 %C%_unwind_test_SOURCES = %D%/unwind_test.c tests/tap.h $(UNWINDER_SOURCES)
 %C%_unwind_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += %D%/counts_test
+TESTS += %D%/counts_test
+%C%_counts_test_SOURCES = %D%/counts_test.c tests/tap.h %D%/recorder/counts.c %D%/recorder/memory.c
+%C%_counts_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 FUZZERS += %D%/unwind_fuzz
 check_PROGRAMS += %D%/unwind_fuzz
 %C%_unwind_fuzz_SOURCES = %D%/unwind_fuzz.c $(UNWINDER_SOURCES)

@@ -48,6 +48,27 @@ path_case() {
     done
 }
 
+# astray CASE WAYS CUT: a stack that makes no sense. The program comes through, its samples are there, and CUT says whether their paths
+# have to be cut (yes, or maybe).
+astray() {
+    for way in $2; do
+        rm -rf "$scratch/m"
+        run timeout 100 "$hpcview" record --sampler "$way" -e perf::TASK-CLOCK@2000000 -o "$scratch/m" -- "$scratch/astray" "$1"
+        case $err in *PAPI*)
+            skip "astray: $1, $way" "PAPI cannot sample here"
+            continue
+            ;;
+        esac
+        "$hpcview" info "$scratch/m" >"$scratch/info" 2>/dev/null
+        if [ "$status/$out" = "0/came through" ] && awk -v must="$3" '$1 == "samples" { n += $2 } $1 == "paths" && $2 ~ /%$/ { whole = $2 + 0; seen = 1 }
+            END { exit !(n >= 20 && seen && (must != "yes" || whole <= 10)) }' "$scratch/info"; then
+            ok "astray: $1, $way: $(sed -n 's/^  *\(.*\[path cut.*\)/\1/p' "$scratch/info" | tr '\n' ' ')"
+        else
+            not_ok "astray: $1, $way" "status $status: $out $err $(cat "$scratch/info")"
+        fi
+    done
+}
+
 if build calls $CC "$programs/calls.c" "$programs/known.c"; then
     ways="ring papi"
     for name in mutual sorting signals longjumps tail variable realigned threads; do
@@ -80,6 +101,11 @@ if build callscc $CXX "$programs/calls.cc" "$scratch/known.o"; then
 else
     skip "C++" "no C++ compiler here"
 fi
+if build resumed $CXX -std=c++20 "$programs/resumed.cc" "$scratch/known.o"; then
+    path_case "coroutines of C++" resumed
+else
+    skip "coroutines of C++" "the compiler has none"
+fi
 if build tasks $CC -fopenmp "$programs/tasks.c" "$programs/known.c"; then
     path_case "OpenMP tasks" tasks
 else
@@ -98,5 +124,18 @@ if command -v ${FC%% *} >/dev/null 2>&1 && $CC -O2 -g -I"$programs" -c -o "$scra
     path_case "Fortran" solve
 else
     skip "Fortran" "no Fortran compiler here"
+fi
+if build astray $CC "$programs/astray.c"; then
+    astray nowhere ring yes # where a signal would be the program's end, recorded or not
+    astray circles "ring papi" yes
+    astray random "ring papi" maybe
+    astray gone "ring papi" yes
+else
+    not_ok "astray.c compiles" "$(cat "$scratch/cc.err")"
+fi
+if build astray $CC -fsplit-stack "$programs/astray.c" && "$scratch/astray" pieces >/dev/null; then
+    astray pieces "ring papi" maybe
+else
+    skip "split stacks" "the compiler has none"
 fi
 done_testing
