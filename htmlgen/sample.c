@@ -408,11 +408,53 @@ static void add_findings(struct experiment *e)
                                       {.count = 1563}});
 }
 
+/* A search that went from the program to a loop; what is said last came from what is said before it. */
+static void add_search(struct experiment *e)
+{
+    static const struct table_column columns[] = {
+        {.name = "hypothesis", .type = TABLE_TEXT, .merge = TABLE_LAST},
+        {.name = "place", .title = "focus", .type = TABLE_REF, .refers = "place", .merge = TABLE_LAST},
+        {.name = "state", .type = TABLE_TEXT, .merge = TABLE_LAST},
+        {.name = "value", .unit = "%", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+        {.name = "threshold", .unit = "%", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+        {.name = "experiment", .type = TABLE_COUNT, .merge = TABLE_LAST},
+        {.name = "parent", .title = "from", .type = TABLE_REF, .refers = "search", .merge = TABLE_LAST},
+        {.name = "note", .type = TABLE_TEXT, .merge = TABLE_LAST},
+    };
+    static const struct table_decl search = {"search", "Search for findings", "What was looked for.", columns, 8};
+    const struct {
+        const char *hypothesis, *state, *note;
+        place_ix place;
+        double value;
+        uint64_t experiment;
+        uint32_t parent;
+    } steps[] = {{"CPUBound", "true", "", 0, 99, 1, TABLE_NONE},
+                 {"HotLoop", "true", "", place_of(e, PLACE_LOOP, "", 16), 51, 2, 0},
+                 {"PageFaults", "not measurable", "needs perf::PAGE-FAULTS", 0, (double)NAN, 2, 0},
+                 {"Division", "false", "", place_of(e, PLACE_LOOP, "", 16), (double)NAN, 3, 1},
+                 {"Parallel", "false", "", 0, (double)NAN, 1, TABLE_NONE},
+                 {"Locks", "pruned", "3 places in it", 0, (double)NAN, 2, 4}};
+    struct table *t = NULL;
+    struct err err = {0};
+    if (table_list_declare(&e->tables, &search, e->strings, &t, &err) < 0)
+        exit(1);
+    for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+        table_add(t, (union table_cell[]){{.text = strtab_add(e->strings, steps[i].hypothesis)},
+                                          {.row = steps[i].place},
+                                          {.text = strtab_add(e->strings, steps[i].state)},
+                                          {.number = steps[i].value},
+                                          {.number = 1},
+                                          {.count = steps[i].experiment},
+                                          {.row = steps[i].parent},
+                                          {.text = strtab_add(e->strings, steps[i].note)}});
+}
+
 struct experiment *sample_facts(const char *dir)
 {
     struct experiment *e = sample_heat(dir);
     add_calls(e);
     add_findings(e);
+    add_search(e);
     return e;
 }
 

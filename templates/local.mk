@@ -8,6 +8,7 @@ PAGE_SCRIPTS_IN = \
 	%D%/views/main.ts %D%/views/app.ts %D%/views/dom.ts %D%/views/facts.ts %D%/views/rooms.ts %D%/views/rows.ts %D%/views/table.ts %D%/views/workspace.ts %D%/views/registry.ts \
 	%D%/views/panes.ts %D%/views/barriers.ts %D%/views/timeline.ts %D%/views/callers.ts %D%/views/calls.ts %D%/views/trees.ts %D%/views/files.ts %D%/views/icicle.ts %D%/views/instructions.ts %D%/views/source.ts %D%/views/tables.ts %D%/views/why.ts \
 	%D%/views/summary.ts %D%/views/toolbar.ts %D%/views/columns.ts %D%/views/about.ts %D%/views/help.ts %D%/views/keys.ts
+PAGE_SCRIPTS_IN += %D%/logic/diagnosis.ts %D%/views/marks.ts %D%/views/search.ts
 PAGE_STYLE_IN = %D%/style.css
 PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/outline.ts %D%/test/text.d.ts %D%/test/all.test.ts
 

@@ -20,6 +20,7 @@ import { matcherFor } from '../logic/search';
 import { compareValues, sortedByValue } from '../logic/sort';
 import { changes, hottestLoops, hottestOf, lacks, whereParts } from '../logic/summary';
 import { languageOf, type LineState, tokenize } from '../logic/syntax';
+import { isSearch, openSteps, searchSteps } from '../logic/diagnosis';
 import { cellText, findings, rowsAbout } from '../logic/tables';
 import {
   ancestors,
@@ -1223,6 +1224,29 @@ function testTablesAndTrees(): void {
   );
 }
 
+function testSearch(): void {
+  const names = ['hypothesis', 'place', 'state', 'value', 'threshold', 'experiment', 'parent', 'note'];
+  const column = (name: string): TableInfo['columns'][number] => ({ name, title: name, unit: '', description: '', type: 'text', to: '' });
+  const info = { name: 'search', title: '', description: '', rows: 6, strings: 0, block: '', columns: names.map(column) };
+  const strings = ['', 'A', 'B', 'C', 'D', 'E', 'F', 'true', 'false'];
+  const outline = (parents: readonly number[], states: readonly number[]): string => {
+    const six = (x: number): Float64Array => new Float64Array(6).fill(x);
+    const cells = [Float64Array.of(1, 2, 3, 4, 5, 6), six(0), Float64Array.from(states), six(NaN), six(1), six(1), Int32Array.from(parents), six(0)];
+    const steps = searchSteps(info, { cells, strings });
+    return openSteps(steps, (row) => steps[row].leads)
+      .map(({ row, depth }) => `${' '.repeat(depth)}${steps[row].hypothesis}${steps[row].leads ? '+' : ''}`)
+      .join('\n');
+  };
+  equal(
+    outline([NONE, 0, 1, 1, NONE, 4], [8, 8, 7, 8, 8, 8]),
+    'A+\n B+\n  C+\n  D\nE',
+    'a search is a tree; what leads to something true is open, the rest closed',
+  );
+  equal(outline([1, 2, NONE, 2, 2, 99], [7, 8, 7, 8, 8, 8]), 'C+\n B+\n  A+\n D\n E\nF', 'parents may stand behind; no such row is none');
+  equal(outline([1, 2, 0, 0, 4, NONE], [7, 8, 8, 8, 8, 8]).split('\n').length, 6, 'circles end, and every step is there');
+  equal([isSearch(info), isSearch({ ...info, columns: info.columns.slice(1) })], [true, false], 'a search has all its columns');
+}
+
 function testHead(): void {
   const head = {
     format: 'hpcview-database',
@@ -1335,5 +1359,6 @@ testBlankRows();
 testSyntax();
 testDecoding();
 testTablesAndTrees();
+testSearch();
 testHead();
 done();

@@ -8,6 +8,7 @@ import { filesPane } from './files';
 import { iciclePane, treePanes } from './icicle';
 import { instructionsPane } from './instructions';
 import type { PaneType } from './panes';
+import { searchPane } from './search';
 import { sourcePane } from './source';
 import { tablePanes } from './tables';
 import { whyPane } from './why';
@@ -22,5 +23,6 @@ export const panesOf = (app: App): readonly PaneType[] => [
   barriersPane,
   ...callPanes,
   callersPane,
+  searchPane,
   ...tablePanes(app),
 ];

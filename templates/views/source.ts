@@ -6,6 +6,7 @@ import { type Bracket, type Brackets, loopBrackets, outermost } from '../logic/b
 import type { Column } from '../logic/columns';
 import { formatExact, formatPercent, formatScaled, formatSigned, plural, type Scale } from '../logic/format';
 import { enclosing, kindName, labelOf, loopKinds, shortName } from '../logic/labels';
+import { findingsOnLine } from '../logic/diagnosis';
 import { type FileLines, hottestLine, scopesOnLine } from '../logic/lines';
 import { compareValues } from '../logic/sort';
 import { Colouring, languageOf } from '../logic/syntax';
@@ -13,6 +14,7 @@ import { subtree } from '../logic/tree';
 import type { App } from './app';
 import { button, h, visible } from './dom';
 import { hasInstructions, InstructionsPane, procedureOf } from './instructions';
+import { findingMark } from './marks';
 import type { Pane, PaneType } from './panes';
 import { VirtualRows } from './rows';
 import { valueTitle } from './table';
@@ -362,7 +364,7 @@ class SourcePane implements Pane {
       ...this.gutter(line, group),
       h('span', { class: 'line-number', role: 'rowheader' }, String(line)),
       ...this.loops(line),
-      this.code(row),
+      this.codeCell(row),
     );
     if (group !== undefined && this.costs && this.costs.hottest > 0) {
       const own = this.costs.own[group];
@@ -446,6 +448,15 @@ class SourcePane implements Pane {
     element.classList.toggle('within', marked && !single);
     element.classList.toggle('first', marked && line === source.first);
     element.setAttribute('aria-selected', String(marked));
+  }
+
+  /** Its text, and the mark of what was found there. */
+  private codeCell(row: number): HTMLElement {
+    const { app } = this;
+    const code = this.code(row);
+    const mark = findingMark(app, findingsOnLine(app.model, app.state.source!.file, row + 1));
+    if (mark) code.append(mark);
+    return code;
   }
 
   private code(row: number): HTMLElement {

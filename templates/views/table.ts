@@ -12,9 +12,11 @@ import {
   share,
 } from '../logic/format';
 import { describe, shortName, surroundings } from '../logic/labels';
+import { findingsAt } from '../logic/diagnosis';
 import { RATIO_NEEDS, type Table } from '../logic/rows';
 import type { App } from './app';
 import { button, h, preference, visible } from './dom';
+import { findingMark } from './marks';
 import { VirtualRows } from './rows';
 
 const ROW = 22;
@@ -383,6 +385,8 @@ export class TablePane {
       h('span', { class: 'label' }, visible(label.text)),
     );
     for (const badge of label.badges) cell.append(h('span', { class: 'badge' }, badge));
+    const found = findingMark(app, findingsAt(app.model, place));
+    if (found) cell.append(found);
     const instances = table.instances(row);
     if (instances > 1)
       cell.append(

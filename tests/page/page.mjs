@@ -231,6 +231,30 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   await act(page, () => row(page, 'cg').click());
   same(await page.$$eval('.facts-pane tbody tr', (r) => r.length), 2, 'or about what is inside it');
+  await act(page, () => page.click('.slot-inspect [role=tab]:text-is("Search graph")'));
+  const steps = () => page.$$eval('.search-step', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim()));
+  same(
+    await steps(),
+    [
+      '− CPUBound the program true 99.0% of 1% experiment 1',
+      '− HotLoop loop at heat.f90:16–18 true 51.0% of 1% experiment 2',
+      'Division loop at heat.f90:16–18 false experiment 3',
+      'PageFaults the program not measurable experiment 2 needs perf::PAGE-FAULTS',
+      '+ Parallel the program false experiment 1',
+    ],
+    'the search is a tree; what led to nothing is closed',
+  );
+  await act(page, () => page.click('.search-step:has-text("Parallel") .step-knob'));
+  same((await steps()).at(-1), 'Locks the program pruned experiment 2 3 places in it', 'until it is opened');
+  await act(page, () => page.click('.search-step:has-text("HotLoop") .crumb'));
+  same(await page.$$eval('#table .row:has(.finding-mark) .label', (r) => r.map((x) => x.textContent)), ['loop at heat.f90:16–18', 'axpy'], 'what was found at a place is marked at its row');
+  await act(page, () => page.click('#table .finding-mark'));
+  same(
+    await page.$$eval('.facts-pane tbody tr', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim().slice(0, 45))),
+    ['loop at heat.f90:16–18 Indirect loads bound t'],
+    'and the mark leads to it',
+  );
+  same(await page.$$eval('.line:has(.finding-mark)', (r) => r.map((x) => x.dataset.line).sort()), ['16', '34'], 'so is its line in the source');
   await act(page, () => page.click('.slot-picture [role=tab]:text-is("Calls")'));
   await page.waitForSelector('.icicle-canvas[aria-label*="4 scopes of the Calls"]'); // a tree of calls has its picture
   const box = await page.locator('.icicle-canvas').boundingBox();
