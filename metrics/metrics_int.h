@@ -9,6 +9,7 @@
  *     config_hpcview3.c the original HPCVIEW configuration; mathml.c its formulas, as infix text
  *     read.c            the runs' measurements; structure.c the structure of what was sampled
  *     loops.c           what the machine code of sampled loops is worth
+ *     ideal.c           cycles that executed instructions would take at best
  *     instructions.c    the machine code of sampled procedures
  *     columns.c         which measured and computed columns there are
  *     correlate.c       every sampled address in its chain of scopes: the places
@@ -395,6 +396,13 @@ struct quality_report *loops_analyze(struct loop_machines *, struct bloop_binary
                                      const vaddr *addresses, size_t count, struct warnings *);
 /* Rows of the correlation's tables; scope_place: by scope of the tree, PLACE_NONE where there is none. */
 void loops_note(struct correlation *, const struct quality_report *, const place_ix *scope_place);
+
+/* ---- ideal.c ------------------------------------------------------------------------- */
+
+#define EVENT_IDEAL "ICYCLES"
+/* Where the measurement says how often instructions were executed, and their binaries are here: the event ICYCLES, the
+   cycles that they would take at best. */
+void ideal_add(struct hpcprof *, const struct config *, struct warnings *);
 
 /* ---- instructions.c ---------------------------------------------------------------------- */
 

@@ -16,6 +16,8 @@ int measurement_read(const struct config *config, const struct config_run *run, 
         hpcprof_free(*result);
         *result = NULL;
     }
+    if (status == 0)
+        ideal_add(*result, config, warnings);
     if (status < 0 && *run->where)
         err_in(err, "%s: run '%s'", run->where, run->name);
     return status;

@@ -12,14 +12,26 @@ struct listing_work {
     struct arch_writer *writer;
     struct body body, straight; /* a loop; instructions in no loop, whose body has a machine and no more */
     struct hashmap chained;     /* addresses on chains of the function */
+    struct hashmap bound;       /* addresses on the shortest way of an innermost loop to `bounds` */
+    struct VEC(struct quality_loop) bounds;
 };
 
 /* ---- one function ---------------------------------------------------------------------- */
 
-/* Addresses on the longest chain of each innermost loop; one that only counts iterations is none. */
-static void find_chained(struct listing_work *w, const struct bloop_code *code)
+static void note_bound(struct listing_work *w, const struct quality_loop *q)
+{
+    *vec_push(&w->bounds) = *q;
+    for (size_t k = 0; k < w->body.path.count; k++)
+        *hashmap_put(&w->bound, path_step(&w->body, k)->addr) = (uint32_t)w->bounds.count - 1;
+}
+
+/* What is known of each innermost loop: what its iteration costs at best, and addresses on its longest chain; one that
+   only counts iterations is none. */
+static void look_at_loops(struct listing_work *w, const struct bloop_code *code)
 {
     hashmap_release(&w->chained);
+    hashmap_release(&w->bound);
+    w->bounds.count = 0;
     for (uint32_t i = 0; w->machine && i < code->forest->loop_count; i++) {
         struct quality_loop q = {0};
         w->body.mark_chain = true;
@@ -28,6 +40,7 @@ static void find_chained(struct listing_work *w, const struct bloop_code *code)
         cost_find(&w->body);
         body_find_addresses(&w->body);
         bounds_find(&w->body, &q);
+        note_bound(w, &q);
         for (size_t k = 0; k < w->body.path.count && fmax(q.cycles[BOUND_CHAIN], q.cycles[BOUND_STORE_CHAIN]) > 1; k++)
             if (path_step(&w->body, k)->chained)
                 *hashmap_put(&w->chained, path_step(&w->body, k)->addr) = 1;
@@ -74,13 +87,18 @@ static void say_cost(struct listing_work *w, const struct step *s, const struct 
 {
     const struct body *b = &w->straight;
     struct buf ports = {0};
-    out->uops = out->latency = NAN;
+    out->uops = out->latency = out->ideal = out->ideal_apart = NAN;
     if (!w->machine || !s->known)
         return;
     bool joined = next && next->known && bounds_fuses(b, s, next), reads = false;
     for (uint8_t i = 0; i < s->f.memory_count; i++)
         reads |= s->f.memory[i].reads;
     out->uops = joined ? 0 : bounds_uops(b, s);
+    uint32_t bound = hashmap_get(&w->bound, s->addr);
+    const struct quality_loop *q = bound == HASHMAP_NONE ? NULL : &w->bounds.items[bound];
+    out->loop_uops = q ? q->uops : 0;
+    out->ideal = out->uops * (out->loop_uops ? q->bound / q->uops : 1.0 / w->machine->issue);
+    out->ideal_apart = out->uops * (out->loop_uops ? q->if_no_chain / q->uops : 1.0 / w->machine->issue);
     out->latency = cost_latency(b, s) + (reads ? cost_load_latency(b, s) : 0);
     if (s->f.class == CLASS_CONTROL || s->f.class == CLASS_NOP || s->f.class == CLASS_FENCE)
         out->latency = NAN;
@@ -146,7 +164,7 @@ static void list_function(void *ctx, const struct bloop_code *code)
     if (!w->writer)
         w->writer = arch_writer_create(code->arch->kind);
     w->straight = (struct body){.code = code, .machine = w->machine};
-    find_chained(w, code);
+    look_at_loops(w, code);
     for (uint32_t i = 0; i < code->cfg->block_count; i++)
         list_block(w, code, i);
 }
@@ -218,6 +236,8 @@ struct quality_listing *quality_list(struct bloop_binary *binary, const struct s
     arch_writer_free(w.writer);
     body_release(&w.body);
     hashmap_release(&w.chained);
+    hashmap_release(&w.bound);
+    vec_release(&w.bounds);
     vec_release(&entries);
     mem_free(wanted);
     return l;

@@ -182,6 +182,11 @@ struct quality_insn {
     str_id ports;              /* that it may take, "015 23b" */
     double uops, latency;      /* as the front end counts them; from its last operand to its result, a load's part too.
                                   NaN: no machine was given, or it could not be decoded */
+    double ideal;              /* cycles of one execution at best: of an innermost loop's shortest way, its part of the
+                                  bound by uops; else its uops / those that the core takes in a cycle. NaN likewise */
+    double ideal_apart;        /* the same where iterations do not wait for each other: a chain of few iterations runs
+                                  beside those of the loop's next entries */
+    uint32_t loop_uops;        /* of an iteration of that loop; 0: it is not on such a way */
     bool chained;              /* on the longest chain of values from one iteration to the next of an innermost loop */
     bool calls;                /* the target is what it calls */
 };

@@ -24,12 +24,16 @@ printf '%s\n' "$out" | csv_rows >rows
 # both runs have data at the product's loop, and STALL is what its formula says there
 check "time and instructions meet at the loops" awk -F '\t' '
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-    $at["NS"] != "" && $at["INS"] != "" {
-        d = $at["NS"] - 0.1 * $at["INS"] - $at["STALL"]
+    $at["NS"] != "" && $at["ICYCLES"] != "" {
+        d = $at["NS"] - 0.4 * $at["ICYCLES"] - $at["STALL"]
         if (d > 1 || d < -1) bad = 1
         if ($at["name"] ~ /multiply/ || $0 ~ /sparse\.f90/) met++
     }
     END { exit bad || !met }' rows
+check "ideal cycles: some at every loop, and no more than two an instruction" awk -F '\t' '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    $at["INS"] > 1000 && !($at["ICYCLES"] > 0 && $at["ICYCLES"] < 2 * $at["INS"]) { bad = 1 }
+    END { exit bad || NR < 3 }' rows
 check "nothing of the model is lost" awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { exit !($at["MISS"] > 0 && $at["MISS"] < 1) }' rows
 check "the page" test -f heat.db/index.html
 done_testing
