@@ -6,9 +6,11 @@ noinst_LIBRARIES += %D%/libmetrics.a
 	%D%/structure.c %D%/loops.c %D%/instructions.c %D%/ideal.c %D%/print_code.c %D%/sources.c %D%/read.c %D%/experiment.c %D%/order.c %D%/same.c %D%/values.c %D%/trees.c %D%/formulas.c \
 	%D%/calls.c %D%/tables.c %D%/compare.c %D%/find.c %D%/statistics.c %D%/thread_values.c %D%/lost.c %D%/anonymize.c %D%/check.c %D%/print_int.h %D%/print.c %D%/print_paths.c %D%/print_calls.c %D%/print_text.c %D%/print_table.c %D%/print_tree.c
 
-check_PROGRAMS += %D%/line_diff_test %D%/expr_test %D%/config_test %D%/experiment_test %D%/sources_test %D%/anonymize_test %D%/expr_fuzz %D%/config_fuzz
-TESTS += %D%/line_diff_test %D%/expr_test %D%/config_test %D%/experiment_test %D%/sources_test %D%/anonymize_test
+check_PROGRAMS += %D%/conserve_test %D%/line_diff_test %D%/expr_test %D%/config_test %D%/experiment_test %D%/sources_test %D%/anonymize_test %D%/expr_fuzz %D%/config_fuzz
+TESTS += %D%/conserve_test %D%/line_diff_test %D%/expr_test %D%/config_test %D%/experiment_test %D%/sources_test %D%/anonymize_test
 FUZZERS += %D%/expr_fuzz %D%/config_fuzz
+%C%_conserve_test_SOURCES = %D%/conserve_test.c tests/tap.h
+%C%_conserve_test_LDADD = $(ROOM_LDADD)
 %C%_line_diff_test_SOURCES = %D%/line_diff_test.c tests/tap.h
 %C%_line_diff_test_LDADD = $(ROOM_LDADD)
 %C%_expr_test_SOURCES = %D%/expr_test.c tests/tap.h
