@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -151,6 +152,21 @@ static int measure_here(struct session *s, const struct config_recipe *r, const 
     return status;
 }
 
+/* Once into `to`, or as often as is wanted into to/1, to/2, ... */
+static int measure_all(struct session *s, const struct config_recipe *r, const char *to, char **argv)
+{
+    unsigned long repetitions = *r->repetitions ? strtoul(r->repetitions, NULL, 10) : 1;
+    if (repetitions < 2)
+        return measure_here(s, r, to, argv);
+    int status = mkdir(to, 0777) == 0 ? 0 : err_errno(&s->err, to, "cannot be made");
+    for (unsigned long k = 1; k <= repetitions && status == 0; k++) {
+        char *one = mem_printf("%s/%lu", to, k);
+        status = measure_here(s, r, one, argv);
+        mem_free(one);
+    }
+    return status;
+}
+
 /* A measurement appears under its name when it is whole; the one that was there stays until then. */
 static int replace(const char *from, const char *to, struct err *err)
 {
@@ -175,7 +191,7 @@ static int measure(struct session *s, const struct config_recipe *r)
     if (status == 0)
         status = go_to(r, &s->err);
     if (status == 0)
-        status = measure_here(s, r, part, words.items);
+        status = measure_all(s, r, part, words.items);
     restore_environment(&kept);
     if (here >= 0 && fchdir(here) < 0 && status == 0)
         status = err_errno(&s->err, ".", "the folder is gone");

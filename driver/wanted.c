@@ -18,7 +18,7 @@ const struct option_row wanted_rows[] = {
     {"metrics", 0, OPT_LIST, &opt.blocks, "BLOCK",
      "show the metrics of this block that the events allow: cpi, cache, ..."},
     {"statistics", 0, OPT_LIST, &opt.statistics, "OVER",
-     "mean, spread and imbalance of every event over threads or ranks"},
+     "mean, spread and imbalance of every event over threads, ranks or repetitions"},
     {"structure", 'S', OPT_LIST, &opt.structures, "FILE", "take structure from this file instead of the binary"},
     {"source", 'I', OPT_LIST, &opt.sources, "DIR", "look for sources here; DIR/* with its subfolders"},
     {"replace", 0, OPT_LIST, &opt.replaces, "IN=OUT", "in paths of binaries and sources, put OUT where IN begins them"},

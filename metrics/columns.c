@@ -79,6 +79,16 @@ static str_id name_in_run(struct maker *m, uint32_t run, const char *name)
     return strtab_printf(m->strings, "%s.%s", m->config->runs.items[run].name, name);
 }
 
+/* How many times the run was measured. */
+static uint32_t repetitions_of(const struct maker *m, uint32_t run)
+{
+    uint32_t most = 1;
+    for (size_t i = 0; i < m->input_count; i++)
+        if (m->inputs[i].run == run && m->inputs[i].repetition > most)
+            most = m->inputs[i].repetition;
+    return most;
+}
+
 static uint32_t add_measured(struct maker *m, str_id name, const struct run_event *e, const char *where)
 {
     struct column c = {.run = e->run, .event = e->name, .where = where};
@@ -95,6 +105,7 @@ static uint32_t add_measured(struct maker *m, str_id name, const struct run_even
         .estimated = (e->flags & HPCPROF_ESTIMATED) != 0,
         .has_exclusive = true,
         .exact_total = NAN,
+        .repetitions = repetitions_of(m, e->run),
     };
     *vec_push(&m->columns->list) = c;
     return (uint32_t)(m->columns->list.count - 1);
@@ -257,6 +268,8 @@ static uint32_t operand_column(struct maker *m, const char *name, uint32_t run)
 static uint32_t add_statistic(struct maker *m, str_id name, enum statistic which, uint32_t base,
                               enum statistic_over over)
 {
+    static const char *const parts[] = {"threads", "processes",
+                                        "repetitions"}; /* in the order of enum statistic_over */
     struct column of = m->columns->list.items[base];
     struct column c = {.statistic = which, .over = over, .base = base, .run = of.run, .event = of.event, .where = ""};
     c.metric = (struct metric){
@@ -265,7 +278,7 @@ static uint32_t add_statistic(struct maker *m, str_id name, enum statistic which
         .formula = name,
         .run = of.metric.run,
         .unit = which == STAT_IMBALANCE ? 0
-                : which == STAT_COUNT   ? strtab_add(m->strings, over == STAT_THREADS ? "threads" : "processes")
+                : which == STAT_COUNT   ? strtab_add(m->strings, parts[over])
                                         : of.metric.unit,
         .estimated = of.metric.estimated,
         .has_exclusive = true,
@@ -566,10 +579,40 @@ static int add_named_block(struct maker *m, const struct config_metric *given, s
 
 /* ---- comparisons ------------------------------------------------------------------------ */
 
+/* The column of the deviation over repetitions; COLUMN_NONE: there are none. */
+static uint32_t spread_of(struct maker *m, uint32_t base)
+{
+    const struct metric *metric = &m->columns->list.items[base].metric;
+    if (metric->repetitions < 2)
+        return COLUMN_NONE;
+    struct buf name = {0};
+    statistic_name(&name, STAT_STDDEV, strtab_get(m->strings, metric->name), STAT_REPETITIONS);
+    str_id id = strtab_add(m->strings, name.bytes);
+    uint32_t known = find_column(m, id);
+    buf_release(&name);
+    return known == COLUMN_NONE ? add_statistic(m, id, STAT_STDDEV, base, STAT_REPETITIONS) : known;
+}
+
+/* Of what was measured several times, how far apart the measurements are, too. */
+static void add_spreads(struct maker *m)
+{
+    size_t measured = m->columns->list.count;
+    for (uint32_t i = 0; i < measured; i++) {
+        const struct column *c = &m->columns->list.items[i];
+        if (!c->expr && !c->statistic && !c->error && c->metric.display && c->metric.repetitions > 1)
+            m->columns->list.items[spread_of(m, i)].metric.display = true;
+    }
+}
+
 /* How much of a difference may be chance. */
 static void add_error(struct maker *m, const char *difference, uint32_t base)
 {
-    struct column c = {.error = true, .base = base, .run = RUN_ALL, .where = ""};
+    const uint32_t *operands = m->columns->list.items[base].operands;
+    struct column c = {.error = true,
+                       .base = base,
+                       .run = RUN_ALL,
+                       .where = "",
+                       .spreads = {spread_of(m, operands[0]), spread_of(m, operands[1])}};
     str_id name = strtab_printf(m->strings, "%s.error", difference);
     c.metric = (struct metric){
         .name = name,
@@ -581,6 +624,17 @@ static void add_error(struct maker *m, const char *difference, uint32_t base)
         .exact_total = NAN,
     };
     *vec_push(&m->columns->list) = c;
+}
+
+/* May the difference be chance? */
+static bool is_uncertain(const struct maker *m, const struct column *difference)
+{
+    bool uncertain = false;
+    for (size_t i = 0; i < 2; i++) {
+        const struct metric *metric = &m->columns->list.items[difference->operands[i]].metric;
+        uncertain = uncertain || metric->period || metric->repetitions > 1;
+    }
+    return uncertain;
 }
 
 static void add_comparison(void *ctx, enum comparison what, const char *name, const char *formula)
@@ -605,7 +659,7 @@ static void add_comparison(void *ctx, enum comparison what, const char *name, co
     if (add_computed_in(m, &given, RUN_ALL) == 0) {
         const struct column *added = &m->columns->list.items[column];
         m->columns->list.items[column].metric.has_exclusive = what == COMPARE_DIFFERENCE;
-        if (what == COMPARE_DIFFERENCE && m->columns->list.items[added->operands[0]].metric.period)
+        if (what == COMPARE_DIFFERENCE && is_uncertain(m, added))
             add_error(m, name, column);
     }
     expr_free(given.expr);
@@ -672,6 +726,7 @@ static uint32_t add_thread_column(struct maker *m, uint32_t of, const struct hpc
         *thread ? strtab_printf(m->strings, "%s %s", strtab_get(m->strings, c.metric.name), thread) : c.metric.name;
     c.metric.sort_by = false;
     c.metric.exact_total = NAN;
+    c.metric.repetitions = 1;
     c.of_thread = true;
     *vec_push(&m->columns->list) = c;
     return (uint32_t)(m->columns->list.count - 1);
@@ -722,7 +777,7 @@ static void add_exact_totals(struct maker *m, struct column *c)
         }
     }
     if (noted && noted == threads)
-        c->metric.exact_total = total;
+        c->metric.exact_total = total / c->metric.repetitions;
 }
 
 static void add_thread_feeds(struct maker *m, size_t base_columns, struct warnings *warnings)
@@ -792,7 +847,9 @@ static size_t parts_of_run(const struct maker *m, uint32_t run, enum statistic_o
     size_t parts = 0;
     for (size_t i = 0; i < m->input_count; i++)
         if (m->inputs[i].run == run)
-            parts += over == STAT_THREADS ? m->inputs[i].profile->thread_count : m->inputs[i].profile->process_count;
+            parts += over == STAT_THREADS ? m->inputs[i].profile->thread_count
+                     : over == STAT_RANKS ? m->inputs[i].profile->process_count
+                                          : 1;
     return parts;
 }
 
@@ -847,6 +904,8 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
         status = err_gathered(&m.errors, err);
     if (status == 0 && config->all_blocks && config->known_blocks)
         add_block(&m, NULL);
+    if (status == 0)
+        add_spreads(&m);
     if (status == 0 && config->compare)
         add_comparisons(&m);
     for (enum statistic_over over = 0; status == 0 && over < ARRAY_SIZE(config->statistics); over++)

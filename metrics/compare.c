@@ -60,7 +60,8 @@ double experiment_error(const struct experiment *e, size_t metric, double value)
     if (m->period == 0 || m->formula)
         return NAN;
     /* samples are counts: their deviation is their root; of no sample at all one tells as little as none */
-    return sqrt(fmax(value, (double)m->period) * (double)m->period);
+    double sample = (double)m->period / (m->repetitions > 1 ? m->repetitions : 1);
+    return sqrt(fmax(value, sample) * sample);
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -80,8 +81,8 @@ static size_t working_threads(const struct hpcprof *p)
 static uint32_t threads_of(const struct input *inputs, size_t n, uint32_t run)
 {
     size_t threads = 0;
-    for (size_t i = 0; i < n; i++)
-        threads += inputs[i].run == run ? working_threads(inputs[i].profile) : 0;
+    for (size_t i = 0; i < n; i++) /* of repetitions, the first */
+        threads += inputs[i].repetition > 1 ? 0 : inputs[i].run == run ? working_threads(inputs[i].profile) : 0;
     return threads ? (uint32_t)threads : 1;
 }
 

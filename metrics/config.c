@@ -99,6 +99,7 @@ struct config_recipe config_recipe(const struct config *c, size_t run)
         .events = said(r->events),
         .threads = said(r->threads),
         .host = said(r->host),
+        .repetitions = said(r->repetitions),
         .no_call_paths = r->no_call_paths,
     };
 }
@@ -674,15 +675,24 @@ static int begin_module(struct config_reader *r, const struct xml_event *event, 
     return 0;
 }
 
+static int check_number(struct config_reader *r, const struct xml_event *event, const char *name, struct err *err)
+{
+    const char *number = config_attribute(r, event, name);
+    unsigned long n = strtoul(number, NULL, 10);
+    if (*number && (number[strspn(number, "0123456789")] != '\0' || n == 0 || n > LIMIT_RUNS))
+        return err_set(err, ERR_FORMAT, "%s: %s is a number from 1 to %u, not '%s'", config_where(r, event->line), name,
+                       LIMIT_RUNS, number);
+    return 0;
+}
+
 static int begin_run(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
     uint8_t call_paths;
     const char *threads = config_attribute(r, event, "threads"), *folder = config_attribute(r, event, "folder");
     if (config_flag(r, event, "call-paths", &call_paths, err) < 0)
         return -1;
-    if (*threads && (threads[strspn(threads, "0123456789")] != '\0' || strtoul(threads, NULL, 10) == 0))
-        return err_set(err, ERR_FORMAT, "%s: threads is a number from 1 on, not '%s'", config_where(r, event->line),
-                       threads);
+    if (check_number(r, event, "threads", err) < 0 || check_number(r, event, "repetitions", err) < 0)
+        return -1;
     if (config_add_run(r->config, config_attribute(r, event, "name"),
                        config_path(r, config_attribute(r, event, "measurements")), config_where(r, event->line),
                        err) < 0)
@@ -693,6 +703,7 @@ static int begin_run(struct config_reader *r, const struct xml_event *event, str
     run->environment = config_attribute(r, event, "environment");
     run->events = config_attribute(r, event, "events");
     run->threads = threads;
+    run->repetitions = config_attribute(r, event, "repetitions");
     run->host = config_attribute(r, event, "host");
     run->no_call_paths = call_paths == CHOICE_NO;
     return 0;
@@ -798,8 +809,8 @@ const struct config_element config_elements[] = {
     {"sources", "hpcview", "path! show-as", false, begin_sources, NULL},
     {"replace", "hpcview", "in! out", false, config_begin_replace, NULL},
     {"module", "hpcview", "name! role!", false, begin_module, NULL},
-    {"run", "hpcview", "measurements! name command folder environment events threads call-paths host", false, begin_run,
-     NULL},
+    {"run", "hpcview", "measurements! name command folder environment events threads call-paths host repetitions",
+     false, begin_run, NULL},
     {"structure", "hpcview", "file!", false, begin_structure, NULL},
     {"debug", "hpcview", "path!", false, begin_debug, NULL},
     {"measured", "hpcview", "event! name run region display-name unit percent display sort", false, begin_measured,

@@ -10,8 +10,9 @@ struct computed {      /* a formula that outlives the configuration it came from
     struct expr *expr; /* NULL: measured */
     uint32_t *operands;
     bool by_line;
-    bool across_runs;  /* its operands are of several runs: see fill_absent */
-    uint32_t error_of; /* the difference whose error this is; UINT32_MAX: it is none */
+    bool across_runs;    /* its operands are of several runs: see fill_absent */
+    uint32_t spreads[2]; /* of an error: see struct column */
+    uint32_t error_of;   /* the difference whose error this is; UINT32_MAX: it is none */
 };
 
 void formulas_keep(struct experiment *e, const struct columns *columns)
@@ -21,6 +22,7 @@ void formulas_keep(struct experiment *e, const struct columns *columns)
         const struct column *c = &columns->list.items[i];
         struct computed *kept = &e->computed[i];
         kept->error_of = c->error ? c->base : UINT32_MAX;
+        memcpy(kept->spreads, c->spreads, sizeof kept->spreads);
         if (!c->expr)
             continue;
         kept->expr = expr_copy(c->expr);
@@ -77,14 +79,30 @@ static bool may_be_zero(const struct experiment *e, uint32_t metric)
            !isnan(experiment_value(e, metric, 0, VALUE_INCLUSIVE));
 }
 
-/* Of a difference of sampled values: the root of the sum of their errors' squares. */
-static double error_of_sums(const struct experiment *e, uint32_t difference, const double *values)
+static double number_or_zero(double v)
 {
+    return isnan(v) ? 0 : v;
+}
+
+/* Of a mean over repetitions, by how far these lie apart; but where they happen to be closer than samples can tell, by
+   that. */
+static double square_of_error(const struct experiment *e, size_t metric, double value, double spread)
+{
+    double sampling = number_or_zero(experiment_error(e, metric, number_or_zero(value)));
+    uint32_t repetitions = e->metrics[metric].repetitions;
+    double between = repetitions > 1 && !isnan(spread) ? spread * spread / (repetitions - 1) : 0;
+    return fmax(between, sampling * sampling);
+}
+
+/* Of a difference of sampled values: the root of the sum of their errors' squares. */
+static double error_of_sums(const struct experiment *e, const struct computed *error, const double *values)
+{
+    uint32_t difference = error->error_of;
     const struct computed *of = &e->computed[difference];
     double squares = 0;
     for (size_t k = 0; k < expr_name_count(of->expr); k++) {
-        double value = values[of->operands[k]], error = experiment_error(e, of->operands[k], isnan(value) ? 0 : value);
-        squares += error * error;
+        double spread = error->spreads[k] == COLUMN_NONE ? NAN : values[error->spreads[k]];
+        squares += square_of_error(e, of->operands[k], values[of->operands[k]], spread);
     }
     return isnan(values[difference]) ? NAN : sqrt(squares);
 }
@@ -105,7 +123,7 @@ double experiment_compute(const struct experiment *e, size_t metric, const doubl
 {
     const struct computed *c = &e->computed[metric];
     if (c->error_of != UINT32_MAX)
-        return error_of_sums(e, c->error_of, values);
+        return error_of_sums(e, c, values);
     if (!c->expr && !e->metrics[metric].summed)
         return NAN; /* a statistic over threads: that of two places is not that of both */
     if (!c->expr || c->by_line)
@@ -168,15 +186,18 @@ static void evaluate_by_line(struct experiment *e, size_t tree, size_t metric, d
 }
 
 /* Of a difference of sampled values: the root of the sum of their errors' squares. */
-static void evaluate_error(const struct experiment *e, size_t tree, const struct computed *of, uint32_t difference,
-                           enum value_form form, double *out)
+static void evaluate_error(const struct experiment *e, size_t tree, const struct computed *error, enum value_form form,
+                           double *out)
 {
+    uint32_t difference = error->error_of;
+    const struct computed *of = &e->computed[difference];
     for (uint32_t i = 0; i < e->trees[tree].node_count; i++) {
         double squares = 0;
         for (size_t k = 0; k < expr_name_count(of->expr); k++) {
             double value = experiment_node_value(e, tree, of->operands[k], i, form);
-            double error = experiment_error(e, of->operands[k], isnan(value) ? 0 : value);
-            squares += error * error;
+            double spread =
+                error->spreads[k] == COLUMN_NONE ? NAN : experiment_node_value(e, tree, error->spreads[k], i, form);
+            squares += square_of_error(e, of->operands[k], value, spread);
         }
         out[i] = isnan(experiment_node_value(e, tree, difference, i, form)) ? NAN : sqrt(squares);
     }
@@ -188,7 +209,7 @@ void formulas_compute(struct experiment *e, size_t tree)
     for (size_t i = 0; i < e->metric_count; i++) {
         uint32_t difference = e->computed[i].error_of;
         for (enum value_form form = 0; difference != UINT32_MAX && form < VALUE_FORMS; form++) {
-            evaluate_error(e, tree, &e->computed[difference], difference, form, dense);
+            evaluate_error(e, tree, &e->computed[i], form, dense);
             experiment_set_column(e, tree, i, form, dense);
         }
         if (!e->computed[i].expr)

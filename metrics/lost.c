@@ -20,11 +20,18 @@ static const char *percent_text(char *text, size_t size, double part, double who
     return text;
 }
 
+/* What all cells of a column add up to: of a mean over repetitions, all of them. */
+static double total_of_cells(const struct experiment *e, size_t column)
+{
+    uint32_t repetitions = e->metrics[column].repetitions;
+    return experiment_value(e, column, 0, VALUE_INCLUSIVE) * (repetitions > 1 ? repetitions : 1);
+}
+
 static void warn_module(const struct experiment *e, const struct module *m, const struct shares *s,
                         struct warnings *warnings)
 {
     const char *name = strtab_get(e->strings, m->shown), *metric = strtab_get(e->strings, e->metrics[s->column].name);
-    double total = experiment_value(e, s->column, 0, VALUE_INCLUSIVE);
+    double total = total_of_cells(e, s->column);
     char share[32];
     if (m->state == STRUCTURE_FAILED)
         warnings_add(warnings, "%s: %s: %s of %s shown by module only", name, m->why,
@@ -61,7 +68,7 @@ static void share_column(const struct experiment *e, const struct correlation *c
                          size_t count, struct shares *worst)
 {
     size_t n = c->modules.count, column = cells[0].column;
-    double total = experiment_value(e, column, 0, VALUE_INCLUSIVE);
+    double total = total_of_cells(e, column);
     struct shares *here = mem_calloc(n + 1, sizeof *here);
     for (size_t i = 0; i < count; i++) {
         struct shares *s = &here[c->sites.items[cells[i].site].module];
@@ -250,17 +257,17 @@ static const char *how_placed(const struct correlation *c, uint32_t site, const 
 static void add_placements(struct experiment *e, const struct correlation *c, const struct cell *cells, size_t count,
                            struct table *t)
 {
-    double total = experiment_value(e, cells[0].column, 0, VALUE_INCLUSIVE);
+    double total = total_of_cells(e, cells[0].column), whole = experiment_value(e, cells[0].column, 0, VALUE_INCLUSIVE);
     for (size_t i = 0; i < count; i++) {
         const char *why, *how = how_placed(c, cells[i].site, &why);
-        double value = (double)cells[i].value;
+        double part = total > 0 ? (double)cells[i].value / total : 0;
         table_add(t, (union table_cell[]){
                          {.row = cells[i].column},
                          {.text = strtab_add(e->strings, how)},
                          {.text = *why ? c->modules.items[c->sites.items[cells[i].site].module].shown : 0},
                          {.text = strtab_add(e->strings, why)},
-                         {.number = value},
-                         {.number = total > 0 ? 100 * value / total : 0},
+                         {.number = total == whole ? (double)cells[i].value : part * whole},
+                         {.number = 100 * part},
                      });
     }
 }

@@ -132,7 +132,8 @@ void config_list_instructions(struct config *);    /* the machine code of sample
 void config_set_per_thread(struct config *, bool); /* one more column per measured metric and thread */
 /* The table "thread_values": of every shown event what each thread spent at the places with most of it. */
 void config_set_thread_values(struct config *, bool);
-/* Mean, minimum, maximum, deviation, imbalance and count of every shown event over "threads" or "ranks". */
+/* Mean, minimum, maximum, deviation, imbalance and count of every shown event over "threads", "ranks" or "repetitions".
+ */
 int config_add_statistics(struct config *, const char *over, struct err *);
 /* The same for who diagnoses: of those that formulas name (`names`, NULL-terminated, in expr_operand_text's form) and
    whose run has several threads or processes, columns that nobody is shown; see experiment_forget_wanted. Lent. */
@@ -153,7 +154,7 @@ void config_name_runs(struct config *, const char *const *names);
 /* How a run of the configuration is measured; "" where nothing is said. Lent. */
 struct config_recipe {
     const char *name, *measurements, *where;
-    const char *command, *folder, *environment, *events, *threads, *host; /* host: a pattern */
+    const char *command, *folder, *environment, *events, *threads, *host, *repetitions; /* host: a pattern */
     bool no_call_paths;
 };
 size_t config_run_count(const struct config *);
@@ -198,13 +199,14 @@ struct source_file {
 
 struct metric {
     str_id name, display_name, unit, description;
-    str_id formula;     /* infix, over the names of other metrics; "" when measured */
-    str_id event;       /* measured: the event's name */
-    uint64_t period;    /* measured: counts per sample; 0: exact */
-    double exact_total; /* measured: what the counters themselves said at the threads' ends, for comparison; NaN: not
+    str_id formula;       /* infix, over the names of other metrics; "" when measured */
+    str_id event;         /* measured: the event's name */
+    uint64_t period;      /* measured: counts per sample; 0: exact */
+    double exact_total;   /* measured: what the counters themselves said at the threads' ends, for comparison; NaN: not
                            known */
-    uint32_t run;       /* index into runs, or RUN_NONE: computed over several */
-    str_id region;      /* measured: only what was inside this region of the program; "": everywhere */
+    uint32_t run;         /* index into runs, or RUN_NONE: computed over several */
+    uint32_t repetitions; /* measured: values are means over so many; 0 or 1: they are what was measured */
+    str_id region;        /* measured: only what was inside this region of the program; "": everywhere */
     bool percent, display, sort_by, estimated;
     bool has_exclusive; /* false: the inclusive column alone makes sense */
     bool summed;        /* values of several places may be added up: measured, or computed at the lines; else see

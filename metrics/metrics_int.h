@@ -58,9 +58,10 @@ bool expr_is_linear(const struct expr *);
 
 struct config_run {
     const char *name;
-    const char *path;                                                     /* measurement file or directory */
-    const char *where;                                                    /* "file:line" for messages */
-    const char *command, *folder, *environment, *events, *threads, *host; /* how it is measured; "" or NULL: not said */
+    const char *path;  /* measurement file or directory */
+    const char *where; /* "file:line" for messages */
+    const char *command, *folder, *environment, *events, *threads, *host,
+        *repetitions; /* how it is measured; "" or NULL: not said */
     bool no_call_paths;
 };
 
@@ -119,7 +120,7 @@ struct config {
     bool per_thread, thread_values;
     bool compare;
     enum scaling scaling;
-    bool statistics[2];                   /* by enum statistic_over: all of every shown event */
+    bool statistics[3];                   /* by enum statistic_over: all of every shown event */
     const char *const *wanted_statistics; /* NULL: none */
 };
 
@@ -197,19 +198,21 @@ struct input {               /* one measurement of a run */
     uint32_t run;            /* index into config.runs */
     const char *path; /* where each thread's counts can be read again, so that gathering drops them; NULL: they stay */
     uint64_t samples; /* in all, where there is a path */
+    uint32_t repetition; /* of the run, from 1; 0: it has no others */
 };
 
 enum statistic { STAT_NONE, STAT_MEAN, STAT_MIN, STAT_MAX, STAT_STDDEV, STAT_IMBALANCE, STAT_COUNT, STATISTICS };
-enum statistic_over { STAT_THREADS, STAT_RANKS };
+enum statistic_over { STAT_THREADS, STAT_RANKS, STAT_REPETITIONS };
 
 struct column {
     struct metric metric;
     enum statistic statistic; /* of the measured column `base` */
     enum statistic_over over;
     uint32_t base;
-    struct expr *expr;  /* computed: its own; else NULL */
-    bool error;         /* of the difference `base` */
-    uint32_t *operands; /* computed: column of each of the formula's names */
+    struct expr *expr;   /* computed: its own; else NULL */
+    bool error;          /* of the difference `base` */
+    uint32_t spreads[2]; /* of the error: the deviations over repetitions of what differs; COLUMN_NONE: one run each */
+    uint32_t *operands;  /* computed: column of each of the formula's names */
     bool by_line, of_thread;
     uint32_t run; /* measured: whose; RUN_ALL: of every run */
     str_id event;

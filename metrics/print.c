@@ -504,6 +504,8 @@ static void write_legend(const struct view *t, struct outfile *out)
         buf_str(&b, m->formula ? "" : " in all");
         if (m->period)
             buf_printf(&b, ", a sample every %llu", (unsigned long long)m->period);
+        if (m->repetitions > 1)
+            buf_printf(&b, ", the mean of %u runs", m->repetitions);
         if (!isnan(m->exact_total))
             buf_printf(&b, "; the counters say %.15g", m->exact_total);
         buf_str(&b, m->estimated ? ", estimated\n" : "\n");

@@ -45,50 +45,81 @@ static int all_there(const struct config *config, struct err *err)
     return err_gathered(&missing, err);
 }
 
-static int read_inputs(const struct config *config, struct input *inputs, const struct progress *progress,
+struct input_list VEC(struct input);
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The run's measurement; one that holds folders 1, 2, ... has as many repetitions. */
+static void list_inputs(const struct config_run *run, uint32_t number, struct input_list *inputs)
+{
+    size_t first = inputs->count;
+    for (uint32_t k = 1; k <= LIMIT_RUNS; k++) {
+        char *path = mem_printf("%s/%u", run->path, k);
+        if (!is_folder(path)) {
+            mem_free(path);
+            break;
+        }
+        *vec_push(inputs) = (struct input){.run = number, .path = path, .repetition = k};
+    }
+    if (inputs->count == first)
+        *vec_push(inputs) = (struct input){.run = number, .path = mem_strdup(run->path)};
+}
+
+static int read_input(const struct config *config, struct input *input, const struct progress *progress,
+                      struct warnings *warnings, struct err *err)
+{
+    struct config_run run = config->runs.items[input->run];
+    run.path = input->path;
+    if (measurement_read(config, &run, progress, &input->profile, warnings, err) < 0)
+        return -1;
+    for (size_t k = 0; k < input->profile->count_count; k++)
+        input->samples += input->profile->counts[k].samples;
+    if (input->profile->count_count == 0)
+        warnings_add(warnings, "%s: holds no samples; did the program run long enough?", run.path);
+    return 0;
+}
+
+static int read_inputs(const struct config *config, struct input_list *inputs, const struct progress *progress,
                        struct warnings *warnings, struct err *err)
 {
     struct err_gathered errors = {0};
-    for (size_t i = 0; i < config->runs.count; i++) {
-        progress_report(progress, "reading measurements", i, config->runs.count);
-        inputs[i].run = (uint32_t)i;
-        inputs[i].path = config->runs.items[i].path;
-        if (measurement_read(config, &config->runs.items[i], progress, &inputs[i].profile, warnings, err) < 0) {
-            if (!err_gather(&errors, err))
-                return -1;
-            continue;
-        }
-        for (size_t k = 0; k < inputs[i].profile->count_count; k++)
-            inputs[i].samples += inputs[i].profile->counts[k].samples;
-        if (inputs[i].profile->count_count == 0)
-            warnings_add(warnings, "%s: holds no samples; did the program run long enough?",
-                         config->runs.items[i].path);
+    for (size_t i = 0; i < config->runs.count; i++)
+        list_inputs(&config->runs.items[i], (uint32_t)i, inputs);
+    for (size_t i = 0; i < inputs->count; i++) {
+        progress_report(progress, "reading measurements", i, inputs->count);
+        if (read_input(config, &inputs->items[i], progress, warnings, err) < 0 && !err_gather(&errors, err))
+            return -1;
     }
-    progress_report(progress, "reading measurements", config->runs.count, config->runs.count);
+    progress_report(progress, "reading measurements", inputs->count, inputs->count);
     return err_gathered(&errors, err);
 }
 
 int experiment_build(const struct config *config, const struct progress *progress, struct experiment **result,
                      struct warnings *warnings, struct err *err)
 {
-    size_t n = config->runs.count;
-    struct input *inputs = mem_calloc(n + 1, sizeof *inputs);
+    struct input_list inputs = {0};
     struct structures *structures = NULL;
     *result = NULL;
-    int status = n ? 0 : err_set(err, ERR_FORMAT, "no measurements are given");
+    int status = config->runs.count ? 0 : err_set(err, ERR_FORMAT, "no measurements are given");
     if (status == 0)
         status = all_there(config, err);
     if (status == 0)
-        status = read_inputs(config, inputs, progress, warnings, err);
+        status = read_inputs(config, &inputs, progress, warnings, err);
     if (status == 0)
         status = structures_open(config, progress, &structures, warnings, err);
     if (status == 0) {
         struct structure_source source = structures_source(structures);
-        status = experiment_from(config, inputs, n, &source, progress, result, warnings, err);
+        status = experiment_from(config, inputs.items, inputs.count, &source, progress, result, warnings, err);
     }
     structures_free(structures);
-    for (size_t i = 0; i < n; i++)
-        hpcprof_free(inputs[i].profile);
-    mem_free(inputs);
+    for (size_t i = 0; i < inputs.count; i++) {
+        hpcprof_free(inputs.items[i].profile);
+        mem_free((void *)(uintptr_t)inputs.items[i].path);
+    }
+    vec_release(&inputs);
     return status;
 }

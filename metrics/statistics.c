@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 static const char *const words[] = {"", "mean", "min", "max", "stddev", "imbalance", "count"}; /* enum statistic */
-static const char *const overs[] = {"threads", "ranks"};                                       /* enum statistic_over */
+static const char *const overs[] = {"threads", "ranks", "repetitions"};                        /* enum statistic_over */
 
 int statistic_over_parse(const char *word, enum statistic_over *over, struct err *err)
 {
@@ -24,7 +24,7 @@ int statistic_over_parse(const char *word, enum statistic_over *over, struct err
             *over = (enum statistic_over)i;
             return 0;
         }
-    return err_set(err, ERR_USAGE, "statistics are over threads or ranks, not over '%s'", word);
+    return err_set(err, ERR_USAGE, "statistics are over threads, ranks or repetitions, not over '%s'", word);
 }
 
 void statistic_name(struct buf *out, enum statistic s, const char *metric, enum statistic_over over)
@@ -187,21 +187,40 @@ static uint32_t node_of(const struct reading *r, const struct gathering *g, cons
     return call < r->calls ? r->c->call_node[call] : NODE_NONE;
 }
 
+static void add_count(struct reading *r, struct gathering *g, const struct hpcprof *p,
+                      const struct context_sites *known, const struct hpcprof_count *count)
+{
+    uint32_t node = node_of(r, g, known, count->context);
+    if (is_event(r, g, p, count->event) && (!g->inside || g->inside[count->region]) && node != NODE_NONE)
+        add_at(g, r->e, node, count->value);
+}
+
 static void gather_counts(struct reading *r, struct gathering *g, const struct hpcprof *p,
                           const struct context_sites *known)
 {
     size_t at = 0, parts = g->over == STAT_THREADS ? p->thread_count : p->process_count;
     for (uint32_t part = 0; part < parts; part++) {
-        for (; at < p->count_count && part_of(p, g, p->counts[at].thread) == part; at++) {
-            const struct hpcprof_count *count = &p->counts[at];
-            uint32_t node = node_of(r, g, known, count->context);
-            if (is_event(r, g, p, count->event) && (!g->inside || g->inside[count->region]) && node != NODE_NONE)
-                add_at(g, r->e, node, count->value);
-        }
+        for (; at < p->count_count && part_of(p, g, p->counts[at].thread) == part; at++)
+            add_count(r, g, p, known, &p->counts[at]);
         if (g->kept)
             note_thread(r, g, p, part);
         end_part(g);
     }
+}
+
+/* A whole measurement is a part of a repetition, which ends with the input. */
+static void gather_repetition(struct reading *r, struct gathering *g, const struct hpcprof *p,
+                              const struct context_sites *known)
+{
+    for (size_t i = 0; i < p->count_count; i++)
+        add_count(r, g, p, known, &p->counts[i]);
+}
+
+static void end_repetition(struct reading *r, uint32_t run)
+{
+    for (size_t i = 0; i < r->list.count; i++)
+        if (r->list.items[i].over == STAT_REPETITIONS && r->columns->list.items[r->list.items[i].base].run == run)
+            end_part(&r->list.items[i]);
 }
 
 static void gather_measurement(void *ctx, const struct hpcprof *p)
@@ -215,7 +234,10 @@ static void gather_measurement(void *ctx, const struct hpcprof *p)
             continue;
         struct arena *arena = arena_create();
         g->inside = columns_regions_named(arena, r->e->strings, p, base->metric.region);
-        gather_counts(r, g, p, &known);
+        if (g->over == STAT_REPETITIONS)
+            gather_repetition(r, g, p, &known);
+        else
+            gather_counts(r, g, p, &known);
         arena_free(arena);
     }
     r->processes += (uint32_t)p->process_count;
@@ -366,6 +388,7 @@ int statistics_compute(struct experiment *e, struct correlation *c, const struct
                 NULL, err);
         else
             gather_measurement(&r, inputs[i].profile);
+        end_repetition(&r, inputs[i].run);
     }
     end(&r);
     return status;

@@ -113,10 +113,11 @@ static void set_counts(struct experiment *e, size_t tree, size_t metric, enum va
                        const uint8_t *known)
 {
     size_t n = e->trees[tree].node_count;
+    double repetitions = e->metrics[metric].repetitions > 1 ? e->metrics[metric].repetitions : 1;
     uint8_t wanted = form == VALUE_INCLUSIVE ? KNOWN_INCLUSIVE : KNOWN_EXCLUSIVE;
     double *dense = mem_alloc((n + 1) * sizeof *dense);
     for (size_t i = 0; i < n; i++)
-        dense[i] = known[i] & wanted ? (double)sums[i] : NAN;
+        dense[i] = known[i] & wanted ? (double)sums[i] / repetitions : NAN;
     experiment_set_column(e, tree, metric, form, dense);
     mem_free(dense);
 }

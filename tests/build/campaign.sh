@@ -51,6 +51,14 @@ run "$hpcview" run --again -o db c.xml
 check "--again: all are run" test "$status" = 0 -a "$(wc -l <work/log)" = 5
 run "$hpcview" print --by program --format csv c.xml
 check_match "anyone builds from what is there" "$out" "one.CPUTIME,"
+sed -i -e '/name="one"/d' -e 's/name="two" /&repetitions="2" /' c.xml
+run "$hpcview" run --again -o db c.xml
+check "repetitions: run as often" test "$status" = 0 -a "$(wc -l <work/log)" = 7 -a -d two.m/1 -a -d two.m/2
+run "$hpcview" print --by program --format csv c.xml
+check_match "and their spread stands beside the mean" "$out" "CPUTIME,stddev(CPUTIME over repetitions)"
+sed -i 's/repetitions="2"/repetitions="none"/' c.xml
+run "$hpcview" print c.xml
+check_match "how often is a number" "$err" "c.xml:3: repetitions is a number from 1 to 4096, not 'none'"
 run "$hpcview" run --again -- /bin/true
 check "--again without a configuration: status 2" test "$status" = 2
 done_testing
