@@ -3,7 +3,7 @@
 import { Kind, type Model, type PlaceIx } from '../model/data';
 import { type Groups, makeGroups } from './cells';
 import { type Label, labelOf, loopKinds } from './labels';
-import { sortedByValue } from './sort';
+import { countUp, sortedByValue } from './sort';
 
 export type Level = 'line' | 'loop' | 'procedure' | 'inline' | 'file' | 'module';
 
@@ -45,7 +45,7 @@ export function sortedGroups(
   values: Float64Array | null,
   descending: boolean,
 ): Uint32Array {
-  const order = Uint32Array.from({ length: groups.count }, (_, g) => g);
+  const order = countUp(groups.count);
   if (values) return sortedByValue(order, values, descending);
   const { places } = model;
   const first = (g: number): PlaceIx => groups.members[groups.start[g]];

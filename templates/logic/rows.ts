@@ -88,7 +88,7 @@ class FlatTable implements Table {
   ) {
     this.count = order.length;
     this.rowByGroup = new Int32Array(groups.count).fill(NONE);
-    order.forEach((group, row) => (this.rowByGroup[group] = row));
+    for (let row = 0; row < order.length; row++) this.rowByGroup[order[row]] = row;
   }
 
   place(row: number): PlaceIx {
@@ -113,8 +113,11 @@ class FlatTable implements Table {
     let max = this.maxima.get(column.id);
     if (max === undefined) {
       max = NaN;
-      for (const v of this.columns.values(column, this.groups))
-        if (!(Math.abs(v) <= max) && !Number.isNaN(v)) max = Math.abs(v);
+      const values = this.columns.values(column, this.groups);
+      for (let i = 0; i < values.length; i++) {
+        const size = Math.abs(values[i]);
+        if (size > max || (max !== max && size === size)) max = size;
+      }
       if (this.columns.isReady(column)) this.maxima.set(column.id, max);
     }
     return max;
@@ -146,6 +149,7 @@ export class Tables {
   private readonly tree = new Memo<Table>();
   private readonly order = new Memo<Uint32Array>();
   private readonly flat = new Memo<Table>();
+  private readonly blank = new Memo<Uint8Array>();
 
   constructor(private readonly model: Model) {
     this.children = childrenOf(model.places);
@@ -168,19 +172,26 @@ export class Tables {
     });
     const isLight = this.lightness(subject, null, least);
     const isBlank = this.blankness(subject, null);
-    const isHidden = isBlank && isLight ? (place: PlaceIx) => isBlank(place) || isLight(place) : (isBlank ?? isLight);
+    const isHidden =
+      isBlank === null ? isLight : (place: PlaceIx) => isBlank[place] === 1 || (isLight !== null && isLight(place));
     return this.tree.get(
       [columns, sorted, marks, expanded, zoom, isLight === null ? 0 : least, isBlank && subject.shown],
       () => new TreeTable(this.model, columns, visibleRows(sorted, this.children, expanded, marks, zoom, isHidden)),
     );
   }
 
-  /** Whether a cell has nothing in any shown column, as what only calls others has; null: that is not known yet. */
-  private blankness({ columns, shown }: Subject, cells: Cells): ((cell: number) => boolean) | null {
+  /** Whether a cell has nothing in any shown column, as what only calls others has: 1; null: that is not known yet. */
+  private blankness({ columns, shown }: Subject, cells: Cells): Uint8Array | null {
     if (!shown?.length || shown.filter((c) => !columns.isReady(c) || columns.failure(c) !== undefined).length)
       return null;
-    const values = shown.map((c) => columns.values(c, cells));
-    return (cell) => values.every((v) => Number.isNaN(v[cell]));
+    return this.blank.get([columns, shown, cells], () => {
+      const blank = new Uint8Array(cells ? cells.count : this.model.places.count).fill(1);
+      for (const c of shown) {
+        const values = columns.values(c, cells);
+        for (let i = 0; i < blank.length; i++) if (values[i] === values[i]) blank[i] = 0; // not NaN
+      }
+      return blank;
+    });
   }
 
   /** Whether a cell has less than `percent` of the whole; null: none has. */
@@ -205,7 +216,7 @@ export class Tables {
     });
     const isBlank = this.blankness(subject, groups);
     return this.flat.get([columns, order, weights, filter.trim(), least, isBlank && subject.shown], () => {
-      const full = isBlank ? order.filter((g) => !isBlank(g)) : order;
+      const full = isBlank ? without(order, isBlank) : order;
       let shown = full;
       const isLight = this.lightness(subject, groups, least);
       if (isLight) shown = shown.filter((g) => !isLight(g));
@@ -233,6 +244,13 @@ export class Tables {
   has(level: Level): boolean {
     return this.model.places.kind.includes(LEVEL_KIND[level]);
   }
+}
+
+function without(order: Uint32Array, left: Uint8Array): Uint32Array {
+  const out = new Uint32Array(order.length);
+  let n = 0;
+  for (let i = 0; i < order.length; i++) if (left[order[i]] === 0) out[n++] = order[i];
+  return n === order.length ? order : out.slice(0, n);
 }
 
 function heavyFirst(order: Uint32Array, isLight: (cell: number) => boolean): Uint32Array {

@@ -2,7 +2,8 @@
 // blanks come last in either direction.
 
 const SHORT = 1500;
-const DIGITS = 65536;
+const DIGIT_BITS = 11;
+const DIGITS = 1 << DIGIT_BITS;
 
 /** Larger first (or smaller, when `descending` is false); blanks last in either case. */
 export function compareValues(a: number, b: number, descending: boolean): number {
@@ -12,47 +13,88 @@ export function compareValues(a: number, b: number, descending: boolean): number
   return descending ? b - a : a - b;
 }
 
-/** Keys that order as the values do when compared as unsigned numbers: of positive doubles the sign is set, of negative
- *  ones all bits are turned. */
-function keysOf(items: Uint32Array, values: Float64Array, descending: boolean): Uint16Array {
-  const doubles = new Float64Array(1);
-  const words = new Uint16Array(doubles.buffer);
-  const keys = new Uint16Array(items.length * 4);
-  const flip = descending ? 0xffff : 0;
+/** 0, 1, 2, ... */
+export function countUp(n: number): Uint32Array {
+  const out = new Uint32Array(n);
+  for (let i = 0; i < n; i++) out[i] = i;
+  return out;
+}
+
+/** The upper halves of keys that order as the values do when compared as unsigned numbers: of positive doubles the sign is
+ *  set, of negative ones all bits are turned. */
+function keysOf(items: Uint32Array, values: Float64Array, descending: boolean): Uint32Array {
+  const double = new Float64Array(1);
+  const words = new Uint32Array(double.buffer);
+  const keys = new Uint32Array(items.length);
+  const flip = descending ? 0xffffffff : 0;
   for (let i = 0; i < items.length; i++) {
-    doubles[0] = values[items[i]] + 0; // -0 is 0
-    const blank = Number.isNaN(doubles[0]);
-    const negative = words[3] & 0x8000 ? 0xffff : 0;
-    for (let w = 0; w < 4; w++)
-      keys[i * 4 + w] = blank ? 0xffff : words[w] ^ negative ^ flip ^ (w === 3 && !negative ? 0x8000 : 0);
+    double[0] = values[items[i]] + 0; // -0 is 0
+    const high = words[1];
+    keys[i] = Number.isNaN(double[0]) ? 0xffffffff : (high ^ (high >>> 31 ? 0xffffffff : 0x80000000) ^ flip) >>> 0;
   }
   return keys;
 }
 
+/** By the upper halves of the keys, in three passes that each take keys and items along: memory is read in order. */
 function radixSort(items: Uint32Array, values: Float64Array, descending: boolean): Uint32Array {
   const n = items.length;
-  const keys = keysOf(items, values, descending);
-  let from: Uint32Array<ArrayBufferLike> = Uint32Array.from({ length: n }, (_, i) => i);
-  let to: Uint32Array<ArrayBufferLike> = new Uint32Array(n);
+  let keys: Uint32Array = keysOf(items, values, descending);
+  let from: Uint32Array = items.slice();
+  let nextKeys: Uint32Array = new Uint32Array(n);
+  let to: Uint32Array = new Uint32Array(n);
   const starts = new Uint32Array(DIGITS + 1);
-  for (let word = 0; word < 4; word++) {
+  for (let shift = 0; shift < 32; shift += DIGIT_BITS) {
     starts.fill(0);
-    for (let i = 0; i < n; i++) starts[keys[i * 4 + word] + 1]++;
-    if (starts[keys[word] + 1] === n) continue; // all the same
+    for (let i = 0; i < n; i++) starts[((keys[i] >>> shift) & (DIGITS - 1)) + 1]++;
+    if (starts[((keys[0] >>> shift) & (DIGITS - 1)) + 1] === n) continue; // all the same
     for (let d = 0; d < DIGITS; d++) starts[d + 1] += starts[d];
-    for (let i = 0; i < n; i++) to[starts[keys[from[i] * 4 + word]]++] = from[i];
+    for (let i = 0; i < n; i++) {
+      const at = starts[(keys[i] >>> shift) & (DIGITS - 1)]++;
+      nextKeys[at] = keys[i];
+      to[at] = from[i];
+    }
+    [keys, nextKeys] = [nextKeys, keys];
     [from, to] = [to, from];
   }
-  for (let i = 0; i < n; i++) to[i] = items[from[i]];
-  return to;
+  sortRuns(from, keys, values, descending);
+  return from;
+}
+
+/** Values that differ in the lower half alone are few: runs of equal keys are put in order where they are not. */
+function sortRuns(items: Uint32Array, keys: Uint32Array, values: Float64Array, descending: boolean): void {
+  const n = items.length;
+  for (let first = 0; first < n;) {
+    let end = first + 1;
+    let isOrdered = true;
+    for (; end < n && keys[end] === keys[first]; end++)
+      if (compareValues(values[items[end - 1]], values[items[end]], descending) > 0) isOrdered = false;
+    if (!isOrdered) items.set(shortSort(items.subarray(first, end), values, descending), first);
+    first = end;
+  }
+}
+
+function shortSort(items: Uint32Array, values: Float64Array, descending: boolean): Uint32Array {
+  const order = Array.from(items, (item, at) => ({ item, at }));
+  order.sort((a, b) => compareValues(values[a.item], values[b.item], descending) || a.at - b.at);
+  return Uint32Array.from(order, (o) => o.item);
 }
 
 /** `items` in the order of their values; the order they come in decides between equals. */
 export function sortedByValue(items: Uint32Array, values: Float64Array, descending: boolean): Uint32Array {
-  if (items.length < SHORT) {
-    const order = Array.from(items, (item, at) => ({ item, at }));
-    order.sort((a, b) => compareValues(values[a.item], values[b.item], descending) || a.at - b.at);
-    return Uint32Array.from(order, (o) => o.item);
+  return items.length < SHORT ? shortSort(items, values, descending) : radixSort(items, values, descending);
+}
+
+/** The `most` cells with the largest values above 0, and how many are above 0 at all. */
+export function largestCells(values: Float64Array, most: number): { readonly top: number[]; readonly count: number } {
+  const top: number[] = [];
+  let count = 0;
+  for (let i = 0; i < values.length; i++) {
+    if (!(values[i] > 0)) continue;
+    count++;
+    if (top.length === most && !(values[i] > values[top[most - 1]])) continue;
+    let at = Math.min(top.length, most - 1);
+    for (; at > 0 && values[i] > values[top[at - 1]]; at--) top[at] = top[at - 1];
+    top[at] = i;
   }
-  return radixSort(items, values, descending);
+  return { top, count };
 }

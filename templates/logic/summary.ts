@@ -6,7 +6,7 @@ import type { Column, Columns } from './columns';
 import type { Level } from './flat';
 import { labelOf } from './labels';
 import type { Tables } from './rows';
-import { sortedByValue } from './sort';
+import { largestCells } from './sort';
 
 export interface Hot {
   readonly place: PlaceIx; // the costliest of its copies
@@ -27,18 +27,16 @@ function hottest(
   error: (v: number, g: number) => number,
   most: number,
 ): HotList {
-  const order = sortedByValue(
-    Uint32Array.from({ length: groups.count }, (_, g) => g).filter((g) => values[g] > 0),
-    values,
-    true,
-  );
-  const top = Array.from(order.subarray(0, most), (g) => ({
-    place: leader(groups, g, byPlace),
-    value: values[g],
-    error: error(values[g], g),
-    copies: groups.start[g + 1] - groups.start[g],
-  }));
-  return { top, count: order.length };
+  const { top, count } = largestCells(values, most);
+  return {
+    top: top.map((g) => ({
+      place: leader(groups, g, byPlace),
+      value: values[g],
+      error: error(values[g], g),
+      copies: groups.start[g + 1] - groups.start[g],
+    })),
+    count,
+  };
 }
 
 /** The costliest of a level, over all copies. */
@@ -107,8 +105,16 @@ export interface Part {
   readonly withSource: number; // of it, on lines that are known
 }
 
-/** The program's modules, the costliest first, each with its part on known lines. */
-export function whereParts(model: Model, values: Float64Array): Part[] {
+const knownParts = new WeakMap<Float64Array, readonly Part[]>();
+
+/** The program's modules, the costliest first, each with its part on known lines. Remembered. */
+export function whereParts(model: Model, values: Float64Array): readonly Part[] {
+  let parts = knownParts.get(values);
+  if (!parts) knownParts.set(values, (parts = partsOf(model, values)));
+  return parts;
+}
+
+function partsOf(model: Model, values: Float64Array): Part[] {
   const { places } = model;
   const moduleOf = new Int32Array(places.count).fill(NONE);
   const known = new Float64Array(places.count);

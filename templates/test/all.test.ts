@@ -3,11 +3,13 @@ import { decodeBase64, decodePlaces, decodeTable, decodeTree, fromBase64, Stored
 import { readHead, VERSION } from '../model/head';
 import { Kind, type Model, NONE, type TableInfo } from '../model/data';
 import { KeyNumbers } from '../model/keys';
+import { axisOf, linearAxis } from '../logic/axis';
 import { loopBrackets, outermost } from '../logic/brackets';
 import { Columns } from '../logic/columns';
 import { comparedColumns, firstDifference, runsOf } from '../logic/compare';
 import { callersOf, callsOf, foldRecursion, treeModel } from '../logic/calls';
 import { tableCsv } from '../logic/csv';
+import { distributionAt, histogram, metricsByThread, summed } from '../logic/distribution';
 import { groupLabel, groupsOf, type Level, sortedGroups } from '../logic/flat';
 import { formatExact, formatPercent, formatScaled, formatShort, scaleAmong, scaleFor } from '../logic/format';
 import { parseFormula, readFormula } from '../logic/formula';
@@ -16,8 +18,9 @@ import { Code, show } from '../logic/instructions';
 import { describe, enclosing, labelOf, shortName } from '../logic/labels';
 import { fileLines, hottestLine, lineIndex, placesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
+import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
 import { matcherFor } from '../logic/search';
-import { compareValues, sortedByValue } from '../logic/sort';
+import { compareValues, countUp, largestCells, sortedByValue } from '../logic/sort';
 import { changes, hottestLoops, hottestOf, lacks, whereParts } from '../logic/summary';
 import { languageOf, type LineState, tokenize } from '../logic/syntax';
 import { isSearch, openSteps, searchSteps } from '../logic/diagnosis';
@@ -546,6 +549,17 @@ function testSort(): void {
     );
   }
   equal([...sortedByValue(Uint32Array.of(2, 0, 1), Float64Array.of(1, NaN, 1), true)], [2, 0, 1], 'a few');
+  const near = Float64Array.from({ length: 2000 }, (_, i) => 1 + ((i * 37) % 2000) * 2 ** -45);
+  equal(
+    [...sortedByValue(countUp(2000), near, false)].every((item, i, all) => i === 0 || near[all[i - 1]] <= near[item]),
+    true,
+    'numbers that differ in their last bits alone',
+  );
+  equal(
+    largestCells(Float64Array.of(1, NaN, 5, 3, 5, -2, 0, 4), 3),
+    { top: [2, 4, 7], count: 5 },
+    'the largest, and how many are above 0',
+  );
   const keys = new KeyNumbers(3);
   equal(
     [
@@ -558,6 +572,99 @@ function testSort(): void {
     ],
     [0, 1, 0, 2, 3, 1],
     'numbers for keys',
+  );
+}
+
+function testCharts(): void {
+  equal(linearAxis([3, 17]).ticks, [0, 5, 10, 15, 20], 'an axis from 0 to a round number');
+  equal(linearAxis([-3, 1]).ticks, [-3, -2, -1, 0, 1], 'and below, where values are');
+  equal(linearAxis([]).ticks, [0, 1], 'of nothing');
+  equal(axisOf([2, 900]).ticks, [1, 10, 100, 1000], 'by powers of ten where values ask for it');
+  equal([0, 10, 20].map(linearAxis([20]).at), [0, 0.5, 1], 'how far along');
+  const m = model(
+    `
+program p
+  module a
+    file x.c
+      proc f 1-9 @x.c
+        loop 2-4 @x.c
+          line 3 @x.c = 8 2
+        loop 6-8 @x.c
+          line 7 @x.c = 2 1
+`,
+    [metric('TIME'), metric('FLOP')],
+  );
+  const text = ['TIME', '', 'io', 'FLOP'];
+  const column = (name: string, type: string): TableInfo['columns'][number] => ({
+    name,
+    title: name,
+    unit: '',
+    description: '',
+    type: type as 'count',
+    to: type === 'ref' ? 'place' : '',
+  });
+  const info: TableInfo = {
+    name: 'thread_values',
+    title: '',
+    description: '',
+    rows: 6,
+    strings: 4,
+    block: '',
+    columns: [
+      column('place', 'ref'),
+      column('metric', 'text'),
+      column('process', 'count'),
+      column('thread', 'count'),
+      column('name', 'text'),
+      column('value', 'number'),
+    ],
+  };
+  const cells = [
+    Int32Array.of(0, 0, 0, 4, 4, 0),
+    Float64Array.of(0, 0, 0, 0, 0, 3),
+    Float64Array.of(1, 0, 0, 0, 1, 0),
+    Float64Array.of(0, 0, 1, 0, 0, 0),
+    Float64Array.of(1, 1, 2, 1, 1, 1),
+    Float64Array.of(4, 5, 1, 5, 3, 2),
+  ];
+  const rows = { cells, strings: text };
+  equal(metricsByThread(info, rows), ['TIME', 'FLOP'], 'what is known by thread');
+  const shown = (place: number): unknown => {
+    const d = distributionAt(m, info, rows, 'TIME', place);
+    return (
+      d && [d.place, d.shares.map((s) => `${s.process}.${s.thread}${s.name}=${s.value}`).join(' '), d.hasProcesses]
+    );
+  };
+  equal(shown(0), [0, '0.0=5 0.1io=1 1.0=4', true], 'by rank, then by thread');
+  equal(shown(5), [4, '0.0=5 0.1io=0 1.0=3', true], 'of the scope around it; who has no row spent nothing there');
+  equal(distributionAt(m, info, rows, 'MISS', 0), null, 'a metric that is not known by thread');
+  const all = distributionAt(m, info, rows, 'TIME', 0)!.shares;
+  equal(
+    [summed(all).mean.toFixed(2), summed(all).most.value, summed(all).imbalance],
+    ['3.33', 5, 0.5],
+    'the mean, and how far the last is from it',
+  );
+  equal(
+    histogram(all).map((b) => `${b.from}-${b.to}:${b.count}`),
+    ['1-2:1', '2-3:0', '3-4:0', '4-5:1', '5-6:1'],
+    'how many have how much',
+  );
+  const columns = new Columns(m);
+  const [x, y] = axisChoices(columns, []);
+  equal(
+    dotsOf(columns, new Tables(m), x, y, columns.of(0))?.map((d) => [d.x, d.y, d.weight]),
+    [
+      [2, 1, 0.2],
+      [8, 2, 0.8],
+    ],
+    'a dot for each loop, the heaviest on top of the others',
+  );
+  const dots = [{ place: 0, x: 0.5, y: 10, weight: 1 }];
+  equal(roofOf(x, y, dots), null, 'two metrics are no roofline');
+  equal(
+    roofOf({ ...x, unit: 'FLOP/B' }, { ...y, unit: 'FLOP/s' }, dots),
+    { flops: 10, bytes: 20 },
+    'work per byte and per second are',
   );
 }
 
@@ -1345,6 +1452,7 @@ testBrackets();
 testFormulas();
 testSharedFormulas();
 testFormulaColumns();
+testCharts();
 testSort();
 testComparison();
 testTyped();

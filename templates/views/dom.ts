@@ -69,9 +69,11 @@ export const preference = {
   },
 };
 
-/** Hands text to the user as a file. */
-export function saveFile(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+/** Hands something to the user as a file. */
+export function saveBlob(name: string, blob: Blob): void {
+  const url = URL.createObjectURL(blob);
   h('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
+
+export const saveFile = (name: string, type: string, text: string): void => saveBlob(name, new Blob([text], { type }));

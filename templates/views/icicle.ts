@@ -10,7 +10,7 @@ import { Memo } from '../logic/memo';
 import { matcherFor } from '../logic/search';
 import { SortedChildren } from '../logic/tree';
 import type { App } from './app';
-import { button, h, saveFile, svg, visible } from './dom';
+import { button, h, saveBlob, saveFile, svg, visible } from './dom';
 import type { Pane, PaneType } from './panes';
 import { valueTitle } from './table';
 
@@ -114,6 +114,12 @@ class IciclePane implements Pane {
         ? button('Whole program', 'Leave the scope one looks into (Escape)', () => this.app.zoomTo(0), 'button small')
         : '',
       button('SVG', 'Save this picture', () => saveFile('icicle.svg', 'image/svg+xml', this.svg()), 'button small'),
+      button(
+        'PNG',
+        'Save this picture as pixels',
+        () => this.canvas.toBlob((blob) => blob && saveBlob('icicle.png', blob)),
+        'button small',
+      ),
     );
   }
 

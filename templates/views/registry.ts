@@ -4,10 +4,12 @@ import type { App } from './app';
 import { barriersPane } from './barriers';
 import { callersPane } from './callers';
 import { callPanes } from './calls';
+import { distributionPane } from './distribution';
 import { filesPane } from './files';
 import { iciclePane, treePanes } from './icicle';
 import { instructionsPane } from './instructions';
 import type { PaneType } from './panes';
+import { scatterPane } from './scatter';
 import { searchPane } from './search';
 import { sourcePane } from './source';
 import { tablePanes } from './tables';
@@ -16,10 +18,12 @@ import { whyPane } from './why';
 export const panesOf = (app: App): readonly PaneType[] => [
   iciclePane,
   ...treePanes(app),
+  scatterPane,
   sourcePane,
   instructionsPane,
   filesPane,
   whyPane,
+  distributionPane,
   barriersPane,
   ...callPanes,
   callersPane,

@@ -2,7 +2,7 @@
 
 /** Browsers lose precision, or stop, somewhere above this many pixels; longer lists scroll in proportion. */
 const TALLEST = 8_000_000;
-const OVERSCAN = 8;
+const OVERSCAN = 4;
 
 export class VirtualRows {
   private count = 0;
@@ -85,7 +85,8 @@ export class VirtualRows {
   }
 
   private draw(): void {
-    const top = this.virtualTop();
+    const scrolled = this.scroller.scrollTop;
+    const top = scrolled * this.factor();
     const first = Math.max(0, Math.floor(top / this.rowHeight) - OVERSCAN);
     const end = Math.min(this.count, Math.ceil((top + this.viewHeight()) / this.rowHeight) + OVERSCAN);
     for (const [row, element] of this.shown)
@@ -93,15 +94,17 @@ export class VirtualRows {
         element.remove();
         this.shown.delete(row);
       }
-    const shift = this.scroller.scrollTop - top;
+    const shift = scrolled - top;
+    const made = document.createDocumentFragment();
     for (let row = first; row < end; row++) {
       let element = this.shown.get(row);
       if (!element) {
         element = this.make(row);
         this.shown.set(row, element);
-        this.body.append(element);
+        made.append(element);
       }
       element.style.top = `${row * this.rowHeight + shift}px`;
     }
+    if (made.firstChild) this.body.append(made);
   }
 }

@@ -261,6 +261,7 @@ class SourcePane implements Pane {
     this.lines = [];
     this.costs = null;
     this.colouring = null;
+    this.rows.reset(0);
     if (title) this.tools.append(...this.instanceTools());
   }
 

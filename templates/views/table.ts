@@ -317,7 +317,7 @@ export class TablePane {
     );
   }
 
-  /** Puts a metric's cell where its column stands. */
+  /** Puts a metric's head where its column stands. */
   private place(cell: HTMLElement, column: number): void {
     cell.style.left = `${this.nameWidth + column * this.metricWidth}px`;
     cell.setAttribute('aria-colindex', String(column + 2));
@@ -347,7 +347,8 @@ export class TablePane {
         .slice(from, to)
         .map((c, i) => {
           const cell = this.valueCell(row, c);
-          this.place(cell, from + i);
+          cell.setAttribute('aria-colindex', String(from + i + 2));
+          if (i === 0 && from > 0) cell.style.marginLeft = `${from * this.metricWidth}px`; // of those out of sight
           return cell;
         }),
     );
@@ -431,7 +432,7 @@ export class TablePane {
       role: 'gridcell',
       title: valueTitle(app, column, value, error),
     });
-    if (percent) cell.append(...this.bars(row, column, value, whole, isNoise));
+    if (percent) this.bar(cell, row, column, value, whole, isNoise);
     const text = app.state.exact ? formatExact(value) : formatScaled(value, this.scale(column), error);
     const sign = (t: string): string => (column.difference ? formatSigned(t, value) : t);
     cell.append(h('span', { class: 'value' }, sign(text)));
@@ -439,18 +440,18 @@ export class TablePane {
     return cell;
   }
 
-  /** The share as a bar: of an inclusive value with its own part darker, of a difference in the colour of its sign. */
-  private bars(row: number, column: Column, value: number, whole: number, isNoise: boolean): HTMLElement[] {
+  /** The share as a bar: of an inclusive value with its own part darker, of a difference in the colour of its sign. Drawn
+   *  as the cell's background: elements for it would be half of all there are. */
+  private bar(cell: HTMLElement, row: number, column: Column, value: number, whole: number, isNoise: boolean): void {
     const { app, table } = this;
-    const bar = (className: string, part: number): HTMLElement => {
-      const element = h('span', { class: `bar${className}` });
-      element.style.width = `${(share(Math.abs(part), whole) * 100).toFixed(1)}%`;
-      return element;
-    };
-    if (column.difference) return [bar(isNoise ? ' same' : value < 0 ? ' better' : ' worse', value)];
-    const own = app.own(column);
-    if (own === column || app.state.view === 'line') return [bar('', value)];
-    return app.columns.isReady(own) ? [bar('', value), bar(' own', table.value(row, own))] : [bar('', value)];
+    const width = (part: number): string => `${(share(Math.abs(part), whole) * 100).toFixed(1)}%`;
+    cell.classList.add('barred');
+    if (column.difference) cell.classList.add(isNoise ? 'same' : value < 0 ? 'better' : 'worse');
+    cell.style.setProperty('--all', width(value));
+    const own = column.difference || app.state.view === 'line' ? column : app.own(column);
+    if (own === column || !app.columns.isReady(own)) return;
+    const part = table.value(row, own);
+    if (part > 0) cell.style.setProperty('--own', width(part));
   }
 
   private whyBlank(row: number, column: Column): string {

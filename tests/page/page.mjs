@@ -312,6 +312,57 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
+// ---- charts ----
+{
+  const page = await open('db-facts/index.html', '#v2/procedure?place=0&panes=loops,source,threads');
+  await page.waitForSelector('.slot-inspect svg');
+  const bars = () =>
+    page.$$eval('.slot-inspect svg g > title', (t) => t.map((x) => x.textContent.replace(/\s+/g, ' ').trim()));
+  same(
+    await bars(),
+    ['rank 0 thread 0: 3.00 s', 'rank 0 thread 1: 2.00 s', 'rank 1 thread 0: 4.00 s', 'rank 1 thread 1: 1.00 s'],
+    'what each thread of each rank spent',
+  );
+  check((await page.textContent('.slot-inspect .picture-tools')).includes('60% over the mean'), 'and who has most');
+  await act(page, () => page.click('.slot-inspect >> text=Sorted'));
+  same((await bars())[0], 'rank 1 thread 0: 4.00 s', 'sorted');
+  await act(page, () => page.click('.slot-inspect >> text=Histogram'));
+  check(
+    (await bars()).every((b) => /^1 thread from|^0 threads from/.test(b)),
+    'how many spent how much',
+    await bars(),
+  );
+  await act(page, () => row(page, 'cg').click());
+  await act(page, () => page.click('.slot-inspect >> text=By rank'));
+  same((await bars())[3], 'rank 1 thread 1: 0.00 s', 'of what is selected; a thread without a row spent nothing');
+  await act(page, () => page.click('.slot-inspect >> text=Numbers'));
+  same(
+    await page.$$eval('.chart-table tbody tr', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim())),
+    ['0 0 heat 3.000 133.3%', '0 1 heat 2.000 88.9%', '1 0 heat 4.000 177.8%', '1 1 heat 0.000 0.0%'],
+    'the same as a table',
+  );
+  await act(page, () => page.click('.slot-inspect .picture-tools >> text=Picture'));
+  for (const kind of ['SVG', 'PNG']) {
+    const saved = page.waitForEvent('download');
+    await page.click(`.slot-inspect .picture-tools >> text=${kind}`);
+    const file = await saved;
+    const start = readFileSync(await file.path())
+      .subarray(0, 4)
+      .toString('latin1');
+    same(
+      [file.suggestedFilename(), start],
+      [`threads.${kind.toLowerCase()}`, kind === 'SVG' ? '<svg' : '\x89PNG'],
+      `saved as ${kind}`,
+    );
+  }
+  same((await page.$$('.slot-picture .dot')).length, 10, 'a dot for each loop that has both metrics');
+  await act(page, () => page.locator('.slot-picture .dot').last().dispatchEvent('click'));
+  check((await selectedPath(page)).startsWith('loop at heat.f90'), 'a click on it selects the loop');
+  same(page.troubles, [], 'no complaint of the browser');
+  await shot(page, 'charts-1440');
+  await page.close();
+}
+
 // ---- two runs ----
 {
   const page = await open('db-runs/index.html', '');
@@ -343,7 +394,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     'a comparison: base, the other, their difference',
   );
   same(
-    await page.$$eval('#table .row .metric:last-child .bar', (b) => b.map((x) => x.className)),
+    await page.$$eval('#table .row .metric:last-child', (b) => b.map((x) => x.className.replace(/.*barred /, 'bar '))),
     ['bar worse', 'bar worse', 'bar same', 'bar better'],
     'worse, better, and within the noise',
   );
@@ -365,6 +416,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     ['calls', '#v2/calls?panes=tree-calls,source,callers-tree&place=5'],
     ['calls of a procedure', '#v2/calls?fold=1&panes=tree-calls,source,calls&place=5'],
     ['lines and copies', '#v2/line?panes=icicle,source,callers&place=15'],
+    ['charts', '#v2/tree?panes=loops,source,threads&place=5'],
     ['help', '#v2/tree', '?'],
     ['about', '#v2/tree', 'a'],
     ['columns', '#v2/tree', 'Columns…'],
@@ -394,8 +446,8 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     'with forced colours the selection has an outline',
   );
   same(
-    await page.$eval('#table .metric .bar', (b) => getComputedStyle(b).borderBottomStyle),
-    'solid',
+    await page.$eval('#table .metric.barred', (b) => getComputedStyle(b).backgroundSize.split(', ')[1].split(' ')[1]),
+    '2px',
     'and bars are lines',
   );
   await shot(page, 'forced-1440');

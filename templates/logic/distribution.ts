@@ -1,0 +1,106 @@
+// What each thread and rank spent at a place: the rows of the table "thread_values", in which a thread that has none there
+// spent nothing.
+
+import { type Model, NONE, type PlaceIx, type TableInfo, type TableRows } from '../model/data';
+import { niceStep } from './axis';
+
+export interface Share {
+  readonly process: number; // its rank, or its number in the run
+  readonly thread: number;
+  readonly name: string;
+  readonly value: number;
+}
+
+export interface Distribution {
+  readonly place: PlaceIx; // what is asked for, or the nearest scope around it that is known by thread
+  readonly shares: readonly Share[]; // by rank, then by thread
+  readonly hasProcesses: boolean;
+}
+
+const column = (info: TableInfo, name: string): number => info.columns.findIndex((c) => c.name === name);
+
+/** The metrics (names) that are known by thread. */
+export function metricsByThread(info: TableInfo, rows: TableRows): string[] {
+  const at = column(info, 'metric');
+  if (at < 0) return [];
+  return [...new Set(Array.from(rows.cells[at], (cell) => rows.strings[cell] ?? ''))];
+}
+
+/** null: the table has nothing of this metric. */
+export function distributionAt(
+  model: Model,
+  info: TableInfo,
+  rows: TableRows,
+  metric: string,
+  place: PlaceIx,
+): Distribution | null {
+  const [places, metrics, processes, threads, names, values] = [
+    'place',
+    'metric',
+    'process',
+    'thread',
+    'name',
+    'value',
+  ].map((name) => rows.cells[column(info, name)]);
+  if (!places || !metrics || !processes || !threads || !values) return null;
+  const known = new Set<PlaceIx>();
+  const all = new Map<string, Share>();
+  const isOfMetric = (row: number): boolean => rows.strings[metrics[row]] === metric;
+  const key = (row: number): string => `${processes[row]} ${threads[row]}`;
+  for (let row = 0; row < info.rows; row++) {
+    if (!isOfMetric(row)) continue;
+    known.add(places[row]);
+    const name = names ? (rows.strings[names[row]] ?? '') : '';
+    if (!all.has(key(row))) all.set(key(row), { process: processes[row], thread: threads[row], name, value: 0 });
+  }
+  if (all.size === 0) return null;
+  let at = place;
+  while (at !== NONE && !known.has(at)) at = model.places.parent[at];
+  if (at === NONE) return null;
+  for (let row = 0; row < info.rows; row++)
+    if (places[row] === at && isOfMetric(row))
+      all.set(key(row), { ...all.get(key(row))!, value: (all.get(key(row))!.value || 0) + values[row] });
+  const shares = [...all.values()].sort((a, b) => a.process - b.process || a.thread - b.thread);
+  return { place: at, shares, hasProcesses: new Set(shares.map((s) => s.process)).size > 1 };
+}
+
+export interface Summed {
+  readonly mean: number;
+  readonly least: Share;
+  readonly most: Share;
+  /** How much longer the last takes than all would if the work were even; of the mean. */
+  readonly imbalance: number;
+}
+
+export function summed(shares: readonly Share[]): Summed {
+  const mean = shares.reduce((sum, s) => sum + s.value, 0) / shares.length;
+  const least = shares.reduce((a, b) => (b.value < a.value ? b : a));
+  const most = shares.reduce((a, b) => (b.value > a.value ? b : a));
+  return { mean, least, most, imbalance: mean > 0 ? most.value / mean - 1 : 0 };
+}
+
+export const sortedShares = (shares: readonly Share[]): Share[] =>
+  [...shares].sort((a, b) => b.value - a.value || a.process - b.process || a.thread - b.thread);
+
+export interface Bin {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+}
+
+/** How many threads have how much: bins of a round width. */
+export function histogram(shares: readonly Share[]): Bin[] {
+  const values = shares.map((s) => s.value);
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const wanted = Math.max(4, Math.min(24, Math.ceil(Math.sqrt(values.length)) + 1));
+  const step = niceStep(high - low || Math.abs(high) || 1, wanted);
+  const first = Math.floor(low / step);
+  const bins = Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => ({
+    from: (first + i) * step,
+    to: (first + i + 1) * step,
+    count: 0,
+  }));
+  for (const v of values) bins[Math.min(bins.length - 1, Math.floor(v / step) - first)].count++;
+  return bins;
+}
