@@ -43,6 +43,9 @@ def f(n): return n if n < 2 else f(n - 1) + f(n - 2)
 f(24)
 for i in range(10): json.loads(json.dumps([{"a": i, "b": [1, 2, 3] * 50}] * 300, indent=1))'
 reaches "sqlite3" sqlite3 :memory: 'with recursive c(x) as (select 1 union all select x + 1 from c where x < 300000) select count(*), max(hex(x)) from c group by x % 100 order by 2;'
+reaches "perl" perl -e 'sub f { my $n = shift; $n < 2 ? $n : f($n - 1) + f($n - 2) } f(20);
+for my $i (1 .. 100000) { $h{"k" . ($i % 5000)} .= "x$i"; if ($i % 20000 == 0) { my @a = sort { $h{$a} cmp $h{$b} } keys %h; s/(\d+)x/$1y/g for @h{@a[0 .. 200]} } }'
+reaches "xz, two threads" xz -T2 -6 --block-size=400000 -c "$top_srcdir"/bloop/*/*.c
 reaches "git" git -C "$top_srcdir" log -p --stat -M -60
 
 # shellcheck disable=SC2086
