@@ -377,12 +377,12 @@ int quality_machine_here(const char *dir, const char *cpuinfo, bool aarch64, str
     struct file_list names = {0};
     unsigned most = 0;
     *best = NULL;
+    int status = dir_list(dir, ".xml", "listing the machine files", &names, err);
     look_here(cpuinfo, &h);
-    dir_list(dir, ".xml", "listing the machine files", &names, NULL);
     for (size_t i = 0; i < names.count; i++) {
         struct quality_machine *m;
-        struct err ignored;
-        if (quality_machine_read(names.items[i], NULL, &m, &ignored) == 0) {
+        struct err why = {0};
+        if (status == 0 && quality_machine_read(names.items[i], NULL, &m, &why) == 0) {
             unsigned n = m->aarch64 == aarch64 && (m->part[0] || m->features[0]) ? fit(m, &h) : 0;
             if (n > most) {
                 quality_machine_free(*best);
@@ -390,12 +390,18 @@ int quality_machine_here(const char *dir, const char *cpuinfo, bool aarch64, str
                 most = n;
             } else
                 quality_machine_free(m);
-        }
+        } else if (why.kind == ERR_SYSTEM) /* it may be the one; others have no core */
+            status = err_set(err, ERR_SYSTEM, "%s", why.msg);
         mem_free(names.items[i]);
     }
     vec_release(&names);
     bool foreign = aarch64 ? !*h.part : !*h.vendor;
     release_here(&h);
+    if (status < 0) {
+        quality_machine_free(*best);
+        *best = NULL;
+        return -1;
+    }
     if (*best) {
         snprintf((*best)->assumed, sizeof(*best)->assumed, "%s, by the features of this machine's processor",
                  (*best)->core);

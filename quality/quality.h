@@ -25,9 +25,9 @@
 struct quality_machine;
 /* A machine file, or where `path` is a word the file of that name in `dir`. The file must have a <core>. */
 int quality_machine_read(const char *path, const char *dir, struct quality_machine **, struct err *);
-/* The core of this machine, by the features in `cpuinfo` (usually "/proc/cpuinfo"), of the files in `dir`; where none
-   fits, or the code is for another processor, the one that stands for it. Always says in `assumed`, a sentence of the
-   machine's, what was taken and why. */
+/* The core of this machine, by the features in `cpuinfo` (usually "/proc/cpuinfo"), of the files in `dir`, all of which
+   have to be there for reading; where none fits, or the code is for another processor, the one that stands for it.
+   Always says in `assumed`, a sentence of the machine's, what was taken and why. */
 int quality_machine_here(const char *dir, const char *cpuinfo, bool aarch64, struct quality_machine **, struct err *);
 void quality_machine_free(struct quality_machine *);
 
