@@ -111,9 +111,14 @@ void warn_shares(const struct experiment *e, const struct correlation *c, const 
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
     qsort_r(order, n, sizeof *order, compare_modules, (void *)c);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        const struct module *m = &c->modules.items[order[i]];
         if (worst[order[i]].part > 0)
-            warn_module(e, &c->modules.items[order[i]], &worst[order[i]], warnings);
+            warn_module(e, m, &worst[order[i]], warnings);
+        else if (m->state == STRUCTURE_FAILED && c->calls.count)
+            warnings_add(warnings, "%s: %s: shown by module only where call paths go through it",
+                         strtab_get(e->strings, m->shown), m->why);
+    }
     mem_free(order);
     mem_free(worst);
 }
