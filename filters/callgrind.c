@@ -47,11 +47,13 @@ struct call_sum {
 struct callgrind {
     struct hpcprof *into;
     const char *name;     /* of the input */
+    struct filemap *map;  /* which it is of */
     const char *at, *end; /* what is left of the line */
     unsigned long line;   /* for messages */
     bool cachegrind;
     struct name_table objects, files, functions;
     str_id object, file, function, command;
+    str_id nameless;                         /* "???" */
     str_id own_file;                         /* of the function: `file` goes on to those inlined into it */
     struct VEC(struct object) known_objects; /* by name */
     uint32_t process, thread;
@@ -115,14 +117,16 @@ static int hex_digit(char c)
 static bool number(struct callgrind *c, uint64_t *value)
 {
     uint64_t v = 0;
-    if (!digit_next(c))
+    const char *at = c->at, *end = c->end;
+    if (at == end || !is_digit(*at))
         return false;
-    if (c->end - c->at > 2 && c->at[0] == '0' && (c->at[1] | 0x20) == 'x') {
-        for (c->at += 2; c->at < c->end && hex_digit(*c->at) >= 0; c->at++)
-            v = v << 4 | (unsigned)hex_digit(*c->at);
+    if (end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x') {
+        for (at += 2; at < end && hex_digit(*at) >= 0; at++)
+            v = v << 4 | (unsigned)hex_digit(*at);
     } else
-        for (; digit_next(c); c->at++)
-            v = v * 10 + (unsigned)(*c->at - '0');
+        for (; at < end && is_digit(*at); at++)
+            v = v * 10 + (unsigned)(*at - '0');
+    c->at = at;
     *value = v;
     return true;
 }
@@ -186,9 +190,9 @@ static int read_name(struct callgrind *c, struct name_table *table, str_id *name
 }
 
 /* What callgrind writes where debug information has no name. */
-static str_id known(struct callgrind *c, str_id name)
+static str_id known(const struct callgrind *c, str_id name)
 {
-    return strcmp(strtab_get(c->into->strings, name), "???") == 0 ? 0 : name;
+    return name == c->nameless ? 0 : name;
 }
 
 /* ---- the header ------------------------------------------------------------------------------------------ */
@@ -627,6 +631,7 @@ static int read_lines(struct callgrind *c, const char *at, const char *end)
         c->line++;
         at = newline ? newline + 1 : end;
         status = read_line(c);
+        filemap_pass(c->map, c->at);
     }
     return status;
 }
@@ -665,9 +670,11 @@ static int finish(struct callgrind *c, const char *text, const char *end, struct
 static int convert(const struct filter_input *in, bool cachegrind, struct hpcprof *into, struct warnings *warnings,
                    struct err *err)
 {
-    struct callgrind c = {.into = into, .name = in->name, .cachegrind = cachegrind, .has_lines = true, .err = err};
+    struct callgrind c = {
+        .into = into, .name = in->name, .map = in->map, .cachegrind = cachegrind, .has_lines = true, .err = err};
     const char *text = in->bytes, *end = in->len ? text + in->len : text;
     c.loops = instr_loops_create(into);
+    c.nameless = strtab_add(into->strings, "???");
     int status = read_lines(&c, text, end);
     if (status == 0)
         status = finish(&c, text, end, warnings);

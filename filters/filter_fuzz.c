@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct hpcprof *p = hpcprof_create();
         struct err err = {0};
         static const struct filter_options options;
-        struct filter_input input = {data, size, "fuzz", &options};
+        struct filter_input input = {.bytes = data, .len = size, .name = "fuzz", .options = &options};
         f->sniff(data, size);
         if (f->convert(&input, p, NULL, &err) < 0) {
             if (!str_starts(err.msg, "fuzz"))

@@ -132,11 +132,11 @@ bool filters_know(const char *path)
     return know;
 }
 
-static int convert(const struct filter *f, const struct opened *o, const struct filter_options *options,
-                   struct hpcprof *into, struct warnings *warnings, struct err *err)
+static int convert(const struct filter *f, struct opened *o, const struct filter_options *options, struct hpcprof *into,
+                   struct warnings *warnings, struct err *err)
 {
     static const struct filter_options none;
-    struct filter_input input = {o->bytes, o->len, o->path, options ? options : &none};
+    struct filter_input input = {o->bytes, o->len, o->path, options ? options : &none, o->owned ? NULL : &o->map};
     return f->convert(&input, into, warnings, err);
 }
 

@@ -301,7 +301,7 @@ static void test_periods(void)
         "a 5/5 1.5: 10 cpu-clock:u: 40 f (/no/heat)\na 5/5 1.5: 10 cpu-clock:u: 40 f (/no/heat)\n"
         "a 5/5 1.5: 10 cycles: 40 f (/no/heat)\na 5/5 1.5: 21 cycles: 40 f (/no/heat)\n";
     static const struct filter_options none;
-    struct filter_input in = {text, strlen(text), "dir/input", &none};
+    struct filter_input in = {.bytes = text, .len = strlen(text), .name = "dir/input", .options = &none};
     struct hpcprof *p = hpcprof_create();
     CHECK_INT(perf_script_convert(&in, p, NULL, NULL), 0);
     CHECK_INT(p->event_count, 2);
@@ -423,7 +423,7 @@ static void test_pprof(void)
 static struct hpcprof *read_callgrind(const char *text)
 {
     static const struct filter_options none;
-    struct filter_input in = {text, strlen(text), "input", &none};
+    struct filter_input in = {.bytes = text, .len = strlen(text), .name = "input", .options = &none};
     struct hpcprof *p = hpcprof_create();
     CHECK_INT(callgrind_convert(&in, p, NULL, NULL), 0);
     hpcprof_finish(p);

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *end = size ? memmem(data, size, footer, sizeof footer - 1) : NULL;
     size_t meta = end ? (size_t)(end - data) + sizeof footer - 1 : size / 2;
     struct hpctoolkit_files files = {data, data + meta, meta, size - meta};
-    struct filter_input input = {data, size, "fuzz", &options};
+    struct filter_input input = {.bytes = data, .len = size, .name = "fuzz", .options = &options};
     struct hpcprof *p = hpcprof_create();
     struct err err = {0};
     if (hpctoolkit_v4(&files, &input, p, NULL, &err) == 0)

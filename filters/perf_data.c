@@ -90,7 +90,8 @@ struct perf_data {
     struct perf_run *run;
     const char *name; /* of the input */
     const uint8_t *begin;
-    bool big, unpacked; /* big: of numbers in big-endian order; unpacked: offsets are of the unpacked records */
+    struct filemap *map; /* of the file, while records are read from there */
+    bool big, unpacked;  /* big: of numbers in big-endian order; unpacked: offsets are of the unpacked records */
     struct VEC(struct attr) attrs;
     struct hashmap ids; /* event id to attribute */
     struct VEC(struct waiting) queue, spare;
@@ -721,6 +722,7 @@ static int read_records(struct perf_data *d, const uint8_t *at, const uint8_t *e
         else
             status = put_record(d, at, &r);
         at += size;
+        filemap_pass(d->map, at);
     }
     return status == 0 ? take_until(d, UINT64_MAX) : status;
 }
@@ -794,6 +796,7 @@ static int read_packed(struct perf_data *d, const uint8_t *at, const uint8_t *en
     if (status == 0) {
         d->begin = (const uint8_t *)u.plain.bytes;
         d->unpacked = true;
+        d->map = NULL;
         status = read_records(d, d->begin, d->begin + u.plain.len);
     }
     ZSTD_freeDStream(u.stream);
@@ -918,7 +921,8 @@ bool perf_data_sniff(const void *bytes, size_t len)
 
 int perf_data_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct perf_data d = {.run = perf_run_create(into, in->name), .name = in->name, .begin = in->bytes, .err = err};
+    struct perf_data d = {
+        .run = perf_run_create(into, in->name), .name = in->name, .begin = in->bytes, .map = in->map, .err = err};
     int status;
     if (!has_magic(in->bytes, in->len, &d.big))
         status = err_set(err, ERR_FORMAT, "%s: does not begin as a perf.data file", in->name);

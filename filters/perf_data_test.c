@@ -379,7 +379,7 @@ static void test_about(void)
     record(&m, 5, 0, "8: 3 11 11 4: 5 5 8: 3 11"); /* cycles throttled */
     struct buf f = whole_file(&m);
     static const struct filter_options none;
-    struct filter_input in = {f.bytes, f.len, "dir/perf.data", &none};
+    struct filter_input in = {.bytes = f.bytes, .len = f.len, .name = "dir/perf.data", .options = &none};
     struct hpcprof *p = hpcprof_create();
     CHECK_INT(perf_data_convert(&in, p, NULL, NULL), 0);
     CHECK_STR(strtab_get(p->strings, p->processes[0].host), "node");

@@ -523,8 +523,10 @@ int perf_script_convert(const struct filter_input *in, struct hpcprof *into, str
 {
     struct reader r = {.run = perf_run_create(into, in->name), .lines = line_reader_make(in->bytes, in->len)};
     r.known = mem_calloc(KNOWN_FRAMES, sizeof *r.known);
-    while (line_reader_step(&r.lines))
+    while (line_reader_step(&r.lines)) {
         take_line(&r);
+        filemap_pass(in->map, r.lines.line);
+    }
     end_sample(&r);
     int status = perf_run_finish(r.run,
                                  " of perf script; 'perf script --show-mmap-events -F "

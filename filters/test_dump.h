@@ -64,7 +64,7 @@ static char *converted(const char *format, const void *bytes, size_t len, const 
     struct err err = {0};
     const struct filter *f = filter_named(format, &err);
     struct hpcprof *p = hpcprof_create();
-    struct filter_input in = {bytes, len, "input", options ? options : &none};
+    struct filter_input in = {.bytes = bytes, .len = len, .name = "input", .options = options ? options : &none};
     char *text;
     if (f && f->convert(&in, p, NULL, &err) == 0) {
         hpcprof_finish(p);

@@ -172,7 +172,7 @@ static int map_file(int fd, size_t size, struct filemap *map, const char *path, 
         munmap(p, size);
         return read_all(fd, false, map, path, err);
     }
-    *map = (struct filemap){p, size, true};
+    *map = (struct filemap){.bytes = p, .len = size, .mapped = true};
     return 0;
 }
 
@@ -208,6 +208,14 @@ void filemap_forget(const struct filemap *map)
 {
     if (map->mapped)
         madvise((void *)(uintptr_t)map->bytes, map->len, MADV_DONTNEED);
+}
+
+void filemap_pass_(struct filemap *map, const void *at)
+{
+    size_t to = (size_t)((const uint8_t *)at - map->bytes) & ~(size_t)0xffff; /* whole pages, of 64 KiB too */
+    if (map->mapped && to > map->passed)
+        madvise((void *)(uintptr_t)(map->bytes + map->passed), to - map->passed, MADV_DONTNEED);
+    map->passed = to > map->passed ? to : map->passed;
 }
 
 void filemap_release(struct filemap *map)

@@ -251,11 +251,19 @@ struct filemap {
     const uint8_t *bytes; /* NULL for an empty file */
     size_t len;
     bool mapped;
+    size_t passed;
 };
 int filemap_open(struct filemap *, const char *path, struct err *);
 /* Gives back the memory of what was read; it comes back where it is read again. For large files of which most is looked at
    once. */
 void filemap_forget(const struct filemap *);
+/* For reading from the beginning to the end: what lies before `at` is given back now and then. map may be NULL. */
+void filemap_pass_(struct filemap *, const void *at);
+static inline void filemap_pass(struct filemap *map, const void *at)
+{
+    if (map && (size_t)((const uint8_t *)at - map->bytes) - map->passed >= (64u << 20))
+        filemap_pass_(map, at);
+}
 void filemap_release(struct filemap *);
 /* A description that people write as XML: the file DIR/NAME.xml where `word` is a NAME, or the file `word` where it is a
    path (has a '/' or ends in .xml) or `dir` is NULL. At most LIMIT_CONFIG_BYTES; `what` it is stands in the error ("a

@@ -1,38 +1,70 @@
 #!/bin/sh
-# Other tools' files: megabytes a second of hpcview import, and its time against the tool that reads the same file (where it is installed).
+# Other tools' files: megabytes a second of hpcview import and its memory, and its time against the tool that reads the same file.
 . "$top_srcdir/tests/bench/lib.sh"
 
 rounds=${ROUNDS-3}
 cd "$scratch" || exit 1
 megabytes() { awk -v bytes="$(stat -c %s "$1")" 'BEGIN { printf "%.1f", bytes / 1000000 }'; }
 
-# measured FILE COMMAND: a row; COMMAND is the other tool's
+# measured FILE [COMMAND]: a row; COMMAND is the other tool's
 measured() {
-    if [ -n "$2" ] && compare "$rounds" "$2" "'$hpcview' import -o out.hpcprof '$1'"; then
+    if [ -n "${2-}" ] && compare "$rounds" "$2" "'$hpcview' import -o out.hpcprof '$1'"; then
         row "$1" "$(megabytes "$1")" "$(number %.2f "$wall_2")" "$(number %.0f "$(megabytes "$1") / $cpu_2")" "$(number %.0f "$rss_2 / 1024")" \
-            "$(number %.2f "$wall_1")" "$(number %.3f "$ratio")"
+            "$(basename "${2%% *}")" "$(number %.2f "$wall_1")" "$(number %.3f "$ratio")"
     elif once "$rounds" "'$hpcview' import -o out.hpcprof '$1'"; then
-        row "$1" "$(megabytes "$1")" "$(number %.2f "$wall")" "$(number %.0f "$(megabytes "$1") / $cpu")" "$(number %.0f "$rss / 1024")" "-" "-"
+        row "$1" "$(megabytes "$1")" "$(number %.2f "$wall")" "$(number %.0f "$(megabytes "$1") / $cpu")" "$(number %.0f "$rss / 1024")" "-" "-" "-"
     fi
 }
 
-row "file" "MB" "hpcview s" "MB/cpu s" "peak MiB" "other s" "hpcview/other"
-load='i=0; while [ $i -lt 1500000 ]; do i=$((i+1)); done; ls -lR /usr >/dev/null'
-if have perf && perf record -q -c 10000 -e cpu-clock:u -g -o perf.data sh -c "$load" >/dev/null 2>&1; then
-    measured perf.data "perf report -i perf.data --stdio -g none"
-    perf script -i perf.data --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso >perf.txt 2>/dev/null
-    collapse=$(command -v stackcollapse-perf.pl || command -v stackcollapse-perf || :)
-    measured perf.txt "${collapse:+$collapse perf.txt}"
-fi
-if have valgrind && valgrind --tool=callgrind --dump-instr=yes --callgrind-out-file=one.out ls -lR /usr/include >/dev/null 2>&1; then
-    # parts add up: many of them are a large file
-    cp one.out callgrind.out
+# The samples of a recording once more, TIMES over; what it says of processes and of what they map stays alone.
+grow() { # FROM TO TIMES
+    perl -e 'use strict; my ($from, $to, $times) = @ARGV; local $/;
+        open my $in, "<:raw", $from or die; my $file = <$in>; my ($at, $size, $samples) = (unpack("x40 Q< Q<", $file), "");
+        my $features = unpack("%32b*", substr($file, 72, 32));
+        for (my $p = $at; $p < $at + $size;) {
+            my ($type, $n) = unpack("L< x2 S<", substr($file, $p, 8));
+            $samples .= substr($file, $p, $n) if $type == 9 || $type == 68;
+            $p += $n;
+        }
+        my $more = $times * length $samples;
+        my $behind = substr($file, $at + $size);
+        for my $i (0 .. $features - 1) {
+            substr($behind, 16 * $i, 8) = pack("Q<", $more + unpack("Q<", substr($behind, 16 * $i, 8)));
+        }
+        substr($file, 48, 8) = pack("Q<", $size + $more);
+        open my $out, ">:raw", $to or die;
+        print $out substr($file, 0, $at + $size), $samples x $times, $behind;' "$@"
+}
+
+# The header of a part and its costs, PARTS over: they add up
+parts() { # FROM TO PARTS
+    cp "$1" "$2"
     part=1
-    while [ $part -lt 40 ]; do
+    while [ $part -lt "$3" ]; do
         part=$((part + 1))
-        sed "1d; s/^part: .*/part: $part/" one.out >>callgrind.out
+        sed "1d; s/^part: .*/part: $part/" "$1" >>"$2"
     done
-    annotate=$(command -v callgrind_annotate || :)
-    measured callgrind.out ""
-    measured one.out "${annotate:+$annotate one.out}"
+}
+
+row "file" "MB" "hpcview s" "MB/cpu s" "peak MiB" "other" "other s" "hpcview/other"
+load='i=0; while [ $i -lt 1500000 ]; do i=$((i+1)); done; ls -lR /usr >/dev/null'
+times=${IMPORT_TIMES-5}
+collapse=$(command -v stackcollapse-perf.pl || command -v stackcollapse-perf || :)
+annotate=$(command -v callgrind_annotate || :)
+if have perf && perf record -q -c 20000 -e cpu-clock -g -o chains.data sh -c "$load" >/dev/null 2>&1; then
+    grow chains.data perf.data "$times" && measured perf.data "perf report -i perf.data --stdio -g none"
+    perf record -q -c 20000 -e cpu-clock -o flat.data sh -c "$load" >/dev/null 2>&1
+    grow flat.data perf-flat.data "$times" && measured perf-flat.data "perf report -i perf-flat.data --stdio"
+    perf script -i chains.data --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso >perf.txt 2>/dev/null
+    measured perf.txt "${collapse:+$collapse perf.txt}"
+    perf script -i flat.data --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso >perf-flat.txt 2>/dev/null
+    measured perf-flat.txt "${collapse:+$collapse perf-flat.txt}"
+fi
+if have valgrind && valgrind --tool=callgrind --dump-instr=yes --callgrind-out-file=instructions.out ls -lR /usr/include >/dev/null 2>&1; then
+    measured instructions.out "${annotate:+$annotate instructions.out}"
+    parts instructions.out parts.out 100 && measured parts.out
+fi
+if have valgrind && valgrind --tool=callgrind --cache-sim=yes --branch-sim=yes --callgrind-out-file=lines.out ls -lR /usr/include >/dev/null 2>&1; then
+    measured lines.out "${annotate:+$annotate lines.out}"
+    parts lines.out line-parts.out 100 && measured line-parts.out
 fi
