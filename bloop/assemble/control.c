@@ -3,6 +3,7 @@
  *
  *   keyword     `do` and conditions over several lines: gcc's statement marks in front of the loop's first instruction
  *   directive   a loop that OpenMP shares out: the way from where the runtime is asked for this thread's part
+ *   setup       a loop on one line: what clang sets up right in front of it, on the line before and further left
  *   control     a vector body: its `for` or `do` begins in front of it, and again behind it, where what is left over is
  *               counted; or only there. Loops beside it tell what is not: a loop that ends in front of this one's lines
  *               has a line of its own (of Fortran's array statements each is a loop, and they follow each other).
@@ -330,6 +331,38 @@ static uint32_t line_of_control(struct assembler *a, uint32_t loop, const struct
     return line;
 }
 
+/* The smallest column of what begins on that line in the block; 0: nothing, or no columns. */
+static uint32_t leftmost(const struct assembler *a, uint32_t block, uint32_t line, bool stmt)
+{
+    enum { FURTHEST = 64 }; /* rows */
+    const struct line_row *rows = a->debug->rows;
+    const struct cfg_block *b = &a->in->cfg->blocks[block];
+    uint32_t row = assemble_row_before(a->debug, b->end - 1), left = 0;
+    for (uint32_t k = 0; row != NO_ROW && rows[row].addr >= b->begin && k < FURTHEST; k++, row = row ? row - 1 : NO_ROW)
+        if (rows[row].line == line && (rows[row].is_stmt || !stmt) && (!left || rows[row].column < left))
+            left = rows[row].column;
+    return left;
+}
+
+/* Of a loop on one line: clang leaves its `for` on what it sets up for it, on the line before and further left. */
+static uint32_t line_of_setup(struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    const struct loop_forest *forest = a->in->forest;
+    const struct cfg *cfg = a->in->cfg;
+    uint32_t header = forest->loops[loop].header, up = forest->idom[header];
+    if (p->line != p->line_last || up >= cfg->block_count || up == header || cfg->blocks[up].succ_count != 1 ||
+        forest->block_loop[up] != forest->loops[loop].parent)
+        return 0;
+    uint32_t row = assemble_row_before(a->debug, cfg->blocks[up].end - 1), body = leftmost(a, header, p->line, false);
+    const struct line_row *r = row == NO_ROW ? NULL : &a->debug->rows[row];
+    struct way w = {.count = 0};
+    if (!r || r->addr < cfg->blocks[up].begin || r->line + 1 != p->line)
+        return 0;
+    add_to_way(a, p, r, &w);
+    uint32_t column = w.count ? leftmost(a, up, r->line, true) : 0;
+    return column && column < body && !is_of_another(a, p, r->line) ? r->line : 0;
+}
+
 /* ---- all ---- */
 
 static const char *called_name(const struct assembler *a, size_t call)
@@ -384,11 +417,13 @@ void assemble_step_back(struct assembler *a, uint32_t first, const uint32_t *nex
         step_back_to(p, line_of_keyword(a, l, p));
         uint32_t before = p->line;
         step_back_to(p, line_of_directive(a, l, p));
-        if (p->line < before || p->line == p->control || p->line_alone || p->has_inside || !assemble_is_packed(a, l))
+        if (p->line < before || p->line == p->control || p->line_alone || p->has_inside)
             continue;
         if (!noted)
             note_beside(a, first, next);
         noted = true;
-        step_back_to(p, line_of_control(a, l, p));
+        step_back_to(p, line_of_setup(a, l, p));
+        if (p->line == before && assemble_is_packed(a, l))
+            step_back_to(p, line_of_control(a, l, p));
     }
 }

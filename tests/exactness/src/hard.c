@@ -135,3 +135,15 @@ int nothing_first(const unsigned char *p, int n)
         s ^= 3;
     }
 }
+
+/* clang: the `for` of a loop on one line is left on what is set up for it, and its branch is on the body's line. */
+void set_up_in_front(double a[N][N], double b[N][N])
+{
+    int i, j;
+    for (i = 0; i < N; i++)         /* LOOP depth=1 */
+        for (j = 0; j < N + 30; j++) /* LOOP depth=2 */
+            a[i][j] = (double)((i * j + 1) % N) / N;
+    for (i = 0; i < N + 30; i++)    /* LOOP depth=1 */
+        for (j = 0; j < N + 20; j++) /* LOOP depth=2 */
+            b[i][j] = (double)(i * (j + 1) % (N + 20)) / (N + 20);
+}
