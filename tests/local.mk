@@ -22,14 +22,16 @@ check_PROGRAMS += %D%/e2e/sampled
 %C%_e2e_sampled_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 # ---- make bench -------------------------------------------------------------------
-EXTRA_PROGRAMS += %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many
-BENCH_TOOLS += %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many htmlgen/make_database
+EXTRA_PROGRAMS += %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many %D%/bench/diagnose_speed
+BENCH_TOOLS += %D%/bench/diagnose_speed %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many htmlgen/make_database
 %C%_bench_scopes_at_SOURCES = %D%/bench/scopes_at.c
 %C%_bench_scopes_at_LDADD = $(ROOM_LDADD)
 %C%_bench_make_many_SOURCES = %D%/bench/make_many.c
 %C%_bench_make_many_LDADD = hpcprof/libhpcprof.a support/libsupport.a
+%C%_bench_diagnose_speed_SOURCES = %D%/bench/diagnose_speed.c htmlgen/sample.c htmlgen/sample.h
+%C%_bench_diagnose_speed_LDADD = $(ROOM_LDADD)
 %C%_bench_measure_SOURCES = %D%/bench/measure.c
-EXTRA_DIST += %D%/bench/lib.sh %D%/bench/structure.sh %D%/bench/build.sh %D%/bench/page.sh %D%/bench/page.mjs %D%/bench/many.sh %D%/bench/quality.sh \
+EXTRA_DIST += %D%/bench/lib.sh %D%/bench/diagnose.sh %D%/bench/structure.sh %D%/bench/build.sh %D%/bench/page.sh %D%/bench/page.mjs %D%/bench/many.sh %D%/bench/quality.sh \
 	%D%/bench/quality_kernels.c %D%/bench/quality_measure.c
 
 # ---- measurements from drawings: build, print -------------------------------------
