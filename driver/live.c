@@ -175,7 +175,7 @@ static void note_experiments(struct live *l)
         str_id id = strtab_add(l->known, step->property);
         while (l->since.count <= id)
             *vec_push(&l->since) = 0;
-        if (step->state == SEARCH_NOT_MEASURABLE)
+        if (step->state == SEARCH_NOT_MEASURABLE || step->state == SEARCH_PRUNED)
             continue;
         if (!l->since.items[id])
             l->since.items[id] = (uint32_t)l->measured.count;
