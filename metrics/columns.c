@@ -242,6 +242,7 @@ static int add_configured(struct maker *m, const struct config_metric *given)
 }
 
 static uint32_t operand_statistic(struct maker *, const char *name, uint32_t run);
+static uint32_t operand_fact(struct maker *, const char *name);
 
 /* The column a formula means by `name`, seen from one run; an event that is no column yet becomes one that is not
  * shown. */
@@ -262,7 +263,50 @@ static uint32_t operand_column(struct maker *m, const char *name, uint32_t run)
     }
     if (column == COLUMN_NONE && (column = operand_statistic(m, name, run)) != COLUMN_NONE)
         m->columns->list.items[column].metric.display = false;
-    return column;
+    return column == COLUMN_NONE ? operand_fact(m, name) : column;
+}
+
+/* What is known of loops; means are weighed by the first event that is a column. */
+static uint32_t add_fact(struct maker *m, uint32_t fact, bool display)
+{
+    const struct table_column *of = loops_fact(fact);
+    str_id name = strtab_printf(m->strings, "loop_%s", of->name);
+    uint32_t base = 0, known = find_column(m, name);
+    while (base < m->columns->list.count &&
+           (m->columns->list.items[base].expr || m->columns->list.items[base].statistic))
+        base++;
+    if (known != COLUMN_NONE || base == m->columns->list.count) {
+        if (known != COLUMN_NONE)
+            m->columns->list.items[known].metric.display |= display;
+        return known;
+    }
+    struct column c = {.statistic = STAT_LOOP, .base = base, .fact = fact, .run = RUN_ALL, .where = ""};
+    c.metric = (struct metric){
+        .name = name,
+        .display_name = name,
+        .formula = name,
+        .description = strtab_add(m->strings, of->description ? of->description : of->title),
+        .unit = strtab_add(m->strings, of->unit ? of->unit : ""),
+        .run = RUN_NONE,
+        .display = display,
+        .exact_total = NAN,
+    };
+    *vec_push(&m->columns->list) = c;
+    return (uint32_t)(m->columns->list.count - 1);
+}
+
+static uint32_t operand_fact(struct maker *m, const char *name)
+{
+    uint32_t fact = m->config->machines ? loops_fact_named(name) : UINT32_MAX;
+    return fact == UINT32_MAX ? COLUMN_NONE : add_fact(m, fact, false);
+}
+
+static int add_all_facts(struct maker *m)
+{
+    for (uint32_t i = 0; m->config->machines && i < loops_fact_count(); i++)
+        if (loops_fact(i))
+            add_fact(m, i, true);
+    return 0;
 }
 
 static uint32_t add_statistic(struct maker *m, str_id name, enum statistic which, uint32_t base,
@@ -461,6 +505,15 @@ static str_id unit_of_result(const struct maker *m, const struct column *c)
     return unit;
 }
 
+/* What is known of loops does not add up: no place has a part of the program's. */
+static bool uses_facts(const struct maker *m, const struct column *c)
+{
+    bool uses = false;
+    for (size_t i = 0; i < expr_name_count(c->expr); i++)
+        uses = uses || m->columns->list.items[c->operands[i]].statistic == STAT_LOOP;
+    return uses;
+}
+
 static int add_computed_in(struct maker *m, const struct config_metric *given, uint32_t run)
 {
     size_t n = expr_name_count(given->expr);
@@ -482,7 +535,7 @@ static int add_computed_in(struct maker *m, const struct config_metric *given, u
     c.metric = (struct metric){
         .name = name,
         .formula = strtab_add(m->strings, formula.bytes),
-        .percent = expr_is_linear(given->expr),
+        .percent = expr_is_linear(given->expr) && !uses_facts(m, &c),
         .has_exclusive = true,
         .exact_total = NAN,
         .run = run_of_operands(m, &c),
@@ -568,6 +621,8 @@ static size_t add_block(struct maker *m, const char *name)
 static int add_named_block(struct maker *m, const struct config_metric *given, struct warnings *warnings)
 {
     const struct blocks *known = m->config->known_blocks;
+    if (strcmp(given->block, LOOPS_BLOCK) == 0)
+        return add_all_facts(m);
     int status = known ? blocks_check_name(known, given->block, m->err)
                        : err_set(m->err, ERR_SYSTEM, "there are no metric blocks here");
     if (status < 0)

@@ -232,6 +232,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         if (status == 0)
             status = statistics_compute(e, &c, config, &columns, inputs, input_count, new_of, err);
         if (status == 0) {
+            loops_columns(e, &columns);
             for (size_t tree = 0; tree < e->tree_count; tree++)
                 formulas_compute(e, tree);
             warn_shares(e, &c, &columns, warnings);

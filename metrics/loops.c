@@ -23,6 +23,11 @@ static const struct table_column quality_columns[] = {
     TEXT_COLUMN("summary", "summary", "the loop in one sentence"),
     TEXT_COLUMN("role", "role", "which of one source loop's copies it is"),
     NUMBER_COLUMN("vectorized", "vectorized", "%", "packed instructions of those that could be"),
+    NUMBER_COLUMN("vector_load", "vector loads", "%", "of the loads"),
+    NUMBER_COLUMN("vector_store", "vector stores", "%", "of the stores"),
+    NUMBER_COLUMN("vector_add", "vector additions", "%", "of additions and subtractions"),
+    NUMBER_COLUMN("vector_multiply", "vector multiplications", "%", "of multiplications"),
+    NUMBER_COLUMN("vector_other", "other vector work", "%", "of other calculations"),
     NUMBER_COLUMN("efficiency", "of widest vectors", "%", "used part of the core's widest vectors"),
     NUMBER_COLUMN("bound", "cycles at least", NULL, "of an iteration: what the core allows at best"),
     TEXT_COLUMN("bound_by", "because of", "the largest of the bounds"),
@@ -42,6 +47,7 @@ static const struct table_column quality_columns[] = {
     NUMBER_COLUMN("elements", "numbers an iteration", NULL, "0: unknown"),
     NUMBER_COLUMN("unroll", "unrolled", NULL, "accesses of a stream in an iteration"),
     NUMBER_COLUMN("flops", "flops", NULL, "of an iteration; a multiply-add is two"),
+    NUMBER_COLUMN("fma", "multiply-adds", NULL, "instructions that multiply and add, of an iteration"),
     NUMBER_COLUMN("loaded", "loaded", "bytes", "of an iteration"),
     NUMBER_COLUMN("stored", "stored", "bytes", "of an iteration"),
     NUMBER_COLUMN("intensity", "intensity", "flops/byte", NULL),
@@ -154,6 +160,11 @@ static void add_loop(struct table *t, struct strtab *strings, const struct quali
         text(strings, strtab_get(r->strings, q->summary)),
         text(strings, q->unrolled ? "unrolled" : quality_role_name(q->role)),
         number(100 * q->vector_ratio[MIX_ALL]),
+        number(100 * q->vector_ratio[MIX_LOAD]),
+        number(100 * q->vector_ratio[MIX_STORE]),
+        number(100 * q->vector_ratio[MIX_ADD]),
+        number(100 * q->vector_ratio[MIX_MULTIPLY]),
+        number(100 * q->vector_ratio[MIX_OTHER]),
         number(100 * q->vector_efficiency[MIX_ALL]),
         number(q->bound),
         text(strings, quality_bound_name(q->bound_by)),
@@ -173,6 +184,7 @@ static void add_loop(struct table *t, struct strtab *strings, const struct quali
         number(q->elements),
         number(q->unroll),
         number(q->flops),
+        number(q->fma),
         number(q->loaded),
         number(q->stored),
         number(q->intensity),
@@ -215,5 +227,90 @@ void loops_note(struct correlation *c, const struct quality_report *r, const pla
         place_ix place = scope_place[r->loops[r->checks[i].loop].scope];
         if (place != PLACE_NONE)
             add_check(checks, c->strings, r, &r->checks[i], place);
+    }
+}
+
+/* ---- columns ------------------------------------------------------------------------- */
+
+#define FACT_PREFIX "loop_"
+
+size_t loops_fact_count(void)
+{
+    return ARRAY_SIZE(quality_columns);
+}
+
+const struct table_column *loops_fact(size_t i)
+{
+    return quality_columns[i].type == TABLE_NUMBER ? &quality_columns[i] : NULL;
+}
+
+uint32_t loops_fact_named(const char *name)
+{
+    for (uint32_t i = 0; str_starts(name, FACT_PREFIX) && i < ARRAY_SIZE(quality_columns); i++)
+        if (loops_fact(i) && strcmp(name + strlen(FACT_PREFIX), quality_columns[i].name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* Shares and ratios have a mean; cycles or bytes of an iteration of several loops have none. */
+static bool has_mean(const struct table_column *c)
+{
+    return c->unit && (strcmp(c->unit, "%") == 0 || strchr(c->unit, '/'));
+}
+
+/* By place: the number of the column; NaN: none. */
+static double *facts_of(const struct experiment *e, const struct table *t, uint32_t column)
+{
+    double *facts = mem_alloc((e->place_count + 1) * sizeof *facts);
+    for (size_t i = 0; i < e->place_count; i++)
+        facts[i] = NAN;
+    for (size_t row = 0; row < table_row_count(t); row++) {
+        const union table_cell *cells = table_row(t, row);
+        if (cells[0].row < e->place_count)
+            facts[cells[0].row] = cells[column].number;
+    }
+    return facts;
+}
+
+static void fill_tree(struct experiment *e, size_t tree, size_t metric, const struct column *c, const double *facts)
+{
+    size_t n = e->trees[tree].node_count;
+    double *values = mem_alloc((n + 1) * sizeof *values), *sums = mem_calloc(n + 1, sizeof *sums),
+           *weights = mem_calloc(n + 1, sizeof *weights);
+    bool mean = has_mean(&quality_columns[c->fact]);
+    for (size_t i = n; i-- > 0;) {
+        uint32_t up = experiment_node_parent(e, tree, (uint32_t)i);
+        double own = facts[experiment_node_place(e, tree, (uint32_t)i)];
+        double weight = isnan(own) ? NAN : experiment_node_value(e, tree, c->base, (uint32_t)i, VALUE_INCLUSIVE);
+        if (weight > 0) {
+            sums[i] = own * weight;
+            weights[i] = weight;
+        }
+        values[i] = !isnan(own) ? own : mean && weights[i] > 0 ? sums[i] / weights[i] : NAN;
+        if (up != NODE_NONE) {
+            sums[up] += sums[i];
+            weights[up] += weights[i];
+        }
+    }
+    experiment_set_column(e, tree, metric, VALUE_INCLUSIVE, values);
+    mem_free(values);
+    mem_free(sums);
+    mem_free(weights);
+}
+
+void loops_columns(struct experiment *e, const struct columns *columns)
+{
+    const struct table *t = table_list_find(&e->tables, quality_decl.name);
+    for (size_t i = 0; t && i < columns->list.count; i++) {
+        const struct column *c = &columns->list.items[i];
+        uint32_t column =
+            c->statistic == STAT_LOOP ? (uint32_t)table_column_of(t, quality_columns[c->fact].name) : UINT32_MAX;
+        if (column >= table_declared(t)->column_count || table_declared(t)->columns[column].type != TABLE_NUMBER ||
+            table_declared(t)->columns[0].type != TABLE_REF)
+            continue;
+        double *facts = facts_of(e, t, column);
+        for (size_t tree = 0; tree < e->tree_count; tree++)
+            fill_tree(e, tree, i, c, facts);
+        mem_free(facts);
     }
 }

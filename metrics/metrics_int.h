@@ -201,17 +201,28 @@ struct input {               /* one measurement of a run */
     uint32_t repetition; /* of the run, from 1; 0: it has no others */
 };
 
-enum statistic { STAT_NONE, STAT_MEAN, STAT_MIN, STAT_MAX, STAT_STDDEV, STAT_IMBALANCE, STAT_COUNT, STATISTICS };
+enum statistic {
+    STAT_NONE,
+    STAT_MEAN,
+    STAT_MIN,
+    STAT_MAX,
+    STAT_STDDEV,
+    STAT_IMBALANCE,
+    STAT_COUNT,
+    STATISTICS,
+    STAT_LOOP = STATISTICS
+};
 enum statistic_over { STAT_THREADS, STAT_RANKS, STAT_REPETITIONS };
 
 struct column {
     struct metric metric;
-    enum statistic statistic; /* of the measured column `base` */
+    enum statistic statistic; /* of the measured column `base`; LOOP: what is known of loops, weighed by that */
     enum statistic_over over;
     uint32_t base;
     struct expr *expr;   /* computed: its own; else NULL */
     bool error;          /* of the difference `base` */
     uint32_t spreads[2]; /* of the error: the deviations over repetitions of what differs; COLUMN_NONE: one run each */
+    uint32_t fact;       /* LOOP: column of the table loop_quality */
     uint32_t *operands;  /* computed: column of each of the formula's names */
     bool by_line, of_thread;
     uint32_t run; /* measured: whose; RUN_ALL: of every run */
@@ -399,6 +410,15 @@ struct quality_report *loops_analyze(struct loop_machines *, struct bloop_binary
                                      const vaddr *addresses, size_t count, struct warnings *);
 /* Rows of the correlation's tables; scope_place: by scope of the tree, PLACE_NONE where there is none. */
 void loops_note(struct correlation *, const struct quality_report *, const place_ix *scope_place);
+
+/* What is known of loops as columns: "loop_" and the name of a column of numbers of the table loop_quality. */
+#define LOOPS_BLOCK "loops" /* all of them */
+size_t loops_fact_count(void);
+const struct table_column *loops_fact(size_t); /* NULL: that column is no number */
+uint32_t loops_fact_named(const char *name);   /* UINT32_MAX: there is none */
+/* Fills these columns: at loops what the table has; further out a mean, weighed by the columns' base, of what is a share
+   or a ratio. */
+void loops_columns(struct experiment *, const struct columns *);
 
 /* ---- ideal.c ------------------------------------------------------------------------- */
 

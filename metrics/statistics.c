@@ -272,7 +272,7 @@ static void set_columns(struct experiment *e, const struct columns *columns, con
 {
     for (size_t i = 0; i < columns->list.count; i++) {
         const struct column *c = &columns->list.items[i];
-        if (c->statistic == STAT_NONE || c->base != g->base || c->over != g->over)
+        if (c->statistic == STAT_NONE || c->statistic == STAT_LOOP || c->base != g->base || c->over != g->over)
             continue;
         for (enum value_form form = 0; form < VALUE_FORMS; form++) {
             for (size_t k = 0; k < e->trees[g->tree].node_count; k++)
@@ -341,6 +341,8 @@ static int begin(struct reading *r, const struct input *inputs, size_t n, struct
     size_t calls = r->c->call_node ? experiment_calls(r->e) : SIZE_MAX;
     for (size_t i = 0; i < r->columns->list.count; i++) {
         const struct column *c = &r->columns->list.items[i];
+        if (c->statistic == STAT_LOOP)
+            continue;
         if (c->statistic != STAT_NONE)
             gathering_of(r, TREE_SCOPES, c->base, c->over);
         if (c->statistic != STAT_NONE && calls != SIZE_MAX)

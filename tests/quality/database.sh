@@ -48,6 +48,16 @@ run "$hpcview" print --machine nothing "$scratch/m"
 check_match "a machine that is not there is a warning" "$err" 'loops are not judged by their machine code'
 check "and the rest is there" test "$status" = 0
 
+# The same as columns: at the loop what the table has, around it a mean of shares, blank what has none.
+run "$hpcview" print --machine $machine --by loop --format csv -m 'VEC = loop_vectorized' -m 'AT_LEAST = loop_bound' "$scratch/m"
+seen=$(sed -n 's/^loop,loops,loops.c,6,gather,[^,]*,[^,]*,\([^,]*\),[^,]*,\([^,]*\),.*/\1 \2/p' "$scratch/out")
+check_match "columns of loops: no vectors, some cycles" "$seen" '0 [1-9]'
+run "$hpcview" print --machine $machine --by procedure --format csv -m 'VEC = loop_vectorized' -m 'AT_LEAST = loop_bound' "$scratch/m"
+check "around it a mean, or nothing" test "$(sed -n 's/^procedure,loops,loops.c,3,gather,[^,]*,[^,]*,\([^,]*\),[^,]*,\([^,]*\),.*/\1 \2/p' "$scratch/out")" = "0 "
+run "$hpcview" print --machine $machine --by loop --format csv --metrics loops "$scratch/m"
+check_match "all of them" "$out" ',loop_vectorized,'
+check_match "with the multiply-adds" "$out" ',loop_fma,'
+
 # The instructions themselves.
 run "$hpcview" print --machine $machine --by instruction --scope gather "$scratch/m"
 check_match "instructions: their procedure and its share" "$out" 'gather at loops.c:3 in loops: [0-9.]*% of '
