@@ -212,7 +212,7 @@ static void tell(const struct site *s, const struct episode *e)
 
 void phases_fold(struct object *o, uint32_t number, uint32_t size)
 {
-    struct buffer *b = &o->buffers[number & 1];
+    struct buffer *b = phases_buffer(o, number);
     uint32_t listed = size < o->capacity ? size : o->capacity;
     if (listed == 0 || !hpcrec.measuring)
         return;

@@ -9,6 +9,8 @@
  *
  * An object is what threads meet at: a pthread barrier, a team of OpenMP, a barrier of the program's own. Its two buffers
  * hold the episode that threads leave and the one they arrive at: nobody arrives at the next but one before all have left.
+ * (Where more threads come than a barrier waits for this is not so: there are more buffers then, and an episode that is
+ * complete is folded before its buffer is needed again, whoever has not left.)
  * Arriving and leaving take no lock; folding takes a spin lock of our own (never hpcrec_lock, which the helper holds
  * for long). Where numbers of threads are not known, the first one that leaves tells that all have come.
  */
@@ -22,6 +24,8 @@ enum {
     CELLS_MAX = 1 << 16,
     TEAM_THREADS = 1024,    /* slots of a team's episode; further threads are counted, not listed */
     BARRIER_THREADS = 4096, /* the same of a pthread barrier */
+    BUFFERS = 8,            /* episodes of a barrier for few threads that may be on their way at once */
+    BUFFERS_THREADS = 16,   /* so few; else two */
     TEAM_DEPTH = 16,        /* nested parallel regions */
     KEPT_WORST = 8,         /* episodes of a site, by barrier time */
     KEPT_SAMPLE = 56,       /* and every n-th, n doubling when there are so many */
@@ -131,9 +135,13 @@ struct buffer {
 struct object {
     uint64_t address;        /* whose it is */
     _Atomic uint64_t arrive; /* episode << 32 | arrivals */
-    uint32_t expected, capacity;
-    struct buffer buffers[2];
+    uint32_t expected, capacity, buffer_count;
+    struct buffer buffers[BUFFERS];
 };
+static inline struct buffer *phases_buffer(struct object *o, uint32_t episode)
+{
+    return &o->buffers[episode & (o->buffer_count - 1)];
+}
 
 struct passing { /* between arrival and leaving */
     struct object *object;

@@ -7,14 +7,28 @@ enum { OBJECTS = 4096 };
 
 static _Atomic(struct object *) *objects;
 
-static bool object_init(struct object *o, uint32_t expected, uint32_t capacity)
+static uint32_t buffers_for(uint32_t capacity)
 {
-    struct slot *slots = hpcrec_map(2 * capacity * sizeof *slots);
+    return capacity <= BUFFERS_THREADS ? BUFFERS : 2;
+}
+
+static bool make_buffers(struct object *o, uint32_t capacity)
+{
+    uint32_t count = buffers_for(capacity);
+    struct slot *slots = hpcrec_map((size_t)count * capacity * sizeof *slots);
     if (!slots)
         return false;
     o->capacity = capacity;
-    o->buffers[0].slots = slots;
-    o->buffers[1].slots = slots + capacity;
+    o->buffer_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        o->buffers[i].slots = slots + (size_t)i * capacity;
+    return true;
+}
+
+static bool object_init(struct object *o, uint32_t expected, uint32_t capacity)
+{
+    if (!make_buffers(o, capacity))
+        return false;
     atomic_store(&o->arrive, 1ull << 32);
     o->expected = expected;
     return true;
@@ -61,13 +75,10 @@ static struct object *make_object(uint64_t address, uint32_t expected)
 static void grow_object(struct object *o, uint32_t expected)
 {
     uint32_t wanted = expected < BARRIER_THREADS ? expected : BARRIER_THREADS;
-    struct slot *slots = wanted > o->capacity ? hpcrec_map(2 * wanted * sizeof *slots) : NULL;
-    if (!slots)
-        return;
-    hpcrec_unmap(o->buffers[0].slots, 2 * o->capacity * sizeof *slots);
-    o->buffers[0].slots = slots;
-    o->buffers[1].slots = slots + wanted;
-    o->capacity = wanted;
+    struct slot *old = o->buffers[0].slots;
+    size_t bytes = (size_t)o->buffer_count * o->capacity * sizeof *old;
+    if (wanted > o->capacity && make_buffers(o, wanted))
+        hpcrec_unmap(old, bytes);
 }
 
 struct object *phases_object_at(const void *address, uint32_t expected, bool fresh)
@@ -93,15 +104,30 @@ static uint64_t left_word(uint32_t episode, uint64_t size, uint64_t left)
     return (uint64_t)episode << 32 | (size & LEFT_MASK) << 16 | (left & LEFT_MASK);
 }
 
+/* Folded: whoever leaves it later is too late to say so. */
+static uint64_t done_word(uint32_t episode)
+{
+    return left_word(episode, LEFT_MASK, 0);
+}
+
+static bool is_done(uint64_t word)
+{
+    return (word >> 16 & LEFT_MASK) == LEFT_MASK;
+}
+
 /* Adds to what is known of an episode's end; true: it is over with that. What an older episode left here, whose threads
    never came out, is forgotten. */
 static bool count_out(struct object *o, uint32_t episode, uint32_t size, uint32_t leaving, bool *stale)
 {
-    struct buffer *b = &o->buffers[episode & 1];
+    struct buffer *b = phases_buffer(o, episode);
     uint64_t old = atomic_load(&b->left), new;
     do {
-        bool mine = (uint32_t)(old >> 32) == episode;
-        *stale = !mine && (old & LEFT_MASK << 16 || old & LEFT_MASK);
+        uint32_t there = (uint32_t)(old >> 32);
+        bool mine = there == episode;
+        *stale = false;
+        if ((int32_t)(there - episode) > 0 || (mine && is_done(old)))
+            return false;
+        *stale = !mine && !is_done(old) && (old & (LEFT_MASK << 16 | LEFT_MASK));
         new = left_word(episode, size ? size : mine ? old >> 16 : 0, (mine ? old & LEFT_MASK : 0) + leaving);
     } while (!atomic_compare_exchange_weak(&b->left, &old, new));
     uint64_t all = new >> 16 & LEFT_MASK;
@@ -119,8 +145,22 @@ static void end_if_over(struct object *o, uint32_t episode, uint32_t size, uint3
     }
     if (!over)
         return;
-    phases_fold(o, episode, (uint32_t)(atomic_load(&o->buffers[episode & 1].left) >> 16 & LEFT_MASK));
-    atomic_store(&o->buffers[episode & 1].left, 0);
+    struct buffer *b = phases_buffer(o, episode);
+    uint64_t word = atomic_load(&b->left);
+    /* Who pushes it over and who leaves last may be two. */
+    if (!is_done(word) && atomic_compare_exchange_strong(&b->left, &word, done_word(episode)))
+        phases_fold(o, episode, (uint32_t)(word >> 16 & LEFT_MASK));
+}
+
+/* More threads come than the barrier waits for, and its buffers go round: an episode that all came to is complete, though
+   some have not left it yet. Half the buffers are left to those who still write down when they came. */
+static void push_over(struct object *o, uint32_t episode)
+{
+    struct buffer *b = phases_buffer(o, episode);
+    uint64_t word = atomic_load(&b->left), size = word >> 16 & LEFT_MASK;
+    if (o->buffer_count > 2 && (uint32_t)(word >> 32) == episode && size && !is_done(word) &&
+        atomic_compare_exchange_strong(&b->left, &word, done_word(episode)))
+        phases_fold(o, episode, (uint32_t)size);
 }
 
 static void note_latest(struct buffer *b, uint64_t time)
@@ -138,10 +178,13 @@ struct passing phases_arrive(struct phases_thread *t, struct object *o, uint32_t
         full = o->expected && (uint32_t)old >= o->expected;
         new = full ? ((old >> 32) + 1) << 32 | 1 : old + 1;
     } while (!atomic_compare_exchange_weak(&o->arrive, &old, new));
-    if (full)
+    if (full) {
         end_if_over(o, (uint32_t)(old >> 32), (uint32_t)old, 0, site);
+        for (uint32_t back = BUFFERS / 2; back < BUFFERS; back++) /* who should have done it may not have a processor */
+            push_over(o, (uint32_t)(new >> 32) - back);
+    }
     struct passing p = {.object = o, .episode = (uint32_t)(new >> 32), .index = (uint32_t) new - 1, .site = site};
-    struct buffer *b = &o->buffers[p.episode & 1];
+    struct buffer *b = phases_buffer(o, p.episode);
     if (p.index < o->capacity)
         b->slots[p.index] =
             (struct slot){.arrived = now, .begun = t->begun, .row = hpcrec_self->row, .site = site, .from = t->phase};
@@ -166,12 +209,12 @@ static void go_on(struct phases_thread *t, const struct passing *p)
 {
     atomic_store_explicit(&t->waits_since, 0, memory_order_relaxed);
     atomic_store_explicit(&t->passed, atomic_load_explicit(&t->passed, memory_order_relaxed) + 1, memory_order_relaxed);
-    phases_enter(t, p->site, atomic_load(&p->object->buffers[p->episode & 1].last));
+    phases_enter(t, p->site, atomic_load(&phases_buffer(p->object, p->episode)->last));
 }
 
 void phases_leave(struct phases_thread *t, const struct passing *p)
 {
-    struct buffer *b = &p->object->buffers[p->episode & 1];
+    struct buffer *b = phases_buffer(p->object, p->episode);
     uint64_t now = phases_now();
     if (p->index < p->object->capacity && b->slots[p->index].arrived)
         b->slots[p->index].left = now;
@@ -188,14 +231,14 @@ void phases_abandon(struct phases_thread *t)
 /* The one thread that goes on after all others have arrived, and will not leave by themselves. */
 static void leave_for_all(struct phases_thread *t, const struct passing *p)
 {
-    struct buffer *b = &p->object->buffers[p->episode & 1];
+    struct buffer *b = phases_buffer(p->object, p->episode);
     uint32_t size = (uint32_t)atomic_load(&p->object->arrive);
     if (p->index < p->object->capacity)
         b->slots[p->index].left = phases_now();
     go_on(t, p);
     atomic_store(&p->object->arrive, ((uint64_t)p->episode + 1) << 32);
+    atomic_store(&b->left, done_word(p->episode));
     phases_fold(p->object, p->episode, size);
-    atomic_store(&b->left, 0);
 }
 
 /* ---- teams ------------------------------------------------------------------------------------------------------------- */
@@ -223,13 +266,13 @@ struct team *phases_team_begin(struct phases_thread *t, uint32_t join_site)
 }
 
 /* Arrivals at a barrier that its team never left. */
-static void count_broken(const struct object *o)
+static void count_broken(struct object *o)
 {
     uint64_t arrive = atomic_load(&o->arrive);
     if ((uint32_t)arrive == 0)
         return;
     phases_lock();
-    hpcrec_phases.sites[o->buffers[arrive >> 32 & 1].slots[0].site].sums.broken++;
+    hpcrec_phases.sites[phases_buffer(o, (uint32_t)(arrive >> 32))->slots[0].site].sums.broken++;
     phases_unlock();
 }
 
