@@ -36,8 +36,17 @@ static str_id host_of(const struct passages *v, uint32_t row)
     return thread < v->p->thread_count ? v->p->processes[v->p->threads[thread].process].host : 0;
 }
 
+struct meetings {
+    struct passages v;
+    struct table *barriers, *threads, *waits_for, *times, *phases, *episodes, *arrivals;
+    uint64_t *met;              /* by barrier: episodes that are whole */
+    struct hashmap left;        /* by thread and time: the episode a rank left then */
+    struct VEC(uint64_t) lasts; /* by episode: its last arrival */
+};
+
 /* An episode as ranks saw it, in the order of arrival. */
 struct meeting {
+    bool one_host;
     uint32_t *rows;
     uint64_t *arrived; /* by one clock */
     size_t count;
@@ -48,17 +57,17 @@ struct meeting {
 /* Clocks of several hosts differ. There each rank's own waiting time counts: all are released at one time. */
 static void use_one_clock(const struct passages *v, struct meeting *m)
 {
-    bool one_host = true;
     uint64_t release = 0;
+    m->one_host = true;
     for (size_t i = 0; i < m->count; i++) {
         const union table_cell *c = passage(v, m->rows[i]);
-        one_host &= host_of(v, m->rows[i]) == host_of(v, m->rows[0]);
+        m->one_host &= host_of(v, m->rows[i]) == host_of(v, m->rows[0]);
         release = c[v->left].count > release ? c[v->left].count : release;
     }
     for (size_t i = 0; i < m->count; i++) {
         const union table_cell *c = passage(v, m->rows[i]);
         uint64_t waited = c[v->left].count > c[v->arrived].count ? c[v->left].count - c[v->arrived].count : 0;
-        m->arrived[i] = one_host ? c[v->arrived].count : release - (waited < release ? waited : release);
+        m->arrived[i] = m->one_host ? c[v->arrived].count : release - (waited < release ? waited : release);
     }
     for (size_t i = 1; i < m->count; i++)
         for (size_t k = i; k > 0 && m->arrived[k] < m->arrived[k - 1]; k--) {
@@ -71,8 +80,32 @@ static void use_one_clock(const struct passages *v, struct meeting *m)
         }
 }
 
-static void look_at(const struct passages *v, struct meeting *m)
+static uint64_t moment(uint32_t thread, uint64_t time)
 {
+    uint64_t key[2] = {thread, time};
+    return hash_bytes(key, sizeof key, 0);
+}
+
+/* What a rank was let go by begins its next phase; by one clock it began when the last rank came there. */
+static uint64_t begin_of(const struct meetings *s, const struct meeting *m, const union table_cell *c)
+{
+    uint32_t before =
+        m->one_host ? hashmap_get(&s->left, moment(c[s->v.thread].row, c[s->v.begin].count)) : HASHMAP_NONE;
+    return before == HASHMAP_NONE ? c[s->v.begin].count : s->lasts.items[before];
+}
+
+static void note_leaving(struct meetings *s, const struct meeting *m)
+{
+    for (size_t i = 0; m->one_host && i < m->count; i++) {
+        const union table_cell *c = passage(&s->v, m->rows[i]);
+        *hashmap_put(&s->left, moment(c[s->v.thread].row, c[s->v.left].count)) = (uint32_t)s->lasts.count;
+    }
+    *vec_push(&s->lasts) = m->last;
+}
+
+static void look_at(struct meetings *s, struct meeting *m)
+{
+    const struct passages *v = &s->v;
     use_one_clock(v, m);
     m->first = m->arrived[0];
     m->last = m->arrived[m->count - 1];
@@ -82,12 +115,14 @@ static void look_at(const struct passages *v, struct meeting *m)
     for (size_t i = 0; i < m->count; i++) {
         const union table_cell *c = passage(v, m->rows[i]);
         m->idle += m->last - m->arrived[i];
-        m->begin = c[v->begin].count < m->begin ? c[v->begin].count : m->begin; /* who was let go first there */
+        uint64_t begin = begin_of(s, m, c);
+        m->begin = begin < m->begin ? begin : m->begin; /* who was let go first there */
         m->release = c[v->left].count < m->release ? c[v->left].count : m->release;
         m->barrier = c[v->barrier].row < m->barrier ? c[v->barrier].row : m->barrier;
     }
     m->begin = m->begin < m->first ? m->begin : m->first;
     m->release = m->release > m->last ? m->release : m->last;
+    note_leaving(s, m);
 }
 
 static void add_number(struct table *t, uint32_t row, const char *column, uint64_t value, bool greatest)
@@ -104,12 +139,6 @@ static void add_least(struct table *t, uint32_t row, const char *column, uint64_
     uint64_t old = table_row(t, row)[at].count;
     table_set(t, row, at, (union table_cell){.count = value < old ? value : old});
 }
-
-struct meetings {
-    struct passages v;
-    struct table *barriers, *threads, *waits_for, *times, *phases, *episodes, *arrivals;
-    uint64_t *met; /* by barrier: episodes that are whole */
-};
 
 static void add_to_barrier(struct meetings *s, const struct meeting *m)
 {
@@ -163,7 +192,7 @@ static void add_episode(struct meetings *s, const struct meeting *m)
 {
     const union table_cell *last = passage(&s->v, m->rows[m->count - 1]);
     uint32_t episode = table_add(s->episodes, (union table_cell[]){{.row = m->barrier},
-                                                                   {.count = last[s->v.number].count + 1},
+                                                                   {.count = s->met[m->barrier]},
                                                                    {.count = m->begin},
                                                                    {.count = m->first},
                                                                    {.count = m->last},
@@ -185,7 +214,7 @@ enum { RANKS_MOST = 1 << 14, MEETINGS_KEPT = 64 }; /* of a barrier, in whole; as
 
 static void add_meeting(struct meetings *s, struct meeting *m)
 {
-    look_at(&s->v, m);
+    look_at(s, m);
     if (m->barrier >= table_row_count(s->barriers))
         return;
     add_to_barrier(s, m);
@@ -276,6 +305,8 @@ static int meet_ranks(struct hpcprof *p, struct table *passages, struct err *err
     scale(&s);
     mem_free(rows);
     mem_free(s.met);
+    hashmap_release(&s.left);
+    vec_release(&s.lasts);
     return 0;
 }
 

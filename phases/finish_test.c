@@ -126,12 +126,14 @@ static void test_ranks(void)
     CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "episodes"), 2);
     CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "barrier"), (50 + 8) * MS);
     CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "idle"), (50 + 30 + 8 + 2) * MS);
-    CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "phase"), (59 + 38) * MS);
+    CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "phase"), (59 + 39) * MS);
     CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "overhead"), (1 + 2) * MS);
     CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "worst"), 50 * MS);
     CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "best"), 8 * MS);
     CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), 2);
     CHECK_INT(table_row_count(table_of(p, PHASES_ARRIVALS)), 6);
+    CHECK_INT(count_in(p, PHASES_EPISODES, 1, "number"), 2);
+    CHECK_INT(count_in(p, PHASES_EPISODES, 1, "begin"), 60 * MS); /* when the last came the time before */
     CHECK_INT(row_in(p, PHASES_EPISODES, 0, "last_thread"), 2);
     CHECK_INT(row_in(p, PHASES_EPISODES, 1, "last_thread"), 0);
     CHECK_NAMED(table_row_count(table_of(p, PHASES_PHASES)) == 2 &&
