@@ -2,59 +2,7 @@
 # record --phases: programs with planned arrivals say by their own clocks what barriers saw; what was recorded is the same.
 . "$top_srcdir/tests/lib.sh"
 need_recording
-programs=$top_srcdir/tests/phases/programs
-cd "$scratch" || exit 99
-
-line_of() { grep -n -e "/\* $2 \*/" -e "! $2\$" "$programs/$1" | cut -d : -f 1; }
-
-# barriers COLUMNS...: of the measurement, the line first
-barriers() {
-    "$hpcview" print --table "${table-barriers}" --format csv m 2>/dev/null | csv_rows | awk -F '\t' -v want="place.line $*" '
-        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(want, w, " "); next }
-        { out = ""; for (i = 1; i <= n; i++) out = out (i > 1 ? " " : "") $at[w[i]]; print out }'
-}
-
-# record COMMAND: into m; the program's own words in said
-record() {
-    rm -rf m
-    run "$hpcview" record --phases -o m -- "$@"
-    printf '%s\n' "$out" >said
-    barriers kind episodes threads barrier idle >seen
-}
-
-# agree NAME LINE KIND (no line: any): 0: within 1 ms or 1% of what the program saw; counts are equal in any case
-agree() {
-    awk -v name="$1" -v line="$2" -v kind="$3" '
-        function close_to(a, b,   d) { d = a > b ? a - b : b - a; return d <= 1 || d <= b / 100 }
-        FNR == NR { if ($1 == name) { episodes = $2; threads = $3; barrier = $4; idle = $5 } next }
-        { n = NF; k = $2; for (i = 3; i <= n - 4; i++) k = k " " $i }
-        (line == "" || $1 == line) && k == kind && $(n - 3) == episodes && $(n - 2) == threads { found = 1
-            exit !(close_to($(n - 1) / 1e6, barrier) && close_to($n / 1e6, idle * 1)) }
-        END { if (!found) exit 2 }' said seen
-}
-
-# planned WHAT PROGRAM-SOURCE COMMAND: each line on input: NAME LABEL KIND. What a disturbed machine does between the
-# program's look at the clock and the barrier is no fault: then it is tried again.
-planned() {
-    planned_what=$1 planned_source=$2
-    shift 2
-    cat >plan
-    for attempt in 1 2 3 4 5 6; do
-        record "$@"
-        worst=0
-        while read -r name label kind; do
-            agree "$name" "$(line_of "$planned_source" "$label")" "$kind"
-            result=$?
-            [ "$result" -le "$worst" ] || worst=$result
-        done <plan
-        [ "$worst" = 1 ] || break
-    done
-    case $worst in
-    0) ok "$planned_what: the program's own times, every episode counted" ;;
-    1) skip "$planned_what: the program's own times" "the machine is too busy; episodes were counted right six times" ;;
-    *) not_ok "$planned_what: every episode is counted" "said: $(cat said) seen: $(cat seen) $err" ;;
-    esac
-}
+. "$top_srcdir/tests/phases/lib.sh"
 
 built=
 for cc in gcc clang; do
@@ -180,6 +128,14 @@ for mpi in openmpi mpich; do
         ! mpif90.$mpi -g -O1 -o "fortran-$mpi" "$programs/mpi.f90" 2>err; then
         skip "$mpi" "not here"
         continue
+    fi
+    if mpicc.$mpi -g -O1 -o "mpi-$mpi" "$programs/mpi.c" 2>err; then
+        launcher="mpirun.$mpi -n 2"
+        planned "$mpi, 2 ranks" mpi.c "./mpi-$mpi" 3 2 <<END2
+barrier BARRIER MPI_Barrier
+allreduce ALLREDUCE MPI_Allreduce
+END2
+        launcher=
     fi
     rm -rf m
     run env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \

@@ -1,13 +1,8 @@
-/* Nothing but a barrier that two threads pass: prints ns a passage (with -DOMP: OpenMP's). */
+/* Nothing but a barrier that two threads (ranks) pass: prints ns a passage. With -DOMP OpenMP's, with -DMPI MPI's, with -DOWN one of the
+   program's own, which it tells hpcview of. */
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
-
-#ifdef OMP
-enum { TIMES = 20000 };
-#else
-enum { TIMES = 200000 };
-#endif
 
 static double now(void)
 {
@@ -16,7 +11,9 @@ static double now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-#ifdef OMP
+#if defined OMP
+enum { TIMES = 20000 };
+
 static void pass(void)
 {
 #pragma omp parallel num_threads(2)
@@ -24,13 +21,49 @@ static void pass(void)
 #pragma omp barrier
     }
 }
+#elif defined MPI
+#include <mpi.h>
+enum { TIMES = 20000 };
+
+static void pass(void)
+{
+    for (int i = 0; i < TIMES; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
 #else
+enum { TIMES = 200000 };
 static pthread_barrier_t b;
+
+#ifdef OWN
+#include "hpcview.h"
+#include <sched.h>
+#include <stdatomic.h>
+
+static atomic_int arrived, turn;
+
+static void wait_for_all(void)
+{
+    int mine = atomic_load(&turn);
+    HPCVIEW_BARRIER_LOOP_ARRIVE("spin");
+    if (atomic_fetch_add(&arrived, 1) == 1) {
+        atomic_store(&arrived, 0);
+        atomic_fetch_add(&turn, 1);
+    }
+    while (atomic_load(&turn) == mine)
+        sched_yield();
+    HPCVIEW_BARRIER_LEAVE("spin");
+}
+#else
+static void wait_for_all(void)
+{
+    pthread_barrier_wait(&b);
+}
+#endif
 
 static void *other(void *arg)
 {
     for (int i = 0; i < TIMES; i++)
-        pthread_barrier_wait(&b);
+        wait_for_all();
     return arg;
 }
 
@@ -44,10 +77,21 @@ static void pass(void)
 }
 #endif
 
-int main(void)
+int main(int argc, char **argv)
 {
+    int rank = 0;
+#ifdef MPI
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+#endif
+    (void)argc, (void)argv;
     double before = now();
     pass();
-    printf("%.0f\n", (now() - before) / TIMES);
+    if (rank == 0)
+        printf("%.0f\n", (now() - before) / TIMES);
+#ifdef MPI
+    MPI_Finalize();
+#endif
     return 0;
 }

@@ -3,6 +3,9 @@
  * clock when it arrived. plan_end prints what the barriers saw, to be compared with what was recorded:
  *
  *     NAME EPISODES THREADS BARRIER_MS IDLE_MS PHASE_MS LAST
+ *     order NAME EPISODE THREAD@MS THREAD@MS ...               as they came
+ *
+ * PHASE_MS is 0 where the program does not know when the phases began.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +16,7 @@ enum { PLAN_EPISODES = 1000, PLAN_THREADS = 64 };
 struct plan {
     const char *name;
     int threads, episodes;
-    double begun; /* of the first phase, ms */
+    double begun[PLAN_EPISODES]; /* of its phases, ms */
     double at[PLAN_EPISODES][PLAN_THREADS];
 };
 
@@ -36,9 +39,32 @@ static inline void plan_arrive(struct plan *p, int episode, int thread)
     p->at[episode][thread] = plan_now();
 }
 
+static inline double plan_last(const struct plan *p, int episode)
+{
+    double last = 0;
+    for (int i = 0; i < p->threads; i++)
+        last = p->at[episode][i] > last ? p->at[episode][i] : last;
+    return last;
+}
+
+static inline void plan_say_order(const struct plan *p, int episode)
+{
+    int order[PLAN_THREADS];
+    for (int i = 0; i < p->threads; i++) {
+        int k = i;
+        for (; k > 0 && p->at[episode][order[k - 1]] > p->at[episode][i]; k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+    printf("order %s %d", p->name, episode + 1);
+    for (int i = 0; i < p->threads; i++)
+        printf(" %d@%.3f", order[i], p->at[episode][order[i]]);
+    putchar('\n');
+}
+
 static inline void plan_end(const struct plan *p)
 {
-    double barrier = 0, idle = 0, phase = 0, before = p->begun;
+    double barrier = 0, idle = 0, phase = 0;
     int last_count[PLAN_THREADS] = {0}, most = 0;
     for (int e = 0; e < p->episodes; e++) {
         int first = 0, last = 0;
@@ -49,11 +75,12 @@ static inline void plan_end(const struct plan *p)
         for (int i = 0; i < p->threads; i++)
             idle += p->at[e][last] - p->at[e][i];
         barrier += p->at[e][last] - p->at[e][first];
-        phase += before > 0 ? p->at[e][last] - before : 0;
-        before = p->at[e][last];
+        phase += p->begun[e] > 0 ? p->at[e][last] - p->begun[e] : 0;
         last_count[last]++;
     }
     for (int i = 0; i < p->threads; i++)
         most = last_count[i] > last_count[most] ? i : most;
     printf("%s %d %d %.3f %.3f %.3f %d\n", p->name, p->episodes, p->threads, barrier, idle, phase, most);
+    for (int e = 0; e < p->episodes; e++)
+        plan_say_order(p, e);
 }

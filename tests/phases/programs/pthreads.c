@@ -36,6 +36,8 @@ int main(int argc, char **argv)
         pthread_create(&id[i], NULL, work, (void *)i);
     for (int i = 0; i < threads; i++)
         pthread_join(id[i], NULL); /* JOIN */
+    for (int e = 0; e < episodes; e++)
+        second.begun[e] = plan_last(&first, e);
     plan_end(&first);
     plan_end(&second);
     return 0;

@@ -1,0 +1,75 @@
+# What tests of phases share: programs with planned arrivals say by their own clocks what barriers saw (programs/planned.h); what was recorded is the
+# same. Life: . tests/lib.sh; . tests/phases/lib.sh; planned WHAT SOURCE COMMAND <<END ... END
+programs=$top_srcdir/tests/phases/programs
+cd "$scratch" || exit 99
+
+line_of() { grep -n -e "/\* $2 \*/" -e "! $2\$" "$programs/$1" | cut -d : -f 1; }
+
+# barriers COLUMNS...: of the measurement, the line first
+barriers() {
+    "$hpcview" print --table "${table-barriers}" --format csv m 2>/dev/null | csv_rows | awk -F '\t' -v want="place.line $*" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(want, w, " "); next }
+        { out = ""; for (i = 1; i <= n; i++) out = out (i > 1 ? " " : "") $at[w[i]]; print out }'
+}
+
+# record COMMAND: into m; the program's own words in said. $launcher (mpirun ...) starts the recorder.
+record() {
+    rm -rf m
+    # shellcheck disable=SC2086
+    run ${launcher-} "$hpcview" record --phases -o m -- "$@"
+    printf '%s\n' "$out" >said
+    barriers kind episodes threads barrier idle phase >seen
+    "$hpcview" print --table arrivals --format csv m >arrivals 2>/dev/null
+}
+
+# agree NAME LINE KIND (no line: any): 0: within 1 ms or 1% of what the program saw; counts are equal in any case
+agree() {
+    awk -v name="$1" -v line="$2" -v kind="$3" '
+        function close_to(a, b,   d) { d = a > b ? a - b : b - a; return d <= 1 || d <= b / 100 }
+        FNR == NR { if ($1 == name) { episodes = $2; threads = $3; barrier = $4; idle = $5; phase = $6 } next }
+        { n = NF; k = $2; for (i = 3; i <= n - 5; i++) k = k " " $i }
+        (line == "" || $1 == line) && k == kind && $(n - 4) == episodes && $(n - 3) == threads { found = 1
+            exit !(close_to($(n - 2) / 1e6, barrier) && close_to($(n - 1) / 1e6, idle * 1) && (phase == 0 || close_to($n / 1e6, phase))) }
+        END { if (!found) exit 2 }' said seen
+}
+
+# ordered NAME LINE: who came when, in all kept episodes: each of the programs threads is one of the recorded ones, always the same, and comes in its
+# turn. Where two came within 0.2 ms, their order is not asked for.
+ordered() {
+    awk -F '[ ,]' -v name="$1" -v line="$2" '
+        FNR == NR { if ($1 == "order" && $2 == name) for (i = 4; i <= NF; i++) { split($i, a, "@"); who[$3, i - 3] = a[1]; at[$3, i - 3] = a[2] } next }
+        index($1, ":" line) && $1 ~ (":" line "$") {
+            for (i = 1; i <= NF; i++) if ($i ~ /^#[0-9]+$/) { episode = substr($i, 2); break }
+            thread = ""; for (i++; i <= NF - 3; i++) thread = thread " " $i
+            k = $(NF - 2); p = who[episode, k]
+            if (p == "") exit bad = 1
+            if ((k > 1 && at[episode, k] - at[episode, k - 1] < 0.2) || (((episode, k + 1) in at) && at[episode, k + 1] - at[episode, k] < 0.2)) next
+            if ((p in is) && is[p] != thread) exit bad = 1
+            is[p] = thread; seen++ }
+        END { exit bad || !seen }' said arrivals
+}
+
+# planned WHAT PROGRAM-SOURCE COMMAND: each line on input: NAME LABEL KIND. What a disturbed machine does between the
+# program's look at the clock and the barrier is no fault: then it is tried again.
+planned() {
+    planned_what=$1 planned_source=$2
+    shift 2
+    cat >plan
+    for attempt in 1 2 3 4 5 6; do
+        record "$@"
+        worst=0
+        while read -r name label kind; do
+            line=$(line_of "$planned_source" "$label")
+            agree "$name" "$line" "$kind"
+            result=$?
+            [ "$result" != 0 ] || [ -z "$line" ] || ordered "$name" "$line" || result=1
+            [ "$result" -le "$worst" ] || worst=$result
+        done <plan
+        [ "$worst" = 1 ] || break
+    done
+    case $worst in
+    0) ok "$planned_what: the program's own times and order, every episode counted" ;;
+    1) skip "$planned_what: the program's own times and order" "the machine is too busy; episodes were counted right six times" ;;
+    *) not_ok "$planned_what: every episode is counted" "said: $(cat said) seen: $(cat seen) $err" ;;
+    esac
+}
