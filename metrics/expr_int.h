@@ -82,6 +82,11 @@ const char *expr_op_sign(uint16_t op); /* of a binary operator */
 const char *expr_op_word(uint16_t op); /* of a function, else NULL */
 size_t expr_values_taken(const struct expr_step *);
 
+bool expr_is_function(const char *name); /* of the language's own */
+/* The formula of a user's function, whose name and parameters are there already. */
+int expr_parse_body(const struct expr_function *, const char *text, const char *what, const struct expr_functions *,
+                    struct expr **, struct err *);
+
 /* expr_names.c */
 bool expr_starts_name(char c);
 bool expr_in_name(char c);

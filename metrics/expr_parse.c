@@ -767,162 +767,24 @@ int expr_parse(const char *text, const char *what, struct expr **result, struct 
     return expr_parse_with(text, what, NULL, result, err);
 }
 
-void expr_free(struct expr *e)
+int expr_parse_body(const struct expr_function *f, const char *text, const char *what,
+                    const struct expr_functions *functions, struct expr **result, struct err *err)
 {
-    if (!e)
-        return;
-    for (size_t i = 0; i < e->operands.count; i++) {
-        mem_free(e->operands.items[i].name);
-        mem_free(e->operands.items[i].run);
-    }
-    vec_release(&e->operands);
-    vec_release(&e->steps);
-    mem_free(e);
-}
-
-struct expr *expr_copy(const struct expr *from)
-{
-    struct expr *e = mem_calloc(1, sizeof *e);
-    e->depth = from->depth;
-    e->per_second = from->per_second;
-    for (size_t i = 0; i < from->steps.count; i++)
-        *vec_push(&e->steps) = from->steps.items[i];
-    for (size_t i = 0; i < from->operands.count; i++) {
-        struct expr_operand *o = vec_push(&e->operands);
-        *o = from->operands.items[i];
-        o->name = mem_strdup(o->name);
-        o->run = mem_strdup(o->run);
-    }
-    return e;
-}
-
-size_t expr_name_count(const struct expr *e)
-{
-    return e->operands.count;
-}
-
-const char *expr_name(const struct expr *e, size_t i)
-{
-    return e->operands.items[i].name;
-}
-
-const struct expr_operand *expr_operand(const struct expr *e, size_t i)
-{
-    return &e->operands.items[i];
-}
-
-/* ---- functions that a user defines ------------------------------------------------------------------------ */
-
-static void function_free(struct expr_function *f)
-{
-    for (size_t i = 0; i < f->parameter_count; i++)
-        mem_free(f->parameters[i]);
-    mem_free(f->name);
-    expr_free(f->body);
-    mem_free(f);
-}
-
-static int take_parameters(struct expr_function *f, const char *parameters, const char *what, struct err *err)
-{
-    struct buf name = {0};
-    bool quoted;
-    int status = 0;
-    for (const char *at = expr_skip_blanks(parameters); *at && status == 0;) {
-        if (f->parameter_count == EXPR_PARAMETERS_MAX)
-            status = err_set(err, ERR_LIMIT, "%s: a function has at most %d parameters", what, EXPR_PARAMETERS_MAX);
-        else if (expr_read_name(&at, &name, &quoted) != 1 || quoted || !expr_is_bare_name(name.bytes))
-            status = err_set(err, ERR_FORMAT,
-                             "%s: '%.60s' is not a list of parameters; they are names with blanks or "
-                             "commas between them",
-                             what, parameters);
-        else
-            f->parameters[f->parameter_count++] = mem_strdup(name.bytes);
-        while (*at == ',' || isspace((unsigned char)*at))
-            at++;
-    }
-    buf_release(&name);
-    if (status == 0 && f->parameter_count == 0)
-        status = err_set(err, ERR_FORMAT, "%s: a function has at least one parameter", what);
-    return status;
-}
-
-static bool is_taken(const struct expr_functions *l, const char *name)
-{
-    bool taken = strcmp(name, "run") == 0 || strcmp(name, "not") == 0 || strcmp(name, "over") == 0;
-    for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
-        taken = taken || (ops[i].word && strcmp(ops[i].word, name) == 0);
-    for (size_t i = 0; i < ARRAY_SIZE(modifiers); i++)
-        taken = taken || strcmp(modifiers[i].word, name) == 0;
-    for (size_t i = 0; i < l->count; i++)
-        taken = taken || strcmp(l->items[i]->name, name) == 0;
-    return taken;
-}
-
-/* May something be called so? */
-static int check_function(const struct expr_functions *l, const char *name, const char *what, struct err *err)
-{
-    if (!expr_is_bare_name(name))
-        return err_set(err, ERR_FORMAT,
-                       "%s: '%.60s' cannot be called as a function; its name is letters, digits and '_'", what, name);
-    if (is_taken(l, name))
-        return err_set(err, ERR_FORMAT, "%s: there is a function '%.60s' already", what, name);
-    if (l->count == EXPR_FUNCTIONS_MAX)
-        return err_set(err, ERR_LIMIT, "%s: there are more than %d functions", what, EXPR_FUNCTIONS_MAX);
-    return 0;
-}
-
-static void keep_function(struct expr_functions *l, struct expr_function *f)
-{
-    l->items = mem_realloc(l->items, l->count + 1, sizeof *l->items);
-    l->items[l->count++] = f;
-}
-
-int expr_define(struct expr_functions *l, const char *name, const struct expr_input *in, struct err *err)
-{
-    struct expr *body;
-    if (check_function(l, name, in->what, err) < 0 || expr_parse_input(in, &body, err) < 0)
-        return -1;
-    struct expr_function *f = mem_calloc(1, sizeof *f);
-    *f = (struct expr_function){.name = mem_strdup(name), .body = body};
-    keep_function(l, f);
-    return 0;
-}
-
-int expr_functions_add(struct expr_functions *l, const char *name, const char *parameters, const char *formula,
-                       const char *what, struct err *err)
-{
-    struct expr_function *f;
-    if (check_function(l, name, what, err) < 0)
-        return -1;
-    f = mem_calloc(1, sizeof *f);
-    f->name = mem_strdup(name);
-    if (take_parameters(f, parameters, what, err) < 0) {
-        function_free(f);
-        return -1;
-    }
-    struct parser p = {.text = formula,
+    struct parser p = {.text = text,
                        .what = what,
-                       .functions = l,
+                       .functions = functions,
                        .parameters = (const char *const *)f->parameters,
                        .parameter_count = f->parameter_count,
                        .err = err};
-    if (parse_whole(&p, &f->body) < 0) {
-        function_free(f);
-        return -1;
-    }
-    keep_function(l, f);
-    return 0;
+    return parse_whole(&p, result);
 }
 
-void expr_functions_truncate(struct expr_functions *l, size_t count)
+bool expr_is_function(const char *name)
 {
-    while (l->count > count)
-        function_free(l->items[--l->count]);
-}
-
-void expr_functions_release(struct expr_functions *l)
-{
-    expr_functions_truncate(l, 0);
-    mem_free(l->items);
-    *l = (struct expr_functions){0};
+    bool is = strcmp(name, "run") == 0 || strcmp(name, "not") == 0 || strcmp(name, "over") == 0;
+    for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
+        is = is || (ops[i].word && strcmp(ops[i].word, name) == 0);
+    for (size_t i = 0; i < ARRAY_SIZE(modifiers); i++)
+        is = is || strcmp(modifiers[i].word, name) == 0;
+    return is;
 }

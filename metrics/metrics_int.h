@@ -2,7 +2,8 @@
  * What the files of metrics/ share. In the order of work:
  *
  *     expr_parse.c      formulas: text to postfix; expr_names.c their names;
- *                       expr_eval.c their values; expr_write.c text again
+ *                       expr_eval.c their values; expr_write.c text again;
+ *                       expr.c the formula itself; expr_functions.c those a user defines
  *     blocks.c          metric blocks: formulas by what was measured
  *     config.c          what is wanted: the configuration file, the command line's wishes
  *     config_write.c    the commented configuration to start from
