@@ -13,7 +13,7 @@ FUZZERS += %D%/database_fuzz
 EXTRA_DIST += tests/corpus/database/nothing-of-no-values tests/corpus/database/version-1.html tests/corpus/database/version-2.html tests/corpus/database/version-2-paths.html
 
 dist_check_SCRIPTS += tests/export/export.sh
-EXTRA_DIST += tests/export/folded.out tests/export/callgrind.out tests/export/csv.out
+EXTRA_DIST += tests/export/formats.py tests/export/folded.out tests/export/callgrind.out tests/export/csv.out
 EXTRA_DIST += \
 	tests/export/version-2.json.out \
 	tests/export/version-2.speedscope.out \

@@ -74,9 +74,20 @@ static const struct rule rules[] = {
     {"a jump never taken", CG MAIN "jcnd=0/2 30\n23\n24 5\n", "heat main a.c:24 Ir 5\n"},
     {"carriage returns", CG "ob=heat\r\nfl=a.c\r\nfn=main\r\n16 4\r\n", "heat main a.c:16 Ir 4\n"},
 
+    {"the header of valgrind 3.13", "callgrind",
+     "version: 1\ncreator: callgrind-3.13.0\npid: 7\ncmd:  ./heat 5\npart: 1\n\n\ndesc: I1 cache: \ndesc: Timerange: "
+     "Basic block "
+     "0 - 9\ndesc: Trigger: Program termination\n\npositions: line\nevents: Ir\nsummary: 5\n\n\nob=(1) heat\nfl=(1) "
+     "a.c\n"
+     "fn=(1) main\n3 5\n\ntotals: 5\n",
+     "heat main a.c:3 Ir 5\n"},
+
 #define CC "cachegrind", "desc: I1 cache: 32768 B\ncmd: /no/heat 5 5\nevents: Ir I1mr\n"
     {"cachegrind: the program is the object", CC "fl=/a/a.c\nfn=main\n12 7 1\n0 3\nsummary: 10 1\n",
      "heat main /a/a.c:0 Ir 3\nheat main /a/a.c:12 I1mr 1\nheat main /a/a.c:12 Ir 7\n"},
+    {"cachegrind: without simulated caches, as from 3.21", "cachegrind",
+     "desc: Command: ./heat\ncmd: /no/heat\nevents: Ir\nfl=a.c\nfn=main\n12 7\nsummary: 7\n",
+     "heat main a.c:12 Ir 7\n"},
     {"cachegrind: a dot is no value", CC "fl=a.c\nfn=f(int, char)\n12 . 1\n", "heat f(int, char) a.c:12 I1mr 1\n"},
 
 #define PS "perf-script"

@@ -44,4 +44,4 @@ EXTRA_DIST += \
 	tests/filters/hpctoolkit.example tests/filters/hpctoolkit.out tests/filters/hpctoolkit.py tests/corpus/filter/hpctoolkit tests/corpus/hpctoolkit/heat \
 	tests/filters/hpctoolkit-database/meta.db tests/filters/hpctoolkit-database/profile.db
 EXTRA_DIST += tests/bench/import.sh
-dist_check_SCRIPTS += tests/build/four-sources.sh
+dist_check_SCRIPTS += tests/build/four-sources.sh tests/filters/tools.sh

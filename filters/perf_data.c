@@ -755,7 +755,8 @@ static int unpack_record(struct perf_data *d, struct unpacking *u, const struct 
             break;
         buf_add(&u->rest, room, out.pos);
         if (u->plain.len + u->rest.len > LIMIT_IMPORT_BYTES)
-            return wrong(d, r->body.p, "unpacked it has more than the 4 GiB that are read of a file");
+            return wrong(d, r->body.p,
+                         "unpacked it has more than the 4 GiB that are read of a file (LIMIT_IMPORT_BYTES)");
     }
     size_t used = 0;
     for (uint64_t size; u->rest.len > used; used += size) {

@@ -25,7 +25,7 @@ static bool make_room(struct output *o)
     return true;
 }
 
-static const char *const too_large = "unpacked it has more than the 4 GiB that are read of a file";
+static const char *const too_large = "unpacked it has more than the 4 GiB that are read of a file (LIMIT_IMPORT_BYTES)";
 
 /* NULL, or what is wrong. Members may follow each other; bytes after the last one that are none are passed over, as
    gzip does. */

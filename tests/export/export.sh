@@ -54,6 +54,21 @@ else
     skip "callgrind_annotate reads it" "no callgrind_annotate here"
 fi
 
+# By the published descriptions, field by field; and nothing is lost on the way
+if command -v python3 >/dev/null 2>&1; then
+    for format in pprof speedscope; do
+        run python3 "$golden/formats.py" "$format" "of.$format"
+        check_equal "$format: as its schema says, with the totals" "$out$err" "PAPI_TOT_CYC=9000,PAPI_TOT_INS=3000,STALL=7"
+        "$hpcview" export "$format" -o "paths.$format" "$corpus/version-2-paths.html"
+        run python3 "$golden/formats.py" "$format" "paths.$format"
+        check_equal "$format: of call paths too" "$out$err" "cpu-clock=7000,cycles:u=2000"
+        "$hpcview" import -o again.hpcprof "of.$format" 2>/dev/null
+        check_equal "$format: read again, equal totals" "$(totals again.hpcprof)" "$(totals heat)"
+    done
+else
+    skip "pprof, speedscope: as their schemas say" "no python3 here"
+fi
+
 # Call paths, where they are known
 run "$hpcview" export folded "$corpus/version-2-paths.html"
 check_match "stacks are call paths" "$out" "libc.so.6;__libc_start_main;main 1000"

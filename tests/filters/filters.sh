@@ -83,6 +83,10 @@ echo nothing >nothing
 run "$hpcview" import -o x nothing
 check "a file of nobody: status 1" test "$status" = 1
 check_match "and why" "$err" "nothing: is of no format that is known here"
+echo '{"gcc_version": "12", "files": [], "type": "llvm.coverage.json.export", "data": []}' >two
+run "$hpcview" import -o x two
+check "a file that may be two things: status 1" test "$status" = 1
+check_match "and which" "$err" "may be gcov or llvm-cov; 'hpcview import gcov' or"
 head -c 40 input.gz >cut.gz
 run "$hpcview" import -o x cut.gz
 check_match "a packed file cut short" "$err" "cut.gz: its gzip data end too early"
