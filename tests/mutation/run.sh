@@ -45,7 +45,11 @@ filters    filters           filters/filters_test filters/perf_data_test tests/f
 metrics    metrics           metrics/expr_test metrics/experiment_test metrics/config_test metrics/sources_test tests/run-golden.sh tests/build/configuration.sh
 export     export            export/database_test tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test export/database_test tests/page/agree.sh
-mhsim      mhsim             mhsim/engine_test mhsim/machine_test
+mhsim      mhsim             mhsim/engine_test mhsim/machine_test tests/simulate/simulate.sh
+quality    quality           tests/quality/quality.sh tests/quality/database.sh
+diagnose   diagnose          diagnose/read_test diagnose/library_test tests/diagnose/cases.sh
+phases     phases            phases/finish_test tests/phases/recorded.sh
+inside     phases/inside     phases/finish_test tests/phases/recorded.sh
 driver     driver            tests/driver/manual.sh tests/e2e/bad-input.sh tests/run-golden.sh tests/e2e/example.sh
 page       templates         templates/test/unit.sh tests/page/page.sh
 '
