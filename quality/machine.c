@@ -312,15 +312,16 @@ static char *value_of(const char *text, const char *key)
     return mem_strdup("");
 }
 
-static void look_here(const char *cpuinfo, struct here *h)
+static int look_here(const char *cpuinfo, struct here *h, struct err *err)
 {
     struct buf text = {0};
     char part[4096];
     FILE *f = fopen(cpuinfo, "r"); /* files of the kernel have no length */
-    for (size_t n; f && text.len < 1 << 16 && (n = fread(part, 1, sizeof part, f)) > 0;)
+    if (!f)
+        return err_errno(err, cpuinfo, "looking for this machine's processor");
+    for (size_t n; text.len < 1 << 16 && (n = fread(part, 1, sizeof part, f)) > 0;)
         buf_add(&text, part, n);
-    if (f)
-        fclose(f);
+    fclose(f);
     const char *all = text.bytes ? text.bytes : "";
     h->features = value_of(all, "flags");
     h->vendor = value_of(all, "vendor_id");
@@ -330,6 +331,7 @@ static void look_here(const char *cpuinfo, struct here *h)
         h->features = value_of(all, "Features");
     }
     buf_release(&text);
+    return 0;
 }
 
 static void release_here(struct here *h)
@@ -369,32 +371,42 @@ static unsigned fit(const struct quality_machine *m, const struct here *h)
     return n;
 }
 
+/* The one of the files that fits best, NULL where none does. Those without a core, or with mistakes, are none to choose
+   from; one that cannot be read might have been the best. */
+static int choose_machine(const char *dir, const struct here *h, bool aarch64, struct quality_machine **best,
+                          struct err *err)
+{
+    struct file_list files = {0};
+    unsigned most = 0;
+    int status = dir_list(dir, ".xml", "listing the machine files", &files, err);
+    for (size_t i = 0; i < files.count && status == 0; i++) {
+        struct quality_machine *m;
+        struct err why = {0};
+        if (quality_machine_read(files.items[i], NULL, &m, &why) < 0) {
+            status = why.kind == ERR_SYSTEM ? err_set(err, why.kind, "%s", why.msg) : 0;
+            continue;
+        }
+        unsigned n = m->aarch64 == aarch64 && (m->part[0] || m->features[0]) ? fit(m, h) : 0;
+        if (n > most) {
+            quality_machine_free(*best);
+            *best = m;
+            most = n;
+        } else
+            quality_machine_free(m);
+    }
+    file_list_release(&files);
+    return status;
+}
+
 int quality_machine_here(const char *dir, const char *cpuinfo, bool aarch64, struct quality_machine **best,
                          struct err *err)
 {
     const char *stands_in = aarch64 ? "neoverse-n1" : "skylake-server";
     struct here h;
-    struct file_list names = {0};
-    unsigned most = 0;
     *best = NULL;
-    int status = dir_list(dir, ".xml", "listing the machine files", &names, err);
-    look_here(cpuinfo, &h);
-    for (size_t i = 0; i < names.count; i++) {
-        struct quality_machine *m;
-        struct err why = {0};
-        if (status == 0 && quality_machine_read(names.items[i], NULL, &m, &why) == 0) {
-            unsigned n = m->aarch64 == aarch64 && (m->part[0] || m->features[0]) ? fit(m, &h) : 0;
-            if (n > most) {
-                quality_machine_free(*best);
-                *best = m;
-                most = n;
-            } else
-                quality_machine_free(m);
-        } else if (why.kind == ERR_SYSTEM) /* it may be the one; others have no core */
-            status = err_set(err, ERR_SYSTEM, "%s", why.msg);
-        mem_free(names.items[i]);
-    }
-    vec_release(&names);
+    if (look_here(cpuinfo, &h, err) < 0)
+        return -1;
+    int status = choose_machine(dir, &h, aarch64, best, err);
     bool foreign = aarch64 ? !*h.part : !*h.vendor;
     release_here(&h);
     if (status < 0) {

@@ -1,7 +1,8 @@
 /*
  * A library to preload: lets one call fail, or all from one on.
  *
- *     TORTURE=KIND:N     the N-th call of the kind fails; KIND:N+ that one and all after it; KIND:0 none
+ *     TORTURE=KIND:N     the N-th call of the kind fails; KIND:N+ that one and all after it; KIND:0 none;
+ *                        KIND:N! the process is killed there
  *     TORTURE_IN=NAME    only in programs of that file name
  *     TORTURE_LOG=FILE   how many calls of the kind there were
  *
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -30,7 +32,7 @@ enum kind { NOTHING, MEMORY, OPEN, READ, WRITE, MAP, RENAME, THREAD };
 static const char *const names[] = {"nothing", "memory", "open", "read", "write", "map", "rename", "thread"};
 static enum kind kind;
 static long target;
-static bool onward;
+static bool onward, deadly;
 static _Atomic long calls;
 
 static long raw(long nr, long a, long b, long c, long d, long e, long f)
@@ -57,6 +59,8 @@ static bool fails(enum kind k)
     if (k != kind)
         return false;
     long n = atomic_fetch_add(&calls, 1) + 1;
+    if (deadly && n == target)
+        raw(SYS_kill, getpid(), SIGKILL, 0, 0, 0, 0);
     return target && (onward ? n >= target : n == target);
 }
 
@@ -93,6 +97,7 @@ __attribute__((constructor(101))) static void begin(void)
         return;
     target = strtol(colon + 1, NULL, 10);
     onward = what[strlen(what) - 1] == '+';
+    deadly = what[strlen(what) - 1] == '!';
     for (enum kind k = MEMORY; k <= THREAD; k++)
         if (strncmp(what, names[k], strlen(names[k])) == 0 && what[strlen(names[k])] == ':')
             kind = k;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every allocation, open, read, write, mapping, rename and thread that fails, in turn, over the whole way: record, structure, import, info,
-# init, print, build. No crash, no hang, one sentence and status 1, or the result as it is without the failure (perhaps with a warning);
-# nothing half done left behind, and what was there before stays.
+# init, print, build; and the process killed (SIGKILL) at every one that makes, writes or names a file. No crash, no hang, one sentence and status 1, or the result as it is without the failure (perhaps with a warning);
+# nothing half done left behind, and what was there before stays. Killed: the result is whole or absent, and the next try is not hindered.
 #
 #   torture.sh [-n CASES] [-k KINDS] [-c COMMANDS]     -n: for each command and kind at most that many, evenly picked (all)
 #
@@ -54,8 +54,8 @@ run_with() {
     rm -rf "$work/place" && mkdir "$work/place" && cd "$work/place" || exit 1
     [ "$2" = recorder ] && in=burns || in=hpcview
     # shellcheck disable=SC2046
-    timeout 20 env LD_PRELOAD="$work/fail.so" TORTURE="$1" TORTURE_IN=$in TORTURE_LOG="$work/log" $(command_of "$2") \
-        >"$work/out" 2>"$work/err" </dev/null
+    { timeout 20 env LD_PRELOAD="$work/fail.so" TORTURE="$1" TORTURE_IN=$in TORTURE_LOG="$work/log" $(command_of "$2") \
+        >"$work/out" 2>"$work/err" </dev/null; } 2>/dev/null # "Killed"
     status=$?
     cd "$work" || exit 1
     files=$(cd place && find . -mindepth 1 | sort | sed 's/burns\.[^/]*/BURNS/g' | tr '\n' ' ')
@@ -98,6 +98,22 @@ judge() {
     esac
 }
 
+# judge_killed NAME CASE: the run at hand. What was half done has other names than the result's.
+judge_killed() {
+    case $1 in
+    record | recorder)
+        # the program goes on, or went on, without us
+        [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 || { [ $? = 1 ] && grep -q . info.out; } || complain "$1" "$2" "info ends with $?"
+        return
+        ;;
+    esac
+    [ "$status" = 137 ] || judge "$1" "$2" # it was done before it came there
+    result=${want_files%% *}
+    find place -mindepth 1 -maxdepth 1 ! -name "${result#./}" -exec rm -rf {} +
+    files=$(cd place && find . -mindepth 1 | sort | tr '\n' ' ')
+    [ -z "$files" ] || { [ "$files" = "$want_files" ] && [ "$(digest)" = "$want_digest" ]; } || complain "$1" "$2" "half of it is there: $files"
+}
+
 printf '%-10s' command
 for kind in $kinds; do printf ' %12s' "$kind"; done
 echo
@@ -111,10 +127,12 @@ for name in $commands; do
         [ "$total" -gt 0 ] || { row="$row $(printf '%12s' -)" && continue; }
         step=$(((total + most - 1) / most)) before=$wrong cases=0
         for ((n = 1; n <= total; n += step)); do
-            for how in "" +; do
+            for how in "" + !; do
+                case $kind$how in memory! | read! | thread!) continue ;; esac
                 rm -rf "$XDG_CACHE_HOME"
                 run_with "$kind:$n$how" "$name"
-                judge "$name" "$kind $n$how of $total"
+                [ "$how" = ! ] && judge=judge_killed || judge=judge
+                $judge "$name" "$kind $n$how of $total"
                 cases=$((cases + 1))
             done
         done
