@@ -5,6 +5,8 @@
 #include "bloop/arch/facts.h"
 #include "bloop/arch/x86_64.h"
 
+#include <stdatomic.h>
+
 /* ---- kind of calculation ---- */
 
 struct name_class {
@@ -188,17 +190,11 @@ static enum insn_class look_up(const struct name_class *rows, size_t count, cons
     return CLASS_OTHER;
 }
 
-static enum insn_class class_of(const ZydisDecodedInstruction *z, const struct insn *in)
+static enum insn_class class_by_name(const ZydisDecodedInstruction *z)
 {
     const char *name = ZydisMnemonicGetString(z->mnemonic);
-    if (in->kind == INSN_PADDING)
-        return CLASS_NOP;
-    if (in->kind != INSN_PLAIN)
-        return CLASS_CONTROL;
     if (z->meta.category == ZYDIS_CATEGORY_X87_ALU)
         return look_up(x87_names, ARRAY_SIZE(x87_names), name + (*name == 'f'));
-    if (z->meta.category == ZYDIS_CATEGORY_NOP || z->mnemonic == ZYDIS_MNEMONIC_PAUSE)
-        return CLASS_NOP;
     if (z->mnemonic == ZYDIS_MNEMONIC_LEAVE)
         return CLASS_STACK;
     if (z->meta.category == ZYDIS_CATEGORY_KMASK) /* kmovw, kandq, kortestb */
@@ -206,6 +202,24 @@ static enum insn_class class_of(const ZydisDecodedInstruction *z, const struct i
     else if (*name == 'v' && z->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
         name++;
     return look_up(names, ARRAY_SIZE(names), name);
+}
+
+static enum insn_class class_of(const ZydisDecodedInstruction *z, const struct insn *in)
+{
+    /* Each name is looked up once: the list is long, and libraries have millions of instructions. 0: not yet. */
+    static _Atomic uint8_t known[ZYDIS_MNEMONIC_MAX_VALUE + 1];
+    if (in->kind == INSN_PADDING)
+        return CLASS_NOP;
+    if (in->kind != INSN_PLAIN)
+        return CLASS_CONTROL;
+    if (z->meta.category == ZYDIS_CATEGORY_NOP || z->mnemonic == ZYDIS_MNEMONIC_PAUSE)
+        return CLASS_NOP;
+    uint8_t class = atomic_load_explicit(&known[z->mnemonic], memory_order_relaxed);
+    if (!class) {
+        class = (uint8_t)(class_by_name(z) + 1);
+        atomic_store_explicit(&known[z->mnemonic], class, memory_order_relaxed);
+    }
+    return (enum insn_class)(class - 1);
 }
 
 /* ---- registers ---- */
