@@ -1,15 +1,18 @@
 # The page: TypeScript, bundled into one classic script. A tarball ships the bundle (dist/), so it needs neither node nor a network.
 PAGE_SCRIPTS_IN = \
 	%D%/model/data.ts %D%/model/decode.ts %D%/model/head.ts %D%/model/keys.ts %D%/model/load.ts \
-	%D%/logic/phases.ts %D%/views/timeline.ts \
-	%D%/logic/axis.ts %D%/logic/brackets.ts %D%/logic/calls.ts %D%/logic/cells.ts %D%/logic/columns.ts %D%/logic/compare.ts %D%/logic/csv.ts %D%/logic/distribution.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/icicle.ts %D%/logic/instructions.ts \
-	%D%/logic/labels.ts %D%/logic/lines.ts %D%/logic/memo.ts %D%/logic/rows.ts %D%/logic/scatter.ts %D%/logic/search.ts %D%/logic/sort.ts %D%/logic/summary.ts \
+	%D%/logic/axis.ts %D%/logic/brackets.ts %D%/logic/calls.ts %D%/logic/cells.ts %D%/logic/columns.ts %D%/logic/compare.ts \
+	%D%/logic/csv.ts %D%/logic/diagnosis.ts %D%/logic/distribution.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts \
+	%D%/logic/icicle.ts %D%/logic/inlined.ts %D%/logic/instructions.ts %D%/logic/labels.ts %D%/logic/lines.ts %D%/logic/memo.ts \
+	%D%/logic/phases.ts %D%/logic/rows.ts %D%/logic/scatter.ts %D%/logic/search.ts %D%/logic/sort.ts %D%/logic/summary.ts \
 	%D%/logic/syntax.ts %D%/logic/tables.ts %D%/logic/tree.ts \
-	%D%/state/state.ts %D%/state/actions.ts %D%/state/reduce.ts %D%/state/store.ts %D%/state/url.ts \
-	%D%/views/main.ts %D%/views/app.ts %D%/views/chart.ts %D%/views/distribution.ts %D%/views/scatter.ts %D%/views/dom.ts %D%/views/facts.ts %D%/views/rooms.ts %D%/views/rows.ts %D%/views/table.ts %D%/views/workspace.ts %D%/views/registry.ts \
-	%D%/views/panes.ts %D%/views/barriers.ts %D%/views/callers.ts %D%/views/calls.ts %D%/views/trees.ts %D%/views/files.ts %D%/views/icicle.ts %D%/views/instructions.ts %D%/views/source.ts %D%/views/tables.ts %D%/views/why.ts \
-	%D%/views/summary.ts %D%/views/toolbar.ts %D%/views/columns.ts %D%/views/about.ts %D%/views/help.ts %D%/views/keys.ts
-PAGE_SCRIPTS_IN += %D%/logic/diagnosis.ts %D%/views/marks.ts %D%/views/search.ts
+	%D%/state/actions.ts %D%/state/reduce.ts %D%/state/state.ts %D%/state/store.ts %D%/state/url.ts \
+	%D%/views/about.ts %D%/views/app.ts %D%/views/barriers.ts %D%/views/callers.ts %D%/views/calls.ts %D%/views/chart.ts \
+	%D%/views/columns.ts %D%/views/distribution.ts %D%/views/dom.ts %D%/views/facts.ts %D%/views/files.ts %D%/views/help.ts \
+	%D%/views/icicle.ts %D%/views/instructions.ts %D%/views/keys.ts %D%/views/main.ts %D%/views/marks.ts %D%/views/panes.ts \
+	%D%/views/registry.ts %D%/views/report.ts %D%/views/rooms.ts %D%/views/rows.ts %D%/views/scatter.ts %D%/views/search.ts \
+	%D%/views/source.ts %D%/views/summary.ts %D%/views/table.ts %D%/views/tables.ts %D%/views/timeline.ts %D%/views/toolbar.ts \
+	%D%/views/trees.ts %D%/views/why.ts %D%/views/workspace.ts
 PAGE_STYLE_IN = %D%/style.css
 PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/outline.ts %D%/test/text.d.ts %D%/test/all.test.ts
 
@@ -43,7 +46,7 @@ EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/version1.mjs tes
 
 clean-local: page-clean
 page-clean:
-	rm -rf %D%/test/all.test.cjs %D%/types.log tests/page/db-* tests/page/text tests/page/firefox tests/page/agree tests/page/*.png
+	rm -rf %D%/test/all.test.cjs %D%/types.log tests/page/db-* tests/page/text tests/page/firefox tests/page/agree tests/page/*.png tests/page/*.pdf
 
 distclean-local: page-distclean
 page-distclean:

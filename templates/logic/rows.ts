@@ -8,9 +8,11 @@ import { groupLabel, groupsOf, type Level, LEVEL_KIND, sortedGroups } from './fl
 import { type Label, labelOf } from './labels';
 import { Memo } from './memo';
 import { matcherFor } from './search';
+import { sortedByValue } from './sort';
 import {
   type Children,
   childrenOf,
+  flattened,
   markMatches,
   ROW_OPEN,
   ROW_PARENT,
@@ -162,7 +164,7 @@ export class Tables {
   }
 
   private treeTable(state: State, subject: Subject): Table {
-    const { descending, filter, expanded, least, zoom } = state;
+    const { descending, filter, expanded, least, zoom, flatten } = state;
     const { columns, sort } = subject;
     const values = sort && columns.values(sort, null);
     const sorted = this.sorted.get([values, descending], () => new SortedChildren(this.children, values, descending));
@@ -175,8 +177,13 @@ export class Tables {
     const isHidden =
       isBlank === null ? isLight : (place: PlaceIx) => isBlank[place] === 1 || (isLight !== null && isLight(place));
     return this.tree.get(
-      [columns, sorted, marks, expanded, zoom, isLight === null ? 0 : least, isBlank && subject.shown],
-      () => new TreeTable(this.model, columns, visibleRows(sorted, this.children, expanded, marks, zoom, isHidden)),
+      [columns, sorted, marks, expanded, zoom, flatten, isLight === null ? 0 : least, isBlank && subject.shown],
+      () => {
+        const top = flatten > 0 ? flattened(this.children, zoom, flatten) : null;
+        const first = top && values ? sortedByValue(top, values, descending) : top;
+        const rows = visibleRows(sorted, this.children, expanded, marks, zoom, isHidden, first);
+        return new TreeTable(this.model, columns, rows);
+      },
     );
   }
 

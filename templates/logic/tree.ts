@@ -99,10 +99,11 @@ export function visibleRows(
   marks: Uint8Array | null,
   root: PlaceIx = 0,
   hidden: ((place: PlaceIx) => boolean) | null = null,
+  first: Uint32Array | null = null, // in the place of the root
 ): TreeRows {
   const rows = new RowList();
   if (children.start.length === 1 || (marks && !marks[root])) return rows; // no places, or none that matches
-  const stack: { of: Uint32Array; at: number }[] = [{ of: Uint32Array.of(root), at: 0 }];
+  const stack: { of: Uint32Array; at: number }[] = [{ of: first ?? Uint32Array.of(root), at: 0 }];
   while (stack.length) {
     const top = stack[stack.length - 1];
     if (top.at === top.of.length) {
@@ -119,10 +120,25 @@ export function visibleRows(
   return rows;
 }
 
-/** From `from` down: each time the costliest child, as long as it has at least half of its parent's value; `from` comes
+/** What is below `root` after that many levels were taken away: each time what has parts gives way to its parts. */
+export function flattened(children: Children, root: PlaceIx, levels: number): Uint32Array {
+  let level = children.list.subarray(children.start[root], children.start[root + 1]);
+  for (let i = 1; i < levels; i++) {
+    const next: number[] = [];
+    for (const place of level) {
+      if (childCount(children, place) === 0) next.push(place);
+      for (let c = children.start[place]; c < children.start[place + 1]; c++) next.push(children.list[c]);
+    }
+    if (next.length === level.length && next.every((p, at) => p === level[at])) break; // nothing has parts
+    level = Uint32Array.from(next);
+  }
+  return level;
+}
+
+/** From `from` down: each time the costliest child, as long as it has at least `part` of its parent's value; `from` comes
  *  first. A module's code without source is gone into whatever the share of its procedures: that there is no file is
  *  nobody's answer. */
-export function hotPath(model: Model, children: Children, values: Float64Array, from: PlaceIx): PlaceIx[] {
+export function hotPath(model: Model, children: Children, values: Float64Array, from: PlaceIx, part = 0.5): PlaceIx[] {
   const { kind, file } = model.places;
   const path = [from];
   for (let at = from; ;) {
@@ -132,7 +148,7 @@ export function hotPath(model: Model, children: Children, values: Float64Array, 
       if (values[child] > 0 && (best === NONE || values[child] > values[best])) best = child;
     }
     const nameless = kind[at] === Kind.File && file[at] === NONE;
-    if (best === NONE || !(values[best] >= 0.5 * values[at] || nameless)) return path;
+    if (best === NONE || !(values[best] >= part * values[at] || nameless)) return path;
     path.push(best);
     at = best;
   }

@@ -8,6 +8,8 @@ export type Action =
   | { readonly type: 'show-columns'; readonly shown: readonly ColumnId[] }
   | { readonly type: 'exact'; readonly on: boolean }
   | { readonly type: 'fuse'; readonly on: boolean }
+  | { readonly type: 'flatten'; readonly levels: number }
+  | { readonly type: 'hot'; readonly percent: number }
   | { readonly type: 'fold'; readonly on: boolean }
   | { readonly type: 'least'; readonly percent: number }
   | { readonly type: 'filter'; readonly text: string }

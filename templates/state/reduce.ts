@@ -37,6 +37,10 @@ export function reduce(state: State, action: Action): State {
       return { ...state, exact: action.on };
     case 'fuse':
       return { ...state, fuse: action.on };
+    case 'flatten':
+      return { ...state, flatten: action.levels };
+    case 'hot':
+      return { ...state, hot: action.percent };
     case 'fold':
       return { ...state, fold: action.on, calls: null };
     case 'least':

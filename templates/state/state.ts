@@ -45,6 +45,8 @@ export interface State {
   readonly shown: readonly ColumnId[];
   readonly exact: boolean; // every digit instead of one scale a column
   readonly fuse: boolean; // instances of the same source thing are one row of a flat table
+  readonly flatten: number; // levels taken from the top of the scope tree
+  readonly hot: number; // percent of its parent that a child needs to be on the hot path
   readonly fold: boolean; // recursion in trees of calls
   readonly least: number; // rows below this percentage are hidden; 0: none
   readonly filter: string;

@@ -67,6 +67,8 @@ export function toHash(state: State, start: State): string {
   if (state.base) put('base', state.base);
   if (state.exact) put('exact', '1');
   if (!state.fuse) put('fuse', '0');
+  if (state.flatten) put('flatten', String(state.flatten));
+  if (state.hot !== start.hot) put('hot', String(state.hot));
   if (state.fold) put('fold', '1');
   if (state.least !== start.least) put('least', String(state.least));
   if (state.filter) put('find', state.filter);
@@ -109,6 +111,11 @@ function parseLayout(text: string | undefined, start: Layout): Layout {
   return layout;
 }
 
+function between(text: string | undefined, least: number, most: number, otherwise: number): number {
+  const number = /^\d+$/.test(text ?? '') ? Number(text) : NaN;
+  return number >= least && number <= most ? number : otherwise;
+}
+
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -149,6 +156,8 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
     typed,
     exact: query.get('exact') === '1',
     fuse: query.get('fuse') !== '0',
+    flatten: between(query.get('flatten'), 0, 50, 0),
+    hot: between(query.get('hot'), 1, 100, start.hot),
     fold: query.get('fold') === '1',
     least: least >= 0 && least <= 100 ? least : start.least,
     filter: query.get('find') ?? '',

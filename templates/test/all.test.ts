@@ -14,9 +14,10 @@ import { groupLabel, groupsOf, type Level, sortedGroups } from '../logic/flat';
 import { formatExact, formatPercent, formatScaled, formatShort, scaleAmong, scaleFor } from '../logic/format';
 import { parseFormula, readFormula } from '../logic/formula';
 import { boxAt, icicle } from '../logic/icicle';
+import { inlinedOn } from '../logic/inlined';
 import { Code, show } from '../logic/instructions';
 import { describe, enclosing, labelOf, shortName } from '../logic/labels';
-import { fileLines, hottestLine, lineIndex, placesOnLine } from '../logic/lines';
+import { fileLines, hottestLine, lineIndex, placesOnLine, scopesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
 import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
 import { matcherFor } from '../logic/search';
@@ -28,6 +29,7 @@ import { cellText, findings, rowsAbout } from '../logic/tables';
 import {
   ancestors,
   childrenOf,
+  flattened,
   hotPath,
   markMatches,
   ROW_OPEN,
@@ -54,6 +56,8 @@ const START: State = {
   shown: ['0i', '0e', '1i'],
   exact: false,
   fuse: true,
+  flatten: 0,
+  hot: 50,
   fold: false,
   least: 0,
   filter: '',
@@ -575,6 +579,59 @@ function testSort(): void {
   );
 }
 
+function testFlattened(): void {
+  const m = model(`
+program p
+  module a
+    file x.c
+      proc f 1-9 @x.c
+        line 3 @x.c = 8 2
+  module b
+`);
+  const names = (levels: number): string =>
+    [...flattened(childrenOf(m.places), 0, levels)].map((p) => labelOf(m, p).text).join(' ');
+  equal(
+    [names(1), names(2), names(3), names(9)],
+    ['a b', 'x.c b', 'f b', 'x.c:3 b'],
+    'level by level: what has parts gives way to them, the rest stays',
+  );
+}
+
+function testInlined(): void {
+  const m = model(
+    `
+program p
+  module a
+    file x.c
+      proc f 1-9 @x.c
+        inline dot 20-24 @x.c <x.c:5
+          loop 21-22 @x.c
+            line 22 @x.c = 6
+            inline mul 30-30 @x.c <x.c:22
+              line 30 @x.c = 2
+          line 20 @x.c = 1
+        inline dot 20-24 @x.c <x.c:5
+          line 22 @x.c = 3
+        inline axpy 40-42 @x.c <x.c:5
+          line 41 @x.c = .
+`,
+    [metric('A')],
+  );
+  const columns = new Columns(m);
+  const index = lineIndex(m);
+  const lines = fileLines(m, index, 0);
+  equal(
+    inlinedOn(columns, childrenOf(m.places), columns.of(0), scopesOnLine(m, lines, 5)).map((i) => [
+      i.name,
+      i.copies,
+      i.value,
+      i.lines.map((l) => `${l.line}${l.calls ? '+' : ''}=${l.value}`).join(' '),
+    ]),
+    [['dot', 2, 12, '20=1 22+=11']],
+    'inlined calls of a line: copies together, what they call where they call it, nothing that cost nothing',
+  );
+}
+
 function testCharts(): void {
   equal(linearAxis([3, 17]).ticks, [0, 5, 10, 15, 20], 'an axis from 0 to a round number');
   equal(linearAxis([-3, 1]).ticks, [-3, -2, -1, 0, 1], 'and below, where values are');
@@ -922,6 +979,8 @@ function testAddress(): void {
     shown: ['0i', '1e', 't0i', '1-0i'],
     exact: true,
     fuse: false,
+    flatten: 2,
+    hot: 25,
     fold: true,
     least: 1,
     filter: 'a&b=ü #',
@@ -937,7 +996,7 @@ function testAddress(): void {
   const hash = toHash(state, start);
   equal(
     hash,
-    '#v2/loop?typed=R%3DB%20/%20A%20%2B%201&sort=1e%2B&columns=0i,1e,t0i,1-0i&base=old&exact=1&fuse=0&fold=1&least=1&find=a%26b%3D%C3%BC%20%23&zoom=3&panes=,files,callers&open=0.1.1.3&place=6&source=1:5-9',
+    '#v2/loop?typed=R%3DB%20/%20A%20%2B%201&sort=1e%2B&columns=0i,1e,t0i,1-0i&base=old&exact=1&fuse=0&flatten=2&hot=25&fold=1&least=1&find=a%26b%3D%C3%BC%20%23&zoom=3&panes=,files,callers&open=0.1.1.3&place=6&source=1:5-9',
     'an address',
   );
   const back = { ...start, ...fromHash(hash, start, m) };
@@ -1453,6 +1512,8 @@ testFormulas();
 testSharedFormulas();
 testFormulaColumns();
 testCharts();
+testInlined();
+testFlattened();
 testSort();
 testComparison();
 testTyped();

@@ -27,7 +27,7 @@ function exit(p: Process): string {
   return `exit status ${p.exitStatus >> 8}${lost}`;
 }
 
-function runs(processes: readonly Process[]): HTMLElement {
+export function runsTable(processes: readonly Process[]): HTMLElement {
   if (processes.length === 0)
     return h(
       'p',
@@ -89,7 +89,7 @@ function total(app: App, m: Metric, i: number): string {
   return m.summed ? formatExact(sum) : formatScaled(sum, app.scale(column));
 }
 
-function metrics(app: App): HTMLElement {
+export function metricsTable(app: App): HTMLElement {
   return factsTable(
     headsOf(['Metric', 'Event or formula', 'Period', 'Samples', 'Total', 'Unit', 'What it is']),
     app.model.metrics.map((m, i) =>
@@ -124,9 +124,9 @@ export function aboutDialog(app: App, close: () => void): HTMLElement {
       ? h('ul', { class: 'warnings' }, ...model.warnings.map((w) => h('li', null, visible(w))))
       : h('p', { class: 'muted' }, 'None.'),
     h('h3', null, 'Runs'),
-    runs(model.processes),
+    runsTable(model.processes),
     h('h3', null, 'Metrics'),
-    metrics(app),
+    metricsTable(app),
     h('h3', null, 'Database'),
     h(
       'p',

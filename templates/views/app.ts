@@ -32,6 +32,8 @@ export function startState(model: Model): State {
     shown,
     exact: false,
     fuse: true,
+    flatten: 0,
+    hot: 50,
     fold: false,
     least: 0,
     filter: '',
@@ -247,7 +249,7 @@ export class App {
     const column = this.heatColumn;
     if (!column || from >= this.model.places.count) return from;
     const values = this.columns.values(this.inclusive(column), null);
-    const path = hotPath(this.model, this.tables.children, values, from);
+    const path = hotPath(this.model, this.tables.children, values, from, this.state.hot / 100);
     this.store.dispatch({ type: 'expand', places: path });
     return path[path.length - 1];
   }
@@ -286,6 +288,11 @@ export class App {
     let root = place;
     while (root > 0 && kind[root] === Kind.Line) root = parent[root];
     if (root !== NONE && root < this.model.places.count) this.store.dispatch({ type: 'zoom', place: root });
+  }
+
+  flattenBy(step: 1 | -1): void {
+    const levels = Math.max(0, Math.min(50, this.state.flatten + step));
+    this.store.dispatch({ type: 'flatten', levels });
   }
 
   /** "": ends the comparison. */

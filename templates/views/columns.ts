@@ -38,6 +38,19 @@ function configuration(app: App): string {
   return `${metrics.join('\n')}\n`;
 }
 
+/** How much of its parent a child needs for the hot path to go on. */
+function hotChoice(app: App): HTMLElement {
+  const { store } = app;
+  const select = h(
+    'select',
+    { onchange: () => store.dispatch({ type: 'hot', percent: Number(select.value) }) },
+    ...[...new Set([10, 25, 50, 75, 90, store.state.hot])]
+      .sort((a, b) => a - b)
+      .map((p) => h('option', { value: String(p), selected: p === store.state.hot }, `${p}%`)),
+  );
+  return h('label', { class: 'check' }, 'The hot path goes on while a child has', select, 'of its parent');
+}
+
 export function columnsDialog(app: App, close: () => void): HTMLElement {
   const { model, store } = app;
   const exact = h('input', { type: 'checkbox', onchange: () => store.dispatch({ type: 'exact', on: exact.checked }) });
@@ -97,6 +110,7 @@ export function columnsDialog(app: App, close: () => void): HTMLElement {
         () => (store.dispatch({ type: 'show-columns', shown: app.start.shown }), fill()),
       ),
       h('label', { class: 'check' }, exact, 'Exact numbers: every digit, without a scale'),
+      hotChoice(app),
     ),
     h(
       'div',

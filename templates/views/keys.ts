@@ -80,6 +80,10 @@ export function installKeys(app: App, places: Places): void {
       case 'g':
         places.togglePicture();
         break;
+      case '-':
+      case '+':
+        if (app.state.view === 'tree') app.flattenBy(event.key === '-' ? 1 : -1);
+        break;
       case 'z':
         zoom(app.front);
         break;

@@ -13,6 +13,7 @@ import { columnsDialog } from './columns';
 import { h } from './dom';
 import { helpDialog } from './help';
 import { installKeys } from './keys';
+import { Report } from './report';
 import { SummaryPage } from './summary';
 import { TablePane } from './table';
 import { applyTheme, PathBar, TableTools, TopBar } from './toolbar';
@@ -109,7 +110,8 @@ function show(app: App): void {
   );
   const top = new TopBar(app, () => workspace.switchLayout());
   const summary = new SummaryPage(app);
-  document.getElementById('app')!.replaceChildren(top.element, summary.element, workspace.element);
+  const report = new Report(app, summary);
+  document.getElementById('app')!.replaceChildren(top.element, summary.element, workspace.element, report.element);
   followHotPath(app);
   app.onDraw(() => (scopes.element.hidden = calls.isShown));
   for (const view of [top, summary, workspace, tools, scopes, calls, path]) app.onDraw(() => view.draw());

@@ -5,8 +5,9 @@ import type { SourceLines } from '../model/load';
 import { type Bracket, type Brackets, loopBrackets, outermost } from '../logic/brackets';
 import type { Column } from '../logic/columns';
 import { formatExact, formatPercent, formatScaled, formatSigned, plural, type Scale } from '../logic/format';
-import { enclosing, kindName, labelOf, loopKinds, shortName } from '../logic/labels';
 import { findingsOnLine } from '../logic/diagnosis';
+import { baseName, enclosing, kindName, labelOf, loopKinds, shortName } from '../logic/labels';
+import { type Inlined, inlinedOn, type InlinedLine } from '../logic/inlined';
 import { type FileLines, hottestLine, scopesOnLine } from '../logic/lines';
 import { compareValues } from '../logic/sort';
 import { Colouring, languageOf } from '../logic/syntax';
@@ -23,6 +24,10 @@ const ROW = 19;
 /** Of one line; the rest is counted. */
 const LONGEST_SHOWN = 1000;
 const MOST_MARKS = 300;
+/** Lines shown of one inlined procedure. */
+const MOST_INLINED = 60;
+/** Heads of scopes that stay in sight. */
+const MOST_HEADS = 4;
 
 const WHY_NO_TEXT: { readonly [S in SourceFile['state']]: string } = {
   text: '',
@@ -52,6 +57,12 @@ interface Costs {
   readonly scale: Scale;
 }
 
+/** A row that is not of this file: the head of an inlined procedure, or a line of it. */
+interface Extra {
+  readonly inlined: Inlined;
+  readonly line: InlinedLine | null;
+}
+
 class SourcePane implements Pane {
   readonly element: HTMLElement;
   private readonly title: HTMLElement;
@@ -60,6 +71,7 @@ class SourcePane implements Pane {
   private readonly scroller: HTMLElement;
   private readonly body: HTMLElement;
   private readonly marks: HTMLElement;
+  private readonly heads = h('div', { class: 'source-heads', 'aria-hidden': 'true' });
   private readonly empty: HTMLElement;
   private readonly frame: HTMLElement;
   private readonly rows: VirtualRows;
@@ -69,6 +81,12 @@ class SourcePane implements Pane {
   private brackets: Brackets = { list: [], tracks: 0 };
   private colouring: Colouring | null = null;
   private drawn: readonly unknown[] = [];
+  private opened: ReadonlySet<number> = new Set(); // lines whose inlined calls are shown below them
+  private rowLines: Int32Array | null = null; // by row: a line, or -1 - an extra; null: line N is row N - 1
+  private extras: readonly Extra[] = [];
+  private spans: readonly { readonly first: number; readonly last: number }[] = [];
+  private file = NONE;
+  private readonly colourings = new Map<number, Colouring>(); // of other files
   private revealed: unknown = null;
 
   constructor(private readonly app: App) {
@@ -83,7 +101,7 @@ class SourcePane implements Pane {
     );
     this.marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
     this.empty = h('div', { class: 'empty' });
-    this.frame = h('div', { class: 'source-frame' }, this.scroller, this.marks, this.empty);
+    this.frame = h('div', { class: 'source-frame' }, this.scroller, this.heads, this.marks, this.empty);
     this.element = h(
       'section',
       { class: 'pane source', 'aria-labelledby': 'source-title' },
@@ -99,6 +117,7 @@ class SourcePane implements Pane {
       (row) => this.makeRow(row),
     );
     this.body.addEventListener('click', (event) => this.onClick(event));
+    this.scroller.addEventListener('scroll', () => requestAnimationFrame(() => this.drawHeads()), { passive: true });
     this.scroller.addEventListener('keydown', (event) => this.onKey(event));
   }
 
@@ -125,7 +144,7 @@ class SourcePane implements Pane {
       );
       return;
     }
-    if (isSame) this.rows.restyle((row, element) => this.mark(row, element));
+    if (isSame) this.rows.restyle((_, element) => this.mark(Number(element.dataset['line'] ?? 0) - 1, element));
     else this.drawLines(file.name, lines, column);
     this.drawTitle(file.name);
     this.reveal();
@@ -155,14 +174,206 @@ class SourcePane implements Pane {
       this.scroller.scrollTop = 0;
       this.revealed = null;
     }
+    if (this.file !== this.app.state.source?.file) this.opened = new Set();
+    this.file = this.app.state.source?.file ?? NONE;
     this.costs = column && this.costsOf(column);
     this.brackets = this.bracketsOf();
+    this.spans = this.spansOf();
+    this.layOut();
     this.scroller.style.setProperty('--tracks', String(this.brackets.tracks));
     this.drawColumnHead();
     this.scroller.style.setProperty('--digits', String(Math.max(3, String(lines.length).length)));
     this.scroller.setAttribute('aria-rowcount', String(lines.length));
-    this.rows.reset(lines.length);
+    this.rows.reset(this.rowLines?.length ?? lines.length);
     this.drawMarks();
+    this.drawHeads();
+  }
+
+  // ---- inlined calls, opened in place ----
+
+  private inlinedOn(line: number): Inlined[] {
+    const { app, costs } = this;
+    if (!costs || costs.column.difference) return [];
+    return inlinedOn(app.columns, app.tables.children, costs.column, scopesOnLine(app.model, costs.lines, line));
+  }
+
+  private layOut(): void {
+    this.rowLines = null;
+    this.extras = [];
+    if (this.opened.size === 0) return;
+    const rows: number[] = [];
+    const extras: Extra[] = [];
+    for (let line = 1; line <= this.lines.length; line++) {
+      rows.push(line);
+      if (!this.opened.has(line)) continue;
+      for (const inlined of this.inlinedOn(line))
+        for (const part of [null, ...inlined.lines.slice(0, MOST_INLINED)]) {
+          rows.push(-1 - extras.length);
+          extras.push({ inlined, line: part });
+        }
+    }
+    this.rowLines = Int32Array.from(rows);
+    this.extras = extras;
+  }
+
+  private rowOf(line: number): number {
+    return this.rowLines ? this.rowLines.indexOf(line) : line - 1;
+  }
+
+  private open(line: number, isOpen: boolean): void {
+    if (isOpen === this.opened.has(line) || (isOpen && this.inlinedOn(line).length === 0)) return;
+    const opened = new Set(this.opened);
+    if (isOpen) opened.add(line);
+    else opened.delete(line);
+    this.opened = opened;
+    this.layOut();
+    this.rows.reset(this.rowLines?.length ?? this.lines.length);
+    this.drawHeads();
+  }
+
+  /** Behind the text of a line: what was inlined there, and the way to it. */
+  private callChip(line: number): HTMLElement | null {
+    const { costs, app } = this;
+    if (!costs || !costs.lines.at.has(line)) return null;
+    const all = this.inlinedOn(line);
+    if (all.length === 0) return null;
+    const isOpen = this.opened.has(line);
+    const whole = app.columns.whole(costs.column);
+    const percent = formatPercent(
+      all.reduce((sum, i) => sum + i.value, 0),
+      whole,
+    );
+    const name = all.length === 1 ? shortCall(all[0].name) : `${all.length} calls`;
+    const chip = button(
+      visible(`${isOpen ? '▾' : '▸'} ⤷ ${name}${percent ? ` ${percent}%` : ''}`),
+      visible(
+        `Inlined here: ${all.map((i) => i.name).join(', ')}. Click to ${isOpen ? 'close' : 'see their lines'} (→ ←)`,
+      ),
+      () => this.open(line, !isOpen),
+      'call-chip',
+    );
+    chip.setAttribute('aria-expanded', String(isOpen));
+    return chip;
+  }
+
+  private makeExtra({ inlined, line }: Extra): HTMLElement {
+    const { app, costs } = this;
+    const { model } = app;
+    const value = line ? line.value : inlined.value;
+    const number = line ? String(line.line) : '';
+    const gutter = (className: string, text: string): HTMLElement =>
+      h('span', { class: className, role: 'gridcell' }, text);
+    const percent = formatPercent(value, costs ? app.columns.whole(costs.column) : NaN);
+    const element = h(
+      'div',
+      {
+        class: `line extra${line ? '' : ' extra-head'}`,
+        role: 'row',
+        'data-file': String(inlined.file),
+        'data-at': number,
+      },
+      gutter('line-value', costs ? formatScaled(value, costs.scale, app.columns.error(costs.column, value)) : ''),
+      gutter('line-percent', percent && `${percent}%`),
+      gutter('line-count', line?.calls ? '⤷' : ''),
+      h('span', { class: 'line-number', role: 'rowheader' }, number),
+      this.brackets.tracks > 0 ? h('span', { class: 'line-loops', role: 'gridcell' }) : '',
+      line ? this.extraCode(inlined, line) : this.extraHead(inlined),
+    );
+    if (line && costs && costs.hottest > 0 && !line.calls)
+      element.style.setProperty(
+        '--heat-alpha',
+        (0.06 + 0.5 * Math.sqrt(Math.min(1, value / costs.hottest))).toFixed(3),
+      );
+    if (line && inlined.file !== NONE) element.title = visible(`${model.files[inlined.file].name}:${line.line}`);
+    return element;
+  }
+
+  private extraHead(inlined: Inlined): HTMLElement {
+    const { app } = this;
+    const where = inlined.file === NONE ? '' : baseName(app.model.files[inlined.file].name);
+    return h(
+      'code',
+      { class: 'line-text', role: 'gridcell' },
+      h('span', { class: 'extra-name', title: visible(inlined.name) }, visible(`⤷ ${shortCall(inlined.name)}`)),
+      h('span', { class: 'muted' }, visible(` ${where}${inlined.copies > 1 ? ` ×${inlined.copies}` : ''}  `)),
+      button('go there', 'Select it: its own source', () => app.select(inlined.place), 'call-chip'),
+    );
+  }
+
+  private extraCode(inlined: Inlined, { line }: InlinedLine): HTMLElement {
+    const { app } = this;
+    const code = h('code', { class: 'line-text', role: 'gridcell' });
+    const file = inlined.file === NONE ? null : app.model.files[inlined.file];
+    const texts = file && app.texts.get(file);
+    const text = texts?.[line - 1];
+    if (!file || !texts || text === undefined || text.length > LONGEST_SHOWN) {
+      code.append(
+        h(
+          'span',
+          { class: 'muted' },
+          text === undefined ? 'its text is not here' : visible(text.slice(0, LONGEST_SHOWN)),
+        ),
+      );
+      return code;
+    }
+    let colouring = this.colourings.get(inlined.file);
+    if (!colouring) this.colourings.set(inlined.file, (colouring = new Colouring(languageOf(file.name), texts)));
+    code.append(...coloured(colouring, line - 1));
+    return code;
+  }
+
+  // ---- heads that stay in sight ----
+
+  /** Procedures and loops of this file by their lines, the outer ones first. */
+  private spansOf(): { first: number; last: number }[] {
+    const { model, lines } = this.app;
+    const { kind, lineFirst, lineLast, file: fileOf } = model.places;
+    const spans = this.brackets.list.map(({ first, last }) => ({ first, last }));
+    for (const place of lines.places.subarray(lines.start[this.file], lines.start[this.file + 1]))
+      if (kind[place] === Kind.Procedure && fileOf[place] === this.file && lineLast[place] > lineFirst[place])
+        spans.push({ first: lineFirst[place], last: lineLast[place] });
+    return spans.sort((a, b) => a.first - b.first || b.last - a.last);
+  }
+
+  /** The first lines of what is around the first line in sight, and out of sight themselves. */
+  private headsAround(): number[] {
+    const top = Math.floor(this.scroller.scrollTop / ROW);
+    const lineAt = (row: number): number => {
+      for (let r = row; r >= 0; r--) {
+        const line = this.rowLines ? this.rowLines[r] : r + 1;
+        if (line > 0) return line;
+      }
+      return 1;
+    };
+    let heads: number[] = [];
+    for (let i = 0; i <= MOST_HEADS; i++) {
+      const line = lineAt(top + heads.length);
+      const around = this.spans.filter(
+        (s) => s.first < line && line <= s.last && s.first <= lineAt(top + heads.length),
+      );
+      const found = [...new Set(around.map((s) => s.first))].filter((first) => this.rowOf(first) < top + heads.length);
+      const next = found.length > MOST_HEADS ? [found[0], ...found.slice(1 - MOST_HEADS)] : found;
+      if (next.length <= heads.length) return next.length === heads.length ? next : heads.slice(0, next.length);
+      heads = next;
+    }
+    return heads;
+  }
+
+  private drawHeads(): void {
+    const heads = this.scroller.hidden || this.lines.length === 0 ? [] : this.headsAround();
+    this.heads.hidden = heads.length === 0;
+    this.heads.style.setProperty('--digits', this.scroller.style.getPropertyValue('--digits'));
+    this.heads.style.setProperty('--tracks', String(this.brackets.tracks));
+    this.heads.replaceChildren(
+      ...heads.map((line) => {
+        const row = this.makeLine(line, this.costs?.lines.at.get(line), this.code(line - 1));
+        row.addEventListener(
+          'click',
+          () => this.app.state.source && this.app.markLine(this.app.state.source.file, line),
+        );
+        return row;
+      }),
+    );
   }
 
   private costsOf(column: Column): Costs | null {
@@ -352,8 +563,15 @@ class SourcePane implements Pane {
   }
 
   private makeRow(row: number): HTMLElement {
-    const line = row + 1;
-    const group = this.costs?.lines.at.get(line);
+    const line = this.rowLines ? this.rowLines[row] : row + 1;
+    if (line < 0) return this.makeExtra(this.extras[-1 - line]);
+    const element = this.makeLine(line, this.costs?.lines.at.get(line), this.codeCell(line - 1));
+    const chip = this.callChip(line);
+    if (chip) element.lastElementChild!.append(chip);
+    return element;
+  }
+
+  private makeLine(line: number, group: number | undefined, code: HTMLElement): HTMLElement {
     const element = h(
       'div',
       {
@@ -365,7 +583,7 @@ class SourcePane implements Pane {
       ...this.gutter(line, group),
       h('span', { class: 'line-number', role: 'rowheader' }, String(line)),
       ...this.loops(line),
-      this.codeCell(row),
+      code,
     );
     if (group !== undefined && this.costs && this.costs.hottest > 0) {
       const own = this.costs.own[group];
@@ -373,7 +591,7 @@ class SourcePane implements Pane {
       if (heat > 0) element.style.setProperty('--heat-alpha', (0.06 + 0.5 * heat).toFixed(3));
       if (this.costs.column.difference) element.classList.add(own < 0 ? 'better' : 'worse');
     }
-    this.mark(row, element);
+    this.mark(line - 1, element);
     return element;
   }
 
@@ -470,10 +688,7 @@ class SourcePane implements Pane {
       );
       return code;
     }
-    for (const token of this.colouring?.line(row) ?? [])
-      code.append(
-        token.kind === 'plain' ? visible(token.text) : h('span', { class: `t-${token.kind}` }, visible(token.text)),
-      );
+    if (this.colouring) code.append(...coloured(this.colouring, row));
     return code;
   }
 
@@ -500,12 +715,20 @@ class SourcePane implements Pane {
     if (!source || this.revealed === source) return;
     this.revealed = source;
     const line = source.first > 0 ? source.first : this.costs ? hottestLine(this.costs.lines, this.costs.own) : 0;
-    if (line > 0) this.rows.reveal(Math.min(line, this.lines.length) - 1, 'middle');
+    if (line > 0) this.rows.reveal(this.rowOf(Math.min(line, this.lines.length)), 'middle');
   }
 
   private onClick(event: MouseEvent): void {
-    const row = (event.target as Element).closest<HTMLElement>('[data-line]');
     const { source } = this.app.state;
+    const { target } = event;
+    if ((target as Element).closest('.call-chip')) return; // it has its own
+    const extra = (target as Element).closest<HTMLElement>('[data-file]');
+    if (extra?.dataset['at']) {
+      const [file, line] = [Number(extra.dataset['file']), Number(extra.dataset['at'])];
+      if (file !== NONE) this.app.markLine(file, line);
+      return;
+    }
+    const row = (target as Element).closest<HTMLElement>('[data-line]');
     if (!row || !source || String(getSelection()) !== '') return;
     const line = Number(row.dataset['line']);
     const loop = (event.target as Element).closest<HTMLElement>('[data-loop]');
@@ -538,6 +761,10 @@ class SourcePane implements Pane {
       case 'End':
         go(this.lines.length);
         break;
+      case 'ArrowRight':
+      case 'ArrowLeft':
+        this.open(source.first, event.key === 'ArrowRight');
+        break;
       case 'Enter':
         this.app.cycle(1);
         break;
@@ -550,6 +777,20 @@ class SourcePane implements Pane {
     event.preventDefault();
     event.stopPropagation();
   }
+}
+
+const coloured = (colouring: Colouring, row: number): (HTMLElement | string)[] =>
+  colouring
+    .line(row)
+    .map((token) =>
+      token.kind === 'plain' ? visible(token.text) : h('span', { class: `t-${token.kind}` }, visible(token.text)),
+    );
+
+/** A name without its template arguments and parameters, as short as a chip is. */
+function shortCall(name: string): string {
+  const bare = name.replace(/\(.*$/, '').replace(/<.*>/g, '');
+  const short = bare.split('::').slice(-2).join('::') || name;
+  return short.length > 40 ? `${short.slice(0, 39)}…` : short;
 }
 
 export const sourcePane: PaneType = {

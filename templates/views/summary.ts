@@ -32,6 +32,8 @@ const isTime = (m: Metric): boolean => m.formula === '' && TIME_UNITS.includes(m
 
 export class SummaryPage {
   readonly element = h('main', { class: 'summary', id: 'summary', tabindex: '-1' });
+  /** On paper it stands in front of the report whatever is on the screen. */
+  isPrinted = false;
   private drawn: readonly unknown[] = [];
   private readonly hot = new Memo<{ loops: HotList; lines: HotList; procedures: HotList }>();
   private readonly parts = new Memo<readonly Part[]>();
@@ -41,7 +43,7 @@ export class SummaryPage {
 
   draw(): void {
     const { app } = this;
-    this.element.hidden = app.state.view !== 'summary';
+    this.element.hidden = app.state.view !== 'summary' && !this.isPrinted;
     if (this.element.hidden) return;
     const inputs = [app.arrivals, app.columns, app.state.exact];
     if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;

@@ -167,6 +167,8 @@ export class TableTools {
   private readonly tabs = new Map<TableView, HTMLElement>();
   private readonly filter: HTMLInputElement;
   private readonly treeTools: HTMLElement;
+  private readonly flatten: HTMLElement;
+  private readonly unflatten: HTMLElement;
   private readonly callTools: HTMLElement;
   private readonly fold: HTMLInputElement;
   private readonly flatTools: HTMLElement;
@@ -194,6 +196,12 @@ export class TableTools {
       oninput: () => store.dispatch({ type: 'filter', text: this.filter.value }),
     });
     this.out = button('Whole program', 'Leave the scope one looks into', () => app.front.zoomTo(0));
+    this.flatten = button(
+      'Flatten',
+      'Take the upper level away: what has parts gives way to them, so that files, procedures or loops are compared over all that is above them (-)',
+      () => app.flattenBy(1),
+    );
+    this.unflatten = button('Unflatten', 'Put the level back (+)', () => app.flattenBy(-1));
     this.treeTools = h(
       'span',
       { class: 'tools' },
@@ -210,6 +218,8 @@ export class TableTools {
         app.front.zoomTo(app.front.state.selected ?? 0),
       ),
       this.out,
+      this.flatten,
+      this.unflatten,
     );
     this.fold = h('input', {
       type: 'checkbox',
@@ -296,6 +306,8 @@ export class TableTools {
     if (this.filter.value !== state.filter) this.filter.value = state.filter;
     if (state.view === 'summary') return;
     this.out.hidden = front.state.zoom === 0;
+    this.flatten.hidden = state.view !== 'tree';
+    this.unflatten.hidden = state.view !== 'tree' || state.flatten === 0;
     this.least.value = String(state.least);
     const table = front.table();
     const hidden = table.hidden > 0 ? `, ${formatExact(table.hidden)} below ${state.least}%` : '';

@@ -363,6 +363,88 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
+// ---- inlined calls in place, heads that stay ----
+{
+  const page = await open('db-heat/index.html');
+  const lines = () =>
+    page.$$eval('#source .line', (all) =>
+      all
+        .sort((a, b) => a.offsetTop - b.offsetTop)
+        .map((l) => `${l.classList.contains('extra') ? '+' : ''}${l.querySelector('.line-number').textContent}`),
+    );
+  await act(page, () => row(page, 'spmv').locator('.detail').click()); // to its call
+  same(await marked(page), [57], 'the call of spmv');
+  check((await sourceLine(page, 57).innerText()).includes('⤷ spmv 65.2%'), 'says what was inlined there');
+  await page.focus('#source');
+  await act(page, () => page.keyboard.press('ArrowRight'));
+  const opened = await lines();
+  const from = opened.indexOf('57');
+  same(
+    opened.slice(from, from + 7),
+    ['57', '+', '+14', '+16', '+17', '+19', '58'],
+    'it opens in place: its own lines that cost something',
+  );
+  check((await page.textContent('.extra:has-text("17")')).includes('s = s + a(k) * x(col(k))'), 'with their text');
+  await act(page, () => page.click('.extra:has(.line-number:text-is("17")) .line-text'));
+  same(await marked(page), [17], 'a click there leads to it');
+  await act(page, () => page.goBack());
+  await page.focus('#source');
+  await act(page, () => page.keyboard.press('ArrowLeft'));
+  check(!(await lines()).some((l) => l.startsWith('+')), 'and it closes');
+  await page.setViewportSize({ width: 1440, height: 520 });
+  await act(page, () => page.$eval('#source', (s) => (s.scrollTop = 19 * 60)));
+  await settle(page);
+  const heads = await page.$$eval('.source-heads .line', (l) => l.map((x) => Number(x.dataset.line)));
+  same(heads.slice(-1), [56], 'the head of the loop that one reads in stays in sight');
+  check(heads[0] < 56, 'and that of its procedure', heads);
+  same(page.troubles, [], 'no complaint of the browser');
+  await page.close();
+}
+
+// ---- flatten ----
+{
+  const page = await open('db-heat/index.html', '#v2/tree?place=0');
+  for (const key of ['-', '-', '-']) await act(page, () => page.keyboard.press(key));
+  same(await names(page), ['cg', 'mesh_assemble', 'main', '__memset_avx2_unaligned_erms', 'random_r'], 'procedures');
+  check((await hash(page)).includes('flatten=3'), 'in the address');
+  await act(page, () => page.click('text=Unflatten'));
+  same((await names(page))[0], 'heat.f90', 'and back by a level');
+  await page.close();
+}
+
+// ---- on paper ----
+{
+  const paper = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' });
+  const page = await open('db-facts/index.html', '', { context: paper });
+  await page.waitForSelector('.hot-text');
+  await act(page, () => page.keyboard.press('t'));
+  const pdf = await page.pdf({ path: `${folder}/report.pdf`, format: 'A4', printBackground: true });
+  const pages = pdf.toString('latin1').match(/\/Type ?\/Page\b/g)?.length ?? 0;
+  check(pages >= 1 && pages <= 4, 'a report of a few pages, from the workspace too', pages);
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  const text = (await page.innerText('#app')).replace(/\s+/g, ' ');
+  for (const part of [
+    'HOT LOOPS WITH THEIR SOURCE',
+    's = s + a(k) * x(col(k))',
+    'Indirect loads bound the loop',
+    'AMD EPYC',
+    'perf::TASK-CLOCK',
+  ])
+    check(text.includes(part), `it has ${part}`, text);
+  same(
+    await page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]),
+    ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'],
+    'black on white, from a dark screen',
+  );
+  check(!(await page.isVisible('#table')), 'without the tools of the screen');
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  await page.emulateMedia({ media: 'screen' });
+  check((await page.isVisible('#table')) && !(await page.isVisible('#summary')), 'and all is as it was');
+  same(page.troubles, [], 'no complaint of the browser');
+  await paper.close();
+}
+
 // ---- two runs ----
 {
   const page = await open('db-runs/index.html', '');
