@@ -40,13 +40,13 @@ else
 endif
 
 # The page's tests. page.sh needs the programs of htmlgen/.
-TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh tests/page/firefox.sh tests/page/agree.sh tests/page/open.sh
-tests/page/page.log tests/page/firefox.log: htmlgen/make_database$(EXEEXT)
-EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/version1.mjs tests/page/firefox.sh tests/page/firefox.mjs tests/page/agree.sh tests/page/agree.mjs tests/page/open.sh
+TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh tests/page/firefox.sh tests/page/webkit.sh tests/page/agree.sh tests/page/open.sh
+tests/page/page.log tests/page/firefox.log tests/page/webkit.log: htmlgen/make_database$(EXEEXT)
+EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/version1.mjs tests/page/firefox.sh tests/page/firefox.mjs tests/page/webkit.sh tests/page/webkit.mjs tests/page/agree.sh tests/page/agree.mjs tests/page/open.sh
 
 clean-local: page-clean
 page-clean:
-	rm -rf %D%/test/all.test.cjs %D%/types.log tests/page/db-* tests/page/text tests/page/firefox tests/page/agree tests/page/*.png tests/page/*.pdf
+	rm -rf %D%/test/all.test.cjs %D%/types.log tests/page/db-* tests/page/text tests/page/firefox tests/page/webkit tests/page/agree tests/page/*.png tests/page/*.pdf
 
 distclean-local: page-distclean
 page-distclean:
