@@ -25,12 +25,13 @@ export function makeGroups(
   members: Uint32Array,
   canNest: boolean,
   own: Uint8Array | null = null,
+  known: Int32Array | null = null, // groups by place, where they are known already
 ): Groups {
   const { parent } = model.places;
   const count = start.length - 1;
-  const groupOf = new Int32Array(model.places.count).fill(NONE);
+  const groupOf = known ?? new Int32Array(model.places.count).fill(NONE);
   const outermost = new Uint8Array(members.length).fill(1);
-  for (let g = 0; g < count; g++) for (let i = start[g]; i < start[g + 1]; i++) groupOf[members[i]] = g;
+  if (!known) for (let g = 0; g < count; g++) for (let i = start[g]; i < start[g + 1]; i++) groupOf[members[i]] = g;
   for (let g = 0; canNest && g < count; g++) {
     if (start[g + 1] - start[g] === 1) continue;
     for (let i = start[g]; i < start[g + 1]; i++)

@@ -1,6 +1,6 @@
 // Flat tables: all places of one kind, with the instances of the same source thing in one row or each in its own.
 
-import { Kind, type Model, type PlaceIx } from '../model/data';
+import { Kind, type Model, NONE, type PlaceIx } from '../model/data';
 import { type Groups, makeGroups } from './cells';
 import { type Label, labelOf, loopKinds } from './labels';
 import { countUp, sortedByValue } from './sort';
@@ -20,22 +20,29 @@ export const LEVEL_KIND: { readonly [L in Level]: Kind } = {
 export function groupsOf(model: Model, level: Level, fuse: boolean): Groups {
   const { places } = model;
   const kind = LEVEL_KIND[level];
-  const groupOf = new Int32Array(places.count);
-  let total = 0;
+  const items = ofKind(places.kind, kind);
+  const groupOf = new Int32Array(places.count).fill(NONE);
   let count = 0;
-  for (let i = 0; i < places.count; i++) {
-    if (places.kind[i] !== kind) continue;
-    total++;
+  for (const i of items) {
     const first = fuse ? places.same[i] : i; // never after the place itself
     groupOf[i] = first === i ? count++ : groupOf[first];
   }
   const start = new Uint32Array(count + 1);
-  for (let i = 0; i < places.count; i++) if (places.kind[i] === kind) start[groupOf[i] + 1]++;
+  for (let k = 0; k < items.length; k++) start[groupOf[items[k]] + 1]++;
   for (let g = 0; g < count; g++) start[g + 1] += start[g];
+  if (count === items.length) return makeGroups(model, start, items, false, null, groupOf); // each alone, in their order
   const next = start.slice();
-  const members = new Uint32Array(total);
-  for (let i = 0; i < places.count; i++) if (places.kind[i] === kind) members[next[groupOf[i]]++] = i;
-  return makeGroups(model, start, members, kind !== Kind.Line && fuse);
+  const members = new Uint32Array(items.length);
+  for (let k = 0; k < items.length; k++) members[next[groupOf[items[k]]]++] = items[k];
+  return makeGroups(model, start, members, kind !== Kind.Line && fuse, null, groupOf);
+}
+
+function ofKind(kinds: Uint8Array, kind: Kind): Uint32Array {
+  let count = 0;
+  for (let i = 0; i < kinds.length; i++) if (kinds[i] === kind) count++;
+  const items = new Uint32Array(count);
+  for (let i = 0, k = 0; k < count; i++) if (kinds[i] === kind) items[k++] = i;
+  return items;
 }
 
 /** Group numbers in the order of the table; `values` null: by name and line. */

@@ -127,7 +127,7 @@ class SourcePane implements Pane {
     const column = app.heatColumn;
     const content = [source?.file, column, exact, app.arrivals];
     const inputs = [...content, source, selected];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
+    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return this.reveal(); // it may not have been in sight
     const isSame = content.every((x, i) => Object.is(x, this.drawn[i])) && this.colouring !== null && source !== null;
     this.drawn = inputs;
     this.drawInstructions(!source);
@@ -712,7 +712,7 @@ class SourcePane implements Pane {
 
   private reveal(): void {
     const { source } = this.app.state;
-    if (!source || this.revealed === source) return;
+    if (!source || this.revealed === source || this.scroller.clientHeight === 0) return;
     this.revealed = source;
     const line = source.first > 0 ? source.first : this.costs ? hottestLine(this.costs.lines, this.costs.own) : 0;
     if (line > 0) this.rows.reveal(this.rowOf(Math.min(line, this.lines.length)), 'middle');
