@@ -42,7 +42,7 @@ console.log('table', (await pane.locator('.timeline').innerText()).replace(/\s+/
 await pane.getByText('As a picture').click();
 
 // to a loop, and back to its phases
-const loop = pane.locator('.facts').first().locator('tbody tr').first().locator('td').last().locator('button').first();
+const loop = pane.locator('.facts', { hasText: 'Hottest loops' }).first().locator('tbody tr').first().locator('td').last().locator('button').first();
 if (await loop.count()) {
   const name = await loop.innerText();
   await loop.click();
