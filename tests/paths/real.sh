@@ -67,4 +67,18 @@ if join "$scratch/flat.sum" "$scratch/flat--no-call-paths.sum" | awk '{ a[NR] = 
 else
     not_ok "the flat profile is the same with call paths and without" "$(join "$scratch/flat.sum" "$scratch/flat--no-call-paths.sum")"
 fi
+
+# Recorded without asking; left out by an option or by a configuration, over which the option has the last word.
+with_paths() { "$hpcview" info "$1" 2>/dev/null | grep -c '^  paths  *[0-9.]*%'; }
+check "paths are recorded without asking" test "$(with_paths "$scratch/flat")" = 1
+check "--no-call-paths leaves them out" test "$(with_paths "$scratch/flat--no-call-paths")" = 0
+cat >"$scratch/none.xml" <<END
+<hpcview version="1"><run name="none" measurements="none.m" command="$scratch/shares" events="perf::TASK-CLOCK" call-paths="no"/></hpcview>
+END
+run "$hpcview" run -o "$scratch/none.db" "$scratch/none.xml"
+check "a configuration says no" test "$status/$(with_paths "$scratch/none.m")" = 0/0
+run "$hpcview" run --call-paths --again -o "$scratch/none.db" "$scratch/none.xml"
+check "and the command line yes" test "$status/$(with_paths "$scratch/none.m")" = 0/1
+run "$hpcview" record --call-paths --no-call-paths -o "$scratch/both" -- "$scratch/shares"
+check_match "both are a mistake" "$status $err" "2 *only one of them*"
 done_testing
