@@ -59,6 +59,7 @@ struct callgrind {
     uint32_t process, thread;
     struct hashmap threads; /* by callgrind's number */
     bool has_process, has_thread;
+    bool has_end, ended; /* has_end: it is of a tool that writes totals behind the costs; ended: they were there */
     uint64_t pid, thread_number;
     uint32_t events[MOST_EVENTS];
     size_t event_count, ir; /* ir: which of them is Ir, or event_count */
@@ -250,6 +251,10 @@ static int read_header(struct callgrind *c, const char *key, size_t n)
         return read_positions(c);
     if (IS("cmd"))
         c->command = rest_of_line(c);
+    else if (IS("creator"))
+        c->has_end = c->has_end || (c->end - c->at > 10 && memcmp(c->at, "callgrind-", 10) == 0);
+    else if (IS("totals") || (IS("summary") && c->cachegrind))
+        c->ended = true;
     else if (IS("pid") && number(c, &value))
         c->pid = value;
     else if (IS("thread") && number(c, &value)) {
@@ -260,7 +265,7 @@ static int read_header(struct callgrind *c, const char *key, size_t n)
         if (c->parts++ && c->again)
             instr_loops_part_end(c->loops);
     }
-    return 0; /* version, creator, desc, summary, totals, event: nothing that is wanted */
+    return 0; /* version, desc, summary, event: nothing that is wanted */
 }
 
 /* ---- whose cost it is -------------------------------------------------------------------------------------- */
@@ -507,6 +512,7 @@ static int read_costs(struct callgrind *c)
     size_t count;
     if (!positions(c, &c->address, &c->source_line))
         return wrong(c, "a line with costs begins with its position");
+    c->ended = false;
     if (!c->has_thread)
         settle_thread(c);
     if (c->jump.count) { /* the line after a jump is where the jump stands */
@@ -657,6 +663,9 @@ static int finish(struct callgrind *c, const char *text, const char *end, struct
     flush_costs(c);
     if (!c->has_process)
         return err_set(c->err, ERR_FORMAT, "%s: holds no costs", c->name);
+    if (c->has_end && !c->ended)
+        return err_set(c->err, ERR_FORMAT, "%s:%lu: ends without the line of its totals; was it copied whole?", c->name,
+                       c->line);
     if (add_call_edges(c) < 0)
         return -1;
     gather_graph(c);
@@ -670,8 +679,13 @@ static int finish(struct callgrind *c, const char *text, const char *end, struct
 static int convert(const struct filter_input *in, bool cachegrind, struct hpcprof *into, struct warnings *warnings,
                    struct err *err)
 {
-    struct callgrind c = {
-        .into = into, .name = in->name, .map = in->map, .cachegrind = cachegrind, .has_lines = true, .err = err};
+    struct callgrind c = {.into = into,
+                          .name = in->name,
+                          .map = in->map,
+                          .cachegrind = cachegrind,
+                          .has_lines = true,
+                          .has_end = cachegrind,
+                          .err = err};
     const char *text = in->bytes, *end = in->len ? text + in->len : text;
     c.loops = instr_loops_create(into);
     c.nameless = strtab_add(into->strings, "???");

@@ -88,7 +88,12 @@ static const struct rule rules[] = {
     {"cachegrind: without simulated caches, as from 3.21", "cachegrind",
      "desc: Command: ./heat\ncmd: /no/heat\nevents: Ir\nfl=a.c\nfn=main\n12 7\nsummary: 7\n",
      "heat main a.c:12 Ir 7\n"},
-    {"cachegrind: a dot is no value", CC "fl=a.c\nfn=f(int, char)\n12 . 1\n", "heat f(int, char) a.c:12 I1mr 1\n"},
+    {"cachegrind: cut short", CC "fl=a.c\nfn=f\n12 7 1\n",
+     "input:6: ends without the line of its totals; was it copied whole?"},
+    {"callgrind: cut short", "callgrind", "creator: callgrind-3.19.0\nevents: Ir\nob=heat\nfl=a.c\nfn=f\n12 7\n",
+     "input:6: ends without the line of its totals; was it copied whole?"},
+    {"cachegrind: a dot is no value", CC "fl=a.c\nfn=f(int, char)\n12 . 1\nsummary: 0 1\n",
+     "heat f(int, char) a.c:12 I1mr 1\n"},
 
 #define PS "perf-script"
     {"the event and its period", PS, "a 5/5 1.5:  7 cycles:u:  40 f+0x2 (/no/heat)\n", "heat f -:0 cycles:u 7 x1\n"},
