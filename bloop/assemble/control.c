@@ -344,14 +344,28 @@ static uint32_t leftmost(const struct assembler *a, uint32_t block, uint32_t lin
     return left;
 }
 
+/* A `do` on one line: its condition is behind all else there. */
+static bool ends_with_condition(const struct assembler *a, uint32_t loop)
+{
+    uint32_t exit = 0, right = 0;
+    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++) {
+        const struct evidence *e = &a->evidence.items[i];
+        if (e->exit && e->column > exit)
+            exit = e->column;
+        if (e->column > right)
+            right = e->column;
+    }
+    return exit == right;
+}
+
 /* Of a loop on one line: clang leaves its `for` on what it sets up for it, on the line before and further left. */
 static uint32_t line_of_setup(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     const struct loop_forest *forest = a->in->forest;
     const struct cfg *cfg = a->in->cfg;
     uint32_t header = forest->loops[loop].header, up = forest->idom[header];
-    if (p->line != p->line_last || up >= cfg->block_count || up == header || cfg->blocks[up].succ_count != 1 ||
-        forest->block_loop[up] != forest->loops[loop].parent)
+    if (p->line != p->line_last || ends_with_condition(a, loop) || up >= cfg->block_count || up == header ||
+        cfg->blocks[up].succ_count != 1 || forest->block_loop[up] != forest->loops[loop].parent)
         return 0;
     uint32_t row = assemble_row_before(a->debug, cfg->blocks[up].end - 1), body = leftmost(a, header, p->line, false);
     const struct line_row *r = row == NO_ROW ? NULL : &a->debug->rows[row];

@@ -147,3 +147,14 @@ void set_up_in_front(double a[N][N], double b[N][N])
         for (j = 0; j < N + 20; j++) /* LOOP depth=2 */
             b[i][j] = (double)(i * (j + 1) % (N + 20)) / (N + 20);
 }
+
+/* A `do` on one line, and a statement further left in front of it: the condition is behind all else. */
+int do_on_one_line(const int *p, int n, int k)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++) {            /* LOOP depth=1 */
+        s += p[i];
+        do { s += k; } while (0 <= --k); /* LOOP depth=2 */
+    }
+    return s;
+}
