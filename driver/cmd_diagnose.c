@@ -11,9 +11,9 @@
 
 static struct {
     struct string_list properties;
-    const char *strategy, *threshold, *format, *out, *fail_if, *keep;
+    const char *strategy, *threshold, *format, *out, *fail_if, *keep, *region;
     unsigned experiments;
-    double seconds;
+    double seconds, delay, duration;
 } opt;
 
 static const struct option_row rows[] = {
@@ -27,6 +27,10 @@ static const struct option_row rows[] = {
     {"experiments", 0, OPT_COUNT, &opt.experiments, "N",
      "at most so many rounds of a search, or runs of a program (6)"},
     {"seconds", 0, OPT_SECONDS, &opt.seconds, "N", "with a program: no run is begun after so long"},
+    {"region", 0, OPT_STRING, &opt.region, "NAME[@N]",
+     "with a program: measure only in this region of it; @N: the N-th time it is entered"},
+    {"delay", 0, OPT_SECONDS, &opt.delay, "SECONDS", "with a program: measure from that long after its start"},
+    {"duration", 0, OPT_SECONDS, &opt.duration, "SECONDS", "with a program: measure for that long only"},
     {"keep", 0, OPT_STRING, &opt.keep, "DIR", "with a program: where the measurements go (NAME.experiments)"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -94,13 +98,19 @@ static int look(struct session *s, const struct properties *p, struct diagnose_o
 {
     if (s->after_dashes && argc) {
         options->one_program = true;
-        struct live_options live = {
-            .keep = opt.keep, .experiments = opt.experiments, .seconds = opt.seconds, .diagnose = *options};
+        struct live_options live = {.keep = opt.keep,
+                                    .experiments = opt.experiments,
+                                    .seconds = opt.seconds,
+                                    .region = opt.region,
+                                    .delay = opt.delay,
+                                    .duration = opt.duration,
+                                    .diagnose = *options};
         live.diagnose.experiments = 0;
         return live_diagnose(s, p, &live, argv, e, d, failed);
     }
-    if (opt.keep || opt.seconds > 0)
-        return err_set(&s->err, ERR_USAGE, "diagnose: --keep and --seconds want a program: -- PROGRAM ARGS");
+    if (opt.keep || opt.seconds > 0 || opt.region || opt.delay > 0 || opt.duration > 0)
+        return err_set(&s->err, ERR_USAGE,
+                       "diagnose: --keep, --seconds, --region, --delay and --duration want a program: -- PROGRAM ARGS");
     if (make_experiment(s, p, argc, argv, e) < 0)
         return -1;
     return stored(options, argc, argv, *e, d) ? 0 : diagnose(*e, p, options, d, &s->err);

@@ -16,7 +16,7 @@ static struct {
     struct string_list events, environment, blocks, watch;
     const char *watch_file;
     unsigned warn;
-    const char *sampler, *only;
+    const char *sampler, *only, *region;
     bool call_paths, no_call_paths, phases, multiplex, repeat, no_children;
     double delay, duration;
 } opt = {.warn = 1000};
@@ -39,6 +39,8 @@ const struct option_row record_option_rows[] = {
     {"repeat", 0, OPT_FLAG, &opt.repeat, NULL, "more events than counters: run the program once for each group"},
     {"delay", 0, OPT_SECONDS, &opt.delay, "SECONDS", "begin to measure that long after the start"},
     {"duration", 0, OPT_SECONDS, &opt.duration, "SECONDS", "measure for that long only"},
+    {"region", 0, OPT_STRING, &opt.region, "NAME[@N]",
+     "measure only in this region of the program (hpcview.h); @N: the N-th time it is entered"},
     {"no-children", 0, OPT_FLAG, &opt.no_children, NULL, "the program alone, not the processes it starts"},
     {"only", 0, OPT_STRING, &opt.only, "GLOB", "only processes whose program's name matches"},
     {"env", 0, OPT_LIST, &opt.environment, "NAME", "note this environment variable in the measurement"},
@@ -173,6 +175,26 @@ static bool wants_call_paths(const struct record_wish *wish)
     return opt.call_paths || (!opt.no_call_paths && !wish->no_call_paths);
 }
 
+int record_region(const char *text, struct hpcprof_record_options *o, struct err *err)
+{
+    static struct buf name;
+    const char *at = text ? strrchr(text, '@') : NULL;
+    char *end;
+    buf_release(&name);
+    o->region = NULL;
+    o->region_time = 0;
+    if (!text)
+        return 0;
+    unsigned long n = at ? strtoul(at + 1, &end, 10) : 0;
+    if (at == text || !*text || (at && (*end || end == at + 1 || n == 0 || n > UINT32_MAX || at[1] == '-')))
+        return err_set(err, ERR_USAGE, "--region wants NAME or NAME@N with N from 1, not '%s'", text);
+    buf_add(&name, text, at ? (size_t)(at - text) : strlen(text));
+    buf_str(&name, "");
+    o->region = name.bytes;
+    o->region_time = (unsigned)n;
+    return 0;
+}
+
 static int record_events(struct session *s, const char *dir, const char *const *events, bool call_paths, char **argv,
                          int *wait_status)
 {
@@ -198,7 +220,11 @@ static int record_events(struct session *s, const char *dir, const char *const *
                                              .only_processes = opt.only,
                                              .say = say,
                                              .environment = string_list_array(&opt.environment)};
-    int status = hpcprof_record(&options, argv, wait_status, s->warnings, &s->err);
+    int status = record_region(opt.region, &options, &s->err);
+    if (status == 0 && opt.region && opt.delay > 0)
+        status = err_set(&s->err, ERR_USAGE, "--region and --delay exclude each other");
+    if (status == 0)
+        status = hpcprof_record(&options, argv, wait_status, s->warnings, &s->err);
     mem_free(preload);
     if (told.out != stderr)
         fclose(told.out);

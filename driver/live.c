@@ -97,10 +97,14 @@ static int record(struct live *l, struct plan *plan, const char *dir, int *statu
                                        .preload = preload,
                                        .call_paths = true,
                                        .phases = plan->phases,
+                                       .delay = l->options->delay,
+                                       .duration = l->options->duration,
                                        .follow_children = true,
                                        .repeat = plan->events.count > 1,
                                        .say = say};
-    int result = hpcprof_record(&o, l->argv, status, l->s->warnings, &l->s->err);
+    int result = record_region(l->options->region, &o, &l->s->err);
+    if (result == 0)
+        result = hpcprof_record(&o, l->argv, status, l->s->warnings, &l->s->err);
     mem_free(preload);
     return result;
 }

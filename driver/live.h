@@ -6,9 +6,11 @@
 #include "driver/driver.h"
 
 struct live_options {
-    const char *keep;     /* where the measurements go; NULL: NAME.experiments */
-    unsigned experiments; /* at most so many */
-    double seconds;       /* none is begun after so long; 0: no limit */
+    const char *keep;       /* where the measurements go; NULL: NAME.experiments */
+    unsigned experiments;   /* at most so many */
+    double seconds;         /* none is begun after so long; 0: no limit */
+    const char *region;     /* "NAME[@N]": all experiments measure there; NULL: everywhere */
+    double delay, duration; /* seconds, of each; 0: none */
     struct diagnose_options diagnose;
 };
 /* Runs the program again and again, each time asking for what the open hypotheses need, until nothing is left to ask or

@@ -13,6 +13,8 @@ struct record_wish {
 };
 /* Runs the program as the options and the wish say, and gives its wait(2) status. */
 int record_program(struct session *, const char *out_dir, const struct record_wish *, char **argv, int *wait_status);
+/* "NAME[@N]" of --region, which the options keep; NULL: none. */
+int record_region(const char *text, struct hpcprof_record_options *, struct err *);
 /* The exit status to pass on: the program's own, or 128 + the signal that killed it. */
 int record_exit_status(int wait_status);
 

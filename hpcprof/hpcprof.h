@@ -201,6 +201,8 @@ struct hpcprof_record_options {
     void *told_ctx;
     bool multiplex, repeat, follow_children; /* without repeat, events that do not fit together are an error */
     double delay, duration;                  /* seconds; 0: none */
+    const char *region;                      /* nothing is measured outside of it; NULL: everywhere */
+    unsigned region_time;                    /* but in the first, second, ... time; 0: each time */
     const char *only_processes;              /* glob on the program's base name; NULL: all */
     void (*say)(const char *sentence);       /* what the user should know while the program runs; NULL: nobody */
     const char *const *environment;          /* names of variables to note; NULL-terminated or NULL */

@@ -416,6 +416,11 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
     }
     if (o->delay > 0)
         buf_printf(b, "\ndelay=%.0f", o->delay * 1e9);
+    if (o->region) {
+        buf_str(b, "\nregion=");
+        put_escaped(b, o->region);
+        buf_printf(b, "\nregion_time=%u", o->region_time);
+    }
     if (o->duration > 0)
         buf_printf(b, "\nduration=%.0f", o->duration * 1e9);
     if (p->group_count > 1)

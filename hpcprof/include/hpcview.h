@@ -12,6 +12,8 @@
  * begins them and nest; they end in the reverse order they began. Names are compared as text, and should be few: not
  * one per iteration.
  *
+ * With `hpcview record --region solve` nothing else is measured, with `solve@3` its third time alone.
+ *
  * hpcview_stop and hpcview_start switch measuring off and on for the whole process; it is on at the start unless
  * `hpcview record --delay` says otherwise. All four may be called from any thread, none from a signal handler.
  */

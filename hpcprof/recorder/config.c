@@ -86,6 +86,10 @@ static void read_line(struct config *c, const char *key, size_t len, const char 
         c->delay_ns = n;
     else if (KEY("duration"))
         c->duration_ns = n;
+    else if (KEY("region"))
+        value_into(value, c->region, sizeof c->region);
+    else if (KEY("region_time"))
+        c->region_time = (unsigned)n;
     else if (KEY("phases"))
         c->phases = n != 0;
     else if (KEY("watch"))

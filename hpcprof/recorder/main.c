@@ -348,7 +348,7 @@ static bool begin(void)
     hpcrec_maps_open();
     hpcrec_threads_init();
     if (!hpcrec.from_fork)
-        hpcrec.measuring = hpcrec.config.delay_ns == 0;
+        hpcrec.measuring = hpcrec.config.delay_ns == 0 && !hpcrec.config.region[0];
     if (hpcrec_needs_papi() && !hpcrec_papi_load())
         hpcrec_missing("PAPI could not be loaded in the program: its events were not counted");
     hpcrec_paths_refresh();
@@ -398,6 +398,24 @@ static void user_stop(void)
         hpcrec_switch(false);
 }
 
+/* --region: on with the first thread that enters it, off with the last that leaves it. Under the lock. */
+static void enter_measured(const char *name)
+{
+    unsigned wanted = hpcrec.config.region_time;
+    if (!hpcrec.config.region[0] || strcmp(name, hpcrec.config.region) != 0 || hpcrec.in_region++ > 0)
+        return;
+    hpcrec.region_times++;
+    if (!wanted || hpcrec.region_times == wanted)
+        switch_locked(true);
+}
+
+static void leave_measured(const char *name)
+{
+    if (hpcrec.config.region[0] && strcmp(name, hpcrec.config.region) == 0 && hpcrec.in_region > 0 &&
+        --hpcrec.in_region == 0)
+        switch_locked(false);
+}
+
 static void user_region_begin(const char *name)
 {
     struct thread *t = hpcrec_self;
@@ -406,6 +424,7 @@ static void user_region_begin(const char *name)
         return;
     hpcrec_lock(&saved);
     uint32_t region = hpcrec_region_row(name, hpcrec_phases_user_region(t));
+    enter_measured(name);
     hpcrec_unlock(&saved);
     hpcrec_phases_region(t, region);
 }
@@ -423,6 +442,8 @@ static void user_region_end(const char *name)
     while (region && name && strcmp(hpcrec_string(rows[region - 1].name), name) != 0)
         region = rows[region - 1].parent;
     uint32_t parent = region ? rows[region - 1].parent : inner;
+    for (uint32_t up = inner; up != parent; up = rows[up - 1].parent)
+        leave_measured(hpcrec_string(rows[up - 1].name));
     hpcrec_unlock(&saved);
     hpcrec_phases_region(t, parent);
 }

@@ -133,6 +133,8 @@ struct config {
     char tell[4096];  /* into this pipe */
     unsigned run;     /* of --repeat, from 1; 0: no repeating */
     uint64_t delay_ns, duration_ns;
+    char region[256];     /* nothing is measured outside of it; "": everywhere */
+    unsigned region_time; /* but the first, second, ... time the process enters it; 0: each time */
 };
 /* Reads RECORD_VARIABLE; false: not there or not for us. */
 bool hpcrec_config_read(struct config *, const char *text);
@@ -378,7 +380,8 @@ uint32_t hpcrec_phases_user_region(const struct thread *);
 struct recorder {
     _Atomic pid_t pid; /* whose process this state belongs to; 0: not recording */
     struct config config;
-    bool measuring; /* not before --delay, between hpcview_stop and hpcview_start */
+    unsigned in_region, region_times; /* threads in config.region; how often the first of them entered it */
+    bool measuring;                   /* not before --delay, between hpcview_stop and hpcview_start */
     uint64_t start_ns, start_mono;
     pid_t parent;
     bool from_fork;           /* no file unless something was sampled */

@@ -253,7 +253,50 @@ cp gone.sh gone
 run "$hpcview" diagnose --keep gone.x --experiments 3 -- ./gone
 check "a program that is gone at the third: status 1" test "$status" = 1
 check_match "with a sentence" "$err" "experiment 3: .*what was found before stays"
-check_match "and what was found" "$out" "Page faults in"
+check_match "and what was found" "$out" "properties were looked for"
 run "$hpcview" diagnose --keep nowhere.x -- ./nowhere
 check "a program that is not there: status 1" test "$status" = 1
+
+# ---- experiments on one iteration of a region ----------------------------------------------------------------------------------
+cat >steps.c <<'END'
+#include <hpcview.h>
+static volatile double x = 1;
+#define WORK(name)                                                                                                     \
+    __attribute__((noinline)) static void name(void)                                                                   \
+    {                                                                                                                  \
+        for (int i = 0; i < 40000000; i++)                                                                             \
+            x = x * 0.999;                                                                                             \
+    }
+WORK(first_step)
+WORK(second_step)
+WORK(outside)
+int main(void)
+{
+    outside();
+    for (int i = 0; i < 3; i++) {
+        hpcview_region_begin("step");
+        if (i == 1)
+            second_step();
+        else
+            first_step();
+        hpcview_region_end("step");
+        outside();
+    }
+    return 0;
+}
+END
+cc -O1 -g -I"$top_srcdir/hpcprof/include" -o steps steps.c -ldl
+seen() { # MEASUREMENT: the procedures that have samples
+    "$hpcview" print --format csv "$1" 2>/dev/null | csv_rows | awk -F '\t' '$5 ~ /_step|outside/ { print $5 }' | sort | tr '\n' ' '
+}
+run "$hpcview" record -o step.m --region step -- ./steps
+check_equal "--region: nothing else is measured" "$(seen step.m)" "first_step second_step "
+run "$hpcview" diagnose --keep step.x --experiments 1 --region step@2 -- ./steps
+check_equal "an experiment is one iteration" "$(seen step.x/experiment-1)" "second_step "
+check "diagnose --region: status 0" test "$status" = 0
+for words in 'record --region step@0 -- ./steps' 'record --region step --delay 1s -- ./steps' 'diagnose --region step io.m'; do
+    # shellcheck disable=SC2086
+    run "$hpcview" $words
+    check "$words: an error" test "$status" != 0 -a -n "$err"
+done
 done_testing
