@@ -13,7 +13,9 @@ static struct {
 
 static const struct option_row rows[] = {
     {"by", 'b', OPT_LIST, &opt.by, "LEVEL",
-     "program, module, file, procedure, loop, line, function, instruction, path, caller or calls (procedure)"},
+     "program, module, file, procedure, loop, line, function, instruction, path, caller, calls, barrier, phase, "
+     "reference, "
+     "array or evictor (procedure)"},
     {"of", 0, OPT_STRING, &opt.of, "PLACE", "with --by caller or calls: procedures by this pattern, or FILE:LINE"},
     {"fold-recursion", 0, OPT_FLAG, &opt.fold, NULL, "no procedure stands twice on a call path"},
     {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
@@ -87,8 +89,10 @@ static int look_at_gate(const struct experiment *e, struct err *err)
 /* One of the tables that are printed: of places, or beside them. */
 struct shown {
     enum print_level level;
-    const char *table; /* NULL: of places */
+    const char *table; /* NULL: of places, or of a simulated memory */
     bool phase_loops;  /* what ran in the phases stands below them */
+    bool is_memory;    /* what of a simulated memory: */
+    enum print_memory memory;
 };
 struct shown_list VEC(struct shown);
 
@@ -102,11 +106,29 @@ static const char *table_of_level(const char *word)
     return NULL;
 }
 
+/* --by reference, array, evictor. */
+static bool memory_of_level(const char *word, enum print_memory *memory)
+{
+    static const char *const words[] = {"reference", "array", "evictor"};
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (strcmp(word, words[i]) == 0) {
+            *memory = (enum print_memory)i;
+            return true;
+        }
+    return false;
+}
+
+static bool is_of_scopes(const struct shown *one)
+{
+    return !one->table && !one->is_memory;
+}
+
 static int choose_shown(struct shown_list *shown, struct err *err)
 {
     for (size_t i = 0; i < opt.by.count && !opt.table; i++) {
         struct shown one = {.level = PRINT_PROC, .table = table_of_level(opt.by.items[i])};
-        if (!one.table && print_level_parse(opt.by.items[i], &one.level, err) < 0)
+        one.is_memory = memory_of_level(opt.by.items[i], &one.memory);
+        if (is_of_scopes(&one) && print_level_parse(opt.by.items[i], &one.level, err) < 0)
             return err_in(err, "print");
         one.phase_loops = one.table && strcmp(one.table, "phases") == 0;
         *vec_push(shown) = one;
@@ -119,7 +141,7 @@ static int choose_shown(struct shown_list *shown, struct err *err)
 static bool is_shown(const struct shown_list *shown, enum print_level level)
 {
     for (size_t i = 0; i < shown->count; i++)
-        if (!shown->items[i].table && shown->items[i].level == level)
+        if (is_of_scopes(&shown->items[i]) && shown->items[i].level == level)
             return true;
     return false;
 }
@@ -154,8 +176,9 @@ static int print_all(const struct experiment *e, const struct shown_list *shown,
             outfile_write(out, between, strlen(between));
         options->level = one->level;
         options->no_legend = i > 0;
-        status = one->table ? experiment_print_table(e, one->table, options, out, err)
-                            : experiment_print(e, options, out, err);
+        status = one->is_memory ? experiment_print_memory(e, one->memory, options, out, err)
+                 : one->table   ? experiment_print_table(e, one->table, options, out, err)
+                                : experiment_print(e, options, out, err);
         if (status == 0 && one->phase_loops)
             status = print_loops_of_phases(e, options, out, err);
     }

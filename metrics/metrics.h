@@ -364,5 +364,10 @@ int experiment_print(const struct experiment *, const struct print_options *, st
 /* One of the tables beside places; of the options, format, top and sort_by, which names a column. */
 int experiment_print_table(const struct experiment *, const char *name, const struct print_options *, struct outfile *,
                            struct err *);
+/* What a simulated memory hierarchy says, a level after the other, with shares and ratios: by reference, by array, or who
+   threw out whose blocks. Of the options, format, sort_by (a column, within each level) and top (of each level). */
+enum print_memory { PRINT_REFERENCE, PRINT_ARRAY, PRINT_EVICTOR };
+int experiment_print_memory(const struct experiment *, enum print_memory, const struct print_options *,
+                            struct outfile *, struct err *);
 
 #endif

@@ -30,7 +30,9 @@ static bool is_tree(const struct view *t)
 
 int print_level_parse(const char *word, enum print_level *level, struct err *err)
 {
-    const char *words[ARRAY_SIZE(levels) + 1] = {NULL};
+    static const char *const of_tables[] = {"barrier", "phase", "reference", "array", "evictor"}; /* the driver's */
+    const char *words[ARRAY_SIZE(levels) + ARRAY_SIZE(of_tables) + 1] = {NULL};
+    memcpy(words + ARRAY_SIZE(levels), of_tables, sizeof of_tables);
     for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
         words[i] = levels[i].word;
         if (strcmp(word, levels[i].word) == 0) {
@@ -44,7 +46,7 @@ int print_level_parse(const char *word, enum print_level *level, struct err *err
     return err_set(
         err, ERR_USAGE,
         "there is no level '%s'; there are program, module, file, procedure, loop, line, function, instruction, path, "
-        "caller and calls",
+        "caller, calls, barrier, phase, reference, array and evictor",
         word);
 }
 

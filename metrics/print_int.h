@@ -76,6 +76,11 @@ void print_outermost(const struct experiment *, size_t tree, uint32_t *keys, siz
 /* print_code.c: all of --by instruction. */
 int print_code(const struct view *, struct outfile *, struct err *);
 
+/* print_table.c: this table by the options' format, top and sort_by. Rows of one group (by row; NULL: all are one) stay
+   together, and top is the first of each: then sort_by is not NULL. */
+int print_table(const struct experiment *, const struct table *, const uint32_t *group, const struct print_options *,
+                struct outfile *, struct err *);
+
 /* print_calls.c: each procedure with its callers and what it calls. */
 int print_rows_of_calls(struct view *, struct err *);
 

@@ -11,10 +11,11 @@ struct table_view {
     const struct experiment *e;
     const struct table *table;
     const struct table_decl *decl;
-    size_t rows;         /* shown */
-    uint32_t *order;     /* which ones; NULL: as they are */
-    str_id *module_name; /* by place */
-    place_ix *procedure; /* by place: the innermost procedure or inlined call around it; 0: none */
+    const uint32_t *group; /* by row: the part of the table it stands in; NULL: all are one */
+    size_t rows;           /* shown */
+    uint32_t *order;       /* which ones; NULL: as they are */
+    str_id *module_name;   /* by place */
+    place_ix *procedure;   /* by place: the innermost procedure or inlined call around it; 0: none */
 };
 
 static const char *const place_kinds[] = {"program", "module", "file", "procedure", "inline", "loop", "line"};
@@ -376,12 +377,14 @@ static void write_json(const struct table_view *v, struct outfile *out)
 
 struct keyed {
     double key; /* NaN: missing, last */
-    uint32_t row;
+    uint32_t row, group;
 };
 
 static int largest_first(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
     if (isnan(a->key) != isnan(b->key))
         return isnan(a->key) ? 1 : -1;
     if (a->key != b->key && !isnan(a->key))
@@ -404,7 +407,8 @@ static int sort_rows(struct table_view *v, const char *by, struct err *err)
         return err_set(err, ERR_USAGE, "the table '%s' has no column '%s' with numbers to sort by", v->decl->name, by);
     struct keyed *keys = mem_calloc(n + 1, sizeof *keys);
     for (uint32_t r = 0; r < n; r++)
-        keys[r] = (struct keyed){number_in(&v->decl->columns[at], table_row(v->table, r)[at]), r};
+        keys[r] =
+            (struct keyed){number_in(&v->decl->columns[at], table_row(v->table, r)[at]), r, v->group ? v->group[r] : 0};
     qsort(keys, n, sizeof *keys, largest_first);
     v->order = mem_alloc((n + 1) * sizeof *v->order);
     for (size_t r = 0; r < n; r++)
@@ -413,18 +417,29 @@ static int sort_rows(struct table_view *v, const char *by, struct err *err)
     return 0;
 }
 
-int experiment_print_table(const struct experiment *e, const char *name, const struct print_options *options,
-                           struct outfile *out, struct err *err)
+/* The first rows of each part. */
+static void keep_top(struct table_view *v, size_t top)
 {
-    struct table_view v = {.e = e, .table = find_table(e, name, err)};
-    if (!v.table)
-        return -1;
+    size_t kept = 0, here = 0;
+    for (size_t r = 0; v->order && r < v->rows; r++) {
+        bool next = r && v->group && v->group[v->order[r]] != v->group[v->order[r - 1]];
+        here = next ? 0 : here;
+        if (here++ < top)
+            v->order[kept++] = v->order[r];
+    }
+    v->rows = v->order ? kept : v->rows < top ? v->rows : top;
+}
+
+int print_table(const struct experiment *e, const struct table *table, const uint32_t *group,
+                const struct print_options *options, struct outfile *out, struct err *err)
+{
+    struct table_view v = {.e = e, .table = table, .group = group};
     v.decl = table_declared(v.table);
     v.rows = table_row_count(v.table);
     if (options->sort_by && sort_rows(&v, options->sort_by, err) < 0)
         return -1;
-    if (options->top && options->top < v.rows)
-        v.rows = options->top;
+    if (options->top)
+        keep_top(&v, options->top);
     find_surroundings(&v);
     if (options->format == PRINT_TEXT)
         write_text(&v, out);
@@ -436,4 +451,11 @@ int experiment_print_table(const struct experiment *e, const char *name, const s
     mem_free(v.procedure);
     mem_free(v.order);
     return 0;
+}
+
+int experiment_print_table(const struct experiment *e, const char *name, const struct print_options *options,
+                           struct outfile *out, struct err *err)
+{
+    const struct table *table = find_table(e, name, err);
+    return table ? print_table(e, table, NULL, options, out, err) : -1;
 }
