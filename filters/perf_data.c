@@ -86,12 +86,24 @@ struct waiting { /* a record until its round is over */
     const uint8_t *bytes;
 };
 
+struct unpacking { /* what `perf record -z` packed: one stream over all records of the kind */
+#ifdef HAVE_ZSTD
+    ZSTD_DStream *stream;
+#endif
+    const uint8_t
+        *place;         /* of the packed record that is read, or of the one that what is taken came from; NULL: none */
+    struct buf rest;    /* unpacked, and not a whole record yet */
+    struct arena *kept; /* records that wait, each behind its place */
+    uint64_t total;     /* bytes unpacked */
+};
+
 struct perf_data {
     struct perf_run *run;
     const char *name; /* of the input */
-    const uint8_t *begin;
-    struct filemap *map; /* of the file, while records are read from there */
-    bool big, unpacked;  /* big: of numbers in big-endian order; unpacked: offsets are of the unpacked records */
+    const uint8_t *begin, *end;
+    struct filemap *map; /* of the file */
+    bool big;            /* numbers are in big-endian order */
+    struct unpacking unpacking;
     struct VEC(struct attr) attrs;
     struct hashmap ids; /* event id to attribute */
     struct VEC(struct waiting) queue, spare;
@@ -125,8 +137,10 @@ static char *counted_text(struct cursor *b)
 
 static int wrong(const struct perf_data *d, const uint8_t *at, const char *what)
 {
-    return err_set(d->err, ERR_FORMAT, "%s, byte %llu%s: %s", d->name, (unsigned long long)(at - d->begin),
-                   d->unpacked ? " of its unpacked records" : "", what);
+    const uint8_t *packed = d->unpacking.place;
+    return err_set(d->err, ERR_FORMAT, "%s, byte %llu%s: %s", d->name,
+                   (unsigned long long)((packed ? packed : at) - d->begin), packed ? ", in what is packed there" : "",
+                   what);
 }
 
 /* ---- attributes: what an event is, and what its samples hold ---------------------------------------------- */
@@ -569,6 +583,44 @@ static int take_record(struct perf_data *d, const uint8_t *at)
     return 0;
 }
 
+/* ---- records that were packed wait in memory ----------------------------------------------------------------- */
+
+/* A copy that stays until its round is over, and behind which place_of_kept finds where in the file it was packed. */
+static const uint8_t *keep(struct perf_data *d, const uint8_t *record, size_t size, const uint8_t *place)
+{
+    struct unpacking *u = &d->unpacking;
+    u->kept = u->kept ? u->kept : arena_create();
+    uint8_t *copy = arena_alloc(u->kept, sizeof place + size);
+    memcpy(copy, &place, sizeof place);
+    memcpy(copy + sizeof place, record, size);
+    return copy + sizeof place;
+}
+
+static const uint8_t *place_of_kept(const uint8_t *record)
+{
+    const uint8_t *place;
+    memcpy(&place, record - sizeof place, sizeof place);
+    return place;
+}
+
+static bool is_kept(const struct perf_data *d, const uint8_t *record)
+{
+    return (uintptr_t)record < (uintptr_t)d->begin || (uintptr_t)record >= (uintptr_t)d->end;
+}
+
+/* Those that still wait after a round came in it, so each is moved once; the memory of the others is given back. */
+static void keep_only_waiting(struct perf_data *d)
+{
+    struct arena *old = d->unpacking.kept;
+    d->unpacking.kept = NULL;
+    for (size_t i = 0; old && i < d->queue.count; i++) {
+        const uint8_t *at = d->queue.items[i].bytes;
+        if (is_kept(d, at))
+            d->queue.items[i].bytes = keep(d, at, record_at(d, at).size, place_of_kept(at));
+    }
+    arena_free(old);
+}
+
 /* ---- in the order of time --------------------------------------------------------------------------------------- */
 
 /* Merges runs that are in order already, as they come from each processor: records of one time keep their order. */
@@ -603,15 +655,23 @@ static void sort_queue(struct perf_data *d)
 /* Takes what has waited up to that time. */
 static int take_until(struct perf_data *d, uint64_t time)
 {
+    const uint8_t *place = d->unpacking.place;
     size_t n = 0;
     int status = 0;
     sort_queue(d);
-    for (; n < d->queue.count && d->queue.items[n].time <= time && status == 0; n++)
-        status = take_record(d, d->queue.items[n].bytes);
+    for (; n < d->queue.count && d->queue.items[n].time <= time && status == 0; n++) {
+        const uint8_t *at = d->queue.items[n].bytes;
+        d->unpacking.place = is_kept(d, at) ? place_of_kept(at) : NULL;
+        status = take_record(d, at);
+    }
+    if (status < 0)
+        return -1;
+    d->unpacking.place = place;
     if (n)
         memmove(d->queue.items, d->queue.items + n, (d->queue.count - n) * sizeof *d->queue.items);
     d->queue.count -= n;
-    return status;
+    keep_only_waiting(d);
+    return 0;
 }
 
 static int finish_round(struct perf_data *d)
@@ -633,11 +693,13 @@ static int put_record(struct perf_data *d, const uint8_t *at, const struct recor
     if (time == 0 || time == UINT64_MAX)
         return take_record(d, at);
     d->latest = time > d->latest ? time : d->latest;
+    if (d->unpacking.place)
+        at = keep(d, at, r->size, d->unpacking.place);
     *vec_push(&d->queue) = (struct waiting){time, at};
     return 0;
 }
 
-/* ---- all records ----------------------------------------------------------------------------------------------- */
+/* ---- records, one after the other ----------------------------------------------------------------------------------------------- */
 
 static void update_event(struct perf_data *d, struct cursor b)
 {
@@ -648,6 +710,11 @@ static void update_event(struct perf_data *d, struct cursor b)
     if (what == NAME && !b.bad && attr < d->attrs.count)
         d->attrs.items[attr].name = strtab_add(perf_run_strings(d->run), name);
     mem_free(name);
+}
+
+static bool is_packed(uint32_t type)
+{
+    return type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2;
 }
 
 /* Bytes of a record that follow it and are not in its size. */
@@ -707,6 +774,89 @@ static uint64_t whole_size(const struct perf_data *d, const uint8_t *at, const u
     return behind <= (uint64_t)(end - at) - r.size ? r.size + behind : 0;
 }
 
+static int read_record(struct perf_data *d, const uint8_t *at)
+{
+    struct record r = record_at(d, at);
+    if (r.type >= RECORD_USER)
+        return read_user_record(d, &r);
+    if (d->attrs.count == 0)
+        return wrong(d, at, "a record comes before the description of its event");
+    return put_record(d, at, &r);
+}
+
+/* ---- packed records --------------------------------------------------------------------------------------------- */
+
+#ifdef HAVE_ZSTD
+/* Takes the records that are whole by now. */
+static int read_unpacked(struct perf_data *d)
+{
+    struct buf *rest = &d->unpacking.rest;
+    const uint8_t *begin = (const uint8_t *)rest->bytes, *end = begin + rest->len, *at = begin;
+    int status = 0;
+    for (uint64_t size; status == 0 && (size = whole_size(d, at, end)); at += size)
+        status = is_packed(record_at(d, at).type) ? wrong(d, at, "a packed record holds another packed one")
+                                                  : read_record(d, at);
+    if (status == 0 && end - at >= 8 && record_at(d, at).size < 8)
+        return wrong(d, at, "it is no record");
+    rest->len = (size_t)(end - at);
+    if (at > begin)
+        memmove(rest->bytes, at, rest->len);
+    return status;
+}
+
+/* A piece of what is left in `in`: 1; 0: there is no more. */
+static int unpack_piece(struct perf_data *d, ZSTD_inBuffer *in)
+{
+    struct unpacking *u = &d->unpacking;
+    uint8_t room[1 << 16];
+    ZSTD_outBuffer out = {room, sizeof room, 0};
+    size_t before = in->pos, status = ZSTD_decompressStream(u->stream, &out, in);
+    if (ZSTD_isError(status))
+        return wrong(d, u->place, "it is damaged");
+    u->total += out.pos;
+    if (u->total > LIMIT_IMPORT_BYTES)
+        return wrong(d, u->place, "unpacked it has more than the 4 GiB that are read of a file (LIMIT_IMPORT_BYTES)");
+    buf_add(&u->rest, room, out.pos);
+    return out.pos || in->pos != before;
+}
+
+/* All packed records are one stream, and a record may end in the next one. */
+static int read_packed(struct perf_data *d, const uint8_t *at)
+{
+    struct record r = record_at(d, at);
+    struct unpacking *u = &d->unpacking;
+    uint64_t n = r.type == RECORD_COMPRESSED2 ? cursor_u64(&r.body) : (uint64_t)(r.body.end - r.body.p);
+    const uint8_t *packed = cursor_bytes(&r.body, n);
+    ZSTD_inBuffer in = {packed, n, 0};
+    int status = 1;
+    if (!packed)
+        return wrong(d, at, "a packed record is cut short");
+    u->stream = u->stream ? u->stream : ZSTD_createDStream();
+    u->place = at;
+    while (status > 0 && (status = unpack_piece(d, &in)) > 0)
+        status = read_unpacked(d) < 0 ? -1 : 1;
+    if (status == 0)
+        u->place = NULL;
+    return status;
+}
+#else
+static int read_packed(struct perf_data *d, const uint8_t *at)
+{
+    return wrong(d, at, "its records are packed with zstd, and this hpcview was built without it");
+}
+#endif
+
+static void unpacking_release(struct unpacking *u)
+{
+#ifdef HAVE_ZSTD
+    ZSTD_freeDStream(u->stream);
+#endif
+    buf_release(&u->rest);
+    arena_free(u->kept);
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------------------- */
+
 static int read_records(struct perf_data *d, const uint8_t *at, const uint8_t *end)
 {
     int status = 0;
@@ -714,117 +864,13 @@ static int read_records(struct perf_data *d, const uint8_t *at, const uint8_t *e
         uint64_t size = whole_size(d, at, end);
         if (size == 0)
             return wrong(d, at, "a record is cut short, or is none; was the recording ended?");
-        struct record r = record_at(d, at);
-        if (r.type >= RECORD_USER)
-            status = read_user_record(d, &r);
-        else if (d->attrs.count == 0)
-            return wrong(d, at, "a record comes before the description of its event");
-        else
-            status = put_record(d, at, &r);
+        status = is_packed(record_at(d, at).type) ? read_packed(d, at) : read_record(d, at);
         at += size;
         filemap_pass(d->map, at);
     }
+    if (status == 0 && d->unpacking.rest.len)
+        return wrong(d, at, "the packed records before it end in the middle of one; was the recording ended?");
     return status == 0 ? take_until(d, UINT64_MAX) : status;
-}
-
-/* ---- packed records --------------------------------------------------------------------------------------------- */
-
-#ifdef HAVE_ZSTD
-struct unpacking {
-    ZSTD_DStream *stream;
-    struct buf plain, rest; /* all records in order; what the packed ones gave that is not a whole record yet */
-};
-
-/* All of them are one stream, and a record may end in the next one. */
-static int unpack_record(struct perf_data *d, struct unpacking *u, const struct record *r)
-{
-    static uint8_t room[1 << 16];
-    struct cursor b = r->body;
-    uint64_t n = r->type == RECORD_COMPRESSED2 ? cursor_u64(&b) : (uint64_t)(b.end - b.p);
-    const uint8_t *packed = cursor_bytes(&b, n);
-    ZSTD_inBuffer in = {packed, packed ? n : 0, 0};
-    ZSTD_outBuffer out = {room, sizeof room, sizeof room};
-    if (!packed)
-        return wrong(d, r->body.p, "a packed record is cut short");
-    while (in.pos < in.size || out.pos == out.size) {
-        out.pos = 0;
-        size_t before = in.pos, status = ZSTD_decompressStream(u->stream, &out, &in);
-        if (ZSTD_isError(status))
-            return wrong(d, r->body.p, "packed records are damaged");
-        if (out.pos == 0 && in.pos == before)
-            break;
-        buf_add(&u->rest, room, out.pos);
-        if (u->plain.len + u->rest.len > LIMIT_IMPORT_BYTES)
-            return wrong(d, r->body.p,
-                         "unpacked it has more than the 4 GiB that are read of a file (LIMIT_IMPORT_BYTES)");
-    }
-    size_t used = 0;
-    for (uint64_t size; u->rest.len > used; used += size) {
-        const uint8_t *at = (const uint8_t *)u->rest.bytes + used;
-        size = whole_size(d, at, (const uint8_t *)u->rest.bytes + u->rest.len);
-        if (size == 0)
-            break;
-        buf_add(&u->plain, at, size);
-    }
-    if (used) {
-        memmove(u->rest.bytes, u->rest.bytes + used, u->rest.len - used);
-        u->rest.len -= used;
-    }
-    return 0;
-}
-
-static int unpack_all(struct perf_data *d, struct unpacking *u, const uint8_t *at, const uint8_t *end)
-{
-    int status = 0;
-    while (at < end && status == 0) {
-        uint64_t size = whole_size(d, at, end);
-        if (size == 0)
-            return wrong(d, at, "a record is cut short, or is none; was the recording ended?");
-        struct record r = record_at(d, at);
-        if (r.type == RECORD_COMPRESSED || r.type == RECORD_COMPRESSED2)
-            status = unpack_record(d, u, &r);
-        else
-            buf_add(&u->plain, at, size);
-        at += size;
-    }
-    return status;
-}
-
-static int read_packed(struct perf_data *d, const uint8_t *at, const uint8_t *end)
-{
-    struct unpacking u = {.stream = ZSTD_createDStream()};
-    int status = unpack_all(d, &u, at, end);
-    if (status == 0) {
-        d->begin = (const uint8_t *)u.plain.bytes;
-        d->unpacked = true;
-        d->map = NULL;
-        status = read_records(d, d->begin, d->begin + u.plain.len);
-    }
-    ZSTD_freeDStream(u.stream);
-    buf_release(&u.plain);
-    buf_release(&u.rest);
-    return status;
-}
-#else
-static int read_packed(struct perf_data *d, const uint8_t *at, const uint8_t *end)
-{
-    (void)end;
-    return wrong(d, at, "its records are packed with zstd, and this hpcview was built without it");
-}
-#endif
-
-static int read_data(struct perf_data *d, const uint8_t *begin, const uint8_t *end)
-{
-    for (const uint8_t *at = begin; at < end;) {
-        uint64_t size = whole_size(d, at, end);
-        struct record r = size ? record_at(d, at) : (struct record){0};
-        if (r.type == RECORD_COMPRESSED || r.type == RECORD_COMPRESSED2)
-            return read_packed(d, begin, end);
-        if (size == 0 || r.type == RECORD_SAMPLE) /* packed recordings have no samples beside */
-            break;
-        at += size;
-    }
-    return read_records(d, begin, end);
 }
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
@@ -904,7 +950,7 @@ static int read_file(struct perf_data *d, struct cursor all)
         return wrong(d, all.end, "the file ends before its data; was it copied whole?");
     if (data.size == 0)
         return err_set(d->err, ERR_FORMAT, "%s: the recording was not ended, or recorded nothing", d->name);
-    return read_data(d, records.p, records.end);
+    return read_records(d, records.p, records.end);
 }
 
 /* The magic is a number of 8 bytes. */
@@ -922,14 +968,18 @@ bool perf_data_sniff(const void *bytes, size_t len)
 
 int perf_data_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct perf_data d = {
-        .run = perf_run_create(into, in->name), .name = in->name, .begin = in->bytes, .map = in->map, .err = err};
+    struct perf_data d = {.run = perf_run_create(into, in->name),
+                          .name = in->name,
+                          .begin = in->bytes,
+                          .end = (const uint8_t *)in->bytes + in->len,
+                          .map = in->map,
+                          .err = err};
     int status;
     if (!has_magic(in->bytes, in->len, &d.big))
         status = err_set(err, ERR_FORMAT, "%s: does not begin as a perf.data file", in->name);
     else {
         struct cursor all = part(&d, d.begin, d.begin + in->len), size = part(&d, d.begin + 8, d.begin + 16);
-        status = cursor_u64(&size) == PIPE_HEADER_BYTES ? read_data(&d, d.begin + PIPE_HEADER_BYTES, all.end)
+        status = cursor_u64(&size) == PIPE_HEADER_BYTES ? read_records(&d, d.begin + PIPE_HEADER_BYTES, all.end)
                                                         : read_file(&d, all);
     }
     perf_run_about(d.run, d.host, d.machine, d.kernel, d.command);
@@ -945,6 +995,7 @@ int perf_data_convert(const struct filter_input *in, struct hpcprof *into, struc
     vec_release(&d.frames);
     hashmap_release(&d.ids);
     hashmap_release(&d.build_ids);
+    unpacking_release(&d.unpacking);
     perf_run_free(d.run);
     return status;
 }
