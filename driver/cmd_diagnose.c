@@ -4,7 +4,6 @@
 #include "driver/findings.h"
 #include "driver/live.h"
 #include "driver/wanted.h"
-#include "export/export.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,8 +49,8 @@ static int percentage(const char *text, const char *option, double usual, double
 static int make_experiment(struct session *s, const struct properties *p, int argc, char **argv, struct experiment **e)
 {
     struct config *config;
-    if (argc == 1 && export_is_database(argv[0]))
-        return export_read_database(argv[0], e, s->warnings, &s->err);
+    if (argc == 1 && experiment_is_database(argv[0]))
+        return experiment_read_database(argv[0], e, s->warnings, &s->err);
     if (wanted_config(s, "diagnose", argc, argv, &config) < 0)
         return -1;
     config_want_statistics(config, properties_statistics(p));
@@ -87,7 +86,7 @@ static int stored(const struct diagnose_options *options, int argc, char **argv,
                   struct diagnosis **d)
 {
     bool others = opt.properties.count || opt.strategy || opt.experiments;
-    if (argc != 1 || !export_is_database(argv[0]) || others)
+    if (argc != 1 || !experiment_is_database(argv[0]) || others)
         return 0;
     return diagnosis_stored(e, opt.threshold ? options->threshold : (double)NAN, d);
 }

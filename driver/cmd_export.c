@@ -27,8 +27,8 @@ static const struct option_row *const tables[] = {rows, wanted_rows, NULL};
 static int make_experiment(struct session *s, int argc, char **argv, struct experiment **e)
 {
     struct config *config;
-    if (argc == 1 && export_is_database(argv[0]))
-        return export_read_database(argv[0], e, s->warnings, &s->err);
+    if (argc == 1 && experiment_is_database(argv[0]))
+        return experiment_read_database(argv[0], e, s->warnings, &s->err);
     if (wanted_config(s, "export", argc, argv, &config) < 0)
         return -1;
     config_add_all_blocks(config); /* as in a database of it */

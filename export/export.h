@@ -1,10 +1,10 @@
 /*
- * export - an experiment in other tools' formats, and finished databases read back.
+ * export - an experiment in other tools' formats.
  *
- * Knows:    other tools' formats, the database (doc/formats/database.md).
+ * Knows:    other tools' formats.
  * Does not: measurements, ELF, pages; arithmetic but sums; print.
  *
- * Usual life:  export_read_database, or experiment_build -> export_write -> experiment_free
+ * Usual life:  experiment_read_database, or experiment_build -> export_write -> experiment_free
  *
  * Memory:   an experiment read is the caller's.
  * Errors:   the file, and what is wrong; a metric that is not there is named with the nearest that is.
@@ -38,13 +38,5 @@ struct export_options {
 };
 int export_write(const struct experiment *, const struct export_format *, const struct export_options *,
                  struct outfile *, struct err *);
-
-/* Is it a folder, or a page, that `hpcview build` wrote? */
-bool export_is_database(const char *path);
-/* A database of any version; a block that is missing or damaged is a warning, and what it holds is left out. */
-int export_read_database(const char *path, struct experiment **, struct warnings *, struct err *);
-/* The same from the bytes of a page that holds all blocks. */
-int export_read_page(const void *bytes, size_t len, const char *name, struct experiment **, struct warnings *,
-                     struct err *);
 
 #endif

@@ -307,6 +307,14 @@ void experiment_find_same(struct experiment *);
 int experiment_build(const struct config *, const struct progress *, struct experiment **, struct warnings *,
                      struct err *);
 void experiment_free(struct experiment *);
+/* Is it a folder, or a page, that `hpcview build` wrote? */
+bool experiment_is_database(const char *path);
+/* A finished database read back (doc/formats/database.md), of any version; a block that is missing or damaged is a
+   warning, and what it holds is left out. Computed metrics are as they were written, without their formulas' parts. */
+int experiment_read_database(const char *path, struct experiment **, struct warnings *, struct err *);
+/* The same from the bytes of a page that holds all blocks. */
+int experiment_read_page(const void *bytes, size_t len, const char *name, struct experiment **, struct warnings *,
+                         struct err *);
 /* A metric's value for sums a view made itself, of several places say: values[] holds the sums of all metrics. Measured
    metrics, and computed ones that are summed up from the lines, are values[metric] as it is; statistics over threads
    have no value for several places. */

@@ -28,6 +28,7 @@
  *     statistics.c      mean, spread, imbalance over threads and processes
  *     thread_values.c   what each thread spent at the places that matter
  *     lost.c            warnings: what the result lacks, with its share
+ *     database.c        finished databases read back, into experiments; database_tables.c their tables
  *     check.c           what is true of every experiment
  *     print.c           places as text, CSV and JSON; print_table.c tables beside them; print_text.c for both;
  *                       print_code.c instructions

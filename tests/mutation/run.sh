@@ -42,9 +42,9 @@ bloop      bloop             bloop/damage_test tests/structure/golden.sh tests/s
 hpcprof    hpcprof           hpcprof/read_test hpcprof/ended_test tests/run-golden.sh tests/record/misuse.sh tests/e2e/example.sh
 recorder   hpcprof/recorder  hpcprof/unwind_test tests/record/situations.sh tests/record/sampler_agree.sh tests/paths/known.sh
 filters    filters           filters/filters_test filters/perf_data_test tests/filters/filters.sh
-metrics    metrics           metrics/expr_test metrics/experiment_test metrics/config_test metrics/sources_test tests/run-golden.sh tests/build/configuration.sh
-export     export            export/database_test tests/export/export.sh
-htmlgen    htmlgen           htmlgen/htmlgen_test export/database_test tests/page/agree.sh
+metrics    metrics           metrics/expr_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test tests/run-golden.sh tests/build/configuration.sh
+export     export            metrics/database_test tests/export/export.sh
+htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
 mhsim      mhsim             mhsim/engine_test mhsim/machine_test tests/simulate/simulate.sh
 quality    quality           tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read_test diagnose/library_test tests/diagnose/cases.sh

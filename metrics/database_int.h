@@ -1,8 +1,8 @@
 /* What the files that read a database share: its head, blocks, and columns in byte planes. */
-#ifndef EXPORT_DATABASE_INT_H
-#define EXPORT_DATABASE_INT_H
+#ifndef METRICS_DATABASE_INT_H
+#define METRICS_DATABASE_INT_H
 
-#include "export/export_int.h"
+#include "metrics/metrics_int.h"
 
 struct database {
     const char *path;

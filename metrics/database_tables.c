@@ -1,5 +1,5 @@
 /* The tables beside places of a database (doc/formats/database.md). */
-#include "export/database_int.h"
+#include "metrics/database_int.h"
 
 struct table_reader {
     struct database *d;

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct experiment *e;
     struct err err = {0};
-    if (export_read_page(data, size, "fuzz", &e, NULL, &err) == 0)
+    if (experiment_read_page(data, size, "fuzz", &e, NULL, &err) == 0)
         write_all(e);
     else if (!str_starts(err.msg, "fuzz"))
         __builtin_trap();

@@ -2,7 +2,7 @@
  * A finished database read back (doc/formats/database.md, versions 1 and 2): somebody was sent one, and wants its
  * numbers. All of it is hostile: every size is checked against what is there before it is used.
  */
-#include "export/database_int.h"
+#include "metrics/database_int.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -556,7 +556,7 @@ static int open_page(struct database *d, struct err *err)
     return status;
 }
 
-bool export_is_database(const char *path)
+bool experiment_is_database(const char *path)
 {
     struct database d = {.path = path};
     struct stat st;
@@ -582,14 +582,14 @@ static int read_page(struct database *d, struct experiment **result)
     return status;
 }
 
-int export_read_page(const void *bytes, size_t len, const char *name, struct experiment **result,
-                     struct warnings *warnings, struct err *err)
+int experiment_read_page(const void *bytes, size_t len, const char *name, struct experiment **result,
+                         struct warnings *warnings, struct err *err)
 {
     struct database d = {.path = name, .single = true, .page = {bytes, len, false}, .warnings = warnings, .err = err};
     return read_page(&d, result);
 }
 
-int export_read_database(const char *path, struct experiment **result, struct warnings *warnings, struct err *err)
+int experiment_read_database(const char *path, struct experiment **result, struct warnings *warnings, struct err *err)
 {
     struct database d = {.path = path, .warnings = warnings, .err = err};
     *result = NULL;

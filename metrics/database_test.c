@@ -147,8 +147,8 @@ static void test_back(const char *name, const struct experiment *e, bool single)
     char *path = path_join(folder, single ? "page.html" : "folder"), *a = drawn(e);
     printf("# %s as a %s\n", name, single ? "page" : "folder");
     CHECK_INT(htmlgen_write(e, path, &options, NULL, &err), 0);
-    CHECK(export_is_database(path));
-    if (!CHECK_NAMED(export_read_database(path, &back, w, &err) == 0, "it is read")) {
+    CHECK(experiment_is_database(path));
+    if (!CHECK_NAMED(experiment_read_database(path, &back, w, &err) == 0, "it is read")) {
         printf("# %s\n", err.msg);
     } else {
         char *b = drawn(back);
