@@ -4,6 +4,7 @@
 #include "htmlgen/htmlgen.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 static struct {
     const char *out;
@@ -23,7 +24,7 @@ static const struct option_row *const tables[] = {build_rows, wanted_rows, NULL}
 /* "out/heat.measurements" gives hpcview-heat.db, "heat.xml" too. */
 char *build_database_name(const char *operand)
 {
-    static const char *const endings[] = {".measurements", ".hpcprof", ".xml", ".txt"};
+    static const char *const endings[] = {".measurements", ".hpcprof", ".xml", ".txt", ".db", ".html"};
     size_t n = strlen(operand);
     while (n > 1 && operand[n - 1] == '/')
         n--;
@@ -77,6 +78,22 @@ bool build_single_file(void)
     return opt.single_file;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* A run may be a database, whose name is what the result would be called. */
+static int check_not_replaced(const char *database, int argc, char **argv, struct err *err)
+{
+    for (int i = 0; i < argc; i++)
+        if (same_file(database, argv[i]))
+            return err_set(err, ERR_USAGE, "build: %s would be replaced by what is made of it; '-o DB' names another",
+                           database);
+    return 0;
+}
+
 static int run(struct session *s, int argc, char **argv)
 {
     struct config *config;
@@ -84,7 +101,9 @@ static int run(struct session *s, int argc, char **argv)
         return -1;
     config_add_all_blocks(config);
     char *database = opt.out ? mem_strdup(opt.out) : build_database_name(argv[0]);
-    int status = build_database(s, config, database);
+    int status = check_not_replaced(database, argc, argv, &s->err);
+    if (status == 0)
+        status = build_database(s, config, database);
     mem_free(database);
     config_free(config);
     return status;

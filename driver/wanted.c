@@ -31,7 +31,7 @@ const struct option_row wanted_rows[] = {
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-/* A configuration is XML; no measurement of ours is, and another tool's is told by its filter. */
+/* A configuration is XML; no measurement of ours is, another tool's is told by its filter, and a page by its head. */
 bool wanted_is_configuration(const char *path)
 {
     struct stat st;
@@ -43,7 +43,7 @@ bool wanted_is_configuration(const char *path)
         i++;
     bool is = i < map.len && map.bytes[i] == '<';
     filemap_release(&map);
-    return is && !filters_know(path);
+    return is && !filters_know(path) && !experiment_is_database(path);
 }
 
 static int add_operands(struct session *s, const char *command, int argc, char **argv, struct config **config)

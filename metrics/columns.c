@@ -841,7 +841,7 @@ static void add_thread_feeds(struct maker *m, size_t base_columns, struct warnin
     for (uint32_t c = 0; c < base_columns; c++)
         for (size_t i = 0; i < m->input_count; i++) {
             const struct hpcprof *p = m->inputs[i].profile;
-            if (!m->columns->list.items[c].metric.display)
+            if (!m->columns->list.items[c].metric.display || m->inputs[i].finished)
                 continue;
             for (size_t e = 0; e < p->event_count; e++) {
                 if (!feeds(m, i, e, &m->columns->list.items[c]))
@@ -901,7 +901,7 @@ static size_t parts_of_run(const struct maker *m, uint32_t run, enum statistic_o
 {
     size_t parts = 0;
     for (size_t i = 0; i < m->input_count; i++)
-        if (m->inputs[i].run == run)
+        if (m->inputs[i].run == run && !m->inputs[i].finished)
             parts += over == STAT_THREADS ? m->inputs[i].profile->thread_count
                      : over == STAT_RANKS ? m->inputs[i].profile->process_count
                                           : 1;

@@ -169,6 +169,42 @@ static void test_back(const char *name, const struct experiment *e, bool single)
     warnings_free(w);
 }
 
+/* What was measured, in a database that is a run of a configuration: the same sums at the same places. */
+static void test_as_run(const char *name, struct experiment *e)
+{
+    struct htmlgen_options options = {.single_file = true};
+    struct config *config = config_create();
+    struct warnings *w = warnings_create();
+    struct experiment *back = NULL;
+    struct err err = {0};
+    char *path = path_join(folder, "run.html");
+    for (size_t m = 0; m < e->metric_count; m++)
+        e->metrics[m].event = *text(e, e->metrics[m].formula) ? 0 : e->metrics[m].name;
+    CHECK_INT(htmlgen_write(e, path, &options, NULL, &err), 0);
+    config_add_measurement(config, path);
+    printf("# %s as a run\n", name);
+    if (!CHECK_NAMED(experiment_build(config, NULL, &back, w, &err) == 0, "it is a run"))
+        printf("# %s\n", err.msg);
+    CHECK(!back || experiment_check(back, &err) == 0);
+    for (size_t m = 0; back && m < back->metric_count; m++) {
+        size_t was = 0;
+        while (was < e->metric_count &&
+               (*text(e, e->metrics[was].formula) ||
+                strcmp(text(e, e->metrics[was].event), text(back, back->metrics[m].event)) != 0))
+            was++;
+        if (!CHECK(was < e->metric_count))
+            continue;
+        CHECK(experiment_value(back, m, 0, VALUE_INCLUSIVE) == experiment_value(e, was, 0, VALUE_INCLUSIVE));
+        for (enum value_form form = 0; form < VALUE_FORMS; form++)
+            CHECK_INT(experiment_column_count(back, TREE_SCOPES, m, form),
+                      experiment_column_count(e, TREE_SCOPES, was, form));
+    }
+    mem_free(path);
+    experiment_free(back);
+    config_free(config);
+    warnings_free(w);
+}
+
 static void test_sample(const char *name, struct experiment *e)
 {
     test_back(name, e, false);
@@ -182,6 +218,9 @@ int main(void)
     folder = mkdtemp(name);
     if (!folder)
         return 1;
+    struct experiment *heat = sample_heat(folder);
+    test_as_run("heat", heat);
+    experiment_free(heat);
     test_sample("heat", sample_heat(folder));
     test_sample("facts", sample_facts(folder));
     test_sample("two runs", sample_two_runs(folder));

@@ -29,6 +29,7 @@
  *     thread_values.c   what each thread spent at the places that matter
  *     lost.c            warnings: what the result lacks, with its share
  *     database.c        finished databases read back, into experiments; database_tables.c their tables
+ *     database_run.c    a database taken apart into what the join wants of a run
  *     check.c           what is true of every experiment
  *     print.c           places as text, CSV and JSON; print_table.c tables beside them; print_text.c for both;
  *                       print_code.c instructions
@@ -201,6 +202,7 @@ struct input {               /* one measurement of a run */
     const char *path; /* where each thread's counts can be read again, so that gathering drops them; NULL: they stay */
     uint64_t samples; /* in all, where there is a path */
     uint32_t repetition; /* of the run, from 1; 0: it has no others */
+    bool finished;       /* it was a database: what single threads counted is not known */
 };
 
 enum statistic {
@@ -510,6 +512,12 @@ struct structures;
 int structures_open(const struct config *, const struct progress *, struct structures **, struct warnings *,
                     struct err *);
 void structures_free(struct structures *);
+/* The tree of one module, which becomes its own; it is of the module with that name and build id alone. */
+void structures_add(struct structures *, struct scope_tree *, const char *build_id);
+/* What a database says of its run, as a measurement, and of its modules, whose trees are added. `input`: no other has
+   that number (database_run.c). */
+int database_as_run(const char *path, uint32_t input, struct structures *, struct hpcprof **, struct warnings *,
+                    struct err *);
 struct structure_source structures_source(struct structures *);
 
 /* ---- names and texts of sources (sources.c) ------------------------------------------ */

@@ -69,29 +69,44 @@ static void list_inputs(const struct config_run *run, uint32_t number, struct in
         *vec_push(inputs) = (struct input){.run = number, .path = mem_strdup(run->path)};
 }
 
-static int read_input(const struct config *config, struct input *input, const struct progress *progress,
-                      struct warnings *warnings, struct err *err)
+static int read_finished(const struct config_run *run, uint32_t number, struct structures *structures,
+                         struct hpcprof **result, struct warnings *warnings, struct err *err)
+{
+    int status = database_as_run(run->path, number, structures, result, warnings, err);
+    return status < 0 && *run->where ? err_in(err, "%s: run '%s'", run->where, run->name) : status;
+}
+
+static int read_input(const struct config *config, struct input *input, uint32_t number, struct structures *structures,
+                      const struct progress *progress, struct warnings *warnings, struct err *err)
 {
     struct config_run run = config->runs.items[input->run];
     run.path = input->path;
-    if (measurement_read(config, &run, progress, &input->profile, warnings, err) < 0)
+    input->finished = experiment_is_database(run.path);
+    int status = input->finished ? read_finished(&run, number, structures, &input->profile, warnings, err)
+                                 : measurement_read(config, &run, progress, &input->profile, warnings, err);
+    if (status < 0)
         return -1;
     for (size_t k = 0; k < input->profile->count_count; k++)
         input->samples += input->profile->counts[k].samples;
     if (input->profile->count_count == 0)
         warnings_add(warnings, "%s: holds no samples; did the program run long enough?", run.path);
+    if (input->finished) { /* nothing in it to be read again */
+        mem_free((void *)(uintptr_t)input->path);
+        input->path = NULL;
+    }
     return 0;
 }
 
-static int read_inputs(const struct config *config, struct input_list *inputs, const struct progress *progress,
-                       struct warnings *warnings, struct err *err)
+static int read_inputs(const struct config *config, struct input_list *inputs, struct structures *structures,
+                       const struct progress *progress, struct warnings *warnings, struct err *err)
 {
     struct err_gathered errors = {0};
     for (size_t i = 0; i < config->runs.count; i++)
         list_inputs(&config->runs.items[i], (uint32_t)i, inputs);
     for (size_t i = 0; i < inputs->count; i++) {
         progress_report(progress, "reading measurements", i, inputs->count);
-        if (read_input(config, &inputs->items[i], progress, warnings, err) < 0 && !err_gather(&errors, err))
+        if (read_input(config, &inputs->items[i], (uint32_t)i, structures, progress, warnings, err) < 0 &&
+            !err_gather(&errors, err))
             return -1;
     }
     progress_report(progress, "reading measurements", inputs->count, inputs->count);
@@ -108,9 +123,9 @@ int experiment_build(const struct config *config, const struct progress *progres
     if (status == 0)
         status = all_there(config, err);
     if (status == 0)
-        status = read_inputs(config, &inputs, progress, warnings, err);
-    if (status == 0)
         status = structures_open(config, progress, &structures, warnings, err);
+    if (status == 0)
+        status = read_inputs(config, &inputs, structures, progress, warnings, err);
     if (status == 0) {
         struct structure_source source = structures_source(structures);
         status = experiment_from(config, inputs.items, inputs.count, &source, progress, result, warnings, err);

@@ -90,6 +90,7 @@ struct reading {
     const place_ix *new_of;
     size_t sites, calls;     /* those that have a place, a node */
     uint32_t run, processes; /* processes: of the run, in the measurements before this one */
+    bool finished;           /* the measurement was a database */
     struct table *by_thread; /* NULL: not wanted */
     struct VEC(struct gathering) list;
 };
@@ -236,7 +237,7 @@ static void gather_measurement(void *ctx, const struct hpcprof *p)
         g->inside = columns_regions_named(arena, r->e->strings, p, base->metric.region);
         if (g->over == STAT_REPETITIONS)
             gather_repetition(r, g, p, &known);
-        else
+        else if (!r->finished)
             gather_counts(r, g, p, &known);
         arena_free(arena);
     }
@@ -309,7 +310,7 @@ static size_t threads_of(const struct input *inputs, size_t n, uint32_t run)
 {
     size_t threads = 0;
     for (size_t i = 0; i < n; i++)
-        threads += inputs[i].run == run ? inputs[i].profile->thread_count : 0;
+        threads += inputs[i].run == run && !inputs[i].finished ? inputs[i].profile->thread_count : 0;
     return threads;
 }
 
@@ -383,6 +384,7 @@ int statistics_compute(struct experiment *e, struct correlation *c, const struct
     for (size_t i = 0; r.list.count && status == 0 && i < input_count; i++) {
         r.processes = i && inputs[i].run == inputs[i - 1].run ? r.processes : 0;
         r.run = inputs[i].run;
+        r.finished = inputs[i].finished;
         if (inputs[i].path)
             status = filters_read_as(
                 inputs[i].path,

@@ -11,7 +11,8 @@ struct module_in_file { /* one MODULE of a structure file */
     struct scope_tree *tree;
     scope_ix module;
     const char *name;
-    bool alone; /* the file has no other: its tree can be used as it is */
+    const char *build_id; /* the only one that it is of, or NULL: of any; lent by the tree */
+    bool alone;           /* the file has no other: its tree can be used as it is */
 };
 
 struct structures {
@@ -125,14 +126,30 @@ static struct scope_tree *one_module(const struct scope_tree *from, scope_ix mod
     return to;
 }
 
+void structures_add(struct structures *s, struct scope_tree *tree, const char *build_id)
+{
+    size_t first = s->modules.count;
+    *vec_push(&s->trees) = tree;
+    list_modules(s, tree);
+    s->modules.count = first + 1; /* of one name twice: it is one module */
+    s->modules.items[first].build_id = strtab_get(tree->strings, strtab_add(tree->strings, build_id));
+    s->modules.items[first].alone = true;
+}
+
 /* The structure given for a module: of the same path, else of the same base name. */
-static const struct module_in_file *given_for(const struct structures *s, const char *path, const char *raw_path)
+static const struct module_in_file *given_for(const struct structures *s, const char *path, const char *raw_path,
+                                              const char *build_id)
 {
     for (size_t i = 0; i < s->modules.count; i++)
-        if (strcmp(s->modules.items[i].name, path) == 0 || strcmp(s->modules.items[i].name, raw_path) == 0)
+        if (s->modules.items[i].build_id && strcmp(s->modules.items[i].build_id, build_id) == 0 &&
+            strcmp(s->modules.items[i].name, raw_path) == 0)
             return &s->modules.items[i];
     for (size_t i = 0; i < s->modules.count; i++)
-        if (strcmp(path_base(s->modules.items[i].name), path_base(path)) == 0)
+        if (!s->modules.items[i].build_id &&
+            (strcmp(s->modules.items[i].name, path) == 0 || strcmp(s->modules.items[i].name, raw_path) == 0))
+            return &s->modules.items[i];
+    for (size_t i = 0; i < s->modules.count; i++)
+        if (!s->modules.items[i].build_id && strcmp(path_base(s->modules.items[i].name), path_base(path)) == 0)
             return &s->modules.items[i];
     return NULL;
 }
@@ -179,7 +196,8 @@ static void scopes(void *ctx, struct module *m, const struct strtab *strings, co
 {
     struct structures *s = ctx;
     const char *path = strtab_get(strings, m->path);
-    const struct module_in_file *given = given_for(s, path, strtab_get(strings, m->raw_path));
+    const struct module_in_file *given =
+        given_for(s, path, strtab_get(strings, m->raw_path), strtab_get(strings, m->build_id));
     if (given) {
         m->lent = given->alone;
         m->tree = given->alone ? given->tree : one_module(given->tree, given->module);

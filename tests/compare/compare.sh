@@ -34,7 +34,7 @@ ranked() { awk -F, 'NR > 1 && $5 ~ /^(sum|chain|repeated)$/ { printf "%s ", $5 }
 less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && a + 0 < b + 0) }'; }
 shown() { comment "$(cut -c1-200 table.csv)"; }
 
-built kernels-O1 "$kernels" "${CC-cc}" -O1 && built kernels-O3 "$kernels" "${CC-cc}" -O3 || skip_all "the program does not compile"
+built kernels-O1 "$kernels" ${CC-cc} -O1 && built kernels-O3 "$kernels" ${CC-cc} -O3 || skip_all "the program does not compile"
 measured kernels-O1 && measured kernels-O3
 
 compared function kernels-O1.measurements kernels-O3.measurements
@@ -62,7 +62,7 @@ fi
 mkdir v1 v2
 cp "$kernels" v1/kernels.c
 sed -e '1i/* The second version. */\n\n' -e 's|x = 1 / (x + a\[i\]);|x = 1 / (1 / (x + a[i]) + a[i]);|' "$kernels" >v2/kernels.c
-built v1/kernels "$PWD/v1/kernels.c" "${CC-cc}" -O2 && built v2/kernels "$PWD/v2/kernels.c" "${CC-cc}" -O2
+built v1/kernels "$PWD/v1/kernels.c" ${CC-cc} -O2 && built v2/kernels "$PWD/v2/kernels.c" ${CC-cc} -O2
 measured v1/kernels && measured v2/kernels
 compared function v1/kernels.measurements v2/kernels.measurements
 check_match "two versions: what became slower is first" "$(ranked)" 'chain *'
@@ -73,8 +73,67 @@ check_match "the line that was changed has a time in both" "$(grep ",$changed,ch
 check "all lines of the first version are found in the second" test "$(grep -c 'v[12]/kernels.c' table.csv)" = 0
 shown
 
+# The same two as finished databases that somebody sent: what they say is what their measurements say.
+"$hpcview" build -o base.db v1/kernels.measurements >build.log 2>&1 && "$hpcview" build --single-file -o new.html v2/kernels.measurements >>build.log 2>&1 ||
+    comment "$(cat build.log)"
+mkdir sent
+mv base.db new.html sent
+for level in module function loop line; do
+    compared "$level" v1/kernels.measurements v2/kernels.measurements
+    mv table.csv measured.csv
+    for pair in 'base.db new.html' 'base.db ../v2/kernels.measurements' '../v1/kernels.measurements new.html'; do
+        compared "$level" "sent/${pair% *}" "sent/${pair#* }"
+        check "by $level: $pair rank as their measurements" cmp measured.csv table.csv
+    done
+done
+compared function sent/base.db sent/new.html --statistics threads
+check_match "what single threads did is not known, and nothing is made up" "$(head -n 1 table.csv) $(grep ,chain, table.csv)" '*over threads*,,,,,,,,,,,,'
+cat >two.xml <<'END'
+<hpcview version="1"><run name="old" measurements="sent/base.db"/><run name="new" measurements="sent/new.html"/>
+<computed name="X" formula='"new.perf::TASK-CLOCK" / "old.perf::TASK-CLOCK"'/></hpcview>
+END
+run "$hpcview" build -o both.db two.xml
+check "a configuration has databases as runs" test "$status" = 0
+run "$hpcview" print --diff sent/base.db both.db
+check "a database of two runs is no run" test "$status" = 1
+check_match "as is said" "$err" '*both.db: is a database of 2 runs*'
+cp -r sent/base.db hpcview-a.db
+run "$hpcview" build hpcview-a.db sent/new.html
+check "no database is replaced by what is made of it" test "$status" = 2 -a -f hpcview-a.db/index.html
+check_match "as is said" "$err" '*hpcview-a.db*-o*'
+
+# Cut anywhere, it is a sentence that names it, or what it holds is whole.
+"$hpcview" print --diff --format csv sent/base.db sent/new.html >whole.csv 2>/dev/null
+# refused_or_whole NAME: was the last run so?
+refused_or_whole() {
+    case $status:$err in
+    [12]:*"$1"*) return 0 ;;
+    0:*"$1"*missing*) return 0 ;;
+    esac
+    test "$status" = 0 && printf '%s\n' "$out" | cmp -s - whole.csv
+}
+bad= refused=0
+for at in $(grep -abo 'id="hpcview-head">\|id="data-[a-z]*[-0-9]*">' sent/new.html | sed 's/:.*//'); do
+    head -c $((at + 60)) sent/new.html >cut.html
+    run "$hpcview" print --diff --format csv sent/base.db cut.html
+    refused_or_whole cut.html || bad="$bad $at: $status $err"
+    refused=$((refused + (status != 0)))
+done
+check "a page that was cut is refused by name, or says what is missing" test -z "$bad"
+check "it is refused without its places or its numbers" test "$refused" -ge 3
+[ -z "$bad" ] || comment "$bad"
+bad=
+for file in sent/base.db/data/*.js; do
+    mv "$file" kept && : >"$file"
+    run "$hpcview" print --diff --format csv sent/base.db sent/new.html
+    mv kept "$file"
+    refused_or_whole base.db || bad="$bad $file: $status $err"
+done
+check "what is missing of a folder is said" test -z "$bad"
+[ -z "$bad" ] || comment "$bad"
+
 # Strong scaling: the time in all of two threads, against that of one.
-built threads "$kernels" "${CC-cc}" -O2
+built threads "$kernels" ${CC-cc} -O2
 measured threads 24000 1 && mv threads.measurements one && measured threads 24000 2
 compared function one threads.measurements --scaling strong
 check_match "one thread and two: what does not scale is first" "$(ranked)" 'repeated *'
@@ -87,7 +146,7 @@ shown
 # AArch64: the binary is analysed here, its profile comes from elsewhere.
 if command -v aarch64-linux-gnu-gcc >/dev/null; then
     # who knows lines alone does not know which of several inlined copies they are of
-    built kernels-x86 "$kernels" "${CC-cc}" -O2 -fno-inline && measured kernels-x86
+    built kernels-x86 "$kernels" ${CC-cc} -O2 -fno-inline && measured kernels-x86
     built kernels-arm "$kernels" aarch64-linux-gnu-gcc -O2 -fno-inline
     line() { grep -n "$1" "$kernels" | cut -d: -f1; }
     cat >arm.txt <<END
