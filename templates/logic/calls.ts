@@ -48,7 +48,7 @@ export function treeModel(model: Model, nodes: TreeNodes, values: Values): Model
 /** Values of a tree made from those of another: what can be added up by `sum`, the rest by formulas from that. */
 class MadeValues implements Values {
   columns: Columns | null = null; // of the tree that is made
-  private readonly known = new Map<number, Float64Array>();
+  readonly #known = new Map<number, Float64Array>();
 
   constructor(
     private readonly metrics: readonly Metric[],
@@ -59,12 +59,12 @@ class MadeValues implements Values {
   of(metric: number, exclusive: boolean): Float64Array | null {
     const wantsExclusive = exclusive && this.metrics[metric].hasExclusive;
     const key = metric * 2 + (wantsExclusive ? 1 : 0);
-    const known = this.known.get(key);
+    const known = this.#known.get(key);
     if (known) return known;
     const made = this.metrics[metric].summed
       ? this.sum(metric, wantsExclusive)
       : this.columns!.byFormula(this.columns!.of(metric, wantsExclusive));
-    if (made) this.known.set(key, made);
+    if (made) this.#known.set(key, made);
     return made;
   }
 
@@ -83,7 +83,7 @@ function madeTree(model: Model, nodes: TreeNodes, values: MadeValues): MadeTree 
 }
 
 class NodeList {
-  private readonly known = new Map<number, number>();
+  readonly #known = new Map<number, number>();
   readonly parent: number[] = [];
   readonly place: number[] = [];
 
@@ -91,9 +91,9 @@ class NodeList {
 
   at(parent: number, place: PlaceIx): number {
     const key = (parent + 1) * this.placeCount + place;
-    let node = this.known.get(key);
+    let node = this.#known.get(key);
     if (node === undefined) {
-      this.known.set(key, (node = this.parent.length));
+      this.#known.set(key, (node = this.parent.length));
       this.parent.push(parent);
       this.place.push(place);
     }
@@ -280,26 +280,26 @@ function framesOf(model: Model, nodes: TreeNodes): Int32Array {
 
 class CallList {
   private readonly rows: Call[] = [];
-  private readonly members: number[][] = [];
-  private readonly known = new Map<string, number>();
+  readonly #members: number[][] = [];
+  readonly #known = new Map<string, number>();
 
   constructor(private readonly model: Model) {}
 
   add(caller: PlaceIx, callee: PlaceIx, line: PlaceIx, node: number): void {
     const { kind, parent, same } = this.model.places;
     const key = `${same[caller]} ${same[callee]} ${same[line]}`;
-    let row = this.known.get(key);
+    let row = this.#known.get(key);
     if (row === undefined) {
       let loop = line;
       while (loop !== NONE && kind[loop] > Kind.Procedure && kind[loop] !== Kind.Loop) loop = parent[loop];
-      this.known.set(key, (row = this.rows.length));
+      this.#known.set(key, (row = this.rows.length));
       this.rows.push({ caller, callee, line, loop: loop !== NONE && kind[loop] === Kind.Loop ? loop : NONE });
-      this.members.push([]);
+      this.#members.push([]);
     }
-    this.members[row].push(node);
+    this.#members[row].push(node);
   }
 
   finish(tree: Model): Calls {
-    return { rows: this.rows, cells: groupsOfNodes(tree, this.members, true) };
+    return { rows: this.rows, cells: groupsOfNodes(tree, this.#members, true) };
   }
 }

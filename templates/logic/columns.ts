@@ -32,27 +32,27 @@ export const columnId = (metric: MetricIx, exclusive: boolean): ColumnId => `${m
 const isMeasured = (metric: Metric): boolean => metric.formula === '';
 
 export class Columns {
-  private readonly known = new Map<ColumnId, Column | null>();
-  private readonly byName = new Map<string, string>(); // name: id without its last letter
-  private readonly computed = new WeakMap<object, Map<ColumnId, Float64Array>>();
-  private readonly ofPlaces = {}; // the key of `computed` for places themselves
-  private readonly blanks = new Map<number, Float64Array>();
+  readonly #known = new Map<ColumnId, Column | null>();
+  readonly #byName = new Map<string, string>(); // name: id without its last letter
+  readonly #computed = new WeakMap<object, Map<ColumnId, Float64Array>>();
+  readonly #ofPlaces = {}; // the key of `computed` for places themselves
+  readonly #blanks = new Map<number, Float64Array>();
   private modules: Int32Array | null = null;
 
   constructor(
     readonly model: Model,
     readonly typed: readonly Typed[] = [],
   ) {
-    model.metrics.forEach((m, i) => this.byName.set(m.name, String(i)));
-    typed.forEach((t, i) => this.byName.has(t.name) || this.byName.set(t.name, `t${i}`));
+    model.metrics.forEach((m, i) => this.#byName.set(m.name, String(i)));
+    typed.forEach((t, i) => this.#byName.has(t.name) || this.#byName.set(t.name, `t${i}`));
   }
 
   /** null: there is no such column in this database. */
   get(id: ColumnId): Column | null {
-    let column = this.known.get(id);
+    let column = this.#known.get(id);
     if (column === undefined) {
-      this.known.set(id, null); // a formula cannot name itself
-      this.known.set(id, (column = this.make(id)));
+      this.#known.set(id, null); // a formula cannot name itself
+      this.#known.set(id, (column = this.#make(id)));
     }
     return column;
   }
@@ -61,40 +61,40 @@ export class Columns {
     return this.get(columnId(metric, exclusive && this.model.metrics[metric].hasExclusive))!;
   }
 
-  private make(id: ColumnId): Column | null {
+  #make(id: ColumnId): Column | null {
     const match = /^(t?)(\d+)(?:([-/])(\d+))?([ie])$/.exec(id);
     if (!match) return null;
     const exclusive = match[5] === 'e';
-    if (match[3]) return match[1] ? null : this.makePair(id, Number(match[2]), match[3], Number(match[4]), exclusive);
+    if (match[3]) return match[1] ? null : this.#makePair(id, Number(match[2]), match[3], Number(match[4]), exclusive);
     return match[1]
-      ? this.makeTyped(id, Number(match[2]), exclusive)
-      : this.makeMetric(id, Number(match[2]), exclusive);
+      ? this.#makeTyped(id, Number(match[2]), exclusive)
+      : this.#makeMetric(id, Number(match[2]), exclusive);
   }
 
   /** The number a metric has in ids, of what a formula calls by run, name and statistic. */
-  private indexOf(r: Reference): string | undefined {
+  #indexOf(r: Reference): string | undefined {
     const inRun = r.run ? `${r.run}.${r.name}` : r.name;
-    if (!r.statistic) return this.byName.get(inRun);
+    if (!r.statistic) return this.#byName.get(inRun);
     const statistic = (name: string): string => `${r.statistic}(${quoteName(name)} over ${r.over})`;
     const names = [statistic(inRun), r.run ? `${r.run}.${statistic(r.name)}` : statistic(r.name)];
-    return names.map((n) => this.byName.get(n)).find((at) => at !== undefined);
+    return names.map((n) => this.#byName.get(n)).find((at) => at !== undefined);
   }
 
   /** The columns that a formula's references are of; a whole is inclusive unless the formula says otherwise. */
-  private named(references: readonly Reference[], exclusive: boolean): Column[] | null {
+  #named(references: readonly Reference[], exclusive: boolean): Column[] | null {
     const columns = references.map((r) => {
-      const at = this.indexOf(r);
+      const at = this.#indexOf(r);
       const own = r.form ? r.form === 'exclusive' : r.at === '' && exclusive;
       return at === undefined ? null : (this.get(`${at}${own ? 'e' : 'i'}`) ?? this.get(`${at}i`));
     });
     return columns.every((c) => c !== null) ? columns : null;
   }
 
-  private makeMetric(id: ColumnId, index: number, exclusive: boolean): Column | null {
+  #makeMetric(id: ColumnId, index: number, exclusive: boolean): Column | null {
     const metric = this.model.metrics[index];
     if (!metric || (exclusive && !metric.hasExclusive)) return null;
     const formula = isMeasured(metric) ? null : parseFormula(metric.formula);
-    const operands = formula ? this.named(formula.references, exclusive) : null;
+    const operands = formula ? this.#named(formula.references, exclusive) : null;
     let difference: Column['difference'] = null;
     if (formula?.isDifference && operands?.length === 2) {
       const [of, base] = operands;
@@ -104,10 +104,10 @@ export class Columns {
     return { id, metric, exclusive, index, formula: operands && formula, difference, operands: operands ?? [] };
   }
 
-  private makeTyped(id: ColumnId, index: number, exclusive: boolean): Column | null {
+  #makeTyped(id: ColumnId, index: number, exclusive: boolean): Column | null {
     const typed = this.typed[index];
     const wanted = typed && parseFormula(typed.formula);
-    const operands = wanted && this.named(wanted.references, exclusive);
+    const operands = wanted && this.#named(wanted.references, exclusive);
     if (!wanted || !operands) return null;
     const units = new Set(operands.map((o) => o.metric.unit));
     const formula = parseFormula(
@@ -126,7 +126,7 @@ export class Columns {
     };
   }
 
-  private makePair(id: ColumnId, a: number, sign: string, b: number, exclusive: boolean): Column | null {
+  #makePair(id: ColumnId, a: number, sign: string, b: number, exclusive: boolean): Column | null {
     const of = this.get(columnId(a, exclusive));
     const base = this.get(columnId(b, exclusive));
     if (!of || !base) return null;
@@ -176,52 +176,52 @@ export class Columns {
   /** By cell; blank where a block is still missing. Remembered as long as the cells live. */
   values(column: Column, cells: Cells): Float64Array {
     if (!cells && column.index !== NONE && !column.difference)
-      return this.model.values.of(column.index, column.exclusive) ?? this.blank(this.model.places.count);
-    const key = cells ?? this.ofPlaces;
-    let all = this.computed.get(key);
-    if (!all) this.computed.set(key, (all = new Map()));
+      return this.model.values.of(column.index, column.exclusive) ?? this.#blank(this.model.places.count);
+    const key = cells ?? this.#ofPlaces;
+    let all = this.#computed.get(key);
+    if (!all) this.#computed.set(key, (all = new Map()));
     let values = all.get(column.id);
     if (values) return values;
-    if (!this.isReady(column)) return this.blank(cellCount(this.model, cells));
-    values = this.compute(column, cells);
+    if (!this.isReady(column)) return this.#blank(cellCount(this.model, cells));
+    values = this.#compute(column, cells);
     all.set(column.id, values);
     return values;
   }
 
   /** One for all columns that are not here. */
-  private blank(count: number): Float64Array {
-    let values = this.blanks.get(count);
-    if (!values) this.blanks.set(count, (values = new Float64Array(count).fill(NaN)));
+  #blank(count: number): Float64Array {
+    let values = this.#blanks.get(count);
+    if (!values) this.#blanks.set(count, (values = new Float64Array(count).fill(NaN)));
     return values;
   }
 
-  private compute(column: Column, cells: Cells): Float64Array {
-    if (column.difference) return this.difference(column.difference.of, column.difference.base, cells);
+  #compute(column: Column, cells: Cells): Float64Array {
+    if (column.difference) return this.#difference(column.difference.of, column.difference.base, cells);
     const count = cellCount(this.model, cells);
     if (cells && column.index !== NONE && (column.metric.summed || !column.formula)) {
       const stored = this.model.values.of(column.index, column.exclusive);
-      if (!stored) return this.blank(count);
+      if (!stored) return this.#blank(count);
       const sums = sumOver(cells, stored, column.exclusive);
       if (!column.metric.summed)
         for (let g = 0; g < count; g++) if (cells.start[g + 1] - cells.start[g] > 1) sums[g] = NaN;
       return sums;
     }
-    return this.evaluate(column, cells);
+    return this.#evaluate(column, cells);
   }
 
-  private evaluate(column: Column, cells: Cells): Float64Array {
+  #evaluate(column: Column, cells: Cells): Float64Array {
     const count = cellCount(this.model, cells);
-    if (!column.formula) return this.blank(count);
+    if (!column.formula) return this.#blank(count);
     const { references } = column.formula;
-    return column.formula.evaluate((i) => this.operand(references[i], column.operands[i], cells), count);
+    return column.formula.evaluate((i) => this.#operand(references[i], column.operands[i], cells), count);
   }
 
   /** At each place what its formula gives, whatever is stored; null: an operand is not here yet. */
   byFormula(column: Column): Float64Array | null {
-    return column.operands.filter((o) => !this.isReady(o)).length ? null : this.evaluate(column, null);
+    return column.operands.filter((o) => !this.isReady(o)).length ? null : this.#evaluate(column, null);
   }
 
-  private operand(r: Reference, column: Column, cells: Cells): Float64Array | number {
+  #operand(r: Reference, column: Column, cells: Cells): Float64Array | number {
     if (r.at === 'total') return this.values(column, null)[0] ?? NaN;
     if (r.at === '') return this.values(column, cells);
     if (cells) return NaN; // several places have no one parent
@@ -230,30 +230,30 @@ export class Columns {
   }
 
   /** What ran in one of the runs only is 0 in the other, where its module was measured there. */
-  private difference(of: Column, base: Column, cells: Cells): Float64Array {
+  #difference(of: Column, base: Column, cells: Cells): Float64Array {
     const a = this.values(of, cells);
     const b = this.values(base, cells);
-    const inA = this.measured(of);
-    const inB = this.measured(base);
+    const inA = this.#measured(of);
+    const inB = this.#measured(base);
     const out = new Float64Array(a.length);
     for (let i = 0; i < out.length; i++) {
       let x = a[i];
       let y = b[i];
-      if (Number.isNaN(x) && !Number.isNaN(y) && this.anyMeasured(inA, cells, i)) x = 0;
-      if (Number.isNaN(y) && !Number.isNaN(x) && this.anyMeasured(inB, cells, i)) y = 0;
+      if (Number.isNaN(x) && !Number.isNaN(y) && this.#anyMeasured(inA, cells, i)) x = 0;
+      if (Number.isNaN(y) && !Number.isNaN(x) && this.#anyMeasured(inB, cells, i)) y = 0;
       out[i] = x - y;
     }
     return out;
   }
 
   /** By place: whether its module (of a module, the program) has a value. */
-  private measured(column: Column): (place: number) => boolean {
+  #measured(column: Column): (place: number) => boolean {
     const values = this.values(this.get(`${column.id.slice(0, -1)}i`) ?? column, null);
-    const { modules } = this.withModules();
+    const { modules } = this.#withModules();
     return (place) => modules[place] !== NONE && !Number.isNaN(values[modules[place]]);
   }
 
-  private withModules(): { modules: Int32Array } {
+  #withModules(): { modules: Int32Array } {
     const { places } = this.model;
     if (!this.modules) {
       this.modules = new Int32Array(places.count);
@@ -266,7 +266,7 @@ export class Columns {
     return { modules: this.modules };
   }
 
-  private anyMeasured(measured: (place: number) => boolean, cells: Cells, cell: number): boolean {
+  #anyMeasured(measured: (place: number) => boolean, cells: Cells, cell: number): boolean {
     if (!cells) return measured(cell);
     for (let i = cells.start[cell]; i < cells.start[cell + 1]; i++) if (measured(cells.members[i])) return true;
     return false;
@@ -308,10 +308,10 @@ export class Columns {
   refuse(typed: Typed): string | null {
     if (!/^[\p{L}_][\p{L}\p{N}_:.]*$/u.test(typed.name))
       return 'A metric is given as NAME = FORMULA; a name is letters, digits, _, . and :';
-    if (this.byName.has(typed.name)) return `There is a metric '${typed.name}' already`;
+    if (this.#byName.has(typed.name)) return `There is a metric '${typed.name}' already`;
     const formula = readFormula(typed.formula);
     if (typeof formula === 'string') return `${typed.name}: ${formula}`;
-    const unknown = formula.references.find((r) => this.indexOf(r) === undefined);
+    const unknown = formula.references.find((r) => this.#indexOf(r) === undefined);
     return unknown ? `${typed.name}: there is no metric '${unknown.name}' before this one` : null;
   }
 }

@@ -151,161 +151,161 @@ const unquoted = (text: string): string => text.slice(1, -1).replace(/\\(.)/gsu,
 
 class Parser {
   readonly references: Reference[] = [];
-  private readonly tokens: readonly Token[];
-  private readonly end: number;
-  private readonly perSecond: number;
+  readonly #tokens: readonly Token[];
+  readonly #end: number;
+  readonly #perSecond: number;
   private at = 0;
-  private depth = 0;
+  #depth = 0;
 
   constructor(text: string, perSecond: number) {
-    this.tokens = Array.from(text.matchAll(TOKEN), (m) => ({ text: m[0], at: [...text.slice(0, m.index)].length + 1 }));
-    this.end = [...text].length + 1;
-    this.perSecond = perSecond;
+    this.#tokens = Array.from(text.matchAll(TOKEN), (m) => ({ text: m[0], at: [...text.slice(0, m.index)].length + 1 }));
+    this.#end = [...text].length + 1;
+    this.#perSecond = perSecond;
   }
 
   whole(): Part {
-    const formula = this.either();
-    const rest = this.tokens[this.at];
-    if (rest?.text.startsWith(')')) throw this.wrong("')' closes nothing");
-    if (rest?.text === ',') throw this.wrong("',' stands only between the operands of a function");
-    if (rest) throw this.cannotFollow(rest);
+    const formula = this.#either();
+    const rest = this.#tokens[this.at];
+    if (rest?.text.startsWith(')')) throw this.#wrong("')' closes nothing");
+    if (rest?.text === ',') throw this.#wrong("',' stands only between the operands of a function");
+    if (rest) throw this.#cannotFollow(rest);
     return formula;
   }
 
-  private cannotFollow(token: Token): SyntaxError {
-    return this.wrong(`'${[...token.text][0]}' cannot follow '${this.tokens[this.at - 1].text}'; ${SIGNS}`);
+  #cannotFollow(token: Token): SyntaxError {
+    return this.#wrong(`'${[...token.text][0]}' cannot follow '${this.#tokens[this.at - 1].text}'; ${SIGNS}`);
   }
 
-  private wrong(said: string, at = this.tokens[this.at]?.at ?? this.end): SyntaxError {
+  #wrong(said: string, at = this.#tokens[this.at]?.at ?? this.#end): SyntaxError {
     return new SyntaxError(`character ${at} of the formula: ${said}`);
   }
 
-  private peek(): string | undefined {
-    return this.tokens[this.at]?.text;
+  #peek(): string | undefined {
+    return this.#tokens[this.at]?.text;
   }
 
-  private accept(token: string): boolean {
-    if (this.peek() !== token) return false;
+  #accept(token: string): boolean {
+    if (this.#peek() !== token) return false;
     this.at++;
     return true;
   }
 
-  private deeper<T>(inside: () => T): T {
-    if (++this.depth > DEEPEST) throw new SyntaxError(`the formula is nested more than ${DEEPEST} deep`);
+  #deeper<T>(inside: () => T): T {
+    if (++this.#depth > DEEPEST) throw new SyntaxError(`the formula is nested more than ${DEEPEST} deep`);
     const result = inside();
-    this.depth--;
+    this.#depth--;
     return result;
   }
 
-  private chain(signs: readonly string[], part: () => Part): Part {
+  #chain(signs: readonly string[], part: () => Part): Part {
     let left = part();
     for (;;) {
-      const sign = signs.find((s) => this.accept(s));
+      const sign = signs.find((s) => this.#accept(s));
       if (sign === undefined) return left;
-      left = this.two(sign, OPERATORS[sign], left, part());
+      left = this.#two(sign, OPERATORS[sign], left, part());
     }
   }
 
-  private two(sign: string, f: Two, a: Part, b: Part): Part {
+  #two(sign: string, f: Two, a: Part, b: Part): Part {
     return {
       node: (operand, count) => map2(a.node(operand, count), b.node(operand, count), count, f),
       shape: shapeOf(sign, a.shape, b.shape),
     };
   }
 
-  private one(f: One, a: Part): Part {
+  #one(f: One, a: Part): Part {
     return {
       node: (operand, count) => map1(a.node(operand, count), f),
       shape: isConstant(a.shape) ? Shape.Constant : Shape.Other,
     };
   }
 
-  private either(): Part {
-    return this.deeper(() => this.chain(['or'], () => this.chain(['and'], () => this.not())));
+  #either(): Part {
+    return this.#deeper(() => this.#chain(['or'], () => this.#chain(['and'], () => this.#not())));
   }
 
-  private not(): Part {
-    if (this.peek() !== 'not') return this.comparison();
+  #not(): Part {
+    if (this.#peek() !== 'not') return this.#comparison();
     this.at++;
-    return this.deeper(() => this.one((x) => (missing(x) ? NaN : x === 0 ? 1 : 0), this.not()));
+    return this.#deeper(() => this.#one((x) => (missing(x) ? NaN : x === 0 ? 1 : 0), this.#not()));
   }
 
-  private comparison(): Part {
-    const a = this.sum();
-    const sign = this.peek();
+  #comparison(): Part {
+    const a = this.#sum();
+    const sign = this.#peek();
     if (sign === undefined || !Object.hasOwn(COMPARISONS, sign)) return a;
     this.at++;
-    const b = this.sum();
-    if (Object.hasOwn(COMPARISONS, this.peek() ?? ''))
-      throw this.wrong('comparisons are not chained; write A < B and B < C');
-    return this.two(sign, COMPARISONS[sign], a, b);
+    const b = this.#sum();
+    if (Object.hasOwn(COMPARISONS, this.#peek() ?? ''))
+      throw this.#wrong('comparisons are not chained; write A < B and B < C');
+    return this.#two(sign, COMPARISONS[sign], a, b);
   }
 
-  private sum(): Part {
-    return this.chain(['+', '-'], () => this.chain(['*', '/'], () => this.signed()));
+  #sum(): Part {
+    return this.#chain(['+', '-'], () => this.#chain(['*', '/'], () => this.#signed()));
   }
 
-  private signed(): Part {
-    return this.deeper(() => {
-      if (this.accept('-')) {
-        const a = this.signed();
+  #signed(): Part {
+    return this.#deeper(() => {
+      if (this.#accept('-')) {
+        const a = this.#signed();
         return { node: (operand, count) => map1(a.node(operand, count), (x) => -x), shape: a.shape };
       }
-      return this.accept('+') ? this.signed() : this.power();
+      return this.#accept('+') ? this.#signed() : this.#power();
     });
   }
 
-  private power(): Part {
-    const base = this.atom();
-    return this.accept('^') ? this.two('^', OPERATORS['^'], base, this.signed()) : base;
+  #power(): Part {
+    const base = this.#atom();
+    return this.#accept('^') ? this.#two('^', OPERATORS['^'], base, this.#signed()) : base;
   }
 
   // ---- atoms ----
 
-  private atom(): Part {
-    const token = this.tokens[this.at];
+  #atom(): Part {
+    const token = this.#tokens[this.at];
     if (token === undefined) {
-      const before = this.tokens[this.at - 1];
-      throw this.wrong(`${before ? `nothing after '${before.text}'` : 'there is nothing'}; ${WANTED}`);
+      const before = this.#tokens[this.at - 1];
+      throw this.#wrong(`${before ? `nothing after '${before.text}'` : 'there is nothing'}; ${WANTED}`);
     }
     const { text } = token;
-    const reference = this.reference();
+    const reference = this.#reference();
     if (reference) return reference;
     this.at++;
-    if (text === '(') return this.closed(this.either(), token);
-    if (isQuoted(text)) return this.metric({ name: unquoted(text) });
-    if (/^\.?\d/u.test(text)) return this.number(token);
+    if (text === '(') return this.#closed(this.#either(), token);
+    if (isQuoted(text)) return this.#metric({ name: unquoted(text) });
+    if (/^\.?\d/u.test(text)) return this.#number(token);
     this.at--;
-    if (text === '""' || text === "''") throw this.wrong('a name in quotes is empty');
-    if (/^["']/u.test(text)) throw this.wrong(`the quote ${text[0]} is not closed`);
-    if (!isName(text)) throw this.wrong(`'${[...text][0]}' cannot stand here; ${WANTED}`);
-    if (text === 'not') throw this.wrong("'not' binds less tightly than what is before it; put it in brackets");
+    if (text === '""' || text === "''") throw this.#wrong('a name in quotes is empty');
+    if (/^["']/u.test(text)) throw this.#wrong(`the quote ${text[0]} is not closed`);
+    if (!isName(text)) throw this.#wrong(`'${[...text][0]}' cannot stand here; ${WANTED}`);
+    if (text === 'not') throw this.#wrong("'not' binds less tightly than what is before it; put it in brackets");
     this.at++;
-    if (this.peek() === '(') return this.call(token);
+    if (this.#peek() === '(') return this.#call(token);
     this.at--;
     if (text === 'and' || text === 'or')
-      throw this.wrong(`'${text}' cannot stand here; a metric that is called so stands in quotes`);
+      throw this.#wrong(`'${text}' cannot stand here; a metric that is called so stands in quotes`);
     this.at++;
-    return this.metric({ name: text });
+    return this.#metric({ name: text });
   }
 
-  private number(token: Token): Part {
+  #number(token: Token): Part {
     const percent = token.text.endsWith('%');
     const match = NUMBER.exec(percent ? token.text.slice(0, -1) : token.text);
     const digits = Number(match?.[1]);
     if (!match || missing(digits) || (percent && (match[2] || match[3])))
-      throw this.wrong(
+      throw this.#wrong(
         `'${token.text}' is not a number (with k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or % behind it); a metric's name that begins with a digit stands in quotes`,
         token.at,
       );
     const factor = (percent ? 0.01 : 1) * (match[2] ? PREFIXES[match[2]] : 1);
     const value = digits * factor;
-    if (!Number.isFinite(value)) throw this.wrong(`the number ${token.text} is too large`, token.at);
-    const inUnit = match[3] === 's' ? value * this.perSecond : value;
+    if (!Number.isFinite(value)) throw this.#wrong(`the number ${token.text} is too large`, token.at);
+    const inUnit = match[3] === 's' ? value * this.#perSecond : value;
     return { node: () => inUnit, shape: value === 0 ? Shape.Zero : Shape.Constant };
   }
 
-  private metric(wanted: Partial<Reference> & { readonly name: string }): Part {
+  #metric(wanted: Partial<Reference> & { readonly name: string }): Part {
     const r = { run: '', form: '', at: '', statistic: '', over: '', ...wanted } as Omit<Reference, 'text'>;
     const text = referenceText(r);
     let index = this.references.findIndex((known) => known.text === text);
@@ -318,13 +318,13 @@ class Parser {
   }
 
   /** total(M), run(x).M, mean(M over threads); null: something else, perhaps a function called like a statistic. */
-  private reference(): Part | null {
+  #reference(): Part | null {
     const start = this.at;
     const found: string[] = [];
     let statistic: Token | undefined;
     for (;;) {
-      const token = this.tokens[this.at];
-      if (!token || !MODIFIERS.includes(token.text) || this.tokens[this.at + 1]?.text !== '(') break;
+      const token = this.#tokens[this.at];
+      if (!token || !MODIFIERS.includes(token.text) || this.#tokens[this.at + 1]?.text !== '(') break;
       const isStatistic = STATISTICS.includes(token.text);
       const again = isStatistic ? statistic !== undefined : found.some((f) => excludes(f, token.text));
       if (again || (token.text === 'share' && found.length)) break;
@@ -332,76 +332,76 @@ class Parser {
       found.push(token.text);
       this.at += 2;
     }
-    const isRun = this.peek() === 'run' && this.tokens[this.at + 1]?.text === '(';
+    const isRun = this.#peek() === 'run' && this.#tokens[this.at + 1]?.text === '(';
     if (!found.length && !isRun) return null;
-    const at = this.tokens[this.at]?.at ?? this.end;
-    const wanted = this.metricName();
-    const hasOver = wanted !== null && this.accept('over');
+    const at = this.#tokens[this.at]?.at ?? this.#end;
+    const wanted = this.#metricName();
+    const hasOver = wanted !== null && this.#accept('over');
     if (found[0] === statistic?.text && statistic && !hasOver && FUNCTIONS.includes(statistic.text)) {
       this.at = start;
       return null; // min(A, B)
     }
-    if (!wanted) throw this.wrong(REFERENCE, at);
-    const over = hasOver ? this.tokens[this.at] : undefined;
+    if (!wanted) throw this.#wrong(REFERENCE, at);
+    const over = hasOver ? this.#tokens[this.at] : undefined;
     if (hasOver && !DIMENSIONS.includes(over?.text ?? ''))
-      throw this.wrong('statistics are over threads, ranks or repetitions');
-    if (hasOver && !statistic) throw this.wrong("'over' stands in a statistic, as in mean(M over threads)");
+      throw this.#wrong('statistics are over threads, ranks or repetitions');
+    if (hasOver && !statistic) throw this.#wrong("'over' stands in a statistic, as in mean(M over threads)");
     if (statistic && !hasOver)
-      throw this.wrong(`what this is over is missing, as in ${statistic.text}(M over threads)`, statistic.at);
+      throw this.#wrong(`what this is over is missing, as in ${statistic.text}(M over threads)`, statistic.at);
     if (hasOver) this.at++;
-    for (let open = found.length; open > 0; open--) if (!this.accept(')')) throw this.wrong(ALONE);
+    for (let open = found.length; open > 0; open--) if (!this.#accept(')')) throw this.#wrong(ALONE);
     const form = found.find((f) => f === 'inclusive' || f === 'exclusive') ?? '';
     const whole = { ...wanted, form: form as Form, statistic: statistic?.text ?? '', over: over?.text ?? '' };
     const place = (found.find((f) => f === 'total' || f === 'parent') ?? '') as At;
-    if (!found.includes('share')) return this.metric({ ...whole, at: place });
-    return this.two('/', OPERATORS['/'], this.metric(whole), this.metric({ ...whole, at: 'total' }));
+    if (!found.includes('share')) return this.#metric({ ...whole, at: place });
+    return this.#two('/', OPERATORS['/'], this.#metric(whole), this.#metric({ ...whole, at: 'total' }));
   }
 
   /** run(NAME).METRIC or METRIC; null: it is not one. */
-  private metricName(): { readonly name: string; readonly run: string } | null {
+  #metricName(): { readonly name: string; readonly run: string } | null {
     const name = (): string | null => {
-      const text = this.peek();
+      const text = this.#peek();
       if (text === undefined || !(isQuoted(text) || isName(text))) return null;
       this.at++;
       return isQuoted(text) ? unquoted(text) : text;
     };
     let run: string | null = '';
-    if (this.peek() === 'run' && this.tokens[this.at + 1]?.text === '(') {
+    if (this.#peek() === 'run' && this.#tokens[this.at + 1]?.text === '(') {
       this.at += 2;
       run = name();
-      if (run === null || !this.accept(').')) return null;
+      if (run === null || !this.#accept(').')) return null;
     }
     const metric = name();
-    return metric === null || this.peek() === '(' ? null : { name: metric, run };
+    return metric === null || this.#peek() === '(' ? null : { name: metric, run };
   }
 
-  private closed<T>(inside: T, open: Token): T {
-    if (this.peek() === ',') throw this.wrong("',' stands only between the operands of a function");
-    if (this.peek() !== undefined && !this.peek()!.startsWith(')')) throw this.cannotFollow(this.tokens[this.at]);
-    if (!this.accept(')')) throw this.wrong("what is opened here is not closed; ')' is missing", open.at);
+  #closed<T>(inside: T, open: Token): T {
+    if (this.#peek() === ',') throw this.#wrong("',' stands only between the operands of a function");
+    if (this.#peek() !== undefined && !this.#peek()!.startsWith(')')) throw this.#cannotFollow(this.#tokens[this.at]);
+    if (!this.#accept(')')) throw this.#wrong("what is opened here is not closed; ')' is missing", open.at);
     return inside;
   }
 
-  private call(name: Token): Part {
+  #call(name: Token): Part {
     const f = name.text;
     if (!FUNCTIONS.includes(f))
-      throw this.wrong(`there is no function '${f}'; there are ${FUNCTIONS.join(', ')}`, name.at);
-    const open = this.tokens[this.at++];
-    const args = [this.either()];
-    while (this.accept(',')) args.push(this.either());
-    this.closed(null, open);
+      throw this.#wrong(`there is no function '${f}'; there are ${FUNCTIONS.join(', ')}`, name.at);
+    const open = this.#tokens[this.at++];
+    const args = [this.#either()];
+    while (this.#accept(',')) args.push(this.#either());
+    this.#closed(null, open);
     const wanted = f === 'if' ? 3 : Object.hasOwn(OF_ONE, f) ? 1 : args.length;
     if (args.length !== wanted)
-      throw this.wrong(`${f} takes ${wanted} operand${wanted === 1 ? '' : 's'}, not ${args.length}`, name.at);
-    if (Object.hasOwn(OF_ONE, f)) return this.one(OF_ONE[f], args[0]);
-    if (f === 'if') return this.choice(args);
+      throw this.#wrong(`${f} takes ${wanted} operand${wanted === 1 ? '' : 's'}, not ${args.length}`, name.at);
+    if (Object.hasOwn(OF_ONE, f)) return this.#one(OF_ONE[f], args[0]);
+    if (f === 'if') return this.#choice(args);
     const sign = f === 'or' ? 'first' : f === 'min' || f === 'max' ? f : '+';
-    const all = args.reduce((a, b) => this.two(sign, OF_MANY[f], a, b));
+    const all = args.reduce((a, b) => this.#two(sign, OF_MANY[f], a, b));
     const divide: One = (x) => x / args.length;
     return f === 'mean' ? { node: (o, n) => map1(all.node(o, n), divide), shape: all.shape } : all;
   }
 
-  private choice([condition, yes, no]: readonly Part[]): Part {
+  #choice([condition, yes, no]: readonly Part[]): Part {
     return {
       node: (o, n) => choose(condition.node(o, n), yes.node(o, n), no.node(o, n), n),
       shape: [condition, yes, no].every((p) => isConstant(p.shape)) ? Shape.Constant : Shape.Other,

@@ -6,7 +6,7 @@ import { Kind, type MetricIx, type Model, NONE, type PlaceIx, type TableInfo, ty
 /** Both tables, by the names of their columns. */
 export class Code {
   private readonly at: ReadonlyMap<string, number>;
-  private readonly counted = new Map<MetricIx, Float64Array>();
+  readonly #counted = new Map<MetricIx, Float64Array>();
 
   constructor(
     info: TableInfo,
@@ -32,10 +32,10 @@ export class Code {
 
   /** What was counted, by row; NaN: nothing. */
   values(metric: MetricIx): Float64Array {
-    let values = this.counted.get(metric);
+    let values = this.#counted.get(metric);
     if (values) return values;
     values = new Float64Array(this.count).fill(NaN);
-    this.counted.set(metric, values);
+    this.#counted.set(metric, values);
     if (!this.counts) return values;
     const [insn, of, value] = ['instruction', 'metric', 'value'].map(
       (name) => this.counts!.rows.cells[this.counts!.info.columns.findIndex((c) => c.name === name)],

@@ -6,14 +6,14 @@ import { cellText, rowsAbout } from './tables';
 
 /** A table that is here, by the names of its columns. */
 export class Rows {
-  private readonly columns = new Map<string, number>();
+  readonly #columns = new Map<string, number>();
 
   constructor(
     private readonly model: Model,
     readonly info: TableInfo,
     readonly rows: TableRows,
   ) {
-    info.columns.forEach((c, i) => this.columns.set(c.name, i));
+    info.columns.forEach((c, i) => this.#columns.set(c.name, i));
   }
 
   /** null: there is none, or it is still on its way. */
@@ -29,12 +29,12 @@ export class Rows {
 
   /** NaN (of references NONE): missing. */
   value(column: string, row: number): number {
-    const at = this.columns.get(column);
+    const at = this.#columns.get(column);
     return at === undefined ? NaN : this.rows.cells[at][row];
   }
 
   text(column: string, row: number): string {
-    const at = this.columns.get(column);
+    const at = this.#columns.get(column);
     return at === undefined ? '' : cellText(this.model, this.info.columns[at], this.rows, this.rows.cells[at][row]);
   }
 

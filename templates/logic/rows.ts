@@ -43,7 +43,7 @@ class TreeTable implements Table {
   readonly isTree = true;
   readonly hidden = 0;
   readonly count: number;
-  private readonly rowByPlace: Int32Array;
+  readonly #rowByPlace: Int32Array;
 
   constructor(
     private readonly model: Model,
@@ -51,8 +51,8 @@ class TreeTable implements Table {
     private readonly rows: TreeRows,
   ) {
     this.count = rows.count;
-    this.rowByPlace = new Int32Array(model.places.count).fill(NONE);
-    for (let row = 0; row < rows.count; row++) this.rowByPlace[rows.place[row]] = row;
+    this.#rowByPlace = new Int32Array(model.places.count).fill(NONE);
+    for (let row = 0; row < rows.count; row++) this.#rowByPlace[rows.place[row]] = row;
   }
 
   place = (row: number): PlaceIx => this.rows.place[row];
@@ -68,7 +68,7 @@ class TreeTable implements Table {
 
   rowOf(place: PlaceIx): number {
     for (let at = place; at !== NONE; at = this.model.places.parent[at])
-      if (this.rowByPlace[at] !== NONE) return this.rowByPlace[at];
+      if (this.#rowByPlace[at] !== NONE) return this.#rowByPlace[at];
     return NONE;
   }
 }
@@ -76,9 +76,9 @@ class TreeTable implements Table {
 class FlatTable implements Table {
   readonly isTree = false;
   readonly count: number;
-  private readonly rowByGroup: Int32Array;
-  private readonly leaders = new Map<number, PlaceIx>();
-  private readonly maxima = new Map<ColumnId, number>();
+  readonly #rowByGroup: Int32Array;
+  readonly #leaders = new Map<number, PlaceIx>();
+  readonly #maxima = new Map<ColumnId, number>();
 
   constructor(
     private readonly model: Model,
@@ -89,16 +89,16 @@ class FlatTable implements Table {
     readonly hidden: number,
   ) {
     this.count = order.length;
-    this.rowByGroup = new Int32Array(groups.count).fill(NONE);
-    for (let row = 0; row < order.length; row++) this.rowByGroup[order[row]] = row;
+    this.#rowByGroup = new Int32Array(groups.count).fill(NONE);
+    for (let row = 0; row < order.length; row++) this.#rowByGroup[order[row]] = row;
   }
 
   place(row: number): PlaceIx {
-    let place = this.leaders.get(row);
+    let place = this.#leaders.get(row);
     if (place === undefined) {
       const { groups, leadBy } = this;
       place = leadBy ? leader(groups, this.order[row], leadBy) : groups.members[groups.start[this.order[row]]];
-      this.leaders.set(row, place);
+      this.#leaders.set(row, place);
     }
     return place;
   }
@@ -112,7 +112,7 @@ class FlatTable implements Table {
     this.columns.error(column, this.value(row, column), this.groups, this.order[row]);
 
   largest(column: Column): number {
-    let max = this.maxima.get(column.id);
+    let max = this.#maxima.get(column.id);
     if (max === undefined) {
       max = NaN;
       const values = this.columns.values(column, this.groups);
@@ -120,14 +120,14 @@ class FlatTable implements Table {
         const size = Math.abs(values[i]);
         if (size > max || (max !== max && size === size)) max = size;
       }
-      if (this.columns.isReady(column)) this.maxima.set(column.id, max);
+      if (this.columns.isReady(column)) this.#maxima.set(column.id, max);
     }
     return max;
   }
 
   rowOf(place: PlaceIx): number {
     for (let at = place; at !== NONE; at = this.model.places.parent[at])
-      if (this.groups.groupOf[at] !== NONE) return this.rowByGroup[this.groups.groupOf[at]];
+      if (this.groups.groupOf[at] !== NONE) return this.#rowByGroup[this.groups.groupOf[at]];
     return NONE;
   }
 }
@@ -145,13 +145,13 @@ export interface Subject {
 
 export class Tables {
   readonly children: Children;
-  private readonly levels = new Map<string, Groups>();
-  private readonly sorted = new Memo<SortedChildren>();
-  private readonly marks = new Memo<Uint8Array | null>();
-  private readonly tree = new Memo<Table>();
+  readonly #levels = new Map<string, Groups>();
+  readonly #sorted = new Memo<SortedChildren>();
+  readonly #marks = new Memo<Uint8Array | null>();
+  readonly #tree = new Memo<Table>();
   private readonly order = new Memo<Uint32Array>();
-  private readonly flat = new Memo<Table>();
-  private readonly blank = new Memo<Uint8Array>();
+  readonly #flat = new Memo<Table>();
+  readonly #blank = new Memo<Uint8Array>();
 
   constructor(private readonly model: Model) {
     this.children = childrenOf(model.places);
@@ -159,24 +159,24 @@ export class Tables {
 
   of(state: State, subject: Subject): Table {
     return state.view === 'tree' || state.view === 'summary' || state.view === 'calls'
-      ? this.treeTable(state, subject)
-      : this.flatTable(state, subject, state.view);
+      ? this.#treeTable(state, subject)
+      : this.#flatTable(state, subject, state.view);
   }
 
-  private treeTable(state: State, subject: Subject): Table {
+  #treeTable(state: State, subject: Subject): Table {
     const { descending, filter, expanded, least, zoom, flatten } = state;
     const { columns, sort } = subject;
     const values = sort && columns.values(sort, null);
-    const sorted = this.sorted.get([values, descending], () => new SortedChildren(this.children, values, descending));
-    const marks = this.marks.get([filter.trim()], () => {
+    const sorted = this.#sorted.get([values, descending], () => new SortedChildren(this.children, values, descending));
+    const marks = this.#marks.get([filter.trim()], () => {
       const matches = matcherFor(this.model, filter, false);
       return matches && markMatches(this.model.places, matches);
     });
-    const isLight = this.lightness(subject, null, least);
-    const isBlank = this.blankness(subject, null);
+    const isLight = this.#lightness(subject, null, least);
+    const isBlank = this.#blankness(subject, null);
     const isHidden =
       isBlank === null ? isLight : (place: PlaceIx) => isBlank[place] === 1 || (isLight !== null && isLight(place));
-    return this.tree.get(
+    return this.#tree.get(
       [columns, sorted, marks, expanded, zoom, flatten, isLight === null ? 0 : least, isBlank && subject.shown],
       () => {
         const top = flatten > 0 ? flattened(this.children, zoom, flatten) : null;
@@ -188,10 +188,10 @@ export class Tables {
   }
 
   /** Whether a cell has nothing in any shown column, as what only calls others has: 1; null: that is not known yet. */
-  private blankness({ columns, shown }: Subject, cells: Cells): Uint8Array | null {
+  #blankness({ columns, shown }: Subject, cells: Cells): Uint8Array | null {
     if (!shown?.length || shown.filter((c) => !columns.isReady(c) || columns.failure(c) !== undefined).length)
       return null;
-    return this.blank.get([columns, shown, cells], () => {
+    return this.#blank.get([columns, shown, cells], () => {
       const blank = new Uint8Array(cells ? cells.count : this.model.places.count).fill(1);
       for (const c of shown) {
         const values = columns.values(c, cells);
@@ -202,7 +202,7 @@ export class Tables {
   }
 
   /** Whether a cell has less than `percent` of the whole; null: none has. */
-  private lightness(subject: Subject, cells: Cells, percent: number): ((cell: number) => boolean) | null {
+  #lightness(subject: Subject, cells: Cells, percent: number): ((cell: number) => boolean) | null {
     const { columns, weight } = subject;
     const least = weight && percent > 0 ? (columns.whole(weight) * percent) / 100 : NaN;
     if (!weight || Number.isNaN(least)) return null;
@@ -210,7 +210,7 @@ export class Tables {
     return (cell) => !(Math.abs(values[cell]) >= least);
   }
 
-  private flatTable(state: State, subject: Subject, level: Level): Table {
+  #flatTable(state: State, subject: Subject, level: Level): Table {
     const { descending, fuse, filter, least } = state;
     const { columns, sort, weight } = subject;
     const groups = this.level(level, fuse);
@@ -218,32 +218,32 @@ export class Tables {
     const weights = weight && columns.values(weight, groups);
     const order = this.order.get([groups, values, descending], () => {
       const all = sortedGroups(this.model, groups, values, descending);
-      const isLight = sort && columns.isRatio(sort) ? this.lightness(subject, groups, RATIO_NEEDS * 100) : null;
+      const isLight = sort && columns.isRatio(sort) ? this.#lightness(subject, groups, RATIO_NEEDS * 100) : null;
       return isLight ? heavyFirst(all, isLight) : all;
     });
-    const isBlank = this.blankness(subject, groups);
-    return this.flat.get([columns, order, weights, filter.trim(), least, isBlank && subject.shown], () => {
+    const isBlank = this.#blankness(subject, groups);
+    return this.#flat.get([columns, order, weights, filter.trim(), least, isBlank && subject.shown], () => {
       const full = isBlank ? without(order, isBlank) : order;
       let shown = full;
-      const isLight = this.lightness(subject, groups, least);
+      const isLight = this.#lightness(subject, groups, least);
       if (isLight) shown = shown.filter((g) => !isLight(g));
       const hidden = full.length - shown.length;
       const matches = matcherFor(this.model, filter, true);
-      if (matches) shown = shown.filter((g) => this.anyMember(groups, g, matches));
+      if (matches) shown = shown.filter((g) => this.#anyMember(groups, g, matches));
       const leadBy = sort ?? weight;
       return new FlatTable(this.model, columns, groups, shown, leadBy && columns.values(leadBy, null), hidden);
     });
   }
 
-  private anyMember(groups: Groups, group: number, matches: (place: PlaceIx) => boolean): boolean {
+  #anyMember(groups: Groups, group: number, matches: (place: PlaceIx) => boolean): boolean {
     for (let i = groups.start[group]; i < groups.start[group + 1]; i++) if (matches(groups.members[i])) return true;
     return false;
   }
 
   level(level: Level, fuse: boolean): Groups {
     const key = `${level} ${fuse}`;
-    let groups = this.levels.get(key);
-    if (!groups) this.levels.set(key, (groups = groupsOf(this.model, level, fuse)));
+    let groups = this.#levels.get(key);
+    if (!groups) this.#levels.set(key, (groups = groupsOf(this.model, level, fuse)));
     return groups;
   }
 

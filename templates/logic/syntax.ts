@@ -146,8 +146,8 @@ export function tokenize(
 
 /** Tokens of a file's lines, made as they are asked for. */
 export class Colouring {
-  private readonly states: LineState[] = ['code'];
-  private readonly known = new Map<number, Token[]>();
+  readonly #states: LineState[] = ['code'];
+  readonly #known = new Map<number, Token[]>();
 
   constructor(
     private readonly language: Language | null,
@@ -155,13 +155,13 @@ export class Colouring {
   ) {}
 
   line(index: number): Token[] {
-    for (let i = this.states.length - 1; i < index; i++)
-      this.states.push(tokenize(this.language, this.lines[i], this.states[i]).state);
-    let tokens = this.known.get(index);
+    for (let i = this.#states.length - 1; i < index; i++)
+      this.#states.push(tokenize(this.language, this.lines[i], this.#states[i]).state);
+    let tokens = this.#known.get(index);
     if (!tokens) {
-      tokens = tokenize(this.language, this.lines[index], this.states[index]).tokens;
-      if (this.known.size > 5000) this.known.clear();
-      this.known.set(index, tokens);
+      tokens = tokenize(this.language, this.lines[index], this.#states[index]).tokens;
+      if (this.#known.size > 5000) this.#known.clear();
+      this.#known.set(index, tokens);
     }
     return tokens;
   }

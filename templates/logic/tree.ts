@@ -24,7 +24,7 @@ export const childCount = (children: Children, place: PlaceIx): number =>
 
 /** Children in the order of some values (null: of the database), remembered per place. */
 export class SortedChildren {
-  private readonly known = new Map<PlaceIx, Uint32Array>();
+  readonly #known = new Map<PlaceIx, Uint32Array>();
 
   constructor(
     private readonly children: Children,
@@ -34,11 +34,11 @@ export class SortedChildren {
 
   of(place: PlaceIx): Uint32Array {
     const { children, values, descending } = this;
-    let sorted = this.known.get(place);
+    let sorted = this.#known.get(place);
     if (!sorted) {
       const list = children.list.subarray(children.start[place], children.start[place + 1]);
       sorted = values ? sortedByValue(list, values, descending) : descending ? list.slice().reverse() : list;
-      this.known.set(place, sorted);
+      this.#known.set(place, sorted);
     }
     return sorted;
   }

@@ -9,8 +9,15 @@ export type MetricIx = number;
 /** Index into Places.strings. */
 export type StringIx = number;
 
-export const Kind = { Program: 0, Module: 1, File: 2, Procedure: 3, Inline: 4, Loop: 5, Line: 6 } as const;
-export type Kind = (typeof Kind)[keyof typeof Kind];
+export const enum Kind {
+  Program,
+  Module,
+  File,
+  Procedure,
+  Inline,
+  Loop,
+  Line,
+}
 
 export const Role = { Plain: 0, Vector: 1, Remainder: 2, Unrolled: 3 } as const;
 

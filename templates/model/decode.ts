@@ -47,7 +47,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
 
 /** Reads columns one after the other; a column of wide numbers is stored as its byte planes. */
 class Columns {
-  private at = 0;
+  #at = 0;
 
   constructor(
     private readonly bytes: Uint8Array,
@@ -55,14 +55,14 @@ class Columns {
   ) {}
 
   take(n: number): Uint8Array {
-    if (n > this.bytes.length - this.at)
+    if (n > this.bytes.length - this.#at)
       throw new DatabaseError(`the database is damaged: ${this.what} ends too early`);
-    this.at += n;
-    return this.bytes.subarray(this.at - n, this.at);
+    this.#at += n;
+    return this.bytes.subarray(this.#at - n, this.#at);
   }
 
   rest(): Uint8Array {
-    return this.bytes.subarray(this.at);
+    return this.bytes.subarray(this.#at);
   }
 
   u32(n: number): Uint32Array {
@@ -183,7 +183,7 @@ function doubles(bytes: Uint8Array): Float64Array {
 
 /** One metric as it is stored: compact until a form of it is wanted. */
 export class StoredMetric {
-  private readonly state: Uint8Array;
+  readonly #state: Uint8Array;
   private readonly bytes: Uint8Array;
   private readonly stored: number;
 
@@ -193,34 +193,34 @@ export class StoredMetric {
     private readonly scale: number,
   ) {
     const in_ = new Columns(bytes, 'a metric');
-    this.state = in_.take(count);
+    this.#state = in_.take(count);
     this.bytes = in_.rest();
     const width = scale === 0 ? 8 : 4;
     if (this.bytes.length % width !== 0)
       throw new DatabaseError('the database is damaged: the values of a metric end too early');
     this.stored = this.bytes.length / width;
     let wanted = 0;
-    for (let i = 0; i < count; i++) wanted += (this.state[i] & INCLUSIVE) + ((this.state[i] & EXCLUSIVE) >> 1);
+    for (let i = 0; i < count; i++) wanted += (this.#state[i] & INCLUSIVE) + ((this.#state[i] & EXCLUSIVE) >> 1);
     if (wanted !== this.stored)
       throw new DatabaseError('the database is damaged: a metric has a wrong number of values');
   }
 
   inclusive(): Float64Array {
-    const value = this.reader();
+    const value = this.#reader();
     const out = new Float64Array(this.count);
     let used = 0;
-    for (let i = 0; i < this.count; i++) out[i] = this.state[i] & INCLUSIVE ? value(used++) : NaN;
+    for (let i = 0; i < this.count; i++) out[i] = this.#state[i] & INCLUSIVE ? value(used++) : NaN;
     return out;
   }
 
   exclusive(): Float64Array {
-    const value = this.reader();
+    const value = this.#reader();
     const out = new Float64Array(this.count);
     let inclusive = 0;
     let own = 0;
-    for (let i = 0; i < this.count; i++) own += this.state[i] & INCLUSIVE;
+    for (let i = 0; i < this.count; i++) own += this.#state[i] & INCLUSIVE;
     for (let i = 0; i < this.count; i++) {
-      const state = this.state[i];
+      const state = this.#state[i];
       out[i] = state & EXCLUSIVE ? value(own++) : state & EQUAL && state & INCLUSIVE ? value(inclusive) : NaN;
       inclusive += state & INCLUSIVE;
     }
@@ -228,7 +228,7 @@ export class StoredMetric {
   }
 
   /** The k-th stored value: a multiple of `scale`, or a double where that is 0. */
-  private reader(): (k: number) => number {
+  #reader(): (k: number) => number {
     const { bytes, stored, scale } = this;
     if (scale === 0) {
       const all = doubles(bytes);

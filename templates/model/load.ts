@@ -73,7 +73,7 @@ async function loadBlock(name: string): Promise<Uint8Array> {
 /** Blocks by name, each read when it is first wanted; what cannot be read fails alone. */
 class Blocks {
   private readonly bytes = new Map<string, Uint8Array | null>(); // null: under way
-  private readonly failures = new Map<string, string>();
+  readonly #failures = new Map<string, string>();
 
   constructor(private readonly changed: () => void) {}
 
@@ -87,7 +87,7 @@ class Blocks {
         this.changed();
       },
       (error: unknown) => {
-        this.failures.set(name, sentence(error));
+        this.#failures.set(name, sentence(error));
         this.changed();
       },
     );
@@ -95,15 +95,15 @@ class Blocks {
   }
 
   failure(name: string): string | undefined {
-    return this.failures.get(name);
+    return this.#failures.get(name);
   }
 }
 
 /** Metrics of one tree; what is read is kept as it is stored until a form of it is wanted. */
 class LazyValues implements Values {
-  private readonly stored = new Map<number, StoredMetric>();
-  private readonly columns = new Map<number, Float64Array>(); // by metric * 2, + 1: exclusive
-  private readonly failures = new Map<number, string>();
+  readonly #stored = new Map<number, StoredMetric>();
+  readonly #columns = new Map<number, Float64Array>(); // by metric * 2, + 1: exclusive
+  readonly #failures = new Map<number, string>();
 
   constructor(
     private readonly blocks: Blocks,
@@ -115,31 +115,31 @@ class LazyValues implements Values {
   of(metric: number, exclusive: boolean): Float64Array | null {
     const wantsExclusive = exclusive && this.metrics[metric].hasExclusive;
     const key = metric * 2 + (wantsExclusive ? 1 : 0);
-    let column = this.columns.get(key);
+    let column = this.#columns.get(key);
     if (column) return column;
-    const stored = this.storedMetric(metric);
+    const stored = this.#storedMetric(metric);
     if (!stored) return null;
     column = wantsExclusive ? stored.exclusive() : stored.inclusive();
-    this.columns.set(key, column);
+    this.#columns.set(key, column);
     return column;
   }
 
   failure(metric: number): string | undefined {
-    return this.failures.get(metric) ?? this.blocks.failure(`metric-${this.places[metric].chunk}`);
+    return this.#failures.get(metric) ?? this.blocks.failure(`metric-${this.places[metric].chunk}`);
   }
 
-  private storedMetric(metric: number): StoredMetric | null {
-    const known = this.stored.get(metric);
-    if (known || this.failures.has(metric)) return known ?? null;
+  #storedMetric(metric: number): StoredMetric | null {
+    const known = this.#stored.get(metric);
+    if (known || this.#failures.has(metric)) return known ?? null;
     const { chunk, offset, bytes, scale } = this.places[metric];
     const block = this.blocks.get(`metric-${chunk}`);
     if (!block) return null;
     try {
       const stored = new StoredMetric(block.subarray(offset, offset + bytes), this.count, scale);
-      this.stored.set(metric, stored);
+      this.#stored.set(metric, stored);
       return stored;
     } catch (error) {
-      this.failures.set(metric, sentence(error));
+      this.#failures.set(metric, sentence(error));
       return null;
     }
   }
@@ -147,8 +147,8 @@ class LazyValues implements Values {
 
 /** Things of one block each, decoded once. */
 class LazyBlocks<T> implements Lazy<T> {
-  private readonly known = new Map<number, T>();
-  private readonly failures = new Map<number, string>();
+  readonly #known = new Map<number, T>();
+  readonly #failures = new Map<number, string>();
 
   constructor(
     private readonly blocks: Blocks,
@@ -157,22 +157,22 @@ class LazyBlocks<T> implements Lazy<T> {
   ) {}
 
   of(index: number): T | null {
-    const known = this.known.get(index);
-    if (known !== undefined || this.failures.has(index)) return known ?? null;
+    const known = this.#known.get(index);
+    if (known !== undefined || this.#failures.has(index)) return known ?? null;
     const bytes = this.blocks.get(this.name(index));
     if (!bytes) return null;
     try {
       const thing = this.decode(bytes, index);
-      this.known.set(index, thing);
+      this.#known.set(index, thing);
       return thing;
     } catch (error) {
-      this.failures.set(index, sentence(error));
+      this.#failures.set(index, sentence(error));
       return null;
     }
   }
 
   failure(index: number): string | undefined {
-    return this.failures.get(index) ?? this.blocks.failure(this.name(index));
+    return this.#failures.get(index) ?? this.blocks.failure(this.name(index));
   }
 }
 
@@ -218,41 +218,41 @@ export type SourceLines = readonly string[];
 
 /** Source texts, by chunk, loaded when a file is first wanted. */
 export class SourceTexts {
-  private readonly chunks = new Map<number, Uint8Array | null>(); // null: under way
-  private readonly lines = new Map<SourceFile, SourceLines>();
-  private readonly failures = new Map<number, string>();
+  readonly #chunks = new Map<number, Uint8Array | null>(); // null: under way
+  readonly #lines = new Map<SourceFile, SourceLines>();
+  readonly #failures = new Map<number, string>();
 
   constructor(private readonly changed: () => void) {}
 
   /** The file's lines, or null where they are not there (yet); asks for them then. */
   get(file: SourceFile): SourceLines | null {
     if (file.state !== 'text') return null;
-    const known = this.lines.get(file);
+    const known = this.#lines.get(file);
     if (known) return known;
-    const chunk = this.chunks.get(file.chunk);
-    if (chunk === undefined) this.load(file.chunk);
+    const chunk = this.#chunks.get(file.chunk);
+    if (chunk === undefined) this.#load(file.chunk);
     if (!chunk) return null;
     const text = new TextDecoder().decode(chunk.subarray(file.offset, file.offset + file.bytes));
     const lines = text.split(/\r\n|\r|\n/);
     if (lines.length > 1 && lines[lines.length - 1] === '') lines.pop();
-    this.lines.set(file, lines);
+    this.#lines.set(file, lines);
     return lines;
   }
 
   /** Why a text that should be there could not be loaded. */
   failure(file: SourceFile): string | undefined {
-    return this.failures.get(file.chunk);
+    return this.#failures.get(file.chunk);
   }
 
-  private load(chunk: number): void {
-    this.chunks.set(chunk, null);
+  #load(chunk: number): void {
+    this.#chunks.set(chunk, null);
     loadBlock(`source-${chunk}`).then(
       (bytes) => {
-        this.chunks.set(chunk, bytes);
+        this.#chunks.set(chunk, bytes);
         this.changed();
       },
       (error: unknown) => {
-        this.failures.set(chunk, sentence(error));
+        this.#failures.set(chunk, sentence(error));
         this.changed();
       },
     );

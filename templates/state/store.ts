@@ -6,7 +6,7 @@ export type Dispatch = (action: Action) => void;
 
 /** Holds the state; tells its listeners what happened. Drawing is theirs to put off until the next frame. */
 export class Store {
-  private listeners: ((state: State, action: Action) => void)[] = [];
+  #listeners: ((state: State, action: Action) => void)[] = [];
 
   constructor(private current: State) {}
 
@@ -18,10 +18,10 @@ export class Store {
     const next = reduce(this.current, action);
     if (next === this.current) return;
     this.current = next;
-    for (const listener of this.listeners) listener(next, action);
+    for (const listener of this.#listeners) listener(next, action);
   };
 
   subscribe(listener: (state: State, action: Action) => void): void {
-    this.listeners.push(listener);
+    this.#listeners.push(listener);
   }
 }

@@ -55,13 +55,13 @@ export class App {
   readonly texts: SourceTexts;
   readonly start: State;
   readonly trees: TreeApps;
-  private readonly columnSet = new Memo<Columns>();
+  readonly #columnSet = new Memo<Columns>();
   private readonly shown = new Memo<readonly Column[]>();
-  private readonly linked = new Memo<readonly PlaceIx[]>();
-  private readonly lineCache = new Map<number, FileLines>();
-  private index: LineIndex | null = null;
-  private drawers: (() => void)[] = [];
-  private frame = 0;
+  readonly #linked = new Memo<readonly PlaceIx[]>();
+  readonly #lineCache = new Map<number, FileLines>();
+  #index: LineIndex | null = null;
+  #drawers: (() => void)[] = [];
+  #frame = 0;
 
   constructor(
     readonly model: Model,
@@ -99,7 +99,7 @@ export class App {
   }
 
   get columns(): Columns {
-    return this.columnSet.get([this.state.typed], () => new Columns(this.model, this.state.typed));
+    return this.#columnSet.get([this.state.typed], () => new Columns(this.model, this.state.typed));
   }
 
   column(id: ColumnId | null): Column | null {
@@ -138,12 +138,12 @@ export class App {
   }
 
   get lines(): LineIndex {
-    return (this.index ??= lineIndex(this.model));
+    return (this.#index ??= lineIndex(this.model));
   }
 
   fileLines(file: number): FileLines {
-    let lines = this.lineCache.get(file);
-    if (!lines) this.lineCache.set(file, (lines = fileLines(this.model, this.lines, file)));
+    let lines = this.#lineCache.get(file);
+    if (!lines) this.#lineCache.set(file, (lines = fileLines(this.model, this.lines, file)));
     return lines;
   }
 
@@ -153,16 +153,16 @@ export class App {
   }
 
   scaleAmong(column: Column, largest: number): Scale {
-    return scaleAmong(column.metric, this.size(column), largest);
+    return scaleAmong(column.metric, this.#size(column), largest);
   }
 
   /** For the whole program. */
   scale(column: Column): Scale {
-    return scaleFor(column.metric, this.size(column));
+    return scaleFor(column.metric, this.#size(column));
   }
 
   /** What a column's numbers are measured by: of a difference, what it is a part of. */
-  private size(column: Column): number {
+  #size(column: Column): number {
     return column.difference ? this.columns.whole(column) : this.columns.total(column);
   }
 
@@ -180,7 +180,7 @@ export class App {
   instances(): readonly PlaceIx[] {
     const { source } = this.state;
     const column = this.heatColumn;
-    return this.linked.get([source?.file, source?.first, source?.last, column, this.arrivals], () =>
+    return this.#linked.get([source?.file, source?.first, source?.last, column, this.arrivals], () =>
       source && source.first > 0 && source.first === source.last ? this.placesOnLine(source.file, source.first) : [],
     );
   }
@@ -305,17 +305,17 @@ export class App {
   // ---- drawing ----
 
   onDraw(draw: () => void): void {
-    this.drawers.push(draw);
+    this.#drawers.push(draw);
   }
 
   drawSoon(): void {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
       this.draw();
     });
   }
 
   draw(): void {
-    for (const draw of this.drawers) draw();
+    for (const draw of this.#drawers) draw();
   }
 }

@@ -20,59 +20,59 @@ const number = (text: string, unit = ''): { text: string; unit: string; isNumber
 
 class BarriersPane implements Pane {
   readonly element = h('section', { class: 'pane facts-pane', 'aria-label': 'Barriers and phases' });
-  private readonly about = h('div', null); // the selected place
-  private drawn: readonly unknown[] = [];
-  private drawnAbout: readonly unknown[] = [];
-  private normalized = false;
-  private run = 0;
-  private opened = NONE; // the barrier whose loops are all shown
+  readonly #about = h('div', null); // the selected place
+  #drawn: readonly unknown[] = [];
+  #drawnAbout: readonly unknown[] = [];
+  #normalized = false;
+  #run = 0;
+  #opened = NONE; // the barrier whose loops are all shown
 
   constructor(private readonly app: App) {}
 
   draw(): void {
     const { app } = this;
-    const inputs = [app.arrivals, this.normalized, this.run, this.opened];
-    if (!inputs.every((x, i) => Object.is(x, this.drawn[i]))) {
-      this.drawn = inputs;
+    const inputs = [app.arrivals, this.#normalized, this.#run, this.#opened];
+    if (!inputs.every((x, i) => Object.is(x, this.#drawn[i]))) {
+      this.#drawn = inputs;
       const barriers = Rows.of(app.model, 'barriers');
       this.element.replaceChildren(
-        ...(barriers ? this.parts(barriers) : [h('p', { class: 'empty small' }, 'Reading …')]),
+        ...(barriers ? this.#parts(barriers) : [h('p', { class: 'empty small' }, 'Reading …')]),
       );
     }
     const selected = [app.arrivals, app.state.selected];
-    if (selected.every((x, i) => Object.is(x, this.drawnAbout[i]))) return;
-    this.drawnAbout = selected;
-    this.about.replaceChildren(...this.phasesOfSelected());
+    if (selected.every((x, i) => Object.is(x, this.#drawnAbout[i]))) return;
+    this.#drawnAbout = selected;
+    this.#about.replaceChildren(...this.#phasesOfSelected());
   }
 
-  private parts(barriers: Rows): HTMLElement[] {
+  #parts(barriers: Rows): HTMLElement[] {
     const all = stacks(barriers);
-    if (!all.some((s) => s.run === this.run)) this.run = all[0]?.run ?? 0;
+    if (!all.some((s) => s.run === this.#run)) this.#run = all[0]?.run ?? 0;
     return [
-      this.about,
-      this.head(),
-      this.columns(barriers, all),
-      ...(all.length > 1 ? [this.runs(all)] : []),
-      this.numbers(barriers),
-      ...this.timeline(barriers),
-      ...this.matrix(),
+      this.#about,
+      this.#head(),
+      this.#columns(barriers, all),
+      ...(all.length > 1 ? [this.#runs(all)] : []),
+      this.#numbers(barriers),
+      ...this.#timeline(barriers),
+      ...this.#matrix(),
     ];
   }
 
-  private set(change: () => void): void {
+  #set(change: () => void): void {
     change();
     this.app.drawSoon();
   }
 
-  private head(): HTMLElement {
+  #head(): HTMLElement {
     return h(
       'p',
       { class: 'why-title' },
       h('b', null, 'Phases and the barriers that end them '),
       button(
-        this.normalized ? 'Show times' : 'Show parts of the whole',
+        this.#normalized ? 'Show times' : 'Show parts of the whole',
         'Absolute times, or each column as a whole',
-        () => this.set(() => (this.normalized = !this.normalized)),
+        () => this.#set(() => (this.#normalized = !this.#normalized)),
         'link',
       ),
     );
@@ -80,19 +80,19 @@ class BarriersPane implements Pane {
 
   // ---- stacked columns
 
-  private runName(run: number): string {
+  #runName(run: number): string {
     return visible(this.app.model.runs[run]?.name ?? '');
   }
 
-  private columns(barriers: Rows, all: readonly Stack[]): HTMLElement {
+  #columns(barriers: Rows, all: readonly Stack[]): HTMLElement {
     const tallest = Math.max(...all.map((s) => s.total), 1);
     const column = (stack: Stack): HTMLElement => {
-      const scale = HEIGHT / (this.normalized ? stack.total || 1 : tallest);
+      const scale = HEIGHT / (this.#normalized ? stack.total || 1 : tallest);
       return h(
         'div',
         { class: 'stack' },
-        h('div', { class: 'stack-bars' }, ...stack.phases.flatMap((p, i) => this.segments(barriers, p, i, scale)).reverse()),
-        h('div', { class: 'stack-name' }, this.runName(stack.run)),
+        h('div', { class: 'stack-bars' }, ...stack.phases.flatMap((p, i) => this.#segments(barriers, p, i, scale)).reverse()),
+        h('div', { class: 'stack-name' }, this.#runName(stack.run)),
         h('div', { class: 'muted' }, `${milliseconds(stack.total)} ms`),
       );
     };
@@ -100,20 +100,20 @@ class BarriersPane implements Pane {
       'div',
       { class: 'stacks', role: 'img', 'aria-label': 'Phase and barrier times as stacked columns; the table below has the numbers' },
       ...all.map(column),
-      this.legend(barriers, all),
+      this.#legend(barriers, all),
     );
   }
 
-  private colour(p: Phase): string {
+  #colour(p: Phase): string {
     return p.row === NONE ? 'var(--part-7)' : `var(--part-${COLOURS[p.colour % COLOURS.length]})`;
   }
 
-  private name(barriers: Rows, row: number): string {
+  #name(barriers: Rows, row: number): string {
     return row === NONE ? 'all others' : visible(barrierName(barriers, row));
   }
 
-  private segments(barriers: Rows, p: Phase, i: number, scale: number): HTMLElement[] {
-    const name = this.name(barriers, p.row);
+  #segments(barriers: Rows, p: Phase, i: number, scale: number): HTMLElement[] {
+    const name = this.#name(barriers, p.row);
     const part = (ns: number, colour: string, title: string, text: string): HTMLElement => {
       const height = ns * scale;
       const element = h('div', { class: 'stack-part', title }, height > 13 ? text : '');
@@ -122,12 +122,12 @@ class BarriersPane implements Pane {
       return element;
     };
     return [
-      part(p.work, this.colour(p), `phase ${i + 1}, before ${name}: ${milliseconds(p.work)} ms until the first came`, String(i + 1)),
+      part(p.work, this.#colour(p), `phase ${i + 1}, before ${name}: ${milliseconds(p.work)} ms until the first came`, String(i + 1)),
       part(p.wait, 'var(--part-0)', `barrier ${i + 1}, ${name}: ${milliseconds(p.wait)} ms from the first to the last`, ''),
     ];
   }
 
-  private legend(barriers: Rows, all: readonly Stack[]): HTMLElement {
+  #legend(barriers: Rows, all: readonly Stack[]): HTMLElement {
     const named = new Map(all.flatMap((s) => s.phases.map((p) => [p.colour, p] as const)));
     const entry = (colour: string, text: string): HTMLElement => {
       const mark = h('span', { class: 'stack-mark' });
@@ -138,30 +138,30 @@ class BarriersPane implements Pane {
       'ul',
       { class: 'stack-legend' },
       entry('var(--part-0)', 'barrier time: from the first arrival to the last'),
-      ...[...named].sort((a, b) => a[0] - b[0]).map(([, p]) => entry(this.colour(p), `phase before ${this.name(barriers, p.row)}`)),
+      ...[...named].sort((a, b) => a[0] - b[0]).map(([, p]) => entry(this.#colour(p), `phase before ${this.#name(barriers, p.row)}`)),
     );
   }
 
-  private runs(all: readonly Stack[]): HTMLElement {
+  #runs(all: readonly Stack[]): HTMLElement {
     return h(
       'p',
       { class: 'why-title' },
       'Below: ',
       ...all.map((s) =>
-        s.run === this.run
-          ? h('b', null, `${this.runName(s.run)} `)
-          : button(this.runName(s.run), 'Show this run', () => this.set(() => (this.run = s.run)), 'link'),
+        s.run === this.#run
+          ? h('b', null, `${this.#runName(s.run)} `)
+          : button(this.#runName(s.run), 'Show this run', () => this.#set(() => (this.#run = s.run)), 'link'),
       ),
     );
   }
 
   // ---- numbers, and the loops of each phase
 
-  private numbers(barriers: Rows): HTMLElement {
+  #numbers(barriers: Rows): HTMLElement {
     const phase = (row: number): number => barriers.value('phase', row) || 0;
     const order = barriers
       .all()
-      .filter((row) => barriers.run(row) === this.run)
+      .filter((row) => barriers.run(row) === this.#run)
       .sort((a, b) => phase(b) - phase(a) || a - b)
       .slice(0, MOST);
     const loops = Rows.of(this.app.model, 'phase_loops');
@@ -169,14 +169,14 @@ class BarriersPane implements Pane {
       h(
         'tr',
         null,
-        cell(this.barrierLink(barriers, row)),
+        cell(this.#barrierLink(barriers, row)),
         cell(barriers.text('episodes', row), true),
         cell(milliseconds(phase(row)), true),
         cell(milliseconds(barriers.value('barrier', row) || 0), true),
         cell(percent(barriers.value('share', row)), true),
         cell(percent(barriers.value('imbalance', row)), true),
-        cell(this.lastThread(barriers, row)),
-        h('td', null, ...(loops ? this.loopsOf(loops, row) : [])),
+        cell(this.#lastThread(barriers, row)),
+        h('td', null, ...(loops ? this.#loopsOf(loops, row) : [])),
       ),
     );
     return factsTable(
@@ -194,36 +194,36 @@ class BarriersPane implements Pane {
     );
   }
 
-  private barrierLink(barriers: Rows, row: number): HTMLElement | string {
+  #barrierLink(barriers: Rows, row: number): HTMLElement | string {
     const place = barriers.value('place', row);
-    const label = this.name(barriers, row);
+    const label = this.#name(barriers, row);
     return place === NONE ? label : button(label, 'Go there', () => this.app.selectInTree(place), 'crumb');
   }
 
-  private lastThread(barriers: Rows, row: number): string {
+  #lastThread(barriers: Rows, row: number): string {
     const share = barriers.value('last_share', row);
     const thread = visible(barriers.text('last_thread', row));
     return thread && share > 0 ? `${thread}, ${percent(share)}%` : thread;
   }
 
-  private loopsOf(loops: Rows, barrier: number): HTMLElement[] {
+  #loopsOf(loops: Rows, barrier: number): HTMLElement[] {
     const found = loopsBefore(loops, barrier);
-    const all = this.opened === barrier;
+    const all = this.#opened === barrier;
     return [
-      ...found.slice(0, all ? MOST : LOOPS).map((l) => h('div', null, this.placeLink(l.place), ` ${percent(l.share)}%`)),
+      ...found.slice(0, all ? MOST : LOOPS).map((l) => h('div', null, this.#placeLink(l.place), ` ${percent(l.share)}%`)),
       ...(found.length > LOOPS && !all
-        ? [button(`${found.length - LOOPS} more`, 'All loops of this phase', () => this.set(() => (this.opened = barrier)), 'link')]
+        ? [button(`${found.length - LOOPS} more`, 'All loops of this phase', () => this.#set(() => (this.#opened = barrier)), 'link')]
         : []),
     ];
   }
 
-  private placeLink(place: PlaceIx): HTMLElement {
+  #placeLink(place: PlaceIx): HTMLElement {
     return button(visible(labelOf(this.app.model, place).text), 'Go there', () => this.app.selectInTree(place), 'crumb');
   }
 
   // ---- from a loop to its phases
 
-  private phasesOfSelected(): HTMLElement[] {
+  #phasesOfSelected(): HTMLElement[] {
     const { model, state } = this.app;
     const loops = Rows.of(model, 'phase_loops');
     const barriers = Rows.of(model, 'barriers');
@@ -234,8 +234,8 @@ class BarriersPane implements Pane {
       h(
         'tr',
         null,
-        cell(l.begun === NONE ? 'the begin' : this.barrierLink(barriers, l.begun)),
-        cell(l.ended === NONE ? '' : this.barrierLink(barriers, l.ended)),
+        cell(l.begun === NONE ? 'the begin' : this.#barrierLink(barriers, l.begun)),
+        cell(l.ended === NONE ? '' : this.#barrierLink(barriers, l.ended)),
         cell(visible(l.event)),
         cell(String(l.samples), true),
         cell(percent(l.share), true),
@@ -253,20 +253,20 @@ class BarriersPane implements Pane {
 
   // ---- episodes, who waits for whom
 
-  private timeline(barriers: Rows): HTMLElement[] {
+  #timeline(barriers: Rows): HTMLElement[] {
     const { model } = this.app;
     const episodes = Rows.of(model, 'episodes');
     const arrivals = Rows.of(model, 'arrivals');
     if (!episodes || !arrivals) return [];
-    const data = timeline(episodes, arrivals, this.run);
+    const data = timeline(episodes, arrivals, this.#run);
     if (data.bars.length === 0) return [];
-    return [new TimelineView(data, (episode) => this.name(barriers, episodes.value('barrier', episode))).element];
+    return [new TimelineView(data, (episode) => this.#name(barriers, episodes.value('barrier', episode))).element];
   }
 
   /** Who waited (rows) for whom (columns). */
-  private matrix(): HTMLElement[] {
+  #matrix(): HTMLElement[] {
     const t = Rows.of(this.app.model, 'waits_for');
-    const m = t && whoWaits(t, this.run);
+    const m = t && whoWaits(t, this.#run);
     if (!m || m.waiters.length === 0) return [];
     const others = m.others.slice(0, MOST);
     const shaded = (waited: number): HTMLElement => {

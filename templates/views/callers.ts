@@ -14,7 +14,7 @@ const MOST = 100;
 
 class CallersPane implements Pane {
   readonly element = h('section', { class: 'pane callers', 'aria-label': 'Copies and inlined calls' });
-  private drawn: readonly unknown[] = [];
+  #drawn: readonly unknown[] = [];
 
   constructor(private readonly app: App) {}
 
@@ -22,15 +22,15 @@ class CallersPane implements Pane {
     const { app } = this;
     const { selected } = app.state;
     const inputs = [selected, app.heatColumn, app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
+    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    this.#drawn = inputs;
     if (selected === null) {
       this.element.replaceChildren(
         h('p', { class: 'empty small' }, 'Select a row or a line to see where its copies are.'),
       );
       return;
     }
-    const copies = this.copies(selected);
+    const copies = this.#copies(selected);
     const shown = copies.slice(0, MOST);
     this.element.replaceChildren(
       h(
@@ -39,7 +39,7 @@ class CallersPane implements Pane {
         h('b', null, visible(labelOf(app.model, selected).text)),
         ` is in the program ${plural(copies.length, 'time')}`,
       ),
-      h('ul', { class: 'parts' }, ...shown.map((place) => this.item(place))),
+      h('ul', { class: 'parts' }, ...shown.map((place) => this.#item(place))),
       copies.length > shown.length
         ? h('p', { class: 'muted' }, `and ${copies.length - shown.length} cheaper ones`)
         : '',
@@ -47,7 +47,7 @@ class CallersPane implements Pane {
   }
 
   /** Of the same source construct, the costliest first. */
-  private copies(place: PlaceIx): PlaceIx[] {
+  #copies(place: PlaceIx): PlaceIx[] {
     const { app } = this;
     const kind = app.model.places.kind[place];
     const level = (Object.keys(LEVEL_KIND) as Level[]).find((l) => LEVEL_KIND[l] === kind);
@@ -61,7 +61,7 @@ class CallersPane implements Pane {
     );
   }
 
-  private item(place: PlaceIx): HTMLElement {
+  #item(place: PlaceIx): HTMLElement {
     const { app } = this;
     const column = app.inclusive(app.heatColumn!);
     const value = app.columns.values(column, null)[place];
@@ -71,12 +71,12 @@ class CallersPane implements Pane {
       'li',
       { class: place === app.state.selected && 'on' },
       h('span', { class: 'n' }, text || 'no data'),
-      ...this.chain(place),
+      ...this.#chain(place),
     );
   }
 
   /** "in loop at x.c:5, in dot inlined at x.c:7, in main": each a way there. */
-  private chain(place: PlaceIx): (HTMLElement | string)[] {
+  #chain(place: PlaceIx): (HTMLElement | string)[] {
     const { app } = this;
     const { places } = app.model;
     const parts: (HTMLElement | string)[] = [];

@@ -17,7 +17,7 @@ const MOST = 100;
 
 /** Tables of trees, made when they are first seen. */
 class TreeTables {
-  private readonly made = new WeakMap<TreeApp, TablePane>();
+  readonly #made = new WeakMap<TreeApp, TablePane>();
 
   constructor(
     private readonly id: string,
@@ -25,8 +25,8 @@ class TreeTables {
   ) {}
 
   of(tree: TreeApp): TablePane {
-    let table = this.made.get(tree);
-    if (!table) this.made.set(tree, (table = new TablePane(tree.app, this.id, this.subject)));
+    let table = this.#made.get(tree);
+    if (!table) this.#made.set(tree, (table = new TablePane(tree.app, this.id, this.subject)));
     return table;
   }
 }
@@ -34,8 +34,8 @@ class TreeTables {
 /** Top-down, where the page's table stands. */
 export class CallsTable {
   readonly element = h('div', { class: 'calls-frame' });
-  private readonly tables = new TreeTables('calls', 'Call');
-  private table: TablePane | null = null;
+  readonly #tables = new TreeTables('calls', 'Call');
+  #table: TablePane | null = null;
 
   constructor(private readonly app: App) {}
 
@@ -53,13 +53,13 @@ export class CallsTable {
       this.element.replaceChildren(h('p', { class: 'empty' }, visible(why)));
       return;
     }
-    const table = this.tables.of(tree);
-    if (this.table !== table) this.element.replaceChildren((this.table = table).element);
-    this.table.draw();
+    const table = this.#tables.of(tree);
+    if (this.#table !== table) this.element.replaceChildren((this.#table = table).element);
+    this.#table.draw();
   }
 
-  focus = (): void => this.table?.focus();
-  onKey = (event: KeyboardEvent): void => this.table?.onKey(event);
+  focus = (): void => this.#table?.focus();
+  onKey = (event: KeyboardEvent): void => this.#table?.onKey(event);
 }
 
 const nothing = (text: string): HTMLElement => h('p', { class: 'empty small' }, text);
@@ -70,9 +70,9 @@ const notOnPaths = (app: App, place: PlaceIx): HTMLElement =>
 /** Bottom-up, from what is selected. */
 class CallersPane implements Pane {
   readonly element = h('section', { class: 'pane callers-tree', 'aria-label': 'Callers of what is selected' });
-  private readonly tables = new TreeTables('callers', 'Called from');
-  private readonly made = new Memo<{ tree: TreeApp; isCut: boolean } | null>();
-  private shown: unknown = null;
+  readonly #tables = new TreeTables('callers', 'Called from');
+  readonly #made = new Memo<{ tree: TreeApp; isCut: boolean } | null>();
+  #shown: unknown = null;
 
   constructor(private readonly app: App) {
     this.element.addEventListener('keydown', (event) => event.stopPropagation());
@@ -83,18 +83,18 @@ class CallersPane implements Pane {
     const { selected } = app.state;
     const calls = app.trees.calls();
     if (!calls || selected === null) {
-      this.shown = null;
+      this.#shown = null;
       this.element.replaceChildren(nothing(selected === null ? 'Select a row to see who called it.' : 'Reading …'));
       return;
     }
-    const made = this.made.get([calls, selected], () => this.make(calls, selected));
-    if (made !== this.shown) this.show(made, selected);
+    const made = this.#made.get([calls, selected], () => this.#make(calls, selected));
+    if (made !== this.#shown) this.#show(made, selected);
     if (!made) return;
     made.tree.follow();
-    this.tables.of(made.tree).draw();
+    this.#tables.of(made.tree).draw();
   }
 
-  private make(calls: TreeApp, selected: PlaceIx): { tree: TreeApp; isCut: boolean } | null {
+  #make(calls: TreeApp, selected: PlaceIx): { tree: TreeApp; isCut: boolean } | null {
     const { app } = this;
     const callers: Callers | null =
       app.model.places.kind[selected] < Kind.Procedure
@@ -107,8 +107,8 @@ class CallersPane implements Pane {
     return callers && { tree: app.trees.on(callers, show), isCut: callers.isCut };
   }
 
-  private show(made: { tree: TreeApp; isCut: boolean } | null, selected: PlaceIx): void {
-    this.shown = made;
+  #show(made: { tree: TreeApp; isCut: boolean } | null, selected: PlaceIx): void {
+    this.#shown = made;
     if (!made) return this.element.replaceChildren(notOnPaths(this.app, selected));
     this.element.replaceChildren(
       h(
@@ -122,7 +122,7 @@ class CallersPane implements Pane {
           ` with all it called, and what is around each call; shares are of its cost${made.isCut ? '; longer paths are cut' : ''}`,
         ),
       ),
-      this.tables.of(made.tree).element,
+      this.#tables.of(made.tree).element,
     );
   }
 }
@@ -130,7 +130,7 @@ class CallersPane implements Pane {
 /** Who calls the selected procedure, and what it (or the selected part of it) calls. */
 class CallsPane implements Pane {
   readonly element = h('section', { class: 'pane callers', 'aria-label': 'Calls from and to what is selected' });
-  private drawn: readonly unknown[] = [];
+  #drawn: readonly unknown[] = [];
 
   constructor(private readonly app: App) {}
 
@@ -139,8 +139,8 @@ class CallsPane implements Pane {
     const { selected } = app.state;
     const calls = app.trees.calls();
     const inputs = [selected, calls, app.heatColumn, app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
+    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    this.#drawn = inputs;
     if (!calls || selected === null) {
       const text = selected === null ? 'Select a row to see who called it, and what it calls.' : 'Reading …';
       this.element.replaceChildren(nothing(text));
@@ -151,12 +151,12 @@ class CallsPane implements Pane {
     if (found.callers.rows.length === 0 && found.callees.rows.length === 0)
       return this.element.replaceChildren(notOnPaths(app, selected));
     this.element.replaceChildren(
-      ...this.list('Called by', calls, found.callers, (c) => c.caller),
-      ...this.list(`Calls from ${labelOf(app.model, selected).text}`, calls, found.callees, (c) => c.callee),
+      ...this.#list('Called by', calls, found.callers, (c) => c.caller),
+      ...this.#list(`Calls from ${labelOf(app.model, selected).text}`, calls, found.callees, (c) => c.callee),
     );
   }
 
-  private list(title: string, tree: TreeApp, calls: Calls, other: (call: Call) => PlaceIx): HTMLElement[] {
+  #list(title: string, tree: TreeApp, calls: Calls, other: (call: Call) => PlaceIx): HTMLElement[] {
     const columns = tree.app.columns;
     const column = tree.app.inclusive(tree.app.heatColumn!);
     const values = columns.values(column, calls.cells);
@@ -170,13 +170,13 @@ class CallsPane implements Pane {
       h(
         'ul',
         { class: 'parts' },
-        ...order.slice(0, MOST).map((i) => this.item(text(values[i]), calls.rows[i], other(calls.rows[i]))),
+        ...order.slice(0, MOST).map((i) => this.#item(text(values[i]), calls.rows[i], other(calls.rows[i]))),
       ),
       ...(order.length > MOST ? [h('p', { class: 'muted' }, `and ${order.length - MOST} cheaper ones`)] : []),
     ];
   }
 
-  private item(value: string, call: Call, other: PlaceIx): HTMLElement {
+  #item(value: string, call: Call, other: PlaceIx): HTMLElement {
     const { app } = this;
     const go = (place: PlaceIx, text: string): HTMLElement =>
       button(visible(text), 'Select it', () => app.select(place), 'crumb');

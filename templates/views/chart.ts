@@ -94,8 +94,8 @@ export const saveSvg = (name: string, picture: SVGElement): void =>
 export class ChartFrame {
   readonly element: HTMLElement;
   readonly body = h('div', { class: 'chart-body' });
-  private readonly tools = h('div', { class: 'picture-tools' });
-  private picture: SVGElement | null = null;
+  readonly #tools = h('div', { class: 'picture-tools' });
+  #picture: SVGElement | null = null;
   isTable = false;
 
   /** `redraw` is called when the size changes, and when the tools are used. */
@@ -104,7 +104,7 @@ export class ChartFrame {
     private readonly file: string,
     private readonly redraw: () => void,
   ) {
-    this.element = h('section', { class: 'pane chart', 'aria-label': title }, this.tools, this.body);
+    this.element = h('section', { class: 'pane chart', 'aria-label': title }, this.#tools, this.body);
     new ResizeObserver(() => this.redraw()).observe(this.body);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.redraw());
   }
@@ -114,24 +114,24 @@ export class ChartFrame {
   }
 
   showNothing(why: string, choices: readonly (HTMLElement | string)[] = []): void {
-    this.picture = null;
-    this.tools.replaceChildren(...choices);
+    this.#picture = null;
+    this.#tools.replaceChildren(...choices);
     this.body.replaceChildren(h('p', { class: 'empty small' }, why));
   }
 
   show(choices: readonly (HTMLElement | string)[], picture: SVGElement, table: () => HTMLElement): void {
-    this.picture = picture;
+    this.#picture = picture;
     this.body.classList.toggle('is-table', this.isTable);
     this.body.replaceChildren(this.isTable ? table() : picture);
-    const focused = this.tools.contains(document.activeElement) ? document.activeElement?.textContent : null;
+    const focused = this.#tools.contains(document.activeElement) ? document.activeElement?.textContent : null;
     const flip = (): void => {
       this.isTable = !this.isTable;
       this.redraw();
     };
     const save = (how: (name: string, picture: SVGElement) => void, name: string): void => {
-      if (this.picture) how(name, this.picture);
+      if (this.#picture) how(name, this.#picture);
     };
-    this.tools.replaceChildren(
+    this.#tools.replaceChildren(
       ...choices,
       h('span', { class: 'spacer' }),
       button(this.isTable ? 'Picture' : 'Numbers', 'The same as a picture, or as a table', flip, 'button small'),
@@ -139,7 +139,7 @@ export class ChartFrame {
       button('PNG', 'Save this picture as pixels', () => save(savePng, `${this.file}.png`), 'button small'),
     );
     if (focused)
-      [...this.tools.querySelectorAll<HTMLElement>('button')].find((b) => b.textContent === focused)?.focus();
+      [...this.#tools.querySelectorAll<HTMLElement>('button')].find((b) => b.textContent === focused)?.focus();
   }
 }
 

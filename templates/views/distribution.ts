@@ -32,30 +32,30 @@ interface Drawn {
 }
 
 class DistributionPane implements Pane {
-  private readonly frame = new ChartFrame('By thread and rank', 'threads', () => this.redraw());
+  private readonly frame = new ChartFrame('By thread and rank', 'threads', () => this.#redraw());
   readonly element = this.frame.element;
-  private drawn: readonly unknown[] = [];
-  private form: Form = 'order';
-  private wanted = ''; // a metric chosen here
+  #drawn: readonly unknown[] = [];
+  #form: Form = 'order';
+  #wanted = ''; // a metric chosen here
 
   constructor(private readonly app: App) {}
 
   draw(): void {
     const { app } = this;
     const inputs = [app.state.selected, app.heatColumn, app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
-    this.redraw();
+    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    this.#drawn = inputs;
+    this.#redraw();
   }
 
-  private redraw(): void {
+  #redraw(): void {
     const { app, frame } = this;
     const { model, state } = app;
     const at = model.tables.findIndex((t) => t.name === TABLE);
     const rows = at < 0 ? null : model.tableRows.of(at);
     if (!rows) return frame.showNothing(visible(model.tableRows.failure(at) ?? 'Reading …'));
     const names = metricsByThread(model.tables[at], rows);
-    const name = [this.wanted, app.heatColumn?.metric.name ?? '', names[0]].find((n) => names.includes(n)) ?? '';
+    const name = [this.#wanted, app.heatColumn?.metric.name ?? '', names[0]].find((n) => names.includes(n)) ?? '';
     const given = distributionAt(model, model.tables[at], rows, name, state.selected ?? 0);
     const metric = model.metrics.find((m) => m.name === name);
     if (!given || !metric)
@@ -64,10 +64,10 @@ class DistributionPane implements Pane {
       return frame.showNothing('The program ran in one thread: there is nothing to compare.');
     const scale = scaleFor(metric, summed(given.shares).most.value);
     const drawn = { metric, scale, given };
-    frame.show(this.choices(names, name, given), this.picture(drawn), () => this.table(drawn));
+    frame.show(this.#choices(names, name, given), this.#picture(drawn), () => this.#table(drawn));
   }
 
-  private choices(names: readonly string[], name: string, given: Distribution): HTMLElement[] {
+  #choices(names: readonly string[], name: string, given: Distribution): HTMLElement[] {
     const { model, state } = this.app;
     const forms = [
       ['order', given.hasProcesses ? 'By rank' : 'By thread', 'In their order'],
@@ -79,8 +79,8 @@ class DistributionPane implements Pane {
       return { id, title: visible(metric ? shortName(metric) : id) };
     });
     const metrics = choice('Metric', titles, name, (id) => {
-      this.wanted = id;
-      this.redraw();
+      this.#wanted = id;
+      this.#redraw();
     });
     const isElsewhere = state.selected !== null && given.place !== state.selected;
     return [
@@ -92,16 +92,16 @@ class DistributionPane implements Pane {
         },
         visible(labelOf(model, given.place).text),
       ),
-      segments('Form', forms, this.form, (form) => {
-        this.form = form;
-        this.redraw();
+      segments('Form', forms, this.#form, (form) => {
+        this.#form = form;
+        this.#redraw();
       }),
       ...(names.length > 1 ? [metrics] : []),
-      this.words(given),
+      this.#words(given),
     ];
   }
 
-  private words(given: Distribution): HTMLElement {
+  #words(given: Distribution): HTMLElement {
     const { shares } = given;
     const { most, mean, imbalance } = summed(shares);
     const said =
@@ -111,10 +111,10 @@ class DistributionPane implements Pane {
     return h('span', { class: 'muted' }, visible(`${plural(shares.length, 'thread')}${said}`));
   }
 
-  private picture(drawn: Drawn): SVGElement {
+  #picture(drawn: Drawn): SVGElement {
     const { size } = this.frame;
     const plot = plotOf(size);
-    const marks = this.form === 'histogram' ? this.bins(drawn, plot) : this.bars(drawn, plot);
+    const marks = this.#form === 'histogram' ? this.#bins(drawn, plot) : this.#bars(drawn, plot);
     const where = labelOf(this.app.model, drawn.given.place).text;
     return chart(
       size,
@@ -123,12 +123,12 @@ class DistributionPane implements Pane {
     );
   }
 
-  private ordered({ shares }: Distribution): readonly Share[] {
-    return this.form === 'sorted' ? sortedShares(shares) : shares;
+  #ordered({ shares }: Distribution): readonly Share[] {
+    return this.#form === 'sorted' ? sortedShares(shares) : shares;
   }
 
-  private bars({ metric, scale, given }: Drawn, plot: Plot): SVGElement[] {
-    const shares = this.ordered(given);
+  #bars({ metric, scale, given }: Drawn, plot: Plot): SVGElement[] {
+    const shares = this.#ordered(given);
     const axis = linearAxis(shares.map((s) => s.value));
     const { mean, most } = summed(shares);
     const step = 1 / shares.length;
@@ -157,7 +157,7 @@ class DistributionPane implements Pane {
     ];
   }
 
-  private bins({ metric, scale, given }: Drawn, plot: Plot): SVGElement[] {
+  #bins({ metric, scale, given }: Drawn, plot: Plot): SVGElement[] {
     const bins = histogram(given.shares);
     const axis = linearAxis(bins.map((b) => b.count));
     const step = 1 / bins.length;
@@ -196,9 +196,9 @@ class DistributionPane implements Pane {
     ];
   }
 
-  private table({ metric, scale, given }: Drawn): HTMLElement {
+  #table({ metric, scale, given }: Drawn): HTMLElement {
     const { mean } = summed(given.shares);
-    const shares = this.form === 'order' ? given.shares : sortedShares(given.shares);
+    const shares = this.#form === 'order' ? given.shares : sortedShares(given.shares);
     const heads = [
       ...(given.hasProcesses ? [{ text: 'Rank', isNumber: true }] : []),
       { text: 'Thread', isNumber: true },

@@ -18,43 +18,43 @@ const ELSEWHERE = NONE;
 
 class FilesPane implements Pane {
   readonly element: HTMLElement;
-  private readonly list: HTMLElement;
-  private readonly body: HTMLElement;
-  private readonly caption: HTMLElement;
-  private readonly rows: VirtualRows;
-  private readonly order = new Memo<number[]>();
-  private files: readonly number[] = [];
-  private values: Float64Array = new Float64Array();
+  readonly #list: HTMLElement;
+  readonly #body: HTMLElement;
+  readonly #caption: HTMLElement;
+  readonly #rows: VirtualRows;
+  readonly #order = new Memo<number[]>();
+  #files: readonly number[] = [];
+  #values: Float64Array = new Float64Array();
   private column!: Column;
-  private elsewhere = NaN;
-  private drawn: readonly unknown[] = [];
+  #elsewhere = NaN;
+  #drawn: readonly unknown[] = [];
 
   constructor(private readonly app: App) {
-    this.body = h('div', { class: 'files-body' });
-    this.list = h(
+    this.#body = h('div', { class: 'files-body' });
+    this.#list = h(
       'div',
       { class: 'files-scroll', id: 'files', role: 'listbox', tabindex: '0', 'aria-label': 'Source files' },
-      this.body,
+      this.#body,
     );
-    this.caption = h('span', { class: 'muted' });
+    this.#caption = h('span', { class: 'muted' });
     this.element = h(
       'section',
       { class: 'pane files', 'aria-label': 'Source files' },
-      h('header', { class: 'pane-head' }, this.caption),
-      this.list,
+      h('header', { class: 'pane-head' }, this.#caption),
+      this.#list,
     );
-    this.rows = new VirtualRows(
-      this.list,
-      this.body,
+    this.#rows = new VirtualRows(
+      this.#list,
+      this.#body,
       ROW,
       () => 0,
-      (row) => this.makeRow(row),
+      (row) => this.#makeRow(row),
     );
-    this.body.addEventListener('click', (event) => {
+    this.#body.addEventListener('click', (event) => {
       const row = (event.target as Element).closest<HTMLElement>('[data-file]');
-      if (row) this.show(Number(row.dataset['file']));
+      if (row) this.#show(Number(row.dataset['file']));
     });
-    this.list.addEventListener('keydown', (event) => this.onKey(event));
+    this.#list.addEventListener('keydown', (event) => this.#onKey(event));
   }
 
   draw(): void {
@@ -62,7 +62,7 @@ class FilesPane implements Pane {
     const column = app.heatColumn;
     const shown = app.state.source?.file ?? -2;
     if (app.model.files.length === 0 || !column) {
-      this.body.replaceChildren(
+      this.#body.replaceChildren(
         h(
           'p',
           { class: 'empty small' },
@@ -72,38 +72,38 @@ class FilesPane implements Pane {
       return;
     }
     const inputs = [column, shown, app.state.exact, app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
+    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    this.#drawn = inputs;
     this.column = app.own(column);
-    this.values = app.columns.values(this.column, app.lines.files);
-    this.elsewhere = this.costElsewhere();
-    this.files = this.order.get([this.values, this.elsewhere], () => {
+    this.#values = app.columns.values(this.column, app.lines.files);
+    this.#elsewhere = this.#costElsewhere();
+    this.#files = this.#order.get([this.#values, this.#elsewhere], () => {
       const all = app.model.files.map((_, f) => f);
-      all.sort((a, b) => compareValues(this.values[a], this.values[b], true) || a - b);
-      return Number.isNaN(this.elsewhere) ? all : [...all, ELSEWHERE];
+      all.sort((a, b) => compareValues(this.#values[a], this.#values[b], true) || a - b);
+      return Number.isNaN(this.#elsewhere) ? all : [...all, ELSEWHERE];
     });
-    this.caption.textContent = `${visible(shortName(this.column.metric))} ${visible(app.scale(column).unit)} of each file’s own lines, wherever they were inlined`;
-    this.rows.reset(this.files.length);
-    const row = this.files.indexOf(shown);
-    this.rows.reveal(row, 'near');
-    if (row >= 0) this.list.setAttribute('aria-activedescendant', `file-${shown}`);
+    this.#caption.textContent = `${visible(shortName(this.column.metric))} ${visible(app.scale(column).unit)} of each file’s own lines, wherever they were inlined`;
+    this.#rows.reset(this.#files.length);
+    const row = this.#files.indexOf(shown);
+    this.#rows.reveal(row, 'near');
+    if (row >= 0) this.#list.setAttribute('aria-activedescendant', `file-${shown}`);
   }
 
   /** What no file's lines cost, so that all rows together are the whole; NaN: nothing, or not to be said. */
-  private costElsewhere(): number {
+  #costElsewhere(): number {
     const { columns } = this.app;
     if (columns.isRatio(this.column)) return NaN;
     let rest = columns.total(this.column);
-    for (const value of this.values) if (!Number.isNaN(value)) rest -= value;
+    for (const value of this.#values) if (!Number.isNaN(value)) rest -= value;
     return Math.abs(rest) > 1e-9 * Math.abs(columns.total(this.column)) ? rest : NaN;
   }
 
-  private makeRow(row: number): HTMLElement {
-    const file = this.files[row];
+  #makeRow(row: number): HTMLElement {
+    const file = this.#files[row];
     if (file === ELSEWHERE)
-      return this.rowOf(
+      return this.#rowOf(
         file,
-        this.elsewhere,
+        this.#elsewhere,
         'code without source lines',
         '',
         'Code of which no source line is known: the modules say whose',
@@ -112,9 +112,9 @@ class FilesPane implements Pane {
     const { name, state } = this.app.model.files[file];
     const slash = name.lastIndexOf('/') + 1;
     const title = `${name}${state === 'text' ? '' : '\n(no source text in the database)'}`;
-    return this.rowOf(
+    return this.#rowOf(
       file,
-      this.values[file],
+      this.#values[file],
       name.slice(slash),
       name.slice(0, Math.max(0, slash - 1)),
       title,
@@ -122,7 +122,7 @@ class FilesPane implements Pane {
     );
   }
 
-  private rowOf(file: number, value: number, base: string, dir: string, title: string, isAbsent: boolean): HTMLElement {
+  #rowOf(file: number, value: number, base: string, dir: string, title: string, isAbsent: boolean): HTMLElement {
     const { app, column } = this;
     const selected = file !== ELSEWHERE && app.state.source?.file === file;
     const whole = app.columns.whole(column);
@@ -156,14 +156,14 @@ class FilesPane implements Pane {
     );
   }
 
-  private show(file: number): void {
+  #show(file: number): void {
     if (file === ELSEWHERE) this.app.store.dispatch({ type: 'view', view: 'module' });
     else this.app.store.dispatch({ type: 'show-source', source: { file, first: 0, last: 0 } });
   }
 
-  private onKey(event: KeyboardEvent): void {
-    const at = this.files.indexOf(this.app.state.source?.file ?? -2);
-    const go = (row: number): void => this.show(this.files[Math.max(0, Math.min(this.files.length - 1, row))]);
+  #onKey(event: KeyboardEvent): void {
+    const at = this.#files.indexOf(this.app.state.source?.file ?? -2);
+    const go = (row: number): void => this.#show(this.#files[Math.max(0, Math.min(this.#files.length - 1, row))]);
     switch (event.key) {
       case 'ArrowDown':
         go(at + 1);
@@ -175,7 +175,7 @@ class FilesPane implements Pane {
         go(0);
         break;
       case 'End':
-        go(this.files.length - 1);
+        go(this.#files.length - 1);
         break;
       default:
         return;

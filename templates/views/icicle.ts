@@ -20,16 +20,16 @@ const LEGEND: readonly Kind[] = [Kind.Module, Kind.File, Kind.Procedure, Kind.In
 class IciclePane implements Pane {
   readonly element: HTMLElement;
   private readonly canvas = h('canvas', { class: 'icicle-canvas', tabindex: '0', role: 'img' });
-  private readonly scroller = h('div', { class: 'icicle-scroll' }, this.canvas);
-  private readonly tip = h('div', { class: 'tip', hidden: true });
-  private readonly tools = h('div', { class: 'picture-tools' });
-  private readonly sorted = new Memo<SortedChildren>();
-  private readonly layout = new Memo<Boxes>();
+  readonly #scroller = h('div', { class: 'icicle-scroll' }, this.canvas);
+  readonly #tip = h('div', { class: 'tip', hidden: true });
+  readonly #tools = h('div', { class: 'picture-tools' });
+  readonly #sorted = new Memo<SortedChildren>();
+  readonly #layout = new Memo<Boxes>();
   private boxes: Boxes | null = null;
-  private hovered = NONE;
+  #hovered = NONE;
   private width: Column | null = null;
   private colour: Column | null = null;
-  private revealed: PlaceIx | null = null;
+  #revealed: PlaceIx | null = null;
 
   constructor(
     private readonly app: App,
@@ -38,47 +38,47 @@ class IciclePane implements Pane {
     this.element = h(
       'section',
       { class: 'pane icicle', 'aria-label': 'Icicle of the scope tree' },
-      this.tools,
-      this.scroller,
-      this.tip,
+      this.#tools,
+      this.#scroller,
+      this.#tip,
     );
-    new ResizeObserver(() => this.draw()).observe(this.scroller);
-    this.canvas.addEventListener('pointermove', (e) => this.hover(this.at(e), e));
-    this.canvas.addEventListener('pointerleave', () => this.hover(NONE, null));
-    this.canvas.addEventListener('click', (e) => this.visit(this.at(e)));
-    this.canvas.addEventListener('dblclick', (e) => this.zoom(this.at(e)));
-    this.canvas.addEventListener('keydown', (e) => this.onKey(e));
+    new ResizeObserver(() => this.draw()).observe(this.#scroller);
+    this.canvas.addEventListener('pointermove', (e) => this.#hover(this.#at(e), e));
+    this.canvas.addEventListener('pointerleave', () => this.#hover(NONE, null));
+    this.canvas.addEventListener('click', (e) => this.#visit(this.#at(e)));
+    this.canvas.addEventListener('dblclick', (e) => this.#zoom(this.#at(e)));
+    this.canvas.addEventListener('keydown', (e) => this.#onKey(e));
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
   }
 
   draw(): void {
     const { selected } = this.app.state;
     const { app } = this;
-    this.chooseColumns();
-    const width = this.scroller.clientWidth;
-    const values = this.values();
+    this.#chooseColumns();
+    const width = this.#scroller.clientWidth;
+    const values = this.#values();
     if (!values || width === 0) {
       const why = (app.mainColumn && app.columns.failure(app.mainColumn)) ?? 'Reading …';
-      if (width > 0) this.tools.replaceChildren(h('span', { class: 'muted' }, visible(why)));
+      if (width > 0) this.#tools.replaceChildren(h('span', { class: 'muted' }, visible(why)));
       return;
     }
-    const sorted = this.sorted.get([values], () => new SortedChildren(app.tables.children, values, true));
+    const sorted = this.#sorted.get([values], () => new SortedChildren(app.tables.children, values, true));
     const root = app.state.zoom;
     const { parent } = app.model.places;
-    this.boxes = this.layout.get([sorted, root, width], () => icicle(parent, sorted, values, root, width));
-    this.drawTools();
-    this.paint();
-    if (selected !== this.revealed) this.reveal(selected);
+    this.boxes = this.#layout.get([sorted, root, width], () => icicle(parent, sorted, values, root, width));
+    this.#drawTools();
+    this.#paint();
+    if (selected !== this.#revealed) this.#reveal(selected);
   }
 
   /** null: still on their way. */
-  private values(): Float64Array | null {
+  #values(): Float64Array | null {
     const { app, width } = this;
     return width && app.columns.isReady(width) ? app.columns.values(width, null) : null;
   }
 
   /** Width is a cost that adds up; what is a ratio or a difference becomes the colour of what one looks at first. */
-  private chooseColumns(): void {
+  #chooseColumns(): void {
     const { app } = this;
     const heat = app.heatColumn;
     const isCost = heat !== null && !heat.difference && !app.columns.isRatio(heat);
@@ -88,7 +88,7 @@ class IciclePane implements Pane {
     if (this.width?.index === NONE) this.width = app.mainColumn;
   }
 
-  private drawTools(): void {
+  #drawTools(): void {
     const { width, colour } = this;
     if (!width) return;
     const legend = colour
@@ -106,14 +106,14 @@ class IciclePane implements Pane {
             kindName(kind).replace('load ', '').replace('inlined call', 'inlined'),
           ),
         );
-    this.tools.replaceChildren(
+    this.#tools.replaceChildren(
       h('span', { class: 'muted' }, `width: ${visible(shortName(width.metric))}`),
       ...legend,
       h('span', { class: 'spacer' }),
       this.app.state.zoom
         ? button('Whole program', 'Leave the scope one looks into (Escape)', () => this.app.zoomTo(0), 'button small')
         : '',
-      button('SVG', 'Save this picture', () => saveFile('icicle.svg', 'image/svg+xml', this.svg()), 'button small'),
+      button('SVG', 'Save this picture', () => saveFile('icicle.svg', 'image/svg+xml', this.#svg()), 'button small'),
       button(
         'PNG',
         'Save this picture as pixels',
@@ -123,15 +123,15 @@ class IciclePane implements Pane {
     );
   }
 
-  private css(name: string): string {
+  #css(name: string): string {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   }
 
-  private paint(): void {
+  #paint(): void {
     const { boxes, canvas, app } = this;
     if (!boxes) return;
     const scale = devicePixelRatio || 1;
-    const width = this.scroller.clientWidth;
+    const width = this.#scroller.clientWidth;
     const height = Math.max(ROW, boxes.depths * ROW);
     canvas.width = width * scale;
     canvas.height = height * scale;
@@ -145,12 +145,12 @@ class IciclePane implements Pane {
     pen.scale(scale, scale);
     pen.font = '11px system-ui, sans-serif';
     pen.textBaseline = 'middle';
-    const fill = this.fills();
-    const text = this.css('--text');
-    const back = this.css('--back');
+    const fill = this.#fills();
+    const text = this.#css('--text');
+    const back = this.#css('--back');
     const matches = matcherFor(app.model, app.state.filter, true);
     for (let i = 0; i < boxes.count; i++) {
-      const place = this.place(i);
+      const place = this.#place(i);
       const [x, y, w] = [boxes.x[i], boxes.depth[i] * ROW, boxes.width[i]];
       pen.globalAlpha = matches && !matches(place) ? 0.25 : 1;
       pen.fillStyle = fill(place);
@@ -161,11 +161,11 @@ class IciclePane implements Pane {
       }
     }
     pen.globalAlpha = 1;
-    this.outline(pen, this.boxOf(app.state.selected), this.css('--accent'), back);
-    this.outline(pen, this.hovered, text, back);
+    this.#outline(pen, this.#boxOf(app.state.selected), this.#css('--accent'), back);
+    this.#outline(pen, this.#hovered, text, back);
   }
 
-  private outline(pen: CanvasRenderingContext2D, box: number, colour: string, back: string): void {
+  #outline(pen: CanvasRenderingContext2D, box: number, colour: string, back: string): void {
     if (box === NONE || !this.boxes) return;
     const { x, width, depth } = this.boxes;
     pen.strokeStyle = back;
@@ -177,18 +177,18 @@ class IciclePane implements Pane {
   }
 
   /** The colour of a place: of its kind, or of the second metric. */
-  private fills(): (place: PlaceIx) => string {
+  #fills(): (place: PlaceIx) => string {
     const { app, colour } = this;
     if (!colour) {
-      const kinds = [0, 1, 2, 3, 4, 5, 6].map((k) => this.css(`--kind-${k}`));
+      const kinds = [0, 1, 2, 3, 4, 5, 6].map((k) => this.#css(`--kind-${k}`));
       return (place) => kinds[app.model.places.kind[place]];
     }
     const values = app.columns.values(colour, null);
-    const plain = this.css('--line');
-    const heat = this.css('--heat');
-    const cool = this.css('--cool');
+    const plain = this.#css('--line');
+    const heat = this.#css('--heat');
+    const cool = this.#css('--cool');
     let most = 0;
-    for (let i = 0; i < (this.boxes?.count ?? 0); i++) most = Math.max(most, Math.abs(values[this.place(i)]) || 0);
+    for (let i = 0; i < (this.boxes?.count ?? 0); i++) most = Math.max(most, Math.abs(values[this.#place(i)]) || 0);
     return (place) => {
       const part = values[place] / most;
       if (!(most > 0) || Number.isNaN(part)) return plain;
@@ -197,37 +197,37 @@ class IciclePane implements Pane {
   }
 
   /** What a box stands for. */
-  private place(box: number): PlaceIx {
+  #place(box: number): PlaceIx {
     return this.boxes!.node[box];
   }
 
-  private boxOf(place: PlaceIx | null): number {
+  #boxOf(place: PlaceIx | null): number {
     const { boxes } = this;
     if (!boxes || place === null) return NONE;
-    for (let i = 0; i < boxes.count; i++) if (this.place(i) === place) return i;
+    for (let i = 0; i < boxes.count; i++) if (this.#place(i) === place) return i;
     return NONE;
   }
 
-  private at(event: MouseEvent): number {
+  #at(event: MouseEvent): number {
     const box = this.canvas.getBoundingClientRect();
     return this.boxes ? boxAt(this.boxes, event.clientX - box.left, Math.floor((event.clientY - box.top) / ROW)) : NONE;
   }
 
-  private hover(box: number, event: PointerEvent | null): void {
-    if (box !== this.hovered) {
-      this.hovered = box;
-      this.paint();
+  #hover(box: number, event: PointerEvent | null): void {
+    if (box !== this.#hovered) {
+      this.#hovered = box;
+      this.#paint();
     }
-    this.tip.hidden = box === NONE || !this.boxes || !this.width;
-    if (this.tip.hidden || !event) return;
+    this.#tip.hidden = box === NONE || !this.boxes || !this.width;
+    if (this.#tip.hidden || !event) return;
     const { app } = this;
-    const place = this.place(box);
+    const place = this.#place(box);
     const label = labelOf(app.model, place);
     const line = (column: Column): string => {
       const value = app.columns.values(column, null)[place];
       return `${visible(shortName(column.metric))}: ${Number.isNaN(value) ? 'no data' : valueTitle(app, column, value, app.columns.error(column, value, null, place))}`;
     };
-    this.tip.replaceChildren(
+    this.#tip.replaceChildren(
       h(
         'b',
         null,
@@ -239,33 +239,33 @@ class IciclePane implements Pane {
       h('div', { class: 'muted' }, 'click: select · double click: look into'),
     );
     const frame = this.element.getBoundingClientRect();
-    this.tip.style.left = `${Math.max(0, Math.min(event.clientX - frame.left + 12, frame.width - this.tip.offsetWidth - 4))}px`;
-    this.tip.style.top = `${event.clientY - frame.top + 16}px`;
+    this.#tip.style.left = `${Math.max(0, Math.min(event.clientX - frame.left + 12, frame.width - this.#tip.offsetWidth - 4))}px`;
+    this.#tip.style.top = `${event.clientY - frame.top + 16}px`;
   }
 
-  private visit(box: number): void {
+  #visit(box: number): void {
     if (box === NONE || !this.boxes) return;
-    this.revealed = this.place(box); // one looks at it already
-    this.app.select(this.revealed);
+    this.#revealed = this.#place(box); // one looks at it already
+    this.app.select(this.#revealed);
   }
 
-  private zoom(box: number): void {
-    if (box !== NONE && this.boxes) this.app.zoomTo(this.place(box));
+  #zoom(box: number): void {
+    if (box !== NONE && this.boxes) this.app.zoomTo(this.#place(box));
   }
 
-  private reveal(place: PlaceIx | null): void {
-    this.revealed = place;
-    const box = this.boxOf(place);
+  #reveal(place: PlaceIx | null): void {
+    this.#revealed = place;
+    const box = this.#boxOf(place);
     if (box === NONE || !this.boxes) return;
     const top = this.boxes.depth[box] * ROW;
-    const { scrollTop, clientHeight } = this.scroller;
-    if (top < scrollTop || top + ROW > scrollTop + clientHeight) this.scroller.scrollTop = top - clientHeight / 2;
+    const { scrollTop, clientHeight } = this.#scroller;
+    if (top < scrollTop || top + ROW > scrollTop + clientHeight) this.#scroller.scrollTop = top - clientHeight / 2;
   }
 
   /** Arrows walk over the boxes: up and down the tree, left and right among brothers. */
-  private onKey(event: KeyboardEvent): void {
+  #onKey(event: KeyboardEvent): void {
     const { boxes } = this;
-    const box = this.boxOf(this.app.state.selected);
+    const box = this.#boxOf(this.app.state.selected);
     if (!boxes || event.ctrlKey || event.metaKey || event.altKey) return;
     const { parent } = this.app.model.places;
     const depth = box === NONE ? -1 : boxes.depth[box];
@@ -280,33 +280,33 @@ class IciclePane implements Pane {
         return NONE;
       },
     };
-    if (event.key === 'Enter') this.zoom(box);
-    else if (Object.hasOwn(next, event.key)) this.visitKeeping(next[event.key]());
+    if (event.key === 'Enter') this.#zoom(box);
+    else if (Object.hasOwn(next, event.key)) this.#visitKeeping(next[event.key]());
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  private visitKeeping(box: number): void {
-    if (box !== NONE && this.boxes) this.app.select(this.place(box), true);
+  #visitKeeping(box: number): void {
+    if (box !== NONE && this.boxes) this.app.select(this.#place(box), true);
   }
 
-  private svg(): string {
+  #svg(): string {
     const { boxes, app, width } = this;
     if (!boxes || !width) return '';
-    const fill = this.fills();
-    const values = this.values();
+    const fill = this.#fills();
+    const values = this.#values();
     if (!values) return '';
     const whole = app.columns.whole(width);
     const picture = svg('svg', {
-      width: this.scroller.clientWidth,
+      width: this.#scroller.clientWidth,
       height: boxes.depths * ROW,
       'font-family': 'sans-serif',
       'font-size': 11,
     });
     for (let i = 0; i < boxes.count; i++) {
       const node = boxes.node[i];
-      const place = this.place(i);
+      const place = this.#place(i);
       const [x, y, w] = [boxes.x[i], boxes.depth[i] * ROW, boxes.width[i]];
       const { text } = labelOf(app.model, place);
       const scale = app.scale(width);
@@ -347,7 +347,7 @@ export const iciclePane: PaneType = {
 /** The picture of another tree; folded, it is another one. */
 class TreePicture implements Pane {
   readonly element = h('div', { class: 'tree-picture' });
-  private readonly made = new Map<App, IciclePane>();
+  readonly #made = new Map<App, IciclePane>();
 
   constructor(
     private readonly app: App,
@@ -363,8 +363,8 @@ class TreePicture implements Pane {
       this.element.replaceChildren(h('p', { class: 'empty small' }, visible(why)));
       return;
     }
-    let picture = this.made.get(tree.app);
-    if (!picture) this.made.set(tree.app, (picture = new IciclePane(tree.app, this.title)));
+    let picture = this.#made.get(tree.app);
+    if (!picture) this.#made.set(tree.app, (picture = new IciclePane(tree.app, this.title)));
     if (this.element.firstChild !== picture.element) this.element.replaceChildren(picture.element);
     picture.draw();
   }

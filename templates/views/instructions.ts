@@ -65,41 +65,41 @@ interface Drawn {
 export class InstructionsPane implements Pane {
   readonly element: HTMLElement;
   private readonly title = h('h2', { class: 'pane-title' });
-  private readonly tools = h('div', { class: 'source-tools' });
-  private readonly head = h('div', { class: 'insn-head' });
-  private readonly body = h('div', { class: 'source-body' });
-  private readonly scroller: HTMLElement;
-  private readonly empty = h('div', { class: 'empty' });
-  private readonly rows: VirtualRows;
+  readonly #tools = h('div', { class: 'source-tools' });
+  readonly #head = h('div', { class: 'insn-head' });
+  readonly #body = h('div', { class: 'source-body' });
+  readonly #scroller: HTMLElement;
+  readonly #empty = h('div', { class: 'empty' });
+  readonly #rows: VirtualRows;
   private readonly code = new Memo<Code | null>();
-  private seen: readonly unknown[] = [];
-  private drawn: Drawn | null = null;
+  #seen: readonly unknown[] = [];
+  #drawn: Drawn | null = null;
   private procedure: PlaceIx | null = null;
-  private build = 0;
-  private revealed: unknown = null;
+  #build = 0;
+  #revealed: unknown = null;
 
   constructor(private readonly app: App) {
-    this.scroller = h(
+    this.#scroller = h(
       'div',
       { class: 'source-scroll insn-scroll', tabindex: '0', role: 'grid', 'aria-label': 'Instructions' },
-      this.head,
-      this.body,
+      this.#head,
+      this.#body,
     );
     this.element = h(
       'section',
       { class: 'pane source instructions', 'aria-label': 'Instructions' },
-      h('header', { class: 'pane-head' }, this.title, this.tools),
-      h('div', { class: 'source-frame' }, this.scroller, this.empty),
+      h('header', { class: 'pane-head' }, this.title, this.#tools),
+      h('div', { class: 'source-frame' }, this.#scroller, this.#empty),
     );
-    this.rows = new VirtualRows(
-      this.scroller,
-      this.body,
+    this.#rows = new VirtualRows(
+      this.#scroller,
+      this.#body,
       ROW,
       () => ROW,
-      (line) => this.makeRow(line),
+      (line) => this.#makeRow(line),
     );
-    this.body.addEventListener('click', (event) => this.onClick(event));
-    this.scroller.addEventListener('keydown', (event) => {
+    this.#body.addEventListener('click', (event) => this.#onClick(event));
+    this.#scroller.addEventListener('keydown', (event) => {
       if (event.key === 'h' && !event.ctrlKey && !event.metaKey && !event.altKey) this.goToHottest();
     });
   }
@@ -109,31 +109,31 @@ export class InstructionsPane implements Pane {
     const { selected, exact } = app.state;
     this.procedure = procedureOf(app, selected) ?? this.procedure;
     const column = countedColumn(app);
-    const content = [this.procedure, column, exact, app.arrivals, this.build];
+    const content = [this.procedure, column, exact, app.arrivals, this.#build];
     const inputs = [...content, selected];
-    if (inputs.every((x, i) => Object.is(x, this.seen[i]))) return;
-    const isSame = this.drawn !== null && content.every((x, i) => Object.is(x, this.seen[i]));
-    if (this.procedure !== this.seen[0]) this.build = 0;
-    this.seen = inputs;
-    if (isSame) this.rows.restyle((line, element) => this.mark(line, element));
-    else this.drawCode(column);
-    this.reveal();
+    if (inputs.every((x, i) => Object.is(x, this.#seen[i]))) return;
+    const isSame = this.#drawn !== null && content.every((x, i) => Object.is(x, this.#seen[i]));
+    if (this.procedure !== this.#seen[0]) this.#build = 0;
+    this.#seen = inputs;
+    if (isSame) this.#rows.restyle((line, element) => this.#mark(line, element));
+    else this.#drawCode(column);
+    this.#reveal();
   }
 
-  private drawCode(column: Column | null): void {
+  #drawCode(column: Column | null): void {
     const { app, procedure } = this;
-    const before = this.drawn;
+    const before = this.#drawn;
     const code = this.code.get([app.arrivals], () => readCode(app));
-    this.drawn = null;
-    if (procedure === null) return this.drawNothing('Select a procedure, or anything in one, to see its instructions.');
+    this.#drawn = null;
+    if (procedure === null) return this.#drawNothing('Select a procedure, or anything in one, to see its instructions.');
     if (!code) {
       const failure = app.model.tableRows.failure(indexOf(app, 'instructions'));
-      return this.drawNothing(failure ?? 'Reading …');
+      return this.#drawNothing(failure ?? 'Reading …');
     }
     const pieces = code.pieces(procedure);
-    const piece = pieces[Math.min(this.build, pieces.length - 1)];
+    const piece = pieces[Math.min(this.#build, pieces.length - 1)];
     if (!piece)
-      return this.drawNothing(
+      return this.#drawNothing(
         `The database has no instructions of ${labelOf(app.model, procedure).text}: its binary was not there, too little of the cost is in it, or there would have been too much code.`,
       );
     const same = before && before.piece.first === piece.first && before.code === code;
@@ -142,39 +142,39 @@ export class InstructionsPane implements Pane {
     let hottest = 0;
     for (let row = piece.first; values && row < piece.end; row++) if (values[row] > hottest) hottest = values[row];
     const scale = column && app.scaleAmong(column, hottest);
-    this.drawn = { code, procedure, pieces, piece, shown, column, values, hottest, scale };
+    this.#drawn = { code, procedure, pieces, piece, shown, column, values, hottest, scale };
     if (!same) {
-      this.scroller.scrollTop = 0;
-      this.revealed = null;
+      this.#scroller.scrollTop = 0;
+      this.#revealed = null;
     }
-    this.drawFrame(this.drawn);
-    this.rows.reset(shown.lines.length);
+    this.#drawFrame(this.#drawn);
+    this.#rows.reset(shown.lines.length);
   }
 
-  private drawFrame({ code, procedure, pieces, piece, shown, column, scale }: Drawn): void {
+  #drawFrame({ code, procedure, pieces, piece, shown, column, scale }: Drawn): void {
     const { app } = this;
     const last = Math.max(0, piece.end - 1);
     let widest = 20;
     for (let row = piece.first; row < piece.end; row++) widest = Math.max(widest, code.text('text', row).length);
-    this.empty.hidden = true;
-    this.scroller.hidden = false;
+    this.#empty.hidden = true;
+    this.#scroller.hidden = false;
     this.element.style.setProperty('--tracks', String(shown.tracks));
     this.element.style.setProperty('--lanes', String(shown.lanes));
     this.element.style.setProperty('--digits', String(code.cell('address', last).toString(16).length));
     this.element.style.setProperty('--widest', String(Math.min(widest, WIDEST_TEXT) + 2));
-    this.scroller.setAttribute('aria-rowcount', String(shown.lines.length));
+    this.#scroller.setAttribute('aria-rowcount', String(shown.lines.length));
     const name = visible(labelOf(app.model, procedure).text);
     this.title.replaceChildren(name);
     this.title.title = name;
     const core = visible(code.text('core', piece.first));
-    this.tools.replaceChildren(
+    this.#tools.replaceChildren(
       core ? h('span', { class: 'muted', title: `Uops, ports and latency are of ${core}` }, core.split(',')[0]) : '',
       pieces.length > 1
         ? button(
-            `Build ${this.build + 1} of ${pieces.length}`,
+            `Build ${this.#build + 1} of ${pieces.length}`,
             'Two builds of its module are compared: show the next one',
             () => {
-              this.build = (this.build + 1) % pieces.length;
+              this.#build = (this.#build + 1) % pieces.length;
               this.app.drawSoon();
             },
             'button small',
@@ -184,7 +184,7 @@ export class InstructionsPane implements Pane {
     );
     const unit = column && (app.state.exact ? column.metric.unit : scale?.unit);
     const metric = column ? shortName(column.metric) : '';
-    this.head.replaceChildren(
+    this.#head.replaceChildren(
       h('span', { class: 'insn-metric', title: visible(`${metric}${unit ? `, ${unit}` : ''}`) }, visible(metric)),
       h('span', { class: 'insn-address' }, 'address'),
       h('span', { class: 'insn-jumps' }),
@@ -197,16 +197,16 @@ export class InstructionsPane implements Pane {
     );
   }
 
-  private drawNothing(why: string): void {
+  #drawNothing(why: string): void {
     this.title.textContent = 'Instructions';
-    this.tools.replaceChildren();
-    this.empty.hidden = false;
-    this.scroller.hidden = true;
-    this.empty.replaceChildren(h('p', null, visible(why)));
+    this.#tools.replaceChildren();
+    this.#empty.hidden = false;
+    this.#scroller.hidden = true;
+    this.#empty.replaceChildren(h('p', null, visible(why)));
   }
 
-  private makeRow(line: number): HTMLElement {
-    const { row, isSource } = this.drawn!.shown.lines[line];
+  #makeRow(line: number): HTMLElement {
+    const { row, isSource } = this.#drawn!.shown.lines[line];
     const element = h('div', {
       class: `line insn${isSource ? ' insn-source' : ''}`,
       role: 'row',
@@ -214,19 +214,19 @@ export class InstructionsPane implements Pane {
       'data-row': String(line),
     });
     element.append(
-      ...this.gutter(element, row, isSource),
-      h('span', { class: 'insn-address', role: 'rowheader' }, isSource ? '' : this.drawn!.code.cell('address', row).toString(16)),
-      this.jumps(line),
-      this.loops(line),
-      ...(isSource ? this.source(row) : this.instruction(row)),
+      ...this.#gutter(element, row, isSource),
+      h('span', { class: 'insn-address', role: 'rowheader' }, isSource ? '' : this.#drawn!.code.cell('address', row).toString(16)),
+      this.#jumps(line),
+      this.#loops(line),
+      ...(isSource ? this.#source(row) : this.#instruction(row)),
     );
-    this.mark(line, element);
+    this.#mark(line, element);
     return element;
   }
 
-  private gutter(element: HTMLElement, row: number, isSource: boolean): HTMLElement[] {
+  #gutter(element: HTMLElement, row: number, isSource: boolean): HTMLElement[] {
     const { app } = this;
-    const { column, values, hottest, scale } = this.drawn!;
+    const { column, values, hottest, scale } = this.#drawn!;
     const cells = [
       h('span', { class: 'line-value', role: 'gridcell' }),
       h('span', { class: 'line-percent', role: 'gridcell' }),
@@ -242,9 +242,9 @@ export class InstructionsPane implements Pane {
     return cells;
   }
 
-  private jumps(line: number): HTMLElement {
+  #jumps(line: number): HTMLElement {
     const cell = h('span', { class: 'insn-jumps', role: 'gridcell' });
-    for (const jump of this.drawn!.shown.jumps) {
+    for (const jump of this.#drawn!.shown.jumps) {
       const low = Math.min(jump.from, jump.to);
       const high = Math.max(jump.from, jump.to);
       if (line < low || line > high) continue;
@@ -260,11 +260,11 @@ export class InstructionsPane implements Pane {
     return cell;
   }
 
-  private loops(line: number): HTMLElement {
+  #loops(line: number): HTMLElement {
     const cell = h('span', { class: 'insn-loops', role: 'gridcell' });
-    for (const loop of this.drawn!.shown.loops) {
+    for (const loop of this.#drawn!.shown.loops) {
       if (line < loop.first || line > loop.last) continue;
-      const part = h('span', { class: 'bracket', 'data-loop': String(loop.header), title: this.words(loop) });
+      const part = h('span', { class: 'bracket', 'data-loop': String(loop.header), title: this.#words(loop) });
       part.style.setProperty('--track', String(loop.track));
       part.classList.toggle('begins', loop.first === line);
       part.classList.toggle('ends', loop.last === line);
@@ -273,13 +273,13 @@ export class InstructionsPane implements Pane {
     return cell;
   }
 
-  private words(loop: CodeLoop): string {
-    const place = loopPlace(this.app.model, this.drawn!.procedure, loop.header);
+  #words(loop: CodeLoop): string {
+    const place = loopPlace(this.app.model, this.#drawn!.procedure, loop.header);
     return place < 0 ? 'A loop without samples of its own' : visible(labelOf(this.app.model, place).text);
   }
 
-  private instruction(row: number): HTMLElement[] {
-    const { code, shown } = this.drawn!;
+  #instruction(row: number): HTMLElement[] {
+    const { code, shown } = this.#drawn!;
     const text = code.text('text', row);
     const blank = text.indexOf(' ');
     const name = blank < 0 ? text : text.slice(0, blank);
@@ -309,9 +309,9 @@ export class InstructionsPane implements Pane {
     ];
   }
 
-  private source(row: number): HTMLElement[] {
+  #source(row: number): HTMLElement[] {
     const { app } = this;
-    const { code } = this.drawn!;
+    const { code } = this.#drawn!;
     const line = code.cell('line', row);
     const file = app.model.files[code.cell('file', row)];
     const name = file ? file.name.slice(file.name.lastIndexOf('/') + 1) : 'another file';
@@ -328,9 +328,9 @@ export class InstructionsPane implements Pane {
   }
 
   /** Instructions of what is selected inside of the procedure. */
-  private isWithin(row: number): boolean {
+  #isWithin(row: number): boolean {
     const { selected } = this.app.state;
-    const { procedure, code } = this.drawn!;
+    const { procedure, code } = this.#drawn!;
     if (selected === null || selected === procedure) return false;
     const { parent } = this.app.model.places;
     let at = code.cell('place', row);
@@ -338,55 +338,55 @@ export class InstructionsPane implements Pane {
     return at === selected;
   }
 
-  private mark(line: number, element: HTMLElement): void {
-    const { row, isSource } = this.drawn!.shown.lines[line];
-    const isWithin = !isSource && this.isWithin(row);
+  #mark(line: number, element: HTMLElement): void {
+    const { row, isSource } = this.#drawn!.shown.lines[line];
+    const isWithin = !isSource && this.#isWithin(row);
     element.classList.toggle('within', isWithin);
     element.setAttribute('aria-selected', String(isWithin));
   }
 
   goToHottest(): void {
-    const drawn = this.drawn;
+    const drawn = this.#drawn;
     if (!drawn?.values) return;
     for (let row = drawn.piece.first; row < drawn.piece.end; row++)
-      if (drawn.values[row] === drawn.hottest) return this.rows.reveal(drawn.shown.at.get(row) ?? 0, 'middle');
+      if (drawn.values[row] === drawn.hottest) return this.#rows.reveal(drawn.shown.at.get(row) ?? 0, 'middle');
   }
 
   /** The costliest instruction of what is selected. */
-  private reveal(): void {
+  #reveal(): void {
     const { selected } = this.app.state;
-    const drawn = this.drawn;
-    if (!drawn || selected === null || this.revealed === selected) return;
-    this.revealed = selected;
+    const drawn = this.#drawn;
+    if (!drawn || selected === null || this.#revealed === selected) return;
+    this.#revealed = selected;
     let best = -1;
     for (let row = drawn.piece.first; row < drawn.piece.end; row++) {
-      if (selected !== drawn.procedure && !this.isWithin(row)) continue;
+      if (selected !== drawn.procedure && !this.#isWithin(row)) continue;
       if (best < 0 || (drawn.values && (drawn.values[row] || 0) > (drawn.values[best] || 0))) best = row;
     }
-    if (best >= 0) this.rows.reveal(drawn.shown.at.get(best) ?? 0, 'middle');
+    if (best >= 0) this.#rows.reveal(drawn.shown.at.get(best) ?? 0, 'middle');
   }
 
-  private onClick(event: MouseEvent): void {
+  #onClick(event: MouseEvent): void {
     const on = (what: string): HTMLElement | null => (event.target as Element).closest<HTMLElement>(`[data-${what}]`);
-    const drawn = this.drawn;
+    const drawn = this.#drawn;
     const at = on('row');
     if (!drawn || !at || String(getSelection()) !== '') return;
     const { row } = drawn.shown.lines[Number(at.dataset['row'])];
     const target = on('target');
     const loop = on('loop');
-    if (target) return this.rows.reveal(Number(target.dataset['target']), 'middle');
+    if (target) return this.#rows.reveal(Number(target.dataset['target']), 'middle');
     if (loop) {
       const place = loopPlace(this.app.model, drawn.procedure, Number(loop.dataset['loop']));
-      if (place >= 0) this.choose(place);
+      if (place >= 0) this.#choose(place);
       return;
     }
     const place = drawn.code.cell('place', row);
-    if (place > 0) this.choose(place);
+    if (place > 0) this.#choose(place);
   }
 
   /** What is clicked here stays where it is. */
-  private choose(place: PlaceIx): void {
-    this.revealed = place;
+  #choose(place: PlaceIx): void {
+    this.#revealed = place;
     this.app.select(place);
   }
 }

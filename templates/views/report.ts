@@ -28,7 +28,7 @@ export class Report {
     window.addEventListener('beforeprint', () => {
       summary.isPrinted = true;
       summary.draw();
-      this.element.replaceChildren(...this.parts());
+      this.element.replaceChildren(...this.#parts());
     });
     window.addEventListener('afterprint', () => {
       summary.isPrinted = false;
@@ -37,13 +37,13 @@ export class Report {
     });
   }
 
-  private parts(): HTMLElement[] {
+  #parts(): HTMLElement[] {
     const { app } = this;
     const column = app.mainColumn;
     const isThere = column !== null && app.columns.isReady(column) && app.columns.total(column) > 0;
     return [
-      ...(isThere ? this.hot(column) : []),
-      ...this.findings(),
+      ...(isThere ? this.#hot(column) : []),
+      ...this.#findings(),
       h('h2', null, 'Runs'),
       runsTable(app.model.processes),
       h('h2', null, 'Metrics'),
@@ -53,18 +53,18 @@ export class Report {
   }
 
   /** Of a program without loops, its procedures. */
-  private hot(column: Column): HTMLElement[] {
+  #hot(column: Column): HTMLElement[] {
     const { app } = this;
     const loops = hottestLoops(app.columns, app.tables, column, LOOPS).top;
     const all = loops.length ? loops : hottestOf(app.columns, app.tables, column, 'procedure', LOOPS).top;
     if (all.length === 0) return [];
     return [
       h('h2', null, loops.length ? 'Hot loops with their source' : 'Hot procedures with their source'),
-      ...all.map((hot) => this.excerpt(hot, column)),
+      ...all.map((hot) => this.#excerpt(hot, column)),
     ];
   }
 
-  private excerpt({ place, value }: Hot, column: Column): HTMLElement {
+  #excerpt({ place, value }: Hot, column: Column): HTMLElement {
     const { model, columns } = this.app;
     const { text, detail } = labelOf(model, place);
     const percent = formatPercent(value, columns.whole(column));
@@ -72,11 +72,11 @@ export class Report {
       'section',
       { class: 'excerpt-of' },
       h('h3', null, visible([`${percent}%`, text, detail, surroundings(model, place)].filter(Boolean).join(' '))),
-      this.lines(place, column),
+      this.#lines(place, column),
     );
   }
 
-  private lines(place: PlaceIx, column: Column): HTMLElement {
+  #lines(place: PlaceIx, column: Column): HTMLElement {
     const { app } = this;
     const { places, files } = app.model;
     const file = places.file[place];
@@ -111,7 +111,7 @@ export class Report {
     return h('div', { class: 'excerpt' }, ...rows);
   }
 
-  private findings(): HTMLElement[] {
+  #findings(): HTMLElement[] {
     const { model } = this.app;
     const all = findings(model) ?? [];
     if (all.length === 0) return [];

@@ -5,9 +5,9 @@ const TALLEST = 8_000_000;
 const OVERSCAN = 4;
 
 export class VirtualRows {
-  private count = 0;
-  private shown = new Map<number, HTMLElement>();
-  private frame = 0;
+  #count = 0;
+  #shown = new Map<number, HTMLElement>();
+  #frame = 0;
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -16,28 +16,28 @@ export class VirtualRows {
     private readonly headHeight: () => number,
     private readonly make: (row: number) => HTMLElement,
   ) {
-    scroller.addEventListener('scroll', () => this.drawSoon(), { passive: true });
-    new ResizeObserver(() => this.drawSoon()).observe(scroller);
+    scroller.addEventListener('scroll', () => this.#drawSoon(), { passive: true });
+    new ResizeObserver(() => this.#drawSoon()).observe(scroller);
   }
 
   /** New rows, or rows with new content. */
   reset(count: number): void {
-    this.count = count;
-    this.body.style.height = `${this.height()}px`;
-    for (const element of this.shown.values()) element.remove();
-    this.shown.clear();
-    this.draw();
+    this.#count = count;
+    this.body.style.height = `${this.#height()}px`;
+    for (const element of this.#shown.values()) element.remove();
+    this.#shown.clear();
+    this.#draw();
   }
 
   /** The same rows with another look. */
   restyle(style: (row: number, element: HTMLElement) => void): void {
-    for (const [row, element] of this.shown) style(row, element);
+    for (const [row, element] of this.#shown) style(row, element);
   }
 
   reveal(row: number, where: 'near' | 'middle'): void {
-    if (row < 0 || row >= this.count) return;
-    const top = this.virtualTop();
-    const view = this.viewHeight();
+    if (row < 0 || row >= this.#count) return;
+    const top = this.#virtualTop();
+    const view = this.#viewHeight();
     const at = row * this.rowHeight;
     if (where === 'near' && at >= top && at + this.rowHeight <= top + view) return;
     let want: number;
@@ -46,61 +46,61 @@ export class VirtualRows {
       if (at >= top + view * 0.1 && at + this.rowHeight <= top + view * 0.9) return;
       want = at - view * 0.4;
     } else want = at < top ? at : at + this.rowHeight - view;
-    this.scroller.scrollTop = Math.max(0, want) / this.factor();
-    this.draw();
+    this.scroller.scrollTop = Math.max(0, want) / this.#factor();
+    this.#draw();
   }
 
   /** Rows that fit, for Page Up and Page Down. */
   pageSize(): number {
-    return Math.max(1, Math.floor(this.viewHeight() / this.rowHeight) - 1);
+    return Math.max(1, Math.floor(this.#viewHeight() / this.rowHeight) - 1);
   }
 
   element(row: number): HTMLElement | undefined {
-    return this.shown.get(row);
+    return this.#shown.get(row);
   }
 
-  private height(): number {
-    return Math.min(this.count * this.rowHeight, TALLEST);
+  #height(): number {
+    return Math.min(this.#count * this.rowHeight, TALLEST);
   }
 
-  private viewHeight(): number {
+  #viewHeight(): number {
     return Math.max(0, this.scroller.clientHeight - this.headHeight());
   }
 
-  private factor(): number {
-    const real = this.count * this.rowHeight;
-    const view = this.viewHeight();
+  #factor(): number {
+    const real = this.#count * this.rowHeight;
+    const view = this.#viewHeight();
     return real <= TALLEST ? 1 : (real - view) / (TALLEST - view);
   }
 
-  private virtualTop(): number {
-    return this.scroller.scrollTop * this.factor();
+  #virtualTop(): number {
+    return this.scroller.scrollTop * this.#factor();
   }
 
-  private drawSoon(): void {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      this.draw();
+  #drawSoon(): void {
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#draw();
     });
   }
 
-  private draw(): void {
+  #draw(): void {
     const scrolled = this.scroller.scrollTop;
-    const top = scrolled * this.factor();
+    const top = scrolled * this.#factor();
     const first = Math.max(0, Math.floor(top / this.rowHeight) - OVERSCAN);
-    const end = Math.min(this.count, Math.ceil((top + this.viewHeight()) / this.rowHeight) + OVERSCAN);
-    for (const [row, element] of this.shown)
+    const end = Math.min(this.#count, Math.ceil((top + this.#viewHeight()) / this.rowHeight) + OVERSCAN);
+    for (const [row, element] of this.#shown)
       if (row < first || row >= end) {
         element.remove();
-        this.shown.delete(row);
+        this.#shown.delete(row);
       }
     const shift = scrolled - top;
     const made = document.createDocumentFragment();
     for (let row = first; row < end; row++) {
-      let element = this.shown.get(row);
+      let element = this.#shown.get(row);
       if (!element) {
         element = this.make(row);
-        this.shown.set(row, element);
+        this.#shown.set(row, element);
         made.append(element);
       }
       element.style.top = `${row * this.rowHeight + shift}px`;

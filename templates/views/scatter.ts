@@ -25,9 +25,9 @@ interface Side {
 }
 
 class ScatterPane implements Pane {
-  private readonly frame = new ChartFrame('Two metrics of each loop', 'loops', () => this.redraw());
+  private readonly frame = new ChartFrame('Two metrics of each loop', 'loops', () => this.#redraw());
   readonly element = this.frame.element;
-  private drawn: readonly unknown[] = [];
+  #drawn: readonly unknown[] = [];
   private x = '';
   private y = '';
 
@@ -41,12 +41,12 @@ class ScatterPane implements Pane {
   draw(): void {
     const { app } = this;
     const inputs = [app.state.selected, app.columns, app.shownColumns(), app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
-    this.redraw();
+    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    this.#drawn = inputs;
+    this.#redraw();
   }
 
-  private axes(): { all: readonly AxisChoice[]; x: AxisChoice; y: AxisChoice } {
+  #axes(): { all: readonly AxisChoice[]; x: AxisChoice; y: AxisChoice } {
     const { app } = this;
     const all = axisChoices(app.columns, app.shownColumns());
     const find = (...ids: (string | undefined)[]): AxisChoice | undefined =>
@@ -59,14 +59,14 @@ class ScatterPane implements Pane {
     return { all, x, y };
   }
 
-  private redraw(): void {
+  #redraw(): void {
     const { app, frame } = this;
-    const { all, x, y } = this.axes();
+    const { all, x, y } = this.#axes();
     const dots = app.mainColumn && dotsOf(app.columns, app.tables, x, y, app.mainColumn);
     if (!dots) return frame.showNothing('Reading …');
     const set = (which: 'x' | 'y') => (id: string) => {
       this[which] = id;
-      this.redraw();
+      this.#redraw();
     };
     const titles = all.map((a) => ({ id: a.id, title: visible(a.title) }));
     const choices = [
@@ -76,13 +76,13 @@ class ScatterPane implements Pane {
     ];
     if (dots.length === 0)
       return frame.showNothing(`No loop has both ${visible(y.title)} and ${visible(x.title)}: choose others.`, choices);
-    const across = this.side(x, dots, (d) => d.x);
-    const up = this.side(y, dots, (d) => d.y);
+    const across = this.#side(x, dots, (d) => d.x);
+    const up = this.#side(y, dots, (d) => d.y);
     const hint = h('span', { class: 'muted' }, 'each dot a loop, as large as its share');
-    frame.show([...choices, hint], this.picture(dots, across, up), () => this.table(dots, across, up));
+    frame.show([...choices, hint], this.#picture(dots, across, up), () => this.#table(dots, across, up));
   }
 
-  private side(choice: AxisChoice, dots: readonly Dot[], value: (dot: Dot) => number): Side {
+  #side(choice: AxisChoice, dots: readonly Dot[], value: (dot: Dot) => number): Side {
     const axis = axisOf(dots.map(value));
     const most = Math.max(...axis.ticks.map(Math.abs));
     const isMetric = choice.column !== null && !choice.id.startsWith('1/');
@@ -95,7 +95,7 @@ class ScatterPane implements Pane {
     };
   }
 
-  private picture(dots: readonly Dot[], x: Side, y: Side): SVGElement {
+  #picture(dots: readonly Dot[], x: Side, y: Side): SVGElement {
     const { size } = this.frame;
     const plot = plotOf(size);
     const roof = roofOf(x.choice, y.choice, dots);
@@ -105,11 +105,11 @@ class ScatterPane implements Pane {
       leftAxis(plot, y.axis, y.label, y.number),
       bottomAxis(plot, x.axis, x.label, x.number),
       ...(roof ? roofLines(roof, plot, x, y) : []),
-      ...dots.map((dot) => this.dot(dot, plot, x, y)),
+      ...dots.map((dot) => this.#dot(dot, plot, x, y)),
     );
   }
 
-  private dot(dot: Dot, plot: Plot, x: Side, y: Side): SVGElement {
+  #dot(dot: Dot, plot: Plot, x: Side, y: Side): SVGElement {
     const { model, state } = this.app;
     const isOn = state.selected === dot.place;
     const r = 3 + 15 * Math.sqrt(dot.weight);
@@ -131,7 +131,7 @@ class ScatterPane implements Pane {
     return svg('g', { 'data-place': dot.place, class: 'dot' }, svg('title', {}, visible(words)), circle, name);
   }
 
-  private table(dots: readonly Dot[], x: Side, y: Side): HTMLElement {
+  #table(dots: readonly Dot[], x: Side, y: Side): HTMLElement {
     const { app } = this;
     const heads = [
       'Loop',

@@ -16,10 +16,10 @@ const INDENT = 18;
 
 class SearchPane implements Pane {
   readonly element = h('section', { class: 'pane facts-pane', 'aria-label': 'Search for findings' });
-  private drawn: readonly unknown[] = [];
-  private readonly steps = new Memo<Step[]>();
-  private readonly turned = new Set<number>(); // steps that are not as they come: open, or closed
-  private turns = 0;
+  #drawn: readonly unknown[] = [];
+  readonly #steps = new Memo<Step[]>();
+  readonly #turned = new Set<number>(); // steps that are not as they come: open, or closed
+  #turns = 0;
 
   constructor(
     private readonly app: App,
@@ -28,9 +28,9 @@ class SearchPane implements Pane {
 
   draw(): void {
     const { model, arrivals } = this.app;
-    const inputs = [arrivals, this.turns];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
+    const inputs = [arrivals, this.#turns];
+    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    this.#drawn = inputs;
     const info = model.tables[this.index];
     const rows = model.tableRows.of(this.index);
     if (!rows) {
@@ -38,21 +38,21 @@ class SearchPane implements Pane {
       this.element.replaceChildren(h('p', { class: 'empty small' }, why));
       return;
     }
-    const steps = this.steps.get([rows], () => searchSteps(info, rows));
-    const open = openSteps(steps, (row) => this.isOpen(steps, row));
+    const steps = this.#steps.get([rows], () => searchSteps(info, rows));
+    const open = openSteps(steps, (row) => this.#isOpen(steps, row));
     const shown = open.slice(0, MOST);
     this.element.replaceChildren(
-      this.heading(steps),
-      h('div', { class: 'search-graph' }, this.lines(steps, shown), ...shown.map((at) => this.row(steps, at.row, at.depth))),
+      this.#heading(steps),
+      h('div', { class: 'search-graph' }, this.#lines(steps, shown), ...shown.map((at) => this.#row(steps, at.row, at.depth))),
       open.length > MOST ? h('p', { class: 'muted' }, `and ${open.length - MOST} more`) : '',
     );
   }
 
-  private isOpen(steps: readonly Step[], row: number): boolean {
-    return steps[row].leads !== this.turned.has(row);
+  #isOpen(steps: readonly Step[], row: number): boolean {
+    return steps[row].leads !== this.#turned.has(row);
   }
 
-  private heading(steps: readonly Step[]): HTMLElement {
+  #heading(steps: readonly Step[]): HTMLElement {
     const count = (state: Step['state']): number => steps.filter((s) => s.state === state).length;
     const states = (['true', 'false', 'unknown', 'pruned', 'not measurable', 'not reached'] as const)
       .map((state) => ({ state, n: count(state) }))
@@ -68,7 +68,7 @@ class SearchPane implements Pane {
   }
 
   /** From each step to those it led to. */
-  private lines(steps: readonly Step[], shown: readonly { row: number; depth: number }[]): SVGElement {
+  #lines(steps: readonly Step[], shown: readonly { row: number; depth: number }[]): SVGElement {
     const at = new Map(shown.map(({ row }, i) => [row, i]));
     const paths = shown.flatMap(({ row, depth }, i) => {
       const from = at.get(steps[row].parent);
@@ -83,14 +83,14 @@ class SearchPane implements Pane {
     return graph;
   }
 
-  private row(steps: readonly Step[], row: number, depth: number): HTMLElement {
+  #row(steps: readonly Step[], row: number, depth: number): HTMLElement {
     const { app } = this;
     const step = steps[row];
     const hasPlace = step.place !== NONE && step.place < app.model.places.count;
     const element = h(
       'div',
       { class: `search-step ${stateClass(step.state)}`, title: visible(describe(step)) },
-      this.knob(steps, row),
+      this.#knob(steps, row),
       h('span', { class: 'step-name' }, visible(step.hypothesis)),
       hasPlace && step.place > 0
         ? button(visible(labelOf(app.model, step.place).text), 'Go there', () => app.selectInTree(step.place), 'crumb')
@@ -106,18 +106,18 @@ class SearchPane implements Pane {
   }
 
   /** The node of the graph; where steps come from it, a click opens or closes them. */
-  private knob(steps: readonly Step[], row: number): HTMLElement {
+  #knob(steps: readonly Step[], row: number): HTMLElement {
     const n = steps[row].children.length;
     if (n === 0) return h('span', { class: 'step-knob' });
-    const isOpen = this.isOpen(steps, row);
-    const knob = button(isOpen ? '−' : '+', `${isOpen ? 'Close' : 'Open'} what came from it (${n})`, () => this.turn(row), 'step-knob');
+    const isOpen = this.#isOpen(steps, row);
+    const knob = button(isOpen ? '−' : '+', `${isOpen ? 'Close' : 'Open'} what came from it (${n})`, () => this.#turn(row), 'step-knob');
     knob.setAttribute('aria-expanded', String(isOpen));
     return knob;
   }
 
-  private turn(row: number): void {
-    if (!this.turned.delete(row)) this.turned.add(row);
-    this.turns++;
+  #turn(row: number): void {
+    if (!this.#turned.delete(row)) this.#turned.add(row);
+    this.#turns++;
     this.app.drawSoon();
   }
 }

@@ -66,59 +66,59 @@ interface Extra {
 class SourcePane implements Pane {
   readonly element: HTMLElement;
   private readonly title: HTMLElement;
-  private readonly tools: HTMLElement;
-  private readonly columnHead: HTMLElement;
-  private readonly scroller: HTMLElement;
-  private readonly body: HTMLElement;
-  private readonly marks: HTMLElement;
-  private readonly heads = h('div', { class: 'source-heads', 'aria-hidden': 'true' });
-  private readonly empty: HTMLElement;
+  readonly #tools: HTMLElement;
+  readonly #columnHead: HTMLElement;
+  readonly #scroller: HTMLElement;
+  readonly #body: HTMLElement;
+  readonly #marks: HTMLElement;
+  readonly #heads = h('div', { class: 'source-heads', 'aria-hidden': 'true' });
+  readonly #empty: HTMLElement;
   private readonly frame: HTMLElement;
-  private readonly rows: VirtualRows;
-  private instructions: InstructionsPane | null = null; // what stands here for code without source
+  readonly #rows: VirtualRows;
+  #instructions: InstructionsPane | null = null; // what stands here for code without source
   private costs: Costs | null = null;
   private lines: SourceLines = [];
-  private brackets: Brackets = { list: [], tracks: 0 };
-  private colouring: Colouring | null = null;
-  private drawn: readonly unknown[] = [];
-  private opened: ReadonlySet<number> = new Set(); // lines whose inlined calls are shown below them
-  private rowLines: Int32Array | null = null; // by row: a line, or -1 - an extra; null: line N is row N - 1
-  private extras: readonly Extra[] = [];
-  private spans: readonly { readonly first: number; readonly last: number }[] = [];
-  private file = NONE;
-  private readonly colourings = new Map<number, Colouring>(); // of other files
-  private revealed: unknown = null;
+  #brackets: Brackets = { list: [], tracks: 0 };
+  #colouring: Colouring | null = null;
+  #drawn: readonly unknown[] = [];
+  #opened: ReadonlySet<number> = new Set(); // lines whose inlined calls are shown below them
+  #rowLines: Int32Array | null = null; // by row: a line, or -1 - an extra; null: line N is row N - 1
+  #extras: readonly Extra[] = [];
+  #spans: readonly { readonly first: number; readonly last: number }[] = [];
+  #file = NONE;
+  readonly #colourings = new Map<number, Colouring>(); // of other files
+  #revealed: unknown = null;
 
   constructor(private readonly app: App) {
     this.title = h('h2', { class: 'pane-title', id: 'source-title' });
-    this.tools = h('div', { class: 'source-tools' });
-    this.columnHead = h('div', { class: 'source-head' });
-    this.body = h('div', { class: 'source-body' });
-    this.scroller = h(
+    this.#tools = h('div', { class: 'source-tools' });
+    this.#columnHead = h('div', { class: 'source-head' });
+    this.#body = h('div', { class: 'source-body' });
+    this.#scroller = h(
       'div',
       { class: 'source-scroll', id: 'source', tabindex: '0', role: 'grid', 'aria-labelledby': 'source-title' },
-      this.body,
+      this.#body,
     );
-    this.marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
-    this.empty = h('div', { class: 'empty' });
-    this.frame = h('div', { class: 'source-frame' }, this.scroller, this.heads, this.marks, this.empty);
+    this.#marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
+    this.#empty = h('div', { class: 'empty' });
+    this.frame = h('div', { class: 'source-frame' }, this.#scroller, this.#heads, this.#marks, this.#empty);
     this.element = h(
       'section',
       { class: 'pane source', 'aria-labelledby': 'source-title' },
-      h('header', { class: 'pane-head' }, this.title, this.tools),
-      this.columnHead,
+      h('header', { class: 'pane-head' }, this.title, this.#tools),
+      this.#columnHead,
       this.frame,
     );
-    this.rows = new VirtualRows(
-      this.scroller,
-      this.body,
+    this.#rows = new VirtualRows(
+      this.#scroller,
+      this.#body,
       ROW,
       () => 0,
-      (row) => this.makeRow(row),
+      (row) => this.#makeRow(row),
     );
-    this.body.addEventListener('click', (event) => this.onClick(event));
-    this.scroller.addEventListener('scroll', () => requestAnimationFrame(() => this.drawHeads()), { passive: true });
-    this.scroller.addEventListener('keydown', (event) => this.onKey(event));
+    this.#body.addEventListener('click', (event) => this.#onClick(event));
+    this.#scroller.addEventListener('scroll', () => requestAnimationFrame(() => this.#drawHeads()), { passive: true });
+    this.#scroller.addEventListener('keydown', (event) => this.#onKey(event));
   }
 
   draw(): void {
@@ -127,117 +127,117 @@ class SourcePane implements Pane {
     const column = app.heatColumn;
     const content = [source?.file, column, exact, app.arrivals];
     const inputs = [...content, source, selected];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return this.reveal(); // it may not have been in sight
-    const isSame = content.every((x, i) => Object.is(x, this.drawn[i])) && this.colouring !== null && source !== null;
-    this.drawn = inputs;
-    this.drawInstructions(!source);
+    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return this.#reveal(); // it may not have been in sight
+    const isSame = content.every((x, i) => Object.is(x, this.#drawn[i])) && this.#colouring !== null && source !== null;
+    this.#drawn = inputs;
+    this.#drawInstructions(!source);
     if (!source) {
-      this.drawNothing('', this.whyNoSource());
+      this.#drawNothing('', this.#whyNoSource());
       return;
     }
     const file = app.model.files[source.file];
     const lines = app.texts.get(file);
     if (!lines) {
-      this.drawNothing(
+      this.#drawNothing(
         file.name,
         file.state === 'text' ? (app.texts.failure(file) ?? 'Reading the text …') : WHY_NO_TEXT[file.state],
       );
       return;
     }
-    if (isSame) this.rows.restyle((_, element) => this.mark(Number(element.dataset['line'] ?? 0) - 1, element));
-    else this.drawLines(file.name, lines, column);
-    this.drawTitle(file.name);
-    this.reveal();
+    if (isSame) this.#rows.restyle((_, element) => this.#mark(Number(element.dataset['line'] ?? 0) - 1, element));
+    else this.#drawLines(file.name, lines, column);
+    this.#drawTitle(file.name);
+    this.#reveal();
   }
 
   /** Of code without source, its instructions below the words that say so. */
-  private drawInstructions(isWanted: boolean): void {
+  #drawInstructions(isWanted: boolean): void {
     const { app, frame } = this;
-    const isThere = isWanted && this.showsInstructions();
+    const isThere = isWanted && this.#showsInstructions();
     frame.classList.toggle('with-instructions', isThere);
-    if (!isThere) return this.instructions?.element.remove();
-    this.instructions ??= new InstructionsPane(app);
-    frame.append(this.instructions.element);
-    this.instructions.draw();
+    if (!isThere) return this.#instructions?.element.remove();
+    this.#instructions ??= new InstructionsPane(app);
+    frame.append(this.#instructions.element);
+    this.#instructions.draw();
   }
 
-  private showsInstructions(): boolean {
+  #showsInstructions(): boolean {
     return hasInstructions(this.app) && procedureOf(this.app, this.app.state.selected) !== null;
   }
 
-  private drawLines(name: string, lines: SourceLines, column: Column | null): void {
-    this.empty.hidden = true;
-    this.scroller.hidden = false;
-    if (lines !== this.lines || !this.colouring) {
+  #drawLines(name: string, lines: SourceLines, column: Column | null): void {
+    this.#empty.hidden = true;
+    this.#scroller.hidden = false;
+    if (lines !== this.lines || !this.#colouring) {
       this.lines = lines;
-      this.colouring = new Colouring(languageOf(name), lines);
-      this.scroller.scrollTop = 0;
-      this.revealed = null;
+      this.#colouring = new Colouring(languageOf(name), lines);
+      this.#scroller.scrollTop = 0;
+      this.#revealed = null;
     }
-    if (this.file !== this.app.state.source?.file) this.opened = new Set();
-    this.file = this.app.state.source?.file ?? NONE;
-    this.costs = column && this.costsOf(column);
-    this.brackets = this.bracketsOf();
-    this.spans = this.spansOf();
-    this.layOut();
-    this.scroller.style.setProperty('--tracks', String(this.brackets.tracks));
-    this.drawColumnHead();
-    this.scroller.style.setProperty('--digits', String(Math.max(3, String(lines.length).length)));
-    this.scroller.setAttribute('aria-rowcount', String(lines.length));
-    this.rows.reset(this.rowLines?.length ?? lines.length);
-    this.drawMarks();
-    this.drawHeads();
+    if (this.#file !== this.app.state.source?.file) this.#opened = new Set();
+    this.#file = this.app.state.source?.file ?? NONE;
+    this.costs = column && this.#costsOf(column);
+    this.#brackets = this.#bracketsOf();
+    this.#spans = this.#spansOf();
+    this.#layOut();
+    this.#scroller.style.setProperty('--tracks', String(this.#brackets.tracks));
+    this.#drawColumnHead();
+    this.#scroller.style.setProperty('--digits', String(Math.max(3, String(lines.length).length)));
+    this.#scroller.setAttribute('aria-rowcount', String(lines.length));
+    this.#rows.reset(this.#rowLines?.length ?? lines.length);
+    this.#drawMarks();
+    this.#drawHeads();
   }
 
   // ---- inlined calls, opened in place ----
 
-  private inlinedOn(line: number): Inlined[] {
+  #inlinedOn(line: number): Inlined[] {
     const { app, costs } = this;
     if (!costs || costs.column.difference) return [];
     return inlinedOn(app.columns, app.tables.children, costs.column, scopesOnLine(app.model, costs.lines, line));
   }
 
-  private layOut(): void {
-    this.rowLines = null;
-    this.extras = [];
-    if (this.opened.size === 0) return;
+  #layOut(): void {
+    this.#rowLines = null;
+    this.#extras = [];
+    if (this.#opened.size === 0) return;
     const rows: number[] = [];
     const extras: Extra[] = [];
     for (let line = 1; line <= this.lines.length; line++) {
       rows.push(line);
-      if (!this.opened.has(line)) continue;
-      for (const inlined of this.inlinedOn(line))
+      if (!this.#opened.has(line)) continue;
+      for (const inlined of this.#inlinedOn(line))
         for (const part of [null, ...inlined.lines.slice(0, MOST_INLINED)]) {
           rows.push(-1 - extras.length);
           extras.push({ inlined, line: part });
         }
     }
-    this.rowLines = Int32Array.from(rows);
-    this.extras = extras;
+    this.#rowLines = Int32Array.from(rows);
+    this.#extras = extras;
   }
 
-  private rowOf(line: number): number {
-    return this.rowLines ? this.rowLines.indexOf(line) : line - 1;
+  #rowOf(line: number): number {
+    return this.#rowLines ? this.#rowLines.indexOf(line) : line - 1;
   }
 
-  private open(line: number, isOpen: boolean): void {
-    if (isOpen === this.opened.has(line) || (isOpen && this.inlinedOn(line).length === 0)) return;
-    const opened = new Set(this.opened);
+  #open(line: number, isOpen: boolean): void {
+    if (isOpen === this.#opened.has(line) || (isOpen && this.#inlinedOn(line).length === 0)) return;
+    const opened = new Set(this.#opened);
     if (isOpen) opened.add(line);
     else opened.delete(line);
-    this.opened = opened;
-    this.layOut();
-    this.rows.reset(this.rowLines?.length ?? this.lines.length);
-    this.drawHeads();
+    this.#opened = opened;
+    this.#layOut();
+    this.#rows.reset(this.#rowLines?.length ?? this.lines.length);
+    this.#drawHeads();
   }
 
   /** Behind the text of a line: what was inlined there, and the way to it. */
-  private callChip(line: number): HTMLElement | null {
+  #callChip(line: number): HTMLElement | null {
     const { costs, app } = this;
     if (!costs || !costs.lines.at.has(line)) return null;
-    const all = this.inlinedOn(line);
+    const all = this.#inlinedOn(line);
     if (all.length === 0) return null;
-    const isOpen = this.opened.has(line);
+    const isOpen = this.#opened.has(line);
     const whole = app.columns.whole(costs.column);
     const percent = formatPercent(
       all.reduce((sum, i) => sum + i.value, 0),
@@ -249,14 +249,14 @@ class SourcePane implements Pane {
       visible(
         `Inlined here: ${all.map((i) => i.name).join(', ')}. Click to ${isOpen ? 'close' : 'see their lines'} (→ ←)`,
       ),
-      () => this.open(line, !isOpen),
+      () => this.#open(line, !isOpen),
       'call-chip',
     );
     chip.setAttribute('aria-expanded', String(isOpen));
     return chip;
   }
 
-  private makeExtra({ inlined, line }: Extra): HTMLElement {
+  #makeExtra({ inlined, line }: Extra): HTMLElement {
     const { app, costs } = this;
     const { model } = app;
     const value = line ? line.value : inlined.value;
@@ -276,8 +276,8 @@ class SourcePane implements Pane {
       gutter('line-percent', percent && `${percent}%`),
       gutter('line-count', line?.calls ? '⤷' : ''),
       h('span', { class: 'line-number', role: 'rowheader' }, number),
-      this.brackets.tracks > 0 ? h('span', { class: 'line-loops', role: 'gridcell' }) : '',
-      line ? this.extraCode(inlined, line) : this.extraHead(inlined),
+      this.#brackets.tracks > 0 ? h('span', { class: 'line-loops', role: 'gridcell' }) : '',
+      line ? this.#extraCode(inlined, line) : this.#extraHead(inlined),
     );
     if (line && costs && costs.hottest > 0 && !line.calls)
       element.style.setProperty(
@@ -288,7 +288,7 @@ class SourcePane implements Pane {
     return element;
   }
 
-  private extraHead(inlined: Inlined): HTMLElement {
+  #extraHead(inlined: Inlined): HTMLElement {
     const { app } = this;
     const where = inlined.file === NONE ? '' : baseName(app.model.files[inlined.file].name);
     return h(
@@ -300,7 +300,7 @@ class SourcePane implements Pane {
     );
   }
 
-  private extraCode(inlined: Inlined, { line }: InlinedLine): HTMLElement {
+  #extraCode(inlined: Inlined, { line }: InlinedLine): HTMLElement {
     const { app } = this;
     const code = h('code', { class: 'line-text', role: 'gridcell' });
     const file = inlined.file === NONE ? null : app.model.files[inlined.file];
@@ -316,8 +316,8 @@ class SourcePane implements Pane {
       );
       return code;
     }
-    let colouring = this.colourings.get(inlined.file);
-    if (!colouring) this.colourings.set(inlined.file, (colouring = new Colouring(languageOf(file.name), texts)));
+    let colouring = this.#colourings.get(inlined.file);
+    if (!colouring) this.#colourings.set(inlined.file, (colouring = new Colouring(languageOf(file.name), texts)));
     code.append(...coloured(colouring, line - 1));
     return code;
   }
@@ -325,22 +325,22 @@ class SourcePane implements Pane {
   // ---- heads that stay in sight ----
 
   /** Procedures and loops of this file by their lines, the outer ones first. */
-  private spansOf(): { first: number; last: number }[] {
+  #spansOf(): { first: number; last: number }[] {
     const { model, lines } = this.app;
     const { kind, lineFirst, lineLast, file: fileOf } = model.places;
-    const spans = this.brackets.list.map(({ first, last }) => ({ first, last }));
-    for (const place of lines.places.subarray(lines.start[this.file], lines.start[this.file + 1]))
-      if (kind[place] === Kind.Procedure && fileOf[place] === this.file && lineLast[place] > lineFirst[place])
+    const spans = this.#brackets.list.map(({ first, last }) => ({ first, last }));
+    for (const place of lines.places.subarray(lines.start[this.#file], lines.start[this.#file + 1]))
+      if (kind[place] === Kind.Procedure && fileOf[place] === this.#file && lineLast[place] > lineFirst[place])
         spans.push({ first: lineFirst[place], last: lineLast[place] });
     return spans.sort((a, b) => a.first - b.first || b.last - a.last);
   }
 
   /** The first lines of what is around the first line in sight, and out of sight themselves. */
-  private headsAround(): number[] {
-    const top = Math.floor(this.scroller.scrollTop / ROW);
+  #headsAround(): number[] {
+    const top = Math.floor(this.#scroller.scrollTop / ROW);
     const lineAt = (row: number): number => {
       for (let r = row; r >= 0; r--) {
-        const line = this.rowLines ? this.rowLines[r] : r + 1;
+        const line = this.#rowLines ? this.#rowLines[r] : r + 1;
         if (line > 0) return line;
       }
       return 1;
@@ -348,10 +348,10 @@ class SourcePane implements Pane {
     let heads: number[] = [];
     for (let i = 0; i <= MOST_HEADS; i++) {
       const line = lineAt(top + heads.length);
-      const around = this.spans.filter(
+      const around = this.#spans.filter(
         (s) => s.first < line && line <= s.last && s.first <= lineAt(top + heads.length),
       );
-      const found = [...new Set(around.map((s) => s.first))].filter((first) => this.rowOf(first) < top + heads.length);
+      const found = [...new Set(around.map((s) => s.first))].filter((first) => this.#rowOf(first) < top + heads.length);
       const next = found.length > MOST_HEADS ? [found[0], ...found.slice(1 - MOST_HEADS)] : found;
       if (next.length <= heads.length) return next.length === heads.length ? next : heads.slice(0, next.length);
       heads = next;
@@ -359,14 +359,14 @@ class SourcePane implements Pane {
     return heads;
   }
 
-  private drawHeads(): void {
-    const heads = this.scroller.hidden || this.lines.length === 0 ? [] : this.headsAround();
-    this.heads.hidden = heads.length === 0;
-    this.heads.style.setProperty('--digits', this.scroller.style.getPropertyValue('--digits'));
-    this.heads.style.setProperty('--tracks', String(this.brackets.tracks));
-    this.heads.replaceChildren(
+  #drawHeads(): void {
+    const heads = this.#scroller.hidden || this.lines.length === 0 ? [] : this.#headsAround();
+    this.#heads.hidden = heads.length === 0;
+    this.#heads.style.setProperty('--digits', this.#scroller.style.getPropertyValue('--digits'));
+    this.#heads.style.setProperty('--tracks', String(this.#brackets.tracks));
+    this.#heads.replaceChildren(
       ...heads.map((line) => {
-        const row = this.makeLine(line, this.costs?.lines.at.get(line), this.code(line - 1));
+        const row = this.#makeLine(line, this.costs?.lines.at.get(line), this.#code(line - 1));
         row.addEventListener(
           'click',
           () => this.app.state.source && this.app.markLine(this.app.state.source.file, line),
@@ -376,7 +376,7 @@ class SourcePane implements Pane {
     );
   }
 
-  private costsOf(column: Column): Costs | null {
+  #costsOf(column: Column): Costs | null {
     const { app } = this;
     const file = app.state.source?.file;
     if (file === undefined) return null;
@@ -392,14 +392,14 @@ class SourcePane implements Pane {
     return { lines, column: inclusive, all, own, ownColumn, hottest, scale: app.scaleAmong(inclusive, largest) };
   }
 
-  private bracketsOf(): Brackets {
+  #bracketsOf(): Brackets {
     const { model, state, lines } = this.app;
     const file = state.source!.file;
     return loopBrackets(model, lines.places.subarray(lines.start[file], lines.start[file + 1]), file);
   }
 
   /** For a place without source: what is known of it, so that the pane is of use all the same. */
-  private whyNoSource(): (HTMLElement | string)[] {
+  #whyNoSource(): (HTMLElement | string)[] {
     const { app } = this;
     const { model, state } = app;
     if (state.selected === null || model.places.kind[state.selected] < Kind.File)
@@ -414,12 +414,12 @@ class SourcePane implements Pane {
           `No source is known for ${code}: ${module} has no debug information there. Compile it with -g; for a library of the system, install its debug symbols.`,
         ),
       ),
-      ...(this.showsInstructions() ? [] : this.parts(scopeAround(model, state.selected))),
+      ...(this.#showsInstructions() ? [] : this.#parts(scopeAround(model, state.selected))),
     ];
   }
 
   /** The costliest scopes below a place, as a list to click. */
-  private parts(place: number): HTMLElement[] {
+  #parts(place: number): HTMLElement[] {
     const { app } = this;
     const column = app.heatColumn;
     if (!column) return [];
@@ -457,26 +457,26 @@ class SourcePane implements Pane {
     ];
   }
 
-  private drawNothing(title: string, why: string | (HTMLElement | string)[]): void {
+  #drawNothing(title: string, why: string | (HTMLElement | string)[]): void {
     this.title.textContent = visible(title) || 'Source';
     this.title.title = visible(title);
-    this.tools.replaceChildren();
-    this.columnHead.replaceChildren();
-    this.marks.replaceChildren();
-    this.empty.hidden = false;
-    this.scroller.hidden = true;
-    this.empty.replaceChildren(
+    this.#tools.replaceChildren();
+    this.#columnHead.replaceChildren();
+    this.#marks.replaceChildren();
+    this.#empty.hidden = false;
+    this.#scroller.hidden = true;
+    this.#empty.replaceChildren(
       h('p', null, title ? h('strong', null, visible(title)) : null),
       ...(typeof why === 'string' ? [h('p', null, visible(why))] : why),
     );
     this.lines = [];
     this.costs = null;
-    this.colouring = null;
-    this.rows.reset(0);
-    if (title) this.tools.append(...this.instanceTools());
+    this.#colouring = null;
+    this.#rows.reset(0);
+    if (title) this.#tools.append(...this.#instanceTools());
   }
 
-  private drawTitle(name: string): void {
+  #drawTitle(name: string): void {
     const slash = name.lastIndexOf('/') + 1;
     this.title.replaceChildren(
       h('span', { class: 'muted' }, visible(name.slice(0, slash))),
@@ -485,7 +485,7 @@ class SourcePane implements Pane {
     this.title.title = visible(name);
     const { source } = this.app.state;
     const beyond = source && source.first > this.lines.length;
-    this.tools.replaceChildren(
+    this.#tools.replaceChildren(
       beyond
         ? h(
             'span',
@@ -493,13 +493,13 @@ class SourcePane implements Pane {
             `line ${source.first} is beyond the end of this text: the file changed after it was compiled`,
           )
         : '',
-      ...this.instanceTools(),
+      ...this.#instanceTools(),
       button('Hottest line', 'Go to the costliest line of this file (h)', () => this.goToHottest()),
     );
   }
 
   /** "2 of 3 places" with ways to the others. */
-  private instanceTools(): HTMLElement[] {
+  #instanceTools(): HTMLElement[] {
     const { app } = this;
     const { source, selected } = app.state;
     const all = app.instances();
@@ -543,11 +543,11 @@ class SourcePane implements Pane {
     if (line > 0 && this.app.state.source) this.app.markLine(this.app.state.source.file, line);
   }
 
-  private drawColumnHead(): void {
+  #drawColumnHead(): void {
     const { costs } = this;
-    if (!costs) return this.columnHead.replaceChildren();
+    if (!costs) return this.#columnHead.replaceChildren();
     const unit = this.app.state.exact ? costs.column.metric.unit : costs.scale.unit;
-    this.columnHead.replaceChildren(
+    this.#columnHead.replaceChildren(
       h(
         'span',
         {
@@ -562,16 +562,16 @@ class SourcePane implements Pane {
     );
   }
 
-  private makeRow(row: number): HTMLElement {
-    const line = this.rowLines ? this.rowLines[row] : row + 1;
-    if (line < 0) return this.makeExtra(this.extras[-1 - line]);
-    const element = this.makeLine(line, this.costs?.lines.at.get(line), this.codeCell(line - 1));
-    const chip = this.callChip(line);
+  #makeRow(row: number): HTMLElement {
+    const line = this.#rowLines ? this.#rowLines[row] : row + 1;
+    if (line < 0) return this.#makeExtra(this.#extras[-1 - line]);
+    const element = this.#makeLine(line, this.costs?.lines.at.get(line), this.#codeCell(line - 1));
+    const chip = this.#callChip(line);
     if (chip) element.lastElementChild!.append(chip);
     return element;
   }
 
-  private makeLine(line: number, group: number | undefined, code: HTMLElement): HTMLElement {
+  #makeLine(line: number, group: number | undefined, code: HTMLElement): HTMLElement {
     const element = h(
       'div',
       {
@@ -580,9 +580,9 @@ class SourcePane implements Pane {
         'aria-rowindex': String(line),
         'data-line': String(line),
       },
-      ...this.gutter(line, group),
+      ...this.#gutter(line, group),
       h('span', { class: 'line-number', role: 'rowheader' }, String(line)),
-      ...this.loops(line),
+      ...this.#loops(line),
       code,
     );
     if (group !== undefined && this.costs && this.costs.hottest > 0) {
@@ -591,12 +591,12 @@ class SourcePane implements Pane {
       if (heat > 0) element.style.setProperty('--heat-alpha', (0.06 + 0.5 * heat).toFixed(3));
       if (this.costs.column.difference) element.classList.add(own < 0 ? 'better' : 'worse');
     }
-    this.mark(line - 1, element);
+    this.#mark(line - 1, element);
     return element;
   }
 
   /** Value, share, and from how many places. */
-  private gutter(line: number, group: number | undefined): HTMLElement[] {
+  #gutter(line: number, group: number | undefined): HTMLElement[] {
     const { app, costs } = this;
     const value = h('span', { class: 'line-value', role: 'gridcell' });
     const share = h('span', { class: 'line-percent', role: 'gridcell' });
@@ -630,14 +630,14 @@ class SourcePane implements Pane {
   }
 
   /** The loops around a line: where each begins, its words and its share. */
-  private loops(line: number): HTMLElement[] {
-    const { list, tracks } = this.brackets;
+  #loops(line: number): HTMLElement[] {
+    const { list, tracks } = this.#brackets;
     if (tracks === 0) return [];
     const cell = h('span', { class: 'line-loops', role: 'gridcell' });
     for (const bracket of list) {
       if (bracket.first > line) break;
       if (bracket.last < line) continue;
-      const part = h('span', { class: 'bracket', 'data-loop': String(bracket.loops[0]), title: this.words(bracket) });
+      const part = h('span', { class: 'bracket', 'data-loop': String(bracket.loops[0]), title: this.#words(bracket) });
       part.style.setProperty('--track', String(bracket.track));
       part.classList.toggle('begins', bracket.first === line);
       part.classList.toggle('ends', bracket.last === line);
@@ -646,7 +646,7 @@ class SourcePane implements Pane {
     return [cell];
   }
 
-  private words(bracket: Bracket): string {
+  #words(bracket: Bracket): string {
     const { app, costs } = this;
     const kinds = [...new Set(bracket.loops.flatMap((loop) => loopKinds(app.model, loop)))];
     const lines = bracket.first === bracket.last ? `${bracket.first}` : `${bracket.first}–${bracket.last}`;
@@ -658,7 +658,7 @@ class SourcePane implements Pane {
     return visible(`${what}${percent ? `, ${percent}% of ${shortName(costs.column.metric)}` : ''}`);
   }
 
-  private mark(row: number, element: HTMLElement): void {
+  #mark(row: number, element: HTMLElement): void {
     const { source } = this.app.state;
     const line = row + 1;
     const marked = source !== null && source.first > 0 && source.first <= line && line <= source.last;
@@ -670,15 +670,15 @@ class SourcePane implements Pane {
   }
 
   /** Its text, and the mark of what was found there. */
-  private codeCell(row: number): HTMLElement {
+  #codeCell(row: number): HTMLElement {
     const { app } = this;
-    const code = this.code(row);
+    const code = this.#code(row);
     const mark = findingMark(app, findingsOnLine(app.model, app.state.source!.file, row + 1));
     if (mark) code.append(mark);
     return code;
   }
 
-  private code(row: number): HTMLElement {
+  #code(row: number): HTMLElement {
     const text = this.lines[row];
     const code = h('code', { class: 'line-text', role: 'gridcell' });
     if (text.length > LONGEST_SHOWN) {
@@ -688,19 +688,19 @@ class SourcePane implements Pane {
       );
       return code;
     }
-    if (this.colouring) code.append(...coloured(this.colouring, row));
+    if (this.#colouring) code.append(...coloured(this.#colouring, row));
     return code;
   }
 
   /** Where in the file the cost is, beside the scroll bar. */
-  private drawMarks(): void {
+  #drawMarks(): void {
     const { costs } = this;
-    if (!costs) return this.marks.replaceChildren();
+    if (!costs) return this.#marks.replaceChildren();
     const hot = Array.from(costs.lines.numbers, (line, g) => ({ line, own: Math.abs(costs.own[g]) }))
       .filter(({ line, own }) => line > 0 && line <= this.lines.length && own > 0)
       .sort((a, b) => b.own - a.own)
       .slice(0, MOST_MARKS);
-    this.marks.replaceChildren(
+    this.#marks.replaceChildren(
       ...hot.map(({ line, own }) => {
         const mark = h('span', { class: 'mark' });
         mark.style.top = `${((line - 0.5) / this.lines.length) * 100}%`;
@@ -710,15 +710,15 @@ class SourcePane implements Pane {
     );
   }
 
-  private reveal(): void {
+  #reveal(): void {
     const { source } = this.app.state;
-    if (!source || this.revealed === source || this.scroller.clientHeight === 0) return;
-    this.revealed = source;
+    if (!source || this.#revealed === source || this.#scroller.clientHeight === 0) return;
+    this.#revealed = source;
     const line = source.first > 0 ? source.first : this.costs ? hottestLine(this.costs.lines, this.costs.own) : 0;
-    if (line > 0) this.rows.reveal(this.rowOf(Math.min(line, this.lines.length)), 'middle');
+    if (line > 0) this.#rows.reveal(this.#rowOf(Math.min(line, this.lines.length)), 'middle');
   }
 
-  private onClick(event: MouseEvent): void {
+  #onClick(event: MouseEvent): void {
     const { source } = this.app.state;
     const { target } = event;
     if ((target as Element).closest('.call-chip')) return; // it has its own
@@ -737,7 +737,7 @@ class SourcePane implements Pane {
     else this.app.markLine(source.file, line);
   }
 
-  private onKey(event: KeyboardEvent): void {
+  #onKey(event: KeyboardEvent): void {
     const { source } = this.app.state;
     if (!source || event.ctrlKey || event.metaKey || event.altKey) return;
     const go = (line: number): void =>
@@ -750,10 +750,10 @@ class SourcePane implements Pane {
         go(source.first - 1);
         break;
       case 'PageDown':
-        go(source.last + this.rows.pageSize());
+        go(source.last + this.#rows.pageSize());
         break;
       case 'PageUp':
-        go(source.first - this.rows.pageSize());
+        go(source.first - this.#rows.pageSize());
         break;
       case 'Home':
         go(1);
@@ -763,7 +763,7 @@ class SourcePane implements Pane {
         break;
       case 'ArrowRight':
       case 'ArrowLeft':
-        this.open(source.first, event.key === 'ArrowRight');
+        this.#open(source.first, event.key === 'ArrowRight');
         break;
       case 'Enter':
         this.app.cycle(1);

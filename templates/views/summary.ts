@@ -34,10 +34,10 @@ export class SummaryPage {
   readonly element = h('main', { class: 'summary', id: 'summary', tabindex: '-1' });
   /** On paper it stands in front of the report whatever is on the screen. */
   isPrinted = false;
-  private drawn: readonly unknown[] = [];
-  private readonly hot = new Memo<{ loops: HotList; lines: HotList; procedures: HotList }>();
+  #drawn: readonly unknown[] = [];
+  readonly #hot = new Memo<{ loops: HotList; lines: HotList; procedures: HotList }>();
   private readonly parts = new Memo<readonly Part[]>();
-  private readonly compared = new Memo<Changes>();
+  readonly #compared = new Memo<Changes>();
 
   constructor(private readonly app: App) {}
 
@@ -46,12 +46,12 @@ export class SummaryPage {
     this.element.hidden = app.state.view !== 'summary' && !this.isPrinted;
     if (this.element.hidden) return;
     const inputs = [app.arrivals, app.columns, app.state.exact];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
+    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    this.#drawn = inputs;
     const column = app.mainColumn;
     if (!column || app.model.places.count === 0) {
       this.element.replaceChildren(
-        this.facts(null),
+        this.#facts(null),
         section(
           'Nothing was measured',
           '',
@@ -61,22 +61,22 @@ export class SummaryPage {
             'The database has no samples. Did the program run long enough, and was it the one that was recorded?',
           ),
         ),
-        this.lacking(null),
+        this.#lacking(null),
       );
       return;
     }
     const failure = app.columns.failure(column);
     if (failure !== undefined) {
       this.element.replaceChildren(
-        this.facts(column),
+        this.#facts(column),
         section('This metric cannot be shown', '', h('p', { class: 'empty small', role: 'alert' }, visible(failure))),
-        this.lacking(null),
+        this.#lacking(null),
       );
       return;
     }
     if (app.columns.isReady(column) && Number.isNaN(app.columns.total(column))) {
       this.element.replaceChildren(
-        this.facts(null),
+        this.#facts(null),
         section(
           'No samples',
           '',
@@ -86,7 +86,7 @@ export class SummaryPage {
             'Nothing fell into this run: did the program run long enough, and did it do what it should?',
           ),
         ),
-        this.lacking(null),
+        this.#lacking(null),
       );
       return;
     }
@@ -95,19 +95,19 @@ export class SummaryPage {
       return;
     }
     this.element.replaceChildren(
-      this.facts(column),
-      ...this.where(column),
-      h('div', { class: 'summary-columns' }, ...this.lists(column)),
+      this.#facts(column),
+      ...this.#where(column),
+      h('div', { class: 'summary-columns' }, ...this.#lists(column)),
     );
   }
 
   // ---- facts ----
 
-  private facts(column: Column | null): HTMLElement {
+  #facts(column: Column | null): HTMLElement {
     const { app } = this;
     const { model } = app;
     const [first] = model.processes;
-    const lines = [first ? this.runLine(first) : [], column ? this.numberLine(column) : []];
+    const lines = [first ? this.#runLine(first) : [], column ? this.#numberLine(column) : []];
     return h(
       'section',
       { class: 'strip', 'aria-label': 'What was measured' },
@@ -115,7 +115,7 @@ export class SummaryPage {
     );
   }
 
-  private runLine(first: Process): (HTMLElement | string)[] {
+  #runLine(first: Process): (HTMLElement | string)[] {
     const { processes } = this.app.model;
     const commands = [...new Set(processes.map((p) => p.command))];
     const started =
@@ -136,7 +136,7 @@ export class SummaryPage {
     ];
   }
 
-  private numberLine(column: Column): HTMLElement[] {
+  #numberLine(column: Column): HTMLElement[] {
     const { app } = this;
     const { model, columns } = app;
     const fact = (value: string, what: string, title = ''): HTMLElement =>
@@ -177,7 +177,7 @@ export class SummaryPage {
 
   // ---- where ----
 
-  private where(column: Column): HTMLElement[] {
+  #where(column: Column): HTMLElement[] {
     const { app } = this;
     const difference = firstDifference(app.columns)?.difference;
     const runs = difference ? [difference.base, difference.of] : [column];
@@ -195,14 +195,14 @@ export class SummaryPage {
         h(
           'div',
           { class: 'where-bars' },
-          ...bars.map(({ run, parts }) => this.bar(run, parts, whole, colourOf, runs.length > 1)),
+          ...bars.map(({ run, parts }) => this.#bar(run, parts, whole, colourOf, runs.length > 1)),
         ),
         h('p', { class: 'muted small' }, 'Load modules; the hatched part of one has no source lines.'),
       ),
     ];
   }
 
-  private bar(
+  #bar(
     column: Column,
     parts: readonly Part[],
     whole: number,
@@ -262,12 +262,12 @@ export class SummaryPage {
 
   // ---- lists ----
 
-  private lists(column: Column): HTMLElement[] {
+  #lists(column: Column): HTMLElement[] {
     const { app } = this;
     const difference = firstDifference(app.columns);
     const hasLines = app.tables.has('line');
     const values = app.columns.values(column, null);
-    const { loops, lines, procedures } = this.hot.get([app.columns, column, values], () => ({
+    const { loops, lines, procedures } = this.#hot.get([app.columns, column, values], () => ({
       loops: hottestLoops(app.columns, app.tables, column, LISTED),
       lines: hasLines ? hottestOf(app.columns, app.tables, column, 'line', LISTED) : { top: [], count: 0 },
       procedures: hottestOf(app.columns, app.tables, column, 'procedure', LISTED),
@@ -276,9 +276,9 @@ export class SummaryPage {
     const known = this.parts.get([values], () => whereParts(app.model, values)).reduce((n, p) => n + p.withSource, 0);
     const showsLines = lines.top.length > 0 && known >= 0.25 * app.columns.total(column);
     const isFlat = !difference && !showsLines && (loops.top[0]?.value ?? 0) < (procedures.top[0]?.value ?? 0);
-    const loopList = this.list('Hot loops', 'what runs in a loop and in no loop inside it', loops, column, 'loop');
-    const lineList = this.list('Hot lines', 'each line over all its copies', lines, column, 'line');
-    const procedureList = this.list(
+    const loopList = this.#list('Hot loops', 'what runs in a loop and in no loop inside it', loops, column, 'loop');
+    const lineList = this.#list('Hot lines', 'each line over all its copies', lines, column, 'line');
+    const procedureList = this.#list(
       'Hot procedures',
       'with what was inlined into them',
       procedures,
@@ -286,23 +286,23 @@ export class SummaryPage {
       'procedure',
     );
     const left: HTMLElement[] = [];
-    const right: HTMLElement[] = [...this.findings()];
-    if (difference && app.columns.isReady(difference)) left.push(...this.changed(difference));
+    const right: HTMLElement[] = [...this.#findings()];
+    if (difference && app.columns.isReady(difference)) left.push(...this.#changed(difference));
     if (isFlat) left.push(procedureList);
     if (loops.top.length) (isFlat || difference ? right : left).push(loopList);
     if (showsLines) (difference ? right : left).push(lineList);
     if (!isFlat && procedures.top.length) (difference ? left : right).push(procedureList);
-    right.push(this.lacking(column));
+    right.push(this.#lacking(column));
     return [h('div', { class: 'summary-column' }, ...left), h('div', { class: 'summary-column' }, ...right)];
   }
 
-  private list(title: string, hint: string, list: HotList, column: Column, level: Level): HTMLElement {
+  #list(title: string, hint: string, list: HotList, column: Column, level: Level): HTMLElement {
     const { app } = this;
     const more = list.count - list.top.length;
     return section(
       title,
       hint,
-      h('ol', { class: 'hot' }, ...list.top.map((hot) => this.hotItem(hot, column))),
+      h('ol', { class: 'hot' }, ...list.top.map((hot) => this.#hotItem(hot, column))),
       more > 0
         ? button(
             `all ${formatExact(list.count)}`,
@@ -314,7 +314,7 @@ export class SummaryPage {
     );
   }
 
-  private hotItem(hot: Hot, column: Column): HTMLElement {
+  #hotItem(hot: Hot, column: Column): HTMLElement {
     const { app } = this;
     const whole = app.columns.whole(column);
     const percent = formatPercent(hot.value, whole);
@@ -322,7 +322,7 @@ export class SummaryPage {
     const error = Math.ceil((hot.error / whole) * 100);
     const bar = h('span', { class: 'bar' });
     bar.style.width = `${Math.min(100, (hot.value / whole) * 100).toFixed(1)}%`;
-    return this.item(
+    return this.#item(
       hot.place,
       h(
         'span',
@@ -340,7 +340,7 @@ export class SummaryPage {
   }
 
   /** Share, name, where, and the text of the line or of the hottest line in it. */
-  private item(place: PlaceIx, share: HTMLElement, copies: number, values: Float64Array): HTMLElement {
+  #item(place: PlaceIx, share: HTMLElement, copies: number, values: Float64Array): HTMLElement {
     const { app } = this;
     const { model } = app;
     const label = labelOf(model, place);
@@ -350,8 +350,8 @@ export class SummaryPage {
         ? enclosing(model, model.places.parent[place], [Kind.Module])
         : enclosing(model, model.places.parent[place], [Kind.Procedure, Kind.Inline]);
     const line = kind === Kind.Line ? place : hottestLineIn(model, app.tables, place, values);
-    const text = this.textOf(line);
-    const lineLabel = kind === Kind.Line || line === NONE ? '' : `${this.lineName(place, line)}: `;
+    const text = this.#textOf(line);
+    const lineLabel = kind === Kind.Line || line === NONE ? '' : `${this.#lineName(place, line)}: `;
     const details = [
       kind === Kind.Line && text ? label.text : label.detail,
       inside ? `in ${inside}` : '',
@@ -383,14 +383,14 @@ export class SummaryPage {
   }
 
   /** Of a line that is written within a place its number, else with its file: what was inlined stands elsewhere. */
-  private lineName(place: PlaceIx, line: PlaceIx): string {
+  #lineName(place: PlaceIx, line: PlaceIx): string {
     const { file, lineFirst, lineLast } = this.app.model.places;
     const isWithin =
       file[line] === file[place] && lineFirst[place] <= lineFirst[line] && lineFirst[line] <= lineLast[place];
     return isWithin ? String(lineFirst[line]) : lineRange(this.app.model, line);
   }
 
-  private textOf(place: PlaceIx): string {
+  #textOf(place: PlaceIx): string {
     const { places, files } = this.app.model;
     if (place === NONE || places.file[place] === NONE || places.lineFirst[place] === 0) return '';
     const lines = this.app.texts.get(files[places.file[place]]);
@@ -399,12 +399,12 @@ export class SummaryPage {
 
   // ---- comparison ----
 
-  private changed(difference: Column): HTMLElement[] {
+  #changed(difference: Column): HTMLElement[] {
     const { app } = this;
     const level: Level =
       app.tables.has('line') && app.model.files.some((f) => f.state === 'text') ? 'line' : 'procedure';
     const values = app.columns.values(difference, null);
-    const { worse, better } = this.compared.get([values, level], () =>
+    const { worse, better } = this.#compared.get([values, level], () =>
       changes(app.columns, app.tables, difference, level),
     );
     const base = difference.difference!.base;
@@ -413,7 +413,7 @@ export class SummaryPage {
         title,
         `${shortName(difference.metric)}: beyond the noise of sampling, percent of ${shortName(base.metric)}`,
         all.length
-          ? h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((c) => this.change(c, difference)))
+          ? h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((c) => this.#change(c, difference)))
           : h('p', { class: 'muted' }, none),
         all.length > LISTED
           ? button(
@@ -434,14 +434,14 @@ export class SummaryPage {
     ];
   }
 
-  private change(change: Change, difference: Column): HTMLElement {
+  #change(change: Change, difference: Column): HTMLElement {
     const { app } = this;
     const whole = app.columns.whole(difference);
     const scale = app.scaleAmong(difference, change.value);
     const value = `${formatSigned(formatShort(change.value, scale, change.error), change.value)} ${scale.unit}`;
     const bar = h('span', { class: `bar ${change.value > 0 ? 'worse' : 'better'}` });
     bar.style.width = `${Math.min(100, (Math.abs(change.value) / whole) * 100).toFixed(1)}%`;
-    return this.item(
+    return this.#item(
       change.place,
       h(
         'span',
@@ -458,7 +458,7 @@ export class SummaryPage {
   // ---- findings ----
 
   /** The worst that is known: property, place, evidence, remedy. */
-  private findings(): HTMLElement[] {
+  #findings(): HTMLElement[] {
     const { app } = this;
     const { model } = app;
     const at = model.tables.findIndex((t) => t.name === 'findings');
@@ -473,7 +473,7 @@ export class SummaryPage {
       section(
         'Findings',
         'the worst first',
-        h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((f) => this.finding(f))),
+        h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((f) => this.#finding(f))),
         all.length > LISTED
           ? button(
               `all ${all.length}`,
@@ -489,7 +489,7 @@ export class SummaryPage {
     ];
   }
 
-  private finding(finding: Finding): HTMLElement {
+  #finding(finding: Finding): HTMLElement {
     const { app } = this;
     const { place, severity } = finding;
     const hasPlace = place !== NONE && place < app.model.places.count;
@@ -525,7 +525,7 @@ export class SummaryPage {
 
   // ---- what is lacking ----
 
-  private lacking(column: Column | null): HTMLElement {
+  #lacking(column: Column | null): HTMLElement {
     const { app } = this;
     const all = [...app.model.warnings, ...(column ? lacks(app.columns, column) : [])];
     return section(

@@ -76,50 +76,50 @@ export function valueTitle(app: App, column: Column, value: number, error: numbe
 
 export class TablePane {
   readonly element: HTMLElement;
-  private readonly grid: HTMLElement;
-  private readonly head: HTMLElement;
-  private readonly body: HTMLElement;
-  private readonly empty: HTMLElement;
-  private readonly rows: VirtualRows;
-  private drawn: readonly unknown[] = [];
+  readonly #grid: HTMLElement;
+  readonly #head: HTMLElement;
+  readonly #body: HTMLElement;
+  readonly #empty: HTMLElement;
+  readonly #rows: VirtualRows;
+  #drawn: readonly unknown[] = [];
   private table!: Table;
-  private revealed = '';
-  private linkedRows: ReadonlySet<number> = new Set();
-  private scales = new Map<ColumnId, Scale>();
-  private nameWidth = NARROWEST_NAME;
-  private metricWidth = NARROWEST_METRIC;
-  private inSight: readonly [number, number] = [0, 0]; // columns from, to
+  #revealed = '';
+  #linkedRows: ReadonlySet<number> = new Set();
+  #scales = new Map<ColumnId, Scale>();
+  #nameWidth = NARROWEST_NAME;
+  #metricWidth = NARROWEST_METRIC;
+  #inSight: readonly [number, number] = [0, 0]; // columns from, to
 
   constructor(
     private readonly app: App,
     private readonly id = 'table',
     private readonly subject = 'Scope', // what a row of the tree is
   ) {
-    this.head = h('div', { class: 'grid-head', role: 'row' });
-    this.body = h('div', { class: 'grid-body', role: 'rowgroup' });
-    this.grid = h('div', { class: 'grid', id, tabindex: '0' }, this.head, this.body);
-    this.empty = h('p', { class: 'empty', hidden: true });
-    this.element = h('div', { class: 'grid-frame' }, this.grid, this.empty);
-    this.rows = new VirtualRows(
-      this.grid,
-      this.body,
+    this.#head = h('div', { class: 'grid-head', role: 'row' });
+    this.#body = h('div', { class: 'grid-body', role: 'rowgroup' });
+    this.#grid = h('div', { class: 'grid', id, tabindex: '0' }, this.#head, this.#body);
+    this.#empty = h('p', { class: 'empty', hidden: true });
+    this.element = h('div', { class: 'grid-frame' }, this.#grid, this.#empty);
+    this.#rows = new VirtualRows(
+      this.#grid,
+      this.#body,
       ROW,
-      () => this.head.offsetHeight,
-      (row) => this.makeRow(row),
+      () => this.#head.offsetHeight,
+      (row) => this.#makeRow(row),
     );
-    this.grid.addEventListener('keydown', (event) => this.onKey(event));
-    this.body.addEventListener('click', (event) => this.onClick(event));
-    this.body.addEventListener('dblclick', (event) => this.onDoubleClick(event));
-    new ResizeObserver(() => this.table && this.seeColumns(true)).observe(this.grid);
-    this.grid.addEventListener('scroll', () => this.table && this.seeColumns(false), { passive: true });
+    this.#grid.addEventListener('keydown', (event) => this.onKey(event));
+    this.#body.addEventListener('click', (event) => this.#onClick(event));
+    this.#body.addEventListener('dblclick', (event) => this.#onDoubleClick(event));
+    new ResizeObserver(() => this.table && this.#seeColumns(true)).observe(this.#grid);
+    this.#grid.addEventListener('scroll', () => this.table && this.#seeColumns(false), { passive: true });
   }
 
-  private get rowId(): string {
+  get #rowId(): string {
     return this.id === 'table' ? 'row-' : `${this.id}-row-`;
   }
 
   focus(): void {
-    this.grid.focus();
+    this.#grid.focus();
   }
 
   draw(): void {
@@ -130,36 +130,36 @@ export class TablePane {
     const columns = app.shownColumns();
     const content = [this.table, columns, state.exact, app.arrivals, state.sortBy, state.descending];
     const marks = [state.selected, state.source, app.visits];
-    const isSame = content.every((x, i) => Object.is(x, this.drawn[i]));
-    if (isSame && marks.every((x, i) => Object.is(x, this.drawn[content.length + i]))) return;
-    this.drawn = [...content, ...marks];
-    this.linkedRows = this.findLinkedRows();
-    if (isSame) this.rows.restyle((row, element) => this.mark(row, element));
-    else this.drawAll(columns);
-    this.revealSelected();
+    const isSame = content.every((x, i) => Object.is(x, this.#drawn[i]));
+    if (isSame && marks.every((x, i) => Object.is(x, this.#drawn[content.length + i]))) return;
+    this.#drawn = [...content, ...marks];
+    this.#linkedRows = this.#findLinkedRows();
+    if (isSame) this.#rows.restyle((row, element) => this.#mark(row, element));
+    else this.#drawAll(columns);
+    this.#revealSelected();
   }
 
-  private drawAll(columns: readonly Column[]): void {
-    this.grid.setAttribute('role', this.table.isTree ? 'treegrid' : 'grid');
-    this.grid.setAttribute('aria-label', this.table.isTree ? `${this.subject} tree` : 'Flat table');
-    this.grid.setAttribute('aria-rowcount', String(this.table.count + 1));
-    this.grid.setAttribute('aria-colcount', String(columns.length + 1));
-    this.scales.clear();
-    this.layOut(columns.length);
-    this.inSight = this.columnsInSight(columns.length);
-    this.drawHead(columns);
-    this.rows.reset(this.table.count);
-    this.drawEmpty();
+  #drawAll(columns: readonly Column[]): void {
+    this.#grid.setAttribute('role', this.table.isTree ? 'treegrid' : 'grid');
+    this.#grid.setAttribute('aria-label', this.table.isTree ? `${this.subject} tree` : 'Flat table');
+    this.#grid.setAttribute('aria-rowcount', String(this.table.count + 1));
+    this.#grid.setAttribute('aria-colcount', String(columns.length + 1));
+    this.#scales.clear();
+    this.#layOut(columns.length);
+    this.#inSight = this.#columnsInSight(columns.length);
+    this.#drawHead(columns);
+    this.#rows.reset(this.table.count);
+    this.#drawEmpty();
   }
 
-  private scale(column: Column): Scale {
-    let scale = this.scales.get(column.id);
-    if (!scale) this.scales.set(column.id, (scale = this.app.tableScale(column)));
+  #scale(column: Column): Scale {
+    let scale = this.#scales.get(column.id);
+    if (!scale) this.#scales.set(column.id, (scale = this.app.tableScale(column)));
     return scale;
   }
 
   /** The rows of all places that stand on the marked line; in a tree only those that are open. */
-  private findLinkedRows(): ReadonlySet<number> {
+  #findLinkedRows(): ReadonlySet<number> {
     const rows = new Set<number>();
     for (const place of this.app.instances()) {
       const row = this.table.rowOf(place);
@@ -169,55 +169,55 @@ export class TablePane {
   }
 
   /** The name column takes what the others leave, or what the user drew it to. */
-  private layOut(columns: number): void {
-    const width = this.grid.clientWidth;
+  #layOut(columns: number): void {
+    const width = this.#grid.clientWidth;
     const wanted = Number(preference.get('name-width'));
     const widest = this.app.state.exact ? WIDE_METRIC : WIDEST_METRIC;
     const fit = Math.floor((width - Math.max(NARROWEST_NAME, Math.min(400, width * 0.5))) / Math.max(columns, 1));
-    this.metricWidth = Math.max(this.app.state.exact ? WIDE_METRIC : NARROWEST_METRIC, Math.min(widest, fit));
+    this.#metricWidth = Math.max(this.app.state.exact ? WIDE_METRIC : NARROWEST_METRIC, Math.min(widest, fit));
     const narrowest = Math.min(NARROWEST_NAME, width * 0.6);
-    this.nameWidth =
+    this.#nameWidth =
       wanted >= NARROWEST_NAME
         ? Math.min(wanted, Math.max(narrowest, width - 80))
-        : Math.max(narrowest, width - columns * this.metricWidth);
-    this.grid.style.setProperty('--name', `${this.nameWidth}px`);
-    this.grid.style.setProperty('--metric', `${this.metricWidth}px`);
-    this.grid.style.setProperty('--width', `${this.nameWidth + columns * this.metricWidth}px`);
+        : Math.max(narrowest, width - columns * this.#metricWidth);
+    this.#grid.style.setProperty('--name', `${this.#nameWidth}px`);
+    this.#grid.style.setProperty('--metric', `${this.#metricWidth}px`);
+    this.#grid.style.setProperty('--width', `${this.#nameWidth + columns * this.#metricWidth}px`);
   }
 
-  private columnsInSight(columns: number): readonly [number, number] {
-    const left = this.grid.scrollLeft;
-    const room = Math.max(0, this.grid.clientWidth - this.nameWidth);
+  #columnsInSight(columns: number): readonly [number, number] {
+    const left = this.#grid.scrollLeft;
+    const room = Math.max(0, this.#grid.clientWidth - this.#nameWidth);
     return [
-      Math.max(0, Math.floor(left / this.metricWidth) - OVERSCAN),
-      Math.min(columns, Math.ceil((left + room) / this.metricWidth) + OVERSCAN),
+      Math.max(0, Math.floor(left / this.#metricWidth) - OVERSCAN),
+      Math.min(columns, Math.ceil((left + room) / this.#metricWidth) + OVERSCAN),
     ];
   }
 
   /** After scrolling sideways or another size: other columns. */
-  private seeColumns(isResized: boolean): void {
+  #seeColumns(isResized: boolean): void {
     const columns = this.app.shownColumns();
-    if (isResized) this.layOut(columns.length);
-    const seen = this.columnsInSight(columns.length);
-    if (seen[0] === this.inSight[0] && seen[1] === this.inSight[1]) return;
-    this.inSight = seen;
-    this.drawHead(columns);
-    this.rows.reset(this.table.count);
+    if (isResized) this.#layOut(columns.length);
+    const seen = this.#columnsInSight(columns.length);
+    if (seen[0] === this.#inSight[0] && seen[1] === this.#inSight[1]) return;
+    this.#inSight = seen;
+    this.#drawHead(columns);
+    this.#rows.reset(this.table.count);
   }
 
   /** The right edge of the name column's head, to be dragged; a double click gives the width back to the page. */
-  private nameHandle(): HTMLElement {
+  #nameHandle(): HTMLElement {
     const handle = h('span', {
       class: 'handle',
       title: 'Drag to make the names wider; double click for the width that fits',
     });
-    const redraw = (): void => this.seeColumns(true);
+    const redraw = (): void => this.#seeColumns(true);
     handle.addEventListener('pointerdown', (down) => {
       handle.setPointerCapture(down.pointerId);
       const move = (e: PointerEvent): void => {
         preference.set(
           'name-width',
-          String(Math.max(NARROWEST_NAME, Math.round(e.clientX - this.grid.getBoundingClientRect().left))),
+          String(Math.max(NARROWEST_NAME, Math.round(e.clientX - this.#grid.getBoundingClientRect().left))),
         );
         redraw();
       };
@@ -233,20 +233,20 @@ export class TablePane {
     return handle;
   }
 
-  private revealSelected(): void {
+  #revealSelected(): void {
     const { selected, view, sortBy, descending, filter } = this.app.state;
     const row = selected === null ? NONE : this.table.rowOf(selected);
-    if (row === NONE) this.grid.removeAttribute('aria-activedescendant');
-    else this.grid.setAttribute('aria-activedescendant', `${this.rowId}${row}`);
+    if (row === NONE) this.#grid.removeAttribute('aria-activedescendant');
+    else this.#grid.setAttribute('aria-activedescendant', `${this.#rowId}${row}`);
     // opening and closing rows must not move what one looks at
     const key = [view, sortBy, descending, filter === '', this.app.visits].join();
-    if (key === this.revealed) return;
-    const cameFromElsewhere = !this.revealed.startsWith(`${view},`);
-    this.revealed = key;
-    this.rows.reveal(row, cameFromElsewhere ? 'middle' : 'near');
+    if (key === this.#revealed) return;
+    const cameFromElsewhere = !this.#revealed.startsWith(`${view},`);
+    this.#revealed = key;
+    this.#rows.reveal(row, cameFromElsewhere ? 'middle' : 'near');
   }
 
-  private drawHead(columns: readonly Column[]): void {
+  #drawHead(columns: readonly Column[]): void {
     const { app } = this;
     const { view } = app.state;
     const names = {
@@ -263,16 +263,16 @@ export class TablePane {
     const order = this.table.isTree ? 'in source order' : 'by name';
     const isByName = app.state.sortBy === null;
     const focused = document.activeElement?.closest<HTMLElement>('.sort')?.dataset['column'];
-    const name = this.headCell(null, 'name', names[view], isByName ? order : '', `Sort ${order}`);
-    name.append(this.nameHandle());
-    const [from, to] = this.inSight;
-    this.head.replaceChildren(
+    const name = this.#headCell(null, 'name', names[view], isByName ? order : '', `Sort ${order}`);
+    name.append(this.#nameHandle());
+    const [from, to] = this.#inSight;
+    this.#head.replaceChildren(
       name,
       ...columns.slice(from, to).map((c, i) => {
-        const unit = app.state.exact ? c.metric.unit : this.scale(c).unit;
+        const unit = app.state.exact ? c.metric.unit : this.#scale(c).unit;
         const failed = app.columns.failure(c) !== undefined;
         const bottom = failed ? 'cannot be read' : [c.exclusive ? 'excl.' : '', unit].filter(Boolean).join(' · ');
-        const cell = this.headCell(
+        const cell = this.#headCell(
           c.id,
           'metric',
           `${shortName(c.metric)}${c.metric.estimated ? ' ≈' : ''}`,
@@ -280,14 +280,14 @@ export class TablePane {
           columnTitle(app, c),
         );
         cell.classList.toggle('failed', failed);
-        this.place(cell, from + i);
+        this.#place(cell, from + i);
         return cell;
       }),
     );
-    if (focused !== undefined) this.head.querySelector<HTMLElement>(`.sort[data-column="${focused}"]`)?.focus();
+    if (focused !== undefined) this.#head.querySelector<HTMLElement>(`.sort[data-column="${focused}"]`)?.focus();
   }
 
-  private headCell(by: ColumnId | null, className: string, top: string, bottom: string, title: string): HTMLElement {
+  #headCell(by: ColumnId | null, className: string, top: string, bottom: string, title: string): HTMLElement {
     const { sortBy, descending } = this.app.state;
     const isSorted = by === sortBy;
     return h(
@@ -318,55 +318,55 @@ export class TablePane {
   }
 
   /** Puts a metric's head where its column stands. */
-  private place(cell: HTMLElement, column: number): void {
-    cell.style.left = `${this.nameWidth + column * this.metricWidth}px`;
+  #place(cell: HTMLElement, column: number): void {
+    cell.style.left = `${this.#nameWidth + column * this.#metricWidth}px`;
     cell.setAttribute('aria-colindex', String(column + 2));
   }
 
   // ---- rows ----
 
-  private makeRow(row: number): HTMLElement {
+  #makeRow(row: number): HTMLElement {
     const { app, table } = this;
     const place = table.place(row);
-    const [from, to] = this.inSight;
+    const [from, to] = this.#inSight;
     const element = h(
       'div',
       {
         class: `row kind-${app.model.places.kind[place]}${row % 2 ? ' odd' : ''}`,
         role: 'row',
-        id: `${this.rowId}${row}`,
+        id: `${this.#rowId}${row}`,
         'data-row': String(row),
         'data-place': String(place),
         'aria-rowindex': String(row + 2),
         'aria-level': table.isTree ? String(table.depth(row) + 1) : undefined,
         'aria-expanded': table.isTree && table.hasChildren(row) ? String(table.isExpanded(row)) : undefined,
       },
-      this.nameCell(row, place),
+      this.#nameCell(row, place),
       ...app
         .shownColumns()
         .slice(from, to)
         .map((c, i) => {
-          const cell = this.valueCell(row, c);
+          const cell = this.#valueCell(row, c);
           cell.setAttribute('aria-colindex', String(from + i + 2));
-          if (i === 0 && from > 0) cell.style.marginLeft = `${from * this.metricWidth}px`; // of those out of sight
+          if (i === 0 && from > 0) cell.style.marginLeft = `${from * this.#metricWidth}px`; // of those out of sight
           return cell;
         }),
     );
-    this.mark(row, element);
+    this.#mark(row, element);
     return element;
   }
 
-  private mark(row: number, element: HTMLElement): void {
+  #mark(row: number, element: HTMLElement): void {
     const { table } = this;
     const { selected } = this.app.state;
     const isSelected =
       selected !== null && table.rowOf(selected) === row && (!table.isTree || selected === table.place(row));
     element.classList.toggle('selected', isSelected);
-    element.classList.toggle('linked', this.linkedRows.has(row));
+    element.classList.toggle('linked', this.#linkedRows.has(row));
     element.setAttribute('aria-selected', String(isSelected));
   }
 
-  private nameCell(row: number, place: PlaceIx): HTMLElement {
+  #nameCell(row: number, place: PlaceIx): HTMLElement {
     const { app, table } = this;
     const label = table.label(row);
     const kind = app.model.places.kind[place];
@@ -398,7 +398,7 @@ export class TablePane {
         ),
       );
     const call = kind === Kind.Inline && instances === 1;
-    const snippet = this.snippet(place);
+    const snippet = this.#snippet(place);
     const { detail } = label;
     if (detail)
       cell.append(
@@ -410,19 +410,19 @@ export class TablePane {
   }
 
   /** The text of a line, where we have it. */
-  private snippet(place: PlaceIx): string {
+  #snippet(place: PlaceIx): string {
     const { places, files } = this.app.model;
     if (places.kind[place] !== Kind.Line || places.file[place] === NONE) return '';
     const lines = this.app.texts.get(files[places.file[place]]);
     return lines?.[places.lineFirst[place] - 1]?.trim().slice(0, 200) ?? '';
   }
 
-  private valueCell(row: number, column: Column): HTMLElement {
+  #valueCell(row: number, column: Column): HTMLElement {
     const { app, table } = this;
     const value = table.value(row, column);
     const sorted = column.id === app.state.sortBy ? ' sorted' : '';
     if (Number.isNaN(value))
-      return h('div', { class: `cell metric${sorted}`, role: 'gridcell', title: this.whyBlank(row, column) });
+      return h('div', { class: `cell metric${sorted}`, role: 'gridcell', title: this.#whyBlank(row, column) });
     const whole = app.columns.whole(column);
     const percent = formatPercent(value, whole);
     const error = table.error(row, column);
@@ -432,8 +432,8 @@ export class TablePane {
       role: 'gridcell',
       title: valueTitle(app, column, value, error),
     });
-    if (percent) this.bar(cell, row, column, value, whole, isNoise);
-    const text = app.state.exact ? formatExact(value) : formatScaled(value, this.scale(column), error);
+    if (percent) this.#bar(cell, row, column, value, whole, isNoise);
+    const text = app.state.exact ? formatExact(value) : formatScaled(value, this.#scale(column), error);
     const sign = (t: string): string => (column.difference ? formatSigned(t, value) : t);
     cell.append(h('span', { class: 'value' }, sign(text)));
     if (!Number.isNaN(whole)) cell.append(h('span', { class: 'percent' }, percent && `${sign(percent)}%`));
@@ -442,7 +442,7 @@ export class TablePane {
 
   /** The share as a bar: of an inclusive value with its own part darker, of a difference in the colour of its sign. Drawn
    *  as the cell's background: elements for it would be half of all there are. */
-  private bar(cell: HTMLElement, row: number, column: Column, value: number, whole: number, isNoise: boolean): void {
+  #bar(cell: HTMLElement, row: number, column: Column, value: number, whole: number, isNoise: boolean): void {
     const { app, table } = this;
     const width = (part: number): string => `${(share(Math.abs(part), whole) * 100).toFixed(1)}%`;
     cell.classList.add('barred');
@@ -454,7 +454,7 @@ export class TablePane {
     if (part > 0) cell.style.setProperty('--own', width(part));
   }
 
-  private whyBlank(row: number, column: Column): string {
+  #whyBlank(row: number, column: Column): string {
     const { columns } = this.app;
     const failure = columns.failure(column);
     if (failure) return `This metric cannot be read: ${failure}`;
@@ -464,10 +464,10 @@ export class TablePane {
     return 'No data here (which is not 0)';
   }
 
-  private drawEmpty(): void {
+  #drawEmpty(): void {
     const { app, table } = this;
     const { filter, view } = app.state;
-    this.empty.hidden = table.count > 0;
+    this.#empty.hidden = table.count > 0;
     if (table.count > 0) return;
     const why: { readonly [view: string]: string } = {
       line: 'No sample fell on code with line numbers. Compile with -g to see source lines.',
@@ -478,27 +478,27 @@ export class TablePane {
       file: 'No files: no sample fell in code with debug information.',
     };
     if (filter)
-      this.empty.replaceChildren(
+      this.#empty.replaceChildren(
         `Nothing here contains “${visible(filter)}”. `,
         button('Clear the filter', 'Esc', () => app.store.dispatch({ type: 'filter', text: '' })),
       );
     else if (table.hidden > 0)
-      this.empty.replaceChildren(
+      this.#empty.replaceChildren(
         `All ${formatExact(table.hidden)} rows are below ${this.app.state.least}%. `,
         button('Show all', '', () => app.store.dispatch({ type: 'least', percent: 0 })),
       );
-    else this.empty.replaceChildren(why[view] ?? 'The database has no places: nothing was measured.');
+    else this.#empty.replaceChildren(why[view] ?? 'The database has no places: nothing was measured.');
   }
 
   // ---- hands ----
 
-  private rowAt(event: Event): number {
+  #rowAt(event: Event): number {
     const element = (event.target as Element).closest<HTMLElement>('[data-row]');
     return element ? Number(element.dataset['row']) : NONE;
   }
 
-  private onClick(event: MouseEvent): void {
-    const row = this.rowAt(event);
+  #onClick(event: MouseEvent): void {
+    const row = this.#rowAt(event);
     if (row === NONE) return;
     const target = event.target as Element;
     const place = this.table.place(row);
@@ -517,8 +517,8 @@ export class TablePane {
     } else this.app.select(place);
   }
 
-  private onDoubleClick(event: MouseEvent): void {
-    const row = this.rowAt(event);
+  #onDoubleClick(event: MouseEvent): void {
+    const row = this.#rowAt(event);
     if (row !== NONE && this.table.hasChildren(row) && !(event.target as Element).closest('.twisty'))
       this.app.toggle(this.table.place(row));
   }
@@ -538,10 +538,10 @@ export class TablePane {
         move(at - 1);
         break;
       case 'PageDown':
-        move(at + this.rows.pageSize());
+        move(at + this.#rows.pageSize());
         break;
       case 'PageUp':
-        move(at - this.rows.pageSize());
+        move(at - this.#rows.pageSize());
         break;
       case 'Home':
         move(0);
@@ -550,10 +550,10 @@ export class TablePane {
         move(this.table.count - 1);
         break;
       case 'ArrowRight':
-        this.openOrEnter(at);
+        this.#openOrEnter(at);
         break;
       case 'ArrowLeft':
-        this.closeOrLeave(at);
+        this.#closeOrLeave(at);
         break;
       case '*':
         if (at !== NONE && this.table.isTree) this.app.expandBelow(this.table.place(at));
@@ -562,7 +562,7 @@ export class TablePane {
         if (at !== NONE && this.table.hasChildren(at)) this.app.toggle(this.table.place(at));
         break;
       case 'Enter':
-        if (at !== NONE) this.enter(at);
+        if (at !== NONE) this.#enter(at);
         break;
       default:
         return;
@@ -570,18 +570,18 @@ export class TablePane {
     event.preventDefault();
   }
 
-  private enter(row: number): void {
+  #enter(row: number): void {
     if (this.table.isTree) this.app.select(this.table.place(row));
     else this.app.selectInTree(this.table.place(row));
   }
 
-  private openOrEnter(row: number): void {
+  #openOrEnter(row: number): void {
     if (row === NONE || !this.table.hasChildren(row)) return;
     if (this.table.isExpanded(row)) this.app.select(this.table.place(row + 1), true);
     else this.app.store.dispatch({ type: 'expand', places: [this.table.place(row)] });
   }
 
-  private closeOrLeave(row: number): void {
+  #closeOrLeave(row: number): void {
     if (row === NONE || !this.table.isTree) return;
     const place = this.table.place(row);
     const up = this.app.model.places.parent[place];

@@ -17,7 +17,7 @@ const isNumber = (c: TableColumn): boolean => c.type !== 'text' && c.type !== 'r
 
 class TableOfFacts implements Pane {
   readonly element: HTMLElement;
-  private drawn: readonly unknown[] = [];
+  #drawn: readonly unknown[] = [];
 
   constructor(
     private readonly app: App,
@@ -31,8 +31,8 @@ class TableOfFacts implements Pane {
     const { app, info, index } = this;
     const { selected } = app.state;
     const inputs = [selected, app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
+    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    this.#drawn = inputs;
     const rows = app.model.tableRows.of(index);
     if (!rows) {
       this.element.replaceChildren(
@@ -52,7 +52,7 @@ class TableOfFacts implements Pane {
         h('span', { class: 'muted' }, visible(info.description)),
       ),
       found.length
-        ? this.table(rows, found.slice(0, MOST))
+        ? this.#table(rows, found.slice(0, MOST))
         : h(
             'p',
             { class: 'muted' },
@@ -65,7 +65,7 @@ class TableOfFacts implements Pane {
     );
   }
 
-  private table(rows: TableRows, shown: readonly number[]): HTMLElement {
+  #table(rows: TableRows, shown: readonly number[]): HTMLElement {
     const { info } = this;
     return factsTable(
       info.columns.map((c) => ({
@@ -74,11 +74,11 @@ class TableOfFacts implements Pane {
         title: visible(c.description),
         isNumber: isNumber(c),
       })),
-      shown.map((row) => h('tr', null, ...info.columns.map((_, c) => this.cell(rows, row, c)))),
+      shown.map((row) => h('tr', null, ...info.columns.map((_, c) => this.#cell(rows, row, c)))),
     );
   }
 
-  private cell(rows: TableRows, row: number, c: number): HTMLElement {
+  #cell(rows: TableRows, row: number, c: number): HTMLElement {
     const { app, info } = this;
     const column = info.columns[c];
     const value = rows.cells[c][row];

@@ -15,59 +15,59 @@ const ms = (ns: number): string => (ns / 1e6).toFixed(3);
 export class TimelineView {
   readonly element = h('div', { class: 'timeline' });
   private readonly canvas = h('canvas', { class: 'timeline-canvas', tabindex: '0', role: 'img' });
-  private readonly said = h('p', { class: 'muted timeline-said' }, ' ');
-  private asTable = false;
-  private from = 0;
-  private to = 0;
-  private dragged: number | null = null;
+  readonly #said = h('p', { class: 'muted timeline-said' }, ' ');
+  #asTable = false;
+  #from = 0;
+  #to = 0;
+  #dragged: number | null = null;
 
   constructor(
     private readonly data: Timeline,
     private readonly barrier: (episode: number) => string,
   ) {
-    this.to = data.end || 1;
-    new ResizeObserver(() => this.paint()).observe(this.canvas);
-    this.canvas.addEventListener('wheel', (e) => this.wheel(e), { passive: false });
+    this.#to = data.end || 1;
+    new ResizeObserver(() => this.#paint()).observe(this.canvas);
+    this.canvas.addEventListener('wheel', (e) => this.#wheel(e), { passive: false });
     this.canvas.addEventListener('pointerdown', (e) => {
-      this.dragged = e.offsetX;
+      this.#dragged = e.offsetX;
       this.canvas.setPointerCapture(e.pointerId);
     });
-    this.canvas.addEventListener('pointerup', () => (this.dragged = null));
-    this.canvas.addEventListener('pointermove', (e) => this.move(e));
-    this.canvas.addEventListener('keydown', (e) => this.key(e));
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.paint());
-    this.draw();
+    this.canvas.addEventListener('pointerup', () => (this.#dragged = null));
+    this.canvas.addEventListener('pointermove', (e) => this.#move(e));
+    this.canvas.addEventListener('keydown', (e) => this.#key(e));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#paint());
+    this.#draw();
   }
 
-  private draw(): void {
+  #draw(): void {
     const { lanes, bars } = this.data;
     const tools = h(
       'p',
       { class: 'why-title' },
       h('b', null, 'Episodes over time '),
       button(
-        this.asTable ? 'As a picture' : 'As a table',
+        this.#asTable ? 'As a picture' : 'As a table',
         'The kept episodes: the worst of each barrier and a sample of the rest',
         () => {
-          this.asTable = !this.asTable;
-          this.draw();
+          this.#asTable = !this.#asTable;
+          this.#draw();
         },
         'link',
       ),
       ' ',
-      this.asTable
+      this.#asTable
         ? null
-        : button('Whole run', 'All kept episodes', () => this.look(0, this.data.end || 1), 'link'),
+        : button('Whole run', 'All kept episodes', () => this.#look(0, this.data.end || 1), 'link'),
     );
     this.canvas.setAttribute(
       'aria-label',
       `${bars.length} arrivals of ${lanes.length} threads over ${ms(this.data.end)} ms; as a table they are numbers`,
     );
-    this.element.replaceChildren(tools, ...(this.asTable ? [this.table()] : [this.canvas, this.said]));
-    this.paint();
+    this.element.replaceChildren(tools, ...(this.#asTable ? [this.#table()] : [this.canvas, this.#said]));
+    this.#paint();
   }
 
-  private table(): HTMLElement {
+  #table(): HTMLElement {
     const { bars, lanes } = this.data;
     const number = (text: string): { text: string; unit: string; isNumber: boolean } => ({ text, unit: 'ms', isNumber: true });
     return factsTable(
@@ -86,41 +86,41 @@ export class TimelineView {
     );
   }
 
-  private x(time: number): number {
-    return NAMES + ((time - this.from) / (this.to - this.from)) * (this.canvas.clientWidth - NAMES);
+  #x(time: number): number {
+    return NAMES + ((time - this.#from) / (this.#to - this.#from)) * (this.canvas.clientWidth - NAMES);
   }
 
-  private time(x: number): number {
-    return this.from + ((x - NAMES) / Math.max(1, this.canvas.clientWidth - NAMES)) * (this.to - this.from);
+  #time(x: number): number {
+    return this.#from + ((x - NAMES) / Math.max(1, this.canvas.clientWidth - NAMES)) * (this.#to - this.#from);
   }
 
-  private look(from: number, to: number): void {
+  #look(from: number, to: number): void {
     const length = Math.min(Math.max(to - from, 1000), this.data.end || 1);
-    this.from = Math.min(Math.max(0, from), Math.max(0, this.data.end - length));
-    this.to = this.from + length;
-    this.paint();
+    this.#from = Math.min(Math.max(0, from), Math.max(0, this.data.end - length));
+    this.#to = this.#from + length;
+    this.#paint();
   }
 
-  private wheel(e: WheelEvent): void {
+  #wheel(e: WheelEvent): void {
     e.preventDefault();
-    const at = this.time(e.offsetX);
+    const at = this.#time(e.offsetX);
     const by = e.deltaY > 0 ? 1.25 : 0.8;
-    this.look(at - (at - this.from) * by, at + (this.to - at) * by);
+    this.#look(at - (at - this.#from) * by, at + (this.#to - at) * by);
   }
 
-  private move(e: PointerEvent): void {
-    if (this.dragged !== null) {
-      const by = this.time(this.dragged) - this.time(e.offsetX);
-      this.dragged = e.offsetX;
-      this.look(this.from + by, this.to + by);
+  #move(e: PointerEvent): void {
+    if (this.#dragged !== null) {
+      const by = this.#time(this.#dragged) - this.#time(e.offsetX);
+      this.#dragged = e.offsetX;
+      this.#look(this.#from + by, this.#to + by);
       return;
     }
-    const bar = this.at(e.offsetX, e.offsetY);
-    this.said.textContent = bar ? visible(this.words(bar)) : ' ';
+    const bar = this.#at(e.offsetX, e.offsetY);
+    this.#said.textContent = bar ? visible(this.#words(bar)) : ' ';
   }
 
-  private key(e: KeyboardEvent): void {
-    const length = this.to - this.from;
+  #key(e: KeyboardEvent): void {
+    const length = this.#to - this.#from;
     const steps: { readonly [key: string]: readonly [number, number] } = {
       ArrowLeft: [-0.1, -0.1],
       ArrowRight: [0.1, 0.1],
@@ -131,20 +131,20 @@ export class TimelineView {
     if (!step) return;
     e.preventDefault();
     e.stopPropagation();
-    this.look(this.from + step[0] * length, this.to + step[1] * length);
+    this.#look(this.#from + step[0] * length, this.#to + step[1] * length);
   }
 
-  private at(x: number, y: number): Bar | null {
+  #at(x: number, y: number): Bar | null {
     const lane = Math.floor((y - AXIS) / LANE);
-    const time = this.time(x);
+    const time = this.#time(x);
     return this.data.bars.find((b) => b.lane === lane && b.begin <= time && time <= b.last) ?? null;
   }
 
-  private words(b: Bar): string {
+  #words(b: Bar): string {
     return `${this.data.lanes[b.lane]}: ${ms(b.arrived - b.begin)} ms until it came, waited ${ms(b.last - b.arrived)} ms at ${this.barrier(b.episode)}`;
   }
 
-  private paint(): void {
+  #paint(): void {
     const { canvas, data } = this;
     const width = canvas.clientWidth;
     const height = AXIS + data.lanes.length * LANE;
@@ -164,16 +164,16 @@ export class TimelineView {
     pen.fillStyle = css('--text');
     data.lanes.forEach((name, i) => pen.fillText(visible(name).slice(0, 16), 2, AXIS + i * LANE + LANE / 2));
     for (let i = 0; i <= 4; i++) {
-      const time = this.from + ((this.to - this.from) * i) / 4;
+      const time = this.#from + ((this.#to - this.#from) * i) / 4;
       pen.textAlign = i === 4 ? 'right' : 'left';
-      pen.fillText(`${ms(time)} ms`, this.x(time), AXIS / 2);
+      pen.fillText(`${ms(time)} ms`, this.#x(time), AXIS / 2);
     }
     pen.textAlign = 'left';
   }
 
   private bars(pen: CanvasRenderingContext2D, work: string, wait: string, width: number): void {
     for (const b of this.data.bars) {
-      const [begin, arrived, last] = [this.x(b.begin), this.x(b.arrived), this.x(b.last)];
+      const [begin, arrived, last] = [this.#x(b.begin), this.#x(b.arrived), this.#x(b.last)];
       if (last < NAMES || begin > width) continue;
       const y = AXIS + b.lane * LANE;
       pen.fillStyle = work;

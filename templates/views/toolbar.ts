@@ -74,50 +74,50 @@ function compareChoice(app: App): { element: HTMLElement; draw: () => void } | n
 
 export class TopBar {
   readonly element: HTMLElement;
-  private readonly totals: HTMLElement;
-  private readonly summary: HTMLElement;
-  private readonly workspace: HTMLElement;
-  private readonly layout: HTMLElement;
-  private readonly compare: ReturnType<typeof compareChoice>;
+  readonly #totals: HTMLElement;
+  readonly #summary: HTMLElement;
+  readonly #workspace: HTMLElement;
+  readonly #layout: HTMLElement;
+  readonly #compare: ReturnType<typeof compareChoice>;
 
   constructor(
     private readonly app: App,
     switchLayout: () => void,
   ) {
     const { model, store } = app;
-    this.totals = h('div', { class: 'totals', id: 'totals' });
-    this.summary = button(
+    this.#totals = h('div', { class: 'totals', id: 'totals' });
+    this.#summary = button(
       'Summary',
       'Where the time went, on one page (s)',
       () => store.dispatch({ type: 'view', view: 'summary' }),
       'tab',
     );
-    this.workspace = button(
+    this.#workspace = button(
       'Workspace',
       'Tables, source and pictures (t)',
       () => store.dispatch({ type: 'view', view: 'tree' }),
       'tab',
     );
-    this.layout = button('⬒ Layout', 'Table beside or above the source (l)', switchLayout);
-    this.compare = compareChoice(app);
+    this.#layout = button('⬒ Layout', 'Table beside or above the source (l)', switchLayout);
+    this.#compare = compareChoice(app);
     this.element = h(
       'header',
       { class: 'top' },
       h('span', { class: 'brand', 'aria-hidden': 'true' }, 'hpcview'),
       h('h1', { class: 'title', title: visible(model.title) }, visible(model.title) || 'untitled'),
-      h('nav', { class: 'rooms', 'aria-label': 'Parts of this page' }, this.summary, this.workspace),
-      this.totals,
+      h('nav', { class: 'rooms', 'aria-label': 'Parts of this page' }, this.#summary, this.#workspace),
+      this.#totals,
       h(
         'div',
         { class: 'top-tools' },
-        this.compare?.element,
+        this.#compare?.element,
         button(
           model.warnings.length ? `About · ${plural(model.warnings.length, 'warning')}` : 'About',
           'Runs, events, warnings (a)',
           () => store.dispatch({ type: 'panel', panel: 'about' }),
           model.warnings.length ? 'button has-warnings' : 'button',
         ),
-        this.layout,
+        this.#layout,
         themeButton(),
         button('? Help', 'What all this means, and the keys (?)', () =>
           store.dispatch({ type: 'panel', panel: 'help' }),
@@ -130,20 +130,20 @@ export class TopBar {
     const { app } = this;
     const isSummary = app.state.view === 'summary';
     for (const [tab, on] of [
-      [this.summary, isSummary],
-      [this.workspace, !isSummary],
+      [this.#summary, isSummary],
+      [this.#workspace, !isSummary],
     ] as const) {
       tab.classList.toggle('on', on);
       if (on) tab.setAttribute('aria-current', 'page');
       else tab.removeAttribute('aria-current');
     }
-    this.compare?.draw();
+    this.#compare?.draw();
     const columns = [...new Set(app.shownColumns().map((c) => app.inclusive(c)))]
       .filter((c) => c.metric.formula === '')
       .slice(0, 3);
-    this.totals.hidden = this.layout.hidden = isSummary;
+    this.#totals.hidden = this.#layout.hidden = isSummary;
     if (isSummary) return;
-    this.totals.replaceChildren(
+    this.#totals.replaceChildren(
       ...columns.map((column) => {
         const total = app.columns.total(column);
         const { metric } = column;
@@ -164,18 +164,18 @@ export class TopBar {
 
 export class TableTools {
   readonly element: HTMLElement;
-  private readonly tabs = new Map<TableView, HTMLElement>();
-  private readonly filter: HTMLInputElement;
-  private readonly treeTools: HTMLElement;
-  private readonly flatten: HTMLElement;
-  private readonly unflatten: HTMLElement;
-  private readonly callTools: HTMLElement;
-  private readonly fold: HTMLInputElement;
-  private readonly flatTools: HTMLElement;
-  private readonly fuse: HTMLInputElement;
-  private readonly count: HTMLElement;
-  private readonly least: HTMLSelectElement;
-  private readonly out: HTMLElement;
+  readonly #tabs = new Map<TableView, HTMLElement>();
+  readonly #filter: HTMLInputElement;
+  readonly #treeTools: HTMLElement;
+  readonly #flatten: HTMLElement;
+  readonly #unflatten: HTMLElement;
+  readonly #callTools: HTMLElement;
+  readonly #fold: HTMLInputElement;
+  readonly #flatTools: HTMLElement;
+  readonly #fuse: HTMLInputElement;
+  readonly #count: HTMLElement;
+  readonly #least: HTMLSelectElement;
+  readonly #out: HTMLElement;
 
   constructor(private readonly app: App) {
     const { store } = app;
@@ -183,9 +183,9 @@ export class TableTools {
       if (view === 'calls' ? app.trees.callsIndex < 0 : view !== 'tree' && !app.tables.has(view)) continue;
       const tab = button(TAB_NAMES[view], TAB_TITLES[view], () => store.dispatch({ type: 'view', view }), 'tab');
       tab.setAttribute('role', 'tab');
-      this.tabs.set(view, tab);
+      this.#tabs.set(view, tab);
     }
-    this.filter = h('input', {
+    this.#filter = h('input', {
       type: 'search',
       class: 'filter',
       id: 'filter',
@@ -193,16 +193,16 @@ export class TableTools {
       'aria-label': 'Filter rows by name or file:line',
       spellcheck: 'false',
       autocomplete: 'off',
-      oninput: () => store.dispatch({ type: 'filter', text: this.filter.value }),
+      oninput: () => store.dispatch({ type: 'filter', text: this.#filter.value }),
     });
-    this.out = button('Whole program', 'Leave the scope one looks into', () => app.front.zoomTo(0));
-    this.flatten = button(
+    this.#out = button('Whole program', 'Leave the scope one looks into', () => app.front.zoomTo(0));
+    this.#flatten = button(
       'Flatten',
       'Take the upper level away: what has parts gives way to them, so that files, procedures or loops are compared over all that is above them (-)',
       () => app.flattenBy(1),
     );
-    this.unflatten = button('Unflatten', 'Put the level back (+)', () => app.flattenBy(-1));
-    this.treeTools = h(
+    this.#unflatten = button('Unflatten', 'Put the level back (+)', () => app.flattenBy(-1));
+    this.#treeTools = h(
       'span',
       { class: 'tools' },
       button(
@@ -217,29 +217,29 @@ export class TableTools {
       button('Look into', 'Make the selected scope the root of tree and picture (z)', () =>
         app.front.zoomTo(app.front.state.selected ?? 0),
       ),
-      this.out,
-      this.flatten,
-      this.unflatten,
+      this.#out,
+      this.#flatten,
+      this.#unflatten,
     );
-    this.fold = h('input', {
+    this.#fold = h('input', {
       type: 'checkbox',
-      onchange: () => store.dispatch({ type: 'fold', on: this.fold.checked }),
+      onchange: () => store.dispatch({ type: 'fold', on: this.#fold.checked }),
     });
-    this.callTools = h(
+    this.#callTools = h(
       'label',
       {
         class: 'check',
         title:
           'A procedure that calls itself, directly or through others, stands once on each path: what it called through itself becomes what it called.',
       },
-      this.fold,
+      this.#fold,
       'Fold recursion',
     );
-    this.fuse = h('input', {
+    this.#fuse = h('input', {
       type: 'checkbox',
-      onchange: () => store.dispatch({ type: 'fuse', on: this.fuse.checked }),
+      onchange: () => store.dispatch({ type: 'fuse', on: this.#fuse.checked }),
     });
-    this.flatTools = h(
+    this.#flatTools = h(
       'span',
       { class: 'tools' },
       h(
@@ -249,70 +249,70 @@ export class TableTools {
           title:
             'One row for each thing in the source, over all its copies in the program: loop versions, inlined calls, template instances. Off: each copy has its own row.',
         },
-        this.fuse,
+        this.#fuse,
         'One row per source construct',
       ),
     );
-    this.count = h('span', { class: 'muted count', 'aria-live': 'polite' });
-    this.least = h(
+    this.#count = h('span', { class: 'muted count', 'aria-live': 'polite' });
+    this.#least = h(
       'select',
       {
         'aria-label': 'Hide rows below a share',
         title: 'Hide rows that cost less than this share of the program',
-        onchange: () => store.dispatch({ type: 'least', percent: Number(this.least.value) }),
+        onchange: () => store.dispatch({ type: 'least', percent: Number(this.#least.value) }),
       },
       ...['0', '0.1', '1', '5'].map((p) => h('option', { value: p }, p === '0' ? 'all rows' : `≥ ${p}%`)),
     );
     this.element = h(
       'div',
       { class: 'table-tools' },
-      h('div', { class: 'tabs', role: 'tablist' }, ...this.tabs.values()),
+      h('div', { class: 'tabs', role: 'tablist' }, ...this.#tabs.values()),
       h(
         'div',
         { class: 'tool-line' },
-        this.treeTools,
-        this.callTools,
-        this.flatTools,
+        this.#treeTools,
+        this.#callTools,
+        this.#flatTools,
         button('Columns…', 'Choose columns and the form of numbers', () =>
           store.dispatch({ type: 'panel', panel: 'columns' }),
         ),
         button('CSV', 'Save the rows and columns that are shown as CSV', () =>
           saveFile('hpcview.csv', 'text/csv', tableCsv(app.front.model, app.front.table(), app.front.shownColumns())),
         ),
-        this.least,
-        this.count,
-        this.filter,
+        this.#least,
+        this.#count,
+        this.#filter,
       ),
     );
   }
 
   focusFilter(): void {
-    this.filter.focus();
-    this.filter.select();
+    this.#filter.focus();
+    this.#filter.select();
   }
 
   draw(): void {
     const { state } = this.app;
-    for (const [view, tab] of this.tabs) {
+    for (const [view, tab] of this.#tabs) {
       tab.classList.toggle('on', view === state.view);
       tab.setAttribute('aria-selected', String(view === state.view));
     }
     const { front } = this.app;
-    this.treeTools.hidden = state.view !== 'tree' && state.view !== 'calls';
-    this.callTools.hidden = state.view !== 'calls';
-    this.flatTools.hidden = state.view === 'tree' || state.view === 'calls' || state.view === 'module';
-    this.fold.checked = state.fold;
-    this.fuse.checked = state.fuse;
-    if (this.filter.value !== state.filter) this.filter.value = state.filter;
+    this.#treeTools.hidden = state.view !== 'tree' && state.view !== 'calls';
+    this.#callTools.hidden = state.view !== 'calls';
+    this.#flatTools.hidden = state.view === 'tree' || state.view === 'calls' || state.view === 'module';
+    this.#fold.checked = state.fold;
+    this.#fuse.checked = state.fuse;
+    if (this.#filter.value !== state.filter) this.#filter.value = state.filter;
     if (state.view === 'summary') return;
-    this.out.hidden = front.state.zoom === 0;
-    this.flatten.hidden = state.view !== 'tree';
-    this.unflatten.hidden = state.view !== 'tree' || state.flatten === 0;
-    this.least.value = String(state.least);
+    this.#out.hidden = front.state.zoom === 0;
+    this.#flatten.hidden = state.view !== 'tree';
+    this.#unflatten.hidden = state.view !== 'tree' || state.flatten === 0;
+    this.#least.value = String(state.least);
     const table = front.table();
     const hidden = table.hidden > 0 ? `, ${formatExact(table.hidden)} below ${state.least}%` : '';
-    this.count.textContent = front.notice || `${plural(table.count, 'row')}${hidden}`;
-    this.count.classList.toggle('warn', front.notice !== '');
+    this.#count.textContent = front.notice || `${plural(table.count, 'row')}${hidden}`;
+    this.#count.classList.toggle('warn', front.notice !== '');
   }
 }
 

@@ -10,9 +10,9 @@ import type { App } from './app';
 
 export class TreeApp {
   readonly app: App;
-  private readonly followed = new Memo<null>();
-  private readonly met = new Memo<null>();
-  private readonly opened = new Memo<null>();
+  readonly #followed = new Memo<null>();
+  readonly #met = new Memo<null>();
+  readonly #opened = new Memo<null>();
 
   /** `choose`: what a click on a node does; the page's selection is followed where nothing is said. */
   constructor(
@@ -24,7 +24,7 @@ export class TreeApp {
   ) {
     const app = (this.app = make(tree.model));
     app.store.dispatch({ type: 'view', view: 'tree' });
-    this.openHotPath();
+    this.#openHotPath();
     app.onDraw(() => main.drawSoon());
     app.store.subscribe((_, action) => {
       if (action.type === 'sort') main.store.dispatch(action);
@@ -33,12 +33,12 @@ export class TreeApp {
         if (choose) choose(place);
         else if (main.state.selected !== place) main.select(place, action.passing);
       }
-      if (action.type !== 'restore') this.tell();
+      if (action.type !== 'restore') this.#tell();
     });
   }
 
   /** The page's address has what is open in the tree of calls. */
-  private tell(): void {
+  #tell(): void {
     const { main, app } = this;
     const { expanded: open, selected } = app.state;
     const { calls } = main.state;
@@ -47,11 +47,11 @@ export class TreeApp {
   }
 
   /** What an address said was open. */
-  private open(rows: CallRows | null): null {
+  #open(rows: CallRows | null): null {
     const { app } = this;
     const { count } = this.tree.nodes;
     const { expanded, selected } = app.state;
-    if (rows === null && expanded !== app.start.expanded) this.tell();
+    if (rows === null && expanded !== app.start.expanded) this.#tell();
     if (rows === null || (rows.open === expanded && rows.selected === selected)) return null;
     const all = [...rows.open].every((i) => i < count);
     const state = {
@@ -62,7 +62,7 @@ export class TreeApp {
     return null;
   }
 
-  private openHotPath(): void {
+  #openHotPath(): void {
     const { app } = this;
     app.onDraw(() => {
       const column = app.mainColumn;
@@ -76,7 +76,7 @@ export class TreeApp {
   follow(): void {
     const { main, app } = this;
     const { sortBy, descending, shown, exact, filter, least, typed, base, selected } = main.state;
-    this.followed.get([sortBy, descending, shown, exact, filter, least, typed, base], () => {
+    this.#followed.get([sortBy, descending, shown, exact, filter, least, typed, base], () => {
       const state = { sortBy, descending, shown, exact, filter, least, typed, base };
       app.store.dispatch({ type: 'restore', state, reveal: [] });
       return null;
@@ -85,14 +85,14 @@ export class TreeApp {
       app.arrivals = main.arrivals;
       app.drawSoon();
     }
-    if (this.isCalls) this.opened.get([main.state.calls], () => this.open(main.state.calls));
+    if (this.isCalls) this.#opened.get([main.state.calls], () => this.#open(main.state.calls));
     const column = app.mainColumn;
     if (!this.choose && column && app.columns.isReady(column))
-      this.met.get([selected], () => this.meet(selected, column));
+      this.#met.get([selected], () => this.#meet(selected, column));
   }
 
   /** Selects the costliest node of a place that was selected elsewhere. */
-  private meet(place: PlaceIx | null, column: Column): null {
+  #meet(place: PlaceIx | null, column: Column): null {
     const { app } = this;
     const { nodes } = this.tree;
     const { selected } = app.state;
@@ -107,7 +107,7 @@ export class TreeApp {
 }
 
 export class TreeApps {
-  private readonly known = new Map<string, TreeApp>();
+  readonly #known = new Map<string, TreeApp>();
 
   constructor(
     private readonly main: App,
@@ -121,17 +121,17 @@ export class TreeApps {
     if (!nodes) return null;
     const isFolded = state.fold && model.trees[index].name === CALLS;
     const key = `${index} ${isFolded}`;
-    let tree = this.known.get(key);
+    let tree = this.#known.get(key);
     if (!tree) {
-      const made = this.treeOf(index, nodes, isFolded);
+      const made = this.#treeOf(index, nodes, isFolded);
       tree = new TreeApp(this.main, made, this.make, null, model.trees[index].name === CALLS);
-      this.known.set(key, tree);
+      this.#known.set(key, tree);
     }
     tree.follow();
     return tree;
   }
 
-  private treeOf(index: number, nodes: TreeNodes, isFolded: boolean): MadeTree {
+  #treeOf(index: number, nodes: TreeNodes, isFolded: boolean): MadeTree {
     const { model } = this.main;
     const values = model.treeValues[index];
     return isFolded ? foldRecursion(model, nodes, values) : { nodes, model: treeModel(model, nodes, values) };

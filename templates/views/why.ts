@@ -11,27 +11,27 @@ import type { Pane, PaneType } from './panes';
 
 class WhyPane implements Pane {
   readonly element = h('section', { class: 'pane why', 'aria-label': 'Numbers of the selected place' });
-  private drawn: readonly unknown[] = [];
-  private isWhole = false;
+  #drawn: readonly unknown[] = [];
+  #isWhole = false;
 
   constructor(private readonly app: App) {}
 
   draw(): void {
     const { app } = this;
     const { selected, shown, exact } = app.state;
-    const inputs = [selected, shown, exact, app.columns, app.arrivals, this.isWhole];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
-    this.drawn = inputs;
+    const inputs = [selected, shown, exact, app.columns, app.arrivals, this.#isWhole];
+    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    this.#drawn = inputs;
     if (selected === null || selected >= app.model.places.count) {
       this.element.replaceChildren(
         h('p', { class: 'empty small' }, 'Select a row, a line or a box to see its numbers here.'),
       );
       return;
     }
-    this.element.replaceChildren(this.title(selected), this.numbers(selected));
+    this.element.replaceChildren(this.#title(selected), this.#numbers(selected));
   }
 
-  private title(place: number): HTMLElement {
+  #title(place: number): HTMLElement {
     const { model } = this.app;
     const label = labelOf(model, place);
     const details = [label.detail, surroundings(model, place), ...label.badges].filter(Boolean);
@@ -45,16 +45,16 @@ class WhyPane implements Pane {
     );
   }
 
-  private columns(): Column[] {
+  #columns(): Column[] {
     const { app } = this;
     const shown = app.shownColumns().map((c) => app.inclusive(c));
-    const all = this.isWhole ? app.model.metrics.map((_, i) => app.columns.of(i)) : [];
+    const all = this.#isWhole ? app.model.metrics.map((_, i) => app.columns.of(i)) : [];
     return [...new Set([...shown, ...all])];
   }
 
-  private numbers(place: number): HTMLElement {
+  #numbers(place: number): HTMLElement {
     const { app } = this;
-    const columns = this.columns();
+    const columns = this.#columns();
     const more = app.model.metrics.length - columns.filter((c) => c.index !== NONE).length;
     const heads = ['Metric', 'All in it', 'Error', 'of the program', 'of what is around', 'Its own', 'Formula'];
     return h(
@@ -62,18 +62,18 @@ class WhyPane implements Pane {
       null,
       factsTable(
         heads.map((text) => ({ text, isNumber: text !== 'Metric' && text !== 'Formula' })),
-        columns.map((c) => this.row(c, place)),
+        columns.map((c) => this.#row(c, place)),
       ),
       more > 0
         ? button(`All metrics (${more} more)`, 'Read and show every metric of this place', () => {
-            this.isWhole = true;
+            this.#isWhole = true;
             app.drawSoon();
           })
         : null,
     );
   }
 
-  private row(column: Column, place: number): HTMLElement {
+  #row(column: Column, place: number): HTMLElement {
     const { app } = this;
     const { columns } = app;
     const cell = (text: string, className = 'n'): HTMLElement => h('td', { class: className }, text);

@@ -86,25 +86,25 @@ function markTab(tab: HTMLElement, isOn: boolean): void {
 /** One slot: tabs, and the pane that is chosen, made when it is first seen. */
 class SlotView {
   readonly element: HTMLElement;
-  private readonly types: readonly PaneType[];
-  private readonly tabs: readonly Tab[];
-  private readonly chosen = new Map<Tab, string>(); // the pane one last saw there
-  private readonly made = new Map<string, Pane>();
-  private readonly choices = h('div', { class: 'choices', role: 'tablist' });
-  private readonly frame = h('div', { class: 'slot-frame' });
-  private readonly closer: HTMLElement;
-  private open: Tab | null = null;
+  readonly #types: readonly PaneType[];
+  readonly #tabs: readonly Tab[];
+  readonly #chosen = new Map<Tab, string>(); // the pane one last saw there
+  readonly #made = new Map<string, Pane>();
+  readonly #choices = h('div', { class: 'choices', role: 'tablist' });
+  readonly #frame = h('div', { class: 'slot-frame' });
+  readonly #closer: HTMLElement;
+  #open: Tab | null = null;
 
   constructor(
     private readonly app: App,
     private readonly slot: Slot,
     panes: readonly PaneType[],
   ) {
-    this.types = panes.filter((p) => p.slot === slot && p.isThere(app));
-    this.tabs = groupsOf(this.types).map((group) => this.tabOf(group));
-    this.closer = button('–', 'Close this part; a click on a tab opens it again', () => this.choose(''), 'tab close');
-    this.closer.setAttribute('aria-label', `Close ${SLOT_NAMES[slot]}`);
-    this.frame.setAttribute('role', 'tabpanel');
+    this.#types = panes.filter((p) => p.slot === slot && p.isThere(app));
+    this.#tabs = groupsOf(this.#types).map((group) => this.#tabOf(group));
+    this.#closer = button('–', 'Close this part; a click on a tab opens it again', () => this.#choose(''), 'tab close');
+    this.#closer.setAttribute('aria-label', `Close ${SLOT_NAMES[slot]}`);
+    this.#frame.setAttribute('role', 'tabpanel');
     this.element = h(
       'div',
       { class: `slot slot-${slot}` },
@@ -114,61 +114,61 @@ class SlotView {
         h(
           'div',
           { class: 'tabs', role: 'tablist', 'aria-label': SLOT_NAMES[slot] },
-          ...this.tabs.map((tab) => tab.element),
+          ...this.#tabs.map((tab) => tab.element),
         ),
-        this.closer,
+        this.#closer,
       ),
-      this.choices,
-      this.frame,
+      this.#choices,
+      this.#frame,
     );
   }
 
-  private tabOf(panes: readonly PaneType[]): Tab {
+  #tabOf(panes: readonly PaneType[]): Tab {
     const [first] = panes;
     const title = panes.length === 1 ? first.title : (first.room ?? first.title);
-    const choose = (): void => this.choose(this.chosen.get(tab) ?? first.name);
+    const choose = (): void => this.#choose(this.#chosen.get(tab) ?? first.name);
     const id = panes.length === 1 ? `tab-${first.name}` : `room-${title}`;
     const tab = { title, panes, element: tabButton(title, id, 'tab', choose) };
     return tab;
   }
 
-  private choose(name: string): void {
+  #choose(name: string): void {
     this.app.store.dispatch({ type: 'pane', slot: this.slot, name });
   }
 
-  private wanted(): PaneType | null {
+  #wanted(): PaneType | null {
     const name = this.app.state.layout[this.slot];
     if (name === '') return null;
-    return this.types.find((t) => t.name === name) ?? this.tabs[0]?.panes[0] ?? null;
+    return this.#types.find((t) => t.name === name) ?? this.#tabs[0]?.panes[0] ?? null;
   }
 
   /** Which pane of the tab, where it has several. */
-  private drawChoices(tab: Tab | null, type: PaneType | null): void {
-    if (tab !== this.open) {
-      this.open = tab;
-      this.choices.replaceChildren(
-        ...(tab?.panes ?? []).map((p) => tabButton(p.title, `tab-${p.name}`, 'choice', () => this.choose(p.name))),
+  #drawChoices(tab: Tab | null, type: PaneType | null): void {
+    if (tab !== this.#open) {
+      this.#open = tab;
+      this.#choices.replaceChildren(
+        ...(tab?.panes ?? []).map((p) => tabButton(p.title, `tab-${p.name}`, 'choice', () => this.#choose(p.name))),
       );
-      this.choices.setAttribute('aria-label', tab?.title ?? '');
+      this.#choices.setAttribute('aria-label', tab?.title ?? '');
     }
-    this.choices.hidden = tab === null || tab.panes.length < 2;
-    tab?.panes.forEach((p, i) => markTab(this.choices.children[i] as HTMLElement, p === type));
+    this.#choices.hidden = tab === null || tab.panes.length < 2;
+    tab?.panes.forEach((p, i) => markTab(this.#choices.children[i] as HTMLElement, p === type));
   }
 
   draw(): void {
-    const type = this.wanted();
-    const open = type && (this.tabs.find((t) => t.panes.includes(type)) ?? null);
-    this.element.hidden = this.types.length === 0;
+    const type = this.#wanted();
+    const open = type && (this.#tabs.find((t) => t.panes.includes(type)) ?? null);
+    this.element.hidden = this.#types.length === 0;
     this.element.classList.toggle('closed', type === null);
-    this.closer.hidden = type === null;
-    for (const tab of this.tabs) markTab(tab.element, tab === open);
-    this.drawChoices(open, type);
-    if (!type || !open) return this.frame.replaceChildren();
-    this.chosen.set(open, type.name);
-    let pane = this.made.get(type.name);
-    if (!pane) this.made.set(type.name, (pane = type.make(this.app)));
-    this.frame.setAttribute('aria-labelledby', `tab-${type.name}`);
-    if (this.frame.firstChild !== pane.element) this.frame.replaceChildren(pane.element);
+    this.#closer.hidden = type === null;
+    for (const tab of this.#tabs) markTab(tab.element, tab === open);
+    this.#drawChoices(open, type);
+    if (!type || !open) return this.#frame.replaceChildren();
+    this.#chosen.set(open, type.name);
+    let pane = this.#made.get(type.name);
+    if (!pane) this.#made.set(type.name, (pane = type.make(this.app)));
+    this.#frame.setAttribute('aria-labelledby', `tab-${type.name}`);
+    if (this.#frame.firstChild !== pane.element) this.#frame.replaceChildren(pane.element);
     pane.draw();
   }
 }
@@ -176,8 +176,8 @@ class SlotView {
 /** Table and slots, beside or above one another; on a narrow screen one of them. */
 export class Workspace {
   readonly element: HTMLElement;
-  private readonly slots: readonly SlotView[];
-  private readonly parts: readonly HTMLElement[];
+  readonly #slots: readonly SlotView[];
+  readonly #parts: readonly HTMLElement[];
 
   constructor(
     private readonly app: App,
@@ -187,8 +187,8 @@ export class Workspace {
     const isSide = (): boolean => main.dataset['layout'] === 'side';
     const right = h('div', { class: 'reading' });
     const panes = panesOf(app);
-    this.slots = SLOTS.map((slot) => new SlotView(app, slot, panes));
-    const [picture, reading, inspect] = this.slots;
+    this.#slots = SLOTS.map((slot) => new SlotView(app, slot, panes));
+    const [picture, reading, inspect] = this.#slots;
     right.append(
       picture.element,
       splitter('picture', 24, () => false, right),
@@ -196,22 +196,22 @@ export class Workspace {
       splitter('inspect', 26, () => false, right),
       inspect.element,
     );
-    this.parts = ['Table', ...SLOTS.map((s) => SLOT_NAMES[s])].map((name, i) =>
-      button(name, `Show the part “${name}”`, () => this.showPart(i), 'tab'),
+    this.#parts = ['Table', ...SLOTS.map((s) => SLOT_NAMES[s])].map((name, i) =>
+      button(name, `Show the part “${name}”`, () => this.#showPart(i), 'tab'),
     );
     main.append(
-      h('nav', { class: 'part-tabs', 'aria-label': 'Parts of the workspace' }, ...this.parts),
+      h('nav', { class: 'part-tabs', 'aria-label': 'Parts of the workspace' }, ...this.#parts),
       table,
       splitter('split', 54, isSide, main),
       right,
     );
-    this.followWidth();
-    this.showPart(0);
+    this.#followWidth();
+    this.#showPart(0);
   }
 
-  private showPart(part: number): void {
+  #showPart(part: number): void {
     this.element.dataset['part'] = ['table', ...SLOTS][part];
-    this.parts.forEach((tab, i) => {
+    this.#parts.forEach((tab, i) => {
       tab.classList.toggle('on', i === part);
       tab.setAttribute('aria-pressed', String(i === part));
     });
@@ -221,7 +221,7 @@ export class Workspace {
     this.app.drawSoon();
   }
 
-  private followWidth(): void {
+  #followWidth(): void {
     const narrow = matchMedia('(max-width: 900px)');
     const apply = (): void =>
       void (this.element.dataset['layout'] = preference.get('layout') ?? (narrow.matches ? 'stacked' : 'side'));
@@ -247,6 +247,6 @@ export class Workspace {
 
   draw(): void {
     this.element.hidden = this.app.state.view === 'summary';
-    if (!this.element.hidden) for (const slot of this.slots) slot.draw();
+    if (!this.element.hidden) for (const slot of this.#slots) slot.draw();
   }
 }
