@@ -169,7 +169,7 @@ export class Tables {
     const values = sort && columns.values(sort, null);
     const sorted = this.#sorted.get([values, descending], () => new SortedChildren(this.children, values, descending));
     const marks = this.#marks.get([filter.trim()], () => {
-      const matches = matcherFor(this.model, filter, false);
+      const matches = matcherFor(this.model, filter, true);
       return matches && markMatches(this.model.places, matches);
     });
     const isLight = this.#lightness(subject, null, least);
@@ -228,7 +228,7 @@ export class Tables {
       const isLight = this.#lightness(subject, groups, least);
       if (isLight) shown = shown.filter((g) => !isLight(g));
       const hidden = full.length - shown.length;
-      const matches = matcherFor(this.model, filter, true);
+      const matches = matcherFor(this.model, filter, false);
       if (matches) shown = shown.filter((g) => this.#anyMember(groups, g, matches));
       const leadBy = sort ?? weight;
       return new FlatTable(this.model, columns, groups, shown, leadBy && columns.values(leadBy, null), hidden);

@@ -19,8 +19,9 @@ import { Code, show } from '../logic/instructions';
 import { describe, enclosing, labelOf, shortName } from '../logic/labels';
 import { fileLines, hottestLine, lineIndex, placesOnLine, scopesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
+import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
 import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
-import { matcherFor } from '../logic/search';
+import { globMatches, matcherFor, parseFilter } from '../logic/search';
 import { compareValues, countUp, largestCells, sortedByValue } from '../logic/sort';
 import { changes, hottestLoops, hottestOf, lacks, whereParts } from '../logic/summary';
 import { languageOf, type LineState, tokenize } from '../logic/syntax';
@@ -111,7 +112,7 @@ function outline(
   descending = column !== null,
 ): string {
   const children = childrenOf(m.places);
-  const matches = matcherFor(m, filter, false);
+  const matches = matcherFor(m, filter, true);
   const rows = visibleRows(
     new SortedChildren(children, column === null ? null : valuesOf(m, column), descending),
     children,
@@ -208,6 +209,125 @@ function testTree(): void {
     subtree(children, 3, 2),
     { places: [3, 5], isCut: true },
     'within the limit, the upper ones first; and it says so',
+  );
+}
+
+/** What a filter finds, as its places' labels; in the tree, or in flat tables. */
+function found(m: Model, filter: string, isTree: boolean): string {
+  const matches = matcherFor(m, filter, isTree);
+  if (!matches) return 'everything';
+  const names: string[] = [];
+  for (let i = 0; i < m.places.count; i++) if (matches(i)) names.push(labelOf(m, i).text);
+  return [...new Set(names)].join(' ');
+}
+
+function testFilter(): void {
+  const m = heat();
+  const cases: readonly (readonly [string, string])[] = [
+    ['', 'everything'],
+    ['  ', 'everything'],
+    ['DOT', 'dot'],
+    ['d*t', 'dot'],
+    ['?ot', 'dot'],
+    ['d*', 'dot'],
+    ['*o', ''],
+    ['m*', 'main memset'],
+    ['/^m.*[nt]$/', 'main memset'],
+    ['/^(dot|main)$/', 'main dot'],
+    ['/DOT/', 'dot'],
+    ['x.c:6', 'loop at x.c:5–9 x.c:6'],
+    ['?.h:43', 'loop at y.h:42–44 y.h:43'],
+    ['/^[yz]/:43', 'loop at y.h:42–44 y.h:43'],
+    ['file:z.c', 'z.c small z.c:2'],
+    ['file:?.h', 'dot loop at y.h:42–44 y.h:43'],
+    ['file:/^[yz]/ l*', ''],
+    ['file:/^[yz]/ s*', 'small'],
+    ['s* file:"z.c"', 'small'],
+    ['module:libc', 'libc no source file known memset no line known'],
+    ['module:a.* dot', 'dot'],
+    ['module:libc file:x.c', ''],
+    ['Module:LIBC m*', 'memset'],
+    ['/(/', ''],
+  ];
+  for (const [filter, want] of cases) equal(found(m, filter, false), want, `the filter ${filter}`);
+  equal(found(m, 'file:x.c', true), 'x.c', 'in the tree a file stands for what is in it');
+  equal(found(m, 'module:libc', true), 'libc', 'and a module');
+  equal(found(m, 'file:x.c loop', true), '', 'loops have no names');
+  equal(
+    outline(m, [0], A, 'module:libc'),
+    '- prog\n  + libc',
+    'what is found by its module stays closed, and the others go',
+  );
+  const problem = (text: string): string => parseFilter(text).problem ?? 'none';
+  equal(problem('/(/').split(': ')[0], '“/(/” is not a regular expression', 'a wrong expression says so');
+  equal(
+    ['/(a+)+$/', '/(a|a)*b/', '/a*a*a*a*b/', `/${'a?'.repeat(11)}/`, '/(a)\\1/', 'file:/(x)+/'].map((t) =>
+      problem(t).replace(/^“.*” /, ''),
+    ),
+    [
+      'repeats a group, which the filter does not do',
+      'repeats a group, which the filter does not do',
+      'has more than 3 of * + {',
+      'has more than 10 of | and ?',
+      'refers back to a group, which the filter does not do',
+      'repeats a group, which the filter does not do',
+    ],
+    'an expression that could take for ever is refused',
+  );
+  equal(
+    ['/\\(\\*\\)+x/', '/[*+?|]+/', '/(?:a|b)c?/', '/a.*b.*c.*/'].map(problem),
+    ['none', 'none', 'none', 'none'],
+    'what only looks like it is not',
+  );
+  equal(
+    [
+      globMatches('*a*b', `${'a'.repeat(5000)}c`),
+      globMatches('*a*b', 'xaab'),
+      globMatches('a?c*', 'abc'),
+      globMatches('a?', 'a'),
+      globMatches('**', ''),
+      globMatches('', 'a'),
+    ],
+    [false, true, true, false, true, false],
+    'whole names by * and ?',
+  );
+}
+
+function testFind(): void {
+  const lines = ['s = s + a(k)', '', 'A(k) = S*s'];
+  const all = findText(lines, 'S');
+  const text = (found: typeof all): string => found.map((f) => `${f.row}:${f.at}+${f.length}`).join(' ');
+  equal(text(all), '0:0+1 0:4+1 2:7+1 2:9+1', 'found, whatever the case');
+  equal(text(findText(lines, 'a(k)')), '0:8+4 2:0+4', 'brackets are text');
+  equal(text(findText(lines, '.*')), '', 'and so is what an expression means');
+  equal(findText(lines, '').length, 0, 'nothing is found nowhere');
+  equal(findText(['x'.repeat(MOST_FOUND + 5)], 'x').length, MOST_FOUND, 'a bounded number');
+  equal(
+    [foundFrom(all, 0), foundFrom(all, 1), foundFrom(all, 3), foundFrom([], 0)],
+    [0, 2, 0, -1],
+    'the nearest below',
+  );
+  equal(
+    [foundNext(all, 3, 1), foundNext(all, 0, -1), foundNext(all, 1, 1), foundNext(all, -1, -1), foundNext([], -1, 1)],
+    [0, 3, 2, 3, -1],
+    'round the end',
+  );
+  const cut = cutAt(
+    [{ text: 'ab' }, { text: 'cde' }, { text: 'f' }],
+    [
+      { row: 0, at: 1, length: 2 },
+      { row: 0, at: 5, length: 1 },
+    ],
+  );
+  equal(
+    cut.map((c) => (c.found ? `[${c.text}]` : c.text)),
+    ['a', '[b]', '[c]', 'de', '[f]'],
+    'what was found is cut out of coloured pieces',
+  );
+  equal(
+    cutAt([{ text: 'ab' }], []).map((c) => c.text),
+    ['ab'],
+    'nothing found, nothing cut',
   );
 }
 
@@ -1392,12 +1512,36 @@ function testTablesAndTrees(): void {
 
 function testSearch(): void {
   const names = ['hypothesis', 'place', 'state', 'value', 'threshold', 'experiment', 'parent', 'note'];
-  const column = (name: string): TableInfo['columns'][number] => ({ name, title: name, unit: '', description: '', type: 'text', to: '' });
-  const info = { name: 'search', title: '', description: '', rows: 6, strings: 0, block: '', columns: names.map(column) };
+  const column = (name: string): TableInfo['columns'][number] => ({
+    name,
+    title: name,
+    unit: '',
+    description: '',
+    type: 'text',
+    to: '',
+  });
+  const info = {
+    name: 'search',
+    title: '',
+    description: '',
+    rows: 6,
+    strings: 0,
+    block: '',
+    columns: names.map(column),
+  };
   const strings = ['', 'A', 'B', 'C', 'D', 'E', 'F', 'true', 'false'];
   const outline = (parents: readonly number[], states: readonly number[]): string => {
     const six = (x: number): Float64Array => new Float64Array(6).fill(x);
-    const cells = [Float64Array.of(1, 2, 3, 4, 5, 6), six(0), Float64Array.from(states), six(NaN), six(1), six(1), Int32Array.from(parents), six(0)];
+    const cells = [
+      Float64Array.of(1, 2, 3, 4, 5, 6),
+      six(0),
+      Float64Array.from(states),
+      six(NaN),
+      six(1),
+      six(1),
+      Int32Array.from(parents),
+      six(0),
+    ];
     const steps = searchSteps(info, { cells, strings });
     return openSteps(steps, (row) => steps[row].leads)
       .map(({ row, depth }) => `${' '.repeat(depth)}${steps[row].hypothesis}${steps[row].leads ? '+' : ''}`)
@@ -1408,9 +1552,21 @@ function testSearch(): void {
     'A+\n B+\n  C+\n  D\nE',
     'a search is a tree; what leads to something true is open, the rest closed',
   );
-  equal(outline([1, 2, NONE, 2, 2, 99], [7, 8, 7, 8, 8, 8]), 'C+\n B+\n  A+\n D\n E\nF', 'parents may stand behind; no such row is none');
-  equal(outline([1, 2, 0, 0, 4, NONE], [7, 8, 8, 8, 8, 8]).split('\n').length, 6, 'circles end, and every step is there');
-  equal([isSearch(info), isSearch({ ...info, columns: info.columns.slice(1) })], [true, false], 'a search has all its columns');
+  equal(
+    outline([1, 2, NONE, 2, 2, 99], [7, 8, 7, 8, 8, 8]),
+    'C+\n B+\n  A+\n D\n E\nF',
+    'parents may stand behind; no such row is none',
+  );
+  equal(
+    outline([1, 2, 0, 0, 4, NONE], [7, 8, 8, 8, 8, 8]).split('\n').length,
+    6,
+    'circles end, and every step is there',
+  );
+  equal(
+    [isSearch(info), isSearch({ ...info, columns: info.columns.slice(1) })],
+    [true, false],
+    'a search has all its columns',
+  );
 }
 
 function testHead(): void {
@@ -1466,7 +1622,15 @@ function testInstructions(): void {
     to: '',
   });
   const table = (columns: readonly string[], rows: readonly (readonly number[])[]) => ({
-    info: { name: '', title: '', description: '', rows: rows.length, strings: 0, block: '', columns: columns.map(column) },
+    info: {
+      name: '',
+      title: '',
+      description: '',
+      rows: rows.length,
+      strings: 0,
+      block: '',
+      columns: columns.map(column),
+    },
     rows: { cells: columns.map((_, c) => Float64Array.from(rows, (row) => row[c])), strings: [] },
   });
   const insns = table(names, values);
@@ -1485,7 +1649,9 @@ function testInstructions(): void {
   equal([...code.values(0)].join(), 'NaN,NaN,NaN,40,NaN,NaN,2,NaN', 'what was counted, by instruction');
   const shown = show(code, code.pieces(2)[0]);
   equal(
-    shown.lines.map((l) => (l.isSource ? `line ${code.cell('line', l.row)}` : String(code.cell('address', l.row)))).join(),
+    shown.lines
+      .map((l) => (l.isSource ? `line ${code.cell('line', l.row)}` : String(code.cell('address', l.row))))
+      .join(),
     'line 7,20,21,line 8,22,23,24,line 7,25,line 9,26',
     'a line of the source stands before its instructions',
   );
@@ -1504,6 +1670,8 @@ function testInstructions(): void {
 
 testTree();
 testInstructions();
+testFilter();
+testFind();
 testNothing();
 testFlat();
 testLines();

@@ -148,7 +148,7 @@ class IciclePane implements Pane {
     const fill = this.#fills();
     const text = this.#css('--text');
     const back = this.#css('--back');
-    const matches = matcherFor(app.model, app.state.filter, true);
+    const matches = matcherFor(app.model, app.state.filter, false);
     for (let i = 0; i < boxes.count; i++) {
       const place = this.#place(i);
       const [x, y, w] = [boxes.x[i], boxes.depth[i] * ROW, boxes.width[i]];

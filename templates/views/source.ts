@@ -8,12 +8,14 @@ import { formatExact, formatPercent, formatScaled, formatSigned, plural, type Sc
 import { findingsOnLine } from '../logic/diagnosis';
 import { baseName, enclosing, kindName, labelOf, loopKinds, shortName } from '../logic/labels';
 import { type Inlined, inlinedOn, type InlinedLine } from '../logic/inlined';
+import { cutAt, type Found } from '../logic/find';
 import { type FileLines, hottestLine, scopesOnLine } from '../logic/lines';
 import { compareValues } from '../logic/sort';
 import { Colouring, languageOf } from '../logic/syntax';
 import { subtree } from '../logic/tree';
 import type { App } from './app';
 import { button, h, visible } from './dom';
+import { FindBar } from './find';
 import { hasInstructions, InstructionsPane, procedureOf } from './instructions';
 import { findingMark } from './marks';
 import type { Pane, PaneType } from './panes';
@@ -75,6 +77,7 @@ class SourcePane implements Pane {
   readonly #empty: HTMLElement;
   private readonly frame: HTMLElement;
   readonly #rows: VirtualRows;
+  readonly #find: FindBar;
   #instructions: InstructionsPane | null = null; // what stands here for code without source
   private costs: Costs | null = null;
   private lines: SourceLines = [];
@@ -102,13 +105,19 @@ class SourcePane implements Pane {
     this.#marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
     this.#empty = h('div', { class: 'empty' });
     this.frame = h('div', { class: 'source-frame' }, this.#scroller, this.#heads, this.#marks, this.#empty);
+    this.#find = new FindBar({
+      show: (goes) => this.#showFound(goes),
+      leave: () => this.#scroller.focus(),
+    });
     this.element = h(
       'section',
       { class: 'pane source', 'aria-labelledby': 'source-title' },
       h('header', { class: 'pane-head' }, this.title, this.#tools),
+      this.#find.element,
       this.#columnHead,
       this.frame,
     );
+    this.element.addEventListener('keydown', (event) => this.#onFindKey(event));
     this.#rows = new VirtualRows(
       this.#scroller,
       this.#body,
@@ -177,6 +186,7 @@ class SourcePane implements Pane {
     if (this.#file !== this.app.state.source?.file) this.#opened = new Set();
     this.#file = this.app.state.source?.file ?? NONE;
     this.costs = column && this.#costsOf(column);
+    this.#find.search(lines);
     this.#brackets = this.#bracketsOf();
     this.#spans = this.#spansOf();
     this.#layOut();
@@ -320,6 +330,40 @@ class SourcePane implements Pane {
     if (!colouring) this.#colourings.set(inlined.file, (colouring = new Colouring(languageOf(file.name), texts)));
     code.append(...coloured(colouring, line - 1));
     return code;
+  }
+
+  // ---- finding text ----
+
+  #openFind(): void {
+    const { source } = this.app.state;
+    this.#find.open(this.lines, Math.max(0, (source?.first ?? 0) - 1));
+  }
+
+  #onFindKey(event: KeyboardEvent): void {
+    if (event.key.toLowerCase() !== 'f' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+    if (this.lines.length === 0) return; // the browser's own is as good
+    event.preventDefault(); // it sees only the rows that are made
+    this.#openFind();
+  }
+
+  /** `goes`: its line becomes the selected one. */
+  #showFound(goes: boolean): void {
+    const { current } = this.#find;
+    this.#rows.reset(this.#rowLines?.length ?? this.lines.length);
+    if (!current) return;
+    this.#rows.reveal(this.#rowOf(current.row + 1), 'near');
+    this.#revealAcross();
+    if (goes && this.app.state.source) this.app.markLine(this.app.state.source.file, current.row + 1, true);
+  }
+
+  /** Sideways, to what was found in a long line. */
+  #revealAcross(): void {
+    const mark = this.#body.querySelector('mark.at')?.getBoundingClientRect();
+    if (!mark) return;
+    const { left, right } = this.#scroller.getBoundingClientRect();
+    const gutter = Math.min(240, (right - left) / 2);
+    if (mark.right > right) this.#scroller.scrollLeft += mark.right - right + 40;
+    else if (mark.left < left + gutter) this.#scroller.scrollLeft -= left + gutter - mark.left;
   }
 
   // ---- heads that stay in sight ----
@@ -470,6 +514,7 @@ class SourcePane implements Pane {
       ...(typeof why === 'string' ? [h('p', null, visible(why))] : why),
     );
     this.lines = [];
+    this.#find.search(this.lines);
     this.costs = null;
     this.#colouring = null;
     this.#rows.reset(0);
@@ -494,6 +539,7 @@ class SourcePane implements Pane {
           )
         : '',
       ...this.#instanceTools(),
+      button('Find', 'Find text in this source (/ or Ctrl+F)', () => this.#openFind()),
       button('Hottest line', 'Go to the costliest line of this file (h)', () => this.goToHottest()),
     );
   }
@@ -688,7 +734,7 @@ class SourcePane implements Pane {
       );
       return code;
     }
-    if (this.#colouring) code.append(...coloured(this.#colouring, row));
+    if (this.#colouring) code.append(...coloured(this.#colouring, row, this.#find.inRow(row), this.#find.current));
     return code;
   }
 
@@ -771,6 +817,9 @@ class SourcePane implements Pane {
       case 'h':
         this.goToHottest();
         break;
+      case '/':
+        this.#openFind();
+        break;
       default:
         return;
     }
@@ -779,12 +828,21 @@ class SourcePane implements Pane {
   }
 }
 
-const coloured = (colouring: Colouring, row: number): (HTMLElement | string)[] =>
-  colouring
-    .line(row)
-    .map((token) =>
-      token.kind === 'plain' ? visible(token.text) : h('span', { class: `t-${token.kind}` }, visible(token.text)),
-    );
+/** A line in its colours; `found`: what of it is marked, one of it as `current`. */
+function coloured(
+  colouring: Colouring,
+  row: number,
+  found: readonly Found[] = [],
+  current: Found | null = null,
+): (HTMLElement | string)[] {
+  const span = (kind: string, text: string): HTMLElement | string =>
+    kind === 'plain' ? visible(text) : h('span', { class: `t-${kind}` }, visible(text));
+  const tokens = colouring.line(row);
+  if (found.length === 0) return tokens.map((token) => span(token.kind, token.text));
+  return cutAt(tokens, found).map(({ piece, text, found: here }) =>
+    here ? h('mark', { class: here === current && 'at' }, visible(text)) : span(piece.kind, text),
+  );
+}
 
 /** A name without its template arguments and parameters, as short as a chip is. */
 function shortCall(name: string): string {

@@ -14,6 +14,7 @@ import {
 import { describe, shortName, surroundings } from '../logic/labels';
 import { findingsAt } from '../logic/diagnosis';
 import { RATIO_NEEDS, type Table } from '../logic/rows';
+import { parseFilter } from '../logic/search';
 import type { App } from './app';
 import { button, h, preference, visible } from './dom';
 import { findingMark } from './marks';
@@ -479,7 +480,7 @@ export class TablePane {
     };
     if (filter)
       this.#empty.replaceChildren(
-        `Nothing here contains “${visible(filter)}”. `,
+        visible(`${parseFilter(filter).problem ?? `Nothing here contains “${filter}”`}. `),
         button('Clear the filter', 'Esc', () => app.store.dispatch({ type: 'filter', text: '' })),
       );
     else if (table.hidden > 0)

@@ -5,6 +5,7 @@ import { runsOf } from '../logic/compare';
 import { tableCsv } from '../logic/csv';
 import { formatExact, formatShort, plural } from '../logic/format';
 import { labelOf, shortName } from '../logic/labels';
+import { parseFilter } from '../logic/search';
 import { ancestors } from '../logic/tree';
 import { TABLES, type View } from '../state/state';
 import type { App } from './app';
@@ -32,6 +33,11 @@ const TAB_TITLES: { readonly [V in TableView]: string } = {
   module: 'The program and its shared libraries (7)',
   calls: 'Who called whom, from the first function down, with loops and inlined calls in between (8)',
 };
+
+const FILTER_TITLE = `Text that is in a name, or file:line
+spm* ?axpy: a whole name, with * for any text and ? for any character
+/^cg|dot$/: a regular expression
+file:WHAT module:WHAT: what stands there, WHAT being any of these`;
 
 const THEMES = ['auto', 'light', 'dark'] as const;
 
@@ -191,6 +197,7 @@ export class TableTools {
       id: 'filter',
       placeholder: 'Filter: name or file:line  ( / )',
       'aria-label': 'Filter rows by name or file:line',
+      title: FILTER_TITLE,
       spellcheck: 'false',
       autocomplete: 'off',
       oninput: () => store.dispatch({ type: 'filter', text: this.#filter.value }),
@@ -304,6 +311,7 @@ export class TableTools {
     this.#fold.checked = state.fold;
     this.#fuse.checked = state.fuse;
     if (this.#filter.value !== state.filter) this.#filter.value = state.filter;
+    this.#filter.setAttribute('aria-invalid', String(parseFilter(state.filter).problem !== null));
     if (state.view === 'summary') return;
     this.#out.hidden = front.state.zoom === 0;
     this.#flatten.hidden = state.view !== 'tree';

@@ -499,6 +499,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     ['calls of a procedure', '#v2/calls?fold=1&panes=tree-calls,source,calls&place=5'],
     ['lines and copies', '#v2/line?panes=icicle,source,callers&place=15'],
     ['charts', '#v2/tree?panes=loops,source,threads&place=5'],
+    ['the search and its graph', '#v2/tree?panes=icicle,source,search&place=5'],
     ['help', '#v2/tree', '?'],
     ['about', '#v2/tree', 'a'],
     ['columns', '#v2/tree', 'Columns…'],
@@ -777,6 +778,62 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     ],
     'the tree filtered: matches and the way to them',
   );
+  for (const [filter, want] of [
+    ['?xp*', 'heat,  heat,    heat.f90,      cg,        loop at heat.f90:56–67,          axpy,          axpy'],
+    ['/^axpy$/ file:heat*', 'heat,  heat,    heat.f90,      cg,        loop at heat.f90:56–67,          axpy,          axpy'],
+    ['axpy file:mesh.c', ''],
+    ['module:libc*', 'heat,  libc.so.6'],
+  ]) {
+    await act(page, () => page.fill('#filter', filter));
+    same((await names(page)).join(), want, `the tree filtered by ${filter}`);
+  }
+  const link = await open('db-heat/index.html', await hash(page));
+  same(await names(link), ['heat', '  libc.so.6'], 'the filter goes with the link');
+  await link.close();
+  await act(page, () => page.fill('#filter', '/(a+)+$/'));
+  check(
+    (await page.textContent('.grid-frame .empty')).includes('repeats a group, which the filter does not do'),
+    'an expression that is refused says why',
+  );
+  same(await page.getAttribute('#filter', 'aria-invalid'), 'true', 'and so does its box');
+  same(page.troubles, [], 'no complaint of the browser');
+  await page.close();
+}
+
+// ---- finding text in the source ----
+{
+  const page = await open('db-heat/index.html');
+  const box = '.source-find input';
+  const state = async () => [
+    await page.textContent('.source-find [role=status]'),
+    await page.$$eval('#source mark', (m) => m.length > 0),
+    await page.$$eval('#source mark.at', (m) => m.map((x) => `${x.closest('.line').dataset.line} ${x.textContent}`).join()),
+  ];
+  await page.focus('#source');
+  await act(page, () => page.keyboard.press('/'));
+  await act(page, () => page.keyboard.type('End DO'));
+  same(await state(), ['1 of 5', true, '18 end,18  ,18 do'], 'typing goes to the nearest below the marked line');
+  same(await marked(page), [17], 'which stays marked');
+  await act(page, () => page.keyboard.press('Enter'));
+  same(await state(), ['2 of 5', true, '20 end,20  ,20 do'], 'Enter: the next');
+  await act(page, () => page.keyboard.press('Shift+Enter'));
+  await act(page, () => page.keyboard.press('Shift+Enter'));
+  same([await state(), await marked(page)], [['5 of 5', true, '66 end,66  ,66 do'], [66]], 'Shift+Enter: the one before, round the end; its line is selected');
+  await act(page, () => page.click('.source-find >> text=›'));
+  same(await state(), ['1 of 5', true, '18 end,18  ,18 do'], 'and by the buttons');
+  await act(page, () => page.fill(box, 'no such text'));
+  same(await state(), ['not found', false, ''], 'what is not there');
+  await act(page, () => page.focus(box));
+  await act(page, () => page.keyboard.press('Escape'));
+  same(
+    [await page.isVisible('.source-find'), await page.evaluate(() => document.activeElement.id)],
+    [false, 'source'],
+    'Escape closes it',
+  );
+  await act(page, () => page.keyboard.press('Control+f'));
+  await act(page, () => page.fill(box, 's'));
+  await act(page, () => page.screenshot({ path: `${folder}/find-1440.png` }));
+  same([await page.isVisible('.source-find'), await page.inputValue('#filter')], [true, ''], 'Ctrl+F opens it too');
   same(page.troubles, [], 'no complaint of the browser');
   await page.close();
 }
