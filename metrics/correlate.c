@@ -48,6 +48,8 @@ void correlation_release(struct correlation *c)
     vec_release(&c->sites);
     vec_release(&c->calls);
     vec_release(&c->cells);
+    vec_release(&c->loop_counts);
+    hashmap_release(&c->loop_at);
     table_list_release(&c->tables);
     vec_release(&c->places);
     vec_release(&c->files);
@@ -309,11 +311,40 @@ static void gather_counts(struct correlation *c, const struct config *config, co
     }
 }
 
+/* The counts of an event at sites that are shown, whether it is shown or not, added up there. */
+static void gather_loop_counts(struct correlation *c, const struct hpcprof *p, const struct input_sites *known,
+                               const char *name, double *(*where)(struct loop_count *))
+{
+    size_t event = 0;
+    while (event < p->event_count && strcmp(strtab_get(p->strings, p->events[event].name), name) != 0)
+        event++;
+    for (size_t i = 0; event < p->event_count && i < p->count_count; i++) {
+        uint32_t site = p->counts[i].event == event ? known->contexts[p->counts[i].context] : UINT32_MAX;
+        if (site == UINT32_MAX)
+            continue;
+        while (c->loop_counts.count <= site)
+            *vec_push(&c->loop_counts) = (struct loop_count){0};
+        *where(&c->loop_counts.items[site]) += (double)p->counts[i].value;
+    }
+}
+
+static double *iterations_of(struct loop_count *n)
+{
+    return &n->iterations;
+}
+
+static double *entries_of(struct loop_count *n)
+{
+    return &n->entries;
+}
+
 static void gather_input(struct correlation *c, const struct config *config, const struct input *input,
                          const struct feed_list *feeds, struct warnings *warnings)
 {
     struct input_sites known = begin_sites(input->profile);
     gather_counts(c, config, input, feeds, &known);
+    gather_loop_counts(c, input->profile, &known, EVENT_ITERATIONS, iterations_of);
+    gather_loop_counts(c, input->profile, &known, EVENT_ENTRIES, entries_of);
     gather_tables(c, config, input, &known, warnings);
     end_sites(&known);
 }
@@ -896,6 +927,36 @@ static bool has_lines(const struct scope_tree *tree)
     return !procedures;
 }
 
+static uint64_t loop_key(const struct correlation *c, uint32_t module, vaddr address)
+{
+    uint64_t key[] = {c->modules.items[module].lines_in, address};
+    return hash_bytes(key, sizeof key, 0);
+}
+
+/* Samples of one run and counts of another, whose tool wrote no build id, are of one loop. */
+static void join_loop_counts(struct correlation *c)
+{
+    for (uint32_t i = 0; i < c->loop_counts.count; i++) {
+        struct loop_count *n = &c->loop_counts.items[i];
+        const struct site *s = &c->sites.items[i];
+        if (s->by_line || n->entries <= 0)
+            continue;
+        uint32_t first = hashmap_get(&c->loop_at, loop_key(c, s->module, s->address));
+        if (first == HASHMAP_NONE) {
+            *hashmap_put(&c->loop_at, loop_key(c, s->module, s->address)) = i;
+            continue;
+        }
+        c->loop_counts.items[first].iterations += n->iterations;
+        c->loop_counts.items[first].entries += n->entries;
+    }
+}
+
+double correlate_trips(const struct correlation *c, uint32_t module, vaddr header)
+{
+    uint32_t at = hashmap_get(&c->loop_at, loop_key(c, module, header));
+    return at == HASHMAP_NONE ? 0 : c->loop_counts.items[at].iterations / c->loop_counts.items[at].entries;
+}
+
 static void ask_structure(struct correlation *c, uint32_t module, const struct site_order *sites, size_t count,
                           const struct structure_source *source, struct warnings *warnings)
 {
@@ -912,7 +973,7 @@ static void ask_structure(struct correlation *c, uint32_t module, const struct s
         }
         weights.items[weights.count - 1] += c->site_weight[sites[i].site];
     }
-    const struct sampled sampled = {addresses.items, weights.items, addresses.count, &c->listed_bytes};
+    const struct sampled sampled = {addresses.items, weights.items, addresses.count, &c->listed_bytes, c, module};
     source->scopes(source->ctx, m, c->strings, &sampled, warnings);
     m->stripped = m->tree && !has_lines(m->tree);
     vec_release(&addresses);
@@ -961,6 +1022,7 @@ void correlate_place(struct correlation *c, const struct config *config, const s
     size_t n = c->sites.count;
     struct site_order *order = mem_alloc((n + 1) * sizeof *order);
     c->site_weight = instructions_weigh_sites(c);
+    join_loop_counts(c);
     for (size_t i = 0; i < n; i++) {
         const struct site *s = &c->sites.items[i];
         uint32_t module = s->by_line ? c->modules.items[s->module].lines_in : s->module;

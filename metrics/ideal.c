@@ -3,9 +3,9 @@
  * times what it costs at best on the core (quality/). An innermost loop's iteration costs its bound, by whatever limits
  * it; other code what the front end takes. Data are always near: what is measured above it is stall.
  *
- * Values that pass from one iteration to the next hold a loop up only where it goes round often: a processor begins the
- * next entries of a short one while it waits. How often is known where callgrind noted jumps (--collect-jumps=yes);
- * elsewhere iterations are taken not to wait, so that ICYCLES stay below what can be measured.
+ * Values that pass from one iteration to the next hold a loop up only where it goes round often (quality_with_overlap).
+ * How often is known where callgrind noted jumps (--collect-jumps=yes); elsewhere iterations are taken not to wait, so
+ * that ICYCLES stay below what can be measured.
  *
  * It is an event like any other, so that formulas use it (STALL = CYCLES - ICYCLES), and lines, loops and procedures have
  * it. Exact counts of instructions come from callgrind (--dump-instr=yes).
@@ -14,9 +14,6 @@
 
 #include <math.h>
 
-#define EVENT_ITERATIONS "loop iterations"
-#define EVENT_ENTRIES    "loop entries"
-enum { WINDOW = 512 };        /* uops that the widest cores look ahead */
 #define EVENT_EXECUTIONS "Ir" /* of callgrind; by address one each time the instruction there is executed */
 
 struct ideal {
@@ -67,8 +64,8 @@ static double trips_at(const struct ideal *w, const struct at_list *contexts, va
 
 static double cycles_of(const struct ideal *w, const struct at_list *contexts, const struct quality_insn *q)
 {
-    bool waits = q->loop_uops && trips_at(w, contexts, q->loop) * q->loop_uops > WINDOW;
-    return waits ? q->ideal : q->ideal_apart;
+    return q->loop_uops ? quality_with_overlap(q->ideal, q->ideal_apart, q->ahead, trips_at(w, contexts, q->loop))
+                        : q->ideal;
 }
 
 static void take_cycles(struct ideal *w, const struct quality_listing *l, const struct at_list *contexts)

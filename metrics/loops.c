@@ -29,7 +29,14 @@ static const struct table_column quality_columns[] = {
     NUMBER_COLUMN("vector_multiply", "vector multiplications", "%", "of multiplications"),
     NUMBER_COLUMN("vector_other", "other vector work", "%", "of other calculations"),
     NUMBER_COLUMN("efficiency", "of widest vectors", "%", "used part of the core's widest vectors"),
-    NUMBER_COLUMN("bound", "cycles at least", NULL, "of an iteration: what the core allows at best"),
+    NUMBER_COLUMN(
+        "bound", "cycles at least", NULL,
+        "of an iteration: what the core allows at best; where it is not known how often the loop goes round, in "
+        "long entries"),
+    NUMBER_COLUMN("bound_short", "however short", NULL,
+                  "the same however few iterations an entry has: then the next ones run beside it, and do not wait"),
+    NUMBER_COLUMN("trips", "iterations an entry", NULL, "counted by callgrind --collect-jumps=yes"),
+    NUMBER_COLUMN("ahead", "looks ahead", "iterations", "so far the core goes on while a chain waits"),
     TEXT_COLUMN("bound_by", "because of", "the largest of the bounds"),
     NUMBER_COLUMN("front_end", "front end", "cycles", "uops / uops that the core takes in a cycle"),
     NUMBER_COLUMN("ports", "ports", "cycles", "calculations"),
@@ -102,17 +109,27 @@ void loop_machines_release(struct loop_machines *m)
 }
 
 /* By scope: is there a sampled address in this loop, and in none inside of it? */
-static uint8_t *sampled_loops(struct scope_tree *t, const vaddr *addresses, size_t count)
+static uint8_t *sampled_loops(struct scope_tree *t, const struct sampled *at)
 {
     uint8_t *sampled = mem_calloc(t->scope_count + 1, 1);
-    for (size_t i = 0; i < count; i++) {
-        scope_ix s = scope_tree_find(t, addresses[i]);
+    for (size_t i = 0; i < at->count; i++) {
+        scope_ix s = scope_tree_find(t, at->addresses[i]);
         while (s != SCOPE_NONE && t->scopes[s].kind != SCOPE_LOOP)
             s = t->scopes[s].parent;
         if (s != SCOPE_NONE)
             sampled[s] = 1;
     }
     return sampled;
+}
+
+/* By scope, what is known of the loop's trip count; 0: nothing. */
+static double *trips_of_loops(const struct scope_tree *t, const struct sampled *at)
+{
+    double *trips = mem_calloc(t->scope_count + 1, sizeof *trips);
+    for (scope_ix s = 0; at->c && s < t->scope_count; s++)
+        if (t->scopes[s].kind == SCOPE_LOOP)
+            trips[s] = correlate_trips(at->c, at->module, t->scopes[s].entry);
+    return trips;
 }
 
 /* By the evidence of strides: a body that takes several numbers where a copy takes fewer. */
@@ -124,19 +141,20 @@ static void tell_unrolled(struct scope_tree *t, const struct quality_report *r)
 }
 
 struct quality_report *loops_analyze(struct loop_machines *machines, struct bloop_binary *binary,
-                                     struct scope_tree *tree, const vaddr *addresses, size_t count,
-                                     struct warnings *warnings)
+                                     struct scope_tree *tree, const struct sampled *at, struct warnings *warnings)
 {
     const struct quality_machine *machine = loop_machine(machines, bloop_is_aarch64(binary), warnings);
     struct quality_report *report = NULL;
     struct err err = {0};
     if (!machine)
         return NULL;
-    uint8_t *sampled = sampled_loops(tree, addresses, count);
-    const struct quality_options options = {.machine = machine, .wanted = sampled};
+    uint8_t *sampled = sampled_loops(tree, at);
+    double *trips = trips_of_loops(tree, at);
+    const struct quality_options options = {.machine = machine, .wanted = sampled, .trips = trips};
     if (quality_analyze(binary, tree, &options, &report, warnings, &err) == 0)
         tell_unrolled(tree, report);
     mem_free(sampled);
+    mem_free(trips);
     return report;
 }
 
@@ -167,6 +185,9 @@ static void add_loop(struct table *t, struct strtab *strings, const struct quali
         number(100 * q->vector_ratio[MIX_OTHER]),
         number(100 * q->vector_efficiency[MIX_ALL]),
         number(q->bound),
+        number(q->bound_short),
+        number(q->trips),
+        number(q->ahead),
         text(strings, quality_bound_name(q->bound_by)),
         number(q->cycles[BOUND_FRONT_END]),
         number(q->cycles[BOUND_PORTS]),

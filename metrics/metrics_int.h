@@ -292,7 +292,9 @@ struct sampled {
     const vaddr *addresses; /* ascending */
     const double *weights;  /* of each: its share of the metrics, added up */
     size_t count;
-    uint64_t *listed; /* bytes of code whose instructions are listed so far, of all modules */
+    uint64_t *listed;            /* bytes of code whose instructions are listed so far, of all modules */
+    const struct correlation *c; /* NULL, or who knows trip counts (correlate_trips) */
+    uint32_t module;
 };
 
 /* Where structure comes from; tests put drawings here. scopes() fills tree, state and why of the module; end(), where
@@ -326,6 +328,10 @@ struct cell { /* what one site cost in one column */
     uint64_t value;
 };
 
+struct loop_count { /* of the loop that begins at a site */
+    double iterations, entries;
+};
+
 struct module_use { /* the run has samples in the module */
     uint32_t module, run;
 };
@@ -347,9 +353,11 @@ struct correlation {
     uint8_t *site_state;            /* enum site_state */
     uint32_t *call_node;            /* by call, the node of its line; NULL: there is no tree of calls (calls.c) */
     double *site_weight;            /* its share of each column, added up */
-    uint64_t listed_bytes;          /* of code whose instructions are among the tables */
-    struct hashmap listed;          /* hash of module and address to the row of "instructions" */
-    uint32_t *file_rank;            /* by file: where it is among the experiment's; once they are in order */
+    struct VEC(struct loop_count) loop_counts; /* by site, of those where loops begin; of all runs */
+    struct hashmap loop_at; /* hash of module and address to loop_counts, of files that several modules are, once */
+    uint64_t listed_bytes;  /* of code whose instructions are among the tables */
+    struct hashmap listed;  /* hash of module and address to the row of "instructions" */
+    uint32_t *file_rank;    /* by file: where it is among the experiment's; once they are in order */
     struct row_index module_index, site_index, call_index;
     struct row_index place_index; /* while places are made; with what tells them from equal siblings */
     struct VEC(uint32_t) ordinals;
@@ -399,6 +407,9 @@ void match_warn_programs(const struct correlation *, struct warnings *);
 /* By line of a, the first one first: the line of b, from 1, that it has become; 0: it is gone. mem_free. */
 uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
 
+/* Iterations of an entry of the loop that begins there; 0: not known. */
+double correlate_trips(const struct correlation *, uint32_t module, vaddr header);
+
 /* ---- loops.c -------------------------------------------------------------------------- */
 
 struct loop_machines {          /* cores, by processor; read when they are first needed */
@@ -409,9 +420,9 @@ struct loop_machines {          /* cores, by processor; read when they are first
 void loop_machines_release(struct loop_machines *);
 /* The core that code of this processor is judged by; NULL: none. */
 const struct quality_machine *loop_machine(struct loop_machines *, bool aarch64, struct warnings *);
-/* The innermost loops of the tree that hold one of the addresses; unrolled ones are told so in the tree. NULL: none. */
+/* The innermost loops of the tree that hold a sampled address; unrolled ones are told so in the tree. NULL: none. */
 struct quality_report *loops_analyze(struct loop_machines *, struct bloop_binary *, struct scope_tree *,
-                                     const vaddr *addresses, size_t count, struct warnings *);
+                                     const struct sampled *, struct warnings *);
 /* Rows of the correlation's tables; scope_place: by scope of the tree, PLACE_NONE where there is none. */
 void loops_note(struct correlation *, const struct quality_report *, const place_ix *scope_place);
 
@@ -423,6 +434,10 @@ uint32_t loops_fact_named(const char *name);   /* UINT32_MAX: there is none */
 /* Fills these columns: at loops what the table has; further out a mean, weighed by the columns' base, of what is a share
    or a ratio. */
 void loops_columns(struct experiment *, const struct columns *);
+
+/* Iterations and entries of loops, at the first instruction of each (callgrind --collect-jumps=yes). */
+#define EVENT_ITERATIONS "loop iterations"
+#define EVENT_ENTRIES    "loop entries"
 
 /* ---- ideal.c ------------------------------------------------------------------------- */
 

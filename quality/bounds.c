@@ -4,7 +4,8 @@
  *   front end   its uops / how many the core takes in a cycle
  *   ports       for every set of ports: the uops that can go nowhere else / how many ports that are
  *   divider     cycles that divisions keep it busy: it works on one at a time
- *   chains      latencies along values that come from the iteration before; over several, the mean
+ *   chains      latencies along values that come from the iteration before; over several, the mean. Less by what entries
+ *               of the loop overlap, where it is known how many iterations they have
  *
  * The same idea as in Mendis' and others' models and in MAQAO's: a bound, and not a simulation. Chains are found as the
  * largest mean of a cycle in the graph of values that pass from one iteration to the next (registers, and stores that
@@ -608,11 +609,25 @@ static double if_clean(struct body *b, const struct quality_loop *q)
     return largest(cycles);
 }
 
-void bounds_find(struct body *b, struct quality_loop *q)
+/* What chains cost where entries of the loop are as short as that. */
+static void overlap_entries(const struct body *b, struct quality_loop *q, double trips)
+{
+    double chain = q->cycles[BOUND_CHAIN], stored = q->cycles[BOUND_STORE_CHAIN];
+    q->trips = trips;
+    q->ahead = (double)b->machine->window / (q->uops ? q->uops : 1);
+    q->chain_long = chain > stored ? chain : stored;
+    if (isnan(trips))
+        return;
+    q->cycles[BOUND_CHAIN] = quality_with_overlap(chain, 0, q->ahead, trips);
+    q->cycles[BOUND_STORE_CHAIN] = quality_with_overlap(stored, 0, q->ahead, trips);
+}
+
+void bounds_find(struct body *b, struct quality_loop *q, double trips)
 {
     double cycles[BOUNDS];
     find_resources(b, q);
     find_chains(b, q);
+    overlap_entries(b, q, trips);
     q->bound_by = 0;
     for (uint8_t i = 1; i < BOUNDS; i++)
         if (q->cycles[i] > q->cycles[q->bound_by])
@@ -624,6 +639,7 @@ void bounds_find(struct body *b, struct quality_loop *q)
     memcpy(cycles, q->cycles, sizeof cycles);
     cycles[BOUND_CHAIN] = cycles[BOUND_STORE_CHAIN] = 0;
     q->if_no_chain = largest(cycles);
+    q->bound_short = isnan(trips) ? q->if_no_chain : q->bound;
     q->if_clean = if_clean(b, q);
     q->if_vectorized = if_vectorized(b, q);
 }

@@ -192,6 +192,12 @@ static void scalar(struct finder *f)
     say_steps(f, scalar_float_step, false, 0.8, gain_to(f, q->if_vectorized), "scalar floating-point instruction");
 }
 
+/* How often a loop goes round, and so whether its chains hold it up, is mostly not known. */
+static double confidence_in_chain(const struct finder *f, double confidence)
+{
+    return isnan(f->q->trips) ? 0.75 * confidence : confidence;
+}
+
 static void reduction_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
@@ -199,7 +205,8 @@ static void reduction_chain(struct finder *f)
     bool vectors = only_unit_strides(q) && q->if_vectorized < q->if_no_chain; /* else sums side by side, and no more */
     if (!s || s->f.packed || q->bound_by != BOUND_CHAIN || q->role == ROLE_REMAINDER || fast_math(f))
         return;
-    say(f, s, knows_flags(f) ? 0.9 : 0.7, gain_to(f, vectors ? q->if_vectorized : q->if_no_chain),
+    say(f, s, confidence_in_chain(f, knows_flags(f) ? 0.9 : 0.7),
+        gain_to(f, vectors ? q->if_vectorized : q->if_no_chain),
         "the sum at 0x%llx is the only value handed on, and each addition waits for the one before",
         (unsigned long long)s->addr);
 }
@@ -438,7 +445,7 @@ static void chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
     if (q->bound_by == BOUND_CHAIN && q->bound > 1.2 * q->if_no_chain && !reduction(f) && !q->calls)
-        say(f, NULL, 0.8, gain_to(f, q->if_no_chain),
+        say(f, NULL, confidence_in_chain(f, 0.8), gain_to(f, q->if_no_chain),
             "a value handed from iteration to iteration takes %.3g cycles; without it %.3g would do", q->bound,
             q->if_no_chain);
 }
@@ -447,7 +454,7 @@ static void store_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
     if (q->cycles[BOUND_STORE_CHAIN] > 0 && q->bound_by == BOUND_STORE_CHAIN && !q->calls)
-        say(f, NULL, 0.8, gain_to(f, q->if_no_chain),
+        say(f, NULL, confidence_in_chain(f, 0.8), gain_to(f, q->if_no_chain),
             "an iteration loads what an earlier one stored: %.3g cycles each; without that %.3g would do", q->bound,
             q->if_no_chain);
 }

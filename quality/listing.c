@@ -39,7 +39,7 @@ static void look_at_loops(struct listing_work *w, const struct bloop_code *code)
             continue;
         cost_find(&w->body);
         body_find_addresses(&w->body);
-        bounds_find(&w->body, &q);
+        bounds_find(&w->body, &q, NAN);
         note_bound(w, &q);
         for (size_t k = 0; k < w->body.path.count && fmax(q.cycles[BOUND_CHAIN], q.cycles[BOUND_STORE_CHAIN]) > 1; k++)
             if (path_step(&w->body, k)->chained)
@@ -87,7 +87,7 @@ static void say_cost(struct listing_work *w, const struct step *s, const struct 
 {
     const struct body *b = &w->straight;
     struct buf ports = {0};
-    out->uops = out->latency = out->ideal = out->ideal_apart = NAN;
+    out->uops = out->latency = out->ideal = out->ideal_apart = out->ahead = NAN;
     if (!w->machine || !s->known)
         return;
     bool joined = next && next->known && bounds_fuses(b, s, next), reads = false;
@@ -99,6 +99,7 @@ static void say_cost(struct listing_work *w, const struct step *s, const struct 
     out->loop_uops = q ? q->uops : 0;
     out->ideal = out->uops * (out->loop_uops ? q->bound / q->uops : 1.0 / w->machine->issue);
     out->ideal_apart = out->uops * (out->loop_uops ? q->if_no_chain / q->uops : 1.0 / w->machine->issue);
+    out->ahead = out->loop_uops ? q->ahead : NAN;
     out->latency = cost_latency(b, s) + (reads ? cost_load_latency(b, s) : 0);
     if (s->f.class == CLASS_CONTROL || s->f.class == CLASS_NOP || s->f.class == CLASS_FENCE)
         out->latency = NAN;

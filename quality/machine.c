@@ -142,11 +142,11 @@ static int begin_op(struct reader *r, const struct xml_event *e, struct err *err
 
 static int begin_core(struct reader *r, const struct xml_event *e, struct err *err)
 {
-    static const char *const known[] = {"name",       "arch",  "vendor", "part",    "features",      "issue",
-                                        "vector",     "line",  "taken",  "forward", "forward-stack", "load-vector",
-                                        "moves-free", "fuses", "source", NULL};
+    static const char *const known[] = {
+        "name",    "arch",          "vendor",      "part",   "features",   "issue", "vector", "line", "taken",
+        "forward", "forward-stack", "load-vector", "window", "moves-free", "fuses", "source", NULL};
     struct quality_machine *m = r->machine;
-    float issue = 0, vector = 0, line = 64;
+    float issue = 0, vector = 0, line = 64, window = 512;
     m->taken = 1;
     m->forward = m->forward_stack = 4;
     m->load_vector = 5;
@@ -156,7 +156,7 @@ static int begin_core(struct reader *r, const struct xml_event *e, struct err *e
                        (unsigned long long)e->line);
     if (check_attributes(r, e, known, err) < 0 || get_number(r, e, "issue", 1, 32, &issue, err) < 0 ||
         get_number(r, e, "vector", 8, 256, &vector, err) < 0 || get_number(r, e, "line", 16, 4096, &line, err) < 0 ||
-        get_number(r, e, "taken", 0, 8, &m->taken, err) < 0 ||
+        get_number(r, e, "taken", 0, 8, &m->taken, err) < 0 || get_number(r, e, "window", 1, 65536, &window, err) < 0 ||
         get_number(r, e, "forward", 0, 100, &m->forward, err) < 0 ||
         get_number(r, e, "forward-stack", 0, 100, &m->forward_stack, err) < 0 ||
         get_number(r, e, "load-vector", 1, 100, &m->load_vector, err) < 0 ||
@@ -168,6 +168,7 @@ static int begin_core(struct reader *r, const struct xml_event *e, struct err *e
     m->issue = (uint32_t)issue;
     m->vector = (uint32_t)vector;
     m->line = (uint32_t)line;
+    m->window = (uint32_t)window;
     get_text(e, "name", m->core, sizeof m->core);
     get_text(e, "arch", m->arch, sizeof m->arch);
     get_text(e, "vendor", m->vendor, sizeof m->vendor);

@@ -44,8 +44,35 @@ static void say_note(struct work *w, const struct body *b, struct quality_loop *
             strtab_printf(w->report->strings, "without what its %u call%s cost", q->calls, q->calls > 1 ? "s" : "");
 }
 
+/* "at least 16 cycles for 4 numbers" */
+static void say_cycles(struct buf *b, const struct quality_loop *q)
+{
+    buf_printf(b, ", at least %.3g cycle%s", q->bound, q->bound == 1 ? "" : "s");
+    if (q->elements)
+        buf_printf(b, " for %u number%s", q->elements, q->elements == 1 ? "" : "s");
+}
+
+/* How that depends on how often the loop goes round. */
+static void say_entries(struct buf *b, const struct quality_loop *q)
+{
+    bool by_chain = q->bound_by >= BOUND_CHAIN, matters = q->if_no_chain < 0.95 * q->chain_long;
+    if (!matters)
+        return;
+    if (isnan(q->trips))
+        buf_printf(b, "; %.3g where the loop ends within %.0f iterations, because its next entry runs beside this one",
+                   q->bound_short, ceil(q->ahead));
+    else if (by_chain)
+        buf_printf(b, " in %.3g iterations an entry, where %.3g would do", q->trips, q->if_no_chain);
+    else
+        buf_printf(
+            b,
+            "; it goes round %.3g times an entry, and entries run side by side, so that the chain of %.3g cycles "
+            "holds nothing up",
+            q->trips, q->chain_long);
+}
+
 /* "scalar, 4 of 8 references indirect; bound by latency: each iteration waits for the one before, at least 16 cycles for
-   4 numbers, where 6 would do" */
+   4 numbers in 100 iterations an entry, where 6 would do" */
 static void summarize(struct work *w, struct quality_loop *q)
 {
     static const char *const because[BOUNDS] = {"by its number of instructions",
@@ -67,11 +94,9 @@ static void summarize(struct work *w, struct quality_loop *q)
         buf_printf(&b, ", %u of %u references indirect", q->strides[STRIDE_INDIRECT], references);
     else if (q->strides[STRIDE_MORE])
         buf_printf(&b, ", %u of %u references of a larger stride", q->strides[STRIDE_MORE], references);
-    buf_printf(&b, "; bound %s, at least %.3g cycle%s", because[q->bound_by], q->bound, q->bound == 1 ? "" : "s");
-    if (q->elements)
-        buf_printf(&b, " for %u number%s", q->elements, q->elements == 1 ? "" : "s");
-    if (q->bound_by >= BOUND_CHAIN && q->if_no_chain < 0.95 * q->bound)
-        buf_printf(&b, ", where %.3g would do", q->if_no_chain);
+    buf_printf(&b, "; bound %s", because[q->bound_by]);
+    say_cycles(&b, q);
+    say_entries(&b, q);
     q->summary = strtab_add(w->report->strings, b.bytes);
     buf_release(&b);
 }
@@ -115,7 +140,8 @@ static void look_at_loop(struct work *w, struct body *b, struct quality_loop *q)
     cost_find(b);
     body_find_addresses(b);
     mix_count(b, q);
-    bounds_find(b, q);
+    double trips = w->options->trips ? w->options->trips[q->scope] : 0;
+    bounds_find(b, q, trips > 0 ? trips : NAN);
     say_note(w, b, q);
     summarize(w, q);
 }

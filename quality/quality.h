@@ -39,7 +39,7 @@ enum quality_bound {
     BOUND_PORTS,  /* of calculations */
     BOUND_MEMORY, /* ports of loads and stores */
     BOUND_DIVIDER,
-    BOUND_CHAIN,       /* a value that each iteration takes from the one before */
+    BOUND_CHAIN,       /* a value that each iteration takes from the one before; see quality_with_overlap */
     BOUND_STORE_CHAIN, /* the same, handed over in memory */
     BOUNDS
 };
@@ -60,6 +60,16 @@ enum quality_stride {
 /* What of a source loop's several copies in the binary this one is. */
 enum quality_role { ROLE_ONLY, ROLE_MAIN, ROLE_REMAINDER, ROLE_VERSION };
 const char *quality_role_name(enum quality_role);
+
+/* Values that pass from one iteration to the next hold up the iterations of one entry of the loop only: the core looks
+   `ahead` iterations further, and begins the next entry when the last ones of this one wait. So entries begin at least
+   (trips - ahead) x the chain's cycles apart; the cycles of an iteration, at least, where the chain alone says `chain`
+   and the rest `apart`. */
+static inline double quality_with_overlap(double chain, double apart, double ahead, double trips)
+{
+    double held = trips > ahead ? chain * (1 - ahead / trips) : 0;
+    return held > apart ? held : apart;
+}
 
 struct quality_loop {
     scope_ix scope; /* in the tree that was analysed */
@@ -85,8 +95,12 @@ struct quality_loop {
     uint32_t elements;         /* numbers of such a stream in an iteration; 0: unknown */
     uint8_t role;              /* enum quality_role */
     bool vector, unrolled;     /* vector: it calculates on several numbers at once */
+    double trips;              /* iterations of an entry, in the mean; NaN: not known, chains are those of a long one */
+    double ahead;              /* iterations that the core looks ahead, beyond the end of an entry too */
     double cycles[BOUNDS];     /* of an iteration, at least; 0: that does not limit it */
     double bound;              /* the largest */
+    double bound_short;        /* the same, however few iterations an entry has: without chains where that is unknown */
+    double chain_long;         /* cycles of the longest chain where entries are long; 0: none */
     uint8_t bound_by;          /* enum quality_bound */
     double if_vectorized, if_clean, if_no_chain, if_next; /* the bound if all was vectorized, address work gone, no
                                                              value handed on, the first limit gone; NaN: no change */
@@ -161,6 +175,7 @@ struct quality_report {
 struct quality_options {
     const struct quality_machine *machine;
     const uint8_t *wanted; /* by scope: look at this loop; NULL: at all innermost ones */
+    const double *trips;   /* by scope: iterations of an entry; 0: not known; NULL: of none */
 };
 /* The innermost loops of the tree, which must be of this binary. */
 int quality_analyze(struct bloop_binary *, const struct scope_tree *, const struct quality_options *,
@@ -184,8 +199,8 @@ struct quality_insn {
                                   NaN: no machine was given, or it could not be decoded */
     double ideal;              /* cycles of one execution at best: of an innermost loop's shortest way, its part of the
                                   bound by uops; else its uops / those that the core takes in a cycle. NaN likewise */
-    double ideal_apart;        /* the same where iterations do not wait for each other: a chain of few iterations runs
-                                  beside those of the loop's next entries */
+    double ideal_apart;        /* the same where iterations do not wait for each other (quality_with_overlap) */
+    double ahead;              /* iterations of its loop that the core looks ahead; NaN: it is on no such way */
     uint32_t loop_uops;        /* of an iteration of that loop; 0: it is not on such a way */
     bool chained;              /* on the longest chain of values from one iteration to the next of an innermost loop */
     bool calls;                /* the target is what it calls */

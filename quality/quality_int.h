@@ -95,6 +95,7 @@ struct quality_machine {
     uint32_t issue;         /* uops that the front end hands on in a cycle */
     uint32_t vector;        /* bytes of the widest vectors */
     uint32_t line;          /* bytes of a cache line */
+    uint32_t window;        /* uops in flight: so far it looks ahead of what waits */
     float forward;          /* cycles from a store to a load of the same bytes, besides those of the load's consumer */
     float forward_stack;    /* the same for slots of the stack: some cores rename them */
     float taken;            /* cycles between taken branches */
@@ -195,7 +196,8 @@ unsigned bounds_uops(const struct body *, const struct step *);
 /* The ports that each of its parts may take, as machine files write them: "015 23b"; calculation, loads, stores. */
 void bounds_ports(const struct body *, const struct step *, struct buf *);
 bool bounds_fuses(const struct body *, const struct step *, const struct step *next);
-void bounds_find(struct body *, struct quality_loop *);
+/* trips: of an entry; NaN: not known. */
+void bounds_find(struct body *, struct quality_loop *, double trips);
 
 /* ---- checks.c, remedies.c ------------------------------------------------------------- */
 

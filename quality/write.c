@@ -60,6 +60,8 @@ NUMBER(step, q->step)
 NUMBER(unroll, q->unroll)
 NUMBER(elements, q->elements)
 NUMBER(bound, q->bound)
+NUMBER(bound_short, q->bound_short)
+NUMBER(ahead, q->ahead)
 NUMBER(front_end, q->cycles[BOUND_FRONT_END])
 NUMBER(ports, q->cycles[BOUND_PORTS])
 NUMBER(memory, q->cycles[BOUND_MEMORY])
@@ -87,9 +89,9 @@ static const struct field fields[] = {
     N(vector_other), N(efficiency),  N(loaded),        N(stored),         N(intensity),
     N(stack),        N(spills),      N(address_share), N(calls),          N(stride_none),
     N(stride_one),   N(stride_more), N(indirect),      N(stride_unknown), N(bound),
-    T(bound_by),     N(front_end),   N(ports),         N(memory),         N(divider),
-    N(chain),        N(store_chain), N(if_vectorized), N(if_clean),       N(if_no_chain),
-    N(if_next),      T(note),
+    N(bound_short),  N(ahead),       T(bound_by),      N(front_end),      N(ports),
+    N(memory),       N(divider),     N(chain),         N(store_chain),    N(if_vectorized),
+    N(if_clean),     N(if_no_chain), N(if_next),       T(note),
 };
 
 static size_t first_check(const struct quality_report *r, const struct quality_loop *q)
@@ -271,7 +273,7 @@ static void write_bounds(const struct quality_loop *q, struct buf *b)
     if (!isnan(q->if_clean) && q->if_clean < 0.95 * q->bound)
         buf_printf(b, "; without address work %.2f", q->if_clean);
     if (q->if_no_chain < 0.95 * q->bound)
-        buf_printf(b, "; without the chain %.2f", q->if_no_chain);
+        buf_printf(b, "; without the chain, or within %.0f iterations an entry, %.2f", ceil(q->ahead), q->if_no_chain);
     buf_char(b, '\n');
 }
 

@@ -87,11 +87,13 @@ check "a recurrence for both" test "$(bound x86-gcc-O2 recurrence)" = "8 chain"
 check "four iterations later: a quarter, with the way through memory" test "$(bound x86-gcc-O2 recurrence_memory)" = "3.25 chain through memory"
 check "a list waits for its loads" test "$(bound x86-gcc-O2 list)" = "5 chain"
 check "divisions wait for the divider" test "$(bound x86-gcc-O2 divide)" = "4 divider"
+check "a chain is sure of long entries only: of short ones what the rest takes, 224 uops ahead at six an iteration" \
+    test "$(columns "$scratch/x86-gcc-O2.csv" procedure uops bound_short ahead | sed -n 's/^gather //p')" = "6 1.5 37.333"
 check "sums of Golden Cove take two cycles" test "$(columns "$scratch/x86-gcc-O3-fast-avx512.csv" procedure bound | sed -n 's/^sum //p')" = 2
 
 run "$hpcview" quality --machine skylake-server --function gather "$corpus/x86-gcc-O2.obj"
 check_match "a gather loop in words" "$out" \
-    'scalar, 1 of 3 references indirect; bound by latency: each iteration waits for the one before, at least 4 cycles for 1 number, where 1.5 would do'
+    'scalar, 1 of 3 references indirect; bound by latency: each iteration waits for the one before, at least 4 cycles for 1 number; 1.5 where the loop ends within 38 iterations, because its next entry runs beside this one'
 
 run "$hpcview" quality --machine skylake-server --function gather --format json "$corpus/x86-gcc-O2.obj"
 check_match "sums side by side gain what the chain takes: 4 to 1.5 cycles" "$out" '"check":"reduction","line":56,*"gain":62.5,'
