@@ -77,7 +77,8 @@ static int run(struct session *s, int argc, char **argv)
                        argc);
     if (parse_format(&format, &s->err) < 0)
         return -1;
-    struct bloop_options options = {.debug_dirs = string_list_array(&opt.debug_dirs),
+    struct string_list dirs = driver_debug_dirs(&opt.debug_dirs);
+    struct bloop_options options = {.debug_dirs = string_list_array(&dirs),
                                     .function_glob = opt.function,
                                     .source_glob = opt.source,
                                     .progress = &s->progress};
@@ -88,6 +89,7 @@ static int run(struct session *s, int argc, char **argv)
     if (status == 0)
         status = write_report(report, format, &s->err);
     quality_free(report);
+    vec_release(&dirs);
     vec_release(&opt.debug_dirs);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct {
     const char *out, *format, *function, *source;
@@ -66,13 +67,42 @@ static void print_stats(const struct bloop_stats *s)
         fprintf(stderr, "%-18s %llu\n", counts[i].name, (unsigned long long)counts[i].value);
 }
 
-/* $XDG_CACHE_HOME/hpcview, or ~/.cache/hpcview; NULL where neither is known. */
-static char *cache_folder(void)
+/* $XDG_CACHE_HOME/NAME, or ~/.cache/NAME; NULL where neither is known. */
+static char *cache_folder(const char *name)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (base && *base == '/')
-        return mem_printf("%s/hpcview", base);
-    return home && *home == '/' ? mem_printf("%s/.cache/hpcview", home) : NULL;
+        return mem_printf("%s/%s", base, name);
+    return home && *home == '/' ? mem_printf("%s/.cache/%s", home, name) : NULL;
+}
+
+static const char *debuginfod_folder(void)
+{
+    static char *folder;
+    const char *named = getenv("DEBUGINFOD_CACHE_PATH");
+    if (!folder)
+        folder = named && *named ? mem_strdup(named) : cache_folder("debuginfod_client");
+    return folder;
+}
+
+struct string_list driver_debug_dirs(const struct string_list *given)
+{
+    struct string_list all = {0};
+    for (size_t i = 0; i < given->count; i++)
+        *vec_push(&all) = given->items[i];
+    if (debuginfod_folder())
+        *vec_push(&all) = debuginfod_folder();
+    return all;
+}
+
+/* Has debuginfod brought its debug information? */
+static bool was_fetched(const struct bloop_binary *binary)
+{
+    const char *folder = debuginfod_folder();
+    char *path = folder ? mem_printf("%s/%s/debuginfo", folder, bloop_build_id(binary)) : NULL;
+    bool was = path && access(path, R_OK) == 0;
+    mem_free(path);
+    return was;
 }
 
 /* A structure file is read back and written in another format. */
@@ -89,18 +119,22 @@ static bool is_xml(const char *path)
 
 static int structure_of_binary(struct session *s, const char *path, struct scope_tree **tree)
 {
-    struct bloop_options options = {.debug_dirs = string_list_array(&opt.debug_dirs),
+    struct string_list dirs = driver_debug_dirs(&opt.debug_dirs);
+    struct bloop_options options = {.debug_dirs = string_list_array(&dirs),
                                     .threads = opt.threads,
                                     .function_glob = opt.function,
                                     .source_glob = opt.source,
                                     .progress = &s->progress};
     struct bloop_binary *binary;
-    if (bloop_open(path, &options, &binary, s->warnings, &s->err) < 0)
+    if (bloop_open(path, &options, &binary, s->warnings, &s->err) < 0) {
+        vec_release(&dirs);
         return -1;
+    }
     /* A separate debug file may come or go without the build id changing, so results with a search path of one's own
      * are not kept. */
-    bool cached = !opt.no_cache && !opt.stats && !opt.function && !opt.source && !opt.debug_dirs.count;
-    char *folder = cached ? cache_folder() : NULL;
+    bool cached =
+        !opt.no_cache && !opt.stats && !opt.function && !opt.source && !opt.debug_dirs.count && !was_fetched(binary);
+    char *folder = cached ? cache_folder("hpcview") : NULL;
     char *entry = folder ? bloop_cache_path(binary, folder, PACKAGE_VERSION) : NULL;
     int status = 0;
     if (!entry || bloop_cache_get(entry, path, tree) == 0) {
@@ -115,6 +149,7 @@ static int structure_of_binary(struct session *s, const char *path, struct scope
     mem_free(entry);
     mem_free(folder);
     bloop_close(binary);
+    vec_release(&dirs);
     return status;
 }
 

@@ -72,6 +72,9 @@ void session_print_warnings(struct session *);
 char *driver_library_path(const char *name);
 /* The folder of machine files: HPCVIEW_MACHINES, the build tree's, or the installed one. Caller frees. */
 char *driver_machines_dir(void);
+/* Folders that are given for debug files, and that of debuginfod's client: DEBUGINFOD_CACHE_PATH, or where it puts it
+   itself. vec_release; the texts are lent. */
+struct string_list driver_debug_dirs(const struct string_list *given);
 /* Data that is installed: "metrics" is the folder of metric blocks. In the build tree it lies beside the command's folder;
    HPCVIEW_SHARE is another place. Caller frees. */
 char *driver_share_path(const char *name);

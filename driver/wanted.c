@@ -87,8 +87,10 @@ static int add_options(struct config *config, const char *command, struct err *e
         config_add_structure(config, opt.structures.items[i]);
     for (size_t i = 0; i < opt.sources.count; i++)
         config_add_source_path(config, opt.sources.items[i]);
-    for (size_t i = 0; i < opt.debug_dirs.count; i++)
-        config_add_debug_dir(config, opt.debug_dirs.items[i]);
+    struct string_list dirs = driver_debug_dirs(&opt.debug_dirs);
+    for (size_t i = 0; i < dirs.count; i++)
+        config_add_debug_dir(config, dirs.items[i]);
+    vec_release(&dirs);
     for (size_t i = 0; i < opt.replaces.count; i++)
         if (add_replace(config, command, opt.replaces.items[i], err) < 0)
             return -1;

@@ -7,6 +7,8 @@
  */
 #include "metrics/metrics_int.h"
 
+#include <sys/stat.h>
+
 struct module_in_file { /* one MODULE of a structure file */
     struct scope_tree *tree;
     scope_ix module;
@@ -191,6 +193,41 @@ static void from_binary(struct structures *s, struct module *m, const char *path
     bloop_close(binary);
 }
 
+/* debuginfod keeps by build id what was asked for: the binary as it was when it was measured. */
+static char *kept_binary(const struct structures *s, const char *build_id)
+{
+    char *path = NULL;
+    bool hex = *build_id && build_id[strspn(build_id, "0123456789abcdef")] == '\0';
+    for (size_t i = 0; hex && !path && i + 1 < s->debug_dirs.count; i++) {
+        struct stat st;
+        path = mem_printf("%s/%s/executable", s->debug_dirs.items[i], build_id);
+        if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+            mem_free(path);
+            path = NULL;
+        }
+    }
+    return path;
+}
+
+/* The binary where it lay, or what debuginfod kept of it. */
+static void from_any_binary(struct structures *s, struct module *m, const struct strtab *strings,
+                            const struct sampled *sampled, struct warnings *warnings)
+{
+    const char *build_id = strtab_get(strings, m->build_id);
+    from_binary(s, m, strtab_get(strings, m->path), build_id, sampled, warnings);
+    char *kept = m->state == STRUCTURE_FAILED ? kept_binary(s, build_id) : NULL, *why = kept ? m->why : NULL;
+    if (!kept)
+        return;
+    m->why = NULL;
+    from_binary(s, m, kept, build_id, sampled, warnings);
+    if (m->state == STRUCTURE_FAILED) { /* what is wrong with its own file is the reason */
+        mem_free(m->why);
+        m->why = why;
+    } else
+        mem_free(why);
+    mem_free(kept);
+}
+
 static void scopes(void *ctx, struct module *m, const struct strtab *strings, const struct sampled *sampled,
                    struct warnings *warnings)
 {
@@ -205,7 +242,7 @@ static void scopes(void *ctx, struct module *m, const struct strtab *strings, co
     } else if (sampled->count == 0 || (path[0] == '[' && strcmp(path, "[vdso]") != 0))
         m->state = STRUCTURE_NONE; /* lines alone, or code that no file holds */
     else
-        from_binary(s, m, path, strtab_get(strings, m->build_id), sampled, warnings);
+        from_any_binary(s, m, strings, sampled, warnings);
 }
 
 struct structure_source structures_source(struct structures *s)

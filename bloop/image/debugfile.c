@@ -1,6 +1,6 @@
 /*
  * Separate debug files, where GDB and the distributions put them: by build id
- * (DIR/.build-id/ab/cdef.debug), by .gnu_debuglink (beside the binary, in .debug/, under DIR with the
+ * (DIR/.build-id/ab/cdef.debug; in the folder of debuginfod's client DIR/abcdef/debuginfo), by .gnu_debuglink (beside the binary, in .debug/, under DIR with the
  * binary's own path), and dwz's file shared by several (.gnu_debugaltlink).  See "Debugging
  * Information in Separate Files" in GDB's manual.
  */
@@ -54,25 +54,33 @@ static bool same_file(const struct elf_file *a, const struct elf_file *b)
            memcmp(a->map.bytes, b->map.bytes, a->map.len < 4096 ? a->map.len : 4096) == 0;
 }
 
+static struct elf_file *try_build_id(const char *path, const char *build_id, const struct elf_file *of,
+                                     struct warnings *w)
+{
+    struct elf_file *f = try_open(path, of, w);
+    if (!f || strcmp(f->build_id, build_id) == 0)
+        return f;
+    warnings_add(w, "%s: has build id %s, not that of %s (%s); it is not used", path,
+                 *f->build_id ? f->build_id : "none", of->path, build_id);
+    elf_file_close(f);
+    return NULL;
+}
+
 /* `whole_build_id` in hex; NULL where there is no such file, or one whose own build id differs. */
 static struct elf_file *by_build_id(const char *build_id, const struct elf_file *of, const char *const *dirs,
                                     struct warnings *w)
 {
     const char *dir;
-    for (size_t i = 0; strlen(build_id) > 2 && (dir = dir_at(dirs, i)); i++) {
-        char *path = mem_printf("%s/.build-id/%.2s/%s.debug", dir, build_id, build_id + 2);
-        struct elf_file *f = try_open(path, of, w);
-        if (f && strcmp(f->build_id, build_id) != 0) {
-            warnings_add(w, "%s: has build id %s, not that of %s (%s); it is not used", path,
-                         *f->build_id ? f->build_id : "none", of->path, build_id);
-            elf_file_close(f);
-            f = NULL;
-        }
-        mem_free(path);
-        if (f)
-            return f;
+    struct elf_file *f = NULL;
+    for (size_t i = 0; !f && strlen(build_id) > 2 && (dir = dir_at(dirs, i)); i++) {
+        char *usual = mem_printf("%s/.build-id/%.2s/%s.debug", dir, build_id, build_id + 2);
+        char *fetched = mem_printf("%s/%s/debuginfo", dir, build_id);
+        f = try_build_id(usual, build_id, of, w);
+        f = f ? f : try_build_id(fetched, build_id, of, w);
+        mem_free(usual);
+        mem_free(fetched);
     }
-    return NULL;
+    return f;
 }
 
 /* ---- .gnu_debuglink ---- */
