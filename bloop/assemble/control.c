@@ -374,7 +374,7 @@ static uint32_t line_of_setup(struct assembler *a, uint32_t loop, const struct l
         return 0;
     add_to_way(a, p, r, &w);
     uint32_t column = w.count ? leftmost(a, up, r->line, true) : 0;
-    return column && column < body && !is_of_another(a, p, r->line) ? r->line : 0;
+    return column && column == r->column && column < body && !is_of_another(a, p, r->line) ? r->line : 0;
 }
 
 /* ---- all ---- */

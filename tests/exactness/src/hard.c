@@ -154,7 +154,7 @@ int do_on_one_line(const int *p, int n, int k)
     int s = 0;
     for (int i = 0; i < n; i++) {            /* LOOP depth=1 */
         s += p[i];
-        do { s += k; } while (0 <= --k); /* LOOP depth=2 */
+        do { s ^= p[k]; } while (0 <= --k); /* LOOP depth=2 */
     }
     return s;
 }
