@@ -21,6 +21,7 @@ struct loop_place {
     str_id file;      /* 0: unknown */
     uint32_t line, line_last;
     uint32_t line_own;  /* the first that its own code has; `line` may be that of a keyword in front of it */
+    bool keyword;       /* it is: of a `do`, or of a loop without a condition */
     uint32_t control;   /* an exit's line in front of all else in the loop: that of a `for` or `while`; 0: none */
     bool control_stale; /* that exit has no row of its own: it is on the line of whatever lies before it */
     uint32_t part_of;   /* the loop around it that it is only a part of, or itself; see copies.c */

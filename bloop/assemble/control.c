@@ -430,6 +430,7 @@ void assemble_step_back(struct assembler *a, uint32_t first, const uint32_t *nex
         p->line_own = p->line;
         step_back_to(p, line_of_keyword(a, l, p));
         uint32_t before = p->line;
+        p->keyword = before < p->line_own;
         step_back_to(p, line_of_directive(a, l, p));
         if (p->line < before || p->line == p->control || p->line_alone || p->has_inside)
             continue;

@@ -85,6 +85,45 @@ static bool tests_condition_of(struct assembler *a, uint32_t loop, uint32_t oute
     return false;
 }
 
+/* Is the branch the condition of an `if` or `switch`? That of a loop has a statement's mark of its own, in the very same
+   column; theirs is behind the mark of their keyword. */
+static bool is_of_if(struct assembler *a, uint32_t loop, const struct evidence *e)
+{
+    enum { FURTHEST = 1024 }; /* rows */
+    const struct debug_function *d = a->debug;
+    uint32_t row = assemble_row_before(d, a->in->cfg->blocks[a->in->forest->loops[loop].header].begin), k = 0;
+    bool marked = false;
+    while (row != NO_ROW && row > 0 && d->rows[row - 1].addr == d->rows[row].addr)
+        row--;
+    for (; row != NO_ROW && row < d->row_count && k < FURTHEST; k++, row++) {
+        const struct line_row *r = &d->rows[row];
+        if (!r->is_stmt || r->line != e->line || assemble_file(a, r->file) != e->file)
+            continue;
+        if (r->column >= e->column)
+            return false;
+        marked = true;
+    }
+    return marked;
+}
+
+/* A loop that begins with the first statement in a `for (;;)`, which is an `if` or `switch`: paths that come back. */
+static bool begins_with_if(struct assembler *a, uint32_t loop, uint32_t outer)
+{
+    const struct loop_place *p = &a->places.items[loop], *o = &a->places.items[outer];
+    bool found = false;
+    if (!o->keyword || p->line != o->line_own || p->line != p->line_own)
+        return false;
+    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++) {
+        const struct evidence *e = &a->evidence.items[i];
+        if (!e->exit || e->line != p->line || e->file != p->file || e->inlined != p->inlined)
+            continue;
+        if (!is_of_if(a, loop, e))
+            return false;
+        found = true;
+    }
+    return found;
+}
+
 void assemble_find_parts(struct assembler *a)
 {
     const struct loop_forest *forest = a->in->forest;
@@ -95,7 +134,8 @@ void assemble_find_parts(struct assembler *a)
             continue;
         uint32_t outer = a->places.items[forest->loops[i].parent].part_of;
         const struct loop_place *o = &a->places.items[outer];
-        if (o->line && o->inlined == p->inlined && o->file == p->file && tests_condition_of(a, i, outer)) {
+        if (o->line && o->inlined == p->inlined && o->file == p->file &&
+            (tests_condition_of(a, i, outer) || begins_with_if(a, i, outer))) {
             struct loop_place *whole = &a->places.items[outer];
             p->part_of = outer;
             if (p->line_last > whole->line_last)
