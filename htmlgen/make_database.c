@@ -11,6 +11,8 @@ static struct experiment *make(int argc, char **argv)
         return sample_heat(argv[2]);
     if (strcmp(argv[1], "facts") == 0)
         return sample_facts(argv[2]);
+    if (strcmp(argv[1], "memory") == 0)
+        return sample_memory(argv[2]);
     if (strcmp(argv[1], "runs") == 0)
         return sample_two_runs(argv[2]);
     if (strcmp(argv[1], "hostile") == 0)
@@ -28,7 +30,7 @@ int main(int argc, char **argv)
     struct err err = {0};
     struct experiment *e = argc > 3 ? make(argc, argv) : NULL;
     if (!e) {
-        fprintf(stderr, "usage: make_database heat|facts|runs|hostile|unmeasured|empty|large SOURCE_DIR OUT "
+        fprintf(stderr, "usage: make_database heat|facts|memory|runs|hostile|unmeasured|empty|large SOURCE_DIR OUT "
                         "[PLACES METRICS] [--single-file]\n");
         return 2;
     }

@@ -487,6 +487,112 @@ struct experiment *sample_facts(const char *dir)
     return e;
 }
 
+/* ---- a simulated memory ---- */
+
+static struct table *declared(struct experiment *e, const char *name, const struct table_column *columns, size_t count)
+{
+    const struct table_decl decl = {name, name, "", columns, count};
+    struct table *t = NULL;
+    struct err err = {0};
+    if (table_list_declare(&e->tables, &decl, e->strings, &t, &err) < 0)
+        exit(1);
+    return t;
+}
+
+/* Rows of the tables a simulation measures, of references on x (0) and a heap block (1), at L1 (0) and a TLB (1). */
+struct sample_reference {
+    place_ix place;
+    uint32_t object, level;
+    uint64_t counts[7];
+};
+struct sample_pair {
+    place_ix victim;
+    uint32_t object;
+    place_ix evictor;
+    uint32_t by_object, level;
+    uint64_t blocks;
+};
+
+#define MEMORY_REF(n, to)                                                                                              \
+    {                                                                                                                  \
+        .name = n, .type = TABLE_REF, .refers = to, .merge = TABLE_KEY                                                 \
+    }
+#define MEMORY_COUNT(n)                                                                                                \
+    {                                                                                                                  \
+        .name = n, .type = TABLE_COUNT, .merge = TABLE_SUM                                                             \
+    }
+
+static void add_references(struct experiment *e, const struct sample_reference *rows, size_t count)
+{
+    static const struct table_column columns[] = {MEMORY_REF("reference", "place"),
+                                                  MEMORY_REF("object", "objects"),
+                                                  MEMORY_REF("level", "levels"),
+                                                  MEMORY_COUNT("accesses"),
+                                                  MEMORY_COUNT("misses"),
+                                                  MEMORY_COUNT("temporal"),
+                                                  MEMORY_COUNT("used"),
+                                                  MEMORY_COUNT("evictions"),
+                                                  MEMORY_COUNT("cold"),
+                                                  MEMORY_COUNT("conflict")};
+    struct table *t = declared(e, "references", columns, ARRAY_SIZE(columns));
+    for (size_t i = 0; i < count; i++) {
+        union table_cell cells[10] = {{.row = rows[i].place}, {.row = rows[i].object}, {.row = rows[i].level}};
+        for (size_t k = 0; k < 7; k++)
+            cells[3 + k].count = rows[i].counts[k];
+        table_add(t, cells);
+    }
+}
+
+static void add_pairs(struct experiment *e, const struct sample_pair *rows, size_t count)
+{
+    static const struct table_column columns[] = {
+        MEMORY_REF("victim", "place"),  MEMORY_REF("victim_object", "objects"),
+        MEMORY_REF("evictor", "place"), MEMORY_REF("evictor_object", "objects"),
+        MEMORY_REF("level", "levels"),  MEMORY_COUNT("blocks"),
+        MEMORY_COUNT("invalidated")};
+    struct table *t = declared(e, "evictors", columns, ARRAY_SIZE(columns));
+    for (size_t i = 0; i < count; i++)
+        table_add(t, (union table_cell[]){{.row = rows[i].victim},
+                                          {.row = rows[i].object},
+                                          {.row = rows[i].evictor},
+                                          {.row = rows[i].by_object},
+                                          {.row = rows[i].level},
+                                          {.count = rows[i].blocks},
+                                          {.count = 0}});
+}
+
+static void add_levels_and_objects(struct experiment *e, place_ix allocated)
+{
+    static const struct table_column level_columns[] = {
+        {.name = "level", .type = TABLE_TEXT, .merge = TABLE_KEY}, MEMORY_COUNT("line"), MEMORY_COUNT("order")};
+    static const struct table_column object_columns[] = {{.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
+                                                         MEMORY_REF("where", "place")};
+    struct table *levels = declared(e, "levels", level_columns, ARRAY_SIZE(level_columns));
+    struct table *objects = declared(e, "objects", object_columns, ARRAY_SIZE(object_columns));
+    table_add(levels, (union table_cell[]){{.text = strtab_add(e->strings, "L1")}, {.count = 64}, {.count = 0}});
+    table_add(levels, (union table_cell[]){{.text = strtab_add(e->strings, "TLB")}, {.count = 4096}, {.count = 1}});
+    table_add(objects, (union table_cell[]){{.text = strtab_add(e->strings, "x")}, {.row = TABLE_NONE}});
+    table_add(objects, (union table_cell[]){{.text = strtab_add(e->strings, "heap 1")}, {.row = allocated}});
+}
+
+struct experiment *sample_memory(const char *dir)
+{
+    struct experiment *e = sample_heat(dir);
+    place_ix gather = place_of(e, PLACE_LINE, "", 17), dot = place_of(e, PLACE_LINE, "", 30);
+    const struct sample_reference references[] = {
+        {gather, 0, 0, {1000, 600, 100, 4800, 600, 50, TABLE_NO_COUNT}},
+        {gather, 1, 0, {1000, 125, 0, 8000, 125, 125, TABLE_NO_COUNT}},
+        {dot, 1, 0, {100, 25, 75, 0, 0, 25, TABLE_NO_COUNT}},
+        {gather, 0, 1, {1000, 2, 900, 0, 0, 2, TABLE_NO_COUNT}},
+    };
+    const struct sample_pair pairs[] = {
+        {gather, 0, gather, 0, 0, 150}, {gather, 0, dot, 1, 0, 450}, {gather, 1, dot, 1, 0, 125}};
+    add_levels_and_objects(e, place_of(e, PLACE_LINE, "", 55));
+    add_references(e, references, ARRAY_SIZE(references));
+    add_pairs(e, pairs, ARRAY_SIZE(pairs));
+    return e;
+}
+
 /* ---- two runs ---- */
 
 struct experiment *sample_two_runs(const char *dir)

@@ -10,6 +10,8 @@
 struct experiment *sample_heat(const char *dir);
 /* The same with a tree of calls and a table of findings. */
 struct experiment *sample_facts(const char *dir);
+/* The same with what a simulated memory hierarchy says of two of its lines. */
+struct experiment *sample_memory(const char *dir);
 /* Two runs of one program, of which one line got slower, one is new, one is gone and one as it was. */
 struct experiment *sample_two_runs(const char *dir);
 /* The same kind of thing with names and text that try to become markup or script. */

@@ -21,7 +21,8 @@ export function rowsAbout(model: Model, info: TableInfo, rows: TableRows, place:
   return found.sort((a, b) => (w[b] || 0) - (w[a] || 0) || a - b);
 }
 
-function placesWithin(model: Model, place: PlaceIx): Uint8Array {
+/** By place: it is `place`, or inside it. */
+export function placesWithin(model: Model, place: PlaceIx): Uint8Array {
   const { parent, count } = model.places;
   const within = new Uint8Array(count);
   within[place] = 1;

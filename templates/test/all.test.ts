@@ -20,6 +20,7 @@ import { describe, enclosing, labelOf, shortName } from '../logic/labels';
 import { fileLines, hottestLine, lineIndex, placesOnLine, scopesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
+import { Memory, reasons } from '../logic/memory';
 import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
 import { globMatches, matcherFor, parseFilter } from '../logic/search';
 import { compareValues, countUp, largestCells, sortedByValue } from '../logic/sort';
@@ -1668,7 +1669,65 @@ function testInstructions(): void {
   );
 }
 
+/** Places 6 and 7 are lines of one loop; array 0 is static, 1 on the heap. */
+function testMemory(): void {
+  const column = (word: string): TableInfo['columns'][number] => {
+    const [name, to = ''] = word.split('>');
+    return { name, title: name, unit: '', description: '', type: to === 'text' ? 'text' : to ? 'ref' : 'count', to };
+  };
+  const table = (name: string, columns: string, rows: readonly (readonly number[])[], strings: readonly string[] = []) => ({
+    info: { name, title: '', description: '', rows: rows.length, strings: strings.length, block: '', columns: columns.split(' ').map(column) },
+    rows: { cells: columns.split(' ').map((_, c) => Float64Array.from(rows, (row) => row[c])), strings },
+  });
+  const tables = [
+    table('levels', 'level>text line order', [[0, 4096, 1], [1, 64, 0]], ['TLB', 'L1']),
+    table('objects', 'name>text where>place', [[0, NONE], [1, 6]], ['a', 'heap 1']),
+    table('references', 'reference>place object>objects level>levels accesses misses temporal used evictions cold conflict', [
+      [6, 0, 1, 1000, 600, 100, 4800, 600, 50, 400],
+      [7, 1, 1, 1000, 125, 0, 8000, 125, 125, 0],
+      [15, 0, 1, 100, 25, 75, 0, 0, 25, 0],
+      [6, 0, 0, 1000, 2, 900, 0, 0, 2, 0],
+    ]),
+    table('evictors', 'victim>place victim_object>objects evictor>place evictor_object>objects level>levels blocks invalidated', [
+      [6, 0, 6, 0, 1, 450, 0],
+      [6, 0, 7, 1, 1, 150, 3],
+      [7, 1, 15, 0, 1, 125, 0],
+    ]),
+  ];
+  const m: Model = {
+    ...heat(),
+    tables: tables.map((t) => t.info),
+    tableRows: { of: (i) => tables[i].rows, failure: () => undefined },
+  };
+  const all = Memory.of(m, 0)!;
+  const [l1, tlb] = all.levels;
+  equal(all.levels.map((l) => `${l.name} ${l.misses}`), ['L1 750', 'TLB 2'], 'levels in their order, with all misses');
+  equal(
+    all.references(l1).map((r) => `${r.place} ${all.arrayName(r.object)} ${r.misses} ${r.share.toFixed(1)} ${r.ratio} ${r.temporal} ${r.spatial}`),
+    ['6 a 600 80.0 60 25 12.5', '7 heap 1 125 16.7 12.5 0 100', '15 a 25 3.3 25 100 NaN'],
+    'references, most misses first, with shares and ratios',
+  );
+  equal(all.arrays(l1).map((r) => `${all.arrayName(r.object)} ${r.place} ${r.misses}`), ['a -1 625', 'heap 1 6 125'], 'and arrays');
+  equal(
+    all.evictors(l1, all.references(l1)[0]).map((e) => `${e.place} ${all.arrayName(e.object)} ${e.share} ${e.taken}`),
+    ['6 a 75 0', '7 heap 1 25 3'],
+    'who throws out the blocks of a reference, itself included',
+  );
+  const one = Memory.of(m, 7)!;
+  equal(one.references(l1).length, 1, 'of a line, its own references');
+  equal([one.total(l1)?.misses, one.total(tlb)], [125, null], 'a level it does not use');
+  equal(one.evictors(l1).map((e) => `${e.place} ${e.share}`), ['15 100'], 'and who throws them out');
+  equal(
+    reasons(all.references(l1)[0]),
+    ['most are conflicts, which a fully associative level of this size would not have', 'of the blocks that left, 12.5% of the bytes had been used'],
+    'why it misses',
+  );
+  equal(reasons(all.references(l1)[1]), ['most of them are the first use of a block'], 'or what is needed once');
+  equal(Memory.of({ ...m, tables: m.tables.slice(1) }, 0), null, 'nothing without the tables');
+}
+
 testTree();
+testMemory();
 testInstructions();
 testFilter();
 testFind();

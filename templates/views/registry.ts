@@ -8,6 +8,7 @@ import { distributionPane } from './distribution';
 import { filesPane } from './files';
 import { iciclePane, treePanes } from './icicle';
 import { instructionsPane } from './instructions';
+import { memoryPane } from './memory';
 import type { PaneType } from './panes';
 import { scatterPane } from './scatter';
 import { searchPane } from './search';
@@ -24,6 +25,7 @@ export const panesOf = (app: App): readonly PaneType[] => [
   filesPane,
   whyPane,
   distributionPane,
+  memoryPane,
   barriersPane,
   ...callPanes,
   callersPane,

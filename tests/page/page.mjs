@@ -312,6 +312,45 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
+// ---- a simulated memory ----
+{
+  const page = await open('db-memory/index.html', '#v2/tree?place=0');
+  await act(page, () => page.click('.slot-inspect [role=tab]:text-is("Memory")'));
+  await page.waitForSelector('.memory-level');
+  const texts = (selector) => page.$$eval(selector, (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim()));
+  same(
+    await texts('.memory-level'),
+    ['L1 750 misses of 2,100 accesses, 35.7%', 'TLB 2 misses of 1,000 accesses, 0.2%'],
+    'each level, caches before TLBs',
+  );
+  same(
+    (await texts('.memory-why'))[0],
+    "Most misses here: x at heat.f90:17, 80.0% of the level's misses, 60.0% of its accesses; most are blocks that were here before and had been thrown out; of the blocks that left, 12.5% of the bytes had been used; 75.0% of its blocks are thrown out by heap 1 at heat.f90:30.",
+    'which reference misses, why, and who threw its data out',
+  );
+  const tables = () => page.$$eval('.facts-pane tbody', (t) => t.map((b) => [...b.rows].map((r) => r.innerText.replace(/\s+/g, ' ').trim())));
+  same(
+    (await tables()).slice(0, 3),
+    [
+      ['heat.f90:17 x 600 80.0 60.0 8.3 25.0 12.5 heat.f90:30 heap 1 75.0%', 'heat.f90:17 heap 1 125 16.7 12.5 100.0 0.0 100.0 heat.f90:30 heap 1 100.0%', 'heat.f90:30 heap 1 25 3.3 25.0 100.0 100.0'],
+      ['heat.f90:30 heap 1 575 79.3', 'heat.f90:17 x 150 20.7'],
+      ['x 600 80.0 60.0 8.3 25.0 12.5', 'heap 1 heat.f90:55 150 20.0 13.6 100.0 7.9 100.0'],
+    ],
+    'references, evictors and arrays of the level',
+  );
+  await shot(page, 'memory-1440');
+  await act(page, () => page.click('.facts-pane tbody .crumb:text-is("heat.f90:17") >> nth=0'));
+  same(await selectedPath(page), 'heat.f90:17', 'a reference leads to its line');
+  same((await tables())[0].length, 2, 'where its own references are left');
+  await act(page, () => page.click('.facts-pane tbody .crumb:text-is("heat.f90:30") >> nth=0'));
+  same(await selectedPath(page), 'heat.f90:30', 'and its evictor to the line that threw its blocks out');
+  same(await texts('.memory-level'), ['L1 25 misses of 100 accesses, 25.0%; 3.3% of the level\'s'], 'only what that did is there');
+  await act(page, () => row(page, 'driver.c').click());
+  check((await page.innerText('.facts-pane')).startsWith('No reference of the simulated memory is in driver.c'), 'and nothing where there is nothing', await page.innerText('.facts-pane'));
+  same(page.troubles, [], 'no complaint of the browser');
+  await page.close();
+}
+
 // ---- charts ----
 {
   const page = await open('db-facts/index.html', '#v2/procedure?place=0&panes=loops,source,threads');

@@ -24,6 +24,7 @@ make_database() {
 make_database heat "$here/text" "$here/db-heat"
 make_database heat "$here/text" "$here/db-single.html" --single-file
 make_database facts "$here/text" "$here/db-facts"
+make_database memory "$here/text" "$here/db-memory"
 make_database runs "$here/text" "$here/db-runs"
 make_database hostile "$here/text" "$here/db-hostile"
 make_database unmeasured "$here/text" "$here/db-unmeasured"
