@@ -13,7 +13,7 @@
  * Errors:   a machine file that makes no sense is said with file and line. A loop that cannot be looked at whole is in
  *           the report with a word on why.
  * Threads:  one report per thread; machines are read-only once read.
- * To add a core: a file in share/machines/. To add a check: a row in checks.c.
+ * To add a core: a file in share/machines/. To add a check: a row below, and its rule in checks_*.c.
  */
 #ifndef QUALITY_H
 #define QUALITY_H
@@ -110,7 +110,7 @@ struct quality_loop {
 
 /* ---- what is to be said of them -------------------------------------------------------- */
 
-/* Name, word, rule of checks.c */
+/* Name, word, rule: check_* of checks_vectors.c, checks_memory.c or checks_ways.c */
 #define QUALITY_CHECK_LIST(X)                                                                                          \
     X(SCALAR, "scalar", scalar)                                                                                        \
     X(REDUCTION, "reduction", reduction_chain)                                                                         \

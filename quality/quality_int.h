@@ -8,7 +8,8 @@
  *     cost.c       what one instruction costs on the core
  *     bounds.c     what an iteration costs at least, and why
  *     roles.c      what of one source loop's copies each is
- *     checks.c     what a person would point at; remedies.c what to do about it
+ *     checks.c     what a person would point at: checks_vectors.c, checks_memory.c and checks_ways.c have the rules,
+ *                  remedies.c what to do about it
  *     quality.c    the loops of a tree, one after the other
  *     listing.c    all instructions of procedures, one after the other
  *     write.c      as text, CSV, JSON

@@ -1,0 +1,53 @@
+/*
+ * What the files of checks share: the loop that a rule looks at, how it looks at instructions, and how it says what it
+ * found. A rule sees one loop: its body, what was counted, its bounds. What takes more (samples, other copies) is none.
+ */
+#ifndef QUALITY_CHECKS_INT_H
+#define QUALITY_CHECKS_INT_H
+
+#include "quality/quality_int.h"
+
+struct finder {
+    const struct body *b;
+    const struct quality_loop *q;
+    const struct quality_built *built;
+    struct quality_report *report;
+    const struct scope_tree *tree;
+    enum quality_check_kind kind;
+};
+
+/* The rules: checks_vectors.c, checks_memory.c, checks_ways.c. */
+#define QUALITY_CHECK_RULE(name, word, rule) void check_##rule(struct finder *);
+QUALITY_CHECK_LIST(QUALITY_CHECK_RULE)
+#undef QUALITY_CHECK_RULE
+
+/* ---- looking ------------------------------------------------------------------------------ */
+
+typedef bool step_test(const struct finder *, const struct step *);
+
+struct found {
+    const struct step *first;
+    unsigned count;
+    struct buf where; /* "0x1234, 0x1240 and 3 more" */
+};
+
+void finder_note(struct found *, const struct step *);
+/* Steps that pass: of the shortest way, or of all ways. */
+struct found finder_look(const struct finder *, step_test *, bool whole_loop);
+const struct insn_memory *finder_memory(const struct finder *, const struct ref *);
+/* The first sum (or least, or largest) into a register that only takes such: a reduction; NULL: none. */
+const struct step *finder_sum(const struct finder *);
+
+/* ---- saying it ---------------------------------------------------------------------------- */
+
+/* What of the loop's cycles may be gained, percent, where so many would do. */
+double finder_gain(const struct finder *, double cycles);
+/* How often a loop goes round, and so whether its chains hold it up, is mostly not known. */
+double finder_chain_confidence(const struct finder *, double confidence);
+PRINTF_LIKE(5, 6)
+void finder_say(struct finder *, const struct step *at, double confidence, double gain, const char *format, ...);
+/* Says what a test finds, where it finds something: "2 divisions at 0x10, 0x20". */
+void finder_say_steps(struct finder *, step_test *, bool whole_loop, double confidence, double gain, const char *noun);
+const char *finder_plural(unsigned n);
+
+#endif

@@ -1,0 +1,188 @@
+/* Checks of loads and stores: where their addresses come from, how they move, and what the cache makes of them. */
+#include "quality/checks_int.h"
+
+#include <math.h>
+
+static bool gathers(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.memory_count && s->f.memory[0].vector_index && s->f.memory[0].reads;
+}
+
+static bool inserts(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.class == CLASS_SHUFFLE && s->f.memory_count && s->f.memory[0].reads && s->f.reads.vector &&
+           s->f.width == 16 && s->f.memory[0].size < 16;
+}
+
+void check_gather(struct finder *f)
+{
+    finder_say_steps(f, gathers, false, 0.9, NAN, "gather");
+    if (f->q->strides[STRIDE_INDIRECT] > 1 || f->q->strides[STRIDE_MORE] > 1)
+        finder_say_steps(f, inserts, false, 0.6, NAN, "single-element vector load");
+}
+
+static bool scatters(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.memory_count && s->f.memory[0].vector_index && s->f.memory[0].writes;
+}
+
+void check_scatter(struct finder *f)
+{
+    finder_say_steps(f, scatters, false, 0.9, NAN, "scatter");
+}
+
+void check_strided(struct finder *f)
+{
+    for (size_t i = 0; i < f->b->refs.count; i++) {
+        const struct ref *r = &f->b->refs.items[i];
+        unsigned size = memory_size(finder_memory(f, r), f->b->machine);
+        if (r->stride != STRIDE_MORE)
+            continue;
+        unsigned line = f->b->machine->line;
+        double used =
+            r->runtime ? (double)size / line : (double)size / (double)(llabs(r->moves) < line ? llabs(r->moves) : line);
+        if (r->runtime)
+            finder_say(
+                f, path_step(f->b, r->step), 0.7, NAN,
+                "the reference at 0x%llx moves by a number that is known at run time only; %.0f%% of a line is used at "
+                "worst",
+                (unsigned long long)path_step(f->b, r->step)->addr, 100 * used);
+        else
+            finder_say(f, path_step(f->b, r->step), 0.9, NAN, "the reference at 0x%llx takes %u of every %lld bytes",
+                       (unsigned long long)path_step(f->b, r->step)->addr, size, (long long)llabs(r->moves));
+        return;
+    }
+}
+
+void check_indirect(struct finder *f)
+{
+    struct found found = {0};
+    for (size_t i = 0; i < f->b->refs.count; i++)
+        if (f->b->refs.items[i].stride == STRIDE_INDIRECT && !finder_memory(f, &f->b->refs.items[i])->vector_index)
+            finder_note(&found, path_step(f->b, f->b->refs.items[i].step));
+    if (found.count)
+        finder_say(f, found.first, 0.9, NAN, "%u reference%s whose address was loaded in the same iteration, at %s%s",
+                   found.count, finder_plural(found.count), found.where.bytes, found.count > 4 ? " and more" : "");
+    buf_release(&found.where);
+}
+
+void check_spilled(struct finder *f)
+{
+    if (f->q->spills && !f->q->calls)
+        finder_say(f, NULL, 0.8, NAN, "%u value%s stored on the stack and loaded again in every iteration",
+                   f->q->spills, finder_plural(f->q->spills));
+}
+
+static bool is_stored(const struct finder *f, const struct ref *load)
+{
+    for (size_t i = 0; i < f->b->refs.count; i++) {
+        const struct ref *r = &f->b->refs.items[i];
+        if (finder_memory(f, r)->writes && r->form.add == load->form.add && form_same_terms(&r->form, &load->form))
+            return true;
+    }
+    return false;
+}
+
+void check_invariant_load(struct finder *f)
+{
+    bool stores = f->q->stored > 0 || f->q->calls > 0;
+    for (size_t i = 0; i < f->b->refs.count; i++) {
+        const struct ref *r = &f->b->refs.items[i];
+        const struct insn_memory *m = finder_memory(f, r);
+        if (r->stride == STRIDE_NONE && m->reads && r->form.count > 0 && !r->stack && stores && !is_stored(f, r) &&
+            !m->segment)
+            finder_say(f, path_step(f->b, r->step), 0.6, NAN,
+                       "the load at 0x%llx has the same address in every iteration: the loop's stores might change it",
+                       (unsigned long long)path_step(f->b, r->step)->addr);
+    }
+}
+
+static bool vector_access(const struct finder *f, const struct ref *r)
+{
+    return path_step(f->b, r->step)->f.packed && memory_size(finder_memory(f, r), f->b->machine) >= 16;
+}
+
+/* Two accesses of a stream whose distance is no multiple of their size: one of them is not aligned. */
+void check_splits(struct finder *f)
+{
+    for (size_t i = 0; i < f->b->refs.count; i++) {
+        const struct ref *a = &f->b->refs.items[i];
+        int64_t size = memory_size(finder_memory(f, a), f->b->machine);
+        if (!a->known || !vector_access(f, a) || size < 32)
+            continue;
+        for (size_t k = 0; k < f->b->refs.count; k++) {
+            const struct ref *b = &f->b->refs.items[k];
+            bool off = (b->form.add - a->form.add) % size != 0 || a->moves % size != 0;
+            if (b->known && vector_access(f, b) && b->moves == a->moves && form_same_terms(&a->form, &b->form) && off) {
+                finder_say(
+                    f, path_step(f->b, a->step), 0.6, NAN,
+                    "vectors of %lld bytes at distances that are no multiple of it (0x%llx, 0x%llx): some cross from "
+                    "one line of the "
+                    "cache into the next",
+                    (long long)size, (unsigned long long)path_step(f->b, a->step)->addr,
+                    (unsigned long long)path_step(f->b, b->step)->addr);
+                return;
+            }
+        }
+    }
+}
+
+void check_pages(struct finder *f)
+{
+    for (size_t i = 0; i < f->b->refs.count; i++)
+        for (size_t k = 0; k < f->b->refs.count; k++) {
+            const struct ref *w = &f->b->refs.items[i], *r = &f->b->refs.items[k];
+            int64_t apart = llabs(r->form.add - w->form.add);
+            if (finder_memory(f, w)->writes && finder_memory(f, r)->reads && w->known &&
+                form_same_terms(&w->form, &r->form) && apart >= 4096 && apart % 4096 < 64) {
+                finder_say(
+                    f, path_step(f->b, r->step), 0.5, NAN,
+                    "the load at 0x%llx and the store at 0x%llx are %lld bytes apart: to the core that looks like the "
+                    "same "
+                    "address, and one waits for the other",
+                    (unsigned long long)path_step(f->b, r->step)->addr,
+                    (unsigned long long)path_step(f->b, w->step)->addr, (long long)apart);
+                return;
+            }
+        }
+}
+
+static bool is_locked(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.locked || s->f.class == CLASS_FENCE;
+}
+
+void check_locked(struct finder *f)
+{
+    finder_say_steps(f, is_locked, true, 0.9, NAN, "atomic access");
+}
+
+static bool is_small(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.memory_count && s->f.memory[0].reads && s->f.memory[0].size <= 2 && s->f.memory[0].size > 0 &&
+           !(s->f.reads.vector | s->f.writes.vector);
+}
+
+void check_small_loads(struct finder *f)
+{
+    finder_say_steps(f, is_small, false, 0.5, NAN, "byte or 16-bit load");
+}
+
+static bool is_prefetch(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.class == CLASS_PREFETCH;
+}
+
+void check_no_prefetch(struct finder *f)
+{
+    struct found found = finder_look(f, is_prefetch, true);
+    if (f->q->strides[STRIDE_INDIRECT] && !found.count && f->q->strides[STRIDE_ONE])
+        finder_say(f, NULL, 0.3, NAN, "no prefetch, and hardware does not foresee indirect references");
+    buf_release(&found.where);
+}

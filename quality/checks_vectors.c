@@ -1,0 +1,293 @@
+/* Checks of calculations: are they vectors, and how wide; and what each of them costs more than others would. */
+#include "quality/checks_int.h"
+
+#include <math.h>
+
+static bool has_flag(const struct finder *f, const char *flag)
+{
+    const char *at = strstr(f->built->producer, flag);
+    size_t n = strlen(flag);
+    return at && (at[n] == ' ' || at[n] == '\0') && at > f->built->producer && at[-1] == ' ';
+}
+
+static bool knows_flags(const struct finder *f)
+{
+    return strstr(f->built->producer, " -") != NULL;
+}
+
+static bool fast_math(const struct finder *f)
+{
+    return has_flag(f, "-ffast-math") || has_flag(f, "-Ofast") || has_flag(f, "-fassociative-math");
+}
+
+static bool is_float(uint8_t type)
+{
+    return type >= NUMBER_HALF && type <= NUMBER_DOUBLE;
+}
+
+static bool float_work(const struct step *s)
+{
+    return step_calculates(s) && is_float(s->f.type);
+}
+
+static bool sums_into(const struct step *s, uint32_t reg)
+{
+    bool sums = s->f.class == CLASS_ADD || s->f.class == CLASS_MULTIPLY_ADD || s->f.class == CLASS_MINMAX;
+    return float_work(s) && sums && (s->f.reads.vector & s->f.writes.vector) == reg;
+}
+
+/* Is nothing done with the register but that more is added to it? */
+static bool only_sums_into(const struct finder *f, uint32_t reg)
+{
+    for (size_t i = 0; i < f->b->path.count; i++) {
+        const struct step *s = path_step(f->b, i);
+        if (((s->f.reads.vector | s->f.writes.vector) & reg) && !sums_into(s, reg))
+            return false;
+    }
+    return true;
+}
+
+const struct step *finder_sum(const struct finder *f)
+{
+    for (size_t i = 0; i < f->b->path.count; i++) {
+        const struct step *s = path_step(f->b, i);
+        uint32_t own = s->f.reads.vector & s->f.writes.vector;
+        if (own && sums_into(s, own) && only_sums_into(f, own))
+            return s;
+    }
+    return NULL;
+}
+
+static bool only_unit_strides(const struct quality_loop *q)
+{
+    return q->strides[STRIDE_ONE] > 0 && !q->strides[STRIDE_MORE] && !q->strides[STRIDE_INDIRECT] &&
+           !q->strides[STRIDE_UNKNOWN];
+}
+
+static bool scalar_float_step(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return float_work(s) && !s->f.packed;
+}
+
+void check_scalar(struct finder *f)
+{
+    const struct quality_loop *q = f->q;
+    bool chained = q->cycles[BOUND_CHAIN] > 1.5 && !finder_sum(f);
+    if (q->vector_ratio[MIX_ALL] > 0 || q->calls || !only_unit_strides(q) || chained ||
+        q->cycles[BOUND_STORE_CHAIN] > 0 || q->role == ROLE_REMAINDER)
+        return;
+    finder_say_steps(f, scalar_float_step, false, 0.8, finder_gain(f, q->if_vectorized),
+                     "scalar floating-point instruction");
+}
+
+void check_reduction_chain(struct finder *f)
+{
+    const struct quality_loop *q = f->q;
+    const struct step *s = finder_sum(f);
+    bool vectors = only_unit_strides(q) && q->if_vectorized < q->if_no_chain; /* else sums side by side, and no more */
+    if (!s || s->f.packed || q->bound_by != BOUND_CHAIN || q->role == ROLE_REMAINDER || fast_math(f))
+        return;
+    finder_say(f, s, finder_chain_confidence(f, knows_flags(f) ? 0.9 : 0.7),
+               finder_gain(f, vectors ? q->if_vectorized : q->if_no_chain),
+               "the sum at 0x%llx is the only value handed on, and each addition waits for the one before",
+               (unsigned long long)s->addr);
+}
+
+static bool unvectorized_step(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return step_calculates(s) && !s->f.packed;
+}
+
+void check_partly(struct finder *f)
+{
+    double ratio = f->q->vector_ratio[MIX_ALL];
+    if (!f->q->vector || ratio >= 0.999)
+        return;
+    struct found scalars = finder_look(f, unvectorized_step, false);
+    buf_release(&scalars.where);
+    if (!scalars.count)
+        finder_say(f, NULL, 0.5, finder_gain(f, f->q->if_vectorized),
+                   "%.0f%% of the loads, stores and calculations that could be are vectorized", 100 * ratio);
+    else
+        finder_say_steps(f, unvectorized_step, false, 0.6, finder_gain(f, f->q->if_vectorized), "scalar calculation");
+}
+
+void check_narrow(struct finder *f)
+{
+    unsigned widest = 0;
+    const struct step *first = NULL;
+    for (size_t i = 0; i < f->b->path.count; i++) {
+        const struct step *s = path_step(f->b, i);
+        if (step_calculates(s) && s->f.packed && step_width(s, f->b->machine) > widest) {
+            widest = step_width(s, f->b->machine);
+            first = s;
+        }
+    }
+    if (first && widest < f->b->machine->vector)
+        finder_say(f, first, 0.7, finder_gain(f, f->q->if_vectorized), "vectors of %u bytes, where the core has %u",
+                   widest, f->b->machine->vector);
+}
+
+static bool converts_int(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.class == CLASS_CONVERT && ((is_float(s->f.type) && s->f.source_type == NUMBER_INTEGER) ||
+                                           (s->f.type == NUMBER_INTEGER && is_float(s->f.source_type)));
+}
+
+static bool converts_float(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.class == CLASS_CONVERT && is_float(s->f.type) && is_float(s->f.source_type) &&
+           s->f.type != s->f.source_type;
+}
+
+/* Cycles of the ports that these take, of all. */
+static double share_of(const struct finder *f, step_test *test)
+{
+    double uops = 0, all = 0;
+    for (size_t i = 0; i < f->b->path.count; i++) {
+        const struct step *s = path_step(f->b, i);
+        uops += s->known && test(f, s);
+        all += s->f.class != CLASS_NOP;
+    }
+    return all > 0 ? 100 * uops / all : NAN;
+}
+
+void check_conversions(struct finder *f)
+{
+    finder_say_steps(f, converts_int, false, 0.8, share_of(f, converts_int), "whole-number conversion");
+}
+
+void check_widths(struct finder *f)
+{
+    finder_say_steps(f, converts_float, false, 0.8, share_of(f, converts_float), "float-double conversion");
+}
+
+static bool divides(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.class == CLASS_DIVIDE && is_float(s->f.type);
+}
+
+static bool roots(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.class == CLASS_SQUARE_ROOT;
+}
+
+static bool divides_int(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.class == CLASS_DIVIDE && s->f.type == NUMBER_INTEGER;
+}
+
+/* What the loop could be without its divider. */
+static double without_divider(const struct finder *f)
+{
+    double most = 0;
+    for (int i = 0; i < BOUNDS; i++)
+        most = i != BOUND_DIVIDER && f->q->cycles[i] > most ? f->q->cycles[i] : most;
+    return most;
+}
+
+static bool reads_invariant_vector(const struct finder *f, const struct step *s)
+{
+    uint32_t written = 0;
+    for (size_t i = 0; i < f->b->path.count; i++)
+        written |= path_step(f->b, i)->f.writes.vector;
+    return (s->f.reads.vector & ~written) != 0;
+}
+
+void check_division(struct finder *f)
+{
+    struct found found = finder_look(f, divides, false);
+    if (found.count)
+        finder_say(f, found.first, 0.9, finder_gain(f, without_divider(f)),
+                   "%u division%s at %s%s, %.3g cycles of the divider", found.count, finder_plural(found.count),
+                   found.where.bytes,
+                   reads_invariant_vector(f, found.first) ? ", with an operand that no iteration changes" : "",
+                   f->q->cycles[BOUND_DIVIDER]);
+    buf_release(&found.where);
+}
+
+void check_square_root(struct finder *f)
+{
+    finder_say_steps(f, roots, false, 0.9, finder_gain(f, without_divider(f)), "square root");
+}
+
+void check_int_division(struct finder *f)
+{
+    finder_say_steps(f, divides_int, false, 0.9, finder_gain(f, without_divider(f)), "whole-number division");
+}
+
+static bool multiplies_address(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->addressing && (s->f.class == CLASS_MULTIPLY || s->f.class == CLASS_MULTIPLY_ADD);
+}
+
+void check_address_multiply(struct finder *f)
+{
+    finder_say_steps(f, multiplies_address, false, 0.7, share_of(f, multiplies_address), "address multiplication");
+}
+
+void check_fma_missed(struct finder *f)
+{
+    for (size_t i = 0; i < f->b->path.count; i++) {
+        const struct step *m = path_step(f->b, i);
+        uint32_t product = m->f.writes.vector;
+        unsigned uses = 0;
+        bool added = false;
+        if (m->f.class != CLASS_MULTIPLY || !float_work(m))
+            continue;
+        for (size_t k = i + 1; k < f->b->path.count; k++) {
+            const struct step *s = path_step(f->b, k);
+            if (s->f.reads.vector & product) {
+                uses++;
+                added |= s->f.class == CLASS_ADD && float_work(s) && s->f.packed == m->f.packed;
+            }
+            if (s->f.writes.vector & product)
+                break;
+        }
+        if (uses == 1 && added) {
+            finder_say(f, m, 0.7, NAN, "the product at 0x%llx is only added: a fused instruction does both",
+                       (unsigned long long)m->addr);
+            return;
+        }
+    }
+}
+
+/* Is the vector instruction in the old encoding? 0: it is no vector instruction, 1: old, 2: VEX or EVEX */
+static int encoding(const struct finder *f, const struct step *s)
+{
+    if (f->b->code->arch->kind != ARCH_X86_64 || !(s->f.reads.vector | s->f.writes.vector))
+        return 0;
+    return s->bytes[0] == 0xc4 || s->bytes[0] == 0xc5 || s->bytes[0] == 0x62 ? 2 : 1;
+}
+
+void check_mixed_encodings(struct finder *f)
+{
+    const struct step *first[3] = {0};
+    for (size_t i = 0; i < f->b->path.count; i++) {
+        const struct step *s = path_step(f->b, i);
+        int e = encoding(f, s);
+        first[e] = first[e] ? first[e] : s;
+    }
+    if (first[1] && first[2])
+        finder_say(f, first[1], 0.7, NAN, "SSE's encoding at 0x%llx, AVX's at 0x%llx",
+                   (unsigned long long)first[1]->addr, (unsigned long long)first[2]->addr);
+}
+
+static bool is_x87(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.type == NUMBER_EXTENDED;
+}
+
+void check_x87(struct finder *f)
+{
+    finder_say_steps(f, is_x87, false, 0.9, NAN, "x87 instruction");
+}

@@ -1,0 +1,105 @@
+/* Checks of the loop as a whole: what iterations wait for, the ways through it, its calls, and the copies of it. */
+#include "quality/checks_int.h"
+
+#include <math.h>
+
+void check_chain(struct finder *f)
+{
+    const struct quality_loop *q = f->q;
+    if (q->bound_by == BOUND_CHAIN && q->bound > 1.2 * q->if_no_chain && !finder_sum(f) && !q->calls)
+        finder_say(f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
+                   "a value handed from iteration to iteration takes %.3g cycles; without it %.3g would do", q->bound,
+                   q->if_no_chain);
+}
+
+void check_store_chain(struct finder *f)
+{
+    const struct quality_loop *q = f->q;
+    if (q->cycles[BOUND_STORE_CHAIN] > 0 && q->bound_by == BOUND_STORE_CHAIN && !q->calls)
+        finder_say(f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
+                   "an iteration loads what an earlier one stored: %.3g cycles each; without that %.3g would do",
+                   q->bound, q->if_no_chain);
+}
+
+static bool is_call(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.insn.kind == INSN_CALL || s->f.insn.kind == INSN_CALL_INDIRECT;
+}
+
+void check_call(struct finder *f)
+{
+    for (size_t i = 0; i < f->b->steps.count; i++) {
+        const struct step *s = &f->b->steps.items[i];
+        if (!is_call(f, s))
+            continue;
+        const struct function_table *t = f->b->code->functions;
+        uint32_t to = s->f.insn.kind == INSN_CALL ? functions_at(t, s->f.insn.target) : FUNCTION_NONE;
+        const char *name = to == FUNCTION_NONE ? "" : t->functions[to].link_name;
+        if (s->f.insn.kind == INSN_CALL_INDIRECT)
+            finder_say(f, s, 0.9, NAN,
+                       "a call through a pointer at 0x%llx (a virtual function, or one of another library)",
+                       (unsigned long long)s->addr);
+        else
+            finder_say(f, s, 0.9, NAN, "a call of %s at 0x%llx%s", *name ? name : "a function without a name",
+                       (unsigned long long)s->addr, s->on_path ? "" : ", on some of the ways through the loop");
+        return;
+    }
+}
+
+void check_addresses(struct finder *f)
+{
+    if (f->q->address_share > 0.5 && f->q->path_instructions >= 4 && f->q->bound_by == BOUND_FRONT_END &&
+        f->q->role != ROLE_REMAINDER)
+        finder_say(f, NULL, 0.6, finder_gain(f, f->q->if_clean),
+                   "%.0f%% of the instructions make addresses and conditions only", 100 * f->q->address_share);
+}
+
+void check_tiny(struct finder *f)
+{
+    if (f->q->path_instructions < 8 && f->q->unroll == 1 && f->q->role != ROLE_REMAINDER && !f->q->calls &&
+        f->q->bound_by == BOUND_FRONT_END && f->q->paths == 1)
+        finder_say(f, NULL, 0.5, finder_gain(f, f->q->if_clean), "%u instructions an iteration, not unrolled",
+                   f->q->path_instructions);
+}
+
+void check_remainder_loop(struct finder *f)
+{
+    if (f->q->role == ROLE_REMAINDER)
+        finder_say(f, NULL, 0.2, NAN,
+                   "this is what is left over from a body that takes more numbers at a time: if it has as "
+                   "many samples as that, the loop is too short for its body");
+}
+
+void check_branches(struct finder *f)
+{
+    if (f->q->paths > 1)
+        finder_say(f, NULL, 0.5, NAN, "%u ways through the loop, the shortest of %u instructions of %u", f->q->paths,
+                   f->q->path_instructions, f->q->instructions);
+}
+
+/* A branch out of the loop, to a block that ends in a call of what never returns. */
+void check_bounds_check(struct finder *f)
+{
+    const struct cfg *g = f->b->code->cfg;
+    for (size_t i = 0; i < f->b->steps.count; i++) {
+        const struct step *s = &f->b->steps.items[i];
+        if (s->f.insn.kind != INSN_BRANCH)
+            continue;
+        size_t at = sorted_front(g->block_count, k, g->blocks[k].begin <= s->f.insn.target);
+        const struct cfg_block *to = at ? &g->blocks[at - 1] : NULL;
+        if (to && to->begin == s->f.insn.target && to->succ_count == 0 && to->last_kind == INSN_CALL) {
+            finder_say(f, s, 0.8, NAN,
+                       "the branch at 0x%llx leads to a call that never returns: a check of a bound or an assertion",
+                       (unsigned long long)s->addr);
+            return;
+        }
+    }
+}
+
+void check_versions(struct finder *f)
+{
+    if (f->q->role == ROLE_VERSION)
+        finder_say(f, NULL, 0.4, NAN,
+                   "the loop is there more than once, chosen at run time: mostly, because arrays might overlap");
+}
