@@ -1,5 +1,5 @@
 #!/bin/sh
-# hpcview quality: what it says of the loops of corpus/, whose objects are kept as files, against what a person counts in the source, and
+# hpcview quality: what it says of the loops of corpus/ (C, C++, Fortran), whose objects are kept as files, against what a person counts in the source, and
 # all of it against the expected results beside them (GOLDEN=write makes these anew).
 . "$top_srcdir/tests/lib.sh"
 HPCVIEW_MACHINES=$top_srcdir/share/machines
@@ -70,6 +70,53 @@ aarch64-gcc-O3 triad_float 4 8 1 32 16 3 0 0
 aarch64-gcc-O3 sum 1 1 0 8 0 1 0 0
 aarch64-gcc-O3 gather 1 2 0 20 0 2 0 1
 aarch64-gcc-O3 recurrence 1 2 0 8 8 2 0 0
+x86-gxx-O2 accumulated 1 1 0 8 0 1 0 0
+x86-gxx-O2 field 0 1 0 8 0 0 1 0
+x86-gxx-O2 checked 1 1 0 8 0 1 0 0
+x86-gxx-O2 grid::grow 1 1 0 16 8 2 0 0
+x86-gxx-O2 squared 1 1 0 8 8 2 0 0
+x86-gxx-O2 halved 1 1 0 4 4 2 0 0
+x86-gxx-O2 nested 0 1 0 16 0 0 1 1
+x86-gxx-O3 squared 2 2 1 16 16 2 0 0
+x86-gxx-O3 halved 4 4 1 16 16 2 0 0
+x86-gfortran-O2 loops::triad 1 2 0 16 8 3 0 0
+x86-gfortran-O2 loops::rows 1 0 0 8 8 1 1 0
+x86-gfortran-O2 loops::shaped 0 1 0 8 8 0 2 0
+x86-gfortran-O2 loops::contiguous_shape 1 1 0 8 8 2 0 0
+x86-gfortran-O2 loops::gather 1 0 0 12 8 2 0 1
+x86-gfortran-O2 loops::expression 1 2 0 4 4 2 0 0
+x86-gfortran-O2 loops::relax 1 2 0 8 8 2 0 0
+x86-gfortran-O2 loops::product_of 1 2 0 16 0 2 0 0
+x86-gfortran-O3 loops::triad 2 4 1 32 16 3 0 0
+x86-gfortran-O3 loops::contiguous_shape 2 2 1 16 16 2 0 0
+x86-gfortran-O3 loops::expression 4 8 1 16 16 2 0 0
+x86-gfortran-O3 loops::product_of 2 4 0.6 32 0 2 0 0
+END
+
+# What each language makes of it: object, procedure, the word of a check that is there (or, with a -, is not).
+while read -r name procedure word; do
+    seen=$(columns "$scratch/$name.csv" procedure checks | sed -n "s/^$procedure //p" | head -n 1)
+    has=no
+    case "+$seen+" in *"+${word#-}+"*) has=yes ;; esac
+    case $word in -*) wanted=no ;; *) wanted=yes ;; esac
+    check "$name: $procedure, $word" test $has = $wanted
+done <<'END'
+x86-gxx-O2 accumulated reduction
+x86-gxx-O2 field stride
+x86-gxx-O2 checked bounds-check
+x86-gxx-O2 accumulated -bounds-check
+x86-gxx-O2 virtual_calls call
+x86-gxx-O2 grid::grow invariant-load
+x86-gxx-O2 squared -invariant-load
+x86-gxx-O2 halved division
+x86-gxx-O2 nested indirect
+x86-gfortran-O2 loops::rows stride
+x86-gfortran-O2 loops::shaped stride
+x86-gfortran-O2 loops::contiguous_shape -stride
+x86-gfortran-O2 loops::relax chain
+x86-gfortran-O2 loops::gather indirect
+x86-gfortran-O3 loops::product_of partly-vectorized
+x86-gfortran-O3 loops::expression -partly-vectorized
 END
 
 # Every check is found somewhere, and nowhere in all of it.
