@@ -59,6 +59,7 @@ struct callgrind {
     uint32_t process, thread;
     struct hashmap threads; /* by callgrind's number */
     bool has_process, has_thread;
+    bool whole_line;     /* the line that is read has its end */
     bool has_end, ended; /* has_end: it is of a tool that writes totals behind the costs; ended: they were there */
     uint64_t pid, thread_number;
     uint32_t events[MOST_EVENTS];
@@ -254,7 +255,7 @@ static int read_header(struct callgrind *c, const char *key, size_t n)
     else if (IS("creator"))
         c->has_end = c->has_end || (c->end - c->at > 10 && memcmp(c->at, "callgrind-", 10) == 0);
     else if (IS("totals") || (IS("summary") && c->cachegrind))
-        c->ended = true;
+        c->ended = c->whole_line;
     else if (IS("pid") && number(c, &value))
         c->pid = value;
     else if (IS("thread") && number(c, &value)) {
@@ -634,6 +635,7 @@ static int read_lines(struct callgrind *c, const char *at, const char *end)
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         c->at = at;
         c->end = newline ? newline : end;
+        c->whole_line = newline != NULL;
         c->line++;
         at = newline ? newline + 1 : end;
         status = read_line(c);

@@ -192,7 +192,9 @@ int lcov_convert(const struct filter_input *in, struct hpcprof *into, struct war
         l.number = r.number;
         status = lcov_text(&l, r.text.bytes);
     }
-    lcov_end(&l);
+    if (status == 0 && (l.lines.count || l.functions.count))
+        status =
+            err_set(err, ERR_FORMAT, "%s:%lu: ends without end_of_record; was it copied whole?", in->name, l.number);
     if (status == 0 && l.file == 0)
         status = err_set(err, ERR_FORMAT, "%s: names no source file (SF:)", in->name);
     line_reader_release(&r);

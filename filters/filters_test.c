@@ -174,9 +174,10 @@ static const struct rule rules[] = {
      "[unknown] g a.c:9 executions 8\n"},
     {"functions after the lines, with their ends", LC, "SF:a.c\nDA:4,2\nFN:3,7,f\nend_of_record\n",
      "[unknown] f a.c:4 executions 2\n"},
-    {"another file", LC, "SF:a.c\nFN:1,f\nDA:4,2\nend_of_record\nSF:b.c\nDA:4,3\n",
+    {"another file", LC, "SF:a.c\nFN:1,f\nDA:4,2\nend_of_record\nSF:b.c\nDA:4,3\nend_of_record\n",
      "[unknown] - b.c:4 executions 3\n[unknown] f a.c:4 executions 2\n"},
-    {"checksums, and lines never executed", LC, "SF:a.c\nDA:4,2,xyz\nDA:5,0\n", "[unknown] - a.c:4 executions 2\n"},
+    {"checksums, and lines never executed", LC, "SF:a.c\nDA:4,2,xyz\nDA:5,0\nend_of_record\n",
+     "[unknown] - a.c:4 executions 2\n"},
     {"a line without a count", LC, "SF:a.c\nDA:4\n", "input:2: DA: wants a line's number and its count"},
     {"no file", LC, "TN:x\n", "input: names no source file (SF:)"},
 #define GC "gcov"
@@ -239,12 +240,12 @@ static const struct rule rules[] = {
      "[unknown] a -:0 count 4 in a\n[unknown] b -:0 count 3 thread 1.0  in b < [unknown] a -:0\n"},
     {"caliper: nothing that adds up", "caliper", "[{\"path\":\"a\",\"min#x\":3,\"inclusive#sum#x\":4}]",
      "input:1: has no column of values that can be added up: sum(...) or count() of exclusive values are"},
-#define LK "likwid", "TABLE,Region r,Group 1 Raw,L2,2\nRegion Info,HWThread 3,HWThread 1\n"
+#define LK "likwid", "TABLE,Region r,Group 1 Raw,L2,1\nRegion Info,HWThread 3,HWThread 1\n"
     {"likwid: threads by their numbers",
      LK "call count,7,8\nEvent,Counter,HWThread 3,HWThread 1\nINS,FIXC0,5,1.5e+3,,\n",
      "[unknown] r -:0 INS 1500 in r\n[unknown] r -:0 INS 5 thread 0.3  in r\n"
      "[unknown] r -:0 calls 7 thread 0.3  in r\n[unknown] r -:0 calls 8 in r\n"},
-    {"likwid: seconds are kept in ns", LK "RDTSC Runtime [s],0.000123,nan\n",
+    {"likwid: seconds are kept in ns", LK "RDTSC Runtime [s],0.000123,nan\nEvent,Counter,HWThread 3\nINS,FIXC0,0\n",
      "[unknown] r -:0 runtime 123000 thread 0.3  in r\n"},
     {"likwid: groups are counted at other times",
      LK
@@ -255,6 +256,20 @@ static const struct rule rules[] = {
      "STAT,L2,1\n"
      "Event,Counter,Sum\nINS STAT,FIXC0,9\nTABLE,Group 1 Metric,L2,1\nMetric,Core 0\nCPI,2\n",
      "[unknown] - -:0 INS 5\n[unknown] - -:0 runtime 2000\n"},
+    {"likwid: rows of the last table are missing", LK "call count,7,8\nEvent,Counter,HWThread 3,HWThread 1\n",
+     "input:4: ends in the middle of a table; was it copied whole?"},
+    {"likwid: rows of statistics are missing", "likwid",
+     "TABLE,Group 1 Raw,L2,1\nEvent,Counter,HWThread 0\nINS,FIXC0,5\nTABLE,Group 1 Metric,L2,2\nMetric,Core 0\nCPI,2\n",
+     "input:6: ends in the middle of a table; was it copied whole?"},
+    {"likwid: the last number is cut", LK "call count,7,8\nEvent,Counter,HWThread 3,HWThread 1\nINS,FIXC0,5,15",
+     "input:5: ends in the middle of a table; was it copied whole?"},
+    {"lcov: cut short", "lcov", "TN:\nSF:/a/a.c\nFN:1,main\nDA:2,7\n",
+     "input:4: ends without end_of_record; was it copied whole?"},
+    {"perf script: cut in a line", "perf-script", "a 5/5 1.5:  7 cycles:u:  40 f+0x2 (/no/heat)\na 5/5 1.6:  7 cyc",
+     "input:2: the last line has no end; was it copied whole?"},
+    {"callgrind: cut in the totals", "callgrind",
+     "creator: callgrind-3.19.0\nevents: Ir\nob=heat\nfl=a.c\nfn=f\n12 755\ntotals: 75",
+     "input:7: ends without the line of its totals; was it copied whole?"},
     {"likwid: no number", LK "call count,7,x\n", "input:3: this is no number, 0 or more: 'x'"},
     {"likwid: threads that are not named", "likwid", "TABLE,Region r,Group 1 Raw,L2,2\nINS,FIXC0,5\n",
      "input:2: the threads of this table are not named before 'INS'"},
@@ -434,6 +449,24 @@ static void test_pprof(void)
     }
 }
 
+/* Cut anywhere before its last string ends, it is an error; only the period stands behind that. */
+static void test_pprof_cut(void)
+{
+    struct buf b = {0};
+    bool words = true;
+    put_pprof(&b, true);
+    for (size_t n = 0; n < b.len - 3; n++) {
+        char *got = converted("pprof", b.bytes, n, NULL);
+        words = words && str_starts(got, "input, byte ");
+        mem_free(got);
+    }
+    CHECK(words);
+    char *got = converted("pprof", b.bytes, b.len - 3 - (2 + strlen("/no/app")), NULL);
+    CHECK(strstr(got, ": ends without a string that its samples refer to; was it copied whole?"));
+    mem_free(got);
+    buf_release(&b);
+}
+
 /* ---- calls and parts of callgrind ---------------------------------------------------------------------------- */
 
 static struct hpcprof *read_callgrind(const char *text)
@@ -510,6 +543,7 @@ int main(void)
     test_periods();
     test_folded_sniff();
     test_pprof();
+    test_pprof_cut();
     test_call_edges();
     test_parts();
     test_recognised();

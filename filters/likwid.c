@@ -27,7 +27,9 @@ struct likwid {
     struct hashmap groups; /* by name: how many there are */
     char *group;           /* of the table that is read */
     uint32_t context;
-    bool raw; /* in a table that is read */
+    bool raw;         /* in a table that is read */
+    uint64_t missing; /* rows that the table still has to have, as its first line says */
+    bool counting;    /* its rows have begun */
     unsigned long number;
     struct err *err;
 };
@@ -177,6 +179,31 @@ static int meet_all(struct likwid *l)
     return status;
 }
 
+/* Any table, read or not: "TABLE,...,3" is followed by three rows behind the line that names its columns. */
+static void count_rows(struct likwid *l)
+{
+    const char *first = l->fields.items[0], *last = l->fields.items[l->fields.count - 1];
+    bool table = strcmp(first, "TABLE") == 0;
+    if (table || strcmp(first, "STRUCT") == 0 || str_starts(first, "----")) {
+        l->missing = table ? strtoull(last, NULL, 10) : 0;
+        l->counting = false;
+    } else if (strcmp(first, "Event") == 0 || strcmp(first, "Metric") == 0)
+        l->counting = true;
+    else if (l->counting && l->missing)
+        l->missing--;
+}
+
+static int check_end(struct likwid *l, bool any)
+{
+    const char *bytes = l->in->bytes;
+    if (!any)
+        return err_set(l->err, ERR_FORMAT, "%s: has no table of counts (TABLE,... Raw)", l->in->name);
+    if (l->missing || bytes[l->in->len - 1] != '\n')
+        return err_set(l->err, ERR_FORMAT, "%s:%lu: ends in the middle of a table; was it copied whole?", l->in->name,
+                       l->number);
+    return 0;
+}
+
 static int read_lines(struct likwid *l)
 {
     struct line_reader r = line_reader_make(l->in->bytes, l->in->len);
@@ -187,6 +214,7 @@ static int read_lines(struct likwid *l)
         split(l, r.text.bytes);
         if (l->fields.count == 0)
             continue;
+        count_rows(l);
         if (strcmp(l->fields.items[0], "TABLE") == 0) {
             begin_table(l);
             any = any || l->raw;
@@ -196,8 +224,7 @@ static int read_lines(struct likwid *l)
             status = read_row(l);
     }
     line_reader_release(&r);
-    return status == 0 && !any ? err_set(l->err, ERR_FORMAT, "%s: has no table of counts (TABLE,... Raw)", l->in->name)
-                               : status;
+    return status == 0 ? check_end(l, any) : status;
 }
 
 int likwid_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)

@@ -914,20 +914,22 @@ static int read_attrs(struct perf_data *d, const struct cursor *all, struct sect
     return 0;
 }
 
-/* A section for each feature whose bit is set stands behind the data. A file whose recording was killed lacks them. */
-static void read_features(struct perf_data *d, const struct cursor *all, struct section data, const uint64_t bits[4])
+/* A section for each feature whose bit is set stands behind the data. */
+static int read_features(struct perf_data *d, const struct cursor *all, struct section data, const uint64_t bits[4])
 {
     struct cursor table = *all;
-    if (data.size > UINT64_MAX - data.offset)
-        return;
+    if (data.size > UINT64_MAX - data.offset || data.size == 0) /* what is wrong with the data is said there */
+        return 0;
     cursor_bytes(&table, data.offset + data.size);
-    for (unsigned i = 0; i < 256 && !table.bad; i++) {
+    for (unsigned i = 0; i < 256; i++) {
         if (!(bits[i / 64] >> i % 64 & 1))
             continue;
         struct cursor b = section_bytes(all, read_section(&table));
-        if (!table.bad && !b.bad)
-            read_feature(d, i, b);
+        if (table.bad || b.bad)
+            return wrong(d, all->end, "the file ends before what it says of the recording; was it copied whole?");
+        read_feature(d, i, b);
     }
+    return 0;
 }
 
 static int read_file(struct perf_data *d, struct cursor all)
@@ -944,10 +946,11 @@ static int read_file(struct perf_data *d, struct cursor all)
         return wrong(d, d->begin, "the header is cut short");
     if (read_attrs(d, &all, attrs, attr_size) < 0)
         return -1;
-    read_features(d, &all, data, features);
     struct cursor records = section_bytes(&all, data);
     if (records.bad)
         return wrong(d, all.end, "the file ends before its data; was it copied whole?");
+    if (read_features(d, &all, data, features) < 0)
+        return -1;
     if (data.size == 0)
         return err_set(d->err, ERR_FORMAT, "%s: the recording was not ended, or recorded nothing", d->name);
     return read_records(d, records.p, records.end);

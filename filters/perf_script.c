@@ -528,10 +528,14 @@ int perf_script_convert(const struct filter_input *in, struct hpcprof *into, str
         filemap_pass(in->map, r.lines.line);
     }
     end_sample(&r);
-    int status = perf_run_finish(r.run,
-                                 " of perf script; 'perf script --show-mmap-events -F "
-                                 "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes what is wanted",
-                                 warnings, err);
+    const char *bytes = in->bytes;
+    bool cut = in->len && bytes[in->len - 1] != '\n';
+    int status = cut ? err_set(err, ERR_FORMAT, "%s:%lu: the last line has no end; was it copied whole?", in->name,
+                               r.lines.number)
+                     : perf_run_finish(r.run,
+                                       " of perf script; 'perf script --show-mmap-events -F "
+                                       "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes what is wanted",
+                                       warnings, err);
     perf_run_free(r.run);
     line_reader_release(&r.lines);
     buf_release(&r.last_event);

@@ -50,6 +50,7 @@ struct pprof {
     struct VEC(uint64_t) ids, values; /* of the sample that is being read */
     struct hashmap threads;           /* by the string that names it */
     uint64_t period;
+    const char *missing; /* a kind of thing that was referred to and is not there; NULL: none so far */
     struct err *err;
 };
 
@@ -93,8 +94,10 @@ static bool next_field(struct cursor *c, struct field *f)
 
 static const char *string(struct pprof *p, uint64_t i)
 {
-    if (i >= p->strings.count)
+    if (i >= p->strings.count) {
+        p->missing = i ? "string" : p->missing;
         return "";
+    }
     str_id id = strtab_addn(p->sink.into->strings, (const char *)p->strings.items[i].bytes, p->strings.items[i].len);
     return strtab_get(p->sink.into->strings, id);
 }
@@ -240,6 +243,8 @@ static uint32_t location_context(struct pprof *p, uint64_t id, uint32_t parent)
 {
     uint32_t i = hashmap_get(&p->location_index, id);
     struct sink_place place = {.parent = parent, .module = "[unknown]", .procedure = "", .file = ""};
+    if (i >= p->locations.count && id != UINT64_MAX)
+        p->missing = "location";
     if (i >= p->locations.count)
         return sink_context(&p->sink, &place);
     const struct location *l = &p->locations.items[i];
@@ -250,6 +255,7 @@ static uint32_t location_context(struct pprof *p, uint64_t id, uint32_t parent)
         const struct line *line = &p->lines.items[l->line_first + k];
         uint32_t function = hashmap_get(&p->function_index, line->function);
         struct function none = {0}, *f = function < p->functions.count ? &p->functions.items[function] : &none;
+        p->missing = f == &none && line->function ? "function" : p->missing;
         place.procedure = string(p, f->name);
         place.file = string(p, f->file);
         place.line = line->line;
@@ -364,6 +370,10 @@ int pprof_convert(const struct filter_input *in, struct hpcprof *into, struct wa
     for (struct field f; status == 0 && next_field(&c, &f);)
         if (f.number == SAMPLE)
             status = read_sample(&p, f.bytes);
+    if (status == 0 && p.missing)
+        status =
+            err_set(err, ERR_FORMAT, "%s, byte %zu: ends without a %s that its samples refer to; was it copied whole?",
+                    in->name, in->len, p.missing);
     vec_release(&p.strings);
     vec_release(&p.functions);
     vec_release(&p.locations);
