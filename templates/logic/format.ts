@@ -91,6 +91,37 @@ function significant(x: number): string {
   return text.replace('-', '−').replace('e−', 'e-');
 }
 
+/** How numbers are written: one scale a column, each with its own prefix, as powers of ten, or with every digit. */
+export const FORMS = ['scaled', 'si', 'scientific', 'exact'] as const;
+export type Form = (typeof FORMS)[number];
+
+/** The unit that belongs in the head of a column whose numbers are written so. */
+export const unitIn = (form: Form, metric: Metric, scale: Scale): string =>
+  form === 'scaled' ? scale.unit : form === 'si' && Object.hasOwn(TIME, metric.unit) ? '' : metric.unit;
+
+/** "" for missing. */
+export function formatAs(form: Form, value: number, metric: Metric, scale: Scale, error: number): string {
+  if (Number.isNaN(value)) return '';
+  if (form === 'exact') return formatExact(value);
+  if (form === 'scaled') return formatScaled(value, scale, error);
+  if (value === 0) return '0';
+  return form === 'si' ? prefixed(value, metric, error) : scientific(value, error);
+}
+
+function prefixed(value: number, metric: Metric, error: number): string {
+  const scale = scaleFor(metric, value);
+  const isTime = Object.hasOwn(TIME, metric.unit);
+  const prefix = isTime ? scale.unit : scale.unit.slice(0, scale.unit.length - metric.unit.length);
+  return `${formatShort(value, scale, error)} ${prefix}`.trim();
+}
+
+/** As many digits as the error leaves, four at the most. */
+function scientific(value: number, error: number): string {
+  const known = Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(error));
+  const text = value.toExponential(error > 0 ? Math.max(0, Math.min(3, known)) : 3);
+  return text.replace(/^-/, '−').replace('e+', 'e');
+}
+
 /** Every digit. */
 export function formatExact(value: number): string {
   if (Number.isNaN(value)) return '';

@@ -1,12 +1,14 @@
 import type { PlaceIx } from '../model/data';
 import type { ColumnId, Typed } from '../logic/columns';
+import type { Form } from '../logic/format';
 import type { CallRows, Panel, Slot, SourceMark, State, View } from './state';
 
 export type Action =
   | { readonly type: 'view'; readonly view: View }
   | { readonly type: 'sort'; readonly by: ColumnId | null } // the same again turns the order round
   | { readonly type: 'show-columns'; readonly shown: readonly ColumnId[] }
-  | { readonly type: 'exact'; readonly on: boolean }
+  | { readonly type: 'form'; readonly form: Form }
+  | { readonly type: 'of-parent'; readonly on: boolean }
   | { readonly type: 'fuse'; readonly on: boolean }
   | { readonly type: 'flatten'; readonly levels: number }
   | { readonly type: 'hot'; readonly percent: number }

@@ -33,8 +33,10 @@ export function reduce(state: State, action: Action): State {
       return { ...state, sortBy: action.by, descending: action.by !== null };
     case 'show-columns':
       return { ...state, shown: action.shown };
-    case 'exact':
-      return { ...state, exact: action.on };
+    case 'form':
+      return { ...state, form: action.form };
+    case 'of-parent':
+      return { ...state, ofParent: action.on };
     case 'fuse':
       return { ...state, fuse: action.on };
     case 'flatten':

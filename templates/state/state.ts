@@ -2,6 +2,7 @@
 
 import type { FileIx, PlaceIx } from '../model/data';
 import type { ColumnId, Typed } from '../logic/columns';
+import type { Form } from '../logic/format';
 import type { Level } from '../logic/flat';
 
 /** 'calls': the tree of calls, top-down. */
@@ -43,7 +44,8 @@ export interface State {
   readonly sortBy: ColumnId | null; // null: by name
   readonly descending: boolean;
   readonly shown: readonly ColumnId[];
-  readonly exact: boolean; // every digit instead of one scale a column
+  readonly form: Form;
+  readonly ofParent: boolean; // percent in a tree: of the row above, not of the total
   readonly fuse: boolean; // instances of the same source thing are one row of a flat table
   readonly flatten: number; // levels taken from the top of the scope tree
   readonly hot: number; // percent of its parent that a child needs to be on the hot path

@@ -5,6 +5,7 @@
 import type { Model } from '../model/data';
 import { CALLS } from '../logic/calls';
 import { type ColumnId, Columns, type Typed } from '../logic/columns';
+import { FORMS } from '../logic/format';
 import { type CallRows, type Layout, type Slot, SLOTS, type SourceMark, type State, VIEWS, type View } from './state';
 
 const VERSION = 'v2';
@@ -65,7 +66,9 @@ export function toHash(state: State, start: State): string {
   if (sortText(state) !== sortText(start)) put('sort', sortText(state));
   if (state.shown.join() !== start.shown.join()) put('columns', state.shown.join());
   if (state.base) put('base', state.base);
-  if (state.exact) put('exact', '1');
+  if (state.form === 'exact') put('exact', '1');
+  else if (state.form !== start.form) put('numbers', state.form);
+  if (state.ofParent) put('percent', 'parent');
   if (!state.fuse) put('fuse', '0');
   if (state.flatten) put('flatten', String(state.flatten));
   if (state.hot !== start.hot) put('hot', String(state.hot));
@@ -154,7 +157,8 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
     descending,
     shown,
     typed,
-    exact: query.get('exact') === '1',
+    form: query.get('exact') === '1' ? 'exact' : (FORMS.find((f) => f === query.get('numbers')) ?? start.form),
+    ofParent: query.get('percent') === 'parent',
     fuse: query.get('fuse') !== '0',
     flatten: between(query.get('flatten'), 0, 50, 0),
     hot: between(query.get('hot'), 1, 100, start.hot),

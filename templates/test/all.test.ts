@@ -11,7 +11,17 @@ import { callersOf, callsOf, foldRecursion, treeModel } from '../logic/calls';
 import { tableCsv } from '../logic/csv';
 import { distributionAt, histogram, metricsByThread, summed } from '../logic/distribution';
 import { groupLabel, groupsOf, type Level, sortedGroups } from '../logic/flat';
-import { formatExact, formatPercent, formatScaled, formatShort, scaleAmong, scaleFor } from '../logic/format';
+import {
+  FORMS,
+  formatAs,
+  formatExact,
+  formatPercent,
+  formatScaled,
+  formatShort,
+  scaleAmong,
+  scaleFor,
+  unitIn,
+} from '../logic/format';
 import { parseFormula, readFormula } from '../logic/formula';
 import { boxAt, icicle } from '../logic/icicle';
 import { inlinedOn } from '../logic/inlined';
@@ -56,7 +66,8 @@ const START: State = {
   sortBy: A,
   descending: true,
   shown: ['0i', '0e', '1i'],
-  exact: false,
+  form: 'scaled',
+  ofParent: false,
   fuse: true,
   flatten: 0,
   hot: 50,
@@ -1088,6 +1099,27 @@ function testLabels(): void {
   equal(describe(m, 6), 'line: x.c:6\nx.c:6', 'a tooltip');
 }
 
+function testForms(): void {
+  const time = metric('T', { unit: 'ns' });
+  const cycles = metric('C', { unit: 'cycles' });
+  const ratio = metric('R', { formula: 'C / T' });
+  const cases: readonly (readonly [typeof time, number, number, number, string])[] = [
+    [time, 10e9, 280e6, NaN, '0.280 s | 280.000 ms | 2.800e8 ns | 280,000,000 ns'],
+    [time, 10e9, 280e6, 67e6, '0.28 s | 280 ms | 2.8e8 ns | 280,000,000 ns'],
+    [time, 10e9, 0, NaN, '0.000 s | 0 | 0 ns | 0 ns'],
+    [cycles, 5e9, 1.25e6, NaN, '0.001 G cycles | 1.250 M cycles | 1.250e6 cycles | 1,250,000 cycles'],
+    [cycles, 5e9, -12, NaN, '>−0.001 G cycles | −12 cycles | −1.200e1 cycles | −12 cycles'],
+    [ratio, 0.5, 0.0117, NaN, '0.0117 | 0.0117 | 1.170e-2 | 0.0117'],
+    [cycles, 5e9, NaN, NaN, 'G cycles |  cycles |  cycles |  cycles'],
+  ];
+  for (const [m, total, value, error, want] of cases) {
+    const scale = scaleFor(m, total);
+    const write = (form: (typeof FORMS)[number]): string =>
+      `${formatAs(form, value, m, scale, error).replace(/[\u2007\u2008]+$/, '')} ${unitIn(form, m, scale)}`.trim();
+    equal(FORMS.map(write).join(' | '), want.replace(/\|  /g, '| '), `the forms of ${value} ${m.unit}`);
+  }
+}
+
 function testAddress(): void {
   const m = heat();
   const start = START;
@@ -1098,7 +1130,8 @@ function testAddress(): void {
     sortBy: '1e',
     descending: false,
     shown: ['0i', '1e', 't0i', '1-0i'],
-    exact: true,
+    form: 'si',
+    ofParent: true,
     fuse: false,
     flatten: 2,
     hot: 25,
@@ -1117,7 +1150,7 @@ function testAddress(): void {
   const hash = toHash(state, start);
   equal(
     hash,
-    '#v2/loop?typed=R%3DB%20/%20A%20%2B%201&sort=1e%2B&columns=0i,1e,t0i,1-0i&base=old&exact=1&fuse=0&flatten=2&hot=25&fold=1&least=1&find=a%26b%3D%C3%BC%20%23&zoom=3&panes=,files,callers&open=0.1.1.3&place=6&source=1:5-9',
+    '#v2/loop?typed=R%3DB%20/%20A%20%2B%201&sort=1e%2B&columns=0i,1e,t0i,1-0i&base=old&numbers=si&percent=parent&fuse=0&flatten=2&hot=25&fold=1&least=1&find=a%26b%3D%C3%BC%20%23&zoom=3&panes=,files,callers&open=0.1.1.3&place=6&source=1:5-9',
     'an address',
   );
   const back = { ...start, ...fromHash(hash, start, m) };
@@ -1129,14 +1162,14 @@ function testAddress(): void {
       old.sortBy,
       old.descending,
       old.shown,
-      old.exact,
+      old.form,
       old.fuse,
       old.filter,
       old.selected,
       old.source,
       old.zoom,
     ],
-    ['loop', '1e', false, ['0i', '1e'], true, false, 'x', 6, { file: 1, first: 5, last: 9 }, 0],
+    ['loop', '1e', false, ['0i', '1e'], 'exact', false, 'x', 6, { file: 1, first: 5, last: 9 }, 0],
     'an address of version 1',
   );
   const paths: Model = { ...m, trees: [{ name: 'calls', title: 'Calls', nodes: 50 }] };
@@ -1748,6 +1781,7 @@ testIcicle();
 testSummary();
 testFormats();
 testLabels();
+testForms();
 testAddress();
 testTables();
 testCalls();

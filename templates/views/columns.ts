@@ -1,6 +1,7 @@
 // The dialog that chooses columns: searched, grouped, and with new metrics typed by whoever reads.
 
 import { type Column, type ColumnId, columnId } from '../logic/columns';
+import { type Form, FORMS } from '../logic/format';
 import type { App } from './app';
 import { button, h, saveFile, visible } from './dom';
 
@@ -38,6 +39,46 @@ function configuration(app: App): string {
   return `${metrics.join('\n')}\n`;
 }
 
+function choice(
+  before: string,
+  options: readonly (readonly [string, string])[],
+  value: string,
+  choose: (value: string) => void,
+): HTMLElement {
+  const select = h(
+    'select',
+    { onchange: () => choose(select.value) },
+    ...options.map(([name, text]) => h('option', { value: name, selected: name === value }, text)),
+  );
+  return h('label', { class: 'check' }, before, select);
+}
+
+const FORM_NAMES: { readonly [F in Form]: string } = {
+  scaled: 'one scale a column',
+  si: 'each its own scale (280 ms, 1.2 G)',
+  scientific: 'scientific (1.2e9)',
+  exact: 'exact: every digit',
+};
+
+const formChoice = (app: App): HTMLElement =>
+  choice(
+    'Numbers',
+    FORMS.map((f) => [f, FORM_NAMES[f]]),
+    app.state.form,
+    (form) => app.store.dispatch({ type: 'form', form: form as Form }),
+  );
+
+const percentChoice = (app: App): HTMLElement =>
+  choice(
+    'Percent of',
+    [
+      ['total', 'the total'],
+      ['parent', 'the row above, in trees'],
+    ],
+    app.state.ofParent ? 'parent' : 'total',
+    (of) => app.store.dispatch({ type: 'of-parent', on: of === 'parent' }),
+  );
+
 /** How much of its parent a child needs for the hot path to go on. */
 function hotChoice(app: App): HTMLElement {
   const { store } = app;
@@ -53,8 +94,6 @@ function hotChoice(app: App): HTMLElement {
 
 export function columnsDialog(app: App, close: () => void): HTMLElement {
   const { model, store } = app;
-  const exact = h('input', { type: 'checkbox', onchange: () => store.dispatch({ type: 'exact', on: exact.checked }) });
-  exact.checked = store.state.exact;
   const body = h('tbody', null);
   const none = h('p', { class: 'muted', hidden: true }, 'No metric has this in its name or description.');
   const search = h('input', {
@@ -109,7 +148,8 @@ export function columnsDialog(app: App, close: () => void): HTMLElement {
         'The columns the database asks for',
         () => (store.dispatch({ type: 'show-columns', shown: app.start.shown }), fill()),
       ),
-      h('label', { class: 'check' }, exact, 'Exact numbers: every digit, without a scale'),
+      formChoice(app),
+      percentChoice(app),
       hotChoice(app),
     ),
     h(

@@ -71,7 +71,7 @@ class FilesPane implements Pane {
       );
       return;
     }
-    const inputs = [column, shown, app.state.exact, app.arrivals];
+    const inputs = [column, shown, app.state.form, app.arrivals];
     if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
     this.#drawn = inputs;
     this.column = app.own(column);

@@ -3,7 +3,7 @@
 
 import { Kind, type PlaceIx } from '../model/data';
 import type { Column } from '../logic/columns';
-import { formatExact, formatPercent, formatScaled, type Scale } from '../logic/format';
+import { formatAs, formatPercent, type Scale, unitIn } from '../logic/format';
 import { Code, type CodeLoop, type Jump, loopPlace, type Piece, show, type Shown } from '../logic/instructions';
 import { labelOf, shortName } from '../logic/labels';
 import { Memo } from '../logic/memo';
@@ -106,10 +106,10 @@ export class InstructionsPane implements Pane {
 
   draw(): void {
     const { app } = this;
-    const { selected, exact } = app.state;
+    const { selected, form } = app.state;
     this.procedure = procedureOf(app, selected) ?? this.procedure;
     const column = countedColumn(app);
-    const content = [this.procedure, column, exact, app.arrivals, this.#build];
+    const content = [this.procedure, column, form, app.arrivals, this.#build];
     const inputs = [...content, selected];
     if (inputs.every((x, i) => Object.is(x, this.#seen[i]))) return;
     const isSame = this.#drawn !== null && content.every((x, i) => Object.is(x, this.#seen[i]));
@@ -182,7 +182,7 @@ export class InstructionsPane implements Pane {
         : '',
       button('Hottest', 'Go to the costliest instruction (h)', () => this.goToHottest()),
     );
-    const unit = column && (app.state.exact ? column.metric.unit : scale?.unit);
+    const unit = column && scale && unitIn(app.state.form, column.metric, scale);
     const metric = column ? shortName(column.metric) : '';
     this.#head.replaceChildren(
       h('span', { class: 'insn-metric', title: visible(`${metric}${unit ? `, ${unit}` : ''}`) }, visible(metric)),
@@ -234,7 +234,7 @@ export class InstructionsPane implements Pane {
     const value = !isSource && values ? values[row] : NaN;
     if (Number.isNaN(value) || !column || !scale) return cells;
     const percent = formatPercent(value, app.columns.whole(column));
-    cells[0].textContent = app.state.exact ? formatExact(value) : formatScaled(value, scale, NaN);
+    cells[0].textContent = formatAs(app.state.form, value, column.metric, scale, NaN);
     cells[0].title = valueTitle(app, column, value, NaN);
     cells[1].textContent = percent && `${percent}%`;
     element.classList.add('costs');

@@ -4,7 +4,7 @@ import { Kind, type Model, NONE, type PlaceIx, type SourceFile } from '../model/
 import type { SourceLines } from '../model/load';
 import { type Bracket, type Brackets, loopBrackets, outermost } from '../logic/brackets';
 import type { Column } from '../logic/columns';
-import { formatExact, formatPercent, formatScaled, formatSigned, plural, type Scale } from '../logic/format';
+import { formatAs, formatPercent, formatSigned, plural, type Scale, unitIn } from '../logic/format';
 import { findingsOnLine } from '../logic/diagnosis';
 import { baseName, enclosing, kindName, labelOf, loopKinds, shortName } from '../logic/labels';
 import { type Inlined, inlinedOn, type InlinedLine } from '../logic/inlined';
@@ -132,9 +132,9 @@ class SourcePane implements Pane {
 
   draw(): void {
     const { app } = this;
-    const { source, selected, exact } = app.state;
+    const { source, selected, form } = app.state;
     const column = app.heatColumn;
-    const content = [source?.file, column, exact, app.arrivals];
+    const content = [source?.file, column, form, app.arrivals];
     const inputs = [...content, source, selected];
     if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return this.#reveal(); // it may not have been in sight
     const isSame = content.every((x, i) => Object.is(x, this.#drawn[i])) && this.#colouring !== null && source !== null;
@@ -282,7 +282,12 @@ class SourcePane implements Pane {
         'data-file': String(inlined.file),
         'data-at': number,
       },
-      gutter('line-value', costs ? formatScaled(value, costs.scale, app.columns.error(costs.column, value)) : ''),
+      gutter(
+        'line-value',
+        costs
+          ? formatAs(app.state.form, value, costs.column.metric, costs.scale, app.columns.error(costs.column, value))
+          : '',
+      ),
       gutter('line-percent', percent && `${percent}%`),
       gutter('line-count', line?.calls ? '⤷' : ''),
       h('span', { class: 'line-number', role: 'rowheader' }, number),
@@ -592,7 +597,7 @@ class SourcePane implements Pane {
   #drawColumnHead(): void {
     const { costs } = this;
     if (!costs) return this.#columnHead.replaceChildren();
-    const unit = this.app.state.exact ? costs.column.metric.unit : costs.scale.unit;
+    const unit = unitIn(this.app.state.form, costs.column.metric, costs.scale);
     this.#columnHead.replaceChildren(
       h(
         'span',
@@ -655,7 +660,7 @@ class SourcePane implements Pane {
       const whole = app.columns.whole(costs.column);
       const sign = (text: string): string => (costs.column.difference ? formatSigned(text, all) : text);
       const isMore = all !== own;
-      value.textContent = sign(app.state.exact ? formatExact(all) : formatScaled(all, costs.scale, error));
+      value.textContent = sign(formatAs(app.state.form, all, costs.column.metric, costs.scale, error));
       const percent = formatPercent(all, whole);
       share.textContent = percent && `${sign(percent)}%`;
       value.classList.toggle('with', isMore);

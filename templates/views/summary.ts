@@ -45,7 +45,7 @@ export class SummaryPage {
     const { app } = this;
     this.element.hidden = app.state.view !== 'summary' && !this.isPrinted;
     if (this.element.hidden) return;
-    const inputs = [app.arrivals, app.columns, app.state.exact];
+    const inputs = [app.arrivals, app.columns, app.state.form];
     if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
     this.#drawn = inputs;
     const column = app.mainColumn;

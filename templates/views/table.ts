@@ -3,13 +3,14 @@
 import { Kind, NONE, type PlaceIx } from '../model/data';
 import type { Column, ColumnId } from '../logic/columns';
 import {
+  formatAs,
   formatExact,
   formatPercent,
-  formatScaled,
   formatShort,
   formatSigned,
   type Scale,
   share,
+  unitIn,
 } from '../logic/format';
 import { describe, shortName, surroundings } from '../logic/labels';
 import { findingsAt } from '../logic/diagnosis';
@@ -129,7 +130,7 @@ export class TablePane {
     if (state.view === 'summary' || state.view === 'calls') return;
     this.table = app.table();
     const columns = app.shownColumns();
-    const content = [this.table, columns, state.exact, app.arrivals, state.sortBy, state.descending];
+    const content = [this.table, columns, state.form, state.ofParent, app.arrivals, state.sortBy, state.descending];
     const marks = [state.selected, state.source, app.visits];
     const isSame = content.every((x, i) => Object.is(x, this.#drawn[i]));
     if (isSame && marks.every((x, i) => Object.is(x, this.#drawn[content.length + i]))) return;
@@ -173,9 +174,10 @@ export class TablePane {
   #layOut(columns: number): void {
     const width = this.#grid.clientWidth;
     const wanted = Number(preference.get('name-width'));
-    const widest = this.app.state.exact ? WIDE_METRIC : WIDEST_METRIC;
+    const isExact = this.app.state.form === 'exact';
+    const widest = isExact ? WIDE_METRIC : WIDEST_METRIC;
     const fit = Math.floor((width - Math.max(NARROWEST_NAME, Math.min(400, width * 0.5))) / Math.max(columns, 1));
-    this.#metricWidth = Math.max(this.app.state.exact ? WIDE_METRIC : NARROWEST_METRIC, Math.min(widest, fit));
+    this.#metricWidth = Math.max(isExact ? WIDE_METRIC : NARROWEST_METRIC, Math.min(widest, fit));
     const narrowest = Math.min(NARROWEST_NAME, width * 0.6);
     this.#nameWidth =
       wanted >= NARROWEST_NAME
@@ -270,9 +272,12 @@ export class TablePane {
     this.#head.replaceChildren(
       name,
       ...columns.slice(from, to).map((c, i) => {
-        const unit = app.state.exact ? c.metric.unit : this.#scale(c).unit;
+        const unit = unitIn(app.state.form, c.metric, this.#scale(c));
+        const percent = this.#isOfParent(c) ? '% of parent' : '';
         const failed = app.columns.failure(c) !== undefined;
-        const bottom = failed ? 'cannot be read' : [c.exclusive ? 'excl.' : '', unit].filter(Boolean).join(' · ');
+        const bottom = failed
+          ? 'cannot be read'
+          : [c.exclusive ? 'excl.' : '', unit, percent].filter(Boolean).join(' · ');
         const cell = this.#headCell(
           c.id,
           'metric',
@@ -424,7 +429,7 @@ export class TablePane {
     const sorted = column.id === app.state.sortBy ? ' sorted' : '';
     if (Number.isNaN(value))
       return h('div', { class: `cell metric${sorted}`, role: 'gridcell', title: this.#whyBlank(row, column) });
-    const whole = app.columns.whole(column);
+    const whole = this.#whole(row, column);
     const percent = formatPercent(value, whole);
     const error = table.error(row, column);
     const isNoise = column.difference !== null && Math.abs(value) < error;
@@ -434,11 +439,24 @@ export class TablePane {
       title: valueTitle(app, column, value, error),
     });
     if (percent) this.#bar(cell, row, column, value, whole, isNoise);
-    const text = app.state.exact ? formatExact(value) : formatScaled(value, this.#scale(column), error);
+    const text = formatAs(app.state.form, value, column.metric, this.#scale(column), error);
     const sign = (t: string): string => (column.difference ? formatSigned(t, value) : t);
     cell.append(h('span', { class: 'value' }, sign(text)));
     if (!Number.isNaN(whole)) cell.append(h('span', { class: 'percent' }, percent && `${sign(percent)}%`));
     return cell;
+  }
+
+  #isOfParent(column: Column): boolean {
+    return this.app.state.ofParent && this.table.isTree && !Number.isNaN(this.app.columns.whole(column));
+  }
+
+  /** What is 100% in a row: the program, or what is around it; NaN: shares make no sense. */
+  #whole(row: number, column: Column): number {
+    const { columns, model } = this.app;
+    const up = this.#isOfParent(column) ? model.places.parent[this.table.place(row)] : NONE;
+    if (up === NONE) return columns.whole(column);
+    const base = column.difference?.base ?? column;
+    return Math.abs(columns.values(this.app.inclusive(base), null)[up]);
   }
 
   /** The share as a bar: of an inclusive value with its own part darker, of a difference in the colour of its sign. Drawn

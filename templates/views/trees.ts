@@ -75,9 +75,9 @@ export class TreeApp {
   /** What was chosen in the page holds here. */
   follow(): void {
     const { main, app } = this;
-    const { sortBy, descending, shown, exact, filter, least, typed, base, selected } = main.state;
-    this.#followed.get([sortBy, descending, shown, exact, filter, least, typed, base], () => {
-      const state = { sortBy, descending, shown, exact, filter, least, typed, base };
+    const { sortBy, descending, shown, form, ofParent, filter, least, typed, base, selected } = main.state;
+    this.#followed.get([sortBy, descending, shown, form, ofParent, filter, least, typed, base], () => {
+      const state = { sortBy, descending, shown, form, ofParent, filter, least, typed, base };
       app.store.dispatch({ type: 'restore', state, reveal: [] });
       return null;
     });

@@ -18,8 +18,8 @@ class WhyPane implements Pane {
 
   draw(): void {
     const { app } = this;
-    const { selected, shown, exact } = app.state;
-    const inputs = [selected, shown, exact, app.columns, app.arrivals, this.#isWhole];
+    const { selected, shown, form } = app.state;
+    const inputs = [selected, shown, form, app.columns, app.arrivals, this.#isWhole];
     if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
     this.#drawn = inputs;
     if (selected === null || selected >= app.model.places.count) {

@@ -902,7 +902,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await odd.close();
   await act(page, () => page.click('text=Columns…'));
   await act(page, () => page.click('.dialog input[data-column="0e"]'));
-  await act(page, () => page.click('text=Exact numbers'));
+  await act(page, () => page.selectOption('.dialog label:has-text("Numbers") select', 'exact'));
   await act(page, () => page.keyboard.press('Escape'));
   same(
     (await table(page))[0],
@@ -910,6 +910,29 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     'columns chosen, exact numbers',
   );
   check(/columns=0i,1i,2i,0e&exact=1/.test(await hash(page)), 'both in the address', await hash(page));
+  const forms = await open('db-heat/index.html', '#v2/tree?numbers=si&percent=parent');
+  same(
+    (await table(forms)).slice(4, 8),
+    [
+      '        loop at heat.f90:56–67 | 9.9 s 99.9% | 115 M 100.0% | 0.0116',
+      '          spmv | 6.8 s 68.6% | 97 M 84.1% | 0.0142',
+      '            loop at heat.f90:14–20 | 6.8 s 100.0% | 97 M 100.0% | 0.0142',
+      '              loop at heat.f90:16–18 vector 1 of 2 | 6.3 s 91.8% | 91 M 94.0% | 0.0146',
+    ],
+    'each number in its own scale, percent of the row above',
+  );
+  same(
+    await forms.$$eval('.head-bottom', (x) => x.map((e) => e.textContent.replace('▼', ''))),
+    ['', '% of parent', 'misses · % of parent', 'misses/ns'],
+    'the heads say so',
+  );
+  await act(forms, () => forms.click('text=Columns…'));
+  await act(forms, () => forms.selectOption('.dialog label:has-text("Numbers") select', 'scientific'));
+  await act(forms, () => forms.selectOption('.dialog label:has-text("Percent of") select', 'total'));
+  await act(forms, () => forms.keyboard.press('Escape'));
+  same((await table(forms))[5], '          spmv | 6.8e9 65.2% | 9.7e7 79.1% | 1.424e-2', 'scientific, of the total');
+  check(/\?numbers=scientific&(?!percent)/.test(await hash(forms)), 'in the address', await hash(forms));
+  await forms.close();
   await page.close();
 }
 
