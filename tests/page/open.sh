@@ -32,4 +32,12 @@ check "no operand: status 2" test "$status" = 2
 run env BROWSER="$scratch/none" PATH="$scratch/other" "$hpcview" open "$scratch/single.html"
 check "no browser: status 1" test "$status" = 1
 check_match "and the address to open" "$err" "open this yourself: file://$home/single.html"
+
+# ---- size ----
+code=$top_builddir/templates/dist/hpcview.js
+if [ -e "$code" ]; then
+    check "the page's code is below 250,000 bytes" test "$(wc -c <"$code")" -lt 250000
+else
+    skip "the page's code is below 250,000 bytes" "built from a tarball: the code came with it"
+fi
 done_testing

@@ -7,6 +7,7 @@ const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '
 const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
 await page.goto(pathToFileURL(file).href);
 await page.getByText('Workspace', { exact: true }).click();
+await page.getByRole('tab', { name: 'More' }).click(); // tables of no room that the page knows
 await page.getByRole('tab', { name: 'Colours' }).click();
 const pane = page.locator('section.pane:visible', { hasText: 'red' });
 console.log('Colours', (await pane.first().innerText()).replace(/\s+/g, ' '));
