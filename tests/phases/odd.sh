@@ -19,9 +19,10 @@ check_equal "a thread that is cancelled while it waits" "$(counts ./odd cancel)"
 check_equal "fork while a thread stands at a barrier: the parent's" "$(counts ./odd fork)" "$(line_of odd.c MEET) pthread_barrier_wait 21 42 0"
 check "and the child goes on" test "$status" = 0
 counts ./odd more >more
-check_match "more threads than planned: each pair, whole or said to be broken" "$(awk '{ print $3 + $5 }' more)" 600
+# Who leaves late may be taken for one of the next pair: an episode too many, with a passage too few.
+check "more threads than planned: each pair, whole or said to be broken" awk '{ n = $3 + $5 } END { exit !(n >= 600 && n <= 612) }' more
 check "nearly all of them whole" test "$(awk '{ print $3 }' more)" -gt 540
-check_equal "passages are two an episode" "$(awk '{ print $4 - 2 * $3 }' more)" 0
+check "passages are two an episode" awk '{ n = 2 * $3 - $4 } END { exit !(n >= 0 && n <= 24) }' more
 
 if gcc -g -O1 -fopenmp -o odd-openmp "$programs/odd_openmp.c" 2>err; then
     counts ./odd-openmp nested >nested
