@@ -191,11 +191,12 @@ static void test_derived(void)
     uint32_t never = add_barrier(p, "omp for end", 2, NULL);
     table_set(table_of(p, PHASES_BARRIERS), b, table_column_of(table_of(p, PHASES_BARRIERS), "squares"),
               (union table_cell){.number = 2500 + 4 * 16});
-    table_add(table_of(p, PHASES_THREADS),
-              (union table_cell[]){{.row = b}, {.row = first}, {.count = 4}, {.count = 1}});
-    table_add(table_of(p, PHASES_THREADS),
-              (union table_cell[]){{.row = b}, {.row = second}, {.count = 4}, {.count = 3}});
-    table_add(table_of(p, PHASES_THREADS), (union table_cell[]){{.row = 99}, {.row = 99}, {.count = 4}, {.count = 9}});
+    table_add(table_of(p, PHASES_THREADS), (union table_cell[ARRAY_SIZE(phases_thread_columns)]){
+                                               {.row = b}, {.row = first}, {.count = 4}, {.count = 1}});
+    table_add(table_of(p, PHASES_THREADS), (union table_cell[ARRAY_SIZE(phases_thread_columns)]){
+                                               {.row = b}, {.row = second}, {.count = 4}, {.count = 3}});
+    table_add(table_of(p, PHASES_THREADS), (union table_cell[ARRAY_SIZE(phases_thread_columns)]){
+                                               {.row = 99}, {.row = 99}, {.count = 4}, {.count = 9}});
     finish(p);
     CHECK(number_in(p, PHASES_BARRIERS, b, "mean") == 25e6);
     CHECK(number_in(p, PHASES_BARRIERS, b, "deviation") == 4e6);
@@ -234,9 +235,12 @@ static struct hpcprof *sampled(void)
                                                      .samples = i + 1,
                                                      .value = 10 * (i + 1)});
     }
-    table_add(table_of(p, PHASES_PHASES), (union table_cell[]){{.row = b}, {.row = a}, {.count = 8}});
-    table_add(table_of(p, PHASES_PHASES), (union table_cell[]){{.row = a}, {.row = a}, {.count = 1}});
-    table_add(table_of(p, PHASES_PHASES), (union table_cell[]){{.row = a}, {.row = TABLE_NONE}, {.count = 1}});
+    table_add(table_of(p, PHASES_PHASES),
+              (union table_cell[ARRAY_SIZE(phases_phase_columns)]){{.row = b}, {.row = a}, {.count = 8}});
+    table_add(table_of(p, PHASES_PHASES),
+              (union table_cell[ARRAY_SIZE(phases_phase_columns)]){{.row = a}, {.row = a}, {.count = 1}});
+    table_add(table_of(p, PHASES_PHASES),
+              (union table_cell[ARRAY_SIZE(phases_phase_columns)]){{.row = a}, {.row = TABLE_NONE}, {.count = 1}});
     hpcprof_finish(p);
     return p;
 }
@@ -312,7 +316,8 @@ static void test_stuck(void)
     t[5] = add_thread(p, "a", 1, 0);
     uint32_t b = add_barrier(p, "omp barrier", 1, NULL), later = add_barrier(p, "MPI_Barrier", 2, NULL);
     for (uint32_t i = 0; i < 4; i++)
-        table_add(table_of(p, PHASES_THREADS), (union table_cell[]){{.row = b}, {.row = t[i]}, {.count = 7}});
+        table_add(table_of(p, PHASES_THREADS),
+                  (union table_cell[ARRAY_SIZE(phases_thread_columns)]){{.row = b}, {.row = t[i]}, {.count = 7}});
     p->threads[t[3]].end_ns = 5; /* it has ended: nobody waits for it any more */
     add_state(p, t[1], "at barrier", 50, b);
     add_state(p, t[0], "at barrier", 40, b);
