@@ -585,7 +585,8 @@ static int read_page(struct database *d, struct experiment **result)
 int experiment_read_page(const void *bytes, size_t len, const char *name, struct experiment **result,
                          struct warnings *warnings, struct err *err)
 {
-    struct database d = {.path = name, .single = true, .page = {bytes, len, false}, .warnings = warnings, .err = err};
+    struct database d = {
+        .path = name, .single = true, .page = {.bytes = bytes, .len = len}, .warnings = warnings, .err = err};
     return read_page(&d, result);
 }
 
