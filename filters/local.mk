@@ -17,7 +17,7 @@ FUZZERS += %D%/filter_fuzz
 %C%_filter_fuzz_LDADD = $(LIBFUZZER) $(FILTERS_LDADD)
 EXTRA_DIST += \
 	tests/corpus/filter/callgrind tests/corpus/filter/callgrind-instr tests/corpus/filter/callgrind-bad-numbers tests/corpus/filter/folded tests/corpus/filter/gcov tests/corpus/filter/gprof \
-	tests/corpus/filter/lcov tests/corpus/filter/llvm-cov tests/corpus/filter/pprof tests/corpus/filter/speedscope tests/corpus/filter/perf-packed \
+	tests/corpus/filter/lcov tests/corpus/filter/llvm-cov tests/corpus/filter/pprof tests/corpus/filter/pprof-sample-without-name tests/corpus/filter/speedscope tests/corpus/filter/perf-packed \
 	tests/corpus/filter/perf-pipe tests/corpus/filter/perf-script \
 	tests/corpus/filter/perf-script-overlaps tests/corpus/filter/profile tests/corpus/filter/profile-large-value
 EXTRA_DIST += \

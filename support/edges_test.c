@@ -523,6 +523,15 @@ static void test_progress(void)
     CHECK_STR(said, "reading 3/4");
 }
 
+static void test_empty_name(void)
+{
+    struct strtab *t = strtab_create();
+    CHECK_INT(strtab_addn(t, NULL, 0), 0);
+    CHECK_INT(strtab_add(t, ""), 0);
+    CHECK_INT(strtab_count(t), 1);
+    strtab_free(t);
+}
+
 static void test_safe(void)
 {
     static const struct {
@@ -596,6 +605,7 @@ int main(void)
     test_trimmed();
     test_nearest();
     test_utf8();
+    test_empty_name();
     test_safe();
     test_folder_list();
     test_named_file();

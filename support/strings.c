@@ -38,6 +38,8 @@ void strtab_free(struct strtab *t)
 
 str_id strtab_addn(struct strtab *t, const char *s, size_t n)
 {
+    if (n == 0 && t->entries.count)
+        return 0;
     uint32_t *first = hashmap_put(&t->by_hash, hash_bytes(s, n, 0));
     for (uint32_t i = *first; i != HASHMAP_NONE; i = t->entries.items[i].next)
         if (t->entries.items[i].length == n && memcmp(t->entries.items[i].text, s, n) == 0)

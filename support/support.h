@@ -142,8 +142,8 @@ typedef uint32_t str_id;
 struct strtab;
 struct strtab *strtab_create(void);
 void strtab_free(struct strtab *);
-str_id strtab_add(struct strtab *, const char *s); /* NULL counts as "" */
-str_id strtab_addn(struct strtab *, const char *s, size_t n);
+str_id strtab_add(struct strtab *, const char *s);            /* NULL counts as "" */
+str_id strtab_addn(struct strtab *, const char *s, size_t n); /* s may be NULL where n is 0 */
 str_id strtab_printf(struct strtab *, const char *fmt, ...) PRINTF_LIKE(2, 3);
 const char *strtab_get(const struct strtab *, str_id); /* lent until strtab_free */
 size_t strtab_count(const struct strtab *);            /* ids are below this */
