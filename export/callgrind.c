@@ -94,7 +94,7 @@ static void calls_of_table(const struct exported *x, const struct table *t, stru
                             row[count].count,
                             0};
         uint64_t *values = add_call(x, calls, call);
-        if (x->metrics[0] == 0)
+        if (x->metrics[0] == 0 && row[cost].count != TABLE_NO_COUNT)
             values[0] = row[cost].count;
     }
 }

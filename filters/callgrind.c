@@ -14,6 +14,7 @@
  * With --dump-instr=yes a line begins with an address too, and its Ir is how often the instruction was executed. With
  * --collect-jumps=yes the jumps between them are known as well, and so are the loops (instr_loops.c).
  */
+#include "filters/call_edges.h"
 #include "filters/instr_loops.h"
 #include "filters/keys.h"
 
@@ -402,30 +403,16 @@ static void gather_graph(struct callgrind *c)
 
 static int add_call_edges(struct callgrind *c)
 {
-    static const struct table_column columns[] = {
-        {.name = "caller", .title = "called at", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
-        {.name = "callee", .title = "function", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
-        {.name = "calls", .type = TABLE_COUNT, .merge = TABLE_SUM},
-        {.name = "cost",
-         .title = "inclusive cost",
-         .type = TABLE_COUNT,
-         .merge = TABLE_SUM,
-         .description = "Of the first event of the file, as a rule Ir: what was spent until the calls returned."},
-    };
-    static const struct table_decl decl = {"call_edges", "Calls", "Who called whom, how often, and what it cost.",
-                                           columns, ARRAY_SIZE(columns)};
     struct table *t;
     if (c->calls.rows.count == 0)
         return 0;
-    if (table_list_declare(&c->into->tables, &decl, c->into->strings, &t, c->err) < 0)
+    if (call_edges_declare(c->into, &t, c->err) < 0)
         return -1;
     for (uint32_t i = 0; i < c->calls.rows.count; i++) {
         const struct key *k = &c->calls.rows.items[i].key;
         uint32_t caller = spot_context(c, k->a[SPOT]), callee = context(c, k);
-        table_add(t, (union table_cell[]){{.row = caller},
-                                          {.row = callee},
-                                          {.count = c->call_sums.items[i].calls},
-                                          {.count = c->call_sums.items[i].cost}});
+        struct call_sum sum = c->call_sums.items[i];
+        call_edges_add(t, &(struct call_edge){caller, callee, sum.calls, sum.cost});
     }
     return 0;
 }

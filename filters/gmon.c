@@ -5,6 +5,8 @@
  *
  *     "gmon", version, 12 bytes | records: tag 0 histogram, 1 arc, 2 basic blocks
  */
+#include "filters/call_edges.h"
+#include "filters/image.h"
 #include "filters/sink.h"
 
 enum { HEADER_BYTES = 20, HISTOGRAM = 0, ARC = 1, BLOCKS = 2 };
@@ -13,7 +15,10 @@ struct gmon {
     const struct filter_input *in;
     struct sink sink;
     const char *module;
+    struct image image; /* of the program, where it is here */
+    struct filemap code;
     uint32_t calls;
+    struct table *edges; /* NULL: no arc so far */
     struct err *err;
 };
 
@@ -48,14 +53,41 @@ static int read_histogram(struct gmon *g, struct cursor *c)
     return 0;
 }
 
-/* How often a function was called, at its entry. */
+/* Of what a call returns to glibc keeps 16-byte blocks (HASHFRACTION), and of the function called the place after its
+   call of mcount. So the call is the one in that block that leads to just before that place, where there is one. */
+enum { BLOCK_BYTES = 16, PROLOGUE_BYTES = 64, CALL = 0xe8, CALL_BYTES = 5 };
+
+static uint64_t call_at(const struct gmon *g, uint64_t from, uint64_t to)
+{
+    uint64_t offset;
+    if (!g->image.x86 || from < CALL_BYTES || !image_offset_of(&g->image, from - CALL_BYTES, &offset))
+        return from;
+    struct cursor c = cursor_make(g->code.bytes, g->code.len);
+    cursor_bytes(&c, offset);
+    for (uint64_t returns = from; returns < from + BLOCK_BYTES; returns++) {
+        struct cursor instruction = c;
+        uint8_t code = cursor_u8(&instruction);
+        uint64_t target = returns + (uint64_t)(int64_t)(int32_t)cursor_u32(&instruction);
+        if (!instruction.bad && code == CALL && to - target <= PROLOGUE_BYTES)
+            return returns - 1;
+        cursor_u8(&c);
+    }
+    return from;
+}
+
+/* How often a function was called, at its entry, and from where. */
 static int read_arc(struct gmon *g, struct cursor *c)
 {
-    cursor_u64(c);
-    uint64_t to = cursor_u64(c), count = cursor_u32(c);
+    uint64_t from = cursor_u64(c), to = cursor_u64(c), count = cursor_u32(c);
     if (c->bad)
         return wrong(g, c, "an arc is cut short");
-    sink_add(&g->sink, context_at(g, to), g->calls, 0, count);
+    if (count == 0)
+        return 0;
+    if (!g->edges && call_edges_declare(g->sink.into, &g->edges, g->err) < 0)
+        return -1;
+    uint32_t caller = from ? context_at(g, call_at(g, from, to)) : TABLE_NONE, callee = context_at(g, to);
+    sink_add(&g->sink, callee, g->calls, 0, count);
+    call_edges_add(g->edges, &(struct call_edge){caller, callee, count, TABLE_NO_COUNT});
     return 0;
 }
 
@@ -88,6 +120,8 @@ int gmon_convert(const struct filter_input *in, struct hpcprof *into, struct war
     cursor_bytes(&c, HEADER_BYTES);
     g.sink = sink_begin(into, in, "gprof", g.module);
     g.calls = sink_event(&g.sink, "calls", "how often the function was called", "calls", 0);
+    if (in->options->program && filemap_open(&g.code, in->options->program, NULL) == 0)
+        image_read(&g.image, in->options->program);
     while (status == 0 && cursor_left(&c)) {
         uint8_t tag = cursor_u8(&c);
         status = tag == HISTOGRAM ? read_histogram(&g, &c)
@@ -95,5 +129,7 @@ int gmon_convert(const struct filter_input *in, struct hpcprof *into, struct war
                  : tag == BLOCKS  ? read_blocks(&g, &c)
                                   : wrong(&g, &c, "is no record of a gmon.out file");
     }
+    image_release(&g.image);
+    filemap_release(&g.code);
     return status;
 }

@@ -1,7 +1,7 @@
 FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZSTD_LIBS) $(PAPI_LIBS) $(ZLIB_LIBS) -lm
 
 noinst_LIBRARIES += %D%/libfilters.a
-%C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/sink.h %D%/sink.c %D%/caliper.c %D%/coverage.c %D%/folded.c %D%/gmon.c %D%/hpctoolkit.h %D%/hpctoolkit.c %D%/hpctoolkit_v4.c %D%/likwid.c %D%/papi.c %D%/pprof.c %D%/speedscope.c \
+%C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/sink.h %D%/sink.c %D%/call_edges.h %D%/call_edges.c %D%/caliper.c %D%/coverage.c %D%/folded.c %D%/gmon.c %D%/hpctoolkit.h %D%/hpctoolkit.c %D%/image.h %D%/image.c %D%/hpctoolkit_v4.c %D%/likwid.c %D%/papi.c %D%/pprof.c %D%/speedscope.c \
 	%D%/table.c %D%/lines.c %D%/unpack.c \
 	%D%/perf_run.h %D%/perf_run.c %D%/perf_data.c %D%/perf_script.c %D%/callgrind.c %D%/instr_loops.h %D%/instr_loops.c %D%/keys.h %D%/keys.c %D%/profile.c
 

@@ -1,22 +1,16 @@
 /* What perf recorded becomes contexts and counts. */
 #include "filters/perf_run.h"
 
-#include <elf.h>
-#include <fcntl.h>
-#include <unistd.h>
+#include "filters/image.h"
 
 struct process { /* what it has mapped now: by address, without overlap */
     struct VEC(struct perf_mapping) mappings;
     uint32_t version; /* counts changes: what was looked up before may be wrong after */
 };
 
-struct segment { /* what of a file lies at which link-time address */
-    uint64_t offset, size, address;
-};
-
 struct binary {
     bool read;
-    struct VEC(struct segment) segments;
+    struct image image;
 };
 
 struct event_sum {
@@ -94,7 +88,7 @@ void perf_run_free(struct perf_run *r)
     if (!r)
         return;
     for (size_t i = 0; i < r->binaries.count; i++)
-        vec_release(&r->binaries.items[i].segments);
+        image_release(&r->binaries.items[i].image);
     for (size_t i = 0; i < r->processes.count; i++)
         vec_release(&r->processes.items[i].mappings);
     vec_release(&r->binaries);
@@ -246,25 +240,6 @@ static const struct perf_mapping *mapping_at(struct perf_run *r, uint32_t proces
 
 /* ---- from run-time to link-time addresses --------------------------------------------------------- */
 
-static void read_segments(struct binary *b, const char *path)
-{
-    Elf64_Ehdr head;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return;
-    bool elf = pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
-               head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_ident[EI_DATA] == ELFDATA2LSB &&
-               head.e_phentsize == sizeof(Elf64_Phdr);
-    for (unsigned i = 0; elf && i < head.e_phnum; i++) {
-        Elf64_Phdr ph;
-        if (pread(fd, &ph, sizeof ph, (off_t)(head.e_phoff + i * sizeof ph)) != (ssize_t)sizeof ph)
-            break;
-        if (ph.p_type == PT_LOAD)
-            *vec_push(&b->segments) = (struct segment){ph.p_offset, ph.p_filesz, ph.p_vaddr};
-    }
-    close(fd);
-}
-
 /* Where offset `offset` of the file is linked to; false: the file cannot be read, or has nothing there. */
 static bool linked_at(struct perf_run *r, str_id path, uint64_t offset, uint64_t *address)
 {
@@ -272,14 +247,9 @@ static bool linked_at(struct perf_run *r, str_id path, uint64_t offset, uint64_t
         *vec_push(&r->binaries) = (struct binary){0};
     struct binary *b = &r->binaries.items[path];
     if (!b->read)
-        read_segments(b, strtab_get(r->strings, path));
+        image_read(&b->image, strtab_get(r->strings, path));
     b->read = true;
-    for (size_t i = 0; i < b->segments.count; i++)
-        if (offset - b->segments.items[i].offset < b->segments.items[i].size) {
-            *address = offset - b->segments.items[i].offset + b->segments.items[i].address;
-            return true;
-        }
-    return false;
+    return image_linked_at(&b->image, offset, address);
 }
 
 /* ---- contexts ------------------------------------------------------------------------------------------ */

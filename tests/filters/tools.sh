@@ -36,6 +36,17 @@ if command -v gprof >/dev/null 2>&1 && gcc -O1 -g -pg timed.c -o timed 2>/dev/nu
     awk '$1 ~ /^[0-9.]+$/ && NF >= 7 { print $NF, $4 }' flat | sort >calls.own
     csv procedure gprof.hpcprof | awk -F, 'NR > 1 && $6 > 0 { print $5, $6 }' | sort >calls.ours
     check_same "gprof's own calls" calls.ours calls.own
+    # In its call graph the callers of a function stand above it, those it calls below
+    gprof -b -q timed gmon.out 2>/dev/null | awk '/^-----/ { n = 0 } /^\[/ { for (i = 0; i < n; i++) print from[i], $(NF - 1), times[i]; n = -99 }
+        NF > 2 && n >= 0 && $(NF - 2) ~ /^[0-9]+\/[0-9]+$/ { from[n] = $(NF - 1); times[n++] = $(NF - 2) + 0 }' | sort >edges.own
+    "$hpcview" print --table call_edges --format csv gprof.hpcprof 2>/dev/null >edges.csv
+    awk -F, 'NR > 1 { print $5, $10, $11 }' edges.csv | sort >edges.ours
+    check_same "gprof's own call graph" edges.ours edges.own
+    if [ "$(uname -m)" = x86_64 ]; then
+        grep -n 'heavy(5\|light(5\|light(n)' timed.c | sed 's/:.*//' >places.own
+        awk -F, 'NR > 1 { print $4 }' edges.csv | sort -n >places.ours
+        check_same "each call at its line" places.ours places.own
+    fi
 else
     skip "gprof's own seconds" "no gprof here, or no time passed"
 fi
