@@ -339,6 +339,11 @@ static void head_runs(const struct writer *w, struct jsonout *j)
         put_string(j, "machine", strtab_get(e->strings, run->machine));
         put_string(j, "command", shown_command(strtab_get(e->strings, run->command)));
         put_string(j, "asked", strtab_get(e->strings, run->asked));
+        json_key(j, "modules");
+        json_begin_array(j);
+        for (size_t k = 0; k < run->module_count; k++)
+            json_string(j, strtab_get(e->strings, run->modules[k]));
+        json_end_array(j);
         put_u64(j, "first_process", run->process_first);
         put_u64(j, "processes", run->process_count);
         json_end_object(j);

@@ -169,6 +169,8 @@ void experiment_anonymize(struct experiment *e)
     for (size_t i = 0; i < e->run_count; i++) {
         clean(e, &e->runs[i].name);
         clean_command(e, &e->runs[i].command);
+        for (size_t k = 0; k < e->runs[i].module_count; k++)
+            clean(e, &e->runs[i].modules[k]);
     }
     clean_processes(e);
     for (size_t i = 0; i < e->file_count; i++)

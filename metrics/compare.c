@@ -3,7 +3,7 @@
  * addresses); here is what a missing value means between runs, how far chance goes, and the columns of a comparison.
  *
  * A place that has samples in one run and none in the other cost nothing there, if its module was measured there at
- * all: new code that is hot, and code that is gone, are what a comparison looks for. Within one run, missing stays
+ * all, be it without a sample: new code that is hot, and code that is gone, are what a comparison looks for. Within one run, missing stays
  * missing.
  */
 #include "metrics/metrics_int.h"
@@ -15,6 +15,14 @@ struct measured {     /* which modules were measured in which run */
     size_t module_count;
     bool *in_run; /* [run * module_count + module] */
 };
+
+static bool had_module(const struct experiment_run *run, str_id name)
+{
+    uint32_t i = 0;
+    while (i < run->module_count && run->modules[i] != name)
+        i++;
+    return i < run->module_count;
+}
 
 void measured_make(struct experiment *e, const struct correlation *c, const place_ix *new_of)
 {
@@ -33,6 +41,13 @@ void measured_make(struct experiment *e, const struct correlation *c, const plac
         const struct module_use *use = &c->uses.items[i];
         if (number[use->module] != UINT32_MAX)
             m->in_run[use->run * m->module_count + number[use->module]] = true;
+    }
+    for (size_t i = 0; i < c->modules.count; i++) { /* without a sample it cost nothing */
+        const char *path = strtab_get(c->strings, c->modules.items[i].raw_path);
+        str_id name = strtab_add(e->strings, path[0] == '[' ? path : path_base(path));
+        for (size_t run = 0; run < e->run_count && number[i] != UINT32_MAX; run++)
+            if (had_module(&e->runs[run], name))
+                m->in_run[run * m->module_count + number[i]] = true;
     }
     mem_free(number);
 }

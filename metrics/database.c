@@ -258,15 +258,25 @@ static void read_files(struct database *d)
     }
 }
 
+static void read_modules(struct database *d, json_ix list, struct experiment_run *run)
+{
+    run->modules = mem_calloc(database_length(d->head, list) + 1, sizeof *run->modules);
+    for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i))
+        run->modules[run->module_count++] = strtab_add(d->e->strings, json_string_of(d->head, i));
+}
+
 static void read_runs(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "runs");
     d->e->runs = mem_calloc(database_length(d->head, list) + 1, sizeof *d->e->runs);
-    for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i))
-        d->e->runs[d->e->run_count++] = (struct experiment_run){.name = database_text(d, i, "name"),
-                                                                .machine = database_text(d, i, "machine"),
-                                                                .command = database_text(d, i, "command"),
-                                                                .asked = database_text(d, i, "asked")};
+    for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
+        struct experiment_run *run = &d->e->runs[d->e->run_count++];
+        *run = (struct experiment_run){.name = database_text(d, i, "name"),
+                                       .machine = database_text(d, i, "machine"),
+                                       .command = database_text(d, i, "command"),
+                                       .asked = database_text(d, i, "asked")};
+        read_modules(d, json_get(d->head, i, "modules"), run);
+    }
 }
 
 static uint32_t head_count(const struct database *d, json_ix object, const char *key)

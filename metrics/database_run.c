@@ -121,6 +121,14 @@ static void add_module(struct splitting *s, place_ix place)
         *vec_push(&s->trees) = scope_tree_create();
 }
 
+/* What was there without a sample: it cost nothing, and that is known. */
+static void add_idle_modules(struct splitting *s)
+{
+    const struct experiment_run *run = &s->e->runs[0];
+    for (uint32_t i = 0; i < run->module_count; i++)
+        hpcprof_add_module(s->profile, text(s, run->modules[i]), "");
+}
+
 /* Which module each place is in, and how many places each has. */
 static int add_modules(struct splitting *s, size_t **counts)
 {
@@ -302,6 +310,7 @@ static int split(struct splitting *s, struct structures *structures)
     add_processes(s);
     if (add_events(s) < 0)
         return -1;
+    add_idle_modules(s);
     hpcprof_finish(s->profile);
     for (size_t i = 0; i < s->trees.count; i++)
         structures_add(structures, s->trees.items[i], s->build_id);

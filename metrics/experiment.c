@@ -92,6 +92,26 @@ static str_id asked_of(struct experiment *e, const struct input *inputs, size_t 
     return asked;
 }
 
+/* The load modules that a run had in memory, each once; "[vdso]" has no path. */
+static void take_modules(struct experiment *e, const struct input *inputs, size_t n, uint32_t number)
+{
+    struct VEC(str_id) all = {0};
+    struct hashmap seen = {0};
+    for (size_t i = 0; i < n; i++) {
+        const struct hpcprof *p = inputs[i].profile;
+        for (size_t k = 0; inputs[i].run == number && k < p->module_count; k++) {
+            const char *path = strtab_get(p->strings, p->modules[k].path);
+            str_id name = strtab_add(e->strings, path[0] == '[' ? path : path_base(path));
+            uint32_t *slot = hashmap_put(&seen, name);
+            if (*slot == HASHMAP_NONE)
+                *vec_push(&all) = name, *slot = 0;
+        }
+    }
+    hashmap_release(&seen);
+    e->runs[number].modules = all.items;
+    e->runs[number].module_count = (uint32_t)all.count;
+}
+
 /* The runs, and their processes in that order. */
 static void copy_runs(struct experiment *e, const struct config *config, const struct input *inputs, size_t n)
 {
@@ -102,6 +122,7 @@ static void copy_runs(struct experiment *e, const struct config *config, const s
         struct experiment_run *run = &e->runs[i];
         run->name = strtab_add(e->strings, config->runs.items[i].name);
         run->asked = asked_of(e, inputs, n, i);
+        take_modules(e, inputs, n, i);
         run->process_first = (uint32_t)all.count;
         for (size_t k = 0; k < n; k++)
             if (inputs[k].run == i)

@@ -103,9 +103,10 @@ static void do_task(enum hpcrec_task task, int status)
     sigset_t saved;
     hpcrec_lock(&saved);
     drain();
-    if (task == TASK_FINISH)
+    if (task == TASK_FINISH) {
         hpcrec_threads_stop();
-    else
+        hpcrec_maps_name_all();
+    } else
         hpcrec_threads_totals();
     hpcrec_file_encode(task != TASK_FLUSH, status);
     hpcrec_unlock(&saved);

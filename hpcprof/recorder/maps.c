@@ -409,3 +409,14 @@ uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address)
     *address = pc - r->start + r->vaddr;
     return r->module;
 }
+
+/* What a module without samples cost is known, if the module is: nothing. */
+void hpcrec_maps_name_all(void)
+{
+    if (stale)
+        reread();
+    struct range *r = ranges.items;
+    for (size_t i = 0; i < ranges.count; i++)
+        if (r[i].executable && r[i].module == UINT32_MAX && hpcrec_string(r[i].path)[0] == '/')
+            identify(&r[i]);
+}

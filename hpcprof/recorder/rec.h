@@ -154,6 +154,7 @@ void hpcrec_maps_check(void); /* asks the loader whether something was */
  */
 uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address);
 uint32_t hpcrec_maps_named(const char *name); /* the row of "[...]", which is no file */
+void hpcrec_maps_name_all(void);              /* gives rows to the files of code in which nothing was sampled, too */
 void hpcrec_maps_new_round(void);             /* permits one more reading of the maps for addresses that are nowhere */
 const char *hpcrec_string(uint32_t offset);
 uint32_t hpcrec_string_add(const char *);

@@ -246,11 +246,15 @@ export class Columns {
     return out;
   }
 
-  /** By place: whether its module (of a module, the program) has a value. */
+  /** By place: whether its module has a value (of a module, the program), or was there without a sample. */
   #measured(column: Column): (place: number) => boolean {
     const values = this.values(this.get(`${column.id.slice(0, -1)}i`) ?? column, null);
     const { modules } = this.#withModules();
-    return (place) => modules[place] !== NONE && !Number.isNaN(values[modules[place]]);
+    const { places, runs } = this.model;
+    const there = new Set(runs[column.metric.run]?.modules);
+    const idle = (place: number): boolean =>
+      places.kind[place] === Kind.Module && there.has(places.strings[places.name[place]].replace(/^.*\//, ''));
+    return (place) => !Number.isNaN(values[modules[place]]) || idle(place) || idle(modules[place]);
   }
 
   #withModules(): { modules: Int32Array } {

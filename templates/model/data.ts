@@ -68,6 +68,7 @@ export interface Run {
   readonly machine: string;
   readonly command: string;
   readonly asked: string; // the events, as `record -e` takes them
+  readonly modules: readonly string[]; // that it had in memory, with samples or without
   readonly firstProcess: number; // into processes
   readonly processes: number;
 }

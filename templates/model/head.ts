@@ -108,6 +108,7 @@ function readRun(r: Json): Run {
     machine: String(r['machine']),
     command: String(r['command']),
     asked: String(r['asked']),
+    modules: ((r['modules'] ?? []) as unknown[]).map(String),
     firstProcess: Number(r['first_process']),
     processes: Number(r['processes']),
   };

@@ -878,8 +878,8 @@ program p
         line = 300 . .
 `,
     [
-      time('old.T'),
-      time('new.T'),
+      time('old.T', { run: 0 }),
+      time('new.T', { run: 1 }),
       metric('GROWTH', { unit: 'ns', event: '', period: 0, formula: 'new.T - old.T', summed: true }),
     ],
   );
@@ -900,6 +900,13 @@ function testComparison(): void {
     [values[8], Number.isNaN(values[9])],
     [-300, true],
     'a module that was not there counts as 0; what is inside it was not measured',
+  );
+  const both = { name: '', machine: '', command: '', asked: '', modules: ['a', 'lib'], firstProcess: 0, processes: 1 };
+  const idle = new Columns({ ...m, runs: [both, both] });
+  equal(
+    [...idle.values(idle.of(2), null)].slice(8, 11),
+    [-300, -300, -300],
+    'what is inside a module that was there without a sample cost nothing',
   );
   const groups = groupsOf(m, 'line', true);
   equal([...columns.values(growth, groups)].slice(0, 4), [600, 900, 4, -800], 'lines over their copies too');

@@ -166,4 +166,29 @@ END
 else
     skip "x86-64 and AArch64" "no compiler for AArch64 here"
 fi
+
+# A library that one run only has samples in was there in the other: it cost nothing, by the databases too.
+cat >idle.c <<'X'
+#include <math.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    volatile double x = 0.5, s = 0;
+    for (long i = 0; i < atol(argv[argc - 1]) * 1000; i++)
+        s += argc > 2 ? sin(x + (double)i) : x * (double)i;
+    return s == 1;
+}
+X
+if ${CC-cc} -O1 -g -fno-builtin -o idle idle.c -lm 2>idle.log; then
+    "$hpcview" record --no-call-paths -o idle.m -e perf::TASK-CLOCK@500000 -- ./idle 100000 >idle.log 2>&1
+    "$hpcview" record --no-call-paths -o busy.m -e perf::TASK-CLOCK@500000 -- ./idle sin 10000 >idle.log 2>&1
+    "$hpcview" build -o idle.db idle.m >build.log 2>&1 || comment "$(cat build.log)"
+    compared module busy.m idle.m
+    check_match "a library without a sample cost nothing" "$(grep libm table.csv)" 'module,libm*,,-*,0'
+    mv table.csv measured.csv
+    compared module busy.m idle.db
+    check "so does the database say" cmp measured.csv table.csv
+else
+    skip "a library without a sample cost nothing" "no C compiler here that makes it"
+fi
 done_testing

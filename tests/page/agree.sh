@@ -14,12 +14,12 @@ for browser in "${CHROMIUM-}" chromium chromium-browser google-chrome; do
     [ -n "$browser" ] && browser=$(command -v "$browser") && break
 done
 [ -n "$browser" ] || skip "no chromium is installed"
-command -v "${CXX:-g++}" >/dev/null || skip "no C++ compiler"
+${CXX:-g++} --version >/dev/null 2>&1 || skip "no C++ compiler"
 sh "$src/node-packages.sh" "$src" "$build" || skip "the npm packages cannot be had here"
 
 rm -rf "$here"
 mkdir -p "$here"
-"${CXX:-g++}" -O3 -g -o "$here/particles" "$top_srcdir/share/examples/particles/particles.cpp" || skip "the example does not compile here"
+${CXX:-g++} -O3 -g -o "$here/particles" "$top_srcdir/share/examples/particles/particles.cpp" || skip "the example does not compile here"
 "$hpcview" record -e perf::TASK-CLOCK -o "$here/m" "$here/particles" >/dev/null 2>"$here/record.log" || skip "nothing can be recorded here: $(head -n 1 "$here/record.log")"
 "$hpcview" build -o "$here/db" "$here/m" 2>"$here/build.log" || { echo "Bail out! build failed"; cat "$here/build.log"; exit 99; }
 for level in program module file procedure loop line; do
