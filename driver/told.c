@@ -55,19 +55,32 @@ static double ms(const char *ns)
     return strtod(ns, NULL) / 1e6;
 }
 
-static void warn(const struct told *t, bool over, const char *where, char *fields[FIELDS])
+static void warn(const struct told *t, char what, const char *where, char *fields[FIELDS])
 {
     unsigned n = warned(where);
     if (n > WARNINGS_OF_ONE_PLACE)
         return;
-    if (over)
-        fprintf(t->out, "hpcview: warning: %s: episode %s had a barrier time of %.0f ms; thread %s came last\n", where,
-                fields[6], ms(fields[9]), fields[10]);
+    fprintf(t->out, "hpcview: warning: %s: ", where);
+    if (what == 'E')
+        fprintf(t->out, "episode %s had a barrier time of %.0f ms; %s came last\n", fields[6], ms(fields[9]),
+                fields[10]);
+    else if (what == 'P')
+        fprintf(t->out, "%s waited for %.0f ms\n", fields[10], ms(fields[9]));
     else
-        fprintf(t->out, "hpcview: warning: %s: thread %s has waited for %.0f ms, and waits on\n", where, fields[10],
-                ms(fields[9]));
+        fprintf(t->out, "%s has waited for %.0f ms, and waits on\n", fields[10], ms(fields[9]));
     if (n == WARNINGS_OF_ONE_PLACE)
         fprintf(t->out, "hpcview: warning: %s: of further ones there is no word\n", where);
+}
+
+/* Of an episode by its threads, or of one rank's passage: ranks do not know of each other while they run. */
+static void say(const struct told *t, char what, const char *where, char *fields[FIELDS])
+{
+    if (what == 'E')
+        fprintf(t->out, "hpcview: %s: episode %s, %s threads: phase %.3f ms, barrier %.3f ms, %s last\n", where,
+                fields[6], fields[7], ms(fields[8]), ms(fields[9]), fields[10]);
+    else
+        fprintf(t->out, "hpcview: %s: collective %s of %s ranks: %s worked %.3f ms, waited %.3f ms\n", where, fields[6],
+                fields[7], fields[10], ms(fields[8]), ms(fields[9]));
 }
 
 void told_line(void *ctx, char *line)
@@ -78,12 +91,11 @@ void told_line(void *ctx, char *line)
         return;
     const char *place = lines_of(fields[4], strtoull(fields[5], NULL, 10));
     char *where = mem_printf("%s%s%s (%s)", fields[3], *fields[3] ? " at " : "", place, fields[2]);
-    bool over = *fields[0] == 'E';
-    if (over && is_watched(t, fields[3], place))
-        fprintf(t->out, "hpcview: %s: episode %s, %s threads: phase %.3f ms, barrier %.3f ms, thread %s last\n", where,
-                fields[6], fields[7], ms(fields[8]), ms(fields[9]), fields[10]);
+    char what = *fields[0];
+    if ((what == 'E' || what == 'P') && is_watched(t, fields[3], place))
+        say(t, what, where, fields);
     if (*fields[1] == '1')
-        warn(t, over, where, fields);
+        warn(t, what, where, fields);
     fflush(t->out);
     mem_free(where);
 }

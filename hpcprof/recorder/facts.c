@@ -127,8 +127,8 @@ static void put_notes(struct out *o)
     hpcrec_block_end(o, block);
 }
 
-/* -1: none. The variables MPI launchers set: Open MPI, PMIx, MPICH and Intel MPI (PMI), MVAPICH2, Slurm, PALS. */
-static int rank(void)
+/* The variables MPI launchers set: Open MPI, PMIx, MPICH and Intel MPI (PMI), MVAPICH2, Slurm, PALS. */
+int hpcrec_rank(void)
 {
     static const char *const names[] = {
         "OMPI_COMM_WORLD_RANK",   "PMIX_RANK",   "PMI_RANK",      "PMI_ID", "MV2_COMM_WORLD_RANK",
@@ -173,9 +173,9 @@ static void name_file(const char *host)
     hpcrec_text_strn(&t, host, strlen(host) < 64 ? strlen(host) : 64);
     hpcrec_text_str(&t, ".");
     hpcrec_text_u64(&t, (uint64_t)atomic_load(&hpcrec.pid));
-    if (rank() >= 0) {
+    if (hpcrec_rank() >= 0) {
         hpcrec_text_str(&t, ".");
-        hpcrec_text_u64(&t, (uint64_t)rank());
+        hpcrec_text_u64(&t, (uint64_t)hpcrec_rank());
     }
 }
 
@@ -219,7 +219,7 @@ void hpcrec_facts_gather(void)
     hpcrec_put_uleb(o, hpcrec.start_ns);
     hpcrec_put_uleb(o, (uint64_t)atomic_load(&hpcrec.pid));
     hpcrec_put_uleb(o, (uint64_t)hpcrec.parent);
-    hpcrec_put_uleb(o, (uint64_t)(rank() + 1));
+    hpcrec_put_uleb(o, (uint64_t)(hpcrec_rank() + 1));
     hpcrec_block_end(o, block);
     put_notes(o);
     put_events(o);

@@ -436,6 +436,7 @@ void hpcrec_fork_restart(void); /* in the child: begin its own */
 void hpcrec_switch(bool on);
 
 /* facts.c */
+int hpcrec_rank(void); /* of MPI; -1: none */
 void hpcrec_facts_gather(void);
 /* file.c; helper only */
 void hpcrec_file_encode(bool end, int status); /* locked: fills hpcrec.out, decides whether in full */

@@ -189,25 +189,30 @@ static void keep(struct site *s, const struct episode *e)
         fill_kept(place, e, s->sums.episodes);
 }
 
-static void tell(const struct site *s, const struct episode *e)
+void phases_tell(const struct notice *n)
 {
     const struct config *c = &hpcrec.config;
-    bool warn = c->warn_ns && e->last - e->first >= c->warn_ns;
-    if (!warn && (!c->watch || s->kind == BARRIER_USER_LOOP))
+    bool warn = c->warn_ns && n->last - n->first >= c->warn_ns;
+    if (!warn && (!c->watch || hpcrec_phases.sites[n->site].kind == BARRIER_USER_LOOP))
         return;
     if (hpcrec_phases.notice_head - hpcrec_phases.notice_tail == NOTICES) {
         hpcrec_phases.notices_lost++;
         return;
     }
-    hpcrec_phases.notices[hpcrec_phases.notice_head++ % NOTICES] =
-        (struct notice){.number = s->sums.episodes,
-                        .begin = e->begin,
-                        .first = e->first,
-                        .last = e->last,
-                        .site = e->site,
-                        .threads = e->size,
-                        .last_row = e->slots[e->listed - 1].row,
-                        .warn = warn};
+    struct notice *at = &hpcrec_phases.notices[hpcrec_phases.notice_head++ % NOTICES];
+    *at = *n;
+    at->warn = warn;
+}
+
+static void tell(const struct site *s, const struct episode *e)
+{
+    phases_tell(&(struct notice){.number = s->sums.episodes,
+                                 .begin = e->begin,
+                                 .first = e->first,
+                                 .last = e->last,
+                                 .site = e->site,
+                                 .threads = e->size,
+                                 .last_row = e->slots[e->listed - 1].row});
 }
 
 void phases_fold(struct object *o, uint32_t number, uint32_t size)

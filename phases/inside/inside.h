@@ -190,7 +190,7 @@ struct phases_thread {
 struct notice { /* an episode that somebody wants to hear of */
     uint64_t number, begin, first, last;
     uint32_t site, threads, last_row;
-    bool warn;
+    bool warn, passage; /* passage: one rank's; last: when it went on */
 };
 
 struct phases {
@@ -259,6 +259,8 @@ void phases_wait_end(const struct waiting *, uint64_t least_ns);
 /* episodes.c */
 bool phases_cells_begin(void);
 void phases_cells_forget(void);
+/* To whoever watches, or is warned; locked. */
+void phases_tell(const struct notice *);
 /* An episode of so many threads is over. */
 void phases_fold(struct object *, uint32_t episode, uint32_t size);
 

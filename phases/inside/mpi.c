@@ -196,28 +196,38 @@ static void go(struct collective *c)
     if (s->threads < c->passage.ranks)
         s->threads = c->passage.ranks;
     keep_passage(&c->passage);
+    phases_tell(&(struct notice){.number = c->passage.number + 1,
+                                 .begin = c->passage.begun,
+                                 .first = c->passage.arrived,
+                                 .last = c->passage.left,
+                                 .site = c->passage.site,
+                                 .threads = c->passage.ranks,
+                                 .last_row = c->passage.row,
+                                 .passage = true});
     phases_unlock();
 }
 
 /* Of the n arguments, ARGS(n) are words a1...an. */
-#define ARGS_1 word a1
-#define ARGS_2 ARGS_1, word a2
-#define ARGS_3 ARGS_2, word a3
-#define ARGS_4 ARGS_3, word a4
-#define ARGS_5 ARGS_4, word a5
-#define ARGS_6 ARGS_5, word a6
-#define ARGS_7 ARGS_6, word a7
-#define ARGS_8 ARGS_7, word a8
-#define ARGS_9 ARGS_8, word a9
-#define PASS_1 a1
-#define PASS_2 PASS_1, a2
-#define PASS_3 PASS_2, a3
-#define PASS_4 PASS_3, a4
-#define PASS_5 PASS_4, a5
-#define PASS_6 PASS_5, a6
-#define PASS_7 PASS_6, a7
-#define PASS_8 PASS_7, a8
-#define PASS_9 PASS_8, a9
+#define ARGS_1  word a1
+#define ARGS_2  ARGS_1, word a2
+#define ARGS_3  ARGS_2, word a3
+#define ARGS_4  ARGS_3, word a4
+#define ARGS_5  ARGS_4, word a5
+#define ARGS_6  ARGS_5, word a6
+#define ARGS_7  ARGS_6, word a7
+#define ARGS_8  ARGS_7, word a8
+#define ARGS_9  ARGS_8, word a9
+#define ARGS_12 ARGS_9, word a10, word a11, word a12
+#define PASS_1  a1
+#define PASS_2  PASS_1, a2
+#define PASS_3  PASS_2, a3
+#define PASS_4  PASS_3, a4
+#define PASS_5  PASS_4, a5
+#define PASS_6  PASS_5, a6
+#define PASS_7  PASS_6, a7
+#define PASS_8  PASS_7, a8
+#define PASS_9  PASS_8, a9
+#define PASS_12 PASS_9, a10, a11, a12
 /* Fortran passes addresses, and has one argument more, for the error; f08's may leave that out and pass NULL. */
 #define FORTRAN_ARGS(n) ARGS_##n, word error
 #define FORTRAN_PASS(n) PASS_##n, error
@@ -249,7 +259,8 @@ static word c_handle(word fortran_handle, const void *caller)
         return status;                                                                                                 \
     }                                                                                                                  \
     COLLECTIVE_FORTRAN(fortran_name##_, n, comm, kind)                                                                 \
-    COLLECTIVE_FORTRAN(fortran_name##_f08_, n, comm, kind)
+    COLLECTIVE_FORTRAN(fortran_name##_f08_, n, comm, kind)                                                             \
+    COLLECTIVE_FORTRAN(fortran_name##_f08ts_, n, comm, kind)
 
 COLLECTIVE(MPI_Barrier, mpi_barrier, 1, a1, BARRIER_MPI)
 COLLECTIVE(MPI_Allreduce, mpi_allreduce, 6, a6, BARRIER_ALLREDUCE)
@@ -257,6 +268,7 @@ COLLECTIVE(MPI_Allgather, mpi_allgather, 7, a7, BARRIER_ALLGATHER)
 COLLECTIVE(MPI_Allgatherv, mpi_allgatherv, 8, a8, BARRIER_ALLGATHER)
 COLLECTIVE(MPI_Alltoall, mpi_alltoall, 7, a7, BARRIER_ALLTOALL)
 COLLECTIVE(MPI_Alltoallv, mpi_alltoallv, 9, a9, BARRIER_ALLTOALL)
+COLLECTIVE(MPI_Alltoallw, mpi_alltoallw, 9, a9, BARRIER_ALLTOALL)
 COLLECTIVE(MPI_Reduce_scatter, mpi_reduce_scatter, 6, a6, BARRIER_REDUCE_SCATTER)
 COLLECTIVE(MPI_Reduce_scatter_block, mpi_reduce_scatter_block, 6, a6, BARRIER_REDUCE_SCATTER)
 
@@ -271,6 +283,15 @@ static struct waiting wait_for(uint64_t pc, enum site_kind kind)
     return t && t->inside_mpi == 0 ? phases_wait_begin(pc, kind) : none;
 }
 
+#define WAIT_FORTRAN(symbol, n, kind)                                                                                  \
+    EXPORT void symbol(FORTRAN_ARGS(n));                                                                               \
+    EXPORT void symbol(FORTRAN_ARGS(n))                                                                                \
+    {                                                                                                                  \
+        void (*next)(FORTRAN_ARGS(n)) = (void (*)(FORTRAN_ARGS(n)))NEXT(#symbol);                                      \
+        struct waiting w = wait_for(phases_pc(HERE), kind);                                                            \
+        next(FORTRAN_PASS(n));                                                                                         \
+        phases_wait_end(&w, LEAST_NS);                                                                                 \
+    }
 #define WAIT(c_name, fortran_name, n, kind)                                                                            \
     EXPORT int c_name(ARGS_##n);                                                                                       \
     EXPORT int c_name(ARGS_##n)                                                                                        \
@@ -281,14 +302,9 @@ static struct waiting wait_for(uint64_t pc, enum site_kind kind)
         phases_wait_end(&w, LEAST_NS);                                                                                 \
         return status;                                                                                                 \
     }                                                                                                                  \
-    EXPORT void fortran_name##_(FORTRAN_ARGS(n));                                                                      \
-    EXPORT void fortran_name##_(FORTRAN_ARGS(n))                                                                       \
-    {                                                                                                                  \
-        void (*next)(FORTRAN_ARGS(n)) = (void (*)(FORTRAN_ARGS(n)))NEXT(#fortran_name "_");                            \
-        struct waiting w = wait_for(phases_pc(HERE), kind);                                                            \
-        next(FORTRAN_PASS(n));                                                                                         \
-        phases_wait_end(&w, LEAST_NS);                                                                                 \
-    }
+    WAIT_FORTRAN(fortran_name##_, n, kind)                                                                             \
+    WAIT_FORTRAN(fortran_name##_f08_, n, kind)                                                                         \
+    WAIT_FORTRAN(fortran_name##_f08ts_, n, kind)
 
 WAIT(MPI_Bcast, mpi_bcast, 5, WAIT_MPI_COLLECTIVE)
 WAIT(MPI_Reduce, mpi_reduce, 7, WAIT_MPI_COLLECTIVE)
@@ -297,12 +313,23 @@ WAIT(MPI_Gatherv, mpi_gatherv, 9, WAIT_MPI_COLLECTIVE)
 WAIT(MPI_Scatter, mpi_scatter, 8, WAIT_MPI_COLLECTIVE)
 WAIT(MPI_Scatterv, mpi_scatterv, 9, WAIT_MPI_COLLECTIVE)
 WAIT(MPI_Scan, mpi_scan, 6, WAIT_MPI_COLLECTIVE)
+WAIT(MPI_Exscan, mpi_exscan, 6, WAIT_MPI_COLLECTIVE)
+WAIT(MPI_Neighbor_allgather, mpi_neighbor_allgather, 7, WAIT_MPI_COLLECTIVE)
+WAIT(MPI_Neighbor_allgatherv, mpi_neighbor_allgatherv, 8, WAIT_MPI_COLLECTIVE)
+WAIT(MPI_Neighbor_alltoall, mpi_neighbor_alltoall, 7, WAIT_MPI_COLLECTIVE)
+WAIT(MPI_Neighbor_alltoallv, mpi_neighbor_alltoallv, 9, WAIT_MPI_COLLECTIVE)
+WAIT(MPI_Win_fence, mpi_win_fence, 2, WAIT_MPI_COLLECTIVE)
+WAIT(MPI_Comm_dup, mpi_comm_dup, 2, WAIT_MPI_COLLECTIVE)
+WAIT(MPI_Comm_split, mpi_comm_split, 4, WAIT_MPI_COLLECTIVE)
 WAIT(MPI_Recv, mpi_recv, 7, WAIT_MPI_MESSAGE)
 WAIT(MPI_Send, mpi_send, 6, WAIT_MPI_MESSAGE)
 WAIT(MPI_Ssend, mpi_ssend, 6, WAIT_MPI_MESSAGE)
+WAIT(MPI_Sendrecv, mpi_sendrecv, 12, WAIT_MPI_MESSAGE)
+WAIT(MPI_Sendrecv_replace, mpi_sendrecv_replace, 9, WAIT_MPI_MESSAGE)
 WAIT(MPI_Wait, mpi_wait, 2, WAIT_MPI_MESSAGE)
 WAIT(MPI_Waitall, mpi_waitall, 3, WAIT_MPI_MESSAGE)
 WAIT(MPI_Waitany, mpi_waitany, 4, WAIT_MPI_MESSAGE)
+WAIT(MPI_Waitsome, mpi_waitsome, 5, WAIT_MPI_MESSAGE)
 WAIT(MPI_Probe, mpi_probe, 4, WAIT_MPI_MESSAGE)
 
 /* A handle that is given back may be another communicator's soon. */

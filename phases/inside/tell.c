@@ -1,6 +1,8 @@
 /* To whoever watches the program while it runs: the launcher, through a pipe with a name. Lines, fields between tabs:
  *
- *     E  warn  kind  name  module  address  number  threads  phase ns  barrier ns  last thread
+ *     E  warn  kind  name  module  address  number  threads  phase ns  barrier ns  who came last: "thread 3", "rank 1 thread 3"
+ *     P  ...   one rank's passage of a collective: number is of its communicator's, phase ends with its arrival, barrier ns is
+ *              what it waited, and who is itself
  *     W  ...   the same of an episode that is not over: 0 for number and phase; barrier ns is the wait so far, and the
  *              thread is one that waits
  */
@@ -23,6 +25,18 @@ static void put_number(struct text *t, uint64_t n)
     hpcrec_text_u64(t, n);
 }
 
+static void put_who(struct text *t, uint64_t thread)
+{
+    hpcrec_text_str(t, "\t");
+    if (hpcrec_rank() >= 0) {
+        hpcrec_text_str(t, "rank ");
+        hpcrec_text_u64(t, (uint64_t)hpcrec_rank());
+        hpcrec_text_str(t, " ");
+    }
+    hpcrec_text_str(t, "thread ");
+    hpcrec_text_u64(t, thread);
+}
+
 /* A pipe takes a line of this size whole or not at all. */
 static void send(const char *what, const struct notice *n, uint64_t phase, uint64_t barrier)
 {
@@ -43,7 +57,7 @@ static void send(const char *what, const struct notice *n, uint64_t phase, uint6
     put_number(&t, n->threads);
     put_number(&t, phase);
     put_number(&t, barrier);
-    put_number(&t, n->last_row < hpcrec.thread_rows.count ? threads[n->last_row].number : 0);
+    put_who(&t, n->last_row < hpcrec.thread_rows.count ? threads[n->last_row].number : 0);
     hpcrec_text_str(&t, "\n");
     if (syscall(SYS_write, out.fd, line, (size_t)(t.at - line)) < 0)
         hpcrec_phases.notices_lost++; /* nobody reads so fast */
@@ -74,7 +88,10 @@ void hpcrec_phases_tell(void)
         struct notice n = p->notices[p->notice_tail % NOTICES];
         p->notice_tail++;
         phases_unlock();
-        send("E", &n, n.last - n.begin, n.last - n.first);
+        if (n.passage)
+            send("P", &n, n.first - n.begin, n.last - n.first);
+        else
+            send("E", &n, n.last - n.begin, n.last - n.first);
     }
     hpcrec_threads_each(tell_waiting, &now);
 }

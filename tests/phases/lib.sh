@@ -50,26 +50,73 @@ ordered() {
 }
 
 # planned WHAT PROGRAM-SOURCE COMMAND: each line on input: NAME LABEL KIND. What a disturbed machine does between the
-# program's look at the clock and the barrier is no fault: then it is tried again.
+# program's look at the clock and the barrier is no fault: then those lines are tried again. Counts are right each time.
 planned() {
     planned_what=$1 planned_source=$2
     shift 2
     cat >plan
     for attempt in 1 2 3 4 5 6; do
         record "$@"
-        worst=0
+        : >again
+        miscounted=
         while read -r name label kind; do
             line=$(line_of "$planned_source" "$label")
-            agree "$name" "$line" "$kind"
-            result=$?
+            result=0
+            agree "$name" "$line" "$kind" || result=$?
             [ "$result" != 0 ] || [ -z "$line" ] || ordered "$name" "$line" || result=1
-            [ "$result" -le "$worst" ] || worst=$result
+            [ "$result" = 0 ] || echo "$name $label $kind" >>again
+            [ "$result" != 2 ] || miscounted="$miscounted $name"
         done <plan
-        [ "$worst" = 1 ] || break
+        [ -z "$miscounted" ] || break
+        mv again plan
+        [ -s plan ] || break
     done
-    case $worst in
-    0) ok "$planned_what: the program's own times and order, every episode counted" ;;
-    1) skip "$planned_what: the program's own times and order" "the machine is too busy; episodes were counted right six times" ;;
-    *) not_ok "$planned_what: every episode is counted" "said: $(cat said) seen: $(cat seen) $err" ;;
-    esac
+    if [ -n "$miscounted" ]; then
+        not_ok "$planned_what: every episode is counted" "not so:$miscounted; said: $(cat said) seen: $(cat seen) $err"
+    elif [ -s plan ]; then
+        skip "$planned_what: the program's own times and order" "the machine is too busy; episodes were counted right six times"
+    else
+        ok "$planned_what: the program's own times and order, every episode counted"
+    fi
+}
+
+# Open MPI wants to be told that it may: by root, more ranks than processors (4's words, 5's words).
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe PRTE_MCA_rmaps_default_mapping_policy
+
+# mpi_planned MPI RANKS: collectives with planned arrivals, C, Fortran by the modules mpi and mpi_f08
+mpi_planned() {
+    launcher="timeout 120 mpirun.$1 -n $2"
+    [ ! -x "c-$1" ] || planned "$1, C, $2 ranks" mpi.c "./c-$1" "${EPISODES-3}" "${STEP-2}" <<END
+barrier BARRIER MPI_Barrier
+allreduce ALLREDUCE MPI_Allreduce
+allgather ALLGATHER MPI_Allgather
+allgatherv ALLGATHERV MPI_Allgather
+alltoall ALLTOALL MPI_Alltoall
+alltoallv ALLTOALLV MPI_Alltoall
+alltoallw ALLTOALLW MPI_Alltoall
+scatter SCATTER MPI_Reduce_scatter
+block BLOCK MPI_Reduce_scatter
+duplicate DUPLICATE MPI_Barrier
+END
+    for module in mpi f08; do
+        [ ! -x "$module-$1" ] || planned "$1, Fortran, $module, $2 ranks" mpi.f90 "./$module-$1" <<END
+barrier BARRIER MPI_Barrier
+allreduce ALLREDUCE MPI_Allreduce
+allgather ALLGATHER MPI_Allgather
+alltoall ALLTOALL MPI_Alltoall
+block BLOCK MPI_Reduce_scatter
+END
+    done
+    launcher=
+}
+
+# mpi_programs MPI: those that can be built here; false: it is not here, or runs nothing
+mpi_programs() {
+    command -v "mpirun.$1" >/dev/null && command -v "mpicc.$1" >/dev/null && mpicc."$1" -g -O1 -o "c-$1" "$programs/mpi.c" 2>err &&
+        timeout 60 mpirun."$1" -n 2 "./c-$1" 1 0 >out 2>err || return 1
+    command -v "mpif90.$1" >/dev/null || return 0
+    mpif90."$1" -cpp -g -O1 -o "mpi-$1" "$programs/mpi.f90" 2>err
+    mpif90."$1" -cpp -DF08 -g -O1 -o "f08-$1" "$programs/mpi.f90" 2>err
+    return 0
 }

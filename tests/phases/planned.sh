@@ -33,17 +33,10 @@ END
 done
 
 for mpi in mpich openmpi; do
-    if ! command -v mpirun.$mpi >/dev/null || ! mpicc.$mpi -g -O2 -o "mpi-$mpi" "$programs/mpi.c" 2>err; then
-        skip "$mpi" "not here"
+    if ! mpi_programs $mpi; then
+        skip "$mpi" "not here, or it runs nothing: $(head -n 1 err)"
         continue
     fi
-    for n in 2 4 8; do
-        launcher="mpirun.$mpi -n $n"
-        planned "$mpi, $n ranks" mpi.c "./mpi-$mpi" 3 2 <<END
-barrier BARRIER MPI_Barrier
-allreduce ALLREDUCE MPI_Allreduce
-END
-        launcher=
-    done
+    for n in 2 4 8; do mpi_planned $mpi $n; done
 done
 done_testing

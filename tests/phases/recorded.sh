@@ -124,28 +124,15 @@ fi
 
 # ranks meet where measurements are read
 for mpi in openmpi mpich; do
-    if ! command -v mpirun.$mpi >/dev/null || ! command -v mpif90.$mpi >/dev/null ||
-        ! mpif90.$mpi -g -O1 -o "fortran-$mpi" "$programs/mpi.f90" 2>err; then
-        skip "$mpi" "not here"
+    if ! mpi_programs $mpi; then
+        skip "$mpi" "not here, or it runs nothing: $(head -n 1 err)"
         continue
     fi
-    if mpicc.$mpi -g -O1 -o "mpi-$mpi" "$programs/mpi.c" 2>err; then
-        launcher="mpirun.$mpi -n 2"
-        planned "$mpi, 2 ranks" mpi.c "./mpi-$mpi" 3 2 <<END2
-barrier BARRIER MPI_Barrier
-allreduce ALLREDUCE MPI_Allreduce
-END2
-        launcher=
-    fi
-    rm -rf m
-    run env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-        timeout 120 mpirun.$mpi -n 2 "$hpcview" record --phases -o m -- "./fortran-$mpi"
-    if [ "$status" != 0 ]; then
-        skip "$mpi" "it does not run here: $(printf '%s' "$err" | head -n 1)"
-        continue
-    fi
-    check_equal "$mpi, Fortran: every collective, of both ranks" "$(barriers kind episodes threads | sort)" \
-        "$(line_of mpi.f90 BARRIER) MPI_Barrier 4 2
-$(line_of mpi.f90 ALLREDUCE) MPI_Allreduce 4 2"
+    mpi_planned $mpi 2
+    run timeout 60 mpirun.$mpi -n 2 "$hpcview" record --phases --watch "mpi.c:$(line_of mpi.c BLOCK)" -o told3 -- "./c-$mpi" 3 1
+    check_equal "$mpi: --watch: a line a rank and episode" "$(printf '%s\n' "$err" | grep -c "^hpcview: mpi.c:$(line_of mpi.c BLOCK) .* of 2 ranks: rank [01] thread 0 worked .* ms, waited")" 6
+    rm -rf told3
+    run "$hpcview" print --table waits --format csv m
+    check_match "$mpi: other collectives are waits" "$out" "mpi.f90,$(line_of mpi.f90 GATHER)*MPI collective"
 done
 done_testing

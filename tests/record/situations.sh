@@ -277,13 +277,15 @@ if build openmp -fopenmp; then
     situation "OpenMP" openmp
     has "four threads" "threads  *4"
 fi
-if command -v mpicc >/dev/null 2>&1 && command -v mpirun >/dev/null 2>&1 &&
-    mpicc -O1 -I"$programs" -o "$scratch/ranks" "$programs/ranks.c" 2>/dev/null &&
-    mpirun -n 2 "$scratch/ranks" >/dev/null 2>&1; then # (Open MPI's refuses to run as root)
+mpicc=mpicc mpirun=mpirun # where there are two of them, the one that runs as root, too
+if command -v mpicc.mpich >/dev/null 2>&1; then mpicc=mpicc.mpich mpirun=mpirun.mpich; fi
+if command -v $mpicc >/dev/null 2>&1 && command -v $mpirun >/dev/null 2>&1 &&
+    $mpicc -O1 -I"$programs" -o "$scratch/ranks" "$programs/ranks.c" 2>/dev/null &&
+    $mpirun -n 2 "$scratch/ranks" >/dev/null 2>&1; then
     rm -rf "$scratch/m"
     case_name="two MPI ranks"
     stolen=$(stolen_ms)
-    run mpirun -n 2 "$hpcview" record -o "$scratch/m" -e "$event" -- "$scratch/ranks"
+    run $mpirun -n 2 "$hpcview" record -o "$scratch/m" -e "$event" -- "$scratch/ranks"
     stolen=$(($(stolen_ms) - stolen))
     check "two MPI ranks: the program's status and output" test "$status/$out" = "0/burned 450"
     read_info
