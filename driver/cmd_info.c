@@ -128,24 +128,27 @@ static void add_total(struct sums *by_event, const struct hpcprof_total *t)
     by_event[t->event].totals++;
 }
 
-/* Samples by how their paths end: 0 at the thread's first function, else by the context at the end. */
+/* Samples by how their paths end: at the thread's first function, or where they were cut, outermost. */
 static void show_paths(const struct hpcprof *p, uint32_t e, uint64_t all)
 {
-    uint32_t *root = mem_alloc((p->context_count + 1) * sizeof *root);
-    uint64_t *samples = mem_calloc(p->context_count + 1, sizeof *samples), cut = 0;
-    for (uint32_t i = 0; i < p->context_count; i++) /* parents come first */
-        root[i] = p->contexts[i].parent == HPCPROF_NO_PARENT ? i : root[p->contexts[i].parent];
+    uint32_t *module = mem_alloc((p->context_count + 1) * sizeof *module); /* + 1; 0: that path is whole */
+    uint64_t *samples = mem_calloc(p->module_count + 1, sizeof *samples);
+    for (uint32_t i = 0; i < p->context_count; i++) { /* parents come first */
+        const struct hpcprof_context *c = &p->contexts[i];
+        module[i] = c->parent == HPCPROF_NO_PARENT ? 0 : module[c->parent];
+        if (module[i] == 0 && hpcprof_cut_reason(p, i))
+            module[i] = c->module + 1;
+    }
     for (size_t i = 0; i < p->count_count; i++)
         if (p->counts[i].event == e)
-            samples[root[p->counts[i].context]] += p->counts[i].samples;
-    for (uint32_t i = 0; i < p->context_count; i++)
-        cut += hpcprof_cut_reason(p, i) ? samples[i] : 0;
-    printf("  paths        %.2f%% from the thread's first function on\n", 100.0 * (double)(all - cut) / (double)all);
-    for (uint32_t i = 0; i < p->context_count; i++)
-        if (samples[i] && hpcprof_cut_reason(p, i))
-            printf("               %.2f%% %s\n", 100.0 * (double)samples[i] / (double)all, hpcprof_cut_reason(p, i));
+            samples[module[p->counts[i].context]] += p->counts[i].samples;
+    printf("  paths        %.2f%% from the thread's first function on\n", 100.0 * (double)samples[0] / (double)all);
+    for (uint32_t i = 0; i < p->module_count; i++)
+        if (samples[i + 1])
+            printf("               %.2f%% %s\n", 100.0 * (double)samples[i + 1] / (double)all,
+                   text_of(p, p->modules[i].path));
     mem_free(samples);
-    mem_free(root);
+    mem_free(module);
 }
 
 /* The sampled estimate and the exact total side by side; what they differ by happened in the kernel, or was lost.

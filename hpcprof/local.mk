@@ -92,10 +92,10 @@ EXTRA_DIST += \
 	tests/record/programs/waits.c tests/record/programs/workers.c tests/bench/record.sh
 
 # ---- call paths --------------------------------------------------------------------------------------------------
-dist_check_SCRIPTS += tests/paths/known.sh tests/paths/real.sh tests/paths/aarch64.sh
+dist_check_SCRIPTS += tests/paths/limit.sh tests/paths/known.sh tests/paths/real.sh tests/paths/aarch64.sh
 check_PROGRAMS += tests/paths/dump
 tests_paths_dump_SOURCES = tests/paths/dump.c
 tests_paths_dump_LDADD = hpcprof/libhpcprof.a support/libsupport.a
 EXTRA_DIST += tests/paths/perf.sh tests/paths/known.awk tests/paths/programs/known.h tests/paths/programs/known.c tests/paths/programs/calls.c \
 	tests/paths/programs/calls.cc tests/paths/programs/tasks.c tests/paths/programs/plug.c tests/paths/programs/plugs.c \
-	tests/paths/programs/solve.f90 tests/paths/programs/names.c
+	tests/paths/programs/solve.f90 tests/paths/programs/names.c tests/paths/programs/many.c

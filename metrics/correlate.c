@@ -194,7 +194,7 @@ static uint32_t site_of_context(struct correlation *c, const struct config *conf
             c->modules.items[*module].program = true;
     }
     struct site s = {.module = *module, .by_line = given->by_line};
-    s.cut = given->parent == HPCPROF_NO_PARENT && hpcprof_cut_reason(p, context);
+    s.cut = hpcprof_cut_reason(p, context) != NULL;
     if (given->by_line) {
         s.procedure = strtab_add(c->strings, strtab_get(p->strings, given->procedure));
         s.file = strtab_add(c->strings, strtab_get(p->strings, given->file));

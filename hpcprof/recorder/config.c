@@ -82,6 +82,8 @@ static void read_line(struct config *c, const char *key, size_t len, const char 
         c->children = n != 0;
     else if (KEY("paths"))
         c->call_paths = n != 0;
+    else if (KEY("paths_max"))
+        c->paths_max = n;
     else if (KEY("delay"))
         c->delay_ns = n;
     else if (KEY("duration"))

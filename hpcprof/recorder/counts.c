@@ -21,9 +21,17 @@ static struct {
 
 enum {
     ROWS_MAX = 32 << 20, /* more distinct places than any program shows; beyond them samples count as lost */
-    PATHS_MAX = 1 << 20, /* contexts with call paths: 16 MB and an index of 8, and about 5 MB of file. What comes later
-                            is counted without its path: those met often are met early */
+    PATHS_MAX = 1 << 20, /* contexts with call paths: 16 MB and an index of 8, and about 5 MB of file. When three
+                            quarters are taken, paths are cut where they were visited least. What finds no room until
+                            then is counted without its path */
 };
+
+static size_t thinned_to; /* contexts there were when paths had been cut last */
+
+static size_t paths_max(void)
+{
+    return hpcrec.config.paths_max ? hpcrec.config.paths_max : PATHS_MAX;
+}
 
 static uint32_t cut_rows[UNWIND_END_COUNT]; /* + 1; 0: not made yet */
 
@@ -96,7 +104,8 @@ static bool is_cut(uint32_t row)
     return false;
 }
 
-static uint32_t context_row(const struct context_row *wanted)
+/* CONTEXT_NONE: there are as many, or there is no memory. */
+static uint32_t context_row(const struct context_row *wanted, size_t most)
 {
     if (!make_room(&hpcrec.contexts, sizeof *wanted, &context_index, context_hash_of))
         return CONTEXT_NONE;
@@ -107,7 +116,7 @@ static uint32_t context_row(const struct context_row *wanted)
         if (rows[slot[i] - 1].address == wanted->address && rows[slot[i] - 1].module == wanted->module &&
             rows[slot[i] - 1].parent == wanted->parent)
             return slot[i] - 1;
-    if (hpcrec.contexts.count >= PATHS_MAX && wanted->parent != CONTEXT_NONE && !is_cut(wanted->parent))
+    if (hpcrec.contexts.count >= most && wanted->parent != CONTEXT_NONE && !is_cut(wanted->parent))
         return CONTEXT_NONE;
     rows[hpcrec.contexts.count] = *wanted;
     slot[i] = (uint32_t)++hpcrec.contexts.count;
@@ -121,23 +130,28 @@ uint32_t hpcrec_context(uint64_t pc, uint32_t parent)
         return cache[i].context_plus_1 - 1;
     struct context_row wanted = {.parent = parent};
     wanted.module = hpcrec_maps_find(pc, &wanted.address);
-    uint32_t row = context_row(&wanted);
+    uint32_t row = context_row(&wanted, paths_max());
     cache[i].pc = pc;
     cache[i].parent = parent;
     cache[i].context_plus_1 = row + 1;
     return row;
 }
 
-uint32_t hpcrec_context_cut(unsigned why)
+static uint32_t cut_module(unsigned why)
 {
     static const char *const words[] = {
 #define X(name, words) words,
         UNWIND_ENDS(X)
 #undef X
     };
+    return hpcrec_maps_named(words[why]);
+}
+
+uint32_t hpcrec_context_cut(unsigned why)
+{
     if (cut_rows[why] == 0) {
-        struct context_row wanted = {.module = hpcrec_maps_named(words[why]), .parent = CONTEXT_NONE};
-        cut_rows[why] = context_row(&wanted) + 1;
+        struct context_row wanted = {.module = cut_module(why), .parent = CONTEXT_NONE};
+        cut_rows[why] = context_row(&wanted, paths_max()) + 1;
     }
     return cut_rows[why] - 1;
 }
@@ -200,6 +214,206 @@ uint32_t hpcrec_region_row(const char *name, uint32_t parent)
     rows = hpcrec.regions.items;
     rows[hpcrec.regions.count] = (struct region_row){hpcrec_string_add(name), parent};
     return (uint32_t)++hpcrec.regions.count;
+}
+
+/* ---- too many paths ----------------------------------------------------------------------------------------
+ *
+ *     main > f > g > h > x    3       What was visited less than `least` times goes, and its samples come below the last
+ *                > i > x    2       frame that was visited more:      main > f > [path cut: ...] > x    5
+ *
+ * All callers of a frame that stays do, and each sample keeps its instruction. So what a frame that stays has, itself and
+ * with all it called, is what it had.
+ */
+
+enum fate { GOES, STAYS, MOVES }; /* MOVES: it goes, and has samples of its own */
+
+struct thinning {
+    uint64_t least, most; /* visits: of what stays, and of any row */
+    struct area visits;   /* uint64_t by row: samples there and below */
+    struct area fate;     /* uint8_t by row */
+    struct area moved;    /* uint32_t by row: its new one; CONTEXT_NONE: there is none */
+    struct area old;      /* the rows */
+    uint32_t full;        /* module of what stands for frames that went */
+};
+
+static bool is_visited(const struct thinning *t, const struct context_row *rows, uint32_t row)
+{
+    return rows[row].parent == CONTEXT_NONE || ((const uint64_t *)t->visits.items)[row] >= t->least;
+}
+
+static void sum_visits(struct thinning *t)
+{
+    const struct context_row *rows = hpcrec.contexts.items;
+    const struct cell *cells = hpcrec.cells.items;
+    uint64_t *visits = t->visits.items;
+    memset(visits, 0, hpcrec.contexts.count * sizeof *visits);
+    for (size_t i = 0; i < hpcrec.cells.count; i++)
+        visits[cells[i].context] += cells[i].samples;
+    for (size_t i = hpcrec.contexts.count; i-- > 0;)
+        if (rows[i].parent != CONTEXT_NONE)
+            visits[rows[i].parent] += visits[i];
+    for (size_t i = 0; i < hpcrec.contexts.count; i++)
+        t->most = visits[i] > t->most ? visits[i] : t->most;
+}
+
+/* How many stay, and how many move. A sampled instruction whose caller stays does too: it would only be made again. */
+static size_t decide_fates(struct thinning *t, size_t *moving)
+{
+    const struct context_row *rows = hpcrec.contexts.items;
+    const struct cell *cells = hpcrec.cells.items;
+    uint8_t *fate = t->fate.items;
+    size_t staying = *moving = 0;
+    for (uint32_t i = 0; i < hpcrec.contexts.count; i++)
+        staying += fate[i] = is_visited(t, rows, i) ? STAYS : GOES;
+    for (size_t i = 0; i < hpcrec.cells.count; i++) {
+        uint32_t row = cells[i].context;
+        if (fate[row] != GOES)
+            continue;
+        fate[row] = is_visited(t, rows, rows[row].parent) ? STAYS : MOVES;
+        staying += fate[row] == STAYS;
+        *moving += fate[row] == MOVES;
+    }
+    return staying;
+}
+
+static void free_thinning(struct thinning *t)
+{
+    hpcrec_area_free(&t->visits, sizeof(uint64_t));
+    hpcrec_area_free(&t->fate, sizeof(uint8_t));
+    hpcrec_area_free(&t->moved, sizeof(uint32_t));
+    hpcrec_area_free(&t->old, sizeof(struct context_row));
+}
+
+/* All memory that it takes: from here on nothing fails. */
+static bool begin_thinning(struct thinning *t)
+{
+    size_t n = hpcrec.contexts.count, moving, size = 1024;
+    struct area rows = {0};
+    struct index contexts = {0}, cells = {0};
+    if (!hpcrec_area_room(&t->visits, n, sizeof(uint64_t)) || !hpcrec_area_room(&t->fate, n, sizeof(uint8_t)) ||
+        !hpcrec_area_room(&t->moved, n, sizeof(uint32_t)))
+        return false;
+    sum_visits(t);
+    size_t staying = decide_fates(t, &moving);
+    while (staying > paths_max() / 8 * 3 && t->least <= t->most) {
+        t->least *= 2;
+        staying = decide_fates(t, &moving);
+    }
+    size_t most = staying + 2 * moving + 1;
+    while (size < 2 * most + 2)
+        size *= 2;
+    if (!hpcrec_area_room(&rows, most, sizeof(struct context_row)) || !index_rebuild(&contexts, size, 0, NULL) ||
+        !index_rebuild(&cells, cell_index.size, 0, NULL)) {
+        hpcrec_area_free(&rows, sizeof(struct context_row));
+        hpcrec_area_free(&contexts.slots, sizeof(uint32_t));
+        return false;
+    }
+    hpcrec_area_free(&context_index.slots, sizeof(uint32_t));
+    hpcrec_area_free(&cell_index.slots, sizeof(uint32_t));
+    t->full = cut_module(UNWIND_FULL);
+    t->old = hpcrec.contexts;
+    hpcrec.contexts = rows;
+    context_index = contexts;
+    cell_index = cells;
+    return true;
+}
+
+/* Parents come first. */
+static void take_rows_that_stay(struct thinning *t)
+{
+    const struct context_row *old = t->old.items;
+    const uint8_t *fate = t->fate.items;
+    uint32_t *moved = t->moved.items;
+    for (uint32_t i = 0; i < t->old.count; i++) {
+        struct context_row row = old[i];
+        row.parent = row.parent == CONTEXT_NONE ? CONTEXT_NONE : moved[row.parent];
+        moved[i] = fate[i] == STAYS ? context_row(&row, SIZE_MAX) : CONTEXT_NONE;
+    }
+    for (unsigned i = 0; i < UNWIND_END_COUNT; i++)
+        cut_rows[i] = cut_rows[i] ? moved[cut_rows[i] - 1] + 1 : 0;
+}
+
+/* Below the innermost frame on its path that stays. */
+static uint32_t row_below_cut(const struct thinning *t, uint32_t i)
+{
+    const struct context_row *old = t->old.items;
+    struct context_row wanted = old[i];
+    uint32_t above = old[i].parent;
+    while (!is_visited(t, old, above))
+        above = old[above].parent;
+    wanted.parent = ((const uint32_t *)t->moved.items)[above];
+    if (old[above].module != t->full && !is_cut(wanted.parent)) {
+        struct context_row cut = {.module = t->full, .parent = wanted.parent};
+        wanted.parent = context_row(&cut, SIZE_MAX);
+    }
+    return context_row(&wanted, SIZE_MAX);
+}
+
+/* Cells that have become the same are added up, where the first of them was. */
+static void take_cells(const struct thinning *t)
+{
+    struct cell *cells = hpcrec.cells.items;
+    size_t n = hpcrec.cells.count;
+    hpcrec.cells.count = dirty.count = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct cell was = cells[i], wanted = was;
+        wanted.context = ((const uint32_t *)t->moved.items)[was.context];
+        size_t before = hpcrec.cells.count;
+        struct cell *c = cell_of(&wanted);
+        if (hpcrec.cells.count == before) {
+            c->samples += was.samples;
+            c->value += was.value;
+            c->new_samples += was.new_samples;
+            c->new_value += was.new_value;
+            c->dirty |= was.dirty;
+        }
+    }
+    for (size_t i = 0; i < hpcrec.cells.count; i++)
+        if (cells[i].dirty)
+            ((uint32_t *)dirty.items)[dirty.count++] = (uint32_t)i;
+}
+
+static void move_last_contexts(const struct thinning *t)
+{
+    struct thread_row *rows = hpcrec.thread_rows.items;
+    for (size_t i = 0; i < hpcrec.thread_rows.count; i++)
+        if (rows[i].last_context)
+            rows[i].last_context = ((const uint32_t *)t->moved.items)[rows[i].last_context - 1] + 1;
+}
+
+bool hpcrec_contexts_are_many(void)
+{
+    return hpcrec.config.call_paths && hpcrec.contexts.count >= paths_max() / 4 * 3 &&
+           hpcrec.contexts.count - thinned_to >= paths_max() / 8;
+}
+
+static bool thin_once(struct thinning *t, void (*tell)(const uint32_t *moved))
+{
+    if (!begin_thinning(t))
+        return false;
+    const uint8_t *fate = t->fate.items;
+    uint32_t *moved = t->moved.items;
+    take_rows_that_stay(t);
+    for (uint32_t i = 0; i < t->old.count; i++)
+        if (fate[i] == MOVES)
+            moved[i] = row_below_cut(t, i);
+    take_cells(t);
+    move_last_contexts(t);
+    hpcrec_contexts_stale();
+    tell(moved);
+    return true;
+}
+
+void hpcrec_contexts_thin(void (*tell)(const uint32_t *moved))
+{
+    struct thinning t = {.least = 2};
+    while (tell && thin_once(&t, tell) && hpcrec.contexts.count > paths_max() / 8 * 5 && t.least <= t.most) {
+        uint64_t least = t.least * 4;
+        free_thinning(&t);
+        t = (struct thinning){.least = least};
+    }
+    free_thinning(&t);
+    thinned_to = hpcrec.contexts.count;
 }
 
 /* ---- to the file ---------------------------------------------------------------------------------------- */
@@ -305,7 +519,7 @@ void hpcrec_counts_forget(void)
     hpcrec_area_free(&context_index.slots, sizeof(uint32_t));
     hpcrec_area_free(&cell_index.slots, sizeof(uint32_t));
     hpcrec_area_free(&dirty, sizeof(uint32_t));
-    context_index.size = cell_index.size = 0;
+    context_index.size = cell_index.size = thinned_to = 0;
     memset(cut_rows, 0, sizeof cut_rows);
     hpcrec_contexts_stale();
 }

@@ -2,7 +2,7 @@
  * The measurement file. What is new is appended twice a second; when what was appended outgrows a fresh file, a fresh
  * one is written beside it and renamed over it: hours of running leave a file of the size its distinct places need.
  */
-#include "hpcprof/recorder/rec.h"
+#include "hpcprof/recorder/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -436,7 +436,7 @@ static bool decide_full(bool end)
     uint64_t most = hpcrec.full_bytes > JOURNAL_MIN ? hpcrec.full_bytes : JOURNAL_MIN;
     if (!hpcrec.created)
         return true;
-    if (!hpcrec.must_rewrite && hpcrec.journal_bytes <= (end ? most / 4 : most))
+    if (!hpcrec.must_rewrite && !hpcrec_contexts_are_many() && hpcrec.journal_bytes <= (end ? most / 4 : most))
         return false;
     name_temp();
     hpcrec.temp_fd = open_in_dir(hpcrec.temp_name, O_CREAT | O_TRUNC);
@@ -453,6 +453,23 @@ static bool wait_longer(bool end)
     return ++hpcrec.turns_waited < 1u << (hpcrec.failures < 6 ? hpcrec.failures : 6);
 }
 
+static void tell_of_moved_contexts(const uint32_t *moved)
+{
+    hpcrec_paths_moved(moved);
+    hpcrec_phases_moved(moved);
+}
+
+/* Rows get new numbers, so only where the file is about to be written anew. */
+static void thin_paths(void)
+{
+    bool possible = !hpcrec.created || hpcrec.temp_fd >= 0;
+    if (!hpcrec_contexts_are_many())
+        return;
+    hpcrec_contexts_thin(possible ? tell_of_moved_contexts : NULL);
+    if (possible)
+        hpcrec_missing("there were more call paths than are kept: those visited least were cut");
+}
+
 void hpcrec_file_encode(bool end, int status)
 {
     hpcrec.nothing_to_write = false;
@@ -467,6 +484,7 @@ void hpcrec_file_encode(bool end, int status)
                            ? "the disk was full for a time: until then counts were kept in memory"
                            : "the file could not be written for a time: until then counts were kept in memory");
     hpcrec.writing_full = decide_full(end);
+    thin_paths();
     put_everything(&hpcrec.out, hpcrec.writing_full);
     if (end)
         put_end(&hpcrec.out, status);

@@ -145,6 +145,8 @@ static void turn(uint64_t *flushed)
     keep_time();
     hpcrec_threads_look(atomic_load(&helper.tid));
     drain();
+    if (hpcrec_contexts_are_many())
+        *flushed = 0; /* paths are cut when the file is written, and that is soon */
     enum hpcrec_left left = hpcrec_threads_left(&status);
     hpcrec_unlock(&saved);
     if (left != STILL_THERE)

@@ -15,12 +15,14 @@ struct path_queue {
     uint64_t first_low, first_high; /* the frames of the thread's first functions */
     _Atomic uint32_t head, tail;    /* of words */
     bool no_previous;               /* what was queued last was not all of it */
+    _Atomic bool start_over;        /* rows of the path before may be gone */
     uint64_t chunk_at;
     uint8_t chunk[CHUNK];
     unsigned now; /* which of `path` is being walked; the other one is the path before */
     uint32_t count[2];
     uint8_t end[2];
     uint32_t row[PATH_FRAMES]; /* the helper's: of the path before, outermost first */
+    uint32_t row_count;
     uint64_t words[PATH_WORDS];
     uint64_t path[2][PATH_FRAMES];
 };
@@ -185,11 +187,12 @@ static void walk(struct path_queue *q, const struct unwind_registers *r, const s
 }
 
 /* How many outermost frames the walked path has in common with the one before. */
-static uint32_t shared_frames(const struct path_queue *q)
+static uint32_t shared_frames(struct path_queue *q)
 {
     const uint64_t *a = q->path[q->now], *b = q->path[!q->now];
     uint32_t n = q->count[q->now], m = q->count[!q->now], k = 0;
-    if (q->no_previous || q->end[q->now] != q->end[!q->now])
+    if (atomic_exchange_explicit(&q->start_over, false, memory_order_relaxed) || q->no_previous ||
+        q->end[q->now] != q->end[!q->now])
         return 0;
     while (k < n && k < m && a[n - 1 - k] == b[m - 1 - k])
         k++;
@@ -282,7 +285,22 @@ static uint32_t row_of_path(struct path_queue *q, enum unwind_end end, uint32_t 
         full |= parent == CONTEXT_NONE;
         q->row[shared++] = parent;
     }
+    q->row_count = shared;
     return full ? hpcrec_context_cut(UNWIND_FULL) : parent;
+}
+
+static void move_rows(struct thread *t, void *moved)
+{
+    struct path_queue *q = t->paths;
+    for (uint32_t i = 0; q && i < q->row_count; i++)
+        q->row[i] = q->row[i] == CONTEXT_NONE ? CONTEXT_NONE : ((const uint32_t *)moved)[q->row[i]];
+    if (q)
+        atomic_store_explicit(&q->start_over, true, memory_order_relaxed);
+}
+
+void hpcrec_paths_moved(const uint32_t *moved)
+{
+    hpcrec_threads_each(move_rows, (void *)(uintptr_t)moved);
 }
 
 uint32_t hpcrec_path_take(struct thread *t, const struct queued *entry)

@@ -43,6 +43,7 @@ uint32_t hpcrec_path_take(struct thread *, const struct queued *);
 /* The same for a sample whose registers and stack are at `p`. Locked. *pc becomes the user's where it is the kernel's.
  */
 uint32_t hpcrec_path_of_record(struct thread *, const uint8_t *p, const uint8_t *end, uint64_t *pc);
+void hpcrec_paths_moved(const uint32_t *moved);    /* locked: contexts have new rows */
 bool hpcrec_path_is_walked(const struct thread *); /* just now, by its handler */
 
 /* unwind_objects.c */

@@ -7,6 +7,7 @@
  *   phases=1  watch=1  warn=NS  tell=/path/of/a/pipe
  *   region=NAME  region_time=N
  *   sampler=ring|papi  multiplex=1  children=1  paths=1  delay=NS  duration=NS  only=GLOB  env=NAME,NAME  run=N
+ *   paths_max=N               contexts that are kept with call paths: for tests
  */
 #ifndef HPCPROF_RECORDER_PROTOCOL_H
 #define HPCPROF_RECORDER_PROTOCOL_H

@@ -127,6 +127,7 @@ struct config {
     bool multiplex;
     bool children;    /* follow fork and exec */
     bool call_paths;  /* with each sample, who called whom */
+    size_t paths_max; /* contexts that are kept then; 0: as many as is usual */
     bool phases;      /* barriers and waits, in the library that has phases/inside */
     bool watch;       /* each episode of a barrier is told of, */
     uint64_t warn_ns; /* or those whose barrier time is this or longer; 0: none */
@@ -187,6 +188,12 @@ void hpcrec_put_counts(struct out *, bool all);
 uint32_t hpcrec_region_row(const char *name, uint32_t parent); /* locked */
 void hpcrec_counts_forget(void);
 void hpcrec_contexts_stale(void); /* addresses mean something else from now on */
+/* Soon there will be as many as we keep. */
+bool hpcrec_contexts_are_many(void);
+/* Cuts paths where they were visited least: rows have new numbers then, and the next file is a full one. moved[row] is
+   the new one, CONTEXT_NONE where there is none; rows without a parent stay. tell may be called more than once; NULL: it
+   cannot be now. */
+void hpcrec_contexts_thin(void (*tell)(const uint32_t *moved));
 
 struct region_row {
     uint32_t name, parent;
@@ -354,6 +361,7 @@ void hpcrec_phases_thread_discard(struct thread *);
 void hpcrec_phases_forget(void);            /* after fork, in the child */
 void hpcrec_phases_declare(struct out *);   /* the tables, for the file's head */
 void hpcrec_phases_resolve(void);           /* locked: places become contexts */
+void hpcrec_phases_moved(const uint32_t *); /* locked: contexts have new rows */
 void hpcrec_phases_put(struct out *, bool); /* locked */
 void hpcrec_phases_tell(void);              /* locked: to who watches */
 /* The thread is in that region of the program's now, and in its phase of it. */
@@ -370,6 +378,7 @@ uint32_t hpcrec_phases_user_region(const struct thread *);
 #define hpcrec_phases_forget()          ((void)0)
 #define hpcrec_phases_declare(o)        ((void)(o))
 #define hpcrec_phases_resolve()         ((void)0)
+#define hpcrec_phases_moved(rows)       ((void)(rows))
 #define hpcrec_phases_put(o, all)       ((void)(o))
 #define hpcrec_phases_tell()            ((void)0)
 #define hpcrec_phases_region            hpcrec_mark_region

@@ -146,6 +146,15 @@ void hpcrec_phases_resolve(void)
     }
 }
 
+void hpcrec_phases_moved(const uint32_t *moved)
+{
+    for (uint32_t i = 0; hpcrec_phases.on && i < site_count() + 2; i++) {
+        struct site *s = site_at(i);
+        if (s->resolved && s->context != CONTEXT_NONE)
+            s->context = moved[s->context];
+    }
+}
+
 static uint32_t context_ref(const struct site *s)
 {
     return s->resolved && s->context != CONTEXT_NONE ? s->context + 1 : 0;
