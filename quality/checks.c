@@ -98,6 +98,23 @@ const struct insn_memory *finder_memory(const struct finder *f, const struct ref
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
+/* gcc writes its options down, other compilers do not. The last -O counts. */
+static bool is_unoptimized(const char *producer)
+{
+    char level = '0';
+    if (!str_starts(producer, "GNU ") || str_starts(producer, "GNU AS"))
+        return false;
+    for (const char *o = producer; (o = strstr(o, " -O"));)
+        level = *(o += strlen(" -O"));
+    return level == '0';
+}
+
+void check_unoptimized(struct finder *f)
+{
+    if (is_unoptimized(f->built->producer))
+        finder_say(f, NULL, 0.95, NAN, "compiled without optimization");
+}
+
 typedef void check_rule(struct finder *);
 static check_rule *const rules[QUALITY_CHECKS] = {
 #define RULE(name, word, rule) check_##rule,
@@ -109,7 +126,8 @@ void checks_find(const struct body *b, const struct quality_loop *q, const struc
                  const struct quality_built *built, struct quality_report *report)
 {
     struct finder f = {.b = b, .q = q, .built = built, .report = report, .tree = tree};
-    for (int i = 0; i < QUALITY_CHECKS; i++) {
+    int checks = is_unoptimized(built->producer) ? CHECK_UNOPTIMIZED + 1 : QUALITY_CHECKS;
+    for (int i = 0; i < checks; i++) {
         f.kind = (enum quality_check_kind)i;
         if (f.b->path.count)
             rules[i](&f);

@@ -158,7 +158,7 @@ static bool is_locked(const struct finder *f, const struct step *s)
 
 void check_locked(struct finder *f)
 {
-    finder_say_steps(f, is_locked, true, 0.9, NAN, "atomic access");
+    finder_say_steps(f, is_locked, true, 0.9, NAN, "atomic instruction");
 }
 
 static bool is_small(const struct finder *f, const struct step *s)

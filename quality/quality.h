@@ -110,8 +110,10 @@ struct quality_loop {
 
 /* ---- what is to be said of them -------------------------------------------------------- */
 
-/* Name, word, rule: check_* of checks_vectors.c, checks_memory.c or checks_ways.c */
+/* Name, word, rule: check_* of checks_vectors.c, checks_memory.c or checks_ways.c. Of a loop that was compiled without
+   optimization nothing else is said: all of it would be otherwise. */
 #define QUALITY_CHECK_LIST(X)                                                                                          \
+    X(UNOPTIMIZED, "not-optimized", unoptimized)                                                                       \
     X(SCALAR, "scalar", scalar)                                                                                        \
     X(REDUCTION, "reduction", reduction_chain)                                                                         \
     X(PARTLY, "partly-vectorized", partly)                                                                             \

@@ -32,6 +32,7 @@ struct remedy {
 
 /* The first row that fits. */
 static const struct remedy remedies[] = {
+    {CHECK_UNOPTIMIZED, 0, NULL, "compile with -O2, and measure again: what is slow then is another matter"},
     {CHECK_SCALAR, 0, "-O3", "compile with -O3, which vectorizes (-O2 -ftree-vectorize)"},
     {CHECK_SCALAR, LANG_FORTRAN, NULL,
      "put !$omp simd in front of the loop (-fopenmp-simd), and ask the compiler why it did not vectorize it "

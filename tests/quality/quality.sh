@@ -173,6 +173,31 @@ wrong "nothing of loads" "$head<op kind=\"int\"/></core>" 'has no <op kind="bran
 wrong "a kind twice" "$head<op kind=\"int\"/><op kind=\"int\"/></core>" 'wrong.xml:2: *given above'
 wrong "an element that is none" "$head<port/></core>" 'wrong.xml:2: <port> has no place in <core>'
 
+# What was not optimized is said, and nothing else; gcc alone writes its options down.
+cat >"$scratch/sum.c" <<'END'
+double sum(const double *a, int n)
+{
+    double s = 0;
+    for (int i = 0; i < n; i++)
+        s += a[i];
+    return s;
+}
+END
+if cc --version 2>/dev/null | grep -q 'Free Software Foundation'; then
+    for level in '' -O0 -Og -O2; do
+        # shellcheck disable=SC2086
+        cc $level -g -c -o "$scratch/sum.o" "$scratch/sum.c"
+        run "$hpcview" quality --machine skylake-server --format csv "$scratch/sum.o"
+        seen=$(columns "$scratch/out" checks | sed 1d)
+        case $level in
+        '' | -O0) check_equal "cc $level: not optimized, and nothing else" "$seen" not-optimized ;;
+        *) check "cc $level: it is optimized" test "$status" = 0 -a "$seen" = "${seen#*not-optimized}" ;;
+        esac
+    done
+else
+    skip "what was not optimized" "cc is not gcc here"
+fi
+
 # All files of share/machines that have a core can be read, and are what the schema wants.
 for file in "$HPCVIEW_MACHINES"/*.xml; do
     grep -q '<core' "$file" || continue
