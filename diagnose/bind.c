@@ -122,7 +122,8 @@ static double run_fact(const struct experiment *e, uint32_t run, int which)
     }
     double seconds = end > begin ? (double)(end - begin) / 1e9 : NAN;
     double facts[] = {seconds, processes, threads, ranks};
-    return facts[which] > 0 ? facts[which] : NAN;
+    bool none_is_known = which == 3 && processes > 0; /* of a program without ranks there are none */
+    return facts[which] > 0 || none_is_known ? facts[which] : NAN;
 }
 
 /* ---- operands --------------------------------------------------------------------------------------------- */

@@ -116,12 +116,13 @@ static void take_run(struct drawing *d, char **w, int n)
     if (n < 5)
         fail(d, "too few words for", w[0]);
     uint32_t processes = (uint32_t)atoi(w[3]), threads = (uint32_t)atoi(w[4]);
+    bool ranks = n > 5 ? strcmp(w[5], "ranks") == 0 : processes > 1;
     *vec_push(&d->runs) = (struct experiment_run){
         .name = text(d, w[1]), .process_first = (uint32_t)d->processes.count, .process_count = processes};
     for (uint32_t i = 0; i < processes; i++)
         *vec_push(&d->processes) = (struct hpcprof_process){.start_ns = 1000000000,
                                                             .end_ns = 1000000000 + (uint64_t)(strtod(w[2], NULL) * 1e9),
-                                                            .rank = processes > 1 ? (int32_t)i : -1,
+                                                            .rank = ranks ? (int32_t)i : -1,
                                                             .thread_count = threads / processes};
 }
 

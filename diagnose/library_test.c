@@ -99,6 +99,18 @@ static void check_case(const struct properties *p, char *head, const char *drawi
     experiment_free(e);
 }
 
+static void count_them(const struct properties *p, const struct counts *counts)
+{
+    size_t hypotheses = 0, hit = 0, missed = 0;
+    for (size_t i = 0; i < properties_count(p); i++) {
+        hypotheses += p->list.items[i]->hypothesis;
+        hit += counts[i].hit;
+        missed += counts[i].missed;
+    }
+    printf("# %zu properties, %zu of them hypotheses; %zu have a case that hits them, %zu one that does not\n",
+           properties_count(p), hypotheses, hit, missed);
+}
+
 static void check_file(const struct properties *p, const char *bytes, size_t len)
 {
     struct counts *counts = mem_calloc(properties_count(p) + 1, sizeof *counts);
@@ -124,6 +136,7 @@ static void check_file(const struct properties *p, const char *bytes, size_t len
             CHECK_NAMED(false, name);
             mem_free(name);
         }
+    count_them(p, counts);
     mem_free(drawing);
     mem_free(all);
     mem_free(counts);

@@ -189,6 +189,51 @@ static void add_number(struct buf *b, double v, const char *format)
         buf_printf(b, "%.4g", v);
 }
 
+static void add_time(struct buf *b, double seconds)
+{
+    static const struct {
+        double least, scale;
+        const char *unit;
+    } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {1e-6, 1e6, "us"}, {0, 1e9, "ns"}};
+    size_t i = 0;
+    while (fabs(seconds) < units[i].least && i + 1 < ARRAY_SIZE(units))
+        i++;
+    buf_printf(b, fabs(seconds) >= 1000 ? "%.0f %s" : "%.3g %s", seconds * units[i].scale, units[i].unit);
+}
+
+/* What one of the source's unit is in seconds; 0: it is no time. */
+static double seconds_of(const struct experiment *e, const struct source *s)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+    const char *unit = s->kind == FROM_METRIC ? strtab_get(e->strings, e->metrics[s->metric].unit) : "";
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+        if (strcmp(unit, units[i].unit) == 0)
+            return units[i].seconds;
+    return 0;
+}
+
+/* Has a formula the unit of its only operand? It does nothing with it, then. */
+static bool is_operand_itself(const struct bound_expr *x)
+{
+    static const double some[] = {3, 7.5};
+    return expr_name_count(x->expr) == 1 && expr_eval(x->expr, &some[0]) == some[0] &&
+           expr_eval(x->expr, &some[1]) == some[1];
+}
+
+static void add_value(struct buf *b, struct evaluator *ev, const struct bound *of, const struct bound_expr *x,
+                      const char *format, uint32_t id)
+{
+    double value = bound_value(ev, of, x, id);
+    double seconds = !*format && !isnan(value) && is_operand_itself(x) ? seconds_of(ev->e, &x->sources[0]) : 0;
+    if (seconds > 0)
+        add_time(b, value * seconds);
+    else
+        add_number(b, value, format);
+}
+
 static void add_cell(struct buf *b, struct arena *arena, const struct experiment *e, const struct cell_at *at,
                      const char *format)
 {
@@ -270,7 +315,7 @@ static void add_piece(struct buf *b, struct evaluator *ev, struct arena *arena, 
     else if (one && (s->kind == FROM_NOTHING || s->kind == FROM_ROW))
         return; /* a column that the table, or the row, does not have */
     else
-        add_number(b, bound_value(ev, of, expr, id), piece->format);
+        add_value(b, ev, of, expr, piece->format, id);
 }
 
 static bool is_said(const struct evaluator *ev, const struct bound *of, const struct piece *piece, uint32_t id)
@@ -300,6 +345,14 @@ const char *text_filled(struct evaluator *ev, struct arena *arena, const struct 
 
 /* ---- evidence --------------------------------------------------------------------------------------------- */
 
+/* Formulas put names with signs into quotes; sentences do not. */
+static void add_unquoted(struct buf *b, const char *name)
+{
+    for (; *name; name++)
+        if (*name != '"')
+            buf_char(b, *name);
+}
+
 static void add_operand(struct buf *b, struct evaluator *ev, const struct bound *of, const struct bound_expr *x,
                         size_t k, uint32_t id, struct strtab *said)
 {
@@ -311,21 +364,27 @@ static void add_operand(struct buf *b, struct evaluator *ev, const struct bound 
     bool known = strtab_add(said, name.bytes) < before;
     buf_release(&name);
     source_gather(ev, of, s, &id, 1, &value);
-    if (known || isnan(value))
+    if (known || isnan(value) || s->kind == FROM_PLACE)
         return;
     struct expr_operand plain = *expr_operand(x->expr, k);
     if (s->kind == FROM_METRIC) /* called as it was measured */
         plain.name = (char *)strtab_get(ev->e->strings,
                                         ev->e->metrics[s->error_metric != SIZE_MAX ? s->error_metric : s->metric].name);
+    expr_operand_text(&plain, &name);
     buf_str(b, b->len ? ", " : "");
-    expr_operand_text(&plain, b);
+    add_unquoted(b, name.bytes);
+    buf_release(&name);
     buf_char(b, ' ');
-    add_number(b, value, "");
+    double seconds = seconds_of(ev->e, s);
+    if (seconds > 0)
+        add_time(b, value * seconds);
+    else
+        add_number(b, value, "");
     if (s->kind != FROM_METRIC)
         return;
     const char *unit = strtab_get(ev->e->strings, ev->e->metrics[s->metric].unit);
     uint64_t period = ev->e->metrics[s->metric].period;
-    buf_printf(b, "%s%s", *unit ? " " : "", unit);
+    buf_printf(b, "%s%s", *unit && seconds == 0 ? " " : "", seconds == 0 ? unit : "");
     if (period && s->at == EXPR_HERE)
         buf_printf(b, " (%.0f samples)", value / (double)period);
 }

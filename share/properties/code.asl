@@ -9,13 +9,18 @@
  */
 LET not_estimated_as = 5;
 LET always = 1;
+/*
+ * Only of loops whose lines are known: what helps is to be written there, or where they are compiled. Of stripped libraries, whose
+ * loops may wait for other threads, the table loop_checks has all that is to be said.
+ */
 
 PROPERTY LoopCheck {
     // Djoudi, Barthou et al., "MAQAO: Modular Assembler Quality Analyzer and Optimizer for Itanium 2", EPIC-4, 2005: properties
     // of loops' code by static analysis, with what each may gain.
     FOR ROWS OF loop_checks;
-    WHERE check IS NOT "address-work|tiny|narrow-vectors|remainder"; // which have conditions of their own
-    CONDITION: (estimated) or(gain, 0) > 0 AND share(time) > 0.02 OR (not_estimated) or(gain, -1) < 0 AND share(time) > 0.02;
+    WHERE check IS NOT "address-work|tiny|narrow-vectors|remainder|not-optimized"; // which have conditions of their own
+    CONDITION: (estimated) or(gain, 0) > 0 AND share(time) > 0.02 AND place.has_source
+            OR (not_estimated) or(gain, -1) < 0 AND share(time) > 0.02 AND place.has_source;
     CONFIDENCE: MAX((estimated) -> confidence, (not_estimated) -> confidence / 2);
     SEVERITY: MAX((estimated) -> gain * share(time), (not_estimated) -> not_estimated_as * share(time));
     NEEDS: time;
@@ -25,13 +30,29 @@ PROPERTY LoopCheck {
     REMEDY: "{remedy}";
 }
 
+PROPERTY NotOptimized {
+    // Hoste and Eeckhout, "COLE: Compiler Optimization Level Exploration", CGO 2008: between no optimization and the first level lies
+    // about half of the time, and most of what compilers gain.
+    FOR ROWS OF loop_checks;
+    WHERE check IS "not-optimized";
+    TOGETHER;
+    CONDITION: share(time) > 0 AND place.has_source;
+    CONFIDENCE: confidence;
+    SEVERITY: 50 * share(time);
+    NEEDS: time;
+    TITLE: "Compiled without optimization";
+    EVIDENCE: "{found}; the loop has {share(time):%} of the time, about half of which optimization saves; what is not in loops gains as well";
+    EXPLANATION: "Each variable is loaded before each use and stored after it, and nothing is inlined or vectorized.";
+    REMEDY: "{remedy}";
+}
+
 PROPERTY TEMPLATE Check<String words, Gain, When, String title> (Row r) {
     FOR ROWS OF loop_checks;
     REFINES LoopCheck;
     WHERE check IS words;
     LET may_gain = Gain;
-    CONDITION: (estimated) or(may_gain, 0) > 0 AND share(time) > 0.02 AND (When)
-            OR (not_estimated) or(may_gain, -1) < 0 AND share(time) > 0.02 AND (When);
+    CONDITION: (estimated) or(may_gain, 0) > 0 AND share(time) > 0.02 AND place.has_source AND (When)
+            OR (not_estimated) or(may_gain, -1) < 0 AND share(time) > 0.02 AND place.has_source AND (When);
     CONFIDENCE: MAX((estimated) -> confidence, (not_estimated) -> confidence / 2);
     SEVERITY: MAX((estimated) -> may_gain * share(time), (not_estimated) -> not_estimated_as * share(time));
     NEEDS: time;
@@ -160,12 +181,14 @@ PROPERTY BarrierOverhead {
     // EPCC OpenMP microbenchmarks (Bull, 1999): a barrier costs a microsecond and more, with nobody late.
     FOR ROWS OF barriers;
     REFINES Parallel;
-    CONDITION: overhead > 0.01 * run.seconds * 1e9;
+    TOGETHER;
+    CONDITION: overhead > 0.001 * run.seconds * 1e9;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * overhead / (run.seconds * 1e9);
-    TITLE: "The {kind} {place} itself takes time";
-    EVIDENCE: "{overhead / episodes / 1e3:.1} us from the last arrival to the first that went on, {episodes} times";
-    REMEDY: "Have fewer barriers: larger parallel regions, nowait, several loops in one region.";
+    TITLE: "Barriers themselves take time, the {kind} {place} most";
+    EVIDENCE: "{overhead / episodes / 1e3:.1} us there from the last arrival to the first that went on, {episodes} times";
+    EXPLANATION: "All are there and have to be told so; where threads are more than processors, or other programs run, some have to be given one first.";
+    REMEDY: "Have fewer barriers: larger parallel regions, nowait, several loops in one region; no more threads than processors.";
 }
 
 PROPERTY SmallPhases {

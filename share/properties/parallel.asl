@@ -36,16 +36,17 @@ PROPERTY SerialPart {
 }
 
 PROPERTY FalseParallelism {
-    // Threads that never run at the same time: a global lock, or one processor to share.
+    // Threads that never run at the same time: a global lock, or one processor to share. Periscope's critical section serialization.
+    // With less than one processor together they wait for something else: input, or a machine that others keep busy.
     FOR PROGRAM;
     LET together = total(cpu_time) / 1s / run.seconds;
-    CONDITION: run.threads > 1.5 AND together < 1.1 AND total(count(cpu_time over threads)) > 1.5 AND total(imbalance(cpu_time over threads)) < 0.5 AND run.seconds > 0.2;
+    CONDITION: run.threads > 1.5 AND together < 1.1 AND together > 0.7 AND total(count(cpu_time over threads)) > 1.5 AND total(imbalance(cpu_time over threads)) < 0.5 AND run.seconds > 0.2;
     CONFIDENCE: 0.4;
     SEVERITY: 100 * (1 - together / run.threads);
     TITLE: "{run.threads} threads do the work of one";
-    EVIDENCE: "{total(cpu_time) / 1s:.2} s on processors in {run.seconds:.2} s";
-    EXPLANATION: "All threads have work, but no two at the same time: they wait for one lock in turn, or share one processor.";
-    REMEDY: "Look for the lock that all take; look at the processors the program may use (taskset, cgroup).";
+    EVIDENCE: "{total(cpu_time)} on processors in {run.seconds:.2} s";
+    EXPLANATION: "All threads have work, but no two at the same time: they wait for one lock in turn, share one processor, or other programs kept the processors busy.";
+    REMEDY: "Look for the lock that all take; look at the processors the program may use (taskset, cgroup), and what else ran on them.";
 }
 
 PROPERTY RuntimeLibrary {
@@ -62,9 +63,10 @@ PROPERTY RuntimeLibrary {
 
 PROPERTY RankImbalance {
     // Load imbalance over processes: DeRose, Homer and Johnson, "Detecting Application Load Imbalance", Euro-Par 2007.
+    // Of ranks: the processes of a compiler's driver or of a shell have no equal shares to have.
     FOR PROGRAM, PROCEDURE, LOOP;
     LET waits = max(time over ranks) - mean(time over ranks);
-    CONDITION: imbalance(time over ranks) > 0.1 AND count(time over ranks) > 1.5;
+    CONDITION: run.ranks > 1.5 AND imbalance(time over ranks) > 0.1 AND count(time over ranks) > 1.5;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * waits / total(max(time over ranks));
     TITLE: "Processes have unequal shares of {place}";
@@ -78,7 +80,7 @@ PROPERTY SlowRank {
     REFINES RankImbalance;
     FOR PROGRAM, PROCEDURE, LOOP;
     LET others = (mean(time over ranks) * total(count(time over ranks)) - max(time over ranks)) / (total(count(time over ranks)) - 1);
-    CONDITION: max(time over ranks) > 1.3 * others AND total(count(time over ranks)) > 2.5
+    CONDITION: run.ranks > 2.5 AND max(time over ranks) > 1.3 * others AND total(count(time over ranks)) > 2.5
         AND stddev(time over ranks) < 1.2 * (max(time over ranks) - others) * sqrt(total(count(time over ranks)) - 1) / total(count(time over ranks));
     CONFIDENCE: 0.8;
     SEVERITY: 100 * (max(time over ranks) - mean(time over ranks)) / total(max(time over ranks));

@@ -101,16 +101,28 @@ PROPERTY Migrations {
     REMEDY: "Bind threads to processors (OMP_PROC_BIND, taskset), and start no more threads than there are.";
 }
 
-PROPERTY NoSource {
+// What code without source may gain is not known: it is ranked as 5% of what it takes, as checks of loops are (code.asl).
+LET unknown_as = 5;
+
+PROPERTY TEMPLATE WithoutSource<String modules, String others, String why, String how> (MODULE m) {
     // "Where is the source?" is what an analyst asks first: Periscope and HPCToolkit list such modules apart.
     FOR MODULE;
+    WHERE name IS modules AND name IS NOT others;
     CONDITION: share(time) > 0.05 AND place.has_source == 0;
     CONFIDENCE: 0.2;
-    SEVERITY: 100 * share(time);
+    SEVERITY: unknown_as * share(time);
     TITLE: "{name} has {share(time):%} of the time and no source here";
-    EXPLANATION: "What a library does is shown by function at best; why it is called is what can be changed.";
-    REMEDY: "Look at its call paths to see who calls it; install its debug information to see its lines.";
+    EVIDENCE: "{time} of {total(time)} there, in code without lines; what may be gained is not known (it is ranked as {unknown_as}% of that)";
+    EXPLANATION: why;
+    REMEDY: how;
 }
+// Runtime libraries of threads are RuntimeLibrary's.
+PROPERTY NoSource = WithoutSource<"*.so|*.so.*", "libgomp.so*|libomp.so*|libomp5*|libiomp5*|libtbb.so*",
+    "Code of a library without debug information is shown by function at best; why it is called is what can be changed.",
+    "Look at its call paths to see who calls it; install its debug information to see its lines.">;
+PROPERTY NoLines = WithoutSource<"*", "*.so|*.so.*|*vdso*|[[]*",
+    "Without line numbers the program is shown by function at best, and what can be said of its loops cannot be said where they stand.",
+    "Compile it with -g, which changes nothing in its speed, or install its debug information.">;
 
 PROPERTY StartUp {
     // The dynamic linker before main: Drepper, "How To Write Shared Libraries", 2011.
@@ -125,14 +137,16 @@ PROPERTY StartUp {
 
 PROPERTY Recursion {
     // A call for each small piece of work; deep recursions also touch much stack. Paths show it as a procedure below itself.
+    // Much of it is how the work is: trees are walked so. What may be gained is not known.
     FOR PATH;
     WHERE kind IS "procedure";
     CONDITION: path.repeats == 1 AND share(time) > 0.1;
     CONFIDENCE: 0.4;
-    SEVERITY: 100 * share(time);
-    TITLE: "{name} calls itself, and has most of its time there";
-    EXPLANATION: "Each call saves and restores registers and cannot be vectorized; small cases are most of the calls.";
-    REMEDY: "Stop the recursion at larger pieces and work on these in loops; turn the last call into a loop.";
+    SEVERITY: unknown_as * share(time);
+    TITLE: "{name} calls itself: {share(time):%} of the time is below such calls";
+    EVIDENCE: "{time} of {total(time)}; what may be gained is not known (it is ranked as {unknown_as}% of that)";
+    EXPLANATION: "Each call saves and restores registers and cannot be vectorized; where calls do little, small cases are most of them.";
+    REMEDY: "Where a call does little: stop the recursion at larger pieces and work on these in loops; turn the last call into a loop.";
 }
 
 /* ---- time in functions of known purpose ---------------------------------------------------- */
@@ -200,11 +214,17 @@ PROPERTY ElementaryFunctions = TimeIn<"exp|__exp*|__ieee754_*|log|__log*|pow|__p
     "exp, log, pow and their like take 20 to 100 cycles a call, and calls keep the loop from being vectorized.",
     "Compile with -ffast-math and a vector library (-mveclibabi, libmvec); tabulate; take common factors out of loops; x*x in place of pow(x, 2).">;
 
-// Sorting through a function pointer.
-PROPERTY Sorting = TimeIn<"qsort|__qsort*|msort_with_tmp*|qsort_r|bsearch|std::__introsort*|std::__insertion_sort*|std::__adjust_heap*|std::__unguarded_linear_insert*",
+// Sorting through a function pointer: Bentley and McIlroy, "Engineering a Sort Function", 1993.
+PROPERTY Sorting = TimeIn<"qsort|__qsort*|msort_with_tmp*|qsort_r|bsearch",
     "Time goes into sorting and searching",
     "A comparison through a pointer is a call for each pair.",
     "Sort once, sort keys in place of records, or use a sort with the comparison inlined (std::sort) or by digits.">;
+
+// Half of a sort's comparisons are foreseen wrongly: Sanders and Winkel, "Super Scalar Sample Sort", ESA 2004.
+PROPERTY LibrarySorting = TimeIn<"std::__introsort*|std::__insertion_sort*|std::__adjust_heap*|std::__unguarded_linear_insert*|std::__unguarded_partition*|std::__merge_*|std::__final_insertion_sort*",
+    "Time goes into sorting",
+    "Each comparison is a branch that goes either way, and large elements are moved each time.",
+    "Sort once and keep the order; sort numbers or pointers in place of what they stand for; numbers by digits (radix sort); a part only where that is enough (std::nth_element).">;
 
 // Strings: scans from the begin.
 PROPERTY Strings = TimeIn<"strlen*|__strlen*|strcmp*|__strcmp*|strncmp*|__strncmp*|strcpy*|__strcpy*|strcat*|__strcat*|strchr*|__strchr*|strstr*|__strstr*|memcmp*|__memcmp*|memchr*|__memchr*|strdup|__strdup",
@@ -213,10 +233,16 @@ PROPERTY Strings = TimeIn<"strlen*|__strlen*|strcmp*|__strcmp*|strncmp*|__strncm
     "Keep lengths, and compare numbers (interned strings, hashes) in place of texts.">;
 
 // Random numbers with a lock: POSIX rand() and random() share a state.
-PROPERTY RandomNumbers = TimeIn<"rand|random|__random*|random_r|drand48|__drand48*|lrand48|erand48|std::mersenne_twister*",
+PROPERTY RandomNumbers = TimeIn<"rand|random|__random*|random_r|drand48|__drand48*|lrand48|erand48",
     "Time goes into random numbers",
     "rand() and random() take a lock for each number, which all threads share.",
     "Give each thread a generator of its own, and draw many numbers at once.">;
+
+// Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS 2021, compare speeds.
+PROPERTY RandomEngines = TimeIn<"std::mersenne_twister*|std::linear_congruential*|std::subtract_with_carry*|std::uniform_*_distribution*|std::normal_distribution*|std::generate_canonical*|__gnu_cxx::simd_fast_mersenne*",
+    "Time goes into random numbers",
+    "A Mersenne twister keeps 2.5 KB of state and makes it anew every 624 numbers; distributions may draw and divide several times for each value.",
+    "Draw fewer; a generator with little state (xoshiro, PCG) where its quality is enough; make distributions once; where only input is made so, make it once and keep it.">;
 
 // Exceptions: unwinding costs microseconds each.
 PROPERTY Exceptions = TimeIn<"_Unwind_*|__gxx_personality*|__cxa_throw|__cxa_allocate_exception|uw_*|_dl_iterate_phdr|dl_iterate_phdr|_Unwind_Find_FDE|search_object|linear_search_fdes|__cxa_begin_catch",
