@@ -45,6 +45,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, hot: action.percent };
     case 'fold':
       return { ...state, fold: action.on, calls: null };
+    case 'beside':
+      return { ...state, beside: action.on };
     case 'least':
       return { ...state, least: action.percent };
     case 'filter':

@@ -54,6 +54,7 @@ export interface State {
   readonly filter: string;
   readonly selected: PlaceIx | null;
   readonly source: SourceMark | null;
+  readonly beside: boolean; // the table's columns beside each line of the source
   readonly expanded: ReadonlySet<PlaceIx>;
   readonly calls: CallRows | null; // null: as it opens by itself
   readonly zoom: PlaceIx; // the root of tree and pictures

@@ -74,6 +74,7 @@ export function toHash(state: State, start: State): string {
   if (state.hot !== start.hot) put('hot', String(state.hot));
   if (state.fold) put('fold', '1');
   if (state.least !== start.least) put('least', String(state.least));
+  if (state.beside) put('beside', '1');
   if (state.filter) put('find', state.filter);
   if (state.zoom) put('zoom', String(state.zoom));
   if (layoutText(state.layout) !== layoutText(start.layout)) put('panes', layoutText(state.layout));
@@ -164,6 +165,7 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
     hot: between(query.get('hot'), 1, 100, start.hot),
     fold: query.get('fold') === '1',
     least: least >= 0 && least <= 100 ? least : start.least,
+    beside: query.get('beside') === '1',
     filter: query.get('find') ?? '',
     selected: parsePlace(query.get('place'), model.places.count),
     source: parseSource(query.get('source') ?? '', model),

@@ -76,6 +76,7 @@ const START: State = {
   filter: '',
   selected: null,
   source: null,
+  beside: false,
   expanded: new Set([0]),
   calls: null,
   zoom: 0,
@@ -1147,6 +1148,7 @@ function testAddress(): void {
     filter: 'a&b=ü #',
     selected: 6,
     source: { file: 1, first: 5, last: 9 },
+    beside: true,
     expanded: new Set([0, 1, 5, 2]),
     calls: null,
     zoom: 3,
@@ -1157,7 +1159,7 @@ function testAddress(): void {
   const hash = toHash(state, start);
   equal(
     hash,
-    '#v2/loop?typed=R%3DB%20/%20A%20%2B%201&sort=1e%2B&columns=0i,1e,t0i,1-0i&base=old&numbers=si&percent=parent&fuse=0&flatten=2&hot=25&fold=1&least=1&find=a%26b%3D%C3%BC%20%23&zoom=3&panes=,files,callers&open=0.1.1.3&place=6&source=1:5-9',
+    '#v2/loop?typed=R%3DB%20/%20A%20%2B%201&sort=1e%2B&columns=0i,1e,t0i,1-0i&base=old&numbers=si&percent=parent&fuse=0&flatten=2&hot=25&fold=1&least=1&beside=1&find=a%26b%3D%C3%BC%20%23&zoom=3&panes=,files,callers&open=0.1.1.3&place=6&source=1:5-9',
     'an address',
   );
   const back = { ...start, ...fromHash(hash, start, m) };

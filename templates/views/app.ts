@@ -40,6 +40,7 @@ export function startState(model: Model): State {
     filter: '',
     selected: null,
     source: null,
+    beside: false,
     expanded: new Set([0]),
     calls: null,
     zoom: 0,

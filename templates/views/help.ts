@@ -51,6 +51,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['→ ←', 'open a row or go into it; close it or go to the one around it'],
   ['Enter', 'flat table: show the row in the scope tree; source: next place of the line'],
   ['h', 'hot path from the selected row; in the source: the hottest line'],
+  ['m', 'in the source: the columns of the table for each line'],
   ['*  c', 'open everything below the selected row; close all'],
   ['s  t  f  g', 'summary, tree, flat tables, the picture on or off'],
   ['z', 'look into the selected scope: the root of tree and picture; again or Esc: the whole program'],

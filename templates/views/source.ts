@@ -4,12 +4,13 @@ import { Kind, type Model, NONE, type PlaceIx, type SourceFile } from '../model/
 import type { SourceLines } from '../model/load';
 import { type Bracket, type Brackets, loopBrackets, outermost } from '../logic/brackets';
 import type { Column } from '../logic/columns';
-import { formatAs, formatPercent, formatSigned, plural, type Scale, unitIn } from '../logic/format';
+import { formatAs, formatPercent, plural } from '../logic/format';
 import { findingsOnLine } from '../logic/diagnosis';
+import { type Costs, costsOf, gutterCells, gutterHead } from './gutter';
 import { baseName, enclosing, kindName, labelOf, loopKinds, shortName } from '../logic/labels';
 import { type Inlined, inlinedOn, type InlinedLine } from '../logic/inlined';
 import { cutAt, type Found } from '../logic/find';
-import { type FileLines, hottestLine, scopesOnLine } from '../logic/lines';
+import { hottestLine, scopesOnLine } from '../logic/lines';
 import { compareValues } from '../logic/sort';
 import { Colouring, languageOf } from '../logic/syntax';
 import { subtree } from '../logic/tree';
@@ -20,7 +21,6 @@ import { hasInstructions, InstructionsPane, procedureOf } from './instructions';
 import { findingMark } from './marks';
 import type { Pane, PaneType } from './panes';
 import { VirtualRows } from './rows';
-import { valueTitle } from './table';
 
 const ROW = 19;
 /** Of one line; the rest is counted. */
@@ -46,17 +46,6 @@ function scopeAround(model: Model, place: PlaceIx): PlaceIx {
   let at = place;
   while (at !== NONE && kind[at] > Kind.Procedure) at = parent[at];
   return at;
-}
-
-/** What one file's lines cost by one column. */
-interface Costs {
-  readonly lines: FileLines;
-  readonly column: Column;
-  readonly all: Float64Array; // by group: with what begins or is called there
-  readonly own: Float64Array;
-  readonly ownColumn: Column;
-  readonly hottest: number; // the largest own cost
-  readonly scale: Scale;
 }
 
 /** A row that is not of this file: the head of an inlined procedure, or a line of it. */
@@ -126,15 +115,15 @@ class SourcePane implements Pane {
       (row) => this.#makeRow(row),
     );
     this.#body.addEventListener('click', (event) => this.#onClick(event));
-    this.#scroller.addEventListener('scroll', () => requestAnimationFrame(() => this.#drawHeads()), { passive: true });
+    this.#scroller.addEventListener('scroll', () => requestAnimationFrame(() => this.#onScroll()), { passive: true });
     this.#scroller.addEventListener('keydown', (event) => this.#onKey(event));
   }
 
   draw(): void {
     const { app } = this;
-    const { source, selected, form } = app.state;
+    const { source, selected, form, beside, shown } = app.state;
     const column = app.heatColumn;
-    const content = [source?.file, column, form, app.arrivals];
+    const content = [source?.file, column, form, beside && shown, app.arrivals];
     const inputs = [...content, source, selected];
     if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return this.#reveal(); // it may not have been in sight
     const isSame = content.every((x, i) => Object.is(x, this.#drawn[i])) && this.#colouring !== null && source !== null;
@@ -175,6 +164,7 @@ class SourcePane implements Pane {
   }
 
   #drawLines(name: string, lines: SourceLines, column: Column | null): void {
+    const { app } = this;
     this.#empty.hidden = true;
     this.#scroller.hidden = false;
     if (lines !== this.lines || !this.#colouring) {
@@ -185,13 +175,14 @@ class SourcePane implements Pane {
     }
     if (this.#file !== this.app.state.source?.file) this.#opened = new Set();
     this.#file = this.app.state.source?.file ?? NONE;
-    this.costs = column && this.#costsOf(column);
+    this.costs = column && costsOf(app, column);
     this.#find.search(lines);
     this.#brackets = this.#bracketsOf();
     this.#spans = this.#spansOf();
     this.#layOut();
     this.#scroller.style.setProperty('--tracks', String(this.#brackets.tracks));
-    this.#drawColumnHead();
+    this.#columnHead.replaceChildren(...(this.costs ? gutterHead(app, this.costs) : []));
+    this.#columnHead.classList.toggle('columns', (this.costs?.more.length ?? 0) > 0);
     this.#scroller.style.setProperty('--digits', String(Math.max(3, String(lines.length).length)));
     this.#scroller.setAttribute('aria-rowcount', String(lines.length));
     this.#rows.reset(this.#rowLines?.length ?? lines.length);
@@ -289,6 +280,7 @@ class SourcePane implements Pane {
           : '',
       ),
       gutter('line-percent', percent && `${percent}%`),
+      ...(costs?.more ?? []).map(() => gutter('line-more', '')),
       gutter('line-count', line?.calls ? '⤷' : ''),
       h('span', { class: 'line-number', role: 'rowheader' }, number),
       this.#brackets.tracks > 0 ? h('span', { class: 'line-loops', role: 'gridcell' }) : '',
@@ -408,6 +400,11 @@ class SourcePane implements Pane {
     return heads;
   }
 
+  #onScroll(): void {
+    this.#columnHead.style.setProperty('--scrolled', `${this.#scroller.scrollLeft}px`);
+    this.#drawHeads();
+  }
+
   #drawHeads(): void {
     const heads = this.#scroller.hidden || this.lines.length === 0 ? [] : this.#headsAround();
     this.#heads.hidden = heads.length === 0;
@@ -415,7 +412,7 @@ class SourcePane implements Pane {
     this.#heads.style.setProperty('--tracks', String(this.#brackets.tracks));
     this.#heads.replaceChildren(
       ...heads.map((line) => {
-        const row = this.#makeLine(line, this.costs?.lines.at.get(line), this.#code(line - 1));
+        const row = this.#makeLine(line, this.#code(line - 1));
         row.addEventListener(
           'click',
           () => this.app.state.source && this.app.markLine(this.app.state.source.file, line),
@@ -423,22 +420,6 @@ class SourcePane implements Pane {
         return row;
       }),
     );
-  }
-
-  #costsOf(column: Column): Costs | null {
-    const { app } = this;
-    const file = app.state.source?.file;
-    if (file === undefined) return null;
-    const lines = app.fileLines(file);
-    const inclusive = app.inclusive(column);
-    const ownColumn = app.own(column);
-    const all = app.columns.values(inclusive, lines.groups);
-    const own = app.columns.values(ownColumn, lines.groups);
-    let hottest = 0;
-    for (const value of own) if (Math.abs(value) > hottest) hottest = Math.abs(value);
-    let largest = hottest;
-    for (const value of all) if (Math.abs(value) > largest) largest = Math.abs(value);
-    return { lines, column: inclusive, all, own, ownColumn, hottest, scale: app.scaleAmong(inclusive, largest) };
   }
 
   #bracketsOf(): Brackets {
@@ -544,9 +525,21 @@ class SourcePane implements Pane {
           )
         : '',
       ...this.#instanceTools(),
+      this.#besideTool(),
       button('Find', 'Find text in this source (/ or Ctrl+F)', () => this.#openFind()),
       button('Hottest line', 'Go to the costliest line of this file (h)', () => this.goToHottest()),
     );
+  }
+
+  /** All columns of the table beside the lines, or the one it is sorted by. */
+  #besideTool(): HTMLElement {
+    const { app } = this;
+    const { beside } = app.state;
+    const tool = button('Columns', 'Show the columns of the table for each line (m)', () =>
+      app.store.dispatch({ type: 'beside', on: !beside }),
+    );
+    tool.setAttribute('aria-pressed', String(beside));
+    return tool;
   }
 
   /** "2 of 3 places" with ways to the others. */
@@ -594,35 +587,18 @@ class SourcePane implements Pane {
     if (line > 0 && this.app.state.source) this.app.markLine(this.app.state.source.file, line);
   }
 
-  #drawColumnHead(): void {
-    const { costs } = this;
-    if (!costs) return this.#columnHead.replaceChildren();
-    const unit = unitIn(this.app.state.form, costs.column.metric, costs.scale);
-    this.#columnHead.replaceChildren(
-      h(
-        'span',
-        {
-          class: 'source-head-metric',
-          title:
-            'The metric the table is sorted by, for each line, over all its places. Where a line begins a loop or a procedure, or calls what was inlined, its number is the cost of all that, in grey; the colour is the cost of the line itself.',
-        },
-        visible(shortName(costs.column.metric)),
-        unit && h('span', { class: 'muted' }, ` ${visible(unit)}`),
-        h('span', { class: 'muted' }, ' · grey: with what begins or is called there'),
-      ),
-    );
-  }
-
   #makeRow(row: number): HTMLElement {
     const line = this.#rowLines ? this.#rowLines[row] : row + 1;
     if (line < 0) return this.#makeExtra(this.#extras[-1 - line]);
-    const element = this.#makeLine(line, this.costs?.lines.at.get(line), this.#codeCell(line - 1));
+    const element = this.#makeLine(line, this.#codeCell(line - 1));
     const chip = this.#callChip(line);
     if (chip) element.lastElementChild!.append(chip);
     return element;
   }
 
-  #makeLine(line: number, group: number | undefined, code: HTMLElement): HTMLElement {
+  #makeLine(line: number, code: HTMLElement): HTMLElement {
+    const { app, costs } = this;
+    const group = costs?.lines.at.get(line);
     const element = h(
       'div',
       {
@@ -631,53 +607,19 @@ class SourcePane implements Pane {
         'aria-rowindex': String(line),
         'data-line': String(line),
       },
-      ...this.#gutter(line, group),
+      ...(costs ? gutterCells(app, costs, line) : []),
       h('span', { class: 'line-number', role: 'rowheader' }, String(line)),
       ...this.#loops(line),
       code,
     );
-    if (group !== undefined && this.costs && this.costs.hottest > 0) {
-      const own = this.costs.own[group];
-      const heat = Math.sqrt(Math.abs(Number.isNaN(own) ? 0 : own) / this.costs.hottest);
+    if (group !== undefined && costs && costs.hottest > 0) {
+      const own = costs.own[group];
+      const heat = Math.sqrt(Math.abs(Number.isNaN(own) ? 0 : own) / costs.hottest);
       if (heat > 0) element.style.setProperty('--heat-alpha', (0.06 + 0.5 * heat).toFixed(3));
-      if (this.costs.column.difference) element.classList.add(own < 0 ? 'better' : 'worse');
+      if (costs.column.difference) element.classList.add(own < 0 ? 'better' : 'worse');
     }
     this.#mark(line - 1, element);
     return element;
-  }
-
-  /** Value, share, and from how many places. */
-  #gutter(line: number, group: number | undefined): HTMLElement[] {
-    const { app, costs } = this;
-    const value = h('span', { class: 'line-value', role: 'gridcell' });
-    const share = h('span', { class: 'line-percent', role: 'gridcell' });
-    const count = h('span', { class: 'line-count', role: 'gridcell' });
-    if (group !== undefined && costs && !Number.isNaN(costs.all[group])) {
-      const all = costs.all[group];
-      const own = costs.own[group];
-      const { groups } = costs.lines;
-      const error = app.columns.error(costs.column, all, groups, group);
-      const whole = app.columns.whole(costs.column);
-      const sign = (text: string): string => (costs.column.difference ? formatSigned(text, all) : text);
-      const isMore = all !== own;
-      value.textContent = sign(formatAs(app.state.form, all, costs.column.metric, costs.scale, error));
-      const percent = formatPercent(all, whole);
-      share.textContent = percent && `${sign(percent)}%`;
-      value.classList.toggle('with', isMore);
-      share.classList.toggle('with', isMore);
-      value.title = valueTitle(app, costs.column, all, error);
-      if (isMore) {
-        const scopes = scopesOnLine(app.model, costs.lines, line).map((p) => labelOf(app.model, p).text);
-        value.title += `\nwith ${visible([...new Set(scopes)].slice(0, 5).join(', '))}`;
-        value.title += `\nthe line itself: ${Number.isNaN(own) ? 'nothing' : valueTitle(app, costs.ownColumn, own, app.columns.error(costs.ownColumn, own, groups, group))}`;
-      }
-      const places = this.app.placesOnLine(this.app.state.source!.file, line).length;
-      if (places > 1) {
-        count.textContent = `×${places}`;
-        count.title = `${places} places of the program come from this line`;
-      }
-    }
-    return [value, share, count];
   }
 
   /** The loops around a line: where each begins, its words and its share. */
@@ -821,6 +763,9 @@ class SourcePane implements Pane {
         break;
       case 'h':
         this.goToHottest();
+        break;
+      case 'm':
+        this.app.store.dispatch({ type: 'beside', on: !this.app.state.beside });
         break;
       case '/':
         this.#openFind();

@@ -402,6 +402,28 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
+// ---- the table's columns beside the source ----
+{
+  const page = await open('db-heat/index.html', '#v2/tree?source=1:17&panes=,source,');
+  const cells = (n) => sourceLine(page, n).locator('.line-more').allTextContents();
+  same(await cells(17), [], 'a line shows one metric');
+  await act(page, () => page.click('.source-tools button:text-is("Columns")'));
+  same(await page.$$eval('.source-head-column', (x) => x.map((e) => e.textContent)), ['L2 misses M misses', 'Misses per ns misses/ns'], 'its further heads');
+  const numbers = (await cells(17)).map((x) => x.trim());
+  same(numbers, ['96', '0.0151'], 'the table has more columns: the line shows them too');
+  same((await cells(3)).join(''), '', 'a line without cost has empty ones');
+  check((await hash(page)).includes('beside=1'), 'the address says so');
+  const [head, cell] = await page.$$eval('.source-head-column:first-child, .line[data-line="17"] .line-more', (x) =>
+    x.map((e) => Math.round(e.getBoundingClientRect().right)),
+  );
+  same(head, cell, 'a head stands above its numbers');
+  await page.focus('#source');
+  await act(page, () => page.keyboard.press('m'));
+  same(await cells(17), [], 'and back by the key m');
+  same(page.troubles, [], 'no complaint of the browser');
+  await page.close();
+}
+
 // ---- inlined calls in place, heads that stay ----
 {
   const page = await open('db-heat/index.html');
