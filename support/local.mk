@@ -5,7 +5,7 @@ noinst_LIBRARIES += %D%/libsupport.a
 %C%_libsupport_a_SOURCES = \
 	%D%/support.h %D%/limits.h %D%/table.h \
 	%D%/err.c %D%/memory.c %D%/strings.c %D%/hash.c %D%/cursor.c %D%/buf.c \
-	%D%/files.c %D%/folders.c %D%/paths.c %D%/xml.c %D%/json.c %D%/json_read.c %D%/table.c %D%/parallel.c
+	%D%/files.c %D%/folders.c %D%/paths.c %D%/xml.c %D%/json.c %D%/json_read.c %D%/table.c %D%/parallel.c %D%/child.c
 
 check_PROGRAMS += %D%/support_test
 TESTS += %D%/support_test

@@ -411,6 +411,14 @@ double json_number(const struct json *, json_ix);  /* true is 1 */
 uint64_t json_count(const struct json *, json_ix); /* exact where the text is a whole number; below 0: 0 */
 uint32_t json_line(const struct json *, json_ix);
 
+/* ---- other programs --------------------------------------------------------------- */
+
+/* Runs argv[0], a path, to its end, with `in` on its standard input and no environment but LC_ALL=C, and adds what it writes on its
+   standard output and error to `out` and `messages` (of more than LIMIT_CHILD_BYTES it sees the end). Its exit status; -1: it
+   could not be started, was ended by a signal, or took longer than that and was killed. */
+int child_run(const char *const *argv, const struct buf *in, double seconds, struct buf *out, struct buf *messages,
+              struct err *);
+
 /* ---- threads and progress ------------------------------------------------------ */
 
 /* Call work(ctx, i) for every i below n on at most `threads` threads (0: one per processor we may use), the caller's

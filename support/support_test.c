@@ -321,6 +321,52 @@ static void test_parallel(void)
     CHECK_INT(sum, 332833500);
 }
 
+/* ---- other programs ----------------------------------------------------------------------- */
+
+static int run_shell(const char *script, const struct buf *in, double seconds, struct buf *out, struct err *err)
+{
+    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+    struct buf messages = {0};
+    out->len = 0;
+    int status = child_run(argv, in, seconds, out, &messages, err);
+    if (messages.len)
+        buf_printf(out, "[%s]", messages.bytes);
+    buf_release(&messages);
+    return status;
+}
+
+static void test_child(void)
+{
+    struct buf in = {0}, out = {0};
+    struct err err = {0};
+    for (int i = 0; i < 50000; i++)
+        buf_str(&in, "0123456789abcdef0123456789abcdef\n");
+    CHECK_NAMED(run_shell("cat", &in, 60, &out, &err) == 0 && out.len == in.len &&
+                    memcmp(out.bytes, in.bytes, in.len) == 0,
+                "a program is given all and says all, more than a pipe holds");
+    CHECK_NAMED(run_shell("true", &in, 60, &out, &err) == 0 && out.len == 0, "one that reads nothing is no error");
+    CHECK_NAMED(run_shell("echo said; echo why >&2; exit 3", &in, 60, &out, &err) == 3 &&
+                    strcmp(out.bytes, "said\n[why\n]") == 0,
+                "its status, its output, its messages");
+    CHECK_NAMED(run_shell("echo $HOME$LC_ALL", &in, 60, &out, &err) == 0 && strcmp(out.bytes, "C\n") == 0,
+                "it has no environment but one");
+    CHECK_NAMED(run_shell("exec sleep 600", &in, 0.1, &out, &err) < 0 && err.kind == ERR_LIMIT &&
+                    strcmp(err.msg, "/bin/sh: it took more than 0.1 seconds") == 0,
+                "one that does not end is ended");
+    CHECK_NAMED(run_shell("exec >&- 2>&-; exec sleep 600", &in, 0.1, &out, &err) < 0 && err.kind == ERR_LIMIT,
+                "so is one that has closed its outputs");
+    CHECK_NAMED(run_shell("kill -9 $$", &in, 60, &out, &err) < 0 && strstr(err.msg, "ended by signal 9"),
+                "one that was killed");
+    const char *const nothing[] = {"/nonexistent/program", NULL};
+    struct buf messages = {0};
+    CHECK_NAMED(child_run(nothing, &in, 60, &out, &messages, &err) < 0 &&
+                    strstr(err.msg, "/nonexistent/program: starting it: "),
+                "one that is not there");
+    buf_release(&messages);
+    buf_release(&in);
+    buf_release(&out);
+}
+
 int main(void)
 {
     test_errors();
@@ -334,5 +380,6 @@ int main(void)
     test_files();
     test_streams_and_links();
     test_parallel();
+    test_child();
     return tap_done();
 }
