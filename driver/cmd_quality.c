@@ -4,11 +4,12 @@
 #include "quality/quality.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static struct {
     const char *out, *format, *function, *source, *machine;
     struct string_list debug_dirs;
-    bool list;
+    bool without_llvm;
 } opt;
 
 static const struct option_row rows[] = {
@@ -19,6 +20,7 @@ static const struct option_row rows[] = {
     {"machine", 'm', OPT_STRING, &opt.machine, "FILE|NAME",
      "the core whose cycles are counted (default: this machine's)"},
     {"debug-dir", 0, OPT_LIST, &opt.debug_dirs, "DIR", "look for separate debug files here too"},
+    {"no-llvm-mca", 0, OPT_FLAG, &opt.without_llvm, NULL, "without llvm-mca's estimates beside the bounds"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 static const struct option_row *const tables[] = {rows, NULL};
@@ -52,6 +54,44 @@ static int write_report(const struct quality_report *report, enum quality_format
     return outfile_commit(out, err);
 }
 
+/* PROGRAM-VERSION of the folder, or PROGRAM where version is 0; NULL: it is not there. */
+static char *program_in(const char *folder, size_t n, const char *program, int version)
+{
+    char *path = version ? mem_printf("%.*s/%s-%d", (int)n, folder, program, version)
+                         : mem_printf("%.*s/%s", (int)n, folder, program);
+    if (access(path, X_OK) == 0)
+        return path;
+    mem_free(path);
+    return NULL;
+}
+
+static char *program_on_path(const char *program, int version)
+{
+    const char *folders = getenv("PATH");
+    char *found = NULL;
+    for (const char *p = folders ? folders : ""; *p && !found;) {
+        size_t n = strcspn(p, ":");
+        found = n ? program_in(p, n, program, version) : NULL;
+        p += n + (p[n] == ':');
+    }
+    return found;
+}
+
+const struct quality_tools *driver_llvm_tools(void)
+{
+    enum { OLDEST = 13, NEWEST = 40 };
+    static struct quality_tools tools;
+    for (int version = NEWEST + 1; version >= OLDEST && !tools.mca; version--) {
+        char *mc = program_on_path("llvm-mc", version > NEWEST ? 0 : version);
+        char *mca = mc ? program_on_path("llvm-mca", version > NEWEST ? 0 : version) : NULL;
+        if (mca)
+            tools = (struct quality_tools){mc, mca};
+        else
+            mem_free(mc);
+    }
+    return tools.mca ? &tools : NULL;
+}
+
 static int analyze(struct session *s, struct bloop_binary *binary, struct quality_report **report)
 {
     struct scope_tree *tree = NULL;
@@ -60,8 +100,10 @@ static int analyze(struct session *s, struct bloop_binary *binary, struct qualit
     if (status == 0)
         status = bloop_scopes_all(binary, &tree, s->warnings, &s->err);
     if (status == 0)
-        status =
-            quality_analyze(binary, tree, &(struct quality_options){.machine = machine}, report, s->warnings, &s->err);
+        status = quality_analyze(
+            binary, tree,
+            &(struct quality_options){.machine = machine, .tools = opt.without_llvm ? NULL : driver_llvm_tools()},
+            report, s->warnings, &s->err);
     scope_tree_free(tree);
     quality_machine_free(machine);
     return status;

@@ -35,6 +35,7 @@ struct option_row {
     const char *help;
 };
 
+struct quality_tools;
 struct session {
     struct warnings *warnings;
     struct progress progress;
@@ -72,6 +73,9 @@ void session_print_warnings(struct session *);
 char *driver_library_path(const char *name);
 /* The folder of machine files: HPCVIEW_MACHINES, the build tree's, or the installed one. Caller frees. */
 char *driver_machines_dir(void);
+/* llvm-mc and llvm-mca in the folders of PATH, both of the same version: without one in their names, or the latest. Lent
+   until the end; NULL: they are not installed. */
+const struct quality_tools *driver_llvm_tools(void);
 /* Folders that are given for debug files, and that of debuginfod's client: DEBUGINFOD_CACHE_PATH, or where it puts it
    itself. vec_release; the texts are lent. */
 struct string_list driver_debug_dirs(const struct string_list *given);

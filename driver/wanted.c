@@ -9,7 +9,7 @@ static struct {
     struct string_list metrics, structures, sources, replaces, debug_dirs, statistics, blocks;
     const char *title, *machine;
     unsigned threads;
-    bool no_quality;
+    bool no_quality, llvm;
 } opt;
 
 const struct option_row wanted_rows[] = {
@@ -27,6 +27,7 @@ const struct option_row wanted_rows[] = {
     {"machine", 0, OPT_STRING, &opt.machine, "FILE|NAME",
      "the core that loops are judged by (default: this machine's)"},
     {"no-quality", 0, OPT_FLAG, &opt.no_quality, NULL, "do not look at the machine code of sampled loops"},
+    {"llvm-mca", 0, OPT_FLAG, &opt.llvm, NULL, "what llvm-mca, where it is installed, says of sampled loops"},
     {"jobs", 'j', OPT_COUNT, &opt.threads, "N", "number of threads (all processors)"},
     {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -123,6 +124,8 @@ static void set_machine(struct config *config)
     char *folder = driver_machines_dir();
     if (!opt.no_quality)
         config_judge_loops(config, folder, opt.machine);
+    if (opt.llvm)
+        config_ask_llvm(config, driver_llvm_tools());
     mem_free(folder);
 }
 

@@ -175,6 +175,11 @@ void config_judge_loops(struct config *c, const char *folder, const char *machin
     c->machine = machine ? arena_strdup(c->arena, machine) : NULL;
 }
 
+void config_ask_llvm(struct config *c, const struct quality_tools *tools)
+{
+    c->llvm = tools;
+}
+
 void config_list_instructions(struct config *c)
 {
     c->instructions = true;

@@ -64,6 +64,8 @@ static const struct table_column quality_columns[] = {
     NUMBER_COLUMN("stride_one", "stride one", NULL, "references"),
     NUMBER_COLUMN("stride_more", "larger strides", NULL, "references"),
     NUMBER_COLUMN("indirect", "indirect", NULL, "references"),
+    NUMBER_COLUMN("llvm_mca", "by llvm-mca", "cycles", "of an iteration, as llvm-mca simulates it (--llvm-mca)"),
+    TEXT_COLUMN("llvm_model", "its model", "of llvm-mca's models of cores the one that was used"),
     TEXT_COLUMN("machine", "core", "whose cycles these are"),
     TEXT_COLUMN("note", "note", "what is not known"),
 };
@@ -150,7 +152,8 @@ struct quality_report *loops_analyze(struct loop_machines *machines, struct bloo
         return NULL;
     uint8_t *sampled = sampled_loops(tree, at);
     double *trips = trips_of_loops(tree, at);
-    const struct quality_options options = {.machine = machine, .wanted = sampled, .trips = trips};
+    const struct quality_options options = {
+        .machine = machine, .wanted = sampled, .trips = trips, .tools = machines->llvm};
     if (quality_analyze(binary, tree, &options, &report, warnings, &err) == 0)
         tell_unrolled(tree, report);
     mem_free(sampled);
@@ -215,6 +218,8 @@ static void add_loop(struct table *t, struct strtab *strings, const struct quali
         number(q->strides[STRIDE_ONE]),
         number(q->strides[STRIDE_MORE]),
         number(q->strides[STRIDE_INDIRECT]),
+        number(q->model),
+        text(strings, isnan(q->model) ? "" : strtab_get(r->strings, r->model)),
         text(strings, strtab_get(r->strings, r->assumed)),
         text(strings, strtab_get(r->strings, q->note)),
     };

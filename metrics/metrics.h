@@ -128,6 +128,9 @@ void config_set_threads(struct config *, unsigned threads);
 /* Looks at the machine code of sampled loops (tables loop_quality, loop_checks), with the core that the machine file
    `machine` describes, or where that is NULL the one of `folder` that fits this machine. */
 void config_judge_loops(struct config *, const char *folder, const char *machine);
+/* With llvm-mca's estimates beside the bounds; lent. */
+struct quality_tools;
+void config_ask_llvm(struct config *, const struct quality_tools *);
 void config_list_instructions(struct config *);    /* the machine code of sampled procedures, as a table */
 void config_set_per_thread(struct config *, bool); /* one more column per measured metric and thread */
 /* The table "thread_values": of every shown event what each thread spent at the places with most of it. */

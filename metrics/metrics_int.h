@@ -118,8 +118,9 @@ struct config {
     const struct blocks *known_blocks; /* NULL: none */
     bool all_blocks, from_file;
     unsigned threads;
-    const char *machines, *machine; /* folder of cores for loops' quality, NULL: none is wanted; the one asked for */
-    bool instructions;              /* of sampled procedures are wanted */
+    const char *machines, *machine;   /* folder of cores for loops' quality, NULL: none is wanted; the one asked for */
+    const struct quality_tools *llvm; /* NULL: it is not asked about loops */
+    bool instructions;                /* of sampled procedures are wanted */
     bool per_thread, thread_values;
     bool compare;
     enum scaling scaling;
@@ -412,8 +413,9 @@ double correlate_trips(const struct correlation *, uint32_t module, vaddr header
 
 /* ---- loops.c -------------------------------------------------------------------------- */
 
-struct loop_machines {          /* cores, by processor; read when they are first needed */
-    const char *folder, *named; /* folder NULL: loops are not looked at. Lent */
+struct loop_machines {                /* cores, by processor; read when they are first needed */
+    const char *folder, *named;       /* folder NULL: loops are not looked at. Lent */
+    const struct quality_tools *llvm; /* NULL: llvm-mca is not asked */
     struct quality_machine *of[2];
     bool failed[2];
 };

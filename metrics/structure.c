@@ -55,7 +55,7 @@ int structures_open(const struct config *config, const struct progress *progress
     *vec_push(&s->debug_dirs) = NULL;
     s->options =
         (struct bloop_options){.debug_dirs = s->debug_dirs.items, .threads = config->threads, .progress = progress};
-    s->machines = (struct loop_machines){.folder = config->machines, .named = config->machine};
+    s->machines = (struct loop_machines){.folder = config->machines, .named = config->machine, .llvm = config->llvm};
     s->instructions = config->instructions;
     for (size_t i = 0; i < config->structures.count; i++) {
         struct scope_tree *tree = NULL;

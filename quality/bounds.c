@@ -73,6 +73,11 @@ static unsigned width_of_access(const struct body *b, const struct insn_memory *
     return size > 32 ? 2 : size > 16 ? 1 : 0;
 }
 
+static const struct cost *cost_of_store(const struct body *b, const struct insn_memory *m)
+{
+    return &b->machine->costs[m->index < ARCH_REGS ? COST_STORE_INDEXED : COST_STORE];
+}
+
 static void use_memory(const struct body *b, const struct step *s, struct uses *memory)
 {
     const struct cost *costs = b->machine->costs;
@@ -84,7 +89,7 @@ static void use_memory(const struct body *b, const struct step *s, struct uses *
         if (m->reads && s->f.class != CLASS_PREFETCH)
             use_cost(memory, &costs[COST_LOAD], width);
         if (m->writes)
-            use_cost(memory, &costs[COST_STORE], width);
+            use_cost(memory, cost_of_store(b, m), width);
     }
     if (s->f.class == CLASS_PREFETCH)
         use_cost(memory, &costs[COST_LOAD], 0);
@@ -113,6 +118,14 @@ static unsigned count_uops(const struct cost *c, unsigned width)
     return n;
 }
 
+/* Sent to the uop queue as one, and on from there as two: three registers and an index are too many for one. */
+static bool is_split(const struct body *b, const struct step *s)
+{
+    bool indexed =
+        s->f.memory_count && s->f.memory[0].reads && s->f.memory[0].index < ARCH_REGS && !s->f.memory[0].vector_index;
+    return b->machine->splits_indexed && indexed && has_own_work(s) && step_is_avx(s);
+}
+
 unsigned bounds_uops(const struct body *b, const struct step *s)
 {
     unsigned own =
@@ -123,7 +136,7 @@ unsigned bounds_uops(const struct body *b, const struct step *s)
         own += b->machine->costs[s->cost].per_element ? (unsigned)step_elements(s, b->machine) : 0;
     if (has_own_work(s) && s->f.memory_count && s->f.memory[0].writes && !s->f.memory[0].vector_index)
         own++; /* and the store's */
-    return own;
+    return own + is_split(b, s);
 }
 
 static void write_ports(struct buf *out, const uint16_t *uops)
@@ -148,7 +161,7 @@ void bounds_ports(const struct body *b, const struct step *s, struct buf *out)
         if (m->reads && !m->vector_index)
             write_ports(out, costs[COST_LOAD].uops[width]);
         if (m->writes && !m->vector_index)
-            write_ports(out, costs[COST_STORE].uops[width]);
+            write_ports(out, cost_of_store(b, m)->uops[width]);
     }
 }
 

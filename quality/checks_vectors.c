@@ -265,7 +265,7 @@ static int encoding(const struct finder *f, const struct step *s)
 {
     if (f->b->code->arch->kind != ARCH_X86_64 || !(s->f.reads.vector | s->f.writes.vector))
         return 0;
-    return s->bytes[0] == 0xc4 || s->bytes[0] == 0xc5 || s->bytes[0] == 0x62 ? 2 : 1;
+    return step_is_avx(s) ? 2 : 1;
 }
 
 void check_mixed_encodings(struct finder *f)

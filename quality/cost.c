@@ -18,6 +18,16 @@ static uint32_t read_as_data(const struct step *s)
     return s->f.reads.general & ~address;
 }
 
+/* Behind prefixes that assemblers put there to move code. */
+bool step_is_avx(const struct step *s)
+{
+    size_t n = s->f.insn.length, i = 0;
+    while (i < n && (s->bytes[i] == 0x2e || s->bytes[i] == 0x36 || s->bytes[i] == 0x3e || s->bytes[i] == 0x26 ||
+                     s->bytes[i] == 0x64 || s->bytes[i] == 0x65 || s->bytes[i] == 0x67))
+        i++;
+    return i < n && (s->bytes[i] == 0xc4 || s->bytes[i] == 0xc5 || s->bytes[i] == 0x62);
+}
+
 static enum cost_kind floating(const struct step *s)
 {
     bool small = s->f.type != NUMBER_DOUBLE;
@@ -43,8 +53,10 @@ static enum cost_kind floating(const struct step *s)
     }
 }
 
+/* What widens needs no shuffle where a load brings each number to its place. */
 static enum cost_kind converting(const struct step *s)
 {
+    bool loads = s->f.memory_count && s->f.memory[0].reads;
     if (read_as_data(s))
         return COST_CONVERT_FROM_GENERAL;
     if (s->f.writes.general)
@@ -52,7 +64,10 @@ static enum cost_kind converting(const struct step *s)
     bool both = s->f.type >= NUMBER_HALF && s->f.source_type >= NUMBER_HALF;
     bool wider = s->f.type == NUMBER_DOUBLE && s->f.source_type == NUMBER_INTEGER && s->f.element == 4;
     bool packs = s->f.type == NUMBER_INTEGER && s->f.source_type == NUMBER_INTEGER; /* pmovsx and its like */
-    return packs ? COST_SHUFFLE_WIDE : both || wider ? COST_CONVERT_WIDTH : COST_CONVERT;
+    bool widens = s->f.type == NUMBER_DOUBLE && s->f.source_type != NUMBER_DOUBLE;
+    if (packs)
+        return COST_SHUFFLE_WIDE;
+    return (both || wider) && !(widens && loads) ? COST_CONVERT_WIDTH : COST_CONVERT;
 }
 
 /* Between lanes of 16 bytes, or within them? What is known of it is the width alone. */

@@ -142,9 +142,10 @@ static int begin_op(struct reader *r, const struct xml_event *e, struct err *err
 
 static int begin_core(struct reader *r, const struct xml_event *e, struct err *err)
 {
-    static const char *const known[] = {
-        "name",    "arch",          "vendor",      "part",   "features",   "issue", "vector", "line", "taken",
-        "forward", "forward-stack", "load-vector", "window", "moves-free", "fuses", "source", NULL};
+    static const char *const known[] = {"name",           "arch",        "vendor", "part",       "features",
+                                        "issue",          "vector",      "line",   "taken",      "forward",
+                                        "forward-stack",  "load-vector", "window", "moves-free", "fuses",
+                                        "splits-indexed", "llvm",        "source", NULL};
     struct quality_machine *m = r->machine;
     float issue = 0, vector = 0, line = 64, window = 512;
     m->taken = 1;
@@ -160,7 +161,8 @@ static int begin_core(struct reader *r, const struct xml_event *e, struct err *e
         get_number(r, e, "forward", 0, 100, &m->forward, err) < 0 ||
         get_number(r, e, "forward-stack", 0, 100, &m->forward_stack, err) < 0 ||
         get_number(r, e, "load-vector", 1, 100, &m->load_vector, err) < 0 ||
-        get_yes(r, e, "moves-free", &m->moves_free, err) < 0 || get_yes(r, e, "fuses", &m->fuses, err) < 0)
+        get_yes(r, e, "moves-free", &m->moves_free, err) < 0 || get_yes(r, e, "fuses", &m->fuses, err) < 0 ||
+        get_yes(r, e, "splits-indexed", &m->splits_indexed, err) < 0)
         return -1;
     if (issue < 1 || vector < 8)
         return err_set(err, ERR_FORMAT, "%s:%llu: <core> needs issue=\"...\" and vector=\"...\"", r->name,
@@ -174,6 +176,7 @@ static int begin_core(struct reader *r, const struct xml_event *e, struct err *e
     get_text(e, "vendor", m->vendor, sizeof m->vendor);
     get_text(e, "part", m->part, sizeof m->part);
     get_text(e, "features", m->features, sizeof m->features);
+    get_text(e, "llvm", m->llvm, sizeof m->llvm);
     if (strcmp(m->arch, "x86-64") != 0 && strcmp(m->arch, "aarch64") != 0)
         return wrong(r, e, "arch", m->arch, "x86-64 or aarch64 is wanted", err);
     m->aarch64 = m->arch[0] == 'a';
@@ -225,6 +228,7 @@ static void fill_in(struct quality_machine *m)
         uint8_t kind, like;
     } rows[] = {
         {COST_SHIFT, COST_INT},
+        {COST_STORE_INDEXED, COST_STORE},
         {COST_LEA, COST_INT},
         {COST_SELECT, COST_INT},
         {COST_BITS, COST_INT_MULTIPLY},

@@ -225,6 +225,32 @@ static unsigned lane_of(const struct body *b)
     return lane;
 }
 
+/* Whole numbers made wider: vpmovsxdq and its like. Bytes of one before; 0: there are none. */
+static unsigned widened_from(const struct body *b)
+{
+    for (size_t i = 0; i < b->path.count; i++) {
+        const struct insn_facts *f = &path_step(b, i)->f;
+        if (f->class == CLASS_CONVERT && f->packed && f->type == NUMBER_INTEGER && f->source_type == NUMBER_INTEGER)
+            return f->element;
+    }
+    return 0;
+}
+
+/* Do all its streams move by as much? Then none has the wider numbers. */
+static bool streams_move_alike(const struct body *b)
+{
+    int64_t moves = 0;
+    for (size_t i = 0; i < b->refs.count; i++) {
+        const struct ref *r = &b->refs.items[i];
+        if (!r->known || r->stride != STRIDE_ONE)
+            continue;
+        if (moves && llabs(r->moves) != moves)
+            return false;
+        moves = llabs(r->moves);
+    }
+    return true;
+}
+
 static uint32_t numbers_in(const struct step *s, int64_t moves, unsigned lane, uint32_t accesses)
 {
     unsigned element = lane ? lane : s->f.element;
@@ -235,7 +261,9 @@ static uint32_t numbers_in(const struct step *s, int64_t moves, unsigned lane, u
    most bytes tells: of float and double together, the doubles make the loop's width. */
 static void find_unroll(const struct body *b, struct quality_loop *q)
 {
-    unsigned lane = lane_of(b);
+    unsigned lane = lane_of(b), narrow = widened_from(b);
+    if (narrow && narrow < lane && streams_move_alike(b))
+        lane = narrow;
     q->unroll = 1;
     for (size_t i = 0; i < b->refs.count; i++) {
         const struct ref *r = &b->refs.items[i];

@@ -25,6 +25,7 @@ struct work {
     struct hashmap loop_at;         /* header to scope; of several procedures, the last */
     struct VEC(struct body) bodies; /* of one procedure, and used again for the next */
     struct quality_report *report;
+    struct models *models;
     struct VEC(struct quality_loop) loops;
 };
 
@@ -142,6 +143,9 @@ static void look_at_loop(struct work *w, struct body *b, struct quality_loop *q)
     mix_count(b, q);
     double trips = w->options->trips ? w->options->trips[q->scope] : 0;
     bounds_find(b, q, trips > 0 ? trips : NAN);
+    q->model = NAN;
+    if (w->models)
+        models_add(w->models, b, q, w->loops.count - 1);
     say_note(w, b, q);
     summarize(w, q);
 }
@@ -231,9 +235,12 @@ int quality_analyze(struct bloop_binary *binary, const struct scope_tree *tree, 
     r->strings = strtab_create();
     r->machine = strtab_add(r->strings, options->machine->name);
     r->assumed = strtab_add(r->strings, options->machine->assumed);
+    w.models = models_create(options->tools, options->machine);
     list_entries(&w, &entries);
     scope_tree_find((struct scope_tree *)tree, 0); /* its look-up, for the lines of instructions */
     bloop_code_at(binary, entries.items, entries.count, visit, &w, warnings);
+    models_run(w.models, w.loops.items, r, warnings);
+    models_free(w.models);
     vec_sort(&w.loops, by_scope);
     r->loops = w.loops.items;
     r->loop_count = w.loops.count;

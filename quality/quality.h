@@ -104,7 +104,8 @@ struct quality_loop {
     uint8_t bound_by;          /* enum quality_bound */
     double if_vectorized, if_clean, if_no_chain, if_next; /* the bound if all was vectorized, address work gone, no
                                                              value handed on, the first limit gone; NaN: no change */
-    str_id note;                                          /* what is not known of it, and why; "" */
+    double model;   /* cycles of an iteration by llvm-mca; NaN: it was not asked, or could not say */
+    str_id note;    /* what is not known of it, and why; "" */
     str_id summary; /* it in one sentence without a full stop, as a person would say it */
 };
 
@@ -172,12 +173,18 @@ struct quality_report {
     struct quality_check *checks; /* in the order of the loops, then of the kinds */
     size_t check_count;
     str_id machine, assumed;
+    str_id model; /* llvm-mca's, whose estimates stand beside ours; "" none */
+};
+
+struct quality_tools { /* llvm-mc and llvm-mca: paths */
+    const char *mc, *mca;
 };
 
 struct quality_options {
     const struct quality_machine *machine;
-    const uint8_t *wanted; /* by scope: look at this loop; NULL: at all innermost ones */
-    const double *trips;   /* by scope: iterations of an entry; 0: not known; NULL: of none */
+    const uint8_t *wanted;             /* by scope: look at this loop; NULL: at all innermost ones */
+    const double *trips;               /* by scope: iterations of an entry; 0: not known; NULL: of none */
+    const struct quality_tools *tools; /* NULL: without llvm-mca's estimates */
 };
 /* The innermost loops of the tree, which must be of this binary. */
 int quality_analyze(struct bloop_binary *, const struct scope_tree *, const struct quality_options *,

@@ -7,6 +7,7 @@
  *     mix.c        what the instructions are: calculations, addresses, bytes, packed or not
  *     cost.c       what one instruction costs on the core
  *     bounds.c     what an iteration costs at least, and why
+ *     models.c     llvm-mca's estimates beside that, where it is installed
  *     roles.c      what of one source loop's copies each is
  *     checks.c     what a person would point at: checks_vectors.c, checks_memory.c and checks_ways.c have the rules,
  *                  remedies.c what to do about it
@@ -38,6 +39,7 @@
     X(CALL, "call")                                                                                                    \
     X(LOAD, "load")                                                                                                    \
     X(STORE, "store")                                                                                                  \
+    X(STORE_INDEXED, "store-indexed")                                                                                  \
     X(LOCKED, "locked")                                                                                                \
     X(VECTOR_MOVE, "vector-move")                                                                                      \
     X(VECTOR_INT, "vector-int")                                                                                        \
@@ -93,6 +95,7 @@ struct quality_machine {
     char features[256]; /* words of /proc/cpuinfo, that all must be there */
     char vendor[32], part[32];
     char assumed[320];
+    char llvm[96];          /* llvm-mca's models that stand for it, the best first */
     uint32_t issue;         /* uops that the front end hands on in a cycle */
     uint32_t vector;        /* bytes of the widest vectors */
     uint32_t line;          /* bytes of a cache line */
@@ -102,6 +105,7 @@ struct quality_machine {
     float taken;            /* cycles between taken branches */
     float load_vector;      /* latency of loads into vector registers */
     bool moves_free, fuses; /* moves between registers; compare and branch are one uop */
+    bool splits_indexed;    /* calculations of three operands whose load has an index are two uops for the front end */
     bool aarch64;
     struct cost costs[COST_KINDS_COUNT];
 };
@@ -192,6 +196,8 @@ double cost_load_latency(const struct body *, const struct step *);
 /* A copy between registers, or a constant, that takes no port and no time. */
 bool cost_is_free(const struct body *, const struct step *);
 unsigned cost_width(const struct body *, const struct step *);
+/* Is it in AVX's encodings, VEX or EVEX? (x86-64) */
+bool step_is_avx(const struct step *);
 /* As the front end counts: a load goes with what uses it, a store's two parts together. */
 unsigned bounds_uops(const struct body *, const struct step *);
 /* The ports that each of its parts may take, as machine files write them: "015 23b"; calculation, loads, stores. */
@@ -199,6 +205,15 @@ void bounds_ports(const struct body *, const struct step *, struct buf *);
 bool bounds_fuses(const struct body *, const struct step *, const struct step *next);
 /* trips: of an entry; NaN: not known. */
 void bounds_find(struct body *, struct quality_loop *, double trips);
+
+/* ---- models.c --------------------------------------------------------------------------- */
+
+struct models; /* NULL where nobody asks for them, or there is none */
+struct models *models_create(const struct quality_tools *, const struct quality_machine *);
+/* The loop that will be the `loop`th of models_run's. */
+void models_add(struct models *, const struct body *, const struct quality_loop *, size_t loop);
+void models_run(struct models *, struct quality_loop *loops, struct quality_report *, struct warnings *);
+void models_free(struct models *);
 
 /* ---- checks.c, remedies.c ------------------------------------------------------------- */
 

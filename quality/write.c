@@ -72,6 +72,8 @@ NUMBER(if_vectorized, q->if_vectorized)
 NUMBER(if_clean, q->if_clean)
 NUMBER(if_no_chain, q->if_no_chain)
 NUMBER(if_next, q->if_next)
+NUMBER(llvm_mca, q->model)
+WORD(llvm_model, strtab_get(r->strings, r->model))
 
 #define N(name)                                                                                                        \
     {                                                                                                                  \
@@ -91,7 +93,8 @@ static const struct field fields[] = {
     N(stride_one),   N(stride_more), N(indirect),      N(stride_unknown), N(bound),
     N(bound_short),  N(ahead),       T(bound_by),      N(front_end),      N(ports),
     N(memory),       N(divider),     N(chain),         N(store_chain),    N(if_vectorized),
-    N(if_clean),     N(if_no_chain), N(if_next),       T(note),
+    N(if_clean),     N(if_no_chain), N(if_next),       N(llvm_mca),       T(llvm_model),
+    T(note),
 };
 
 static size_t first_check(const struct quality_report *r, const struct quality_loop *q)
@@ -261,7 +264,7 @@ static void write_numbers(const struct quality_loop *q, struct buf *b)
     buf_char(b, '\n');
 }
 
-static void write_bounds(const struct quality_loop *q, struct buf *b)
+static void write_bounds(const struct quality_report *r, const struct quality_loop *q, struct buf *b)
 {
     buf_printf(b, "    at least %.2f cycles an iteration, by its %s (", q->bound, quality_bound_name(q->bound_by));
     for (int i = 0, any = 0; i < BOUNDS; i++)
@@ -275,6 +278,8 @@ static void write_bounds(const struct quality_loop *q, struct buf *b)
     if (q->if_no_chain < 0.95 * q->bound)
         buf_printf(b, "; without the chain, or within %.0f iterations an entry, %.2f", ceil(q->ahead), q->if_no_chain);
     buf_char(b, '\n');
+    if (!isnan(q->model))
+        buf_printf(b, "    by llvm-mca's model %s %.2f cycles\n", strtab_get(r->strings, r->model), q->model);
 }
 
 static void write_checks(const struct quality_report *r, const struct quality_loop *q, struct buf *b)
@@ -307,7 +312,7 @@ static void write_text(const struct quality_report *r, struct buf *b)
         buf_char(b, '\n');
         buf_printf(b, "    %s\n", strtab_get(r->strings, q->summary));
         write_numbers(q, b);
-        write_bounds(q, b);
+        write_bounds(r, q, b);
         if (q->note)
             buf_printf(b, "    %s\n", strtab_get(r->strings, q->note));
         write_checks(r, q, b);

@@ -25,7 +25,7 @@ columns() {
 
 for object in "$corpus"/*.obj; do
     name=$(basename "$object" .obj)
-    run "$hpcview" quality --machine "$(machine_of "$name")" --format csv "$object"
+    run "$hpcview" quality --no-llvm-mca --machine "$(machine_of "$name")" --format csv "$object"
     cp "$scratch/out" "$scratch/$name.csv"
     check "$name: read" test "$status" = 0
     columns "$scratch/$name.csv" procedure role unroll elements step instructions paths flops fma vector_ratio loaded stored stack spills calls \
@@ -145,6 +145,47 @@ check_match "a gather loop in words" "$out" \
 run "$hpcview" quality --machine skylake-server --function gather --format json "$corpus/x86-gcc-O2.obj"
 check_match "sums side by side gain what the chain takes: 4 to 1.5 cycles" "$out" '"check":"reduction","line":56,*"gain":62.5,'
 
+# llvm-mca's estimates: what stand-ins say in its place, and the real one where it is installed.
+mkdir "$scratch/bin"
+stand_in() { printf '#!/bin/sh\n%s\n' "$2" >"$scratch/bin/$1" && chmod +x "$scratch/bin/$1"; }
+with_stand_ins() { run env PATH="$scratch/bin:/usr/bin:/bin" "$hpcview" quality --machine skylake-server --function 'sum' --format csv "$corpus/x86-gcc-O2.obj"; }
+estimate() { columns "$scratch/out" procedure llvm_mca llvm_model note | sed -n 's/^sum //p'; }
+mark="movabsq \$$((0x48504356 << 32)), %rax" # in front of the first loop
+listing="cat >/dev/null
+printf '\\t.text\\n\\t%s\\n\\taddsd (%%rdi), %%xmm0\\n\\taddq \$8, %%rdi\\n\\tcmpq %%rax, %%rdi\\n\\tjne -16\\n' '$mark'"
+stand_in llvm-mc "$listing"
+stand_in llvm-mca 'cat >/dev/null; case "$*" in *iterations=100*) n=1 ;; *) n=2 ;; esac
+echo "{\"CodeRegions\":[{\"Name\":\"divider\",\"SummaryView\":{\"TotalCycles\":${n}900}},{\"Name\":\"0\",\"SummaryView\":{\"TotalCycles\":${n}25}}]}"'
+with_stand_ins
+check "the steady state: what a hundred iterations more take" test "$(estimate)" = "1 skylake-avx512 -"
+[ "$(estimate)" = "1 skylake-avx512 -" ] || comment "$(estimate) $err"
+run env PATH="$scratch/bin:/usr/bin:/bin" "$hpcview" quality --no-llvm-mca --machine skylake-server --function 'sum' --format csv "$corpus/x86-gcc-O2.obj"
+check "not asked for" test "$(estimate)" = "- - -"
+stand_in llvm-mca 'cat >/dev/null; echo "{\"CodeRegions\":[{\"Name\":\"divider\",\"SummaryView\":{\"TotalCycles\":110}},{\"Name\":\"0\",\"SummaryView\":{\"TotalCycles\":125}}]}"'
+with_stand_ins
+check_match "a model whose division takes no time is not trusted" "$err" 'has no model of Intel Skylake-X that knows what a division takes'
+check "and gives no estimate" test "$(estimate)" = "- - -"
+stand_in llvm-mca 'cat >/dev/null; echo "error: no such thing" >&2; exit 3'
+with_stand_ins
+check_match "one that fails, in its words" "$err" 'llvm-mca ended with status 3 and said no such thing'
+stand_in llvm-mca 'cat >/dev/null; echo "hello"'
+with_stand_ins
+check_match "one that says something else" "$err" "llvm-mca's output"
+stand_in llvm-mca 'echo "{}"'
+with_stand_ins
+check_match "one that says nothing" "$err" "llvm-mca's output has no cycles"
+stand_in llvm-mc 'cat >/dev/null; echo hello'
+with_stand_ins
+check_match "an llvm-mc that says something else" "$err" "llvm-mc's output is not the code that it was given"
+check "and the rest is there" test "$status" = 0
+if command -v llvm-mca >/dev/null && command -v llvm-mc >/dev/null; then
+    run "$hpcview" quality --machine skylake-server --format csv "$corpus/x86-gcc-O2.obj"
+    seen=$(columns "$scratch/out" procedure llvm_mca | awk '$2 != "-"' | wc -l)
+    check "the real one knows most loops" test "$seen" -ge 30
+    check "a sum takes four cycles there too" test "$(columns "$scratch/out" procedure llvm_mca | sed -n 's/^sum //p')" = 4
+    check_match "a loop with a call has a word instead" "$(columns "$scratch/out" procedure note | sed -n 's/^call_math //p')" "no estimate of llvm-mca's: it has calls"
+fi
+
 # Other forms, and what cannot be done.
 run "$hpcview" quality --machine zen4 --function 'triad*' --format json "$corpus/x86-clang-O3.obj"
 check_match "JSON" "$out" '"machine":"zen4"*"procedure":"triad"'
@@ -161,7 +202,7 @@ check_match "a machine without a core" "$err" 'year-2001.xml: has no <core>'
 
 wrong() { # NAME XML MESSAGE
     printf '%s\n' '<machine>' "$2" '</machine>' >"$scratch/wrong.xml"
-    run "$hpcview" quality --machine "$scratch/wrong.xml" "$corpus/x86-gcc-O2.obj"
+    run "$hpcview" quality --no-llvm-mca --machine "$scratch/wrong.xml" "$corpus/x86-gcc-O2.obj"
     check_match "$1" "$err" "$3"
 }
 head='<core arch="x86-64" issue="4" vector="32">'
@@ -203,7 +244,7 @@ for file in "$HPCVIEW_MACHINES"/*.xml; do
     grep -q '<core' "$file" || continue
     object=$corpus/x86-gcc-O2.obj
     grep -q 'arch="aarch64"' "$file" && object=$corpus/aarch64-gcc-O3.obj
-    run "$hpcview" quality --machine "$file" --format csv "$object"
+    run "$hpcview" quality --no-llvm-mca --machine "$file" --format csv "$object"
     check "${file##*/} is read" test "$status" = 0 -a "$(wc -l <"$scratch/out")" -gt 40
     if command -v xmllint >/dev/null; then
         check "${file##*/} fits the schema" xmllint --noout --relaxng "$top_srcdir/share/schemas/machine.rng" "$file" 2>/dev/null
