@@ -45,7 +45,7 @@
 #define LIMIT_MODEL_LOOPS          1000         /* that llvm-mca is asked about at a time: 4 s */
 #define LIMIT_MODEL_INSTRUCTIONS   500          /* of such a loop: it goes through them 300 times, 0.2 s */
 #define LIMIT_MODEL_SECONDS        20           /* of all of its processes */
-#define LIMIT_IDEAL_BYTES          (8u << 20)  /* of machine code of one module whose ideal cycles are counted: 5 s */
+#define LIMIT_IDEAL_BYTES          (8u << 20)   /* of machine code of one module whose ideal cycles are counted: 5 s */
 #define LIMIT_LISTED_BYTES         (400u << 10) /* of machine code shown in one database: 100,000 instructions, 1.5 MB */
 #define LIMIT_TABLES               256          /* beside the places of one experiment; a room has a few */
 #define LIMIT_TABLE_COLUMNS        64           /* of such a table; nobody reads more side by side */
