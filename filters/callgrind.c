@@ -657,6 +657,8 @@ static int finish(struct callgrind *c, const char *text, const char *end, struct
                        c->line);
     if (add_call_edges(c) < 0)
         return -1;
+    if (c->jumps.rows.count == 0)
+        return 0;
     gather_graph(c);
     if (!instr_loops_finish(c->loops, c->name, warnings) || c->parts < 2)
         return 0;

@@ -6,14 +6,27 @@ static bool equal(const struct key *x, const struct key *y)
     return x->b[0] == y->b[0] && x->b[1] == y->b[1] && memcmp(x->a, y->a, sizeof x->a) == 0;
 }
 
+struct wanted {
+    const struct keys *keys;
+    const struct key *key;
+};
+
+static bool is_wanted(const void *ctx, uint32_t row)
+{
+    const struct wanted *w = ctx;
+    return equal(&w->keys->rows.items[row].key, w->key);
+}
+
 static uint32_t look_up(struct keys *k, const struct key *key)
 {
-    uint32_t *slot = hashmap_put(&k->index, hash_bytes(key, sizeof *key, 0));
-    for (uint32_t i = *slot; i != HASHMAP_NONE; i = k->rows.items[i].same_hash)
-        if (equal(&k->rows.items[i].key, key))
-            return i;
-    *vec_push(&k->rows) = (struct key_row){*key, *slot, HASHMAP_NONE};
-    return *slot = (uint32_t)k->rows.count - 1;
+    uint64_t hash = hash_near(key->b[0], key->b[1], hash_bytes(key->a, sizeof key->a, 0));
+    uint32_t row = row_index_find(&k->index, hash, is_wanted, &(struct wanted){k, key});
+    if (row != ROW_NONE)
+        return row;
+    row = (uint32_t)k->rows.count;
+    *vec_push(&k->rows) = (struct key_row){*key, ROW_NONE};
+    row_index_add(&k->index, hash, row);
+    return row;
 }
 
 uint32_t keys_row(struct keys *k, const struct key *key)
@@ -21,7 +34,7 @@ uint32_t keys_row(struct keys *k, const struct key *key)
     if (k->rows.count == 0)
         return k->last = look_up(k, key);
     uint32_t next = k->rows.items[k->last].next;
-    if (next == HASHMAP_NONE || !equal(&k->rows.items[next].key, key)) {
+    if (next == ROW_NONE || !equal(&k->rows.items[next].key, key)) {
         next = look_up(k, key);
         k->rows.items[k->last].next = next;
     }
@@ -31,5 +44,5 @@ uint32_t keys_row(struct keys *k, const struct key *key)
 void keys_release(struct keys *k)
 {
     vec_release(&k->rows);
-    hashmap_release(&k->index);
+    row_index_release(&k->index);
 }

@@ -11,17 +11,17 @@
 
 struct key {
     uint32_t a[6];
-    uint64_t b[2];
+    uint64_t b[2]; /* addresses and lines: what comes together has near ones */
 };
 
 struct keys {
     struct VEC(struct key_row) rows;
-    struct hashmap index;
+    struct row_index index;
     uint32_t last; /* the row that was asked for last */
 };
 struct key_row {
     struct key key;
-    uint32_t same_hash, next; /* rows, or HASHMAP_NONE; next: what came after this one */
+    uint32_t next; /* the row that came after this one, or ROW_NONE */
 };
 
 uint32_t keys_row(struct keys *, const struct key *);

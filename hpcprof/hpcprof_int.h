@@ -11,10 +11,11 @@ struct tables {
     struct hpcprof pub;
     size_t event_room, module_room, context_room, process_room, thread_room, total_room, count_room, region_room,
         note_room;
-    struct hashmap modules, contexts, regions;                   /* key: hash of the row; value: the last row with it */
-    struct VEC(uint32_t) module_next, context_next, region_next; /* rows with the same hash */
-    struct VEC(struct hpcprof_share) shares;                     /* by event, where counts of threads were added up */
-    size_t counts_sorted; /* how many counts are in order, the last time it was looked */
+    struct hashmap modules, regions;               /* key: hash of the row; value: the last row with it */
+    struct VEC(uint32_t) module_next, region_next; /* rows with the same hash */
+    struct row_index contexts;
+    struct VEC(struct hpcprof_share) shares; /* by event, where counts of threads were added up */
+    size_t counts_sorted;                    /* how many counts are in order, the last time it was looked */
 };
 
 /* Makes `counts` sorted with equal rows added up; cheap when nothing came since. */

@@ -34,8 +34,7 @@ void hpcprof_drop_counts(struct hpcprof *p)
     p->contexts = NULL;
     p->counts = NULL;
     p->context_count = p->count_count = t->context_room = t->count_room = t->counts_sorted = 0;
-    hashmap_release(&t->contexts);
-    vec_release(&t->context_next);
+    row_index_release(&t->contexts);
 }
 
 void hpcprof_free(struct hpcprof *p)
@@ -54,10 +53,9 @@ void hpcprof_free(struct hpcprof *p)
     mem_free(p->notes);
     table_list_release(&p->tables);
     hashmap_release(&t->modules);
-    hashmap_release(&t->contexts);
+    row_index_release(&t->contexts);
     hashmap_release(&t->regions);
     vec_release(&t->module_next);
-    vec_release(&t->context_next);
     vec_release(&t->region_next);
     vec_release(&t->shares);
     strtab_free(p->strings);
@@ -89,8 +87,15 @@ uint32_t hpcprof_add_module(struct hpcprof *p, const char *path, const char *bui
     return *slot;
 }
 
-static bool same_context(const struct hpcprof_context *a, const struct hpcprof_context *b)
+struct wanted_context {
+    const struct hpcprof *p;
+    const struct hpcprof_context *context;
+};
+
+static bool same_context(const void *ctx, uint32_t row)
 {
+    const struct wanted_context *w = ctx;
+    const struct hpcprof_context *a = &w->p->contexts[row], *b = w->context;
     return a->parent == b->parent && a->module == b->module && a->by_line == b->by_line &&
            a->procedure == b->procedure && a->file == b->file && a->procedure_file == b->procedure_file &&
            a->line == b->line && (a->by_line || a->address == b->address);
@@ -98,26 +103,22 @@ static bool same_context(const struct hpcprof_context *a, const struct hpcprof_c
 
 static uint64_t hash_context(const struct hpcprof_context *c)
 {
-    uint64_t fields[] = {c->parent,
-                         c->module,
-                         c->by_line ? 0 : c->address,
-                         (uint64_t)c->procedure << 32 | c->file,
-                         (uint64_t)c->procedure_file << 32 | c->line,
-                         c->by_line};
-    return hash_bytes(fields, sizeof fields, 0);
+    uint64_t fields[] = {(uint64_t)c->parent << 32 | c->module, (uint64_t)c->procedure << 32 | c->file,
+                         c->procedure_file};
+    return hash_near(c->by_line ? 0 : c->address, c->line, hash_bytes(fields, sizeof fields, c->by_line));
 }
 
 uint32_t hpcprof_add_context(struct hpcprof *p, const struct hpcprof_context *c)
 {
     struct tables *t = tables_of(p);
-    uint32_t *slot = hashmap_put(&t->contexts, hash_context(c));
-    for (uint32_t i = *slot; i != HASHMAP_NONE; i = t->context_next.items[i])
-        if (same_context(&p->contexts[i], c))
-            return i;
+    uint64_t hash = hash_context(c);
+    uint32_t row = row_index_find(&t->contexts, hash, same_context, &(struct wanted_context){p, c});
+    if (row != ROW_NONE)
+        return row;
     *PUSH(t, contexts, context_count, context_room) = *c;
-    *vec_push(&t->context_next) = *slot;
-    *slot = (uint32_t)(p->context_count - 1);
-    return *slot;
+    row = (uint32_t)(p->context_count - 1);
+    row_index_add(&t->contexts, hash, row);
+    return row;
 }
 
 uint32_t hpcprof_add_process(struct hpcprof *p, const struct hpcprof_process *row)
@@ -217,25 +218,44 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+/* Two sequences in order become one: n rows, and `late` behind them; there is room for both. */
+static void merge_in(struct hpcprof_count *rows, size_t n, const struct hpcprof_count *late, size_t late_count)
+{
+    for (size_t i = n, k = late_count; k > 0;) { /* from behind, where there is room */
+        bool first_last = i > 0 && compare_counts(&rows[i - 1], &late[k - 1]) > 0;
+        rows[i + k - 1] = first_last ? rows[i - 1] : late[k - 1];
+        i -= first_last;
+        k -= !first_last;
+    }
+}
+
+/* Most rows are in order as a rule: those that are not are sorted by themselves. */
+static void order_rows(struct hpcprof_count *rows, size_t count)
+{
+    struct VEC(struct hpcprof_count) late = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (n == 0 || compare_counts(&rows[n - 1], &rows[i]) <= 0)
+            rows[n++] = rows[i];
+        else
+            *vec_push(&late) = rows[i];
+    if (late.count)
+        qsort(late.items, late.count, sizeof *late.items, compare_counts);
+    merge_in(rows, n, late.items, late.count);
+    vec_release(&late);
+}
+
 /* The first `sorted` are in order; what a file adds is so as a rule, or is small beside them. */
 static void order_counts(struct hpcprof *p, size_t sorted)
 {
-    size_t added = p->count_count - sorted, in_order = 1;
+    size_t added = p->count_count - sorted;
     struct hpcprof_count *rows = p->counts, *tail = rows + sorted;
-    while (in_order < added && compare_counts(&tail[in_order - 1], &tail[in_order]) <= 0)
-        in_order++;
-    if (in_order < added)
-        qsort(tail, added, sizeof *tail, compare_counts);
+    order_rows(tail, added);
     if (sorted == 0 || added == 0 || compare_counts(tail - 1, tail) <= 0)
         return;
     struct hpcprof_count *copy = mem_alloc(added * sizeof *copy);
     memcpy(copy, tail, added * sizeof *copy);
-    for (size_t i = sorted, k = added; k > 0;) { /* from behind, where there is room */
-        bool first_last = i > 0 && compare_counts(&rows[i - 1], &copy[k - 1]) > 0;
-        rows[i + k - 1] = first_last ? rows[i - 1] : copy[k - 1];
-        i -= first_last;
-        k -= !first_last;
-    }
+    merge_in(rows, sorted, copy, added);
     mem_free(copy);
 }
 

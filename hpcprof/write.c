@@ -206,29 +206,6 @@ static void put_threads(struct outfile *f, const struct hpcprof *p, const struct
     buf_release(&rows);
 }
 
-/* Orders counts as the file groups them: by thread, event, region; contexts ascending in a group. */
-static size_t group_end(const struct hpcprof_count *const *rows, size_t first, size_t count)
-{
-    size_t i = first;
-    while (i < count && rows[i]->thread == rows[first]->thread && rows[i]->event == rows[first]->event &&
-           rows[i]->region == rows[first]->region)
-        i++;
-    return i;
-}
-
-static int compare_for_file(const void *left, const void *right)
-{
-    const struct hpcprof_count *a = *(const struct hpcprof_count *const *)left,
-                               *b = *(const struct hpcprof_count *const *)right;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    if (a->event != b->event)
-        return a->event < b->event ? -1 : 1;
-    if (a->region != b->region)
-        return a->region < b->region ? -1 : 1;
-    return a->context < b->context ? -1 : a->context > b->context;
-}
-
 static bool values_follow(const struct hpcprof *p, const struct hpcprof_count *const *rows, size_t n)
 {
     uint64_t period = p->events[rows[0]->event].period, product;
@@ -265,20 +242,63 @@ static void put_count_group(struct outfile *f, const struct hpcprof *p, const st
     buf_release(&rows);
 }
 
+/* What one thread counted of an event in a region. */
+struct count_group {
+    uint32_t event, region;
+    size_t count, at; /* at: where its rows begin, then where the next one goes */
+};
+
+static int compare_groups(const void *left, const void *right)
+{
+    const struct count_group *a = left, *b = right;
+    if (a->event != b->event)
+        return a->event < b->event ? -1 : 1;
+    return (a->region > b->region) - (a->region < b->region);
+}
+
+static uint32_t *group_of(struct hashmap *index, const struct hpcprof_count *row)
+{
+    return hashmap_put(index, (uint64_t)row->event << 32 | row->region);
+}
+
+/* Rows of one thread stand in the order of their contexts, and so do those of each group. */
+static void put_thread_counts(struct outfile *f, const struct hpcprof *p, const struct hpcprof_count *rows,
+                              size_t count)
+{
+    struct VEC(struct count_group) groups = {0};
+    struct hashmap index = {0};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *group = group_of(&index, &rows[i]);
+        if (*group == HASHMAP_NONE) {
+            *group = (uint32_t)groups.count;
+            *vec_push(&groups) = (struct count_group){rows[i].event, rows[i].region, 0, 0};
+        }
+        groups.items[*group].count++;
+    }
+    vec_sort(&groups, compare_groups);
+    const struct hpcprof_count **sorted = mem_alloc((count + 1) * sizeof *sorted);
+    for (size_t g = 0, at = 0; g < groups.count; at += groups.items[g++].count) {
+        groups.items[g].at = at;
+        *hashmap_put(&index, (uint64_t)groups.items[g].event << 32 | groups.items[g].region) = (uint32_t)g;
+    }
+    for (size_t i = 0; i < count; i++)
+        sorted[groups.items[*group_of(&index, &rows[i])].at++] = &rows[i];
+    for (size_t g = 0; g < groups.count; g++)
+        put_count_group(f, p, sorted + groups.items[g].at - groups.items[g].count, groups.items[g].count);
+    mem_free(sorted);
+    vec_release(&groups);
+    hashmap_release(&index);
+}
+
 static void put_counts(struct outfile *f, const struct hpcprof *p, const struct hpcprof_process *process)
 {
     uint32_t end = process->first_thread + process->thread_count;
-    struct VEC(const struct hpcprof_count *) rows = {0};
     size_t first = sorted_front(p->count_count, i, p->counts[i].thread < process->first_thread);
-    for (size_t i = first; i < p->count_count && p->counts[i].thread < end; i++)
-        *vec_push(&rows) = &p->counts[i];
-    if (rows.count)
-        qsort(rows.items, rows.count, sizeof *rows.items, compare_for_file);
-    for (size_t i = 0, next; i < rows.count; i = next) {
-        next = group_end(rows.items, i, rows.count);
-        put_count_group(f, p, rows.items + i, next - i);
+    for (size_t i = first, next; i < p->count_count && p->counts[i].thread < end; i = next) {
+        for (next = i + 1; next < p->count_count && p->counts[next].thread == p->counts[i].thread;)
+            next++;
+        put_thread_counts(f, p, p->counts + i, next - i);
     }
-    vec_release(&rows);
 }
 
 static void put_totals(struct outfile *f, const struct hpcprof *p, const struct hpcprof_process *process)

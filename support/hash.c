@@ -30,6 +30,11 @@ uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed)
     return mix(h ^ rest);
 }
 
+uint64_t hash_near(uint64_t a, uint64_t b, uint64_t seed)
+{
+    return mix(mix(seed ^ a >> 4) ^ b >> 3) + (a >> 1 & 7) + (b & 7);
+}
+
 static const uint32_t crc_nibbles[16] = {
     0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
     0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,

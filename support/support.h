@@ -186,6 +186,9 @@ void row_index_add(struct row_index *, uint64_t hash, uint32_t row);
 void row_index_release(struct row_index *);
 
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* same on every machine */
+/* Of two numbers, as addresses or lines: near ones have near hashes, so that rows of a row_index that come one after the
+   other lie together in it. What a look-up costs there is the memory it touches. */
+uint64_t hash_near(uint64_t a, uint64_t b, uint64_t seed);
 uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n); /* CRC-32 (IEEE, reflected); start with 0 */
 
 /* ---- bytes in ----------------------------------------------------------------- */

@@ -80,6 +80,10 @@ static void test_hashmap(void)
     for (unsigned i = 0; i < 256; i++)
         every_byte[i] = (uint8_t)i;
     CHECK_INT(crc32_bytes(0, every_byte, 256), 0x29058c73); /* every entry of the table */
+    for (uint64_t a = 0x401000; a < 0x401010; a += 2) /* of one stretch of code, each its own, all close together */
+        CHECK_INT(hash_near(a, 7, 1) - hash_near(0x401000, 7, 1), (a - 0x401000) / 2);
+    CHECK(hash_near(0x401010, 7, 1) != hash_near(0x401000, 7, 1));
+    CHECK(hash_near(0, 70, 1) != hash_near(0, 7, 1) && hash_near(0, 7, 2) != hash_near(0, 7, 1));
 }
 
 struct wanted_row {
