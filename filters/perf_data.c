@@ -12,6 +12,7 @@
  */
 #include "config.h"
 
+#include "filters/keys.h"
 #include "filters/perf_run.h"
 
 #include <stdio.h>
@@ -97,6 +98,10 @@ struct unpacking { /* what `perf record -z` packed: one stream over all records 
     uint64_t total;     /* bytes unpacked */
 };
 
+struct counter {
+    uint64_t id, value;
+};
+
 struct perf_data {
     struct perf_run *run;
     const char *name; /* of the input */
@@ -109,6 +114,9 @@ struct perf_data {
     struct VEC(struct waiting) queue, spare;
     uint64_t round_limit, latest; /* times: what the round before had last; what this one has */
     struct VEC(struct perf_frame) frames;
+    struct VEC(struct counter) counters; /* of the sample that is read; none: its period is in it */
+    struct keys counted;         /* whose values are known: the counter's id, and its thread where each has its own */
+    struct VEC(uint64_t) values; /* by that */
     char *host, *machine, *kernel, *command;
     struct hashmap build_ids; /* path to build id, of the run's strings */
     struct err *err;
@@ -371,16 +379,25 @@ static void take_fork(struct perf_data *d, struct cursor b)
         perf_run_fork(d->run, pid, tid, parent, parent_tid);
 }
 
-/* What `perf stat -r` counts; nothing of it is wanted, but its length. */
-static void skip_read(const struct attr *a, struct cursor *b)
+/* What the events of the sample's group (`perf record -e '{a,b}:S'`) have counted until now, by their ids. Alone, the value
+   stands before the times; in a group behind them. */
+static void read_counters(struct perf_data *d, const struct attr *a, struct cursor *b)
 {
     enum { ENABLED = 1, RUNNING = 2, ID = 4, GROUP = 8, LOST = 16 };
-    uint64_t times = (a->read_format & ENABLED ? 1 : 0) + (a->read_format & RUNNING ? 1 : 0);
-    uint64_t each = 1 + (a->read_format & ID ? 1 : 0) + (a->read_format & LOST ? 1 : 0);
-    uint64_t n = a->read_format & GROUP ? cursor_u64(b) : 1;
+    bool group = a->read_format & GROUP;
+    uint64_t times = 8 * (uint64_t)__builtin_popcountll(a->read_format & (ENABLED | RUNNING));
+    uint64_t n = group ? cursor_u64(b) : 1;
     if (n > (uint64_t)(b->end - b->p) / 8)
         b->bad = true;
-    cursor_bytes(b, 8 * (times + n * each));
+    cursor_bytes(b, group ? times : 0);
+    for (uint64_t i = 0; i < n && !b->bad; i++) {
+        struct counter c = {.value = cursor_u64(b)};
+        cursor_bytes(b, group ? 0 : times);
+        c.id = a->read_format & ID ? cursor_u64(b) : 0;
+        cursor_bytes(b, a->read_format & LOST ? 8 : 0);
+        if (a->read_format & ID && !b->bad)
+            *vec_push(&d->counters) = c;
+    }
 }
 
 /* Markers among the addresses say in whose code the next ones are; the first address is that of the sample. */
@@ -458,6 +475,43 @@ static struct attr *attr_of_sample(struct perf_data *d, struct cursor b)
     return attr_of_id(d, cursor_u64(&b));
 }
 
+static void deliver(struct perf_data *d, struct attr *a, struct perf_sample *s, uint64_t weight, uint64_t source)
+{
+    s->event = event_of(d, a);
+    perf_run_sample(d->run, s);
+    if (weight)
+        perf_run_extra(d->run, s, "weight", "cycles", weight);
+    if (source)
+        take_data_source(d, s, source);
+}
+
+/* How much more the counter has than the last time. */
+static uint64_t counted_since(struct perf_data *d, const struct counter *c, uint32_t tid)
+{
+    uint32_t row = keys_row(&d->counted, &(struct key){{tid}, {c->id, 0}});
+    if (row == d->values.count)
+        *vec_push(&d->values) = 0;
+    uint64_t before = d->values.items[row];
+    d->values.items[row] = c->value;
+    return c->value - before;
+}
+
+/* Each counter of the group is a sample of its own event, of what it counted since the last one. */
+static void deliver_counters(struct perf_data *d, const struct attr *a, struct perf_sample *s, uint64_t weight,
+                             uint64_t source)
+{
+    const uint64_t inherit = 1u << 1;
+    for (size_t i = 0; i < d->counters.count; i++) {
+        const struct counter *c = &d->counters.items[i];
+        uint32_t attr = hashmap_get(&d->ids, c->id);
+        if (attr >= d->attrs.count)
+            continue;
+        s->period = counted_since(d, c, a->flags & inherit ? s->tid : 0);
+        if (s->period)
+            deliver(d, &d->attrs.items[attr], s, weight, source);
+    }
+}
+
 static int take_sample(struct perf_data *d, struct cursor b, uint16_t misc)
 {
     const uint8_t *begin = b.p;
@@ -477,8 +531,9 @@ static int take_sample(struct perf_data *d, struct cursor b, uint16_t misc)
                              type & (SAMPLE_TIME | SAMPLE_ADDR | SAMPLE_ID | SAMPLE_STREAM_ID | SAMPLE_CPU)));
     if (type & SAMPLE_PERIOD)
         s.period = cursor_u64(&b);
+    d->counters.count = 0;
     if (type & SAMPLE_READ)
-        skip_read(a, &b);
+        read_counters(d, a, &b);
     d->frames.count = 0;
     if (type & SAMPLE_CALLCHAIN)
         read_chain(d, &b);
@@ -502,12 +557,10 @@ static int take_sample(struct perf_data *d, struct cursor b, uint16_t misc)
         *vec_push(&d->frames) = own;
     s.frames = d->frames.items;
     s.frame_count = d->frames.count;
-    s.event = event_of(d, a);
-    perf_run_sample(d->run, &s);
-    if (weight)
-        perf_run_extra(d->run, &s, "weight", "cycles", weight);
-    if (source)
-        take_data_source(d, &s, source);
+    if (d->counters.count)
+        deliver_counters(d, a, &s, weight, source);
+    else
+        deliver(d, a, &s, weight, source);
     return 0;
 }
 
@@ -996,6 +1049,9 @@ int perf_data_convert(const struct filter_input *in, struct hpcprof *into, struc
     vec_release(&d.queue);
     vec_release(&d.spare);
     vec_release(&d.frames);
+    vec_release(&d.counters);
+    vec_release(&d.values);
+    keys_release(&d.counted);
     hashmap_release(&d.ids);
     hashmap_release(&d.build_ids);
     unpacking_release(&d.unpacking);
