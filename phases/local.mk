@@ -8,13 +8,13 @@ TESTS += %D%/finish_test
 
 # ---- inside measured programs: the recorder, and in front of it barriers and waits -------------------------------
 pkglib_LTLIBRARIES += libhpcview-record-phases.la
-libhpcview_record_phases_la_SOURCES = $(RECORDER_SOURCES) %D%/tables.h %D%/inside/inside.h %D%/inside/core.c %D%/inside/sites.c %D%/inside/episodes.c %D%/inside/meet.c \
+libhpcview_record_phases_la_SOURCES = $(RECORDER_SOURCES) %D%/tables.h %D%/inside/inside.h %D%/inside/core.c %D%/inside/sites.c %D%/inside/episodes.c %D%/inside/meet.c %D%/inside/teams.c \
 	%D%/inside/put.c %D%/inside/tell.c %D%/inside/pthreads.c %D%/inside/next.c %D%/inside/gomp.c %D%/inside/ompt.c %D%/inside/mpi.c
 libhpcview_record_phases_la_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES
 libhpcview_record_phases_la_CFLAGS = $(libhpcview_record_la_CFLAGS)
 libhpcview_record_phases_la_LDFLAGS = $(libhpcview_record_la_LDFLAGS)
 
-dist_check_SCRIPTS += tests/phases/recorded.sh tests/phases/odd.sh tests/phases/page.sh
+dist_check_SCRIPTS += tests/phases/recorded.sh tests/phases/hangs.sh tests/phases/odd.sh tests/phases/page.sh
 EXTRA_DIST += tests/phases/programs/planned.h tests/phases/programs/pthreads.c tests/phases/programs/openmp.c \
 	tests/phases/programs/own.c tests/phases/programs/hangs.c tests/phases/programs/mpi.f90 tests/phases/programs/mpi.c \
 	tests/phases/programs/odd.c tests/phases/programs/odd_openmp.c tests/phases/lib.sh tests/phases/planned.sh \

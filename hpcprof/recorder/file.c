@@ -473,7 +473,8 @@ static void thin_paths(void)
 void hpcrec_file_encode(bool end, int status)
 {
     hpcrec.nothing_to_write = false;
-    if (wait_longer(end) || (hpcrec.from_fork && !hpcrec.created && hpcrec.cells.count == 0 && !hpcrec.keep_empty)) {
+    if (wait_longer(end) || (hpcrec.from_fork && !hpcrec.created && hpcrec.cells.count == 0 && !hpcrec_phases_seen() &&
+                             !hpcrec.keep_empty)) {
         hpcrec.nothing_to_write = true;
         return;
     }

@@ -364,6 +364,7 @@ void hpcrec_phases_resolve(void);           /* locked: places become contexts */
 void hpcrec_phases_moved(const uint32_t *); /* locked: contexts have new rows */
 void hpcrec_phases_put(struct out *, bool); /* locked */
 void hpcrec_phases_tell(void);              /* locked: to who watches */
+bool hpcrec_phases_seen(void);              /* a barrier or a wait */
 /* The thread is in that region of the program's now, and in its phase of it. */
 void hpcrec_phases_region(struct thread *, uint32_t region);
 uint32_t hpcrec_phases_user_region(const struct thread *);
@@ -381,6 +382,7 @@ uint32_t hpcrec_phases_user_region(const struct thread *);
 #define hpcrec_phases_moved(rows)       ((void)(rows))
 #define hpcrec_phases_put(o, all)       ((void)(o))
 #define hpcrec_phases_tell()            ((void)0)
+#define hpcrec_phases_seen()            false
 #define hpcrec_phases_region            hpcrec_mark_region
 #define hpcrec_phases_user_region(t)    ((t)->region)
 #endif

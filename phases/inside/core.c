@@ -95,6 +95,11 @@ void hpcrec_phases_thread_discard(struct thread *t)
     hpcrec_unmap(t->phases, sizeof *t->phases);
 }
 
+bool hpcrec_phases_seen(void)
+{
+    return hpcrec_phases.on && atomic_load(&hpcrec_phases.site_count) > 0;
+}
+
 void hpcrec_phases_forget(void)
 {
     struct phases *p = &hpcrec_phases;

@@ -215,13 +215,9 @@ static void tell(const struct site *s, const struct episode *e)
                                  .last_row = e->slots[e->listed - 1].row});
 }
 
-void phases_fold(struct object *o, uint32_t number, uint32_t size)
+void phases_fold_slots(struct slot *slots, uint32_t listed, uint32_t size)
 {
-    struct buffer *b = phases_buffer(o, number);
-    uint32_t listed = size < o->capacity ? size : o->capacity;
-    if (listed == 0 || !hpcrec.measuring)
-        return;
-    struct episode e = look_at(b->slots, listed, size);
+    struct episode e = look_at(slots, listed, size);
     struct site *s = &hpcrec_phases.sites[e.site];
     phases_lock();
     add_to_site(s, &e);
@@ -229,6 +225,13 @@ void phases_fold(struct object *o, uint32_t number, uint32_t size)
     keep(s, &e);
     tell(s, &e);
     phases_unlock();
+}
+
+void phases_fold(struct object *o, uint32_t number, uint32_t size)
+{
+    uint32_t listed = size < o->capacity ? size : o->capacity;
+    if (listed > 0 && hpcrec.measuring)
+        phases_fold_slots(phases_buffer(o, number)->slots, listed, size);
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------- */

@@ -44,18 +44,15 @@ static void run_body(struct team *team)
         return;
     }
     struct team *before = t->team;
+    struct lane *lane = t->lane;
     bool leads = t->depth > 0 && t->own[t->depth - 1] == team;
-    t->team = team;
-    t->join.object = NULL;
-    atomic_store_explicit(&t->waits_since, 0, memory_order_relaxed);
-    if (!leads) {
-        if (team->phase)
-            phases_enter(t, team->phase - 1, team->forked);
-    }
-    t->begun = team->forked;
+    phases_team_enter(t, team);
     team->body(team->data);
-    t->join = phases_arrive(t, &team->end, team->join_site);
-    t->team = leads ? team : before;
+    phases_team_join(t, team);
+    if (leads)
+        return;
+    t->team = before;
+    t->lane = lane;
 }
 
 /* What libgomp gets as the body, and its data: reductions look for theirs behind the first word. */
@@ -140,8 +137,7 @@ EXPORT void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned threads
     }
     team->wrapped[0] = NULL;
     team->wrapped[1] = team;
-    t->team = team;
-    t->begun = team->forked;
+    phases_team_enter(t, team);
     next(body, team->wrapped, threads);
 }
 
@@ -152,7 +148,7 @@ EXPORT void GOMP_parallel_end(void)
     struct phases_thread *t = self();
     struct team *team = t && t->team && t->depth && t->team == t->own[t->depth - 1] ? t->team : NULL;
     if (team)
-        t->join = phases_arrive(t, &team->end, team->join_site);
+        phases_team_join(t, team);
     next();
     if (team)
         phases_team_end(t, team);
@@ -168,12 +164,10 @@ EXPORT void GOMP_parallel_end(void)
         struct phases_thread *t = self();                                                                              \
         if (!t || !t->team)                                                                                            \
             return next();                                                                                             \
-        struct passing p = phases_arrive(t, &t->team->object, phases_site(t, pc_of(t, HERE), kind, NULL));             \
+        uint32_t site = phases_site(t, pc_of(t, HERE), kind, NULL);                                                    \
+        phases_team_arrive(t, site);                                                                                   \
         RESULT(type) next();                                                                                           \
-        if (CANCELLED(type))                                                                                           \
-            phases_abandon(t);                                                                                         \
-        else                                                                                                           \
-            phases_leave(t, &p);                                                                                       \
+        phases_team_leave(t, site, CANCELLED(type));                                                                   \
         GIVE(type);                                                                                                    \
     }
 #define RESULT__Bool    _Bool result_ =

@@ -7,7 +7,9 @@
  *   leave:  the last one out folds the episode into           appended twice a second: what is new in the sums,
  *           sums by site, and keeps it if it is worth it      kept episodes, where each thread is (put.c)
  *
- * An object is what threads meet at: a pthread barrier, a team of OpenMP, a barrier of the program's own. Its two buffers
+ * Teams of OpenMP have a way of their own, which is cheaper (teams.c).
+ *
+ * An object is what other threads meet at: a pthread barrier, a barrier of the program's own. Its two buffers
  * hold the episode that threads leave and the one they arrive at: nobody arrives at the next but one before all have left.
  * (Where more threads come than a barrier waits for this is not so: there are more buffers then, and an episode that is
  * complete is folded before its buffer is needed again, whoever has not left.)
@@ -148,14 +150,34 @@ struct passing { /* between arrival and leaving */
     uint32_t episode, index, site;
 };
 
+/* A team of OpenMP: all its threads come to all its barriers in turn, so each writes down its own passages, in a lane where
+   nobody else writes, and nothing else: what a passage costs is two looks at the clock. Who leads the team folds them
+   when many have come together, and at the end; the helper does it when they have lain a while. */
+struct record {
+    uint64_t arrived, begun;
+    _Atomic uint64_t left; /* 0: not yet */
+    uint32_t site, from;   /* from: the barrier before, + 1 */
+};
+enum { LANE = 64 };
+struct lane {
+    _Atomic uint32_t arrivals, done; /* at barriers; done: those it left */
+    uint32_t row;
+    struct record join;
+    _Alignas(64) struct record barriers[LANE];
+};
+
 struct team {
-    struct object object, end; /* end: where all come when their bodies are done, whatever was cancelled before */
+    struct lane *lanes; /* the first is the leader's */
+    struct slot *slots; /* for whoever folds */
+    uint64_t forked, last;
+    uint32_t folded, join_site, phase; /* phase: of who made the team, when it did */
+    _Atomic int folding;               /* a lock of its own */
+    _Atomic uint32_t threads, generation;
+    struct team *outer;
+    struct lane *outer_lane;
     void (*body)(void *);
     void *data;
     void *wrapped[2]; /* what the body gets where it is started, and called, apart */
-    struct team *outer;
-    uint64_t forked;
-    uint32_t join_site, phase; /* phase: of who made the team, when it did */
 };
 
 /* What the room knows of a thread; its own page. */
@@ -165,9 +187,13 @@ struct phases_thread {
     uint32_t user_region;
     uint32_t region_site, region_user, region; /* the last one looked up */
     struct team *team;                         /* the one it works in */
-    struct team *own[TEAM_DEPTH];              /* those it leads */
+    struct lane *lane;                         /* its lane there; NULL: too many threads */
+    _Atomic(struct team *) own[TEAM_DEPTH];    /* those it leads */
     unsigned depth, inside_mpi;
-    struct passing join;    /* where it waits for the others of its team, and will not leave by itself */
+    struct { /* where it waits for the others of its team, and will not leave by itself */
+        struct team *team;
+        uint32_t generation;
+    } join;
     struct passing user[4]; /* barriers of the program's own that it is in */
     unsigned user_count;
     struct {
@@ -263,6 +289,7 @@ void phases_cells_forget(void);
 void phases_tell(const struct notice *);
 /* An episode of so many threads is over. */
 void phases_fold(struct object *, uint32_t episode, uint32_t size);
+void phases_fold_slots(struct slot *, uint32_t listed, uint32_t size);
 
 /* meet.c: what threads meet at. */
 bool phases_objects_begin(void);
@@ -272,10 +299,20 @@ void phases_objects_forget(void);
 struct object *phases_object_at(const void *address, uint32_t expected, bool fresh);
 struct passing phases_arrive(struct phases_thread *, struct object *, uint32_t site);
 void phases_leave(struct phases_thread *, const struct passing *);
-/* The barrier let the thread go without the others: its team is cancelled. */
-void phases_abandon(struct phases_thread *);
+
+/* teams.c */
 struct team *phases_team_begin(struct phases_thread *, uint32_t join_site);
+/* The thread works in the team from now on. */
+void phases_team_enter(struct phases_thread *, struct team *);
+void phases_team_arrive(struct phases_thread *, uint32_t site);
+/* cancelled: the barrier let it go without the others. */
+void phases_team_leave(struct phases_thread *, uint32_t site, bool cancelled);
+/* It has come to the join. */
+void phases_team_join(struct phases_thread *, struct team *);
+bool phases_team_has_joined(const struct phases_thread *); /* and so have all others */
+/* By who leads it: all have come to the join. */
 void phases_team_end(struct phases_thread *, struct team *);
+void phases_teams_fold(void); /* helper only */
 extern bool phases_have_ompt;
 
 /* core.c: the thread's phase begins now, or began then. */

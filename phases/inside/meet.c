@@ -1,4 +1,4 @@
-/* What threads meet at: objects at addresses, the episodes that run at them, teams. */
+/* What threads meet at: objects at addresses, and the episodes that run at them. */
 #include "phases/inside/inside.h"
 
 enum { OBJECTS = 4096 };
@@ -221,69 +221,6 @@ void phases_leave(struct phases_thread *t, const struct passing *p)
     go_on(t, p);
     close_episode(p);
     end_if_over(p->object, p->episode, 0, 1, p->site);
-}
-
-void phases_abandon(struct phases_thread *t)
-{
-    atomic_store_explicit(&t->waits_since, 0, memory_order_relaxed);
-}
-
-/* The one thread that goes on after all others have arrived, and will not leave by themselves. */
-static void leave_for_all(struct phases_thread *t, const struct passing *p)
-{
-    struct buffer *b = phases_buffer(p->object, p->episode);
-    uint32_t size = (uint32_t)atomic_load(&p->object->arrive);
-    if (p->index < p->object->capacity)
-        b->slots[p->index].left = phases_now();
-    go_on(t, p);
-    atomic_store(&p->object->arrive, ((uint64_t)p->episode + 1) << 32);
-    atomic_store(&b->left, done_word(p->episode));
-    phases_fold(p->object, p->episode, size);
-}
-
-/* ---- teams ------------------------------------------------------------------------------------------------------------- */
-
-struct team *phases_team_begin(struct phases_thread *t, uint32_t join_site)
-{
-    if (t->depth >= TEAM_DEPTH)
-        return NULL;
-    struct team *team = t->own[t->depth];
-    if (!team) {
-        team = hpcrec_map(sizeof *team);
-        if (!team || !object_init(&team->object, 0, TEAM_THREADS) || !object_init(&team->end, 0, TEAM_THREADS))
-            return NULL;
-        t->own[t->depth] = team;
-    } else {
-        object_reset(&team->object, 0);
-        object_reset(&team->end, 0);
-    }
-    t->depth++;
-    team->join_site = join_site;
-    team->forked = phases_now();
-    team->phase = t->phase;
-    team->outer = t->team;
-    return team;
-}
-
-/* Arrivals at a barrier that its team never left. */
-static void count_broken(struct object *o)
-{
-    uint64_t arrive = atomic_load(&o->arrive);
-    if ((uint32_t)arrive == 0)
-        return;
-    phases_lock();
-    hpcrec_phases.sites[phases_buffer(o, (uint32_t)(arrive >> 32))->slots[0].site].sums.broken++;
-    phases_unlock();
-}
-
-void phases_team_end(struct phases_thread *t, struct team *team)
-{
-    count_broken(&team->object);
-    if (t->join.object == &team->end)
-        leave_for_all(t, &t->join);
-    t->join.object = NULL;
-    t->team = team->outer;
-    t->depth--;
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------- */

@@ -56,9 +56,9 @@ enum { TASK_IMPLICIT = 2, TASK_INITIAL = 1 };
 
 /* A thread is in one barrier of its team at a time, but a task it runs meanwhile may wait for something itself. */
 static _Thread_local struct {
-    struct passing passing;
     struct waiting waiting;
-    bool at_barrier, waits;
+    uint32_t site; /* of its barrier */
+    bool at_barrier;
 } me __attribute__((tls_model("initial-exec")));
 
 static void parallel_begin(ompt_data *task, const void *frame, ompt_data *parallel, unsigned wanted, int flags,
@@ -77,8 +77,6 @@ static void parallel_end(ompt_data *parallel, ompt_data *task, int flags, const 
     (void)task, (void)flags, (void)from;
     if (!t || !team || t->depth == 0 || t->own[t->depth - 1] != team)
         return;
-    if (t->join.object != &team->end)
-        t->join = phases_arrive(t, &team->end, team->join_site);
     phases_team_end(t, team);
 }
 
@@ -90,12 +88,7 @@ static void implicit_task(int scope, ompt_data *parallel, ompt_data *task, unsig
     if (scope != SCOPE_BEGIN || !t || !team || flags & TASK_INITIAL)
         return;
     me.at_barrier = false;
-    t->join.object = NULL;
-    atomic_store_explicit(&t->waits_since, 0, memory_order_relaxed);
-    if (t->team != team && team->phase && !(t->depth && t->own[t->depth - 1] == team))
-        phases_enter(t, team->phase - 1, team->forked);
-    t->team = team;
-    t->begun = team->forked;
+    phases_team_enter(t, team);
 }
 
 static bool is_join(const struct phases_thread *t, int kind, const void *from)
@@ -108,18 +101,19 @@ static void arrive(struct phases_thread *t, int kind, const void *from)
 {
     struct team *team = t->team;
     if (is_join(t, kind, from)) {
-        t->join = phases_arrive(t, &team->end, team->join_site);
+        phases_team_join(t, team);
         return;
     }
     enum site_kind what = kind == BARRIER_EXPLICIT || kind == BARRIER ? BARRIER_OMP : BARRIER_OMP_LOOP;
-    me.passing = phases_arrive(t, &team->object, phases_site(t, phases_pc(from), what, NULL));
+    me.site = phases_site(t, phases_pc(from), what, NULL);
+    phases_team_arrive(t, me.site);
     me.at_barrier = true;
 }
 
 static void leave(struct phases_thread *t)
 {
     if (me.at_barrier)
-        phases_leave(t, &me.passing);
+        phases_team_leave(t, me.site, false);
     me.at_barrier = false;
 }
 

@@ -363,13 +363,6 @@ static bool has_moved(const struct phases_thread *t, enum state what, uint64_t s
            t->written.context != context || t->written.passed != passed;
 }
 
-/* It waits for the rest of its team, which has not come yet; later it sleeps between parallel regions. */
-static bool join_is_over(const struct phases_thread *t)
-{
-    const struct passing *p = &t->join;
-    return p->object && (uint32_t)(atomic_load(&p->object->arrive) >> 32) != p->episode;
-}
-
 static void put_state(struct out *o, const struct thread *thread, bool all)
 {
     static const char *const words[] = {"running", "at barrier"};
@@ -377,7 +370,7 @@ static void put_state(struct out *o, const struct thread *thread, bool all)
     uint64_t since = atomic_load_explicit(&t->waits_since, memory_order_acquire), passed = atomic_load(&t->passed);
     uint32_t at = atomic_load_explicit(&t->waits_at, memory_order_relaxed);
     const struct site *s = &hpcrec_phases.sites[at];
-    bool joined = join_is_over(t);
+    bool joined = phases_team_has_joined(t); /* later it sleeps between parallel regions */
     enum state what = since == 0 || joined ? RUNNING : s->kind < FIRST_WAIT ? AT_BARRIER : IN_WAIT;
     uint32_t site = what == AT_BARRIER ? at + 1 : t->phase;
     uint32_t context = hpcrec_thread_last_context(thread->row);
@@ -424,7 +417,10 @@ static void put_states(struct out *o, bool all)
 /* A thread that has ended: its row's last state. */
 void hpcrec_phases_put(struct out *o, bool all)
 {
-    if (!hpcrec_phases.on || !phases_trylock())
+    if (!hpcrec_phases.on)
+        return;
+    phases_teams_fold();
+    if (!phases_trylock())
         return;
     if (all)
         memset(rows_in_file, 0, sizeof rows_in_file);

@@ -70,7 +70,7 @@ static void tell_waiting(struct thread *thread, void *now)
     uint64_t since = t ? atomic_load_explicit(&t->waits_since, memory_order_acquire) : 0;
     uint32_t site = t ? atomic_load_explicit(&t->waits_at, memory_order_relaxed) : 0;
     uint64_t waited = since && since < *(uint64_t *)now ? *(uint64_t *)now - since : 0;
-    bool joined = t && t->join.object && (uint32_t)(atomic_load(&t->join.object->arrive) >> 32) != t->join.episode;
+    bool joined = t && phases_team_has_joined(t);
     if (!hpcrec.config.warn_ns || waited < hpcrec.config.warn_ns || t->warned_since == since || joined ||
         hpcrec_phases.sites[site].kind >= FIRST_WAIT)
         return;
@@ -84,6 +84,7 @@ void hpcrec_phases_tell(void)
     struct phases *p = &hpcrec_phases;
     if (!p->on || !hpcrec.config.tell[0] || hpcrec_held(&out, hpcrec.config.tell, O_WRONLY | O_NONBLOCK) < 0)
         return;
+    phases_teams_fold();
     while (p->notice_tail != p->notice_head && phases_trylock()) {
         struct notice n = p->notices[p->notice_tail % NOTICES];
         p->notice_tail++;

@@ -16,8 +16,9 @@ check_equal "made anew at one address, for other numbers of threads" "$(counts .
 check_match "a thread that dies inside: the others' barriers are counted" "$(counts ./odd die)" "$(line_of odd.c MEET) pthread_barrier_wait 20 40 0"
 check_match "and so are its own" "$(barriers kind episodes)" "$(line_of odd.c OWN) hpcview.h [23]"
 check_equal "a thread that is cancelled while it waits" "$(counts ./odd cancel)" "$(line_of odd.c MEET) pthread_barrier_wait 20 60 0"
-check_equal "fork while a thread stands at a barrier: the parent's" "$(counts ./odd fork)" "$(line_of odd.c MEET) pthread_barrier_wait 21 42 0"
+check_equal "fork while a thread stands at a barrier: the parent's and the child's own" "$(counts ./odd fork)" "$(line_of odd.c MEET) pthread_barrier_wait 28 56 0"
 check "and the child goes on" test "$status" = 0
+check_equal "each has a file" "$(for f in m/*.hpcprof; do "$hpcview" print --table barriers --format csv "$f" 2>/dev/null | csv_rows | awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { print $at["episodes"] }'; done | sort | tr '\n' ' ')" "21 7 "
 counts ./odd more >more
 # Who leaves late may be taken for one of the next pair: an episode too many, with a passage too few.
 check "more threads than planned: each pair, whole or said to be broken" awk '{ n = $3 + $5 } END { exit !(n >= 600 && n <= 612) }' more

@@ -88,26 +88,6 @@ END2
     check "and without a recorder it is none" test "$status" = 0
 fi
 
-# a hang names the barrier, who is missing, and where that one is
-gcc -g -O1 -o hangs "$programs/hangs.c" -lpthread
-rm -rf m
-"$hpcview" record --phases -o m -- ./hangs 2>err &
-recorder=$!
-for turn in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    sleep 1
-    run timeout 60 "$hpcview" phases --follow --times 2 --every 0.1 m
-    case $out in *"last seen at hangs.c"*) break ;; esac
-done
-check_match "a hang: where" "$out" "at hangs.c:$(line_of hangs.c HERE) in work (pthread_barrier_wait): 3 arrived, 1 missing"
-check_match "a hang: who is missing, and what it does" "$out" "missing: thread [1-4], running, last seen at hangs.c:$(line_of hangs.c FOREVER) in work_for_ever"
-file=$(find m -name '*.hpcprof')
-head -c $(($(wc -c <"$file") - 7)) "$file" >cut.hpcprof
-run "$hpcview" phases cut.hpcprof
-check_match "a file that is cut says what it still has" "$out" "hangs.c"
-for process in $(pgrep -P "$recorder"); do kill -KILL "$process"; done
-wait "$recorder"
-run "$hpcview" print --by barrier --format csv m
-check_match "killed, the file keeps what was" "$out" "pthread_barrier_wait,,1,3,12,4"
 run "$hpcview" phases /dev/null
 check "no measurement: status 1" test "$status" = 1
 
