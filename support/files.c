@@ -330,6 +330,7 @@ struct outfile {
     char *place;     /* where the result goes: the end of symbolic links */
     char *temporary; /* NULL: written to fd as it comes */
     struct half *half;
+    struct buf *into; /* NULL: a file */
     int fd;
     int first_errno;
     size_t used;
@@ -391,8 +392,20 @@ int outfile_create(const char *path, struct outfile **out, struct err *err)
     return 0;
 }
 
+struct outfile *outfile_into(struct buf *into)
+{
+    struct outfile *f = mem_calloc(1, sizeof *f);
+    f->into = into;
+    f->fd = -1;
+    return f;
+}
+
 static void write_through(struct outfile *f, const char *bytes, size_t n)
 {
+    if (f->into) {
+        buf_add(f->into, bytes, n);
+        return;
+    }
     while (n && !f->first_errno) {
         ssize_t done = write(f->fd, bytes, n);
         if (done < 0 && errno == EINTR)

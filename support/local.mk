@@ -5,7 +5,7 @@ noinst_LIBRARIES += %D%/libsupport.a
 %C%_libsupport_a_SOURCES = \
 	%D%/support.h %D%/limits.h %D%/table.h \
 	%D%/err.c %D%/memory.c %D%/strings.c %D%/hash.c %D%/cursor.c %D%/buf.c \
-	%D%/files.c %D%/folders.c %D%/paths.c %D%/xml.c %D%/json.c %D%/json_read.c %D%/table.c %D%/parallel.c %D%/child.c
+	%D%/files.c %D%/folders.c %D%/paths.c %D%/xml.c %D%/json.c %D%/json_read.c %D%/table.c %D%/parallel.c %D%/child.c %D%/ranks.c
 
 check_PROGRAMS += %D%/support_test
 TESTS += %D%/support_test
@@ -16,6 +16,10 @@ check_PROGRAMS += %D%/table_test
 TESTS += %D%/table_test
 %C%_table_test_SOURCES = %D%/table_test.c tests/tap.h
 %C%_table_test_LDADD = %D%/libsupport.a $(XML2_LIBS) -lm
+check_PROGRAMS += %D%/ranks_test
+TESTS += %D%/ranks_test
+%C%_ranks_test_SOURCES = %D%/ranks_test.c tests/tap.h tests/ranks.h
+%C%_ranks_test_LDADD = %D%/libsupport.a $(XML2_LIBS) -lm
 check_PROGRAMS += %D%/shrink_test
 TESTS += %D%/shrink_test
 %C%_shrink_test_SOURCES = %D%/shrink_test.c tests/tap.h

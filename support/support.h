@@ -305,6 +305,7 @@ void buf_release(struct buf *);
    as it is; a symbolic link stays one. */
 struct outfile;
 int outfile_create(const char *path, struct outfile **, struct err *);
+struct outfile *outfile_into(struct buf *); /* what is written is added to it, until the commit */
 void outfile_write(struct outfile *, const void *bytes, size_t n);
 void outfile_printf(struct outfile *, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int outfile_commit(struct outfile *, struct err *); /* frees it in either case */
@@ -437,5 +438,26 @@ struct progress {
     void *ctx;
 };
 void progress_report(const struct progress *, const char *what, uint64_t done, uint64_t total);
+
+/* ---- ranks: processes that do one task together -------------------------------- */
+
+/* Who carries the bytes between them fills it in (driver/ranks.c: MPI). Where a pointer to it is NULL, there is one. */
+struct ranks {
+    unsigned me, count;
+    void *ctx;
+    int (*send)(void *ctx, unsigned to, const void *bytes, size_t len, struct err *);
+    int (*receive)(void *ctx, unsigned from, struct buf *into, struct err *);
+};
+/* Which of n things are this rank's: [*from, *to). The ranks' parts follow each other; with NULL ranks all are. */
+void ranks_share(const struct ranks *, size_t n, size_t *from, size_t *to);
+struct ranks_work {
+    void *ctx;
+    void (*pack)(void *ctx, struct buf *out);                            /* all that this rank has so far */
+    int (*add)(void *ctx, const void *bytes, size_t len, struct err *);  /* what the ranks behind it have */
+    int (*take)(void *ctx, const void *bytes, size_t len, struct err *); /* what all have, in place of its own */
+};
+/* What each rank has comes together in the order of ranks, up a binary tree, at the first one; with `take`, not NULL, it
+   goes back to all of them, the first one too. Whether neighbours are added first or last must not matter. */
+int ranks_unite(const struct ranks *, const struct ranks_work *, struct err *);
 
 #endif
