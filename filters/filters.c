@@ -201,7 +201,8 @@ int filters_read_as(const char *path, const struct hpcprof_reading *how, struct 
         return hpcprof_read_as(path, how, result, warnings, err);
     if (status > 0 && how->prepare)
         how->prepare(foreign);
-    if (status > 0 && how->each)
+    bool seen_here = result || !how->ranks || how->ranks->me == 0;
+    if (status > 0 && how->each && seen_here)
         how->each(how->ctx, foreign);
     if (result)
         *result = foreign;

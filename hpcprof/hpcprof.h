@@ -112,7 +112,9 @@ struct hpcprof {
     struct hpcprof_note *notes;
     size_t event_count, module_count, context_count, process_count, thread_count, total_count, count_count,
         region_count, note_count;
-    size_t rows_read;         /* counts before those of threads were added up; 0: they were not */
+    size_t rows_read; /* counts before those of threads were added up; 0: they were not */
+    uint32_t
+        processes_before; /* how many processes are of files that ranks before this one have read; see hpcprof_reading */
     struct table_list tables; /* what other rooms measured: evictors, episodes, ...; their texts are in strings */
 };
 
@@ -136,8 +138,11 @@ struct hpcprof_reading {
     void (*each)(void *ctx, const struct hpcprof *);
     void *ctx;
     const struct progress *progress; /* may be NULL */
+    /* Each rank reads its part of a folder's files, and `each` sees those; the whole is the same at all ranks. A file by
+       itself is read by all, and seen by the first. May be NULL. */
+    const struct ranks *ranks;
 };
-/* The measurement goes to *out; out NULL: `each` is all that is wanted. */
+/* The measurement goes to *out; out NULL: `each` is all that is wanted, and ranks do not wait for each other. */
 int hpcprof_read_as(const char *path, const struct hpcprof_reading *, struct hpcprof **, struct warnings *,
                     struct err *);
 /* Adds all of one measurement to another. Errors: a table of the same name and another shape. */

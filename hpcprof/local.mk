@@ -1,11 +1,16 @@
 noinst_LIBRARIES += %D%/libhpcprof.a
-%C%_libhpcprof_a_SOURCES = %D%/hpcprof.h %D%/hpcprof_int.h %D%/write_int.h %D%/format.h %D%/table.c %D%/merge.c %D%/read_int.h %D%/read.c %D%/read_tables.c %D%/write.c %D%/write_tables.c \
+%C%_libhpcprof_a_SOURCES = %D%/hpcprof.h %D%/hpcprof_int.h %D%/write_int.h %D%/format.h %D%/table.c %D%/merge.c %D%/ranks.c %D%/read_int.h %D%/read.c %D%/read_tables.c %D%/write.c %D%/write_tables.c \
 	%D%/events.h %D%/events.c %D%/ended.h %D%/ended.c %D%/record.c %D%/recorder/protocol.h
 
 check_PROGRAMS += %D%/read_test
 TESTS += %D%/read_test
 %C%_read_test_SOURCES = %D%/read_test.c tests/tap.h
 %C%_read_test_LDADD = %D%/libhpcprof.a support/libsupport.a
+
+check_PROGRAMS += %D%/ranks_test
+TESTS += %D%/ranks_test
+%C%_ranks_test_SOURCES = %D%/ranks_test.c tests/tap.h tests/ranks.h
+%C%_ranks_test_LDADD = %D%/libhpcprof.a support/libsupport.a
 
 check_PROGRAMS += %D%/ended_test
 TESTS += %D%/ended_test

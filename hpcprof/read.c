@@ -516,14 +516,23 @@ static bool take_one(struct one_file *f, const struct hpcprof_reading *how, bool
 
 enum { FILES_AT_ONCE = 4 }; /* for each thread: enough to keep it busy while the others' are taken */
 
-static int read_files(const struct file_list *files, const struct hpcprof_reading *how, struct hpcprof **whole,
-                      struct warnings *w)
+/* Those that this rank reads: a single one is read by all, and looked at by the first. */
+static void own_files(const struct hpcprof_reading *how, size_t count, bool looked_at, size_t *from, size_t *to)
+{
+    ranks_share(count > 1 ? how->ranks : NULL, count, from, to);
+    if (count == 1 && looked_at && how->ranks && how->ranks->me)
+        *to = 0;
+}
+
+static size_t read_files(const struct file_list *files, const struct hpcprof_reading *how, struct hpcprof **whole,
+                         struct warnings *w)
 {
     unsigned threads = how->threads ? how->threads : parallel_default();
-    size_t batch = (size_t)threads * FILES_AT_ONCE, used = 0;
+    size_t batch = (size_t)threads * FILES_AT_ONCE, used = 0, first, end;
     struct one_file *list = mem_calloc(batch, sizeof *list);
-    for (size_t from = 0; from < files->count; from += batch) {
-        size_t n = files->count - from < batch ? files->count - from : batch;
+    own_files(how, files->count, *whole == NULL, &first, &end);
+    for (size_t from = first; from < end; from += batch) {
+        size_t n = end - from < batch ? end - from : batch;
         for (size_t i = 0; i < n; i++)
             list[i] = (struct one_file){.path = files->items[from + i], .prepare = how->prepare};
         parallel_for(n, threads, read_one, list);
@@ -532,10 +541,10 @@ static int read_files(const struct file_list *files, const struct hpcprof_readin
                 warnings_add(w, "%s", list[i].err.msg);
             used += take_one(&list[i], how, files->count == 1, whole, w);
         }
-        progress_report(how->progress, "reading measurements", from + n, files->count);
+        progress_report(how->progress, "reading measurements", from + n - first, end - first);
     }
     mem_free(list);
-    return used ? 0 : -1;
+    return used;
 }
 
 static int read_directory(const char *path, const struct hpcprof_reading *how, struct hpcprof **whole,
@@ -543,7 +552,10 @@ static int read_directory(const char *path, const struct hpcprof_reading *how, s
 {
     struct file_list files = {0};
     int status = dir_list(path, HPCPROF_SUFFIX, "opening the measurement directory", &files, err);
-    if (status == 0 && read_files(&files, how, whole, w) < 0)
+    size_t used = status == 0 ? read_files(&files, how, whole, w) : 0;
+    if (status == 0 && *whole && files.count > 1)
+        status = ranks_unite_wholes(how->ranks, whole, &used, how->summed, w, err);
+    if (status == 0 && used == 0 && (*whole || !how->ranks))
         status = err_set(err, ERR_FORMAT, "%s: there is no usable measurement file (*%s) in this directory", path,
                          HPCPROF_SUFFIX);
     file_list_release(&files);
@@ -571,7 +583,10 @@ int hpcprof_read_as(const char *path, const struct hpcprof_reading *how, struct 
         return err_errno(err, path, "reading the measurement");
     if (out)
         whole = hpcprof_create();
-    int status = S_ISDIR(st.st_mode) ? read_directory(path, how, &whole, w, err) : read_file(path, how, &whole, w, err);
+    bool another_s = !out && how->ranks && how->ranks->me;
+    int status = S_ISDIR(st.st_mode) ? read_directory(path, how, &whole, w, err)
+                 : another_s         ? 0
+                                     : read_file(path, how, &whole, w, err);
     if (status < 0 || !whole) {
         hpcprof_free(whole);
         return status;

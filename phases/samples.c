@@ -65,10 +65,24 @@ static bool declare(struct hpcprof *p, enum phases_table which, struct table **t
     return table_list_declare(&p->tables, &phases_tables[which], p->strings, t, NULL) == 0;
 }
 
+/* To millionths, which add up exactly: so that the sum over files does not depend on which of them were added first. */
+static void round_squares(struct table *barriers)
+{
+    size_t column = table_column_of(barriers, "squares");
+    const struct table_column *c = column == SIZE_MAX ? NULL : &table_declared(barriers)->columns[column];
+    if (!c || c->type != TABLE_NUMBER || c->merge != TABLE_SUM)
+        return;
+    for (size_t row = 0; row < table_row_count(barriers); row++)
+        table_set(barriers, row, column,
+                  (union table_cell){.number = rint(table_row(barriers, row)[column].number * 0x1p20) * 0x1p-20});
+}
+
 void phases_add_samples(struct hpcprof *p)
 {
-    const struct table *barriers = table_list_find(&p->tables, phases_tables[PHASES_BARRIERS].name);
+    struct table *barriers = table_list_find(&p->tables, phases_tables[PHASES_BARRIERS].name);
     struct sorting s = {.p = p};
+    if (barriers)
+        round_squares(barriers);
     if (!barriers || table_column_of(barriers, "number") == SIZE_MAX || p->region_count < 2 ||
         table_list_find(&p->tables, phases_tables[PHASES_SAMPLES].name)) /* it was written with them */
         return;
