@@ -190,6 +190,11 @@ void config_set_threads(struct config *c, unsigned threads)
     c->threads = threads;
 }
 
+void config_set_ranks(struct config *c, const struct ranks *ranks)
+{
+    c->ranks = ranks;
+}
+
 void config_set_per_thread(struct config *c, bool per_thread)
 {
     c->per_thread = per_thread;

@@ -125,6 +125,9 @@ void config_add_replace(struct config *, const char *in, const char *out);
 int config_add_metric(struct config *, const char *definition /* "STALL = CYCLES - ICYCLES" */, struct err *);
 void config_add_debug_dir(struct config *, const char *dir);
 void config_set_threads(struct config *, unsigned threads);
+/* All ranks build the same experiment, each reading its part of the measurements' files; what statistics say is known to
+   the first one alone. Lent. */
+void config_set_ranks(struct config *, const struct ranks *);
 /* Looks at the machine code of sampled loops (tables loop_quality, loop_checks), with the core that the machine file
    `machine` describes, or where that is NULL the one of `folder` that fits this machine. */
 void config_judge_loops(struct config *, const char *folder, const char *machine);

@@ -118,6 +118,7 @@ struct config {
     const struct blocks *known_blocks; /* NULL: none */
     bool all_blocks, from_file;
     unsigned threads;
+    const struct ranks *ranks;        /* NULL: there is one. Lent */
     const char *machines, *machine;   /* folder of cores for loops' quality, NULL: none is wanted; the one asked for */
     const struct quality_tools *llvm; /* NULL: it is not asked about loops */
     bool instructions;                /* of sampled procedures are wanted */
@@ -488,6 +489,9 @@ uint8_t *thread_values_places(const struct experiment *, size_t metric, size_t t
 int thread_values_declare(struct experiment *, struct table **, struct err *);
 void thread_values_note(struct experiment *, struct table *, size_t metric, const struct thread_values_of *, place_ix,
                         uint64_t value);
+/* A row, for another rank; which has the same metrics and places. */
+void thread_values_pack(const struct experiment *, const struct table *, size_t row, struct buf *out);
+bool thread_values_unpack(struct experiment *, struct table *, struct cursor *);
 
 /* ---- compare.c ----------------------------------------------------------------------- */
 

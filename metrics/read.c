@@ -9,8 +9,11 @@
 int measurement_read(const struct config *config, const struct config_run *run, const struct progress *progress,
                      struct hpcprof **result, struct warnings *warnings, struct err *err)
 {
-    struct hpcprof_reading how = {
-        .threads = config->threads, .summed = true, .prepare = phases_add_samples, .progress = progress};
+    struct hpcprof_reading how = {.threads = config->threads,
+                                  .summed = true,
+                                  .prepare = phases_add_samples,
+                                  .progress = progress,
+                                  .ranks = config->ranks};
     int status = filters_read_as(run->path, &how, result, warnings, err);
     if (status == 0 && (status = phases_finish(*result, err)) < 0) {
         hpcprof_free(*result);

@@ -63,9 +63,9 @@ bool statistic_parse(const char *name, enum statistic *s, struct buf *metric, en
 
 /* ---- what is kept of all threads ---------------------------------------------------------- */
 
-struct spread { /* of one node, or of its own lines */
-    double sum, squares;
-    uint64_t least, most;
+struct spread {                /* of one node, or of its own lines; whole numbers, which add up in any order */
+    unsigned __int128 squares; /* below the square of the sum, which fits 64 bits: experiment.c has seen to that */
+    uint64_t sum, least, most;
     uint32_t count;
 };
 
@@ -88,10 +88,10 @@ struct reading {
     const struct config *config;
     const struct columns *columns;
     const place_ix *new_of;
-    size_t sites, calls;     /* those that have a place, a node */
-    uint32_t run, processes; /* processes: of the run, in the measurements before this one */
-    bool finished;           /* the measurement was a database */
-    struct table *by_thread; /* NULL: not wanted */
+    size_t sites, calls;           /* those that have a place, a node */
+    uint32_t run, processes, seen; /* of the run, in inputs before this one; of this one, in files before this one */
+    bool finished;                 /* the measurement was a database */
+    struct table *by_thread;       /* NULL: not wanted */
     struct VEC(struct gathering) list;
 };
 
@@ -105,6 +105,8 @@ static void touch(struct gathering *g, uint32_t node)
 static void add_at(struct gathering *g, const struct experiment *e, uint32_t line, uint64_t value)
 {
     uint32_t parent = experiment_node_parent(e, g->tree, line);
+    if (value == 0)
+        return;
     for (uint32_t up = line; up != NODE_NONE; up = experiment_node_parent(e, g->tree, up)) {
         touch(g, up);
         g->values[VALUE_INCLUSIVE][up] += value;
@@ -118,8 +120,8 @@ static void add_value(struct spread *s, uint64_t value)
 {
     if (value == 0)
         return;
-    s->sum += (double)value;
-    s->squares += (double)value * (double)value;
+    s->sum += value;
+    s->squares += (unsigned __int128)value * value;
     s->least = s->count == 0 || value < s->least ? value : s->least;
     s->most = value > s->most ? value : s->most;
     s->count++;
@@ -136,7 +138,7 @@ static void note_thread(struct reading *r, struct gathering *g, const struct hpc
 {
     const struct hpcprof_thread *t = &p->threads[thread];
     int32_t rank = p->processes[t->process].rank;
-    struct thread_values_of who = {.process = rank >= 0 ? (uint32_t)rank : r->processes + t->process,
+    struct thread_values_of who = {.process = rank >= 0 ? (uint32_t)rank : r->processes + r->seen + t->process,
                                    .thread = t->number,
                                    .name = strtab_add(r->e->strings, strtab_get(p->strings, t->name))};
     struct VEC(place_ix) places = {0};
@@ -217,11 +219,73 @@ static void gather_repetition(struct reading *r, struct gathering *g, const stru
         add_count(r, g, p, known, &p->counts[i]);
 }
 
-static void end_repetition(struct reading *r, uint32_t run)
+static int not_alike(struct err *err)
 {
-    for (size_t i = 0; i < r->list.count; i++)
-        if (r->list.items[i].over == STAT_REPETITIONS && r->columns->list.items[r->list.items[i].base].run == run)
-            end_part(&r->list.items[i]);
+    return err_set(err, ERR_FORMAT,
+                   "the ranks do not see the same places; do all of their machines have the same files, binaries and "
+                   "sources?");
+}
+
+/* ---- a repetition's values, of the files that each rank has seen ---- */
+
+struct repetition {
+    struct reading *r;
+    uint32_t run;
+};
+
+/* NULL: no (more) repetition of the run is gathered from `i` on. */
+static struct gathering *repeated(const struct repetition *p, size_t *i)
+{
+    for (; *i < p->r->list.count; ++*i) {
+        struct gathering *g = &p->r->list.items[*i];
+        if (g->over == STAT_REPETITIONS && p->r->columns->list.items[g->base].run == p->run)
+            return g;
+    }
+    return NULL;
+}
+
+static void pack_repetition(void *ctx, struct buf *out)
+{
+    struct gathering *g;
+    for (size_t i = 0; (g = repeated(ctx, &i)); i++) {
+        buf_uleb(out, g->touched.count);
+        for (size_t k = 0; k < g->touched.count; k++) {
+            buf_uleb(out, g->touched.items[k]);
+            for (enum value_form form = 0; form < VALUE_FORMS; form++)
+                buf_uleb(out, g->values[form][g->touched.items[k]]);
+        }
+    }
+}
+
+static int add_repetition(void *ctx, const void *bytes, size_t len, struct err *err)
+{
+    const struct repetition *p = ctx;
+    struct cursor c = cursor_make(bytes, len);
+    struct gathering *g;
+    for (size_t i = 0; (g = repeated(p, &i)); i++)
+        for (uint64_t n = cursor_uleb(&c); n > 0; n--) {
+            uint64_t node = cursor_uleb(&c);
+            if (c.bad || node >= p->r->e->trees[g->tree].node_count)
+                return not_alike(err);
+            touch(g, (uint32_t)node);
+            for (enum value_form form = 0; form < VALUE_FORMS; form++)
+                g->values[form][node] += cursor_uleb(&c);
+        }
+    return 0;
+}
+
+static int end_repetition(struct reading *r, uint32_t run, struct err *err)
+{
+    struct repetition p = {r, run};
+    struct gathering *g;
+    size_t first = 0;
+    if (!repeated(&p, &first))
+        return 0;
+    if (ranks_unite(r->config->ranks, &(struct ranks_work){&p, pack_repetition, add_repetition, NULL}, err) < 0)
+        return -1;
+    for (size_t i = 0; (g = repeated(&p, &i)); i++)
+        end_part(g);
+    return 0;
 }
 
 static void gather_measurement(void *ctx, const struct hpcprof *p)
@@ -241,7 +305,7 @@ static void gather_measurement(void *ctx, const struct hpcprof *p)
             gather_counts(r, g, p, &known);
         arena_free(arena);
     }
-    r->processes += (uint32_t)p->process_count;
+    r->seen += (uint32_t)p->process_count;
     mem_free(known.sites);
     mem_free(known.calls);
 }
@@ -250,7 +314,7 @@ static void gather_measurement(void *ctx, const struct hpcprof *p)
 
 static double statistic_of(enum statistic which, const struct spread *s, uint32_t parts)
 {
-    double mean = s->sum / parts, variance = s->squares / parts - mean * mean;
+    double mean = (double)s->sum / parts, variance = (double)s->squares / parts - mean * mean;
     switch (which) {
     case STAT_MEAN:
         return mean;
@@ -369,6 +433,127 @@ static void end(struct reading *r)
     vec_release(&r->list);
 }
 
+/* ---- ranks: each has seen its part of the files ----------------------------------------------- */
+
+static void put_spread(struct buf *out, uint32_t node, const struct spread *s)
+{
+    buf_uleb(out, node);
+    buf_uleb(out, (uint64_t)(s->squares >> 64));
+    buf_uleb(out, (uint64_t)s->squares);
+    buf_uleb(out, s->sum);
+    buf_uleb(out, s->least);
+    buf_uleb(out, s->most);
+    buf_uleb(out, s->count);
+}
+
+static void add_spread(struct cursor *c, struct spread *to)
+{
+    struct spread s = {.squares = (unsigned __int128)cursor_uleb(c) << 64};
+    s.squares += cursor_uleb(c);
+    s.sum = cursor_uleb(c);
+    s.least = cursor_uleb(c);
+    s.most = cursor_uleb(c);
+    s.count = (uint32_t)cursor_uleb(c);
+    to->squares += s.squares;
+    to->sum += s.sum;
+    to->least = to->count == 0 || s.least < to->least ? s.least : to->least;
+    to->most = s.most > to->most ? s.most : to->most;
+    to->count += s.count;
+}
+
+static void pack_spreads(const struct reading *r, struct buf *out)
+{
+    for (size_t i = 0; i < r->list.count; i++) {
+        const struct gathering *g = &r->list.items[i];
+        size_t n = r->e->trees[g->tree].node_count;
+        buf_uleb(out, n);
+        if (g->over == STAT_REPETITIONS) /* whose values were brought together before */
+            continue;
+        buf_uleb(out, g->parts);
+        for (enum value_form form = 0; form < VALUE_FORMS; form++) {
+            size_t known = 0;
+            for (size_t k = 0; k < n; k++)
+                known += g->spreads[form][k].count > 0;
+            buf_uleb(out, known);
+            for (size_t k = 0; k < n; k++)
+                if (g->spreads[form][k].count)
+                    put_spread(out, (uint32_t)k, &g->spreads[form][k]);
+        }
+    }
+}
+
+static int add_spreads(struct reading *r, struct cursor *c, struct err *err)
+{
+    for (size_t i = 0; i < r->list.count; i++) {
+        struct gathering *g = &r->list.items[i];
+        size_t n = r->e->trees[g->tree].node_count;
+        if (cursor_uleb(c) != n)
+            return not_alike(err);
+        if (g->over == STAT_REPETITIONS)
+            continue;
+        g->parts += (uint32_t)cursor_uleb(c);
+        for (enum value_form form = 0; form < VALUE_FORMS; form++)
+            for (uint64_t k = cursor_uleb(c); k > 0; k--) {
+                uint64_t node = cursor_uleb(c);
+                if (node >= n || c->bad)
+                    return not_alike(err);
+                add_spread(c, &g->spreads[form][node]);
+            }
+    }
+    return 0;
+}
+
+static void pack_threads(const struct reading *r, struct buf *out)
+{
+    size_t rows = r->by_thread ? table_row_count(r->by_thread) : 0;
+    buf_uleb(out, rows);
+    for (size_t i = 0; i < rows; i++)
+        thread_values_pack(r->e, r->by_thread, i, out);
+}
+
+static int add_threads(struct reading *r, struct cursor *c, struct err *err)
+{
+    for (uint64_t n = cursor_uleb(c); n > 0; n--)
+        if (!r->by_thread || !thread_values_unpack(r->e, r->by_thread, c))
+            return not_alike(err);
+    return 0;
+}
+
+static void pack_all(void *ctx, struct buf *out)
+{
+    pack_spreads(ctx, out);
+    pack_threads(ctx, out);
+}
+
+static int add_all(void *ctx, const void *bytes, size_t len, struct err *err)
+{
+    struct cursor c = cursor_make(bytes, len);
+    return add_spreads(ctx, &c, err) < 0 ? -1 : add_threads(ctx, &c, err);
+}
+
+/* ---- the inputs, one by one --------------------------------------------------------------------- */
+
+static int gather_files(struct reading *r, const struct input *input, struct err *err)
+{
+    struct hpcprof_reading how = {
+        .threads = r->config->threads, .each = gather_measurement, .ctx = r, .ranks = r->config->ranks};
+    r->seen = input->profile->processes_before;
+    return filters_read_as(input->path, &how, NULL, NULL, err);
+}
+
+/* What is in memory is in every rank's; the first one looks at it. */
+static int gather_input(struct reading *r, const struct input *input, struct err *err)
+{
+    const struct ranks *ranks = r->config->ranks;
+    int status = 0;
+    r->seen = 0;
+    if (input->path)
+        status = gather_files(r, input, err);
+    else if (!ranks || ranks->me == 0)
+        gather_measurement(r, input->profile);
+    return status == 0 ? end_repetition(r, input->run, err) : -1;
+}
+
 int statistics_compute(struct experiment *e, struct correlation *c, const struct config *config,
                        const struct columns *columns, const struct input *inputs, size_t input_count,
                        const place_ix *new_of, struct err *err)
@@ -385,15 +570,13 @@ int statistics_compute(struct experiment *e, struct correlation *c, const struct
         r.processes = i && inputs[i].run == inputs[i - 1].run ? r.processes : 0;
         r.run = inputs[i].run;
         r.finished = inputs[i].finished;
-        if (inputs[i].path)
-            status = filters_read_as(
-                inputs[i].path,
-                &(struct hpcprof_reading){.threads = config->threads, .each = gather_measurement, .ctx = &r}, NULL,
-                NULL, err);
-        else
-            gather_measurement(&r, inputs[i].profile);
-        end_repetition(&r, inputs[i].run);
+        status = gather_input(&r, &inputs[i], err);
+        r.processes += (uint32_t)inputs[i].profile->process_count;
     }
+    if (r.list.count && status == 0)
+        status = ranks_unite(config->ranks, &(struct ranks_work){&r, pack_all, add_all, NULL}, err);
+    if (r.by_thread)
+        table_list_sort(&e->tables);
     end(&r);
     return status;
 }

@@ -81,3 +81,44 @@ void thread_values_note(struct experiment *e, struct table *table, size_t metric
                                           {.text = who->name},
                                           {.number = (double)value}});
 }
+
+static void put_text(struct buf *out, const struct experiment *e, str_id text)
+{
+    const char *s = strtab_get(e->strings, text);
+    buf_uleb(out, strlen(s));
+    buf_str(out, s);
+}
+
+static str_id get_text(struct experiment *e, struct cursor *c)
+{
+    uint64_t len = cursor_uleb(c);
+    const uint8_t *bytes = len <= cursor_left(c) ? cursor_bytes(c, len) : NULL;
+    c->bad = c->bad || !bytes;
+    return bytes ? strtab_addn(e->strings, (const char *)bytes, len) : 0;
+}
+
+void thread_values_pack(const struct experiment *e, const struct table *table, size_t row, struct buf *out)
+{
+    const union table_cell *c = table_row(table, row);
+    buf_uleb(out, c[0].row);
+    put_text(out, e, c[1].text);
+    buf_uleb(out, c[2].count);
+    buf_uleb(out, c[3].count);
+    put_text(out, e, c[4].text);
+    buf_u64(out, c[5].count); /* its bits */
+}
+
+bool thread_values_unpack(struct experiment *e, struct table *table, struct cursor *from)
+{
+    union table_cell c[ARRAY_SIZE(columns)];
+    c[0].row = (uint32_t)cursor_uleb(from);
+    c[1].text = get_text(e, from);
+    c[2].count = cursor_uleb(from);
+    c[3].count = cursor_uleb(from);
+    c[4].text = get_text(e, from);
+    c[5].count = cursor_u64(from);
+    if (from->bad || c[0].row >= e->place_count)
+        return false;
+    table_add(table, c);
+    return true;
+}
