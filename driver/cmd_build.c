@@ -50,6 +50,11 @@ int build_database(struct session *s, struct config *config, const char *path)
     if (!opt.no_instructions)
         config_list_instructions(config);
     int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
+    if (!driver_ranks_speak()) { /* the first one writes it */
+        experiment_free(e);
+        properties_free(properties);
+        return status;
+    }
     if (status == 0 && !opt.no_sources)
         experiment_warn_sources(e, s->warnings);
     if (status == 0 && opt.anonymize)
@@ -97,8 +102,12 @@ static int check_not_replaced(const char *database, int argc, char **argv, struc
 static int run(struct session *s, int argc, char **argv)
 {
     struct config *config;
+    const struct ranks *ranks = driver_ranks_begin();
+    if (!driver_ranks_speak())
+        s->progress.report = NULL;
     if (wanted_config(s, "build", argc, argv, &config) < 0)
         return -1;
+    config_set_ranks(config, ranks);
     config_add_all_blocks(config);
     char *database = opt.out ? mem_strdup(opt.out) : build_database_name(argv[0]);
     int status = check_not_replaced(database, argc, argv, &s->err);

@@ -68,6 +68,13 @@ void options_help(const struct command *);
 /* Prints what has come together in s->warnings on standard error and empties nothing; each is printed once. */
 void session_print_warnings(struct session *);
 
+/* The ranks that do a command together (ranks.c); NULL: there is one. */
+const struct ranks *driver_ranks_begin(void);
+bool driver_ranks_speak(void); /* is this the one that says what all have to say? */
+/* At a command's end: waits for the others. false: they do not come, because this one alone has failed. */
+bool driver_ranks_end(bool failed);
+void driver_ranks_abort(int status); /* ends all of them */
+
 /* A library that goes into other programs: in the build tree in .libs of the folder above hpcview's; installed, in pkglibdir.
    Caller frees. */
 char *driver_library_path(const char *name);

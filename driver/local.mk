@@ -1,9 +1,10 @@
 bin_PROGRAMS += %D%/hpcview
 %C%_hpcview_SOURCES = %D%/driver.h %D%/main.c %D%/options.c %D%/cmd_structure.c
-%C%_hpcview_SOURCES += %D%/cmd_open.c
+%C%_hpcview_SOURCES += %D%/cmd_open.c %D%/ranks.c
 %C%_hpcview_SOURCES += %D%/wanted.h %D%/wanted.c %D%/cmd_build.c %D%/cmd_print.c %D%/cmd_init.c %D%/campaign.h %D%/campaign.c %D%/cmd_run.c %D%/cmd_import.c
 %C%_hpcview_SOURCES += %D%/record_options.h %D%/cmd_record.c %D%/cmd_simulate.c %D%/cmd_events.c %D%/cmd_info.c
 %C%_hpcview_SOURCES += %D%/cmd_export.c %D%/cmd_quality.c
 %C%_hpcview_SOURCES += %D%/findings.h %D%/findings.c %D%/live.h %D%/live.c %D%/cmd_diagnose.c
 %C%_hpcview_SOURCES += %D%/lines.h %D%/lines.c %D%/told.h %D%/told.c %D%/cmd_phases.c
-%C%_hpcview_LDADD = $(ROOM_LDADD)
+%C%_hpcview_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+%C%_hpcview_LDADD = $(ROOM_LDADD) $(MPI_LIBS)

@@ -109,6 +109,16 @@ void session_print_warnings(struct session *s)
         fprintf(stderr, "hpcview: warning: %s\n", warnings_get(s->warnings, printed));
 }
 
+static void say_how_it_ended(struct session *s, int status)
+{
+    session_print_warnings(s);
+    if (status >= 0)
+        return;
+    for (size_t i = 0; i < warnings_count(s->err.others); i++)
+        fprintf(stderr, "hpcview: %s\n", warnings_get(s->err.others, i));
+    fprintf(stderr, "hpcview: %s\n", s->err.msg);
+}
+
 static int run_command(const struct command *cmd, int argc, char **argv)
 {
     struct session s = {.warnings = warnings_create(), .err.others = warnings_create()};
@@ -124,13 +134,15 @@ static int run_command(const struct command *cmd, int argc, char **argv)
         status = cmd->run(&s, argc, argv);
     if (status >= 0 && filemap_check(&s.err) < 0)
         status = -1;
-    session_print_warnings(&s);
-    if (status < 0) {
-        for (size_t i = 0; i < warnings_count(s.err.others); i++)
-            fprintf(stderr, "hpcview: %s\n", warnings_get(s.err.others, i));
-        fprintf(stderr, "hpcview: %s\n", s.err.msg);
+    if (driver_ranks_speak())
+        say_how_it_ended(&s, status);
+    bool alike = driver_ranks_end(status < 0);
+    if (!alike && !driver_ranks_speak())
+        say_how_it_ended(&s, status);
+    if (status < 0)
         status = s.err.kind == ERR_USAGE ? EXIT_WRONG_USAGE : EXIT_FAILED;
-    }
+    if (!alike)
+        driver_ranks_abort(status);
     warnings_free(s.warnings);
     warnings_free(s.err.others);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -61,6 +61,35 @@ AC_DEFUN([HPCVIEW_OPTIONAL], [
   AC_SUBST([$1_LIBS])
   AM_CONDITIONAL([HAVE_$1], [test "x$have_$2" = xyes])])
 
+# HPCVIEW_MPI: --with-mpi[=MPICC], not used unless it is asked for. What the compiler command adds is taken from it, so that one
+# MPI's hpcview and the other's are built with the same compiler. MPI_CFLAGS, MPI_LIBS, HAVE_MPI in config.h, $have_mpi.
+AC_DEFUN([HPCVIEW_MPI], [
+  AC_ARG_WITH([mpi], [AS_HELP_STRING([--with-mpi@<:@=MPICC@:>@],
+    [mpirun -n N hpcview build: N processes share the reading; MPICC: its compiler command, mpicc.openmpi say (mpicc)])], [], [with_mpi=no])
+  have_mpi=no
+  AS_IF([test "x$with_mpi" != xno], [
+    AS_IF([test "x$with_mpi" = xyes], [AC_PATH_PROGS([MPICC], [mpicc mpicc.mpich mpicc.openmpi], [no])], [MPICC=$with_mpi])
+    AC_MSG_CHECKING([what $MPICC adds])
+    for hpcview_word in `$MPICC -show 2>/dev/null`; do
+      AS_CASE([$hpcview_word],
+        [-I*|-D*], [MPI_CFLAGS="$MPI_CFLAGS $hpcview_word"],
+        [-L*|-l*|-Wl,-rpath*|-Wl,--enable-new-dtags], [MPI_LIBS="$MPI_LIBS $hpcview_word"])
+    done
+    AC_MSG_RESULT([$MPI_CFLAGS $MPI_LIBS])
+    hpcview_saved_CPPFLAGS=$CPPFLAGS
+    hpcview_saved_LIBS=$LIBS
+    CPPFLAGS="$CPPFLAGS $MPI_CFLAGS"
+    LIBS="$MPI_LIBS $LIBS"
+    AC_MSG_CHECKING([for MPI])
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [[int t; return MPI_Init_thread(0, 0, MPI_THREAD_FUNNELED, &t);]])],
+      [have_mpi=yes], [AC_MSG_RESULT([no]); AC_MSG_ERROR([--with-mpi was given, but no program that calls MPI can be linked])])
+    AC_MSG_RESULT([yes])
+    CPPFLAGS=$hpcview_saved_CPPFLAGS
+    LIBS=$hpcview_saved_LIBS
+    AC_DEFINE([HAVE_MPI], [1], [Define to 1 where hpcview build works on ranks of MPI.])])
+  AC_SUBST([MPI_CFLAGS])
+  AC_SUBST([MPI_LIBS])])
+
 # HPCVIEW_SAYS(variable, condition, what is lost without it): "yes", or "no: ...", for the summary.
 AC_DEFUN([HPCVIEW_SAYS], [AS_IF([$2], [$1=yes], [$1="no: $3"])])
 
@@ -72,6 +101,7 @@ AC_DEFUN([HPCVIEW_SUMMARY], [
   HPCVIEW_SAYS([fc_says], [test "x$FC" != xno], [the Fortran example is not built or tested])
   HPCVIEW_SAYS([cxx_says], [test "x$CXX" != xno], [the C++ example is not built or tested])
   HPCVIEW_SAYS([openmp_says], [test "x$ac_cv_prog_c_openmp" != xunsupported], [the OpenMP example is not built or tested])
+  HPCVIEW_SAYS([mpi_says], [test "x$have_mpi" = xyes], [one process builds a database, on all processors of its machine (--with-mpi)])
   AS_IF([test "x$NPM" != xno], [npm_says=yes],
     [test -f "$srcdir/templates/dist/hpcview.js"], [npm_says="no: the page is the ready-made one of the tarball"],
     [npm_says="no: the page cannot be bundled from a git checkout"])
@@ -88,6 +118,7 @@ AC_DEFUN([HPCVIEW_SUMMARY], [
     capstone   $capstone_says
     libzstd    $zstd_says
     libiberty  $iberty_says
+    MPI        $mpi_says
     npm        $npm_says
     Fortran    $fc_says
     C++        $cxx_says
