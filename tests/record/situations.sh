@@ -34,8 +34,16 @@ record_both() {
     (cd "$scratch" && timeout 60 "$hpcview" record -o "$scratch/m" -e "$event" ${record_options-} -- "./$both_name" "$@") \
         >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
     stolen=$(($(stolen_ms) - stolen))
-    [ -z "${settle-}" ] || sleep "$settle"
     read_info
+    [ -z "${settles-}" ] || until_all_ended
+}
+# Of a process whose end is nobody's business: ten seconds at most.
+until_all_ended() {
+    for turn in $(seq 50); do
+        grep -q 'or still running' "$scratch/info" || return 0
+        sleep 0.2
+        read_info
+    done
 }
 read_info() {
     info_status=0
@@ -128,9 +136,9 @@ situation "exec" execs
 check "exec: a file for each program" test "$(ls "$scratch/m" | wc -l)" = 5
 has "what became another program" "became another program"
 situation "posix_spawn, vfork, system, popen" spawns
-settle=0.7 # its end is nobody's business
+settles=yes
 situation "a daemon" daemon "$scratch/done"
-settle=
+settles=
 situation "signals blocked, handled, ignored" signals
 situation "a profiling timer of its own" own_timer
 situation "every descriptor closed" closes
