@@ -109,6 +109,7 @@ static void say(const char *sentence)
 
 struct asked { /* the events to record, those of metric blocks included */
     struct VEC(char *) usable, events;
+    bool of_block; /* some of them are a block's: how many counters these take, nobody who asks has to know */
     struct blocks *blocks;
 };
 
@@ -144,6 +145,7 @@ static int add_block_events(struct asked *a, const char *block, struct err *err)
     if (!a->blocks) {
         char *folder = driver_share_path("metrics");
         int status = blocks_read(folder, &a->blocks, err);
+        a->of_block = true;
         mem_free(folder);
         if (status < 0 || hpcprof_list_events(false, NULL, add_usable, a, err) < 0)
             return -1;
@@ -195,7 +197,19 @@ int record_region(const char *text, struct hpcprof_record_options *o, struct err
     return 0;
 }
 
-static int record_events(struct session *s, const char *dir, const char *const *events, bool call_paths, char **argv,
+static enum hpcprof_repeat repeat(bool of_block)
+{
+    return opt.repeat ? HPCPROF_REPEAT : of_block && !opt.multiplex ? HPCPROF_AS_NEEDED : HPCPROF_ONCE;
+}
+
+/* HPCVIEW_COUNTERS: as if the processor had no more. */
+static unsigned counters(void)
+{
+    const char *n = getenv("HPCVIEW_COUNTERS");
+    return n ? (unsigned)strtoul(n, NULL, 10) : 0;
+}
+
+static int record_events(struct session *s, const char *dir, const struct asked *asked, bool call_paths, char **argv,
                          int *wait_status)
 {
     struct told told = {stderr, string_list_array(&opt.watch)};
@@ -203,7 +217,7 @@ static int record_events(struct session *s, const char *dir, const char *const *
         return err_errno(&s->err, opt.watch_file, "opening the file of --watch-file");
     char *preload = recorder_path();
     struct hpcprof_record_options options = {.out_dir = dir,
-                                             .events = events,
+                                             .events = (const char *const *)asked->events.items,
                                              .preload = preload,
                                              .sampler = opt.sampler,
                                              .call_paths = call_paths,
@@ -213,7 +227,8 @@ static int record_events(struct session *s, const char *dir, const char *const *
                                              .told = told_line,
                                              .told_ctx = &told,
                                              .multiplex = opt.multiplex,
-                                             .repeat = opt.repeat,
+                                             .repeat = repeat(asked->of_block),
+                                             .counters = counters(),
                                              .follow_children = !opt.no_children,
                                              .delay = opt.delay,
                                              .duration = opt.duration,
@@ -239,8 +254,7 @@ int record_program(struct session *s, const char *dir, const struct record_wish 
         return err_set(&s->err, ERR_USAGE, "--call-paths and --no-call-paths: only one of them can be meant");
     int status = ask(&asked, wish, &s->err);
     if (status == 0)
-        status =
-            record_events(s, dir, (const char *const *)asked.events.items, wants_call_paths(wish), argv, wait_status);
+        status = record_events(s, dir, &asked, wants_call_paths(wish), argv, wait_status);
     asked_release(&asked);
     return status;
 }

@@ -100,7 +100,7 @@ static int record(struct live *l, struct plan *plan, const char *dir, int *statu
                                        .delay = l->options->delay,
                                        .duration = l->options->duration,
                                        .follow_children = true,
-                                       .repeat = plan->events.count > 1,
+                                       .repeat = plan->events.count > 1 ? HPCPROF_REPEAT : HPCPROF_ONCE,
                                        .say = say};
     int result = record_region(l->options->region, &o, &l->s->err);
     if (result == 0)

@@ -193,6 +193,12 @@ int hpcprof_list_blocks(const void *bytes, size_t len, const char *name,
 
 /* ---- recording -------------------------------------------------------------------- */
 
+enum hpcprof_repeat {                    /* the program, once for each group of events that fit together */
+                      HPCPROF_ONCE,      /* events that do not fit are an error */
+                      HPCPROF_AS_NEEDED, /* and it is said */
+                      HPCPROF_REPEAT
+};
+
 struct hpcprof_record_options {
     const char *out_dir;                 /* made where missing */
     const char *const *events;           /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
@@ -204,13 +210,15 @@ struct hpcprof_record_options {
     unsigned warn_ms;                    /* so long a barrier time; 0: none */
     void (*told)(void *ctx, char *line); /* phases/inside/tell.c says what is in it; NULL: nobody is told */
     void *told_ctx;
-    bool multiplex, repeat, follow_children; /* without repeat, events that do not fit together are an error */
-    double delay, duration;                  /* seconds; 0: none */
-    const char *region;                      /* nothing is measured outside of it; NULL: everywhere */
-    unsigned region_time;                    /* but in the first, second, ... time; 0: each time */
-    const char *only_processes;              /* glob on the program's base name; NULL: all */
-    void (*say)(const char *sentence);       /* what the user should know while the program runs; NULL: nobody */
-    const char *const *environment;          /* names of variables to note; NULL-terminated or NULL */
+    bool multiplex, follow_children;
+    enum hpcprof_repeat repeat;
+    unsigned counters;                 /* as if no more events than that fitted together; 0: as many as do */
+    double delay, duration;            /* seconds; 0: none */
+    const char *region;                /* nothing is measured outside of it; NULL: everywhere */
+    unsigned region_time;              /* but in the first, second, ... time; 0: each time */
+    const char *only_processes;        /* glob on the program's base name; NULL: all */
+    void (*say)(const char *sentence); /* what the user should know while the program runs; NULL: nobody */
+    const char *const *environment;    /* names of variables to note; NULL-terminated or NULL */
 };
 
 /* Runs argv (NULL-terminated) recorded, waits, and gives its wait(2) status in *status. Errors: the program or the

@@ -252,7 +252,7 @@ static int make_groups(const struct hpcprof_record_options *o, struct plan *p, s
     size_t first = 0;
     while (first < p->event_count) {
         size_t n = 1;
-        while (first + n < p->event_count && n < RECORD_EVENTS_MAX &&
+        while (first + n < p->event_count && n < RECORD_EVENTS_MAX && (o->counters == 0 || n < o->counters) &&
                (o->multiplex || events_fit(p->events + first, n + 1)))
             n++;
         if (first + n < p->event_count && !o->repeat)
@@ -261,6 +261,18 @@ static int make_groups(const struct hpcprof_record_options *o, struct plan *p, s
         p->group_end[p->group_count++] = first;
     }
     return 0;
+}
+
+static void say_repetition(const struct hpcprof_record_options *o, const struct plan *p)
+{
+    if (o->repeat != HPCPROF_AS_NEEDED || p->group_count < 2 || !o->say)
+        return;
+    char *sentence =
+        mem_printf("not all of these events can be counted at the same time: the program is run %zu times, once "
+                   "for each group that can (--multiplex instead: once, with estimates)",
+                   p->group_count);
+    o->say(sentence);
+    mem_free(sentence);
 }
 
 /* ---- where the measurement goes ------------------------------------------------------------------------------------
@@ -640,7 +652,7 @@ static int check_options(const struct hpcprof_record_options *o, struct err *err
         return err_set(err, ERR_USAGE, "there is no sampler '%s'; 'papi' and 'ring' are there", o->sampler);
     if (o->multiplex && o->sampler && strcmp(o->sampler, "ring") == 0)
         return err_set(err, ERR_USAGE, "--multiplex is PAPI's: it goes with --sampler papi only");
-    if (o->multiplex && o->repeat)
+    if (o->multiplex && o->repeat == HPCPROF_REPEAT)
         return err_set(err, ERR_USAGE, "--multiplex and --repeat are two ways to do one thing; choose one");
     return 0;
 }
@@ -656,6 +668,7 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
         parse_events(o, &plan, w, err) < 0 || make_groups(o, &plan, err) < 0 ||
         !(library = preloadable(o->preload, err)))
         goto out;
+    say_repetition(o, &plan);
     if (getenv(RECORD_VARIABLE))
         warnings_add(w, "hpcview record inside hpcview record: what the inner one starts is recorded in %s alone",
                      o->out_dir);

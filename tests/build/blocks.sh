@@ -88,6 +88,12 @@ check "record of an unknown block: status 2" test "$status" = 2
 if "$hpcview" record -e @faults -o faults.m -- /bin/true >/dev/null 2>&1; then
     run "$hpcview" info faults.m
     check_match "record asks for what a block wants" "$out" "perf::PAGE-FAULTS"
+    run env HPCVIEW_COUNTERS=1 "$hpcview" record -e @faults -o groups.m -- /bin/true
+    times=$(find groups.m -name '*.hpcprof' | wc -l | tr -d ' ')
+    check "a block's events that do not fit: the program is run for each group" test "$times" -gt 1
+    check_match "which is said" "$err" "the program is run $times times"
+    run env HPCVIEW_COUNTERS=1 "$hpcview" record -e perf::PAGE-FAULTS -e perf::TASK-CLOCK -o single.m -- /bin/true
+    check_match "events of one's own that do not fit are an error" "$err" "--repeat runs the program once for each group"
 else
     skip "record asks for what a block wants" "no page faults can be sampled here"
 fi
