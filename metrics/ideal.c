@@ -81,28 +81,15 @@ static void take_cycles(struct ideal *w, const struct quality_listing *l, const 
     hashmap_release(&insns);
 }
 
-static void list_procedures(struct ideal *w, struct bloop_binary *binary, const struct address_list *addresses,
-                            const struct at_list *contexts)
+static void cost_functions(struct ideal *w, struct bloop_binary *binary, const struct address_list *addresses,
+                           const struct at_list *contexts)
 {
-    struct scope_tree *tree = NULL;
-    struct err ignored;
-    struct VEC(scope_ix) procedures = {0};
     const struct quality_machine *machine = loop_machine(&w->machines, bloop_is_aarch64(binary), w->warnings);
-    if (!machine || bloop_scopes_at(binary, addresses->items, addresses->count, &tree, NULL, &ignored) < 0)
+    if (!machine)
         return;
-    for (scope_ix i = 0; i < tree->scope_count; i++)
-        if (tree->scopes[i].kind == SCOPE_PROC)
-            *vec_push(&procedures) = i;
-    struct quality_listing *l = quality_list(binary, tree,
-                                             &(struct quality_listing_options){.machine = machine,
-                                                                               .procedures = procedures.items,
-                                                                               .procedure_count = procedures.count,
-                                                                               .most_bytes = LIMIT_IDEAL_BYTES},
-                                             NULL);
+    struct quality_listing *l = quality_costs(binary, machine, addresses->items, addresses->count, LIMIT_IDEAL_BYTES);
     take_cycles(w, l, contexts);
     quality_listing_free(l);
-    scope_tree_free(tree);
-    vec_release(&procedures);
 }
 
 /* What cannot be opened, or was built anew, has no ideal cycles; that it could not, the join says. */
@@ -122,7 +109,7 @@ static void look_into(struct ideal *w, uint32_t module, struct at_list *contexts
     if (path[0] != '[' && bloop_open(path, &options, &binary, NULL, &ignored) == 0) {
         const char *own = bloop_build_id(binary);
         if (!*build_id || !*own || strcmp(build_id, own) == 0)
-            list_procedures(w, binary, &addresses, contexts);
+            cost_functions(w, binary, &addresses, contexts);
         bloop_close(binary);
     }
     mem_free(path);

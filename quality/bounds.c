@@ -629,6 +629,7 @@ static void overlap_entries(const struct body *b, struct quality_loop *q, double
     q->trips = trips;
     q->ahead = (double)b->machine->window / (q->uops ? q->uops : 1);
     q->chain_long = chain > stored ? chain : stored;
+    q->chain_by = chain > stored ? BOUND_CHAIN : BOUND_STORE_CHAIN;
     if (isnan(trips))
         return;
     q->cycles[BOUND_CHAIN] = quality_with_overlap(chain, 0, q->ahead, trips);

@@ -4,9 +4,10 @@
 #include <math.h>
 
 struct listing_work {
-    const struct scope_tree *tree;
+    const struct scope_tree *tree; /* NULL: only what they cost is asked for */
     const struct quality_machine *machine;
     const uint8_t *wanted; /* by scope: a PROC to be listed */
+    uint64_t most_bytes;   /* where there is no tree to choose from */
     struct quality_listing *listing;
     struct VEC(struct quality_insn) insns;
     struct arch_writer *writer;
@@ -103,31 +104,42 @@ static void say_cost(struct listing_work *w, const struct step *s, const struct 
     out->latency = cost_latency(b, s) + (reads ? cost_load_latency(b, s) : 0);
     if (s->f.class == CLASS_CONTROL || s->f.class == CLASS_NOP || s->f.class == CLASS_FENCE)
         out->latency = NAN;
-    if (joined)
+    if (joined || !w->tree)
         return;
     bounds_ports(b, s, &ports);
     out->ports = strtab_add(w->listing->strings, ports.bytes);
     buf_release(&ports);
 }
 
+/* The place of the instruction, and its text; false: nobody asked for it. */
+static bool place_step(struct listing_work *w, const struct bloop_code *code, const struct step *s, size_t n,
+                       struct quality_insn *out)
+{
+    out->scope = out->procedure = SCOPE_NONE;
+    if (!w->tree)
+        return true;
+    out->scope = scope_tree_find((struct scope_tree *)w->tree, s->addr);
+    out->procedure = procedure_of(w->tree, out->scope);
+    if (out->procedure == SCOPE_NONE || !w->wanted[out->procedure])
+        return false;
+    out->text = text_of(w, code, s, n);
+    return true;
+}
+
 static void list_step(struct listing_work *w, const struct bloop_code *code, uint32_t block, const struct step *s,
                       const struct step *next, size_t n)
 {
-    scope_ix scope = scope_tree_find((struct scope_tree *)w->tree, s->addr), proc = procedure_of(w->tree, scope);
-    if (proc == SCOPE_NONE || !w->wanted[proc])
-        return;
     uint32_t loop = code->forest->block_loop[block];
     struct quality_insn out = {.address = s->addr,
                                .target = has_target(s) ? s->f.insn.target : QUALITY_NO_ADDRESS,
                                .loop = header_of(code, loop),
                                .around =
                                    header_of(code, loop == LOOP_NONE ? LOOP_NONE : code->forest->loops[loop].parent),
-                               .scope = scope,
-                               .procedure = proc,
-                               .text = text_of(w, code, s, n),
-                               .ports = strtab_add(w->listing->strings, ""),
+
                                .chained = hashmap_get(&w->chained, s->addr) != HASHMAP_NONE,
                                .calls = s->f.insn.kind == INSN_CALL};
+    if (!place_step(w, code, s, n, &out))
+        return;
     say_cost(w, s, next, &out);
     *vec_push(&w->insns) = out;
 }
@@ -159,9 +171,25 @@ static void list_block(struct listing_work *w, const struct bloop_code *code, ui
     }
 }
 
+static uint64_t bytes_of_code(const struct bloop_code *code)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < code->cfg->block_count; i++)
+        bytes += code->cfg->blocks[i].end - code->cfg->blocks[i].begin;
+    return bytes;
+}
+
 static void list_function(void *ctx, const struct bloop_code *code)
 {
     struct listing_work *w = ctx;
+    if (!w->tree) {
+        uint64_t bytes = bytes_of_code(code);
+        if (bytes > w->most_bytes - w->listing->bytes) {
+            w->listing->left_out++;
+            return;
+        }
+        w->listing->bytes += bytes;
+    }
     if (!w->writer)
         w->writer = arch_writer_create(code->arch->kind);
     w->straight = (struct body){.code = code, .machine = w->machine};
@@ -221,6 +249,20 @@ static void order(struct listing_work *w)
     l->insns = w->insns.items;
 }
 
+static struct quality_listing *list_code(struct listing_work *w, struct bloop_binary *binary,
+                                         const struct entry_list *at, struct warnings *warnings)
+{
+    struct quality_listing *l = w->listing;
+    bloop_code_at(binary, at->items, at->count, list_function, w, warnings);
+    order(w);
+    arch_writer_free(w->writer);
+    body_release(&w->body);
+    hashmap_release(&w->chained);
+    hashmap_release(&w->bound);
+    vec_release(&w->bounds);
+    return l;
+}
+
 struct quality_listing *quality_list(struct bloop_binary *binary, const struct scope_tree *tree,
                                      const struct quality_listing_options *options, struct warnings *warnings)
 {
@@ -232,15 +274,23 @@ struct quality_listing *quality_list(struct bloop_binary *binary, const struct s
     uint8_t *wanted = choose(tree, options, &entries, l);
     w.wanted = wanted;
     scope_tree_find((struct scope_tree *)tree, 0); /* its look-up */
-    bloop_code_at(binary, entries.items, entries.count, list_function, &w, warnings);
-    order(&w);
-    arch_writer_free(w.writer);
-    body_release(&w.body);
-    hashmap_release(&w.chained);
-    hashmap_release(&w.bound);
-    vec_release(&w.bounds);
+    list_code(&w, binary, &entries, warnings);
     vec_release(&entries);
     mem_free(wanted);
+    return l;
+}
+
+struct quality_listing *quality_costs(struct bloop_binary *binary, const struct quality_machine *machine,
+                                      const vaddr *addresses, size_t count, uint64_t most_bytes)
+{
+    struct quality_listing *l = mem_calloc(1, sizeof *l);
+    struct listing_work w = {.machine = machine, .listing = l, .most_bytes = most_bytes};
+    struct entry_list at = {0};
+    l->strings = strtab_create();
+    for (size_t i = 0; i < count; i++)
+        *vec_push(&at) = addresses[i];
+    list_code(&w, binary, &at, NULL);
+    vec_release(&at);
     return l;
 }
 

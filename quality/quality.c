@@ -53,11 +53,17 @@ static void say_cycles(struct buf *b, const struct quality_loop *q)
         buf_printf(b, " for %u number%s", q->elements, q->elements == 1 ? "" : "s");
 }
 
+/* Would the loop wait for its chain, if it only went round often? */
+static bool waits_in_long_entries(const struct quality_loop *q)
+{
+    return q->if_no_chain < 0.95 * q->chain_long;
+}
+
 /* How that depends on how often the loop goes round. */
 static void say_entries(struct buf *b, const struct quality_loop *q)
 {
-    bool by_chain = q->bound_by >= BOUND_CHAIN, matters = q->if_no_chain < 0.95 * q->chain_long;
-    if (!matters)
+    bool by_chain = q->bound_by >= BOUND_CHAIN;
+    if (!waits_in_long_entries(q))
         return;
     if (isnan(q->trips))
         buf_printf(b, "; %.3g where the loop ends within %.0f iterations, because its next entry runs beside this one",
@@ -65,15 +71,13 @@ static void say_entries(struct buf *b, const struct quality_loop *q)
     else if (by_chain)
         buf_printf(b, " in %.3g iterations an entry, where %.3g would do", q->trips, q->if_no_chain);
     else
-        buf_printf(
-            b,
-            "; it goes round %.3g times an entry, and entries run side by side, so that the chain of %.3g cycles "
-            "holds nothing up",
-            q->trips, q->chain_long);
+        buf_printf(b, ": it goes round %.3g times an entry, and entries run side by side", q->trips);
 }
 
 /* "scalar, 4 of 8 references indirect; bound by latency: each iteration waits for the one before, at least 16 cycles for
-   4 numbers in 100 iterations an entry, where 6 would do" */
+   4 numbers in 100 iterations an entry, where 6 would do"; "scalar, 4 of 12 references indirect; in long entries bound
+   by latency: each iteration waits for the one before, 16 cycles; as it was run bound by its loads and stores, at least
+   6 cycles for 4 numbers: it goes round 1.27 times an entry, and entries run side by side" */
 static void summarize(struct work *w, struct quality_loop *q)
 {
     static const char *const because[BOUNDS] = {"by its number of instructions",
@@ -95,7 +99,11 @@ static void summarize(struct work *w, struct quality_loop *q)
         buf_printf(&b, ", %u of %u references indirect", q->strides[STRIDE_INDIRECT], references);
     else if (q->strides[STRIDE_MORE])
         buf_printf(&b, ", %u of %u references of a larger stride", q->strides[STRIDE_MORE], references);
-    buf_printf(&b, "; bound %s", because[q->bound_by]);
+    if (q->bound_by < BOUND_CHAIN && waits_in_long_entries(q) && !isnan(q->trips))
+        buf_printf(&b, "; in long entries bound %s, %.3g cycles; as it was run", because[q->chain_by], q->chain_long);
+    else
+        buf_str(&b, ";");
+    buf_printf(&b, " bound %s", because[q->bound_by]);
     say_cycles(&b, q);
     say_entries(&b, q);
     q->summary = strtab_add(w->report->strings, b.bytes);

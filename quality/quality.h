@@ -102,6 +102,7 @@ struct quality_loop {
     double bound_short;        /* the same, however few iterations an entry has: without chains where that is unknown */
     double chain_long;         /* cycles of the longest chain where entries are long; 0: none */
     uint8_t bound_by;          /* enum quality_bound */
+    uint8_t chain_by;          /* which of the two chains is chain_long */
     double if_vectorized, if_clean, if_no_chain, if_next; /* the bound if all was vectorized, address work gone, no
                                                              value handed on, the first limit gone; NaN: no change */
     double model;   /* cycles of an iteration by llvm-mca; NaN: it was not asked, or could not say */
@@ -230,6 +231,10 @@ struct quality_listing_options {
 };
 struct quality_listing *quality_list(struct bloop_binary *, const struct scope_tree *,
                                      const struct quality_listing_options *, struct warnings *);
+/* Of all functions that hold one of the addresses what instructions cost: no text, no ports, no place in a scope tree.
+   Functions are left out where there would be more than that many bytes of code. */
+struct quality_listing *quality_costs(struct bloop_binary *, const struct quality_machine *, const vaddr *addresses,
+                                      size_t count, uint64_t most_bytes);
 void quality_listing_free(struct quality_listing *);
 
 #endif

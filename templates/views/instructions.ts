@@ -234,8 +234,9 @@ export class InstructionsPane implements Pane {
     const value = !isSource && values ? values[row] : NaN;
     if (Number.isNaN(value) || !column || !scale) return cells;
     const percent = formatPercent(value, app.columns.whole(column));
-    cells[0].textContent = formatAs(app.state.form, value, column.metric, scale, NaN);
-    cells[0].title = valueTitle(app, column, value, NaN);
+    const error = app.columns.error(column, value);
+    cells[0].textContent = formatAs(app.state.form, value, column.metric, scale, error);
+    cells[0].title = valueTitle(app, column, value, error);
     cells[1].textContent = percent && `${percent}%`;
     element.classList.add('costs');
     if (hottest > 0) element.style.setProperty('--heat-alpha', (0.06 + 0.5 * Math.sqrt(value / hottest)).toFixed(3));
@@ -304,7 +305,7 @@ export class InstructionsPane implements Pane {
         target ? h('span', { class: 'link', 'data-target': String(target.to) }, visible(rest)) : visible(rest),
       ),
       h('span', { class: 'insn-uops', role: 'gridcell' }, number(code.cell('uops', row))),
-      h('span', { class: 'insn-ports', role: 'gridcell' }, visible(code.text('ports', row))),
+      h('span', { class: 'insn-ports', role: 'gridcell', title: visible(code.text('ports', row)) }, visible(code.text('ports', row))),
       h('span', { class: 'insn-latency', role: 'gridcell' }, number(code.cell('latency', row))),
     ];
   }
