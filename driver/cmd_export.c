@@ -27,11 +27,17 @@ static const struct option_row *const tables[] = {rows, wanted_rows, NULL};
 static int make_experiment(struct session *s, int argc, char **argv, struct experiment **e)
 {
     struct config *config;
-    if (argc == 1 && experiment_is_database(argv[0]))
-        return experiment_read_database(argv[0], e, s->warnings, &s->err);
+    if (argc == 1 && experiment_is_database(argv[0])) {
+        if (experiment_read_database(argv[0], e, s->warnings, &s->err) < 0)
+            return -1;
+        if (opt.fold)
+            experiment_fold_recursion(*e);
+        return 0;
+    }
     if (wanted_config(s, "export", argc, argv, &config) < 0)
         return -1;
     config_add_all_blocks(config); /* as in a database of it */
+    config_set_fold_recursion(config, opt.fold);
     int status = experiment_build(config, &s->progress, e, s->warnings, &s->err);
     config_free(config);
     return status;
@@ -70,8 +76,6 @@ static int run(struct session *s, int argc, char **argv)
     if (!format)
         return err_in(&s->err, "export");
     int status = make_experiment(s, argc - 1, argv + 1, &e);
-    if (status == 0 && opt.fold)
-        experiment_fold_recursion(e);
     if (status == 0)
         status = write_out(s, e, format);
     experiment_free(e);

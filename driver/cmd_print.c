@@ -226,13 +226,13 @@ static int run(struct session *s, int argc, char **argv)
         status = wanted_config(s, "print", argc, argv, &config);
     if (status == 0 && (is_shown(&shown, PRINT_INSTRUCTION) || (opt.table && str_starts(opt.table, "instruction"))))
         config_list_instructions(config);
+    if (status == 0)
+        config_set_fold_recursion(config, opt.fold);
     if (status == 0 && choose(config, &s->err) < 0)
         status = err_in(&s->err, "print");
     if (status == 0)
         status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
     config_free(config);
-    if (status == 0 && opt.fold)
-        experiment_fold_recursion(e);
     if (status == 0)
         status = print(e, &shown, &options, &s->err);
     if (status == 0)

@@ -103,4 +103,5 @@ tests_paths_dump_SOURCES = tests/paths/dump.c
 tests_paths_dump_LDADD = hpcprof/libhpcprof.a support/libsupport.a
 EXTRA_DIST += tests/paths/perf.sh tests/paths/known.awk tests/paths/programs/known.h tests/paths/programs/known.c tests/paths/programs/calls.c \
 	tests/paths/programs/calls.cc tests/paths/programs/tasks.c tests/paths/programs/plug.c tests/paths/programs/plugs.c \
-	tests/paths/programs/solve.f90 tests/paths/programs/names.c tests/paths/programs/many.c
+	tests/paths/programs/solve.f90 tests/paths/programs/names.c tests/paths/programs/many.c \
+	tests/paths/programs/astray.c tests/paths/programs/resumed.cc tests/bench/paths.sh

@@ -266,7 +266,8 @@ static void fold_column(struct experiment *e, size_t tree, size_t folded, size_t
     mem_free(own);
 }
 
-void experiment_fold_recursion(struct experiment *e)
+/* call_node: by call, the node of its line; NULL: nobody asks any more. */
+static void fold(struct experiment *e, uint32_t *call_node, size_t call_count)
 {
     size_t tree = experiment_calls(e);
     struct nodes nodes = {0};
@@ -282,9 +283,21 @@ void experiment_fold_recursion(struct experiment *e)
     if (e->computed)
         formulas_compute(e, folded);
     experiment_replace_tree(e, tree, folded);
+    for (size_t i = 0; call_node && i < call_count; i++)
+        call_node[i] = became[call_node[i]] == NODE_NONE ? NODE_NONE : number[became[call_node[i]]];
     mem_free(number);
     mem_free(became);
     release_nodes(&nodes);
+}
+
+void experiment_fold_recursion(struct experiment *e)
+{
+    fold(e, NULL, 0);
+}
+
+void calls_fold(struct experiment *e, struct correlation *c)
+{
+    fold(e, c->call_node, c->calls.count);
 }
 
 size_t experiment_calls(const struct experiment *e)

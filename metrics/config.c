@@ -205,6 +205,11 @@ void config_set_thread_values(struct config *c, bool thread_values)
     c->thread_values = thread_values;
 }
 
+void config_set_fold_recursion(struct config *c, bool fold)
+{
+    c->fold_recursion = fold;
+}
+
 int config_compare(struct config *c, const char *scaling, struct err *err)
 {
     if (c->runs.count != 2)

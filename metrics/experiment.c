@@ -250,6 +250,8 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
             status = lost_table(e, &c, &columns, inputs, input_count, err);
         if (status == 0)
             status = calls_build(e, &c, new_of, warnings, err);
+        if (status == 0 && config->fold_recursion)
+            calls_fold(e, &c);
         if (status == 0)
             status = statistics_compute(e, &c, config, &columns, inputs, input_count, new_of, err);
         if (status == 0) {

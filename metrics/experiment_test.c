@@ -603,7 +603,7 @@ static void test_calls(void)
 }
 
 /* solve is called from its own inlined dot, twice over: once on each path, and the sums are the same. */
-static void test_fold_recursion(void)
+static void check_folded(bool at_once)
 {
     static const char *const samples[] = {"/opt/app 0x2004>0x1012 C 2\n"
                                           "/opt/app 0x2004>0x1031>0x1012 C 4\n"
@@ -620,9 +620,11 @@ static void test_fold_recursion(void)
     struct config *config = config_create();
     struct err err = {0};
     config_add_run(config, "a", "a", "", NULL);
+    config_set_fold_recursion(config, at_once);
     struct made m = make(config, samples, modules);
     if (CHECK(m.status == 0)) {
-        experiment_fold_recursion(m.e);
+        if (!at_once)
+            experiment_fold_recursion(m.e);
         char *text = drawn_calls(m.e);
         if (!CHECK_NAMED(strcmp(text, want) == 0, "recursion folded"))
             printf("# got:\n%s# wanted:\n%s", text, want);
@@ -632,6 +634,12 @@ static void test_fold_recursion(void)
         CHECK_INT(m.e->tree_count, 2);
     }
     release(&m);
+}
+
+static void test_fold_recursion(void)
+{
+    check_folded(false);
+    check_folded(true);
 }
 
 static void test_places(void)
@@ -902,8 +910,8 @@ static void test_statistics(void)
     release(&m);
 }
 
-/* The same line by two ways: 10 and 20 by the first, in two threads, 50 by the second in the third. */
-static void test_statistics_of_calls(void)
+/* The same line by two ways: 10 and 20 by the first, in two threads, 50 by the second in the third. Folded it is one. */
+static void check_statistics_of_calls(bool folded)
 {
     static const struct {
         const char *name;
@@ -922,6 +930,7 @@ static void test_statistics_of_calls(void)
     struct err err = {0};
     struct config *c = config_from("<computed name='ABOVE' formula='max(C over threads) - mean(C over threads)'/>", 1);
     CHECK_INT(config_add_statistics(c, "threads", &err), 0);
+    config_set_fold_recursion(c, folded);
     struct made m = make(c, samples, modules);
     if (!CHECK_INT(m.status, 0))
         return release(&m);
@@ -932,10 +941,11 @@ static void test_statistics_of_calls(void)
         if (p->kind == PLACE_LINE && p->line_first == 53 && lines < 2)
             line[lines++] = i;
     }
-    CHECK_INT(lines, 2);
-    for (size_t i = 0; i < ARRAY_SIZE(wanted) && lines == 2; i++) {
-        const double want[] = {wanted[i].program, wanted[i].first, wanted[i].second};
-        const uint32_t at[] = {0, line[1], line[0]};
+    CHECK_INT(lines, folded ? 1 : 2);
+    for (size_t i = 0; i < ARRAY_SIZE(wanted) && lines > 0; i++) {
+        double all = wanted[i].program;
+        const double want[] = {all, folded ? all : wanted[i].first, folded ? all : wanted[i].second};
+        const uint32_t at[] = {0, line[!folded], line[0]};
         size_t metric = 0;
         while (metric < m.e->metric_count &&
                strcmp(strtab_get(m.e->strings, m.e->metrics[metric].name), wanted[i].name) != 0)
@@ -948,6 +958,12 @@ static void test_statistics_of_calls(void)
     }
     CHECK(experiment_check(m.e, &m.err) == 0);
     release(&m);
+}
+
+static void test_statistics_of_calls(void)
+{
+    check_statistics_of_calls(false);
+    check_statistics_of_calls(true);
 }
 
 static void test_large_sums(void)

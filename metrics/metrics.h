@@ -138,6 +138,8 @@ void config_list_instructions(struct config *);    /* the machine code of sample
 void config_set_per_thread(struct config *, bool); /* one more column per measured metric and thread */
 /* The table "thread_values": of every shown event what each thread spent at the places with most of it. */
 void config_set_thread_values(struct config *, bool);
+/* No procedure stands twice on a call path: experiment_fold_recursion, and statistics too are of the folded paths. */
+void config_set_fold_recursion(struct config *, bool);
 /* Mean, minimum, maximum, deviation, imbalance and count of every shown event over "threads", "ranks" or "repetitions".
  */
 int config_add_statistics(struct config *, const char *over, struct err *);
@@ -295,7 +297,8 @@ uint32_t experiment_node_parent(const struct experiment *, size_t tree, uint32_t
 place_ix experiment_node_place(const struct experiment *, size_t tree, uint32_t node);
 size_t experiment_calls(const struct experiment *); /* the tree of calls; SIZE_MAX: no paths were measured */
 /* In the tree of calls, what a procedure called through itself becomes what it called: no path has a procedure twice.
-   Computed metrics of a database that was read back, which has no formulas to compute, are blank there then. */
+   Computed metrics of a database that was read back, which has no formulas to compute, are blank there then, and so are
+   statistics (config_set_fold_recursion has them). */
 void experiment_fold_recursion(struct experiment *);
 
 /* For those who make experiments (the join, tests): places and metrics come first, then trees, then columns. */

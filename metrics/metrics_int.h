@@ -122,7 +122,7 @@ struct config {
     const char *machines, *machine;   /* folder of cores for loops' quality, NULL: none is wanted; the one asked for */
     const struct quality_tools *llvm; /* NULL: it is not asked about loops */
     bool instructions;                /* of sampled procedures are wanted */
-    bool per_thread, thread_values;
+    bool per_thread, thread_values, fold_recursion;
     bool compare;
     enum scaling scaling;
     bool statistics[3];                   /* by enum statistic_over: all of every shown event */
@@ -567,6 +567,7 @@ place_ix *order_places_and_files(struct correlation *, struct experiment *);
 
 /* Adds the tree of calls, where paths were measured, with what was measured; the cells are sorted by column. */
 int calls_build(struct experiment *, struct correlation *, const place_ix *new_of, struct warnings *, struct err *);
+void calls_fold(struct experiment *, struct correlation *); /* experiment_fold_recursion, before statistics */
 
 /* ---- trees.c -------------------------------------------------------------------------------- */
 
