@@ -55,7 +55,8 @@ static bool load(const struct walk *w, struct frame *f, uint64_t address, uint64
     if (m->other && m->other(m->ctx, address, value))
         return true;
     bool above = m->copied && address >= m->begin && address - m->begin < COPY_REACH;
-    f->why = above ? UNWIND_STACK : UNWIND_DAMAGED;
+    bool mapped = !m->other && !above && w->u->peek && w->u->peek(address, value, 8); /* by now; it may differ */
+    f->why = above ? UNWIND_STACK : mapped ? UNWIND_ELSEWHERE : UNWIND_DAMAGED;
     return false;
 }
 

@@ -113,6 +113,7 @@ struct unwind_memory {
     X(COMPLETE, "")                                                                                                    \
     X(NO_ROWS, FORMAT_PATH_CUT "code without unwind information]")                                                     \
     X(STACK, FORMAT_PATH_CUT "a stack larger than what was copied]")                                                   \
+    X(ELSEWHERE, FORMAT_PATH_CUT "on a stack that was not copied]")                                                    \
     X(DAMAGED, FORMAT_PATH_CUT "the stack makes no sense]")                                                            \
     X(LONG, FORMAT_PATH_CUT "more frames than are kept]")                                                              \
     X(NO_REGISTERS, FORMAT_PATH_CUT "no registers]")                                                                   \

@@ -2,7 +2,8 @@
 #   nm -n --defined-only MODULE, each line with the module's name in front
 #   what the program printed: MS NAME...
 #   the recorder's paths (dump): SAMPLES MODULE+ADDRESS...
-# Only functions whose names the program knows are compared, in samples that fell into work() or what it calls.
+# Only functions whose names the program knows are compared, in samples that fell into work() or what it calls. Each path has the share of
+# them that it had of the time, but for chance.
 function hex(s,  i, v) {
     v = 0
     for (i = 1; i <= length(s); i++) v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
@@ -65,6 +66,14 @@ END {
             missing++
             print "# not seen:" path " (" ms[path] " ms)"
         }
+    for (path in ms) {
+        p = ms[path] / all_ms
+        d = compared ? seen[path] / compared - p : 0
+        if (d * d > (5 * sqrt((p * (1 - p) + 0.01) / (compared + 1)) + 0.04) ^ 2) {
+            uneven++
+            printf "# %.1f%% of the time, %.1f%% of the samples:%s\n", 100 * p, 100 * (p + d), path
+        }
+    }
     printf "# %d samples, %d compared, %d wrong, %d cut\n", samples, compared, wrong, cut
-    exit !(compared >= samples * 0.6 && compared >= 50 && wrong == 0 && cut <= samples * 0.01 && missing == 0)
+    exit !(compared >= samples * 0.6 && compared >= 50 && wrong == 0 && cut <= samples * 0.01 && missing == 0 && uneven == 0)
 }

@@ -69,15 +69,31 @@ astray() {
     done
 }
 
+# cut_case NAME PROGRAM ARG REASON: the ring's copy does not hold all of the path: it is cut, and info says why
+cut_case() {
+    rm -rf "$scratch/m"
+    run timeout 100 "$hpcview" record --sampler ring -e perf::TASK-CLOCK@2000000 -o "$scratch/m" -- "$scratch/$2" "$3"
+    "$hpcview" info "$scratch/m" >"$scratch/info" 2>/dev/null
+    if [ "$status" = 0 ] && awk -v reason="$4" '$1 == "samples" { n += $2 } index($0, "[path cut: " reason "]") { p = $1 + 0 } END { exit !(n >= 50 && p >= 80) }' "$scratch/info"; then
+        ok "$1, ring: cut, $4"
+    else
+        not_ok "$1, ring: cut, $4" "status $status: $err $(grep -A4 '^  samples' "$scratch/info")"
+    fi
+}
+
 if build calls $CC "$programs/calls.c" "$programs/known.c"; then
     ways="ring papi"
-    for name in mutual sorting signals longjumps tail variable realigned threads; do
+    for name in mutual sorting signals longjumps tail variable realigned threads coroutine; do
         path_case "$name" calls "$name"
     done
-    ways="papi timer" # the whole stack, and other stacks, are there for handlers alone
-    for name in deep other_stack coroutine; do
+    ways="papi timer" # the whole stack, and the stack that a signal's handler left, are there for handlers alone
+    for name in deep other_stack; do
         path_case "$name" calls "$name"
     done
+    ways="timer"
+    path_case coroutine calls coroutine
+    cut_case deep calls deep "a stack larger than what was copied"
+    cut_case other_stack calls other_stack "on a stack that was not copied"
     ways="timer"
     path_case "mutual" calls mutual
 else
