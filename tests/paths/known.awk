@@ -2,8 +2,8 @@
 #   nm -n --defined-only MODULE, each line with the module's name in front
 #   what the program printed: MS NAME...
 #   the recorder's paths (dump): SAMPLES MODULE+ADDRESS...
-# Only functions whose names the program knows are compared, in samples that fell into work() or what it calls. Each path has the share of
-# them that it had of the time, but for chance.
+# Only functions whose names the program knows are compared, in samples that fell into work() or what it calls. With shares=1 each path has
+# the share of them that it had of the time, but for chance (timers come at the system's ticks, and meet what goes in circles of some ticks).
 function hex(s,  i, v) {
     v = 0
     for (i = 1; i <= length(s); i++) v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
@@ -69,7 +69,7 @@ END {
     for (path in ms) {
         p = ms[path] / all_ms
         d = compared ? seen[path] / compared - p : 0
-        if (d * d > (5 * sqrt((p * (1 - p) + 0.01) / (compared + 1)) + 0.04) ^ 2) {
+        if (shares && d * d > (5 * sqrt((p * (1 - p) + 0.01) / (compared + 1)) + 0.04) ^ 2) {
             uneven++
             printf "# %.1f%% of the time, %.1f%% of the samples:%s\n", 100 * p, 100 * (p + d), path
         }
