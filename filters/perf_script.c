@@ -42,6 +42,8 @@ struct reader {
     bool has_header, sure; /* sure: it says more than a name, which any text does */
     uint32_t event;        /* of it */
     struct VEC(struct perf_frame) frames;
+    struct perf_frame inlined; /* has_inlined: the last frame, which the next one stands for if it is of its address */
+    bool has_inlined;
     struct known_frame *known; /* by hash: the last one of it */
     struct buf last_event, last_name;
     uint32_t last_tid;
@@ -373,14 +375,27 @@ static void take_source(struct reader *r, struct perf_frame *f)
     }
 }
 
-static void add_frame(struct reader *r, const struct known_frame *known)
+static struct perf_frame frame_here(struct reader *r, const struct known_frame *known)
 {
-    if (r->frames.count >= LIMIT_PATH_DEPTH)
-        return;
-    struct perf_frame *f = vec_push(&r->frames);
-    *f = known->frame;
-    f->may_be_offset = r->has_header;
-    take_source(r, f);
+    struct perf_frame f = known->frame;
+    f.may_be_offset = r->has_header;
+    take_source(r, &f);
+    return f;
+}
+
+static void add_frame(struct reader *r, struct perf_frame f)
+{
+    if (r->frames.count < LIMIT_PATH_DEPTH)
+        *vec_push(&r->frames) = f;
+}
+
+/* No frame with its address came: it is the function itself, which the debug information calls by another name than the
+   symbol that perf knows. */
+static void add_inlined(struct reader *r)
+{
+    if (r->has_inlined)
+        add_frame(r, r->inlined);
+    r->has_inlined = false;
 }
 
 /* Is it a frame of the sample that is being read? Those that perf made up from debug information, "(inlined)", stand
@@ -393,9 +408,16 @@ static bool take_frame(struct reader *r)
     while (text < end && is_blank(*text))
         text++;
     const struct known_frame *known = known_frame(r, text, (size_t)(end - text));
-    if (known && !known->inlined)
-        add_frame(r, known);
-    return known != NULL;
+    if (!known)
+        return false;
+    if (r->has_inlined && r->inlined.ip != known->frame.ip)
+        add_inlined(r);
+    r->has_inlined = known->inlined;
+    if (known->inlined)
+        r->inlined = frame_here(r, known);
+    else
+        add_frame(r, frame_here(r, known));
+    return true;
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
@@ -434,6 +456,7 @@ static void add_sample(struct reader *r, const struct sample *s)
 /* The sample whose header waits is whole. Where -F leaves all but addresses out, frames have no header. */
 static void end_sample(struct reader *r)
 {
+    add_inlined(r);
     if (!r->has_header && r->frames.count) {
         r->header = nameless_sample();
         take_names(r, &r->header);
@@ -457,7 +480,7 @@ static void take_sample(struct reader *r, const struct sample *s, bool sure)
     const char *text = r->lines.line + (s->frame - r->lines.text.bytes), *end = r->lines.line + r->lines.len;
     const struct known_frame *known = known_frame(r, text, (size_t)(end - text));
     if (known)
-        add_frame(r, known);
+        add_frame(r, frame_here(r, known));
     add_sample(r, s);
 }
 
