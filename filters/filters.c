@@ -70,12 +70,9 @@ static bool is_regular(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-struct opened { /* a file and its plain bytes */
+struct opened { /* a file's plain bytes */
     char *path;
     struct filemap map;
-    const void *bytes;
-    size_t len;
-    void *owned;
 };
 
 /* The file that is the other tool's: `path` itself, or the one by which its folder is told. NULL: there is none. */
@@ -98,18 +95,22 @@ static int open_file(struct opened *o, const char *path, struct err *err)
     *o = (struct opened){.path = foreign_file(path)};
     if (!o->path)
         o->path = mem_strdup(path); /* what is wrong with it, opening it says */
-    if (filemap_open(&o->map, o->path, err) == 0) {
-        if (unpack(o->map.bytes, o->map.len, o->path, &o->bytes, &o->len, &o->owned, err) == 0)
-            return 0;
-        filemap_release(&o->map);
+    int status = filemap_open(&o->map, o->path, err);
+    if (status == 0) {
+        struct filemap plain;
+        status = unpack(&o->map, o->path, &plain, err);
+        if (status != 0)
+            filemap_release(&o->map);
+        if (status > 0)
+            o->map = plain;
     }
-    mem_free(o->path);
-    return -1;
+    if (status < 0)
+        mem_free(o->path);
+    return status < 0 ? -1 : 0;
 }
 
 static void close_file(struct opened *o)
 {
-    mem_free(o->owned);
     mem_free(o->path);
     filemap_release(&o->map);
 }
@@ -127,7 +128,7 @@ bool filters_know(const char *path)
     const struct filter *f;
     if (!is_foreign(path) || open_file(&o, path, NULL) < 0)
         return false;
-    bool know = recognise(o.bytes, o.len, o.path, &f, NULL) != 0;
+    bool know = recognise(o.map.bytes, o.map.len, o.path, &f, NULL) != 0;
     close_file(&o);
     return know;
 }
@@ -136,7 +137,7 @@ static int convert(const struct filter *f, struct opened *o, const struct filter
                    struct warnings *warnings, struct err *err)
 {
     static const struct filter_options none;
-    struct filter_input input = {o->bytes, o->len, o->path, options ? options : &none, o->owned ? NULL : &o->map};
+    struct filter_input input = {o->map.bytes, o->map.len, o->path, options ? options : &none, &o->map};
     return f->convert(&input, into, warnings, err);
 }
 
@@ -147,12 +148,14 @@ int filters_import(const char *path, const struct filter *filter, const struct f
     int status = 0;
     if (open_file(&o, path, err) < 0)
         return -1;
-    if (!filter) {
-        status = recognise(o.bytes, o.len, o.path, &filter, err);
+    if (o.map.len == 0)
+        status = err_set(err, ERR_FORMAT, "%s: is empty", path);
+    else if (!filter) {
+        status = recognise(o.map.bytes, o.map.len, o.path, &filter, err);
         if (status == 0)
             status = err_set(err, ERR_FORMAT,
                              "%s: is of no format that is known here; 'hpcview import --help' lists them", path);
-    } else if (!filter->sniff(o.bytes, o.len) && filter->sniff != table_sniff)
+    } else if (!filter->sniff(o.map.bytes, o.map.len) && filter->sniff != table_sniff)
         status =
             err_set(err, ERR_FORMAT, "%s: is not what format %s reads: %s", path, filter->name, filter->description);
     if (status >= 0)
@@ -172,7 +175,7 @@ static int read_foreign(const char *path, struct hpcprof **result, struct warnin
         return 0;
     if (open_file(&o, path, err) < 0)
         return -1;
-    int status = hpcprof_sniff(o.bytes, o.len) ? 0 : recognise(o.bytes, o.len, o.path, &filter, err);
+    int status = hpcprof_sniff(o.map.bytes, o.map.len) ? 0 : recognise(o.map.bytes, o.map.len, o.path, &filter, err);
     if (status == 1) {
         *result = hpcprof_create();
         if (convert(filter, &o, NULL, *result, warnings, err) == 0)

@@ -32,7 +32,7 @@ struct filter_input {
     size_t len;
     const char *name;                     /* for messages; its last component for the measurement */
     const struct filter_options *options; /* never NULL */
-    struct filemap *map;                  /* which the bytes are of: filemap_pass; NULL: they are unpacked */
+    struct filemap *map;                  /* which the bytes are of: filemap_pass; NULL: of none */
 };
 
 struct filter {

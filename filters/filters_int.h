@@ -23,10 +23,9 @@ void line_reader_release(struct line_reader *);
 bool looks_like_text(const void *bytes, size_t len);
 const char *skip_blanks(const char *s);
 
-/* The bytes of a gzip or zstd file (of any number of members), or the bytes themselves. *owned is to be freed. More
-   than LIMIT_IMPORT_BYTES, or a packing that is damaged, is an error. */
-int unpack(const void *bytes, size_t len, const char *name, const void **plain, size_t *plain_len, void **owned,
-           struct err *);
+/* 1: it is a gzip or zstd file (of any number of members), and *plain, to be released, what is in it; 0: it is not packed.
+   More than LIMIT_IMPORT_BYTES, or a packing that is damaged, is an error. */
+int unpack(struct filemap *packed, const char *name, struct filemap *plain, struct err *);
 
 bool perf_script_sniff(const void *bytes, size_t len);
 int perf_script_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);

@@ -294,8 +294,8 @@ static int read_header(struct cursor *c, const char *name, struct err *err)
 {
     const uint8_t *start = c->p;
     if (!hpcprof_sniff(c->p, cursor_left(c)))
-        return err_set(err, ERR_FORMAT, "%s: this is not a measurement file (it does not begin with \"hpcprof\")",
-                       name);
+        return err_set(err, ERR_FORMAT, "%s: this is not a measurement file (it %s)", name,
+                       cursor_left(c) ? "does not begin with \"hpcprof\"" : "is empty");
     cursor_bytes(c, 8);
     uint32_t version = cursor_u32(c), crc = cursor_u32(c);
     if (c->bad)

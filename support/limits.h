@@ -24,12 +24,13 @@
 #define LIMIT_THREADS           (1u << 20) /* of one perf recording; a machine of a thousand processors runs fewer */
 #define LIMIT_MAPPINGS                                                                                                 \
     (4u << 20) /* of all processes of a perf recording together; of one 65,536, as the kernel's own limit */
-#define LIMIT_PATH_DEPTH   1024         /* frames of one call path; perf takes 127 where nothing else is said */
-#define LIMIT_JSON_DEPTH   512          /* arrays and objects in each other */
-#define LIMIT_JSON_VALUES  (1u << 27)   /* 8 GiB of rows; the text of so many is near the limit on files */
-#define LIMIT_BLOCK_BYTES  (1u << 30)   /* one block of a database after unpacking: 128 million places */
-#define LIMIT_IMPORT_BYTES (4ull << 30) /* another tool's file after unpacking: packed zeros are a thousandth of that */
-#define LIMIT_SOURCE_BYTES (16u << 20)  /* one source file shown in a page */
+#define LIMIT_PATH_DEPTH         1024       /* frames of one call path; perf takes 127 where nothing else is said */
+#define LIMIT_JSON_DEPTH         512        /* arrays and objects in each other */
+#define LIMIT_JSON_VALUES        (1u << 27) /* 8 GiB of rows; the text of so many is near the limit on files */
+#define LIMIT_BLOCK_BYTES        (1u << 30) /* one block of a database after unpacking: 128 million places */
+#define LIMIT_IMPORT_BYTES       (4ull << 30) /* another tool's file after unpacking: packed zeros are a thousandth of that */
+#define LIMIT_UNPACKED_IN_MEMORY (16u << 20) /* of it; what is more goes through a temporary file */
+#define LIMIT_SOURCE_BYTES       (16u << 20) /* one source file shown in a page */
 #define LIMIT_SECTION_BYTES                                                                                            \
     (8ull << 30) /* one decompressed debug section; the largest programs have 2-3 GiB of .debug_info */
 #define LIMIT_MANGLED_BYTES         16384 /* a longer symbol is shown as it is: the demangler needs stack in proportion */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Other tools' files: megabytes a second of hpcview import and its memory, and its time against the tool that reads the same file.
+# Other tools' files: megabytes a second of hpcview import and its memory, and the time and memory of the tool that reads the same file.
 . "$top_srcdir/tests/bench/lib.sh"
 
 rounds=${ROUNDS-3}
@@ -10,9 +10,9 @@ megabytes() { awk -v bytes="$(stat -c %s "$1")" 'BEGIN { printf "%.1f", bytes / 
 measured() {
     if [ -n "${2-}" ] && compare "$rounds" "$2" "'$hpcview' import -o out.hpcprof '$1'"; then
         row "$1" "$(megabytes "$1")" "$(number %.2f "$wall_2")" "$(number %.0f "$(megabytes "$1") / $cpu_2")" "$(number %.0f "$rss_2 / 1024")" \
-            "$(basename "${2%% *}")" "$(number %.2f "$wall_1")" "$(number %.3f "$ratio")"
+            "$(basename "${2%% *}")" "$(number %.2f "$wall_1")" "$(number %.0f "$rss_1 / 1024")" "$(number %.3f "$ratio")"
     elif once "$rounds" "'$hpcview' import -o out.hpcprof '$1'"; then
-        row "$1" "$(megabytes "$1")" "$(number %.2f "$wall")" "$(number %.0f "$(megabytes "$1") / $cpu")" "$(number %.0f "$rss / 1024")" "-" "-" "-"
+        row "$1" "$(megabytes "$1")" "$(number %.2f "$wall")" "$(number %.0f "$(megabytes "$1") / $cpu")" "$(number %.0f "$rss / 1024")" "-" "-" "-" "-"
     fi
 }
 
@@ -46,13 +46,14 @@ parts() { # FROM TO PARTS
     done
 }
 
-row "file" "MB" "hpcview s" "MB/cpu s" "peak MiB" "other" "other s" "hpcview/other"
+row "file" "MB" "hpcview s" "MB/cpu s" "peak MiB" "other" "other s" "its MiB" "hpcview/other"
 load='i=0; while [ $i -lt 1500000 ]; do i=$((i+1)); done; ls -lR /usr >/dev/null'
 times=${IMPORT_TIMES-5}
 collapse=$(command -v stackcollapse-perf.pl || command -v stackcollapse-perf || :)
 annotate=$(command -v callgrind_annotate || :)
 if have perf && perf record -q -c 20000 -e cpu-clock -g -o chains.data sh -c "$load" >/dev/null 2>&1; then
     grow chains.data perf.data "$times" && measured perf.data "perf report -i perf.data --stdio -g none"
+    zstd -1 -q perf.data -o perf.data.zst 2>/dev/null && measured perf.data.zst
     perf record -q -c 20000 -e cpu-clock -o flat.data sh -c "$load" >/dev/null 2>&1
     grow flat.data perf-flat.data "$times" && measured perf-flat.data "perf report -i perf-flat.data --stdio"
     perf script -i chains.data --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso >perf.txt 2>/dev/null
@@ -63,6 +64,10 @@ fi
 if have valgrind && valgrind --tool=callgrind --dump-instr=yes --callgrind-out-file=instructions.out ls -lR /usr/include >/dev/null 2>&1; then
     measured instructions.out "${annotate:+$annotate instructions.out}"
     parts instructions.out parts.out 100 && measured parts.out
+fi
+if have valgrind && valgrind --tool=cachegrind --cachegrind-out-file=cachegrind.out ls -lR /usr/include >/dev/null 2>&1; then
+    cg=$(command -v cg_annotate || :)
+    measured cachegrind.out "${cg:+$cg cachegrind.out}"
 fi
 if have valgrind && valgrind --tool=callgrind --cache-sim=yes --branch-sim=yes --callgrind-out-file=lines.out ls -lR /usr/include >/dev/null 2>&1; then
     measured lines.out "${annotate:+$annotate lines.out}"

@@ -97,6 +97,19 @@ echo '{"gcc_version": "12", "files": [], "type": "llvm.coverage.json.export", "d
 run "$hpcview" import -o x two
 check "a file that may be two things: status 1" test "$status" = 1
 check_match "and which" "$err" "may be gcov or llvm-cov; 'hpcview import gcov' or"
+# More than is unpacked in memory
+awk 'BEGIN { for (i = 0; i < 400000; i++) print "main;a function with a long name;another one, called by it 1" }' >long
+gzip -1 <long >long.gz
+run "$hpcview" print --by program --format csv long.gz
+check_match "a packed file that is unpacked into a temporary one" "$out" ",400000"
+head -c $(($(wc -c <long.gz) - 100)) long.gz >cut.gz
+run "$hpcview" import -o x cut.gz
+check_match "and one cut short there" "$err" "cut.gz: its gzip data end too early"
+: >empty
+run "$hpcview" import -o x empty
+check_match "an empty file" "$err" "empty: is empty"
+run "$hpcview" print empty
+check_match "an empty measurement" "$err" "empty: this is not a measurement file (it is empty)"
 head -c 40 input.gz >cut.gz
 run "$hpcview" import -o x cut.gz
 check_match "a packed file cut short" "$err" "cut.gz: its gzip data end too early"
