@@ -346,6 +346,7 @@ static void head_runs(const struct writer *w, struct jsonout *j)
         json_end_array(j);
         put_u64(j, "first_process", run->process_first);
         put_u64(j, "processes", run->process_count);
+        put_u64(j, "root", run->root);
         json_end_object(j);
     }
     json_end_array(j);

@@ -320,6 +320,8 @@ static void read_processes(struct database *d)
         if (first <= d->e->process_count && count <= d->e->process_count - first) {
             d->e->runs[run].process_first = first;
             d->e->runs[run].process_count = count;
+            uint32_t root = head_count(d, i, "root");
+            d->e->runs[run].root = root >= first && root - first < count ? root : first;
         }
     }
 }

@@ -90,7 +90,8 @@ static void draw_tables(struct buf *b, const struct experiment *e)
 static void draw_processes(struct buf *b, const struct experiment *e)
 {
     for (size_t i = 0; i < e->run_count; i++)
-        buf_printf(b, "run %zu: %u processes from %u\n", i, e->runs[i].process_count, e->runs[i].process_first);
+        buf_printf(b, "run %zu: %u processes from %u, root %u\n", i, e->runs[i].process_count, e->runs[i].process_first,
+                   e->runs[i].root);
     for (size_t i = 0; i < e->process_count; i++) {
         const struct hpcprof_process *p = &e->processes[i];
         buf_printf(b, "process %s on %s, rank %d, %u threads, status %d, from %llu for %llu ms\n",

@@ -112,6 +112,21 @@ static void take_modules(struct experiment *e, const struct input *inputs, size_
     e->runs[number].module_count = (uint32_t)all.count;
 }
 
+/* The process that was there first is what was run; its files' names say nothing of that. */
+static uint32_t root_of(const struct hpcprof_process *all, uint32_t n)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < n; i++)
+        if (all[i].start_ns && (!all[first].start_ns || all[i].start_ns < all[first].start_ns))
+            first = i;
+    uint32_t root = first;
+    for (uint32_t i = 0; i < n; i++)
+        if (all[i].pid && all[i].pid == all[first].pid && all[i].host == all[first].host &&
+            all[i].start_ns > all[root].start_ns)
+            root = i;
+    return root;
+}
+
 /* The runs, and their processes in that order. */
 static void copy_runs(struct experiment *e, const struct config *config, const struct input *inputs, size_t n)
 {
@@ -129,33 +144,22 @@ static void copy_runs(struct experiment *e, const struct config *config, const s
                 for (size_t p = 0; p < inputs[k].profile->process_count; p++)
                     *vec_push(&all) = copy_process(e, inputs[k].profile, p);
         run->process_count = (uint32_t)all.count - run->process_first;
-        for (size_t k = all.count; k-- > run->process_first;) {
+        for (size_t k = all.count; k-- > run->process_first;)
             run->machine = all.items[k].machine ? all.items[k].machine : run->machine;
-            run->command = all.items[k].command ? all.items[k].command : run->command;
-        }
+        run->root = run->process_first + root_of(all.items + run->process_first, run->process_count);
+        run->command = run->process_count ? all.items[run->root].command : 0;
     }
     e->processes = all.items;
     e->process_count = all.count;
 }
 
-/* The process that was there first is what was run; its files' names say nothing of that. NULL: none. */
-static const struct hpcprof_process *first_process(const struct experiment *e)
-{
-    const struct hpcprof_process *first = NULL;
-    for (size_t i = 0; i < e->process_count; i++)
-        if (!first || (e->processes[i].start_ns && e->processes[i].start_ns < first->start_ns))
-            first = &e->processes[i];
-    return first;
-}
-
 /* Without a title: what was run. */
 static str_id title_of(const struct experiment *e, const struct config *config, const struct correlation *c)
 {
-    const struct hpcprof_process *first = first_process(e);
     if (*config->title)
         return strtab_add(e->strings, config->title);
-    if (first) {
-        const char *command = strtab_get(e->strings, first->command);
+    if (e->process_count > 0) {
+        const char *command = strtab_get(e->strings, e->processes[e->runs[0].root].command);
         char *program = mem_strndup(command, strcspn(command, " "));
         str_id title = strtab_add(e->strings, path_base(program));
         mem_free(program);

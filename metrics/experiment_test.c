@@ -1289,6 +1289,41 @@ static void test_conservation(void)
     CHECK_INT(wrong, 0);
 }
 
+/* A wrapper starts a helper and becomes the program that was meant; nothing says so but pid, host and start. */
+static void test_root(void)
+{
+    static const struct {
+        const char *host, *command;
+        uint64_t start;
+        uint32_t pid;
+    } processes[] = {{"a", "/bin/helper", 20, 8},
+                     {"b", "/bin/elsewhere", 30, 7},
+                     {"a", "/bin/solver in.txt", 40, 7},
+                     {"a", "/bin/sh run.sh", 10, 7},
+                     {"a", "/bin/late", 50, 9}};
+    struct hpcprof *p = profile_from("m.so 0x1000 C 1\n");
+    for (size_t i = 0; i < ARRAY_SIZE(processes); i++)
+        hpcprof_add_process(p, &(struct hpcprof_process){.host = strtab_add(p->strings, processes[i].host),
+                                                         .command = strtab_add(p->strings, processes[i].command),
+                                                         .start_ns = processes[i].start,
+                                                         .pid = processes[i].pid,
+                                                         .rank = -1});
+    struct config *config = config_create();
+    static const struct drawn_module none[] = {{NULL, NULL}};
+    struct structure_source source = {drawn_scopes, (void *)none, NULL};
+    struct input input = {.profile = p};
+    struct experiment *e = NULL;
+    struct err err = {0};
+    config_add_measurement(config, "r");
+    CHECK_INT(experiment_from(config, &input, 1, &source, NULL, &e, NULL, &err), 0);
+    CHECK_STR(strtab_get(e->strings, e->runs[0].command), "/bin/solver in.txt");
+    CHECK_STR(strtab_get(e->strings, e->title), "solver");
+    CHECK_STR(strtab_get(e->strings, e->runs[0].modules[0]), "m.so");
+    experiment_free(e);
+    hpcprof_free(p);
+    config_free(config);
+}
+
 int main(void)
 {
     test_conservation();
@@ -1308,5 +1343,6 @@ int main(void)
     test_statistics_of_calls();
     test_large_sums();
     test_order();
+    test_root();
     return tap_done();
 }

@@ -225,11 +225,12 @@ struct metric {
 struct experiment_run {
     str_id name;     /* as the configuration has it; unique */
     str_id machine;  /* the CPU model of its first process that knows one, or "" */
-    str_id command;  /* of its first process, or "" */
+    str_id command;  /* of its root, or "" */
     str_id asked;    /* the events it was asked for: "PAPI_TOT_CYC@4000000, PAPI_L2_DCM@f100" */
     str_id *modules; /* the load modules it had in memory, with samples or without: base names */
     uint32_t module_count;
     uint32_t process_first, process_count; /* into processes */
+    uint32_t root; /* of them: what was run; where that became another program (a wrapper's exec), the last one */
 };
 #define RUN_NONE UINT32_MAX /* a metric over several runs */
 

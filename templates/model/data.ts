@@ -71,6 +71,7 @@ export interface Run {
   readonly modules: readonly string[]; // that it had in memory, with samples or without
   readonly firstProcess: number; // into processes
   readonly processes: number;
+  readonly root: number; // of processes: what was run
 }
 
 /** Values by place, NaN: no data there, which is not 0. Columns are read when something shows them. */

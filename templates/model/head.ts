@@ -111,6 +111,7 @@ function readRun(r: Json): Run {
     modules: ((r['modules'] ?? []) as unknown[]).map(String),
     firstProcess: Number(r['first_process']),
     processes: Number(r['processes']),
+    root: Number(r['root'] ?? r['first_process']),
   };
 }
 

@@ -902,7 +902,7 @@ function testComparison(): void {
     [-300, true],
     'a module that was not there counts as 0; what is inside it was not measured',
   );
-  const both = { name: '', machine: '', command: '', asked: '', modules: ['a', 'lib'], firstProcess: 0, processes: 1 };
+  const both = { name: '', machine: '', command: '', asked: '', modules: ['a', 'lib'], firstProcess: 0, processes: 1, root: 0 };
   const idle = new Columns({ ...m, runs: [both, both] });
   equal(
     [...idle.values(idle.of(2), null)].slice(8, 11),

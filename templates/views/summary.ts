@@ -106,7 +106,7 @@ export class SummaryPage {
   #facts(column: Column | null): HTMLElement {
     const { app } = this;
     const { model } = app;
-    const [first] = model.processes;
+    const first = model.processes[model.runs[0]?.root ?? 0];
     const lines = [first ? this.#runLine(first) : [], column ? this.#numberLine(column) : []];
     return h(
       'section',
@@ -117,7 +117,7 @@ export class SummaryPage {
 
   #runLine(first: Process): (HTMLElement | string)[] {
     const { processes } = this.app.model;
-    const commands = [...new Set(processes.map((p) => p.command))];
+    const commands = [...new Set([first, ...processes].map((p) => p.command))];
     const started =
       first.startMs > 0
         ? new Date(first.startMs).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
@@ -170,7 +170,9 @@ export class SummaryPage {
       fact(plural(parts.length, 'module'), ''),
       fact(`${formatPercent(source, total) || '0'}%`, 'with source lines'),
     );
-    const bad = model.processes.find((p) => p.exitStatus > 0 || !p.complete);
+    const { runs, processes } = model;
+    const isMain = (p: Process, i: number): boolean => p.rank >= 0 || runs.some((run) => run.root === i) || !runs.length;
+    const bad = processes.find((p, i) => !p.complete || (p.exitStatus > 0 && isMain(p, i))); // commands that scripts try may fail
     if (bad) facts.push(h('span', { class: 'fact warn' }, bad.complete ? 'ended with an error' : 'was cut off'));
     return facts;
   }
