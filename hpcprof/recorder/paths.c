@@ -29,17 +29,36 @@ struct path_queue {
 
 /* ---- threads --------------------------------------------------------------------------------------------------- */
 
-struct path_queue *hpcrec_paths_create(void)
+static struct path_queue *create(void)
 {
-    struct path_queue *q = hpcrec.config.call_paths ? hpcrec_map(sizeof *q) : NULL;
+    struct path_queue *q = hpcrec_map(sizeof *q);
     if (q)
         q->no_previous = true;
     return q;
 }
 
-void hpcrec_paths_free(struct path_queue *q)
+/* Some events come through the ring, and some by signals. */
+static bool both_ways(void)
 {
-    hpcrec_unmap(q, sizeof *q);
+    unsigned ring = 0;
+    for (unsigned e = 0; e < hpcrec.config.event_count; e++)
+        ring += hpcrec.config.events[e].conf.kind == RECORD_PERF;
+    return ring > 0 && ring < hpcrec.config.event_count;
+}
+
+void hpcrec_paths_create(struct thread *t)
+{
+    if (!hpcrec.config.call_paths)
+        return;
+    t->paths = create();
+    t->ring_paths = both_ways() ? create() : t->paths;
+}
+
+void hpcrec_paths_free(struct thread *t)
+{
+    if (t->ring_paths != t->paths)
+        hpcrec_unmap(t->ring_paths, sizeof *t->ring_paths);
+    hpcrec_unmap(t->paths, sizeof *t->paths);
 }
 
 /* glibc's and nobody else's: where the main thread's stack pointer was before anything ran. */
@@ -89,6 +108,10 @@ void hpcrec_paths_begin(struct thread *t)
         main_stack(t->paths);
     else
         other_stack(t->paths, t->stack_size);
+    if (t->ring_paths) {
+        t->ring_paths->first_low = t->paths->first_low;
+        t->ring_paths->first_high = t->paths->first_high;
+    }
 }
 
 bool hpcrec_path_is_walked(const struct thread *t)
@@ -289,13 +312,19 @@ static uint32_t row_of_path(struct path_queue *q, enum unwind_end end, uint32_t 
     return full ? hpcrec_context_cut(UNWIND_FULL) : parent;
 }
 
-static void move_rows(struct thread *t, void *moved)
+static void move_rows_of(struct path_queue *q, const uint32_t *moved)
 {
-    struct path_queue *q = t->paths;
     for (uint32_t i = 0; q && i < q->row_count; i++)
-        q->row[i] = q->row[i] == CONTEXT_NONE ? CONTEXT_NONE : ((const uint32_t *)moved)[q->row[i]];
+        q->row[i] = q->row[i] == CONTEXT_NONE ? CONTEXT_NONE : moved[q->row[i]];
     if (q)
         atomic_store_explicit(&q->start_over, true, memory_order_relaxed);
+}
+
+static void move_rows(struct thread *t, void *moved)
+{
+    move_rows_of(t->paths, moved);
+    if (t->ring_paths != t->paths)
+        move_rows_of(t->ring_paths, moved);
 }
 
 void hpcrec_paths_moved(const uint32_t *moved)
@@ -344,7 +373,7 @@ static bool read_record(const uint8_t *p, const uint8_t *end, struct unwind_regi
 
 uint32_t hpcrec_path_of_record(struct thread *t, const uint8_t *p, const uint8_t *end, uint64_t *pc)
 {
-    struct path_queue *q = t->paths;
+    struct path_queue *q = t->ring_paths;
     struct unwind_registers r;
     struct unwind_memory m = {0};
     if (!q)

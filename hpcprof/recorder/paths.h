@@ -32,8 +32,8 @@ static inline uint64_t hpcrec_drain_ms(void)
     return hpcrec.config.call_paths ? PATHS_DRAIN_MS : DRAIN_MS;
 }
 
-struct path_queue *hpcrec_paths_create(void); /* NULL: none asked for, or no memory */
-void hpcrec_paths_free(struct path_queue *);
+void hpcrec_paths_create(struct thread *); /* none where none are asked for, or there is no memory */
+void hpcrec_paths_free(struct thread *);
 void hpcrec_paths_begin(struct thread *); /* by the thread itself: where its stack is */
 void hpcrec_paths_refresh(void);          /* locked: objects may have come and gone */
 /* In the handler: walks, and completes the queue's entry. */

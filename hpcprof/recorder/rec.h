@@ -229,8 +229,10 @@ struct thread {
     struct thread *next, *previous; /* of the living */
     uint32_t row;
     pid_t tid;
-    uint32_t stack_bytes;         /* how much of the stack comes with each sample of the ring */
-    struct path_queue *paths;     /* paths.c; NULL: none asked for */
+    uint32_t stack_bytes;     /* how much of the stack comes with each sample of the ring */
+    struct path_queue *paths; /* paths.c; NULL: none asked for. Of handlers' samples */
+    struct path_queue
+        *ring_paths; /* of the ring's: the path before is another one. The same where there are no others */
     struct phases_thread *phases; /* phases/inside; NULL: not asked for */
     size_t stack_size;            /* of its stack; 0: unknown, or the main thread */
     bool found;                   /* by looking into /proc: nobody will tell us of its end */

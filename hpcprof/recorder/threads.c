@@ -48,7 +48,7 @@ struct thread *hpcrec_thread_create(void)
     for (unsigned e = 0; t && e < EVENTS_MAX; e++)
         t->fd[e] = -1;
     if (t) {
-        t->paths = hpcrec_paths_create();
+        hpcrec_paths_create(t);
         hpcrec_phases_thread_create(t);
     }
     return t;
@@ -56,7 +56,7 @@ struct thread *hpcrec_thread_create(void)
 
 void hpcrec_thread_discard(struct thread *t)
 {
-    hpcrec_paths_free(t->paths);
+    hpcrec_paths_free(t);
     hpcrec_phases_thread_discard(t);
     hpcrec_unmap(t, sizeof *t);
 }
