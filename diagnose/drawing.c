@@ -1,7 +1,8 @@
 /*
  * Experiments from drawings:
  *
- *     run NAME SECONDS PROCESSES THREADS      a run; every metric below is of it
+ *     run NAME SECONDS PROCESSES THREADS      a run; every metric below is of it. Several processes are ranks, or
+ *                                             the first N of them: ... THREADS ranks N
  *     metric ID PERIOD UNIT NAME              measured; UNIT "-": none. Lines' values are summed up
  *     column ID NAME                          computed: each place has the value that is given there
  *     MODULE NAME                             places, as deep as their blanks, below the PROGRAM
@@ -116,13 +117,13 @@ static void take_run(struct drawing *d, char **w, int n)
     if (n < 5)
         fail(d, "too few words for", w[0]);
     uint32_t processes = (uint32_t)atoi(w[3]), threads = (uint32_t)atoi(w[4]);
-    bool ranks = n > 5 ? strcmp(w[5], "ranks") == 0 : processes > 1;
+    uint32_t ranks = n > 6 && strcmp(w[5], "ranks") == 0 ? (uint32_t)atoi(w[6]) : processes > 1 ? processes : 0;
     *vec_push(&d->runs) = (struct experiment_run){
         .name = text(d, w[1]), .process_first = (uint32_t)d->processes.count, .process_count = processes};
     for (uint32_t i = 0; i < processes; i++)
         *vec_push(&d->processes) = (struct hpcprof_process){.start_ns = 1000000000,
                                                             .end_ns = 1000000000 + (uint64_t)(strtod(w[2], NULL) * 1e9),
-                                                            .rank = ranks ? (int32_t)i : -1,
+                                                            .rank = i < ranks ? (int32_t)i : -1,
                                                             .thread_count = threads / processes};
 }
 

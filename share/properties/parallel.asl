@@ -8,15 +8,23 @@ HYPOTHESIS Parallel {
     TITLE: "The program has {run.threads} threads";
 }
 
+/*
+ * Libraries start threads that only wait, and launchers are processes of the run: means are over the threads that were ever seen to
+ * compute, and over the ranks.
+ */
+LET computing = total(count(time over threads));
+LET mean_of_threads = mean(time over threads) * run.threads / computing;
+LET mean_of_ranks = mean(time over ranks) * run.processes / run.ranks;
+
 PROPERTY LoadImbalance {
     // Waiting summed over threads / (duration x threads); Periscope's imbalance in a parallel region or loop (5%).
     FOR PROCEDURE, LOOP;
-    LET waits = max(time over threads) - mean(time over threads);
-    CONDITION: imbalance(time over threads) > 0.1 AND count(time over threads) > 1.5 AND run.threads > 1.5 * run.processes;
+    LET waits = max(time over threads) - mean_of_threads;
+    CONDITION: waits > 0.1 * mean_of_threads AND count(time over threads) > 1.5 AND computing > 1.5 * run.processes;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * waits / total(max(time over threads));
     TITLE: "Threads have unequal shares of {place}";
-    EVIDENCE: "the busiest of {count(time over threads)} threads has {1 + imbalance(time over threads):.2} times the mean";
+    EVIDENCE: "the busiest of {computing} threads has {max(time over threads) / mean_of_threads:.2} times the mean";
     EXPLANATION: "The others wait for the thread with most to do: at the end of the loop, or at the next barrier.";
     REMEDY: "Share the iterations out as they are done (schedule(dynamic) or guided), in smaller pieces, or by their cost.";
 }
@@ -26,7 +34,7 @@ PROPERTY SerialPart {
     // single regions.
     FOR PROGRAM, PROCEDURE, LOOP;
     LET threads_in_all = total(count(time over threads));
-    CONDITION: count(time over threads) < 1.5 AND threads_in_all > 1.5 AND run.threads > 1.5 * run.processes;
+    CONDITION: count(time over threads) < 1.5 AND threads_in_all > 1.5 * run.processes;
     CONFIDENCE: 0.7;
     SEVERITY: 100 * max(time over threads) / total(max(time over threads)) * (1 - 1 / threads_in_all);
     TITLE: "Only one thread works in {place}";
@@ -65,25 +73,28 @@ PROPERTY RankImbalance {
     // Load imbalance over processes: DeRose, Homer and Johnson, "Detecting Application Load Imbalance", Euro-Par 2007.
     // Of ranks: the processes of a compiler's driver or of a shell have no equal shares to have.
     FOR PROGRAM, PROCEDURE, LOOP;
-    LET waits = max(time over ranks) - mean(time over ranks);
-    CONDITION: run.ranks > 1.5 AND imbalance(time over ranks) > 0.1 AND count(time over ranks) > 1.5;
+    LET waits = max(time over ranks) - mean_of_ranks;
+    CONDITION: run.ranks > 1.5 AND waits > 0.1 * mean_of_ranks AND count(time over ranks) > 1.5;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * waits / total(max(time over ranks));
     TITLE: "Processes have unequal shares of {place}";
-    EVIDENCE: "the busiest of {count(time over ranks)} processes has {1 + imbalance(time over ranks):.2} times the mean";
+    EVIDENCE: "the busiest of {run.ranks} ranks has {max(time over ranks) / mean_of_ranks:.2} times the mean";
     EXPLANATION: "The others wait for the slowest at the next message or collective call.";
     REMEDY: "Divide the data by cost; look whether one machine is slower than the others.";
 }
 
 PROPERTY SlowRank {
-    // One process far above all others: one bad node, or the rank that does the rest's work.
+    // One process far above all others: one bad node, or the rank that does the rest's work. Tallent, Adhianto and Mellor-Crummey,
+    // "Scalable Identification of Load Imbalance in Parallel Executions", SC 2010.
     REFINES RankImbalance;
     FOR PROGRAM, PROCEDURE, LOOP;
-    LET others = (mean(time over ranks) * total(count(time over ranks)) - max(time over ranks)) / (total(count(time over ranks)) - 1);
-    CONDITION: run.ranks > 2.5 AND max(time over ranks) > 1.3 * others AND total(count(time over ranks)) > 2.5
-        AND stddev(time over ranks) < 1.2 * (max(time over ranks) - others) * sqrt(total(count(time over ranks)) - 1) / total(count(time over ranks));
+    LET others = (mean_of_ranks * run.ranks - max(time over ranks)) / (run.ranks - 1);
+        squares = (stddev(time over ranks) * stddev(time over ranks) + mean(time over ranks) * mean(time over ranks)) * run.processes / run.ranks;
+        spread = sqrt(max(squares - mean_of_ranks * mean_of_ranks, 0));
+    CONDITION: run.ranks > 2.5 AND max(time over ranks) > 1.3 * others
+        AND spread < 1.2 * (max(time over ranks) - others) * sqrt(run.ranks - 1) / run.ranks;
     CONFIDENCE: 0.8;
-    SEVERITY: 100 * (max(time over ranks) - mean(time over ranks)) / total(max(time over ranks));
+    SEVERITY: 100 * (max(time over ranks) - mean_of_ranks) / total(max(time over ranks));
     TITLE: "One process is slower than all others in {place}";
     EVIDENCE: "it takes {max(time over ranks) / others:.2} times what the others take";
     REMEDY: "Compare the processes (print --per-thread): more work for this one, or the same work on a slower machine?";

@@ -116,8 +116,8 @@ PROPERTY TEMPLATE WithoutSource<String modules, String others, String why, Strin
     EXPLANATION: why;
     REMEDY: how;
 }
-// Runtime libraries of threads are RuntimeLibrary's.
-PROPERTY NoSource = WithoutSource<"*.so|*.so.*", "libgomp.so*|libomp.so*|libomp5*|libiomp5*|libtbb.so*",
+// Runtime libraries of threads are RuntimeLibrary's, MPI's are MessagePassing's.
+PROPERTY NoSource = WithoutSource<"*.so|*.so.*", "libgomp.so*|libomp.so*|libomp5*|libiomp5*|libtbb.so*|libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*",
     "Code of a library without debug information is shown by function at best; why it is called is what can be changed.",
     "Look at its call paths to see who calls it; install its debug information to see its lines.">;
 PROPERTY NoLines = WithoutSource<"*", "*.so|*.so.*|*vdso*|[[]*",
@@ -271,6 +271,20 @@ PROPERTY Clocks = TimeIn<"clock_gettime|__clock_gettime*|gettimeofday|__gettimeo
     "Look at the clock once per many iterations.">;
 
 /* ---- MPI ---------------------------------------------------------------------------------------- */
+
+PROPERTY MessagePassing {
+    // What is spent inside MPI: Vetter and McCracken, "Statistical Scalability Analysis of Communication Operations" (mpiP), PPoPP 2001.
+    FOR MODULE;
+    TOGETHER;
+    WHERE name IS "libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*";
+    CONDITION: share(time) > 0;
+    CONFIDENCE: 0.8;
+    SEVERITY: 100 * share(time);
+    TITLE: "Time goes into MPI";
+    EVIDENCE: "{share(time):%} of the time is in {name}";
+    EXPLANATION: "Ranks spin there until messages come and until all others are there; the rest is packing and copying.";
+    REMEDY: "See which calls wait (record --phases), balance what is before them, send less often and larger, compute between sending and waiting.";
+}
 
 // Periscope's MPI properties have a threshold of 5% of the phase; here any that is above the usual one is said.
 PROPERTY CollectiveWaiting = TimeIn<"MPI_All*|PMPI_All*|MPI_Barrier|PMPI_Barrier|MPI_Reduce*|PMPI_Reduce*|MPI_Bcast|PMPI_Bcast|MPI_Gather*|MPI_Scatter*|mca_coll_*|ompi_coll_*|MPIR_*all*|MPIR_*arrier*",
