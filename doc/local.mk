@@ -23,6 +23,6 @@ EXTRA_DIST += %D%/formats/exports.md
 dist_man_MANS += %D%/man/hpcview-export.1
 EXTRA_DIST += %D%/hostile-input.md
 dist_man_MANS += %D%/man/hpcview-quality.1
-EXTRA_DIST += %D%/formats/properties.md
+EXTRA_DIST += %D%/formats/properties.md %D%/diagnosis.md
 dist_man_MANS += %D%/man/hpcview-diagnose.1
 dist_man_MANS += %D%/man/hpcview-phases.1

@@ -10,7 +10,7 @@
 
 static struct {
     struct string_list properties;
-    const char *strategy, *threshold, *format, *out, *fail_if, *keep, *region;
+    const char *strategy, *threshold, *format, *out, *fail_if, *keep, *region, *database;
     unsigned experiments;
     double seconds, delay, duration;
 } opt;
@@ -22,6 +22,8 @@ static const struct option_row rows[] = {
     {"threshold", 0, OPT_STRING, &opt.threshold, "PERCENT", "what costs less of the run is no finding (1)"},
     {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv, json, sarif, periscope or graph (text)"},
     {"output", 'o', OPT_STRING, &opt.out, "FILE", "where it goes (standard output)"},
+    {"database", 0, OPT_STRING, &opt.database, "DB",
+     "a database of the findings and the search, or an .html file (with a program: DIR.db of --keep's DIR)"},
     {"fail-if", 0, OPT_STRING, &opt.fail_if, "PERCENT", "exit status 3 where a finding costs that much or more"},
     {"experiments", 0, OPT_COUNT, &opt.experiments, "N",
      "at most so many rounds of a search, or runs of a program (6)"},
@@ -54,6 +56,9 @@ static int make_experiment(struct session *s, const struct properties *p, int ar
     if (wanted_config(s, "diagnose", argc, argv, &config) < 0)
         return -1;
     config_want_statistics(config, properties_statistics(p));
+    config_set_thread_values(config, opt.database);
+    if (opt.database)
+        config_list_instructions(config);
     int status = experiment_build(config, &s->progress, e, s->warnings, &s->err);
     config_free(config);
     return status;
@@ -92,27 +97,45 @@ static int stored(const struct diagnose_options *options, int argc, char **argv,
 }
 
 /* After "--" stands a program. */
+static int look_at_program(struct session *s, const struct properties *p, struct diagnose_options *options, char **argv,
+                           struct experiment **e, struct diagnosis **d, char **failed)
+{
+    char *keep = opt.keep ? mem_strdup(opt.keep) : live_folder(argv[0]);
+    char *database = opt.database ? mem_strdup(opt.database) : mem_printf("%s.db", keep);
+    options->one_program = true;
+    struct live_options live = {.keep = keep,
+                                .experiments = opt.experiments,
+                                .seconds = opt.seconds,
+                                .region = opt.region,
+                                .delay = opt.delay,
+                                .duration = opt.duration,
+                                .diagnose = *options};
+    live.diagnose.experiments = 0;
+    int status = live_diagnose(s, p, &live, argv, e, d, failed);
+    if (status == 0)
+        status = findings_database(s, *e, *d, database);
+    mem_free(database);
+    mem_free(keep);
+    return status;
+}
+
 static int look(struct session *s, const struct properties *p, struct diagnose_options *options, int argc, char **argv,
                 struct experiment **e, struct diagnosis **d, char **failed)
 {
-    if (s->after_dashes && argc) {
-        options->one_program = true;
-        struct live_options live = {.keep = opt.keep,
-                                    .experiments = opt.experiments,
-                                    .seconds = opt.seconds,
-                                    .region = opt.region,
-                                    .delay = opt.delay,
-                                    .duration = opt.duration,
-                                    .diagnose = *options};
-        live.diagnose.experiments = 0;
-        return live_diagnose(s, p, &live, argv, e, d, failed);
-    }
+    if (s->after_dashes && argc)
+        return look_at_program(s, p, options, argv, e, d, failed);
     if (opt.keep || opt.seconds > 0 || opt.region || opt.delay > 0 || opt.duration > 0)
         return err_set(&s->err, ERR_USAGE,
                        "diagnose: --keep, --seconds, --region, --delay and --duration want a program: -- PROGRAM ARGS");
+    if (opt.database && argc == 1 && experiment_is_database(argv[0]))
+        return err_set(&s->err, ERR_USAGE,
+                       "diagnose: %s is a database, which has no sources to make another one of; "
+                       "--database wants what was measured",
+                       argv[0]);
     if (make_experiment(s, p, argc, argv, e) < 0)
         return -1;
-    return stored(options, argc, argv, *e, d) ? 0 : diagnose(*e, p, options, d, &s->err);
+    int status = stored(options, argc, argv, *e, d) ? 0 : diagnose(*e, p, options, d, &s->err);
+    return status == 0 && opt.database ? findings_database(s, *e, *d, opt.database) : status;
 }
 
 /* What was found before an experiment failed has been written: now its sentence. */

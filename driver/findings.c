@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "driver/findings.h"
+#include "htmlgen/htmlgen.h"
 
 #include <stdio.h>
 
@@ -46,6 +47,12 @@ struct properties *findings_properties_unasked(struct session *s)
     return NULL;
 }
 
+static int put(struct session *s, struct experiment *e, const struct diagnosis *d)
+{
+    experiment_forget_wanted(e);
+    return diagnosis_add_tables(e, d, &s->err);
+}
+
 int findings_add(struct session *s, const struct properties *p, struct experiment *e)
 {
     struct diagnose_options options = {.threshold = USUAL_THRESHOLD};
@@ -54,8 +61,18 @@ int findings_add(struct session *s, const struct properties *p, struct experimen
         return 0;
     if (diagnose(e, p, &options, &d, &s->err) < 0)
         return -1;
-    experiment_forget_wanted(e);
-    int status = diagnosis_add_tables(e, d, &s->err);
+    int status = put(s, e, d);
     diagnosis_free(d);
     return status;
+}
+
+int findings_database(struct session *s, struct experiment *e, const struct diagnosis *d, const char *path)
+{
+    struct htmlgen_options options = {.single_file = str_ends(path, ".html")};
+    experiment_warn_sources(e, s->warnings);
+    if (put(s, e, d) < 0 || htmlgen_write(e, path, &options, s->warnings, &s->err) < 0)
+        return -1;
+    fprintf(stderr, "hpcview: open %s%s in a browser, or: hpcview open %s\n", path,
+            options.single_file ? "" : "/index.html", path);
+    return 0;
 }

@@ -11,5 +11,7 @@ int findings_properties(struct session *, const struct string_list *folders, str
 struct properties *findings_properties_unasked(struct session *);
 /* Every property everywhere, as tables of the experiment; `p` may be NULL: none. */
 int findings_add(struct session *, const struct properties *p, struct experiment *);
+/* A database (or an .html file) of these findings and the search that led to them; says where to open it. */
+int findings_database(struct session *, struct experiment *, const struct diagnosis *, const char *path);
 
 #endif

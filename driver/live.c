@@ -154,6 +154,8 @@ static int look(struct live *l)
     for (size_t i = 0; i < l->measured.count; i++)
         config_add_measurement(config, l->measured.items[i]);
     config_want_statistics(config, properties_statistics(l->p));
+    config_set_thread_values(config, true); /* the database shows them */
+    config_list_instructions(config);
     int status = wanted_options(l->s, "diagnose", config);
     if (status == 0)
         status = experiment_build(config, &l->s->progress, &e, l->s->warnings, &l->s->err);
@@ -322,7 +324,7 @@ static int go_on(struct live *l)
     return status;
 }
 
-static char *folder(const char *program)
+char *live_folder(const char *program)
 {
     struct stat st;
     char *dir = mem_printf("%s.experiments", path_base(program));
@@ -352,7 +354,7 @@ int live_diagnose(struct session *s, const struct properties *p, const struct li
                      .p = p,
                      .options = options,
                      .argv = argv,
-                     .dir = options->keep ? mem_strdup(options->keep) : folder(argv[0]),
+                     .dir = mem_strdup(options->keep),
                      .asked = strtab_create(),
                      .possible = strtab_create(),
                      .known = strtab_create(),

@@ -13,6 +13,10 @@ wavedir = $(examplesdir)/wave
 dist_wave_DATA = %D%/examples/wave/Makefile %D%/examples/wave/wave.c
 sweepdir = $(examplesdir)/sweep
 dist_sweep_DATA = %D%/examples/sweep/Makefile %D%/examples/sweep/sweep.c
+papersdir = $(examplesdir)/papers
+dist_papers_DATA = \
+	%D%/examples/papers/boundary.c %D%/examples/papers/timestep.c %D%/examples/papers/kernels.c \
+	%D%/examples/papers/bottleneck.asl
 
 EXAMPLES =
 if HAVE_FC

@@ -82,7 +82,7 @@ EXTRA_DIST += %D%/quality/models.py %D%/quality/corpus/loops.c %D%/quality/corpu
 	%D%/quality/corpus/x86-gcc-O3-fast-avx512.obj %D%/quality/corpus/x86-gcc-O3-fast-avx512.expected
 
 # ---- findings: planted problems, the papers' cases ----------------------------------------
-dist_check_SCRIPTS += %D%/diagnose/cases.sh %D%/diagnose/planted.sh
+dist_check_SCRIPTS += %D%/diagnose/cases.sh %D%/diagnose/papers.sh %D%/diagnose/planted.sh
 EXTRA_DIST += %D%/diagnose/sarif.mjs \
 	%D%/diagnose/programs/false_sharing.c %D%/diagnose/programs/serial_region.c %D%/diagnose/programs/imbalance.c %D%/diagnose/programs/division.c %D%/diagnose/programs/scalar.c \
 	%D%/diagnose/programs/gather.c %D%/diagnose/programs/branches.c %D%/diagnose/programs/critical.c %D%/diagnose/programs/page_faults.c %D%/diagnose/programs/small_reads.c \

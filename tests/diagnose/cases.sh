@@ -1,47 +1,15 @@
 #!/bin/sh
-# The papers' cases: a time step of 90 loops of which 8 matter, searched by functions and with loops (Paradyn's OM3); a boundary update
-# with a bad stride, simulated (Periscope's crystal growth); formats; experiments on a program; what goes wrong.
+# A boundary update with a bad stride, simulated; formats; experiments on a program; what goes wrong. The papers' cases are in papers.sh.
 . "$top_srcdir/tests/lib.sh"
 need cc
 need_recording
 cd "$scratch" || exit 99
 
-# ---- a time step with 90 loops: the 12th a third of it, seven more about 8% each -------------------------------------------
-awk 'BEGIN {
-    print "#include <stdio.h>\nstatic double a[64];\nint steps = 220;\n__attribute__((noinline)) static void time_step(void)\n{"
-    for (i = 1; i <= 90; i++) {
-        n = i == 12 ? 330 : i % 11 == 4 && i < 80 ? 90 : 1
-        printf "    for (int i = 0; i < %d * 100; i++) /* LOOP %d */\n        a[%d] = a[%d] * 0.999 + %d;\n", n, i, i % 64, i % 64, i
-    }
-    print "}\n__attribute__((noinline)) static void output(void)\n{\n    for (int i = 0; i < 12000; i++)\n        a[0] = a[0] * 0.5 + 1;\n}"
-    print "int main(void)\n{\n    for (int s = 0; s < steps * 10; s++) {\n        time_step();\n        output();\n    }\n    printf(\"%g\\n\", a[12]);\n    return 0;\n}" }' >om3.c
-cc -O1 -g -fno-inline -o om3 om3.c
 mkdir own
-cat >own/bottleneck.asl <<'END'
-HYPOTHESIS Bottleneck { FOR PROGRAM, PROCEDURE, LOOP; CONDITION: share(time) > 0.03; SEVERITY: 100 * share(time); }
-END
-run "$hpcview" record -o om3.m -- ./om3
-# search STRATEGY: tests, true ones, leaves (true, with nothing true that comes from them), rounds
-search() {
-    "$hpcview" diagnose -p own --strategy "$1" --format graph om3.m 2>/dev/null >"$1.dot"
-    awk '/label="Bottleneck/ { match($0, /s[0-9]+/); id = substr($0, RSTART, RLENGTH); all[id] = 1; n++; if (/\\ntrue/) { t[id] = 1; m++ } }
-         / -> / { sub(/;/, ""); if ($3 in t) inner[$1] = 1 }
-         END { for (i in t) if (!inner[i]) leaves++; print n + 0, m + 0, leaves + 0 }' "$1.dot"
-}
-functions=$(search functions)
-loops=$(search loop-aware)
-comment "time step of 90 loops: strategy, tests, bottlenecks, leaves"
-comment "functions   $functions"
-comment "loop-aware  $loops"
-main=$(grep -c 'Bottleneck\\n.*time_step\\ntrue' functions.dot)
-check "by functions, the search ends at time_step" test "$main" = 1
-leaves=${loops##* }
-check "with loops, it ends at the eight that matter" test "$leaves" -ge 8 -a "$leaves" -le 10
-twelfth=$(grep -n 'LOOP 12 ' om3.c | cut -d : -f 1)
-check "the twelfth among them" grep -q "loop at om3.c:$twelfth\\\\ntrue" loop-aware.dot
-check_match "what is false prunes what is in it" "$("$hpcview" diagnose -p own --strategy functions om3.m 2>/dev/null)" "places in it  (from"
-run "$hpcview" diagnose -p own --strategy loop-aware --experiments 2 om3.m
-check_match "a limit on rounds: what was open is said" "$out" "not reached"
+cp "$top_srcdir/share/examples/papers/bottleneck.asl" own
+cp "$top_srcdir/share/examples/papers/kernels.c" .
+cc -O2 -g -o kernels kernels.c
+run "$hpcview" record -o kernels.m -- ./kernels
 
 # ---- a boundary update with a bad stride: procedure, loop, misses, array ------------------------------------------------------
 cat >boundary.c <<'END'
@@ -78,52 +46,6 @@ else
     skip "a boundary update" "nothing can be simulated here: $(head -n 1 err)"
 fi
 
-# ---- the same, by experiments: program, procedure, loop, misses, array -----------------------------------------------------------
-sed 's/\[400\]\[32\]/[20000][64]/g; s/k < 500/k < 150/; s/i < 400/i < 20000/; s/k % 32/k % 64/' boundary.c >larger.c
-cc -O1 -g -o larger larger.c
-run "$hpcview" diagnose --strategy property-first --experiments 3 --keep larger.x -- ./larger
-chain=$(printf '%s\n' "$out" | sed -n '/The search/,$p' | grep ' true ' | grep -E 'CPUBound: the program|HotLoop: .*in bound|(FirstLevelMisses|LowSpatialUse): .*in bound')
-if printf '%s\n' "$err" | grep -q "simulated memory .* of bound$"; then
-    comment "$chain"
-    check_equal "from the program to its hot loop to its misses to how they use what they bring" \
-        "$(printf '%s\n' "$chain" | sed 's/ *\([0-9]\)  true .*% \([A-Za-z]*\):.*/\1 \2/' | tr '\n' ' ')" "1 CPUBound 1 HotLoop 3 FirstLevelMisses 3 LowSpatialUse "
-    check_match "to the array" "$out" "UN is used badly"
-else
-    skip "a boundary update by experiments" "nothing can be simulated here: $(printf '%s\n' "$err" | tail -n 1)"
-fi
-
-# ---- MAQAO's table: properties by loop and line -----------------------------------------------------------------------------------
-cat >kernels.c <<'END'
-#include <stdio.h>
-static double a[4096], b[4096], c[4096];
-static int at[4096];
-int main(void)
-{
-    for (int i = 0; i < 4096; i++)
-        at[i] = i * 403 & 4095, b[i] = i, c[i] = i + 1;
-    for (int k = 0; k < 5000; k++) {
-        for (int i = 0; i < 4096; i++) /* division */
-            a[i] = b[i] / c[i];
-        for (int i = 0; i < 4096; i++) /* indirect */
-            a[i] = b[at[i]] + 1;
-        for (int i = 1; i < 4096; i++) /* chain */
-            c[i] = c[i - 1] * 0.5 + 1;
-    }
-    printf("%g\n", a[1] + b[2] + c[3]);
-    return 0;
-}
-END
-cc -O2 -g -o kernels kernels.c
-run "$hpcview" record -o kernels.m -- ./kernels
-"$hpcview" print --table loop_checks --format csv kernels.m 2>/dev/null | csv_rows |
-    awk -F '\t' 'NR > 1 { of[$4] = of[$4] " " $6 } END { for (line in of) print line of[line] }' | sort -n >table
-comment "properties by loop and line:"
-comment "$(cat table)"
-for word in division indirect chain; do
-    line=$(grep -n "/\* $word \*/" kernels.c | cut -d : -f 1)
-    check "$word is said of the loop at line $line" grep -q "^$line .*$word" table
-done
-
 # ---- formats ---------------------------------------------------------------------------------------------------------------------
 cat >io.c <<'END'
 #include <fcntl.h>
@@ -145,9 +67,9 @@ check_match "text: the finding" "$out" "Time goes into system calls for input an
 check_match "text: what was not tested, and what it needs" "$out" "needs perf::PAGE-FAULTS"
 run "$hpcview" diagnose --fail-if 5 io.m
 check "--fail-if: status 3" test "$status" = 3
-run "$hpcview" diagnose --fail-if 99 om3.m
+run "$hpcview" diagnose --fail-if 99 kernels.m
 check "--fail-if, not reached: status 0" test "$status" = 0
-run "$hpcview" diagnose --threshold 100 om3.m
+run "$hpcview" diagnose --threshold 100 kernels.m
 check_match "a threshold above all" "$out" "Nothing was found"
 "$hpcview" diagnose -f json -o io.json io.m && "$hpcview" diagnose -f sarif -o io.sarif io.m && "$hpcview" diagnose -f periscope -o io.psc io.m
 if [ -n "$NODE" ] && command -v "$NODE" >/dev/null 2>&1; then
@@ -225,6 +147,15 @@ check_match "the first asks where the time goes" "$err" "experiment 1: where the
 check_match "the second for what open properties need" "$err" "perf::PAGE-FAULTS (for PageFaults)"
 check_match "and finds it" "$out" "Page faults in"
 check "the limit holds" test ! -e faults.x/experiment-3
+check "its page has them" test -f faults.x.db/index.html
+check_match "and the search" "$("$hpcview" diagnose --format json faults.x.db)" '"PageFaults"'
+# signals and the ring in one thread: each has a path before of its own
+run "$hpcview" record -e REALTIME -e perf::PAGE-FAULTS -o both.m -- ./faults
+check_equal "paths of events that come by signals and by the ring are whole" "$("$hpcview" info both.m 2>&1 | grep 'is not used')" ""
+run "$hpcview" diagnose --database kernels.html kernels.m
+check "--database, of measurements: one file" test "$status" = 0 -a -f kernels.html
+run "$hpcview" diagnose --database other.db faults.x.db
+check "--database, of a database: an error with a sentence" test "$status" = 2 -a -n "$err"
 cat >third.c <<'END'
 #include <stdio.h>
 int main(void)
