@@ -104,10 +104,10 @@ static int read_value(struct table_reader *t, const char *text, uint64_t *value)
     bool whole = plain.len && strspn(plain.bytes, "0123456789") == plain.len;
     double v = plain.len ? strtod(plain.bytes, &end) : 0;
     bool none = plain.len == 0 || strcmp(plain.bytes, "-") == 0;
-    bool is = none || (*end == '\0' && v >= 0 && v < 1.8e19);
+    bool fits = none || !(v >= 1.8e19), is = none || (*end == '\0' && v >= 0 && fits);
     *value = none || !is ? 0 : whole ? strtoull(plain.bytes, NULL, 10) : (uint64_t)(v + 0.5);
     buf_release(&plain);
-    return is ? 0 : wrong(t, "this is no number, 0 or more:", text);
+    return is ? 0 : wrong(t, fits ? "this is no number, 0 or more:" : "this is more than 64 bits hold:", text);
 }
 
 static uint32_t thread_named(struct table_reader *t, const char *name)

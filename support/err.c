@@ -49,6 +49,10 @@ bool err_gather(struct err_gathered *g, struct err *e)
         return false;
     if (g->count++)
         warnings_add(e->others, "%s", g->last);
+    if (e->kind == ERR_LIMIT) { /* of what is more than the limit each would say so again */
+        g->count = 0;
+        return false;
+    }
     memcpy(g->last, e->msg, sizeof g->last);
     g->kind = e->kind;
     e->kind = ERR_NONE;

@@ -64,7 +64,7 @@ struct err_gathered {
     char last[1024];
     enum err_kind kind;
 };
-/* Takes the error out of *e; false: nobody wants more than this one, which stays. */
+/* Takes the error out of *e; false: nobody wants more than this one, which stays, or it is a limit. */
 bool err_gather(struct err_gathered *, struct err *e);
 /* At the end of that input: -1 with the last one in *e and those before it in e->others; 0: there was none. */
 int err_gathered(const struct err_gathered *, struct err *e);

@@ -38,6 +38,7 @@ refused "an attribute of megabytes" "c.xml:1: *LIMIT_EXPR_BYTES*"
 
 { printf '%s<hpcview version="1"><run measurements="m"/>' "$head" && seq 10000 | sed 's|.*|<computed name="M&" formula="CPUTIME + &"/>|' && echo '</hpcview>'; } >c.xml
 refused "ten thousand metrics" "*LIMIT_METRICS*"
+check_equal "which is said once" "$(printf '%s\n' "$err" | grep -c LIMIT_METRICS)" 1
 
 cat >c.xml <<'END'
 <hpcview version="1">
