@@ -622,6 +622,10 @@ static void add_counts(struct perf_run *r)
 {
     for (size_t i = 0; i < r->steps.count; i++)
         empty_step(r, &r->steps.items[i]);
+    vec_release(&r->steps); /* before as much again is needed */
+    vec_release(&r->last);
+    row_index_release(&r->step_index);
+    hashmap_release(&r->sum_index);
     for (size_t i = 0; i < r->sums.count; i++) {
         const struct sum *s = &r->sums.items[i];
         struct hpcprof_count count = {.thread = r->threads.items[s->thread].thread,
