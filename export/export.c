@@ -210,7 +210,8 @@ double export_total(const struct exported *x, size_t metric)
 
 static bool is_frame(const struct exported *x, const struct place *p)
 {
-    return p->kind == PLACE_PROC || p->kind == PLACE_INLINE || (p->kind == PLACE_LOOP && !x->no_loops);
+    return p->kind == PLACE_PROC || p->kind == PLACE_INLINE || (p->kind == PLACE_LOOP && !x->no_loops) ||
+           (p->kind == PLACE_MODULE && x->tree != TREE_SCOPES); /* why a path was cut */
 }
 
 void export_frames(const struct exported *x, uint32_t node, struct frames *frames)

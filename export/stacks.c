@@ -24,8 +24,10 @@ static str_id module_of(const struct exported *x, place_ix place)
 static void add_stack(const struct exported *x, const struct frames *frames, struct buf *out)
 {
     struct buf name = {0};
-    add_word(out, export_text(x, module_of(x, frames->items[frames->count - 1].place)));
-    for (size_t i = frames->count; i > 0; i--) {
+    size_t outermost = frames->count - 1;
+    add_word(out, export_text(x, module_of(x, frames->items[outermost].place)));
+    bool cut = outermost > 0 && x->e->places[frames->items[outermost].place].kind == PLACE_MODULE; /* is said by now */
+    for (size_t i = frames->count - cut; i > 0; i--) {
         name.len = 0;
         export_place_name(x, frames->items[i - 1].place, &name);
         buf_char(out, ';');

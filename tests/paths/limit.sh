@@ -38,6 +38,12 @@ paths_max=$2" "$scratch/many" >"$scratch/told"
     check "$1: what is cut is counted" test "$cut" -gt 5
     check_match "$1: info and the measurement say so" "$(cat "$scratch/info")" "*more call paths than are kept*[0-9]%*path cut: more paths than are kept*"
     check "$1: there are no more than that" test "$contexts" -le "$2"
+    awk -F, '$2 == "line" && $NF != "" { n[$3 "," $4 "," $5] += $NF } END { for (l in n) print l, n[l] }' "$scratch/paths.csv" | sort >"$scratch/leaves"
+    "$hpcview" print --by line --format csv "$scratch/m" 2>/dev/null | awk -F, '$1 == "line" && $NF != "" { n[$2 "," $3 "," $4] += $NF } END { for (l in n) print l, n[l] }' | sort >"$scratch/lines"
+    check_same "$1: the leaves of paths are the flat profile" "$scratch/leaves" "$scratch/lines"
+    "$hpcview" export folded "$scratch/m" 2>/dev/null >"$scratch/folded"
+    check_equal "$1: stacks for other tools say it too, and are the same in all" \
+        "$(awk '{ n += $NF } END { print n }' "$scratch/lines") $(grep -c '^many;.*main;.*;\[path cut: more paths than are kept\];' "$scratch/folded" | sed 's/^[1-9].*/some/')" "$(awk '{ n += $NF } END { print n }' "$scratch/folded") some"
     check "$1: no sample is lost" sh -c "! grep -q ' lost' '$scratch/info'"
 }
 

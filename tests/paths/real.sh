@@ -60,8 +60,13 @@ for paths in "" --no-call-paths; do
         awk -F, '$5 ~ /^(one|two|three|four|burn)$/ { print ($5 == "one" ? "burn" : $5), $6 / 1000000 }' |
         awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort >"$scratch/flat$paths.sum"
 done
+# The same samples: what lines cost themselves on all paths is what they cost in the flat profile, to the last one.
+"$hpcview" print --by line --format csv "$scratch/flat" 2>/dev/null | awk -F, '$1 == "line" && $NF != "" { n[$2 "," $3 "," $4] += $NF } END { for (l in n) print l, n[l] }' | sort >"$scratch/lines"
+"$hpcview" print --by path --format csv "$scratch/flat" 2>/dev/null | awk -F, '$2 == "line" && $NF != "" { n[$3 "," $4 "," $5] += $NF } END { for (l in n) print l, n[l] }' | sort >"$scratch/leaves"
+check_same "the leaves of paths are the flat profile" "$scratch/lines" "$scratch/leaves"
+check "and not empty" test -s "$scratch/leaves"
 if join "$scratch/flat.sum" "$scratch/flat--no-call-paths.sum" | awk '{ a[NR] = $2; b[NR] = $3; n += $2; m += $3 }
-    END { for (i = 1; i <= NR; i++) { p = a[i] / n; q = b[i] / m; e = (a[i] + b[i]) / (n + m); limit = 4 * sqrt(e * (1 - e) * (1 / n + 1 / m)) + 0.02
+    END { for (i = 1; i <= NR; i++) { p = a[i] / n; q = b[i] / m; e = (a[i] + b[i]) / (n + m); limit = 6 * sqrt(e * (1 - e) * (1 / n + 1 / m)) + 0.04
         if (p - q > limit || q - p > limit) bad = 1 } exit bad || NR != 4 }'; then
     ok "the flat profile is the same with call paths and without"
 else
