@@ -383,7 +383,10 @@ static struct arrival operands_of(const struct chains *c, size_t i, uint32_t in_
     bool reads = false;
     for (uint8_t k = 0; k < s->f.memory_count; k++)
         reads |= s->f.memory[k].reads;
-    struct arrival a = latest(c, &s->f.reads, s->f.reads.general & ~in_address, s->cost);
+    struct reg_set read = s->f.reads;
+    if (s->cost == COST_GATHER) /* what it leaves of its destination is wanted last, and its mask keeps nothing of it */
+        read.vector &= ~s->f.writes.vector;
+    struct arrival a = latest(c, &read, read.general & ~in_address, s->cost);
     if (reads) {
         a = later(a, plus(latest(c, &nothing, in_address, COST_LOAD), cost_load_latency(c->b, s)));
         a = later(a, handed_over(c, i));

@@ -89,20 +89,32 @@ static bool is_stored(const struct finder *f, const struct ref *load)
 void check_invariant_load(struct finder *f)
 {
     bool stores = f->q->stored > 0 || f->q->calls > 0;
+    struct found found = {0};
     for (size_t i = 0; i < f->b->refs.count; i++) {
         const struct ref *r = &f->b->refs.items[i];
         const struct insn_memory *m = finder_memory(f, r);
         if (r->stride == STRIDE_NONE && m->reads && r->form.count > 0 && !r->stack && stores && !is_stored(f, r) &&
             !m->segment)
-            finder_say(f, path_step(f->b, r->step), 0.6, NAN,
-                       "the load at 0x%llx has the same address in every iteration: the loop's stores might change it",
-                       (unsigned long long)path_step(f->b, r->step)->addr);
+            finder_note(&found, path_step(f->b, r->step));
     }
+    if (found.count)
+        finder_say(f, found.first, 0.6, NAN,
+                   "%u load%s of the same address in every iteration, at %s%s: the loop's stores might change it",
+                   found.count, finder_plural(found.count), found.where.bytes, found.count > 4 ? " and more" : "");
+    buf_release(&found.where);
 }
 
 static bool vector_access(const struct finder *f, const struct ref *r)
 {
     return path_step(f->b, r->step)->f.packed && memory_size(finder_memory(f, r), f->b->machine) >= 16;
+}
+
+/* Do the accesses have bytes in common for who looks at the last 12 bits of the address only? apart: from the store to
+   the load. */
+static bool meet_in_page(int64_t apart, int64_t stored, int64_t loaded)
+{
+    int64_t from = ((apart % 4096) + 4096) % 4096;
+    return from < stored || 4096 - from < loaded;
 }
 
 /* Two accesses of a stream whose distance is no multiple of their size: one of them is not aligned. */
@@ -135,16 +147,18 @@ void check_pages(struct finder *f)
     for (size_t i = 0; i < f->b->refs.count; i++)
         for (size_t k = 0; k < f->b->refs.count; k++) {
             const struct ref *w = &f->b->refs.items[i], *r = &f->b->refs.items[k];
-            int64_t apart = llabs(r->form.add - w->form.add);
-            if (finder_memory(f, w)->writes && finder_memory(f, r)->reads && w->known &&
-                form_same_terms(&w->form, &r->form) && apart >= 4096 && apart % 4096 < 64) {
+            const struct insn_memory *store = finder_memory(f, w), *load = finder_memory(f, r);
+            int64_t apart = r->form.add - w->form.add;
+            if (store->writes && load->reads && w->known && form_same_terms(&w->form, &r->form) &&
+                llabs(apart) >= 4096 - 64 && llabs(apart) > store->size &&
+                meet_in_page(apart, store->size, load->size)) {
                 finder_say(
                     f, path_step(f->b, r->step), 0.5, NAN,
                     "the load at 0x%llx and the store at 0x%llx are %lld bytes apart: to the core that looks like the "
                     "same "
                     "address, and one waits for the other",
                     (unsigned long long)path_step(f->b, r->step)->addr,
-                    (unsigned long long)path_step(f->b, w->step)->addr, (long long)apart);
+                    (unsigned long long)path_step(f->b, w->step)->addr, (long long)llabs(apart));
                 return;
             }
         }

@@ -223,10 +223,33 @@ void check_int_division(struct finder *f)
     finder_say_steps(f, divides_int, false, 0.9, finder_gain(f, without_divider(f)), "whole-number division");
 }
 
+/* Does what is in these registers behind the step at `first` of the path come to be (part of) an address, in this iteration
+   or the next? */
+static bool becomes_address(const struct finder *f, size_t first, uint32_t carries)
+{
+    size_t n = f->b->path.count;
+    for (size_t k = 1; k < 2 * n && carries; k++) {
+        const struct insn_facts *at = &path_step(f->b, (first + k) % n)->f;
+        for (uint8_t m = 0; m < at->memory_count; m++) {
+            const struct insn_memory *mem = &at->memory[m];
+            if ((mem->base < ARCH_REGS && carries >> mem->base & 1) ||
+                (mem->index < ARCH_REGS && !mem->vector_index && carries >> mem->index & 1))
+                return true;
+        }
+        carries = at->reads.general & carries ? carries | at->writes.general : carries & ~at->writes.general;
+    }
+    return false;
+}
+
+/* Not of conditions: x % 20 is a multiplication too. */
 static bool multiplies_address(const struct finder *f, const struct step *s)
 {
-    (void)f;
-    return s->addressing && (s->f.class == CLASS_MULTIPLY || s->f.class == CLASS_MULTIPLY_ADD);
+    size_t i = 0;
+    if (!s->addressing || (s->f.class != CLASS_MULTIPLY && s->f.class != CLASS_MULTIPLY_ADD))
+        return false;
+    while (i < f->b->path.count && path_step(f->b, i) != s)
+        i++;
+    return i < f->b->path.count && becomes_address(f, i, s->f.writes.general);
 }
 
 void check_address_multiply(struct finder *f)
@@ -234,8 +257,17 @@ void check_address_multiply(struct finder *f)
     finder_say_steps(f, multiplies_address, false, 0.7, share_of(f, multiplies_address), "address multiplication");
 }
 
+static bool read_on_other_ways(const struct finder *f, uint32_t vectors)
+{
+    for (size_t i = 0; i < f->b->steps.count; i++)
+        if (!f->b->steps.items[i].on_path && f->b->steps.items[i].f.reads.vector & vectors)
+            return true;
+    return false;
+}
+
 void check_fma_missed(struct finder *f)
 {
+    size_t n = f->b->path.count;
     for (size_t i = 0; i < f->b->path.count; i++) {
         const struct step *m = path_step(f->b, i);
         uint32_t product = m->f.writes.vector;
@@ -243,8 +275,8 @@ void check_fma_missed(struct finder *f)
         bool added = false;
         if (m->f.class != CLASS_MULTIPLY || !float_work(m))
             continue;
-        for (size_t k = i + 1; k < f->b->path.count; k++) {
-            const struct step *s = path_step(f->b, k);
+        for (size_t k = 1; k < n; k++) {
+            const struct step *s = path_step(f->b, (i + k) % n);
             if (s->f.reads.vector & product) {
                 uses++;
                 added |= s->f.class == CLASS_ADD && float_work(s) && s->f.packed == m->f.packed;
@@ -252,7 +284,7 @@ void check_fma_missed(struct finder *f)
             if (s->f.writes.vector & product)
                 break;
         }
-        if (uses == 1 && added) {
+        if (uses == 1 && added && !read_on_other_ways(f, product)) {
             finder_say(f, m, 0.7, NAN, "the product at 0x%llx is only added: a fused instruction does both",
                        (unsigned long long)m->addr);
             return;

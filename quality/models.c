@@ -2,8 +2,8 @@
  * llvm-mca's estimate of loops, where it is installed: a simulation that knows more of a core than our bounds, and is wrong
  * in other places. It stands beside them.
  *
- * All loops go through one llvm-mc, which writes their bytes as assembly, and then through llvm-mca twice, with 100 and
- * 200 iterations: the difference is the steady state. A model is trusted where its division takes time (some of newer
+ * All loops go through one llvm-mc, which writes their bytes as assembly, and then through llvm-mca twice, with FEW and
+ * MANY iterations: the difference is the steady state. A model is trusted where its division takes time (some of newer
  * cores have none); of those the machine file names, the first that is. Where a batch fails, its halves are asked about, until
  * the loop is found that it cannot take. Nothing takes longer than LIMIT_MODEL_SECONDS.
  */
@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { PROCESSES_MOST = 64 };
+enum { PROCESSES_MOST = 64, FEW = 40, MANY = 100 };
 
 struct model_loop {
     uint32_t loop;         /* of the report */
     uint32_t instructions; /* that its text must have */
     size_t first, length;  /* of its text */
-    double cycles[2];      /* of 100 and 200 iterations */
+    double cycles[2];      /* of FEW and MANY iterations */
     char out[160];         /* why it is left out; "" it is not */
     bool written;
 };
@@ -90,11 +90,11 @@ static void add_mark(struct models *m, uint32_t n)
 
 static const char *unfit(const struct body *b, const struct quality_loop *q)
 {
-    return q->calls                                   ? "it has calls"
-           : b->undecodable                           ? "it has instructions that are not known"
-           : b->cut || b->tangled                     ? "it is no plain loop"
-           : b->path.count > LIMIT_MODEL_INSTRUCTIONS ? "its instructions are too many to be simulated"
-                                                      : "";
+    return q->calls                                             ? "it has calls"
+           : b->undecodable                                     ? "it has instructions that are not known"
+           : b->tangled                                         ? "it is no plain loop"
+           : b->cut || b->path.count > LIMIT_MODEL_INSTRUCTIONS ? "its instructions are too many to be simulated"
+                                                                : "";
 }
 
 void models_add(struct models *m, const struct body *b, const struct quality_loop *q, size_t loop)
@@ -243,11 +243,12 @@ static int read_estimates(struct models *m, const struct buf *out, int which, do
 /* 1: done; 0: the model is none, or has no divider; -1: it failed. */
 static int simulate(struct models *m, const struct buf *in, int which, struct err *err)
 {
-    char *cpu = mem_printf("-mcpu=%s", m->model);
+    int iterations = which ? MANY : FEW;
+    char *cpu = mem_printf("-mcpu=%s", m->model), *times = mem_printf("-iterations=%d", iterations);
     const char *const argv[] = {m->tools->mca,
                                 m->machine->aarch64 ? "-mtriple=aarch64" : "-mtriple=x86_64",
                                 cpu,
-                                which ? "-iterations=200" : "-iterations=100",
+                                times,
                                 "--json",
                                 "-instruction-info=0",
                                 "-resource-pressure=0",
@@ -259,10 +260,11 @@ static int simulate(struct models *m, const struct buf *in, int which, struct er
     if (messages.bytes && strstr(messages.bytes, "is not a recognized processor"))
         status = 0;
     else if (status == 0)
-        status = read_estimates(m, &out, which, &division, err) < 0 ? -1 : division >= (which ? 400 : 200);
+        status = read_estimates(m, &out, which, &division, err) < 0 ? -1 : division >= 2 * iterations;
     buf_release(&out);
     buf_release(&messages);
     mem_free(cpu);
+    mem_free(times);
     return status;
 }
 
@@ -323,7 +325,7 @@ static void take_estimates(const struct models *m, struct quality_loop *loops, s
     for (size_t i = 0; i < m->loops.count; i++) {
         const struct model_loop *l = &m->loops.items[i];
         struct quality_loop *q = &loops[l->loop];
-        double steady = (l->cycles[1] - l->cycles[0]) / 100;
+        double steady = (l->cycles[1] - l->cycles[0]) / (MANY - FEW);
         if (!l->out[0] && steady > 0) {
             q->model = steady;
             continue;
