@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static struct {
-    const char *out, *machine, *burst, *delay, *window, *sets, *qemu;
+    const char *out, *machine, *burst, *delay, *window, *sets, *qemu, *region;
     struct string_list functions;
     bool classify, show;
 } opt;
@@ -20,6 +20,8 @@ static const struct option_row rows[] = {
     {"machine", 'm', OPT_STRING, &opt.machine, "FILE|NAME", "the memory hierarchy (default: this machine's caches)"},
     {"show-machine", 0, OPT_FLAG, &opt.show, NULL, "say what would be simulated, and run nothing"},
     {"function", 'f', OPT_LIST, &opt.functions, "NAME", "references of this function alone (several: give it again)"},
+    {"region", 0, OPT_STRING, &opt.region, "NAME[@N]",
+     "count only in this region of the program (hpcview.h); @N: the N-th time it is entered"},
     {"delay", 0, OPT_STRING, &opt.delay, "N", "begin after so many accesses (K, M, G: thousands, ...)"},
     {"window", 0, OPT_STRING, &opt.window, "N", "simulate so many accesses, then let the program run on"},
     {"burst", 0, OPT_STRING, &opt.burst, "N/M[+W]",
@@ -129,8 +131,13 @@ static int run(struct session *s, int argc, char **argv)
 {
     struct mhsim_machine machine;
     struct mhsim_run_options o = {.machine = &machine, .simulator.classify = opt.classify, .qemu = opt.qemu};
+    struct hpcprof_record_options region = {0};
     if (opt.functions.count)
         o.functions = string_list_array(&opt.functions);
+    if (record_region(opt.region, &region, &s->err) < 0)
+        return err_in(&s->err, "simulate");
+    o.region = region.region;
+    o.region_time = region.region_time;
     if (get_machine(s, &machine) < 0 || get_count("delay", opt.delay, &o.delay, &s->err) < 0 ||
         get_count("window", opt.window, &o.window, &s->err) < 0 || get_burst(&o, &s->err) < 0 ||
         get_sets(&o, &s->err) < 0)

@@ -81,8 +81,13 @@ static int simulate(struct live *l, struct plan *plan, const char *dir, int *sta
     char *plugin = driver_library_path("libhpcview-simulate-qemu.so"),
          *heap = driver_library_path("libhpcview-simulate-heap.so");
     struct mhsim_run_options o = {.machine = &machine, .out_dir = dir, .plugin = plugin, .heap = heap};
+    struct hpcprof_record_options region = {0};
     if (plan->procedures.count)
         o.functions = string_list_array(&plan->procedures);
+    if (record_region(l->options->region, &region, err) < 0)
+        return -1;
+    o.region = region.region;
+    o.region_time = region.region_time;
     int result = mhsim_run(&o, l->argv, status, l->s->warnings, err);
     mem_free(plugin);
     mem_free(heap);
@@ -335,6 +340,15 @@ char *live_folder(const char *program)
     return dir;
 }
 
+/* The folders that a program which could not be started would leave, where they are empty. */
+static void leave_nothing(const struct live *l)
+{
+    char *first = mem_printf("%s/experiment-1", l->dir);
+    rmdir(first);
+    rmdir(l->dir);
+    mem_free(first);
+}
+
 static void live_release(struct live *l)
 {
     for (size_t i = 0; i < l->measured.count; i++)
@@ -369,6 +383,8 @@ int live_diagnose(struct session *s, const struct properties *p, const struct li
         *failed = mem_printf("experiment %zu: %s; what was found before stays", l.measured.count + 1, s->err.msg);
     if (status == 0)
         fprintf(stderr, "hpcview: the measurements are in %s\n", l.dir);
+    else
+        leave_nothing(&l);
     *e = l.e;
     *d = l.d;
     live_release(&l);

@@ -31,5 +31,10 @@ static void stop_measuring(void)
     syscall(RAW_MEASURE_CALL, 0L);
 }
 
+static void tell_region(const char *name, bool begins)
+{
+    syscall(RAW_REGION_CALL, name, (long)begins);
+}
+
 #define ALLOCATED(p, n, site) tell(p, n, site)
 #include "mhsim/heap_calls.inc"

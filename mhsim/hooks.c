@@ -171,6 +171,11 @@ static void stop_measuring(void)
     inside_measure(false);
 }
 
+static void tell_region(const char *name, bool begins)
+{
+    inside_region(name, begins);
+}
+
 #include "mhsim/heap_calls.inc"
 
 /* ---- life ---------------------------------------------------------------------------------------- */

@@ -29,8 +29,10 @@ static struct {
     uint64_t left;                              /* accesses until the phase changes; UINT64_MAX: never */
     uint64_t refreshed;                         /* unknown addresses until the maps are read again */
     enum phase phase;
-    uint32_t generation; /* of objects: what a place remembers is of one generation */
-    bool stopped;        /* hpcview_stop */
+    uint32_t generation;              /* of objects: what a place remembers is of one generation */
+    bool stopped;                     /* hpcview_stop */
+    bool outside;                     /* of the region, or in another of its times */
+    uint32_t in_region, region_times; /* threads in it; how often the first of them entered it */
 } in;
 
 #define MIXED (1ull << 63)
@@ -195,7 +197,9 @@ static bool open_file(enum raw_way way, const struct raw_orders *o)
         ((struct raw_object *)store_get(&in.objects, 0))->kind = RAW_OTHER;
         ((struct raw_object *)store_get(&in.objects, RAW_STACK))->kind = RAW_STACK;
         first_phase(o);
-        mhsim_quiet(in.sim, in.phase == WARMING);
+        in.outside = *o->region;
+        in.in_region = in.region_times = 0;
+        mhsim_quiet(in.sim, in.phase == WARMING || in.outside);
         in.generation++;
         in.head->magic = RAW_MAGIC;
     }
@@ -442,6 +446,27 @@ void inside_allocated(uint64_t address, uint64_t size, uint64_t site)
     leave(locked);
 }
 
+/* What only changes the levels is not counted. */
+static void set_quiet(void)
+{
+    mhsim_quiet(in.sim, in.phase == WARMING || in.outside);
+}
+
+void inside_region(const char *name, bool begins)
+{
+    if (!inside_on || !*in.head->orders.region || strncmp(name, in.head->orders.region, RAW_REGION) != 0 ||
+        (!inside_me.ready && !thread_begins()) || !enter())
+        return;
+    bool locked = many;
+    uint32_t time = in.head->orders.region_time;
+    if (begins && in.in_region++ == 0)
+        in.outside = ++in.region_times != time && time;
+    else if (!begins && in.in_region > 0 && --in.in_region == 0)
+        in.outside = true;
+    set_quiet();
+    leave(locked);
+}
+
 /* ---- when ---------------------------------------------------------------------------------------------- */
 
 static void next_phase(void)
@@ -464,7 +489,7 @@ static void next_phase(void)
                                     : UINT64_MAX;
     if (in.left == 0)
         next_phase();
-    mhsim_quiet(in.sim, in.phase == WARMING);
+    set_quiet();
 }
 
 /* ---- an access ------------------------------------------------------------------------------------------- */
@@ -511,7 +536,7 @@ static void access_at(uint64_t code, uint64_t address, uint32_t size, bool write
         find_place(p, code, address, on_stack);
     if (p->row == UINT32_MAX)
         return;
-    in.head->simulated += in.phase == COUNTING;
+    in.head->simulated += in.phase == COUNTING && !in.outside;
     mhsim_access(in.sim, p->row, address, size, write);
 }
 

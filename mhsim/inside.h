@@ -38,6 +38,8 @@ void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, b
 /* The program got `size` bytes at `address` from the heap, asked for by `site`. */
 void inside_allocated(uint64_t address, uint64_t size, uint64_t site);
 void inside_measure(bool on); /* hpcview_start, hpcview_stop */
+/* hpcview_region_begin, hpcview_region_end: outside of the region that is asked for, accesses only change the levels. */
+void inside_region(const char *name, bool begins);
 
 struct raw_head *inside_head(void); /* NULL: not open */
 

@@ -137,6 +137,8 @@ struct mhsim_run_options {
     uint64_t delay, window;          /* accesses before it begins, and that it lasts; 0: from the start, to the end */
     uint64_t burst, period, warm_up; /* accesses: see raw.h; 0: all */
     const char *const *functions;    /* of the program; NULL-terminated, or NULL: everywhere */
+    const char *region;              /* of hpcview.h: nothing is counted outside, it only changes the levels; NULL */
+    unsigned region_time;            /* but the first, second, ... time that the process enters it; 0: each time */
     const char *out_dir;             /* made where missing */
     const char *plugin, *heap;       /* paths of libhpcview-simulate-qemu.so and libhpcview-simulate-heap.so */
     const char *qemu;                /* NULL: qemu-ARCHITECTURE of the search path */

@@ -140,6 +140,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, u
         inside_allocated(a1 + guest_base, a2, a3 + guest_base);
     else if (number == RAW_MEASURE_CALL)
         inside_measure(a1 != 0);
+    else if (number == RAW_REGION_CALL)
+        inside_region((const char *)(uintptr_t)(a1 + guest_base), a2 != 0);
     else if (number == exec_number)
         snprintf(inside_head()->execs, sizeof inside_head()->execs, "%s", (const char *)(uintptr_t)(a1 + guest_base));
     else if (number == execveat_number)

@@ -13,7 +13,7 @@
 #define RAW_SUFFIX   ".raw"
 #define RAW_MAGIC    0x316d69736d766c68ull
 
-enum { RAW_RANGES = 64, RAW_PATH = 512, RAW_NAME = 96, RAW_BUILD_ID = 64 };
+enum { RAW_RANGES = 64, RAW_PATH = 512, RAW_NAME = 96, RAW_BUILD_ID = 64, RAW_REGION = 256 };
 
 /* Of code, as the program's file has it. */
 struct raw_range {
@@ -27,7 +27,9 @@ struct raw_orders {
     uint64_t delay, window; /* accesses: before it begins; until it ends, 0: never */
     uint64_t burst, period,
         warm_up; /* accesses: of every `period`, `burst` counted after `warm_up` that only change the levels; 0: all */
-    uint32_t range_count; /* 0: everywhere */
+    char region[RAW_REGION]; /* counted is only what is in it; "": everywhere */
+    uint32_t region_time;    /* the first, second, ... time it is entered; 0: each time */
+    uint32_t range_count;    /* 0: everywhere */
     struct raw_range ranges[RAW_RANGES];
     char program[RAW_PATH]; /* real path of the file the ranges are of */
     char command[4096];     /* as it was given: under QEMU the process's own is QEMU's */
@@ -57,8 +59,8 @@ struct raw_head {
 enum raw_object_kind { RAW_OTHER, RAW_STACK, RAW_STATIC, RAW_HEAP, RAW_MODULE_DATA };
 
 /* System calls that no kernel has, by which a program under QEMU tells the plugin: address, bytes and site of a block
-   from the heap; 1 or 0 to measure or not. */
-enum { RAW_HEAP_CALL = 0x6d680001, RAW_MEASURE_CALL = 0x6d680002 };
+   from the heap; 1 or 0 to measure or not; the name of a region, and 1 where it begins or 0 where it ends. */
+enum { RAW_HEAP_CALL = 0x6d680001, RAW_MEASURE_CALL = 0x6d680002, RAW_REGION_CALL = 0x6d680003 };
 
 /* What a reference may be on. Row 0 is what is nothing else. */
 struct raw_object {

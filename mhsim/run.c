@@ -173,6 +173,10 @@ static int write_orders(struct launch *l, char *const *argv, struct err *err)
     l->orders.burst = o->burst;
     l->orders.period = o->period;
     l->orders.warm_up = o->warm_up;
+    if (o->region) {
+        snprintf(l->orders.region, sizeof l->orders.region, "%s", o->region);
+        l->orders.region_time = o->region_time;
+    }
     snprintf(l->orders.program, sizeof l->orders.program, "%s", l->real);
     put_command(l->orders.command, sizeof l->orders.command, argv);
     char *path = path_join(l->folder, RAW_ORDERS);

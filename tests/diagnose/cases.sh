@@ -187,6 +187,7 @@ check_match "with a sentence" "$err" "experiment 3: .*what was found before stay
 check_match "and what was found" "$out" "properties were looked for"
 run "$hpcview" diagnose --keep nowhere.x -- ./nowhere
 check "a program that is not there: status 1" test "$status" = 1
+check "and no folders for it" test ! -e nowhere.x
 
 # ---- experiments on one iteration of a region ----------------------------------------------------------------------------------
 cat >steps.c <<'END'
@@ -225,6 +226,42 @@ check_equal "--region: nothing else is measured" "$(seen step.m)" "first_step se
 run "$hpcview" diagnose --keep step.x --experiments 1 --region step@2 -- ./steps
 check_equal "an experiment is one iteration" "$(seen step.x/experiment-1)" "second_step "
 check "diagnose --region: status 0" test "$status" = 0
+cat >passes.c <<'END'
+#include <hpcview.h>
+static volatile double a[4096][16], b[4096][16];
+__attribute__((noinline)) static void down(volatile double (*x)[16])
+{
+    for (int i = 0; i < 4096; i++)
+        x[i][0] = i;
+}
+int main(void)
+{
+    for (int i = 0; i < 3; i++) {
+        down(b);
+        hpcview_region_begin("pass");
+        down(a);
+        hpcview_region_end("pass");
+    }
+    return 0;
+}
+END
+cc -O1 -g -I"$top_srcdir/hpcprof/include" -o passes passes.c -ldl
+counted() { # REGION...: references to each array that were counted
+    rm -rf passes.m
+    "$hpcview" simulate -o passes.m -m "$top_srcdir/share/machines/skylake-server.xml" "$@" -f down -- ./passes >/dev/null 2>err &&
+        "$hpcview" print --table references --format csv passes.m 2>/dev/null | csv_rows |
+        awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["level"] ~ /^L1/ { n[$at["object"]] += $at["accesses"] }
+             END { printf "%d %d", n["a"], n["b"] }'
+}
+if "$hpcview" simulate -o probe.m -- ./passes >/dev/null 2>err; then
+    check_equal "simulate: everywhere" "$(counted)" "12288 12288"
+    check_equal "simulate --region: nothing else is counted" "$(counted --region pass)" "12288 0"
+    check_equal "simulate --region NAME@N: one time" "$(counted --region pass@2)" "4096 0"
+    run "$hpcview" simulate --region pass@0 -- ./passes
+    check "simulate --region pass@0: an error" test "$status" = 2 -a -n "$err"
+else
+    skip "simulate --region" "nothing can be simulated here: $(head -n 1 err)"
+fi
 for words in 'record --region step@0 -- ./steps' 'record --region step --delay 1s -- ./steps' 'diagnose --region step io.m'; do
     # shellcheck disable=SC2086
     run "$hpcview" $words
