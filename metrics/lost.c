@@ -38,7 +38,10 @@ static void warn_module(const struct experiment *e, const struct module *m, cons
                      percent_text(share, sizeof share, s->no_module, total), metric);
     if (m->state != STRUCTURE_FOUND)
         return;
-    if (m->stripped)
+    if (m->why)
+        warnings_add(warnings, "%s: %s: %s of %s shown by function only, as its debug file has these", name, m->why,
+                     percent_text(share, sizeof share, s->no_line, total), metric);
+    else if (m->stripped)
         warnings_add(warnings, "%s has no line table: %s of %s shown by function only", name,
                      percent_text(share, sizeof share, s->no_line, total), metric);
     else if (s->no_line > 0 && s->no_line * 100 >= total)
@@ -246,7 +249,7 @@ static const char *how_placed(const struct correlation *c, uint32_t site, const 
     }
     switch (c->site_state[site]) {
     case SITE_NO_LINE:
-        *why = m->stripped ? "there is no line table" : "instructions without a line";
+        *why = m->why ? m->why : m->stripped ? "there is no line table" : "instructions without a line";
         return "by function";
     case SITE_NO_SYMBOL:
         *why = m->state == STRUCTURE_NONE ? "there is no file to look into" : "in no function that is known";

@@ -286,7 +286,7 @@ struct module {            /* a load module that was sampled; equal ones of seve
     bool lent;                       /* the tree is the structure source's */
     uint8_t state;                   /* enum structure_state */
     bool stripped;                   /* has functions but not one line */
-    char *why;                       /* STRUCTURE_FAILED: a sentence without the module's name */
+    char *why; /* STRUCTURE_FAILED, or found in its debug file alone: a sentence without the module's name */
 };
 
 /* What was sampled of a module. */

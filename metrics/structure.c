@@ -193,39 +193,50 @@ static void from_binary(struct structures *s, struct module *m, const char *path
     bloop_close(binary);
 }
 
-/* debuginfod keeps by build id what was asked for: the binary as it was when it was measured. */
-static char *kept_binary(const struct structures *s, const char *build_id)
+/* What is kept by build id of a binary as it was when it was measured: by debuginfod the binary, else its debug file, there
+   or in a tree of debug files. That has the functions' names and addresses, and no code to find loops and lines in. */
+enum kept { KEPT_BINARY, KEPT_DEBUGINFO, KEPT_DEBUG_FILE, KEPT_KINDS };
+
+static char *kept_path(const char *dir, const char *build_id, enum kept kind)
 {
-    char *path = NULL;
-    bool hex = *build_id && build_id[strspn(build_id, "0123456789abcdef")] == '\0';
-    for (size_t i = 0; hex && !path && i + 1 < s->debug_dirs.count; i++) {
-        struct stat st;
-        path = mem_printf("%s/%s/executable", s->debug_dirs.items[i], build_id);
-        if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
-            mem_free(path);
-            path = NULL;
-        }
-    }
-    return path;
+    if (kind == KEPT_DEBUG_FILE)
+        return mem_printf("%s/.build-id/%.2s/%s.debug", dir, build_id, build_id + 2);
+    return mem_printf("%s/%s/%s", dir, build_id, kind == KEPT_BINARY ? "executable" : "debuginfo");
 }
 
-/* The binary where it lay, or what debuginfod kept of it. */
+static void from_kept(struct structures *s, struct module *m, const char *dir, const char *build_id, enum kept kind,
+                      const struct sampled *sampled, struct warnings *warnings)
+{
+    char *path = kept_path(dir, build_id, kind), *why = m->why;
+    struct stat st;
+    bool found = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    if (found) {
+        m->why = NULL;
+        from_binary(s, m, path, build_id, sampled, warnings);
+        found = m->state == STRUCTURE_FOUND;
+        if (found && kind == KEPT_BINARY)
+            mem_free(why);
+        else { /* what is wrong with its own file is the reason */
+            mem_free(m->why);
+            m->why = why;
+        }
+    }
+    mem_free(path);
+}
+
+/* The binary where it lay, or what was kept of it. */
 static void from_any_binary(struct structures *s, struct module *m, const struct strtab *strings,
                             const struct sampled *sampled, struct warnings *warnings)
 {
+    static const char *const system = "/usr/lib/debug";
     const char *build_id = strtab_get(strings, m->build_id);
     from_binary(s, m, strtab_get(strings, m->path), build_id, sampled, warnings);
-    char *kept = m->state == STRUCTURE_FAILED ? kept_binary(s, build_id) : NULL, *why = kept ? m->why : NULL;
-    if (!kept)
-        return;
-    m->why = NULL;
-    from_binary(s, m, kept, build_id, sampled, warnings);
-    if (m->state == STRUCTURE_FAILED) { /* what is wrong with its own file is the reason */
-        mem_free(m->why);
-        m->why = why;
-    } else
-        mem_free(why);
-    mem_free(kept);
+    bool hex = strlen(build_id) > 2 && build_id[strspn(build_id, "0123456789abcdef")] == '\0';
+    for (enum kept kind = 0; hex && m->state == STRUCTURE_FAILED && kind < KEPT_KINDS; kind++)
+        for (size_t i = 0; m->state == STRUCTURE_FAILED && i < s->debug_dirs.count; i++) {
+            const char *dir = s->debug_dirs.items[i] ? s->debug_dirs.items[i] : system;
+            from_kept(s, m, dir, build_id, kind, sampled, warnings);
+        }
 }
 
 static void scopes(void *ctx, struct module *m, const struct strtab *strings, const struct sampled *sampled,

@@ -56,6 +56,18 @@ cp other spin
 run "$hpcview" print --by line --format csv spin.m
 check_match "a rebuilt binary is named" "$err" '*spin: was rebuilt since it was measured*'
 check "and not used" test "$(printf '%s\n' "$out" | grep -c 'other.c')" = 0
+by_function() { # NAME OPTIONS...: where only the debug file is left
+    by_function_name=$1
+    shift
+    run "$hpcview" print --by procedure --format csv "$@" spin.m
+    check_match "$by_function_name: by function" "$out" '*procedure,spin,*,main,*'
+    check_match "$by_function_name: and why" "$err" '*spin: was rebuilt since it was measured*shown by function only*'
+}
+mkdir -p "tree/.build-id/$(echo "$id" | cut -c 1-2)"
+cp debuginfo "tree/.build-id/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-).debug"
+by_function "its debug file in a tree of those" --debug-dir tree
+rm "fetched/$id/executable" 2>/dev/null
+by_function "its debug file as debuginfod keeps it" --debug-dir fetched
 mkdir "$XDG_CACHE_HOME/debuginfod_client/$id"
 cp whole "$XDG_CACHE_HOME/debuginfod_client/$id/executable"
 check "the one that ran was fetched" test "$(lines)" -ge 1
