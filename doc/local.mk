@@ -22,6 +22,7 @@ dist_man_MANS += %D%/man/hpcview-simulate.1 %D%/man/hpcview-cc.1
 EXTRA_DIST += %D%/formats/exports.md
 dist_man_MANS += %D%/man/hpcview-export.1
 EXTRA_DIST += %D%/hostile-input.md
+EXTRA_DIST += %D%/phases.md
 dist_man_MANS += %D%/man/hpcview-quality.1
 EXTRA_DIST += %D%/formats/properties.md %D%/diagnosis.md
 dist_man_MANS += %D%/man/hpcview-diagnose.1

@@ -87,6 +87,8 @@ static void show_barriers(const struct hpcprof *p, const struct table *t)
            "longest ms", "ended by");
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = order[i];
+        if (cell(t, row, "episodes").count == 0 && cell(t, row, "broken").count == 0)
+            continue; /* of two calls for one line (compilers make them) episodes stand with the first */
         double phase = ms(cell(t, row, "phase")), barrier = ms(cell(t, row, "barrier")),
                idle = ms(cell(t, row, "idle")), threads = (double)cell(t, row, "threads").count;
         printf("%10llu %12.3f %12.3f %8.1f%% %9.1f%% %12.3f  ", (unsigned long long)cell(t, row, "episodes").count,

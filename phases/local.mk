@@ -14,7 +14,7 @@ libhpcview_record_phases_la_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES
 libhpcview_record_phases_la_CFLAGS = $(libhpcview_record_la_CFLAGS)
 libhpcview_record_phases_la_LDFLAGS = $(libhpcview_record_la_LDFLAGS)
 
-dist_check_SCRIPTS += tests/phases/recorded.sh tests/phases/hangs.sh tests/phases/odd.sh tests/phases/page.sh
+dist_check_SCRIPTS += tests/phases/recorded.sh tests/phases/hangs.sh tests/phases/odd.sh tests/phases/paper.sh tests/phases/page.sh
 EXTRA_DIST += tests/phases/programs/planned.h tests/phases/programs/pthreads.c tests/phases/programs/openmp.c \
 	tests/phases/programs/own.c tests/phases/programs/hangs.c tests/phases/programs/mpi.f90 tests/phases/programs/mpi.c \
 	tests/phases/programs/odd.c tests/phases/programs/odd_openmp.c tests/phases/lib.sh tests/phases/planned.sh \

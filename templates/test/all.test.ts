@@ -1,7 +1,7 @@
 import formulaCases from '../../tests/formulas/cases.txt';
 import { decodeBase64, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
-import { Kind, type Model, NONE, type TableInfo } from '../model/data';
+import { Kind, type Model, NONE, type TableInfo, type TableRows } from '../model/data';
 import { KeyNumbers } from '../model/keys';
 import { axisOf, linearAxis } from '../logic/axis';
 import { loopBrackets, outermost } from '../logic/brackets';
@@ -31,6 +31,7 @@ import { fileLines, hottestLine, lineIndex, placesOnLine, scopesOnLine } from '.
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
 import { Memory, reasons } from '../logic/memory';
+import { barrierName, loopsBefore, phasesOf, Rows, stacks, timeline, whoWaits } from '../logic/phases';
 import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
 import { globMatches, matcherFor, parseFilter } from '../logic/search';
 import { compareValues, countUp, largestCells, sortedByValue } from '../logic/sort';
@@ -1712,6 +1713,133 @@ function testInstructions(): void {
 }
 
 /** Places 6 and 7 are lines of one loop; array 0 is static, 1 on the heap. */
+/** Rows of a table, written as a line a row; texts are strings, `-` is missing. */
+function tableOf(name: string, columns: string, lines: readonly string[]): { info: TableInfo; rows: TableRows } {
+  const heads = columns.split(' ').map((word) => word.split(':'));
+  const cells = lines.map((line) => line.split(' '));
+  const strings = [...new Set(cells.flat())];
+  const value = (type: string, text: string): number => {
+    if (type === 'text') return strings.indexOf(text);
+    if (text === '-') return type === 'ref' ? NONE : NaN;
+    return Number(text);
+  };
+  return {
+    info: {
+      name,
+      title: name,
+      description: '',
+      rows: lines.length,
+      strings: 0,
+      block: '',
+      columns: heads.map(([column, type, to]) => ({
+        name: column,
+        title: column,
+        unit: '',
+        description: '',
+        type: type as 'ref',
+        to: to ?? '',
+      })),
+    },
+    rows: { cells: heads.map(([, type], i) => Float64Array.from(cells, (row) => value(type, row[i]))), strings },
+  };
+}
+
+// Two runs of one program: three barriers with two threads, two of them with four.
+const phaseTables = [
+  tableOf('thread', 'number:count name:text', ['10 a', '2 a', '1 b']),
+  tableOf('barriers', 'run:ref:run name:text kind:text number:count phase:count barrier:count', [
+    '0 first pthread 1 100 10',
+    '0 second pthread 2 50 50',
+    '0 third pthread 3 1000 -',
+    '1 second pthread 2 400 500',
+    '1 third pthread 3 30 3',
+  ]),
+  tableOf('phase_loops', 'run:ref:run begun:ref:barriers ended:ref:barriers place:ref:place event:text samples:count share:number', [
+    '0 - 0 3 CLOCK 5 10',
+    '0 - 0 2 CLOCK 9 18',
+    '0 - 0 - CLOCK 50 72',
+    '0 0 1 3 CLOCK 7 70',
+    '0 0 1 4 CLOCK 1 5',
+  ]),
+  tableOf('episodes', 'run:ref:run begin:time last:time', ['0 100 160', '0 160 200', '1 1 2']),
+  tableOf('arrivals', 'run:ref:run episode:ref:episodes thread:ref:thread arrived:time', [
+    '0 1 0 190',
+    '0 0 0 160',
+    '0 0 1 120',
+    '0 1 1 200',
+    '1 2 2 2',
+    '0 - 1 7',
+  ]),
+  tableOf('waits_for', 'run:ref:run waiter:ref:thread thread:ref:thread waited:count', [
+    '0 0 1 30',
+    '0 0 1 12',
+    '0 1 0 7',
+    '1 2 0 99',
+  ]),
+];
+const phaseModel = (): Model => ({
+  ...heat(),
+  tables: phaseTables.map((t) => t.info),
+  tableRows: { of: (i) => phaseTables[i].rows, failure: () => undefined },
+});
+const rowsOf = (m: Model, name: string): Rows => Rows.of(m, name)!;
+
+function testStacks(): void {
+  const barriers = rowsOf(phaseModel(), 'barriers');
+  equal(Rows.of(phaseModel(), 'none'), null, 'phases: a table that is not here');
+  equal(barrierName(barriers, 0), 'first pthread', 'phases: what a barrier is called');
+  const text = (most: number): string =>
+    stacks(barriers, most)
+      .map((s) => `${s.run}:${s.total} ${s.phases.map((p) => `${p.row}/${p.work}/${p.wait}/${p.colour}`).join(' ')}`)
+      .join('\n');
+  equal(
+    text(12),
+    '0:1150 0/90/10/0 1/0/50/1 2/1000/0/2\n1:430 3/0/400/1 4/27/3/2',
+    'phases: columns in the order in which barriers were met, a colour for one barrier in all runs, no wait longer than its phase',
+  );
+  equal(
+    text(1),
+    `0:1150 2/1000/0/0 ${NONE}/90/60/1\n1:430 4/27/3/0 ${NONE}/0/400/1`,
+    'phases: the largest by itself, all others together',
+  );
+}
+
+function testPhaseLoops(): void {
+  const m = phaseModel();
+  const loops = rowsOf(m, 'phase_loops');
+  equal(
+    loopsBefore(loops, 0).map((l) => `${l.place}:${l.samples}`),
+    ['2:9', '3:5'],
+    'phases: the loops of a phase, the hottest first, without those of no place',
+  );
+  equal(loopsBefore(loops, 2), [], 'phases: a phase without samples has none');
+  equal(
+    phasesOf(m, loops, 0).map((l) => `${l.begun}-${l.ended} ${l.samples} ${l.share}`),
+    [`${NONE}-0 64 100`, '0-1 8 75'],
+    'phases: the phases of a place are those of all that is in it',
+  );
+}
+
+function testTimeline(): void {
+  const m = phaseModel();
+  const time = timeline(rowsOf(m, 'episodes'), rowsOf(m, 'arrivals'), 0);
+  equal(time.lanes, ['#2 a', '#10 a'], 'phases: threads in the order of their numbers');
+  equal(
+    time.bars.map((b) => `${b.lane} ${b.episode}: ${b.begin} ${b.arrived} ${b.last}`),
+    ['0 0: 0 20 60', '1 0: 0 60 60', '0 1: 60 100 100', '1 1: 60 90 100'],
+    'phases: work until it arrives, waiting until the last has, ns after the first begin',
+  );
+  equal(time.end, 100, 'phases: the end of the axis');
+  equal(timeline(rowsOf(m, 'episodes'), rowsOf(m, 'arrivals'), 7).lanes, [], 'phases: a run without episodes');
+  const matrix = whoWaits(rowsOf(m, 'waits_for'), 0);
+  equal([matrix.waiters, matrix.others], [['#2 a', '#10 a'], ['#2 a', '#10 a']], 'phases: who waited for whom, in order');
+  equal(
+    [matrix.waited('#10 a', '#2 a'), matrix.waited('#2 a', '#10 a'), matrix.waited('#2 a', '#2 a'), matrix.most],
+    [42, 7, 0, 42],
+    'phases: summed over barriers, of this run alone',
+  );
+}
+
 function testMemory(): void {
   const column = (word: string): TableInfo['columns'][number] => {
     const [name, to = ''] = word.split('>');
@@ -1770,6 +1898,9 @@ function testMemory(): void {
 
 testTree();
 testMemory();
+testStacks();
+testPhaseLoops();
+testTimeline();
 testInstructions();
 testFilter();
 testFind();

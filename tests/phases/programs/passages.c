@@ -1,8 +1,13 @@
-/* Nothing but a barrier that two threads (ranks) pass: prints ns a passage. With -DOMP OpenMP's, with -DMPI MPI's, with -DOWN one of the
-   program's own, which it tells hpcview of. */
+/* Nothing but a barrier that two threads (ranks) pass: prints ns a passage: of 1000 times 100 passages the quickest tenth, when nobody else
+   had the processors.
+   With -DOMP OpenMP's barrier, with -DMPI MPI's, with -DOWN one of the program's own, which it tells hpcview of. */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+
+enum { WINDOWS = 1000, TOGETHER = 100 };
+static double windows[WINDOWS];
 
 static double now(void)
 {
@@ -12,26 +17,18 @@ static double now(void)
 }
 
 #if defined OMP
-enum { TIMES = 20000 };
-
-static void pass(void)
+#include <omp.h>
+static void meet(void)
 {
-#pragma omp parallel num_threads(2)
-    for (int i = 0; i < TIMES; i++) {
 #pragma omp barrier
-    }
 }
 #elif defined MPI
 #include <mpi.h>
-enum { TIMES = 20000 };
-
-static void pass(void)
+static void meet(void)
 {
-    for (int i = 0; i < TIMES; i++)
-        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 #else
-enum { TIMES = 200000 };
 static pthread_barrier_t b;
 
 #ifdef OWN
@@ -41,7 +38,7 @@ static pthread_barrier_t b;
 
 static atomic_int arrived, turn;
 
-static void wait_for_all(void)
+static void meet(void)
 {
     int mine = atomic_load(&turn);
     HPCVIEW_BARRIER_LOOP_ARRIVE("spin");
@@ -54,17 +51,40 @@ static void wait_for_all(void)
     HPCVIEW_BARRIER_LEAVE("spin");
 }
 #else
-static void wait_for_all(void)
+static void meet(void)
 {
     pthread_barrier_wait(&b);
 }
 #endif
+#endif
 
+static void passages(int first)
+{
+    for (int i = 0; i < WINDOWS; i++) {
+        double before = now();
+        for (int k = 0; k < TOGETHER; k++)
+            meet();
+        if (first)
+            windows[i] = (now() - before) / TOGETHER;
+    }
+}
+
+#if defined OMP
+static void pass(void)
+{
+#pragma omp parallel num_threads(2)
+    passages(omp_get_thread_num() == 0);
+}
+#elif defined MPI
+static void pass(void)
+{
+    passages(1);
+}
+#else
 static void *other(void *arg)
 {
-    for (int i = 0; i < TIMES; i++)
-        wait_for_all();
-    return arg;
+    passages(arg != NULL);
+    return NULL;
 }
 
 static void pass(void)
@@ -72,10 +92,16 @@ static void pass(void)
     pthread_t id;
     pthread_barrier_init(&b, NULL, 2);
     pthread_create(&id, NULL, other, NULL);
-    other(NULL);
+    other(&b);
     pthread_join(id, NULL);
 }
 #endif
+
+static int by_size(const void *left, const void *right)
+{
+    double x = *(const double *)left, y = *(const double *)right;
+    return x < y ? -1 : x > y;
+}
 
 int main(int argc, char **argv)
 {
@@ -86,10 +112,10 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
 #endif
     (void)argc, (void)argv;
-    double before = now();
     pass();
+    qsort(windows, WINDOWS, sizeof *windows, by_size);
     if (rank == 0)
-        printf("%.0f\n", (now() - before) / TIMES);
+        printf("%.0f\n", windows[WINDOWS / 10]);
 #ifdef MPI
     MPI_Finalize();
 #endif
