@@ -84,6 +84,8 @@ static void show_status(const struct hpcprof_process *process)
     const char *rest = process->complete ? "" : ", before it could write what it did last";
     if (s == -1 && !process->complete)
         printf("  ended        not seen: killed, or still running\n");
+    else if (s == -1 && process->end_ns == 0) /* imports seldom say */
+        printf("  ended        not known\n");
     else if (s == -1)
         printf("  ended        became another program\n");
     else if (WIFSIGNALED(s))

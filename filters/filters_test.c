@@ -452,6 +452,16 @@ static void test_pprof(void)
     }
 }
 
+/* Go writes the time first; fields may come in any order. */
+static void test_pprof_sniff(void)
+{
+    static const char profile[] = "\x48\xdc\x16\x0a\x04\x08\x01\x10\x02\x50\x01\x60\x01";
+    CHECK(pprof_sniff(profile, sizeof profile - 1));
+    CHECK(pprof_sniff(profile + 3, sizeof profile - 4));
+    CHECK(!pprof_sniff("\x48\x01\x50\x01\x60\x01", 6));         /* no type of a value */
+    CHECK(!pprof_sniff("\x0a\x02\x18\x01\x50\x01\x60\x01", 8)); /* what is no type of a value */
+}
+
 /* Cut anywhere before its last string ends, it is an error; only the period stands behind that. */
 static void test_pprof_cut(void)
 {
@@ -546,6 +556,7 @@ int main(void)
     test_periods();
     test_folded_sniff();
     test_pprof();
+    test_pprof_sniff();
     test_pprof_cut();
     test_call_edges();
     test_parts();

@@ -341,21 +341,32 @@ static int read_sample(struct pprof *p, struct cursor c)
     return 0;
 }
 
-/* A message whose fields are all of a profile, the first one its first value's type. */
+/* Two numbers of texts: the type and the unit. */
+static bool is_value_type(struct cursor c)
+{
+    struct field f;
+    unsigned fields = 0;
+    while (next_field(&c, &f) && f.number <= 2 && f.wire == VARINT)
+        fields++;
+    return !c.bad && cursor_left(&c) == 0 && fields > 0;
+}
+
+/* A message whose fields are all of a profile, a value's type among the first. Go begins with the time. */
 bool pprof_sniff(const void *bytes, size_t len)
 {
     struct cursor c = cursor_make(bytes, len);
     struct field f;
-    unsigned fields = 0;
+    unsigned fields = 0, types = 0;
     while (fields < 50 && next_field(&c, &f)) {
         bool message = f.number <= STRING || f.number == PERIOD_TYPE;
         bool packed = f.number == 13; /* comments */
         if (f.number > 15 || (!packed && f.wire != (message ? BYTES : VARINT)) ||
-            (fields == 0 && f.number != SAMPLE_TYPE))
+            (f.number == SAMPLE_TYPE && !is_value_type(f.bytes)))
             return false;
+        types += f.number == SAMPLE_TYPE;
         fields++;
     }
-    return !c.bad && fields > 2;
+    return !c.bad && fields > 2 && types > 0;
 }
 
 int pprof_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
