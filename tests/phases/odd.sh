@@ -38,6 +38,16 @@ else
     skip "teams" "gcc has no OpenMP here"
 fi
 
+if clang -g -O1 -fopenmp -o odd-llvm "$programs/odd_openmp.c" 2>err || clang -g -O1 -fopenmp -L/usr/lib/llvm-14/lib -o odd-llvm "$programs/odd_openmp.c" 2>err; then
+    counts ./odd-llvm nested >nested
+    check_match "libomp, nested teams: the inner ones" "$(cat nested)" "$(line_of odd_openmp.c INNER) omp barrier 10 20 0"
+    check_match "libomp: and the outer ones" "$(cat nested)" "$(line_of odd_openmp.c OUTER) omp barrier 5 10 0"
+    counts ./odd-llvm cancel >cancelled
+    check_match "libomp, cancelled teams: the next team's barrier" "$(cat cancelled)" "$(line_of odd_openmp.c AFTER) omp barrier 5 15 0"
+else
+    skip "libomp: teams" "clang has no OpenMP here"
+fi
+
 if gcc -g -O1 -static -I"$top_srcdir/hpcprof/include" -o odd-static "$programs/odd.c" -lpthread 2>err; then
     run "$hpcview" record --phases -o static -- ./odd-static anew
     check_match "a static program is said to be one" "$err" "statically linked"
