@@ -128,7 +128,7 @@ static int run(struct models *m, const char *const *argv, const struct buf *in, 
         return err_set(err, ERR_LIMIT, "%s took too long, or failed too often", path_base(argv[0]));
     m->processes++;
     out->len = messages->len = 0;
-    double enough = 3 + 0.02 * (double)m->loops.count;
+    double enough = 10 + 0.02 * (double)m->loops.count;
     int status = child_run(argv, in, left < enough ? left : enough, out, messages, err);
     return status > 0 ? said_error(argv[0], status, messages->bytes, err) : status;
 }

@@ -45,7 +45,7 @@
 #define LIMIT_CHILD_BYTES          (256u << 20) /* of what another program says; llvm-mca says some 2 kB a loop */
 #define LIMIT_MODEL_LOOPS          1000         /* that llvm-mca is asked about at a time: 4 s */
 #define LIMIT_MODEL_INSTRUCTIONS   500          /* of such a loop: it goes through them 140 times, 0.1 s */
-#define LIMIT_MODEL_SECONDS        20           /* of all of its processes */
+#define LIMIT_MODEL_SECONDS        30           /* of all of its processes */
 #define LIMIT_IDEAL_BYTES          (8u << 20)   /* of machine code of one module whose ideal cycles are counted: 5 s */
 #define LIMIT_LISTED_BYTES         (400u << 10) /* of machine code shown in one database: 100,000 instructions, 1.5 MB */
 #define LIMIT_TABLES               256          /* beside the places of one experiment; a room has a few */

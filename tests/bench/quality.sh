@@ -19,7 +19,7 @@ mca_cycles() {
 }
 
 bound() { # PROGRAM KERNEL: header bytes numbers cycles name, of the loop that treats most numbers at a time
-    "$hpcview" quality -f csv --function "k_$2" "$1" 2>/dev/null | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    "$hpcview" quality --no-llvm-mca -f csv --function "k_$2" "$1" 2>/dev/null | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $at["elements"] > most { most = $at["elements"]; line = $at["header"] " " $at["bytes"] " " most " " $at["bound"] " " $at["bound_by"] }
         END { print line }'
 }
@@ -60,7 +60,11 @@ awk 'function error(x) { return x < 0 ? -x : x }
 # Speed: a large library of loops, if there is one.
 for library in /usr/lib/*/libopenblas.so.0 /usr/lib/*/openblas*/libopenblas*.so.0; do
     [ -f "$library" ] || continue
-    once 1 "taskset -c 0 $hpcview quality -f csv -o $scratch/loops.csv $library" && echo "$library: $(wc -l <"$scratch/loops.csv") innermost loops in $cpu s on one core"
+    once 1 "taskset -c 0 $hpcview quality --no-llvm-mca -f csv -o $scratch/loops.csv $library" && echo "$library: $(wc -l <"$scratch/loops.csv") innermost loops in $cpu s on one core"
     once 1 "taskset -c 0 $hpcview structure --no-cache -o $scratch/structure.xml $library" && echo "  (hpcview structure alone: $cpu s)"
+    [ -z "$mca" ] || for llvm in "" --no-llvm-mca; do
+        once 3 "taskset -c 0 $hpcview quality $llvm -f csv --function 'dgemv*' -o $scratch/loops.csv $library" || continue
+        echo "${llvm:-with llvm-mca} $cpu $(wc -l <"$scratch/loops.csv")"
+    done | awk '{ cpu[NR] = $(NF - 1); loops = $NF - 1 } END { if (NR == 2) printf "  llvm-mca: %.1f ms a loop of %d\n", 1000 * (cpu[1] - cpu[2]) / loops, loops }'
     break
 done

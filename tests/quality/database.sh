@@ -39,6 +39,12 @@ run "$hpcview" print --machine $machine --format csv --table loop_quality "$scra
 check_match "the loop, its line and procedure" "$out" 'loop,loops,loops.c,6,gather,'
 check_match "in words" "$out" ' references indirect; bound by latency'
 check_match "and whose cycles these are" "$out" ', as asked for'
+run "$hpcview" print --machine $machine --llvm-mca --format csv --table loop_quality "$scratch/m"
+if command -v llvm-mca >/dev/null && command -v llvm-mc >/dev/null && [ $machine = skylake-server ]; then
+    check_match "llvm-mca's estimate beside it, and of which model" "$out" ',[1-9]*,skylake-avx512,'
+else
+    check "without llvm-mca: the same, and no error" test "$status" = 0
+fi
 run "$hpcview" print --machine $machine --format csv --table loop_checks "$scratch/m"
 check_match "what there is to be said" "$out" 'gather,indirect,0.9,,'
 check_match "and what to do" "$out" 'order the indices so that'
