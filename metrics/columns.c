@@ -365,8 +365,24 @@ static void add_every_statistic(struct maker *m, enum statistic_over over)
     }
 }
 
+/* Of itself, or of what comes below: so there are no cycles. NULL: the configuration has no metric of that name. */
+static const struct config_metric *metric_below(const struct maker *m, const char *name)
+{
+    for (size_t i = 0; i < m->config->metrics.count; i++)
+        if (m->config->metrics.items[i].name && strcmp(m->config->metrics.items[i].name, name) == 0)
+            return &m->config->metrics.items[i];
+    return NULL;
+}
+
 static int no_such_metric(struct maker *m, const struct config_metric *given, const char *name)
 {
+    const struct config_metric *below = metric_below(m, name);
+    if (below == given)
+        return err_set(m->err, ERR_FORMAT, "%s: %s is computed from itself; a formula names metrics above it",
+                       given->where, name);
+    if (below)
+        return err_set(m->err, ERR_FORMAT, "%s: %s: '%s' stands below it (%s); a formula names metrics above it",
+                       given->where, given->name, name, below->where);
     struct VEC(const char *) names = {0};
     for (size_t i = 0; i < m->columns->list.count; i++)
         *vec_push(&names) = strtab_get(m->strings, m->columns->list.items[i].metric.name);

@@ -775,7 +775,7 @@ static const struct {
     {"<computed name='S' formula='total(CC)'/>",
      "c.xml:1: S: there is no metric 'CC' before this one; did you mean C?"},
     {"<computed name='A' formula='B'/><computed name='B' formula='A'/>",
-     "c.xml:1: A: there is no metric 'B' before this one; did you mean C?"},
+     "c.xml:1: A: 'B' stands below it (c.xml:1); a formula names metrics above it"},
 };
 
 /* Formulas that look elsewhere than at their own place: values at the first LINE, inclusive; and its procedure,

@@ -53,7 +53,7 @@ cat >c.xml <<'END'
   <computed name="A" formula="B + 1"/><computed name="B" formula="A + 1"/>
 </hpcview>
 END
-refused "a circle of metrics" "c.xml:2: A: there is no metric 'B' before this one*"
+refused "a circle of metrics" "c.xml:2: A: 'B' stands below it (c.xml:*); a formula names metrics above it*"
 
 # numbers that are none
 for number in nan inf -5 1e400 18446744073709551616; do
