@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { PROCESSES_MOST = 64, FEW = 40, MANY = 100 };
+enum { PROCESSES_MOST = 64, FEW = 24, MANY = 60 };
 
 struct model_loop {
     uint32_t loop;         /* of the report */
