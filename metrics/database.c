@@ -549,6 +549,7 @@ static int fill_experiment(struct database *d)
         read_values_1(d);
     else
         read_trees(d);
+    formulas_from_texts(d->e);
     database_tables(d);
     return 0;
 }

@@ -101,6 +101,8 @@ static size_t rows_of(const struct experiment *e, const char *what)
     return strcmp(what, "place") == 0     ? e->place_count
            : strcmp(what, "process") == 0 ? e->process_count
            : strcmp(what, "metric") == 0  ? e->metric_count
+           : strcmp(what, "file") == 0    ? e->file_count
+           : strcmp(what, "run") == 0     ? e->run_count
            : t                            ? table_row_count(t)
                                           : 0;
 }

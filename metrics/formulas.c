@@ -36,6 +36,60 @@ void formulas_keep(struct experiment *e, const struct columns *columns)
     }
 }
 
+/* ---- of a finished database: formulas as texts, which name its columns ---- */
+
+static uint32_t column_named(const struct experiment *e, const struct hashmap *by_name, const struct expr_operand *o)
+{
+    struct expr_operand plain = *o;
+    struct buf text = {0};
+    plain.at = EXPR_HERE;
+    plain.form = EXPR_FORM_OWN;
+    if (o->statistic == EXPR_NO_STATISTIC)
+        buf_str(&text, o->name); /* as it is, without the quotes that a formula needs */
+    else
+        expr_operand_text(&plain, &text);
+    uint32_t column = hashmap_get(by_name, strtab_add(e->strings, text.bytes));
+    buf_release(&text);
+    return column;
+}
+
+/* false: some operand is no column. */
+static bool bind_operands(const struct experiment *e, const struct hashmap *by_name, struct computed *c)
+{
+    size_t n = expr_name_count(c->expr);
+    const char **units = mem_alloc((n + 1) * sizeof *units);
+    bool all = true;
+    c->operands = mem_alloc((n + 1) * sizeof *c->operands);
+    for (size_t k = 0; k < n && all; k++) {
+        c->operands[k] = column_named(e, by_name, expr_operand(c->expr, k));
+        all = c->operands[k] != HASHMAP_NONE && *expr_operand(c->expr, k)->run == '\0';
+        units[k] = all ? strtab_get(e->strings, e->metrics[c->operands[k]].unit) : "";
+        c->across_runs |= all && e->metrics[c->operands[k]].run != e->metrics[c->operands[0]].run;
+    }
+    all = all && expr_bind_units(c->expr, units, "", NULL) == 0;
+    mem_free(units);
+    return all;
+}
+
+void formulas_from_texts(struct experiment *e)
+{
+    struct hashmap by_name = {0};
+    e->computed = mem_calloc(e->metric_count + 1, sizeof *e->computed);
+    for (uint32_t i = (uint32_t)e->metric_count; i-- > 0;)
+        *hashmap_put(&by_name, e->metrics[i].name) = i;
+    for (size_t i = 0; i < e->metric_count; i++) {
+        struct computed *c = &e->computed[i];
+        const char *text = strtab_get(e->strings, e->metrics[i].formula);
+        c->error_of = UINT32_MAX;
+        c->by_line = e->metrics[i].summed;
+        if (!*text || expr_parse(text, "", &c->expr, NULL) < 0 || bind_operands(e, &by_name, c))
+            continue;
+        expr_free(c->expr);
+        c->expr = NULL;
+    }
+    hashmap_release(&by_name);
+}
+
 void formulas_free(struct experiment *e)
 {
     for (size_t i = 0; e->computed && i < e->metric_count; i++) {

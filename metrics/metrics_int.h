@@ -577,7 +577,10 @@ void experiment_replace_tree(struct experiment *, size_t tree, size_t last);
 /* ---- formulas.c ---------------------------------------------------------------------------- */
 
 void formulas_keep(struct experiment *, const struct columns *); /* once the metrics are there */
-void formulas_compute(struct experiment *, size_t tree);         /* once the tree's measured columns are */
+/* Of a database, whose columns have values already: for sums that a view makes. A formula that names something else has
+   none. */
+void formulas_from_texts(struct experiment *);
+void formulas_compute(struct experiment *, size_t tree); /* once the tree's measured columns are */
 void formulas_free(struct experiment *);
 
 /* ---- lost.c --------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ int print_no_paths(struct err *err)
 {
     return err_set(err, ERR_USAGE,
                    "no call paths were measured; 'hpcview record' measures them (without --no-call-paths), and imports "
-                   "may have them (those of a finished database are in its page and in 'hpcview export')");
+                   "may have them (those of a finished database are not there where more columns are made of it)");
 }
 
 static uint8_t kind_of(const struct experiment *e, size_t tree, uint32_t node)
