@@ -210,12 +210,42 @@ static int check_options(const struct shown_list *shown, struct print_options *o
     return 0;
 }
 
+/* A database by itself is printed as it is, with all its columns, trees and tables; where columns are to be made anew of
+   it, it is a run like any other. */
+static bool is_as_it_is(int argc, char **argv)
+{
+    return argc == 1 && !opt.per_thread && !opt.diff && !opt.gate && !wanted_columns() &&
+           experiment_is_database(argv[0]);
+}
+
+static int make_experiment(struct session *s, const struct shown_list *shown, int argc, char **argv,
+                           struct experiment **e)
+{
+    struct config *config;
+    if (is_as_it_is(argc, argv)) {
+        int status = experiment_read_database(argv[0], e, s->warnings, &s->err);
+        if (status == 0 && opt.fold)
+            experiment_fold_recursion(*e);
+        return status;
+    }
+    int status = wanted_config(s, "print", argc, argv, &config);
+    if (status == 0 && (is_shown(shown, PRINT_INSTRUCTION) || (opt.table && str_starts(opt.table, "instruction"))))
+        config_list_instructions(config);
+    if (status == 0)
+        config_set_fold_recursion(config, opt.fold);
+    if (status == 0 && choose(config, &s->err) < 0)
+        status = err_in(&s->err, "print");
+    if (status == 0)
+        status = experiment_build(config, &s->progress, e, s->warnings, &s->err);
+    config_free(config);
+    return status;
+}
+
 static int run(struct session *s, int argc, char **argv)
 {
     struct print_options options = {
         .top = opt.top, .sort_by = opt.sort, .scope = opt.scope, .of = opt.of, .tree = opt.tree, .fused = opt.diff};
     struct experiment *e = NULL;
-    struct config *config = NULL;
     struct shown_list shown = {0};
     int status = parse_format(&options.format, &s->err);
     if (status == 0)
@@ -223,16 +253,7 @@ static int run(struct session *s, int argc, char **argv)
     if (status == 0)
         status = check_options(&shown, &options, &s->err);
     if (status == 0)
-        status = wanted_config(s, "print", argc, argv, &config);
-    if (status == 0 && (is_shown(&shown, PRINT_INSTRUCTION) || (opt.table && str_starts(opt.table, "instruction"))))
-        config_list_instructions(config);
-    if (status == 0)
-        config_set_fold_recursion(config, opt.fold);
-    if (status == 0 && choose(config, &s->err) < 0)
-        status = err_in(&s->err, "print");
-    if (status == 0)
-        status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
-    config_free(config);
+        status = make_experiment(s, &shown, argc, argv, &e);
     if (status == 0)
         status = print(e, &shown, &options, &s->err);
     if (status == 0)
@@ -244,7 +265,7 @@ static int run(struct session *s, int argc, char **argv)
 
 const struct command command_print = {
     .name = "print",
-    .synopsis = "[options] CONFIG.xml | MEASUREMENTS...",
+    .synopsis = "[options] CONFIG.xml | MEASUREMENTS... | DB",
     .summary = "print measurements by module, procedure, loop or line",
     .options = tables,
     .run = run,

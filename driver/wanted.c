@@ -103,6 +103,11 @@ static int add_options(struct config *config, const char *command, struct err *e
     return 0;
 }
 
+bool wanted_columns(void)
+{
+    return opt.metrics.count + opt.blocks.count + opt.statistics.count > 0;
+}
+
 const struct string_list *wanted_blocks(void)
 {
     return &opt.blocks;

@@ -21,6 +21,7 @@ bool wanted_is_configuration(const char *path);
 int wanted_options(struct session *, const char *command, struct config *);
 
 /* The metric blocks that the options name, for those who record. */
+bool wanted_columns(void); /* do options make columns: metrics, blocks, statistics? */
 const struct string_list *wanted_blocks(void);
 
 /* ---- cmd_build.c, for run too ---- */

@@ -86,6 +86,25 @@ for level in module function loop line; do
         check "by $level: $pair rank as their measurements" cmp measured.csv table.csv
     done
 done
+# By itself a database is printed as it is: formulas, call paths, instructions and tables with it, and of several runs too.
+printed() { { "$hpcview" print --format csv "$@" 2>print.err || comment "$(cat print.err)"; } | sed 's|v[12]/kernels|kernels|g'; } # the page has both
+cat >two.xml <<END
+<hpcview version="1">
+  <run name="v1" measurements="v1/kernels.measurements"/><run name="v2" measurements="v2/kernels.measurements"/>
+  <computed name="RATIO" formula="run(v2).&quot;perf::TASK-CLOCK&quot; / run(v1).&quot;perf::TASK-CLOCK&quot;"/>
+  <computed name="MORE" formula="run(v2).&quot;perf::TASK-CLOCK&quot; - run(v1).&quot;perf::TASK-CLOCK&quot;"/>
+</hpcview>
+END
+"$hpcview" build -o two.db two.xml >build.log 2>&1 || comment "$(cat build.log)"
+for pair in 'v1/kernels.measurements sent/base.db' 'v2/kernels.measurements sent/new.html' 'two.xml two.db'; do
+    for what in '--by module' '--by procedure' '--by loop' '--by line' '--by function' '--by path' '--by calls' '--by caller --of chain' \
+        '--by path --fold-recursion' '--by instruction' '--table placement'; do
+        # shellcheck disable=SC2086
+        printed $what "${pair% *}" >measured.csv && printed $what "${pair#* }" >table.csv
+        check "$what: ${pair#* } is printed as ${pair% *}" cmp measured.csv table.csv
+        [ -s table.csv ] || not_ok "$what: ${pair#* } has rows"
+    done
+done
 compared function sent/base.db sent/new.html --statistics threads
 check_match "what single threads did is not known, and nothing is made up" "$(head -n 1 table.csv) $(grep ,chain, table.csv)" '*over threads*,,,,,,,,,,,,'
 cat >two.xml <<'END'
