@@ -44,7 +44,7 @@
 #define LIMIT_LOOP_INSTRUCTIONS    16384       /* of one loop that quality/ looks at; unrolled by hand a few thousand */
 #define LIMIT_CHILD_BYTES          (256u << 20) /* of what another program says; llvm-mca says some 2 kB a loop */
 #define LIMIT_MODEL_LOOPS          1000         /* that llvm-mca is asked about at a time: 4 s */
-#define LIMIT_MODEL_INSTRUCTIONS   500          /* of such a loop: it goes through them 140 times, 0.1 s */
+#define LIMIT_MODEL_INSTRUCTIONS   500          /* of such a loop: it goes through them 84 times, 0.1 s */
 #define LIMIT_MODEL_SECONDS        30           /* of all of its processes */
 #define LIMIT_IDEAL_BYTES          (8u << 20)   /* of machine code of one module whose ideal cycles are counted: 5 s */
 #define LIMIT_LISTED_BYTES         (400u << 10) /* of machine code shown in one database: 100,000 instructions, 1.5 MB */
