@@ -63,10 +63,10 @@ static void collect_events(struct maker *m)
     }
 }
 
-static uint32_t find_column(const struct maker *m, str_id name)
+uint32_t columns_find(const struct columns *c, str_id name)
 {
-    for (size_t i = 0; i < m->columns->list.count; i++)
-        if (m->columns->list.items[i].metric.name == name)
+    for (size_t i = 0; i < c->list.count; i++)
+        if (c->list.items[i].metric.name == name)
             return (uint32_t)i;
     return COLUMN_NONE;
 }
@@ -123,7 +123,7 @@ static int add_every_event(struct maker *m)
             if (e->name != m->events.items[i].name)
                 continue;
             str_id name = name_in_run(m, e->run, strtab_get(m->strings, e->name));
-            if (find_column(m, name) != COLUMN_NONE)
+            if (columns_find(m->columns, name) != COLUMN_NONE)
                 return err_set(m->err, ERR_FORMAT, "two columns would be called '%s'; give the runs other names",
                                strtab_get(m->strings, name));
             add_measured(m, name, e, "");
@@ -228,7 +228,7 @@ static int add_configured(struct maker *m, const struct config_metric *given)
         str_id name = name_in_run(m, given->run == RUN_ALL ? run : RUN_ALL, given->name);
         str_id shown =
             *given->display_name ? name_in_run(m, given->run == RUN_ALL ? run : RUN_ALL, given->display_name) : name;
-        uint32_t column = find_column(m, name);
+        uint32_t column = columns_find(m->columns, name);
         if (column == COLUMN_NONE)
             column = add_measured(m, name, e, given->where);
         else if (*m->columns->list.items[column].where || m->columns->list.items[column].event != e->name)
@@ -248,9 +248,9 @@ static uint32_t operand_fact(struct maker *, const char *name);
  * shown. */
 static uint32_t operand_column(struct maker *m, const char *name, uint32_t run)
 {
-    uint32_t column = find_column(m, strtab_add(m->strings, name));
+    uint32_t column = columns_find(m->columns, strtab_add(m->strings, name));
     if (column == COLUMN_NONE && run != RUN_ALL)
-        column = find_column(m, name_in_run(m, run, name));
+        column = columns_find(m->columns, name_in_run(m, run, name));
     for (size_t i = 0; column == COLUMN_NONE && i < m->events.count; i++) {
         struct run_event *e = &m->events.items[i];
         const char *event = strtab_get(m->strings, e->name);
@@ -271,7 +271,7 @@ static uint32_t add_fact(struct maker *m, uint32_t fact, bool display)
 {
     const struct table_column *of = loops_fact(fact);
     str_id name = strtab_printf(m->strings, "loop_%s", of->name);
-    uint32_t base = 0, known = find_column(m, name);
+    uint32_t base = 0, known = columns_find(m->columns, name);
     while (base < m->columns->list.count &&
            (m->columns->list.items[base].expr || m->columns->list.items[base].statistic))
         base++;
@@ -356,7 +356,7 @@ static void add_every_statistic(struct maker *m, enum statistic_over over)
             struct buf name = {0};
             statistic_name(&name, s, strtab_get(m->strings, m->columns->list.items[i].metric.name), over);
             str_id id = strtab_add(m->strings, name.bytes);
-            uint32_t known = find_column(m, id);
+            uint32_t known = columns_find(m->columns, id);
             buf_release(&name);
             if (known == COLUMN_NONE)
                 known = add_statistic(m, id, s, i, over);
@@ -538,7 +538,7 @@ static int add_computed_in(struct maker *m, const struct config_metric *given, u
     for (size_t i = 0; i < n; i++)
         c.operands[i] = column_of_operand(m, expr_operand(given->expr, i), run);
     str_id name = name_in_run(m, run, given->name);
-    if (find_column(m, name) != COLUMN_NONE)
+    if (columns_find(m->columns, name) != COLUMN_NONE)
         return add_taken(m, given, name);
     c.expr = expr_copy(given->expr);
     if (bind_units(m, given, &c) < 0) {
@@ -610,7 +610,7 @@ static void add_block_metric(void *ctx, const struct config_metric *metric)
     struct config_metric given = *metric;
     uint32_t run = a->m->config->runs.count == 1 ? 0 : a->run;
     a->added++;
-    if (find_column(a->m, name_in_run(a->m, run, given.name)) != COLUMN_NONE ||
+    if (columns_find(a->m->columns, name_in_run(a->m, run, given.name)) != COLUMN_NONE ||
         expr_parse(given.formula, given.name, &given.expr, NULL) < 0)
         return;
     if (!unknown_operand(a->m, given.expr, run))
@@ -659,7 +659,7 @@ static uint32_t spread_of(struct maker *m, uint32_t base)
     struct buf name = {0};
     statistic_name(&name, STAT_STDDEV, strtab_get(m->strings, metric->name), STAT_REPETITIONS);
     str_id id = strtab_add(m->strings, name.bytes);
-    uint32_t known = find_column(m, id);
+    uint32_t known = columns_find(m->columns, id);
     buf_release(&name);
     return known == COLUMN_NONE ? add_statistic(m, id, STAT_STDDEV, base, STAT_REPETITIONS) : known;
 }
@@ -771,135 +771,7 @@ static void settle_sorting(struct columns *c)
         first->metric.sort_by = true;
 }
 
-/* ---- which column an input's counts go to --------------------------------------------- */
-
-/* "CYCLES[3]", with several processes "CYCLES[rank.3]". */
-static str_id thread_column_name(struct maker *m, str_id column, const struct hpcprof *p,
-                                 const struct hpcprof_thread *t)
-{
-    const char *name = strtab_get(m->strings, column);
-    if (p->process_count < 2 && m->input_count < 2)
-        return strtab_printf(m->strings, "%s[%u]", name, t->number);
-    int32_t rank = p->processes[t->process].rank;
-    if (rank >= 0)
-        return strtab_printf(m->strings, "%s[%d.%u]", name, (int)rank, t->number);
-    return strtab_printf(m->strings, "%s[p%u.%u]", name, p->processes[t->process].pid, t->number);
-}
-
-static uint32_t add_thread_column(struct maker *m, uint32_t of, const struct hpcprof *p, const struct hpcprof_thread *t)
-{
-    struct column c = m->columns->list.items[of];
-    const char *thread = strtab_get(p->strings, t->name);
-    c.metric.name = thread_column_name(m, c.metric.name, p, t);
-    for (unsigned k = 2; find_column(m, c.metric.name) != COLUMN_NONE; k++)
-        c.metric.name = strtab_printf(m->strings, "%s(%u)", strtab_get(m->strings, c.metric.name), k);
-    c.metric.display_name =
-        *thread ? strtab_printf(m->strings, "%s %s", strtab_get(m->strings, c.metric.name), thread) : c.metric.name;
-    c.metric.sort_by = false;
-    c.metric.exact_total = NAN;
-    c.metric.repetitions = 1;
-    c.of_thread = true;
-    *vec_push(&m->columns->list) = c;
-    return (uint32_t)(m->columns->list.count - 1);
-}
-
-static bool feeds(const struct maker *m, size_t input, size_t event, const struct column *c)
-{
-    const struct hpcprof *p = m->inputs[input].profile;
-    return !c->expr && !c->statistic && !c->error && c->run == m->inputs[input].run &&
-           !(p->events[event].flags & HPCPROF_LOST) &&
-           strcmp(strtab_get(m->strings, c->event), strtab_get(p->strings, p->events[event].name)) == 0;
-}
-
-bool *columns_regions_named(struct arena *arena, const struct strtab *strings, const struct hpcprof *p, str_id region)
-{
-    if (!region)
-        return NULL;
-    bool *inside = arena_alloc(arena, p->region_count + 1);
-    for (size_t i = 1; i < p->region_count; i++) {
-        uint32_t parent = p->regions[i].parent;
-        inside[i] = strcmp(strtab_get(p->strings, p->regions[i].name), strtab_get(strings, region)) == 0 ||
-                    (parent < i && inside[parent]);
-    }
-    return inside;
-}
-
-static bool *regions_named(struct maker *m, const struct hpcprof *p, str_id region)
-{
-    return columns_regions_named(m->columns->arena, m->strings, p, region);
-}
-
-/* The counters' own totals of a column's event, if every thread of the run that counted the event noted one. */
-static void add_exact_totals(struct maker *m, struct column *c)
-{
-    double total = 0;
-    size_t noted = 0, threads = 0;
-    for (size_t i = 0; i < m->input_count; i++) {
-        const struct hpcprof *p = m->inputs[i].profile;
-        for (size_t e = 0; e < p->event_count; e++) {
-            if (!feeds(m, i, e, c))
-                continue;
-            threads += p->thread_count;
-            for (size_t k = 0; k < p->total_count; k++)
-                if (p->totals[k].event == e) {
-                    total += (double)p->totals[k].value;
-                    noted++;
-                }
-        }
-    }
-    if (noted && noted == threads)
-        c->metric.exact_total = total / c->metric.repetitions;
-}
-
-static void add_thread_feeds(struct maker *m, size_t base_columns, struct warnings *warnings)
-{
-    size_t made = 0;
-    for (uint32_t c = 0; c < base_columns; c++)
-        for (size_t i = 0; i < m->input_count; i++) {
-            const struct hpcprof *p = m->inputs[i].profile;
-            if (!m->columns->list.items[c].metric.display || m->inputs[i].finished)
-                continue;
-            for (size_t e = 0; e < p->event_count; e++) {
-                if (!feeds(m, i, e, &m->columns->list.items[c]))
-                    continue;
-                struct feed f = {.column = c,
-                                 .in_region = regions_named(m, p, m->columns->list.items[c].metric.region),
-                                 .by_thread = arena_alloc(m->columns->arena, (p->thread_count + 1) * sizeof(uint32_t))};
-                for (size_t t = 0; t < p->thread_count; t++) {
-                    bool room = made < LIMIT_THREAD_COLUMNS;
-                    f.by_thread[t] = room ? add_thread_column(m, c, p, &p->threads[t]) : COLUMN_NONE;
-                    made++;
-                }
-                *vec_push(&m->columns->feeds[i][e]) = f;
-            }
-        }
-    if (made > LIMIT_THREAD_COLUMNS)
-        warnings_add(warnings, "of %zu columns by thread only the first %d are shown", made, LIMIT_THREAD_COLUMNS);
-}
-
-static void make_feeds(struct maker *m, struct warnings *warnings)
-{
-    struct columns *c = m->columns;
-    size_t base_columns = c->list.count;
-    c->feeds = mem_calloc(m->input_count + 1, sizeof *c->feeds);
-    c->input_count = m->input_count;
-    for (size_t i = 0; i < m->input_count; i++) {
-        size_t events = m->inputs[i].profile->event_count;
-        c->feeds[i] = mem_calloc(events + 1, sizeof *c->feeds[i]);
-        for (size_t e = 0; e < events; e++)
-            for (uint32_t k = 0; k < base_columns; k++)
-                if (feeds(m, i, e, &c->list.items[k]))
-                    *vec_push(&c->feeds[i][e]) = (struct feed){
-                        .column = k,
-                        .in_region = regions_named(m, m->inputs[i].profile, c->list.items[k].metric.region)};
-    }
-    for (uint32_t k = 0; k < base_columns; k++)
-        if (!c->list.items[k].expr && !c->list.items[k].statistic && !c->list.items[k].error &&
-            !c->list.items[k].metric.region)
-            add_exact_totals(m, &c->list.items[k]);
-    if (m->config->per_thread)
-        add_thread_feeds(m, base_columns, warnings);
-}
+/* ---- all of them ---------------------------------------------------------------------- */
 
 /* A metric with an error is left out, where all errors are wanted. */
 static int add_metric(struct maker *m, const struct config_metric *given, struct warnings *warnings)
@@ -931,12 +803,12 @@ static void add_wanted_statistic(struct maker *m, const char *name, uint32_t run
     enum statistic_over over;
     struct buf metric = {0};
     if (statistic_parse(name, &which, &metric, &over) && parts_of_run(m, run, over) > 1) {
-        uint32_t base = find_column(m, strtab_add(m->strings, metric.bytes));
+        uint32_t base = columns_find(m->columns, strtab_add(m->strings, metric.bytes));
         if (base == COLUMN_NONE)
-            base = find_column(m, name_in_run(m, run, metric.bytes));
+            base = columns_find(m->columns, name_in_run(m, run, metric.bytes));
         str_id full = name_in_run(m, run, name);
         if (base != COLUMN_NONE && !m->columns->list.items[base].metric.formula &&
-            find_column(m, full) == COLUMN_NONE) {
+            columns_find(m->columns, full) == COLUMN_NONE) {
             add_statistic(m, full, which, base, over);
             m->columns->wanted_count++;
         }
@@ -984,7 +856,7 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
             add_every_statistic(&m, over);
     if (status == 0) {
         settle_sorting(columns);
-        make_feeds(&m, warnings);
+        columns_make_feeds(columns, config, inputs, input_count, strings, warnings);
         add_wanted(&m);
     }
     vec_release(&m.events);

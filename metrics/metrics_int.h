@@ -13,6 +13,9 @@
  *     ideal.c           cycles that executed instructions would take at best
  *     instructions.c    the machine code of sampled procedures
  *     columns.c         which measured and computed columns there are
+ *     feeds.c           which columns an input's counts go to
+ *     gather.c          what the measurements say: sites, calls, what each cost
+ *     modules.c         which modules of several runs are the same one
  *     correlate.c       every sampled address in its chain of scopes: the places
  *     match.c           places of several runs brought together; line_diff.c lines that have moved between their sources
  *     tables.c          what rooms measured about places, beside the columns
@@ -256,13 +259,17 @@ struct columns {
 
 int columns_make(const struct config *, const struct input *, size_t input_count, struct strtab *, struct columns *,
                  struct warnings *, struct err *);
+uint32_t columns_find(const struct columns *, str_id name); /* or COLUMN_NONE */
+/* Once all columns are there (feeds.c). */
+void columns_make_feeds(struct columns *, const struct config *, const struct input *, size_t input_count,
+                        struct strtab *, struct warnings *);
 /* By region of the measurement: is it the named one, or in it? NULL: no region is asked for. */
 bool *columns_regions_named(struct arena *, const struct strtab *, const struct hpcprof *, str_id region);
 /* The name a user may have meant, or NULL; names end in NULL. */
 const char *metric_nearest(const char *name, const char *const *names);
 void columns_release(struct columns *, const struct input *);
 
-/* ---- where it was measured (correlate.c) ------------------------------------------- */
+/* ---- where it was measured (gather.c, modules.c, correlate.c) ------------------------------------------- */
 
 enum structure_state {
     STRUCTURE_FOUND,
