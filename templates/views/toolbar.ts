@@ -195,7 +195,7 @@ export class TableTools {
       type: 'search',
       class: 'filter',
       id: 'filter',
-      placeholder: 'Filter ( / )',
+      placeholder: 'Filter: /',
       'aria-label': 'Filter rows by name or file:line',
       title: FILTER_TITLE,
       spellcheck: 'false',
