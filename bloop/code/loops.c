@@ -301,12 +301,10 @@ static void find_loop_of(struct search *s, uint32_t x, const uint32_t *restored,
                          uint32_t *body)
 {
     uint32_t count = 0;
-    if (!is_jumped_back_to(s, x))
-        return;
-    s->is_header[x] = 1;
     for (uint32_t i = s->pred_first[x]; i < s->pred_first[x + 1]; i++) {
         if (!is_ancestor(s, x, s->preds[i]))
             continue;
+        s->is_header[x] = 1;
         uint32_t v = find(up, s->preds[i]);
         if (v != x && in_body[v] != x) {
             in_body[v] = x;
@@ -459,12 +457,27 @@ static void join_same_entry(struct search *s, const uint32_t *entry, uint32_t *j
     }
 }
 
+/* What is in a loop without a jump back is in the loop around it. */
+static void dissolve_pads(struct search *s, uint32_t *into)
+{
+    for (uint32_t v = 1; v <= s->m; v++) { /* outer loops have smaller numbers */
+        if (s->loop_parent[v] != NONE)
+            s->loop_parent[v] = into[s->loop_parent[v]];
+        into[v] = v;
+        if (s->is_header[v] && !is_jumped_back_to(s, v)) {
+            into[v] = s->loop_parent[v];
+            s->is_header[v] = 0;
+        }
+    }
+}
+
 static void make_forest(struct search *s, struct loop_forest *f)
 {
     uint32_t *entry = s->a, *index = s->b, *order = s->c, *child = s->d, *sibling = s->e, *by_block = s->f, *end = s->d,
              *skip = s->e;
     for (uint32_t v = 1; v <= s->m; v++)
         entry[v] = s->block[v];
+    dissolve_pads(s, index);
     uint32_t count = order_loops(s, entry, index, order, child, sibling, by_block);
     close_intervals(s, order, count, end);
     skip[0] = 0;

@@ -133,6 +133,8 @@ static const struct {
     {"two landing pads in each other's range", "0>1 0~2 1>3 2>3 2~4 4>3 4~2", "0", "", "0 0 0 0 2"},
     {"trying again", "0>1 1>2 1~3 3>1 3~3", "0", "1(3)", "0 0 1 1"},
     {"a landing pad in a loop", "0>1 1>2 2>1 1~3 3~3 3>4 2>4", "0", "1(2)", "0 0 1 1 1"},
+    {"what a landing pad's range leads back to is in the loop", "0>1 1>2 2>1 2>4 2~3 3~2", "0", "1(2 3)", "0 0 1 2 2"},
+    {"and a jump into it is one into the loop", "0>1 0>3 1>2 2>1 2>4 2~3 3~2", "0", "1!(2 3)", "0 0 0 0 2"},
     {"computed goto: each to each", "0>1 0>2 0>3 1>1 1>2 1>3 2>1 2>2 2>3 3>1 3>2 3>3", "0", "1!(2!(3()))", "0 0 0 0"},
 };
 
