@@ -24,7 +24,7 @@ static bool had_module(const struct experiment_run *run, str_id name)
     return i < run->module_count;
 }
 
-void measured_make(struct experiment *e, const struct correlation *c, const place_ix *new_of)
+static struct measured *number_modules(struct experiment *e)
 {
     struct measured *m = e->measured = mem_calloc(1, sizeof *m);
     m->module = mem_alloc((e->place_count + 1) * sizeof *m->module);
@@ -32,6 +32,35 @@ void measured_make(struct experiment *e, const struct correlation *c, const plac
         m->module_count += e->places[i].kind == PLACE_MODULE;
         m->module[i] = i ? (uint32_t)m->module_count - 1 : UINT32_MAX;
     }
+    return m;
+}
+
+/* Has the run a sample in the module? */
+static bool has_value(const struct experiment *e, uint32_t run, place_ix module)
+{
+    bool has = false;
+    for (size_t i = 0; i < e->metric_count && !has; i++)
+        has = e->metrics[i].run == run && *strtab_get(e->strings, e->metrics[i].event) &&
+              !isnan(experiment_value(e, i, module, VALUE_INCLUSIVE));
+    return has;
+}
+
+void measured_from_database(struct experiment *e)
+{
+    struct measured *m = number_modules(e);
+    m->in_run = mem_calloc(e->run_count * m->module_count + 1, 1);
+    for (place_ix i = 1; i < e->place_count; i++) {
+        if (e->places[i].kind != PLACE_MODULE)
+            continue;
+        str_id name = strtab_add(e->strings, path_base(strtab_get(e->strings, e->places[i].name)));
+        for (uint32_t run = 0; run < e->run_count; run++)
+            m->in_run[run * m->module_count + m->module[i]] = had_module(&e->runs[run], name) || has_value(e, run, i);
+    }
+}
+
+void measured_make(struct experiment *e, const struct correlation *c, const place_ix *new_of)
+{
+    struct measured *m = number_modules(e);
     uint32_t *number = mem_alloc((c->modules.count + 1) * sizeof *number); /* by module of the measurements */
     memset(number, 0xff, c->modules.count * sizeof *number);
     for (size_t i = 0; i < c->sites.count; i++)

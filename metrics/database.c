@@ -550,6 +550,7 @@ static int fill_experiment(struct database *d)
     else
         read_trees(d);
     formulas_from_texts(d->e);
+    measured_from_database(d->e);
     database_tables(d);
     return 0;
 }

@@ -504,6 +504,7 @@ bool thread_values_unpack(struct experiment *, struct table *, struct cursor *);
 
 struct measured;
 void measured_make(struct experiment *, const struct correlation *, const place_ix *new_of);
+void measured_from_database(struct experiment *); /* by the names of modules, and the values there are */
 void measured_free(struct measured *);
 enum comparison { COMPARE_DIFFERENCE, COMPARE_RATIO, COMPARE_LOSS };
 /* The computed columns that compare an event's columns of two runs. */

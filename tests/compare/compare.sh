@@ -88,15 +88,15 @@ for level in module function loop line; do
 done
 # By itself a database is printed as it is: formulas, call paths, instructions and tables with it, and of several runs too.
 printed() { { "$hpcview" print --format csv "$@" 2>print.err || comment "$(cat print.err)"; } | sed 's|v[12]/kernels|kernels|g'; } # the page has both
-cat >two.xml <<END
+cat >both.xml <<END
 <hpcview version="1">
   <run name="v1" measurements="v1/kernels.measurements"/><run name="v2" measurements="v2/kernels.measurements"/>
   <computed name="RATIO" formula="run(v2).&quot;perf::TASK-CLOCK&quot; / run(v1).&quot;perf::TASK-CLOCK&quot;"/>
   <computed name="MORE" formula="run(v2).&quot;perf::TASK-CLOCK&quot; - run(v1).&quot;perf::TASK-CLOCK&quot;"/>
 </hpcview>
 END
-"$hpcview" build -o two.db two.xml >build.log 2>&1 || comment "$(cat build.log)"
-for pair in 'v1/kernels.measurements sent/base.db' 'v2/kernels.measurements sent/new.html' 'two.xml two.db'; do
+"$hpcview" build -o both-runs.db both.xml >build.log 2>&1 || comment "$(cat build.log)"
+for pair in 'v1/kernels.measurements sent/base.db' 'v2/kernels.measurements sent/new.html' 'both.xml both-runs.db'; do
     for what in '--by module' '--by procedure' '--by loop' '--by line' '--by function' '--by path' '--by calls' '--by caller --of chain' \
         '--by path --fold-recursion' '--by instruction' '--table placement'; do
         # shellcheck disable=SC2086
@@ -199,14 +199,19 @@ int main(int argc, char **argv)
 }
 X
 if ${CC-cc} -O1 -g -fno-builtin -o idle idle.c -lm 2>idle.log; then
-    "$hpcview" record --no-call-paths -o idle.m -e perf::TASK-CLOCK@500000 -- ./idle 100000 >idle.log 2>&1
-    "$hpcview" record --no-call-paths -o busy.m -e perf::TASK-CLOCK@500000 -- ./idle sin 10000 >idle.log 2>&1
+    "$hpcview" record -o idle.m -e perf::TASK-CLOCK@500000 -- ./idle 100000 >idle.log 2>&1
+    "$hpcview" record -o busy.m -e perf::TASK-CLOCK@500000 -- ./idle sin 10000 >idle.log 2>&1
     "$hpcview" build -o idle.db idle.m >build.log 2>&1 || comment "$(cat build.log)"
     compared module busy.m idle.m
     check_match "a library without a sample cost nothing" "$(grep libm table.csv)" 'module,libm*,,-*,0'
     mv table.csv measured.csv
     compared module busy.m idle.db
     check "so does the database say" cmp measured.csv table.csv
+    sed -e 's|v1/kernels.measurements|busy.m|' -e 's|v2/kernels.measurements|idle.m|' both.xml >busy.xml
+    "$hpcview" build -o busy.db busy.xml >build.log 2>&1 || comment "$(cat build.log)"
+    printed --by path --fold-recursion busy.xml >measured.csv && printed --by path --fold-recursion busy.db >table.csv
+    check_match "nor on a path" "$(grep ',sin\|,__sin' table.csv | head -n 1)" '*,-[1-9]*'
+    check "which is computed anew where paths are folded" cmp measured.csv table.csv
 else
     skip "a library without a sample cost nothing" "no C compiler here that makes it"
 fi
