@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +31,11 @@ static inline void *raw_mremap(void *p, size_t old, size_t n)
 static inline ssize_t raw_read(int fd, void *to, size_t n)
 {
     return (ssize_t)syscall(SYS_read, fd, to, n);
+}
+
+static inline ssize_t raw_process_vm_readv(pid_t pid, const struct iovec *here, const struct iovec *there)
+{
+    return (ssize_t)syscall(SYS_process_vm_readv, pid, here, 1ul, there, 1ul, 0ul);
 }
 
 static inline ssize_t raw_pwrite(int fd, const void *from, size_t n, uint64_t at)

@@ -174,7 +174,7 @@ int hpcrec_held(struct held *h, const char *path, int flags)
 bool hpcrec_peek(uint64_t address, void *to, size_t n)
 {
     struct iovec here = {to, n}, there = {(void *)(uintptr_t)address, n};
-    return process_vm_readv(hpcrec_gettid(), &here, 1, &there, 1, 0) == (ssize_t)n;
+    return raw_process_vm_readv(hpcrec_gettid(), &here, &there) == (ssize_t)n;
 }
 
 /* The number of the process is the first thread's: one that has ended has no memory. */
@@ -182,7 +182,7 @@ int hpcrec_first_thread_lives(void)
 {
     char byte, other = 0;
     struct iovec here = {&byte, 1}, there = {&other, 1};
-    if (process_vm_readv((pid_t)syscall(SYS_getpid), &here, 1, &there, 1, 0) == 1)
+    if (raw_process_vm_readv((pid_t)syscall(SYS_getpid), &here, &there) == 1)
         return 1;
     return errno == ESRCH ? 0 : -1;
 }
