@@ -164,6 +164,7 @@ struct graph {
     uint32_t *order;               /* by instruction: its number in reverse postorder, from 1; 0: not reached */
     uint32_t *sorted;              /* the instructions in that order */
     uint32_t reached;
+    bool *begins;        /* by instruction: it is reached from outside */
     uint32_t *dominator; /* by instruction: the number of its immediate dominator; 0 is the outside */
     uint32_t *inside,
         *inside_end;      /* by number: what it dominates has numbers of the dominator tree's preorder in between */
@@ -254,11 +255,14 @@ static void number_instrs(struct graph *g)
     uint32_t done = 0;
     for (uint32_t i = g->count; i-- > 0;) {
         bool led_to = g->edge_first[i + 1] > g->edge_first[i];
-        if (i == 0 || !led_to || is_entry(g->loops, &g->loops->instrs.items[g->first + i].place))
+        g->begins[i] = i == 0 || !led_to || is_entry(g->loops, &g->loops->instrs.items[g->first + i].place);
+        if (g->begins[i])
             walk(g, &s, i, seen, &done);
     }
-    for (uint32_t i = 0; i < g->count; i++) /* circles that nothing leads into */
+    for (uint32_t i = 0; i < g->count; i++) { /* circles that nothing leads into */
+        g->begins[i] = g->begins[i] || !seen[i];
         walk(g, &s, i, seen, &done);
+    }
     for (uint32_t i = 0; i < done / 2; i++) {
         uint32_t other = g->sorted[i];
         g->sorted[i] = g->sorted[done - 1 - i];
@@ -285,15 +289,9 @@ static uint32_t common_dominator(struct graph *g, uint32_t a, uint32_t b)
     return a;
 }
 
-static bool begins(const struct graph *g, uint32_t i)
-{
-    bool led_to = g->edge_first[i + 1] > g->edge_first[i];
-    return i == 0 || !led_to || is_entry(g->loops, &g->loops->instrs.items[g->first + i].place);
-}
-
 static uint32_t dominator_now(struct graph *g, uint32_t i)
 {
-    uint32_t dominator = begins(g, i) ? 0 : UINT32_MAX;
+    uint32_t dominator = g->begins[i] ? 0 : UINT32_MAX;
     for (uint32_t e = g->edge_first[i]; e < g->edge_first[i + 1] && dominator != 0; e++) {
         uint32_t from = g->edges.items[e].from;
         if (g->dominator[from] != UINT32_MAX)
@@ -396,6 +394,7 @@ static void read_function(struct instr_loops *l, uint32_t first, uint32_t count,
     g.inside = mem_calloc(count + 2, sizeof *g.inside);
     g.inside_end = mem_calloc(count + 2, sizeof *g.inside_end);
     g.edge_first = mem_calloc(count + 2, sizeof *g.edge_first);
+    g.begins = mem_calloc(count + 1, sizeof *g.begins);
     for (size_t i = 0; i < jump_count; i++)
         *vec_push(&g.edges) = (struct edge){jumps[i].from - first, jumps[i].to - first, jumps[i].jump, jumps[i].count};
     add_next_edges(&g);
@@ -416,6 +415,7 @@ static void read_function(struct instr_loops *l, uint32_t first, uint32_t count,
     mem_free(g.sorted);
     mem_free(g.dominator);
     mem_free(g.edge_first);
+    mem_free(g.begins);
 }
 
 static uint32_t add_event(struct hpcprof *into, const char *name, const char *description)
