@@ -38,7 +38,8 @@ PROPERTY LowSpatialUse {
     REFINES FirstLevelMisses;
     WHERE level IS "L1*";
     LET use = used / (evictions * level.line);
-    CONDITION: evictions > 100 AND use < 0.5 AND misses / accesses > 0.05;
+    // Blocks that other threads take away leave unused, too: that is FalseSharing.
+    CONDITION: evictions > 100 AND use < 0.5 AND misses / accesses > 0.05 AND invalidated < 0.5 * misses;
     CONFIDENCE: 0.9;
     SEVERITY: 100 * 10 * misses * (1 - use) / (total(refs) + 10 * total(misses));
     TITLE: "{object} is used badly: {use:%} of each block, at {place}";
