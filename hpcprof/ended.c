@@ -4,7 +4,7 @@
  */
 #include "hpcprof/ended.h"
 
-#include "hpcprof/hpcprof_int.h"
+#include "hpcprof/write_int.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -105,18 +105,12 @@ static void put_block(struct buf *out, uint32_t type, const struct buf *payload)
     buf_add(out, payload->bytes, payload->len);
 }
 
-static void put_string(struct buf *b, const char *s)
-{
-    buf_uleb(b, strlen(s));
-    buf_str(b, s);
-}
-
 static void put_cut(struct buf *out)
 {
     struct buf b = {0};
     buf_uleb(&b, 1);
-    put_string(&b, "missing");
-    put_string(&b, "the process was ended in the middle of writing: what it was writing is missing");
+    write_text(&b, "missing");
+    write_text(&b, "the process was ended in the middle of writing: what it was writing is missing");
     put_block(out, FORMAT_NOTES, &b);
     buf_release(&b);
 }

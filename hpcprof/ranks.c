@@ -17,16 +17,7 @@ struct parts { /* this rank's, and of those that it has added */
 
 static void put_text(struct buf *out, const char *text)
 {
-    buf_uleb(out, strlen(text));
-    buf_str(out, text);
-}
-
-static char *get_text(struct cursor *c)
-{
-    uint64_t len = cursor_uleb(c);
-    const uint8_t *bytes = len <= cursor_left(c) ? cursor_bytes(c, len) : NULL;
-    c->bad = c->bad || !bytes;
-    return bytes ? mem_strndup((const char *)bytes, len) : mem_strdup("");
+    buf_text(out, text, strlen(text));
 }
 
 static void pack_beside(const struct parts *m, struct buf *out)
@@ -75,14 +66,14 @@ static void unpack_beside(struct parts *m, struct cursor *c, struct hpcprof *p, 
         *vec_push(&m->processes) = processes;
     }
     for (uint64_t n = cursor_uleb(c); n > 0 && !c->bad; n--) {
-        char *text = get_text(c);
-        warnings_add(adding ? m->warnings : NULL, "%s", text);
-        mem_free(text);
+        size_t len;
+        const char *text = cursor_text(c, &len);
+        warnings_add(adding ? m->warnings : NULL, "%.*s", (int)len, text ? text : "");
     }
     for (size_t i = 0; i < p->process_count; i++) {
-        char *text = get_text(c);
-        p->processes[i].source_file = strtab_add(p->strings, text);
-        mem_free(text);
+        size_t len;
+        const char *text = cursor_text(c, &len);
+        p->processes[i].source_file = strtab_addn(p->strings, text, len);
     }
     for (uint32_t i = 0; i < p->event_count && m->summed; i++) {
         uint64_t sampled = cursor_uleb(c), counted = cursor_uleb(c);

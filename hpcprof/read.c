@@ -19,13 +19,9 @@ uint32_t reader_row(struct reader *r, const struct reader_rows *rows, uint64_t i
 
 str_id reader_string(struct reader *r, struct cursor *c)
 {
-    uint64_t len = cursor_uleb(c);
-    const uint8_t *bytes = len <= cursor_left(c) ? cursor_bytes(c, len) : NULL;
-    if (!bytes) {
-        c->bad = true;
-        return 0;
-    }
-    return strtab_addn(r->p->strings, (const char *)bytes, strnlen((const char *)bytes, len));
+    size_t len;
+    const char *s = cursor_text(c, &len);
+    return s ? strtab_addn(r->p->strings, s, strnlen(s, len)) : 0;
 }
 
 /* The number of rows that follow; each takes at least a byte, so more rows than bytes is nonsense. */

@@ -9,8 +9,7 @@ void write_text(struct buf *b, const char *s)
     size_t n = strlen(s);
     if (n > FORMAT_PAYLOAD_MAX / 16) /* no name is: keep the block readable whatever came in */
         n = FORMAT_PAYLOAD_MAX / 16;
-    buf_uleb(b, n);
-    buf_add(b, s, n);
+    buf_text(b, s, n);
 }
 
 static void put_string(struct buf *b, const struct hpcprof *p, str_id id)

@@ -85,16 +85,14 @@ void thread_values_note(struct experiment *e, struct table *table, size_t metric
 static void put_text(struct buf *out, const struct experiment *e, str_id text)
 {
     const char *s = strtab_get(e->strings, text);
-    buf_uleb(out, strlen(s));
-    buf_str(out, s);
+    buf_text(out, s, strlen(s));
 }
 
 static str_id get_text(struct experiment *e, struct cursor *c)
 {
-    uint64_t len = cursor_uleb(c);
-    const uint8_t *bytes = len <= cursor_left(c) ? cursor_bytes(c, len) : NULL;
-    c->bad = c->bad || !bytes;
-    return bytes ? strtab_addn(e->strings, (const char *)bytes, len) : 0;
+    size_t len;
+    const char *s = cursor_text(c, &len);
+    return strtab_addn(e->strings, s, len);
 }
 
 void thread_values_pack(const struct experiment *e, const struct table *table, size_t row, struct buf *out)

@@ -83,6 +83,12 @@ void buf_uleb(struct buf *b, uint64_t v)
     buf_u8(b, (uint8_t)v);
 }
 
+void buf_text(struct buf *b, const char *s, size_t n)
+{
+    buf_uleb(b, n);
+    buf_add(b, s, n);
+}
+
 void buf_sleb(struct buf *b, int64_t v)
 {
     for (;;) {

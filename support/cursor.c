@@ -44,6 +44,15 @@ int64_t cursor_sleb(struct cursor *c)
     return (int64_t)v;
 }
 
+const char *cursor_text(struct cursor *c, size_t *len)
+{
+    uint64_t n = cursor_uleb(c);
+    const uint8_t *bytes = n <= cursor_left(c) ? cursor_bytes(c, n) : NULL;
+    c->bad = c->bad || !bytes;
+    *len = bytes ? n : 0;
+    return (const char *)bytes;
+}
+
 const char *cursor_cstr(struct cursor *c)
 {
     const uint8_t *nul = c->bad || c->p == c->end ? NULL : memchr(c->p, 0, cursor_left(c));

@@ -248,6 +248,8 @@ static inline uint64_t cursor_u64(struct cursor *c)
 uint64_t cursor_uleb(struct cursor *);
 int64_t cursor_sleb(struct cursor *);
 const char *cursor_cstr(struct cursor *); /* NUL-terminated, inside the input */
+/* What buf_text has put: its bytes, inside the input, and their number; NULL, and 0, beyond the end. */
+const char *cursor_text(struct cursor *, size_t *len);
 
 /* A whole file, mapped read-only (or read, for pipes, up to LIMIT_STREAM_BYTES). No devices. */
 struct filemap {
@@ -293,6 +295,7 @@ void buf_u16(struct buf *, uint16_t); /* little endian, like the rest */
 void buf_u32(struct buf *, uint32_t);
 void buf_u64(struct buf *, uint64_t);
 void buf_uleb(struct buf *, uint64_t);
+void buf_text(struct buf *, const char *s, size_t n); /* n as uleb, then the bytes: cursor_text reads it */
 void buf_sleb(struct buf *, int64_t);
 void buf_base64(struct buf *, const void *bytes, size_t n);
 /* s as a terminal may be given it: what would move the cursor, ring the bell or turn the writing round, and what is not
