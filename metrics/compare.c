@@ -66,14 +66,9 @@ void measured_make(struct experiment *e, const struct correlation *c, const plac
     for (size_t i = 0; i < c->sites.count; i++)
         number[c->sites.items[i].module] = m->module[new_of[c->site_place[i]]];
     m->in_run = mem_calloc(e->run_count * m->module_count + 1, 1);
-    for (size_t i = 0; i < c->uses.count; i++) {
-        const struct module_use *use = &c->uses.items[i];
-        if (number[use->module] != UINT32_MAX)
-            m->in_run[use->run * m->module_count + number[use->module]] = true;
-    }
-    for (size_t i = 0; i < c->modules.count; i++) { /* without a sample it cost nothing */
+    for (size_t i = 0; i < c->modules.count; i++) {
         const char *path = strtab_get(c->strings, c->modules.items[i].raw_path);
-        str_id name = strtab_add(e->strings, path[0] == '[' ? path : path_base(path));
+        str_id name = strtab_add(e->strings, module_base_name(path));
         for (size_t run = 0; run < e->run_count && number[i] != UINT32_MAX; run++)
             if (had_module(&e->runs[run], name))
                 m->in_run[run * m->module_count + number[i]] = true;

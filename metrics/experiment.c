@@ -101,7 +101,7 @@ static void take_modules(struct experiment *e, const struct input *inputs, size_
         const struct hpcprof *p = inputs[i].profile;
         for (size_t k = 0; inputs[i].run == number && k < p->module_count; k++) {
             const char *path = strtab_get(p->strings, p->modules[k].path);
-            str_id name = strtab_add(e->strings, path[0] == '[' ? path : path_base(path));
+            str_id name = strtab_add(e->strings, module_base_name(path));
             uint32_t *slot = hashmap_put(&seen, name);
             if (*slot == HASHMAP_NONE)
                 *vec_push(&all) = name, *slot = 0;

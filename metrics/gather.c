@@ -40,7 +40,7 @@ const char *correlate_module_name(const struct correlation *c, uint32_t module)
 {
     const struct module *m = &c->modules.items[module];
     const char *path = strtab_get(c->strings, m->role ? m->role : m->path);
-    return path[0] == '[' || m->role ? path : path_base(path);
+    return m->role ? path : module_base_name(path);
 }
 
 /* The role that the configuration gives the module; 0: none. */

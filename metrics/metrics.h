@@ -298,8 +298,7 @@ uint32_t experiment_node_parent(const struct experiment *, size_t tree, uint32_t
 place_ix experiment_node_place(const struct experiment *, size_t tree, uint32_t node);
 size_t experiment_calls(const struct experiment *); /* the tree of calls; SIZE_MAX: no paths were measured */
 /* In the tree of calls, what a procedure called through itself becomes what it called: no path has a procedure twice.
-   Computed metrics of a database that was read back, which has no formulas to compute, are blank there then, and so are
-   statistics (config_set_fold_recursion has them). */
+   Statistics are blank there then (config_set_fold_recursion has them). */
 void experiment_fold_recursion(struct experiment *);
 
 /* For those who make experiments (the join, tests): places and metrics come first, then trees, then columns. */
