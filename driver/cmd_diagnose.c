@@ -52,7 +52,7 @@ static int make_experiment(struct session *s, const struct properties *p, int ar
 {
     struct config *config;
     if (argc == 1 && experiment_is_database(argv[0]))
-        return experiment_read_database(argv[0], e, s->warnings, &s->err);
+        return wanted_database(s, argv[0], false, e);
     if (wanted_config(s, "diagnose", argc, argv, &config) < 0)
         return -1;
     config_want_statistics(config, properties_statistics(p));

@@ -27,13 +27,8 @@ static const struct option_row *const tables[] = {rows, wanted_rows, NULL};
 static int make_experiment(struct session *s, int argc, char **argv, struct experiment **e)
 {
     struct config *config;
-    if (argc == 1 && experiment_is_database(argv[0])) {
-        if (experiment_read_database(argv[0], e, s->warnings, &s->err) < 0)
-            return -1;
-        if (opt.fold)
-            experiment_fold_recursion(*e);
-        return 0;
-    }
+    if (argc == 1 && experiment_is_database(argv[0]))
+        return wanted_database(s, argv[0], opt.fold, e);
     if (wanted_config(s, "export", argc, argv, &config) < 0)
         return -1;
     config_add_all_blocks(config); /* as in a database of it */

@@ -222,12 +222,8 @@ static int make_experiment(struct session *s, const struct shown_list *shown, in
                            struct experiment **e)
 {
     struct config *config;
-    if (is_as_it_is(argc, argv)) {
-        int status = experiment_read_database(argv[0], e, s->warnings, &s->err);
-        if (status == 0 && opt.fold)
-            experiment_fold_recursion(*e);
-        return status;
-    }
+    if (is_as_it_is(argc, argv))
+        return wanted_database(s, argv[0], opt.fold, e);
     int status = wanted_config(s, "print", argc, argv, &config);
     if (status == 0 && (is_shown(shown, PRINT_INSTRUCTION) || (opt.table && str_starts(opt.table, "instruction"))))
         config_list_instructions(config);

@@ -103,6 +103,14 @@ static int add_options(struct config *config, const char *command, struct err *e
     return 0;
 }
 
+int wanted_database(struct session *s, const char *path, bool fold, struct experiment **e)
+{
+    int status = experiment_read_database(path, e, s->warnings, &s->err);
+    if (status == 0 && fold)
+        experiment_fold_recursion(*e);
+    return status;
+}
+
 bool wanted_columns(void)
 {
     return opt.metrics.count + opt.blocks.count + opt.statistics.count > 0;

@@ -20,8 +20,12 @@ bool wanted_is_configuration(const char *path);
 /* What the options alone say, added to `config`. */
 int wanted_options(struct session *, const char *command, struct config *);
 
-/* The metric blocks that the options name, for those who record. */
+/* A finished database as it is; fold: with recursion on its call paths folded. */
+int wanted_database(struct session *, const char *path, bool fold, struct experiment **);
+
 bool wanted_columns(void); /* do options make columns: metrics, blocks, statistics? */
+
+/* The metric blocks that the options name, for those who record. */
 const struct string_list *wanted_blocks(void);
 
 /* ---- cmd_build.c, for run too ---- */
