@@ -189,29 +189,26 @@ static void add_number(struct buf *b, double v, const char *format)
         buf_printf(b, "%.4g", v);
 }
 
+static const struct {
+    const char *unit;
+    double seconds, in_a_second; /* exact, as 1 / 1e-9 is not */
+} times[] = {{"s", 1, 1}, {"ms", 1e-3, 1e3}, {"us", 1e-6, 1e6}, {"ns", 1e-9, 1e9}};
+
 static void add_time(struct buf *b, double seconds)
 {
-    static const struct {
-        double least, scale;
-        const char *unit;
-    } units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {1e-6, 1e6, "us"}, {0, 1e9, "ns"}};
     size_t i = 0;
-    while (fabs(seconds) < units[i].least && i + 1 < ARRAY_SIZE(units))
+    while (fabs(seconds) < times[i].seconds && i + 1 < ARRAY_SIZE(times))
         i++;
-    buf_printf(b, fabs(seconds) >= 1000 ? "%.0f %s" : "%.3g %s", seconds * units[i].scale, units[i].unit);
+    buf_printf(b, fabs(seconds) >= 1000 ? "%.0f %s" : "%.3g %s", seconds * times[i].in_a_second, times[i].unit);
 }
 
 /* What one of the source's unit is in seconds; 0: it is no time. */
 static double seconds_of(const struct experiment *e, const struct source *s)
 {
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
     const char *unit = s->kind == FROM_METRIC ? strtab_get(e->strings, e->metrics[s->metric].unit) : "";
-    for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-        if (strcmp(unit, units[i].unit) == 0)
-            return units[i].seconds;
+    for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+        if (strcmp(unit, times[i].unit) == 0)
+            return times[i].seconds;
     return 0;
 }
 
