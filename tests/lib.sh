@@ -84,6 +84,18 @@ run() {
 # kernel's task clock counts such time and gives no samples for it; the program's own CPU clock does not know it.
 stolen_ms() { awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%d", $9 * 1000 / hz; exit }' /proc/stat; }
 
+# run_document FILE KEEP: the commands of a document ("    $ ..."), here, with our hpcview; each is a check. KEEP gets the command, with
+# $out and $err. They stand in the file "commands" afterwards.
+run_document() {
+    PATH=$(dirname "$hpcview"):$PATH
+    sed -n 's/^    \$ //p' "$1" >commands
+    while read -r command <&3; do
+        run sh -c "$command"
+        check "$command" test "$status" = 0
+        "$2" "$command"
+    done 3<commands
+}
+
 # undisturbed COMMAND ARGS...: what a busy machine can spoil, up to three times, until it succeeds. A fault of ours is there each time.
 undisturbed() { "$@" || "$@" || "$@"; }
 

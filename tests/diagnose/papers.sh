@@ -7,18 +7,15 @@ need cc
 need_recording
 cp -r "$top_srcdir/share/examples/papers" "$scratch/papers" && chmod -R u+w "$scratch/papers"
 cd "$scratch/papers" || exit 99
-PATH=$(dirname "$hpcview"):$PATH
-sed -n 's/^    \$ //p' "$top_srcdir/doc/diagnosis.md" >commands
-check "the document has its commands" test "$(wc -l <commands)" -ge 10
-while read -r command <&3; do
-    run sh -c "$command"
-    check "$command" test "$status" = 0
-    case $command in
+keep() {
+    case $1 in
     *property-first*) printf "%s\n" "$out" >boundary.out && printf "%s\n" "$err" >boundary.err ;;
     *boundary.x.db) printf "%s\n" "$out" >boundary.db.out ;;
     *functions*) printf "%s\n" "$out" >functions.out ;;
     esac
-done 3<commands
+}
+run_document "$top_srcdir/doc/diagnosis.md" keep
+check "the document has its commands" test "$(wc -l <commands)" -ge 10
 
 if grep -q "simulated memory .* of bound$" boundary.err; then
     chain=$(sed -n '/The search/,$p' boundary.out | grep ' true ' | grep -E 'CPUBound: the program|HotLoop: .*in bound|(FirstLevelMisses|LowSpatialUse): .*in bound')

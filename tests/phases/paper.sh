@@ -5,15 +5,9 @@ need_recording
 cd "$scratch" || exit 99
 "$hpcview" record -e perf::TASK-CLOCK -o probe -- /bin/true >/dev/null 2>&1 || skip_all "the task clock cannot be sampled here"
 for p in radix lu water; do gcc -g -O2 -o $p "$top_srcdir/tests/phases/programs/$p.c" -lpthread -lm || skip_all "no compiler"; done
-PATH=$(dirname "$hpcview"):$PATH
-sed -n 's/^    \$ //p' "$top_srcdir/doc/phases.md" >commands
+keep() { printf '%s\n' "$out" >"$(printf '%s' "$1" | cut -d ' ' -f 2-4 | tr ' ' '_')"; }
+run_document "$top_srcdir/doc/phases.md" keep
 check_equal "it has its commands" "$(wc -l <commands)" 11
-while read -r command <&3; do
-    run sh -c "$command"
-    check "$command" test "$status" = 0
-    name=$(printf '%s' "$command" | cut -d ' ' -f 2-4 | tr ' ' '_')
-    printf '%s\n' "$out" >"$name"
-done 3<commands
 check_equal "radix: three phases and the turn of the arrays, four times each" "$(awk '$1 == 4 { n++ } END { print n }' phases_radix-4)" 4
 check_equal "two runs of it side by side" "$(grep -c 'pthread_barrier_wait *BASE *NEW' print_--table_barriers_compared)" 4
 check "LU: a page of both" test -s lu-both/index.html
