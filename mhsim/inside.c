@@ -18,13 +18,22 @@ volatile bool inside_on;
 
 enum phase { NOT_YET, COUNTING, WARMING, PAUSE, OVER };
 
+#define MIXED (1ull << 63)
+enum { PAGE = 4096, GRAIN = 16, DETAIL_CHUNK = 1 << 12, DETAIL_CHUNKS = 1 << 12 }; /* GRAIN: malloc's own */
+
+/* Of a page that is not one object's. */
+struct details {
+    uint16_t object[PAGE / GRAIN]; /* + 1; 0: none */
+};
+
 static struct {
     struct raw_head *head;
     struct mhsim *sim;
     struct store rows, pairs, objects, modules, threads;
     struct map pages; /* page -> object + 1, or MIXED and the number of its details */
     struct map objects_by_key, data_pages;
-    struct store details;
+    struct details *details[DETAIL_CHUNKS]; /* as many as there was a need for: see details_at */
+    uint64_t detail_count;
     char folder[RAW_PATH], path[RAW_PATH + 64]; /* of the orders; of what is counted into */
     uint64_t left;                              /* accesses until the phase changes; UINT64_MAX: never */
     uint64_t refreshed;                         /* unknown addresses until the maps are read again */
@@ -34,13 +43,6 @@ static struct {
     bool outside;                     /* of the region, or in another of its times */
     uint32_t in_region, region_times; /* threads in it; how often the first of them entered it */
 } in;
-
-#define MIXED (1ull << 63)
-enum { PAGE = 4096, GRAIN = 16 }; /* GRAIN: malloc's own */
-
-struct details {
-    uint16_t object[PAGE / GRAIN]; /* + 1; 0: none */
-};
 
 struct raw_head *inside_head(void)
 {
@@ -99,6 +101,38 @@ static void become_many(void)
         sched_yield();
 }
 
+/* ---- details of pages -----------------------------------------------------------------------
+ *
+ * They come in chunks: programs run under limits of address space. */
+
+static struct details *details_at(uint64_t i)
+{
+    return &in.details[i / DETAIL_CHUNK][i % DETAIL_CHUNK];
+}
+
+/* Cleared; NULL: the limit, or no memory. */
+static struct details *details_add(void)
+{
+    uint64_t i = in.detail_count, chunk = i / DETAIL_CHUNK;
+    if (chunk == DETAIL_CHUNKS)
+        return NULL;
+    if (!in.details[chunk])
+        in.details[chunk] = pages_get(DETAIL_CHUNK * sizeof(struct details));
+    if (!in.details[chunk])
+        return NULL;
+    in.detail_count++;
+    return details_at(i);
+}
+
+static void details_close(void)
+{
+    for (unsigned i = 0; i < DETAIL_CHUNKS; i++) {
+        pages_put(in.details[i], DETAIL_CHUNK * sizeof(struct details));
+        in.details[i] = NULL;
+    }
+    in.detail_count = 0;
+}
+
 /* ---- opening ------------------------------------------------------------------------------ */
 
 static uint64_t now_ns(void)
@@ -136,6 +170,12 @@ static bool open_table(struct store *s, enum raw_table i, size_t row, uint64_t m
     return store_open(s, row, most, in.path, RAW_TABLE_AT(i), &in.head->counts[i]) == 0;
 }
 
+_Static_assert(PAIRS_MOST * sizeof(struct mhsim_pair) <= 1 << 28 &&
+                   RAW_OBJECTS_MOST * sizeof(struct raw_object) <= 1 << 24 &&
+                   RAW_MODULES_MOST * sizeof(struct raw_module) <= 1 << 24 &&
+                   RAW_THREADS_MOST * sizeof(struct raw_thread) <= 1 << 24,
+               "each table has room before the next one");
+
 static bool open_tables(void)
 {
     return open_table(&in.rows, RAW_ROWS, sizeof(struct mhsim_row), ROWS_MOST) &&
@@ -143,8 +183,7 @@ static bool open_tables(void)
            open_table(&in.objects, RAW_OBJECTS, sizeof(struct raw_object), RAW_OBJECTS_MOST) &&
            open_table(&in.modules, RAW_MODULES, sizeof(struct raw_module), RAW_MODULES_MOST) &&
            open_table(&in.threads, RAW_THREADS, sizeof(struct raw_thread), RAW_THREADS_MOST) &&
-           store_open(&in.details, sizeof(struct details), 1u << 24, NULL, 0, NULL) == 0 && store_add(&in.objects, 2) &&
-           store_add(&in.details, 1);
+           store_add(&in.objects, 2);
 }
 
 static void read_command(char *to, size_t room)
@@ -233,7 +272,7 @@ void inside_forked(void)
     store_close(&in.objects);
     store_close(&in.modules);
     store_close(&in.threads);
-    store_close(&in.details);
+    details_close();
     map_close(&in.pages);
     map_close(&in.objects_by_key);
     map_close(&in.data_pages);
@@ -345,7 +384,7 @@ static uint32_t heap_object(uint64_t address, uint64_t *lo, uint64_t *hi)
     *hi = *lo + PAGE;
     if (!(*page & MIXED))
         return (uint32_t)*page - 1;
-    const struct details *d = store_get(&in.details, *page & ~MIXED);
+    const struct details *d = details_at(*page & ~MIXED);
     *lo = address & ~(uint64_t)(GRAIN - 1);
     *hi = *lo + GRAIN;
     uint32_t object = d->object[address % PAGE / GRAIN];
@@ -392,13 +431,13 @@ static uint32_t object_at(uint64_t address, bool on_stack, uint64_t *lo, uint64_
 static struct details *details_of(uint64_t *page)
 {
     if (*page & MIXED)
-        return store_get(&in.details, *page & ~MIXED);
-    struct details *d = store_add(&in.details, 1);
+        return details_at(*page & ~MIXED);
+    struct details *d = details_add();
     if (!d)
         return NULL;
     for (unsigned i = 0; i < PAGE / GRAIN; i++)
         d->object[i] = (uint16_t)*page;
-    *page = MIXED | (*in.details.count - 1);
+    *page = MIXED | (in.detail_count - 1);
     return d;
 }
 

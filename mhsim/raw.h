@@ -37,7 +37,13 @@ struct raw_orders {
 
 enum raw_table { RAW_ROWS, RAW_PAIRS, RAW_OBJECTS, RAW_MODULES, RAW_THREADS, RAW_TABLES };
 enum { RAW_HEAD_BYTES = 1 << 16, RAW_OBJECTS_MOST = 65535, RAW_MODULES_MOST = 4096, RAW_THREADS_MOST = 65536 };
-#define RAW_TABLE_AT(i) (((uint64_t)(i) + 1) << 32) /* where in the (sparse) file a table lies */
+/* Where in the (sparse) file a table lies: the largest last, since both sides map what lies before. */
+#define RAW_TABLE_AT(i)                                                                                                \
+    ((uint64_t[RAW_TABLES]){[RAW_THREADS] = 1 << 24,                                                                   \
+                            [RAW_MODULES] = 2 << 24,                                                                   \
+                            [RAW_OBJECTS] = 3 << 24,                                                                   \
+                            [RAW_PAIRS] = 1 << 28,                                                                     \
+                            [RAW_ROWS] = 1 << 29}[i])
 
 enum raw_way { RAW_HOOKS, RAW_QEMU };
 
