@@ -10,6 +10,7 @@
 #include "config.h"
 #include "mhsim/collect.h"
 #include "hpcprof/hpcprof.h"
+#include "support/demangle.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -251,20 +252,34 @@ static void add_threads(struct maker *m)
 
 /* ---- names of objects -------------------------------------------------------------------------- */
 
-/* gfortran: __grid_MOD_flux is flux of module grid; work_ is a COMMON block; a static local x is x.0 (C compilers do so
-   too). C++ names stay as they are: the demangler is not this room's. */
+/* A static local x of C and Fortran is x.0, of C++ _ZZ4mainE1x, maybe with a number too. */
+static char *without_number(const char *symbol)
+{
+    const char *dot = strrchr(symbol, '.');
+    bool numbered = dot && dot > symbol && dot[1] && strspn(dot + 1, "0123456789") == strlen(dot + 1);
+    return mem_strndup(symbol, numbered ? (size_t)(dot - symbol) : strlen(symbol));
+}
+
+static char *in_words(const char *symbol)
+{
+    struct arena *a = arena_create();
+    char *name = mem_strdup(demangle_full(a, symbol));
+    arena_free(a);
+    return name;
+}
+
+/* gfortran: __grid_MOD_flux is flux of module grid; work_ is a COMMON block. */
 static char *object_name(const char *symbol)
 {
     const char *mod = str_starts(symbol, "__") ? strstr(symbol, "_MOD_") : NULL;
     size_t n = strlen(symbol);
-    const char *dot = strrchr(symbol, '.');
     if (mod && mod > symbol + 2)
         return mem_printf("%.*s::%s", (int)(mod - symbol - 2), symbol + 2, mod + 5);
-    if (dot && dot > symbol && dot[1] && strspn(dot + 1, "0123456789") == strlen(dot + 1))
-        return mem_strndup(symbol, (size_t)(dot - symbol));
     if (n > 1 && symbol[n - 1] == '_' && isalpha((unsigned char)symbol[0]))
         return mem_printf("COMMON /%.*s/", (int)n - 1, symbol);
-    return mem_strdup(symbol);
+    char *plain = without_number(symbol), *name = in_words(plain);
+    mem_free(plain);
+    return name;
 }
 
 /* Heap blocks are told apart by who asked for them, and numbered in the order these first did. */

@@ -45,4 +45,5 @@ libhpcview_simulate_heap_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
 
 dist_check_SCRIPTS += tests/simulate/simulate.sh tests/simulate/sweep.sh
 EXTRA_DIST += tests/simulate/programs/arrays.f90 tests/simulate/programs/avx512.c tests/simulate/programs/multiply.c \
-	tests/simulate/programs/sharing.c tests/simulate/programs/trouble.c tests/bench/simulate.sh tests/bench/memory.c
+	tests/simulate/programs/sharing.c tests/simulate/programs/trouble.c tests/simulate/programs/words.cc \
+	tests/bench/simulate.sh tests/bench/memory.c

@@ -3,9 +3,9 @@ noinst_LIBRARIES += %D%/libsupport.a
 # -fPIC: parts of it are linked into the recorder's shared library
 %C%_libsupport_a_CFLAGS = $(AM_CFLAGS) -fPIC
 %C%_libsupport_a_SOURCES = \
-	%D%/support.h %D%/limits.h %D%/table.h \
+	%D%/support.h %D%/limits.h %D%/table.h %D%/demangle.h \
 	%D%/err.c %D%/memory.c %D%/strings.c %D%/hash.c %D%/cursor.c %D%/buf.c \
-	%D%/files.c %D%/folders.c %D%/paths.c %D%/xml.c %D%/json.c %D%/json_read.c %D%/table.c %D%/parallel.c %D%/child.c %D%/ranks.c
+	%D%/files.c %D%/folders.c %D%/paths.c %D%/xml.c %D%/json.c %D%/json_read.c %D%/table.c %D%/parallel.c %D%/child.c %D%/ranks.c %D%/demangle.c
 
 check_PROGRAMS += %D%/support_test
 TESTS += %D%/support_test

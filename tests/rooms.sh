@@ -8,14 +8,14 @@ support
 hpcprof          support
 bloop/arch       support bloop/bloop.h
 bloop/image      support bloop/bloop.h bloop/arch
-bloop/debug      support bloop/bloop.h bloop/image bloop/image/elf.h
+bloop/debug      support support/demangle.h bloop/bloop.h bloop/image bloop/image/elf.h
 bloop/functions  support bloop/bloop.h bloop/arch bloop/image bloop/debug
 bloop/code       support bloop/bloop.h bloop/arch bloop/arch/ops.h bloop/arch/facts.h bloop/image bloop/functions
 bloop/assemble   support bloop/bloop.h bloop/arch bloop/arch/facts.h bloop/image bloop/debug bloop/functions bloop/code
 bloop/scope      support bloop/bloop.h
 bloop            support bloop/arch bloop/image bloop/debug bloop/functions bloop/code bloop/assemble bloop/scope
 quality          support bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
-mhsim            support hpcprof
+mhsim            support support/demangle.h hpcprof
 phases           support support/table.h hpcprof
 phases/inside    phases/tables.h hpcprof/recorder/rec.h hpcprof/recorder/real.h
 filters          support hpcprof

@@ -12,6 +12,7 @@
 #define BLOOP_DEBUG_H
 
 #include "bloop/image/image.h"
+#include "support/demangle.h"
 
 struct line_row { /* one row of the line map, valid up to the next row's addr */
     vaddr addr;
@@ -60,13 +61,5 @@ int debug_function_at(struct debug *, vaddr entry, const struct addr_range *part
                       struct debug_function *);
 /* Entry addresses of all procedures that DWARF knows and the symbols may not. */
 void debug_entries(struct debug *, struct vaddr_list *);
-
-/* ---- demangle.c ---- */
-
-/* Demangled C++ and Rust names (libiberty), into `a`; the symbol itself where it is not mangled. One Fortran underscore
-   stripped only where DWARF says Fortran (that is assemble.c's to know). */
-const char *demangle_full(struct arena *a, const char *link_name);
-const char *demangle_short(struct arena *a,
-                           const char *full_name); /* without parameter list, template arguments kept */
 
 #endif

@@ -7,7 +7,9 @@
  */
 #include "config.h"
 
-#include "bloop/debug/debug.h"
+#include "support/demangle.h"
+#include "support/limits.h"
+#include "support/support.h"
 
 #ifdef HAVE_IBERTY
 #include <libiberty/demangle.h>
