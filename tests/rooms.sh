@@ -88,4 +88,19 @@ check_match "a room above" "$found" 'bloop/code/up.c includes bloop/assemble/ass
 check_match "a header that is not the room's own" "$found" 'metrics/private.c includes bloop/code/code.h'
 check_match "a folder that has no row" "$found" 'attic/unknown.h is in no room'
 check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
+
+# Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
+outspoken() {
+    (cd "$1" && find bloop diagnose export filters hpcprof htmlgen metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
+        grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^phases/inside/|^mhsim/(inside|qemu)\.c$' |
+        while read -r file; do
+            sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |
+                grep -oE '(^|[^a-zA-Z0-9_])(printf|puts|putchar|perror|exit|getenv|secure_getenv)\(' | sed "s,^[^a-z],,; s,^,$file ," | sort -u
+        done) | grep -vE '^(hpcprof/record|mhsim/run)\.c getenv'
+}
+found=$(outspoken "$top_srcdir")
+check_equal "nothing below driver/ prints, exits or asks the environment" "$found" ""
+printf 'int f(void)\n{\n    puts("getenv()");\n    exit(!getenv("HOME"));\n}\n' >"$scratch/bad/metrics/loud.c"
+found=$(outspoken "$scratch/bad" | tr '\n' ' ')
+check_equal "what it must see" "$found" "metrics/loud.c exit( metrics/loud.c getenv( metrics/loud.c puts( "
 done_testing
