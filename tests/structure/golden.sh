@@ -1,13 +1,14 @@
 #!/bin/sh
-# Outlines of small sources, compiled once and kept (objects/NAME.so.gz), against those a person has looked at; addresses are left out. What the
-# compilers of this machine make of the same sources is exactness.sh's matter. GOLDEN=write rewrites the outlines, OBJECTS=write the objects of
-# those compilers that are here in the version named.
+# Outlines of small sources, compiled once and kept (objects/NAME.so.gz), against those a person has looked at, without addresses; and all that is
+# written of the same objects, to the last address and line (NAME.xml): what changes there is to be looked at too. What the compilers of
+# this machine make of the same sources is exactness.sh's matter. GOLDEN=write rewrites both, OBJECTS=write the objects of those compilers
+# that are here in the version named.
 . "$top_srcdir/tests/lib.sh"
 src=$top_srcdir/tests/exactness/src
 objects=$top_srcdir/tests/structure/objects
 
 version() { # COMPILER: its version, or nothing
-    command -v "$1" >/dev/null 2>&1 && "$1" --version | sed -n '1s/[^0-9]*\([0-9][0-9.]*[0-9]\).*/\1/p'
+    command -v "$1" >/dev/null 2>&1 && "$1" --version | sed -n '1s/^[^ ]* //; 1s/[^0-9]*\([0-9][0-9.]*[0-9]\).*/\1/p'
 }
 make_object() { # NAME COMPILER VERSION FLAGS... SOURCE
     object=$1 compiler=$2
@@ -21,11 +22,15 @@ golden() { # NAME COMPILER VERSION FLAGS... SOURCE
     name=$1
     [ "${OBJECTS-}" = write ] && make_object "$@"
     for source; do :; done
+    case " $* " in *" -s "*) set -- ;; *) set -- --source "$source" ;; esac
     gzip -dc "$objects/$name.so.gz" >"$scratch/a.so"
-    "$hpcview" structure --no-cache -f outline --source "$source" "$scratch/a.so" |
+    "$hpcview" structure --no-cache -f outline "$@" "$scratch/a.so" |
         sed -e 's/  \[0x.*//' -e "s,$scratch/,," -e 's,/.*/\([^/]*\)$,\1,' >"$scratch/outline"
     [ "${GOLDEN-}" = write ] && cp "$scratch/outline" "$top_srcdir/tests/structure/golden/$name"
     check_same "$name" "$scratch/outline" "$top_srcdir/tests/structure/golden/$name"
+    "$hpcview" structure --no-cache "$@" "$scratch/a.so" | sed -e "s,$scratch/,," >"$scratch/xml"
+    [ "${GOLDEN-}" = write ] && cp "$scratch/xml" "$top_srcdir/tests/structure/golden/$name.xml"
+    check_same "$name: every address" "$scratch/xml" "$top_srcdir/tests/structure/golden/$name.xml"
 }
 golden inline-gcc-O2 gcc 12.2 -O2 inline.c
 golden inline-clang-O2 clang 14.0 -O2 inline.c
@@ -42,4 +47,16 @@ golden hard-gfortran-O3 gfortran 12.2 -O3 hard.f90
 golden hard-omp-gcc-O2 gcc 12.2 -O2 -fopenmp hard_omp.c
 golden hard-omp-gfortran-O2 gfortran 12.2 -O2 -fopenmp hard_omp.f90
 golden loops-clang-O2 clang 14.0 -O2 loops.c
+golden loops-gcc-O0 gcc 12.2 -O0 loops.c
+golden hard-g++-O2 g++ 12.2 -O2 hard.cc
+golden omp-clang-O2 clang 14.0 -O2 -fopenmp omp.c
+golden jumps-gcc-O2 gcc 12.2 -O2 jumps.c
+golden jumps-clang-O2 clang 14.0 -O2 jumps.c
+golden jumps-aarch64-O1 aarch64-linux-gnu-gcc 12.2 -O1 --param case-values-threshold=4 jumps.c
+golden loops-aarch64-O3 aarch64-linux-gnu-gcc 12.2 -O3 loops.c
+golden hard-aarch64-O2 aarch64-linux-gnu-gcc 12.2 -O2 hard.c
+# without names, and without any table of where functions begin
+golden templates-stripped g++ 12.2 -O2 -s templates.cc
+golden loops-gaps gcc 12.2 -O2 -s -fvisibility=hidden -fno-asynchronous-unwind-tables loops.c
+golden hard-gaps-aarch64 aarch64-linux-gnu-gcc 12.2 -O2 -s -fvisibility=hidden -fno-asynchronous-unwind-tables hard.c
 done_testing
