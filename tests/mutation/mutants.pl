@@ -48,11 +48,17 @@ my @ts_rules = (
 );
 
 # What nobody could see whatever the place: memory that is not given back (the leak check of the sanitizers' build sees
-# that) or of which more is taken, and which of two comes first whose order does not matter, being equal ("a < b ? -1 : a > b").
+# that) or of which more is taken, which of two comes first whose order does not matter, being equal ("a < b ? -1 : a > b"),
+# which of two equals is the smaller ("a < b ? a : b", "if (a > b) a = b"), and a limit on input that is one more or less (but where it
+# is the size of an array).
 sub unseen {
-    my ($rule, $old, $line) = @_;
+    my ($rule, $old, $line, $next, $after) = @_;
+    my $bound = $rule =~ /^(?:less|not above|above|not below) becomes /;
     return 1 if $rule eq 'a call is left out' && $old =~ /^\w*(?:free|release|close)\(/;
-    return 1 if $rule eq '1 becomes 2' && $line =~ /mem_(?:c|re)?alloc\(/;
+    return 1 if $rule eq '1 becomes 2' && $line =~ /(?:mem_(?:c|re)?alloc|realloc)\(/;
+    return 1 if $bound && $after =~ /^ LIMIT_(?!TABLE_COLUMNS|DWARF_DEPTH)/;
+    return 1 if $bound && $line =~ /([\w.>\[\]-]+) [<>]=? ([\w.>\[\]-]+) \? (?:\1 : \2|\2 : \1)(?![\w.>\[(-])/;
+    return 1 if $bound && "$line $next" =~ /^(?:else )?if \(([^()&|]+) [<>]=? ([^()&|]+)\) (?:\1 = \2|\2 = \1);$/;
     return 1 if $rule eq '1 becomes 2' && $line =~ /\? -1 : 1;/;
     return 1 if $rule =~ /^(?:less|above) becomes not / && $line =~ /\? -1 : |- \(\w+(?:->\w+)? < /;
     return 0;
@@ -75,6 +81,7 @@ for my $file (@ARGV) {
     my $text = <$in>;
     my $is_c = $file =~ /\.[ch]$/;
     my $code = without_texts($text, $is_c);
+    my @lines = ((split /\n/, $text, -1), '');
     for my $rule ($is_c ? @c_rules : @ts_rules) {
         my ($name, $pattern, $new) = @$rule;
         while ($code =~ /$pattern/g) {
@@ -83,9 +90,9 @@ for my $file (@ARGV) {
             my $old = substr $text, $from, $to - $from;
             my $put = defined $new ? $new : "$old + 1";
             my $line = (substr($text, 0, $from) =~ tr/\n//) + 1;
-            my ($shown) = (split /\n/, $text, -1)[$line - 1] =~ /^\s*(.*?)\s*$/;
+            my ($shown, $next) = map { /^\s*(.*?)\s*$/ } @lines[$line - 1, $line];
             $shown =~ tr/\t/ /;
-            next if unseen($name, $old, $shown);
+            next if unseen($name, $old, $shown, $next, substr $text, $to, 30);
             $put = 'NOTHING' if $put eq ''; # the shell takes tabs side by side for one
             print join("\t", $file, $from, $to - $from, $put, $name, $line, $shown), "\n";
         }
