@@ -11,7 +11,7 @@ PAGE_SCRIPTS_IN = \
 	%D%/views/columns.ts %D%/views/distribution.ts %D%/views/dom.ts %D%/views/facts.ts %D%/views/files.ts %D%/views/find.ts %D%/views/help.ts \
 	%D%/views/icicle.ts %D%/views/instructions.ts %D%/views/keys.ts %D%/views/main.ts %D%/views/marks.ts %D%/views/memory.ts %D%/views/panes.ts \
 	%D%/views/registry.ts %D%/views/report.ts %D%/views/rooms.ts %D%/views/rows.ts %D%/views/scatter.ts %D%/views/search.ts \
-	%D%/views/source.ts %D%/views/summary.ts %D%/views/table.ts %D%/views/tables.ts %D%/views/timeline.ts %D%/views/toolbar.ts \
+	%D%/views/source.ts %D%/views/strip.ts %D%/views/summary.ts %D%/views/table.ts %D%/views/tables.ts %D%/views/timeline.ts %D%/views/toolbar.ts \
 	%D%/views/trees.ts %D%/views/why.ts %D%/views/workspace.ts
 PAGE_STYLE_IN = %D%/style.css
 PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/outline.ts %D%/test/text.d.ts %D%/test/all.test.ts

@@ -1,6 +1,6 @@
 // Runs side by side: which metrics belong to which run, and what they are to be compared with.
 
-import { type Metric, type MetricIx, type Model, NONE } from '../model/data';
+import { type Metric, type MetricIx, type Model, NONE, type Run } from '../model/data';
 import { type Column, type ColumnId, columnId, type Columns } from './columns';
 
 const isMeasured = (m: Metric): boolean => m.formula === '';
@@ -69,4 +69,21 @@ export function firstDifference(columns: Columns): Column | null {
     if (other >= 0) return columns.get(`${i}-${other}i`);
   }
   return null;
+}
+
+/** What differs between the runs, by what is known of them: words, the weightiest first. */
+export function differing(model: Model): string[] {
+  const { runs, processes } = model;
+  const differs = (of: (run: Run) => unknown): boolean => new Set(runs.map(of)).size > 1;
+  const facts: readonly (readonly [string, (run: Run) => unknown])[] = [
+    ['the command', (r) => r.command],
+    ['the machine', (r) => r.machine],
+    ['the host', (r) => processes[r.root]?.host],
+    ['the kernel', (r) => processes[r.root]?.kernel],
+    ['the events', (r) => r.asked],
+    ['the number of processes', (r) => r.processes],
+    ['the number of threads', (r) => processes[r.root]?.threads],
+    ['the load modules', (r) => [...r.modules].sort().join('\n')],
+  ];
+  return facts.filter(([, of]) => differs(of)).map(([word]) => word);
 }

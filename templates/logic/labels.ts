@@ -102,6 +102,26 @@ export function labelOf(model: Model, place: PlaceIx): Label {
   }
 }
 
+/** As a row or a box below the scope around it: a file that stands there already is not said again. */
+export function labelIn(model: Model, place: PlaceIx): Label {
+  const { kind, file, parent, lineFirst } = model.places;
+  const label = labelOf(model, place);
+  const isThere = kind[place] >= Kind.Loop && lineFirst[place] > 0 && file[place] !== NONE;
+  if (!isThere || file[parent[place]] !== file[place]) return label;
+  const range = lineRange(model, place).slice(baseName(fileName(model, file[place])).length + 1);
+  return { ...label, text: `${kind[place] === Kind.Loop ? 'loop' : 'line'} ${range}` };
+}
+
+/** What a badge means, in a sentence; "" where it says so itself. */
+export const badgeTitle = (badge: string): string =>
+  (({
+    vector: 'The copy of the loop that works on several elements at once',
+    remainder: 'The copy of the loop for the elements that fill no whole vector, or no whole round of the unrolled copy',
+    unrolled: 'The copy of the loop that does several iterations in one',
+    irreducible: 'A loop with several entries: the program jumps into it at more than one place',
+  }) as { readonly [badge: string]: string })[badge] ??
+  (/^\d+ of \d+$/.test(badge) ? 'The compiler made several copies of this loop; this is one of them' : '');
+
 /** The name of the nearest scope of one of these kinds, `place` itself included. */
 export function enclosing(model: Model, place: PlaceIx, kinds: readonly number[]): string | null {
   for (let up = place; up !== NONE; up = model.places.parent[up])

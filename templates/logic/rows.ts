@@ -5,7 +5,7 @@ import type { State } from '../state/state';
 import { type Cells, type Groups, leader } from './cells';
 import type { Column, ColumnId, Columns } from './columns';
 import { groupLabel, groupsOf, type Level, LEVEL_KIND, sortedGroups } from './flat';
-import { type Label, labelOf } from './labels';
+import { type Label, labelIn } from './labels';
 import { Memo } from './memo';
 import { matcherFor } from './search';
 import { sortedByValue } from './sort';
@@ -60,7 +60,7 @@ class TreeTable implements Table {
   isExpanded = (row: number): boolean => (this.rows.flags[row] & ROW_OPEN) !== 0;
   hasChildren = (row: number): boolean => (this.rows.flags[row] & ROW_PARENT) !== 0;
   instances = (): number => 1;
-  label = (row: number): Label => labelOf(this.model, this.rows.place[row]);
+  label = (row: number): Label => labelIn(this.model, this.rows.place[row]);
   value = (row: number, column: Column): number => this.columns.values(column, null)[this.rows.place[row]];
   error = (row: number, column: Column): number =>
     this.columns.error(column, this.value(row, column), null, this.rows.place[row]);

@@ -88,6 +88,7 @@ function number(x: number): string {
 export interface Finding {
   readonly place: PlaceIx; // NONE: about the whole run
   readonly severity: number; // 0 to 1; NaN: not said
+  readonly confidence: number; // 0 to 1; NaN: not said
   readonly weight: number; // severity times confidence: what they are ordered by
   readonly title: string;
   readonly more: readonly string[]; // evidence, remedy
@@ -111,6 +112,7 @@ export function findings(model: Model): readonly Finding[] | null {
   const all = Array.from({ length: model.tables[at].rows }, (_, row) => ({
     place: place < 0 ? NONE : rows.cells[place][row],
     severity: severity < 0 ? NaN : rows.cells[severity][row] * scale,
+    confidence: confidence < 0 ? NaN : rows.cells[confidence][row],
     weight: severity < 0 ? 0 : rows.cells[severity][row] * (confidence < 0 ? 1 : rows.cells[confidence][row]),
     title: texts.length ? text(texts[0], row) : '',
     more: texts

@@ -1,12 +1,12 @@
 import formulaCases from '../../tests/formulas/cases.txt';
 import { decodeBase64, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
-import { Kind, type Model, NONE, type TableInfo, type TableRows } from '../model/data';
+import { Kind, type Model, NONE, type Run, type TableInfo, type TableRows } from '../model/data';
 import { KeyNumbers } from '../model/keys';
 import { axisOf, linearAxis } from '../logic/axis';
 import { loopBrackets, outermost } from '../logic/brackets';
 import { Columns } from '../logic/columns';
-import { comparedColumns, firstDifference, runsOf } from '../logic/compare';
+import { comparedColumns, differing, firstDifference, runsOf } from '../logic/compare';
 import { callersOf, callsOf, foldRecursion, treeModel } from '../logic/calls';
 import { tableCsv } from '../logic/csv';
 import { distributionAt, histogram, metricsByThread, summed } from '../logic/distribution';
@@ -26,7 +26,7 @@ import { parseFormula, readFormula } from '../logic/formula';
 import { boxAt, icicle } from '../logic/icicle';
 import { inlinedOn } from '../logic/inlined';
 import { Code, show } from '../logic/instructions';
-import { describe, enclosing, labelOf, shortName } from '../logic/labels';
+import { describe, enclosing, labelIn, labelOf, shortName } from '../logic/labels';
 import { fileLines, hottestLine, lineIndex, placesOnLine, scopesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
@@ -904,6 +904,7 @@ function testComparison(): void {
     'a module that was not there counts as 0; what is inside it was not measured',
   );
   const both = { name: '', machine: '', command: '', asked: '', modules: ['a', 'lib'], firstProcess: 0, processes: 1, root: 0 };
+  const twoRuns = (other: Partial<Run>): Run[] => [both, { ...both, ...other }];
   const idle = new Columns({ ...m, runs: [both, both] });
   equal(
     [...idle.values(idle.of(2), null)].slice(8, 11),
@@ -914,6 +915,8 @@ function testComparison(): void {
   equal([...columns.values(growth, groups)].slice(0, 4), [600, 900, 4, -800], 'lines over their copies too');
   equal(Math.round(columns.error(growth, 4, null, 6)), 63, 'the error of a difference is that of both');
   equal(runsOf(m), ['old', 'new'], 'the runs');
+  equal(differing({ ...m, runs: twoRuns({ command: 'a.out 2', modules: ['libm'] }) }), ['the command', 'the load modules'], 'what differs');
+  equal(differing({ ...m, runs: twoRuns({}) }), [], 'nothing does');
   equal(comparedColumns(m, 'old', ['0i']), ['0i', '1i', '1-0i'], 'columns of a comparison with the old run');
   equal(columns.total(columns.get('1/0i')!).toFixed(3), (2404 / 2000).toFixed(3), 'a ratio of runs');
   equal(firstDifference(columns)?.id, '2i', 'the difference that the database has');
@@ -1091,6 +1094,19 @@ function testFormats(): void {
 function testLabels(): void {
   const m = heat();
   equal(labelOf(m, 5), { text: 'loop at x.c:5–9', detail: '', badges: ['1 of 2'] }, 'a loop instance');
+  equal(
+    [5, 6, 7].map((place) => labelIn(m, place).text).concat(labelIn(m, m.places.kind.indexOf(Kind.File)).text),
+    ['loop 5–9', 'line 6', 'dot', 'x.c'],
+    'below a scope of the same file, the file is not said again',
+  );
+  equal(
+    [...m.places.kind.keys()]
+      .filter((i) => m.places.kind[i] >= Kind.Loop && m.places.lineFirst[i] > 0)
+      .filter((i) => m.places.file[i] !== m.places.file[m.places.parent[i]])
+      .every((i) => labelIn(m, i).text === labelOf(m, i).text),
+    true,
+    'elsewhere it is',
+  );
   equal(labelOf(m, 7), { text: 'dot', detail: 'inlined at x.c:7', badges: [] }, 'an inlined call');
   equal(labelOf(m, 18).text, 'no source file known', 'no file');
   equal(

@@ -16,18 +16,25 @@ export interface Size {
 
 /** The part inside the axes. */
 export interface Plot extends Size {
+  readonly left: number;
+  readonly right: number;
+  readonly bottom: number;
   x(part: number): number;
   y(part: number): number;
 }
 
-export function plotOf({ width, height }: Size): Plot {
+/** `room`: between what is drawn and the edges, for marks as large as that. */
+export function plotOf({ width, height }: Size, room = 0): Plot {
   const wide = Math.max(40, width - MARGIN.left - MARGIN.right);
   const high = Math.max(30, height - MARGIN.top - MARGIN.bottom);
   return {
     width: wide,
     height: high,
-    x: (part) => MARGIN.left + part * wide,
-    y: (part) => MARGIN.top + (1 - part) * high,
+    left: MARGIN.left,
+    right: MARGIN.left + wide,
+    bottom: MARGIN.top + high,
+    x: (part) => MARGIN.left + room + part * (wide - 2 * room),
+    y: (part) => MARGIN.top + room + (1 - part) * (high - 2 * room),
   };
 }
 
@@ -41,21 +48,21 @@ export function leftAxis(plot: Plot, axis: Axis, title: string, format: (value: 
     return svg(
       'g',
       {},
-      svg('line', { x1: plot.x(0), x2: plot.x(1), y1: y, y2: y, stroke: colour('line') }),
-      label(plot.x(0) - 5, y + 4, 'end', format(tick)),
+      svg('line', { x1: plot.left, x2: plot.right, y1: y, y2: y, stroke: colour('line') }),
+      label(plot.left - 5, y + 4, 'end', format(tick)),
     );
   });
-  return svg('g', {}, ...lines, label(plot.x(0) + 4, MARGIN.top + 9, 'start', title));
+  return svg('g', {}, ...lines, label(plot.left + 4, MARGIN.top + 9, 'start', title));
 }
 
 export function bottomAxis(plot: Plot, axis: Axis, title: string, format: (value: number) => string): SVGElement {
-  const marks = axis.ticks.map((tick) => label(plot.x(axis.at(tick)), plot.y(0) + 13, 'middle', format(tick)));
+  const marks = axis.ticks.map((tick) => label(plot.x(axis.at(tick)), plot.bottom + 13, 'middle', format(tick)));
   return svg(
     'g',
     {},
-    svg('line', { x1: plot.x(0), x2: plot.x(1), y1: plot.y(0), y2: plot.y(0), stroke: colour('line-strong') }),
+    svg('line', { x1: plot.left, x2: plot.right, y1: plot.bottom, y2: plot.bottom, stroke: colour('line-strong') }),
     ...marks,
-    label(plot.x(1), plot.y(0) + 27, 'end', title),
+    label(plot.right, plot.bottom + 27, 'end', title),
   );
 }
 

@@ -230,7 +230,7 @@ class DistributionPane implements Pane {
 }
 
 /** Threads often have their program's name, all of them. */
-function nameOf(s: Share, { shares, hasProcesses }: Distribution): string {
+export function nameOf(s: Share, { shares, hasProcesses }: Distribution): string {
   const number = `${hasProcesses ? `rank ${s.process} ` : ''}thread ${s.thread}`;
   return s.name && shares.filter((o) => o.name === s.name).length === 1 ? `${number} (${s.name})` : number;
 }

@@ -185,7 +185,7 @@ export class InstructionsPane implements Pane {
     const unit = column && scale && unitIn(app.state.form, column.metric, scale);
     const metric = column ? shortName(column.metric) : '';
     this.#head.replaceChildren(
-      h('span', { class: 'insn-metric', title: visible(`${metric}${unit ? `, ${unit}` : ''}`) }, visible(metric)),
+      h('span', { class: 'insn-metric', title: visible(`${metric}${unit ? `, ${unit}` : ''}`) }, visible(`${metric}${unit ? ` ${unit}` : ''}`)),
       h('span', { class: 'insn-address' }, 'address'),
       h('span', { class: 'insn-jumps' }),
       h('span', { class: 'insn-loops' }),

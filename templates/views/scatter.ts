@@ -13,6 +13,8 @@ import { cell, factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
 
 const MOST_ROWS = 300;
+/** The radius of all of the program; axes leave that much room. */
+const WIDEST_DOT = 18;
 
 const plain = (value: number): string => String(Number(value.toPrecision(4)));
 
@@ -97,7 +99,7 @@ class ScatterPane implements Pane {
 
   #picture(dots: readonly Dot[], x: Side, y: Side): SVGElement {
     const { size } = this.frame;
-    const plot = plotOf(size);
+    const plot = plotOf(size, WIDEST_DOT);
     const roof = roofOf(x.choice, y.choice, dots);
     return chart(
       size,
@@ -112,7 +114,7 @@ class ScatterPane implements Pane {
   #dot(dot: Dot, plot: Plot, x: Side, y: Side): SVGElement {
     const { model, state } = this.app;
     const isOn = state.selected === dot.place;
-    const r = 3 + 15 * Math.sqrt(dot.weight);
+    const r = 3 + (WIDEST_DOT - 3) * Math.sqrt(dot.weight);
     const [cx, cy] = [plot.x(x.axis.at(dot.x)), plot.y(y.axis.at(dot.y))];
     const { text } = labelOf(model, dot.place);
     const words = `${text} ${surroundings(model, dot.place)}: ${y.number(dot.y)} over ${x.number(dot.x)}, ${formatPercent(dot.weight, 1)}% of the program`;

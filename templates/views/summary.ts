@@ -1,10 +1,11 @@
 // The front page: is this run what I think it is, where did the time go, what is there to know. Everything is a link.
 
-import { Kind, type Metric, NONE, type PlaceIx, type Process } from '../model/data';
+import { Kind, NONE, type PlaceIx } from '../model/data';
 import type { Column } from '../logic/columns';
-import { firstDifference } from '../logic/compare';
-import { formatExact, formatPercent, formatShort, formatSigned, plural } from '../logic/format';
-import { describe, enclosing, labelOf, lineRange, shortName } from '../logic/labels';
+import { firstDifference, runOf } from '../logic/compare';
+import { findingsAt } from '../logic/diagnosis';
+import { formatExact, formatPercent, formatShort, formatSigned } from '../logic/format';
+import { badgeTitle, describe, enclosing, labelOf, lineRange, shortName } from '../logic/labels';
 import {
   type Change,
   type Changes,
@@ -15,7 +16,6 @@ import {
   hottestLoops,
   hottestOf,
   lacks,
-  type Part,
   whereParts,
 } from '../logic/summary';
 import type { Level } from '../logic/flat';
@@ -23,12 +23,10 @@ import { Memo } from '../logic/memo';
 import { type Finding, findings } from '../logic/tables';
 import type { App } from './app';
 import { button, h, visible } from './dom';
+import { factsStrip, moreBars, whereBars } from './strip';
 
 const LISTED = 5;
-const MOST_PARTS = 8;
-const TIME_UNITS = ['ns', 'us', 'µs', 'ms', 's', 'seconds'];
-
-const isTime = (m: Metric): boolean => m.formula === '' && TIME_UNITS.includes(m.unit);
+const MOST_CAUSES = 2;
 
 export class SummaryPage {
   readonly element = h('main', { class: 'summary', id: 'summary', tabindex: '-1' });
@@ -36,7 +34,6 @@ export class SummaryPage {
   isPrinted = false;
   #drawn: readonly unknown[] = [];
   readonly #hot = new Memo<{ loops: HotList; lines: HotList; procedures: HotList }>();
-  private readonly parts = new Memo<readonly Part[]>();
   readonly #compared = new Memo<Changes>();
 
   constructor(private readonly app: App) {}
@@ -51,7 +48,7 @@ export class SummaryPage {
     const column = app.mainColumn;
     if (!column || app.model.places.count === 0) {
       this.element.replaceChildren(
-        this.#facts(null),
+        factsStrip(app, null),
         section(
           'Nothing was measured',
           '',
@@ -68,7 +65,7 @@ export class SummaryPage {
     const failure = app.columns.failure(column);
     if (failure !== undefined) {
       this.element.replaceChildren(
-        this.#facts(column),
+        factsStrip(app, column),
         section('This metric cannot be shown', '', h('p', { class: 'empty small', role: 'alert' }, visible(failure))),
         this.#lacking(null),
       );
@@ -76,7 +73,7 @@ export class SummaryPage {
     }
     if (app.columns.isReady(column) && Number.isNaN(app.columns.total(column))) {
       this.element.replaceChildren(
-        this.#facts(null),
+        factsStrip(app, null),
         section(
           'No samples',
           '',
@@ -95,170 +92,10 @@ export class SummaryPage {
       return;
     }
     this.element.replaceChildren(
-      this.#facts(column),
-      ...this.#where(column),
+      factsStrip(app, column),
+      ...whereBars(app, column),
+      ...moreBars(app, column),
       h('div', { class: 'summary-columns' }, ...this.#lists(column)),
-    );
-  }
-
-  // ---- facts ----
-
-  #facts(column: Column | null): HTMLElement {
-    const { app } = this;
-    const { model } = app;
-    const first = model.processes[model.runs[0]?.root ?? 0];
-    const lines = [first ? this.#runLine(first) : [], column ? this.#numberLine(column) : []];
-    return h(
-      'section',
-      { class: 'strip', 'aria-label': 'What was measured' },
-      ...lines.filter((l) => l.length > 0).map((l) => h('p', { class: 'facts-line' }, ...l)),
-    );
-  }
-
-  #runLine(first: Process): (HTMLElement | string)[] {
-    const { processes } = this.app.model;
-    const commands = [...new Set([first, ...processes].map((p) => p.command))];
-    const started =
-      first.startMs > 0
-        ? new Date(first.startMs).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
-        : '';
-    const hosts = [...new Set(processes.map((p) => p.host))];
-    const facts = [
-      hosts.length > 1 ? plural(hosts.length, 'host') : first.host,
-      first.machine,
-      started,
-      processes.length > 1 ? plural(processes.length, 'process', 'processes') : '',
-    ];
-    return [
-      h('b', { class: 'code', title: visible(commands.join('\n')) }, visible(commands[0])),
-      commands.length > 1 ? h('span', { class: 'muted' }, `and ${plural(commands.length - 1, 'other command')}`) : '',
-      ...facts.filter(Boolean).map((f) => h('span', { class: 'fact' }, visible(f))),
-    ];
-  }
-
-  #numberLine(column: Column): HTMLElement[] {
-    const { app } = this;
-    const { model, columns } = app;
-    const fact = (value: string, what: string, title = ''): HTMLElement =>
-      h('span', { class: 'fact', title: title || undefined }, h('b', null, value), ` ${what}`);
-    const total = columns.total(column);
-    const scale = app.scale(column);
-    const facts = [
-      fact(
-        formatShort(total, scale, columns.error(column, total)) || '–',
-        `${visible(scale.unit)} ${isTime(column.metric) ? 'CPU time' : visible(shortName(column.metric))}`,
-        `${formatExact(total)} ${column.metric.unit}: ${column.metric.description}`,
-      ),
-    ];
-    const wall = Math.max(...model.processes.map((p) => p.seconds ?? NaN));
-    if (Number.isFinite(wall))
-      facts.push(fact(`${wall >= 100 ? wall.toFixed(0) : wall.toFixed(2)} s`, 'from start to end'));
-    const threads = model.processes.reduce((n, p) => n + p.threads, 0);
-    if (threads > 0) facts.push(fact(String(threads), threads === 1 ? 'thread' : 'threads'));
-    const ranks = model.processes.filter((p) => p.rank >= 0).length;
-    if (ranks > 1) facts.push(fact(String(ranks), 'ranks'));
-    if (column.metric.period > 0 && column.metric.formula === '') {
-      const samples = Math.round(total / column.metric.period);
-      facts.push(
-        fact(formatExact(samples), 'samples', `one every ${formatExact(column.metric.period)} ${column.metric.unit}`),
-      );
-    }
-    const values = columns.values(column, null);
-    const parts = this.parts.get([values], () => whereParts(model, values));
-    const source = parts.reduce((sum, p) => sum + p.withSource, 0);
-    facts.push(
-      fact(plural(parts.length, 'module'), ''),
-      fact(`${formatPercent(source, total) || '0'}%`, 'with source lines'),
-    );
-    const { runs, processes } = model;
-    const isMain = (p: Process, i: number): boolean => p.rank >= 0 || runs.some((run) => run.root === i) || !runs.length;
-    const bad = processes.find((p, i) => !p.complete || (p.exitStatus > 0 && isMain(p, i))); // commands that scripts try may fail
-    if (bad) facts.push(h('span', { class: 'fact warn' }, bad.complete ? 'ended with an error' : 'was cut off'));
-    return facts;
-  }
-
-  // ---- where ----
-
-  #where(column: Column): HTMLElement[] {
-    const { app } = this;
-    const difference = firstDifference(app.columns)?.difference;
-    const runs = difference ? [difference.base, difference.of] : [column];
-    for (const run of runs) if (!app.columns.isReady(run)) return [];
-    const whole = Math.max(...runs.map((r) => Math.abs(app.columns.total(r))));
-    const bars = runs.map((run) => ({ run, parts: whereParts(app.model, app.columns.values(run, null)) }));
-    // a module has its colour in every bar
-    const names = [...new Set(bars.flatMap((b) => b.parts.map((p) => p.name)))];
-    const colourOf = (name: string): number => Math.min(names.indexOf(name), MOST_PARTS - 1);
-    return [
-      h(
-        'section',
-        { class: 'where', 'aria-label': 'Where the samples fell' },
-        h('h2', null, 'Where'),
-        h(
-          'div',
-          { class: 'where-bars' },
-          ...bars.map(({ run, parts }) => this.#bar(run, parts, whole, colourOf, runs.length > 1)),
-        ),
-        h('p', { class: 'muted small' }, 'Load modules; the hatched part of one has no source lines.'),
-      ),
-    ];
-  }
-
-  #bar(
-    column: Column,
-    parts: readonly Part[],
-    whole: number,
-    colourOf: (name: string) => number,
-    isNamed: boolean,
-  ): HTMLElement {
-    const { app } = this;
-    const total = app.columns.total(column);
-    const shown = parts.slice(0, MOST_PARTS);
-    const rest = parts.slice(MOST_PARTS).reduce((sum, p) => sum + p.value, 0);
-    const scale = app.scale(column);
-    const row = h('div', { class: 'where-bar', role: 'list' });
-    for (const part of shown) {
-      const percent = formatPercent(part.value, total);
-      const without = (part.value - part.withSource) / part.value;
-      const element = h(
-        'button',
-        {
-          type: 'button',
-          class: `where-part part-${colourOf(part.name)}`,
-          title: visible(
-            `${part.name}: ${percent}%, ${formatShort(part.value, scale, app.columns.error(column, part.value))} ${scale.unit}; ${formatPercent(part.withSource, part.value)}% of it on known source lines`,
-          ),
-          onclick: () => app.selectInTree(part.place),
-        },
-        h('span', { class: 'where-name' }, visible(`${part.name} ${percent}%`)),
-      );
-      element.style.setProperty('--hatched', `${(without * 100).toFixed(1)}%`);
-      const item = h('div', { role: 'listitem', class: 'where-item' }, element);
-      item.style.flexGrow = String(part.value / whole);
-      row.append(item);
-    }
-    if (rest > 0)
-      row.append(
-        spacer(
-          rest / whole,
-          `${plural(parts.length - MOST_PARTS, 'other module')}: ${formatPercent(rest, total)}%`,
-          'where-rest',
-        ),
-      );
-    if (total < whole) row.append(spacer((whole - total) / whole, '', 'where-nothing'));
-    return h(
-      'div',
-      { class: 'where-line' },
-      isNamed
-        ? h(
-            'span',
-            { class: 'where-run' },
-            visible(
-              `${shortName(column.metric)} ${formatShort(total, scale, app.columns.error(column, total))} ${scale.unit}`,
-            ),
-          )
-        : null,
-      row,
     );
   }
 
@@ -275,11 +112,11 @@ export class SummaryPage {
       procedures: hottestOf(app.columns, app.tables, column, 'procedure', LISTED),
     }));
     // of a program without line numbers, the lines of its libraries say nothing
-    const known = this.parts.get([values], () => whereParts(app.model, values)).reduce((n, p) => n + p.withSource, 0);
+    const known = whereParts(app.model, values).reduce((n, p) => n + p.withSource, 0);
     const showsLines = lines.top.length > 0 && known >= 0.25 * app.columns.total(column);
     const isFlat = !difference && !showsLines && (loops.top[0]?.value ?? 0) < (procedures.top[0]?.value ?? 0);
     const loopList = this.#list('Hot loops', 'what runs in a loop and in no loop inside it', loops, column, 'loop');
-    const lineList = this.#list('Hot lines', 'each line over all its copies', lines, column, 'line');
+    const lineList = showsLines ? this.#list('Hot lines', 'each line over all its copies', lines, column, 'line') : null;
     const procedureList = this.#list(
       'Hot procedures',
       'with what was inlined into them',
@@ -287,19 +124,22 @@ export class SummaryPage {
       column,
       'procedure',
     );
-    const left: HTMLElement[] = [];
-    const right: HTMLElement[] = [...this.#findings()];
-    if (difference && app.columns.isReady(difference)) left.push(...this.#changed(difference));
-    if (isFlat) left.push(procedureList);
-    if (loops.top.length) (isFlat || difference ? right : left).push(loopList);
-    if (showsLines) (difference ? right : left).push(lineList);
-    if (!isFlat && procedures.top.length) (difference ? left : right).push(procedureList);
-    right.push(this.#lacking(column));
+    const findingList = this.#findings();
+    const changed = difference && app.columns.isReady(difference) ? this.#changed(difference) : [];
+    const hot = isFlat ? [procedureList] : difference ? [procedureList, loopList] : [loopList, lineList];
+    const rest = isFlat ? [loopList] : difference ? [lineList] : [procedureList];
+    // what one looks for first stands on top: left what costs, right why; the rest where there is room
+    const [first, ...others] = [...changed, ...hot].filter((card) => card !== null);
+    const left = first ? [first] : [];
+    const right = [...findingList];
+    for (const card of [...others, ...rest.filter((c) => c !== null), this.#lacking(column)])
+      (linesOf(left) <= linesOf(right) ? left : right).push(card);
     return [h('div', { class: 'summary-column' }, ...left), h('div', { class: 'summary-column' }, ...right)];
   }
 
-  #list(title: string, hint: string, list: HotList, column: Column, level: Level): HTMLElement {
+  #list(title: string, hint: string, list: HotList, column: Column, level: Level): HTMLElement | null {
     const { app } = this;
+    if (list.top.length === 0) return null;
     const more = list.count - list.top.length;
     return section(
       title,
@@ -342,7 +182,13 @@ export class SummaryPage {
   }
 
   /** Share, name, where, and the text of the line or of the hottest line in it. */
-  #item(place: PlaceIx, share: HTMLElement, copies: number, values: Float64Array): HTMLElement {
+  #item(
+    place: PlaceIx,
+    share: HTMLElement,
+    copies: number,
+    values: Float64Array,
+    before: () => void = () => undefined,
+  ): HTMLElement {
     const { app } = this;
     const { model } = app;
     const label = labelOf(model, place);
@@ -357,9 +203,9 @@ export class SummaryPage {
     const details = [
       kind === Kind.Line && text ? label.text : label.detail,
       inside ? `in ${inside}` : '',
-      ...label.badges.filter((b) => !/^\d+ of \d+$/.test(b)),
       copies > 1 ? `×${copies}` : '',
     ];
+    const badges = label.badges.filter((b) => !/^\d+ of \d+$/.test(b));
     return h(
       'li',
       null,
@@ -370,7 +216,10 @@ export class SummaryPage {
           class: 'hot-item',
           title: visible(describe(model, place)),
           'data-place': String(place),
-          onclick: () => app.selectInTree(place),
+          onclick: () => {
+            before();
+            app.selectInTree(place);
+          },
         },
         share,
         h(
@@ -378,10 +227,18 @@ export class SummaryPage {
           { class: 'hot-what' },
           h('span', { class: `hot-name kind-${kind}` }, visible(kind === Kind.Line && text ? text : label.text)),
           h('span', { class: 'muted' }, visible(details.filter(Boolean).join('  '))),
+          ...badges.map((b) => h('span', { class: 'badge', title: badgeTitle(b) || undefined }, b)),
+          ...this.#causes(place),
           kind !== Kind.Line && text ? h('span', { class: 'hot-text' }, visible(`${lineLabel}${text}`)) : null,
         ),
       ),
     );
+  }
+
+  /** What was found there, in a word or two: the evidence stands among the findings. */
+  #causes(place: PlaceIx): HTMLElement[] {
+    const titles = [...new Set(findingsAt(this.app.model, place).map((f) => f.title))];
+    return titles.slice(0, MOST_CAUSES).map((t) => h('span', { class: 'badge cause', title: 'Found here' }, visible(t)));
   }
 
   /** Of a line that is written within a place its number, else with its file: what was inlined stands elsewhere. */
@@ -436,6 +293,13 @@ export class SummaryPage {
     ];
   }
 
+  /** The tables show what the lists of changes do: a comparison with the same base. */
+  #compare(difference: Column): void {
+    const { app } = this;
+    const base = runOf(app.model, difference.difference!.base.index);
+    if (difference.index === NONE && base !== '' && app.state.base === '') app.compareWith(base);
+  }
+
   #change(change: Change, difference: Column): HTMLElement {
     const { app } = this;
     const whole = app.columns.whole(difference);
@@ -454,6 +318,7 @@ export class SummaryPage {
       ),
       1,
       app.columns.values(difference, null),
+      () => this.#compare(difference),
     );
   }
 
@@ -474,7 +339,7 @@ export class SummaryPage {
     return [
       section(
         'Findings',
-        'the worst first',
+        'the worst first, by what may be gained and how sure it is',
         h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((f) => this.#finding(f))),
         all.length > LISTED
           ? button(
@@ -493,7 +358,7 @@ export class SummaryPage {
 
   #finding(finding: Finding): HTMLElement {
     const { app } = this;
-    const { place, severity } = finding;
+    const { place, severity, confidence } = finding;
     const hasPlace = place !== NONE && place < app.model.places.count;
     const label = hasPlace ? labelOf(app.model, place) : null;
     return h(
@@ -513,11 +378,14 @@ export class SummaryPage {
           'span',
           { class: 'hot-share' },
           h('b', null, Number.isNaN(severity) ? '' : `${(severity * 100).toFixed(severity < 0.095 ? 1 : 0)}%`),
+          Number.isNaN(confidence)
+            ? null
+            : h('span', { class: 'muted', title: 'How sure this is, from 0 to 1' }, ` sure ${confidence.toFixed(1)}`),
         ),
         h(
           'span',
           { class: 'hot-what' },
-          h('span', { class: 'hot-name' }, visible(finding.title)),
+          h('span', { class: 'hot-name wrapped' }, visible(finding.title)),
           label && !finding.title.includes(label.text) ? h('span', { class: 'muted' }, visible(label.text)) : null,
           ...finding.more.map((text) => h('span', { class: 'hot-more' }, visible(text))),
         ),
@@ -548,15 +416,13 @@ export class SummaryPage {
   }
 }
 
-function spacer(share: number, title: string, className: string): HTMLElement {
-  const element = h(
-    'div',
-    { class: className, role: 'listitem', title: title || undefined },
-    title ? h('span', { class: 'where-name' }, title) : null,
+/** About how tall cards are, in lines. */
+const linesOf = (cards: readonly HTMLElement[]): number =>
+  cards.reduce(
+    (sum, card) =>
+      sum + 2 + [...card.querySelectorAll('li')].reduce((n, item) => n + 1 + Math.floor((item.textContent ?? '').length / 75), 0),
+    0,
   );
-  element.style.flexGrow = String(share);
-  return element;
-}
 
 function section(title: string, hint: string, ...content: (HTMLElement | null)[]): HTMLElement {
   return h(

@@ -12,7 +12,7 @@ import {
   share,
   unitIn,
 } from '../logic/format';
-import { describe, shortName, surroundings } from '../logic/labels';
+import { badgeTitle, describe, shortName, surroundings } from '../logic/labels';
 import { findingsAt } from '../logic/diagnosis';
 import { RATIO_NEEDS, type Table } from '../logic/rows';
 import { parseFilter } from '../logic/search';
@@ -391,7 +391,7 @@ export class TablePane {
       h('span', { class: `glyph glyph-${kind}`, 'aria-hidden': 'true' }, GLYPHS[kind]),
       h('span', { class: 'label' }, visible(label.text)),
     );
-    for (const badge of label.badges) cell.append(h('span', { class: 'badge' }, badge));
+    for (const badge of label.badges) cell.append(h('span', { class: 'badge', title: badgeTitle(badge) || undefined }, badge));
     const found = findingMark(app, findingsAt(app.model, place));
     if (found) cell.append(found);
     const instances = table.instances(row);

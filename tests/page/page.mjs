@@ -92,21 +92,21 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
       '  heat | 10.3 99.0% | 123 100.0% | 0.0119',
       '    heat.f90 | 9.9 95.2% | 115 94.0% | 0.0116',
       '      cg | 9.9 95.2% | 115 94.0% | 0.0116',
-      '        loop at heat.f90:56–67 | 9.9 95.1% | 115 94.0% | 0.0116',
+      '        loop 56–67 | 9.9 95.1% | 115 94.0% | 0.0116',
       '          spmv | 6.8 65.2% | 97 79.1% | 0.0142',
-      '            loop at heat.f90:14–20 | 6.8 65.2% | 97 79.1% | 0.0142',
-      '              loop at heat.f90:16–18 vector 1 of 2 | 6.3 59.8% | 91 74.3% | 0.0146',
-      '                heat.f90:17 | 6.0 57.5% | 91 74.3% | 0.0152',
-      '                heat.f90:16 | 0.24 2.3% |  | ',
-      '              loop at heat.f90:16–18 remainder 2 of 2 | 0.35 3.4% | 5 4.2% | 0.0145',
-      '              heat.f90:19 | 0.16 1.5% | 0.7 0.6% | 0.0044',
-      '              heat.f90:14 | 0.05 0.5% |  | ',
+      '            loop 14–20 | 6.8 65.2% | 97 79.1% | 0.0142',
+      '              loop 16–18 vector 1 of 2 | 6.3 59.8% | 91 74.3% | 0.0146',
+      '                line 17 | 6.0 57.5% | 91 74.3% | 0.0152',
+      '                line 16 | 0.24 2.3% |  | ',
+      '              loop 16–18 remainder 2 of 2 | 0.35 3.4% | 5 4.2% | 0.0145',
+      '              line 19 | 0.16 1.5% | 0.7 0.6% | 0.0044',
+      '              line 14 | 0.05 0.5% |  | ',
       '          dot | 0.8 8.0% | 4 3.3% | 0.0048',
       '          dot | 0.8 7.3% | 4 2.9% | 0.0047',
-      '          loop at heat.f90:63 vector | 0.57 5.4% | 4 3.6% | 0.0077',
+      '          loop 63 vector | 0.57 5.4% | 4 3.6% | 0.0077',
       '          axpy | 0.48 4.6% | 3 2.4% | 0.0062',
       '          axpy | 0.47 4.5% | 3 2.7% | 0.0070',
-      '        heat.f90:55 | 0.01 0.1% |  | ',
+      '        line 55 | 0.01 0.1% |  | ',
       '    mesh.c | 0.31 2.9% | 6 5.0% | 0.0198',
       '    driver.c | 0.09 0.9% | 1.3 1.1% | 0.0141',
       '  libc.so.6 | 0.10 1.0% |  | ',
@@ -118,7 +118,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     '10,452,000,000 ns, 100.0%, 2,613 samples, ± 0.4 s',
     'the root to the last digit: 2,613 samples x 4,000,000 ns, and what they are worth',
   );
-  same(await selected(page), 'heat.f90:17', 'the end of the hot path is selected');
+  same(await selected(page), 'line 17', 'the end of the hot path is selected');
   same(await marked(page), [17], 'its line is marked in the source');
   same(
     await sourceLine(page, 17)
@@ -188,7 +188,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('.hot-item >> nth=0'));
   same(
     [await selected(page), await marked(page)],
-    ['loop at heat.f90:16–18', [16, 17, 18]],
+    ['loop 16–18', [16, 17, 18]],
     'a hot loop leads to its row and its lines',
   );
   await act(page, () => page.goBack());
@@ -247,7 +247,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('.search-step:has-text("Parallel") .step-knob'));
   same((await steps()).at(-1), 'Locks the program pruned experiment 2 3 places in it', 'until it is opened');
   await act(page, () => page.click('.search-step:has-text("HotLoop") .crumb'));
-  same(await page.$$eval('#table .row:has(.finding-mark) .label', (r) => r.map((x) => x.textContent)), ['loop at heat.f90:16–18', 'axpy'], 'what was found at a place is marked at its row');
+  same(await page.$$eval('#table .row:has(.finding-mark) .label', (r) => r.map((x) => x.textContent)), ['loop 16–18', 'axpy'], 'what was found at a place is marked at its row');
   await act(page, () => page.click('#table .finding-mark'));
   same(
     await page.$$eval('.facts-pane tbody tr', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim().slice(0, 45))),
@@ -314,7 +314,16 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 
 // ---- a simulated memory ----
 {
-  const page = await open('db-memory/index.html', '#v2/tree?place=0');
+  const page = await open('db-memory/index.html', '');
+  await page.waitForSelector('.where[aria-label=Misses] .where-part');
+  same(
+    await page.$$eval('.where[aria-label=Misses] .where-part', (b) => b.map((x) => x.textContent)),
+    ['x 80.0%', 'heap 1 20.0%'],
+    'the front page has the misses by array',
+  );
+  await act(page, () => page.click('.where[aria-label=Misses] .where-part >> nth=0'));
+  same(await page.isVisible('.memory-level'), true, 'and leads to the memory pane');
+  await act(page, () => page.evaluate(() => (location.hash = '#v2/tree?place=0')));
   await act(page, () => page.click('.slot-inspect [role=tab]:text-is("Memory")'));
   await page.waitForSelector('.memory-level');
   const texts = (selector) => page.$$eval(selector, (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim()));
@@ -523,6 +532,8 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   same(await card('Got better'), '−40.0% −0.80 s gone(); x.c:5 in f', 'what got better');
   same(await page.$$eval('.where-bar', (b) => b.length), 2, 'a bar for each run');
+  const strip = await page.$$eval('.facts-line:has(.run-name)', (l) => l.map((x) => x.innerText.replace(/\s+/g, ' ').trim().slice(0, 18)));
+  same(strip, ['old 2.00 s CPU tim', 'new 2.7 s CPU time'], 'each run has its facts');
   await shot(page, 'runs-1440');
   await act(page, () => page.selectOption('#compare', 'old'));
   await act(page, () => page.keyboard.press('2'));
@@ -680,7 +691,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   same([await selected(page), (await names(page)).length], ['heat', 3], 'the left arrow goes out and closes');
   await act(page, () => page.keyboard.press('Home'));
   await act(page, () => page.keyboard.press('h'));
-  same(await selected(page), 'heat.f90:17', 'h follows the hot path');
+  same(await selected(page), 'line 17', 'h follows the hot path');
   await act(page, () => page.click('text=Collapse'));
   await act(page, () => row(page, 'heat').click());
   await act(page, () => page.keyboard.press('*'));
@@ -714,12 +725,12 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 // ---- links both ways ----
 {
   const page = await open('db-heat/index.html');
-  await act(page, () => row(page, 'loop at heat.f90:14').click());
+  await act(page, () => row(page, 'loop 14').click());
   same(await marked(page), [14, 15, 16, 17, 18, 19, 20], 'a loop marks its lines');
   await act(page, () => sourceLine(page, 30).locator('.line-text').click());
   same(
     [await selected(page), await marked(page), await linked(page)],
-    ['heat.f90:30', [30], 1],
+    ['line 30', [30], 1],
     'a source line marks its row and opens the way to it',
   );
   same(await page.textContent('.instances'), 'line 30: place 1 of 2', 'and says how many there are');
@@ -734,7 +745,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('text=Collapse'));
   await act(page, () => page.click('.source-tools >> text=All'));
   same(
-    [await linked(page), (await names(page)).filter((n) => n.endsWith('heat.f90:30')).length],
+    [await linked(page), (await names(page)).filter((n) => n.endsWith('line 30')).length],
     [2, 2],
     'all places at once',
   );
@@ -833,15 +844,15 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
       '  heat',
       '    heat.f90',
       '      cg',
-      '        loop at heat.f90:56–67',
+      '        loop 56–67',
       '          axpy',
       '          axpy',
     ],
     'the tree filtered: matches and the way to them',
   );
   for (const [filter, want] of [
-    ['?xp*', 'heat,  heat,    heat.f90,      cg,        loop at heat.f90:56–67,          axpy,          axpy'],
-    ['/^axpy$/ file:heat*', 'heat,  heat,    heat.f90,      cg,        loop at heat.f90:56–67,          axpy,          axpy'],
+    ['?xp*', 'heat,  heat,    heat.f90,      cg,        loop 56–67,          axpy,          axpy'],
+    ['/^axpy$/ file:heat*', 'heat,  heat,    heat.f90,      cg,        loop 56–67,          axpy,          axpy'],
     ['axpy file:mesh.c', ''],
     ['module:libc*', 'heat,  libc.so.6'],
   ]) {
@@ -936,10 +947,10 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   same(
     (await table(forms)).slice(4, 8),
     [
-      '        loop at heat.f90:56–67 | 9.9 s 99.9% | 115 M 100.0% | 0.0116',
+      '        loop 56–67 | 9.9 s 99.9% | 115 M 100.0% | 0.0116',
       '          spmv | 6.8 s 68.6% | 97 M 84.1% | 0.0142',
-      '            loop at heat.f90:14–20 | 6.8 s 100.0% | 97 M 100.0% | 0.0142',
-      '              loop at heat.f90:16–18 vector 1 of 2 | 6.3 s 91.8% | 91 M 94.0% | 0.0146',
+      '            loop 14–20 | 6.8 s 100.0% | 97 M 100.0% | 0.0142',
+      '              loop 16–18 vector 1 of 2 | 6.3 s 91.8% | 91 M 94.0% | 0.0146',
     ],
     'each number in its own scale, percent of the row above',
   );
@@ -1027,7 +1038,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     'the source too',
     source,
   );
-  await act(page, () => row(page, ':4000000000').click());
+  await act(page, () => row(page, 'line 4000000000').click());
   check(
     (await page.textContent('.source-tools')).includes('beyond the end of this text'),
     'a line that is not in the text is told as such',
