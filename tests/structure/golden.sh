@@ -22,10 +22,10 @@ golden() { # NAME COMPILER VERSION FLAGS... SOURCE
     name=$1
     [ "${OBJECTS-}" = write ] && make_object "$@"
     for source; do :; done
-    case " $* " in *" -s "*) set -- ;; *) set -- --source "$source" ;; esac
+    case " $* " in *" -s "*) set -- ;; *.f90*.f90*) set -- --source '*.f90' ;; *) set -- --source "${source##*/}" ;; esac
     gzip -dc "$objects/$name.so.gz" >"$scratch/a.so"
     "$hpcview" structure --no-cache -f outline "$@" "$scratch/a.so" |
-        sed -e 's/  \[0x.*//' -e "s,$scratch/,," -e 's,/.*/\([^/]*\)$,\1,' >"$scratch/outline"
+        sed -e 's/  \[0x.*//' -e "s,$scratch/,," -e 's,[^ ]*/\([^/ ]*\)$,\1,' >"$scratch/outline"
     [ "${GOLDEN-}" = write ] && cp "$scratch/outline" "$top_srcdir/tests/structure/golden/$name"
     check_same "$name" "$scratch/outline" "$top_srcdir/tests/structure/golden/$name"
     "$hpcview" structure --no-cache "$@" "$scratch/a.so" | sed -e "s,$scratch/,," >"$scratch/xml"
@@ -55,6 +55,17 @@ golden jumps-clang-O2 clang 14.0 -O2 jumps.c
 golden jumps-aarch64-O1 aarch64-linux-gnu-gcc 12.2 -O1 --param case-values-threshold=4 jumps.c
 golden loops-aarch64-O3 aarch64-linux-gnu-gcc 12.2 -O3 loops.c
 golden hard-aarch64-O2 aarch64-linux-gnu-gcc 12.2 -O2 hard.c
+# what examples and the loops of tests/quality are made of: Fortran in several files, C++ templates, stencils, OpenMP
+golden heat-gfortran-O2 gfortran 12.2 -O2 ../../../share/examples/heat/sparse.f90 ../../../share/examples/heat/elements.f90 \
+    ../../../share/examples/heat/solver.f90 ../../../share/examples/heat/heat.f90
+golden particles-g++-O2 g++ 12.2 -O2 ../../../share/examples/particles/particles.cpp
+golden wave-gcc-O3 gcc 12.2 -O3 -fopenmp ../../../share/examples/wave/wave.c
+golden sweep-clang-O1 clang 14.0 -O1 -fopenmp ../../../share/examples/sweep/sweep.c
+golden quality-gcc-O1 gcc 12.2 -O1 ../../quality/corpus/loops.c
+golden quality-clang-O3 clang 14.0 -O3 ../../quality/corpus/loops.c
+golden quality-gcc-O3 gcc 12.2 -O3 -mavx2 ../../quality/corpus/loops.c
+golden quality-gfortran-O3 gfortran 12.2 -O3 ../../quality/corpus/loops.f90
+golden quality-aarch64-O2 aarch64-linux-gnu-gcc 12.2 -O2 -ftree-vectorize ../../quality/corpus/loops.c
 # without names, and without any table of where functions begin
 golden templates-stripped g++ 12.2 -O2 -s templates.cc
 golden loops-gaps gcc 12.2 -O2 -s -fvisibility=hidden -fno-asynchronous-unwind-tables loops.c
