@@ -58,21 +58,32 @@ static char *dump(const struct hpcprof *p)
     return out.bytes;
 }
 
-static char *converted(const char *format, const void *bytes, size_t len, const struct filter_options *options)
+/* What becomes of it, or the error; behind it what was warned of, where that is asked for, each with "! " in front. */
+static inline char *converted_with(const char *format, const void *bytes, size_t len,
+                                   const struct filter_options *options, struct warnings *warnings)
 {
     static const struct filter_options none;
     struct err err = {0};
     const struct filter *f = filter_named(format, &err);
     struct hpcprof *p = hpcprof_create();
     struct filter_input in = {.bytes = bytes, .len = len, .name = "input", .options = options ? options : &none};
-    char *text;
-    if (f && f->convert(&in, p, NULL, &err) == 0) {
+    struct buf out = {0};
+    if (f && f->convert(&in, p, warnings, &err) == 0) {
         hpcprof_finish(p);
-        text = dump(p);
+        char *text = dump(p);
+        buf_str(&out, text);
+        mem_free(text);
+        for (size_t i = 0; warnings && i < warnings_count(warnings); i++)
+            buf_printf(&out, "! %s\n", warnings_get(warnings, i));
     } else
-        text = mem_strdup(err.msg);
+        buf_str(&out, err.msg);
     hpcprof_free(p);
-    return text;
+    return out.bytes;
+}
+
+static inline char *converted(const char *format, const void *bytes, size_t len, const struct filter_options *options)
+{
+    return converted_with(format, bytes, len, options, NULL);
 }
 
 #endif
