@@ -281,7 +281,7 @@ static void fold(struct experiment *e, uint32_t *call_node, size_t call_count)
         if (e->metrics[m].summed && experiment_column_count(e, tree, m, VALUE_INCLUSIVE))
             fold_column(e, tree, folded, m, became, number);
     if (e->computed)
-        formulas_compute(e, folded);
+        formulas_compute(e, folded, 1);
     experiment_replace_tree(e, tree, folded);
     for (size_t i = 0; call_node && i < call_count; i++)
         call_node[i] = became[call_node[i]] == NODE_NONE ? NODE_NONE : number[became[call_node[i]]];

@@ -261,7 +261,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         if (status == 0) {
             loops_columns(e, &columns);
             for (size_t tree = 0; tree < e->tree_count; tree++)
-                formulas_compute(e, tree);
+                formulas_compute(e, tree, config->threads);
             warn_shares(e, &c, &columns, warnings);
             warn_recording(inputs, input_count, warnings);
         }

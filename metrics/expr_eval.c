@@ -11,69 +11,107 @@
 
 enum { BLOCK = 256 };
 
-static bool both(double a, double b)
+/*
+ * Operations on lanes (metrics_int.h). Behind the n values of a block others may stand, up to an even number; what is made of them nobody reads.
+ *
+ * Values are finite or missing, so x - x is 0 or missing: less that, a result is missing where an operand is, and keeps the sign of a zero.
+ */
+static const lanes ones = {1, 1}, blanks = {NAN, NAN}, nothing = {0};
+static const lane_masks signs = {INT64_MIN, INT64_MIN};
+
+#define EACH(to, a, b, n, result)                                                                                      \
+    for (size_t i = 0; i < (n); i += LANES) {                                                                          \
+        lanes x = *(const lanes *)((a) + i), y = *(const lanes *)((b) + i);                                            \
+        *(lanes *)((to) + i) = (result);                                                                               \
+    }
+#define CHOICE(holds, v, w) ((lanes)(((holds) & (lane_masks)(v)) | (~(holds) & (lane_masks)(w))))
+#define BLANK_AS(v)         ((v) - (v))
+#define BOTH(v)             ((v)-BLANK_AS(x) - BLANK_AS(y))
+#define TRUTH(holds)        BOTH((lanes)((holds) & (lane_masks)ones))
+#define KNOWN(v)            (BLANK_AS(v) == nothing)
+
+/* An overflow or a power that has no real value is no number a person can use. */
+static lanes or_missing(lanes v)
 {
-    return !isnan(a) && !isnan(b);
+    return v - BLANK_AS(v);
 }
 
-static double truth(double a, double b, bool holds)
+static double number_or_missing(double v)
 {
-    return both(a, b) ? holds : NAN;
+    return isfinite(v) ? v : NAN;
 }
 
-static double apply_two(enum expr_op op, double a, double b)
+static double power(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : number_or_missing(pow(a, b)); /* pow(NaN, 0) and pow(1, NaN) would be 1 */
+}
+
+/* May read and write the same places. */
+static void two(enum expr_op op, double *to, const double *a, const double *b, size_t n)
 {
     switch (op) {
     case EXPR_ADD:
-        return a + b;
+    case EXPR_SUM:
+    case EXPR_MEAN:
+        EACH(to, a, b, n, or_missing(x + y));
+        break;
     case EXPR_SUBTRACT:
-        return a - b;
+        EACH(to, a, b, n, or_missing(x - y));
+        break;
     case EXPR_MULTIPLY:
-        return a * b;
+        EACH(to, a, b, n, or_missing(x * y));
+        break;
     case EXPR_DIVIDE:
-        return b == 0 ? NAN : a / b;
+        EACH(to, a, b, n, or_missing(x / y)); /* by zero: not finite */
+        break;
     case EXPR_POWER:
-        return both(a, b) ? pow(a, b) : NAN; /* pow(NaN, 0) and pow(1, NaN) would be 1 */
+        for (size_t i = 0; i < n; i++)
+            to[i] = power(a[i], b[i]);
+        break;
     case EXPR_LESS:
-        return truth(a, b, a < b);
-    case EXPR_NOT_ABOVE:
-        return truth(a, b, a <= b);
+        EACH(to, a, b, n, TRUTH(x < y));
+        break;
     case EXPR_ABOVE:
-        return truth(a, b, a > b);
+        EACH(to, a, b, n, TRUTH(x > y));
+        break;
     case EXPR_NOT_BELOW:
-        return truth(a, b, a >= b);
+        EACH(to, a, b, n, TRUTH(x >= y));
+        break;
+    case EXPR_NOT_ABOVE:
+        EACH(to, a, b, n, TRUTH(x <= y));
+        break;
     case EXPR_EQUAL:
-        return truth(a, b, a == b);
+        EACH(to, a, b, n, TRUTH(x == y));
+        break;
     case EXPR_UNEQUAL:
-        return truth(a, b, a != b);
+        EACH(to, a, b, n, TRUTH(x != y));
+        break;
     case EXPR_AND:
-        return truth(a, b, a != 0 && b != 0);
+        EACH(to, a, b, n, TRUTH((x != nothing) & (y != nothing)));
+        break;
     case EXPR_OR:
-        return truth(a, b, a != 0 || b != 0);
+        EACH(to, a, b, n, TRUTH((x != nothing) | (y != nothing)));
+        break;
     case EXPR_MIN:
-        return both(a, b) ? (b < a ? b : a) : NAN;
+        EACH(to, a, b, n, BOTH(CHOICE(y < x, y, x)));
+        break;
     case EXPR_MAX:
-        return both(a, b) ? (b > a ? b : a) : NAN;
+        EACH(to, a, b, n, BOTH(CHOICE(y > x, y, x)));
+        break;
     default: /* or(a, b): the first that is there */
-        return isnan(a) ? b : a;
+        EACH(to, a, b, n, CHOICE(KNOWN(x), x, y));
     }
 }
 
 static double apply_one(enum expr_op op, double a)
 {
     switch (op) {
-    case EXPR_NEGATE:
-        return -a;
-    case EXPR_NOT:
-        return isnan(a) ? NAN : a == 0;
     case EXPR_SQRT:
         return sqrt(a);
     case EXPR_LOG:
         return log(a);
     case EXPR_EXP:
         return exp(a);
-    case EXPR_ABS:
-        return fabs(a);
     case EXPR_FLOOR:
         return floor(a);
     case EXPR_CEIL:
@@ -83,92 +121,43 @@ static double apply_one(enum expr_op op, double a)
     }
 }
 
-/* An overflow or a power that has no real value is no number a person can use. */
-static double or_missing(double x)
-{
-    return isfinite(x) ? x : NAN;
-}
-
-static void one(enum expr_op op, double *a, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        a[i] = or_missing(apply_one(op, a[i]));
-}
-
-/*
- * Two numbers at a time, which every x86-64 and AArch64 has registers for: compilers vectorize no loop of an unknown length at -O2 (gcc 12). Behind the
- * n values of a block others may stand, up to its end; what is made of them nobody reads.
- *
- * Values are finite or missing, so x - x is 0 or missing: added to a truth, it makes that missing where an operand is.
- */
-typedef double lanes __attribute__((vector_size(16), aligned(8), may_alias));
-typedef int64_t masks __attribute__((vector_size(16)));
-enum { LANES = 2 };
-#define EACH(a, b, n, result)                                                                                          \
-    for (size_t i = 0; i < (n); i += LANES) {                                                                          \
-        lanes x = *(const lanes *)((a) + i), y = *(const lanes *)((b) + i);                                            \
-        *(lanes *)((a) + i) = (result);                                                                                \
-    }
-static const lanes ones = {1, 1}, blanks = {NAN, NAN}, nothing = {0};
-#define TRUTH(holds) ((lanes)((holds) & (masks)ones) + ((x - x) + (y - y)))
-#define IF(holds, v) ((lanes)(((holds) & (masks)(v)) | (~(holds) & (masks)blanks)))
-
-static void or_missing_all(double *a, size_t n)
-{
-    EACH(a, a, n, IF(y - y == nothing, x));
-}
-
-static void two(enum expr_op op, double *a, const double *b, size_t n)
+static void one(enum expr_op op, double *to, const double *a, size_t n)
 {
     switch (op) {
-    case EXPR_ADD:
-        EACH(a, b, n, x + y);
+    case EXPR_NEGATE:
+        EACH(to, a, a, n, (lanes)((lane_masks)x ^ signs) - BLANK_AS(y));
         break;
-    case EXPR_SUBTRACT:
-        EACH(a, b, n, x - y);
+    case EXPR_ABS:
+        EACH(to, a, a, n, (lanes)((lane_masks)x & ~signs) - BLANK_AS(y));
         break;
-    case EXPR_MULTIPLY:
-        EACH(a, b, n, x * y);
+    case EXPR_NOT:
+        EACH(to, a, a, n, TRUTH((x == nothing) | (y == nothing)));
         break;
-    case EXPR_DIVIDE:
-        EACH(a, b, n, x / y); /* by zero: not finite */
-        break;
-    case EXPR_LESS:
-        EACH(a, b, n, TRUTH(x < y));
-        return;
-    case EXPR_ABOVE:
-        EACH(a, b, n, TRUTH(x > y));
-        return;
-    case EXPR_NOT_BELOW:
-        EACH(a, b, n, TRUTH(x >= y));
-        return;
-    case EXPR_NOT_ABOVE:
-        EACH(a, b, n, TRUTH(x <= y));
-        return;
-    case EXPR_AND:
-        EACH(a, b, n, TRUTH((x != nothing) & (y != nothing)));
-        return;
     default:
         for (size_t i = 0; i < n; i++)
-            a[i] = apply_two(op, a[i], b[i]);
+            to[i] = isnan(a[i]) ? NAN : number_or_missing(apply_one(op, a[i]));
     }
-    or_missing_all(a, n);
 }
 
-static void many(enum expr_op op, double *first, size_t count, size_t n)
+static void many(enum expr_op op, double *to, const double *const *from, size_t count, size_t n)
 {
-    bool adds = op == EXPR_SUM || op == EXPR_MEAN;
-    for (size_t k = 1; k < count; k++)
-        two(adds ? EXPR_ADD : op, first, first + k * BLOCK, n);
+    const double *sum = from[0];
+    for (size_t k = 1; k < count; k++, sum = to)
+        two(op, to, sum, from[k], n);
+    if (sum != to)
+        memcpy(to, sum, n * sizeof *to);
     for (size_t i = 0; op == EXPR_MEAN && i < n; i++)
-        first[i] /= (double)count;
+        to[i] /= (double)count;
 }
 
-static void choose(double *condition, size_t n)
+/* The branch that is not taken may be missing. */
+static void choose(double *to, const double *const *from, size_t n)
 {
-    const double *yes = condition + BLOCK, *no = yes + BLOCK;
-    for (size_t i = 0; i < n; i++)
-        condition[i] = isnan(condition[i]) ? NAN : condition[i] != 0 ? yes[i] : no[i];
+    for (size_t i = 0; i < n; i += LANES) {
+        lanes holds = *(const lanes *)(from[0] + i);
+        lanes taken = CHOICE(holds != nothing, *(const lanes *)(from[1] + i), *(const lanes *)(from[2] + i));
+        *(lanes *)(to + i) = CHOICE(KNOWN(holds), or_missing(taken), blanks);
+    }
 }
 
 static void fill(double *to, double value, size_t n)
@@ -182,44 +171,65 @@ static bool takes_many(enum expr_op op)
     return op == EXPR_MIN || op == EXPR_MAX || op == EXPR_SUM || op == EXPR_MEAN || op == EXPR_FIRST;
 }
 
-/* stack: depth x BLOCK values; the result is in its first block. */
-static void eval_block(const struct expr *e, const double *const *operands, size_t from, size_t n, double *stack)
+/* The values that wait: operands where they are, what was computed in a block of the stack's own. */
+struct stack {
+    const double **values; /* the formula's depth of them */
+    double *blocks;        /* one for each, of BLOCK values */
+};
+
+/* Lanes reach behind the end of an odd number. */
+static const double *operand(const double *column, size_t n, double *block)
 {
-    double *top = stack; /* behind the last value */
+    if (n % LANES == 0)
+        return column;
+    memcpy(block, column, n * sizeof *block);
+    return block;
+}
+
+static void compute(const struct expr_step *s, double *to, const double *const *from, size_t n)
+{
+    enum expr_op op = (enum expr_op)s->op;
+    if (op == EXPR_IF)
+        choose(to, from, n);
+    else if (takes_many(op))
+        many(op, to, from, s->n, n);
+    else if (s->n == 1)
+        one(op, to, from[0], n);
+    else
+        two(op, to, from[0], from[1], n);
+}
+
+static void eval_block(const struct expr *e, const double *const *operands, size_t from, size_t n,
+                       const struct stack *stack, double *out)
+{
+    size_t top = 0; /* behind the last value */
     for (size_t i = 0; i < e->steps.count; i++) {
         const struct expr_step *s = &e->steps.items[i];
-        enum expr_op op = (enum expr_op)s->op;
-        if (op == EXPR_OPERAND) {
-            memcpy(top, operands[s->n] + from, n * sizeof *top);
-            or_missing_all(top, n);
-            top += BLOCK;
-        } else if (op == EXPR_NUMBER || op == EXPR_TIME) {
-            fill(top, op == EXPR_TIME ? s->number * e->per_second : s->number, n);
-            top += BLOCK;
+        double *block = stack->blocks + (s->op == EXPR_OPERAND ? top : top - s->n) * BLOCK;
+        if (s->op == EXPR_OPERAND)
+            stack->values[top] = operand(operands[s->n] + from, n, block);
+        else if (s->op == EXPR_NUMBER || s->op == EXPR_TIME) {
+            fill(block, s->op == EXPR_TIME ? s->number * e->per_second : s->number, n);
+            stack->values[top] = block;
         } else {
-            top -= s->n * BLOCK;
-            if (op == EXPR_IF)
-                choose(top, n);
-            else if (takes_many(op))
-                many(op, top, s->n, n);
-            else if (s->n == 1)
-                one(op, top, n);
-            else
-                two(op, top, top + BLOCK, n);
-            top += BLOCK;
+            top -= s->n;
+            compute(s, block, stack->values + top, n);
+            stack->values[top] = block;
         }
+        top++;
     }
+    for (size_t i = 0; i < n; i++)
+        out[i] = stack->values[0][i] - BLANK_AS(stack->values[0][i]);
 }
 
 void expr_eval_columns(const struct expr *e, const double *const *operands, size_t n, double *out)
 {
-    double *stack = mem_calloc((e->depth + 1) * BLOCK, sizeof *stack);
-    for (size_t from = 0; from < n; from += BLOCK) {
-        size_t count = n - from < BLOCK ? n - from : BLOCK;
-        eval_block(e, operands, from, count, stack);
-        memcpy(out + from, stack, count * sizeof *out);
-    }
-    mem_free(stack);
+    struct stack stack = {.values = mem_alloc((e->depth + 1) * sizeof *stack.values),
+                          .blocks = mem_calloc((e->depth + 1) * BLOCK, sizeof *stack.blocks)};
+    for (size_t from = 0; from < n; from += BLOCK)
+        eval_block(e, operands, from, n - from < BLOCK ? n - from : BLOCK, &stack, out + from);
+    mem_free(stack.blocks);
+    mem_free(stack.values);
 }
 
 double expr_eval(const struct expr *e, const double *values)
@@ -231,6 +241,14 @@ double expr_eval(const struct expr *e, const double *values)
     expr_eval_columns(e, operands, 1, &out);
     mem_free(operands);
     return out;
+}
+
+bool expr_is_strict(const struct expr *e)
+{
+    for (size_t i = 0; i < e->steps.count; i++)
+        if (e->steps.items[i].op == EXPR_IF || e->steps.items[i].op == EXPR_FIRST)
+            return false;
+    return true;
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------ */

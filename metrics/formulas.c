@@ -118,11 +118,12 @@ static double value_around(const struct experiment *e, size_t tree, size_t metri
 static void gather(const struct experiment *e, size_t tree, size_t metric, const struct expr_operand *o,
                    enum value_form form, size_t from, size_t n, double *values)
 {
+    double total = o->at == EXPR_AT_TOTAL ? value_around(e, tree, metric, o, 0) : NAN;
     if (o->at == EXPR_HERE)
         experiment_column(e, tree, metric, form_of(o, form), from, n, values);
     else
         for (size_t i = 0; i < n; i++)
-            values[i] = value_around(e, tree, metric, o, (uint32_t)(from + i));
+            values[i] = o->at == EXPR_AT_TOTAL ? total : value_around(e, tree, metric, o, (uint32_t)(from + i));
 }
 
 /* May a missing value of the metric be 0? A sum of nothing is, a quotient of nothing is not. */
@@ -191,9 +192,19 @@ double experiment_compute(const struct experiment *e, size_t metric, const doubl
     return value;
 }
 
+/* Which operands count as 0 where they are missing between runs. */
+static bool *absent_as_zero(const struct experiment *e, const struct computed *c)
+{
+    size_t count = expr_name_count(c->expr);
+    bool *zero = mem_calloc(count + 1, sizeof *zero);
+    for (size_t k = 0; k < count; k++)
+        zero[k] = expr_operand(c->expr, k)->at == EXPR_HERE && may_be_zero(e, c->operands[k]);
+    return zero;
+}
+
 /* Between runs: what one has, and another that measured the module has not, cost nothing there. */
-static void fill_absent(const struct experiment *e, size_t tree, const struct computed *c, size_t from, size_t n,
-                        double *values)
+static void fill_absent(const struct experiment *e, size_t tree, const struct computed *c, const bool *zero,
+                        size_t from, size_t n, double *values)
 {
     size_t count = expr_name_count(c->expr);
     for (size_t i = 0; i < n; i++) {
@@ -201,42 +212,91 @@ static void fill_absent(const struct experiment *e, size_t tree, const struct co
         for (size_t k = 0; k < count; k++)
             any = any || (expr_operand(c->expr, k)->at == EXPR_HERE && !isnan(values[k * BLOCK + i]));
         for (size_t k = 0; k < count && any; k++)
-            if (isnan(values[k * BLOCK + i]) && expr_operand(c->expr, k)->at == EXPR_HERE &&
-                may_be_zero(e, c->operands[k]) &&
+            if (zero[k] && isnan(values[k * BLOCK + i]) &&
                 experiment_measured(e, e->metrics[c->operands[k]].run,
                                     experiment_node_place(e, tree, (uint32_t)(from + i))))
                 values[k * BLOCK + i] = 0;
     }
 }
 
-static void evaluate(const struct experiment *e, size_t tree, const struct computed *c, enum value_form form,
-                     double *out)
+/* Of most formulas, no value where one of the operands has none: then the others need not be looked at. */
+static bool all_blank(const struct experiment *e, size_t tree, const struct computed *c, enum value_form form,
+                      size_t from, size_t n)
+{
+    for (size_t k = 0; k < expr_name_count(c->expr); k++) {
+        const struct expr_operand *o = expr_operand(c->expr, k);
+        if (o->at == EXPR_HERE && !experiment_column_any(e, tree, c->operands[k], form_of(o, form), from, n))
+            return true;
+    }
+    return false;
+}
+
+struct evaluation { /* of a formula at a tree's nodes */
+    const struct experiment *e;
+    size_t tree;
+    const struct computed *c;
+    enum value_form form;
+    bool *zero; /* by operand: absent_as_zero; NULL: of one run */
+    bool strict;
+    double *values; /* of the operands, BLOCK of each */
+    const double **operands;
+};
+
+static void evaluate_block(const struct evaluation *v, size_t from, size_t n, double *out)
+{
+    const struct computed *c = v->c;
+    if (v->strict && all_blank(v->e, v->tree, c, v->form, from, n)) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = NAN;
+        return;
+    }
+    for (size_t k = 0; k < expr_name_count(c->expr); k++)
+        gather(v->e, v->tree, c->operands[k], expr_operand(c->expr, k), v->form, from, n, v->values + k * BLOCK);
+    if (v->zero)
+        fill_absent(v->e, v->tree, c, v->zero, from, n, v->values);
+    expr_eval_columns(c->expr, v->operands, n, out);
+}
+
+static struct values *evaluate(const struct experiment *e, size_t tree, const struct computed *c, enum value_form form)
 {
     size_t count = expr_name_count(c->expr), nodes = e->trees[tree].node_count;
-    double *values = mem_alloc((count * BLOCK + 1) * sizeof *values);
-    const double **operands = mem_alloc((count + 1) * sizeof *operands);
+    double out[BLOCK];
+    struct values *column = values_begin(nodes);
+    struct evaluation v = {.e = e,
+                           .tree = tree,
+                           .c = c,
+                           .form = form,
+                           .zero = c->across_runs ? absent_as_zero(e, c) : NULL,
+                           .strict = !c->across_runs && expr_is_strict(c->expr),
+                           .values = mem_alloc((count * BLOCK + 1) * sizeof *v.values),
+                           .operands = mem_alloc((count + 1) * sizeof *v.operands)};
     for (size_t k = 0; k < count; k++)
-        operands[k] = values + k * BLOCK;
+        v.operands[k] = v.values + k * BLOCK;
     for (size_t from = 0; from < nodes; from += BLOCK) {
         size_t n = nodes - from < BLOCK ? nodes - from : BLOCK;
-        for (size_t k = 0; k < count; k++)
-            gather(e, tree, c->operands[k], expr_operand(c->expr, k), form, from, n, values + k * BLOCK);
-        if (c->across_runs)
-            fill_absent(e, tree, c, from, n, values);
-        expr_eval_columns(c->expr, operands, n, out + from);
+        evaluate_block(&v, from, n, out);
+        values_append(column, out, n);
     }
-    mem_free(operands);
-    mem_free(values);
+    values_end(column, 0);
+    mem_free(v.zero);
+    mem_free(v.operands);
+    mem_free(v.values);
+    return column;
 }
 
 /* The formula at the lines alone, then sums of what came out. */
-static void evaluate_by_line(struct experiment *e, size_t tree, size_t metric, double *own)
+static void evaluate_by_line(struct experiment *e, size_t tree, size_t metric)
 {
-    evaluate(e, tree, &e->computed[metric], VALUE_EXCLUSIVE, own);
-    for (size_t i = 0; i < e->trees[tree].node_count; i++)
+    size_t n = e->trees[tree].node_count;
+    double *own = mem_alloc((n + 1) * sizeof *own);
+    struct values *all = evaluate(e, tree, &e->computed[metric], VALUE_EXCLUSIVE);
+    values_unpack(all, 0, n, own);
+    values_free(all);
+    for (size_t i = 0; i < n; i++)
         if (e->places[experiment_node_place(e, tree, (uint32_t)i)].kind != PLACE_LINE)
             own[i] = NAN;
     experiment_sum_column(e, tree, metric, own);
+    mem_free(own);
 }
 
 /* Of a difference of sampled values: the root of the sum of their errors' squares. */
@@ -257,25 +317,78 @@ static void evaluate_error(const struct experiment *e, size_t tree, const struct
     }
 }
 
-void formulas_compute(struct experiment *e, size_t tree)
+static void compute_error(struct experiment *e, size_t tree, size_t metric)
 {
     double *dense = mem_alloc((e->trees[tree].node_count + 1) * sizeof *dense);
-    for (size_t i = 0; i < e->metric_count; i++) {
-        uint32_t difference = e->computed[i].error_of;
-        for (enum value_form form = 0; difference != UINT32_MAX && form < VALUE_FORMS; form++) {
-            evaluate_error(e, tree, &e->computed[i], form, dense);
-            experiment_set_column(e, tree, i, form, dense);
-        }
-        if (!e->computed[i].expr)
-            continue;
-        if (e->computed[i].by_line) {
-            evaluate_by_line(e, tree, i, dense);
-            continue;
-        }
-        for (enum value_form form = 0; form < VALUE_FORMS; form++) {
-            evaluate(e, tree, &e->computed[i], form, dense);
-            experiment_set_column(e, tree, i, form, dense);
-        }
+    for (enum value_form form = 0; form < VALUE_FORMS; form++) {
+        evaluate_error(e, tree, &e->computed[metric], form, dense);
+        experiment_set_column(e, tree, metric, form, dense);
     }
     mem_free(dense);
+}
+
+static void compute_metric(struct experiment *e, size_t tree, size_t metric)
+{
+    const struct computed *c = &e->computed[metric];
+    if (!c->expr)
+        compute_error(e, tree, metric);
+    else if (c->by_line)
+        evaluate_by_line(e, tree, metric);
+    else
+        for (enum value_form form = 0; form < VALUE_FORMS; form++)
+            experiment_take_column(e, tree, metric, form, evaluate(e, tree, c, form));
+}
+
+static bool is_computed(const struct experiment *e, size_t metric)
+{
+    return e->computed[metric].expr || e->computed[metric].error_of != UINT32_MAX;
+}
+
+/* The last computed metric that it needs; UINT32_MAX: none. */
+static uint32_t last_needed(const struct experiment *e, size_t metric)
+{
+    const struct computed *c = &e->computed[metric];
+    uint32_t last = c->error_of; /* whose operands stand before it; spreads are statistics */
+    for (size_t k = 0; c->expr && k < expr_name_count(c->expr); k++)
+        if (is_computed(e, c->operands[k]) && (last == UINT32_MAX || c->operands[k] > last))
+            last = c->operands[k];
+    return last;
+}
+
+/* Formulas that stand one after another and need none of each other. */
+struct independent {
+    struct experiment *e;
+    size_t tree;
+    struct VEC(size_t) metrics;
+    size_t needed_end; /* behind the last metric that one of them needs */
+};
+
+static void compute_one(void *ctx, size_t i)
+{
+    struct independent *g = ctx;
+    compute_metric(g->e, g->tree, g->metrics.items[i]);
+}
+
+static void compute_group(struct independent *g, unsigned threads)
+{
+    enum { NODES_LEAST = 1 << 14 }; /* worth a thread */
+    parallel_for(g->metrics.count, g->e->trees[g->tree].node_count < NODES_LEAST ? 1 : threads, compute_one, g);
+    g->metrics.count = g->needed_end = 0;
+}
+
+void formulas_compute(struct experiment *e, size_t tree, unsigned threads)
+{
+    struct independent g = {.e = e, .tree = tree};
+    for (size_t i = 0; i < e->metric_count; i++) {
+        if (!is_computed(e, i))
+            continue;
+        uint32_t needed = last_needed(e, i);
+        bool any = needed != UINT32_MAX;
+        if (g.metrics.count && ((any && needed >= g.metrics.items[0]) || i < g.needed_end))
+            compute_group(&g, threads);
+        *vec_push(&g.metrics) = i;
+        g.needed_end = any && needed >= g.needed_end ? needed + 1 : g.needed_end;
+    }
+    compute_group(&g, threads);
+    vec_release(&g.metrics);
 }

@@ -238,10 +238,15 @@ struct experiment_run {
 struct values;
 /* dense[0..n), NaN where there is none. Multiples of `scale` are kept as such, where all are; 0: no scale. */
 struct values *values_create(const double *dense, size_t n, uint64_t scale);
+/* The same by pieces of multiples of 64 (but the last), without room for all of them at once. */
+struct values *values_begin(size_t n);
+void values_append(struct values *, const double *dense, size_t n);
+void values_end(struct values *, uint64_t scale);
 void values_free(struct values *);
 double values_get(const struct values *, size_t i);                              /* NULL has no values */
 size_t values_count(const struct values *);                                      /* how many there are */
 void values_unpack(const struct values *, size_t from, size_t n, double *dense); /* NaN where there is none */
+bool values_any(const struct values *, size_t from, size_t n);                   /* is any of these n there? */
 
 enum value_form {
     VALUE_INCLUSIVE, /* the place and all below it */
@@ -293,6 +298,8 @@ double experiment_node_value(const struct experiment *, size_t tree, size_t metr
 /* Of nodes from .. from + n at once: where many values are wanted. */
 void experiment_column(const struct experiment *, size_t tree, size_t metric, enum value_form, size_t from, size_t n,
                        double *dense);
+bool experiment_column_any(const struct experiment *, size_t tree, size_t metric, enum value_form, size_t from,
+                           size_t n);
 size_t experiment_column_count(const struct experiment *, size_t tree, size_t metric, enum value_form);
 uint32_t experiment_node_parent(const struct experiment *, size_t tree, uint32_t node); /* NODE_NONE: the first */
 place_ix experiment_node_place(const struct experiment *, size_t tree, uint32_t node);
@@ -307,6 +314,8 @@ void experiment_fold_recursion(struct experiment *);
 size_t experiment_add_tree(struct experiment *, const char *name, const char *title, size_t node_count,
                            uint32_t *parent, place_ix *place);
 void experiment_set_column(struct experiment *, size_t tree, size_t metric, enum value_form, const double *dense);
+/* Takes a finished column. */
+void experiment_take_column(struct experiment *, size_t tree, size_t metric, enum value_form, struct values *);
 /* Both forms of a column from what was seen at the nodes themselves (NaN: nothing); the second in whole numbers, where
    known[node] says whether there is one: exact until the end. -1: the sum has more than 64 bits. Both arrays are used
    up. */

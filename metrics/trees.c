@@ -54,16 +54,28 @@ void experiment_column(const struct experiment *e, size_t tree, size_t metric, e
     values_unpack(*column_of(e, tree, metric, form), from, n, dense);
 }
 
+bool experiment_column_any(const struct experiment *e, size_t tree, size_t metric, enum value_form form, size_t from,
+                           size_t n)
+{
+    return values_any(*column_of(e, tree, metric, form), from, n);
+}
+
 size_t experiment_column_count(const struct experiment *e, size_t tree, size_t metric, enum value_form form)
 {
     return values_count(*column_of(e, tree, metric, form));
 }
 
-void experiment_set_column(struct experiment *e, size_t tree, size_t metric, enum value_form form, const double *dense)
+void experiment_take_column(struct experiment *e, size_t tree, size_t metric, enum value_form form, struct values *v)
 {
     struct values **column = column_of(e, tree, metric, form);
     values_free(*column);
-    *column = values_create(dense, e->trees[tree].node_count, e->metrics[metric].period);
+    *column = v;
+}
+
+void experiment_set_column(struct experiment *e, size_t tree, size_t metric, enum value_form form, const double *dense)
+{
+    experiment_take_column(e, tree, metric, form,
+                           values_create(dense, e->trees[tree].node_count, e->metrics[metric].period));
 }
 
 static void add_value(double *sum, double value)

@@ -31,7 +31,7 @@ BENCH_TOOLS += %D%/bench/diagnose_speed %D%/bench/measure %D%/bench/scopes_at %D
 %C%_bench_diagnose_speed_SOURCES = %D%/bench/diagnose_speed.c htmlgen/sample.c htmlgen/sample.h
 %C%_bench_diagnose_speed_LDADD = $(ROOM_LDADD)
 %C%_bench_measure_SOURCES = %D%/bench/measure.c
-EXTRA_DIST += %D%/bench/lib.sh %D%/bench/diagnose.sh %D%/bench/structure.sh %D%/bench/build.sh %D%/bench/page.sh %D%/bench/page.mjs %D%/bench/many.sh %D%/bench/quality.sh %D%/bench/phases_tables.sh %D%/bench/places.sh \
+EXTRA_DIST += %D%/bench/lib.sh %D%/bench/diagnose.sh %D%/bench/structure.sh %D%/bench/build.sh %D%/bench/page.sh %D%/bench/page.mjs %D%/bench/many.sh %D%/bench/quality.sh %D%/bench/phases_tables.sh %D%/bench/places.sh %D%/bench/formulas.sh \
 	%D%/bench/quality_kernels.c %D%/bench/quality_measure.c
 
 # ---- measurements from drawings: build, print -------------------------------------

@@ -1,10 +1,10 @@
 /*
- * make_many DIR FILES THREADS ADDRESSES EACH EVENTS - a measurement of many processes, and the structure of their
- * program.
+ * make_many DIR FILES THREADS ADDRESSES EACH EVENTS [all] - a measurement of many processes, and the structure of
+ * their program.
  *
  * DIR/m gets FILES measurement files of THREADS threads; each thread has EACH of the ADDRESSES, drawn from a fixed
- * seed, and of each of these one of the EVENTS. DIR/app.xml is the structure: a procedure for a hundred addresses, ten
- * loops in each, a line for every address.
+ * seed, and of each of these one of the EVENTS (all: of all of them). DIR/app.xml is the structure: a procedure for a
+ * hundred addresses, ten loops in each, a line for every address.
  */
 #include "hpcprof/hpcprof.h"
 
@@ -57,7 +57,8 @@ static void write_structure(const char *dir, unsigned addresses)
     mem_free(path);
 }
 
-static struct hpcprof *one_process(unsigned rank, unsigned threads, unsigned addresses, unsigned each, unsigned events)
+static struct hpcprof *one_process(unsigned rank, unsigned threads, unsigned addresses, unsigned each, unsigned events,
+                                   bool all)
 {
     struct hpcprof *p = hpcprof_create();
     uint64_t seed = 88172645463325252ull + rank;
@@ -78,9 +79,11 @@ static struct hpcprof *one_process(unsigned rank, unsigned threads, unsigned add
             uint64_t r = next_random(&seed), which = each == addresses ? i : r % addresses;
             struct hpcprof_context c = {
                 .parent = HPCPROF_NO_PARENT, .module = module, .address = 0x1000 + which * BYTES_EACH};
-            uint64_t samples = 1 + (r >> 40) % 20;
-            hpcprof_add_count(p, &(struct hpcprof_count){thread, hpcprof_add_context(p, &c),
-                                                         (uint32_t)(r >> 50) % events, 0, samples, samples * 1000003});
+            uint32_t context = hpcprof_add_context(p, &c), event = all ? 0 : (uint32_t)(r >> 50) % events;
+            for (uint32_t k = event; k < (all ? events : event + 1); k++) {
+                uint64_t samples = 1 + (r >> 40) % (20 + k);
+                hpcprof_add_count(p, &(struct hpcprof_count){thread, context, k, 0, samples, samples * 1000003});
+            }
         }
     }
     hpcprof_finish(p);
@@ -91,8 +94,8 @@ int main(int argc, char **argv)
 {
     unsigned n[5];
     struct err err = {0};
-    if (argc != 7)
-        fail("usage: make_many DIR FILES THREADS ADDRESSES EACH EVENTS");
+    if (argc != 7 && !(argc == 8 && strcmp(argv[7], "all") == 0))
+        fail("usage: make_many DIR FILES THREADS ADDRESSES EACH EVENTS [all]");
     for (int i = 0; i < 5; i++)
         if ((n[i] = (unsigned)strtoul(argv[2 + i], NULL, 10)) == 0)
             fail("numbers are 1 or more");
@@ -100,7 +103,7 @@ int main(int argc, char **argv)
     mkdir(folder, 0777);
     write_structure(argv[1], n[2]);
     for (unsigned i = 0; i < n[0]; i++) {
-        struct hpcprof *p = one_process(i, n[1], n[2], n[3], n[4]);
+        struct hpcprof *p = one_process(i, n[1], n[2], n[3], n[4], argc == 8);
         char *path = mem_printf("%s/app.node.%u.%u.hpcprof", folder, 1000 + i, i);
         struct outfile *out;
         if (outfile_create(path, &out, &err) < 0 || hpcprof_write(p, out, &err) < 0 || outfile_commit(out, &err) < 0)
