@@ -510,8 +510,6 @@ static bool take_one(struct one_file *f, const struct hpcprof_reading *how, bool
     return used;
 }
 
-enum { FILES_AT_ONCE = 4 }; /* for each thread: enough to keep it busy while the others' are taken */
-
 /* Those that this rank reads: a single one is read by all, and looked at by the first. */
 static void own_files(const struct hpcprof_reading *how, size_t count, bool looked_at, size_t *from, size_t *to)
 {
@@ -520,27 +518,63 @@ static void own_files(const struct hpcprof_reading *how, size_t count, bool look
         *to = 0;
 }
 
+enum { FILES_AT_ONCE = 4 }; /* for each thread: enough to keep it busy while the others' are taken */
+
+struct batch {
+    struct one_file *files;
+    size_t count;
+};
+
+/* While some files are read, one thread takes those that were read before: adding them up is most of the work. */
+struct reading_files {
+    const struct hpcprof_reading *how;
+    bool alone;
+    struct batch reading, read;
+    struct hpcprof **whole;
+    struct warnings *warnings;
+    size_t used;
+};
+
+static void take_batch(struct reading_files *r)
+{
+    for (size_t i = 0; i < r->read.count; i++) {
+        if (!r->read.files[i].p)
+            warnings_add(r->warnings, "%s", r->read.files[i].err.msg);
+        r->used += take_one(&r->read.files[i], r->how, r->alone, r->whole, r->warnings);
+    }
+}
+
+static void take_or_read(void *ctx, size_t i)
+{
+    struct reading_files *r = ctx;
+    if (i == 0)
+        take_batch(r);
+    else
+        read_one(r->reading.files, i - 1);
+}
+
 static size_t read_files(const struct file_list *files, const struct hpcprof_reading *how, struct hpcprof **whole,
                          struct warnings *w)
 {
     unsigned threads = how->threads ? how->threads : parallel_default();
-    size_t batch = (size_t)threads * FILES_AT_ONCE, used = 0, first, end;
-    struct one_file *list = mem_calloc(batch, sizeof *list);
+    size_t most = (size_t)threads * FILES_AT_ONCE, first, end;
+    struct one_file *list = mem_calloc(2 * most, sizeof *list);
+    struct reading_files r = {.how = how, .alone = files->count == 1, .whole = whole, .warnings = w};
     own_files(how, files->count, *whole == NULL, &first, &end);
-    for (size_t from = first; from < end; from += batch) {
-        size_t n = end - from < batch ? end - from : batch;
+    for (size_t from = first, odd = 0; from < end || r.read.count; odd = !odd) {
+        size_t n = end - from < most ? end - from : most;
+        r.reading = (struct batch){list + odd * most, n};
         for (size_t i = 0; i < n; i++)
-            list[i] = (struct one_file){.path = files->items[from + i], .prepare = how->prepare};
-        parallel_for(n, threads, read_one, list);
-        for (size_t i = 0; i < n; i++) {
-            if (!list[i].p)
-                warnings_add(w, "%s", list[i].err.msg);
-            used += take_one(&list[i], how, files->count == 1, whole, w);
-        }
-        progress_report(how->progress, "reading measurements", from + n - first, end - first);
+            r.reading.files[i] = (struct one_file){.path = files->items[from + i], .prepare = how->prepare};
+        parallel_for(n + 1, threads, take_or_read, &r);
+        progress_report(how->progress, "reading measurements", from - first, end - first);
+        r.read = r.reading;
+        from += n;
     }
+    if (end > first)
+        progress_report(how->progress, "reading measurements", end - first, end - first);
     mem_free(list);
-    return used;
+    return r.used;
 }
 
 static int read_directory(const char *path, const struct hpcprof_reading *how, struct hpcprof **whole,
