@@ -1,4 +1,6 @@
 /* What a database's files hold, decoded again the way doc/formats/database.md says. */
+#include "config.h"
+
 #include "htmlgen/htmlgen_int.h"
 #include "htmlgen/sample.h"
 #include "tests/tap.h"
@@ -345,6 +347,67 @@ static void test_unreadable_source(void)
     warnings_free(warnings);
 }
 
+/* What the page says of each sample, to the letter: tests/page/heads/, a line for each object in it. GOLDEN=write rewrites them. */
+static void test_heads(void)
+{
+    static const struct {
+        const char *name;
+        struct experiment *(*make)(const char *dir);
+    } samples[] = {
+        {"heat", sample_heat}, {"facts", sample_facts}, {"memory", sample_memory}, {"two-runs", sample_two_runs}};
+    const char *top = getenv("top_srcdir"), *golden = getenv("GOLDEN");
+    for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+        struct err err = {0};
+        struct warnings *warnings = warnings_create();
+        struct experiment *e = samples[i].make(folder);
+        char *path = in_folder("head.html"),
+             *kept = mem_printf("%s/tests/page/heads/%s.json", top ? top : ".", samples[i].name);
+        warnings_add(warnings, "the \"first\" <warning>");
+        warnings_add(warnings, "the second");
+        CHECK_INT(htmlgen_write(e, path, &(struct htmlgen_options){.single_file = true}, warnings, &err), 0);
+        char *text = read_text(path), *head = text ? strstr(text, "id=\"hpcview-head\">") : NULL;
+        struct buf lines = {0};
+        for (head = head ? strchr(head, '>') + 1 : NULL; head && *head != '<'; head++) {
+            if (str_starts(head, PACKAGE_STRING))
+                head += strlen(PACKAGE_STRING);
+            buf_printf(&lines, *head == '{' ? "\n%c" : "%c", *head);
+        }
+        buf_str(&lines, "\n");
+        FILE *out = golden && strcmp(golden, "write") == 0 ? fopen(kept, "w") : NULL;
+        if (out) {
+            fputs(lines.bytes, out);
+            fclose(out);
+        }
+        char *want = read_text(kept);
+        tap_str(lines.bytes, want ? want : "", samples[i].name, __FILE__, __LINE__);
+        buf_release(&lines);
+        mem_free(want);
+        mem_free(text);
+        mem_free(path);
+        mem_free(kept);
+        experiment_free(e);
+        warnings_free(warnings);
+    }
+}
+
+/* Its own parts are in it whole, each where it belongs. */
+static void test_page_parts(void)
+{
+    struct err err = {0};
+    struct experiment *e = sample_heat(folder);
+    char *path = in_folder("parts.html");
+    e->title = strtab_add(e->strings, "a <b> & \"c\"");
+    CHECK_INT(htmlgen_write(e, path, &(struct htmlgen_options){.single_file = true}, NULL, &err), 0);
+    char *text = read_text(path);
+    size_t n = text ? strlen(text) : 0;
+    CHECK_NAMED(text && strstr(text, "<title>a &lt;b&gt; &amp; &quot;c&quot; — hpcview</title>"), "the title, escaped");
+    CHECK_NAMED(text && memmem(text, n, htmlgen_script, htmlgen_script_len), "the script");
+    CHECK_NAMED(text && memmem(text, n, htmlgen_style, htmlgen_style_len), "the style");
+    mem_free(text);
+    mem_free(path);
+    experiment_free(e);
+}
+
 static void test_empty(void)
 {
     struct err err = {0};
@@ -384,6 +447,8 @@ int main(void)
     test_single_file();
     test_hostile();
     test_unreadable_source();
+    test_heads();
+    test_page_parts();
     test_empty();
     dir_remove_tree(folder, NULL);
     return tap_done();
