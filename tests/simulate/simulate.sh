@@ -132,6 +132,13 @@ if [ -n "$have_hooks" ] && [ "$FC" != no ] && HPCVIEW_FC=$FC "$top_builddir/mhsi
 else
     skip "Fortran's arrays" "no Fortran compiler that takes the hooks"
 fi
+if [ -n "$have_hooks" ] && grep -q "define HAVE_IBERTY 1" "$top_builddir/config.h" && "$top_builddir/mhsim/hpcview-c++" -O1 -o words "$programs/words.cc" 2>/dev/null; then
+    simulate ./words
+    check_equal "C++: names of arrays in words" "$(table arrays object level accesses | awk -F '\t' '$2 == "L1" && $3 >= 200 { print $1 }' | grep -v -e stack -e heap | sort | tr '\n' ',')" \
+        "main::kept,ns::C::table,ns::T<3>::buffer,ns::grid,"
+else
+    skip "C++'s arrays" "no C++ compiler that takes the hooks, or no libiberty"
+fi
 if [ -n "$have_hooks" ] && command -v clang >/dev/null && HPCVIEW_CC=clang "$hooks" -O1 -fno-vectorize -o clanged "$programs/multiply.c" 2>/dev/null; then
     simulate ./clanged
     check_equal "clang: the inner loop" "$(sum_of accesses multiply.c "$inner" L1)" 2000000
