@@ -797,6 +797,25 @@ char *bloop_producer(struct bloop_binary *b, vaddr addr, uint16_t *language, str
     return text;
 }
 
+void bloop_variables(struct bloop_binary *b, struct bloop_variables *out, struct warnings *warnings)
+{
+    struct job job = {.binary = b, .warnings = warnings};
+    if (b->readers.count == 0)
+        *vec_push(&b->readers) = NULL;
+    struct debug *reader = reader_open(&job, 0);
+    if (atomic_load(&job.no_debug_info))
+        b->no_debug_info = true;
+    if (reader)
+        debug_variables(reader, out);
+}
+
+void bloop_variables_release(struct bloop_variables *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        mem_free(v->items[i].name);
+    vec_release(v);
+}
+
 /* ---- everything ---- */
 
 /* Which functions, begin and end, have been done. */

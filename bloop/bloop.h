@@ -131,6 +131,19 @@ void bloop_code_at(struct bloop_binary *, const vaddr *addrs, size_t count, bloo
    what language (DW_LANG_*); "" and 0 where it does not say. Caller frees. */
 char *bloop_producer(struct bloop_binary *, vaddr addr, uint16_t *language, struct warnings *);
 
+/* What has no symbol of its own: members of COMMON blocks, and the variables that procedures keep in their frames, where
+   the debug information says where and how large they are. In the order of the debug information. */
+struct bloop_variable {
+    char *name; /* "COMMON /area/ flux", "solve::work" */
+    bool in_frame;
+    int64_t at; /* address; in a frame, from its canonical address (where the stack stood before the call) */
+    uint64_t bytes;
+    struct addr_range procedure, code; /* in a frame: of which procedure; which of its code knows it */
+};
+struct bloop_variables VEC(struct bloop_variable);
+void bloop_variables(struct bloop_binary *, struct bloop_variables *, struct warnings *);
+void bloop_variables_release(struct bloop_variables *);
+
 /* Whole-binary structure kept in a folder, keyed by build id and version of hpcview. */
 /* The entry of a binary, or NULL where it has no build id; caller frees. */
 char *bloop_cache_path(const struct bloop_binary *, const char *folder, const char *version);

@@ -72,6 +72,16 @@ static void check_answer(const struct debug_function *f)
     }
 }
 
+static void check_variables(struct debug *d)
+{
+    struct bloop_variables list = {0};
+    debug_variables(d, &list);
+    for (size_t i = 0; i < list.count; i++)
+        promise(list.items[i].bytes && *list.items[i].name &&
+                list.items[i].in_frame == (list.items[i].procedure.end != 0));
+    bloop_variables_release(&list);
+}
+
 static void check_debug(const struct image *im, const struct function_table *t, struct warnings *w)
 {
     struct debug *d = NULL;
@@ -92,6 +102,7 @@ static void check_debug(const struct image *im, const struct function_table *t, 
     }
     debug_entries(d, &entries);
     vec_release(&entries);
+    check_variables(d);
     debug_close(d);
 }
 

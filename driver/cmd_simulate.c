@@ -1,5 +1,6 @@
 /* hpcview simulate: run a program on a simulated memory hierarchy and leave a measurement. */
 #include "config.h"
+#include "bloop/bloop.h"
 #include "driver/driver.h"
 #include "driver/record_options.h"
 #include "mhsim/mhsim.h"
@@ -109,6 +110,29 @@ static void show_machine(const struct mhsim_machine *m)
     buf_release(&b);
 }
 
+static void list_variables(const char *program, struct mhsim_variables *to, struct warnings *w)
+{
+    struct bloop_binary *b;
+    struct bloop_variables found = {0};
+    struct err err = {0};
+    if (bloop_open(program, NULL, &b, w, &err) < 0) /* arrays have their symbols' names, then */
+        return;
+    bloop_variables(b, &found, w);
+    for (size_t i = 0; i < found.count; i++) {
+        const struct bloop_variable *v = &found.items[i];
+        struct mhsim_variable *made = vec_push(to);
+        *made = (struct mhsim_variable){.from = v->procedure.begin,
+                                        .to = v->procedure.end,
+                                        .code_from = v->code.begin,
+                                        .code_to = v->code.end,
+                                        .lo = v->at,
+                                        .hi = v->at + (int64_t)v->bytes};
+        snprintf(made->name, sizeof made->name, "%s", v->name);
+    }
+    bloop_variables_release(&found);
+    bloop_close(b);
+}
+
 static int simulate(struct session *s, struct mhsim_run_options *o, char **argv)
 {
     int wait_status = 0;
@@ -118,6 +142,7 @@ static int simulate(struct session *s, struct mhsim_run_options *o, char **argv)
     o->out_dir = dir;
     o->plugin = plugin;
     o->heap = heap;
+    o->variables = list_variables;
     int status = mhsim_run(o, argv, &wait_status, s->warnings, &s->err);
     if (status == 0 && !opt.out)
         fprintf(stderr, "hpcview: the measurement is in %s\n", dir);

@@ -268,11 +268,13 @@ static char *in_words(const char *symbol)
     return name;
 }
 
-/* gfortran: __grid_MOD_flux is flux of module grid; work_ is a COMMON block. */
+/* gfortran: __grid_MOD_flux is flux of module grid; work_ is a COMMON block. Its members come in words. */
 static char *object_name(const char *symbol)
 {
     const char *mod = str_starts(symbol, "__") ? strstr(symbol, "_MOD_") : NULL;
     size_t n = strlen(symbol);
+    if (str_starts(symbol, "COMMON /"))
+        return mem_strdup(symbol);
     if (mod && mod > symbol + 2)
         return mem_printf("%.*s::%s", (int)(mod - symbol - 2), symbol + 2, mod + 5);
     if (n > 1 && symbol[n - 1] == '_' && isalpha((unsigned char)symbol[0]))
@@ -291,7 +293,7 @@ static uint32_t add_object(struct maker *m, const struct raw_object *o, uint32_t
     char *name = o->kind == RAW_STATIC        ? object_name(o->name)
                  : o->kind == RAW_MODULE_DATA ? mem_printf("data of %s", path_base(m->raw->modules[o->module].path))
                  : heap                       ? mem_printf("heap %u", ++m->heaps)
-                                              : mem_strdup(names[o->kind]);
+                                              : mem_strdup(*o->name ? o->name : names[o->kind]);
     union table_cell cells[] = {{.text = text(m, name)},
                                 {.text = text(m, kinds[o->kind])},
                                 {.row = site},

@@ -19,6 +19,13 @@
 #define HOOK       __attribute__((visibility("default"), used))
 #define SITE       ((uint64_t)(uintptr_t)__builtin_return_address(0) - 1)
 #define ADDRESS(p) ((uint64_t)(uintptr_t)(p))
+/* Where the caller's frame pointer is kept; on x86-64 it stands 16 bytes below the frame's canonical address. Elsewhere
+   that distance is each procedure's own. */
+#ifdef __x86_64__
+#define FRAME ((const uint64_t *)__builtin_frame_address(0))
+#else
+#define FRAME NULL
+#endif
 
 /* ---- accesses ----------------------------------------------------------------------- */
 
@@ -29,14 +36,14 @@
     void name(uint64_t address)                                                                                        \
     {                                                                                                                  \
         if (__builtin_expect(inside_on, 1))                                                                            \
-            inside_access(SITE, address, size, write, false);                                                          \
+            inside_access(SITE, address, size, write, false, FRAME);                                                   \
     }
 #define ACCESS_N(name, write)                                                                                          \
     HOOK void name(uint64_t address, uint64_t size);                                                                   \
     void name(uint64_t address, uint64_t size)                                                                         \
     {                                                                                                                  \
         if (inside_on)                                                                                                 \
-            access_range(SITE, address, size, write);                                                                  \
+            access_range(SITE, address, size, write, FRAME);                                                           \
     }
 #define NOTHING(name)                                                                                                  \
     HOOK void name(void);                                                                                              \
@@ -45,13 +52,13 @@
     }
 
 /* In pieces as wide as registers are. */
-static void access_range(uint64_t site, uint64_t address, uint64_t size, bool write)
+static void access_range(uint64_t site, uint64_t address, uint64_t size, bool write, const uint64_t *frame)
 {
     enum { WIDEST = 32 };
     for (uint64_t done = 0; done < size;) {
         uint64_t piece = WIDEST - (address + done) % WIDEST;
         piece = piece < size - done ? piece : size - done;
-        inside_access(site, address + done, (uint32_t)piece, write, false);
+        inside_access(site, address + done, (uint32_t)piece, write, false, frame);
         done += piece;
     }
 }
@@ -75,9 +82,9 @@ ASAN_SIZE(16)
         if (!inside_on || size == 0)                                                                                   \
             return;                                                                                                    \
         if (size <= 64)                                                                                                \
-            inside_access(SITE, address, (uint32_t)size, write, false);                                                \
+            inside_access(SITE, address, (uint32_t)size, write, false, FRAME);                                         \
         else                                                                                                           \
-            access_range(SITE, address, size, write);                                                                  \
+            access_range(SITE, address, size, write, FRAME);                                                           \
     }
 ACCESS_WIDE(__asan_loadN, false)
 ACCESS_WIDE(__asan_storeN, true)
@@ -120,8 +127,8 @@ static void *(*real_memcpy)(void *, const void *, size_t), *(*real_memmove)(void
 HOOK void *memcpy(void *to, const void *from, size_t n)
 {
     if (inside_on && !inside_me.busy) {
-        access_range(SITE, ADDRESS(from), n, false);
-        access_range(SITE, ADDRESS(to), n, true);
+        access_range(SITE, ADDRESS(from), n, false, FRAME);
+        access_range(SITE, ADDRESS(to), n, true, FRAME);
     }
     if (real_memcpy)
         return real_memcpy(to, from, n);
@@ -133,8 +140,8 @@ HOOK void *memcpy(void *to, const void *from, size_t n)
 HOOK void *memmove(void *to, const void *from, size_t n)
 {
     if (inside_on && !inside_me.busy) {
-        access_range(SITE, ADDRESS(from), n, false);
-        access_range(SITE, ADDRESS(to), n, true);
+        access_range(SITE, ADDRESS(from), n, false, FRAME);
+        access_range(SITE, ADDRESS(to), n, true, FRAME);
     }
     if (real_memmove)
         return real_memmove(to, from, n);
@@ -147,7 +154,7 @@ HOOK void *memmove(void *to, const void *from, size_t n)
 HOOK void *memset(void *to, int byte, size_t n)
 {
     if (inside_on && !inside_me.busy)
-        access_range(SITE, ADDRESS(to), n, true);
+        access_range(SITE, ADDRESS(to), n, true, FRAME);
     if (real_memset)
         return real_memset(to, byte, n);
     for (size_t i = 0; i < n; i++)

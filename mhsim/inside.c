@@ -2,6 +2,7 @@
 #include "config.h"
 #include "mhsim/inside.h"
 #include "mhsim/modules.h"
+#include "mhsim/variables.h"
 
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -38,6 +39,7 @@ static struct {
     uint64_t left;                              /* accesses until the phase changes; UINT64_MAX: never */
     uint64_t refreshed;                         /* unknown addresses until the maps are read again */
     enum phase phase;
+    bool has_variables;               /* see variables.h */
     uint32_t generation;              /* of objects: what a place remembers is of one generation */
     bool stopped;                     /* hpcview_stop */
     bool outside;                     /* of the region, or in another of its times */
@@ -240,6 +242,7 @@ static bool open_file(enum raw_way way, const struct raw_orders *o)
         in.in_region = in.region_times = 0;
         mhsim_quiet(in.sim, in.phase == WARMING || in.outside);
         in.generation++;
+        in.has_variables = variables_open(in.folder, o);
         in.head->magic = RAW_MAGIC;
     }
     return good;
@@ -356,13 +359,28 @@ static uint32_t object_of_key(uint32_t kind, uint32_t module, uint64_t address, 
     return there ? (uint32_t)*there : 0;
 }
 
+static bool is_program(const struct raw_module *m)
+{
+    return strcmp(m->path, in.head->orders.program) == 0;
+}
+
+/* The debug information may say more than the symbols: of a COMMON block, the member. */
+static bool static_variable(uint32_t module, uint64_t address, struct data_symbol *d)
+{
+    const struct raw_module *m = store_get(&in.modules, module);
+    const struct mhsim_variable *v = in.has_variables && is_program(m) ? variables_static(address - m->bias) : NULL;
+    if (v)
+        *d = (struct data_symbol){.lo = (uint64_t)v->lo + m->bias, .hi = (uint64_t)v->hi + m->bias, .name = v->name};
+    return v != NULL;
+}
+
 static uint32_t module_object(uint64_t address, uint64_t *lo, uint64_t *hi)
 {
     struct data_symbol d;
     int64_t m = modules_find(&in.modules, address);
     if (m < 0)
         return 0;
-    bool known = modules_symbol(&in.modules, (uint32_t)m, address, &d);
+    bool known = static_variable((uint32_t)m, address, &d) || modules_symbol(&in.modules, (uint32_t)m, address, &d);
     uint32_t object = known ? object_of_key(RAW_STATIC, (uint32_t)m, d.lo, d.name)
                             : object_of_key(RAW_MODULE_DATA, (uint32_t)m, 0, "");
     struct raw_object *o = store_get(&in.objects, object);
@@ -401,11 +419,83 @@ static void look_again(void)
     modules_refresh(&in.modules);
 }
 
-static uint32_t object_at(uint64_t address, bool on_stack, uint64_t *lo, uint64_t *hi)
+static bool on_this_stack(uint64_t address)
 {
+    return address >= inside_me.stack_lo && address < inside_me.stack_hi;
+}
+
+/* What the frame pointer of the code itself says, where it says anything: handlers may run on other stacks, and code
+   without frame pointers keep other things in that register. */
+static bool frame_begins(const uint64_t *frame, uint64_t *fp)
+{
+    uint64_t here = (uint64_t)(uintptr_t)frame;
+    *fp = *frame;
+    return on_this_stack(here) && *fp > here && *fp % 8 == 0 && on_this_stack(*fp + 16);
+}
+
+/* The next frame up, and the code in it that called; false: what is there is none. */
+static bool frame_up(uint64_t *fp, uint64_t *code)
+{
+    const uint64_t *at = (const uint64_t *)(uintptr_t)*fp;
+    uint64_t up = at[0];
+    *code = at[1] - 1;
+    if (up <= *fp || up % 8 || !on_this_stack(up + 16))
+        return false;
+    *fp = up;
+    return true;
+}
+
+enum { CANONICAL = 16, DEEPEST = 64 }; /* frame pointer to canonical address; calls looked up for a frame */
+
+/* The variable at an address of this thread's stack: in the first frame, from the code's own up, that reaches it. */
+static uint32_t stack_object(struct place *p, uint64_t address, const uint64_t *frame)
+{
+    uint64_t fp, code = p->code, below = inside_me.stack_lo;
+    bool good = frame_begins(frame, &fp);
+    for (p->depth = 0; good && address >= fp + CANONICAL && p->depth < DEEPEST; p->depth++) {
+        below = fp + CANONICAL;
+        good = frame_up(&fp, &code);
+    }
+    if (!good || address >= fp + CANONICAL)
+        return RAW_STACK;
+    const int64_t m = modules_find(&in.modules, code);
+    const struct raw_module *module = m >= 0 ? store_get(&in.modules, (uint64_t)m) : NULL;
+    int64_t lo = (int64_t)(below - fp) - CANONICAL, hi = 0;
+    const struct mhsim_variable *v =
+        module && is_program(module)
+            ? variables_in_frame(code - module->bias, (int64_t)(address - fp) - CANONICAL, &lo, &hi)
+            : NULL;
+    p->lo = fp + CANONICAL + (uint64_t)(v ? v->lo : lo);
+    p->hi = fp + CANONICAL + (uint64_t)(v ? v->hi : hi);
+    p->frame = fp;
+    p->frame_code = code;
+    uint32_t object = v ? object_of_key(RAW_STACK, 0, variables_number(v) + 1, v->name) : RAW_STACK;
+    if (v && object)
+        ((struct raw_object *)store_get(&in.objects, object))->bytes = (uint64_t)(v->hi - v->lo);
+    return object ? object : RAW_STACK;
+}
+
+/* Whether the frame that the place speaks of is still there, and at the same call. */
+static bool same_frame(const struct place *p, const uint64_t *frame)
+{
+    uint64_t fp = 0, code = p->code;
+    if (!frame || p->depth == 0)
+        return frame && *frame == p->frame;
+    bool good = frame_begins(frame, &fp);
+    for (uint32_t i = 0; good && i < p->depth; i++)
+        good = frame_up(&fp, &code);
+    return good && fp == p->frame && code == p->frame_code;
+}
+
+static uint32_t object_at(struct place *p, uint64_t address, bool on_stack, const uint64_t *frame)
+{
+    uint64_t *lo = &p->lo, *hi = &p->hi;
     *lo = address & ~(uint64_t)(GRAIN - 1);
     *hi = *lo + GRAIN;
-    if (address - inside_me.stack_lo < inside_me.stack_hi - inside_me.stack_lo) {
+    p->frame = 0;
+    if (on_this_stack(address)) {
+        if (in.has_variables && frame)
+            return stack_object(p, address, frame);
         *lo = inside_me.stack_lo;
         *hi = inside_me.stack_hi;
         return RAW_STACK;
@@ -544,13 +634,13 @@ static bool wanted_code(uint64_t code)
         i = modules_find(&in.modules, code);
     }
     const struct raw_module *m = i >= 0 ? store_get(&in.modules, (uint64_t)i) : NULL;
-    for (uint32_t k = 0; m && k < o->range_count && strcmp(m->path, o->program) == 0; k++)
+    for (uint32_t k = 0; m && k < o->range_count && is_program(m); k++)
         if (code - m->bias >= o->ranges[k].from && code - m->bias < o->ranges[k].to)
             return true;
     return false;
 }
 
-static void find_place(struct place *p, uint64_t code, uint64_t address, bool on_stack)
+static void find_place(struct place *p, uint64_t code, uint64_t address, bool on_stack, const uint64_t *frame)
 {
     if (p->code != code) {
         p->code = code;
@@ -560,26 +650,29 @@ static void find_place(struct place *p, uint64_t code, uint64_t address, bool on
     if (p->row == UINT32_MAX) {
         p->lo = 0;
         p->hi = UINT64_MAX;
+        p->frame = 0;
         return;
     }
-    uint32_t object = object_at(address, on_stack, &p->lo, &p->hi);
     if (modules_find(&in.modules, code) < 0)
         look_again();
+    uint32_t object = object_at(p, address, on_stack, frame);
     p->row = mhsim_row(in.sim, inside_me.core, code, object);
 }
 
-static void access_at(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack)
+static void access_at(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, const uint64_t *frame)
 {
     struct place *p = &inside_me.places[(code ^ code >> 12) & (PLACES - 1)];
-    if (__builtin_expect(p->code != code || address - p->lo >= p->hi - p->lo || p->generation != in.generation, 0))
-        find_place(p, code, address, on_stack);
+    if (__builtin_expect(p->code != code || address - p->lo >= p->hi - p->lo || p->generation != in.generation ||
+                             (p->frame && !same_frame(p, frame)),
+                         0))
+        find_place(p, code, address, on_stack, frame);
     if (p->row == UINT32_MAX)
         return;
     in.head->simulated += in.phase == COUNTING && !in.outside;
     mhsim_access(in.sim, p->row, address, size, write);
 }
 
-void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack)
+void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, const uint64_t *frame)
 {
     if (!inside_me.ready && !thread_begins())
         return;
@@ -590,7 +683,7 @@ void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, b
     bool locked = many;
     in.head->seen++;
     if (in.phase <= WARMING && in.phase != NOT_YET && !in.stopped)
-        access_at(code, address, size, write, on_stack);
+        access_at(code, address, size, write, on_stack, frame);
     if (--in.left == 0)
         next_phase();
     leave(locked);

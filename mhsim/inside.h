@@ -8,10 +8,12 @@
 #include "mhsim/engine.h"
 #include "mhsim/raw.h"
 
-/* What a thread knows of a reference: which row is meant while its addresses stay within lo <= a < hi. */
+/* What a thread knows of a reference: which row is meant while its addresses stay within lo <= a < hi and, of variables in
+   frames, while the frame `depth` calls up is this one, and its code at this point. */
 struct place {
     uint64_t code, lo, hi;
-    uint32_t row, generation;
+    uint64_t frame, frame_code; /* frame 0: any */
+    uint32_t row, generation, depth;
 };
 
 enum { PLACES = 1 << 12 }; /* of a thread, by hash of the code's address */
@@ -33,8 +35,9 @@ bool inside_open(enum raw_way way);
 void inside_forked(void);
 void inside_close(void);
 
-/* One access of `code`. on_stack: known to be on the stack, whatever else is known. */
-void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack);
+/* One access of `code`. on_stack: known to be on the stack, whatever else is known. frame: where the frame pointer of the
+   code is kept, with the code's return address behind it; NULL: not known. */
+void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, const uint64_t *frame);
 /* The program got `size` bytes at `address` from the heap, asked for by `site`. */
 void inside_allocated(uint64_t address, uint64_t size, uint64_t site);
 void inside_measure(bool on); /* hpcview_start, hpcview_stop */

@@ -16,7 +16,7 @@ TESTS += %D%/machine_test
 # ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
 INSIDE_SOURCES = %D%/mhsim.h %D%/raw.h %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c \
 	%D%/store.h %D%/store.c %D%/inside.h %D%/inside.c \
-	%D%/modules.h %D%/modules.c
+	%D%/modules.h %D%/modules.c %D%/variables.h %D%/variables.c
 # No sanitizer in here: it lives in programs that have none.
 INSIDE_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
 
@@ -44,6 +44,6 @@ libhpcview_simulate_heap_la_CFLAGS = $(INSIDE_CFLAGS)
 libhpcview_simulate_heap_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
 
 dist_check_SCRIPTS += tests/simulate/simulate.sh tests/simulate/sweep.sh
-EXTRA_DIST += tests/simulate/programs/arrays.f90 tests/simulate/programs/avx512.c tests/simulate/programs/multiply.c \
+EXTRA_DIST += tests/simulate/programs/arrays.f90 tests/simulate/programs/avx512.c tests/simulate/programs/frames.c tests/simulate/programs/multiply.c \
 	tests/simulate/programs/sharing.c tests/simulate/programs/trouble.c tests/simulate/programs/words.cc \
 	tests/bench/simulate.sh tests/bench/memory.c

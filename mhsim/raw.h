@@ -8,12 +8,13 @@
 
 #include "mhsim/mhsim.h"
 
-#define RAW_VARIABLE "HPCVIEW_SIMULATE" /* the folder */
-#define RAW_ORDERS   "orders"
-#define RAW_SUFFIX   ".raw"
-#define RAW_MAGIC    0x316d69736d766c68ull
+#define RAW_VARIABLE  "HPCVIEW_SIMULATE" /* the folder */
+#define RAW_ORDERS    "orders"
+#define RAW_VARIABLES "variables" /* struct mhsim_variable: statics by address, then those in frames by procedure */
+#define RAW_SUFFIX    ".raw"
+#define RAW_MAGIC     0x316d69736d766c68ull
 
-enum { RAW_RANGES = 64, RAW_PATH = 512, RAW_NAME = 96, RAW_BUILD_ID = 64, RAW_REGION = 256 };
+enum { RAW_RANGES = 64, RAW_PATH = 512, RAW_NAME = MHSIM_NAME, RAW_BUILD_ID = 64, RAW_REGION = 256 };
 
 /* Of code, as the program's file has it. */
 struct raw_range {
@@ -31,6 +32,7 @@ struct raw_orders {
     uint32_t region_time;    /* the first, second, ... time it is entered; 0: each time */
     uint32_t range_count;    /* 0: everywhere */
     struct raw_range ranges[RAW_RANGES];
+    uint64_t static_variables, frame_variables;
     char program[RAW_PATH]; /* real path of the file the ranges are of */
     char command[4096];     /* as it was given: under QEMU the process's own is QEMU's */
 };
@@ -71,9 +73,9 @@ enum { RAW_HEAP_CALL = 0x6d680001, RAW_MEASURE_CALL = 0x6d680002, RAW_REGION_CAL
 /* What a reference may be on. Row 0 is what is nothing else. */
 struct raw_object {
     uint32_t kind, module; /* module: of STATIC and MODULE_DATA */
-    uint64_t address;      /* STATIC: at run time; HEAP: the code that asked for it */
+    uint64_t address;      /* STATIC: at run time; HEAP: the code that asked for it; STACK: number + 1 of a variable */
     uint64_t bytes, count; /* the largest block; how many */
-    char name[RAW_NAME];   /* STATIC: the symbol */
+    char name[RAW_NAME];   /* STATIC: the symbol, or the variable in words; STACK: the variable, or "" */
 };
 
 /* A file in the address space: run-time addresses lo <= a < hi are the file's a - bias. */

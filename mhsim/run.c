@@ -160,9 +160,58 @@ static void put_command(char *to, size_t room, char *const *argv)
         at += (size_t)snprintf(to + at, room - at, "%s%s", at ? " " : "", *argv);
 }
 
-static int write_orders(struct launch *l, char *const *argv, struct err *err)
+/* ---- variables: where members of COMMON blocks and what is in frames lie -------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct mhsim_variable *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->lo != y->lo)
+        return x->lo < y->lo ? -1 : 1;
+    return x->hi != y->hi ? (x->hi < y->hi ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+/* Subroutines may cut a COMMON block in different ways: what begins within another member is not told from it. */
+static void drop_overlaps(struct mhsim_variables *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct mhsim_variable *v = &list->items[i], *last = kept ? &list->items[kept - 1] : NULL;
+        if (v->to || !last || last->to || v->lo >= last->hi)
+            list->items[kept++] = *v;
+    }
+    list->count = kept;
+}
+
+static int write_file(const struct launch *l, const char *name, const void *bytes, size_t n, struct err *err)
 {
     struct outfile *out;
+    char *path = path_join(l->folder, name);
+    int status = outfile_create(path, &out, err);
+    mem_free(path);
+    if (status < 0)
+        return -1;
+    outfile_write(out, bytes, n);
+    return outfile_commit(out, err);
+}
+
+static int write_variables(struct launch *l, struct warnings *w, struct err *err)
+{
+    struct mhsim_variables list = {0};
+    if (l->options->variables)
+        l->options->variables(l->real, &list, w);
+    vec_sort(&list, by_place); /* statics, whose procedure is at 0, come first */
+    drop_overlaps(&list);
+    for (size_t i = 0; i < list.count; i++)
+        ++*(list.items[i].to ? &l->orders.frame_variables : &l->orders.static_variables);
+    int status = list.count ? write_file(l, RAW_VARIABLES, list.items, list.count * sizeof *list.items, err) : 0;
+    vec_release(&list);
+    return status;
+}
+
+static int write_orders(struct launch *l, char *const *argv, struct err *err)
+{
     const struct mhsim_run_options *o = l->options;
     l->orders.magic = RAW_MAGIC;
     l->orders.size = sizeof l->orders;
@@ -179,13 +228,7 @@ static int write_orders(struct launch *l, char *const *argv, struct err *err)
     }
     snprintf(l->orders.program, sizeof l->orders.program, "%s", l->real);
     put_command(l->orders.command, sizeof l->orders.command, argv);
-    char *path = path_join(l->folder, RAW_ORDERS);
-    int status = outfile_create(path, &out, err);
-    mem_free(path);
-    if (status < 0)
-        return -1;
-    outfile_write(out, &l->orders, sizeof l->orders);
-    return outfile_commit(out, err);
+    return write_file(l, RAW_ORDERS, &l->orders, sizeof l->orders, err);
 }
 
 static int make_folder(struct launch *l, struct err *err)
@@ -316,8 +359,8 @@ int mhsim_run(const struct mhsim_run_options *o, char *const *argv, int *status,
     struct launch l = {.options = o};
     pid_t pid = 0;
     int result = look_at_program(&l, argv[0], err);
-    if (result == 0 && (result = make_folder(&l, err)) == 0 && (result = write_orders(&l, argv, err)) == 0 &&
-        (result = start_and_wait(&l, argv, &pid, status, err)) == 0) {
+    if (result == 0 && (result = make_folder(&l, err)) == 0 && (result = write_variables(&l, w, err)) == 0 &&
+        (result = write_orders(&l, argv, err)) == 0 && (result = start_and_wait(&l, argv, &pid, status, err)) == 0) {
         result = mhsim_collect(l.folder, o->out_dir, (uint32_t)pid, *status, w, err);
         if (result == 0)
             result = explain_nothing(&l, *status, err);

@@ -38,10 +38,12 @@
 #define LIMIT_DATABASE_SOURCE_BYTES (512u << 20) /* all source text in one database: about 100 MB of files */
 #define LIMIT_DWARF_DEPTH                                                                                              \
     512 /* scopes and inlined calls nest some dozens deep; each level is walked over once more by its parent */
-#define LIMIT_RANGES_OF_ENTRY      (1u << 20)  /* pieces of one procedure, or of one unit */
-#define LIMIT_LINE_ROWS            (16u << 20) /* of one unit; the largest seen have about a million */
-#define LIMIT_INLINES_OF_PROCEDURE (1u << 20)  /* the largest seen have some ten thousand */
-#define LIMIT_LOOP_INSTRUCTIONS    16384       /* of one loop that quality/ looks at; unrolled by hand a few thousand */
+#define LIMIT_RANGES_OF_ENTRY      (1u << 20)   /* pieces of one procedure, or of one unit */
+#define LIMIT_LINE_ROWS            (16u << 20)  /* of one unit; the largest seen have about a million */
+#define LIMIT_INLINES_OF_PROCEDURE (1u << 20)   /* the largest seen have some ten thousand */
+#define LIMIT_VARIABLES            (1u << 18)   /* of one program's frames and COMMON blocks; a large one has 30,000 */
+#define LIMIT_VARIABLES_BYTES      (256u << 20) /* of .debug_info that is searched for them: 10 s */
+#define LIMIT_LOOP_INSTRUCTIONS    16384 /* of one loop that quality/ looks at; unrolled by hand a few thousand */
 #define LIMIT_CHILD_BYTES          (256u << 20) /* of what another program says; llvm-mca says some 2 kB a loop */
 #define LIMIT_MODEL_LOOPS          1000         /* that llvm-mca is asked about at a time: 4 s */
 #define LIMIT_MODEL_INSTRUCTIONS   500          /* of such a loop: it goes through them 84 times, 0.1 s */

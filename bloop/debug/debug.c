@@ -1053,3 +1053,20 @@ void debug_entries(struct debug *d, struct vaddr_list *entries)
         release_tables(&t);
     }
 }
+
+/* Variables of split units are left out: their objects have symbols, too. */
+void debug_variables(struct debug *d, struct bloop_variables *out)
+{
+    const struct elf_section *s = elf_section_named(d->main->elf, ".debug_info");
+    if (!s || s->data_size > LIMIT_VARIABLES_BYTES)
+        return;
+    for (uint32_t i = 0; i < d->units.count; i++) {
+        struct die_info info;
+        struct unit_base base;
+        Dwarf_Die root = read_unit(d, i, &info, &base) ? dwarf_die_at(d->main, d->units.items[i].die) : NULL;
+        if (root) {
+            unit_variables(d->main, root, &base, info.language, out);
+            dwarf_dealloc_die(root);
+        }
+    }
+}

@@ -61,5 +61,7 @@ int debug_function_at(struct debug *, vaddr entry, const struct addr_range *part
                       struct debug_function *);
 /* Entry addresses of all procedures that DWARF knows and the symbols may not. */
 void debug_entries(struct debug *, struct vaddr_list *);
+/* Appended: see bloop_variables. */
+void debug_variables(struct debug *, struct bloop_variables *);
 
 #endif

@@ -83,6 +83,10 @@ void die_read(struct dwarf_file *, Dwarf_Die, struct die_info *);
 bool die_has_code(Dwarf_Die); /* has it addresses? */
 uint64_t die_offset(Dwarf_Die);
 unsigned die_tag(Dwarf_Die);
+/* Single attributes, for entries of which die_read does not say enough. A number may be a string of bytes elsewhere: false. */
+bool die_number(struct dwarf_file *, Dwarf_Die, unsigned attribute, int64_t *);
+uint64_t die_reference(struct dwarf_file *, Dwarf_Die, unsigned attribute);  /* NO_OFFSET: none */
+struct cursor die_block(struct dwarf_file *, Dwarf_Die, unsigned attribute); /* of an expression; bad: none */
 void unit_base_set(struct unit_base *, struct dwarf_file *, Dwarf_Die, const struct die_info *);
 
 /* The first entries of the unit's parts of sections of a .dwp; NO_OFFSET: none, or no .dwp. */
@@ -112,6 +116,10 @@ bool die_walk_begin(struct die_walk *, struct dwarf_file *, Dwarf_Die parent); /
 bool die_walk_into(struct die_walk *);                /* to the first child of the current one; false: stays */
 bool die_walk_next(struct die_walk *, bool *went_up); /* to the next sibling, else up and on; false: the end */
 void die_walk_end(struct die_walk *);
+
+/* variables.c: those of one unit, whose entry is `root`. */
+void unit_variables(struct dwarf_file *, Dwarf_Die root, const struct unit_base *, uint16_t language,
+                    struct bloop_variables *);
 
 /* lines.c */
 struct line_file {

@@ -472,6 +472,66 @@ static uint64_t attr_reference(struct dwarf_file *f, Dwarf_Attribute a, unsigned
     return status == DW_DLV_OK ? offset : NO_OFFSET;
 }
 
+/* NULL: not there. */
+static Dwarf_Attribute attribute_of(struct dwarf_file *f, Dwarf_Die die, unsigned attribute, unsigned *form)
+{
+    Dwarf_Attribute a = NULL;
+    Dwarf_Half found = 0;
+    Dwarf_Error e = NULL;
+    if (dwarf_attr(die, (Dwarf_Half)attribute, &a, &e) != DW_DLV_OK)
+        a = NULL;
+    else if (dwarf_whatform(a, &found, &e) != DW_DLV_OK)
+        found = 0;
+    drop_error(f, &e);
+    *form = found;
+    return a;
+}
+
+bool die_number(struct dwarf_file *f, Dwarf_Die die, unsigned attribute, int64_t *v)
+{
+    unsigned form;
+    Dwarf_Attribute a = attribute_of(f, die, attribute, &form);
+    Dwarf_Unsigned u = 0;
+    Dwarf_Signed s = 0;
+    Dwarf_Error e = NULL;
+    if (!a)
+        return false;
+    bool is_signed = form == DW_FORM_sdata || form == DW_FORM_implicit_const;
+    int status = is_signed ? dwarf_formsdata(a, &s, &e) : dwarf_formudata(a, &u, &e);
+    drop_error(f, &e);
+    dwarf_dealloc_attribute(a);
+    if (status == DW_DLV_OK)
+        *v = is_signed ? s : (int64_t)u;
+    return status == DW_DLV_OK;
+}
+
+uint64_t die_reference(struct dwarf_file *f, Dwarf_Die die, unsigned attribute)
+{
+    unsigned form;
+    bool alternate = false;
+    Dwarf_Attribute a = attribute_of(f, die, attribute, &form);
+    uint64_t offset = a ? attr_reference(f, a, form, &alternate) : NO_OFFSET;
+    if (a)
+        dwarf_dealloc_attribute(a);
+    return alternate ? NO_OFFSET : offset;
+}
+
+struct cursor die_block(struct dwarf_file *f, Dwarf_Die die, unsigned attribute)
+{
+    unsigned form;
+    Dwarf_Attribute a = attribute_of(f, die, attribute, &form);
+    Dwarf_Unsigned size = 0;
+    Dwarf_Ptr bytes = NULL;
+    Dwarf_Error e = NULL;
+    int status = a && form == DW_FORM_exprloc ? dwarf_formexprloc(a, &size, &bytes, &e) : DW_DLV_NO_ENTRY;
+    struct cursor c = cursor_make(bytes, status == DW_DLV_OK ? size : 0);
+    c.bad = status != DW_DLV_OK;
+    drop_error(f, &e);
+    if (a)
+        dwarf_dealloc_attribute(a);
+    return c;
+}
+
 static void read_attribute(struct dwarf_file *f, Dwarf_Attribute a, struct die_info *d)
 {
     Dwarf_Half at = 0, form = 0;

@@ -1,4 +1,4 @@
-bloop_libbloop_a_SOURCES += %D%/debug.h %D%/debug_int.h %D%/debug.c %D%/die.c %D%/lines.c
+bloop_libbloop_a_SOURCES += %D%/debug.h %D%/debug_int.h %D%/debug.c %D%/die.c %D%/lines.c %D%/variables.c
 
 check_PROGRAMS += %D%/debug_test
 TESTS += %D%/debug_test

@@ -118,6 +118,15 @@ b 1010000"
     check "false sharing: the other thread's store is named as what took the block" test "$taken" -ge 150
     (ulimit -v 3000000 && simulate ./multiply)
     check_equal "in 3 GB of address space: each reference of the inner loop" "$(sum_of accesses multiply.c "$inner" L1)" 2000000
+    if [ "$(uname -m)" = x86_64 ]; then
+        "$hooks" -O2 -o frames "$programs/frames.c"
+        simulate ./frames
+        check_equal "arrays in frames are told by name, in those that they are handed to as well" \
+            "$(table references reference.line object level accesses | awk -F '\t' -v line="$(line_of frames.c ADD)" '$1 == line && $3 == "L1" { print $2, $4 }' | sort | tr '\n' ',')" \
+            "down::own 500,first::red 500,second::blue 300,"
+    else
+        skip "arrays in frames" "their frames are only known on x86-64"
+    fi
     cp multiply stripped && strip stripped
     simulate ./stripped
     check_equal "no debug information, no symbols: simulated all the same" "$status" 3
@@ -128,7 +137,8 @@ fi
 if [ -n "$have_hooks" ] && [ "$FC" != no ] && HPCVIEW_FC=$FC "$top_builddir/mhsim/hpcview-fc" -O1 -o arrays "$programs/arrays.f90" 2>/dev/null; then
     simulate ./arrays
     check_equal "Fortran: module variables, COMMON blocks and allocatable arrays" \
-        "$(table arrays object level accesses | awk -F '\t' '$2 == "L1" && $3 >= 1000 { print $1 }' | sort -u | tr '\n' ',')" "COMMON /area/,grid::flux,heap 1,"
+        "$(table arrays object level accesses | awk -F '\t' '$2 == "L1" && $3 >= 1000 { print $1 }' | sort -u | tr '\n' ',')" "COMMON /area/ w,grid::flux,heap 1,"
+    check_equal "Fortran: the other member of the block" "$(table arrays object level accesses | awk -F '\t' '$2 == "L1" && $1 == "COMMON /area/ v" { print $3 }')" 500
 else
     skip "Fortran's arrays" "no Fortran compiler that takes the hooks"
 fi

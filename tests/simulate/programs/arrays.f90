@@ -4,8 +4,8 @@ end module grid
 
 program arrays
   use grid
-  common /area/ w(1000)
-  real(8) :: w
+  common /area/ w(1000), v(500)
+  real(8) :: w, v
   real(8), allocatable :: own(:)
   integer :: i
   allocate (own(1000))
@@ -13,6 +13,7 @@ program arrays
     flux(i) = i
     w(i) = flux(i) * 2
     own(i) = w(i) + 1
+    if (i > 500) v(i - 500) = own(i)
   end do
-  print *, sum(own)
+  print *, sum(own) + v(7)
 end program arrays

@@ -1,0 +1,46 @@
+/* Arrays in frames: two callers whose arrays lie at one address, a frame two calls up, a recursion. */
+#include <stdio.h>
+
+#define APART __attribute__((noinline))
+
+static APART double add(const double *p, int n)
+{
+    double s = 0;
+    for (int i = 0; i < n; i++)
+        s += p[i]; /* ADD */
+    return s + n % 2;
+}
+
+static APART double deeper(const double *p, int n)
+{
+    return add(p, n) + 1;
+}
+
+static APART double first(int n)
+{
+    double red[300];
+    for (int i = 0; i < n; i++)
+        red[i] = i;
+    return deeper(red, n) + n;
+}
+
+static APART double second(int n)
+{
+    double blue[300];
+    for (int i = 0; i < n; i++)
+        blue[i] = i;
+    return deeper(blue, n) - n;
+}
+
+static APART double down(int depth)
+{
+    double own[100];
+    for (int i = 0; i < 100; i++)
+        own[i] = depth;
+    return (depth ? down(depth - 1) : 0) + add(own, 100);
+}
+
+int main(void)
+{
+    printf("%g\n", first(300) + second(300) + first(200) + down(4));
+}
