@@ -115,6 +115,27 @@ static bool notes_hold_recorder(const struct filemap *map, uint64_t offset, uint
     return false;
 }
 
+/* Whether the dynamic section at [offset, +size) has a name for a library: of those one is a program, the dynamic loader itself. */
+static bool is_library(const struct filemap *map, uint64_t offset, uint64_t size)
+{
+    if (offset > map->len || size > map->len - offset)
+        return false;
+    Elf64_Dyn d;
+    for (uint64_t at = 0; at + sizeof d <= size; at += sizeof d) {
+        memcpy(&d, map->bytes + offset + at, sizeof d);
+        if (d.d_tag == DT_SONAME)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a program header says that the recorder can be preloaded, or is there. */
+static bool takes_recorder(const struct filemap *map, const Elf64_Phdr *p)
+{
+    return p->p_type == PT_INTERP || (p->p_type == PT_DYNAMIC && is_library(map, p->p_offset, p->p_filesz)) ||
+           (p->p_type == PT_NOTE && notes_hold_recorder(map, p->p_offset, p->p_filesz));
+}
+
 static int check_elf(const char *path, const struct filemap *map, struct err *err)
 {
     const uint8_t *b = map->bytes;
@@ -137,7 +158,7 @@ static int check_elf(const char *path, const struct filemap *map, struct err *er
     for (size_t i = 0; i < e.e_phnum; i++) {
         Elf64_Phdr p;
         memcpy(&p, b + e.e_phoff + i * sizeof p, sizeof p);
-        if (p.p_type == PT_INTERP || (p.p_type == PT_NOTE && notes_hold_recorder(map, p.p_offset, p.p_filesz)))
+        if (takes_recorder(map, &p))
             return 0;
     }
     return err_set(

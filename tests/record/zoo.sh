@@ -1,10 +1,11 @@
 #!/bin/sh
 # Programs of all kinds, as they are installed: recorded, each writes and ends as it does alone, and has a sound measurement. Those that are not
-# here are skipped. Each has a limit on its time: nothing hangs because it is watched.
+# here are skipped. Each has a limit on its time: nothing hangs because it is watched. ZOO=all: 100,000 threads, too.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 cd "$scratch" || exit 99
 : "${CC:=cc}"
+programs=$top_srcdir/tests/record/programs
 
 animal() { # NAME COMMAND...
     animal_name=$1
@@ -23,6 +24,8 @@ animal() { # NAME COMMAND...
     run timeout 120 "$hpcview" record -o m -- "$@"
     check_equal "$animal_name: exit status" "$status" "$alone"
     check_same "$animal_name: output" out alone.out
+    grep -v '^hpcview: warning: ' err >own.err
+    check_same "$animal_name: errors" own.err alone.err
     run "$hpcview" info m
     check "$animal_name: a sound measurement" test "$status" = 0
 }
@@ -35,6 +38,19 @@ animal "Perl, with a child" perl -e 'my $p = fork; my $x = 0; $x += $_ for 1 .. 
 animal "a shell's subshells and pipes" sh -c 'for i in 1 2 3; do (exit $i); done; echo $((1 + 1)) | cat; exit 5'
 animal "awk" awk 'BEGIN { for (i = 0; i < 300000; i++) x += i; print x; exit 2 }'
 animal "Java" java -version
+cat >Zoo.java <<'END'
+public class Zoo {
+    static void work() { long x = 0; for (int i = 0; i < 10000000; i++) x += i ^ (x << 1); if (x == 42) System.out.println(x); }
+    public static void main(String[] args) throws Exception {
+        Thread[] t = new Thread[4];
+        for (int i = 0; i < 4; i++) { t[i] = new Thread(Zoo::work); t[i].start(); }
+        for (Thread x : t) x.join();
+        try { int[] none = args.length == 0 ? null : new int[1]; none[0] = 1; } catch (NullPointerException e) { System.out.println("caught"); }
+        System.exit(5);
+    }
+}
+END
+if command -v javac >/dev/null 2>&1 && javac Zoo.java >/dev/null 2>&1; then animal "Java, with threads and a fault that it handles" java -cp . Zoo; fi
 if command -v go >/dev/null 2>&1; then
     printf 'package main\nimport ("fmt"; "os"; "sync")\nfunc main() { var w sync.WaitGroup; for i := 0; i < 8; i++ { w.Add(1); go func() { x := 0; for k := 0; k < 3000000; k++ { x += k }; w.Done() }() }; w.Wait(); fmt.Println("done"); os.Exit(5) }\n' >zoo.go
     CGO_ENABLED=1 go build -ldflags=-linkmode=external -o zoo-go zoo.go >/dev/null 2>&1 && animal "Go" ./zoo-go
@@ -44,10 +60,31 @@ if command -v rustc >/dev/null 2>&1; then
     rustc -O -o zoo-rust zoo.rs >/dev/null 2>&1 && animal "Rust" ./zoo-rust
 fi
 
+if command -v cafrun >/dev/null 2>&1; then
+    printf 'program z\n  integer :: n[*]\n  n = this_image()\n  sync all\n  if (this_image() == 1) print *, n[num_images()]\n  sync all\nend program\n' >zoo.f90
+    caf -o zoo-caf zoo.f90 >/dev/null 2>&1 && animal "Fortran's coarrays, two images" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 sh -c 'cafrun -n 2 --oversubscribe ./zoo-caf 2>/dev/null'
+fi
+
+# ---- looked at by others, and what goes around the C library ------------------------------------------------------------
+for name in uring traces clones; do $CC -O1 -g -w -o "$name" "$programs/$name.c" || exit 99; done
+animal "writes through io_uring" ./uring
+animal "a parent that traces its child" ./traces
+animal "children by clone3, and a checkpoint that takes its original's place" ./clones
+animal "under strace" strace -f -o /dev/null ./clones
+# (gdb says the process's number)
+animal "under gdb" sh -c '"$@" | sed "s/process [0-9]*//"' sh gdb -q -batch -nx -ex 'set debuginfod enabled off' -ex 'set print inferior-events off' -ex 'set print thread-events off' -ex 'run >gdb.out' -ex 'print $_exitcode' ./clones
+loader=$(readelf -l ./clones 2>/dev/null | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+animal "started by the dynamic loader as a command" "${loader:-no-loader}" ./clones
+check_match "started by the loader: its program has the samples" "$("$hpcview" print --by procedure m 2>/dev/null)" "burn"
+
 # ---- surroundings ------------------------------------------------------------------------------------------------
 animal "an environment of 64 kB" env BIG="$(head -c 64000 /dev/zero | tr '\0' x)" sh -c 'exit 9'
 animal "an environment of nothing" env -i /bin/sh -c 'echo hi; exit 8'
 animal "a session of its own" setsid -w sh -c 'exit 7'
+if [ "$(id -u)" = 0 ] && chmod 755 "$scratch" && cp "$(command -v id)" as-nobody && chown nobody as-nobody && chmod 4755 as-nobody; then
+    animal "a child with another user's rights" sh -c './as-nobody -u; ./as-nobody -u; exit 3'
+fi
+animal "a stack without a limit" sh -c 'ulimit -s unlimited; ./clones; exit 4'
 animal "a small stack" sh -c 'ulimit -s 256; sleep 0; exit 4'
 animal "few descriptors" sh -c 'ulimit -n 16; sleep 0; exit 4'
 for library in jemalloc tcmalloc mimalloc; do
@@ -107,6 +144,10 @@ int main(int argc, char **argv)
 END
 $CC -O1 -w -pthread -o zoo zoo.c || exit 99
 animal "500 threads at once" ./zoo at-once 500
+if [ "${ZOO-}" = all ]; then
+    animal "1,000 threads at once" ./zoo at-once 1000
+    animal "100,000 threads in a row" ./zoo in-a-row 100000
+fi
 animal "5,000 threads in a row, with the smallest stacks" ./zoo in-a-row 5000
 animal "a handler of its own for SIGSEGV, on a stack of its own" ./zoo fault
 done_testing
