@@ -86,14 +86,14 @@ EXTRA_DIST += \
 # ---- each situation a program may get into, recorded for real -------------------------------------------------
 dist_check_SCRIPTS += tests/record/situations.sh tests/record/zoo.sh tests/record/sampler_agree.sh tests/record/misuse.sh tests/record/forbidden.sh tests/record/hardware.sh
 EXTRA_DIST += \
-	tests/record/programs/burn.h tests/record/programs/closes.c tests/record/programs/daemon.c tests/record/programs/execs.c \
+	tests/record/programs/burn.h tests/record/programs/clones.c tests/record/programs/closes.c tests/record/programs/daemon.c tests/record/programs/execs.c \
 	tests/record/programs/exits.c tests/record/programs/forbids.c tests/record/programs/forks.c tests/record/programs/generated.c \
 	tests/record/programs/killed.c \
 	tests/record/programs/library.c tests/record/programs/main_leaves_first.c tests/record/programs/many_threads.c \
 	tests/record/programs/moves.c tests/record/programs/namespaces.c tests/record/programs/openmp.c \
 	tests/record/programs/own_timer.c tests/record/programs/paced.c tests/record/programs/ranks.c tests/record/programs/raw_ends.c tests/record/programs/reads.c tests/record/programs/regions.c \
 	tests/record/programs/regions.cpp tests/record/programs/regions.f90 tests/record/programs/reload.c \
-	tests/record/programs/shares.c tests/record/programs/signals.c tests/record/programs/spawns.c tests/record/programs/threads.c \
+	tests/record/programs/shares.c tests/record/programs/signals.c tests/record/programs/spawns.c tests/record/programs/threads.c tests/record/programs/traces.c tests/record/programs/uring.c \
 	tests/record/programs/waits.c tests/record/programs/workers.c tests/bench/record.sh
 
 # ---- call paths --------------------------------------------------------------------------------------------------

@@ -89,7 +89,8 @@ static const struct {
     {X, "faddp", "dec1", "add extended80 1flop <o >o"},
     {X, "fmulp", "dec9", "multiply extended80 1flop <o >o"},
     {X, "fstpt (%rdi)", "db3f", "move extended80 <r7o >o S[r7+0]:10"},
-    {X, "sqrtsd %xmm0,%xmm1", "f20f51c8", "sqrt double64 w16 1flop <v0 >v1"},
+    /* (one register: Zydis 4.1 says that the other half of the target is read, 4.0 does not) */
+    {X, "sqrtsd %xmm1,%xmm1", "f20f51c9", "sqrt double64 w16 1flop <v1 >v1"},
     {X, "sqrtpd %xmm0,%xmm1", "660f51c8", "sqrt double64xN w16 1flop <v0 >v1"},
     {X, "divps %xmm1,%xmm0", "0f5ec1", "divide float32xN w16 1flop <v0v1 >v0"},
     {X, "vdivpd %ymm1,%ymm2,%ymm3", "c5ed5ed9", "divide double64xN w32 1flop <v1v2 >v3"},

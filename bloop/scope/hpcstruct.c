@@ -117,12 +117,12 @@ static void attr_file(struct writer *w, const char *attr, str_id id)
     xmlout_attr(w->xml, attr, id ? strtab_get(w->tree->strings, id) : NO_FILE);
 }
 
-static void attr_ranges(struct writer *w, const struct addr_range *ranges, size_t count)
+static void attr_ranges(struct writer *w, const struct addr_range *of, size_t first, size_t count)
 {
     w->ranges.len = 0;
-    for (size_t r = 0; r < count; r++)
-        buf_printf(&w->ranges, "%s[0x%llx-0x%llx)", r ? " " : "{", (unsigned long long)ranges[r].begin,
-                   (unsigned long long)ranges[r].end);
+    for (size_t r = first; r < first + count; r++)
+        buf_printf(&w->ranges, "%s[0x%llx-0x%llx)", r > first ? " " : "{", (unsigned long long)of[r].begin,
+                   (unsigned long long)of[r].end);
     buf_char(&w->ranges, '}');
     xmlout_attr(w->xml, "v", w->ranges.bytes);
 }
@@ -160,7 +160,7 @@ static void write_own_code(struct writer *w, size_t i)
         return;
     begin(w, "S");
     xmlout_attr_u64(w->xml, "l", 0);
-    attr_ranges(w, w->own.ranges + first, last - first);
+    attr_ranges(w, w->own.ranges, first, last - first);
     xmlout_end(w->xml);
 }
 
@@ -214,7 +214,7 @@ static unsigned write_stmt(struct writer *w, size_t i)
     unsigned guards = guard(w, s);
     begin(w, "S");
     xmlout_attr_u64(w->xml, "l", s->line_first);
-    attr_ranges(w, w->tree->ranges + s->range_first, s->range_count);
+    attr_ranges(w, w->tree->ranges, s->range_first, s->range_count);
     return guards + 1;
 }
 

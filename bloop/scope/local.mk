@@ -5,3 +5,10 @@ check_PROGRAMS += %D%/scope_test
 TESTS += %D%/scope_test
 %C%_scope_test_SOURCES = %D%/scope_test.c
 %C%_scope_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/scope_fuzz
+FUZZERS += %D%/scope_fuzz
+%C%_scope_fuzz_SOURCES = %D%/scope_fuzz.c
+%C%_scope_fuzz_LDFLAGS = $(FUZZER_FLAGS)
+%C%_scope_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
+EXTRA_DIST += tests/corpus/scope

@@ -44,9 +44,9 @@ static void put_lines(struct outline *o, const struct scope *s)
 /* The addresses from first to last; how many pieces where there are several. */
 static void put_extent(struct outline *o, const struct scope *s)
 {
-    const struct addr_range *ranges = o->tree->ranges + s->range_first;
     if (!s->range_count)
         return;
+    const struct addr_range *ranges = o->tree->ranges + s->range_first;
     outfile_printf(o->out, "  [0x%llx-0x%llx)", (unsigned long long)ranges[0].begin,
                    (unsigned long long)ranges[s->range_count - 1].end);
     if (s->range_count > 1)

@@ -31,8 +31,8 @@ static int open_ring(struct ring *r, unsigned flags)
     size_t cq_size = p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe);
     char *sq = mmap(NULL, sq_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_SQ_RING);
     char *cq = mmap(NULL, cq_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_CQ_RING);
-    r->entries = mmap(NULL, p.sq_entries * sizeof *r->entries, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
-                      IORING_OFF_SQES);
+    r->entries =
+        mmap(NULL, p.sq_entries * sizeof *r->entries, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_SQES);
     if (sq == MAP_FAILED || cq == MAP_FAILED || r->entries == MAP_FAILED)
         return -1;
     r->flags = flags;
