@@ -135,6 +135,8 @@ static int read_all(int fd, bool pipe, struct filemap *map, const char *path, st
     char part[65536];
     int status = 0;
     bool waited = !pipe;
+    buf_char(&all, '\0'); /* of an empty file, too, there is a place where it begins */
+    all.len = 0;
     while (status == 0) {
         ssize_t n = read(fd, part, sizeof part);
         if (n < 0 && errno == EINTR)

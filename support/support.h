@@ -253,7 +253,7 @@ const char *cursor_text(struct cursor *, size_t *len);
 
 /* A whole file, mapped read-only (or read, for pipes, up to LIMIT_STREAM_BYTES). No devices. */
 struct filemap {
-    const uint8_t *bytes; /* NULL for an empty file */
+    const uint8_t *bytes; /* of an empty file, too, not NULL */
     size_t len;
     bool mapped;
     size_t passed;

@@ -32,7 +32,13 @@ make_system() {
     root=$folder/$1
     [ -f "$root/.whole" ] && return
     rm -rf "$root"
-    debootstrap --variant=buildd --include=ca-certificates "$1" "$root" "$(mirror_of "$1")" >"$folder/$1.log" 2>&1 || return 1
+    # (Debian's debootstrap has no script for new Ubuntus; all of them are made alike, and signed with keys of package ubuntu-keyring)
+    script=
+    case $1 in noble | jammy) script=gutsy && set -- "$1" --keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg --components=main,universe ;; esac
+    suite=$1 && shift
+    # shellcheck disable=SC2086
+    debootstrap --variant=buildd --include=ca-certificates "$@" "$suite" "$root" "$(mirror_of "$suite")" $script >"$folder/$suite.log" 2>&1 || return 1
+    set -- "$suite"
     case $1 in noble) echo "deb $(mirror_of "$1") $1 main universe" >"$root/etc/apt/sources.list" ;; esac
     touch "$root/.whole"
 }
