@@ -1,19 +1,21 @@
 #!/bin/bash
 # Builds and tests this tree on other Debians and Ubuntus, each in a folder of its own (debootstrap, chroot; wants root), and prints a table.
 #
-#   where.sh [-d FOLDER] [-q] [-t 'TESTS...'] [SUITE...]
+#   where.sh [-d FOLDER] [-q] [-t 'TESTS...'] [-u] [SUITE...]
 #       -d: where the systems are kept for the next time (/var/tmp/hpcview-where)
 #       -q: the C tests alone;  -t: these tests alone
+#       -u: systems whose keys are not here are taken without asking who signed them (Ubuntu's: package ubuntu-archive-keyring)
 #       SUITE: bookworm trixie sid noble (all four)
 #
 # Tests that take samples need a kernel that permits them; it is this machine's everywhere. doc/where.md has the last table.
 here=$(cd "$(dirname "$0")/.." && pwd)
-folder=/var/tmp/hpcview-where what=all
-while getopts d:qt: opt; do
+folder=/var/tmp/hpcview-where what=all unsigned=
+while getopts d:qt:u opt; do
     case $opt in
     d) folder=$OPTARG ;;
     q) what=unit ;;
     t) what=$OPTARG ;;
+    u) unsigned=--no-check-gpg ;;
     *) exit 2 ;;
     esac
 done
@@ -32,9 +34,9 @@ make_system() {
     root=$folder/$1
     [ -f "$root/.whole" ] && return
     rm -rf "$root"
-    # (Debian's debootstrap has no script for new Ubuntus; all of them are made alike, and signed with keys of package ubuntu-keyring)
+    # (Debian's debootstrap has no script for new Ubuntus; all of them are made alike)
     script=
-    case $1 in noble | jammy) script=gutsy && set -- "$1" --keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg --components=main,universe ;; esac
+    case $1 in noble | jammy) script=gutsy && set -- "$1" ${unsigned:---keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg} --components=main,universe ;; esac
     suite=$1 && shift
     # shellcheck disable=SC2086
     debootstrap --variant=buildd --include=ca-certificates "$@" "$suite" "$root" "$(mirror_of "$suite")" $script >"$folder/$suite.log" 2>&1 || return 1
