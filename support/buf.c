@@ -5,10 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void room(struct buf *b, size_t n)
+void buf_grow_(struct buf *b, size_t n)
 {
-    if (b->capacity - b->len > n)
-        return;
     if (n > SIZE_MAX / 2 - b->len)
         n = SIZE_MAX / 2 - b->len; /* mem_realloc will say it */
     b->bytes = vec_grow_(b->bytes, &b->capacity, b->len + n + 1, 1);
@@ -16,7 +14,7 @@ static void room(struct buf *b, size_t n)
 
 void buf_add(struct buf *b, const void *bytes, size_t n)
 {
-    room(b, n);
+    buf_room(b, n);
     if (n)
         memcpy(b->bytes + b->len, bytes, n);
     b->len += n;
@@ -41,7 +39,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_end(args);
     if (n < 0)
         return;
-    room(b, (size_t)n);
+    buf_room(b, (size_t)n);
     va_start(args, fmt);
     vsnprintf(b->bytes + b->len, (size_t)n + 1, fmt, args);
     va_end(args);
@@ -78,9 +76,7 @@ void buf_u64(struct buf *b, uint64_t v)
 
 void buf_uleb(struct buf *b, uint64_t v)
 {
-    for (; v >= 0x80; v >>= 7)
-        buf_u8(b, (uint8_t)(v | 0x80));
-    buf_u8(b, (uint8_t)v);
+    buf_used(b, uleb_put(buf_room(b, LEB_MOST), v));
 }
 
 void buf_text(struct buf *b, const char *s, size_t n)
@@ -91,22 +87,14 @@ void buf_text(struct buf *b, const char *s, size_t n)
 
 void buf_sleb(struct buf *b, int64_t v)
 {
-    for (;;) {
-        uint8_t byte = v & 0x7f;
-        v >>= 7;
-        if ((v == 0 && !(byte & 0x40)) || (v == -1 && (byte & 0x40))) {
-            buf_u8(b, byte);
-            return;
-        }
-        buf_u8(b, byte | 0x80);
-    }
+    buf_used(b, sleb_put(buf_room(b, LEB_MOST), v));
 }
 
 void buf_base64(struct buf *b, const void *bytes, size_t n)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const uint8_t *p = bytes;
-    room(b, n / 3 * 4 + 4);
+    buf_room(b, n / 3 * 4 + 4);
     for (; n >= 3; p += 3, n -= 3) {
         uint32_t v = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
         char out[4] = {digits[v >> 18], digits[v >> 12 & 63], digits[v >> 6 & 63], digits[v & 63]};

@@ -297,6 +297,35 @@ void buf_u64(struct buf *, uint64_t);
 void buf_uleb(struct buf *, uint64_t);
 void buf_text(struct buf *, const char *s, size_t n); /* n as uleb, then the bytes: cursor_text reads it */
 void buf_sleb(struct buf *, int64_t);
+/* The same into room of LEB_MOST bytes: what is behind it. */
+enum { LEB_MOST = 10 };
+static inline uint8_t *uleb_put(uint8_t *to, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        *to++ = (uint8_t)(v | 0x80);
+    *to++ = (uint8_t)v;
+    return to;
+}
+static inline uint8_t *sleb_put(uint8_t *to, int64_t v)
+{
+    for (; v < -64 || v > 63; v >>= 7)
+        *to++ = (uint8_t)(v | 0x80);
+    *to++ = v & 0x7f;
+    return to;
+}
+/* For many small things at once: where the next n bytes may go, and what was used of them. */
+void buf_grow_(struct buf *, size_t n);
+static inline uint8_t *buf_room(struct buf *b, size_t n)
+{
+    if (b->capacity - b->len <= n)
+        buf_grow_(b, n);
+    return (uint8_t *)b->bytes + b->len;
+}
+static inline void buf_used(struct buf *b, const uint8_t *end)
+{
+    b->len = (size_t)(end - (uint8_t *)b->bytes);
+    b->bytes[b->len] = '\0';
+}
 void buf_base64(struct buf *, const void *bytes, size_t n);
 /* s as a terminal may be given it: what would move the cursor, ring the bell or turn the writing round, and what is not
    UTF-8, becomes '?'. */
