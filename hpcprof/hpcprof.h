@@ -160,10 +160,14 @@ struct hpcprof *hpcprof_create(void);
 uint32_t hpcprof_add_event(struct hpcprof *, const struct hpcprof_event *);
 uint32_t hpcprof_add_module(struct hpcprof *, const char *path, const char *build_id);
 uint32_t hpcprof_add_context(struct hpcprof *, const struct hpcprof_context *);
+/* The same of one that is known to be none of them, which saves the search. */
+uint32_t hpcprof_append_context(struct hpcprof *, const struct hpcprof_context *);
 uint32_t hpcprof_add_process(struct hpcprof *, const struct hpcprof_process *); /* never shared */
 uint32_t hpcprof_add_thread(struct hpcprof *, const struct hpcprof_thread *);   /* never shared; of the last process */
 uint32_t hpcprof_add_region(struct hpcprof *, const char *name, uint32_t parent);
 void hpcprof_add_count(struct hpcprof *, const struct hpcprof_count *); /* adds to an equal one */
+/* Room for so many more at once, for who knows their number. */
+void hpcprof_reserve_counts(struct hpcprof *, size_t more);
 void hpcprof_add_total(struct hpcprof *, const struct hpcprof_total *); /* replaces an equal one */
 void hpcprof_add_note(struct hpcprof *, const struct hpcprof_note *);   /* of the last process */
 /* What was sampled of an event in the threads whose exact total is known, and that total: these can be compared. */

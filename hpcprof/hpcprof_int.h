@@ -13,7 +13,10 @@ struct tables {
         note_room;
     struct hashmap modules, regions;               /* key: hash of the row; value: the last row with it */
     struct VEC(uint32_t) module_next, region_next; /* rows with the same hash */
-    struct row_index contexts;
+    struct context_index {
+        struct row_index index;
+        size_t seen; /* contexts before this one are in it */
+    } by_address, by_line;
     struct VEC(struct hpcprof_share) shares; /* by event, where counts of threads were added up */
     size_t counts_sorted;                    /* how many counts are in order, the last time it was looked */
 };

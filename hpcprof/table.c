@@ -26,6 +26,14 @@ struct hpcprof *hpcprof_create(void)
     return &t->pub;
 }
 
+/* What finds equal ones is made again when it is asked for. */
+static void forget_contexts(struct tables *t)
+{
+    row_index_release(&t->by_address.index);
+    row_index_release(&t->by_line.index);
+    t->by_address.seen = t->by_line.seen = 0;
+}
+
 void hpcprof_drop_counts(struct hpcprof *p)
 {
     struct tables *t = tables_of(p);
@@ -34,7 +42,7 @@ void hpcprof_drop_counts(struct hpcprof *p)
     p->contexts = NULL;
     p->counts = NULL;
     p->context_count = p->count_count = t->context_room = t->count_room = t->counts_sorted = 0;
-    row_index_release(&t->contexts);
+    forget_contexts(t);
 }
 
 void hpcprof_free(struct hpcprof *p)
@@ -53,7 +61,7 @@ void hpcprof_free(struct hpcprof *p)
     mem_free(p->notes);
     table_list_release(&p->tables);
     hashmap_release(&t->modules);
-    row_index_release(&t->contexts);
+    forget_contexts(t);
     hashmap_release(&t->regions);
     vec_release(&t->module_next);
     vec_release(&t->region_next);
@@ -103,22 +111,34 @@ static bool same_context(const void *ctx, uint32_t row)
 
 static uint64_t hash_context(const struct hpcprof_context *c)
 {
-    uint64_t fields[] = {(uint64_t)c->parent << 32 | c->module, (uint64_t)c->procedure << 32 | c->file,
-                         c->procedure_file};
-    return hash_near(c->by_line ? 0 : c->address, c->line, hash_bytes(fields, sizeof fields, c->by_line));
+    uint64_t called = (uint64_t)c->parent << 32 | c->module, own = c->procedure_file * 0x9e3779b97f4a7c15u;
+    if (!c->by_line)
+        return hash_near(c->address, 0, called);
+    return hash_near(called, c->line, ((uint64_t)c->procedure << 32 | c->file) ^ own);
+}
+
+/* Contexts that came since are put in; most measurements never ask for those of the other kind. */
+static void index_contexts(struct context_index *x, const struct hpcprof *p, bool by_line)
+{
+    for (; x->seen < p->context_count; x->seen++)
+        if (p->contexts[x->seen].by_line == by_line)
+            row_index_add(&x->index, hash_context(&p->contexts[x->seen]), (uint32_t)x->seen);
+}
+
+uint32_t hpcprof_append_context(struct hpcprof *p, const struct hpcprof_context *c)
+{
+    struct tables *t = tables_of(p);
+    *PUSH(t, contexts, context_count, context_room) = *c;
+    return (uint32_t)(p->context_count - 1);
 }
 
 uint32_t hpcprof_add_context(struct hpcprof *p, const struct hpcprof_context *c)
 {
     struct tables *t = tables_of(p);
-    uint64_t hash = hash_context(c);
-    uint32_t row = row_index_find(&t->contexts, hash, same_context, &(struct wanted_context){p, c});
-    if (row != ROW_NONE)
-        return row;
-    *PUSH(t, contexts, context_count, context_room) = *c;
-    row = (uint32_t)(p->context_count - 1);
-    row_index_add(&t->contexts, hash, row);
-    return row;
+    struct context_index *x = c->by_line ? &t->by_line : &t->by_address;
+    index_contexts(x, p, c->by_line);
+    uint32_t row = row_index_find(&x->index, hash_context(c), same_context, &(struct wanted_context){p, c});
+    return row != ROW_NONE ? row : hpcprof_append_context(p, c);
 }
 
 uint32_t hpcprof_add_process(struct hpcprof *p, const struct hpcprof_process *row)
@@ -163,6 +183,13 @@ void hpcprof_add_count(struct hpcprof *p, const struct hpcprof_count *row)
     *PUSH(t, counts, count_count, count_room) = *row;
 }
 
+void hpcprof_reserve_counts(struct hpcprof *p, size_t more)
+{
+    struct tables *t = tables_of(p);
+    if (t->count_room - p->count_count < more)
+        p->counts = vec_grow_(p->counts, &t->count_room, p->count_count + more, sizeof *p->counts);
+}
+
 void hpcprof_add_total(struct hpcprof *p, const struct hpcprof_total *row)
 {
     struct tables *t = tables_of(p);
@@ -190,8 +217,9 @@ void hpcprof_add_note(struct hpcprof *p, const struct hpcprof_note *row)
 static int compare_counts(const void *left, const void *right)
 {
     const struct hpcprof_count *a = left, *b = right;
-    BY(a, b, thread);
-    BY(a, b, context);
+    uint64_t x = (uint64_t)a->thread << 32 | a->context, y = (uint64_t)b->thread << 32 | b->context;
+    if (x != y)
+        return x < y ? -1 : 1;
     BY(a, b, event);
     BY(a, b, region);
     return 0;
@@ -259,22 +287,38 @@ static void order_counts(struct hpcprof *p, size_t sorted)
     mem_free(copy);
 }
 
-void tables_merge_counts(struct tables *t)
+/* Whether the rows from `sorted` on come after those before, none twice: as most writers put them. */
+static bool follows(const struct hpcprof_count *rows, size_t sorted, size_t count)
 {
-    struct hpcprof *p = &t->pub;
-    if (t->counts_sorted == p->count_count)
-        return;
-    order_counts(p, t->counts_sorted);
+    for (size_t i = sorted ? sorted : 1; i < count; i++)
+        if (compare_counts(&rows[i - 1], &rows[i]) >= 0)
+            return false;
+    return true;
+}
+
+static void add_equal_rows(struct hpcprof *p)
+{
     size_t n = 0;
     for (size_t i = 0; i < p->count_count; i++) {
-        if (n > 0 && compare_counts(&p->counts[n - 1], &p->counts[i]) == 0) {
-            p->counts[n - 1].samples = add_saturating(p->counts[n - 1].samples, p->counts[i].samples);
-            p->counts[n - 1].value = add_saturating(p->counts[n - 1].value, p->counts[i].value);
+        struct hpcprof_count *last = n > 0 ? &p->counts[n - 1] : NULL;
+        if (last && compare_counts(last, &p->counts[i]) == 0) {
+            last->samples = add_saturating(last->samples, p->counts[i].samples);
+            last->value = add_saturating(last->value, p->counts[i].value);
         } else {
             p->counts[n++] = p->counts[i];
         }
     }
-    p->count_count = t->counts_sorted = n;
+    p->count_count = n;
+}
+
+void tables_merge_counts(struct tables *t)
+{
+    struct hpcprof *p = &t->pub;
+    if (!follows(p->counts, t->counts_sorted, p->count_count)) {
+        order_counts(p, t->counts_sorted);
+        add_equal_rows(p);
+    }
+    t->counts_sorted = p->count_count;
 }
 
 static void merge_totals(struct hpcprof *p)
@@ -296,6 +340,7 @@ static void merge_totals(struct hpcprof *p)
 
 void hpcprof_finish(struct hpcprof *p)
 {
+    forget_contexts(tables_of(p));
     tables_merge_counts(tables_of(p));
     merge_totals(p);
 }

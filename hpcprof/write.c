@@ -138,18 +138,21 @@ static void put_contexts(struct outfile *f, const struct hpcprof *p)
             write_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
             module = address = 0;
         }
-        buf_uleb(&rows, (has_parent ? FORMAT_HAS_PARENT : 0u) | (c->by_line ? FORMAT_BY_LINE : 0u));
+        uint8_t *end = buf_room(&rows, 4 * LEB_MOST);
+        end = uleb_put(end, (has_parent ? FORMAT_HAS_PARENT : 0u) | (c->by_line ? FORMAT_BY_LINE : 0u));
         if (has_parent)
-            buf_uleb(&rows, c->parent);
-        buf_sleb(&rows, (int64_t)(c->module - module));
+            end = uleb_put(end, c->parent);
+        end = sleb_put(end, (int64_t)(c->module - module));
         module = c->module;
+        if (!c->by_line) {
+            end = sleb_put(end, (int64_t)(c->address - address));
+            address = c->address;
+        }
+        buf_used(&rows, end);
         if (c->by_line) {
             put_string(&rows, p, c->procedure);
             put_string(&rows, p, c->file);
             buf_uleb(&rows, c->line);
-        } else {
-            buf_sleb(&rows, (int64_t)(c->address - address));
-            address = c->address;
         }
     }
     write_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
@@ -205,88 +208,117 @@ static void put_threads(struct outfile *f, const struct hpcprof *p, const struct
     buf_release(&rows);
 }
 
-static bool values_follow(const struct hpcprof *p, const struct hpcprof_count *const *rows, size_t n)
+/* What one thread counted of an event in a region: rows of a table, `order` saying which; NULL: all of them. */
+struct count_group {
+    const struct hpcprof_count *rows;
+    const uint32_t *order;
+    size_t count;
+};
+
+static const struct hpcprof_count *group_row(const struct count_group *g, size_t i)
 {
-    uint64_t period = p->events[rows[0]->event].period, product;
-    for (size_t i = 0; i < n; i++)
-        if (__builtin_mul_overflow(rows[i]->samples, period, &product) || rows[i]->value != product)
+    return &g->rows[g->order ? g->order[i] : i];
+}
+
+static bool values_follow(const struct hpcprof *p, const struct count_group *g)
+{
+    uint64_t period = p->events[group_row(g, 0)->event].period, product;
+    for (size_t i = 0; i < g->count; i++) {
+        const struct hpcprof_count *row = group_row(g, i);
+        if (__builtin_mul_overflow(row->samples, period, &product) || row->value != product)
             return false;
+    }
     return true;
 }
 
-static void put_count_group(struct outfile *f, const struct hpcprof *p, const struct hpcprof_count *const *group,
-                            size_t count)
+static void put_count_group(struct outfile *f, const struct hpcprof *p, const struct count_group *g)
 {
-    bool values = !values_follow(p, group, count);
+    const struct hpcprof_count *first = group_row(g, 0);
+    bool values = !values_follow(p, g);
     struct buf fixed = {0}, rows = {0};
     uint64_t n = 0;
     uint32_t context = 0;
-    buf_uleb(&fixed, group[0]->thread);
-    buf_uleb(&fixed, group[0]->event);
-    buf_uleb(&fixed, group[0]->region);
+    buf_uleb(&fixed, first->thread);
+    buf_uleb(&fixed, first->event);
+    buf_uleb(&fixed, first->region);
     buf_uleb(&fixed, values ? FORMAT_HAS_VALUES : 0u);
-    for (size_t i = 0; i < count; i++, n++) {
+    for (size_t i = 0; i < g->count; i++, n++) {
+        const struct hpcprof_count *c = group_row(g, i);
         if (write_full(&rows, n)) {
             write_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
             context = 0;
         }
-        buf_uleb(&rows, group[i]->context - context);
-        context = group[i]->context;
-        buf_uleb(&rows, group[i]->samples);
+        uint8_t *end = uleb_put(buf_room(&rows, 3 * LEB_MOST), c->context - context);
+        context = c->context;
+        end = uleb_put(end, c->samples);
         if (values)
-            buf_uleb(&rows, group[i]->value);
+            end = uleb_put(end, c->value);
+        buf_used(&rows, end);
     }
     write_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
     buf_release(&fixed);
     buf_release(&rows);
 }
 
-/* What one thread counted of an event in a region. */
-struct count_group {
+struct group_size {
     uint32_t event, region;
+    uint32_t next;    /* that of the row after the last one of this */
     size_t count, at; /* at: where its rows begin, then where the next one goes */
 };
 
+struct grouping {
+    struct VEC(struct group_size) groups;
+    struct hashmap index;
+    uint32_t last;
+};
+
+static struct group_size *group_of(struct grouping *g, const struct hpcprof_count *row)
+{
+    uint32_t next = g->groups.count ? g->groups.items[g->last].next : 0;
+    if (next < g->groups.count && g->groups.items[next].event == row->event &&
+        g->groups.items[next].region == row->region)
+        return &g->groups.items[g->last = next];
+    uint32_t *group = hashmap_put(&g->index, (uint64_t)row->event << 32 | row->region);
+    if (*group == HASHMAP_NONE) {
+        *group = (uint32_t)g->groups.count;
+        *vec_push(&g->groups) = (struct group_size){.event = row->event, .region = row->region};
+    }
+    g->groups.items[g->last].next = *group;
+    return &g->groups.items[g->last = *group];
+}
+
 static int compare_groups(const void *left, const void *right)
 {
-    const struct count_group *a = left, *b = right;
+    const struct group_size *const *x = left, *const *y = right, *a = *x, *b = *y;
     if (a->event != b->event)
         return a->event < b->event ? -1 : 1;
     return (a->region > b->region) - (a->region < b->region);
-}
-
-static uint32_t *group_of(struct hashmap *index, const struct hpcprof_count *row)
-{
-    return hashmap_put(index, (uint64_t)row->event << 32 | row->region);
 }
 
 /* Rows of one thread stand in the order of their contexts, and so do those of each group. */
 static void put_thread_counts(struct outfile *f, const struct hpcprof *p, const struct hpcprof_count *rows,
                               size_t count)
 {
-    struct VEC(struct count_group) groups = {0};
-    struct hashmap index = {0};
-    for (size_t i = 0; i < count; i++) {
-        uint32_t *group = group_of(&index, &rows[i]);
-        if (*group == HASHMAP_NONE) {
-            *group = (uint32_t)groups.count;
-            *vec_push(&groups) = (struct count_group){rows[i].event, rows[i].region, 0, 0};
-        }
-        groups.items[*group].count++;
-    }
-    vec_sort(&groups, compare_groups);
-    const struct hpcprof_count **sorted = mem_alloc((count + 1) * sizeof *sorted);
-    for (size_t g = 0, at = 0; g < groups.count; at += groups.items[g++].count) {
-        groups.items[g].at = at;
-        *hashmap_put(&index, (uint64_t)groups.items[g].event << 32 | groups.items[g].region) = (uint32_t)g;
-    }
+    struct grouping g = {0};
+    struct VEC(struct group_size *) sorted = {0};
     for (size_t i = 0; i < count; i++)
-        sorted[groups.items[*group_of(&index, &rows[i])].at++] = &rows[i];
-    for (size_t g = 0; g < groups.count; g++)
-        put_count_group(f, p, sorted + groups.items[g].at - groups.items[g].count, groups.items[g].count);
-    mem_free(sorted);
-    vec_release(&groups);
-    hashmap_release(&index);
+        group_of(&g, &rows[i])->count++;
+    for (size_t i = 0; i < g.groups.count; i++)
+        *vec_push(&sorted) = &g.groups.items[i];
+    vec_sort(&sorted, compare_groups);
+    uint32_t *order = g.groups.count > 1 ? mem_alloc(count * sizeof *order) : NULL;
+    for (size_t i = 0, at = 0; i < sorted.count; at += sorted.items[i++]->count)
+        sorted.items[i]->at = at;
+    for (size_t i = 0; order && i < count; i++)
+        order[group_of(&g, &rows[i])->at++] = (uint32_t)i;
+    for (size_t i = 0; i < sorted.count; i++) {
+        const struct group_size *s = sorted.items[i];
+        put_count_group(f, p, &(struct count_group){rows, order ? order + s->at - s->count : NULL, s->count});
+    }
+    mem_free(order);
+    vec_release(&sorted);
+    vec_release(&g.groups);
+    hashmap_release(&g.index);
 }
 
 static void put_counts(struct outfile *f, const struct hpcprof *p, const struct hpcprof_process *process)
@@ -294,7 +326,8 @@ static void put_counts(struct outfile *f, const struct hpcprof *p, const struct 
     uint32_t end = process->first_thread + process->thread_count;
     size_t first = sorted_front(p->count_count, i, p->counts[i].thread < process->first_thread);
     for (size_t i = first, next; i < p->count_count && p->counts[i].thread < end; i = next) {
-        for (next = i + 1; next < p->count_count && p->counts[next].thread == p->counts[i].thread;)
+        for (next = i + 1;
+             next < p->count_count && next - i < UINT32_MAX && p->counts[next].thread == p->counts[i].thread;)
             next++;
         put_thread_counts(f, p, p->counts + i, next - i);
     }
