@@ -15,8 +15,8 @@
  * --collect-jumps=yes the jumps between them are known as well, and so are the loops (instr_loops.c).
  */
 #include "filters/call_edges.h"
+#include "filters/callgrind_spots.h"
 #include "filters/instr_loops.h"
-#include "filters/keys.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -74,10 +74,13 @@ struct callgrind {
     bool has_call;
     unsigned parts;
     /* what was counted, each place once: a file has as many parts as there were dumps */
-    struct keys spots, calls, jumps;
+    struct spots spots;
+    bool group_changed; /* spots_enter is to be told */
+    struct keys calls, jumps;
     struct VEC(uint64_t) costs;    /* by spot and event, since the events were named */
     struct VEC(uint64_t) executed; /* by spot: Ir, where there are addresses */
     struct VEC(uint32_t) contexts; /* by spot; UINT32_MAX: not made yet */
+    bool first_file, distinct;     /* distinct: each spot with an address is a context of its own */
     struct VEC(struct call_sum) call_sums;
     struct VEC(uint64_t) jump_counts;
     bool again; /* the second reading: each part's loops */
@@ -92,10 +95,16 @@ static int wrong(struct callgrind *c, const char *what)
 
 /* ---- pieces of a line ------------------------------------------------------------------------------- */
 
+static const char *behind_blanks(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at;
+}
+
 static void blanks(struct callgrind *c)
 {
-    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
-        c->at++;
+    c->at = behind_blanks(c->at, c->end);
 }
 
 static bool is_digit(char c)
@@ -116,43 +125,44 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-/* "16" or "0x10". */
-static bool number(struct callgrind *c, uint64_t *value)
+/* "16" or "0x10", and what is behind it; NULL: it is no number. */
+static inline const char *read_number(const char *at, const char *end, uint64_t *value)
 {
     uint64_t v = 0;
-    const char *at = c->at, *end = c->end;
     if (at == end || !is_digit(*at))
-        return false;
+        return NULL;
     if (end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x') {
         for (at += 2; at < end && hex_digit(*at) >= 0; at++)
             v = v << 4 | (unsigned)hex_digit(*at);
     } else
-        for (; at < end && is_digit(*at); at++)
-            v = v * 10 + (unsigned)(*at - '0');
-    c->at = at;
+        for (unsigned digit; at < end && (digit = (unsigned)(*at - '0')) < 10; at++)
+            v = v * 10 + digit;
     *value = v;
-    return true;
+    return at;
+}
+
+static bool number(struct callgrind *c, uint64_t *value)
+{
+    const char *behind = read_number(c->at, c->end, value);
+    c->at = behind ? behind : c->at;
+    return behind != NULL;
 }
 
 /* "16", "+3", "-2" or "*", after what the last line had. */
 static bool position(struct callgrind *c, uint64_t last, uint64_t *position)
 {
-    uint64_t v;
-    blanks(c);
-    if (c->at == c->end)
-        return false;
-    char sign = *c->at;
+    uint64_t v = 0;
+    const char *at = behind_blanks(c->at, c->end), *end = c->end;
+    char sign = at < end ? *at : '\0';
     if (sign == '*') {
-        c->at++;
+        c->at = at + 1;
         *position = last;
         return true;
     }
-    if (sign == '+' || sign == '-')
-        c->at++;
-    if (!number(c, &v))
-        return false;
+    at = read_number(at + (sign == '+' || sign == '-'), end, &v);
     *position = sign == '+' ? last + v : sign == '-' ? last - v : v;
-    return true;
+    c->at = at ? at : c->at;
+    return at != NULL;
 }
 
 static bool positions(struct callgrind *c, uint64_t *address, uint64_t *line)
@@ -200,7 +210,7 @@ static str_id known(const struct callgrind *c, str_id name)
 
 /* ---- the header ------------------------------------------------------------------------------------------ */
 
-static void flush_costs(struct callgrind *c);
+static void flush_costs(struct callgrind *c, bool last);
 
 /* Each part names its events; as a rule they are the same again. */
 static int add_events(struct callgrind *c)
@@ -226,7 +236,7 @@ static int add_events(struct callgrind *c)
     }
     if (count == c->event_count && memcmp(events, c->events, count * sizeof *events) == 0)
         return 0;
-    flush_costs(c);
+    flush_costs(c, false);
     memcpy(c->events, events, count * sizeof *events);
     c->event_count = count;
     c->ir = ir_at;
@@ -293,7 +303,7 @@ static void settle_thread(struct callgrind *c)
         *slot = hpcprof_add_thread(c->into, &thread);
     }
     c->thread = *slot;
-    c->has_thread = true;
+    c->has_thread = c->group_changed = true;
 }
 
 /* cachegrind does not say in which object a function is: that of the program, as far as it tells. */
@@ -304,13 +314,11 @@ static const char *program_of(struct callgrind *c, char **owned)
     return **owned ? *owned : "[unknown]";
 }
 
-static const struct object *object_of(struct callgrind *c, str_id name)
+static const struct object *settle_object(struct callgrind *c, str_id name)
 {
     while (c->known_objects.count <= name)
         *vec_push(&c->known_objects) = (struct object){0};
     struct object *o = &c->known_objects.items[name];
-    if (o->settled)
-        return o;
     char *owned = NULL;
     const char *path = strtab_get(c->into->strings, name);
     if (*path == '\0')
@@ -320,67 +328,113 @@ static const struct object *object_of(struct callgrind *c, str_id name)
     return o;
 }
 
-/* Keys of spots and of callees have these in common. */
-enum { THREAD, OBJECT, FUNCTION, FILE_NAME, OWN_FILE, SPOT = THREAD, ADDRESS = 0, LINE = 1 };
+static const struct object *object_of(struct callgrind *c, str_id name)
+{
+    bool settled = name < c->known_objects.count && c->known_objects.items[name].settled;
+    return settled ? &c->known_objects.items[name] : settle_object(c, name);
+}
+
+struct code_place {
+    str_id object, function, file, own_file;
+    uint64_t address, line;
+};
 
 /* An instruction has its address where its object is here to tell what is there; else the line. */
-static uint32_t context(struct callgrind *c, const struct key *k)
+static struct hpcprof_context context_of(struct callgrind *c, const struct code_place *p)
 {
-    const struct object *o = object_of(c, k->a[OBJECT]);
-    struct hpcprof_context context = {.parent = HPCPROF_NO_PARENT, .module = o->module};
-    if (k->b[ADDRESS] && o->here)
-        context.address = k->b[ADDRESS];
-    else {
-        context.by_line = true;
-        context.procedure = k->a[FUNCTION];
-        context.file = k->a[FILE_NAME];
-        /* cachegrind names the file of each line, and the procedure's own is not known */
-        context.procedure_file = c->cachegrind || k->a[OWN_FILE] == k->a[FILE_NAME] ? 0 : k->a[OWN_FILE];
-        context.line = k->b[LINE] <= UINT32_MAX ? (uint32_t)k->b[LINE] : 0;
-    }
-    return hpcprof_add_context(c->into, &context);
+    const struct object *o = object_of(c, p->object);
+    if (p->address && o->here)
+        return (struct hpcprof_context){.parent = HPCPROF_NO_PARENT, .module = o->module, .address = p->address};
+    /* cachegrind names the file of each line, and the procedure's own is not known */
+    bool own = !c->cachegrind && p->own_file != p->file;
+    return (struct hpcprof_context){.parent = HPCPROF_NO_PARENT,
+                                    .module = o->module,
+                                    .procedure = p->function,
+                                    .file = p->file,
+                                    .procedure_file = own ? p->own_file : 0,
+                                    .line = p->line <= UINT32_MAX ? (uint32_t)p->line : 0,
+                                    .by_line = true};
 }
 
 /* ---- what was counted --------------------------------------------------------------------------------------- */
 
 static uint32_t spot_here(struct callgrind *c)
 {
-    struct key key = {{c->thread, c->object, c->function, c->file, c->own_file},
-                      {c->has_addresses ? c->address : 0, c->has_lines ? c->source_line : 0}};
-    uint32_t spot = keys_row(&c->spots, &key);
-    if (spot == c->contexts.count) {
-        *vec_push(&c->contexts) = UINT32_MAX;
-        *vec_push(&c->executed) = 0;
-    }
-    return spot;
+    if (c->group_changed)
+        spots_enter(&c->spots, c->thread, c->object, c->function, c->file, c->own_file);
+    c->group_changed = false;
+    return spots_row(&c->spots, c->has_addresses ? c->address : 0, c->has_lines ? c->source_line : 0);
+}
+
+/* Instructions of one line follow one another. */
+static bool is_of_line_before(const struct callgrind *c, uint32_t spot)
+{
+    const struct spot *s = &c->spots.rows.items[spot];
+    bool same = spot > 0 && s[-1].group == s->group && s[-1].line == s->line && !s[-1].address == !s->address;
+    return same && c->contexts.items[spot - 1] != UINT32_MAX;
+}
+
+static uint32_t make_context(struct callgrind *c, uint32_t spot)
+{
+    const struct spot *s = &c->spots.rows.items[spot];
+    const struct spot_group *g = spots_group(&c->spots, spot);
+    struct code_place place = {g->object, g->function, g->file, g->own_file, s->address, s->line};
+    struct hpcprof_context context = context_of(c, &place);
+    if (context.by_line && is_of_line_before(c, spot))
+        return c->contexts.items[spot - 1];
+    return c->distinct && !context.by_line ? hpcprof_append_context(c->into, &context)
+                                           : hpcprof_add_context(c->into, &context);
 }
 
 static uint32_t spot_context(struct callgrind *c, uint32_t spot)
 {
-    if (c->contexts.items[spot] == UINT32_MAX) {
-        const struct key key = c->spots.rows.items[spot].key;
-        c->contexts.items[spot] = context(c, &key);
-    }
-    return c->contexts.items[spot];
+    uint32_t *context = &c->contexts.items[spot];
+    return *context != UINT32_MAX ? *context : (*context = make_context(c, spot));
 }
 
-/* Costs become counts when other events are named, and at the end. */
-static void flush_costs(struct callgrind *c)
+static void add_executed(struct callgrind *c, uint32_t spot, uint64_t times)
 {
-    for (size_t i = 0; i < c->costs.count; i++) {
-        uint32_t spot = (uint32_t)(i / c->event_count);
-        if (c->costs.items[i])
-            hpcprof_add_count(c->into, &(struct hpcprof_count){.thread = c->spots.rows.items[spot].key.a[THREAD],
-                                                               .context = spot_context(c, spot),
-                                                               .event = c->events[i % c->event_count],
-                                                               .value = c->costs.items[i]});
-    }
-    c->costs.count = 0;
+    while (c->executed.count <= spot)
+        *vec_push(&c->executed) = 0;
+    c->executed.items[spot] += times;
 }
 
-static struct instr_place place_of(const struct key *k, uint64_t address)
+static size_t counts_wanted(const struct callgrind *c)
 {
-    return (struct instr_place){k->a[THREAD], k->a[OBJECT], k->a[FUNCTION], address};
+    size_t n = 0;
+    for (size_t i = 0; i < c->costs.count; i++)
+        n += c->costs.items[i] != 0;
+    return n;
+}
+
+static void add_counts(struct callgrind *c, uint32_t spot, const uint64_t *costs)
+{
+    struct hpcprof_count count = {.thread = spots_group(&c->spots, spot)->thread};
+    for (size_t i = 0; i < c->event_count; i++) {
+        if (costs[i] == 0)
+            continue;
+        count.context = spot_context(c, spot);
+        count.event = c->events[i];
+        count.value = costs[i];
+        hpcprof_add_count(c->into, &count);
+    }
+}
+
+/* Costs become counts when other events are named, and at the end; then it is known whether there are jumps. */
+static void flush_costs(struct callgrind *c, bool last)
+{
+    bool executed = c->ir < c->event_count && (!last || c->jumps.rows.count);
+    c->distinct = c->first_file && spots_order(&c->spots);
+    vec_reserve(&c->contexts, c->spots.rows.count);
+    while (c->contexts.count < c->spots.rows.count)
+        *vec_push(&c->contexts) = UINT32_MAX;
+    hpcprof_reserve_counts(c->into, counts_wanted(c));
+    for (size_t i = 0, spot = 0; i < c->costs.count; i += c->event_count, spot++) {
+        add_counts(c, (uint32_t)spot, c->costs.items + i);
+        if (executed && c->spots.rows.items[spot].address)
+            add_executed(c, (uint32_t)spot, c->costs.items[i + c->ir]);
+    }
+    vec_release(&c->costs);
 }
 
 /* What the graph of each function is made of: instructions, jumps, and where functions begin. */
@@ -388,17 +442,26 @@ static void gather_graph(struct callgrind *c)
 {
     for (uint32_t i = 0; i < c->executed.count; i++)
         if (c->executed.items[i]) {
-            const struct key *k = &c->spots.rows.items[i].key;
-            instr_loops_executed(c->loops, i, place_of(k, k->b[0]), spot_context(c, i), c->executed.items[i]);
+            const struct spot_group *g = spots_group(&c->spots, i);
+            struct instr_place place = {g->thread, g->object, g->function, c->spots.rows.items[i].address};
+            instr_loops_executed(c->loops, i, place, spot_context(c, i), c->executed.items[i]);
         }
     for (uint32_t i = 0; i < c->jumps.rows.count; i++) {
         const struct key *k = &c->jumps.rows.items[i].key;
         struct instr_jump jump = {k->b[0], k->b[1], c->jump_counts.items[i]};
-        instr_loops_jump(c->loops, i, place_of(k, 0), &jump);
+        instr_loops_jump(c->loops, i, (struct instr_place){k->a[0], k->a[1], k->a[2], 0}, &jump);
     }
     for (uint32_t i = 0; i < c->calls.rows.count; i++)
         if (c->calls.rows.items[i].key.b[0])
             instr_loops_entry(c->loops, c->calls.rows.items[i].key.a[1], c->calls.rows.items[i].key.b[0]);
+}
+
+/* Where a function begins that was called, something was executed as a rule. */
+static uint32_t callee_context(struct callgrind *c, const struct code_place *p)
+{
+    struct hpcprof_context context = context_of(c, p);
+    uint32_t spot = c->distinct && !context.by_line ? spots_at(&c->spots, p->object, p->address) : ROW_NONE;
+    return spot != ROW_NONE ? spot_context(c, spot) : hpcprof_add_context(c->into, &context);
 }
 
 static int add_call_edges(struct callgrind *c)
@@ -410,9 +473,10 @@ static int add_call_edges(struct callgrind *c)
         return -1;
     for (uint32_t i = 0; i < c->calls.rows.count; i++) {
         const struct key *k = &c->calls.rows.items[i].key;
-        uint32_t caller = spot_context(c, k->a[SPOT]), callee = context(c, k);
+        struct code_place callee = {k->a[1], k->a[2], k->a[3], 0, k->b[0], k->b[1]};
         struct call_sum sum = c->call_sums.items[i];
-        call_edges_add(t, &(struct call_edge){caller, callee, sum.calls, sum.cost});
+        uint32_t caller = spot_context(c, k->a[0]);
+        call_edges_add(t, &(struct call_edge){caller, callee_context(c, &callee), sum.calls, sum.cost});
     }
     return 0;
 }
@@ -422,17 +486,20 @@ static int add_call_edges(struct callgrind *c)
 /* The costs behind the position: how many, in `values`. */
 static int read_values(struct callgrind *c, uint64_t values[MOST_EVENTS], size_t *count)
 {
-    *count = 0;
-    for (blanks(c); c->at < c->end; blanks(c)) {
+    const char *at = behind_blanks(c->at, c->end), *end = c->end;
+    size_t n = 0;
+    while (at < end) {
         uint64_t value = 0;
-        if (c->cachegrind && *c->at == '.')
-            c->at++;
-        else if (!number(c, &value))
+        const char *behind = c->cachegrind && *at == '.' ? at + 1 : read_number(at, end, &value);
+        if (!behind)
             return wrong(c, "a cost is a whole number");
-        if (*count >= c->event_count)
+        if (n >= c->event_count)
             return wrong(c, "there are more costs than events");
-        values[(*count)++] = value;
+        values[n++] = value;
+        at = behind_blanks(behind, end);
     }
+    c->at = at;
+    *count = n;
     return 0;
 }
 
@@ -444,9 +511,8 @@ static void add_costs(struct callgrind *c, const uint64_t *values, size_t count)
     if (!any)
         return;
     uint32_t spot = spot_here(c);
-    bool executed = c->has_addresses && c->ir < count;
     if (c->again) {
-        if (executed)
+        if (c->has_addresses && c->ir < count)
             instr_loops_part_executed(c->loops, spot, values[c->ir]);
         return;
     }
@@ -454,8 +520,6 @@ static void add_costs(struct callgrind *c, const uint64_t *values, size_t count)
         *vec_push(&c->costs) = 0;
     for (size_t i = 0; i < count; i++)
         c->costs.items[spot * c->event_count + i] += values[i];
-    if (executed)
-        c->executed.items[spot] += values[c->ir];
 }
 
 static void add_jump(struct callgrind *c)
@@ -563,14 +627,17 @@ static int read_assignment(struct callgrind *c, const char *key, size_t n)
     if (IS("ob")) {
         status = read_name(c, &c->objects, &name);
         c->object = known(c, name);
+        c->group_changed = true;
     } else if (IS("fl") || IS("fi") || IS("fe")) {
         status = read_name(c, &c->files, &name);
         c->file = known(c, name);
         c->own_file = IS("fl") ? c->file : c->own_file;
+        c->group_changed = true;
     } else if (IS("fn")) {
         status = read_name(c, &c->functions, &name);
         c->function = known(c, name);
         c->own_file = c->file;
+        c->group_changed = true;
     } else if (IS("cob")) {
         status = read_name(c, &c->objects, &name);
         c->called.object = known(c, name);
@@ -641,6 +708,7 @@ static int read_again(struct callgrind *c, const char *at, const char *end)
     c->has_lines = true;
     c->jump.count = c->thread_number = c->address = c->source_line = 0;
     c->object = c->file = c->own_file = c->function = 0;
+    c->group_changed = true;
     c->called = (struct callee){0};
     int status = read_lines(c, at, end);
     instr_loops_part_end(c->loops);
@@ -649,7 +717,7 @@ static int read_again(struct callgrind *c, const char *at, const char *end)
 
 static int finish(struct callgrind *c, const char *text, const char *end, struct warnings *warnings)
 {
-    flush_costs(c);
+    flush_costs(c, true);
     if (!c->has_process)
         return err_set(c->err, ERR_FORMAT, "%s: holds no costs", c->name);
     if (c->has_end && !c->ended)
@@ -676,6 +744,8 @@ static int convert(const struct filter_input *in, bool cachegrind, struct hpcpro
                           .cachegrind = cachegrind,
                           .has_lines = true,
                           .has_end = cachegrind,
+                          .group_changed = true,
+                          .first_file = into->context_count == 0,
                           .err = err};
     const char *text = in->bytes, *end = in->len ? text + in->len : text;
     c.loops = instr_loops_create(into);
@@ -693,7 +763,7 @@ static int convert(const struct filter_input *in, bool cachegrind, struct hpcpro
     vec_release(&c.contexts);
     vec_release(&c.call_sums);
     vec_release(&c.jump_counts);
-    keys_release(&c.spots);
+    spots_release(&c.spots);
     keys_release(&c.calls);
     keys_release(&c.jumps);
     hashmap_release(&c.threads);

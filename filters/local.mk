@@ -3,10 +3,12 @@ FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML
 noinst_LIBRARIES += %D%/libfilters.a
 %C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/sink.h %D%/sink.c %D%/call_edges.h %D%/call_edges.c %D%/caliper.c %D%/coverage.c %D%/folded.c %D%/gmon.c %D%/hpctoolkit.h %D%/hpctoolkit.c %D%/image.h %D%/image.c %D%/hpctoolkit_v4.c %D%/likwid.c %D%/papi.c %D%/pprof.c %D%/speedscope.c \
 	%D%/table.c %D%/lines.c %D%/unpack.c \
-	%D%/perf_run.h %D%/perf_run.c %D%/perf_data.c %D%/perf_script.c %D%/callgrind.c %D%/instr_loops.h %D%/instr_loops.c %D%/keys.h %D%/keys.c %D%/profile.c
+	%D%/perf_run.h %D%/perf_run.c %D%/perf_data.c %D%/perf_script.c %D%/callgrind.c %D%/callgrind_spots.h %D%/callgrind_spots.c %D%/instr_loops.h %D%/instr_loops.c %D%/keys.h %D%/keys.c %D%/profile.c
 
-check_PROGRAMS += %D%/filter_fuzz %D%/hpctoolkit_fuzz %D%/filters_test %D%/perf_data_test
-TESTS += %D%/filters_test %D%/perf_data_test
+check_PROGRAMS += %D%/filter_fuzz %D%/hpctoolkit_fuzz %D%/filters_test %D%/perf_data_test %D%/callgrind_spots_test
+TESTS += %D%/filters_test %D%/perf_data_test %D%/callgrind_spots_test
+%C%_callgrind_spots_test_SOURCES = %D%/callgrind_spots_test.c tests/tap.h
+%C%_callgrind_spots_test_LDADD = $(FILTERS_LDADD)
 %C%_perf_data_test_SOURCES = %D%/perf_data_test.c %D%/test_dump.h tests/tap.h
 %C%_perf_data_test_LDADD = $(FILTERS_LDADD)
 %C%_filters_test_SOURCES = %D%/filters_test.c %D%/test_dump.h tests/tap.h

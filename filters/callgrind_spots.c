@@ -1,0 +1,184 @@
+/* Places, each once. */
+#include "filters/callgrind_spots.h"
+
+#include <stdlib.h>
+
+static bool same(const struct spot *a, const struct spot *b)
+{
+    return a->address == b->address && a->line == b->line && a->group == b->group;
+}
+
+/* What ascends in a stretch: addresses, or lines where there are none. */
+static uint64_t height(const struct spot *s)
+{
+    return s->address ? s->address : s->line;
+}
+
+static size_t stretch_end(const struct spots *s, size_t stretch)
+{
+    return stretch + 1 < s->stretches.count ? s->stretches.items[stretch + 1] : s->rows.count;
+}
+
+static uint32_t find_in_stretch(const struct spots *s, size_t stretch, uint64_t wanted)
+{
+    uint32_t first = s->stretches.items[stretch];
+    size_t n = stretch_end(s, stretch) - first;
+    size_t at = sorted_front(n, i, height(&s->rows.items[first + i]) < wanted);
+    return at < n && height(&s->rows.items[first + at]) == wanted ? first + (uint32_t)at : ROW_NONE;
+}
+
+/* ---- one after the other ------------------------------------------------------------------------------------- */
+
+void spots_enter(struct spots *s, uint32_t thread, uint32_t object, uint32_t function, uint32_t file, uint32_t own_file)
+{
+    struct key key = {{thread, object, function, file, own_file}, {0}};
+    const struct spot_group *last = s->groups.count ? &s->groups.items[s->group] : NULL;
+    if (!last || last->thread != thread || last->object != object || last->function != function) {
+        s->function_first = (uint32_t)s->rows.count;
+        s->function_stretch = s->stretches.count;
+    }
+    s->group = keys_row(&s->group_keys, &key);
+    if (s->group == s->groups.count)
+        *vec_push(&s->groups) = (struct spot_group){.thread = thread,
+                                                    .object = object,
+                                                    .function = function,
+                                                    .file = file,
+                                                    .own_file = own_file,
+                                                    .first = (uint32_t)s->rows.count};
+}
+
+static uint32_t append(struct spots *s, const struct spot *spot)
+{
+    uint32_t row = (uint32_t)s->rows.count;
+    if (s->stretches.count == s->function_stretch || height(spot) <= height(&s->rows.items[row - 1]))
+        *vec_push(&s->stretches) = row;
+    *vec_push(&s->rows) = *spot;
+    s->groups.items[spot->group].most = *spot;
+    return row;
+}
+
+static bool is_beyond(const struct spot *spot, const struct spot *most)
+{
+    return spot->address != most->address ? spot->address > most->address : spot->line > most->line;
+}
+
+/* 1: *row; 0: it is certainly new; -1: not known. */
+static int find_in_function(const struct spots *s, const struct spot *spot, uint32_t *row)
+{
+    enum { MOST_TRIED = 8 };
+    size_t tried = 0, count = s->stretches.count - s->function_stretch;
+    for (; tried < MOST_TRIED && tried < count; tried++) {
+        *row = find_in_stretch(s, s->stretches.count - 1 - tried, height(spot));
+        if (*row != ROW_NONE && same(&s->rows.items[*row], spot))
+            return 1;
+    }
+    return tried == count && s->groups.items[spot->group].first >= s->function_first ? 0 : -1;
+}
+
+static uint64_t hash_of(const struct spot *spot)
+{
+    return hash_near(spot->address, spot->line, spot->group);
+}
+
+struct wanted {
+    const struct spots *spots;
+    const struct spot *spot;
+};
+
+static bool is_wanted(const void *ctx, uint32_t row)
+{
+    const struct wanted *w = ctx;
+    return same(&w->spots->rows.items[row], w->spot);
+}
+
+static uint32_t find_anywhere(struct spots *s, const struct spot *spot)
+{
+    for (; s->indexed < s->rows.count; s->indexed++)
+        row_index_add(&s->index, hash_of(&s->rows.items[s->indexed]), (uint32_t)s->indexed);
+    return row_index_find(&s->index, hash_of(spot), is_wanted, &(struct wanted){s, spot});
+}
+
+static uint32_t find_or_append(struct spots *s, const struct spot *spot)
+{
+    uint32_t row;
+    struct spot_group *g = &s->groups.items[spot->group];
+    if (g->first == s->rows.count || is_beyond(spot, &g->most))
+        return append(s, spot);
+    int found = find_in_function(s, spot, &row);
+    if (found < 0)
+        row = find_anywhere(s, spot);
+    if (found > 0 || (found < 0 && row != ROW_NONE))
+        return row;
+    struct spot most = g->most;
+    row = append(s, spot);
+    s->groups.items[spot->group].most = most;
+    return row;
+}
+
+uint32_t spots_row(struct spots *s, uint64_t address, uint64_t line)
+{
+    const struct spot spot = {address, line <= UINT32_MAX ? (uint32_t)line : 0, s->group};
+    if (s->last < s->rows.count && same(&s->rows.items[s->last], &spot))
+        return s->last;
+    bool is_next = s->last + 1 < s->rows.count && same(&s->rows.items[s->last + 1], &spot);
+    return s->last = is_next ? s->last + 1 : find_or_append(s, &spot);
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------------- */
+
+struct stretch {
+    uint64_t begin, last; /* addresses */
+    uint32_t object, index;
+};
+
+static int compare_stretches(const void *left, const void *right)
+{
+    const struct stretch *a = left, *b = right;
+    if (a->object != b->object)
+        return a->object < b->object ? -1 : 1;
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+bool spots_order(struct spots *s)
+{
+    struct VEC(struct stretch) all = {0};
+    bool distinct = true;
+    for (size_t i = 0; i < s->stretches.count; i++) {
+        uint32_t first = s->stretches.items[i];
+        *vec_push(&all) = (struct stretch){height(&s->rows.items[first]), height(&s->rows.items[stretch_end(s, i) - 1]),
+                                           spots_group(s, first)->object, (uint32_t)i};
+    }
+    vec_sort(&all, compare_stretches);
+    s->by_address.count = 0;
+    for (size_t i = 0; i < all.count; i++) {
+        const struct stretch *x = &all.items[i];
+        distinct = distinct && (i == 0 || x[-1].object != x->object || x[-1].last < x->begin);
+        *vec_push(&s->by_address) = x->index;
+    }
+    vec_release(&all);
+    return distinct;
+}
+
+static bool begins_by(const struct spots *s, uint32_t stretch, uint32_t object, uint64_t address)
+{
+    uint32_t first = s->stretches.items[stretch], its = spots_group(s, first)->object;
+    return its != object ? its < object : height(&s->rows.items[first]) <= address;
+}
+
+uint32_t spots_at(const struct spots *s, uint32_t object, uint64_t address)
+{
+    size_t n = sorted_front(s->by_address.count, i, begins_by(s, s->by_address.items[i], object, address));
+    uint32_t row = n ? find_in_stretch(s, s->by_address.items[n - 1], address) : ROW_NONE;
+    bool here = row != ROW_NONE && s->rows.items[row].address == address && spots_group(s, row)->object == object;
+    return here ? row : ROW_NONE;
+}
+
+void spots_release(struct spots *s)
+{
+    vec_release(&s->rows);
+    vec_release(&s->groups);
+    vec_release(&s->stretches);
+    vec_release(&s->by_address);
+    keys_release(&s->group_keys);
+    row_index_release(&s->index);
+}
