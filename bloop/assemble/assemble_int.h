@@ -20,14 +20,15 @@ struct loop_place {
     uint32_t inlined; /* the call whose callee holds the loop, INLINE_NONE: the procedure itself */
     str_id file;      /* 0: unknown */
     uint32_t line, line_last;
-    uint32_t line_own;  /* the first that its own code has; `line` may be that of a keyword in front of it */
-    bool keyword;       /* it is: of a `do`, or of a loop without a condition */
-    uint32_t control;   /* an exit's line in front of all else in the loop: that of a `for` or `while`; 0: none */
-    bool control_stale; /* that exit has no row of its own: it is on the line of whatever lies before it */
-    uint32_t part_of;   /* the loop around it that it is only a part of, or itself; see copies.c */
-    bool has_inside;    /* there are loops in it */
-    bool line_alone;    /* its control and its body are on one line */
-    bool packed;        /* its instructions calculate with several numbers at once; only known where it was asked */
+    uint32_t line_own;   /* the first that its own code has; `line` may be that of a keyword in front of it */
+    bool keyword;        /* it is: of a `do`, or of a loop without a condition */
+    uint32_t control;    /* an exit's line in front of all else in the loop: that of a `for` or `while`; 0: none */
+    bool control_stale;  /* that exit has no row of its own: it is on the line of whatever lies before it */
+    uint32_t part_of;    /* the loop around it that it is only a part of, or itself; see copies.c */
+    bool has_inside;     /* there are loops in it */
+    bool line_alone;     /* its control and its body are on one line */
+    bool asks_for_parts; /* one round is one part of a loop that OpenMP shares out */
+    bool packed;         /* its instructions calculate with several numbers at once; only known where it was asked */
     bool packed_known;
 };
 

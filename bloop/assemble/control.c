@@ -2,7 +2,8 @@
  * The first line of loops whose control has no line of its own, from what leads to them and what follows.
  *
  *   keyword     `do` and conditions over several lines: gcc's statement marks in front of the loop's first instruction
- *   directive   a loop that OpenMP shares out: the way from where the runtime is asked for this thread's part
+ *   directive   a loop that OpenMP shares out: the way from where the runtime is asked for this thread's part, also through
+ *               the loop that asks for part after part (schedule(dynamic))
  *   setup       a loop on one line: what clang sets up right in front of it, on the line before and further left
  *   control     a vector body: its `for` or `do` begins in front of it, and again behind it, where what is left over is
  *               counted; or only there. Loops beside it tell what is not: a loop that ends in front of this one's lines
@@ -156,34 +157,65 @@ static void add_to_way(struct assembler *a, const struct loop_place *p, const st
         w->lines[w->count++] = r->line;
 }
 
-static void add_block_to_way(struct assembler *a, const struct loop_place *p, uint32_t block, vaddr begin,
-                             struct way *w)
+static void add_block_to_way(struct assembler *a, const struct loop_place *p, uint32_t block, struct way *w)
 {
-    for (uint32_t row = assemble_row_before(a->debug, a->in->cfg->blocks[block].end - 1);
-         row != NO_ROW && a->debug->rows[row].addr >= begin; row = row ? row - 1 : NO_ROW)
+    const struct cfg_block *b = &a->in->cfg->blocks[block];
+    for (uint32_t row = assemble_row_before(a->debug, b->end - 1);
+         row != NO_ROW && a->debug->rows[row].addr >= b->begin; row = row ? row - 1 : NO_ROW)
         add_to_way(a, p, &a->debug->rows[row], w);
 }
 
-/* The lines in front of the loop's own on the way to it from `at` in the block `from`, through no other loop. Where
-   that was moved out of the loop around it, there is only what guards the loop. */
-static struct way look_at_way(struct assembler *a, uint32_t loop, uint32_t from, vaddr at, const struct loop_place *p)
+/* Of the block that asks for this thread's part: what is behind the question, and of what is in front of it the loop's
+   bounds, which stand further down. */
+static void add_question_to_way(struct assembler *a, const struct loop_place *p, uint32_t block,
+                                const struct line_row *asks, struct way *w)
+{
+    const struct cfg_block *b = &a->in->cfg->blocks[block];
+    const struct line_row *rows = a->debug->rows;
+    vaddr begin = asks->addr < b->begin ? asks->addr : b->begin;
+    for (uint32_t row = assemble_row_before(a->debug, b->end - 1); row != NO_ROW && rows[row].addr >= begin;
+         row = row ? row - 1 : NO_ROW)
+        if (rows[row].addr >= asks->addr || rows[row].line > asks->line)
+            add_to_way(a, p, &rows[row], w);
+}
+
+/* The loop around this one in the source: one that asks for one part after the other (schedule(dynamic)) is not there.
+ */
+static uint32_t around_shared(const struct assembler *a, uint32_t loop)
+{
+    uint32_t up = a->in->forest->loops[loop].parent;
+    while (up != LOOP_NONE && a->places.items[up].asks_for_parts)
+        up = a->in->forest->loops[up].parent;
+    return up;
+}
+
+static bool is_around_parts(const struct assembler *a, uint32_t loop, uint32_t block)
+{
+    uint32_t at = a->in->forest->block_loop[block], up = loop;
+    do {
+        up = a->in->forest->loops[up].parent;
+    } while (up != at && up != LOOP_NONE && a->places.items[up].asks_for_parts);
+    return up == at;
+}
+
+/* The lines in front of the loop's own on the way to it from a question in the block `from`, through no other loop.
+   Where that was moved out of the loop around it, there is only what guards the loop. */
+static struct way look_at_way(struct assembler *a, uint32_t loop, uint32_t from, const struct line_row *asks,
+                              const struct loop_place *p)
 {
     struct way w = {.count = 0};
     const struct loop_forest *forest = a->in->forest;
-    uint32_t parent = forest->loops[loop].parent, b = forest->loops[loop].header, guard = guard_of(a, loop);
-    if (forest->block_loop[from] != parent) {
+    uint32_t around = around_shared(a, loop), b = forest->loops[loop].header, guard = guard_of(a, loop);
+    if (forest->block_loop[from] != around) {
         uint32_t row = guard == UINT32_MAX ? NO_ROW : assemble_row_before(a->debug, a->in->cfg->blocks[guard].end - 1);
-        if (row != NO_ROW && forest->block_loop[guard] == parent)
+        if (row != NO_ROW && forest->block_loop[guard] == around)
             add_to_way(a, p, &a->debug->rows[row], &w);
         return w;
     }
-    do {
-        b = forest->idom[b];
-        if (forest->block_loop[b] != parent)
-            continue;
-        vaddr begin = b == from ? a->debug->rows[assemble_row_before(a->debug, at)].addr : a->in->cfg->blocks[b].begin;
-        add_block_to_way(a, p, b, begin, &w);
-    } while (b != from);
+    while ((b = forest->idom[b]) != from)
+        if (is_around_parts(a, loop, b))
+            add_block_to_way(a, p, b, &w);
+    add_question_to_way(a, p, from, asks, &w);
     return w;
 }
 
@@ -198,24 +230,32 @@ static bool has_between(const struct assembler *a, const struct loop_place *p, c
     return between != 0;
 }
 
+/* The first line of the way that is not before `least` and leads to the loop. 0: none. */
+static uint32_t first_on_way(const struct assembler *a, const struct loop_place *p, const struct way *w, uint32_t least)
+{
+    uint32_t line = 0;
+    for (size_t i = 0; i < w->count; i++)
+        if (w->lines[i] >= least && (!line || w->lines[i] < line) && !has_between(a, p, w, w->lines[i]))
+            line = w->lines[i];
+    return line;
+}
+
 /* The control of a loop that OpenMP shares out has no line of its own, so that all of the loop seems to be its body. On
-   the way from where the runtime is asked for this thread's part there is the directive's line: the first. 0: none. */
+   the way from where the runtime is asked for this thread's part there is the directive's line: the first, not before
+   the question's own if that can be. 0: none. */
 static uint32_t line_of_directive(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     vaddr at = 0;
-    uint32_t line = 0;
     if (a->shares.count == 0 || p->inlined != INLINE_NONE || (p->line == p->control && !p->control_stale))
         return 0;
-    uint32_t from = share_in_front(a, loop, &at);
-    if (from == UINT32_MAX || assemble_row_before(a->debug, at) == NO_ROW)
+    uint32_t from = share_in_front(a, loop, &at), row = assemble_row_before(a->debug, at);
+    if (from == UINT32_MAX || row == NO_ROW)
         return 0;
-    if (p->line == p->control && a->in->forest->block_loop[from] != a->in->forest->loops[loop].parent)
+    if (p->line == p->control && a->in->forest->block_loop[from] != around_shared(a, loop))
         return 0;
-    struct way w = look_at_way(a, loop, from, at, p);
-    for (size_t i = 0; i < w.count; i++)
-        if ((!line || w.lines[i] < line) && !has_between(a, p, &w, w.lines[i]))
-            line = w.lines[i];
-    return line;
+    struct way w = look_at_way(a, loop, from, &a->debug->rows[row], p);
+    uint32_t line = first_on_way(a, p, &w, a->debug->rows[row].line);
+    return line ? line : first_on_way(a, p, &w, 0);
 }
 
 /* ---- control ---- */
@@ -265,7 +305,7 @@ static void add_behind_to_way(struct assembler *a, const struct loop_place *p, u
             continue;
         *most -= 1;
         if (has_few_rows(a, to))
-            add_block_to_way(a, p, to, cfg->blocks[to].begin, w);
+            add_block_to_way(a, p, to, w);
         if (deep > 1)
             add_behind_to_way(a, p, to, around, deep - 1, most, w);
     }
@@ -286,7 +326,7 @@ static struct way look_around(struct assembler *a, uint32_t loop, const struct l
     while (w.count < ARRAY_SIZE(w.lines) && (up = forest->idom[b]) < a->in->cfg->block_count && up != b) {
         b = up;
         if (forest->block_loop[b] == parent)
-            add_block_to_way(a, p, b, a->in->cfg->blocks[b].begin, &w);
+            add_block_to_way(a, p, b, &w);
         if (parent != LOOP_NONE && b == forest->loops[parent].header)
             break;
     }
@@ -397,9 +437,16 @@ static bool shares_work(const struct assembler *a, size_t call)
 void assemble_find_shares(struct assembler *a)
 {
     a->shares.count = 0;
-    for (size_t i = 0; i < cfg_call_count(a->in->cfg); i++)
-        if (shares_work(a, i))
-            *vec_push(&a->shares) = cfg_call(a->in->cfg, i).at;
+    for (size_t i = 0; i < cfg_call_count(a->in->cfg); i++) {
+        if (!shares_work(a, i))
+            continue;
+        vaddr at = cfg_call(a->in->cfg, i).at;
+        uint32_t block = block_at(a->in->cfg, at),
+                 loop = block == UINT32_MAX ? LOOP_NONE : a->in->forest->block_loop[block];
+        *vec_push(&a->shares) = at;
+        if (loop != LOOP_NONE && strstr(called_name(a, i), "_next"))
+            a->places.items[loop].asks_for_parts = true;
+    }
 }
 
 /* The lines of loops beside each other, as far as they have lines of their own. */

@@ -42,3 +42,31 @@ void repeated(double *a, int n, int rounds)
         count++;
     } while (count < rounds);
 }
+
+/* A loop that asks for one part after the other is around the source's: LOOP depth=2 near=5, on the same line. */
+void by_parts(double *a, const int *list, int n)
+{
+
+#pragma omp parallel for schedule(dynamic, 4) /* LOOP depth=1 near=1 */
+    for (int i = 0; i < n; i++) {
+        double part[2];
+
+        /* nothing of the control is on a line of its own in here */
+
+        part[0] = work(list[i]);
+        part[1] = work(i);
+        a[i] = part[0] + part[1];
+    }
+}
+
+/* The bounds are calculated before the runtime is asked. */
+extern int last;
+void bounds_first(double *a)
+{
+    for (int k = 0; k < last; k++) { /* LOOP depth=1 */
+#pragma omp for nowait               /* LOOP depth=2 near=1 */
+        for (int j = k + 1; j < last; j++)
+            if (a[j] > 0)
+                a[j] += work(k);
+    }
+}
