@@ -3,6 +3,10 @@
 #include "mhsim/mhsim.h"
 #include "tests/tap.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
 #define FILE_OF(levels) "<machine><memory>" levels "</memory></machine>"
 
 static const struct {
@@ -35,6 +39,10 @@ static const struct {
     {FILE_OF("<cache name='L1' size='99999999999G' ways='1'/>"),
      "m.xml:1: <cache size=\"99999999999G\">: a whole number above 0 is wanted, with K, M or G behind it if you like",
      false},
+    {FILE_OF("<cache name='L1' size='0' ways='1'/>"),
+     "m.xml:1: <cache size=\"0\">: a whole number above 0 is wanted, with K, M or G behind it if you like", false},
+    {FILE_OF("<cache name='L1' size='32K' ways='4097'/>"),
+     "m.xml:1: <cache ways=\"4097\">: a whole number above 0 is wanted, with K, M or G behind it if you like", false},
     {FILE_OF("<cache name='L1' size='32K' way='8'/>"), "m.xml:1: <cache> has no attribute 'way'; did you mean 'ways'?",
      false},
     {FILE_OF("<cache name='L1' size='32K' ways='8' policy='fifo'/>"),
@@ -85,10 +93,98 @@ static void check_here(void)
     CHECK_INT(m.levels[m.level_count - 1].next, MHSIM_NO_LEVEL);
 }
 
+/* What a kernel says of its caches, and the machine that is made of it. */
+static void put_value(const char *sys, unsigned index, const char *key, const char *value)
+{
+    static const char *const parts[] = {"devices", "system", "cpu", "cpu0", "cache"};
+    struct buf path = {0};
+    buf_str(&path, sys);
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+        buf_printf(&path, "/%s", parts[i]);
+        mkdir(path.bytes, 0777);
+    }
+    buf_printf(&path, "/index%u", index);
+    mkdir(path.bytes, 0777);
+    buf_printf(&path, "/%s", key);
+    FILE *f = fopen(path.bytes, "w");
+    if (f) {
+        fprintf(f, "%s\n", value);
+        fclose(f);
+    }
+    buf_release(&path);
+}
+
+static void check_kernels(void)
+{
+    static const char *const keys[] = {"type", "level", "size", "coherency_line_size", "ways_of_associativity"};
+#define TLBS "; TLB: 64 pages of 4 kB, 4 ways, LRU, private; TLB2: 1536 pages of 4 kB, 12 ways, LRU, private"
+#define L1                                                                                                             \
+    {                                                                                                                  \
+        "Data", "1", "48K", "64", "12"                                                                                 \
+    }
+#define L1_IS "L1: 48 kB, 12 ways of 64-byte lines, LRU, write-back, private"
+#define USUAL                                                                                                          \
+    "L1: 32 kB, 8 ways of 64-byte lines, LRU, write-back, private; "                                                   \
+    "L2: 1 MB, 16 ways of 64-byte lines, LRU, write-back, private; "                                                   \
+    "L3: 32 MB, 16 ways of 64-byte lines, LRU, write-back, shared" TLBS
+    static const struct {
+        const char *name, *values[4][5], *want;
+        int status;
+    } kernels[] = {
+        {"three levels, code passed over",
+         {L1,
+          {"Instruction", "1", "32K", "64", "8"},
+          {"Unified", "2", "2048K", "64", "16"},
+          {"Unified", "3", "32768K", "128", "16"}},
+         L1_IS "; L2: 2 MB, 16 ways of 64-byte lines, LRU, write-back, private; "
+               "L3: 32 MB, 16 ways of 128-byte lines, LRU, write-back, shared" TLBS,
+         1},
+        {"no such level",
+         {L1, {"Unified", "5", "2048K", "64", "16"}, {"Unified", "0", "2048K", "64", "16"}},
+         L1_IS TLBS,
+         1},
+        {"the fourth",
+         {L1, {"Unified", "4", "2048K", "64", "16"}},
+         L1_IS "; L4: 2 MB, 16 ways of 64-byte lines, LRU, write-back, shared" TLBS,
+         1},
+        {"a level twice", {L1, {"Data", "1", "32K", "64", "8"}}, L1_IS TLBS, 1},
+        {"no size", {L1, {"Unified", "2", "", "64", "16"}}, L1_IS TLBS, 1},
+        {"no line", {L1, {"Unified", "2", "2048K", "0", "16"}}, L1_IS TLBS, 1},
+        {"a line too long", {L1, {"Unified", "2", "64M", "8192", "16"}}, L1_IS TLBS, 1},
+        {"no ways", {L1, {"Unified", "2", "2048K", "64", "0"}}, L1_IS TLBS, 1},
+        {"too many ways", {L1, {"Unified", "2", "2048K", "64", "8192"}}, L1_IS TLBS, 1},
+        {"as many ways as can be",
+         {L1, {"Unified", "2", "2048K", "64", "4096"}},
+         L1_IS "; L2: 2 MB, 4096 ways of 64-byte lines, LRU, write-back, private" TLBS,
+         1},
+        {"what makes no sense", {{"Data", "1", "48K", "64", "11"}}, USUAL, 0},
+        {"nothing", {{"", "", "", "", ""}}, USUAL, 0},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(kernels); i++) {
+        char sys[] = "/tmp/machine_test.XXXXXX";
+        struct mhsim_machine m;
+        struct err err = {0};
+        struct buf b = {0};
+        if (!mkdtemp(sys))
+            continue;
+        for (unsigned index = 0; index < 4; index++)
+            for (size_t k = 0; kernels[i].values[index][0] && k < ARRAY_SIZE(keys); k++)
+                put_value(sys, index, keys[k], kernels[i].values[index][k]);
+        CHECK_INT(mhsim_machine_here(sys, &m, &err), kernels[i].status);
+        mhsim_machine_print(&m, &b);
+        tap_str(b.bytes, kernels[i].want, kernels[i].name, __FILE__, __LINE__);
+        CHECK_INT(m.memory_latency, 200);
+        CHECK_INT(m.levels[0].latency, 4);
+        buf_release(&b);
+        dir_remove_tree(sys, NULL);
+    }
+}
+
 int main(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         check_file(cases[i].text, cases[i].want, cases[i].good);
     check_here();
+    check_kernels();
     return tap_done();
 }
