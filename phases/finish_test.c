@@ -139,6 +139,14 @@ static void test_ranks(void)
     CHECK_NAMED(table_row_count(table_of(p, PHASES_PHASES)) == 2 &&
                     row_in(p, PHASES_PHASES, 0, "begun") == TABLE_NONE && row_in(p, PHASES_PHASES, 1, "begun") == 0,
                 "the phases of ranks, by the barrier before");
+    static const uint64_t per_rank[3][3] = {
+        {1, 50, 9 + 38}, {0, 30 + 8, 28 + 30}, {1, 2, 57 + 36}}; /* last, waited, busy */
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        CHECK_INT(row_in(p, PHASES_THREADS, rank, "thread"), rank);
+        CHECK_INT(count_in(p, PHASES_THREADS, rank, "last"), per_rank[rank][0]);
+        CHECK_INT(count_in(p, PHASES_THREADS, rank, "waited"), per_rank[rank][1] * MS);
+        CHECK_INT(count_in(p, PHASES_THREADS, rank, "busy"), per_rank[rank][2] * MS);
+    }
     static const uint32_t orders[2][3] = {{0, 1, 2}, {1, 2, 0}};
     for (uint32_t i = 0; i < 6; i++)
         CHECK_INT(row_in(p, PHASES_ARRIVALS, i, "thread"), orders[i / 3][i % 3]);
@@ -342,6 +350,83 @@ static void test_stuck(void)
     hpcprof_free(p);
 }
 
+/* ---- runs side by side -------------------------------------------------------------------------------------------- */
+
+static void test_compare(void)
+{
+    static const struct table_column columns[] = {
+        {.name = "run", .type = TABLE_REF, .refers = "run", .merge = TABLE_KEY},
+        {.name = "place", .type = TABLE_REF, .refers = "place", .merge = TABLE_KEY},
+        {.name = "kind", .type = TABLE_TEXT, .merge = TABLE_KEY},
+        {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
+        {.name = "threads", .type = TABLE_COUNT, .merge = TABLE_LAST},
+        {.name = "phase", .type = TABLE_COUNT, .merge = TABLE_LAST},
+        {.name = "barrier", .type = TABLE_COUNT, .merge = TABLE_LAST},
+        {.name = "imbalance", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+    };
+    static const struct {
+        uint32_t run, place;
+        const char *kind, *name;
+        uint64_t threads, phase, barrier;
+        double imbalance;
+    } rows[] = {
+        {0, 5, "omp", "", 2, 100, 10, 1.5}, {0, 6, "omp", "", 2, 0, 20, 2.5},     {0, 5, "pthread", "", 3, 40, 4, 0},
+        {0, 5, "omp", "b", 4, 50, 5, 0},    {1, 5, "omp", "", 8, 50, 11, 3.5},    {1, 6, "omp", "", 9, 70, 21, 4.5},
+        {1, 7, "omp", "", 7, 7, 7, 7},      {2, 5, "omp", "b", 16, 150, 12, 5.5}, {2, 5, "pthread", "", 1, 10, 1, 0},
+    };
+    static const struct {
+        size_t base, row; /* of the above */
+        double growth;
+    } want[] = {{0, 4, 0.5}, {1, 5, NAN}, {3, 7, 3}, {2, 8, 0.25}};
+    for (size_t left_out = 0; left_out <= ARRAY_SIZE(columns); left_out++) {
+        struct table_column there[ARRAY_SIZE(columns)];
+        size_t n = 0;
+        for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+            if (i + 1 != left_out)
+                there[n++] = columns[i];
+        struct table_decl decl = {"barriers", "Barriers", NULL, there, n};
+        struct table_list tables = {0};
+        struct strtab *strings = strtab_create();
+        struct table *t = NULL;
+        struct err err = {0};
+        phases_compare(&tables, strings);
+        CHECK(!table_list_find(&tables, "barriers_compared")); /* nothing of nothing */
+        CHECK_INT(table_list_declare(&tables, &decl, strings, &t, &err), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(rows) && left_out == 0; i++)
+            table_add(t, (union table_cell[]){{.row = rows[i].run},
+                                              {.row = rows[i].place},
+                                              {.text = strtab_add(strings, rows[i].kind)},
+                                              {.text = strtab_add(strings, rows[i].name)},
+                                              {.count = rows[i].threads},
+                                              {.count = rows[i].phase},
+                                              {.count = rows[i].barrier},
+                                              {.number = rows[i].imbalance}});
+        phases_compare(&tables, strings);
+        const struct table *c = table_list_find(&tables, "barriers_compared");
+        CHECK_NAMED(!c == (left_out > 0), "nothing where a column is missing");
+        for (size_t i = 0; c && i < ARRAY_SIZE(want) && table_row_count(c) == ARRAY_SIZE(want); i++) {
+            const union table_cell *got = table_row(c, (uint32_t)i);
+            size_t a = want[i].base, b = want[i].row;
+            CHECK_INT(got[0].row, rows[b].place);
+            CHECK_STR(strtab_get(strings, got[1].text), rows[b].kind);
+            CHECK_STR(strtab_get(strings, got[2].text), rows[b].name);
+            CHECK_INT(got[3].row, rows[a].run);
+            CHECK_INT(got[4].row, rows[b].run);
+            CHECK_INT(got[5].count, rows[a].threads);
+            CHECK_INT(got[6].count, rows[b].threads);
+            CHECK_INT(got[7].count, rows[a].phase);
+            CHECK_INT(got[8].count, rows[b].phase);
+            CHECK_INT(got[9].count, rows[a].barrier);
+            CHECK_INT(got[10].count, rows[b].barrier);
+            CHECK(got[11].number == rows[a].imbalance && got[12].number == rows[b].imbalance);
+            CHECK(isnan(want[i].growth) ? isnan(got[13].number) : got[13].number == want[i].growth);
+        }
+        CHECK_INT(c ? table_row_count(c) : 0, left_out ? 0 : ARRAY_SIZE(want));
+        table_list_release(&tables);
+        strtab_free(strings);
+    }
+}
+
 int main(void)
 {
     test_ranks();
@@ -353,5 +438,6 @@ int main(void)
     test_no_barriers();
     test_foreign_table();
     test_stuck();
+    test_compare();
     return tap_done();
 }
