@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "bloop/arch/facts.h"
+#include "bloop/arch/ops.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -374,6 +375,101 @@ static void test_any_bytes(enum arch_kind kind)
     CHECK_INT(odd, 0);
 }
 
+/* ---- all of AArch64 -------------------------------------------------------------------------------------------- */
+
+static void put_op(struct buf *b, const struct op *o)
+{
+    buf_printf(b, "%u %u %u %u %u %u %u %d %lld %u %d %d %d %lld %x %u %u %u %u %lld;", o->kind, o->dst, o->src,
+               o->base, o->index, o->scale, o->size, o->sign, (long long)o->disp, o->index_size, o->index_sign,
+               o->stack_lost, o->from_frame, (long long)o->stack, o->clobbers, o->compare, o->cmp_reg, o->cmp_reg2,
+               o->cmp_size, (long long)o->cmp_const);
+}
+
+static void put_set(struct buf *b, const struct reg_set *s)
+{
+    buf_printf(b, "%x %x %x %d%d;", s->general, s->vector, s->mask, s->flags, s->other);
+}
+
+static void put_facts(struct buf *b, const struct insn_facts *f)
+{
+    buf_printf(b, "%u %u %u %u %u %u %d%d%d%d%d%d %lld;", f->class, f->type, f->source_type, f->element, f->width,
+               f->flops, f->packed, f->scalable, f->masked, f->locked, f->constant_result, f->has_constant,
+               (long long)f->constant);
+    put_set(b, &f->reads);
+    put_set(b, &f->writes);
+    for (unsigned i = 0; i < f->memory_count; i++) {
+        const struct insn_memory *m = &f->memory[i];
+        buf_printf(b, "%u %u %u %d%d%d%d%d%d%d %lld %u;", m->base, m->index, m->scale, m->vector_index, m->reads,
+                   m->writes, m->segment, m->scalable, m->post_disp, m->updates, (long long)m->disp, m->size);
+    }
+}
+
+static uint64_t digest_word(const struct arch *arch, struct buf *b, uint32_t word, uint64_t before)
+{
+    uint8_t bytes[4] = {(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16), (uint8_t)(word >> 24)}, reg = 0;
+    struct insn in;
+    struct insn_facts facts = {0};
+    struct op op = {0}, compared = {0};
+    vaddr value = 0;
+    b->len = 0;
+    arch->decode(bytes, 4, 0x40000, &in);
+    buf_printf(b, "%u %u %llx;", in.kind, in.length, in.kind == INSN_PLAIN ? 0 : (unsigned long long)in.target);
+    arch->detail->lift(bytes, 4, 0x40000, &op);
+    put_op(b, &op);
+    if (in.kind == INSN_BRANCH) {
+        buf_printf(b, "%d;", arch->detail->test(bytes, 4, 0x40000, &compared));
+        put_op(b, &compared);
+    }
+    if (arch->detail->constant(bytes, 4, 0x40000, &reg, &value))
+        buf_printf(b, "%u %llx;", reg, (unsigned long long)value);
+    if (arch->facts(bytes, 4, 0x40000, &facts))
+        put_facts(b, &facts);
+    return hash_bytes(b->bytes, b->len, before);
+}
+
+/* All that is said of a hundred thousand words, a number for the words of each class of encodings (bits 28 to 25), width and variant
+   (bits 31 to 29): the rows above say what is right, this that nothing else changed. GOLDEN=write rewrites aarch64.words. */
+static void test_aarch64_words(void)
+{
+    const struct arch *arch = arch_get(ARCH_AARCH64);
+    const char *top = getenv("top_srcdir"), *golden = getenv("GOLDEN");
+    char *kept = mem_printf("%s/bloop/arch/aarch64.words", top ? top : ".");
+    struct buf line = {0}, all = {0};
+    uint64_t random = 1;
+    for (uint32_t group = 0; group < 128; group++) {
+        uint64_t digest = 0;
+        for (uint32_t i = 0; i < 1024; i++) {
+            random = random * 6364136223846793005ull + 1442695040888963407ull;
+            uint32_t word = ((uint32_t)(random >> 32) & 0x01ffffff) | (group & 15) << 25 | group >> 4 << 29;
+            /* few registers, and short distances: what differs most are the bits in between */
+            digest = digest_word(arch, &line, i & 1 ? word & 0xfffffc63 : word, digest);
+        }
+        buf_printf(&all, "%02x......: %016llx\n", ((group & 15) << 1) | group >> 4 << 5, (unsigned long long)digest);
+    }
+    FILE *out = golden && strcmp(golden, "write") == 0 ? fopen(kept, "w") : NULL;
+    if (out) {
+        fputs(all.bytes, out);
+        fclose(out);
+    }
+    struct filemap map = {0};
+    struct err err = {0};
+    if (filemap_open(&map, kept, &err) < 0)
+        printf("# %s\n", err.msg);
+    size_t at = 0;
+    for (const char *p = all.bytes; *p; p = strchr(p, '\n') + 1) {
+        size_t n = strcspn(p, "\n") + 1;
+        bool same = at + n <= map.len && memcmp(map.bytes + at, p, n) == 0;
+        char name[64];
+        snprintf(name, sizeof name, "the words from 0x%.2s000000 on are what they were", p);
+        CHECK_NAMED(same, name);
+        at += n;
+    }
+    filemap_release(&map);
+    buf_release(&line);
+    buf_release(&all);
+    mem_free(kept);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -391,5 +487,6 @@ int main(void)
     }
     test_any_bytes(ARCH_X86_64);
     test_any_bytes(ARCH_AARCH64);
+    test_aarch64_words();
     return tap_done();
 }

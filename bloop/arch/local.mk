@@ -5,6 +5,7 @@ bloop_libbloop_a_SOURCES += \
 check_PROGRAMS += %D%/arch_test %D%/facts_test
 TESTS += %D%/arch_test %D%/facts_test
 %C%_facts_test_SOURCES = %D%/facts_test.c
+EXTRA_DIST += %D%/aarch64.words
 %C%_facts_test_LDADD = $(ROOM_LDADD)
 %C%_arch_test_SOURCES = %D%/arch_test.c
 %C%_arch_test_LDADD = $(ROOM_LDADD)
