@@ -51,7 +51,7 @@ export     export            tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
 mhsim      mhsim             mhsim/engine_test mhsim/machine_test tests/simulate/simulate.sh
 quality    quality           tests/quality/quality.sh tests/quality/database.sh
-diagnose   diagnose          diagnose/read_test diagnose/library_test tests/diagnose/cases.sh
+diagnose   diagnose          diagnose/read_test diagnose/library_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh
 inside     phases/inside     phases/finish_test tests/phases/recorded.sh
 driver     driver            tests/driver/manual.sh tests/e2e/bad-input.sh tests/run-golden.sh tests/e2e/example.sh
