@@ -1,7 +1,7 @@
 // Who called whom: a tree of calls as a model of its own, whose places are the tree's nodes, so that tables, columns and
 // pictures work on it as on the scopes. Its views: recursion folded, the callers of a place, the calls of a procedure.
 
-import { Kind, type Metric, type Model, NONE, type PlaceIx, type TreeNodes, type Values } from '../model/data';
+import { Kind, type Metric, type Model, NONE, type Numbers, type PlaceIx, type TreeNodes, type Values } from '../model/data';
 import { type Groups, makeGroups, sumOver } from './cells';
 import { Columns } from './columns';
 
@@ -14,7 +14,7 @@ export function treeModel(model: Model, nodes: TreeNodes, values: Values): Model
   const { places } = model;
   const { count, place } = nodes;
   const bytes = (of: Uint8Array): Uint8Array => Uint8Array.from(place, (p) => of[p]);
-  const numbers = (of: Uint32Array): Uint32Array => Uint32Array.from(place, (p) => of[p]);
+  const numbers = (of: Numbers): Uint32Array => Uint32Array.from(place, (p) => of[p]);
   const signed = (of: Int32Array): Int32Array => Int32Array.from(place, (p) => of[p]);
   return {
     ...model,
@@ -77,7 +77,7 @@ export interface MadeTree {
 }
 
 function madeTree(model: Model, nodes: TreeNodes, values: MadeValues): MadeTree {
-  const made = treeModel(model, nodes, values);
+  const made: Model = { ...treeModel(model, nodes, values), isMade: true };
   values.columns = new Columns(made);
   return { nodes, model: made };
 }

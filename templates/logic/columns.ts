@@ -5,8 +5,8 @@
 //     t0i           the first metric typed in the page
 //     3-1i  3/1i    metric 3 less metric 1, and divided by it
 
-import { Kind, type Metric, type MetricIx, type Model, NONE } from '../model/data';
-import { cellCount, type Cells, sumOver } from './cells';
+import { Kind, type Metric, type MetricIx, type Model, NONE, type PlaceIx, type Present } from '../model/data';
+import { cellCount, type Cells, type Groups, sumOver } from './cells';
 import { type Formula, parseFormula, quoteName, readFormula, type Reference } from './formula';
 
 export type ColumnId = string;
@@ -164,7 +164,10 @@ export class Columns {
   /** Asks for what is not here. */
   isReady(column: Column): boolean {
     // all of them, so that all are asked for at once
-    return this.metricsOf(column).filter((m) => this.model.values.of(m, column.exclusive) === null).length === 0;
+    const { values } = this.model;
+    const isHere = (m: MetricIx): boolean =>
+      (values.present ? values.present(m, column.exclusive) : values.of(m, column.exclusive)) !== null;
+    return this.metricsOf(column).filter((m) => !isHere(m)).length === 0;
   }
 
   failure(column: Column): string | undefined {
@@ -186,6 +189,35 @@ export class Columns {
     values = this.#compute(column, cells);
     all.set(column.id, values);
     return values;
+  }
+
+  /** At one place; of stored values, the others need not be made for it. */
+  at(column: Column, place: PlaceIx): number {
+    const { values } = this.model;
+    if (column.index !== NONE && !column.difference && values.at)
+      return values.at(column.index, column.exclusive, place) ?? NaN;
+    return this.values(column, null)[place];
+  }
+
+  /** Of some cells (null: all) those without a value; null: that is not here (yet). Stored values are not made for it. */
+  blankAmong(column: Column, cells: Cells, among: Uint32Array | null): Uint32Array | null {
+    const isStored = column.index !== NONE && !column.difference && !(cells && column.formula);
+    const present = isStored ? this.model.values.present?.(column.index, column.exclusive) : undefined;
+    if (present === null || (present === undefined && !this.isReady(column))) return null;
+    const count = among?.length ?? cellCount(this.model, cells);
+    const blank = new Uint32Array(count);
+    let n = 0;
+    if (present && !cells) {
+      const { state, bits } = present;
+      for (let i = 0; i < count; i++) if ((state[among ? among[i] : i] & bits) === 0) blank[n++] = among ? among[i] : i;
+    } else if (present && cells) {
+      const has = groupHas(present, cells, column.exclusive);
+      for (let i = 0; i < count; i++) if (!has(among ? among[i] : i)) blank[n++] = among ? among[i] : i;
+    } else {
+      const values = this.values(column, cells);
+      for (let i = 0; i < count; i++) if (Number.isNaN(values[among ? among[i] : i])) blank[n++] = among ? among[i] : i;
+    }
+    return blank.slice(0, n);
   }
 
   /** One for all columns that are not here. */
@@ -281,7 +313,7 @@ export class Columns {
   /** Of the whole program. */
   total(column: Column): number {
     const inclusive = column.exclusive ? (this.get(`${column.id.slice(0, -1)}i`) ?? column) : column;
-    return this.values(inclusive, null)[0] ?? NaN;
+    return this.at(inclusive, 0) ?? NaN;
   }
 
   /** What is 100%; NaN: shares of it make no sense. */
@@ -295,8 +327,8 @@ export class Columns {
     if (Number.isNaN(value)) return NaN;
     if (column.difference) {
       const { of, base } = column.difference;
-      const a = this.error(of, zero(this.values(of, cells)[cell]));
-      const b = this.error(base, zero(this.values(base, cells)[cell]));
+      const a = this.error(of, zero(cells ? this.values(of, cells)[cell] : this.at(of, cell)));
+      const b = this.error(base, zero(cells ? this.values(base, cells)[cell] : this.at(base, cell)));
       return Math.hypot(a, b);
     }
     if (!isMeasured(column.metric) || column.index === NONE) return NaN;
@@ -318,6 +350,16 @@ export class Columns {
     const unknown = formula.references.find((r) => this.#indexOf(r) === undefined);
     return unknown ? `${typed.name}: there is no metric '${unknown.name}' before this one` : null;
   }
+}
+
+/** Whether any member of a group that counts has a value. */
+function groupHas({ state, bits }: Present, { start, members, own, outermost }: Groups, exclusive: boolean): (g: number) => boolean {
+  const counts = exclusive ? own : outermost;
+  return (g) => {
+    for (let i = start[g]; i < start[g + 1]; i++)
+      if ((state[members[i]] & bits) !== 0 && (counts === null || counts[i] !== 0)) return true;
+    return false;
+  };
 }
 
 const zero = (x: number): number => (Number.isNaN(x) ? 0 : x);

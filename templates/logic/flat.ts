@@ -1,6 +1,6 @@
 // Flat tables: all places of one kind, with the instances of the same source thing in one row or each in its own.
 
-import { Kind, type Model, NONE, type PlaceIx } from '../model/data';
+import { Kind, type Model, NONE, type PlaceIx, type Places } from '../model/data';
 import { type Groups, makeGroups } from './cells';
 import { type Label, labelOf, loopKinds } from './labels';
 import { countUp, sortedByValue } from './sort';
@@ -20,11 +20,13 @@ export const LEVEL_KIND: { readonly [L in Level]: Kind } = {
 export function groupsOf(model: Model, level: Level, fuse: boolean): Groups {
   const { places } = model;
   const kind = LEVEL_KIND[level];
-  const items = ofKind(places.kind, kind);
+  const items = ofKind(places, kind);
   const groupOf = new Int32Array(places.count).fill(NONE);
   let count = 0;
-  for (const i of items) {
-    const first = fuse ? places.same[i] : i; // never after the place itself
+  const { same } = places;
+  for (let k = 0; k < items.length; k++) {
+    const i = items[k];
+    const first = fuse ? same[i] : i; // never after the place itself
     groupOf[i] = first === i ? count++ : groupOf[first];
   }
   const start = new Uint32Array(count + 1);
@@ -37,12 +39,23 @@ export function groupsOf(model: Model, level: Level, fuse: boolean): Groups {
   return makeGroups(model, start, members, kind !== Kind.Line && fuse, null, groupOf);
 }
 
-function ofKind(kinds: Uint8Array, kind: Kind): Uint32Array {
-  let count = 0;
-  for (let i = 0; i < kinds.length; i++) if (kinds[i] === kind) count++;
-  const items = new Uint32Array(count);
-  for (let i = 0, k = 0; k < count; i++) if (kinds[i] === kind) items[k++] = i;
-  return items;
+const knownKinds = new WeakMap<Places, readonly Uint32Array[]>();
+
+/** The places of one kind, in their order. All kinds are found at once, and remembered. */
+function ofKind(places: Places, kind: Kind): Uint32Array {
+  let kinds = knownKinds.get(places);
+  if (!kinds) knownKinds.set(places, (kinds = byKind(places.kind)));
+  return kinds[kind];
+}
+
+function byKind(kinds: Uint8Array): Uint32Array[] {
+  const at = new Uint32Array(Kind.Line + 2);
+  for (let i = 0; i < kinds.length; i++) at[kinds[i] + 1]++;
+  for (let k = 0; k <= Kind.Line; k++) at[k + 1] += at[k];
+  const starts = at.slice();
+  const items = new Uint32Array(kinds.length);
+  for (let i = 0; i < kinds.length; i++) items[at[kinds[i]]++] = i;
+  return Array.from({ length: Kind.Line + 1 }, (_, k) => items.subarray(starts[k], starts[k + 1]));
 }
 
 /** Group numbers in the order of the table; `values` null: by name and line. */

@@ -2,14 +2,12 @@
 
 import { type FileIx, Kind, type Model, NONE, type PlaceIx } from '../model/data';
 import { type Groups, makeGroups } from './cells';
-import { compareValues } from './sort';
+import { compareValues, countUp, sortedByValue } from './sort';
 
-/** The places of each file, by the line where they are written: lines themselves, and what begins or is called there. */
+/** The places of each file: lines themselves, and what begins or is called there. */
 export interface LineIndex {
-  readonly start: Uint32Array; // of file f: places[start[f] .. start[f + 1]), line by line
+  readonly start: Uint32Array; // of file f: places[start[f] .. start[f + 1])
   readonly places: Uint32Array;
-  readonly line: Uint32Array; // by position in places
-  readonly files: Groups; // the Line places of each file: a file's own cost
 }
 
 /** Where a place is written: a call where it is called, the rest where it begins; NONE: nowhere. */
@@ -40,19 +38,13 @@ function byFile(model: Model, fileOf: (place: PlaceIx) => FileIx): { start: Uint
   return { start, places };
 }
 
-export function lineIndex(model: Model): LineIndex {
-  const { places } = model;
-  const all = byFile(model, (i) => standsIn(model, i));
-  for (let f = 0; f < model.files.length; f++)
-    all.places
-      .subarray(all.start[f], all.start[f + 1])
-      .sort((a, b) => standsOn(model, a) - standsOn(model, b) || a - b);
-  const own = byFile(model, (i) => (places.kind[i] === Kind.Line ? places.file[i] : NONE));
-  return {
-    ...all,
-    line: Uint32Array.from(all.places, (i) => standsOn(model, i)),
-    files: makeGroups(model, own.start, own.places, false),
-  };
+export const lineIndex = (model: Model): LineIndex => byFile(model, (i) => standsIn(model, i));
+
+/** The lines of each file: what files cost themselves. */
+export function linesByFile(model: Model): Groups {
+  const { kind, file } = model.places;
+  const own = byFile(model, (i) => (kind[i] === Kind.Line ? file[i] : NONE));
+  return makeGroups(model, own.start, own.places, false);
 }
 
 /** The lines of one file: inclusive with what begins or is called there, exclusive what the line itself costs. */
@@ -63,12 +55,14 @@ export interface FileLines {
 }
 
 export function fileLines(model: Model, index: LineIndex, file: FileIx): FileLines {
-  const from = index.start[file];
-  const members = index.places.slice(from, index.start[file + 1]);
+  const all = index.places.subarray(index.start[file], index.start[file + 1]);
+  const lines = Float64Array.from(all, (place) => standsOn(model, place));
+  const order = sortedByValue(countUp(all.length), lines, false);
+  const members = order.map((at) => all[at]);
   const numbers: number[] = [];
   const start: number[] = [];
-  members.forEach((_, i) => {
-    const line = index.line[from + i];
+  order.forEach((at, i) => {
+    const line = lines[at];
     if (numbers.length && numbers[numbers.length - 1] === line) return;
     numbers.push(line);
     start.push(i);

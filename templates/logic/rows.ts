@@ -61,7 +61,7 @@ class TreeTable implements Table {
   hasChildren = (row: number): boolean => (this.rows.flags[row] & ROW_PARENT) !== 0;
   instances = (): number => 1;
   label = (row: number): Label => labelIn(this.model, this.rows.place[row]);
-  value = (row: number, column: Column): number => this.columns.values(column, null)[this.rows.place[row]];
+  value = (row: number, column: Column): number => this.columns.at(column, this.rows.place[row]);
   error = (row: number, column: Column): number =>
     this.columns.error(column, this.value(row, column), null, this.rows.place[row]);
   largest = (column: Column): number => this.columns.total(column);
@@ -143,6 +143,13 @@ export interface Subject {
   readonly weight: Column | null; // what the threshold is a share of
 }
 
+/** How far it is known which cells have nothing in any shown column. */
+interface Blanks {
+  asked: number; // so many columns
+  left: Uint32Array | null; // cells that are blank in all of them; null: all cells
+  marks: Uint8Array | null; // the same by cell, when all were asked
+}
+
 export class Tables {
   readonly children: Children;
   readonly #levels = new Map<string, Groups>();
@@ -151,7 +158,7 @@ export class Tables {
   readonly #tree = new Memo<Table>();
   private readonly order = new Memo<Uint32Array>();
   readonly #flat = new Memo<Table>();
-  readonly #blank = new Memo<Uint8Array>();
+  readonly #blank = new Memo<Blanks>();
 
   constructor(private readonly model: Model) {
     this.children = childrenOf(model.places);
@@ -187,18 +194,24 @@ export class Tables {
     );
   }
 
-  /** Whether a cell has nothing in any shown column, as what only calls others has: 1; null: that is not known yet. */
+  /** Whether a cell has nothing in any shown column, as what only calls others has: 1; null: that is not known yet, or none
+   *  is blank. Columns are asked one after the other, as long as anything is blank. */
   #blankness({ columns, shown }: Subject, cells: Cells): Uint8Array | null {
-    if (!shown?.length || shown.filter((c) => !columns.isReady(c) || columns.failure(c) !== undefined).length)
-      return null;
-    return this.#blank.get([columns, shown, cells], () => {
-      const blank = new Uint8Array(cells ? cells.count : this.model.places.count).fill(1);
-      for (const c of shown) {
-        const values = columns.values(c, cells);
-        for (let i = 0; i < blank.length; i++) if (values[i] === values[i]) blank[i] = 0; // not NaN
-      }
-      return blank;
-    });
+    if (!shown?.length) return null;
+    const known = this.#blank.get([columns, shown, cells], () => ({ asked: 0, left: null, marks: null }));
+    while (known.asked < shown.length && known.left?.length !== 0) {
+      const column = shown[known.asked];
+      const left = columns.failure(column) === undefined ? columns.blankAmong(column, cells, known.left) : null;
+      if (!left) return null;
+      known.left = left;
+      known.asked++;
+    }
+    if (!known.left?.length) return null;
+    if (!known.marks) {
+      known.marks = new Uint8Array(cells ? cells.count : this.model.places.count);
+      for (const cell of known.left) known.marks[cell] = 1;
+    }
+    return known.marks;
   }
 
   /** Whether a cell has less than `percent` of the whole; null: none has. */

@@ -20,17 +20,24 @@ export function countUp(n: number): Uint32Array {
   return out;
 }
 
+const UPPER = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0; // of the two words of a double
+const BLANK = 0xffffffff;
+
 /** The upper halves of keys that order as the values do when compared as unsigned numbers: of positive doubles the sign is
- *  set, of negative ones all bits are turned. */
-function keysOf(items: Uint32Array, values: Float64Array, descending: boolean): Uint32Array {
-  const double = new Float64Array(1);
-  const words = new Uint32Array(double.buffer);
+ *  set, of negative ones all bits are turned. How often each digit stands in them is counted on the way. */
+function keysOf(items: Uint32Array, values: Float64Array, descending: boolean, counts: readonly Uint32Array[]): Uint32Array {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
   const keys = new Uint32Array(items.length);
-  const flip = descending ? 0xffffffff : 0;
-  for (let i = 0; i < items.length; i++) {
-    double[0] = values[items[i]] + 0; // -0 is 0
-    const high = words[1];
-    keys[i] = Number.isNaN(double[0]) ? 0xffffffff : (high ^ (high >>> 31 ? 0xffffffff : 0x80000000) ^ flip) >>> 0;
+  const flip = descending ? -1 : 0;
+  const [low, middle, high] = counts;
+  for (let i = 0; i < keys.length; i++) {
+    const value = values[items[i]];
+    const word = value === 0 ? 0 : words[items[i] * 2 + UPPER] | 0; // -0 is 0
+    const key = value !== value ? BLANK : (word ^ ((word >> 31) | 0x80000000) ^ flip) >>> 0; // not NaN
+    keys[i] = key;
+    low[key & (DIGITS - 1)]++;
+    middle[(key >>> DIGIT_BITS) & (DIGITS - 1)]++;
+    high[key >>> (2 * DIGIT_BITS)]++;
   }
   return keys;
 }
@@ -38,24 +45,30 @@ function keysOf(items: Uint32Array, values: Float64Array, descending: boolean): 
 /** By the upper halves of the keys, in three passes that each take keys and items along: memory is read in order. */
 function radixSort(items: Uint32Array, values: Float64Array, descending: boolean): Uint32Array {
   const n = items.length;
-  let keys: Uint32Array = keysOf(items, values, descending);
-  let from: Uint32Array = items.slice();
+  const counts = [new Uint32Array(DIGITS), new Uint32Array(DIGITS), new Uint32Array(DIGITS)];
+  let keys: Uint32Array = keysOf(items, values, descending, counts);
+  let from: Uint32Array = items;
   let nextKeys: Uint32Array = new Uint32Array(n);
   let to: Uint32Array = new Uint32Array(n);
-  const starts = new Uint32Array(DIGITS + 1);
-  for (let shift = 0; shift < 32; shift += DIGIT_BITS) {
-    starts.fill(0);
-    for (let i = 0; i < n; i++) starts[((keys[i] >>> shift) & (DIGITS - 1)) + 1]++;
-    if (starts[((keys[0] >>> shift) & (DIGITS - 1)) + 1] === n) continue; // all the same
-    for (let d = 0; d < DIGITS; d++) starts[d + 1] += starts[d];
+  for (let pass = 0; pass < counts.length; pass++) {
+    const shift = pass * DIGIT_BITS;
+    const at = counts[pass];
+    if (at[(keys[0] >>> shift) & (DIGITS - 1)] === n) continue; // all the same
+    for (let d = 0, sum = 0; d < DIGITS; d++) {
+      const count = at[d];
+      at[d] = sum;
+      sum += count;
+    }
     for (let i = 0; i < n; i++) {
-      const at = starts[(keys[i] >>> shift) & (DIGITS - 1)]++;
-      nextKeys[at] = keys[i];
-      to[at] = from[i];
+      const key = keys[i];
+      const next = at[(key >>> shift) & (DIGITS - 1)]++;
+      nextKeys[next] = key;
+      to[next] = from[i];
     }
     [keys, nextKeys] = [nextKeys, keys];
-    [from, to] = [to, from];
+    [from, to] = [to, from === items ? new Uint32Array(n) : from]; // what was given stays as it is
   }
+  if (from === items) from = items.slice();
   sortRuns(from, keys, values, descending);
   return from;
 }
@@ -63,11 +76,15 @@ function radixSort(items: Uint32Array, values: Float64Array, descending: boolean
 /** Values that differ in the lower half alone are few: runs of equal keys are put in order where they are not. */
 function sortRuns(items: Uint32Array, keys: Uint32Array, values: Float64Array, descending: boolean): void {
   const n = items.length;
-  for (let first = 0; first < n;) {
+  for (let first = 0; first < n && keys[first] !== BLANK;) {
     let end = first + 1;
     let isOrdered = true;
-    for (; end < n && keys[end] === keys[first]; end++)
-      if (compareValues(values[items[end - 1]], values[items[end]], descending) > 0) isOrdered = false;
+    let last = values[items[first]];
+    for (; end < n && keys[end] === keys[first]; end++) {
+      const value = values[items[end]];
+      if (value !== last && value > last === descending) isOrdered = false;
+      last = value;
+    }
     if (!isOrdered) items.set(shortSort(items.subarray(first, end), values, descending), first);
     first = end;
   }

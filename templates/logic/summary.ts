@@ -41,9 +41,15 @@ function hottest(
 
 /** The costliest of a level, over all copies. */
 export function hottestOf(columns: Columns, tables: Tables, column: Column, level: Level, most: number): HotList {
+  const byPlace = columns.values(column, null);
+  if (level === 'line' && column.metric.summed && !column.difference) {
+    const { kind, file, lineFirst } = columns.model.places;
+    const isKnown = (i: PlaceIx): boolean => kind[i] === Kind.Line && file[i] !== NONE && lineFirst[i] > 0;
+    return hottestSource(columns, column, byPlace, isKnown, most);
+  }
   const groups = withSource(columns.model, tables.level(level, true), level);
   const values = columns.values(column, groups);
-  return hottest(groups, values, columns.values(column, null), (v) => columns.error(column, v), most);
+  return hottest(groups, values, byPlace, (v) => columns.error(column, v), most);
 }
 
 /** Lines of which the number is known; of other levels all. */
@@ -57,31 +63,49 @@ function withSource(model: Model, groups: Groups, level: Level): Groups {
   return { ...groups, outermost };
 }
 
+/** Of what does not nest: all that is the same thing in the source added up, without a table of it. */
+function hottestSource(
+  columns: Columns,
+  column: Column,
+  byPlace: Float64Array,
+  isWanted: (place: PlaceIx) => boolean,
+  most: number,
+): HotList {
+  const { count, same } = columns.model.places;
+  const sums = new Float64Array(count); // by the first of those that are the same
+  for (let i = 0; i < count; i++) if (!Number.isNaN(byPlace[i]) && isWanted(i)) sums[same[i]] += byPlace[i];
+  const { top, count: all } = largestCells(sums, most);
+  const lead = new Map<number, { place: PlaceIx; copies: number }>(top.map((f) => [f, { place: f, copies: 0 }]));
+  for (let i = 0; i < count; i++) {
+    if (sums[same[i]] === 0 || !isWanted(i)) continue;
+    const of = lead.get(same[i]);
+    if (!of) continue;
+    of.copies++;
+    if (byPlace[i] > byPlace[of.place] || Number.isNaN(byPlace[of.place])) of.place = i;
+  }
+  const found = top.map((f) => ({ ...lead.get(f)!, value: sums[f], error: columns.error(column, sums[f]) }));
+  return { top: found, count: all };
+}
+
 /** By loop: what runs in it and in no loop inside it, with the calls that were inlined there. */
 export function loopsThemselves(model: Model, own: Float64Array): Float64Array {
-  const { places } = model;
-  const loopOf = new Int32Array(places.count).fill(NONE);
-  const cost = new Float64Array(places.count).fill(NaN);
-  for (let i = 1; i < places.count; i++) {
-    loopOf[i] = places.kind[i] === Kind.Loop ? i : loopOf[places.parent[i]];
-    if (places.kind[i] !== Kind.Line || loopOf[i] === NONE || Number.isNaN(own[i])) continue;
-    cost[loopOf[i]] = Number.isNaN(cost[loopOf[i]]) ? own[i] : cost[loopOf[i]] + own[i];
+  const { count, kind, parent } = model.places;
+  const loopOf = new Int32Array(count); // 0, which is the program: none
+  const cost = new Float64Array(count).fill(NaN);
+  for (let i = 1; i < count; i++) {
+    const loop = kind[i] === Kind.Loop ? i : loopOf[parent[i]];
+    loopOf[i] = loop;
+    if (kind[i] !== Kind.Line || loop === 0 || Number.isNaN(own[i])) continue;
+    cost[loop] = Number.isNaN(cost[loop]) ? own[i] : cost[loop] + own[i];
   }
   return cost;
 }
 
 /** The hottest loops by what runs in them and in no inner loop: else the outermost would hide the others. */
-export function hottestLoops(columns: Columns, tables: Tables, column: Column, most: number): HotList {
-  const { model } = columns;
-  const cost = loopsThemselves(model, columns.values(column, null));
-  const groups = tables.level('loop', true);
-  const values = new Float64Array(groups.count).fill(NaN);
-  for (let g = 0; g < groups.count; g++)
-    for (let i = groups.start[g]; i < groups.start[g + 1]; i++) {
-      const value = cost[groups.members[i]];
-      if (!Number.isNaN(value)) values[g] = Number.isNaN(values[g]) ? value : values[g] + value;
-    }
-  return hottest(groups, values, cost, (v) => columns.error(column, v), most);
+export function hottestLoops(columns: Columns, column: Column, most: number): HotList {
+  const { kind } = columns.model.places;
+  const cost = loopsThemselves(columns.model, columns.values(column, null));
+  return hottestSource(columns, column, cost, (i) => kind[i] === Kind.Loop, most);
 }
 
 /** The costliest line below a place, with its own cost. */

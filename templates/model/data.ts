@@ -23,24 +23,28 @@ export const Role = { Plain: 0, Vector: 1, Remainder: 2, Unrolled: 3 } as const;
 
 export const NONE = -1;
 
-/** One row of every tree and table, as columns; parents stand before their children. */
+/** A column as narrow as its largest number allows. */
+export type Numbers = Uint8Array | Uint16Array | Uint32Array;
+
+/** One row of every tree and table, as columns; parents stand before their children. What only the rows in sight need is
+ *  unpacked when it is first asked for. */
 export interface Places {
   readonly count: number;
   readonly kind: Uint8Array;
   readonly role: Uint8Array;
   readonly irreducible: Uint8Array;
   readonly parent: Int32Array; // NONE for the program
-  readonly name: Uint32Array; // StringIx
-  readonly fullName: Uint32Array; // StringIx
+  readonly name: Numbers; // StringIx
+  readonly fullName: Numbers; // StringIx
   readonly file: Int32Array; // FileIx or NONE
   readonly lineFirst: Uint32Array; // 0: unknown
-  readonly lineLast: Uint32Array;
+  readonly lineLast: Numbers;
   readonly callFile: Int32Array; // Inline: where the call stands; FileIx or NONE
-  readonly callLine: Uint32Array;
-  readonly instance: Uint32Array; // Loop: this is instance k of n
-  readonly instances: Uint32Array;
-  readonly addressLow: Uint32Array;
-  readonly addressHigh: Uint32Array;
+  readonly callLine: Numbers;
+  readonly instance: Numbers; // Loop: this is instance k of n
+  readonly instances: Numbers;
+  readonly addressLow: Numbers;
+  readonly addressHigh: Numbers;
   readonly same: Uint32Array; // the first place that is the same thing in the source
   readonly strings: readonly string[];
 }
@@ -74,10 +78,20 @@ export interface Run {
   readonly root: number; // of processes: what was run
 }
 
+/** By place: it has a value where one of these bits is set. */
+export interface Present {
+  readonly state: Uint8Array;
+  readonly bits: number;
+}
+
 /** Values by place, NaN: no data there, which is not 0. Columns are read when something shows them. */
 export interface Values {
   /** null: not here (yet); it has been asked for. A metric without exclusive values gives its inclusive ones. */
   of(metric: MetricIx, exclusive: boolean): Float64Array | null;
+  /** One value, without making the others; null: not here (yet). */
+  at?(metric: MetricIx, exclusive: boolean, place: PlaceIx): number | null;
+  /** Where there are values, without making them; null: not here (yet). */
+  present?(metric: MetricIx, exclusive: boolean): Present | null;
   /** Why a metric cannot be shown. */
   failure(metric: MetricIx): string | undefined;
 }
@@ -165,6 +179,7 @@ export interface Model {
   readonly files: readonly SourceFile[];
   readonly processes: readonly Process[];
   readonly warnings: readonly string[];
+  readonly isMade?: boolean; // by the page, out of another: its values are sums, and formulas over sums
 }
 
 /** The metric one looks at first: what is sorted by, else the first that is shown; -1: there is none. */

@@ -1,6 +1,6 @@
 // Bytes of the database's blocks to columns.
 
-import { Kind, NONE, type Places, type TableInfo, type TableRows, type TreeNodes } from './data';
+import { Kind, NONE, type Numbers, type Places, type Present, type TableInfo, type TableRows, type TreeNodes } from './data';
 import { KeyNumbers } from './keys';
 
 /** A database that cannot be read; the message is a sentence for the user. */
@@ -66,12 +66,92 @@ class Columns {
   }
 
   u32(n: number): Uint32Array {
-    const p = this.take(4 * n);
-    const out = new Uint32Array(n);
-    for (let i = 0; i < n; i++) out[i] = p[i] | (p[n + i] << 8) | (p[2 * n + i] << 16) | (p[3 * n + i] << 24);
-    return out;
+    return joined32(this.take(4 * n), n);
   }
 }
+
+const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+/** Room for planes that do not stand on a word's border; used again and again. */
+let aside = new Uint8Array(0);
+
+/** Four byte planes to numbers: four of them at a time, out of a word of each plane. */
+function joined32(p: Uint8Array, n: number): Uint32Array {
+  const out = new Uint32Array(n);
+  const words = littleEndian ? n >> 2 : 0;
+  const stride = words * 4;
+  if (aside.length < stride * 4) aside = new Uint8Array(stride * 4);
+  for (let k = 0; k < 4; k++) aside.set(p.subarray(k * n, k * n + stride), k * stride);
+  const w = new Uint32Array(aside.buffer, 0, words * 4);
+  for (let i = 0, at = 0; i < words; i++, at += 4) {
+    const a = w[i];
+    const b = w[words + i];
+    const c = w[2 * words + i];
+    const d = w[3 * words + i];
+    const low02 = (a & 0xff00ff) | ((b & 0xff00ff) << 8);
+    const low13 = ((a >>> 8) & 0xff00ff) | (b & 0xff00ff00);
+    const high02 = (c & 0xff00ff) | ((d & 0xff00ff) << 8);
+    const high13 = ((c >>> 8) & 0xff00ff) | (d & 0xff00ff00);
+    out[at] = (low02 & 0xffff) | (high02 << 16);
+    out[at + 1] = (low13 & 0xffff) | (high13 << 16);
+    out[at + 2] = (low02 >>> 16) | (high02 & 0xffff0000);
+    out[at + 3] = (low13 >>> 16) | (high13 & 0xffff0000);
+  }
+  for (let i = stride; i < n; i++) out[i] = p[i] | (p[n + i] << 8) | (p[2 * n + i] << 16) | (p[3 * n + i] << 24);
+  return out;
+}
+
+/** The whole words of some bytes; copied where they do not stand on a word's border. */
+const wordsOf = (bytes: Uint8Array): Uint32Array =>
+  bytes.byteOffset % 4 === 0
+    ? new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)
+    : new Uint32Array(bytes.slice().buffer, 0, bytes.length >> 2);
+
+/** A column as its byte planes, without the upper ones that are 0 everywhere; joined when somebody wants it. */
+class Packed {
+  #planes: Uint8Array | null;
+  #column: Numbers | null = null;
+
+  constructor(
+    bytes: Uint8Array,
+    private readonly n: number,
+  ) {
+    let planes = 4;
+    while (planes > 1 && isZero(bytes.subarray((planes - 1) * n, planes * n))) planes--;
+    this.#planes = bytes.slice(0, planes * n); // what they are cut from can go
+  }
+
+  get(): Numbers {
+    if (this.#planes) this.#column = joined(this.#planes, this.n);
+    this.#planes = null;
+    return this.#column!;
+  }
+}
+
+function isZero(plane: Uint8Array): boolean {
+  const whole = plane.length & ~3;
+  for (let i = whole; i < plane.length; i++) if (plane[i] !== 0) return false;
+  for (let i = 0; i < whole && i < 4096; i++) if (plane[i] !== 0) return false; // mostly seen soon
+  const words = wordsOf(plane);
+  for (let i = 0; i < words.length; i++) if (words[i] !== 0) return false;
+  return true;
+}
+
+/** As many planes as there are. */
+function joined(p: Uint8Array, n: number): Numbers {
+  if (p.length <= n) return p;
+  if (p.length === 4 * n) return joined32(p, n);
+  const wide = new Uint8Array(4 * n);
+  wide.set(p);
+  const column = joined32(wide, n);
+  return p.length === 2 * n ? new Uint16Array(column) : column;
+}
+
+const largestOf = (column: Numbers): number => {
+  let most = 0;
+  for (let i = 0; i < column.length; i++) if (column[i] > most) most = column[i];
+  return most;
+};
 
 const asSigned = (column: Uint32Array): Int32Array => new Int32Array(column.buffer);
 
@@ -84,7 +164,7 @@ function readStrings(bytes: Uint8Array, count: number): string[] {
 }
 
 /** Which places are the same thing in the source, for databases of version 1, which do not say it. */
-export function sameByName(places: Omit<Places, 'same'>): Uint32Array {
+export function sameByName(places: Pick<Places, 'count' | 'kind' | 'file' | 'lineFirst' | 'fullName'>): Uint32Array {
   const keys = new KeyNumbers(places.count);
   const first: number[] = [];
   return Uint32Array.from({ length: places.count }, (_, i) => {
@@ -99,74 +179,101 @@ export function sameByName(places: Omit<Places, 'same'>): Uint32Array {
   });
 }
 
-export function decodePlaces(
+/** The places of a database: what decides how trees and tables look at once, the rest when it is asked for. */
+class StoredPlaces implements Places {
+  readonly kind: Uint8Array;
+  readonly parent: Int32Array;
+  readonly name: Numbers;
+  readonly fullName: Numbers;
+  readonly file: Int32Array;
+  readonly lineFirst: Uint32Array;
+  readonly callFile: Int32Array;
+  readonly same: Uint32Array;
+  readonly strings: readonly string[];
+  readonly #roles: Uint8Array;
+  #role: Uint8Array | null = null;
+  #irreducible: Uint8Array | null = null;
+  #lineLast: Numbers | null = null;
+  readonly #packed: { readonly [name: string]: Packed };
+
+  constructor(
+    bytes: Uint8Array,
+    readonly count: number,
+    stringCount: number,
+    fileCount: number,
+    version: number,
+  ) {
+    const in_ = new Columns(bytes, 'the list of places');
+    const packed = (): Packed => new Packed(in_.take(4 * count), count);
+    this.kind = in_.take(count).slice(); // not a part of the bytes, which can go
+    this.#roles = in_.take(count).slice();
+    const parent = asSigned(in_.u32(count));
+    this.name = packed().get();
+    this.fullName = packed().get();
+    const file = asSigned(in_.u32(count));
+    this.lineFirst = in_.u32(count);
+    const more = packed();
+    const callFile = asSigned(in_.u32(count));
+    const [callLine, instance, instances, addressLow, addressHigh] = [packed(), packed(), packed(), packed(), packed()];
+    this.#packed = { more, callLine, instance, instances, addressLow, addressHigh };
+    const same = version > 1 ? in_.u32(count) : null;
+    const { kind } = this;
+    let bad = largestOf(this.name) >= stringCount || largestOf(this.fullName) >= stringCount ? 0 : NONE;
+    for (let i = 0; i < count; i++) {
+      const up = i === 0 ? NONE : i - parent[i];
+      parent[i] = up;
+      if ((up < 0 && i > 0) || up >= i || kind[i] > 6 || file[i] >= fileCount || callFile[i] >= fileCount) bad = i;
+      if (same === null) continue;
+      const first = i - same[i];
+      if (first < 0 || kind[first] !== kind[i]) bad = i;
+      same[i] = first;
+    }
+    if (count > 0 && bad !== NONE)
+      throw new DatabaseError(`the database is damaged: place ${bad} points to something that is not there`);
+    this.parent = parent;
+    this.file = file;
+    this.callFile = callFile;
+    this.strings = readStrings(in_.rest(), stringCount);
+    this.same = same ?? sameByName(this);
+  }
+
+  get role(): Uint8Array {
+    return (this.#role ??= this.#roles.map((r) => r & 0x7f));
+  }
+  get irreducible(): Uint8Array {
+    return (this.#irreducible ??= this.#roles.map((r) => r >> 7));
+  }
+  get lineLast(): Numbers {
+    return (this.#lineLast ??= this.lineFirst.map((first, i) => first + this.#packed['more'].get()[i]));
+  }
+  get callLine(): Numbers {
+    return this.#packed['callLine'].get();
+  }
+  get instance(): Numbers {
+    return this.#packed['instance'].get();
+  }
+  get instances(): Numbers {
+    return this.#packed['instances'].get();
+  }
+  get addressLow(): Numbers {
+    return this.#packed['addressLow'].get();
+  }
+  get addressHigh(): Numbers {
+    return this.#packed['addressHigh'].get();
+  }
+}
+
+export const decodePlaces = (
   bytes: Uint8Array,
   count: number,
   stringCount: number,
   fileCount: number,
   version: number,
-): Places {
-  const in_ = new Columns(bytes, 'the list of places');
-  const kind = in_.take(count);
-  const roles = in_.take(count);
-  const parent = asSigned(in_.u32(count));
-  const name = in_.u32(count);
-  const fullName = in_.u32(count);
-  const file = asSigned(in_.u32(count));
-  const lineFirst = in_.u32(count);
-  const lineLast = in_.u32(count);
-  const callFile = asSigned(in_.u32(count));
-  const callLine = in_.u32(count);
-  const instance = in_.u32(count);
-  const instances = in_.u32(count);
-  const addressLow = in_.u32(count);
-  const addressHigh = in_.u32(count);
-  const same = version > 1 ? in_.u32(count) : null;
-  const role = new Uint8Array(count);
-  const irreducible = new Uint8Array(count);
-  for (let i = 0; i < count; i++) {
-    parent[i] = i === 0 ? -1 : i - parent[i];
-    lineLast[i] += lineFirst[i];
-    role[i] = roles[i] & 0x7f;
-    irreducible[i] = roles[i] >> 7;
-    const bad =
-      (i > 0 && !(parent[i] >= 0 && parent[i] < i)) ||
-      kind[i] > 6 ||
-      name[i] >= stringCount ||
-      fullName[i] >= stringCount ||
-      file[i] >= fileCount ||
-      callFile[i] >= fileCount ||
-      (same !== null && (same[i] > i || kind[i - same[i]] !== kind[i]));
-    if (same) same[i] = i - same[i];
-    if (bad) throw new DatabaseError(`the database is damaged: place ${i} points to something that is not there`);
-  }
-  const places = {
-    count,
-    kind,
-    role,
-    irreducible,
-    parent,
-    name,
-    fullName,
-    file,
-    lineFirst,
-    lineLast,
-    callFile,
-    callLine,
-    instance,
-    instances,
-    addressLow,
-    addressHigh,
-    strings: readStrings(in_.rest(), stringCount),
-  };
-  return { ...places, same: same ?? sameByName(places) };
-}
+): Places => new StoredPlaces(bytes, count, stringCount, fileCount, version);
 
 const INCLUSIVE = 1;
 const EXCLUSIVE = 2;
 const EQUAL = 4;
-
-const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 function doubles(bytes: Uint8Array): Float64Array {
   const n = bytes.length / 8;
@@ -181,11 +288,13 @@ function doubles(bytes: Uint8Array): Float64Array {
   return out;
 }
 
-/** One metric as it is stored: compact until a form of it is wanted. */
+/** One metric as it is stored: compact until a form of it is wanted. It keeps nothing of the bytes it is given. */
 export class StoredMetric {
   readonly #state: Uint8Array;
-  private readonly bytes: Uint8Array;
-  private readonly stored: number;
+  readonly #packed: Packed | null; // multiples of `scale`
+  #doubles: Uint8Array | null; // or doubles, as planes until they are wanted
+  #joined: Float64Array | null = null;
+  #ranks: Ranks | null = null;
 
   constructor(
     bytes: Uint8Array,
@@ -193,51 +302,96 @@ export class StoredMetric {
     private readonly scale: number,
   ) {
     const in_ = new Columns(bytes, 'a metric');
-    this.#state = in_.take(count);
-    this.bytes = in_.rest();
+    this.#state = in_.take(count).slice();
+    const rest = in_.rest();
     const width = scale === 0 ? 8 : 4;
-    if (this.bytes.length % width !== 0)
+    if (rest.length % width !== 0)
       throw new DatabaseError('the database is damaged: the values of a metric end too early');
-    this.stored = this.bytes.length / width;
+    const stored = rest.length / width;
+    const state = this.#state;
     let wanted = 0;
-    for (let i = 0; i < count; i++) wanted += (this.#state[i] & INCLUSIVE) + ((this.#state[i] & EXCLUSIVE) >> 1);
-    if (wanted !== this.stored)
+    for (let i = 0; i < count; i++) wanted += (state[i] & INCLUSIVE) + ((state[i] & EXCLUSIVE) >> 1);
+    if (wanted !== stored)
       throw new DatabaseError('the database is damaged: a metric has a wrong number of values');
+    this.#packed = scale === 0 ? null : new Packed(rest, stored);
+    this.#doubles = scale === 0 ? rest.slice() : null;
+  }
+
+  /** One value, found by counting from the last place at which that was done before. */
+  at(place: number, exclusive: boolean): number {
+    const state = this.#state;
+    if (!(place < state.length)) return NaN;
+    const s = state[place];
+    const isOwn = exclusive && (s & EXCLUSIVE) !== 0;
+    if (!isOwn && !(s & INCLUSIVE && (!exclusive || s & EQUAL))) return NaN;
+    const bit = isOwn ? EXCLUSIVE : INCLUSIVE;
+    const { inclusive, own, all } = (this.#ranks ??= ranksOf(state));
+    const block = Math.floor(place / RANK_STEP);
+    let k = isOwn ? all + own[block] : inclusive[block];
+    for (let i = block * RANK_STEP; i < place; i++) if (state[i] & bit) k++;
+    const { values, scale } = this.#values();
+    return values[k] * scale;
+  }
+
+  present(exclusive: boolean): Present {
+    return { state: this.#state, bits: exclusive ? EXCLUSIVE | EQUAL : INCLUSIVE };
   }
 
   inclusive(): Float64Array {
-    const value = this.#reader();
+    const { values, scale } = this.#values();
+    const state = this.#state;
     const out = new Float64Array(this.count);
     let used = 0;
-    for (let i = 0; i < this.count; i++) out[i] = this.#state[i] & INCLUSIVE ? value(used++) : NaN;
+    for (let i = 0; i < out.length; i++) out[i] = state[i] & INCLUSIVE ? values[used++] * scale : NaN;
     return out;
   }
 
   exclusive(): Float64Array {
-    const value = this.#reader();
+    const { values, scale } = this.#values();
+    const state = this.#state;
     const out = new Float64Array(this.count);
     let inclusive = 0;
     let own = 0;
-    for (let i = 0; i < this.count; i++) own += this.#state[i] & INCLUSIVE;
-    for (let i = 0; i < this.count; i++) {
-      const state = this.#state[i];
-      out[i] = state & EXCLUSIVE ? value(own++) : state & EQUAL && state & INCLUSIVE ? value(inclusive) : NaN;
-      inclusive += state & INCLUSIVE;
+    for (let i = 0; i < out.length; i++) own += state[i] & INCLUSIVE;
+    for (let i = 0; i < out.length; i++) {
+      const s = state[i];
+      out[i] = s & EXCLUSIVE ? values[own++] * scale : s & EQUAL && s & INCLUSIVE ? values[inclusive] * scale : NaN;
+      inclusive += s & INCLUSIVE;
     }
     return out;
   }
 
-  /** The k-th stored value: a multiple of `scale`, or a double where that is 0. */
-  #reader(): (k: number) => number {
-    const { bytes, stored, scale } = this;
-    if (scale === 0) {
-      const all = doubles(bytes);
-      return (k) => all[k];
-    }
-    return (k) =>
-      ((bytes[k] | (bytes[stored + k] << 8) | (bytes[2 * stored + k] << 16) | (bytes[3 * stored + k] << 24)) >>> 0) *
-      scale;
+  #values(): { readonly values: Numbers | Float64Array; readonly scale: number } {
+    if (this.#packed) return { values: this.#packed.get(), scale: this.scale };
+    if (this.#doubles) this.#joined = doubles(this.#doubles);
+    this.#doubles = null;
+    return { values: this.#joined!, scale: 1 };
   }
+}
+
+/** How many values are stored before each block of places. */
+interface Ranks {
+  readonly inclusive: Uint32Array;
+  readonly own: Uint32Array;
+  readonly all: number; // inclusive ones, after which the exclusive ones come
+}
+const RANK_STEP = 256;
+
+function ranksOf(state: Uint8Array): Ranks {
+  const blocks = Math.floor(state.length / RANK_STEP) + 1;
+  const inclusive = new Uint32Array(blocks);
+  const own = new Uint32Array(blocks);
+  let all = 0;
+  let others = 0;
+  for (let i = 0; i < state.length; i++) {
+    if (i % RANK_STEP === 0) {
+      inclusive[i / RANK_STEP] = all;
+      own[i / RANK_STEP] = others;
+    }
+    all += state[i] & INCLUSIVE;
+    others += (state[i] & EXCLUSIVE) >> 1;
+  }
+  return { inclusive, own, all };
 }
 
 export function decodeTree(bytes: Uint8Array, count: number, placeCount: number): TreeNodes {

@@ -1,7 +1,7 @@
 // Blocks of the database: from script files put into the page when they are needed (file:// forbids fetch), or from
 // elements of the page itself where the database is a single file.
 
-import { firstMetric, type Lazy, type Metric, type Model, type SourceFile, type Values } from './data';
+import { firstMetric, type Lazy, type Metric, type Model, type Present, type SourceFile, type Values } from './data';
 import { DatabaseError, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from './decode';
 import { type MetricBlock, readHead } from './head';
 
@@ -94,10 +94,19 @@ class Blocks {
     return null;
   }
 
+  /** What it holds was taken out of it. Who wants more of it reads it again. */
+  release(name: string): void {
+    this.bytes.delete(name);
+  }
+
   failure(name: string): string | undefined {
     return this.#failures.get(name);
   }
 }
+
+/** So many numbers of a tree are kept as columns, of which the longest unused go first: 100 MB. */
+const MOST_NUMBERS = 12_500_000;
+const FEWEST_COLUMNS = 12;
 
 /** Metrics of one tree; what is read is kept as it is stored until a form of it is wanted. */
 class LazyValues implements Values {
@@ -116,12 +125,27 @@ class LazyValues implements Values {
     const wantsExclusive = exclusive && this.metrics[metric].hasExclusive;
     const key = metric * 2 + (wantsExclusive ? 1 : 0);
     let column = this.#columns.get(key);
-    if (column) return column;
-    const stored = this.#storedMetric(metric);
-    if (!stored) return null;
-    column = wantsExclusive ? stored.exclusive() : stored.inclusive();
-    this.#columns.set(key, column);
+    if (!column) {
+      const stored = this.#storedMetric(metric);
+      if (!stored) return null;
+      column = wantsExclusive ? stored.exclusive() : stored.inclusive();
+    } else this.#columns.delete(key);
+    this.#columns.set(key, column); // the last one asked for is the last one here
+    for (const [oldest] of this.#columns) {
+      if (this.#columns.size * this.count <= MOST_NUMBERS || this.#columns.size <= FEWEST_COLUMNS) break;
+      this.#columns.delete(oldest); // it is made again when somebody wants it
+    }
     return column;
+  }
+
+  at(metric: number, exclusive: boolean, place: number): number | null {
+    const wantsExclusive = exclusive && this.metrics[metric].hasExclusive;
+    const column = this.#columns.get(metric * 2 + (wantsExclusive ? 1 : 0));
+    return column ? column[place] : (this.#storedMetric(metric)?.at(place, wantsExclusive) ?? null);
+  }
+
+  present(metric: number, exclusive: boolean): Present | null {
+    return this.#storedMetric(metric)?.present(exclusive && this.metrics[metric].hasExclusive) ?? null;
   }
 
   failure(metric: number): string | undefined {
@@ -131,16 +155,20 @@ class LazyValues implements Values {
   #storedMetric(metric: number): StoredMetric | null {
     const known = this.#stored.get(metric);
     if (known || this.#failures.has(metric)) return known ?? null;
-    const { chunk, offset, bytes, scale } = this.places[metric];
+    const { chunk } = this.places[metric];
     const block = this.blocks.get(`metric-${chunk}`);
     if (!block) return null;
+    this.places.forEach((p, i) => p.chunk === chunk && this.#store(i, block)); // all that it has of this tree
+    this.blocks.release(`metric-${chunk}`);
+    return this.#stored.get(metric) ?? null;
+  }
+
+  #store(metric: number, block: Uint8Array): void {
+    const { offset, bytes, scale } = this.places[metric];
     try {
-      const stored = new StoredMetric(block.subarray(offset, offset + bytes), this.count, scale);
-      this.#stored.set(metric, stored);
-      return stored;
+      this.#stored.set(metric, new StoredMetric(block.subarray(offset, offset + bytes), this.count, scale));
     } catch (error) {
       this.#failures.set(metric, sentence(error));
-      return null;
     }
   }
 }
@@ -164,6 +192,7 @@ class LazyBlocks<T> implements Lazy<T> {
     try {
       const thing = this.decode(bytes, index);
       this.#known.set(index, thing);
+      this.blocks.release(this.name(index));
       return thing;
     } catch (error) {
       this.#failures.set(index, sentence(error));

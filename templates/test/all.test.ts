@@ -1,7 +1,7 @@
 import formulaCases from '../../tests/formulas/cases.txt';
 import { decodeBase64, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
-import { Kind, type Model, NONE, type Run, type TableInfo, type TableRows } from '../model/data';
+import { Kind, type Model, NONE, type Present, type Run, type TableInfo, type TableRows } from '../model/data';
 import { KeyNumbers } from '../model/keys';
 import { axisOf, linearAxis } from '../logic/axis';
 import { loopBrackets, outermost } from '../logic/brackets';
@@ -27,7 +27,7 @@ import { boxAt, icicle } from '../logic/icicle';
 import { inlinedOn } from '../logic/inlined';
 import { Code, show } from '../logic/instructions';
 import { describe, enclosing, labelIn, labelOf, shortName } from '../logic/labels';
-import { fileLines, hottestLine, lineIndex, placesOnLine, scopesOnLine } from '../logic/lines';
+import { fileLines, hottestLine, lineIndex, linesByFile, placesOnLine, scopesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
 import { Memory, reasons } from '../logic/memory';
@@ -439,7 +439,7 @@ function testLines(): void {
   const columns = new Columns(m);
   const named = (f: string): number => m.files.findIndex((x) => x.name === f);
   equal(
-    Array.from(columns.values(columns.of(0), index.files), (v, f) => `${m.files[f].name} ${v}`),
+    Array.from(columns.values(columns.of(0), linesByFile(m)), (v, f) => `${m.files[f].name} ${v}`),
     ['x.c 75', 'y.h 23', 'z.c 2'],
     'a file costs what its own lines cost',
   );
@@ -1004,7 +1004,7 @@ function testSummary(): void {
   const show = (list: ReturnType<typeof hottestOf>): string =>
     `${list.top.map((h) => `${labelOf(m, h.place).text} ${h.value}`).join(', ')} of ${list.count}`;
   equal(
-    show(hottestLoops(columns, tables, columns.of(0), 5)),
+    show(hottestLoops(columns, columns.of(0), 5)),
     'loop at x.c:5–9 73, loop at y.h:42–44 20 of 2',
     'loops by what runs in them and in no inner loop',
   );
@@ -1430,6 +1430,19 @@ function testBlankRows(): void {
             line 11 @x.c
           proc other 20-29 @x.c
             line 21 @x.c = . 3`);
+  blankRowsOf(m, 'made');
+  const present = (metric: number, exclusive: boolean): Present => ({
+    state: Uint8Array.from(m.values.of(metric, exclusive)!, (v) => (Number.isNaN(v) ? 1 : 3)),
+    bits: 2,
+  });
+  const at = (metric: number, exclusive: boolean, place: number): number => m.values.of(metric, exclusive)![place];
+  let made = 0;
+  const of = (metric: number, exclusive: boolean): Float64Array | null => (made++, m.values.of(metric, exclusive));
+  blankRowsOf({ ...m, values: { of, at, present, failure: () => undefined } }, 'stored');
+  equal(made, 0, 'values that are stored are not made for that');
+}
+
+function blankRowsOf(m: Model, how: string): void {
   const columns = new Columns(m);
   const state: State = { ...START, descending: false, expanded: new Set([0, 1, 2]) };
   const rows = (view: State['view'], ids: readonly string[]): string => {
@@ -1437,10 +1450,10 @@ function testBlankRows(): void {
     const table = new Tables(m).of({ ...state, view }, { columns, shown, sort: null, weight: null });
     return Array.from({ length: table.count }, (_, i) => table.label(i).text).join(' ') + ` +${table.hidden}`;
   };
-  equal(rows('tree', ['0i', '1i']), 'p a x.c busy other +0', 'a procedure without data in any shown column is no row');
-  equal(rows('tree', ['0i']), 'p a x.c busy +0', 'nor is one with data elsewhere');
-  equal(rows('procedure', ['0i', '1i']), 'busy other +0', 'the same in flat tables');
-  equal(rows('tree', []), 'p a x.c busy calls other +0', 'without columns all are shown');
+  equal(rows('tree', ['0i', '1i']), 'p a x.c busy other +0', `a procedure without data in any shown column is no row: ${how}`);
+  equal(rows('tree', ['0i']), 'p a x.c busy +0', `nor is one with data elsewhere: ${how}`);
+  equal(rows('procedure', ['0i', '1i']), 'busy other +0', `the same in flat tables: ${how}`);
+  equal(rows('tree', []), 'p a x.c busy calls other +0', `without columns all are shown: ${how}`);
 }
 
 function testSyntax(): void {
@@ -1494,6 +1507,19 @@ function testDecoding(): void {
     ],
     'inclusive values first, then the exclusive ones that differ',
   );
+  const states = Uint8Array.from({ length: 700 }, (_, i) => [0, 1, 3, 5, 2, 1, 6][i % 7]);
+  const numbers = states.reduce((n, s) => n + (s & 1) + ((s & 2) >> 1), 0);
+  const planes = Uint8Array.from({ length: 4 * numbers }, (_, i) => (i < 2 * numbers ? (i * 37) % 251 : i < 3 * numbers ? 1 : 0));
+  for (const scale of [3, 0]) {
+    const bytes = scale ? planes : Uint8Array.from({ length: 8 * numbers }, (_, i) => (i * 31) % 64);
+    const stored = new StoredMetric(Uint8Array.of(...states, ...bytes), states.length, scale);
+    const one = (exclusive: boolean): number[] => [...states.keys()].map((i) => stored.at(i, exclusive));
+    equal(one(false), [...stored.inclusive()], `one inclusive value is that of the column, scale ${scale}`);
+    equal(one(true), [...stored.exclusive()], `one exclusive value is that of the column, scale ${scale}`);
+    const { state, bits } = stored.present(false);
+    equal([...state].map((s) => (s & bits) !== 0), one(false).map((v) => !Number.isNaN(v)), 'and where there are some');
+    equal(stored.at(states.length, false), NaN, 'behind the last place there is none');
+  }
   throws(() => new StoredMetric(Uint8Array.of(1, 0, 3), 2, 0), 'too early', 'a metric cut short');
   throws(() => new StoredMetric(Uint8Array.of(1, 1, ...value), 2, 0), 'wrong number', 'a metric with too few values');
   const columns = new Uint8Array(2 + 13 * 4);
@@ -1503,6 +1529,46 @@ function testDecoding(): void {
     'not there',
     'a name that is not there',
   );
+}
+
+/** Places of every width a column can have, out of bytes of a number that is no multiple of four. */
+function testWidths(): void {
+  const count = 11;
+  const plane = (value: (i: number) => number): number[] =>
+    [0, 8, 16, 24].flatMap((shift) => Array.from({ length: count }, (_, i) => (value(i) >>> shift) & 255));
+  const zero = plane(() => 0);
+  const low = (i: number): number => 0x89abcdef - i * 0x01010101;
+  const bytes = Uint8Array.of(
+    ...Array.from({ length: count }, (_, i) => (i === 0 ? 0 : 6)),
+    ...Array.from({ length: count }, (_, i) => (i === 3 ? 0x81 : 0)),
+    ...plane((i) => i), // all below the program
+    ...zero, // names
+    ...zero,
+    ...plane((i) => (i % 2 ? 0xffffffff : 0)), // files
+    ...plane((i) => 70_000 + i),
+    ...plane((i) => 300 + i),
+    ...plane(() => 0xffffffff),
+    ...plane((i) => 60_000 + i),
+    ...plane((i) => i),
+    ...plane(() => 0x123456),
+    ...plane(low),
+    ...plane((i) => (i ? 1 : 0)),
+    ...zero,
+    ...new TextEncoder().encode('name\0'),
+  );
+  const p = decodePlaces(bytes, count, 1, 1, 2);
+  const want = (value: (i: number) => number): number[] => Array.from({ length: count }, (_, i) => value(i));
+  equal([...p.parent], want((i) => (i === 0 ? NONE : 0)), 'parents');
+  equal([...p.file], want((i) => (i % 2 ? NONE : 0)), 'files');
+  equal([...p.lineLast], want((i) => 70_300 + 2 * i), 'last lines, of three bytes');
+  equal([...p.callLine], want((i) => 60_000 + i), 'two bytes');
+  equal([p.instance instanceof Uint8Array, ...p.instance], [true, ...want((i) => i)], 'one byte');
+  equal([...p.instances], want(() => 0x123456), 'three');
+  equal([...p.addressLow], want((i) => low(i) >>> 0), 'four');
+  equal([...p.addressHigh], want((i) => (i ? 1 : 0)), 'and of the upper half');
+  equal([p.role[3], p.irreducible[3], p.role[4]], [1, 1, 0], 'roles');
+  equal([...p.same], want((i) => i), 'what is the same');
+  equal([...p.callFile], want(() => NONE), 'no call');
 }
 
 function testTablesAndTrees(): void {
@@ -1944,6 +2010,7 @@ testCalls();
 testBlankRows();
 testSyntax();
 testDecoding();
+testWidths();
 testTablesAndTrees();
 testSearch();
 testHead();

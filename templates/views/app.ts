@@ -3,8 +3,9 @@
 import { firstMetric, Kind, type Model, NONE, type PlaceIx } from '../model/data';
 import { SourceTexts } from '../model/load';
 import { type Column, type ColumnId, columnId, Columns } from '../logic/columns';
+import type { Groups } from '../logic/cells';
 import { comparedColumns } from '../logic/compare';
-import { type FileLines, fileLines, type LineIndex, lineIndex, placesOnLine } from '../logic/lines';
+import { type FileLines, fileLines, type LineIndex, lineIndex, linesByFile, placesOnLine } from '../logic/lines';
 import { Memo } from '../logic/memo';
 import { type Subject, type Table, Tables } from '../logic/rows';
 import { type Scale, scaleAmong, scaleFor } from '../logic/format';
@@ -62,6 +63,7 @@ export class App {
   readonly #linked = new Memo<readonly PlaceIx[]>();
   readonly #lineCache = new Map<number, FileLines>();
   #index: LineIndex | null = null;
+  #files: Groups | null = null;
   #drawers: (() => void)[] = [];
   #frame = 0;
 
@@ -141,6 +143,11 @@ export class App {
 
   get lines(): LineIndex {
     return (this.#index ??= lineIndex(this.model));
+  }
+
+  /** The lines of each file, for what files cost. */
+  get files(): Groups {
+    return (this.#files ??= linesByFile(this.model));
   }
 
   fileLines(file: number): FileLines {

@@ -75,7 +75,7 @@ class FilesPane implements Pane {
     if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
     this.#drawn = inputs;
     this.column = app.own(column);
-    this.#values = app.columns.values(this.column, app.lines.files);
+    this.#values = app.columns.values(this.column, app.files);
     this.#elsewhere = this.#costElsewhere();
     this.#files = this.#order.get([this.#values, this.#elsewhere], () => {
       const all = app.model.files.map((_, f) => f);

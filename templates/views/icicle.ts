@@ -224,7 +224,7 @@ class IciclePane implements Pane {
     const place = this.#place(box);
     const label = labelOf(app.model, place);
     const line = (column: Column): string => {
-      const value = app.columns.values(column, null)[place];
+      const value = app.columns.at(column, place);
       return `${visible(shortName(column.metric))}: ${Number.isNaN(value) ? 'no data' : valueTitle(app, column, value, app.columns.error(column, value, null, place))}`;
     };
     this.#tip.replaceChildren(

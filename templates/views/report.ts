@@ -55,7 +55,7 @@ export class Report {
   /** Of a program without loops, its procedures. */
   #hot(column: Column): HTMLElement[] {
     const { app } = this;
-    const loops = hottestLoops(app.columns, app.tables, column, LOOPS).top;
+    const loops = hottestLoops(app.columns, column, LOOPS).top;
     const all = loops.length ? loops : hottestOf(app.columns, app.tables, column, 'procedure', LOOPS).top;
     if (all.length === 0) return [];
     return [

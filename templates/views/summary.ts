@@ -107,7 +107,7 @@ export class SummaryPage {
     const hasLines = app.tables.has('line');
     const values = app.columns.values(column, null);
     const { loops, lines, procedures } = this.#hot.get([app.columns, column, values], () => ({
-      loops: hottestLoops(app.columns, app.tables, column, LISTED),
+      loops: hottestLoops(app.columns, column, LISTED),
       lines: hasLines ? hottestOf(app.columns, app.tables, column, 'line', LISTED) : { top: [], count: 0 },
       procedures: hottestOf(app.columns, app.tables, column, 'procedure', LISTED),
     }));

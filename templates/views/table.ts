@@ -456,7 +456,7 @@ export class TablePane {
     const up = this.#isOfParent(column) ? model.places.parent[this.table.place(row)] : NONE;
     if (up === NONE) return columns.whole(column);
     const base = column.difference?.base ?? column;
-    return Math.abs(columns.values(this.app.inclusive(base), null)[up]);
+    return Math.abs(columns.at(this.app.inclusive(base), up));
   }
 
   /** The share as a bar: of an inclusive value with its own part darker, of a difference in the colour of its sign. Drawn
@@ -480,6 +480,8 @@ export class TablePane {
     if (!columns.isReady(column)) return 'Reading …';
     if (this.table.instances(row) > 1 && columns.isRatio(column) && !column.formula)
       return 'No value: the page cannot compute this metric over several instances';
+    if (this.app.model.isMade && !column.metric.summed)
+      return 'No value: of paths that were put together by folding recursion, only what can be added up is known; statistics over threads are not';
     return 'No data here (which is not 0)';
   }
 

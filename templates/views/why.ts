@@ -84,8 +84,7 @@ class WhyPane implements Pane {
         h('th', { scope: 'row' }, visible(column.metric.displayName)),
         h('td', { colspan: '6', class: 'warn' }, visible(columns.failure(column)!)),
       );
-    const values = columns.values(column, null);
-    const value = values[place];
+    const value = columns.at(column, place);
     const parent = app.model.places.parent[place];
     const error = columns.error(column, value, null, place);
     const scale = app.scaleAmong(column, Math.abs(value));
@@ -94,8 +93,8 @@ class WhyPane implements Pane {
     const around =
       parent === NONE || column.difference || Number.isNaN(columns.whole(column))
         ? ''
-        : formatPercent(value, values[parent]);
-    const own = columns.values(app.own(column), null)[place];
+        : formatPercent(value, columns.at(column, parent));
+    const own = columns.at(app.own(column), place);
     const blank = columns.isReady(column) ? 'no data' : '…';
     return h(
       'tr',
