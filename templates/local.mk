@@ -2,14 +2,14 @@
 PAGE_SCRIPTS_IN = \
 	%D%/model/data.ts %D%/model/decode.ts %D%/model/head.ts %D%/model/keys.ts %D%/model/load.ts \
 	%D%/logic/axis.ts %D%/logic/brackets.ts %D%/logic/calls.ts %D%/logic/cells.ts %D%/logic/columns.ts %D%/logic/compare.ts \
-	%D%/logic/csv.ts %D%/logic/diagnosis.ts %D%/logic/distribution.ts %D%/logic/find.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts \
+	%D%/logic/csv.ts %D%/logic/diagnosis.ts %D%/logic/distribution.ts %D%/logic/find.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/heads.ts \
 	%D%/logic/icicle.ts %D%/logic/inlined.ts %D%/logic/instructions.ts %D%/logic/labels.ts %D%/logic/lines.ts %D%/logic/memo.ts %D%/logic/memory.ts \
 	%D%/logic/phases.ts %D%/logic/rows.ts %D%/logic/scatter.ts %D%/logic/search.ts %D%/logic/sort.ts %D%/logic/summary.ts \
 	%D%/logic/syntax.ts %D%/logic/tables.ts %D%/logic/tree.ts \
 	%D%/state/actions.ts %D%/state/reduce.ts %D%/state/state.ts %D%/state/store.ts %D%/state/url.ts \
-	%D%/views/about.ts %D%/views/app.ts %D%/views/barriers.ts %D%/views/callers.ts %D%/views/calls.ts %D%/views/chart.ts \
-	%D%/views/columns.ts %D%/views/distribution.ts %D%/views/dom.ts %D%/views/facts.ts %D%/views/files.ts %D%/views/find.ts %D%/views/help.ts \
-	%D%/views/icicle.ts %D%/views/instructions.ts %D%/views/keys.ts %D%/views/main.ts %D%/views/marks.ts %D%/views/memory.ts %D%/views/panes.ts \
+	%D%/views/about.ts %D%/views/app.ts %D%/views/barriers.ts %D%/views/callers.ts %D%/views/calls.ts %D%/views/chart.ts %D%/views/code.ts \
+	%D%/views/columns.ts %D%/views/distribution.ts %D%/views/dom.ts %D%/views/facts.ts %D%/views/files.ts %D%/views/find.ts %D%/views/gutter.ts %D%/views/help.ts \
+	%D%/views/icicle.ts %D%/views/instructions.ts %D%/views/keys.ts %D%/views/main.ts %D%/views/marks.ts %D%/views/memory.ts %D%/views/nosource.ts %D%/views/opened.ts %D%/views/panes.ts \
 	%D%/views/registry.ts %D%/views/report.ts %D%/views/rooms.ts %D%/views/rows.ts %D%/views/scatter.ts %D%/views/search.ts \
 	%D%/views/source.ts %D%/views/strip.ts %D%/views/summary.ts %D%/views/table.ts %D%/views/tables.ts %D%/views/timeline.ts %D%/views/toolbar.ts \
 	%D%/views/trees.ts %D%/views/why.ts %D%/views/workspace.ts

@@ -56,19 +56,22 @@ export interface FileLines {
 
 export function fileLines(model: Model, index: LineIndex, file: FileIx): FileLines {
   const all = index.places.subarray(index.start[file], index.start[file + 1]);
-  const lines = Float64Array.from(all, (place) => standsOn(model, place));
+  const lines = new Float64Array(all.length);
+  for (let i = 0; i < all.length; i++) lines[i] = standsOn(model, all[i]);
   const order = sortedByValue(countUp(all.length), lines, false);
-  const members = order.map((at) => all[at]);
+  const members = new Uint32Array(all.length);
+  const own = new Uint8Array(all.length);
   const numbers: number[] = [];
   const start: number[] = [];
-  order.forEach((at, i) => {
-    const line = lines[at];
-    if (numbers.length && numbers[numbers.length - 1] === line) return;
+  for (let i = 0; i < members.length; i++) {
+    const line = lines[order[i]];
+    members[i] = all[order[i]];
+    own[i] = model.places.kind[members[i]] === Kind.Line ? 1 : 0;
+    if (i > 0 && lines[order[i - 1]] === line) continue;
     numbers.push(line);
     start.push(i);
-  });
+  }
   start.push(members.length);
-  const own = Uint8Array.from(members, (place) => (model.places.kind[place] === Kind.Line ? 1 : 0));
   return {
     numbers: Uint32Array.from(numbers),
     groups: makeGroups(model, Uint32Array.from(start), members, true, own),

@@ -238,13 +238,26 @@ class StoredPlaces implements Places {
   }
 
   get role(): Uint8Array {
-    return (this.#role ??= this.#roles.map((r) => r & 0x7f));
+    if (!this.#role) {
+      this.#role = this.#roles.slice();
+      for (let i = 0; i < this.count; i++) this.#role[i] &= 0x7f;
+    }
+    return this.#role;
   }
   get irreducible(): Uint8Array {
-    return (this.#irreducible ??= this.#roles.map((r) => r >> 7));
+    if (!this.#irreducible) {
+      this.#irreducible = this.#roles.slice();
+      for (let i = 0; i < this.count; i++) this.#irreducible[i] >>= 7;
+    }
+    return this.#irreducible;
   }
   get lineLast(): Numbers {
-    return (this.#lineLast ??= this.lineFirst.map((first, i) => first + this.#packed['more'].get()[i]));
+    if (!this.#lineLast) {
+      const more = this.#packed['more'].get();
+      this.#lineLast = this.lineFirst.slice();
+      for (let i = 0; i < this.count; i++) this.#lineLast[i] += more[i];
+    }
+    return this.#lineLast;
   }
   get callLine(): Numbers {
     return this.#packed['callLine'].get();

@@ -1,58 +1,29 @@
 // The source pane: text with what each line costs beside it.
 
-import { Kind, type Model, NONE, type PlaceIx, type SourceFile } from '../model/data';
+import { NONE } from '../model/data';
 import type { SourceLines } from '../model/load';
 import { type Bracket, type Brackets, loopBrackets, outermost } from '../logic/brackets';
 import type { Column } from '../logic/columns';
-import { formatAs, formatPercent, plural } from '../logic/format';
+import { formatPercent, plural } from '../logic/format';
 import { findingsOnLine } from '../logic/diagnosis';
 import { type Costs, costsOf, gutterCells, gutterHead } from './gutter';
-import { baseName, enclosing, kindName, labelOf, loopKinds, shortName } from '../logic/labels';
-import { type Inlined, inlinedOn, type InlinedLine } from '../logic/inlined';
-import { cutAt, type Found } from '../logic/find';
-import { hottestLine, scopesOnLine } from '../logic/lines';
-import { compareValues } from '../logic/sort';
+import { headsAround, type Span, spansOf } from '../logic/heads';
+import { loopKinds, shortName } from '../logic/labels';
+import { hottestLine } from '../logic/lines';
 import { Colouring, languageOf } from '../logic/syntax';
-import { subtree } from '../logic/tree';
 import type { App } from './app';
+import { coloured, LONGEST_SHOWN } from './code';
 import { button, h, visible } from './dom';
 import { FindBar } from './find';
 import { hasInstructions, InstructionsPane, procedureOf } from './instructions';
 import { findingMark } from './marks';
+import { WHY_NO_TEXT, whyNoSource } from './nosource';
+import { OpenedCalls } from './opened';
 import type { Pane, PaneType } from './panes';
 import { VirtualRows } from './rows';
 
 const ROW = 19;
-/** Of one line; the rest is counted. */
-const LONGEST_SHOWN = 1000;
 const MOST_MARKS = 300;
-/** Lines shown of one inlined procedure. */
-const MOST_INLINED = 60;
-/** Heads of scopes that stay in sight. */
-const MOST_HEADS = 4;
-
-const WHY_NO_TEXT: { readonly [S in SourceFile['state']]: string } = {
-  text: '',
-  missing:
-    'Its text was not found when the database was built. Name its folder (hpcview build -I FOLDER, or <sources path="FOLDER"/> in the configuration) and build again.',
-  'left-out': 'The database was built without its text.',
-  'too-large': 'Its text is too large to be shown (more than 16 MB).',
-  unreadable: 'Its text was found, but could not be read when the database was built.',
-};
-
-/** The procedure around a place; of what is above procedures, the place itself. */
-function scopeAround(model: Model, place: PlaceIx): PlaceIx {
-  const { kind, parent } = model.places;
-  let at = place;
-  while (at !== NONE && kind[at] > Kind.Procedure) at = parent[at];
-  return at;
-}
-
-/** A row that is not of this file: the head of an inlined procedure, or a line of it. */
-interface Extra {
-  readonly inlined: Inlined;
-  readonly line: InlinedLine | null;
-}
 
 class SourcePane implements Pane {
   readonly element: HTMLElement;
@@ -73,15 +44,16 @@ class SourcePane implements Pane {
   #brackets: Brackets = { list: [], tracks: 0 };
   #colouring: Colouring | null = null;
   #drawn: readonly unknown[] = [];
-  #opened: ReadonlySet<number> = new Set(); // lines whose inlined calls are shown below them
-  #rowLines: Int32Array | null = null; // by row: a line, or -1 - an extra; null: line N is row N - 1
-  #extras: readonly Extra[] = [];
-  #spans: readonly { readonly first: number; readonly last: number }[] = [];
+  readonly #layout: OpenedCalls;
+  #spans: readonly Span[] = [];
   #file = NONE;
-  readonly #colourings = new Map<number, Colouring>(); // of other files
   #revealed: unknown = null;
 
   constructor(private readonly app: App) {
+    this.#layout = new OpenedCalls(app, () => {
+      this.#rows.reset(this.#layout.rows);
+      this.#drawHeads();
+    });
     this.title = h('h2', { class: 'pane-title', id: 'source-title' });
     this.#tools = h('div', { class: 'source-tools' });
     this.#columnHead = h('div', { class: 'source-head' });
@@ -130,7 +102,7 @@ class SourcePane implements Pane {
     this.#drawn = inputs;
     this.#drawInstructions(!source);
     if (!source) {
-      this.#drawNothing('', this.#whyNoSource());
+      this.#drawNothing('', whyNoSource(app, !this.#showsInstructions()));
       return;
     }
     const file = app.model.files[source.file];
@@ -173,160 +145,21 @@ class SourcePane implements Pane {
       this.#scroller.scrollTop = 0;
       this.#revealed = null;
     }
-    if (this.#file !== this.app.state.source?.file) this.#opened = new Set();
+    if (this.#file !== this.app.state.source?.file) this.#layout.closeAll();
     this.#file = this.app.state.source?.file ?? NONE;
     this.costs = column && costsOf(app, column);
     this.#find.search(lines);
     this.#brackets = this.#bracketsOf();
-    this.#spans = this.#spansOf();
-    this.#layOut();
+    this.#spans = spansOf(app.model, app.lines, this.#file, this.#brackets);
+    this.#layout.layOut(lines.length, this.costs);
     this.#scroller.style.setProperty('--tracks', String(this.#brackets.tracks));
     this.#columnHead.replaceChildren(...(this.costs ? gutterHead(app, this.costs) : []));
     this.#columnHead.classList.toggle('columns', (this.costs?.more.length ?? 0) > 0);
     this.#scroller.style.setProperty('--digits', String(Math.max(3, String(lines.length).length)));
     this.#scroller.setAttribute('aria-rowcount', String(lines.length));
-    this.#rows.reset(this.#rowLines?.length ?? lines.length);
+    this.#rows.reset(this.#layout.rows);
     this.#drawMarks();
     this.#drawHeads();
-  }
-
-  // ---- inlined calls, opened in place ----
-
-  #inlinedOn(line: number): Inlined[] {
-    const { app, costs } = this;
-    if (!costs || costs.column.difference) return [];
-    return inlinedOn(app.columns, app.tables.children, costs.column, scopesOnLine(app.model, costs.lines, line));
-  }
-
-  #layOut(): void {
-    this.#rowLines = null;
-    this.#extras = [];
-    if (this.#opened.size === 0) return;
-    const rows: number[] = [];
-    const extras: Extra[] = [];
-    for (let line = 1; line <= this.lines.length; line++) {
-      rows.push(line);
-      if (!this.#opened.has(line)) continue;
-      for (const inlined of this.#inlinedOn(line))
-        for (const part of [null, ...inlined.lines.slice(0, MOST_INLINED)]) {
-          rows.push(-1 - extras.length);
-          extras.push({ inlined, line: part });
-        }
-    }
-    this.#rowLines = Int32Array.from(rows);
-    this.#extras = extras;
-  }
-
-  #rowOf(line: number): number {
-    return this.#rowLines ? this.#rowLines.indexOf(line) : line - 1;
-  }
-
-  #open(line: number, isOpen: boolean): void {
-    if (isOpen === this.#opened.has(line) || (isOpen && this.#inlinedOn(line).length === 0)) return;
-    const opened = new Set(this.#opened);
-    if (isOpen) opened.add(line);
-    else opened.delete(line);
-    this.#opened = opened;
-    this.#layOut();
-    this.#rows.reset(this.#rowLines?.length ?? this.lines.length);
-    this.#drawHeads();
-  }
-
-  /** Behind the text of a line: what was inlined there, and the way to it. */
-  #callChip(line: number): HTMLElement | null {
-    const { costs, app } = this;
-    if (!costs || !costs.lines.at.has(line)) return null;
-    const all = this.#inlinedOn(line);
-    if (all.length === 0) return null;
-    const isOpen = this.#opened.has(line);
-    const whole = app.columns.whole(costs.column);
-    const percent = formatPercent(
-      all.reduce((sum, i) => sum + i.value, 0),
-      whole,
-    );
-    const name = all.length === 1 ? shortCall(all[0].name) : `${all.length} calls`;
-    const chip = button(
-      visible(`${isOpen ? '▾' : '▸'} ⤷ ${name}${percent ? ` ${percent}%` : ''}`),
-      visible(
-        `Inlined here: ${all.map((i) => i.name).join(', ')}. Click to ${isOpen ? 'close' : 'see their lines'} (→ ←)`,
-      ),
-      () => this.#open(line, !isOpen),
-      'call-chip',
-    );
-    chip.setAttribute('aria-expanded', String(isOpen));
-    return chip;
-  }
-
-  #makeExtra({ inlined, line }: Extra): HTMLElement {
-    const { app, costs } = this;
-    const { model } = app;
-    const value = line ? line.value : inlined.value;
-    const number = line ? String(line.line) : '';
-    const gutter = (className: string, text: string): HTMLElement =>
-      h('span', { class: className, role: 'gridcell' }, text);
-    const percent = formatPercent(value, costs ? app.columns.whole(costs.column) : NaN);
-    const element = h(
-      'div',
-      {
-        class: `line extra${line ? '' : ' extra-head'}`,
-        role: 'row',
-        'data-file': String(inlined.file),
-        'data-at': number,
-      },
-      gutter(
-        'line-value',
-        costs
-          ? formatAs(app.state.form, value, costs.column.metric, costs.scale, app.columns.error(costs.column, value))
-          : '',
-      ),
-      gutter('line-percent', percent && `${percent}%`),
-      ...(costs?.more ?? []).map(() => gutter('line-more', '')),
-      gutter('line-count', line?.calls ? '⤷' : ''),
-      h('span', { class: 'line-number', role: 'rowheader' }, number),
-      this.#brackets.tracks > 0 ? h('span', { class: 'line-loops', role: 'gridcell' }) : '',
-      line ? this.#extraCode(inlined, line) : this.#extraHead(inlined),
-    );
-    if (line && costs && costs.hottest > 0 && !line.calls)
-      element.style.setProperty(
-        '--heat-alpha',
-        (0.06 + 0.5 * Math.sqrt(Math.min(1, value / costs.hottest))).toFixed(3),
-      );
-    if (line && inlined.file !== NONE) element.title = visible(`${model.files[inlined.file].name}:${line.line}`);
-    return element;
-  }
-
-  #extraHead(inlined: Inlined): HTMLElement {
-    const { app } = this;
-    const where = inlined.file === NONE ? '' : baseName(app.model.files[inlined.file].name);
-    return h(
-      'code',
-      { class: 'line-text', role: 'gridcell' },
-      h('span', { class: 'extra-name', title: visible(inlined.name) }, visible(`⤷ ${shortCall(inlined.name)}`)),
-      h('span', { class: 'muted' }, visible(` ${where}${inlined.copies > 1 ? ` ×${inlined.copies}` : ''}  `)),
-      button('go there', 'Select it: its own source', () => app.select(inlined.place), 'call-chip'),
-    );
-  }
-
-  #extraCode(inlined: Inlined, { line }: InlinedLine): HTMLElement {
-    const { app } = this;
-    const code = h('code', { class: 'line-text', role: 'gridcell' });
-    const file = inlined.file === NONE ? null : app.model.files[inlined.file];
-    const texts = file && app.texts.get(file);
-    const text = texts?.[line - 1];
-    if (!file || !texts || text === undefined || text.length > LONGEST_SHOWN) {
-      code.append(
-        h(
-          'span',
-          { class: 'muted' },
-          text === undefined ? 'its text is not here' : visible(text.slice(0, LONGEST_SHOWN)),
-        ),
-      );
-      return code;
-    }
-    let colouring = this.#colourings.get(inlined.file);
-    if (!colouring) this.#colourings.set(inlined.file, (colouring = new Colouring(languageOf(file.name), texts)));
-    code.append(...coloured(colouring, line - 1));
-    return code;
   }
 
   // ---- finding text ----
@@ -346,9 +179,9 @@ class SourcePane implements Pane {
   /** `goes`: its line becomes the selected one. */
   #showFound(goes: boolean): void {
     const { current } = this.#find;
-    this.#rows.reset(this.#rowLines?.length ?? this.lines.length);
+    this.#rows.reset(this.#layout.rows);
     if (!current) return;
-    this.#rows.reveal(this.#rowOf(current.row + 1), 'near');
+    this.#rows.reveal(this.#layout.rowOf(current.row + 1), 'near');
     this.#revealAcross();
     if (goes && this.app.state.source) this.app.markLine(this.app.state.source.file, current.row + 1, true);
   }
@@ -365,48 +198,17 @@ class SourcePane implements Pane {
 
   // ---- heads that stay in sight ----
 
-  /** Procedures and loops of this file by their lines, the outer ones first. */
-  #spansOf(): { first: number; last: number }[] {
-    const { model, lines } = this.app;
-    const { kind, lineFirst, lineLast, file: fileOf } = model.places;
-    const spans = this.#brackets.list.map(({ first, last }) => ({ first, last }));
-    for (const place of lines.places.subarray(lines.start[this.#file], lines.start[this.#file + 1]))
-      if (kind[place] === Kind.Procedure && fileOf[place] === this.#file && lineLast[place] > lineFirst[place])
-        spans.push({ first: lineFirst[place], last: lineLast[place] });
-    return spans.sort((a, b) => a.first - b.first || b.last - a.last);
-  }
-
-  /** The first lines of what is around the first line in sight, and out of sight themselves. */
-  #headsAround(): number[] {
-    const top = Math.floor(this.#scroller.scrollTop / ROW);
-    const lineAt = (row: number): number => {
-      for (let r = row; r >= 0; r--) {
-        const line = this.#rowLines ? this.#rowLines[r] : r + 1;
-        if (line > 0) return line;
-      }
-      return 1;
-    };
-    let heads: number[] = [];
-    for (let i = 0; i <= MOST_HEADS; i++) {
-      const line = lineAt(top + heads.length);
-      const around = this.#spans.filter(
-        (s) => s.first < line && line <= s.last && s.first <= lineAt(top + heads.length),
-      );
-      const found = [...new Set(around.map((s) => s.first))].filter((first) => this.#rowOf(first) < top + heads.length);
-      const next = found.length > MOST_HEADS ? [found[0], ...found.slice(1 - MOST_HEADS)] : found;
-      if (next.length <= heads.length) return next.length === heads.length ? next : heads.slice(0, next.length);
-      heads = next;
-    }
-    return heads;
-  }
-
   #onScroll(): void {
     this.#columnHead.style.setProperty('--scrolled', `${this.#scroller.scrollLeft}px`);
     this.#drawHeads();
   }
 
   #drawHeads(): void {
-    const heads = this.#scroller.hidden || this.lines.length === 0 ? [] : this.#headsAround();
+    const top = Math.floor(this.#scroller.scrollTop / ROW);
+    const heads =
+      this.#scroller.hidden || this.lines.length === 0
+        ? []
+        : headsAround(this.#spans, top, (row) => this.#layout.lineAbove(row), (line) => this.#layout.rowOf(line));
     this.#heads.hidden = heads.length === 0;
     this.#heads.style.setProperty('--digits', this.#scroller.style.getPropertyValue('--digits'));
     this.#heads.style.setProperty('--tracks', String(this.#brackets.tracks));
@@ -426,65 +228,6 @@ class SourcePane implements Pane {
     const { model, state, lines } = this.app;
     const file = state.source!.file;
     return loopBrackets(model, lines.places.subarray(lines.start[file], lines.start[file + 1]), file);
-  }
-
-  /** For a place without source: what is known of it, so that the pane is of use all the same. */
-  #whyNoSource(): (HTMLElement | string)[] {
-    const { app } = this;
-    const { model, state } = app;
-    if (state.selected === null || model.places.kind[state.selected] < Kind.File)
-      return ['Select a row of the table, or a file, to see its source here.'];
-    const code = enclosing(model, state.selected, [Kind.Procedure]) ?? 'this code';
-    const module = enclosing(model, state.selected, [Kind.Module]) ?? 'its module';
-    return [
-      h(
-        'p',
-        null,
-        visible(
-          `No source is known for ${code}: ${module} has no debug information there. Compile it with -g; for a library of the system, install its debug symbols.`,
-        ),
-      ),
-      ...(this.#showsInstructions() ? [] : this.#parts(scopeAround(model, state.selected))),
-    ];
-  }
-
-  /** The costliest scopes below a place, as a list to click. */
-  #parts(place: number): HTMLElement[] {
-    const { app } = this;
-    const column = app.heatColumn;
-    if (!column) return [];
-    const inclusive = app.inclusive(column);
-    const values = app.columns.values(inclusive, null);
-    const { children } = app.tables;
-    const parts = subtree(children, place, 2000)
-      .places.slice(1)
-      .filter((p) => values[p] > 0)
-      .sort((a, b) => compareValues(values[a], values[b], true))
-      .slice(0, 12);
-    if (parts.length === 0) return [];
-    const whole = app.columns.whole(inclusive);
-    return [
-      h('p', null, visible(`In ${labelOf(app.model, place).text} the time goes into:`)),
-      h(
-        'ul',
-        { class: 'parts' },
-        ...parts.map((p) => {
-          const label = labelOf(app.model, p);
-          const percent = formatPercent(values[p], whole);
-          return h(
-            'li',
-            null,
-            h('span', { class: 'n' }, percent && `${percent}%`),
-            button(
-              visible(`${label.text} ${label.detail}`.trim()),
-              kindName(app.model.places.kind[p]),
-              () => app.selectInTree(p),
-              'crumb',
-            ),
-          );
-        }),
-      ),
-    ];
   }
 
   #drawNothing(title: string, why: string | (HTMLElement | string)[]): void {
@@ -588,10 +331,10 @@ class SourcePane implements Pane {
   }
 
   #makeRow(row: number): HTMLElement {
-    const line = this.#rowLines ? this.#rowLines[row] : row + 1;
-    if (line < 0) return this.#makeExtra(this.#extras[-1 - line]);
+    const line = this.#layout.lineOf(row);
+    if (line === 0) return this.#layout.makeRow(row, this.#brackets.tracks > 0);
     const element = this.#makeLine(line, this.#codeCell(line - 1));
-    const chip = this.#callChip(line);
+    const chip = this.#layout.chip(line);
     if (chip) element.lastElementChild!.append(chip);
     return element;
   }
@@ -708,7 +451,7 @@ class SourcePane implements Pane {
     if (!source || this.#revealed === source || this.#scroller.clientHeight === 0) return;
     this.#revealed = source;
     const line = source.first > 0 ? source.first : this.costs ? hottestLine(this.costs.lines, this.costs.own) : 0;
-    if (line > 0) this.#rows.reveal(this.#rowOf(Math.min(line, this.lines.length)), 'middle');
+    if (line > 0) this.#rows.reveal(this.#layout.rowOf(Math.min(line, this.lines.length)), 'middle');
   }
 
   #onClick(event: MouseEvent): void {
@@ -756,7 +499,7 @@ class SourcePane implements Pane {
         break;
       case 'ArrowRight':
       case 'ArrowLeft':
-        this.#open(source.first, event.key === 'ArrowRight');
+        this.#layout.open(source.first, event.key === 'ArrowRight');
         break;
       case 'Enter':
         this.app.cycle(1);
@@ -776,29 +519,6 @@ class SourcePane implements Pane {
     event.preventDefault();
     event.stopPropagation();
   }
-}
-
-/** A line in its colours; `found`: what of it is marked, one of it as `current`. */
-function coloured(
-  colouring: Colouring,
-  row: number,
-  found: readonly Found[] = [],
-  current: Found | null = null,
-): (HTMLElement | string)[] {
-  const span = (kind: string, text: string): HTMLElement | string =>
-    kind === 'plain' ? visible(text) : h('span', { class: `t-${kind}` }, visible(text));
-  const tokens = colouring.line(row);
-  if (found.length === 0) return tokens.map((token) => span(token.kind, token.text));
-  return cutAt(tokens, found).map(({ piece, text, found: here }) =>
-    here ? h('mark', { class: here === current && 'at' }, visible(text)) : span(piece.kind, text),
-  );
-}
-
-/** A name without its template arguments and parameters, as short as a chip is. */
-function shortCall(name: string): string {
-  const bare = name.replace(/\(.*$/, '').replace(/<.*>/g, '');
-  const short = bare.split('::').slice(-2).join('::') || name;
-  return short.length > 40 ? `${short.slice(0, 39)}…` : short;
 }
 
 export const sourcePane: PaneType = {
