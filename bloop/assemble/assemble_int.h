@@ -89,6 +89,7 @@ struct assembler {
     struct VEC(struct line_point) points;      /* of the loop being placed */
     struct VEC(vaddr) shares;                  /* calls that ask OpenMP for a part of a loop, ascending */
     struct hashmap beside;                     /* of loops beside each other: (callee, file, line) -> its last line */
+    struct VEC(struct source_line) ends;       /* of loops beside each other: their last lines, sorted */
     struct VEC(struct loop_place) places;      /* per loop */
     struct VEC(uint32_t) blocks_first, blocks; /* own blocks of each loop, made when first needed */
     /* Per inlined call: 1 where the procedure itself calls; the call around it; the first copy of the same call. Of
@@ -121,6 +122,7 @@ uint32_t assemble_row_before(const struct debug_function *, vaddr); /* NO_ROW: n
 /* May the line (of an exit?) be one of a loop of that callee? A procedure's first line is that of its arguments and, for
    gfortran, of common blocks: no loop's statement. A region that was cut out of one begins with its directive. */
 bool assemble_is_in_body(struct assembler *, const struct loop_place *, uint32_t line, bool exit);
+int assemble_by_line(const void *x, const void *y); /* of struct source_line */
 /* How many lines with statements are there in front of `line`; behind `low` and in front of `high`? */
 size_t assemble_lines_before(const struct assembler *, uint32_t inlined, str_id file, uint32_t line);
 size_t assemble_lines_between(const struct assembler *, const struct loop_place *, uint32_t low, uint32_t high);

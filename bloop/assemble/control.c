@@ -230,12 +230,22 @@ static bool has_between(const struct assembler *a, const struct loop_place *p, c
     return between != 0;
 }
 
-/* The first line of the way that is not before `least` and leads to the loop. 0: none. */
+/* The last line of the nearest loop beside this one that ends in front of it; 0: there is none. */
+static uint32_t end_beside(const struct assembler *a, const struct loop_place *p)
+{
+    struct source_line key = {p->inlined, p->file, p->line};
+    size_t n = sorted_front(a->ends.count, i, assemble_by_line(&a->ends.items[i], &key) < 0);
+    const struct source_line *end = n ? &a->ends.items[n - 1] : NULL;
+    return end && end->inlined == p->inlined && end->file == p->file ? end->line : 0;
+}
+
+/* The first line of the way that is not before `least` and leads to this loop and to no other. 0: none. */
 static uint32_t first_on_way(const struct assembler *a, const struct loop_place *p, const struct way *w, uint32_t least)
 {
-    uint32_t line = 0;
+    uint32_t line = 0, other = end_beside(a, p);
     for (size_t i = 0; i < w->count; i++)
-        if (w->lines[i] >= least && (!line || w->lines[i] < line) && !has_between(a, p, w, w->lines[i]))
+        if (w->lines[i] >= least && w->lines[i] > other && (!line || w->lines[i] < line) &&
+            !has_between(a, p, w, w->lines[i]))
             line = w->lines[i];
     return line;
 }
@@ -461,6 +471,19 @@ static void note_beside(struct assembler *a, uint32_t first, const uint32_t *nex
     }
 }
 
+/* Where the loops beside each other end; only directives are looked for between them. (A loop on one line may be what a
+   directive does itself: the sum of a reduction.) */
+static void note_ends(struct assembler *a, uint32_t first, const uint32_t *next)
+{
+    a->ends.count = 0;
+    for (uint32_t l = first; l != LOOP_NONE && a->shares.count; l = next[l]) {
+        const struct loop_place *p = &a->places.items[l];
+        if (p->line < p->line_last)
+            *vec_push(&a->ends) = (struct source_line){p->inlined, p->file, p->line_last};
+    }
+    vec_sort(&a->ends, assemble_by_line);
+}
+
 static void step_back_to(struct loop_place *p, uint32_t line)
 {
     if (line && line < p->line)
@@ -470,6 +493,7 @@ static void step_back_to(struct loop_place *p, uint32_t line)
 void assemble_step_back(struct assembler *a, uint32_t first, const uint32_t *next)
 {
     bool noted = false;
+    note_ends(a, first, next);
     for (uint32_t l = first; l != LOOP_NONE; l = next[l]) {
         struct loop_place *p = &a->places.items[l];
         if (!p->line)

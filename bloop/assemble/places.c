@@ -170,7 +170,7 @@ static void collect_line(struct assembler *a, uint32_t inlined, str_id file, uin
         *vec_push(&a->lines) = (struct source_line){inlined, file, line};
 }
 
-static int by_source_line(const void *x, const void *y)
+int assemble_by_line(const void *x, const void *y)
 {
     const struct source_line *a = x, *b = y;
     if (a->inlined != b->inlined)
@@ -190,9 +190,9 @@ static void sort_lines(struct assembler *a)
             collect_line(a, a->inline_parent.items[l.inlined], assemble_file(a, a->debug->inlines[l.inlined].call_file),
                          a->debug->inlines[l.inlined].call_line);
     }
-    vec_sort(&a->lines, by_source_line);
+    vec_sort(&a->lines, assemble_by_line);
     for (size_t i = 0; i < a->lines.count; i++)
-        if (n == 0 || by_source_line(&a->lines.items[n - 1], &a->lines.items[i]) != 0)
+        if (n == 0 || assemble_by_line(&a->lines.items[n - 1], &a->lines.items[i]) != 0)
             a->lines.items[n++] = a->lines.items[i];
     a->lines.count = n;
 }
@@ -200,7 +200,7 @@ static void sort_lines(struct assembler *a)
 size_t assemble_lines_before(const struct assembler *a, uint32_t inlined, str_id file, uint32_t line)
 {
     struct source_line key = {inlined, file, line};
-    return sorted_front(a->lines.count, i, by_source_line(&a->lines.items[i], &key) < 0);
+    return sorted_front(a->lines.count, i, assemble_by_line(&a->lines.items[i], &key) < 0);
 }
 
 size_t assemble_lines_between(const struct assembler *a, const struct loop_place *p, uint32_t low, uint32_t high)

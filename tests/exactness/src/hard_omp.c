@@ -70,3 +70,21 @@ void bounds_first(double *a)
                 a[j] += work(k);
     }
 }
+
+/* The runtime is asked once for both loops: what leads to the first does not belong to the second. */
+void one_question(double *a, double *b, int n)
+{
+#pragma omp parallel /* LOOP depth=1 near=3 */
+    {
+#pragma omp for nowait
+        for (int i = 0; i < n; i++) {
+            int part = work(i);
+            a[i] = part;
+        }
+#pragma omp for nowait /* LOOP depth=1 near=2 */
+        for (int i = 0; i < n; i++) {
+            int part = work(-i);
+            b[i] = part;
+        }
+    }
+}
