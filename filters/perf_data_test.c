@@ -470,6 +470,35 @@ static void test_cut(void)
     buf_release(&m.bytes);
 }
 
+/* More threads and events at one place than are found by looking: each keeps what is its own, in order. */
+static void test_crowd(void)
+{
+    enum { THREADS = 20, TIMES = 3 };
+    struct made m = {.sample_type = IDENTIFIED};
+    for (unsigned i = 0; i < TIMES * THREADS * 2; i++) {
+        unsigned thread = i * 7 % THREADS, event = i / THREADS % 2;
+        char *fields = mem_printf("%u 0x1010 4: 7 %u 8: %u %u", event ? 21u : 11u, 100 + thread, i + 1, 1000 + thread);
+        record(&m, 9, USER, fields);
+        mem_free(fields);
+    }
+    struct buf f = whole_file(&m);
+    struct hpcprof *p = hpcprof_create();
+    struct filter_options options = {0};
+    struct filter_input in = {f.bytes, f.len, "crowd", &options, NULL};
+    CHECK_INT(perf_data_convert(&in, p, NULL, NULL), 0);
+    hpcprof_finish(p);
+    bool right = p->count_count == THREADS * 2, in_order = true;
+    for (size_t i = 0; right && i < p->count_count; i++) {
+        const struct hpcprof_count *c = &p->counts[i];
+        right = c->thread == i / 2 && c->event == i % 2 && c->samples == TIMES && c->value == TIMES * (1000 + i / 2);
+        in_order = in_order && p->threads[c->thread].number == i / 2;
+    }
+    CHECK(right && in_order);
+    hpcprof_free(p);
+    buf_release(&f);
+    buf_release(&m.bytes);
+}
+
 int main(void)
 {
     test_rules();
@@ -479,5 +508,6 @@ int main(void)
     test_packed_rounds();
     test_about();
     test_cut();
+    test_crowd();
     return tap_done();
 }

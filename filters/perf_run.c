@@ -26,22 +26,27 @@ struct thread_seen {
     uint32_t thread; /* in the measurement */
 };
 
-/* Of a path: this frame, called from `parent`. A sample looks at two or three of them that no cache holds any more: so they
-   are small, and what the samples of one thread and event add up to is here until another's come. */
+/* Of a path: this frame, called from `parent`. A sample looks at two or three of them that no cache holds any more, and there
+   is one for each address: so they are small. */
 struct step {
     uint64_t ip;
-    str_id symbol, object; /* of perf's own finding, as in perf_frame */
-    uint32_t parent;       /* a context */
+    uint32_t parent; /* a context */
     uint32_t process;
-    uint32_t version, context; /* what it is, as the process's mappings were at that version */
-    uint32_t thread : 31, caller : 1;
-    uint32_t event;
-    uint64_t samples, value; /* of that thread and event */
+    uint32_t version, context;       /* what it is, as the process's mappings were at that version */
+    uint32_t sum;                    /* the last one that was added to; NONE */
+    uint32_t found : 31, caller : 1; /* found: of perf's own finding, see found_of; 0: nothing */
 };
 
+struct found { /* what perf found out itself, as in perf_frame */
+    str_id symbol, object;
+};
+
+/* What samples of one thread and event add up to at a context. */
 struct sum {
-    uint32_t thread, event, context;
     uint64_t samples, value;
+    uint32_t thread, context;
+    uint32_t next; /* another one of the step; NONE */
+    uint32_t event;
 };
 
 #define NONE UINT32_MAX
@@ -63,6 +68,8 @@ struct perf_run {
     struct hashmap names;        /* by tid */
     struct VEC(struct binary) binaries;
     struct VEC(struct step) steps;
+    struct VEC(struct found) found; /* row 0: nothing */
+    struct hashmap found_index;
     struct VEC(uint32_t) last; /* steps of the last sample, the outermost first: the next one shares most of them */
     struct row_index step_index;
     struct VEC(uint8_t) placed; /* by context */
@@ -80,6 +87,7 @@ struct perf_run *perf_run_create(struct hpcprof *into, const char *name)
     r->name = name;
     r->strings = strtab_create();
     r->last_process = r->last_thread = NONE;
+    *vec_push(&r->found) = (struct found){0};
     return r;
 }
 
@@ -96,6 +104,7 @@ void perf_run_free(struct perf_run *r)
     vec_release(&r->events);
     vec_release(&r->threads);
     vec_release(&r->steps);
+    vec_release(&r->found);
     vec_release(&r->last);
     vec_release(&r->placed);
     vec_release(&r->sums);
@@ -103,6 +112,7 @@ void perf_run_free(struct perf_run *r)
     hashmap_release(&r->event_index);
     hashmap_release(&r->thread_index);
     hashmap_release(&r->names);
+    hashmap_release(&r->found_index);
     row_index_release(&r->step_index);
     hashmap_release(&r->sum_index);
     strtab_free(r->strings);
@@ -314,20 +324,29 @@ static uint32_t resolve(struct perf_run *r, const struct step *s, struct perf_fr
     return add_context(r, &c, path[0] != '/' ? PLACED : m ? WITHOUT_BINARY : WITHOUT_MAPPING);
 }
 
-static bool same_step(const struct step *a, const struct step *b)
+/* The number of what perf found out itself, where it says so. */
+static uint32_t found_of(struct perf_run *r, const struct perf_frame *f)
 {
-    return a->ip == b->ip && a->parent == b->parent && a->process == b->process && a->symbol == b->symbol &&
-           a->object == b->object && a->caller == b->caller;
+    if (!f->symbol && !f->object)
+        return 0;
+    uint32_t *slot = hashmap_put(&r->found_index, (uint64_t)f->symbol << 32 | f->object);
+    if (*slot == HASHMAP_NONE) {
+        *slot = (uint32_t)r->found.count;
+        *vec_push(&r->found) = (struct found){f->symbol, f->object};
+    }
+    return *slot & INT32_MAX; /* there are fewer frames than that in what is read of a file */
 }
 
+static bool same_step(const struct step *a, const struct step *b)
+{
+    return a->ip == b->ip && a->parent == b->parent && a->process == b->process && a->found == b->found &&
+           a->caller == b->caller;
+}
+
+/* Frames of one function have near addresses: their steps lie together in the index. */
 static uint64_t hash_step(const struct step *s)
 {
-    uint64_t fields[3] = {s->ip, (uint64_t)s->parent << 32 | (s->process << 1 | s->caller),
-                          (uint64_t)s->symbol << 32 | s->object};
-    uint64_t h = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-        h = (h ^ fields[i]) * 0x9e3779b97f4a7c15 ^ h >> 29;
-    return h ^ h >> 32;
+    return hash_near(s->ip, 0, ((uint64_t)s->parent << 32 | s->found) ^ (uint64_t)(s->process << 1 | s->caller) << 20);
 }
 
 struct sought {
@@ -340,24 +359,31 @@ static bool is_sought(const void *ctx, uint32_t row)
     return same_step(&s->steps[row], s->one);
 }
 
-static struct sum *sum_of(struct perf_run *r, const struct step *s)
+/* ---- sums ------------------------------------------------------------------------------------------------------ */
+
+static bool is_sum_of(const struct sum *sum, const struct step *s, uint32_t thread, uint32_t event)
 {
-    uint32_t *slot = hashmap_put(&r->sum_index, ((uint64_t)s->thread * LIMIT_EVENTS + s->event) << 32 | s->context);
-    if (*slot == HASHMAP_NONE) {
-        *slot = (uint32_t)r->sums.count;
-        *vec_push(&r->sums) = (struct sum){.thread = s->thread, .event = s->event, .context = s->context};
-    }
-    return &r->sums.items[*slot];
+    return sum->context == s->context && sum->thread == thread && sum->event == event;
 }
 
-static void empty_step(struct perf_run *r, struct step *s)
+/* Most steps have a few: those of others are found by hashing. */
+static struct sum *find_sum(struct perf_run *r, struct step *s, uint32_t thread, uint32_t event)
 {
-    if (s->samples || s->value) {
-        struct sum *sum = sum_of(r, s);
-        sum->samples += s->samples;
-        sum->value += s->value;
+    enum { MOST_BY_LOOKING = 8 };
+    unsigned looked = 0;
+    for (uint32_t i = s->sum; i != NONE && looked < MOST_BY_LOOKING; i = r->sums.items[i].next, looked++)
+        if (is_sum_of(&r->sums.items[i], s, thread, event))
+            return &r->sums.items[i];
+    uint32_t row = (uint32_t)r->sums.count;
+    if (looked == MOST_BY_LOOKING) {
+        uint32_t *slot = hashmap_put(&r->sum_index, ((uint64_t)thread * LIMIT_EVENTS + event) << 32 | s->context);
+        if (*slot != HASHMAP_NONE)
+            return &r->sums.items[*slot];
+        *slot = row;
     }
-    s->samples = s->value = 0;
+    *vec_push(&r->sums) = (struct sum){.thread = thread, .context = s->context, .next = s->sum, .event = event};
+    s->sum = row;
+    return &r->sums.items[row];
 }
 
 /* After its process has mapped something, what was known of a step may be wrong. */
@@ -368,7 +394,6 @@ static bool is_settled(const struct perf_run *r, const struct step *s)
 
 static void settle_step(struct perf_run *r, struct step *s, const struct perf_frame *f)
 {
-    empty_step(r, s);
     s->version = r->processes.items[s->process].version;
     s->context = resolve(r, s, *f);
 }
@@ -389,17 +414,20 @@ static uint32_t step_to(struct perf_run *r, const struct step *s, const struct p
     return i;
 }
 
+static bool was_found(const struct perf_run *r, const struct step *s, const struct perf_frame *f)
+{
+    const struct found *found = &r->found.items[s->found];
+    return found->symbol == f->symbol && found->object == f->object;
+}
+
 /* Step number `depth` of a path: the last sample's, where all is equal up to here. */
 static uint32_t next_step(struct perf_run *r, size_t depth, struct step *s, const struct perf_frame *f)
 {
+    const struct step *last = depth < r->last.count ? &r->steps.items[r->last.items[depth]] : NULL;
     s->ip = f->ip;
-    s->symbol = f->symbol;
-    s->object = f->object;
-    if (depth < r->last.count) {
-        const struct step *last = &r->steps.items[r->last.items[depth]];
-        if (same_step(last, s) && is_settled(r, last))
-            return r->last.items[depth];
-    }
+    s->found = last && was_found(r, last, f) ? last->found : found_of(r, f) & INT32_MAX;
+    if (last && same_step(last, s) && is_settled(r, last))
+        return r->last.items[depth];
     uint32_t step = step_to(r, s, f);
     r->last.count = depth < r->last.count ? depth : r->last.count;
     *vec_push(&r->last) = step;
@@ -420,7 +448,7 @@ static struct step *step_of(struct perf_run *r, const struct perf_sample *sample
     static const struct perf_frame nowhere;
     uint32_t user = process_of_sample(r, sample->pid), kernel = sample->kernel ? process_index(r, PERF_KERNEL) : user;
     size_t n = sample->frame_count < LIMIT_PATH_DEPTH ? sample->frame_count : LIMIT_PATH_DEPTH;
-    struct step s = {.parent = HPCPROF_NO_PARENT, .process = user};
+    struct step s = {.parent = HPCPROF_NO_PARENT, .process = user, .sum = NONE};
     uint32_t step = n ? 0 : step_to(r, &s, &nowhere);
     for (size_t i = n; i > 0; i--) {
         const struct perf_frame *f = &sample->frames[i - 1];
@@ -476,12 +504,9 @@ static uint32_t see_thread(struct perf_run *r, uint32_t pid, uint32_t tid)
 static void add_sum(struct perf_run *r, struct step *s, uint32_t thread, uint32_t event, unsigned samples,
                     uint64_t value)
 {
-    if (s->thread != thread || s->event != event)
-        empty_step(r, s);
-    s->thread = thread & INT32_MAX;
-    s->event = event;
-    s->samples += samples;
-    s->value += value;
+    struct sum *sum = find_sum(r, s, thread, event);
+    sum->samples += samples;
+    sum->value += value;
 }
 
 void perf_run_sample(struct perf_run *r, const struct perf_sample *sample)
@@ -618,21 +643,65 @@ static void add_threads(struct perf_run *r)
     vec_release(&order);
 }
 
+enum sum_key { BY_EVENT, BY_CONTEXT, BY_THREAD };
+
+static uint32_t key_of(const struct sum *s, enum sum_key key)
+{
+    return key == BY_EVENT ? s->event : key == BY_CONTEXT ? s->context : s->thread;
+}
+
+/* Puts a chain of sums into the order of a key below `keys`, equal ones as they were: its first one. */
+static uint32_t order_chain(struct perf_run *r, uint32_t first, enum sum_key key, size_t keys)
+{
+    struct sum *sums = r->sums.items;
+    struct {
+        uint32_t first, last;
+    } *of = mem_alloc((keys + 1) * sizeof *of);
+    memset(of, 0xff, (keys + 1) * sizeof *of);
+    for (uint32_t i = first, next; i != NONE; i = next) {
+        uint32_t k = key_of(&sums[i], key);
+        next = sums[i].next;
+        *(of[k].first == NONE ? &of[k].first : &sums[of[k].last].next) = i;
+        of[k].last = i;
+    }
+    uint32_t begin = NONE, *end = &begin;
+    for (size_t k = 0; k < keys; k++)
+        if (of[k].first != NONE) {
+            *end = of[k].first;
+            end = &sums[of[k].last].next;
+        }
+    *end = NONE;
+    mem_free(of);
+    return begin;
+}
+
+/* In the order of counts, so that they are not sorted again, which takes twice their memory. */
+static uint32_t order_sums(struct perf_run *r)
+{
+    for (uint32_t i = 0; i < r->sums.count; i++) {
+        struct sum *s = &r->sums.items[i];
+        s->thread = r->threads.items[s->thread].thread;
+        s->event = r->events.items[s->event].event;
+        s->next = i + 1 < r->sums.count ? i + 1 : NONE;
+    }
+    uint32_t first = r->sums.count ? 0 : NONE;
+    first = order_chain(r, first, BY_EVENT, r->into->event_count);
+    first = order_chain(r, first, BY_CONTEXT, r->into->context_count);
+    return order_chain(r, first, BY_THREAD, r->into->thread_count);
+}
+
 static void add_counts(struct perf_run *r)
 {
-    for (size_t i = 0; i < r->steps.count; i++)
-        empty_step(r, &r->steps.items[i]);
     vec_release(&r->steps); /* before as much again is needed */
     vec_release(&r->last);
     row_index_release(&r->step_index);
     hashmap_release(&r->sum_index);
-    for (size_t i = 0; i < r->sums.count; i++) {
+    uint32_t first = order_sums(r);
+    hpcprof_reserve_counts(r->into, r->sums.count);
+    for (uint32_t i = first; i != NONE; i = r->sums.items[i].next) {
         const struct sum *s = &r->sums.items[i];
-        struct hpcprof_count count = {.thread = r->threads.items[s->thread].thread,
-                                      .context = s->context,
-                                      .event = r->events.items[s->event].event,
-                                      .samples = s->samples,
-                                      .value = s->value};
+        struct hpcprof_count count = {
+            .thread = s->thread, .context = s->context, .event = s->event, .samples = s->samples, .value = s->value};
         hpcprof_add_count(r->into, &count);
     }
 }
