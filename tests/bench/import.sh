@@ -65,6 +65,15 @@ if have valgrind && valgrind --tool=callgrind --dump-instr=yes --callgrind-out-f
     measured instructions.out "${annotate:+$annotate instructions.out}"
     parts instructions.out parts.out 100 && measured parts.out
 fi
+# One part of three million instructions, each once: nothing in it comes again.
+perl -e 'my ($n, $at, $line) = (shift, 0x400000, 10);
+    print "version: 1\ncreator: callgrind-3.19.0\npid: 7\ncmd: /bin/sh\npart: 1\n\npositions: instr line\nevents: Ir\nsummary: $n\n\nob=/bin/sh\nfl=a.c\n";
+    for my $i (0 .. $n - 1) {
+        my $step = 1 + $i * 7919 % 7; $at += $step; $line += $i % 3 == 2;
+        if ($i % 150 == 0) { printf "\nfn=(%d) f%d\n0x%x %d %d\n", $i / 150 + 1, $i / 150, $at, $line, 1000 }
+        else { printf "+%d %s %d\n", $step, $i % 3 == 2 ? "+1" : "*", 1 + $i * 104729 % 100000 }
+    }
+    print "\ntotals: $n\n"' 3000000 >one-part.out && measured one-part.out
 if have valgrind && valgrind --tool=cachegrind --cachegrind-out-file=cachegrind.out ls -lR /usr/include >/dev/null 2>&1; then
     cg=$(command -v cg_annotate || :)
     measured cachegrind.out "${cg:+$cg cachegrind.out}"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A million sampled addresses on a hundred thousand lines, eight metrics: hpcview against perf report by source line, on one perf.data of a sample at each
-# address, the events in turn, and against callgrind_annotate by line, on one callgrind.out of all events at each address. The files are made here, as no
-# program leaves that. PERF_SECONDS is how long perf, which asks addr2line for each address, may take; bytes are of memory at its peak, for each address
+# address, the events in turn, on one of samples of all events at each address, and against callgrind_annotate by line, on one callgrind.out of all events at
+# each address. The files are made here, as no program leaves that; rounds end in them as perf ends them. PERF_SECONDS is how long perf, which asks addr2line for each address, may take; bytes are of memory at its peak, for each address
 # and metric that has data there.
 . "$top_srcdir/tests/bench/lib.sh"
 cd "$scratch" || exit 1
@@ -14,8 +14,8 @@ perl -e 'my $lines = shift; for my $f (0 .. $lines / 100 - 1) { print "long f$f(
     print "int main(void) { return (int)f0(1, 2); }\n"' "$lines" >big.c
 cc -g -O0 -no-pie -o big big.c || exit 1
 
-perf_data() { # BINARY SAMPLES EVENTS OUT
-    perl -e 'use strict; my ($binary, $samples, $events, $out) = @ARGV; my ($start, $offset, $bytes);
+perf_data() { # BINARY ADDRESSES EVENTS TIMES OUT: TIMES samples at each address
+    perl -e 'use strict; my ($binary, $samples, $events, $times, $out) = @ARGV; my ($start, $offset, $bytes);
         for (`readelf -SW $binary`) { ($start, $offset, $bytes) = (hex $1, hex $2, hex $3) if /\.text\s+PROGBITS\s+(\w+)\s+(\w+)\s+(\w+)/ }
         my $step = int($bytes / $samples) or die "too few bytes of code";
         my $what = 1 | 2 | 4 | 256 | 65536; # IP, TID, TIME, PERIOD, IDENTIFIER
@@ -30,9 +30,15 @@ perf_data() { # BINARY SAMPLES EVENTS OUT
         my $name = $binary . "\0" x (8 - length($binary) % 8);
         my $data = record(3, pack("L< L< a8", 7, 7, "big") . $who)
             . record(1, pack("L< L< Q< Q< Q<", 7, 7, $start & ~4095, $bytes + 8192, $offset & ~4095) . $name . $who);
-        $data .= record(9, pack "Q< Q< L< L< Q< Q<", 100 + $_ % $events, $start + $_ * $step, 7, 7, 2 + $_, 1000) for 0 .. $samples - 1;
+        my ($round, $all) = (record(68, ""), $samples * $times);
+        my $size = length($data) + 48 * $all + 8 * int(($all + 9999) / 10000);
         open my $file, ">:raw", $out or die; my $at = 104 + length $ids;
-        print $file "PERFILE2", pack("Q<8", 104, 128, $at, length $attrs, $at + length $attrs, length $data, 0, 0), "\0" x 32, $ids, $attrs, $data;' "$@"
+        print $file "PERFILE2", pack("Q<8", 104, 128, $at, length $attrs, $at + length $attrs, $size, 0, 0), "\0" x 32, $ids, $attrs, $data;
+        for my $n (0 .. $all - 1) {
+            my ($time, $i) = (int($n / $samples), $n % $samples);
+            print $file record(9, pack "Q< Q< L< L< Q< Q<", 100 + ($i + $time) % $events, $start + $i * $step, 7, 7, 2 + $n, 1000);
+            print $file $round if ($n + 1) % 10000 == 0 || $n == $all - 1;
+        }' "$@"
 }
 callgrind_out() { # BINARY INSTRUCTIONS LINES OUT
     perl -e 'use strict; my ($binary, $n, $lines, $out) = @ARGV; my $each = int($n / $lines); open my $f, ">", $out or die;
@@ -45,7 +51,7 @@ callgrind_out() { # BINARY INSTRUCTIONS LINES OUT
         }
         print $f "\ntotals: ", join(" ", ($n) x 8), "\n";' "$@"
 }
-perf_data "$scratch/big" "$addresses" 8 perf.data || exit 1
+perf_data "$scratch/big" "$addresses" 8 1 perf.data && perf_data "$scratch/big" "$addresses" 8 8 all.data || exit 1
 callgrind_out "$scratch/big" "$addresses" "$lines" callgrind.out || exit 1
 
 measured() { # NAME VALUES COMMAND
@@ -62,6 +68,8 @@ if have perf; then
     measured "perf report --stdio --sort srcline" "$addresses" "timeout $patience perf report -i perf.data --stdio --sort srcline"
     echo "  (a row of '-': it took more than $patience s)"
 fi
+measured "hpcview print --by line all.data" "$((8 * addresses))" "'$hpcview' print --by line -o lines.txt all.data"
+measured "hpcview build all.data" "$((8 * addresses))" "'$hpcview' build -o all.db all.data"
 measured "hpcview print --by line callgrind.out" "$((8 * addresses))" "'$hpcview' print --by line -o lines.txt callgrind.out"
 measured "hpcview build callgrind.out" "$((8 * addresses))" "'$hpcview' build -o callgrind.db callgrind.out"
 if have callgrind_annotate; then
