@@ -209,11 +209,12 @@ int lcov_convert(const struct filter_input *in, struct hpcprof *into, struct war
 bool llvm_cov_sniff(const void *bytes, size_t len)
 {
     const char *text = bytes;
-    static const char type[] = "\"llvm.coverage.json.export\"";
+    static const char type[] = "\"llvm.coverage.json.export\"", begin[] = "{\"data\":[{\"files\":[";
     if (!looks_like_text(bytes, len) || *text != '{')
         return false;
-    /* it stands at the end as a rule */
-    return memmem(text, len < 4096 ? len : 4096, type, sizeof type - 1) ||
+    /* it stands at the end as a rule, which a file may lack */
+    return (len >= sizeof begin - 1 && memcmp(text, begin, sizeof begin - 1) == 0) ||
+           memmem(text, len < 4096 ? len : 4096, type, sizeof type - 1) ||
            memmem(text + (len > 4096 ? len - 4096 : 0), len < 4096 ? len : 4096, type, sizeof type - 1);
 }
 
