@@ -45,8 +45,9 @@ int bloop_open(const char *path, const struct bloop_options *opts, struct bloop_
     if (opts)
         b->options = *opts;
     b->path = mem_strdup(path);
-    if (image_open(path, b->options.debug_dirs, &b->image, warnings, err) < 0 ||
-        functions_list(b->image, &b->functions, warnings, err) < 0) {
+    int opened = b->options.procedures_only ? image_open_alone(path, &b->image, warnings, err)
+                                            : image_open(path, b->options.debug_dirs, &b->image, warnings, err);
+    if (opened < 0 || functions_list(b->image, &b->functions, warnings, err) < 0) {
         bloop_close(b);
         return -1;
     }
@@ -303,7 +304,8 @@ static void do_function(struct job *job, struct worker *w, struct chunk *c, uint
         count_function(w, &counted);
         add_counts(&c->stats, &counted, true);
     }
-    make_graph(job, w, b->noreturn, function, job->want_calls ? &c->calls : NULL);
+    if (!b->options.procedures_only)
+        make_graph(job, w, b->noreturn, function, job->want_calls ? &c->calls : NULL);
     if (job->want_notes)
         noreturn_note(&w->notes, b->functions, b->noreturn, function, &w->cfg);
     collect_parts(b, function, &w->ranges);
@@ -728,11 +730,14 @@ static void fill_gaps_at(struct bloop_binary *b, const vaddr *addrs, size_t coun
 static void prepare_at(struct bloop_binary *b, const vaddr *addrs, size_t count, struct target_list *targets,
                        struct warnings *warnings)
 {
-    if (!b->gaps_filled)
+    bool procedures_only = b->options.procedures_only;
+    if (!b->gaps_filled && !procedures_only)
         fill_gaps_at(b, addrs, count);
     if (!find_targets(b, addrs, count, targets) && add_debug_entries(b, warnings))
         find_targets(b, addrs, count, targets);
     index_functions(b);
+    if (procedures_only)
+        return;
     know_noreturn(b, false);
     if (!b->noreturn_whole)
         noreturn_follow(b->image, b->functions, b->noreturn, targets->items, targets->count);

@@ -99,6 +99,9 @@ struct bloop_options {
     unsigned threads; /* 0: all processors */
     const char *function_glob; /* only procedures whose name matches; NULL: all */
     const char *source_glob;   /* only procedures from matching files; NULL: all */
+    bool
+        procedures_only; /* for names at once: neither code nor separate debug files are looked at, so there are no loops
+                             and lines */
     const struct progress *progress;
 };
 

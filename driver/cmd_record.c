@@ -197,6 +197,12 @@ int record_region(const char *text, struct hpcprof_record_options *o, struct err
     return 0;
 }
 
+/* That there may be no room for it is no news: it is for those who rebuild what they measured. */
+static void keep_functions(const char *measured, const char *file)
+{
+    measurement_keep_functions(measured, file, NULL);
+}
+
 static enum hpcprof_repeat repeat(bool of_block)
 {
     return opt.repeat ? HPCPROF_REPEAT : of_block && !opt.multiplex ? HPCPROF_AS_NEEDED : HPCPROF_ONCE;
@@ -234,6 +240,7 @@ static int record_events(struct session *s, const char *dir, const struct asked 
                                              .duration = opt.duration,
                                              .only_processes = opt.only,
                                              .say = say,
+                                             .ended = keep_functions,
                                              .environment = string_list_array(&opt.environment)};
     int status = record_region(opt.region, &options, &s->err);
     if (status == 0 && opt.region && opt.delay > 0)

@@ -60,9 +60,9 @@ static uint64_t start_of(const struct filemap *map, pid_t pid, uint64_t launched
     return start;
 }
 
-/* Of the programs the process was, one after another, the last; *x says how far its file is good. NULL: none that has
- * no end. */
-static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, struct extent *x)
+/* Of the programs the process was, one after another, the last; *x says how far its file is good. NULL: none with an end,
+ * or without one. */
+static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, bool with_end, struct extent *x)
 {
     char number[16], *found = NULL;
     uint64_t latest = 0;
@@ -77,8 +77,8 @@ static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, struct
             continue;
         }
         bool sound = hpcprof_list_blocks(map.bytes, map.len, "", measure_block, &this, NULL) == 0;
-        uint64_t start = sound && !this.has_end ? start_of(&map, pid, launched_ns) : 0;
-        if (start > latest && (this.sound == map.len || this.cut)) {
+        uint64_t start = sound && this.has_end == with_end ? start_of(&map, pid, launched_ns) : 0;
+        if (start > latest && (this.sound == map.len || (this.cut && !with_end))) {
             mem_free(found);
             found = file;
             file = NULL;
@@ -144,7 +144,7 @@ int ended_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, stru
 {
     struct extent x;
     struct buf b = {0};
-    char *file = find_file(dir, pid, launched_ns, &x);
+    char *file = find_file(dir, pid, launched_ns, false, &x);
     if (!file)
         return 0;
     if (x.cut)
@@ -154,4 +154,84 @@ int ended_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, stru
     buf_release(&b);
     mem_free(file);
     return result;
+}
+
+/* ---- tables that the launcher adds ---------------------------------------------------------------------------- */
+
+struct last_block {
+    struct hpcprof_block block;
+    bool sound;
+};
+
+static void note_block(void *ctx, const struct hpcprof_block *b)
+{
+    struct last_block *last = ctx;
+    *last = (struct last_block){*b, !b->why_not && strcmp(b->type, "process end") == 0};
+}
+
+/* Nobody writes it any more, and all that was written is there. */
+static bool is_ended(const struct filemap *map, struct hpcprof_block *end)
+{
+    struct last_block last = {0};
+    bool ended = hpcprof_list_blocks(map->bytes, map->len, "", note_block, &last, NULL) == 0 && last.sound;
+    *end = last.block;
+    return ended;
+}
+
+static bool file_is_ended(const char *path)
+{
+    struct filemap map;
+    struct hpcprof_block end;
+    if (filemap_open(&map, path, NULL) < 0)
+        return false;
+    bool ended = is_ended(&map, &end);
+    filemap_release(&map);
+    return ended;
+}
+
+char *ended_file(const char *dir, pid_t pid, uint64_t launched_ns, bool or_any)
+{
+    struct extent x;
+    struct file_list files = {0};
+    char *found = find_file(dir, pid, launched_ns, true, &x);
+    if (!found && or_any && dir_list(dir, HPCPROF_SUFFIX, "", &files, NULL) == 0)
+        for (size_t i = 0; i < files.count && !found; i++)
+            if (file_is_ended(files.items[i]))
+                found = mem_strdup(files.items[i]);
+    file_list_release(&files);
+    return found;
+}
+
+/* In front of the process's end, which stays the last block. */
+static int insert_tables(const char *path, const struct filemap *map, const struct hpcprof *p, struct err *err)
+{
+    struct hpcprof_block end;
+    struct hpcprof *old;
+    struct outfile *out;
+    struct warnings *unused = warnings_create();
+    if (!is_ended(map, &end)) {
+        warnings_free(unused);
+        return err_set(err, ERR_FORMAT, "%s: the process has not ended", path);
+    }
+    int status = hpcprof_read_bytes(map->bytes, map->len, path, &old, unused, err);
+    warnings_free(unused);
+    if (status < 0 || outfile_create(path, &out, err) < 0) {
+        hpcprof_free(status < 0 ? NULL : old);
+        return -1;
+    }
+    outfile_write(out, map->bytes, end.offset);
+    write_tables(out, p, (uint32_t)old->tables.count);
+    outfile_write(out, (const char *)map->bytes + end.offset, end.length);
+    hpcprof_free(old);
+    return outfile_commit(out, err);
+}
+
+int hpcprof_add_tables(const char *path, const struct hpcprof *p, struct err *err)
+{
+    struct filemap map;
+    if (filemap_open(&map, path, err) < 0)
+        return -1;
+    int status = insert_tables(path, &map, p, err);
+    filemap_release(&map);
+    return status;
 }

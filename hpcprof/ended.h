@@ -10,5 +10,7 @@
    (UNIX time) and waited for, where its recorder did not. A process without a file is no error. `dir`: the
    measurement directory. */
 int ended_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, struct err *);
+/* The file of that process, or else of any other in the folder, which has its end; NULL: none. Caller frees. */
+char *ended_file(const char *dir, pid_t pid, uint64_t launched_ns, bool or_any);
 
 #endif

@@ -152,6 +152,8 @@ void hpcprof_drop_counts(struct hpcprof *);
 void hpcprof_free(struct hpcprof *);
 /* Writes `p` as one measurement file (all its processes in it): what imports and merges use. */
 int hpcprof_write(const struct hpcprof *p, struct outfile *, struct err *);
+/* Adds the tables of `p`, which refer to nothing, to the file of a process that has ended. Errors: it has not. */
+int hpcprof_add_tables(const char *path, const struct hpcprof *p, struct err *);
 /* Whether the bytes begin like a measurement file (of any version). */
 bool hpcprof_sniff(const void *bytes, size_t len);
 /* A fresh, empty measurement for imports to fill through the hpcprof_add_* functions; each returns the row's index, an
@@ -223,6 +225,9 @@ struct hpcprof_record_options {
     const char *only_processes;        /* glob on the program's base name; NULL: all */
     void (*say)(const char *sentence); /* what the user should know while the program runs; NULL: nobody */
     const char *const *environment;    /* names of variables to note; NULL-terminated or NULL */
+    /* When the program has ended: what it measured (a folder; one file where other ranks share the folder), and a file of it
+       that nobody writes any more; NULL: nobody is told. */
+    void (*ended)(const char *measured, const char *file);
 };
 
 /* Runs argv (NULL-terminated) recorded, waits, and gives its wait(2) status in *status. Errors: the program or the

@@ -635,8 +635,13 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+struct launched {
+    pid_t pid;
+    uint64_t at; /* UNIX time, ns */
+};
+
 static int run_once(const char *path, char *const *argv, const char *orders, const char *preload, struct disk *disk,
-                    int *status, struct warnings *w, struct err *err)
+                    struct launched *who, int *status, struct warnings *w, struct err *err)
 {
     int report[2], error;
     uint64_t launched = now_ns();
@@ -653,6 +658,7 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
         become(path, argv, orders, preload, asan_options, report[1]);
     }
     running_child = pid;
+    *who = (struct launched){pid, launched};
     mem_free(asan_options);
     close(report[1]);
     ssize_t n = pid < 0 ? 0 : read(report[0], &error, sizeof error);
@@ -665,6 +671,15 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
     if (result == 0 && ended_add(disk->dir, pid, launched, *status, &end_err) < 0)
         warnings_add(w, "%s", end_err.msg);
     return result;
+}
+
+static void tell_ended(const struct hpcprof_record_options *o, const char *dir, const struct launched *who)
+{
+    bool shared = one_of_many();
+    char *file = o->ended ? ended_file(dir, who->pid, who->at, !shared) : NULL;
+    if (file)
+        o->ended(shared ? file : dir, file);
+    mem_free(file);
 }
 
 static int check_options(const struct hpcprof_record_options *o, struct err *err)
@@ -706,10 +721,11 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
     if (o->phases && o->told && mkfifo(pipe_path, 0600) == 0) /* open for writing too: it has no end */
         disk.pipe = open(pipe_path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     put_preload(&preload, library);
+    struct launched who = {0};
     for (size_t group = 0; group < plan.group_count; group++) {
         orders.len = 0;
         put_orders(&orders, o, &plan, group, dir);
-        result = run_once(path, argv, orders.bytes, preload.bytes, &disk, status, w, err);
+        result = run_once(path, argv, orders.bytes, preload.bytes, &disk, &who, status, w, err);
         if (result < 0)
             break;
     }
@@ -718,6 +734,8 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
     mem_free(pipe_path);
     if (disk.pipe >= 0)
         close(disk.pipe);
+    if (result == 0)
+        tell_ended(o, dir, &who);
     if (result == 0 && count_files(dir) == files)
         warnings_add(w, "%s: nothing was recorded: %s", o->out_dir,
                      disk.full           ? "the disk is full"

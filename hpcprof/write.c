@@ -387,7 +387,7 @@ int hpcprof_write(const struct hpcprof *p, struct outfile *f, struct err *err)
         put_counts(f, p, &p->processes[i]);
         put_totals(f, p, &p->processes[i]);
         if (i == p->process_count - 1)
-            write_tables(f, p); /* they may speak of any process; the end of one is what says that all is there */
+            write_tables(f, p, 0); /* they may speak of any process; the end of one is what says that all is there */
         put_ends(f, p, &p->processes[i]);
     }
     return 0;

@@ -13,7 +13,7 @@ void write_text(struct buf *, const char *);
 void write_rows(struct outfile *, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count);
 bool write_full(const struct buf *rows, uint64_t count);
 
-/* write_tables.c: all of p->tables */
-void write_tables(struct outfile *, const struct hpcprof *p);
+/* write_tables.c: all of p->tables, behind `first` others of the file */
+void write_tables(struct outfile *, const struct hpcprof *p, uint32_t first);
 
 #endif

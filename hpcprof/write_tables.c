@@ -44,13 +44,13 @@ static void put_cell(struct buf *b, const struct hpcprof *p, const struct table_
     }
 }
 
-static void put_table(struct outfile *f, const struct hpcprof *p, uint32_t ix)
+static void put_table(struct outfile *f, const struct hpcprof *p, uint32_t first, uint32_t ix)
 {
     const struct table *t = p->tables.items[ix];
     const struct table_decl *d = table_declared(t);
     struct buf fixed = {0}, rows = {0};
     uint64_t n = 0;
-    buf_uleb(&fixed, ix);
+    buf_uleb(&fixed, (uint64_t)first + ix);
     for (size_t i = 0; i < table_row_count(t); i++, n++) {
         if (write_full(&rows, n))
             write_rows(f, FORMAT_ROWS, &fixed, &rows, &n);
@@ -62,9 +62,9 @@ static void put_table(struct outfile *f, const struct hpcprof *p, uint32_t ix)
     buf_release(&rows);
 }
 
-void write_tables(struct outfile *f, const struct hpcprof *p)
+void write_tables(struct outfile *f, const struct hpcprof *p, uint32_t first)
 {
     put_declarations(f, &p->tables);
     for (uint32_t i = 0; i < p->tables.count; i++)
-        put_table(f, p, i);
+        put_table(f, p, first, i);
 }

@@ -39,8 +39,8 @@ static void warn_module(const struct experiment *e, const struct module *m, cons
     if (m->state != STRUCTURE_FOUND)
         return;
     if (m->why)
-        warnings_add(warnings, "%s: %s: %s of %s shown by function only, as its debug file has these", name, m->why,
-                     percent_text(share, sizeof share, s->no_line, total), metric);
+        warnings_add(warnings, "%s: %s: %s of %s shown by function only, as %s has these", name, m->why,
+                     percent_text(share, sizeof share, s->no_line, total), metric, m->names_from);
     else if (m->stripped)
         warnings_add(warnings, "%s has no line table: %s of %s shown by function only", name,
                      percent_text(share, sizeof share, s->no_line, total), metric);

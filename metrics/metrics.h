@@ -324,6 +324,10 @@ int experiment_sum_counts(struct experiment *, size_t tree, size_t metric, uint6
 /* Says of every place which is the first of the same thing in the source (place.same). */
 void experiment_find_same(struct experiment *);
 
+/* Adds to the measurement file the functions that hold what was sampled, here and now, of all modules in `measured` (a
+   folder, or that file): they are shown when a binary is rebuilt or gone. */
+int measurement_keep_functions(const char *measured, const char *file, struct err *);
+
 int experiment_build(const struct config *, const struct progress *, struct experiment **, struct warnings *,
                      struct err *);
 void experiment_free(struct experiment *);

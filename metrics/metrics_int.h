@@ -9,6 +9,7 @@
  *     config_write.c    the commented configuration to start from
  *     config_hpcview3.c the original HPCVIEW configuration; mathml.c its formulas, as infix text
  *     read.c            the runs' measurements; structure.c the structure of what was sampled
+ *     functions.c       functions kept in measurements, for binaries that are rebuilt
  *     loops.c           what the machine code of sampled loops is worth
  *     ideal.c           cycles that executed instructions would take at best
  *     instructions.c    the machine code of sampled procedures
@@ -301,7 +302,8 @@ struct module {            /* a load module that was sampled; equal ones of seve
     bool lent;                       /* the tree is the structure source's */
     uint8_t state;                   /* enum structure_state */
     bool stripped;                   /* has functions but not one line */
-    char *why; /* STRUCTURE_FAILED, or found in its debug file alone: a sentence without the module's name */
+    char *why; /* STRUCTURE_FAILED, or its functions alone were found: a sentence without the module's name */
+    const char *names_from; /* what these were found in */
 };
 
 /* What was sampled of a module. */
@@ -556,6 +558,10 @@ int structures_open(const struct config *, const struct progress *, struct struc
 void structures_free(struct structures *);
 /* The tree of one module, which becomes its own; it is of the module with that name and build id alone. */
 void structures_add(struct structures *, struct scope_tree *, const char *build_id);
+/* The same of functions alone, for when its binary is not there, or another. */
+void structures_add_kept(struct structures *, struct scope_tree *, const char *build_id);
+/* The functions that a measurement has kept (functions.c), out of its tables. */
+void functions_take(struct hpcprof *, struct structures *);
 /* What a database says of its run, as a measurement, and of its modules, whose trees are added. `input`: no other has
    that number (database_run.c). */
 int database_as_run(const char *path, uint32_t input, struct structures *, struct hpcprof **, struct warnings *,

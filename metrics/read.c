@@ -89,6 +89,7 @@ static int read_input(const struct config *config, struct input *input, uint32_t
                                  : measurement_read(config, &run, progress, &input->profile, warnings, err);
     if (status < 0)
         return -1;
+    functions_take(input->profile, structures);
     for (size_t k = 0; k < input->profile->count_count; k++)
         input->samples += input->profile->counts[k].samples;
     if (input->profile->count_count == 0)

@@ -20,6 +20,7 @@ struct module_in_file { /* one MODULE of a structure file */
 struct structures {
     struct VEC(struct scope_tree *) trees;
     struct VEC(struct module_in_file) modules;
+    struct VEC(struct module_in_file) kept; /* functions alone, of measurements */
     struct VEC(const char *) debug_dirs;
     struct bloop_options options;
     struct loop_machines machines;
@@ -76,6 +77,7 @@ static void free_trees(void *ctx)
         scope_tree_free(s->trees.items[i]);
     s->trees.count = 0;
     vec_release(&s->modules);
+    vec_release(&s->kept);
 }
 
 void structures_free(struct structures *s)
@@ -136,6 +138,15 @@ void structures_add(struct structures *s, struct scope_tree *tree, const char *b
     s->modules.count = first + 1; /* of one name twice: it is one module */
     s->modules.items[first].build_id = strtab_get(tree->strings, strtab_add(tree->strings, build_id));
     s->modules.items[first].alone = true;
+}
+
+void structures_add_kept(struct structures *s, struct scope_tree *tree, const char *build_id)
+{
+    *vec_push(&s->trees) = tree;
+    *vec_push(&s->kept) =
+        (struct module_in_file){.tree = tree,
+                                .name = strtab_get(tree->strings, tree->scopes[0].name),
+                                .build_id = strtab_get(tree->strings, strtab_add(tree->strings, build_id))};
 }
 
 /* The structure given for a module: of the same path, else of the same base name. */
@@ -219,9 +230,32 @@ static void from_kept(struct structures *s, struct module *m, const char *dir, c
         else { /* what is wrong with its own file is the reason */
             mem_free(m->why);
             m->why = why;
+            m->names_from = "its debug file";
         }
     }
     mem_free(path);
+}
+
+/* What the measurement itself has; several may have sampled other functions of one module. */
+static void from_measurement(const struct structures *s, struct module *m, const char *raw_path, const char *build_id,
+                             const struct sampled *sampled)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < s->kept.count; i++) {
+        struct scope_tree *tree = s->kept.items[i].tree;
+        size_t found = 0;
+        if (strcmp(s->kept.items[i].name, raw_path) != 0 || strcmp(s->kept.items[i].build_id, build_id) != 0)
+            continue;
+        for (size_t k = 0; k < sampled->count; k++)
+            found += scope_tree_find(tree, sampled->addresses[k]) != SCOPE_NONE;
+        if (found <= most)
+            continue;
+        most = found;
+        m->tree = tree;
+        m->lent = true;
+        m->state = STRUCTURE_FOUND;
+        m->names_from = "the measurement";
+    }
 }
 
 /* The binary where it lay, or what was kept of it. */
@@ -237,6 +271,8 @@ static void from_any_binary(struct structures *s, struct module *m, const struct
             const char *dir = s->debug_dirs.items[i] ? s->debug_dirs.items[i] : system;
             from_kept(s, m, dir, build_id, kind, sampled, warnings);
         }
+    if (m->state == STRUCTURE_FAILED)
+        from_measurement(s, m, strtab_get(strings, m->raw_path), build_id, sampled);
 }
 
 static void scopes(void *ctx, struct module *m, const struct strtab *strings, const struct sampled *sampled,

@@ -269,6 +269,12 @@ int table_list_declare(struct table_list *l, const struct table_decl *d, struct 
     return 0;
 }
 
+void table_list_drop(struct table_list *l, size_t at)
+{
+    table_free(l->items[at]);
+    memmove(&l->items[at], &l->items[at + 1], (--l->count - at) * sizeof *l->items);
+}
+
 void table_list_release(struct table_list *l)
 {
     for (size_t i = 0; i < l->count; i++)

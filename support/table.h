@@ -88,6 +88,8 @@ struct table *table_list_find(const struct table_list *, const char *name); /* N
    sense. Texts of the table live in `strings`, which must outlive it. */
 int table_list_declare(struct table_list *, const struct table_decl *, struct strtab *strings, struct table **,
                        struct err *);
+/* Frees one of them, to which no other refers. */
+void table_list_drop(struct table_list *, size_t);
 void table_list_release(struct table_list *);
 
 /* References of one kind become references of another: rows[old] is the new row, TABLE_NONE where there is none. */

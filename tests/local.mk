@@ -53,7 +53,7 @@ EXTRA_DIST += %D%/structure/formats.sh %D%/structure/chains.sh %D%/structure/gol
 	%D%/structure/sweep.sh %D%/structure/golden %D%/structure/objects
 
 # ---- measurements to tables and databases -----------------------------------------------
-dist_check_SCRIPTS += %D%/build/blocks.sh %D%/build/campaign.sh %D%/build/configuration.sh %D%/build/debuginfod.sh %D%/build/mpi.sh %D%/build/run.sh %D%/filters/filters.sh
+dist_check_SCRIPTS += %D%/build/blocks.sh %D%/build/campaign.sh %D%/build/configuration.sh %D%/build/debuginfod.sh %D%/build/mpi.sh %D%/build/rebuilt.sh %D%/build/run.sh %D%/filters/filters.sh
 EXTRA_DIST += \
 	%D%/print/app.drawing %D%/print/app.xml %D%/print/case.sh %D%/diagnose/forms \
 	%D%/print/columns/cmd %D%/print/columns/out %D%/print/formats/cmd %D%/print/formats/out \

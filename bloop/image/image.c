@@ -392,11 +392,15 @@ static bool has_debug_info(const struct elf_file *f)
     return s && s->raw && s->size;
 }
 
-static void find_debug_files(struct image_private *p, struct warnings *w)
+static void find_debug_files(struct image_private *p, bool alone, struct warnings *w)
 {
     const char *const *dirs = (const char *const *)p->debug_dirs;
     if (!p->file->own_map) /* the vDSO is no file */
         return;
+    if (alone) {
+        p->dwarf = has_debug_info(p->file) ? p->file : NULL;
+        return;
+    }
     if (!has_debug_info(p->file) || !elf_section_typed(p->file, SHT_SYMTAB))
         p->debug_file = debug_file_find(p->file, dirs, w);
     p->dwarf = has_debug_info(p->file) ? p->file : has_debug_info(p->debug_file) ? p->debug_file : NULL;
@@ -404,7 +408,8 @@ static void find_debug_files(struct image_private *p, struct warnings *w)
         p->alternate = debug_alt_find(p->dwarf, dirs, w);
 }
 
-int image_open(const char *path, const char *const *debug_dirs, struct image **out, struct warnings *w, struct err *err)
+static int open_image(const char *path, const char *const *debug_dirs, bool alone, struct image **out,
+                      struct warnings *w, struct err *err)
 {
     struct elf_file *f;
     *out = NULL;
@@ -421,13 +426,23 @@ int image_open(const char *path, const char *const *debug_dirs, struct image **o
     im->entry = im->relocatable ? 0 : f->header.e_entry;
     im->path = f->path;
     im->build_id = f->build_id;
-    find_debug_files(p, w);
+    find_debug_files(p, alone, w);
     make_sections(im, w);
     add_external(im);
     index_sections(im, w);
     make_symbols(im, w);
     *out = im;
     return 0;
+}
+
+int image_open(const char *path, const char *const *debug_dirs, struct image **out, struct warnings *w, struct err *err)
+{
+    return open_image(path, debug_dirs, false, out, w, err);
+}
+
+int image_open_alone(const char *path, struct image **out, struct warnings *w, struct err *err)
+{
+    return open_image(path, NULL, true, out, w, err);
 }
 
 void image_close(struct image *im)

@@ -53,6 +53,8 @@ struct image {
 };
 
 int image_open(const char *path, const char *const *debug_dirs, struct image **, struct warnings *, struct err *);
+/* The same, and no other file is looked for. */
+int image_open_alone(const char *path, struct image **, struct warnings *, struct err *);
 void image_close(struct image *);
 /* Gives back the memory of what was read of the file, and need not be read again soon. */
 void image_forget(const struct image *);
