@@ -1,6 +1,8 @@
 /* The configuration: what the file and the command line ask for. */
 #include "metrics/metrics_int.h"
 
+#include <sys/stat.h>
+
 /* ---- the object ------------------------------------------------------------------ */
 
 struct config *config_create(void)
@@ -585,7 +587,31 @@ static char *folder_of(const char *path)
     return slash ? mem_strndup(path, slash == path ? 1 : (size_t)(slash - path)) : mem_strdup("");
 }
 
-int config_read_bytes(const void *bytes, size_t len, const char *name, struct config **result,
+static int is_there(const char *path, const char *where, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0)
+        return 0;
+    err_errno(err, path, "cannot be opened");
+    return *where ? err_in(err, "%s", where) : -1;
+}
+
+int config_gather_missing(const struct config *c, bool planned, struct err_gathered *missing, struct err *err)
+{
+    for (size_t i = 0; i < c->runs.count; i++) {
+        const struct config_run *run = &c->runs.items[i];
+        bool wanted = planned || !run->command || !*run->command;
+        if (wanted && is_there(run->path, run->where, err) < 0 && !err_gather(missing, err))
+            return -1;
+    }
+    for (size_t i = 0; i < c->structures.count; i++)
+        if (is_there(c->structures.items[i], "", err) < 0 && !err_gather(missing, err))
+            return -1;
+    return 0;
+}
+
+/* A configuration with errors is not used, so that all of them are told: those of its files too, where there are any. */
+static int read_bytes(const void *bytes, size_t len, const char *name, bool with_files, struct config **result,
                       struct warnings *warnings, struct err *err)
 {
     struct err own = {0};
@@ -602,6 +628,8 @@ int config_read_bytes(const void *bytes, size_t len, const char *name, struct co
     r.config->from_file = true;
     if (r.errors.count && status < 0) /* not well-formed further on: that is one more */
         err_gather(&r.errors, e);
+    if (r.errors.count && with_files)
+        config_gather_missing(r.config, false, &r.errors, e);
     if (r.errors.count)
         status = err_gathered(&r.errors, e);
     mathml_free(r.math);
@@ -611,6 +639,12 @@ int config_read_bytes(const void *bytes, size_t len, const char *name, struct co
     if (status < 0)
         config_free(r.config);
     return status;
+}
+
+int config_read_bytes(const void *bytes, size_t len, const char *name, struct config **result,
+                      struct warnings *warnings, struct err *err)
+{
+    return read_bytes(bytes, len, name, false, result, warnings, err);
 }
 
 int config_read(const char *path, struct config **result, struct warnings *warnings, struct err *err)
@@ -624,7 +658,7 @@ int config_read(const char *path, struct config **result, struct warnings *warni
         status = err_set(err, ERR_LIMIT, "%s: is larger than %u bytes (LIMIT_CONFIG_BYTES); is it a configuration?",
                          path, LIMIT_CONFIG_BYTES);
     else
-        status = config_read_bytes(map.bytes, map.len, path, result, warnings, err);
+        status = read_bytes(map.bytes, map.len, path, true, result, warnings, err);
     filemap_release(&map);
     return status;
 }

@@ -151,6 +151,9 @@ void blocks_metrics(const struct blocks *, const char *name, const char *const *
 /* The configuration in bytes; `name` is its path, for messages and as the place relative paths start from. */
 int config_read_bytes(const void *bytes, size_t len, const char *name, struct config **, struct warnings *,
                       struct err *);
+/* Adds an error for each measurement and structure file that is not there; `planned`: also for those that a command would
+   make. -1: no more than one error can be told. */
+int config_gather_missing(const struct config *, bool planned, struct err_gathered *, struct err *);
 /* Files and folders of a module or source after the configuration's REPLACEs; caller frees. */
 char *config_replaced(const struct config *, const char *path);
 /* Adds a run; a name already taken is an error. name "" is made from the path. */

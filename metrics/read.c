@@ -26,25 +26,12 @@ int measurement_read(const struct config *config, const struct config_run *run, 
     return status;
 }
 
-static int is_there(const char *path, const char *where, struct err *err)
-{
-    struct stat st;
-    if (stat(path, &st) == 0)
-        return 0;
-    err_errno(err, path, "cannot be opened");
-    return *where ? err_in(err, "%s", where) : -1;
-}
-
 /* Before anything is read, which may take long, all files that are not there are named. */
 static int all_there(const struct config *config, struct err *err)
 {
     struct err_gathered missing = {0};
-    for (size_t i = 0; i < config->runs.count; i++)
-        if (is_there(config->runs.items[i].path, config->runs.items[i].where, err) < 0 && !err_gather(&missing, err))
-            return -1;
-    for (size_t i = 0; i < config->structures.count; i++)
-        if (is_there(config->structures.items[i], "", err) < 0 && !err_gather(&missing, err))
-            return -1;
+    if (config_gather_missing(config, true, &missing, err) < 0)
+        return -1;
     return err_gathered(&missing, err);
 }
 

@@ -125,6 +125,17 @@ END
 run "$hpcview" build bad.xml
 check "unknown metrics: all are named, those that follow from them are not" \
     test "$(printf '%s\n' "$err" | cut -d: -f3 | tr '\n' ' ')" = "3 6 7 "
+cat >bad.xml <<'END'
+<hpcview version="1">
+  <run name="a" measurements="gone.measurements"/>
+  <run name="later" measurements="planned.measurements" command="./app"/>
+  <measured event="X" color="red"/>
+  <computed name="A" formula="CLOCK * * 2"/>
+</hpcview>
+END
+run "$hpcview" build bad.xml
+check "what is wrong in it, and files that are not there: at once" \
+    test "$(printf '%s\n' "$err" | cut -d: -f3 | tr '\n' ' ')" = "4 5 2 "
 run "$hpcview" build app.hpcprof "$top_srcdir/tests/corpus/config/full.xml"
 check "a configuration beside measurements: status 2" test "$status" = 2
 mkdir mine && echo precious >mine/file
