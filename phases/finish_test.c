@@ -147,6 +147,19 @@ static void test_ranks(void)
         CHECK_INT(count_in(p, PHASES_THREADS, rank, "waited"), per_rank[rank][1] * MS);
         CHECK_INT(count_in(p, PHASES_THREADS, rank, "busy"), per_rank[rank][2] * MS);
     }
+    /* who waited for whom: ranks 0 and 1 for 2, then 1 and 2 for 0; and each rank's arrival, behind the first's */
+    static const uint64_t waits[4][3] = {{0, 2, 50}, {1, 2, 30}, {1, 0, 8}, {2, 0, 2}};
+    CHECK_INT(table_row_count(table_of(p, PHASES_WAITS_FOR)), ARRAY_SIZE(waits));
+    for (uint32_t i = 0; i < ARRAY_SIZE(waits) && table_row_count(table_of(p, PHASES_WAITS_FOR)) == ARRAY_SIZE(waits);
+         i++) {
+        const union table_cell *row = table_row(table_of(p, PHASES_WAITS_FOR), i);
+        CHECK(row[0].row == waits[i][0] && row[1].row == waits[i][1] && row[2].count == 1 &&
+              row[3].count == waits[i][2] * MS);
+    }
+    CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "first"), 10 * MS);
+    static const uint64_t waited[6] = {50, 30, 0, 8, 2, 0};
+    for (uint32_t i = 0; i < 6; i++)
+        CHECK_INT(count_in(p, PHASES_ARRIVALS, i, "waited"), waited[i] * MS);
     static const uint32_t orders[2][3] = {{0, 1, 2}, {1, 2, 0}};
     for (uint32_t i = 0; i < 6; i++)
         CHECK_INT(row_in(p, PHASES_ARRIVALS, i, "thread"), orders[i / 3][i % 3]);

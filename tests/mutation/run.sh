@@ -60,20 +60,21 @@ page       templates         templates/test/unit.sh tests/page/page.sh
 room_rows() { printf '%s\n' "$table" | awk 'NF && (wanted == "" || index(" " wanted " ", " " $1 " "))' wanted="${rooms# }"; }
 # The sources of a room: tests, fuzz targets and benches are not planted in; a folder's own files, not those of rooms below it.
 sources_of() {
-    grep -E "^$1/.*[.](c|ts)\$" "$work/files" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample)[^/]*\.c$|/test/|\.d\.ts$' |
+    grep -E "^$1/.*[.](c|ts)\$" "$work/files" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample|drawing)[^/]*\.c$|/test/|\.d\.ts$' |
         if [ "$1" = templates ]; then cat; else awk -F/ -v n="$(echo "$1" | tr -cd / | wc -c)" 'NF == n + 2'; fi
 }
 
 trap 'exit 130' INT TERM
 [ -n "$work" ] || { work=$(mktemp -d "${TMPDIR:-/tmp}/hpcview-mutation.XXXXXX") && trap 'rm -rf "$work"' EXIT || exit 1; }
-mkdir -p "$work/src" "$work/build" "$work/list"
+build=$work/build${sanitizers:+-sanitizers}
+mkdir -p "$work/src" "$build" "$work/list"
 git ls-files >"$work/files"
 changed_files() { while read -r file; do cmp -s "$file" "$work/src/$file" || echo "$file"; done <"$work/files"; }
 changed_files >"$work/changed"
 tar -T "$work/changed" -cf - | tar -C "$work/src" -xmf - || exit 1
 echo "building in $work" >&2
 { [ -x "$work/src/configure" ] || (cd "$work/src" && autoreconf -i); } >"$work/log" 2>&1 &&
-    (cd "$work/build" && { [ -f Makefile ] || ../src/configure $sanitizers CFLAGS='-O0 -g'; } && make -j"$(nproc)" && make -j"$(nproc)" check TESTS=) >>"$work/log" 2>&1 ||
+    (cd "$build" && { [ -f Makefile ] || ../src/configure $sanitizers CFLAGS='-O0 -g'; } && make -j"$(nproc)" && make -j"$(nproc)" check TESTS=) >>"$work/log" 2>&1 ||
     { tail -n 20 "$work/log" >&2; exit 1; }
 
 # A test in C is built and run by itself, for most bugs end there; one of the shell gets all that is built, and goes through `make check`.
@@ -85,7 +86,7 @@ run_test() { # SECONDS TEST
         timeout -k 5 "$1" make -s check check_PROGRAMS= check_DATA= TESTS="$2" >"$work/test.log" 2>&1 || return 1 ;;
     *)
         make -s -j2 "$2" >"$work/log" 2>&1 || return 3
-        top_srcdir=$work/src top_builddir=$work/build timeout -k 5 "$1" tests/limits "./$2" >"$work/test.log" 2>&1 || return 1
+        top_srcdir=$work/src top_builddir=$build timeout -k 5 "$1" tests/limits "./$2" >"$work/test.log" 2>&1 || return 1
         ! grep -q '^not ok' "$work/test.log" || return 1 ;;
     esac
 }
@@ -94,7 +95,7 @@ run_tests() { # TEST:SECONDS...
 }
 # What the tests take without a bug, and that they pass; one that fails here is not asked.
 echo "$(room_rows | wc -l) rooms; their tests without a bug:" >&2
-cd "$work/build" || exit 1
+cd "$build" || exit 1
 : >"$work/good"
 while read -r -u 4 room folder tests; do
     good=
