@@ -31,6 +31,31 @@ export interface Head {
 
 type Json = { readonly [key: string]: unknown };
 
+const damaged = (key: string, promised: string): DatabaseError =>
+  new DatabaseError(`the database is damaged: "${key}" of its head is not ${promised}`);
+
+const isObject = (x: unknown): x is Json => typeof x === 'object' && x !== null;
+
+/** A list of objects or of lists; where it may be missing, an empty one. */
+function list<T = Json>(of: Json, key: string, mayMiss = false): readonly T[] {
+  const all = of[key] ?? (mayMiss ? [] : undefined);
+  if (!Array.isArray(all) || !all.every(isObject)) throw damaged(key, 'a list of them');
+  return all as T[];
+}
+
+function texts(of: Json, key: string): readonly string[] {
+  const all = of[key] ?? [];
+  if (!Array.isArray(all)) throw damaged(key, 'a list of texts');
+  return all.map(String);
+}
+
+/** How many there are of something. */
+function size(of: Json, key: string): number {
+  const n = of[key];
+  if (!(Number.isInteger(n) && (n as number) >= 0 && (n as number) < 2 ** 32)) throw damaged(key, 'a number of things');
+  return n as number;
+}
+
 export function readHead(text: string): Head {
   let json: Json;
   try {
@@ -38,7 +63,7 @@ export function readHead(text: string): Head {
   } catch {
     throw new DatabaseError('the database is damaged: its head is not JSON');
   }
-  if (json['format'] !== 'hpcview-database') throw new DatabaseError('this is not an hpcview database');
+  if (!isObject(json) || json['format'] !== 'hpcview-database') throw new DatabaseError('this is not an hpcview database');
   const version = Number(json['version']);
   if (!(version >= 1)) throw new DatabaseError('the database is damaged: it has no format version');
   if (version > VERSION)
@@ -50,27 +75,35 @@ export function readHead(text: string): Head {
     title: String(json['title']),
     generator: String(json['generator']),
     version,
-    placeCount: Number(json['places']),
-    stringCount: Number(json['strings']),
-    runs: ((json['runs'] ?? []) as Json[]).map(readRun),
-    metrics: (json['metrics'] as Json[]).map((m, i) => readMetric(m, scopeValues(json, m, i))),
-    trees: ((json['trees'] ?? []) as Json[]).slice(1).map(readTree),
-    tables: ((json['tables'] ?? []) as Json[]).map(readTable),
-    files: (json['files'] as unknown[][]).map(readFile),
-    processes: (json['processes'] as Json[]).map(readProcess),
-    warnings: (json['warnings'] as unknown[]).map(String),
+    placeCount: size(json, 'places'),
+    stringCount: size(json, 'strings'),
+    runs: list(json, 'runs', true).map(readRun),
+    metrics: list(json, 'metrics').map((m, i) => readMetric(m, scopeValues(json, m, i))),
+    trees: list(json, 'trees', true).slice(1).map(readTree),
+    tables: list(json, 'tables', true).map(readTable),
+    files: list<unknown[]>(json, 'files').map(readFile),
+    processes: list(json, 'processes').map(readProcess),
+    warnings: texts(json, 'warnings'),
   };
 }
 
 /** In version 1 a metric says itself where its values are. */
 function scopeValues(json: Json, metric: Json, i: number): unknown[] {
-  const scopes = (json['trees'] as Json[] | undefined)?.[0];
-  if (scopes) return (scopes['values'] as unknown[][])[i];
+  const scopes = list(json, 'trees', true)[0];
+  if (scopes) return valuesOf(scopes)[i] ?? [];
   return [metric['chunk'], metric['offset'], metric['bytes'], metric['scale']];
+}
+
+/** Where a tree has its metrics' values: of each a chunk, an offset, a length and a scale. */
+function valuesOf(tree: Json): readonly unknown[][] {
+  const all = list<unknown[]>(tree, 'values');
+  if (!all.every(Array.isArray)) throw damaged('values', 'a list of lists');
+  return all;
 }
 
 function readBlock(values: unknown[]): MetricBlock {
   const [chunk, offset, bytes, scale] = values.map(Number);
+  if (![chunk, offset, bytes, scale].every((n) => n >= 0)) throw damaged('values', 'a place in a block');
   return { chunk, offset, bytes, scale };
 }
 
@@ -78,8 +111,8 @@ function readTree(t: Json): TreeInfo & { readonly values: readonly MetricBlock[]
   return {
     name: String(t['name']),
     title: String(t['title']),
-    nodes: Number(t['nodes']),
-    values: (t['values'] as unknown[][]).map(readBlock),
+    nodes: size(t, 'nodes'),
+    values: valuesOf(t).map(readBlock),
   };
 }
 
@@ -88,10 +121,10 @@ function readTable(t: Json): TableInfo {
     name: String(t['name']),
     title: String(t['title'] ?? t['name']),
     description: String(t['description'] ?? ''),
-    rows: Number(t['rows']),
-    strings: Number(t['strings']),
+    rows: size(t, 'rows'),
+    strings: size(t, 'strings'),
     block: String(t['block']),
-    columns: (t['columns'] as Json[]).map((c) => ({
+    columns: list(t, 'columns').map((c) => ({
       name: String(c['name']),
       title: String(c['title'] ?? c['name']),
       unit: String(c['unit'] ?? ''),
@@ -108,7 +141,7 @@ function readRun(r: Json): Run {
     machine: String(r['machine']),
     command: String(r['command']),
     asked: String(r['asked']),
-    modules: ((r['modules'] ?? []) as unknown[]).map(String),
+    modules: texts(r, 'modules'),
     firstProcess: Number(r['first_process']),
     processes: Number(r['processes']),
     root: Number(r['root'] ?? r['first_process']),

@@ -57,6 +57,7 @@ import { reduce } from '../state/reduce';
 import type { State } from '../state/state';
 import { fromHash, toHash } from '../state/url';
 import { metric, model } from './outline';
+import { testDamage } from './damage';
 import { done, equal, throws } from './tap';
 
 const A = '0i';
@@ -2014,4 +2015,5 @@ testWidths();
 testTablesAndTrees();
 testSearch();
 testHead();
+testDamage();
 done();

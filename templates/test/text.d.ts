@@ -2,3 +2,13 @@ declare module '*.txt' {
   const text: string;
   export default text;
 }
+
+// What the tests take of node.
+declare module 'node:fs' {
+  export function readdirSync(path: string): string[];
+  export function readFileSync(path: string, encoding: 'utf8'): string;
+}
+declare module 'node:zlib' {
+  export function inflateSync(bytes: Uint8Array): Uint8Array;
+}
+declare const process: { readonly env: { readonly [name: string]: string | undefined } };
