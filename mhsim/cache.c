@@ -20,6 +20,12 @@ static size_t slot_count(const struct cache *c)
     return (size_t)c->sets << c->lane_shift;
 }
 
+/* The last one's tags are looked at 8 at a time. */
+static size_t heads_bytes(const struct cache *c)
+{
+    return (sizeof *c->heads * c->sets << c->head_shift) + 16;
+}
+
 /* Ways are taken in their order: the first is the oldest. Nibbles behind the last way's are no way's. */
 static uint64_t order_of_empty(uint32_t ways)
 {
@@ -49,13 +55,12 @@ bool cache_open(struct cache *c, const struct mhsim_level *l, unsigned index)
     c->line_mask = l->line - 1;
     c->grain_shift = c->line_shift > 6 ? c->line_shift - 6 : 0;
     c->lane_shift = log2_up(l->ways);
-    c->tag_words = (l->ways + 3) / 4;
     c->tag_shift = log2_of(c->sets);
     c->order_words = by_stamps ? 0 : l->replace == MHSIM_PLRU ? (l->ways + 63) / 64 : 1;
-    c->head_shift = log2_up(c->order_words + c->tag_words);
+    c->head_shift = log2_up(c->order_words + (l->ways + 3) / 4);
     c->first_order = l->replace == MHSIM_LRU && !by_stamps ? order_of_empty(l->ways) : 0;
     c->blocks = pages_get(slot_count(c) * sizeof *c->blocks);
-    c->heads = pages_get(sizeof *c->heads * c->sets << c->head_shift);
+    c->heads = pages_get(heads_bytes(c));
     c->stamps = by_stamps ? pages_get(slot_count(c) * sizeof *c->stamps) : NULL;
     if (c->blocks && c->heads && (c->stamps || !by_stamps))
         return true;
@@ -66,7 +71,7 @@ bool cache_open(struct cache *c, const struct mhsim_level *l, unsigned index)
 void cache_close(struct cache *c)
 {
     pages_put(c->blocks, slot_count(c) * sizeof *c->blocks);
-    pages_put(c->heads, sizeof *c->heads * c->sets << c->head_shift);
+    pages_put(c->heads, heads_bytes(c));
     pages_put(c->stamps, slot_count(c) * sizeof *c->stamps);
     full_close(&c->full);
     c->blocks = NULL;

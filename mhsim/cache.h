@@ -14,12 +14,18 @@
 #include "mhsim/full.h"
 #include "mhsim/mhsim.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #define NO_SLOT UINT32_MAX
 
 struct block {
     uint64_t tag;  /* its number + 1; 0: none is here */
     uint64_t used; /* bytes touched, or 64ths of a larger block: a bit each */
     uint32_t owner, state;
+    uint32_t toucher; /* a row that is known to have met the block here: its owner, or who came last */
+    uint32_t below;   /* where in the next cache its copy was put; the tag there says whether it still is */
 };
 
 struct cache {
@@ -29,7 +35,7 @@ struct cache {
     struct cache *next;      /* where a miss goes; NULL: memory */
     uint64_t sets, set_mask, set_inverse;
     uint64_t first_order; /* of an empty set; 0: none is kept (PLRU, random, and LRU by stamps) */
-    uint32_t ways, lane_shift, head_shift, order_words, tag_words, tag_shift;
+    uint32_t ways, lane_shift, head_shift, order_words, tag_shift;
     uint32_t line_shift, line_mask, grain_shift;
     uint32_t index, number; /* level; number among all caches */
     uint8_t replace, prefetch;
@@ -68,21 +74,37 @@ static inline uint64_t cache_short_tag(const struct cache *c, uint64_t block)
     return block >> c->tag_shift & 0xffff;
 }
 
-/* A zero among the lanes of a word shows as its highest bit; higher lanes may show where they are none, so the block has
-   the last word. (Mycroft 1987; Warren, Hacker's Delight, 6-1.) */
+/* Which of 8 (with SSE2) or 4 short tags at `tags` may be the wanted one: bits, `at` of them apart. Elsewhere a zero among
+   the lanes of a word shows as its highest bit, and higher lanes may show where they are none (Mycroft 1987; Warren,
+   Hacker's Delight, 6-1). The block has the last word. */
+#ifdef __SSE2__
+enum { TAGS_AT_ONCE = 8, TAG_BITS = 2 };
+static inline uint64_t tags_alike(const uint64_t *tags, uint64_t wanted)
+{
+    __m128i eight = _mm_loadu_si128((const void *)tags);
+    return (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi16(eight, _mm_set1_epi16((short)wanted))) & 0x5555;
+}
+#else
+enum { TAGS_AT_ONCE = 4, TAG_BITS = 16 };
+static inline uint64_t tags_alike(const uint64_t *tags, uint64_t wanted)
+{
+    uint64_t x = *tags ^ wanted * EACH_LANE;
+    return ((x - EACH_LANE) & ~x & EACH_LANE << 15) >> 15;
+}
+#endif
+
+/* Tags behind the last way's are another set's order, or nothing: their blocks are not asked. */
 static inline uint32_t cache_find(const struct cache *c, uint64_t block)
 {
-    uint64_t set = cache_set(c, block), wanted = cache_short_tag(c, block) * EACH_LANE;
+    uint64_t set = cache_set(c, block), wanted = cache_short_tag(c, block);
     const uint64_t *tags = cache_head(c, set) + c->order_words;
     uint32_t first = (uint32_t)(set << c->lane_shift);
-    for (uint32_t i = 0; i < c->tag_words; i++) {
-        uint64_t x = tags[i] ^ wanted;
-        for (uint64_t found = (x - EACH_LANE) & ~x & EACH_LANE << 15; found; found &= found - 1) {
-            uint32_t slot = first + i * 4 + ((uint32_t)__builtin_ctzll(found) >> 4);
-            if (c->blocks[slot].tag == block + 1)
-                return slot;
+    for (uint32_t i = 0; i < c->ways; i += TAGS_AT_ONCE)
+        for (uint64_t found = tags_alike(tags + i / 4, wanted); found; found &= found - 1) {
+            uint32_t way = i + (uint32_t)__builtin_ctzll(found) / TAG_BITS;
+            if (way < c->ways && c->blocks[first + way].tag == block + 1)
+                return first + way;
         }
-    }
     return NO_SLOT;
 }
 
@@ -117,13 +139,13 @@ static inline uint32_t cache_victim(struct cache *c, uint64_t set, uint64_t *ran
 }
 
 static inline void cache_put(struct cache *c, uint32_t slot, uint64_t block, uint64_t used, uint32_t owner,
-                             uint32_t state)
+                             uint32_t state, uint32_t below)
 {
     uint32_t way = slot & ((1u << c->lane_shift) - 1);
     uint64_t *word = cache_head(c, slot >> c->lane_shift) + c->order_words + way / 4;
     unsigned at = way % 4 * 16;
     *word = (*word & ~(UINT64_C(0xffff) << at)) | cache_short_tag(c, block) << at;
-    c->blocks[slot] = (struct block){block + 1, used, owner, state};
+    c->blocks[slot] = (struct block){block + 1, used, owner, state, owner, below};
 }
 
 #endif

@@ -19,6 +19,7 @@
 
 struct core {
     struct cache *caches[MHSIM_LEVELS];
+    struct cache *first[2]; /* of each chain */
 };
 
 struct mhsim {
@@ -30,6 +31,7 @@ struct mhsim {
     uint32_t chains[2], chain_count, levels, asked_cores;
     bool quiet, classify, strides; /* strides: some level's prefetcher wants them */
     bool plain;                    /* see "one code, twice" */
+    bool quick;                    /* plain, and counting */
 };
 
 /* ---- making ------------------------------------------------------------------------- */
@@ -79,6 +81,7 @@ struct mhsim *mhsim_create_in(const struct mhsim_machine *m, const struct mhsim_
         s->strides |= m->levels[i].prefetch == MHSIM_STRIDE;
         s->plain &= is_plain(m, &m->levels[i]);
     }
+    s->quick = s->plain;
     find_chains(s);
     if (store_open(&s->caches, sizeof(struct cache), MHSIM_CORES * MHSIM_LEVELS, NULL, 0, NULL) < 0 ||
         store_open(&s->cores, sizeof(struct core), MHSIM_CORES, NULL, 0, NULL) < 0 || !store_add(&s->rows, 1) ||
@@ -143,6 +146,8 @@ uint32_t mhsim_core(struct mhsim *s)
     for (uint32_t i = 0; i < s->levels; i++)
         if (s->machine.levels[i].next != MHSIM_NO_LEVEL)
             core->caches[i]->next = core->caches[s->machine.levels[i].next];
+    for (uint32_t i = 0; i < s->chain_count; i++)
+        core->first[i] = core->caches[s->chains[i]];
     return (uint32_t)n;
 }
 
@@ -173,6 +178,7 @@ uint32_t mhsim_row(struct mhsim *s, uint32_t core, uint64_t code, uint32_t objec
 void mhsim_quiet(struct mhsim *s, bool quiet)
 {
     s->quiet = quiet;
+    s->quick = s->plain && !quiet;
 }
 
 const struct mhsim_row *mhsim_rows(const struct mhsim *s, size_t *count)
@@ -202,11 +208,13 @@ struct access {
     uint32_t row_number;
     uint64_t address; /* within one block of the level it is at */
     uint32_t size;
+    uint32_t slot; /* where the last level that was asked has the block now */
 };
 
-static inline struct mhsim_row *row_at(struct mhsim *s, uint32_t i)
+/* As store_get does, but by a size that the compiler knows. */
+static inline struct mhsim_row *row_at(const struct mhsim *s, uint32_t i)
 {
-    return store_get(&s->rows, i);
+    return (struct mhsim_row *)(void *)s->rows.base + i;
 }
 
 static inline struct mhsim_counts *counts_of(struct mhsim *s, struct mhsim_row *row, unsigned level)
@@ -223,7 +231,8 @@ static inline uint64_t bytes_mask(const struct cache *c, uint64_t address, uint3
 
 /* ---- who evicts whom ------------------------------------------------------------------------ */
 
-static struct mhsim_pair *find_pair(struct mhsim *s, uint32_t victim, uint32_t evictor, unsigned level)
+static __attribute__((noinline)) struct mhsim_pair *find_pair(struct mhsim *s, uint32_t victim, uint32_t evictor,
+                                                              unsigned level)
 {
     uint64_t *there = map_put(&s->pair_of, (uint64_t)level << 40 | (uint64_t)victim << 20 | evictor);
     if (there && !*there) {
@@ -242,7 +251,7 @@ static struct mhsim_pair *find_pair(struct mhsim *s, uint32_t victim, uint32_t e
 static inline struct mhsim_pair *pair_of(struct mhsim *s, uint32_t victim, uint32_t evictor, unsigned level)
 {
     uint32_t last = row_at(s, evictor)->last_pair[level];
-    struct mhsim_pair *pair = store_get(&s->pairs, last);
+    struct mhsim_pair *pair = (struct mhsim_pair *)(void *)s->pairs.base + last;
     return last && pair->victim == victim ? pair : find_pair(s, victim, evictor, level);
 }
 
@@ -258,8 +267,8 @@ static inline unsigned bits_set(uint64_t v)
     return (unsigned)(((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
 }
 
-static inline void count_eviction(struct mhsim *s, const struct cache *c, const struct block *b, uint32_t evictor,
-                                  bool invalidation)
+ALIKE void count_eviction(struct mhsim *s, const struct cache *c, const struct block *b, uint32_t evictor,
+                          bool invalidation)
 {
     if (__builtin_expect(s->quiet, 0))
         return;
@@ -321,7 +330,7 @@ static uint64_t widen_mask(const struct cache *from, const struct cache *to, uin
 
 struct brought {
     uint64_t block, used;
-    uint32_t owner, state;
+    uint32_t owner, state, below;
 };
 static void install_plain(struct mhsim *s, struct core *core, struct cache *c, struct brought, uint32_t evictor);
 static void install_any(struct mhsim *s, struct core *core, struct cache *c, struct brought, uint32_t evictor);
@@ -337,7 +346,7 @@ ALIKE void hand_on(bool plain, struct mhsim *s, struct core *core, const struct 
         uint64_t block = plain ? b->tag - 1 : address >> c->line_shift;
         uint64_t used = plain ? b->used : widen_mask(from, c, b->used, address);
         bool keeps = plain || !c->write_through;
-        uint32_t slot = cache_find(c, block);
+        uint32_t slot = plain && c == from->next && c->blocks[b->below].tag == b->tag ? b->below : cache_find(c, block);
         if (slot != NO_SLOT) {
             struct block *there = &c->blocks[slot];
             there->used |= used;
@@ -348,7 +357,7 @@ ALIKE void hand_on(bool plain, struct mhsim *s, struct core *core, const struct 
         } else if (!changed) {
             return;
         } else if (plain || (!c->no_allocate && keeps)) {
-            struct brought back = {block, used, b->owner, b->state & (WRITER | EXCLUSIVE)};
+            struct brought back = {block, used, b->owner, b->state & (WRITER | EXCLUSIVE), 0};
             (plain ? install_plain : install_any)(s, core, c, back, evictor);
             return;
         }
@@ -375,13 +384,16 @@ static void evict(struct mhsim *s, struct core *core, struct cache *c, uint32_t 
     cache_drop(c, slot);
 }
 
-ALIKE void install(bool plain, struct mhsim *s, struct core *core, struct cache *c, struct brought b, uint32_t evictor)
+/* Where it came to lie. */
+ALIKE uint32_t install(bool plain, struct mhsim *s, struct core *core, struct cache *c, struct brought b,
+                       uint32_t evictor)
 {
     uint32_t slot = cache_victim(c, cache_set(c, b.block), &s->random);
     if (c->blocks[slot].tag)
         leave(plain, s, core, c, slot, evictor, false);
-    cache_put(c, slot, b.block, b.used, b.owner, b.state);
+    cache_put(c, slot, b.block, b.used, b.owner, b.state, b.below);
     cache_touch(c, slot);
+    return slot;
 }
 
 static void install_plain(struct mhsim *s, struct core *core, struct cache *c, struct brought b, uint32_t evictor)
@@ -476,16 +488,16 @@ static void count_new(const struct access *a, struct mhsim_counts *n, struct cac
 
 /* At this level. True: this row had brought that same block there, or further down, itself, so it is new neither here
    nor to it. */
-static bool access_plain(const struct access *a, struct cache *c, bool write);
-static bool access_any(const struct access *a, struct cache *c, bool write);
+static bool access_plain(struct access *a, struct cache *c, bool write);
+static bool access_any(struct access *a, struct cache *c, bool write);
 
-static bool next_level(const struct access *a, const struct cache *c, bool write)
+static bool next_level(struct access *a, const struct cache *c, bool write)
 {
     return c->next && access_any(a, c->next, write) && c->next->line_shift == c->line_shift;
 }
 
 /* A block that comes before anyone asked: read through the next levels as if a miss had been. */
-static void fetch_ahead(const struct access *a, struct cache *c, uint64_t address)
+static void fetch_ahead(struct access *a, struct cache *c, uint64_t address)
 {
     struct mhsim *s = a->s;
     uint64_t block = address >> c->line_shift;
@@ -497,10 +509,10 @@ static void fetch_ahead(const struct access *a, struct cache *c, uint64_t addres
     counts_of(s, a->row, c->index)->prefetches++;
     next_level(&ahead, c, false);
     uint32_t alone = claim(&ahead, c, false);
-    install_any(s, a->core, c, (struct brought){block, 0, a->row_number, FETCHED | alone}, a->row_number);
+    install_any(s, a->core, c, (struct brought){block, 0, a->row_number, FETCHED | alone, 0}, a->row_number);
 }
 
-static void prefetch(const struct access *a, struct cache *c)
+static void prefetch(struct access *a, struct cache *c)
 {
     uint64_t line = 1ull << c->line_shift, here = a->address & ~(line - 1);
     int64_t stride = a->row->stride;
@@ -512,7 +524,7 @@ static void prefetch(const struct access *a, struct cache *c)
         fetch_ahead(a, c, stride > 0 ? here + line : here - line);
 }
 
-ALIKE bool miss(bool plain, const struct access *a, struct mhsim_counts *n, struct cache *c, uint64_t block, bool write,
+ALIKE bool miss(bool plain, struct access *a, struct mhsim_counts *n, struct cache *c, uint64_t block, bool write,
                 bool in_full)
 {
     bool bring = plain || !write || !c->no_allocate;
@@ -534,14 +546,16 @@ ALIKE bool miss(bool plain, const struct access *a, struct mhsim_counts *n, stru
     uint32_t state = claim(a, c, write);
     if (write && !through)
         state |= a->row_number + 1;
-    install(plain, a->s, a->core, c, (struct brought){block, bytes_mask(c, a->address, a->size), a->row_number, state},
-            a->row_number);
+    uint32_t below = c->next ? a->slot : 0;
+    a->slot = install(plain, a->s, a->core, c,
+                      (struct brought){block, bytes_mask(c, a->address, a->size), a->row_number, state, below},
+                      a->row_number);
     if (!plain && c->prefetch)
         prefetch(a, c);
     return known;
 }
 
-ALIKE void write_hit(bool plain, const struct access *a, struct mhsim_counts *n, struct cache *c, struct block *b)
+ALIKE void write_hit(bool plain, struct access *a, struct mhsim_counts *n, struct cache *c, struct block *b)
 {
     if (__builtin_expect(!(b->state & EXCLUSIVE), 0)) {
         claim(a, c, true);
@@ -555,7 +569,7 @@ ALIKE void write_hit(bool plain, const struct access *a, struct mhsim_counts *n,
     }
 }
 
-ALIKE void hit(bool plain, const struct access *a, struct mhsim_counts *n, struct cache *c, uint32_t slot, bool write)
+ALIKE void hit(bool plain, struct access *a, struct mhsim_counts *n, struct cache *c, uint32_t slot, bool write)
 {
     struct block *b = &c->blocks[slot];
     uint64_t mask = bytes_mask(c, a->address, a->size);
@@ -574,7 +588,7 @@ ALIKE void hit(bool plain, const struct access *a, struct mhsim_counts *n, struc
 }
 
 /* slot: where the block is, or NO_SLOT */
-ALIKE bool access_level(bool plain, const struct access *a, struct cache *c, uint32_t slot, bool write)
+ALIKE bool access_level(bool plain, struct access *a, struct cache *c, uint32_t slot, bool write)
 {
     struct mhsim_counts *n = counts_of(a->s, a->row, c->index);
     uint64_t block = a->address >> c->line_shift;
@@ -582,34 +596,42 @@ ALIKE bool access_level(bool plain, const struct access *a, struct cache *c, uin
     n->accesses++;
     if (slot == NO_SLOT)
         return miss(plain, a, n, c, block, write, in_full);
-    bool own = c->blocks[slot].owner == a->row_number && (plain || !(c->blocks[slot].state & FETCHED));
-    if (!own)
+    struct block *b = &c->blocks[slot];
+    bool own = plain ? b->owner == a->row_number || b->toucher == a->row_number
+                     : b->owner == a->row_number && !(b->state & FETCHED);
+    if (!own) {
         count_distinct(a, n, c->index, block);
+        if (!a->s->quiet)
+            b->toucher = a->row_number;
+    }
     hit(plain, a, n, c, slot, write);
+    a->slot = slot;
     return own;
 }
 
-static bool access_plain(const struct access *a, struct cache *c, bool write)
+static bool access_plain(struct access *a, struct cache *c, bool write)
 {
     return access_level(true, a, c, cache_find(c, a->address >> c->line_shift), write);
 }
 
-static bool access_any(const struct access *a, struct cache *c, bool write)
+static bool access_any(struct access *a, struct cache *c, bool write)
 {
     return access_level(false, a, c, cache_find(c, a->address >> c->line_shift), write);
 }
 
 /* ---- the door --------------------------------------------------------------------------------------------- */
 
-/* What most accesses are: a hit at the first level in a block that nobody disputes, new neither to the row. */
-static inline bool hit_quick(struct cache *c, struct mhsim_row *row, uint32_t row_number, uint32_t slot, uint64_t mask,
-                             bool write)
+/* What most accesses are: a hit at the first level of a plain machine, in a block that nobody disputes and the row has met
+   before. False: nothing was done. */
+static inline bool hit_quick(struct cache *c, struct mhsim_row *row, uint32_t row_number, uint32_t slot,
+                             uint64_t address, uint32_t size, bool write)
 {
     struct block *b = &c->blocks[slot];
-    if (!(b->state & EXCLUSIVE) || (b->owner != row_number && (c->tlb || row->last_block != b->tag - 1)))
+    if (!(b->state & EXCLUSIVE) ||
+        (b->owner != row_number && b->toucher != row_number && (c->tlb || row->last_block != b->tag - 1)))
         return false;
     struct mhsim_counts *n = &row->levels[c->index];
-    uint64_t used = b->used;
+    uint64_t used = b->used, mask = bytes_mask(c, address, size);
     n->accesses++;
     n->temporal += (used & mask) == mask;
     b->used = used | mask;
@@ -620,20 +642,12 @@ static inline bool hit_quick(struct cache *c, struct mhsim_row *row, uint32_t ro
 }
 
 /* At the first level of a chain of a plain machine. */
-static inline void access_first(const struct access *a, struct cache *c, unsigned chain, bool write)
+static void access_first(struct access *a, struct cache *c, unsigned chain, bool write)
 {
-    uint64_t block = a->address >> c->line_shift;
-    uint32_t *last = &a->row->last_slot[chain];
-    if (c->blocks[*last].tag != block + 1) {
-        uint32_t slot = cache_find(c, block);
-        if (slot == NO_SLOT) {
-            access_level(true, a, c, NO_SLOT, write);
-            return;
-        }
-        *last = slot;
-    }
-    if (a->s->quiet || !hit_quick(c, a->row, a->row_number, *last, bytes_mask(c, a->address, a->size), write))
-        access_level(true, a, c, *last, write);
+    uint32_t slot = a->slot = cache_find(c, a->address >> c->line_shift);
+    if (slot == NO_SLOT || a->s->quiet || !hit_quick(c, a->row, a->row_number, slot, a->address, a->size, write))
+        access_level(true, a, c, slot, write);
+    a->row->last_slot[chain] = a->slot;
 }
 
 static void access_parts(struct access *a, unsigned chain, bool write)
@@ -662,10 +676,10 @@ static void follow_stride(struct mhsim_row *row, uint64_t address)
     row->last_address = address;
 }
 
-static inline void access_chain(struct access *a, unsigned chain, bool write)
+static void access_chain(struct access *a, unsigned chain, bool write)
 {
     struct mhsim *s = a->s;
-    struct cache *c = a->core->caches[s->chains[chain]];
+    struct cache *c = a->core->first[chain];
     uint64_t block = a->address >> c->line_shift;
     if (__builtin_expect(block != (a->address + a->size - 1) >> c->line_shift, 0)) {
         access_parts(a, chain, write);
@@ -679,13 +693,34 @@ static inline void access_chain(struct access *a, unsigned chain, bool write)
         a->row->last_block = block;
 }
 
+static __attribute__((noinline)) void access_slowly(struct mhsim *s, uint32_t row_number, unsigned chain,
+                                                    uint64_t address, uint32_t size, bool write)
+{
+    struct mhsim_row *row = row_at(s, row_number);
+    struct access a = {s, store_get(&s->cores, row->core), row, row_number, address, size, 0};
+    access_chain(&a, chain, write);
+}
+
+/* Where the row was the last time. */
+static inline bool hit_again(struct cache *c, struct mhsim_row *row, uint32_t row_number, unsigned chain,
+                             uint64_t address, uint32_t size, bool write)
+{
+    uint32_t slot = row->last_slot[chain];
+    return c->blocks[slot].tag == (address >> c->line_shift) + 1 &&
+           (address & c->line_mask) + size <= (uint64_t)c->line_mask + 1 &&
+           hit_quick(c, row, row_number, slot, address, size, write);
+}
+
 void mhsim_access(struct mhsim *s, uint32_t row_number, uint64_t address, uint32_t size, bool write)
 {
     struct mhsim_row *row = row_at(s, row_number);
-    struct access a = {s, store_get(&s->cores, row->core), row, row_number, address, size + (size == 0)};
+    const struct core *core = (const struct core *)(void *)s->cores.base + row->core;
+    size += size == 0;
     if (__builtin_expect(s->strides, 0))
         follow_stride(row, address);
-    access_chain(&a, 0, write);
-    if (s->chain_count > 1)
-        access_chain(&a, 1, false); /* an entry of a TLB is not written back */
+    if (!s->quick || !hit_again(core->first[0], row, row_number, 0, address, size, write))
+        access_slowly(s, row_number, 0, address, size, write);
+    /* an entry of a TLB is not written back */
+    if (s->chain_count > 1 && (!s->quick || !hit_again(core->first[1], row, row_number, 1, address, size, false)))
+        access_slowly(s, row_number, 1, address, size, false);
 }
