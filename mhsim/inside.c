@@ -39,6 +39,7 @@ static struct {
     uint64_t left;                              /* accesses until the phase changes; UINT64_MAX: never */
     uint64_t refreshed;                         /* unknown addresses until the maps are read again */
     enum phase phase;
+    volatile bool quick;              /* one thread, counting: see inside_access */
     bool has_variables;               /* see variables.h */
     uint32_t generation;              /* of objects: what a place remembers is of one generation */
     bool stopped;                     /* hpcview_stop */
@@ -93,14 +94,22 @@ static void leave(bool locked)
     inside_me.busy = false;
 }
 
+static void wait_for_first(void)
+{
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    while (first_thread->busy)
+        sched_yield();
+}
+
+/* `quick` follows from `many`: the first thread may just be working it out from what `many` was. */
 static void become_many(void)
 {
     many = true;
     if (no_membarrier || !first_thread)
         return;
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    while (first_thread->busy)
-        sched_yield();
+    wait_for_first();
+    in.quick = false;
+    wait_for_first();
 }
 
 /* ---- details of pages -----------------------------------------------------------------------
@@ -199,6 +208,13 @@ static void read_command(char *to, size_t room)
         close(fd);
 }
 
+/* What follows from when and where something is to be counted. What only changes the levels is not. */
+static void set_quiet(void)
+{
+    mhsim_quiet(in.sim, in.phase == WARMING || in.outside);
+    in.quick = in.phase == COUNTING && !in.outside && !in.stopped && !many;
+}
+
 static void first_phase(const struct raw_orders *o)
 {
     in.phase = o->delay ? NOT_YET : o->burst && o->warm_up ? WARMING : COUNTING;
@@ -240,7 +256,7 @@ static bool open_file(enum raw_way way, const struct raw_orders *o)
         first_phase(o);
         in.outside = *o->region;
         in.in_region = in.region_times = 0;
-        mhsim_quiet(in.sim, in.phase == WARMING || in.outside);
+        set_quiet();
         in.generation++;
         in.has_variables = variables_open(in.folder, o);
         in.head->magic = RAW_MAGIC;
@@ -298,6 +314,7 @@ void inside_close(void)
 void inside_measure(bool on)
 {
     in.stopped = !on;
+    in.quick = false; /* from the next access on, by inside_access */
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -575,12 +592,6 @@ void inside_allocated(uint64_t address, uint64_t size, uint64_t site)
     leave(locked);
 }
 
-/* What only changes the levels is not counted. */
-static void set_quiet(void)
-{
-    mhsim_quiet(in.sim, in.phase == WARMING || in.outside);
-}
-
 void inside_region(const char *name, bool begins)
 {
     if (!inside_on || !*in.head->orders.region || strncmp(name, in.head->orders.region, RAW_REGION) != 0 ||
@@ -659,20 +670,19 @@ static void find_place(struct place *p, uint64_t code, uint64_t address, bool on
     p->row = mhsim_row(in.sim, inside_me.core, code, object);
 }
 
-static void access_at(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, const uint64_t *frame)
+/* The place of the code, fit for this address. */
+static inline struct place *place_at(uint64_t code, uint64_t address, bool on_stack, const uint64_t *frame)
 {
     struct place *p = &inside_me.places[(code ^ code >> 12) & (PLACES - 1)];
     if (__builtin_expect(p->code != code || address - p->lo >= p->hi - p->lo || p->generation != in.generation ||
                              (p->frame && !same_frame(p, frame)),
                          0))
         find_place(p, code, address, on_stack, frame);
-    if (p->row == UINT32_MAX)
-        return;
-    in.head->simulated += in.phase == COUNTING && !in.outside;
-    mhsim_access(in.sim, p->row, address, size, write);
+    return p;
 }
 
-void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, const uint64_t *frame)
+static __attribute__((noinline)) void access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write,
+                                                    bool on_stack, const uint64_t *frame)
 {
     if (!inside_me.ready && !thread_begins())
         return;
@@ -682,9 +692,42 @@ void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, b
     }
     bool locked = many;
     in.head->seen++;
-    if (in.phase <= WARMING && in.phase != NOT_YET && !in.stopped)
-        access_at(code, address, size, write, on_stack, frame);
+    if (in.phase <= WARMING && in.phase != NOT_YET && !in.stopped) {
+        const struct place *p = place_at(code, address, on_stack, frame);
+        if (p->row != UINT32_MAX) {
+            in.head->simulated += in.phase == COUNTING && !in.outside;
+            mhsim_access(in.sim, p->row, address, size, write);
+        }
+    }
     if (--in.left == 0)
         next_phase();
+    else if (!locked && !in.quick)
+        set_quiet();
     leave(locked);
+}
+
+void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, const uint64_t *frame)
+{
+    if (__builtin_expect(!inside_me.ready || inside_me.busy, 0)) {
+        access_slowly(code, address, size, write, on_stack, frame);
+        return;
+    }
+    inside_me.busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect(!in.quick, 0)) { /* looked at while busy: become_many waits for that */
+        inside_me.busy = false;
+        access_slowly(code, address, size, write, on_stack, frame);
+        return;
+    }
+    struct raw_head *head = in.head;
+    const struct place *p = place_at(code, address, on_stack, frame);
+    head->seen++;
+    if (p->row != UINT32_MAX) {
+        head->simulated++;
+        mhsim_access(in.sim, p->row, address, size, write);
+    }
+    if (__builtin_expect(--in.left == 0, 0))
+        next_phase();
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    inside_me.busy = false;
 }
