@@ -8,7 +8,7 @@ import { groupLabel, groupsOf, type Level, LEVEL_KIND, sortedGroups } from './fl
 import { type Label, labelIn } from './labels';
 import { Memo } from './memo';
 import { matcherFor } from './search';
-import { sortedByValue } from './sort';
+import { sortedByValue, turnedRound } from './sort';
 import {
   type Children,
   childrenOf,
@@ -143,6 +143,13 @@ export interface Subject {
   readonly weight: Column | null; // what the threshold is a share of
 }
 
+interface Sorted {
+  readonly groups: Groups;
+  readonly values: Float64Array | null;
+  readonly descending: boolean;
+  readonly order: Uint32Array;
+}
+
 /** How far it is known which cells have nothing in any shown column. */
 interface Blanks {
   asked: number; // so many columns
@@ -157,6 +164,7 @@ export class Tables {
   readonly #marks = new Memo<Uint8Array | null>();
   readonly #tree = new Memo<Table>();
   private readonly order = new Memo<Uint32Array>();
+  #lastSorted: Sorted | null = null;
   readonly #flat = new Memo<Table>();
   readonly #blank = new Memo<Blanks>();
 
@@ -230,7 +238,7 @@ export class Tables {
     const values = sort && columns.values(sort, groups);
     const weights = weight && columns.values(weight, groups);
     const order = this.order.get([groups, values, descending], () => {
-      const all = sortedGroups(this.model, groups, values, descending);
+      const all = this.#sortedGroups(groups, values, descending);
       const isLight = sort && columns.isRatio(sort) ? this.#lightness(subject, groups, RATIO_NEEDS * 100) : null;
       return isLight ? heavyFirst(all, isLight) : all;
     });
@@ -246,6 +254,19 @@ export class Tables {
       const leadBy = sort ?? weight;
       return new FlatTable(this.model, columns, groups, shown, leadBy && columns.values(leadBy, null), hidden);
     });
+  }
+
+  /** The other way round, what was sorted last is turned. */
+  #sortedGroups(groups: Groups, values: Float64Array | null, descending: boolean): Uint32Array {
+    const last = this.#lastSorted;
+    const isSame = last?.groups === groups && last.values === values;
+    if (isSame && last.descending === descending) return last.order;
+    const order =
+      isSame && values
+        ? turnedRound(last.order, values)
+        : sortedGroups(this.model, groups, values, descending);
+    this.#lastSorted = { groups, values, descending, order };
+    return order;
   }
 
   #anyMember(groups: Groups, group: number, matches: (place: PlaceIx) => boolean): boolean {

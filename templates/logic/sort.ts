@@ -101,6 +101,22 @@ export function sortedByValue(items: Uint32Array, values: Float64Array, descendi
   return items.length < SHORT ? shortSort(items, values, descending) : radixSort(items, values, descending);
 }
 
+/** What is sorted by these values the one way, sorted the other way: runs of equals keep their order, and blanks come last. */
+export function turnedRound(sorted: Uint32Array, values: Float64Array): Uint32Array {
+  const out = new Uint32Array(sorted.length);
+  let end = sorted.length;
+  while (end > 0 && Number.isNaN(values[sorted[end - 1]])) end--;
+  out.set(sorted.subarray(end), end);
+  for (let at = 0; end > 0;) {
+    const value = values[sorted[end - 1]];
+    let first = end - 1;
+    while (first > 0 && values[sorted[first - 1]] === value) first--;
+    for (let i = first; i < end; i++) out[at++] = sorted[i];
+    end = first;
+  }
+  return out;
+}
+
 /** The `most` cells with the largest values above 0, and how many are above 0 at all. */
 export function largestCells(values: Float64Array, most: number): { readonly top: number[]; readonly count: number } {
   const top: number[] = [];

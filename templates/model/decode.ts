@@ -121,6 +121,16 @@ class Packed {
     this.#planes = bytes.slice(0, planes * n); // what they are cut from can go
   }
 
+  /** One number; the others stay as they are. */
+  one(k: number): number {
+    const { n } = this;
+    const p = this.#planes;
+    if (!p) return this.#column![k];
+    let number = 0;
+    for (let at = k + p.length - n; at >= 0; at -= n) number = number * 256 + p[at];
+    return number;
+  }
+
   get(): Numbers {
     if (this.#planes) this.#column = joined(this.#planes, this.n);
     this.#planes = null;
@@ -338,12 +348,21 @@ export class StoredMetric {
     const isOwn = exclusive && (s & EXCLUSIVE) !== 0;
     if (!isOwn && !(s & INCLUSIVE && (!exclusive || s & EQUAL))) return NaN;
     const bit = isOwn ? EXCLUSIVE : INCLUSIVE;
-    const { inclusive, own, all } = (this.#ranks ??= ranksOf(state));
     const block = Math.floor(place / RANK_STEP);
-    let k = isOwn ? all + own[block] : inclusive[block];
+    let k = 0;
+    if (isOwn || block > 0) {
+      const { inclusive, own, all } = (this.#ranks ??= ranksOf(state));
+      k = isOwn ? all + own[block] : inclusive[block];
+    }
     for (let i = block * RANK_STEP; i < place; i++) if (state[i] & bit) k++;
-    const { values, scale } = this.#values();
-    return values[k] * scale;
+    return this.#packed ? this.#packed.one(k) * this.scale : this.#double(k);
+  }
+
+  #double(k: number): number {
+    const planes = this.#doubles;
+    if (!planes) return this.#joined![k];
+    const n = planes.length / 8;
+    return doubles(Uint8Array.from({ length: 8 }, (_, plane) => planes[plane * n + k]))[0];
   }
 
   present(exclusive: boolean): Present {

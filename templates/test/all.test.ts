@@ -34,7 +34,7 @@ import { Memory, reasons } from '../logic/memory';
 import { barrierName, loopsBefore, phasesOf, Rows, stacks, timeline, whoWaits } from '../logic/phases';
 import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
 import { globMatches, matcherFor, parseFilter } from '../logic/search';
-import { compareValues, countUp, largestCells, sortedByValue } from '../logic/sort';
+import { compareValues, countUp, largestCells, sortedByValue, turnedRound } from '../logic/sort';
 import { changes, hottestLoops, hottestOf, lacks, whereParts } from '../logic/summary';
 import { languageOf, type LineState, tokenize } from '../logic/syntax';
 import { isSearch, openSteps, searchSteps } from '../logic/diagnosis';
@@ -1419,6 +1419,21 @@ function testCalls(): void {
   equal(callsOf(m, tree, 1), null, 'a module calls nobody');
 }
 
+/** Sorted the other way is the same as sorted anew: equals keep their order, blanks stay last. */
+function testTurned(): void {
+  const cases: readonly (readonly number[])[] = [[], [NaN], [1], [3, 1, 2], [2, NaN, 2, 1, 2, NaN, -0, 0, 1], [0, 0, 0]];
+  for (const numbers of cases) {
+    const values = Float64Array.from(numbers);
+    const items = countUp(values.length);
+    for (const descending of [true, false])
+      equal(
+        [...turnedRound(sortedByValue(items, values, descending), values)],
+        [...sortedByValue(items, values, !descending)],
+        `turned round: ${numbers.join(' ')}, ${descending}`,
+      );
+  }
+}
+
 /** Rows that have nothing in the columns shown: procedures that only call, for one. */
 function testBlankRows(): void {
   const m = model(`
@@ -2012,6 +2027,7 @@ testBlankRows();
 testSyntax();
 testDecoding();
 testWidths();
+testTurned();
 testTablesAndTrees();
 testSearch();
 testHead();
