@@ -1,4 +1,5 @@
-/* Any bytes as an ELF file: a sentence, or an image, functions and DWARF that keep the promises of their headers. */
+/* Any bytes as an ELF file: a sentence, or an image, functions, DWARF and a scope tree that keep the promises of their
+   headers. */
 #include "bloop/assemble/assemble.h"
 
 #include <stdio.h>
@@ -134,6 +135,25 @@ static void analyse(const struct image *im, struct warnings *w)
     functions_free(t);
 }
 
+/* The whole way, as a user goes it. */
+static void recover(const char *path, struct warnings *w)
+{
+    struct bloop_binary *b = NULL;
+    struct scope_tree *tree = NULL;
+    struct err err = {0};
+    if (bloop_open(path, &(struct bloop_options){.threads = 1}, &b, w, &err) < 0) {
+        promise(err.msg[0] != 0);
+        return;
+    }
+    if (bloop_scopes_all(b, &tree, w, &err) < 0) {
+        promise(err.msg[0] != 0);
+    } else {
+        promise(scope_tree_check(tree, &err) == 0);
+        scope_tree_free(tree);
+    }
+    bloop_close(b);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
@@ -149,6 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         analyse(im, w);
     image_close(im);
+    recover(path, w);
     close(fd);
     warnings_free(w);
     return 0;

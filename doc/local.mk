@@ -27,3 +27,4 @@ dist_man_MANS += %D%/man/hpcview-quality.1
 EXTRA_DIST += %D%/formats/properties.md %D%/diagnosis.md
 dist_man_MANS += %D%/man/hpcview-diagnose.1
 dist_man_MANS += %D%/man/hpcview-phases.1
+EXTRA_DIST += %D%/where.md
