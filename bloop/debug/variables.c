@@ -44,7 +44,7 @@ static uint64_t dimension(const struct variable_walk *k, Dwarf_Die die)
     die_number(k->file, die, DW_AT_lower_bound, &lower);
     if (!die_number(k->file, die, DW_AT_upper_bound, &upper) || upper < lower)
         return 0;
-    return (uint64_t)(upper - lower) + 1;
+    return (uint64_t)upper - (uint64_t)lower + 1;
 }
 
 /* How many elements; 0: not known. */
@@ -99,9 +99,10 @@ static bool place_of(struct cursor c, int64_t frame_base, bool *in_frame, int64_
         *at = cursor_sleb(&c);
         *at = *at > -(1ll << 40) && *at < 1ll << 40 ? *at + frame_base : 0;
     } else if (op == OP_addr) {
-        *at = (int64_t)cursor_u64(&c);
+        uint64_t address = cursor_u64(&c);
         if (cursor_left(&c) && cursor_u8(&c) == OP_plus_uconst)
-            *at += (int64_t)cursor_uleb(&c);
+            address += cursor_uleb(&c);
+        *at = (int64_t)address;
     }
     return (op == OP_fbreg || op == OP_addr) && !c.bad && cursor_left(&c) == 0 && *at;
 }
