@@ -19,12 +19,12 @@
 #define HOOK       __attribute__((visibility("default"), used))
 #define SITE       ((uint64_t)(uintptr_t)__builtin_return_address(0) - 1)
 #define ADDRESS(p) ((uint64_t)(uintptr_t)(p))
-/* Where the caller's frame pointer is kept; on x86-64 it stands 16 bytes below the frame's canonical address. Elsewhere
-   that distance is each procedure's own. */
+/* The caller's frame pointer, read here as long as there is a frame of ours that keeps it; on x86-64 it stands 16 bytes
+   below the frame's canonical address. Elsewhere that distance is each procedure's own. */
 #ifdef __x86_64__
-#define FRAME ((const uint64_t *)__builtin_frame_address(0))
+#define FRAME (*(const uint64_t *)__builtin_frame_address(0))
 #else
-#define FRAME NULL
+#define FRAME 0
 #endif
 
 /* ---- accesses ----------------------------------------------------------------------- */
@@ -52,7 +52,7 @@
     }
 
 /* In pieces as wide as registers are. */
-static void access_range(uint64_t site, uint64_t address, uint64_t size, bool write, const uint64_t *frame)
+static void access_range(uint64_t site, uint64_t address, uint64_t size, bool write, uint64_t frame)
 {
     enum { WIDEST = 32 };
     for (uint64_t done = 0; done < size;) {

@@ -443,11 +443,10 @@ static bool on_this_stack(uint64_t address)
 
 /* What the frame pointer of the code itself says, where it says anything: handlers may run on other stacks, and code
    without frame pointers keep other things in that register. */
-static bool frame_begins(const uint64_t *frame, uint64_t *fp)
+static bool is_frame(uint64_t fp)
 {
-    uint64_t here = (uint64_t)(uintptr_t)frame;
-    *fp = *frame;
-    return on_this_stack(here) && *fp > here && *fp % 8 == 0 && on_this_stack(*fp + 16);
+    uint64_t here = (uint64_t)(uintptr_t)&here;
+    return on_this_stack(here) && fp > here && fp % 8 == 0 && on_this_stack(fp + 16);
 }
 
 /* The next frame up, and the code in it that called; false: what is there is none. */
@@ -465,10 +464,10 @@ static bool frame_up(uint64_t *fp, uint64_t *code)
 enum { CANONICAL = 16, DEEPEST = 64 }; /* frame pointer to canonical address; calls looked up for a frame */
 
 /* The variable at an address of this thread's stack: in the first frame, from the code's own up, that reaches it. */
-static uint32_t stack_object(struct place *p, uint64_t address, const uint64_t *frame)
+static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
 {
-    uint64_t fp, code = p->code, below = inside_me.stack_lo;
-    bool good = frame_begins(frame, &fp);
+    uint64_t fp = frame, code = p->code, below = inside_me.stack_lo;
+    bool good = is_frame(fp);
     for (p->depth = 0; good && address >= fp + CANONICAL && p->depth < DEEPEST; p->depth++) {
         below = fp + CANONICAL;
         good = frame_up(&fp, &code);
@@ -493,18 +492,18 @@ static uint32_t stack_object(struct place *p, uint64_t address, const uint64_t *
 }
 
 /* Whether the frame that the place speaks of is still there, and at the same call. */
-static bool same_frame(const struct place *p, const uint64_t *frame)
+static bool same_frame(const struct place *p, uint64_t frame)
 {
-    uint64_t fp = 0, code = p->code;
-    if (!frame || p->depth == 0)
-        return frame && *frame == p->frame;
-    bool good = frame_begins(frame, &fp);
+    uint64_t fp = frame, code = p->code;
+    if (p->depth == 0)
+        return frame == p->frame;
+    bool good = is_frame(fp);
     for (uint32_t i = 0; good && i < p->depth; i++)
         good = frame_up(&fp, &code);
     return good && fp == p->frame && code == p->frame_code;
 }
 
-static uint32_t object_at(struct place *p, uint64_t address, bool on_stack, const uint64_t *frame)
+static uint32_t object_at(struct place *p, uint64_t address, bool on_stack, uint64_t frame)
 {
     uint64_t *lo = &p->lo, *hi = &p->hi;
     *lo = address & ~(uint64_t)(GRAIN - 1);
@@ -651,7 +650,7 @@ static bool wanted_code(uint64_t code)
     return false;
 }
 
-static void find_place(struct place *p, uint64_t code, uint64_t address, bool on_stack, const uint64_t *frame)
+static void find_place(struct place *p, uint64_t code, uint64_t address, bool on_stack, uint64_t frame)
 {
     if (p->code != code) {
         p->code = code;
@@ -671,7 +670,7 @@ static void find_place(struct place *p, uint64_t code, uint64_t address, bool on
 }
 
 /* The place of the code, fit for this address. */
-static inline struct place *place_at(uint64_t code, uint64_t address, bool on_stack, const uint64_t *frame)
+static inline struct place *place_at(uint64_t code, uint64_t address, bool on_stack, uint64_t frame)
 {
     struct place *p = &inside_me.places[(code ^ code >> 12) & (PLACES - 1)];
     if (__builtin_expect(p->code != code || address - p->lo >= p->hi - p->lo || p->generation != in.generation ||
@@ -682,7 +681,7 @@ static inline struct place *place_at(uint64_t code, uint64_t address, bool on_st
 }
 
 static __attribute__((noinline)) void access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write,
-                                                    bool on_stack, const uint64_t *frame)
+                                                    bool on_stack, uint64_t frame)
 {
     if (!inside_me.ready && !thread_begins())
         return;
@@ -706,7 +705,7 @@ static __attribute__((noinline)) void access_slowly(uint64_t code, uint64_t addr
     leave(locked);
 }
 
-void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, const uint64_t *frame)
+void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
 {
     if (__builtin_expect(!inside_me.ready || inside_me.busy, 0)) {
         access_slowly(code, address, size, write, on_stack, frame);

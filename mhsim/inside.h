@@ -35,9 +35,9 @@ bool inside_open(enum raw_way way);
 void inside_forked(void);
 void inside_close(void);
 
-/* One access of `code`. on_stack: known to be on the stack, whatever else is known. frame: where the frame pointer of the
-   code is kept, with the code's return address behind it; NULL: not known. */
-void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, const uint64_t *frame);
+/* One access of `code`. on_stack: known to be on the stack, whatever else is known. frame: the code's frame pointer, which
+   points to that of its caller and the return address; 0: not known. */
+void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame);
 /* The program got `size` bytes at `address` from the heap, asked for by `site`. */
 void inside_allocated(uint64_t address, uint64_t size, uint64_t site);
 void inside_measure(bool on); /* hpcview_start, hpcview_stop */

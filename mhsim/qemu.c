@@ -52,7 +52,7 @@ static __thread struct pending {
 static void flush(struct pending *p)
 {
     if (p->bytes)
-        inside_access(p->site->code, p->address, p->bytes, p->write, p->site->on_stack, NULL);
+        inside_access(p->site->code, p->address, p->bytes, p->write, p->site->on_stack, 0);
     p->bytes = 0;
 }
 
@@ -81,7 +81,7 @@ static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t ad
     if (__builtin_expect(site->bytes > size || pending.bytes, 0))
         join(site, address + guest_base, size, write);
     else
-        inside_access(site->code, address + guest_base, size, write, site->on_stack, NULL);
+        inside_access(site->code, address + guest_base, size, write, site->on_stack, 0);
 }
 
 /* ---- translation ---------------------------------------------------------------------------- */
