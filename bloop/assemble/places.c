@@ -676,8 +676,8 @@ static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first,
     uint32_t first = a->evidence_first.items[loop], end = a->evidence_first.items[loop + 1];
     struct loop_place *p = &a->places.items[loop];
     p->has_inside = child_first != LOOP_NONE;
-    v.evidence = a->evidence.items + first;
     v.count = end - first;
+    v.evidence = v.count ? a->evidence.items + first : NULL;
     for (size_t i = 0; i < v.count; i++) {
         if (v.evidence[i].fresh && v.evidence[i].exit)
             v.fresh_exits = true;
