@@ -407,7 +407,7 @@ static void run(struct bloop_binary *b, const struct target_list *targets, enum 
     make_chunks(b, targets, chunks);
     struct job job = {.binary = b,
                       .targets = targets->items,
-                      .chunks = chunks->items + before,
+                      .chunks = chunks->count > before ? chunks->items + before : NULL,
                       .chunk_count = chunks->count - before,
                       .want_calls = mode != RUN_WANTED,
                       .want_notes = mode == RUN_ALL_AND_NOTE,
