@@ -5,17 +5,17 @@ noinst_LIBRARIES += %D%/libhpcprof.a
 check_PROGRAMS += %D%/read_test
 TESTS += %D%/read_test
 %C%_read_test_SOURCES = %D%/read_test.c tests/tap.h
-%C%_read_test_LDADD = %D%/libhpcprof.a support/libsupport.a
+%C%_read_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 
 check_PROGRAMS += %D%/ranks_test
 TESTS += %D%/ranks_test
 %C%_ranks_test_SOURCES = %D%/ranks_test.c tests/tap.h tests/ranks.h
-%C%_ranks_test_LDADD = %D%/libhpcprof.a support/libsupport.a
+%C%_ranks_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 
 check_PROGRAMS += %D%/ended_test
 TESTS += %D%/ended_test
 %C%_ended_test_SOURCES = %D%/ended_test.c tests/tap.h
-%C%_ended_test_LDADD = %D%/libhpcprof.a support/libsupport.a
+%C%_ended_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 
 # ---- the recorder: in the measured program, on its own (no other room, no library but libc) ------------------
 RECORDER_SOURCES = \
@@ -74,7 +74,7 @@ EXTRA_DIST += \
 FUZZERS += %D%/measurement_fuzz
 check_PROGRAMS += %D%/measurement_fuzz
 %C%_measurement_fuzz_SOURCES = %D%/measurement_fuzz.c
-%C%_measurement_fuzz_LDADD = $(LIBFUZZER) %D%/libhpcprof.a support/libsupport.a
+%C%_measurement_fuzz_LDADD = $(LIBFUZZER) %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 %C%_measurement_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 EXTRA_DIST += \
 	tests/corpus/measurement/count-of-nothing tests/corpus/measurement/cut tests/corpus/measurement/empty \
@@ -100,7 +100,7 @@ EXTRA_DIST += \
 dist_check_SCRIPTS += tests/paths/limit.sh tests/paths/known.sh tests/paths/real.sh tests/paths/aarch64.sh
 check_PROGRAMS += tests/paths/dump
 tests_paths_dump_SOURCES = tests/paths/dump.c
-tests_paths_dump_LDADD = hpcprof/libhpcprof.a support/libsupport.a
+tests_paths_dump_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 EXTRA_DIST += tests/paths/perf.sh tests/paths/known.awk tests/paths/programs/known.h tests/paths/programs/known.c tests/paths/programs/calls.c \
 	tests/paths/programs/calls.cc tests/paths/programs/tasks.c tests/paths/programs/plug.c tests/paths/programs/plugs.c \
 	tests/paths/programs/solve.f90 tests/paths/programs/names.c tests/paths/programs/many.c \

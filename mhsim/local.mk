@@ -6,12 +6,12 @@ noinst_LIBRARIES += %D%/libmhsim.a
 check_PROGRAMS += %D%/engine_test
 TESTS += %D%/engine_test
 %C%_engine_test_SOURCES = %D%/engine_test.c tests/tap.h
-%C%_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS)
+%C%_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 check_PROGRAMS += %D%/machine_test
 TESTS += %D%/machine_test
 %C%_machine_test_SOURCES = %D%/machine_test.c tests/tap.h
-%C%_machine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS)
+%C%_machine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 # ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
 INSIDE_SOURCES = %D%/mhsim.h %D%/raw.h %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c \

@@ -4,7 +4,7 @@ noinst_LIBRARIES += %D%/libphases.a
 check_PROGRAMS += %D%/finish_test
 TESTS += %D%/finish_test
 %C%_finish_test_SOURCES = %D%/finish_test.c tests/tap.h
-%C%_finish_test_LDADD = %D%/libphases.a hpcprof/libhpcprof.a support/libsupport.a
+%C%_finish_test_LDADD = %D%/libphases.a hpcprof/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 
 # ---- inside measured programs: the recorder, and in front of it barriers and waits -------------------------------
 pkglib_LTLIBRARIES += libhpcview-record-phases.la

@@ -1,7 +1,7 @@
 /* Hashes, checksums, the map from 64-bit keys and the index of rows. */
 #include "support/support.h"
 
-#include <pthread.h>
+#include <zlib.h>
 
 static uint64_t mix(uint64_t x)
 {
@@ -37,41 +37,9 @@ uint64_t hash_near(uint64_t a, uint64_t b, uint64_t seed)
     return mix(mix(seed ^ a >> 4) ^ b >> 3) + (a >> 1 & 7) + (b & 7);
 }
 
-/* Eight bytes at a time (Kounavis, Berry: Novel Table Lookup-Based Algorithms for High-Performance CRC Generation, 2008):
-   crc_slices[k][b] is what byte b does with k more behind it. */
-static uint32_t crc_slices[8][256];
-static pthread_once_t crc_filled = PTHREAD_ONCE_INIT;
-
-static void fill_crc_slices(void)
-{
-    for (uint32_t b = 0; b < 256; b++) {
-        uint32_t crc = b;
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
-        crc_slices[0][b] = crc;
-    }
-    for (int k = 1; k < 8; k++)
-        for (uint32_t b = 0; b < 256; b++)
-            crc_slices[k][b] = crc_slices[k - 1][b] >> 8 ^ crc_slices[0][crc_slices[k - 1][b] & 255];
-}
-
-static uint32_t crc_of_four(const uint32_t slices[4][256], uint32_t v)
-{
-    return slices[3][v & 255] ^ slices[2][v >> 8 & 255] ^ slices[1][v >> 16 & 255] ^ slices[0][v >> 24];
-}
-
 uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n)
 {
-    const uint8_t *p = bytes;
-    pthread_once(&crc_filled, fill_crc_slices);
-    crc = ~crc;
-    for (; n >= 8; p += 8, n -= 8) {
-        uint64_t v = little_u64(p) ^ crc;
-        crc = crc_of_four(crc_slices + 4, (uint32_t)v) ^ crc_of_four(crc_slices, (uint32_t)(v >> 32));
-    }
-    for (; n > 0; p++, n--)
-        crc = crc >> 8 ^ crc_slices[0][(crc ^ *p) & 255];
-    return ~crc;
+    return (uint32_t)crc32_z(crc, bytes, n);
 }
 
 /* Open addressing, linear probing, at most three quarters full. All of a slot lies together: what a lookup costs in a

@@ -27,7 +27,7 @@ BENCH_TOOLS += %D%/bench/diagnose_speed %D%/bench/measure %D%/bench/scopes_at %D
 %C%_bench_scopes_at_SOURCES = %D%/bench/scopes_at.c
 %C%_bench_scopes_at_LDADD = $(ROOM_LDADD)
 %C%_bench_make_many_SOURCES = %D%/bench/make_many.c
-%C%_bench_make_many_LDADD = hpcprof/libhpcprof.a support/libsupport.a
+%C%_bench_make_many_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 %C%_bench_diagnose_speed_SOURCES = %D%/bench/diagnose_speed.c htmlgen/sample.c htmlgen/sample.h
 %C%_bench_diagnose_speed_LDADD = $(ROOM_LDADD)
 %C%_bench_measure_SOURCES = %D%/bench/measure.c
@@ -37,7 +37,7 @@ EXTRA_DIST += %D%/bench/lib.sh %D%/bench/diagnose.sh %D%/bench/structure.sh %D%/
 # ---- measurements from drawings: build, print -------------------------------------
 check_PROGRAMS += %D%/print/make_measurement
 %C%_print_make_measurement_SOURCES = %D%/print/make_measurement.c
-%C%_print_make_measurement_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS)
+%C%_print_make_measurement_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 # ---- exactness of loops --------------------------------------------------------------
 check_PROGRAMS += %D%/exactness/compare

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 static const char system_dir[] = "/usr/lib/debug";
 
@@ -94,7 +93,7 @@ static struct elf_file *try_link(const char *path, const struct elf_file *of, ui
     }
     if (*of->build_id && strcmp(of->build_id, f->build_id) == 0)
         return f; /* says as much as the checksum, without reading all of it */
-    uint32_t got = (uint32_t)crc32_z(0, f->map.bytes, f->map.len); /* zlib's, for speed: debug files are large */
+    uint32_t got = crc32_bytes(0, f->map.bytes, f->map.len);
     if (got == crc)
         return f;
     warnings_add(w, "%s: its checksum is %08x, and %s asks for %08x: another build's debug file; it is not used", path,
