@@ -35,12 +35,10 @@ make_system() {
     [ -f "$root/.whole" ] && return
     rm -rf "$root"
     # (Debian's debootstrap has no script for new Ubuntus; all of them are made alike)
-    script=
-    case $1 in noble | jammy) script=gutsy && set -- "$1" ${unsigned:---keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg} --components=main,universe ;; esac
-    suite=$1 && shift
+    script='' options=''
+    case $1 in noble | jammy) script=gutsy options="${unsigned:---keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg} --components=main,universe" ;; esac
     # shellcheck disable=SC2086
-    debootstrap --variant=buildd --include=ca-certificates "$@" "$suite" "$root" "$(mirror_of "$suite")" $script >"$folder/$suite.log" 2>&1 || return 1
-    set -- "$suite"
+    debootstrap --variant=buildd --include=ca-certificates $options "$1" "$root" "$(mirror_of "$1")" $script >"$folder/$1.log" 2>&1 || return 1
     case $1 in noble) echo "deb $(mirror_of "$1") $1 main universe" >"$root/etc/apt/sources.list" ;; esac
     touch "$root/.whole"
 }
