@@ -312,6 +312,17 @@ static void test_written(const char *folder)
     scope_tree_free(t);
 }
 
+/* The tree of a file that holds the text. */
+static int read_text(const char *path, const char *text, struct scope_tree **t, struct err *err)
+{
+    FILE *f = fopen(path, "w");
+    if (f) {
+        fputs(text, f);
+        fclose(f);
+    }
+    return scope_tree_read(path, t, NULL, err);
+}
+
 static void test_bad_files(const char *folder)
 {
     static const struct {
@@ -365,12 +376,7 @@ static void test_bad_files(const char *folder)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct scope_tree *t = NULL;
         struct err err = {0};
-        FILE *f = fopen(path, "w");
-        if (f) {
-            fputs(cases[i].text, f);
-            fclose(f);
-        }
-        CHECK_NAMED(scope_tree_read(path, &t, NULL, &err) < 0 && !t, cases[i].text);
+        CHECK_NAMED(read_text(path, cases[i].text, &t, &err) < 0 && !t, cases[i].text);
         CHECK_STR(err.msg + (str_starts(err.msg, path) ? strlen(path) : 0), cases[i].want);
         scope_tree_free(t);
     }
@@ -465,12 +471,7 @@ static void test_spellings(const char *folder)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct scope_tree *t = NULL;
         struct err err = {0};
-        FILE *f = fopen(path, "w");
-        if (f) {
-            fputs(cases[i].text, f);
-            fclose(f);
-        }
-        CHECK_INT(scope_tree_read(path, &t, NULL, &err), 0);
+        CHECK_INT(read_text(path, cases[i].text, &t, &err), 0);
         char *written = t ? write_to(t, SCOPE_XML, path) : mem_strdup(err.msg);
         const char *from = strstr(written, "<P n");
         CHECK_NAMED(strcmp(from ? from : written, cases[i].want) == 0, cases[i].name);
@@ -488,15 +489,13 @@ static void test_version_3(const char *folder)
     char *path = mem_printf("%s/old", folder);
     struct scope_tree *t = NULL;
     struct err err = {0};
-    FILE *f = fopen(path, "w");
-    if (f) {
-        fputs("<PGM version=\"3.0\" n=\"x\"><LM n=\"a.out\"><F n=\"x.f\"><G n=\"hot\"><P n=\"p\" b=\"1\" e=\"9\"><L "
-              "b=\"2\" e=\"5\"><S b=\"3\" "
-              "e=\"3\" id=\"1\"/></L></P></G></F></LM></PGM>",
-              f);
-        fclose(f);
-    }
-    CHECK(scope_tree_read(path, &t, NULL, &err) == 0);
+    int status = read_text(
+        path,
+        "<PGM version=\"3.0\" n=\"x\"><LM n=\"a.out\"><F n=\"x.f\"><G n=\"hot\"><P n=\"p\" b=\"1\" e=\"9\"><L "
+        "b=\"2\" e=\"5\"><S b=\"3\" "
+        "e=\"3\" id=\"1\"/></L></P></G></F></LM></PGM>",
+        &t, &err);
+    CHECK(status == 0);
     if (t) {
         CHECK_INT(t->scope_count, 5);
         CHECK_INT(t->scopes[3].kind, SCOPE_LOOP);
