@@ -103,15 +103,13 @@ int measurement_keep_functions(const char *measured, const char *file, struct er
 {
     struct hpcprof *p = NULL, *kept = hpcprof_create();
     struct table *t = NULL;
-    struct warnings *unused = warnings_create();
-    int status = hpcprof_read_as(measured, &(struct hpcprof_reading){.summed = true}, &p, unused, err);
+    int status = hpcprof_read_as(measured, &(struct hpcprof_reading){.summed = true}, &p, NULL, err);
     if (status == 0)
         status = table_list_declare(&kept->tables, &functions, kept->strings, &t, err);
     if (status == 0)
         keep_all(kept, t, p);
     if (status == 0 && table_row_count(t))
         status = hpcprof_add_tables(file, kept, err);
-    warnings_free(unused);
     hpcprof_free(kept);
     hpcprof_free(p);
     return status;
@@ -163,16 +161,8 @@ static str_id text(const struct rebuilding *r, const union table_cell *row, size
 
 static scope_ix add_scope(struct scope_tree *tree, enum scope_kind kind, scope_ix parent, str_id name)
 {
-    str_id none = strtab_add(tree->strings, "");
-    tree->scopes[tree->scope_count] = (struct scope){.kind = (uint8_t)kind,
-                                                     .parent = parent,
-                                                     .name = name,
-                                                     .short_name = none,
-                                                     .link_name = none,
-                                                     .origin = none,
-                                                     .file = none,
-                                                     .call_file = none,
-                                                     .range_first = (uint32_t)tree->range_count};
+    tree->scopes[tree->scope_count] = (struct scope){
+        .kind = (uint8_t)kind, .parent = parent, .name = name, .range_first = (uint32_t)tree->range_count};
     return (scope_ix)tree->scope_count++;
 }
 

@@ -413,12 +413,12 @@ struct context_sites correlate_contexts(struct correlation *, const struct confi
 /* Modules of one role, one in each run, are one MODULE: builds that are compared. One role have those of one name; else
    the programs that were run, and versions of a library, if their names are similar. */
 void correlate_group_modules(struct correlation *);
-/* What a module is compared by: its role, else the last part of its path. Lent. */
-/* "[vdso]" has no path. */
+/* The last part of a module's path; "[vdso]" has none. */
 static inline const char *module_base_name(const char *path)
 {
     return path[0] == '[' ? path : path_base(path);
 }
+/* What a module is compared by: its role, else that. Lent. */
 const char *correlate_module_name(const struct correlation *, uint32_t module);
 /* Asks the source for every module's structure and puts every site into its place. */
 void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
