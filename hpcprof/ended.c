@@ -26,9 +26,12 @@ static bool name_holds(const char *name, const char *number)
 }
 
 struct extent {
-    uint64_t sound; /* bytes from the beginning that are sound blocks */
-    bool has_end;   /* the last of them is a process's end */
-    bool cut;       /* what comes behind them is part of a block */
+    const struct filemap *map; /* of the file; not valid longer than that */
+    uint64_t sound;            /* bytes from the beginning that are sound blocks */
+    uint64_t last;             /* where the last of them begins */
+    uint32_t tables;           /* that they declare */
+    bool has_end;              /* the last of them is a process's end */
+    bool cut;                  /* what comes behind them is part of a block */
 };
 
 static void measure_block(void *ctx, const struct hpcprof_block *b)
@@ -38,25 +41,41 @@ static void measure_block(void *ctx, const struct hpcprof_block *b)
         x->cut = strcmp(b->why_not, "it is cut short") == 0;
         return;
     }
+    x->last = b->offset;
     x->sound = b->offset + b->length;
     x->has_end = strcmp(b->type, "process end") == 0;
+    if (strcmp(b->type, "tables") == 0) {
+        struct cursor c = cursor_make(x->map->bytes + b->offset + FORMAT_BLOCK_BYTES, b->length - FORMAT_BLOCK_BYTES);
+        x->tables += (uint32_t)cursor_uleb(&c);
+    }
+}
+
+/* False: it is no measurement. */
+static bool measure(const struct filemap *map, struct extent *x)
+{
+    *x = (struct extent){.map = map};
+    return hpcprof_list_blocks(map->bytes, map->len, "", measure_block, x, NULL) == 0;
+}
+
+/* Nobody writes it any more, and all that was written is there. */
+static bool is_ended(const struct filemap *map, struct extent *x)
+{
+    return measure(map, x) && x->has_end && x->sound == map->len;
 }
 
 /* When the one process in the bytes began; 0: it is not the one we look for. */
 static uint64_t start_of(const struct filemap *map, pid_t pid, uint64_t launched_ns)
 {
     struct hpcprof *p;
-    struct warnings *unused = warnings_create();
     struct utsname host;
     uint64_t start = 0;
-    if (uname(&host) == 0 && hpcprof_read_bytes(map->bytes, map->len, "", &p, unused, NULL) == 0) {
+    if (uname(&host) == 0 && hpcprof_read_bytes(map->bytes, map->len, "", &p, NULL, NULL) == 0) {
         const struct hpcprof_process *process = p->processes;
         if (p->process_count == 1 && process->pid == (uint32_t)pid && process->start_ns >= launched_ns &&
             strcmp(strtab_get(p->strings, process->host), host.nodename) == 0)
             start = process->start_ns;
         hpcprof_free(p);
     }
-    warnings_free(unused);
     return start;
 }
 
@@ -70,13 +89,13 @@ static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, bool w
     snprintf(number, sizeof number, "%d", (int)pid);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         struct filemap map;
-        struct extent this = {0};
+        struct extent this;
         char *file = name_holds(entry->d_name, number) ? path_join(path, entry->d_name) : NULL;
         if (!file || filemap_open(&map, file, NULL) < 0) {
             mem_free(file);
             continue;
         }
-        bool sound = hpcprof_list_blocks(map.bytes, map.len, "", measure_block, &this, NULL) == 0;
+        bool sound = measure(&map, &this);
         uint64_t start = sound && this.has_end == with_end ? start_of(&map, pid, launched_ns) : 0;
         if (start > latest && (this.sound == map.len || (this.cut && !with_end))) {
             mem_free(found);
@@ -97,11 +116,7 @@ static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, bool w
 
 static void put_block(struct buf *out, uint32_t type, const struct buf *payload)
 {
-    size_t begin = out->len;
-    buf_u32(out, type);
-    buf_u32(out, (uint32_t)payload->len);
-    buf_u32(out, crc32_bytes(0, payload->bytes, payload->len));
-    buf_u32(out, crc32_bytes(0, out->bytes + begin, 12));
+    write_block_head(out, type, payload);
     buf_add(out, payload->bytes, payload->len);
 }
 
@@ -158,33 +173,13 @@ int ended_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, stru
 
 /* ---- tables that the launcher adds ---------------------------------------------------------------------------- */
 
-struct last_block {
-    struct hpcprof_block block;
-    bool sound;
-};
-
-static void note_block(void *ctx, const struct hpcprof_block *b)
-{
-    struct last_block *last = ctx;
-    *last = (struct last_block){*b, !b->why_not && strcmp(b->type, "process end") == 0};
-}
-
-/* Nobody writes it any more, and all that was written is there. */
-static bool is_ended(const struct filemap *map, struct hpcprof_block *end)
-{
-    struct last_block last = {0};
-    bool ended = hpcprof_list_blocks(map->bytes, map->len, "", note_block, &last, NULL) == 0 && last.sound;
-    *end = last.block;
-    return ended;
-}
-
 static bool file_is_ended(const char *path)
 {
     struct filemap map;
-    struct hpcprof_block end;
+    struct extent x;
     if (filemap_open(&map, path, NULL) < 0)
         return false;
-    bool ended = is_ended(&map, &end);
+    bool ended = is_ended(&map, &x);
     filemap_release(&map);
     return ended;
 }
@@ -205,24 +200,15 @@ char *ended_file(const char *dir, pid_t pid, uint64_t launched_ns, bool or_any)
 /* In front of the process's end, which stays the last block. */
 static int insert_tables(const char *path, const struct filemap *map, const struct hpcprof *p, struct err *err)
 {
-    struct hpcprof_block end;
-    struct hpcprof *old;
+    struct extent x;
     struct outfile *out;
-    struct warnings *unused = warnings_create();
-    if (!is_ended(map, &end)) {
-        warnings_free(unused);
+    if (!is_ended(map, &x))
         return err_set(err, ERR_FORMAT, "%s: the process has not ended", path);
-    }
-    int status = hpcprof_read_bytes(map->bytes, map->len, path, &old, unused, err);
-    warnings_free(unused);
-    if (status < 0 || outfile_create(path, &out, err) < 0) {
-        hpcprof_free(status < 0 ? NULL : old);
+    if (outfile_create(path, &out, err) < 0)
         return -1;
-    }
-    outfile_write(out, map->bytes, end.offset);
-    write_tables(out, p, (uint32_t)old->tables.count);
-    outfile_write(out, (const char *)map->bytes + end.offset, end.length);
-    hpcprof_free(old);
+    outfile_write(out, map->bytes, x.last);
+    write_tables(out, p, x.tables);
+    outfile_write(out, map->bytes + x.last, x.sound - x.last);
     return outfile_commit(out, err);
 }
 

@@ -17,13 +17,19 @@ static void put_string(struct buf *b, const struct hpcprof *p, str_id id)
     write_text(b, strtab_get(p->strings, id));
 }
 
+void write_block_head(struct buf *to, uint32_t type, const struct buf *payload)
+{
+    size_t begin = to->len;
+    buf_u32(to, type);
+    buf_u32(to, (uint32_t)payload->len);
+    buf_u32(to, crc32_bytes(0, payload->bytes, payload->len));
+    buf_u32(to, crc32_bytes(0, to->bytes + begin, to->len - begin));
+}
+
 static void put_block(struct outfile *f, uint32_t type, const struct buf *payload)
 {
     struct buf head = {0};
-    buf_u32(&head, type);
-    buf_u32(&head, (uint32_t)payload->len);
-    buf_u32(&head, crc32_bytes(0, payload->bytes, payload->len));
-    buf_u32(&head, crc32_bytes(0, head.bytes, head.len));
+    write_block_head(&head, type, payload);
     outfile_write(f, head.bytes, head.len);
     outfile_write(f, payload->bytes, payload->len);
     buf_release(&head);

@@ -8,6 +8,8 @@
 enum { ROWS_PER_BLOCK = 4096, BYTES_PER_BLOCK = 1 << 20 };
 
 void write_text(struct buf *, const char *);
+/* What stands in front of a block's payload, behind what is in the buffer. */
+void write_block_head(struct buf *, uint32_t type, const struct buf *payload);
 /* A block is "count, rows", after what is fixed in it (may be NULL): `rows` holds the rows so far. Writes it out and
    empties it. */
 void write_rows(struct outfile *, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count);
