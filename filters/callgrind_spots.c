@@ -47,19 +47,21 @@ void spots_enter(struct spots *s, uint32_t thread, uint32_t object, uint32_t fun
                                                     .first = (uint32_t)s->rows.count};
 }
 
+static bool is_beyond(const struct spot *spot, const struct spot *most)
+{
+    return spot->address != most->address ? spot->address > most->address : spot->line > most->line;
+}
+
 static uint32_t append(struct spots *s, const struct spot *spot)
 {
+    struct spot_group *g = &s->groups.items[spot->group];
     uint32_t row = (uint32_t)s->rows.count;
     if (s->stretches.count == s->function_stretch || height(spot) <= height(&s->rows.items[row - 1]))
         *vec_push(&s->stretches) = row;
     *vec_push(&s->rows) = *spot;
-    s->groups.items[spot->group].most = *spot;
+    if (row == g->first || is_beyond(spot, &g->most))
+        g->most = *spot;
     return row;
-}
-
-static bool is_beyond(const struct spot *spot, const struct spot *most)
-{
-    return spot->address != most->address ? spot->address > most->address : spot->line > most->line;
 }
 
 /* 1: *row; 0: it is certainly new; -1: not known. */
@@ -101,18 +103,13 @@ static uint32_t find_anywhere(struct spots *s, const struct spot *spot)
 static uint32_t find_or_append(struct spots *s, const struct spot *spot)
 {
     uint32_t row;
-    struct spot_group *g = &s->groups.items[spot->group];
+    const struct spot_group *g = &s->groups.items[spot->group];
     if (g->first == s->rows.count || is_beyond(spot, &g->most))
         return append(s, spot);
     int found = find_in_function(s, spot, &row);
     if (found < 0)
         row = find_anywhere(s, spot);
-    if (found > 0 || (found < 0 && row != ROW_NONE))
-        return row;
-    struct spot most = g->most;
-    row = append(s, spot);
-    s->groups.items[spot->group].most = most;
-    return row;
+    return found > 0 || (found < 0 && row != ROW_NONE) ? row : append(s, spot);
 }
 
 uint32_t spots_row(struct spots *s, uint64_t address, uint64_t line)
