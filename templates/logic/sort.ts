@@ -1,6 +1,8 @@
 // Sorting by numbers: a radix sort over the bits of doubles for long columns, the engine's own for short ones. Stable;
 // blanks come last in either direction.
 
+import { littleEndian } from '../model/decode';
+
 const SHORT = 1500;
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
@@ -20,7 +22,7 @@ export function countUp(n: number): Uint32Array {
   return out;
 }
 
-const UPPER = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0; // of the two words of a double
+const UPPER = littleEndian ? 1 : 0; // of the two words of a double
 const BLANK = 0xffffffff;
 
 /** The upper halves of keys that order as the values do when compared as unsigned numbers: of positive doubles the sign is

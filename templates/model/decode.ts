@@ -70,7 +70,7 @@ class Columns {
   }
 }
 
-const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+export const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /** Room for planes that do not stand on a word's border; used again and again. */
 let aside = new Uint8Array(0);
