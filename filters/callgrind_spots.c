@@ -64,7 +64,7 @@ static uint32_t append(struct spots *s, const struct spot *spot)
     return row;
 }
 
-/* 1: *row; 0: it is certainly new; -1: not known. */
+/* 1: *row; 0: it is certainly new; -1: not known; *row is ROW_NONE in both. */
 static int find_in_function(const struct spots *s, const struct spot *spot, uint32_t *row)
 {
     enum { MOST_TRIED = 8 };
@@ -74,6 +74,7 @@ static int find_in_function(const struct spots *s, const struct spot *spot, uint
         if (*row != ROW_NONE && same(&s->rows.items[*row], spot))
             return 1;
     }
+    *row = ROW_NONE;
     return tried == count && s->groups.items[spot->group].first >= s->function_first ? 0 : -1;
 }
 
@@ -106,10 +107,9 @@ static uint32_t find_or_append(struct spots *s, const struct spot *spot)
     const struct spot_group *g = &s->groups.items[spot->group];
     if (g->first == s->rows.count || is_beyond(spot, &g->most))
         return append(s, spot);
-    int found = find_in_function(s, spot, &row);
-    if (found < 0)
+    if (find_in_function(s, spot, &row) < 0)
         row = find_anywhere(s, spot);
-    return found > 0 || (found < 0 && row != ROW_NONE) ? row : append(s, spot);
+    return row != ROW_NONE ? row : append(s, spot);
 }
 
 uint32_t spots_row(struct spots *s, uint64_t address, uint64_t line)
