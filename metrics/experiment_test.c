@@ -49,6 +49,17 @@ static void add_range(struct scope_tree *t, struct scope *s, const char *word)
     s->range_count++;
 }
 
+/* "f", or "f.part.0<f", which is called as structure calls clones. */
+static void read_procedure_name(struct scope_tree *t, char *word, struct scope *s)
+{
+    char *origin = strchr(word, '<');
+    s->origin = in(t, origin ? origin + 1 : "");
+    word[strcspn(word, "<")] = '\0';
+    s->name = s->short_name = s->link_name = in(t, word);
+    if (origin)
+        s->name = s->short_name = strtab_printf(t->strings, "%s [clone %s]", origin + 1, word + strlen(origin + 1));
+}
+
 static struct scope scope_from(struct scope_tree *t, char **w, int n, str_id file)
 {
     struct scope s = {.file = file};
@@ -58,9 +69,7 @@ static struct scope scope_from(struct scope_tree *t, char **w, int n, str_id fil
         break;
     case 'P':
         s.kind = SCOPE_PROC;
-        s.origin = in(t, strchr(w[1], '<') ? strchr(w[1], '<') + 1 : "");
-        w[1][strcspn(w[1], "<")] = '\0';
-        s.name = s.short_name = s.link_name = in(t, w[1]);
+        read_procedure_name(t, w[1], &s);
         read_lines(t, w[2], &s);
         s.entry = strtoull(w[3], NULL, 16);
         add_range(t, &s, w[3]);
@@ -479,14 +488,14 @@ static const struct {
      "program app = 100 .\n"
      " module clones = 100 .\n"
      "  file a.c = 60 .\n"
-     "   proc sum.constprop.0 a.c:3 = 30 10\n"
+     "   proc sum [clone .constprop.0] a.c:3 = 30 10\n"
      "    loop a.c:5 = 20 20\n"
      "     line a.c:5 = 20 20\n"
      "    line a.c:4 = 10 10\n"
      "   proc whole a.c:13 = 30 30\n"
      "    line a.c:15 = 30 30\n"
      "  file b.c = 40 .\n"
-     "   proc whole.part.0 b.c:5 = 40 40\n"
+     "   proc whole [clone .part.0] b.c:5 = 40 40\n"
      "    line b.c:7 = 40 40\n",
      {NULL}},
     {"what knows no build id is in the module that has one",
@@ -495,7 +504,7 @@ static const struct {
      "program app = 30 .\n"
      " module clones = 30 .\n"
      "  file a.c = 30 .\n"
-     "   proc sum.constprop.0 a.c:3 = 30 10\n"
+     "   proc sum [clone .constprop.0] a.c:3 = 30 10\n"
      "    loop a.c:5 = 20 20\n"
      "     line a.c:5 = 20 20\n"
      "    line a.c:4 = 10 10\n",
@@ -1056,6 +1065,58 @@ static void test_builds(void)
     release(&m);
 }
 
+/* What one compiler cloned and the other did not is one procedure; where a run has both, its clone is its own. */
+static void test_clones_of_builds(void)
+{
+    static const struct drawn_module builds[] = {
+        {"/gcc/app", "F /src/a.c\n"
+                     " P f.constprop.0<f 3-9 1000-1100\n"
+                     "  L 5-6 1010\n"
+                     "   S 5 1010-1020\n"
+                     " P g 13-19 2000-2100\n"
+                     " P g.part.0<g 13-19 2100-2200\n"
+                     " P h.isra.0<h 23-29 3000-3100\n"},
+        {"/clang/app", "F /src/a.c\n"
+                       " P f 3-9 5000-5100\n"
+                       "  L 5-6 5010\n"
+                       "   S 5 5010-5020\n"
+                       " P g 13-19 6000-6100\n"
+                       " P h 23-29 7000-7100\n"
+                       " P h.isra.0<h 23-29 7100-7200\n"},
+        {NULL, NULL},
+    };
+    const char *samples[] = {
+        "/gcc/app 0x1010 C 1\n/gcc/app 0x2000 C 2\n/gcc/app 0x2100 C 3\n/gcc/app 0x3000 C 4\n",
+        "/clang/app 0x5010 C 5\n/clang/app 0x6000 C 6\n/clang/app 0x7000 C 7\n/clang/app 0x7100 C 8\n", NULL};
+    struct config *c = config_create();
+    config_add_measurement(c, "gcc");
+    config_add_measurement(c, "clang");
+    struct made m = make(c, samples, builds);
+    char *text = drawn(m.e);
+    CHECK_STR(text, "program app = 100 . 260 .\n"
+                    " module app = 100 . 260 .\n"
+                    "  file a.c = 100 . 260 .\n"
+                    "   proc f a.c:3 = 10 . 50 .\n"
+                    "    loop a.c:5 = 10 10 50 50\n"
+                    "     line a.c:5 = 10 10 50 50\n"
+                    "   proc g a.c:13 = 20 20 60 60\n"
+                    "    line = 20 20 60 60\n"
+                    "   proc g [clone .part.0] a.c:13 = 30 30 . .\n"
+                    "    line = 30 30 . .\n"
+                    "   proc h a.c:23 = . . 70 70\n"
+                    "    line = . . 70 70\n"
+                    "   proc h [clone .isra.0] a.c:23 = 40 40 80 80\n"
+                    "    line = 40 40 80 80\n");
+    CHECK(experiment_check(m.e, &m.err) == 0);
+    place_ix g[2] = {0};
+    for (place_ix i = 0, n = 0; i < m.e->place_count; i++)
+        if (m.e->places[i].kind == PLACE_PROC && m.e->places[i].line_first == 13 && n < 2)
+            g[n++] = i;
+    CHECK(g[1] && m.e->places[g[1]].same == g[0]);
+    mem_free(text);
+    release(&m);
+}
+
 /* Lines of one run, addresses of another, by other paths: one module, looked up in the structure that there is. */
 static void test_lines_elsewhere(void)
 {
@@ -1068,7 +1129,7 @@ static void test_lines_elsewhere(void)
     CHECK_STR(text, "program app = 20 . 10 .\n"
                     " module clones = 20 . 10 .\n"
                     "  file a.c = 20 . 10 .\n"
-                    "   proc sum.constprop.0 a.c:3 = 20 . 10 10\n"
+                    "   proc sum [clone .constprop.0] a.c:3 = 20 . 10 10\n"
                     "    loop a.c:5 = 20 20 . .\n"
                     "     line a.c:5 = 20 20 . .\n"
                     "    line a.c:4 = . . 10 10\n");
@@ -1331,6 +1392,7 @@ int main(void)
     test_same();
     test_second_tree();
     test_builds();
+    test_clones_of_builds();
     test_lines_elsewhere();
     test_places();
     test_calls();

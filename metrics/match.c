@@ -4,7 +4,7 @@
  *
  *     files       of one path; else of one name, in the module's other builds, that share the longest end of their paths
  *     lines       by a diff of the texts, where both are here; else by number, moved as far as their procedure was
- *     procedures, inlined calls, files         by name
+ *     procedures, inlined calls, files         by name; a clone of a procedure also by the name of what it is a clone of
  *     loops       by their first line, else by the lines they share, in order: compilers differ in where one begins
  *
  * Numbers of lines are those of the latest run's source. What has no counterpart stays a place of its own, in its own
@@ -35,13 +35,21 @@ struct matcher {
     uint64_t *place_runs;     /* by old place: runs whose builds have it. Run 63 stands for all after it, too */
     struct row_index extents; /* old PROC and INLINE places by file and name: where functions are */
     int32_t *votes;           /* by old PROC or INLINE place: lines that say that it has moved, less those against */
-    uint32_t *loops, *loop_first; /* old loops of old place p: loops[loop_first[p] .. loop_first[p + 1]) */
+    struct VEC(struct procedure) procedures; /* distinct ones, of all builds */
+    uint32_t *procedure_of;                  /* by old PROC place: of these */
+    uint32_t *loops, *loop_first;            /* old loops of old place p: loops[loop_first[p] .. loop_first[p + 1]) */
     /* the new places, and for each */
     struct VEC(struct place) places;
     struct VEC(struct made) made;
     struct row_index index;
     place_ix *new_of;
     uint32_t moved_file; /* the first file whose procedures have moved, without its text; SOURCE_NONE: none */
+};
+
+struct procedure {
+    struct identity key;
+    uint64_t runs;
+    uint32_t as; /* the one that it is another clone of, in other runs; or itself */
 };
 
 struct made {
@@ -510,11 +518,85 @@ static void put(struct matcher *m, place_ix i)
 {
     struct place p = m->c->places.items[i];
     struct identity key = bring_forward(m, i, &p);
+    if (p.kind == PLACE_PROC)
+        key = m->procedures.items[m->procedures.items[m->procedure_of[i]].as].key;
     place_ix known = find_made(m, &key);
     if (known == ROW_NONE)
         make(m, i, &p, &key);
     else
         join(m, i, &p, known);
+}
+
+/* ---- clones -------------------------------------------------------------------------------------------- */
+
+static bool same_procedure(const void *ctx, uint32_t i)
+{
+    const struct wanted *w = ctx;
+    return memcmp(&w->m->procedures.items[i].key, &w->key, sizeof w->key) == 0;
+}
+
+/* All procedures by their own names, with the runs that have them. Their files are in place. */
+static void list_procedures(struct matcher *m)
+{
+    struct row_index known = {0};
+    for (place_ix i = 1; i < m->c->places.count; i++) {
+        struct place p = m->c->places.items[i];
+        if (p.kind != PLACE_PROC)
+            continue;
+        struct wanted w = {m, bring_forward(m, i, &p)};
+        uint64_t hash = hash_bytes(&w.key, sizeof w.key, 0);
+        uint32_t at = row_index_find(&known, hash, same_procedure, &w);
+        if (at == ROW_NONE) {
+            at = (uint32_t)m->procedures.count;
+            row_index_add(&known, hash, at);
+            *vec_push(&m->procedures) = (struct procedure){.key = w.key, .as = at};
+        }
+        m->procedures.items[at].runs |= m->place_runs[i];
+        m->procedure_of[i] = at;
+    }
+    row_index_release(&known);
+}
+
+static struct identity key_of_origin(const struct matcher *m, const struct procedure *p)
+{
+    struct identity key = p->key;
+    key.name = same_function_name(m->c->strings, key.name);
+    key.ordinal = 0;
+    return key;
+}
+
+struct clone {
+    const struct matcher *m;
+    struct identity origin;
+    uint64_t runs;
+};
+
+/* The same function, and no run has both: one compiler made a clone of it, or another clone, where the other did not. */
+static bool is_counterpart(const void *ctx, uint32_t i)
+{
+    const struct clone *c = ctx;
+    const struct procedure *p = &c->m->procedures.items[i];
+    struct identity origin = key_of_origin(c->m, p);
+    return !(p->runs & c->runs) && memcmp(&origin, &c->origin, sizeof origin) == 0;
+}
+
+static void pair_clones(struct matcher *m)
+{
+    struct row_index by_origin = {0};
+    list_procedures(m);
+    for (uint32_t i = 0; i < m->procedures.count; i++) {
+        struct procedure *p = &m->procedures.items[i];
+        struct clone c = {m, key_of_origin(m, p), p->runs};
+        uint64_t hash = hash_bytes(&c.origin, sizeof c.origin, 0);
+        uint32_t known = row_index_find(&by_origin, hash, is_counterpart, &c);
+        if (known == ROW_NONE) {
+            row_index_add(&by_origin, hash, i);
+            continue;
+        }
+        p->as = known;
+        m->procedures.items[known].runs |= p->runs;
+    }
+    row_index_release(&by_origin);
 }
 
 /* ---- loops ------------------------------------------------------------------------------------------- */
@@ -610,8 +692,14 @@ static void put_all(struct matcher *m)
     size_t n = m->c->places.count;
     memset(m->new_of, 0xff, n * sizeof *m->new_of);
     make(m, 0, &m->c->places.items[0], &(struct identity){.parent = PLACE_NONE});
+    for (uint32_t i = 1; i < n; i++)
+        if (m->c->places.items[i].kind < PLACE_PROC)
+            put(m, i);
+    pair_clones(m);
     for (uint32_t i = 1; i < n; i++) {
         const struct place *p = &m->c->places.items[i];
+        if (p->kind < PLACE_PROC)
+            continue;
         if (p->kind != PLACE_LOOP)
             put(m, i);
         else if (m->new_of[i] == PLACE_NONE)
@@ -723,6 +811,8 @@ static void release(struct matcher *m, size_t files)
     mem_free(m->votes);
     mem_free(m->loops);
     mem_free(m->loop_first);
+    vec_release(&m->procedures);
+    mem_free(m->procedure_of);
     vec_release(&m->places);
     vec_release(&m->made);
     row_index_release(&m->index);
@@ -757,6 +847,7 @@ void match_runs(struct correlation *c, struct warnings *warnings)
                         .files = mem_calloc(c->files.count + 1, sizeof *m.files),
                         .place_runs = mem_calloc(c->places.count + 1, sizeof *m.place_runs),
                         .new_of = mem_alloc((c->places.count + 1) * sizeof *m.new_of),
+                        .procedure_of = mem_calloc(c->places.count + 1, sizeof *m.procedure_of),
                         .votes = mem_calloc(c->places.count + 1, sizeof *m.votes),
                         .moved_file = SOURCE_NONE};
     find_runs(&m);

@@ -424,6 +424,11 @@ const char *correlate_module_name(const struct correlation *, uint32_t module);
 void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
                      const struct progress *);
 
+/* ---- same.c ---------------------------------------------------------------------------- */
+
+/* A function's name as the source has it: of "f [clone .constprop.0]", f. */
+str_id same_function_name(struct strtab *, str_id name);
+
 /* ---- match.c, line_diff.c ------------------------------------------------------------ */
 
 /* Places of several runs that are one thing in the source become one: files of one tree in different folders, lines

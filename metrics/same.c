@@ -4,14 +4,22 @@
  *
  *     LINE          the same line of the same file
  *     LOOP          begins at the same line of the same file, and is as deep among loops that begin there
- *     PROC, INLINE  the same function, with its parameters, of the same file
+ *     PROC, INLINE  the same function, with its parameters, of the same file; compilers' clones of it too
  *     FILE          the same file, in whatever modules
  *
  * Where a loop ends is not asked: copies of one loop often differ in their last line, because the compiler moved the
  * rest of the body out of one of them. The depth keeps `for (...) for (...)` on one line apart: two loops there, one in
  * the other, are not copies.
  */
-#include "metrics/metrics.h"
+#include "metrics/metrics_int.h"
+
+str_id same_function_name(struct strtab *strings, str_id name)
+{
+    const char *text = strtab_get(strings, name);
+    size_t n = strlen(text);
+    const char *clone = n && text[n - 1] == ']' ? strstr(text, " [clone ") : NULL;
+    return clone && clone != text ? strtab_addn(strings, text, (size_t)(clone - text)) : name;
+}
 
 /* How many loops directly around this one, in the same function, begin at its line. */
 static uint32_t depth_on_line(const struct experiment *e, const struct place *loop)
@@ -39,7 +47,7 @@ static bool key_of(const struct experiment *e, const struct place *p, uint32_t k
         return p->line_first != 0;
     case PLACE_PROC:
     case PLACE_INLINE:
-        key[2] = p->full_name;
+        key[2] = same_function_name(e->strings, p->full_name);
         return true;
     case PLACE_FILE:
         key[2] = 0;
