@@ -3,16 +3,6 @@
 
 #include <zlib.h>
 
-static uint64_t mix(uint64_t x)
-{
-    /* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9ull;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebull;
-    return x ^ x >> 31;
-}
-
 /* Written so that compilers make one load of it. */
 static uint64_t little_u64(const uint8_t *p)
 {
@@ -25,16 +15,11 @@ uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed)
     const uint8_t *p = bytes;
     uint64_t h = seed ^ n * 0x9e3779b97f4a7c15ull;
     for (; n >= 8; p += 8, n -= 8)
-        h = mix(h ^ little_u64(p)) + 0x9e3779b97f4a7c15ull;
+        h = hash_mix(h ^ little_u64(p)) + 0x9e3779b97f4a7c15ull;
     uint64_t rest = 0;
     for (size_t i = 0; i < n; i++)
         rest |= (uint64_t)p[i] << 8 * i;
-    return mix(h ^ rest);
-}
-
-uint64_t hash_near(uint64_t a, uint64_t b, uint64_t seed)
-{
-    return mix(mix(seed ^ a >> 4) ^ b >> 3) + (a >> 1 & 7) + (b & 7);
+    return hash_mix(h ^ rest);
 }
 
 uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n)
@@ -46,7 +31,7 @@ uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n)
    large map is the line of the cache that it misses. */
 static struct hashmap_slot *slot_of(const struct hashmap *m, uint64_t key)
 {
-    size_t i = mix(key) & (m->capacity - 1);
+    size_t i = hash_mix(key) & (m->capacity - 1);
     while (m->slots[i].used && m->slots[i].key != key)
         i = (i + 1) & (m->capacity - 1);
     return &m->slots[i];
@@ -91,27 +76,11 @@ void hashmap_release(struct hashmap *m)
 
 /* ---- rows of a table, by what is in them ------------------------------------------------------------- */
 
-static size_t next_slot(const struct row_index *x, size_t i)
-{
-    return (i + 1) & (x->capacity - 1);
-}
-
-uint32_t row_index_find(const struct row_index *x, uint64_t hash, bool (*same)(const void *ctx, uint32_t row),
-                        const void *ctx)
-{
-    if (x->capacity == 0)
-        return ROW_NONE;
-    for (size_t i = (uint32_t)hash & (x->capacity - 1); x->slots[i].row != ROW_NONE; i = next_slot(x, i))
-        if (x->slots[i].hash == (uint32_t)hash && same(ctx, x->slots[i].row))
-            return x->slots[i].row;
-    return ROW_NONE;
-}
-
 static void put_row(struct row_index *x, struct row_slot slot)
 {
     size_t i = slot.hash & (x->capacity - 1);
     while (x->slots[i].row != ROW_NONE)
-        i = next_slot(x, i);
+        i = row_index_next(x, i);
     x->slots[i] = slot;
 }
 

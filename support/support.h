@@ -179,16 +179,40 @@ struct row_index {
     size_t count, capacity;
 };
 #define ROW_NONE UINT32_MAX
-/* The row with that hash for which same() is true; ROW_NONE: none. */
-uint32_t row_index_find(const struct row_index *, uint64_t hash, bool (*same)(const void *ctx, uint32_t row),
-                        const void *ctx);
+static inline size_t row_index_next(const struct row_index *x, size_t slot)
+{
+    return (slot + 1) & (x->capacity - 1);
+}
+/* The row with that hash for which same() is true; ROW_NONE: none. Here so that compilers put same() into it. */
+static inline uint32_t row_index_find(const struct row_index *x, uint64_t hash,
+                                      bool (*same)(const void *ctx, uint32_t row), const void *ctx)
+{
+    if (x->capacity == 0)
+        return ROW_NONE;
+    for (size_t i = (uint32_t)hash & (x->capacity - 1); x->slots[i].row != ROW_NONE; i = row_index_next(x, i))
+        if (x->slots[i].hash == (uint32_t)hash && same(ctx, x->slots[i].row))
+            return x->slots[i].row;
+    return ROW_NONE;
+}
 void row_index_add(struct row_index *, uint64_t hash, uint32_t row);
 void row_index_release(struct row_index *);
 
+/* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+static inline uint64_t hash_mix(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ull;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* same on every machine */
 /* Of two numbers, as addresses or lines: near ones have near hashes, so that rows of a row_index that come one after the
    other lie together in it. What a look-up costs there is the memory it touches. */
-uint64_t hash_near(uint64_t a, uint64_t b, uint64_t seed);
+static inline uint64_t hash_near(uint64_t a, uint64_t b, uint64_t seed)
+{
+    return hash_mix(hash_mix(seed ^ a >> 4) ^ b >> 3) + (a >> 1 & 7) + (b & 7);
+}
 uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n); /* CRC-32 (IEEE, reflected); start with 0 */
 
 /* ---- bytes in ----------------------------------------------------------------- */
