@@ -50,14 +50,13 @@ static int read_user_record(struct perf_data *d, const struct record *r)
     }
 }
 
-static int read_record(struct perf_data *d, const uint8_t *at)
+static int read_record(struct perf_data *d, const uint8_t *at, const struct record *r)
 {
-    struct record r = perf_data_record_at(d, at);
-    if (r.type >= RECORD_USER)
-        return read_user_record(d, &r);
+    if (r->type >= RECORD_USER)
+        return read_user_record(d, r);
     if (d->attrs.count == 0)
         return perf_data_wrong(d, at, "a record comes before the description of its event");
-    return perf_data_put(d, at, &r);
+    return perf_data_put(d, at, r);
 }
 
 /* ---- all of them -------------------------------------------------------------------------------------------------- */
@@ -66,11 +65,11 @@ static int read_records(struct perf_data *d, const uint8_t *at, const uint8_t *e
 {
     int status = 0;
     while (at < end && status == 0) {
-        uint64_t size = perf_data_whole_size(d, at, end);
+        struct record r;
+        uint64_t size = perf_data_whole_size(d, at, end, &r);
         if (size == 0)
             return perf_data_wrong(d, at, "a record is cut short, or is none; was the recording ended?");
-        status = perf_data_is_packed(perf_data_record_at(d, at).type) ? perf_data_unpack(d, at, read_record)
-                                                                      : read_record(d, at);
+        status = perf_data_is_packed(r.type) ? perf_data_unpack(d, at, read_record) : read_record(d, at, &r);
         at += size;
         filemap_pass(d->map, at);
     }

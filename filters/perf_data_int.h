@@ -112,6 +112,16 @@ static inline struct cursor perf_data_part(const struct perf_data *d, const uint
     return (struct cursor){.p = begin, .end = end, .big = d->big};
 }
 
+static inline struct record perf_data_record_at(const struct perf_data *d, const uint8_t *at)
+{
+    struct cursor b = perf_data_part(d, at, at + 8);
+    struct record r = {.type = cursor_u32(&b)};
+    r.misc = cursor_u16(&b);
+    r.size = cursor_u16(&b);
+    r.body = perf_data_part(d, at + 8, at + (r.size < 8 ? 8 : r.size));
+    return r;
+}
+
 /* ---- perf_attrs.c */
 
 /* Text up to its NUL or to the end of what there is, as a copy to be freed. */
@@ -135,9 +145,8 @@ void perf_data_release_attrs(struct perf_data *);
 
 /* ---- perf_records.c */
 
-struct record perf_data_record_at(const struct perf_data *, const uint8_t *at);
-/* Its size, with what follows it; 0: it is none, or not all there. */
-uint64_t perf_data_whole_size(const struct perf_data *, const uint8_t *at, const uint8_t *end);
+/* The record there, and its size with what follows it; 0: it is none, or not all there. */
+uint64_t perf_data_whole_size(const struct perf_data *, const uint8_t *at, const uint8_t *end, struct record *);
 /* When it happened; 0: that is not in it. */
 uint64_t perf_data_time(const struct perf_data *, const struct record *);
 /* Gives the run what it says. */
@@ -155,9 +164,10 @@ void perf_data_release_order(struct perf_data *);
 
 /* ---- perf_unpack.c */
 
+typedef int perf_data_reader(struct perf_data *, const uint8_t *at, const struct record *);
 bool perf_data_is_packed(uint32_t type);
 /* Reads what is packed in the record; one may end in the next. */
-int perf_data_unpack(struct perf_data *, const uint8_t *at, int (*read)(struct perf_data *, const uint8_t *at));
+int perf_data_unpack(struct perf_data *, const uint8_t *at, perf_data_reader *);
 /* Whether what was unpacked ends in the middle of a record. */
 bool perf_data_ends_inside(const struct perf_data *);
 void perf_data_release_unpacking(struct perf_data *);

@@ -274,16 +274,6 @@ static void take_lost(struct perf_data *d, struct cursor b, uint32_t type)
         perf_run_lost(d->run, perf_data_event(d, perf_data_attr(d, second)), 1, true);
 }
 
-struct record perf_data_record_at(const struct perf_data *d, const uint8_t *at)
-{
-    struct cursor b = perf_data_part(d, at, at + 8);
-    struct record r = {.type = cursor_u32(&b)};
-    r.misc = cursor_u16(&b);
-    r.size = cursor_u16(&b);
-    r.body = perf_data_part(d, at + 8, at + (r.size < 8 ? 8 : r.size));
-    return r;
-}
-
 /* Bytes of a record that follow it and are not in its size. */
 static uint64_t bytes_behind(const struct record *r)
 {
@@ -293,15 +283,15 @@ static uint64_t bytes_behind(const struct record *r)
     return r->type == RECORD_AUXTRACE ? cursor_u64(&b) : 0;
 }
 
-uint64_t perf_data_whole_size(const struct perf_data *d, const uint8_t *at, const uint8_t *end)
+uint64_t perf_data_whole_size(const struct perf_data *d, const uint8_t *at, const uint8_t *end, struct record *r)
 {
     if (end - at < 8)
         return 0;
-    struct record r = perf_data_record_at(d, at);
-    if (r.size < 8 || r.size > end - at)
+    *r = perf_data_record_at(d, at);
+    if (r->size < 8 || r->size > end - at)
         return 0;
-    uint64_t behind = bytes_behind(&r);
-    return behind <= (uint64_t)(end - at) - r.size ? r.size + behind : 0;
+    uint64_t behind = bytes_behind(r);
+    return behind <= (uint64_t)(end - at) - r->size ? r->size + behind : 0;
 }
 
 int perf_data_take(struct perf_data *d, const uint8_t *at)

@@ -18,15 +18,15 @@ struct unpacking { /* all packed records are one stream */
 };
 
 /* Takes the records that are whole by now. */
-static int read_unpacked(struct perf_data *d, int (*read)(struct perf_data *, const uint8_t *at))
+static int read_unpacked(struct perf_data *d, perf_data_reader *read)
 {
     struct buf *rest = &d->unpacking->rest;
     const uint8_t *begin = (const uint8_t *)rest->bytes, *end = begin + rest->len, *at = begin;
     int status = 0;
-    for (uint64_t size; status == 0 && (size = perf_data_whole_size(d, at, end)); at += size)
-        status = perf_data_is_packed(perf_data_record_at(d, at).type)
-                     ? perf_data_wrong(d, at, "a packed record holds another packed one")
-                     : read(d, at);
+    struct record r;
+    for (uint64_t size; status == 0 && (size = perf_data_whole_size(d, at, end, &r)); at += size)
+        status = perf_data_is_packed(r.type) ? perf_data_wrong(d, at, "a packed record holds another packed one")
+                                             : read(d, at, &r);
     if (status == 0 && end - at >= 8 && perf_data_record_at(d, at).size < 8)
         return perf_data_wrong(d, at, "it is no record");
     rest->len = (size_t)(end - at);
@@ -59,7 +59,7 @@ static struct unpacking *begin_unpacking(void)
     return u;
 }
 
-int perf_data_unpack(struct perf_data *d, const uint8_t *at, int (*read)(struct perf_data *, const uint8_t *at))
+int perf_data_unpack(struct perf_data *d, const uint8_t *at, perf_data_reader *read)
 {
     struct record r = perf_data_record_at(d, at);
     uint64_t n = r.type == RECORD_COMPRESSED2 ? cursor_u64(&r.body) : (uint64_t)(r.body.end - r.body.p);
@@ -92,7 +92,7 @@ void perf_data_release_unpacking(struct perf_data *d)
     mem_free(d->unpacking);
 }
 #else
-int perf_data_unpack(struct perf_data *d, const uint8_t *at, int (*read)(struct perf_data *, const uint8_t *at))
+int perf_data_unpack(struct perf_data *d, const uint8_t *at, perf_data_reader *read)
 {
     (void)read;
     return perf_data_wrong(d, at, "its records are packed with zstd, and this hpcview was built without it");
