@@ -3,7 +3,7 @@ FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML
 noinst_LIBRARIES += %D%/libfilters.a
 %C%_libfilters_a_SOURCES = %D%/filters.h %D%/filters_int.h %D%/filters.c %D%/sink.h %D%/sink.c %D%/call_edges.h %D%/call_edges.c %D%/caliper.c %D%/coverage.c %D%/folded.c %D%/gmon.c %D%/hpctoolkit.h %D%/hpctoolkit.c %D%/image.h %D%/image.c %D%/hpctoolkit_v4.c %D%/likwid.c %D%/papi.c %D%/pprof.c %D%/speedscope.c \
 	%D%/table.c %D%/lines.c %D%/unpack.c \
-	%D%/perf_run.h %D%/perf_run.c %D%/perf_data_int.h %D%/perf_data.c %D%/perf_unpack.c %D%/perf_order.c %D%/perf_records.c %D%/perf_attrs.c %D%/perf_script.c %D%/callgrind.c %D%/callgrind_spots.h %D%/callgrind_spots.c %D%/instr_loops.h %D%/instr_loops.c %D%/keys.h %D%/keys.c %D%/profile.c
+	%D%/perf_run.h %D%/perf_run.c %D%/perf_steps.h %D%/perf_steps.c %D%/perf_data_int.h %D%/perf_data.c %D%/perf_unpack.c %D%/perf_order.c %D%/perf_records.c %D%/perf_attrs.c %D%/perf_script.c %D%/callgrind.c %D%/callgrind_spots.h %D%/callgrind_spots.c %D%/instr_loops.h %D%/instr_loops.c %D%/keys.h %D%/keys.c %D%/profile.c
 
 check_PROGRAMS += %D%/filter_fuzz %D%/hpctoolkit_fuzz %D%/filters_test %D%/perf_data_test %D%/callgrind_spots_test
 TESTS += %D%/filters_test %D%/perf_data_test %D%/callgrind_spots_test

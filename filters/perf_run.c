@@ -2,6 +2,7 @@
 #include "filters/perf_run.h"
 
 #include "filters/image.h"
+#include "filters/perf_steps.h"
 
 struct process { /* what it has mapped now: by address, without overlap */
     struct VEC(struct perf_mapping) mappings;
@@ -24,17 +25,6 @@ struct thread_seen {
     uint32_t pid, tid;
     str_id name;
     uint32_t thread; /* in the measurement */
-};
-
-/* Of a path: this frame, called from `parent`. A sample looks at two or three of them that no cache holds any more, and there
-   is one for each address: so they are small. */
-struct step {
-    uint64_t ip;
-    uint32_t parent; /* a context */
-    uint32_t process;
-    uint32_t version, context;       /* what it is, as the process's mappings were at that version */
-    uint32_t sum;                    /* the last one that was added to; NONE */
-    uint32_t found : 31, caller : 1; /* found: of perf's own finding, see found_of; 0: nothing */
 };
 
 struct found { /* what perf found out itself, as in perf_frame */
@@ -67,12 +57,11 @@ struct perf_run {
     struct hashmap thread_index; /* by pid and tid */
     struct hashmap names;        /* by tid */
     struct VEC(struct binary) binaries;
-    struct VEC(struct step) steps;
+    struct steps steps;
     struct VEC(struct found) found; /* row 0: nothing */
     struct hashmap found_index;
-    struct VEC(uint32_t) last; /* steps of the last sample, the outermost first: the next one shares most of them */
-    struct row_index step_index;
-    struct VEC(uint8_t) placed; /* by context */
+    struct VEC(struct step *) last; /* of the last sample, the outermost first: the next one shares most of them */
+    struct VEC(uint8_t) placed;     /* by context */
     struct VEC(struct sum) sums;
     struct hashmap sum_index;
     uint64_t samples, without_mapping, without_binary;
@@ -103,7 +92,7 @@ void perf_run_free(struct perf_run *r)
     vec_release(&r->processes);
     vec_release(&r->events);
     vec_release(&r->threads);
-    vec_release(&r->steps);
+    steps_release(&r->steps);
     vec_release(&r->found);
     vec_release(&r->last);
     vec_release(&r->placed);
@@ -113,7 +102,6 @@ void perf_run_free(struct perf_run *r)
     hashmap_release(&r->thread_index);
     hashmap_release(&r->names);
     hashmap_release(&r->found_index);
-    row_index_release(&r->step_index);
     hashmap_release(&r->sum_index);
     strtab_free(r->strings);
     mem_free(r);
@@ -337,28 +325,6 @@ static uint32_t found_of(struct perf_run *r, const struct perf_frame *f)
     return *slot & INT32_MAX; /* there are fewer frames than that in what is read of a file */
 }
 
-static bool same_step(const struct step *a, const struct step *b)
-{
-    return a->ip == b->ip && a->parent == b->parent && a->process == b->process && a->found == b->found &&
-           a->caller == b->caller;
-}
-
-/* Frames of one function have near addresses: their steps lie together in the index. */
-static uint64_t hash_step(const struct step *s)
-{
-    return hash_near(s->ip, 0, ((uint64_t)s->parent << 32 | s->found) ^ (uint64_t)(s->process << 1 | s->caller) << 20);
-}
-
-struct sought {
-    const struct step *steps, *one;
-};
-
-static bool is_sought(const void *ctx, uint32_t row)
-{
-    const struct sought *s = ctx;
-    return same_step(&s->steps[row], s->one);
-}
-
 /* ---- sums ------------------------------------------------------------------------------------------------------ */
 
 static bool is_sum_of(const struct sum *sum, const struct step *s, uint32_t thread, uint32_t event)
@@ -398,20 +364,13 @@ static void settle_step(struct perf_run *r, struct step *s, const struct perf_fr
     s->context = resolve(r, s, *f);
 }
 
-static uint32_t step_to(struct perf_run *r, const struct step *s, const struct perf_frame *f)
+static struct step *step_to(struct perf_run *r, const struct step *sought, const struct perf_frame *f)
 {
-    const struct sought sought = {r->steps.items, s};
-    uint64_t hash = hash_step(s);
-    uint32_t i = row_index_find(&r->step_index, hash, is_sought, &sought);
-    bool is_new = i == ROW_NONE;
-    if (is_new) {
-        i = (uint32_t)r->steps.count;
-        *vec_push(&r->steps) = *s;
-        row_index_add(&r->step_index, hash, i);
-    }
-    if (is_new || !is_settled(r, &r->steps.items[i]))
-        settle_step(r, &r->steps.items[i], f);
-    return i;
+    bool is_new;
+    struct step *s = steps_put(&r->steps, sought, &is_new);
+    if (is_new || !is_settled(r, s))
+        settle_step(r, s, f);
+    return s;
 }
 
 static bool was_found(const struct perf_run *r, const struct step *s, const struct perf_frame *f)
@@ -421,17 +380,15 @@ static bool was_found(const struct perf_run *r, const struct step *s, const stru
 }
 
 /* Step number `depth` of a path: the last sample's, where all is equal up to here. */
-static uint32_t next_step(struct perf_run *r, size_t depth, struct step *s, const struct perf_frame *f)
+static struct step *next_step(struct perf_run *r, size_t depth, struct step *s, const struct perf_frame *f)
 {
-    const struct step *last = depth < r->last.count ? &r->steps.items[r->last.items[depth]] : NULL;
+    struct step *last = depth < r->last.count ? r->last.items[depth] : NULL;
     s->ip = f->ip;
     s->found = last && was_found(r, last, f) ? last->found : found_of(r, f) & INT32_MAX;
-    if (last && same_step(last, s) && is_settled(r, last))
-        return r->last.items[depth];
-    uint32_t step = step_to(r, s, f);
+    if (last && step_is(last, s) && is_settled(r, last))
+        return last;
     r->last.count = depth < r->last.count ? depth : r->last.count;
-    *vec_push(&r->last) = step;
-    return step;
+    return *vec_push(&r->last) = step_to(r, s, f);
 }
 
 static uint32_t process_of_sample(struct perf_run *r, uint32_t pid)
@@ -448,17 +405,19 @@ static struct step *step_of(struct perf_run *r, const struct perf_sample *sample
     static const struct perf_frame nowhere;
     uint32_t user = process_of_sample(r, sample->pid), kernel = sample->kernel ? process_index(r, PERF_KERNEL) : user;
     size_t n = sample->frame_count < LIMIT_PATH_DEPTH ? sample->frame_count : LIMIT_PATH_DEPTH;
+    if (steps_make_room(&r->steps, n + 1))
+        r->last.count = 0;
     struct step s = {.parent = HPCPROF_NO_PARENT, .process = user, .sum = NONE};
-    uint32_t step = n ? 0 : step_to(r, &s, &nowhere);
+    struct step *step = n ? NULL : step_to(r, &s, &nowhere);
     for (size_t i = n; i > 0; i--) {
         const struct perf_frame *f = &sample->frames[i - 1];
         s.caller = i > 1;
         /* the kernel's half of the address space: bit 63 on all machines that perf knows */
         s.process = sample->kernel && (i == 1 || f->ip >> 63) ? kernel : user;
         step = next_step(r, n - i, &s, f);
-        s.parent = r->steps.items[step].context;
+        s.parent = step->context;
     }
-    return &r->steps.items[step];
+    return step;
 }
 
 /* ---- events, threads, sums -------------------------------------------------------------------------------- */
@@ -692,9 +651,8 @@ static uint32_t order_sums(struct perf_run *r)
 
 static void add_counts(struct perf_run *r)
 {
-    vec_release(&r->steps); /* before as much again is needed */
+    steps_release(&r->steps); /* before as much again is needed */
     vec_release(&r->last);
-    row_index_release(&r->step_index);
     hashmap_release(&r->sum_index);
     uint32_t first = order_sums(r);
     hpcprof_reserve_counts(r->into, r->sums.count);
