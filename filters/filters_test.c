@@ -18,6 +18,14 @@ static const struct rule rules[] = {
     {"a call's line counts for the next", CG MAIN "16 4\ncalls=1 50\n+2 900\n+1 1\n",
      "heat main a.c:16 Ir 4\nheat main a.c:19 Ir 1\n"},
     {"hex lines and costs", CG MAIN "0x10 0x20\n", "heat main a.c:16 Ir 32\n"},
+    {"numbers of every length",
+     CG MAIN "1 7\n2 67\n3 567\n4 4567\n5 34567\n6 234567\n7 1234567\n8 91234567\n9 891234567 1\n10 8\t2\n"
+             "11 123456789012345678\n12 0xfffffff\n13 9",
+     "heat main a.c:1 Ir 7\nheat main a.c:10 Dr 2\nheat main a.c:10 Ir 8\nheat main a.c:11 Ir 123456789012345678\n"
+     "heat main a.c:12 Ir 268435455\nheat main a.c:13 Ir 9\nheat main a.c:2 Ir 67\nheat main a.c:3 Ir 567\n"
+     "heat main a.c:4 Ir 4567\nheat main a.c:5 Ir 34567\nheat main a.c:6 Ir 234567\nheat main a.c:7 Ir 1234567\n"
+     "heat main a.c:8 Ir 91234567\nheat main a.c:9 Dr 1\nheat main a.c:9 Ir 891234567\n"},
+    {"a number with something behind it", CG MAIN "16 4:5 6789012\n", "input:6: a cost is a whole number"},
     {"no octal", CG MAIN "010 011\n", "heat main a.c:10 Ir 11\n"},
     {"zero is no cost", CG MAIN "16 0 2\n", "heat main a.c:16 Dr 2\n"},
     {"a name's number", CG "ob=(1) heat\nfl=(1) a.c\nfn=(7) main\n1 1\nfn=(8) f\n2 2\nfn=(7)\n3 3\n",
