@@ -252,6 +252,15 @@ static const char *event_of(const struct quantity *q, const char *const *events)
     return found;
 }
 
+bool blocks_same_quantity(const struct blocks *b, const char *x, const char *y)
+{
+    const char *const one[] = {x, NULL}, *const other[] = {y, NULL};
+    bool same = false;
+    for (size_t i = 0; b && i < b->quantities.count && !same; i++)
+        same = event_of(&b->quantities.items[i], one) && event_of(&b->quantities.items[i], other);
+    return same;
+}
+
 /* The formula's text with each quantity as the event is called. */
 static void write_formula(const struct blocks *b, const char *formula, const char *const *events, struct buf *out)
 {

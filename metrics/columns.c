@@ -5,6 +5,7 @@
  */
 #include "metrics/metrics_int.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -63,6 +64,29 @@ static void collect_events(struct maker *m)
     }
 }
 
+/* "TASK-CLOCK" of "perf::TASK-CLOCK": without PAPI's component in front. */
+static const char *without_component(const char *event)
+{
+    size_t n = strspn(event, "abcdefghijklmnopqrstuvwxyz_");
+    return n && strncmp(event + n, "::", 2) == 0 && isalpha((unsigned char)event[n + 2]) ? event + n + 2 : event;
+}
+
+/* What people call an event; in full where that would be two events. */
+static const char *said(const struct maker *m, str_id event)
+{
+    const char *full = strtab_get(m->strings, event), *brief = without_component(full);
+    bool one = true;
+    for (size_t i = 0; i < m->events.count && brief != full; i++)
+        one = one && (m->events.items[i].name == event ||
+                      strcmp(without_component(strtab_get(m->strings, m->events.items[i].name)), brief) != 0);
+    return one ? brief : full;
+}
+
+static bool is_called(const struct maker *m, str_id event, const char *name)
+{
+    return strcmp(strtab_get(m->strings, event), name) == 0 || strcmp(said(m, event), name) == 0;
+}
+
 uint32_t columns_find(const struct columns *c, str_id name)
 {
     for (size_t i = 0; i < c->list.count; i++)
@@ -94,7 +118,7 @@ static uint32_t add_measured(struct maker *m, str_id name, const struct run_even
     struct column c = {.run = e->run, .event = e->name, .where = where};
     c.metric = (struct metric){
         .name = name,
-        .display_name = name,
+        .display_name = name_in_run(m, e->run, said(m, e->name)),
         .run = e->run,
         .unit = e->unit,
         .description = e->description,
@@ -188,6 +212,9 @@ static void take_wishes(struct maker *m, uint32_t column, const struct config_me
 static struct run_event *chosen_event(struct maker *m, const struct config_metric *given, uint32_t run)
 {
     struct run_event *e = find_event(m, run, strtab_add(m->strings, given->event));
+    for (size_t i = 0; !e && i < m->events.count; i++)
+        if (m->events.items[i].run == run && is_called(m, m->events.items[i].name, given->event))
+            e = &m->events.items[i];
     char *end;
     if (e || !given->event_number || *given->event < '0' || *given->event > '9')
         return e;
@@ -225,9 +252,11 @@ static int add_configured(struct maker *m, const struct config_metric *given)
         if (!e)
             continue;
         found = true;
-        str_id name = name_in_run(m, given->run == RUN_ALL ? run : RUN_ALL, given->name);
-        str_id shown =
-            *given->display_name ? name_in_run(m, given->run == RUN_ALL ? run : RUN_ALL, given->display_name) : name;
+        uint32_t named_run = given->run == RUN_ALL ? run : RUN_ALL;
+        str_id name = name_in_run(m, named_run, given->name);
+        str_id shown = *given->display_name                 ? name_in_run(m, named_run, given->display_name)
+                       : is_called(m, e->name, given->name) ? name_in_run(m, named_run, said(m, e->name))
+                                                            : name;
         uint32_t column = columns_find(m->columns, name);
         if (column == COLUMN_NONE)
             column = add_measured(m, name, e, given->where);
@@ -253,11 +282,14 @@ static uint32_t operand_column(struct maker *m, const char *name, uint32_t run)
         column = columns_find(m->columns, name_in_run(m, run, name));
     for (size_t i = 0; column == COLUMN_NONE && i < m->events.count; i++) {
         struct run_event *e = &m->events.items[i];
-        const char *event = strtab_get(m->strings, e->name);
-        str_id full = name_in_run(m, e->run, event);
-        bool meant = strcmp(strtab_get(m->strings, full), name) == 0 || (run == e->run && strcmp(event, name) == 0);
-        if (!meant)
+        str_id full = name_in_run(m, e->run, strtab_get(m->strings, e->name));
+        str_id wanted = strtab_add(m->strings, name);
+        if (full != wanted && name_in_run(m, e->run, said(m, e->name)) != wanted &&
+            !(run == e->run && is_called(m, e->name, name)))
             continue;
+        column = columns_find(m->columns, full);
+        if (column != COLUMN_NONE)
+            break;
         column = add_measured(m, full, e, "");
         m->columns->list.items[column].metric.display = false;
     }
@@ -316,9 +348,11 @@ static uint32_t add_statistic(struct maker *m, str_id name, enum statistic which
                                         "repetitions"}; /* in the order of enum statistic_over */
     struct column of = m->columns->list.items[base];
     struct column c = {.statistic = which, .over = over, .base = base, .run = of.run, .event = of.event, .where = ""};
+    struct buf shown = {0};
+    statistic_words(&shown, which, strtab_get(m->strings, of.metric.display_name), over);
     c.metric = (struct metric){
         .name = name,
-        .display_name = name,
+        .display_name = strtab_add(m->strings, shown.bytes),
         .formula = name,
         .run = of.metric.run,
         .unit = which == STAT_IMBALANCE ? 0
@@ -328,6 +362,7 @@ static uint32_t add_statistic(struct maker *m, str_id name, enum statistic which
         .has_exclusive = true,
         .exact_total = NAN,
     };
+    buf_release(&shown);
     *vec_push(&m->columns->list) = c;
     return (uint32_t)(m->columns->list.count - 1);
 }
@@ -386,6 +421,8 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
     struct VEC(const char *) names = {0};
     for (size_t i = 0; i < m->columns->list.count; i++)
         *vec_push(&names) = strtab_get(m->strings, m->columns->list.items[i].metric.name);
+    for (size_t i = 0; i < m->events.count; i++)
+        *vec_push(&names) = said(m, m->events.items[i].name);
     for (size_t i = 0; i < m->events.count; i++)
         *vec_push(&names) = strtab_get(m->strings, m->events.items[i].name);
     *vec_push(&names) = NULL;
@@ -676,7 +713,7 @@ static void add_spreads(struct maker *m)
 }
 
 /* How much of a difference may be chance. */
-static void add_error(struct maker *m, const char *difference, uint32_t base)
+static void add_error(struct maker *m, const char *difference, const char *shown, uint32_t base)
 {
     const uint32_t *operands = m->columns->list.items[base].operands;
     struct column c = {.error = true,
@@ -687,7 +724,7 @@ static void add_error(struct maker *m, const char *difference, uint32_t base)
     str_id name = strtab_printf(m->strings, "%s.error", difference);
     c.metric = (struct metric){
         .name = name,
-        .display_name = name,
+        .display_name = strtab_printf(m->strings, "%s.error", shown),
         .formula = name,
         .run = RUN_NONE,
         .unit = m->columns->list.items[base].metric.unit,
@@ -712,8 +749,9 @@ static void add_comparison(void *ctx, enum comparison what, const char *name, co
 {
     struct maker *m = ctx;
     enum comparison ranks = m->config->scaling == SCALING_NONE ? COMPARE_DIFFERENCE : COMPARE_LOSS;
+    str_id shown = strtab_add(m->strings, without_component(name));
     struct config_metric given = {.name = name,
-                                  .display_name = "",
+                                  .display_name = strtab_get(m->strings, shown),
                                   .unit = "",
                                   .description = "",
                                   .event = "",
@@ -731,24 +769,71 @@ static void add_comparison(void *ctx, enum comparison what, const char *name, co
         const struct column *added = &m->columns->list.items[column];
         m->columns->list.items[column].metric.has_exclusive = what == COMPARE_DIFFERENCE;
         if (what == COMPARE_DIFFERENCE && is_uncertain(m, added))
-            add_error(m, name, column);
+            add_error(m, name, strtab_get(m->strings, shown), column);
     }
     expr_free(given.expr);
 }
 
-static void add_comparisons(struct maker *m)
+static bool is_measured_in(const struct column *c, uint32_t run)
 {
-    size_t measured = m->columns->list.count;
-    for (size_t i = 0; i < measured; i++)
-        for (size_t k = 0; k < measured; k++) {
-            const struct column *base = &m->columns->list.items[i], *new = &m->columns->list.items[k];
-            bool both = !base->expr && !new->expr && base->run == 0 && new->run == 1 && base->event == new->event &&
-                        base->metric.region == new->metric.region && base->metric.display &&new->metric.display;
-            if (both)
-                compare_columns(m->config, m->inputs, m->input_count, strtab_get(m->strings, base->event),
-                                strtab_get(m->strings, base->metric.name), strtab_get(m->strings, new->metric.name),
-                                add_comparison, m);
+    return !c->expr && !c->statistic && !c->error && c->run == run && c->metric.display;
+}
+
+/* The column of the second run that the one of the first is compared with: of the same event, else of another that says
+   the same by another name (perf's task-clock), which is nobody else's; COLUMN_NONE: none. */
+static uint32_t counterpart_of(const struct maker *m, size_t measured, const struct column *base)
+{
+    const struct column *columns = m->columns->list.items;
+    uint32_t by_name = COLUMN_NONE, by_meaning = COLUMN_NONE;
+    for (uint32_t i = 0; i < measured; i++) {
+        if (!is_measured_in(&columns[i], 1) || columns[i].metric.region != base->metric.region)
+            continue;
+        if (columns[i].event == base->event && by_name == COLUMN_NONE)
+            by_name = i;
+        bool taken = false;
+        for (uint32_t k = 0; k < measured; k++)
+            taken = taken || (is_measured_in(&columns[k], 0) && columns[k].event == columns[i].event);
+        if (by_meaning == COLUMN_NONE && !taken && columns[i].metric.unit == base->metric.unit &&
+            blocks_same_quantity(m->config->known_blocks, strtab_get(m->strings, base->event),
+                                 strtab_get(m->strings, columns[i].event)))
+            by_meaning = i;
+    }
+    return by_name == COLUMN_NONE ? by_meaning : by_name;
+}
+
+static void warn_nothing_shared(const struct maker *m, struct warnings *warnings)
+{
+    struct buf events[2] = {{0}, {0}};
+    for (size_t i = 0; i < m->events.count; i++)
+        if (m->events.items[i].run < 2) {
+            struct buf *b = &events[m->events.items[i].run];
+            buf_printf(b, "%s%s", b->len ? ", " : "", said(m, m->events.items[i].name));
         }
+    if (events[0].len && events[1].len)
+        warnings_add(
+            warnings,
+            "%s and %s have no event in common, so there is no difference: the first has %s, the second %s; -m "
+            "compares what you name",
+            m->config->runs.items[0].name, m->config->runs.items[1].name, events[0].bytes, events[1].bytes);
+    buf_release(&events[0]);
+    buf_release(&events[1]);
+}
+
+static void add_comparisons(struct maker *m, struct warnings *warnings)
+{
+    size_t measured = m->columns->list.count, compared = 0;
+    for (size_t i = 0; i < measured; i++) {
+        const struct column *base = &m->columns->list.items[i];
+        uint32_t with = is_measured_in(base, 0) ? counterpart_of(m, measured, base) : COLUMN_NONE;
+        if (with == COLUMN_NONE)
+            continue;
+        compared++;
+        compare_columns(m->config, m->inputs, m->input_count, strtab_get(m->strings, base->event),
+                        strtab_get(m->strings, base->metric.name),
+                        strtab_get(m->strings, m->columns->list.items[with].metric.name), add_comparison, m);
+    }
+    if (compared == 0)
+        warn_nothing_shared(m, warnings);
 }
 
 static void settle_sorting(struct columns *c)
@@ -850,7 +935,7 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
     if (status == 0)
         add_spreads(&m);
     if (status == 0 && config->compare)
-        add_comparisons(&m);
+        add_comparisons(&m, warnings);
     for (enum statistic_over over = 0; status == 0 && over < ARRAY_SIZE(config->statistics); over++)
         if (config->statistics[over])
             add_every_statistic(&m, over);

@@ -32,10 +32,14 @@ static uint32_t add_thread_column(struct feeder *m, uint32_t of, const struct hp
     struct column c = m->columns->list.items[of];
     const char *thread = strtab_get(p->strings, t->name);
     c.metric.name = thread_column_name(m, c.metric.name, p, t);
-    for (unsigned k = 2; columns_find(m->columns, c.metric.name) != COLUMN_NONE; k++)
+    c.metric.display_name = thread_column_name(m, c.metric.display_name, p, t);
+    for (unsigned k = 2; columns_find(m->columns, c.metric.name) != COLUMN_NONE; k++) {
         c.metric.name = strtab_printf(m->strings, "%s(%u)", strtab_get(m->strings, c.metric.name), k);
-    c.metric.display_name =
-        *thread ? strtab_printf(m->strings, "%s %s", strtab_get(m->strings, c.metric.name), thread) : c.metric.name;
+        c.metric.display_name = strtab_printf(m->strings, "%s(%u)", strtab_get(m->strings, c.metric.display_name), k);
+    }
+    if (*thread)
+        c.metric.display_name =
+            strtab_printf(m->strings, "%s %s", strtab_get(m->strings, c.metric.display_name), thread);
     c.metric.sort_by = false;
     c.metric.exact_total = NAN;
     c.metric.repetitions = 1;

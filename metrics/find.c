@@ -4,10 +4,10 @@
  */
 #include "metrics/metrics_int.h"
 
-/* The metric's name, without "RUN." where it is of that run. */
-static const char *name_within(const struct experiment *e, const struct metric *m)
+/* A name of the metric, without "RUN." where it is of that run. */
+static const char *name_within(const struct experiment *e, const struct metric *m, str_id of)
 {
-    const char *name = strtab_get(e->strings, m->name);
+    const char *name = strtab_get(e->strings, of);
     if (m->run >= e->run_count)
         return name;
     const char *run = strtab_get(e->strings, e->runs[m->run].name);
@@ -21,7 +21,7 @@ static bool is_statistic(const struct experiment *e, const struct metric *m, con
     enum statistic which, asked;
     enum statistic_over over, asked_over;
     struct buf name = {0}, event = {0};
-    const char *own = name_within(e, m);
+    const char *own = name_within(e, m, m->name);
     bool is = strcmp(own, wanted) == 0;
     if (!is && statistic_parse(own, &which, &name, &over) && statistic_parse(wanted, &asked, &event, &asked_over) &&
         m->run < e->run_count && which == asked && over == asked_over) {
@@ -36,7 +36,8 @@ static bool is_statistic(const struct experiment *e, const struct metric *m, con
 
 static bool is_named(const struct experiment *e, const struct metric *m, const char *name)
 {
-    if (strcmp(strtab_get(e->strings, m->name), name) == 0 || strcmp(name_within(e, m), name) == 0)
+    if (strcmp(strtab_get(e->strings, m->name), name) == 0 || strcmp(name_within(e, m, m->name), name) == 0 ||
+        strcmp(name_within(e, m, m->display_name), name) == 0)
         return true;
     return m->formula == 0 && m->region == 0 && strcmp(strtab_get(e->strings, m->event), name) == 0;
 }

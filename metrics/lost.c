@@ -30,7 +30,8 @@ static double total_of_cells(const struct experiment *e, size_t column)
 static void warn_module(const struct experiment *e, const struct module *m, const struct shares *s,
                         struct warnings *warnings)
 {
-    const char *name = strtab_get(e->strings, m->shown), *metric = strtab_get(e->strings, e->metrics[s->column].name);
+    const char *name = strtab_get(e->strings, m->shown),
+               *metric = strtab_get(e->strings, e->metrics[s->column].display_name);
     double total = total_of_cells(e, s->column);
     char share[32];
     if (m->state == STRUCTURE_FAILED)
@@ -165,7 +166,7 @@ void experiment_warn_sources(const struct experiment *e, struct warnings *warnin
                      "the text of %zu source file%s with %s of %s, %s first, was not found on this machine; -I or "
                      "--replace says where it is",
                      files, files == 1 ? "" : "s", percent_text(share, sizeof share, cost, total),
-                     strtab_get(e->strings, e->metrics[m].name), strtab_get(e->strings, e->files[worst].name));
+                     strtab_get(e->strings, e->metrics[m].display_name), strtab_get(e->strings, e->files[worst].name));
         return;
     }
 }

@@ -144,6 +144,8 @@ struct config {
 /* ---- blocks.c ---------------------------------------------------------------------- */
 
 int blocks_check_name(const struct blocks *, const char *name, struct err *);
+/* Are both events one quantity, by whatever names? Blocks may be NULL. */
+bool blocks_same_quantity(const struct blocks *, const char *event, const char *other);
 /* The metrics of the block (NULL: of all) that can be computed from events of these names (NULL-terminated), in order. */
 void blocks_metrics(const struct blocks *, const char *name, const char *const *events,
                     void (*each)(void *ctx, const struct config_metric *), void *ctx);
@@ -503,6 +505,8 @@ void instructions_count(struct correlation *);
 int statistic_over_parse(const char *word, enum statistic_over *, struct err *);
 /* What formulas call it: mean(CYCLES over threads). */
 void statistic_name(struct buf *, enum statistic, const char *metric, enum statistic_over);
+/* The same for people, of what the metric is shown as. */
+void statistic_words(struct buf *, enum statistic, const char *shown, enum statistic_over);
 bool statistic_parse(const char *name, enum statistic *, struct buf *metric, enum statistic_over *);
 /* Fills the columns that are statistics, reading the inputs again. */
 int statistics_compute(struct experiment *, struct correlation *, const struct config *, const struct columns *,

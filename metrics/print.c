@@ -496,7 +496,7 @@ static void write_legend(const struct view *t, struct outfile *out)
         const struct metric *m = &e->metrics[t->shown.items[i]];
         double whole = experiment_value(e, t->shown.items[i], 0, VALUE_INCLUSIVE);
         buf_safe(&b, strtab_get(e->strings, m->display_name));
-        if (m->formula && m->formula != m->display_name) {
+        if (m->formula && m->formula != m->name) {
             buf_str(&b, " = ");
             buf_safe(&b, strtab_get(e->strings, m->formula));
         }

@@ -34,6 +34,11 @@ void statistic_name(struct buf *out, enum statistic s, const char *metric, enum 
     buf_printf(out, " over %s)", overs[over]);
 }
 
+void statistic_words(struct buf *out, enum statistic s, const char *shown, enum statistic_over over)
+{
+    buf_printf(out, "%s(%s over %s)", words[s], shown, overs[over]);
+}
+
 bool statistic_parse(const char *name, enum statistic *s, struct buf *metric, enum statistic_over *over)
 {
     size_t word = strcspn(name, "("), len = strlen(name);

@@ -44,6 +44,7 @@ export class Columns {
     readonly typed: readonly Typed[] = [],
   ) {
     model.metrics.forEach((m, i) => this.#byName.set(m.name, String(i)));
+    model.metrics.forEach((m, i) => this.#byName.has(m.displayName) || this.#byName.set(m.displayName, String(i)));
     typed.forEach((t, i) => this.#byName.has(t.name) || this.#byName.set(t.name, `t${i}`));
   }
 

@@ -27,6 +27,12 @@ check_equal "papi: BRANCH_MISS_RATE" "$(value BRANCH_MISS_RATE --metrics branch 
 check_equal "no block, no metric" "$(value CPI papi.hpcprof)" none
 check_equal "runs of both kinds stand side by side" \
     "$(value papi.CPI --metrics cpi papi.hpcprof perf.hpcprof) $(value perf.CPI --metrics cpi papi.hpcprof perf.hpcprof)" "1.5 1.5"
+# What says the same by another name is compared; what shares nothing is told so.
+check_equal "a difference of cycles by both names" "$(value PAPI_TOT_CYC.difference --diff papi.hpcprof perf.hpcprof) $(value PAPI_L1_DCM.ratio --diff papi.hpcprof perf.hpcprof)" "0 1"
+check_equal "and of none that mean something else" "$(value PAPI_BR_CN.difference --diff papi.hpcprof perf.hpcprof)" none
+table other OTHER 'a.c 1 f 7'
+run "$hpcview" print --diff papi.hpcprof other.hpcprof
+check_match "runs without a common event" "$err" "BASE and NEW have no event in common*"
 run "$hpcview" print --metrics branch perf.hpcprof
 check_match "what cannot be computed is said" "$err" "nothing of the metric block 'branch' can be computed"
 run "$hpcview" print --metrics cpj perf.hpcprof
