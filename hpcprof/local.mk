@@ -71,6 +71,49 @@ EXTRA_DIST += \
 	tests/corpus/unwind/wide-length \
 	tests/corpus/unwind/x86-64
 
+# What stands in /proc/self/maps, and what stands in a thread's ring: each with a world around it that the target makes.
+FUZZERS += %D%/maps_fuzz %D%/ring_fuzz
+check_PROGRAMS += %D%/maps_fuzz %D%/ring_fuzz
+%C%_maps_fuzz_SOURCES = %D%/maps_fuzz.c %D%/recorder/maps.c %D%/recorder/memory.c
+%C%_maps_fuzz_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+%C%_maps_fuzz_LDADD = $(LIBFUZZER)
+%C%_maps_fuzz_LDFLAGS = $(FUZZER_FLAGS)
+%C%_ring_fuzz_SOURCES = %D%/ring_fuzz.c %D%/recorder/perf.c %D%/recorder/paths.h %D%/recorder/paths.c $(UNWINDER_SOURCES)
+%C%_ring_fuzz_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+%C%_ring_fuzz_LDADD = $(LIBFUZZER)
+%C%_ring_fuzz_LDFLAGS = $(FUZZER_FLAGS)
+EXTRA_DIST += \
+	tests/corpus/maps/backslash-without-octal \
+	tests/corpus/maps/cut-lines \
+	tests/corpus/maps/elf32 \
+	tests/corpus/maps/loaded-and-gone \
+	tests/corpus/maps/long-name \
+	tests/corpus/maps/many-headers \
+	tests/corpus/maps/mapped-again \
+	tests/corpus/maps/no-headers \
+	tests/corpus/maps/no-order \
+	tests/corpus/maps/not-elf \
+	tests/corpus/maps/note-beyond-end \
+	tests/corpus/maps/program \
+	tests/corpus/ring/by-frequency \
+	tests/corpus/ring/call-chain-of-many \
+	tests/corpus/ring/head-behind-tail \
+	tests/corpus/ring/head-far-ahead \
+	tests/corpus/ring/not-measuring \
+	tests/corpus/ring/one-event \
+	tests/corpus/ring/path-cut \
+	tests/corpus/ring/path-short \
+	tests/corpus/ring/path-stack-beyond-record \
+	tests/corpus/ring/path-without-registers \
+	tests/corpus/ring/paths \
+	tests/corpus/ring/short-records \
+	tests/corpus/ring/size-beyond-end \
+	tests/corpus/ring/size-not-of-eights \
+	tests/corpus/ring/size-of-nothing \
+	tests/corpus/ring/tail-is-odd \
+	tests/corpus/ring/three-events \
+	tests/corpus/ring/wraps
+
 FUZZERS += %D%/measurement_fuzz
 check_PROGRAMS += %D%/measurement_fuzz
 %C%_measurement_fuzz_SOURCES = %D%/measurement_fuzz.c

@@ -27,6 +27,8 @@ elf|bloop/image/image.c bloop/image/elf.c bloop/image/ehframe.c bloop/image/relo
 code|bloop/code/cfg.c bloop/code/jump_tables.c bloop/code/jump_values.c bloop/code/jump_frames.c bloop/code/jumptable.c bloop/code/loops.c|
 scope|bloop/scope/xml.c bloop/scope/hpcstruct.c bloop/scope/build.c bloop/scope/check.c bloop/scope/outline.c bloop/cache.c support/xml.c|
 measurement|hpcprof/read.c hpcprof/read_tables.c support/table.c|
+maps|hpcprof/recorder/maps.c|
+ring|hpcprof/recorder/perf.c hpcprof/recorder/paths.c|
 unwind|hpcprof/recorder/unwind.c hpcprof/recorder/unwind_rows.c|
 filter|filters/*.c support/json_read.c|tests/filters
 hpctoolkit|filters/hpctoolkit_v4.c|

@@ -137,6 +137,14 @@ static const char *next_field(const char *s)
     return s;
 }
 
+static bool is_octal(const char *s)
+{
+    for (int i = 0; i < 3; i++)
+        if (s[i] < '0' || s[i] > (i ? '7' : '3'))
+            return false;
+    return true;
+}
+
 /* The path as it is: the kernel writes newlines and backslashes in octal, and says where a file is gone. */
 static uint32_t path_string(const char *s, size_t n)
 {
@@ -144,7 +152,7 @@ static uint32_t path_string(const char *s, size_t n)
     static const char gone[] = " (deleted)";
     size_t len = 0;
     for (size_t i = 0; i < n && len < sizeof path - 1; i++) {
-        if (s[i] == '\\' && i + 3 < n && s[i + 1] >= '0' && s[i + 1] <= '3') {
+        if (s[i] == '\\' && i + 3 < n && is_octal(s + i + 1)) {
             path[len++] = (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 | (s[i + 3] - '0'));
             i += 3;
         } else {

@@ -334,40 +334,48 @@ static uint32_t region_at(struct thread *t, uint64_t position)
     return t->drained_region;
 }
 
-static uint64_t take_u64(const uint8_t **p)
+/* What is left of a record. Rings lie in the program's memory, and a program may write where it should not: what a record
+   should have and has not is 0. */
+struct fields {
+    const uint8_t *at, *end;
+};
+
+static uint64_t take_u64(struct fields *f)
 {
-    uint64_t v;
-    memcpy(&v, *p, 8);
-    *p += 8;
+    uint64_t v = 0;
+    if (f->end - f->at < 8)
+        return 0;
+    memcpy(&v, f->at, 8);
+    f->at += 8;
     return v;
 }
 
 /* A call chain of one frame: its length, then PERF_CONTEXT_USER and the address; of a kernel thread's work, nothing. */
-static uint64_t user_address(const uint8_t *p, uint64_t otherwise)
+static uint64_t user_address(struct fields f, uint64_t otherwise)
 {
-    for (uint64_t n = take_u64(&p); n > 0 && n <= 4; n--) {
-        uint64_t address = take_u64(&p);
+    for (uint64_t n = take_u64(&f); n > 0 && n <= 4; n--) {
+        uint64_t address = take_u64(&f);
         if (address < (uint64_t)PERF_CONTEXT_MAX)
             return address;
     }
     return otherwise;
 }
 
-static void use_sample(struct thread *t, const uint8_t *p, const uint8_t *end, uint64_t position)
+static void use_sample(struct thread *t, struct fields f, uint64_t position)
 {
     uint64_t type = sample_type(any_frequency());
-    uint64_t id = type & PERF_SAMPLE_IDENTIFIER ? take_u64(&p) : 0;
-    uint64_t pc = take_u64(&p);
+    uint64_t id = type & PERF_SAMPLE_IDENTIFIER ? take_u64(&f) : 0;
+    uint64_t pc = take_u64(&f);
     unsigned e = event_of(t, id);
     uint64_t period = hpcrec.config.events[e].conf.period;
     if (type & PERF_SAMPLE_PERIOD) {
-        uint64_t given = take_u64(&p);
+        uint64_t given = take_u64(&f);
         if (hpcrec.config.events[e].conf.frequency)
             period = given;
     }
     if (pc >> 63 && type & PERF_SAMPLE_CALLCHAIN)
-        pc = user_address(p, pc);
-    uint32_t parent = type & PERF_SAMPLE_STACK_USER ? hpcrec_path_of_record(t, p, end, &pc) : CONTEXT_NONE;
+        pc = user_address(f, pc);
+    uint32_t parent = type & PERF_SAMPLE_STACK_USER ? hpcrec_path_of_record(t, f.at, f.end, &pc) : CONTEXT_NONE;
     uint32_t region = region_at(t, position);
     if (hpcrec.measuring)
         hpcrec_count(t->row, e, region, pc, parent, 1, period);
@@ -378,20 +386,20 @@ static void use_record(struct thread *t, const uint8_t *record, uint64_t positio
     struct thread_row *row = (struct thread_row *)hpcrec.thread_rows.items + t->row;
     struct perf_event_header head;
     memcpy(&head, record, sizeof head);
-    const uint8_t *p = record + sizeof head;
+    struct fields f = {record + sizeof head, record + head.size};
     switch (head.type) {
     case PERF_RECORD_SAMPLE:
-        use_sample(t, p, record + head.size, position);
+        use_sample(t, f, position);
         break;
     case PERF_RECORD_LOST: {
-        uint64_t id = take_u64(&p);
-        row->lost[event_of(t, id)] += take_u64(&p);
+        uint64_t id = take_u64(&f);
+        row->lost[event_of(t, id)] += take_u64(&f);
         row->changed = true;
         break;
     }
     case PERF_RECORD_THROTTLE: {
-        take_u64(&p); /* time */
-        row->throttled[event_of(t, take_u64(&p))]++;
+        take_u64(&f); /* time */
+        row->throttled[event_of(t, take_u64(&f))]++;
         row->changed = true;
         break;
     }
@@ -442,13 +450,15 @@ void hpcrec_perf_drain(struct thread *t)
     if (!t->ring)
         return;
     struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)t->ring;
-    const uint8_t *data = t->ring + page->data_offset;
-    uint64_t size = page->data_size, tail = page->data_tail, head = hpcrec_perf_position(t);
+    const uint8_t *data = t->ring + hpcrec_page_bytes();
+    uint64_t size = t->ring_bytes - hpcrec_page_bytes(), tail = page->data_tail, head = hpcrec_perf_position(t);
     note_fill(head - tail, size);
+    if (head - tail > size || tail % 8) /* the kernel never goes so far ahead of us: the program has written here */
+        tail = head;
     while (tail < head) {
         struct perf_event_header header;
         memcpy(&header, data + tail % size, sizeof header); /* records are multiples of 8, so a header never wraps */
-        if (header.size < sizeof header || header.size > head - tail)
+        if (header.size < sizeof header || header.size % 8 || header.size > head - tail)
             break;
         use_record(t, whole_record(data, size, tail % size, header.size), tail);
         tail += header.size;
