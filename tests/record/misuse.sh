@@ -177,6 +177,10 @@ check "--repeat" test "$status" = 0
 # ---- time in the kernel: sampled where that is permitted, else said to be missing -----------------------------------
 $CC -O1 -I"$programs" -o "$scratch/reads" "$programs/reads.c" || not_ok "reads.c compiles"
 mkdir "$scratch/anyone" && chmod 755 "$scratch" && chmod 777 "$scratch/anyone"
+# Nothing, or that a busy machine left some of the time without samples: far less than what a hidden kernel hides.
+says_nothing() {
+    [ -z "$err" ] || printf '%s\n' "$err" | awk '!/: only [4-7][0-9]% of what was counted was sampled; the rest is in no procedure$/ { other = 1 } END { exit other }'
+}
 unprivileged=
 [ "$(id -u)" != 0 ] || unprivileged="setpriv --reuid=65534 --regid=65534 --clear-groups"
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] &&
@@ -192,10 +196,9 @@ if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] &&
     silent() {
         rm -rf "$scratch/anyone/user"
         run $unprivileged "$hpcview" record -o "$scratch/anyone/user" -e perf::TASK-CLOCK -- "$scratch/exits"
-        [ -z "$err" ]
+        says_nothing
     }
-    undisturbed silent
-    check_equal "without permission, a program that stays out of the kernel: nothing is said" "$err" ""
+    check "without permission, a program that stays out of the kernel: nothing is said" undisturbed silent
 else
     skip "without permission" "perf_event_paranoid permits all, or nothing, or another user cannot come here: $(head -n 1 "$scratch/err")"
 fi
@@ -203,10 +206,9 @@ if [ "$(id -u)" = 0 ]; then
     permitted() {
         rm -rf "$scratch/permitted"
         run "$hpcview" record -o "$scratch/permitted" -e perf::TASK-CLOCK -- "$scratch/reads"
-        [ -z "$err" ]
+        says_nothing
     }
-    undisturbed permitted
-    check_equal "with permission: nothing is said" "$err" ""
+    check "with permission: nothing is said" undisturbed permitted
 else
     skip "with permission" "not root"
 fi
