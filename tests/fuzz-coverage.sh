@@ -23,7 +23,7 @@ shift $((OPTIND - 1))
 
 # target | the sources whose own lines it is for | what it starts from, besides its corpus
 parsers='
-elf|bloop/image/image.c bloop/image/elf.c bloop/image/ehframe.c bloop/image/reloc.c bloop/image/compress.c bloop/debug/lines.c bloop/debug/die.c bloop/debug/debug.c bloop/functions/functions.c bloop/functions/gaps.c|
+elf|bloop/image/image.c bloop/image/elf.c bloop/image/ehframe.c bloop/image/reloc.c bloop/image/compress.c bloop/debug/lines.c bloop/debug/die.c bloop/debug/debug.c bloop/functions/functions.c bloop/functions/gaps.c|tests/structure/objects
 code|bloop/code/cfg.c bloop/code/jump_tables.c bloop/code/jump_values.c bloop/code/jump_frames.c bloop/code/jumptable.c bloop/code/loops.c|
 scope|bloop/scope/xml.c bloop/scope/hpcstruct.c bloop/scope/build.c bloop/scope/check.c bloop/scope/outline.c bloop/cache.c support/xml.c|
 measurement|hpcprof/read.c hpcprof/read_tables.c support/table.c|
@@ -32,7 +32,7 @@ ring|hpcprof/recorder/perf.c hpcprof/recorder/paths.c|
 unwind|hpcprof/recorder/unwind.c hpcprof/recorder/unwind_rows.c|
 filter|filters/*.c support/json_read.c|tests/filters
 hpctoolkit|filters/hpctoolkit_v4.c|
-config|metrics/config.c metrics/config_hpcview3.c metrics/mathml.c|
+config|metrics/config.c metrics/config_hpcview3.c metrics/mathml.c|share/metrics
 expr|metrics/expr_parse.c metrics/expr_names.c metrics/expr_functions.c|
 database|metrics/database.c|
 asl|diagnose/read.c diagnose/read_clauses.c diagnose/read_templates.c diagnose/tokens.c|
@@ -54,13 +54,21 @@ if [ ! -f "$build/Makefile" ]; then
 fi
 make_one() { make -C "$build" "$1" >"$build/make.log" 2>&1 || { tail "$build/make.log" >&2; exit 1; }; }
 
+# unpacked FOLDER NAME: the folder; what is packed there, unpacked
+unpacked() {
+    case $(ls "$here/$1") in *.gz*) ;; *) echo "$here/$1" && return ;; esac
+    mkdir -p "$build/seeds/$2"
+    for file in "$here/$1"/*.gz; do gzip -dc "$file" >"$build/seeds/$2/$(basename "$file" .gz)"; done
+    echo "$build/seeds/$2"
+}
+
 # run_target NAME BINARY SEEDS: all inputs, then more for a while
 run_target() {
     local -a limit=(-max_total_time="$seconds")
     [ "$seconds" != 0 ] || limit=(-runs=0)
     mkdir -p "$build/found/$1"
     LLVM_PROFILE_FILE=$build/$1.profraw "$build/$2" "${limit[@]}" -timeout=60 -rss_limit_mb=4096 \
-        -artifact_prefix="$build/found/$1-" "$build/found/$1" "$here/tests/corpus/$1" ${3:+"$here/$3"} >"$build/$1.log" 2>&1 ||
+        -artifact_prefix="$build/found/$1-" "$build/found/$1" "$here/tests/corpus/$1" ${3:+"$(unpacked "$3" "$1")"} >"$build/$1.log" 2>&1 ||
         { tail -n 30 "$build/$1.log"; exit 1; }
     "$profdata" merge -o "$build/$1.profdata" "$build/$1.profraw" || exit 1
 }
