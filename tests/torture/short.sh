@@ -4,7 +4,7 @@
 need bash timeout
 need_recording
 export top_builddir top_srcdir
-run bash "$top_srcdir/tests/torture/torture.sh" -n 2
+run bash "$top_srcdir/tests/torture/torture.sh" -n 2 -k "memory open write map rename"
 [ "$status" != 77 ] || skip_all "$out"
 comment "$out"
 check "failures tried" test "$(printf '%s\n' "$out" | sed -n 's/^tried \([0-9]*\),.*/\1/p')" -gt 80

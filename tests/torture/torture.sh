@@ -1,14 +1,16 @@
 #!/bin/bash
-# Every allocation, open, read, write, mapping, rename and thread that fails, in turn, over the whole way: record, structure, import, info,
-# init, print, build; and the process killed (SIGKILL) at every one that makes, writes or names a file. No crash, no hang, one sentence and status 1, or the result as it is without the failure (perhaps with a warning);
-# nothing half done left behind, and what was there before stays. Killed: the result is whole or absent, and the next try is not hindered.
+# Every allocation, open, read, write, mapping, rename and thread that fails, in turn, over the whole way: record (in hpcview, and
+# inside the program), simulate, structure, quality, import, info, init, print, build, diagnose, export; and the process killed (SIGKILL) at every
+# one that makes, writes or names a file. No crash, no hang, one sentence and status 1, or the result as it is without the failure (perhaps
+# with a warning); nothing half done left behind, and what was there before stays. Killed: the result is whole or absent, and the next try is
+# not hindered.
 #
 #   torture.sh [-n CASES] [-k KINDS] [-c COMMANDS]     -n: for each command and kind at most that many, evenly picked (all)
 #
 # top_builddir and top_srcdir say where; a table of what was tried and what failed is printed, and the status is 1 where something did.
 top_builddir=$(cd "${top_builddir:-.}" && pwd) top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 hpcview=$top_builddir/driver/hpcview
-most=1000000 kinds="memory open read write map rename thread" commands="structure import info init print build record recorder"
+most=1000000 kinds="memory open read write map rename thread" commands="structure quality import info init print build diagnose export record recorder simulate"
 while getopts n:k:c: opt; do
     case $opt in
     n) most=$OPTARG ;;
@@ -33,6 +35,13 @@ program=$work/burns
 printf 'volatile double x;\n__attribute__((noinline)) static void spin(long n)\n{\n  for (long i = 0; i < n; i++)\n    x = x * 1.000001 + 1;\n}\nint main(void)\n{\n  spin(3000000);\n  return 7;\n}\n' >burns.c
 ${CC:-cc} -O1 -g -o burns burns.c || exit 1
 "$hpcview" record -o m -e CPUTIME@1000 -- ./burns 2>/dev/null
+# the same for the simulation: a few thousand accesses, with hooks in front of them
+sed 's/3000000/3000/' burns.c >refers.c
+commands=" $commands "
+if ! "$top_builddir/mhsim/hpcview-cc" -O1 -g -o refers refers.c 2>cc.err; then
+    echo "simulate is left out: $(head -n 1 cc.err)"
+    commands=${commands/ simulate / }
+fi
 mkdir -p given && mv m given/m && cp "$top_srcdir/tests/filters/callgrind.example" given/ || exit 1
 
 # command NAME: what is run, in an empty folder; its results are the files it leaves there
@@ -46,6 +55,10 @@ command_of() {
     build) echo "$hpcview build -o out.db $work/given/m" ;;
     record) echo "$hpcview record -o out -e CPUTIME@1000 -- $program" ;;
     recorder) echo "$hpcview record -o out -e CPUTIME@1000 -- $program" ;;
+    quality) echo "$hpcview quality --no-llvm-mca -o out.txt $program" ;;
+    diagnose) echo "$hpcview diagnose -o out.txt $work/given/m" ;;
+    export) echo "$hpcview export -o out.pprof pprof $work/given/m" ;;
+    simulate) echo "$hpcview simulate -m year-2001 -o out -- $work/refers" ;;
     esac
 }
 
@@ -54,11 +67,11 @@ run_with() {
     rm -rf "$work/place" && mkdir "$work/place" && cd "$work/place" || exit 1
     [ "$2" = recorder ] && in=burns || in=hpcview
     # shellcheck disable=SC2046
-    { timeout 20 env LD_PRELOAD="$work/fail.so" TORTURE="$1" TORTURE_IN=$in TORTURE_LOG="$work/log" $(command_of "$2") \
+    { timeout 60 env LD_PRELOAD="$work/fail.so" TORTURE="$1" TORTURE_IN=$in TORTURE_LOG="$work/log" $(command_of "$2") \
         >"$work/out" 2>"$work/err" </dev/null; } 2>/dev/null # "Killed"
     status=$?
     cd "$work" || exit 1
-    files=$(cd place && find . -mindepth 1 | sort | sed 's/burns\.[^/]*/BURNS/g' | tr '\n' ' ')
+    files=$(cd place && find . -mindepth 1 | sort | sed -E 's/(burns|refers)\.[^/]*/PROGRAM/g' | tr '\n' ' ')
 }
 
 # Of a measurement the bytes differ from run to run; of the rest none may.
@@ -76,9 +89,9 @@ judge() {
     # it shows what is sound, and for each file that is not, why
     [ "$1" = info ] && grep -q 'cannot be used: ' out && words=1
     case $1/$status in
-    record/7 | recorder/7)
+    record/7 | recorder/7 | simulate/7)
         # the program ran, so its measurement is sound, or something says why not
-        [ "$1" = record ] || [ -s out ] || [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 ||
+        [ "$1" = record ] || [ "$1" = simulate ] || [ -s out ] || [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 ||
             { [ $? -le 1 ] && grep -q . info.out; } || complain "$1" "$2" "info ends with $?"
         ;;
     */0)
@@ -90,7 +103,7 @@ judge() {
         [ "$words" = 1 ] || complain "$1" "$2" "status 1 with $words sentences"
         case $1 in
         # (after the program's end: its measurement is there, and the sentence is about something else)
-        record) [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 || complain "$1" "$2" "info ends with $?" ;;
+        record | simulate) [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 || complain "$1" "$2" "info ends with $?" ;;
         *) [ -z "$files" ] || complain "$1" "$2" "left behind: $files" ;;
         esac
         ;;
@@ -101,7 +114,7 @@ judge() {
 # judge_killed NAME CASE: the run at hand. What was half done has other names than the result's.
 judge_killed() {
     case $1 in
-    record | recorder)
+    record | recorder | simulate)
         # the program goes on, or went on, without us
         [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 || { [ $? = 1 ] && grep -q . info.out; } || complain "$1" "$2" "info ends with $?"
         return
@@ -123,6 +136,7 @@ for name in $commands; do
         run_with "$kind:0" "$name" && : # twice, so that caches are warm
         run_with "$kind:0" "$name"
         want_files=$files want_digest=$(digest) total=$(cat log 2>/dev/null || echo 0)
+        [ -f log ] || complain "$name" "$kind, of which nothing" "it ended with $status before anything was tried"
         rm -f log
         [ "$total" -gt 0 ] || { row="$row $(printf '%12s' -)" && continue; }
         step=$(((total + most - 1) / most)) before=$wrong cases=0
