@@ -54,26 +54,12 @@ static int write_report(const struct quality_report *report, enum quality_format
     return outfile_commit(out, err);
 }
 
-/* PROGRAM-VERSION of the folder, or PROGRAM where version is 0; NULL: it is not there. */
-static char *program_in(const char *folder, size_t n, const char *program, int version)
-{
-    char *path = version ? mem_printf("%.*s/%s-%d", (int)n, folder, program, version)
-                         : mem_printf("%.*s/%s", (int)n, folder, program);
-    if (access(path, X_OK) == 0)
-        return path;
-    mem_free(path);
-    return NULL;
-}
-
+/* PROGRAM-VERSION, or PROGRAM where version is 0; NULL: it is not there. */
 static char *program_on_path(const char *program, int version)
 {
-    const char *folders = getenv("PATH");
-    char *found = NULL;
-    for (const char *p = folders ? folders : ""; *p && !found;) {
-        size_t n = strcspn(p, ":");
-        found = n ? program_in(p, n, program, version) : NULL;
-        p += n + (p[n] == ':');
-    }
+    char *name = version ? mem_printf("%s-%d", program, version) : mem_strdup(program);
+    char *found = path_search(getenv("PATH"), name);
+    mem_free(name);
     return found;
 }
 

@@ -32,26 +32,16 @@ extern char **environ;
 
 static char *find_program(const char *name, struct err *err)
 {
+    char *file = path_search(getenv("PATH"), name);
     struct stat st;
-    if (strchr(name, '/')) {
-        if (stat(name, &st) < 0) {
-            err_set(err, ERR_SYSTEM, "%s: there is no such program (%s)", name, strerror(errno));
-            return NULL;
-        }
-        return mem_strdup(name);
-    }
-    const char *path = getenv("PATH");
-    for (path = path ? path : "/usr/bin:/bin"; *path;) {
-        size_t n = strcspn(path, ":");
-        char *dir = mem_strndup(path, n), *file = path_join(n ? dir : ".", name);
-        mem_free(dir);
-        if (access(file, X_OK) == 0 && stat(file, &st) == 0 && S_ISREG(st.st_mode))
-            return file;
+    if (!file)
+        err_set(err, ERR_SYSTEM, "%s: there is no such program in the folders of PATH", name);
+    else if (stat(file, &st) < 0) {
+        err_set(err, ERR_SYSTEM, "%s: there is no such program (%s)", name, strerror(errno));
         mem_free(file);
-        path += n + (path[n] == ':');
+        file = NULL;
     }
-    err_set(err, ERR_SYSTEM, "%s: there is no such program in the folders of PATH", name);
-    return NULL;
+    return file;
 }
 
 /* The dynamic linker ignores preloads in programs that gain rights (ld.so(8), secure-execution mode). */

@@ -23,24 +23,6 @@ struct launch {
 
 /* ---- the program ------------------------------------------------------------------------ */
 
-/* As a shell would find it. */
-static char *find_in_path(const char *name)
-{
-    const char *path = getenv("PATH");
-    if (strchr(name, '/'))
-        return mem_strdup(name);
-    for (const char *at = path ? path : "/usr/bin:/bin"; at;) {
-        size_t n = strcspn(at, ":");
-        char *whole = n ? mem_printf("%.*s/%s", (int)n, at, name) : mem_strdup(name);
-        struct stat st;
-        if (stat(whole, &st) == 0 && S_ISREG(st.st_mode) && access(whole, X_OK) == 0)
-            return whole;
-        mem_free(whole);
-        at = at[n] ? at + n + 1 : NULL;
-    }
-    return NULL;
-}
-
 static int check_elf(struct launch *l, const struct filemap *file, bool *compiled_in, struct err *err)
 {
     static const char library[] = "libhpcview-simulate.so";
@@ -121,7 +103,7 @@ static int find_qemu(struct launch *l, struct err *err)
     const char *name = l->machine == EM_AARCH64 ? "qemu-aarch64" : "qemu-x86_64";
     if (l->options->qemu)
         name = l->options->qemu;
-    l->qemu = find_in_path(name);
+    l->qemu = path_search(getenv("PATH"), name);
     if (!l->qemu)
         return err_set(
             err, ERR_SYSTEM,
@@ -138,7 +120,7 @@ static int look_at_program(struct launch *l, const char *name, struct err *err)
 {
     struct filemap file;
     bool compiled_in = false;
-    l->program = find_in_path(name);
+    l->program = path_search(getenv("PATH"), name);
     if (!l->program)
         return err_set(err, ERR_USAGE, "%s: no such program", name);
     l->real = realpath(l->program, NULL);

@@ -412,6 +412,37 @@ static void test_paths(void)
     CHECK_STR(path_base("a"), "a");
 }
 
+/* A program, in a folder of its own; a file of its name that cannot be run, and a folder of its name, stand in others. */
+static void test_program_search(void)
+{
+    static const struct {
+        const char *folders, *name, *want;
+    } cases[] = {
+        {"run", "p", "run/p"},      {"none:run", "p", "run/p"},  {"read:dir:run", "p", "run/p"},
+        {"run:also", "p", "run/p"}, {"also:run", "p", "also/p"}, {"run", "q", NULL},
+        {"read", "p", NULL},        {"dir", "p", NULL},          {"", "p", NULL},
+        {"run:", "here", "./here"}, {"", "here", "./here"},      {":run", "p", "run/p"},
+        {"run", "./x", "./x"},
+    };
+    char dir[] = "/tmp/hpcview_pathXXXXXX", *back = getcwd(NULL, 0);
+    CHECK(mkdtemp(dir) && chdir(dir) == 0 && mkdir("run", 0777) == 0 && mkdir("also", 0777) == 0);
+    CHECK(mkdir("read", 0777) == 0 && mkdir("dir", 0777) == 0 && mkdir("dir/p", 0777) == 0);
+    CHECK(symlink("/bin/sh", "run/p") == 0 && symlink("/bin/sh", "also/p") == 0 && symlink("/bin/sh", "here") == 0);
+    CHECK(symlink("/etc/passwd", "read/p") == 0);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char *got = path_search(cases[i].folders, cases[i].name);
+        CHECK_STR(got ? got : "none", cases[i].want ? cases[i].want : "none");
+        mem_free(got);
+    }
+    char *shell = path_search(NULL, "sh");
+    CHECK(shell && str_ends(shell, "/sh"));
+    mem_free(shell);
+    struct err e = {0};
+    CHECK(chdir(back) == 0);
+    CHECK_INT(dir_remove_tree(dir, &e), 0);
+    free(back);
+}
+
 /* ---- cursors and hashes ---------------------------------------------------------------------------------- */
 
 static void test_cursor_ends(void)
@@ -619,6 +650,7 @@ int main(void)
     test_error_sentences();
     test_json();
     test_paths();
+    test_program_search();
     test_cursor_ends();
     test_hash_bytes();
     test_each_item_once();

@@ -1,5 +1,7 @@
 /* Paths as text. */
 #include "support/support.h"
+#include <sys/stat.h>
+#include <unistd.h>
 
 const char *path_base(const char *path)
 {
@@ -58,4 +60,20 @@ char *path_normal(const char *path)
         out[n++] = '.';
     out[n] = '\0';
     return out;
+}
+
+char *path_search(const char *folders, const char *name)
+{
+    if (strchr(name, '/'))
+        return mem_strdup(name);
+    for (const char *at = folders ? folders : "/usr/bin:/bin"; at;) {
+        size_t n = strcspn(at, ":");
+        char *file = n ? mem_printf("%.*s/%s", (int)n, at, name) : mem_printf("./%s", name);
+        struct stat st;
+        if (stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0)
+            return file;
+        mem_free(file);
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return NULL;
 }

@@ -386,6 +386,9 @@ int dir_remove_tree(const char *path, struct err *);
 struct file_list VEC(char *);
 int dir_list(const char *dir, const char *ending, const char *doing, struct file_list *, struct err *);
 void file_list_release(struct file_list *);
+/* As a shell finds a program: `name` in the first of the folders (as PATH has them; NULL: the system's) in which it can be
+   run, an empty one being the current; a name with a slash is taken as it is. NULL: in none. Caller frees with mem_free. */
+char *path_search(const char *folders, const char *name);
 
 /* ---- paths (text only, no file system) ---------------------------------------- */
 
