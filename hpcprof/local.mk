@@ -52,6 +52,12 @@ check_PROGRAMS += %D%/counts_test
 TESTS += %D%/counts_test
 %C%_counts_test_SOURCES = %D%/counts_test.c tests/tap.h %D%/recorder/counts.c %D%/recorder/memory.c
 %C%_counts_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += %D%/recorder_test
+TESTS += %D%/recorder_test
+%C%_recorder_test_SOURCES = %D%/recorder_test.c tests/tap.h %D%/recorder/config.c %D%/recorder/counts.c %D%/recorder/facts.c %D%/recorder/file.c \
+	%D%/recorder/maps.c %D%/recorder/memory.c %D%/recorder/perf.c %D%/recorder/system.c %D%/recorder/threads.c
+%C%_recorder_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+%C%_recorder_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 FUZZERS += %D%/unwind_fuzz
 check_PROGRAMS += %D%/unwind_fuzz
 %C%_unwind_fuzz_SOURCES = %D%/unwind_fuzz.c $(UNWINDER_SOURCES)
