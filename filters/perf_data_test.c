@@ -14,6 +14,7 @@ struct made {
     bool swapped;
     uint64_t sample_type;
 };
+static uint64_t read_format = 4 | 8, branch_type; /* as in perf_event_open(2): id, group */
 
 static void put(struct buf *b, bool swapped, uint64_t v, unsigned bytes)
 {
@@ -73,12 +74,12 @@ static void put_attr(struct buf *b, bool swapped, unsigned type, uint64_t config
     put(b, swapped, config, 8);
     put(b, swapped, 5000, 8);
     put(b, swapped, sample_type, 8);
-    put(b, swapped, 4 | 8, 8); /* read format: id, group */
+    put(b, swapped, read_format, 8);
     put_flags(b, swapped, sample_id_all);
     put(b, swapped, 0, 8); /* wakeup, breakpoint */
     put(b, swapped, 0, 8);
     put(b, swapped, 0, 8);
-    put(b, swapped, 0, 8);
+    put(b, swapped, branch_type, 8);
     put(b, swapped, 7, 8); /* three registers */
     put(b, swapped, 0, 8);
     put(b, swapped, 0, 8);
@@ -226,6 +227,11 @@ static const struct {
       {9, KERNEL, "8: 11 0xffffffff81000010 4: 5 5 8: 3 1"},
       {9, KERNEL, "8: 11 0xffffffffc1000010 4: 5 5 8: 3 2"}},
      "[kernel] - -:0 cycles 1 x1\n[nf_nat] - -:0 cycles 2 x1\n"},
+    {"one of the kernel's is told by its mode as well",
+     IDENTIFIED,
+     {{1, KERNEL, "4: 0 0 8: 0xffffffff81000000 0x1000 0 '[kernel.kall 4: 0 0 8: 0 11"},
+      {9, KERNEL, "8: 11 0xffffffff81000010 4: 5 5 8: 3 1"}},
+     "[kernel] - -:0 cycles 1 x1\n"},
     {"a chain: markers left out, callers where the call stands",
      CHAINS,
      {MAP("0x1000", "0x1000", "0", "[vdso]", "1"),
@@ -287,6 +293,43 @@ static void test_rules(void)
             buf_release(&f);
             buf_release(&m.bytes);
         }
+}
+
+/* Whatever comes with a counter's value and with branches, what stands behind them is found: a value of 6 of the first
+   event, of 9 of the second where they come as a group, and a weight of 30. */
+static void test_formats(void)
+{
+    enum { ENABLED = 1, RUNNING = 2, ID = 4, GROUP = 8, LOST = 16, FORMATS = 32, HAS_INDEX = 1 << 17 };
+#define MADE_OF(value) "[unknown] - -:0 " value "\n[unknown] - -:0 cycles weight 30\n"
+    static const char *const wants[] = {
+        MADE_OF("cycles 5 x1"), /* without ids: the sample's period */
+        MADE_OF("cycles 6 x1"),
+        MADE_OF("cpu-clock 9 x1\n[unknown] - -:0 cpu-clock weight 30\n[unknown] - -:0 cycles 6 x1"),
+    };
+#undef MADE_OF
+    for (uint64_t f = 0; f < FORMATS; f++)
+        for (int index = 0; index < 2; index++) {
+            struct made m = {.swapped = f & 1, .sample_type = IDENTIFIED | 0x10 | 0x800 | 0x4000};
+            const char *times = f & ENABLED && f & RUNNING ? "101 102" : f & (ENABLED | RUNNING) ? "101" : "";
+            const char *lost = f & LOST ? "103" : "";
+            char fields[200], *value = mem_printf("6 %s %s %s", f & GROUP ? "" : times, f & ID ? "11" : "", lost);
+            snprintf(fields, sizeof fields, "8: 11 0x10 4: 5 5 8: 2 5 %s %s %s %s %s %s 2 %s 1 2 3 4 5 6 30",
+                     f & GROUP ? "2" : "", f & GROUP ? times : "", value, f & GROUP ? "9" : "",
+                     f & GROUP && f & ID ? "21" : "", f & GROUP ? lost : "", index ? "104" : "");
+            read_format = f;
+            branch_type = index ? HAS_INDEX : 0;
+            record(&m, 9, USER, fields);
+            struct buf file = whole_file(&m);
+            char *got = converted("perf", file.bytes, file.len, NULL);
+            printf("# read format %d, %s index\n", (int)f, index ? "an" : "no");
+            CHECK_STR(got, wants[!(f & ID) ? 0 : f & GROUP ? 2 : 1]);
+            mem_free(got);
+            mem_free(value);
+            buf_release(&file);
+            buf_release(&m.bytes);
+        }
+    read_format = ID | GROUP;
+    branch_type = 0;
 }
 
 /* ---- the same from a pipe, and packed -------------------------------------------------------------------------- */
@@ -502,6 +545,7 @@ static void test_crowd(void)
 int main(void)
 {
     test_rules();
+    test_formats();
     test_pipe();
     test_pipe_names();
     test_packed();
