@@ -10,15 +10,18 @@
 #     tests/mutation/run.sh -a ...              with the sanitizers, as CI's builds: reading one too far is noticed then
 #     tests/mutation/run.sh -w FOLDER ...       builds there, and leaves what is built for the next time
 #
-# A bug is killed when a test fails, crashes, or takes ten times as long; it survives when all pass. One that does not build is
-# replaced by the next. equivalent.txt lists those that change nothing anybody could see, with the reason.
+#     tests/mutation/run.sh -j 4 ...            four at a time
+#
+# A bug is killed when a test fails, crashes, or takes ten times as long or 4 GB; it survives when all pass. One that does not build,
+# warnings being errors, is replaced by the next. equivalent.txt lists those that change nothing anybody could see, with the reason.
+# Only the file with the bug is compiled, and only what holds it is linked again, in a folder beside the finished build.
 # Needs perl and what `make check` needs; builds in ${TMPDIR:-/tmp}. Exit status 0 where every room has at least PERCENT (-p, 0) killed.
 set -u
 exec </dev/null
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 top=$PWD
-number=200 seed=1 rooms= files= least=0 unit= sanitizers= work=
-while getopts n:s:r:f:p:w:ua option; do
+number=200 seed=1 rooms= files= least=0 unit= sanitizers= work= jobs=1
+while getopts n:s:r:f:p:w:j:ua option; do
     case $option in
     n) number=$OPTARG ;;
     s) seed=$OPTARG ;;
@@ -26,6 +29,7 @@ while getopts n:s:r:f:p:w:ua option; do
     f) files="$files $OPTARG" ;;
     p) least=$OPTARG ;;
     w) mkdir -p "$OPTARG" && work=$(cd "$OPTARG" && pwd) || exit 1 ;;
+    j) jobs=$OPTARG ;;
     u) unit=1 ;;
     a) sanitizers=--enable-asan ;;
     *) exit 2 ;;
@@ -44,7 +48,7 @@ scope      bloop/scope       bloop/scope/scope_test tests/structure/formats.sh t
 assemble   bloop/assemble    bloop/assemble/assemble_test tests/structure/golden.sh tests/structure/exactness.sh
 bloop      bloop             bloop/damage_test tests/structure/golden.sh tests/structure/formats.sh tests/structure/exactness.sh
 hpcprof    hpcprof           hpcprof/read_test hpcprof/ended_test hpcprof/ranks_test tests/run-golden.sh tests/record/misuse.sh tests/e2e/example.sh
-recorder   hpcprof/recorder  hpcprof/unwind_test hpcprof/counts_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
+recorder   hpcprof/recorder  hpcprof/recorder_test hpcprof/unwind_test hpcprof/counts_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
 filters    filters           filters/filters_test filters/perf_data_test tests/filters/filters.sh
 metrics    metrics           metrics/expr_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test metrics/conserve_test metrics/line_diff_test metrics/anonymize_test tests/run-golden.sh tests/print/schema.sh tests/build/configuration.sh tests/compare/compare.sh
 export     export            tests/export/export.sh
@@ -55,19 +59,21 @@ diagnose   diagnose          diagnose/read_test diagnose/library_test tests/run-
 phases     phases            phases/finish_test tests/phases/recorded.sh
 inside     phases/inside     phases/finish_test tests/phases/recorded.sh
 driver     driver            tests/driver/manual.sh tests/e2e/bad-input.sh tests/run-golden.sh tests/e2e/example.sh
-page       templates         templates/test/unit.sh tests/page/page.sh
+page       templates         templates/test/unit.sh
 '
 room_rows() { printf '%s\n' "$table" | awk 'NF && (wanted == "" || index(" " wanted " ", " " $1 " "))' wanted="${rooms# }"; }
-# The sources of a room: tests, fuzz targets and benches are not planted in; a folder's own files, not those of rooms below it.
+# The sources of a room: tests, fuzz targets and benches are not planted in, nor what only a browser runs (the page's views); a folder's
+# own files, not those of rooms below it.
 sources_of() {
-    grep -E "^$1/.*[.](c|ts)\$" "$work/files" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample|drawing)[^/]*\.c$|/test/|\.d\.ts$' |
+    grep -E "^$1/.*[.](c|ts)\$" "$work/files" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample|drawing)[^/]*\.c$|/test/|/views/|\.d\.ts$' |
         if [ "$1" = templates ]; then cat; else awk -F/ -v n="$(echo "$1" | tr -cd / | wc -c)" 'NF == n + 2'; fi
 }
 
 trap 'exit 130' INT TERM
 [ -n "$work" ] || { work=$(mktemp -d "${TMPDIR:-/tmp}/hpcview-mutation.XXXXXX") && trap 'rm -rf "$work"' EXIT || exit 1; }
 build=$work/build${sanitizers:+-sanitizers}
-mkdir -p "$work/src" "$build" "$work/list"
+rm -rf "$work/try" "$work/made" # (of an earlier run)
+mkdir -p "$work/src" "$build" "$work/list" "$work/try" "$work/made"
 git ls-files >"$work/files"
 changed_files() { while read -r file; do cmp -s "$file" "$work/src/$file" || echo "$file"; done <"$work/files"; }
 changed_files >"$work/changed"
@@ -76,33 +82,119 @@ echo "building in $work" >&2
 { [ -x "$work/src/configure" ] || (cd "$work/src" && autoreconf -i); } >"$work/log" 2>&1 &&
     (cd "$build" && { [ -f Makefile ] || ../src/configure $sanitizers CFLAGS='-O0 -g'; } && make -j"$(nproc)" && make -j"$(nproc)" check TESTS=) >>"$work/log" 2>&1 ||
     { tail -n 20 "$work/log" >&2; exit 1; }
-
-# A test in C is built and run by itself, for most bugs end there; one of the shell gets all that is built, and goes through `make check`.
-# 0: passed, 1: failed, 3: does not build.
-run_test() { # SECONDS TEST
-    case $2 in
-    *.sh)
-        make -s -j2 >"$work/log" 2>&1 || return 3
-        timeout -k 5 "$1" make -s check check_PROGRAMS= check_DATA= TESTS="$2" >"$work/test.log" 2>&1 || return 1 ;;
-    *)
-        make -s -j2 "$2" >"$work/log" 2>&1 || return 3
-        top_srcdir=$work/src top_builddir=$build timeout -k 5 "$1" tests/limits "./$2" >"$work/test.log" 2>&1 || return 1
-        ! grep -q '^not ok' "$work/test.log" || return 1 ;;
-    esac
-}
-run_tests() { # TEST:SECONDS...
-    for test; do run_test "${test#*:}" "${test%:*}" || return; done
-}
-# What the tests take without a bug, and that they pass; one that fails here is not asked.
-echo "$(room_rows | wc -l) rooms; their tests without a bug:" >&2
 cd "$build" || exit 1
+
+# ---- building one thing again: the words that make would use, without their outcome ------------------------------------------------
+# What each object is made of, of what automake noted: "OBJECT FILE".
+find . -path '*/.deps/*' -name '*.P*o' -exec perl -0777 -ne 's/\\\n/ /g; print "$1 $2\n" if m{^(\S+):\s+(?:\.\./src/)?(\S+)}' {} + >"$work/made/objects"
+# compiler_of OBJECT FILE: the command up to what it compiles, kept by folder and product.
+compiler_of() {
+    local base=${1##*/} key
+    case $base in *-*) key=${1%/*}/${base%-*} ;; *) key=${1%/*}/ ;; esac
+    key=$work/made/compile:${key//\//:}
+    [ -s "$key" ] || make -n V=1 -W "../src/$2" "$1" |
+        perl -0777 -ne 's/\\\n/ /g; print $1 ? "$2 -fPIC -DPIC" : $2 if /(libtool[^;]*--mode=compile )?([\w\/]\S*cc(?: [^;]*)?) -MT \S+ -MD/' >"$key"
+    cat "$key"
+}
+# linker_of PRODUCT: the command that makes it; libtool's own words for a library are seen only when it is made.
+linker_of() {
+    local key=$work/made/link:${1//\//:}
+    [ -s "$key" ] || case $1 in
+    *.la) rm -f "$1" && make V=1 "$1" 2>/dev/null | sed -n 's/^libtool: link: \(.* -o .*\)/\1/p' | head -n 1 >"$key" ;;
+    *) make -n V=1 -W ../src/tests/tap.h -W ../src/driver/driver.h "$1" | sed -n 's/.*--mode=link //p' | head -n 1 >"$key" ;;
+    esac
+    cat "$key"
+}
+
+# What a test in C is, or what tests of the shell may run.
+products='driver/hpcview libhpcview-record.la libhpcview-record-phases.la libhpcview-simulate.la'
+is_shell() { case $1 in *.sh) ;; *) false ;; esac }
+for name in CC CXX FC NODE NPM CHECK_CFLAGS; do export "$name=$(sed -n "s/^$name = //p" Makefile)"; done
+export TEST_MEGABYTES=4000
+
+# run_test SOURCES BUILD SECONDS TEST [PROGRAM]: 0 passed, 1 failed
+run_test() {
+    local command=${5:-$2/$4}
+    ! is_shell "$4" || command="${SHELL:-/bin/bash} $1/$4"
+    (cd "$2" && top_srcdir=$1 top_builddir=$2 TMPDIR=$2 timeout -k 5 "$3" "$build/tests/limits" $command) >"$2/test.log" 2>&1 && ! grep -q '^not ok' "$2/test.log"
+}
+
+# in_archive OBJECT WORDS...: the object is in one of the archives among the words, which are of a folder above it.
+in_archive() {
+    local object=$1 word
+    shift
+    for word; do
+        case $word in *.a) case $object in "${word%/*}"/*) ar t "$word" | grep -qxF "${object##*/}" && return ;; esac ;; esac
+    done
+    return 1
+}
+
+# link_again FOLDER PRODUCT [AS]: makes the product in FOLDER/b, or as AS, with the objects that are in FOLDER/o in place of their likes. 2: it has none of them.
+link_again() {
+    local command out object found=
+    command=$(linker_of "$2")
+    out=$(expr "$command" : '.* -o \([^ ]*\)')
+    for object in $(cd "$1/o" && find . -name '*.o' | cut -c3-); do
+        case " $command " in
+        *" $object "*) command=${command/ $object / $1/o/$object } && found=1 ;;
+        *) in_archive "$object" $command && command=${command/ -o / $1/o/$object -o } && found=1 ;;
+        esac
+    done
+    [ -n "$found" ] || return 2
+    rm -f "${3:-$1/b/$out}"
+    eval "${command/ -o $out/ -o ${3:-$1/b/$out}}" >"$1/link.log" 2>&1
+}
+
+# The finished build with room for other products in it: links to what is there, folders of products and the products themselves apart.
+beside_build() { # FOLDER
+    local folder
+    mkdir -p "$1/b" && ln -s "$build"/* "$1/b/"
+    for folder in driver .libs; do
+        rm -f "$1/b/$folder" && mkdir "$1/b/$folder" && ln -s "$build/$folder"/* "$1/b/$folder/"
+    done
+    rm -f "$1/b/driver/hpcview" "$1/b/test.log" && ln "$build/driver/hpcview" "$1/b/driver/hpcview"
+}
+
+# try_bug FOLDER FILE TESTS...: the bug is in FOLDER/FILE. 0: survives, 1: killed, 3: does not build.
+try_bug() {
+    local folder=$1 file=$2 sources=$work/src test object made product linked=
+    shift 2
+    case $file in
+    *.ts) # (links to sources would be followed to those without the bug)
+        mkdir "$folder/s" && ln -s "$work/src"/* "$folder/s/" && rm "$folder/s/templates" && cp -r "$work/src/templates" "$folder/s/" &&
+            cp "$folder/$file" "$folder/s/$file" && sources=$folder/s ;;
+    *)
+        for object in $(awk -v f="$file" '$2 == f { print $1 }' "$work/made/objects"); do
+            made=$object # (what libtool calls x.lo is .libs/x.o)
+            case $object in *.lo) made=${object%/*}/.libs/${object##*/} && made=${made%.lo}.o ;; esac
+            mkdir -p "$folder/o/${made%/*}"
+            eval "$(compiler_of "$object" "$file") -Werror -c -o $folder/o/$made $folder/$file" >"$folder/log" 2>&1 || return 3
+        done ;;
+    esac
+    for test; do
+        if [ -d "$folder/o" ] && is_shell "$test"; then
+            [ -n "$linked" ] || for product in $products; do
+                link_again "$folder" "$product" || [ $? = 2 ] || return 3
+            done
+            linked=1
+        elif [ -d "$folder/o" ]; then
+            link_again "$folder" "${test%:*}" "$folder/test" || { [ $? = 2 ] && continue; } || return 3
+        fi
+        run_test "$sources" "$folder/b" "${test#*:}" "${test%:*}" "$folder/test" || { echo "${test%:*}" >"$folder/by"; return 1; }
+    done
+}
+
+# What the tests take without a bug, and that they pass; one that fails here is not asked.
+room_rows >"$work/rooms"
+echo "$(wc -l <"$work/rooms") rooms; their tests without a bug:" >&2
+mkdir "$work/try/none" && beside_build "$work/try/none"
 : >"$work/good"
 while read -r -u 4 room folder tests; do
     good=
     case $unit:$tests in 1:*_test*) tests=$(printf '%s\n' $tests | grep '_test$') ;; esac
     for test in $tests; do
         start=$SECONDS
-        if run_test 600 "$test"; then
+        if run_test "$work/src" "$work/try/none/b" 600 "$test"; then
             took=$((SECONDS - start))
             good="$good $test:$((took > 1 ? took * 10 : 20))"
         else
@@ -110,42 +202,46 @@ while read -r -u 4 room folder tests; do
         fi
     done
     echo "$room $folder$good" >>"$work/good"
-done 4< <(room_rows)
+done 4<"$work/rooms"
+for product in $products $(tr ' ' '\n' <"$work/good" | sed -n 's/_test:.*/_test/p'); do linker_of "$product" >/dev/null; done
 
 # The list, in an order that the seed decides.
 shuffled() { perl -e 'srand shift; my @l = <STDIN>; for my $i (reverse 1 .. $#l) { my $k = int rand($i + 1); @l[$i, $k] = @l[$k, $i] } print @l' "$1"; }
+# one_bug ROOM NUMBER TESTS...: what becomes of a bug of the list, in result.NUMBER of the room's folder.
+one_bug() {
+    local room=$1 number=$2 here=$work/try/$1.$2 file offset length new rest
+    shift 2
+    IFS=$'\t' read -r file offset length new rest < <(sed -n "${number}p" "$work/list/$room")
+    [ "$new" != NOTHING ] || new=
+    mkdir -p "$here/${file%/*}" && beside_build "$here"
+    perl -e 'my ($f, $o, $l, $n) = @ARGV; local $/; open my $i, "<", $f or die; my $t = <$i>; substr($t, $o, $l) = $n; print $t' \
+        "$work/src/$file" "$offset" "$length" "$new" >"$here/$file"
+    try_bug "$here" "$file" "$@"
+    echo "$? $(cat "$here/by" 2>/dev/null)" >"$work/list/$room.results/$number.new" && mv "$work/list/$room.results/$number.new" "$work/list/$room.results/$number"
+    rm -rf "$here"
+}
+# of_room ROOM WHAT: the numbers of the bugs that survived (0) or were killed (1), or both (01): the first ones that are asked for
+of_room() { (cd "$work/list/$1.results" && grep -l "^[01] " -- * 2>/dev/null | sort -n | head -n "$share" | xargs -r grep -l "^[$2] "); }
+
 count=$(wc -l <"$work/good")
 share=$(((number + count - 1) / count))
 status=0 all_killed=0 all_planted=0
 printf '%-10s %8s %8s %8s\n' room killed planted percent
 while read -r -u 4 room folder tests; do
     list=$work/list/$room
-    (cd "$work/src" && perl tests/mutation/mutants.pl $(sources_of "$folder")) | shuffled "$seed" >"$list"
-    if [ -n "$files" ]; then
-        (cd "$work/src" && perl tests/mutation/mutants.pl $files) | awk -F'\t' -v f="$folder" 'index($1, f "/") == 1' >"$list"
-        share=$(wc -l <"$list")
-    fi
-    killed=0 planted=0
-    : >"$work/survivors"
-    while IFS=$'\t' read -r -u 3 file offset length new rule line text && [ "$planted" -lt "$share" ]; do
-        grep -qxF "$file	$rule	$text" <(cut -f1-3 "$top/tests/mutation/equivalent.txt") && continue
-        [ "$new" != NOTHING ] || new=
-        cp -p "$work/src/$file" "$work/whole"
-        perl -e 'my ($f, $o, $l, $n) = @ARGV; local $/; open my $i, "<", $f or die; my $t = <$i>; substr($t, $o, $l) = $n; open my $w, ">", $f or die; print $w $t' \
-            "$work/src/$file" "$offset" "$length" "$new"
-        run_tests $tests
-        case $? in
-        0)
-            planted=$((planted + 1))
-            printf '%s:%s\t%s\t%s\n' "$file" "$line" "$rule" "$text" >>"$work/survivors" ;;
-        3) ;; # a compiler noticed
-        *) planted=$((planted + 1)) killed=$((killed + 1)) ;;
-        esac
-        cp "$work/whole" "$work/src/$file"
-    done 3<"$list"
-    make -s -j2 >/dev/null 2>&1
+    (cd "$work/src" && perl tests/mutation/mutants.pl ${files:-$(sources_of "$folder")}) | awk -F'\t' -v f="$folder" 'index($1, f "/") == 1' |
+        awk -F'\t' 'NR == FNR { seen[$1, $2, $3] = 1; next } !seen[$1, $5, $7]' "$top/tests/mutation/equivalent.txt" - | shuffled "$seed" >"$list"
+    [ -z "$files" ] || share=$(wc -l <"$list")
+    rm -rf "$list.results" && mkdir "$list.results"
+    for ((n = 1; n <= $(wc -l <"$list"); n++)); do
+        while [ "$(jobs -r | wc -l)" -ge "$jobs" ]; do wait -n; done
+        [ "$(of_room "$room" 01 | wc -l)" -lt "$share" ] || break
+        one_bug "$room" "$n" $tests &
+    done
+    wait
+    planted=$(of_room "$room" 01 | wc -l) killed=$(of_room "$room" 1 | wc -l)
     [ "$planted" = 0 ] || printf '%-10s %8d %8d %7d%%\n' "$room" "$killed" "$planted" $((100 * killed / planted))
-    sed 's/^/    /' "$work/survivors"
+    for n in $(of_room "$room" 0); do sed -n "${n}p" "$list"; done | awk -F'\t' '{ printf "    %s:%s\t%s\t%s\n", $1, $6, $5, $7 }'
     [ "$planted" = 0 ] || [ $((100 * killed / planted)) -ge "$least" ] || status=1
     all_killed=$((all_killed + killed)) all_planted=$((all_planted + planted))
 done 4<"$work/good"
