@@ -4,6 +4,7 @@
 #include "hpcprof/recorder/paths.h"
 #include "tests/tap.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
@@ -30,9 +31,13 @@ void hpcrec_papi_begin(struct thread *t)
 {
     (void)t;
 }
+/* What PAPI would have counted of the second event. */
+enum { PAPI_TOTAL = 77 };
 void hpcrec_papi_end(struct thread *t, struct thread_row *row)
 {
-    (void)t, (void)row;
+    (void)t;
+    row->total[1] = PAPI_TOTAL;
+    row->has_total = 1 << 1;
 }
 void hpcrec_papi_totals(struct thread *t, struct thread_row *row)
 {
@@ -488,6 +493,39 @@ static void test_marks(void)
     hpcrec_thread_discard(t);
 }
 
+static int files_in_folder(void)
+{
+    int n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* The program removes the file, closes its descriptor, or opens one of its own under that number. */
+static void test_lost_file(struct thread *t)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, hpcrec.file_name);
+    for (int way = 0; way < 4; way++) {
+        int theirs = open("/dev/null", O_RDWR), number = hpcrec.file_fd;
+        if (way == 0 || way == 3)
+            CHECK_INT(unlink(path), 0);
+        if (way == 1)
+            close(number);
+        if (way >= 2)
+            CHECK_INT(dup2(theirs, number), number);
+        close(theirs);
+        fill_and_drain(t, 50);
+        check_file(false);
+        CHECK_INT(hpcrec_fd_is_ours(number), number == hpcrec.file_fd);
+        if (way >= 2)
+            close(number);
+    }
+}
+
 /* So many places that they take two blocks, and so much appended that the file is written anew. */
 static void test_many(void)
 {
@@ -505,9 +543,10 @@ static void test_many(void)
         fill_and_drain(t, 8000);
         check_file(false);
     }
-    unlink(hpcrec.file_name);
+    test_lost_file(t);
     hpcrec_thread_discard(t);
     check_file(true);
+    CHECK_INT(files_in_folder(), 1);
 }
 
 /* An event with a frequency: the kernel says what each sample is worth. */
@@ -574,6 +613,7 @@ static void test_lives(void)
     for (size_t i = before; i < hpcrec.thread_rows.count; i++) {
         CHECK_STR(rows[i].name, "a worker");
         CHECK_INT(rows[i].number, i - before);
+        CHECK_NAMED(rows[i].has_total == 1 << 1 && rows[i].total[1] == PAPI_TOTAL, "what PAPI counted");
         CHECK_NAMED(rows[i].ended && rows[i].changed && rows[i].end_ns >= rows[i].start_ns && rows[i].start_ns >= now &&
                         rows[i].cpu_ns > 0,
                     "when it was");
