@@ -93,7 +93,7 @@ compiler_of() {
     case $base in *-*) key=${1%/*}/${base%-*} ;; *) key=${1%/*}/ ;; esac
     key=$work/made/compile:${key//\//:}
     [ -s "$key" ] || make -n V=1 -W "../src/$2" "$1" |
-        perl -0777 -ne 's/\\\n/ /g; print $1 ? "$2 -fPIC -DPIC" : $2 if /(libtool[^;]*--mode=compile )?([\w\/]\S*cc(?: [^;]*)?) -MT \S+ -MD/' >"$key"
+        perl -0777 -ne 's/\\\n/ /g; for (split /[\n;]/) { next if !/^\s*(.*?) -MT \S+ -MD/; my $c = $1; my $shared = $c =~ s/^.*--mode=compile //; print $c, $shared ? " -fPIC -DPIC" : ""; last }' >"$key"
     cat "$key"
 }
 # linker_of PRODUCT: the command that makes it; libtool's own words for a library are seen only when it is made.
