@@ -175,53 +175,78 @@ static uint8_t get_role(const struct place *p)
     return (uint8_t)(p->role | (p->irreducible ? 0x80 : 0));
 }
 
+static bool is_zero(const uint8_t *bytes, size_t n)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0;
+}
+
+/* Takes the upper planes of the last column away again that are 0 everywhere, and notes how many stay. */
+static void end_column(struct buf *out, size_t n, unsigned planes, struct place_layout *layout)
+{
+    while (n && planes && is_zero((const uint8_t *)out->bytes + out->len - n, n)) {
+        out->len -= n;
+        planes--;
+    }
+    layout->planes[layout->columns++] = (uint8_t)planes;
+}
+
+static void add_numbers(struct buf *out, const struct experiment *e, const uint32_t *values,
+                        struct place_layout *layout)
+{
+    htmlgen_planes_u32(out, values, e->place_count);
+    end_column(out, e->place_count, 4, layout);
+}
+
 /* A column of struct place's 32-bit members, by their offset. */
-static void add_u32(struct buf *out, const struct experiment *e, size_t offset, uint32_t *values)
+static void add_u32(struct buf *out, const struct experiment *e, size_t offset, uint32_t *values,
+                    struct place_layout *layout)
 {
     for (size_t i = 0; i < e->place_count; i++)
         memcpy(&values[i], (const char *)&e->places[i] + offset, sizeof values[i]);
-    htmlgen_planes_u32(out, values, e->place_count);
+    add_numbers(out, e, values, layout);
 }
 
-static void add_names(struct buf *out, const struct experiment *e, struct used_strings *used, uint32_t *values)
+static void add_names(struct buf *out, const struct experiment *e, struct used_strings *used, uint32_t *values,
+                      struct place_layout *layout)
 {
     for (size_t i = 0; i < e->place_count; i++)
         values[i] = use_string(used, e->places[i].name);
-    htmlgen_planes_u32(out, values, e->place_count);
+    add_numbers(out, e, values, layout);
     for (size_t i = 0; i < e->place_count; i++)
         values[i] = use_string(used, e->places[i].full_name);
-    htmlgen_planes_u32(out, values, e->place_count);
+    add_numbers(out, e, values, layout);
 }
 
 /* Distances to the parent and lengths of line ranges are small numbers where the numbers themselves are not. */
-static void add_parents(struct buf *out, const struct experiment *e, uint32_t *values)
+static void add_parents(struct buf *out, const struct experiment *e, uint32_t *values, struct place_layout *layout)
 {
     for (size_t i = 0; i < e->place_count; i++)
         values[i] = e->places[i].parent == PLACE_NONE ? 0 : (uint32_t)i - e->places[i].parent;
-    htmlgen_planes_u32(out, values, e->place_count);
+    add_numbers(out, e, values, layout);
 }
 
-static void add_last_lines(struct buf *out, const struct experiment *e, uint32_t *values)
+static void add_last_lines(struct buf *out, const struct experiment *e, uint32_t *values, struct place_layout *layout)
 {
     for (size_t i = 0; i < e->place_count; i++)
         values[i] = e->places[i].line_last - e->places[i].line_first; /* modulo 2^32, as the reader adds */
-    htmlgen_planes_u32(out, values, e->place_count);
+    add_numbers(out, e, values, layout);
 }
 
-static void add_addresses(struct buf *out, const struct experiment *e)
+static void add_addresses(struct buf *out, const struct experiment *e, struct place_layout *layout)
 {
     uint64_t *values = mem_calloc(e->place_count + 1, sizeof *values);
     for (size_t i = 0; i < e->place_count; i++)
         values[i] = e->places[i].address;
     htmlgen_planes_u64(out, values, e->place_count);
+    end_column(out, e->place_count, 8, layout);
     mem_free(values);
 }
 
-static void add_same(struct buf *out, const struct experiment *e, uint32_t *values)
+static void add_same(struct buf *out, const struct experiment *e, uint32_t *values, struct place_layout *layout)
 {
     for (size_t i = 0; i < e->place_count; i++)
         values[i] = (uint32_t)i - e->places[i].same;
-    htmlgen_planes_u32(out, values, e->place_count);
+    add_numbers(out, e, values, layout);
 }
 
 void htmlgen_node_columns(struct buf *out, const struct experiment *e, size_t tree)
@@ -239,25 +264,26 @@ void htmlgen_node_columns(struct buf *out, const struct experiment *e, size_t tr
     mem_free(values);
 }
 
-void htmlgen_place_columns(struct buf *out, const struct experiment *e, size_t *string_count)
+void htmlgen_place_columns(struct buf *out, const struct experiment *e, struct place_layout *layout)
 {
+    *layout = (struct place_layout){0};
     struct used_strings used = used_strings_of(e);
     uint32_t *values = mem_calloc(e->place_count + 1, sizeof *values);
 
     add_u8(out, e, get_kind);
     add_u8(out, e, get_role);
-    add_parents(out, e, values);
-    add_names(out, e, &used, values);
-    add_u32(out, e, offsetof(struct place, file), values);
-    add_u32(out, e, offsetof(struct place, line_first), values);
-    add_last_lines(out, e, values);
-    add_u32(out, e, offsetof(struct place, call_file), values);
-    add_u32(out, e, offsetof(struct place, call_line), values);
-    add_u32(out, e, offsetof(struct place, instance), values);
-    add_u32(out, e, offsetof(struct place, instances), values);
-    add_addresses(out, e);
-    add_same(out, e, values);
-    *string_count = add_strings(out, e, &used);
+    add_parents(out, e, values, layout);
+    add_names(out, e, &used, values, layout);
+    add_u32(out, e, offsetof(struct place, file), values, layout);
+    add_u32(out, e, offsetof(struct place, line_first), values, layout);
+    add_last_lines(out, e, values, layout);
+    add_u32(out, e, offsetof(struct place, call_file), values, layout);
+    add_u32(out, e, offsetof(struct place, call_line), values, layout);
+    add_u32(out, e, offsetof(struct place, instance), values, layout);
+    add_u32(out, e, offsetof(struct place, instances), values, layout);
+    add_addresses(out, e, layout);
+    add_same(out, e, values, layout);
+    layout->strings = add_strings(out, e, &used);
     mem_free(values);
 }
 

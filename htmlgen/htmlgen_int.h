@@ -6,7 +6,7 @@
 
 /* The version of the database format (doc/formats/database.md); the page's reader has the same number in
  * templates/model/head.ts. */
-#define HTMLGEN_VERSION 2
+#define HTMLGEN_VERSION 3
 
 /* ---- the bundle, made from templates/ at build time (embed.sh) ---- */
 
@@ -30,8 +30,16 @@ void htmlgen_metric_column(struct buf *, const double *inclusive, const double *
 /* A tree's nodes: parents and places. */
 void htmlgen_node_columns(struct buf *, const struct experiment *, size_t tree);
 
-/* The places' columns and, behind them, their strings; *string_count is how many. */
-void htmlgen_place_columns(struct buf *, const struct experiment *, size_t *string_count);
+/* What the head says of the block of the places. */
+struct place_layout {
+    size_t strings;
+    size_t columns;
+    uint8_t planes[16]; /* that each of the wide columns has */
+};
+
+/* The places' columns and, behind them, their strings. Upper planes that are 0 everywhere are left out: most are, and
+   the page would spend more time on them than on the others. */
+void htmlgen_place_columns(struct buf *, const struct experiment *, struct place_layout *);
 
 /* A table's columns and, behind them, their strings. */
 void htmlgen_table_columns(struct buf *, const struct experiment *, const struct table *, size_t *string_count);

@@ -170,7 +170,8 @@ static void test_folder(void)
     CHECK_INT(warnings_count(warnings), 0);
 
     char *text = read_text(page);
-    CHECK_NAMED(text && strstr(text, "\"version\":2,"), "the head tells the version");
+    CHECK_NAMED(text && strstr(text, "\"version\":3,"), "the head tells the version");
+    CHECK_NAMED(text && strstr(text, "\"planes\":[1,1,1,4,1,1,4,1,1,1,2,1]"), "and which planes the places have");
     CHECK_NAMED(text && strstr(text, "[\"mesh.c\",\"missing\"]"), "a file that was not found is told as such");
     CHECK_NAMED(text && !strstr(text, folder), "no path of this machine");
     CHECK_NAMED(text && !strstr(text, "/home/someone") && strstr(text, "\"command\":\"heat 20\""),

@@ -36,7 +36,8 @@ struct writer {
     const char *dir;   /* where the folder is being made; NULL for a single file */
     struct buf inside; /* data elements for a single file */
     struct source_text *texts;
-    size_t string_count, source_chunks, metrics_per_chunk, metric_chunks;
+    struct place_layout layout;
+    size_t source_chunks, metrics_per_chunk, metric_chunks;
     struct column *columns; /* by tree, then by metric */
     size_t *table_strings;  /* by table: how many */
     struct VEC(struct block) blocks;
@@ -82,7 +83,7 @@ static int put_block(struct writer *w, const char *name, size_t number, const st
 static int put_places(struct writer *w, struct err *err)
 {
     struct buf bytes = {0};
-    htmlgen_place_columns(&bytes, w->e, &w->string_count);
+    htmlgen_place_columns(&bytes, w->e, &w->layout);
     int status = put_block(w, "places", SIZE_MAX, &bytes, err);
     buf_release(&bytes);
     return status;
@@ -396,6 +397,16 @@ static void head_warnings(const struct writer *w, struct jsonout *j)
     json_end_array(j);
 }
 
+/* How the block of the places is to be read. */
+static void head_planes(const struct writer *w, struct jsonout *j)
+{
+    json_key(j, "planes");
+    json_begin_array(j);
+    for (size_t i = 0; i < w->layout.columns; i++)
+        json_u64(j, w->layout.planes[i]);
+    json_end_array(j);
+}
+
 static void make_head(const struct writer *w, struct buf *head)
 {
     struct jsonout j = {.out = head};
@@ -405,7 +416,8 @@ static void make_head(const struct writer *w, struct buf *head)
     put_string(&j, "generator", PACKAGE_STRING);
     put_string(&j, "title", strtab_get(w->e->strings, w->e->title));
     put_u64(&j, "places", w->e->place_count);
-    put_u64(&j, "strings", w->string_count);
+    put_u64(&j, "strings", w->layout.strings);
+    head_planes(w, &j);
     put_u64(&j, "source_chunks", w->source_chunks);
     head_blocks(w, &j);
     head_runs(w, &j);

@@ -1,5 +1,5 @@
 /*
- * A finished database read back (doc/formats/database.md, versions 1 and 2): somebody was sent one, and wants its
+ * A finished database read back (doc/formats/database.md, versions 1 to 3): somebody was sent one, and wants its
  * numbers. All of it is hostile: every size is checked against what is there before it is used.
  */
 #include "metrics/database_int.h"
@@ -138,7 +138,8 @@ enum place_column {
     SAME,
     COLUMNS
 };
-static const unsigned widths[COLUMNS] = {1, 1, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 4};
+/* Bytes of a number, which are as many planes. */
+static const unsigned full_widths[COLUMNS] = {1, 1, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 4};
 
 static int damaged(struct database *d, const char *what)
 {
@@ -166,13 +167,17 @@ static bool place_fits(const struct database *d, const struct place *p, size_t i
     return parent && file && call && p->kind <= PLACE_LINE && (i == 0 || p->kind != PLACE_PROGRAM);
 }
 
-static struct place make_place(const uint8_t *const columns[COLUMNS], size_t n, size_t i, const str_id *strings,
+struct place_columns {
+    const uint8_t *at[COLUMNS];
+    unsigned widths[COLUMNS];
+};
+
+static struct place make_place(const struct place_columns *columns, size_t n, size_t i, const str_id *strings,
                                size_t string_count)
 {
-    uint64_t v[COLUMNS] = {0};
+    uint64_t v[COLUMNS];
     for (size_t k = 0; k < COLUMNS; k++)
-        if (columns[k])
-            v[k] = database_plane(columns[k], n, i, widths[k]);
+        v[k] = database_plane(columns->at[k], n, i, columns->widths[k]);
     return (struct place){.kind = (uint8_t)v[KIND],
                           .role = v[ROLE] & 0x7f,
                           .irreducible = v[ROLE] >> 7,
@@ -189,12 +194,32 @@ static struct place make_place(const uint8_t *const columns[COLUMNS], size_t n, 
                           .address = v[ADDRESS]};
 }
 
-static int fill_places(struct database *d, const struct block *b, size_t n, size_t string_count, size_t columns)
+/* How many planes each column has: version 1 had no last column, version 3 leaves planes of zeros out. */
+static bool find_widths(const struct database *d, unsigned version, unsigned widths[COLUMNS])
+{
+    memcpy(widths, full_widths, sizeof full_widths);
+    if (version == 1)
+        widths[SAME] = 0;
+    if (version < 3)
+        return true;
+    json_ix i = json_first(d->head, json_get(d->head, 0, "planes"));
+    for (size_t k = PARENT; k < COLUMNS; k++, i = json_next(d->head, i)) {
+        uint64_t planes = i == JSON_NONE ? UINT64_MAX : json_count(d->head, i);
+        if (planes > full_widths[k])
+            return false;
+        widths[k] = (unsigned)planes;
+    }
+    return true;
+}
+
+static int fill_places(struct database *d, const struct block *b, size_t n, size_t string_count, unsigned version)
 {
     struct columns_reader r = {b, 0, n};
-    const uint8_t *at[COLUMNS] = {NULL};
-    for (size_t k = 0; k < columns; k++)
-        if (!(at[k] = database_column(&r, widths[k])))
+    struct place_columns columns;
+    if (!find_widths(d, version, columns.widths))
+        return damaged(d, "its head does not say how its places are stored");
+    for (size_t k = 0; k < COLUMNS; k++)
+        if (!(columns.at[k] = database_column(&r, columns.widths[k])))
             return damaged(d, "its places are cut short");
     if (string_count > b->len)
         return damaged(d, "its places are cut short");
@@ -205,7 +230,7 @@ static int fill_places(struct database *d, const struct block *b, size_t n, size
     d->e->place_count = n;
     int status = 0;
     for (size_t i = 0; i < n && status == 0; i++) {
-        d->e->places[i] = make_place(at, n, i, strings, string_count);
+        d->e->places[i] = make_place(&columns, n, i, strings, string_count);
         if (!place_fits(d, &d->e->places[i], i))
             status = damaged(d, "its places name parents or files that are not there");
     }
@@ -221,7 +246,7 @@ static int read_places(struct database *d, unsigned version)
     if (!database_block(d, "places", &b))
         return damaged(d, "its places are missing or damaged, and without them nothing can be shown");
     int status = n == 0 || n > b.len ? damaged(d, "its places are not as many as its head says")
-                                     : fill_places(d, &b, n, strings, version == 1 ? COLUMNS - 1 : COLUMNS);
+                                     : fill_places(d, &b, n, strings, version);
     mem_free(b.bytes);
     if (status == 0)
         experiment_find_same(d->e);
@@ -534,8 +559,8 @@ static int fill_experiment(struct database *d)
     uint64_t version = json_count(d->head, json_get(d->head, 0, "version"));
     if (strcmp(json_string_of(d->head, json_get(d->head, 0, "format")), "hpcview-database") != 0)
         return damaged(d, "its head is not that of a database");
-    if (version < 1 || version > 2)
-        return err_set(d->err, ERR_UNSUPPORTED, "%s: is of version %llu; this hpcview reads versions 1 and 2", d->path,
+    if (version < 1 || version > 3)
+        return err_set(d->err, ERR_UNSUPPORTED, "%s: is of version %llu; this hpcview reads versions 1 to 3", d->path,
                        (unsigned long long)version);
     d->e->title = database_text(d, 0, "title");
     read_files(d);

@@ -66,4 +66,4 @@ FUZZERS += %D%/database_fuzz
 %C%_database_fuzz_SOURCES = %D%/database_fuzz.c
 %C%_database_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_database_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
-EXTRA_DIST += tests/corpus/database/nothing-of-no-values tests/corpus/database/version-1.html tests/corpus/database/version-2.html tests/corpus/database/version-2-paths.html
+EXTRA_DIST += tests/corpus/database/nothing-of-no-values tests/corpus/database/version-1.html tests/corpus/database/version-2.html tests/corpus/database/version-2-paths.html tests/corpus/database/version-3.html

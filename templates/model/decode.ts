@@ -75,21 +75,23 @@ export const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1
 /** Room for planes that do not stand on a word's border; used again and again. */
 let aside = new Uint8Array(0);
 
-/** Four byte planes to numbers: four of them at a time, out of a word of each plane. */
+/** Byte planes, four at most, to numbers: four of them at a time, out of a word of each plane. */
 function joined32(p: Uint8Array, n: number): Uint32Array {
+  const planes = n ? p.length / n : 0;
+  if (planes <= 1) return planes ? new Uint32Array(p) : new Uint32Array(n);
   const out = new Uint32Array(n);
   const words = littleEndian ? n >> 2 : 0;
-  const stride = words * 4;
-  if (aside.length < stride * 4) aside = new Uint8Array(stride * 4);
-  for (let k = 0; k < 4; k++) aside.set(p.subarray(k * n, k * n + stride), k * stride);
-  const w = new Uint32Array(aside.buffer, 0, words * 4);
+  const w = words ? planeWords(p, n, planes) : out;
+  const stride = n % 4 === 0 ? words : words + 1;
+  const third = planes > 2 ? 2 * stride : 0;
+  const fourth = planes > 3 ? 3 * stride : 0;
   for (let i = 0, at = 0; i < words; i++, at += 4) {
     const a = w[i];
-    const b = w[words + i];
-    const c = w[2 * words + i];
-    const d = w[3 * words + i];
+    const b = w[stride + i];
     const low02 = (a & 0xff00ff) | ((b & 0xff00ff) << 8);
     const low13 = ((a >>> 8) & 0xff00ff) | (b & 0xff00ff00);
+    const c = third ? w[third + i] : 0;
+    const d = fourth ? w[fourth + i] : 0;
     const high02 = (c & 0xff00ff) | ((d & 0xff00ff) << 8);
     const high13 = ((c >>> 8) & 0xff00ff) | (d & 0xff00ff00);
     out[at] = (low02 & 0xffff) | (high02 << 16);
@@ -97,17 +99,21 @@ function joined32(p: Uint8Array, n: number): Uint32Array {
     out[at + 2] = (low02 >>> 16) | (high02 & 0xffff0000);
     out[at + 3] = (low13 >>> 16) | (high13 & 0xffff0000);
   }
-  for (let i = stride; i < n; i++) out[i] = p[i] | (p[n + i] << 8) | (p[2 * n + i] << 16) | (p[3 * n + i] << 24);
+  for (let i = words * 4; i < n; i++)
+    for (let k = 0; k < planes; k++) out[i] |= p[k * n + i] << (8 * k);
   return out;
 }
 
-/** The whole words of some bytes; copied where they do not stand on a word's border. */
-const wordsOf = (bytes: Uint8Array): Uint32Array =>
-  bytes.byteOffset % 4 === 0
-    ? new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)
-    : new Uint32Array(bytes.slice().buffer, 0, bytes.length >> 2);
+/** Planes as words, each beginning on a word's border: as they lie there, or put aside. */
+function planeWords(p: Uint8Array, n: number, planes: number): Uint32Array {
+  if (n % 4 === 0 && p.byteOffset % 4 === 0) return new Uint32Array(p.buffer, p.byteOffset, (n * planes) >> 2);
+  const stride = (n + 3) & ~3;
+  if (aside.length < stride * 4) aside = new Uint8Array(stride * 4);
+  for (let k = 0; k < planes; k++) aside.set(p.subarray(k * n, k * n + n), k * stride);
+  return new Uint32Array(aside.buffer, 0, (stride * planes) >> 2);
+}
 
-/** A column as its byte planes, without the upper ones that are 0 everywhere; joined when somebody wants it. */
+/** A column as its byte planes, four at most, without the upper ones that are 0 everywhere; joined when somebody wants it. */
 class Packed {
   #planes: Uint8Array | null;
   #column: Numbers | null = null;
@@ -116,8 +122,8 @@ class Packed {
     bytes: Uint8Array,
     private readonly n: number,
   ) {
-    let planes = 4;
-    while (planes > 1 && isZero(bytes.subarray((planes - 1) * n, planes * n))) planes--;
+    let planes = n ? bytes.length / n : 0;
+    while (planes > 0 && isZero(bytes.subarray((planes - 1) * n, planes * n))) planes--;
     this.#planes = bytes.slice(0, planes * n); // what they are cut from can go
   }
 
@@ -139,21 +145,21 @@ class Packed {
 }
 
 function isZero(plane: Uint8Array): boolean {
-  const whole = plane.length & ~3;
-  for (let i = whole; i < plane.length; i++) if (plane[i] !== 0) return false;
-  for (let i = 0; i < whole && i < 4096; i++) if (plane[i] !== 0) return false; // mostly seen soon
-  const words = wordsOf(plane);
-  for (let i = 0; i < words.length; i++) if (words[i] !== 0) return false;
+  const border = Math.min(plane.length, -plane.byteOffset & 3);
+  const words = (plane.length - border) >> 2;
+  for (let i = 0; i < border; i++) if (plane[i] !== 0) return false;
+  for (let i = border + 4 * words; i < plane.length; i++) if (plane[i] !== 0) return false;
+  if (words === 0) return true; // such a border there may be none
+  const w = new Uint32Array(plane.buffer, plane.byteOffset + border, words);
+  for (let i = 0; i < words; i++) if (w[i] !== 0) return false;
   return true;
 }
 
-/** As many planes as there are. */
+/** As narrow as its planes allow. */
 function joined(p: Uint8Array, n: number): Numbers {
-  if (p.length <= n) return p;
-  if (p.length === 4 * n) return joined32(p, n);
-  const wide = new Uint8Array(4 * n);
-  wide.set(p);
-  const column = joined32(wide, n);
+  if (p.length === n) return p;
+  if (p.length === 0) return new Uint8Array(n);
+  const column = joined32(p, n);
   return p.length === 2 * n ? new Uint16Array(column) : column;
 }
 
@@ -189,6 +195,44 @@ export function sameByName(places: Pick<Places, 'count' | 'kind' | 'file' | 'lin
   });
 }
 
+// Each goes through one column, and gives a place of which it is damaged, or NONE. (Small loops are compiled at once.)
+
+/** Distances to parents become the parents. */
+function parents(parent: Int32Array): number {
+  let bad = NONE;
+  for (let i = 1; i < parent.length; i++) {
+    const up = i - parent[i];
+    if (up < 0 || up >= i) bad = i;
+    parent[i] = up;
+  }
+  if (parent.length) parent[0] = NONE;
+  return bad;
+}
+
+/** Distances to the first that is the same become these. */
+function firsts(same: Uint32Array, kind: Uint8Array): number {
+  let bad = NONE;
+  for (let i = 0; i < same.length; i++) {
+    const first = i - same[i];
+    if (first < 0 || kind[first] !== kind[i]) bad = i;
+    same[i] = first;
+  }
+  return bad;
+}
+
+function kinds(kind: Uint8Array): number {
+  let bad = NONE;
+  for (let i = 0; i < kind.length; i++) if (kind[i] > 6) bad = i;
+  return bad;
+}
+
+/** An index that is neither NONE nor one of `count`. */
+function notBelow(column: Int32Array, count: number): number {
+  let bad = NONE;
+  for (let i = 0; i < column.length; i++) if (column[i] < NONE || column[i] >= count) bad = i;
+  return bad;
+}
+
 /** The places of a database: what decides how trees and tables look at once, the rest when it is asked for. */
 class StoredPlaces implements Places {
   readonly kind: Uint8Array;
@@ -211,38 +255,33 @@ class StoredPlaces implements Places {
     readonly count: number,
     stringCount: number,
     fileCount: number,
-    version: number,
+    planes: readonly number[],
   ) {
     const in_ = new Columns(bytes, 'the list of places');
-    const packed = (): Packed => new Packed(in_.take(4 * count), count);
+    let columns = 0;
+    const wide = (): Uint8Array => in_.take(planes[columns++] * count);
+    const packed = (): Packed => new Packed(wide(), count);
+    const u32 = (): Uint32Array => joined32(wide(), count);
     this.kind = in_.take(count).slice(); // not a part of the bytes, which can go
     this.#roles = in_.take(count).slice();
-    const parent = asSigned(in_.u32(count));
+    this.parent = asSigned(u32());
     this.name = packed().get();
     this.fullName = packed().get();
-    const file = asSigned(in_.u32(count));
-    this.lineFirst = in_.u32(count);
+    this.file = asSigned(u32());
+    this.lineFirst = u32();
     const more = packed();
-    const callFile = asSigned(in_.u32(count));
-    const [callLine, instance, instances, addressLow, addressHigh] = [packed(), packed(), packed(), packed(), packed()];
+    this.callFile = asSigned(u32());
+    const [callLine, instance, instances] = [packed(), packed(), packed()];
+    const address = wide();
+    const addressLow = new Packed(address.subarray(0, 4 * count), count);
+    const addressHigh = new Packed(address.subarray(4 * count), count);
     this.#packed = { more, callLine, instance, instances, addressLow, addressHigh };
-    const same = version > 1 ? in_.u32(count) : null;
-    const { kind } = this;
+    const same = columns < planes.length ? u32() : null;
     let bad = largestOf(this.name) >= stringCount || largestOf(this.fullName) >= stringCount ? 0 : NONE;
-    for (let i = 0; i < count; i++) {
-      const up = i === 0 ? NONE : i - parent[i];
-      parent[i] = up;
-      if ((up < 0 && i > 0) || up >= i || kind[i] > 6 || file[i] >= fileCount || callFile[i] >= fileCount) bad = i;
-      if (same === null) continue;
-      const first = i - same[i];
-      if (first < 0 || kind[first] !== kind[i]) bad = i;
-      same[i] = first;
-    }
+    bad = Math.max(bad, parents(this.parent), notBelow(this.file, fileCount), notBelow(this.callFile, fileCount));
+    bad = Math.max(bad, kinds(this.kind), same ? firsts(same, this.kind) : NONE);
     if (count > 0 && bad !== NONE)
       throw new DatabaseError(`the database is damaged: place ${bad} points to something that is not there`);
-    this.parent = parent;
-    this.file = file;
-    this.callFile = callFile;
     this.strings = readStrings(in_.rest(), stringCount);
     this.same = same ?? sameByName(this);
   }
@@ -291,8 +330,8 @@ export const decodePlaces = (
   count: number,
   stringCount: number,
   fileCount: number,
-  version: number,
-): Places => new StoredPlaces(bytes, count, stringCount, fileCount, version);
+  planes: readonly number[], // of each wide column
+): Places => new StoredPlaces(bytes, count, stringCount, fileCount, planes);
 
 const INCLUSIVE = 1;
 const EXCLUSIVE = 2;
@@ -448,7 +487,12 @@ function counts(bytes: Uint8Array, n: number): Float64Array {
   return out;
 }
 
-export function decodeTable(bytes: Uint8Array, info: TableInfo): TableRows {
+/** `rowsOf` says how many rows there are of what a reference names; undefined: that is not known. */
+export function decodeTable(
+  bytes: Uint8Array,
+  info: TableInfo,
+  rowsOf: (to: string) => number | undefined,
+): TableRows {
   const in_ = new Columns(bytes, `the table ${info.name}`);
   const { rows } = info;
   const cells = info.columns.map((column) => {
@@ -459,8 +503,13 @@ export function decodeTable(bytes: Uint8Array, info: TableInfo): TableRows {
   });
   const strings = readStrings(in_.rest(), info.strings);
   info.columns.forEach((column, c) => {
-    if (column.type === 'text' && cells[c].some((s) => s < NONE || s >= strings.length))
-      throw new DatabaseError(`the database is damaged: the table ${info.name} names a text that is not there`);
+    const isText = column.type === 'text';
+    if (!isText && column.type !== 'ref') return;
+    const most = (isText ? strings.length : rowsOf(column.to)) ?? 2 ** 31;
+    if (notBelow(cells[c] as Int32Array, most) !== NONE)
+      throw new DatabaseError(
+        `the database is damaged: the table ${info.name} names a ${isText ? 'text' : column.to} that is not there`,
+      );
   });
   return { cells, strings };
 }

@@ -4,7 +4,7 @@ import type { Metric, Process, Run, SourceFile, TableColumn, TableInfo, TreeInfo
 import { DatabaseError } from './decode';
 
 /** The newest format this page reads, the one it comes with; HTMLGEN_VERSION in htmlgen/htmlgen_int.h. */
-export const VERSION = 2;
+export const VERSION = 3;
 
 /** Where a metric's values lie in a tree. */
 export interface MetricBlock {
@@ -20,6 +20,7 @@ export interface Head {
   readonly version: number;
   readonly placeCount: number;
   readonly stringCount: number;
+  readonly planes: readonly number[]; // of each wide column of the places; the last one is not in version 1
   readonly runs: readonly Run[];
   readonly metrics: readonly (Metric & MetricBlock)[];
   readonly trees: readonly (TreeInfo & { readonly values: readonly MetricBlock[] })[]; // without the scope tree
@@ -77,6 +78,7 @@ export function readHead(text: string): Head {
     version,
     placeCount: size(json, 'places'),
     stringCount: size(json, 'strings'),
+    planes: readPlanes(json, version),
     runs: list(json, 'runs', true).map(readRun),
     metrics: list(json, 'metrics').map((m, i) => readMetric(m, scopeValues(json, m, i))),
     trees: list(json, 'trees', true).slice(1).map(readTree),
@@ -85,6 +87,29 @@ export function readHead(text: string): Head {
     processes: list(json, 'processes').map(readProcess),
     warnings: texts(json, 'warnings'),
   };
+}
+
+/** How many rows there are of what a table's column refers to; undefined: that is not known here. */
+export function rowsOf(head: Head, to: string): number | undefined {
+  const counts: { readonly [to: string]: number } = {
+    place: head.placeCount,
+    process: head.processes.length,
+    metric: head.metrics.length,
+    file: head.files.length,
+    run: head.runs.length,
+  };
+  return counts[to] ?? head.tables.find((t) => t.name === to)?.rows;
+}
+
+/** Before version 3 all planes of a column are there. */
+function readPlanes(json: Json, version: number): readonly number[] {
+  const all = [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 4];
+  if (version < 3) return version === 1 ? all.slice(0, -1) : all;
+  const planes = json['planes'];
+  const fits = (n: unknown, i: number): boolean => Number.isInteger(n) && (n as number) >= 0 && (n as number) <= all[i];
+  if (!Array.isArray(planes) || planes.length !== all.length || !planes.every(fits))
+    throw damaged('planes', 'how many each column of the places has');
+  return planes as number[];
 }
 
 /** In version 1 a metric says itself where its values are. */

@@ -3,7 +3,7 @@
 
 import { firstMetric, type Lazy, type Metric, type Model, type Present, type SourceFile, type Values } from './data';
 import { DatabaseError, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from './decode';
-import { type MetricBlock, readHead } from './head';
+import { type MetricBlock, readHead, rowsOf } from './head';
 
 declare global {
   interface Window {
@@ -220,7 +220,7 @@ export async function loadModel(changed: () => void): Promise<Model> {
     title: head.title,
     generator: head.generator,
     version: head.version,
-    places: decodePlaces(placeBytes, head.placeCount, head.stringCount, head.files.length, head.version),
+    places: decodePlaces(placeBytes, head.placeCount, head.stringCount, head.files.length, head.planes),
     runs: head.runs,
     metrics: head.metrics,
     values,
@@ -235,7 +235,7 @@ export async function loadModel(changed: () => void): Promise<Model> {
     tableRows: new LazyBlocks(
       blocks,
       (i) => head.tables[i].block,
-      (bytes, i) => decodeTable(bytes, head.tables[i]),
+      (bytes, i) => decodeTable(bytes, head.tables[i], (to) => rowsOf(head, to)),
     ),
     files: head.files,
     processes: head.processes,

@@ -1,7 +1,7 @@
 import formulaCases from '../../tests/formulas/cases.txt';
 import { decodeBase64, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
-import { Kind, type Model, NONE, type Present, type Run, type TableInfo, type TableRows } from '../model/data';
+import { Kind, type Model, NONE, type Places, type Present, type Run, type TableInfo, type TableRows } from '../model/data';
 import { KeyNumbers } from '../model/keys';
 import { axisOf, linearAxis } from '../logic/axis';
 import { loopBrackets, outermost } from '../logic/brackets';
@@ -1539,13 +1539,15 @@ function testDecoding(): void {
   throws(() => new StoredMetric(Uint8Array.of(1, 0, 3), 2, 0), 'too early', 'a metric cut short');
   throws(() => new StoredMetric(Uint8Array.of(1, 1, ...value), 2, 0), 'wrong number', 'a metric with too few values');
   const columns = new Uint8Array(2 + 13 * 4);
-  throws(() => decodePlaces(columns.subarray(0, 20), 1, 1, 0, 2), 'too early', 'places cut short');
+  throws(() => decodePlaces(columns.subarray(0, 20), 1, 1, 0, ALL_PLANES), 'too early', 'places cut short');
   throws(
-    () => decodePlaces(Uint8Array.of(...new Uint8Array(2 + 8), 9, 0, 0, 0, ...new Uint8Array(44), 0), 1, 1, 0, 2),
+    () => decodePlaces(Uint8Array.of(...new Uint8Array(2 + 8), 9, 0, 0, 0, ...new Uint8Array(44), 0), 1, 1, 0, ALL_PLANES),
     'not there',
     'a name that is not there',
   );
 }
+
+const ALL_PLANES = [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 4];
 
 /** Places of every width a column can have, out of bytes of a number that is no multiple of four. */
 function testWidths(): void {
@@ -1572,19 +1574,35 @@ function testWidths(): void {
     ...zero,
     ...new TextEncoder().encode('name\0'),
   );
-  const p = decodePlaces(bytes, count, 1, 1, 2);
+  const all = decodePlaces(bytes, count, 1, 1, ALL_PLANES);
+  const parts: Uint8Array[] = [bytes.subarray(0, 2 * count)];
+  let at = 2 * count;
+  const stored = ALL_PLANES.map((planes) => {
+    let some = planes;
+    while (some && !bytes.subarray(at + (some - 1) * count, at + some * count).some((b) => b)) some--;
+    parts.push(bytes.subarray(at, at + some * count));
+    at += planes * count;
+    return some;
+  });
+  equal(stored, [1, 0, 0, 4, 3, 2, 4, 2, 1, 3, 5, 0], 'planes that are not all zero');
+  const short = Uint8Array.from([...parts, bytes.subarray(at)].flatMap((part) => [...part]));
+  testPlaces(all, count, low, 'all planes');
+  testPlaces(decodePlaces(short, count, 1, 1, stored), count, low, 'without those of zeros');
+}
+
+function testPlaces(p: Places, count: number, low: (i: number) => number, how: string): void {
   const want = (value: (i: number) => number): number[] => Array.from({ length: count }, (_, i) => value(i));
-  equal([...p.parent], want((i) => (i === 0 ? NONE : 0)), 'parents');
-  equal([...p.file], want((i) => (i % 2 ? NONE : 0)), 'files');
-  equal([...p.lineLast], want((i) => 70_300 + 2 * i), 'last lines, of three bytes');
-  equal([...p.callLine], want((i) => 60_000 + i), 'two bytes');
-  equal([p.instance instanceof Uint8Array, ...p.instance], [true, ...want((i) => i)], 'one byte');
-  equal([...p.instances], want(() => 0x123456), 'three');
-  equal([...p.addressLow], want((i) => low(i) >>> 0), 'four');
-  equal([...p.addressHigh], want((i) => (i ? 1 : 0)), 'and of the upper half');
-  equal([p.role[3], p.irreducible[3], p.role[4]], [1, 1, 0], 'roles');
-  equal([...p.same], want((i) => i), 'what is the same');
-  equal([...p.callFile], want(() => NONE), 'no call');
+  equal([...p.parent], want((i) => (i === 0 ? NONE : 0)), `parents, ${how}`);
+  equal([...p.file], want((i) => (i % 2 ? NONE : 0)), `files, ${how}`);
+  equal([...p.lineLast], want((i) => 70_300 + 2 * i), `last lines, of three bytes, ${how}`);
+  equal([...p.callLine], want((i) => 60_000 + i), `two bytes, ${how}`);
+  equal([p.instance instanceof Uint8Array, ...p.instance], [true, ...want((i) => i)], `one byte, ${how}`);
+  equal([...p.instances], want(() => 0x123456), `three, ${how}`);
+  equal([...p.addressLow], want((i) => low(i) >>> 0), `four, ${how}`);
+  equal([...p.addressHigh], want((i) => (i ? 1 : 0)), `and of the upper half, ${how}`);
+  equal([p.role[3], p.irreducible[3], p.role[4]], [1, 1, 0], `roles, ${how}`);
+  equal([...p.same], want((i) => i), `what is the same, ${how}`);
+  equal([...p.callFile], want(() => NONE), `no call, ${how}`);
 }
 
 function testTablesAndTrees(): void {
@@ -1612,7 +1630,8 @@ function testTablesAndTrees(): void {
     ...[...Array(8).keys()].flatMap((plane) => [half[plane], nan[plane]]),
     ...new TextEncoder().encode('first\0second\0'),
   ]);
-  const rows = decodeTable(bytes, info);
+  const rowsOf = (to: string): number | undefined => (to === 'place' ? 7 : undefined);
+  const rows = decodeTable(bytes, info, rowsOf);
   const m: Model = { ...heat(), tables: [info], tableRows: { of: () => rows, failure: () => undefined } };
   const text = (row: number): string =>
     info.columns.map((c, i) => cellText(m, c, rows, rows.cells[i][row]) || 'blank').join(' | ');
@@ -1627,10 +1646,11 @@ function testTablesAndTrees(): void {
     'rows about a place or what is inside it',
   );
   equal(findings(m), null, 'no findings');
-  throws(() => decodeTable(bytes.subarray(0, 20), info), 'the table evictors ends too early', 'a table cut short');
+  throws(() => decodeTable(bytes.subarray(0, 20), info, rowsOf), 'the table evictors ends too early', 'a table cut short');
   const wrong = bytes.slice();
   wrong[24] = 9;
-  throws(() => decodeTable(wrong, info), 'names a text that is not there', 'a text that is not there');
+  throws(() => decodeTable(wrong, info, rowsOf), 'names a text that is not there', 'a text that is not there');
+  throws(() => decodeTable(bytes, info, () => 6), 'names a place that is not there', 'a place that is not there');
   const tree = decodeTree(Uint8Array.of(0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0), 3, 20);
   equal(
     [[...tree.parent], [...tree.place]],
@@ -1719,6 +1739,7 @@ function testHead(): void {
     title: 't',
     places: 1,
     strings: 1,
+    planes: [1, 1, 1, 4, 2, 0, 4, 0, 0, 0, 8, 0],
     metrics: [],
     files: [
       ['a.c', 'text', 0, 5, 7],
@@ -1734,6 +1755,7 @@ function testHead(): void {
     `reads formats up to ${VERSION}`,
     'a newer format is told as such',
   );
+  throws(() => readHead(JSON.stringify({ ...head, planes: [1, 5] })), '"planes" of its head', 'planes that cannot be');
   throws(() => readHead('{}'), 'not an hpcview database', 'something else');
   throws(() => readHead('{'), 'not JSON', 'a damaged head');
 }

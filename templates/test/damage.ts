@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import type { Places } from '../model/data';
 import { DatabaseError, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from '../model/decode';
-import { type Head, readHead } from '../model/head';
+import { type Head, readHead, rowsOf } from '../model/head';
 import { equal } from './tap';
 
 interface Database {
@@ -89,7 +89,7 @@ function soundPlaces(p: Places, head: Head): boolean {
 
 /** Everything that the page would read of it; whether what came out is sound. */
 function readAll(head: Head, block: (name: string) => Uint8Array): boolean {
-  const places = decodePlaces(block('places'), head.placeCount, head.stringCount, head.files.length, head.version);
+  const places = decodePlaces(block('places'), head.placeCount, head.stringCount, head.files.length, head.planes);
   let sound = soundPlaces(places, head);
   for (const m of head.metrics) {
     const bytes = block(`metric-${m.chunk}`).subarray(m.offset, m.offset + m.bytes);
@@ -101,8 +101,12 @@ function readAll(head: Head, block: (name: string) => Uint8Array): boolean {
     sound &&= nodes.place.every((place) => place < head.placeCount);
   });
   for (const table of head.tables) {
-    const { cells } = decodeTable(block(table.block), table);
+    const { cells } = decodeTable(block(table.block), table, (to) => rowsOf(head, to));
     sound &&= cells.every((column) => column.length === table.rows);
+    table.columns.forEach((column, c) => {
+      const most = column.type === 'ref' ? rowsOf(head, column.to) : undefined;
+      sound &&= most === undefined || (cells[c] as Int32Array).every((row) => row >= -1 && row < most);
+    });
   }
   return sound;
 }

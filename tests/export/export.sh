@@ -19,7 +19,7 @@ for format in $formats; do
     done
     # these are older than some computed metrics
     "$hpcview" export "$format" --title heat -v PAPI_TOT_CYC -v PAPI_TOT_INS -v STALL -o "measured.$format" heat
-    for from in "$corpus/version-1.html" "$corpus/version-2.html"; do
+    for from in "$corpus/version-1.html" "$corpus/version-2.html" "$corpus/version-3.html"; do
         run "$hpcview" export "$format" -v PAPI_TOT_CYC -v PAPI_TOT_INS -v STALL -o from "$from"
         check_same "$format: the same from ${from##*/}" from "measured.$format"
     done
