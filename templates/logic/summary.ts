@@ -73,17 +73,20 @@ function hottestSource(
 ): HotList {
   const { count, same } = columns.model.places;
   const sums = new Float64Array(count); // by the first of those that are the same
-  for (let i = 0; i < count; i++) if (!Number.isNaN(byPlace[i]) && isWanted(i)) sums[same[i]] += byPlace[i];
-  const { top, count: all } = largestCells(sums, most);
-  const lead = new Map<number, { place: PlaceIx; copies: number }>(top.map((f) => [f, { place: f, copies: 0 }]));
   for (let i = 0; i < count; i++) {
-    if (sums[same[i]] === 0 || !isWanted(i)) continue;
-    const of = lead.get(same[i]);
-    if (!of) continue;
+    const value = byPlace[i];
+    if (value === value && isWanted(i)) sums[same[i]] += value; // not NaN
+  }
+  const { top, count: all } = largestCells(sums, most);
+  const rank = new Uint8Array(count); // from 1; 0: not among them
+  top.forEach((first, at) => (rank[first] = at + 1));
+  const found = top.map((f) => ({ place: f, copies: 0, value: sums[f], error: columns.error(column, sums[f]) }));
+  for (let i = 0; i < count; i++) {
+    if (rank[same[i]] === 0 || !isWanted(i)) continue;
+    const of = found[rank[same[i]] - 1];
     of.copies++;
     if (byPlace[i] > byPlace[of.place] || Number.isNaN(byPlace[of.place])) of.place = i;
   }
-  const found = top.map((f) => ({ ...lead.get(f)!, value: sums[f], error: columns.error(column, sums[f]) }));
   return { top: found, count: all };
 }
 
