@@ -3,11 +3,15 @@
 /** Browsers lose precision, or stop, somewhere above this many pixels; longer lists scroll in proportion. */
 const TALLEST = 8_000_000;
 const OVERSCAN = 4;
+/** Jumps over more than half of what is in sight, one after the other within so many milliseconds, are a flight. */
+const FLIGHT = 120;
 
 export class VirtualRows {
   #count = 0;
   #shown = new Map<number, HTMLElement>();
   #frame = 0;
+  #jumped = -Infinity; // when
+  #landing = 0; // the timer that ends a flight
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -15,6 +19,7 @@ export class VirtualRows {
     private readonly rowHeight: number,
     private readonly headHeight: () => number,
     private readonly make: (row: number) => HTMLElement,
+    private readonly makeBrief: ((row: number) => HTMLElement) | null = null, // what one sees of a row that flies by
   ) {
     scroller.addEventListener('scroll', () => this.#drawSoon(), { passive: true });
     new ResizeObserver(() => this.#drawSoon()).observe(scroller);
@@ -24,9 +29,31 @@ export class VirtualRows {
   reset(count: number): void {
     this.#count = count;
     this.body.style.height = `${this.#height()}px`;
+    this.#redraw();
+  }
+
+  #redraw(): void {
+    clearTimeout(this.#landing);
+    this.#landing = 0;
     for (const element of this.#shown.values()) element.remove();
     this.#shown.clear();
     this.#draw();
+  }
+
+  /** Whether rows are to be brief, as nobody can read them: whole ones would take longer than a frame. They come when it is
+   *  over. */
+  #isFlight(first: number, end: number): boolean {
+    const now = performance.now();
+    let kept = 0;
+    for (const row of this.#shown.keys()) if (row >= first && row < end) kept++;
+    const isJump = this.#shown.size > 0 && 2 * kept < end - first;
+    const isFlight = isJump && this.makeBrief !== null && now - this.#jumped < FLIGHT;
+    if (isJump) this.#jumped = now;
+    if (isFlight) {
+      clearTimeout(this.#landing);
+      this.#landing = window.setTimeout(() => this.#redraw(), FLIGHT);
+    }
+    return isFlight;
   }
 
   /** The same rows with another look. */
@@ -89,6 +116,7 @@ export class VirtualRows {
     const top = scrolled * this.#factor();
     const first = Math.max(0, Math.floor(top / this.rowHeight) - OVERSCAN);
     const end = Math.min(this.#count, Math.ceil((top + this.#viewHeight()) / this.rowHeight) + OVERSCAN);
+    const make = this.#isFlight(first, end) ? this.makeBrief! : this.make;
     for (const [row, element] of this.#shown)
       if (row < first || row >= end) {
         element.remove();
@@ -99,7 +127,7 @@ export class VirtualRows {
     for (let row = first; row < end; row++) {
       let element = this.#shown.get(row);
       if (!element) {
-        element = this.make(row);
+        element = make(row);
         this.#shown.set(row, element);
         made.append(element);
       }
