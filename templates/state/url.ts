@@ -6,6 +6,7 @@ import type { Model } from '../model/data';
 import { CALLS } from '../logic/calls';
 import { type ColumnId, Columns, type Typed } from '../logic/columns';
 import { FORMS } from '../logic/format';
+import { sourceOf } from '../logic/tree';
 import { type CallRows, type Layout, type Slot, SLOTS, type SourceMark, type State, VIEWS, type View } from './state';
 
 const VERSION = 'v2';
@@ -152,6 +153,8 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
   const least = Number(query.get('least') ?? start.least);
   const open = query.get('open');
   const calls = query.get('calls');
+  const selected = parsePlace(query.get('place'), model.places.count);
+  const itsSource = selected === null ? undefined : sourceOf(model, selected); // of a link somebody wrote
   return {
     view,
     sortBy,
@@ -167,8 +170,8 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
     least: least >= 0 && least <= 100 ? least : start.least,
     beside: query.get('beside') === '1',
     filter: query.get('find') ?? '',
-    selected: parsePlace(query.get('place'), model.places.count),
-    source: parseSource(query.get('source') ?? '', model),
+    selected,
+    source: parseSource(query.get('source') ?? '', model) ?? itsSource ?? null,
     zoom: parsePlace(query.get('zoom'), model.places.count) ?? 0,
     base: query.get('base') ?? '',
     layout: parseLayout(query.get('panes'), start.layout),
