@@ -13,6 +13,8 @@ static struct experiment *make(int argc, char **argv)
         return sample_facts(argv[2]);
     if (strcmp(argv[1], "memory") == 0)
         return sample_memory(argv[2]);
+    if (strcmp(argv[1], "waits") == 0)
+        return sample_waits(argv[2]);
     if (strcmp(argv[1], "runs") == 0)
         return sample_two_runs(argv[2]);
     if (strcmp(argv[1], "hostile") == 0)
@@ -30,8 +32,9 @@ int main(int argc, char **argv)
     struct err err = {0};
     struct experiment *e = argc > 3 ? make(argc, argv) : NULL;
     if (!e) {
-        fprintf(stderr, "usage: make_database heat|facts|memory|runs|hostile|unmeasured|empty|large SOURCE_DIR OUT "
-                        "[PLACES METRICS] [--single-file]\n");
+        fprintf(stderr,
+                "usage: make_database heat|facts|memory|waits|runs|hostile|unmeasured|empty|large SOURCE_DIR OUT "
+                "[PLACES METRICS] [--single-file]\n");
         return 2;
     }
     opts.single_file = strcmp(argv[argc - 1], "--single-file") == 0;

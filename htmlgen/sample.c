@@ -593,6 +593,116 @@ struct experiment *sample_memory(const char *dir)
     return e;
 }
 
+/* ---- threads that wait, and machine code ---- */
+
+#define SAMPLE_TEXT(n)                                                                                                 \
+    {                                                                                                                  \
+        .name = n, .type = TABLE_TEXT, .merge = TABLE_KEY                                                              \
+    }
+#define SAMPLE_NUMBER(n)                                                                                               \
+    {                                                                                                                  \
+        .name = n, .type = TABLE_NUMBER, .merge = TABLE_MAX                                                            \
+    }
+
+static union table_cell text_cell(struct experiment *e, const char *text)
+{
+    return (union table_cell){.text = strtab_add(e->strings, text)};
+}
+
+/* Two barriers of two threads: the first is late for one of them. */
+static void add_barriers(struct experiment *e, place_ix first, place_ix second)
+{
+    static const struct table_column columns[] = {
+        MEMORY_REF("place", "place"), SAMPLE_TEXT("name"),        SAMPLE_TEXT("kind"),        MEMORY_COUNT("number"),
+        MEMORY_COUNT("episodes"),     MEMORY_COUNT("phase"),      MEMORY_COUNT("barrier"),    SAMPLE_NUMBER("share"),
+        SAMPLE_NUMBER("imbalance"),   SAMPLE_TEXT("last_thread"), SAMPLE_NUMBER("last_share")};
+    struct table *t = declared(e, "barriers", columns, ARRAY_SIZE(columns));
+    const place_ix at[] = {first, second};
+    for (uint64_t i = 0; i < 2; i++)
+        table_add(t, (union table_cell[]){{.row = at[i]},
+                                          text_cell(e, i ? "join" : "barrier"),
+                                          text_cell(e, "OpenMP"),
+                                          {.count = i},
+                                          {.count = 20},
+                                          {.count = 900000000},
+                                          {.count = i ? 20000000 : 300000000},
+                                          {.number = i ? 1.1 : 16.7},
+                                          {.number = i ? 2 : 33},
+                                          text_cell(e, "thread 1"),
+                                          {.number = i ? 50 : 90}});
+}
+
+static void add_phase_loops(struct experiment *e, place_ix loop)
+{
+    static const struct table_column columns[] = {MEMORY_REF("place", "place"),    MEMORY_REF("begun", "barriers"),
+                                                  MEMORY_REF("ended", "barriers"), SAMPLE_TEXT("event"),
+                                                  SAMPLE_NUMBER("share"),          MEMORY_COUNT("samples")};
+    struct table *t = declared(e, "phase_loops", columns, ARRAY_SIZE(columns));
+    table_add(t, (union table_cell[]){
+                     {.row = loop}, {.row = 1}, {.row = 0}, text_cell(e, "TIME"), {.number = 80}, {.count = 40}});
+}
+
+/* Who came when: nanoseconds after the program began. */
+static void add_episodes(struct experiment *e)
+{
+    static const struct table_column episode_columns[] = {MEMORY_REF("barrier", "barriers"), MEMORY_COUNT("begin"),
+                                                          MEMORY_COUNT("last")};
+    static const struct table_column arrival_columns[] = {MEMORY_REF("episode", "episodes"), SAMPLE_TEXT("thread"),
+                                                          MEMORY_COUNT("arrived")};
+    static const struct table_column wait_columns[] = {SAMPLE_TEXT("waiter"), SAMPLE_TEXT("thread"),
+                                                       MEMORY_COUNT("waited")};
+    struct table *episodes = declared(e, "episodes", episode_columns, ARRAY_SIZE(episode_columns));
+    struct table *arrivals = declared(e, "arrivals", arrival_columns, ARRAY_SIZE(arrival_columns));
+    struct table *waits = declared(e, "waits_for", wait_columns, ARRAY_SIZE(wait_columns));
+    for (uint32_t i = 0; i < 2; i++) {
+        table_add(episodes, (union table_cell[]){{.row = i}, {.count = i * 1000}, {.count = i * 1000 + 900}});
+        for (uint64_t k = 0; k < 2; k++)
+            table_add(arrivals, (union table_cell[]){{.row = i},
+                                                     text_cell(e, k ? "thread 1" : "thread 0"),
+                                                     {.count = i * 1000 + (k ? 900 : 400)}});
+    }
+    table_add(waits, (union table_cell[]){text_cell(e, "thread 0"), text_cell(e, "thread 1"), {.count = 1000}});
+}
+
+/* A loop of three instructions. */
+static void add_instructions(struct experiment *e, place_ix procedure, place_ix line)
+{
+    static const struct table_column columns[] = {
+        MEMORY_REF("procedure", "place"), MEMORY_COUNT("address"), MEMORY_REF("place", "place"),
+        MEMORY_REF("file", "file"),       MEMORY_COUNT("line"),    SAMPLE_TEXT("text"),
+        MEMORY_COUNT("target"),           MEMORY_COUNT("loop"),    MEMORY_COUNT("around")};
+    static const struct table_column count_columns[] = {MEMORY_REF("instruction", "instructions"),
+                                                        MEMORY_REF("metric", "metric"), SAMPLE_NUMBER("value")};
+    static const char *const texts[] = {"vfmadd231sd (%rax,%rdx,8),%xmm1,%xmm0", "inc %rdx", "jne 0x1000"};
+    struct table *t = declared(e, "instructions", columns, ARRAY_SIZE(columns));
+    struct table *counts = declared(e, "instruction_counts", count_columns, ARRAY_SIZE(count_columns));
+    for (uint32_t i = 0; i < 3; i++) {
+        table_add(t, (union table_cell[]){{.row = procedure},
+                                          {.count = 0x1000 + 4 * i},
+                                          {.row = line},
+                                          {.row = e->places[line].file},
+                                          {.count = e->places[line].line_first},
+                                          text_cell(e, texts[i]),
+                                          {.count = i == 2 ? 0x1000 : TABLE_NO_COUNT},
+                                          {.count = 0x1000},
+                                          {.count = TABLE_NO_COUNT}});
+        table_add(counts, (union table_cell[]){{.row = i}, {.row = 0}, {.number = (i + 1) * 4e6}});
+    }
+}
+
+struct experiment *sample_waits(const char *dir)
+{
+    struct experiment *e = sample_heat(dir);
+    place_ix line = place_of(e, PLACE_LINE, "", 17), up = line;
+    while (e->places[up].kind != PLACE_PROC)
+        up = e->places[up].parent;
+    add_barriers(e, line, place_of(e, PLACE_LINE, "", 30));
+    add_phase_loops(e, e->places[line].parent);
+    add_episodes(e);
+    add_instructions(e, up, line);
+    return e;
+}
+
 /* ---- two runs ---- */
 
 struct experiment *sample_two_runs(const char *dir)

@@ -12,6 +12,8 @@ struct experiment *sample_heat(const char *dir);
 struct experiment *sample_facts(const char *dir);
 /* The same with what a simulated memory hierarchy says of two of its lines. */
 struct experiment *sample_memory(const char *dir);
+/* The first example with barriers of two threads and the machine code of a loop. */
+struct experiment *sample_waits(const char *dir);
 /* Two runs of one program, of which one line got slower, one is new, one is gone and one as it was. */
 struct experiment *sample_two_runs(const char *dir);
 /* The same kind of thing with names and text that try to become markup or script. */

@@ -215,7 +215,9 @@ export class InstructionsPane implements Pane {
     });
     element.append(
       ...this.#gutter(element, row, isSource),
-      h('span', { class: 'insn-address', role: 'rowheader' }, isSource ? '' : this.#drawn!.code.cell('address', row).toString(16)),
+      isSource
+        ? h('span', { class: 'insn-address' })
+        : h('span', { class: 'insn-address', role: 'rowheader' }, this.#drawn!.code.cell('address', row).toString(16)),
       this.#jumps(line),
       this.#loops(line),
       ...(isSource ? this.#source(row) : this.#instruction(row)),

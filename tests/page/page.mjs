@@ -572,15 +572,20 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     ['lines and copies', '#v2/line?panes=icicle,source,callers&place=15'],
     ['charts', '#v2/tree?panes=loops,source,threads&place=5'],
     ['the search and its graph', '#v2/tree?panes=icicle,source,search&place=5'],
+    ['memory', '#v2/tree?panes=icicle,source,memory&place=5', '', 'db-memory'],
+    ['phases', '#v2/tree?panes=icicle,source,barriers&place=17&source=1:17', '', 'db-waits'],
+    ['instructions and numbers', '#v2/tree?panes=icicle,instructions,why&place=17&source=1:17', '', 'db-waits'],
+    ['two runs', '', '', 'db-runs'],
+    ['a comparison', '#v2/line?base=old&columns=0i,1i,1-0i&place=4&beside=1', '', 'db-runs'],
     ['help', '#v2/tree', '?'],
     ['about', '#v2/tree', 'a'],
     ['columns', '#v2/tree', 'Columns…'],
   ];
   for (const colorScheme of ['light', 'dark']) {
     const themed = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme });
-    for (const [what, where, key] of views) {
+    for (const [what, where, key, database = 'db-facts'] of views) {
       if (key && colorScheme === 'light') continue; // dialogs are made of the same parts
-      const page = await open('db-facts/index.html', where, { context: themed });
+      const page = await open(`${database}/index.html`, where, { context: themed });
       if (key) await act(page, () => (key.length === 1 ? page.keyboard.press(key) : page.click(`text=${key}`)));
       await page.evaluate(axe);
       const found = await page.evaluate(async () =>
@@ -601,7 +606,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     'with forced colours the selection has an outline',
   );
   same(
-    await page.$eval('#table .metric.barred', (b) => getComputedStyle(b).backgroundSize.split(', ')[1].split(' ')[1]),
+    await page.$eval('#table .metric.barred .cell-bar', (b) => getComputedStyle(b).borderBottomWidth),
     '2px',
     'and bars are lines',
   );

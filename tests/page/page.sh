@@ -25,6 +25,7 @@ make_database heat "$here/text" "$here/db-heat"
 make_database heat "$here/text" "$here/db-single.html" --single-file
 make_database facts "$here/text" "$here/db-facts"
 make_database memory "$here/text" "$here/db-memory"
+make_database waits "$here/text" "$here/db-waits"
 make_database runs "$here/text" "$here/db-runs"
 make_database hostile "$here/text" "$here/db-hostile"
 make_database unmeasured "$here/text" "$here/db-unmeasured"
@@ -32,7 +33,7 @@ make_database empty "$here/text" "$here/db-empty"
 make_database large "$here/text" "$here/db-large" "${PAGE_PLACES-100000}" 4
 # a database of a later version, one that was copied without its data, and one without its source text
 mkdir "$here/db-newer" "$here/db-torn"
-sed 's/"version":2,/"version":99,/' "$here/db-heat/index.html" >"$here/db-newer/index.html"
+sed 's/"version":[0-9]*,/"version":99,/' "$here/db-heat/index.html" >"$here/db-newer/index.html"
 cp "$here/db-heat/index.html" "$here/db-torn/"
 cp -R "$here/db-heat" "$here/db-textless"
 rm "$here/db-textless/data/source-0.js"
