@@ -46,7 +46,8 @@ struct arch {
 };
 const struct arch *arch_get(enum arch_kind);
 
-/* packed.c: is the instruction at p arithmetic on several numbers at once? */
-bool arch_is_packed(enum arch_kind, const uint8_t *p, size_t n);
+/* packed.c: what the instruction at p does with several numbers at once. */
+enum packed_kind { PACKED_NOT, PACKED_SHUFFLES, PACKED_CALCULATES };
+enum packed_kind arch_packed_kind(enum arch_kind, const uint8_t *p, size_t n);
 
 #endif

@@ -19,10 +19,14 @@ bool insn_class_calculates(enum insn_class class)
     }
 }
 
-bool arch_is_packed(enum arch_kind kind, const uint8_t *p, size_t n)
+enum packed_kind arch_packed_kind(enum arch_kind kind, const uint8_t *p, size_t n)
 {
     struct insn_facts f;
-    return arch_get(kind)->facts(p, n, 0, &f) && f.packed && insn_class_calculates(f.class);
+    if (!arch_get(kind)->facts(p, n, 0, &f) || !f.packed)
+        return PACKED_NOT;
+    if (insn_class_calculates(f.class))
+        return PACKED_CALCULATES;
+    return f.class == CLASS_SHUFFLE ? PACKED_SHUFFLES : PACKED_NOT;
 }
 
 const char *insn_class_name(enum insn_class class)

@@ -28,8 +28,9 @@ struct loop_place {
     bool has_inside;     /* there are loops in it */
     bool line_alone;     /* its control and its body are on one line */
     bool asks_for_parts; /* one round is one part of a loop that OpenMP shares out */
-    bool packed;         /* its instructions calculate with several numbers at once; only known where it was asked */
-    bool packed_known;
+    bool entered_from_outside; /* of the loop around it */
+    bool packed_known;         /* only where it was asked */
+    enum packed_kind packed;   /* what its instructions do with several numbers at once */
 };
 
 struct interval_owner {
@@ -136,7 +137,7 @@ void assemble_adopt_lines(struct assembler *);
 void assemble_find_parts(struct assembler *);
 void assemble_number_instances(struct assembler *);
 uint64_t assemble_place_key(uint32_t loop, str_id file, uint32_t line, uint16_t column); /* of assembler.around */
-bool assemble_is_packed(struct assembler *, uint32_t loop);
+enum packed_kind assemble_packed_kind(struct assembler *, uint32_t loop);
 /* Is `ancestor` (INLINE_NONE: the procedure) `inlined` itself or a call around it? */
 bool assemble_inside(const struct assembler *, uint32_t inlined, uint32_t ancestor);
 /* The call directly below `ancestor` on the way to `inlined`, which is inside it. */

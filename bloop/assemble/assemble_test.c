@@ -82,6 +82,23 @@ static const struct drawing drawings[] = {
 
     {"code of a caller in a callee's loop", "00-10:p>1 10-20:b>2,1 20-30:r", "00 5 10 22 14 6 18 21 20 9",
      "g - 6 20 10-14 g - 6 20 18-20", "P 5-9{S 5[0-10]I g@6{L 21-22{S 22[10-14]S 6[14-18]S 21[18-20]}}S 9[20-30]}"},
+
+    {"entered at two places: what is a loop without one of them is a part",
+     "00-10:b>1,2 10-20:p>2 20-28:p>3 28-30:b>1,4 30-38:b>2,5 38-40:r", "00 5 10 7 20 8 28 7 30 6 38 9", NULL,
+     "P 5-9{S 5[0-10]L 6-8{S 7[10-20][28-30]S 8[20-28]S 6[30-38]}S 9[38-40]}"},
+
+    {"the same, but with a first line of its own: a loop",
+     "00-10:b>1,2 10-20:p>2 20-28:p>3 28-30:b>3,4 30-38:b>1,5 38-40:r", "00 5 10 7 20 8 28 9 30 6 38 10", NULL,
+     "P 5-10{S 5[0-10]L 6-9{S 7[10-20]S 8[20-28]L 9-9{S 9[28-30]}S 6[30-38]}S 10[38-40]}"},
+
+    {"what is set up for a statement behind the loop does not end it", "00-10:b>1,2 10-20:b>2,1 20-30:r",
+     "00 5 08 6 10 7 14 9! 18 6 20 9", NULL, "P 5-9{S 5[0-8]S 6[8-10]L 6-7{S 7[10-14]S 9[14-18]S 6[18-20]}S 9[20-30]}"},
+
+    {"a line that has no statement anywhere may end it", "00-10:b>1,2 10-20:b>2,1 20-30:r",
+     "00 5 08 6 10 7 14 8! 18 6 20 9", NULL, "P 5-9{S 5[0-8]S 6[8-10]L 6-8{S 7[10-14]S 8[14-18]S 6[18-20]}S 9[20-30]}"},
+
+    {"unless it is all there is", "00-10:b>1,2 10-20:b>2,1 20-30:r", "00 5 04 7 08 6 10 7:2! 18 6 20 9", NULL,
+     "P 5-9{S 5[0-4]S 7[4-8]S 6[8-10]L 6-7{S 7[10-18]S 6[18-20]}S 9[20-30]}"},
 };
 
 /* ---- reading a drawing ---- */

@@ -165,6 +165,11 @@ static void add_block_to_way(struct assembler *a, const struct loop_place *p, ui
         add_to_way(a, p, &a->debug->rows[row], w);
 }
 
+static bool is_own_row(struct assembler *a, const struct loop_place *p, const struct line_row *r)
+{
+    return assemble_inlined_at(a, r->addr) == p->inlined && assemble_file(a, r->file) == p->file;
+}
+
 /* Of the block that asks for this thread's part: what is behind the question, and of what is in front of it the loop's
    bounds, which stand further down. */
 static void add_question_to_way(struct assembler *a, const struct loop_place *p, uint32_t block,
@@ -173,9 +178,10 @@ static void add_question_to_way(struct assembler *a, const struct loop_place *p,
     const struct cfg_block *b = &a->in->cfg->blocks[block];
     const struct line_row *rows = a->debug->rows;
     vaddr begin = asks->addr < b->begin ? asks->addr : b->begin;
+    bool own = is_own_row(a, p, asks);
     for (uint32_t row = assemble_row_before(a->debug, b->end - 1); row != NO_ROW && rows[row].addr >= begin;
          row = row ? row - 1 : NO_ROW)
-        if (rows[row].addr >= asks->addr || rows[row].line > asks->line)
+        if (rows[row].addr >= asks->addr || (own && rows[row].line > asks->line))
             add_to_way(a, p, &rows[row], w);
 }
 
@@ -252,14 +258,15 @@ static uint32_t first_on_way(const struct assembler *a, const struct loop_place 
 
 /* The control of a loop that OpenMP shares out has no line of its own, so that all of the loop seems to be its body. On
    the way from where the runtime is asked for this thread's part there is the directive's line: the first, not before
-   the question's own if that can be. 0: none. */
+   the question's own if that can be. 0: none, or the loop has its line already. */
 static uint32_t line_of_directive(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     vaddr at = 0;
     if (a->shares.count == 0 || p->inlined != INLINE_NONE || (p->line == p->control && !p->control_stale))
         return 0;
     uint32_t from = share_in_front(a, loop, &at), row = assemble_row_before(a->debug, at);
-    if (from == UINT32_MAX || row == NO_ROW)
+    if (from == UINT32_MAX || row == NO_ROW ||
+        (a->debug->rows[row].line == p->line && is_own_row(a, p, &a->debug->rows[row])))
         return 0;
     if (p->line == p->control && a->in->forest->block_loop[from] != around_shared(a, loop))
         return 0;
@@ -509,7 +516,7 @@ void assemble_step_back(struct assembler *a, uint32_t first, const uint32_t *nex
             note_beside(a, first, next);
         noted = true;
         step_back_to(p, line_of_setup(a, l, p));
-        if (p->line == before && assemble_is_packed(a, l))
+        if (p->line == before && assemble_packed_kind(a, l) != PACKED_NOT)
             step_back_to(p, line_of_control(a, l, p));
     }
 }

@@ -15,21 +15,22 @@
 
 /* ---- packed arithmetic ---- */
 
-static bool is_packed_block(const struct assembler *a, const struct arch *arch, const struct cfg_block *b)
+static enum packed_kind packed_kind_of(const struct assembler *a, const struct arch *arch, const struct cfg_block *b)
 {
+    enum packed_kind kind = PACKED_NOT;
     size_t avail, at = 0;
     const uint8_t *bytes = image_bytes(a->in->image, b->begin, &avail);
     struct insn insn;
     if (!bytes)
-        return false;
+        return kind;
     if (avail > b->end - b->begin)
         avail = (size_t)(b->end - b->begin);
-    for (; at < avail; at += insn.length ? insn.length : 1) {
-        if (arch_is_packed(a->in->image->arch, bytes + at, avail - at))
-            return true;
+    for (; at < avail && kind < PACKED_CALCULATES; at += insn.length ? insn.length : 1) {
+        enum packed_kind found = arch_packed_kind(a->in->image->arch, bytes + at, avail - at);
+        kind = found > kind ? found : kind;
         arch->decode(bytes + at, avail - at, b->begin + at, &insn);
     }
-    return false;
+    return kind;
 }
 
 /* Blocks by loop, so that asking for one loop costs what that loop costs. */
@@ -54,7 +55,7 @@ static void list_blocks(struct assembler *a)
 }
 
 /* Of the loop's own blocks: a loop around a vector loop is none. */
-bool assemble_is_packed(struct assembler *a, uint32_t loop)
+enum packed_kind assemble_packed_kind(struct assembler *a, uint32_t loop)
 {
     struct loop_place *p = &a->places.items[loop];
     const struct arch *arch = arch_get(a->in->image->arch);
@@ -63,9 +64,17 @@ bool assemble_is_packed(struct assembler *a, uint32_t loop)
     if (a->blocks_first.count == 0)
         list_blocks(a);
     p->packed_known = true;
-    for (uint32_t i = a->blocks_first.items[loop]; i < a->blocks_first.items[loop + 1] && !p->packed; i++)
-        p->packed = is_packed_block(a, arch, &a->in->cfg->blocks[a->blocks.items[i]]);
+    for (uint32_t i = a->blocks_first.items[loop]; i < a->blocks_first.items[loop + 1] && p->packed < PACKED_CALCULATES;
+         i++) {
+        enum packed_kind kind = packed_kind_of(a, arch, &a->in->cfg->blocks[a->blocks.items[i]]);
+        p->packed = kind > p->packed ? kind : p->packed;
+    }
     return p->packed;
+}
+
+static bool is_packed(struct assembler *a, uint32_t loop)
+{
+    return assemble_packed_kind(a, loop) == PACKED_CALCULATES;
 }
 
 /* ---- parts ---- */
@@ -124,9 +133,41 @@ static bool begins_with_if(struct assembler *a, uint32_t loop, uint32_t outer)
     return found;
 }
 
+/* Of a loop that is entered at two places, without one of them there is still a loop, entered from outside of both. It is
+   no loop of the source if it begins where the one around it does. */
+static bool is_rest_of(const struct assembler *a, uint32_t loop, uint32_t outer)
+{
+    const struct loop_place *p = &a->places.items[loop], *o = &a->places.items[outer];
+    return p->entered_from_outside && p->line_own == o->line_own;
+}
+
+/* The loops around `block` that hold `from` neither, but for the outermost of them, which may be entered so. */
+static void note_entry(struct assembler *a, uint32_t from, uint32_t block)
+{
+    const struct loop_forest *forest = a->in->forest;
+    for (uint32_t l = forest->block_loop[block], up; l != LOOP_NONE; l = up) {
+        up = forest->loops[l].parent;
+        if (up == LOOP_NONE || assemble_in_loop(forest, from, up))
+            return;
+        a->places.items[l].entered_from_outside = true;
+    }
+}
+
+static void find_entries(struct assembler *a)
+{
+    const struct cfg *cfg = a->in->cfg;
+    bool any = false;
+    for (uint32_t i = 0; i < a->in->forest->loop_count; i++)
+        any = any || a->in->forest->loops[i].irreducible;
+    for (uint32_t b = 0; any && b < cfg->block_count; b++)
+        for (uint32_t k = 0; k < cfg->blocks[b].succ_count - cfg->blocks[b].pad_count; k++)
+            note_entry(a, b, cfg->succs[cfg->blocks[b].succ_first + k]);
+}
+
 void assemble_find_parts(struct assembler *a)
 {
     const struct loop_forest *forest = a->in->forest;
+    find_entries(a);
     for (uint32_t i = 0; i < forest->loop_count; i++) {
         struct loop_place *p = &a->places.items[i];
         p->part_of = i;
@@ -135,7 +176,7 @@ void assemble_find_parts(struct assembler *a)
         uint32_t outer = a->places.items[forest->loops[i].parent].part_of;
         const struct loop_place *o = &a->places.items[outer];
         if (o->line && o->inlined == p->inlined && o->file == p->file &&
-            (tests_condition_of(a, i, outer) || begins_with_if(a, i, outer))) {
+            (tests_condition_of(a, i, outer) || begins_with_if(a, i, outer) || is_rest_of(a, i, outer))) {
             struct loop_place *whole = &a->places.items[outer];
             p->part_of = outer;
             if (p->line_last > whole->line_last)
@@ -185,12 +226,13 @@ static bool has_no_control_line(const struct assembler *a, uint32_t loop)
     return p->line == p->line_last || exit > p->line;
 }
 
-/* Do the statements of `loop` stand in `wide` too? (In a loop that is only left towards this one they do not.) */
+/* Do the first statements of `loop` stand in `wide` too? (In a loop that is only left towards this one they do not.) */
 static bool shares_statements(const struct assembler *a, uint32_t loop, uint32_t wide)
 {
+    const struct loop_place *p = &a->places.items[loop];
     for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++) {
         const struct evidence *e = &a->evidence.items[i];
-        if (e->line == a->places.items[loop].line &&
+        if ((e->line == p->line || e->line == p->line_own) &&
             hashmap_get(&a->around, assemble_place_key(wide, e->file, e->line, e->column)) != HASHMAP_NONE)
             return true;
     }
@@ -295,12 +337,12 @@ static void name_roles(struct assembler *a, const struct loop_key *keys, size_t 
     for (size_t i = 0; i < n; i++) {
         const struct scope_node *node = &a->nodes.items[keys[i].node];
         uint32_t *kind = hashmap_put(&kinds, node->parent);
-        *kind = (*kind == HASHMAP_NONE ? 0 : *kind) | (assemble_is_packed(a, node->loop) ? PACKED : SCALAR);
+        *kind = (*kind == HASHMAP_NONE ? 0 : *kind) | (is_packed(a, node->loop) ? PACKED : SCALAR);
     }
     for (size_t i = 0; i < n; i++) {
         struct scope_node *node = &a->nodes.items[keys[i].node];
         if (hashmap_get(&kinds, node->parent) == (SCALAR | PACKED))
-            node->scope.role = assemble_is_packed(a, node->loop) ? LOOP_VECTOR : LOOP_REMAINDER;
+            node->scope.role = is_packed(a, node->loop) ? LOOP_VECTOR : LOOP_REMAINDER;
     }
     hashmap_release(&kinds);
 }

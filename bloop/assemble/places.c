@@ -609,13 +609,39 @@ static void keep_stretch(struct assembler *a, const struct loop_place *p)
     a->points.count = best_end - best_begin;
 }
 
-static uint32_t find_last_line(const struct assembler *a)
+/* Do the points on that one's line, which are beside it, have the mark of a statement? */
+static bool is_marked(const struct assembler *a, size_t point)
 {
-    uint32_t last = 0;
-    for (size_t i = 0; i < a->points.count; i++)
-        if (a->points.items[i].last > last)
-            last = a->points.items[i].last;
-    return last;
+    const struct line_point *points = a->points.items;
+    uint32_t line = points[point].first;
+    for (size_t i = point + 1; i-- > 0 && points[i].first == line;)
+        if (!points[i].evidence || points[i].evidence->stmt || points[i].evidence->exit)
+            return true;
+    return point + 1 < a->points.count && points[point + 1].first == line && is_marked(a, point + 1);
+}
+
+/* A line whose statements all begin outside of the loop, and of which only something without a mark is in it: a register
+   is set up there for what follows. */
+static bool is_of_what_follows(const struct assembler *a, const struct loop_place *p, size_t point)
+{
+    uint32_t line = a->points.items[point].first;
+    return assemble_lines_between(a, p, line - 1, line + 1) != 0 && !is_marked(a, point);
+}
+
+/* Where more than one line of the loop has marks; a body of one statement may have its mark in front. */
+static uint32_t find_last_line(const struct assembler *a, const struct loop_place *p)
+{
+    uint32_t last = 0, marked = 0, first_marked = 0;
+    for (size_t i = 0; i < a->points.count; i++) {
+        const struct line_point *point = &a->points.items[i];
+        if (point->last > last)
+            last = point->last;
+        if (point->last > marked && !is_of_what_follows(a, p, i)) {
+            first_marked = first_marked ? first_marked : point->first;
+            marked = point->last;
+        }
+    }
+    return marked > first_marked ? marked : last;
 }
 
 static void look_at_exit(const struct loop_view *v, const struct line_point *point, struct smallest *s)
@@ -638,11 +664,11 @@ static void look_at_statement(const struct loop_view *v, const struct line_point
         s->doubtful = point->first;
 }
 
-static struct smallest find_smallest(const struct loop_view *v)
+static struct smallest find_smallest(const struct loop_view *v, const struct loop_place *p)
 {
     const struct assembler *a = v->a;
     struct smallest s = {.exit = UINT32_MAX, .stmt = UINT32_MAX, .any = UINT32_MAX, .child = UINT32_MAX};
-    uint32_t last = find_last_line(a);
+    uint32_t last = find_last_line(a, p);
     for (size_t i = 0; i < a->points.count; i++) {
         const struct line_point *point = &a->points.items[i];
         keep_smaller(point->evidence ? &s.any : &s.child, point->first);
@@ -698,9 +724,9 @@ static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first,
     if (a->points.count == 0)
         gather_points(&v, p, false);
     keep_stretch(a, p);
-    struct smallest s = find_smallest(&v);
+    struct smallest s = find_smallest(&v, p);
     p->line = choose_line(&s);
-    p->line_last = p->line ? find_last_line(a) : 0;
+    p->line_last = p->line ? find_last_line(a, p) : 0;
     if (p->line_last < p->line)
         p->line_last = p->line;
     if (s.exit < s.child && s.exit < p->line_last)
