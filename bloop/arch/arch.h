@@ -50,4 +50,7 @@ const struct arch *arch_get(enum arch_kind);
 enum packed_kind { PACKED_NOT, PACKED_SHUFFLES, PACKED_CALCULATES };
 enum packed_kind arch_packed_kind(enum arch_kind, const uint8_t *p, size_t n);
 
+/* waits.c: does this straight code wait for another thread, spinning or sleeping on a word in memory? */
+bool arch_waits(enum arch_kind, const uint8_t *p, size_t n);
+
 #endif

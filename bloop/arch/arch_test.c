@@ -317,9 +317,47 @@ static void test_aarch64_constant(void)
     }
 }
 
+/* Straight code that waits for others, and code that only looks like it. */
+static const struct {
+    enum arch_kind arch;
+    const char *text, *bytes;
+    bool waits;
+} waiting[] = {
+    {ARCH_X86_64, "pause", "f390", true},
+    {ARCH_X86_64, "mov; pause", "8b07f390", true},
+    {ARCH_X86_64, "the bytes of pause in a constant", "b8f3900000", false},
+    {ARCH_X86_64, "futex, operation not known", "b8ca0000000f05", true},
+    {ARCH_X86_64, "futex, FUTEX_WAIT_PRIVATE", "be80000000b8ca0000000f05", true},
+    {ARCH_X86_64, "futex, FUTEX_WAIT by xor", "31f6b8ca0000000f05", true},
+    {ARCH_X86_64, "futex, FUTEX_WAIT_BITSET", "be89000000b8ca0000000f05", true},
+    {ARCH_X86_64, "futex, FUTEX_WAKE_PRIVATE", "be81000000b8ca0000000f05", false},
+    {ARCH_X86_64, "another system call", "b8010000000f05", false},
+    {ARCH_X86_64, "a number that was set elsewhere", "0f05", false},
+    {ARCH_X86_64, "cut off", "b8ca000000f3", false},
+    {ARCH_AARCH64, "yield", "3f2003d5", true},
+    {ARCH_AARCH64, "mov x8, 98; svc", "480c80d2010000d4", true},
+    {ARCH_AARCH64, "mov w1, FUTEX_WAKE_PRIVATE; mov x8, 98; svc", "21108052480c80d2010000d4", false},
+    {ARCH_AARCH64, "mov x8, 64; svc", "080880d2010000d4", false},
+};
+
+static void test_waiting(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(waiting); i++) {
+        uint8_t bytes[32];
+        size_t n = strlen(waiting[i].bytes) / 2;
+        for (size_t k = 0; k < n; k++) {
+            const char digits[] = {waiting[i].bytes[2 * k], waiting[i].bytes[2 * k + 1], 0};
+            bytes[k] = (uint8_t)strtoul(digits, NULL, 16);
+        }
+        if (!CHECK_INT(arch_waits(waiting[i].arch, bytes, n), waiting[i].waits))
+            printf("# waiting: %s\n", waiting[i].text);
+    }
+}
+
 int main(void)
 {
     test_rows();
+    test_waiting();
     test_against_capstone();
     test_against_zydis();
     test_aarch64_constant();

@@ -1,6 +1,6 @@
 bloop_libbloop_a_SOURCES += \
 	%D%/arch.h %D%/ops.h %D%/facts.h %D%/x86_64.h %D%/x86_64.c %D%/x86_64_facts.c %D%/aarch64.h %D%/aarch64.c \
-	%D%/aarch64_facts.c %D%/packed.c %D%/text.c
+	%D%/aarch64_facts.c %D%/packed.c %D%/text.c %D%/waits.c
 
 check_PROGRAMS += %D%/arch_test %D%/facts_test
 TESTS += %D%/arch_test %D%/facts_test

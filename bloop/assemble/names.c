@@ -158,6 +158,31 @@ static const char *name_of_origin(struct assembler *a)
     return name;
 }
 
+/* Of a small function: does it wait for other threads? In a large one that may be the least of what it does. */
+static bool waits(const struct assembler *a)
+{
+    enum { MOST_BLOCKS = 96 };
+    const struct cfg *cfg = a->in->cfg;
+    bool found = false;
+    for (uint32_t b = 0; b < cfg->block_count && cfg->block_count <= MOST_BLOCKS && !found; b++) {
+        size_t avail, size = (size_t)(cfg->blocks[b].end - cfg->blocks[b].begin);
+        const uint8_t *bytes = image_bytes(a->in->image, cfg->blocks[b].begin, &avail);
+        found = bytes && arch_waits(a->in->image->arch, bytes, avail < size ? avail : size);
+    }
+    return found;
+}
+
+/* What has no name anywhere: "function at 0x1f780", or what it does, "waiting in libgomp (function at 0x1f780)". */
+static str_id nameless(struct assembler *a, vaddr at)
+{
+    struct strtab *strings = a->out->strings;
+    if (!waits(a))
+        return strtab_printf(strings, "function at 0x%llx", (unsigned long long)at);
+    const char *module = path_base(a->in->image->path), *end = strstr(module, ".so");
+    return strtab_printf(strings, "waiting in %.*s (function at 0x%llx)",
+                         (int)(end ? (size_t)(end - module) : strlen(module)), module, (unsigned long long)at);
+}
+
 void assemble_name_procedure(struct assembler *a, struct scope *s)
 {
     const struct function *f = &a->in->functions->functions[a->in->function];
@@ -166,7 +191,7 @@ void assemble_name_procedure(struct assembler *a, struct scope *s)
     if (!*symbol && a->debug)
         symbol = a->debug->link_name[0] ? a->debug->link_name : a->debug->name;
     if (!*symbol) {
-        s->name = s->short_name = strtab_printf(strings, "function at 0x%llx", (unsigned long long)f->begin);
+        s->name = s->short_name = nameless(a, f->begin);
         return;
     }
     struct symbol_parts parts = take_apart(symbol);
