@@ -554,6 +554,16 @@ static void warn_of_no_match(const struct bloop_binary *b, struct warnings *warn
                      source);
 }
 
+/* Not of the procedures in the tree alone: names below it are to be the same whatever was asked for. */
+static str_id source_folder(const struct bloop_binary *b, struct strtab *strings)
+{
+    struct debug *reader = b->readers.count ? b->readers.items[0] : NULL;
+    char *folder = reader ? debug_source_folder(reader) : NULL;
+    str_id id = folder ? strtab_add(strings, folder) : 0;
+    mem_free(folder);
+    return id;
+}
+
 static int join(const struct bloop_binary *b, const struct chunk_list *chunks, struct scope_tree **out,
                 struct warnings *warnings, struct err *err)
 {
@@ -566,8 +576,10 @@ static int join(const struct bloop_binary *b, const struct chunk_list *chunks, s
     int status = reserve_tree(t, chunks, &procs, err);
     if (status == 0) {
         scope_ix file = SCOPE_NONE;
-        t->scopes[t->scope_count++] =
-            (struct scope){.kind = SCOPE_MODULE, .parent = SCOPE_NONE, .name = strtab_add(t->strings, b->path)};
+        t->scopes[t->scope_count++] = (struct scope){.kind = SCOPE_MODULE,
+                                                     .parent = SCOPE_NONE,
+                                                     .name = strtab_add(t->strings, b->path),
+                                                     .origin = source_folder(b, t->strings)};
         for (size_t i = 0; i < procs.count; i++) {
             const struct found_proc *p = &procs.items[i];
             if (i == 0 || strcmp(p[-1].file, p->file) != 0) {

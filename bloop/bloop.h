@@ -53,7 +53,8 @@ struct scope {        /* plain values; unused fields are 0 */
                     name */
     str_id short_name; /* PROC, INLINE: the name without parameters; equals name where there is nothing to leave out */
     str_id link_name;  /* PROC: symbol; INLINE: linkage name or "" */
-    str_id origin;     /* PROC: full name of the procedure it is a clone, cold part or outlined region of, or "" */
+    str_id origin;     /* PROC: full name of the procedure it is a clone, cold part or outlined region of, or "".
+                          MODULE: the folder of all the sources it was made of, ending in '/', or "" */
     str_id file;       /* PROC, INLINE, LOOP, STMT: file of its own lines (may differ from the FILE above) */
     str_id call_file;  /* INLINE: where the call stands */
     uint32_t call_line;

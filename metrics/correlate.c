@@ -211,6 +211,17 @@ static uint32_t scope_file(struct module_scopes *m, str_id file)
     return m->file[file];
 }
 
+static place_ix make_module_place(struct module_scopes *m, const struct scope *s)
+{
+    const char *folder = strtab_get(m->tree->strings, s->origin);
+    if (*folder) {
+        char *replaced = config_replaced(m->config, folder);
+        m->c->modules.items[m->module].folder = strtab_add(m->c->strings, replaced);
+        mem_free(replaced);
+    }
+    return module_place(m->c, m->module);
+}
+
 static place_ix make_place(struct module_scopes *m, scope_ix ix, place_ix parent)
 {
     static const uint8_t kinds[] = {
@@ -219,7 +230,7 @@ static place_ix make_place(struct module_scopes *m, scope_ix ix, place_ix parent
     };
     const struct scope *s = &m->tree->scopes[ix];
     if (s->kind == SCOPE_MODULE)
-        return module_place(m->c, m->module);
+        return make_module_place(m, s);
     if (s->kind == SCOPE_FILE)
         return file_place(m->c, m->module, scope_file(m, s->name));
     if (s->kind == SCOPE_STMT)

@@ -294,6 +294,7 @@ enum structure_state {
 struct module {            /* a load module that was sampled; equal ones of several runs are one */
     str_id path, raw_path; /* after and before REPLACE */
     str_id build_id;
+    str_id folder; /* of all the sources that it was made of, ending in '/'; 0: not known */
     str_id shown;
     uint32_t group;   /* the module whose place it shares: itself, or the same one of an earlier run in another build */
     uint32_t version; /* its number among the builds of its group: each has its own version of a source file */

@@ -1,10 +1,12 @@
 /*
  * What modules and files are called in the tables, and where the text of the files is on this machine.
  *
- * A shown name must be short, unique, and the same wherever the tree was built, so it is cut down from the path:
- *     below a source folder of the configuration     the part below it (after the folder's own name to show, if it has
- * one) below the folder common to a module's files    the part below that of the system (/usr/include/c++/12/bits/x.h)
- * the last components that tell it from others, two at least (bits/x.h)
+ * A shown name must be short, unique, and the same wherever the tree was built and whatever was sampled, so it is cut
+ * down from the path:
+ *     below a source folder of the configuration   the part below it, after the folder's own name to show if it has one
+ *     below the folder of a module's sources       the part below that; where the module does not say which that is,
+ *                                                  below the folder common to its files that were sampled
+ *     of the system (/usr/include/c++/12/bits/x.h) the last components that tell it from others, two at least
  */
 #include "metrics/metrics_int.h"
 
@@ -32,17 +34,6 @@ static const char *below_here(const char *path)
     while (*path == '/')
         path++;
     return path;
-}
-
-static bool of_system(const char *path)
-{
-    static const char *const folders[] = {"/usr/", "/lib/", "/lib64/", "/lib32/", "/nix/store/", "/gnu/store/"};
-    if (str_starts(path, "/usr/src/") || str_starts(path, "/usr/local/src/"))
-        return false;
-    for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
-        if (str_starts(path, folders[i]))
-            return true;
-    return false;
 }
 
 /* Gives every name a tail of its path that no other has: longer and longer ones where two are equal. paths[i] are
@@ -112,16 +103,6 @@ void sources_name_modules(struct correlation *c)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* The length of the folder both paths lie in, its slash included; 0: none but the root. */
-static size_t common_folder(const char *a, const char *b, size_t n)
-{
-    size_t same = 0;
-    for (size_t i = 0; i < n && a[i] == b[i]; i++)
-        if (a[i] == '/')
-            same = i + 1;
-    return same;
-}
-
 struct root { /* the folder common to a module's own files: path[0..len) */
     const char *path;
     size_t len;
@@ -129,7 +110,7 @@ struct root { /* the folder common to a module's own files: path[0..len) */
 
 static bool absolute_own(const char *path)
 {
-    return path[0] == '/' && !of_system(path);
+    return path[0] == '/' && !path_is_of_system(path);
 }
 
 static void widen_root(struct root *r, const char *path)
@@ -137,7 +118,7 @@ static void widen_root(struct root *r, const char *path)
     if (!r->path)
         *r = (struct root){path, (size_t)(strrchr(path, '/') - path) + 1};
     else
-        r->len = common_folder(r->path, path, r->len);
+        r->len = path_common_folder(r->path, path, r->len);
 }
 
 static struct root *module_roots(const struct correlation *c)
@@ -217,6 +198,21 @@ static str_id name_below_source_path(struct correlation *c, const struct config 
     return *view ? strtab_printf(c->strings, "%s/%s", view, rest) : strtab_add(c->strings, rest);
 }
 
+/* What of an absolute path is below the folder of all the sources that its module was made of, or below the first around
+   it that holds the path; NULL: its debug information does not tell. Such a name does not depend on what was sampled.
+   Builds of one module may be from several folders. */
+static const char *below_sources(const struct correlation *c, uint32_t group, const char *path)
+{
+    size_t longest = 1;
+    for (size_t i = 0; i < c->modules.count; i++) {
+        const struct module *m = &c->modules.items[i];
+        const char *folder = m->group == group ? strtab_get(c->strings, m->folder) : "";
+        size_t len = path_common_folder(folder, path, strlen(folder));
+        longest = len > longest ? len : longest;
+    }
+    return longest > 1 ? path + longest : NULL;
+}
+
 void sources_name_files(struct correlation *c, const struct config *config)
 {
     size_t n = c->files.count;
@@ -224,6 +220,7 @@ void sources_name_files(struct correlation *c, const struct config *config)
     str_id *names = mem_calloc(n + 1, sizeof *names);
     char **folders = mem_calloc(config->sources.count + 1, sizeof *folders);
     struct root *roots = module_roots(c);
+    const char *below;
     for (size_t i = 0; i < config->sources.count; i++)
         folders[i] = real_folder(config->sources.items[i].dir);
     for (size_t i = 0; i < n; i++) {
@@ -234,6 +231,8 @@ void sources_name_files(struct correlation *c, const struct config *config)
             continue;
         if (path[0] != '/')
             names[i] = strtab_add(c->strings, below_here(path));
+        else if (absolute_own(path) && (below = below_sources(c, c->file_module.items[i], path)))
+            names[i] = strtab_add(c->strings, below);
         else if (absolute_own(path) && root->len > 1)
             names[i] = strtab_add(c->strings, path + root->len);
         else
@@ -434,7 +433,7 @@ static void open_debug_folders(struct finder *f, const struct correlation *c)
         if (path[0] != '/' || i >= c->file_known.count || !c->file_known.items[i])
             continue;
         open_folder_of(f, path);
-        if (!of_system(path))
+        if (!path_is_of_system(path))
             widen_root(&roots[c->file_module.items[i]], path);
     }
     for (size_t i = 0; i < c->modules.count; i++)

@@ -10,7 +10,7 @@
 
 static const struct {
     const char *name;
-    const char *files[6];   /* "module:path"; "module+path" where structure names it */
+    const char *files[6];   /* "module:path"; "module+path" where structure names it; "module/path/" is its folder */
     const char *sources[2]; /* "dir" or "dir=view" */
     const char *want[6];
 } names[] = {
@@ -38,6 +38,15 @@ static const struct {
      {"/nowhere/tree", "/elsewhere=other"},
      {"x/a.c", "b.c", "other/c.c"}},
     {"the same to the end", {"0:/a/b.c", "0:a/b.c"}, {NULL}, {"b.c", "a/b.c"}},
+    {"below the folder of all sources, whichever was sampled",
+     {"0/home/me/heat/", "0:/home/me/heat/src/a.c"},
+     {NULL},
+     {"src/a.c"}},
+    {"beside it",
+     {"0/home/me/heat/src/", "0:/home/me/heat/include/a.h", "0:/home/me/heat/src/b.c"},
+     {NULL},
+     {"include/a.h", "b.c"}},
+    {"that folder is nowhere near", {"0/build/x/", "0:/home/me/heat/a.c"}, {NULL}, {"a.c"}},
 };
 
 static struct correlation correlation_with(struct strtab *strings, const char *const *files)
@@ -47,6 +56,10 @@ static struct correlation correlation_with(struct strtab *strings, const char *c
     for (uint32_t i = 0; i < 3; i++)
         *vec_push(&c.modules) = (struct module){.group = i};
     for (; *files; files++) {
+        if ((*files)[1] == '/') {
+            c.modules.items[**files - '0'].folder = strtab_add(strings, *files + 1);
+            continue;
+        }
         *vec_push(&c.files) =
             (struct source_file){.name = strtab_add(strings, *files + 2), .raw_name = strtab_add(strings, *files + 2)};
         *vec_push(&c.file_module) = (uint32_t)(**files - '0');

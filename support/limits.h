@@ -43,6 +43,7 @@
 #define LIMIT_INLINES_OF_PROCEDURE (1u << 20)   /* the largest seen have some ten thousand */
 #define LIMIT_VARIABLES            (1u << 18)   /* of one program's frames and COMMON blocks; a large one has 30,000 */
 #define LIMIT_VARIABLES_BYTES      (256u << 20) /* of .debug_info that is searched for them: 10 s */
+#define LIMIT_FOLDER_UNITS         4096         /* whose sources say what folder they are in: 40 ms */
 #define LIMIT_LOOP_INSTRUCTIONS    16384 /* of one loop that quality/ looks at; unrolled by hand a few thousand */
 #define LIMIT_CHILD_BYTES          (256u << 20) /* of what another program says; llvm-mca says some 2 kB a loop */
 #define LIMIT_MODEL_LOOPS          1000         /* that llvm-mca is asked about at a time: 4 s */

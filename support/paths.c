@@ -77,3 +77,23 @@ char *path_search(const char *folders, const char *name)
     }
     return NULL;
 }
+
+bool path_is_of_system(const char *path)
+{
+    static const char *const folders[] = {"/usr/", "/lib/", "/lib64/", "/lib32/", "/nix/store/", "/gnu/store/"};
+    if (str_starts(path, "/usr/src/") || str_starts(path, "/usr/local/src/"))
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+        if (str_starts(path, folders[i]))
+            return true;
+    return false;
+}
+
+size_t path_common_folder(const char *a, const char *b, size_t n)
+{
+    size_t same = 0;
+    for (size_t i = 0; i < n && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            same = i + 1;
+    return same;
+}

@@ -395,6 +395,9 @@ char *path_search(const char *folders, const char *name);
 const char *path_base(const char *path);            /* after the last '/', lent */
 char *path_join(const char *dir, const char *name); /* name if absolute; "" as dir: name */
 char *path_normal(const char *path);                /* no "//", "/./", "a/.."; caller frees with mem_free */
+bool path_is_of_system(const char *path);           /* below /usr, /lib, ...: nobody's own sources */
+/* The length of the folder that both lie in, its '/' included, no longer than a's first n; 1: only the root. */
+size_t path_common_folder(const char *a, const char *b, size_t n);
 
 /* ---- XML (libxml2 lives behind this) ------------------------------------------ */
 

@@ -1054,6 +1054,42 @@ void debug_entries(struct debug *d, struct vaddr_list *entries)
     }
 }
 
+/* The file that a unit was compiled from; NULL: not known, or one of the system's. Caller frees. */
+static char *source_of_unit(struct debug *d, uint32_t unit)
+{
+    struct die_info info;
+    struct unit_base base;
+    if (!read_unit(d, unit, &info, &base) || !info.name)
+        return NULL;
+    char *joined = path_join(info.comp_dir ? info.comp_dir : "", info.name), *path = path_normal(joined);
+    mem_free(joined);
+    if (path[0] == '/' && !path_is_of_system(path))
+        return path;
+    mem_free(path);
+    return NULL;
+}
+
+char *debug_source_folder(struct debug *d)
+{
+    char *first = NULL;
+    size_t len = 0;
+    for (uint32_t i = 0; i < d->units.count && i < LIMIT_FOLDER_UNITS; i++) {
+        char *path = source_of_unit(d, i);
+        if (!path)
+            continue;
+        if (!first) {
+            first = path;
+            len = (size_t)(path_base(path) - path);
+            continue;
+        }
+        len = path_common_folder(first, path, len);
+        mem_free(path);
+    }
+    char *folder = first && len > 1 ? mem_strndup(first, len) : NULL;
+    mem_free(first);
+    return folder;
+}
+
 /* Variables of split units are left out: their objects have symbols, too. */
 void debug_variables(struct debug *d, struct bloop_variables *out)
 {

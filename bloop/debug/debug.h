@@ -61,6 +61,9 @@ int debug_function_at(struct debug *, vaddr entry, const struct addr_range *part
                       struct debug_function *);
 /* Entry addresses of all procedures that DWARF knows and the symbols may not. */
 void debug_entries(struct debug *, struct vaddr_list *);
+/* The folder that the sources of all units lie in but for the system's, ending in '/'; NULL: they have none in common.
+   Caller frees. */
+char *debug_source_folder(struct debug *);
 /* Appended: see bloop_variables. */
 void debug_variables(struct debug *, struct bloop_variables *);
 

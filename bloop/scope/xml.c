@@ -129,6 +129,7 @@ static void write_scope(struct writer *w, const struct scope *s)
     case SCOPE_MODULE:
         xmlout_begin(w->xml, "LM");
         xmlout_attr(w->xml, "n", text(w, s->name));
+        attr_text(w, "d", s->origin);
         break;
     case SCOPE_FILE:
         xmlout_begin(w->xml, "F");
@@ -381,6 +382,8 @@ int scope_read_xml_begin(void *ctx, const struct xml_event *e, struct err *err)
         s->file = s->name;
     if (kind == SCOPE_MODULE || kind == SCOPE_FILE)
         s->link_name = s->short_name = 0;
+    if (kind == SCOPE_MODULE)
+        s->origin = add(r, e, "d", 0);
     if (kind == SCOPE_PROC) {
         const char *k = xml_attr_get(e, "k");
         s->origin = add(r, e, "of", 0);

@@ -67,8 +67,8 @@ entry=$XDG_CACHE_HOME/hpcview/structure
 check_equal "one entry, named by the build id" "$(ls "$entry" | sed 's/-[0-9.]*\.xml$//')" "0123456789abcdef"
 mkdir elsewhere && cp inline.so elsewhere/other.so
 run "$hpcview" structure -o other.xml elsewhere/other.so
-check_equal "from the cache, the module has the name asked for" "$(sed -n 's/.*<LM n="\(.*\)">/\1/p' other.xml)" "elsewhere/other.so"
-sed 's/<LM n=.*/<LM n="inline.so">/' other.xml >renamed.xml
+check_equal "from the cache, the module has the name asked for" "$(sed -n 's/.*<LM n="\([^"]*\)".*/\1/p' other.xml)" "elsewhere/other.so"
+sed 's/<LM n="[^"]*"/<LM n="inline.so"/' other.xml >renamed.xml
 check_same "from the cache, all else is the same" renamed.xml inline.so.xml
 echo '<PGM version="4"><LM' >"$entry/$(ls "$entry")"
 run "$hpcview" structure -o mended.xml inline.so
