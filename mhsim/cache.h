@@ -20,6 +20,11 @@
 
 #define NO_SLOT UINT32_MAX
 
+/* A block's state. */
+#define BLOCK_EXCLUSIVE (1u << 31)          /* no other core has the block */
+#define BLOCK_FETCHED   (1u << 30)          /* by a prefetcher, and not touched since */
+#define BLOCK_WRITER    (BLOCK_FETCHED - 1) /* row + 1 of who wrote last; 0: not changed */
+
 struct block {
     uint64_t tag;  /* its number + 1; 0: none is here */
     uint64_t used; /* bytes touched, or 64ths of a larger block: a bit each */
@@ -115,14 +120,20 @@ static inline unsigned order_place(uint64_t order, uint64_t way)
     return (unsigned)__builtin_ctzll((x - EACH_NIBBLE) & ~x & EACH_NIBBLE << 3) & ~3u;
 }
 
+/* The way becomes the newest; it is in the order, and not the newest. */
+static inline uint64_t order_newest(uint64_t order, uint64_t way)
+{
+    uint64_t newer = (1ull << order_place(order, way)) - 1;
+    return (order & ~(newer << 4 | 15)) | (order & newer) << 4 | way;
+}
+
 static inline void cache_touch(struct cache *c, uint32_t slot)
 {
     uint64_t way = slot & ((1u << c->lane_shift) - 1), *order = cache_head(c, slot >> c->lane_shift);
     if (!c->first_order) {
         cache_touch_otherwise(c, slot);
     } else if ((*order & 15) != way) { /* it was taken before, so there is an order */
-        uint64_t newer = (1ull << order_place(*order, way)) - 1;
-        *order = (*order & ~(newer << 4 | 15)) | (*order & newer) << 4 | way;
+        *order = order_newest(*order, way);
     }
 }
 

@@ -10,29 +10,7 @@
  * block says whether they may hold it; only stores to blocks without the flag, and misses, ask the others.
  */
 #include "config.h"
-#include "mhsim/cache.h"
-#include "mhsim/engine.h"
-
-#define EXCLUSIVE (1u << 31)    /* no other core has the block */
-#define FETCHED   (1u << 30)    /* by a prefetcher, and not touched since */
-#define WRITER    (FETCHED - 1) /* row + 1 of who wrote last; 0: not changed */
-
-struct core {
-    struct cache *caches[MHSIM_LEVELS];
-    struct cache *first[2]; /* of each chain */
-};
-
-struct mhsim {
-    struct mhsim_machine machine;
-    struct store rows, pairs, caches, cores;
-    struct map row_of, pair_of, seen, touched;
-    struct mhsim_counts sink; /* while quiet */
-    uint64_t random, sample_mask;
-    uint32_t chains[2], chain_count, levels, asked_cores;
-    bool quiet, classify, strides; /* strides: some level's prefetcher wants them */
-    bool plain;                    /* see "one code, twice" */
-    bool quick;                    /* plain, and counting */
-};
+#include "mhsim/state.h"
 
 /* ---- making ------------------------------------------------------------------------- */
 
@@ -114,6 +92,8 @@ void mhsim_free(struct mhsim *s)
 {
     if (!s)
         return;
+    for (unsigned i = 0; i < 2; i++)
+        lines_close(&s->lines[i]);
     for (uint64_t i = 0; s->caches.base && i < *s->caches.count; i++)
         cache_close(store_get(&s->caches, i));
     store_close(&s->caches);
@@ -125,6 +105,23 @@ void mhsim_free(struct mhsim *s)
     map_close(&s->seen);
     map_close(&s->touched);
     pages_put(s, sizeof *s);
+}
+
+/* The first core of a plain machine is simulated block by block (lines.h), until there is a second. */
+static void choose_lines(struct mhsim *s, const struct core *core, bool first)
+{
+    bool fit = first && s->plain;
+    for (uint32_t i = 0; i < s->chain_count && fit; i++)
+        fit = lines_fit(s->machine.levels, s->chains[i]);
+    for (uint32_t i = 0; i < s->chain_count; i++) {
+        if (s->by_lines)
+            lines_to_caches(s, i);
+        fit = fit && lines_open(&s->lines[i], core->first[i]);
+    }
+    s->by_lines = fit;
+    s->quick_lines = fit && !s->quiet;
+    for (uint32_t i = 0; i < s->chain_count && !fit; i++)
+        lines_close(&s->lines[i]);
 }
 
 /* Without memory for levels of its own, and beyond the limit, a thread shares those of an earlier one. */
@@ -148,6 +145,7 @@ uint32_t mhsim_core(struct mhsim *s)
             core->caches[i]->next = core->caches[s->machine.levels[i].next];
     for (uint32_t i = 0; i < s->chain_count; i++)
         core->first[i] = core->caches[s->chains[i]];
+    choose_lines(s, core, n == 0);
     return (uint32_t)n;
 }
 
@@ -179,6 +177,7 @@ void mhsim_quiet(struct mhsim *s, bool quiet)
 {
     s->quiet = quiet;
     s->quick = s->plain && !quiet;
+    s->quick_lines = s->by_lines && !quiet;
 }
 
 const struct mhsim_row *mhsim_rows(const struct mhsim *s, size_t *count)
@@ -191,6 +190,33 @@ const struct mhsim_pair *mhsim_pairs(const struct mhsim *s, size_t *count)
 {
     *count = *s->pairs.count;
     return (const void *)s->pairs.base;
+}
+
+/* ---- counting, what is seldom asked ------------------------------------------------------- */
+
+struct mhsim_pair *state_find_pair(struct mhsim *s, uint32_t victim, uint32_t evictor, unsigned level)
+{
+    uint64_t *there = map_put(&s->pair_of, (uint64_t)level << 40 | (uint64_t)victim << 20 | evictor);
+    if (there && !*there) {
+        struct mhsim_pair *fresh = store_add(&s->pairs, 1);
+        if (fresh) {
+            *fresh = (struct mhsim_pair){.victim = victim, .evictor = evictor, .level = level};
+            *there = *s->pairs.count - 1;
+        }
+    }
+    if (!there || !*there) /* beyond the limit: pair 0 has what is left */
+        return store_get(&s->pairs, 0);
+    row_at(s, evictor)->last_pair[level] = (uint32_t)*there;
+    return store_get(&s->pairs, *there);
+}
+
+bool state_first_bit(struct map *m, uint64_t key, unsigned bit)
+{
+    uint64_t *bits = map_put(m, key);
+    if (!bits || *bits >> bit & 1)
+        return false;
+    *bits |= 1ull << bit;
+    return true;
 }
 
 /* ---- one code, twice -------------------------------------------------------------------
@@ -210,80 +236,6 @@ struct access {
     uint32_t size;
     uint32_t slot; /* where the last level that was asked has the block now */
 };
-
-/* As store_get does, but by a size that the compiler knows. */
-static inline struct mhsim_row *row_at(const struct mhsim *s, uint32_t i)
-{
-    return (struct mhsim_row *)(void *)s->rows.base + i;
-}
-
-static inline struct mhsim_counts *counts_of(struct mhsim *s, struct mhsim_row *row, unsigned level)
-{
-    return __builtin_expect(s->quiet, 0) ? &s->sink : &row->levels[level];
-}
-
-static inline uint64_t bytes_mask(const struct cache *c, uint64_t address, uint32_t size)
-{
-    unsigned first = (unsigned)((address & c->line_mask) >> c->grain_shift);
-    unsigned last = (unsigned)(((address + size - 1) & c->line_mask) >> c->grain_shift);
-    return (UINT64_MAX >> (63 - (last - first))) << first;
-}
-
-/* ---- who evicts whom ------------------------------------------------------------------------ */
-
-static __attribute__((noinline)) struct mhsim_pair *find_pair(struct mhsim *s, uint32_t victim, uint32_t evictor,
-                                                              unsigned level)
-{
-    uint64_t *there = map_put(&s->pair_of, (uint64_t)level << 40 | (uint64_t)victim << 20 | evictor);
-    if (there && !*there) {
-        struct mhsim_pair *fresh = store_add(&s->pairs, 1);
-        if (fresh) {
-            *fresh = (struct mhsim_pair){.victim = victim, .evictor = evictor, .level = level};
-            *there = *s->pairs.count - 1;
-        }
-    }
-    if (!there || !*there) /* beyond the limit: pair 0 has what is left */
-        return store_get(&s->pairs, 0);
-    row_at(s, evictor)->last_pair[level] = (uint32_t)*there;
-    return store_get(&s->pairs, *there);
-}
-
-static inline struct mhsim_pair *pair_of(struct mhsim *s, uint32_t victim, uint32_t evictor, unsigned level)
-{
-    uint32_t last = row_at(s, evictor)->last_pair[level];
-    struct mhsim_pair *pair = (struct mhsim_pair *)(void *)s->pairs.base + last;
-    return last && pair->victim == victim ? pair : find_pair(s, victim, evictor, level);
-}
-
-/* Without the processor's own instruction, which not every one has, the compiler would call a function. */
-static inline unsigned bits_set(uint64_t v)
-{
-    if (v == UINT64_MAX)
-        return 64;
-    if (!(v & (v - 1)))
-        return v != 0;
-    v -= v >> 1 & 0x5555555555555555;
-    v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
-    return (unsigned)(((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
-}
-
-ALIKE void count_eviction(struct mhsim *s, const struct cache *c, const struct block *b, uint32_t evictor,
-                          bool invalidation)
-{
-    if (__builtin_expect(s->quiet, 0))
-        return;
-    struct mhsim_counts *n = &row_at(s, b->owner)->levels[c->index];
-    n->evictions++;
-    n->used += (uint64_t)bits_set(b->used) << c->grain_shift;
-    if (b->state & WRITER)
-        row_at(s, (b->state & WRITER) - 1)->levels[c->index].write_backs++;
-    struct mhsim_pair *pair = pair_of(s, b->owner, evictor, c->index);
-    pair->count++;
-    if (invalidation) {
-        n->invalidated++;
-        pair->invalidations++;
-    }
-}
 
 /* ---- leaving a level --------------------------------------------------------------------------- */
 
@@ -340,7 +292,7 @@ static void install_any(struct mhsim *s, struct core *core, struct cache *c, str
 ALIKE void hand_on(bool plain, struct mhsim *s, struct core *core, const struct cache *from, const struct block *b,
                    uint32_t evictor)
 {
-    bool changed = (b->state & WRITER) != 0;
+    bool changed = (b->state & BLOCK_WRITER) != 0;
     uint64_t address = (b->tag - 1) << from->line_shift;
     for (struct cache *c = from->next; c; c = c->next) {
         uint64_t block = plain ? b->tag - 1 : address >> c->line_shift;
@@ -351,17 +303,17 @@ ALIKE void hand_on(bool plain, struct mhsim *s, struct core *core, const struct 
             struct block *there = &c->blocks[slot];
             there->used |= used;
             if (changed && keeps)
-                there->state = (there->state & ~WRITER) | (b->state & WRITER);
+                there->state = (there->state & ~BLOCK_WRITER) | (b->state & BLOCK_WRITER);
             if (!changed || keeps)
                 return;
         } else if (!changed) {
             return;
         } else if (plain || (!c->no_allocate && keeps)) {
-            struct brought back = {block, used, b->owner, b->state & (WRITER | EXCLUSIVE), 0};
+            struct brought back = {block, used, b->owner, b->state & (BLOCK_WRITER | BLOCK_EXCLUSIVE), 0};
             (plain ? install_plain : install_any)(s, core, c, back, evictor);
             return;
         }
-        counts_of(s, row_at(s, (b->state & WRITER) - 1), c->index)->write_backs++;
+        counts_of(s, row_at(s, (b->state & BLOCK_WRITER) - 1), c->index)->write_backs++;
     }
 }
 
@@ -372,7 +324,8 @@ ALIKE void leave(bool plain, struct mhsim *s, struct core *core, struct cache *c
         evict_above(s, core, c, (c->blocks[slot].tag - 1) << c->line_shift, evictor, invalidation);
     struct block b = c->blocks[slot];
     c->blocks[slot].tag = 0;
-    count_eviction(s, c, &b, evictor, invalidation);
+    count_eviction(s, c->index, (uint64_t)bits_set(b.used) << c->grain_shift, b.owner, b.state & BLOCK_WRITER, evictor,
+                   invalidation);
     if (c->next)
         hand_on(plain, s, core, c, &b, evictor);
 }
@@ -425,7 +378,7 @@ static bool ask_others(const struct access *a, bool write)
             if (write)
                 evict(s, other, c, slot, a->row_number, true);
             else
-                c->blocks[slot].state &= ~EXCLUSIVE;
+                c->blocks[slot].state &= ~BLOCK_EXCLUSIVE;
         }
     }
     return found;
@@ -436,48 +389,30 @@ static uint32_t claim_of_others(const struct access *a, const struct cache *c, b
     for (c = c->next; c && c->apart; c = c->next) {
         uint32_t slot = cache_find(c, a->address >> c->line_shift);
         uint32_t state = slot == NO_SLOT ? 0 : c->blocks[slot].state;
-        if (slot != NO_SLOT && (!write || state & EXCLUSIVE))
-            return state & EXCLUSIVE;
+        if (slot != NO_SLOT && (!write || state & BLOCK_EXCLUSIVE))
+            return state & BLOCK_EXCLUSIVE;
     }
-    return ask_others(a, write) && !write ? 0 : EXCLUSIVE;
+    return ask_others(a, write) && !write ? 0 : BLOCK_EXCLUSIVE;
 }
 
 /* Whether this core is alone with the block: after a store it is; after a load if nobody else has it. What a later
    level of its own knows need not be asked again. */
 static inline uint32_t claim(const struct access *a, const struct cache *c, bool write)
 {
-    return *a->s->cores.count < 2 || !c->apart ? EXCLUSIVE : claim_of_others(a, c, write);
+    return *a->s->cores.count < 2 || !c->apart ? BLOCK_EXCLUSIVE : claim_of_others(a, c, write);
 }
 
 /* ---- kinds of misses -------------------------------------------------------------------------------- */
 
-static bool first_bit(struct map *m, uint64_t key, unsigned bit)
-{
-    uint64_t *bits = map_put(m, key);
-    if (!bits || *bits >> bit & 1)
-        return false;
-    *bits |= 1ull << bit;
-    return true;
-}
-
 static bool never_here(struct mhsim *s, const struct cache *c, uint64_t block)
 {
-    return first_bit(&s->seen, (uint64_t)c->number << 48 | block >> 6, block & 63);
-}
-
-/* Who brought the block in has touched it: others need the look-up. */
-static void count_distinct(const struct access *a, struct mhsim_counts *n, unsigned level, uint64_t block)
-{
-    if (!a->s->quiet)
-        n->distinct += first_bit(
-            &a->s->touched, (uint64_t)a->row_number << 44 | (uint64_t)level << 41 | (block >> 6 & ((1ull << 41) - 1)),
-            block & 63);
+    return state_first_bit(&s->seen, (uint64_t)c->number << 48 | block >> 6, block & 63);
 }
 
 /* Whether the row and the level meet the block for the first time. Most misses find it where the row left it before. */
 static void count_new(const struct access *a, struct mhsim_counts *n, struct cache *c, uint64_t block, bool in_full)
 {
-    count_distinct(a, n, c->index, block);
+    count_distinct(a->s, a->row_number, n, c->index, block);
     if (never_here(a->s, c, block))
         n->cold++;
     else
@@ -509,7 +444,7 @@ static void fetch_ahead(struct access *a, struct cache *c, uint64_t address)
     counts_of(s, a->row, c->index)->prefetches++;
     next_level(&ahead, c, false);
     uint32_t alone = claim(&ahead, c, false);
-    install_any(s, a->core, c, (struct brought){block, 0, a->row_number, FETCHED | alone, 0}, a->row_number);
+    install_any(s, a->core, c, (struct brought){block, 0, a->row_number, BLOCK_FETCHED | alone, 0}, a->row_number);
 }
 
 static void prefetch(struct access *a, struct cache *c)
@@ -557,15 +492,15 @@ ALIKE bool miss(bool plain, struct access *a, struct mhsim_counts *n, struct cac
 
 ALIKE void write_hit(bool plain, struct access *a, struct mhsim_counts *n, struct cache *c, struct block *b)
 {
-    if (__builtin_expect(!(b->state & EXCLUSIVE), 0)) {
+    if (__builtin_expect(!(b->state & BLOCK_EXCLUSIVE), 0)) {
         claim(a, c, true);
-        b->state |= EXCLUSIVE;
+        b->state |= BLOCK_EXCLUSIVE;
     }
     if (!plain && c->write_through) {
         n->write_throughs++;
         next_level(a, c, true);
     } else {
-        b->state = (b->state & ~WRITER) | (a->row_number + 1);
+        b->state = (b->state & ~BLOCK_WRITER) | (a->row_number + 1);
     }
 }
 
@@ -573,9 +508,9 @@ ALIKE void hit(bool plain, struct access *a, struct mhsim_counts *n, struct cach
 {
     struct block *b = &c->blocks[slot];
     uint64_t mask = bytes_mask(c, a->address, a->size);
-    bool ahead = !plain && (b->state & FETCHED) != 0;
+    bool ahead = !plain && (b->state & BLOCK_FETCHED) != 0;
     if (ahead)
-        b->state &= ~FETCHED;
+        b->state &= ~BLOCK_FETCHED;
     n->temporal += (b->used & mask) == mask;
     b->used |= mask;
     cache_touch(c, slot);
@@ -598,9 +533,9 @@ ALIKE bool access_level(bool plain, struct access *a, struct cache *c, uint32_t 
         return miss(plain, a, n, c, block, write, in_full);
     struct block *b = &c->blocks[slot];
     bool own = plain ? b->owner == a->row_number || b->toucher == a->row_number
-                     : b->owner == a->row_number && !(b->state & FETCHED);
+                     : b->owner == a->row_number && !(b->state & BLOCK_FETCHED);
     if (!own) {
-        count_distinct(a, n, c->index, block);
+        count_distinct(a->s, a->row_number, n, c->index, block);
         if (!a->s->quiet)
             b->toucher = a->row_number;
     }
@@ -627,7 +562,7 @@ static inline bool hit_quick(struct cache *c, struct mhsim_row *row, uint32_t ro
                              uint64_t address, uint32_t size, bool write)
 {
     struct block *b = &c->blocks[slot];
-    if (!(b->state & EXCLUSIVE) ||
+    if (!(b->state & BLOCK_EXCLUSIVE) ||
         (b->owner != row_number && b->toucher != row_number && (c->tlb || row->last_block != b->tag - 1)))
         return false;
     struct mhsim_counts *n = &row->levels[c->index];
@@ -637,7 +572,7 @@ static inline bool hit_quick(struct cache *c, struct mhsim_row *row, uint32_t ro
     b->used = used | mask;
     cache_touch(c, slot);
     if (write)
-        b->state = EXCLUSIVE | (row_number + 1);
+        b->state = BLOCK_EXCLUSIVE | (row_number + 1);
     return true;
 }
 
@@ -711,11 +646,32 @@ static inline bool hit_again(struct cache *c, struct mhsim_row *row, uint32_t ro
            hit_quick(c, row, row_number, slot, address, size, write);
 }
 
-void mhsim_access(struct mhsim *s, uint32_t row_number, uint64_t address, uint32_t size, bool write)
+/* In each block that it touches. */
+static __attribute__((noinline)) void lines_split(struct mhsim *s, unsigned chain, uint32_t row, uint64_t address,
+                                                  uint32_t size, bool write)
+{
+    uint64_t line = s->lines[chain].line_mask + 1, end = address + size, next;
+    for (; address < end; address = next) {
+        next = (address & ~(line - 1)) + line;
+        lines_access(s, chain, row, address, (uint32_t)((next < end ? next : end) - address), write);
+    }
+    row_at(s, row)->split += !chain && !s->quiet;
+}
+
+static inline void access_lines(struct mhsim *s, unsigned chain, uint32_t row, uint64_t address, uint32_t size,
+                                bool write)
+{
+    if (__builtin_expect((address & s->lines[chain].line_mask) + size <= s->lines[chain].line_mask + 1, 1))
+        lines_access(s, chain, row, address, size, write);
+    else
+        lines_split(s, chain, row, address, size, write);
+}
+
+static __attribute__((noinline)) void access_caches(struct mhsim *s, uint32_t row_number, uint64_t address,
+                                                    uint32_t size, bool write)
 {
     struct mhsim_row *row = row_at(s, row_number);
     const struct core *core = (const struct core *)(void *)s->cores.base + row->core;
-    size += size == 0;
     if (__builtin_expect(s->strides, 0))
         follow_stride(row, address);
     if (!s->quick || !hit_again(core->first[0], row, row_number, 0, address, size, write))
@@ -723,4 +679,25 @@ void mhsim_access(struct mhsim *s, uint32_t row_number, uint64_t address, uint32
     /* an entry of a TLB is not written back */
     if (s->chain_count > 1 && (!s->quick || !hit_again(core->first[1], row, row_number, 1, address, size, false)))
         access_slowly(s, row_number, 1, address, size, false);
+}
+
+void state_access(struct mhsim *s, uint32_t row, uint64_t address, uint32_t size, bool write, bool begun)
+{
+    if (!s->by_lines) {
+        access_caches(s, row, address, size, write);
+        return;
+    }
+    if (!begun)
+        access_lines(s, 0, row, address, size, write);
+    if (s->chain_count > 1 &&
+        (begun || s->quiet || !lines_again(&s->lines[1], row_at(s, row), row, 1, address, size, false)))
+        access_lines(s, 1, row, address, size, false);
+}
+
+void mhsim_access(struct mhsim *s, uint32_t row, uint64_t address, uint32_t size, bool write)
+{
+    bool begun;
+    size += size == 0;
+    if (!lines_both_again(s, row, address, size, write, &begun))
+        state_access(s, row, address, size, write, begun);
 }

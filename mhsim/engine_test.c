@@ -239,7 +239,7 @@ static void naive_free(struct naive *s)
  */
 static const struct random_case {
     const char *name;
-    struct mhsim_level levels[4];
+    struct mhsim_level levels[5];
     unsigned count;
     int accesses;
 } random_cases[] = {
@@ -292,6 +292,21 @@ static const struct random_case {
       {.name = "TLB2", .size = 12 * 4096, .line = 4096, .ways = 4, .tlb = true}},
      4,
      150000},
+    {"three levels, one way in the middle",
+     {{.name = "L1", .size = 1024, .line = 64, .ways = 4},
+      {.name = "L2", .size = 4096, .line = 64, .ways = 1},
+      {.name = "L3", .size = 80 * 64, .line = 64, .ways = 16},
+      {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
+      {.name = "TLB2", .size = 6 * 4096, .line = 4096, .ways = 2, .tlb = true}},
+     5,
+     100000},
+    {"four levels",
+     {{.name = "L1", .size = 1024, .line = 64, .ways = 4},
+      {.name = "L2", .size = 2048, .line = 64, .ways = 4},
+      {.name = "L3", .size = 4096, .line = 64, .ways = 4},
+      {.name = "L4", .size = 8192, .line = 64, .ways = 4}},
+     4,
+     150000},
 };
 
 static uint64_t rng = 88172645463325252ull;
@@ -330,9 +345,10 @@ static bool same_pairs(const struct mhsim *s, const struct naive *n)
     return ours == theirs;
 }
 
-static void random_accesses(struct mhsim *s, struct naive *n, const struct mhsim_machine *m, int accesses)
+static void random_accesses(struct mhsim *s, uint32_t core, struct naive *n, const struct mhsim_machine *m,
+                            int accesses)
 {
-    uint32_t rows[RANDOM_ROWS], core = mhsim_core(s);
+    uint32_t rows[RANDOM_ROWS];
     for (int i = 0; i < RANDOM_ROWS; i++)
         rows[i] = mhsim_row(s, core, 1000 + (uint64_t)i, 0);
     for (int i = 0; i < accesses; i++) {
@@ -386,7 +402,8 @@ static struct mhsim_machine machine_of(const struct mhsim_level *levels, unsigne
     return m;
 }
 
-static void check_random(const struct random_case *c)
+/* second: a second core comes in the middle, and does nothing. */
+static void check_random(const struct random_case *c, bool second)
 {
     struct mhsim_machine m = machine_of(c->levels, c->count);
     struct mhsim_options o = {0};
@@ -394,7 +411,11 @@ static void check_random(const struct random_case *c)
     struct naive *n = naive_create(&m);
     bool same = true;
     size_t count;
-    random_accesses(s, n, &m, c->accesses);
+    uint32_t core = mhsim_core(s);
+    random_accesses(s, core, n, &m, c->accesses / (second ? 8 : 2));
+    if (second)
+        mhsim_core(s);
+    random_accesses(s, core, n, &m, c->accesses / (second ? 8 : 2));
     const struct mhsim_row *rows = mhsim_rows(s, &count);
     for (size_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < m.level_count; k++)
@@ -408,7 +429,7 @@ static void check_random(const struct random_case *c)
                        (unsigned long long)b->temporal);
                 same = false;
             }
-    CHECK_NAMED(same && same_pairs(s, n), c->name);
+    CHECK_NAMED(same && same_pairs(s, n), second ? "... and with a second core in the middle" : c->name);
     CHECK_NAMED(adds_up(s, &m), "... and its totals add up");
     naive_free(n);
     mhsim_free(s);
@@ -639,8 +660,10 @@ static void check_samples(void)
 
 int main(void)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(random_cases); i++)
-        check_random(&random_cases[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(random_cases); i++) {
+        check_random(&random_cases[i], false);
+        check_random(&random_cases[i], true);
+    }
     check_streams();
     check_transposition();
     check_matrix_orders();

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "mhsim/inside.h"
 #include "mhsim/modules.h"
+#include "mhsim/state.h"
 #include "mhsim/variables.h"
 
 #include <fcntl.h>
@@ -669,15 +670,16 @@ static void find_place(struct place *p, uint64_t code, uint64_t address, bool on
     p->row = mhsim_row(in.sim, inside_me.core, code, object);
 }
 
-/* The place of the code, fit for this address. */
-static inline struct place *place_at(uint64_t code, uint64_t address, bool on_stack, uint64_t frame)
+/* The code's place, and whether it is fit for this address. */
+static inline struct place *place_of(uint64_t code)
 {
-    struct place *p = &inside_me.places[(code ^ code >> 12) & (PLACES - 1)];
-    if (__builtin_expect(p->code != code || address - p->lo >= p->hi - p->lo || p->generation != in.generation ||
-                             (p->frame && !same_frame(p, frame)),
-                         0))
-        find_place(p, code, address, on_stack, frame);
-    return p;
+    return &inside_me.places[(code ^ code >> 12) & (PLACES - 1)];
+}
+
+static inline bool place_fits(const struct place *p, uint64_t code, uint64_t address, uint64_t frame)
+{
+    return p->code == code && address - p->lo < p->hi - p->lo && p->generation == in.generation &&
+           (!p->frame || same_frame(p, frame));
 }
 
 static __attribute__((noinline)) void access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write,
@@ -692,7 +694,9 @@ static __attribute__((noinline)) void access_slowly(uint64_t code, uint64_t addr
     bool locked = many;
     in.head->seen++;
     if (in.phase <= WARMING && in.phase != NOT_YET && !in.stopped) {
-        const struct place *p = place_at(code, address, on_stack, frame);
+        struct place *p = place_of(code);
+        if (!place_fits(p, code, address, frame))
+            find_place(p, code, address, on_stack, frame);
         if (p->row != UINT32_MAX) {
             in.head->simulated += in.phase == COUNTING && !in.outside;
             mhsim_access(in.sim, p->row, address, size, write);
@@ -705,27 +709,45 @@ static __attribute__((noinline)) void access_slowly(uint64_t code, uint64_t addr
     leave(locked);
 }
 
+/* Of one thread that counts: what is not done in a few steps. */
+static __attribute__((noinline)) void access_further(uint32_t row, uint64_t address, uint32_t size, bool write,
+                                                     bool begun)
+{
+    state_access(in.sim, row, address, size, write, begun);
+    if (in.left == 0)
+        next_phase();
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    inside_me.busy = false;
+}
+
+/* As little as can be stands here: it is called at each access of the program. */
 void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
 {
+    bool begun;
     if (__builtin_expect(!inside_me.ready || inside_me.busy, 0)) {
         access_slowly(code, address, size, write, on_stack, frame);
         return;
     }
     inside_me.busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (__builtin_expect(!in.quick, 0)) { /* looked at while busy: become_many waits for that */
+    const struct place *p = place_of(code);
+    /* looked at while busy: become_many waits for that */
+    if (__builtin_expect(!in.quick || !place_fits(p, code, address, frame), 0)) {
         inside_me.busy = false;
         access_slowly(code, address, size, write, on_stack, frame);
         return;
     }
     struct raw_head *head = in.head;
-    const struct place *p = place_at(code, address, on_stack, frame);
     head->seen++;
+    in.left--;
     if (p->row != UINT32_MAX) {
         head->simulated++;
-        mhsim_access(in.sim, p->row, address, size, write);
+        if (!lines_both_again(in.sim, p->row, address, size, write, &begun)) {
+            access_further(p->row, address, size, write, begun);
+            return;
+        }
     }
-    if (__builtin_expect(--in.left == 0, 0))
+    if (__builtin_expect(in.left == 0, 0))
         next_phase();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     inside_me.busy = false;
