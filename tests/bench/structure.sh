@@ -75,6 +75,29 @@ if [ -f "$browser" ]; then
     fi
 fi
 
+# A large program with its debug information: DWARF_MB copies of one unit with a megabyte of it, each under another name.
+if [ "${DWARF_MB-1000}" -gt 0 ] && have objcopy; then
+    echo
+    echo "53 addresses of a program with ${DWARF_MB-1000} MB of debug information (one thread)"
+    row "binary" "file MB" "CPU s" "peak MiB"
+    perl -e '
+        my $n = 1000;
+        for my $i (0 .. $n - 1) {
+            print "struct s$i { int a, b; double c[", $i % 50 + 1, "]; struct s$i *next; union { long l; char text[8]; } u; };\n",
+                "static inline int sum$i(struct s$i *p, int k) { int t = 0; for (int i = 0; i < k; i++) t += p->a * i + p->b; return t; }\n",
+                "__attribute__((noinline)) static int work$i(struct s$i *p, int n)\n{\n    int r = 0;\n    for (int j = 0; j < n; j++) {\n",
+                "        int u = sum$i(p, j), v = sum$i(p->next, n);\n        r += u ^ v;\n    }\n    return r + p->b;\n}\n";
+        }
+        print "int part(void *p, int n)\n{\n    int r = 0;\n", (map { "    r += work$_(p, n);\n" } 0 .. $n - 1), "    return r;\n}\n"' >"$scratch/part.c"
+    echo 'int main(void) { return 0; }' >"$scratch/main.c"
+    (cd "$scratch" && gcc -O1 -g -c part.c && gcc -c main.c && mkdir parts &&
+        for k in $(seq "${DWARF_MB-1000}"); do objcopy --redefine-sym "part=part$k" part.o "parts/$k.o"; done &&
+        gcc -no-pie -o big main.o parts/*.o && rm -r parts) &&
+        set -- $(readelf -SW "$scratch/big" | sed -n 's/^ *\[ *[0-9]*\] \.text  *PROGBITS  *\([0-9a-f]*\) [0-9a-f]* \([0-9a-f]*\) .*/0x\1 0x\2/p') &&
+        once 3 "'$top_builddir/tests/bench/scopes_at' '$scratch/big' $1 $2 53" &&
+        row "big" "$(number %.0f "$(wc -c <"$scratch/big") / 1e6")" "$(number %.2f "$cpu")" "$(number %.0f "$rss / 1024")"
+fi
+
 echo
 echo "more threads (-j N over -j 1)"
 for binary in "$(command -v node)" "$lib/libLLVM-14.so.1"; do
