@@ -1,7 +1,60 @@
 #!/bin/sh
-# The page: seconds of the main thread in a headless Chromium (first view, an arrow key, a sort, ten frames of scrolling, opening everything)
-# and its heap, over databases of many places and of many metrics.
+# The page: what the same costs of 150,000 lines take as a database and as other tools' pages (seconds, bytes, files); then
+# seconds of the main thread in a headless Chromium (first view, an arrow key, a sort, ten frames of scrolling, opening
+# everything) and its heap, over that database and over others of many places and of many metrics.
 . "$top_srcdir/tests/bench/lib.sh"
+
+# sources DIR: 25 files of 6,000 lines, 21,425 of which cost something, in a file of callgrind's and in one of lcov's
+sources() {
+    mkdir -p "$1/src"
+    awk -v dir="$1" 'BEGIN {
+        call = dir "/callgrind.out"; cov = dir "/lines.info"
+        print "# callgrind format\nversion: 1\ncreator: bench\ncmd: ./large\nevents: Ir Dr Dw Bc\n" >call
+        print "TN:" >cov
+        for (f = 0; f < 25; f++) {
+            file = dir "/src/unit" f ".c"
+            print "fl=" file >call
+            print "SF:" file >cov
+            for (line = 1; line <= 6000; line++) {
+                i = (line - 1) % 280
+                if (i == 0) text = "double apply_" f "_" int(line / 280) "(const double *a, const double *x, double *y, long n) {"
+                else if (i == 279) text = "}"
+                else if (i % 7 == 1) text = "  for (long i = " line % 13 "; i < n; i++) y[i] += a[" line "] * x[i]; /* row " line " */"
+                else text = "  /* " line * 7919 % 10007 ": what the next lines do, and why this way */"
+                print text >file
+                if (i == 0) print "fn=apply_" f "_" int(line / 280) >call
+                if (i % 7 != 1) continue
+                n = (line + f) * 48271 % 99733 + 1
+                print line, n * 12, n * 4 + line % 7, n, n % 97 >call
+                print "DA:" line "," n >cov
+            }
+            print "end_of_record" >cov
+            close(file)
+        }
+    }'
+}
+
+# written NAME OUT COMMAND: a row of what a command writes
+written() {
+    rm -rf "$2"
+    once "${ROUNDS-3}" "sh -c 'rm -rf $2; $3'" || return 0
+    row "$1" "$(number %.2f "$cpu")" "$(du -sb "$2" | awk '{ printf "%.1f", $1 / 1e6 }')" "$(find "$2" -type f | wc -l | tr -d ' ')"
+}
+
+echo "150,000 lines of source, 21,425 measured:"
+sources "$scratch/lines"
+row "" "CPU s" MB files
+written "hpcview build, 4 metrics" "$scratch/lines.db" "$hpcview build -o $scratch/lines.db $scratch/lines/callgrind.out"
+have genhtml && written "genhtml, 1 metric" "$scratch/genhtml" "genhtml -q -o $scratch/genhtml $scratch/lines/lines.info"
+if have gcovr; then
+    awk -F '[:,]' -v q='"' '/^SF:/ { printf "%s{%sfile%s: %s%s%s, %slines%s: [", n++ ? "], " q "functions" q ": []}, " : "{" q "gcovr/format_version" q ": " q "0.3" q ", " q "files" q ": [", q, q, q, $2, q, q, q; m = 0 }
+        /^DA:/ { printf "%s{%sline_number%s: %d, %scount%s: %d, %sbranches%s: [], %sgcovr/noncode%s: false, %sgcovr/excluded%s: false}", m++ ? ", " : "", q, q, $2, q, q, $3, q, q, q, q, q, q }
+        END { print "], " q "functions" q ": []}]}" }' "$scratch/lines/lines.info" | sed "s|$scratch/lines/||g" >"$scratch/lines/gcovr.json"
+    mkdir -p "$scratch/gcovr"
+    written "gcovr --html-details, 1 metric" "$scratch/gcovr" \
+        "mkdir $scratch/gcovr; cd $scratch/lines; gcovr -a gcovr.json --html-details $scratch/gcovr/index.html"
+fi
+echo
 
 build=$top_builddir/templates
 for browser in "${CHROMIUM-}" chromium chromium-browser google-chrome; do
@@ -16,4 +69,4 @@ for size in "400000 4" "1000000 8" "100000 80"; do
     "$top_builddir/htmlgen/make_database" large "$scratch/text" "$scratch/$1x$2" "$1" "$2" || exit 1
 done
 PLAYWRIGHT=$build/node_modules/playwright-core/index.mjs CHROMIUM=$browser ROUNDS=${ROUNDS-3} node "$top_srcdir/tests/bench/page.mjs" \
-    "$scratch/400000x4" "$scratch/1000000x8" "$scratch/100000x80"
+    "$scratch/lines.db" "$scratch/400000x4" "$scratch/1000000x8" "$scratch/100000x80"
