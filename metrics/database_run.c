@@ -16,6 +16,7 @@ struct splitting {
     uint32_t *module;                      /* by place: module of the profile; UINT32_MAX: the program */
     uint32_t *scope;                       /* by place: in its module's tree; SCOPE_NONE: in none */
     uint32_t *context;                     /* by place; UINT32_MAX: none yet */
+    uint32_t *event;                       /* by metric: of the profile; UINT32_MAX: it is none */
     char *build_id;                        /* that all its modules get: no other run has it */
     struct VEC(struct scope_tree *) trees; /* by module */
     struct err *err;
@@ -29,6 +30,13 @@ static const char *text(const struct splitting *s, str_id id)
 static int damaged(const struct splitting *s, const char *what)
 {
     return err_set(s->err, ERR_FORMAT, "%s: %s; it cannot be compared", s->path, what);
+}
+
+static uint32_t *none_of(size_t n)
+{
+    uint32_t *all = mem_alloc((n + 1) * sizeof *all);
+    memset(all, 0xff, (n + 1) * sizeof *all);
+    return all;
 }
 
 /* ---- the scopes ---------------------------------------------------------------------------------- */
@@ -266,7 +274,7 @@ static bool is_event(const struct splitting *s, size_t metric)
 static int add_events(struct splitting *s)
 {
     for (size_t i = 0; i < s->e->metric_count; i++)
-        if (is_event(s, i) && add_counts(s, add_event(s, &s->e->metrics[i]), i) < 0)
+        if (is_event(s, i) && add_counts(s, s->event[i] = add_event(s, &s->e->metrics[i]), i) < 0)
             return -1;
     return s->profile->count_count ? 0 : damaged(s, "it holds nothing that was measured");
 }
@@ -290,6 +298,53 @@ static void add_processes(struct splitting *s)
         hpcprof_add_process(s->profile, &(struct hpcprof_process){.rank = -1, .exit_status = -1});
     if (threads == 0) /* the counts are somebody's */
         hpcprof_add_thread(s->profile, &(struct hpcprof_thread){0});
+}
+
+/* ---- what its threads spent -------------------------------------------------------------------------- */
+
+/* By place the first LINE in it that cost something, or itself; UINT32_MAX: none. mem_free. */
+static uint32_t *first_lines(const struct splitting *s)
+{
+    uint32_t *line = none_of(s->e->place_count);
+    for (place_ix i = (place_ix)s->e->place_count; i-- > 1;) {
+        if (s->e->places[i].kind == PLACE_LINE && s->context[i] != UINT32_MAX)
+            line[i] = i;
+        if (line[i] != UINT32_MAX)
+            line[s->e->places[i].parent] = line[i];
+    }
+    return line;
+}
+
+static uint32_t event_named(const struct splitting *s, str_id metric)
+{
+    for (size_t i = 0; i < s->e->metric_count; i++)
+        if (s->e->metrics[i].name == metric)
+            return s->event[i];
+    return UINT32_MAX;
+}
+
+/* A place is not looked up, but found from a line in it, whose place in the join is known: it is as far above that. */
+static void add_thread_values(const struct splitting *s, struct thread_value_list *to)
+{
+    const struct table *t = table_list_find(&s->e->tables, TABLE_THREAD_VALUES);
+    uint32_t *lines = t ? first_lines(s) : NULL;
+    for (size_t i = 0; t && thread_values_is_one(t) && i < table_row_count(t); i++) {
+        struct thread_values_row row = thread_values_row(t, i);
+        uint32_t event = event_named(s, row.metric), up = row.place ? 0 : UP_TO_ROOT;
+        if (event == UINT32_MAX || row.place >= s->e->place_count || lines[row.place] == UINT32_MAX)
+            continue;
+        place_ix line = lines[row.place];
+        for (place_ix at = line; row.place && at != row.place; at = s->e->places[at].parent)
+            up++;
+        *vec_push(to) = (struct thread_value){.context = s->context[line],
+                                              .up = up,
+                                              .event = event,
+                                              .process = row.who.process,
+                                              .thread = row.who.thread,
+                                              .name = strtab_add(s->profile->strings, text(s, row.who.name)),
+                                              .value = row.value};
+    }
+    mem_free(lines);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------- */
@@ -318,15 +373,8 @@ static int split(struct splitting *s, struct structures *structures)
     return 0;
 }
 
-static uint32_t *none_of(size_t n)
-{
-    uint32_t *all = mem_alloc((n + 1) * sizeof *all);
-    memset(all, 0xff, (n + 1) * sizeof *all);
-    return all;
-}
-
 int database_as_run(const char *path, uint32_t input, struct structures *structures, struct hpcprof **result,
-                    struct warnings *warnings, struct err *err)
+                    struct thread_value_list *threads, struct warnings *warnings, struct err *err)
 {
     struct experiment *e;
     if (experiment_read_database(path, &e, warnings, err) < 0)
@@ -337,15 +385,19 @@ int database_as_run(const char *path, uint32_t input, struct structures *structu
                           .module = none_of(e->place_count),
                           .scope = none_of(e->place_count),
                           .context = none_of(e->place_count),
+                          .event = none_of(e->metric_count),
                           .build_id = mem_printf("database %u", input),
                           .err = err};
     int status = split(&s, structures);
+    if (status == 0)
+        add_thread_values(&s, threads);
     for (size_t i = 0; i < s.trees.count; i++)
         scope_tree_free(s.trees.items[i]);
     vec_release(&s.trees);
     mem_free(s.module);
     mem_free(s.scope);
     mem_free(s.context);
+    mem_free(s.event);
     mem_free(s.build_id);
     if (status < 0)
         hpcprof_free(s.profile);

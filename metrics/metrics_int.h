@@ -215,13 +215,24 @@ const char *mathml_finish(struct mathml *, const char *where, struct err *);
 
 /* ---- what is measured: the inputs and their columns (columns.c) ------------------- */
 
+struct thread_value {     /* of a database: what a thread spent at a place and below it */
+    uint32_t context, up; /* the place is so many above that of the context; UP_TO_ROOT: the whole program */
+    uint32_t event;
+    uint64_t process, thread; /* as in the table thread_values */
+    str_id name;              /* of the profile's strings, as the context and the event are of the profile */
+    double value;
+};
+#define UP_TO_ROOT UINT32_MAX
+struct thread_value_list VEC(struct thread_value);
+
 struct input {               /* one measurement of a run */
     struct hpcprof *profile; /* with what threads counted added up, unless columns by thread are wanted */
     uint32_t run;            /* index into config.runs */
     const char *path; /* where each thread's counts can be read again, so that gathering drops them; NULL: they stay */
     uint64_t samples; /* in all, where there is a path */
-    uint32_t repetition; /* of the run, from 1; 0: it has no others */
-    bool finished;       /* it was a database: what single threads counted is not known */
+    uint32_t repetition;              /* of the run, from 1; 0: it has no others */
+    bool finished;                    /* it was a database: of single threads no more is known than: */
+    struct thread_value_list threads; /* thread by thread */
 };
 
 enum statistic {
@@ -515,6 +526,7 @@ int statistics_compute(struct experiment *, struct correlation *, const struct c
 
 /* ---- thread_values.c ------------------------------------------------------------------ */
 
+#define TABLE_THREAD_VALUES "thread_values"
 struct thread_values_of { /* a thread of a run */
     uint64_t process, thread;
     str_id name;
@@ -524,6 +536,15 @@ uint8_t *thread_values_places(const struct experiment *, size_t metric, size_t t
 int thread_values_declare(struct experiment *, struct table **, struct err *);
 void thread_values_note(struct experiment *, struct table *, size_t metric, const struct thread_values_of *, place_ix,
                         uint64_t value);
+/* Of a table of that name that was read from a database: is it as they are here? Then its rows. */
+bool thread_values_is_one(const struct table *);
+struct thread_values_row {
+    place_ix place;
+    str_id metric;
+    struct thread_values_of who;
+    double value;
+};
+struct thread_values_row thread_values_row(const struct table *, size_t row);
 /* A row, for another rank; which has the same metrics and places. */
 void thread_values_pack(const struct experiment *, const struct table *, size_t row, struct buf *out);
 bool thread_values_unpack(struct experiment *, struct table *, struct cursor *);
@@ -575,10 +596,10 @@ void structures_add(struct structures *, struct scope_tree *, const char *build_
 void structures_add_kept(struct structures *, struct scope_tree *, const char *build_id);
 /* The functions that a measurement has kept (functions.c), out of its tables. */
 void functions_take(struct hpcprof *, struct structures *);
-/* What a database says of its run, as a measurement, and of its modules, whose trees are added. `input`: no other has
-   that number (database_run.c). */
-int database_as_run(const char *path, uint32_t input, struct structures *, struct hpcprof **, struct warnings *,
-                    struct err *);
+/* What a database says of its run, as a measurement, and of its modules, whose trees are added, and of its threads
+   (vec_release). `input`: no other has that number (database_run.c). */
+int database_as_run(const char *path, uint32_t input, struct structures *, struct hpcprof **,
+                    struct thread_value_list *, struct warnings *, struct err *);
 struct structure_source structures_source(struct structures *);
 
 /* ---- names and texts of sources (sources.c) ------------------------------------------ */

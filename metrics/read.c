@@ -60,9 +60,9 @@ static void list_inputs(const struct config_run *run, uint32_t number, struct in
 }
 
 static int read_finished(const struct config_run *run, uint32_t number, struct structures *structures,
-                         struct hpcprof **result, struct warnings *warnings, struct err *err)
+                         struct input *input, struct warnings *warnings, struct err *err)
 {
-    int status = database_as_run(run->path, number, structures, result, warnings, err);
+    int status = database_as_run(run->path, number, structures, &input->profile, &input->threads, warnings, err);
     return status < 0 && *run->where ? err_in(err, "%s: run '%s'", run->where, run->name) : status;
 }
 
@@ -72,7 +72,7 @@ static int read_input(const struct config *config, struct input *input, uint32_t
     struct config_run run = config->runs.items[input->run];
     run.path = input->path;
     input->finished = experiment_is_database(run.path);
-    int status = input->finished ? read_finished(&run, number, structures, &input->profile, warnings, err)
+    int status = input->finished ? read_finished(&run, number, structures, input, warnings, err)
                                  : measurement_read(config, &run, progress, &input->profile, warnings, err);
     if (status < 0)
         return -1;
@@ -124,6 +124,7 @@ int experiment_build(const struct config *config, const struct progress *progres
     structures_free(structures);
     for (size_t i = 0; i < inputs.count; i++) {
         hpcprof_free(inputs.items[i].profile);
+        vec_release(&inputs.items[i].threads);
         mem_free((void *)(uintptr_t)inputs.items[i].path);
     }
     vec_release(&inputs);

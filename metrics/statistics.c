@@ -95,7 +95,7 @@ struct reading {
     const place_ix *new_of;
     size_t sites, calls;           /* those that have a place, a node */
     uint32_t run, processes, seen; /* of the run, in inputs before this one; of this one, in files before this one */
-    bool finished;                 /* the measurement was a database */
+    const struct input *finished;  /* the measurement was a database; or NULL */
     struct table *by_thread;       /* NULL: not wanted */
     struct VEC(struct gathering) list;
 };
@@ -224,6 +224,81 @@ static void gather_repetition(struct reading *r, struct gathering *g, const stru
         add_count(r, g, p, known, &p->counts[i]);
 }
 
+/* ---- a database: threads' values at the places where they were kept ---- */
+
+struct part_of_database {
+    const struct thread_value *value;
+    uint32_t node;
+};
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part_of_database *x = a, *y = b;
+    if (x->value->process != y->value->process)
+        return x->value->process < y->value->process ? -1 : 1;
+    if (x->value->thread != y->value->thread)
+        return x->value->thread < y->value->thread ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+static uint32_t node_of_value(const struct reading *r, const struct gathering *g, const struct context_sites *known,
+                              const struct thread_value *v)
+{
+    uint32_t node = v->up == UP_TO_ROOT ? 0 : node_of(r, g, known, v->context);
+    for (uint32_t up = v->up; up > 0 && up != UP_TO_ROOT && node != NODE_NONE; up--)
+        node = experiment_node_parent(r->e, g->tree, node);
+    return node;
+}
+
+static void add_part(struct reading *r, struct gathering *g, const struct hpcprof *p,
+                     const struct part_of_database *part)
+{
+    const struct thread_value *v = part->value;
+    struct thread_values_of who = {v->process, v->thread, strtab_add(r->e->strings, strtab_get(p->strings, v->name))};
+    uint64_t value = v->value >= 0 && v->value < 0x1p63 ? (uint64_t)(v->value + 0.5) : 0;
+    if (g->kept)
+        thread_values_note(r->e, r->by_thread, g->base, &who, part->node, value);
+    if (value == 0)
+        return;
+    touch(g, part->node);
+    g->values[VALUE_INCLUSIVE][part->node] += value;
+    if (r->e->places[part->node].kind == PLACE_LINE)
+        g->values[VALUE_EXCLUSIVE][part->node] += value;
+}
+
+static void gather_kept(struct reading *r, struct gathering *g, const struct hpcprof *p,
+                        const struct context_sites *known)
+{
+    struct VEC(struct part_of_database) list = {0};
+    uint32_t parts = g->over == STAT_THREADS ? (uint32_t)p->thread_count : (uint32_t)p->process_count,
+             before = g->parts;
+    for (size_t i = 0; i < r->finished->threads.count && g->tree == TREE_SCOPES; i++) {
+        const struct thread_value *v = &r->finished->threads.items[i];
+        uint32_t node = is_event(r, g, p, v->event) && !g->inside ? node_of_value(r, g, known, v) : NODE_NONE;
+        if (node != NODE_NONE)
+            *vec_push(&list) = (struct part_of_database){v, node};
+    }
+    vec_sort(&list, compare_parts);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct thread_value *v = list.items[i].value, *next = i + 1 < list.count ? list.items[i + 1].value : NULL;
+        add_part(r, g, p, &list.items[i]);
+        if (!next || next->process != v->process || (g->over == STAT_THREADS && next->thread != v->thread))
+            end_part(g);
+    }
+    if (list.count && g->parts < before + parts) /* who has no row spent nothing */
+        g->parts = before + parts;
+    vec_release(&list);
+}
+
+static void gather_finished(struct reading *r, struct gathering *g, const struct hpcprof *p,
+                            const struct context_sites *known)
+{
+    if ((g->over == STAT_THREADS ? p->thread_count : p->process_count) == 1)
+        gather_counts(r, g, p, known);
+    else
+        gather_kept(r, g, p, known);
+}
+
 static int not_alike(struct err *err)
 {
     return err_set(err, ERR_FORMAT,
@@ -306,7 +381,9 @@ static void gather_measurement(void *ctx, const struct hpcprof *p)
         g->inside = columns_regions_named(arena, r->e->strings, p, base->metric.region);
         if (g->over == STAT_REPETITIONS)
             gather_repetition(r, g, p, &known);
-        else if (!r->finished)
+        else if (r->finished)
+            gather_finished(r, g, p, &known);
+        else
             gather_counts(r, g, p, &known);
         arena_free(arena);
     }
@@ -379,7 +456,9 @@ static size_t threads_of(const struct input *inputs, size_t n, uint32_t run)
 {
     size_t threads = 0;
     for (size_t i = 0; i < n; i++)
-        threads += inputs[i].run == run && !inputs[i].finished ? inputs[i].profile->thread_count : 0;
+        threads += inputs[i].run == run && (!inputs[i].finished || inputs[i].threads.count)
+                       ? inputs[i].profile->thread_count
+                       : 0;
     return threads;
 }
 
@@ -574,7 +653,7 @@ int statistics_compute(struct experiment *e, struct correlation *c, const struct
     for (size_t i = 0; r.list.count && status == 0 && i < input_count; i++) {
         r.processes = i && inputs[i].run == inputs[i - 1].run ? r.processes : 0;
         r.run = inputs[i].run;
-        r.finished = inputs[i].finished;
+        r.finished = inputs[i].finished ? &inputs[i] : NULL;
         status = gather_input(&r, &inputs[i], err);
         r.processes += (uint32_t)inputs[i].profile->process_count;
     }

@@ -22,7 +22,7 @@ static const struct table_column columns[] = {
     {.name = "name", .type = TABLE_TEXT, .merge = TABLE_LAST, .description = "the thread's"},
     {.name = "value", .type = TABLE_NUMBER, .merge = TABLE_SUM, .description = "with all below the place"},
 };
-static const struct table_decl decl = {"thread_values", "Values by thread",
+static const struct table_decl decl = {TABLE_THREAD_VALUES, "Values by thread",
                                        "what each thread spent at the places with most of a metric; a thread that has "
                                        "no row at a place spent nothing there",
                                        columns, ARRAY_SIZE(columns)};
@@ -80,6 +80,24 @@ void thread_values_note(struct experiment *e, struct table *table, size_t metric
                                           {.count = who->thread},
                                           {.text = who->name},
                                           {.number = (double)value}});
+}
+
+bool thread_values_is_one(const struct table *table)
+{
+    const struct table_decl *d = table_declared(table);
+    bool same = d->column_count == ARRAY_SIZE(columns);
+    for (size_t i = 0; same && i < ARRAY_SIZE(columns); i++)
+        same = d->columns[i].type == columns[i].type && strcmp(d->columns[i].name, columns[i].name) == 0;
+    return same;
+}
+
+struct thread_values_row thread_values_row(const struct table *table, size_t row)
+{
+    const union table_cell *c = table_row(table, row);
+    return (struct thread_values_row){.place = c[0].row,
+                                      .metric = c[1].text,
+                                      .who = {.process = c[2].count, .thread = c[3].count, .name = c[4].text},
+                                      .value = c[5].number};
 }
 
 static void put_text(struct buf *out, const struct experiment *e, str_id text)

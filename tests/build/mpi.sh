@@ -38,7 +38,8 @@ for process in 1 2 3 4 5 6 7 8 9 10 11; do
     "$hpcview" import perf-script samples -o "many/$((process % 2 + 1))/$process.hpcprof" 2>/dev/null || not_ok "a measurement can be made"
 done
 echo nonsense >many/1/99.hpcprof
-set -- --statistics threads --statistics ranks --statistics repetitions many many/1/2.hpcprof many/2
+"$hpcview" build -o sent.db many/1 >sent.log 2>&1 || not_ok "a database can be made" "$(tail -n 1 sent.log)"
+set -- --statistics threads --statistics ranks --statistics repetitions many many/1/2.hpcprof many/2 sent.db
 run "$hpcview" build -o one.db "$@"
 check "one process builds it" test "$status" = 0
 said=$(grep warning err)
