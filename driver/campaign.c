@@ -225,20 +225,23 @@ static void announce(const struct session *s, const struct config_recipe *r, siz
         fprintf(stderr, "hpcview: about %.0f s to go\n", spent / (double)(number - 1) * (double)(of - number + 1));
 }
 
-/* What is not there is left out, the last first, so that the numbers of the others stay. */
-static int leave_out_missing(struct session *s, struct config *config)
+int campaign_leave_out(struct session *s, struct config *config, bool planned)
 {
+    /* the last first, so that the numbers of the others stay */
     size_t n = config_run_count(config);
     for (size_t i = n; i-- > 0;) {
         struct config_recipe r = config_recipe(config, i);
-        if (is_there(r.measurements))
+        if (is_there(r.measurements) || (planned && !*r.command))
             continue;
         warnings_add(s->warnings, "%s: run '%s' is not measured yet%s%s, and left out", r.where, r.name,
                      for_this_host(&r) ? "" : ": its machine is ", for_this_host(&r) ? "" : r.host);
         if (config_leave_out_run(config, i, &s->err) < 0)
             return -1;
     }
-    return config_run_count(config) ? 0 : err_set(&s->err, ERR_SYSTEM, "no run is measured; there is nothing to build");
+    return config_run_count(config)
+               ? 0
+               : err_set(&s->err, ERR_SYSTEM, "no run is measured; there is nothing to show%s",
+                         planned ? "; 'hpcview run CONFIG.xml' measures those of this machine" : "");
 }
 
 int campaign_run(struct session *s, struct config *config, bool again, bool *failed)
@@ -261,5 +264,5 @@ int campaign_run(struct session *s, struct config *config, bool again, bool *fai
         fprintf(stderr, "hpcview: %s\n", s->err.msg);
         s->err.kind = ERR_NONE;
     }
-    return leave_out_missing(s, config);
+    return campaign_leave_out(s, config, false);
 }

@@ -9,5 +9,7 @@
    how far it is; what fails is said too, and sets *failed. Runs that are not there in the end are left out of the
    configuration; -1: there is none left. */
 int campaign_run(struct session *, struct config *, bool again, bool *failed);
+/* The same of runs that are not measured yet; `planned`: of those that have a command alone. */
+int campaign_leave_out(struct session *, struct config *, bool planned);
 
 #endif

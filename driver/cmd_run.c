@@ -104,6 +104,10 @@ static int run_configuration(struct session *s, int argc, char **argv)
     bool failed = false;
     if (wanted_config(s, "run", argc, argv, &config) < 0)
         return -1;
+    if (config_check(config, &s->err) < 0) {
+        config_free(config);
+        return -1;
+    }
     char *database = build_output() ? mem_strdup(build_output()) : build_database_name(argv[0]);
     int status = campaign_run(s, config, again, &failed);
     if (status == 0)
@@ -119,6 +123,10 @@ static int run(struct session *s, int argc, char **argv)
         return err_set(&s->err, ERR_USAGE, "run: which program? hpcview run [options] -- PROGRAM ARGS");
     if (argc == 1 && wanted_is_configuration(argv[0]))
         return run_configuration(s, argc, argv);
+    if (wanted_is_configuration(argv[0]) && access(argv[0], X_OK) != 0)
+        return err_set(&s->err, ERR_USAGE,
+                       "run: %s is a configuration, which is no program and takes no '%s'; options stand before it",
+                       argv[0], argv[1]);
     if (again)
         return err_set(&s->err, ERR_USAGE, "run: --again is for runs that a configuration describes");
     struct places p = build_output() ? given_places(build_output()) : default_places(argv[0]);

@@ -1,5 +1,7 @@
 /* Operands and options that become a configuration. */
 #include "driver/wanted.h"
+
+#include "driver/campaign.h"
 #include "filters/filters.h"
 
 #include <sys/stat.h>
@@ -53,8 +55,11 @@ static int add_operands(struct session *s, const char *command, int argc, char *
         return err_set(&s->err, ERR_USAGE,
                        "%s: a configuration or measurements are wanted; 'hpcview %s --help' shows how", command,
                        command);
-    if (argc == 1 && wanted_is_configuration(argv[0]))
-        return config_read(argv[0], config, s->warnings, &s->err);
+    if (argc == 1 && wanted_is_configuration(argv[0])) {
+        int status = config_read(argv[0], config, s->warnings, &s->err);
+        bool here = status == 0 && strcmp(command, "run") != 0 && config_is_sound(*config);
+        return here ? campaign_leave_out(s, *config, true) : status;
+    }
     *config = config_create();
     for (int i = 0; i < argc; i++) {
         if (wanted_is_configuration(argv[i]))

@@ -917,11 +917,14 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
                       .input_count = input_count,
                       .strings = strings,
                       .columns = columns,
+                      .errors = config->errors,
                       .err = err};
     bool listed = false;
     int status = 0;
     *columns = (struct columns){.arena = arena_create()};
     collect_events(&m);
+    for (size_t i = 0; i < config->failed.count; i++)
+        *vec_push(&m.failed) = config->failed.items[i];
     for (size_t i = 0; i < config->metrics.count; i++)
         listed = listed || *config->metrics.items[i].event;
     if (!listed)

@@ -26,6 +26,7 @@ void config_free(struct config *c)
     vec_release(&c->replaces);
     vec_release(&c->roles);
     vec_release(&c->metrics);
+    vec_release(&c->failed);
     expr_functions_release(&c->functions);
     arena_free(c->arena);
     mem_free(c);
@@ -528,12 +529,23 @@ static int end_element(struct config_reader *r, const struct xml_event *event, s
 
 enum { DEPTH_OF_PARTS = 2 }; /* what is in the root: each is read, or has an error, by itself */
 
+static void begin_part(struct config_reader *r, const struct xml_event *event)
+{
+    const char *name = xml_attr_get(event, "name");
+    name = name ? name : xml_attr_get(event, "event");
+    r->part = arena_strdup(r->config->arena, name ? name : "");
+    r->part_has_runs = r->elements != config_elements || strcmp(event->element, "run") == 0;
+}
+
 /* After an error the part that has it is passed over, and the next one read: all errors are told at once. */
 static int next_part(struct config_reader *r, struct err *err)
 {
     if (r->depth < DEPTH_OF_PARTS || !err_gather(&r->errors, err))
         return -1;
     r->failed = DEPTH_OF_PARTS;
+    r->config->lacks_runs = r->config->lacks_runs || r->part_has_runs;
+    if (*r->part)
+        *vec_push(&r->config->failed) = r->part;
     r->in_math = false;
     if (r->open.count > DEPTH_OF_PARTS - 1)
         r->open.count = DEPTH_OF_PARTS - 1;
@@ -545,6 +557,8 @@ static int on_begin(void *ctx, const struct xml_event *event, struct err *err)
     struct config_reader *r = ctx;
     r->line = event->line;
     r->depth++;
+    if (r->depth == DEPTH_OF_PARTS)
+        begin_part(r, event);
     if (r->failed || begin_element(r, event, err) == 0)
         return 0;
     return next_part(r, err);
@@ -596,6 +610,19 @@ static int is_there(const char *path, const char *where, struct err *err)
     return *where ? err_in(err, "%s", where) : -1;
 }
 
+bool config_is_sound(const struct config *c)
+{
+    return c->errors.count == 0;
+}
+
+int config_check(const struct config *c, struct err *err)
+{
+    struct err_gathered errors = c->errors;
+    if (errors.count)
+        config_gather_missing(c, false, &errors, err);
+    return err_gathered(&errors, err);
+}
+
 int config_gather_missing(const struct config *c, bool planned, struct err_gathered *missing, struct err *err)
 {
     for (size_t i = 0; i < c->runs.count; i++) {
@@ -610,13 +637,14 @@ int config_gather_missing(const struct config *c, bool planned, struct err_gathe
     return 0;
 }
 
-/* A configuration with errors is not used, so that all of them are told: those of its files too, where there are any. */
+/* A configuration with errors is not used, but where its files are at hand it waits until all errors are known. */
 static int read_bytes(const void *bytes, size_t len, const char *name, bool with_files, struct config **result,
                       struct warnings *warnings, struct err *err)
 {
     struct err own = {0};
     char *folder = folder_of(name);
-    struct config_reader r = {.config = config_create(), .name = name, .folder = folder, .warnings = warnings};
+    struct config_reader r = {
+        .config = config_create(), .name = name, .folder = folder, .warnings = warnings, .part = ""};
     struct xml_handler handler = {on_begin, on_end, &r};
     struct err *e = err ? err : &own;
     int status = len ? xml_read(bytes, len, name, &handler, e)
@@ -626,12 +654,12 @@ static int read_bytes(const void *bytes, size_t len, const char *name, bool with
     if (status == 0)
         status = resolve_runs(&r, e);
     r.config->from_file = true;
-    if (r.errors.count && status < 0) /* not well-formed further on: that is one more */
-        err_gather(&r.errors, e);
-    if (r.errors.count && with_files)
-        config_gather_missing(r.config, false, &r.errors, e);
-    if (r.errors.count)
-        status = err_gathered(&r.errors, e);
+    r.config->errors = r.errors;
+    if (r.errors.count && (status < 0 || !with_files)) { /* not well-formed further on: that is one more */
+        if (status < 0)
+            err_gather(&r.config->errors, e);
+        status = with_files ? config_check(r.config, e) : err_gathered(&r.config->errors, e);
+    }
     mathml_free(r.math);
     vec_release(&r.open);
     mem_free(folder);

@@ -115,7 +115,11 @@ int blocks_events(const struct blocks *, const char *block, const char *const *u
 struct config;
 struct config *config_create(void);
 void config_free(struct config *);
+/* A configuration with errors may be answered, so that experiment_build can tell them together with those that only its
+   measurements show; it never builds anything of it. config_check tells what is known by then. */
 int config_read(const char *path, struct config **, struct warnings *, struct err *);
+int config_check(const struct config *, struct err *);
+bool config_is_sound(const struct config *);
 /* What the command line says: the same as the file's elements. */
 void config_set_title(struct config *, const char *title);
 void config_add_measurement(struct config *, const char *path); /* file or directory: one run */

@@ -138,6 +138,9 @@ struct config {
     bool compare;
     enum scaling scaling;
     bool statistics[3];                   /* by enum statistic_over: all of every shown event */
+    struct err_gathered errors;           /* of its file: told when those are known that only measurements show */
+    struct VEC(const char *) failed;      /* names of metrics that have one */
+    bool lacks_runs;                      /* because of an error */
     const char *const *wanted_statistics; /* NULL: none */
 };
 
@@ -189,6 +192,8 @@ struct config_reader {
     struct warnings *warnings;
     uint64_t line;
     struct err_gathered errors;
+    const char *part;   /* the name of the metric that is being read, as far as it has one */
+    bool part_has_runs; /* what is being read may be a run, or name one */
     size_t depth,
         failed; /* of open elements; failed: what is this deep or deeper is passed over, until it ends. 0: no */
 };

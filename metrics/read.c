@@ -26,13 +26,22 @@ int measurement_read(const struct config *config, const struct config_run *run, 
     return status;
 }
 
-/* Before anything is read, which may take long, all files that are not there are named. */
+/* Before anything is read, which may take long, all files that are not there are named. Names in a configuration are
+   judged only where all runs are known. */
 static int all_there(const struct config *config, struct err *err)
 {
-    struct err_gathered missing = {0};
-    if (config_gather_missing(config, true, &missing, err) < 0)
+    struct err_gathered errors = config->errors;
+    size_t before = errors.count;
+    if (config_gather_missing(config, before == 0, &errors, err) < 0)
         return -1;
-    return err_gathered(&missing, err);
+    return errors.count > before || config->lacks_runs ? err_gathered(&errors, err) : 0;
+}
+
+/* What went wrong before the errors of the configuration could be told: they are. */
+static int with_errors_of(const struct config *config, int status, struct err *err)
+{
+    struct err_gathered errors = config->errors;
+    return status < 0 && errors.count && err_gather(&errors, err) ? err_gathered(&errors, err) : status;
 }
 
 struct input_list VEC(struct input);
@@ -111,12 +120,13 @@ int experiment_build(const struct config *config, const struct progress *progres
     struct structures *structures = NULL;
     *result = NULL;
     int status = config->runs.count ? 0 : err_set(err, ERR_FORMAT, "no measurements are given");
+    status = with_errors_of(config, status, err);
     if (status == 0)
         status = all_there(config, err);
     if (status == 0)
-        status = structures_open(config, progress, &structures, warnings, err);
+        status = with_errors_of(config, structures_open(config, progress, &structures, warnings, err), err);
     if (status == 0)
-        status = read_inputs(config, &inputs, structures, progress, warnings, err);
+        status = with_errors_of(config, read_inputs(config, &inputs, structures, progress, warnings, err), err);
     if (status == 0) {
         struct structure_source source = structures_source(structures);
         status = experiment_from(config, inputs.items, inputs.count, &source, progress, result, warnings, err);

@@ -55,6 +55,23 @@ cat >c.xml <<'END'
 END
 refused "a circle of metrics" "c.xml:2: A: 'B' stands below it (c.xml:*); a formula names metrics above it*"
 
+# Formulas that are none, and names that only the measurement shows to be unknown: at once, and none because of another.
+cat >c.xml <<'END'
+<hpcview version="1"><run measurements="m"/>
+  <computed name="A" formula="1 +"/>
+  <computed name="B" formula="NOSUCH * 2"/>
+  <computed name="C" formula="A + B"/>
+  <measured name="D" event="NEITHER"/>
+  <nonsense/>
+</hpcview>
+END
+refused "all errors at once" "*c.xml:2: A: *"
+check_equal "each once" "$(printf '%s\n' "$err" | sed -n 's/^hpcview: c.xml:\([0-9]*\):.*/\1/p' | sort | tr '\n' ' ')" "2 3 5 6 "
+check_match "a name" "$err" "*c.xml:3: B: there is no metric 'NOSUCH'*"
+check_match "an event" "$err" "*c.xml:5: no event 'NEITHER' was measured*"
+run "$hpcview" run c.xml
+check_match "nor is anything run with it" "$status $err" "1 *c.xml:2: A: *"
+
 # numbers that are none
 for number in nan inf -5 1e400 18446744073709551616; do
     printf 'a.c 1 f %s\na.c 2 f 7\n' "$number" >t.txt
