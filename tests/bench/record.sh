@@ -43,6 +43,21 @@ if have perf; then
     perf_start=$(number %.6f "$cpu_2 - $cpu_1")
 fi
 
+# What is noted at the end, the functions that hold samples: a small program's, and clang's, whose libraries have 200,000 functions.
+ended() { # NAME COMMAND: from the command's end to record's, the median of 5
+    for _ in 1 2 3 4 5; do
+        rm -rf "$scratch/ended.m"
+        "$hpcview" record -o "$scratch/ended.m" -- sh -c "$2; date +%s%N >'$scratch/ended'" >/dev/null 2>&1
+        echo $((($(date +%s%N) - $(cat "$scratch/ended")) / 100000))
+    done | median | { read -r tenths && row "$1" "$(number %.1f "$tenths / 10") ms" "$(cat "$scratch"/ended.m/*.hpcprof | wc -c) bytes"; }
+}
+echo
+row "from a program's end to that of record" "wall" "measurement"
+ended "nothing sampled" "$scratch/spin 1"
+ended "one function" "$scratch/spin 100000000"
+printf '#include <regex>\nbool f(const char *s) { return std::regex_match(s, std::regex("a*b")); }\n' >"$scratch/re.cc"
+! have clang++ || ended "clang++ -O2" "clang++ -O2 -c -o $scratch/re.o $scratch/re.cc"
+
 echo
 row "" "wall" "CPU" "us/sample"
 for rate in 250 1000 5000; do
