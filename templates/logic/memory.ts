@@ -191,6 +191,44 @@ export class Memory {
   }
 }
 
+/** What references on a line of the source have of a level's misses. */
+export interface LineMisses {
+  readonly place: PlaceIx; // of the reference that misses most there
+  readonly shares: readonly { readonly level: string; readonly share: number }[]; // percent, as levels are ordered
+}
+
+const onLines = new WeakMap<Model, { readonly table: unknown; readonly lines: ReadonlyMap<string, LineMisses> }>();
+
+function collectLines(model: Model, memory: Memory): Map<string, LineMisses> {
+  const { file, lineFirst } = model.places;
+  const found = new Map<string, { place: PlaceIx; most: number; shares: { level: string; share: number }[] }>();
+  for (const level of memory.levels)
+    for (const r of memory.references(level)) {
+      if (r.place === NONE || file[r.place] === NONE || !(lineFirst[r.place] > 0)) continue;
+      const key = `${file[r.place]}:${lineFirst[r.place]}`;
+      const line = found.get(key) ?? { place: r.place, most: 0, shares: [] };
+      const last = line.shares.at(-1);
+      if (last?.level === level.name) last.share += r.share || 0;
+      else line.shares.push({ level: level.name, share: r.share || 0 });
+      if (r.share > line.most) [line.place, line.most] = [r.place, r.share];
+      found.set(key, line);
+    }
+  return found;
+}
+
+/** null: no simulated reference is there, or they are still on their way. */
+export function missesOnLine(model: Model, file: number, line: number): LineMisses | null {
+  if (!Memory.isThere(model)) return null;
+  const table = Rows.of(model, 'references')?.rows;
+  let known = onLines.get(model);
+  if (!known || known.table !== table) {
+    const memory = table && Memory.of(model, 0);
+    if (!memory) return null;
+    onLines.set(model, (known = { table, lines: collectLines(model, memory) }));
+  }
+  return known.lines.get(`${file}:${line}`) ?? null;
+}
+
 const MOST_OF = 50; // percent
 
 /** Why a reference misses, in words, from what its counts say. */

@@ -30,7 +30,7 @@ import { describe, enclosing, labelIn, labelOf, shortName } from '../logic/label
 import { fileLines, hottestLine, lineIndex, linesByFile, placesOnLine, scopesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
-import { Memory, reasons } from '../logic/memory';
+import { Memory, missesOnLine, reasons } from '../logic/memory';
 import { barrierName, loopsBefore, phasesOf, Rows, stacks, timeline, whoWaits } from '../logic/phases';
 import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
 import { globMatches, matcherFor, parseFilter } from '../logic/search';
@@ -2013,6 +2013,13 @@ function testMemory(): void {
     'why it misses',
   );
   equal(reasons(all.references(l1)[1]), ['most of them are the first use of a block'], 'or what is needed once');
+  const lineOf = (place: number): string => {
+    const found = missesOnLine(m, m.places.file[place], m.places.lineFirst[place]);
+    return found ? `${found.place}: ${found.shares.map((s) => `${s.level} ${s.share.toFixed(1)}`).join(', ')}` : 'none';
+  };
+  equal(lineOf(6), '6: L1 80.0, TLB 100.0', 'what a line has of the misses of each level');
+  equal(lineOf(7), '7: L1 16.7', 'and a line that one level knows');
+  equal(missesOnLine(m, m.places.file[6], 9999), null, 'no mark where nothing is');
   equal(Memory.of({ ...m, tables: m.tables.slice(1) }, 0), null, 'nothing without the tables');
 }
 

@@ -1,5 +1,6 @@
-// The mark of what was found at a row of a table, or at a line: a button that leads to it.
+// The marks of what was found at a row of a table, or at a line, and of simulated references: buttons that lead there.
 
+import type { LineMisses } from '../logic/memory';
 import type { Finding } from '../logic/tables';
 import type { App } from './app';
 import { h, visible } from './dom';
@@ -30,5 +31,28 @@ export function findingMark(app: App, found: readonly Finding[]): HTMLElement | 
       },
     },
     '!',
+  );
+}
+
+/** `#`, and what the line's references have of the misses of the level where that is most. */
+export function missesMark(app: App, misses: LineMisses | null): HTMLElement | null {
+  if (!misses) return null;
+  const words = misses.shares.map((s) => `${visible(s.level)} ${s.share.toFixed(1)}%`).join(', ');
+  const most = Math.max(...misses.shares.map((s) => s.share));
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'misses-mark',
+      title: `Of all misses in the simulated memory: ${words}`,
+      'aria-label': `Simulated misses here: ${words}`,
+      tabindex: '-1',
+      onclick: (event) => {
+        event.stopPropagation();
+        app.store.dispatch({ type: 'pane', slot: 'inspect', name: 'memory' });
+        app.selectInTree(misses.place);
+      },
+    },
+    most >= 0.05 ? `# ${most.toFixed(1)}%` : '#',
   );
 }

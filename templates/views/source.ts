@@ -6,6 +6,7 @@ import { type Bracket, type Brackets, loopBrackets, outermost } from '../logic/b
 import type { Column } from '../logic/columns';
 import { formatPercent, plural } from '../logic/format';
 import { findingsOnLine } from '../logic/diagnosis';
+import { missesOnLine } from '../logic/memory';
 import { type Costs, costsOf, gutterCells, gutterHead } from './gutter';
 import { headsAround, type Span, spansOf } from '../logic/heads';
 import { loopKinds, shortName } from '../logic/labels';
@@ -16,7 +17,7 @@ import { coloured, LONGEST_SHOWN } from './code';
 import { button, h, visible } from './dom';
 import { FindBar } from './find';
 import { hasInstructions, InstructionsPane, procedureOf } from './instructions';
-import { findingMark } from './marks';
+import { findingMark, missesMark } from './marks';
 import { WHY_NO_TEXT, whyNoSource } from './nosource';
 import { OpenedCalls } from './opened';
 import type { Pane, PaneType } from './panes';
@@ -405,12 +406,13 @@ class SourcePane implements Pane {
     element.setAttribute('aria-selected', String(marked));
   }
 
-  /** Its text, and the mark of what was found there. */
+  /** Its text, and the marks of what was found there and of what its references miss. */
   #codeCell(row: number): HTMLElement {
     const { app } = this;
     const code = this.#code(row);
-    const mark = findingMark(app, findingsOnLine(app.model, app.state.source!.file, row + 1));
-    if (mark) code.append(mark);
+    const { file } = app.state.source!;
+    const marks = [findingMark(app, findingsOnLine(app.model, file, row + 1)), missesMark(app, missesOnLine(app.model, file, row + 1))];
+    code.append(...marks.filter((mark) => mark !== null));
     return code;
   }
 
