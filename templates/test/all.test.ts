@@ -58,6 +58,7 @@ import type { State } from '../state/state';
 import { fromHash, toHash } from '../state/url';
 import { metric, model } from './outline';
 import { testDamage } from './damage';
+import { testNaive } from './naive';
 import { done, equal, throws } from './tap';
 
 const A = '0i';
@@ -2061,4 +2062,5 @@ testTablesAndTrees();
 testSearch();
 testHead();
 testDamage();
+testNaive();
 done();
