@@ -62,10 +62,10 @@ driver     driver            tests/driver/manual.sh tests/e2e/bad-input.sh tests
 page       templates         templates/test/unit.sh
 '
 room_rows() { printf '%s\n' "$table" | awk 'NF && (wanted == "" || index(" " wanted " ", " " $1 " "))' wanted="${rooms# }"; }
-# The sources of a room: tests, fuzz targets and benches are not planted in, nor what only a browser runs (the page's views); a folder's
-# own files, not those of rooms below it.
+# The sources of a room: tests, fuzz targets and benches are not planted in, nor what only a browser runs (the page's
+# views, its loading); a folder's own files, not those of rooms below it.
 sources_of() {
-    grep -E "^$1/.*[.](c|ts)\$" "$work/files" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample|drawing)[^/]*\.c$|/test/|/views/|\.d\.ts$' |
+    grep -E "^$1/.*[.](c|ts)\$" "$work/files" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample|drawing)[^/]*\.c$|/test/|/views/|/load\.ts$|\.d\.ts$' |
         if [ "$1" = templates ]; then cat; else awk -F/ -v n="$(echo "$1" | tr -cd / | wc -c)" 'NF == n + 2'; fi
 }
 
@@ -119,30 +119,32 @@ run_test() {
     (cd "$2" && top_srcdir=$1 top_builddir=$2 TMPDIR=$2 timeout -k 5 "$3" "$build/tests/limits" $command) >"$2/test.log" 2>&1 && ! grep -q '^not ok' "$2/test.log"
 }
 
-# in_archive OBJECT WORDS...: the object is in one of the archives among the words, which are of a folder above it.
-in_archive() {
+# archive_of OBJECT WORDS...: that of the archives among the words that has the object; it is of a folder above it.
+archive_of() {
     local object=$1 word
     shift
     for word; do
-        case $word in *.a) case $object in "${word%/*}"/*) ar t "$word" | grep -qxF "${object##*/}" && return ;; esac ;; esac
+        case $word in *.a) case $object in "${word%/*}"/*) ar t "$word" | grep -qxF "${object##*/}" && echo "$word" && return ;; esac ;; esac
     done
     return 1
 }
 
-# link_again FOLDER PRODUCT [AS]: makes the product in FOLDER/b, or as AS, with the objects that are in FOLDER/o in place of their likes. 2: it has none of them.
+# link_again FOLDER PRODUCT [AS]: makes the product in FOLDER/b, or as AS, with the objects that are in FOLDER/o in place of their likes: one of
+# an archive in an archive of its own before that, so that it is taken where the other would be. 2: it has none of them.
 link_again() {
-    local command out object found=
-    command=$(linker_of "$2")
+    local command archive out object found=
+    command="$(linker_of "$2") "
     out=$(expr "$command" : '.* -o \([^ ]*\)')
     for object in $(cd "$1/o" && find . -name '*.o' | cut -c3-); do
-        case " $command " in
+        case $command in
         *" $object "*) command=${command/ $object / $1/o/$object } && found=1 ;;
-        *) in_archive "$object" $command && command=${command/ -o / $1/o/$object -o } && found=1 ;;
+        *) archive=$(archive_of "$object" $command) && ar cr "$1/o/$object.a" "$1/o/$object" &&
+            command=${command/ $archive / $1/o/$object.a $archive } && found=1 ;;
         esac
     done
     [ -n "$found" ] || return 2
     rm -f "${3:-$1/b/$out}"
-    eval "${command/ -o $out/ -o ${3:-$1/b/$out}}" >"$1/link.log" 2>&1
+    eval "${command/ -o $out / -o ${3:-$1/b/$out} }" >"$1/link.log" 2>&1
 }
 
 # The finished build with room for other products in it: links to what is there, folders of products and the products themselves apart.
