@@ -2,6 +2,7 @@
 
 import type { Places } from '../model/data';
 import { linearAxis } from '../logic/axis';
+import { histogram, type Share, sortedShares } from '../logic/distribution';
 import { findText, foundFrom, foundNext } from '../logic/find';
 import { surroundings } from '../logic/labels';
 import { childCount, childrenOf, flattened, markMatches, ROW_OPEN, ROW_PARENT, SortedChildren, visibleRows } from '../logic/tree';
@@ -147,7 +148,28 @@ program prog
   equal(got, wanted, 'what is around each place');
 }
 
+/** Costliest first, equals by process and thread; every thread is in one bin, the one that its value is in. */
+function testShares(): void {
+  for (const count of [1, 2, 7, 60]) {
+    const shares = Array.from({ length: count }, (_, i) => ({ process: draw(3), thread: i, value: draw(9) })) as unknown as Share[];
+    const plain = [...shares];
+    const before = (a: Share, b: Share): boolean =>
+      a.value !== b.value ? a.value > b.value : a.process !== b.process ? a.process < b.process : a.thread < b.thread;
+    for (let i = 1; i < count; i++)
+      for (let k = i; k > 0 && before(plain[k], plain[k - 1]); k--) [plain[k], plain[k - 1]] = [plain[k - 1], plain[k]];
+    equal(sortedShares(shares), plain, `${count} threads, the costliest first`);
+    const bins = histogram(shares);
+    equal(
+      bins.map((bin) => bin.count),
+      bins.map((bin) => shares.filter((s) => s.value >= bin.from && s.value < bin.to).length),
+      `${count} threads in bins`,
+    );
+    equal(bins.reduce((n, bin) => n + bin.count, 0), count, 'each of them in one');
+  }
+}
+
 export function testNaive(): void {
+  testShares();
   testSurroundings();
   for (const count of [1, 2, 3, 10, 40, 41, 42, 43]) testTree(count);
   testFind();

@@ -129,8 +129,8 @@ archive_of() {
     return 1
 }
 
-# link_again FOLDER PRODUCT [AS]: makes the product in FOLDER/b, or as AS, with the objects that are in FOLDER/o in place of their likes: one of
-# an archive in an archive of its own before that, so that it is taken where the other would be. 2: it has none of them.
+# link_again FOLDER PRODUCT [AS]: makes the product in FOLDER/b, or as AS, with the objects that are in FOLDER/o in place of their likes, also
+# in a copy of an archive. 2: it has none of them.
 link_again() {
     local command archive out object found=
     command="$(linker_of "$2") "
@@ -138,8 +138,8 @@ link_again() {
     for object in $(cd "$1/o" && find . -name '*.o' | cut -c3-); do
         case $command in
         *" $object "*) command=${command/ $object / $1/o/$object } && found=1 ;;
-        *) archive=$(archive_of "$object" $command) && ar cr "$1/o/$object.a" "$1/o/$object" &&
-            command=${command/ $archive / $1/o/$object.a $archive } && found=1 ;;
+        *) archive=$(archive_of "$object" $command) && cp "$archive" "$1/o/$object.a" && ar r "$1/o/$object.a" "$1/o/$object" &&
+            command=${command/ $archive / $1/o/$object.a } && found=1 ;;
         esac
     done
     [ -n "$found" ] || return 2
