@@ -128,9 +128,9 @@ static struct thread *thread_with_ring(uint32_t row, uint64_t data_bytes)
     struct thread *t = hpcrec_thread_create();
     t->row = row;
     t->begun = true;
-    t->ring_bytes = 8192 + data_bytes;
+    t->ring_bytes = hpcrec_page_bytes() + data_bytes;
     t->ring = hpcrec_map(t->ring_bytes);
-    page_of(t)->data_offset = 8192; /* twice the usual: it is the kernel that says where data begins */
+    page_of(t)->data_offset = hpcrec_page_bytes();
     page_of(t)->data_size = data_bytes;
     for (unsigned e = 0; e < EVENTS; e++)
         t->perf_id[e] = IDS + e;
