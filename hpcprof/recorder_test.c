@@ -573,6 +573,7 @@ static void test_frequency(void)
 
 /* ---- a thread's life --------------------------------------------------------------------------------------------- */
 
+/* NULL: not as it should be. */
 static void *live(void *name)
 {
     struct thread *t = hpcrec_thread_create();
@@ -580,10 +581,9 @@ static void *live(void *name)
     hpcrec_thread_begin(t);
     hpcrec_queue_sample(t, 0, code + 5, 1, NULL);
     struct thread_row *row = (struct thread_row *)hpcrec.thread_rows.items + t->row;
-    CHECK_NAMED(hpcrec_self == t && t->begun && !row->ended && row->start_ns, "it has begun");
+    bool begun = hpcrec_self == t && t->begun && !row->ended && row->start_ns;
     hpcrec_thread_end(t);
-    CHECK(hpcrec_self == NULL);
-    return NULL;
+    return begun && !hpcrec_self ? name : NULL;
 }
 
 static void count_living(struct thread *t, void *n)
@@ -596,7 +596,6 @@ static void test_lives(void)
 {
     enum { LIVES = 3 };
     static char name[] = "a worker";
-    pthread_t threads[LIVES];
     size_t before = hpcrec.thread_rows.count;
     uint64_t now = hpcrec_now(CLOCK_REALTIME);
     int living = 0;
@@ -604,10 +603,13 @@ static void test_lives(void)
         hpcrec.config.events[e].conf.kind = RECORD_CPUTIME;
     hpcrec.contexts.count = hpcrec.cells.count = 0;
     hpcrec_counts_forget();
-    for (int i = 0; i < LIVES; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, live, name), 0);
-    for (int i = 0; i < LIVES; i++)
-        pthread_join(threads[i], NULL);
+    for (int i = 0; i < LIVES; i++) { /* one after the other */
+        void *lived = NULL;
+        pthread_t thread;
+        CHECK_INT(pthread_create(&thread, NULL, live, name), 0);
+        pthread_join(thread, &lived);
+        CHECK_NAMED(lived == name, "it has begun, and ended");
+    }
     CHECK_INT(hpcrec.thread_rows.count, before + LIVES);
     const struct thread_row *rows = hpcrec.thread_rows.items;
     for (size_t i = before; i < hpcrec.thread_rows.count; i++) {
