@@ -101,7 +101,8 @@ static int add_options(struct config *config, const char *command, struct err *e
         if (add_replace(config, command, opt.replaces.items[i], err) < 0)
             return -1;
     for (size_t i = 0; i < opt.blocks.count; i++)
-        config_add_block(config, opt.blocks.items[i]);
+        if (config_add_block(config, opt.blocks.items[i], err) < 0)
+            return err_in(err, "%s", command);
     for (size_t i = 0; i < opt.metrics.count; i++)
         if (config_add_metric(config, opt.metrics.items[i], err) < 0)
             return -1;

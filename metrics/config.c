@@ -247,6 +247,8 @@ static const char *kept(struct config *c, const char *s)
 
 static int add_block(struct config *c, const char *name, const char *where, struct err *err)
 {
+    if (!*name)
+        return err_set(err, ERR_USAGE, "%s%sa block of metrics has a name: cpi, cache, ...", where, *where ? ": " : "");
     if (c->metrics.count == LIMIT_METRICS)
         return err_set(err, ERR_LIMIT, "%s: there are more than %d metrics (LIMIT_METRICS)", where, LIMIT_METRICS);
     struct config_metric m = {.block = kept(c, name), .where = kept(c, where), .run = RUN_ALL};
@@ -255,9 +257,9 @@ static int add_block(struct config *c, const char *name, const char *where, stru
     return 0;
 }
 
-void config_add_block(struct config *c, const char *name)
+int config_add_block(struct config *c, const char *name, struct err *err)
 {
-    add_block(c, name, "", NULL);
+    return add_block(c, name, "", err);
 }
 
 void config_add_all_blocks(struct config *c)

@@ -30,15 +30,7 @@ FUZZERS += %D%/expr_fuzz %D%/config_fuzz
 %C%_config_fuzz_SOURCES = %D%/config_fuzz.c
 %C%_config_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_config_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
-EXTRA_DIST += \
-	tests/corpus/config/cut.xml \
-	tests/corpus/config/empty-apply.xml \
-	tests/corpus/config/empty.xml \
-	tests/corpus/config/entity.xml \
-	tests/corpus/config/full.xml \
-	tests/corpus/config/hpcview3.xml \
-	tests/corpus/config/math-in-math.xml \
-	tests/corpus/config/two-formulas.xml \
+EXTRA_DIST += tests/corpus/config \
 	tests/corpus/expr/bad-numbers \
 	tests/corpus/expr/bytes \
 	tests/corpus/expr/chained \

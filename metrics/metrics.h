@@ -155,7 +155,7 @@ void config_want_statistics(struct config *, const char *const *names);
 int config_compare(struct config *, const char *scaling /* or NULL */, struct err *);
 /* The metrics of a block that what was measured allows; the blocks are lent to the configuration. */
 void config_set_blocks(struct config *, const struct blocks *);
-void config_add_block(struct config *, const char *name);
+int config_add_block(struct config *, const char *name, struct err *);
 /* All blocks, as far as their names are free: what config_write_start proposes. A configuration that was read says itself
    what it wants, and is left alone. */
 void config_add_all_blocks(struct config *);
