@@ -223,9 +223,10 @@ fi
 record_options="--sampler papi"
 if "$hpcview" record -o "$scratch/papi" --sampler papi -- true 2>"$scratch/err"; then
     situation "papi: threads" threads without-timer
-    for name in forks execs signals own_timer closes; do
+    for name in forks execs signals own_timer; do
         situation "papi: $name" $name
     done
+    situation "papi: closes" closes papi
     situation "papi: ends by _exit" exits _exit
     case_name="papi: raw ends"
     same_and samples_alone raw_ends alone

@@ -1,10 +1,11 @@
 /* Closes every descriptor in every way there is, and sees none but its own. "raw": by the system call itself, and takes
- * all numbers for a file of its own, in which nobody else may read or write. */
+ * all numbers for a file of its own, in which nobody else may read or write. "papi": PAPI has its own under low numbers. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -47,7 +48,8 @@ int main(int argc, char **argv)
     burn(100);
     close_range(3, ~0U, 0);
     closefrom(3);
-    if (!lowest_is(3)) {
+    bool papi = argc > 1 && strcmp(argv[1], "papi") == 0;
+    if (!papi && !lowest_is(3)) {
         fprintf(stderr, "descriptor 3 is not free\n");
         return 1;
     }
