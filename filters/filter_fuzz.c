@@ -1,5 +1,6 @@
 /* Any bytes for every filter, whether it recognises them or not, and as a file that may be packed, as a user would give it:
-   a sound measurement, or a sentence that names the input. */
+   a sound measurement, or a sentence that names the input. Mutations of a text (callgrind's, perf script's, ...) are of lines
+   and of numbers in them. */
 #include "filters/filters.h"
 
 #include <stdio.h>
@@ -8,6 +9,8 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) __attribute__((weak)); /* libFuzzer's */
 
 static void check_tables(const struct hpcprof *p)
 {
@@ -68,4 +71,88 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         hpcprof_free(p);
     }
     return 0;
+}
+
+/* ---- mutations of text ------------------------------------------------------------------------------ */
+
+struct span {
+    size_t begin, end; /* with its newline */
+};
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+static bool is_text(const uint8_t *data, size_t size)
+{
+    return size > 0 && memchr(data, 0, size) == NULL && memchr(data, '\n', size) != NULL;
+}
+
+static struct span line_at(const uint8_t *data, size_t size, size_t at)
+{
+    struct span line = {at, at};
+    while (line.begin > 0 && data[line.begin - 1] != '\n')
+        line.begin--;
+    while (line.end < size && data[line.end++] != '\n')
+        ;
+    return line;
+}
+
+/* Text in a piece's place; what follows moves. The size as it was where there is no room. */
+static size_t put(uint8_t *data, size_t size, size_t max_size, struct span piece, const void *text, size_t n)
+{
+    size_t now = size - (piece.end - piece.begin) + n;
+    if (now > max_size)
+        return size;
+    memmove(data + piece.begin + n, data + piece.end, size - piece.end);
+    memcpy(data + piece.begin, text, n);
+    return now;
+}
+
+/* A line once more, somewhere else. */
+static size_t repeat_line(uint8_t *data, size_t size, size_t max_size, struct span line, size_t to)
+{
+    size_t n = line.end - line.begin, now = size;
+    uint8_t *copy = malloc(n + 1);
+    if (copy) {
+        memcpy(copy, data + line.begin, n);
+        now = put(data, size, max_size, (struct span){to, to}, copy, n);
+    }
+    free(copy);
+    return now;
+}
+
+static bool is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The first number from there on becomes another: names in parentheses, lines, addresses, costs. */
+static size_t change_number(uint8_t *data, size_t size, size_t max_size, size_t from, uint32_t *r)
+{
+    static const char *const numbers[] = {
+        "0", "1", "2", "3", "+1", "-1", "*", "+3", "0x10", "4294967295", "18446744073709551615", "99", "()", ""};
+    struct span number = {from, from};
+    while (number.begin < size && !is_digit(data[number.begin]))
+        number.begin++;
+    for (number.end = number.begin; number.end < size && is_digit(data[number.end]);)
+        number.end++;
+    const char *text = numbers[next_random(r) % ARRAY_SIZE(numbers)];
+    return put(data, size, max_size, number, text, strlen(text));
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    uint32_t r = seed;
+    unsigned what = next_random(&r) % 8;
+    if (what < 2 || !is_text(data, size))
+        return LLVMFuzzerMutate(data, size, max_size);
+    struct span line = line_at(data, size, next_random(&r) % size);
+    if (what == 2)
+        return put(data, size, max_size, line, "", 0);
+    if (what == 3)
+        return repeat_line(data, size, max_size, line, line_at(data, size, next_random(&r) % size).begin);
+    return change_number(data, size, max_size, line.begin + next_random(&r) % (line.end - line.begin), &r);
 }
