@@ -1,13 +1,16 @@
 /* Any bytes as an ELF file: a sentence, or an image, functions, DWARF and a scope tree that keep the promises of their
-   headers. */
+   headers. Mutations know where a file's headers, sections and their contents are. */
 #include "bloop/assemble/assemble.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) __attribute__((weak)); /* libFuzzer's */
 
 /* libdwarf 20210528 to 0.11 forget some bytes where dwarf_child meets damage (LeakSanitizer asks for this function, and
    finds it only where others may see it). */
@@ -173,4 +176,79 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     close(fd);
     warnings_free(w);
     return 0;
+}
+
+/* ---- mutations -------------------------------------------------------------------------------------- */
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+/* What a field may be that was something else: near an end, beyond it, nothing, all. */
+static uint64_t odd_value(uint64_t old, size_t size, uint32_t *r)
+{
+    const uint64_t values[] = {0,        1,
+                               old + 1,  old - 1,
+                               size,     size - 1,
+                               size + 1, old * 2,
+                               old / 2,  UINT64_MAX,
+                               1u << 31, (uint64_t)1 << 62,
+                               8,        next_random(r) % (size + 1)};
+    return values[next_random(r) % ARRAY_SIZE(values)];
+}
+
+static void change_field(uint8_t *at, size_t bytes, size_t size, uint32_t *r)
+{
+    uint64_t value = 0;
+    memcpy(&value, at, bytes);
+    value = odd_value(value, size, r);
+    memcpy(at, &value, bytes);
+}
+
+/* Tables of headers: all their fields are of 4 or 8 bytes. */
+static void change_header(uint8_t *data, size_t size, uint64_t offset, uint64_t count, uint64_t each, uint32_t *r)
+{
+    uint64_t at = count ? offset + next_random(r) % count * each + next_random(r) % (each / 4) * 4 : size;
+    if (offset <= size && at <= size && size - at >= 8)
+        change_field(data + at, next_random(r) % 2 ? 8 : 4, size, r);
+}
+
+/* Bytes of one section, all else stays where it is. */
+static bool change_content(uint8_t *data, size_t size, const Elf64_Ehdr *e, uint32_t *r)
+{
+    Elf64_Shdr s;
+    uint64_t at = e->e_shnum ? e->e_shoff + next_random(r) % e->e_shnum * sizeof s : size;
+    if (e->e_shoff > size || at > size || size - at < sizeof s)
+        return false;
+    memcpy(&s, data + at, sizeof s);
+    if (s.sh_type == SHT_NOBITS || s.sh_offset > size || s.sh_size == 0 || s.sh_size > size - s.sh_offset)
+        return false;
+    uint64_t begin = next_random(r) % s.sh_size, length = s.sh_size - begin;
+    length = length < 256 ? length : 256;
+    if (next_random(r) % 4 == 0 && length >= 8)
+        change_field(data + s.sh_offset + begin, (size_t)1 << next_random(r) % 4, s.sh_size, r);
+    else
+        LLVMFuzzerMutate(data + s.sh_offset + begin, length, length);
+    return true;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    Elf64_Ehdr e;
+    uint32_t r = seed;
+    unsigned what = next_random(&r) % 16;
+    if (size < sizeof e || what == 0)
+        return LLVMFuzzerMutate(data, size, max_size);
+    memcpy(&e, data, sizeof e);
+    if (what == 1)
+        change_field(data + 16 + next_random(&r) % 6 * 8, 8 >> next_random(&r) % 3, size, &r);
+    else if (what < 5)
+        change_header(data, size, e.e_shoff, e.e_shnum, sizeof(Elf64_Shdr), &r);
+    else if (what == 5)
+        change_header(data, size, e.e_phoff, e.e_phnum, sizeof(Elf64_Phdr), &r);
+    else if (!change_content(data, size, &e, &r))
+        return LLVMFuzzerMutate(data, size, max_size);
+    return size;
 }

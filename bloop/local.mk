@@ -19,18 +19,4 @@ FUZZERS += %D%/elf_fuzz
 %C%_elf_fuzz_SOURCES = %D%/elf_fuzz.c
 %C%_elf_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_elf_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
-EXTRA_DIST += \
-	tests/corpus/elf/cut \
-	tests/corpus/elf/exec-clang5 \
-	tests/corpus/elf/exec-gcc5 \
-	tests/corpus/elf/exec-split \
-	tests/corpus/elf/nosections \
-	tests/corpus/elf/obj-arm \
-	tests/corpus/elf/obj-clang4 \
-	tests/corpus/elf/obj-fortran \
-	tests/corpus/elf/obj-try \
-	tests/corpus/elf/obj-zlib \
-	tests/corpus/elf/pie-gcc4 \
-	tests/corpus/elf/rnglists-damaged \
-	tests/corpus/elf/text \
-	tests/corpus/elf/zstd-claims-4-gigabytes
+EXTRA_DIST += tests/corpus/elf
