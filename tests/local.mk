@@ -64,7 +64,7 @@ EXTRA_DIST += \
 
 # ---- what fails in turn -------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/torture/short.sh
-EXTRA_DIST += %D%/where.sh %D%/torture/torture.sh %D%/torture/fail.c
+EXTRA_DIST += %D%/parts.sh %D%/found.txt %D%/where.sh %D%/torture/torture.sh %D%/torture/fail.c
 
 # ---- quality of loops ----------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/quality/quality.sh %D%/quality/database.sh
