@@ -110,6 +110,29 @@ static void check_debug(const struct image *im, const struct function_table *t, 
     debug_close(d);
 }
 
+/* Functions that no table knows, around addresses that were sampled or called. */
+static void look_into_gaps(const struct image *im, struct warnings *w)
+{
+    struct function_table *t = NULL;
+    struct err err = {0};
+    vaddr addrs[64];
+    size_t n = 0;
+    for (size_t i = 0; i < im->section_count; i++) {
+        const struct image_section *s = &im->sections[i];
+        for (vaddr k = 0; s->exec && k < 4 && n < ARRAY_SIZE(addrs); k++) {
+            vaddr addr = s->addr + s->size / 4 * k + k;
+            if (n == 0 || addrs[n - 1] < addr)
+                addrs[n++] = addr;
+        }
+    }
+    promise(functions_list(im, &t, w, &err) == 0);
+    functions_fill_gaps_at(t, addrs, n);
+    check_functions(t);
+    functions_fill_gaps_called(t, addrs, n);
+    check_functions(t);
+    functions_free(t);
+}
+
 static void analyse(const struct image *im, struct warnings *w)
 {
     struct function_table *t = NULL;
@@ -133,6 +156,7 @@ static void analyse(const struct image *im, struct warnings *w)
     functions_add(t, targets, n);
     check_functions(t);
     check_debug(im, t, w);
+    look_into_gaps(im, w);
     vec_release(&sites);
     arena_free(a);
     functions_free(t);
