@@ -8,6 +8,7 @@
 #include "filters/sink.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 
 enum { MOST_COLUMNS = 1024 };
@@ -101,11 +102,13 @@ static int read_value(struct table_reader *t, const char *text, uint64_t *value)
             buf_char(&plain, *c);
     while (plain.len && isblank((unsigned char)plain.bytes[plain.len - 1]))
         plain.bytes[--plain.len] = '\0';
+    bool none = plain.len == 0 || strcmp(plain.bytes, "-") == 0;
     bool whole = plain.len && strspn(plain.bytes, "0123456789") == plain.len;
     double v = plain.len ? strtod(plain.bytes, &end) : 0;
-    bool none = plain.len == 0 || strcmp(plain.bytes, "-") == 0;
-    bool fits = none || !(v >= 1.8e19), is = none || (*end == '\0' && v >= 0 && fits);
-    *value = none || !is ? 0 : whole ? strtoull(plain.bytes, NULL, 10) : (uint64_t)(v + 0.5);
+    errno = 0;
+    uint64_t exact = whole ? strtoull(plain.bytes, NULL, 10) : 0;
+    bool fits = none || (whole ? errno == 0 : !(v >= 0x1p64)), is = none || (*end == '\0' && v >= 0 && fits);
+    *value = none || !is ? 0 : whole ? exact : (uint64_t)(v + 0.5);
     buf_release(&plain);
     return is ? 0 : wrong(t, fits ? "this is no number, 0 or more:" : "this is more than 64 bits hold:", text);
 }

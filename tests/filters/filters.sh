@@ -83,6 +83,15 @@ run "$hpcview" import table -o x.hpcprof input
 check_match "table: without columns" "$err" "--columns says"
 table --columns a --separator xy
 check "table: a separator of two characters: status 2" test "$status" = 2
+printf 'f a.c 1 18446744073709551615\n' >input
+rm -f t.hpcprof
+run "$hpcview" import table -o t.hpcprof --columns procedure,file,line,A input
+check_match "table: the greatest number there is" "$("$hpcview" print --by line --format csv t.hpcprof 2>/dev/null)" "f,1.8446744073709552e+19"
+for number in 18446744073709551616 1e20 inf; do
+    echo "f a.c 1 $number" >input
+    run "$hpcview" import table -o t.hpcprof --columns procedure,file,line,A input
+    check_match "table: $number is too large" "$err" "input:1: this is more than 64 bits hold: '$number'"
+done
 
 run "$hpcview" import perf-scrip -o x input
 check "a misspelt format: status 2" test "$status" = 2
