@@ -23,6 +23,8 @@ for input in papi perf; do
     check_equal "$input: L1_MISS_RATE" "$(value L1_MISS_RATE --metrics cache $input.hpcprof)" 0.05
     check_equal "$input: L1_MPKI" "$(value L1_MPKI --metrics cache $input.hpcprof)" 25
 done
+table valgrind Ir,Dr,Dw,D1mr,D1mw,DLmr,DLmw 'a.c 1 f 2000 700 300 40 10 4 1'
+check_equal "valgrind: reads and writes together" "$(for m in L1_MISS_RATE L1_MPKI L3_MISS_RATE L3_MPKI; do value $m --metrics cache valgrind.hpcprof; done | xargs)" "0.05 25 0.1 2.5"
 check_equal "papi: BRANCH_MISS_RATE" "$(value BRANCH_MISS_RATE --metrics branch papi.hpcprof)" 0.05
 check_equal "no block, no metric" "$(value CPI papi.hpcprof)" none
 check_equal "runs of both kinds stand side by side" \
