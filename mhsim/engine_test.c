@@ -402,6 +402,16 @@ static struct mhsim_machine machine_of(const struct mhsim_level *levels, unsigne
     return m;
 }
 
+/* A sanitizer makes the naive simulator ten times slower, and looks for other mistakes. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+enum { LESS = 16 };
+#else
+enum { LESS = 1 };
+#endif
+
 /* second: a second core comes in the middle, and does nothing. */
 static void check_random(const struct random_case *c, bool second)
 {
@@ -412,10 +422,10 @@ static void check_random(const struct random_case *c, bool second)
     bool same = true;
     size_t count;
     uint32_t core = mhsim_core(s);
-    random_accesses(s, core, n, &m, c->accesses / (second ? 8 : 2));
+    random_accesses(s, core, n, &m, c->accesses / LESS / (second ? 8 : 2));
     if (second)
         mhsim_core(s);
-    random_accesses(s, core, n, &m, c->accesses / (second ? 8 : 2));
+    random_accesses(s, core, n, &m, c->accesses / LESS / (second ? 8 : 2));
     const struct mhsim_row *rows = mhsim_rows(s, &count);
     for (size_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < m.level_count; k++)
