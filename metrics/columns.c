@@ -12,6 +12,7 @@
 struct run_event {        /* an event of a run, whatever measurement of the run has it */
     uint32_t run, number; /* number: its place in the run's first measurement that has it */
     str_id name, description, unit;
+    str_id said; /* what people call it; in full where that would be two events */
     uint64_t period;
     unsigned flags;
 };
@@ -71,20 +72,26 @@ static const char *without_component(const char *event)
     return n && strncmp(event + n, "::", 2) == 0 && isalpha((unsigned char)event[n + 2]) ? event + n + 2 : event;
 }
 
-/* What people call an event; in full where that would be two events. */
-static const char *said(const struct maker *m, str_id event)
+static void say_events(struct maker *m)
 {
-    const char *full = strtab_get(m->strings, event), *brief = without_component(full);
-    bool one = true;
-    for (size_t i = 0; i < m->events.count && brief != full; i++)
-        one = one && (m->events.items[i].name == event ||
-                      strcmp(without_component(strtab_get(m->strings, m->events.items[i].name)), brief) != 0);
-    return one ? brief : full;
+    struct hashmap meant = {0}; /* by what they are called in short: which event, or that there are several */
+    const uint32_t several = HASHMAP_NONE - 1;
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < m->events.count; i++) {
+            struct run_event *e = &m->events.items[i];
+            str_id brief = strtab_add(m->strings, without_component(strtab_get(m->strings, e->name)));
+            uint32_t *which = hashmap_put(&meant, brief);
+            if (pass == 0)
+                *which = *which == HASHMAP_NONE || *which == e->name ? e->name : several;
+            else
+                e->said = *which == several ? e->name : brief;
+        }
+    hashmap_release(&meant);
 }
 
-static bool is_called(const struct maker *m, str_id event, const char *name)
+static bool is_called(const struct maker *m, const struct run_event *e, const char *name)
 {
-    return strcmp(strtab_get(m->strings, event), name) == 0 || strcmp(said(m, event), name) == 0;
+    return strcmp(strtab_get(m->strings, e->name), name) == 0 || strcmp(strtab_get(m->strings, e->said), name) == 0;
 }
 
 uint32_t columns_find(const struct columns *c, str_id name)
@@ -118,7 +125,7 @@ static uint32_t add_measured(struct maker *m, str_id name, const struct run_even
     struct column c = {.run = e->run, .event = e->name, .where = where};
     c.metric = (struct metric){
         .name = name,
-        .display_name = name_in_run(m, e->run, said(m, e->name)),
+        .display_name = name_in_run(m, e->run, strtab_get(m->strings, e->said)),
         .run = e->run,
         .unit = e->unit,
         .description = e->description,
@@ -213,7 +220,7 @@ static struct run_event *chosen_event(struct maker *m, const struct config_metri
 {
     struct run_event *e = find_event(m, run, strtab_add(m->strings, given->event));
     for (size_t i = 0; !e && i < m->events.count; i++)
-        if (m->events.items[i].run == run && is_called(m, m->events.items[i].name, given->event))
+        if (m->events.items[i].run == run && is_called(m, &m->events.items[i], given->event))
             e = &m->events.items[i];
     char *end;
     if (e || !given->event_number || *given->event < '0' || *given->event > '9')
@@ -254,9 +261,9 @@ static int add_configured(struct maker *m, const struct config_metric *given)
         found = true;
         uint32_t named_run = given->run == RUN_ALL ? run : RUN_ALL;
         str_id name = name_in_run(m, named_run, given->name);
-        str_id shown = *given->display_name                 ? name_in_run(m, named_run, given->display_name)
-                       : is_called(m, e->name, given->name) ? name_in_run(m, named_run, said(m, e->name))
-                                                            : name;
+        str_id shown = *given->display_name           ? name_in_run(m, named_run, given->display_name)
+                       : is_called(m, e, given->name) ? name_in_run(m, named_run, strtab_get(m->strings, e->said))
+                                                      : name;
         uint32_t column = columns_find(m->columns, name);
         if (column == COLUMN_NONE)
             column = add_measured(m, name, e, given->where);
@@ -280,12 +287,12 @@ static uint32_t operand_column(struct maker *m, const char *name, uint32_t run)
     uint32_t column = columns_find(m->columns, strtab_add(m->strings, name));
     if (column == COLUMN_NONE && run != RUN_ALL)
         column = columns_find(m->columns, name_in_run(m, run, name));
+    str_id wanted = strtab_add(m->strings, name);
     for (size_t i = 0; column == COLUMN_NONE && i < m->events.count; i++) {
         struct run_event *e = &m->events.items[i];
         str_id full = name_in_run(m, e->run, strtab_get(m->strings, e->name));
-        str_id wanted = strtab_add(m->strings, name);
-        if (full != wanted && name_in_run(m, e->run, said(m, e->name)) != wanted &&
-            !(run == e->run && is_called(m, e->name, name)))
+        if (full != wanted && name_in_run(m, e->run, strtab_get(m->strings, e->said)) != wanted &&
+            !(run == e->run && is_called(m, e, name)))
             continue;
         column = columns_find(m->columns, full);
         if (column != COLUMN_NONE)
@@ -422,7 +429,7 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
     for (size_t i = 0; i < m->columns->list.count; i++)
         *vec_push(&names) = strtab_get(m->strings, m->columns->list.items[i].metric.name);
     for (size_t i = 0; i < m->events.count; i++)
-        *vec_push(&names) = said(m, m->events.items[i].name);
+        *vec_push(&names) = strtab_get(m->strings, m->events.items[i].said);
     for (size_t i = 0; i < m->events.count; i++)
         *vec_push(&names) = strtab_get(m->strings, m->events.items[i].name);
     *vec_push(&names) = NULL;
@@ -779,26 +786,33 @@ static bool is_measured_in(const struct column *c, uint32_t run)
     return !c->expr && !c->statistic && !c->error && c->run == run && c->metric.display;
 }
 
+static bool has_event(const struct maker *m, size_t measured, uint32_t run, str_id event)
+{
+    const struct column *columns = m->columns->list.items;
+    for (size_t i = 0; i < measured; i++)
+        if (is_measured_in(&columns[i], run) && columns[i].event == event)
+            return true;
+    return false;
+}
+
 /* The column of the second run that the one of the first is compared with: of the same event, else of another that says
    the same by another name (perf's task-clock), which is nobody else's; COLUMN_NONE: none. */
 static uint32_t counterpart_of(const struct maker *m, size_t measured, const struct column *base)
 {
-    const struct column *columns = m->columns->list.items;
-    uint32_t by_name = COLUMN_NONE, by_meaning = COLUMN_NONE;
+    uint32_t by_meaning = COLUMN_NONE;
     for (uint32_t i = 0; i < measured; i++) {
-        if (!is_measured_in(&columns[i], 1) || columns[i].metric.region != base->metric.region)
+        const struct column *new = &m->columns->list.items[i];
+        if (!is_measured_in(new, 1) || new->metric.region != base->metric.region)
             continue;
-        if (columns[i].event == base->event && by_name == COLUMN_NONE)
-            by_name = i;
-        bool taken = false;
-        for (uint32_t k = 0; k < measured; k++)
-            taken = taken || (is_measured_in(&columns[k], 0) && columns[k].event == columns[i].event);
-        if (by_meaning == COLUMN_NONE && !taken && columns[i].metric.unit == base->metric.unit &&
+        if (new->event == base->event)
+            return i;
+        if (by_meaning == COLUMN_NONE && new->metric.unit == base->metric.unit &&
             blocks_same_quantity(m->config->known_blocks, strtab_get(m->strings, base->event),
-                                 strtab_get(m->strings, columns[i].event)))
+                                 strtab_get(m->strings, new->event)) &&
+            !has_event(m, measured, 0, new->event))
             by_meaning = i;
     }
-    return by_name == COLUMN_NONE ? by_meaning : by_name;
+    return by_meaning;
 }
 
 static void warn_nothing_shared(const struct maker *m, struct warnings *warnings)
@@ -807,7 +821,7 @@ static void warn_nothing_shared(const struct maker *m, struct warnings *warnings
     for (size_t i = 0; i < m->events.count; i++)
         if (m->events.items[i].run < 2) {
             struct buf *b = &events[m->events.items[i].run];
-            buf_printf(b, "%s%s", b->len ? ", " : "", said(m, m->events.items[i].name));
+            buf_printf(b, "%s%s", b->len ? ", " : "", strtab_get(m->strings, m->events.items[i].said));
         }
     if (events[0].len && events[1].len)
         warnings_add(
@@ -923,6 +937,7 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
     int status = 0;
     *columns = (struct columns){.arena = arena_create()};
     collect_events(&m);
+    say_events(&m);
     for (size_t i = 0; i < config->failed.count; i++)
         *vec_push(&m.failed) = config->failed.items[i];
     for (size_t i = 0; i < config->metrics.count; i++)

@@ -27,16 +27,17 @@ int statistic_over_parse(const char *word, enum statistic_over *over, struct err
     return err_set(err, ERR_USAGE, "statistics are over threads, ranks or repetitions, not over '%s'", word);
 }
 
-void statistic_name(struct buf *out, enum statistic s, const char *metric, enum statistic_over over)
-{
-    buf_printf(out, "%s(", words[s]);
-    expr_quote_name(out, metric);
-    buf_printf(out, " over %s)", overs[over]);
-}
-
 void statistic_words(struct buf *out, enum statistic s, const char *shown, enum statistic_over over)
 {
     buf_printf(out, "%s(%s over %s)", words[s], shown, overs[over]);
+}
+
+void statistic_name(struct buf *out, enum statistic s, const char *metric, enum statistic_over over)
+{
+    struct buf quoted = {0};
+    expr_quote_name(&quoted, metric);
+    statistic_words(out, s, quoted.bytes, over);
+    buf_release(&quoted);
 }
 
 bool statistic_parse(const char *name, enum statistic *s, struct buf *metric, enum statistic_over *over)

@@ -52,7 +52,7 @@ check "--again: all are run" test "$status" = 0 -a "$(wc -l <work/log)" = 5
 run "$hpcview" print --by program --format csv c.xml
 check_match "anyone builds from what is there" "$out" "one.CPUTIME,"
 cp c.xml more.xml
-sed -i 's|</hpcview>|<run name="later" measurements="later.m" command="./work/w"/>&|' more.xml
+sed -i 's|</hpcview>|<run name="later" measurements="later.m" command="./spin f" folder="work"/>&|' more.xml
 run "$hpcview" print --by program --format csv more.xml
 check_match "what nobody measured yet is left out" "$status $out" "0 *one.CPUTIME,*"
 check_match "and said" "$err" "*run 'later' is not measured yet, and left out*"
