@@ -47,7 +47,7 @@ struct matcher {
 };
 
 struct procedure {
-    struct identity key;
+    struct identity key, origin; /* origin: of what it is a clone of */
     uint64_t runs;
     uint32_t as; /* the one that it is another clone of, in other runs; or itself */
 };
@@ -535,6 +535,13 @@ static bool same_procedure(const void *ctx, uint32_t i)
     return memcmp(&w->m->procedures.items[i].key, &w->key, sizeof w->key) == 0;
 }
 
+static struct identity origin_of(const struct matcher *m, struct identity key)
+{
+    key.name = same_function_name(m->c->strings, key.name);
+    key.ordinal = 0;
+    return key;
+}
+
 /* All procedures by their own names, with the runs that have them. Their files are in place. */
 static void list_procedures(struct matcher *m)
 {
@@ -549,20 +556,12 @@ static void list_procedures(struct matcher *m)
         if (at == ROW_NONE) {
             at = (uint32_t)m->procedures.count;
             row_index_add(&known, hash, at);
-            *vec_push(&m->procedures) = (struct procedure){.key = w.key, .as = at};
+            *vec_push(&m->procedures) = (struct procedure){.key = w.key, .origin = origin_of(m, w.key), .as = at};
         }
         m->procedures.items[at].runs |= m->place_runs[i];
         m->procedure_of[i] = at;
     }
     row_index_release(&known);
-}
-
-static struct identity key_of_origin(const struct matcher *m, const struct procedure *p)
-{
-    struct identity key = p->key;
-    key.name = same_function_name(m->c->strings, key.name);
-    key.ordinal = 0;
-    return key;
 }
 
 struct clone {
@@ -576,8 +575,7 @@ static bool is_counterpart(const void *ctx, uint32_t i)
 {
     const struct clone *c = ctx;
     const struct procedure *p = &c->m->procedures.items[i];
-    struct identity origin = key_of_origin(c->m, p);
-    return !(p->runs & c->runs) && memcmp(&origin, &c->origin, sizeof origin) == 0;
+    return !(p->runs & c->runs) && memcmp(&p->origin, &c->origin, sizeof p->origin) == 0;
 }
 
 static void pair_clones(struct matcher *m)
@@ -586,7 +584,7 @@ static void pair_clones(struct matcher *m)
     list_procedures(m);
     for (uint32_t i = 0; i < m->procedures.count; i++) {
         struct procedure *p = &m->procedures.items[i];
-        struct clone c = {m, key_of_origin(m, p), p->runs};
+        struct clone c = {m, p->origin, p->runs};
         uint64_t hash = hash_bytes(&c.origin, sizeof c.origin, 0);
         uint32_t known = row_index_find(&by_origin, hash, is_counterpart, &c);
         if (known == ROW_NONE) {
