@@ -52,11 +52,6 @@ static enum insn_kind kind_of_rest(uint32_t w)
     }
 }
 
-static uint32_t word(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 static void decode(const uint8_t *p, size_t n, vaddr addr, struct insn *in)
 {
     in->addr = addr;
@@ -66,7 +61,7 @@ static void decode(const uint8_t *p, size_t n, vaddr addr, struct insn *in)
         in->length = (uint8_t)n;
         return;
     }
-    uint32_t w = word(p);
+    uint32_t w = arch_word(p);
     in->length = 4;
     if ((w & 0x7c000000) == 0x14000000) { /* B, BL */
         in->kind = w >> 31 ? INSN_CALL : INSN_JUMP;
@@ -325,7 +320,7 @@ static void lift(const uint8_t *p, size_t n, vaddr addr, struct op *op)
     *op = (struct op){.dst = ARCH_NO_REG, .src = ARCH_NO_REG, .base = ARCH_NO_REG, .index = ARCH_NO_REG, .scale = 1};
     if (n < 4)
         return;
-    uint32_t w = word(p);
+    uint32_t w = arch_word(p);
     switch (w >> 25 & 15) { /* C4.1, table C4-1 */
     case 8:
     case 9:

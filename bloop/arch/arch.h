@@ -50,6 +50,12 @@ const struct arch *arch_get(enum arch_kind);
 enum packed_kind { PACKED_NOT, PACKED_SHUFFLES, PACKED_CALCULATES };
 enum packed_kind arch_packed_kind(enum arch_kind, const uint8_t *p, size_t n);
 
+/* Four bytes of code as a number: an instruction of AArch64, an operand of x86-64's. */
+static inline uint32_t arch_word(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
 /* waits.c: does this straight code wait for another thread, spinning or sleeping on a word in memory? */
 bool arch_waits(enum arch_kind, const uint8_t *p, size_t n);
 

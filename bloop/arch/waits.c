@@ -20,18 +20,13 @@ static bool sleeps(const struct call_registers *r, uint32_t futex)
     return r->number == futex && kind != FUTEX_WAKE && (kind < FUTEX_REQUEUE || kind > FUTEX_WAKE_OP);
 }
 
-static uint32_t word_at(const uint8_t *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 static bool x86_64_waits(const uint8_t *p, size_t n, struct call_registers *r)
 {
     enum { FUTEX = 202, MOV_EAX = 0xb8, MOV_ESI = 0xbe };
     if (n == 5 && p[0] == MOV_EAX)
-        r->number = word_at(p + 1);
+        r->number = arch_word(p + 1);
     else if (n == 5 && p[0] == MOV_ESI)
-        r->operation = word_at(p + 1);
+        r->operation = arch_word(p + 1);
     else if (n == 2 && (p[0] == 0x31 || p[0] == 0x33) && p[1] == 0xf6) /* xor %esi,%esi */
         r->operation = 0;
     else if (n == 2 && p[0] == 0x0f && p[1] == 0x05)
@@ -42,7 +37,7 @@ static bool x86_64_waits(const uint8_t *p, size_t n, struct call_registers *r)
 static bool aarch64_waits(const uint8_t *p, size_t n, struct call_registers *r)
 {
     enum { FUTEX = 98, MOVZ = 0x52800000, MOVZ_MASK = 0x7fe0001f, SVC = 0xd4000001, YIELD = 0xd503203f };
-    uint32_t insn = n == 4 ? word_at(p) : 0, value = insn >> 5 & 0xffff;
+    uint32_t insn = n == 4 ? arch_word(p) : 0, value = insn >> 5 & 0xffff;
     if ((insn & MOVZ_MASK) == (MOVZ | 8))
         r->number = value;
     else if ((insn & MOVZ_MASK) == (MOVZ | 1))

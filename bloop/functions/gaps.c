@@ -52,11 +52,6 @@ static const uint8_t *bytes_at(const struct gap_scan *g, vaddr at, size_t n)
     return g->end - at >= n ? g->section->bytes + (at - g->section->addr) : NULL;
 }
 
-static uint32_t word_at(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* Nops, traps and zeros: behind them, where *in is the instruction unless the gap ends. No function begins with one of
    them. */
 static vaddr skip_padding(const struct gap_scan *g, vaddr at, struct insn *in)
@@ -68,7 +63,7 @@ static vaddr skip_padding(const struct gap_scan *g, vaddr at, struct insn *in)
         }
         const uint8_t *word = bytes_at(g, at, 4);
         decode(g, at, in);
-        if (in->kind != INSN_PADDING && !(g->arch->min_length == 4 && word && word_at(word) == 0))
+        if (in->kind != INSN_PADDING && !(g->arch->min_length == 4 && word && arch_word(word) == 0))
             break;
         at += in->length;
     }
@@ -80,7 +75,7 @@ static vaddr skip_padding(const struct gap_scan *g, vaddr at, struct insn *in)
 /* Nothing else begins this way. */
 static bool sure_prologue_x86_64(const uint8_t *p)
 {
-    return word_at(p) == 0xfa1e0ff3 ||                                         /* endbr64 */
+    return arch_word(p) == 0xfa1e0ff3 ||                                       /* endbr64 */
            (p[0] == 0x55 && p[1] == 0x48 && (p[2] == 0x89 || p[2] == 0x8b)) || /* push %rbp; mov %rsp,%rbp */
            (p[0] == 0x55 && p[1] == 0x41 && p[2] >= 0x54 && p[2] <= 0x57) ||   /* push %rbp; push %r12 to %r15 */
            (p[0] == 0x41 && p[1] == 0x57 && p[2] == 0x41 && p[3] == 0x56);     /* push %r15; push %r14 */
@@ -102,15 +97,15 @@ static bool sure_prologue_aarch64(uint32_t w)
 static bool is_sure_prologue(const struct gap_scan *g, vaddr at)
 {
     const uint8_t *p = bytes_at(g, at, 4);
-    return p && (g->arch->kind == ARCH_X86_64 ? sure_prologue_x86_64(p) : sure_prologue_aarch64(word_at(p)));
+    return p && (g->arch->kind == ARCH_X86_64 ? sure_prologue_x86_64(p) : sure_prologue_aarch64(arch_word(p)));
 }
 
 static bool is_prologue(const struct gap_scan *g, vaddr at)
 {
     const uint8_t *p = bytes_at(g, at, 4);
     return p && (g->arch->kind == ARCH_X86_64 ? prologue_x86_64(p)
-                                              : sure_prologue_aarch64(word_at(p)) ||
-                                                    (word_at(p) & 0xff8003ff) == 0xd10003ff); /* sub sp, sp, #frame */
+                                              : sure_prologue_aarch64(arch_word(p)) ||
+                                                    (arch_word(p) & 0xff8003ff) == 0xd10003ff); /* sub sp, sp, #frame */
 }
 
 /* Input and output, interrupt flags, far returns, xlat, additions to where a pointer is its own low byte: decodable,
