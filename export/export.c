@@ -164,9 +164,14 @@ const char *export_file(const struct exported *x, uint32_t file)
 static void add_position(const struct exported *x, const struct place *p, struct buf *out)
 {
     const char *file = export_file(x, p->file);
-    buf_str(out, *file ? path_base(file) : "?");
+    if (*file)
+        buf_str(out, path_base(file));
     if (p->line_first)
         buf_printf(out, ":%u", p->line_first);
+    else if (p->address)
+        buf_printf(out, "%s%#llx", *file ? "," : "", (unsigned long long)p->address);
+    else if (!*file)
+        buf_str(out, "?");
 }
 
 void export_place_name(const struct exported *x, place_ix place, struct buf *out)

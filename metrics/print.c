@@ -97,7 +97,8 @@ struct row print_row(struct view *t, place_ix i)
                     .line = p->line_first,
                     .line_last = p->line_last,
                     .instance = p->instance,
-                    .instances = p->instances};
+                    .instances = p->instances,
+                    .address = p->kind == PLACE_LOOP && p->line_first == 0 ? p->address : 0};
     r.full_name = p->kind == PLACE_PROC ? p->full_name : r.name;
     if (t->options->level == PRINT_FUNCTION) {
         r.name = same_function_name(e->strings, r.name);
@@ -414,6 +415,8 @@ static char *location_of(const struct view *t, const struct row *r)
     buf_safe(&b, strtab_get(t->e->strings, r->file));
     if (r->file && r->line)
         buf_printf(&b, ":%u", r->line);
+    else if (r->address)
+        buf_printf(&b, "%s%#llx", r->file ? ", " : "", (unsigned long long)r->address);
     if (r->file && r->line && t->options->level == PRINT_LOOP && r->line_last > r->line)
         buf_printf(&b, "-%u", r->line_last);
     if (r->instances > 1)

@@ -32,6 +32,7 @@ struct row {
     str_id module, file, name, full_name;
     uint32_t line, line_last;
     uint32_t instance, instances; /* loops */
+    uint64_t address;             /* loops without a line: where they begin */
     uint32_t depth, indent;       /* rows of trees: in the tree; as shown to people */
     bool quiet;                   /* rows of trees: not shown to people */
     const char *relation;         /* rows of trees: a word for the kind; NULL: the place's */

@@ -61,11 +61,12 @@ static void add_where(const struct tree_view *t, place_ix place, struct buf *out
                  : p->kind == PLACE_LINE  ? ""
                  : p->file == SOURCE_NONE ? ""
                                           : " at ");
-    if (p->file == SOURCE_NONE)
-        return;
-    buf_safe(out, strtab_get(e->strings, e->files[p->file].name));
+    if (p->file != SOURCE_NONE)
+        buf_safe(out, strtab_get(e->strings, e->files[p->file].name));
     if (p->line_first)
         buf_printf(out, ":%u", p->line_first);
+    else if (p->kind == PLACE_LOOP)
+        buf_printf(out, "%s%#llx", p->file == SOURCE_NONE ? "" : ", ", (unsigned long long)p->address);
     if (p->kind == PLACE_LOOP && p->line_last > p->line_first)
         buf_printf(out, "-%u", p->line_last);
     if (p->instances > 1)

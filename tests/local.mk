@@ -60,7 +60,7 @@ EXTRA_DIST += \
 	%D%/print/hostile-names/cmd %D%/print/hostile-names/out %D%/print/paths/cmd %D%/print/paths/out %D%/print/levels/cmd %D%/print/levels/out \
 	%D%/print/hpcview3/cmd %D%/print/hpcview3/out %D%/print/hpcview3/heat.psxml %D%/print/hpcview3/heat.xml \
 	%D%/print/hpcview3/cyc.pxml %D%/print/hpcview3/miss.pxml \
-	%D%/print/regions/cmd %D%/print/regions/out %D%/print/lines-alone/cmd %D%/print/lines-alone/out %D%/print/threads/cmd %D%/print/threads/out %D%/print/tables/cmd %D%/print/tables/out %D%/print/placement/cmd %D%/print/placement/out %D%/print/diff/cmd %D%/print/diff/out %D%/print/versions/cmd %D%/print/versions/out %D%/print/repetitions/cmd %D%/print/repetitions/out
+	%D%/print/regions/cmd %D%/print/regions/out %D%/print/lines-alone/cmd %D%/print/lines-alone/out %D%/print/threads/cmd %D%/print/threads/out %D%/print/tables/cmd %D%/print/tables/out %D%/print/placement/cmd %D%/print/placement/out %D%/print/diff/cmd %D%/print/diff/out %D%/print/versions/cmd %D%/print/versions/out %D%/print/repetitions/cmd %D%/print/repetitions/out %D%/print/no-lines/cmd %D%/print/no-lines/out
 
 # ---- what fails in turn -------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/torture/short.sh

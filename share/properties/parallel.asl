@@ -38,7 +38,7 @@ PROPERTY SerialPart {
     CONFIDENCE: 0.7;
     SEVERITY: 100 * max(time over threads) / total(max(time over threads)) * (1 - 1 / threads_in_all);
     TITLE: "Only one thread works in {place}";
-    EVIDENCE: "{max(time over threads) / total(max(time over threads)):%} of the busiest thread's time, while {threads_in_all - 1:.0} others have nothing there";
+    EVIDENCE: "{max(time over threads) / total(max(time over threads)):%} of the busiest thread's time, and no other of {threads_in_all:.0} threads has anything there";
     EXPLANATION: "While one thread is in serial code the others wait: with n threads the run cannot be faster than this part.";
     REMEDY: "Make the part parallel, or do it while the others compute something else.";
 }
