@@ -3,14 +3,19 @@ noinst_LIBRARIES += %D%/libsupport.a
 # -fPIC: parts of it are linked into the recorder's shared library
 %C%_libsupport_a_CFLAGS = $(AM_CFLAGS) -fPIC
 %C%_libsupport_a_SOURCES = \
-	%D%/support.h %D%/limits.h %D%/table.h %D%/demangle.h \
+	%D%/support.h %D%/limits.h %D%/table.h %D%/sort.h %D%/demangle.h \
 	%D%/err.c %D%/memory.c %D%/strings.c %D%/hash.c %D%/cursor.c %D%/buf.c \
-	%D%/files.c %D%/folders.c %D%/paths.c %D%/xml.c %D%/json.c %D%/json_read.c %D%/table.c %D%/parallel.c %D%/child.c %D%/ranks.c %D%/demangle.c
+	%D%/files.c %D%/folders.c %D%/paths.c %D%/xml.c %D%/json.c %D%/json_read.c %D%/table.c %D%/sort.c %D%/parallel.c %D%/child.c %D%/ranks.c %D%/demangle.c
 
 check_PROGRAMS += %D%/support_test
 TESTS += %D%/support_test
 %C%_support_test_SOURCES = %D%/support_test.c tests/tap.h
 %C%_support_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
+
+check_PROGRAMS += %D%/sort_test
+TESTS += %D%/sort_test
+%C%_sort_test_SOURCES = %D%/sort_test.c tests/tap.h
+%C%_sort_test_LDADD = %D%/libsupport.a
 
 check_PROGRAMS += %D%/table_test
 TESTS += %D%/table_test

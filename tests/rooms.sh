@@ -7,9 +7,9 @@ cat >"$scratch/rooms" <<'END'
 support
 hpcprof          support
 bloop/arch       support bloop/bloop.h
-bloop/image      support bloop/bloop.h bloop/arch
+bloop/image      support support/sort.h bloop/bloop.h bloop/arch
 bloop/debug      support support/demangle.h bloop/bloop.h bloop/image bloop/image/elf.h
-bloop/functions  support bloop/bloop.h bloop/arch bloop/image bloop/debug
+bloop/functions  support support/sort.h bloop/bloop.h bloop/arch bloop/image bloop/debug
 bloop/code       support bloop/bloop.h bloop/arch bloop/arch/ops.h bloop/arch/facts.h bloop/image bloop/functions
 bloop/assemble   support bloop/bloop.h bloop/arch bloop/arch/facts.h bloop/image bloop/debug bloop/functions bloop/code
 bloop/scope      support bloop/bloop.h

@@ -374,11 +374,7 @@ static void index_unit(struct debug *d, struct unit_tables *t, bool whole)
     }
     vec_release(&k.open);
     vec_release(&k.ranges);
-    bool sorted = true;
-    for (size_t i = 1; i < t->procedures.count && sorted; i++)
-        sorted = by_procedure(&t->procedures.items[i - 1], &t->procedures.items[i]) <= 0;
-    if (!sorted)
-        sort_items(t->procedures.items, t->procedures.count, sizeof *t->procedures.items, by_procedure);
+    sort_items(t->procedures.items, t->procedures.count, sizeof *t->procedures.items, by_procedure);
 }
 
 /* ---- split units ---- */

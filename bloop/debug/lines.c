@@ -410,11 +410,7 @@ static int by_begin(const void *a, const void *b)
 static void join(struct line_table *t, const struct row_list *rows, struct sequence_list *sequences)
 {
     vaddr covered = 0;
-    bool sorted = true;
-    for (size_t i = 1; i < sequences->count && sorted; i++)
-        sorted = sequences->items[i - 1].end <= sequences->items[i].begin;
-    if (!sorted)
-        sort_items(sequences->items, sequences->count, sizeof *sequences->items, by_begin);
+    sort_items(sequences->items, sequences->count, sizeof *sequences->items, by_begin);
     t->rows = mem_calloc(rows->count + 1, sizeof *t->rows);
     for (size_t i = 0; i < sequences->count; i++) {
         const struct sequence *s = &sequences->items[i];

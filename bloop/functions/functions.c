@@ -9,6 +9,7 @@
  */
 #include "bloop/debug/debug.h"
 #include "bloop/functions/functions_int.h"
+#include "support/sort.h"
 
 #include <stdlib.h>
 
@@ -43,6 +44,7 @@ static bool mapping_symbol(const char *name)
 static void add_symbols(const struct image *im, struct candidate_list *list)
 {
     const struct image_section *section = NULL;
+    vec_reserve(list, im->symbol_count);
     for (size_t i = 0; i < im->symbol_count; i++) {
         const struct image_symbol *s = &im->symbols[i];
         if (s->kind == SYM_OBJECT || (s->kind == SYM_NOTYPE && (mapping_symbol(s->name) || (!s->global && !s->weak))))
@@ -141,13 +143,29 @@ static void add_plts(const struct image *im, struct arena *names, struct candida
 
 /* ---- the other witnesses ---- */
 
+/* Of the first `count`, which are sorted: one with an extent that begins there, from *at on. */
+static struct candidate *strong_at(struct candidate_list *list, size_t count, size_t *at, vaddr begin)
+{
+    while (*at < count && list->items[*at].begin < begin)
+        ++*at;
+    for (size_t i = *at; i < count && list->items[i].begin == begin; i++)
+        if (list->items[i].strength == STRONG)
+            return &list->items[i];
+    return NULL;
+}
+
+/* Behind the symbols, of which most say the same and more. */
 static void add_fdes(const struct image *im, struct candidate_list *list, struct warnings *w)
 {
     const struct fde_list *fdes = image_fdes(im, w);
-    vec_reserve(list, list->count + fdes->count);
-    for (size_t i = 0; i < fdes->count; i++)
-        if (!in_plt(im, fdes->items[i].begin)) /* one entry for all stubs */
+    size_t at = 0, count = list->count;
+    for (size_t i = 0; i < fdes->count; i++) {
+        struct candidate *known = strong_at(list, count, &at, fdes->items[i].begin);
+        if (known)
+            known->origin |= FROM_EH_FRAME;
+        else if (!in_plt(im, fdes->items[i].begin)) /* one entry for all stubs */
             add(list, fdes->items[i].begin, fdes->items[i].end, "", FIRM, FROM_EH_FRAME);
+    }
 }
 
 static void add_pointers(const struct image *im, const char *section, struct candidate_list *list)
@@ -527,7 +545,7 @@ int functions_list(const struct image *im, struct function_table **out, struct w
     add_plts(im, t->arena, &list);
     add_entries(im, &list);
     add_debug_entries(im, &list, w);
-    vec_sort(&list, by_place);
+    sort_items(list.items, list.count, sizeof *list.items, by_place);
     make_functions(&k, &list);
     vec_release(&list);
     t->functions = k.functions.items;

@@ -205,11 +205,7 @@ const struct fde_list *image_fdes(const struct image *im, struct warnings *w)
         for (size_t i = 0; i < im->section_count; i++)
             if (strcmp(im->sections[i].name, ".eh_frame") == 0)
                 ehframe_read(im, &im->sections[i], p->fdes, w);
-        bool sorted = true;
-        for (size_t i = 1; i < p->fdes->count && sorted; i++)
-            sorted = by_begin(&p->fdes->items[i - 1], &p->fdes->items[i]) <= 0;
-        if (!sorted)
-            sort_items(p->fdes->items, p->fdes->count, sizeof *p->fdes->items, by_begin);
+        sort_items(p->fdes->items, p->fdes->count, sizeof *p->fdes->items, by_begin);
     }
     pthread_mutex_unlock(&p->lock);
     return p->fdes;

@@ -6,6 +6,7 @@
 #define BLOOP_IMAGE_INT_H
 
 #include "bloop/image/image.h"
+#include "support/sort.h"
 
 #include <elf.h>
 #include <pthread.h>
@@ -19,13 +20,6 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 #define STT_GNU_IFUNC_ 10
-
-/* qsort, which may not be given the NULL of an empty list. */
-static inline void sort_items(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
-{
-    if (count > 1)
-        qsort(items, count, size, compare);
-}
 
 struct elf_section {
     const char *name; /* "" where it lies outside the name table; ".zdebug_x" is called ".debug_x" */

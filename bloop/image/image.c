@@ -211,14 +211,10 @@ static void make_symbols(struct image *im, struct warnings *w)
 {
     struct image_private *p = im->priv;
     struct symbol_list list = {0};
-    bool sorted = true;
     read_table(im, elf_section_typed(p->file, SHT_SYMTAB) || !p->debug_file ? p->file : p->debug_file, SHT_SYMTAB,
                &list, w);
     read_table(im, p->file, SHT_DYNSYM, &list, w);
-    for (size_t i = 1; i < list.count && sorted; i++)
-        sorted = by_symbol(&list.items[i - 1], &list.items[i]) <= 0;
-    if (!sorted)
-        sort_items(list.items, list.count, sizeof *list.items, by_symbol);
+    sort_items(list.items, list.count, sizeof *list.items, by_symbol);
     drop_repeated(&list);
     im->symbols = list.items;
     im->symbol_count = list.count;
@@ -312,7 +308,6 @@ static void make_pointers(const struct image *im)
 {
     struct image_private *p = im->priv;
     struct elf_file *f = p->file;
-    bool pointers_sorted = true, slots_sorted = true;
     for (size_t i = 1; !im->relocatable && i < f->section_count; i++) {
         const struct elf_section *s = &f->sections[i];
         if (s->type == SHT_RELR && s->raw)
@@ -326,14 +321,8 @@ static void make_pointers(const struct image *im)
             add_relocation(im, &syms, &r);
         }
     }
-    for (size_t i = 1; i < p->pointers.count && pointers_sorted; i++)
-        pointers_sorted = p->pointers.items[i - 1].at <= p->pointers.items[i].at;
-    if (!pointers_sorted)
-        sort_items(p->pointers.items, p->pointers.count, sizeof *p->pointers.items, by_pointer);
-    for (size_t i = 1; i < p->slots.count && slots_sorted; i++)
-        slots_sorted = p->slots.items[i - 1].at <= p->slots.items[i].at;
-    if (!slots_sorted)
-        sort_items(p->slots.items, p->slots.count, sizeof *p->slots.items, by_slot);
+    sort_items(p->pointers.items, p->pointers.count, sizeof *p->pointers.items, by_pointer);
+    sort_items(p->slots.items, p->slots.count, sizeof *p->slots.items, by_slot);
 }
 
 static void need_pointers(const struct image *im)
