@@ -1,0 +1,359 @@
+/*
+ * Experiments from drawings, for tests: a structure as an outline, samples as a list, the tree with its sums as text.
+ *
+ *     F heat.f90                    file
+ *      P solve 40-71 1000           procedure, its lines, its entry ("f.part.0<f": a clone of f)
+ *       L 52-60 1010                loop, its header
+ *        I dot 10 heat.f90:54       inlined procedure, its line, the call
+ *         S 12 1020-1030            statement: line and addresses (one more range may follow)
+ *
+ * Depth is the number of blanks; a line's own file is that of the FILE, or given as FILE:LINE.
+ */
+#ifndef METRICS_TEST_DRAWING_H
+#define METRICS_TEST_DRAWING_H
+
+#include "metrics/metrics_int.h"
+#include "tests/tap.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- drawings to trees --------------------------------------------------------------------- */
+
+static inline str_id in(struct scope_tree *t, const char *s)
+{
+    return strtab_add(t->strings, s);
+}
+
+/* "file:12-15", "12-15" or "12". */
+static inline void read_lines(struct scope_tree *t, const char *word, struct scope *s)
+{
+    const char *colon = strrchr(word, ':');
+    if (colon) {
+        char *file = mem_strndup(word, (size_t)(colon - word));
+        s->file = in(t, file);
+        mem_free(file);
+        word = colon + 1;
+    }
+    s->line_first = s->line_last = (uint32_t)strtoul(word, NULL, 10);
+    if (strchr(word, '-'))
+        s->line_last = (uint32_t)strtoul(strchr(word, '-') + 1, NULL, 10);
+}
+
+static inline void add_range(struct scope_tree *t, struct scope *s, const char *word)
+{
+    char *end;
+    vaddr begin = strtoull(word, &end, 16);
+    t->ranges = mem_realloc(t->ranges, t->range_count + 1, sizeof *t->ranges);
+    if (s->range_count == 0)
+        s->range_first = (uint32_t)t->range_count;
+    t->ranges[t->range_count++] = (struct addr_range){begin, strtoull(end + 1, NULL, 16)};
+    s->range_count++;
+}
+
+/* "f", or "f.part.0<f", which is called as structure calls clones. */
+static inline void read_procedure_name(struct scope_tree *t, char *word, struct scope *s)
+{
+    char *origin = strchr(word, '<');
+    s->origin = in(t, origin ? origin + 1 : "");
+    word[strcspn(word, "<")] = '\0';
+    s->name = s->short_name = s->link_name = in(t, word);
+    if (origin)
+        s->name = s->short_name = strtab_printf(t->strings, "%s [clone %s]", origin + 1, word + strlen(origin + 1));
+}
+
+static inline struct scope scope_from(struct scope_tree *t, char **w, int n, str_id file)
+{
+    struct scope s = {.file = file};
+    switch (w[0][0]) {
+    case 'F':
+        s = (struct scope){.kind = SCOPE_FILE, .name = in(t, n > 1 ? w[1] : "")};
+        break;
+    case 'P':
+        s.kind = SCOPE_PROC;
+        read_procedure_name(t, w[1], &s);
+        read_lines(t, w[2], &s);
+        s.entry = strtoull(w[3], NULL, 16);
+        add_range(t, &s, w[3]);
+        break;
+    case 'L':
+        s.kind = SCOPE_LOOP;
+        s.instance = s.instances = 1;
+        read_lines(t, w[1], &s);
+        s.entry = strtoull(w[2], NULL, 16);
+        if (n > 4) {
+            s.instance = (uint32_t)atoi(w[3]);
+            s.instances = (uint32_t)atoi(w[4]);
+        }
+        break;
+    case 'I': {
+        s.kind = SCOPE_INLINE;
+        s.name = s.short_name = in(t, w[1]);
+        struct scope call = {.file = file};
+        read_lines(t, w[3], &call);
+        read_lines(t, w[2], &s);
+        s.call_file = call.file;
+        s.call_line = call.line_first;
+        break;
+    }
+    default:
+        s.kind = SCOPE_STMT;
+        read_lines(t, w[1], &s);
+        for (int i = 2; i < n; i++)
+            add_range(t, &s, w[i]);
+    }
+    return s;
+}
+
+static inline struct scope_tree *tree_from(const char *drawing)
+{
+    struct scope_tree *t = scope_tree_create();
+    scope_ix at_depth[32] = {0};
+    str_id file = 0;
+    t->scopes = mem_calloc(1, sizeof *t->scopes);
+    t->scopes[t->scope_count++] = (struct scope){.kind = SCOPE_MODULE, .parent = SCOPE_NONE, .name = in(t, "module")};
+    char *copy = mem_strdup(drawing), *rest = copy, *line;
+    while ((line = strsep(&rest, "\n"))) {
+        size_t depth = strspn(line, " ");
+        char *words[8], *word;
+        int n = 0;
+        for (line += depth; (word = strsep(&line, " ")) && n < 8;)
+            if (*word)
+                words[n++] = word;
+        if (n == 0)
+            continue;
+        struct scope s = scope_from(t, words, n, file);
+        if (s.kind == SCOPE_FILE)
+            file = s.name;
+        s.parent = depth ? at_depth[depth - 1] : 0;
+        at_depth[depth] = (scope_ix)t->scope_count;
+        t->scopes = mem_realloc(t->scopes, t->scope_count + 1, sizeof *t->scopes);
+        t->scopes[t->scope_count++] = s;
+    }
+    mem_free(copy);
+    return t;
+}
+
+struct drawn_module {
+    const char *path, *drawing; /* drawing NULL: no structure; "!": it fails */
+};
+
+static inline void drawn_scopes(void *ctx, struct module *m, const struct strtab *strings,
+                                const struct sampled *sampled, struct warnings *warnings)
+{
+    (void)warnings;
+    for (const struct drawn_module *d = ctx; d->path && sampled->count; d++)
+        if (strcmp(d->path, strtab_get(strings, m->path)) == 0 && d->drawing) {
+            m->state = STRUCTURE_FOUND;
+            if (strcmp(d->drawing, "!") == 0) {
+                m->state = STRUCTURE_FAILED;
+                m->why = mem_strdup("cannot be opened");
+            } else
+                m->tree = tree_from(d->drawing);
+        }
+}
+
+/* ---- drawings to measurements ------------------------------------------------------------------ */
+
+static inline uint32_t event_of(struct hpcprof *p, const char *name)
+{
+    for (size_t i = 0; i < p->event_count; i++)
+        if (strcmp(strtab_get(p->strings, p->events[i].name), name) == 0)
+            return (uint32_t)i;
+    struct hpcprof_event e = {.name = strtab_add(p->strings, name), .unit = strtab_add(p->strings, "u"), .period = 10};
+    return hpcprof_add_event(p, &e);
+}
+
+/* "0x2004>0x1012": the address called from, then the address; in the context's module. */
+static inline uint64_t called_at(struct hpcprof *p, char *word, struct hpcprof_context *c)
+{
+    for (char *next; (next = strchr(word, '>')); word = next + 1) {
+        c->address = strtoull(word, NULL, 16);
+        c->parent = hpcprof_add_context(p, c);
+    }
+    return strtoull(word, NULL, 16);
+}
+
+/* Lines: "thread", "process RANK", "cpu NS" (of the thread), "MODULE 0xADDRESS EVENT SAMPLES" or "MODULE PROC FILE LINE EVENT SAMPLES" ("-":
+ * none; "PROC@FILE": where the procedure is; "MODULE#ID": its build id; "EVENT%REGION"). */
+static inline struct hpcprof *profile_from(const char *drawing)
+{
+    struct hpcprof *p = hpcprof_create();
+    struct hpcprof_process process = {.command = strtab_add(p->strings, "/bin/app -x"), .rank = -1, .complete = true};
+    struct hpcprof_thread t = {.process = hpcprof_add_process(p, &process)};
+    uint32_t thread = hpcprof_add_thread(p, &t);
+    char *copy = mem_strdup(drawing), *rest = copy, *line;
+    while ((line = strsep(&rest, "\n"))) {
+        char *w[8], *word;
+        int n = 0;
+        while ((word = strsep(&line, " ")) && n < 8)
+            if (*word)
+                w[n++] = word;
+        if (n == 1) {
+            t.number++;
+            thread = hpcprof_add_thread(p, &t);
+        }
+        if (n == 2 && strcmp(w[0], "cpu") == 0)
+            p->threads[thread].cpu_ns = strtoull(w[1], NULL, 10);
+        else if (n == 2) {
+            process.rank = atoi(w[1]);
+            t = (struct hpcprof_thread){.process = hpcprof_add_process(p, &process)};
+            thread = hpcprof_add_thread(p, &t);
+        }
+        if (n < 3)
+            continue;
+        char *id = strchr(w[0], '#');
+        w[0][strcspn(w[0], "#")] = '\0';
+        struct hpcprof_context c = {
+            .parent = HPCPROF_NO_PARENT, .module = hpcprof_add_module(p, w[0], id ? id + 1 : ""), .by_line = n == 6};
+        if (n == 6) {
+            char *own = strchr(w[1], '@');
+            c.procedure_file = strtab_add(p->strings, own ? own + 1 : "");
+            w[1][strcspn(w[1], "@")] = '\0';
+            c.procedure = strtab_add(p->strings, strcmp(w[1], "-") ? w[1] : "");
+            c.file = strtab_add(p->strings, strcmp(w[2], "-") ? w[2] : "");
+            c.line = (uint32_t)atoi(w[3]);
+        } else
+            c.address = called_at(p, w[1], &c);
+        uint64_t samples = strtoull(w[n - 1], NULL, 10);
+        char *region = strchr(w[n - 2], '%');
+        w[n - 2][strcspn(w[n - 2], "%")] = '\0';
+        struct hpcprof_count count = {.thread = thread,
+                                      .context = hpcprof_add_context(p, &c),
+                                      .event = event_of(p, w[n - 2]),
+                                      .region = region ? hpcprof_add_region(p, region + 1, 0) : 0,
+                                      .samples = samples,
+                                      .value = samples * 10};
+        hpcprof_add_count(p, &count);
+    }
+    hpcprof_finish(p);
+    mem_free(copy);
+    return p;
+}
+
+/* ---- experiments to text ---------------------------------------------------------------------------- */
+
+static inline void draw_value(struct buf *b, double v)
+{
+    if (isnan(v))
+        buf_str(b, " .");
+    else {
+        buf_char(b, ' ');
+        buf_double(b, v);
+    }
+}
+
+static inline void draw_file(struct buf *b, const struct experiment *e, uint32_t file, uint32_t line)
+{
+    if (file != SOURCE_NONE)
+        buf_printf(b, " %s:%u", strtab_get(e->strings, e->files[file].name), line);
+    else if (line)
+        buf_printf(b, " ?:%u", line);
+}
+
+/* One place a line: its kind and name, where it is, then inclusive and exclusive values of every metric. */
+static inline char *drawn(const struct experiment *e)
+{
+    static const char *const kinds[] = {"program", "module", "file", "proc", "inline", "loop", "line"};
+    struct buf b = {0};
+    for (place_ix i = 0; i < e->place_count; i++) {
+        const struct place *p = &e->places[i];
+        for (place_ix up = p->parent; up != PLACE_NONE; up = e->places[up].parent)
+            buf_char(&b, ' ');
+        buf_str(&b, kinds[p->kind]);
+        if (p->name)
+            buf_printf(&b, " %s", strtab_get(e->strings, p->name));
+        if (p->kind >= PLACE_PROC)
+            draw_file(&b, e, p->file, p->line_first);
+        if (p->kind == PLACE_INLINE) {
+            buf_str(&b, " from");
+            draw_file(&b, e, p->call_file, p->call_line);
+        }
+        if (p->instances > 1)
+            buf_printf(&b, " %u/%u", p->instance, p->instances);
+        buf_str(&b, " =");
+        for (size_t m = 0; m < e->metric_count; m++) {
+            draw_value(&b, experiment_value(e, m, i, VALUE_INCLUSIVE));
+            draw_value(&b, experiment_value(e, m, i, VALUE_EXCLUSIVE));
+        }
+        buf_char(&b, '\n');
+    }
+    return b.bytes;
+}
+
+static inline char *drawn_metrics(const struct experiment *e)
+{
+    struct buf b = {0};
+    for (size_t i = 0; i < e->metric_count; i++) {
+        const struct metric *m = &e->metrics[i];
+        buf_printf(&b, "%s%s%s%s%s%s\n", strtab_get(e->strings, m->name), m->formula ? " = " : "",
+                   strtab_get(e->strings, m->formula), m->percent ? " %" : "", m->display ? "" : " hidden",
+                   m->sort_by ? " sorts" : "");
+    }
+    return b.bytes;
+}
+
+/* ---- experiments from drawings ---------------------------------------------------------------------- */
+
+struct made {
+    struct config *config;
+    struct hpcprof *profiles[6];
+    struct experiment *e;
+    struct warnings *warnings;
+    struct err err;
+    int status;
+};
+
+/* Each drawing of samples is a run; one that begins with '+' is one more measurement of the run before. */
+static inline struct made make(struct config *config, const char *const *samples,
+                               const struct drawn_module *drawn_modules)
+{
+    struct made m = {.config = config, .warnings = warnings_create()};
+    struct input inputs[ARRAY_SIZE(m.profiles)];
+    size_t n = 0;
+    uint32_t run = 0;
+    struct structure_source source = {drawn_scopes, (void *)drawn_modules, NULL};
+    for (; samples[n]; n++) {
+        bool again = *samples[n] == '+';
+        run += n && !again;
+        inputs[n] = (struct input){.profile = m.profiles[n] = profile_from(samples[n] + again), .run = run};
+        inputs[n].repetition = !again ? 0 : inputs[n - 1].repetition ? inputs[n - 1].repetition + 1 : 2;
+        if (inputs[n].repetition == 2)
+            inputs[n - 1].repetition = 1;
+    }
+    m.status = experiment_from(config, inputs, n, &source, NULL, &m.e, m.warnings, &m.err);
+    return m;
+}
+
+static inline void release(struct made *m)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(m->profiles); i++)
+        hpcprof_free(m->profiles[i]);
+    experiment_free(m->e);
+    warnings_free(m->warnings);
+    config_free(m->config);
+}
+
+/* The first line of the drawn tree: the program's values. */
+static inline char *root_values(const struct experiment *e)
+{
+    char *text = drawn(e);
+    char *line = mem_strndup(strstr(text, " ="), strcspn(strstr(text, " ="), "\n"));
+    mem_free(text);
+    return line;
+}
+
+static inline struct config *config_from(const char *body, size_t runs)
+{
+    struct config *c = NULL;
+    struct err err = {0};
+    char *text = mem_printf("<hpcview version='1'>%s%s%s</hpcview>", "<run name='a' measurements='a'/>",
+                            runs > 1 ? "<run name='b' measurements='b'/>" : "", body);
+    if (config_read_bytes(text, strlen(text), "c.xml", &c, NULL, &err) < 0)
+        printf("# %s\n", err.msg);
+    mem_free(text);
+    return c;
+}
+
+#endif
