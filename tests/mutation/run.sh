@@ -14,7 +14,8 @@
 #
 # A bug is killed when a test fails, crashes, or takes ten times as long or 4 GB; it survives when all pass. One that does not build,
 # warnings being errors, is replaced by the next. equivalent.txt lists those that change nothing anybody could see, with the reason.
-# Only the file with the bug is compiled, and only what holds it is linked again, in a folder beside the finished build.
+# Only the file with the bug is compiled, only what holds it is linked again, in a folder beside the finished build, and only those tests
+# are run that go to that line when there is no bug (gcov); "nobody goes there" stands beside survivors that no test goes to.
 # Needs perl and what `make check` needs; builds in ${TMPDIR:-/tmp}. Exit status 0 where every room has at least PERCENT (-p, 0) killed.
 set -u
 exec </dev/null
@@ -50,7 +51,7 @@ bloop      bloop             bloop/damage_test tests/structure/golden.sh tests/s
 hpcprof    hpcprof           hpcprof/read_test hpcprof/ended_test hpcprof/ranks_test tests/run-golden.sh tests/record/misuse.sh tests/e2e/example.sh
 recorder   hpcprof/recorder  hpcprof/recorder_test hpcprof/unwind_test hpcprof/counts_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
 filters    filters           filters/filters_test filters/perf_data_test tests/filters/filters.sh
-metrics    metrics           metrics/expr_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test metrics/conserve_test metrics/line_diff_test metrics/anonymize_test tests/run-golden.sh tests/print/schema.sh tests/build/configuration.sh tests/compare/compare.sh
+metrics    metrics           metrics/expr_test metrics/blocks_test metrics/columns_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test metrics/conserve_test metrics/line_diff_test metrics/anonymize_test tests/run-golden.sh tests/print/schema.sh tests/build/configuration.sh tests/compare/compare.sh
 export     export            tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
 mhsim      mhsim             mhsim/engine_test mhsim/machine_test tests/simulate/simulate.sh
@@ -80,7 +81,7 @@ changed_files >"$work/changed"
 tar -T "$work/changed" -cf - | tar -C "$work/src" -xmf - || exit 1
 echo "building in $work" >&2
 { [ -x "$work/src/configure" ] || (cd "$work/src" && autoreconf -i); } >"$work/log" 2>&1 &&
-    (cd "$build" && { [ -f Makefile ] || ../src/configure $sanitizers CFLAGS='-O0 -g'; } && make -j"$(nproc)" && make -j"$(nproc)" check TESTS=) >>"$work/log" 2>&1 ||
+    (cd "$build" && { [ -f Makefile ] || ../src/configure --enable-coverage $sanitizers CFLAGS='-O0 -g'; } && make -j"$(nproc)" && make -j"$(nproc)" check TESTS=) >>"$work/log" 2>&1 ||
     { tail -n 20 "$work/log" >&2; exit 1; }
 cd "$build" || exit 1
 
@@ -116,7 +117,7 @@ export TEST_MEGABYTES=4000
 run_test() {
     local command=${5:-$2/$4}
     ! is_shell "$4" || command="${SHELL:-/bin/bash} $1/$4"
-    (cd "$2" && top_srcdir=$1 top_builddir=$2 TMPDIR=$2 timeout -k 5 "$3" "$build/tests/limits" $command) >"$2/test.log" 2>&1 && ! grep -q '^not ok' "$2/test.log"
+    (cd "$2" && GCOV_PREFIX=${2%/*}/reached top_srcdir=$1 top_builddir=$2 TMPDIR=$2 timeout -k 5 "$3" "$build/tests/limits" $command) >"$2/test.log" 2>&1 && ! grep -q '^not ok' "$2/test.log"
 }
 
 # archive_of OBJECT WORDS...: that of the archives among the words that has the object; it is of a folder above it.
@@ -157,10 +158,39 @@ beside_build() { # FOLDER
     rm -f "$1/b/driver/hpcview" "$1/b/test.log" && ln "$build/driver/hpcview" "$1/b/driver/hpcview"
 }
 
-# try_bug FOLDER FILE TESTS...: the bug is in FOLDER/FILE. 0: survives, 1: killed, 3: does not build.
+# ---- which lines a test goes to -----------------------------------------------------------------------------------------------------
+# note_lines ROOM FOLDER NAME: (here, where sources are found by the names that objects have) what the test that ran in try/none has reached of a room's files, as "FILE LINE TIMES" in reach/ROOM/NAME.
+note_lines() {
+    local counted=$work/try/none/reached$build notes
+    mkdir -p "$work/reach/$1/${3%/*}"
+    (find "$counted/$2" -name '*.gcda' | while read -r data; do
+        notes=${data#"$counted/"}
+        notes=$build/${notes%.gcda}.gcno
+        [ ! -f "$notes" ] || { ln -sf "$notes" "${data%.gcda}.gcno" && gcov -t "$data"; }
+    done) 2>/dev/null | awk -F: '{ gsub(/[ *]/, "", $1) } $2 + 0 == 0 && $3 == "Source" { file = $4; sub(/.*\/src\//, "", file) }
+        $2 + 0 && $1 != "-" { print file, $2 + 0, $1 + 0 }' >"$work/reach/$1/$3"
+    rm -rf "$work/try/none/reached"
+}
+# goes_there ROOM/TEST FILE LINE: may it? What lies between two counted lines is of one of them; what is counted nowhere (the recorder, whose
+# library is as it is in programs; pages) may be reached.
+goes_there() {
+    case $2 in *.ts) return ;; esac
+    local object with= without=
+    for object in $(awk -v f="$2" '$2 == f { print $1 }' "$work/made/objects"); do
+        if [ -f "${object%.*}.gcno" ]; then with=1; else without=1; fi
+    done
+    if is_shell "$1"; then [ -z "$without" ]; else [ -n "$with" ]; fi || return 0
+    awk -v f="$2" -v l="$3" '$1 == f { if ($2 <= l && $2 >= below) { times = ($2 == below ? times : 0) + $3; below = $2 }
+        if ($2 >= l && (!above || $2 <= above)) { more = ($2 == above ? more : 0) + $3; above = $2 } }
+        END { exit !(times || more) }' "$work/reach/$1"
+}
+
+# try_bug FOLDER FILE LINE TESTS...: the bug is in FOLDER/FILE. 0: survives, 1: killed, 3: does not build.
 try_bug() {
-    local folder=$1 file=$2 sources=$work/src test object made product linked=
-    shift 2
+    local folder=$1 file=$2 line=$3 sources=$work/src test object made product linked= tests=
+    shift 3
+    for test; do ! goes_there "$room/${test%:*}" "$file" "$line" || tests="$tests $test"; done
+    [ -n "$tests" ] || echo "nobody goes there" >"$folder/by"
     case $file in
     *.ts) # (links to sources would be followed to those without the bug)
         mkdir "$folder/s" && ln -s "$work/src"/* "$folder/s/" && rm "$folder/s/templates" && cp -r "$work/src/templates" "$folder/s/" &&
@@ -173,7 +203,7 @@ try_bug() {
             eval "$(compiler_of "$object" "$file") -Werror -c -o $folder/o/$made $folder/$file" >"$folder/log" 2>&1 || return 3
         done ;;
     esac
-    for test; do
+    for test in $tests; do
         if [ -d "$folder/o" ] && is_shell "$test"; then
             [ -n "$linked" ] || for product in $products; do
                 link_again "$folder" "$product" || [ $? = 2 ] || return 3
@@ -198,7 +228,8 @@ while read -r -u 4 room folder tests; do
         start=$SECONDS
         if run_test "$work/src" "$work/try/none/b" 600 "$test"; then
             took=$((SECONDS - start))
-            good="$good $test:$((took > 1 ? took * 10 : 20))"
+            good="$good $test:$((took > 1 ? took * 10 : 10))"
+            note_lines "$room" "$folder" "$test"
         else
             echo "  $room: $test fails as it is, and is left out" >&2
         fi
@@ -211,14 +242,14 @@ for product in $products $(tr ' ' '\n' <"$work/good" | sed -n 's/_test:.*/_test/
 shuffled() { perl -e 'srand shift; my @l = <STDIN>; for my $i (reverse 1 .. $#l) { my $k = int rand($i + 1); @l[$i, $k] = @l[$k, $i] } print @l' "$1"; }
 # one_bug ROOM NUMBER TESTS...: what becomes of a bug of the list, in result.NUMBER of the room's folder.
 one_bug() {
-    local room=$1 number=$2 here=$work/try/$1.$2 file offset length new rest
+    local room=$1 number=$2 here=$work/try/$1.$2 file offset length new rule line rest
     shift 2
-    IFS=$'\t' read -r file offset length new rest < <(sed -n "${number}p" "$work/list/$room")
+    IFS=$'\t' read -r file offset length new rule line rest < <(sed -n "${number}p" "$work/list/$room")
     [ "$new" != NOTHING ] || new=
     mkdir -p "$here/${file%/*}" && beside_build "$here"
     perl -e 'my ($f, $o, $l, $n) = @ARGV; local $/; open my $i, "<", $f or die; my $t = <$i>; substr($t, $o, $l) = $n; print $t' \
         "$work/src/$file" "$offset" "$length" "$new" >"$here/$file"
-    try_bug "$here" "$file" "$@"
+    try_bug "$here" "$file" "$line" "$@"
     echo "$? $(cat "$here/by" 2>/dev/null)" >"$work/list/$room.results/$number.new" && mv "$work/list/$room.results/$number.new" "$work/list/$room.results/$number"
     rm -rf "$here"
 }
@@ -243,7 +274,9 @@ while read -r -u 4 room folder tests; do
     wait
     planted=$(of_room "$room" 01 | wc -l) killed=$(of_room "$room" 1 | wc -l)
     [ "$planted" = 0 ] || printf '%-10s %8d %8d %7d%%\n' "$room" "$killed" "$planted" $((100 * killed / planted))
-    for n in $(of_room "$room" 0); do sed -n "${n}p" "$list"; done | awk -F'\t' '{ printf "    %s:%s\t%s\t%s\n", $1, $6, $5, $7 }'
+    for n in $(of_room "$room" 0); do
+        sed -n "${n}p" "$list" | awk -F'\t' -v by="$(cut -d ' ' -f 2- "$list.results/$n")" '{ printf "    %s:%s\t%s\t%s\t%s\n", $1, $6, $5, $7, by }'
+    done
     [ "$planted" = 0 ] || [ $((100 * killed / planted)) -ge "$least" ] || status=1
     all_killed=$((all_killed + killed)) all_planted=$((all_planted + planted))
 done 4<"$work/good"
