@@ -157,7 +157,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 /* What is about to end, like a pager's child or a process that a test killed, may take a moment. */
 static bool say_processes(void)
 {
-    long until = now_ms() + GRACE_MS;
+    long until = now_ms() + limit("TEST_GRACE_MS", GRACE_MS);
     while (waitpid(-1, NULL, WNOHANG) >= 0 && now_ms() < until)
         pause_ms(20);
     look();

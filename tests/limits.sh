@@ -15,7 +15,7 @@ file) : >"$TMPDIR/left" ;;
 esac
 EOT
 expect() { # HOW STATUS WORDS
-    run env TMPDIR="$scratch" TEST_SECONDS="${4-60}" TEST_MEGABYTES=200 "$limits" sh "$scratch/test" "$1"
+    run env TMPDIR="$scratch" TEST_SECONDS="${4-60}" TEST_GRACE_MS="${5-10000}" TEST_MEGABYTES=200 "$limits" sh "$scratch/test" "$1"
     check_equal "$1: status" "$status" "$2"
     case $out in *"$3"*) ok "$1: words" ;; *) not_ok "$1: words" "$out" ;; esac
     check "$1: nothing is left" test "$(ls "$scratch" | grep -c 'hpcview-tests')" = 0
@@ -24,8 +24,8 @@ expect fine 0 "1..1"
 expect fails 3 ""
 expect hangs 99 "more than 1 seconds" 1
 expect eats 99 "more than 200 MB"
-expect process 99 "left processes behind: sleep"
-expect daemon 99 "left processes behind: sleep"
+expect process 99 "left processes behind: sleep" 60 1000
+expect daemon 99 "left processes behind: sleep" 60 1000
 expect ending 0 ""
 expect file 99 "left files behind: left"
 done_testing
