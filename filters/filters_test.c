@@ -1,6 +1,9 @@
 /* Every rule of each format, a few lines of text for each: what becomes of it, as lines of text too. */
 #include "filters/test_dump.h"
 
+#include <elf.h>
+#include <unistd.h>
+
 /* ---- the rules --------------------------------------------------------------------------------------- */
 
 struct rule {
@@ -507,6 +510,237 @@ static void test_pprof_cut(void)
     buf_release(&b);
 }
 
+/* ---- tables ---------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *text;
+    struct filter_options options;
+    const char *want;
+} tables[] = {
+    {"blanks, any number of them",
+     "  a.c 12\tmain   7 \n",
+     {.columns = "file,line,procedure,CYC"},
+     "[unknown] main a.c:12 CYC 7\n"},
+    {"several metrics; a column that is nothing; the program",
+     "a.c 1 x 2 3\n",
+     {.columns = "file,line,,CYC,INS", .program = "/bin/app"},
+     "app - a.c:1 CYC 2\napp - a.c:1 INS 3\n"},
+    {"a separator, and fields that are empty",
+     "a.c;1;;f\n;2;5;\n",
+     {.columns = "file,line,CYC,procedure", .separator = ';'},
+     "[unknown] - -:2 CYC 5\n"},
+    {"quotes hold separators, doubled ones one of theirs",
+     "\"a,b\".c,1,\"f \"\"g\"\"\",5\n",
+     {.columns = "file,line,procedure,CYC", .separator = ','},
+     "[unknown] f \"g\" a,b.c:1 CYC 5\n"},
+    {"modules and threads",
+     "m1 t1 1\nm2 t2 2\nm1 t1 4\n",
+     {.columns = "module,thread,CYC"},
+     "m1 - -:0 CYC 5\nm2 - -:0 CYC 2 thread 0.1 t2\n"},
+    {"numbers as people write them",
+     "a 1,234,567\nb 2.5\nc 1e3\nd -\ne 18446744073709551615\nf 0.4\ng 0.5\n",
+     {.columns = "procedure,CYC"},
+     "[unknown] a -:0 CYC 1234567\n[unknown] b -:0 CYC 3\n[unknown] c -:0 CYC 1000\n"
+     "[unknown] e -:0 CYC 18446744073709551615\n[unknown] g -:0 CYC 1\n"},
+    {"blanks around a number", "a; 12 \n", {.columns = "procedure,CYC", .separator = ';'}, "[unknown] a -:0 CYC 12\n"},
+    {"a head, comments and empty lines",
+     "head 1\nline 2\n# a 3\n\n  \nb 4\n",
+     {.columns = "procedure,CYC", .skip = 2},
+     "[unknown] b -:0 CYC 4\n"},
+    {"the last line of the head",
+     "head 1\nline 2\n",
+     {.columns = "procedure,CYC", .skip = 1},
+     "[unknown] line -:0 CYC 2\n"},
+    {"below 0", "a -1\n", {.columns = "procedure,CYC"}, "input:1: this is no number, 0 or more: '-1'"},
+    {"not a number", "a 1\nb nan\n", {.columns = "procedure,CYC"}, "input:2: this is no number, 0 or more: 'nan'"},
+    {"a number and more", "a 1x\n", {.columns = "procedure,CYC"}, "input:1: this is no number, 0 or more: '1x'"},
+    {"too much",
+     "a 18446744073709551616\n",
+     {.columns = "procedure,CYC"},
+     "input:1: this is more than 64 bits hold: '18446744073709551616'"},
+    {"too much, with a point",
+     "a 18446744073709551616.0\n",
+     {.columns = "procedure,CYC"},
+     "input:1: this is more than 64 bits hold: '18446744073709551616.0'"},
+    {"a line that is none", "a x 1\n", {.columns = "procedure,line,CYC"}, "input:1: this is no number, 0 or more: 'x'"},
+    {"a short row",
+     "a 1\nb\n",
+     {.columns = "procedure,CYC"},
+     "input:2: this row has fewer columns than --columns names: ''"},
+    {"a short row, with a separator",
+     "a;1\nb\n",
+     {.columns = "procedure,CYC", .separator = ';'},
+     "input:2: this row has fewer columns than --columns names: ''"},
+    {"no metric", "a 1\n", {.columns = "procedure,line"}, "--columns names no metric, as in file,line,CYCLES"},
+    {"no columns", "a 1\n", {0}, "input: what the columns of a table are, --columns says"},
+};
+
+static void test_tables(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+        char *got = converted("table", tables[i].text, strlen(tables[i].text), &tables[i].options);
+        bool error = tables[i].want[strlen(tables[i].want) - 1] != '\n';
+        if (!CHECK_NAMED(error ? str_starts(got, tables[i].want) : strcmp(got, tables[i].want) == 0, tables[i].name))
+            printf("# got %s\n", got);
+        mem_free(got);
+    }
+    static const struct filter_options units = {.columns = "CYC,procedure,NS,X", .units = "cycles,ns"};
+    struct filter_input in = {.bytes = "1 f 2 3\n", .len = 8, .name = "input", .options = &units};
+    struct hpcprof *p = hpcprof_create();
+    CHECK_INT(filter_named("table", NULL)->convert(&in, p, NULL, NULL), 0);
+    CHECK_INT(p->event_count, 3);
+    CHECK_STR(strtab_get(p->strings, p->events[0].unit), "cycles");
+    CHECK_STR(strtab_get(p->strings, p->events[1].unit), "ns");
+    CHECK_STR(strtab_get(p->strings, p->events[2].unit), "");
+    hpcprof_free(p);
+}
+
+/* ---- gprof ------------------------------------------------------------------------------------------------------ */
+
+static void put_gmon_head(struct buf *b)
+{
+    buf_str(b, "gmon");
+    buf_u32(b, 1);
+    buf_add(b, "\0\0\0\0\0\0\0\0\0\0\0", 12);
+}
+
+static void put_histogram(struct buf *b, uint64_t low, uint64_t high, uint32_t rate, const uint16_t *counts, uint32_t n)
+{
+    buf_u8(b, 0);
+    buf_u64(b, low);
+    buf_u64(b, high);
+    buf_u32(b, n);
+    buf_u32(b, rate);
+    buf_add(b, "seconds\0\0\0\0\0\0\0\0s", 16);
+    for (uint32_t i = 0; i < n; i++)
+        buf_u16(b, counts[i]);
+}
+
+static void put_arc(struct buf *b, uint64_t from, uint64_t to, uint32_t count)
+{
+    buf_u8(b, 1);
+    buf_u64(b, from);
+    buf_u64(b, to);
+    buf_u32(b, count);
+}
+
+static void test_gmon(void)
+{
+    static const uint16_t counts[] = {0, 3, 0, 5, 1}, more[] = {7};
+    struct buf b = {0};
+    put_gmon_head(&b);
+    put_histogram(&b, 0x1000, 0x1028, 100, counts, 5);
+    buf_u8(&b, 2); /* two counts of basic blocks, which nobody wants */
+    buf_u32(&b, 2);
+    for (int i = 0; i < 4; i++)
+        buf_u64(&b, 0xffff);
+    put_arc(&b, 0x1005, 0x1020, 4);
+    put_arc(&b, 0x1009, 0x1020, 0);
+    put_arc(&b, 0, 0x1000, 1);
+    put_histogram(&b, 0x2000, 0x2001, 3000000, more, 1); /* more often than once in a microsecond: that */
+    char *got = converted("gprof", b.bytes, b.len, NULL);
+    CHECK_STR(got, "a.out 1000 calls 1\na.out 1008 time 30000 x3\na.out 1018 time 50000 x5\na.out 1020 calls 4\n"
+                   "a.out 1020 time 10000 x1\na.out 2000 time 7 x7\n");
+    mem_free(got);
+    /* cut anywhere else than between records it is an error */
+    size_t whole = 0;
+    for (size_t n = 20; n < b.len; n++) {
+        got = converted("gprof", b.bytes, n, NULL);
+        whole += !str_starts(got, "input, byte ");
+        mem_free(got);
+    }
+    CHECK_INT(whole, 6);
+    buf_release(&b);
+}
+
+/* What makes no sense, behind the head, and the words. */
+static void test_gmon_wrong(void)
+{
+    static const uint16_t counts[] = {1, 1};
+    static const char no_sense[] = "a histogram is cut short or makes no sense";
+    for (int i = 0; i < 5; i++) {
+        struct buf b = {0};
+        put_gmon_head(&b);
+        switch (i) {
+        case 0:
+            put_histogram(&b, 0x1000, 0x1000, 100, counts, 2);
+            break;
+        case 1:
+            put_histogram(&b, 0x1000, 0x2000, 0, counts, 2);
+            break;
+        case 2:
+            put_histogram(&b, 0x1000, 0x2000, 100, counts, 0);
+            break;
+        case 3:
+            buf_u8(&b, 3);
+            break;
+        default:
+            b.bytes[4] = 2; /* version */
+        }
+        char *got = converted("gprof", b.bytes, b.len, NULL);
+        CHECK(strstr(got, i < 3    ? no_sense
+                          : i == 3 ? "is no record of a gmon.out file"
+                                   : "does not begin as a gmon.out"));
+        mem_free(got);
+        buf_release(&b);
+    }
+}
+
+/* A program of one segment, at 0x1000, that holds `code`. */
+static char *write_program(const uint8_t *code, size_t n)
+{
+    Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                       .e_machine = EM_X86_64,
+                       .e_phoff = sizeof head,
+                       .e_phentsize = sizeof(Elf64_Phdr),
+                       .e_phnum = 2};
+    Elf64_Phdr segments[] = {
+        {.p_type = PT_NOTE, .p_vaddr = 0x1000, .p_filesz = 0x1000},
+        {.p_type = PT_LOAD, .p_offset = sizeof head + 2 * sizeof(Elf64_Phdr), .p_vaddr = 0x1000, .p_filesz = n}};
+    const char *tmp = getenv("TMPDIR");
+    char *path = mem_printf("%s/hpcview-gmon.XXXXXX", tmp ? tmp : "/tmp");
+    int fd = mkstemp(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+    CHECK(f && fwrite(&head, sizeof head, 1, f) == 1 && fwrite(segments, sizeof segments, 1, f) == 1 &&
+          fwrite(code, 1, n, f) == n && fclose(f) == 0);
+    return path;
+}
+
+/* glibc keeps blocks of 16 bytes of callers: the call is the one in the block that leads to what was called. */
+static void test_gmon_calls(void)
+{
+    static const struct {
+        unsigned call; /* where the five bytes of it end, from the block's beginning */
+        int off;       /* how far before the place after mcount's call it leads */
+        bool found;
+    } cases[] = {{0, 9, true},  {7, 9, true},   {15, 0, true}, {16, 9, false},
+                 {3, 64, true}, {3, 65, false}, {3, -1, false}};
+    enum { BLOCK = 0x1020, TO = 0x1080 };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        uint8_t code[0x100] = {0};
+        uint32_t distance = (uint32_t)(TO - cases[i].off - (int)(BLOCK + cases[i].call));
+        uint8_t *call = code + (BLOCK - 0x1000) + cases[i].call - 5;
+        *call = 0xe8;
+        for (int k = 0; k < 4; k++)
+            call[1 + k] = (uint8_t)(distance >> 8 * k);
+        char *path = write_program(code, sizeof code);
+        struct filter_options options = {.program = path};
+        struct buf b = {0};
+        put_gmon_head(&b);
+        put_arc(&b, BLOCK, TO, 1);
+        struct filter_input in = {.bytes = b.bytes, .len = b.len, .name = "input", .options = &options};
+        struct hpcprof *p = hpcprof_create();
+        CHECK_INT(filter_named("gprof", NULL)->convert(&in, p, NULL, NULL), 0);
+        const struct table *t = table_list_find(&p->tables, "call_edges");
+        if (CHECK(t && table_row_count(t) == 1))
+            CHECK_INT(p->contexts[table_row(t, 0)[0].row].address, cases[i].found ? BLOCK + cases[i].call - 1 : BLOCK);
+        hpcprof_free(p);
+        buf_release(&b);
+        unlink(path);
+        mem_free(path);
+    }
+}
+
 /* ---- calls and parts of callgrind ---------------------------------------------------------------------------- */
 
 static struct hpcprof *read_callgrind(const char *text)
@@ -585,6 +819,10 @@ int main(void)
     test_pprof();
     test_pprof_sniff();
     test_pprof_cut();
+    test_tables();
+    test_gmon();
+    test_gmon_wrong();
+    test_gmon_calls();
     test_call_edges();
     test_parts();
     test_recognised();
