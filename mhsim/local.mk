@@ -20,6 +20,11 @@ INSIDE_SOURCES = %D%/mhsim.h %D%/raw.h %D%/engine.h %D%/engine.c %D%/cache.h %D%
 # No sanitizer in here: it lives in programs that have none.
 INSIDE_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
 
+check_PROGRAMS += %D%/inside_test
+TESTS += %D%/inside_test
+%C%_inside_test_SOURCES = %D%/inside_test.c tests/tap.h %D%/store.c %D%/modules.c %D%/variables.c
+%C%_inside_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+
 # What hpcview-cc links programs with.
 pkglib_LTLIBRARIES += libhpcview-simulate.la
 libhpcview_simulate_la_SOURCES = $(INSIDE_SOURCES) %D%/hooks.c

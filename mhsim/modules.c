@@ -119,7 +119,8 @@ static void add_mapping(struct store *modules, uint64_t start, uint64_t offset, 
 {
     for (uint64_t i = *modules->count; i-- > 0;) {
         const struct raw_module *m = store_get(modules, i);
-        if (start >= m->lo && start < m->hi && strcmp(m->path, path) == 0)
+        if ((start >= m->lo && start < m->hi && strcmp(m->path, path) == 0) ||
+            start - (uint64_t)(uintptr_t)loaded[i].file < loaded[i].len) /* mapped by us */
             return;
     }
     struct loaded l = {0};
@@ -255,14 +256,8 @@ bool modules_symbol(const struct store *modules, uint32_t module, uint64_t addre
     if (!l->looked)
         read_symbols(l);
     l->looked = true;
-    uint64_t at = address - m->bias, low = 0, high = l->symbol_count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (l->symbols[middle].value <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint64_t at = address - m->bias;
+    size_t low = sorted_front(l->symbol_count, i, l->symbols[i].value <= at);
     const struct symbol *s = low ? &l->symbols[low - 1] : NULL;
     d->hi = low < l->symbol_count ? l->symbols[low].value + m->bias : m->hi;
     if (s && at - s->value < s->size) {

@@ -34,30 +34,16 @@ bool variables_open(const char *folder, const struct raw_orders *o)
     return true;
 }
 
-/* How many of `v` begin at or before `at`, by its address or by its procedure's. */
-static uint64_t before(const struct mhsim_variable *v, uint64_t n, bool by_procedure, uint64_t at)
-{
-    uint64_t low = 0;
-    while (low < n) {
-        uint64_t middle = low + (n - low) / 2;
-        if ((by_procedure ? v[middle].from : (uint64_t)v[middle].lo) <= at)
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return low;
-}
-
 const struct mhsim_variable *variables_static(uint64_t address)
 {
-    uint64_t i = before(statics, static_count, false, address);
+    size_t i = sorted_front(static_count, k, (uint64_t)statics[k].lo <= address);
     return i && address < (uint64_t)statics[i - 1].hi ? &statics[i - 1] : NULL;
 }
 
 const struct mhsim_variable *variables_in_frame(uint64_t pc, int64_t offset, int64_t *lo, int64_t *hi)
 {
     const struct mhsim_variable *best = NULL;
-    uint64_t i = before(frames, frame_count, true, pc);
+    size_t i = sorted_front(frame_count, k, frames[k].from <= pc);
     for (uint64_t from = i ? frames[i - 1].from : 0; i && frames[i - 1].from == from && pc < frames[i - 1].to; i--) {
         const struct mhsim_variable *v = &frames[i - 1];
         if (pc < v->code_from || pc >= v->code_to)

@@ -1,0 +1,322 @@
+/*
+ * What looks around inside a simulated program, against plain definitions: rows of growing tables, maps, the files in
+ * this address space as the dynamic linker knows them, this program's own variables, and variables in frames.
+ */
+#include "config.h"
+#include "mhsim/modules.h"
+#include "mhsim/variables.h"
+#include "tests/tap.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static uint64_t seed = 88172645463325252;
+static uint32_t below(uint32_t n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (uint32_t)((seed >> 32) % n);
+}
+
+static char folder[256];
+
+/* ---- tables and maps --------------------------------------------------------------------------- */
+
+static void test_store(void)
+{
+    struct store s;
+    uint64_t count = 2; /* of a file that has rows already */
+    char path[300];
+    snprintf(path, sizeof path, "%s/rows", folder);
+    int fd = open(path, O_RDWR | O_CREAT, 0600);
+    for (int in_file = 0; in_file < 2; in_file++) {
+        CHECK_INT(store_open(&s, 24, 10000, in_file ? path : NULL, 8192, in_file ? &count : NULL), 0);
+        uint64_t before = *s.count;
+        CHECK_INT(before, in_file ? 2 : 0);
+        uint8_t *first = store_add(&s, 1), clear[24] = {0};
+        CHECK(first && first == (uint8_t *)store_get(&s, before) && memcmp(first, clear, 24) == 0);
+        if (!first)
+            return;
+        memset(first, 7, 24);
+        CHECK(store_add(&s, 10000 - before) == NULL); /* one too many: nothing changes */
+        CHECK_INT(*s.count, before + 1);
+        uint8_t *rest = store_add(&s, 10000 - before - 1);
+        CHECK(rest == (uint8_t *)store_get(&s, before + 1));
+        CHECK(rest && memcmp(rest + 24 * (size_t)(10000 - before - 2), clear, 24) == 0);
+        CHECK(first == (uint8_t *)store_get(&s, before) && first[23] == 7); /* rows never move */
+        CHECK(store_add(&s, 1) == NULL);
+        CHECK_INT(*s.count, 10000);
+        if (in_file) { /* what is written there stands in the file */
+            uint8_t there[24] = {0};
+            CHECK_INT(pread(fd, there, 24, 8192 + 2 * 24), 24);
+            CHECK(memcmp(there, first, 24) == 0);
+        }
+        store_close(&s);
+    }
+    close(fd);
+    unlink(path);
+    CHECK_INT(store_open(&s, 24, 100, "/nowhere/rows", 0, &count), -1);
+}
+
+static void test_map(void)
+{
+    enum { KEYS = 3000 };
+    static uint64_t keys[KEYS], values[KEYS];
+    struct map m = {0};
+    size_t n = 0;
+    bool same = true;
+    CHECK(map_get(&m, 5) == NULL);
+    for (int i = 0; i < 9000; i++) {
+        uint64_t key = below(4) ? below(2000) : (uint64_t)below(500) << 40;
+        size_t k = 0;
+        while (k < n && keys[k] != key)
+            k++;
+        uint64_t *got = map_get(&m, key);
+        same = same && (k < n) == (got != NULL) && (!got || *got == values[k]);
+        uint64_t *put = map_put(&m, key);
+        if (k == n) {
+            same = same && put && *put == 0;
+            keys[n++] = key;
+        }
+        if (put)
+            values[k] = *put = below(1000) + 1;
+    }
+    for (size_t k = 0; k < n; k++)
+        same = same && map_get(&m, keys[k]) && *map_get(&m, keys[k]) == values[k];
+    CHECK_NAMED(same, "a map has what a list of pairs has");
+    CHECK_INT(m.count, n);
+    map_close(&m);
+    struct map few = {.most = 3};
+    for (uint64_t i = 0; i < 3; i++)
+        CHECK(map_put(&few, i) != NULL);
+    CHECK(map_put(&few, 3) == NULL);
+    CHECK(map_put(&few, 2) != NULL); /* is there */
+    map_close(&few);
+}
+
+/* ---- the address space --------------------------------------------------------------------------- */
+
+struct known { /* an object as the dynamic linker has it */
+    uint64_t bias, lo, hi;
+    char build_id[RAW_BUILD_ID];
+};
+
+static void note_of(const uint8_t *note, size_t size, char *id)
+{
+    const Elf64_Nhdr *n = (const void *)note;
+    while (size >= sizeof *n && !*id) {
+        size_t name = (n->n_namesz + 3u) & ~3u, all = sizeof *n + name + ((n->n_descsz + 3u) & ~3u);
+        if (n->n_type == NT_GNU_BUILD_ID && strcmp((const char *)(n + 1), "GNU") == 0)
+            for (uint32_t i = 0; i < n->n_descsz; i++)
+                sprintf(id + 2 * i, "%02x", ((const uint8_t *)(n + 1) + name)[i]);
+        size -= all;
+        n = (const void *)((const uint8_t *)n + all);
+    }
+}
+
+static struct store modules;
+static size_t objects, alike;
+
+static int compare_object(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    struct known k = {.bias = info->dlpi_addr, .lo = UINT64_MAX};
+    (void)size, (void)ctx;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const Elf64_Phdr *h = &info->dlpi_phdr[i];
+        uint64_t begin = k.bias + h->p_vaddr, end = begin + h->p_memsz;
+        if (h->p_type == PT_NOTE && !*k.build_id)
+            note_of((const uint8_t *)(uintptr_t)begin, h->p_memsz, k.build_id);
+        if (h->p_type == PT_LOAD && begin < k.lo)
+            k.lo = begin & ~4095ull;
+        if (h->p_type == PT_LOAD && end > k.hi)
+            k.hi = (end + 4095) & ~4095ull;
+    }
+    if (strstr(info->dlpi_name, "vdso") || (*info->dlpi_name && *info->dlpi_name != '/'))
+        return 0;
+    objects++;
+    int64_t at = modules_find(&modules, k.lo);
+    const struct raw_module *m = at < 0 ? NULL : store_get(&modules, (uint64_t)at);
+    bool same = m && m->bias == k.bias && m->lo == k.lo && m->hi == k.hi && strcmp(m->build_id, k.build_id) == 0 &&
+                modules_find(&modules, k.hi - 1) == at && modules_find(&modules, k.hi) != at &&
+                modules_find(&modules, k.lo - 1) != at;
+    alike += same;
+    if (!same)
+        printf("# '%s' %llx %llx-%llx %s\n", info->dlpi_name, (unsigned long long)k.bias, (unsigned long long)k.lo,
+               (unsigned long long)k.hi, k.build_id);
+    return 0;
+}
+
+static void test_modules(void)
+{
+    CHECK_INT(store_open(&modules, sizeof(struct raw_module), RAW_MODULES_MOST, NULL, 0, NULL), 0);
+    CHECK_INT(modules_find(&modules, (uint64_t)(uintptr_t)&modules), -1);
+    modules_refresh(&modules);
+    dl_iterate_phdr(compare_object, NULL);
+    CHECK(objects >= 2);
+    CHECK_INT(alike, objects);
+    uint64_t count = *modules.count;
+    modules_refresh(&modules);
+    CHECK_INT(*modules.count,
+              count); /* nothing is new: not the files either that are mapped for reading their headers */
+    CHECK_INT(modules_find(&modules, 16), -1);
+    char own[RAW_PATH] = "";
+    CHECK(readlink("/proc/self/exe", own, sizeof own - 1) > 0);
+    int64_t at = modules_find(&modules, (uint64_t)(uintptr_t)&modules);
+    if (CHECK(at >= 0))
+        CHECK_STR(((struct raw_module *)store_get(&modules, (uint64_t)at))->path, own);
+}
+
+/* ---- this program's variables ----------------------------------------------------------------------- */
+
+int test_one = 1, test_many[37] = {2}, test_zeros[50];
+char test_char = 'x';
+
+static void test_symbols(void)
+{
+    const struct {
+        const char *name;
+        const void *at;
+        size_t size;
+    } known[] = {{"test_one", &test_one, sizeof test_one},
+                 {"test_many", test_many, sizeof test_many},
+                 {"test_zeros", test_zeros, sizeof test_zeros},
+                 {"test_char", &test_char, 1}};
+    int64_t own = modules_find(&modules, (uint64_t)(uintptr_t)&modules);
+    if (own < 0)
+        return;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        uint64_t begin = (uint64_t)(uintptr_t)known[i].at, end = begin + known[i].size;
+        uint64_t inside[] = {begin, begin + known[i].size / 2, end - 1};
+        for (size_t k = 0; k < 3; k++) {
+            struct data_symbol d = {0};
+            CHECK(modules_symbol(&modules, (uint32_t)own, inside[k], &d));
+            CHECK_STR(d.name, known[i].name);
+            CHECK(d.lo == begin && d.hi == end);
+        }
+    }
+    /* each symbol has another number; between two there is a gap up to the next, code is no data */
+    const struct raw_module *m = store_get(&modules, (uint64_t)own);
+    bool sound = true;
+    uint64_t last = 0, found = 0, number = 0;
+    for (uint64_t at = m->lo; at < m->hi;) {
+        struct data_symbol d = {.lo = 0};
+        bool is = modules_symbol(&modules, (uint32_t)own, at, &d);
+        sound = sound && d.hi > at && d.lo <= at && (at == m->lo || d.lo == last);
+        sound = sound && (!is || found++ == 0 || d.number > number);
+        number = is ? d.number : number;
+        last = d.hi;
+        at = d.hi > at ? d.hi : m->hi;
+    }
+    CHECK_NAMED(sound && last == m->hi, "symbols and gaps follow each other, to the module's end");
+    CHECK(found > 4);
+    struct data_symbol d = {0};
+    CHECK(!modules_symbol(&modules, (uint32_t)own, (uint64_t)(uintptr_t)test_symbols, &d));
+    modules_close();
+}
+
+/* ---- variables that debug information knows ------------------------------------------------------------ */
+
+enum { STATICS = 40, FRAMES = 60 };
+static struct mhsim_variable rows[STATICS + FRAMES];
+
+/* Some side by side, some apart. */
+static void make_variables(void)
+{
+    int64_t at = 0x1000;
+    for (int i = 0; i < STATICS; i++) {
+        at += below(2) * 8;
+        rows[i].lo = at;
+        rows[i].hi = at += 4 + below(12);
+        snprintf(rows[i].name, sizeof rows[i].name, "s%d", i);
+    }
+    uint64_t from = 0x400;
+    for (int i = STATICS; i < STATICS + FRAMES; i++) {
+        struct mhsim_variable *v = &rows[i];
+        from += i % 5 ? 0 : 64; /* five of each procedure, which has 48 bytes */
+        int64_t lo = -100 + (int64_t)below(90);
+        *v = (struct mhsim_variable){.from = from, .to = from + 48, .lo = lo, .hi = lo + 1 + below(30)};
+        v->code_from = from + below(16);
+        v->code_to = v->code_from + below(32);
+        snprintf(v->name, sizeof v->name, "f%d", i);
+    }
+}
+
+/* By definition: the smallest of those that hold the offset and are known at this code (of equals the last one); else the
+   gap between those that are. */
+static const struct mhsim_variable *naive_in_frame(uint64_t pc, int64_t offset, int64_t *lo, int64_t *hi)
+{
+    const struct mhsim_variable *best = NULL;
+    for (int i = STATICS + FRAMES; i-- > STATICS;) {
+        const struct mhsim_variable *v = &rows[i];
+        if (pc < v->from || pc >= v->to || pc < v->code_from || pc >= v->code_to)
+            continue;
+        if (v->lo <= offset && offset < v->hi && (!best || v->hi - v->lo < best->hi - best->lo))
+            best = v;
+        if (v->hi <= offset && v->hi > *lo)
+            *lo = v->hi;
+        if (v->lo > offset && v->lo < *hi)
+            *hi = v->lo;
+    }
+    return best;
+}
+
+static void test_variables(void)
+{
+    char path[300];
+    struct raw_orders o = {.static_variables = STATICS, .frame_variables = FRAMES};
+    make_variables();
+    snprintf(path, sizeof path, "%s/" RAW_VARIABLES, folder);
+    FILE *f = fopen(path, "wb");
+    bool written = f && fwrite(rows, sizeof rows, 1, f) == 1;
+    written = f && fclose(f) == 0 && written;
+    CHECK(written);
+    CHECK(!variables_open(folder, &(struct raw_orders){0}));
+    o.frame_variables++;
+    CHECK(!variables_open(folder, &o)); /* the file is shorter than that */
+    o.frame_variables--;
+    CHECK(!variables_open("/nowhere", &o));
+    CHECK(variables_open(folder, &o));
+    unlink(path);
+    bool same = true;
+    for (int64_t at = rows[0].lo - 20; at < rows[STATICS - 1].hi + 20; at++) {
+        const struct mhsim_variable *got = variables_static((uint64_t)at);
+        int want = 0;
+        while (want < STATICS && !(rows[want].lo <= at && at < rows[want].hi))
+            want++;
+        same = same && (got ? variables_number(got) == (uint64_t)want && strcmp(got->name, rows[want].name) == 0
+                            : want == STATICS);
+    }
+    CHECK_NAMED(same, "statics, by address");
+    size_t different = 0, known = 0;
+    for (uint64_t pc = rows[STATICS].from - 70; pc < rows[STATICS + FRAMES - 1].to + 70; pc++)
+        for (int64_t offset = -110; offset < 30; offset += 1 + below(4)) {
+            int64_t lo = -120, hi = 40, naive_lo = lo, naive_hi = hi;
+            const struct mhsim_variable *got = variables_in_frame(pc, offset, &lo, &hi);
+            const struct mhsim_variable *want = naive_in_frame(pc, offset, &naive_lo, &naive_hi);
+            different += (got ? variables_number(got) != (uint64_t)(want - rows) || !want : want != NULL) ||
+                         (!got && (lo != naive_lo || hi != naive_hi));
+            known += got != NULL;
+        }
+    CHECK_INT(different, 0);
+    CHECK(known > 100);
+}
+
+int main(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/hpcview-inside.XXXXXX", tmp ? tmp : "/tmp");
+    if (!CHECK(mkdtemp(folder) != NULL))
+        return tap_done();
+    test_store();
+    test_map();
+    test_modules();
+    test_symbols();
+    test_variables();
+    rmdir(folder);
+    return tap_done();
+}
