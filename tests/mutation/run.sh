@@ -50,11 +50,11 @@ assemble   bloop/assemble    bloop/assemble/assemble_test tests/structure/golden
 bloop      bloop             bloop/damage_test tests/structure/golden.sh tests/structure/formats.sh tests/structure/exactness.sh
 hpcprof    hpcprof           hpcprof/read_test hpcprof/ended_test hpcprof/ranks_test tests/run-golden.sh tests/record/misuse.sh tests/e2e/example.sh
 recorder   hpcprof/recorder  hpcprof/recorder_test hpcprof/unwind_test hpcprof/counts_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
-filters    filters           filters/filters_test filters/perf_data_test tests/filters/filters.sh
+filters    filters           filters/filters_test filters/perf_data_test filters/callgrind_spots_test tests/filters/filters.sh
 metrics    metrics           metrics/expr_test metrics/blocks_test metrics/columns_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test metrics/conserve_test metrics/line_diff_test metrics/anonymize_test tests/run-golden.sh tests/print/schema.sh tests/build/configuration.sh tests/compare/compare.sh
 export     export            tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
-mhsim      mhsim             mhsim/engine_test mhsim/machine_test tests/simulate/simulate.sh
+mhsim      mhsim             mhsim/inside_test mhsim/machine_test mhsim/engine_test tests/simulate/simulate.sh
 quality    quality           tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read_test diagnose/library_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh
@@ -204,7 +204,7 @@ try_bug() {
         done ;;
     esac
     for test in $tests; do
-        if [ -d "$folder/o" ] && is_shell "$test"; then
+        if [ -d "$folder/o" ] && is_shell "${test%:*}"; then
             [ -n "$linked" ] || for product in $products; do
                 link_again "$folder" "$product" || [ $? = 2 ] || return 3
             done
@@ -212,7 +212,7 @@ try_bug() {
         elif [ -d "$folder/o" ]; then
             link_again "$folder" "${test%:*}" "$folder/test" || { [ $? = 2 ] && continue; } || return 3
         fi
-        run_test "$sources" "$folder/b" "${test#*:}" "${test%:*}" "$folder/test" || { echo "${test%:*}" >"$folder/by"; return 1; }
+        run_test "$sources" "$folder/b" "${test##*:}" "${test%:*}" "$folder/test" || { echo "${test%:*}" >"$folder/by"; return 1; }
     done
 }
 
