@@ -441,6 +441,7 @@ static void policy(const struct writer *w, struct buf *out)
     /* The data scripts: 'self' where the page comes from a server, file: where it comes from disk. Trusted Types make
        the browser itself refuse text as markup. */
     buf_str(out, w->single_file ? "'" : "' 'self' file:");
+    buf_str(out, "; worker-src blob:"); /* the page's own script again, which unpacks large blocks */
     buf_str(out, "; require-trusted-types-for 'script'; trusted-types hpcview");
 }
 

@@ -1,8 +1,8 @@
 # The page: TypeScript, bundled into one classic script. A tarball ships the bundle (dist/), so it needs neither node nor a network.
 PAGE_SCRIPTS_IN = \
-	%D%/model/data.ts %D%/model/decode.ts %D%/model/head.ts %D%/model/keys.ts %D%/model/load.ts \
+	%D%/model/data.ts %D%/model/decode.ts %D%/model/head.ts %D%/model/jobs.ts %D%/model/keys.ts %D%/model/load.ts \
 	%D%/logic/axis.ts %D%/logic/brackets.ts %D%/logic/calls.ts %D%/logic/cells.ts %D%/logic/columns.ts %D%/logic/compare.ts \
-	%D%/logic/csv.ts %D%/logic/diagnosis.ts %D%/logic/distribution.ts %D%/logic/find.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/heads.ts \
+	%D%/logic/csv.ts %D%/logic/diagnosis.ts %D%/logic/distribution.ts %D%/logic/find.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/front.ts %D%/logic/heads.ts \
 	%D%/logic/icicle.ts %D%/logic/inlined.ts %D%/logic/instructions.ts %D%/logic/labels.ts %D%/logic/lines.ts %D%/logic/memo.ts %D%/logic/memory.ts \
 	%D%/logic/phases.ts %D%/logic/rows.ts %D%/logic/scatter.ts %D%/logic/search.ts %D%/logic/sort.ts %D%/logic/summary.ts \
 	%D%/logic/syntax.ts %D%/logic/tables.ts %D%/logic/tree.ts \
@@ -20,7 +20,7 @@ EXTRA_DIST += $(PAGE_SCRIPTS_IN) $(PAGE_STYLE_IN) $(PAGE_TESTS_IN) %D%/README.md
 	%D%/tsconfig.json %D%/node-packages.sh %D%/test/unit.sh %D%/test/types.sh \
 	%D%/dist/hpcview.js %D%/dist/hpcview.css
 
-ESBUILD_FLAGS = --log-level=warning --target=es2022,chrome90,firefox113,safari16.4 --charset=ascii --minify --legal-comments=none
+ESBUILD_FLAGS = --log-level=warning --target=es2022,chrome91,firefox113,safari16.4 --charset=ascii --minify --legal-comments=none
 
 if HAVE_NPM
 # The packages are asked for in the recipe, not as a prerequisite: a finished bundle, as in a tarball, must not need them.

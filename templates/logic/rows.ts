@@ -168,8 +168,11 @@ export class Tables {
   readonly #flat = new Memo<Table>();
   readonly #blank = new Memo<Blanks>();
 
-  constructor(private readonly model: Model) {
-    this.children = childrenOf(model.places);
+  constructor(
+    private readonly model: Model,
+    children: Children | null = null,
+  ) {
+    this.children = children ?? childrenOf(model.places);
   }
 
   of(state: State, subject: Subject): Table {

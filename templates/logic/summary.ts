@@ -4,15 +4,13 @@ import { Kind, type Model, NONE, type PlaceIx } from '../model/data';
 import { type Groups, leader } from './cells';
 import type { Column, Columns } from './columns';
 import type { Level } from './flat';
+import { frontOf, type HotSource, type Hottest, type ModulePart } from './front';
 import { labelOf } from './labels';
 import type { Tables } from './rows';
 import { largestCells } from './sort';
 
-export interface Hot {
-  readonly place: PlaceIx; // the costliest of its copies
-  readonly value: number;
+export interface Hot extends HotSource {
   readonly error: number;
-  readonly copies: number;
 }
 
 export interface HotList {
@@ -43,9 +41,7 @@ function hottest(
 export function hottestOf(columns: Columns, tables: Tables, column: Column, level: Level, most: number): HotList {
   const byPlace = columns.values(column, null);
   if (level === 'line' && column.metric.summed && !column.difference) {
-    const { kind, file, lineFirst } = columns.model.places;
-    const isKnown = (i: PlaceIx): boolean => kind[i] === Kind.Line && file[i] !== NONE && lineFirst[i] > 0;
-    return hottestSource(columns, column, byPlace, isKnown, most);
+    return withErrors(columns, column, frontOf(columns.model.places, byPlace).lines(most));
   }
   const groups = withSource(columns.model, tables.level(level, true), level);
   const values = columns.values(column, groups);
@@ -63,53 +59,14 @@ function withSource(model: Model, groups: Groups, level: Level): Groups {
   return { ...groups, outermost };
 }
 
-/** Of what does not nest: all that is the same thing in the source added up, without a table of it. */
-function hottestSource(
-  columns: Columns,
-  column: Column,
-  byPlace: Float64Array,
-  isWanted: (place: PlaceIx) => boolean,
-  most: number,
-): HotList {
-  const { count, same } = columns.model.places;
-  const sums = new Float64Array(count); // by the first of those that are the same
-  for (let i = 0; i < count; i++) {
-    const value = byPlace[i];
-    if (value === value && isWanted(i)) sums[same[i]] += value; // not NaN
-  }
-  const { top, count: all } = largestCells(sums, most);
-  const rank = new Uint8Array(count); // from 1; 0: not among them
-  top.forEach((first, at) => (rank[first] = at + 1));
-  const found = top.map((f) => ({ place: f, copies: 0, value: sums[f], error: columns.error(column, sums[f]) }));
-  for (let i = 0; i < count; i++) {
-    if (rank[same[i]] === 0 || !isWanted(i)) continue;
-    const of = found[rank[same[i]] - 1];
-    of.copies++;
-    if (byPlace[i] > byPlace[of.place] || Number.isNaN(byPlace[of.place])) of.place = i;
-  }
-  return { top: found, count: all };
-}
-
-/** By loop: what runs in it and in no loop inside it, with the calls that were inlined there. */
-export function loopsThemselves(model: Model, own: Float64Array): Float64Array {
-  const { count, kind, parent } = model.places;
-  const loopOf = new Int32Array(count); // 0, which is the program: none
-  const cost = new Float64Array(count).fill(NaN);
-  for (let i = 1; i < count; i++) {
-    const loop = kind[i] === Kind.Loop ? i : loopOf[parent[i]];
-    loopOf[i] = loop;
-    if (kind[i] !== Kind.Line || loop === 0 || Number.isNaN(own[i])) continue;
-    cost[loop] = Number.isNaN(cost[loop]) ? own[i] : cost[loop] + own[i];
-  }
-  return cost;
+/** Of what does not nest, with the errors of its values. */
+function withErrors(columns: Columns, column: Column, { top, count }: Hottest): HotList {
+  return { top: top.map((hot) => ({ ...hot, error: columns.error(column, hot.value) })), count };
 }
 
 /** The hottest loops by what runs in them and in no inner loop: else the outermost would hide the others. */
-export function hottestLoops(columns: Columns, column: Column, most: number): HotList {
-  const { kind } = columns.model.places;
-  const cost = loopsThemselves(columns.model, columns.values(column, null));
-  return hottestSource(columns, column, cost, (i) => kind[i] === Kind.Loop, most);
-}
+export const hottestLoops = (columns: Columns, column: Column, most: number): HotList =>
+  withErrors(columns, column, frontOf(columns.model.places, columns.values(column, null)).loops(most));
 
 /** The costliest line below a place, with its own cost. */
 export function hottestLineIn(model: Model, tables: Tables, place: PlaceIx, values: Float64Array): PlaceIx {
@@ -125,38 +82,13 @@ export function hottestLineIn(model: Model, tables: Tables, place: PlaceIx, valu
   return best;
 }
 
-export interface Part {
-  readonly place: PlaceIx;
+export interface Part extends ModulePart {
   readonly name: string;
-  readonly value: number;
-  readonly withSource: number; // of it, on lines that are known
 }
 
-const knownParts = new WeakMap<Float64Array, readonly Part[]>();
-
-/** The program's modules, the costliest first, each with its part on known lines. Remembered. */
+/** The program's modules, the costliest first, each with its part on known lines. */
 export function whereParts(model: Model, values: Float64Array): readonly Part[] {
-  let parts = knownParts.get(values);
-  if (!parts) knownParts.set(values, (parts = partsOf(model, values)));
-  return parts;
-}
-
-function partsOf(model: Model, values: Float64Array): Part[] {
-  const { places } = model;
-  const moduleOf = new Int32Array(places.count).fill(NONE);
-  const known = new Float64Array(places.count);
-  const parts: PlaceIx[] = [];
-  for (let i = 1; i < places.count; i++) {
-    const up = places.parent[i];
-    moduleOf[i] = up === 0 ? i : moduleOf[up];
-    if (up === 0) parts.push(i);
-    const isKnown = places.kind[i] === Kind.Line && places.file[i] !== NONE && places.lineFirst[i] > 0;
-    if (isKnown && !Number.isNaN(values[i])) known[moduleOf[i]] += values[i];
-  }
-  return parts
-    .filter((p) => values[p] > 0)
-    .sort((a, b) => values[b] - values[a] || a - b)
-    .map((p) => ({ place: p, name: labelOf(model, p).text, value: values[p], withSource: known[p] }));
+  return frontOf(model.places, values).parts.map((part) => ({ ...part, name: labelOf(model, part.place).text }));
 }
 
 export interface Change {

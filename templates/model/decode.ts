@@ -113,18 +113,16 @@ function planeWords(p: Uint8Array, n: number, planes: number): Uint32Array {
   return new Uint32Array(aside.buffer, 0, (stride * planes) >> 2);
 }
 
-/** A column as its byte planes, four at most, without the upper ones that are 0 everywhere; joined when somebody wants it. */
+/** A column as its byte planes, four at most; joined when somebody wants it. */
 class Packed {
   #planes: Uint8Array | null;
   #column: Numbers | null = null;
 
   constructor(
-    bytes: Uint8Array,
+    planes: Uint8Array,
     private readonly n: number,
   ) {
-    let planes = n ? bytes.length / n : 0;
-    while (planes > 0 && isZero(bytes.subarray((planes - 1) * n, planes * n))) planes--;
-    this.#planes = bytes.slice(0, planes * n); // what they are cut from can go
+    this.#planes = planes;
   }
 
   /** One number; the others stay as they are. */
@@ -142,6 +140,13 @@ class Packed {
     this.#planes = null;
     return this.#column!;
   }
+}
+
+/** Planes without the upper ones that are 0 everywhere, apart from the bytes they stand in, which can go. */
+function trimmed(bytes: Uint8Array, n: number): Uint8Array {
+  let planes = n ? bytes.length / n : 0;
+  while (planes > 0 && isZero(bytes.subarray((planes - 1) * n, planes * n))) planes--;
+  return bytes.slice(0, planes * n);
 }
 
 function isZero(plane: Uint8Array): boolean {
@@ -233,105 +238,113 @@ function notBelow(column: Int32Array, count: number): number {
   return bad;
 }
 
-/** The places of a database: what decides how trees and tables look at once, the rest when it is asked for. */
-class StoredPlaces implements Places {
+/** What is known of the places before their bytes are. */
+export interface PlacesInfo {
+  readonly count: number;
+  readonly strings: number;
+  readonly files: number;
+  readonly planes: readonly number[]; // of each wide column
+}
+
+/** The columns of the places, each with bytes of its own; what only rows in sight need stays in planes. */
+export interface PlaceColumns {
+  readonly count: number;
   readonly kind: Uint8Array;
+  readonly role: Uint8Array;
+  readonly irreducible: Uint8Array;
   readonly parent: Int32Array;
   readonly name: Numbers;
   readonly fullName: Numbers;
   readonly file: Int32Array;
   readonly lineFirst: Uint32Array;
+  readonly lineLast: Numbers;
   readonly callFile: Int32Array;
-  readonly same: Uint32Array;
-  readonly strings: readonly string[];
-  readonly #roles: Uint8Array;
-  #role: Uint8Array | null = null;
-  #irreducible: Uint8Array | null = null;
-  #lineLast: Numbers | null = null;
-  readonly #packed: { readonly [name: string]: Packed };
-
-  constructor(
-    bytes: Uint8Array,
-    readonly count: number,
-    stringCount: number,
-    fileCount: number,
-    planes: readonly number[],
-  ) {
-    const in_ = new Columns(bytes, 'the list of places');
-    let columns = 0;
-    const wide = (): Uint8Array => in_.take(planes[columns++] * count);
-    const packed = (): Packed => new Packed(wide(), count);
-    const u32 = (): Uint32Array => joined32(wide(), count);
-    this.kind = in_.take(count).slice(); // not a part of the bytes, which can go
-    this.#roles = in_.take(count).slice();
-    this.parent = asSigned(u32());
-    this.name = packed().get();
-    this.fullName = packed().get();
-    this.file = asSigned(u32());
-    this.lineFirst = u32();
-    const more = packed();
-    this.callFile = asSigned(u32());
-    const [callLine, instance, instances] = [packed(), packed(), packed()];
-    const address = wide();
-    const addressLow = new Packed(address.subarray(0, 4 * count), count);
-    const addressHigh = new Packed(address.subarray(4 * count), count);
-    this.#packed = { more, callLine, instance, instances, addressLow, addressHigh };
-    const same = columns < planes.length ? u32() : null;
-    let bad = largestOf(this.name) >= stringCount || largestOf(this.fullName) >= stringCount ? 0 : NONE;
-    bad = Math.max(bad, parents(this.parent), notBelow(this.file, fileCount), notBelow(this.callFile, fileCount));
-    bad = Math.max(bad, kinds(this.kind), same ? firsts(same, this.kind) : NONE);
-    if (count > 0 && bad !== NONE)
-      throw new DatabaseError(`the database is damaged: place ${bad} points to something that is not there`);
-    this.strings = readStrings(in_.rest(), stringCount);
-    this.same = same ?? sameByName(this);
-  }
-
-  get role(): Uint8Array {
-    if (!this.#role) {
-      this.#role = this.#roles.slice();
-      for (let i = 0; i < this.count; i++) this.#role[i] &= 0x7f;
-    }
-    return this.#role;
-  }
-  get irreducible(): Uint8Array {
-    if (!this.#irreducible) {
-      this.#irreducible = this.#roles.slice();
-      for (let i = 0; i < this.count; i++) this.#irreducible[i] >>= 7;
-    }
-    return this.#irreducible;
-  }
-  get lineLast(): Numbers {
-    if (!this.#lineLast) {
-      const more = this.#packed['more'].get();
-      this.#lineLast = this.lineFirst.slice();
-      for (let i = 0; i < this.count; i++) this.#lineLast[i] += more[i];
-    }
-    return this.#lineLast;
-  }
-  get callLine(): Numbers {
-    return this.#packed['callLine'].get();
-  }
-  get instance(): Numbers {
-    return this.#packed['instance'].get();
-  }
-  get instances(): Numbers {
-    return this.#packed['instances'].get();
-  }
-  get addressLow(): Numbers {
-    return this.#packed['addressLow'].get();
-  }
-  get addressHigh(): Numbers {
-    return this.#packed['addressHigh'].get();
-  }
+  readonly same: Uint32Array | null; // null: in version 1
+  readonly packed: { readonly [name: string]: Uint8Array };
+  readonly names: Uint8Array;
 }
 
-export const decodePlaces = (
-  bytes: Uint8Array,
-  count: number,
-  stringCount: number,
-  fileCount: number,
-  planes: readonly number[], // of each wide column
-): Places => new StoredPlaces(bytes, count, stringCount, fileCount, planes);
+export function unpackPlaces(bytes: Uint8Array, { count, strings, files, planes }: PlacesInfo): PlaceColumns {
+  const in_ = new Columns(bytes, 'the list of places');
+  let columns = 0;
+  const wide = (): Uint8Array => in_.take(planes[columns++] * count);
+  const packed = (): Uint8Array => trimmed(wide(), count);
+  const numbers = (): Numbers => joined(packed(), count);
+  const u32 = (): Uint32Array => joined32(wide(), count);
+  const kind = in_.take(count).slice(); // not a part of the bytes, which can go
+  const role = in_.take(count).slice();
+  const irreducible = role.slice();
+  for (let i = 0; i < count; i++) role[i] &= 0x7f;
+  for (let i = 0; i < count; i++) irreducible[i] >>= 7;
+  const parent = asSigned(u32());
+  const name = numbers();
+  const fullName = numbers();
+  const file = asSigned(u32());
+  const lineFirst = u32();
+  const lineLast = lineFirst.slice();
+  const more = numbers();
+  for (let i = 0; i < count; i++) lineLast[i] += more[i];
+  const callFile = asSigned(u32());
+  const [callLine, instance, instances] = [packed(), packed(), packed()];
+  const address = wide();
+  const addressLow = trimmed(address.subarray(0, 4 * count), count);
+  const addressHigh = trimmed(address.subarray(4 * count), count);
+  const same = columns < planes.length ? u32() : null;
+  let bad = largestOf(name) >= strings || largestOf(fullName) >= strings ? 0 : NONE;
+  bad = Math.max(bad, parents(parent), notBelow(file, files), notBelow(callFile, files));
+  bad = Math.max(bad, kinds(kind), same ? firsts(same, kind) : NONE);
+  if (count > 0 && bad !== NONE)
+    throw new DatabaseError(`the database is damaged: place ${bad} points to something that is not there`);
+  return {
+    count,
+    kind,
+    role,
+    irreducible,
+    parent,
+    name,
+    fullName,
+    file,
+    lineFirst,
+    lineLast,
+    callFile,
+    same,
+    packed: { callLine, instance, instances, addressLow, addressHigh },
+    names: in_.rest().slice(),
+  };
+}
+
+/** The places of a database: what is packed is unpacked when it is asked for. */
+export function placesOf(columns: PlaceColumns, { count, strings }: PlacesInfo): Places {
+  const { packed, names, ...own } = columns;
+  const late = (name: string): (() => Numbers) => {
+    const column = new Packed(packed[name], count);
+    return () => column.get();
+  };
+  const [callLine, instance, instances] = ['callLine', 'instance', 'instances'].map(late);
+  const [addressLow, addressHigh] = ['addressLow', 'addressHigh'].map(late);
+  return {
+    ...own,
+    same: own.same ?? sameByName(own),
+    strings: readStrings(names, strings),
+    get callLine() {
+      return callLine();
+    },
+    get instance() {
+      return instance();
+    },
+    get instances() {
+      return instances();
+    },
+    get addressLow() {
+      return addressLow();
+    },
+    get addressHigh() {
+      return addressHigh();
+    },
+  };
+}
+
+export const decodePlaces = (bytes: Uint8Array, info: PlacesInfo): Places => placesOf(unpackPlaces(bytes, info), info);
 
 const INCLUSIVE = 1;
 const EXCLUSIVE = 2;
@@ -350,33 +363,42 @@ function doubles(bytes: Uint8Array): Float64Array {
   return out;
 }
 
-/** One metric as it is stored: compact until a form of it is wanted. It keeps nothing of the bytes it is given. */
+/** A metric's columns as they are kept, with bytes of their own. */
+export interface MetricColumns {
+  readonly state: Uint8Array;
+  readonly planes: Uint8Array;
+  readonly stored: number; // how many values there are
+  readonly scale: number; // of which they are multiples; 0: they are doubles
+}
+
+export function unpackMetric(bytes: Uint8Array, count: number, scale: number): MetricColumns {
+  const in_ = new Columns(bytes, 'a metric');
+  const state = in_.take(count).slice();
+  const rest = in_.rest();
+  const width = scale === 0 ? 8 : 4;
+  if (rest.length % width !== 0)
+    throw new DatabaseError('the database is damaged: the values of a metric end too early');
+  const stored = rest.length / width;
+  let wanted = 0;
+  for (let i = 0; i < count; i++) wanted += (state[i] & INCLUSIVE) + ((state[i] & EXCLUSIVE) >> 1);
+  if (wanted !== stored) throw new DatabaseError('the database is damaged: a metric has a wrong number of values');
+  return { state, planes: scale === 0 ? rest.slice() : trimmed(rest, stored), stored, scale };
+}
+
+/** One metric as it is stored: compact until a form of it is wanted. */
 export class StoredMetric {
   readonly #state: Uint8Array;
   readonly #packed: Packed | null; // multiples of `scale`
   #doubles: Uint8Array | null; // or doubles, as planes until they are wanted
   #joined: Float64Array | null = null;
   #ranks: Ranks | null = null;
+  private readonly scale: number;
 
-  constructor(
-    bytes: Uint8Array,
-    private readonly count: number,
-    private readonly scale: number,
-  ) {
-    const in_ = new Columns(bytes, 'a metric');
-    this.#state = in_.take(count).slice();
-    const rest = in_.rest();
-    const width = scale === 0 ? 8 : 4;
-    if (rest.length % width !== 0)
-      throw new DatabaseError('the database is damaged: the values of a metric end too early');
-    const stored = rest.length / width;
-    const state = this.#state;
-    let wanted = 0;
-    for (let i = 0; i < count; i++) wanted += (state[i] & INCLUSIVE) + ((state[i] & EXCLUSIVE) >> 1);
-    if (wanted !== stored)
-      throw new DatabaseError('the database is damaged: a metric has a wrong number of values');
-    this.#packed = scale === 0 ? null : new Packed(rest, stored);
-    this.#doubles = scale === 0 ? rest.slice() : null;
+  constructor({ state, planes, stored, scale }: MetricColumns) {
+    this.#state = state;
+    this.scale = scale;
+    this.#packed = scale === 0 ? null : new Packed(planes, stored);
+    this.#doubles = scale === 0 ? planes : null;
   }
 
   /** One value, found by counting from the last place at which that was done before. */
@@ -411,7 +433,7 @@ export class StoredMetric {
   inclusive(): Float64Array {
     const { values, scale } = this.#values();
     const state = this.#state;
-    const out = new Float64Array(this.count);
+    const out = new Float64Array(state.length);
     let used = 0;
     for (let i = 0; i < out.length; i++) out[i] = state[i] & INCLUSIVE ? values[used++] * scale : NaN;
     return out;
@@ -420,7 +442,7 @@ export class StoredMetric {
   exclusive(): Float64Array {
     const { values, scale } = this.#values();
     const state = this.#state;
-    const out = new Float64Array(this.count);
+    const out = new Float64Array(state.length);
     let inclusive = 0;
     let own = 0;
     for (let i = 0; i < out.length; i++) own += state[i] & INCLUSIVE;
@@ -464,6 +486,9 @@ function ranksOf(state: Uint8Array): Ranks {
   }
   return { inclusive, own, all };
 }
+
+export const decodeMetric = (bytes: Uint8Array, count: number, scale: number): StoredMetric =>
+  new StoredMetric(unpackMetric(bytes, count, scale));
 
 export function decodeTree(bytes: Uint8Array, count: number, placeCount: number): TreeNodes {
   const in_ = new Columns(bytes, 'a tree');

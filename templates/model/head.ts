@@ -1,7 +1,7 @@
 // The head: JSON in the page, which names everything else. Its version is checked before anything else is believed.
 
 import type { Metric, Process, Run, SourceFile, TableColumn, TableInfo, TreeInfo } from './data';
-import { DatabaseError } from './decode';
+import { DatabaseError, type PlacesInfo } from './decode';
 
 /** The newest format this page reads, the one it comes with; HTMLGEN_VERSION in htmlgen/htmlgen_int.h. */
 export const VERSION = 3;
@@ -88,6 +88,13 @@ export function readHead(text: string): Head {
     warnings: texts(json, 'warnings'),
   };
 }
+
+export const placesInfo = (head: Head): PlacesInfo => ({
+  count: head.placeCount,
+  strings: head.stringCount,
+  files: head.files.length,
+  planes: head.planes,
+});
 
 /** How many rows there are of what a table's column refers to; undefined: that is not known here. */
 export function rowsOf(head: Head, to: string): number | undefined {

@@ -2,8 +2,9 @@
 // elements of the page itself where the database is a single file.
 
 import { firstMetric, type Lazy, type Metric, type Model, type Present, type SourceFile, type Values } from './data';
-import { DatabaseError, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from './decode';
-import { type MetricBlock, readHead, rowsOf } from './head';
+import { DatabaseError, decodeTable, decodeTree, placesOf, StoredMetric } from './decode';
+import { type MetricBlock, placesInfo, readHead, rowsOf } from './head';
+import { type FoundAhead, type MetricPart, type Metrics, sentence, unpack } from './jobs';
 
 declare global {
   interface Window {
@@ -26,7 +27,7 @@ const blockUrl = (name: string): string => {
 };
 
 /** The one place where a script address is made; with Trusted Types no other code could. */
-const policy = window.trustedTypes?.createPolicy('hpcview', { createScriptURL: (url) => url }) ?? {
+const policy = globalThis.window?.trustedTypes?.createPolicy('hpcview', { createScriptURL: (url) => url }) ?? {
   createScriptURL: (url: string) => url,
 };
 
@@ -52,38 +53,29 @@ function loadScript(name: string): Promise<string> {
   });
 }
 
-async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  if (typeof DecompressionStream === 'undefined')
-    throw new DatabaseError(
-      'this browser is too old: it cannot decompress (DecompressionStream). Chromium 80, Firefox 113 and Safari 16.4 can.',
-    );
-  try {
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  } catch {
-    throw new DatabaseError('the database is damaged: a block cannot be decompressed');
-  }
-}
+const textOf = async (name: string): Promise<string> =>
+  document.getElementById(`data-${name}`)?.textContent ?? (await loadScript(name));
 
-async function loadBlock(name: string): Promise<Uint8Array> {
-  const inside = document.getElementById(`data-${name}`);
-  return inflate(fromBase64(inside ? (inside.textContent ?? '') : await loadScript(name)));
-}
+const scriptUrl = (url: string): string => policy.createScriptURL(url);
+const loadBlock = async (name: string): Promise<Uint8Array> => unpack([await textOf(name)], 'bytes', null, scriptUrl);
 
 /** Blocks by name, each read when it is first wanted; what cannot be read fails alone. */
-class Blocks {
-  private readonly bytes = new Map<string, Uint8Array | null>(); // null: under way
+class Blocks<T> {
+  private readonly made = new Map<string, T | null>(); // null: under way
   readonly #failures = new Map<string, string>();
 
-  constructor(private readonly changed: () => void) {}
+  constructor(
+    private readonly load: (name: string) => Promise<T>,
+    private readonly changed: () => void,
+  ) {}
 
-  get(name: string): Uint8Array | null {
-    const known = this.bytes.get(name);
+  get(name: string): T | null {
+    const known = this.made.get(name);
     if (known !== undefined) return known;
-    this.bytes.set(name, null);
-    loadBlock(name).then(
-      (bytes) => {
-        this.bytes.set(name, bytes);
+    this.made.set(name, null);
+    this.load(name).then(
+      (made) => {
+        this.made.set(name, made);
         this.changed();
       },
       (error: unknown) => {
@@ -96,7 +88,7 @@ class Blocks {
 
   /** What it holds was taken out of it. Who wants more of it reads it again. */
   release(name: string): void {
-    this.bytes.delete(name);
+    this.made.delete(name);
   }
 
   failure(name: string): string | undefined {
@@ -113,13 +105,36 @@ class LazyValues implements Values {
   readonly #stored = new Map<number, StoredMetric>();
   readonly #columns = new Map<number, Float64Array>(); // by metric * 2, + 1: exclusive
   readonly #failures = new Map<number, string>();
+  readonly #blocks: Blocks<Metrics>;
 
   constructor(
-    private readonly blocks: Blocks,
     private readonly metrics: readonly Metric[],
     private readonly places: readonly MetricBlock[],
     private readonly count: number,
-  ) {}
+    changed: () => void,
+  ) {
+    const load = async (name: string) =>
+      unpack([await textOf(name)], 'metrics', this.parts(name), scriptUrl);
+    this.#blocks = new Blocks(load, changed);
+  }
+
+  /** What is to be read of a block. */
+  parts(name: string): MetricPart[] {
+    return this.#in(name).map((i) => ({ ...this.places[i], count: this.count }));
+  }
+
+  indexIn = (name: string, metric: number): number => this.#in(name).indexOf(metric);
+
+  /** A block that was read already, with one metric's column. */
+  put(name: string, block: Metrics, metric: number, column: Float64Array | null): void {
+    this.#take(name, block);
+    if (column) this.#columns.set(metric * 2, column);
+  }
+
+  /** The metrics that a block has of this tree. */
+  #in(name: string): number[] {
+    return [...this.places.keys()].filter((i) => blockOf(this.places[i]) === name);
+  }
 
   of(metric: number, exclusive: boolean): Float64Array | null {
     const wantsExclusive = exclusive && this.metrics[metric].hasExclusive;
@@ -149,29 +164,30 @@ class LazyValues implements Values {
   }
 
   failure(metric: number): string | undefined {
-    return this.#failures.get(metric) ?? this.blocks.failure(`metric-${this.places[metric].chunk}`);
+    return this.#failures.get(metric) ?? this.#blocks.failure(blockOf(this.places[metric]));
   }
 
   #storedMetric(metric: number): StoredMetric | null {
     const known = this.#stored.get(metric);
     if (known || this.#failures.has(metric)) return known ?? null;
-    const { chunk } = this.places[metric];
-    const block = this.blocks.get(`metric-${chunk}`);
+    const name = blockOf(this.places[metric]);
+    const block = this.#blocks.get(name);
     if (!block) return null;
-    this.places.forEach((p, i) => p.chunk === chunk && this.#store(i, block)); // all that it has of this tree
-    this.blocks.release(`metric-${chunk}`);
+    this.#take(name, block);
+    this.#blocks.release(name);
     return this.#stored.get(metric) ?? null;
   }
 
-  #store(metric: number, block: Uint8Array): void {
-    const { offset, bytes, scale } = this.places[metric];
-    try {
-      this.#stored.set(metric, new StoredMetric(block.subarray(offset, offset + bytes), this.count, scale));
-    } catch (error) {
-      this.#failures.set(metric, sentence(error));
-    }
+  #take(name: string, block: Metrics): void {
+    this.#in(name).forEach((i, at) => {
+      const made = block[at];
+      if (typeof made === 'string') this.#failures.set(i, made);
+      else if (made) this.#stored.set(i, new StoredMetric(made));
+    });
   }
 }
+
+const blockOf = (of: MetricBlock): string => `metric-${of.chunk}`;
 
 /** Things of one block each, decoded once. */
 class LazyBlocks<T> implements Lazy<T> {
@@ -179,7 +195,7 @@ class LazyBlocks<T> implements Lazy<T> {
   readonly #failures = new Map<number, string>();
 
   constructor(
-    private readonly blocks: Blocks,
+    private readonly blocks: Blocks<Uint8Array>,
     private readonly name: (index: number) => string,
     private readonly decode: (bytes: Uint8Array, index: number) => T,
   ) {}
@@ -205,22 +221,30 @@ class LazyBlocks<T> implements Lazy<T> {
   }
 }
 
-const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** `changed` is called whenever a block arrived, or could not. */
-export async function loadModel(changed: () => void): Promise<Model> {
+export async function loadModel(changed: () => void): Promise<{ model: Model; ahead: FoundAhead | null }> {
   window.hpcview_data = (name, base64) => void arrived.set(name, base64);
   const head = readHead(document.getElementById('hpcview-head')?.textContent ?? '');
-  const blocks = new Blocks(changed);
-  const values = new LazyValues(blocks, head.metrics, head.metrics, head.placeCount);
+  const blocks = new Blocks(loadBlock, changed);
+  const values = new LazyValues(head.metrics, head.metrics, head.placeCount, changed);
   const wanted = firstMetric(head.metrics);
-  if (wanted >= 0) values.of(wanted, false); // on its way while the places are read
-  const placeBytes = await loadBlock('places');
-  return {
+  const name = wanted < 0 ? '' : blockOf(head.metrics[wanted]);
+  const texts = [textOf('places')];
+  if (name) texts.push(textOf(name).catch(() => '')); // when it is asked for again it says why
+  const [placesText, metricText] = await Promise.all(texts);
+  const info = placesInfo(head);
+  const start = await unpack(
+    metricText ? [placesText, metricText] : [placesText],
+    'start',
+    { places: info, metrics: name ? values.parts(name) : [], first: values.indexIn(name, wanted) },
+    scriptUrl,
+  );
+  if (metricText) values.put(name, start.metrics, wanted, start.ahead?.values ?? null);
+  const model: Model = {
     title: head.title,
     generator: head.generator,
     version: head.version,
-    places: decodePlaces(placeBytes, head.placeCount, head.stringCount, head.files.length, head.planes),
+    places: placesOf(start.places, info),
     runs: head.runs,
     metrics: head.metrics,
     values,
@@ -230,7 +254,7 @@ export async function loadModel(changed: () => void): Promise<Model> {
       (i) => `tree-${i + 1}`,
       (bytes, i) => decodeTree(bytes, head.trees[i].nodes, head.placeCount),
     ),
-    treeValues: head.trees.map((t) => new LazyValues(blocks, head.metrics, t.values, t.nodes)),
+    treeValues: head.trees.map((t) => new LazyValues(head.metrics, t.values, t.nodes, changed)),
     tables: head.tables,
     tableRows: new LazyBlocks(
       blocks,
@@ -241,6 +265,7 @@ export async function loadModel(changed: () => void): Promise<Model> {
     processes: head.processes,
     warnings: head.warnings,
   };
+  return { model, ahead: start.ahead };
 }
 
 export type SourceLines = readonly string[];

@@ -1,5 +1,5 @@
 import formulaCases from '../../tests/formulas/cases.txt';
-import { decodeBase64, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from '../model/decode';
+import { decodeBase64, decodeMetric, decodePlaces, decodeTable, decodeTree, fromBase64 } from '../model/decode';
 import { readHead, VERSION } from '../model/head';
 import { Kind, type Model, NONE, type Places, type Present, type Run, type TableInfo, type TableRows } from '../model/data';
 import { KeyNumbers } from '../model/keys';
@@ -35,6 +35,7 @@ import { barrierName, loopsBefore, phasesOf, Rows, stacks, timeline, whoWaits } 
 import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
 import { globMatches, matcherFor, parseFilter } from '../logic/search';
 import { compareValues, countUp, largestCells, sortedByValue, turnedRound } from '../logic/sort';
+import { frontOf, lookAhead, rememberAhead } from '../logic/front';
 import { changes, hottestLoops, hottestOf, lacks, whereParts } from '../logic/summary';
 import { languageOf, type LineState, tokenize } from '../logic/syntax';
 import { isSearch, openSteps, searchSteps } from '../logic/diagnosis';
@@ -1020,6 +1021,20 @@ function testSummary(): void {
     ['a.out 100 100', 'libc 1 0'],
     'modules, and what of them has source',
   );
+  const ahead = lookAhead(m.places, valuesOf(m, A));
+  const again = valuesOf(m, A).slice();
+  rememberAhead(m.places, again, ahead);
+  const front = frontOf(m.places, again);
+  equal(
+    [front.loops(5), front.lines(2), front.parts, ahead.children],
+    [ahead.loops, { ...ahead.lines, top: ahead.lines.top.slice(0, 2) }, ahead.parts, tables.children],
+    'what was looked up ahead is what one finds',
+  );
+  equal(
+    ahead.lines.top.map((h) => `${labelOf(m, h.place).text} ${h.value} ×${h.copies}`),
+    ['x.c:6 70 ×2', 'y.h:43 23 ×2', 'x.c:3 5 ×1', 'z.c:2 2 ×1'],
+    'all lines, by it',
+  );
   equal(lacks(columns, columns.of(0)).length, 1, 'with a hundred samples, few is what they are');
   const bare = model('program p\n  module a.out\n    file\n      proc f\n        line = 9000 .', [
     time('T', { event: 'perf::TASK-CLOCK' }),
@@ -1501,7 +1516,7 @@ function testDecoding(): void {
   const value = new Uint8Array(new Float64Array([1.5]).buffer);
   equal([...decodeBase64('AQIDBA==')], [1, 2, 3, 4], 'where the browser cannot do it');
   throws(() => decodeBase64('A*=='), 'not base64', 'nor can the page do what is none');
-  const column = new StoredMetric(Uint8Array.of(5, 0, ...value), 2, 0);
+  const column = decodeMetric(Uint8Array.of(5, 0, ...value), 2, 0);
   equal(
     [[...column.inclusive()], [...column.exclusive()]],
     [
@@ -1511,11 +1526,11 @@ function testDecoding(): void {
     'a metric: equal values are stored once, missing ones not at all',
   );
   equal(
-    [...new StoredMetric(Uint8Array.of(1, 0, 1, 1, 2, 2, 1, 0, 0, 0, 0), 3, 1000003).inclusive()],
+    [...decodeMetric(Uint8Array.of(1, 0, 1, 1, 2, 2, 1, 0, 0, 0, 0), 3, 1000003).inclusive()],
     [(1 + 2 * 256) * 1000003, NaN, (2 + 256) * 1000003],
     'a sampled metric: multiples of its period',
   );
-  const both = new StoredMetric(Uint8Array.of(1, 3, 2, 5, 10, 20, 30, 5, 7, ...new Uint8Array(15)), 4, 2);
+  const both = decodeMetric(Uint8Array.of(1, 3, 2, 5, 10, 20, 30, 5, 7, ...new Uint8Array(15)), 4, 2);
   equal(
     [[...both.inclusive()], [...both.exclusive()]],
     [
@@ -1529,7 +1544,7 @@ function testDecoding(): void {
   const planes = Uint8Array.from({ length: 4 * numbers }, (_, i) => (i < 2 * numbers ? (i * 37) % 251 : i < 3 * numbers ? 1 : 0));
   for (const scale of [3, 0]) {
     const bytes = scale ? planes : Uint8Array.from({ length: 8 * numbers }, (_, i) => (i * 31) % 64);
-    const stored = new StoredMetric(Uint8Array.of(...states, ...bytes), states.length, scale);
+    const stored = decodeMetric(Uint8Array.of(...states, ...bytes), states.length, scale);
     const one = (exclusive: boolean): number[] => [...states.keys()].map((i) => stored.at(i, exclusive));
     equal(one(false), [...stored.inclusive()], `one inclusive value is that of the column, scale ${scale}`);
     equal(one(true), [...stored.exclusive()], `one exclusive value is that of the column, scale ${scale}`);
@@ -1537,12 +1552,12 @@ function testDecoding(): void {
     equal([...state].map((s) => (s & bits) !== 0), one(false).map((v) => !Number.isNaN(v)), 'and where there are some');
     equal(stored.at(states.length, false), NaN, 'behind the last place there is none');
   }
-  throws(() => new StoredMetric(Uint8Array.of(1, 0, 3), 2, 0), 'too early', 'a metric cut short');
-  throws(() => new StoredMetric(Uint8Array.of(1, 1, ...value), 2, 0), 'wrong number', 'a metric with too few values');
+  throws(() => decodeMetric(Uint8Array.of(1, 0, 3), 2, 0), 'too early', 'a metric cut short');
+  throws(() => decodeMetric(Uint8Array.of(1, 1, ...value), 2, 0), 'wrong number', 'a metric with too few values');
   const columns = new Uint8Array(2 + 13 * 4);
-  throws(() => decodePlaces(columns.subarray(0, 20), 1, 1, 0, ALL_PLANES), 'too early', 'places cut short');
+  throws(() => decodePlaces(columns.subarray(0, 20), { count: 1, strings: 1, files: 0, planes: ALL_PLANES }), 'too early', 'places cut short');
   throws(
-    () => decodePlaces(Uint8Array.of(...new Uint8Array(2 + 8), 9, 0, 0, 0, ...new Uint8Array(44), 0), 1, 1, 0, ALL_PLANES),
+    () => decodePlaces(Uint8Array.of(...new Uint8Array(2 + 8), 9, 0, 0, 0, ...new Uint8Array(44), 0), { count: 1, strings: 1, files: 0, planes: ALL_PLANES }),
     'not there',
     'a name that is not there',
   );
@@ -1575,7 +1590,7 @@ function testWidths(): void {
     ...zero,
     ...new TextEncoder().encode('name\0'),
   );
-  const all = decodePlaces(bytes, count, 1, 1, ALL_PLANES);
+  const all = decodePlaces(bytes, { count, strings: 1, files: 1, planes: ALL_PLANES });
   const parts: Uint8Array[] = [bytes.subarray(0, 2 * count)];
   let at = 2 * count;
   const stored = ALL_PLANES.map((planes) => {
@@ -1588,7 +1603,7 @@ function testWidths(): void {
   equal(stored, [1, 0, 0, 4, 3, 2, 4, 2, 1, 3, 5, 0], 'planes that are not all zero');
   const short = Uint8Array.from([...parts, bytes.subarray(at)].flatMap((part) => [...part]));
   testPlaces(all, count, low, 'all planes');
-  testPlaces(decodePlaces(short, count, 1, 1, stored), count, low, 'without those of zeros');
+  testPlaces(decodePlaces(short, { count, strings: 1, files: 1, planes: stored }), count, low, 'without those of zeros');
 }
 
 function testPlaces(p: Places, count: number, low: (i: number) => number, how: string): void {

@@ -4,8 +4,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import type { Places } from '../model/data';
-import { DatabaseError, decodePlaces, decodeTable, decodeTree, fromBase64, StoredMetric } from '../model/decode';
-import { type Head, readHead, rowsOf } from '../model/head';
+import { DatabaseError, decodeMetric, decodePlaces, decodeTable, decodeTree, fromBase64 } from '../model/decode';
+import { type Head, placesInfo, readHead, rowsOf } from '../model/head';
 import { equal } from './tap';
 
 interface Database {
@@ -89,11 +89,11 @@ function soundPlaces(p: Places, head: Head): boolean {
 
 /** Everything that the page would read of it; whether what came out is sound. */
 function readAll(head: Head, block: (name: string) => Uint8Array): boolean {
-  const places = decodePlaces(block('places'), head.placeCount, head.stringCount, head.files.length, head.planes);
+  const places = decodePlaces(block('places'), placesInfo(head));
   let sound = soundPlaces(places, head);
   for (const m of head.metrics) {
     const bytes = block(`metric-${m.chunk}`).subarray(m.offset, m.offset + m.bytes);
-    const stored = new StoredMetric(bytes, head.placeCount, m.scale);
+    const stored = decodeMetric(bytes, head.placeCount, m.scale);
     sound &&= stored.inclusive().length === places.count && stored.exclusive().length === places.count;
   }
   head.trees.forEach((tree, i) => {

@@ -9,7 +9,7 @@ import { type FileLines, fileLines, type LineIndex, lineIndex, linesByFile, plac
 import { Memo } from '../logic/memo';
 import { type Subject, type Table, Tables } from '../logic/rows';
 import { type Scale, scaleAmong, scaleFor } from '../logic/format';
-import { ancestors, hotPath, sourceOf, subtree } from '../logic/tree';
+import { ancestors, type Children, hotPath, sourceOf, subtree } from '../logic/tree';
 import type { State, View } from '../state/state';
 import { Store } from '../state/store';
 import { TreeApps } from './trees';
@@ -70,10 +70,11 @@ export class App {
   constructor(
     readonly model: Model,
     texts: SourceTexts | null = null,
+    children: Children | null = null,
   ) {
     this.start = startState(model);
     this.store = new Store(this.start);
-    this.tables = new Tables(model);
+    this.tables = new Tables(model, children);
     this.texts = texts ?? new SourceTexts(() => this.arrived());
     this.trees = new TreeApps(this, (tree) => new App(tree, this.texts));
     this.store.subscribe((_, action) => {

@@ -1,8 +1,9 @@
 // Starts the page: reads the database, puts up the panes, keeps the address bar in step.
 
 import { DatabaseError } from '../model/decode';
+import { isWorker } from '../model/jobs';
 import { loadModel } from '../model/load';
-import type { Model } from '../model/data';
+import { type Ahead, lookAhead, rememberAhead } from '../logic/front';
 import { ancestors, hotPath } from '../logic/tree';
 import { isStep } from '../state/actions';
 import { fromHash, toHash } from '../state/url';
@@ -161,12 +162,18 @@ function showFailure(error: unknown): void {
     );
 }
 
-applyTheme();
-let app: App | null = null;
-loadModel(() => app?.arrived())
-  .then((model: Model) => {
-    performance.mark('hpcview-read');
-    app = new App(model);
-    show(app);
-  })
-  .catch(showFailure);
+function start(): void {
+  applyTheme();
+  let app: App | null = null;
+  loadModel(() => app?.arrived())
+    .then(({ model, ahead }) => {
+      performance.mark('hpcview-read');
+      const found = ahead?.found as Ahead | undefined;
+      if (ahead && found) rememberAhead(model.places, ahead.values, found);
+      app = new App(model, null, found?.children);
+      show(app);
+    })
+    .catch(showFailure);
+}
+
+if (!isWorker(lookAhead)) start();

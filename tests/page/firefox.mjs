@@ -132,6 +132,7 @@ try {
     'no name became markup',
   );
   same(await open('db-large/index.html'), 'yes', 'a large database opens');
+  same(await browser.value(`performance.getEntriesByName('hpcview-worker').length`), 1, 'its blocks are unpacked by a worker');
   console.log(
     `# firefox: first view of the large database after ${Math.round(await browser.value(`performance.getEntriesByName('hpcview-shown')[0].startTime`))} ms`,
   );

@@ -79,6 +79,7 @@ const marked = (page) =>
   );
 const sourceLine = (page, n) => page.locator(`#source .line[data-line="${n}"]`);
 const hash = (page) => page.evaluate(() => location.hash);
+const unpackedBeside = (page) => page.evaluate(() => performance.getEntriesByName('hpcview-worker').length);
 const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 
 // ---- what one sees first ----
@@ -1147,7 +1148,19 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   const start = Date.now();
   const page = await open('db-large/index.html');
   console.log(`# large database: first view after ${Date.now() - start} ms`);
-  check((await names(page)).length > 5, 'a large database opens');
+  const first = await table(page);
+  check(first.length > 5, 'a large database opens');
+  same(await unpackedBeside(page), 1, 'its blocks are unpacked beside the page');
+  for (const [what, Worker] of [
+    ['forbids workers', `class { constructor() { throw new Error('no') } }`],
+    ['stops them', `class { constructor() { setTimeout(() => this.onerror(), 0) } postMessage() {} terminate() {} }`],
+  ]) {
+    const alone = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    await alone.addInitScript(`window.Worker = ${Worker}`);
+    const without = await open('db-large/index.html', '#v2/tree', { context: alone });
+    same([await unpackedBeside(without), ...(await table(without))], [0, ...first], `the same where the browser ${what}`);
+    await alone.close();
+  }
   await act(page, () => page.click('text=Collapse'));
   await act(page, () => page.keyboard.press('Home'));
   await act(page, () => page.click('#table .row >> nth=0'));

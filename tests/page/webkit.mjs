@@ -133,6 +133,8 @@ try {
     [null, 0, 0],
     'no name became markup',
   );
+  same(await open('db-large/index.html#v2/tree'), 'yes', 'a large database opens');
+  same(await page.value(`performance.getEntriesByName('hpcview-worker').length`), 1, 'its blocks are unpacked by a worker');
   const shot = await page.send('GET', `${page.session}/screenshot`);
   same(Buffer.from(shot, 'base64').subarray(1, 4).toString(), 'PNG', 'it can be seen');
   await page.send('DELETE', page.session);

@@ -22,4 +22,5 @@ make_database() {
 make_database facts "$here/text" "$here/db-facts"
 make_database heat "$here/text" "$here/db-single.html" --single-file
 make_database hostile "$here/text" "$here/db-hostile"
+make_database large "$here/text" "$here/db-large" 100000 4
 HOME=$here/home XDG_RUNTIME_DIR=$here/home exec node "$top_srcdir/tests/page/webkit.mjs" "$browser" "$here"
