@@ -91,8 +91,8 @@ int expr_parse_body(const struct expr_function *, const char *text, const char *
 bool expr_starts_name(char c);
 bool expr_in_name(char c);
 const char *expr_skip_blanks(const char *);
-/* Reads a bare or quoted name at *at and moves *at behind it. 1: it is in `name`; 0: there is none; -1: its quote is
-   not closed. */
+/* Reads a name at *at and moves *at behind it: bare, quoted, or of such parts, as RUN."perf::TASK-CLOCK". 1: it is in
+   `name`, and `quoted` where a part was; 0: there is none; -1: the quote that *at is left at is not closed. */
 int expr_read_name(const char **at, struct buf *name, bool *quoted);
 
 #endif

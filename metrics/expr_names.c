@@ -43,19 +43,14 @@ void expr_quote_name(struct buf *out, const char *name)
     buf_char(out, '"');
 }
 
-int expr_read_name(const char **at, struct buf *name, bool *quoted)
+static bool is_quote(char c)
+{
+    return c == '"' || c == '\'';
+}
+
+static int read_quoted(const char **at, struct buf *name)
 {
     const char *c = *at;
-    name->len = 0;
-    *quoted = *c == '"' || *c == '\'';
-    if (!*quoted) {
-        if (!expr_starts_name(*c))
-            return 0;
-        while (expr_in_name(*c))
-            buf_char(name, *c++);
-        *at = c;
-        return 1;
-    }
     for (char quote = *c++; *c != quote; c++) {
         if (*c == '\\' && (c[1] == quote || c[1] == '\\'))
             c++;
@@ -65,6 +60,40 @@ int expr_read_name(const char **at, struct buf *name, bool *quoted)
     }
     buf_str(name, "");
     *at = c + 1;
+    return 1;
+}
+
+/* Behind a part of a name: is there another one, as in RUN."perf::TASK-CLOCK" or "a run".CYCLES? A bare part has its '.'. */
+static bool goes_on(const char **at, struct buf *name)
+{
+    const char *c = *at;
+    if (!is_quote(c[-1]))
+        return c[-1] == '.' && is_quote(*c);
+    if (*c != '.' || !(is_quote(c[1]) || expr_starts_name(c[1])))
+        return false;
+    buf_char(name, '.');
+    *at = c + 1;
+    return true;
+}
+
+int expr_read_name(const char **at, struct buf *name, bool *quoted)
+{
+    const char *c = *at;
+    name->len = 0;
+    *quoted = false;
+    if (!is_quote(*c) && !expr_starts_name(*c))
+        return 0;
+    do {
+        bool in_quotes = is_quote(*c);
+        *quoted = *quoted || in_quotes;
+        if (in_quotes && read_quoted(&c, name) < 0) {
+            *at = c;
+            return -1;
+        }
+        while (!in_quotes && expr_in_name(*c))
+            buf_char(name, *c++);
+    } while (goes_on(&c, name));
+    *at = c;
     return 1;
 }
 

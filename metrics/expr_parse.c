@@ -623,7 +623,7 @@ static int read_word(struct parser *p, bool *complete)
         return status < 0 ? -1 : 0;
     status = expr_read_name(&p->at, &name, &quoted);
     if (status < 0)
-        status = wrong(p, start, "the quote %c is not closed", *start);
+        status = wrong(p, p->at, "the quote %c is not closed", *p->at);
     else if (name.len == 0)
         status = wrong(p, start, "a name in quotes is empty");
     else if (!quoted && strcmp(name.bytes, "not") == 0) {

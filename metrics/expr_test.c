@@ -373,6 +373,9 @@ static const struct {
     {"\"A", "T: character 1 of the formula: the quote \" is not closed"},
     {"'A\\'", "T: character 1 of the formula: the quote ' is not closed"},
     {"\"\"", "T: character 1 of the formula: a name in quotes is empty"},
+    {"A + NEW.\"B", "T: character 9 of the formula: the quote \" is not closed"},
+    {"'a run'.'B' C", "T: character 13 of the formula: 'C' cannot follow ''a run'.'B''; one of + - * / ^ < <= == "
+                      "!= >= > and or is wanted"},
     {"1.2.3", "T: character 1 of the formula: '1.2.3' is not a number" NUMBERS},
     {"2x", "T: character 1 of the formula: '2x' is not a number" NUMBERS},
     {"2kx", "T: character 1 of the formula: '2kx' is not a number" NUMBERS},

@@ -32,8 +32,17 @@ export interface Formula {
 }
 
 const DEEPEST = 200;
-const TOKEN =
-  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\p{L}_][\p{L}\p{N}_:.]*|(?:\d[\d.]*|\.\d[\d.]*)(?:[eE][+-]?\d+)?[\p{L}\p{N}_:.%]*|[<>=!]=|\)\.(?=["'\p{L}_])|\S/gu;
+const WORD = String.raw`[\p{L}_][\p{L}\p{N}_:.]*`;
+const QUOTED = String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`;
+/** A name may have parts in quotes: RUN."perf::TASK-CLOCK", "a run".CYCLES. */
+const PART = `(?:${WORD}\\.)?(?:${QUOTED})`;
+const NAME = `(?:${PART}(?:\\.${PART})*(?:\\.${WORD})?|${WORD})`;
+const WITH_QUOTES = new RegExp(`^(?=[^]*["'])${NAME}$`, 'su');
+const PARTS = new RegExp(`${QUOTED}|[^"']+`, 'gsu');
+const TOKEN = new RegExp(
+  String.raw`${NAME}|(?:\d[\d.]*|\.\d[\d.]*)(?:[eE][+-]?\d+)?[\p{L}\p{N}_:.%]*|[<>=!]=|\)\.(?=["'\p{L}_])|\S`,
+  'gu',
+);
 const WANTED = "a number, a metric's name or '(' is wanted";
 const SIGNS = 'one of + - * / ^ < <= == != >= > and or is wanted';
 const REFERENCE = "the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)";
@@ -146,8 +155,10 @@ function shapeOf(sign: string, a: Shape, b: Shape): Shape {
 }
 
 const isName = (text: string | undefined): boolean => text !== undefined && /^[\p{L}_]/u.test(text);
-const isQuoted = (text: string): boolean => /^(?:"[^]+"|'[^]+')$/u.test(text);
-const unquoted = (text: string): string => text.slice(1, -1).replace(/\\(.)/gsu, '$1');
+const isQuoted = (text: string): boolean => WITH_QUOTES.test(text) && text !== '""' && text !== "''";
+const isPartQuoted = (part: string): boolean => part.startsWith('"') || part.startsWith("'");
+const unquoted = (text: string): string =>
+  text.replace(PARTS, (part) => (isPartQuoted(part) ? part.slice(1, -1).replace(/\\(.)/gsu, '$1') : part));
 
 class Parser {
   readonly references: Reference[] = [];
@@ -452,8 +463,8 @@ export function readFormula(text: string, timeUnit = 's'): Formula | string {
   }
 }
 
-const NAME = String.raw`\s*(?:run\s*\([^)]*\)\.)?(?:"(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+'|[\p{L}_][\p{L}\p{N}_:.]*)\s*`;
-const DIFFERENCE = new RegExp(`^${NAME}-${NAME}$`, 'u');
+const OPERAND = String.raw`\s*(?:run\s*\([^)]*\)\.)?${NAME}\s*`;
+const DIFFERENCE = new RegExp(`^${OPERAND}-${OPERAND}$`, 'u');
 
 /** null where the text is beyond us; then a value over several places is blank. */
 export function parseFormula(text: string, timeUnit = 's'): Formula | null {

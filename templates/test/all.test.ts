@@ -648,6 +648,7 @@ function testFormulaColumns(): void {
       "character 1 of the formula: there is no function 'avg'; there are min, max, sum, mean, sqrt, log, exp, abs, floor, ceil, round, if, or",
     ],
     ['"A', 'character 1 of the formula: the quote " is not closed'],
+    ['""', 'character 1 of the formula: a name in quotes is empty'],
     ['A < B < 3', 'character 7 of the formula: comparisons are not chained; write A < B and B < C'],
     ['A + not B', "character 5 of the formula: 'not' binds less tightly than what is before it; put it in brackets"],
     ['sqrt(A, B)', 'character 1 of the formula: sqrt takes 1 operand, not 2'],

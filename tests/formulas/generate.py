@@ -14,9 +14,13 @@ NAMES = {
     "A": 10.0, "B": 4.0, "ZERO": 0.0, "NEG": -2.5, "BIG": 1e300, "NONE": math.nan, "perf::TASK-CLOCK": 100.0,
     "total(A)": 1000.0, "parent(A)": 40.0, "total(NONE)": math.nan, "exclusive(A)": 3.0, "inclusive(B)": 5.0,
     "run(base).A": 12.0, "mean(A over threads)": 2.5, "imbalance(A over ranks)": 0.25, "max(B over repetitions)": 6.0,
-    "total(exclusive(A))": 900.0,
+    "total(exclusive(A))": 900.0, "NEW.perf::TASK-CLOCK": 90.0, "a run.B": 8.0,
 }
-TEXT = {"perf::TASK-CLOCK": ['"perf::TASK-CLOCK"', "'perf::TASK-CLOCK'"]}
+TEXT = {  # the first as it is written back
+    "perf::TASK-CLOCK": ['"perf::TASK-CLOCK"', "'perf::TASK-CLOCK'"],
+    "NEW.perf::TASK-CLOCK": ['"NEW.perf::TASK-CLOCK"', 'NEW."perf::TASK-CLOCK"', "'NEW'.'perf::TASK-CLOCK'"],
+    "a run.B": ['"a run.B"', '"a run".B', "'a run'.'B'"],
+}
 NUMBERS = [("0", 0.0), ("1", 1.0), ("2.5", 2.5), (".5", 0.5), ("1e3", 1e3), ("3e-2", 0.03), ("4k", 4e3), ("2M", 2e6),
            ("1Ki", 1024.0), ("3KiB", 3072.0), ("7MB", 7e6), ("50%", 0.5), ("10ms", 0.01), ("250us", 250e-6), ("2s", 2.0),
            ("5m", 5e-3), ("1GHz", 1e9)]
