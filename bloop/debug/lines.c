@@ -406,22 +406,28 @@ static int by_begin(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* One ordered map of all sequences. Where two claim the same addresses, the first has them. */
-static void join(struct line_table *t, const struct row_list *rows, struct sequence_list *sequences)
+/* One ordered map of all sequences, in the place of the rows where they are in order. Where two claim the same addresses,
+   the first has them. */
+static void join(struct line_table *t, struct row_list *rows, struct sequence_list *sequences)
 {
     vaddr covered = 0;
+    bool in_place = rows->count > 0;
     sort_items(sequences->items, sequences->count, sizeof *sequences->items, by_begin);
-    t->rows = mem_calloc(rows->count + 1, sizeof *t->rows);
+    for (size_t i = 1; i < sequences->count && in_place; i++)
+        in_place = sequences->items[i - 1].first < sequences->items[i].first;
+    t->rows = in_place ? rows->items : mem_calloc(rows->count + 1, sizeof *t->rows);
     for (size_t i = 0; i < sequences->count; i++) {
         const struct sequence *s = &sequences->items[i];
         if (s->begin < covered)
             continue;
         if (t->row_count && s->begin == covered) /* no hole between them */
             t->row_count--;
-        memcpy(t->rows + t->row_count, rows->items + s->first, s->count * sizeof *t->rows);
+        memmove(t->rows + t->row_count, rows->items + s->first, s->count * sizeof *t->rows);
         t->row_count += s->count;
         covered = s->end;
     }
+    if (in_place)
+        *rows = (struct row_list){0};
 }
 
 void line_table_read(struct dwarf_file *f, const struct image *im, const struct die_info *unit, bool rows,
