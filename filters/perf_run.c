@@ -31,13 +31,9 @@ struct found { /* what perf found out itself, as in perf_frame */
     str_id symbol, object;
 };
 
-/* What samples of one thread and event add up to at a context. */
-struct sum {
-    uint64_t samples, value;
-    uint32_t thread, context;
-    uint32_t next; /* another one of the step; NONE */
-    uint32_t event;
-};
+/* What samples of one thread and event add up to at a context: a count that is not done. There may be millions, which in
+   the end are the measurement's as they stand; until then `region` is another one of the step, or NONE. */
+#define next_sum region
 
 #define NONE UINT32_MAX
 
@@ -62,7 +58,7 @@ struct perf_run {
     struct hashmap found_index;
     struct VEC(struct step *) last; /* of the last sample, the outermost first: the next one shares most of them */
     struct VEC(uint8_t) placed;     /* by context */
-    struct VEC(struct sum) sums;
+    struct VEC(struct hpcprof_count) sums;
     struct hashmap sum_index;
     uint64_t samples, without_mapping, without_binary;
     bool has_offsets;                      /* frames of chains are offsets in files */
@@ -327,17 +323,17 @@ static uint32_t found_of(struct perf_run *r, const struct perf_frame *f)
 
 /* ---- sums ------------------------------------------------------------------------------------------------------ */
 
-static bool is_sum_of(const struct sum *sum, const struct step *s, uint32_t thread, uint32_t event)
+static bool is_sum_of(const struct hpcprof_count *sum, const struct step *s, uint32_t thread, uint32_t event)
 {
     return sum->context == s->context && sum->thread == thread && sum->event == event;
 }
 
 /* Most steps have a few: those of others are found by hashing. */
-static struct sum *find_sum(struct perf_run *r, struct step *s, uint32_t thread, uint32_t event)
+static struct hpcprof_count *find_sum(struct perf_run *r, struct step *s, uint32_t thread, uint32_t event)
 {
     enum { MOST_BY_LOOKING = 8 };
     unsigned looked = 0;
-    for (uint32_t i = s->sum; i != NONE && looked < MOST_BY_LOOKING; i = r->sums.items[i].next, looked++)
+    for (uint32_t i = s->sum; i != NONE && looked < MOST_BY_LOOKING; i = r->sums.items[i].next_sum, looked++)
         if (is_sum_of(&r->sums.items[i], s, thread, event))
             return &r->sums.items[i];
     uint32_t row = (uint32_t)r->sums.count;
@@ -347,7 +343,8 @@ static struct sum *find_sum(struct perf_run *r, struct step *s, uint32_t thread,
             return &r->sums.items[*slot];
         *slot = row;
     }
-    *vec_push(&r->sums) = (struct sum){.thread = thread, .context = s->context, .next = s->sum, .event = event};
+    *vec_push(&r->sums) =
+        (struct hpcprof_count){.thread = thread, .context = s->context, .next_sum = s->sum, .event = event};
     s->sum = row;
     return &r->sums.items[row];
 }
@@ -463,7 +460,7 @@ static uint32_t see_thread(struct perf_run *r, uint32_t pid, uint32_t tid)
 static void add_sum(struct perf_run *r, struct step *s, uint32_t thread, uint32_t event, unsigned samples,
                     uint64_t value)
 {
-    struct sum *sum = find_sum(r, s, thread, event);
+    struct hpcprof_count *sum = find_sum(r, s, thread, event);
     sum->samples += samples;
     sum->value += value;
 }
@@ -604,7 +601,7 @@ static void add_threads(struct perf_run *r)
 
 enum sum_key { BY_EVENT, BY_CONTEXT, BY_THREAD };
 
-static uint32_t key_of(const struct sum *s, enum sum_key key)
+static uint32_t key_of(const struct hpcprof_count *s, enum sum_key key)
 {
     return key == BY_EVENT ? s->event : key == BY_CONTEXT ? s->context : s->thread;
 }
@@ -612,22 +609,22 @@ static uint32_t key_of(const struct sum *s, enum sum_key key)
 /* Puts a chain of sums into the order of a key below `keys`, equal ones as they were: its first one. */
 static uint32_t order_chain(struct perf_run *r, uint32_t first, enum sum_key key, size_t keys)
 {
-    struct sum *sums = r->sums.items;
+    struct hpcprof_count *sums = r->sums.items;
     struct {
         uint32_t first, last;
     } *of = mem_alloc((keys + 1) * sizeof *of);
     memset(of, 0xff, (keys + 1) * sizeof *of);
     for (uint32_t i = first, next; i != NONE; i = next) {
         uint32_t k = key_of(&sums[i], key);
-        next = sums[i].next;
-        *(of[k].first == NONE ? &of[k].first : &sums[of[k].last].next) = i;
+        next = sums[i].next_sum;
+        *(of[k].first == NONE ? &of[k].first : &sums[of[k].last].next_sum) = i;
         of[k].last = i;
     }
     uint32_t begin = NONE, *end = &begin;
     for (size_t k = 0; k < keys; k++)
         if (of[k].first != NONE) {
             *end = of[k].first;
-            end = &sums[of[k].last].next;
+            end = &sums[of[k].last].next_sum;
         }
     *end = NONE;
     mem_free(of);
@@ -638,10 +635,10 @@ static uint32_t order_chain(struct perf_run *r, uint32_t first, enum sum_key key
 static uint32_t order_sums(struct perf_run *r)
 {
     for (uint32_t i = 0; i < r->sums.count; i++) {
-        struct sum *s = &r->sums.items[i];
+        struct hpcprof_count *s = &r->sums.items[i];
         s->thread = r->threads.items[s->thread].thread;
         s->event = r->events.items[s->event].event;
-        s->next = i + 1 < r->sums.count ? i + 1 : NONE;
+        s->next_sum = i + 1 < r->sums.count ? i + 1 : NONE;
     }
     uint32_t first = r->sums.count ? 0 : NONE;
     first = order_chain(r, first, BY_EVENT, r->into->event_count);
@@ -649,19 +646,32 @@ static uint32_t order_sums(struct perf_run *r)
     return order_chain(r, first, BY_THREAD, r->into->thread_count);
 }
 
+/* Puts the sums themselves into the order of their chain (MacLaren 1966; Knuth 5.2, exercise 12): what stood in the place of
+   the one that belongs there is where that was, which the place before remembers. */
+static void follow_chain(struct hpcprof_count *sums, uint32_t count, uint32_t first)
+{
+    for (uint32_t k = 0, at = first; k < count; k++) {
+        while (at < k)
+            at = sums[at].next_sum;
+        struct hpcprof_count next = sums[at];
+        sums[at] = sums[k];
+        sums[k] = next;
+        sums[k].next_sum = at;
+        at = next.next_sum;
+    }
+    for (uint32_t k = 0; k < count; k++)
+        sums[k].region = 0;
+}
+
 static void add_counts(struct perf_run *r)
 {
     steps_release(&r->steps); /* before as much again is needed */
     vec_release(&r->last);
     hashmap_release(&r->sum_index);
-    uint32_t first = order_sums(r);
-    hpcprof_reserve_counts(r->into, r->sums.count);
-    for (uint32_t i = first; i != NONE; i = r->sums.items[i].next) {
-        const struct sum *s = &r->sums.items[i];
-        struct hpcprof_count count = {
-            .thread = s->thread, .context = s->context, .event = s->event, .samples = s->samples, .value = s->value};
-        hpcprof_add_count(r->into, &count);
-    }
+    follow_chain(r->sums.items, (uint32_t)r->sums.count, order_sums(r));
+    hpcprof_take_counts(r->into, r->sums.items, r->sums.count);
+    r->sums.items = NULL;
+    vec_release(&r->sums);
 }
 
 int perf_run_finish(struct perf_run *r, const char *advice, struct warnings *warnings, struct err *err)

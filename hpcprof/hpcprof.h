@@ -149,6 +149,8 @@ int hpcprof_read_as(const char *path, const struct hpcprof_reading *, struct hpc
 int hpcprof_add_all(struct hpcprof *into, const struct hpcprof *from, bool summed, struct err *);
 /* Frees contexts and counts, for who has seen them; the rest stays. Nothing can be added afterwards. */
 void hpcprof_drop_counts(struct hpcprof *);
+/* Frees the counts from number `kept` on, for who goes through them from behind. */
+void hpcprof_drop_counts_from(struct hpcprof *, size_t kept);
 void hpcprof_free(struct hpcprof *);
 /* Writes `p` as one measurement file (all its processes in it): what imports and merges use. */
 int hpcprof_write(const struct hpcprof *p, struct outfile *, struct err *);
@@ -168,6 +170,8 @@ uint32_t hpcprof_add_process(struct hpcprof *, const struct hpcprof_process *); 
 uint32_t hpcprof_add_thread(struct hpcprof *, const struct hpcprof_thread *);   /* never shared; of the last process */
 uint32_t hpcprof_add_region(struct hpcprof *, const char *name, uint32_t parent);
 void hpcprof_add_count(struct hpcprof *, const struct hpcprof_count *); /* adds to an equal one */
+/* Takes `count` rows, in memory of mem_alloc; the measurement has none yet. */
+void hpcprof_take_counts(struct hpcprof *, struct hpcprof_count *rows, size_t count);
 /* Room for so many more at once, for who knows their number. */
 void hpcprof_reserve_counts(struct hpcprof *, size_t more);
 void hpcprof_add_total(struct hpcprof *, const struct hpcprof_total *); /* replaces an equal one */

@@ -1,6 +1,7 @@
 /* A measurement's tables: made row by row, equal rows found by hashing, counts put in order. */
 #include "hpcprof/hpcprof_int.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static void *room_for_one(void *items, size_t count, size_t *room, size_t item_size)
@@ -43,6 +44,17 @@ void hpcprof_drop_counts(struct hpcprof *p)
     p->counts = NULL;
     p->context_count = p->count_count = t->context_room = t->count_room = t->counts_sorted = 0;
     forget_contexts(t);
+}
+
+void hpcprof_drop_counts_from(struct hpcprof *p, size_t kept)
+{
+    struct tables *t = tables_of(p);
+    if (kept >= p->count_count)
+        return;
+    p->counts = mem_realloc(p->counts, kept + 1, sizeof *p->counts);
+    p->count_count = kept;
+    t->count_room = kept + 1;
+    t->counts_sorted = t->counts_sorted < kept ? t->counts_sorted : kept;
 }
 
 void hpcprof_free(struct hpcprof *p)
@@ -181,6 +193,15 @@ void hpcprof_add_count(struct hpcprof *p, const struct hpcprof_count *row)
     if (p->count_count == t->count_room && p->count_count > 2 * t->counts_sorted)
         tables_merge_counts(t);
     *PUSH(t, counts, count_count, count_room) = *row;
+}
+
+void hpcprof_take_counts(struct hpcprof *p, struct hpcprof_count *rows, size_t count)
+{
+    assert(p->count_count == 0);
+    mem_free(p->counts);
+    p->counts = rows;
+    p->count_count = tables_of(p)->count_room = count;
+    tables_of(p)->counts_sorted = 0;
 }
 
 void hpcprof_reserve_counts(struct hpcprof *p, size_t more)

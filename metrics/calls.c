@@ -123,18 +123,19 @@ static size_t add_tree(struct experiment *e, struct nodes *nodes, uint32_t **num
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
-static int sum_cells(struct builder *b, size_t tree, const struct cell *cells, size_t count, struct err *err)
+static int sum_cells(struct builder *b, size_t tree, size_t column, struct err *err)
 {
     struct experiment *e = b->e;
-    size_t n = e->trees[tree].node_count, column = cells[0].column;
+    const struct cell_list *cells = &b->c->cells.items[column];
+    size_t n = e->trees[tree].node_count;
     uint64_t *own = mem_calloc(n + 1, sizeof *own);
     uint8_t *known = mem_calloc(n + 1, 1);
     bool fits = true;
-    for (size_t i = 0; i < count; i++) {
-        if (cells[i].call == CALL_NONE)
+    for (size_t i = 0; i < cells->count; i++) {
+        if (cells->items[i].call == CALL_NONE)
             continue;
-        uint32_t node = b->node_of[cells[i].call];
-        fits = !__builtin_add_overflow(own[node], cells[i].value, &own[node]) && fits;
+        uint32_t node = b->node_of[cells->items[i].call];
+        fits = !__builtin_add_overflow(own[node], cells->items[i].value, &own[node]) && fits;
         known[node] = 1;
     }
     fits = experiment_sum_counts(e, tree, column, own, known) == 0 && fits;
@@ -166,11 +167,9 @@ int calls_build(struct experiment *e, struct correlation *c, const place_ix *new
         for (size_t i = 0; i < c->calls.count; i++)
             b.node_of[i] = number[b.node_of[i]];
         mem_free(number);
-        for (size_t from = 0, to; from < c->cells.count && status == 0; from = to) {
-            for (to = from; to < c->cells.count && c->cells.items[to].column == c->cells.items[from].column;)
-                to++;
-            status = sum_cells(&b, tree, c->cells.items + from, to - from, err);
-        }
+        for (size_t column = 0; column < c->cells.count && status == 0; column++)
+            if (c->cells.items[column].count)
+                status = sum_cells(&b, tree, column, err);
         c->call_node = b.node_of;
         b.node_of = NULL;
     }

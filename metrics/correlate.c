@@ -45,6 +45,8 @@ void correlation_release(struct correlation *c)
     vec_release(&c->uses);
     vec_release(&c->sites);
     vec_release(&c->calls);
+    for (size_t i = 0; i < c->cells.count; i++)
+        vec_release(&c->cells.items[i]);
     vec_release(&c->cells);
     vec_release(&c->loop_counts);
     hashmap_release(&c->loop_at);
@@ -399,20 +401,47 @@ static place_ix place_by_address(struct correlation *c, struct module_scopes *m,
     return line_place(c, proc, SOURCE_NONE, 0);
 }
 
-struct site_order { /* sites by module, then by address; lines keep their order */
-    uint32_t module, site;
-    bool by_line;
-    vaddr address;
-};
-
-static int compare_sites(const void *a, const void *b)
+/* Whose structure tells where the site is. */
+static uint32_t module_of_site(const struct correlation *c, uint32_t site)
 {
-    const struct site_order *x = a, *y = b;
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    return (x->site > y->site) - (x->site < y->site);
+    const struct site *s = &c->sites.items[site];
+    return s->by_line ? c->modules.items[s->module].lines_in : s->module;
+}
+
+enum { DIGITS_OF_ADDRESS = 8, DIGITS = 12, DIGIT_VALUES = 256 };
+
+static unsigned digit(const struct correlation *c, uint32_t site, unsigned which)
+{
+    const struct site *s = &c->sites.items[site];
+    if (which >= DIGITS_OF_ADDRESS)
+        return module_of_site(c, site) >> 8 * (which - DIGITS_OF_ADDRESS) & (DIGIT_VALUES - 1);
+    return s->by_line ? 0 : s->address >> 8 * which & (DIGIT_VALUES - 1);
+}
+
+/* Sites by module, then by address; lines keep their order. Digit by digit, which takes a sixth of qsort's memory.
+   mem_free. */
+static uint32_t *order_sites(const struct correlation *c)
+{
+    size_t n = c->sites.count;
+    uint32_t *order = mem_alloc((n + 1) * sizeof *order), *next = mem_alloc((n + 1) * sizeof *next);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    for (unsigned which = 0; which < DIGITS; which++) {
+        size_t before[DIGIT_VALUES + 1] = {0};
+        for (uint32_t i = 0; i < n; i++)
+            before[digit(c, i, which) + 1]++;
+        if (n == 0 || before[digit(c, 0, which) + 1] == n)
+            continue;
+        for (size_t k = 1; k < DIGIT_VALUES; k++)
+            before[k] += before[k - 1];
+        for (size_t i = 0; i < n; i++)
+            next[before[digit(c, order[i], which)]++] = order[i];
+        uint32_t *sorted = next;
+        next = order;
+        order = sorted;
+    }
+    mem_free(next);
+    return order;
 }
 
 static bool has_lines(const struct scope_tree *tree)
@@ -456,7 +485,7 @@ double correlate_trips(const struct correlation *c, uint32_t module, vaddr heade
     return at == HASHMAP_NONE ? 0 : c->loop_counts.items[at].iterations / c->loop_counts.items[at].entries;
 }
 
-static void ask_structure(struct correlation *c, uint32_t module, const struct site_order *sites, size_t count,
+static void ask_structure(struct correlation *c, uint32_t module, const uint32_t *sites, size_t count,
                           const struct structure_source *source, struct warnings *warnings)
 {
     struct VEC(vaddr) addresses = {0};
@@ -464,13 +493,14 @@ static void ask_structure(struct correlation *c, uint32_t module, const struct s
     struct module *m = &c->modules.items[module];
     m->state = STRUCTURE_NONE;
     for (size_t i = 0; i < count; i++) {
-        if (sites[i].by_line)
+        const struct site *s = &c->sites.items[sites[i]];
+        if (s->by_line)
             continue;
-        if (addresses.count == 0 || addresses.items[addresses.count - 1] != sites[i].address) {
-            *vec_push(&addresses) = sites[i].address;
+        if (addresses.count == 0 || addresses.items[addresses.count - 1] != s->address) {
+            *vec_push(&addresses) = s->address;
             *vec_push(&weights) = 0;
         }
-        weights.items[weights.count - 1] += c->site_weight[sites[i].site];
+        weights.items[weights.count - 1] += c->site_weight[sites[i]];
     }
     const struct sampled sampled = {addresses.items, weights.items, addresses.count, &c->listed_bytes, c, module};
     source->scopes(source->ctx, m, c->strings, &sampled, warnings);
@@ -479,8 +509,8 @@ static void ask_structure(struct correlation *c, uint32_t module, const struct s
     vec_release(&weights);
 }
 
-static void place_module(struct correlation *c, const struct config *config, uint32_t module,
-                         const struct site_order *sites, size_t count)
+static void place_module(struct correlation *c, const struct config *config, uint32_t module, const uint32_t *sites,
+                         size_t count)
 {
     struct module_scopes scopes = {.c = c, .config = config, .module = module, .tree = c->modules.items[module].tree};
     if (scopes.tree) {
@@ -494,12 +524,12 @@ static void place_module(struct correlation *c, const struct config *config, uin
     }
     struct module_scopes *known = scopes.tree ? &scopes : NULL;
     for (size_t i = 0; i < count; i++) {
-        struct site s = c->sites.items[sites[i].site];
+        struct site s = c->sites.items[sites[i]];
         s.module = module;
-        uint8_t *state = &c->site_state[sites[i].site];
-        c->site_place[sites[i].site] = s.cut       ? module_place(c, module)
-                                       : s.by_line ? place_by_line(c, config, known, &s, state)
-                                                   : place_by_address(c, known, &s, state);
+        uint8_t *state = &c->site_state[sites[i]];
+        c->site_place[sites[i]] = s.cut       ? module_place(c, module)
+                                  : s.by_line ? place_by_line(c, config, known, &s, state)
+                                              : place_by_address(c, known, &s, state);
     }
     if (known) {
         loops_note(c, c->modules.items[module].quality, scopes.place);
@@ -519,20 +549,14 @@ void correlate_place(struct correlation *c, const struct config *config, const s
                      struct warnings *warnings, const struct progress *progress)
 {
     size_t n = c->sites.count;
-    struct site_order *order = mem_alloc((n + 1) * sizeof *order);
+    uint32_t *order = order_sites(c);
     c->site_weight = instructions_weigh_sites(c);
     join_loop_counts(c);
-    for (size_t i = 0; i < n; i++) {
-        const struct site *s = &c->sites.items[i];
-        uint32_t module = s->by_line ? c->modules.items[s->module].lines_in : s->module;
-        order[i] = (struct site_order){module, (uint32_t)i, s->by_line, s->by_line ? 0 : s->address};
-    }
-    qsort(order, n, sizeof *order, compare_sites);
     c->site_place = mem_alloc((n + 1) * sizeof *c->site_place);
     c->site_state = mem_calloc(n + 1, 1);
     for (size_t from = 0, to; from < n; from = to) {
-        uint32_t module = order[from].module;
-        for (to = from; to < n && order[to].module == module;)
+        uint32_t module = module_of_site(c, order[from]);
+        for (to = from; to < n && module_of_site(c, order[to]) == module;)
             to++;
         progress_report(progress, "analysing modules", from, n);
         ask_structure(c, module, order + from, to - from, source, warnings);

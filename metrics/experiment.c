@@ -15,23 +15,17 @@
 
 /* ---- sums ------------------------------------------------------------------------------------- */
 
-static int compare_cells(const void *a, const void *b)
-{
-    const struct cell *x = a, *y = b;
-    return (x->column > y->column) - (x->column < y->column);
-}
-
 /* One measured column from its cells. */
-static int sum_column(struct experiment *e, const struct correlation *c, const struct cell *cells, size_t count,
-                      const place_ix *new_of, struct err *err)
+static int sum_column(struct experiment *e, const struct correlation *c, size_t column, const place_ix *new_of,
+                      struct err *err)
 {
-    uint32_t column = cells[0].column;
+    const struct cell_list *cells = &c->cells.items[column];
     uint64_t *own = mem_calloc(e->place_count + 1, sizeof *own);
     uint8_t *known = mem_calloc(e->place_count + 1, 1);
     bool fits = true;
-    for (size_t i = 0; i < count; i++) {
-        place_ix place = new_of[c->site_place[cells[i].site]];
-        fits = !__builtin_add_overflow(own[place], cells[i].value, &own[place]) && fits;
+    for (size_t i = 0; i < cells->count; i++) {
+        place_ix place = new_of[c->site_place[cells->items[i].site]];
+        fits = !__builtin_add_overflow(own[place], cells->items[i].value, &own[place]) && fits;
         known[place] = 1;
     }
     fits = experiment_sum_counts(e, TREE_SCOPES, column, own, known) == 0 && fits;
@@ -43,15 +37,11 @@ static int sum_column(struct experiment *e, const struct correlation *c, const s
                           strtab_get(e->strings, e->metrics[column].name));
 }
 
-static int sum_measured(struct experiment *e, struct correlation *c, const place_ix *new_of, struct err *err)
+static int sum_measured(struct experiment *e, const struct correlation *c, const place_ix *new_of, struct err *err)
 {
-    vec_sort(&c->cells, compare_cells);
-    for (size_t from = 0, to; from < c->cells.count; from = to) {
-        for (to = from; to < c->cells.count && c->cells.items[to].column == c->cells.items[from].column;)
-            to++;
-        if (sum_column(e, c, c->cells.items + from, to - from, new_of, err) < 0)
+    for (size_t column = 0; column < c->cells.count; column++)
+        if (c->cells.items[column].count && sum_column(e, c, column, new_of, err) < 0)
             return -1;
-    }
     return 0;
 }
 

@@ -24,9 +24,11 @@ static bool same_site(const void *ctx, uint32_t i)
 {
     const struct wanted *w = ctx;
     const struct site *x = w->row, *y = &w->c->sites.items[i];
-    return x->module == y->module && x->by_line == y->by_line && x->address == y->address &&
-           x->procedure == y->procedure && x->file == y->file && x->line == y->line && x->cut == y->cut &&
-           x->own_file == y->own_file;
+    if (x->module != y->module || x->by_line != y->by_line || x->cut != y->cut)
+        return false;
+    return x->by_line
+               ? x->procedure == y->procedure && x->file == y->file && x->line == y->line && x->own_file == y->own_file
+               : x->address == y->address;
 }
 
 static bool same_call(const void *ctx, uint32_t i)
@@ -72,16 +74,20 @@ static uint32_t module_index(struct correlation *c, const struct config *config,
     return (uint32_t)c->modules.count - 1;
 }
 
+static uint64_t hash_of_site(const struct site *s)
+{
+    uint32_t tuple[] = {s->module, s->by_line, s->cut, s->procedure, s->file, s->line, s->own_file};
+    return s->by_line ? hash_bytes(tuple, sizeof tuple, 0)
+                      : hash_near(s->address, s->cut, s->module * 0x9e3779b97f4a7c15u);
+}
+
 static uint32_t site_index(struct correlation *c, const struct site *s)
 {
-    uint32_t tuple[] = {
-        s->module, s->by_line, (uint32_t)s->address, (uint32_t)(s->address >> 32), s->procedure, s->file,
-        s->line,   s->cut,     s->own_file};
-    uint64_t hash = hash_bytes(tuple, sizeof tuple, 0);
-    uint32_t known = row_index_find(&c->site_index, hash, same_site, &(struct wanted){c, s});
+    for (; c->sites_indexed < c->sites.count; c->sites_indexed++)
+        row_index_add(&c->site_index, hash_of_site(&c->sites.items[c->sites_indexed]), (uint32_t)c->sites_indexed);
+    uint32_t known = row_index_find(&c->site_index, hash_of_site(s), same_site, &(struct wanted){c, s});
     if (known != ROW_NONE)
         return known;
-    row_index_add(&c->site_index, hash, (uint32_t)c->sites.count);
     *vec_push(&c->sites) = *s;
     return (uint32_t)c->sites.count - 1;
 }
@@ -172,11 +178,13 @@ static void gather_tables(struct correlation *c, const struct config *config, co
 static uint32_t call_index(struct correlation *c, uint32_t parent, uint32_t site)
 {
     struct call call = {parent, site};
-    uint64_t hash = hash_bytes(&call, sizeof call, 0);
-    uint32_t known = row_index_find(&c->call_index, hash, same_call, &(struct wanted){c, &call});
+    for (; c->calls_indexed < c->calls.count; c->calls_indexed++)
+        row_index_add(&c->call_index, hash_bytes(&c->calls.items[c->calls_indexed], sizeof call, 0),
+                      (uint32_t)c->calls_indexed);
+    uint32_t known =
+        row_index_find(&c->call_index, hash_bytes(&call, sizeof call, 0), same_call, &(struct wanted){c, &call});
     if (known != ROW_NONE)
         return known;
-    row_index_add(&c->call_index, hash, (uint32_t)c->calls.count);
     *vec_push(&c->calls) = call;
     return (uint32_t)c->calls.count - 1;
 }
@@ -230,21 +238,52 @@ static uint32_t fed_column(const struct feed *to, const struct input *input, con
     return input->path ? COLUMN_NONE : to->by_thread[count->thread];
 }
 
-static void gather_counts(struct correlation *c, const struct config *config, const struct input *input,
-                          const struct feed_list *feeds, struct input_sites *known)
+/* What the counts are of that feed a column gets its number, in their order. */
+static void number_sites(struct correlation *c, const struct config *config, const struct input *input,
+                         const struct feed_list *feeds, struct input_sites *known)
 {
     const struct hpcprof *p = input->profile;
     for (size_t i = 0; i < p->count_count; i++) {
         const struct hpcprof_count *count = &p->counts[i];
         const struct feed_list *to = &feeds[count->event];
-        for (size_t k = 0; k < to->count; k++) {
+        bool feeds_any = false;
+        for (size_t k = 0; k < to->count && !feeds_any; k++)
+            feeds_any = fed_column(&to->items[k], input, count) != COLUMN_NONE;
+        if (feeds_any) {
+            site_of_context(c, config, input, count->context, known);
+            call_of_context(c, config, input, count->context, known);
+        }
+    }
+}
+
+static void add_cell(struct correlation *c, uint32_t column, const struct hpcprof_count *count,
+                     const struct input_sites *known)
+{
+    while (c->cells.count <= column)
+        *vec_push(&c->cells) = (struct cell_list){0};
+    *vec_push(&c->cells.items[column]) = (struct cell){.site = known->contexts[count->context],
+                                                       .call = known->calls ? known->calls[count->context] : CALL_NONE,
+                                                       .value = count->value};
+}
+
+enum { COUNTS_AT_ONCE = 1 << 16 };
+
+/* The cells of what was numbered. Counts become cells from behind, and are dropped meanwhile where that may be: there are
+   millions, and not both are ever whole. */
+static void take_counts(struct correlation *c, const struct input *input, const struct feed_list *feeds,
+                        const struct input_sites *known)
+{
+    struct hpcprof *p = input->profile;
+    for (size_t i = p->count_count; i-- > 0;) {
+        const struct hpcprof_count *count = &p->counts[i];
+        const struct feed_list *to = &feeds[count->event];
+        for (size_t k = to->count; k-- > 0;) {
             uint32_t column = fed_column(&to->items[k], input, count);
             if (column != COLUMN_NONE)
-                *vec_push(&c->cells) = (struct cell){.site = site_of_context(c, config, input, count->context, known),
-                                                     .column = column,
-                                                     .call = call_of_context(c, config, input, count->context, known),
-                                                     .value = count->value};
+                add_cell(c, column, count, known);
         }
+        if (input->path && i % COUNTS_AT_ONCE == 0)
+            hpcprof_drop_counts_from(p, i);
     }
 }
 
@@ -279,10 +318,11 @@ static void gather_input(struct correlation *c, const struct config *config, con
                          const struct feed_list *feeds, struct warnings *warnings)
 {
     struct input_sites known = begin_sites(input->profile);
-    gather_counts(c, config, input, feeds, &known);
+    number_sites(c, config, input, feeds, &known);
     gather_loop_counts(c, input->profile, &known, EVENT_ITERATIONS, iterations_of);
     gather_loop_counts(c, input->profile, &known, EVENT_ENTRIES, entries_of);
     gather_tables(c, config, input, &known, warnings);
+    take_counts(c, input, feeds, &known);
     end_sites(&known);
 }
 
@@ -332,8 +372,10 @@ static void gather_threads(void *ctx, const struct hpcprof *p)
     struct arena *arena = arena_create();
     for (size_t e = 0; e < p->event_count; e++)
         own_feeds(r, p, e, arena, &feeds[e]);
-    if (check_profile(p, NULL) == 0)
-        gather_counts(r->c, r->config, &input, feeds, &known);
+    if (check_profile(p, NULL) == 0) {
+        number_sites(r->c, r->config, &input, feeds, &known);
+        take_counts(r->c, &input, feeds, &known);
+    }
     r->first_thread += (uint32_t)p->thread_count;
     for (size_t e = 0; e < p->event_count; e++)
         vec_release(&feeds[e]);
@@ -364,6 +406,9 @@ int correlate_gather(struct correlation *c, const struct config *config, const s
         if (inputs[i].path)
             hpcprof_drop_counts(inputs[i].profile); /* who wants them again reads them again */
     }
+    row_index_release(&c->site_index); /* likewise */
+    row_index_release(&c->call_index);
+    c->sites_indexed = c->calls_indexed = 0;
     return 0;
 }
 

@@ -51,17 +51,15 @@ static const struct table_decl counts_decl = {TABLE_INSTRUCTION_COUNTS, "Instruc
 double *instructions_weigh_sites(const struct correlation *c)
 {
     double *weights = mem_calloc(c->sites.count + 1, sizeof *weights);
-    struct VEC(double) whole = {0};
-    for (size_t i = 0; i < c->cells.count; i++) {
-        while (whole.count <= c->cells.items[i].column)
-            *vec_push(&whole) = 0;
-        whole.items[c->cells.items[i].column] += (double)c->cells.items[i].value;
-    }
     /* Shares of several metrics are added up: who has none of any is not worth showing. */
-    for (size_t i = 0; i < c->cells.count; i++)
-        if (c->cells.items[i].value)
-            weights[c->cells.items[i].site] += (double)c->cells.items[i].value / whole.items[c->cells.items[i].column];
-    vec_release(&whole);
+    for (size_t column = 0; column < c->cells.count; column++) {
+        const struct cell_list *cells = &c->cells.items[column];
+        double whole = 0;
+        for (size_t i = 0; i < cells->count; i++)
+            whole += (double)cells->items[i].value;
+        for (size_t i = 0; i < cells->count && whole > 0; i++)
+            weights[cells->items[i].site] += (double)cells->items[i].value / whole;
+    }
     return weights;
 }
 
@@ -193,6 +191,16 @@ void instructions_note(struct correlation *c, const struct placed_scopes *placed
     }
 }
 
+static void count_at(const struct correlation *c, const struct table *insns, uint32_t column, const struct cell *cell,
+                     struct table *t)
+{
+    const struct site *s = &c->sites.items[cell->site];
+    uint64_t key[] = {s->module, s->address};
+    uint32_t row = s->by_line || s->cut ? HASHMAP_NONE : hashmap_get(&c->listed, hash_bytes(key, sizeof key, 0));
+    if (row != HASHMAP_NONE && table_row(insns, row)[2].count == s->address && cell->value)
+        table_add(t, (union table_cell[]){{.row = row}, {.row = column}, {.count = cell->value}});
+}
+
 void instructions_count(struct correlation *c)
 {
     const struct table *insns = table_list_find(&c->tables, TABLE_INSTRUCTIONS);
@@ -200,12 +208,7 @@ void instructions_count(struct correlation *c)
     struct err err;
     if (!insns || c->listed.count == 0 || table_list_declare(&c->tables, &counts_decl, c->strings, &t, &err) < 0)
         return;
-    for (size_t i = 0; i < c->cells.count; i++) {
-        const struct cell *cell = &c->cells.items[i];
-        const struct site *s = &c->sites.items[cell->site];
-        uint64_t key[] = {s->module, s->address};
-        uint32_t row = s->by_line || s->cut ? HASHMAP_NONE : hashmap_get(&c->listed, hash_bytes(key, sizeof key, 0));
-        if (row != HASHMAP_NONE && table_row(insns, row)[2].count == s->address && cell->value)
-            table_add(t, (union table_cell[]){{.row = row}, {.row = cell->column}, {.count = cell->value}});
-    }
+    for (uint32_t column = 0; column < c->cells.count; column++)
+        for (size_t i = 0; i < c->cells.items[column].count; i++)
+            count_at(c, insns, column, &c->cells.items[column].items[i], t);
 }

@@ -68,16 +68,17 @@ static double most_of(const struct shares *s)
 }
 
 /* The shares in one column; where they tell of more than those found so far, they replace them. */
-static void share_column(const struct experiment *e, const struct correlation *c, const struct cell *cells,
-                         size_t count, struct shares *worst)
+static void share_column(const struct experiment *e, const struct correlation *c, size_t column, struct shares *worst)
 {
-    size_t n = c->modules.count, column = cells[0].column;
+    const struct cell_list *cells = &c->cells.items[column];
+    size_t n = c->modules.count;
     double total = total_of_cells(e, column);
     struct shares *here = mem_calloc(n + 1, sizeof *here);
-    for (size_t i = 0; i < count; i++) {
-        struct shares *s = &here[c->sites.items[cells[i].site].module];
-        double value = (double)cells[i].value;
-        switch (c->site_state[cells[i].site]) {
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct cell *cell = &cells->items[i];
+        struct shares *s = &here[c->sites.items[cell->site].module];
+        double value = (double)cell->value;
+        switch (c->site_state[cell->site]) {
         case SITE_NO_LINE:
             s->no_line += value;
             break;
@@ -98,20 +99,22 @@ static void share_column(const struct experiment *e, const struct correlation *c
     mem_free(here);
 }
 
-/* The cells are sorted by column. */
+/* Does the column have cells whose places people want to know of? */
+static bool is_shown(const struct correlation *c, const struct columns *columns, size_t column)
+{
+    const struct column *of = &columns->list.items[column];
+    return c->cells.items[column].count && of->metric.display && !of->of_thread;
+}
+
 void warn_shares(const struct experiment *e, const struct correlation *c, const struct columns *columns,
                  struct warnings *warnings)
 {
     size_t n = c->modules.count;
     struct shares *worst = mem_calloc(n + 1, sizeof *worst);
     uint32_t *order = mem_calloc(n + 1, sizeof *order);
-    for (size_t from = 0, to; from < c->cells.count; from = to) {
-        for (to = from; to < c->cells.count && c->cells.items[to].column == c->cells.items[from].column;)
-            to++;
-        const struct column *column = &columns->list.items[c->cells.items[from].column];
-        if (column->metric.display && !column->of_thread)
-            share_column(e, c, c->cells.items + from, to - from, worst);
-    }
+    for (size_t column = 0; column < c->cells.count; column++)
+        if (is_shown(c, columns, column))
+            share_column(e, c, column, worst);
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
     qsort_r(order, n, sizeof *order, compare_modules, (void *)c);
@@ -263,19 +266,20 @@ static const char *how_placed(const struct correlation *c, uint32_t site, const 
     }
 }
 
-static void add_placements(struct experiment *e, const struct correlation *c, const struct cell *cells, size_t count,
-                           struct table *t)
+static void add_placements(struct experiment *e, const struct correlation *c, uint32_t column, struct table *t)
 {
-    double total = total_of_cells(e, cells[0].column), whole = experiment_value(e, cells[0].column, 0, VALUE_INCLUSIVE);
-    for (size_t i = 0; i < count; i++) {
-        const char *why, *how = how_placed(c, cells[i].site, &why);
-        double part = total > 0 ? (double)cells[i].value / total : 0;
+    const struct cell_list *cells = &c->cells.items[column];
+    double total = total_of_cells(e, column), whole = experiment_value(e, column, 0, VALUE_INCLUSIVE);
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct cell *cell = &cells->items[i];
+        const char *why, *how = how_placed(c, cell->site, &why);
+        double part = total > 0 ? (double)cell->value / total : 0;
         table_add(t, (union table_cell[]){
-                         {.row = cells[i].column},
+                         {.row = column},
                          {.text = strtab_add(e->strings, how)},
-                         {.text = *why ? c->modules.items[c->sites.items[cells[i].site].module].shown : 0},
+                         {.text = *why ? c->modules.items[c->sites.items[cell->site].module].shown : 0},
                          {.text = strtab_add(e->strings, why)},
-                         {.number = total == whole ? (double)cells[i].value : part * whole},
+                         {.number = total == whole ? (double)cell->value : part * whole},
                          {.number = 100 * part},
                      });
     }
@@ -286,17 +290,13 @@ int lost_table(struct experiment *e, const struct correlation *c, const struct c
 {
     struct kernel_losses kernel = kernel_losses(inputs, n);
     struct table *t = NULL;
-    if (c->cells.count == 0 && kernel.lost == 0)
+    if (c->sites.count == 0 && kernel.lost == 0)
         return 0;
     if (table_list_declare(&e->tables, &placement, e->strings, &t, err) < 0)
         return -1;
-    for (size_t from = 0, to; from < c->cells.count; from = to) {
-        for (to = from; to < c->cells.count && c->cells.items[to].column == c->cells.items[from].column;)
-            to++;
-        const struct column *column = &columns->list.items[c->cells.items[from].column];
-        if (column->metric.display && !column->of_thread)
-            add_placements(e, c, c->cells.items + from, to - from, t);
-    }
+    for (uint32_t column = 0; column < c->cells.count; column++)
+        if (is_shown(c, columns, column))
+            add_placements(e, c, column, t);
     if (kernel.lost)
         table_add(t, (union table_cell[]){
                          {.row = TABLE_NONE},

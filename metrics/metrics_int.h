@@ -346,14 +346,18 @@ struct structure_source {
     void (*end)(void *ctx);
 };
 
-struct site { /* one sampled place in the code */
+struct site { /* one sampled place in the code; there may be millions */
     uint32_t module;
-    uint32_t line;
-    vaddr address;
-    str_id procedure, file;
-    str_id own_file; /* the procedure's; 0: not known, or `file` */
     bool by_line;
     bool cut; /* no place in the code: why a call path has no beginning. The module's name says it */
+    union {
+        vaddr address;
+        struct { /* by line */
+            str_id procedure, file;
+            str_id own_file; /* the procedure's; 0: not known, or `file` */
+            uint32_t line;
+        };
+    };
 };
 
 /* One frame of a call path: this site, called from `parent`. */
@@ -364,10 +368,11 @@ struct call {
 #define CALL_NONE UINT32_MAX
 
 struct cell { /* what one site cost in one column */
-    uint32_t site, column;
+    uint32_t site;
     uint32_t call; /* the innermost frame of the path it was reached by; CALL_NONE: paths were not measured */
     uint64_t value;
 };
+struct cell_list VEC(struct cell);
 
 struct loop_count { /* of the loop that begins at a site */
     double iterations, entries;
@@ -384,9 +389,9 @@ struct correlation {
     struct VEC(struct module) modules;
     struct VEC(struct module_use) uses;
     struct VEC(struct site) sites;
-    struct VEC(struct call) calls; /* parents first */
-    struct VEC(struct cell) cells;
-    struct VEC(struct place) places; /* places[0] is the PROGRAM; in the order found, parents first */
+    struct VEC(struct call) calls;      /* parents first */
+    struct VEC(struct cell_list) cells; /* by column; the last ones may be missing */
+    struct VEC(struct place) places;    /* places[0] is the PROGRAM; in the order found, parents first */
     struct VEC(struct source_file) files;
     struct VEC(uint32_t) file_module; /* the first module that uses files[i] */
     struct VEC(uint8_t) file_known; /* structure names files[i]; else a measurement alone does, and may say anything */
@@ -399,8 +404,10 @@ struct correlation {
     uint64_t listed_bytes;  /* of code whose instructions are among the tables */
     struct hashmap listed;  /* hash of module and address to the row of "instructions" */
     uint32_t *file_rank;    /* by file: where it is among the experiment's; once they are in order */
-    struct row_index module_index, site_index, call_index;
-    struct row_index place_index; /* while places are made; with what tells them from equal siblings */
+    struct row_index module_index;
+    struct row_index site_index, call_index; /* of the first ones, */
+    size_t sites_indexed, calls_indexed;     /* so many: the rest when one is looked for */
+    struct row_index place_index;            /* while places are made; with what tells them from equal siblings */
     struct VEC(uint32_t) ordinals;
     struct hashmap file_index; /* normalised path and version to files */
     struct table_list tables;  /* of the measurements; they refer to sites and to events, counted over all inputs */
@@ -419,7 +426,7 @@ struct identity identity_of(const struct place *, uint32_t ordinal);
 
 void correlation_init(struct correlation *, struct strtab *);
 void correlation_release(struct correlation *);
-/* Gathers sites and cells of all inputs. */
+/* Gathers sites and cells of all inputs; contexts and counts of those that can be read again are dropped meanwhile. */
 int correlate_gather(struct correlation *, const struct config *, const struct input *, size_t input_count,
                      const struct columns *, struct warnings *, struct err *);
 /* By context of a measurement of the run, its site and the innermost frame of its path (NULL: it has no paths): those
@@ -631,7 +638,7 @@ place_ix *order_places_and_files(struct correlation *, struct experiment *);
 
 /* ---- calls.c -------------------------------------------------------------------------------- */
 
-/* Adds the tree of calls, where paths were measured, with what was measured; the cells are sorted by column. */
+/* Adds the tree of calls, where paths were measured, with what was measured. */
 int calls_build(struct experiment *, struct correlation *, const place_ix *new_of, struct warnings *, struct err *);
 void calls_fold(struct experiment *, struct correlation *); /* experiment_fold_recursion, before statistics */
 
@@ -651,10 +658,9 @@ void formulas_free(struct experiment *);
 
 /* ---- lost.c --------------------------------------------------------------------------------- */
 
-/* Shares of what could be shown less exactly than by line; the cells are sorted by column. */
+/* Shares of what could be shown less exactly than by line. */
 void warn_shares(const struct experiment *, const struct correlation *, const struct columns *, struct warnings *);
-/* The table "placement": what of each event is shown by line, by function, by module and not at all, and why; the cells are
-   sorted by column. */
+/* The table "placement": what of each event is shown by line, by function, by module and not at all, and why. */
 int lost_table(struct experiment *, const struct correlation *, const struct columns *, const struct input *,
                size_t input_count, struct err *);
 /* What the recorder lost, and what it could not note. */

@@ -290,7 +290,7 @@ void filemap_forget(const struct filemap *);
 void filemap_pass_(struct filemap *, const void *at);
 static inline void filemap_pass(struct filemap *map, const void *at)
 {
-    if (map && (size_t)((const uint8_t *)at - map->bytes) - map->passed >= (64u << 20))
+    if (map && (size_t)((const uint8_t *)at - map->bytes) - map->passed >= (8u << 20))
         filemap_pass_(map, at);
 }
 void filemap_release(struct filemap *);
