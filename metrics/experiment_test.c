@@ -790,6 +790,40 @@ static void test_clones_of_builds(void)
     release(&m);
 }
 
+/* One function's clones, more than there are in any sane binary: the n-th of one run is the n-th of the other. */
+static void test_many_clones(void)
+{
+    enum { CLONES = 100000 };
+    struct buf tree[2] = {0}, samples[2] = {0};
+    for (unsigned run = 0; run < 2; run++) {
+        buf_str(&tree[run], "F /src/a.c\n");
+        for (unsigned i = 0; i < CLONES; i++) {
+            buf_printf(&tree[run], " P f.%s%u<f 3-9 %x-%x\n", run ? "isra" : "part", i, 0x1000 + 16 * i,
+                       0x1010 + 16 * i);
+            buf_printf(&samples[run], "/%u/app 0x%x C 1\n", run, 0x1000 + 16 * i);
+        }
+    }
+    const struct drawn_module builds[] = {{"/0/app", tree[0].bytes}, {"/1/app", tree[1].bytes}, {NULL, NULL}};
+    const char *both[] = {samples[0].bytes, samples[1].bytes, NULL};
+    struct config *c = config_create();
+    config_add_measurement(c, "old");
+    config_add_measurement(c, "new");
+    struct made m = make(c, both, builds);
+    size_t procedures = 0, in_both = 0;
+    for (place_ix i = 0; m.e && i < m.e->place_count; i++)
+        if (m.e->places[i].kind == PLACE_PROC) {
+            procedures++;
+            in_both += experiment_value(m.e, 0, i, VALUE_INCLUSIVE) == experiment_value(m.e, 1, i, VALUE_INCLUSIVE);
+        }
+    CHECK_INT(procedures, CLONES);
+    CHECK_INT(in_both, CLONES);
+    release(&m);
+    for (unsigned run = 0; run < 2; run++) {
+        buf_release(&tree[run]);
+        buf_release(&samples[run]);
+    }
+}
+
 /* Lines of one run, addresses of another, by other paths: one module, looked up in the structure that there is. */
 static void test_lines_elsewhere(void)
 {
@@ -1066,6 +1100,7 @@ int main(void)
     test_second_tree();
     test_builds();
     test_clones_of_builds();
+    test_many_clones();
     test_lines_elsewhere();
     test_places();
     test_calls();

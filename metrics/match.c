@@ -98,14 +98,19 @@ static const char *text_of(const struct matcher *m, uint32_t file)
     return strtab_get(m->c->strings, m->c->files.items[file].found);
 }
 
+/* The first one of the file's set, whose runs are the set's. */
+static uint32_t root(const struct matcher *m, uint32_t file)
+{
+    while (m->files[file].tree != file)
+        file = m->files[file].tree = m->files[m->files[file].tree].tree;
+    return file;
+}
+
 static void unite(struct matcher *m, uint32_t a, uint32_t b)
 {
-    uint32_t to = m->files[a].tree, from = m->files[b].tree;
-    uint64_t runs = m->files[to].runs | m->files[from].runs;
-    for (size_t i = 0; i < m->c->files.count; i++)
-        if (m->files[i].tree == from)
-            m->files[i].tree = to;
-    m->files[to].runs = runs; /* of the set: the first one's are asked for */
+    uint32_t to = root(m, a), from = root(m, b);
+    m->files[to].runs |= m->files[from].runs;
+    m->files[from].tree = to;
 }
 
 static void unite_same_paths(struct matcher *m)
@@ -163,7 +168,7 @@ static int compare_bases(const void *a, const void *b, void *ctx)
 static bool may_be_one(const struct matcher *m, uint32_t a, uint32_t b)
 {
     return m->c->file_module.items[a] == m->c->file_module.items[b] &&
-           !(m->files[m->files[a].tree].runs & m->files[m->files[b].tree].runs);
+           !(m->files[root(m, a)].runs & m->files[root(m, b)].runs);
 }
 
 /* Two candidates as good as each other: nobody but the user knows. */
@@ -227,6 +232,8 @@ static void unite_files(struct matcher *m)
             to++;
         unite_by_name(m, order + from, to - from);
     }
+    for (uint32_t i = 0; i < n; i++)
+        m->files[i].tree = root(m, i);
     mem_free(order);
 }
 
@@ -564,37 +571,83 @@ static void list_procedures(struct matcher *m)
     row_index_release(&known);
 }
 
-struct clone {
-    const struct matcher *m;
-    struct identity origin;
+static int compare_origins(const void *a, const void *b, void *ctx)
+{
+    const struct matcher *m = ctx;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    int order = memcmp(&m->procedures.items[i].origin, &m->procedures.items[k].origin, sizeof(struct identity));
+    return order ? order : (i > k) - (i < k);
+}
+
+/* Procedures of one origin that wait for a counterpart, by the runs that have them: of the same runs first come, first
+   served. There may be as many clones as a hostile binary likes, but few sets of runs. */
+enum { SETS_OF_RUNS_MOST = 64 };
+struct waiting {
     uint64_t runs;
+    uint32_t first, last; /* procedures; ROW_NONE: none */
 };
 
-/* The same function, and no run has both: one compiler made a clone of it, or another clone, where the other did not. */
-static bool is_counterpart(const void *ctx, uint32_t i)
+/* Whom no run has beside what these runs have: one compiler made a clone, or another one, where the other did not. */
+static struct waiting *counterpart(struct waiting *sets, size_t count, uint64_t runs)
 {
-    const struct clone *c = ctx;
-    const struct procedure *p = &c->m->procedures.items[i];
-    return !(p->runs & c->runs) && memcmp(&p->origin, &c->origin, sizeof p->origin) == 0;
+    struct waiting *best = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (sets[i].first != ROW_NONE && !(sets[i].runs & runs) && (!best || sets[i].first < best->first))
+            best = &sets[i];
+    return best;
+}
+
+static void wait_for_counterpart(struct waiting *sets, size_t *count, uint64_t runs, uint32_t procedure, uint32_t *next)
+{
+    size_t i = 0;
+    while (i < *count && sets[i].runs != runs)
+        i++;
+    if (i == SETS_OF_RUNS_MOST) /* it stays alone */
+        return;
+    if (i == *count)
+        sets[(*count)++] = (struct waiting){runs, ROW_NONE, ROW_NONE};
+    next[procedure] = ROW_NONE;
+    if (sets[i].first == ROW_NONE)
+        sets[i].first = procedure;
+    else
+        next[sets[i].last] = procedure;
+    sets[i].last = procedure;
+}
+
+/* Those of one origin, in order. */
+static void pair_clones_of(struct matcher *m, const uint32_t *procedures, size_t n, uint32_t *next)
+{
+    struct waiting sets[SETS_OF_RUNS_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct procedure *p = &m->procedures.items[procedures[i]];
+        struct waiting *of = counterpart(sets, count, p->runs);
+        if (of) {
+            p->as = of->first;
+            of->first = next[p->as];
+            m->procedures.items[p->as].runs |= p->runs;
+        }
+        wait_for_counterpart(sets, &count, m->procedures.items[p->as].runs, p->as, next);
+    }
 }
 
 static void pair_clones(struct matcher *m)
 {
-    struct row_index by_origin = {0};
     list_procedures(m);
-    for (uint32_t i = 0; i < m->procedures.count; i++) {
-        struct procedure *p = &m->procedures.items[i];
-        struct clone c = {m, p->origin, p->runs};
-        uint64_t hash = hash_bytes(&c.origin, sizeof c.origin, 0);
-        uint32_t known = row_index_find(&by_origin, hash, is_counterpart, &c);
-        if (known == ROW_NONE) {
-            row_index_add(&by_origin, hash, i);
-            continue;
-        }
-        p->as = known;
-        m->procedures.items[known].runs |= p->runs;
+    size_t n = m->procedures.count;
+    uint32_t *order = mem_alloc((n + 1) * sizeof *order), *next = mem_alloc((n + 1) * sizeof *next);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    if (n)
+        qsort_r(order, n, sizeof *order, compare_origins, m);
+    for (size_t from = 0, to; from < n; from = to) {
+        const struct identity *origin = &m->procedures.items[order[from]].origin;
+        for (to = from; to < n && memcmp(&m->procedures.items[order[to]].origin, origin, sizeof *origin) == 0;)
+            to++;
+        pair_clones_of(m, order + from, to - from, next);
     }
-    row_index_release(&by_origin);
+    mem_free(order);
+    mem_free(next);
 }
 
 /* ---- loops ------------------------------------------------------------------------------------------- */
@@ -631,11 +684,15 @@ static uint32_t distance(const struct place *a, const struct place *b)
     return a->line_first > b->line_first ? a->line_first - b->line_first : b->line_first - a->line_first;
 }
 
+enum { LOOPS_LOOKED_AT = 1000 }; /* of one place, for each loop: what people write has fewer */
+
 /* A loop of the same parent that no build of these runs has: the nearest of those that share lines. */
 static place_ix near_loop(const struct matcher *m, const struct loop *l)
 {
     place_ix best = PLACE_NONE;
-    for (place_ix i = m->made.items[l->p.parent].first_loop; i != PLACE_NONE; i = m->made.items[i].next_loop) {
+    unsigned looked = 0;
+    for (place_ix i = m->made.items[l->p.parent].first_loop; i != PLACE_NONE && looked < LOOPS_LOOKED_AT;
+         i = m->made.items[i].next_loop, looked++) {
         const struct place *p = &m->places.items[i];
         bool fits = !(m->made.items[i].runs & m->place_runs[l->old]) && share_lines(p, &l->p);
         if (fits && (best == PLACE_NONE || distance(p, &l->p) < distance(&m->places.items[best], &l->p) ||
