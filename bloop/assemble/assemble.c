@@ -90,6 +90,12 @@ static void own(struct assembler *a, vaddr begin, uint32_t owner)
         *vec_push(&a->owners) = (struct interval_owner){begin, owner};
 }
 
+/* clang makes a parallel region two functions, one around the other: people wrote one. */
+static bool is_frame_of_region(const struct inline_call *c)
+{
+    return c->parent == INLINE_NONE && strstr(c->name, ".omp_outlined");
+}
+
 /* Copies of one call (unrolled code has an inlined call for each) are one: the first stands for all. */
 static void join_copies_of_calls(struct assembler *a)
 {
@@ -105,9 +111,10 @@ static void join_copies_of_calls(struct assembler *a)
         uint32_t *slot = hashmap_put(&first, hash_bytes(key, sizeof key, 0));
         if (*slot == HASHMAP_NONE)
             *slot = i;
-        *vec_push(&a->inline_first) = *slot;
+        bool frame = is_frame_of_region(c);
+        *vec_push(&a->inline_first) = frame ? INLINE_NONE : *slot;
         *vec_push(&a->inline_parent) = parent;
-        uint32_t depth = assemble_inline_depth(a, parent) + 1;
+        uint32_t depth = frame ? 0 : assemble_inline_depth(a, parent) + 1;
         *vec_push(&a->inline_depth) = depth;
     }
     hashmap_release(&first);
