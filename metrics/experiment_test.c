@@ -790,6 +790,34 @@ static void test_clones_of_builds(void)
     release(&m);
 }
 
+/* Parallel regions of one function have numbers as their compiler pleases: those that begin at one line are one. */
+static void test_regions_of_builds(void)
+{
+    static const struct drawn_module builds[] = {
+        {"/gcc/app", "F /src/a.c\n"
+                     " P f.omp.0<f 3-9 1000-1100\n"
+                     " P f.omp.1<f 13-19 2000-2100\n"},
+        {"/clang/app", "F /src/a.c\n"
+                       " P f.omp.7<f 13-19 6000-6100\n"},
+        {NULL, NULL},
+    };
+    const char *samples[] = {"/gcc/app 0x1000 C 1\n/gcc/app 0x2000 C 2\n", "/clang/app 0x6000 C 6\n", NULL};
+    struct config *c = config_create();
+    config_add_measurement(c, "gcc");
+    config_add_measurement(c, "clang");
+    struct made m = make(c, samples, builds);
+    char *text = drawn(m.e);
+    CHECK_STR(text, "program app = 30 . 60 .\n"
+                    " module app = 30 . 60 .\n"
+                    "  file a.c = 30 . 60 .\n"
+                    "   proc f [OpenMP region.0] a.c:3 = 10 10 . .\n"
+                    "    line = 10 10 . .\n"
+                    "   proc f [OpenMP region.7] a.c:13 = 20 20 60 60\n"
+                    "    line = 20 20 60 60\n");
+    mem_free(text);
+    release(&m);
+}
+
 /* One function's clones, more than there are in any sane binary: the n-th of one run is the n-th of the other. */
 static void test_many_clones(void)
 {
@@ -1100,6 +1128,7 @@ int main(void)
     test_second_tree();
     test_builds();
     test_clones_of_builds();
+    test_regions_of_builds();
     test_many_clones();
     test_lines_elsewhere();
     test_places();

@@ -534,6 +534,8 @@ static void put(struct matcher *m, place_ix i)
         join(m, i, &p, known);
 }
 
+#define OPENMP_REGION "[OpenMP region" /* and its number; bloop/assemble/names.c */
+
 /* ---- clones -------------------------------------------------------------------------------------------- */
 
 static bool same_procedure(const void *ctx, uint32_t i)
@@ -542,9 +544,17 @@ static bool same_procedure(const void *ctx, uint32_t i)
     return memcmp(&w->m->procedures.items[i].key, &w->key, sizeof w->key) == 0;
 }
 
-static struct identity origin_of(const struct matcher *m, struct identity key)
+/* Compilers count parallel regions in their own ways, gcc those of a function, clang all functions it makes: a region is
+   the one that begins at this line. */
+static struct identity origin_of(const struct matcher *m, struct identity key, const struct place *p)
 {
-    key.name = same_function_name(m->c->strings, key.name);
+    const char *name = strtab_get(m->c->strings, key.name), *region = strstr(name, OPENMP_REGION);
+    if (region) {
+        key.name = strtab_addn(m->c->strings, name, (size_t)(region - name) + strlen(OPENMP_REGION));
+        key.line = p->line_first;
+    } else {
+        key.name = same_function_name(m->c->strings, key.name);
+    }
     key.ordinal = 0;
     return key;
 }
@@ -563,7 +573,7 @@ static void list_procedures(struct matcher *m)
         if (at == ROW_NONE) {
             at = (uint32_t)m->procedures.count;
             row_index_add(&known, hash, at);
-            *vec_push(&m->procedures) = (struct procedure){.key = w.key, .origin = origin_of(m, w.key), .as = at};
+            *vec_push(&m->procedures) = (struct procedure){.key = w.key, .origin = origin_of(m, w.key, &p), .as = at};
         }
         m->procedures.items[at].runs |= m->place_runs[i];
         m->procedure_of[i] = at;

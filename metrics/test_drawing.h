@@ -52,14 +52,17 @@ static inline void add_range(struct scope_tree *t, struct scope *s, const char *
     s->range_count++;
 }
 
-/* "f", or "f.part.0<f", which is called as structure calls clones. */
+/* "f", or "f.part.0<f" and "f.omp.0<f", which are called as structure calls clones and parallel regions. */
 static inline void read_procedure_name(struct scope_tree *t, char *word, struct scope *s)
 {
     char *origin = strchr(word, '<');
     s->origin = in(t, origin ? origin + 1 : "");
     word[strcspn(word, "<")] = '\0';
     s->name = s->short_name = s->link_name = in(t, word);
-    if (origin)
+    if (origin && strstr(word, ".omp"))
+        s->name = s->short_name =
+            strtab_printf(t->strings, "%s [OpenMP region%s]", origin + 1, strstr(word, ".omp") + strlen(".omp"));
+    else if (origin)
         s->name = s->short_name = strtab_printf(t->strings, "%s [clone %s]", origin + 1, word + strlen(origin + 1));
 }
 
