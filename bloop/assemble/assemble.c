@@ -32,6 +32,7 @@ void assembler_free(struct assembler *a)
     vec_release(&a->evidence);
     vec_release(&a->evidence_first);
     vec_release(&a->lines);
+    vec_release(&a->marks);
     vec_release(&a->ends);
     vec_release(&a->points);
     vec_release(&a->shares);

@@ -47,6 +47,7 @@ struct evidence {
     uint32_t leaves; /* of an exit: the outermost loop that it leaves */
     bool exit;       /* a branch with one way out of the loop and one that stays */
     bool stmt;       /* the row begins a statement */
+    bool calls;      /* it does not, and calls: calls are not moved about */
     bool
         fresh; /* the row begins in this block; else it only reaches into it from the block before, which says little */
 };
@@ -61,6 +62,12 @@ struct source_line {
     uint32_t inlined;
     str_id file;
     uint32_t line;
+};
+
+/* The mark of a statement of which no instruction is left there. */
+struct mark {
+    str_id file;
+    uint32_t line, block;
 };
 
 struct scope_node {
@@ -82,11 +89,13 @@ struct assembler {
     const struct debug_function *debug; /* == in->debug */
 
     struct VEC(struct segment) segments;
-    struct VEC(struct interval_owner) owners;  /* the inlined call at each address, as intervals */
-    struct VEC(struct evidence) evidence;      /* sorted by loop after collection */
-    struct VEC(uint32_t) evidence_first;       /* per loop, into evidence; one more at the end */
-    struct hashmap around;                     /* (loop, file, line, column) of every fresh row; loop LOOP_NONE too */
-    struct VEC(struct source_line) lines;      /* with statements; sorted, each once */
+    struct VEC(struct interval_owner) owners; /* the inlined call at each address, as intervals */
+    struct VEC(struct evidence) evidence;     /* sorted by loop after collection */
+    struct VEC(uint32_t) evidence_first;      /* per loop, into evidence; one more at the end */
+    struct hashmap around;                    /* (loop, file, line, column) of every fresh row; loop LOOP_NONE too */
+    struct VEC(struct source_line) lines;     /* with statements; sorted, each once */
+    struct VEC(struct mark) marks;            /* in no order until one is looked for */
+    bool marks_sorted;
     struct VEC(struct line_point) points;      /* of the loop being placed */
     struct VEC(vaddr) shares;                  /* calls that ask OpenMP for a part of a loop, ascending */
     struct hashmap beside;                     /* of loops beside each other: (callee, file, line) -> its last line */

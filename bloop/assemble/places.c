@@ -210,6 +210,24 @@ size_t assemble_lines_between(const struct assembler *a, const struct loop_place
     return assemble_lines_before(a, p->inlined, p->file, high) - assemble_lines_before(a, p->inlined, p->file, low + 1);
 }
 
+static bool has_call(const struct assembler *a, vaddr begin, vaddr end)
+{
+    const struct cfg *cfg = a->in->cfg;
+    size_t n = cfg_call_count(cfg), at = sorted_front(n, i, cfg_call(cfg, i).at < begin);
+    return at < n && cfg_call(cfg, at).at < end;
+}
+
+static void add_row(struct assembler *a, uint32_t loop, uint32_t row, uint32_t block, vaddr end)
+{
+    vaddr addr = a->debug->rows[row].addr;
+    size_t before = a->evidence.count;
+    add_evidence(a, loop, row, block, addr, LOOP_NONE, begins_in(a, row, block));
+    if (a->evidence.count > before) {
+        struct evidence *e = &a->evidence.items[before];
+        e->calls = !e->stmt && has_call(a, addr, end);
+    }
+}
+
 /* Rows that begin in the block. Of several at one address only the last has the instruction; the others are statements
    of which nothing is left here, or that ended in the block before. */
 static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint32_t last)
@@ -218,12 +236,15 @@ static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint
     const struct line_row *rows = a->debug->rows;
     uint32_t loop = a->in->forest->block_loop[block];
     for (; row <= last; row++) {
-        if (row < last && rows[row].addr == rows[row + 1].addr)
+        if (row < last && rows[row].addr == rows[row + 1].addr) {
+            if (rows[row].is_stmt && rows[row].line != rows[row + 1].line)
+                *vec_push(&a->marks) = (struct mark){assemble_file(a, rows[row].file), rows[row].line, block};
             continue;
+        }
         if (rows[row].addr == b->begin && is_nop(a, b->begin, row < last ? rows[row + 1].addr : b->end))
             continue;
         if (loop != LOOP_NONE)
-            add_evidence(a, loop, row, block, rows[row].addr, LOOP_NONE, begins_in(a, row, block));
+            add_row(a, loop, row, block, row < last ? rows[row + 1].addr : b->end);
         str_id file = assemble_file(a, rows[row].file);
         *hashmap_put(&a->around, assemble_place_key(loop, file, rows[row].line, rows[row].column)) = 1;
         if (rows[row].is_stmt)
@@ -609,36 +630,98 @@ static void keep_stretch(struct assembler *a, const struct loop_place *p)
     a->points.count = best_end - best_begin;
 }
 
-/* Do the points on that one's line, which are beside it, have the mark of a statement? */
-static bool is_marked(const struct assembler *a, size_t point)
+/* The smallest column of a statement's mark in the loop; what has none and stands further left ends the procedure. */
+static uint16_t find_left(const struct assembler *a, const struct loop_place *p)
 {
-    const struct line_point *points = a->points.items;
-    uint32_t line = points[point].first;
-    for (size_t i = point + 1; i-- > 0 && points[i].first == line;)
-        if (!points[i].evidence || points[i].evidence->stmt || points[i].evidence->exit)
-            return true;
-    return point + 1 < a->points.count && points[point + 1].first == line && is_marked(a, point + 1);
+    uint16_t left = 0;
+    for (size_t i = 0; i < a->points.count; i++) {
+        const struct evidence *e = a->points.items[i].evidence;
+        if (e && e->stmt && e->inlined == p->inlined && e->column && (!left || e->column < left))
+            left = e->column;
+    }
+    return left;
 }
 
-/* A line whose statements all begin outside of the loop, and of which only something without a mark is in it: a register
-   is set up there for what follows. */
-static bool is_of_what_follows(const struct assembler *a, const struct loop_place *p, size_t point)
+static bool is_further_left(const struct evidence *e, uint16_t left)
 {
-    uint32_t line = a->points.items[point].first;
-    return assemble_lines_between(a, p, line - 1, line + 1) != 0 && !is_marked(a, point);
+    return !e->stmt && !e->calls && e->column && e->column < left;
+}
+
+/* The points on one line, from `begin` to `end`. */
+struct line_group {
+    size_t begin, end;
+    uint32_t line, last;
+    bool marked; /* with a statement's mark, or as good */
+};
+
+static struct line_group look_at_line(const struct assembler *a, size_t begin, uint16_t left)
+{
+    struct line_group g = {.begin = begin, .end = begin, .line = a->points.items[begin].first};
+    for (; g.end < a->points.count && a->points.items[g.end].first == g.line; g.end++) {
+        const struct line_point *point = &a->points.items[g.end];
+        const struct evidence *e = point->evidence;
+        g.last = point->last > g.last ? point->last : g.last;
+        g.marked = g.marked || !e || e->stmt || e->calls || (e->exit && !is_further_left(e, left));
+    }
+    return g;
+}
+
+static int by_mark(const void *x, const void *y)
+{
+    const struct mark *a = x, *b = y;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return a->block < b->block ? -1 : a->block > b->block;
+}
+
+/* Has the line a mark without an instruction: in the loop, anywhere? */
+static void look_for_mark(struct assembler *a, uint32_t loop, const struct mark *line, bool *inside, bool *anywhere)
+{
+    enum { MOST = 256 };
+    if (!a->marks_sorted)
+        vec_sort(&a->marks, by_mark);
+    a->marks_sorted = true;
+    size_t first = sorted_front(a->marks.count, i, by_mark(&a->marks.items[i], line) < 0), i = first;
+    for (; i < a->marks.count && i - first < MOST; i++) {
+        const struct mark *m = &a->marks.items[i];
+        if (m->file != line->file || m->line != line->line)
+            break;
+        *inside = *inside || assemble_in_loop(a->in->forest, m->block, loop);
+    }
+    *anywhere = i > first;
+}
+
+/* A line of which only something without a mark is in the loop: a register is set up there for what follows, if a
+   statement begins behind the last of the loop and not behind that line; or it ends the procedure, or was moved in. (What
+   an `if` became that is no branch any more may have no mark anywhere.) */
+static bool is_of_what_follows(const struct loop_view *v, const struct loop_place *p, const struct line_group *g,
+                               uint32_t marked, uint16_t left)
+{
+    bool inside = false, follows = false;
+    look_for_mark(v->a, v->loop, &(struct mark){p->file, g->line, 0}, &inside, &follows);
+    if (inside)
+        return false;
+    for (size_t i = g->begin; i < g->end && !follows; i++) {
+        const struct evidence *e = v->a->points.items[i].evidence;
+        follows = is_further_left(e, left) || is_from_outside(v, e);
+    }
+    return follows || assemble_lines_between(v->a, p, marked ? marked : g->line - 1, g->line + 1) != 0;
 }
 
 /* Where more than one line of the loop has marks; a body of one statement may have its mark in front. */
-static uint32_t find_last_line(const struct assembler *a, const struct loop_place *p)
+static uint32_t find_last_line(const struct loop_view *v, const struct loop_place *p)
 {
     uint32_t last = 0, marked = 0, first_marked = 0;
-    for (size_t i = 0; i < a->points.count; i++) {
-        const struct line_point *point = &a->points.items[i];
-        if (point->last > last)
-            last = point->last;
-        if (point->last > marked && !is_of_what_follows(a, p, i)) {
-            first_marked = first_marked ? first_marked : point->first;
-            marked = point->last;
+    uint16_t left = find_left(v->a, p);
+    struct line_group g;
+    for (size_t i = 0; i < v->a->points.count; i = g.end) {
+        g = look_at_line(v->a, i, left);
+        last = g.last > last ? g.last : last;
+        if (g.last > marked && (g.marked || !is_of_what_follows(v, p, &g, marked, left))) {
+            first_marked = first_marked ? first_marked : g.line;
+            marked = g.last;
         }
     }
     return marked > first_marked ? marked : last;
@@ -668,7 +751,7 @@ static struct smallest find_smallest(const struct loop_view *v, const struct loo
 {
     const struct assembler *a = v->a;
     struct smallest s = {.exit = UINT32_MAX, .stmt = UINT32_MAX, .any = UINT32_MAX, .child = UINT32_MAX};
-    uint32_t last = find_last_line(a, p);
+    uint32_t last = find_last_line(v, p);
     for (size_t i = 0; i < a->points.count; i++) {
         const struct line_point *point = &a->points.items[i];
         keep_smaller(point->evidence ? &s.any : &s.child, point->first);
@@ -726,7 +809,7 @@ static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first,
     keep_stretch(a, p);
     struct smallest s = find_smallest(&v, p);
     p->line = choose_line(&s);
-    p->line_last = p->line ? find_last_line(a, p) : 0;
+    p->line_last = p->line ? find_last_line(&v, p) : 0;
     if (p->line_last < p->line)
         p->line_last = p->line;
     if (s.exit < s.child && s.exit < p->line_last)
@@ -746,7 +829,8 @@ void assemble_place_loops(struct assembler *a)
     if (!a->debug || n == 0)
         return;
     hashmap_release(&a->around);
-    a->lines.count = 0;
+    a->lines.count = a->marks.count = 0;
+    a->marks_sorted = false;
     assemble_find_shares(a);
     for (uint32_t b = 0; b < a->in->cfg->block_count; b++)
         collect_block(a, b);

@@ -158,3 +158,74 @@ int do_on_one_line(const int *p, int n, int k)
     }
     return s;
 }
+
+/* What is read in the loop for the statement behind it ends no loop: gcc leaves that one's mark behind, without an
+   instruction of its own. Nor does what the rest of a statement over two lines reads. */
+struct item {
+    struct item *next;
+    int key;
+};
+
+struct item *join_items(struct item *, struct item *);
+
+struct item *read_for_what_follows(struct item *in)
+{
+    struct item *a[32] = {0}, *p;
+    int i;
+    while (in) {                    /* LOOP depth=1 */
+        p = in;
+        in = in->next;
+        p->next = 0;
+        for (i = 0; i < 31; i++) {  /* LOOP depth=2 */
+            if (a[i] == 0) {
+                a[i] = p;
+                break;
+            } else {
+                p = join_items(a[i], p);
+                a[i] = 0;
+            }
+        }
+        if (i == 31)
+            a[i] = join_items(a[i], p);
+    }
+    p = a[0];
+    for (i = 1; i < 32; i++) {      /* LOOP depth=1 */
+        if (a[i] == 0)
+            continue;
+        p = p ? join_items(p, a[i]) : a[i];
+    }
+    return p;
+}
+
+struct buffer {
+    unsigned char *bytes;
+    unsigned long used, size;
+    struct source {
+        const unsigned char *extra;
+        unsigned length;
+    } *from;
+    unsigned long at;
+};
+
+void copy_out(unsigned char *, const unsigned char *, unsigned);
+void flush_out(struct buffer *);
+
+int rest_over_two_lines(struct buffer *b)
+{
+    unsigned left = (b->from->length & 0xffff) - (unsigned)b->at;
+    while (b->used + left > b->size) { /* LOOP depth=1 */
+        unsigned copy = (unsigned)(b->size - b->used);
+        copy_out(b->bytes + b->used,
+                 b->from->extra + b->at, copy);
+        b->used = b->size;
+        b->at += copy;
+        flush_out(b);
+        if (b->used != 0)
+            return 1;
+        left -= copy;
+    }
+    copy_out(b->bytes + b->used,
+             b->from->extra + b->at, left);
+    b->used += left;
+    return 0;
+}
