@@ -114,14 +114,14 @@ static inline uint32_t cache_find(const struct cache *c, uint64_t block)
 }
 
 /* Where the way stands in the order, in bits. */
-static inline unsigned order_place(uint64_t order, uint64_t way)
+static inline __attribute__((always_inline)) unsigned order_place(uint64_t order, uint64_t way)
 {
     uint64_t x = order ^ way * EACH_NIBBLE;
     return (unsigned)__builtin_ctzll((x - EACH_NIBBLE) & ~x & EACH_NIBBLE << 3) & ~3u;
 }
 
 /* The way becomes the newest; it is in the order, and not the newest. */
-static inline uint64_t order_newest(uint64_t order, uint64_t way)
+static inline __attribute__((always_inline)) uint64_t order_newest(uint64_t order, uint64_t way)
 {
     uint64_t newer = (1ull << order_place(order, way)) - 1;
     return (order & ~(newer << 4 | 15)) | (order & newer) << 4 | way;

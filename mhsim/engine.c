@@ -119,7 +119,6 @@ static void choose_lines(struct mhsim *s, const struct core *core, bool first)
         fit = fit && lines_open(&s->lines[i], core->first[i]);
     }
     s->by_lines = fit;
-    s->quick_lines = fit && !s->quiet;
     for (uint32_t i = 0; i < s->chain_count && !fit; i++)
         lines_close(&s->lines[i]);
 }
@@ -177,7 +176,6 @@ void mhsim_quiet(struct mhsim *s, bool quiet)
 {
     s->quiet = quiet;
     s->quick = s->plain && !quiet;
-    s->quick_lines = s->by_lines && !quiet;
 }
 
 const struct mhsim_row *mhsim_rows(const struct mhsim *s, size_t *count)
@@ -646,29 +644,7 @@ static inline bool hit_again(struct cache *c, struct mhsim_row *row, uint32_t ro
            hit_quick(c, row, row_number, slot, address, size, write);
 }
 
-/* In each block that it touches. */
-static __attribute__((noinline)) void lines_split(struct mhsim *s, unsigned chain, uint32_t row, uint64_t address,
-                                                  uint32_t size, bool write)
-{
-    uint64_t line = s->lines[chain].line_mask + 1, end = address + size, next;
-    for (; address < end; address = next) {
-        next = (address & ~(line - 1)) + line;
-        lines_access(s, chain, row, address, (uint32_t)((next < end ? next : end) - address), write);
-    }
-    row_at(s, row)->split += !chain && !s->quiet;
-}
-
-static inline void access_lines(struct mhsim *s, unsigned chain, uint32_t row, uint64_t address, uint32_t size,
-                                bool write)
-{
-    if (__builtin_expect((address & s->lines[chain].line_mask) + size <= s->lines[chain].line_mask + 1, 1))
-        lines_access(s, chain, row, address, size, write);
-    else
-        lines_split(s, chain, row, address, size, write);
-}
-
-static __attribute__((noinline)) void access_caches(struct mhsim *s, uint32_t row_number, uint64_t address,
-                                                    uint32_t size, bool write)
+static void access_caches(struct mhsim *s, uint32_t row_number, uint64_t address, uint32_t size, bool write)
 {
     struct mhsim_row *row = row_at(s, row_number);
     const struct core *core = (const struct core *)(void *)s->cores.base + row->core;
@@ -681,23 +657,16 @@ static __attribute__((noinline)) void access_caches(struct mhsim *s, uint32_t ro
         access_slowly(s, row_number, 1, address, size, false);
 }
 
-void state_access(struct mhsim *s, uint32_t row, uint64_t address, uint32_t size, bool write, bool begun)
+void mhsim_accesses(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
 {
-    if (!s->by_lines) {
-        access_caches(s, row, address, size, write);
-        return;
-    }
-    if (!begun)
-        access_lines(s, 0, row, address, size, write);
-    if (s->chain_count > 1 &&
-        (begun || s->quiet || !lines_again(&s->lines[1], row_at(s, row), row, 1, address, size, false)))
-        access_lines(s, 1, row, address, size, false);
+    if (s->by_lines)
+        lines_batch(s, refs, n);
+    for (size_t i = 0; !s->by_lines && i < n; i++)
+        access_caches(s, refs[i].row, refs[i].address, refs[i].size, refs[i].write);
 }
 
 void mhsim_access(struct mhsim *s, uint32_t row, uint64_t address, uint32_t size, bool write)
 {
-    bool begun;
-    size += size == 0;
-    if (!lines_both_again(s, row, address, size, write, &begun))
-        state_access(s, row, address, size, write, begun);
+    const struct mhsim_reference ref = {address, row, (uint16_t)(size ? size : 1), write};
+    mhsim_accesses(s, &ref, 1);
 }

@@ -345,9 +345,34 @@ static bool same_pairs(const struct mhsim *s, const struct naive *n)
     return ours == theirs;
 }
 
+/* Ours come in batches of any length. */
+enum { BATCH = 100 };
+struct batch {
+    struct mhsim_reference refs[BATCH];
+    size_t count, wanted;
+};
+
+static void batch_end(struct mhsim *s, struct batch *b)
+{
+    if (b->count == 1)
+        mhsim_access(s, b->refs[0].row, b->refs[0].address, b->refs[0].size, b->refs[0].write);
+    else
+        mhsim_accesses(s, b->refs, b->count);
+    b->count = 0;
+    b->wanted = 1 + random_below(BATCH);
+}
+
+static void batch_add(struct mhsim *s, struct batch *b, struct mhsim_reference ref)
+{
+    b->refs[b->count++] = ref;
+    if (b->count >= b->wanted)
+        batch_end(s, b);
+}
+
 static void random_accesses(struct mhsim *s, uint32_t core, struct naive *n, const struct mhsim_machine *m,
                             int accesses)
 {
+    struct batch batch = {.count = 0};
     uint32_t rows[RANDOM_ROWS];
     for (int i = 0; i < RANDOM_ROWS; i++)
         rows[i] = mhsim_row(s, core, 1000 + (uint64_t)i, 0);
@@ -356,7 +381,7 @@ static void random_accesses(struct mhsim *s, uint32_t core, struct naive *n, con
         uint64_t range = r == 0 ? 1024 : r < 4 ? 16384 : RANDOM_BYTES;
         uint64_t address = 4096 + random_below((uint32_t)range) / size * size;
         bool write = random_below(3) == 0;
-        mhsim_access(s, rows[r], address, size, write);
+        batch_add(s, &batch, (struct mhsim_reference){address, rows[r], (uint16_t)size, write});
         bool tlb_done = false;
         naive_access(n, 0, (int)rows[r], address, size, write);
         for (uint32_t k = 0; k < m->level_count && !tlb_done; k++)
@@ -365,6 +390,7 @@ static void random_accesses(struct mhsim *s, uint32_t core, struct naive *n, con
                 tlb_done = true;
             }
     }
+    batch_end(s, &batch);
 }
 
 /* What the levels' totals must be to each other, whatever the policy. */

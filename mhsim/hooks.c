@@ -13,7 +13,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define HOOK       __attribute__((visibility("default"), used))
@@ -126,7 +128,7 @@ static void *(*real_memcpy)(void *, const void *, size_t), *(*real_memmove)(void
 
 HOOK void *memcpy(void *to, const void *from, size_t n)
 {
-    if (inside_on && !inside_me.busy) {
+    if (inside_on && inside_out()) {
         access_range(SITE, ADDRESS(from), n, false, FRAME);
         access_range(SITE, ADDRESS(to), n, true, FRAME);
     }
@@ -139,7 +141,7 @@ HOOK void *memcpy(void *to, const void *from, size_t n)
 
 HOOK void *memmove(void *to, const void *from, size_t n)
 {
-    if (inside_on && !inside_me.busy) {
+    if (inside_on && inside_out()) {
         access_range(SITE, ADDRESS(from), n, false, FRAME);
         access_range(SITE, ADDRESS(to), n, true, FRAME);
     }
@@ -153,7 +155,7 @@ HOOK void *memmove(void *to, const void *from, size_t n)
 
 HOOK void *memset(void *to, int byte, size_t n)
 {
-    if (inside_on && !inside_me.busy)
+    if (inside_on && inside_out())
         access_range(SITE, ADDRESS(to), n, true, FRAME);
     if (real_memset)
         return real_memset(to, byte, n);
@@ -184,6 +186,48 @@ static void tell_region(const char *name, bool begins)
 }
 
 #include "mhsim/heap_calls.inc"
+
+/* ---- ways to end ---------------------------------------------------------------------------
+ *
+ * ... that run no destructor: what waits to be simulated is, first. Of what ends by a fault, or by exec in other words
+ * (execl), the last accesses are lost, as many as may wait. */
+
+#define SETTLED(name, parameters, arguments)                                                                           \
+    HOOK int name parameters                                                                                           \
+    {                                                                                                                  \
+        int(*real) parameters;                                                                                         \
+        *(void **)&real = dlsym(RTLD_NEXT, #name);                                                                     \
+        if (inside_on)                                                                                                 \
+            inside_settle();                                                                                           \
+        return real arguments;                                                                                         \
+    }
+SETTLED(kill, (pid_t pid, int sig), (pid, sig))
+SETTLED(raise, (int sig), (sig))
+SETTLED(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
+SETTLED(execv, (const char *path, char *const argv[]), (path, argv))
+SETTLED(execvp, (const char *file, char *const argv[]), (file, argv))
+
+HOOK void abort(void)
+{
+    void (*real)(void) __attribute__((noreturn));
+    *(void **)&real = dlsym(RTLD_NEXT, "abort");
+    if (inside_on)
+        inside_settle();
+    real();
+}
+
+HOOK void _exit(int status)
+{
+    if (inside_on)
+        inside_settle();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+HOOK void _Exit(int status)
+{
+    _exit(status);
+}
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 

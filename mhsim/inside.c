@@ -15,8 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-__thread struct inside_thread inside_me;
+struct inside_thread inside_nobody = {.busy = true};
+__thread struct inside_thread *inside_me = &inside_nobody;
 volatile bool inside_on;
+uint32_t inside_generation;
+
+#define NOT_WANTED UINT32_MAX /* the row of code that was not asked for */
 
 enum phase { NOT_YET, COUNTING, WARMING, PAUSE, OVER };
 
@@ -28,6 +32,13 @@ struct details {
     uint16_t object[PAGE / GRAIN]; /* + 1; 0: none */
 };
 
+/* Blocks of the heap that are large, the last: their addresses need not be looked for page by page. */
+enum { LARGE = 1 << 16, LARGE_BLOCKS = 16 };
+struct large_block {
+    uint64_t from, to;
+    uint32_t object;
+};
+
 static struct {
     struct raw_head *head;
     struct mhsim *sim;
@@ -36,13 +47,13 @@ static struct {
     struct map objects_by_key, data_pages;
     struct details *details[DETAIL_CHUNKS]; /* as many as there was a need for: see details_at */
     uint64_t detail_count;
+    struct large_block large[LARGE_BLOCKS];
+    uint32_t large_next;
     char folder[RAW_PATH], path[RAW_PATH + 64]; /* of the orders; of what is counted into */
     uint64_t left;                              /* accesses until the phase changes; UINT64_MAX: never */
     uint64_t refreshed;                         /* unknown addresses until the maps are read again */
     enum phase phase;
-    volatile bool quick;              /* one thread, counting: see inside_access */
     bool has_variables;               /* see variables.h */
-    uint32_t generation;              /* of objects: what a place remembers is of one generation */
     bool stopped;                     /* hpcview_stop */
     bool outside;                     /* of the region, or in another of its times */
     uint32_t in_region, region_times; /* threads in it; how often the first of them entered it */
@@ -76,14 +87,41 @@ static void drop_lock(void)
     __atomic_store_n(&lock_word, 0, __ATOMIC_RELEASE);
 }
 
+/* Accesses that may wait: the one that changes the phase does not. */
+static uint32_t room_left(void)
+{
+    return in.left > BATCH ? BATCH : (uint32_t)in.left - 1;
+}
+
+/* What waits comes before whatever is done next. Of the first thread; it is busy, or stands still. */
+static void simulate_waiting(void)
+{
+    struct inside_thread *t = first_thread;
+    uint32_t n = t ? t->waiting : 0, wanted = 0;
+    if (n == 0)
+        return;
+    in.head->seen += n;
+    in.left -= n;
+    for (uint32_t i = 0; i < n && in.head->orders.range_count; i++)
+        if (t->batch[i].row != NOT_WANTED)
+            t->batch[wanted++] = t->batch[i];
+    wanted = in.head->orders.range_count ? wanted : n;
+    in.head->simulated += wanted;
+    mhsim_accesses(in.sim, t->batch, wanted);
+    t->waiting = 0;
+    if (t->room)
+        t->room = room_left();
+}
+
 static bool enter(void)
 {
-    if (inside_me.busy)
+    if (inside_me->busy)
         return false;
-    inside_me.busy = true;
+    inside_me->busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (many)
         take_lock();
+    simulate_waiting();
     return true;
 }
 
@@ -92,7 +130,7 @@ static void leave(bool locked)
     if (locked)
         drop_lock();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    inside_me.busy = false;
+    inside_me->busy = false;
 }
 
 static void wait_for_first(void)
@@ -102,14 +140,14 @@ static void wait_for_first(void)
         sched_yield();
 }
 
-/* `quick` follows from `many`: the first thread may just be working it out from what `many` was. */
+/* `room` follows from `many`: the first thread may just be working it out from what `many` was. */
 static void become_many(void)
 {
     many = true;
     if (no_membarrier || !first_thread)
         return;
     wait_for_first();
-    in.quick = false;
+    first_thread->room = 0;
     wait_for_first();
 }
 
@@ -143,6 +181,7 @@ static void details_close(void)
         in.details[i] = NULL;
     }
     in.detail_count = 0;
+    memset(in.large, 0, sizeof in.large);
 }
 
 /* ---- opening ------------------------------------------------------------------------------ */
@@ -212,8 +251,10 @@ static void read_command(char *to, size_t room)
 /* What follows from when and where something is to be counted. What only changes the levels is not. */
 static void set_quiet(void)
 {
+    bool quick = in.phase == COUNTING && !in.outside && !in.stopped && !many;
     mhsim_quiet(in.sim, in.phase == WARMING || in.outside);
-    in.quick = in.phase == COUNTING && !in.outside && !in.stopped && !many;
+    if (first_thread)
+        first_thread->room = quick ? room_left() : 0;
 }
 
 static void first_phase(const struct raw_orders *o)
@@ -258,7 +299,7 @@ static bool open_file(enum raw_way way, const struct raw_orders *o)
         in.outside = *o->region;
         in.in_region = in.region_times = 0;
         set_quiet();
-        in.generation++;
+        inside_generation++;
         in.has_variables = variables_open(in.folder, o);
         in.head->magic = RAW_MAGIC;
     }
@@ -286,7 +327,9 @@ void inside_forked(void)
     enum raw_way way = (enum raw_way)in.head->way;
     inside_on = false;
     lock_word = 0;
-    inside_me.ready = inside_me.busy = false;
+    if (inside_me != &inside_nobody)
+        inside_me->ready = inside_me->busy = false;
+    inside_me->waiting = inside_me->room = 0;
     munmap(in.head, RAW_HEAD_BYTES);
     mhsim_free(in.sim); /* its rows and pairs with it: our mappings of them */
     store_close(&in.objects);
@@ -304,18 +347,38 @@ void inside_forked(void)
     inside_on = open_file(way, &orders);
 }
 
+void inside_settle(void)
+{
+    if (!in.head || !first_thread)
+        return;
+    if (first_thread == inside_me) {
+        if (enter())
+            leave(many);
+        return;
+    }
+    if (first_thread->waiting == 0 || !inside_out())
+        return;
+    become_many();
+    take_lock();
+    simulate_waiting();
+    drop_lock();
+}
+
 void inside_close(void)
 {
     if (!in.head)
         return;
+    inside_settle();
     in.head->end_ns = now_ns();
     in.head->ended = 1;
 }
 
 void inside_measure(bool on)
 {
+    inside_settle();
     in.stopped = !on;
-    in.quick = false; /* from the next access on, by inside_access */
+    if (first_thread)
+        first_thread->room = 0; /* until the next access, which sees to it */
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -328,8 +391,8 @@ static void find_stack(void)
     if (pthread_getattr_np(pthread_self(), &attr) != 0)
         return;
     if (pthread_attr_getstack(&attr, &low, &size) == 0) {
-        inside_me.stack_lo = (uint64_t)(uintptr_t)low;
-        inside_me.stack_hi = inside_me.stack_lo + size;
+        inside_me->stack_lo = (uint64_t)(uintptr_t)low;
+        inside_me->stack_hi = inside_me->stack_lo + size;
     }
     pthread_attr_destroy(&attr);
 }
@@ -337,26 +400,27 @@ static void find_stack(void)
 /* The thread's first access: before the lock, because finding the stack may ask for memory. */
 static bool thread_begins(void)
 {
-    if (inside_me.busy)
+    struct inside_thread *me = inside_me == &inside_nobody ? pages_get(sizeof *me) : inside_me;
+    if (!me || me->busy)
         return false;
-    inside_me.busy = true;
-    if (!inside_me.places)
-        inside_me.places = pages_get(PLACES * sizeof *inside_me.places);
+    inside_me = me;
+    me->busy = true;
     if (in.head->way == RAW_HOOKS)
         find_stack();
     if (first_thread)
         become_many();
     take_lock();
+    simulate_waiting();
     if (!first_thread)
-        first_thread = &inside_me;
-    inside_me.core = mhsim_core(in.sim);
+        first_thread = me;
+    me->core = mhsim_core(in.sim);
     struct raw_thread *t = store_add(&in.threads, 1);
     if (t)
-        *t = (struct raw_thread){(uint64_t)syscall(SYS_gettid), inside_me.core};
-    inside_me.ready = inside_me.places && inside_me.core != UINT32_MAX;
+        *t = (struct raw_thread){(uint64_t)syscall(SYS_gettid), me->core};
+    me->ready = me->core != UINT32_MAX;
     drop_lock();
-    inside_me.busy = false;
-    return inside_me.ready;
+    me->busy = false;
+    return me->ready;
 }
 
 /* ---- what an address is of --------------------------------------------------------------------- */
@@ -418,6 +482,12 @@ static uint32_t heap_object(uint64_t address, uint64_t *lo, uint64_t *hi)
         return 0;
     *lo = address & ~(uint64_t)(PAGE - 1);
     *hi = *lo + PAGE;
+    for (unsigned i = 0; i < LARGE_BLOCKS; i++)
+        if (address >= in.large[i].from && address < in.large[i].to) {
+            *lo = in.large[i].from;
+            *hi = in.large[i].to;
+            return in.large[i].object;
+        }
     if (!(*page & MIXED))
         return (uint32_t)*page - 1;
     const struct details *d = details_at(*page & ~MIXED);
@@ -439,7 +509,7 @@ static void look_again(void)
 
 static bool on_this_stack(uint64_t address)
 {
-    return address >= inside_me.stack_lo && address < inside_me.stack_hi;
+    return address >= inside_me->stack_lo && address < inside_me->stack_hi;
 }
 
 /* What the frame pointer of the code itself says, where it says anything: handlers may run on other stacks, and code
@@ -467,7 +537,7 @@ enum { CANONICAL = 16, DEEPEST = 64 }; /* frame pointer to canonical address; ca
 /* The variable at an address of this thread's stack: in the first frame, from the code's own up, that reaches it. */
 static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
 {
-    uint64_t fp = frame, code = p->code, below = inside_me.stack_lo;
+    uint64_t fp = frame, code = p->code, below = inside_me->stack_lo;
     bool good = is_frame(fp);
     for (p->depth = 0; good && address >= fp + CANONICAL && p->depth < DEEPEST; p->depth++) {
         below = fp + CANONICAL;
@@ -492,16 +562,18 @@ static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
     return object ? object : RAW_STACK;
 }
 
-/* Whether the frame that the place speaks of is still there, and at the same call. */
 static bool same_frame(const struct place *p, uint64_t frame)
 {
     uint64_t fp = frame, code = p->code;
-    if (p->depth == 0)
-        return frame == p->frame;
-    bool good = is_frame(fp);
+    bool good = p->depth == 0 || is_frame(fp);
     for (uint32_t i = 0; good && i < p->depth; i++)
         good = frame_up(&fp, &code);
-    return good && fp == p->frame && code == p->frame_code;
+    return good && fp == p->frame && (p->depth == 0 || code == p->frame_code);
+}
+
+static bool place_fits(const struct place *p, uint64_t code, uint64_t address, uint64_t frame)
+{
+    return place_fits_but_frame(p, code, address) && (!p->frame || same_frame(p, frame));
 }
 
 static uint32_t object_at(struct place *p, uint64_t address, bool on_stack, uint64_t frame)
@@ -513,8 +585,8 @@ static uint32_t object_at(struct place *p, uint64_t address, bool on_stack, uint
     if (on_this_stack(address)) {
         if (in.has_variables && frame)
             return stack_object(p, address, frame);
-        *lo = inside_me.stack_lo;
-        *hi = inside_me.stack_hi;
+        *lo = inside_me->stack_lo;
+        *hi = inside_me->stack_hi;
         return RAW_STACK;
     }
     uint32_t object = heap_object(address, lo, hi);
@@ -554,20 +626,30 @@ static void mark_part(uint64_t from, uint64_t to, uint32_t object)
     struct details *d = page ? details_of(page) : NULL;
     for (uint64_t a = from & ~(uint64_t)(GRAIN - 1); d && a < to; a += GRAIN) {
         uint16_t *at = &d->object[a % PAGE / GRAIN];
-        in.generation += *at && *at != object + 1;
+        inside_generation += *at && *at != object + 1;
         *at = (uint16_t)(object + 1);
     }
 }
 
+static void note_large(uint64_t from, uint64_t to, uint32_t object)
+{
+    for (unsigned i = 0; i < LARGE_BLOCKS; i++)
+        if (from < in.large[i].to && to > in.large[i].from)
+            in.large[i] = (struct large_block){0};
+    if (to - from >= LARGE)
+        in.large[in.large_next++ % LARGE_BLOCKS] = (struct large_block){from, to, object};
+}
+
 static void mark(uint64_t from, uint64_t to, uint32_t object)
 {
+    note_large(from, to, object);
     while (from < to) {
         uint64_t end = (from & ~(uint64_t)(PAGE - 1)) + PAGE;
         if (end > to || from % PAGE) {
             mark_part(from, end < to ? end : to, object);
         } else {
             uint64_t *page = map_put(&in.pages, from / PAGE);
-            in.generation += page && *page && *page != object + 1;
+            inside_generation += page && *page && *page != object + 1;
             if (page)
                 *page = object + 1;
         }
@@ -577,7 +659,7 @@ static void mark(uint64_t from, uint64_t to, uint32_t object)
 
 void inside_allocated(uint64_t address, uint64_t size, uint64_t site)
 {
-    if (!inside_on || !address || (!inside_me.ready && !thread_begins()) || !enter())
+    if (!inside_on || !address || (!inside_me->ready && !thread_begins()) || !enter())
         return;
     bool locked = many;
     if (modules_find(&in.modules, site) < 0)
@@ -595,7 +677,7 @@ void inside_allocated(uint64_t address, uint64_t size, uint64_t site)
 void inside_region(const char *name, bool begins)
 {
     if (!inside_on || !*in.head->orders.region || strncmp(name, in.head->orders.region, RAW_REGION) != 0 ||
-        (!inside_me.ready && !thread_begins()) || !enter())
+        (!inside_me->ready && !thread_begins()) || !enter())
         return;
     bool locked = many;
     uint32_t time = in.head->orders.region_time;
@@ -655,10 +737,10 @@ static void find_place(struct place *p, uint64_t code, uint64_t address, bool on
 {
     if (p->code != code) {
         p->code = code;
-        p->row = wanted_code(code) ? 0 : UINT32_MAX;
+        p->row = wanted_code(code) ? 0 : NOT_WANTED;
     }
-    p->generation = in.generation;
-    if (p->row == UINT32_MAX) {
+    p->generation = inside_generation;
+    if (p->row == NOT_WANTED) {
         p->lo = 0;
         p->hi = UINT64_MAX;
         p->frame = 0;
@@ -667,88 +749,50 @@ static void find_place(struct place *p, uint64_t code, uint64_t address, bool on
     if (modules_find(&in.modules, code) < 0)
         look_again();
     uint32_t object = object_at(p, address, on_stack, frame);
-    p->row = mhsim_row(in.sim, inside_me.core, code, object);
+    p->row = mhsim_row(in.sim, inside_me->core, code, object);
 }
 
-/* The code's place, and whether it is fit for this address. */
-static inline struct place *place_of(uint64_t code)
+/* What waits as well, but took more steps to find out. */
+static bool append_further(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
 {
-    return &inside_me.places[(code ^ code >> 12) & (PLACES - 1)];
+    struct inside_thread *me = inside_me;
+    struct place *p = place_of(me, code);
+    me->busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    bool room = me->waiting < me->room;
+    if (room && !place_fits(p, code, address, frame))
+        find_place(p, code, address, on_stack, frame);
+    if (room)
+        inside_append(me, p, address, size, write);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    me->busy = false;
+    return room;
 }
 
-static inline bool place_fits(const struct place *p, uint64_t code, uint64_t address, uint64_t frame)
+void inside_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
 {
-    return p->code == code && address - p->lo < p->hi - p->lo && p->generation == in.generation &&
-           (!p->frame || same_frame(p, frame));
-}
-
-static __attribute__((noinline)) void access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write,
-                                                    bool on_stack, uint64_t frame)
-{
-    if (!inside_me.ready && !thread_begins())
+    if (!inside_me->ready && !thread_begins())
         return;
-    if (!enter()) {
+    if (inside_me->busy) {
         in.head->lost++;
         return;
     }
+    if (append_further(code, address, size, write, on_stack, frame) || !enter())
+        return;
     bool locked = many;
     in.head->seen++;
     if (in.phase <= WARMING && in.phase != NOT_YET && !in.stopped) {
-        struct place *p = place_of(code);
+        struct place *p = place_of(inside_me, code);
         if (!place_fits(p, code, address, frame))
             find_place(p, code, address, on_stack, frame);
-        if (p->row != UINT32_MAX) {
+        if (p->row != NOT_WANTED) {
             in.head->simulated += in.phase == COUNTING && !in.outside;
             mhsim_access(in.sim, p->row, address, size, write);
         }
     }
     if (--in.left == 0)
         next_phase();
-    else if (!locked && !in.quick)
+    else if (!locked)
         set_quiet();
     leave(locked);
-}
-
-/* Of one thread that counts: what is not done in a few steps. */
-static __attribute__((noinline)) void access_further(uint32_t row, uint64_t address, uint32_t size, bool write,
-                                                     bool begun)
-{
-    state_access(in.sim, row, address, size, write, begun);
-    if (in.left == 0)
-        next_phase();
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    inside_me.busy = false;
-}
-
-/* As little as can be stands here: it is called at each access of the program. */
-void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
-{
-    bool begun;
-    if (__builtin_expect(!inside_me.ready || inside_me.busy, 0)) {
-        access_slowly(code, address, size, write, on_stack, frame);
-        return;
-    }
-    inside_me.busy = true;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    const struct place *p = place_of(code);
-    /* looked at while busy: become_many waits for that */
-    if (__builtin_expect(!in.quick || !place_fits(p, code, address, frame), 0)) {
-        inside_me.busy = false;
-        access_slowly(code, address, size, write, on_stack, frame);
-        return;
-    }
-    struct raw_head *head = in.head;
-    head->seen++;
-    in.left--;
-    if (p->row != UINT32_MAX) {
-        head->simulated++;
-        if (!lines_both_again(in.sim, p->row, address, size, write, &begun)) {
-            access_further(p->row, address, size, write, begun);
-            return;
-        }
-    }
-    if (__builtin_expect(in.left == 0, 0))
-        next_phase();
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    inside_me.busy = false;
 }

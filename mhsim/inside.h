@@ -16,28 +16,39 @@ struct place {
     uint32_t row, generation, depth;
 };
 
-enum { PLACES = 1 << 12 }; /* of a thread, by hash of the code's address */
+enum { PLACES = 1 << 12 /* of a thread, by hash of the code's address */, BATCH = 512 };
 
+/* Of a thread; never unmapped, so that others can look at it whenever they do. The first thread's accesses wait in `batch`
+   as long as it is alone and everything is simulated: `room` of them, 0 else. */
 struct inside_thread {
-    struct place *places;
-    uint64_t stack_lo, stack_hi;
-    uint32_t core;
-    bool ready;
     volatile bool busy; /* in the simulator: signal handlers keep out */
+    bool ready;
+    uint32_t core;
+    volatile uint32_t waiting, room;
+    uint64_t stack_lo, stack_hi;
+    struct mhsim_reference batch[BATCH];
+    struct place places[PLACES];
 };
 
-extern __thread struct inside_thread inside_me __attribute__((tls_model("initial-exec")));
-extern volatile bool inside_on; /* anything to do at all */
+extern struct inside_thread inside_nobody;
+extern __thread struct inside_thread *inside_me __attribute__((tls_model("initial-exec")));
+extern volatile bool inside_on;    /* anything to do at all */
+extern uint32_t inside_generation; /* of objects: what a place remembers is of one generation */
 
 /* Reads the orders and opens what is counted into; false: nobody asked, or it cannot be had. */
 bool inside_open(enum raw_way way);
 /* In the child of a fork: counts anew, for itself. */
 void inside_forked(void);
 void inside_close(void);
+/* What waits to be simulated is; before the process becomes another, or ends. */
+void inside_settle(void);
+/* Whether this thread is not in the simulator. */
+static inline bool inside_out(void);
 
 /* One access of `code`. on_stack: known to be on the stack, whatever else is known. frame: the code's frame pointer, which
    points to that of its caller and the return address; 0: not known. */
-void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame);
+static inline void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack,
+                                 uint64_t frame);
 /* The program got `size` bytes at `address` from the heap, asked for by `site`. */
 void inside_allocated(uint64_t address, uint64_t size, uint64_t site);
 void inside_measure(bool on); /* hpcview_start, hpcview_stop */
@@ -45,5 +56,55 @@ void inside_measure(bool on); /* hpcview_start, hpcview_stop */
 void inside_region(const char *name, bool begins);
 
 struct raw_head *inside_head(void); /* NULL: not open */
+
+/* ---- what each access does ------------------------------------------------------------------- */
+
+/* What is not done in a few steps. */
+void inside_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame);
+
+/* The code's place, and whether it is fit for this address, but for what a frame further up may be. */
+static inline struct place *place_of(struct inside_thread *me, uint64_t code)
+{
+    return &me->places[(code ^ code >> 12) & (PLACES - 1)];
+}
+
+static inline bool place_fits_but_frame(const struct place *p, uint64_t code, uint64_t address)
+{
+    return p->code == code && address - p->lo < p->hi - p->lo && p->generation == inside_generation;
+}
+
+static inline void inside_append(struct inside_thread *me, const struct place *p, uint64_t address, uint32_t size,
+                                 bool write)
+{
+    me->batch[me->waiting] = (struct mhsim_reference){address, p->row, (uint16_t)size, write};
+    me->waiting++;
+}
+
+static inline bool inside_out(void)
+{
+    return !inside_me->busy || inside_me == &inside_nobody;
+}
+
+static inline void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack,
+                                 uint64_t frame)
+{
+    struct inside_thread *me = inside_me;
+    const struct place *p = place_of(me, code);
+    bool was_busy = me->busy;
+    me->busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    /* looked at while busy: who takes the room away waits for that */
+    if (__builtin_expect(!was_busy && me->waiting < me->room && place_fits_but_frame(p, code, address) &&
+                             (!p->frame || (p->depth == 0 && p->frame == frame)),
+                         1)) {
+        inside_append(me, p, address, size, write);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        me->busy = false;
+        return;
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    me->busy = was_busy;
+    inside_access_slowly(code, address, size, write, on_stack, frame);
+}
 
 #endif

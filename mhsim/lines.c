@@ -5,8 +5,10 @@
 
 #include <string.h>
 
-enum { CHUNK = 1 << 20 };
 #define NO_ROW UINT32_MAX
+
+/* What is marked SAME is compiled for each number of levels by itself: most of what it does is then a constant. */
+#define SAME static inline __attribute__((always_inline))
 
 /* ---- making ------------------------------------------------------------------------- */
 
@@ -22,39 +24,34 @@ bool lines_fit(const struct mhsim_level *levels, unsigned level)
     return true;
 }
 
-static size_t slots_of(const struct cache *c)
+static bool open_level(struct lines_level *l, struct cache *c)
 {
-    return (size_t)c->sets << c->lane_shift;
+    unsigned last = 4 * (c->ways - 1);
+    *l = (struct lines_level){.orders = pages_get(c->sets * sizeof *l->orders),
+                              .held = pages_get(c->sets * ORDER_WAYS * sizeof *l->held),
+                              .sets = c->sets,
+                              .set_mask = c->set_mask,
+                              .set_inverse = c->set_inverse,
+                              .first_order = c->first_order,
+                              .through_last = UINT64_MAX >> (60 - last),
+                              .last = last,
+                              .index = c->index,
+                              .grain_shift = c->grain_shift,
+                              .cache = c};
+    return l->orders && l->held;
 }
 
 bool lines_open(struct lines *k, struct cache *first)
 {
     uint64_t most = 2; /* no record, and that of a block which is in no level yet */
     bool good = true;
-    *k = (struct lines){.made = 1};
+    *k = (struct lines){.made = 1, .line_shift = first->line_shift, .grain_shift = first->grain_shift};
     for (struct cache *c = first; c; c = c->next) {
-        struct lines_level *l = &k->at[k->count++];
-        *l = (struct lines_level){.cache = c,
-                                  .orders = pages_get(c->sets * sizeof *l->orders),
-                                  .held = pages_get(slots_of(c) * sizeof *l->held),
-                                  .sets = c->sets,
-                                  .set_mask = c->set_mask,
-                                  .set_inverse = c->set_inverse,
-                                  .lane_shift = c->lane_shift,
-                                  .last = 4 * (c->ways - 1),
-                                  .index = c->index,
-                                  .grain_shift = c->grain_shift};
-        good &= l->orders && l->held;
+        good &= open_level(&k->at[k->count++], c);
         most += c->sets * c->ways;
     }
     if (most >= UINT32_MAX)
         return false;
-    k->orders = k->at[0].orders;
-    k->set_mask = first->set_mask;
-    k->line_mask = first->line_mask;
-    k->line_shift = first->line_shift;
-    k->grain_shift = first->grain_shift;
-    k->index = first->index;
     k->most = (uint32_t)most;
     k->all = pages_get(most * sizeof *k->all);
     k->known = pages_get(REGIONS_KNOWN * sizeof *k->known);
@@ -64,41 +61,25 @@ bool lines_open(struct lines *k, struct cache *first)
 void lines_close(struct lines *k)
 {
     for (uint32_t i = 0; i < k->count; i++) {
-        pages_put(k->at[i].orders, k->at[i].cache->sets * sizeof(uint64_t));
-        pages_put(k->at[i].held, slots_of(k->at[i].cache) * sizeof(uint32_t));
+        pages_put(k->at[i].orders, k->at[i].sets * sizeof(uint64_t));
+        pages_put(k->at[i].held, k->at[i].sets * ORDER_WAYS * sizeof(uint32_t));
     }
     pages_put(k->all, (size_t)k->most * sizeof *k->all);
     pages_put(k->known, REGIONS_KNOWN * sizeof *k->known);
+    for (uint64_t i = 0; i < k->regions.capacity; i++)
+        if (k->regions.slots[i].key != MAP_EMPTY)
+            pages_put((void *)(uintptr_t)k->regions.slots[i].value, sizeof(struct lines_region));
     map_close(&k->regions);
-    for (uint8_t *before; k->chunk; k->chunk = before) {
-        before = *(uint8_t **)(void *)k->chunk;
-        pages_put(k->chunk, CHUNK);
-    }
     *k = (struct lines){0};
 }
 
 /* ---- finding a block ------------------------------------------------------------------- */
 
-/* Cleared; NULL: none. */
-static void *chunk_get(struct lines *k, size_t bytes)
-{
-    if (!k->chunk || k->chunk_used + bytes > CHUNK) {
-        uint8_t *fresh = pages_get(CHUNK);
-        if (!fresh)
-            return NULL;
-        *(uint8_t **)(void *)fresh = k->chunk;
-        k->chunk = fresh;
-        k->chunk_used = sizeof(uint8_t *);
-    }
-    k->chunk_used += bytes;
-    return k->chunk + k->chunk_used - bytes;
-}
-
 static __attribute__((noinline)) struct lines_region *region_find(struct lines *k, uint64_t number)
 {
     uint64_t *there = map_put(&k->regions, number);
     if (there && !*there)
-        *there = (uint64_t)(uintptr_t)chunk_get(k, sizeof(struct lines_region));
+        *there = (uint64_t)(uintptr_t)pages_get(sizeof(struct lines_region));
     struct lines_region *region = there ? (struct lines_region *)(uintptr_t)*there : NULL;
     if (region) {
         k->known[number % REGIONS_KNOWN].number = number;
@@ -107,25 +88,36 @@ static __attribute__((noinline)) struct lines_region *region_find(struct lines *
     return region;
 }
 
-static inline struct lines_page *page_of(struct lines *k, uint64_t number)
+/* NULL: not among those. */
+SAME struct lines_region *region_known(const struct lines_known *known, uint64_t block)
 {
-    uint64_t at = number / REGION_PAGES;
-    struct lines_region *region = k->known[at % REGIONS_KNOWN].region;
-    if (!region || k->known[at % REGIONS_KNOWN].number != at)
-        region = region_find(k, at);
-    struct lines_page **page = region ? &region->page[number % REGION_PAGES] : NULL;
-    if (page && __builtin_expect(!*page, 0))
-        *page = chunk_get(k, sizeof **page);
-    return page ? *page : NULL;
+    uint64_t number = block / REGION_LINES;
+    const struct lines_known *at = &known[number % REGIONS_KNOWN];
+    return at->number == number ? at->region : NULL;
 }
 
-/* Where there is no memory for pages. */
+/* NULL: no memory. */
+static struct lines_region *region_of(struct lines *k, uint64_t block)
+{
+    struct lines_region *region = region_known(k->known, block);
+    return region ? region : region_find(k, block / REGION_LINES);
+}
+
+SAME uint64_t set_of(const struct lines_level *at, bool first, uint64_t block)
+{
+    if (first || at->set_mask)
+        return block & at->set_mask;
+    uint64_t quotient = (uint64_t)(((unsigned __int128)block * at->set_inverse) >> 64);
+    uint64_t set = block - quotient * at->sets;
+    return set >= at->sets ? set - at->sets : set;
+}
+
+/* Where there is no memory for regions. */
 static uint32_t search_sets(const struct lines *k, uint64_t block)
 {
     for (uint32_t i = 0; i < k->count; i++) {
-        const struct cache *c = k->at[i].cache;
-        const uint32_t *held = &k->at[i].held[cache_set(c, block) << c->lane_shift];
-        for (uint32_t w = 0; w < c->ways; w++)
+        const uint32_t *held = &k->at[i].held[cache_set(k->at[i].cache, block) * ORDER_WAYS];
+        for (uint32_t w = 0; w < k->at[i].cache->ways; w++)
             if (held[w] && k->all[held[w]].tag == block + 1)
                 return held[w];
     }
@@ -138,190 +130,457 @@ static uint32_t line_make(struct lines *k, uint64_t block)
     uint32_t i = k->free;
     struct line *l = &k->all[i ? i : k->made];
     if (i)
-        k->free = (uint32_t)l->used[0];
+        k->free = l->next;
     else
         i = k->made++;
     l->tag = block + 1;
-    l->next = 0;
     l->toucher = NO_ROW;
     for (unsigned level = 0; level < LINES_LEVELS; level++)
         l->place[level] = NO_WAY;
     return i;
 }
 
-/* Its record, made where there is none; *cold: it was never here before. */
-static __attribute__((noinline)) uint32_t line_of(struct lines *k, uint64_t block, bool *cold)
+#define COLD (1ull << 32)
+
+/* The record of a block that has none, or that is in no region known: COLD with it where the block was never here. */
+static __attribute__((noinline)) uint64_t line_absent(struct lines *k, uint64_t block)
 {
-    struct lines_page *page = page_of(k, block >> 6);
-    uint32_t i = page ? page->line[block & 63] : search_sets(k, block);
+    struct lines_region *region = region_of(k, block);
+    uint32_t i = region ? region->line[block % REGION_LINES] : search_sets(k, block);
     if (k->all[i].tag == block + 1)
         return i;
     i = line_make(k, block);
-    if (page) {
-        page->line[block & 63] = i;
-        *cold = !(page->seen >> (block & 63) & 1);
-        page->seen |= 1ull << (block & 63);
-    }
-    return i;
+    if (!region)
+        return i;
+    struct lines_page *page = &region->page[block % REGION_LINES / PAGE_LINES];
+    uint64_t bit = 1ull << block % PAGE_LINES, seen = page->seen;
+    region->line[block % REGION_LINES] = i;
+    page->seen |= bit;
+    return seen & bit ? i : i | COLD;
 }
 
-/* ---- coming and leaving ------------------------------------------------------------------
+/* ---- one batch ------------------------------------------------------------------------------
  *
- * What is marked SAME is compiled for each level by itself: most of what it does is then a constant. */
+ * What a batch needs of its tables is copied: of the copies the compiler knows that no count stored changes them. Nothing
+ * but what is seldom done is called, and to that no copy is handed. */
 
-#define SAME static inline __attribute__((always_inline))
+struct pass {
+    struct mhsim *s;
+    struct lines *k;
+    struct line *all;
+    const struct lines_known *known;
+    struct mhsim_row *rows;
+    struct mhsim_pair *pairs;
+    struct lines_level at[LINES_LEVELS];
+    unsigned levels, chain;
+    uint32_t missed, missed_far; /* at the first level; at all but the last */
+    bool quiet, popcount;
+};
 
-SAME uint64_t set_of(const struct lines_level *at, unsigned level, uint64_t block)
+SAME struct pass pass_begin(struct mhsim *s, unsigned chain, unsigned levels, bool popcount)
 {
-    if (level == 0 || at->set_mask)
-        return block & at->set_mask;
-    uint64_t quotient = (uint64_t)(((unsigned __int128)block * at->set_inverse) >> 64);
-    uint64_t set = block - quotient * at->sets;
-    return set >= at->sets ? set - at->sets : set;
+    struct lines *k = &s->lines[chain];
+    struct pass p = {.s = s,
+                     .k = k,
+                     .all = k->all,
+                     .known = k->known,
+                     .rows = row_at(s, 0),
+                     .pairs = (struct mhsim_pair *)(void *)s->pairs.base,
+                     .levels = levels,
+                     .chain = chain,
+                     .quiet = s->quiet,
+                     .popcount = popcount};
+    for (unsigned i = 0; i < LINES_LEVELS; i++)
+        p.at[i] = k->at[i];
+    return p;
 }
 
-static void leave(struct mhsim *, struct lines *, unsigned level, struct line *, uint32_t evictor);
+/* ---- coming and leaving ------------------------------------------------------------------ */
 
-/* At the oldest's place; that one goes. */
-SAME struct line *enter(struct lines *k, unsigned level, struct line *l, uint32_t owner)
+static void leave_slowly(struct mhsim *, unsigned chain, unsigned level, struct line *, uint32_t evictor);
+
+/* A hit there. */
+SAME void touch(const struct lines_level *at, uint64_t set, uint64_t way)
 {
-    const struct lines_level *at = &k->at[level];
-    uint64_t set = set_of(at, level, l->tag - 1), through_last = UINT64_MAX >> (60 - at->last);
-    uint64_t old = at->orders[set];
-    if (__builtin_expect(!old, 0))
-        old = at->cache->first_order;
-    uint64_t way = old >> at->last & 15;
-    uint32_t *held = &at->held[(set << at->lane_shift) + way], gone = *held;
-    at->orders[set] = (old & ~through_last) | (old << 4 & through_last) | way;
-    *held = (uint32_t)(l - k->all);
-    l->place[level] = owner << 8 | (uint32_t)way;
-    return &k->all[gone];
+    uint64_t order = at->orders[set];
+    if ((order & 15) != way)
+        at->orders[set] = order_newest(order, way);
+}
+
+/* At the oldest's place; that one goes: its record's number. */
+SAME uint32_t enter(const struct lines_level *at, bool first, struct line *l, uint32_t number, uint32_t *place,
+                    uint32_t owner)
+{
+    uint64_t set = set_of(at, first, l->tag - 1), order = at->orders[set];
+    if (__builtin_expect(!order, 0))
+        order = at->first_order;
+    uint64_t way = order >> at->last & 15;
+    uint32_t *held = &at->held[set * ORDER_WAYS + way], gone = *held;
+    at->orders[set] = (order & ~at->through_last) | (order << 4 & at->through_last) | way;
+    *held = number;
+    *place = owner << 8 | (uint32_t)way;
+    return gone;
+}
+
+/* Of a block that `evictor` throws out. */
+SAME void count_leaving(const struct pass *p, unsigned level, const struct line *l, uint32_t evictor)
+{
+    const struct lines_level *at = &p->at[level];
+    uint32_t owner = l->place[level] >> 8, writer = l->writer[level], index = at->index;
+    struct mhsim_counts *n = &p->rows[owner].levels[index];
+    n->evictions++;
+    n->used += (uint64_t)(p->popcount ? (unsigned)__builtin_popcountll(l->used[level]) : bits_set(l->used[level]))
+               << at->grain_shift;
+    if (!p->chain && writer)
+        p->rows[writer - 1].levels[index].write_backs++;
+    uint32_t last = p->rows[evictor].last_pair[index];
+    struct mhsim_pair *pair = &p->pairs[last];
+    if (__builtin_expect(!last || pair->victim != owner, 0))
+        pair = state_find_pair(p->s, owner, evictor, index);
+    pair->count++;
 }
 
 /* What was learnt of the block is the next level's; a change without a copy there comes there. */
-SAME void leave_level(struct mhsim *s, struct lines *k, unsigned level, struct line *l, uint32_t evictor)
+SAME void leave(const struct pass *p, unsigned level, struct line *l, uint32_t evictor)
 {
-    uint32_t writer = l->writer[level], owner = l->place[level] >> 8, below = level + 1;
-    count_eviction(s, k->at[level].index, (uint64_t)bits_set(l->used[level]) << k->at[level].grain_shift, owner, writer,
-                   evictor, false);
+    unsigned below = level + 1;
+    uint32_t writer = p->chain ? 0 : l->writer[level], owner = l->place[level] >> 8;
+    if (__builtin_expect(!p->quiet, 1))
+        count_leaving(p, level, l, evictor);
     l->place[level] = NO_WAY;
-    if (below < LINES_LEVELS && line_way(l, below) != NO_WAY) {
+    if (below < LINES_LEVELS && below < p->levels && line_way(l, below) != NO_WAY) {
         l->used[below] |= l->used[level];
-        l->writer[below] = writer ? writer : l->writer[below];
-        return;
-    }
-    if (below < LINES_LEVELS && below < k->count && writer) {
+        if (writer)
+            l->writer[below] = writer;
+    } else if (below < LINES_LEVELS && below < p->levels && writer) {
         l->used[below] = l->used[level];
         l->writer[below] = writer;
-        struct line *gone = enter(k, below, l, owner);
-        if (gone->tag)
-            leave(s, k, below, gone, evictor);
+        uint32_t gone = enter(&p->at[below], false, l, (uint32_t)(l - p->all), &l->place[below], owner);
+        if (gone)
+            leave_slowly(p->s, p->chain, below, &p->all[gone], evictor);
     } else if (line_way(l, 0) == NO_WAY && line_way(l, 1) == NO_WAY && line_way(l, 2) == NO_WAY) {
         l->tag = 0;
-        l->used[0] = k->free;
-        k->free = (uint32_t)(l - k->all);
+        l->next = p->k->free;
+        p->k->free = (uint32_t)(l - p->all);
     }
 }
 
-static void leave(struct mhsim *s, struct lines *k, unsigned level, struct line *l, uint32_t evictor)
+static __attribute__((noinline)) void leave_slowly(struct mhsim *s, unsigned chain, unsigned level, struct line *l,
+                                                   uint32_t evictor)
 {
-    leave_level(s, k, level, l, evictor);
+    const struct pass p = pass_begin(s, chain, s->lines[chain].count, false);
+    leave(&p, level, l, evictor);
 }
 
 /* ---- an access ------------------------------------------------------------------------------ */
 
 struct here {
-    struct mhsim *s;
-    struct lines *k;
     struct mhsim_counts *counts; /* of the row, or what is thrown away */
     struct line *line;
     uint64_t mask;
-    uint32_t row;
+    uint32_t row, number;
     bool known; /* the row had brought the block there, or further down, itself: it is new neither there nor before */
     bool cold;  /* nobody had */
 };
 
-/* To the row the block is new there. */
-static __attribute__((noinline)) void meet(const struct here *h, unsigned level, struct mhsim_counts *n)
+/* Whether to the row the block is new there. */
+static __attribute__((noinline)) bool is_new(struct mhsim *s, struct lines *k, uint32_t row, unsigned level,
+                                             uint64_t block)
 {
-    count_distinct(h->s, h->row, n, h->k->at[level].index, h->line->tag - 1);
+    struct lines_region *region = region_of(k, block);
+    struct lines_page *page = region ? &region->page[block % REGION_LINES / PAGE_LINES] : NULL;
+    uint64_t bit = 1ull << block % PAGE_LINES;
+    for (unsigned i = 0; page && i < PAGE_ROWS; i++) {
+        if (!page->row[i])
+            page->row[i] = row + 1;
+        if (page->row[i] != row + 1)
+            continue;
+        bool first = !(page->met[i][level] & bit);
+        page->met[i][level] |= bit;
+        return first;
+    }
+    return state_first_bit(&s->touched, touched_key(row, k->at[level].index, block), block % 64);
 }
 
-SAME void hit(struct here *h, unsigned level)
+/* Nothing was hit: the row had been there, whoever brought it in. */
+SAME void meet(const struct pass *p, const struct here *h, unsigned level, struct mhsim_counts *n)
+{
+    if (!p->quiet)
+        n->distinct += is_new(p->s, p->k, h->row, level, h->line->tag - 1);
+}
+
+SAME void hit(const struct pass *p, struct here *h, unsigned level)
 {
     struct line *l = h->line;
-    const struct lines_level *at = &h->k->at[level];
+    const struct lines_level *at = &p->at[level];
     struct mhsim_counts *n = &h->counts[at->index];
-    h->known = l->place[level] >> 8 == h->row || (l->toucher >> 8 == h->row && (l->toucher & 0xff) >= level);
-    if (!h->known) {
-        meet(h, level, n);
-        if (!h->s->quiet)
+    uint32_t place = l->place[level];
+    h->known = place >> 8 == h->row || (l->toucher >> 8 == h->row && (l->toucher & 0xff) >= level);
+    if (__builtin_expect(!h->known, 0)) {
+        meet(p, h, level, n);
+        if (!p->quiet)
             l->toucher = h->row << 8 | level;
     }
     n->accesses++;
     n->temporal += (h->mask & ~l->used[level]) == 0;
     l->used[level] |= h->mask;
-    lines_touch(&at->orders[set_of(at, level, l->tag - 1)], line_way(l, level));
+    touch(at, set_of(at, level == 0, l->tag - 1), place & 0xff);
 }
 
-SAME void miss(struct here *h, unsigned level)
+SAME void miss(const struct pass *p, struct here *h, unsigned level)
 {
     struct line *l = h->line;
-    struct mhsim_counts *n = &h->counts[h->k->at[level].index];
+    struct mhsim_counts *n = &h->counts[p->at[level].index];
     n->accesses++;
     n->misses++;
     n->cold += h->cold;
-    if (!h->known)
-        meet(h, level, n);
+    if (__builtin_expect(!h->known, 0))
+        meet(p, h, level, n);
     l->used[level] = h->mask;
     l->writer[level] = 0;
-    struct line *gone = enter(h->k, level, l, h->row);
-    if (__builtin_expect(gone->tag != 0, 1))
-        leave_level(h->s, h->k, level, gone, h->row);
+    uint32_t gone = enter(&p->at[level], level == 0, l, h->number, &l->place[level], h->row);
+    if (__builtin_expect(gone != 0, 1))
+        leave(p, level, &p->all[gone], h->row);
 }
 
-static __attribute__((noinline)) void hit_third(struct here *h)
+SAME void access_below(struct pass *p, struct here *h)
 {
-    hit(h, 2);
-    miss(h, 1);
-}
-
-static __attribute__((noinline)) void miss_all(struct here *h)
-{
-    if (h->k->count > 2)
-        miss(h, 2);
-    if (h->k->count > 1)
-        miss(h, 1);
-}
-
-void lines_access(struct mhsim *s, unsigned chain, uint32_t row, uint64_t address, uint32_t size, bool write)
-{
-    struct lines *k = &s->lines[chain];
-    struct mhsim_row *r = row_at(s, row);
-    uint64_t block = address >> k->line_shift, from = (address & k->line_mask) >> k->grain_shift;
-    uint64_t to = ((address + size - 1) & k->line_mask) >> k->grain_shift;
-    struct here h = {s,     k,    s->quiet ? s->sink : r->levels, NULL, UINT64_MAX >> (63 - to + from) << from, row,
-                     false, false};
-    struct line *before = &k->all[r->last_slot[chain]];
-    uint32_t number = before->next;
-    if (k->all[number].tag != block + 1)
-        before->next = number = line_of(k, block, &h.cold);
-    h.line = &k->all[number];
-    r->last_slot[chain] = number;
-    __builtin_prefetch(&k->all[h.line->next]);
-    if (line_way(h.line, 0) != NO_WAY) {
-        hit(&h, 0);
-    } else {
-        if (line_way(h.line, 1) != NO_WAY)
-            hit(&h, 1);
-        else if (line_way(h.line, 2) != NO_WAY)
-            hit_third(&h);
-        else
-            miss_all(&h);
-        miss(&h, 0);
+    p->missed++;
+    if (p->levels > 1 && line_way(h->line, 1) != NO_WAY) {
+        hit(p, h, 1);
+    } else if (p->levels > 1) {
+        p->missed_far++;
+        if (p->levels > 2 && line_way(h->line, 2) != NO_WAY)
+            hit(p, h, 2);
+        else if (p->levels > 2)
+            miss(p, h, 2);
+        miss(p, h, 1);
     }
-    if (write)
-        h.line->writer[0] = row + 1;
+    miss(p, h, 0);
+}
+
+/* Within one block, of which the access touches what the mask says: a hit where the row was the last time, and so has met.
+   False: it is not. */
+SAME bool access_again(const struct pass *p, struct mhsim_row *r, struct mhsim_counts *counts, uint64_t block,
+                       uint64_t mask)
+{
+    struct line *l = &p->all[r->last_slot[p->chain]];
+    uint64_t *order = &p->at[0].orders[block & p->at[0].set_mask], used = l->used[0];
+    uint32_t way = line_way(l, 0);
+    if (__builtin_expect(l->tag != block + 1, 0))
+        return false;
+    if (__builtin_expect((*order & 15) != way, 0)) {
+        if (way == NO_WAY)
+            return false;
+        *order = order_newest(*order, way);
+    }
+    struct mhsim_counts *n = &counts[p->at[0].index];
+    n->accesses++;
+    n->temporal += (mask & ~used) == 0;
+    l->used[0] = used | mask;
+    return true;
+}
+
+/* ... and anything else: its record. */
+SAME uint32_t access_else(struct pass *p, struct mhsim_row *r, uint32_t row, struct mhsim_counts *counts,
+                          uint64_t block, uint64_t mask)
+{
+    struct lines_region *region = region_known(p->known, block);
+    uint32_t number = region ? region->line[block % REGION_LINES] : 0;
+    bool cold = false;
+    if (__builtin_expect(p->all[number].tag != block + 1, 0)) {
+        uint64_t made = line_absent(p->k, block);
+        number = (uint32_t)made;
+        cold = made >= COLD;
+    }
+    struct here h = {counts, &p->all[number], mask, row, number, false, cold};
+    r->last_slot[p->chain] = p->quiet ? 0 : number;
+    if (line_way(h.line, 0) != NO_WAY)
+        hit(p, &h, 0);
+    else
+        access_below(p, &h);
+    return number;
+}
+
+SAME void access_block(struct pass *p, uint32_t row, uint64_t block, uint64_t mask, bool write)
+{
+    struct mhsim_row *r = &p->rows[row];
+    struct mhsim_counts *counts = p->quiet ? p->s->sink : r->levels;
+    uint32_t number =
+        access_again(p, r, counts, block, mask) ? r->last_slot[p->chain] : access_else(p, r, row, counts, block, mask);
+    if (!p->chain && write)
+        p->all[number].writer[0] = row + 1;
+}
+
+/* Blocks of 2^shift bytes. */
+SAME void access_within(struct pass *p, unsigned shift, unsigned grain, uint32_t row, uint64_t address, uint32_t size,
+                        bool write)
+{
+    uint64_t from = address >> grain, more = ((address + size - 1) >> grain) - from;
+    unsigned grains = shift - grain;
+    access_block(p, row, address >> shift, UINT64_MAX >> (63 - more) << (from & ((1u << grains) - 1)), write);
+}
+
+static __attribute__((noinline)) void access_split(struct mhsim *s, unsigned chain, const struct mhsim_reference *ref)
+{
+    struct pass p = pass_begin(s, chain, s->lines[chain].count, false);
+    uint64_t line = 1ull << p.k->line_shift, address = ref->address, end = address + ref->size, next;
+    for (; address < end; address = next) {
+        next = (address & ~(line - 1)) + line;
+        access_within(&p, p.k->line_shift, p.k->grain_shift, ref->row, address,
+                      (uint32_t)((next < end ? next : end) - address), ref->write);
+    }
+    row_at(s, ref->row)->split += !chain && !s->quiet;
+}
+
+/* ---- looking ahead ---------------------------------------------------------------------------- */
+
+/* How far behind an access what it will need is fetched: by how much the batch before missed. */
+enum lines_ahead { AHEAD_NOTHING, AHEAD_RECORDS, AHEAD_ALL };
+enum { RECORDS_AHEAD = 12, TABLES_AHEAD = 24, RECORDS_NEAR = 1024 }; /* near: so many are in our own caches anyway */
+
+SAME void fetch_tables(const struct pass *p, uint64_t block)
+{
+    const struct lines_region *region = region_known(p->known, block);
+    if (!region)
+        return;
+    __builtin_prefetch(&region->line[block % REGION_LINES]);
+    __builtin_prefetch(&region->page[block % REGION_LINES / PAGE_LINES]);
+    for (unsigned level = 1; level < p->levels; level++) {
+        uint64_t set = set_of(&p->at[level], false, block);
+        __builtin_prefetch(&p->at[level].orders[set]);
+        __builtin_prefetch(&p->at[level].held[set * ORDER_WAYS]);
+    }
+}
+
+/* The oldest of the set: it will have to go, if the block is not there. */
+SAME void fetch_oldest(const struct pass *p, const struct lines_level *at, uint64_t block)
+{
+    uint64_t set = set_of(at, false, block);
+    __builtin_prefetch(&p->all[at->held[set * ORDER_WAYS + (at->orders[set] >> at->last & 15)]]);
+}
+
+SAME void fetch_records(const struct pass *p, uint64_t block, bool oldest)
+{
+    const struct lines_region *region = region_known(p->known, block);
+    if (region)
+        __builtin_prefetch(&p->all[region->line[block % REGION_LINES]]);
+    for (unsigned level = 1; level < p->levels && oldest; level++)
+        fetch_oldest(p, &p->at[level], block);
+}
+
+/* ---- batches -------------------------------------------------------------------------------- */
+
+SAME void look_ahead(const struct pass *p, unsigned shift, const struct mhsim_reference *refs, size_t n)
+{
+    if (p->k->ahead == AHEAD_ALL && n > TABLES_AHEAD)
+        fetch_tables(p, refs[TABLES_AHEAD].address >> shift);
+    if (n > RECORDS_AHEAD)
+        fetch_records(p, refs[RECORDS_AHEAD].address >> shift, p->k->ahead == AHEAD_ALL);
+}
+
+SAME void pass_end(const struct pass *p, size_t n)
+{
+    p->k->ahead = p->missed_far > n / 16                            ? AHEAD_ALL
+                  : p->missed > n / 16 && p->k->made > RECORDS_NEAR ? AHEAD_RECORDS
+                                                                    : AHEAD_NOTHING;
+}
+
+/* One chain, of any shape. */
+static void batch_any(struct mhsim *s, unsigned chain, const struct mhsim_reference *refs, size_t n)
+{
+    struct pass p = pass_begin(s, chain, s->lines[chain].count, false);
+    const unsigned shift = p.k->line_shift, grain = p.k->grain_shift;
+    const uint64_t line = 1ull << shift;
+    for (size_t i = 0; i < n; i++) {
+        const struct mhsim_reference *ref = &refs[i];
+        if (p.k->ahead)
+            look_ahead(&p, shift, ref, n - i);
+        if ((ref->address & (line - 1)) + ref->size > line)
+            access_split(s, chain, ref);
+        else
+            access_within(&p, shift, grain, ref->row, ref->address, ref->size, ref->write);
+    }
+    pass_end(&p, n);
+}
+
+enum { LINE_SHIFT = 6, PAGE_SHIFT = 12 };
+
+/* Both chains of what most machines have, counting: lines of 64 bytes, a bit for each byte; pages of 4096, a bit for 64. */
+SAME void batch_both(unsigned caches, unsigned tlbs, bool popcount, struct mhsim *s, const struct mhsim_reference *refs,
+                     size_t n)
+{
+    struct pass c = pass_begin(s, 0, caches, popcount), t = pass_begin(s, 1, tlbs, popcount);
+    const bool ahead = c.k->ahead, tlb_ahead = t.k->ahead;
+    const uint64_t line = 1 << LINE_SHIFT;
+    c.quiet = t.quiet = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct mhsim_reference *ref = &refs[i];
+        const uint64_t address = ref->address, at = address & (line - 1);
+        const uint32_t row = ref->row, size = ref->size;
+        struct mhsim_row *r = &c.rows[row];
+        if (__builtin_expect(ahead, 0))
+            look_ahead(&c, LINE_SHIFT, ref, n - i);
+        if (__builtin_expect(tlb_ahead, 0))
+            look_ahead(&t, PAGE_SHIFT, ref, n - i);
+        if (__builtin_expect(at + size > line, 0)) {
+            access_split(s, 0, ref);
+            access_split(s, 1, ref);
+            continue;
+        }
+        uint64_t mask = UINT64_MAX >> (line - size) << at, granule = 1ull << (address >> LINE_SHIFT & (line - 1));
+        if (!access_again(&c, r, r->levels, address >> LINE_SHIFT, mask))
+            access_else(&c, r, row, r->levels, address >> LINE_SHIFT, mask);
+        if (ref->write)
+            c.all[r->last_slot[0]].writer[0] = row + 1;
+        if (!access_again(&t, r, r->levels, address >> PAGE_SHIFT, granule))
+            access_else(&t, r, row, r->levels, address >> PAGE_SHIFT, granule);
+    }
+    pass_end(&c, n);
+    pass_end(&t, n);
+}
+
+/* Shapes that are compiled by themselves; false: it is another. */
+SAME bool batch_shaped(bool popcount, struct mhsim *s, const struct mhsim_reference *refs, size_t n)
+{
+    const struct lines *c = &s->lines[0], *t = &s->lines[1];
+    if (s->quiet || s->chain_count < 2 || c->line_shift != LINE_SHIFT || t->line_shift != PAGE_SHIFT || t->count > 2)
+        return false;
+    if (c->count == 3 && t->count == 2)
+        batch_both(3, 2, popcount, s, refs, n);
+    else if (c->count == 2)
+        batch_both(2, t->count, popcount, s, refs, n);
+    else
+        return false;
+    return true;
+}
+
+#ifdef __x86_64__
+/* Processors since 2013 count bits by an instruction, and shift by any register. */
+static __attribute__((target("popcnt,bmi,bmi2"))) bool batch_bits(struct mhsim *s, const struct mhsim_reference *refs,
+                                                                  size_t n)
+{
+    return batch_shaped(true, s, refs, n);
+}
+
+static bool batch_quick(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
+{
+    return __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+           batch_bits(s, refs, n);
+}
+#else
+static bool batch_quick(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
+{
+    return batch_shaped(false, s, refs, n);
+}
+#endif
+
+void lines_batch(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
+{
+    if (batch_quick(s, refs, n))
+        return;
+    for (uint32_t i = 0; i < s->chain_count; i++)
+        batch_any(s, i, refs, n);
 }
 
 /* ---- more than one thread ---------------------------------------------------------------------- */
@@ -330,9 +589,10 @@ static void level_to_cache(const struct lines *k, uint32_t level)
 {
     struct cache *c = k->at[level].cache;
     for (uint64_t set = 0; set < c->sets; set++) {
+        const uint32_t *held = &k->at[level].held[set * ORDER_WAYS];
         *cache_head(c, set) = k->at[level].orders[set];
         for (uint32_t slot = (uint32_t)(set << c->lane_shift), i = 0; i < c->ways; i++) {
-            const struct line *l = &k->all[k->at[level].held[slot + i]];
+            const struct line *l = &k->all[held[i]];
             if (!l->tag)
                 continue;
             cache_put(c, slot + i, l->tag - 1, l->used[level], l->place[level] >> 8, BLOCK_EXCLUSIVE | l->writer[level],
@@ -343,25 +603,37 @@ static void level_to_cache(const struct lines *k, uint32_t level)
     }
 }
 
-static void region_to_seen(struct mhsim *s, const struct cache *c, uint64_t number, const struct lines_region *r)
+static void put_bits(struct map *m, uint64_t key, uint64_t bits)
 {
-    for (uint32_t i = 0; r && i < REGION_PAGES; i++) {
-        uint64_t *seen = r->page[i] ? map_put(&s->seen, (uint64_t)c->number << 48 | (number * REGION_PAGES + i)) : NULL;
-        if (seen)
-            *seen |= r->page[i]->seen;
-    }
+    uint64_t *there = bits ? map_put(m, key) : NULL;
+    if (there)
+        *there |= bits;
+}
+
+static void page_to_maps(struct mhsim *s, const struct cache *c, unsigned level, uint64_t number,
+                         const struct lines_page *page)
+{
+    put_bits(&s->seen, (uint64_t)c->number << 48 | number, page->seen);
+    for (unsigned i = 0; i < PAGE_ROWS && page->row[i]; i++)
+        put_bits(&s->touched, touched_key(page->row[i] - 1, c->index, number * PAGE_LINES), page->met[i][level]);
+}
+
+static void region_to_maps(struct mhsim *s, const struct lines *k, uint64_t number, const struct lines_region *region)
+{
+    for (uint64_t i = 0; i < REGION_LINES / PAGE_LINES; i++)
+        for (uint32_t level = 0; level < k->count && region->page[i].seen; level++)
+            page_to_maps(s, k->at[level].cache, level, number * (REGION_LINES / PAGE_LINES) + i, &region->page[i]);
 }
 
 void lines_to_caches(struct mhsim *s, unsigned chain)
 {
     struct lines *k = &s->lines[chain];
-    for (uint32_t i = 0; i < k->count; i++) {
+    for (uint32_t i = 0; i < k->count; i++)
         level_to_cache(k, i);
-        for (uint64_t r = 0; r < k->regions.capacity; r++)
-            if (k->regions.slots[r].key != MAP_EMPTY)
-                region_to_seen(s, k->at[i].cache, k->regions.slots[r].key,
-                               (const struct lines_region *)(uintptr_t)k->regions.slots[r].value);
-    }
+    for (uint64_t r = 0; r < k->regions.capacity; r++)
+        if (k->regions.slots[r].key != MAP_EMPTY && k->regions.slots[r].value)
+            region_to_maps(s, k, k->regions.slots[r].key,
+                           (const struct lines_region *)(uintptr_t)k->regions.slots[r].value);
     for (uint32_t i = 0; i < *s->rows.count; i++)
         row_at(s, i)->last_slot[chain] = 0;
     lines_close(k);

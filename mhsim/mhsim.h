@@ -122,8 +122,16 @@ enum { MHSIM_CORES = 256 };
 uint32_t mhsim_core(struct mhsim *);
 /* The row of (core, code, object), made where there is none. */
 uint32_t mhsim_row(struct mhsim *, uint32_t core, uint64_t code, uint32_t object);
-/* One access of at most 4096 bytes. */
+/* One access. */
+struct mhsim_reference {
+    uint64_t address;
+    uint32_t row;
+    uint16_t size; /* bytes, 1 to 4096 */
+    bool write;
+};
 void mhsim_access(struct mhsim *, uint32_t row, uint64_t address, uint32_t size, bool write);
+/* As one after the other, but faster. */
+void mhsim_accesses(struct mhsim *, const struct mhsim_reference *, size_t n);
 /* While quiet, the levels change and nothing is counted: for warming up. */
 void mhsim_quiet(struct mhsim *, bool quiet);
 const struct mhsim_row *mhsim_rows(const struct mhsim *, size_t *count);

@@ -136,6 +136,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, u
     (void)id, (void)vcpu, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
     if (!inside_on)
         return;
+    if (number != RAW_HEAP_CALL && number != RAW_REGION_CALL)
+        inside_settle(); /* it may be the last */
     if (number == RAW_HEAP_CALL)
         inside_allocated(a1 + guest_base, a2, a3 + guest_base);
     else if (number == RAW_MEASURE_CALL)

@@ -1,7 +1,7 @@
 /*
  * What passes between `hpcview simulate` and the simulated process, both of one build: the orders (a file ORDERS in a
  * folder), and what was counted (a file for each process there, NAME.raw, written through memory: whatever ends the
- * process, what was counted is in it). Plain structs; the head says whether both sides mean the same ones.
+ * process, what was counted is in it; of accesses that wait, see inside.h). Plain structs; the head says whether both sides mean the same ones.
  */
 #ifndef MHSIM_RAW_H
 #define MHSIM_RAW_H

@@ -22,7 +22,6 @@ struct mhsim {
     bool plain;                    /* see "one code, twice" */
     bool quick;                    /* plain, and counting */
     bool by_lines;                 /* the chains are in `lines`, their caches are empty */
-    bool quick_lines;              /* so, and counting */
     struct lines lines[2];
 };
 
@@ -48,12 +47,17 @@ static inline uint64_t bytes_mask(const struct cache *c, uint64_t address, uint3
 bool state_first_bit(struct map *, uint64_t key, unsigned bit);
 struct mhsim_pair *state_find_pair(struct mhsim *, uint32_t victim, uint32_t evictor, unsigned level);
 
+/* Of the map `touched`: 64 blocks at a level, a bit for each. */
+static inline uint64_t touched_key(uint32_t row, unsigned level, uint64_t block)
+{
+    return (uint64_t)row << 44 | (uint64_t)level << 41 | (block >> 6 & ((1ull << 41) - 1));
+}
+
 /* Who brought the block in has touched it: others need the look-up. */
 static inline void count_distinct(struct mhsim *s, uint32_t row, struct mhsim_counts *n, unsigned level, uint64_t block)
 {
     if (!s->quiet)
-        n->distinct += state_first_bit(
-            &s->touched, (uint64_t)row << 44 | (uint64_t)level << 41 | (block >> 6 & ((1ull << 41) - 1)), block & 63);
+        n->distinct += state_first_bit(&s->touched, touched_key(row, level, block), block & 63);
 }
 
 static inline struct mhsim_pair *pair_of(struct mhsim *s, uint32_t victim, uint32_t evictor, unsigned level)
@@ -92,39 +96,6 @@ static inline void count_eviction(struct mhsim *s, unsigned level, uint64_t used
         n->invalidated++;
         pair->invalidations++;
     }
-}
-
-/* A hit in the block where the row was the last time, which it so has met before. False: nothing was done. */
-static inline bool lines_again(struct lines *k, struct mhsim_row *row, uint32_t number, unsigned chain,
-                               uint64_t address, uint32_t size, bool write)
-{
-    struct line *l = &k->all[row->last_slot[chain]];
-    uint64_t block = address >> k->line_shift, from = address & k->line_mask, to = from + size - 1;
-    uint32_t way = line_way(l, 0);
-    if (l->tag != block + 1 || to > k->line_mask || way == NO_WAY)
-        return false;
-    lines_touch(&k->orders[block & k->set_mask], way);
-    struct mhsim_counts *n = &row->levels[k->index];
-    from >>= k->grain_shift;
-    uint64_t used = l->used[0], mask = UINT64_MAX >> (63 - (to >> k->grain_shift) + from) << from;
-    n->accesses++;
-    n->temporal += (mask & ~used) == 0;
-    l->used[0] = used | mask;
-    if (write)
-        l->writer[0] = number + 1;
-    return true;
-}
-
-/* One access, or with `begun` its second half. */
-void state_access(struct mhsim *, uint32_t row, uint64_t address, uint32_t size, bool write, bool begun);
-
-/* What most accesses are; false: nothing, or the first half, was done, which *done says. */
-static inline bool lines_both_again(struct mhsim *s, uint32_t number, uint64_t address, uint32_t size, bool write,
-                                    bool *done)
-{
-    struct mhsim_row *row = row_at(s, number);
-    *done = s->quick_lines && lines_again(&s->lines[0], row, number, 0, address, size, write);
-    return *done && (s->chain_count == 1 || lines_again(&s->lines[1], row, number, 1, address, size, false));
 }
 
 #endif

