@@ -58,6 +58,11 @@ TESTS += %D%/recorder_test
 	%D%/recorder/maps.c %D%/recorder/memory.c %D%/recorder/perf.c %D%/recorder/system.c %D%/recorder/threads.c
 %C%_recorder_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_recorder_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
+check_PROGRAMS += %D%/samplers_test
+TESTS += %D%/samplers_test
+%C%_samplers_test_SOURCES = %D%/samplers_test.c tests/tap.h %D%/recorder/papi.c %D%/recorder/timers.c
+%C%_samplers_test_CPPFLAGS = $(AM_CPPFLAGS) -Ddlopen=fake_dlopen -Ddlsym=fake_dlsym
+%C%_samplers_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 FUZZERS += %D%/unwind_fuzz
 check_PROGRAMS += %D%/unwind_fuzz
 %C%_unwind_fuzz_SOURCES = %D%/unwind_fuzz.c $(UNWINDER_SOURCES)
