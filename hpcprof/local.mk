@@ -17,6 +17,11 @@ TESTS += %D%/ended_test
 %C%_ended_test_SOURCES = %D%/ended_test.c tests/tap.h
 %C%_ended_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 
+check_PROGRAMS += %D%/events_test
+TESTS += %D%/events_test
+%C%_events_test_SOURCES = %D%/events_test.c tests/tap.h
+%C%_events_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(PAPI_LIBS) $(PFM_LIBS) $(ZLIB_LIBS)
+
 # ---- the recorder: in the measured program, on its own (no other room, no library but libc) ------------------
 RECORDER_SOURCES = \
 	%D%/recorder/rec.h %D%/recorder/real.h %D%/recorder/raw.h %D%/recorder/bytes.c %D%/recorder/protocol.h %D%/recorder/config.c %D%/recorder/counts.c \
