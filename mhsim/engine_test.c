@@ -18,6 +18,7 @@ struct naive_level {
     int *order;               /* sets x ways: the most recent first */
     bool *tree;               /* sets x ways: node 1 is the root */
     uint64_t sets;
+    uint32_t grain; /* bytes that are told apart */
 };
 
 struct naive {
@@ -29,9 +30,12 @@ struct naive {
     bool touched[64][MHSIM_LEVELS][8192], seen[MHSIM_LEVELS][8192];
 };
 
-static uint32_t naive_grain(const struct naive_level *n)
+/* What a block held of the one that goes, with the coarser grain of the two: a level's lines are no larger than those of the next. */
+static void naive_hold(bool *used, const struct naive_level *n, const struct naive_block *gone,
+                       const struct naive_level *from, uint32_t shift)
 {
-    return n->l->line > 64 ? n->l->line / 64 : 1;
+    for (uint32_t i = 0; i < from->l->line; i += from->grain)
+        used[(shift + i) / n->grain] |= gone->used[i / from->grain];
 }
 
 static struct naive_block *naive_find(struct naive_level *n, uint64_t block)
@@ -113,8 +117,8 @@ static void naive_evict(struct naive *s, uint32_t k, struct naive_block *b, int 
     b->valid = false;
     struct mhsim_counts *c = &s->rows[gone.owner][k];
     c->evictions++;
-    for (uint32_t i = 0; i < line; i += naive_grain(n))
-        c->used += gone.used[i / naive_grain(n)] * naive_grain(n);
+    for (uint32_t i = 0; i < line / n->grain; i++)
+        c->used += gone.used[i] * n->grain;
     s->pairs[gone.owner][evictor][k]++;
     if (gone.writer >= 0)
         s->rows[gone.writer][k].write_backs++;
@@ -123,8 +127,7 @@ static void naive_evict(struct naive *s, uint32_t k, struct naive_block *b, int 
         struct naive_block *there = naive_find(t, address / t->l->line);
         uint32_t shift = (uint32_t)(address % t->l->line);
         if (there) {
-            for (uint32_t i = 0; i < line; i++)
-                there->used[(shift + i) / naive_grain(t)] |= gone.used[i / naive_grain(n)];
+            naive_hold(there->used, t, &gone, n, shift);
             if (gone.writer < 0)
                 return;
             if (!t->l->write_through) {
@@ -135,8 +138,7 @@ static void naive_evict(struct naive *s, uint32_t k, struct naive_block *b, int 
             return;
         } else if (!t->l->no_allocate && !t->l->write_through) {
             struct naive_block fresh = {.owner = gone.owner, .writer = gone.writer};
-            for (uint32_t i = 0; i < line; i++)
-                fresh.used[(shift + i) / naive_grain(t)] |= gone.used[i / naive_grain(n)];
+            naive_hold(fresh.used, t, &gone, n, shift);
             naive_install(s, to, address / t->l->line, &fresh, evictor);
             return;
         }
@@ -161,7 +163,7 @@ static void naive_access(struct naive *s, uint32_t k, int row, uint64_t address,
     struct naive_level *n = &s->levels[k];
     struct mhsim_counts *c = &s->rows[row][k];
     uint64_t block = address / n->l->line;
-    uint32_t first = (uint32_t)(address % n->l->line), grain = naive_grain(n);
+    uint32_t first = (uint32_t)(address % n->l->line), grain = n->grain;
     struct naive_block *b = naive_find(n, block);
     c->accesses++;
     c->distinct += !s->touched[row][k][block];
@@ -213,6 +215,7 @@ static struct naive *naive_create(const struct mhsim_machine *m)
         struct naive_level *n = &s->levels[i];
         size_t blocks = m->levels[i].size / m->levels[i].line;
         n->l = &m->levels[i];
+        n->grain = n->l->line > 64 ? n->l->line / 64 : 1;
         n->sets = blocks / n->l->ways;
         n->ways = mem_calloc(blocks, sizeof *n->ways);
         n->order = mem_calloc(blocks, sizeof *n->order);
