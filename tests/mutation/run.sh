@@ -7,6 +7,7 @@
 #     tests/mutation/run.sh -r metrics -n 40    in one room
 #     tests/mutation/run.sh -f metrics/same.c   every one there is in a file
 #     tests/mutation/run.sh -u -r code          by the tests in C alone where the room has some: less, in a fraction of the time
+#     tests/mutation/run.sh -t 20 ...           without tests that take longer than 20 seconds
 #     tests/mutation/run.sh -a ...              with the sanitizers, as CI's builds: reading one too far is noticed then
 #     tests/mutation/run.sh -w FOLDER ...       builds there, and leaves what is built for the next time
 #
@@ -21,8 +22,8 @@ set -u
 exec </dev/null
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 top=$PWD
-number=200 seed=1 rooms= files= least=0 unit= sanitizers= work= jobs=1
-while getopts n:s:r:f:p:w:j:ua option; do
+number=200 seed=1 rooms= files= least=0 unit= sanitizers= work= jobs=1 longest=600
+while getopts n:s:r:f:p:w:j:t:ua option; do
     case $option in
     n) number=$OPTARG ;;
     s) seed=$OPTARG ;;
@@ -31,6 +32,7 @@ while getopts n:s:r:f:p:w:j:ua option; do
     p) least=$OPTARG ;;
     w) mkdir -p "$OPTARG" && work=$(cd "$OPTARG" && pwd) || exit 1 ;;
     j) jobs=$OPTARG ;;
+    t) longest=$OPTARG ;;
     u) unit=1 ;;
     a) sanitizers=--enable-asan ;;
     *) exit 2 ;;
@@ -226,12 +228,12 @@ while read -r -u 4 room folder tests; do
     case $unit:$tests in 1:*_test*) tests=$(printf '%s\n' $tests | grep '_test$') ;; esac
     for test in $tests; do
         start=$SECONDS
-        if run_test "$work/src" "$work/try/none/b" 600 "$test"; then
+        if run_test "$work/src" "$work/try/none/b" "$longest" "$test"; then
             took=$((SECONDS - start))
             good="$good $test:$((took > 1 ? took * 10 : 10))"
             note_lines "$room" "$folder" "$test"
         else
-            echo "  $room: $test fails as it is, and is left out" >&2
+            echo "  $room: $test fails as it is, or takes longer than $longest s, and is left out" >&2
         fi
     done
     echo "$room $folder$good" >>"$work/good"
