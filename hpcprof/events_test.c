@@ -131,6 +131,18 @@ static void test_list(void)
             CHECK_STR(b.bytes ? b.bytes : "", lists[i].want);
         buf_release(&b);
     }
+    /* all of them, those too that this machine cannot count; ours first */
+    struct buf b = {0};
+    struct err err = {0};
+    if (hpcprof_list_events(true, NULL, note_event, &b, &err) == 0)
+        CHECK(str_starts(b.bytes, "perf::TASK-CLOCK 4000000 ns") && strstr(b.bytes, "\nperf::CPU-CLOCK 4000000 ns") &&
+              strstr(b.bytes, "\nPAPI_TOT_INS 12000017 instructions") && strstr(b.bytes, "\nCPUTIME 4000 us\n"));
+    buf_release(&b);
+    /* and those that can be counted are given without a reason */
+    struct buf fine = {0};
+    if (hpcprof_list_events(false, NULL, note_event, &fine, &err) == 0)
+        CHECK(!strstr(fine.bytes, " not\n"));
+    buf_release(&fine);
 }
 
 int main(void)
