@@ -63,6 +63,10 @@ TESTS += %D%/recorder_test
 	%D%/recorder/maps.c %D%/recorder/memory.c %D%/recorder/perf.c %D%/recorder/system.c %D%/recorder/threads.c
 %C%_recorder_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_recorder_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
+check_PROGRAMS += %D%/paths_test
+TESTS += %D%/paths_test
+%C%_paths_test_SOURCES = %D%/paths_test.c tests/tap.h %D%/recorder/paths.c %D%/recorder/memory.c
+%C%_paths_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/samplers_test
 TESTS += %D%/samplers_test
 %C%_samplers_test_SOURCES = %D%/samplers_test.c tests/tap.h %D%/recorder/papi.c %D%/recorder/timers.c
