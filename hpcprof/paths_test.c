@@ -153,7 +153,7 @@ static void test_handlers(void)
         /* now and then later than there is room for */
         if (n == QUEUED || (i < 15000 && draw(100) == 0) || i == 19999) {
             for (size_t k = 0; k < n; k++) {
-                bool short_one;
+                bool short_one = false;
                 wrong += !is_path(hpcrec_path_take(&t, &queue[k].entry), &queue[k], &short_one);
                 shorter += short_one;
                 taken++;

@@ -329,6 +329,34 @@ static void check_folded(bool at_once)
     release(&m);
 }
 
+/* In the order of names, whatever was called first. */
+static void test_order_of_calls(void)
+{
+    static const char *const samples[] = {"/opt/app 0x1031>0x1012 C 2\n/opt/app 0x2004>0x1000 C 1\n", NULL};
+    static const char want[] = "program app 30 .\n"
+                               " proc main3 10 .\n"
+                               "  line 5 10 .\n"
+                               "   proc solve40 10 10\n"
+                               "    line 41 10 10\n"
+                               " proc solve40 20 .\n"
+                               "  loop 52 20 .\n"
+                               "   inline dot10 20 .\n"
+                               "    loop 12 20 .\n"
+                               "     line 13 20 .\n"
+                               "      proc solve40 20 .\n"
+                               "       loop 52 20 20\n"
+                               "        line 53 20 20\n";
+    struct config *config = config_create();
+    config_add_run(config, "a", "a", "", NULL);
+    struct made m = make(config, samples, modules);
+    if (CHECK(m.status == 0)) {
+        char *text = drawn_calls(m.e);
+        CHECK_STR(text, want);
+        mem_free(text);
+    }
+    release(&m);
+}
+
 static void test_fold_recursion(void)
 {
     check_folded(false);
@@ -447,6 +475,9 @@ static const struct {
     const char *config, *want;
 } metric_errors[] = {
     {"<computed name='S' formula='CC - D'/>", "c.xml:1: S: there is no metric 'CC' before this one; did you mean C?"},
+    {"<computed name='S' formula='mean(CC over threads)'/>",
+     "c.xml:1: S: there is no metric 'mean(CC over threads)' before this one; the first "
+     "there is is C"},
     {"<computed name='S' formula='perf::TASK - D'/>", "c.xml:1: S: there is no metric 'perf::TASK' before this one; "
                                                       "did you mean \"perf::TASK-CLOCK\", with the quotes?"},
     {"<computed name='S' formula='C'/><computed name='C' formula='1'/>", "c.xml:1: there is a metric 'C' already"},
@@ -1133,6 +1164,7 @@ int main(void)
     test_lines_elsewhere();
     test_places();
     test_calls();
+    test_order_of_calls();
     test_fold_recursion();
     test_metrics();
     test_around();

@@ -171,14 +171,7 @@ static void find_depths(struct code *c)
 
 static size_t row_at(const struct code *c, const struct piece *p, uint64_t address)
 {
-    size_t low = p->first, high = p->first + p->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cells(c, middle)[INSN_ADDRESS].count < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = p->first + sorted_front(p->count, i, cells(c, p->first + i)[INSN_ADDRESS].count < address);
     return low < p->first + p->count && cells(c, low)[INSN_ADDRESS].count == address ? low : SIZE_MAX;
 }
 
