@@ -335,7 +335,10 @@ static void add_value(struct caliper *c, const struct field *f, uint32_t context
         column->event = sink_event(&c->sink, column->name, "as Caliper has it", column->unit, 0);
     column->ready = true;
     uint64_t exact = number && column->scale == 1 ? json_count(j, f->value) : 0;
-    sink_add(&c->sink, context, column->event, 0, exact ? exact : sink_whole(value * column->scale));
+    if (exact)
+        sink_add(&c->sink, context, column->event, 0, exact);
+    else
+        sink_add_number(&c->sink, context, column->event, value * column->scale);
 }
 
 static int read_record(struct caliper *c)
@@ -451,6 +454,8 @@ int caliper_convert(const struct filter_input *in, struct hpcprof *into, struct 
     int status = json_read(in->bytes, in->len, in->name, &c.json, err);
     if (status == 0)
         status = read_all(&c, into);
+    if (status == 0)
+        sink_end(&c.sink, in, warnings);
     vec_release(&c.columns);
     vec_release(&c.nodes);
     vec_release(&c.parents);

@@ -191,6 +191,8 @@ static const struct rule rules[] = {
     {"names with blanks", FO, "a b;c d 7\n", "[unknown] c d -:0 samples 7 < [unknown] a b -:0\n"},
     {"the kernel's frames", FO, "a;b_[k] 7\n", "[kernel] b -:0 samples 7 < [unknown] a -:0\n"},
     {"fractions are cut", FO, "a;b 7.9\n", "[unknown] b -:0 samples 7 < [unknown] a -:0\n"},
+    {"a number that is no count", FO, "a;b 7\na;b 18446744073709551616\n",
+     "input:2: the number is more than 64 bits hold"},
     {"a stack without a number", FO, "a;b\n", "input:1: a stack ends in a blank and a number"},
 #define LC "lcov"
     {"lines of functions", LC, "TN:\nSF:a.c\nFN:3,f\nFN:9,g\nDA:2,1\nDA:3,2\nDA:8,4\nDA:9,8\nend_of_record\n",
@@ -231,6 +233,13 @@ static const struct rule rules[] = {
     {"samples and weights",
      SP("{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"none\",\"samples\":[[0,1],[0]],\"weights\":[5,2]}"),
      "[unknown] f -:0 t 2\n[unknown] g g.c:3 t 5 < [unknown] f -:0\n"},
+    {"times in whole nanoseconds",
+     SP("{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"seconds\",\"samples\":[[0],[1]],\"weights\":[0.25,1e-9]}"),
+     "[unknown] f -:0 t 250000000\n[unknown] g g.c:3 t 1\n"},
+    {"what is no count",
+     SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[0],[0],[0],[1]],\"weights\":[-5,1e999,1e20,2]}"),
+     "[unknown] g g.c:3 t 2\n! input: 3 of its numbers are no counts (negative, infinite, or more than 64 bits "
+     "hold); they are left out\n"},
     {"opened and closed",
      SP("{\"type\":\"evented\",\"name\":\"t\",\"startValue\":1,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1},"
         "{\"type\":\"O\",\"frame\":1,\"at\":3},{\"type\":\"C\",\"frame\":1,\"at\":8},{\"type\":\"C\",\"frame\":0,"

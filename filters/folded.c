@@ -3,6 +3,7 @@
 #include "filters/sink.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 
 /* The value at the end of the line, which is cut off; false: there is none. Fractions are cut. */
@@ -11,6 +12,7 @@ static bool cut_value(char *line, uint64_t *value)
     char *blank = strrchr(line, ' '), *end;
     if (!blank || !isdigit((unsigned char)blank[1]))
         return false;
+    errno = 0; /* who converts looks at it */
     *value = strtoull(blank + 1, &end, 10);
     if (*end == '.')
         end += 1 + strspn(end + 1, "0123456789");
@@ -65,7 +67,10 @@ int folded_convert(const struct filter_input *in, struct hpcprof *into, struct w
         uint64_t value;
         if (r.text.len == 0)
             continue;
-        if (cut_value(r.text.bytes, &value))
+        bool has_value = cut_value(r.text.bytes, &value);
+        if (has_value && errno == ERANGE)
+            status = err_set(err, ERR_FORMAT, "%s:%lu: the number is more than 64 bits hold", in->name, r.number);
+        else if (has_value)
             add_stack(&s, event, r.text.bytes, value);
         else
             status = err_set(err, ERR_FORMAT, "%s:%lu: a stack ends in a blank and a number", in->name, r.number);

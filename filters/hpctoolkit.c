@@ -132,7 +132,7 @@ static int add_value(struct experiment_xml *x, const struct xml_event *event, st
         context = sink_context(&x->sink, &nowhere);
     }
     x->values = true;
-    sink_add(&x->sink, context, x->kinds.items[k].event, 0, sink_whole(value * x->kinds.items[k].scale));
+    sink_add_number(&x->sink, context, x->kinds.items[k].event, value * x->kinds.items[k].scale);
     return 0;
 }
 
@@ -227,6 +227,8 @@ static int read_xml(const struct filter_input *in, struct hpcprof *into, struct 
     if (status == 0 && !x.values)
         warnings_add(warnings, "%s: has no values; it may be that only the files *.metric-db have, which are not read",
                      in->name);
+    if (status == 0)
+        sink_end(&x.sink, in, warnings);
     vec_release(&x.open);
     vec_release(&x.kinds);
     hashmap_release(&x.modules);

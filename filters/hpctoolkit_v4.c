@@ -407,12 +407,13 @@ static void add_sum(struct v4 *v, const struct sum *sum)
 {
     const struct value_kind *kind = &v->kinds.items[sum->kind];
     uint32_t context = v->nodes.items[sum->node].context;
-    uint64_t value = sink_whole(sum->own * kind->scale);
-    if (value && context == HPCPROF_NO_PARENT) {
+    double value = sum->own * kind->scale;
+    if (value >= 0.5 && context == HPCPROF_NO_PARENT) {
         struct sink_place nowhere = {HPCPROF_NO_PARENT, "[unknown]", "", "", 0};
         context = sink_context(&v->sink, &nowhere);
     }
-    sink_add(&v->sink, context, kind->event, 0, value);
+    if (context != HPCPROF_NO_PARENT)
+        sink_add_number(&v->sink, context, kind->event, value);
 }
 
 static int add_profile(struct v4 *v, const struct profile *p)
@@ -483,6 +484,8 @@ int hpctoolkit_v4(const struct hpctoolkit_files *files, const struct filter_inpu
                    .warnings = warnings,
                    .err = err};
     int status = read_database(&v);
+    if (status == 0)
+        sink_end(&v.sink, in, warnings);
     vec_release(&v.kinds);
     vec_release(&v.open);
     vec_release(&v.nodes);

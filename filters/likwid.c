@@ -132,7 +132,10 @@ static int add_values(struct likwid *l, size_t from, uint32_t event, double scal
         if (*end || value < 0)
             return wrong(l, "this is no number, 0 or more:", text);
         l->sink.thread = l->cores.items[i - from];
-        sink_add(&l->sink, l->context, event, 0, whole ? strtoull(text, NULL, 10) : sink_whole(value * scale));
+        if (whole)
+            sink_add(&l->sink, l->context, event, 0, strtoull(text, NULL, 10));
+        else
+            sink_add_number(&l->sink, l->context, event, value * scale);
     }
     return 0;
 }
@@ -230,12 +233,13 @@ static int read_lines(struct likwid *l)
 int likwid_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
     struct likwid l = {.in = in, .err = err};
-    (void)warnings;
     int status = meet_all(&l);
     if (status == 0) {
         l.sink = sink_threads_begin(&l.threads, into, in, "LIKWID", "");
         status = read_lines(&l);
     }
+    if (status == 0)
+        sink_end(&l.sink, in, warnings);
     vec_release(&l.fields);
     vec_release(&l.cores);
     sink_threads_release(&l.threads);

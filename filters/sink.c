@@ -18,7 +18,7 @@ static uint32_t add_process(struct hpcprof *into, const struct filter_input *in,
 struct sink sink_begin(struct hpcprof *into, const struct filter_input *in, const char *sampler, const char *command)
 {
     struct hpcprof_thread thread = {.process = add_process(into, in, sampler, command, SINK_NO_RANK)};
-    return (struct sink){into, hpcprof_add_thread(into, &thread), 0};
+    return (struct sink){.into = into, .thread = hpcprof_add_thread(into, &thread)};
 }
 
 uint32_t sink_thread(struct sink *s, const char *name, uint32_t number)
@@ -96,7 +96,7 @@ struct sink sink_threads_begin(struct sink_threads *t, struct hpcprof *into, con
         w->row = hpcprof_add_thread(into, &(struct hpcprof_thread){.process = process, .number = w->thread});
         *hashmap_put(&t->index, worker_key(w->rank, w->thread)) = (uint32_t)i;
     }
-    return (struct sink){into, t->met.items[0].row, 0};
+    return (struct sink){.into = into, .thread = t->met.items[0].row};
 }
 
 uint32_t sink_threads_row(const struct sink_threads *t, uint32_t rank, uint32_t thread)
@@ -110,7 +110,18 @@ void sink_threads_release(struct sink_threads *t)
     hashmap_release(&t->index);
 }
 
-uint64_t sink_whole(double value)
+void sink_add_number(struct sink *s, uint32_t context, uint32_t event, double value)
 {
-    return value > 0 && value < 1.8e19 ? (uint64_t)(value + 0.5) : 0;
+    bool fits = value > -0.5 && value < 0x1p64; /* what is computed as a difference may be a little below 0 */
+    s->left_out += !fits;
+    sink_add(s, context, event, 0, fits && value > 0 ? (uint64_t)(value < 0x1p52 ? value + 0.5 : value) : 0);
+}
+
+void sink_end(const struct sink *s, const struct filter_input *in, struct warnings *warnings)
+{
+    if (s->left_out)
+        warnings_add(
+            warnings,
+            "%s: %zu of its numbers are no counts (negative, infinite, or more than 64 bits hold); they are left out",
+            in->name, s->left_out);
 }

@@ -9,6 +9,7 @@ struct sink {
     struct hpcprof *into;
     uint32_t thread;
     uint32_t region; /* of what is added; 0: none */
+    size_t left_out; /* numbers that are no counts */
 };
 
 /* The process's row and its first thread. */
@@ -45,7 +46,9 @@ struct sink sink_threads_begin(struct sink_threads *, struct hpcprof *into, cons
 uint32_t sink_threads_row(const struct sink_threads *, uint32_t rank, uint32_t thread); /* it was met */
 void sink_threads_release(struct sink_threads *);
 
-/* A count from a file's decimal number, as events hold them: rounded, 0 where it is below, or no number. */
-uint64_t sink_whole(double value);
+/* Adds a file's decimal number, rounded. What is negative, infinite or no number is left out. */
+void sink_add_number(struct sink *, uint32_t context, uint32_t event, double value);
+/* Says how much was left out. */
+void sink_end(const struct sink *, const struct filter_input *, struct warnings *);
 
 #endif

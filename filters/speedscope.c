@@ -41,7 +41,7 @@ static int context(struct speedscope *s, json_ix at, uint32_t parent, uint32_t *
     return 0;
 }
 
-static int read_sampled(struct speedscope *s, json_ix profile, uint32_t event)
+static int read_sampled(struct speedscope *s, json_ix profile, uint32_t event, double scale)
 {
     const struct json *j = s->json;
     json_ix weight = json_first(j, json_get(j, profile, "weights"));
@@ -54,14 +54,14 @@ static int read_sampled(struct speedscope *s, json_ix profile, uint32_t event)
         if (weight == JSON_NONE)
             return wrong(s, i, "there are fewer weights than samples");
         if (at != HPCPROF_NO_PARENT)
-            sink_add(&s->sink, at, event, 0, sink_whole(json_number(j, weight)));
+            sink_add_number(&s->sink, at, event, json_number(j, weight) * scale);
         weight = json_next(j, weight);
     }
     return 0;
 }
 
 /* Between two events the time goes to the innermost open frame. */
-static int read_evented(struct speedscope *s, json_ix profile, uint32_t event)
+static int read_evented(struct speedscope *s, json_ix profile, uint32_t event, double scale)
 {
     const struct json *j = s->json;
     double last = json_number(j, json_get(j, profile, "startValue"));
@@ -70,7 +70,7 @@ static int read_evented(struct speedscope *s, json_ix profile, uint32_t event)
         double at = json_number(j, json_get(j, i, "at"));
         uint32_t around = s->open.count ? s->open.items[s->open.count - 1] : HPCPROF_NO_PARENT, opened;
         if (around != HPCPROF_NO_PARENT)
-            sink_add(&s->sink, around, event, 0, sink_whole(at - last));
+            sink_add_number(&s->sink, around, event, (at - last) * scale);
         last = at;
         if (strcmp(json_string_of(j, json_get(j, i, "type")), "O") == 0) {
             if (s->open.count >= LIMIT_PATH_DEPTH)
@@ -86,13 +86,23 @@ static int read_evented(struct speedscope *s, json_ix profile, uint32_t event)
     return 0;
 }
 
-static const char *unit_of(const char *unit)
+/* Times are in whole nanoseconds here: py-spy and others give fractions of a second. */
+static const char *unit_of(const char *unit, double *scale)
 {
-    static const char *const units[][2] = {
-        {"nanoseconds", "ns"}, {"microseconds", "us"}, {"milliseconds", "ms"}, {"seconds", "s"}, {"bytes", "bytes"}};
+    static const struct {
+        const char *theirs, *ours;
+        double scale;
+    } units[] = {{"nanoseconds", "ns", 1},
+                 {"microseconds", "ns", 1e3},
+                 {"milliseconds", "ns", 1e6},
+                 {"seconds", "ns", 1e9},
+                 {"bytes", "bytes", 1}};
+    *scale = 1;
     for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-        if (strcmp(unit, units[i][0]) == 0)
-            return units[i][1];
+        if (strcmp(unit, units[i].theirs) == 0) {
+            *scale = units[i].scale;
+            return units[i].ours;
+        }
     return "";
 }
 
@@ -103,13 +113,14 @@ static int read_profile(struct speedscope *s, json_ix profile, uint32_t number)
     const struct json *j = s->json;
     const char *name = json_string_of(j, json_get(j, profile, "name"));
     const char *type = json_string_of(j, json_get(j, profile, "type"));
-    const char *unit = unit_of(json_string_of(j, json_get(j, profile, "unit")));
+    double scale;
+    const char *unit = unit_of(json_string_of(j, json_get(j, profile, "unit")), &scale);
     uint32_t event = sink_event(&s->sink, *name ? name : "weight", "a profile of speedscope's", unit, 0);
     (void)number;
     if (strcmp(type, "sampled") == 0)
-        return read_sampled(s, profile, event);
+        return read_sampled(s, profile, event, scale);
     if (strcmp(type, "evented") == 0)
-        return read_evented(s, profile, event);
+        return read_evented(s, profile, event, scale);
     return wrong(s, profile, "a profile is of type \"sampled\" or \"evented\"");
 }
 
@@ -117,7 +128,6 @@ int speedscope_convert(const struct filter_input *in, struct hpcprof *into, stru
 {
     struct speedscope s = {.in = in, .err = err};
     uint32_t number = 0;
-    (void)warnings;
     int status = json_read(in->bytes, in->len, in->name, &s.json, err);
     if (status < 0)
         return -1;
@@ -131,6 +141,8 @@ int speedscope_convert(const struct filter_input *in, struct hpcprof *into, stru
         s.sink = sink_begin(into, in, "speedscope", json_string_of(j, json_get(j, 0, "name")));
     for (json_ix i = json_first(j, json_get(j, 0, "profiles")); i != JSON_NONE && status == 0; i = json_next(j, i))
         status = read_profile(&s, i, number++);
+    if (status == 0)
+        sink_end(&s.sink, in, warnings);
     vec_release(&s.frames);
     vec_release(&s.open);
     json_free(s.json);
