@@ -84,6 +84,18 @@ EXTRA_DIST += \
 	tests/corpus/unwind/aarch64-signal \
 	tests/corpus/unwind/advance-beyond \
 	tests/corpus/unwind/cie-of-nothing \
+	tests/corpus/unwind/damaged-00 \
+	tests/corpus/unwind/damaged-01 \
+	tests/corpus/unwind/damaged-02 \
+	tests/corpus/unwind/damaged-03 \
+	tests/corpus/unwind/damaged-04 \
+	tests/corpus/unwind/damaged-05 \
+	tests/corpus/unwind/damaged-06 \
+	tests/corpus/unwind/damaged-07 \
+	tests/corpus/unwind/damaged-08 \
+	tests/corpus/unwind/damaged-09 \
+	tests/corpus/unwind/damaged-10 \
+	tests/corpus/unwind/damaged-11 \
 	tests/corpus/unwind/debug-frame \
 	tests/corpus/unwind/overlapping \
 	tests/corpus/unwind/restore-without-remember \
