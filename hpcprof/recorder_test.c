@@ -695,6 +695,13 @@ static int check_object(struct dl_phdr_info *info, size_t size, void *objects)
     return 0;
 }
 
+/* qemu-user lets no process read itself, and names other files in its maps than the loader does. */
+static bool reads_itself(void)
+{
+    char from = 1, to;
+    return hpcrec_peek((uint64_t)(uintptr_t)&from, &to, 1);
+}
+
 static void test_places(void)
 {
     static const struct {
@@ -795,7 +802,10 @@ int main(void)
     test_many();
     test_frequency();
     test_lives();
-    test_places();
+    if (reads_itself())
+        test_places();
+    else
+        SKIP("places", "no process_vm_readv here");
     struct err err = {0};
     CHECK_INT(dir_remove_tree(folder, &err), 0);
     return tap_done();
