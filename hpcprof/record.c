@@ -470,9 +470,12 @@ static bool is_a_recorder(const char *path, size_t n)
 
 static void put_preload(struct buf *b, const char *preload)
 {
-    const char *old = getenv("LD_PRELOAD");
-    buf_printf(b, "LD_PRELOAD=%s", preload);
-    while (old && *old) {
+    const char *given = getenv("LD_PRELOAD"), *old = given ? given : "";
+    size_t front = record_preload_front(old);
+    buf_str(b, "LD_PRELOAD=");
+    buf_add(b, old, front);
+    buf_printf(b, "%s%s", front ? ":" : "", preload);
+    for (old += front; *old;) {
         size_t n = strcspn(old, ": ");
         if (n && !is_a_recorder(old, n) && !(strlen(preload) == n && memcmp(old, preload, n) == 0)) {
             buf_char(b, ':');
@@ -485,17 +488,12 @@ static void put_preload(struct buf *b, const char *preload)
 /* ---- running
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* AddressSanitizer's shared runtime insists on being the first library; being the second after ours is as good. NULL:
-   not needed. */
-static char *sanitizer_options(const char *path)
+/* AddressSanitizer's shared runtime insists on being the first library; being the second after ours is as good, in whichever
+   program of those to come it is. */
+static char *sanitizer_options(void)
 {
-    struct filemap map;
     const char *old = getenv("ASAN_OPTIONS");
-    if (filemap_open(&map, path, NULL) < 0)
-        return NULL;
-    bool needed = map.len > 0 && memmem(map.bytes, map.len, "libasan.so", 10);
-    filemap_release(&map);
-    return needed ? mem_printf("%s%sverify_asan_link_order=0", old ? old : "", old && *old ? ":" : "") : NULL;
+    return mem_printf("%s%sverify_asan_link_order=0", old ? old : "", old && *old ? ":" : "");
 }
 
 static volatile sig_atomic_t running_child;
@@ -533,8 +531,7 @@ static void restore_signals(const struct signals *s)
 static _Noreturn void become(const char *path, char *const *argv, const char *orders, const char *preload,
                              const char *asan_options, int report)
 {
-    if (asan_options)
-        setenv("ASAN_OPTIONS", asan_options, 1);
+    setenv("ASAN_OPTIONS", asan_options, 1);
     putenv((char *)(uintptr_t)orders);
     putenv((char *)(uintptr_t)preload);
     execv(path, argv);
@@ -639,7 +636,7 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
     struct signals signals;
     if (pipe2(report, O_CLOEXEC) < 0)
         return err_errno(err, "pipe", "starting the program");
-    char *asan_options = sanitizer_options(path);
+    char *asan_options = sanitizer_options();
     running_child = 0;
     set_signals(&signals);
     pid_t pid = fork();

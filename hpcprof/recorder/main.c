@@ -159,9 +159,9 @@ static void *helper_main(void *arg)
     uint32_t seen = 0;
     (void)arg;
     raw_prctl(PR_SET_NAME, (void *)(uintptr_t) "hpcview");
+    do_task(TASK_FLUSH, -1);
     atomic_store(&helper.tid, hpcrec_gettid());
     syscall(SYS_futex, &helper.tid, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-    do_task(TASK_FLUSH, -1); /* the file is made before the program can drop the right to make it */
     while (!atomic_load(&helper.finished)) {
         struct timespec pause = {0, (long)hpcrec_perf_pause_ms() * 1000000L};
         syscall(SYS_futex, &helper.asked, FUTEX_WAIT_PRIVATE, seen, &pause, NULL, 0);
@@ -179,11 +179,13 @@ static void *helper_main(void *arg)
 }
 
 /* A new thread takes memory from the program's heap before it comes to us; a fork in that moment would leave the child
-   a heap that is locked for ever, where the allocator does not see to that (AddressSanitizer's). So the program waits
-   these microseconds. */
+   a heap that is locked for ever, where the allocator does not see to that (AddressSanitizer's). And its first act is to
+   make the file, which takes the lowest free descriptor for a moment (a program that closes 0 and opens its own would
+   get another number), and a right that the program may be about to drop. So the program waits, ten seconds at most, as
+   a file system may be dead. */
 static void wait_for_helper(void)
 {
-    for (int i = 0; i < 100 && atomic_load(&helper.tid) == 0; i++) {
+    for (int i = 0; i < 1000 && atomic_load(&helper.tid) == 0; i++) {
         struct timespec pause = {0, 10000000};
         syscall(SYS_futex, &helper.tid, FUTEX_WAIT_PRIVATE, 0, &pause, NULL, 0);
     }

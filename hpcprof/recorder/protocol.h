@@ -12,7 +12,9 @@
 #ifndef HPCPROF_RECORDER_PROTOCOL_H
 #define HPCPROF_RECORDER_PROTOCOL_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define RECORD_VARIABLE   "HPCVIEW_RECORD"
 #define RECORD_EVENTS_MAX 8
@@ -34,6 +36,17 @@ struct record_event {
 
 /* The same numbers as enum hpcprof_event_flags. */
 enum { RECORD_FLAG_FREQUENCY = 1, RECORD_FLAG_ESTIMATED = 2, RECORD_FLAG_LOST = 4 };
+
+/* AddressSanitizer's runtime insists on being the first library: what of an LD_PRELOAD list, in bytes, stays in front of the
+   recorder. */
+static inline size_t record_preload_front(const char *list)
+{
+    size_t n = strcspn(list, ": ");
+    const char *name = strstr(list, "libasan.so");
+    if (!name)
+        name = strstr(list, "libclang_rt.asan");
+    return name && name < list + n ? n : 0;
+}
 
 /* Static programs that were linked with libhpcview-record.a carry a note (ELF PT_NOTE) of this owner and type. */
 #define RECORD_NOTE_OWNER "hpcview"

@@ -147,18 +147,26 @@ void hpcrec_remember_environment(void)
 #endif
 }
 
-/* Takes our path, the first in LD_PRELOAD, out of it. The text stays in place: only this process' view changes. */
+/* Takes our path, the first in LD_PRELOAD but for a sanitizer's runtime, out of it. */
 void hpcrec_clean_environment(void)
 {
     const char *preload = getenv("LD_PRELOAD");
-    size_t n = strlen(our_path);
+    size_t n = strlen(our_path), front = preload ? record_preload_front(preload) : 0;
+    const char *ours = preload ? preload + front + (front > 0) : "";
     unsetenv(RECORD_VARIABLE);
-    if (!preload || n == 0 || strncmp(preload, our_path, n) != 0)
+    if (n == 0 || strncmp(ours, our_path, n) != 0 || (ours[n] && ours[n] != ':' && ours[n] != ' '))
         return;
-    if (preload[n] == '\0')
+    const char *rest = ours + n + (ours[n] != '\0');
+    size_t size = strlen(preload) + 1;
+    char *text = alloca(size);
+    struct text t = hpcrec_text(text, size);
+    hpcrec_text_strn(&t, preload, front);
+    hpcrec_text_str(&t, front && *rest ? ":" : "");
+    hpcrec_text_str(&t, rest);
+    if (*text)
+        setenv("LD_PRELOAD", text, 1);
+    else
         unsetenv("LD_PRELOAD");
-    else if (preload[n] == ':' || preload[n] == ' ')
-        setenv("LD_PRELOAD", preload + n + 1, 1);
 }
 
 static bool contains_path(const char *list, const char *path)
@@ -203,21 +211,27 @@ static size_t preload_size(const struct environment *e, char *const *envp)
     return sizeof "LD_PRELOAD=" + strlen(our_path) + 2 + (e->preload >= 0 ? strlen(envp[e->preload]) : 0);
 }
 
+static void put_preload(struct text *t, const char *old)
+{
+    size_t front = record_preload_front(old);
+    hpcrec_text_str(t, "LD_PRELOAD=");
+    if (contains_path(old, our_path)) {
+        hpcrec_text_str(t, old);
+        return;
+    }
+    hpcrec_text_strn(t, old, front);
+    hpcrec_text_str(t, front ? ":" : "");
+    hpcrec_text_str(t, our_path);
+    hpcrec_text_str(t, old[front] && !front ? ":" : "");
+    hpcrec_text_str(t, old + front);
+}
+
 static char **fill(const struct environment *e, char *const *envp, char **to, char *preload, size_t size)
 {
     size_t n = 0;
     bool record = false;
     struct text t = hpcrec_text(preload, size);
-    hpcrec_text_str(&t, "LD_PRELOAD=");
-    hpcrec_text_str(&t, our_path);
-    if (e->preload >= 0 && entry_value(envp[e->preload], "LD_PRELOAD")[0]) {
-        const char *old = entry_value(envp[e->preload], "LD_PRELOAD");
-        if (contains_path(old, our_path))
-            t = hpcrec_text(preload + sizeof "LD_PRELOAD=" - 1, size - sizeof "LD_PRELOAD=" + 1);
-        else
-            hpcrec_text_str(&t, ":");
-        hpcrec_text_str(&t, old);
-    }
+    put_preload(&t, e->preload >= 0 ? entry_value(envp[e->preload], "LD_PRELOAD") : "");
     for (size_t i = 0; i < e->count; i++) {
         record |= entry_value(envp[i], RECORD_VARIABLE) != NULL;
         to[n++] = (int)i == e->preload ? preload : envp[i];

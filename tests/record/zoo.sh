@@ -29,6 +29,14 @@ animal() { # NAME COMMAND...
     run "$hpcview" info m
     check "$animal_name: a sound measurement" test "$status" = 0
 }
+# made NAME WHAT COMMAND...: something is made first; what cannot be made here is skipped
+made() {
+    made_name=$1 made_by=$2
+    shift 2
+    if "$@" >made.log 2>&1; then return 0; fi
+    skip "$made_name" "$made_by cannot make it here"
+    return 1
+}
 
 # ---- languages with a machine of their own -------------------------------------------------------------------
 animal "node" node -e 'let x = 0; for (let i = 0; i < 1e7; i++) x += i; console.log(x); process.exit(3)'
@@ -50,20 +58,28 @@ public class Zoo {
     }
 }
 END
-if command -v javac >/dev/null 2>&1 && javac Zoo.java >/dev/null 2>&1; then animal "Java, with threads and a fault that it handles" java -cp . Zoo; fi
-if command -v go >/dev/null 2>&1; then
-    printf 'package main\nimport ("fmt"; "os"; "sync")\nfunc main() { var w sync.WaitGroup; for i := 0; i < 8; i++ { w.Add(1); go func() { x := 0; for k := 0; k < 3000000; k++ { x += k }; w.Done() }() }; w.Wait(); fmt.Println("done"); os.Exit(5) }\n' >zoo.go
-    CGO_ENABLED=1 go build -ldflags=-linkmode=external -o zoo-go zoo.go >/dev/null 2>&1 && animal "Go" ./zoo-go
+name="Java, with threads and a fault that it handles"
+! made "$name" javac javac Zoo.java || animal "$name" java -cp . Zoo
+printf 'package main\nimport ("fmt"; "os"; "sync")\nfunc main() { var w sync.WaitGroup; for i := 0; i < 8; i++ { w.Add(1); go func() { x := 0; for k := 0; k < 3000000; k++ { x += k }; w.Done() }() }; w.Wait(); fmt.Println("done"); os.Exit(5) }\n' >zoo.go
+! made "Go" go env CGO_ENABLED=1 go build -ldflags=-linkmode=external -o zoo-go zoo.go || animal "Go" ./zoo-go
+if made "Go, static" go env CGO_ENABLED=0 go build -o zoo-go-static zoo.go; then
+    animal "a shell that starts a static Go program" sh -c './zoo-go-static; exit $?'
+    run timeout 60 "$hpcview" record -o static -- ./zoo-go-static
+    check "Go, static: it is said that it cannot be recorded" test "$status" != 0
+    check_match "Go, static: and why" "$err" "static"
 fi
-if command -v rustc >/dev/null 2>&1; then
-    printf 'fn main() { let t: Vec<_> = (0..4).map(|_| std::thread::spawn(|| (0..3000000u64).sum::<u64>())).collect(); for x in t { println!("{}", x.join().unwrap()); } std::process::exit(5) }\n' >zoo.rs
-    rustc -O -o zoo-rust zoo.rs >/dev/null 2>&1 && animal "Rust" ./zoo-rust
+printf 'fn main() { let t: Vec<_> = (0..4).map(|_| std::thread::spawn(|| (0..3000000u64).sum::<u64>())).collect(); for x in t { println!("{}", x.join().unwrap()); } std::process::exit(5) }\n' >zoo.rs
+! made "Rust" rustc rustc -O -o zoo-rust zoo.rs || animal "Rust" ./zoo-rust
+if made "Python with numpy" python3 python3 -c 'import numpy'; then
+    animal "Python with numpy" python3 -c 'import numpy; a = numpy.ones((300, 300)); print(sum((a @ a)[0]))'
 fi
-
-if command -v cafrun >/dev/null 2>&1; then
-    printf 'program z\n  integer :: n[*]\n  n = this_image()\n  sync all\n  if (this_image() == 1) print *, n[num_images()]\n  sync all\nend program\n' >zoo.f90
-    caf -o zoo-caf zoo.f90 >/dev/null 2>&1 && animal "Fortran's coarrays, two images" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 sh -c 'cafrun -n 2 --oversubscribe ./zoo-caf 2>/dev/null'
-fi
+animal "Julia" julia -e 'println(sum(i ^ 2 for i in 1:1000000)); exit(5)'
+printf 'program z\n  integer :: n[*]\n  n = this_image()\n  sync all\n  if (this_image() == 1) print *, n[num_images()]\n  sync all\nend program\n' >zoo.f90
+name="Fortran's coarrays, one image"
+! made "$name" gfortran gfortran -fcoarray=single -o zoo-caf1 zoo.f90 || animal "$name" ./zoo-caf1
+name="Fortran's coarrays, two images"
+! made "$name" caf caf -o zoo-caf zoo.f90 ||
+    animal "$name" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 sh -c 'cafrun -n 2 --oversubscribe ./zoo-caf 2>/dev/null'
 
 # ---- looked at by others, and what goes around the C library ------------------------------------------------------------
 for name in uring traces clones; do $CC -O1 -g -w -o "$name" "$programs/$name.c" || exit 99; done
@@ -76,6 +92,7 @@ animal "under gdb" sh -c '"$@" | sed "s/process [0-9]*//"' sh gdb -q -batch -nx 
 loader=$(readelf -l ./clones 2>/dev/null | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 animal "started by the dynamic loader as a command" "${loader:-no-loader}" ./clones
 check_match "started by the loader: its program has the samples" "$("$hpcview" print --by procedure m 2>/dev/null)" "burn"
+animal "addresses as they always were, as loaders of foreign programs want them" setarch "$(uname -m)" -R -L ./clones
 
 # ---- surroundings ------------------------------------------------------------------------------------------------
 animal "an environment of 64 kB" env BIG="$(head -c 64000 /dev/zero | tr '\0' x)" sh -c 'exit 9'
@@ -87,14 +104,18 @@ fi
 animal "a stack without a limit" sh -c 'ulimit -s unlimited; ./clones; exit 4'
 animal "a small stack" sh -c 'ulimit -s 256; sleep 0; exit 4'
 animal "few descriptors" sh -c 'ulimit -n 16; sleep 0; exit 4'
-for library in jemalloc tcmalloc mimalloc; do
+# LD_PRELOAD of others: allocators, a sanitizer, MPI's library
+for library in jemalloc tcmalloc mimalloc asan mpich mpi; do
     found=$(ls /usr/lib/*/lib$library*.so* 2>/dev/null | head -n 1)
-    if [ -n "$found" ]; then
-        animal "preloaded $library" env LD_PRELOAD="$found" awk 'BEGIN { for (i = 0; i < 100000; i++) a[i] = i; print length(a) }'
-    else
-        skip "preloaded $library" "it is not installed"
-    fi
+    [ $library != asan ] || found=$($CC -print-file-name=libasan.so 2>/dev/null)
+    case $found in
+    /*) animal "preloaded $library" env ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$found" awk 'BEGIN { for (i = 0; i < 100000; i++) a[i] = i; print length(a) }' ;;
+    *) skip "preloaded $library" "it is not installed" ;;
+    esac
 done
+
+printf '#include <stdlib.h>\nint main(void) { char *volatile p = malloc(8); p[7] = 1; free(p); return 3; }\n' >asan.c
+! made "a child built with AddressSanitizer" $CC $CC -fsanitize=address -o asan asan.c || animal "a child built with AddressSanitizer" sh -c './asan; exit $?'
 
 # ---- threads, by number and by size ---------------------------------------------------------------------------------
 cat >zoo.c <<'END'
