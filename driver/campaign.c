@@ -227,12 +227,12 @@ static void announce(const struct session *s, const struct config_recipe *r, siz
 
 int campaign_leave_out(struct session *s, struct config *config, bool planned)
 {
-    /* the last first, so that the numbers of the others stay */
-    size_t n = config_run_count(config);
-    for (size_t i = n; i-- > 0;) {
+    for (size_t i = 0; i < config_run_count(config);) {
         struct config_recipe r = config_recipe(config, i);
-        if (is_there(r.measurements) || (planned && !*r.command))
+        if (is_there(r.measurements) || (planned && !*r.command)) {
+            i++;
             continue;
+        }
         warnings_add(s->warnings, "%s: run '%s' is not measured yet%s%s, and left out", r.where, r.name,
                      for_this_host(&r) ? "" : ": its machine is ", for_this_host(&r) ? "" : r.host);
         if (config_leave_out_run(config, i, &s->err) < 0)
