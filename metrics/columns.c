@@ -3,7 +3,7 @@
  * metric finds its operands among the columns before it, else among the events, which then become columns that are not
  * shown.
  */
-#include "metrics/metrics_int.h"
+#include "metrics/expr_int.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -280,6 +280,15 @@ static int add_configured(struct maker *m, const struct config_metric *given)
 static uint32_t operand_statistic(struct maker *, const char *name, uint32_t run);
 static uint32_t operand_fact(struct maker *, const char *name);
 
+/* A column's head is a name of it, too, where nothing else is called so: TASK-CLOCK.ratio. */
+static uint32_t column_shown_as(const struct columns *c, str_id name)
+{
+    uint32_t i = 0;
+    while (i < c->list.count && c->list.items[i].metric.display_name != name)
+        i++;
+    return i < c->list.count ? i : COLUMN_NONE;
+}
+
 /* The column a formula means by `name`, seen from one run; an event that is no column yet becomes one that is not
  * shown. */
 static uint32_t operand_column(struct maker *m, const char *name, uint32_t run)
@@ -302,6 +311,7 @@ static uint32_t operand_column(struct maker *m, const char *name, uint32_t run)
     }
     if (column == COLUMN_NONE && (column = operand_statistic(m, name, run)) != COLUMN_NONE)
         m->columns->list.items[column].metric.display = false;
+    column = column == COLUMN_NONE ? column_shown_as(m->columns, wanted) : column;
     return column == COLUMN_NONE ? operand_fact(m, name) : column;
 }
 
@@ -416,6 +426,17 @@ static const struct config_metric *metric_below(const struct maker *m, const cha
     return NULL;
 }
 
+/* Of "NEW.TASK-CLOCK" without its quotes the formula reads NEW.TASK: the first name that goes on from there with what
+   only stands in quotes. */
+static const char *cut_short(const char *name, const char *const *names)
+{
+    size_t n = strlen(name);
+    for (; *names; names++)
+        if (str_starts(*names, name) && (*names)[n] && !expr_in_name((*names)[n]))
+            return *names;
+    return NULL;
+}
+
 static int no_such_metric(struct maker *m, const struct config_metric *given, const char *name)
 {
     const struct config_metric *below = metric_below(m, name);
@@ -432,8 +453,13 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
         *vec_push(&names) = strtab_get(m->strings, m->events.items[i].said);
     for (size_t i = 0; i < m->events.count; i++)
         *vec_push(&names) = strtab_get(m->strings, m->events.items[i].name);
+    for (size_t i = 0; i < m->events.count; i++) {
+        const struct run_event *e = &m->events.items[i];
+        *vec_push(&names) = strtab_get(m->strings, name_in_run(m, e->run, strtab_get(m->strings, e->said)));
+    }
     *vec_push(&names) = NULL;
-    const char *near = metric_nearest(name, names.items);
+    const char *near = cut_short(name, names.items);
+    near = near ? near : metric_nearest(name, names.items);
     struct buf quoted = {0};
     if (near)
         expr_quote_name(&quoted, near);
@@ -850,6 +876,11 @@ static void add_comparisons(struct maker *m, struct warnings *warnings)
         warn_nothing_shared(m, warnings);
 }
 
+static bool is_gate(const struct config_metric *given)
+{
+    return given->name && strcmp(given->name, CONFIG_GATE) == 0;
+}
+
 static void settle_sorting(struct columns *c)
 {
     struct column *first = NULL;
@@ -945,7 +976,8 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
     if (!listed)
         status = add_every_event(&m);
     for (size_t i = 0; status == 0 && i < config->metrics.count; i++)
-        status = add_metric(&m, &config->metrics.items[i], warnings);
+        if (!is_gate(&config->metrics.items[i]))
+            status = add_metric(&m, &config->metrics.items[i], warnings);
     if (status == 0)
         status = err_gathered(&m.errors, err);
     if (status == 0 && config->all_blocks && config->known_blocks)
@@ -957,6 +989,11 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
     for (enum statistic_over over = 0; status == 0 && over < ARRAY_SIZE(config->statistics); over++)
         if (config->statistics[over])
             add_every_statistic(&m, over);
+    for (size_t i = 0; status == 0 && i < config->metrics.count; i++)
+        if (is_gate(&config->metrics.items[i])) /* it may name all columns that are shown */
+            status = add_metric(&m, &config->metrics.items[i], warnings);
+    if (status == 0)
+        status = err_gathered(&m.errors, err);
     if (status == 0) {
         settle_sorting(columns);
         columns_make_feeds(columns, config, inputs, input_count, strings, warnings);

@@ -481,6 +481,8 @@ static const struct {
     {"<computed name='S' formula='perf::TASK - D'/>", "c.xml:1: S: there is no metric 'perf::TASK' before this one; "
                                                       "did you mean \"perf::TASK-CLOCK\", with the quotes?"},
     {"<computed name='S' formula='C'/><computed name='C' formula='1'/>", "c.xml:1: there is a metric 'C' already"},
+    {"<computed name='S' formula='TASK-CLOCK'/>",
+     "c.xml:1: S: there is no metric 'TASK' before this one; did you mean \"TASK-CLOCK\", with the quotes?"},
     {"<measured event='X1234567'/>", "c.xml:1: no event 'X1234567' was measured; there are C, D, perf::TASK-CLOCK"},
     {"<measured event='perf::TASK-CLACK'/>",
      "c.xml:1: no event 'perf::TASK-CLACK' was measured; did you mean 'perf::TASK-CLOCK'?"},
