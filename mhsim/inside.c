@@ -90,7 +90,8 @@ static void drop_lock(void)
 /* Accesses that may wait: the one that changes the phase does not. */
 static uint32_t room_left(void)
 {
-    return in.left > BATCH ? BATCH : (uint32_t)in.left - 1;
+    uint64_t most = first_thread->skipping ? UINT32_MAX : BATCH;
+    return in.left > most ? (uint32_t)most : (uint32_t)in.left - 1;
 }
 
 /* What waits comes before whatever is done next. Of the first thread; it is busy, or stands still. */
@@ -102,6 +103,11 @@ static void simulate_waiting(void)
         return;
     in.head->seen += n;
     in.left -= n;
+    if (t->skipping) {
+        t->waiting = 0;
+        t->room = t->room ? room_left() : 0;
+        return;
+    }
     for (uint32_t i = 0; i < n && in.head->orders.range_count; i++)
         if (t->batch[i].row != NOT_WANTED)
             t->batch[wanted++] = t->batch[i];
@@ -251,10 +257,13 @@ static void read_command(char *to, size_t room)
 /* What follows from when and where something is to be counted. What only changes the levels is not. */
 static void set_quiet(void)
 {
-    bool quick = in.phase == COUNTING && !in.outside && !in.stopped && !many;
+    bool simulating = (in.phase == COUNTING || in.phase == WARMING) && !in.stopped;
+    bool counting = simulating && in.phase == COUNTING && !in.outside;
     mhsim_quiet(in.sim, in.phase == WARMING || in.outside);
-    if (first_thread)
-        first_thread->room = quick ? room_left() : 0;
+    if (!first_thread || many)
+        return;
+    first_thread->skipping = !simulating;
+    first_thread->room = !simulating || counting ? room_left() : 0;
 }
 
 static void first_phase(const struct raw_orders *o)
@@ -759,7 +768,7 @@ static bool append_further(uint64_t code, uint64_t address, uint32_t size, bool 
     struct place *p = place_of(me, code);
     me->busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    bool room = me->waiting < me->room;
+    bool room = me->waiting < me->room && !me->skipping;
     if (room && !place_fits(p, code, address, frame))
         find_place(p, code, address, on_stack, frame);
     if (room)

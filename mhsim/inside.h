@@ -19,10 +19,12 @@ struct place {
 enum { PLACES = 1 << 12 /* of a thread, by hash of the code's address */, BATCH = 512 };
 
 /* Of a thread; never unmapped, so that others can look at it whenever they do. The first thread's accesses wait in `batch`
-   as long as it is alone and everything is simulated: `room` of them, 0 else. */
+   as long as it is alone and they are simulated and counted; where nothing is simulated, they are only numbered. `room`:
+   how many until something else is to be done. */
 struct inside_thread {
     volatile bool busy; /* in the simulator: signal handlers keep out */
     bool ready;
+    bool skipping; /* `waiting` are only a number */
     uint32_t core;
     volatile uint32_t waiting, room;
     uint64_t stack_lo, stack_hi;
@@ -89,12 +91,17 @@ static inline void inside_access(uint64_t code, uint64_t address, uint32_t size,
                                  uint64_t frame)
 {
     struct inside_thread *me = inside_me;
+    if (__builtin_expect(me->skipping && me->waiting < me->room, 0)) {
+        me->waiting++; /* a number only, so a signal or another thread that comes between does no harm */
+        return;
+    }
     const struct place *p = place_of(me, code);
     bool was_busy = me->busy;
     me->busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     /* looked at while busy: who takes the room away waits for that */
-    if (__builtin_expect(!was_busy && me->waiting < me->room && place_fits_but_frame(p, code, address) &&
+    if (__builtin_expect(!was_busy && me->waiting < me->room && !me->skipping &&
+                             place_fits_but_frame(p, code, address) &&
                              (!p->frame || (p->depth == 0 && p->frame == frame)),
                          1)) {
         inside_append(me, p, address, size, write);
