@@ -34,7 +34,7 @@ made() {
     made_name=$1 made_by=$2
     shift 2
     if "$@" >made.log 2>&1; then return 0; fi
-    skip "$made_name" "$made_by cannot make it here"
+    skip "$made_name" "no $made_by here, or it cannot"
     return 1
 }
 
@@ -70,7 +70,7 @@ if made "Go, static" go env CGO_ENABLED=0 go build -o zoo-go-static zoo.go; then
 fi
 printf 'fn main() { let t: Vec<_> = (0..4).map(|_| std::thread::spawn(|| (0..3000000u64).sum::<u64>())).collect(); for x in t { println!("{}", x.join().unwrap()); } std::process::exit(5) }\n' >zoo.rs
 ! made "Rust" rustc rustc -O -o zoo-rust zoo.rs || animal "Rust" ./zoo-rust
-if made "Python with numpy" python3 python3 -c 'import numpy'; then
+if made "Python with numpy" numpy python3 -c 'import numpy'; then
     animal "Python with numpy" python3 -c 'import numpy; a = numpy.ones((300, 300)); print(sum((a @ a)[0]))'
 fi
 animal "Julia" julia -e 'println(sum(i ^ 2 for i in 1:1000000)); exit(5)'
@@ -115,7 +115,7 @@ for library in jemalloc tcmalloc mimalloc asan mpich mpi; do
 done
 
 printf '#include <stdlib.h>\nint main(void) { char *volatile p = malloc(8); p[7] = 1; free(p); return 3; }\n' >asan.c
-! made "a child built with AddressSanitizer" $CC $CC -fsanitize=address -o asan asan.c || animal "a child built with AddressSanitizer" sh -c './asan; exit $?'
+! made "a child built with AddressSanitizer" "$CC" $CC -fsanitize=address -o asan asan.c || animal "a child built with AddressSanitizer" sh -c './asan; exit $?'
 
 # ---- threads, by number and by size ---------------------------------------------------------------------------------
 cat >zoo.c <<'END'
