@@ -219,17 +219,37 @@ static void note_jump(struct cfg_work *w, const struct insn *in, struct term *t)
         push_call(w, t->at, callee);
 }
 
-/* call *exit@GOTPCREL(%rip), as -fno-plt makes them: ff 15 and a displacement. Other forms do not name a slot. */
-static bool slot_never_returns(const struct cfg_work *w, const struct insn *in, pos at)
+/* call *exit@GOTPCREL(%rip), as -fno-plt and Rust make them: ff 15 and a displacement. 0: another form, which names no
+   slot. */
+static vaddr slot_of_call(const struct cfg_work *w, const struct insn *in, pos at)
 {
     const struct cfg_part *part = cfg_part_at(w, at);
     const uint8_t *p = part->bytes + (at - part->first);
     if (w->in->arch->kind != ARCH_X86_64 || in->length < 6 || p[in->length - 6] != 0xff || p[in->length - 5] != 0x15)
-        return false;
+        return 0;
     int32_t disp;
     memcpy(&disp, p + in->length - 4, 4);
-    const char *name = image_slot_name(w->in->image, in->addr + in->length + (uint64_t)(int64_t)disp);
-    return name != NULL && noreturn_name(name);
+    return in->addr + in->length + (uint64_t)(int64_t)disp;
+}
+
+/* What the loader writes into that slot, and nobody after it: a function of this binary. */
+static uint32_t function_in_slot(const struct cfg_work *w, vaddr slot)
+{
+    const struct image_section *s = slot ? image_section_at(w->in->image, slot) : NULL;
+    vaddr target;
+    if (!s || strcmp(s->name, ".got") != 0 || !image_pointer(w->in->image, slot, &target))
+        return FUNCTION_NONE;
+    uint32_t callee = function_index_find(&w->index, target);
+    return callee != FUNCTION_NONE && w->index.functions[callee].begin == target ? callee : FUNCTION_NONE;
+}
+
+static void note_indirect_call(struct cfg_work *w, const struct insn *in, pos at, struct term *t)
+{
+    vaddr slot = slot_of_call(w, in, at);
+    const char *name = slot ? image_slot_name(w->in->image, slot) : NULL;
+    uint32_t callee = name ? FUNCTION_NONE : function_in_slot(w, slot);
+    push_call(w, at, callee);
+    t->goes_on = name ? !noreturn_name(name) : !never_returns(w, callee);
 }
 
 static void push_term(struct cfg_work *w, const struct term *t)
@@ -250,8 +270,7 @@ static bool end_or_call(struct cfg_work *w, const struct insn *in, pos at)
             return true;
         break;
     case INSN_CALL_INDIRECT:
-        push_call(w, at, FUNCTION_NONE);
-        t.goes_on = !slot_never_returns(w, in, at);
+        note_indirect_call(w, in, at, &t);
         if (t.goes_on)
             return true;
         break;

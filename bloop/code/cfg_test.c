@@ -674,12 +674,15 @@ static void test_noreturn(void)
         {"tail call of what returns", "e9fb0f0000", false},              /* jmp g */
         {"tail call of what never returns", "e9fb1f0000", true},         /* jmp stop */
         {"hlt", "f4", true},
-        {"call through a slot named abort", "ff15f24f0000c3", true}, /* call *0x5ff8(%rip) */
+        {"call through a slot named abort", "ff15f24f0000c3", true},                            /* call *0x5ff8(%rip) */
+        {"call through a slot with the address of what never returns", "ff15fa2f0000c3", true}, /* call *0x4000(%rip) */
+        {"call through a slot with another address", "ff1502300000c3", false},
+        {"call through a pointer that may change", "ff15fa3f0000c3", false},
         {"jump through a pointer", "ff27", false},
         {"runs out of its end", "9090", false},
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        uint8_t text[64], other[16] = {0xc3};
+        uint8_t text[64], other[16] = {0xc3}, slots[16] = {0x00, 0x30, 0, 0, 0, 0, 0, 0, 0x00, 0x20};
         struct image_section sections[] = {
             {.name = ".text",
              .addr = 0x1000,
@@ -689,6 +692,8 @@ static void test_noreturn(void)
              .exec = true},
             {.name = ".text", .addr = 0x2000, .bytes = other, .size = sizeof other, .alloc = true, .exec = true},
             {.name = ".text", .addr = 0x3000, .bytes = other, .size = sizeof other, .alloc = true, .exec = true},
+            {.name = ".got", .addr = 0x4000, .bytes = slots, .size = sizeof slots, .alloc = true, .writable = true},
+            {.name = ".data", .addr = 0x5000, .bytes = slots, .size = sizeof slots, .alloc = true, .writable = true},
         };
         struct image im = {.arch = ARCH_X86_64, .sections = sections, .section_count = ARRAY_SIZE(sections)};
         struct function functions[] = {
