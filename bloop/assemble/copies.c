@@ -277,6 +277,68 @@ void assemble_adopt_lines(struct assembler *a)
     mem_free(has_inner);
 }
 
+/* ---- unrolled loops ---- */
+
+struct place_list VEC(uint64_t); /* line and column of a mark */
+
+static int by_place(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* The marks of the loop's own statements; with `line` only those there. */
+static void list_marks(struct assembler *a, uint32_t loop, uint32_t line, struct place_list *marks)
+{
+    const struct loop_place *p = &a->places.items[loop];
+    const struct line_row *rows = a->debug->rows;
+    marks->count = 0;
+    for (uint32_t i = a->blocks_first.items[loop]; i < a->blocks_first.items[loop + 1]; i++) {
+        const struct cfg_block *b = &a->in->cfg->blocks[a->blocks.items[i]];
+        uint32_t row = assemble_row_before(a->debug, b->end - 1);
+        for (; row != NO_ROW && rows[row].addr >= b->begin; row = row ? row - 1 : NO_ROW)
+            if (rows[row].is_stmt && rows[row].line && (!line || rows[row].line == line) &&
+                assemble_file(a, rows[row].file) == p->file && assemble_inlined_at(a, rows[row].addr) == p->inlined)
+                *vec_push(marks) = (uint64_t)rows[row].line << 16 | rows[row].column;
+    }
+}
+
+/* At least so often; a branch on two paths is twice there, too. */
+static bool each_repeated(struct place_list *marks)
+{
+    enum { LEAST = 4 };
+    size_t n;
+    vec_sort(marks, by_place);
+    for (size_t i = 0; i < marks->count; i += n) {
+        for (n = 1; i + n < marks->count && marks->items[i + n] == marks->items[i];)
+            n++;
+        if (n < LEAST)
+            return false;
+    }
+    return marks->count > 0;
+}
+
+/* gcc begins each statement with a mark, and each copy of it in an unrolled body with one of its own, control
+   included. All that a macro does has one place, as has a loop on one line: these tell nothing. Nor does clang, which
+   leaves of the control what the last copy has, nor gfortran, with one column for all of a line. */
+static bool is_unrolled(struct assembler *a, uint32_t loop)
+{
+    const struct loop_place *p = &a->places.items[loop];
+    struct place_list marks = {0};
+    if (p->has_inside || !p->line || !a->debug->producer || !str_starts(a->debug->producer, "GNU C"))
+        return false;
+    if (a->blocks_first.count == 0)
+        list_blocks(a);
+    list_marks(a, loop, p->line, &marks);
+    bool repeated = each_repeated(&marks);
+    if (repeated) {
+        list_marks(a, loop, 0, &marks);
+        repeated = each_repeated(&marks) && marks.items[0] >> 16 != marks.items[marks.count - 1] >> 16;
+    }
+    vec_release(&marks);
+    return repeated;
+}
+
 /* ---- instances ---- */
 
 /* One source loop: the same line of the same file in the same callee, called from the same place. A loop inside a loop
@@ -324,26 +386,44 @@ static struct loop_key key_of_loop(struct assembler *a, uint32_t node)
     return k;
 }
 
-/* Among copies of one loop under one parent: those that calculate with packed numbers are its vector body, the others
-   what is left over. A copy alone is not called anything: packed instructions may come of straight-line code in it. Nor
-   are loops with loops in them: their copies come of unswitching, or are several loops written on one line. */
+enum { SCALAR = 1, PACKED = 2, UNROLLED = 4 };
+
+static uint32_t kind_of(struct assembler *a, uint32_t loop)
+{
+    return is_packed(a, loop) ? PACKED : is_unrolled(a, loop) ? UNROLLED : SCALAR;
+}
+
+static uint8_t role_of(uint32_t kind, uint32_t kinds)
+{
+    if (kind == UNROLLED)
+        return kinds & PACKED ? LOOP_REMAINDER : LOOP_UNROLLED;
+    if (kinds == kind)
+        return LOOP_PLAIN;
+    return kind == PACKED ? LOOP_VECTOR : LOOP_REMAINDER;
+}
+
+/* Among copies of one loop under one parent: those that calculate with packed numbers are its vector body, those that do
+   several iterations in one are unrolled, the others what is left over. A copy alone is not called vector: packed
+   instructions may come of straight-line code in it. Nor are loops with loops in them: their copies come of unswitching,
+   or are several loops written on one line. */
 static void name_roles(struct assembler *a, const struct loop_key *keys, size_t n)
 {
-    enum { SCALAR = 1, PACKED = 2 };
-    struct hashmap kinds = {0}; /* parent -> which of the two are under it */
+    struct hashmap kinds = {0}; /* parent -> which of them are under it */
     for (size_t i = 0; i < n; i++)
         if (a->places.items[a->nodes.items[keys[i].node].loop].has_inside)
             return;
+    uint32_t *kind = mem_alloc(n * sizeof *kind);
     for (size_t i = 0; i < n; i++) {
         const struct scope_node *node = &a->nodes.items[keys[i].node];
-        uint32_t *kind = hashmap_put(&kinds, node->parent);
-        *kind = (*kind == HASHMAP_NONE ? 0 : *kind) | (is_packed(a, node->loop) ? PACKED : SCALAR);
+        kind[i] = kind_of(a, node->loop);
+        uint32_t *all = hashmap_put(&kinds, node->parent);
+        *all = (*all == HASHMAP_NONE ? 0 : *all) | kind[i];
     }
     for (size_t i = 0; i < n; i++) {
         struct scope_node *node = &a->nodes.items[keys[i].node];
-        if (hashmap_get(&kinds, node->parent) == (SCALAR | PACKED))
-            node->scope.role = is_packed(a, node->loop) ? LOOP_VECTOR : LOOP_REMAINDER;
+        node->scope.role = role_of(kind[i], hashmap_get(&kinds, node->parent));
     }
+    mem_free(kind);
     hashmap_release(&kinds);
 }
 
@@ -367,7 +447,7 @@ void assemble_number_instances(struct assembler *a)
             s->instance = (uint32_t)k + 1;
             s->instances = (uint32_t)n;
         }
-        if (n > 1)
+        if (n > 1 || is_unrolled(a, a->nodes.items[keys.items[i].node].loop))
             name_roles(a, &keys.items[i], n);
     }
     vec_release(&keys);

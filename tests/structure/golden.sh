@@ -54,6 +54,7 @@ golden omp-clang-O2 clang 14.0 -O2 -fopenmp omp.c
 golden jumps-gcc-O2 gcc 12.2 -O2 jumps.c
 golden jumps-clang-O2 clang 14.0 -O2 jumps.c
 golden jumps-aarch64-O1 aarch64-linux-gnu-gcc 12.2 -O1 --param case-values-threshold=4 jumps.c
+golden unrolled-gcc-O2 gcc 12.2 -O2 -funroll-loops loops.c
 golden loops-aarch64-O3 aarch64-linux-gnu-gcc 12.2 -O3 loops.c
 golden hard-aarch64-O2 aarch64-linux-gnu-gcc 12.2 -O2 hard.c
 # what examples and the loops of tests/quality are made of: Fortran in several files, C++ templates, stencils, OpenMP
