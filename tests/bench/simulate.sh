@@ -1,6 +1,7 @@
 #!/bin/sh
 # Simulated memory: times slower than the bare program, for our two ways (three levels, two TLBs, temporal, spatial, evictors), one burst in a
 # hundred, QEMU by itself, cachegrind (two levels) and callgrind --cacheuse; then what the sweep example's change is worth.
+# SIMULATED="triad sort" limits the programs.
 . "$top_srcdir/tests/bench/lib.sh"
 
 rounds=${ROUNDS-3}
@@ -33,10 +34,10 @@ have valgrind
 gcc -O2 -fno-tree-vectorize -g -o bare "$top_srcdir/tests/bench/memory.c" || exit 0
 "$cc" -O2 -o hooked "$top_srcdir/tests/bench/memory.c" || exit 0
 row "program" "bare s" "compiled in" "bursts" "QEMU" "QEMU alone" "cachegrind" "callgrind"
-for program in ${PROGRAMS-matmul triad chase sort}; do
+for program in ${SIMULATED-matmul triad chase sort}; do
     compare_ways "$program" "./bare $program" "./hooked $program"
 done
-if [ -x "$examples/heat/heat" ] && [ -z "${PROGRAMS-}" ]; then
+if [ -x "$examples/heat/heat" ] && [ -z "${SIMULATED-}" ]; then
     mkdir heat && cp "$top_srcdir"/share/examples/heat/* heat/
     env -u MAKEFLAGS make -s -C heat CC="$cc" FC="${cc%cc}fc" >/dev/null 2>&1 && compare_ways heat "$examples/heat/heat" "heat/heat"
 fi
