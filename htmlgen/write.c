@@ -328,6 +328,21 @@ static const char *shown_command(const char *command)
     return start;
 }
 
+static void head_facts(const struct experiment *e, const struct experiment_run *run, struct jsonout *j)
+{
+    if (run->fact_count == 0)
+        return;
+    json_key(j, "facts");
+    json_begin_array(j);
+    for (size_t i = 0; i < run->fact_count; i++) {
+        json_begin_array(j);
+        json_string(j, strtab_get(e->strings, run->facts[i].name));
+        json_string(j, strtab_get(e->strings, run->facts[i].value));
+        json_end_array(j);
+    }
+    json_end_array(j);
+}
+
 static void head_runs(const struct writer *w, struct jsonout *j)
 {
     const struct experiment *e = w->e;
@@ -345,6 +360,7 @@ static void head_runs(const struct writer *w, struct jsonout *j)
         for (size_t k = 0; k < run->module_count; k++)
             json_string(j, strtab_get(e->strings, run->modules[k]));
         json_end_array(j);
+        head_facts(e, run, j);
         put_u64(j, "first_process", run->process_first);
         put_u64(j, "processes", run->process_count);
         put_u64(j, "root", run->root);

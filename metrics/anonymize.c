@@ -161,6 +161,39 @@ static void clean_processes(struct experiment *e)
     }
 }
 
+/* Options of a compiler without those that name folders and files. */
+static str_id without_paths(struct strtab *strings, const char *options)
+{
+    struct buf kept = {0};
+    while (*options) {
+        size_t n = strcspn(options, " ");
+        if (n && !memchr(options, '/', n)) {
+            buf_str(&kept, kept.len ? " " : "");
+            buf_add(&kept, options, n);
+        }
+        options += n + (options[n] == ' ');
+    }
+    str_id all = strtab_addn(strings, kept.bytes, kept.len);
+    buf_release(&kept);
+    return all;
+}
+
+/* Of the environment nothing stays. */
+static void clean_facts(struct experiment *e, struct experiment_run *run)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < run->fact_count; i++) {
+        if (str_starts(strtab_get(e->strings, run->facts[i].name), FACT_ENVIRONMENT))
+            continue;
+        run->facts[kept] = run->facts[i];
+        clean(e, &run->facts[kept].name);
+        str_id *value = &run->facts[kept++].value;
+        *value = without_paths(e->strings, strtab_get(e->strings, *value));
+        clean(e, value);
+    }
+    run->fact_count = kept;
+}
+
 void experiment_anonymize(struct experiment *e)
 {
     anonymity_free(e->anonymity);
@@ -171,6 +204,7 @@ void experiment_anonymize(struct experiment *e)
         clean_command(e, &e->runs[i].command);
         for (size_t k = 0; k < e->runs[i].module_count; k++)
             clean(e, &e->runs[i].modules[k]);
+        clean_facts(e, &e->runs[i]);
     }
     clean_processes(e);
     for (size_t i = 0; i < e->file_count; i++)

@@ -40,6 +40,7 @@ void correlation_release(struct correlation *c)
     for (size_t i = 0; i < c->modules.count; i++) {
         free_tree(&c->modules.items[i]);
         mem_free(c->modules.items[i].why);
+        mem_free(c->modules.items[i].built);
     }
     vec_release(&c->modules);
     vec_release(&c->uses);

@@ -290,6 +290,18 @@ static void read_modules(struct database *d, json_ix list, struct experiment_run
         run->modules[run->module_count++] = strtab_add(d->e->strings, json_string_of(d->head, i));
 }
 
+static void read_facts(struct database *d, json_ix list, struct experiment_run *run)
+{
+    run->facts = mem_calloc(database_length(d->head, list) + 1, sizeof *run->facts);
+    for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
+        json_ix name = json_first(d->head, i), value = name == JSON_NONE ? JSON_NONE : json_next(d->head, name);
+        if (value != JSON_NONE)
+            run->facts[run->fact_count++] =
+                (struct experiment_fact){strtab_add(d->e->strings, json_string_of(d->head, name)),
+                                         strtab_add(d->e->strings, json_string_of(d->head, value))};
+    }
+}
+
 static void read_runs(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "runs");
@@ -301,6 +313,7 @@ static void read_runs(struct database *d)
                                        .command = database_text(d, i, "command"),
                                        .asked = database_text(d, i, "asked")};
         read_modules(d, json_get(d->head, i, "modules"), run);
+        read_facts(d, json_get(d->head, i, "facts"), run);
     }
 }
 

@@ -118,7 +118,8 @@ static uint32_t root_of(const struct hpcprof_process *all, uint32_t n)
 }
 
 /* The runs, and their processes in that order. */
-static void copy_runs(struct experiment *e, const struct config *config, const struct input *inputs, size_t n)
+static void copy_runs(struct experiment *e, const struct config *config, const struct correlation *c,
+                      const struct input *inputs, size_t n)
 {
     struct VEC(struct hpcprof_process) all = {0};
     e->run_count = config->runs.count;
@@ -128,6 +129,7 @@ static void copy_runs(struct experiment *e, const struct config *config, const s
         run->name = strtab_add(e->strings, config->runs.items[i].name);
         run->asked = asked_of(e, inputs, n, i);
         take_modules(e, inputs, n, i);
+        facts_take(e, c, inputs, n, i);
         run->process_first = (uint32_t)all.count;
         for (size_t k = 0; k < n; k++)
             if (inputs[k].run == i)
@@ -229,7 +231,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         sources_keep_folders(&c, e);
         sources_name_files(&c, config);
         name_files_as_shown(&c);
-        copy_runs(e, config, inputs, input_count);
+        copy_runs(e, config, &c, inputs, input_count);
         e->title = title_of(e, config, &c);
         c.places.items[0].name = c.places.items[0].full_name = e->title;
         place_ix *new_of = order_places_and_files(&c, e);

@@ -84,9 +84,7 @@ static scope_ix procedure_at(struct scope_tree *t, vaddr address)
     return s;
 }
 
-struct scope_list VEC(scope_ix);
-
-static void choose(struct scope_tree *t, const struct sampled *sampled, struct scope_list *chosen)
+void instructions_choose(struct scope_tree *t, const struct sampled *sampled, struct sampled_procedures *chosen)
 {
     double *weights = mem_calloc(t->scope_count + 1, sizeof *weights);
     struct VEC(struct weighed) all = {0};
@@ -109,9 +107,9 @@ struct quality_listing *instructions_list(struct loop_machines *machines, struct
                                           struct scope_tree *tree, const struct sampled *sampled,
                                           struct warnings *warnings)
 {
-    struct scope_list chosen = {0};
+    struct sampled_procedures chosen = {0};
     struct quality_listing *listing = NULL;
-    choose(tree, sampled, &chosen);
+    instructions_choose(tree, sampled, &chosen);
     if (chosen.count)
         listing = quality_list(
             binary, tree,

@@ -3,7 +3,7 @@ noinst_LIBRARIES += %D%/libmetrics.a
 	%D%/metrics.h %D%/metrics_int.h \
 	%D%/match.c %D%/line_diff.c %D%/expr.c %D%/expr_functions.c \
 	%D%/expr_int.h %D%/expr_parse.c %D%/expr_names.c %D%/expr_eval.c %D%/expr_write.c %D%/blocks.c %D%/config.c %D%/config_hpcview3.c %D%/config_write.c %D%/mathml.c %D%/columns.c %D%/feeds.c %D%/gather.c %D%/modules.c %D%/correlate.c \
-	%D%/structure.c %D%/functions.c %D%/loops.c %D%/instructions.c %D%/ideal.c %D%/print_code.c %D%/sources.c %D%/read.c %D%/experiment.c %D%/order.c %D%/same.c %D%/values.c %D%/trees.c %D%/formulas.c \
+	%D%/structure.c %D%/functions.c %D%/loops.c %D%/instructions.c %D%/ideal.c %D%/print_code.c %D%/sources.c %D%/read.c %D%/experiment.c %D%/facts.c %D%/order.c %D%/same.c %D%/values.c %D%/trees.c %D%/formulas.c \
 	%D%/database_int.h %D%/database.c %D%/database_tables.c %D%/database_run.c \
 	%D%/calls.c %D%/tables.c %D%/compare.c %D%/find.c %D%/statistics.c %D%/thread_values.c %D%/lost.c %D%/anonymize.c %D%/check.c %D%/print_int.h %D%/print.c %D%/print_paths.c %D%/print_calls.c %D%/print_text.c %D%/print_table.c %D%/print_memory.c %D%/print_tree.c
 

@@ -326,6 +326,7 @@ struct module {            /* a load module that was sampled; equal ones of seve
     bool stripped;                   /* has functions but not one line */
     char *why; /* STRUCTURE_FAILED, or its functions alone were found: a sentence without the module's name */
     const char *names_from; /* what these were found in */
+    char *built;            /* by which compiler, with which options; NULL: that is not known */
 };
 
 /* What was sampled of a module. */
@@ -512,6 +513,9 @@ void ideal_add(struct hpcprof *, const struct config *, struct warnings *);
 
 /* By site its share of each column, added up; mem_free. */
 double *instructions_weigh_sites(const struct correlation *);
+/* Procedures that are worth showing, those that were sampled most first. */
+struct sampled_procedures VEC(scope_ix);
+void instructions_choose(struct scope_tree *, const struct sampled *, struct sampled_procedures *);
 /* Those of the procedures that were sampled most; NULL: of none. */
 struct quality_listing *instructions_list(struct loop_machines *, struct bloop_binary *, struct scope_tree *,
                                           const struct sampled *, struct warnings *);
@@ -523,6 +527,14 @@ struct placed_scopes { /* of a module's tree, while its sites are placed */
 /* Rows of the module's listing; then what was counted at all rows. */
 void instructions_note(struct correlation *, const struct placed_scopes *);
 void instructions_count(struct correlation *);
+
+/* ---- facts.c ------------------------------------------------------------------------- */
+
+/* How the sampled code was compiled; mem_free. NULL: that is not known. */
+char *facts_built(struct bloop_binary *, struct scope_tree *, const struct sampled *, struct warnings *);
+/* The facts of a run: of its measurements' notes, and of its modules. */
+void facts_take(struct experiment *, const struct correlation *, const struct input *, size_t input_count,
+                uint32_t run);
 
 /* ---- statistics.c -------------------------------------------------------------------- */
 

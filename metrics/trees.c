@@ -197,8 +197,10 @@ void experiment_free(struct experiment *e)
     mem_free(e->places);
     mem_free(e->files);
     mem_free(e->metrics);
-    for (size_t i = 0; i < e->run_count; i++)
+    for (size_t i = 0; i < e->run_count; i++) {
         mem_free(e->runs[i].modules);
+        mem_free(e->runs[i].facts);
+    }
     mem_free(e->runs);
     mem_free(e->processes);
     mem_free(e);

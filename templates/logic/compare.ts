@@ -71,19 +71,51 @@ export function firstDifference(columns: Columns): Column | null {
   return null;
 }
 
-/** What differs between the runs, by what is known of them: words, the weightiest first. */
-export function differing(model: Model): string[] {
+/** Something that is not the same in all runs. */
+export interface Difference {
+  readonly what: string;
+  readonly values: readonly string[]; // by run, as far as they differ; "": nothing
+  readonly whole: readonly string[]; // by run, all of it
+}
+
+/** Of lists of words what is not in all of them. */
+function ownWords(lists: readonly (readonly string[])[]): string[] {
+  const common = lists.reduce((left, words) => left.filter((w) => words.includes(w)));
+  return lists.map((words) => {
+    const own = words.filter((w) => !common.includes(w));
+    return (own.length > MANY_WORDS ? own.filter((w) => !IMPLIED.test(w)) : own).join(' ');
+  });
+}
+
+/** Of -march=native gcc notes a hundred words. */
+const MANY_WORDS = 20;
+const IMPLIED = /^(-m(?!arch=|tune=|cpu=)|--param=)/;
+
+/** What differs between the runs, by what is known of them, the weightiest first. */
+export function differences(model: Model): Difference[] {
   const { runs, processes } = model;
-  const differs = (of: (run: Run) => unknown): boolean => new Set(runs.map(of)).size > 1;
-  const facts: readonly (readonly [string, (run: Run) => unknown])[] = [
-    ['the command', (r) => r.command],
-    ['the machine', (r) => r.machine],
-    ['the host', (r) => processes[r.root]?.host],
-    ['the kernel', (r) => processes[r.root]?.kernel],
-    ['the events', (r) => r.asked],
-    ['the number of processes', (r) => r.processes],
-    ['the number of threads', (r) => processes[r.root]?.threads],
-    ['the load modules', (r) => [...r.modules].sort().join('\n')],
-  ];
-  return facts.filter(([, of]) => differs(of)).map(([word]) => word);
+  const found: Difference[] = [];
+  const compare = (what: string, whole: readonly string[], values = whole): void => {
+    if (new Set(values).size > 1) found.push({ what, values, whole });
+  };
+  const fact = (what: string, of: (run: Run) => unknown): void => compare(what, runs.map((run) => String(of(run) ?? '')));
+  const words = (what: string, of: (run: Run) => readonly string[]): void => {
+    const lists = runs.map(of);
+    compare(what, lists.map((l) => l.join(' ')), ownWords(lists));
+  };
+  fact('command', (r) => r.command);
+  for (const name of new Set(runs.flatMap((r) => r.facts.map((f) => f[0])))) {
+    const value = (r: Run): string | undefined => r.facts.find((f) => f[0] === name)?.[1];
+    const module = /^built (.*)/s.exec(name)?.[1];
+    if (module === undefined) fact(name.replace(/^env:/, ''), value);
+    else if (runs.every((r) => value(r) !== undefined)) words(`compilation of ${module}`, (r) => value(r)!.split(' '));
+  }
+  fact('machine', (r) => r.machine);
+  fact('host', (r) => processes[r.root]?.host);
+  fact('kernel', (r) => processes[r.root]?.kernel);
+  fact('events', (r) => r.asked);
+  fact('number of processes', (r) => r.processes);
+  fact('number of threads', (r) => processes[r.root]?.threads);
+  words('load modules', (r) => [...r.modules].sort());
+  return found;
 }

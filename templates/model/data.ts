@@ -73,6 +73,7 @@ export interface Run {
   readonly command: string;
   readonly asked: string; // the events, as `record -e` takes them
   readonly modules: readonly string[]; // that it had in memory, with samples or without
+  readonly facts: readonly (readonly [string, string])[]; // "built MODULE" and "env:NAME" with what is known of that
   readonly firstProcess: number; // into processes
   readonly processes: number;
   readonly root: number; // of processes: what was run

@@ -174,6 +174,7 @@ function readRun(r: Json): Run {
     command: String(r['command']),
     asked: String(r['asked']),
     modules: texts(r, 'modules'),
+    facts: list<unknown[]>(r, 'facts', true).map(([name, value]) => [String(name), String(value)]),
     firstProcess: Number(r['first_process']),
     processes: Number(r['processes']),
     root: Number(r['root'] ?? r['first_process']),

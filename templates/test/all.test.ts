@@ -6,7 +6,7 @@ import { KeyNumbers } from '../model/keys';
 import { axisOf, linearAxis } from '../logic/axis';
 import { loopBrackets, outermost } from '../logic/brackets';
 import { Columns } from '../logic/columns';
-import { comparedColumns, differing, firstDifference, runsOf } from '../logic/compare';
+import { comparedColumns, differences, firstDifference, runsOf } from '../logic/compare';
 import { callersOf, callsOf, foldRecursion, treeModel } from '../logic/calls';
 import { tableCsv } from '../logic/csv';
 import { distributionAt, histogram, metricsByThread, summed } from '../logic/distribution';
@@ -907,7 +907,7 @@ function testComparison(): void {
     [-300, true],
     'a module that was not there counts as 0; what is inside it was not measured',
   );
-  const both = { name: '', machine: '', command: '', asked: '', modules: ['a', 'lib'], firstProcess: 0, processes: 1, root: 0 };
+  const both = { name: '', machine: '', command: '', asked: '', modules: ['a', 'lib'], facts: [] as [string, string][], firstProcess: 0, processes: 1, root: 0 };
   const twoRuns = (other: Partial<Run>): Run[] => [both, { ...both, ...other }];
   const idle = new Columns({ ...m, runs: [both, both] });
   equal(
@@ -919,8 +919,20 @@ function testComparison(): void {
   equal([...columns.values(growth, groups)].slice(0, 4), [600, 900, 4, -800], 'lines over their copies too');
   equal(Math.round(columns.error(growth, 4, null, 6)), 63, 'the error of a difference is that of both');
   equal(runsOf(m), ['old', 'new'], 'the runs');
-  equal(differing({ ...m, runs: twoRuns({ command: 'a.out 2', modules: ['libm'] }) }), ['the command', 'the load modules'], 'what differs');
-  equal(differing({ ...m, runs: twoRuns({}) }), [], 'nothing does');
+  equal(
+    differences({ ...m, runs: twoRuns({ command: 'a.out 2', modules: ['lib', 'libm'] }) }).map((d) => [d.what, ...d.values]),
+    [['command', '', 'a.out 2'], ['load modules', 'a', 'libm']],
+    'what differs',
+  );
+  const built = (more: string, n: string): [string, string][] => [['built a', `GNU C17 12.2.0 -g ${more}`], ['env:N', n]];
+  const [old, young] = twoRuns({ facts: built('-O3 -mavx2', '4') });
+  equal(
+    differences({ ...m, runs: [{ ...old, facts: built('-O1', '2') }, young] }).map((d) => [d.what, ...d.values, d.whole[0]]),
+    [['compilation of a', '-O1', '-O3 -mavx2', 'GNU C17 12.2.0 -g -O1'], ['N', '2', '4', '2']],
+    'options of the compiler, and the environment',
+  );
+  equal(differences({ ...m, runs: [old, young] }).map((d) => d.what), ['N'], 'where one was not compiled by what is known, nothing is said of that');
+  equal(differences({ ...m, runs: twoRuns({}) }), [], 'nothing does');
   equal(comparedColumns(m, 'old', ['0i']), ['0i', '1i', '1-0i'], 'columns of a comparison with the old run');
   equal(columns.total(columns.get('1/0i')!).toFixed(3), (2404 / 2000).toFixed(3), 'a ratio of runs');
   equal(firstDifference(columns)?.id, '2i', 'the difference that the database has');

@@ -2,7 +2,7 @@
 
 import { type Metric, NONE, type PlaceIx, type Process, type Run } from '../model/data';
 import type { Column } from '../logic/columns';
-import { counterpart, differing, firstDifference } from '../logic/compare';
+import { counterpart, differences, firstDifference } from '../logic/compare';
 import { distributionAt, sortedShares, summed } from '../logic/distribution';
 import { formatExact, formatPercent, formatShort, plural, scaleFor } from '../logic/format';
 import { shortName } from '../logic/labels';
@@ -69,9 +69,9 @@ function numberLines(app: App, column: Column | null): HTMLElement[][] {
   });
   const others = model.runs.length - MOST_RUNS;
   if (others > 0) lines.push([h('span', { class: 'muted' }, `and ${plural(others, 'other run')}`)]);
-  const differ = differing(model);
-  const what = differ.length ? `The runs differ in ${differ.join(', ')}.` : 'Same command, machine, events and load modules in all runs.';
-  return [...lines, [h('span', { class: 'muted' }, visible(what))]];
+  if (differences(model).length === 0)
+    lines.push([h('span', { class: 'muted' }, 'Same command, machine, events and load modules in all runs.')]);
+  return lines;
 }
 
 function numberLine(app: App, column: Column, processes: readonly Process[]): HTMLElement[] {

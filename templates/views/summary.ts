@@ -2,7 +2,7 @@
 
 import { Kind, NONE, type PlaceIx } from '../model/data';
 import type { Column } from '../logic/columns';
-import { firstDifference, runOf } from '../logic/compare';
+import { type Difference, differences, firstDifference, runOf } from '../logic/compare';
 import { findingsAt } from '../logic/diagnosis';
 import { formatExact, formatPercent, formatShort, formatSigned } from '../logic/format';
 import { badgeTitle, describe, enclosing, labelOf, lineRange, shortName } from '../logic/labels';
@@ -131,7 +131,7 @@ export class SummaryPage {
     // what one looks for first stands on top: left what costs, right why; the rest where there is room
     const [first, ...others] = [...changed, ...hot].filter((card) => card !== null);
     const left = first ? [first] : [];
-    const right = [...findingList];
+    const right = [...(difference ? this.#differing() : []), ...findingList];
     for (const card of [...others, ...rest.filter((c) => c !== null), this.#lacking(column)])
       (linesOf(left) <= linesOf(right) ? left : right).push(card);
     return [h('div', { class: 'summary-column' }, ...left), h('div', { class: 'summary-column' }, ...right)];
@@ -290,6 +290,27 @@ export class SummaryPage {
     return [
       list('Got worse', worse, 'Nothing, beyond the noise.'),
       list('Got better', better, 'Nothing, beyond the noise.'),
+    ];
+  }
+
+  /** What may be why: how it was compiled, where and how it ran. */
+  #differing(): HTMLElement[] {
+    const { model } = this.app;
+    const all = differences(model);
+    if (all.length === 0) return [];
+    const cells = (d: Difference): HTMLElement[] =>
+      d.values.map((text, i) => h('td', { title: visible(d.whole[i]) }, visible(text || '–')));
+    return [
+      section(
+        'What differs between the runs',
+        '',
+        h(
+          'table',
+          { class: 'differs' },
+          h('thead', null, h('tr', null, h('td', null), ...model.runs.map((r) => h('th', { scope: 'col' }, visible(r.name))))),
+          h('tbody', null, ...all.map((d) => h('tr', null, h('th', { scope: 'row' }, visible(d.what)), ...cells(d)))),
+        ),
+      ),
     ];
   }
 

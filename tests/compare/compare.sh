@@ -46,6 +46,15 @@ compared loop kernels-O1.measurements kernels-O3.measurements
 check_match "the loop that gained is last" "$(ranked)" '* sum '
 shown
 
+# facts DB: what each of its runs says of itself
+facts() { tr '{' '\n' <"$1/index.html" | grep -o '"facts":.*\]\]'; }
+run "$hpcview" build -o optimized.db kernels-O1.measurements kernels-O3.measurements
+check "a database says of each run how its program was compiled" test "$(facts optimized.db | grep -c '"built the program"')" = 2
+case $(facts optimized.db) in
+*GNU*) check_match "with the options" "$(facts optimized.db | tr '\n' ' ')" '* -O1[ "]* -O3[ "]*' ;;
+*) skip "with the options" "this compiler does not note them" ;;
+esac
+
 if command -v clang >/dev/null; then
     built kernels-clang "$kernels" clang -O3 && measured kernels-clang
     compared loop kernels-O3.measurements kernels-clang.measurements
@@ -115,6 +124,7 @@ cat >two.xml <<'END'
 END
 run "$hpcview" build -o both.db two.xml
 check "a configuration has databases as runs" test "$status" = 0
+check "which are known to be compiled as they were" test "$(facts both.db)" = "$(facts both-runs.db)" -a -n "$(facts both.db)"
 run "$hpcview" print --diff sent/base.db both.db
 check "a database of two runs is no run" test "$status" = 1
 check_match "as is said" "$err" '*both.db: is a database of 2 runs*'
