@@ -3,7 +3,7 @@
 import { type Model, NONE, type PlaceIx } from '../model/data';
 import type { State } from '../state/state';
 import { type Cells, type Groups, leader } from './cells';
-import type { Column, ColumnId, Columns } from './columns';
+import type { Column, Columns } from './columns';
 import { groupLabel, groupsOf, type Level, LEVEL_KIND, sortedGroups } from './flat';
 import { type Label, labelIn } from './labels';
 import { Memo } from './memo';
@@ -73,12 +73,27 @@ class TreeTable implements Table {
   }
 }
 
+const maxima = new WeakMap<Float64Array, number>();
+
+/** The largest size of a number; NaN: there is none. Remembered. */
+function largestOf(values: Float64Array): number {
+  let max = maxima.get(values);
+  if (max === undefined) {
+    max = NaN;
+    for (let i = 0; i < values.length; i++) {
+      const size = Math.abs(values[i]);
+      if (size > max || (max !== max && size === size)) max = size;
+    }
+    maxima.set(values, max);
+  }
+  return max;
+}
+
 class FlatTable implements Table {
   readonly isTree = false;
   readonly count: number;
   readonly #rowByGroup: Int32Array;
   readonly #leaders = new Map<number, PlaceIx>();
-  readonly #maxima = new Map<ColumnId, number>();
 
   constructor(
     private readonly model: Model,
@@ -112,17 +127,7 @@ class FlatTable implements Table {
     this.columns.error(column, this.value(row, column), this.groups, this.order[row]);
 
   largest(column: Column): number {
-    let max = this.#maxima.get(column.id);
-    if (max === undefined) {
-      max = NaN;
-      const values = this.columns.values(column, this.groups);
-      for (let i = 0; i < values.length; i++) {
-        const size = Math.abs(values[i]);
-        if (size > max || (max !== max && size === size)) max = size;
-      }
-      if (this.columns.isReady(column)) this.#maxima.set(column.id, max);
-    }
-    return max;
+    return largestOf(this.columns.values(column, this.groups));
   }
 
   rowOf(place: PlaceIx): number {

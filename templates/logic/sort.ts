@@ -109,12 +109,14 @@ export function turnedRound(sorted: Uint32Array, values: Float64Array): Uint32Ar
   let end = sorted.length;
   while (end > 0 && Number.isNaN(values[sorted[end - 1]])) end--;
   out.set(sorted.subarray(end), end);
+  let value = end > 0 ? values[sorted[end - 1]] : 0;
   for (let at = 0; end > 0;) {
-    const value = values[sorted[end - 1]];
     let first = end - 1;
-    while (first > 0 && values[sorted[first - 1]] === value) first--;
+    let before = value; // each value is looked up once: they stand all over the memory
+    while (first > 0 && (before = values[sorted[first - 1]]) === value) first--;
     for (let i = first; i < end; i++) out[at++] = sorted[i];
     end = first;
+    value = before;
   }
   return out;
 }

@@ -3,12 +3,15 @@
 /** Browsers lose precision, or stop, somewhere above this many pixels; longer lists scroll in proportion. */
 const TALLEST = 8_000_000;
 const OVERSCAN = 4;
-/** Jumps over more than half of what is in sight, one after the other within so many milliseconds, are a flight. */
-const FLIGHT = 120;
+/** Jumps over more than half of what is in sight, one after the other within so many milliseconds, are a flight; it is over
+ *  when for so long there was none. */
+const FLIGHT = 300;
+const LANDING = 200;
 
 export class VirtualRows {
   #count = 0;
   #shown = new Map<number, HTMLElement>();
+  readonly #brief = new Set<HTMLElement>();
   #frame = 0;
   #jumped = -Infinity; // when
   #landing = 0; // the timer that ends a flight
@@ -19,7 +22,8 @@ export class VirtualRows {
     private readonly rowHeight: number,
     private readonly headHeight: () => number,
     private readonly make: (row: number) => HTMLElement,
-    private readonly makeBrief: ((row: number) => HTMLElement) | null = null, // what one sees of a row that flies by
+    /** What one sees of a row that flies by; `old` is the element of another one, to be made into it. */
+    private readonly makeBrief: ((row: number, old: HTMLElement | undefined) => HTMLElement) | null = null,
   ) {
     scroller.addEventListener('scroll', () => this.#drawSoon(), { passive: true });
     new ResizeObserver(() => this.#drawSoon()).observe(scroller);
@@ -28,7 +32,8 @@ export class VirtualRows {
   /** New rows, or rows with new content. */
   reset(count: number): void {
     this.#count = count;
-    this.body.style.height = `${this.#height()}px`;
+    const height = `${this.#height()}px`;
+    if (this.body.style.height !== height) this.body.style.height = height;
     this.#redraw();
   }
 
@@ -37,6 +42,7 @@ export class VirtualRows {
     this.#landing = 0;
     for (const element of this.#shown.values()) element.remove();
     this.#shown.clear();
+    this.#brief.clear();
     this.#draw();
   }
 
@@ -51,7 +57,7 @@ export class VirtualRows {
     if (isJump) this.#jumped = now;
     if (isFlight) {
       clearTimeout(this.#landing);
-      this.#landing = window.setTimeout(() => this.#redraw(), FLIGHT);
+      this.#landing = window.setTimeout(() => this.#redraw(), LANDING);
     }
     return isFlight;
   }
@@ -116,10 +122,12 @@ export class VirtualRows {
     const top = scrolled * this.#factor();
     const first = Math.max(0, Math.floor(top / this.rowHeight) - OVERSCAN);
     const end = Math.min(this.#count, Math.ceil((top + this.#viewHeight()) / this.rowHeight) + OVERSCAN);
-    const make = this.#isFlight(first, end) ? this.makeBrief! : this.make;
+    const isFlight = this.#isFlight(first, end);
+    const free: HTMLElement[] = [];
     for (const [row, element] of this.#shown)
       if (row < first || row >= end) {
-        element.remove();
+        if (isFlight && this.#brief.has(element)) free.push(element);
+        else element.remove();
         this.#shown.delete(row);
       }
     const shift = scrolled - top;
@@ -127,11 +135,17 @@ export class VirtualRows {
     for (let row = first; row < end; row++) {
       let element = this.#shown.get(row);
       if (!element) {
-        element = make(row);
+        const old = free.pop();
+        element = isFlight ? this.makeBrief!(row, old) : this.make(row);
+        if (isFlight) this.#brief.add(element);
         this.#shown.set(row, element);
-        made.append(element);
+        if (!old) made.append(element);
       }
       element.style.top = `${row * this.rowHeight + shift}px`;
+    }
+    for (const element of free) {
+      element.remove();
+      this.#brief.delete(element);
     }
     if (made.firstChild) this.body.append(made);
   }

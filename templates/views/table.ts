@@ -108,7 +108,7 @@ export class TablePane {
       ROW,
       () => this.#head.offsetHeight,
       (row) => this.#makeRow(row),
-      (row) => this.#makeBriefRow(row),
+      (row, old) => this.#makeBriefRow(row, old),
     );
     this.#grid.addEventListener('keydown', (event) => this.onKey(event));
     this.#body.addEventListener('click', (event) => this.#onClick(event));
@@ -364,9 +364,13 @@ export class TablePane {
   }
 
   /** Its name alone. */
-  #makeBriefRow(row: number): HTMLElement {
-    const name = h('div', { class: 'cell name', role: 'gridcell' }, visible(this.table.label(row).text));
-    return h('div', { class: `row${row % 2 ? ' odd' : ''}`, role: 'row', 'data-row': String(row) }, name);
+  #makeBriefRow(row: number, old?: HTMLElement): HTMLElement {
+    const element =
+      old ?? h('div', { role: 'row' }, h('div', { class: 'cell name', role: 'gridcell' }, document.createTextNode('')));
+    element.className = `row${row % 2 ? ' odd' : ''}`;
+    element.dataset['row'] = String(row);
+    (element.firstChild!.firstChild as Text).data = visible(this.table.label(row).text);
+    return element;
   }
 
   #mark(row: number, element: HTMLElement): void {

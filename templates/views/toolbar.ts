@@ -85,6 +85,7 @@ export class TopBar {
   readonly #workspace: HTMLElement;
   readonly #layout: HTMLElement;
   readonly #compare: ReturnType<typeof compareChoice>;
+  #drawn: readonly unknown[] = [];
 
   constructor(
     private readonly app: App,
@@ -148,7 +149,9 @@ export class TopBar {
       .filter((c) => c.metric.formula === '')
       .slice(0, 3);
     this.#totals.hidden = this.#layout.hidden = isSummary;
-    if (isSummary) return;
+    const inputs = [columns.map((c) => c.id).join(), app.columns, app.arrivals];
+    if (isSummary || inputs.every((x, i) => x === this.#drawn[i])) return;
+    this.#drawn = inputs;
     this.#totals.replaceChildren(
       ...columns.map((column) => {
         const total = app.columns.total(column);
@@ -327,12 +330,15 @@ export class TableTools {
 /** From the program down to what is selected. */
 export class PathBar {
   readonly element = h('nav', { class: 'path', 'aria-label': 'Where the selected row stands' });
+  #drawn: number | null | undefined;
 
   constructor(private readonly app: App) {}
 
   draw(): void {
     const { app } = this;
     const { selected } = app.state;
+    if (selected === this.#drawn) return;
+    this.#drawn = selected;
     if (selected === null || selected === NONE) {
       this.element.replaceChildren(
         h('span', { class: 'muted' }, 'Nothing selected. Arrow keys move, / filters, ? helps.'),

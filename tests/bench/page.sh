@@ -4,11 +4,13 @@
 # everything) and its heap, over that database and over others of many places and of many metrics.
 . "$top_srcdir/tests/bench/lib.sh"
 
-# sources DIR: 25 files of 6,000 lines, 21,425 of which cost something, in a file of callgrind's and in one of lcov's
+# sources DIR: 25 files of 6,000 lines, 21,425 of which cost something, in a file of callgrind's and in one of lcov's; and
+# main.c, which runs all of them for a second or two
 sources() {
     mkdir -p "$1/src"
     awk -v dir="$1" 'BEGIN {
-        call = dir "/callgrind.out"; cov = dir "/lines.info"
+        call = dir "/callgrind.out"; cov = dir "/lines.info"; main = dir "/src/main.c"
+        print "static double a[6001], x[300], y[300];\nint main(void) {\n  for (int round = 0; round < 150; round++) {" >main
         print "# callgrind format\nversion: 1\ncreator: bench\ncmd: ./large\nevents: Ir Dr Dw Bc\n" >call
         print "TN:" >cov
         for (f = 0; f < 25; f++) {
@@ -22,15 +24,20 @@ sources() {
                 else if (i % 7 == 1) text = "  for (long i = " line % 13 "; i < n; i++) y[i] += a[" line "] * x[i]; /* row " line " */"
                 else text = "  /* " line * 7919 % 10007 ": what the next lines do, and why this way */"
                 print text >file
-                if (i == 0) print "fn=apply_" f "_" int(line / 280) >call
+                if (i == 0) {
+                    print "fn=apply_" f "_" int(line / 280) >call
+                    print "    double apply_" f "_" int(line / 280) "(); apply_" f "_" int(line / 280) "(a, x, y, 300l);" >main
+                }
                 if (i % 7 != 1) continue
                 n = (line + f) * 48271 % 99733 + 1
                 print line, n * 12, n * 4 + line % 7, n, n % 97 >call
                 print "DA:" line "," n >cov
             }
             print "end_of_record" >cov
+            print "}" >file # the last one is cut off by the end of the file
             close(file)
         }
+        print "  }\n  return 0;\n}" >main
     }'
 }
 
@@ -53,6 +60,20 @@ if have gcovr; then
     mkdir -p "$scratch/gcovr"
     written "gcovr --html-details, 1 metric" "$scratch/gcovr" \
         "mkdir $scratch/gcovr; cd $scratch/lines; gcovr -a gcovr.json --html-details $scratch/gcovr/index.html"
+fi
+echo
+
+echo "the same sources as a program, sampled:"
+# "gprofng display html" of binutils 2.40 does not know the option it gives itself; what it starts does without.
+if have gp-display-html && have gprofng &&
+    (cd "$scratch/lines/src" && cc -g -O1 -o ../program ./*.c) 2>"$scratch/stderr" &&
+    gprofng collect app -O "$scratch/lines/gprofng.er" "$scratch/lines/program" >/dev/null 2>"$scratch/stderr" &&
+    "$hpcview" record -o "$scratch/lines/measurements" -- "$scratch/lines/program" >/dev/null 2>"$scratch/stderr"; then
+    row "" "CPU s" MB files
+    written "hpcview build" "$scratch/sampled.db" "$hpcview build -o $scratch/sampled.db $scratch/lines/measurements"
+    written "gprofng display html" "$scratch/gprofng" "cd $scratch; gp-display-html -o gprofng lines/gprofng.er"
+else
+    tail -n 1 "$scratch/stderr" 2>/dev/null
 fi
 echo
 
