@@ -335,8 +335,10 @@ export class InstructionsPane implements Pane {
     const { selected } = this.app.state;
     const { procedure, code } = this.#drawn!;
     if (selected === null || selected === procedure) return false;
-    const { parent } = this.app.model.places;
+    const { parent, kind, lineFirst } = this.app.model.places;
     let at = code.cell('place', row);
+    // an instruction without a line stands in what is around it
+    if (kind[selected] === Kind.Line && lineFirst[selected] === 0 && at === parent[selected]) return true;
     while (at > selected) at = parent[at];
     return at === selected;
   }

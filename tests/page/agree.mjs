@@ -119,6 +119,16 @@ compare(
     .map((r) => [line(r), r[`${EVENT} (E)`]]),
 );
 
+// Code without source: the page begins at the end of the hot path, with the instructions there.
+await page.goto('about:blank');
+await page.setViewportSize({ width: 1500, height: 1000 });
+await page.goto(`${pathToFileURL(`${folder}/bare.db/index.html`).href}#v2/tree`);
+await page.waitForSelector('html[data-ready]');
+const end = (await page.textContent('#table .row[aria-selected="true"]')).trim();
+check(end.includes('no line known'), 'the hot path of a stripped program ends where no line is known', end);
+const costly = await page.waitForSelector('.insn-scroll .costs[aria-selected="true"]').catch(() => null);
+check(costly !== null, 'its costly instructions are marked and in sight');
+
 await browser.close();
 console.log(`1..${count}`);
 process.exitCode = failures ? 1 : 0;

@@ -26,4 +26,7 @@ for level in program module file procedure loop line; do
     "$hpcview" print --by $level --format csv "$here/m" >"$here/$level.csv" 2>/dev/null || { echo "Bail out! print --by $level failed"; exit 99; }
 done
 "$hpcview" info "$here/m" >"$here/info.txt" 2>/dev/null
+# the same without debug information
+strip -o "$here/bare" "$here/particles" && "$hpcview" record -e perf::TASK-CLOCK -o "$here/bare.m" "$here/bare" >/dev/null 2>&1 &&
+    "$hpcview" build -o "$here/bare.db" "$here/bare.m" 2>"$here/build.log" || { echo "Bail out! build failed"; cat "$here/build.log"; exit 99; }
 PLAYWRIGHT=$build/node_modules/playwright-core/index.mjs CHROMIUM=$browser exec node "$top_srcdir/tests/page/agree.mjs" "$here"
