@@ -332,7 +332,7 @@ export class SummaryPage {
       change.place,
       h(
         'span',
-        { class: 'hot-share', title: `${value} ± ${formatShort(change.error, scale, change.error)}` },
+        { class: 'hot-share of-change', title: `${value} ± ${formatShort(change.error, scale, change.error)}` },
         bar,
         h('b', null, `${formatSigned(formatPercent(change.value, whole), change.value)}%`),
         h('span', { class: 'muted' }, ` ${value}`),
