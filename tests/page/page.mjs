@@ -41,8 +41,17 @@ async function open(name, hash = '#v2/tree', options = {}) {
   await settle(page);
   return page;
 }
+/** Two frames, and where rows fly by, until they are whole again. */
 const settle = (page) =>
-  page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r, 20)))));
+  page.evaluate(
+    () =>
+      new Promise((r) => {
+        let looks = 0;
+        const look = () =>
+          document.querySelector('#table .row:not(:has(.label))') && looks++ < 200 ? setTimeout(look, 20) : r();
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(look, 20)));
+      }),
+  );
 async function act(page, action) {
   await action();
   await settle(page);
