@@ -7,7 +7,7 @@ int main(void)
 {
     for (int i = 0; i < 4096; i++)
         at[i] = i * 403 & 4095, b[i] = i, c[i] = i + 1;
-    for (int k = 0; k < 5000; k++) {
+    for (int k = 0; k < 40000; k++) {
         for (int i = 0; i < 4096; i++) /* division */
             a[i] = b[i] / c[i];
         for (int i = 0; i < 4096; i++) /* indirect */
