@@ -121,11 +121,6 @@ struct quality_listing *instructions_list(struct loop_machines *machines, struct
             warnings);
     if (listing)
         *sampled->listed += listing->bytes;
-    if (listing && listing->left_out)
-        warnings_add(warnings,
-                     "%zu procedures of %s are shown without their instructions: there would be more than %u kB of "
-                     "machine code (LIMIT_LISTED_BYTES)",
-                     listing->left_out, strtab_get(tree->strings, tree->scopes[0].name), LIMIT_LISTED_BYTES >> 10);
     vec_release(&chosen);
     return listing;
 }
@@ -176,6 +171,7 @@ void instructions_note(struct correlation *c, const struct placed_scopes *placed
     const struct module *m = &c->modules.items[placed->module];
     struct table *t = NULL;
     struct err err;
+    c->unlisted += m->listing ? m->listing->left_out : 0;
     if (!m->listing || m->listing->count == 0 || table_list_declare(&c->tables, &insns_decl, c->strings, &t, &err) < 0)
         return; /* a measurement brought a table of this name: that one is shown */
     for (size_t i = 0; i < m->listing->count; i++) {

@@ -10,13 +10,11 @@ struct shares { /* what of one module is shown less exactly than by line, in the
     double part; /* the most of the three as a part of the column's total */
 };
 
+#define WORTH_NAMING 0.001 /* as a part of the total; nobody misses less */
+
 static const char *percent_text(char *text, size_t size, double part, double whole)
 {
-    double percent = whole > 0 ? 100 * part / whole : 0;
-    if (percent < 0.1)
-        snprintf(text, size, "less than 0.1%%");
-    else
-        snprintf(text, size, "%.1f%%", percent);
+    snprintf(text, size, "%.1f%%", whole > 0 ? 100 * part / whole : 0);
     return text;
 }
 
@@ -42,13 +40,13 @@ static void warn_module(const struct experiment *e, const struct module *m, cons
     if (m->why)
         warnings_add(warnings, "%s: %s: %s of %s shown by function only, as %s has these", name, m->why,
                      percent_text(share, sizeof share, s->no_line, total), metric, m->names_from);
-    else if (m->stripped)
+    else if (m->stripped && s->no_line >= total * WORTH_NAMING)
         warnings_add(warnings, "%s has no line table: %s of %s shown by function only", name,
                      percent_text(share, sizeof share, s->no_line, total), metric);
     else if (s->no_line > 0 && s->no_line * 100 >= total)
         warnings_add(warnings, "%s: %s of %s fell on instructions without a line, shown by function only", name,
                      percent_text(share, sizeof share, s->no_line, total), metric);
-    if (s->no_symbol > 0)
+    if (s->no_symbol > 0 && s->no_symbol >= total * WORTH_NAMING)
         warnings_add(warnings, "%s: %s of %s fell in no function known of it", name,
                      percent_text(share, sizeof share, s->no_symbol, total), metric);
 }
@@ -120,12 +118,17 @@ void warn_shares(const struct experiment *e, const struct correlation *c, const 
     qsort_r(order, n, sizeof *order, compare_modules, (void *)c);
     for (size_t i = 0; i < n; i++) {
         const struct module *m = &c->modules.items[order[i]];
-        if (worst[order[i]].part > 0)
+        if (worst[order[i]].part >= WORTH_NAMING)
             warn_module(e, m, &worst[order[i]], warnings);
-        else if (m->state == STRUCTURE_FAILED && c->calls.count)
+        else if (worst[order[i]].part == 0 && m->state == STRUCTURE_FAILED && c->calls.count)
             warnings_add(warnings, "%s: %s: shown by module only where call paths go through it",
                          strtab_get(e->strings, m->shown), m->why);
     }
+    if (c->unlisted)
+        warnings_add(warnings,
+                     "%zu procedures, which cost least, are shown without their instructions: a database has those of "
+                     "%u kB of machine code",
+                     c->unlisted, LIMIT_LISTED_BYTES >> 10);
     mem_free(order);
     mem_free(worst);
 }

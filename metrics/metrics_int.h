@@ -403,6 +403,7 @@ struct correlation {
     struct VEC(struct loop_count) loop_counts; /* by site, of those where loops begin; of all runs */
     struct hashmap loop_at; /* hash of module and address to loop_counts, of files that several modules are, once */
     uint64_t listed_bytes;  /* of code whose instructions are among the tables */
+    size_t unlisted;        /* sampled procedures whose instructions would have been too much */
     struct hashmap listed;  /* hash of module and address to the row of "instructions" */
     uint32_t *file_rank;    /* by file: where it is among the experiment's; once they are in order */
     struct row_index module_index;
