@@ -41,11 +41,17 @@ static inline void read_lines(struct scope_tree *t, const char *word, struct sco
         s->line_last = (uint32_t)strtoul(strchr(word, '-') + 1, NULL, 10);
 }
 
+/* Room for one item behind `count` that came one by one. */
+static inline void *one_more(void *items, size_t count, size_t size)
+{
+    return count & (count - 1) ? items : mem_realloc(items, count ? 2 * count : 1, size);
+}
+
 static inline void add_range(struct scope_tree *t, struct scope *s, const char *word)
 {
     char *end;
     vaddr begin = strtoull(word, &end, 16);
-    t->ranges = mem_realloc(t->ranges, t->range_count + 1, sizeof *t->ranges);
+    t->ranges = one_more(t->ranges, t->range_count, sizeof *t->ranges);
     if (s->range_count == 0)
         s->range_first = (uint32_t)t->range_count;
     t->ranges[t->range_count++] = (struct addr_range){begin, strtoull(end + 1, NULL, 16)};
@@ -131,7 +137,7 @@ static inline struct scope_tree *tree_from(const char *drawing)
             file = s.name;
         s.parent = depth ? at_depth[depth - 1] : 0;
         at_depth[depth] = (scope_ix)t->scope_count;
-        t->scopes = mem_realloc(t->scopes, t->scope_count + 1, sizeof *t->scopes);
+        t->scopes = one_more(t->scopes, t->scope_count, sizeof *t->scopes);
         t->scopes[t->scope_count++] = s;
     }
     mem_free(copy);
