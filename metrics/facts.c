@@ -4,6 +4,8 @@
  */
 #include "metrics/metrics_int.h"
 
+#include <stdlib.h>
+
 #define MOST_PROCEDURES 24 /* that are asked for how they were compiled: those with most samples */
 #define MOST_COMPILERS  3  /* that are named */
 
@@ -41,40 +43,37 @@ char *facts_built(struct bloop_binary *binary, struct scope_tree *tree, const st
     return built;
 }
 
-struct fact_list VEC(struct experiment_fact);
+struct facts {
+    struct VEC(struct experiment_fact) list;
+    struct hashmap at; /* by name, where in the list */
+    const struct strtab *strings;
+};
 
 /* Where processes say different things, one of them is taken, whoever was read first. */
-static void add(const struct strtab *strings, struct fact_list *facts, str_id name, str_id value)
+static void add(struct facts *facts, str_id name, str_id value)
 {
-    for (size_t i = 0; i < facts->count; i++)
-        if (facts->items[i].name == name) {
-            if (strcmp(strtab_get(strings, value), strtab_get(strings, facts->items[i].value)) < 0)
-                facts->items[i].value = value;
-            return;
-        }
-    *vec_push(facts) = (struct experiment_fact){name, value};
+    uint32_t *at = hashmap_put(&facts->at, name);
+    if (*at == HASHMAP_NONE) {
+        *at = (uint32_t)facts->list.count;
+        *vec_push(&facts->list) = (struct experiment_fact){name, value};
+    }
+    struct experiment_fact *known = &facts->list.items[*at];
+    if (strcmp(strtab_get(facts->strings, value), strtab_get(facts->strings, known->value)) < 0)
+        known->value = value;
 }
 
-/* Few: a dozen. */
-static void put_in_order(const struct strtab *strings, struct fact_list *facts)
+static int by_name(const void *a, const void *b, void *strings)
 {
-    for (size_t i = 1; i < facts->count; i++)
-        for (size_t k = i; k > 0 && strcmp(strtab_get(strings, facts->items[k - 1].name),
-                                           strtab_get(strings, facts->items[k].name)) > 0;
-             k--) {
-            struct experiment_fact later = facts->items[k - 1];
-            facts->items[k - 1] = facts->items[k];
-            facts->items[k] = later;
-        }
+    const struct experiment_fact *x = a, *y = b;
+    return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
-static void take_notes(struct experiment *e, const struct hpcprof *p, struct fact_list *facts)
+static void take_notes(struct experiment *e, const struct hpcprof *p, struct facts *facts)
 {
     for (size_t i = 0; i < p->note_count; i++) {
         const char *name = strtab_get(p->strings, p->notes[i].name);
         if (str_starts(name, FACT_ENVIRONMENT) || str_starts(name, FACT_BUILT))
-            add(e->strings, facts, strtab_add(e->strings, name),
-                strtab_add(e->strings, strtab_get(p->strings, p->notes[i].value)));
+            add(facts, strtab_add(e->strings, name), strtab_add(e->strings, strtab_get(p->strings, p->notes[i].value)));
     }
 }
 
@@ -87,17 +86,18 @@ static const char *name_of(const struct correlation *c, const struct module *m)
 void facts_take(struct experiment *e, const struct correlation *c, const struct input *inputs, size_t input_count,
                 uint32_t run)
 {
-    struct fact_list facts = {0};
+    struct facts facts = {.strings = e->strings};
     for (size_t i = 0; i < c->uses.count; i++) {
         const struct module *m = &c->modules.items[c->uses.items[i].module];
         if (c->uses.items[i].run == run && m->built)
-            add(e->strings, &facts, strtab_printf(e->strings, FACT_BUILT "%s", name_of(c, m)),
-                strtab_add(e->strings, m->built));
+            add(&facts, strtab_printf(e->strings, FACT_BUILT "%s", name_of(c, m)), strtab_add(e->strings, m->built));
     }
     for (size_t i = 0; i < input_count; i++)
         if (inputs[i].run == run)
             take_notes(e, inputs[i].profile, &facts);
-    put_in_order(e->strings, &facts);
-    e->runs[run].facts = facts.items;
-    e->runs[run].fact_count = (uint32_t)facts.count;
+    if (facts.list.count)
+        qsort_r(facts.list.items, facts.list.count, sizeof *facts.list.items, by_name, e->strings);
+    e->runs[run].facts = facts.list.items;
+    e->runs[run].fact_count = (uint32_t)facts.list.count;
+    hashmap_release(&facts.at);
 }
