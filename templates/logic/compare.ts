@@ -80,9 +80,9 @@ export interface Difference {
 
 /** Of lists of words what is not in all of them. */
 function ownWords(lists: readonly (readonly string[])[]): string[] {
-  const common = lists.reduce((left, words) => left.filter((w) => words.includes(w)));
+  const sets = lists.map((words) => new Set(words));
   return lists.map((words) => {
-    const own = words.filter((w) => !common.includes(w));
+    const own = words.filter((w) => sets.some((set) => !set.has(w)));
     return (own.length > MANY_WORDS ? own.filter((w) => !IMPLIED.test(w)) : own).join(' ');
   });
 }
@@ -104,8 +104,9 @@ export function differences(model: Model): Difference[] {
     compare(what, lists.map((l) => l.join(' ')), ownWords(lists));
   };
   fact('command', (r) => r.command);
+  const facts = new Map(runs.map((r) => [r, new Map(r.facts)]));
   for (const name of new Set(runs.flatMap((r) => r.facts.map((f) => f[0])))) {
-    const value = (r: Run): string | undefined => r.facts.find((f) => f[0] === name)?.[1];
+    const value = (r: Run): string | undefined => facts.get(r)!.get(name);
     const module = /^built (.*)/s.exec(name)?.[1];
     if (module === undefined) fact(name.replace(/^env:/, ''), value);
     else if (runs.every((r) => value(r) !== undefined)) words(`compilation of ${module}`, (r) => value(r)!.split(' '));
