@@ -115,6 +115,13 @@ export function metricsTable(app: App): HTMLElement {
 
 export function aboutDialog(app: App, close: () => void): HTMLElement {
   const { model } = app;
+  const known = model.runs.flatMap((r) =>
+    r.facts
+      .slice(0, 200)
+      .map(([name, value]) =>
+        h('tr', null, cell(visible(r.name)), cell(visible(name.replace(/^env:/, ''))), h('td', { class: 'code' }, visible(value))),
+      ),
+  );
   return h(
     'div',
     { class: 'dialog-body wide' },
@@ -125,6 +132,7 @@ export function aboutDialog(app: App, close: () => void): HTMLElement {
       : h('p', { class: 'muted' }, 'None.'),
     h('h3', null, 'Runs'),
     runsTable(model.processes),
+    known.length ? factsTable(headsOf(['Run', 'Compilation and environment', 'Known of it']), known) : null,
     h('h3', null, 'Metrics'),
     metricsTable(app),
     h('h3', null, 'Database'),

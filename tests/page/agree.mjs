@@ -119,6 +119,10 @@ compare(
     .map((r) => [line(r), r[`${EVENT} (E)`]]),
 );
 
+await page.keyboard.press('a');
+const about = await page.textContent('dialog');
+check(/built the program.*(GNU C\+\+|clang).*-O3|built the program.*clang/s.test(about), 'who compiled it, and how, is said', about);
+
 // Code without source: the page begins at the end of the hot path, with the instructions there.
 await page.goto('about:blank');
 await page.setViewportSize({ width: 1500, height: 1000 });
