@@ -35,15 +35,14 @@ row() {
 
 # A target that stops ends the others: its row is there, with 1.
 fuzz() {
-    make -C "$build" fuzz FUZZ_SECONDS="$seconds" >"$log" 2>&1
-    local name=
-    while read -r word value _; do
+    local ended=0 word name value
+    make -C "$build" fuzz FUZZ_SECONDS="$seconds" >"$log" 2>&1 || ended=1
+    while read -r word name _ value _; do
         case $word in
-        ==) name=$value ;;
-        stat::number_of_executed_units:) row fuzz "${name:?}, inputs" "$value" 0 "" && name= ;;
+        ==) row fuzz "$name, inputs" "$value" 0 "" ;;
         esac
     done <"$log"
-    [ -z "$name" ] || { row fuzz "$name" "" 1 "" && tail -n 5 "$log"; }
+    [ $ended = 0 ] || { row fuzz "$(sed -n 's|^the input is in .*/||p' "$log" | head -n 1)" "" 1 "" && tail -n 5 "$log"; }
 }
 
 torture() {
