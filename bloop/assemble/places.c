@@ -747,11 +747,10 @@ static void look_at_statement(const struct loop_view *v, const struct line_point
         s->doubtful = point->first;
 }
 
-static struct smallest find_smallest(const struct loop_view *v, const struct loop_place *p)
+static struct smallest find_smallest(const struct loop_view *v, uint32_t last)
 {
     const struct assembler *a = v->a;
     struct smallest s = {.exit = UINT32_MAX, .stmt = UINT32_MAX, .any = UINT32_MAX, .child = UINT32_MAX};
-    uint32_t last = find_last_line(v, p);
     for (size_t i = 0; i < a->points.count; i++) {
         const struct line_point *point = &a->points.items[i];
         keep_smaller(point->evidence ? &s.any : &s.child, point->first);
@@ -807,9 +806,10 @@ static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first,
     if (a->points.count == 0)
         gather_points(&v, p, false);
     keep_stretch(a, p);
-    struct smallest s = find_smallest(&v, p);
+    uint32_t last = find_last_line(&v, p);
+    struct smallest s = find_smallest(&v, last);
     p->line = choose_line(&s);
-    p->line_last = p->line ? find_last_line(&v, p) : 0;
+    p->line_last = p->line ? last : 0;
     if (p->line_last < p->line)
         p->line_last = p->line;
     if (s.exit < s.child && s.exit < p->line_last)
