@@ -69,7 +69,7 @@ static void merge_down(struct sorting *s, size_t begin, size_t middle, size_t en
         memcpy(item(s, --to), from_left ? left_last : right_last, s->size);
         *(from_left ? &l : &r) -= 1;
     }
-    memcpy(item(s, begin + (l - begin)), right, r * s->size);
+    memcpy(item(s, begin), right, r * s->size);
 }
 
 static void merge(struct sorting *s, size_t begin, size_t middle, size_t end)
