@@ -408,19 +408,27 @@ static void add_metric_columns(struct view *t, struct text_table *text, size_t m
         text_column_add(c, number_text(t, &t->rows.items[i], metric, exclusive, error));
 }
 
+void print_location(const struct experiment *e, const struct row *r, struct buf *out)
+{
+    buf_safe(out, strtab_get(e->strings, r->file));
+    if (r->file && r->line)
+        buf_printf(out, ":%u", r->line);
+    else if (r->address)
+        buf_printf(out, "%s%#llx", r->file ? ", " : "", (unsigned long long)r->address);
+    if (r->file && r->line && r->line_last > r->line)
+        buf_printf(out, "-%u", r->line_last);
+    if (r->instances > 1)
+        buf_printf(out, " (%u of %u)", r->instance, r->instances);
+}
+
 static char *location_of(const struct view *t, const struct row *r)
 {
     struct buf b = {0};
+    struct row at = *r;
+    if (t->options->level != PRINT_LOOP)
+        at.line_last = 0;
     buf_str(&b, "");
-    buf_safe(&b, strtab_get(t->e->strings, r->file));
-    if (r->file && r->line)
-        buf_printf(&b, ":%u", r->line);
-    else if (r->address)
-        buf_printf(&b, "%s%#llx", r->file ? ", " : "", (unsigned long long)r->address);
-    if (r->file && r->line && t->options->level == PRINT_LOOP && r->line_last > r->line)
-        buf_printf(&b, "-%u", r->line_last);
-    if (r->instances > 1)
-        buf_printf(&b, " (%u of %u)", r->instance, r->instances);
+    print_location(t->e, &at, &b);
     return b.bytes;
 }
 

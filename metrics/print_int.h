@@ -58,6 +58,8 @@ struct view {
 /* A row of this place with room for its values, not in the view yet. */
 struct row print_row(struct view *, place_ix);
 double *print_row_values(struct view *, const struct row *);
+/* "src/heat.f90:52-60 (1 of 2)": its file, lines and instance; of a loop without a line its address. */
+void print_location(const struct experiment *, const struct row *, struct buf *);
 
 /* print_tree.c: the scopes, by the metric that sorts; `whole` is what all of it is. */
 void print_tree(const struct view *, double whole, struct outfile *);

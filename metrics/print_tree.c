@@ -61,16 +61,15 @@ static void add_where(const struct tree_view *t, place_ix place, struct buf *out
                  : p->kind == PLACE_LINE  ? ""
                  : p->file == SOURCE_NONE ? ""
                                           : " at ");
-    if (p->file != SOURCE_NONE)
-        buf_safe(out, strtab_get(e->strings, e->files[p->file].name));
-    if (p->line_first)
-        buf_printf(out, ":%u", p->line_first);
-    else if (p->kind == PLACE_LOOP)
-        buf_printf(out, "%s%#llx", p->file == SOURCE_NONE ? "" : ", ", (unsigned long long)p->address);
-    if (p->kind == PLACE_LOOP && p->line_last > p->line_first)
-        buf_printf(out, "-%u", p->line_last);
-    if (p->instances > 1)
-        buf_printf(out, " (%u of %u)", p->instance, p->instances);
+    bool loop = p->kind == PLACE_LOOP;
+    print_location(e,
+                   &(struct row){.file = p->file == SOURCE_NONE ? 0 : e->files[p->file].name,
+                                 .line = p->line_first,
+                                 .line_last = loop ? p->line_last : 0,
+                                 .instance = p->instance,
+                                 .instances = p->instances,
+                                 .address = loop && p->line_first == 0 ? p->address : 0},
+                   out);
 }
 
 static void write_place(const struct tree_view *t, place_ix place, unsigned depth, struct outfile *out)
