@@ -120,6 +120,7 @@ compare(
 );
 
 await page.keyboard.press('a');
+await page.waitForSelector('dialog[open]');
 const about = await page.textContent('dialog');
 check(/built the program.*(GNU C\+\+|clang).*-O3|built the program.*clang/s.test(about), 'who compiled it, and how, is said', about);
 
