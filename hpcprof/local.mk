@@ -24,7 +24,7 @@ TESTS += %D%/events_test
 
 # ---- the recorder: in the measured program, on its own (no other room, no library but libc) ------------------
 RECORDER_SOURCES = \
-	%D%/recorder/rec.h %D%/recorder/real.h %D%/recorder/raw.h %D%/recorder/bytes.c %D%/recorder/protocol.h %D%/recorder/config.c %D%/recorder/counts.c \
+	%D%/recorder/rec.h %D%/recorder/real.h %D%/recorder/raw.h %D%/recorder/apart.c %D%/recorder/bytes.c %D%/recorder/protocol.h %D%/recorder/config.c %D%/recorder/counts.c \
 	%D%/recorder/facts.c %D%/recorder/file.c %D%/recorder/main.c %D%/recorder/maps.c %D%/recorder/memory.c \
 	%D%/recorder/papi.c %D%/recorder/perf.c %D%/recorder/signals.c %D%/recorder/system.c %D%/recorder/threads.c \
 	%D%/recorder/timers.c %D%/recorder/waits.c %D%/recorder/wrap.c %D%/recorder/paths.h %D%/recorder/paths.c \
@@ -59,7 +59,7 @@ TESTS += %D%/counts_test
 %C%_counts_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/recorder_test
 TESTS += %D%/recorder_test
-%C%_recorder_test_SOURCES = %D%/recorder_test.c tests/tap.h %D%/recorder/config.c %D%/recorder/counts.c %D%/recorder/facts.c %D%/recorder/file.c \
+%C%_recorder_test_SOURCES = %D%/recorder_test.c tests/tap.h %D%/recorder/apart.c %D%/recorder/config.c %D%/recorder/counts.c %D%/recorder/facts.c %D%/recorder/file.c \
 	%D%/recorder/maps.c %D%/recorder/memory.c %D%/recorder/perf.c %D%/recorder/system.c %D%/recorder/threads.c
 %C%_recorder_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_recorder_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)

@@ -23,6 +23,11 @@ bool hpcrec_active(void)
 {
     return true;
 }
+static bool is_helper;
+bool hpcrec_is_helper(void)
+{
+    return is_helper;
+}
 bool hpcrec_needs_papi(void)
 {
     return false;
@@ -786,6 +791,36 @@ static void test_numbers(void)
     CHECK_STR(words, "01090ab");
 }
 
+/* ---- what is opened apart ---- */
+
+static int lowest_free(void)
+{
+    int fd = open("/dev/null", O_RDONLY);
+    close(fd);
+    return fd;
+}
+
+static void take_the_lowest(void *number)
+{
+    *(int *)number = open("/dev/null", O_RDONLY); /* and leaves it open */
+}
+
+static void test_apart(void)
+{
+    int before = lowest_free(), taken = -1;
+    char text[64];
+    is_helper = true;
+    hpcrec_apart(take_the_lowest, &taken);
+    CHECK_INT(taken, before); /* as anywhere */
+    CHECK_INT(lowest_free(), before);
+    CHECK(hpcrec_slurp("/proc/self/comm", text, sizeof text) > 1 && strchr(text, '\n'));
+    CHECK_INT(hpcrec_slurp("/proc/self/nothing", text, sizeof text), -1);
+    is_helper = false;
+    hpcrec_apart(take_the_lowest, &taken);
+    CHECK_INT(lowest_free(), before + 1);
+    close(taken);
+}
+
 int main(void)
 {
     static const char *const ranks[] = {
@@ -795,6 +830,7 @@ int main(void)
         unsetenv(ranks[i]);
     configure();
     begin();
+    test_apart();
     test_numbers();
     test_rings();
     test_queue();

@@ -225,11 +225,16 @@ static void do_it_ourselves(enum hpcrec_task task, int status)
     atomic_store(&busy, false);
 }
 
+bool hpcrec_is_helper(void)
+{
+    return atomic_load(&helper.tid) == hpcrec_gettid();
+}
+
 void hpcrec_ask(enum hpcrec_task task, int status)
 {
     if (!hpcrec_active())
         return;
-    if (helper.none || atomic_load(&helper.tid) == hpcrec_gettid()) {
+    if (helper.none || hpcrec_is_helper()) {
         do_it_ourselves(task, status);
         return;
     }
@@ -254,7 +259,7 @@ void hpcrec_finish(int status)
         return;
     if (exit_status != -1)
         status = exit_status;
-    if (hpcrec_self && atomic_load(&helper.tid) != hpcrec_gettid())
+    if (hpcrec_self && !hpcrec_is_helper())
         hpcrec_thread_end(hpcrec_self); /* PAPI reads a thread's counters in that thread only */
     hpcrec_ask(TASK_FINISH, status);
     atomic_store(&finishing, false);

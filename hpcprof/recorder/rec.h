@@ -110,6 +110,9 @@ int hpcrec_held(struct held *, const char *path,
 int hpcrec_first_thread_lives(void);
 /* Reads our own memory; false where nothing is mapped. */
 bool hpcrec_peek(uint64_t address, void *to, size_t n);
+/* Calls run(arg) where what it opens and closes takes none of the program's numbers, not for a moment (apart.c): by the
+ * helper; others, and where the system does not permit it, call it as it is. Errno is as run left it. */
+void hpcrec_apart(void (*run)(void *), void *arg);
 /* At most size-1 bytes of a small file, NUL-terminated; the count, or -1. */
 ssize_t hpcrec_slurp(const char *path, char *to, size_t size);
 
@@ -443,6 +446,7 @@ enum hpcrec_task { TASK_FLUSH = 1, TASK_EXEC, TASK_FINISH };
 /* Lets the helper do that and waits for it, at most a few seconds. Async-signal-safe. status: as by wait(2), -1
  * unknown. */
 void hpcrec_ask(enum hpcrec_task, int status);
+bool hpcrec_is_helper(void);    /* is that who asks? */
 void hpcrec_finish(int status); /* the process is about to end */
 void hpcrec_fork_child(void);   /* in the child: forget the parent's recording */
 void hpcrec_fork_restart(void); /* in the child: begin its own */

@@ -187,22 +187,34 @@ int hpcrec_first_thread_lives(void)
     return errno == ESRCH ? 0 : -1;
 }
 
-ssize_t hpcrec_slurp(const char *path, char *to, size_t size)
+struct slurp {
+    const char *path;
+    char *to;
+    size_t size;
+    ssize_t n;
+};
+
+static void slurp(void *arg)
 {
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    size_t n = 0;
-    to[0] = '\0';
-    if (fd < 0)
-        return -1;
-    while (n < size - 1) {
-        ssize_t got = raw_read(fd, to + n, size - 1 - n);
+    struct slurp *s = arg;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, s->path, O_RDONLY | O_CLOEXEC, 0);
+    s->n = fd < 0 ? -1 : 0;
+    while (fd >= 0 && (size_t)s->n < s->size - 1) {
+        ssize_t got = raw_read(fd, s->to + s->n, s->size - 1 - (size_t)s->n);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             break;
-        n += (size_t)got;
+        s->n += got;
     }
-    syscall(SYS_close, fd);
-    to[n] = '\0';
-    return (ssize_t)n;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    s->to[s->n < 0 ? 0 : s->n] = '\0';
+}
+
+ssize_t hpcrec_slurp(const char *path, char *to, size_t size)
+{
+    struct slurp s = {path, to, size, -1};
+    hpcrec_apart(slurp, &s);
+    return s.n;
 }

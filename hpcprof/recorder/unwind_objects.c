@@ -184,20 +184,34 @@ static uint8_t *section_of(int fd, const char *wanted, struct unwind_section *s)
     return NULL;
 }
 
+struct wanted_section {
+    const char *file, *name;
+    struct unwind_section *section;
+    uint8_t *bytes; /* NULL: it has none */
+};
+
+static void read_section(void *arg)
+{
+    struct wanted_section *w = arg;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, w->file, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    w->bytes = section_of(fd, w->name, w->section);
+    syscall(SYS_close, fd);
+}
+
 /* Static programs have .eh_frame without a header that finds it in memory. */
 static void compile_file(const struct object *o, const char *name, bool debug, struct unwind_rows *rows)
 {
     struct unwind_section s = {.debug = debug, .base = o->begin - o->bias, .limit = o->end - o->bias};
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, o->name, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
+    struct wanted_section w = {o->name, name, &s, NULL};
+    if (strchr(o->name, '/')) /* the kernel's own object has no file */
+        hpcrec_apart(read_section, &w);
+    if (!w.bytes)
         return;
-    uint8_t *bytes = section_of(fd, name, &s);
-    syscall(SYS_close, fd);
-    if (!bytes)
-        return;
-    s.bytes = bytes;
+    s.bytes = w.bytes;
     unwind_rows_compile(rows, &s, UNWIND_HERE);
-    hpcrec_unmap(bytes, s.size);
+    hpcrec_unmap(w.bytes, s.size);
 }
 
 static void compile_eh_frame(const struct object *o, struct unwind_rows *rows)
