@@ -3,11 +3,20 @@
 #include "tests/tap.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+/* Nothing may be read behind the text: no memory is there. */
 static struct properties *read_text(const char *text, struct warnings *problems)
 {
     struct properties *p = properties_create();
-    properties_add(p, text, strlen(text), "p.asl", problems);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), n = strlen(text), room = (n / page + 1) * page;
+    char *at = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED || mprotect(at + room, page, PROT_NONE) < 0)
+        exit(99);
+    memcpy(at + room - n, text, n);
+    properties_add(p, at + room - n, n, "p.asl", problems);
+    munmap(at, room + page);
     properties_finish(p, problems);
     return p;
 }
@@ -52,6 +61,9 @@ static const struct {
     {"rows",
      "PROPERTY A { FOR ROWS OF evictors; WHERE level IS NOT \"L1|L2*\"; CONDITION: n > 1; SEVERITY: n; AT by; }", ""},
     {"comments", "# one\n// two\n/* three\n */ PROPERTY A { CONDITION: T /* here */ > 1; SEVERITY: 3; } // end", ""},
+    {"nothing but a comment", "# x", ""},
+    {"a slash at the end", "/",
+     "p.asl:1:1: PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET is wanted, not '/'"},
 
     {"an unknown part", "PROPERTY A {\n  CONDITON: T > 1;\n  SEVERITY: 3; }",
      "p.asl:2:3: 'CONDITON' begins no part of a property; did you mean CONDITION?|"
