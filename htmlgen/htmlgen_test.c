@@ -430,6 +430,352 @@ static void test_empty(void)
     }
 }
 
+/* ---- which text goes into which chunk ---- */
+
+enum { SIZE_MISSING = -1, SIZE_GONE = -2, MB = 1 << 20, FILES_MOST = 40 };
+
+static str_id file_of_size(struct strtab *strings, long size)
+{
+    char *name = mem_printf("size-%ld", size), *path = in_folder(name);
+    FILE *out = size < 0 ? NULL : fopen(path, "w");
+    if (out && (ftruncate(fileno(out), size) < 0 || fclose(out) != 0))
+        exit(99);
+    str_id id = size == SIZE_MISSING ? 0 : strtab_add(strings, path);
+    mem_free(name);
+    mem_free(path);
+    return id;
+}
+
+static void test_sources_plan(void)
+{
+    static const struct {
+        const char *name;
+        long sizes[FILES_MOST];
+        size_t count, repeated; /* the last one stands so often */
+        bool no_sources;
+        const char *want; /* a letter a file: its chunk, or why it has none */
+        size_t chunks, warnings;
+    } cases[] = {
+        {"none", {0}, 0, 0, false, "", 0, 0},
+        {"small ones share a chunk", {10, 0, 2 * MB - 11, 5}, 4, 1, false, "aaaa", 1, 0},
+        {"a full chunk takes no more", {10, 2 * MB - 10, 5, 2 * MB, 1}, 5, 1, false, "aabbc", 3, 0},
+        {"a chunk may end far behind", {1, 9 * MB, 1}, 3, 1, false, "aab", 2, 0},
+        {"without sources", {10, SIZE_MISSING, SIZE_GONE}, 3, 1, true, "LML", 0, 0},
+        {"those that are not there", {SIZE_MISSING, 10, SIZE_GONE, 10}, 4, 1, false, "MaUa", 1, 1},
+        {"the largest there may be", {16 * MB, 1}, 2, 1, false, "ab", 2, 0},
+        {"one that is too large", {10, 16 * MB + 1, 10}, 3, 1, false, "aTa", 1, 1},
+        {"as much as there may be, larger chunks",
+         {SIZE_MISSING, 16 * MB},
+         2,
+         32,
+         false,
+         "Maabbccddeeffgghhiijjkkllmmnnoopp",
+         16,
+         0},
+        {"and no more", {1, 16 * MB}, 2, 33, false, "aaabbccddeeffgghhiijjkkllmmnnoopLL", 16, 1},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct experiment *e = sample_empty(false);
+        struct warnings *warnings = warnings_create();
+        size_t n = cases[i].count ? cases[i].count - 1 + cases[i].repeated : 0, chunks;
+        struct source_text texts[FILES_MOST] = {{0}};
+        char got[FILES_MOST + 1] = "";
+        e->files = mem_calloc(n + 1, sizeof *e->files);
+        e->file_count = n;
+        for (size_t k = 0; k < n; k++)
+            e->files[k].found = file_of_size(e->strings, cases[i].sizes[k < cases[i].count ? k : cases[i].count - 1]);
+        chunks = htmlgen_sources_plan(e, cases[i].no_sources, texts, warnings);
+        for (size_t k = 0; k < n; k++)
+            got[k] = texts[k].state == SOURCE_TEXT ? (char)('a' + texts[k].chunk) : " MLTU"[texts[k].state];
+        tap_str(got, cases[i].want, cases[i].name, __FILE__, __LINE__);
+        CHECK_INT(chunks, cases[i].chunks);
+        CHECK_INT(warnings_count(warnings), cases[i].warnings);
+        warnings_free(warnings);
+        experiment_free(e);
+    }
+}
+
+/* Offsets are of the text as it is written; a file that has become too large, or is gone, has none. */
+static void test_sources_chunk(void)
+{
+    static const char *const contents[] = {"one\n", "caf\xe9\n", "", "four\n", "five\n", "six\n"};
+    static const struct {
+        uint32_t chunk;
+        enum source_state state, after;
+        size_t offset, bytes;
+    } files[] = {
+        {0, SOURCE_TEXT, SOURCE_TEXT, 0, 4},        {1, SOURCE_TEXT, SOURCE_TEXT, 0, 7},
+        {1, SOURCE_TEXT, SOURCE_TEXT, 7, 0},        {1, SOURCE_LEFT_OUT, SOURCE_LEFT_OUT, 0, 0},
+        {1, SOURCE_TEXT, SOURCE_UNREADABLE, 7, 0},  {1, SOURCE_TEXT, SOURCE_TOO_LARGE, 7, 0},
+        {1, SOURCE_TEXT, SOURCE_TEXT, 7, 16 << 20},
+    };
+    struct experiment *e = sample_empty(false);
+    struct warnings *warnings = warnings_create();
+    struct source_text texts[ARRAY_SIZE(files)] = {{0}};
+    struct buf text = {0};
+    e->files = mem_calloc(ARRAY_SIZE(files), sizeof *e->files);
+    e->file_count = ARRAY_SIZE(files);
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        char *name = mem_printf("chunk-%zu", i), *path = in_folder(name);
+        FILE *out = fopen(path, "w");
+        if (!out || fputs(i < ARRAY_SIZE(contents) ? contents[i] : "", out) < 0 || fclose(out) != 0)
+            exit(99);
+        if (i == 4)
+            unlink(path);
+        if (i >= 5 && truncate(path, (16 << 20) + (i == 5)) < 0)
+            exit(99);
+        e->files[i].found = strtab_add(e->strings, path);
+        texts[i] = (struct source_text){.state = files[i].state, .chunk = files[i].chunk};
+        mem_free(name);
+        mem_free(path);
+    }
+    htmlgen_sources_chunk(e, texts, 1, &text, warnings);
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        bool asked = files[i].chunk == 1;
+        CHECK_INT(texts[i].state, files[i].after);
+        CHECK_INT(texts[i].offset, asked ? files[i].offset : 0);
+        CHECK_INT(texts[i].bytes, asked ? files[i].bytes : 0);
+    }
+    CHECK_INT(text.len, 7 + (16 << 20));
+    CHECK_NAMED(memcmp(text.bytes, "caf\xef\xbf\xbd\n", 7) == 0, "the text of that chunk alone");
+    CHECK_INT(warnings_count(warnings), 1);
+    buf_release(&text);
+    warnings_free(warnings);
+    experiment_free(e);
+}
+
+/* ---- places, field by field ---- */
+
+struct decoder { /* of doc/formats/database.md */
+    const uint8_t *at;
+    size_t n;
+};
+
+static uint64_t *next_column(struct decoder *d, unsigned planes)
+{
+    uint64_t *values = mem_calloc(d->n + 1, sizeof *values);
+    for (unsigned plane = 0; plane < planes; plane++)
+        for (size_t i = 0; i < d->n; i++)
+            values[i] |= (uint64_t)*d->at++ << 8 * plane;
+    return values;
+}
+
+static unsigned planes_of(const uint64_t *values, size_t n)
+{
+    unsigned planes = 0;
+    for (size_t i = 0; i < n; i++)
+        while (planes < 8 && values[i] >> 8 * planes)
+            planes++;
+    return planes;
+}
+
+enum { PLACE_COLUMNS = 14 };
+
+static uint64_t field(const struct experiment *e, size_t column, size_t i)
+{
+    const struct place *p = &e->places[i];
+    const uint64_t fields[PLACE_COLUMNS] = {p->kind,
+                                            p->role | (p->irreducible ? 0x80u : 0u),
+                                            p->parent == PLACE_NONE ? 0 : i - p->parent,
+                                            0,
+                                            0,
+                                            p->file,
+                                            p->line_first,
+                                            (uint32_t)(p->line_last - p->line_first),
+                                            p->call_file,
+                                            p->call_line,
+                                            p->instance,
+                                            p->instances,
+                                            p->address,
+                                            i - p->same};
+    return fields[column];
+}
+
+static void check_places(const struct experiment *e, const char *name)
+{
+    struct buf out = {0};
+    struct place_layout layout;
+    htmlgen_place_columns(&out, e, &layout);
+    struct decoder d = {(const uint8_t *)out.bytes, e->place_count};
+    uint64_t *columns[PLACE_COLUMNS];
+    bool same = layout.columns == PLACE_COLUMNS - 2, least = true;
+    for (size_t c = 0; c < PLACE_COLUMNS; c++) {
+        columns[c] = next_column(&d, c < 2 ? 1 : layout.planes[c - 2]);
+        least = least && (c < 2 || layout.planes[c - 2] == planes_of(columns[c], d.n));
+        for (size_t i = 0; i < d.n && c != 3 && c != 4; i++)
+            same = same && columns[c][i] == field(e, c, i);
+    }
+    const char **strings = mem_calloc(layout.strings + 1, sizeof *strings), *at = (const char *)d.at;
+    for (size_t i = 0; i < layout.strings; i++, at += strlen(at) + 1)
+        strings[i] = at;
+    for (size_t i = 0; i < d.n; i++) {
+        struct buf want[2] = {{0}, {0}};
+        htmlgen_utf8(&want[0], strtab_get(e->strings, e->places[i].name),
+                     strlen(strtab_get(e->strings, e->places[i].name)));
+        htmlgen_utf8(&want[1], strtab_get(e->strings, e->places[i].full_name),
+                     strlen(strtab_get(e->strings, e->places[i].full_name)));
+        for (size_t k = 0; k < 2; k++) {
+            same = same && columns[3 + k][i] < layout.strings &&
+                   strcmp(strings[columns[3 + k][i]], want[k].bytes ? want[k].bytes : "") == 0;
+            buf_release(&want[k]);
+        }
+    }
+    CHECK_NAMED(same, name);
+    CHECK_NAMED(least, "with no plane that is 0 everywhere");
+    CHECK_NAMED(at == out.bytes + out.len, "and nothing behind it");
+    for (size_t c = 0; c < PLACE_COLUMNS; c++)
+        mem_free(columns[c]);
+    mem_free(strings);
+    buf_release(&out);
+}
+
+static void test_places(void)
+{
+    struct experiment *samples[] = {sample_heat(folder),   sample_two_runs(folder), sample_hostile(folder),
+                                    sample_large(5000, 1), sample_empty(true),      sample_heat(folder)};
+    static const char *const names[] = {"heat's places", "of two runs", "hostile ones",
+                                        "many places",   "one place",   "two places"};
+    struct place *odd = &samples[0]->places[samples[0]->place_count - 1];
+    *odd = (struct place){.kind = PLACE_LOOP,
+                          .role = 3,
+                          .irreducible = true,
+                          .parent = 1,
+                          .name = odd->name,
+                          .full_name = strtab_add(samples[0]->strings, "full"),
+                          .file = 0x01020304,
+                          .line_first = 0x00fedcba,
+                          .line_last = 7,
+                          .call_file = 0x10203,
+                          .call_line = 0x405060,
+                          .instance = 0x708,
+                          .instances = 0x90a0b0c0,
+                          .address = 0xf1e2d3c4b5a69788,
+                          .same = 2};
+    samples[5]->place_count = 2;
+    for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+        check_places(samples[i], names[i]);
+        experiment_free(samples[i]);
+    }
+}
+
+/* ---- metrics: in how many files, and what is in them ---- */
+
+static void test_metric_files(void)
+{
+    static const struct {
+        size_t metrics, files;
+    } cases[] = {{1, 1}, {23, 23}, {24, 12}, {25, 13}, {47, 24}, {48, 16}, {50, 17}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct err err = {0};
+        struct experiment *e = sample_large(30, cases[i].metrics);
+        char *path = in_folder("files.html"), *last = mem_printf(",[%zu,", cases[i].files - 1);
+        CHECK_INT(htmlgen_write(e, path, &(struct htmlgen_options){.single_file = true}, NULL, &err), 0);
+        char *text = read_text(path), *values = text ? strstr(text, "\"values\":[[0,0,") : NULL;
+        size_t chunk = 0, offset = 0, metric = 0;
+        bool good = values;
+        for (char *p = values ? strchr(values, '[') + 1 : NULL; p && *p == '['; metric++) {
+            unsigned long v[4];
+            good = good && sscanf(p, "[%lu,%lu,%lu,%lu]", &v[0], &v[1], &v[2], &v[3]) == 4;
+            if (!good)
+                break;
+            offset = v[0] == chunk ? offset : 0;
+            good = v[0] == metric / (cases[i].metrics / 24 + 1) && v[1] == offset && v[3] == 1000003;
+            chunk = v[0];
+            offset += v[2];
+            p = strchr(p, ']') + 1;
+            p += *p == ',';
+        }
+        CHECK_NAMED(good && metric == cases[i].metrics, "each metric lies behind the one before");
+        CHECK_INT(chunk + 1, cases[i].files);
+        CHECK_INT(text ? count_of(text, "id=\"data-metric-") : 0, cases[i].files);
+        mem_free(text);
+        mem_free(last);
+        mem_free(path);
+        experiment_free(e);
+    }
+}
+
+/* ---- what the head says of runs and processes ---- */
+
+static void test_runs(void)
+{
+    static const struct {
+        const char *command, *shown;
+        uint64_t start, end;
+        const char *seconds;
+    } cases[] = {
+        {"/opt/bin/heat 20 /tmp/x", "heat 20 /tmp/x", 1000000, 2500000, "\"start_ms\":1,\"seconds\":0.0015,"},
+        {"heat /x", "heat /x", 2000000, 2000000, "\"start_ms\":2,\"seconds\":0,"},
+        {"./heat", "heat", 3000001, 3000000, "\"start_ms\":3,\"seconds\":null,"},
+        {"bin/", "bin/", 0, 3000000, "\"start_ms\":0,\"seconds\":null,"},
+        {"/a/b/", "b/", 4999999, 1004999999, "\"start_ms\":4,\"seconds\":1,"},
+        {"", "", 1, 2000000001, "\"start_ms\":0,\"seconds\":2,"},
+        {"/", "/", 0, 0, "\"start_ms\":0,\"seconds\":null,"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct err err = {0};
+        struct experiment *e = sample_heat(folder);
+        struct experiment_run *run = &e->runs[0];
+        char *path = in_folder("runs.html"), *command = mem_printf("\"command\":\"%s\"", cases[i].shown);
+        run->command = e->processes[0].command = strtab_add(e->strings, cases[i].command);
+        e->processes[0].start_ns = cases[i].start;
+        e->processes[0].end_ns = cases[i].end;
+        e->processes[0].source_file = strtab_add(e->strings, "/tmp/of/heat.hpcprof");
+        run->modules = mem_calloc(i, sizeof *run->modules);
+        run->facts = mem_calloc(i, sizeof *run->facts);
+        for (run->module_count = run->fact_count = 0; run->fact_count < i; run->module_count++, run->fact_count++) {
+            run->modules[run->module_count] = strtab_add(e->strings, run->fact_count ? "libc.so" : "heat");
+            run->facts[run->fact_count].name = strtab_add(e->strings, run->fact_count ? "size" : "nodes");
+            run->facts[run->fact_count].value = strtab_add(e->strings, run->fact_count ? "big" : "4");
+        }
+        CHECK_INT(htmlgen_write(e, path, &(struct htmlgen_options){.single_file = true}, NULL, &err), 0);
+        char *text = read_text(path), *runs = text ? strstr(text, "\"runs\":[") : NULL;
+        CHECK_NAMED(runs && count_of(runs, command) == 2, command);
+        CHECK_NAMED(runs && strstr(runs, cases[i].seconds), cases[i].seconds);
+        CHECK_NAMED(runs && strstr(runs, "\"source\":\"heat.hpcprof\""), "a measurement by its name alone");
+        CHECK_NAMED(runs && strstr(runs, i == 0   ? "\"modules\":[],\"first_process\""
+                                         : i == 1 ? "\"modules\":[\"heat\"],\"facts\":[[\"nodes\",\"4\"]],\"first"
+                                         : i == 2 ? "\"modules\":[\"heat\",\"libc.so\"],\"facts\":[[\"nodes\",\"4\"],["
+                                                    "\"size\",\"big\"]],\"first"
+                                                  : "\"facts\":[["),
+                    "modules and facts");
+        mem_free(text);
+        mem_free(command);
+        mem_free(path);
+        experiment_free(e);
+    }
+}
+
+/* ---- what cannot be written ---- */
+
+static void test_errors(void)
+{
+    static const struct {
+        const char *path;
+        bool single_file;
+    } cases[] = {{"nowhere/at/all.html", true}, {"source-0/db", false}, {"a-folder", true}};
+    char *blocking = in_folder("a-folder/x");
+    struct err err = {0};
+    struct buf out = {0};
+    CHECK_INT(dir_make(blocking, &err), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct experiment *e = sample_heat(folder);
+        char *path = in_folder(cases[i].path);
+        err = (struct err){0};
+        CHECK_INT(htmlgen_write(e, path, &(struct htmlgen_options){.single_file = cases[i].single_file}, NULL, &err),
+                  -1);
+        CHECK_NAMED(strstr(err.msg, "writing the database") && strstr(err.msg, path), cases[i].path);
+        mem_free(path);
+        experiment_free(e);
+    }
+    CHECK_INT(htmlgen_compress(&out, NULL, (size_t)UINT32_MAX + 1, &err), -1);
+    CHECK(err.kind == ERR_LIMIT);
+    CHECK_INT(htmlgen_compress(&out, NULL, 0, &err), 0);
+    CHECK_STR(out.bytes, "eJwDAAAAAAE="); /* nothing is a stream as well */
+    buf_release(&out);
+    mem_free(blocking);
+}
+
 int main(void)
 {
     char name[] = "/tmp/htmlgen_test.XXXXXX";
@@ -451,6 +797,12 @@ int main(void)
     test_heads();
     test_page_parts();
     test_empty();
+    test_sources_plan();
+    test_sources_chunk();
+    test_places();
+    test_metric_files();
+    test_runs();
+    test_errors();
     dir_remove_tree(folder, NULL);
     return tap_done();
 }
