@@ -202,6 +202,232 @@ static void test_wrong_passages(void)
     hpcprof_free(p);
 }
 
+/* ---- many ranks, against plain definitions ---------------------------------------------------------------------------- */
+
+enum { RANKS = 4, EPISODES = 150, KEPT = 64 };
+
+struct plan { /* of a program: times in steps of 10, so that some are equal */
+    uint32_t barrier[EPISODES];
+    uint64_t begin[EPISODES][RANKS], arrived[EPISODES][RANKS], left[EPISODES][RANKS];
+    uint64_t of[2]; /* episodes of each barrier */
+};
+
+static uint64_t random_below(uint64_t n)
+{
+    static uint64_t seed = 88172645463325252ull;
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed % n;
+}
+
+static void make_plan(struct plan *plan)
+{
+    uint64_t last = 1000;
+    *plan = (struct plan){0};
+    for (int e = 0; e < EPISODES; e++) {
+        plan->barrier[e] = random_below(10) < 3;
+        plan->of[plan->barrier[e]]++;
+        for (int r = 0; r < RANKS; r++) {
+            plan->begin[e][r] = e ? plan->left[e - 1][r] : 900 + (uint64_t)r;
+            plan->arrived[e][r] = plan->begin[e][r] + random_below(e % 5 ? 20 : 4) * 10;
+            last = plan->arrived[e][r] > last ? plan->arrived[e][r] : last;
+        }
+        for (int r = 0; r < RANKS; r++)
+            plan->left[e][r] = last + 10 * (1 + random_below(3));
+    }
+}
+
+/* Rows in no order at all. `skew`: how far each rank's clock is ahead of the one before. */
+static struct hpcprof *ranks_of_plan(const struct plan *plan, uint64_t skew)
+{
+    static const char *const hosts[] = {"a", "b", "c", "d"};
+    struct hpcprof *p = measured();
+    uint32_t order[EPISODES * RANKS];
+    for (uint32_t r = 0; r < RANKS; r++)
+        add_thread(p, skew ? hosts[r] : "a", (int)r, 0);
+    for (uint32_t b = 0; b < 2; b++)
+        add_barrier(p, b ? "MPI_Allreduce" : "MPI_Barrier", b + 1, (uint64_t[]){plan->of[b], RANKS, 0, 0, 0});
+    for (uint32_t i = 0; i < EPISODES * RANKS; i++) {
+        uint32_t k = (uint32_t)random_below(i + 1);
+        order[i] = order[k];
+        order[k] = i;
+    }
+    for (uint32_t i = 0; i < EPISODES * RANKS; i++) {
+        uint32_t e = order[i] / RANKS, r = order[i] % RANKS;
+        add_passage(
+            p, plan->barrier[e], r, e ? plan->barrier[e - 1] : TABLE_NONE, RANKS, e,
+            (uint64_t[]){plan->begin[e][r] + r * skew, plan->arrived[e][r] + r * skew, plan->left[e][r] + r * skew});
+    }
+    return p;
+}
+
+struct wanted { /* of a barrier, or of a rank there */
+    uint64_t phase, barrier, idle, overhead, worst, best, longest, shortest, first, last, times[32];
+    uint64_t came_last[RANKS], waited[RANKS], busy[RANKS], kept;
+    double squares;
+};
+
+static int step_of(uint64_t time)
+{
+    int step = 0;
+    for (; time; time /= 2)
+        step++;
+    return step;
+}
+
+static bool episode_is(struct hpcprof *p, uint32_t row, const uint64_t want[8], uint32_t barrier, uint32_t last_thread)
+{
+    const union table_cell *c = table_row(table_of(p, PHASES_EPISODES), row);
+    bool same = c[0].row == barrier && c[10].row == last_thread && c[9].count == RANKS;
+    for (int i = 0; i < 8; i++)
+        same = same && c[1 + i].count == want[i];
+    return same;
+}
+
+static bool arrivals_are(struct hpcprof *p, uint32_t episode, const uint32_t order[RANKS],
+                         const uint64_t arrived[RANKS])
+{
+    bool same = true;
+    for (uint32_t i = 0; i < RANKS; i++) {
+        const union table_cell *c = table_row(table_of(p, PHASES_ARRIVALS), episode * RANKS + i);
+        same = same && c[0].row == episode && c[1].row == order[i] && c[2].count == i + 1 &&
+               c[3].count == arrived[order[i]] && c[4].count == arrived[order[RANKS - 1]] - arrived[order[i]];
+    }
+    return same;
+}
+
+static uint64_t cell_of(struct hpcprof *p, enum phases_table which, const uint64_t keys[2], size_t column)
+{
+    const struct table *t = table_of(p, which);
+    bool counted = table_declared(t)->columns[1].type == TABLE_COUNT;
+    for (uint32_t i = 0; i < table_row_count(t); i++)
+        if (table_row(t, i)[0].row == keys[0] &&
+            (counted ? table_row(t, i)[1].count : table_row(t, i)[1].row) == keys[1])
+            return table_row(t, i)[column].count;
+    return 0;
+}
+
+static void check_barrier(struct hpcprof *p, uint32_t b, const struct wanted *w, uint64_t episodes)
+{
+    static const char *const columns[] = {"episodes", "phase",         "barrier",        "idle",  "overhead", "worst",
+                                          "best",     "longest_phase", "shortest_phase", "first", "last"};
+    const uint64_t want[] = {episodes, w->phase,   w->barrier,  w->idle,  w->overhead, w->worst,
+                             w->best,  w->longest, w->shortest, w->first, w->last};
+    uint32_t most = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+        tap_int((long long)count_in(p, PHASES_BARRIERS, b, columns[i]), (long long)want[i], columns[i], __FILE__,
+                __LINE__);
+    CHECK(fabs(number_in(p, PHASES_BARRIERS, b, "squares") / w->squares - 1) < 1e-9);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        const uint64_t keys[] = {b, r};
+        CHECK_INT(cell_of(p, PHASES_THREADS, keys, 2), episodes);
+        CHECK_INT(cell_of(p, PHASES_THREADS, keys, 3), w->came_last[r]);
+        CHECK_INT(cell_of(p, PHASES_THREADS, keys, 4), w->waited[r]);
+        CHECK_INT(cell_of(p, PHASES_THREADS, keys, 5), w->busy[r]);
+        most = w->came_last[r] > w->came_last[most] ? r : most;
+    }
+    for (int step = 0; step < 20; step++)
+        CHECK_INT(cell_of(p, PHASES_TIMES, (uint64_t[]){b, step ? 1ull << (step - 1) : 0}, 2), w->times[step]);
+    CHECK_INT(w->came_last[row_in(p, PHASES_BARRIERS, b, "last_thread")], w->came_last[most]);
+}
+
+static void test_many_ranks(void)
+{
+    static struct plan plan;
+    struct wanted w[2] = {{.best = UINT64_MAX, .shortest = UINT64_MAX, .first = UINT64_MAX},
+                          {.best = UINT64_MAX, .shortest = UINT64_MAX, .first = UINT64_MAX}};
+    uint64_t waits[RANKS][RANKS] = {{0}}, after[2][3][3] = {{{0}}}, begin = 900, rows = 0;
+    make_plan(&plan);
+    struct hpcprof *p = ranks_of_plan(&plan, 0);
+    finish(p);
+    bool episodes = true, arrivals = true;
+    for (int e = 0; e < EPISODES; e++) {
+        struct wanted *of = &w[plan.barrier[e]];
+        uint32_t order[RANKS] = {0, 1, 2, 3};
+        const uint64_t *arrived = plan.arrived[e];
+        for (int i = 0; i < RANKS; i++) /* by time, then by rank */
+            for (int k = i + 1; k < RANKS; k++)
+                if (arrived[order[k]] < arrived[order[i]] ||
+                    (arrived[order[k]] == arrived[order[i]] && order[k] < order[i])) {
+                    uint32_t other = order[k];
+                    order[k] = order[i];
+                    order[i] = other;
+                }
+        uint64_t first = arrived[order[0]], last = arrived[order[RANKS - 1]], idle = 0, release = UINT64_MAX;
+        for (uint32_t r = 0; r < RANKS; r++) {
+            idle += last - arrived[r];
+            release = plan.left[e][r] < release ? plan.left[e][r] : release;
+            of->waited[r] += last - arrived[r];
+            of->busy[r] += arrived[r] - plan.begin[e][r];
+            waits[r][order[RANKS - 1]] += r == order[RANKS - 1] ? 0 : last - arrived[r];
+        }
+        uint64_t phase = last - begin, barrier = last - first;
+        of->came_last[order[RANKS - 1]]++;
+        of->phase += phase;
+        of->barrier += barrier;
+        of->idle += idle;
+        of->overhead += release - last;
+        of->worst = fmax((double)of->worst, (double)barrier);
+        of->best = fmin((double)of->best, (double)barrier);
+        of->longest = fmax((double)of->longest, (double)phase);
+        of->shortest = fmin((double)of->shortest, (double)phase);
+        of->first = first < of->first ? first : of->first;
+        of->last = last;
+        of->squares += (double)barrier / 1e6 * ((double)barrier / 1e6);
+        of->times[step_of(barrier)]++;
+        uint64_t *pair = after[plan.barrier[e]][e ? plan.barrier[e - 1] : 2];
+        pair[0]++;
+        pair[1] += phase;
+        pair[2] += barrier;
+        if (of->kept++ < KEPT) {
+            const uint64_t want[] = {of->kept, begin, first, last, release, phase, barrier, idle};
+            episodes = episodes && episode_is(p, (uint32_t)rows, want, plan.barrier[e], order[RANKS - 1]);
+            arrivals = arrivals && arrivals_are(p, (uint32_t)rows++, order, arrived);
+        }
+        begin = last;
+    }
+    CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), rows);
+    CHECK_INT(table_row_count(table_of(p, PHASES_ARRIVALS)), rows * RANKS);
+    CHECK_NAMED(episodes, "episodes that are kept");
+    CHECK_NAMED(arrivals, "who came when");
+    for (uint32_t b = 0; b < 2; b++)
+        check_barrier(p, b, &w[b], plan.of[b]);
+    for (uint32_t r = 0; r < RANKS; r++)
+        for (uint32_t last = 0; last < RANKS; last++)
+            CHECK_INT(cell_of(p, PHASES_WAITS_FOR, (uint64_t[]){r, last}, 3), waits[r][last]);
+    for (uint32_t i = 0; i < 2 * 3 * 3; i++)
+        CHECK_INT(cell_of(p, PHASES_PHASES, (uint64_t[]){i / 9, i / 3 % 3 == 2 ? TABLE_NONE : i / 3 % 3}, 2 + i % 3),
+                  after[i / 9][i / 3 % 3][i % 3]);
+    hpcprof_free(p);
+}
+
+/* With a clock each, only how long each one waited is known. */
+static void test_many_hosts(void)
+{
+    static struct plan plan;
+    uint64_t barrier[2] = {0}, idle[2] = {0};
+    make_plan(&plan);
+    struct hpcprof *p = ranks_of_plan(&plan, 86400ull * 1000 * MS);
+    finish(p);
+    for (int e = 0; e < EPISODES; e++) {
+        uint64_t least = UINT64_MAX, most = 0, sum = 0;
+        for (int r = 0; r < RANKS; r++) {
+            uint64_t waited = plan.left[e][r] - plan.arrived[e][r];
+            least = waited < least ? waited : least;
+            most = waited > most ? waited : most;
+            sum += waited;
+        }
+        barrier[plan.barrier[e]] += most - least;
+        idle[plan.barrier[e]] += sum - RANKS * least;
+    }
+    for (uint32_t b = 0; b < 2; b++) {
+        CHECK_INT(count_in(p, PHASES_BARRIERS, b, "barrier"), barrier[b]);
+        CHECK_INT(count_in(p, PHASES_BARRIERS, b, "idle"), idle[b]);
+    }
+    hpcprof_free(p);
+}
+
 /* ---- numbers ------------------------------------------------------------------------------------------------------ */
 
 static void test_derived(void)
@@ -363,6 +589,85 @@ static void test_stuck(void)
     hpcprof_free(p);
 }
 
+/* Threads are letters; "a.": it has ended, "a!": its process has. A process is what stands between blanks. States: b, c at
+   barrier b or c (since 10 times the number that follows), r running, j at a join, p between parallel regions. */
+static void test_who_is_missing(void)
+{
+    static const struct {
+        const char *name, *threads, *states, *been_there, *kinds[2], *want;
+    } cases[] = {
+        {"nobody waits", "ab", "a:r b:r", "", {"omp barrier", "omp for"}, ""},
+        {"one is missing", "abc", "a:b5 b:r c:b4", "", {"omp barrier", "omp for"}, "b40 ac-b"},
+        {"all have come", "ab", "a:b5 b:b4", "", {"omp barrier", "omp for"}, "b40 ab-"},
+        {"who was never there is not waited for", "abc", "a:b5 b:r c:r", "bb", {"omp barrier", "omp for"}, "b50 a-b"},
+        {"nor who has ended", "ab.c", "a:b5 b:r c:r", "", {"omp barrier", "omp for"}, "b50 a-c"},
+        {"nor whose process has", "a b!", "a:b5 b:r", "", {"MPI_Barrier", "omp for"}, "b50 a-"},
+        {"nor who is between regions", "abc", "a:b5 b:p c:j", "", {"omp barrier", "omp for"}, "b50 a-"},
+        {"who is at a join is, if it was there", "abc", "a:b5 b:p c:j", "bb.bc", {"omp barrier", "omp for"}, "b50 a-c"},
+        {"who has ended waits no more", "a.b", "a:b5 b:r", "", {"omp barrier", "omp for"}, ""},
+        {"threads meet in their process",
+         "ab cd",
+         "a:b5 b:r c:b3 d:r",
+         "",
+         {"omp barrier", "omp for"},
+         "b30 c-d b50 a-b"},
+        {"ranks over processes", "a b c", "a:b5 b:r c:b3", "", {"MPI_Barrier", "omp for"}, "b30 ac-b"},
+        {"two barriers, by the longer wait",
+         "abcd",
+         "a:b5 b:c2 c:r d:c7",
+         "",
+         {"omp barrier", "omp for"},
+         "c20 bd-ac b50 a-bcd"},
+        {"of one time, by barrier", "abc", "b:c5 a:b5 c:r", "", {"omp barrier", "omp for"}, "b50 a-bc c50 b-ac"},
+        {"in the order of threads", "abcde", "e:b1 c:b9 d:b3 a:b2 b:r", "", {"omp barrier", "omp for"}, "b10 acde-b"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct hpcprof *p = measured();
+        struct buf got = {0};
+        struct phases_stuck *list;
+        uint32_t number = 0;
+        for (const char *c = cases[i].threads; *c; c++)
+            if (*c == ' ')
+                number = 0;
+            else if (*c == '.')
+                p->threads[p->thread_count - 1].end_ns = 5;
+            else if (*c == '!')
+                p->processes[p->process_count - 1].end_ns = 5;
+            else
+                add_thread(p, "a", 0, number++);
+        for (uint32_t b = 0; b < 2; b++)
+            add_barrier(p, cases[i].kinds[b], b + 1, NULL);
+        for (const char *c = cases[i].been_there; *c; c += 2 + (c[2] == '.'))
+            table_add(table_of(p, PHASES_THREADS),
+                      (union table_cell[ARRAY_SIZE(phases_thread_columns)]){{.row = (uint32_t)(c[0] - 'b')},
+                                                                            {.row = (uint32_t)(c[1] - 'a')}});
+        for (const char *c = cases[i].states; *c; c += strcspn(c, " "), c += *c == ' ') {
+            bool waits = c[2] == 'b' || c[2] == 'c';
+            add_state(p, (uint32_t)(c[0] - 'a'),
+                      waits         ? "at barrier"
+                      : c[2] == 'r' ? "running"
+                      : c[2] == 'j' ? "join"
+                                    : "between parallel regions",
+                      waits ? 10u * (uint64_t)(c[3] - '0') : 1, waits ? (uint32_t)(c[2] - 'b') : TABLE_NONE);
+        }
+        size_t n = phases_stuck(p, &list);
+        buf_str(&got, "");
+        for (size_t k = 0; k < n; k++) {
+            const struct table *t = table_of(p, PHASES_STATES);
+            buf_printf(&got, "%s%c%llu ", k ? " " : "", 'b' + (int)list[k].barrier, (unsigned long long)list[k].since);
+            for (size_t a = 0; a < list[k].arrived_count; a++)
+                buf_char(&got, (char)('a' + table_row(t, list[k].arrived[a])[0].row));
+            buf_char(&got, '-');
+            for (size_t m = 0; m < list[k].missing_count; m++)
+                buf_char(&got, (char)('a' + table_row(t, list[k].missing[m])[0].row));
+        }
+        tap_str(got.bytes, cases[i].want, cases[i].name, __FILE__, __LINE__);
+        buf_release(&got);
+        phases_stuck_free(list, n);
+        hpcprof_free(p);
+    }
+}
+
 /* ---- runs side by side -------------------------------------------------------------------------------------------- */
 
 static void test_compare(void)
@@ -446,11 +751,14 @@ int main(void)
     test_hosts();
     test_missing_rank();
     test_wrong_passages();
+    test_many_ranks();
+    test_many_hosts();
     test_derived();
     test_samples();
     test_no_barriers();
     test_foreign_table();
     test_stuck();
+    test_who_is_missing();
     test_compare();
     return tap_done();
 }
