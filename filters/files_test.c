@@ -1,0 +1,335 @@
+/* Files as they are found: packed or not, of one format and no other, in a folder, damaged. */
+#include "config.h"
+
+#include "filters/test_dump.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+/* ---- packed ------------------------------------------------------------------------------------------------------ */
+
+enum { PACKED_MOST = 1 << 20 };
+
+static void add_gzip(struct buf *b, const void *bytes, size_t n)
+{
+    uint8_t *out = mem_alloc(PACKED_MOST);
+    z_stream z = {.next_in = (Bytef *)bytes, .avail_in = (uInt)n, .next_out = out, .avail_out = PACKED_MOST};
+    CHECK_INT(deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    CHECK_INT(deflate(&z, Z_FINISH), Z_STREAM_END);
+    buf_add(b, out, PACKED_MOST - z.avail_out);
+    deflateEnd(&z);
+    mem_free(out);
+}
+
+#ifdef HAVE_ZSTD
+static void add_zstd(struct buf *b, const void *bytes, size_t n)
+{
+    uint8_t *out = mem_alloc(PACKED_MOST);
+    size_t len = ZSTD_compress(out, PACKED_MOST, bytes, n, 1);
+    CHECK(!ZSTD_isError(len));
+    buf_add(b, out, len);
+    mem_free(out);
+}
+#else
+static void add_zstd(struct buf *b, const void *bytes, size_t n)
+{
+    (void)b, (void)bytes, (void)n;
+}
+#endif
+
+static const struct packing {
+    const char *name;
+    void (*add)(struct buf *, const void *, size_t);
+    const char *damaged, *cut;
+} packings[] = {
+    {"gzip", add_gzip, "its gzip data are damaged", "its gzip data end too early"},
+    {"zstd", add_zstd, "its zstd data are damaged", "its zstd data end too early"},
+};
+#ifdef HAVE_ZSTD
+enum { PACKINGS = 2 };
+#else
+enum { PACKINGS = 1 };
+#endif
+
+/* What is unpacked, or the error; "not packed". A copy is given, so that what reads on behind it is seen. */
+static struct buf unpacked(const void *bytes, size_t n)
+{
+    uint8_t *copy = memcpy(mem_alloc(n + 1), bytes, n);
+    struct filemap packed = {.bytes = copy, .len = n}, plain = {0};
+    struct err err = {0};
+    struct buf out = {0};
+    int status = unpack(&packed, "input", &plain, &err);
+    buf_str(&out, status < 0 ? err.msg : status == 0 ? "not packed" : "");
+    if (status > 0) {
+        buf_add(&out, plain.bytes, plain.len);
+        filemap_release(&plain);
+    }
+    mem_free(copy);
+    return out;
+}
+
+static void check_unpacked(const struct buf *packed, const char *want, const char *name)
+{
+    struct buf got = unpacked(packed->bytes, packed->len);
+    tap_str(got.bytes, want, name, __FILE__, __LINE__);
+    buf_release(&got);
+}
+
+static void test_members(const struct packing *p)
+{
+    struct buf b = {0};
+    p->add(&b, "one ", 4);
+    check_unpacked(&b, "one ", p->name);
+    p->add(&b, "", 0);
+    p->add(&b, "two", 3);
+    check_unpacked(&b, "one two", "members follow each other");
+    size_t whole = b.len;
+    buf_str(&b, "junk");
+    check_unpacked(&b, p->add == add_gzip ? "one two" : "input: its zstd data are damaged", "what is none behind them");
+    b.len = whole;
+    buf_add(&b, "\x1f", 1);
+    if (p->add == add_gzip)
+        check_unpacked(&b, "one two", "nor is half a beginning");
+    b.len = whole;
+    buf_add(&b, "\x1f\x8c", 2);
+    if (p->add == add_gzip)
+        check_unpacked(&b, "one two", "nor a whole one of another kind");
+    buf_release(&b);
+}
+
+/* Cut anywhere it ends too early; a byte of its checked part changed, it is damaged. */
+static void test_damage(const struct packing *p)
+{
+    static const char text[] = "a text of some length, some of it again: a text of some length";
+    struct buf b = {0};
+    p->add(&b, text, sizeof text - 1);
+    bool words = true;
+    for (size_t n = 4; n < b.len; n++) {
+        struct buf got = unpacked(b.bytes, n);
+        words = words && str_starts(got.bytes, "input: ") && str_ends(got.bytes, p->cut);
+        buf_release(&got);
+    }
+    CHECK_NAMED(words, p->cut);
+    b.bytes[p->add == add_gzip ? b.len - 1 : 4] ^= (char)0xff;
+    char *want = mem_printf("input: %s", p->damaged);
+    check_unpacked(&b, want, p->damaged);
+    mem_free(want);
+    buf_release(&b);
+}
+
+/* Every size around what is kept in memory: beyond that it goes through a file, and is the same. */
+static void test_sizes(const struct packing *p)
+{
+    static const size_t sizes[] = {0,
+                                   1,
+                                   (1u << 16) - 1,
+                                   1u << 16,
+                                   (1u << 16) + 1,
+                                   3u << 16,
+                                   LIMIT_UNPACKED_IN_MEMORY - 1,
+                                   LIMIT_UNPACKED_IN_MEMORY,
+                                   LIMIT_UNPACKED_IN_MEMORY + 1,
+                                   2 * LIMIT_UNPACKED_IN_MEMORY + 5};
+    size_t most = sizes[ARRAY_SIZE(sizes) - 1];
+    char *bytes = mem_alloc(most);
+    for (size_t i = 0; i < most; i++)
+        bytes[i] = (char)(i >> 12);
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+        struct buf b = {0};
+        p->add(&b, bytes, sizes[i]);
+        struct filemap packed = {.bytes = (uint8_t *)b.bytes, .len = b.len}, plain = {0};
+        struct err err = {0};
+        if (CHECK_INT(unpack(&packed, "input", &plain, &err), 1)) {
+            CHECK_INT(plain.len, sizes[i]);
+            CHECK(plain.len == sizes[i] && (sizes[i] == 0 || memcmp(plain.bytes, bytes, sizes[i]) == 0));
+            CHECK_INT(plain.mapped, sizes[i] > LIMIT_UNPACKED_IN_MEMORY);
+        }
+        filemap_release(&plain);
+        buf_release(&b);
+    }
+    mem_free(bytes);
+}
+
+static void test_not_packed(void)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } cases[] = {{"", 0},         {"\x1f", 1},         {"\x1f\x8a", 2},
+                 {"\x1e\x8b", 2}, {"\x28\xb5\x2f", 3}, {"\x28\xb5\x2f\xfe", 4},
+                 {"text", 4},     {"\x8b\x1f\x8b", 3}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf got = unpacked(cases[i].bytes, cases[i].n);
+        CHECK_STR(got.bytes, "not packed");
+        buf_release(&got);
+    }
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+static void test_lines(void)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"", ""},
+        {"a", "1 a|"},
+        {"a\n", "1 a|"},
+        {"a\nb", "1 a|2 b|"},
+        {"\n", "1 |"},
+        {"\n\na", "1 |2 |3 a|"},
+        {"a\r\nb\r\n", "1 a|2 b|"},
+        {"\r\n", "1 |"},
+        {"a\rb\n", "1 a\rb|"},
+        {"a\r", "1 a|"},
+        {"a\r\r\n", "1 a\r|"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct line_reader r = line_reader_make(cases[i].text, strlen(cases[i].text));
+        struct buf got = {0};
+        buf_str(&got, "");
+        while (line_reader_next(&r))
+            buf_printf(&got, "%lu %s|", r.number, r.text.bytes);
+        CHECK_STR(got.bytes, cases[i].want);
+        line_reader_release(&r);
+        buf_release(&got);
+    }
+    char bytes[1030];
+    memset(bytes, 'x', sizeof bytes);
+    CHECK(!looks_like_text(bytes, 0) && looks_like_text(bytes, sizeof bytes));
+    bytes[1024] = '\0';
+    CHECK(looks_like_text(bytes, sizeof bytes));
+    bytes[1023] = '\0';
+    CHECK(!looks_like_text(bytes, sizeof bytes) && looks_like_text(bytes, 1023));
+    CHECK_STR(skip_blanks(" \t a "), "a ");
+    CHECK_STR(skip_blanks(""), "");
+}
+
+/* ---- the door ---------------------------------------------------------------------------------------------------- */
+
+static char *folder;
+
+static char *put_file(const char *name, const void *bytes, size_t n)
+{
+    char *path = path_join(folder, name);
+    FILE *f = fopen(path, "wb");
+    CHECK_NAMED(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0, name);
+    return path;
+}
+
+/* "ok", or the words behind the folder's name. */
+static char *imported(const char *path, const char *format)
+{
+    struct err err = {0};
+    struct hpcprof *p = hpcprof_create();
+    int status = filters_import(path, format ? filter_named(format, NULL) : NULL, NULL, p, NULL, &err);
+    if (status == 0)
+        hpcprof_finish(p);
+    hpcprof_free(p);
+    return mem_strdup(status == 0 ? "ok" : str_starts(err.msg, folder) ? err.msg + strlen(folder) + 1 : err.msg);
+}
+
+static void test_words(void)
+{
+    static const struct {
+        const char *bytes, *format, *want;
+    } cases[] = {
+        {"a;b 1\n", NULL, "ok"},
+        {"a;b 1\n", "folded", "ok"},
+        {"a;b 1\n", "gprof", "f: is not what format gprof reads: a gmon.out file of a program compiled with -pg"},
+        {"a;b 1\n", "table", "f: what the columns of a table are, --columns says: file,line,procedure,CYCLES"},
+        {"", NULL, "f: is empty"},
+        {"", "folded", "f: is empty"},
+        {"?", NULL, "f: is of no format that is known here; 'hpcview import --help' lists them"},
+        {"{\"gcc_version\": \"12\", \"files\": [], \"type\": \"llvm.coverage.json.export\", \"data\": []}", NULL,
+         "f: may be gcov or llvm-cov; 'hpcview import gcov' or 'hpcview import llvm-cov' makes a measurement of it"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char *path = put_file("f", cases[i].bytes, strlen(cases[i].bytes));
+        char *got = imported(path, cases[i].format);
+        tap_str(got, cases[i].want, cases[i].bytes, __FILE__, __LINE__);
+        CHECK_INT(filters_know(path), cases[i].bytes[0] == 'a' || cases[i].bytes[0] == '{');
+        unlink(path);
+        mem_free(got);
+        mem_free(path);
+    }
+    char *none = path_join(folder, "none");
+    CHECK(!filters_know(none) && !filters_know(folder));
+    CHECK_STR(filter_named("perf", NULL)->name, "perf");
+    struct err err = {0};
+    CHECK(!filter_named("callgrin", &err));
+    CHECK_STR(err.msg, "no format 'callgrin'; did you mean 'callgrind'?");
+    CHECK(!filter_named("xyzzy", &err));
+    CHECK(str_starts(err.msg, "no format 'xyzzy'; there are perf, perf-script, ") &&
+          str_ends(err.msg, ", table, profile"));
+    mem_free(none);
+}
+
+/* A file of another tool is read like ours, and is seen once whatever is asked for. */
+static void see(void *ctx, const struct hpcprof *p)
+{
+    *(size_t *)ctx += p->count_count;
+}
+
+static void test_read(void)
+{
+    char *path = put_file("f", "a;b 1\na;c 2\n", 12);
+    struct hpcprof *p = NULL;
+    CHECK_INT(filters_read(path, &p, NULL, NULL), 0);
+    CHECK_INT(p->count_count, 2);
+    hpcprof_free(p);
+    size_t seen = 0;
+    struct hpcprof_reading how = {.each = see, .ctx = &seen};
+    CHECK_INT(filters_read_as(path, &how, NULL, NULL, NULL), 0);
+    CHECK_INT(seen, 2);
+    struct err err = {0};
+    mem_free(path);
+    path = put_file("f", "# callgrind format\nevents: Ir\nfn=f\n!\n", 37);
+    CHECK(filters_read(path, &p, NULL, &err) < 0 && str_ends(err.msg, "/f:4: is no line of a callgrind file"));
+    unlink(path);
+    mem_free(path);
+}
+
+/* The example of each format is of that one alone, and by content so. */
+static void test_examples(void)
+{
+    const char *top = getenv("top_srcdir");
+    char *examples = path_join(top ? top : ".", "tests/filters");
+    for (const struct filter *f = filter_table; f->name; f++) {
+        char *file = mem_printf("%s/%s.example", examples, f->name);
+        bool table = strcmp(f->name, "table") == 0;
+        CHECK_NAMED(filters_know(file) == !table, f->name);
+        for (const struct filter *other = filter_table; other->name && !table; other++) {
+            char *got = imported(file, other->name);
+            if (!CHECK_NAMED((strcmp(got, "ok") == 0) == (other == f), other->name))
+                printf("# %s is read as %s: %s\n", f->name, other->name, got);
+            mem_free(got);
+        }
+        mem_free(file);
+    }
+    mem_free(examples);
+}
+
+int main(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    folder = mem_printf("%s/hpcview-files.XXXXXX", tmp ? tmp : "/tmp");
+    CHECK(mkdtemp(folder));
+    for (size_t i = 0; i < PACKINGS; i++) {
+        test_members(&packings[i]);
+        test_damage(&packings[i]);
+        test_sizes(&packings[i]);
+    }
+    test_not_packed();
+    test_lines();
+    test_words();
+    test_read();
+    test_examples();
+    rmdir(folder);
+    mem_free(folder);
+    return tap_done();
+}
