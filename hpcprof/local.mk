@@ -22,6 +22,11 @@ TESTS += %D%/events_test
 %C%_events_test_SOURCES = %D%/events_test.c tests/tap.h
 %C%_events_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(PAPI_LIBS) $(PFM_LIBS) $(ZLIB_LIBS)
 
+check_PROGRAMS += %D%/record_test
+TESTS += %D%/record_test
+%C%_record_test_SOURCES = %D%/record_test.c tests/tap.h
+%C%_record_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(PAPI_LIBS) $(PFM_LIBS) $(ZLIB_LIBS)
+
 # ---- the recorder: in the measured program, on its own (no other room, no library but libc) ------------------
 RECORDER_SOURCES = \
 	%D%/recorder/rec.h %D%/recorder/real.h %D%/recorder/raw.h %D%/recorder/apart.c %D%/recorder/bytes.c %D%/recorder/protocol.h %D%/recorder/config.c %D%/recorder/counts.c \

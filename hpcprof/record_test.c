@@ -1,0 +1,763 @@
+/* The launcher without a recorder: what programs it takes, what it orders, how they end. A library that does nothing stands in. */
+#include "config.h"
+
+#include "hpcprof/hpcprof.h"
+#include "hpcprof/recorder/protocol.h"
+#include "tests/tap.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* PAPI keeps what it knows of its events (LeakSanitizer asks for this function, where others may see it). */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libpapi.so\n";
+}
+
+/* ---- a folder of our own, and runs in it ------------------------------------------------------------------------- */
+
+static char *folder;                                      /* its whole path */
+static const char *library;                               /* which is preloaded */
+static const char *const one_event[] = {"CPUTIME", NULL}; /* a timer, which always works */
+static const char *const no_event[] = {"xyzzy@0", NULL};  /* nothing is started with it */
+static const char *const two_events[] = {"CPUTIME", "REALTIME", NULL};
+
+static char *in_folder(const char *name)
+{
+    return path_join(folder, name);
+}
+
+/* With mode 0755 where nothing else is said. */
+static char *put_file(const char *name, const void *bytes, size_t n)
+{
+    char *path = in_folder(name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n || fchmod(fd, 0755) < 0)
+        printf("# %s cannot be written\n", path);
+    close(fd);
+    return path;
+}
+
+static char *text_of(const char *name)
+{
+    char *path = in_folder(name);
+    struct filemap map = {0};
+    char *text =
+        filemap_open(&map, path, NULL) == 0 ? mem_strndup((const char *)map.bytes, map.len) : mem_strdup("none");
+    filemap_release(&map);
+    mem_free(path);
+    return text;
+}
+
+/* `text` with "DIR" for the folder wherever it stands. */
+static char *shortened(const char *text)
+{
+    struct buf out = {0};
+    buf_str(&out, "");
+    for (const char *at = text; *at;)
+        if (str_starts(at, folder)) {
+            buf_str(&out, "DIR");
+            at += strlen(folder);
+        } else
+            buf_char(&out, *at++);
+    return out.bytes;
+}
+
+static struct warnings *said;
+
+/* Records what the shell does; "" or the error. */
+static char *recorded(struct hpcprof_record_options o, const char *const *argv, int *status)
+{
+    struct err err = {0};
+    char *out = in_folder("out");
+    o.out_dir = o.out_dir ? o.out_dir : out;
+    o.events = o.events ? o.events : one_event;
+    o.preload = o.preload ? o.preload : library;
+    *status = -1;
+    if (said)
+        warnings_free(said);
+    said = warnings_create();
+    int result = hpcprof_record(&o, (char *const *)(uintptr_t)argv, status, said, &err);
+    mem_free(out);
+    return shortened(result < 0 ? err.msg : "");
+}
+
+static int run_shell(struct hpcprof_record_options o, const char *script)
+{
+    const char *argv[] = {"sh", "-c", script, NULL};
+    int status;
+    char *got = recorded(o, argv, &status);
+    CHECK_STR(got, "");
+    mem_free(got);
+    return status;
+}
+
+static void empty_out(void)
+{
+    char *command = mem_printf("rm -rf '%s/out'", folder);
+    CHECK_INT(system(command), 0);
+    mem_free(command);
+}
+
+/* ---- which programs ---------------------------------------------------------------------------------------------- */
+
+#if defined __x86_64__
+#define MACHINE "x86-64"
+enum { OURS = EM_X86_64 };
+#else
+#define MACHINE "AArch64"
+enum { OURS = EM_AARCH64 };
+#endif
+
+struct made_elf {
+    Elf64_Ehdr head;
+    Elf64_Phdr segments[2];
+    uint32_t notes[2][6]; /* sizes of name and description, type, name, description */
+    Elf64_Dyn dynamic[3];
+};
+
+/* Takes the recorder: it names its interpreter. */
+static struct made_elf good_elf(void)
+{
+    struct made_elf e = {.head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                                  .e_type = ET_DYN,
+                                  .e_machine = OURS,
+                                  .e_phoff = offsetof(struct made_elf, segments),
+                                  .e_phentsize = sizeof(Elf64_Phdr),
+                                  .e_phnum = 2}};
+    e.segments[0].p_type = PT_LOAD;
+    e.segments[1].p_type = PT_INTERP;
+    for (int i = 0; i < 2; i++) {
+        e.notes[i][0] = sizeof RECORD_NOTE_OWNER;
+        e.notes[i][1] = 4;
+        e.notes[i][2] = RECORD_NOTE_TYPE;
+        memcpy(&e.notes[i][3], RECORD_NOTE_OWNER, sizeof RECORD_NOTE_OWNER);
+    }
+    e.dynamic[0].d_tag = DT_NEEDED;
+    e.dynamic[1].d_tag = DT_SONAME;
+    return e;
+}
+
+#define TAKEN ""
+#define STATIC                                                                                                         \
+    "DIR/p: the program is statically linked, so that nothing can be preloaded; link it with libhpcview-record.a "     \
+    "(hpcview-record(1), STATIC PROGRAMS)"
+#define FOR(m) "DIR/p: the program is for " m ", this hpcview records " MACHINE " programs"
+#define NO(t)  "DIR/p: this ELF file is not a program but " t
+#define BAD    "DIR/p: the program headers of this ELF file are damaged"
+#define OFF(m) offsetof(struct made_elf, m)
+#define NOTE                                                                                                           \
+    {OFF(segments[1].p_type), 4, PT_NOTE},                                                                             \
+    {                                                                                                                  \
+        OFF(segments[1].p_offset), 8, OFF(notes)                                                                       \
+    }
+#define DYN                                                                                                            \
+    {OFF(segments[1].p_type), 4, PT_DYNAMIC},                                                                          \
+    {                                                                                                                  \
+        OFF(segments[1].p_offset), 8, OFF(dynamic)                                                                     \
+    }
+#define SIZE OFF(segments[1].p_filesz), 8
+
+static const struct {
+    const char *name;
+    struct change {
+        size_t at, bytes;
+        uint64_t value;
+    } changes[5];
+    size_t cut; /* to so many bytes; 0: not */
+    const char *want;
+} elves[] = {
+    {"a program", {{0}}, 0, TAKEN},
+    {"one at a fixed place", {{OFF(head.e_type), 2, ET_EXEC}}, 0, TAKEN},
+    {"an object file", {{OFF(head.e_type), 2, ET_REL}}, 0, NO("an object file")},
+    {"a core dump", {{OFF(head.e_type), 2, ET_CORE}}, 0, NO("a core dump")},
+    {"of no type", {{OFF(head.e_type), 2, 99}}, 0, NO("of an unknown type")},
+    {"of 32 bits",
+     {{OFF(head.e_ident[EI_CLASS]), 1, ELFCLASS32}, {OFF(head.e_machine), 2, EM_386}},
+     0,
+     FOR("32-bit x86")},
+    {"of the other byte order",
+     {{OFF(head.e_ident[EI_DATA]), 1, ELFDATA2MSB}, {OFF(head.e_machine), 2, EM_PPC64}},
+     0,
+     FOR("POWER (big endian)")},
+    {"of 32 bits of ours", {{OFF(head.e_ident[EI_CLASS]), 1, ELFCLASS32}}, 0, FOR(MACHINE)},
+    {"ARM", {{OFF(head.e_machine), 2, EM_ARM}}, 0, FOR("ARM")},
+    {"RISC-V", {{OFF(head.e_machine), 2, EM_RISCV}}, 0, FOR("RISC-V")},
+    {"any", {{OFF(head.e_machine), 2, 9999}}, 0, FOR("another machine")},
+    {"a head cut short", {{0}}, sizeof(Elf64_Ehdr) - 1, "DIR/p: the ELF file is cut short"},
+    {"a head alone", {{OFF(head.e_phnum), 2, 0}}, sizeof(Elf64_Ehdr), STATIC},
+    {"headers cut short", {{0}}, OFF(notes) - 1, BAD},
+    {"headers that end the file", {{0}}, OFF(notes), TAKEN},
+    {"headers outside", {{OFF(head.e_phoff), 8, sizeof(struct made_elf) + 1}, {OFF(head.e_phnum), 2, 0}}, 0, BAD},
+    {"headers far outside", {{OFF(head.e_phoff), 8, UINT64_MAX}}, 0, BAD},
+    {"headers of another size", {{OFF(head.e_phentsize), 2, sizeof(Elf64_Phdr) + 8}}, 0, BAD},
+    {"static", {{OFF(segments[1].p_type), 4, PT_LOAD}}, 0, STATIC},
+    {"the interpreter is named first",
+     {{OFF(segments[1].p_type), 4, PT_LOAD}, {OFF(segments[0].p_type), 4, PT_INTERP}},
+     0,
+     TAKEN},
+    {"a note of the recorder's", {NOTE, {SIZE, 24}}, 0, TAKEN},
+    {"a note of another owner", {NOTE, {SIZE, 24}, {OFF(notes[0][3]), 1, 'x'}}, 0, STATIC},
+    {"a note whose owner goes on", {NOTE, {SIZE, 24}, {OFF(notes[0][0]), 4, sizeof RECORD_NOTE_OWNER - 1}}, 0, STATIC},
+    {"a note of another type", {NOTE, {SIZE, 24}, {OFF(notes[0][2]), 4, 2}}, 0, STATIC},
+    {"the second note", {NOTE, {SIZE, 48}, {OFF(notes[0][2]), 4, 2}}, 0, TAKEN},
+    {"the second note, whose first has a rest",
+     {NOTE, {SIZE, 48}, {OFF(notes[0][2]), 4, 2}, {OFF(notes[0][1]), 4, 1}},
+     0,
+     TAKEN},
+    {"a note cut in its description", {NOTE, {SIZE, 23}}, 0, STATIC},
+    {"a note cut in its head", {NOTE, {SIZE, 11}}, 0, STATIC},
+    {"notes behind the end", {NOTE, {SIZE, sizeof(struct made_elf)}}, 0, STATIC},
+    {"notes far outside", {NOTE, {SIZE, 24}, {OFF(segments[1].p_offset), 8, UINT64_MAX - 8}}, 0, STATIC},
+    {"the dynamic loader", {DYN, {SIZE, 32}}, 0, TAKEN},
+    {"a static program that moves", {DYN, {SIZE, 16}}, 0, STATIC},
+    {"a name cut short", {DYN, {SIZE, 31}}, 0, STATIC},
+    {"a dynamic section behind the end", {DYN, {SIZE, 49}}, 0, STATIC},
+    {"one that ends the file", {DYN, {SIZE, 48}}, 0, TAKEN},
+};
+
+/* What is taken fails at its event, and is never started. */
+static void check_program(const char *path, const char *want, const char *name)
+{
+    int status;
+    const char *argv[] = {path, NULL};
+    char *got = recorded((struct hpcprof_record_options){.events = no_event}, argv, &status);
+    tap_str(str_starts(got, "xyzzy") || strstr(got, "'xyzzy'") ? TAKEN : got, want, name, __FILE__, __LINE__);
+    mem_free(got);
+}
+
+static void test_elves(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(elves); i++) {
+        struct made_elf e = good_elf();
+        for (const struct change *c = elves[i].changes; c < elves[i].changes + 5 && c->bytes; c++)
+            for (size_t k = 0; k < c->bytes; k++)
+                ((uint8_t *)&e)[c->at + k] = (uint8_t)(c->value >> 8 * k);
+        char *path = put_file("p", &e, elves[i].cut ? elves[i].cut : sizeof e);
+        check_program(path, elves[i].want, elves[i].name);
+        mem_free(path);
+    }
+}
+
+static void test_files(void)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"#!/bin/sh\n", TAKEN},
+        {"#!/bin/sh", TAKEN},
+        {"#! \t/bin/sh -e\r\n", TAKEN},
+        {"#!/bin/sh\r\n", TAKEN},
+        {"#!/nowhere/sh -e\n", "DIR/p, a script: /nowhere/sh: there is no such program (No such file or directory)"},
+        {"#!/tmp\n", "DIR/p, a script: /tmp: this is a directory, not a program"},
+        {"#", "DIR/p: this is neither an ELF program nor a script that begins with \"#!\""},
+        {"", "DIR/p: this is neither an ELF program nor a script that begins with \"#!\""},
+        {"\x7f"
+         "EL",
+         "DIR/p: this is neither an ELF program nor a script that begins with \"#!\""},
+        {"\x7f"
+         "ELF",
+         "DIR/p: the ELF file is cut short"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char *path = put_file("p", cases[i].text, strlen(cases[i].text));
+        check_program(path, cases[i].want, "a file");
+        mem_free(path);
+    }
+    char *none = in_folder("none");
+    check_program(none, "DIR/none: there is no such program (No such file or directory)", "none");
+    check_program("no-such-program", "no-such-program: there is no such program in the folders of PATH",
+                  "none in PATH");
+    check_program(folder, "DIR: this is a directory, not a program", "a directory");
+    mem_free(none);
+    char *plain = put_file("plain", "#!/bin/sh\n", 10);
+    chmod(plain, 0644);
+    check_program(plain, "DIR/plain: the file may not be executed; chmod +x makes it a program", "may not be executed");
+    mem_free(plain);
+}
+
+/* Scripts that name scripts: one more than four deep is too deep. */
+static void test_scripts(void)
+{
+    enum { SCRIPTS = 6 };
+    char *last = mem_strdup("/bin/sh");
+    for (int i = 0; i < SCRIPTS; i++) {
+        char *text = mem_printf("#!%s\n", last), name[] = {'s', (char)('0' + i), '\0'};
+        mem_free(last);
+        last = put_file(name, text, strlen(text));
+        check_program(last,
+                      i < 5
+                          ? TAKEN
+                          : "DIR/s5, a script: DIR/s4, a script: DIR/s3, a script: DIR/s2, a script: DIR/s1, a script: "
+                            "DIR/s0: scripts that name scripts as their interpreters, more than four deep",
+                      name);
+        mem_free(text);
+    }
+    mem_free(last);
+}
+
+static void test_rights(void)
+{
+    char *path = put_file("p", "#!/bin/sh\n", 10);
+    if (geteuid() == 0) {
+        static const struct {
+            unsigned user, group, mode;
+            const char *want;
+        } cases[] = {
+#define RIGHTS(id)                                                                                                     \
+    "DIR/p: the program is set" id ": the system allows no recorder in it; record it as the user it changes to"
+            {1, 0, 04755, RIGHTS("uid")}, {0, 1, 04755, TAKEN},         {0, 1, 02755, RIGHTS("gid")},
+            {1, 0, 02755, TAKEN},         {1, 1, 06755, RIGHTS("uid")}, {1, 1, 0755, TAKEN},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+            if (chown(path, cases[i].user, cases[i].group) == 0 && chmod(path, cases[i].mode) == 0)
+                check_program(path, cases[i].want, "rights");
+    } else
+        SKIP("programs that change their rights", "only root can make them");
+    unlink(path);
+    mem_free(path);
+}
+
+/* ---- what cannot be asked for ------------------------------------------------------------------------------------- */
+
+#define TWO_AT_ONCE                                                                                                    \
+    "these events cannot be counted at the same time: CPUTIME fit together, REALTIME does not fit with them; "         \
+    "--repeat runs the program once for each group, --multiplex lets them share the counters and estimates"
+
+static void test_options(void)
+{
+    static const char *const twice[] = {"CPUTIME", "REALTIME", "CPUTIME@9000", NULL};
+    static const struct {
+        struct hpcprof_record_options o;
+        const char *want;
+    } cases[] = {
+        {{.sampler = "x"}, "there is no sampler 'x'; 'papi' and 'ring' are there"},
+        {{.sampler = "ring", .multiplex = true}, "--multiplex is PAPI's: it goes with --sampler papi only"},
+        {{.multiplex = true, .repeat = HPCPROF_REPEAT},
+         "--multiplex and --repeat are two ways to do one thing; choose one"},
+        {{.events = twice}, "CPUTIME is asked for twice"},
+        {{.events = two_events, .counters = 1}, TWO_AT_ONCE},
+        {{.preload = "/no/recorder.so"},
+         "/no/recorder.so: the recorder library is not there (No such file or directory); HPCVIEW_RECORDER names it"},
+    };
+    const char *argv[] = {"true", NULL};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        int status;
+        char *got = recorded(cases[i].o, argv, &status);
+        tap_str(got, cases[i].want, "options that do not go", __FILE__, __LINE__);
+        mem_free(got);
+    }
+}
+
+/* What may be in the folder: nothing, but for the ranks of a parallel program. */
+static void test_folders(void)
+{
+    static const char other[] =
+        "DIR/out: the directory holds other things ('x.txt'); name an empty or a new one with -o",
+                      earlier[] =
+                          "DIR/out: the directory holds an earlier measurement; remove it, or name another one with -o",
+                      locked[] =
+                          "DIR/out: another 'hpcview record' is writing into the directory; name another one with -o";
+    static const char *const ranks[] = {
+        NULL,           "OMPI_COMM_WORLD_RANK", "PMIX_RANK",     "PMI_RANK", "PMI_ID", "MV2_COMM_WORLD_RANK",
+        "SLURM_PROCID", "PALS_RANKID",          "FLUX_TASK_RANK"};
+    static const struct {
+        const char *file, *alone, *of_many;
+    } cases[] = {{"x.txt", other, other}, {"x.hpcprof", earlier, ""}, {".told.7", "", ""}};
+    const char *argv[] = {"true", NULL};
+    char *out = in_folder("out");
+    int status;
+    for (size_t r = 0; r < ARRAY_SIZE(ranks); r++)
+        if (ranks[r])
+            unsetenv(ranks[r]);
+    for (size_t r = 0; r < ARRAY_SIZE(ranks); r++) {
+        if (ranks[r])
+            setenv(ranks[r], "0", 1);
+        for (size_t i = 0; i < (r < 2 ? ARRAY_SIZE(cases) : 2) && i < ARRAY_SIZE(cases); i++) {
+            empty_out();
+            mkdir(out, 0755);
+            char *name = mem_printf("out/%s", cases[i].file), *file = put_file(name, "", 0);
+            char *got = recorded((struct hpcprof_record_options){0}, argv, &status);
+            tap_str(got, r ? cases[i].of_many : cases[i].alone, cases[i].file, __FILE__, __LINE__);
+            mem_free(got);
+            mem_free(name);
+            mem_free(file);
+        }
+        if (ranks[r])
+            unsetenv(ranks[r]);
+    }
+    for (int of_many = 0; of_many < 2; of_many++) {
+        empty_out();
+        mkdir(out, 0755);
+        int fd = open(out, O_RDONLY | O_CLOEXEC);
+        CHECK_INT(flock(fd, LOCK_SH), 0);
+        if (of_many)
+            setenv("PMI_RANK", "1", 1);
+        char *got = recorded((struct hpcprof_record_options){0}, argv, &status);
+        CHECK_STR(got, of_many ? "" : locked);
+        unsetenv("PMI_RANK");
+        close(fd);
+        mem_free(got);
+    }
+    mem_free(out);
+    empty_out();
+    char *file = put_file("out", "", 0);
+    char *got = recorded((struct hpcprof_record_options){0}, argv, &status);
+    CHECK(*got);
+    unlink(file);
+    mem_free(file);
+    mem_free(got);
+}
+
+/* ---- what is ordered ---------------------------------------------------------------------------------------------- */
+
+static void count_sentence(const char *sentence);
+static size_t sentences;
+
+static void count_sentence(const char *sentence)
+{
+    sentences += strstr(sentence, "the program is run 2 times, once for each group that can") != NULL;
+}
+
+/* The orders without the PAPI there is, and with "PID" for ours. */
+static char *orders_of(struct hpcprof_record_options o)
+{
+    char *script = mem_printf("printf '%%s\\n--\\n' \"$" RECORD_VARIABLE "\" >>'%s/orders'", folder);
+    const char *argv[] = {"sh", "-c", script, NULL};
+    char *path = in_folder("orders");
+    int status;
+    unlink(path);
+    empty_out();
+    char *error = recorded(o, argv, &status);
+    CHECK_STR(error, "");
+    char *text = text_of("orders"), *brief = shortened(text), *rest = brief, *line;
+    char *own = mem_printf("%d", (int)getpid());
+    struct buf out = {0};
+    buf_str(&out, "");
+    while ((line = strsep(&rest, "\n"))) {
+        if (*line && !str_starts(line, "papi="))
+            buf_printf(&out, "%.*s%s ", (int)(strlen(line) - (str_ends(line, own) ? strlen(own) : 0)), line,
+                       str_ends(line, own) ? "PID" : "");
+    }
+    mem_free(own);
+    mem_free(error);
+    mem_free(script);
+    mem_free(path);
+    mem_free(text);
+    mem_free(brief);
+    return out.bytes;
+}
+
+static void tell_nobody(void *ctx, char *line)
+{
+    (void)ctx, (void)line;
+}
+
+static void test_orders(void)
+{
+#define BEGIN                                                                                                          \
+    "dir=DIR/out event=CPUTIME;CPU time of the thread, by a timer%3B needs no permission;us;4000;0;2;0;0;0;0;0 "
+#define SECOND                                                                                                         \
+    "event=REALTIME;wall clock time, also while waiting, by a timer%3B needs no permission;us;4000;0;3;0;0;0;0;0 "
+    static const char *const names[] = {"HOME", "A;B%\n\x7f", NULL};
+    static const struct {
+        struct hpcprof_record_options o;
+        const char *want;
+        size_t sentences;
+    } cases[] = {
+        {{0}, BEGIN "-- ", 0},
+        {{.sampler = "ring"}, BEGIN "sampler=ring -- ", 0},
+        {{.follow_children = true}, BEGIN "children=1 -- ", 0},
+        {{.call_paths = true}, BEGIN "paths=1 -- ", 0},
+        {{.phases = true}, BEGIN "phases=1 -- ", 0},
+        {{.phases = true, .told = tell_nobody}, BEGIN "phases=1 watch=0 warn=0 tell=DIR/out/.told.PID -- ", 0},
+        {{.phases = true, .told = tell_nobody, .watch = true, .warn_ms = 7},
+         BEGIN "phases=1 watch=1 warn=7000000 tell=DIR/out/.told.PID -- ",
+         0},
+        {{.told = tell_nobody}, BEGIN "-- ", 0},
+        {{.delay = 1.5}, BEGIN "delay=1500000000 -- ", 0},
+        {{.duration = 0.25}, BEGIN "duration=250000000 -- ", 0},
+        {{.region = "a b;c"}, BEGIN "region=a b%3Bc region_time=0 -- ", 0},
+        {{.region = "r", .region_time = 3}, BEGIN "region=r region_time=3 -- ", 0},
+        {{.only_processes = "s*"}, BEGIN "only=s* -- ", 0},
+        {{.environment = names}, BEGIN "env=HOME,A%3BB%25%0A%7F -- ", 0},
+        {{.events = two_events}, BEGIN SECOND "-- ", 0},
+        {{.events = two_events, .counters = 2}, BEGIN SECOND "-- ", 0},
+        {{.events = two_events, .counters = 1, .repeat = HPCPROF_AS_NEEDED},
+         BEGIN "run=1 -- dir=DIR/out " SECOND "run=2 -- ",
+         1},
+        {{.events = two_events, .counters = 1, .repeat = HPCPROF_REPEAT},
+         BEGIN "run=1 -- dir=DIR/out " SECOND "run=2 -- ",
+         0},
+        {{.events = two_events, .repeat = HPCPROF_AS_NEEDED}, BEGIN SECOND "-- ", 0},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct hpcprof_record_options o = cases[i].o;
+        o.say = count_sentence;
+        sentences = 0;
+        char *got = orders_of(o);
+        CHECK_STR(got, cases[i].want);
+        CHECK_INT(sentences, cases[i].sentences);
+        mem_free(got);
+    }
+}
+
+/* The libraries that were there stay, but for another recorder, and for the runtime that has to be first. The loader says
+   on standard error that they do not exist. */
+static void test_preload(void)
+{
+    static const struct {
+        const char *old, *want;
+    } cases[] = {
+        {NULL, "LIB"},
+        {"", "LIB"},
+        {"a.so", "LIB:a.so"},
+        {"a.so:b.so c.so", "LIB:a.so:b.so:c.so"},
+        {" :a.so: ", "LIB:a.so"},
+        {"/x/libhpcview-record.so", "LIB"},
+        {"a.so:/x/libhpcview-record-phases.so:b.so", "LIB:a.so:b.so"},
+        {"/x/libhpcview-record.so.1", "LIB:/x/libhpcview-record.so.1"},
+        {"record.so", "LIB:record.so"},
+        {"LIB", "LIB"},
+        {"a.so LIB", "LIB:a.so"},
+        {"LIB.5", "LIB:LIB.5"},
+        {"/x/libasan.so.9:a.so", "/x/libasan.so.9:LIB:a.so"},
+        {"a.so:/x/libasan.so.9", "LIB:a.so:/x/libasan.so.9"},
+        {"/x/libclang_rt.asan-x.so", "/x/libclang_rt.asan-x.so:LIB"},
+    };
+    char *script = mem_printf("printf %%s \"$LD_PRELOAD\" >'%s/preload'", folder), *real = realpath(library, NULL);
+    int errors = dup(2), none = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const char *env = getenv("LD_PRELOAD");
+    char *before = env ? mem_strdup(env) : NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf old = {0}, want = {0};
+        buf_str(&want, "");
+        for (int k = 0; k < 2; k++)
+            for (const char *at = k ? cases[i].want : cases[i].old; at && *at;) {
+                bool lib = str_starts(at, "LIB");
+                buf_printf(k ? &want : &old, "%.*s", lib ? (int)strlen(real) : 1, lib ? real : at);
+                at += lib ? 3 : 1;
+            }
+        if (cases[i].old)
+            setenv("LD_PRELOAD", old.len ? old.bytes : "", 1);
+        else
+            unsetenv("LD_PRELOAD");
+        dup2(none, 2);
+        empty_out();
+        run_shell((struct hpcprof_record_options){0}, script);
+        dup2(errors, 2);
+        char *got = text_of("preload");
+        CHECK_STR(got, want.bytes);
+        mem_free(got);
+        buf_release(&old);
+        buf_release(&want);
+    }
+    if (before)
+        setenv("LD_PRELOAD", before, 1);
+    else
+        unsetenv("LD_PRELOAD");
+    close(errors);
+    close(none);
+    mem_free(before);
+    mem_free(script);
+    free(real);
+}
+
+/* A path that cannot stand in the list gets a link that can. */
+static void test_blanks(void)
+{
+    char *script = mem_printf("printf %%s \"$LD_PRELOAD\" >'%s/preload'", folder), *real = realpath(library, NULL);
+    static const char *const names[] = {"a b.so", "a:b.so", "a$b.so", "a\tb.so", "ab.so"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        struct filemap map = {0};
+        CHECK_INT(filemap_open(&map, real, NULL), 0);
+        char *path = put_file(names[i], map.bytes, map.len);
+        filemap_release(&map);
+        empty_out();
+        run_shell((struct hpcprof_record_options){.preload = path}, script);
+        char *got = text_of("preload"), target[PATH_MAX] = "";
+        if (i == 4)
+            CHECK_STR(got, path);
+        else {
+            CHECK(str_starts(got, "/tmp/.hpcview-") && str_ends(got, ".so") && !strpbrk(got, " :\t$"));
+            CHECK(readlink(got, target, sizeof target - 1) > 0 && strcmp(target, path) == 0);
+            unlink(got);
+        }
+        mem_free(got);
+        mem_free(path);
+    }
+    mem_free(script);
+    free(real);
+}
+
+static void test_sanitizer_options(void)
+{
+    static const struct {
+        const char *old, *want;
+    } cases[] = {
+        {NULL, "verify_asan_link_order=0"}, {"", "verify_asan_link_order=0"}, {"a=1", "a=1:verify_asan_link_order=0"}};
+    const char *env = getenv("ASAN_OPTIONS");
+    char *script = mem_printf("printf %%s \"$ASAN_OPTIONS\" >'%s/options'", folder),
+         *before = env ? mem_strdup(env) : NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        if (cases[i].old)
+            setenv("ASAN_OPTIONS", cases[i].old, 1);
+        else
+            unsetenv("ASAN_OPTIONS");
+        empty_out();
+        run_shell((struct hpcprof_record_options){0}, script);
+        char *got = text_of("options");
+        CHECK_STR(got, cases[i].want);
+        mem_free(got);
+    }
+    if (before)
+        setenv("ASAN_OPTIONS", before, 1);
+    else
+        unsetenv("ASAN_OPTIONS");
+    mem_free(before);
+    mem_free(script);
+}
+
+/* ---- how it ends -------------------------------------------------------------------------------------------------- */
+
+static bool warned(const char *words)
+{
+    for (size_t i = 0; i < warnings_count(said); i++)
+        if (strstr(warnings_get(said, i), words))
+            return true;
+    return false;
+}
+
+static void test_ends(void)
+{
+    struct hpcprof_record_options o = {0};
+    empty_out();
+    CHECK_INT(run_shell(o, "exit 0"), 0);
+    CHECK(warned("nothing was recorded: the program did not let the recorder in, or ended before it could write"));
+    CHECK_INT(WEXITSTATUS(run_shell(o, "exit 7")), 7);
+    o.only_processes = "x";
+    CHECK_INT(WTERMSIG(run_shell(o, "kill -TERM $$")), SIGTERM);
+    CHECK(warned("nothing was recorded: no program of that name ran"));
+    o.only_processes = NULL;
+    char *script = mem_printf(": >'%s/out/x.hpcprof'", folder);
+    CHECK_INT(run_shell(o, script), 0);
+    CHECK_INT(warned("nothing was recorded"), 0);
+    mem_free(script);
+    empty_out();
+    setenv(RECORD_VARIABLE, "x", 1);
+    CHECK_INT(run_shell(o, "exit 0"), 0);
+    CHECK(warned("hpcview record inside hpcview record: what the inner one starts is recorded in "));
+    unsetenv(RECORD_VARIABLE);
+    CHECK_INT(run_shell(o, "exit 0"), 0);
+    CHECK_INT(warned("inside hpcview record"), 0);
+}
+
+/* What the system does not start although it looked like a program. */
+static void test_not_started(void)
+{
+    struct made_elf e = good_elf();
+    char *path = put_file("p", &e, sizeof e);
+    const char *argv[] = {path, NULL};
+    int status;
+    empty_out();
+    char *got = recorded((struct hpcprof_record_options){0}, argv, &status);
+    CHECK(str_starts(got, "DIR/p: the program cannot be started: "));
+    mem_free(got);
+    mem_free(path);
+}
+
+/* Signals that are sent to the launcher reach the program; those of keys are left to it; afterwards all is as it was. */
+static void test_signals(void)
+{
+    static const int all[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    struct hpcprof_record_options o = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        signal(all[i], SIG_DFL);
+    empty_out();
+    CHECK_INT(WEXITSTATUS(run_shell(o, "trap 'exit 9' TERM; while :; do kill -TERM $PPID; sleep 0.02; done")), 9);
+    CHECK_INT(WEXITSTATUS(run_shell(o, "trap 'exit 8' HUP; while :; do kill -HUP $PPID; sleep 0.02; done")), 8);
+    CHECK_INT(WEXITSTATUS(run_shell(o, "trap 'exit 1' INT QUIT; kill -INT $PPID; kill -QUIT $PPID; exit 7")), 7);
+    CHECK_INT(WTERMSIG(run_shell(o, "kill -INT $$")), SIGINT);
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+        struct sigaction now;
+        CHECK(sigaction(all[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+    }
+    signal(SIGHUP, SIG_IGN); /* nohup */
+    CHECK_INT(WEXITSTATUS(run_shell(o, "kill -HUP $$; kill -HUP $PPID; exit 5")), 5);
+    signal(SIGHUP, SIG_DFL);
+}
+
+/* ---- what the program tells ---------------------------------------------------------------------------------------- */
+
+static struct buf told;
+
+static void tell(void *ctx, char *line)
+{
+    (void)ctx;
+    size_t n = strlen(line);
+    buf_printf(&told, n < 20 ? "%s|" : "%.3s...%zu|", line, n);
+}
+
+static void test_told(void)
+{
+    struct hpcprof_record_options o = {.phases = true, .told = tell};
+    char *script =
+        mem_printf("exec >'%s/out/.told.%d'; echo one; echo; printf 'two '; echo three; printf '%%5000s\\n' x; "
+                   "printf '%%5000s\\n' y; printf '%%8190s\\n' z; echo four; printf rest",
+                   folder, (int)getpid());
+    empty_out();
+    buf_str(&told, "");
+    CHECK_INT(run_shell(o, script), 0);
+    CHECK_STR(told.bytes, "one||two three|   ...5000|   ...5000|   ...8190|four|");
+    buf_release(&told);
+    mem_free(script);
+    char *pipe_path = mem_printf("out/.told.%d", (int)getpid()), *left = text_of(pipe_path);
+    CHECK_STR(left, "none");
+    mem_free(left);
+    mem_free(pipe_path);
+}
+
+int main(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *made = mem_printf("%s/hpcview-record.XXXXXX", tmp ? tmp : "/tmp");
+    Dl_info info;
+    if (!mkdtemp(made) || !(folder = realpath(made, NULL)) || !dladdr(dlsym(RTLD_DEFAULT, "zlibVersion"), &info) ||
+        access(info.dli_fname, R_OK) < 0) {
+        SKIP("the launcher", "there is no library here that does nothing");
+        return tap_done();
+    }
+    library = info.dli_fname;
+    unsetenv(RECORD_VARIABLE);
+    test_elves();
+    test_files();
+    test_scripts();
+    test_rights();
+    test_options();
+    test_folders();
+    test_orders();
+    test_preload();
+    test_blanks();
+    test_sanitizer_options();
+    test_ends();
+    test_not_started();
+    test_signals();
+    test_told();
+    if (said)
+        warnings_free(said);
+    char *command = mem_printf("rm -rf '%s'", folder);
+    CHECK_INT(system(command), 0);
+    mem_free(command);
+    mem_free(made);
+    free(folder);
+    return tap_done();
+}
