@@ -1,0 +1,164 @@
+/*
+ * Files of cases: what is given, and what comes of it to the letter.
+ *
+ *     case NAME, with blanks; words with '=' in them, or "-x" are options
+ *     -- INPUT            lines of it, up to the next "--" or "case"; an input that is not given is that of the case before
+ *     -- WHAT             and what comes of it, a '|' before each line
+ *
+ * GOLDEN=write writes what comes of it now into the file: read the difference.
+ */
+#ifndef TESTS_CASES_H
+#define TESTS_CASES_H
+
+#include "support/support.h"
+#include "tests/tap.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct cases {
+    const char *const *inputs; /* NULL-terminated: the words of parts that are given */
+    void (*begin)(void *ctx, const char *name);
+    void (*option)(void *ctx, const char *word);
+    void (*input)(void *ctx, const char *which, const char *text);
+    void (*output)(void *ctx, const char *what, struct buf *);
+    void *ctx;
+    char *name; /* of the case at hand */
+    struct buf fresh;
+};
+
+/* What a writer of files writes, as text. */
+static inline void cases_written(struct buf *out, void (*write)(void *ctx, struct outfile *), void *ctx)
+{
+    char path[] = "/tmp/cases.XXXXXX";
+    struct outfile *file;
+    struct filemap map;
+    struct err err = {0};
+    int fd = mkstemp(path);
+    if (fd < 0 || close(fd) < 0 || outfile_create(path, &file, &err) < 0)
+        exit(99);
+    write(ctx, file);
+    if (outfile_commit(file, &err) < 0 || filemap_open(&map, path, &err) < 0)
+        exit(99);
+    buf_add(out, map.bytes, map.len);
+    filemap_release(&map);
+    unlink(path);
+}
+
+/* As few digits as every libm agrees on. */
+static inline const char *cases_rounded(struct buf *out, const char *number)
+{
+    char *end;
+    double v = strtod(number, &end);
+    if (end - number > 8 && memchr(number, '.', (size_t)(end - number)))
+        buf_printf(out, "%.6g", v);
+    else
+        buf_add(out, number, (size_t)(end - number));
+    return end;
+}
+
+/* Each with a '|' before it; items of JSON's lists in lines of their own, so that differences are seen. */
+static inline void cases_lines(struct buf *out, const char *text)
+{
+    buf_str(out, "|");
+    for (const char *c = text; *c;) {
+        if (c > text && *c == '{' && c[-1] == ',')
+            buf_str(out, "\n| ");
+        if (*c >= '0' && *c <= '9') {
+            c = cases_rounded(out, c);
+            continue;
+        }
+        buf_char(out, *c);
+        if (*c++ == '\n' && *c)
+            buf_str(out, "|");
+    }
+    if (out->bytes[out->len - 1] != '\n')
+        buf_str(out, "\n");
+}
+
+static inline void cases_begin(struct cases *c, char *line)
+{
+    struct buf name = {0};
+    c->begin(c->ctx, line);
+    for (char *word; (word = strsep(&line, " "));)
+        if (strchr(word, '=') || word[0] == '-')
+            c->option(c->ctx, word);
+        else
+            buf_printf(&name, "%s%s", name.len ? " " : "", word);
+    mem_free(c->name);
+    c->name = mem_strdup(name.bytes);
+    buf_release(&name);
+}
+
+static inline void cases_part(struct cases *c, const char *head, const char *body)
+{
+    struct buf out = {0}, lines = {0};
+    for (size_t i = 0; c->inputs[i]; i++)
+        if (strcmp(c->inputs[i], head) == 0) {
+            c->input(c->ctx, head, body);
+            buf_printf(&c->fresh, "-- %s\n%s", head, body);
+            return;
+        }
+    buf_str(&out, "");
+    c->output(c->ctx, head, &out);
+    cases_lines(&lines, out.bytes);
+    buf_printf(&c->fresh, "-- %s\n%s", head, lines.bytes);
+    char *name = mem_printf("%s: %s", c->name, head);
+    tap_str(lines.bytes, body, name, __FILE__, __LINE__);
+    mem_free(name);
+    buf_release(&out);
+    buf_release(&lines);
+}
+
+/* The next line that begins a part or a case, from a line's begin on. */
+static inline char *cases_next(char *at)
+{
+    while (*at && !str_starts(at, "case ") && !str_starts(at, "-- ")) {
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    return at;
+}
+
+static inline void cases_check(struct cases *c, char *all)
+{
+    char *at = cases_next(all);
+    buf_add(&c->fresh, all, (size_t)(at - all));
+    while (*at) {
+        size_t n = strcspn(at, "\n");
+        char *next = cases_next(at + n + (at[n] == '\n'));
+        char *head = mem_strndup(at, n), *body = mem_strndup(at + n + 1, (size_t)(next - at - (long)n - 1));
+        if (str_starts(head, "case ")) {
+            buf_printf(&c->fresh, "%s\n%s", head, body);
+            cases_begin(c, head + strlen("case "));
+        } else
+            cases_part(c, head + strlen("-- "), body);
+        mem_free(head);
+        mem_free(body);
+        at = next;
+    }
+    c->begin(c->ctx, ""); /* what the last one has is given back */
+}
+
+/* `path` from the top of the sources. */
+static inline void cases_run(struct cases *c, const char *path)
+{
+    const char *top = getenv("top_srcdir"), *golden = getenv("GOLDEN");
+    char *whole = path_join(top ? top : ".", path);
+    struct filemap map;
+    struct err err = {0};
+    if (filemap_open(&map, whole, &err) < 0)
+        exit(99);
+    char *all = mem_strndup((const char *)map.bytes, map.len);
+    filemap_release(&map);
+    cases_check(c, all);
+    FILE *out = golden && strcmp(golden, "write") == 0 ? fopen(whole, "w") : NULL;
+    if (out && (fwrite(c->fresh.bytes, 1, c->fresh.len, out) != c->fresh.len || fclose(out) != 0))
+        exit(99);
+    buf_release(&c->fresh);
+    mem_free(c->name);
+    mem_free(all);
+    mem_free(whole);
+}
+
+#endif
