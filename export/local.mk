@@ -2,6 +2,12 @@ noinst_LIBRARIES += %D%/libexport.a
 %C%_libexport_a_SOURCES = %D%/export.h %D%/export_int.h %D%/export.c %D%/hatchet.c %D%/tables.c %D%/stacks.c %D%/pprof.c %D%/callgrind.c \
 	%D%/profile.c
 
+check_PROGRAMS += %D%/export_test
+TESTS += %D%/export_test
+%C%_export_test_SOURCES = %D%/export_test.c diagnose/drawing.c diagnose/drawing.h tests/cases.h tests/tap.h
+%C%_export_test_LDADD = $(ROOM_LDADD)
+EXTRA_DIST += tests/export/formats.cases
+
 dist_check_SCRIPTS += tests/export/export.sh
 EXTRA_DIST += tests/export/formats.py tests/export/folded.out tests/export/callgrind.out tests/export/csv.out
 EXTRA_DIST += \
