@@ -7,6 +7,7 @@
  * have some.
  */
 #include "metrics/metrics_int.h"
+#include "support/sort.h"
 
 #include <stdlib.h>
 
@@ -409,40 +410,16 @@ static uint32_t module_of_site(const struct correlation *c, uint32_t site)
     return s->by_line ? c->modules.items[s->module].lines_in : s->module;
 }
 
-enum { DIGITS_OF_ADDRESS = 8, DIGITS = 12, DIGIT_VALUES = 256 };
+enum { DIGITS_OF_ADDRESS = 8, DIGITS = 12 };
 
-static unsigned digit(const struct correlation *c, uint32_t site, unsigned which)
+/* Sites by module, then by address; lines keep their order. */
+static uint8_t digit(const void *correlation, uint32_t site, unsigned which)
 {
+    const struct correlation *c = correlation;
     const struct site *s = &c->sites.items[site];
     if (which >= DIGITS_OF_ADDRESS)
-        return module_of_site(c, site) >> 8 * (which - DIGITS_OF_ADDRESS) & (DIGIT_VALUES - 1);
-    return s->by_line ? 0 : s->address >> 8 * which & (DIGIT_VALUES - 1);
-}
-
-/* Sites by module, then by address; lines keep their order. Digit by digit, which takes a sixth of qsort's memory.
-   mem_free. */
-static uint32_t *order_sites(const struct correlation *c)
-{
-    size_t n = c->sites.count;
-    uint32_t *order = mem_alloc((n + 1) * sizeof *order), *next = mem_alloc((n + 1) * sizeof *next);
-    for (uint32_t i = 0; i < n; i++)
-        order[i] = i;
-    for (unsigned which = 0; which < DIGITS; which++) {
-        size_t before[DIGIT_VALUES + 1] = {0};
-        for (uint32_t i = 0; i < n; i++)
-            before[digit(c, i, which) + 1]++;
-        if (n == 0 || before[digit(c, 0, which) + 1] == n)
-            continue;
-        for (size_t k = 1; k < DIGIT_VALUES; k++)
-            before[k] += before[k - 1];
-        for (size_t i = 0; i < n; i++)
-            next[before[digit(c, order[i], which)]++] = order[i];
-        uint32_t *sorted = next;
-        next = order;
-        order = sorted;
-    }
-    mem_free(next);
-    return order;
+        return (uint8_t)(module_of_site(c, site) >> 8 * (which - DIGITS_OF_ADDRESS));
+    return s->by_line ? 0 : (uint8_t)(s->address >> 8 * which);
 }
 
 static bool has_lines(const struct scope_tree *tree)
@@ -550,7 +527,7 @@ void correlate_place(struct correlation *c, const struct config *config, const s
                      struct warnings *warnings, const struct progress *progress)
 {
     size_t n = c->sites.count;
-    uint32_t *order = order_sites(c);
+    uint32_t *order = sort_digits(c, c->sites.count, DIGITS, digit);
     c->site_weight = instructions_weigh_sites(c);
     join_loop_counts(c);
     c->site_place = mem_alloc((n + 1) * sizeof *c->site_place);

@@ -107,3 +107,27 @@ void sort_items(void *items, size_t count, size_t size, int (*compare)(const voi
     vec_release(&s.ends);
     mem_free(s.buffer);
 }
+
+uint32_t *sort_digits(const void *rows, size_t count, unsigned digits,
+                      uint8_t (*digit)(const void *rows, uint32_t row, unsigned which))
+{
+    uint32_t *order = mem_alloc((count + 1) * sizeof *order), *next = mem_alloc((count + 1) * sizeof *next);
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    for (unsigned which = 0; which < digits; which++) {
+        size_t before[UINT8_MAX + 2] = {0};
+        for (size_t i = 0; i < count; i++)
+            before[digit(rows, (uint32_t)i, which) + 1]++;
+        if (count == 0 || before[digit(rows, 0, which) + 1] == count)
+            continue;
+        for (size_t k = 1; k <= UINT8_MAX; k++)
+            before[k] += before[k - 1];
+        for (size_t i = 0; i < count; i++)
+            next[before[digit(rows, order[i], which)]++] = order[i];
+        uint32_t *sorted = next;
+        next = order;
+        order = sorted;
+    }
+    mem_free(next);
+    return order;
+}

@@ -99,9 +99,36 @@ static void test_cost(void)
     mem_free(t);
 }
 
+/* Digit 0 is the least. The keys' upper byte is constant, or is not, as the case has it. */
+static uint8_t digit_of_thing(const void *things, uint32_t row, unsigned which)
+{
+    return (uint8_t)(((const struct thing *)things)[row].key >> 8 * which);
+}
+
+static void test_digits(void)
+{
+    static const uint32_t masks[] = {0xff, 0x30ff, 0xff00ffff, UINT32_MAX, 0};
+    uint32_t state = 5;
+    for (size_t m = 0; m < ARRAY_SIZE(masks); m++)
+        for (size_t count = 0; count <= 4000; count = 3 * count + 1) {
+            struct thing *t = mem_calloc(count + 1, sizeof *t), *in_order = mem_calloc(count + 1, sizeof *t);
+            for (size_t i = 0; i < count; i++)
+                t[i] =
+                    (struct thing){(next_number(&state) ^ next_number(&state) << 11) & masks[m], (uint32_t)i, "tail"};
+            uint32_t *order = sort_digits(t, count, 4, digit_of_thing);
+            for (size_t i = 0; i < count; i++)
+                in_order[i] = t[order[i]];
+            CHECK(is_sorted(in_order, count) && sum_of_keys(in_order, count) == sum_of_keys(t, count));
+            mem_free(order);
+            mem_free(in_order);
+            mem_free(t);
+        }
+}
+
 int main(void)
 {
     test_shapes();
+    test_digits();
     test_cost();
     return tap_done();
 }

@@ -5,7 +5,7 @@
 
 cat >"$scratch/rooms" <<'END'
 support
-hpcprof          support
+hpcprof          support support/sort.h
 bloop/arch       support bloop/bloop.h
 bloop/image      support support/sort.h bloop/bloop.h bloop/arch
 bloop/debug      support support/demangle.h bloop/bloop.h bloop/image bloop/image/elf.h
@@ -19,7 +19,7 @@ mhsim            support support/demangle.h hpcprof
 phases           support support/table.h hpcprof
 phases/inside    phases/tables.h hpcprof/recorder/rec.h hpcprof/recorder/real.h
 filters          support hpcprof
-metrics          support hpcprof bloop quality mhsim phases filters
+metrics          support support/sort.h hpcprof bloop quality mhsim phases filters
 diagnose         support metrics
 export           support metrics
 htmlgen          support metrics diagnose
