@@ -22,6 +22,11 @@ TESTS += %D%/events_test
 %C%_events_test_SOURCES = %D%/events_test.c tests/tap.h
 %C%_events_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(PAPI_LIBS) $(PFM_LIBS) $(ZLIB_LIBS)
 
+check_PROGRAMS += %D%/events_world_test
+TESTS += %D%/events_world_test
+%C%_events_world_test_SOURCES = %D%/events_world_test.c tests/tap.h
+%C%_events_world_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
+
 check_PROGRAMS += %D%/record_test
 TESTS += %D%/record_test
 %C%_record_test_SOURCES = %D%/record_test.c tests/tap.h

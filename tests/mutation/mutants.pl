@@ -59,7 +59,7 @@ sub unseen {
     return 1 if $rule eq '1 becomes 2' && $line =~ /(?:mem_(?:c|re)?alloc|realloc|_area_room)\(/;
     return 1 if $rule eq '1 becomes 2' && $before =~ /sizeof [\w.>-]+ - $/;
     return 1 if $bound && $after =~ /^ LIMIT_(?!TABLE_COLUMNS|DWARF_DEPTH)/;
-    return 1 if $bound && $line =~ /([\w.>\[\]-]+) [<>]=? ([\w.>\[\]-]+) \? (?:\1 : \2|\2 : \1)(?![\w.>\[(-])/;
+    return 1 if $bound && $line =~ /([\w.>\[\]-]+) [<>]=? ([\w.>\[\]-]+) \? (?:\(\w+\))?(?:\1 : \2|\2 : \1)(?![\w.>\[(-])/;
     return 1 if $bound && "$line $next" =~ /^(?:else )?if \(([^()&|]+) [<>]=? ([^()&|]+)\) (?:\1 = \2|\2 = \1);$/;
     return 1 if $rule eq '1 becomes 2' && $line =~ /\? -1 : 1;/;
     return 1 if $rule =~ /^(?:less|above) becomes not / && $line =~ /\? -1 : |- \(\w+(?:->\w+)? < /;
