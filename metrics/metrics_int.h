@@ -512,6 +512,9 @@ void ideal_add(struct hpcprof *, const struct config *, struct warnings *);
 #define TABLE_INSTRUCTIONS       "instructions"
 #define TABLE_INSTRUCTION_COUNTS "instruction_counts"
 
+/* The experiment's tables, with the columns that instructions.c gives them; NULL: there is none such. */
+const struct table *instructions_of(const struct experiment *);
+const struct table *instructions_counts_of(const struct experiment *);
 /* By site its share of each column, added up; mem_free. */
 double *instructions_weigh_sites(const struct correlation *);
 /* Procedures that are worth showing, those that were sampled most first. */

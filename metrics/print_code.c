@@ -76,7 +76,7 @@ static double value_of(const struct code *c, size_t row, size_t metric)
 static void take_values(struct code *c)
 {
     const struct experiment *e = c->t->e;
-    const struct table *counts = table_list_find(&e->tables, TABLE_INSTRUCTION_COUNTS);
+    const struct table *counts = instructions_counts_of(e);
     size_t rows = table_row_count(c->insns), n = e->metric_count;
     double *own = mem_alloc((n + 1) * sizeof *own);
     c->values = mem_alloc((rows * n + 1) * sizeof *c->values);
@@ -531,8 +531,7 @@ static void write_rows(struct code *c, bool json, struct outfile *out)
 
 int print_code(const struct view *t, struct outfile *out, struct err *err)
 {
-    struct code c = {
-        .t = t, .insns = table_list_find(&t->e->tables, TABLE_INSTRUCTIONS), .text = {.file = SOURCE_NONE}};
+    struct code c = {.t = t, .insns = instructions_of(t->e), .text = {.file = SOURCE_NONE}};
     if (!c.insns)
         return err_set(err, ERR_FORMAT,
                        "there are no instructions to show: no binary of what was sampled is here, or what measured "
