@@ -54,8 +54,11 @@ EXTRA_DIST += tests/corpus/config \
 	tests/corpus/expr/sum \
 	tests/corpus/expr/too-large
 EXTRA_DIST += tests/formulas/cases.txt tests/formulas/generate.py
-check_PROGRAMS += %D%/database_fuzz %D%/database_test
-TESTS += %D%/database_test
+check_PROGRAMS += %D%/database_fuzz %D%/database_test %D%/print_test
+TESTS += %D%/database_test %D%/print_test
+%C%_print_test_SOURCES = %D%/print_test.c htmlgen/sample.c htmlgen/sample.h diagnose/drawing.c diagnose/drawing.h tests/cases.h tests/tap.h
+%C%_print_test_LDADD = $(ROOM_LDADD)
+EXTRA_DIST += tests/print/print.cases
 %C%_database_test_SOURCES = %D%/database_test.c htmlgen/sample.c htmlgen/sample.h tests/tap.h
 %C%_database_test_LDADD = $(ROOM_LDADD)
 FUZZERS += %D%/database_fuzz

@@ -68,8 +68,13 @@ static inline void cases_lines(struct buf *out, const char *text)
             c = cases_rounded(out, c);
             continue;
         }
-        buf_char(out, *c);
-        if (*c++ == '\n' && *c)
+        size_t n = utf8_length(c, strlen(c));
+        if (n == 0 || ((unsigned char)*c < 32 && *c != '\n'))
+            buf_printf(out, "\\x%02x", (unsigned char)*c);
+        else
+            buf_add(out, c, n);
+        c += n ? n : 1;
+        if (c[-1] == '\n' && *c)
             buf_str(out, "|");
     }
     if (out->bytes[out->len - 1] != '\n')
