@@ -144,6 +144,14 @@ export function tokenize(
   return { tokens, state };
 }
 
+/** What the line after this one begins inside of; of most lines that is seen without a look at their words. */
+function stateAfter(language: Language | null, text: string, state: LineState): LineState {
+  const opens = Object.keys(language?.open ?? {});
+  if (state === 'code' && !opens.some((open) => text.includes(open))) return state;
+  const isClosed = opens[0] === '/*' && text.lastIndexOf('*/') > text.lastIndexOf('/*') + 1;
+  return isClosed ? 'code' : tokenize(language, text, state).state;
+}
+
 /** Tokens of a file's lines, made as they are asked for. */
 export class Colouring {
   readonly #states: LineState[] = ['code'];
@@ -156,7 +164,7 @@ export class Colouring {
 
   line(index: number): Token[] {
     for (let i = this.#states.length - 1; i < index; i++)
-      this.#states.push(tokenize(this.language, this.lines[i], this.#states[i]).state);
+      this.#states.push(stateAfter(this.language, this.lines[i], this.#states[i]));
     let tokens = this.#known.get(index);
     if (!tokens) {
       tokens = tokenize(this.language, this.lines[index], this.#states[index]).tokens;

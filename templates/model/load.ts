@@ -287,7 +287,7 @@ export class SourceTexts {
     if (chunk === undefined) this.#load(file.chunk);
     if (!chunk) return null;
     const text = new TextDecoder().decode(chunk.subarray(file.offset, file.offset + file.bytes));
-    const lines = text.split(/\r\n|\r|\n/);
+    const lines = text.split(text.includes('\r') ? /\r\n|\r|\n/ : '\n'); // a string is split sooner
     if (lines.length > 1 && lines[lines.length - 1] === '') lines.pop();
     this.#lines.set(file, lines);
     return lines;

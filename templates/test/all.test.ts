@@ -37,7 +37,7 @@ import { globMatches, matcherFor, parseFilter } from '../logic/search';
 import { compareValues, countUp, largestCells, sortedByValue, turnedRound } from '../logic/sort';
 import { frontOf, lookAhead, rememberAhead } from '../logic/front';
 import { changes, hottestLoops, hottestOf, lacks, whereParts } from '../logic/summary';
-import { languageOf, type LineState, tokenize } from '../logic/syntax';
+import { Colouring, languageOf, type LineState, tokenize } from '../logic/syntax';
 import { isSearch, openSteps, searchSteps } from '../logic/diagnosis';
 import { cellText, findings, rowsAbout } from '../logic/tables';
 import {
@@ -1520,6 +1520,22 @@ function testSyntax(): void {
   equal(colours('a.py', ['"""doc', 'x = 1', 'end""" + y # c']), 's["""doc]\ns[x = 1]\ns[end"""] + y c[# c]', 'Python');
   equal(colours('a.txt', ['for <script>']), 'for <script>', 'unknown language');
   equal(tokenize(languageOf('a.c'), `${'x'.repeat(3000)} // c`, 'code').tokens.length, 1, 'very long lines are plain');
+  // a line far down is coloured as if all before it had been read word by word
+  const pieces = ['/*', '*/', '/*/', '"', "'", '//', '"""', '#', 'a', ' ', 'x */ y', '"/*"', '// /*'];
+  let seed = 7;
+  const any = (): string => pieces[(seed = (seed * 48271) % 2147483647) % pieces.length];
+  const text = Array.from({ length: 600 }, () => Array.from({ length: 1 + ((seed >> 3) % 6) }, any).join(''));
+  for (const file of ['a.c', 'a.py', 'a.f90']) {
+    const colouring = new Colouring(languageOf(file), text);
+    colouring.line(text.length - 1);
+    let state: LineState = 'code';
+    const odd = text.findIndex((line, i) => {
+      const want = tokenize(languageOf(file), line, state);
+      state = want.state;
+      return JSON.stringify(colouring.line(i)) !== JSON.stringify(want.tokens);
+    });
+    equal(odd, -1, `${file}: no line of 600`);
+  }
 }
 
 function testDecoding(): void {
