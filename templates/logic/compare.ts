@@ -91,6 +91,11 @@ function ownWords(lists: readonly (readonly string[])[]): string[] {
 const MANY_WORDS = 20;
 const IMPLIED = /^(-m(?!arch=|tune=|cpu=)|--param=)/;
 
+const BUILT = /^built /;
+
+/** What is known of a run, as one says it: how a module was compiled, a variable of the environment. */
+export const factName = (name: string): string => name.replace(BUILT, 'compilation of ').replace(/^env:/, '');
+
 /** What differs between the runs, by what is known of them, the weightiest first. */
 export function differences(model: Model): Difference[] {
   const { runs, processes } = model;
@@ -107,9 +112,8 @@ export function differences(model: Model): Difference[] {
   const facts = new Map(runs.map((r) => [r, new Map(r.facts)]));
   for (const name of new Set(runs.flatMap((r) => r.facts.map((f) => f[0])))) {
     const value = (r: Run): string | undefined => facts.get(r)!.get(name);
-    const module = /^built (.*)/s.exec(name)?.[1];
-    if (module === undefined) fact(name.replace(/^env:/, ''), value);
-    else if (runs.every((r) => value(r) !== undefined)) words(`compilation of ${module}`, (r) => value(r)!.split(' '));
+    if (!BUILT.test(name)) fact(factName(name), value);
+    else if (runs.every((r) => value(r) !== undefined)) words(factName(name), (r) => value(r)!.split(' '));
   }
   fact('machine', (r) => r.machine);
   fact('host', (r) => processes[r.root]?.host);

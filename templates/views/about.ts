@@ -1,6 +1,7 @@
 // Where the numbers come from: runs, events, warnings.
 
 import type { Metric, Process } from '../model/data';
+import { factName } from '../logic/compare';
 import { formatExact, formatScaled } from '../logic/format';
 import type { App } from './app';
 import { button, h, visible } from './dom';
@@ -119,7 +120,7 @@ export function aboutDialog(app: App, close: () => void): HTMLElement {
     r.facts
       .slice(0, 200)
       .map(([name, value]) =>
-        h('tr', null, cell(visible(r.name)), cell(visible(name.replace(/^env:/, ''))), h('td', { class: 'code' }, visible(value))),
+        h('tr', null, cell(visible(r.name)), cell(visible(factName(name))), h('td', { class: 'code' }, visible(value))),
       ),
   );
   return h(
