@@ -1,10 +1,14 @@
+/** Whether these are what was there before, `from` some place on. */
+export const same = (inputs: readonly unknown[], before: readonly unknown[], from = 0): boolean =>
+  inputs.every((x, i) => Object.is(x, before[from + i]));
+
 /** A value remembered until one of its inputs is another. */
 export class Memo<T> {
   #inputs: readonly unknown[] | null = null;
   #result!: T;
 
   get(inputs: readonly unknown[], make: () => T): T {
-    if (!this.#inputs || inputs.length !== this.#inputs.length || inputs.some((x, i) => !Object.is(x, this.#inputs![i]))) {
+    if (inputs.length !== this.#inputs?.length || !same(inputs, this.#inputs)) {
       this.#result = make();
       this.#inputs = inputs;
     }

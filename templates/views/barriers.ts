@@ -3,9 +3,10 @@
 
 import { NONE, type PlaceIx } from '../model/data';
 import { labelOf } from '../logic/labels';
+import { same } from '../logic/memo';
 import { type LoopOfPhase, type Phase, Rows, type Stack, barrierName, loopsBefore, phasesOf, stacks, timeline, whoWaits } from '../logic/phases';
 import type { App } from './app';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import { cell, factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
 import { TimelineView } from './timeline';
@@ -32,7 +33,7 @@ class BarriersPane implements Pane {
   draw(): void {
     const { app } = this;
     const inputs = [app.arrivals, this.#normalized, this.#run, this.#opened];
-    if (!inputs.every((x, i) => Object.is(x, this.#drawn[i]))) {
+    if (!same(inputs, this.#drawn)) {
       this.#drawn = inputs;
       const barriers = Rows.of(app.model, 'barriers');
       this.element.replaceChildren(
@@ -40,7 +41,7 @@ class BarriersPane implements Pane {
       );
     }
     const selected = [app.arrivals, app.state.selected];
-    if (selected.every((x, i) => Object.is(x, this.#drawnAbout[i]))) return;
+    if (same(selected, this.#drawnAbout)) return;
     this.#drawnAbout = selected;
     this.#about.replaceChildren(...this.#phasesOfSelected());
   }
@@ -245,7 +246,7 @@ class BarriersPane implements Pane {
         'p',
         { class: 'why-title' },
         h('b', null, 'Phases of the selected place '),
-        h('span', { class: 'muted' }, visible(labelOf(model, place).text)),
+        muted(visible(labelOf(model, place).text)),
       ),
       factsTable(['From', 'to', 'Event', number('Samples'), number('of the phase', '%')], found.slice(0, MOST).map(row)),
     ];
@@ -275,7 +276,7 @@ class BarriersPane implements Pane {
       return element;
     };
     return [
-      h('p', { class: 'why-title' }, h('b', null, 'Who waits for whom '), h('span', { class: 'muted' }, 'ms; columns came last')),
+      h('p', { class: 'why-title' }, h('b', null, 'Who waits for whom '), muted('ms; columns came last')),
       factsTable(
         ['waits', ...others.map((o) => number(visible(`for ${o}`)))],
         m.waiters.slice(0, MOST).map((w) => h('tr', null, cell(visible(w)), ...others.map((o) => shaded(m.waited(w, o))))),

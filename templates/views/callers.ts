@@ -5,9 +5,10 @@ import { Kind, NONE, type PlaceIx } from '../model/data';
 import { formatPercent, formatScaled, plural } from '../logic/format';
 import { LEVEL_KIND, type Level } from '../logic/flat';
 import { baseName, fileName, labelOf } from '../logic/labels';
+import { same } from '../logic/memo';
 import { compareValues } from '../logic/sort';
 import type { App } from './app';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import type { Pane, PaneType } from './panes';
 
 const MOST = 100;
@@ -22,7 +23,7 @@ class CallersPane implements Pane {
     const { app } = this;
     const { selected } = app.state;
     const inputs = [selected, app.heatColumn, app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    if (same(inputs, this.#drawn)) return;
     this.#drawn = inputs;
     if (selected === null) {
       this.element.replaceChildren(
@@ -81,7 +82,7 @@ class CallersPane implements Pane {
     const { places } = app.model;
     const parts: (HTMLElement | string)[] = [];
     for (let up = place; up !== NONE && places.kind[up] >= Kind.Procedure; up = places.parent[up]) {
-      if (parts.length) parts.push(h('span', { class: 'muted' }, ' in '));
+      if (parts.length) parts.push(muted(' in '));
       parts.push(
         button(visible(labelOf(app.model, up).text), 'Go there in the scope tree', () => app.selectInTree(up), 'crumb'),
       );

@@ -4,11 +4,11 @@ import { Kind, NONE, type PlaceIx } from '../model/data';
 import { type Call, type Callers, type Calls, callersOf, callsOf } from '../logic/calls';
 import { formatPercent, formatScaled } from '../logic/format';
 import { labelOf } from '../logic/labels';
-import { Memo } from '../logic/memo';
+import { Memo, same } from '../logic/memo';
 import { compareValues } from '../logic/sort';
 import { sourceOf } from '../logic/tree';
 import type { App } from './app';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import type { Pane, PaneType } from './panes';
 import { TablePane } from './table';
 import type { TreeApp } from './trees';
@@ -116,11 +116,7 @@ class CallersPane implements Pane {
         { class: 'why-title' },
         'Callers of ',
         h('b', null, visible(labelOf(this.app.model, selected).text)),
-        h(
-          'span',
-          { class: 'muted' },
-          ` with all it called, and what is around each call; shares are of its cost${made.isCut ? '; longer paths are cut' : ''}`,
-        ),
+        muted(` with all it called, and what is around each call; shares are of its cost${made.isCut ? '; longer paths are cut' : ''}`),
       ),
       this.#tables.of(made.tree).element,
     );
@@ -139,7 +135,7 @@ class CallsPane implements Pane {
     const { selected } = app.state;
     const calls = app.trees.calls();
     const inputs = [selected, calls, app.heatColumn, app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    if (same(inputs, this.#drawn)) return;
     this.#drawn = inputs;
     if (!calls || selected === null) {
       const text = selected === null ? 'Select a row to see who called it, and what it calls.' : 'Reading …';
@@ -187,9 +183,9 @@ class CallsPane implements Pane {
       h('span', { class: 'n' }, value),
       go(other, name(other)),
       ...(app.model.places.kind[call.line] === Kind.Line
-        ? [h('span', { class: 'muted' }, ' at '), go(call.line, name(call.line))]
+        ? [muted(' at '), go(call.line, name(call.line))]
         : []),
-      ...(call.loop === NONE ? [] : [h('span', { class: 'muted' }, ' in '), go(call.loop, name(call.loop))]),
+      ...(call.loop === NONE ? [] : [muted(' in '), go(call.loop, name(call.loop))]),
     );
   }
 }

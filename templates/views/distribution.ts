@@ -13,9 +13,10 @@ import {
 import { formatPercent, formatShort, plural, type Scale, scaleFor } from '../logic/format';
 import { labelOf, shortName } from '../logic/labels';
 import type { Metric } from '../model/data';
+import { same } from '../logic/memo';
 import type { App } from './app';
 import { bottomAxis, chart, ChartFrame, choice, colour, leftAxis, MARGIN, type Plot, plotOf, segments } from './chart';
-import { h, svg, visible } from './dom';
+import { h, muted, svg, visible } from './dom';
 import { cell, factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
 
@@ -43,7 +44,7 @@ class DistributionPane implements Pane {
   draw(): void {
     const { app } = this;
     const inputs = [app.state.selected, app.heatColumn, app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    if (same(inputs, this.#drawn)) return;
     this.#drawn = inputs;
     this.#redraw();
   }
@@ -108,7 +109,7 @@ class DistributionPane implements Pane {
       imbalance > 0.005 && mean > 0
         ? `; the most, ${nameOf(most, given)}, is ${percentMore(imbalance)} over the mean`
         : '';
-    return h('span', { class: 'muted' }, visible(`${plural(shares.length, 'thread')}${said}`));
+    return muted(visible(`${plural(shares.length, 'thread')}${said}`));
   }
 
   #picture(drawn: Drawn): SVGElement {

@@ -24,6 +24,9 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** What stands behind the rest. */
+export const muted = (...children: Child[]): HTMLElement => h('span', { class: 'muted' }, ...children);
+
 /** An element of a picture that is saved; text goes in as text there too. */
 export function svg(
   tag: string,

@@ -1,6 +1,6 @@
 // Tables of facts, in dialogs and panes: a head, rows, numbers to the right.
 
-import { h } from './dom';
+import { h, muted } from './dom';
 
 export interface Head {
   readonly text: string;
@@ -36,5 +36,5 @@ const headCell = ({ text, unit, title, isNumber }: Head): HTMLElement =>
     'th',
     { scope: 'col', class: isNumber === true && 'n', title: title || undefined },
     text,
-    unit ? h('span', { class: 'muted' }, ` ${unit}`) : null,
+    unit ? muted(` ${unit}`) : null,
   );

@@ -3,11 +3,11 @@
 import { NONE } from '../model/data';
 import { formatExact, formatPercent, formatScaled, formatSigned, share } from '../logic/format';
 import { shortName } from '../logic/labels';
-import { Memo } from '../logic/memo';
+import { Memo, same } from '../logic/memo';
 import { compareValues } from '../logic/sort';
 import type { Column } from '../logic/columns';
 import type { App } from './app';
-import { h, visible } from './dom';
+import { h, muted, visible } from './dom';
 import type { Pane, PaneType } from './panes';
 import { VirtualRows } from './rows';
 
@@ -36,7 +36,7 @@ class FilesPane implements Pane {
       { class: 'files-scroll', id: 'files', role: 'listbox', tabindex: '0', 'aria-label': 'Source files' },
       this.#body,
     );
-    this.#caption = h('span', { class: 'muted' });
+    this.#caption = muted();
     this.element = h(
       'section',
       { class: 'pane files', 'aria-label': 'Source files' },
@@ -72,7 +72,7 @@ class FilesPane implements Pane {
       return;
     }
     const inputs = [column, shown, app.state.form, app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    if (same(inputs, this.#drawn)) return;
     this.#drawn = inputs;
     this.column = app.own(column);
     this.#values = app.columns.values(this.column, app.files);
@@ -144,7 +144,7 @@ class FilesPane implements Pane {
         'span',
         { class: 'file-name' },
         h('span', { class: 'base' }, visible(base)),
-        dir ? h('span', { class: 'muted' }, ` ${visible(dir)}`) : null,
+        dir ? muted(` ${visible(dir)}`) : null,
       ),
       h(
         'span',

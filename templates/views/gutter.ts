@@ -6,7 +6,7 @@ import { formatAs, formatPercent, formatSigned, type Scale, unitIn } from '../lo
 import { labelOf, shortName } from '../logic/labels';
 import { type FileLines, scopesOnLine } from '../logic/lines';
 import type { App } from './app';
-import { h, visible } from './dom';
+import { h, muted, visible } from './dom';
 import { valueTitle } from './table';
 
 /** What the lines of a file cost by one column. */
@@ -121,7 +121,7 @@ function metricHead(app: App, cost: Cost, className: string, title: string): HTM
     'span',
     { class: className, title: visible(`${cost.column.metric.displayName}${unit && `, ${unit}`}: ${title}`) },
     visible(shortName(cost.column.metric)),
-    unit && h('span', { class: 'muted' }, ` ${visible(unit)}`),
+    unit && muted(` ${visible(unit)}`),
   );
 }
 
@@ -130,7 +130,7 @@ export function gutterHead(app: App, costs: Costs): HTMLElement[] {
   if (costs.more.length === 0)
     return [
       metricHead(app, costs, 'source-head-metric', main),
-      h('span', { class: 'muted' }, ' · grey: with what begins or is called there'),
+      muted(' · grey: with what begins or is called there'),
     ];
   return [
     metricHead(app, costs, 'source-head-main', main),

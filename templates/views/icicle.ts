@@ -10,7 +10,7 @@ import { Memo } from '../logic/memo';
 import { matcherFor } from '../logic/search';
 import { SortedChildren } from '../logic/tree';
 import type { App } from './app';
-import { button, h, saveBlob, saveFile, svg, visible } from './dom';
+import { button, h, muted, saveBlob, saveFile, svg, visible } from './dom';
 import type { Pane, PaneType } from './panes';
 import { valueTitle } from './table';
 
@@ -20,7 +20,9 @@ const LEGEND: readonly Kind[] = [Kind.Module, Kind.File, Kind.Procedure, Kind.In
 class IciclePane implements Pane {
   readonly element: HTMLElement;
   private readonly canvas = h('canvas', { class: 'icicle-canvas', tabindex: '0', role: 'img' });
-  readonly #scroller = h('div', { class: 'icicle-scroll' }, this.canvas);
+  readonly #chosen = h('i', { class: 'icicle-mark', hidden: true });
+  readonly #pointed = h('i', { class: 'icicle-mark pointed', hidden: true });
+  readonly #scroller = h('div', { class: 'icicle-scroll' }, this.canvas, this.#chosen, this.#pointed);
   readonly #tip = h('div', { class: 'tip', hidden: true });
   readonly #tools = h('div', { class: 'picture-tools' });
   readonly #sorted = new Memo<SortedChildren>();
@@ -30,6 +32,9 @@ class IciclePane implements Pane {
   private width: Column | null = null;
   private colour: Column | null = null;
   #revealed: PlaceIx | null = null;
+  readonly #painted = new Memo<null>();
+  #seen = 0; // how wide it is; 0: that is not known
+  #schemes = 0; // counts changes to dark and back
 
   constructor(
     private readonly app: App,
@@ -42,33 +47,46 @@ class IciclePane implements Pane {
       this.#scroller,
       this.#tip,
     );
-    new ResizeObserver(() => this.draw()).observe(this.#scroller);
+    new ResizeObserver(() => {
+      this.#seen = this.#scroller.clientWidth;
+      this.draw();
+    }).observe(this.#scroller);
     this.canvas.addEventListener('pointermove', (e) => this.#hover(this.#at(e), e));
     this.canvas.addEventListener('pointerleave', () => this.#hover(NONE, null));
     this.canvas.addEventListener('click', (e) => this.#visit(this.#at(e)));
     this.canvas.addEventListener('dblclick', (e) => this.#zoom(this.#at(e)));
     this.canvas.addEventListener('keydown', (e) => this.#onKey(e));
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+      this.#schemes++;
+      this.draw();
+    });
   }
 
   draw(): void {
     const { selected } = this.app.state;
     const { app } = this;
     this.#chooseColumns();
-    const width = this.#scroller.clientWidth;
+    const width = this.#seen;
     const values = this.#values();
     if (!values || width === 0) {
       const why = (app.mainColumn && app.columns.failure(app.mainColumn)) ?? 'Reading …';
-      if (width > 0) this.#tools.replaceChildren(h('span', { class: 'muted' }, visible(why)));
+      if (width > 0) this.#tools.replaceChildren(muted(visible(why)));
       return;
     }
     const sorted = this.#sorted.get([values], () => new SortedChildren(app.tables.children, values, true));
     const root = app.state.zoom;
     const { parent } = app.model.places;
     this.boxes = this.#layout.get([sorted, root, width], () => icicle(parent, sorted, values, root, width));
-    this.#drawTools();
-    this.#paint();
-    if (selected !== this.#revealed) this.#reveal(selected);
+    const { theme } = document.documentElement.dataset;
+    const inputs = [this.boxes, this.width, this.colour, app.state.filter, theme, this.#schemes, devicePixelRatio];
+    this.#painted.get(inputs, () => {
+      this.#drawTools();
+      this.#paint(width);
+      this.#hover(NONE, null); // what was pointed at is elsewhere
+      return null;
+    });
+    this.#outline(this.#chosen, this.#boxOf(selected));
+    if (selected !== this.#revealed) queueMicrotask(() => this.#reveal(selected)); // when all panes are drawn
   }
 
   /** null: still on their way. */
@@ -93,11 +111,7 @@ class IciclePane implements Pane {
     if (!width) return;
     const legend = colour
       ? [
-          h(
-            'span',
-            { class: 'muted' },
-            `colour: ${visible(shortName(colour.metric))}${colour.difference ? ' (blue less, orange more)' : ' (dark is much)'}`,
-          ),
+          muted(`colour: ${visible(shortName(colour.metric))}${colour.difference ? ' (blue less, orange more)' : ' (dark is much)'}`),
         ]
       : LEGEND.map((kind) =>
           h(
@@ -107,7 +121,7 @@ class IciclePane implements Pane {
           ),
         );
     this.#tools.replaceChildren(
-      h('span', { class: 'muted' }, `width: ${visible(shortName(width.metric))}`),
+      muted(`width: ${visible(shortName(width.metric))}`),
       ...legend,
       h('span', { class: 'spacer' }),
       this.app.state.zoom
@@ -127,11 +141,10 @@ class IciclePane implements Pane {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   }
 
-  #paint(): void {
+  #paint(width: number): void {
     const { boxes, canvas, app } = this;
     if (!boxes) return;
     const scale = devicePixelRatio || 1;
-    const width = this.#scroller.clientWidth;
     const height = Math.max(ROW, boxes.depths * ROW);
     canvas.width = width * scale;
     canvas.height = height * scale;
@@ -147,7 +160,6 @@ class IciclePane implements Pane {
     pen.textBaseline = 'middle';
     const fill = this.#fills();
     const text = this.#css('--text');
-    const back = this.#css('--back');
     const matches = matcherFor(app.model, app.state.filter, false);
     for (let i = 0; i < boxes.count; i++) {
       const place = this.#place(i);
@@ -160,20 +172,14 @@ class IciclePane implements Pane {
         pen.fillText(fitted(pen, visible(labelIn(app.model, place).text), w - 8), x + 4, y + ROW / 2);
       }
     }
-    pen.globalAlpha = 1;
-    this.#outline(pen, this.#boxOf(app.state.selected), this.#css('--accent'), back);
-    this.#outline(pen, this.#hovered, text, back);
   }
 
-  #outline(pen: CanvasRenderingContext2D, box: number, colour: string, back: string): void {
-    if (box === NONE || !this.boxes) return;
-    const { x, width, depth } = this.boxes;
-    pen.strokeStyle = back;
-    pen.lineWidth = 4;
-    pen.strokeRect(x[box] + 1, depth[box] * ROW + 1, Math.max(1, width[box] - 2.5), ROW - 3);
-    pen.strokeStyle = colour;
-    pen.lineWidth = 2;
-    pen.strokeRect(x[box] + 1, depth[box] * ROW + 1, Math.max(1, width[box] - 2.5), ROW - 3);
+  #outline(mark: HTMLElement, box: number): void {
+    mark.hidden = box === NONE || !this.boxes;
+    if (mark.hidden) return;
+    const { x, width, depth } = this.boxes!;
+    mark.style.transform = `translate(${x[box]}px, ${depth[box] * ROW}px)`;
+    mark.style.width = `${Math.max(4, width[box])}px`;
   }
 
   /** The colour of a place: of its kind, or of the second metric. */
@@ -202,10 +208,7 @@ class IciclePane implements Pane {
   }
 
   #boxOf(place: PlaceIx | null): number {
-    const { boxes } = this;
-    if (!boxes || place === null) return NONE;
-    for (let i = 0; i < boxes.count; i++) if (this.#place(i) === place) return i;
-    return NONE;
+    return place === null ? NONE : (this.boxes?.node.indexOf(place) ?? NONE);
   }
 
   #at(event: MouseEvent): number {
@@ -214,10 +217,7 @@ class IciclePane implements Pane {
   }
 
   #hover(box: number, event: PointerEvent | null): void {
-    if (box !== this.#hovered) {
-      this.#hovered = box;
-      this.#paint();
-    }
+    if (box !== this.#hovered) this.#outline(this.#pointed, (this.#hovered = box));
     this.#tip.hidden = box === NONE || !this.boxes || !this.width;
     if (this.#tip.hidden || !event) return;
     const { app } = this;

@@ -6,9 +6,9 @@ import type { Column } from '../logic/columns';
 import { formatAs, formatPercent, type Scale, unitIn } from '../logic/format';
 import { Code, type CodeLoop, type Jump, loopPlace, type Piece, show, type Shown } from '../logic/instructions';
 import { labelOf, shortName } from '../logic/labels';
-import { Memo } from '../logic/memo';
+import { Memo, same } from '../logic/memo';
 import type { App } from './app';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import type { Pane, PaneType } from './panes';
 import { VirtualRows } from './rows';
 import { valueTitle } from './table';
@@ -111,8 +111,8 @@ export class InstructionsPane implements Pane {
     const column = countedColumn(app);
     const content = [this.procedure, column, form, app.arrivals, this.#build];
     const inputs = [...content, selected];
-    if (inputs.every((x, i) => Object.is(x, this.#seen[i]))) return;
-    const isSame = this.#drawn !== null && content.every((x, i) => Object.is(x, this.#seen[i]));
+    if (same(inputs, this.#seen)) return;
+    const isSame = this.#drawn !== null && same(content, this.#seen);
     if (this.procedure !== this.#seen[0]) this.#build = 0;
     this.#seen = inputs;
     if (isSame) this.#rows.restyle((line, element) => this.#mark(line, element));
@@ -144,7 +144,7 @@ export class InstructionsPane implements Pane {
     const scale = column && app.scaleAmong(column, hottest);
     this.#drawn = { code, procedure, pieces, piece, shown, column, values, hottest, scale };
     if (!same) {
-      this.#scroller.scrollTop = 0;
+      this.#rows.scrollTo(0);
       this.#revealed = null;
     }
     this.#drawFrame(this.#drawn);
@@ -324,7 +324,7 @@ export class InstructionsPane implements Pane {
       h(
         'code',
         { class: 'insn-line', role: 'gridcell' },
-        h('span', { class: 'muted' }, visible(`${name}:${line}`)),
+        muted(visible(`${name}:${line}`)),
         visible(`  ${text.trim().slice(0, 200)}`),
       ),
     ];

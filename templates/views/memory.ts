@@ -5,8 +5,9 @@ import { type Evictor, type Level, Memory, type Reference, reasons } from '../lo
 import { NONE, type PlaceIx } from '../model/data';
 import { formatExact, plural } from '../logic/format';
 import { labelOf } from '../logic/labels';
+import { same } from '../logic/memo';
 import type { App } from './app';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import { cell, factsTable, type Head } from './facts';
 import type { Pane, PaneType } from './panes';
 
@@ -41,7 +42,7 @@ class MemoryPane implements Pane {
     const { app } = this;
     const place = app.state.selected ?? 0;
     const inputs = [app.arrivals, place, this.opened];
-    if (inputs.every((x, i) => Object.is(x, this.drawn[i]))) return;
+    if (same(inputs, this.drawn)) return;
     this.drawn = inputs;
     const memory = Memory.of(app.model, place);
     this.element.replaceChildren(...(memory ? this.parts(memory) : [h('p', { class: 'empty small' }, this.waiting())]));
@@ -62,7 +63,7 @@ class MemoryPane implements Pane {
         button('Show all', 'Select the whole program', () => this.app.select(0), 'link'),
       ];
     return [
-      h('p', { class: 'why-title' }, h('b', null, 'Simulated memory '), h('span', { class: 'muted' }, subject)),
+      h('p', { class: 'why-title' }, h('b', null, 'Simulated memory '), muted(subject)),
       ...levels.flatMap((level) => this.level(memory, level)),
     ];
   }

@@ -8,7 +8,7 @@ import { scopesOnLine } from '../logic/lines';
 import { Colouring, languageOf } from '../logic/syntax';
 import type { App } from './app';
 import { coloured, LONGEST_SHOWN, shortCall } from './code';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import type { Costs } from './gutter';
 
 /** Lines shown of one inlined procedure. */
@@ -173,7 +173,7 @@ export class OpenedCalls {
       'code',
       { class: 'line-text', role: 'gridcell' },
       h('span', { class: 'extra-name', title: visible(inlined.name) }, visible(`⤷ ${shortCall(inlined.name)}`)),
-      h('span', { class: 'muted' }, visible(` ${where}${inlined.copies > 1 ? ` ×${inlined.copies}` : ''}  `)),
+      muted(visible(` ${where}${inlined.copies > 1 ? ` ×${inlined.copies}` : ''}  `)),
       button('go there', 'Select it: its own source', () => app.select(inlined.place), 'call-chip'),
     );
   }
@@ -186,7 +186,7 @@ export class OpenedCalls {
     const text = texts?.[line - 1];
     if (!file || !texts || text === undefined || text.length > LONGEST_SHOWN) {
       const shown = text === undefined ? 'its text is not here' : visible(text.slice(0, LONGEST_SHOWN));
-      code.append(h('span', { class: 'muted' }, shown));
+      code.append(muted(shown));
       return code;
     }
     let colouring = this.#colourings.get(inlined.file);

@@ -1,7 +1,11 @@
-// A scrolling list that makes only the rows one sees, so that a million of them cost no more than fifty.
+// A scrolling list that makes only the rows one sees, so that a million of them cost no more than fifty. Rows are made when
+// all panes have said what they want, and where one looks at and how much is remembered: to ask the browser for it in between
+// would make it lay out the page each time.
 
 /** Browsers lose precision, or stop, somewhere above this many pixels; longer lists scroll in proportion. */
 const TALLEST = 8_000_000;
+/** In such a list rows keep their places in a block of so many, and the block moves: one style changes instead of all rows'. */
+const BLOCK = 50_000;
 const OVERSCAN = 4;
 /** Jumps over more than half of what is in sight, one after the other within so many milliseconds, are a flight; it is over
  *  when for so long there was none. */
@@ -12,7 +16,12 @@ export class VirtualRows {
   #count = 0;
   #shown = new Map<number, HTMLElement>();
   readonly #brief = new Set<HTMLElement>();
-  #frame = 0;
+  #top = 0; // how far it is scrolled
+  #view = 0; // how much of it one sees; 0: nothing, or that is not known
+  #base = 0; // the row that the block of rows begins with
+  #isDue = false; // rows are to be made
+  #isStale = false; // all of them
+  #isMoved = false; // the scroller does not know yet
   #jumped = -Infinity; // when
   #landing = 0; // the timer that ends a flight
 
@@ -25,8 +34,24 @@ export class VirtualRows {
     /** What one sees of a row that flies by; `old` is the element of another one, to be made into it. */
     private readonly makeBrief: ((row: number, old: HTMLElement | undefined) => HTMLElement) | null = null,
   ) {
-    scroller.addEventListener('scroll', () => this.#drawSoon(), { passive: true });
-    new ResizeObserver(() => this.#drawSoon()).observe(scroller);
+    const onScroll = (): void => {
+      this.#follow();
+      this.#drawSoon();
+    };
+    scroller.addEventListener('scroll', onScroll, { passive: true });
+    new ResizeObserver(() => {
+      this.#measure();
+      this.#drawSoon();
+    }).observe(scroller);
+  }
+
+  #measure(): void {
+    this.#view = Math.max(0, this.scroller.clientHeight - this.headHeight());
+    this.#follow();
+  }
+
+  #follow(): void {
+    if (!this.#isMoved) this.#top = this.scroller.scrollTop;
   }
 
   /** New rows, or rows with new content. */
@@ -39,11 +64,8 @@ export class VirtualRows {
 
   #redraw(): void {
     clearTimeout(this.#landing);
-    this.#landing = 0;
-    for (const element of this.#shown.values()) element.remove();
-    this.#shown.clear();
-    this.#brief.clear();
-    this.#draw();
+    this.#isStale = true;
+    this.#drawSoon();
   }
 
   /** Whether rows are to be brief, as nobody can read them: whole ones would take longer than a frame. They come when it is
@@ -67,10 +89,16 @@ export class VirtualRows {
     for (const [row, element] of this.#shown) style(row, element);
   }
 
+  /** Whether one sees anything of it. */
+  get isSeen(): boolean {
+    if (this.#view === 0) this.#measure();
+    return this.#view > 0;
+  }
+
   reveal(row: number, where: 'near' | 'middle'): void {
-    if (row < 0 || row >= this.#count) return;
-    const top = this.#virtualTop();
-    const view = this.#viewHeight();
+    if (row < 0 || row >= this.#count || !this.isSeen) return;
+    const { top } = this;
+    const view = this.#view;
     const at = row * this.rowHeight;
     if (where === 'near' && at >= top && at + this.rowHeight <= top + view) return;
     let want: number;
@@ -79,49 +107,53 @@ export class VirtualRows {
       if (at >= top + view * 0.1 && at + this.rowHeight <= top + view * 0.9) return;
       want = at - view * 0.4;
     } else want = at < top ? at : at + this.rowHeight - view;
-    this.scroller.scrollTop = Math.max(0, want) / this.#factor();
-    this.#draw();
+    this.scrollTo(want);
+  }
+
+  scrollTo(top: number): void {
+    this.#top = Math.max(0, top) / this.#factor();
+    this.#isMoved = true;
+    this.#drawSoon();
   }
 
   /** Rows that fit, for Page Up and Page Down. */
   pageSize(): number {
-    return Math.max(1, Math.floor(this.#viewHeight() / this.rowHeight) - 1);
-  }
-
-  element(row: number): HTMLElement | undefined {
-    return this.#shown.get(row);
+    return Math.max(1, Math.floor(this.#view / this.rowHeight) - 1);
   }
 
   #height(): number {
     return Math.min(this.#count * this.rowHeight, TALLEST);
   }
 
-  #viewHeight(): number {
-    return Math.max(0, this.scroller.clientHeight - this.headHeight());
-  }
-
   #factor(): number {
     const real = this.#count * this.rowHeight;
-    const view = this.#viewHeight();
-    return real <= TALLEST ? 1 : (real - view) / (TALLEST - view);
+    return real <= TALLEST ? 1 : (real - this.#view) / (TALLEST - this.#view);
   }
 
-  #virtualTop(): number {
-    return this.scroller.scrollTop * this.#factor();
+  /** Where one looks at, as if no list were too long. */
+  get top(): number {
+    return this.#top * this.#factor();
   }
 
   #drawSoon(): void {
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.#draw();
-    });
+    if (!this.#isDue) queueMicrotask(() => this.#draw());
+    this.#isDue = true;
   }
 
   #draw(): void {
-    const scrolled = this.scroller.scrollTop;
-    const top = scrolled * this.#factor();
+    this.#isDue = false;
+    if (!this.isSeen) return;
+    if (this.#isStale) {
+      for (const element of this.#shown.values()) element.remove();
+      this.#shown.clear();
+      this.#brief.clear();
+      this.#isStale = false;
+    }
+    const last = Math.max(0, this.#height() - this.#view);
+    if (this.#top > last) this.scrollTo(last * this.#factor());
+    const { top } = this;
     const first = Math.max(0, Math.floor(top / this.rowHeight) - OVERSCAN);
-    const end = Math.min(this.#count, Math.ceil((top + this.#viewHeight()) / this.rowHeight) + OVERSCAN);
+    const end = Math.min(this.#count, Math.ceil((top + this.#view) / this.rowHeight) + OVERSCAN);
     const isFlight = this.#isFlight(first, end);
     const free: HTMLElement[] = [];
     for (const [row, element] of this.#shown)
@@ -130,7 +162,11 @@ export class VirtualRows {
         else element.remove();
         this.#shown.delete(row);
       }
-    const shift = scrolled - top;
+    const base = top === this.#top ? 0 : Math.floor(first / BLOCK) * BLOCK;
+    const shift = Math.round(this.#top - top + base * this.rowHeight);
+    this.body.style.transform = shift === 0 ? '' : `translateY(${shift}px)`;
+    const isMovedBlock = base !== this.#base;
+    this.#base = base;
     const made = document.createDocumentFragment();
     for (let row = first; row < end; row++) {
       let element = this.#shown.get(row);
@@ -140,13 +176,19 @@ export class VirtualRows {
         if (isFlight) this.#brief.add(element);
         this.#shown.set(row, element);
         if (!old) made.append(element);
-      }
-      element.style.top = `${row * this.rowHeight + shift}px`;
+      } else if (!isMovedBlock) continue;
+      element.style.top = `${(row - base) * this.rowHeight}px`;
     }
     for (const element of free) {
       element.remove();
       this.#brief.delete(element);
     }
     if (made.firstChild) this.body.append(made);
+    if (this.#isMoved) queueMicrotask(() => this.#move()); // when the other lists have their rows
+  }
+
+  #move(): void {
+    this.#isMoved = false;
+    this.scroller.scrollTop = this.#top;
   }
 }

@@ -5,10 +5,11 @@ import type { Axis } from '../logic/axis';
 import { axisOf } from '../logic/axis';
 import { formatPercent } from '../logic/format';
 import { labelOf, surroundings } from '../logic/labels';
+import { same } from '../logic/memo';
 import { type AxisChoice, axisChoices, type Dot, dotsOf, type Roof, roofOf } from '../logic/scatter';
 import type { App } from './app';
 import { bottomAxis, chart, ChartFrame, choice, colour, leftAxis, type Plot, plotOf } from './chart';
-import { button, h, svg, visible } from './dom';
+import { button, h, muted, svg, visible } from './dom';
 import { cell, factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
 
@@ -43,7 +44,7 @@ class ScatterPane implements Pane {
   draw(): void {
     const { app } = this;
     const inputs = [app.state.selected, app.columns, app.shownColumns(), app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    if (same(inputs, this.#drawn)) return;
     this.#drawn = inputs;
     this.#redraw();
   }
@@ -80,7 +81,7 @@ class ScatterPane implements Pane {
       return frame.showNothing(`No loop has both ${visible(y.title)} and ${visible(x.title)}: choose others.`, choices);
     const across = this.#side(x, dots, (d) => d.x);
     const up = this.#side(y, dots, (d) => d.y);
-    const hint = h('span', { class: 'muted' }, 'each dot a loop, as large as its share');
+    const hint = muted('each dot a loop, as large as its share');
     frame.show([...choices, hint], this.#picture(dots, across, up), () => this.#table(dots, across, up));
   }
 

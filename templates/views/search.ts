@@ -5,9 +5,9 @@ import { NONE } from '../model/data';
 import { isSearch, openSteps, searchSteps, type Step } from '../logic/diagnosis';
 import { plural } from '../logic/format';
 import { labelOf } from '../logic/labels';
-import { Memo } from '../logic/memo';
+import { Memo, same } from '../logic/memo';
 import type { App } from './app';
-import { button, h, svg, visible } from './dom';
+import { button, h, muted, svg, visible } from './dom';
 import type { Pane, PaneType } from './panes';
 
 const MOST = 400; // steps that are drawn
@@ -29,7 +29,7 @@ class SearchPane implements Pane {
   draw(): void {
     const { model, arrivals } = this.app;
     const inputs = [arrivals, this.#turns];
-    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    if (same(inputs, this.#drawn)) return;
     this.#drawn = inputs;
     const info = model.tables[this.index];
     const rows = model.tableRows.of(this.index);
@@ -94,11 +94,11 @@ class SearchPane implements Pane {
       h('span', { class: 'step-name' }, visible(step.hypothesis)),
       hasPlace && step.place > 0
         ? button(visible(labelOf(app.model, step.place).text), 'Go there', () => app.selectInTree(step.place), 'crumb')
-        : h('span', { class: 'muted' }, ' the program '),
+        : muted(' the program '),
       h('span', { class: 'step-state' }, step.state),
       Number.isNaN(step.value) ? null : h('span', { class: 'step-value' }, `${step.value.toFixed(1)}%`),
-      Number.isNaN(step.value) || Number.isNaN(step.threshold) ? null : h('span', { class: 'muted' }, ` of ${step.threshold}%`),
-      h('span', { class: 'muted' }, ` experiment ${step.experiment}`),
+      Number.isNaN(step.value) || Number.isNaN(step.threshold) ? null : muted(` of ${step.threshold}%`),
+      muted(` experiment ${step.experiment}`),
       step.note ? h('span', { class: 'muted step-note' }, visible(` ${step.note}`)) : null,
     );
     element.style.paddingLeft = `${depth * INDENT}px`;

@@ -11,10 +11,11 @@ import { type Costs, costsOf, gutterCells, gutterHead } from './gutter';
 import { headsAround, type Span, spansOf } from '../logic/heads';
 import { loopKinds, shortName } from '../logic/labels';
 import { hottestLine } from '../logic/lines';
+import { same } from '../logic/memo';
 import { Colouring, languageOf } from '../logic/syntax';
 import type { App } from './app';
 import { coloured, LONGEST_SHOWN } from './code';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import { FindBar } from './find';
 import { hasInstructions, InstructionsPane, procedureOf } from './instructions';
 import { findingMark, missesMark } from './marks';
@@ -49,6 +50,7 @@ class SourcePane implements Pane {
   #spans: readonly Span[] = [];
   #file = NONE;
   #revealed: unknown = null;
+  #headed: readonly unknown[] = [];
 
   constructor(private readonly app: App) {
     this.#layout = new OpenedCalls(app, () => {
@@ -80,6 +82,11 @@ class SourcePane implements Pane {
       this.frame,
     );
     this.element.addEventListener('keydown', (event) => this.#onFindKey(event));
+    const onScroll = (): void => {
+      const left = this.#scroller.scrollLeft; // before the rows change
+      requestAnimationFrame(() => this.#onScroll(left));
+    };
+    this.#scroller.addEventListener('scroll', onScroll, { passive: true });
     this.#rows = new VirtualRows(
       this.#scroller,
       this.#body,
@@ -88,7 +95,6 @@ class SourcePane implements Pane {
       (row) => this.#makeRow(row),
     );
     this.#body.addEventListener('click', (event) => this.#onClick(event));
-    this.#scroller.addEventListener('scroll', () => requestAnimationFrame(() => this.#onScroll()), { passive: true });
     this.#scroller.addEventListener('keydown', (event) => this.#onKey(event));
   }
 
@@ -98,8 +104,8 @@ class SourcePane implements Pane {
     const column = app.heatColumn;
     const content = [source?.file, column, form, beside && shown, app.arrivals];
     const inputs = [...content, source, selected];
-    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return this.#reveal(); // it may not have been in sight
-    const isSame = content.every((x, i) => Object.is(x, this.#drawn[i])) && this.#colouring !== null && source !== null;
+    if (same(inputs, this.#drawn)) return this.#reveal(); // it may not have been in sight
+    const isSame = same(content, this.#drawn) && this.#colouring !== null && source !== null;
     this.#drawn = inputs;
     this.#drawInstructions(!source);
     if (!source) {
@@ -119,6 +125,7 @@ class SourcePane implements Pane {
     else this.#drawLines(file.name, lines, column);
     this.#drawTitle(file.name);
     this.#reveal();
+    this.#drawHeads();
   }
 
   /** Of code without source, its instructions below the words that say so. */
@@ -143,7 +150,7 @@ class SourcePane implements Pane {
     if (lines !== this.lines || !this.#colouring) {
       this.lines = lines;
       this.#colouring = new Colouring(languageOf(name), lines);
-      this.#scroller.scrollTop = 0;
+      this.#rows.scrollTo(0);
       this.#revealed = null;
     }
     if (this.#file !== this.app.state.source?.file) this.#layout.closeAll();
@@ -160,7 +167,6 @@ class SourcePane implements Pane {
     this.#scroller.setAttribute('aria-rowcount', String(lines.length));
     this.#rows.reset(this.#layout.rows);
     this.#drawMarks();
-    this.#drawHeads();
   }
 
   // ---- finding text ----
@@ -183,7 +189,7 @@ class SourcePane implements Pane {
     this.#rows.reset(this.#layout.rows);
     if (!current) return;
     this.#rows.reveal(this.#layout.rowOf(current.row + 1), 'near');
-    this.#revealAcross();
+    queueMicrotask(() => this.#revealAcross()); // when the rows are made
     if (goes && this.app.state.source) this.app.markLine(this.app.state.source.file, current.row + 1, true);
   }
 
@@ -199,17 +205,20 @@ class SourcePane implements Pane {
 
   // ---- heads that stay in sight ----
 
-  #onScroll(): void {
-    this.#columnHead.style.setProperty('--scrolled', `${this.#scroller.scrollLeft}px`);
+  #onScroll(left: number): void {
+    this.#columnHead.style.setProperty('--scrolled', `${left}px`);
     this.#drawHeads();
   }
 
   #drawHeads(): void {
-    const top = Math.floor(this.#scroller.scrollTop / ROW);
+    const top = Math.floor(this.#rows.top / ROW);
     const heads =
       this.#scroller.hidden || this.lines.length === 0
         ? []
         : headsAround(this.#spans, top, (row) => this.#layout.lineAbove(row), (line) => this.#layout.rowOf(line));
+    const inputs = [this.costs, this.lines, ...heads];
+    if (inputs.length === this.#headed.length && same(inputs, this.#headed)) return;
+    this.#headed = inputs;
     this.#heads.hidden = heads.length === 0;
     this.#heads.style.setProperty('--digits', this.#scroller.style.getPropertyValue('--digits'));
     this.#heads.style.setProperty('--tracks', String(this.#brackets.tracks));
@@ -254,7 +263,7 @@ class SourcePane implements Pane {
   #drawTitle(name: string): void {
     const slash = name.lastIndexOf('/') + 1;
     this.title.replaceChildren(
-      h('span', { class: 'muted' }, visible(name.slice(0, slash))),
+      muted(visible(name.slice(0, slash))),
       visible(name.slice(slash)),
     );
     this.title.title = visible(name);
@@ -292,7 +301,7 @@ class SourcePane implements Pane {
     const { source, selected } = app.state;
     const all = app.instances();
     if (!source || source.first === 0 || source.first !== source.last) return [];
-    if (all.length === 0) return [h('span', { class: 'muted' }, `line ${source.first}: no samples`)];
+    if (all.length === 0) return [muted(`line ${source.first}: no samples`)];
     const at = selected === null ? -1 : all.indexOf(selected);
     const text =
       all.length === 1
@@ -422,7 +431,7 @@ class SourcePane implements Pane {
     if (text.length > LONGEST_SHOWN) {
       code.append(
         visible(text.slice(0, LONGEST_SHOWN)),
-        h('span', { class: 'muted' }, ` … ${plural(text.length - LONGEST_SHOWN, 'more character')}`),
+        muted(` … ${plural(text.length - LONGEST_SHOWN, 'more character')}`),
       );
       return code;
     }
@@ -450,7 +459,7 @@ class SourcePane implements Pane {
 
   #reveal(): void {
     const { source } = this.app.state;
-    if (!source || this.#revealed === source || this.#scroller.clientHeight === 0) return;
+    if (!source || this.#revealed === source || !this.#rows.isSeen) return;
     this.#revealed = source;
     const line = source.first > 0 ? source.first : this.costs ? hottestLine(this.costs.lines, this.costs.own) : 0;
     if (line > 0) this.#rows.reveal(this.#layout.rowOf(Math.min(line, this.lines.length)), 'middle');

@@ -11,7 +11,7 @@ import { barrierName, Rows, stacks } from '../logic/phases';
 import { type Part, whereParts } from '../logic/summary';
 import type { App } from './app';
 import { nameOf } from './distribution';
-import { h, visible } from './dom';
+import { h, muted, visible } from './dom';
 
 const MOST_PARTS = 8;
 const MOST_RUNS = 6;
@@ -50,7 +50,7 @@ function runLine(app: App, first: Process): (HTMLElement | string)[] {
   ];
   return [
     h('b', { class: 'code', title: visible(commands.join('\n')) }, visible(commands[0])),
-    commands.length > 1 ? h('span', { class: 'muted' }, `and ${plural(commands.length - 1, 'other command')}`) : '',
+    commands.length > 1 ? muted(`and ${plural(commands.length - 1, 'other command')}`) : '',
     ...facts.filter(Boolean).map((f) => h('span', { class: 'fact' }, visible(f))),
   ];
 }
@@ -68,9 +68,9 @@ function numberLines(app: App, column: Column | null): HTMLElement[][] {
     return [name, ...(metric === NONE ? [] : numberLine(app, columns.of(metric), of))];
   });
   const others = model.runs.length - MOST_RUNS;
-  if (others > 0) lines.push([h('span', { class: 'muted' }, `and ${plural(others, 'other run')}`)]);
+  if (others > 0) lines.push([muted(`and ${plural(others, 'other run')}`)]);
   if (differences(model).length === 0)
-    lines.push([h('span', { class: 'muted' }, 'Same command, machine, events and load modules in all runs.')]);
+    lines.push([muted('Same command, machine, events and load modules in all runs.')]);
   return lines;
 }
 

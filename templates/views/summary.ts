@@ -19,10 +19,10 @@ import {
   whereParts,
 } from '../logic/summary';
 import type { Level } from '../logic/flat';
-import { Memo } from '../logic/memo';
+import { Memo, same } from '../logic/memo';
 import { type Finding, findings } from '../logic/tables';
 import type { App } from './app';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import { factsStrip, moreBars, whereBars } from './strip';
 
 const LISTED = 5;
@@ -43,7 +43,7 @@ export class SummaryPage {
     this.element.hidden = app.state.view !== 'summary' && !this.isPrinted;
     if (this.element.hidden) return;
     const inputs = [app.arrivals, app.columns, app.state.form];
-    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    if (same(inputs, this.#drawn)) return;
     this.#drawn = inputs;
     const column = app.mainColumn;
     if (!column || app.model.places.count === 0) {
@@ -174,7 +174,7 @@ export class SummaryPage {
         },
         bar,
         h('b', null, percent ? `${percent}%` : formatShort(hot.value, scale)),
-        error > 0 ? h('span', { class: 'muted' }, ` ±${error}`) : null,
+        error > 0 ? muted(` ±${error}`) : null,
       ),
       hot.copies,
       app.columns.values(column, null),
@@ -226,7 +226,7 @@ export class SummaryPage {
           'span',
           { class: 'hot-what' },
           h('span', { class: `hot-name kind-${kind}` }, visible(kind === Kind.Line && text ? text : label.text)),
-          h('span', { class: 'muted' }, visible(details.filter(Boolean).join('  '))),
+          muted(visible(details.filter(Boolean).join('  '))),
           ...badges.map((b) => h('span', { class: 'badge', title: badgeTitle(b) || undefined }, b)),
           ...this.#causes(place),
           kind !== Kind.Line && text ? h('span', { class: 'hot-text' }, visible(`${lineLabel}${text}`)) : null,
@@ -335,7 +335,7 @@ export class SummaryPage {
         { class: 'hot-share of-change', title: `${value} ± ${formatShort(change.error, scale, change.error)}` },
         bar,
         h('b', null, `${formatSigned(formatPercent(change.value, whole), change.value)}%`),
-        h('span', { class: 'muted' }, ` ${value}`),
+        muted(` ${value}`),
       ),
       1,
       app.columns.values(difference, null),
@@ -407,7 +407,7 @@ export class SummaryPage {
           'span',
           { class: 'hot-what' },
           h('span', { class: 'hot-name wrapped' }, visible(finding.title)),
-          label && !finding.title.includes(label.text) ? h('span', { class: 'muted' }, visible(label.text)) : null,
+          label && !finding.title.includes(label.text) ? muted(visible(label.text)) : null,
           ...finding.more.map((text) => h('span', { class: 'hot-more' }, visible(text))),
         ),
       ),
@@ -453,7 +453,7 @@ function section(title: string, hint: string, ...content: (HTMLElement | null)[]
       'header',
       { class: 'card-head' },
       h('h2', null, title),
-      hint ? h('span', { class: 'muted' }, visible(hint)) : null,
+      hint ? muted(visible(hint)) : null,
     ),
     ...content,
   );

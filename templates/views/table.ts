@@ -14,6 +14,7 @@ import {
 } from '../logic/format';
 import { badgeTitle, describe, shortName, surroundings } from '../logic/labels';
 import { findingsAt } from '../logic/diagnosis';
+import { same } from '../logic/memo';
 import { RATIO_NEEDS, type Table } from '../logic/rows';
 import { parseFilter } from '../logic/search';
 import type { App } from './app';
@@ -91,6 +92,8 @@ export class TablePane {
   #nameWidth = NARROWEST_NAME;
   #metricWidth = NARROWEST_METRIC;
   #inSight: readonly [number, number] = [0, 0]; // columns from, to
+  #seen = 0; // how much of its width one sees; 0: nothing, or that is not known
+  #left = 0; // how far it is scrolled sideways
 
   constructor(
     private readonly app: App,
@@ -102,6 +105,8 @@ export class TablePane {
     this.#grid = h('div', { class: 'grid', id, tabindex: '0' }, this.#head, this.#body);
     this.#empty = h('p', { class: 'empty', hidden: true });
     this.element = h('div', { class: 'grid-frame' }, this.#grid, this.#empty);
+    new ResizeObserver(() => this.#look(true)).observe(this.#grid);
+    this.#grid.addEventListener('scroll', () => this.#look(false), { passive: true }); // before its rows change
     this.#rows = new VirtualRows(
       this.#grid,
       this.#body,
@@ -113,8 +118,6 @@ export class TablePane {
     this.#grid.addEventListener('keydown', (event) => this.onKey(event));
     this.#body.addEventListener('click', (event) => this.#onClick(event));
     this.#body.addEventListener('dblclick', (event) => this.#onDoubleClick(event));
-    new ResizeObserver(() => this.table && this.#seeColumns(true)).observe(this.#grid);
-    this.#grid.addEventListener('scroll', () => this.table && this.#seeColumns(false), { passive: true });
   }
 
   get #rowId(): string {
@@ -133,8 +136,8 @@ export class TablePane {
     const columns = app.shownColumns();
     const content = [this.table, columns, state.form, state.ofParent, app.arrivals, state.sortBy, state.descending];
     const marks = [state.selected, state.source, app.visits];
-    const isSame = content.every((x, i) => Object.is(x, this.#drawn[i]));
-    if (isSame && marks.every((x, i) => Object.is(x, this.#drawn[content.length + i]))) return;
+    const isSame = same(content, this.#drawn);
+    if (isSame && same(marks, this.#drawn, content.length)) return;
     this.#drawn = [...content, ...marks];
     this.#linkedRows = this.#findLinkedRows();
     if (isSame) this.#rows.restyle((row, element) => this.#mark(row, element));
@@ -171,9 +174,16 @@ export class TablePane {
     return rows;
   }
 
+  /** What of it one sees. */
+  #look(isResized: boolean): void {
+    if (isResized) this.#seen = this.#grid.clientWidth;
+    this.#left = this.#grid.scrollLeft;
+    if (this.table) this.#seeColumns(isResized);
+  }
+
   /** The name column takes what the others leave, or what the user drew it to. */
   #layOut(columns: number): void {
-    const width = this.#grid.clientWidth;
+    const width = (this.#seen ||= this.#grid.clientWidth);
     const wanted = Number(preference.get('name-width'));
     const isExact = this.app.state.form === 'exact';
     const widest = isExact ? WIDE_METRIC : WIDEST_METRIC;
@@ -190,11 +200,10 @@ export class TablePane {
   }
 
   #columnsInSight(columns: number): readonly [number, number] {
-    const left = this.#grid.scrollLeft;
-    const room = Math.max(0, this.#grid.clientWidth - this.#nameWidth);
+    const room = Math.max(0, this.#seen - this.#nameWidth);
     return [
-      Math.max(0, Math.floor(left / this.#metricWidth) - OVERSCAN),
-      Math.min(columns, Math.ceil((left + room) / this.#metricWidth) + OVERSCAN),
+      Math.max(0, Math.floor(this.#left / this.#metricWidth) - OVERSCAN),
+      Math.min(columns, Math.ceil((this.#left + room) / this.#metricWidth) + OVERSCAN),
     ];
   }
 

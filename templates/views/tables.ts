@@ -4,9 +4,10 @@
 import { NONE, type TableColumn, type TableInfo, type TableRows } from '../model/data';
 import { plural } from '../logic/format';
 import { labelOf } from '../logic/labels';
+import { same } from '../logic/memo';
 import { cellText, isAboutPlaces, rowsAbout } from '../logic/tables';
 import type { App } from './app';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import { cell, factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
 import { roomOfTable } from './rooms';
@@ -31,7 +32,7 @@ class TableOfFacts implements Pane {
     const { app, info, index } = this;
     const { selected } = app.state;
     const inputs = [selected, app.arrivals];
-    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    if (same(inputs, this.#drawn)) return;
     this.#drawn = inputs;
     const rows = app.model.tableRows.of(index);
     if (!rows) {
@@ -49,7 +50,7 @@ class TableOfFacts implements Pane {
         { class: 'why-title' },
         h('b', null, visible(info.title)),
         visible(` ${plural(found.length, 'row')}${subject} `),
-        h('span', { class: 'muted' }, visible(info.description)),
+        muted(visible(info.description)),
       ),
       found.length
         ? this.#table(rows, found.slice(0, MOST))

@@ -9,7 +9,7 @@ import { parseFilter } from '../logic/search';
 import { ancestors } from '../logic/tree';
 import { TABLES, type View } from '../state/state';
 import type { App } from './app';
-import { button, h, preference, saveFile, visible } from './dom';
+import { button, h, muted, preference, saveFile, visible } from './dom';
 
 type TableView = Exclude<View, 'summary'>;
 
@@ -47,13 +47,14 @@ export function applyTheme(): void {
   else document.documentElement.dataset['theme'] = theme;
 }
 
-function themeButton(): HTMLElement {
+function themeButton(app: App): HTMLElement {
   const current = (): (typeof THEMES)[number] => THEMES.find((t) => t === preference.get('theme')) ?? 'auto';
   const label = (): string => ({ auto: '◐ Auto', light: '○ Light', dark: '● Dark' })[current()];
   const element = button(label(), 'Light or dark', () => {
     preference.set('theme', THEMES[(THEMES.indexOf(current()) + 1) % THEMES.length]);
     applyTheme();
     element.textContent = label();
+    app.drawSoon(); // pictures
   });
   return element;
 }
@@ -125,7 +126,7 @@ export class TopBar {
           model.warnings.length ? 'button has-warnings' : 'button',
         ),
         this.#layout,
-        themeButton(),
+        themeButton(app),
         button('? Help', 'What all this means, and the keys (?)', () =>
           store.dispatch({ type: 'panel', panel: 'help' }),
         ),
@@ -162,7 +163,7 @@ export class TopBar {
             class: 'total',
             title: `${visible(metric.displayName)}, whole program: ${formatExact(total) || 'no data'} ${visible(metric.unit)}`,
           },
-          h('span', { class: 'muted' }, `${visible(shortName(metric))} `),
+          muted(`${visible(shortName(metric))} `),
           h('b', null, formatShort(total, app.scale(column), app.columns.error(column, total)) || '–'),
           ` ${visible(app.scale(column).unit)}`,
         );
@@ -341,7 +342,7 @@ export class PathBar {
     this.#drawn = selected;
     if (selected === null || selected === NONE) {
       this.element.replaceChildren(
-        h('span', { class: 'muted' }, 'Nothing selected. Arrow keys move, / filters, ? helps.'),
+        muted('Nothing selected. Arrow keys move, / filters, ? helps.'),
       );
       return;
     }
@@ -359,6 +360,6 @@ export class PathBar {
       );
     });
     this.element.replaceChildren(...parts);
-    this.element.scrollLeft = this.element.scrollWidth;
+    queueMicrotask(() => (this.element.scrollLeft = this.element.scrollWidth)); // when all panes are drawn
   }
 }

@@ -4,8 +4,9 @@ import { Kind, NONE } from '../model/data';
 import type { Column } from '../logic/columns';
 import { formatPercent, formatShort, formatSigned } from '../logic/format';
 import { kindName, labelOf, lineRange, surroundings } from '../logic/labels';
+import { same } from '../logic/memo';
 import type { App } from './app';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import { factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
 
@@ -20,7 +21,7 @@ class WhyPane implements Pane {
     const { app } = this;
     const { selected, shown, form } = app.state;
     const inputs = [selected, shown, form, app.columns, app.arrivals, this.#isWhole];
-    if (inputs.every((x, i) => Object.is(x, this.#drawn[i]))) return;
+    if (same(inputs, this.#drawn)) return;
     this.#drawn = inputs;
     if (selected === null || selected >= app.model.places.count) {
       this.element.replaceChildren(
@@ -39,9 +40,9 @@ class WhyPane implements Pane {
     return h(
       'p',
       { class: 'why-title' },
-      label.text.startsWith('loop') ? null : h('span', { class: 'muted' }, `${kindName(model.places.kind[place])} `),
+      label.text.startsWith('loop') ? null : muted(`${kindName(model.places.kind[place])} `),
       h('b', null, visible(label.text)),
-      h('span', { class: 'muted' }, ` ${visible([where, ...details].filter(Boolean).join(', '))}`),
+      muted(` ${visible([where, ...details].filter(Boolean).join(', '))}`),
     );
   }
 
