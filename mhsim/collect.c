@@ -45,12 +45,21 @@ static bool text_ends(const char *text, size_t room)
     return memchr(text, '\0', room) != NULL;
 }
 
+static bool machine_is_one(const struct mhsim_machine *from)
+{
+    struct mhsim_machine m = *from;
+    bool texts = text_ends(m.name, sizeof m.name);
+    for (uint32_t i = 0; i < MHSIM_LEVELS; i++)
+        texts = texts && text_ends(m.levels[i].name, sizeof m.levels[i].name);
+    return texts && mhsim_machine_check(&m, "", NULL) == 0;
+}
+
 /* The process wrote it, and may have written anything else over it: every index is looked at. */
 static bool raw_check(const struct raw *r)
 {
     const struct raw_head *h = r->head;
-    if (!text_ends(h->execs, sizeof h->execs) || !text_ends(h->command, sizeof h->command) || r->count[RAW_ROWS] == 0 ||
-        r->count[RAW_OBJECTS] == 0)
+    if (!text_ends(h->execs, sizeof h->execs) || !text_ends(h->command, sizeof h->command) ||
+        !machine_is_one(&h->orders.machine) || r->count[RAW_ROWS] == 0 || r->count[RAW_OBJECTS] == 0)
         return false;
     for (uint64_t i = 0; i < r->count[RAW_MODULES]; i++)
         if (!text_ends(r->modules[i].path, RAW_PATH) || !text_ends(r->modules[i].build_id, RAW_BUILD_ID))
