@@ -83,6 +83,12 @@ struct node_range {
     uint32_t next;
 };
 
+/* A call that asks OpenMP for this thread's part of a loop. */
+struct share {
+    vaddr at;
+    bool with_program; /* half of it is a question of the program's own, so that what follows need not be the loop's */
+};
+
 struct assembler {
     const struct assemble_input *in;
     struct function_scopes *out;
@@ -97,7 +103,7 @@ struct assembler {
     struct VEC(struct mark) marks;            /* in no order until one is looked for */
     bool marks_sorted;
     struct VEC(struct line_point) points;      /* of the loop being placed */
-    struct VEC(vaddr) shares;                  /* calls that ask OpenMP for a part of a loop, ascending */
+    struct VEC(struct share) shares;           /* ascending */
     struct hashmap beside;                     /* of loops beside each other: (callee, file, line) -> its last line */
     struct VEC(struct source_line) ends;       /* of loops beside each other: their last lines, sorted */
     struct VEC(struct loop_place) places;      /* per loop */

@@ -122,33 +122,59 @@ static uint32_t line_of_keyword(struct assembler *a, uint32_t loop, const struct
 /* ---- the way ---- */
 
 /* The nearest block in front of the loop, in the loops around it, that asks OpenMP for a part of a loop. */
-static uint32_t share_in_front(const struct assembler *a, uint32_t loop, vaddr *at)
+static uint32_t share_in_front(const struct assembler *a, uint32_t loop, struct share *found)
 {
     const struct loop_forest *forest = a->in->forest;
     uint32_t b = forest->loops[loop].header, up;
     while ((up = forest->idom[b]) < a->in->cfg->block_count && up != b) {
         const struct cfg_block *block = &a->in->cfg->blocks[up];
-        size_t k = sorted_front(a->shares.count, i, a->shares.items[i] < block->end);
+        size_t k = sorted_front(a->shares.count, i, a->shares.items[i].at < block->end);
         b = up;
-        if (k && a->shares.items[k - 1] >= block->begin &&
+        if (k && a->shares.items[k - 1].at >= block->begin &&
             (forest->block_loop[b] == LOOP_NONE ||
              assemble_in_loop(forest, forest->loops[loop].header, forest->block_loop[b]))) {
-            *at = a->shares.items[k - 1];
+            *found = a->shares.items[k - 1];
             return b;
         }
     }
     return UINT32_MAX;
 }
 
+enum { NEXT = 1 }; /* a directive may be on the line before its loop, and is then not told from other statements */
+
 struct way {
     uint32_t lines[16];
     size_t count, behind; /* the first are behind the loop */
+    size_t aside;         /* the first are where threads step aside that take one round more */
 };
+
+static uint32_t line_at(const struct assembler *a, vaddr at)
+{
+    uint32_t row = assemble_row_before(a->debug, at);
+    return row == NO_ROW ? 0 : a->debug->rows[row].line;
+}
+
+/* The line that the procedure's code begins on, as does what has no line of its own. */
+static uint32_t line_of_opening(const struct assembler *a)
+{
+    const struct line_row *rows = a->debug->rows;
+    uint32_t row = assemble_row_before(a->debug, a->in->functions->functions[a->in->function].begin);
+    while (row != NO_ROW && row > 0 && rows[row - 1].addr == rows[row].addr)
+        row--;
+    return row == NO_ROW ? 0 : rows[row].line;
+}
+
+/* It is that of the brace, and of nothing else; but a region opens with its directive. */
+static bool opens_procedure(const struct assembler *a, uint32_t line)
+{
+    return !a->nodes.items[0].scope.outlined && line == line_of_opening(a);
+}
 
 static void add_to_way(struct assembler *a, const struct loop_place *p, const struct line_row *r, struct way *w)
 {
     if (r->line == 0 || r->line >= p->line || assemble_file(a, r->file) != p->file ||
-        assemble_inlined_at(a, r->addr) != p->inlined || !assemble_is_in_body(a, p, r->line, false))
+        assemble_inlined_at(a, r->addr) != p->inlined || !assemble_is_in_body(a, p, r->line, false) ||
+        opens_procedure(a, r->line))
         return;
     for (size_t i = 0; i < w->count; i++)
         if (w->lines[i] == r->line)
@@ -204,6 +230,24 @@ static bool is_around_parts(const struct assembler *a, uint32_t loop, uint32_t b
     return up == at;
 }
 
+/* Threads that take one round more step aside on the way from `from` to `to`: a line of its own is the loop's there. */
+static void add_aside_to_way(struct assembler *a, const struct loop_place *p, uint32_t from, uint32_t to, struct way *w)
+{
+    const struct loop_forest *forest = a->in->forest;
+    const struct cfg *cfg = a->in->cfg;
+    const struct cfg_block *b = &cfg->blocks[from];
+    for (uint32_t k = 0; k < b->succ_count - b->pad_count; k++) {
+        uint32_t side = cfg->succs[b->succ_first + k];
+        if (side != to && forest->idom[side] == from && cfg->blocks[side].succ_count == 1 &&
+            cfg->succs[cfg->blocks[side].succ_first] == to)
+            add_block_to_way(a, p, side, w);
+    }
+    for (size_t i = 0; i < w->count; i++)
+        if (w->lines[i] != line_of_opening(a))
+            w->lines[w->aside++] = w->lines[i];
+    w->count = w->aside;
+}
+
 /* The lines in front of the loop's own on the way to it from a question in the block `from`, through no other loop.
    Where that was moved out of the loop around it, there is only what guards the loop. */
 static struct way look_at_way(struct assembler *a, uint32_t loop, uint32_t from, const struct line_row *asks,
@@ -211,13 +255,16 @@ static struct way look_at_way(struct assembler *a, uint32_t loop, uint32_t from,
 {
     struct way w = {.count = 0};
     const struct loop_forest *forest = a->in->forest;
-    uint32_t around = around_shared(a, loop), b = forest->loops[loop].header, guard = guard_of(a, loop);
+    uint32_t around = around_shared(a, loop), b = forest->loops[loop].header, guard = guard_of(a, loop), to = b;
     if (forest->block_loop[from] != around) {
         uint32_t row = guard == UINT32_MAX ? NO_ROW : assemble_row_before(a->debug, a->in->cfg->blocks[guard].end - 1);
         if (row != NO_ROW && forest->block_loop[guard] == around)
             add_to_way(a, p, &a->debug->rows[row], &w);
         return w;
     }
+    while (forest->idom[to] != from)
+        to = forest->idom[to];
+    add_aside_to_way(a, p, from, to, &w);
     while ((b = forest->idom[b]) != from)
         if (is_around_parts(a, loop, b))
             add_block_to_way(a, p, b, &w);
@@ -225,12 +272,13 @@ static struct way look_at_way(struct assembler *a, uint32_t loop, uint32_t from,
     return w;
 }
 
-/* Is there any statement between a line of the way and the loop that is not on the way itself? */
+/* Is there any statement between a line of the way and the loop that is not on the way itself? Where threads step aside
+   is the loop's own line, and between for all but its directive. */
 static bool has_between(const struct assembler *a, const struct loop_place *p, const struct way *w, uint32_t line)
 {
     size_t between = assemble_lines_between(a, p, line, p->line);
     for (size_t i = 0; i < w->count; i++)
-        if (w->lines[i] > line)
+        if (w->lines[i] > line && (i >= w->aside || w->lines[i] <= line + NEXT))
             between -= assemble_lines_before(a, p->inlined, p->file, w->lines[i] + 1) !=
                        assemble_lines_before(a, p->inlined, p->file, w->lines[i]);
     return between != 0;
@@ -245,34 +293,71 @@ static uint32_t end_beside(const struct assembler *a, const struct loop_place *p
     return end && end->inlined == p->inlined && end->file == p->file ? end->line : 0;
 }
 
-/* The first line of the way that is not before `least` and leads to this loop and to no other. 0: none. */
-static uint32_t first_on_way(const struct assembler *a, const struct loop_place *p, const struct way *w, uint32_t least)
+/* The first line of `count` of the way that is not before `least` and leads to this loop and to no other. 0: none. */
+static uint32_t first_on_way(const struct assembler *a, const struct loop_place *p, const struct way *w, size_t count,
+                             uint32_t least)
 {
     uint32_t line = 0, other = end_beside(a, p);
-    for (size_t i = 0; i < w->count; i++)
+    for (size_t i = 0; i < count; i++)
         if (w->lines[i] >= least && w->lines[i] > other && (!line || w->lines[i] < line) &&
             !has_between(a, p, w, w->lines[i]))
             line = w->lines[i];
     return line;
 }
 
+/* A question without a line of its own is on the one that the procedure opens on: it is of the statement marked last. */
+static uint32_t row_of_question(struct assembler *a, vaddr at)
+{
+    uint32_t row = assemble_row_before(a->debug, at), last = row;
+    vaddr begin = a->in->functions->functions[a->in->function].begin;
+    while (last != NO_ROW && last > 0 && a->debug->rows[last - 1].addr >= begin &&
+           opens_procedure(a, a->debug->rows[last].line))
+        last--;
+    return last == NO_ROW || !a->debug->rows[last].is_stmt || opens_procedure(a, a->debug->rows[last].line) ? row
+                                                                                                            : last;
+}
+
+/* Is any other line of the way between them? */
+static bool way_has_between(const struct way *w, uint32_t low, uint32_t high)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->lines[i] > low && w->lines[i] < high)
+            return true;
+    return false;
+}
+
+/* The first line of the way, not before the question's own if that can be. Where that line is not the directive's (of
+   the region around it, or of a question that the program has asked itself, with statements behind it), threads step
+   aside on the loop's. */
+static uint32_t line_on_way(struct assembler *a, const struct loop_place *p, const struct way *w,
+                            const struct share *asked, uint32_t question)
+{
+    uint32_t aside = first_on_way(a, p, w, w->aside, asked->with_program ? question + 1 : 0);
+    uint32_t line = first_on_way(a, p, w, w->count, question);
+    if (asked->with_program)
+        return aside;
+    if (!line)
+        line = first_on_way(a, p, w, w->count, 0);
+    bool region_only = question == line_of_opening(a) && aside > question + NEXT;
+    return aside && (region_only || way_has_between(w, line, aside)) ? aside : line;
+}
+
 /* The control of a loop that OpenMP shares out has no line of its own, so that all of the loop seems to be its body. On
-   the way from where the runtime is asked for this thread's part there is the directive's line: the first, not before
-   the question's own if that can be. 0: none, or the loop has its line already. */
+   the way from where the runtime is asked for this thread's part there is the directive's line. 0: none, or the loop has
+   its line already. */
 static uint32_t line_of_directive(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
-    vaddr at = 0;
+    struct share asked = {0};
     if (a->shares.count == 0 || p->inlined != INLINE_NONE || (p->line == p->control && !p->control_stale))
         return 0;
-    uint32_t from = share_in_front(a, loop, &at), row = assemble_row_before(a->debug, at);
+    uint32_t from = share_in_front(a, loop, &asked), row = row_of_question(a, asked.at);
     if (from == UINT32_MAX || row == NO_ROW ||
         (a->debug->rows[row].line == p->line && is_own_row(a, p, &a->debug->rows[row])))
         return 0;
     if (p->line == p->control && a->in->forest->block_loop[from] != around_shared(a, loop))
         return 0;
     struct way w = look_at_way(a, loop, from, &a->debug->rows[row], p);
-    uint32_t line = first_on_way(a, p, &w, a->debug->rows[row].line);
-    return line ? line : first_on_way(a, p, &w, 0);
+    return line_on_way(a, p, &w, &asked, a->debug->rows[row].line);
 }
 
 /* ---- control ---- */
@@ -442,13 +527,28 @@ static const char *called_name(const struct assembler *a, size_t call)
     return callee == FUNCTION_NONE ? "" : a->in->functions->functions[callee].link_name;
 }
 
+static const char asks_many[] = "omp_get_num_threads", asks_own[] = "omp_get_thread_num";
+
+/* gcc does not ask again for this thread's number where the program has done so in front. */
+static bool has_been_asked(const struct assembler *a, size_t call)
+{
+    return call && str_starts(called_name(a, call), asks_many) && str_starts(called_name(a, call - 1), asks_own);
+}
+
 /* gcc's code asks for this thread's part of a loop by these; a program that wants to know asks for one of the two
    numbers. (clang's loops have lines of their own.) */
 static bool shares_work(const struct assembler *a, size_t call)
 {
     const char *name = called_name(a, call);
-    return str_starts(name, "GOMP_loop_") ||
-           (str_starts(name, "omp_get_num_threads") && str_starts(called_name(a, call + 1), "omp_get_thread_num"));
+    return str_starts(name, "GOMP_loop_") || has_been_asked(a, call) ||
+           (str_starts(name, asks_many) && str_starts(called_name(a, call + 1), asks_own));
+}
+
+/* Has the question no line of its own, but that of the program's? */
+static bool shares_with_program(const struct assembler *a, size_t call)
+{
+    return has_been_asked(a, call) &&
+           line_at(a, cfg_call(a->in->cfg, call - 1).at) == line_at(a, cfg_call(a->in->cfg, call).at);
 }
 
 void assemble_find_shares(struct assembler *a)
@@ -460,7 +560,7 @@ void assemble_find_shares(struct assembler *a)
         vaddr at = cfg_call(a->in->cfg, i).at;
         uint32_t block = block_at(a->in->cfg, at),
                  loop = block == UINT32_MAX ? LOOP_NONE : a->in->forest->block_loop[block];
-        *vec_push(&a->shares) = at;
+        *vec_push(&a->shares) = (struct share){at, shares_with_program(a, i)};
         if (loop != LOOP_NONE && strstr(called_name(a, i), "_next"))
             a->places.items[loop].asks_for_parts = true;
     }

@@ -215,15 +215,27 @@ static bool same_surroundings(const struct assembler *a, uint32_t i, uint32_t j)
            p->file == q->file;
 }
 
-/* Its branch back is on no line of its own, so the line found is the body's. */
-static bool has_no_control_line(const struct assembler *a, uint32_t loop)
+static bool stands_in(const struct assembler *a, uint32_t loop, const struct evidence *e)
+{
+    return hashmap_get(&a->around, assemble_place_key(loop, e->file, e->line, e->column)) != HASHMAP_NONE;
+}
+
+static bool is_vector_of(struct assembler *a, uint32_t loop, uint32_t wide)
+{
+    return a->places.items[loop].line <= a->places.items[wide].line_last && is_packed(a, loop) && !is_packed(a, wide);
+}
+
+/* Its branch back is on no line of its own, so the line found is the body's; that of a vector body may be on one that is
+   in the body of `wide`. */
+static bool has_no_control_line(struct assembler *a, uint32_t loop, uint32_t wide)
 {
     const struct loop_place *p = &a->places.items[loop];
-    uint32_t exit = UINT32_MAX;
+    const struct evidence *exit = NULL;
     for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++)
-        if (a->evidence.items[i].exit && a->evidence.items[i].line < exit)
-            exit = a->evidence.items[i].line;
-    return p->line == p->line_last || exit > p->line;
+        if (a->evidence.items[i].exit && (!exit || a->evidence.items[i].line < exit->line))
+            exit = &a->evidence.items[i];
+    return p->line == p->line_last || !exit || exit->line > p->line ||
+           (is_vector_of(a, loop, wide) && stands_in(a, wide, exit));
 }
 
 /* Do the first statements of `loop` stand in `wide` too? (In a loop that is only left towards this one they do not.) */
@@ -232,8 +244,7 @@ static bool shares_statements(const struct assembler *a, uint32_t loop, uint32_t
     const struct loop_place *p = &a->places.items[loop];
     for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++) {
         const struct evidence *e = &a->evidence.items[i];
-        if ((e->line == p->line || e->line == p->line_own) &&
-            hashmap_get(&a->around, assemble_place_key(wide, e->file, e->line, e->column)) != HASHMAP_NONE)
+        if ((e->line == p->line || e->line == p->line_own) && stands_in(a, wide, e))
             return true;
     }
     return false;
@@ -264,9 +275,10 @@ void assemble_adopt_lines(struct assembler *a)
         if (!p->line)
             continue;
         const struct loop_place *wide = last == LOOP_NONE ? NULL : &a->places.items[last];
-        bool inside = wide && same_surroundings(a, last, order[k]) && p->line_last <= wide->line_last;
+        bool inside = wide && same_surroundings(a, last, order[k]) &&
+                      (p->line_last <= wide->line_last || is_vector_of(a, order[k], last));
         if (inside && p->line > wide->line && p->line - wide->line <= FURTHEST && !has_inner[order[k]] &&
-            hashmap_get(&inner, inner_key(last, p->line)) == HASHMAP_NONE && has_no_control_line(a, order[k]) &&
+            hashmap_get(&inner, inner_key(last, p->line)) == HASHMAP_NONE && has_no_control_line(a, order[k], last) &&
             shares_statements(a, order[k], last))
             p->line = wide->line;
         if (!inside)

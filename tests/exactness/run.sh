@@ -73,6 +73,7 @@ for cc in $compilers; do
                 row "$cc" "$level" "$dwarf" hard.c
                 row "$(partner "$cc")" "$level" "$dwarf" hard.cc
                 row "$cc" "$level" "$dwarf" hard_omp.c -fopenmp
+                row "$(partner "$cc")" "$level" "$dwarf" hard_omp.cc -fopenmp
                 ;;
             esac
         done

@@ -46,6 +46,7 @@ golden paths-gcc-O2 gcc 12.2 -O2 paths.c
 golden hard-clang-O2 clang 14.0 -O2 hard.c
 golden hard-gfortran-O3 gfortran 12.2 -O3 hard.f90
 golden hard-omp-gcc-O2 gcc 12.2 -O2 -fopenmp hard_omp.c
+golden hard-omp-g++-O2 g++ 12.2 -O2 -fopenmp hard_omp.cc
 golden hard-omp-gfortran-O2 gfortran 12.2 -O2 -fopenmp hard_omp.f90
 golden loops-clang-O2 clang 14.0 -O2 loops.c
 golden loops-gcc-O0 gcc 12.2 -O0 loops.c

@@ -229,3 +229,15 @@ int rest_over_two_lines(struct buffer *b)
     b->used += left;
     return 0;
 }
+
+/* The vector body ends with a branch on the line that the statement begins on. */
+void over_lines(double *restrict y, const double *restrict a, const double *restrict b, const double *restrict c,
+                const double *x, int first, int n)
+{
+    double x0 = x[0], x1 = x[1], x2 = x[2];
+    int k;
+    for (k = first; k < n; k++) /* LOOP depth=1 */
+        y[k] = y[k] - x0 * *a++ -
+               x1 * *b++ -
+               x2 * *c++;
+}

@@ -16,3 +16,25 @@ subroutine shares_common_blocks
     end do
   end do
 end subroutine
+
+! The question is on the line of the region; the loop's is where some threads step aside.
+subroutine statement_first(u, v, n)
+  implicit none
+  integer :: n, i, j
+  double precision :: u(5, n, n), v(5, n, n), part(2), t
+  !$omp parallel default(shared) private(i, j, t, part)
+  part(1) = 0
+  part(2) = 0
+
+  !$omp do ! LOOP depth=1 near=2
+  do j = 1, n
+    t = dble(j)*v(1, 1, 1)
+    do i = 1, n ! LOOP depth=2
+      call solution(t, part)
+      u(1, i, j) = v(1, i, j)*t
+    end do
+  end do
+  !$omp end do nowait
+  v(1, 1, 1) = part(1)
+  !$omp end parallel
+end subroutine
