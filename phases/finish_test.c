@@ -191,6 +191,22 @@ static void test_missing_rank(void)
     hpcprof_free(p);
 }
 
+/* The only episode there is, its ranks in any order of rows. */
+static void test_one_episode(void)
+{
+    struct hpcprof *p = measured();
+    for (int rank = 0; rank < 3; rank++)
+        add_thread(p, "a", rank, 0);
+    uint32_t barrier = add_barrier(p, "MPI_Barrier", 1, (uint64_t[]){1, 3, 0, 0, 0});
+    for (uint32_t i = 0; i < 3; i++)
+        add_passage(p, barrier, (i + 1) % 3, TABLE_NONE, 3, 0, (uint64_t[]){1 * MS, (10 + i) * MS, 20 * MS});
+    finish(p);
+    CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), 1);
+    CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "idle"), 3 * MS);
+    CHECK_INT(row_in(p, PHASES_EPISODES, 0, "last_thread"), 0);
+    hpcprof_free(p);
+}
+
 static void test_wrong_passages(void)
 {
     struct hpcprof *p = measured();
@@ -515,6 +531,28 @@ static void test_samples(void)
     hpcprof_free(p);
 }
 
+/* Before the first barrier nobody has gone from there to one yet. */
+static void test_no_phase_ended(void)
+{
+    struct hpcprof *p = measured();
+    uint32_t thread = add_thread(p, "a", -1, 0),
+             event = hpcprof_add_event(p, &(struct hpcprof_event){.name = strtab_add(p->strings, "T")}),
+             module = hpcprof_add_module(p, "/bin/x", "");
+    add_barrier(p, "omp barrier", 1, NULL);
+    hpcprof_add_region(p, PHASES_REGION "1", 0);
+    uint32_t context =
+        hpcprof_add_context(p, &(struct hpcprof_context){.parent = HPCPROF_NO_PARENT, .module = module, .address = 16});
+    hpcprof_add_count(
+        p, &(struct hpcprof_count){.thread = thread, .context = context, .event = event, .samples = 1, .value = 10});
+    hpcprof_finish(p);
+    phases_add_samples(p);
+    finish(p);
+    CHECK_INT(table_row_count(table_of(p, PHASES_SAMPLES)), 1);
+    CHECK_INT(row_in(p, PHASES_SAMPLES, 0, "begun"), TABLE_NONE);
+    CHECK_INT(row_in(p, PHASES_SAMPLES, 0, "ended"), TABLE_NONE);
+    hpcprof_free(p);
+}
+
 static void test_no_barriers(void)
 {
     struct hpcprof *p = hpcprof_create();
@@ -750,11 +788,13 @@ int main(void)
     test_ranks();
     test_hosts();
     test_missing_rank();
+    test_one_episode();
     test_wrong_passages();
     test_many_ranks();
     test_many_hosts();
     test_derived();
     test_samples();
+    test_no_phase_ended();
     test_no_barriers();
     test_foreign_table();
     test_stuck();

@@ -70,15 +70,15 @@ EXTRA_DIST += %D%/parts.sh %D%/found.txt %D%/where.sh %D%/torture/torture.sh %D%
 dist_check_SCRIPTS += %D%/quality/quality.sh %D%/quality/database.sh
 EXTRA_DIST += %D%/quality/models.py %D%/quality/corpus/loops.c %D%/quality/corpus/make.sh \
 	%D%/quality/corpus/aarch64-clang-O2-fast-sve.obj %D%/quality/corpus/aarch64-clang-O2-fast-sve.expected \
-	%D%/quality/corpus/aarch64-gcc-O3.obj %D%/quality/corpus/aarch64-gcc-O3.expected \
+	%D%/quality/corpus/aarch64-gcc-O3.obj %D%/quality/corpus/aarch64-gcc-O3.expected %D%/quality/corpus/aarch64-gcc-O3.text %D%/quality/corpus/aarch64-gcc-O3.json \
 	%D%/quality/corpus/x86-clang-O2-fast-avx2.obj %D%/quality/corpus/x86-clang-O2-fast-avx2.expected \
 	%D%/quality/corpus/x86-clang-O3.obj %D%/quality/corpus/x86-clang-O3.expected \
 	%D%/quality/corpus/loops.cc %D%/quality/corpus/loops.f90 \
 	%D%/quality/corpus/x86-gxx-O2.obj %D%/quality/corpus/x86-gxx-O2.expected \
-	%D%/quality/corpus/x86-gxx-O3.obj %D%/quality/corpus/x86-gxx-O3.expected \
+	%D%/quality/corpus/x86-gxx-O3.obj %D%/quality/corpus/x86-gxx-O3.expected %D%/quality/corpus/x86-gxx-O3.text %D%/quality/corpus/x86-gxx-O3.json \
 	%D%/quality/corpus/x86-gfortran-O2.obj %D%/quality/corpus/x86-gfortran-O2.expected \
-	%D%/quality/corpus/x86-gfortran-O3.obj %D%/quality/corpus/x86-gfortran-O3.expected \
-	%D%/quality/corpus/x86-gcc-O2.obj %D%/quality/corpus/x86-gcc-O2.expected \
+	%D%/quality/corpus/x86-gfortran-O3.obj %D%/quality/corpus/x86-gfortran-O3.expected %D%/quality/corpus/x86-gfortran-O3.text %D%/quality/corpus/x86-gfortran-O3.json \
+	%D%/quality/corpus/x86-gcc-O2.obj %D%/quality/corpus/x86-gcc-O2.expected %D%/quality/corpus/x86-gcc-O2.text %D%/quality/corpus/x86-gcc-O2.json \
 	%D%/quality/corpus/x86-gcc-O3-fast-avx512.obj %D%/quality/corpus/x86-gcc-O3-fast-avx512.expected
 
 # ---- findings: planted problems, the papers' cases ----------------------------------------

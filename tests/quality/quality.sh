@@ -29,10 +29,23 @@ for object in "$corpus"/*.obj; do
     cp "$scratch/out" "$scratch/$name.csv"
     check "$name: read" test "$status" = 0
     columns "$scratch/$name.csv" procedure role unroll elements step instructions paths flops fma vector_ratio loaded stored stack spills calls \
-        stride_none stride_one stride_more indirect stride_unknown checks >"$scratch/$name.seen"
+        stride_none stride_one stride_more indirect stride_unknown line header bytes uops vector_load vector_store vector_add vector_multiply \
+        vector_other efficiency intensity address_share bound bound_short ahead bound_by front_end ports memory divider chain store_chain \
+        if_vectorized if_clean if_no_chain if_next checks >"$scratch/$name.seen"
     if [ "${GOLDEN-}" = write ]; then cp "$scratch/$name.seen" "$corpus/$name.expected"; fi
     check "$name: as expected" cmp -s "$scratch/$name.seen" "$corpus/$name.expected"
     cmp -s "$scratch/$name.seen" "$corpus/$name.expected" || comment "$(diff "$corpus/$name.expected" "$scratch/$name.seen" | head -10)"
+done
+
+# In words, and as JSON: some of C, all of the others.
+for name in x86-gcc-O2 x86-gxx-O3 x86-gfortran-O3 aarch64-gcc-O3; do
+    case $name in *-gcc-*) some='c*' ;; *) some='*' ;; esac
+    for format in text json; do
+        run "$hpcview" quality --no-llvm-mca --machine "$(machine_of "$name")" --function "$some" --format $format "$corpus/$name.obj"
+        awk '{ gsub(/,\{"/, ",\n {\""); print }' "$scratch/out" >"$scratch/seen"
+        if [ "${GOLDEN-}" = write ]; then cp "$scratch/seen" "$corpus/$name.$format"; fi
+        check_same "$name: $format" "$scratch/seen" "$corpus/$name.$format"
+    done
 done
 
 # Counted by hand in the source and the width of the vectors: object, procedure, then numbers an iteration, flops, share of vector
@@ -263,6 +276,9 @@ head='<core arch="x86-64" issue="4" vector="32">'
 wrong "an unknown kind" "$head<op kind=\"fp-ad\" latency=\"4\"/></core>" "wrong.xml:2: *did you mean 'fp-add'"
 wrong "ports that are none" "$head<op kind=\"int\" uops=\"0x\"/></core>" 'wrong.xml:2: *ports are wanted'
 wrong "a number that is none" "$head<op kind=\"int\" latency=\"many\"/></core>" 'wrong.xml:2: *a number from 0 to 1000'
+wrong "no width of its front end" '<core arch="x86-64" vector="32"></core>' 'wrong.xml:2: *<core> needs issue'
+wrong "no width of vectors" '<core arch="x86-64" issue="4"></core>' 'wrong.xml:2: *<core> needs issue'
+wrong "two cores" "$head</core>$head</core>" 'wrong.xml:2: *'
 wrong "an unknown processor" '<core arch="mips" issue="4" vector="32"></core>' 'wrong.xml:2: *x86-64 or aarch64 is wanted'
 wrong "nothing of loads" "$head<op kind=\"int\"/></core>" 'has no <op kind="branch">'
 wrong "a kind twice" "$head<op kind=\"int\"/><op kind=\"int\"/></core>" 'wrong.xml:2: *given above'
