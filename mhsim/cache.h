@@ -123,8 +123,9 @@ static inline __attribute__((always_inline)) unsigned order_place(uint64_t order
 /* The way becomes the newest; it is in the order, and not the newest. */
 static inline __attribute__((always_inline)) uint64_t order_newest(uint64_t order, uint64_t way)
 {
-    uint64_t newer = (1ull << order_place(order, way)) - 1;
-    return (order & ~(newer << 4 | 15)) | (order & newer) << 4 | way;
+    uint64_t x = order ^ way * EACH_NIBBLE;
+    uint64_t through = (2ull << __builtin_ctzll((x - EACH_NIBBLE) & ~x & EACH_NIBBLE << 3)) - 1; /* its last bit's */
+    return (order & ~through) | (order << 4 & through) | way;
 }
 
 static inline void cache_touch(struct cache *c, uint32_t slot)

@@ -82,7 +82,7 @@ static __attribute__((noinline)) struct lines_region *region_find(struct lines *
         *there = (uint64_t)(uintptr_t)pages_get(sizeof(struct lines_region));
     struct lines_region *region = there ? (struct lines_region *)(uintptr_t)*there : NULL;
     if (region) {
-        k->known[number % REGIONS_KNOWN].number = number;
+        k->known[number % REGIONS_KNOWN].number = number + 1;
         k->known[number % REGIONS_KNOWN].region = region;
     }
     return region;
@@ -93,7 +93,7 @@ SAME struct lines_region *region_known(const struct lines_known *known, uint64_t
 {
     uint64_t number = block / REGION_LINES;
     const struct lines_known *at = &known[number % REGIONS_KNOWN];
-    return at->number == number ? at->region : NULL;
+    return at->number == number + 1 ? at->region : NULL;
 }
 
 /* NULL: no memory. */
@@ -161,8 +161,9 @@ static __attribute__((noinline)) uint64_t line_absent(struct lines *k, uint64_t 
 
 /* ---- one batch ------------------------------------------------------------------------------
  *
- * What a batch needs of its tables is copied: of the copies the compiler knows that no count stored changes them. Nothing
- * but what is seldom done is called, and to that no copy is handed. */
+ * One chain after the other: so each has the registers for itself. What a batch needs of its tables is copied: of the
+ * copies the compiler knows that no count stored changes them. Nothing but what is seldom done is called, and to that no
+ * copy is handed. */
 
 struct pass {
     struct mhsim *s;
@@ -172,12 +173,19 @@ struct pass {
     struct mhsim_row *rows;
     struct mhsim_pair *pairs;
     struct lines_level at[LINES_LEVELS];
-    unsigned levels, chain;
     uint32_t missed, missed_far; /* at the first level; at all but the last */
+};
+
+/* What is the same for a whole batch, and mostly known when this is compiled. */
+struct shape {
+    unsigned chain, levels, line_shift, grain_shift;
+    unsigned first; /* its first level among all: the others follow at once; ANY_INDEX: they may not */
     bool quiet, popcount;
 };
 
-SAME struct pass pass_begin(struct mhsim *s, unsigned chain, unsigned levels, bool popcount)
+#define ANY_INDEX UINT32_MAX
+
+static struct pass pass_begin(struct mhsim *s, unsigned chain)
 {
     struct lines *k = &s->lines[chain];
     struct pass p = {.s = s,
@@ -185,14 +193,21 @@ SAME struct pass pass_begin(struct mhsim *s, unsigned chain, unsigned levels, bo
                      .all = k->all,
                      .known = k->known,
                      .rows = row_at(s, 0),
-                     .pairs = (struct mhsim_pair *)(void *)s->pairs.base,
-                     .levels = levels,
-                     .chain = chain,
-                     .quiet = s->quiet,
-                     .popcount = popcount};
+                     .pairs = (struct mhsim_pair *)(void *)s->pairs.base};
     for (unsigned i = 0; i < LINES_LEVELS; i++)
         p.at[i] = k->at[i];
     return p;
+}
+
+static struct shape shape_of(const struct mhsim *s, unsigned chain)
+{
+    const struct lines *k = &s->lines[chain];
+    return (struct shape){chain, k->count, k->line_shift, k->grain_shift, ANY_INDEX, s->quiet, false};
+}
+
+SAME unsigned index_of(const struct pass *p, struct shape f, unsigned level)
+{
+    return f.first == ANY_INDEX ? p->at[level].index : f.first + level;
 }
 
 /* ---- coming and leaving ------------------------------------------------------------------ */
@@ -208,10 +223,9 @@ SAME void touch(const struct lines_level *at, uint64_t set, uint64_t way)
 }
 
 /* At the oldest's place; that one goes: its record's number. */
-SAME uint32_t enter(const struct lines_level *at, bool first, struct line *l, uint32_t number, uint32_t *place,
-                    uint32_t owner)
+SAME uint32_t enter(const struct lines_level *at, uint64_t set, uint32_t number, uint32_t *place, uint32_t owner)
 {
-    uint64_t set = set_of(at, first, l->tag - 1), order = at->orders[set];
+    uint64_t order = at->orders[set];
     if (__builtin_expect(!order, 0))
         order = at->first_order;
     uint64_t way = order >> at->last & 15;
@@ -223,15 +237,14 @@ SAME uint32_t enter(const struct lines_level *at, bool first, struct line *l, ui
 }
 
 /* Of a block that `evictor` throws out. */
-SAME void count_leaving(const struct pass *p, unsigned level, const struct line *l, uint32_t evictor)
+SAME void count_leaving(const struct pass *p, struct shape f, unsigned level, const struct line *l, uint32_t evictor)
 {
-    const struct lines_level *at = &p->at[level];
-    uint32_t owner = l->place[level] >> 8, writer = l->writer[level], index = at->index;
+    uint32_t owner = l->place[level] >> 8, writer = l->writer[level], index = index_of(p, f, level);
     struct mhsim_counts *n = &p->rows[owner].levels[index];
     n->evictions++;
-    n->used += (uint64_t)(p->popcount ? (unsigned)__builtin_popcountll(l->used[level]) : bits_set(l->used[level]))
-               << at->grain_shift;
-    if (!p->chain && writer)
+    n->used += (uint64_t)(f.popcount ? (unsigned)__builtin_popcountll(l->used[level]) : bits_set(l->used[level]))
+               << f.grain_shift;
+    if (!f.chain && writer)
         p->rows[writer - 1].levels[index].write_backs++;
     uint32_t last = p->rows[evictor].last_pair[index];
     struct mhsim_pair *pair = &p->pairs[last];
@@ -241,23 +254,24 @@ SAME void count_leaving(const struct pass *p, unsigned level, const struct line 
 }
 
 /* What was learnt of the block is the next level's; a change without a copy there comes there. */
-SAME void leave(const struct pass *p, unsigned level, struct line *l, uint32_t evictor)
+SAME void leave(const struct pass *p, struct shape f, unsigned level, struct line *l, uint32_t evictor)
 {
     unsigned below = level + 1;
-    uint32_t writer = p->chain ? 0 : l->writer[level], owner = l->place[level] >> 8;
-    if (__builtin_expect(!p->quiet, 1))
-        count_leaving(p, level, l, evictor);
+    uint32_t writer = f.chain ? 0 : l->writer[level], owner = l->place[level] >> 8;
+    if (__builtin_expect(!f.quiet, 1))
+        count_leaving(p, f, level, l, evictor);
     l->place[level] = NO_WAY;
-    if (below < LINES_LEVELS && below < p->levels && line_way(l, below) != NO_WAY) {
+    if (below < LINES_LEVELS && below < f.levels && line_way(l, below) != NO_WAY) {
         l->used[below] |= l->used[level];
         if (writer)
             l->writer[below] = writer;
-    } else if (below < LINES_LEVELS && below < p->levels && writer) {
+    } else if (below < LINES_LEVELS && below < f.levels && writer) {
         l->used[below] = l->used[level];
         l->writer[below] = writer;
-        uint32_t gone = enter(&p->at[below], false, l, (uint32_t)(l - p->all), &l->place[below], owner);
+        uint32_t gone = enter(&p->at[below], set_of(&p->at[below], false, l->tag - 1), (uint32_t)(l - p->all),
+                              &l->place[below], owner);
         if (gone)
-            leave_slowly(p->s, p->chain, below, &p->all[gone], evictor);
+            leave_slowly(p->s, f.chain, below, &p->all[gone], evictor);
     } else if (line_way(l, 0) == NO_WAY && line_way(l, 1) == NO_WAY && line_way(l, 2) == NO_WAY) {
         l->tag = 0;
         l->next = p->k->free;
@@ -268,8 +282,8 @@ SAME void leave(const struct pass *p, unsigned level, struct line *l, uint32_t e
 static __attribute__((noinline)) void leave_slowly(struct mhsim *s, unsigned chain, unsigned level, struct line *l,
                                                    uint32_t evictor)
 {
-    const struct pass p = pass_begin(s, chain, s->lines[chain].count, false);
-    leave(&p, level, l, evictor);
+    const struct pass p = pass_begin(s, chain);
+    leave(&p, shape_of(s, chain), level, l, evictor);
 }
 
 /* ---- an access ------------------------------------------------------------------------------ */
@@ -277,7 +291,7 @@ static __attribute__((noinline)) void leave_slowly(struct mhsim *s, unsigned cha
 struct here {
     struct mhsim_counts *counts; /* of the row, or what is thrown away */
     struct line *line;
-    uint64_t mask;
+    uint64_t block, mask;
     uint32_t row, number;
     bool known; /* the row had brought the block there, or further down, itself: it is new neither there nor before */
     bool cold;  /* nobody had */
@@ -303,78 +317,80 @@ static __attribute__((noinline)) bool is_new(struct mhsim *s, struct lines *k, u
 }
 
 /* Nothing was hit: the row had been there, whoever brought it in. */
-SAME void meet(const struct pass *p, const struct here *h, unsigned level, struct mhsim_counts *n)
+SAME void meet(const struct pass *p, struct shape f, const struct here *h, unsigned level, struct mhsim_counts *n)
 {
-    if (!p->quiet)
-        n->distinct += is_new(p->s, p->k, h->row, level, h->line->tag - 1);
+    if (!f.quiet)
+        n->distinct += is_new(p->s, p->k, h->row, level, h->block);
 }
 
-SAME void hit(const struct pass *p, struct here *h, unsigned level)
+SAME void hit(const struct pass *p, struct shape f, struct here *h, unsigned level)
 {
     struct line *l = h->line;
     const struct lines_level *at = &p->at[level];
-    struct mhsim_counts *n = &h->counts[at->index];
+    struct mhsim_counts *n = &h->counts[index_of(p, f, level)];
     uint32_t place = l->place[level];
     h->known = place >> 8 == h->row || (l->toucher >> 8 == h->row && (l->toucher & 0xff) >= level);
     if (__builtin_expect(!h->known, 0)) {
-        meet(p, h, level, n);
-        if (!p->quiet)
+        meet(p, f, h, level, n);
+        if (!f.quiet)
             l->toucher = h->row << 8 | level;
     }
     n->accesses++;
     n->temporal += (h->mask & ~l->used[level]) == 0;
     l->used[level] |= h->mask;
-    touch(at, set_of(at, level == 0, l->tag - 1), place & 0xff);
+    touch(at, set_of(at, level == 0, h->block), place & 0xff);
 }
 
-SAME void miss(const struct pass *p, struct here *h, unsigned level)
+SAME void miss(const struct pass *p, struct shape f, struct here *h, unsigned level)
 {
     struct line *l = h->line;
-    struct mhsim_counts *n = &h->counts[p->at[level].index];
+    const struct lines_level *at = &p->at[level];
+    struct mhsim_counts *n = &h->counts[index_of(p, f, level)];
     n->accesses++;
     n->misses++;
-    n->cold += h->cold;
+    if (__builtin_expect(h->cold, 0))
+        n->cold++;
     if (__builtin_expect(!h->known, 0))
-        meet(p, h, level, n);
+        meet(p, f, h, level, n);
     l->used[level] = h->mask;
-    l->writer[level] = 0;
-    uint32_t gone = enter(&p->at[level], level == 0, l, h->number, &l->place[level], h->row);
+    if (!f.chain)
+        l->writer[level] = 0;
+    uint32_t gone = enter(at, set_of(at, level == 0, h->block), h->number, &l->place[level], h->row);
     if (__builtin_expect(gone != 0, 1))
-        leave(p, level, &p->all[gone], h->row);
+        leave(p, f, level, &p->all[gone], h->row);
 }
 
-SAME void access_below(struct pass *p, struct here *h)
+SAME void access_below(struct pass *p, struct shape f, struct here *h)
 {
     p->missed++;
-    if (p->levels > 1 && line_way(h->line, 1) != NO_WAY) {
-        hit(p, h, 1);
-    } else if (p->levels > 1) {
+    if (f.levels > 1 && line_way(h->line, 1) != NO_WAY) {
+        hit(p, f, h, 1);
+    } else if (f.levels > 1) {
         p->missed_far++;
-        if (p->levels > 2 && line_way(h->line, 2) != NO_WAY)
-            hit(p, h, 2);
-        else if (p->levels > 2)
-            miss(p, h, 2);
-        miss(p, h, 1);
+        if (f.levels > 2 && line_way(h->line, 2) != NO_WAY)
+            hit(p, f, h, 2);
+        else if (f.levels > 2)
+            miss(p, f, h, 2);
+        miss(p, f, h, 1);
     }
-    miss(p, h, 0);
+    miss(p, f, h, 0);
 }
 
 /* Within one block, of which the access touches what the mask says: a hit where the row was the last time, and so has met.
    False: it is not. */
-SAME bool access_again(const struct pass *p, struct mhsim_row *r, struct mhsim_counts *counts, uint64_t block,
-                       uint64_t mask)
+SAME bool access_again(const struct pass *p, struct shape f, struct line *l, struct mhsim_counts *counts,
+                       uint64_t block, uint64_t mask)
 {
-    struct line *l = &p->all[r->last_slot[p->chain]];
-    uint64_t *order = &p->at[0].orders[block & p->at[0].set_mask], used = l->used[0];
-    uint32_t way = line_way(l, 0);
     if (__builtin_expect(l->tag != block + 1, 0))
         return false;
+    uint64_t *order = &p->at[0].orders[block & p->at[0].set_mask], used = l->used[0];
+    uint32_t way = line_way(l, 0);
     if (__builtin_expect((*order & 15) != way, 0)) {
         if (way == NO_WAY)
             return false;
         *order = order_newest(*order, way);
     }
-    struct mhsim_counts *n = &counts[p->at[0].index];
+    struct mhsim_counts *n = &counts[index_of(p, f, 0)];
     n->accesses++;
     n->temporal += (mask & ~used) == 0;
     l->used[0] = used | mask;
@@ -382,8 +398,8 @@ SAME bool access_again(const struct pass *p, struct mhsim_row *r, struct mhsim_c
 }
 
 /* ... and anything else: its record. */
-SAME uint32_t access_else(struct pass *p, struct mhsim_row *r, uint32_t row, struct mhsim_counts *counts,
-                          uint64_t block, uint64_t mask)
+SAME struct line *access_else(struct pass *p, struct shape f, struct mhsim_row *r, uint32_t row,
+                              struct mhsim_counts *counts, uint64_t block, uint64_t mask)
 {
     struct lines_region *region = region_known(p->known, block);
     uint32_t number = region ? region->line[block % REGION_LINES] : 0;
@@ -393,60 +409,72 @@ SAME uint32_t access_else(struct pass *p, struct mhsim_row *r, uint32_t row, str
         number = (uint32_t)made;
         cold = made >= COLD;
     }
-    struct here h = {counts, &p->all[number], mask, row, number, false, cold};
-    r->last_slot[p->chain] = p->quiet ? 0 : number;
+    struct here h = {counts, &p->all[number], block, mask, row, number, false, cold};
+    r->last_slot[f.chain] = f.quiet ? 0 : number;
     if (line_way(h.line, 0) != NO_WAY)
-        hit(p, &h, 0);
+        hit(p, f, &h, 0);
     else
-        access_below(p, &h);
-    return number;
+        access_below(p, f, &h);
+    return h.line;
 }
 
-SAME void access_block(struct pass *p, uint32_t row, uint64_t block, uint64_t mask, bool write)
+SAME void access_block(struct pass *p, struct shape f, uint32_t row, uint64_t block, uint64_t mask, bool write)
 {
     struct mhsim_row *r = &p->rows[row];
-    struct mhsim_counts *counts = p->quiet ? p->s->sink : r->levels;
-    uint32_t number =
-        access_again(p, r, counts, block, mask) ? r->last_slot[p->chain] : access_else(p, r, row, counts, block, mask);
-    if (!p->chain && write)
-        p->all[number].writer[0] = row + 1;
+    struct mhsim_counts *counts = f.quiet ? p->s->sink : r->levels;
+    struct line *l = &p->all[r->last_slot[f.chain]];
+    if (!access_again(p, f, l, counts, block, mask))
+        l = access_else(p, f, r, row, counts, block, mask);
+    if (!f.chain && write)
+        l->writer[0] = row + 1;
 }
 
-/* Blocks of 2^shift bytes. */
-SAME void access_within(struct pass *p, unsigned shift, unsigned grain, uint32_t row, uint64_t address, uint32_t size,
-                        bool write)
+/* What an access touches of its block. */
+static uint64_t mask_of(struct shape f, uint64_t address, uint32_t size)
 {
-    uint64_t from = address >> grain, more = ((address + size - 1) >> grain) - from;
-    unsigned grains = shift - grain;
-    access_block(p, row, address >> shift, UINT64_MAX >> (63 - more) << (from & ((1u << grains) - 1)), write);
+    uint64_t from = address >> f.grain_shift, more = ((address + size - 1) >> f.grain_shift) - from;
+    return UINT64_MAX >> (63 - more) << (from & ((1u << (f.line_shift - f.grain_shift)) - 1));
 }
 
 static __attribute__((noinline)) void access_split(struct mhsim *s, unsigned chain, const struct mhsim_reference *ref)
 {
-    struct pass p = pass_begin(s, chain, s->lines[chain].count, false);
-    uint64_t line = 1ull << p.k->line_shift, address = ref->address, end = address + ref->size, next;
+    struct pass p = pass_begin(s, chain);
+    const struct shape f = shape_of(s, chain);
+    uint64_t line = 1ull << f.line_shift, address = ref->address, end = address + ref->size, next;
     for (; address < end; address = next) {
         next = (address & ~(line - 1)) + line;
-        access_within(&p, p.k->line_shift, p.k->grain_shift, ref->row, address,
-                      (uint32_t)((next < end ? next : end) - address), ref->write);
+        access_block(&p, f, ref->row, address >> f.line_shift,
+                     mask_of(f, address, (uint32_t)((next < end ? next : end) - address)), ref->write);
     }
     row_at(s, ref->row)->split += !chain && !s->quiet;
 }
 
-/* ---- looking ahead ---------------------------------------------------------------------------- */
+/* ---- looking ahead ----------------------------------------------------------------------------
+ *
+ * Once for each block: most accesses are to a block that was looked for shortly before. */
 
 /* How far behind an access what it will need is fetched: by how much the batch before missed. */
 enum lines_ahead { AHEAD_NOTHING, AHEAD_RECORDS, AHEAD_ALL };
 enum { RECORDS_AHEAD = 12, TABLES_AHEAD = 24, RECORDS_NEAR = 1024 }; /* near: so many are in our own caches anyway */
 
-SAME void fetch_tables(const struct pass *p, uint64_t block)
+/* Whether the block is among those it was lately asked for; it is now. */
+SAME bool asked_lately(uint32_t *asked, uint64_t block)
+{
+    uint32_t *at = &asked[block * 0x9e3779b97f4a7c15 >> (64 - ASKED_BITS)], tag = (uint32_t)block;
+    if (*at == tag)
+        return true;
+    *at = tag;
+    return false;
+}
+
+SAME void fetch_tables(const struct pass *p, struct shape f, uint64_t block)
 {
     const struct lines_region *region = region_known(p->known, block);
     if (!region)
         return;
     __builtin_prefetch(&region->line[block % REGION_LINES]);
     __builtin_prefetch(&region->page[block % REGION_LINES / PAGE_LINES]);
-    for (unsigned level = 1; level < p->levels; level++) {
+    for (unsigned level = 1; level < f.levels; level++) {
         uint64_t set = set_of(&p->at[level], false, block);
         __builtin_prefetch(&p->at[level].orders[set]);
         __builtin_prefetch(&p->at[level].held[set * ORDER_WAYS]);
@@ -460,24 +488,31 @@ SAME void fetch_oldest(const struct pass *p, const struct lines_level *at, uint6
     __builtin_prefetch(&p->all[at->held[set * ORDER_WAYS + (at->orders[set] >> at->last & 15)]]);
 }
 
-SAME void fetch_records(const struct pass *p, uint64_t block, bool oldest)
+SAME void fetch_records(const struct pass *p, struct shape f, uint64_t block, bool oldest)
 {
     const struct lines_region *region = region_known(p->known, block);
     if (region)
         __builtin_prefetch(&p->all[region->line[block % REGION_LINES]]);
-    for (unsigned level = 1; level < p->levels && oldest; level++)
+    for (unsigned level = 1; level < f.levels && oldest; level++)
         fetch_oldest(p, &p->at[level], block);
 }
 
-/* ---- batches -------------------------------------------------------------------------------- */
-
-SAME void look_ahead(const struct pass *p, unsigned shift, const struct mhsim_reference *refs, size_t n)
+SAME void look_ahead(const struct pass *p, struct shape f, const struct mhsim_reference *refs, size_t n)
 {
-    if (p->k->ahead == AHEAD_ALL && n > TABLES_AHEAD)
-        fetch_tables(p, refs[TABLES_AHEAD].address >> shift);
-    if (n > RECORDS_AHEAD)
-        fetch_records(p, refs[RECORDS_AHEAD].address >> shift, p->k->ahead == AHEAD_ALL);
+    bool all = p->k->ahead == AHEAD_ALL;
+    if (all && n > TABLES_AHEAD) {
+        uint64_t block = refs[TABLES_AHEAD].address >> f.line_shift;
+        if (!asked_lately(p->k->asked_tables, block))
+            fetch_tables(p, f, block);
+    }
+    if (n > RECORDS_AHEAD) {
+        uint64_t block = refs[RECORDS_AHEAD].address >> f.line_shift;
+        if (!asked_lately(p->k->asked_records, block))
+            fetch_records(p, f, block, all);
+    }
 }
+
+/* ---- batches -------------------------------------------------------------------------------- */
 
 SAME void pass_end(const struct pass *p, size_t n)
 {
@@ -489,98 +524,127 @@ SAME void pass_end(const struct pass *p, size_t n)
 /* One chain, of any shape. */
 static void batch_any(struct mhsim *s, unsigned chain, const struct mhsim_reference *refs, size_t n)
 {
-    struct pass p = pass_begin(s, chain, s->lines[chain].count, false);
-    const unsigned shift = p.k->line_shift, grain = p.k->grain_shift;
-    const uint64_t line = 1ull << shift;
+    struct pass p = pass_begin(s, chain);
+    const struct shape f = shape_of(s, chain);
+    const uint64_t line = 1ull << f.line_shift;
     for (size_t i = 0; i < n; i++) {
         const struct mhsim_reference *ref = &refs[i];
         if (p.k->ahead)
-            look_ahead(&p, shift, ref, n - i);
+            look_ahead(&p, f, ref, n - i);
         if ((ref->address & (line - 1)) + ref->size > line)
             access_split(s, chain, ref);
         else
-            access_within(&p, shift, grain, ref->row, ref->address, ref->size, ref->write);
+            access_block(&p, f, ref->row, ref->address >> f.line_shift, mask_of(f, ref->address, ref->size),
+                         ref->write);
     }
     pass_end(&p, n);
 }
 
+/* What most machines have, counting: lines of 64 bytes, a bit for each byte; pages of 4096, a bit for 64; two levels of
+   TLBs. What is touched again, as most is, is done in the loop, all else by functions. */
 enum { LINE_SHIFT = 6, PAGE_SHIFT = 12 };
 
-/* Both chains of what most machines have, counting: lines of 64 bytes, a bit for each byte; pages of 4096, a bit for 64. */
-SAME void batch_both(unsigned caches, unsigned tlbs, bool popcount, struct mhsim *s, const struct mhsim_reference *refs,
-                     size_t n)
+#define CACHES(levels, popcount) ((struct shape){0, levels, LINE_SHIFT, 0, 0, false, popcount})
+#define TLBS(caches, popcount)   ((struct shape){1, 2, PAGE_SHIFT, LINE_SHIFT, caches, false, popcount})
+
+typedef struct line *else_function(struct pass *, struct mhsim_row *, uint32_t row, uint64_t block, uint64_t mask);
+
+SAME void batch_both(struct shape cf, struct shape tf, else_function *else_cache, else_function *else_tlb,
+                     struct mhsim *s, const struct mhsim_reference *refs, size_t n)
 {
-    struct pass c = pass_begin(s, 0, caches, popcount), t = pass_begin(s, 1, tlbs, popcount);
-    const bool ahead = c.k->ahead, tlb_ahead = t.k->ahead;
+    struct pass c = pass_begin(s, 0), t = pass_begin(s, 1);
+    struct mhsim_row *const rows = c.rows;
+    struct line *const lines = c.all, *const pages = t.all;
+    const struct pass again_c = {.at[0].orders = c.at[0].orders, .at[0].set_mask = c.at[0].set_mask},
+                      again_t = {.at[0].orders = t.at[0].orders, .at[0].set_mask = t.at[0].set_mask};
+    const bool ahead = c.k->ahead || t.k->ahead;
     const uint64_t line = 1 << LINE_SHIFT;
-    c.quiet = t.quiet = false;
-    for (size_t i = 0; i < n; i++) {
-        const struct mhsim_reference *ref = &refs[i];
+    for (const struct mhsim_reference *ref = refs, *end = refs + n; ref < end; ref++) {
         const uint64_t address = ref->address, at = address & (line - 1);
-        const uint32_t row = ref->row, size = ref->size;
-        struct mhsim_row *r = &c.rows[row];
-        if (__builtin_expect(ahead, 0))
-            look_ahead(&c, LINE_SHIFT, ref, n - i);
-        if (__builtin_expect(tlb_ahead, 0))
-            look_ahead(&t, PAGE_SHIFT, ref, n - i);
-        if (__builtin_expect(at + size > line, 0)) {
+        struct mhsim_row *r = &rows[ref->row];
+        if (__builtin_expect(ahead, 0)) {
+            if (c.k->ahead)
+                look_ahead(&c, cf, ref, (size_t)(end - ref));
+            if (t.k->ahead)
+                look_ahead(&t, tf, ref, (size_t)(end - ref));
+        }
+        if (__builtin_expect(at + ref->size > line, 0)) {
             access_split(s, 0, ref);
             access_split(s, 1, ref);
             continue;
         }
-        uint64_t mask = UINT64_MAX >> (line - size) << at, granule = 1ull << (address >> LINE_SHIFT & (line - 1));
-        if (!access_again(&c, r, r->levels, address >> LINE_SHIFT, mask))
-            access_else(&c, r, row, r->levels, address >> LINE_SHIFT, mask);
+        uint64_t mask = UINT64_MAX >> (line - ref->size) << at,
+                 page_mask = 1ull << (address >> LINE_SHIFT & (line - 1));
+        struct line *l = &lines[r->last_slot[0]], *page = &pages[r->last_slot[1]];
+        if (!access_again(&again_c, cf, l, r->levels, address >> LINE_SHIFT, mask))
+            l = else_cache(&c, r, ref->row, address >> LINE_SHIFT, mask);
         if (ref->write)
-            c.all[r->last_slot[0]].writer[0] = row + 1;
-        if (!access_again(&t, r, r->levels, address >> PAGE_SHIFT, granule))
-            access_else(&t, r, row, r->levels, address >> PAGE_SHIFT, granule);
+            l->writer[0] = ref->row + 1;
+        if (!access_again(&again_t, tf, page, r->levels, address >> PAGE_SHIFT, page_mask))
+            else_tlb(&t, r, ref->row, address >> PAGE_SHIFT, page_mask);
     }
     pass_end(&c, n);
     pass_end(&t, n);
 }
 
-/* Shapes that are compiled by themselves; false: it is another. */
-SAME bool batch_shaped(bool popcount, struct mhsim *s, const struct mhsim_reference *refs, size_t n)
-{
-    const struct lines *c = &s->lines[0], *t = &s->lines[1];
-    if (s->quiet || s->chain_count < 2 || c->line_shift != LINE_SHIFT || t->line_shift != PAGE_SHIFT || t->count > 2)
-        return false;
-    if (c->count == 3 && t->count == 2)
-        batch_both(3, 2, popcount, s, refs, n);
-    else if (c->count == 2)
-        batch_both(2, t->count, popcount, s, refs, n);
-    else
-        return false;
-    return true;
-}
+#define SHAPED(name, target, caches, popcount)                                                                         \
+    static target __attribute__((noinline)) struct line *name##_cache(struct pass *p, struct mhsim_row *r,             \
+                                                                      uint32_t row, uint64_t block, uint64_t mask)     \
+    {                                                                                                                  \
+        return access_else(p, CACHES(caches, popcount), r, row, r->levels, block, mask);                               \
+    }                                                                                                                  \
+    static target __attribute__((noinline)) struct line *name##_tlb(struct pass *p, struct mhsim_row *r, uint32_t row, \
+                                                                    uint64_t block, uint64_t mask)                     \
+    {                                                                                                                  \
+        return access_else(p, TLBS(caches, popcount), r, row, r->levels, block, mask);                                 \
+    }                                                                                                                  \
+    static target void name(struct mhsim *s, const struct mhsim_reference *refs, size_t n)                             \
+    {                                                                                                                  \
+        batch_both(CACHES(caches, popcount), TLBS(caches, popcount), name##_cache, name##_tlb, s, refs, n);            \
+    }
 
+SHAPED(batch_two, , 2, false)
+SHAPED(batch_three, , 3, false)
 #ifdef __x86_64__
 /* Processors since 2013 count bits by an instruction, and shift by any register. */
-static __attribute__((target("popcnt,bmi,bmi2"))) bool batch_bits(struct mhsim *s, const struct mhsim_reference *refs,
-                                                                  size_t n)
-{
-    return batch_shaped(true, s, refs, n);
-}
+#define BITS __attribute__((target("popcnt,bmi,bmi2")))
+SHAPED(batch_two_bits, BITS, 2, true)
+SHAPED(batch_three_bits, BITS, 3, true)
 
-static bool batch_quick(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
+static bool has_bits(void)
 {
-    return __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-           batch_bits(s, refs, n);
+    return __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 }
 #else
-static bool batch_quick(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
+#define batch_two_bits   batch_two
+#define batch_three_bits batch_three
+
+static bool has_bits(void)
 {
-    return batch_shaped(false, s, refs, n);
+    return false;
 }
 #endif
 
+static bool has_shape(const struct lines *k, unsigned line_shift, unsigned grain_shift, unsigned first)
+{
+    bool has = k->line_shift == line_shift && k->grain_shift == grain_shift;
+    for (unsigned i = 0; i < k->count; i++)
+        has &= k->at[i].index == first + i;
+    return has;
+}
+
 void lines_batch(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
 {
-    if (batch_quick(s, refs, n))
-        return;
-    for (uint32_t i = 0; i < s->chain_count; i++)
-        batch_any(s, i, refs, n);
+    const struct lines *c = &s->lines[0], *t = &s->lines[1];
+    bool shaped = !s->quiet && s->chain_count == 2 && t->count == 2 && has_shape(c, LINE_SHIFT, 0, 0) &&
+                  has_shape(t, PAGE_SHIFT, LINE_SHIFT, c->count);
+    if (shaped && c->count == 3)
+        (has_bits() ? batch_three_bits : batch_three)(s, refs, n);
+    else if (shaped && c->count == 2)
+        (has_bits() ? batch_two_bits : batch_two)(s, refs, n);
+    else
+        for (uint32_t i = 0; i < s->chain_count; i++)
+            batch_any(s, i, refs, n);
 }
 
 /* ---- more than one thread ---------------------------------------------------------------------- */

@@ -26,6 +26,7 @@ enum {
     REGION_LINES = 1 << 18,
     REGIONS_KNOWN = 1024,
     PAGE_ROWS = 2,
+    ASKED_BITS = 6,
 };
 
 struct line {
@@ -72,10 +73,11 @@ struct lines {
     } at[LINES_LEVELS];
     uint32_t made, most, free;
     struct lines_known {
-        uint64_t number;
+        uint64_t number; /* + 1; 0: none */
         struct lines_region *region;
     } * known; /* regions looked for last, by number */
     struct map regions;
+    uint32_t asked_tables[1 << ASKED_BITS], asked_records[1 << ASKED_BITS]; /* blocks lately looked for ahead of time */
 };
 
 struct mhsim;
