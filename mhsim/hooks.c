@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -189,8 +190,8 @@ static void tell_region(const char *name, bool begins)
 
 /* ---- ways to end ---------------------------------------------------------------------------
  *
- * ... that run no destructor: what waits to be simulated is, first. Of what ends by a fault, or by exec in other words
- * (execl), the last accesses are lost, as many as may wait. */
+ * ... that run no destructor: what waits to be simulated is, first. Of what ends by a fault the last accesses are lost, as
+ * many as may wait. */
 
 #define SETTLED(name, parameters, arguments)                                                                           \
     HOOK int name parameters                                                                                           \
@@ -206,6 +207,39 @@ SETTLED(raise, (int sig), (sig))
 SETTLED(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
 SETTLED(execv, (const char *path, char *const argv[]), (path, argv))
 SETTLED(execvp, (const char *file, char *const argv[]), (file, argv))
+SETTLED(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
+SETTLED(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
+
+/* execl and siblings are those above, with their words one by one. As the standard asks for at least. */
+enum { EXEC_WORDS = 4096 };
+
+/* The words up to the NULL, which is among them; false: too many. */
+static bool exec_words(char *argv[EXEC_WORDS], const char *first, va_list *more)
+{
+    unsigned n = 0;
+    for (argv[n] = (char *)(uintptr_t)first; argv[n]; argv[n] = va_arg(*more, char *))
+        if (++n == EXEC_WORDS)
+            return false;
+    return true;
+}
+
+#define EXEC_BY_WORDS(name, declare_environment, call)                                                                 \
+    HOOK int name(const char *path, const char *first, ...)                                                            \
+    {                                                                                                                  \
+        char *argv[EXEC_WORDS];                                                                                        \
+        va_list more;                                                                                                  \
+        va_start(more, first);                                                                                         \
+        bool good = exec_words(argv, first, &more);                                                                    \
+        declare_environment;                                                                                           \
+        va_end(more);                                                                                                  \
+        if (good)                                                                                                      \
+            return call;                                                                                               \
+        errno = E2BIG;                                                                                                 \
+        return -1;                                                                                                     \
+    }
+EXEC_BY_WORDS(execl, , execv(path, argv))
+EXEC_BY_WORDS(execlp, , execvp(path, argv))
+EXEC_BY_WORDS(execle, char *const *envp = good ? va_arg(more, char *const *) : NULL, execve(path, argv, envp))
 
 HOOK void abort(void)
 {

@@ -14,7 +14,7 @@ struct place {
     uint64_t code, lo, hi;
     uint64_t frame, frame_code; /* frame 0: any */
     uint32_t row, generation, depth;
-};
+} __attribute__((aligned(64)));
 
 enum { PLACES = 1 << 12 /* of a thread, by hash of the code's address */, BATCH = 512 };
 
@@ -49,8 +49,8 @@ static inline bool inside_out(void);
 
 /* One access of `code`. on_stack: known to be on the stack, whatever else is known. frame: the code's frame pointer, which
    points to that of its caller and the return address; 0: not known. */
-static inline void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack,
-                                 uint64_t frame);
+static inline __attribute__((always_inline)) void inside_access(uint64_t code, uint64_t address, uint32_t size,
+                                                                bool write, bool on_stack, uint64_t frame);
 /* The program got `size` bytes at `address` from the heap, asked for by `site`. */
 void inside_allocated(uint64_t address, uint64_t size, uint64_t site);
 void inside_measure(bool on); /* hpcview_start, hpcview_stop */
@@ -78,8 +78,9 @@ static inline bool place_fits_but_frame(const struct place *p, uint64_t code, ui
 static inline void inside_append(struct inside_thread *me, const struct place *p, uint64_t address, uint32_t size,
                                  bool write)
 {
-    me->batch[me->waiting] = (struct mhsim_reference){address, p->row, (uint16_t)size, write};
-    me->waiting++;
+    uint32_t n = me->waiting;
+    me->batch[n] = (struct mhsim_reference){address, p->row, (uint16_t)size, write};
+    me->waiting = n + 1;
 }
 
 static inline bool inside_out(void)
@@ -87,8 +88,9 @@ static inline bool inside_out(void)
     return !inside_me->busy || inside_me == &inside_nobody;
 }
 
-static inline void inside_access(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack,
-                                 uint64_t frame)
+/* Into each hook by itself, where most of its arguments are known. */
+static inline __attribute__((always_inline)) void inside_access(uint64_t code, uint64_t address, uint32_t size,
+                                                                bool write, bool on_stack, uint64_t frame)
 {
     struct inside_thread *me = inside_me;
     if (__builtin_expect(me->skipping && me->waiting < me->room, 0)) {

@@ -103,6 +103,7 @@ b 1010000"
     simulate ./trouble exec ./multiply
     check_equal "exec: of a program that was compiled so: goes on there" "$status" 3
     check_equal "exec: its references are there" "$(sum_of accesses multiply.c "$inner" L1)" 2000000
+    check_equal "exec: those before it are all there" "$(sum_of accesses trouble.c "$work" L1)" 8192
     simulate ./trouble signals
     check_equal "signals: the program ends as it should" "$status" 0
     simulate ./trouble close
