@@ -13,7 +13,7 @@ sed 's/ policy="plru"//' "$machine" >machine.xml
 # cpu COMMAND: median processor seconds, or nothing
 cpu() { once "$rounds" "$1" >/dev/null && printf '%s' "$cpu"; }
 
-times() { number %.1f "${1:-x} / $2"; }
+slower() { number %.1f "${1:-x} / $2"; }
 
 # programs NAME BARE COMPILED-IN
 compare_ways() {
@@ -24,8 +24,8 @@ compare_ways() {
     alone=$(cpu "qemu-$(uname -m) $2")
     cachegrind=$(cpu "valgrind -q --tool=cachegrind --cache-sim=yes --cachegrind-out-file=/dev/null $2")
     callgrind=$(cpu "valgrind -q --tool=callgrind --cache-sim=yes --cacheuse=yes --callgrind-out-file=/dev/null $2")
-    row "$1" "$(number %.2f "$bare")" "$(times "$hooked" "$bare")" "$(times "$burst" "$bare")" "$(times "$under" "$bare")" "$(times "$alone" "$bare")" \
-        "$(times "$cachegrind" "$bare")" "$(times "$callgrind" "$bare")"
+    row "$1" "$(number %.2f "$bare")" "$(slower "$hooked" "$bare")" "$(slower "$burst" "$bare")" "$(slower "$under" "$bare")" "$(slower "$alone" "$bare")" \
+        "$(slower "$cachegrind" "$bare")" "$(slower "$callgrind" "$bare")"
     rm -rf m.*
 }
 
