@@ -164,6 +164,8 @@ static void make_output(void *ctx, const char *what, struct buf *out)
     w.format = export_named(what, &w.err);
     if (w.format)
         cases_written(&written, write_it, &w);
+    if (w.status > 0)
+        buf_printf(out, "status %d\n", w.status);
     if (!w.format || w.status < 0)
         buf_printf(out, "error: %s\n", w.err.msg);
     else if (strcmp(what, "pprof") == 0)

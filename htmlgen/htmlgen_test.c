@@ -117,6 +117,8 @@ static void test_multiples(void)
         {"negative", -4e6, 4000000, 0},
         {"negative zero", -0.0, 4000000, 0},
         {"not sampled", 4e6, 0, 0},
+        {"the largest period", 0x1p53, 1ull << 53, 1ull << 53},
+        {"a larger one", 0x1p54, 1ull << 54, 0},
         {"beyond what a double holds", 0x1p60 + 0x1p30, 3, 0},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -404,6 +406,16 @@ static void test_page_parts(void)
     CHECK_NAMED(text && strstr(text, "<title>a &lt;b&gt; &amp; &quot;c&quot; — hpcview</title>"), "the title, escaped");
     CHECK_NAMED(text && memmem(text, n, htmlgen_script, htmlgen_script_len), "the script");
     CHECK_NAMED(text && memmem(text, n, htmlgen_style, htmlgen_style_len), "the style");
+    struct buf policy = {0};
+    buf_str(&policy, "style-src 'sha256-");
+    htmlgen_sha256_base64(&policy, htmlgen_style, htmlgen_style_len);
+    buf_str(&policy, "'; script-src 'sha256-");
+    htmlgen_sha256_base64(&policy, htmlgen_script, htmlgen_script_len);
+    buf_str(&policy, "'; worker-src blob:");
+    CHECK_NAMED(text && strstr(text, "default-src 'none'; ") && count_of(text, policy.bytes) == 1,
+                "what it may load: this style and this script");
+    CHECK_NAMED(text && !strstr(text, "@TITLE@") && !strstr(text, "@HEAD@"), "and nothing is left to be filled in");
+    buf_release(&policy);
     mem_free(text);
     mem_free(path);
     experiment_free(e);

@@ -140,6 +140,8 @@ static void make_output(void *ctx, const char *what, struct buf *out)
     for (char *word; (word = strsep(&rest, " "));)
         read_option(&p.options, word);
     cases_written(out, print_it, &p);
+    if (p.status > 0)
+        buf_printf(out, "status %d\n", p.status);
     if (p.status < 0) {
         out->len = 0;
         buf_printf(out, "error: %s\n", p.err.msg);

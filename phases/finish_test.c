@@ -198,10 +198,14 @@ static void test_one_episode(void)
     for (int rank = 0; rank < 3; rank++)
         add_thread(p, "a", rank, 0);
     uint32_t barrier = add_barrier(p, "MPI_Barrier", 1, (uint64_t[]){1, 3, 0, 0, 0});
+    struct table *barriers =
+        table_of(p, PHASES_BARRIERS); /* ranks know how often each of them was there, and no more */
+    table_set(barriers, barrier, table_column_of(barriers, "episodes"), (union table_cell){.count = 0});
     for (uint32_t i = 0; i < 3; i++)
         add_passage(p, barrier, (i + 1) % 3, TABLE_NONE, 3, 0, (uint64_t[]){1 * MS, (10 + i) * MS, 20 * MS});
     finish(p);
     CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), 1);
+    CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "episodes"), 1);
     CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "idle"), 3 * MS);
     CHECK_INT(row_in(p, PHASES_EPISODES, 0, "last_thread"), 0);
     hpcprof_free(p);
@@ -211,6 +215,7 @@ static void test_wrong_passages(void)
 {
     struct hpcprof *p = measured();
     add_thread(p, "a", 0, 0);
+    add_passage(p, 5, 1, 8, 1, 2, (uint64_t[]){3, 2, 1});
     add_passage(p, 5, 9, 8, 1, 0, (uint64_t[]){3, 2, 1});
     add_passage(p, TABLE_NONE, TABLE_NONE, TABLE_NONE, 1, 1, (uint64_t[]){TABLE_NO_COUNT, TABLE_NO_COUNT, 0});
     finish(p);
@@ -582,6 +587,24 @@ static void test_foreign_table(void)
     hpcprof_free(p);
 }
 
+/* And of that of passages. */
+static void test_foreign_passages(void)
+{
+    static const struct table_column columns[] = {{.name = "number", .type = TABLE_TEXT, .merge = TABLE_KEY}};
+    static const struct table_decl foreign = {"passages", NULL, NULL, columns, 1};
+    struct hpcprof *p = hpcprof_create();
+    struct table *t = NULL;
+    struct err err = {0};
+    for (int i = 0; i < PHASES_RECORDED; i++)
+        if (i != PHASES_PASSAGES)
+            table_of(p, (enum phases_table)i);
+    CHECK_INT(table_list_declare(&p->tables, &foreign, p->strings, &t, &err), 0);
+    table_add(t, (union table_cell[]){text(p, "7")});
+    CHECK_INT(phases_finish(p, &err), -1);
+    CHECK(strstr(err.msg, "passages"));
+    hpcprof_free(p);
+}
+
 /* ---- who is missing -------------------------------------------------------------------------------------------------- */
 
 static void add_state(struct hpcprof *p, uint32_t thread, const char *state, uint64_t since, uint32_t barrier)
@@ -657,6 +680,7 @@ static void test_who_is_missing(void)
          {"omp barrier", "omp for"},
          "c20 bd-ac b50 a-bcd"},
         {"of one time, by barrier", "abc", "b:c5 a:b5 c:r", "", {"omp barrier", "omp for"}, "b50 a-bc c50 b-ac"},
+        {"a barrier that is not there", "ab", "a:d5 b:r", "", {"omp barrier", "omp for"}, ""},
         {"in the order of threads", "abcde", "e:b1 c:b9 d:b3 a:b2 b:r", "", {"omp barrier", "omp for"}, "b10 acde-b"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -680,7 +704,7 @@ static void test_who_is_missing(void)
                       (union table_cell[ARRAY_SIZE(phases_thread_columns)]){{.row = (uint32_t)(c[0] - 'b')},
                                                                             {.row = (uint32_t)(c[1] - 'a')}});
         for (const char *c = cases[i].states; *c; c += strcspn(c, " "), c += *c == ' ') {
-            bool waits = c[2] == 'b' || c[2] == 'c';
+            bool waits = c[2] >= 'b' && c[2] <= 'd';
             add_state(p, (uint32_t)(c[0] - 'a'),
                       waits         ? "at barrier"
                       : c[2] == 'r' ? "running"
@@ -797,6 +821,7 @@ int main(void)
     test_no_phase_ended();
     test_no_barriers();
     test_foreign_table();
+    test_foreign_passages();
     test_stuck();
     test_who_is_missing();
     test_compare();

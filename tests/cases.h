@@ -78,7 +78,7 @@ static inline void cases_lines(struct buf *out, const char *text)
             buf_str(out, "|");
     }
     if (out->bytes[out->len - 1] != '\n')
-        buf_str(out, "\n");
+        buf_str(out, "\\\n"); /* the last line has no end */
 }
 
 static inline void cases_begin(struct cases *c, char *line)
