@@ -388,6 +388,49 @@ static void test_pipe_names(void)
     buf_release(&m.bytes);
 }
 
+/* Build ids come with a mapping, or in records of files before them: 20 bytes, or as many as the 21st says. */
+static void test_build_ids(void)
+{
+#define ID_BYTES "0x0807060504030201 0x100f0e0d0c0b0a09 "
+    enum { OWN_ID = 1 << 14, SAYS_SIZE = 1 << 15 };
+    static const struct {
+        unsigned type, misc;
+        const char *fields, *want;
+    } cases[] = {
+        {67, USER, "4: 5 8: " ID_BYTES "0x0000000814131211 '/no/a", "0102030405060708090a0b0c0d0e0f1011121314"},
+        {67, USER | SAYS_SIZE, "4: 5 8: " ID_BYTES "0x0000000814131211 '/no/a", "0102030405060708"},
+        {67, USER | SAYS_SIZE, "4: 5 8: " ID_BYTES "0x0000001414131211 '/no/a",
+         "0102030405060708090a0b0c0d0e0f1011121314"},
+        {67, USER | SAYS_SIZE, "4: 5 8: " ID_BYTES "0x0000001514131211 '/no/a",
+         "0102030405060708090a0b0c0d0e0f1011121314"},
+        {67, USER, "4: 5 8: " ID_BYTES "0x0000000814131211 '/no/b", ""},
+        {67, USER, "4: 5 8: 1 2", ""},
+        {10, USER | OWN_ID, "4: 5 5 8: 0x2000 0x1000 0 4: 4 0x04030201 8: 0 0 4: 5 5 '/no/a 4: 5 5 8: 1 11",
+         "01020304"},
+        {10, USER, "4: 5 5 8: 0x2000 0x1000 0 4: 4 0x04030201 8: 0 0 4: 5 5 '/no/a 4: 5 5 8: 1 11", ""},
+        {10, USER | OWN_ID, "4: 5 5 8: 0x2000 0x1000 0 4: 21 0x04030201 8: 0 0 4: 5 5 '/no/a 4: 5 5 8: 1 11", ""},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct made m = {.sample_type = IDENTIFIED};
+        static const struct filter_options none;
+        record(&m, cases[i].type, cases[i].misc, cases[i].fields);
+        if (cases[i].type == 67)
+            record(&m, 1, USER, "4: 5 5 8: 0x2000 0x1000 0 '/no/a 4: 5 5 8: 1 11");
+        record(&m, 9, USER, "8: 11 0x2010 4: 5 5 8: 2 7");
+        struct buf f = piped_file(&m);
+        struct filter_input in = {.bytes = f.bytes, .len = f.len, .name = "input", .options = &none};
+        struct hpcprof *p = hpcprof_create();
+        if (CHECK_INT(perf_data_convert(&in, p, NULL, NULL), 0) && CHECK_INT(p->count_count, 1)) {
+            const struct hpcprof_module *a = &p->modules[p->contexts[p->counts[0].context].module];
+            CHECK_STR(strtab_get(p->strings, a->path), "/no/a");
+            CHECK_STR(strtab_get(p->strings, a->build_id), cases[i].want);
+        }
+        hpcprof_free(p);
+        buf_release(&f);
+        buf_release(&m.bytes);
+    }
+}
+
 #ifdef HAVE_ZSTD
 /* The first `most` bytes of the records, packed in pieces so that records lie across them. */
 static char *from_packed(const struct made *m, size_t most, size_t piece)
@@ -548,6 +591,7 @@ int main(void)
     test_formats();
     test_pipe();
     test_pipe_names();
+    test_build_ids();
     test_packed();
     test_packed_rounds();
     test_about();

@@ -84,7 +84,7 @@ TESTS += %D%/samplers_test
 %C%_samplers_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/wrap_test
 TESTS += %D%/wrap_test
-%C%_wrap_test_SOURCES = %D%/wrap_test.c %D%/wrap_world.h tests/tap.h %D%/recorder/wrap.c %D%/recorder/signals.c %D%/recorder/bytes.c %D%/recorder/memory.c
+%C%_wrap_test_SOURCES = %D%/wrap_test.c %D%/wrap_world.h tests/tap.h %D%/recorder/wrap.c %D%/recorder/signals.c %D%/recorder/waits.c %D%/recorder/bytes.c %D%/recorder/memory.c
 %C%_wrap_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/wrap_world.h
 %C%_wrap_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 FUZZERS += %D%/unwind_fuzz

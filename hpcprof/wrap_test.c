@@ -1,5 +1,5 @@
 /*
- * What stands in front of the C library (wrap.c, signals.c): what the program asks, what the library is asked then, and what
+ * What stands in front of the C library (wrap.c, signals.c, waits.c): what the program asks, what the library is asked then, and what
  * the recorder is told. The library is made here (wrap_world.h), and notes what it hears.
  */
 #include "config.h"
@@ -11,10 +11,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
@@ -22,6 +28,7 @@
 struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
 _Thread_local struct thread *hpcrec_self __attribute__((tls_model("initial-exec")));
 _Thread_local bool hpcrec_in_papi __attribute__((tls_model("initial-exec")));
+_Thread_local uint64_t hpcrec_waiting_pc __attribute__((tls_model("initial-exec")));
 _Thread_local bool hpcrec_in_fork_wrapper __attribute__((tls_model("initial-exec")));
 
 enum { TIMERS = 40, PAPIS = 41 };
@@ -321,6 +328,57 @@ static int real_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct 
     return 9;
 }
 
+/* What waits: who is said to wait, which signals are let through meanwhile, and how it ends. */
+static int waited(const char *name, uint64_t function, const sigset_t *mask)
+{
+    hear("%s%s ", name, hpcrec_waiting_pc == function ? " (held)" : hpcrec_waiting_pc ? " (held by another)" : "");
+    if (mask)
+        hear_set("mask", 0, mask);
+    errno = 88;
+    return 3;
+}
+#define WAITS(type, name, args, unused)                                                                                \
+    static type real_##name args                                                                                       \
+    {                                                                                                                  \
+        unused;                                                                                                        \
+        return (type)waited(#name, (uint64_t)(uintptr_t)real_##name, NULL);                                            \
+    }
+WAITS(int, nanosleep, (const struct timespec *a, struct timespec *b), ((void)a, (void)b))
+WAITS(int, usleep, (useconds_t a), ((void)a))
+WAITS(unsigned, sleep, (unsigned a), ((void)a))
+WAITS(int, pause, (void), ((void)0))
+WAITS(int, poll, (struct pollfd * a, nfds_t b, int c), ((void)a, (void)b, (void)c))
+WAITS(int, select, (int a, fd_set *b, fd_set *c, fd_set *d, struct timeval *e),
+      ((void)a, (void)b, (void)c, (void)d, (void)e))
+WAITS(int, epoll_wait, (int a, struct epoll_event *b, int c, int d), ((void)a, (void)b, (void)c, (void)d))
+WAITS(int, sem_timedwait, (sem_t * a, const struct timespec *b), ((void)a, (void)b))
+WAITS(int, semop, (int a, struct sembuf *b, size_t c), ((void)a, (void)b, (void)c))
+WAITS(int, semtimedop, (int a, struct sembuf *b, size_t c, const struct timespec *d),
+      ((void)a, (void)b, (void)c, (void)d))
+WAITS(int, msgsnd, (int a, const void *b, size_t c, int d), ((void)a, (void)b, (void)c, (void)d))
+WAITS(ssize_t, msgrcv, (int a, void *b, size_t c, long d, int e), ((void)a, (void)b, (void)c, (void)d, (void)e))
+WAITS(int, clock_nanosleep, (clockid_t a, int b, const struct timespec *c, struct timespec *d),
+      ((void)a, (void)b, (void)c, (void)d))
+static int real_ppoll(struct pollfd *a, nfds_t b, const struct timespec *c, const sigset_t *mask)
+{
+    (void)a, (void)b, (void)c;
+    return waited("ppoll", (uint64_t)(uintptr_t)real_ppoll, mask);
+}
+static int real_pselect(int a, fd_set *b, fd_set *c, fd_set *d, const struct timespec *e, const sigset_t *mask)
+{
+    (void)a, (void)b, (void)c, (void)d, (void)e;
+    return waited("pselect", (uint64_t)(uintptr_t)real_pselect, mask);
+}
+static int real_epoll_pwait(int a, struct epoll_event *b, int c, int d, const sigset_t *mask)
+{
+    (void)a, (void)b, (void)c, (void)d;
+    return waited("epoll_pwait", (uint64_t)(uintptr_t)real_epoll_pwait, mask);
+}
+static int real_sigsuspend(const sigset_t *mask)
+{
+    return waited("sigsuspend", (uint64_t)(uintptr_t)real_sigsuspend, mask);
+}
+
 void *dlsym(void *where, const char *name)
 {
     static const struct {
@@ -348,10 +406,28 @@ void *dlsym(void *where, const char *name)
         ENTRY(sigwait),
         ENTRY(sigwaitinfo),
         ENTRY(sigtimedwait),
+        ENTRY(nanosleep),
+        ENTRY(usleep),
+        ENTRY(sleep),
+        ENTRY(pause),
+        ENTRY(poll),
+        ENTRY(select),
+        ENTRY(epoll_wait),
+        ENTRY(sem_timedwait),
+        ENTRY(semop),
+        ENTRY(semtimedop),
+        ENTRY(msgsnd),
+        ENTRY(msgrcv),
+        ENTRY(clock_nanosleep),
+        ENTRY(ppoll),
+        ENTRY(pselect),
+        ENTRY(epoll_pwait),
+        ENTRY(sigsuspend),
         {"_exit", (void (*)(void))real_end},
         {"_Exit", (void (*)(void))real_end},
         {"quick_exit", (void (*)(void))real_end},
     };
+    name += strncmp(name, "world_", 6) == 0 ? 6 : 0; /* by a macro around the macro: the name that it has here */
     for (size_t i = 0; where == RTLD_NEXT && i < sizeof library / sizeof *library; i++)
         if (strcmp(library[i].name, name) == 0)
             return (void *)(uintptr_t)library[i].function;
@@ -371,6 +447,10 @@ long syscall(long number, ...)
         return 111;
     case SYS_gettid:
         return 222;
+    case SYS_rt_sigprocmask:
+        hear_set(a[0] == SIG_BLOCK ? "block" : a[0] == SIG_UNBLOCK ? "unblock" : "set", 0, (const sigset_t *)a[1]);
+        errno = 99;
+        return 0;
     case SYS_tgkill:
         hear("tgkill %d %d %d ", (int)a[0], (int)a[1], (int)a[2]);
         return 0;
@@ -899,6 +979,66 @@ static void test_masks(void)
     *heard = '\0';
 }
 
+/* While a sampler uses signals, a wait that they would end holds them back, and is whose samples they are. */
+static void wait_in_all(const char *how, const sigset_t *mask, const char *with)
+{
+    struct timespec t = {0, 0};
+    struct timeval v = {0, 0};
+    sem_t sem;
+    static const char *const order[] = {"nanosleep",   "usleep",     "sleep",           "pause", "poll",
+                                        "select",      "epoll_wait", "sem_timedwait",   "semop", "semtimedop",
+                                        "msgsnd",      "msgrcv",     "clock_nanosleep", "ppoll", "pselect",
+                                        "epoll_pwait", "sigsuspend"};
+    for (size_t i = 0; i < sizeof order / sizeof *order - !mask; i++) { /* the last one wants a mask */
+        char want[300];
+        errno = 0;
+        long result = i == 0    ? nanosleep(&t, NULL)
+                      : i == 1  ? usleep(1)
+                      : i == 2  ? (int)sleep(1)
+                      : i == 3  ? pause()
+                      : i == 4  ? poll(NULL, 0, 0)
+                      : i == 5  ? select(0, NULL, NULL, NULL, &v)
+                      : i == 6  ? epoll_wait(0, NULL, 0, 0)
+                      : i == 7  ? sem_timedwait(&sem, &t)
+                      : i == 8  ? semop(0, NULL, 0)
+                      : i == 9  ? semtimedop(0, NULL, 0, &t)
+                      : i == 10 ? msgsnd(0, "", 0, 0)
+                      : i == 11 ? msgrcv(0, want, 0, 0, 0)
+                      : i == 12 ? clock_nanosleep(0, 0, &t, NULL)
+                      : i == 13 ? ppoll(NULL, 0, &t, mask)
+                      : i == 14 ? pselect(0, NULL, NULL, NULL, &t, mask)
+                      : i == 15 ? epoll_pwait(0, NULL, 0, 0, mask)
+                                : sigsuspend(mask);
+        CHECK_INT(result, 3);
+        CHECK_INT(errno, 88);
+        snprintf(want, sizeof want, how, order[i], i > 12 && mask ? with : "");
+        check_heard(want, order[i]);
+    }
+}
+
+static void test_waits(void)
+{
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, 2);
+    sample_by(RECORD_PERF, true);
+    wait_in_all("%s %s", &mask, "mask 0 2 ");
+    sample_by(RECORD_CPUTIME, false);
+    wait_in_all("%s %s", &mask, "mask 0 2 ");
+    sample_by(RECORD_CPUTIME, true);
+    wait_in_all("block 0 40 41 %s (held) %sunblock 0 40 41 ", &mask, "mask 0 2 40 41 ");
+    wait_in_all("block 0 40 41 %s (held) %sunblock 0 40 41 ", NULL, "");
+    CHECK_INT(hpcrec_waiting_pc, 0);
+    hpcrec_waiting_pc = 5; /* one wait inside another: the outer one's */
+    wait_in_all("%s (held by another) %s", NULL, "");
+    CHECK_INT(hpcrec_waiting_pc, 5);
+    hpcrec_waiting_pc = 0;
+    hpcrec_in_papi = true;
+    wait_in_all("%s %s", NULL, "");
+    hpcrec_in_papi = false;
+    sample_by(RECORD_PERF, false);
+}
+
 int main(void)
 {
     Dl_info info;
@@ -916,5 +1056,6 @@ int main(void)
     test_fatal();
     test_dying();
     test_masks();
+    test_waits();
     return tap_done();
 }

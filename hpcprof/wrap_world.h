@@ -35,6 +35,23 @@
 #define sigwait         world_sigwait
 #define sigwaitinfo     world_sigwaitinfo
 #define sigtimedwait    world_sigtimedwait
+#define nanosleep       world_nanosleep
+#define usleep          world_usleep
+#define sleep           world_sleep
+#define pause           world_pause
+#define poll            world_poll
+#define select          world_select
+#define epoll_wait      world_epoll_wait
+#define sem_timedwait   world_sem_timedwait
+#define semop           world_semop
+#define semtimedop      world_semtimedop
+#define msgsnd          world_msgsnd
+#define msgrcv          world_msgrcv
+#define clock_nanosleep world_clock_nanosleep
+#define ppoll           world_ppoll
+#define pselect         world_pselect
+#define epoll_pwait     world_epoll_pwait
+#define sigsuspend      world_sigsuspend
 #define dlsym           world_dlsym
 #define syscall         world_syscall
 
