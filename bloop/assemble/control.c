@@ -159,8 +159,8 @@ static uint32_t line_of_opening(const struct assembler *a)
 {
     const struct line_row *rows = a->debug->rows;
     uint32_t row = assemble_row_before(a->debug, a->in->functions->functions[a->in->function].begin);
-    while (row != NO_ROW && row > 0 && rows[row - 1].addr == rows[row].addr)
-        row--;
+    while (row != NO_ROW && row > 0 && rows[row - 1].addr == rows[row].addr && rows[row - 1].file == rows[row].file)
+        row--; /* as far as the rows of what lies before the procedure */
     return row == NO_ROW ? 0 : rows[row].line;
 }
 
