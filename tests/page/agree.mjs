@@ -122,7 +122,7 @@ compare(
 await page.keyboard.press('a');
 await page.waitForSelector('dialog[open]');
 const about = await page.textContent('dialog');
-check(/built the program.*(GNU C\+\+|clang).*-O3|built the program.*clang/s.test(about), 'who compiled it, and how, is said', about);
+check(/compilation of the program.*(GNU C\+\+.*-O3|clang)/s.test(about), 'who compiled it, and how, is said', about);
 
 // Code without source: the page begins at the end of the hot path, with the instructions there.
 await page.goto('about:blank');

@@ -119,7 +119,7 @@ try {
   );
   await page.value(`document.querySelectorAll('.table .tab')[1].click()`);
   same(await page.wait(`location.hash.startsWith('#v2/line')`), true, 'the address follows');
-  same((await page.wait(text('#table .row .label')))[0], 'heat.f90:17', 'lines');
+  same(await page.wait(`document.querySelector('#table[role="grid"] .row .label')?.textContent`), 'heat.f90:17', 'lines');
   await page.value(`history.back()`);
   same(await page.wait(`location.hash.startsWith('#v2/tree')`), true, 'the back button');
   await open('db-facts/index.html#v2/procedure?place=0&panes=loops,source,threads');
