@@ -3,6 +3,7 @@
 #include "tests/tap.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* The configuration as one text, so that a reader sees input and answer on one screen. */
 static char *drawn(const struct config *c)
@@ -325,8 +326,72 @@ static void test_depth(void)
     buf_release(&b);
 }
 
+/* Of a file with mistakes: what is wrong in it, and which of its measurements are not there, at once. What is planned may be missing. */
+static void test_files(void)
+{
+    static const struct {
+        const char *name, *text;
+        int read;
+        bool sound;
+        int check;
+        const char *said[4];
+    } cases[] = {
+        {"sound", IN("<run measurements='gone.m'/>"), 0, true, 0, {NULL}},
+        {"a mistake", IN("<run measurements='here.m' nmae='a'/>"), 0, false, -1, {"no attribute 'nmae'"}},
+        {"a mistake, and none of its measurements",
+         IN("<soruces/>\n<run measurements='gone.m'/>\n<run name='b' measurements='lost.m'/>\n<run name='c' "
+            "measurements='planned.m' command='./x'/>\n<title>t</title>"),
+         0,
+         false,
+         -1,
+         {"<soruces> is not known", "gone.m", "lost.m"}},
+        {"a mistake, and not well-formed",
+         "<hpcview version='1'><soruces/><run measurements='gone.m'/><title>",
+         -1,
+         false,
+         0,
+         {"<soruces> is not known", "not well-formed", "gone.m"}},
+    };
+    char folder[] = "/tmp/config_test.XXXXXX";
+    if (!mkdtemp(folder))
+        exit(99);
+    char *path = path_join(folder, "c.xml"), *here = path_join(folder, "here.m");
+    FILE *out = fopen(here, "w");
+    CHECK(out && fclose(out) == 0);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct config *c = NULL;
+        struct err err = {.others = warnings_create()};
+        size_t wanted = 0, said = 0;
+        out = fopen(path, "w");
+        CHECK(out && fputs(cases[i].text, out) >= 0 && fclose(out) == 0);
+        int status = config_read(path, &c, NULL, &err);
+        CHECK_INT(status, cases[i].read);
+        CHECK_INT(c && config_is_sound(c), cases[i].sound);
+        if (c)
+            CHECK_INT(status = config_check(c, &err), cases[i].check);
+        for (; wanted < ARRAY_SIZE(cases[i].said) && cases[i].said[wanted]; wanted++) {
+            bool found = strstr(err.msg, cases[i].said[wanted]);
+            for (size_t k = 0; k < warnings_count(err.others); k++)
+                found = found || strstr(warnings_get(err.others, k), cases[i].said[wanted]);
+            said += found;
+        }
+        CHECK_NAMED(said == wanted && warnings_count(err.others) + (status < 0) == wanted, cases[i].name);
+        warnings_free(err.others);
+        config_free(c);
+    }
+    struct config *c = NULL;
+    struct err err = {0};
+    CHECK_INT(truncate(path, LIMIT_CONFIG_BYTES + 1), 0);
+    CHECK(config_read(path, &c, NULL, &err) == -1 && err.kind == ERR_LIMIT);
+    CHECK(config_read(folder, &c, NULL, &err) == -1 && !c);
+    dir_remove_tree(folder, NULL);
+    mem_free(here);
+    mem_free(path);
+}
+
 int main(void)
 {
+    test_files();
     test_good();
     test_bad();
     test_all_at_once();
