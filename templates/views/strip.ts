@@ -80,10 +80,13 @@ function numberLine(app: App, column: Column, processes: readonly Process[]): HT
     h('span', { class: 'fact', title: title || undefined }, h('b', null, value), ` ${what}`);
   const total = columns.total(column);
   const scale = app.scale(column);
+  const name = isTime(column.metric) ? 'CPU time' : visible(shortName(column.metric));
+  // "4.2 M L1 misses", not "M misses L1 misses"
+  const unit = visible(scale.unit).split(' ').filter((word) => !name.split(' ').includes(word));
   const facts = [
     fact(
       formatShort(total, scale, columns.error(column, total)) || '–',
-      `${visible(scale.unit)} ${isTime(column.metric) ? 'CPU time' : visible(shortName(column.metric))}`,
+      [...unit, name].join(' '),
       `${formatExact(total)} ${column.metric.unit}: ${column.metric.description}`,
     ),
   ];
