@@ -42,7 +42,7 @@ done
 
 # room: where its code is: its tests, those first that take least
 table='
-support    support           support/support_test support/edges_test support/table_test support/json_test support/shrink_test support/ranks_test
+support    support           support/support_test support/edges_test support/table_test support/json_test support/shrink_test support/ranks_test support/sort_test
 image      bloop/image       bloop/image/image_test bloop/debug/debug_test bloop/damage_test tests/corpus.sh
 functions  bloop/functions   bloop/functions/functions_test tests/structure/golden.sh
 debug      bloop/debug       bloop/debug/debug_test tests/structure/golden.sh tests/structure/exactness.sh
@@ -54,17 +54,20 @@ bloop      bloop             bloop/damage_test tests/structure/golden.sh tests/s
 hpcprof    hpcprof           hpcprof/read_test hpcprof/ended_test hpcprof/ranks_test hpcprof/events_test hpcprof/events_world_test hpcprof/record_test tests/run-golden.sh tests/record/misuse.sh tests/e2e/example.sh
 recorder   hpcprof/recorder  hpcprof/recorder_test hpcprof/samplers_test hpcprof/paths_test hpcprof/unwind_test hpcprof/counts_test hpcprof/wrap_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
 filters    filters           filters/filters_test filters/files_test filters/hpctoolkit_test filters/perf_data_test filters/callgrind_spots_test tests/filters/filters.sh
-metrics    metrics           metrics/expr_test metrics/blocks_test metrics/columns_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test metrics/conserve_test metrics/line_diff_test metrics/anonymize_test tests/run-golden.sh tests/print/schema.sh tests/build/configuration.sh tests/compare/compare.sh
-export     export            tests/export/export.sh
+metrics    metrics           metrics/expr_test metrics/blocks_test metrics/columns_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test metrics/conserve_test metrics/line_diff_test metrics/anonymize_test metrics/print_test tests/run-golden.sh tests/print/schema.sh tests/build/configuration.sh tests/compare/compare.sh
+export     export            export/export_test tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
 mhsim      mhsim             mhsim/inside_test mhsim/machine_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
 quality    quality           tests/quality/quality.sh tests/quality/database.sh
-diagnose   diagnose          diagnose/read_test diagnose/library_test tests/run-golden.sh tests/diagnose/cases.sh
+diagnose   diagnose          diagnose/read_test diagnose/library_test diagnose/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh
 inside     phases/inside     phases/finish_test tests/phases/recorded.sh
 driver     driver            tests/driver/manual.sh tests/e2e/bad-input.sh tests/run-golden.sh tests/e2e/example.sh
 page       templates         templates/test/unit.sh
 '
+for test in $(git ls-files '*_test.c' | sed 's/\.c$//'); do
+    case " $(echo $table) " in *" $test "*) ;; *) echo "run.sh: $test is in no room's row" >&2 && exit 2 ;; esac
+done
 room_rows() { printf '%s\n' "$table" | awk 'NF && (wanted == "" || index(" " wanted " ", " " $1 " "))' wanted="${rooms# }"; }
 # The sources of a room: tests, fuzz targets and benches are not planted in, nor what only a browser runs (the page's
 # views, its loading); a folder's own files, not those of rooms below it.
