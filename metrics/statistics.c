@@ -96,6 +96,7 @@ struct reading {
     const place_ix *new_of;
     size_t sites, calls;           /* those that have a place, a node */
     uint32_t run, processes, seen; /* of the run, in inputs before this one; of this one, in files before this one */
+    uint64_t ranks;                /* of the run: all are below this */
     const struct input *finished;  /* the measurement was a database; or NULL */
     struct table *by_thread;       /* NULL: not wanted */
     struct VEC(struct gathering) list;
@@ -144,7 +145,8 @@ static void note_thread(struct reading *r, struct gathering *g, const struct hpc
 {
     const struct hpcprof_thread *t = &p->threads[thread];
     int32_t rank = p->processes[t->process].rank;
-    struct thread_values_of who = {.process = rank >= 0 ? (uint32_t)rank : r->processes + r->seen + t->process,
+    struct thread_values_of who = {.process =
+                                       rank >= 0 ? (uint32_t)rank : r->ranks + r->processes + r->seen + t->process,
                                    .thread = t->number,
                                    .name = strtab_add(r->e->strings, strtab_get(p->strings, t->name))};
     struct VEC(place_ix) places = {0};
@@ -639,6 +641,17 @@ static int gather_input(struct reading *r, const struct input *input, struct err
     return status == 0 ? end_repetition(r, input->run, err) : -1;
 }
 
+/* A process without a rank, mpirun's say, has a number that no rank of its run has. */
+static uint64_t ranks_of_run(const struct input *inputs, size_t input_count, uint32_t run)
+{
+    uint64_t ranks = 0;
+    for (size_t i = 0; i < input_count; i++)
+        for (size_t k = 0; inputs[i].run == run && k < inputs[i].profile->process_count; k++)
+            if (inputs[i].profile->processes[k].rank >= (int64_t)ranks)
+                ranks = (uint64_t)inputs[i].profile->processes[k].rank + 1;
+    return ranks;
+}
+
 int statistics_compute(struct experiment *e, struct correlation *c, const struct config *config,
                        const struct columns *columns, const struct input *inputs, size_t input_count,
                        const place_ix *new_of, struct err *err)
@@ -653,6 +666,8 @@ int statistics_compute(struct experiment *e, struct correlation *c, const struct
     int status = begin(&r, inputs, input_count, err);
     for (size_t i = 0; r.list.count && status == 0 && i < input_count; i++) {
         r.processes = i && inputs[i].run == inputs[i - 1].run ? r.processes : 0;
+        if (i == 0 || inputs[i].run != inputs[i - 1].run)
+            r.ranks = ranks_of_run(inputs, input_count, inputs[i].run);
         r.run = inputs[i].run;
         r.finished = inputs[i].finished ? &inputs[i] : NULL;
         status = gather_input(&r, &inputs[i], err);

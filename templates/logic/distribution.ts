@@ -5,7 +5,7 @@ import { type Model, NONE, type PlaceIx, type TableInfo, type TableRows } from '
 import { niceStep } from './axis';
 
 export interface Share {
-  readonly process: number; // its rank, or its number in the run
+  readonly process: number; // its rank, or a number behind those
   readonly thread: number;
   readonly name: string;
   readonly value: number;
@@ -15,6 +15,7 @@ export interface Distribution {
   readonly place: PlaceIx; // what is asked for, or the nearest scope around it that is known by thread
   readonly shares: readonly Share[]; // by rank, then by thread
   readonly hasProcesses: boolean;
+  readonly ranks: ReadonlySet<number>; // those processes that are: mpirun and the like are none
 }
 
 const column = (info: TableInfo, name: string): number => info.columns.findIndex((c) => c.name === name);
@@ -61,7 +62,8 @@ export function distributionAt(
     if (places[row] === at && isOfMetric(row))
       all.set(key(row), { ...all.get(key(row))!, value: (all.get(key(row))!.value || 0) + values[row] });
   const shares = [...all.values()].sort((a, b) => a.process - b.process || a.thread - b.thread);
-  return { place: at, shares, hasProcesses: new Set(shares.map((s) => s.process)).size > 1 };
+  const parts = new Set(shares.map((s) => s.process));
+  return { place: at, shares, hasProcesses: parts.size > 1, ranks: new Set(model.processes.map((p) => p.rank).filter((r) => parts.has(r))) };
 }
 
 export interface Summed {
@@ -77,6 +79,15 @@ export function summed(shares: readonly Share[]): Summed {
   const least = shares.reduce((a, b) => (b.value < a.value ? b : a));
   const most = shares.reduce((a, b) => (b.value > a.value ? b : a));
   return { mean, least, most, imbalance: mean > 0 ? most.value / mean - 1 : 0 };
+}
+
+/** What is to be even: ranks, each with all its threads (those that a library keeps for itself wait), or the threads. */
+export function evenParts({ shares, ranks }: Distribution): readonly Share[] {
+  if (ranks.size < 2) return shares;
+  const all = new Map<number, Share>();
+  for (const s of shares)
+    if (ranks.has(s.process)) all.set(s.process, { ...s, value: (all.get(s.process)?.value ?? 0) + s.value });
+  return [...all.values()];
 }
 
 export const sortedShares = (shares: readonly Share[]): Share[] =>

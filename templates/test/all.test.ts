@@ -9,7 +9,7 @@ import { Columns } from '../logic/columns';
 import { comparedColumns, differences, firstDifference, runsOf } from '../logic/compare';
 import { callersOf, callsOf, foldRecursion, treeModel } from '../logic/calls';
 import { tableCsv } from '../logic/csv';
-import { distributionAt, histogram, metricsByThread, summed } from '../logic/distribution';
+import { distributionAt, evenParts, histogram, metricsByThread, summed } from '../logic/distribution';
 import { groupLabel, groupsOf, type Level, sortedGroups } from '../logic/flat';
 import {
   FORMS,
@@ -839,6 +839,11 @@ program p
     ['3.33', 5, 0.5],
     'the mean, and how far the last is from it',
   );
+  const even = (...ranks: number[]): string[] => {
+    const run = { ...m, processes: ranks.map((rank) => ({ ...m.processes[0], rank })) };
+    return evenParts(distributionAt(run, info, rows, 'TIME', 0)!).map((s) => `${s.process}.${s.thread}=${s.value}`);
+  };
+  equal([even(0, 1), even(0, 7)], [['0.1=6', '1.0=4'], ['0.0=5', '0.1=1', '1.0=4']], 'ranks are to be even, or threads');
   equal(
     histogram(all).map((b) => `${b.from}-${b.to}:${b.count}`),
     ['1-2:1', '2-3:0', '3-4:0', '4-5:1', '5-6:1'],

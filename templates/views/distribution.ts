@@ -4,6 +4,7 @@ import { linearAxis } from '../logic/axis';
 import {
   type Distribution,
   distributionAt,
+  evenParts,
   histogram,
   metricsByThread,
   type Share,
@@ -103,13 +104,12 @@ class DistributionPane implements Pane {
   }
 
   #words(given: Distribution): HTMLElement {
-    const { shares } = given;
-    const { most, mean, imbalance } = summed(shares);
-    const said =
-      imbalance > 0.005 && mean > 0
-        ? `; the most, ${nameOf(most, given)}, is ${percentMore(imbalance)} over the mean`
-        : '';
-    return muted(visible(`${plural(shares.length, 'thread')}${said}`));
+    const threads = plural(given.shares.length, 'thread');
+    const byRank = given.ranks.size > 1;
+    const { most, mean, imbalance } = summed(evenParts(given));
+    const name = byRank ? `rank ${most.process}` : nameOf(most, given);
+    const said = imbalance > 0.005 && mean > 0 ? `; the most, ${name}, is ${percentMore(imbalance)} over the mean` : '';
+    return muted(visible(`${byRank ? `${plural(given.ranks.size, 'rank')}, ` : ''}${threads}${said}`));
   }
 
   #picture(drawn: Drawn): SVGElement {
@@ -231,8 +231,8 @@ class DistributionPane implements Pane {
 }
 
 /** Threads often have their program's name, all of them. */
-export function nameOf(s: Share, { shares, hasProcesses }: Distribution): string {
-  const number = `${hasProcesses ? `rank ${s.process} ` : ''}thread ${s.thread}`;
+export function nameOf(s: Share, { shares, hasProcesses, ranks }: Distribution): string {
+  const number = `${hasProcesses ? `${ranks.has(s.process) ? 'rank' : 'process'} ${s.process} ` : ''}thread ${s.thread}`;
   return s.name && shares.filter((o) => o.name === s.name).length === 1 ? `${number} (${s.name})` : number;
 }
 const percentMore = (part: number): string => `${(part * 100).toFixed(part < 0.1 ? 1 : 0)}%`;

@@ -3,7 +3,7 @@
 import { type Metric, NONE, type PlaceIx, type Process, type Run } from '../model/data';
 import type { Column } from '../logic/columns';
 import { counterpart, differences, firstDifference } from '../logic/compare';
-import { distributionAt, sortedShares, summed } from '../logic/distribution';
+import { distributionAt, evenParts, sortedShares, summed } from '../logic/distribution';
 import { formatExact, formatPercent, formatShort, plural, scaleFor } from '../logic/format';
 import { shortName } from '../logic/labels';
 import { Memory } from '../logic/memory';
@@ -235,7 +235,7 @@ const inspect = (app: App, name: string, place: PlaceIx = 0) => (): void => {
   app.selectInTree(place);
 };
 
-/** The threads of what was run, the one with most first, and how uneven they are. */
+/** The ranks or threads of what was run, the one with most first, and how uneven they are. */
 function threadBar(app: App, column: Column): HTMLElement | null {
   const { model } = app;
   const main = model.processes[model.runs[column.metric.run]?.root ?? model.runs[0]?.root ?? 0];
@@ -245,12 +245,14 @@ function threadBar(app: App, column: Column): HTMLElement | null {
   if (!table) return bar('Threads', null, 'Reading …');
   const given = distributionAt(model, table.info, table.rows, column.metric.name, 0);
   if (!given || given.shares.length < 2) return null;
-  const { mean, most, imbalance } = summed(given.shares);
+  const byRank = given.ranks.size > 1;
+  const shares = evenParts(given);
+  const { mean, most, imbalance } = summed(shares);
   const scale = scaleFor(column.metric, most.value);
   const value = (x: number): string => `${formatShort(x, scale, app.columns.error(column, x))} ${scale.unit}`;
-  const all = sortedShares(given.shares);
+  const all = sortedShares(shares);
   const step = Math.ceil(all.length / MOST_BARS);
-  const words = `Imbalance ${(imbalance * 100).toFixed(0)}%: ${nameOf(most, given)} has most, ${value(most.value)}; the mean of ${plural(all.length, 'thread')} is ${value(mean)}.`;
+  const words = `Imbalance ${(imbalance * 100).toFixed(0)}%: ${byRank ? `rank ${most.process}` : nameOf(most, given)} has most, ${value(most.value)}; the mean of ${plural(all.length, byRank ? 'rank' : 'thread')} is ${value(mean)}.`;
   const columns = all
     .filter((_, i) => i % step === 0)
     .map((s) => {
@@ -263,7 +265,7 @@ function threadBar(app: App, column: Column): HTMLElement | null {
     { type: 'button', class: 'thread-bars', title: visible(words), 'aria-label': visible(words), onclick: inspect(app, 'threads') },
     ...columns,
   );
-  return bar('Threads', picture, words);
+  return bar(byRank ? 'Ranks' : 'Threads', picture, words);
 }
 
 /** Phases and the barriers that end them, as long as they took: the dark part is spent waiting. */
