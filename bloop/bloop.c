@@ -15,6 +15,7 @@
 
 enum {
     CHUNK_BYTES = 1 << 15,  /* of code: some milliseconds, so that threads end together */
+    CHUNKS_KEPT = 256,      /* the file's pages that so many have read are given back */
     THREAD_BYTES = 1 << 18, /* less code than this per thread is not worth a debug reader of its own */
     MOST_ROUNDS = 32        /* of finding functions by calls; each round that finds any costs only these */
 };
@@ -358,6 +359,8 @@ static void work(void *ctx, size_t thread)
         for (size_t k = c->first; k < c->end; k++)
             do_function(job, &w, c, job->targets[k]);
         noreturn_notes_take(&w.notes, &c->notes);
+        if (i % CHUNKS_KEPT == CHUNKS_KEPT - 1)
+            image_forget(job->binary->image);
         progress_report(job->binary->options.progress, "structure", atomic_fetch_add(&job->done, 1) + 1,
                         job->chunk_count);
     }
@@ -954,6 +957,7 @@ int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct wa
     }
     add_stats(b, &chunks);
     count_padding_between(b);
+    image_forget(b->image); /* what follows needs memory, and little of the file */
     int status = join(b, &chunks, tree, warnings, err);
     release_chunks(&chunks);
     vec_release(&targets);
