@@ -40,16 +40,16 @@ static int open_fake(const struct perf_event_attr *attr, int group)
 long syscall(long number, ...)
 {
     va_list list;
-    long a[6];
+    long a[5]; /* those in registers: a sixth need not be there to be read */
     va_start(list, number);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 5; i++)
         a[i] = va_arg(list, long);
     va_end(list);
     if (number == SYS_perf_event_open)
         return open_fake((const struct perf_event_attr *)a[0], (int)a[3]);
     long (*real)(long, ...);
     *(void **)&real = dlsym(RTLD_NEXT, "syscall");
-    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return real(number, a[0], a[1], a[2], a[3], a[4]);
 }
 
 /* ---- PAPI ---------------------------------------------------------------------------------------------------------- */

@@ -449,7 +449,7 @@ static void add_search(struct experiment *e)
                                           {.text = strtab_add(e->strings, steps[i].note)}});
 }
 
-/* Four threads in two ranks; the last has nothing to do in cg. */
+/* Four threads in two processes; the last has nothing to do in cg. */
 static void add_thread_values(struct experiment *e)
 {
     static const struct table_column columns[] = {

@@ -17,7 +17,10 @@ enum {
 static const struct table_column columns[] = {
     {.name = "place", .type = TABLE_REF, .refers = "place", .merge = TABLE_KEY},
     {.name = "metric", .type = TABLE_TEXT, .merge = TABLE_KEY},
-    {.name = "process", .type = TABLE_COUNT, .merge = TABLE_KEY, .description = "its rank, or a number behind those of the run's ranks"},
+    {.name = "process",
+     .type = TABLE_COUNT,
+     .merge = TABLE_KEY,
+     .description = "its rank, or a number behind those of the run's ranks"},
     {.name = "thread", .type = TABLE_COUNT, .merge = TABLE_KEY},
     {.name = "name", .type = TABLE_TEXT, .merge = TABLE_LAST, .description = "the thread's"},
     {.name = "value", .type = TABLE_NUMBER, .merge = TABLE_SUM, .description = "with all below the place"},

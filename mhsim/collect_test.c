@@ -1,6 +1,7 @@
 /* What a simulated process left behind: files made here become measurements, and what was written over them is said. */
 #include "mhsim/collect.h"
 
+#include "config.h"
 #include "hpcprof/hpcprof.h"
 #include "tests/tap.h"
 
@@ -363,8 +364,10 @@ static void test_names(void)
         {"a.", "a."},
         {".12", ".12"},
         {"a.1x", "a.1x"},
+#ifdef HAVE_IBERTY
         {"_ZN1a1bE", "a::b"},
         {"_ZN1a1bE.7", "a::b"},
+#endif
         {"work_", "COMMON /work/"},
         {"_work_", "_work_"},
         {"_", "_"},

@@ -72,7 +72,7 @@ class DistributionPane implements Pane {
   #choices(names: readonly string[], name: string, given: Distribution): HTMLElement[] {
     const { model, state } = this.app;
     const forms = [
-      ['order', given.hasProcesses ? 'By rank' : 'By thread', 'In their order'],
+      ['order', given.ranks.size ? 'By rank' : given.hasProcesses ? 'By process' : 'By thread', 'In their order'],
       ['sorted', 'Sorted', 'The one with most first'],
       ['histogram', 'Histogram', 'How many have how much'],
     ] as const;

@@ -304,7 +304,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   await act(page, () => page.click('#calls .row:has-text("cg") .twisty'));
   const shared = await open('db-facts/index.html', await hash(page));
-  await shared.waitForSelector('#calls .row');
+  await shared.waitForSelector('#calls .row:has-text("%")'); // its numbers come after its name
   const rowsOf = (p) => p.$$eval('#calls .row', (r) => r.map((x) => `${x.innerText} ${x.ariaSelected} ${x.ariaExpanded}`));
   same(await rowsOf(shared), await rowsOf(page), 'who follows the address sees the same rows open and selected');
   same((await rowsOf(shared)).length, 3, 'and what was closed is closed');
@@ -378,12 +378,12 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     page.$$eval('.slot-inspect svg g > title', (t) => t.map((x) => x.textContent.replace(/\s+/g, ' ').trim()));
   same(
     await bars(),
-    ['rank 0 thread 0: 3.00 s', 'rank 0 thread 1: 2.00 s', 'rank 1 thread 0: 4.00 s', 'rank 1 thread 1: 1.00 s'],
-    'what each thread of each rank spent',
+    ['process 0 thread 0: 3.00 s', 'process 0 thread 1: 2.00 s', 'process 1 thread 0: 4.00 s', 'process 1 thread 1: 1.00 s'],
+    'what each thread of each process spent',
   );
   check((await page.textContent('.slot-inspect .picture-tools')).includes('60% over the mean'), 'and who has most');
   await act(page, () => page.click('.slot-inspect >> text=Sorted'));
-  same((await bars())[0], 'rank 1 thread 0: 4.00 s', 'sorted');
+  same((await bars())[0], 'process 1 thread 0: 4.00 s', 'sorted');
   await act(page, () => page.click('.slot-inspect >> text=Histogram'));
   check(
     (await bars()).every((b) => /^1 thread from|^0 threads from/.test(b)),
@@ -391,8 +391,8 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     await bars(),
   );
   await act(page, () => row(page, 'cg').click());
-  await act(page, () => page.click('.slot-inspect >> text=By rank'));
-  same((await bars())[3], 'rank 1 thread 1: 0.00 s', 'of what is selected; a thread without a row spent nothing');
+  await act(page, () => page.click('.slot-inspect >> text=By process'));
+  same((await bars())[3], 'process 1 thread 1: 0.00 s', 'of what is selected; a thread without a row spent nothing');
   await act(page, () => page.click('.slot-inspect >> text=Numbers'));
   same(
     await page.$$eval('.chart-table tbody tr', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim())),
