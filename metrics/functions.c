@@ -215,17 +215,6 @@ static bool one_module(const struct kept_rows *k, uint32_t a, uint32_t b)
     return x[MODULE].text == y[MODULE].text && x[BUILD_ID].text == y[BUILD_ID].text;
 }
 
-/* Is it ours, and not a table that is only called so? */
-static bool is_kept(const struct table *t)
-{
-    const struct table_decl *d = table_declared(t);
-    bool same = strcmp(d->name, functions.name) == 0 && d->column_count == functions.column_count;
-    for (size_t i = 0; same && i < functions.column_count; i++)
-        same =
-            strcmp(d->columns[i].name, function_columns[i].name) == 0 && d->columns[i].type == function_columns[i].type;
-    return same;
-}
-
 static void take_rows(const struct kept_rows *k, struct structures *structures)
 {
     size_t n = table_row_count(k->t);
@@ -246,7 +235,7 @@ static void take_rows(const struct kept_rows *k, struct structures *structures)
 void functions_take(struct hpcprof *p, struct structures *structures)
 {
     for (size_t i = p->tables.count; i-- > 0;) {
-        if (!is_kept(p->tables.items[i]))
+        if (!table_is(p->tables.items[i], &functions))
             continue;
         take_rows(&(struct kept_rows){p->tables.items[i], p->strings}, structures);
         table_list_drop(&p->tables, i);

@@ -46,18 +46,10 @@ static const struct table_decl counts_decl = {TABLE_INSTRUCTION_COUNTS, "Instruc
                                               "What was measured at each instruction.", count_columns,
                                               ARRAY_SIZE(count_columns)};
 
-/* A database, which anybody may have written, may have others of these names. */
 static const struct table *as_declared(const struct experiment *e, const struct table_decl *d)
 {
     const struct table *t = table_list_find(&e->tables, d->name);
-    if (!t || table_declared(t)->column_count != d->column_count)
-        return NULL;
-    for (size_t i = 0; i < d->column_count; i++) {
-        const struct table_column *c = &table_declared(t)->columns[i];
-        if (c->type != d->columns[i].type || strcmp(c->name, d->columns[i].name) != 0)
-            return NULL;
-    }
-    return t;
+    return t && table_is(t, d) ? t : NULL;
 }
 
 const struct table *instructions_of(const struct experiment *e)

@@ -87,11 +87,7 @@ void thread_values_note(struct experiment *e, struct table *table, size_t metric
 
 bool thread_values_is_one(const struct table *table)
 {
-    const struct table_decl *d = table_declared(table);
-    bool same = d->column_count == ARRAY_SIZE(columns);
-    for (size_t i = 0; same && i < ARRAY_SIZE(columns); i++)
-        same = d->columns[i].type == columns[i].type && strcmp(d->columns[i].name, columns[i].name) == 0;
-    return same;
+    return table_is(table, &decl);
 }
 
 struct thread_values_row thread_values_row(const struct table *table, size_t row)

@@ -230,6 +230,14 @@ uint32_t table_add(struct table *t, const union table_cell *row)
     return added;
 }
 
+bool table_is(const struct table *t, const struct table_decl *d)
+{
+    bool is = strcmp(t->decl.name, d->name) == 0 && t->decl.column_count == d->column_count;
+    for (size_t i = 0; is && i < d->column_count; i++)
+        is = t->decl.columns[i].type == d->columns[i].type && strcmp(t->decl.columns[i].name, d->columns[i].name) == 0;
+    return is;
+}
+
 /* ---- lists ----------------------------------------------------------------------------------------- */
 
 struct table *table_list_find(const struct table_list *l, const char *name)

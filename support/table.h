@@ -66,6 +66,9 @@ union table_cell {
 struct table;
 void table_free(struct table *);
 const struct table_decl *table_declared(const struct table *); /* no member of it is NULL */
+/* Is it what `d` declares, and not another table of that name (a database, which anybody may have written, may have one)?
+   Name, and names and types of columns. */
+bool table_is(const struct table *, const struct table_decl *d);
 size_t table_row_count(const struct table *);
 /* The cells of a row, one for each column; valid until the next table_add. */
 const union table_cell *table_row(const struct table *, size_t row);
