@@ -642,13 +642,13 @@ static int gather_input(struct reading *r, const struct input *input, struct err
 }
 
 /* A process without a rank, mpirun's say, has a number that no rank of its run has. */
-static uint64_t ranks_of_run(const struct input *inputs, size_t input_count, uint32_t run)
+static uint64_t ranks_of_run(const struct input *first, const struct input *end)
 {
     uint64_t ranks = 0;
-    for (size_t i = 0; i < input_count; i++)
-        for (size_t k = 0; inputs[i].run == run && k < inputs[i].profile->process_count; k++)
-            if (inputs[i].profile->processes[k].rank >= (int64_t)ranks)
-                ranks = (uint64_t)inputs[i].profile->processes[k].rank + 1;
+    for (const struct input *i = first; i < end && i->run == first->run; i++)
+        for (size_t k = 0; k < i->profile->process_count; k++)
+            if (i->profile->processes[k].rank >= (int64_t)ranks)
+                ranks = (uint64_t)i->profile->processes[k].rank + 1;
     return ranks;
 }
 
@@ -665,9 +665,10 @@ int statistics_compute(struct experiment *e, struct correlation *c, const struct
                         .calls = c->calls.count};
     int status = begin(&r, inputs, input_count, err);
     for (size_t i = 0; r.list.count && status == 0 && i < input_count; i++) {
-        r.processes = i && inputs[i].run == inputs[i - 1].run ? r.processes : 0;
-        if (i == 0 || inputs[i].run != inputs[i - 1].run)
-            r.ranks = ranks_of_run(inputs, input_count, inputs[i].run);
+        if (i == 0 || inputs[i].run != inputs[i - 1].run) {
+            r.processes = 0;
+            r.ranks = ranks_of_run(&inputs[i], inputs + input_count);
+        }
         r.run = inputs[i].run;
         r.finished = inputs[i].finished ? &inputs[i] : NULL;
         status = gather_input(&r, &inputs[i], err);
