@@ -66,7 +66,7 @@ static void make_file(void)
     set_object(5, RAW_STACK, 0, 1, 24, 1, "local");
     set_object(6, RAW_MODULE_DATA, 1, 0, 0, 0, "");
     set_object(7, RAW_STATIC, 1, 0x2000, 8, 1, "__grid_MOD_flux");
-    set_object(8, RAW_STATIC, 1, 0x2008, 8, 1, "work_");
+    set_object(8, RAW_STATIC, 1, 0x2008, 8, 1, "wave_");
     left.rows[1] = (struct mhsim_row){.code = 0x1010, .object = 1, .core = 0};
     left.rows[2] = (struct mhsim_row){.code = 0x1810, .object = 2, .core = 1};
     left.rows[3] = (struct mhsim_row){.code = 0x3000, .object = 4, .core = 0};
@@ -208,7 +208,7 @@ static void test_whole(void)
     check_part(p, "process", "7 of 6, /x/app 5 by simulation (compiled in) on toy, 10 to 20, status 256\n");
     check_part(p, "levels", "L1 64 0\nL2 64 1\nTLB 4096 2\n");
     check_part(p, "objects",
-               "COMMON /work/ static - 8 1\n"
+               "COMMON /wave/ static - 8 1\n"
                "data of lib.so module data - . .\n"
                "grid::flux static - 8 1\n"
                "heap 1 heap app+410 640 3\n"
@@ -368,8 +368,8 @@ static void test_names(void)
         {"_ZN1a1bE", "a::b"},
         {"_ZN1a1bE.7", "a::b"},
 #endif
-        {"work_", "COMMON /work/"},
-        {"_work_", "_work_"},
+        {"wave_", "COMMON /wave/"},
+        {"_wave_", "_wave_"},
         {"_", "_"},
         {"x_", "COMMON /x/"},
         {"__grid_MOD_u", "grid::u"},

@@ -15,7 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 32 << 10 };
+enum {
+    STACK_BYTES = 32 << 10,
+    AS_THREAD = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID
+};
 
 struct work {
     void (*run)(void *);
@@ -34,8 +37,6 @@ static void with_own_table(struct work *w)
 #if defined __x86_64__
 static long start(uint8_t *stack_end, void (*begin)(struct work *), struct work *w, _Atomic int *tid)
 {
-    long flags =
-        CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
     long result = SYS_clone;
     register _Atomic int *r10 __asm__("r10") = tid;
     register void (*r12)(struct work *) __asm__("r12") = begin;
@@ -52,15 +53,14 @@ static long start(uint8_t *stack_end, void (*begin)(struct work *), struct work 
                      "hlt\n"
                      "1:"
                      : "+a"(result)
-                     : "D"(flags), "S"(stack_end), "d"(0L), "r"(r10), "r"(r12), "r"(r13), [exit] "i"(SYS_exit)
+                     : "D"((long)AS_THREAD), "S"(stack_end), "d"(0L), "r"(r10), "r"(r12), "r"(r13), [exit] "i"(SYS_exit)
                      : "rcx", "r11", "memory", "cc");
     return result;
 }
 #elif defined __aarch64__
 static long start(uint8_t *stack_end, void (*begin)(struct work *), struct work *w, _Atomic int *tid)
 {
-    register long x0 __asm__("x0") =
-        CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
+    register long x0 __asm__("x0") = AS_THREAD;
     register uint8_t *x1 __asm__("x1") = stack_end;
     register long x2 __asm__("x2") = 0, x3 __asm__("x3") = 0;
     register _Atomic int *x4 __asm__("x4") = tid;
