@@ -15,17 +15,11 @@ static const char *file_of(const struct experiment *e, place_ix place)
 
 /* ---- SARIF ---------------------------------------------------------------------------------------- */
 
-static void put(struct jsonout *j, const char *key, const char *text)
-{
-    json_key(j, key);
-    json_string(j, text);
-}
-
 static void put_text(struct jsonout *j, const char *key, const char *text)
 {
     json_key(j, key);
     json_begin_object(j);
-    put(j, "text", text);
+    json_put_string(j, "text", text);
     json_end_object(j);
 }
 
@@ -39,7 +33,7 @@ static void put_uri(struct jsonout *j, const char *path)
             buf_printf(&b, "%%%02X", (unsigned char)*c);
         else
             buf_char(&b, *c);
-    put(j, "uri", b.bytes);
+    json_put_string(j, "uri", b.bytes);
     buf_release(&b);
 }
 
@@ -59,8 +53,7 @@ static void put_location(struct jsonout *j, const struct experiment *e, const st
         if (line) {
             json_key(j, "region");
             json_begin_object(j);
-            json_key(j, "startLine");
-            json_u64(j, line);
+            json_put_u64(j, "startLine", line);
             json_end_object(j);
         }
         json_end_object(j);
@@ -68,7 +61,7 @@ static void put_location(struct jsonout *j, const struct experiment *e, const st
     json_key(j, "logicalLocations");
     json_begin_array(j);
     json_begin_object(j);
-    put(j, "fullyQualifiedName", f->where);
+    json_put_string(j, "fullyQualifiedName", f->where);
     json_end_object(j);
     json_end_array(j);
     json_end_object(j);
@@ -89,20 +82,16 @@ static void put_result(struct jsonout *j, const struct experiment *e, const stru
     if (*f->remedy)
         buf_printf(&message, " %s", f->remedy);
     json_begin_object(j);
-    put(j, "ruleId", f->property);
-    json_key(j, "ruleIndex");
-    json_u64(j, rule_of(f, rules));
-    put(j, "level", f->severity >= 10 ? "error" : f->severity >= 3 ? "warning" : "note");
+    json_put_string(j, "ruleId", f->property);
+    json_put_u64(j, "ruleIndex", rule_of(f, rules));
+    json_put_string(j, "level", f->severity >= 10 ? "error" : f->severity >= 3 ? "warning" : "note");
     put_text(j, "message", message.bytes);
     put_location(j, e, f);
-    json_key(j, "rank"); /* 0 to 100 */
-    json_double(j, f->severity * f->confidence);
+    json_put_double(j, "rank", f->severity * f->confidence); /* 0 to 100 */
     json_key(j, "properties");
     json_begin_object(j);
-    json_key(j, "severity");
-    json_double(j, f->severity);
-    json_key(j, "confidence");
-    json_double(j, f->confidence);
+    json_put_double(j, "severity", f->severity);
+    json_put_double(j, "confidence", f->confidence);
     json_end_object(j);
     json_end_object(j);
     buf_release(&message);
@@ -118,8 +107,8 @@ static void put_rules(struct jsonout *j, const struct diagnosis *d, struct strta
         if (strtab_add(rules, f->property) < before)
             continue;
         json_begin_object(j);
-        put(j, "id", f->property);
-        put(j, "name", f->property);
+        json_put_string(j, "id", f->property);
+        json_put_string(j, "name", f->property);
         put_text(j, "shortDescription", f->title);
         if (*f->explanation)
             put_text(j, "fullDescription", f->explanation);
@@ -138,8 +127,8 @@ void write_sarif(const struct experiment *e, const struct properties *p, const s
     struct strtab *rules = strtab_create();
     (void)p;
     json_begin_object(&j);
-    put(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-    put(&j, "version", "2.1.0");
+    json_put_string(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    json_put_string(&j, "version", "2.1.0");
     json_key(&j, "runs");
     json_begin_array(&j);
     json_begin_object(&j);
@@ -147,12 +136,12 @@ void write_sarif(const struct experiment *e, const struct properties *p, const s
     json_begin_object(&j);
     json_key(&j, "driver");
     json_begin_object(&j);
-    put(&j, "name", "hpcview");
-    put(&j, "version", version);
+    json_put_string(&j, "name", "hpcview");
+    json_put_string(&j, "version", version);
     put_rules(&j, d, rules);
     json_end_object(&j);
     json_end_object(&j);
-    put(&j, "columnKind", "utf16CodeUnits");
+    json_put_string(&j, "columnKind", "utf16CodeUnits");
     json_key(&j, "results");
     json_begin_array(&j);
     for (size_t i = 0; i < d->findings.count; i++)

@@ -225,51 +225,39 @@ static void write_csv(const struct experiment *e, const struct diagnosis *d, str
 
 /* ---- JSON ----------------------------------------------------------------------------------------------- */
 
-static void put(struct jsonout *j, const char *key, const char *text)
-{
-    json_key(j, key);
-    json_string(j, text);
-}
-
-static void put_number(struct jsonout *j, const char *key, double v)
-{
-    json_key(j, key);
-    json_double(j, v);
-}
-
 static void put_finding(struct jsonout *j, const struct experiment *e, const struct finding *f)
 {
     json_begin_object(j);
-    put(j, "property", f->property);
-    put(j, "title", f->title);
-    put_number(j, "severity", f->severity);
-    put_number(j, "error", f->error);
-    put_number(j, "confidence", f->confidence);
-    put(j, "file", file_of(e, f->place));
-    put_number(j, "line", line_of(e, f->place));
-    put(j, "where", f->where);
-    put_number(j, "copies", (double)f->copies);
-    put(j, "evidence", f->evidence);
-    put(j, "explanation", f->explanation);
-    put(j, "remedy", f->remedy);
+    json_put_string(j, "property", f->property);
+    json_put_string(j, "title", f->title);
+    json_put_double(j, "severity", f->severity);
+    json_put_double(j, "error", f->error);
+    json_put_double(j, "confidence", f->confidence);
+    json_put_string(j, "file", file_of(e, f->place));
+    json_put_double(j, "line", line_of(e, f->place));
+    json_put_string(j, "where", f->where);
+    json_put_double(j, "copies", (double)f->copies);
+    json_put_string(j, "evidence", f->evidence);
+    json_put_string(j, "explanation", f->explanation);
+    json_put_string(j, "remedy", f->remedy);
     json_end_object(j);
 }
 
 static void put_step(struct jsonout *j, const struct search_step *s)
 {
     json_begin_object(j);
-    put(j, "hypothesis", s->property);
-    put(j, "focus", s->where);
-    put(j, "state", diagnose_state_word(s->state));
-    put_number(j, "value", s->value);
-    put_number(j, "threshold", s->threshold);
-    put_number(j, "experiment", s->experiment);
+    json_put_string(j, "hypothesis", s->property);
+    json_put_string(j, "focus", s->where);
+    json_put_string(j, "state", diagnose_state_word(s->state));
+    json_put_double(j, "value", s->value);
+    json_put_double(j, "threshold", s->threshold);
+    json_put_double(j, "experiment", s->experiment);
     json_key(j, "parent");
     if (s->parent == NONE)
         json_null(j);
     else
         json_u64(j, s->parent);
-    put(j, "note", s->note);
+    json_put_string(j, "note", s->note);
     json_end_object(j);
 }
 
@@ -288,8 +276,8 @@ static void write_json(const struct experiment *e, const struct diagnosis *d, st
     for (size_t i = 0; i < d->search.count; i++)
         put_step(&j, &d->search.items[i]);
     json_end_array(&j);
-    put_number(&j, "threshold", d->threshold);
-    put_number(&j, "experiments", d->experiments);
+    json_put_double(&j, "threshold", d->threshold);
+    json_put_double(&j, "experiments", d->experiments);
     json_end_object(&j);
     buf_char(&b, '\n');
     outfile_write(out, b.bytes, b.len);

@@ -29,8 +29,7 @@ static void put_value(struct jsonout *j, const char *name, const char *suffix, d
 {
     char *key = mem_printf("%s%s", name, suffix);
     if (!isnan(v)) {
-        json_key(j, key);
-        json_double(j, v);
+        json_put_double(j, key, v);
     }
     mem_free(key);
 }
@@ -60,15 +59,11 @@ static void begin_node(const struct exported *x, uint32_t node, struct jsonout *
     json_begin_object(j);
     json_key(j, "frame");
     json_begin_object(j);
-    json_key(j, "name");
-    json_string(j, name.len ? name.bytes : "?");
+    json_put_string(j, "name", name.len ? name.bytes : "?");
     buf_release(&name);
-    json_key(j, "type");
-    json_string(j, export_kind_word(p->kind));
-    json_key(j, "file");
-    json_string(j, export_file(x, p->file));
-    json_key(j, "line");
-    json_u64(j, p->line_first);
+    json_put_string(j, "type", export_kind_word(p->kind));
+    json_put_string(j, "file", export_file(x, p->file));
+    json_put_u64(j, "line", p->line_first);
     json_end_object(j);
     put_metrics(x, node, j);
     json_key(j, "children");

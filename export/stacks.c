@@ -132,16 +132,11 @@ static void add_profiles(const struct exported *x, struct frame_table *table, st
     json_begin_array(j);
     for (size_t m = 0; m < x->metric_count; m++) {
         json_begin_object(j);
-        json_key(j, "type");
-        json_string(j, "sampled");
-        json_key(j, "name");
-        json_string(j, export_metric_name(x, m));
-        json_key(j, "unit");
-        json_string(j, speedscope_unit(export_text(x, x->e->metrics[x->metrics[m]].unit)));
-        json_key(j, "startValue");
-        json_u64(j, 0);
-        json_key(j, "endValue");
-        json_double(j, export_total(x, m));
+        json_put_string(j, "type", "sampled");
+        json_put_string(j, "name", export_metric_name(x, m));
+        json_put_string(j, "unit", speedscope_unit(export_text(x, x->e->metrics[x->metrics[m]].unit)));
+        json_put_u64(j, "startValue", 0);
+        json_put_double(j, "endValue", export_total(x, m));
         add_samples(x, m, table, j);
         json_end_object(j);
     }
@@ -160,15 +155,12 @@ static void add_frames(const struct exported *x, const struct frame_table *table
         name.len = 0;
         export_place_name(x, f->place, &name);
         json_begin_object(j);
-        json_key(j, "name");
-        json_string(j, name.len ? name.bytes : "?");
+        json_put_string(j, "name", name.len ? name.bytes : "?");
         if (*export_file(x, f->file)) {
-            json_key(j, "file");
-            json_string(j, export_file(x, f->file));
+            json_put_string(j, "file", export_file(x, f->file));
         }
         if (f->line) {
-            json_key(j, "line");
-            json_u64(j, f->line);
+            json_put_u64(j, "line", f->line);
         }
         json_end_object(j);
     }
@@ -184,12 +176,9 @@ int export_speedscope(const struct exported *x, struct outfile *out, struct err 
     struct frame_table table = {0};
     (void)err;
     json_begin_object(&j);
-    json_key(&j, "$schema");
-    json_string(&j, "https://www.speedscope.app/file-format-schema.json");
-    json_key(&j, "exporter");
-    json_string(&j, x->generator);
-    json_key(&j, "name");
-    json_string(&j, export_text(x, x->e->title));
+    json_put_string(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    json_put_string(&j, "exporter", x->generator);
+    json_put_string(&j, "name", export_text(x, x->e->title));
     add_profiles(x, &table, &j);
     add_frames(x, &table, &j);
     json_end_object(&j);

@@ -159,29 +159,10 @@ static int put_sources(struct writer *w, struct err *err)
 
 /* ---- the head ---- */
 
-static void put_string(struct jsonout *j, const char *key, const char *value)
-{
-    json_key(j, key);
-    json_string(j, value);
-}
-
-static void put_u64(struct jsonout *j, const char *key, uint64_t value)
-{
-    json_key(j, key);
-    json_u64(j, value);
-}
-
-static void put_bool(struct jsonout *j, const char *key, bool value)
-{
-    json_key(j, key);
-    json_bool(j, value);
-}
-
 /* An index, or -1 for "none". */
 static void put_index(struct jsonout *j, const char *key, uint32_t index)
 {
-    json_key(j, key);
-    json_i64(j, index == UINT32_MAX ? -1 : (int64_t)index);
+    json_put_i64(j, key, index == UINT32_MAX ? -1 : (int64_t)index);
 }
 
 static void head_blocks(const struct writer *w, struct jsonout *j)
@@ -221,9 +202,9 @@ static void head_trees(const struct writer *w, struct jsonout *j)
     json_begin_array(j);
     for (size_t i = 0; i < e->tree_count; i++) {
         json_begin_object(j);
-        put_string(j, "name", strtab_get(e->strings, e->trees[i].name));
-        put_string(j, "title", strtab_get(e->strings, e->trees[i].title));
-        put_u64(j, "nodes", e->trees[i].node_count);
+        json_put_string(j, "name", strtab_get(e->strings, e->trees[i].name));
+        json_put_string(j, "title", strtab_get(e->strings, e->trees[i].title));
+        json_put_u64(j, "nodes", e->trees[i].node_count);
         head_columns(w, j, i);
         json_end_object(j);
     }
@@ -238,13 +219,13 @@ static void head_table_columns(struct jsonout *j, const struct table_decl *d)
     for (size_t i = 0; i < d->column_count; i++) {
         const struct table_column *c = &d->columns[i];
         json_begin_object(j);
-        put_string(j, "name", c->name);
-        put_string(j, "title", c->title);
-        put_string(j, "unit", c->unit);
-        put_string(j, "description", c->description);
-        put_string(j, "type", types[c->type]);
+        json_put_string(j, "name", c->name);
+        json_put_string(j, "title", c->title);
+        json_put_string(j, "unit", c->unit);
+        json_put_string(j, "description", c->description);
+        json_put_string(j, "type", types[c->type]);
         if (c->type == TABLE_REF)
-            put_string(j, "to", c->refers);
+            json_put_string(j, "to", c->refers);
         json_end_object(j);
     }
     json_end_array(j);
@@ -259,12 +240,12 @@ static void head_tables(const struct writer *w, struct jsonout *j)
         char block[32];
         snprintf(block, sizeof block, "table-%zu", i);
         json_begin_object(j);
-        put_string(j, "name", d->name);
-        put_string(j, "title", d->title);
-        put_string(j, "description", d->description);
-        put_u64(j, "rows", table_row_count(w->e->tables.items[i]));
-        put_u64(j, "strings", w->table_strings[i]);
-        put_string(j, "block", block);
+        json_put_string(j, "name", d->name);
+        json_put_string(j, "title", d->title);
+        json_put_string(j, "description", d->description);
+        json_put_u64(j, "rows", table_row_count(w->e->tables.items[i]));
+        json_put_u64(j, "strings", w->table_strings[i]);
+        json_put_string(j, "block", block);
         head_table_columns(j, d);
         json_end_object(j);
     }
@@ -279,19 +260,19 @@ static void head_metrics(const struct writer *w, struct jsonout *j)
     for (size_t i = 0; i < e->metric_count; i++) {
         const struct metric *m = &e->metrics[i];
         json_begin_object(j);
-        put_string(j, "name", strtab_get(e->strings, m->name));
-        put_string(j, "display_name", strtab_get(e->strings, m->display_name));
-        put_string(j, "unit", strtab_get(e->strings, m->unit));
-        put_string(j, "description", strtab_get(e->strings, m->description));
-        put_string(j, "formula", strtab_get(e->strings, m->formula));
-        put_string(j, "event", strtab_get(e->strings, m->event));
-        put_u64(j, "period", m->period);
-        put_bool(j, "percent", m->percent);
-        put_bool(j, "display", m->display);
-        put_bool(j, "sort_by", m->sort_by);
-        put_bool(j, "estimated", m->estimated);
-        put_bool(j, "has_exclusive", m->has_exclusive);
-        put_bool(j, "summed", m->summed);
+        json_put_string(j, "name", strtab_get(e->strings, m->name));
+        json_put_string(j, "display_name", strtab_get(e->strings, m->display_name));
+        json_put_string(j, "unit", strtab_get(e->strings, m->unit));
+        json_put_string(j, "description", strtab_get(e->strings, m->description));
+        json_put_string(j, "formula", strtab_get(e->strings, m->formula));
+        json_put_string(j, "event", strtab_get(e->strings, m->event));
+        json_put_u64(j, "period", m->period);
+        json_put_bool(j, "percent", m->percent);
+        json_put_bool(j, "display", m->display);
+        json_put_bool(j, "sort_by", m->sort_by);
+        json_put_bool(j, "estimated", m->estimated);
+        json_put_bool(j, "has_exclusive", m->has_exclusive);
+        json_put_bool(j, "summed", m->summed);
         put_index(j, "run", m->run);
         json_end_object(j);
     }
@@ -351,19 +332,19 @@ static void head_runs(const struct writer *w, struct jsonout *j)
     for (size_t i = 0; i < e->run_count; i++) {
         const struct experiment_run *run = &e->runs[i];
         json_begin_object(j);
-        put_string(j, "name", strtab_get(e->strings, run->name));
-        put_string(j, "machine", strtab_get(e->strings, run->machine));
-        put_string(j, "command", shown_command(strtab_get(e->strings, run->command)));
-        put_string(j, "asked", strtab_get(e->strings, run->asked));
+        json_put_string(j, "name", strtab_get(e->strings, run->name));
+        json_put_string(j, "machine", strtab_get(e->strings, run->machine));
+        json_put_string(j, "command", shown_command(strtab_get(e->strings, run->command)));
+        json_put_string(j, "asked", strtab_get(e->strings, run->asked));
         json_key(j, "modules");
         json_begin_array(j);
         for (size_t k = 0; k < run->module_count; k++)
             json_string(j, strtab_get(e->strings, run->modules[k]));
         json_end_array(j);
         head_facts(e, run, j);
-        put_u64(j, "first_process", run->process_first);
-        put_u64(j, "processes", run->process_count);
-        put_u64(j, "root", run->root);
+        json_put_u64(j, "first_process", run->process_first);
+        json_put_u64(j, "processes", run->process_count);
+        json_put_u64(j, "root", run->root);
         json_end_object(j);
     }
     json_end_array(j);
@@ -377,25 +358,23 @@ static void head_processes(const struct writer *w, struct jsonout *j)
     for (size_t i = 0; i < e->process_count; i++) {
         const struct hpcprof_process *p = &e->processes[i];
         json_begin_object(j);
-        put_string(j, "source", path_base(strtab_get(e->strings, p->source_file)));
-        put_string(j, "host", strtab_get(e->strings, p->host));
-        put_string(j, "command", shown_command(strtab_get(e->strings, p->command)));
-        put_string(j, "machine", strtab_get(e->strings, p->machine));
-        put_string(j, "kernel", strtab_get(e->strings, p->kernel));
-        put_string(j, "sampler", strtab_get(e->strings, p->sampler));
-        json_key(j, "start_ms"); /* a double holds milliseconds since 1970 exactly, nanoseconds not */
-        json_double(j, (double)(p->start_ns / 1000000));
+        json_put_string(j, "source", path_base(strtab_get(e->strings, p->source_file)));
+        json_put_string(j, "host", strtab_get(e->strings, p->host));
+        json_put_string(j, "command", shown_command(strtab_get(e->strings, p->command)));
+        json_put_string(j, "machine", strtab_get(e->strings, p->machine));
+        json_put_string(j, "kernel", strtab_get(e->strings, p->kernel));
+        json_put_string(j, "sampler", strtab_get(e->strings, p->sampler));
+        /* a double holds milliseconds since 1970 exactly, nanoseconds not */
+        json_put_double(j, "start_ms", (double)(p->start_ns / 1000000));
         json_key(j, "seconds");
         if (p->start_ns && p->end_ns >= p->start_ns)
             json_double(j, (double)(p->end_ns - p->start_ns) / 1e9);
         else
             json_null(j);
-        put_u64(j, "threads", p->thread_count);
-        json_key(j, "rank");
-        json_i64(j, p->rank);
-        json_key(j, "exit_status");
-        json_i64(j, p->exit_status);
-        put_bool(j, "complete", p->complete);
+        json_put_u64(j, "threads", p->thread_count);
+        json_put_i64(j, "rank", p->rank);
+        json_put_i64(j, "exit_status", p->exit_status);
+        json_put_bool(j, "complete", p->complete);
         json_end_object(j);
     }
     json_end_array(j);
@@ -427,14 +406,14 @@ static void make_head(const struct writer *w, struct buf *head)
 {
     struct jsonout j = {.out = head};
     json_begin_object(&j);
-    put_string(&j, "format", "hpcview-database");
-    put_u64(&j, "version", HTMLGEN_VERSION);
-    put_string(&j, "generator", PACKAGE_STRING);
-    put_string(&j, "title", strtab_get(w->e->strings, w->e->title));
-    put_u64(&j, "places", w->e->place_count);
-    put_u64(&j, "strings", w->layout.strings);
+    json_put_string(&j, "format", "hpcview-database");
+    json_put_u64(&j, "version", HTMLGEN_VERSION);
+    json_put_string(&j, "generator", PACKAGE_STRING);
+    json_put_string(&j, "title", strtab_get(w->e->strings, w->e->title));
+    json_put_u64(&j, "places", w->e->place_count);
+    json_put_u64(&j, "strings", w->layout.strings);
     head_planes(w, &j);
-    put_u64(&j, "source_chunks", w->source_chunks);
+    json_put_u64(&j, "source_chunks", w->source_chunks);
     head_blocks(w, &j);
     head_runs(w, &j);
     head_metrics(w, &j);

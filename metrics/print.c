@@ -635,8 +635,7 @@ static void write_csv(const struct view *t, struct outfile *out)
 
 static void json_text(struct jsonout *j, const struct view *t, const char *key, str_id text)
 {
-    json_key(j, key);
-    json_string(j, strtab_get(t->e->strings, text));
+    json_put_string(j, key, strtab_get(t->e->strings, text));
 }
 
 static void json_metric(struct jsonout *j, const struct view *t, size_t metric)
@@ -649,16 +648,11 @@ static void json_metric(struct jsonout *j, const struct view *t, size_t metric)
     json_text(j, t, "description", m->description);
     json_text(j, t, "event", m->event);
     json_text(j, t, "formula", m->formula);
-    json_key(j, "period");
-    json_u64(j, m->period);
-    json_key(j, "percent");
-    json_bool(j, m->percent);
-    json_key(j, "estimated");
-    json_bool(j, m->estimated);
-    json_key(j, "total");
-    json_double(j, experiment_value(t->e, metric, 0, VALUE_INCLUSIVE));
-    json_key(j, "exact_total");
-    json_double(j, m->exact_total);
+    json_put_u64(j, "period", m->period);
+    json_put_bool(j, "percent", m->percent);
+    json_put_bool(j, "estimated", m->estimated);
+    json_put_double(j, "total", experiment_value(t->e, metric, 0, VALUE_INCLUSIVE));
+    json_put_double(j, "exact_total", m->exact_total);
     json_end_object(j);
 }
 
@@ -667,8 +661,8 @@ static void json_values(struct jsonout *j, const struct view *t, const struct ro
     json_key(j, key);
     json_begin_object(j);
     for (size_t i = 0; i < t->shown.count; i++) {
-        json_key(j, strtab_get(t->e->strings, t->e->metrics[t->shown.items[i]].name));
-        json_double(j, value_of(t, r, t->shown.items[i], exclusive));
+        json_put_double(j, strtab_get(t->e->strings, t->e->metrics[t->shown.items[i]].name),
+                        value_of(t, r, t->shown.items[i], exclusive));
     }
     json_end_object(j);
 }
@@ -677,11 +671,9 @@ static void json_row(struct jsonout *j, const struct view *t, const struct row *
 {
     json_begin_object(j);
     if (is_tree(t)) {
-        json_key(j, "depth");
-        json_u64(j, r->depth);
+        json_put_u64(j, "depth", r->depth);
     }
-    json_key(j, "kind");
-    json_string(j, word_of(t, r));
+    json_put_string(j, "kind", word_of(t, r));
     json_text(j, t, "module", r->module);
     json_text(j, t, "file", r->file);
     json_key(j, "line");
@@ -700,12 +692,9 @@ static void json_row(struct jsonout *j, const struct view *t, const struct row *
             json_null(j);
     }
     if (t->options->level == PRINT_LOOP) {
-        json_key(j, "line_last");
-        json_u64(j, r->line_last);
-        json_key(j, "instance");
-        json_u64(j, r->instance);
-        json_key(j, "instances");
-        json_u64(j, r->instances);
+        json_put_u64(j, "line_last", r->line_last);
+        json_put_u64(j, "instance", r->instance);
+        json_put_u64(j, "instances", r->instances);
     }
     json_values(j, t, r, "values", false);
     if (levels[t->options->level].exclusive)
@@ -719,8 +708,7 @@ static void write_json(const struct view *t, struct outfile *out)
     struct jsonout j = {&b, false};
     json_begin_object(&j);
     json_text(&j, t, "title", t->e->title);
-    json_key(&j, "by");
-    json_string(&j, levels[t->options->level].word);
+    json_put_string(&j, "by", levels[t->options->level].word);
     json_key(&j, "metrics");
     json_begin_array(&j);
     for (size_t i = 0; i < t->shown.count; i++)

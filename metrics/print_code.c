@@ -463,14 +463,7 @@ static void put_count(struct jsonout *j, const char *key, uint64_t count)
 
 static void json_text(struct jsonout *j, const struct code *c, const char *key, str_id text)
 {
-    json_key(j, key);
-    json_string(j, strtab_get(c->t->e->strings, text));
-}
-
-static void put_number(struct jsonout *j, const char *key, double v)
-{
-    json_key(j, key);
-    json_double(j, v);
+    json_put_string(j, key, strtab_get(c->t->e->strings, text));
 }
 
 static void json_row(const struct code *c, size_t row, struct jsonout *j)
@@ -487,16 +480,15 @@ static void json_row(const struct code *c, size_t row, struct jsonout *j)
     put_count(j, "target", cell[INSN_TARGET].count);
     put_count(j, "loop", cell[INSN_LOOP].count);
     put_count(j, "around", cell[INSN_AROUND].count);
-    put_number(j, "uops", cell[INSN_UOPS].number);
+    json_put_double(j, "uops", cell[INSN_UOPS].number);
     json_text(j, c, "ports", cell[INSN_PORTS].text);
-    put_number(j, "latency", cell[INSN_LATENCY].number);
-    json_key(j, "chain");
-    json_bool(j, cell[INSN_CHAIN].count == 1);
+    json_put_double(j, "latency", cell[INSN_LATENCY].number);
+    json_put_bool(j, "chain", cell[INSN_CHAIN].count == 1);
     json_key(j, "values");
     json_begin_object(j);
     for (size_t i = 0; i < t->shown.count; i++)
-        put_number(j, strtab_get(t->e->strings, t->e->metrics[t->shown.items[i]].name),
-                   value_of(c, row, t->shown.items[i]));
+        json_put_double(j, strtab_get(t->e->strings, t->e->metrics[t->shown.items[i]].name),
+                        value_of(c, row, t->shown.items[i]));
     json_end_object(j);
     json_end_object(j);
 }
@@ -508,8 +500,7 @@ static void write_rows(struct code *c, bool json, struct outfile *out)
     if (json) {
         json_begin_object(&j);
         json_text(&j, c, "title", c->t->e->title);
-        json_key(&j, "by");
-        json_string(&j, "instruction");
+        json_put_string(&j, "by", "instruction");
         json_key(&j, "rows");
         json_begin_array(&j);
     } else

@@ -340,8 +340,7 @@ static void json_columns(struct jsonout *j, const struct table_view *v)
             {"name", c->name}, {"title", c->title}, {"unit", c->unit}, {"type", types[c->type]}};
         json_begin_object(j);
         for (size_t k = 0; k < ARRAY_SIZE(members); k++) {
-            json_key(j, members[k][0]);
-            json_string(j, members[k][1]);
+            json_put_string(j, members[k][0], members[k][1]);
         }
         json_end_object(j);
     }
@@ -353,8 +352,7 @@ static void write_json(const struct table_view *v, struct outfile *out)
     struct buf b = {0};
     struct jsonout j = {&b, false};
     json_begin_object(&j);
-    json_key(&j, "table");
-    json_string(&j, v->decl->name);
+    json_put_string(&j, "table", v->decl->name);
     json_columns(&j, v);
     json_key(&j, "rows");
     json_begin_array(&j);

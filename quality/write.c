@@ -173,20 +173,13 @@ static void json_checks(struct jsonout *j, const struct quality_report *r, const
     for (size_t i = first_check(r, q); is_of(r, i, q); i++) {
         const struct quality_check *c = &r->checks[i];
         json_begin_object(j);
-        json_key(j, "check");
-        json_string(j, quality_check_word(c->kind));
-        json_key(j, "line");
-        json_u64(j, c->line);
-        json_key(j, "address");
-        json_u64(j, c->address);
-        json_key(j, "confidence");
-        json_double(j, c->confidence);
-        json_key(j, "gain");
-        json_double(j, rounded(c->gain));
-        json_key(j, "found");
-        json_string(j, strtab_get(r->strings, c->found));
-        json_key(j, "remedy");
-        json_string(j, strtab_get(r->strings, c->remedy));
+        json_put_string(j, "check", quality_check_word(c->kind));
+        json_put_u64(j, "line", c->line);
+        json_put_u64(j, "address", c->address);
+        json_put_double(j, "confidence", c->confidence);
+        json_put_double(j, "gain", rounded(c->gain));
+        json_put_string(j, "found", strtab_get(r->strings, c->found));
+        json_put_string(j, "remedy", strtab_get(r->strings, c->remedy));
         json_end_object(j);
     }
     json_end_array(j);
@@ -196,10 +189,8 @@ static void write_json(const struct quality_report *r, struct buf *b)
 {
     struct jsonout j = {.out = b};
     json_begin_object(&j);
-    json_key(&j, "machine");
-    json_string(&j, strtab_get(r->strings, r->machine));
-    json_key(&j, "assumed");
-    json_string(&j, strtab_get(r->strings, r->assumed));
+    json_put_string(&j, "machine", strtab_get(r->strings, r->machine));
+    json_put_string(&j, "assumed", strtab_get(r->strings, r->assumed));
     json_key(&j, "loops");
     json_begin_array(&j);
     for (size_t i = 0; i < r->loop_count; i++) {

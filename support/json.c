@@ -110,3 +110,33 @@ void json_null(struct jsonout *j)
     value(j);
     buf_str(j->out, "null");
 }
+
+void json_put_string(struct jsonout *j, const char *key, const char *s)
+{
+    json_key(j, key);
+    json_string(j, s);
+}
+
+void json_put_u64(struct jsonout *j, const char *key, uint64_t v)
+{
+    json_key(j, key);
+    json_u64(j, v);
+}
+
+void json_put_i64(struct jsonout *j, const char *key, int64_t v)
+{
+    json_key(j, key);
+    json_i64(j, v);
+}
+
+void json_put_double(struct jsonout *j, const char *key, double v)
+{
+    json_key(j, key);
+    json_double(j, v);
+}
+
+void json_put_bool(struct jsonout *j, const char *key, bool v)
+{
+    json_key(j, key);
+    json_bool(j, v);
+}

@@ -455,6 +455,12 @@ void json_i64(struct jsonout *, int64_t);
 void json_double(struct jsonout *, double); /* shortest text that reads back the same */
 void json_bool(struct jsonout *, bool);
 void json_null(struct jsonout *);
+/* A member of an object: its key and its value. */
+void json_put_string(struct jsonout *, const char *key, const char *s);
+void json_put_u64(struct jsonout *, const char *key, uint64_t);
+void json_put_i64(struct jsonout *, const char *key, int64_t);
+void json_put_double(struct jsonout *, const char *key, double);
+void json_put_bool(struct jsonout *, const char *key, bool);
 /* The shortest decimal text of v that reads back the same; whole numbers below 2^53 without exponent or point. */
 void buf_double(struct buf *, double v);
 
