@@ -16,13 +16,6 @@ struct reader {
     unsigned skipping; /* elements open in <core>, which is quality's */
 };
 
-static int wrong(const struct reader *r, const struct xml_event *e, struct err *err, const char *attr,
-                 const char *value, const char *right)
-{
-    return err_set(err, ERR_FORMAT, "%s:%llu: <%s %s=\"%s\">: %s", r->name, (unsigned long long)e->line, e->element,
-                   attr, value, right);
-}
-
 /* "32K", "1M", "2G", "4096" */
 static bool parse_size(const char *text, uint64_t *to)
 {
@@ -50,7 +43,8 @@ static int get_number(const struct reader *r, const struct xml_event *e, const c
         return err_set(err, ERR_FORMAT, "%s:%llu: <%s> needs %s=\"...\"", r->name, (unsigned long long)e->line,
                        e->element, attr);
     if (!parse_size(text, to) || *to == 0 || *to > most)
-        return wrong(r, e, err, attr, text, "a whole number above 0 is wanted, with K, M or G behind it if you like");
+        return xml_attr_wrong(e, r->name, attr, text,
+                              "a whole number above 0 is wanted, with K, M or G behind it if you like", err);
     return 0;
 }
 
@@ -70,7 +64,7 @@ static int get_word(const struct reader *r, const struct xml_event *e, const cha
     for (unsigned i = 0; words[i]; i++)
         buf_printf(&b, "%s%s", i ? " or " : "", words[i]);
     buf_str(&b, " is wanted");
-    int status = wrong(r, e, err, attr, text, b.bytes);
+    int status = xml_attr_wrong(e, r->name, attr, text, b.bytes, err);
     buf_release(&b);
     return status;
 }
@@ -116,23 +110,6 @@ static int check_level(const struct mhsim_level *l, const char *where, struct er
 
 /* ---- elements --------------------------------------------------------------------------- */
 
-static int check_attributes(const struct reader *r, const struct xml_event *e, const char *const *known,
-                            struct err *err)
-{
-    for (size_t i = 0; i < e->attr_count; i++) {
-        bool found = false;
-        for (const char *const *k = known; *k; k++)
-            found |= strcmp(*k, e->attrs[i].name) == 0;
-        if (found)
-            continue;
-        const char *near = str_nearest(e->attrs[i].name, known);
-        return err_set(err, ERR_FORMAT, "%s:%llu: <%s> has no attribute '%s'%s%s%s", r->name,
-                       (unsigned long long)e->line, e->element, e->attrs[i].name, near ? "; did you mean '" : "",
-                       near ? near : "", near ? "'?" : "");
-    }
-    return 0;
-}
-
 static int get_name(const struct reader *r, const struct xml_event *e, struct mhsim_level *l, struct err *err)
 {
     const char *name = xml_attr_get(e, "name");
@@ -141,8 +118,8 @@ static int get_name(const struct reader *r, const struct xml_event *e, struct mh
                        (unsigned long long)e->line, e->element, sizeof l->name - 1);
     for (const char *p = name; *p; p++)
         if (!isalnum((unsigned char)*p) && *p != '-' && *p != '_')
-            return wrong(r, e, err, "name", name,
-                         "letters, digits, '-' and '_' are wanted: it becomes part of metrics' names");
+            return xml_attr_wrong(e, r->name, "name", name,
+                                  "letters, digits, '-' and '_' are wanted: it becomes part of metrics' names", err);
     strcpy(l->name, name);
     return 0;
 }
@@ -171,7 +148,7 @@ static int read_cache(const struct reader *r, const struct xml_event *e, struct 
     unsigned through = 0, prefetch = MHSIM_NO_PREFETCH;
     uint64_t line = 64;
     bool allocate = true;
-    if (check_attributes(r, e, known, err) < 0 || read_common(r, e, l, err) < 0 ||
+    if (xml_attrs_known(e, r->name, known, err) < 0 || read_common(r, e, l, err) < 0 ||
         get_number(r, e, "size", 1ull << 32, true, &l->size, err) < 0 ||
         get_number(r, e, "line", 1 << 16, false, &line, err) < 0 ||
         get_word(r, e, "write", writes, &through, err) < 0 || get_yes(r, e, "allocate", &allocate, err) < 0 ||
@@ -189,7 +166,7 @@ static int read_tlb(const struct reader *r, const struct xml_event *e, struct mh
 {
     static const char *const known[] = {"name", "entries", "page", "ways", "policy", "shared", "latency", NULL};
     uint64_t entries = 0, page = 4096;
-    if (check_attributes(r, e, known, err) < 0 || read_common(r, e, l, err) < 0 ||
+    if (xml_attrs_known(e, r->name, known, err) < 0 || read_common(r, e, l, err) < 0 ||
         get_number(r, e, "entries", 1 << 20, true, &entries, err) < 0 ||
         get_number(r, e, "page", 1 << 30, false, &page, err) < 0)
         return -1;
@@ -241,7 +218,7 @@ static int begin(void *ctx, const struct xml_event *e, struct err *err)
                            (unsigned long long)e->line, e->element);
         r->in_machine = true;
         snprintf(r->machine->name, sizeof r->machine->name, "%s", name ? name : "");
-        return check_attributes(r, e, machine_known, err);
+        return xml_attrs_known(e, r->name, machine_known, err);
     }
     if (r->in_memory)
         return begin_level(r, e, err);
@@ -252,7 +229,8 @@ static int begin(void *ctx, const struct xml_event *e, struct err *err)
         return err_set(err, ERR_FORMAT, "%s:%llu: a second <memory>; one machine has one", r->name,
                        (unsigned long long)e->line);
     r->in_memory = r->had_memory = true;
-    if (check_attributes(r, e, memory_known, err) < 0 || get_number(r, e, "latency", 1000000, false, &latency, err) < 0)
+    if (xml_attrs_known(e, r->name, memory_known, err) < 0 ||
+        get_number(r, e, "latency", 1000000, false, &latency, err) < 0)
         return -1;
     r->machine->memory_latency = (uint32_t)latency;
     return 0;

@@ -18,13 +18,6 @@ struct reader {
     unsigned skipping; /* elements open inside of what is not ours */
 };
 
-static int wrong(const struct reader *r, const struct xml_event *e, const char *attr, const char *value,
-                 const char *right, struct err *err)
-{
-    return err_set(err, ERR_FORMAT, "%s:%llu: <%s %s=\"%s\">: %s", r->name, (unsigned long long)e->line, e->element,
-                   attr, value, right);
-}
-
 static int get_number(const struct reader *r, const struct xml_event *e, const char *attr, double least, double most,
                       float *to, struct err *err)
 {
@@ -36,7 +29,7 @@ static int get_number(const struct reader *r, const struct xml_event *e, const c
     if (end == text || *end || !(v >= least && v <= most)) {
         char right[64];
         snprintf(right, sizeof right, "a number from %g to %g is wanted", least, most);
-        return wrong(r, e, attr, text, right, err);
+        return xml_attr_wrong(e, r->name, attr, text, right, err);
     }
     *to = (float)v;
     return 0;
@@ -54,25 +47,8 @@ static int get_yes(const struct reader *r, const struct xml_event *e, const char
     if (!text)
         return 0;
     if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-        return wrong(r, e, attr, text, "yes or no is wanted", err);
+        return xml_attr_wrong(e, r->name, attr, text, "yes or no is wanted", err);
     *to = *text == 'y';
-    return 0;
-}
-
-static int check_attributes(const struct reader *r, const struct xml_event *e, const char *const *known,
-                            struct err *err)
-{
-    for (size_t i = 0; i < e->attr_count; i++) {
-        bool found = false;
-        for (const char *const *k = known; *k; k++)
-            found |= strcmp(*k, e->attrs[i].name) == 0;
-        if (!found) {
-            const char *near = str_nearest(e->attrs[i].name, known);
-            return err_set(err, ERR_FORMAT, "%s:%llu: <%s> has no attribute '%s'%s%s%s", r->name,
-                           (unsigned long long)e->line, e->element, e->attrs[i].name, near ? "; did you mean '" : "",
-                           near ? near : "", near ? "'?" : "");
-        }
-    }
     return 0;
 }
 
@@ -88,10 +64,10 @@ static int get_uops(const struct reader *r, const struct xml_event *e, const cha
         while (*p == ' ')
             p++;
         if (n == UOPS_MAX)
-            return wrong(r, e, attr, text, right, err);
+            return xml_attr_wrong(e, r->name, attr, text, right, err);
         for (; *p && *p != ' '; p++) {
             if (!isxdigit((unsigned char)*p))
-                return wrong(r, e, attr, text, right, err);
+                return xml_attr_wrong(e, r->name, attr, text, right, err);
             to[n] |= (uint16_t)(1u << (isdigit((unsigned char)*p) ? *p - '0' : (*p | 32) - 'a' + 10));
         }
     }
@@ -105,7 +81,7 @@ static int begin_op(struct reader *r, const struct xml_event *e, struct err *err
     const char *kind = xml_attr_get(e, "kind");
     uint16_t each[UOPS_MAX] = {0};
     size_t k = 0;
-    if (check_attributes(r, e, known, err) < 0)
+    if (xml_attrs_known(e, r->name, known, err) < 0)
         return -1;
     while (kind && k < COST_KINDS_COUNT && strcmp(cost_words[k], kind) != 0)
         k++;
@@ -115,13 +91,13 @@ static int begin_op(struct reader *r, const struct xml_event *e, struct err *err
         const char *near = str_nearest(kind, cost_words);
         char *right = near ? mem_printf("there is no such kind; did you mean '%s'?", near)
                            : mem_strdup("there is no such kind (doc/formats/machine.md lists them)");
-        int status = wrong(r, e, "kind", kind, right, err);
+        int status = xml_attr_wrong(e, r->name, "kind", kind, right, err);
         mem_free(right);
         return status;
     }
     struct cost *c = &r->machine->costs[k];
     if (c->given)
-        return wrong(r, e, "kind", kind, "this kind has been given above", err);
+        return xml_attr_wrong(e, r->name, "kind", kind, "this kind has been given above", err);
     c->given = true;
     if (get_number(r, e, "latency", 0, 1000, &c->latency, err) < 0 ||
         get_number(r, e, "chain", 0, 1000, &c->chain, err) < 0 || get_uops(r, e, "uops", c->uops[0], err) < 0 ||
@@ -155,7 +131,7 @@ static int begin_core(struct reader *r, const struct xml_event *e, struct err *e
     if (r->had_core)
         return err_set(err, ERR_FORMAT, "%s:%llu: a second <core>; one machine has one", r->name,
                        (unsigned long long)e->line);
-    if (check_attributes(r, e, known, err) < 0 || get_number(r, e, "issue", 1, 32, &issue, err) < 0 ||
+    if (xml_attrs_known(e, r->name, known, err) < 0 || get_number(r, e, "issue", 1, 32, &issue, err) < 0 ||
         get_number(r, e, "vector", 8, 256, &vector, err) < 0 || get_number(r, e, "line", 16, 4096, &line, err) < 0 ||
         get_number(r, e, "taken", 0, 8, &m->taken, err) < 0 || get_number(r, e, "window", 1, 65536, &window, err) < 0 ||
         get_number(r, e, "forward", 0, 100, &m->forward, err) < 0 ||
@@ -178,7 +154,7 @@ static int begin_core(struct reader *r, const struct xml_event *e, struct err *e
     get_text(e, "features", m->features, sizeof m->features);
     get_text(e, "llvm", m->llvm, sizeof m->llvm);
     if (strcmp(m->arch, "x86-64") != 0 && strcmp(m->arch, "aarch64") != 0)
-        return wrong(r, e, "arch", m->arch, "x86-64 or aarch64 is wanted", err);
+        return xml_attr_wrong(e, r->name, "arch", m->arch, "x86-64 or aarch64 is wanted", err);
     m->aarch64 = m->arch[0] == 'a';
     r->in_core = r->had_core = true;
     return 0;

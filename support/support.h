@@ -434,6 +434,11 @@ struct xml_handler {
 /* `name` is the file as shown in errors ("name:line: ..."). */
 int xml_read(const void *bytes, size_t len, const char *name, const struct xml_handler *, struct err *);
 const char *xml_attr_get(const struct xml_event *, const char *name); /* NULL: not given */
+/* -1 and a sentence where the element has an attribute that is not among `known` (NULL-terminated). */
+int xml_attrs_known(const struct xml_event *, const char *name, const char *const *known, struct err *);
+/* -1 and a sentence: what the attribute's value is, and what would be right. */
+int xml_attr_wrong(const struct xml_event *, const char *name, const char *attr, const char *value, const char *right,
+                   struct err *);
 
 /* ---- JSON --------------------------------------------------------------------- */
 

@@ -172,6 +172,29 @@ int xml_read(const void *bytes, size_t len, const char *name, const struct xml_h
     return failed ? -1 : 0;
 }
 
+int xml_attrs_known(const struct xml_event *e, const char *name, const char *const *known, struct err *err)
+{
+    for (size_t i = 0; i < e->attr_count; i++) {
+        bool found = false;
+        for (const char *const *k = known; *k; k++)
+            found |= strcmp(*k, e->attrs[i].name) == 0;
+        if (found)
+            continue;
+        const char *near = str_nearest(e->attrs[i].name, known);
+        return err_set(err, ERR_FORMAT, "%s:%llu: <%s> has no attribute '%s'%s%s%s", name, (unsigned long long)e->line,
+                       e->element, e->attrs[i].name, near ? "; did you mean '" : "", near ? near : "",
+                       near ? "'?" : "");
+    }
+    return 0;
+}
+
+int xml_attr_wrong(const struct xml_event *e, const char *name, const char *attr, const char *value, const char *right,
+                   struct err *err)
+{
+    return err_set(err, ERR_FORMAT, "%s:%llu: <%s %s=\"%s\">: %s", name, (unsigned long long)e->line, e->element, attr,
+                   value, right);
+}
+
 const char *xml_attr_get(const struct xml_event *event, const char *name)
 {
     for (size_t i = 0; i < event->attr_count; i++)
