@@ -807,20 +807,26 @@ static int begin_debug(struct config_reader *r, const struct xml_event *event, s
     return 0;
 }
 
-static int begin_metric(struct config_reader *r, const struct xml_event *event, struct err *err)
+int config_begin_metric(struct config_reader *r, const struct xml_event *event, const char *display_name,
+                        const char *sort, struct err *err)
 {
     struct config_metric *m = &r->metric;
     mathml_free(r->math);
     r->math = NULL;
     *m = (struct config_metric){.where = config_where(r, event->line)};
     m->name = config_attribute(r, event, "name");
-    m->display_name = config_attribute(r, event, "display-name");
+    m->display_name = config_attribute(r, event, display_name);
     m->unit = config_attribute(r, event, "unit");
     r->has_body = false;
     if (config_flag(r, event, "percent", &m->percent, err) < 0 ||
-        config_flag(r, event, "display", &m->display, err) < 0 || config_flag(r, event, "sort", &m->sort_by, err) < 0)
+        config_flag(r, event, "display", &m->display, err) < 0 || config_flag(r, event, sort, &m->sort_by, err) < 0)
         return -1;
     return 0;
+}
+
+static int begin_metric(struct config_reader *r, const struct xml_event *event, struct err *err)
+{
+    return config_begin_metric(r, event, "display-name", "sort", err);
 }
 
 static int begin_measured(struct config_reader *r, const struct xml_event *event, struct err *err)

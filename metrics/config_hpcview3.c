@@ -36,18 +36,10 @@ static int begin_group(struct config_reader *r, const struct xml_event *event, s
 
 static int begin_metric(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
-    struct config_metric *m = &r->metric;
-    mathml_free(r->math);
-    r->math = NULL;
-    *m = (struct config_metric){.where = config_where(r, event->line)};
-    m->name = config_attribute(r, event, "name");
-    m->display_name = config_attribute(r, event, "displayName");
-    r->has_body = false;
-    if (config_flag(r, event, "percent", &m->percent, err) < 0 ||
-        config_flag(r, event, "display", &m->display, err) < 0 || config_flag(r, event, "sortBy", &m->sort_by, err) < 0)
+    if (config_begin_metric(r, event, "displayName", "sortBy", err) < 0)
         return -1;
-    if (m->percent == CHOICE_OPEN) /* HPCVIEW's default, for computed metrics too */
-        m->percent = CHOICE_YES;
+    if (r->metric.percent == CHOICE_OPEN) /* HPCVIEW's default, for computed metrics too */
+        r->metric.percent = CHOICE_YES;
     return 0;
 }
 

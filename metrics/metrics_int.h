@@ -204,6 +204,9 @@ const char *config_path(struct config_reader *, const char *path); /* relative t
 int config_flag(struct config_reader *, const struct xml_event *, const char *attribute, uint8_t *choice, struct err *);
 /* The attribute or "". */
 const char *config_attribute(struct config_reader *, const struct xml_event *, const char *name);
+/* Begins r->metric; display_name and sort: what these attributes are called in this form of the file. */
+int config_begin_metric(struct config_reader *, const struct xml_event *, const char *display_name, const char *sort,
+                        struct err *);
 int config_finish_hpcview3(struct config_reader *, struct err *);
 /* Takes the formula in infix for the metric being read. */
 int config_take_formula(struct config_reader *, const char *formula, uint64_t line, struct err *);
