@@ -123,28 +123,10 @@ static size_t add_tree(struct experiment *e, struct nodes *nodes, uint32_t **num
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
-static int sum_cells(struct builder *b, size_t tree, size_t column, struct err *err)
+static uint32_t node_of_call(const void *ctx, const struct cell *cell)
 {
-    struct experiment *e = b->e;
-    const struct cell_list *cells = &b->c->cells.items[column];
-    size_t n = e->trees[tree].node_count;
-    uint64_t *own = mem_calloc(n + 1, sizeof *own);
-    uint8_t *known = mem_calloc(n + 1, 1);
-    bool fits = true;
-    for (size_t i = 0; i < cells->count; i++) {
-        if (cells->items[i].call == CALL_NONE)
-            continue;
-        uint32_t node = b->node_of[cells->items[i].call];
-        fits = !__builtin_add_overflow(own[node], cells->items[i].value, &own[node]) && fits;
-        known[node] = 1;
-    }
-    fits = experiment_sum_counts(e, tree, column, own, known) == 0 && fits;
-    mem_free(own);
-    mem_free(known);
-    return fits ? 0
-                : err_set(err, ERR_FORMAT,
-                          "the counts of '%s' add up to more than 64 bits hold; the measurement is damaged",
-                          strtab_get(e->strings, e->metrics[column].name));
+    const struct correlation *c = ctx;
+    return cell->call == CALL_NONE ? NODE_NONE : c->call_node[cell->call];
 }
 
 int calls_build(struct experiment *e, struct correlation *c, const place_ix *new_of, struct warnings *warnings,
@@ -167,11 +149,9 @@ int calls_build(struct experiment *e, struct correlation *c, const place_ix *new
         for (size_t i = 0; i < c->calls.count; i++)
             b.node_of[i] = number[b.node_of[i]];
         mem_free(number);
-        for (size_t column = 0; column < c->cells.count && status == 0; column++)
-            if (c->cells.items[column].count)
-                status = sum_cells(&b, tree, column, err);
         c->call_node = b.node_of;
         b.node_of = NULL;
+        status = sum_measured(e, tree, c, node_of_call, c, err);
     }
     release_nodes(&b.nodes);
     vec_release(&b.chain);

@@ -16,19 +16,21 @@
 /* ---- sums ------------------------------------------------------------------------------------- */
 
 /* One measured column from its cells. */
-static int sum_column(struct experiment *e, const struct correlation *c, size_t column, const place_ix *new_of,
-                      struct err *err)
+static int sum_column(struct experiment *e, size_t tree, size_t column, const struct cell_list *cells,
+                      node_of_cell *node_of, const void *ctx, struct err *err)
 {
-    const struct cell_list *cells = &c->cells.items[column];
-    uint64_t *own = mem_calloc(e->place_count + 1, sizeof *own);
-    uint8_t *known = mem_calloc(e->place_count + 1, 1);
+    size_t n = e->trees[tree].node_count;
+    uint64_t *own = mem_calloc(n + 1, sizeof *own);
+    uint8_t *known = mem_calloc(n + 1, 1);
     bool fits = true;
     for (size_t i = 0; i < cells->count; i++) {
-        place_ix place = new_of[c->site_place[cells->items[i].site]];
-        fits = !__builtin_add_overflow(own[place], cells->items[i].value, &own[place]) && fits;
-        known[place] = 1;
+        uint32_t node = node_of(ctx, &cells->items[i]);
+        if (node == NODE_NONE)
+            continue;
+        fits = !__builtin_add_overflow(own[node], cells->items[i].value, &own[node]) && fits;
+        known[node] = 1;
     }
-    fits = experiment_sum_counts(e, TREE_SCOPES, column, own, known) == 0 && fits;
+    fits = experiment_sum_counts(e, tree, column, own, known) == 0 && fits;
     mem_free(own);
     mem_free(known);
     return fits ? 0
@@ -37,12 +39,23 @@ static int sum_column(struct experiment *e, const struct correlation *c, size_t 
                           strtab_get(e->strings, e->metrics[column].name));
 }
 
-static int sum_measured(struct experiment *e, const struct correlation *c, const place_ix *new_of, struct err *err)
+int sum_measured(struct experiment *e, size_t tree, const struct correlation *c, node_of_cell *node_of, const void *ctx,
+                 struct err *err)
 {
     for (size_t column = 0; column < c->cells.count; column++)
-        if (c->cells.items[column].count && sum_column(e, c, column, new_of, err) < 0)
+        if (c->cells.items[column].count && sum_column(e, tree, column, &c->cells.items[column], node_of, ctx, err) < 0)
             return -1;
     return 0;
+}
+
+struct scopes_of_sites {
+    const place_ix *site_place, *new_of;
+};
+
+static uint32_t place_of_cell(const void *ctx, const struct cell *cell)
+{
+    const struct scopes_of_sites *of = ctx;
+    return of->new_of[of->site_place[cell->site]];
 }
 
 /* ---- the experiment ---------------------------------------------------------------------------------- */
@@ -239,7 +252,8 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         measured_make(e, &c, new_of);
         status = take_columns(e, &columns, err);
         if (status == 0)
-            status = sum_measured(e, &c, new_of, err);
+            status =
+                sum_measured(e, TREE_SCOPES, &c, place_of_cell, &(struct scopes_of_sites){c.site_place, new_of}, err);
         if (status == 0)
             status = take_tables(e, &c, &columns, inputs, new_of, err);
         if (status == 0)

@@ -429,6 +429,10 @@ struct identity {
 };
 struct identity identity_of(const struct place *, uint32_t ordinal);
 
+/* The measured columns of a tree from their cells. node_of: whose a cell is; NODE_NONE: nobody's. */
+typedef uint32_t node_of_cell(const void *ctx, const struct cell *);
+int sum_measured(struct experiment *, size_t tree, const struct correlation *, node_of_cell *node_of, const void *ctx,
+                 struct err *);
 void correlation_init(struct correlation *, struct strtab *);
 void correlation_release(struct correlation *);
 /* Gathers sites and cells of all inputs; contexts and counts of those that can be read again are dropped meanwhile. */
