@@ -32,6 +32,7 @@ struct bloop_binary {
     bool gaps_filled;  /* all of them; else those that were asked for */
     uint8_t *noreturn; /* by name only, for work on demand; by closure once the whole binary was asked for */
     bool noreturn_whole;
+    struct hashmap prepared;     /* by where it begins: functions of which all is known that work on them needs */
     struct function_index index; /* of the table as it is while functions are worked on */
     struct bloop_stats stats;
 };
@@ -65,6 +66,7 @@ void bloop_close(struct bloop_binary *b)
         debug_close(b->readers.items[i]);
     vec_release(&b->readers);
     function_index_release(&b->index);
+    hashmap_release(&b->prepared);
     mem_free(b->noreturn);
     if (b->functions)
         functions_free(b->functions);
@@ -99,7 +101,7 @@ static int by_value(const void *a, const void *b)
 
 typedef void table_change(struct function_table *, const vaddr *, size_t);
 
-/* Which functions never return is kept by index, and indices change. */
+/* Which functions never return is kept by index, and indices change; so do the bounds of functions. */
 static void change_functions(struct bloop_binary *b, table_change *change, const vaddr *addrs, size_t count)
 {
     struct vaddr_list never = {0};
@@ -107,6 +109,7 @@ static void change_functions(struct bloop_binary *b, table_change *change, const
         if (b->noreturn[i])
             *vec_push(&never) = b->functions->functions[i].begin;
     change(b->functions, addrs, count);
+    hashmap_release(&b->prepared);
     if (b->noreturn) {
         mem_free(b->noreturn);
         b->noreturn = mem_calloc(b->functions->count + 1, 1);
@@ -741,16 +744,29 @@ static void fill_gaps_at(struct bloop_binary *b, const vaddr *addrs, size_t coun
     vec_release(&targets);
 }
 
-/* What is needed before functions at these addresses are worked on. */
+static bool are_prepared(const struct bloop_binary *b, const struct target_list *targets)
+{
+    for (size_t i = 0; i < targets->count; i++)
+        if (hashmap_get(&b->prepared, b->functions->functions[targets->items[i]].begin) == HASHMAP_NONE)
+            return false;
+    return true;
+}
+
+/* What is needed before functions at these addresses are worked on: once, so that whoever asks for the code of what it
+ * has the scopes of pays for neither again, and sees the same. */
 static void prepare_at(struct bloop_binary *b, const vaddr *addrs, size_t count, struct target_list *targets,
                        struct warnings *warnings)
 {
     bool procedures_only = b->options.procedures_only;
+    if (find_targets(b, addrs, count, targets) && are_prepared(b, targets))
+        return;
     if (!b->gaps_filled && !procedures_only)
         fill_gaps_at(b, addrs, count);
     if (!find_targets(b, addrs, count, targets) && add_debug_entries(b, warnings))
         find_targets(b, addrs, count, targets);
     index_functions(b);
+    for (size_t i = 0; i < targets->count; i++)
+        *hashmap_put(&b->prepared, b->functions->functions[targets->items[i]].begin) = 1;
     if (procedures_only)
         return;
     know_noreturn(b, false);
