@@ -145,7 +145,7 @@ static void write_ports(struct buf *out, const uint16_t *uops)
         buf_str(out, out->len ? " " : "");
         for (unsigned port = 0; port < PORTS_MAX; port++)
             if (uops[i] >> port & 1)
-                buf_printf(out, "%x", port);
+                buf_char(out, "0123456789abcdef"[port]);
     }
 }
 

@@ -13,7 +13,8 @@
 struct sorting {
     char *items;
     size_t size;
-    int (*compare)(const void *, const void *);
+    int (*compare)(const void *, const void *, void *ctx);
+    void *ctx;
     struct VEC(size_t) ends; /* of the runs: one ends where the next begins */
     char *buffer;
     size_t buffer_bytes;
@@ -24,10 +25,15 @@ static char *item(const struct sorting *s, size_t i)
     return s->items + i * s->size;
 }
 
+static int order_of(const struct sorting *s, const void *a, const void *b)
+{
+    return s->compare(a, b, s->ctx);
+}
+
 static void find_runs(struct sorting *s, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        if (s->compare(item(s, i - 1), item(s, i)) > 0)
+        if (order_of(s, item(s, i - 1), item(s, i)) > 0)
             *vec_push(&s->ends) = i;
     *vec_push(&s->ends) = count;
 }
@@ -51,7 +57,7 @@ static void merge_up(struct sorting *s, size_t begin, size_t middle, size_t end)
     const char *right = item(s, middle), *right_end = item(s, end);
     char *to = item(s, begin);
     for (; left < left_end && right < right_end; to += s->size) {
-        const char **from = s->compare(left, right) <= 0 ? &left : &right;
+        const char **from = order_of(s, left, right) <= 0 ? &left : &right;
         memcpy(to, *from, s->size);
         *from += s->size;
     }
@@ -65,7 +71,7 @@ static void merge_down(struct sorting *s, size_t begin, size_t middle, size_t en
     size_t l = middle, r = end - middle, to = end;
     while (l > begin && r > 0) {
         const char *left_last = item(s, l - 1), *right_last = right + (r - 1) * s->size;
-        bool from_left = s->compare(left_last, right_last) > 0;
+        bool from_left = order_of(s, left_last, right_last) > 0;
         memcpy(item(s, --to), from_left ? left_last : right_last, s->size);
         *(from_left ? &l : &r) -= 1;
     }
@@ -75,8 +81,8 @@ static void merge_down(struct sorting *s, size_t begin, size_t middle, size_t en
 static void merge(struct sorting *s, size_t begin, size_t middle, size_t end)
 {
     const char *first_right = item(s, middle), *last_left = item(s, middle - 1);
-    begin += sorted_front(middle - begin, i, s->compare(item(s, begin + i), first_right) <= 0);
-    end = middle + sorted_front(end - middle, i, s->compare(item(s, middle + i), last_left) < 0);
+    begin += sorted_front(middle - begin, i, order_of(s, item(s, begin + i), first_right) <= 0);
+    end = middle + sorted_front(end - middle, i, order_of(s, item(s, middle + i), last_left) < 0);
     if (begin == middle || end == middle)
         return;
     (middle - begin <= end - middle ? merge_up : merge_down)(s, begin, middle, end);
@@ -96,9 +102,10 @@ static void merge_neighbours(struct sorting *s)
     s->ends.count = n;
 }
 
-void sort_items(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+void sort_items_with(void *items, size_t count, size_t size, int (*compare)(const void *, const void *, void *ctx),
+                     void *ctx)
 {
-    struct sorting s = {.items = items, .size = size, .compare = compare};
+    struct sorting s = {.items = items, .size = size, .compare = compare, .ctx = ctx};
     if (count < 2)
         return;
     find_runs(&s, count);
@@ -106,6 +113,21 @@ void sort_items(void *items, size_t count, size_t size, int (*compare)(const voi
         merge_neighbours(&s);
     vec_release(&s.ends);
     mem_free(s.buffer);
+}
+
+struct without_ctx {
+    int (*compare)(const void *, const void *);
+};
+
+static int compare_without_ctx(const void *a, const void *b, void *ctx)
+{
+    const struct without_ctx *order = ctx;
+    return order->compare(a, b);
+}
+
+void sort_items(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    sort_items_with(items, count, size, compare_without_ctx, &(struct without_ctx){compare});
 }
 
 uint32_t *sort_digits(const void *rows, size_t count, unsigned digits,

@@ -15,6 +15,8 @@
 
 /* Stable. What is in order already is looked at once; runs that go up are merged. NULL is fine where count is 0. */
 void sort_items(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
+void sort_items_with(void *items, size_t count, size_t size, int (*compare)(const void *, const void *, void *ctx),
+                     void *ctx);
 
 /* The numbers 0 to count - 1 of `rows`, ordered by keys of so many digits, 0 to 255 each: digit(rows, row, 0) is the least
  * of them. Stable, and linear: digit by digit from the least on (Knuth, The Art of Computer Programming 3, 5.2.5); those

@@ -1,4 +1,5 @@
 /* Tables beside places: rows of 8-byte cells, found by a hash of their key columns. */
+#include "support/sort.h"
 #include "support/support.h"
 
 #include <assert.h>
@@ -419,7 +420,7 @@ static uint32_t *sort_table(struct table *t)
     union table_cell *cells = mem_alloc((t->row_count * n + 1) * sizeof *cells);
     for (size_t i = 0; i < t->row_count; i++)
         order[i] = (uint32_t)i;
-    qsort_r(order, t->row_count, sizeof *order, compare_rows, t);
+    sort_items_with(order, t->row_count, sizeof *order, compare_rows, t); /* rows come function by function */
     for (size_t i = 0; i < t->row_count; i++) {
         new_of[order[i]] = (uint32_t)i;
         memcpy(cells + i * n, table_row(t, order[i]), n * sizeof *cells);
