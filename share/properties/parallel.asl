@@ -9,10 +9,13 @@ HYPOTHESIS Parallel {
 }
 
 /*
- * Libraries start threads that only wait, and launchers are processes of the run: means are over the threads that were ever seen to
- * compute, and over the ranks.
+ * Libraries start threads that only wait, launchers are processes of the run, and the first thread of a process often does nothing but hand out
+ * work and wait for it: means are over the threads that were ever seen to compute, less one a process where the idlest of several has not a
+ * twentieth of the busiest one's time, and over the ranks.
  */
-LET computing = total(count(time over threads));
+LET seen_to_compute = total(count(time over threads));
+LET only_hands_out = seen_to_compute > 2.5 * run.processes AND total(min(time over threads)) < 0.05 * total(max(time over threads));
+LET computing = seen_to_compute - or(if(only_hands_out, run.processes, 0), 0);
 LET mean_of_threads = mean(time over threads) * run.threads / computing;
 LET mean_of_ranks = mean(time over ranks) * run.processes / run.ranks;
 
