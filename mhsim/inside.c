@@ -90,29 +90,40 @@ static void drop_lock(void)
 /* Accesses that may wait: the one that changes the phase does not. */
 static uint32_t room_left(void)
 {
-    uint64_t most = first_thread->skipping ? UINT32_MAX : BATCH;
-    return in.left > most ? (uint32_t)most : (uint32_t)in.left - 1;
+    return in.left > BATCH ? BATCH : (uint32_t)in.left - 1;
+}
+
+static bool counts(void)
+{
+    return in.phase == COUNTING && !in.outside;
+}
+
+/* A signal handler that was at it between the thread's look and its store may have been forgotten: never more than there are. */
+static void see_numbered(struct inside_thread *t)
+{
+    uint64_t numbered = t->numbered, n = numbered > t->counted ? numbered - t->counted : 0;
+    n = n < in.left ? n : in.left - 1;
+    in.head->seen += n;
+    in.left -= n;
+    t->counted = numbered;
 }
 
 /* What waits comes before whatever is done next. Of the first thread; it is busy, or stands still. */
 static void simulate_waiting(void)
 {
     struct inside_thread *t = first_thread;
+    if (t)
+        see_numbered(t);
     uint32_t n = t ? t->waiting : 0, wanted = 0;
     if (n == 0)
         return;
     in.head->seen += n;
     in.left -= n;
-    if (t->skipping) {
-        t->waiting = 0;
-        t->room = t->room ? room_left() : 0;
-        return;
-    }
     for (uint32_t i = 0; i < n && in.head->orders.range_count; i++)
         if (t->batch[i].row != NOT_WANTED)
             t->batch[wanted++] = t->batch[i];
     wanted = in.head->orders.range_count ? wanted : n;
-    in.head->simulated += wanted;
+    in.head->simulated += counts() ? wanted : 0;
     mhsim_accesses(in.sim, t->batch, wanted);
     t->waiting = 0;
     if (t->room)
@@ -153,7 +164,7 @@ static void become_many(void)
     if (no_membarrier || !first_thread)
         return;
     wait_for_first();
-    first_thread->room = 0;
+    first_thread->until = first_thread->room = 0;
     wait_for_first();
 }
 
@@ -254,16 +265,16 @@ static void read_command(char *to, size_t room)
         close(fd);
 }
 
-/* What follows from when and where something is to be counted. What only changes the levels is not. */
+/* What follows from when and where something is to be counted. */
 static void set_quiet(void)
 {
     bool simulating = (in.phase == COUNTING || in.phase == WARMING) && !in.stopped;
-    bool counting = simulating && in.phase == COUNTING && !in.outside;
-    mhsim_quiet(in.sim, in.phase == WARMING || in.outside);
-    if (!first_thread || many)
+    struct inside_thread *t = first_thread;
+    mhsim_quiet(in.sim, !counts());
+    if (!t || many)
         return;
-    first_thread->skipping = !simulating;
-    first_thread->room = !simulating || counting ? room_left() : 0;
+    t->room = simulating ? room_left() : 0;
+    t->until = simulating ? 0 : in.left - 1 > UINT64_MAX - t->counted ? UINT64_MAX : t->counted + in.left - 1;
 }
 
 static void first_phase(const struct raw_orders *o)
@@ -339,6 +350,7 @@ void inside_forked(void)
     if (inside_me != &inside_nobody)
         inside_me->ready = inside_me->busy = false;
     inside_me->waiting = inside_me->room = 0;
+    inside_me->numbered = inside_me->until = inside_me->counted = 0;
     munmap(in.head, RAW_HEAD_BYTES);
     mhsim_free(in.sim); /* its rows and pairs with it: our mappings of them */
     store_close(&in.objects);
@@ -365,7 +377,7 @@ void inside_settle(void)
             leave(many);
         return;
     }
-    if (first_thread->waiting == 0 || !inside_out())
+    if ((first_thread->waiting == 0 && first_thread->until == 0) || !inside_out())
         return;
     become_many();
     take_lock();
@@ -387,7 +399,7 @@ void inside_measure(bool on)
     inside_settle();
     in.stopped = !on;
     if (first_thread)
-        first_thread->room = 0; /* until the next access, which sees to it */
+        first_thread->until = first_thread->room = 0; /* until the next access, which sees to it */
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -768,7 +780,7 @@ static bool append_further(uint64_t code, uint64_t address, uint32_t size, bool 
     struct place *p = place_of(me, code);
     me->busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    bool room = me->waiting < me->room && !me->skipping;
+    bool room = me->waiting < me->room;
     if (room && !place_fits(p, code, address, frame))
         find_place(p, code, address, on_stack, frame);
     if (room)
@@ -795,7 +807,7 @@ void inside_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool w
         if (!place_fits(p, code, address, frame))
             find_place(p, code, address, on_stack, frame);
         if (p->row != NOT_WANTED) {
-            in.head->simulated += in.phase == COUNTING && !in.outside;
+            in.head->simulated += counts();
             mhsim_access(in.sim, p->row, address, size, write);
         }
     }

@@ -18,13 +18,14 @@ struct place {
 
 enum { PLACES = 1 << 12 /* of a thread, by hash of the code's address */, BATCH = 512 };
 
-/* Of a thread; never unmapped, so that others can look at it whenever they do. The first thread's accesses wait in `batch`
-   as long as it is alone and they are simulated and counted; where nothing is simulated, they are only numbered. `room`:
-   how many until something else is to be done. */
+/* Of a thread; never unmapped, so that others can look at it whenever they do. While the first thread is alone, its accesses
+   wait in `batch`, of which `room` may be used; where nothing is simulated they are only numbered, `until` something
+   else is to be done. Only the thread itself changes `numbered`. */
 struct inside_thread {
-    volatile bool busy; /* in the simulator: signal handlers keep out */
+    volatile uint64_t numbered, until; /* in this order, and first: hooks-*.s */
+    uint64_t counted;                  /* of `numbered`, those that are among what was seen */
+    volatile bool busy;                /* in the simulator: signal handlers keep out */
     bool ready;
-    bool skipping; /* `waiting` are only a number */
     uint32_t core;
     volatile uint32_t waiting, room;
     uint64_t stack_lo, stack_hi;
@@ -33,7 +34,9 @@ struct inside_thread {
 };
 
 extern struct inside_thread inside_nobody;
-extern __thread struct inside_thread *inside_me __attribute__((tls_model("initial-exec")));
+/* By this name the program itself numbers its accesses: hooks-*.s. */
+extern __thread struct inside_thread *inside_me __asm__("hpcview_simulate_thread")
+    __attribute__((tls_model("initial-exec"), visibility("default")));
 extern volatile bool inside_on;    /* anything to do at all */
 extern uint32_t inside_generation; /* of objects: what a place remembers is of one generation */
 
@@ -93,8 +96,9 @@ static inline __attribute__((always_inline)) void inside_access(uint64_t code, u
                                                                 bool write, bool on_stack, uint64_t frame)
 {
     struct inside_thread *me = inside_me;
-    if (__builtin_expect(me->skipping && me->waiting < me->room, 0)) {
-        me->waiting++; /* a number only, so a signal or another thread that comes between does no harm */
+    uint64_t numbered = me->numbered;
+    if (__builtin_expect(numbered < me->until, 0)) {
+        me->numbered = numbered + 1; /* a number only, so a signal or another thread that comes between does no harm */
         return;
     }
     const struct place *p = place_of(me, code);
@@ -102,8 +106,7 @@ static inline __attribute__((always_inline)) void inside_access(uint64_t code, u
     me->busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     /* looked at while busy: who takes the room away waits for that */
-    if (__builtin_expect(!was_busy && me->waiting < me->room && !me->skipping &&
-                             place_fits_but_frame(p, code, address) &&
+    if (__builtin_expect(!was_busy && me->waiting < me->room && place_fits_but_frame(p, code, address) &&
                              (!p->frame || (p->depth == 0 && p->frame == frame)),
                          1)) {
         inside_append(me, p, address, size, write);
