@@ -573,8 +573,7 @@ static void find_chains(struct body *b, struct quality_loop *q)
     q->cycles[BOUND_CHAIN] = largest_mean(c.edges.items, c.edges.count, false, &registers);
     double all = c.link_count ? largest_mean(c.edges.items, c.edges.count, true, &memory) : 0;
     q->cycles[BOUND_STORE_CHAIN] = all > q->cycles[BOUND_CHAIN] ? all : 0;
-    if (b->mark_chain)
-        mark_ring(&c, b, all > q->cycles[BOUND_CHAIN] ? &memory : &registers);
+    mark_ring(&c, b, all > q->cycles[BOUND_CHAIN] ? &memory : &registers);
     vec_release(&c.edges);
 }
 

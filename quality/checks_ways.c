@@ -3,13 +3,55 @@
 
 #include <math.h>
 
+static bool is_load_of_chain(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->chained && s->cost == COST_LOAD;
+}
+
+static bool is_store_of_chain(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->chained && s->f.memory_count && s->f.memory[0].writes;
+}
+
+/* Loads on a chain of registers: what they hand on is read at the address they were handed, as in a list. */
+static struct found find_list(const struct finder *f)
+{
+    struct found stores = finder_look(f, is_store_of_chain, false), loads = finder_look(f, is_load_of_chain, false);
+    if (stores.count)
+        loads.count = 0;
+    buf_release(&stores.where);
+    return loads;
+}
+
+static bool waits_for_chain(const struct quality_loop *q)
+{
+    return q->bound_by == BOUND_CHAIN && q->bound > 1.2 * q->if_no_chain && !q->calls;
+}
+
+void check_list_walk(struct finder *f)
+{
+    const struct quality_loop *q = f->q;
+    struct found list = find_list(f);
+    if (waits_for_chain(q) && list.count)
+        finder_say(
+            f, list.first, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
+            "where the next iteration reads is itself read from memory (%s): %.3g cycles, and many more where it "
+            "is in no cache; without that %.3g would do",
+            list.where.bytes, q->bound, q->if_no_chain);
+    buf_release(&list.where);
+}
+
 void check_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
-    if (q->bound_by == BOUND_CHAIN && q->bound > 1.2 * q->if_no_chain && !finder_sum(f) && !q->calls)
+    struct found list = find_list(f);
+    if (waits_for_chain(q) && !list.count && !finder_sum(f))
         finder_say(f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
                    "a value handed from iteration to iteration takes %.3g cycles; without it %.3g would do", q->bound,
                    q->if_no_chain);
+    buf_release(&list.where);
 }
 
 void check_store_chain(struct finder *f)

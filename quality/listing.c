@@ -35,7 +35,6 @@ static void look_at_loops(struct listing_work *w, const struct bloop_code *code)
     w->bounds.count = 0;
     for (uint32_t i = 0; w->machine && i < code->forest->loop_count; i++) {
         struct quality_loop q = {0};
-        w->body.mark_chain = true;
         if (!body_make(&w->body, code, i, w->machine))
             continue;
         cost_find(&w->body);

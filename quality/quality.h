@@ -132,6 +132,7 @@ struct quality_loop {
     X(ADDRESS_MULTIPLY, "address-multiply", address_multiply)                                                          \
     X(FMA, "fma-missed", fma_missed)                                                                                   \
     X(CHAIN, "chain", chain)                                                                                           \
+    X(LIST, "list-walk", list_walk)                                                                                    \
     X(STORE_CHAIN, "chain-through-memory", store_chain)                                                                \
     X(SPILL, "spill", spilled)                                                                                         \
     X(INVARIANT, "invariant-load", invariant_load)                                                                     \

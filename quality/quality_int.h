@@ -120,7 +120,7 @@ struct step { /* one instruction */
     uint32_t block;           /* of the graph */
     bool known;               /* f has been filled; else it could not be decoded */
     bool on_path, addressing; /* on the shortest way; makes addresses and conditions only */
-    bool chained;             /* on the longest chain from iteration to iteration, where that was asked for */
+    bool chained;             /* on the longest chain from iteration to iteration */
     uint8_t cost;             /* enum cost_kind */
 };
 
@@ -158,7 +158,6 @@ struct body {
     int64_t moved[ARCH_REGS]; /* by how much a register changes in an iteration, where that is known */
     uint8_t *loaded;          /* by index of the path: its result comes from memory, read in this iteration */
     uint32_t paths, undecodable;
-    bool mark_chain;   /* asked for */
     bool cut, tangled; /* too long; not a simple loop: all blocks count as one way */
     struct VEC(uint32_t) blocks, order, best, first_step;
     struct VEC(double) ways;

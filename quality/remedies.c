@@ -94,6 +94,9 @@ static const struct remedy remedies[] = {
     {CHECK_CHAIN, 0, NULL, NULL,
      "work on several independent rows, or iterations of an outer loop, at a time: interchange the loops, or unroll "
      "the outer one and join its bodies"},
+    {CHECK_LIST, 0, NULL, NULL,
+     "keep what is walked in an array, or elements that follow each other side by side (a pool); several elements in a "
+     "node; prefetch ahead where the order is known; or walk several lists at a time"},
     {CHECK_STORE_CHAIN, 0, NULL, NULL,
      "keep the value in a variable from one iteration to the next; where the arrays do not overlap, say so (restrict)"},
     {CHECK_SPILL, 0, NULL, NULL,

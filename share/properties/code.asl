@@ -86,6 +86,8 @@ PROPERTY CallsInLoop = Check<"call", gain, always, "Calls in the loop">;
 PROPERTY Strides = Check<"stride", gain, always, "References jump over memory">;
 // Latency of what is handed on: Fog, "Optimizing subroutines in assembly language", 9.5.
 PROPERTY Chains = Check<"chain|chain-through-memory", gain, always, "Each iteration waits for the one before">;
+// Lists are read one latency after the other: Drepper, "What Every Programmer Should Know About Memory", 2007, 3.3.2.
+PROPERTY ListWalk = Check<"list-walk", gain, always, "A list is followed, element after element">;
 // Unrolling gains where instructions are the limit; loops of vectors wait for their loads and stores first: Hofmann et al.,
 // "Execution-Cache-Memory Performance Model", 2015.
 PROPERTY TinyLoop = Check<"tiny", gain, or(loop_quality.vectorized, 0) <= 0, "A tiny body, not unrolled">;

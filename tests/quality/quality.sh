@@ -134,7 +134,7 @@ END
 
 # Every check is found somewhere, and nowhere in all of it.
 for word in scalar reduction partly-vectorized narrow-vectors gather scatter stride indirect conversion float-double division square-root int-division \
-    address-multiply fma-missed chain chain-through-memory spill invariant-load call address-work tiny remainder branches bounds-check versions \
+    address-multiply fma-missed chain chain-through-memory list-walk spill invariant-load call address-work tiny remainder branches bounds-check versions \
     split-lines 4k-aliasing mixed-encodings x87 locked small-loads no-prefetch; do
     hit=$(cat "$scratch"/*.seen | awk -v w="$word" '("+" $NF "+") ~ ("[+]" w "[+]")' | wc -l)
     check "$word: found, and not everywhere" test "$hit" -gt 0 -a "$hit" -lt 200
