@@ -5,3 +5,9 @@ TESTS += %D%/debug_test
 %C%_debug_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_debug_test_SOURCES = %D%/debug_test.c bloop/binary_test.h
 %C%_debug_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/made_test
+TESTS += %D%/made_test
+%C%_made_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
+%C%_made_test_SOURCES = %D%/made_test.c bloop/binary_test.h
+%C%_made_test_LDADD = $(ROOM_LDADD)

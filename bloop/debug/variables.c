@@ -100,8 +100,11 @@ static bool place_of(struct cursor c, int64_t frame_base, bool *in_frame, int64_
         *at = *at > -(1ll << 40) && *at < 1ll << 40 ? *at + frame_base : 0;
     } else if (op == OP_addr) {
         uint64_t address = cursor_u64(&c);
-        if (cursor_left(&c) && cursor_u8(&c) == OP_plus_uconst)
+        if (cursor_left(&c)) {
+            if (cursor_u8(&c) != OP_plus_uconst)
+                return false; /* of a thread, say, or what the address there points to */
             address += cursor_uleb(&c);
+        }
         *at = (int64_t)address;
     }
     return (op == OP_fbreg || op == OP_addr) && !c.bad && cursor_left(&c) == 0 && *at;
