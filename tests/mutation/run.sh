@@ -14,7 +14,8 @@
 #     tests/mutation/run.sh -j 4 ...            four at a time
 #
 # A bug is killed when a test fails, crashes, or takes ten times as long or 4 GB; it survives when all pass. One that does not build,
-# warnings being errors, is replaced by the next. equivalent.txt lists those that change nothing anybody could see, with the reason.
+# warnings being errors, or of which the optimizing compiler makes the same machine code as without it, is replaced by the next.
+# equivalent.txt lists those that change nothing anybody could see, with the reason.
 # Only the file with the bug is compiled, only what holds it is linked again, in a folder beside the finished build, and only those tests
 # are run that go to that line when there is no bug (gcov); "nobody goes there" stands beside survivors that no test goes to.
 # Needs perl and what `make check` needs; builds in ${TMPDIR:-/tmp}. Exit status 0 where every room has at least PERCENT (-p, 0) killed.
@@ -45,7 +46,7 @@ table='
 support    support           support/support_test support/edges_test support/table_test support/json_test support/shrink_test support/ranks_test support/sort_test
 image      bloop/image       bloop/image/image_test bloop/debug/debug_test bloop/damage_test tests/corpus.sh
 functions  bloop/functions   bloop/functions/functions_test tests/structure/golden.sh
-debug      bloop/debug       bloop/debug/debug_test tests/structure/golden.sh tests/structure/exactness.sh
+debug      bloop/debug       bloop/debug/made_test bloop/debug/debug_test tests/structure/golden.sh tests/structure/exactness.sh
 arch       bloop/arch        bloop/arch/arch_test bloop/arch/facts_test bloop/code/cfg_test bloop/code/jumptable_test tests/structure/golden.sh
 code       bloop/code        bloop/code/cfg_test bloop/code/loops_test bloop/code/jumptable_test tests/structure/golden.sh tests/structure/exactness.sh
 scope      bloop/scope       bloop/scope/scope_test tests/structure/formats.sh tests/structure/golden.sh
@@ -62,7 +63,7 @@ quality    quality           tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read_test diagnose/library_test diagnose/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh
 inside     phases/inside     phases/finish_test tests/phases/recorded.sh
-driver     driver            tests/driver/manual.sh tests/e2e/bad-input.sh tests/run-golden.sh tests/e2e/example.sh
+driver     driver            tests/driver/manual.sh tests/run-golden.sh tests/build/bad-configuration.sh tests/build/rebuilt.sh tests/build/blocks.sh tests/build/configuration.sh tests/build/campaign.sh tests/build/run.sh tests/build/debuginfod.sh tests/page/open.sh tests/structure/formats.sh tests/print/schema.sh tests/export/export.sh tests/quality/quality.sh tests/quality/database.sh tests/compare/compare.sh tests/filters/filters.sh tests/diagnose/cases.sh tests/e2e/bad-input.sh tests/record/misuse.sh tests/simulate/simulate.sh tests/phases/recorded.sh tests/e2e/example.sh tests/diagnose/planted.sh
 page       templates         templates/test/unit.sh
 '
 for test in $(git ls-files '*_test.c' | sed 's/\.c$//'); do
@@ -194,9 +195,17 @@ goes_there() {
         END { exit !(times || more) }' "$work/reach/$1"
 }
 
-# try_bug FOLDER FILE LINE TESTS...: the bug is in FOLDER/FILE. 0: survives, 1: killed, 3: does not build.
+# changes_code FOLDER OBJECT FILE: is other machine code made of FOLDER/FILE than of what it was? (NDEBUG: asserts name the folder.)
+changes_code() {
+    local key=$work/made/code:${2//\//:}.o
+    local command="$(compiler_of "$2" "$3") -O2 -g0 -w -DNDEBUG -fno-profile-arcs -fno-test-coverage -fno-sanitize=all -frandom-seed=0 -c"
+    [ -s "$key" ] || { eval "$command -o $key.$BASHPID $work/src/$3" && mv "$key.$BASHPID" "$key"; } 2>/dev/null || return 0
+    eval "$command -o $1/code.o $1/$3" 2>/dev/null && ! cmp -s "$key" "$1/code.o"
+}
+
+# try_bug FOLDER FILE LINE TESTS...: the bug is in FOLDER/FILE. 0: survives, 1: killed, 3: does not build, or changes nothing.
 try_bug() {
-    local folder=$1 file=$2 line=$3 sources=$work/src test object made product linked= tests=
+    local folder=$1 file=$2 line=$3 sources=$work/src test object made product linked= changed= tests=
     shift 3
     for test; do ! goes_there "$room/${test%:*}" "$file" "$line" || tests="$tests $test"; done
     [ -n "$tests" ] || echo "nobody goes there" >"$folder/by"
@@ -210,7 +219,9 @@ try_bug() {
             case $object in *.lo) made=${object%/*}/.libs/${object##*/} && made=${made%.lo}.o ;; esac
             mkdir -p "$folder/o/${made%/*}"
             eval "$(compiler_of "$object" "$file") -Werror -c -o $folder/o/$made $folder/$file" >"$folder/log" 2>&1 || return 3
-        done ;;
+            [ -n "$changed" ] || ! changes_code "$folder" "$object" "$file" || changed=1
+        done
+        [ -n "$changed" ] || return 3 ;;
     esac
     for test in $tests; do
         if [ -d "$folder/o" ] && is_shell "${test%:*}"; then
