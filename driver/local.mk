@@ -8,3 +8,8 @@ bin_PROGRAMS += %D%/hpcview
 %C%_hpcview_SOURCES += %D%/lines.h %D%/lines.c %D%/told.h %D%/told.c %D%/cmd_phases.c
 %C%_hpcview_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 %C%_hpcview_LDADD = $(ROOM_LDADD) $(MPI_LIBS)
+
+check_PROGRAMS += %D%/told_test
+TESTS += %D%/told_test
+%C%_told_test_SOURCES = %D%/told_test.c %D%/told.c %D%/lines.c
+%C%_told_test_LDADD = $(ROOM_LDADD)

@@ -3,10 +3,13 @@
  *
  *     make_measurement OUT.hpcprof < drawing
  *
- *     event NAME PERIOD UNIT          then counts may name it
+ *     event NAME PERIOD UNIT [FLAGS]  then counts may name it; flags as numbers (enum hpcprof_event_flags)
  *     module PATH [BUILD_ID]          the module of the lines after it
  *     process COMMAND [RANK]          a new process (with its main thread)
+ *     ended STATUS BEGIN END [cut]    when it lived, in ns, and how it ended; cut: before it wrote what it did last
+ *     noted NAME VALUE                what else is known of it
  *     thread NAME                     a new thread of it
+ *     lived BEGIN END CPU             when the thread did, and how long on processors
  *     at HEX EVENT SAMPLES            samples at an address of the module
  *     from HEX...                     what follows was called there, outermost first; without addresses: not known
  *     cut WORDS...                    as from, for a path without beginning: why ("_" for blanks)
@@ -137,8 +140,10 @@ static void take_line(struct maker *m, char **w, int n)
 {
     struct strtab *s = m->p->strings;
     if (strcmp(w[0], "event") == 0 && n >= 3) {
-        struct hpcprof_event e = {
-            .name = strtab_add(s, w[1]), .unit = strtab_add(s, n > 3 ? w[3] : ""), .period = strtoull(w[2], NULL, 10)};
+        struct hpcprof_event e = {.name = strtab_add(s, w[1]),
+                                  .unit = strtab_add(s, n > 3 ? w[3] : ""),
+                                  .period = strtoull(w[2], NULL, 10),
+                                  .flags = n > 4 ? (unsigned)atoi(w[4]) : 0};
         hpcprof_add_event(m->p, &e);
     } else if (strcmp(w[0], "module") == 0 && n >= 2)
         m->module = hpcprof_add_module(m->p, w[1], n > 2 ? w[2] : "");
@@ -151,9 +156,23 @@ static void take_line(struct maker *m, char **w, int n)
         m->process = hpcprof_add_process(m->p, &p);
         m->threads_of_process = 0;
         add_thread(m, "main");
+    } else if (strcmp(w[0], "ended") == 0 && n >= 4) {
+        struct hpcprof_process *p = &m->p->processes[m->process];
+        p->exit_status = atoi(w[1]);
+        p->start_ns = strtoull(w[2], NULL, 10);
+        p->end_ns = strtoull(w[3], NULL, 10);
+        p->complete = n == 4;
+    } else if (strcmp(w[0], "noted") == 0 && n == 3) {
+        struct hpcprof_note note = {.process = m->process, .name = strtab_add(s, w[1]), .value = strtab_add(s, w[2])};
+        hpcprof_add_note(m->p, &note);
     } else if (strcmp(w[0], "thread") == 0 && n == 2)
         add_thread(m, w[1]);
-    else if (strcmp(w[0], "at") == 0 && n == 4)
+    else if (strcmp(w[0], "lived") == 0 && n == 4) {
+        struct hpcprof_thread *t = &m->p->threads[m->thread];
+        t->start_ns = strtoull(w[1], NULL, 10);
+        t->end_ns = strtoull(w[2], NULL, 10);
+        t->cpu_ns = strtoull(w[3], NULL, 10);
+    } else if (strcmp(w[0], "at") == 0 && n == 4)
         add_samples(m, (struct hpcprof_context){.address = strtoull(w[1], NULL, 16)}, w[2], w[3]);
     else if (strcmp(w[0], "from") == 0) {
         m->caller = HPCPROF_NO_PARENT;

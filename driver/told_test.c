@@ -1,0 +1,139 @@
+/* What is told of barriers while a program runs, from the lines that its recorder sends; where addresses of this very
+ * program are in its source. */
+#include "config.h"
+#include "driver/lines.h"
+#include "driver/told.h"
+#include "bloop/bloop.h"
+#include "support/support.h"
+#include "tests/tap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* What comes of a line sent; fields stand for tabs here. Caller frees. */
+static char *tell(const char *const *watched, const char *sent)
+{
+    char *text = NULL, *line = mem_strdup(sent);
+    size_t size = 0;
+    struct told t = {open_memstream(&text, &size), watched};
+    for (char *bar = line; (bar = strchr(bar, '|'));)
+        *bar = '\t';
+    told_line(&t, line);
+    fclose(t.out);
+    mem_free(line);
+    return text;
+}
+
+static void check(const char *const *watched, const char *sent, const char *wanted)
+{
+    char *got = tell(watched, sent);
+    CHECK_STR(got, wanted);
+    free(got);
+}
+
+#define EPISODE  "|pthread_barrier_wait|step|/nowhere/prog|4660|7|4|1500000|250000|thread 3"
+#define NAMELESS "|pthread_barrier_wait||/nowhere/prog|4660|7|4|1500000|250000|thread 3"
+
+static void test_watched(void)
+{
+    static const char *const all[] = {"nothing", "all", NULL}, *const name[] = {"step", NULL},
+                             *const other[] = {"ste", "steps", "prog+0x123", "prog+0x12345", "", NULL},
+                             *const place[] = {"prog+0x1234", NULL}, *const empty[] = {NULL};
+    static const char said[] = "hpcview: step at prog+0x1234 (pthread_barrier_wait): episode 7, 4 threads: phase 1.500 "
+                               "ms, barrier 0.250 ms, thread 3 last\n";
+    static const char nameless[] = "hpcview: prog+0x1234 (pthread_barrier_wait): episode 7, 4 threads: phase 1.500 ms, "
+                                   "barrier 0.250 ms, thread 3 last\n";
+    check(all, "E|0" EPISODE, said);
+    check(name, "E|0" EPISODE, said);
+    check(place, "E|0" EPISODE, said);
+    check(other, "E|0" EPISODE, "");
+    check(empty, "E|0" EPISODE, "");
+    check(NULL, "E|0" EPISODE, "");
+    check(all, "E|0" NAMELESS, nameless);
+    check(name, "E|0" NAMELESS, "");
+    check(all, "P|0|MPI_Barrier||/nowhere/prog|4661|7|16|1500000|250000|rank 3",
+          "hpcview: prog+0x1235 (MPI_Barrier): collective 7 of 16 ranks: rank 3 worked 1.500 ms, waited 0.250 ms\n");
+    check(all, "W|0" EPISODE, ""); /* that somebody waits on is no episode */
+}
+
+static void test_no_line(void)
+{
+    static const char *const all[] = {"all", NULL};
+    check(all, "", "");
+    check(all, "E", "");
+    check(all, "E|1|2|3|4|5|6|7|8|9", "");
+    check(all, "E|0|k|n|/nowhere/m|0|6|7|8000000|9000000|t|more",
+          "hpcview: n at m+0x0 (k): episode 6, 7 threads: phase 8.000 ms, barrier 9.000 ms, t last\n");
+}
+
+/* Of one place ten times, then no more; of each other place as often. */
+static void test_warnings(void)
+{
+    static const char first[] =
+        "hpcview: warning: prog+0x%x (k): episode 7 had a barrier time of 1500 ms; thread 3 came last\n";
+    for (unsigned at = 0x9000; at < 0x9003; at++)
+        for (unsigned n = 1; n <= 12; n++) {
+            char *sent = mem_printf("E|1|k||/nowhere/prog|%u|7|4|100|1500000000|thread 3", at), *got = tell(NULL, sent),
+                 *said = mem_printf(first, at),
+                 *last = mem_printf("%shpcview: warning: prog+0x%x (k): of further ones there is no word\n", said, at);
+            CHECK_STR(got, n < 10 ? said : n == 10 ? last : "");
+            free(got);
+            mem_free(sent);
+            mem_free(said);
+            mem_free(last);
+        }
+    check(NULL, "P|1|MPI_Wait||/nowhere/prog|1|7|4|100|2000000|rank 1",
+          "hpcview: warning: prog+0x1 (MPI_Wait): rank 1 waited for 2 ms\n");
+    check(NULL, "W|1|MPI_Wait||/nowhere/prog|2|7|4|100|2000000|rank 1",
+          "hpcview: warning: prog+0x2 (MPI_Wait): rank 1 has waited for 2 ms, and waits on\n");
+}
+
+/* Each procedure of this program, asked twice and in any order, against what its structure says. */
+static void test_lines(void)
+{
+    struct bloop_binary *b;
+    struct scope_tree *t = NULL;
+    struct err err;
+    unsigned asked = 0, wrong = 0;
+    if (bloop_open("/proc/self/exe", NULL, &b, NULL, &err) < 0 || bloop_scopes_all(b, &t, NULL, &err) < 0) {
+        SKIP("lines of this program", "it cannot be read");
+        return;
+    }
+    for (int again = 0; again < 2; again++)
+        for (size_t i = again; i < t->scope_count && asked < 400; i += 1 + again) {
+            const struct scope *s = &t->scopes[i], *p = s;
+            if (s->kind != SCOPE_STMT || s->range_count == 0)
+                continue;
+            while (p->kind != SCOPE_PROC && p->kind != SCOPE_INLINE)
+                p = &t->scopes[p->parent];
+            vaddr at = t->ranges[s->range_first].begin;
+            const char *file = strtab_get(t->strings, s->file);
+            char *wanted =
+                *file ? mem_printf("%s:%u in %s", path_base(file), s->line_first, strtab_get(t->strings, p->short_name))
+                      : NULL;
+            const char *got = lines_of("/proc/self/exe", at);
+            if (wanted && strcmp(got, wanted) != 0 && wrong++ < 3)
+                printf("# %llx: got %s, wanted %s\n", (unsigned long long)at, got, wanted);
+            asked += wanted != NULL;
+            mem_free(wanted);
+        }
+    printf("# %u addresses\n", asked);
+    CHECK_INT(wrong, 0);
+    CHECK_STR(lines_of("[vdso]", 0x10), "[vdso]+0x10");
+    CHECK_STR(lines_of("/nowhere/a", 0x10), "a+0x10");
+    CHECK_STR(lines_of("/nowhere/b", 0x10), "b+0x10");
+    CHECK_STR(lines_of("/nowhere/a", 0x11), "a+0x11");
+    CHECK_STR(lines_of("/proc/self/exe", 8), "exe+0x8");
+    scope_tree_free(t);
+    bloop_close(b);
+}
+
+int main(void)
+{
+    test_watched();
+    test_no_line();
+    test_warnings();
+    test_lines();
+    lines_release();
+    return tap_done();
+}
