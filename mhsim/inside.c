@@ -773,18 +773,46 @@ static void find_place(struct place *p, uint64_t code, uint64_t address, bool on
     p->row = mhsim_row(in.sim, inside_me->core, code, object);
 }
 
+static void swap_places(struct place *a, struct place *b)
+{
+    struct place was = *a;
+    *a = *b;
+    *b = was;
+}
+
+/* One of those which the code may have its place from besides its own. */
+static struct place *further_place(const struct place *own, uint32_t i)
+{
+    return &inside_me->places[(uint32_t)(own - inside_me->places) ^ i * (PLACES / FURTHER_PLACES)];
+}
+
+/* The code's place, made fit. Code that goes from array to array and back (a merge, a copy) keeps what it knew of the others
+   further on; the one that fits comes to the front, where it is looked for. */
+static const struct place *fit_place(uint64_t code, uint64_t address, bool on_stack, uint64_t frame)
+{
+    static uint32_t turn;
+    struct place *own = place_of(inside_me, code);
+    if (place_fits(own, code, address, frame))
+        return own;
+    for (uint32_t i = 1; i < FURTHER_PLACES; i++)
+        if (place_fits(further_place(own, i), code, address, frame)) {
+            swap_places(own, further_place(own, i));
+            return own;
+        }
+    *further_place(own, 1 + turn++ % (FURTHER_PLACES - 1)) = *own;
+    find_place(own, code, address, on_stack, frame);
+    return own;
+}
+
 /* What waits as well, but took more steps to find out. */
 static bool append_further(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
 {
     struct inside_thread *me = inside_me;
-    struct place *p = place_of(me, code);
     me->busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     bool room = me->waiting < me->room;
-    if (room && !place_fits(p, code, address, frame))
-        find_place(p, code, address, on_stack, frame);
     if (room)
-        inside_append(me, p, address, size, write);
+        inside_append(me, fit_place(code, address, on_stack, frame), address, size, write);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     me->busy = false;
     return room;
@@ -803,9 +831,7 @@ void inside_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool w
     bool locked = many;
     in.head->seen++;
     if (in.phase <= WARMING && in.phase != NOT_YET && !in.stopped) {
-        struct place *p = place_of(inside_me, code);
-        if (!place_fits(p, code, address, frame))
-            find_place(p, code, address, on_stack, frame);
+        const struct place *p = fit_place(code, address, on_stack, frame);
         if (p->row != NOT_WANTED) {
             in.head->simulated += counts();
             mhsim_access(in.sim, p->row, address, size, write);

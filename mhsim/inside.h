@@ -16,7 +16,8 @@ struct place {
     uint32_t row, generation, depth;
 } __attribute__((aligned(64)));
 
-enum { PLACES = 1 << 12 /* of a thread, by hash of the code's address */, BATCH = 512 };
+/* Of a thread, by hash of the code's address; how many of them one code may have; accesses that wait. */
+enum { PLACES = 1 << 12, FURTHER_PLACES = 4, BATCH = 512 };
 
 /* Of a thread; never unmapped, so that others can look at it whenever they do. While the first thread is alone, its accesses
    wait in `batch`, of which `room` may be used; where nothing is simulated they are only numbered, `until` something

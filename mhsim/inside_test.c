@@ -99,6 +99,20 @@ static void test_map(void)
     map_close(&few);
 }
 
+/* Rows that met one block, objects of one address: their keys differ in the upper bits only. */
+static void test_map_spreads(void)
+{
+    struct map m = {0};
+    uint64_t further = 0;
+    for (uint64_t row = 0; row < 4000; row++)
+        map_put(&m, row << 44 | 12345);
+    for (uint64_t i = 0; i < m.capacity; i++)
+        if (m.slots[i].key != MAP_EMPTY)
+            further += (i - map_hash(m.slots[i].key)) & (m.capacity - 1);
+    CHECK_NAMED(further < 3 * m.count, "keys stand near where they are looked for");
+    map_close(&m);
+}
+
 /* ---- the address space --------------------------------------------------------------------------- */
 
 struct known { /* an object as the dynamic linker has it */
@@ -314,6 +328,7 @@ int main(void)
         return tap_done();
     test_store();
     test_map();
+    test_map_spreads();
     test_modules();
     test_symbols();
     test_variables();

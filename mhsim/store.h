@@ -47,9 +47,11 @@ uint64_t *map_put(struct map *, uint64_t key);
 uint64_t *map_get(const struct map *, uint64_t key); /* NULL: not there */
 void map_close(struct map *);
 
+/* Of keys made of several numbers, the upper ones come down before they are multiplied: a product's lower bits know nothing
+   of them, and all rows that met a block would stand in one line. */
 static inline uint64_t map_hash(uint64_t key)
 {
-    key *= 0x9e3779b97f4a7c15;
+    key = (key ^ key >> 32) * 0x9e3779b97f4a7c15;
     return key ^ (key >> 29);
 }
 
