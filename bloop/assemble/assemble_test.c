@@ -307,6 +307,450 @@ static void test_names(void)
     assembler_free(a);
 }
 
+/* ---- programs made from seeds ----
+ *
+ * A source of loops, conditions and inlined calls is drawn up, and lowered to blocks and rows as compilers do: loops rotated
+ * or not, twice their body or beside a copy of themselves, left early, entered in the middle; with noise, instructions
+ * moved, without a statement's mark, or of no line.
+ *
+ * Of all: each instruction is in the one statement of its row, in a loop where its block is in one. Without noise: the `for`s
+ * are loops at their own lines, in as many others as in the source. What comes of each to the letter is in made.trees;
+ * GOLDEN=write writes it: read the difference.
+ */
+
+enum { MADE = 0x40000000, PROGRAMS = 64, MOST = 4096 };
+
+struct made {
+    uint64_t shape, noise; /* two rows of random numbers: a copy of a body has its shape, and noise of its own */
+    bool noisy;
+    struct cfg cfg;
+    struct debug_function debug;
+    struct {
+        uint32_t from, label;
+    } edges[MOST];
+    uint32_t edge_count, label_count, label_block[MOST];
+    uint32_t line, inlined, depth;
+    uint32_t for_depth[MOST]; /* by line of the procedure itself: how many loops the `for` there is in, itself too */
+    vaddr at;
+};
+
+static unsigned draw(uint64_t *random, unsigned n)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(*random >> 33) % n;
+}
+
+static struct cfg_block *current(struct made *m)
+{
+    return &m->cfg.blocks[m->cfg.block_count - 1];
+}
+
+static uint32_t new_label(struct made *m)
+{
+    return m->label_count++;
+}
+
+static void edge_to(struct made *m, uint32_t label)
+{
+    m->edges[m->edge_count].from = (uint32_t)m->cfg.block_count - 1;
+    m->edges[m->edge_count++].label = label;
+}
+
+/* One instruction; `line` 0: the compiler's. */
+static void emit(struct made *m, uint32_t line, unsigned column, bool marked)
+{
+    struct line_row *r = &m->debug.rows[m->debug.row_count++];
+    *r = (struct line_row){.addr = m->at,
+                           .file = m->inlined == INLINE_NONE ? 0 : 1,
+                           .line = line,
+                           .column = (uint16_t)column,
+                           .is_stmt = marked};
+    m->at += 4;
+    current(m)->end = m->at;
+}
+
+/* What stands on a line, and what the compiler put there or took away. */
+static void statement(struct made *m, uint32_t line, unsigned column)
+{
+    unsigned what = m->noisy ? draw(&m->noise, 24) : 24;
+    if (what == 0)
+        emit(m, line + 1 + draw(&m->noise, 4), 3, false);
+    else if (what == 1 && line > 3)
+        emit(m, line - 1 - draw(&m->noise, 3), 3, draw(&m->noise, 2));
+    else if (what == 2)
+        emit(m, 0, 0, false);
+    else if (what == 3)
+        emit(m, line + 40, 1, false);
+    emit(m, line, column, what != 4);
+    if (what == 5)
+        emit(m, line, column + 2, false);
+}
+
+static void place(struct made *m, uint32_t label)
+{
+    struct cfg_block *last = m->cfg.block_count ? current(m) : NULL;
+    m->label_block[label] = (uint32_t)m->cfg.block_count;
+    if (last && last->last_kind != INSN_JUMP && last->last_kind != INSN_RETURN)
+        edge_to(m, label);
+    m->cfg.blocks[m->cfg.block_count++] = (struct cfg_block){.begin = m->at, .end = m->at, .last_kind = INSN_PLAIN};
+}
+
+static void branch(struct made *m, uint32_t line, unsigned column, uint32_t label, bool always)
+{
+    statement(m, line, column);
+    current(m)->last_kind = always ? INSN_JUMP : INSN_BRANCH;
+    edge_to(m, label);
+    place(m, new_label(m));
+}
+
+static void statements(struct made *, unsigned depth);
+
+static void condition(struct made *m, unsigned depth)
+{
+    uint32_t other = new_label(m), end = new_label(m), line = m->line++;
+    branch(m, line, 9, other, false);
+    statements(m, depth - 1);
+    if (draw(&m->shape, 2)) {
+        branch(m, m->line - 1, 5, end, true);
+        place(m, other);
+        statements(m, depth - 1);
+    } else {
+        place(m, other);
+    }
+    place(m, end);
+}
+
+static void call(struct made *m, unsigned depth)
+{
+    uint32_t line = m->line, index = (uint32_t)m->debug.inline_count++, around = m->inlined;
+    vaddr begin = m->at;
+    m->debug.inlines[index] = (struct inline_call){.parent = around,
+                                                   .name = draw(&m->shape, 2) ? "g" : "h",
+                                                   .link_name = "",
+                                                   .decl_file = 1,
+                                                   .decl_line = 200 + 100 * (m->line % 8),
+                                                   .call_file = around == INLINE_NONE ? 0 : 1,
+                                                   .call_line = line,
+                                                   .range_first = index,
+                                                   .range_count = 1};
+    m->line = m->debug.inlines[index].decl_line + 1;
+    m->inlined = index;
+    statements(m, depth - 1);
+    m->inlined = around;
+    m->line = line + 1;
+    if (m->at == begin)
+        emit(m, line, 5, true);
+    m->debug.ranges[index] = (struct addr_range){begin, m->at};
+}
+
+/* The body, once or twice, with ways out of it or back in front of its end. */
+static void body(struct made *m, unsigned depth, uint32_t again, uint32_t out)
+{
+    uint64_t shape = m->shape;
+    uint32_t line = m->line;
+    unsigned copies = draw(&m->noise, 5) == 0 ? 2 : 1;
+    for (unsigned i = 0; i < copies; i++) {
+        m->shape = shape;
+        m->line = line;
+        statements(m, depth - 1);
+        if (draw(&m->shape, 6) == 0)
+            branch(m, m->line++, 9, out, false);
+        if (draw(&m->shape, 6) == 0)
+            branch(m, m->line++, 9, again, false);
+        statements(m, draw(&m->shape, 2));
+    }
+}
+
+static void for_loop(struct made *m, unsigned depth)
+{
+    uint32_t head = new_label(m), step = new_label(m), out = new_label(m), line = m->line++;
+    unsigned form = draw(&m->noise, 3); /* condition first; rotated; rotated behind a guard */
+    m->depth++;
+    if (m->inlined == INLINE_NONE)
+        m->for_depth[line] = m->depth;
+    statement(m, line, 10);
+    if (form == 2)
+        branch(m, line, 17, out, false);
+    if (form == 0) {
+        place(m, head);
+        branch(m, line, 17, out, false);
+    } else {
+        place(m, head);
+    }
+    body(m, depth, step, out);
+    place(m, step);
+    statement(m, line, 24);
+    branch(m, line, 17, head, form == 0);
+    place(m, out);
+    m->depth--;
+}
+
+/* do-while, and without a condition. */
+static void other_loop(struct made *m, unsigned depth)
+{
+    uint32_t head = new_label(m), step = new_label(m), out = new_label(m);
+    bool endless = draw(&m->shape, 2);
+    m->depth++;
+    m->line++;
+    if (draw(&m->noise, 8) == 0) /* by a way into its middle */
+        branch(m, m->line, 3, step, false);
+    place(m, head);
+    body(m, depth, step, out);
+    place(m, step);
+    if (endless)
+        branch(m, m->line++, 9, out, false);
+    statement(m, m->line, 5);
+    branch(m, m->line, 12, head, endless);
+    m->line++;
+    place(m, out);
+    m->depth--;
+}
+
+static void loop(struct made *m, unsigned depth)
+{
+    uint64_t shape = m->shape;
+    uint32_t line = m->line;
+    unsigned copies = draw(&m->noise, 4) == 0 ? 2 : 1;
+    for (unsigned i = 0; i < copies; i++) {
+        m->shape = shape;
+        m->line = line;
+        if (draw(&m->shape, 3))
+            for_loop(m, depth);
+        else
+            other_loop(m, depth);
+    }
+}
+
+static void statements(struct made *m, unsigned depth)
+{
+    for (unsigned n = 1 + draw(&m->shape, 3); n; n--) {
+        unsigned what = draw(&m->shape, 8);
+        if (what < 4 || depth == 0 || m->debug.row_count > MOST / 8)
+            statement(m, m->line++, 5);
+        else if (what < 6)
+            loop(m, depth);
+        else if (what < 7)
+            condition(m, depth);
+        else
+            call(m, depth);
+    }
+}
+
+static void made_finish(struct made *m)
+{
+    for (uint32_t b = 0; b < m->cfg.block_count; b++) {
+        m->cfg.blocks[b].succ_first = (uint32_t)m->cfg.succ_count;
+        for (uint32_t i = 0; i < m->edge_count; i++)
+            if (m->edges[i].from == b)
+                m->cfg.succs[m->cfg.succ_count++] = m->label_block[m->edges[i].label];
+        m->cfg.blocks[b].succ_count = (uint32_t)m->cfg.succ_count - m->cfg.blocks[b].succ_first;
+    }
+    m->cfg.entry_count = 1;
+}
+
+static struct made *make(uint64_t seed)
+{
+    struct made *m = mem_calloc(1, sizeof *m);
+    static const char *const files[] = {"a.c", "b.h"};
+    m->shape = seed / 2 + 1;
+    m->noise = seed + 77;
+    m->noisy = seed % 2;
+    m->at = MADE;
+    m->line = 6;
+    m->inlined = INLINE_NONE;
+    m->cfg.blocks = mem_calloc(MOST, sizeof *m->cfg.blocks);
+    m->cfg.succs = mem_calloc(MOST, sizeof *m->cfg.succs);
+    m->cfg.entries = mem_calloc(1, sizeof *m->cfg.entries);
+    m->debug = (struct debug_function){
+        .name = "f", .link_name = "", .comp_dir = "", .files = files, .file_count = 2, .decl_line = 5};
+    m->debug.rows = mem_calloc(MOST, sizeof *m->debug.rows);
+    m->debug.inlines = mem_calloc(MOST, sizeof *m->debug.inlines);
+    m->debug.ranges = mem_calloc(MOST, sizeof *m->debug.ranges);
+    place(m, new_label(m));
+    statements(m, 4);
+    emit(m, m->line, 1, true);
+    current(m)->last_kind = INSN_RETURN;
+    made_finish(m);
+    return m;
+}
+
+static void made_free(struct made *m)
+{
+    mem_free(m->cfg.blocks);
+    mem_free(m->cfg.succs);
+    mem_free(m->cfg.entries);
+    mem_free(m->debug.rows);
+    mem_free(m->debug.inlines);
+    mem_free(m->debug.ranges);
+    mem_free(m);
+}
+
+/* How many statements hold the instruction; the last of them. */
+static unsigned statements_at(const struct function_scopes *f, vaddr at, const struct scope **found)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < f->scopes.count; i++)
+        for (uint32_t r = 0; f->scopes.items[i].kind == SCOPE_STMT && r < f->scopes.items[i].range_count; r++) {
+            const struct addr_range *a = &f->ranges.items[f->scopes.items[i].range_first + r];
+            if (at >= a->begin && at < a->end) {
+                *found = &f->scopes.items[i];
+                n++;
+            }
+        }
+    return n;
+}
+
+static unsigned loops_around(const struct function_scopes *f, const struct scope *s)
+{
+    unsigned n = 0;
+    for (; s->parent != SCOPE_NONE; s = &f->scopes.items[s->parent])
+        n += f->scopes.items[s->parent].kind == SCOPE_LOOP;
+    return n;
+}
+
+/* The number of instructions that are not where they should be. */
+static unsigned misplaced(const struct made *m, const struct loop_forest *forest, const struct function_scopes *f)
+{
+    unsigned wrong = 0;
+    uint32_t block = 0;
+    for (size_t i = 0; i < m->debug.row_count; i++) {
+        const struct line_row *r = &m->debug.rows[i];
+        const struct scope *s = NULL;
+        unsigned n = statements_at(f, r->addr, &s), loops = 0;
+        while (m->cfg.blocks[block].end <= r->addr)
+            block++;
+        for (uint32_t l = forest->block_loop[block]; l != LOOP_NONE; l = forest->loops[l].parent)
+            loops++;
+        if (n != (r->line != 0) ||
+            (n && (s->line_first != r->line || strcmp(strtab_get(f->strings, s->file), m->debug.files[r->file]) != 0)))
+            wrong++;
+        else if (n && ((loops > 0) != (loops_around(f, s) > 0) || loops_around(f, s) > loops))
+            wrong++;
+    }
+    return wrong;
+}
+
+struct found_loops {
+    unsigned all, lost; /* not at their line, or in too few or too many others */
+};
+
+static void count_loops(const struct made *m, const struct function_scopes *f, struct found_loops *loops)
+{
+    for (uint32_t line = 1; line < m->line; line++) {
+        bool found = false;
+        for (size_t i = 0; i < f->scopes.count && !found; i++) {
+            const struct scope *s = &f->scopes.items[i];
+            found = s->kind == SCOPE_LOOP && s->line_first == line && loops_around(f, s) + 1 == m->for_depth[line];
+        }
+        loops->all += m->for_depth[line] > 0;
+        loops->lost += m->for_depth[line] > 0 && !found;
+    }
+}
+
+/* The tree on one line, a statement as its line and how many instructions it has. */
+static void put_made(struct buf *out, const struct function_scopes *f)
+{
+    uint32_t open[64], depth = 0;
+    for (uint32_t i = 0; i < f->scopes.count; i++) {
+        const struct scope *s = &f->scopes.items[i];
+        vaddr bytes = 0;
+        while (depth && open[depth - 1] != s->parent)
+            depth--, buf_char(out, '}');
+        for (uint32_t r = 0; r < s->range_count; r++)
+            bytes += f->ranges.items[s->range_first + r].end - f->ranges.items[s->range_first + r].begin;
+        if (s->kind == SCOPE_STMT)
+            buf_printf(out, " %u:%u", s->line_first, (unsigned)bytes / 4);
+        else if (s->kind == SCOPE_INLINE)
+            buf_printf(out, " %s@%u{", strtab_get(f->strings, s->name), s->call_line);
+        else
+            buf_printf(out, "%s%u-%u", s->kind == SCOPE_LOOP ? " L" : "P", s->line_first, s->line_last);
+        if (s->kind == SCOPE_LOOP && s->instances > 1)
+            buf_printf(out, " %u/%u", s->instance, s->instances);
+        if (s->kind == SCOPE_LOOP || s->kind == SCOPE_PROC)
+            buf_char(out, '{');
+        if (s->kind != SCOPE_STMT)
+            open[depth++] = i;
+    }
+    while (depth)
+        depth--, buf_char(out, '}');
+    buf_char(out, '\n');
+}
+
+static unsigned test_made(uint64_t seed, struct assembler *a, struct found_loops *loops, struct buf *text)
+{
+    struct made *m = make(seed);
+    struct function function = {.begin = MADE, .end = m->at, .link_name = "f", .part_of = FUNCTION_NONE};
+    struct function_table table = {.functions = &function, .count = 1};
+    struct addr_range part = {MADE, m->at};
+    struct loop_forest forest = {0};
+    struct function_scopes out = {0};
+    loops_find(&m->cfg, &forest);
+    const struct assemble_input in = {image, &table, 0, &part, 1, &m->cfg, &forest, &m->debug, FUNCTION_NONE, NULL};
+    assemble_function(a, &in, &out);
+    unsigned wrong = misplaced(m, &forest, &out);
+    if (!m->noisy)
+        count_loops(m, &out, loops);
+    put_made(text, &out);
+    loop_forest_release(&forest);
+    function_scopes_release(&out);
+    made_free(m);
+    return wrong;
+}
+
+static void compare_trees(const char *path, const struct buf *text)
+{
+    struct filemap map;
+    struct err err;
+    const char *at = text->bytes, *golden = getenv("GOLDEN");
+    if (golden && strcmp(golden, "write") == 0) {
+        FILE *f = fopen(path, "w");
+        if (!f || fwrite(text->bytes, 1, text->len, f) != text->len || fclose(f) != 0)
+            exit(99);
+    }
+    if (filemap_open(&map, path, &err) < 0) {
+        printf("Bail out! %s\n", err.msg);
+        exit(1);
+    }
+    const char *want = (const char *)map.bytes, *end = want + map.len;
+    for (unsigned seed = 0; *at; seed++) {
+        size_t n = strcspn(at, "\n") + 1, k = 0;
+        while (want + k < end && want[k++] != '\n')
+            ;
+        char *name = mem_printf("program %u", seed);
+        if (!tap_result(n == k && memcmp(at, want, n) == 0, name, __FILE__, __LINE__))
+            printf("# got    %.*s# wanted %.*s", (int)n, at, (int)k, want);
+        mem_free(name);
+        at += n;
+        want += k;
+    }
+    filemap_release(&map);
+}
+
+static void test_programs(void)
+{
+    struct buf text = {0};
+    struct found_loops loops = {0, 0};
+    unsigned wrong = 0;
+    const char *top = getenv("top_srcdir");
+    char *path = path_join(top ? top : ".", "bloop/assemble/made.trees");
+    struct assembler *a = assembler_create();
+    for (uint64_t seed = 0; seed < 40 * PROGRAMS; seed++) {
+        struct buf ignored = {0};
+        unsigned n = test_made(seed, a, &loops, seed < PROGRAMS ? &text : &ignored);
+        if (n && wrong++ < 3)
+            printf("# program %u: %u instructions are not where they should be\n", (unsigned)seed, n);
+        buf_release(&ignored);
+    }
+    CHECK_INT(wrong, 0);
+    printf("# %u of %u loops are not where the source has them\n", loops.lost, loops.all);
+    CHECK_NAMED(loops.lost * 50 < loops.all, "98 % of the loops are where the source has them");
+    buf_str(&text, "");
+    compare_trees(path, &text);
+    assembler_free(a);
+    buf_release(&text);
+    mem_free(path);
+}
+
 int main(void)
 {
     struct err err;
@@ -317,6 +761,7 @@ int main(void)
     for (size_t i = 0; i < ARRAY_SIZE(drawings); i++)
         test_drawing(&drawings[i]);
     test_names();
+    test_programs();
     image_close(image);
     return tap_done();
 }

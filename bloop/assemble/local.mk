@@ -4,3 +4,4 @@ check_PROGRAMS += %D%/assemble_test
 TESTS += %D%/assemble_test
 %C%_assemble_test_SOURCES = %D%/assemble_test.c
 %C%_assemble_test_LDADD = $(ROOM_LDADD)
+EXTRA_DIST += %D%/made.trees
