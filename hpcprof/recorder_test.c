@@ -9,9 +9,12 @@
 #include <limits.h>
 #include <link.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -531,6 +534,60 @@ static void test_lost_file(struct thread *t)
     }
 }
 
+static off_t size_of_file(void)
+{
+    struct stat st;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, hpcrec.file_name);
+    return stat(path, &st) == 0 ? st.st_size : -1;
+}
+
+static void one_turn(void)
+{
+    hpcrec_file_encode(false, -1);
+    hpcrec_file_write(false);
+}
+
+/* For a time no file can be written: what is there stays whole, it is tried again ever more seldom, and
+   afterwards nothing is lost. Nothing is printed while that is so: it may go to a file. */
+static void test_no_room(struct thread *t)
+{
+    static const unsigned tries[] = {1, 3, 7, 15, 31};
+    struct rlimit was, now;
+    bool created = hpcrec.created;
+    unsigned tried[40], n = 0, turn = 0;
+    off_t size = size_of_file(), left;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    fflush(stdout);
+    getrlimit(RLIMIT_FSIZE, &was);
+    now = (struct rlimit){50, was.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+    fill_and_drain(t, 50);
+    for (turn = 1; turn <= ARRAY_SIZE(tried); turn++) {
+        unsigned before = hpcrec.failures;
+        one_turn();
+        if (hpcrec.failures > before)
+            tried[n++] = turn;
+    }
+    left = size_of_file();
+    int files = files_in_folder();
+    setrlimit(RLIMIT_FSIZE, &was);
+    signal(SIGXFSZ, handler);
+    CHECK(n == ARRAY_SIZE(tries) && memcmp(tried, tries, sizeof tries) == 0);
+    CHECK_INT(left, size);
+    CHECK_INT(files, created);
+    CHECK_INT(hpcrec.created, created);
+    fill_and_drain(t, 50);
+    for (turn = 0; hpcrec.failures > 0 && turn < 64; turn++)
+        one_turn();
+    CHECK_INT(turn, 32 - (ARRAY_SIZE(tried) - 31)); /* 2 to the failures, but for those that passed */
+    check_file(false);
+    struct hpcprof *m = write_and_read(false);
+    CHECK_STR(m ? note(m, "missing") : "",
+              "the file could not be written for a time: until then counts were kept in memory");
+    hpcprof_free(m);
+}
+
 /* So many places that they take two blocks, and so much appended that the file is written anew. */
 static void test_many(void)
 {
@@ -548,10 +605,21 @@ static void test_many(void)
         fill_and_drain(t, 8000);
         check_file(false);
     }
+    test_no_room(t);
     test_lost_file(t);
     hpcrec_thread_discard(t);
     check_file(true);
     CHECK_INT(files_in_folder(), 1);
+}
+
+/* The same before there is any file. */
+static void test_first_write(void)
+{
+    struct thread *t = thread_with_ring(0, 4096);
+    CHECK_INT(hpcrec.created, false);
+    test_no_room(t);
+    CHECK_INT(files_in_folder(), 1);
+    hpcrec_thread_discard(t);
 }
 
 /* An event with a frequency: the kernel says what each sample is worth. */
@@ -834,6 +902,7 @@ int main(void)
     begin();
     test_apart();
     test_numbers();
+    test_first_write();
     test_rings();
     test_queue();
     test_marks();

@@ -603,15 +603,16 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
                            bool inner, bool hidden, bool asked)
 {
     struct maker *m = &p->m;
-    struct made_procedure made = {.begin = begin, .inside = begin + 2};
+    struct made_procedure made = {.begin = begin};
     bool own = true, copy = pick(m, 3) == 0, with = !inner && (asked || fortran) && pick(m, 3) == 0;
     const struct made_callee *c = copy ? any_callee(p, &own) : NULL;
-    vaddr last = with ? begin + (end - begin) / 2 : end - 8;
+    vaddr last = with ? begin + (end - begin) / 2 : asked ? end - 8 : end;
     unsigned file = 1 + pick(m, 2), line = 1 + pick(m, 900);
     char name[16];
     int count = 0;
     snprintf(name, sizeof name, "p%zu", p->procedures.count);
     cut_code(m, begin, last, &made.parts);
+    made.inside = pick(m, 2) ? last - 1 : begin + 2;
     struct said_code s = say_code(m, &made.parts, base);
     DIE(m, DW_TAG_subprogram, true, s.low, s.high, s.ranges, {DW_AT_name, copy ? 0 : DW_FORM_string, 0, name},
         {DW_AT_abstract_origin,
@@ -798,6 +799,22 @@ static void test_folder(const char *const *files, const char *wanted)
     maker_release(&m);
 }
 
+/* Lines without a unit that wants them are no debug information. */
+static void test_no_unit(void)
+{
+    struct maker m = {0};
+    struct image *im = NULL;
+    struct debug *d = NULL;
+    make_lines(&m);
+    char *path = write_made(&m);
+    CHECK(image_open(path, NULL, &im, NULL, NULL) == 0);
+    CHECK_INT(debug_open(im, &d, NULL, NULL), 0);
+    CHECK(d == NULL);
+    image_close(im);
+    mem_free(path);
+    maker_release(&m);
+}
+
 static void test_folders(void)
 {
     test_folder((const char *const[]){"a.c", NULL}, "/home/u/build/");
@@ -817,6 +834,7 @@ int main(void)
     for (uint64_t seed = 1; seed <= 16; seed++)
         test_procedures(seed);
     test_folders();
+    test_no_unit();
     scratch_remove();
     return tap_done();
 }
