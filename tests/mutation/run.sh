@@ -197,8 +197,9 @@ goes_there() {
 
 # changes_code FOLDER OBJECT FILE: is other machine code made of FOLDER/FILE than of what it was? (NDEBUG: asserts name the folder.)
 changes_code() {
-    local key=$work/made/code:${2//\//:}.o
-    local command="$(compiler_of "$2" "$3") -O2 -g0 -w -DNDEBUG -fno-profile-arcs -fno-test-coverage -fno-sanitize=all -frandom-seed=0 -c"
+    local key=$work/made/code:${2//\//:}.o command
+    command=$(compiler_of "$2" "$3")
+    command="${command/--coverage/} -O2 -g0 -w -DNDEBUG -fno-sanitize=all -frandom-seed=0 -c"
     [ -s "$key" ] || { eval "$command -o $key.$BASHPID $work/src/$3" && mv "$key.$BASHPID" "$key"; } 2>/dev/null || return 0
     eval "$command -o $1/code.o $1/$3" 2>/dev/null && ! cmp -s "$key" "$1/code.o"
 }
