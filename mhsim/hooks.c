@@ -11,7 +11,6 @@
 #include "mhsim/inside.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -210,36 +209,34 @@ SETTLED(execvp, (const char *file, char *const argv[]), (file, argv))
 SETTLED(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
 SETTLED(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
 
-/* execl and siblings are those above, with their words one by one. As the standard asks for at least. */
-enum { EXEC_WORDS = 4096 };
-
-/* The words up to the NULL, which is among them; false: too many. */
-static bool exec_words(char *argv[EXEC_WORDS], const char *first, va_list *more)
+/* execl and siblings are those above, with their words one by one: counted, then put where there is room for so many. */
+static size_t count_words(const char *first, va_list more)
 {
-    unsigned n = 0;
-    for (argv[n] = (char *)(uintptr_t)first; argv[n]; argv[n] = va_arg(*more, char *))
-        if (++n == EXEC_WORDS)
-            return false;
-    return true;
+    size_t n = 0;
+    for (const char *word = first; word; word = va_arg(more, const char *))
+        n++;
+    return n;
 }
 
 #define EXEC_BY_WORDS(name, declare_environment, call)                                                                 \
     HOOK int name(const char *path, const char *first, ...)                                                            \
     {                                                                                                                  \
-        char *argv[EXEC_WORDS];                                                                                        \
         va_list more;                                                                                                  \
         va_start(more, first);                                                                                         \
-        bool good = exec_words(argv, first, &more);                                                                    \
+        size_t n = count_words(first, more);                                                                           \
+        va_end(more);                                                                                                  \
+        char *argv[n + 1];                                                                                             \
+        argv[0] = (char *)(uintptr_t)first;                                                                            \
+        va_start(more, first);                                                                                         \
+        for (size_t i = 1; i <= n; i++)                                                                                \
+            argv[i] = va_arg(more, char *);                                                                            \
         declare_environment;                                                                                           \
         va_end(more);                                                                                                  \
-        if (good)                                                                                                      \
-            return call;                                                                                               \
-        errno = E2BIG;                                                                                                 \
-        return -1;                                                                                                     \
+        return call;                                                                                                   \
     }
 EXEC_BY_WORDS(execl, , execv(path, argv))
 EXEC_BY_WORDS(execlp, , execvp(path, argv))
-EXEC_BY_WORDS(execle, char *const *envp = good ? va_arg(more, char *const *) : NULL, execve(path, argv, envp))
+EXEC_BY_WORDS(execle, char *const *envp = va_arg(more, char *const *), execve(path, argv, envp))
 
 HOOK void abort(void)
 {
