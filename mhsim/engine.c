@@ -174,6 +174,8 @@ uint32_t mhsim_row(struct mhsim *s, uint32_t core, uint64_t code, uint32_t objec
 
 void mhsim_quiet(struct mhsim *s, bool quiet)
 {
+    if (s->quiet && !quiet)
+        lines_counted(s);
     s->quiet = quiet;
     s->quick = s->plain && !quiet;
 }

@@ -697,8 +697,86 @@ static void check_samples(void)
     mhsim_free(s);
 }
 
+/* What changes the levels while nothing is counted: the simulator of one thread, in batches, against that of several, one
+   access after the other. Which blocks are new to a row that brought them in while quiet, each of them sees in its own way. */
+static bool same_but_distinct(struct mhsim_counts a, const struct mhsim_counts *b)
+{
+    a.distinct = b->distinct;
+    return same_counts(&a, b);
+}
+
+static void check_quiet(unsigned caches)
+{
+    enum { ROWS = 400, ROUNDS = 400, MOST = 700 };
+    struct mhsim_level levels[] = {{.name = "L1", .size = 1024, .line = 64, .ways = 4},
+                                   {.name = "L2", .size = 4096, .line = 64, .ways = 8},
+                                   {.name = "L3", .size = 12288, .line = 64, .ways = 12},
+                                   {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
+                                   {.name = "TLB2", .size = 12 * 4096, .line = 4096, .ways = 4, .tlb = true}};
+    struct mhsim_machine m = machine_of(levels + 3 - caches, caches + 2);
+    struct mhsim_options o = {0};
+    struct mhsim *one = mhsim_create(&m, &o), *many = mhsim_create(&m, &o);
+    uint32_t core = mhsim_core(one), same = mhsim_core(many);
+    static struct mhsim_reference refs[MOST];
+    mhsim_core(many); /* a second thread, which does nothing */
+    for (int round = 0; round < ROUNDS; round++) {
+        size_t n = 1 + random_below(MOST), used = round % 20 < 10 ? ROWS : 8;
+        for (size_t i = 0; i < n; i++) {
+            uint64_t code = 1 + random_below((uint32_t)used), address = (1 << 20) + 8 * (uint64_t)random_below(1 << 13);
+            bool write = code % 3 == 0;
+            refs[i] = (struct mhsim_reference){address, mhsim_row(one, core, code, 0), 8, write};
+            mhsim_access(many, mhsim_row(many, same, code, 0), address, 8, write);
+        }
+        mhsim_accesses(one, refs, n);
+        bool quiet = random_below(2);
+        mhsim_quiet(one, quiet);
+        mhsim_quiet(many, quiet);
+    }
+    size_t count[2];
+    const struct mhsim_row *of_one = mhsim_rows(one, &count[0]), *of_many = mhsim_rows(many, &count[1]);
+    CHECK_INT(count[0], count[1]);
+    bool equal = count[0] == count[1];
+    for (size_t i = 1; equal && i < count[0]; i++)
+        for (unsigned k = 0; k < m.level_count; k++)
+            equal &= same_but_distinct(of_one[i].levels[k], &of_many[i].levels[k]);
+    CHECK_NAMED(equal, "what is quiet changes the levels and no counts, in batches as one by one");
+    mhsim_free(one);
+    mhsim_free(many);
+}
+
+/* What rows are at while quiet, they have not met. */
+static void check_met_quietly(uint32_t row_count)
+{
+    struct mhsim_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8},
+                                   {.name = "L2", .size = 65536, .line = 64, .ways = 8},
+                                   {.name = "TLB", .size = 64 * 4096, .line = 4096, .ways = 4, .tlb = true},
+                                   {.name = "TLB2", .size = 512 * 4096, .line = 4096, .ways = 4, .tlb = true}};
+    struct mhsim_machine m = machine_of(levels, 4);
+    struct mhsim_options o = {0};
+    struct mhsim *s = mhsim_create(&m, &o);
+    uint32_t core = mhsim_core(s);
+    mhsim_access(s, mhsim_row(s, core, 1, 0), 65536, 8, false);
+    for (int round = 0; round < 2; round++) {
+        mhsim_quiet(s, round == 0);
+        for (uint32_t i = 0; i < row_count; i++)
+            mhsim_access(s, mhsim_row(s, core, 2 + i, 0), 65536, 8, false);
+    }
+    size_t count;
+    const struct mhsim_row *rows = mhsim_rows(s, &count);
+    uint64_t met = 0;
+    for (size_t i = 0; i < count; i++)
+        met += rows[i].levels[0].distinct + rows[i].levels[2].distinct;
+    CHECK_INT(met, 2 * (row_count + 1));
+    mhsim_free(s);
+}
+
 int main(void)
 {
+    check_met_quietly(10);
+    check_met_quietly(1000);
+    check_quiet(3);
+    check_quiet(2);
+    check_quiet(1);
     for (size_t i = 0; i < ARRAY_SIZE(random_cases); i++) {
         check_random(&random_cases[i], false);
         check_random(&random_cases[i], true);

@@ -390,11 +390,33 @@ SAME bool access_again(const struct pass *p, struct shape f, struct line *l, str
             return false;
         *order = order_newest(*order, way);
     }
+    l->used[0] = used | mask;
+    if (f.quiet)
+        return true;
     struct mhsim_counts *n = &counts[index_of(p, f, 0)];
     n->accesses++;
     n->temporal += (mask & ~used) == 0;
-    l->used[0] = used | mask;
     return true;
+}
+
+/* The row need not have met what it is said to have been at: see lines_counted. */
+SAME void note_quiet(struct lines *k, uint32_t row)
+{
+    if (k->quiet_count < QUIET_ROWS)
+        k->quiet_rows[k->quiet_count] = row;
+    k->quiet_count += k->quiet_count <= QUIET_ROWS;
+}
+
+void lines_counted(struct mhsim *s)
+{
+    for (uint32_t chain = 0; chain < s->chain_count; chain++) {
+        struct lines *k = &s->lines[chain];
+        for (uint32_t i = 0; i < k->quiet_count && k->quiet_count <= QUIET_ROWS; i++)
+            row_at(s, k->quiet_rows[i])->last_slot[chain] = 0;
+        for (uint32_t i = 0; i < *s->rows.count && k->quiet_count > QUIET_ROWS; i++)
+            row_at(s, i)->last_slot[chain] = 0;
+        k->quiet_count = 0;
+    }
 }
 
 /* ... and anything else: its record. */
@@ -410,7 +432,9 @@ SAME struct line *access_else(struct pass *p, struct shape f, struct mhsim_row *
         cold = made >= COLD;
     }
     struct here h = {counts, &p->all[number], block, mask, row, number, false, cold};
-    r->last_slot[f.chain] = f.quiet ? 0 : number;
+    r->last_slot[f.chain] = number;
+    if (f.quiet)
+        note_quiet(p->k, row);
     if (line_way(h.line, 0) != NO_WAY)
         hit(p, f, &h, 0);
     else
@@ -540,12 +564,12 @@ static void batch_any(struct mhsim *s, unsigned chain, const struct mhsim_refere
     pass_end(&p, n);
 }
 
-/* What most machines have, counting: lines of 64 bytes, a bit for each byte; pages of 4096, a bit for 64; two levels of
+/* What most machines have: lines of 64 bytes, a bit for each byte; pages of 4096, a bit for 64; two levels of
    TLBs. What is touched again, as most is, is done in the loop, all else by functions. */
 enum { LINE_SHIFT = 6, PAGE_SHIFT = 12 };
 
-#define CACHES(levels, popcount) ((struct shape){0, levels, LINE_SHIFT, 0, 0, false, popcount})
-#define TLBS(caches, popcount)   ((struct shape){1, 2, PAGE_SHIFT, LINE_SHIFT, caches, false, popcount})
+#define CACHES(levels, quiet, popcount) ((struct shape){0, levels, LINE_SHIFT, 0, 0, quiet, popcount})
+#define TLBS(caches, quiet, popcount)   ((struct shape){1, 2, PAGE_SHIFT, LINE_SHIFT, caches, quiet, popcount})
 
 typedef struct line *else_function(struct pass *, struct mhsim_row *, uint32_t row, uint64_t block, uint64_t mask);
 
@@ -587,29 +611,32 @@ SAME void batch_both(struct shape cf, struct shape tf, else_function *else_cache
     pass_end(&t, n);
 }
 
-#define SHAPED(name, target, caches, popcount)                                                                         \
+#define SHAPED(name, target, caches, quiet, popcount)                                                                  \
     static target __attribute__((noinline)) struct line *name##_cache(struct pass *p, struct mhsim_row *r,             \
                                                                       uint32_t row, uint64_t block, uint64_t mask)     \
     {                                                                                                                  \
-        return access_else(p, CACHES(caches, popcount), r, row, r->levels, block, mask);                               \
+        return access_else(p, CACHES(caches, quiet, popcount), r, row, (quiet) ? p->s->sink : r->levels, block, mask); \
     }                                                                                                                  \
     static target __attribute__((noinline)) struct line *name##_tlb(struct pass *p, struct mhsim_row *r, uint32_t row, \
                                                                     uint64_t block, uint64_t mask)                     \
     {                                                                                                                  \
-        return access_else(p, TLBS(caches, popcount), r, row, r->levels, block, mask);                                 \
+        return access_else(p, TLBS(caches, quiet, popcount), r, row, (quiet) ? p->s->sink : r->levels, block, mask);   \
     }                                                                                                                  \
     static target void name(struct mhsim *s, const struct mhsim_reference *refs, size_t n)                             \
     {                                                                                                                  \
-        batch_both(CACHES(caches, popcount), TLBS(caches, popcount), name##_cache, name##_tlb, s, refs, n);            \
+        batch_both(CACHES(caches, quiet, popcount), TLBS(caches, quiet, popcount), name##_cache, name##_tlb, s, refs,  \
+                   n);                                                                                                 \
     }
 
-SHAPED(batch_two, , 2, false)
-SHAPED(batch_three, , 3, false)
+SHAPED(batch_two, , 2, false, false)
+SHAPED(batch_three, , 3, false, false)
+SHAPED(batch_two_quiet, , 2, true, false)
+SHAPED(batch_three_quiet, , 3, true, false)
 #ifdef __x86_64__
 /* Processors since 2013 count bits by an instruction, and shift by any register. */
 #define BITS __attribute__((target("popcnt,bmi,bmi2")))
-SHAPED(batch_two_bits, BITS, 2, true)
-SHAPED(batch_three_bits, BITS, 3, true)
+SHAPED(batch_two_bits, BITS, 2, false, true)
+SHAPED(batch_three_bits, BITS, 3, false, true)
 
 static bool has_bits(void)
 {
@@ -636,9 +663,11 @@ static bool has_shape(const struct lines *k, unsigned line_shift, unsigned grain
 void lines_batch(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
 {
     const struct lines *c = &s->lines[0], *t = &s->lines[1];
-    bool shaped = !s->quiet && s->chain_count == 2 && t->count == 2 && has_shape(c, LINE_SHIFT, 0, 0) &&
+    bool shaped = s->chain_count == 2 && t->count == 2 && has_shape(c, LINE_SHIFT, 0, 0) &&
                   has_shape(t, PAGE_SHIFT, LINE_SHIFT, c->count);
-    if (shaped && c->count == 3)
+    if (shaped && s->quiet && c->count > 1)
+        (c->count == 3 ? batch_three_quiet : batch_two_quiet)(s, refs, n);
+    else if (shaped && c->count == 3)
         (has_bits() ? batch_three_bits : batch_three)(s, refs, n);
     else if (shaped && c->count == 2)
         (has_bits() ? batch_two_bits : batch_two)(s, refs, n);

@@ -27,6 +27,7 @@ enum {
     REGIONS_KNOWN = 1024,
     PAGE_ROWS = 2,
     ASKED_BITS = 6,
+    QUIET_ROWS = 256,
 };
 
 struct line {
@@ -78,6 +79,7 @@ struct lines {
     } * known; /* regions looked for last, by number */
     struct map regions;
     uint32_t asked_tables[1 << ASKED_BITS], asked_records[1 << ASKED_BITS]; /* blocks lately looked for ahead of time */
+    uint32_t quiet_rows[QUIET_ROWS], quiet_count; /* whose last_slot was set while quiet; more than that: all */
 };
 
 struct mhsim;
@@ -89,6 +91,8 @@ bool lines_open(struct lines *, struct cache *first); /* false: no memory; to be
 void lines_close(struct lines *);
 /* The levels' caches get what is here. */
 void lines_to_caches(struct mhsim *, unsigned chain);
+/* What is counted from now on: rows forget where they were while nothing was, since they may not have met it. */
+void lines_counted(struct mhsim *);
 /* In their order. */
 void lines_batch(struct mhsim *, const struct mhsim_reference *, size_t n);
 
