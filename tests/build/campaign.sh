@@ -70,6 +70,49 @@ check_match "and their spread stands beside the mean" "$out" "CPUTIME,stddev(CPU
 sed -i 's/repetitions="2"/repetitions="none"/' c.xml
 run "$hpcview" print c.xml
 check_match "how often is a number" "$err" "c.xml:3: repetitions is a number from 1 to 4096, not 'none'"
+
+# words as a shell has them; what is wrong with them is said by line, and nothing is run
+cat >work/args.sh <<'END'
+#!/bin/sh
+echo "$# $HUE [$SHADE]" >>words
+for word; do printf '[%s]\n' "$word" >>words; done
+exec ./spin z
+END
+chmod +x work/args.sh
+cat >words.xml <<'END'
+<hpcview version="1">
+  <run name="w" measurements="w.m" folder="work" environment="HUE=a=b  SHADE='' " events="CPUTIME@1000"
+    command="  ./args.sh a&#9;'b &quot;c\ d'  &quot;e 'f' \&quot; \\g&quot; h\ i j''k '' l'm'&quot;n&quot; "/>
+</hpcview>
+END
+SHADE=dark
+export SHADE
+run "$hpcview" run -o words.db words.xml
+check_equal "the words of a command" "$(cat work/words)" '7 a=b []
+[a]
+[b "c\ d]
+[e '"'f'"' " \g]
+[h i]
+[jk]
+[]
+[lmn]'
+for wrong in "command=\"./spin 'a\"" 'command="./spin &quot;a"' 'command=" "' 'command="./spin" environment="A"' \
+    'command="./spin" environment="=a"' "command=\"./spin\" environment=\"A='\"" 'command="./nowhere"' 'command="./spin" folder="work/none"' "command=\"./spin\" events=\"'\""; do
+    printf '<hpcview version="1">\n  <run name="x" measurements="x.m" %s/>\n</hpcview>\n' "$wrong" >x.xml
+    run "$hpcview" run -o x.db x.xml
+    printf '%s\n' "$err" | grep -v '(1 of 1)\|not measured yet\|nothing to show' >>wrong
+done
+check_equal "what is wrong with them" "$(sed -n 's,^hpcview: ,,p' wrong)" "x.xml:2: './spin 'a': there is no second '
+x.xml:2: './spin \"a': there is no second \"
+x.xml:2: the command is empty
+x.xml:2: environment: 'A' is not NAME=VALUE
+x.xml:2: environment: '=a' is not NAME=VALUE
+x.xml:2: 'A='': there is no second '
+./nowhere: there is no such program (No such file or directory)
+x.xml:2: work/none: the run's folder: No such file or directory
+x.xml:2: ''': there is no second '"
+check "nothing of them is left" test ! -e x.m -a ! -e x.m.part -a ! -e x.db
+
 run "$hpcview" run --again -- /bin/true
 check "--again without a configuration: status 2" test "$status" = 2
 done_testing
