@@ -38,3 +38,10 @@ check_PROGRAMS += %D%/edges_test
 TESTS += %D%/edges_test
 %C%_edges_test_SOURCES = %D%/edges_test.c tests/tap.h
 %C%_edges_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
+
+check_PROGRAMS += %D%/files_test %D%/xml_test
+TESTS += %D%/files_test %D%/xml_test
+%C%_files_test_SOURCES = %D%/files_test.c tests/tap.h
+%C%_files_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
+%C%_xml_test_SOURCES = %D%/xml_test.c tests/tap.h
+%C%_xml_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm

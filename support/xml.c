@@ -141,6 +141,8 @@ int xml_read(const void *bytes, size_t len, const char *name, const struct xml_h
     r.err->msg[0] = '\0';
     if (len > LIMIT_XML_BYTES)
         return err_set(err, ERR_LIMIT, "%s: is larger than %llu bytes (LIMIT_XML_BYTES)", name, LIMIT_XML_BYTES);
+    if (len == 0) /* libxml2 would speak of content at its end */
+        return err_set(err, ERR_FORMAT, "%s: not well-formed XML: the file is empty", name);
     xmlInitParser();
     xmlSetGenericErrorFunc(NULL, no_words); /* the library's way to standard error; a thread's own */
     r.parser = xmlCreatePushParserCtxt(&sax, &r, NULL, 0, NULL);
@@ -159,7 +161,7 @@ int xml_read(const void *bytes, size_t len, const char *name, const struct xml_h
     if (!r.failed && status == 0)
         status = xmlParseChunk(r.parser, NULL, 0, 1);
     if (status != 0 && !r.failed && r.err->kind == ERR_NONE)
-        err_set(r.err, ERR_FORMAT, "%s: not well-formed XML%s", name, len ? "" : ": the file is empty");
+        err_set(r.err, ERR_FORMAT, "%s: not well-formed XML", name);
     bool failed = r.failed || status != 0;
     /* The parser makes a document of its own for entities declared in the file, and leaves it to us. */
     xmlFreeDoc(r.parser->myDoc);
