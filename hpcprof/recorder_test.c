@@ -460,6 +460,33 @@ static void test_rings(void)
     hpcrec_thread_discard(large);
 }
 
+/* How long the helper rests: half as long where a ring was more than half full, up to twice as long where none was more
+   than an eighth full; and 1 ms at least. */
+static void test_pause(void)
+{
+    struct thread *t = thread_with_ring(0, 4096);
+    uint64_t most = hpcrec_drain_ms(), pause = most, word = 0;
+    static const unsigned records[] = {0, 1, 32, 33, 128, 129, 200, 200}; /* of 16 bytes */
+    unsigned wrong = 0, shortest = 0;
+    for (int i = 0; i < 64; i++)
+        hpcrec_perf_pause_ms();
+    for (int i = 0; i < 2000; i++) {
+        unsigned n = records[i / 100 % 2 ? 4 + draw(4) : draw(6)];
+        for (unsigned k = 0; k < n; k++)
+            put_record(t, 100, &word, 1);
+        hpcrec_drain_thread(t);
+        if (n > 128)
+            pause = pause > 1 ? pause / 2 : 1;
+        else if (n <= 32)
+            pause = 2 * pause < most ? 2 * pause : most;
+        wrong += hpcrec_perf_pause_ms() != pause;
+        shortest += pause == 1;
+    }
+    CHECK_INT(wrong, 0);
+    CHECK(shortest > 0);
+    hpcrec_thread_discard(t);
+}
+
 /* A handler's queue: what finds no room is lost, and counted as that. */
 static void test_queue(void)
 {
@@ -904,6 +931,7 @@ int main(void)
     test_numbers();
     test_first_write();
     test_rings();
+    test_pause();
     test_queue();
     test_marks();
     test_many();
