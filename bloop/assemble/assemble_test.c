@@ -99,6 +99,10 @@ static const struct drawing drawings[] = {
 
     {"unless it is all there is", "00-10:b>1,2 10-20:b>2,1 20-30:r", "00 5 04 7 08 6 10 7:2! 18 6 20 9", NULL,
      "P 5-9{S 5[0-4]S 7[4-8]S 6[8-10]L 6-7{S 7[10-18]S 6[18-20]}S 9[20-30]}"},
+
+    {"a part behind the return has its row: it does not end a loop on one line",
+     "00-10:p>1 10-20:b>2,4 20-30:b>3,1 30-40:r 40-50:j>2", "00 5:3 10 6:3 30 9:1! 40 9:1!", NULL,
+     "P 5-9{S 5[0-10]L 6-6{S 6[10-30]S 9[40-50]}S 9[30-40]}"},
 };
 
 /* ---- reading a drawing ---- */

@@ -276,6 +276,12 @@ static uint64_t key_alone(str_id file, uint32_t line)
     return assemble_place_key(LOOP_NONE - 1, file, line, 0);
 }
 
+/* Of `around`: a line that the procedure returns on. */
+static uint64_t key_return(str_id file, uint32_t line)
+{
+    return assemble_place_key(LOOP_NONE - 2, file, line, 0);
+}
+
 /* For the innermost loop, and those around it that this branch leaves as well. */
 static void collect_exits(struct assembler *a, uint32_t block, uint32_t row)
 {
@@ -306,6 +312,9 @@ static void collect_block(struct assembler *a, uint32_t block)
     if (last == NO_ROW)
         return;
     collect_exits(a, block, last);
+    if (b->last_kind == INSN_RETURN)
+        *hashmap_put(&a->around, key_return(assemble_file(a, a->debug->rows[last].file), a->debug->rows[last].line)) =
+            1;
     uint32_t row = last;
     while (row > 0 && a->debug->rows[row].addr >= b->begin)
         row--;
@@ -652,16 +661,20 @@ struct line_group {
     size_t begin, end;
     uint32_t line, last;
     bool marked; /* with a statement's mark, or as good */
+    bool
+        outside; /* the procedure returns on it, and all of it stands further left, without a mark, and leads nowhere */
 };
 
-static struct line_group look_at_line(const struct assembler *a, size_t begin, uint16_t left)
+static struct line_group look_at_line(const struct assembler *a, str_id file, size_t begin, uint16_t left)
 {
     struct line_group g = {.begin = begin, .end = begin, .line = a->points.items[begin].first};
+    g.outside = hashmap_get(&a->around, key_return(file, g.line)) != HASHMAP_NONE;
     for (; g.end < a->points.count && a->points.items[g.end].first == g.line; g.end++) {
         const struct line_point *point = &a->points.items[g.end];
         const struct evidence *e = point->evidence;
         g.last = point->last > g.last ? point->last : g.last;
         g.marked = g.marked || !e || e->stmt || e->calls || (e->exit && !is_further_left(e, left));
+        g.outside = g.outside && e && !e->exit && is_further_left(e, left);
     }
     return g;
 }
@@ -710,15 +723,16 @@ static bool is_of_what_follows(const struct loop_view *v, const struct loop_plac
     return follows || assemble_lines_between(v->a, p, marked ? marked : g->line - 1, g->line + 1) != 0;
 }
 
-/* Where more than one line of the loop has marks; a body of one statement may have its mark in front. */
+/* Where more than one line of the loop has marks; a body of one statement may have its mark in front. What is moved
+   behind a `return` begins with the row of the procedure's end, which no loop on one line (a macro's) reaches. */
 static uint32_t find_last_line(const struct loop_view *v, const struct loop_place *p)
 {
     uint32_t last = 0, marked = 0, first_marked = 0;
     uint16_t left = find_left(v->a, p);
     struct line_group g;
     for (size_t i = 0; i < v->a->points.count; i = g.end) {
-        g = look_at_line(v->a, i, left);
-        last = g.last > last ? g.last : last;
+        g = look_at_line(v->a, p->file, i, left);
+        last = g.last > last && !g.outside ? g.last : last;
         if (g.last > marked && (g.marked || !is_of_what_follows(v, p, &g, marked, left))) {
             first_marked = first_marked ? first_marked : g.line;
             marked = g.last;
