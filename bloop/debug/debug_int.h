@@ -47,9 +47,9 @@ struct die_info {
     uint64_t offset; /* in .debug_info */
     uint16_t tag;
     uint16_t ranges_form;
-    bool has_low, has_high, high_is_size, has_ranges, has_entry, declaration, has_children;
-    bool low_indexed, high_indexed, entry_indexed; /* the value is an index into .debug_addr */
-    vaddr low, high, entry;
+    bool has_low, has_high, high_is_size, has_ranges, declaration, has_children;
+    bool low_indexed, high_indexed; /* the value is an index into .debug_addr */
+    vaddr low, high;
     uint64_t ranges;
     uint64_t origin, specification; /* NO_OFFSET: none */
     bool origin_alternate, specification_alternate;

@@ -410,6 +410,44 @@ static void test_missing_split(void)
     mem_free(path);
 }
 
+/* The .dwo files lie elsewhere: in the first of the folders given, in a later one, or beside the binary. */
+static void test_moved_split(void)
+{
+    static const char *const folders[] = {"first", "second", "."};
+    char *path = compile(tool("CC", "cc"), "-O1 -gdwarf-5 -gsplit-dwarf", "w.c", source, "moved");
+    char *first = scratch("first"), *second = scratch("second");
+    const char *const dirs[] = {first, second, NULL};
+    bool made = path && shell("mkdir first second && mkdir away && mv *.dwo away && mv moved away && rm w.c");
+    for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+        char *command = mem_printf("rm -f first/* second/* *.dwo && cp away/*.dwo %s && cp away/moved .", folders[i]);
+        struct image *im = NULL;
+        struct function_table *t = NULL;
+        struct debug *d = NULL;
+        struct warnings *w = warnings_create();
+        struct arena *a = arena_create();
+        struct debug_function f;
+        if (!made || !shell(command)) {
+            SKIP(folders[i], "cannot be compiled here");
+        } else {
+            CHECK(image_open(path, dirs, &im, w, NULL) == 0 && functions_find(im, &t, w, NULL) == 0 &&
+                  debug_open(im, &d, w, NULL) == 1);
+            const struct function *work = function_named(t, "work");
+            struct addr_range part = {work->begin, work->end};
+            CHECK(debug_function_at(d, work->begin, &part, 1, a, &f) == 1 && f.inline_count == 2);
+            CHECK_INT(warnings_count(w), 0);
+        }
+        debug_close(d);
+        functions_free(t);
+        image_close(im);
+        arena_free(a);
+        warnings_free(w);
+        mem_free(command);
+    }
+    mem_free(path);
+    mem_free(first);
+    mem_free(second);
+}
+
 /* Names of procedures and of what is inlined into them, in the order of address. */
 static char *names_text(const char *path)
 {
@@ -494,6 +532,7 @@ int main(void)
     test_package();
     test_dwz();
     test_missing_split();
+    test_moved_split();
     test_names();
     scratch_remove();
     return tap_done();

@@ -19,7 +19,6 @@ enum {
     AT_call_column = 0x57,
     AT_call_file = 0x58,
     AT_call_line = 0x59,
-    AT_entry_pc = 0x52,
     AT_ranges = 0x55,
     AT_linkage_name = 0x6e,
     AT_addr_base = 0x73,
@@ -589,10 +588,6 @@ static void read_attribute(struct dwarf_file *f, Dwarf_Attribute a, struct die_i
         } else {
             d->has_high = attr_address(f, a, form, &d->high, &d->high_indexed);
         }
-        break;
-    case AT_entry_pc:
-        if (form == FORM_addr || indexed_form(form)) /* as an offset it is rare and says little */
-            d->has_entry = attr_address(f, a, form, &d->entry, &d->entry_indexed);
         break;
     case AT_ranges:
         d->has_ranges = true;
