@@ -28,6 +28,7 @@ __attribute__((constructor)) static void choose_version(void)
 /* One for each instruction, never freed: translations come and go, what a callback is given must stay. */
 struct site {
     uint64_t code;
+    uint64_t last;  /* what QEMU said of its last access, and what that means: see access_meaning */
     uint16_t bytes; /* of an access in pieces; 0: as it comes */
     bool on_stack;
 };
@@ -70,14 +71,27 @@ static void join(const struct site *site, uint64_t address, uint32_t size, bool 
         flush(p);
 }
 
+/* QEMU tells size and direction by two calls, which give the same for the same `info`; an instruction's accesses are mostly
+   alike. One word, because threads share it: info | size << 32 | written << 48. */
+static uint64_t access_meaning(struct site *site, qemu_plugin_meminfo_t info)
+{
+    uint64_t last = __atomic_load_n(&site->last, __ATOMIC_RELAXED);
+    if (__builtin_expect(last >> 32 != 0 && (uint32_t)last == info, 1))
+        return last;
+    last = info | 1ull << (32 + qemu_plugin_mem_size_shift(info)) | (uint64_t)qemu_plugin_mem_is_store(info) << 48;
+    __atomic_store_n(&site->last, last, __ATOMIC_RELAXED);
+    return last;
+}
+
 static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
-    const struct site *site = data;
+    struct site *site = data;
     (void)vcpu;
     if (!inside_on)
         return;
-    uint32_t size = 1u << qemu_plugin_mem_size_shift(info);
-    bool write = qemu_plugin_mem_is_store(info);
+    const uint64_t meaning = access_meaning(site, info);
+    const uint32_t size = (uint16_t)(meaning >> 32);
+    const bool write = meaning >> 48;
     if (__builtin_expect(site->bytes > size || pending.bytes, 0))
         join(site, address + guest_base, size, write);
     else
@@ -99,7 +113,7 @@ static struct site *site_at(uint64_t code, const struct decoded *d)
         inside_head()->unreported += d->unreported;
     }
     if (site)
-        *site = (struct site){code, d->bytes, d->on_stack};
+        *site = (struct site){code, 0, d->bytes, d->on_stack};
     pthread_mutex_unlock(&sites_lock);
     return site;
 }
