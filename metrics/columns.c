@@ -740,8 +740,10 @@ static void add_spreads(struct maker *m)
     size_t measured = m->columns->list.count;
     for (uint32_t i = 0; i < measured; i++) {
         const struct column *c = &m->columns->list.items[i];
-        if (!c->expr && !c->statistic && !c->error && c->metric.display && c->metric.repetitions > 1)
-            m->columns->list.items[spread_of(m, i)].metric.display = true;
+        if (c->expr || c->statistic || c->error || !c->metric.display || c->metric.repetitions < 2)
+            continue;
+        uint32_t spread = spread_of(m, i); /* which may move the columns */
+        m->columns->list.items[spread].metric.display = true;
     }
 }
 

@@ -47,6 +47,7 @@ void correlation_release(struct correlation *c)
     vec_release(&c->uses);
     vec_release(&c->sites);
     vec_release(&c->calls);
+    vec_release(&c->with_paths);
     for (size_t i = 0; i < c->cells.count; i++)
         vec_release(&c->cells.items[i]);
     vec_release(&c->cells);

@@ -207,14 +207,15 @@ static uint32_t call_of_context(struct correlation *c, const struct config *conf
     return known->calls[context];
 }
 
-static struct input_sites begin_sites(const struct hpcprof *p)
+/* `paths`: the measurement, of which this may be one file among many, has some; then a sample without callers is one, too. */
+static struct input_sites begin_sites(const struct hpcprof *p, bool paths)
 {
     struct input_sites known = {.modules = mem_alloc((p->module_count + 1) * sizeof(uint32_t)),
                                 .contexts = mem_alloc((p->context_count + 1) * sizeof(uint32_t))};
     memset(known.modules, 0xff, p->module_count * sizeof(uint32_t));
     memset(known.contexts, 0xff, p->context_count * sizeof(uint32_t));
-    if (hpcprof_has_paths(p)) {
-        known.calls = mem_alloc(p->context_count * sizeof(uint32_t));
+    if (paths) {
+        known.calls = mem_alloc((p->context_count + 1) * sizeof(uint32_t));
         memset(known.calls, 0xff, p->context_count * sizeof(uint32_t));
     }
     return known;
@@ -317,7 +318,9 @@ static double *entries_of(struct loop_count *n)
 static void gather_input(struct correlation *c, const struct config *config, const struct input *input,
                          const struct feed_list *feeds, struct warnings *warnings)
 {
-    struct input_sites known = begin_sites(input->profile);
+    bool paths = hpcprof_has_paths(input->profile);
+    struct input_sites known = begin_sites(input->profile, paths);
+    *vec_push(&c->with_paths) = paths;
     number_sites(c, config, input, feeds, &known);
     gather_loop_counts(c, input->profile, &known, EVENT_ITERATIONS, iterations_of);
     gather_loop_counts(c, input->profile, &known, EVENT_ENTRIES, entries_of);
@@ -368,7 +371,7 @@ static void gather_threads(void *ctx, const struct hpcprof *p)
     struct thread_reading *r = ctx;
     struct input input = {.profile = (struct hpcprof *)p, .run = r->input->run};
     struct feed_list *feeds = mem_calloc(p->event_count + 1, sizeof *feeds);
-    struct input_sites known = begin_sites(p);
+    struct input_sites known = begin_sites(p, hpcprof_has_paths(r->input->profile));
     struct arena *arena = arena_create();
     for (size_t e = 0; e < p->event_count; e++)
         own_feeds(r, p, e, arena, &feeds[e]);
@@ -413,10 +416,10 @@ int correlate_gather(struct correlation *c, const struct config *config, const s
 }
 
 struct context_sites correlate_contexts(struct correlation *c, const struct config *config, const struct hpcprof *p,
-                                        uint32_t run)
+                                        uint32_t run, bool paths)
 {
     struct input input = {.profile = (struct hpcprof *)p, .run = run};
-    struct input_sites known = begin_sites(p);
+    struct input_sites known = begin_sites(p, paths);
     for (uint32_t i = 0; i < p->context_count; i++) {
         site_of_context(c, config, &input, i, &known);
         call_of_context(c, config, &input, i, &known);

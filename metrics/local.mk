@@ -7,13 +7,15 @@ noinst_LIBRARIES += %D%/libmetrics.a
 	%D%/database_int.h %D%/database.c %D%/database_tables.c %D%/database_run.c \
 	%D%/calls.c %D%/tables.c %D%/compare.c %D%/find.c %D%/statistics.c %D%/thread_values.c %D%/lost.c %D%/anonymize.c %D%/check.c %D%/print_int.h %D%/print.c %D%/print_paths.c %D%/print_calls.c %D%/print_text.c %D%/print_table.c %D%/print_memory.c %D%/print_tree.c
 
-check_PROGRAMS += %D%/blocks_test %D%/columns_test %D%/conserve_test %D%/line_diff_test %D%/expr_test %D%/config_test %D%/experiment_test %D%/sources_test %D%/anonymize_test %D%/expr_fuzz %D%/config_fuzz
-TESTS += %D%/blocks_test %D%/columns_test %D%/conserve_test %D%/line_diff_test %D%/expr_test %D%/config_test %D%/experiment_test %D%/sources_test %D%/anonymize_test
+check_PROGRAMS += %D%/blocks_test %D%/columns_test %D%/gathered_test %D%/conserve_test %D%/line_diff_test %D%/expr_test %D%/config_test %D%/experiment_test %D%/sources_test %D%/anonymize_test %D%/expr_fuzz %D%/config_fuzz
+TESTS += %D%/blocks_test %D%/columns_test %D%/gathered_test %D%/conserve_test %D%/line_diff_test %D%/expr_test %D%/config_test %D%/experiment_test %D%/sources_test %D%/anonymize_test
 FUZZERS += %D%/expr_fuzz %D%/config_fuzz
 %C%_blocks_test_SOURCES = %D%/blocks_test.c tests/tap.h
 %C%_blocks_test_LDADD = $(ROOM_LDADD)
 %C%_columns_test_SOURCES = %D%/columns_test.c %D%/test_drawing.h tests/tap.h
 %C%_columns_test_LDADD = $(ROOM_LDADD)
+%C%_gathered_test_SOURCES = %D%/gathered_test.c %D%/test_drawing.h tests/ranks.h tests/tap.h
+%C%_gathered_test_LDADD = $(ROOM_LDADD)
 %C%_conserve_test_SOURCES = %D%/conserve_test.c tests/tap.h
 %C%_conserve_test_LDADD = $(ROOM_LDADD)
 %C%_line_diff_test_SOURCES = %D%/line_diff_test.c tests/tap.h

@@ -412,6 +412,7 @@ struct correlation {
     struct row_index module_index;
     struct row_index site_index, call_index; /* of the first ones, */
     size_t sites_indexed, calls_indexed;     /* so many: the rest when one is looked for */
+    struct VEC(bool) with_paths;             /* by input: it has call paths */
     struct row_index place_index;            /* while places are made; with what tells them from equal siblings */
     struct VEC(uint32_t) ordinals;
     struct hashmap file_index; /* normalised path and version to files */
@@ -438,13 +439,13 @@ void correlation_release(struct correlation *);
 /* Gathers sites and cells of all inputs; contexts and counts of those that can be read again are dropped meanwhile. */
 int correlate_gather(struct correlation *, const struct config *, const struct input *, size_t input_count,
                      const struct columns *, struct warnings *, struct err *);
-/* By context of a measurement of the run, its site and the innermost frame of its path (NULL: it has no paths): those
-   that correlate_gather made, and numbers above. mem_free both. */
+/* By context of a measurement of the run, its site and the innermost frame of its path (NULL: its input has no `paths`):
+   those that correlate_gather made, and numbers above. mem_free both. */
 struct context_sites {
     uint32_t *sites, *calls;
 };
 struct context_sites correlate_contexts(struct correlation *, const struct config *, const struct hpcprof *,
-                                        uint32_t run);
+                                        uint32_t run, bool paths);
 /* Modules of one role, one in each run, are one MODULE: builds that are compared. One role have those of one name; else
    the programs that were run, and versions of a library, if their names are similar. */
 void correlate_group_modules(struct correlation *);

@@ -97,6 +97,7 @@ struct reading {
     size_t sites, calls;           /* those that have a place, a node */
     uint32_t run, processes, seen; /* of the run, in inputs before this one; of this one, in files before this one */
     uint64_t ranks;                /* of the run: all are below this */
+    bool paths;                    /* the input has some */
     const struct input *finished;  /* the measurement was a database; or NULL */
     struct table *by_thread;       /* NULL: not wanted */
     struct VEC(struct gathering) list;
@@ -374,7 +375,7 @@ static int end_repetition(struct reading *r, uint32_t run, struct err *err)
 static void gather_measurement(void *ctx, const struct hpcprof *p)
 {
     struct reading *r = ctx;
-    struct context_sites known = correlate_contexts(r->c, r->config, p, r->run);
+    struct context_sites known = correlate_contexts(r->c, r->config, p, r->run, r->paths);
     for (size_t i = 0; i < r->list.count; i++) {
         struct gathering *g = &r->list.items[i];
         const struct column *base = &r->columns->list.items[g->base];
@@ -670,6 +671,7 @@ int statistics_compute(struct experiment *e, struct correlation *c, const struct
             r.ranks = ranks_of_run(&inputs[i], inputs + input_count);
         }
         r.run = inputs[i].run;
+        r.paths = c->with_paths.items[i];
         r.finished = inputs[i].finished ? &inputs[i] : NULL;
         status = gather_input(&r, &inputs[i], err);
         r.processes += (uint32_t)inputs[i].profile->process_count;
