@@ -411,10 +411,9 @@ static struct experiment *build(const struct world *w, const struct way *way, co
     config_set_ranks(c, ranks);
     config_set_per_thread(c, way->by_thread);
     config_set_thread_values(c, true);
-    CHECK_INT(config_add_statistics(c, "threads", &err), 0);
-    CHECK_INT(config_add_statistics(c, "ranks", &err), 0);
+    status = config_add_statistics(c, "threads", &err) | config_add_statistics(c, "ranks", &err);
     if (w->repetitions > 1)
-        CHECK_INT(config_add_statistics(c, "repetitions", &err), 0);
+        status |= config_add_statistics(c, "repetitions", &err);
     for (unsigned run = 0; run < w->runs; run++)
         for (unsigned k = 0; k < w->repetitions && status == 0; k++, n++) {
             char *folder = folder_of(w, run, k);
@@ -455,7 +454,7 @@ static void check_way(const struct world *w, const struct way *way, const struct
                w->runs, w->repetitions, w->files, sums, statistics, columns, rows, err.msg);
 }
 
-/* The text of all values; the same as that of another way, where there is one. */
+/* (Ranks but the first say nothing: what is told is one stream.) The text of all values; the same as that of another way, where there is one. */
 static char *by_way(const struct world *w, const struct way *way, const char *same)
 {
     struct test_ranks t;
