@@ -17,6 +17,10 @@ run "$hpcview" open "$scratch/a b#c%é"
 check "a database opens" test "$status" = 0
 check_match "with an address in which nothing is special" "$(cat "$scratch/opened")" "file://$home/a%20b%23c%25%C3%A9/index.html"
 : >"$scratch/single.html"
+plain=azAZ09-_.~+,@
+: >"$scratch/$plain\`{[^:|}.html"
+run "$hpcview" open "$scratch/$plain\`{[^:|}.html"
+check_match "each other character as two digits" "$(cat "$scratch/opened")" "file://$home/$plain%60%7B%5B%5E%3A%7C%7D.html"
 run "$hpcview" open "$scratch/single.html"
 check_match "a single file" "$(cat "$scratch/opened")" "file://$home/single.html"
 
