@@ -38,6 +38,9 @@ static void test_sha256(void)
         {"", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="},
         {"abc", "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="},
         {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "JI1qYdIGOLjlwCaTDD5gOaM85Flk/yFn9uzt1BnbBsE="},
+        {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqr"
+         "stu",
+         "z1sWp3ivg4ADbOWeewSSNwskmxHo8HpRr6xFA3r+6dE="},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct buf got = {0};
@@ -45,6 +48,18 @@ static void test_sha256(void)
         CHECK_STR(got.bytes, cases[i].want);
         buf_release(&got);
     }
+    struct buf all = {0},
+               sum = {0}; /* of every length to beyond four blocks; of those the sum, as Python's hashlib has it */
+    for (size_t n = 0; n < 260; n++) {
+        uint8_t bytes[260];
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (uint8_t)(i * 7 + n);
+        htmlgen_sha256_base64(&all, bytes, n);
+    }
+    htmlgen_sha256_base64(&sum, all.bytes, all.len);
+    CHECK_STR(sum.bytes, "jaT01qaAjy6pMw/Ru2/iXH61u3aKrKvobvYEkMb2IoQ=");
+    buf_release(&all);
+    buf_release(&sum);
 }
 
 /* ---- text ---- */

@@ -347,17 +347,16 @@ static bool is_stream(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-static int open_beside(struct outfile *f)
+static void open_beside(struct outfile *f)
 {
     f->temporary = mem_printf("%s.XXXXXX", f->place);
     f->fd = mkostemp(f->temporary, O_CLOEXEC);
     if (f->fd < 0)
-        return -1;
+        return;
     f->half = half_begin(f->temporary);
     mode_t mask = umask(0); /* mkostemp gives 0600; a result is for everybody the user lets read */
     umask(mask);
     (void)!fchmod(f->fd, 0666 & ~mask);
-    return 0;
 }
 
 static void outfile_free(struct outfile *f)
