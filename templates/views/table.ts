@@ -186,6 +186,7 @@ export class TablePane {
     const width = (this.#seen ||= this.#grid.clientWidth);
     const wanted = Number(preference.get('name-width'));
     const isExact = this.app.state.form === 'exact';
+    this.#grid.classList.toggle('exact', isExact); // which may be cut; to clip each value would take a fifth of a frame
     const widest = isExact ? WIDE_METRIC : WIDEST_METRIC;
     const fit = Math.floor((width - Math.max(NARROWEST_NAME, Math.min(400, width * 0.5))) / Math.max(columns, 1));
     this.#metricWidth = Math.max(isExact ? WIDE_METRIC : NARROWEST_METRIC, Math.min(widest, fit));
