@@ -421,7 +421,7 @@ class SourcePane implements Pane {
     const code = this.#code(row);
     const { file } = app.state.source!;
     const marks = [findingMark(app, findingsOnLine(app.model, file, row + 1)), missesMark(app, missesOnLine(app.model, file, row + 1))];
-    code.append(...marks.filter((mark) => mark !== null));
+    if (marks.some(Boolean)) code.append(h('span', { class: 'line-marks' }, ...marks));
     return code;
   }
 
