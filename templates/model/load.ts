@@ -59,6 +59,13 @@ const textOf = async (name: string): Promise<string> =>
 const scriptUrl = (url: string): string => policy.createScriptURL(url);
 const loadBlock = async (name: string): Promise<Uint8Array> => unpack([await textOf(name)], 'bytes', null, scriptUrl);
 
+/** Blocks under way, as `data-reading` of the page: numbers are still to come. */
+let underWay = 0;
+function reading(by: number): void {
+  underWay += by;
+  document.documentElement.toggleAttribute('data-reading', underWay > 0);
+}
+
 /** Blocks by name, each read when it is first wanted; what cannot be read fails alone. */
 class Blocks<T> {
   private readonly made = new Map<string, T | null>(); // null: under way
@@ -73,16 +80,16 @@ class Blocks<T> {
     const known = this.made.get(name);
     if (known !== undefined) return known;
     this.made.set(name, null);
-    this.load(name).then(
-      (made) => {
-        this.made.set(name, made);
+    reading(1);
+    this.load(name)
+      .then(
+        (made) => void this.made.set(name, made),
+        (error: unknown) => void this.#failures.set(name, sentence(error)),
+      )
+      .then(() => {
+        reading(-1);
         this.changed();
-      },
-      (error: unknown) => {
-        this.#failures.set(name, sentence(error));
-        this.changed();
-      },
-    );
+      });
     return null;
   }
 
@@ -270,21 +277,23 @@ export async function loadModel(changed: () => void): Promise<{ model: Model; ah
 
 export type SourceLines = readonly string[];
 
+const chunkOf = (file: SourceFile): string => `source-${file.chunk}`;
+
 /** Source texts, by chunk, loaded when a file is first wanted. */
 export class SourceTexts {
-  readonly #chunks = new Map<number, Uint8Array | null>(); // null: under way
+  readonly #chunks: Blocks<Uint8Array>;
   readonly #lines = new Map<SourceFile, SourceLines>();
-  readonly #failures = new Map<number, string>();
 
-  constructor(private readonly changed: () => void) {}
+  constructor(changed: () => void) {
+    this.#chunks = new Blocks(loadBlock, changed);
+  }
 
   /** The file's lines, or null where they are not there (yet); asks for them then. */
   get(file: SourceFile): SourceLines | null {
     if (file.state !== 'text') return null;
     const known = this.#lines.get(file);
     if (known) return known;
-    const chunk = this.#chunks.get(file.chunk);
-    if (chunk === undefined) this.#load(file.chunk);
+    const chunk = this.#chunks.get(chunkOf(file));
     if (!chunk) return null;
     const text = new TextDecoder().decode(chunk.subarray(file.offset, file.offset + file.bytes));
     const lines = text.split(text.includes('\r') ? /\r\n|\r|\n/ : '\n'); // a string is split sooner
@@ -295,20 +304,6 @@ export class SourceTexts {
 
   /** Why a text that should be there could not be loaded. */
   failure(file: SourceFile): string | undefined {
-    return this.#failures.get(file.chunk);
-  }
-
-  #load(chunk: number): void {
-    this.#chunks.set(chunk, null);
-    loadBlock(`source-${chunk}`).then(
-      (bytes) => {
-        this.#chunks.set(chunk, bytes);
-        this.changed();
-      },
-      (error: unknown) => {
-        this.#failures.set(chunk, sentence(error));
-        this.changed();
-      },
-    );
+    return this.#chunks.failure(chunkOf(file));
   }
 }

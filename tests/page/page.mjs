@@ -41,15 +41,21 @@ async function open(name, hash = '#v2/tree', options = {}) {
   await settle(page);
   return page;
 }
-/** Two frames, and where rows fly by, until they are whole again. */
+/** Two frames, and where rows fly by, or blocks are read, until they are there, and what is drawn of them. */
 const settle = (page) =>
   page.evaluate(
     () =>
       new Promise((r) => {
         let looks = 0;
-        const look = () =>
-          document.querySelector('#table .row:not(:has(.label))') && looks++ < 200 ? setTimeout(look, 20) : r();
-        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(look, 20)));
+        let quiet = 0;
+        const isQuiet = () =>
+          !document.querySelector('html[data-reading], #table .row:not(:has(.label))') || looks++ > 400;
+        const look = () => {
+          quiet = isQuiet() ? quiet + 1 : 0;
+          if (quiet === 2) r();
+          else requestAnimationFrame(() => setTimeout(look, 20));
+        };
+        requestAnimationFrame(look);
       }),
   );
 async function act(page, action) {
@@ -361,6 +367,13 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('.facts-pane tbody .crumb:text-is("heat.f90:17") >> nth=0'));
   same(await selectedPath(page), 'heat.f90:17', 'a reference leads to its line');
   same((await tables())[0].length, 2, 'where its own references are left');
+  await page.setViewportSize({ width: 1024, height: 700 });
+  await settle(page);
+  const mark = await page.locator('.line[data-line="17"] .misses-mark').boundingBox();
+  const sight = await page.locator('#source').boundingBox();
+  check(mark.x + mark.width <= sight.x + sight.width, 'its mark stays in sight beside a long line', [mark, sight]);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await settle(page);
   await act(page, () => page.click('.facts-pane tbody .crumb:text-is("heat.f90:30") >> nth=0'));
   same(await selectedPath(page), 'heat.f90:30', 'and its evictor to the line that threw its blocks out');
   same(await texts('.memory-level'), ['L1 25 misses of 100 accesses, 25.0%; 3.3% of the level\'s'], 'only what that did is there');
