@@ -2,7 +2,7 @@
 # Simulated memory: times slower than the bare program, for our two ways (three levels, two TLBs, temporal, spatial, evictors), one burst in a
 # hundred of a run that takes at least half a second, QEMU by itself, cachegrind (two levels) and callgrind --cacheuse; then what the sweep example's
 # change is worth.
-# SIMULATED="triad sort" limits the programs.
+# SIMULATED="triad heat" limits the programs.
 . "$top_srcdir/tests/bench/lib.sh"
 
 rounds=${ROUNDS-3}
@@ -16,16 +16,16 @@ cpu() { once "$rounds" "$1" >/dev/null && printf '%s' "$cpu"; }
 
 slower() { number %.1f "${1:-x} / $2"; }
 
-# compare_ways NAME BARE COMPILED-IN TIMES: in bursts, so many times as long
+# compare_ways NAME BARE COMPILED-IN ARGUMENTS LONG: the arguments, and those of the long run
 compare_ways() {
-    bare=$(cpu "$2")
-    long=$(cpu "$2 $4")
-    hooked=$(cpu "'$hpcview' simulate -o m.\$\$ -m machine.xml -- $3")
-    burst=$(cpu "'$hpcview' simulate -o m.\$\$ -m machine.xml --burst 1M/100M -- $3 $4")
-    under=$(cpu "'$hpcview' simulate -o m.\$\$ -m machine.xml -- $2")
-    alone=$(cpu "qemu-$(uname -m) $2")
-    cachegrind=$(cpu "valgrind -q --tool=cachegrind --cache-sim=yes --cachegrind-out-file=/dev/null $2")
-    callgrind=$(cpu "valgrind -q --tool=callgrind --cache-sim=yes --cacheuse=yes --callgrind-out-file=/dev/null $2")
+    bare=$(cpu "$2 $4")
+    long=$(cpu "$2 $5")
+    hooked=$(cpu "'$hpcview' simulate -o m.\$\$ -m machine.xml -- $3 $4")
+    burst=$(cpu "'$hpcview' simulate -o m.\$\$ -m machine.xml --burst 1M/100M -- $3 $5")
+    under=$(cpu "'$hpcview' simulate -o m.\$\$ -m machine.xml -- $2 $4")
+    alone=$(cpu "qemu-$(uname -m) $2 $4")
+    cachegrind=$(cpu "valgrind -q --tool=cachegrind --cache-sim=yes --cachegrind-out-file=/dev/null $2 $4")
+    callgrind=$(cpu "valgrind -q --tool=callgrind --cache-sim=yes --cacheuse=yes --callgrind-out-file=/dev/null $2 $4")
     row "$1" "$(number %.2f "$bare")" "$(slower "$hooked" "$bare")" "$(slower "$burst" "$long")" "$(slower "$under" "$bare")" "$(slower "$alone" "$bare")" \
         "$(slower "$cachegrind" "$bare")" "$(slower "$callgrind" "$bare")"
     rm -rf m.*
@@ -36,14 +36,23 @@ have valgrind
 gcc -O2 -fno-tree-vectorize -g -o bare "$top_srcdir/tests/bench/memory.c" || exit 0
 "$cc" -O2 -o hooked "$top_srcdir/tests/bench/memory.c" || exit 0
 row "program" "bare s" "compiled in" "bursts" "QEMU" "QEMU alone" "cachegrind" "callgrind"
-for program in ${SIMULATED-matmul triad chase sort}; do
-    times=$(case $program in matmul) echo 10 ;; triad) echo 50 ;; sort) echo 3 ;; *) echo 1 ;; esac)
-    compare_ways "$program" "./bare $program" "./hooked $program" "$times"
+for program in ${SIMULATED-matmul triad chase sort heat}; do
+    case $program in
+    matmul) times=10 ;;
+    triad) times=50 ;;
+    sort) times=3 ;;
+    *) times=1 ;;
+    esac
+    [ "$program" = heat ] || compare_ways "$program" ./bare ./hooked "$program" "$program $times"
 done
-if [ -x "$examples/heat/heat" ] && [ -z "${SIMULATED-}" ]; then
+# 150 by 150 nodes once; in bursts, its own 400 by 400 three times
+case " ${SIMULATED-heat} " in
+*' heat '*)
     mkdir heat && cp "$top_srcdir"/share/examples/heat/* heat/
-    env -u MAKEFLAGS make -s -C heat CC="$cc" FC="${cc%cc}fc" >/dev/null 2>&1 && compare_ways heat "$examples/heat/heat" "heat/heat" ""
-fi
+    env -u MAKEFLAGS make -s -C heat CC="$cc" FC="${cc%cc}fc" >/dev/null 2>&1 && [ -x "$examples/heat/heat" ] &&
+        compare_ways heat "$examples/heat/heat" heat/heat "150 1" ""
+    ;;
+esac
 
 echo
 for way in "" -DCELLS_FIRST; do
