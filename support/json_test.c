@@ -73,6 +73,11 @@ static void test_values(void)
     struct json *hex = parsed("\"\\u00E9\\u0aF0\\u20ac\\u0019\\\"\\/\"");
     CHECK_STR(json_string_of(hex, 0), "\xc3\xa9\xe0\xab\xb0\xe2\x82\xac\x19\"/");
     json_free(hex);
+    struct json *pairs = parsed(
+        "\"\\ud800\\udc00 \\udbff\\udfff \\ud800\\ue000 \\ud800\\udbff\""); /* the first and last, and beside them */
+    CHECK_STR(json_string_of(pairs, 0),
+              "\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf \xef\xbf\xbd\xee\x80\x80 \xef\xbf\xbd\xef\xbf\xbd");
+    json_free(pairs);
     CHECK_INT(json_line(j, b), 2);
     CHECK_INT(json_get(j, 0, "c"), JSON_NONE);
     CHECK_STR(json_string_of(j, json_get(j, json_get(j, 0, "c"), "d")), "");

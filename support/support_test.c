@@ -151,6 +151,16 @@ static void test_cursor(void)
     c = cursor_make("abc", 3);
     CHECK_STR(cursor_cstr(&c), "");
     CHECK(c.bad);
+    /* a text that goes to the end, and one that is said to go one beyond it */
+    for (size_t missing = 0; missing < 2; missing++) {
+        size_t len = 7;
+        b.len = 0;
+        buf_text(&b, "until", 5);
+        c = cursor_make(b.bytes, b.len - missing);
+        const char *text = cursor_text(&c, &len);
+        CHECK_INT(len, missing ? 0 : 5);
+        CHECK(missing ? !text && c.bad : text && !c.bad && memcmp(text, "until", 5) == 0);
+    }
     buf_release(&b);
 }
 
