@@ -244,17 +244,18 @@ static void pass_on(int sig)
         kill(running, sig);
 }
 
-/* qemu-x86_64 -plugin P [-E LD_PRELOAD=...] -0 NAME PROGRAM ARGS, or PROGRAM ARGS. */
-static char **command_line(const struct launch *l, char *const *argv)
+/* qemu-x86_64 -plugin P [-E LD_PRELOAD=...] -0 NAME PROGRAM ARGS, or PROGRAM ARGS. The list and what is made for it lie in
+ * the arena. */
+static char **command_line(const struct launch *l, char *const *argv, struct arena *arena)
 {
     size_t n = 0, count = 0;
     while (argv[n])
         n++;
-    char **words = mem_calloc(n + 12, sizeof *words);
+    char **words = arena_alloc(arena, (n + 12) * sizeof *words);
     if (l->qemu) {
         words[count++] = l->qemu;
-        words[count++] = mem_strdup("-plugin");
-        words[count++] = mem_printf("file=%s", l->options->plugin);
+        words[count++] = arena_strdup(arena, "-plugin");
+        words[count++] = arena_printf(arena, "file=%s", l->options->plugin);
 #if defined __x86_64__
         bool native = l->machine == EM_X86_64;
 #else
@@ -262,10 +263,11 @@ static char **command_line(const struct launch *l, char *const *argv)
 #endif
         if (native && l->options->heap && access(l->options->heap, R_OK) == 0) {
             const char *old = getenv("LD_PRELOAD");
-            words[count++] = mem_strdup("-E");
-            words[count++] = mem_printf("LD_PRELOAD=%s%s%s", l->options->heap, old && *old ? ":" : "", old ? old : "");
+            words[count++] = arena_strdup(arena, "-E");
+            words[count++] =
+                arena_printf(arena, "LD_PRELOAD=%s%s%s", l->options->heap, old && *old ? ":" : "", old ? old : "");
         }
-        words[count++] = mem_strdup("-0");
+        words[count++] = arena_strdup(arena, "-0");
         words[count++] = argv[0];
         words[count++] = l->real;
         argv++;
@@ -293,7 +295,8 @@ static int start_and_wait(struct launch *l, char *const *argv, pid_t *pid, int *
     int report[2], error = 0;
     if (pipe2(report, O_CLOEXEC) < 0)
         return err_errno(err, "pipe", "starting the program");
-    char **words = command_line(l, argv);
+    struct arena *arena = arena_create();
+    char **words = command_line(l, argv, arena);
     running = 0;
     for (size_t i = 0; i < ARRAY_SIZE(handled); i++) {
         struct sigaction act = {.sa_flags = SA_RESTART};
@@ -312,7 +315,7 @@ static int start_and_wait(struct launch *l, char *const *argv, pid_t *pid, int *
     running = 0;
     for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
         sigaction(handled[i], &old[i], NULL);
-    mem_free(words);
+    arena_free(arena);
     if (*pid < 0 || n == (ssize_t)sizeof error)
         return err_set(err, ERR_SYSTEM, "%s: the program cannot be started: %s", l->program,
                        strerror(*pid < 0 ? errno : error));

@@ -22,6 +22,7 @@ LET mean_of_ranks = mean(time over ranks) * run.processes / run.ranks;
 PROPERTY LoadImbalance {
     // Waiting summed over threads / (duration x threads); Periscope's imbalance in a parallel region or loop (5%).
     FOR PROCEDURE, LOOP;
+    WHERE module IS NOT "libgomp.so*|libomp.so*|libomp5*|libiomp5*|libtbb.so*"; // where threads wait for each other: the outcome, not the cause
     LET waits = max(time over threads) - mean_of_threads;
     CONDITION: waits > 0.1 * mean_of_threads AND count(time over threads) > 1.5 AND computing > 1.5 * run.processes;
     CONFIDENCE: 0.8;
@@ -36,6 +37,7 @@ PROPERTY SerialPart {
     // Amdahl, "Validity of the single processor approach", AFIPS 1967; Periscope's sequential computation in master and
     // single regions.
     FOR PROGRAM, PROCEDURE, LOOP;
+    WHERE module IS NOT "libgomp.so*|libomp.so*|libomp5*|libiomp5*|libtbb.so*"; // as above
     LET threads_in_all = total(count(time over threads));
     CONDITION: count(time over threads) < 1.5 AND threads_in_all > 1.5 * run.processes;
     CONFIDENCE: 0.7;
@@ -76,6 +78,7 @@ PROPERTY RankImbalance {
     // Load imbalance over processes: DeRose, Homer and Johnson, "Detecting Application Load Imbalance", Euro-Par 2007.
     // Of ranks: the processes of a compiler's driver or of a shell have no equal shares to have.
     FOR PROGRAM, PROCEDURE, LOOP;
+    WHERE module IS NOT "libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*"; // where ranks wait for each other
     LET waits = max(time over ranks) - mean_of_ranks;
     CONDITION: run.ranks > 1.5 AND waits > 0.1 * mean_of_ranks AND count(time over ranks) > 1.5;
     CONFIDENCE: 0.8;
@@ -91,6 +94,7 @@ PROPERTY SlowRank {
     // "Scalable Identification of Load Imbalance in Parallel Executions", SC 2010.
     REFINES RankImbalance;
     FOR PROGRAM, PROCEDURE, LOOP;
+    WHERE module IS NOT "libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*"; // as above
     LET others = (mean_of_ranks * run.ranks - max(time over ranks)) / (run.ranks - 1);
         squares = (stddev(time over ranks) * stddev(time over ranks) + mean(time over ranks) * mean(time over ranks)) * run.processes / run.ranks;
         spread = sqrt(max(squares - mean_of_ranks * mean_of_ranks, 0));
