@@ -22,6 +22,24 @@ export const shortName = (metric: Metric): string =>
     .replace(/^([^.\s]+)\.([^.\s]+) − ([^.\s]+)\.\2$/, '$1 − $3 $2')
     .replace(/^([^.\s]+)\.(?=\S+$)/, '$1 ');
 
+const SHORT_ARGUMENTS = 20; // characters
+const OPERATOR = /operator ?[-<>=]+/y;
+
+/** A name where there is little room: "std::map<…>::at". Template arguments that are short stay; tooltips have them all. */
+export function folded(name: string): string {
+  let text = '';
+  for (let i = 0, depth = 0, done = 0, from = 0; ; i++) {
+    if (i === name.length) return text + name.slice(done);
+    OPERATOR.lastIndex = i;
+    if (OPERATOR.test(name)) i = OPERATOR.lastIndex - 1;
+    else if (name[i] === '<' && depth++ === 0) from = i + 1;
+    else if (name[i] === '>' && depth > 0 && --depth === 0 && i - from > SHORT_ARGUMENTS) {
+      text += `${name.slice(done, from)}…`;
+      done = i;
+    }
+  }
+}
+
 /** "heat.f90:52–60", with the base name of the file. */
 export function lineRange(model: Model, place: PlaceIx): string {
   const { file, lineFirst, lineLast } = model.places;
@@ -122,10 +140,10 @@ export const badgeTitle = (badge: string): string =>
   }) as { readonly [badge: string]: string })[badge] ??
   (/^\d+ of \d+$/.test(badge) ? 'The compiler made several copies of this loop; this is one of them' : '');
 
-/** The name of the nearest scope of one of these kinds, `place` itself included. */
+/** The name, folded, of the nearest scope of one of these kinds, `place` itself included. */
 export function enclosing(model: Model, place: PlaceIx, kinds: readonly number[]): string | null {
   for (let up = place; up !== NONE; up = model.places.parent[up])
-    if (kinds.includes(model.places.kind[up])) return labelOf(model, up).text;
+    if (kinds.includes(model.places.kind[up])) return folded(labelOf(model, up).text);
   return null;
 }
 
@@ -139,7 +157,7 @@ export function surroundings(model: Model, place: PlaceIx): string {
   for (let up = places.parent[place]; up !== NONE; up = places.parent[up]) {
     if (!isWanted(places.kind[up])) continue;
     const name = labelOf(model, up).text;
-    if (name !== NAMELESS[Kind.File]) return `in ${name}`; // a procedure without a file is told by its module
+    if (name !== NAMELESS[Kind.File]) return `in ${folded(name)}`; // a procedure without a file is told by its module
   }
   return '';
 }

@@ -26,7 +26,7 @@ import { parseFormula, readFormula } from '../logic/formula';
 import { boxAt, icicle } from '../logic/icicle';
 import { inlinedOn } from '../logic/inlined';
 import { Code, show } from '../logic/instructions';
-import { describe, enclosing, labelIn, labelOf, shortName } from '../logic/labels';
+import { describe, enclosing, folded, labelIn, labelOf, shortName } from '../logic/labels';
 import { fileLines, hottestLine, lineIndex, linesByFile, placesOnLine, scopesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
@@ -1157,6 +1157,19 @@ function testLabels(): void {
     'short names',
   );
   equal(describe(m, 6), 'line: x.c:6\nx.c:6', 'a tooltip');
+  for (const [name, want] of [
+    ['std::map<std::string, std::vector<int>, std::less<std::string> >::at', 'std::map<…>::at'],
+    ['Vec<double, 3>::dot', 'Vec<double, 3>::dot'],
+    ['f<std::tuple<int, char, double, float> >::g<1>', 'f<…>::g<1>'],
+    ['std::operator< <char, std::char_traits<char>, std::allocator<char> >', 'std::operator< <…>'],
+    ['operator<<<std::char_traits<char>, std::x<int> >', 'operator<<<std::char_traits<char>, std::x<int> >'],
+    ['a::operator-><std::char_traits<char>, long>', 'a::operator-><std::char_traits<char>, long>'],
+    ['x<std::string, std::string, std::string', 'x<std::string, std::string, std::string'],
+    ['a > b', 'a > b'],
+    ['cooperator<int, int, int, int, int, int>', 'cooperator<int, int, int, int, int, int>'],
+    ['', ''],
+  ] as const)
+    equal(folded(name), want, `folded: ${name}`);
 }
 
 function testForms(): void {

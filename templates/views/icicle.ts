@@ -5,7 +5,7 @@ import { Kind, NONE, type PlaceIx } from '../model/data';
 import type { Column } from '../logic/columns';
 import { formatPercent, formatShort } from '../logic/format';
 import { type Boxes, boxAt, icicle } from '../logic/icicle';
-import { kindName, labelIn, labelOf, shortName } from '../logic/labels';
+import { folded, kindName, labelIn, labelOf, shortName } from '../logic/labels';
 import { Memo } from '../logic/memo';
 import { matcherFor } from '../logic/search';
 import { SortedChildren } from '../logic/tree';
@@ -169,7 +169,7 @@ class IciclePane implements Pane {
       pen.fillRect(x, y, Math.max(w - 0.5, 0.5), ROW - 1);
       if (w > 28) {
         pen.fillStyle = text;
-        pen.fillText(fitted(pen, visible(labelIn(app.model, place).text), w - 8), x + 4, y + ROW / 2);
+        pen.fillText(fitted(pen, visible(folded(labelIn(app.model, place).text)), w - 8), x + 4, y + ROW / 2);
       }
     }
   }
@@ -312,7 +312,7 @@ class IciclePane implements Pane {
       const scale = app.scale(width);
       const title = `${text}: ${formatShort(values[node], scale)} ${scale.unit} ${formatPercent(values[node], whole)}%`;
       const box = { x, y, width: Math.max(0.5, w - 0.5), height: ROW - 1, fill: fill(place) };
-      const shown = w > 28 ? labelIn(app.model, place).text.slice(0, Math.floor((w - 8) / 6)) : '';
+      const shown = w > 28 ? folded(labelIn(app.model, place).text).slice(0, Math.floor((w - 8) / 6)) : '';
       picture.append(
         svg(
           'g',

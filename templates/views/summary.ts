@@ -5,7 +5,7 @@ import type { Column } from '../logic/columns';
 import { type Difference, differences, firstDifference, runOf } from '../logic/compare';
 import { findingsAt } from '../logic/diagnosis';
 import { formatExact, formatPercent, formatShort, formatSigned } from '../logic/format';
-import { badgeTitle, describe, enclosing, labelOf, lineRange, shortName } from '../logic/labels';
+import { badgeTitle, describe, enclosing, folded, labelOf, lineRange, shortName } from '../logic/labels';
 import {
   type Change,
   type Changes,
@@ -225,7 +225,7 @@ export class SummaryPage {
         h(
           'span',
           { class: 'hot-what' },
-          h('span', { class: `hot-name kind-${kind}` }, visible(kind === Kind.Line && text ? text : label.text)),
+          h('span', { class: `hot-name kind-${kind}` }, visible(kind === Kind.Line && text ? text : folded(label.text))),
           muted(visible(details.filter(Boolean).join('  '))),
           ...badges.map((b) => h('span', { class: 'badge', title: badgeTitle(b) || undefined }, b)),
           ...this.#causes(place),

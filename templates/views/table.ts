@@ -12,7 +12,7 @@ import {
   share,
   unitIn,
 } from '../logic/format';
-import { badgeTitle, describe, shortName, surroundings } from '../logic/labels';
+import { badgeTitle, describe, folded, shortName, surroundings } from '../logic/labels';
 import { findingsAt } from '../logic/diagnosis';
 import { same } from '../logic/memo';
 import { RATIO_NEEDS, type Table } from '../logic/rows';
@@ -379,7 +379,7 @@ export class TablePane {
       old ?? h('div', { role: 'row' }, h('div', { class: 'cell name', role: 'gridcell' }, document.createTextNode('')));
     element.className = `row${row % 2 ? ' odd' : ''}`;
     element.dataset['row'] = String(row);
-    (element.firstChild!.firstChild as Text).data = visible(this.table.label(row).text);
+    (element.firstChild!.firstChild as Text).data = visible(folded(this.table.label(row).text));
     return element;
   }
 
@@ -410,7 +410,7 @@ export class TablePane {
     }
     cell.append(
       h('span', { class: `glyph glyph-${kind}`, 'aria-hidden': 'true' }, GLYPHS[kind]),
-      h('span', { class: 'label' }, visible(label.text)),
+      h('span', { class: 'label' }, visible(folded(label.text))),
     );
     for (const badge of label.badges) cell.append(h('span', { class: 'badge', title: badgeTitle(badge) || undefined }, badge));
     const found = findingMark(app, findingsAt(app.model, place));

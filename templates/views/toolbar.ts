@@ -4,7 +4,7 @@ import { NONE } from '../model/data';
 import { runsOf } from '../logic/compare';
 import { tableCsv } from '../logic/csv';
 import { formatExact, formatShort, plural } from '../logic/format';
-import { labelIn, labelOf, shortName } from '../logic/labels';
+import { folded, labelIn, labelOf, shortName } from '../logic/labels';
 import { parseFilter } from '../logic/search';
 import { ancestors } from '../logic/tree';
 import { TABLES, type View } from '../state/state';
@@ -352,7 +352,7 @@ export class PathBar {
       if (i > 0) parts.push(h('span', { class: 'sep', 'aria-hidden': 'true' }, '›'));
       parts.push(
         button(
-          visible((place === selected ? labelOf : labelIn)(app.model, place).text),
+          visible(folded((place === selected ? labelOf : labelIn)(app.model, place).text)),
           'Go there in the scope tree',
           () => app.selectInTree(place),
           place === selected ? 'crumb on' : 'crumb',
