@@ -63,6 +63,12 @@ void finder_note(struct found *found, const struct step *s)
     found->count++;
 }
 
+bool finder_is_locked(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->f.locked || s->f.class == CLASS_FENCE;
+}
+
 struct found finder_look(const struct finder *f, step_test *test, bool whole_loop)
 {
     struct found found = {0};

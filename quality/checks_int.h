@@ -35,6 +35,7 @@ void finder_note(struct found *, const struct step *);
 /* Steps that pass: of the shortest way, or of all ways. */
 struct found finder_look(const struct finder *, step_test *, bool whole_loop);
 const struct insn_memory *finder_memory(const struct finder *, const struct ref *);
+bool finder_is_locked(const struct finder *, const struct step *); /* atomic, or a fence */
 /* The first sum (or least, or largest) into a register that only takes such: a reduction; NULL: none. */
 const struct step *finder_sum(const struct finder *);
 

@@ -164,15 +164,9 @@ void check_pages(struct finder *f)
         }
 }
 
-static bool is_locked(const struct finder *f, const struct step *s)
-{
-    (void)f;
-    return s->f.locked || s->f.class == CLASS_FENCE;
-}
-
 void check_locked(struct finder *f)
 {
-    finder_say_steps(f, is_locked, true, 0.9, NAN, "atomic instruction");
+    finder_say_steps(f, finder_is_locked, true, 0.9, NAN, "atomic instruction");
 }
 
 static bool is_small(const struct finder *f, const struct step *s)

@@ -54,13 +54,16 @@ void check_chain(struct finder *f)
     buf_release(&list.where);
 }
 
+/* A loop that tries an atomic exchange until nobody comes between goes round once, mostly. */
 void check_store_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
-    if (q->cycles[BOUND_STORE_CHAIN] > 0 && q->bound_by == BOUND_STORE_CHAIN && !q->calls)
+    struct found locked = finder_look(f, finder_is_locked, true);
+    if (q->cycles[BOUND_STORE_CHAIN] > 0 && q->bound_by == BOUND_STORE_CHAIN && !q->calls && !locked.count)
         finder_say(f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
                    "an iteration loads what an earlier one stored: %.3g cycles each; without that %.3g would do",
                    q->bound, q->if_no_chain);
+    buf_release(&locked.where);
 }
 
 static bool is_call(const struct finder *f, const struct step *s)
