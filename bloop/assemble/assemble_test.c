@@ -379,9 +379,10 @@ static void statement(struct made *m, uint32_t line, unsigned column)
     unsigned what = m->noisy ? draw(&m->noise, 24) : 24;
     if (what == 0)
         emit(m, line + 1 + draw(&m->noise, 4), 3, false);
-    else if (what == 1 && line > 3)
-        emit(m, line - 1 - draw(&m->noise, 3), 3, draw(&m->noise, 2));
-    else if (what == 2)
+    else if (what == 1 && line > 3) {
+        bool marked = draw(&m->noise, 2);
+        emit(m, line - 1 - draw(&m->noise, 3), 3, marked);
+    } else if (what == 2)
         emit(m, 0, 0, false);
     else if (what == 3)
         emit(m, line + 40, 1, false);
