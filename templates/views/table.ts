@@ -397,6 +397,7 @@ export class TablePane {
     const { app, table } = this;
     const label = table.label(row);
     const kind = app.model.places.kind[place];
+    const short = folded(label.text);
     const title = visible(describe(app.model, place));
     const cell = h('div', { class: 'cell name', role: 'gridcell', title });
     if (table.isTree) {
@@ -410,7 +411,7 @@ export class TablePane {
     }
     cell.append(
       h('span', { class: `glyph glyph-${kind}`, 'aria-hidden': 'true' }, GLYPHS[kind]),
-      h('span', { class: 'label' }, visible(folded(label.text))),
+      h('span', { class: 'label', 'data-name': short !== label.text && label.text }, visible(short)),
     );
     for (const badge of label.badges) cell.append(h('span', { class: 'badge', title: badgeTitle(badge) || undefined }, badge));
     const found = findingMark(app, findingsAt(app.model, place));

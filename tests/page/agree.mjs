@@ -58,7 +58,7 @@ async function table(hash, column = 0) {
     (rows, c) =>
       rows
         .map((r) => [
-          r.querySelector('.label').textContent,
+          r.querySelector('.label').dataset.name ?? r.querySelector('.label').textContent,
           r.querySelectorAll('.metric .value').length
             ? (r.querySelectorAll('.metric')[c].querySelector('.value')?.textContent ?? '').replace(/,/g, '')
             : '',
