@@ -111,11 +111,12 @@ PROPERTY GotSlower {
     // What chance cannot explain: the error of both counts is held against the difference.
     FOR PROGRAM, PROCEDURE, LOOP;
     LET lost = run(NEW).time - run(BASE).time;
-    CONDITION: lost > 0.05 * run(NEW).time;
-    CONFIDENCE: 0.9;
+    CONDITION: (both) lost > 0.05 * run(NEW).time AND run(BASE).time > 0 OR (fresh) lost > 0.05 * run(NEW).time AND run(BASE).time <= 0;
+    CONFIDENCE: MAX((both) -> 0.9, (fresh) -> 0.4);
     SEVERITY: 100 * lost / total(run(NEW).time);
     TITLE: "{place} takes longer than before";
-    EVIDENCE: "{run(BASE).time} before, {run(NEW).time} now";
+    EVIDENCE: (both) -> "{run(BASE).time} before, {run(NEW).time} now",
+              (fresh) -> "nothing before, {run(NEW).time} now: it is new, or was inlined elsewhere, or called otherwise by another compiler";
     EXPLANATION: "The second run spends more there than the first, by more than sampling explains.";
     REMEDY: "Compare the loop in both builds (hpcview structure), and what calls it.";
 }
