@@ -1,5 +1,6 @@
 // The marks of what was found at a row of a table, or at a line, and of simulated references: buttons that lead there.
 
+import { folded } from '../logic/labels';
 import type { LineMisses } from '../logic/memory';
 import type { Finding } from '../logic/tables';
 import type { App } from './app';
@@ -16,7 +17,7 @@ export function showFindings(app: App, place: number): void {
 /** Nothing where nothing was found. */
 export function findingMark(app: App, found: readonly Finding[]): HTMLElement | null {
   if (found.length === 0) return null;
-  const words = found.map((f) => visible(percent(f) + f.title)).join('\n');
+  const words = found.map((f) => visible(percent(f) + folded(f.title))).join('\n');
   return h(
     'button',
     {

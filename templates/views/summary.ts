@@ -237,7 +237,7 @@ export class SummaryPage {
 
   /** What was found there, in a word or two: the evidence stands among the findings. */
   #causes(place: PlaceIx): HTMLElement[] {
-    const titles = [...new Set(findingsAt(this.app.model, place).map((f) => f.title))];
+    const titles = [...new Set(findingsAt(this.app.model, place).map((f) => folded(f.title)))];
     return titles.slice(0, MOST_CAUSES).map((t) => h('span', { class: 'badge cause', title: 'Found here' }, visible(t)));
   }
 
@@ -406,8 +406,8 @@ export class SummaryPage {
         h(
           'span',
           { class: 'hot-what' },
-          h('span', { class: 'hot-name wrapped' }, visible(finding.title)),
-          label && !finding.title.includes(label.text) ? muted(visible(label.text)) : null,
+          h('span', { class: 'hot-name wrapped' }, visible(folded(finding.title))),
+          label && !finding.title.includes(label.text) ? muted(visible(folded(label.text))) : null,
           ...finding.more.map((text) => h('span', { class: 'hot-more' }, visible(text))),
         ),
       ),
