@@ -621,6 +621,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
         options,
       );
       same(found, [], `axe finds nothing in ${what}, ${colorScheme}`);
+      await shot(page, `${what.replaceAll(' ', '-')}-${colorScheme}`);
     }
     await page.close();
   };
