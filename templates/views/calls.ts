@@ -72,7 +72,7 @@ class CallersPane implements Pane {
   readonly element = h('section', { class: 'pane callers-tree', 'aria-label': 'Callers of what is selected' });
   readonly #tables = new TreeTables('callers', 'Called from');
   readonly #made = new Memo<{ tree: TreeApp; isCut: boolean } | null>();
-  #shown: unknown = null;
+  #shown: unknown = undefined; // null: that there is nothing
 
   constructor(private readonly app: App) {
     this.element.addEventListener('keydown', (event) => event.stopPropagation());
@@ -83,7 +83,7 @@ class CallersPane implements Pane {
     const { selected } = app.state;
     const calls = app.trees.calls();
     if (!calls || selected === null) {
-      this.#shown = null;
+      this.#shown = undefined;
       this.element.replaceChildren(nothing(selected === null ? 'Select a row to see who called it.' : 'Reading …'));
       return;
     }

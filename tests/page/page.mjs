@@ -625,6 +625,13 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     }
     await page.close();
   };
+  const astray = await open('db-facts/index.html', '#v2/calls?panes=tree-calls,source,callers-tree&place=5');
+  same(
+    await astray.textContent('.callers-tree'),
+    'loop at driver.c:10–14 is on no call path.',
+    'an address of a place without callers says so',
+  );
+  await astray.close();
   const left = [...views];
   const worker = async () => {
     while (left.length) await look(left.shift());
