@@ -33,8 +33,10 @@ static bool waits_for_chain(const struct quality_loop *q)
 void check_list_walk(struct finder *f)
 {
     const struct quality_loop *q = f->q;
+    if (!waits_for_chain(q))
+        return;
     struct found list = find_list(f);
-    if (waits_for_chain(q) && list.count)
+    if (list.count)
         finder_say(
             f, list.first, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
             "where the next iteration reads is itself read from memory (%s): %.3g cycles, and many more where it "
@@ -46,8 +48,10 @@ void check_list_walk(struct finder *f)
 void check_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
+    if (!waits_for_chain(q) || finder_sum(f))
+        return;
     struct found list = find_list(f);
-    if (waits_for_chain(q) && !list.count && !finder_sum(f))
+    if (!list.count)
         finder_say(f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
                    "a value handed from iteration to iteration takes %.3g cycles; without it %.3g would do", q->bound,
                    q->if_no_chain);
@@ -58,8 +62,10 @@ void check_chain(struct finder *f)
 void check_store_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
+    if (q->cycles[BOUND_STORE_CHAIN] <= 0 || q->bound_by != BOUND_STORE_CHAIN || q->calls)
+        return;
     struct found locked = finder_look(f, finder_is_locked, true);
-    if (q->cycles[BOUND_STORE_CHAIN] > 0 && q->bound_by == BOUND_STORE_CHAIN && !q->calls && !locked.count)
+    if (!locked.count)
         finder_say(f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
                    "an iteration loads what an earlier one stored: %.3g cycles each; without that %.3g would do",
                    q->bound, q->if_no_chain);
