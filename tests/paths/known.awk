@@ -75,5 +75,5 @@ END {
         }
     }
     printf "# %d samples, %d compared, %d wrong, %d cut\n", samples, compared, wrong, cut
-    exit !(compared >= samples * 0.6 && compared >= 30 && wrong == 0 && cut <= samples * 0.01 && missing == 0 && uneven == 0)
+    exit !(compared >= samples * 0.6 && compared >= 50 && wrong == 0 && cut <= samples * 0.01 && missing == 0 && uneven == 0)
 }

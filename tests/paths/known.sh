@@ -74,7 +74,7 @@ cut_case() {
     rm -rf "$scratch/m"
     run timeout 100 "$hpcview" record --sampler ring -e perf::TASK-CLOCK@2000000 -o "$scratch/m" -- "$scratch/$2" "$3"
     "$hpcview" info "$scratch/m" >"$scratch/info" 2>/dev/null
-    if [ "$status" = 0 ] && awk -v reason="$4" '$1 == "samples" { n += $2 } index($0, "[path cut: " reason "]") { p = $1 + 0 } END { exit !(n >= 30 && p >= 80) }' "$scratch/info"; then
+    if [ "$status" = 0 ] && awk -v reason="$4" '$1 == "samples" { n += $2 } index($0, "[path cut: " reason "]") { p = $1 + 0 } END { exit !(n >= 50 && p >= 80) }' "$scratch/info"; then
         ok "$1, ring: cut, $4"
     else
         not_ok "$1, ring: cut, $4" "status $status: $err $(grep -A4 '^  samples' "$scratch/info")"

@@ -46,9 +46,9 @@ FUNCTION int deeper(int n)
     if (n > 1)
         below = deeper(n - 1);
     else
-        work(MS / 2);
+        work(MS);
     if (n == 5000)
-        work(MS / 2);
+        work(MS);
     LEAVE();
     return below + 1;
 }
