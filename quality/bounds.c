@@ -100,7 +100,7 @@ bool bounds_fuses(const struct body *b, const struct step *s, const struct step 
     if (!b->machine->fuses || !s->f.writes.flags || s->f.class == CLASS_CONTROL)
         return false;
     bool simple = s->f.class == CLASS_COMPARE || s->f.class == CLASS_ADD || s->f.class == CLASS_LOGIC;
-    bool no_vectors = (s->f.reads.vector | s->f.writes.vector) == 0;
+    bool no_vectors = (s->f.reads.vector | s->f.writes.vector | s->f.reads.mask | s->f.writes.mask) == 0;
     bool compares_memory_with_constant = s->f.memory_count && s->f.has_constant;
     return simple && no_vectors && !compares_memory_with_constant && next->f.insn.kind == INSN_BRANCH;
 }

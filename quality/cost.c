@@ -134,6 +134,8 @@ static enum cost_kind of_general(const struct step *s)
         return COST_INT;
     case CLASS_PREFETCH:
         return COST_LOAD;
+    case CLASS_CONVERT: /* of a number in memory */
+        return COST_CONVERT_TO_GENERAL;
     case CLASS_OTHER:
     case CLASS_FENCE:
         return COST_OTHER;
@@ -152,6 +154,8 @@ static enum cost_kind kind_of(const struct step *s)
         return COST_LOCKED;
     if (s->f.memory_count && s->f.memory[0].vector_index)
         return s->f.memory[0].writes ? COST_SCATTER : COST_GATHER;
+    if (s->f.class == CLASS_FENCE)
+        return COST_OTHER;
     if (s->f.type == NUMBER_EXTENDED || (s->f.reads.other && s->f.writes.other && !s->f.reads.vector))
         return COST_X87;
     if (s->f.reads.vector | s->f.writes.vector)

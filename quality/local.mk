@@ -2,3 +2,9 @@ noinst_LIBRARIES += %D%/libquality.a
 %C%_libquality_a_SOURCES = %D%/quality.h %D%/quality_int.h %D%/quality.c %D%/body.c %D%/address.c %D%/mix.c \
 	%D%/machine.c %D%/cost.c %D%/bounds.c %D%/roles.c %D%/checks_int.h %D%/checks.c \
 	%D%/checks_vectors.c %D%/checks_memory.c %D%/checks_ways.c %D%/remedies.c %D%/write.c %D%/listing.c %D%/models.c
+
+check_PROGRAMS += %D%/loops_test
+TESTS += %D%/loops_test
+%C%_loops_test_SOURCES = %D%/loops_test.c bloop/binary_test.h tests/cases.h tests/tap.h
+%C%_loops_test_LDADD = $(ROOM_LDADD)
+EXTRA_DIST += tests/quality/loops.cases
