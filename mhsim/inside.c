@@ -56,6 +56,7 @@ static struct {
     bool has_variables;               /* see variables.h */
     bool stopped;                     /* hpcview_stop */
     bool outside;                     /* of the region, or in another of its times */
+    bool of_nothing;                  /* some place remembers that its addresses are */
     uint32_t in_region, region_times; /* threads in it; how often the first of them entered it */
 } in;
 
@@ -641,13 +642,22 @@ static struct details *details_of(uint64_t *page)
     return d;
 }
 
+/* What places remember of the address may be over. */
+static void changes_object(uint64_t was, uint64_t is)
+{
+    if (was ? was == is : !in.of_nothing)
+        return;
+    inside_generation++;
+    in.of_nothing = false;
+}
+
 static void mark_part(uint64_t from, uint64_t to, uint32_t object)
 {
     uint64_t *page = map_put(&in.pages, from / PAGE);
     struct details *d = page ? details_of(page) : NULL;
     for (uint64_t a = from & ~(uint64_t)(GRAIN - 1); d && a < to; a += GRAIN) {
         uint16_t *at = &d->object[a % PAGE / GRAIN];
-        inside_generation += *at && *at != object + 1;
+        changes_object(*at, object + 1);
         *at = (uint16_t)(object + 1);
     }
 }
@@ -670,9 +680,10 @@ static void mark(uint64_t from, uint64_t to, uint32_t object)
             mark_part(from, end < to ? end : to, object);
         } else {
             uint64_t *page = map_put(&in.pages, from / PAGE);
-            inside_generation += page && *page && *page != object + 1;
-            if (page)
+            if (page) {
+                changes_object(*page, object + 1);
                 *page = object + 1;
+            }
         }
         from = end;
     }
@@ -770,6 +781,7 @@ static void find_place(struct place *p, uint64_t code, uint64_t address, bool on
     if (modules_find(&in.modules, code) < 0)
         look_again();
     uint32_t object = object_at(p, address, on_stack, frame);
+    in.of_nothing |= object == 0;
     p->row = mhsim_row(in.sim, inside_me->core, code, object);
 }
 

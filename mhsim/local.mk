@@ -30,6 +30,11 @@ TESTS += %D%/inside_test
 %C%_inside_test_SOURCES = %D%/inside_test.c tests/tap.h %D%/store.c %D%/modules.c %D%/variables.c
 %C%_inside_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
+check_PROGRAMS += %D%/counting_test
+TESTS += %D%/counting_test
+%C%_counting_test_SOURCES = %D%/counting_test.c tests/tap.h $(INSIDE_SOURCES)
+%C%_counting_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+
 # What hpcview-cc links programs with.
 pkglib_LTLIBRARIES += libhpcview-simulate.la
 libhpcview_simulate_la_SOURCES = $(INSIDE_SOURCES) %D%/hooks.c
