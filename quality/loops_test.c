@@ -347,8 +347,325 @@ static void write_output(void *ctx, const char *what, struct buf *out)
         write_analysis(out, g, what);
 }
 
-int main(void)
+/* ---- llvm-mc and llvm-mca: this program under their names ---------------------------------------------------
+ *
+ * FOLDER/plan has a word of what they do wrong; FOLDER/calls tells of each: "mc", or "mca MODEL ITERATIONS REGIONS".
+ * An iteration takes half a cycle for each instruction. */
+
+static bool planned(const char *plan, const char *word)
 {
+    return strstr(plan, word) != NULL;
+}
+
+/* Lines of bytes become lines of instructions. */
+static int play_mc(const char *plan)
+{
+    char line[400];
+    unsigned b[10], at = 0, loop = 0;
+    if (planned(plan, "mc-fails"))
+        return fprintf(stderr, "warning: none\nllvm-mc: error: it is Monday\nmore\n"), 3;
+    printf("\t.text\n");
+    while (fgets(line, sizeof line, stdin)) {
+        if (sscanf(line, "%x %x %x %x %x %x %x %x %x %x", b, b + 1, b + 2, b + 3, b + 4, b + 5, b + 6, b + 7, b + 8,
+                   b + 9) == 10 &&
+            b[0] == 0x48 && b[1] == 0xb8) {
+            uint64_t mark = 0;
+            for (int i = 8; i-- > 0;)
+                mark = mark << 8 | b[2 + i];
+            if (planned(plan, "marks") && loop == 1)
+                mark--; /* a loop for the second time */
+            printf("\tmovabsq\t$%llu, %%rax\n", (unsigned long long)mark);
+            loop++;
+            at = 0;
+            continue;
+        }
+        if (planned(plan, "drops") && loop == 3 && at++ == 1)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        printf("%s\tinsn %s%s\n", planned(plan, "locks") && loop == 2 ? "\tlock\n" : "", line,
+               planned(plan, "bad") && loop % (planned(plan, "all-bad") ? 1 : 5) == 0 ? " bad" : "");
+    }
+    return 0;
+}
+
+static int play_mca(const char *plan, char **argv, FILE *calls)
+{
+    char line[400], name[64] = "", text[4096] = "";
+    const char *cpu = "", *times = "0", *comma = "";
+    unsigned regions = 0, lines = 0;
+    bool bad = false;
+    for (; *argv; argv++) {
+        cpu = str_starts(*argv, "-mcpu=") ? *argv + 6 : cpu;
+        times = str_starts(*argv, "-iterations=") ? *argv + 12 : times;
+    }
+    double iterations = strtod(times, NULL);
+    while (fgets(line, sizeof line, stdin)) {
+        size_t n = strlen(text);
+        if (sscanf(line, "# LLVM-MCA-BEGIN %63s", name) == 1) {
+            regions++;
+            lines = 0;
+        } else if (str_starts(line, "# LLVM-MCA-END") && strcmp(name, "divider") != 0) {
+            snprintf(text + n, sizeof text - n, "%s{\"Name\":\"%s\",\"SummaryView\":{\"TotalCycles\":%g}}", comma, name,
+                     7 + iterations * lines / 2);
+            comma = ",";
+        } else if (!str_starts(line, "#")) {
+            lines += strcmp(line, "\tlock\n") != 0;
+            bad |= strstr(line, " bad\n") != NULL;
+        }
+    }
+    fprintf(calls, "mca %s %s %u\n", cpu, times, regions);
+    if (strcmp(cpu, "unknown") == 0)
+        return fprintf(stderr, "'unknown' is not a recognized processor for this target\n"), 0;
+    if (bad)
+        return fprintf(stderr, "<stdin>:3:1: error: unsupported instruction\n"), 1;
+    if (planned(plan, "no-json"))
+        return printf("Iterations: %s\n", times), 0;
+    printf("{\"CodeRegions\":[%s", text);
+    if (!planned(plan, "no-division"))
+        printf("%s{\"Name\":\"divider\",\"SummaryView\":{\"TotalCycles\":%g}}", comma,
+               iterations * (strcmp(cpu, "undivided") == 0 ? 1
+                             : strcmp(cpu, "barely") == 0  ? 2
+                                                           : 8));
+    printf("]}\n");
+    return 0;
+}
+
+static int play(const char *self, char **argv)
+{
+    char plan[64] = "";
+    char *folder = mem_strndup(self, (size_t)(path_base(self) - self));
+    char *at = mem_printf("%splan", folder), *log = mem_printf("%scalls", folder);
+    FILE *f = fopen(at, "r"), *calls = fopen(log, "a");
+    if (!f || !calls || !fgets(plan, sizeof plan, f))
+        return 99;
+    fclose(f);
+    bool mca = strcmp(path_base(self), "llvm-mca") == 0;
+    if (!mca)
+        fprintf(calls, "mc\n");
+    int status = mca ? play_mca(plan, argv, calls) : play_mc(plan);
+    fclose(calls);
+    mem_free(folder);
+    mem_free(at);
+    mem_free(log);
+    return status;
+}
+
+/* Loops of an instruction more than the one before: add $1,%eax; ...; jmp back if not zero. */
+static void make_loops(struct buf *code, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned k = 0; k <= i % 4; k++)
+            buf_add(code, "\x83\xc0\x01", 3);
+        buf_add(code, "\x75", 1);
+        buf_char(code, (char)-(int)(3 * (i % 4 + 1) + 2));
+    }
+    buf_add(code, "\xc3", 1);
+}
+
+struct estimates {
+    struct quality_report *report;
+    struct warnings *warnings;
+    char *calls;
+    uint64_t found; /* a bit for each loop that has the estimate it should have */
+};
+
+static char *read_scratch(const char *name)
+{
+    char *path = scratch(name);
+    struct filemap map;
+    struct err err = {0};
+    char *text = filemap_open(&map, path, &err) < 0 ? mem_strdup("") : mem_strndup((const char *)map.bytes, map.len);
+    if (*text)
+        filemap_release(&map);
+    unlink(path);
+    mem_free(path);
+    return text;
+}
+
+static struct estimates estimate(const char *plan, const char *models, unsigned loops)
+{
+    struct estimates e = {.warnings = warnings_create()};
+    struct err err = {0};
+    struct buf code = {0};
+    struct given g = {0};
+    struct bloop_binary *binary;
+    struct scope_tree *tree;
+    char *core =
+        mem_printf("<machine><core name=\"Made\" arch=\"x86-64\" issue=\"4\" vector=\"32\" llvm=\"%s\">"
+                   "<op kind=\"int\" uops=\"0\" latency=\"1\"/><op kind=\"branch\" uops=\"0\"/>"
+                   "<op kind=\"load\" uops=\"1\"/><op kind=\"store\" uops=\"1\"/><op kind=\"fp-add\" uops=\"0\"/>"
+                   "<op kind=\"fp-multiply\" uops=\"0\"/></core></machine>",
+                   models);
+    read_core(&g, core);
+    write_file("plan", plan, strlen(plan));
+    make_loops(&code, loops);
+    char *path = write_binary(&code, false), *mc = scratch("llvm-mc"), *mca = scratch("llvm-mca");
+    const struct quality_tools tools = {mc, mca};
+    const struct quality_options o = {.machine = g.machine, .tools = &tools};
+    if (bloop_open(path, NULL, &binary, e.warnings, &err) < 0 ||
+        bloop_scopes_all(binary, &tree, e.warnings, &err) < 0 ||
+        quality_analyze(binary, tree, &o, &e.report, e.warnings, &err) < 0)
+        exit(99);
+    e.calls = read_scratch("calls");
+    for (size_t i = 0; i < e.report->loop_count; i++)
+        e.found |= (uint64_t)(e.report->loops[i].model == (i % 4 + 2) / 2.0) << i;
+    quality_machine_free(g.machine);
+    buf_release(&code);
+    scope_tree_free(tree);
+    bloop_close(binary);
+    mem_free(core);
+    mem_free(path);
+    mem_free(mc);
+    mem_free(mca);
+    return e;
+}
+
+static void estimates_release(struct estimates *e)
+{
+    quality_free(e->report);
+    warnings_free(e->warnings);
+    mem_free(e->calls);
+}
+
+/* found: bits of the loops that have an estimate; words: in the only warning, NULL: there is none. */
+static void check_estimate(const char *plan, const char *models, uint64_t found, const char *model, const char *calls,
+                           const char *words)
+{
+    struct estimates e = estimate(plan, models, 10);
+    CHECK_INT(e.report->loop_count, 10);
+    CHECK_INT(e.found, found);
+    CHECK_STR(strtab_get(e.report->strings, e.report->model), model);
+    CHECK_STR(e.calls, calls);
+    CHECK_INT(warnings_count(e.warnings), words != NULL);
+    if (words && warnings_count(e.warnings))
+        CHECK_STR(warnings_get(e.warnings, 0), words);
+    for (size_t i = 0; i < e.report->loop_count && *model; i++)
+        CHECK(isnan(e.report->loops[i].model) == !(found >> i & 1) &&
+              (strstr(strtab_get(e.report->strings, e.report->loops[i].note), "no estimate") != NULL) ==
+                  !(found >> i & 1));
+    estimates_release(&e);
+}
+
+static void check_models(void)
+{
+    enum { ALL = (1 << 10) - 1 };
+    check_estimate("good", "one two", ALL, "one", "mc\nmca one 24 11\nmca one 60 11\n", NULL);
+    check_estimate("locks", "one", ALL, "one", "mc\nmca one 24 11\nmca one 60 11\n", NULL);
+    check_estimate("good", "unknown undivided barely two", ALL, "barely",
+                   "mc\nmca unknown 24 11\nmca undivided 24 11\nmca barely 24 11\nmca barely 60 11\n", NULL);
+    check_estimate("good", "unknown undivided", 0, "", "mc\nmca unknown 24 11\nmca undivided 24 11\n",
+                   "llvm-mca's estimates are left out: llvm-mca has no model of Made that knows what a division takes "
+                   "(unknown undivided)");
+    check_estimate("good", "", 0, "", "", NULL);
+    check_estimate("mc-fails", "one", 0, "", "mc\n",
+                   "llvm-mca's estimates are left out: llvm-mc ended with status 3 and said it is Monday");
+    check_estimate("marks", "one", 0, "", "mc\n",
+                   "llvm-mca's estimates are left out: llvm-mc's output is not the code that it was given");
+    check_estimate("drops", "one", ALL & ~4, "one", "mc\nmca one 24 10\nmca one 60 10\n",
+                   "llvm-mca's estimate is missing for 1 of 10 loops; of the first: llvm-mc does not know all of its "
+                   "instructions");
+    check_estimate(
+        "no-division", "one", 0, "one", "mc\nmca one 24 11\n",
+        "llvm-mca's estimate is missing for 10 of 10 loops; of the first: llvm-mca's output has no cycles of "
+        "what it was asked about");
+    struct estimates e = estimate("no-json", "one", 3);
+    CHECK_INT(e.found, 0);
+    CHECK(warned(e.warnings, "missing for 3 of 3 loops; of the first: llvm-mca's output"));
+    estimates_release(&e);
+    /* the fifth and the tenth: halves of halves until each is alone */
+    check_estimate(
+        "bad", "one", ALL & ~(1 << 4) & ~(1 << 9), "one",
+        "mc\nmca one 24 11\nmca one 24 6\nmca one 24 3\nmca one 60 3\nmca one 24 4\nmca one 24 2\nmca one 60 "
+        "2\nmca one 24 3\nmca one 24 2\nmca one 60 2\nmca one 24 2\nmca one 24 6\nmca one 24 3\nmca one 60 "
+        "3\nmca one 24 4\nmca one 24 2\nmca one 60 2\nmca one 24 3\nmca one 24 2\nmca one 60 2\nmca one 24 "
+        "2\n",
+        "llvm-mca's estimate is missing for 2 of 10 loops; of the first: llvm-mca ended with status 1 and "
+        "said unsupported instruction");
+    e = estimate("all-bad", "one", 48); /* it is given up in time */
+    unsigned processes = 0;
+    for (const char *c = e.calls; *c; c++)
+        processes += *c == '\n';
+    CHECK_INT(e.found, 0);
+    CHECK_INT(processes, 64);
+    CHECK(strstr(strtab_get(e.report->strings, e.report->loops[47].note),
+                 "llvm-mca took too long, or failed too often") != NULL);
+    estimates_release(&e);
+}
+
+/* ---- which core this machine has ---------------------------------------------------------------------------------- */
+
+static void write_core_file(const char *name, const char *attributes)
+{
+    char *text = mem_printf("<machine><core name=\"The %s\" issue=\"4\" vector=\"16\" %s><op kind=\"int\"/>"
+                            "<op kind=\"branch\"/><op kind=\"load\"/><op kind=\"store\"/><op kind=\"fp-add\"/>"
+                            "<op kind=\"fp-multiply\"/></core></machine>",
+                            name, attributes);
+    char *file = mem_printf("cores/%s.xml", name);
+    write_file(file, text, strlen(text));
+    mem_free(text);
+    mem_free(file);
+}
+
+static void check_here(const char *cpuinfo, bool aarch64, const char *assumed)
+{
+    struct quality_machine *m = NULL;
+    struct err err = {0};
+    char *dir = scratch("cores"), *path = scratch("cpuinfo");
+    write_file("cpuinfo", cpuinfo, strlen(cpuinfo));
+    if (CHECK_INT(quality_machine_here(dir, path, aarch64, &m, &err), 0))
+        CHECK_STR(m->assumed, assumed);
+    quality_machine_free(m);
+    mem_free(dir);
+    mem_free(path);
+}
+
+static void check_this_machine(void)
+{
+    char *dir = scratch("cores");
+    CHECK(mkdir(dir, 0700) == 0);
+    write_core_file("a", "arch=\"x86-64\" vendor=\"Maker\" features=\"f1 f2\"");
+    write_core_file("b", "arch=\"x86-64\" vendor=\"Maker\" features=\"f1 f2 f3\"");
+    write_core_file("c", "arch=\"x86-64\" vendor=\"Other\" features=\"f1 f2 f3 f4\"");
+    write_core_file("d", "arch=\"x86-64\" features=\"f1  f5\"");
+    write_core_file("e", "arch=\"x86-64\" features=\"f5 f6\""); /* as good as d, which comes before it */
+    write_core_file("f", "arch=\"aarch64\" part=\"0xd0c\"");
+    write_core_file("g", "arch=\"aarch64\" features=\"f1 f2 f3 f4 f7\"");
+    write_core_file("h", "arch=\"x86-64\" vendor=\"Maker\""); /* asks for nothing, so is none to choose */
+    write_core_file("i", "arch=\"x86-64\" issue=\"twice\"");
+    write_core_file("skylake-server", "arch=\"x86-64\"");
+    write_core_file("neoverse-n1", "arch=\"aarch64\"");
+    check_here("processor\t: 0\nvendor_id\t: Maker\nflags\t\t: f0 f1 f2\n", false,
+               "The a, by the features of this machine's processor");
+    check_here("vendor_id : Maker\nflags : f3 f2 f1\n\nvendor_id : Other\nflags : f4\n", false,
+               "The b, by the features of this machine's processor");
+    check_here("vendor_id\t: Other\nflags\t: f1 f2 f3 f4", false, "The c, by the features of this machine's processor");
+    check_here("vendor_id\t: Third\nflags\t: f6 f5 f1\n", false, "The d, by the features of this machine's processor");
+    check_here("vendor_id\t: Third\nflags\t: f6 f5\n", false, "The e, by the features of this machine's processor");
+    check_here("vendor_id\t: Maker\nflags\t: f1 f22\n", false,
+               "The skylake-server, because no machine file fits this machine's processor; --machine chooses another");
+    check_here("CPU part\t: 0xd0c\nFeatures\t: f1 f2 f3 f4 f7\n", true,
+               "The f, by the features of this machine's processor");
+    check_here("CPU part\t: 0xd40\nFeatures\t: f7 f1 f2 f3 f4\n", true,
+               "The g, by the features of this machine's processor");
+    check_here("CPU part\t: 0xd40\nFeatures\t: f7\n", true,
+               "The neoverse-n1, because no machine file fits this machine's processor; --machine chooses another");
+    check_here("CPU part\t: 0xd0c\nFeatures\t: f1\n", false,
+               "The skylake-server, because this machine has another kind of processor than the code is for; --machine "
+               "chooses another");
+    check_here("vendor_id\t: Maker\nflags\t: f1 f2\n", true,
+               "The neoverse-n1, because this machine has another kind of processor than the code is for; --machine "
+               "chooses another");
+    struct quality_machine *m;
+    struct err err = {0};
+    CHECK_INT(quality_machine_here(dir, "/nowhere", false, &m, &err), -1);
+    CHECK(m == NULL);
+    mem_free(dir);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && str_starts(path_base(argv[0]), "llvm-mc"))
+        return play(argv[0], argv);
     static const char *const inputs[] = {"core", "code", NULL};
     struct given given = {0};
     struct cases c = {.inputs = inputs,
@@ -359,6 +676,12 @@ int main(void)
                       .ctx = &given};
     scratch_make();
     cases_run(&c, "tests/quality/loops.cases");
+    char own[4096] = "", *mc = scratch("llvm-mc"), *mca = scratch("llvm-mca");
+    CHECK(readlink("/proc/self/exe", own, sizeof own - 1) > 0 && symlink(own, mc) == 0 && symlink(own, mca) == 0);
+    mem_free(mc);
+    mem_free(mca);
+    check_models();
+    check_this_machine();
     scratch_remove();
     return tap_done();
 }
