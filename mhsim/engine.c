@@ -167,7 +167,7 @@ uint32_t mhsim_row(struct mhsim *s, uint32_t core, uint64_t code, uint32_t objec
         fresh->code = code;
         fresh->object = object;
         fresh->core = core;
-        fresh->last_block = UINT64_MAX;
+        fresh->last_block[0] = fresh->last_block[1] = UINT64_MAX;
         return (uint32_t)(*there = *s->rows.count - 1);
     }
 }
@@ -563,7 +563,7 @@ static inline bool hit_quick(struct cache *c, struct mhsim_row *row, uint32_t ro
 {
     struct block *b = &c->blocks[slot];
     if (!(b->state & BLOCK_EXCLUSIVE) ||
-        (b->owner != row_number && b->toucher != row_number && (c->tlb || row->last_block != b->tag - 1)))
+        (b->owner != row_number && b->toucher != row_number && (c->tlb || row->last_block[0] != b->tag - 1)))
         return false;
     struct mhsim_counts *n = &row->levels[c->index];
     uint64_t used = b->used, mask = bytes_mask(c, address, size);
@@ -625,7 +625,7 @@ static void access_chain(struct access *a, unsigned chain, bool write)
     else if (!(block & s->sample_mask))
         access_any(a, c, write);
     if (!chain)
-        a->row->last_block = block;
+        a->row->last_block[0] = block;
 }
 
 static __attribute__((noinline)) void access_slowly(struct mhsim *s, uint32_t row_number, unsigned chain,

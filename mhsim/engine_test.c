@@ -158,16 +158,33 @@ static void naive_install(struct naive *s, uint32_t k, uint64_t block, const str
     naive_recent(n, b);
 }
 
+/* Far addresses, pieces of FAR_BYTES: where in the tables of what was seen and touched they stand. */
+enum { FAR_BYTES = 16384, FAR_PIECES = 6 };
+static const uint64_t far_pieces[FAR_PIECES] = {(1 << 24) - 8192, /* across the first two regions of 2^18 lines */
+                                                1024ull
+                                                    << 24, /* a region whose number ends like that of the first one */
+                                                (2049ull << 24) + 4096,   /* ... of the second */
+                                                (1ull << 47) - FAR_BYTES, /* the stack */
+                                                UINT64_C(0xffff8) << 28,
+                                                4096};
+static uint64_t compact(uint64_t address)
+{
+    for (uint64_t i = 0; i < FAR_PIECES; i++)
+        if (address - far_pieces[i] < FAR_BYTES)
+            return i * FAR_BYTES + address - far_pieces[i];
+    return address;
+}
+
 static void naive_access(struct naive *s, uint32_t k, int row, uint64_t address, uint32_t size, bool write)
 {
     struct naive_level *n = &s->levels[k];
     struct mhsim_counts *c = &s->rows[row][k];
-    uint64_t block = address / n->l->line;
+    uint64_t block = address / n->l->line, known = compact(block * n->l->line) / n->l->line;
     uint32_t first = (uint32_t)(address % n->l->line), grain = n->grain;
     struct naive_block *b = naive_find(n, block);
     c->accesses++;
-    c->distinct += !s->touched[row][k][block];
-    s->touched[row][k][block] = true;
+    c->distinct += !s->touched[row][k][known];
+    s->touched[row][k][known] = true;
     if (b) {
         bool all = true;
         for (uint32_t i = 0; i < size; i++) {
@@ -186,8 +203,8 @@ static void naive_access(struct naive *s, uint32_t k, int row, uint64_t address,
         return;
     }
     c->misses++;
-    c->cold += !s->seen[k][block];
-    s->seen[k][block] = true;
+    c->cold += !s->seen[k][known];
+    s->seen[k][known] = true;
     if (write && n->l->no_allocate) {
         if (n->l->next != MHSIM_NO_LEVEL)
             naive_access(s, n->l->next, row, address, size, true);
@@ -251,17 +268,17 @@ static const struct random_case {
       {.name = "L2", .size = 12288, .line = 64, .ways = 6},
       {.name = "TLB", .size = 8 * 4096, .line = 4096, .ways = 8, .tlb = true}},
      3,
-     1000000},
+     400000},
     {"tree PLRU",
      {{.name = "L1", .size = 4096, .line = 64, .ways = 8, .replace = MHSIM_PLRU},
       {.name = "L2", .size = 16384, .line = 64, .ways = 16, .replace = MHSIM_PLRU}},
      2,
-     1000000},
+     400000},
     {"random",
      {{.name = "L1", .size = 2048, .line = 32, .ways = 8, .replace = MHSIM_RANDOM},
       {.name = "L2", .size = 16384, .line = 64, .ways = 4, .replace = MHSIM_RANDOM}},
      2,
-     1000000},
+     400000},
     {"write-through",
      {{.name = "L1", .size = 2048, .line = 64, .ways = 2, .write_through = true},
       {.name = "L2", .size = 16384, .line = 64, .ways = 4}},
@@ -441,6 +458,27 @@ enum { LESS = 16 };
 enum { LESS = 1 };
 #endif
 
+static void check_same(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m, const char *name)
+{
+    bool same = true;
+    size_t count;
+    const struct mhsim_row *rows = mhsim_rows(s, &count);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < m->level_count; k++)
+            if (!same_counts(&rows[i].levels[k], &n->rows[i][k])) {
+                const struct mhsim_counts *a = &rows[i].levels[k], *b = &n->rows[i][k];
+                printf("# row %zu, %s: misses %llu and %llu, write-backs %llu and %llu, used %llu and %llu, temporal "
+                       "%llu and %llu\n",
+                       i, m->levels[k].name, (unsigned long long)a->misses, (unsigned long long)b->misses,
+                       (unsigned long long)a->write_backs, (unsigned long long)b->write_backs,
+                       (unsigned long long)a->used, (unsigned long long)b->used, (unsigned long long)a->temporal,
+                       (unsigned long long)b->temporal);
+                same = false;
+            }
+    CHECK_NAMED(same && same_pairs(s, n), name);
+    CHECK_NAMED(adds_up(s, m), "... and its totals add up");
+}
+
 /* second: a second core comes in the middle, and does nothing. */
 static void check_random(const struct random_case *c, bool second)
 {
@@ -448,28 +486,81 @@ static void check_random(const struct random_case *c, bool second)
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
     struct naive *n = naive_create(&m);
-    bool same = true;
-    size_t count;
     uint32_t core = mhsim_core(s);
     random_accesses(s, core, n, &m, c->accesses / LESS / (second ? 8 : 2));
     if (second)
         mhsim_core(s);
     random_accesses(s, core, n, &m, c->accesses / LESS / (second ? 8 : 2));
-    const struct mhsim_row *rows = mhsim_rows(s, &count);
-    for (size_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < m.level_count; k++)
-            if (!same_counts(&rows[i].levels[k], &n->rows[i][k])) {
-                const struct mhsim_counts *a = &rows[i].levels[k], *b = &n->rows[i][k];
-                printf("# row %zu, %s: misses %llu and %llu, write-backs %llu and %llu, used %llu and %llu, temporal "
-                       "%llu and %llu\n",
-                       i, m.levels[k].name, (unsigned long long)a->misses, (unsigned long long)b->misses,
-                       (unsigned long long)a->write_backs, (unsigned long long)b->write_backs,
-                       (unsigned long long)a->used, (unsigned long long)b->used, (unsigned long long)a->temporal,
-                       (unsigned long long)b->temporal);
-                same = false;
-            }
-    CHECK_NAMED(same && same_pairs(s, n), second ? "... and with a second core in the middle" : c->name);
-    CHECK_NAMED(adds_up(s, &m), "... and its totals add up");
+    check_same(s, n, &m, second ? "... and with a second core in the middle" : c->name);
+    naive_free(n);
+    mhsim_free(s);
+}
+/* Mostly small ones. */
+static uint32_t below_twice(uint32_t n)
+{
+    return random_below(1 + random_below(n));
+}
+
+/* How many there are. */
+static unsigned naive_pieces(struct naive *s, uint32_t k, int row, uint64_t address, uint32_t size, bool write)
+{
+    uint64_t line = s->levels[k].l->line, end = address + size;
+    unsigned pieces = 0;
+    for (uint64_t next; address < end; address = next, pieces++) {
+        next = (address / line + 1) * line;
+        naive_access(s, k, row, address, (uint32_t)((next < end ? next : end) - address), write);
+    }
+    return pieces;
+}
+
+/* Accesses of any size at any address, by more rows than a page remembers; lines of one size in each chain, so that all
+   levels see the same pieces. */
+static void check_far(unsigned caches, unsigned tlbs, unsigned shift, bool second)
+{
+    enum { ROWS = 40 };
+    uint32_t line = 1u << shift;
+    const struct mhsim_level levels[] = {{.name = "L1", .size = 32 * line, .line = line, .ways = 4},
+                                         {.name = "L2", .size = 96 * line, .line = line, .ways = 8},
+                                         {.name = "L3", .size = 320 * line, .line = line, .ways = 16}},
+                             pages[] = {{.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
+                                        {.name = "TLB2", .size = 10 * 4096, .line = 4096, .ways = 5, .tlb = true}};
+    struct mhsim_machine m = machine_of(levels, caches);
+    memcpy(m.levels + caches, pages, tlbs * sizeof *pages);
+    m.level_count = caches + tlbs;
+    struct err err = {0};
+    CHECK_INT(mhsim_machine_check(&m, "test", &err), 0);
+    struct mhsim_options o = {0};
+    struct mhsim *s = mhsim_create(&m, &o);
+    struct naive *n = naive_create(&m);
+    struct batch batch = {.count = 0};
+    uint32_t core = mhsim_core(s), rows[ROWS];
+    uint64_t split[64] = {0};
+    for (uint64_t i = 0; i < ROWS; i++)
+        rows[i] = mhsim_row(s, core, 1000 + i, 0);
+    for (int i = 0, most = 30000 / LESS; i < most; i++) {
+        uint32_t row = rows[below_twice(ROWS)], size = 1 + random_below(random_below(16) ? 16 : 200);
+        uint64_t address = far_pieces[random_below(FAR_PIECES)] + below_twice(FAR_BYTES - 256);
+        bool write = random_below(3) == 0;
+        batch_add(s, &batch, (struct mhsim_reference){address, row, (uint16_t)size, write});
+        for (uint32_t k = 0; k < m.level_count; k += caches)
+            if (k == 0 || k == caches)
+                split[row] += naive_pieces(n, k, (int)row, address, size, write && k == 0) > 1 && k == 0;
+        if (second && i == most / 2) {
+            batch_end(s, &batch);
+            mhsim_core(s);
+        }
+    }
+    batch_end(s, &batch);
+    char name[100];
+    snprintf(name, sizeof name, "%u levels of %u bytes, %u TLBs, any address%s", caches, line, tlbs,
+             second ? ", a second core" : "");
+    check_same(s, n, &m, name);
+    size_t count;
+    const struct mhsim_row *got = mhsim_rows(s, &count);
+    bool good = true;
+    for (int i = 0; i < ROWS; i++)
+        good &= got[rows[i]].split == split[rows[i]];
+    CHECK_NAMED(good, "... and how many went across two blocks");
     naive_free(n);
     mhsim_free(s);
 }
@@ -781,6 +872,12 @@ int main(void)
         check_random(&random_cases[i], false);
         check_random(&random_cases[i], true);
     }
+    for (unsigned caches = 1; caches <= 3; caches++)
+        for (unsigned tlbs = 0; tlbs <= 2; tlbs++) {
+            check_far(caches, tlbs, 6, false);
+            check_far(caches, tlbs, 6, true);
+            check_far(caches, tlbs, 5 + 3 * (tlbs % 2), tlbs == 0);
+        }
     check_streams();
     check_transposition();
     check_matrix_orders();

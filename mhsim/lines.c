@@ -377,11 +377,11 @@ SAME void access_below(struct pass *p, struct shape f, struct here *h)
 }
 
 /* Within one block, of which the access touches what the mask says: a hit where the row was the last time, and so has met.
-   False: it is not. */
-SAME bool access_again(const struct pass *p, struct shape f, struct line *l, struct mhsim_counts *counts,
-                       uint64_t block, uint64_t mask)
+   False: it is not, or the record became another block's, which is where somebody else was. */
+SAME bool access_again(const struct pass *p, struct shape f, struct line *l, const struct mhsim_row *r,
+                       struct mhsim_counts *counts, uint64_t block, uint64_t mask)
 {
-    if (__builtin_expect(l->tag != block + 1, 0))
+    if (__builtin_expect(l->tag != block + 1 || r->last_block[f.chain] != block, 0))
         return false;
     uint64_t *order = &p->at[0].orders[block & p->at[0].set_mask], used = l->used[0];
     uint32_t way = line_way(l, 0);
@@ -433,6 +433,7 @@ SAME struct line *access_else(struct pass *p, struct shape f, struct mhsim_row *
     }
     struct here h = {counts, &p->all[number], block, mask, row, number, false, cold};
     r->last_slot[f.chain] = number;
+    r->last_block[f.chain] = block;
     if (f.quiet)
         note_quiet(p->k, row);
     if (line_way(h.line, 0) != NO_WAY)
@@ -447,7 +448,7 @@ SAME void access_block(struct pass *p, struct shape f, uint32_t row, uint64_t bl
     struct mhsim_row *r = &p->rows[row];
     struct mhsim_counts *counts = f.quiet ? p->s->sink : r->levels;
     struct line *l = &p->all[r->last_slot[f.chain]];
-    if (!access_again(p, f, l, counts, block, mask))
+    if (!access_again(p, f, l, r, counts, block, mask))
         l = access_else(p, f, r, row, counts, block, mask);
     if (!f.chain && write)
         l->writer[0] = row + 1;
@@ -600,11 +601,11 @@ SAME void batch_both(struct shape cf, struct shape tf, else_function *else_cache
         uint64_t mask = UINT64_MAX >> (line - ref->size) << at,
                  page_mask = 1ull << (address >> LINE_SHIFT & (line - 1));
         struct line *l = &lines[r->last_slot[0]], *page = &pages[r->last_slot[1]];
-        if (!access_again(&again_c, cf, l, r->levels, address >> LINE_SHIFT, mask))
+        if (!access_again(&again_c, cf, l, r, r->levels, address >> LINE_SHIFT, mask))
             l = else_cache(&c, r, ref->row, address >> LINE_SHIFT, mask);
         if (ref->write)
             l->writer[0] = ref->row + 1;
-        if (!access_again(&again_t, tf, page, r->levels, address >> PAGE_SHIFT, page_mask))
+        if (!access_again(&again_t, tf, page, r, r->levels, address >> PAGE_SHIFT, page_mask))
             else_tlb(&t, r, ref->row, address >> PAGE_SHIFT, page_mask);
     }
     pass_end(&c, n);
@@ -727,7 +728,9 @@ void lines_to_caches(struct mhsim *s, unsigned chain)
         if (k->regions.slots[r].key != MAP_EMPTY && k->regions.slots[r].value)
             region_to_maps(s, k, k->regions.slots[r].key,
                            (const struct lines_region *)(uintptr_t)k->regions.slots[r].value);
-    for (uint32_t i = 0; i < *s->rows.count; i++)
+    for (uint32_t i = 0; i < *s->rows.count; i++) {
         row_at(s, i)->last_slot[chain] = 0;
+        row_at(s, i)->last_block[chain] = UINT64_MAX;
+    }
     lines_close(k);
 }

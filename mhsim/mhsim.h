@@ -90,10 +90,10 @@ struct mhsim_counts {
 struct mhsim_row {
     uint64_t code;
     uint32_t object, core;
-    uint64_t split;                    /* accesses across two blocks of the first level */
-    uint64_t last_block, last_address; /* the simulator's own, as is what follows */
-    int64_t step, stride;              /* of the last access; the same of the last two, else 0 */
-    uint32_t last_slot[2];             /* in the first cache, the first TLB */
+    uint64_t split;                       /* accesses across two blocks of the first level */
+    uint64_t last_block[2], last_address; /* the simulator's own, as is what follows */
+    int64_t step, stride;                 /* of the last access; the same of the last two, else 0 */
+    uint32_t last_slot[2];                /* in the first cache, the first TLB */
     uint32_t last_pair[MHSIM_LEVELS];
     struct mhsim_counts levels[MHSIM_LEVELS];
 };
