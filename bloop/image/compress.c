@@ -57,7 +57,8 @@ static bool unpack_zstd(struct output *o, const uint8_t *in, uint64_t in_size)
     ZSTD_DStream *z = ZSTD_createDStream();
     ZSTD_inBuffer from = {in, in_size, 0};
     size_t status = 1;
-    while (z && from.pos < from.size && make_room(o)) {
+    while (z && from.pos < from.size) {
+        make_room(o); /* none: the end of a frame wants none */
         ZSTD_outBuffer to = {o->bytes, o->capacity, o->used};
         size_t before = from.pos;
         status = ZSTD_decompressStream(z, &to, &from);

@@ -5,3 +5,8 @@ check_PROGRAMS += %D%/image_test
 TESTS += %D%/image_test
 %C%_image_test_SOURCES = %D%/image_test.c bloop/binary_test.h
 %C%_image_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/parts_test
+TESTS += %D%/parts_test
+%C%_parts_test_SOURCES = %D%/parts_test.c bloop/binary_test.h
+%C%_parts_test_LDADD = $(ROOM_LDADD)
