@@ -952,18 +952,19 @@ int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct wa
     struct chunk_list chunks = {0};
     struct done_list done = {0};
     size_t before = 0;
+    const bool code = !b->options.procedures_only;
     *tree = NULL;
     begin_stats(b);
-    if (!b->gaps_filled)
+    if (!b->gaps_filled && code)
         change_functions(b, fill_gaps, NULL, 0);
-    b->gaps_filled = true;
+    b->gaps_filled = code;
     add_debug_entries(b, warnings);
     know_noreturn(b, true);
     for (int round = 0; round < MOST_ROUNDS; round++) {
         index_functions(b);
         list_undone(b, &done, &targets);
-        if (b->noreturn_whole)
-            run(b, &targets, RUN_ALL, NULL, &chunks, warnings);
+        if (b->noreturn_whole || !code)
+            run(b, &targets, code ? RUN_ALL : RUN_WANTED, NULL, &chunks, warnings);
         else
             run_and_learn(b, &targets, &chunks, warnings);
         mark_done(b, &done);
@@ -972,7 +973,8 @@ int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct wa
         before = chunks.count;
     }
     add_stats(b, &chunks);
-    count_padding_between(b);
+    if (code)
+        count_padding_between(b);
     image_forget(b->image); /* what follows needs memory, and little of the file */
     int status = join(b, &chunks, tree, warnings, err);
     release_chunks(&chunks);

@@ -11,6 +11,11 @@ include bloop/code/local.mk
 include bloop/assemble/local.mk
 include bloop/scope/local.mk
 
+check_PROGRAMS += %D%/whole_test
+TESTS += %D%/whole_test
+%C%_whole_test_SOURCES = %D%/whole_test.c %D%/binary_test.h
+%C%_whole_test_LDADD = $(ROOM_LDADD)
+
 check_PROGRAMS += %D%/damage_test %D%/elf_fuzz
 TESTS += %D%/damage_test
 FUZZERS += %D%/elf_fuzz

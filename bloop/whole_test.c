@@ -1,0 +1,453 @@
+/*
+ * The library's door: all of a binary and parts of it are the same tree, for any number of threads; what was asked for is
+ * what comes; counts of parts add up to those of the whole.
+ */
+#include "bloop/binary_test.h"
+#include "bloop/code/code.h"
+#include "tests/tap.h"
+
+#include <fnmatch.h>
+
+/* ---- a program of many functions ------------------------------------------------------------------------- */
+
+enum { FUNCTIONS = 1200 };
+
+static void write_program(void)
+{
+    struct buf b = {0};
+    buf_str(&b,
+            "#include <stdlib.h>\n#include <stdio.h>\n"
+            "__attribute__((noinline)) static void die(int x) { printf(\"%d\", x); exit(x); }\n"
+            "__attribute__((noinline)) static void die_later(int x) { if (x) puts(\"later\"); die(x + 1); }\n"
+            "__attribute__((noinline)) int checked(int *a, int n) { int s = 0; for (int i = 0; i < n; i++) { if "
+            "(a[i] < 0) die_later(i); s += a[i]; } return s; }\n"
+            "__attribute__((noinline)) int choose(int k, int n) { switch (k) { case 0: return n + 7; case 1: return "
+            "n * 3; case 2: return n / 5; case 3: return n ^ 9; case 4: return n << 2; case 5: return n - 11; case "
+            "6: return n | 64; default: return k; } }\n");
+    for (int i = 0; i < FUNCTIONS; i++)
+        buf_printf(&b,
+                   "__attribute__((noinline)) int work_%d(int *a, int n) { int s = choose(n %% %d, n); for (int i = 0; "
+                   "i < n; i++) { s += a[i] * %d; for (int k = %d; k < n; k++) if (a[k] > %d) s ^= a[k] / %d; } "
+                   "while (s > %d) s = s / 2 - checked(a, n); return s; }\n",
+                   i, i % 7 + 1, i + 3, i % 3, i, i + 2, i * 100);
+    buf_str(&b, "int main(int n, char **v) { int a[9] = {n}; (void)v;\n");
+    for (int i = 0; i < FUNCTIONS; i++)
+        buf_printf(&b, "a[%d] += work_%d(a, 9);\n", i % 9, i);
+    buf_str(&b, "return a[3]; }\n");
+    write_file("many.c", b.bytes, b.len);
+    buf_release(&b);
+}
+
+static const char few_source[] =
+    "#include <stdlib.h>\n"
+    "static volatile int kept;\n"
+    "__attribute__((noinline)) static int first(int n) { int s = 0; for (int i = 0; i < n; i++) s += kept; return s; "
+    "}\n"
+    "__attribute__((noinline)) static int second(int n) { while (n > 3) n -= kept; return n; }\n"
+    "int main(int n, char **v) { (void)v; return first(n) + second(n); }\n";
+
+/* ---- trees as text ----------------------------------------------------------------------------------------- */
+
+/* One procedure a line, its scopes with what they are and where. */
+static void put_scope(struct buf *b, const struct scope_tree *t, scope_ix i)
+{
+    const struct scope *s = &t->scopes[i];
+    buf_printf(b, " %u%s%s(%s %s@%u %u-%u %u/%u", s->kind, s->irreducible ? "i" : "", s->outlined ? "o" : "",
+               strtab_get(t->strings, s->name), strtab_get(t->strings, s->file), s->call_line, s->line_first,
+               s->line_last, s->instance, s->instances);
+    for (uint32_t k = 0; k < s->range_count; k++)
+        buf_printf(b, " %llx-%llx", (unsigned long long)t->ranges[s->range_first + k].begin,
+                   (unsigned long long)t->ranges[s->range_first + k].end);
+    buf_str(b, ")");
+}
+
+static char *procedure_text(const struct scope_tree *t, scope_ix proc)
+{
+    struct buf b = {0};
+    put_scope(&b, t, proc);
+    for (scope_ix i = proc + 1; i < t->scope_count && t->scopes[i].kind > SCOPE_PROC; i++) {
+        buf_printf(&b, " <%u", t->scopes[i].parent - proc);
+        put_scope(&b, t, i);
+    }
+    return b.bytes;
+}
+
+static scope_ix procedure_at(const struct scope_tree *t, vaddr entry)
+{
+    for (scope_ix i = 0; i < t->scope_count; i++)
+        if (t->scopes[i].kind == SCOPE_PROC && t->scopes[i].entry == entry)
+            return i;
+    return SCOPE_NONE;
+}
+
+static size_t count_kind(const struct scope_tree *t, enum scope_kind kind)
+{
+    size_t n = 0;
+    for (scope_ix i = 0; i < t->scope_count; i++)
+        n += t->scopes[i].kind == kind;
+    return n;
+}
+
+static bool same_trees(const struct scope_tree *a, const struct scope_tree *b)
+{
+    if (a->scope_count != b->scope_count)
+        return false;
+    bool same = true;
+    for (scope_ix i = 0; i < a->scope_count && same; i++) {
+        struct buf x = {0}, y = {0};
+        put_scope(&x, a, i);
+        put_scope(&y, b, i);
+        same = a->scopes[i].parent == b->scopes[i].parent && strcmp(x.bytes, y.bytes) == 0;
+        buf_release(&x);
+        buf_release(&y);
+    }
+    return same;
+}
+
+static struct bloop_binary *open_binary(const char *path, struct bloop_options o)
+{
+    struct bloop_binary *b;
+    struct err err = {0};
+    if (bloop_open(path, &o, &b, NULL, &err) < 0)
+        exit(99);
+    return b;
+}
+
+static struct scope_tree *whole(struct bloop_binary *b)
+{
+    struct scope_tree *t;
+    struct err err = {0};
+    if (bloop_scopes_all(b, &t, NULL, &err) < 0 || scope_tree_check(t, &err) < 0)
+        exit(99);
+    return t;
+}
+
+static struct scope_tree *part(struct bloop_binary *b, const vaddr *addrs, size_t count)
+{
+    struct scope_tree *t;
+    struct err err = {0};
+    if (bloop_scopes_at(b, addrs, count, &t, NULL, &err) < 0 || scope_tree_check(t, &err) < 0)
+        exit(99);
+    return t;
+}
+
+/* ---- threads, parts --------------------------------------------------------------------------------------------- */
+
+static struct scope_tree *all;
+static struct bloop_stats all_stats;
+
+static void test_threads(const char *path)
+{
+    for (unsigned threads = 1; threads < 6; threads += 2) {
+        struct bloop_binary *b = open_binary(path, (struct bloop_options){.threads = threads});
+        struct scope_tree *t = whole(b);
+        struct bloop_stats s = bloop_stats(b);
+        if (!all) {
+            all = t;
+            all_stats = s;
+        } else {
+            CHECK(same_trees(all, t));
+            CHECK(memcmp(&s, &all_stats, sizeof s) == 0);
+            scope_tree_free(t);
+        }
+        t = whole(b); /* asked again */
+        s = bloop_stats(b);
+        CHECK(same_trees(all, t));
+        CHECK(memcmp(&s, &all_stats, sizeof s) == 0);
+        scope_tree_free(t);
+        bloop_close(b);
+    }
+    CHECK(count_kind(all, SCOPE_PROC) > FUNCTIONS + 4);
+    CHECK(count_kind(all, SCOPE_LOOP) > 3 * FUNCTIONS);
+    CHECK(all_stats.text_bytes > 1 << 18); /* enough for threads */
+}
+
+static bool is_same_procedure(const struct scope_tree *t, scope_ix mine, vaddr entry)
+{
+    scope_ix there = procedure_at(all, entry);
+    if (there == SCOPE_NONE || mine == SCOPE_NONE)
+        return false;
+    char *x = procedure_text(t, mine), *y = procedure_text(all, there);
+    bool same = strcmp(x, y) == 0;
+    if (!same)
+        printf("# part  %s\n# whole %s\n", x, y);
+    mem_free(x);
+    mem_free(y);
+    return same;
+}
+
+/* Each of some by itself, by an address inside of it; then all together, in any order and twice. */
+static void test_parts(const char *path)
+{
+    struct VEC(vaddr) entries = {0}, mixed = {0};
+    size_t different = 0, alone = 0;
+    for (scope_ix i = 0; i < all->scope_count; i++)
+        if (all->scopes[i].kind == SCOPE_PROC)
+            *vec_push(&entries) = all->scopes[i].entry;
+    for (size_t i = 0; i < entries.count; i += 1 + entries.count / 30) {
+        scope_ix whole_one = procedure_at(all, entries.items[i]);
+        const struct addr_range *last = &all->ranges[all->scopes[whole_one].range_first];
+        vaddr inside = last->begin + (last->end - last->begin) / 2;
+        struct bloop_binary *b = open_binary(path, (struct bloop_options){.threads = 2});
+        struct scope_tree *t = part(b, &inside, 1);
+        alone += count_kind(t, SCOPE_PROC) != 1 || bloop_stats(b).functions != 1;
+        different += !is_same_procedure(t, procedure_at(t, entries.items[i]), entries.items[i]);
+        scope_tree_free(t);
+        bloop_close(b);
+    }
+    CHECK_INT(alone, 0);
+    CHECK_INT(different, 0);
+    for (size_t i = 0; i < 2 * entries.count; i++)
+        *vec_push(&mixed) = entries.items[i * 7919 % entries.count];
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
+    struct scope_tree *t = part(b, mixed.items, mixed.count);
+    CHECK(same_trees(all, t));
+    struct bloop_stats s = bloop_stats(b), w = all_stats;
+    CHECK(w.padding_bytes >= s.padding_bytes); /* the whole counts what is between functions too */
+    s.padding_bytes = w.padding_bytes;
+    CHECK(memcmp(&s, &w, sizeof s) == 0);
+    CHECK(w.code_bytes + w.padding_bytes + w.table_bytes + w.undecodable_bytes <= w.text_bytes);
+    CHECK_INT(w.functions, entries.count);
+    CHECK_INT(w.undecodable_bytes, 0);
+    CHECK(w.loops >= 3 * FUNCTIONS && w.instructions > w.blocks && w.blocks > w.functions);
+    scope_tree_free(t);
+    vaddr nowhere[] = {0, 16, UINT64_MAX};
+    t = part(b, nowhere, 3);
+    CHECK_INT(count_kind(t, SCOPE_PROC), 0);
+    CHECK_INT(bloop_stats(b).functions, 0);
+    scope_tree_free(t);
+    t = part(b, NULL, 0);
+    CHECK_INT(t->scope_count, 1);
+    scope_tree_free(t);
+    bloop_close(b);
+    vec_release(&entries);
+    vec_release(&mixed);
+}
+
+/* Of each byte: is it code of a function, or padding? What is left is none of both. */
+static void test_bytes(void)
+{
+    printf("# text %llu code %llu padding %llu tables %llu\n", (unsigned long long)all_stats.text_bytes,
+           (unsigned long long)all_stats.code_bytes, (unsigned long long)all_stats.padding_bytes,
+           (unsigned long long)all_stats.table_bytes);
+    uint64_t known = all_stats.code_bytes + all_stats.padding_bytes + all_stats.table_bytes;
+    CHECK_NAMED(known * 1000 >= all_stats.text_bytes * 999, "code and padding are all there is");
+}
+
+/* ---- what is wanted ------------------------------------------------------------------------------------------------ */
+
+static void test_globs(const char *path)
+{
+    static const char *const functions[] = {"work_1*", "*_later", "nobody*", "main", NULL};
+    static const char *const sources[] = {NULL, "many.c", "*/many.c", "few.c"};
+    for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+        for (size_t k = 0; k < ARRAY_SIZE(sources); k++) {
+            struct warnings *w = warnings_create();
+            struct err err = {0};
+            struct scope_tree *t;
+            struct bloop_binary *b = open_binary(
+                path, (struct bloop_options){.function_glob = functions[i], .source_glob = sources[k], .threads = 2});
+            if (bloop_scopes_all(b, &t, w, &err) < 0)
+                exit(99);
+            size_t wanted = 0, missing = 0;
+            for (scope_ix s = 0; s < all->scope_count; s++) {
+                const struct scope *p = &all->scopes[s];
+                const char *file = strtab_get(all->strings, p->file);
+                if (p->kind != SCOPE_PROC ||
+                    (functions[i] && fnmatch(functions[i], strtab_get(all->strings, p->name), 0) != 0) ||
+                    (sources[k] &&
+                     (!*file || (fnmatch(sources[k], file, 0) != 0 && fnmatch(sources[k], path_base(file), 0) != 0))))
+                    continue;
+                wanted++;
+                missing += !is_same_procedure(t, procedure_at(t, p->entry), p->entry);
+            }
+            CHECK_INT(count_kind(t, SCOPE_PROC), wanted);
+            CHECK_INT(missing, 0);
+            CHECK_INT(warnings_count(w), wanted == 0);
+            if (wanted == 0)
+                CHECK(warned(w, functions[i] ? "no procedure's name matches"
+                                : sources[k] ? "no procedure is from a source file that matches 'few.c'"
+                                             : "?") &&
+                      (!functions[i] || !sources[k] || warned(w, "in a source file that matches")));
+            scope_tree_free(t);
+            bloop_close(b);
+            warnings_free(w);
+        }
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){.procedures_only = true});
+    struct scope_tree *t = whole(b);
+    size_t named = 0;
+    for (scope_ix s = 0; s < t->scope_count; s++) {
+        scope_ix there = t->scopes[s].kind == SCOPE_PROC ? procedure_at(all, t->scopes[s].entry) : SCOPE_NONE;
+        named += there != SCOPE_NONE && strcmp(strtab_get(t->strings, t->scopes[s].name),
+                                               strtab_get(all->strings, all->scopes[there].name)) == 0;
+    }
+    CHECK(named > FUNCTIONS);
+    CHECK_INT(count_kind(t, SCOPE_LOOP), 0);
+    scope_tree_free(t);
+    bloop_close(b);
+}
+
+/* ---- code ----------------------------------------------------------------------------------------------------------- */
+
+struct seen {
+    uint64_t functions, blocks, instructions, loops, reports;
+    vaddr last;
+    bool in_order, counted;
+};
+
+static void see(void *ctx, const struct bloop_code *code)
+{
+    struct seen *s = ctx;
+    vaddr begin = code->functions->functions[code->function].begin;
+    s->in_order &= s->functions == 0 || begin > s->last;
+    s->last = begin;
+    s->functions++;
+    s->blocks += code->cfg->block_count;
+    s->instructions += code->cfg->instructions;
+    s->loops += code->forest->loop_count;
+}
+
+static void count_reports(void *ctx, const char *what, uint64_t done, uint64_t total)
+{
+    struct seen *s = ctx;
+    s->reports++;
+    s->counted &= strcmp(what, "instructions") == 0 && done == s->reports && done <= total && done == s->functions;
+}
+
+static void test_code(const char *path)
+{
+    struct seen s = {.in_order = true, .counted = true};
+    struct progress p = {.report = count_reports, .ctx = &s};
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){.progress = &p});
+    struct VEC(vaddr) entries = {0};
+    for (scope_ix i = all->scope_count; i-- > 0;)
+        if (all->scopes[i].kind == SCOPE_PROC)
+            *vec_push(&entries) = all->scopes[i].entry;
+    bloop_code_at(b, entries.items, entries.count, see, &s, NULL);
+    CHECK(s.in_order);
+    CHECK(s.counted && s.reports == entries.count);
+    CHECK_INT(s.functions, all_stats.functions);
+    CHECK_INT(s.blocks, all_stats.blocks);
+    CHECK_INT(s.instructions, all_stats.instructions);
+    CHECK_INT(s.loops, all_stats.loops);
+    uint16_t language = 77;
+    char *producer = bloop_producer(b, entries.items[0], &language, NULL);
+    printf("# %s, language %u\n", producer, language);
+    mem_free(producer);
+    producer = bloop_producer(b, 16, &language, NULL);
+    CHECK_STR(producer, "");
+    CHECK_INT(language, 0);
+    mem_free(producer);
+    vec_release(&entries);
+    bloop_close(b);
+}
+
+/* ---- names that only the debug information has --------------------------------------------------------------------------- */
+
+static vaddr entry_of(const struct scope_tree *t, const char *name)
+{
+    for (scope_ix i = 0; i < t->scope_count; i++)
+        if (t->scopes[i].kind == SCOPE_PROC && strcmp(strtab_get(t->strings, t->scopes[i].short_name), name) == 0)
+            return t->scopes[i].entry;
+    return 0;
+}
+
+static void test_without_symbols(void)
+{
+    char *path = compile(tool("CC", "cc"), "-O1 -g -fno-asynchronous-unwind-tables", "few.c", few_source, "few");
+    if (!path || !shell("objcopy --strip-all --keep-section='.debug_*' few bare")) {
+        SKIP("names of the debug information", "no compiler or objcopy that does it");
+        mem_free(path);
+        return;
+    }
+    char *bare = scratch("bare");
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
+    struct scope_tree *t = whole(b);
+    static const char *const names[] = {"first", "second", "main"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        vaddr entry = entry_of(t, names[i]);
+        uint16_t language = 0;
+        CHECK(entry != 0);
+        char *producer = bloop_producer(b, entry, &language, NULL);
+        CHECK(strstr(producer, "GNU C") || strstr(producer, "clang"));
+        CHECK(language == 0xc || language == 0x1d || language == 0x2c || language == 2); /* C99, C11, C17, C */
+        struct bloop_binary *stripped = open_binary(bare, (struct bloop_options){0});
+        struct scope_tree *one = part(stripped, &entry, 1);
+        char *said = bloop_producer(stripped, entry, &language, NULL);
+        CHECK_INT(entry_of(one, names[i]), entry);
+        CHECK_INT(count_kind(one, SCOPE_LOOP), i < 2);
+        CHECK_STR(said, producer);
+        mem_free(producer);
+        mem_free(said);
+        scope_tree_free(one);
+        bloop_close(stripped);
+    }
+    struct bloop_binary *stripped = open_binary(bare, (struct bloop_options){0});
+    struct scope_tree *again = whole(stripped);
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        CHECK_INT(entry_of(again, names[i]), entry_of(t, names[i]));
+    scope_tree_free(again);
+    bloop_close(stripped);
+    scope_tree_free(t);
+    bloop_close(b);
+    mem_free(path);
+    mem_free(bare);
+}
+
+/* ---- kept trees ------------------------------------------------------------------------------------------------------------ */
+
+static void test_cache(const char *path)
+{
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
+    struct err err = {0};
+    struct scope_tree *t = NULL;
+    char *kept = bloop_cache_path(b, scratch_folder, "9.9"), *wanted = NULL;
+    CHECK_STR(bloop_build_id(b), "0123456789abcdef");
+    wanted = mem_printf("%s/structure/0123456789abcdef-9.9.xml", scratch_folder);
+    CHECK_STR(kept, wanted);
+    CHECK_INT(bloop_cache_get(kept, "x", &t), 0);
+    CHECK_INT(bloop_cache_put(kept, all, &err), 0);
+    CHECK_INT(bloop_cache_get(kept, "/another/name", &t), 1);
+    if (t) {
+        CHECK_STR(strtab_get(t->strings, t->scopes[0].name), "/another/name");
+        t->scopes[0].name = strtab_add(t->strings, strtab_get(all->strings, all->scopes[0].name));
+        CHECK(same_trees(t, all));
+        scope_tree_free(t);
+    }
+    write_file("structure/0123456789abcdef-9.9.xml", "<HPCStruct", 10);
+    CHECK_INT(bloop_cache_get(kept, "x", &t), 0);
+    CHECK(t == NULL);
+    char *below_file = scratch("many.c/kept.xml");
+    CHECK_INT(bloop_cache_put(below_file, all, &err), -1);
+    mem_free(below_file);
+    mem_free(kept);
+    mem_free(wanted);
+    bloop_close(b);
+    CHECK(bloop_build_id(b = open_binary("/proc/self/exe", (struct bloop_options){.procedures_only = true})) != NULL);
+    bloop_close(b);
+}
+
+int main(void)
+{
+    scratch_make();
+    write_program();
+    const char *cc = tool("CC", "cc");
+    char *command = mem_printf("%s -O0 -g1 -Wl,--build-id=0x0123456789abcdef many.c -o many", cc);
+    if (!shell(command))
+        SKIP("all", "no compiler");
+    else {
+        char *path = scratch("many");
+        test_threads(path);
+        test_parts(path);
+        test_bytes();
+        test_globs(path);
+        test_code(path);
+        test_without_symbols();
+        test_cache(path);
+        scope_tree_free(all);
+        mem_free(path);
+    }
+    mem_free(command);
+    scratch_remove();
+    return tap_done();
+}
