@@ -355,6 +355,513 @@ static void test_segments(const char *flags)
     mem_free(bare);
 }
 
+/* ---- a made file: entries of unwind tables, landing pads, what the loader writes, symbols -------------------------- */
+
+enum {
+    TEXT = 0x8000, /* so low that 16 bits reach */
+    TEXT_SIZE = 0x4000,
+    FRAMES = 0xc000,
+    TABLES = 0x13000,
+    DATA = 0x20000,
+    DATA_SIZE = 0x2000,
+    MOST_SECTIONS = 12
+};
+
+struct maker {
+    Elf64_Shdr headers[MOST_SECTIONS];
+    struct buf parts[MOST_SECTIONS], names;
+    unsigned count;
+};
+
+static unsigned add_part(struct maker *m, const char *name, uint32_t type, uint64_t flags, uint64_t addr, uint32_t link)
+{
+    if (!m->names.len)
+        buf_char(&m->names, '\0');
+    m->count = m->count ? m->count : 1;
+    m->headers[m->count] = (Elf64_Shdr){.sh_name = (Elf64_Word)m->names.len,
+                                        .sh_type = type,
+                                        .sh_flags = flags,
+                                        .sh_addr = addr,
+                                        .sh_link = link,
+                                        .sh_addralign = 1};
+    buf_add(&m->names, name, strlen(name) + 1);
+    return m->count++;
+}
+
+static struct image *open_made(struct maker *m, unsigned type, unsigned machine)
+{
+    struct buf file = {0};
+    struct image *im = NULL;
+    struct err err = {0};
+    unsigned names = add_part(m, ".shstrtab", SHT_STRTAB, 0, 0, 0);
+    buf_add(&m->parts[names], m->names.bytes, m->names.len);
+    Elf64_Ehdr h = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
+                    .e_type = (Elf64_Half)type,
+                    .e_machine = (Elf64_Half)machine,
+                    .e_version = 1,
+                    .e_ehsize = sizeof h,
+                    .e_shentsize = sizeof(Elf64_Shdr),
+                    .e_shnum = (Elf64_Half)m->count,
+                    .e_shstrndx = (Elf64_Half)names};
+    buf_add(&file, &h, sizeof h);
+    for (unsigned i = 1; i < m->count; i++) {
+        while (file.len % 8)
+            buf_char(&file, '\0');
+        m->headers[i].sh_offset = file.len;
+        m->headers[i].sh_size = m->parts[i].len;
+        buf_add(&file, m->parts[i].bytes ? m->parts[i].bytes : "", m->parts[i].len);
+        buf_release(&m->parts[i]);
+    }
+    while (file.len % 8)
+        buf_char(&file, '\0');
+    h.e_shoff = file.len;
+    buf_add(&file, m->headers, m->count * sizeof *m->headers);
+    memcpy(file.bytes, &h, sizeof h);
+    write_file("made", file.bytes, file.len);
+    buf_release(&file);
+    buf_release(&m->names);
+    char *path = scratch("made");
+    if (image_open_alone(path, &im, NULL, &err) < 0)
+        exit(99);
+    mem_free(path);
+    return im;
+}
+
+static void put_number(struct buf *b, uint64_t v, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        buf_char(b, (char)(v >> 8 * i));
+}
+
+static void put_leb(struct buf *b, int64_t v, bool is_signed)
+{
+    for (bool more = true; more;) {
+        uint8_t byte = v & 0x7f;
+        v = is_signed ? v >> 7 : (int64_t)((uint64_t)v >> 7);
+        more = is_signed ? !((v == 0 && !(byte & 0x40)) || (v == -1 && (byte & 0x40))) : v != 0;
+        buf_char(b, (char)(byte | (more ? 0x80 : 0)));
+    }
+}
+
+/* As the LSB has it; base: the address of the buffer's first byte. */
+static void put_encoded(struct buf *b, uint8_t encoding, uint64_t v, uint64_t base)
+{
+    static const uint8_t bytes[16] = {8, 0, 2, 4, 8, 0, 0, 0, 0, 0, 2, 4, 8};
+    if (encoding & 0x10 && v)
+        v -= base + b->len;
+    if ((encoding & 0x0f) == 1 || (encoding & 0x0f) == 9)
+        put_leb(b, (int64_t)v, (encoding & 0x0f) == 9);
+    else
+        put_number(b, v, bytes[encoding & 0x0f]);
+}
+
+/* Can the form say it from here? */
+static bool can_encode(uint8_t encoding, uint64_t v, uint64_t here)
+{
+    int64_t value = (int64_t)(encoding & 0x10 && v ? v - here : v);
+    switch (encoding & 0x0f) {
+    case 2:
+        return value >= 0 && value < 1 << 16;
+    case 10:
+        return value >= -(1 << 15) && value < 1 << 15;
+    case 1:
+    case 3:
+        return value >= 0;
+    default:
+        return true;
+    }
+}
+
+static const uint8_t encodings[] = {0, 1, 2, 3, 4, 9, 10, 11, 12, 0x10, 0x19, 0x1a, 0x1b, 0x1c};
+
+static uint8_t any_encoding(uint64_t v, uint64_t here)
+{
+    for (;;) {
+        uint8_t e = encodings[below(sizeof encodings)];
+        if (can_encode(e, v, here) && can_encode(e, v, here + 64) && can_encode(e, v, here + 0x2000))
+            return e;
+    }
+}
+
+struct made_cie {
+    size_t at;
+    uint8_t code, lsda; /* encodings */
+    bool has_length, has_lsda, wide;
+};
+
+static struct made_cie put_cie(struct buf *b)
+{
+    static const char *const augmentations[] = {"", "zR", "zPLR", "zLR", "zRS", "zPR", "zRB"};
+    struct made_cie c = {.at = b->len, .code = 0, .lsda = 0xff};
+    const char *augmentation = augmentations[below(ARRAY_SIZE(augmentations))];
+    uint8_t version = (uint8_t[]){1, 3, 4}[below(3)];
+    struct buf body = {0};
+    buf_char(&body, (char)version);
+    buf_add(&body, augmentation, strlen(augmentation) + 1);
+    if (version == 4)
+        put_number(&body, 8, 2);
+    put_leb(&body, 1, false);
+    put_leb(&body, -8, true);
+    put_leb(&body, 16, false); /* a byte in version 1, too */
+    if (*augmentation == 'z')
+        put_leb(&body, 9, false);
+    uint64_t here = FRAMES + b->len;
+    for (const char *a = augmentation; *a; a++)
+        if (*a == 'R') {
+            c.code = any_encoding(TEXT + TEXT_SIZE / 2, here);
+            c.code = can_encode(c.code, TEXT, here + 0x3000) && can_encode(c.code, TEXT + TEXT_SIZE, here + 0x3000)
+                         ? c.code
+                         : 0x1b;
+            buf_char(&body, (char)c.code);
+        } else if (*a == 'L') {
+            c.lsda = below(4) ? any_encoding(TABLES + 0x1000, here) : 0x9b; /* indirect: not followed */
+            c.lsda = can_encode(c.lsda, TABLES, here) && can_encode(c.lsda, TABLES + 0x4000, here) ? c.lsda : 0x1b;
+            buf_char(&body, (char)c.lsda);
+        } else if (*a == 'P') {
+            uint8_t e = (uint8_t[]){0, 3, 0x1b, 0x9b, 2}[below(5)];
+            buf_char(&body, (char)e);
+            put_number(&body, 0x1234, (e & 15) == 0 ? 8 : (e & 15) == 2 ? 2 : 4);
+        }
+    c.has_length = *augmentation == 'z';
+    c.has_lsda = strchr(augmentation, 'L') != NULL;
+    put_number(b, body.len + 4, 4);
+    put_number(b, 0, 4);
+    buf_add(b, body.bytes, body.len);
+    buf_release(&body);
+    return c;
+}
+
+static void put_fde(struct buf *b, const struct made_cie *c, vaddr begin, uint64_t size, vaddr lsda)
+{
+    bool wide = below(5) == 0;
+    size_t at = b->len;
+    if (wide)
+        put_number(b, 0xffffffff, 4);
+    put_number(b, 0, wide ? 8 : 4); /* its length, later */
+    size_t from = b->len;
+    put_number(b, from - c->at, wide ? 8 : 4);
+    put_encoded(b, c->code, begin, FRAMES);
+    put_encoded(b, c->code & 0x0f, size, FRAMES);
+    if (c->has_length) {
+        struct buf more = {0};
+        put_number(&more, 0, 1); /* in place of its length, which takes one byte */
+        if (c->has_lsda)
+            put_encoded(&more, c->lsda & 0x7f, lsda, FRAMES + b->len);
+        more.bytes[0] = (char)(more.len - 1);
+        buf_add(b, more.bytes, more.len);
+        buf_release(&more);
+    }
+    for (uint32_t pad = below(8); pad > 0; pad--)
+        buf_char(b, '\0');
+    for (unsigned i = 0; i < (wide ? 8u : 4u); i++)
+        b->bytes[at + (wide ? 4 : 0) + i] = (char)((b->len - from) >> 8 * i);
+}
+
+/* A table with its landing pads; those that are to be found go to `wanted`. */
+static void put_table(struct buf *b, vaddr begin, uint64_t size, struct call_site_list *wanted)
+{
+    uint8_t start = (uint8_t[]){0xff, 3, 4, 0x1b}[below(4)], types = below(2) ? 0xff : 0x9b,
+            form = (uint8_t[]){1, 3, 2, 4}[below(4)];
+    vaddr pads = start == 0xff ? begin : TEXT + below(64);
+    struct buf sites = {0};
+    for (uint32_t n = below(9); n > 0; n--) {
+        uint64_t from = below((uint32_t)size + 20), length = 1 + below(30), pad = below(3) ? 1 + below(200) : 0;
+        put_encoded(&sites, form, from, 0);
+        put_encoded(&sites, form, length, 0);
+        put_encoded(&sites, form, pad, 0);
+        put_leb(&sites, below(300), false);
+        if (pad && from < size && from + length <= size)
+            *vec_push(wanted) = (struct call_site){begin + from, begin + from + length, pads + pad};
+    }
+    buf_char(b, (char)start);
+    if (start != 0xff)
+        put_encoded(b, start, pads, TABLES);
+    buf_char(b, (char)types);
+    if (types != 0xff)
+        put_leb(b, 1000, false);
+    buf_char(b, (char)form);
+    put_leb(b, (int64_t)sites.len, false);
+    buf_add(b, sites.bytes ? sites.bytes : "", sites.len);
+    buf_add(b, "\1\1\1\1\1\1", 6); /* of actions: no sites */
+    buf_release(&sites);
+}
+
+static int by_fde(const void *a, const void *b)
+{
+    const struct fde *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static size_t all_pads;
+
+static void test_frames(void)
+{
+    enum { ENTRIES = 150, COMMON = 8 };
+    struct maker m = {0};
+    struct fde_list wanted = {0};
+    struct call_site_list sites[ENTRIES] = {{0}};
+    unsigned text = add_part(&m, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, 0),
+             frames = add_part(&m, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, FRAMES, 0),
+             tables = add_part(&m, ".gcc_except_table", SHT_PROGBITS, SHF_ALLOC, TABLES, 0);
+    struct made_cie cies[COMMON];
+    vaddr owner[ENTRIES] = {0}, begin = TEXT;
+    for (int i = 0; i < TEXT_SIZE; i++)
+        buf_char(&m.parts[text], '\x90');
+    for (unsigned i = 0, known = 0; i < ENTRIES; i++) {
+        if (i % (ENTRIES / COMMON + 1) == 0)
+            cies[known++] = put_cie(&m.parts[frames]);
+        const struct made_cie *c = &cies[below(3) ? known - 1 : below(known)];
+        uint64_t size = 1 + below(150), lsda = 0;
+        begin += 1 + below(190);
+        if (begin >= TEXT + TEXT_SIZE)
+            break;
+        owner[i] = begin;
+        if (c->has_lsda && below(4)) {
+            lsda = TABLES + m.parts[tables].len;
+            put_table(&m.parts[tables], begin, begin + size > TEXT + TEXT_SIZE ? TEXT + TEXT_SIZE - begin : size,
+                      &sites[i]);
+        }
+        if (c->lsda & 0x80)
+            sites[i].count = 0;
+        put_fde(&m.parts[frames], c, begin, size, lsda);
+        put_fde(&m.parts[frames], c, 0, size, 0); /* of a function that was thrown away */
+        put_fde(&m.parts[frames], c, begin, 0, 0);
+        if (below(3) == 0 && c->code != 2 && c->code != 10)
+            put_fde(&m.parts[frames], c, TABLES + 3, size, 0); /* of what is no code */
+        *vec_push(&wanted) = (struct fde){begin, begin + size < TEXT + TEXT_SIZE ? begin + size : TEXT + TEXT_SIZE,
+                                          c->lsda & 0x80 ? 0 : lsda};
+    }
+    put_number(&m.parts[frames], 0, 4);
+    put_number(&m.parts[frames], 77, 4); /* behind the end */
+    CHECK(m.parts[frames].len < TABLES - FRAMES && m.parts[tables].len < 0x4000);
+    struct image *im = open_made(&m, ET_EXEC, EM_X86_64);
+    struct warnings *w = warnings_create();
+    const struct fde_list *got = image_fdes(im, w);
+    vec_sort(&wanted, by_fde);
+    CHECK_INT(warnings_count(w), 0);
+    CHECK_INT(got->count, wanted.count);
+    size_t different = 0;
+    for (size_t i = 0; i < wanted.count && i < got->count; i++)
+        different += got->items[i].begin != wanted.items[i].begin || got->items[i].end != wanted.items[i].end ||
+                     got->items[i].lsda != wanted.items[i].lsda;
+    CHECK_INT(different, 0);
+    different = 0;
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        struct call_site_list found = {0};
+        if (owner[i])
+            image_call_sites(im, owner[i], &found);
+        all_pads += found.count;
+        different += found.count != sites[i].count;
+        for (size_t k = 0; k < found.count && k < sites[i].count; k++)
+            different += memcmp(&found.items[k], &sites[i].items[k], sizeof *found.items) != 0;
+        vec_release(&found);
+        vec_release(&sites[i]);
+    }
+    CHECK_INT(different, 0);
+    warnings_free(w);
+    image_close(im);
+    vec_release(&wanted);
+}
+
+/* What is damaged ends the reading, and what came before is kept. */
+static void test_damaged_frames(void)
+{
+    static const uint8_t lengths[][4] = {{3}, {200}, {0xff, 0xff, 0xff, 0x7f}};
+    for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+        struct maker m = {0};
+        unsigned text = add_part(&m, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, 0),
+                 frames = add_part(&m, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, FRAMES, 0);
+        struct buf *b = &m.parts[frames];
+        const struct made_cie c = put_cie(b);
+        for (int k = 0; k < TEXT_SIZE; k++)
+            buf_char(&m.parts[text], '\x90');
+        put_fde(b, &c, TEXT + 16, 5, 0);
+        size_t at = b->len;
+        buf_add(b, lengths[i], 4);
+        buf_add(b, "abcdefgh", 8);
+        put_fde(b, &c, TEXT + 32, 5, 0);
+        struct image *im = open_made(&m, ET_EXEC, EM_X86_64);
+        struct warnings *w = warnings_create();
+        CHECK_INT(image_fdes(im, w)->count, 1);
+        char *words = mem_printf("the entry at byte %zu of .eh_frame is damaged", at);
+        CHECK(warnings_count(w) == 1 && warned(w, words));
+        mem_free(words);
+        warnings_free(w);
+        image_close(im);
+    }
+}
+
+/* ---- what the loader writes, and symbols -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    uint64_t value;
+    uint8_t kind, binding;
+    bool dynamic; /* it stands in both tables */
+} made_symbols[] = {{"one", TEXT + 16, STT_FUNC, STB_GLOBAL, true},
+                    {"two", TEXT + 16, STT_FUNC, STB_WEAK, false},
+                    {"three@@V1", TEXT + 32, STT_FUNC, STB_GLOBAL, true},
+                    {"four", TEXT + 32, STT_FUNC, STB_LOCAL, false},
+                    {"pick", TEXT + 64, 10, STB_GLOBAL, true},
+                    {"label", TEXT + 65, STT_NOTYPE, STB_LOCAL, false},
+                    {"object", DATA + 8, STT_OBJECT, STB_GLOBAL, true},
+                    {"threads", DATA, STT_TLS, STB_GLOBAL, false},
+                    {"section", TEXT, STT_SECTION, STB_LOCAL, false},
+                    {"thr", TEXT + 32, STT_FUNC, STB_LOCAL, false}};
+enum { MADE = ARRAY_SIZE(made_symbols) };
+
+static void put_symbol(struct buf *table, struct buf *names, const char *name, size_t length, Elf64_Sym s)
+{
+    if (!names->len)
+        buf_char(names, '\0');
+    if (!table->len)
+        put_number(table, 0, sizeof s);
+    s.st_name = (Elf64_Word)names->len;
+    buf_add(names, name, length);
+    buf_char(names, '\0');
+    buf_add(table, &s, sizeof s);
+}
+
+static void check_symbols(const struct image *im)
+{
+    size_t missing = 0, wanted = 0;
+    for (size_t i = 0; i < MADE; i++) {
+        const struct image_symbol *s = symbol_named(im, made_symbols[i].name);
+        if (made_symbols[i].kind == STT_TLS || made_symbols[i].kind == STT_SECTION) {
+            missing += s != NULL;
+            continue;
+        }
+        wanted++;
+        missing += !s || s->addr != made_symbols[i].value || s->size != i + 1 || s->dynamic ||
+                   s->global != (made_symbols[i].binding == STB_GLOBAL) ||
+                   s->weak != (made_symbols[i].binding == STB_WEAK) ||
+                   s->kind != (made_symbols[i].kind == STT_FUNC     ? SYM_FUNC
+                               : made_symbols[i].kind == STT_OBJECT ? SYM_OBJECT
+                               : made_symbols[i].kind == STT_NOTYPE ? SYM_NOTYPE
+                                                                    : SYM_IFUNC);
+    }
+    CHECK_INT(missing, 0);
+    CHECK_INT(im->symbol_count, wanted);
+    static const char *const order[] = {"one", "two", "three@@V1", "four", "thr", "pick", "label", "object"};
+    for (size_t i = 0; i < ARRAY_SIZE(order) && i < im->symbol_count; i++)
+        CHECK_STR(im->symbols[i].name, order[i]);
+}
+
+static void test_loader(unsigned machine, unsigned type)
+{
+    const bool x86 = machine == EM_X86_64;
+    const uint32_t relative = x86 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE,
+                   picked = x86 ? R_X86_64_IRELATIVE : R_AARCH64_IRELATIVE,
+                   others[] = {x86 ? R_X86_64_64 : R_AARCH64_ABS64, x86 ? R_X86_64_GLOB_DAT : R_AARCH64_GLOB_DAT,
+                               x86 ? R_X86_64_JUMP_SLOT : R_AARCH64_JUMP_SLOT, x86 ? R_X86_64_COPY : R_AARCH64_COPY};
+    struct maker m = {0};
+    static bool has[DATA_SIZE];
+    static uint64_t wanted[DATA_SIZE];
+    static const char *names[DATA_SIZE];
+    memset(has, 0, sizeof has);
+    memset(names, 0, sizeof names);
+    unsigned text = add_part(&m, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, 0),
+             data = add_part(&m, ".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, DATA, 0),
+             symtab = add_part(&m, ".symtab", SHT_SYMTAB, 0, 0, 4),
+             strtab = add_part(&m, ".strtab", SHT_STRTAB, 0, 0, 0),
+             dynsym = add_part(&m, ".dynsym", SHT_DYNSYM, SHF_ALLOC, 0x50000, 6),
+             dynstr = add_part(&m, ".dynstr", SHT_STRTAB, SHF_ALLOC, 0x60000, 0),
+             rela = add_part(&m, ".rela.dyn", SHT_RELA, SHF_ALLOC, 0x70000, 5),
+             debug = add_part(&m, ".rela.debug", SHT_RELA, 0, 0, 5),
+             relr = add_part(&m, ".relr.dyn", SHT_RELR, SHF_ALLOC, 0x80000, 0);
+    m.headers[symtab].sh_entsize = m.headers[dynsym].sh_entsize = sizeof(Elf64_Sym);
+    m.headers[rela].sh_entsize = m.headers[debug].sh_entsize = sizeof(Elf64_Rela);
+    m.headers[relr].sh_entsize = 8;
+    for (int i = 0; i < TEXT_SIZE; i++)
+        buf_char(&m.parts[text], '\x90');
+    for (int i = 0; i < DATA_SIZE; i++)
+        buf_char(&m.parts[data], (char)random64());
+    for (size_t i = 0; i < MADE; i++) {
+        Elf64_Sym s = {.st_info = ELF64_ST_INFO(made_symbols[i].binding, made_symbols[i].kind),
+                       .st_shndx = (Elf64_Half)(made_symbols[i].value < DATA ? text : data),
+                       .st_value = made_symbols[i].value,
+                       .st_size = i + 1};
+        put_symbol(&m.parts[symtab], &m.parts[strtab], made_symbols[i].name, strlen(made_symbols[i].name), s);
+        if (made_symbols[i].dynamic) /* without its version */
+            put_symbol(&m.parts[dynsym], &m.parts[dynstr], made_symbols[i].name, strcspn(made_symbols[i].name, "@"), s);
+    }
+    Elf64_Sym outside = {.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)};
+    put_symbol(&m.parts[dynsym], &m.parts[dynstr], "outside", 7, outside);
+    static const char *const of_dynamic[] = {"one", "three", "pick", "object", "outside"};
+    static const uint64_t values[] = {TEXT + 16, TEXT + 32, TEXT + 64, DATA + 8, 0};
+    for (uint64_t at = 0; at + 8 < DATA_SIZE / 2; at += 8 + below(9)) { /* in any order: sorted when they are read */
+        Elf64_Rela r = {.r_offset = DATA + at, .r_addend = below(3) ? 0 : below(1000)};
+        uint32_t which = below(6), symbol = below(6), kind = which < 4 ? others[which] : which == 4 ? relative : picked;
+        r.r_info = ELF64_R_INFO((uint64_t)(which < 4 ? symbol : 0), kind);
+        if (kind == relative) {
+            has[at] = true;
+            wanted[at] = (uint64_t)r.r_addend;
+        } else if (kind == picked) {
+            r.r_addend = below(2) ? TEXT + 64 : TEXT + 63;
+            names[at] = r.r_addend == TEXT + 64 ? "pick" : NULL;
+        } else if (symbol && which < 3) {
+            has[at] = symbol != 5;
+            wanted[at] = values[symbol - 1] + (which == 0 ? (uint64_t)r.r_addend : 0);
+            names[at] = which || r.r_addend == 0 ? of_dynamic[symbol - 1] : NULL;
+        }
+        buf_add(&m.parts[rela], &r, sizeof r);
+        r.r_offset = DATA + DATA_SIZE - 16; /* not of the loader's */
+        buf_add(&m.parts[debug], &r, sizeof r);
+    }
+    for (uint64_t at = DATA_SIZE / 2; at < DATA_SIZE - 64;) { /* an address, then bits for the 63 words behind it */
+        put_number(&m.parts[relr], DATA + at, 8);
+        has[at] = true;
+        memcpy(&wanted[at], m.parts[data].bytes + at, 8);
+        at += 8;
+        for (uint32_t maps = below(3); maps > 0 && at + 63 * 8 < DATA_SIZE; maps--, at += 63 * 8) {
+            uint64_t bits = random64() & random64();
+            put_number(&m.parts[relr], bits << 1 | 1, 8);
+            for (unsigned i = 0; i < 63; i++)
+                if (bits >> i & 1) {
+                    has[at + 8 * i] = true;
+                    memcpy(&wanted[at + 8 * i], m.parts[data].bytes + at + 8 * i, 8);
+                }
+        }
+        at += 8 * (1 + (uint64_t)below(30));
+    }
+    static char bytes[DATA_SIZE];
+    memcpy(bytes, m.parts[data].bytes, DATA_SIZE);
+    for (int slots_first = 0; slots_first < 2; slots_first++) {
+        struct maker copy = m;
+        if (slots_first == 0)
+            for (unsigned i = 0; i < MOST_SECTIONS; i++) {
+                copy.parts[i] = (struct buf){0};
+                buf_add(&copy.parts[i], m.parts[i].bytes ? m.parts[i].bytes : "", m.parts[i].len);
+            }
+        if (slots_first == 0) {
+            copy.names = (struct buf){0};
+            buf_add(&copy.names, m.names.bytes, m.names.len);
+        }
+        struct image *im = open_made(&copy, type, machine);
+        for (int pass = 0; pass < 2; pass++) {
+            size_t different = 0;
+            for (uint64_t at = 0; at < DATA_SIZE; at++) {
+                vaddr value = 0;
+                uint64_t stored = 0;
+                if ((pass == 0) == slots_first) {
+                    const char *name = image_slot_name(im, DATA + at);
+                    different += !name != !names[at] || (name && strcmp(name, names[at]) != 0);
+                    continue;
+                }
+                bool got = image_pointer(im, DATA + at, &value);
+                bool fixed = type == ET_EXEC && at + 8 <= DATA_SIZE && !has[at];
+                memcpy(&stored, bytes + at, at + 8 <= DATA_SIZE ? 8 : 0);
+                different += got != (has[at] || fixed) || (got && value != (fixed ? stored : wanted[at]));
+            }
+            CHECK_INT(different, 0);
+        }
+        check_symbols(im);
+        image_close(im);
+    }
+}
+
 int main(void)
 {
     scratch_make();
@@ -366,6 +873,14 @@ int main(void)
     test_packed(ZSTANDARD);
 #endif
     test_headers();
+    for (int i = 0; i < 20; i++)
+        test_frames();
+    CHECK(all_pads > 200);
+    test_damaged_frames();
+    test_loader(EM_X86_64, ET_DYN);
+    test_loader(EM_X86_64, ET_EXEC);
+    test_loader(EM_AARCH64, ET_DYN);
+    test_loader(EM_AARCH64, ET_EXEC);
     test_segments("-Wl,--hash-style=gnu");
     test_segments("-Wl,--hash-style=sysv -Wl,--build-id=sha1");
     test_segments("-Wl,--hash-style=both -Wl,-z,now");
