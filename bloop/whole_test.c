@@ -136,10 +136,28 @@ static struct scope_tree *part(struct bloop_binary *b, const vaddr *addrs, size_
 static struct scope_tree *all;
 static struct bloop_stats all_stats;
 
+/* Of the work that is told of, each piece once; with several threads in any order. */
+struct told {
+    uint64_t sum, count, total;
+};
+static void add_told(void *ctx, const char *what, uint64_t done, uint64_t total)
+{
+    struct told *t = ctx;
+    if (strcmp(what, "structure") != 0 || t->total > total)
+        return;
+    if (t->total < total)
+        *t = (struct told){.total = total};
+    __atomic_fetch_add(&t->sum, done, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&t->count, 1, __ATOMIC_RELAXED);
+}
+
 static void test_threads(const char *path)
 {
     for (unsigned threads = 1; threads < 6; threads += 2) {
-        struct bloop_binary *b = open_binary(path, (struct bloop_options){.threads = threads});
+        struct told told = {0};
+        const struct progress p = {.report = add_told, .ctx = &told};
+        struct bloop_binary *b =
+            open_binary(path, (struct bloop_options){.threads = threads, .progress = threads == 1 ? &p : NULL});
         struct scope_tree *t = whole(b);
         struct bloop_stats s = bloop_stats(b);
         if (!all) {
@@ -150,6 +168,8 @@ static void test_threads(const char *path)
             CHECK(memcmp(&s, &all_stats, sizeof s) == 0);
             scope_tree_free(t);
         }
+        if (threads == 1)
+            CHECK(told.total > 4 && told.count == told.total && told.sum == told.total * (told.total + 1) / 2);
         t = whole(b); /* asked again */
         s = bloop_stats(b);
         CHECK(same_trees(all, t));
@@ -233,6 +253,48 @@ static void test_bytes(void)
     uint64_t known = all_stats.code_bytes + all_stats.padding_bytes + all_stats.table_bytes;
     CHECK_NAMED(known * 1000 >= all_stats.text_bytes * 999, "code and padding are all there is");
 }
+
+#ifdef __x86_64__
+/* What lies between functions: code with symbols, and of the rest what is padding. */
+static const char gaps_source[] = ".text\n.globl _start\n"
+                                  ".type _start,@function\n_start: mov $60,%eax\nxor %edi,%edi\nsyscall\n"
+                                  "1: jmp 1b\n.size _start,.-_start\n" /* 11 bytes */
+                                  "nop\nnop\n.byte 0x66,0x90\n"        /* 4 of padding */
+                                  ".zero 1\n"
+                                  ".type two,@function\ntwo: lea 1(%rdi),%eax\nret\n.size two,.-two\n" /* 4 */
+                                  "int3\nint3\n"
+                                  ".byte 0x06,0x06,0x06\n" /* nothing that there is */
+                                  "nopw 0(%rax,%rax,1)\n"  /* 5 */
+                                  ".type three,@function\nthree: ret\n.size three,.-three\n"
+                                  ".section .text.more,\"ax\"\n"
+                                  "nop\n.type four,@function\nfour: call two\nret\n.size four,.-four\nnop\n";
+
+static void test_gaps(void)
+{
+    char *path =
+        compile(tool("CC", "cc"), "-nostdlib -static -Wl,--build-id=none -Wl,-n", "gaps.s", gaps_source, "gaps");
+    if (!path) {
+        SKIP("gaps", "no assembler");
+        return;
+    }
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
+    struct scope_tree *t = whole(b);
+    const struct bloop_stats s = bloop_stats(b);
+    CHECK_INT(s.functions, 4);
+    CHECK_INT(s.code_bytes, 11 + 4 + 1 + 6);
+    CHECK_INT(s.text_bytes, 11 + 4 + 1 + 4 + 2 + 3 + 5 + 1 + 1 + 6 + 1);
+    CHECK_INT(s.padding_bytes, 4 + 1 + 2 + 5 + 1 + 1);
+    CHECK_INT(s.loops, 1);
+    scope_tree_free(t);
+    bloop_close(b);
+    mem_free(path);
+}
+#else
+static void test_gaps(void)
+{
+    SKIP("gaps", "the source is for x86-64");
+}
+#endif
 
 /* ---- what is wanted ------------------------------------------------------------------------------------------------ */
 
@@ -382,6 +444,39 @@ static void test_without_symbols(void)
         scope_tree_free(one);
         bloop_close(stripped);
     }
+    vaddr entries[] = {entry_of(t, "second"), entry_of(t, "first") + 1, entry_of(t, "main") + 2, entry_of(t, "first")};
+    struct bloop_binary *some = open_binary(bare, (struct bloop_options){0});
+    struct scope_tree *three = part(some, entries, 4);
+    CHECK_INT(count_kind(three, SCOPE_PROC), 3);
+    scope_tree_free(three);
+    bloop_close(some);
+    if (shell("objcopy --strip-all few bare2")) { /* and where nothing at all is known: by the code alone */
+        char *nameless = scratch("bare2");
+        some = open_binary(nameless, (struct bloop_options){0});
+        three = part(some, entries, 4);
+        struct bloop_binary *other = open_binary(nameless, (struct bloop_options){0});
+        struct scope_tree *everything = whole(other);
+        size_t unlike = 0;
+        for (size_t i = 0; i < 4; i++) {
+            scope_ix mine = scope_tree_find(three, entries[i]), there = scope_tree_find(everything, entries[i]);
+            while (mine != SCOPE_NONE && three->scopes[mine].kind != SCOPE_PROC)
+                mine = three->scopes[mine].parent;
+            while (there != SCOPE_NONE && everything->scopes[there].kind != SCOPE_PROC)
+                there = everything->scopes[there].parent;
+            char *x = mine == SCOPE_NONE ? NULL : procedure_text(three, mine);
+            char *y = there == SCOPE_NONE ? NULL : procedure_text(everything, there);
+            unlike += !x || !y || strcmp(x, y) != 0;
+            mem_free(x);
+            mem_free(y);
+        }
+        CHECK_INT(unlike, 0);
+        CHECK_INT(bloop_stats(some).functions, count_kind(three, SCOPE_PROC));
+        scope_tree_free(three);
+        scope_tree_free(everything);
+        bloop_close(some);
+        bloop_close(other);
+        mem_free(nameless);
+    }
     struct bloop_binary *stripped = open_binary(bare, (struct bloop_options){0});
     struct scope_tree *again = whole(stripped);
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -440,6 +535,7 @@ int main(void)
         test_threads(path);
         test_parts(path);
         test_bytes();
+        test_gaps();
         test_globs(path);
         test_code(path);
         test_without_symbols();

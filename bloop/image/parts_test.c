@@ -430,7 +430,7 @@ static struct image *open_made(struct maker *m, unsigned type, unsigned machine)
 static void put_number(struct buf *b, uint64_t v, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
-        buf_char(b, (char)(v >> 8 * i));
+        buf_char(b, (char)(i < 8 ? v >> 8 * i : 0));
 }
 
 static void put_leb(struct buf *b, int64_t v, bool is_signed)
@@ -831,7 +831,7 @@ static void test_loader(unsigned machine, unsigned type)
     for (int slots_first = 0; slots_first < 2; slots_first++) {
         struct maker copy = m;
         if (slots_first == 0)
-            for (unsigned i = 0; i < MOST_SECTIONS; i++) {
+            for (unsigned i = 1; i < m.count; i++) {
                 copy.parts[i] = (struct buf){0};
                 buf_add(&copy.parts[i], m.parts[i].bytes ? m.parts[i].bytes : "", m.parts[i].len);
             }
