@@ -20,3 +20,9 @@ EXTRA_DIST += tests/phases/programs/planned.h tests/phases/programs/pthreads.c t
 	tests/phases/programs/odd.c tests/phases/programs/odd_openmp.c tests/phases/lib.sh tests/phases/planned.sh \
 	tests/phases/programs/radix.c tests/phases/programs/lu.c tests/phases/programs/water.c tests/phases/programs/passages.c \
 	tests/phases/page.mjs tests/bench/phases.sh
+
+check_PROGRAMS += %D%/meet_test
+TESTS += %D%/meet_test
+%C%_meet_test_SOURCES = %D%/meet_test.c %D%/inside_world.h tests/tap.h %D%/inside/sites.c %D%/inside/episodes.c %D%/inside/meet.c
+%C%_meet_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/%D%/inside_world.h
+%C%_meet_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
