@@ -127,7 +127,7 @@ static bool count_out(struct object *o, uint32_t episode, uint32_t size, uint32_
         *stale = false;
         if ((int32_t)(there - episode) > 0 || (mine && is_done(old)))
             return false;
-        *stale = !mine && !is_done(old) && (old & (LEFT_MASK << 16 | LEFT_MASK));
+        *stale = !mine && !is_done(old) && (uint32_t)old != 0; /* size or leavers */
         new = left_word(episode, size ? size : mine ? old >> 16 : 0, (mine ? old & LEFT_MASK : 0) + leaving);
     } while (!atomic_compare_exchange_weak(&b->left, &old, new));
     uint64_t all = new >> 16 & LEFT_MASK;
