@@ -8,6 +8,7 @@
 #include "tests/tap.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* ---- the world ------------------------------------------------------------------------------------------------- */
 
@@ -36,13 +37,14 @@ _Thread_local struct thread *hpcrec_self;
 
 void *hpcrec_map(size_t bytes)
 {
-    return calloc(1, bytes);
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
 }
 
 void hpcrec_unmap(void *p, size_t bytes)
 {
-    (void)bytes;
-    free(p);
+    if (p)
+        munmap(p, bytes);
 }
 
 struct text hpcrec_text(char *to, size_t room)
