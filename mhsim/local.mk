@@ -18,6 +18,11 @@ TESTS += %D%/collect_test
 %C%_collect_test_SOURCES = %D%/collect_test.c tests/tap.h
 %C%_collect_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
 
+check_PROGRAMS += %D%/run_test
+TESTS += %D%/run_test
+%C%_run_test_SOURCES = %D%/run_test.c tests/tap.h
+%C%_run_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
+
 # ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
 INSIDE_SOURCES = %D%/mhsim.h %D%/raw.h %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c %D%/lines.h %D%/lines.c %D%/state.h \
 	%D%/store.h %D%/store.c %D%/inside.h %D%/inside.c \

@@ -173,6 +173,7 @@ static void check_kernels(void)
         CHECK_INT(mhsim_machine_here(sys, &m, &err), kernels[i].status);
         mhsim_machine_print(&m, &b);
         tap_str(b.bytes, kernels[i].want, kernels[i].name, __FILE__, __LINE__);
+        CHECK_STR(m.name, kernels[i].status ? "this machine" : "usual");
         CHECK_INT(m.memory_latency, 200);
         CHECK_INT(m.levels[0].latency, 4);
         buf_release(&b);

@@ -1,0 +1,424 @@
+/*
+ * How a program is started to be simulated: this test is the program, and QEMU, under other names, and writes down what each
+ * of them was given: words, orders, variables. What it leaves behind is as little as makes a measurement.
+ */
+#include "mhsim/raw.h"
+
+#include "config.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FOLDER_VARIABLE "RUN_TEST_FOLDER"
+
+/* ---- what is started -------------------------------------------------------------------------------------------- */
+
+static void copy_file(const char *from_folder, const char *to_folder, const char *name)
+{
+    static char bytes[1 << 16];
+    char *from = path_join(from_folder, name), *to = path_join(to_folder, name);
+    FILE *in = fopen(from, "rb"), *out = in ? fopen(to, "wb") : NULL;
+    for (size_t n; out && (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        fwrite(bytes, 1, n, out);
+    if (in)
+        fclose(in);
+    if (out)
+        fclose(out);
+    mem_free(from);
+    mem_free(to);
+}
+
+/* An empty measurement of this process. */
+static void leave_raw(const char *folder)
+{
+    static struct raw_head head;
+    char *path = path_join(folder, RAW_ORDERS), *raw = mem_printf("%s/%d-0000" RAW_SUFFIX, folder, (int)getpid());
+    FILE *f = fopen(path, "rb");
+    if (!f || fread(&head.orders, sizeof head.orders, 1, f) != 1)
+        exit(70);
+    fclose(f);
+    head.magic = RAW_MAGIC;
+    head.size = RAW_SIZES;
+    head.pid = (uint32_t)getpid();
+    head.parent_pid = (uint32_t)getppid();
+    head.ended = 1;
+    head.start_ns = 5;
+    head.end_ns = 9;
+    head.counts[RAW_ROWS] = head.counts[RAW_PAIRS] = 1;
+    head.counts[RAW_OBJECTS] = 2;
+    int fd = open(raw, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+        ftruncate(fd, (off_t)(RAW_TABLE_AT(RAW_ROWS) + sizeof(struct mhsim_row))) != 0)
+        exit(71);
+    close(fd);
+    mem_free(path);
+    mem_free(raw);
+}
+
+static int play(char **argv, const char *folder)
+{
+    char *words = path_join(folder, "words"), *mode_path = path_join(folder, "mode"), mode[64] = "";
+    const char *simulate = getenv(RAW_VARIABLE);
+    FILE *f = fopen(words, "w"), *m = fopen(mode_path, "r");
+    if (!f || !m || !fgets(mode, sizeof mode, m) || !simulate)
+        return 72;
+    for (; *argv; argv++)
+        fprintf(f, "%s\n", *argv);
+    fclose(f);
+    fclose(m);
+    mem_free(words);
+    mem_free(mode_path);
+    copy_file(simulate, folder, RAW_ORDERS);
+    copy_file(simulate, folder, RAW_VARIABLES);
+    if (strstr(mode, "raw"))
+        leave_raw(simulate);
+    if (strstr(mode, "ill"))
+        raise(SIGILL);
+    if (strstr(mode, "shot"))
+        raise(SIGKILL);
+    return strstr(mode, "three") ? 3 : 0;
+}
+
+/* ---- asking for it ---------------------------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/run_test.XXXXXX";
+static char *own, *program, *qemu, *plugin, *heap, *out;
+static struct mhsim_machine machine;
+static struct raw_orders orders; /* that the program was given */
+static struct warnings *said;
+static struct err err;
+
+static char *in_folder(const char *name)
+{
+    return path_join(folder, name);
+}
+
+static void put_file(const char *name, const char *text)
+{
+    char *path = in_folder(name);
+    FILE *f = fopen(path, "w");
+    if (!f || fputs(text, f) == EOF || fclose(f) != 0)
+        exit(99);
+    mem_free(path);
+}
+
+/* Caller frees; "" where there is none. */
+static char *take_file(const char *name, size_t *n)
+{
+    static char bytes[1 << 16];
+    char *path = in_folder(name);
+    FILE *f = fopen(path, "rb");
+    *n = f ? fread(bytes, 1, sizeof bytes - 1, f) : 0;
+    if (f)
+        fclose(f);
+    unlink(path);
+    mem_free(path);
+    char *copy = mem_alloc(*n + 1);
+    memcpy(copy, bytes, *n);
+    copy[*n] = '\0';
+    return copy;
+}
+
+/* The result; words: what was started, a line each. */
+static int run(const struct mhsim_run_options *o, const char *const *argv, const char *mode, int *status, char **words)
+{
+    size_t n;
+    put_file("mode", mode);
+    warnings_free(said);
+    said = warnings_create();
+    err = (struct err){0};
+    *status = -1;
+    memset(&orders, 0, sizeof orders);
+    int result = mhsim_run(o, (char *const *)(uintptr_t)argv, status, said, &err);
+    *words = take_file("words", &n);
+    char *given = take_file(RAW_ORDERS, &n);
+    if (n == sizeof orders)
+        memcpy(&orders, given, n);
+    mem_free(given);
+    return result;
+}
+
+static unsigned left_behind(void)
+{
+    struct file_list files = {0};
+    unsigned n = 0;
+    struct err e = {0};
+    if (dir_list(out, "", "looking", &files, &e) == 0)
+        n = (unsigned)files.count;
+    file_list_release(&files);
+    return n;
+}
+
+static struct mhsim_run_options options(void)
+{
+    return (struct mhsim_run_options){
+        .machine = &machine, .out_dir = out, .plugin = plugin, .heap = heap, .qemu = qemu};
+}
+
+/* ---- functions, as compilers name them ------------------------------------------------------------------------------------ */
+
+int plain(int) __asm__("run_test_alpha");
+int part(int) __asm__("run_test_alpha.part.0");
+int longer(int) __asm__("run_test_alphabet");
+int fortran(int) __asm__("run_test_beta_");
+int module(int) __asm__("__grid_MOD_run_test_gamma");
+__attribute__((noinline)) int plain(int x)
+{
+    return x * 3 + getpid();
+}
+__attribute__((noinline)) int part(int x)
+{
+    return x * 5 + getpid();
+}
+__attribute__((noinline)) int longer(int x)
+{
+    return x * 7 + getpid();
+}
+__attribute__((noinline)) int fortran(int x)
+{
+    return x * 11 + getpid();
+}
+__attribute__((noinline)) int module(int x)
+{
+    return x * 13 + getpid();
+}
+
+static uint64_t bias;
+static int first_object(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    (void)size, (void)ctx;
+    bias = info->dlpi_addr;
+    return 1;
+}
+
+static bool has_range(int (*f)(int))
+{
+    uint64_t at = (uint64_t)(uintptr_t)f - bias;
+    for (uint32_t i = 0; i < orders.range_count; i++)
+        if (orders.ranges[i].from == at && orders.ranges[i].to > at && orders.ranges[i].to < at + 4096)
+            return true;
+    return false;
+}
+
+static void test_functions(void)
+{
+    static const char *const names[] = {"run_test_alpha", "run_test_beta", "run_test_gamma", NULL},
+                             *const none[] = {"run_test_alpha", "run_test_delta", NULL};
+    const char *argv[] = {program, NULL};
+    struct mhsim_run_options o = options();
+    char *words;
+    int status;
+    o.functions = names;
+    CHECK_INT(run(&o, argv, "raw", &status, &words), 0);
+    CHECK_INT(orders.range_count, 4);
+    CHECK(has_range(plain) && has_range(part) && has_range(fortran) && has_range(module) && !has_range(longer));
+    mem_free(words);
+    o.functions = none;
+    CHECK_INT(run(&o, argv, "raw", &status, &words), -1);
+    CHECK(strstr(err.msg, "has no function 'run_test_delta' in its symbol table") != NULL);
+    CHECK_STR(words, "");
+    mem_free(words);
+}
+
+/* ---- variables --------------------------------------------------------------------------------------------------------------- */
+
+static void add_variable(struct mhsim_variables *list, uint64_t from, int64_t lo, int64_t hi, const char *name)
+{
+    struct mhsim_variable *v = vec_push(list);
+    *v = (struct mhsim_variable){.from = from, .to = from ? from + 64 : 0, .lo = lo, .hi = hi};
+    snprintf(v->name, sizeof v->name, "%s", name);
+}
+
+static void list_variables(const char *path, struct mhsim_variables *list, struct warnings *w)
+{
+    warnings_add(w, "of %s", path);
+    add_variable(list, 0x500, -8, 0, "in frame");
+    add_variable(list, 0, 0x2000, 0x2010, "second");
+    add_variable(list, 0, 0x1000, 0x1008, "first");
+    add_variable(list, 0, 0x2008, 0x2018, "overlaps second");
+    add_variable(list, 0, 0x2010, 0x2020, "third");
+    add_variable(list, 0x400, -32, -16, "in another");
+    add_variable(list, 0x400, -32, -24, "beside it");
+}
+
+static void test_variables(void)
+{
+    static const char *const wanted[] = {"first", "second", "third", "beside it", "in another", "in frame"};
+    const char *argv[] = {program, NULL};
+    struct mhsim_run_options o = options();
+    char *words;
+    int status;
+    size_t n;
+    o.variables = list_variables;
+    CHECK_INT(run(&o, argv, "raw", &status, &words), 0);
+    char *bytes = take_file(RAW_VARIABLES, &n);
+    CHECK_INT(n, 6 * sizeof(struct mhsim_variable));
+    for (size_t i = 0; i < 6 && n == 6 * sizeof(struct mhsim_variable); i++) {
+        struct mhsim_variable v;
+        memcpy(&v, bytes + i * sizeof v, sizeof v);
+        CHECK_STR(v.name, wanted[i]);
+    }
+    CHECK_INT(orders.static_variables, 3);
+    CHECK_INT(orders.frame_variables, 3);
+    char *of = mem_printf("of %s", own);
+    CHECK(warnings_count(said) >= 1 && strcmp(warnings_get(said, 0), of) == 0);
+    mem_free(of);
+    mem_free(bytes);
+    mem_free(words);
+}
+
+/* ---- compiled for it, and under QEMU ---------------------------------------------------------------------------------------- */
+
+static void test_compiled(void)
+{
+    const char *argv[] = {program, "one", "two words", "", NULL};
+    struct mhsim_run_options o = options();
+    char *words, *wanted = mem_printf("%s\none\ntwo words\n\n", program),
+                 *command = mem_printf("%s one two words ", program);
+    int status;
+    o.simulator = (struct mhsim_options){.classify = true, .sample_sets = 8};
+    o.delay = 1, o.window = 2, o.burst = 3, o.period = 4, o.warm_up = 5;
+    o.region = "solve";
+    o.region_time = 7;
+    CHECK_INT(run(&o, argv, "raw three", &status, &words), 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    CHECK_STR(words, wanted);
+    CHECK_STR(orders.command, command);
+    CHECK_STR(orders.program, own);
+    CHECK_STR(orders.region, "solve");
+    CHECK(orders.magic == RAW_MAGIC && orders.size == sizeof orders && orders.region_time == 7 && orders.delay == 1 &&
+          orders.window == 2 && orders.burst == 3 && orders.period == 4 && orders.warm_up == 5 &&
+          orders.options.classify && orders.options.sample_sets == 8 && orders.range_count == 0);
+    CHECK(memcmp(&orders.machine, &machine, sizeof machine) == 0);
+    CHECK_INT(left_behind(), 1); /* a measurement, and no folder of ours */
+    mem_free(words);
+    CHECK_INT(run(&o, argv, "nothing", &status, &words), -1);
+    CHECK(strstr(err.msg, "did not load the simulator it was compiled with") != NULL);
+    mem_free(words);
+    CHECK_INT(run(&o, argv, "shot", &status, &words), -1);
+    CHECK(strstr(err.msg, "was killed by signal 9 before it began") != NULL);
+    mem_free(words);
+    mem_free(wanted);
+    mem_free(command);
+}
+
+static void test_qemu(void)
+{
+    char *real = realpath("/bin/true", NULL);
+    const char *argv[] = {"true", "x", NULL};
+    struct mhsim_run_options o = options();
+    int status;
+    char *words;
+    if (!real) {
+        SKIP("QEMU", "no /bin/true");
+        return;
+    }
+    for (int preloads = 0; preloads < 3; preloads++) {
+        char *load = preloads == 0   ? mem_strdup("")
+                     : preloads == 1 ? mem_printf("-E\nLD_PRELOAD=%s\n", heap)
+                                     : mem_printf("-E\nLD_PRELOAD=%s:libc.so.6\n", heap);
+        char *wanted = mem_printf("%s\n-plugin\nfile=%s\n%s-0\ntrue\n%s\nx\n", qemu, plugin, load, real);
+        o.heap = preloads ? heap : NULL;
+        if (preloads == 2)
+            setenv("LD_PRELOAD", "libc.so.6", 1);
+        CHECK_INT(run(&o, argv, "raw", &status, &words), 0);
+        unsetenv("LD_PRELOAD");
+        CHECK_STR(words, wanted);
+        CHECK_STR(orders.command, "true x");
+        CHECK_STR(orders.program, real);
+        CHECK_INT(warnings_count(said), 0);
+        mem_free(words);
+        mem_free(wanted);
+        mem_free(load);
+    }
+    CHECK_INT(run(&o, argv, "raw ill", &status, &words), 0);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGILL);
+    bool told = false;
+    for (size_t i = 0; i < warnings_count(said); i++)
+        told |= strstr(warnings_get(said, i), "ended by an instruction that QEMU does not know") != NULL;
+    CHECK(told);
+    mem_free(words);
+    CHECK_INT(run(&o, argv, "nothing", &status, &words), -1);
+    CHECK(strstr(err.msg, "nothing was simulated: ") && strstr(err.msg, " took no plugin"));
+    mem_free(words);
+    o.plugin = "/nowhere/plugin.so";
+    CHECK_INT(run(&o, argv, "raw", &status, &words), -1);
+    CHECK(strstr(err.msg, "/nowhere/plugin.so") != NULL);
+    CHECK_STR(words, "");
+    mem_free(words);
+    o.plugin = plugin;
+    o.qemu = "qemu-of-nobody";
+    CHECK_INT(run(&o, argv, "raw", &status, &words), -1);
+    CHECK(strstr(err.msg, "qemu-of-nobody is not installed, and ") != NULL);
+    mem_free(words);
+    free(real);
+}
+
+static void test_refusals(void)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = {{"#!/bin/sh\n", "is a script: simulate the program that it starts"},
+                 {"short", "is no 64-bit ELF program"},
+                 {"\177ELF\1\1\1", "is no 64-bit ELF program"}};
+    struct mhsim_run_options o = options();
+    int status;
+    char *words, *path = in_folder("refused");
+    const char *argv[] = {path, NULL}, *nobody[] = {"/nowhere/at/all", NULL};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        put_file("refused", cases[i].text);
+        chmod(path, 0755);
+        CHECK_INT(run(&o, argv, "raw", &status, &words), -1);
+        if (!CHECK(strstr(err.msg, cases[i].says) != NULL))
+            printf("# %s\n", err.msg);
+        mem_free(words);
+    }
+    CHECK_INT(run(&o, nobody, "raw", &status, &words), -1);
+    CHECK(str_starts(err.msg, "/nowhere/at/all: "));
+    mem_free(words);
+    mem_free(path);
+}
+
+int main(int argc, char **argv)
+{
+    const char *given = getenv(FOLDER_VARIABLE);
+    char real[4096] = "";
+    (void)argc;
+    if (given)
+        return play(argv, given);
+    if (readlink("/proc/self/exe", real, sizeof real - 1) < 0 || !mkdtemp(folder))
+        return 99;
+    own = real;
+    program = in_folder("program"), qemu = in_folder("fake-qemu"), plugin = in_folder("plugin.so"),
+    heap = in_folder("heap.so"), out = in_folder("out");
+    put_file("plugin.so", "");
+    put_file("heap.so", "");
+    CHECK(symlink(own, program) == 0 && symlink(own, qemu) == 0);
+    setenv(FOLDER_VARIABLE, folder, 1);
+    machine =
+        (struct mhsim_machine){.name = "toy",
+                               .level_count = 1,
+                               .levels = {{.name = "L1", .size = 4096, .line = 64, .ways = 4, .next = MHSIM_NO_LEVEL}}};
+    dl_iterate_phdr(first_object, NULL);
+    test_compiled();
+    test_functions();
+    test_variables();
+    test_qemu();
+    test_refusals();
+    warnings_free(said);
+    dir_remove_tree(folder, NULL);
+    mem_free(program);
+    mem_free(qemu);
+    mem_free(plugin);
+    mem_free(heap);
+    mem_free(out);
+    return tap_done();
+}
