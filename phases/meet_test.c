@@ -385,7 +385,9 @@ static void test_broken(void)
     struct passing a = phases_arrive(t, o, site), b;
     (void)a;
     CHECK(phases_object_at(&place, 2, true) == o); /* made anew: the one who came is forgotten */
+    uint32_t episode = a.episode;
     a = phases_arrive(t, o, site);
+    CHECK_INT(a.episode, episode + 2);
     b = phases_arrive(u, o, site);
     CHECK_INT(b.episode, a.episode);
     CHECK_INT(a.index, 0);
@@ -419,6 +421,63 @@ static void test_broken(void)
     phases_leave(u, &b);
     CHECK_INT(sums->episodes, 21);
     hpcrec.measuring = true;
+}
+
+/* Slots in any order, and who watches is told of each: as many as there is room for. */
+static void test_folded(void)
+{
+    enum { LISTED = 70 };
+    struct phases_thread *t = &members[0].phases;
+    uint32_t site = phases_site(t, 0xa000, BARRIER_PTHREAD, "folded");
+    struct site *s = &hpcrec_phases.sites[site];
+    hpcrec.config.watch = true;
+    for (uint32_t round = 0; round < NOTICES + 20; round++) {
+        struct slot slots[LISTED];
+        uint32_t n = 1 + below(LISTED), last = 0;
+        uint64_t from = now, first = UINT64_MAX, latest = 0, begin = 0, release = UINT64_MAX, idle = 0;
+        struct sums before = s->sums;
+        for (uint32_t i = 0; i < n; i++) {
+            slots[i] =
+                (struct slot){.arrived = from + 1000 * (uint64_t)below(1 << 20) + i, .row = i, .site = site, .from = 1};
+            slots[i].begun = from - below(1000);
+            first = slots[i].arrived < first ? slots[i].arrived : first;
+            last = slots[i].arrived > latest ? i : last;
+            latest = slots[i].arrived > latest ? slots[i].arrived : latest;
+            begin = slots[i].begun > begin ? slots[i].begun : begin;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            slots[i].left = below(3) ? latest + below(5000) : 0;
+            release = slots[i].left && slots[i].left < release ? slots[i].left : release;
+            idle += latest - slots[i].arrived;
+        }
+        phases_fold_slots(slots, n, n + 3);
+        release = release == UINT64_MAX ? latest : release;
+        bool good = s->sums.idle - before.idle == idle && s->sums.barrier - before.barrier == latest - first &&
+                    s->sums.phase - before.phase == latest - begin && s->sums.passages - before.passages == n + 3 &&
+                    s->sums.overhead - before.overhead == release - latest;
+        for (uint32_t i = 1; i < n; i++)
+            good = good && slots[i - 1].arrived < slots[i].arrived;
+        const struct notice *told = &hpcrec_phases.notices[(hpcrec_phases.notice_head - 1) % NOTICES];
+        if (round < NOTICES)
+            good = good && told->number == s->sums.episodes && told->first == first && told->last == latest &&
+                   told->begin == begin && told->threads == n + 3 && told->last_row == last && told->site == site &&
+                   !told->warn && !told->passage;
+        now += 2000000000;
+        if (!good || round == 0)
+            CHECK_NAMED(good, "slots in any order");
+    }
+    CHECK_INT(hpcrec_phases.notice_head - hpcrec_phases.notice_tail, NOTICES);
+    CHECK_INT(hpcrec_phases.notices_lost, 20);
+    hpcrec.config.watch = false;
+    hpcrec_phases.notice_tail = hpcrec_phases.notice_head;
+    hpcrec.config.warn_ns = 500; /* of those as long as that */
+    for (uint64_t barrier = 499; barrier <= 500; barrier++) {
+        struct slot two[] = {{.arrived = now, .begun = now, .site = site},
+                             {.arrived = now + barrier, .begun = now, .site = site}};
+        phases_fold_slots(two, 2, 2);
+        CHECK_INT(hpcrec_phases.notice_head - hpcrec_phases.notice_tail, barrier == 500);
+    }
+    hpcrec.config.warn_ns = 0;
 }
 
 /* ---- places, waits --------------------------------------------------------------------------------------------------------------- */
@@ -495,10 +554,14 @@ int main(void)
     begin_world();
     test_barriers();
     test_broken();
+    test_folded();
     test_waits();
     test_sites();
     phases_objects_forget();
     phases_cells_forget();
-    phases_sites_forget();
+    phases_lock();
+    CHECK(!phases_trylock());
+    phases_sites_forget(); /* in the child of a fork: whoever had the lock is not there */
+    CHECK(phases_trylock());
     return tap_done();
 }
