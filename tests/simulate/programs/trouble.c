@@ -1,9 +1,11 @@
-/* What programs do: crash, fork, become another one, take signals, threads that come and go. The argument says which. */
+/* What programs do: crash, fork, become another one (with little memory to be had), take signals, threads that come and
+   go. The argument says which. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,7 +54,9 @@ int main(int argc, char **argv)
         kill(getpid(), SIGKILL);
     if (strcmp(what, "signals") == 0)
         take_signals();
-    if (strcmp(what, "exec") == 0)
+    if (strcmp(what, "limit") == 0)
+        setrlimit(RLIMIT_AS, &(struct rlimit){3000000000, 3000000000});
+    if (strcmp(what, "exec") == 0 || strcmp(what, "limit") == 0)
         execl(argv[2], argv[2], (char *)NULL);
     if (strcmp(what, "close") == 0)
         for (int fd = 3; fd < 1024; fd++)
