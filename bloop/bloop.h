@@ -59,7 +59,9 @@ struct scope {        /* plain values; unused fields are 0 */
     str_id call_file;  /* INLINE: where the call stands */
     uint32_t call_line;
     uint32_t line_first, line_last; /* 0: unknown. LOOP: line_first is the loop's own line as the programmer wrote it */
-    vaddr entry;                    /* PROC: entry; LOOP: address of the header */
+    uint32_t on_line; /* LOOP: where several that are beside each other begin on its line, which of them it is, counted
+                         from the left; 0: there are no others, or nothing tells them apart */
+    vaddr entry;      /* PROC: entry; LOOP: address of the header */
     uint32_t range_first,
         range_count; /* into scope_tree.ranges. STMT: exactly its instructions. LOOP: its blocks. PROC: all its parts */
     uint32_t instance, instances; /* LOOP: this is instance k of n of one source loop in its PROC (1 of 1 when alone) */

@@ -183,6 +183,8 @@ void export_place_name(const struct exported *x, place_ix place, struct buf *out
         add_position(x, p, out);
     else
         buf_str(out, export_text(x, p->name));
+    if (p->kind == PLACE_LOOP && p->on_line)
+        buf_printf(out, ", loop %u of its line", p->on_line);
     if (p->kind == PLACE_LOOP && p->instances > 1)
         buf_printf(out, " (%u of %u)", p->instance, p->instances);
 }

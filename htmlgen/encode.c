@@ -172,7 +172,7 @@ static uint8_t get_kind(const struct place *p)
 
 static uint8_t get_role(const struct place *p)
 {
-    return (uint8_t)(p->role | (p->irreducible ? 0x80 : 0));
+    return (uint8_t)(p->role | p->on_line << 2 | (p->irreducible ? 0x80 : 0));
 }
 
 static bool is_zero(const uint8_t *bytes, size_t n)

@@ -602,7 +602,7 @@ static uint64_t field(const struct experiment *e, size_t column, size_t i)
 {
     const struct place *p = &e->places[i];
     const uint64_t fields[PLACE_COLUMNS] = {p->kind,
-                                            p->role | (p->irreducible ? 0x80u : 0u),
+                                            p->role | (unsigned)p->on_line << 2 | (p->irreducible ? 0x80u : 0u),
                                             p->parent == PLACE_NONE ? 0 : i - p->parent,
                                             0,
                                             0,
@@ -666,6 +666,7 @@ static void test_places(void)
     *odd = (struct place){.kind = PLACE_LOOP,
                           .role = 3,
                           .irreducible = true,
+                          .on_line = 29,
                           .parent = 1,
                           .name = odd->name,
                           .full_name = strtab_add(samples[0]->strings, "full"),

@@ -76,8 +76,8 @@ void correlation_release(struct correlation *c)
 struct identity identity_of(const struct place *p, uint32_t ordinal)
 {
     bool by_line = p->kind == PLACE_LINE || p->kind == PLACE_LOOP;
-    return (struct identity){p->parent,    p->kind,      p->full_name, p->file, by_line ? p->line_first : 0,
-                             p->call_file, p->call_line, p->instance,  ordinal};
+    return (struct identity){p->parent,    p->kind,      p->full_name, p->file,     by_line ? p->line_first : 0,
+                             p->call_file, p->call_line, p->on_line,   p->instance, ordinal};
 }
 
 struct wanted { /* a place to be found */
@@ -196,7 +196,8 @@ static void count_ordinals(struct module_scopes *m)
         if (s->kind != SCOPE_PROC && s->kind != SCOPE_INLINE && s->kind != SCOPE_LOOP)
             continue;
         uint32_t line = s->kind == SCOPE_LOOP ? s->line_first : 0;
-        struct identity id = {s->parent, s->kind, s->name, s->file, line, s->call_file, s->call_line, s->instance, 0};
+        struct identity id = {s->parent,    s->kind,      s->name,    s->file,     line,
+                              s->call_file, s->call_line, s->on_line, s->instance, 0};
         str_id key = strtab_addn(keys, (const char *)&id, sizeof id);
         while (seen.count <= key)
             *vec_push(&seen) = 0;
@@ -246,6 +247,7 @@ static place_ix make_place(struct module_scopes *m, scope_ix ix, place_ix parent
     p.file = scope_file(m, s->file);
     p.line_first = s->line_first;
     p.line_last = s->line_last;
+    p.on_line = (uint8_t)(s->on_line < ON_LINE_MOST ? s->on_line : ON_LINE_MOST);
     p.instance = s->instance;
     p.instances = s->instances;
     p.address = s->entry;

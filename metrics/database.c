@@ -179,7 +179,8 @@ static struct place make_place(const struct place_columns *columns, size_t n, si
     for (size_t k = 0; k < COLUMNS; k++)
         v[k] = database_plane(columns->at[k], n, i, columns->widths[k]);
     return (struct place){.kind = (uint8_t)v[KIND],
-                          .role = v[ROLE] & 0x7f,
+                          .role = v[ROLE] & 3,
+                          .on_line = v[ROLE] >> 2 & ON_LINE_MOST,
                           .irreducible = v[ROLE] >> 7,
                           .parent = v[PARENT] && v[PARENT] <= i ? (place_ix)(i - v[PARENT]) : PLACE_NONE,
                           .name = v[NAME] < string_count ? strings[v[NAME]] : 0,

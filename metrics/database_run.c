@@ -82,6 +82,7 @@ static struct scope scope_of(const struct splitting *s, struct scope_tree *to, p
         .kind = kinds[p->kind],
         .role = p->role,
         .irreducible = p->irreducible,
+        .on_line = p->on_line,
         .parent = parent,
         .name = p->kind == PLACE_FILE ? file_name(s, to, p->file)
                 : is_named(p)         ? moved(s, to, p->full_name)

@@ -35,10 +35,10 @@ static void draw_places(struct buf *b, const struct experiment *e)
 {
     for (size_t i = 0; i < e->place_count; i++) {
         const struct place *p = &e->places[i];
-        buf_printf(b, "place %u role %u %d in %d: %s, %s, %d:%u-%u, from %d:%u, %u/%u, %llx, as %u\n", p->kind, p->role,
-                   p->irreducible, (int)p->parent, text(e, p->name), text(e, p->full_name), (int)p->file, p->line_first,
-                   p->line_last, (int)p->call_file, p->call_line, p->instance, p->instances,
-                   (unsigned long long)p->address, p->same);
+        buf_printf(b, "place %u role %u %d o%d in %d: %s, %s, %d:%u-%u, from %d:%u, %u/%u, %llx, as %u\n", p->kind,
+                   p->role, p->irreducible, p->on_line, (int)p->parent, text(e, p->name), text(e, p->full_name),
+                   (int)p->file, p->line_first, p->line_last, (int)p->call_file, p->call_line, p->instance,
+                   p->instances, (unsigned long long)p->address, p->same);
     }
 }
 

@@ -674,6 +674,8 @@ static int compare_loops(const void *a, const void *b)
     const struct loop *x = a, *y = b;
     if (x->p.line_first != y->p.line_first)
         return x->p.line_first < y->p.line_first ? -1 : 1;
+    if (x->p.on_line != y->p.on_line)
+        return x->p.on_line < y->p.on_line ? -1 : 1;
     if (x->p.instance != y->p.instance)
         return x->p.instance < y->p.instance ? -1 : 1;
     return (x->old > y->old) - (x->old < y->old);
@@ -687,6 +689,12 @@ static bool share_lines(const struct place *a, const struct place *b)
     uint32_t n = a->line_last - a->line_first, m = b->line_last - b->line_first;
     return a->file == b->file && a->line_first && b->line_first && first <= last &&
            2 * ((uint64_t)last - first + 1) > (n < m ? n : m);
+}
+
+/* Of several loops on one line another one than that; a build that has only one of them does not say which. */
+static bool are_told_apart(const struct place *a, const struct place *b)
+{
+    return a->line_first == b->line_first && a->on_line && b->on_line && a->on_line != b->on_line;
 }
 
 static uint32_t distance(const struct place *a, const struct place *b)
@@ -704,7 +712,8 @@ static place_ix near_loop(const struct matcher *m, const struct loop *l)
     for (place_ix i = m->made.items[l->p.parent].first_loop; i != PLACE_NONE && looked < LOOPS_LOOKED_AT;
          i = m->made.items[i].next_loop, looked++) {
         const struct place *p = &m->places.items[i];
-        bool fits = !(m->made.items[i].runs & m->place_runs[l->old]) && share_lines(p, &l->p);
+        bool fits =
+            !(m->made.items[i].runs & m->place_runs[l->old]) && share_lines(p, &l->p) && !are_told_apart(p, &l->p);
         if (fits && (best == PLACE_NONE || distance(p, &l->p) < distance(&m->places.items[best], &l->p) ||
                      (distance(p, &l->p) == distance(&m->places.items[best], &l->p) && i < best)))
             best = i;

@@ -191,6 +191,7 @@ struct place {    /* one row of every tree and table */
     uint8_t kind; /* enum place_kind */
     uint8_t role; /* LOOP: enum loop_role */
     bool irreducible;
+    uint8_t on_line;  /* LOOP: as in struct scope, but at most ON_LINE_MOST: that one, or any behind it */
     place_ix parent;  /* below the own index; PLACE_NONE for the PROGRAM */
     str_id name;      /* as shown: module and file as display paths, procedures demangled; LOOP, LINE: "" */
     str_id full_name; /* PROC, INLINE: with parameters; else as name */
@@ -201,6 +202,8 @@ struct place {    /* one row of every tree and table */
     uint64_t address;               /* PROC: entry, LOOP: header; 0: none */
     place_ix same;                  /* the first place that is the same thing in the source; see experiment_find_same */
 };
+
+enum { ON_LINE_MOST = 31 };
 
 #define SOURCE_NONE UINT32_MAX
 struct source_file {

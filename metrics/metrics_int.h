@@ -426,7 +426,7 @@ struct correlation {
  * is.
  */
 struct identity {
-    uint32_t parent, kind, name, file, line, call_file, call_line, instance, ordinal;
+    uint32_t parent, kind, name, file, line, call_file, call_line, on_line, instance, ordinal;
 };
 struct identity identity_of(const struct place *, uint32_t ordinal);
 

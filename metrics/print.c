@@ -96,6 +96,7 @@ struct row print_row(struct view *t, place_ix i)
                     .name = inner ? procedure->name : p->name,
                     .line = p->line_first,
                     .line_last = p->line_last,
+                    .on_line = p->on_line,
                     .instance = p->instance,
                     .instances = p->instances,
                     .address = p->kind == PLACE_LOOP && p->line_first == 0 ? p->address : 0};
@@ -417,6 +418,8 @@ void print_location(const struct experiment *e, const struct row *r, struct buf 
         buf_printf(out, "%s%#llx", r->file ? ", " : "", (unsigned long long)r->address);
     if (r->file && r->line && r->line_last > r->line)
         buf_printf(out, "-%u", r->line_last);
+    if (r->on_line)
+        buf_printf(out, ", loop %u of its line", r->on_line);
     if (r->instances > 1)
         buf_printf(out, " (%u of %u)", r->instance, r->instances);
 }
@@ -693,6 +696,8 @@ static void json_row(struct jsonout *j, const struct view *t, const struct row *
     }
     if (t->options->level == PRINT_LOOP) {
         json_put_u64(j, "line_last", r->line_last);
+        if (r->on_line)
+            json_put_u64(j, "on_line", r->on_line);
         json_put_u64(j, "instance", r->instance);
         json_put_u64(j, "instances", r->instances);
     }

@@ -31,12 +31,12 @@ struct row {
     uint8_t kind; /* enum place_kind */
     str_id module, file, name, full_name;
     uint32_t line, line_last;
-    uint32_t instance, instances; /* loops */
-    uint64_t address;             /* loops without a line: where they begin */
-    uint32_t depth, indent;       /* rows of trees: in the tree; as shown to people */
-    bool quiet;                   /* rows of trees: not shown to people */
-    const char *relation;         /* rows of trees: a word for the kind; NULL: the place's */
-    str_id at_file;               /* rows of trees: where it is called, or begins */
+    uint32_t on_line, instance, instances; /* loops */
+    uint64_t address;                      /* loops without a line: where they begin */
+    uint32_t depth, indent;                /* rows of trees: in the tree; as shown to people */
+    bool quiet;                            /* rows of trees: not shown to people */
+    const char *relation;                  /* rows of trees: a word for the kind; NULL: the place's */
+    str_id at_file;                        /* rows of trees: where it is called, or begins */
     uint32_t at_line;
     size_t places; /* that a row of lines stands for */
     size_t values; /* of its metric_count inclusive, then as many exclusive ones in view.values */

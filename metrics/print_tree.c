@@ -67,6 +67,7 @@ static void add_where(const struct tree_view *t, place_ix place, struct buf *out
                                  .line = p->line_first,
                                  .line_last = loop ? p->line_last : 0,
                                  .instance = p->instance,
+                                 .on_line = p->on_line,
                                  .instances = p->instances,
                                  .address = loop && p->line_first == 0 ? p->address : 0},
                    out);

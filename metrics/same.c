@@ -3,13 +3,14 @@
  * into five callers, two builds of a module) is many places; people wrote one.
  *
  *     LINE          the same line of the same file
- *     LOOP          begins at the same line of the same file, and is as deep among loops that begin there
+ *     LOOP          begins at the same line of the same file, is as deep among loops that begin there, and the same
+ *                   one of those beside each other
  *     PROC, INLINE  the same function, with its parameters, of the same file; compilers' clones of it too
  *     FILE          the same file, in whatever modules
  *
  * Where a loop ends is not asked: copies of one loop often differ in their last line, because the compiler moved the
- * rest of the body out of one of them. The depth keeps `for (...) for (...)` on one line apart: two loops there, one in
- * the other, are not copies.
+ * rest of the body out of one of them. The depth keeps `for (...) for (...)` on one line apart, two loops there, one in
+ * the other; which one it is from the left keeps `for (...) a; for (...) b;` apart. Neither are copies.
  */
 #include "metrics/metrics_int.h"
 
@@ -41,7 +42,7 @@ static bool key_of(const struct experiment *e, const struct place *p, uint32_t k
         return false;
     switch (p->kind) {
     case PLACE_LOOP:
-        key[3] = depth_on_line(e, p);
+        key[3] = depth_on_line(e, p) << 8 | p->on_line;
         return p->line_first != 0;
     case PLACE_LINE:
         return p->line_first != 0;

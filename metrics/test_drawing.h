@@ -3,7 +3,7 @@
  *
  *     F heat.f90                    file
  *      P solve 40-71 1000           procedure, its lines, its entry ("f.part.0<f": a clone of f)
- *       L 52-60 1010                loop, its header
+ *       L 52-60 1010                loop, its header; then may come its instance, of how many, and which it is on its line
  *        I dot 10 heat.f90:54       inlined procedure, its line, the call
  *         S 12 1020-1030            statement: line and addresses (one more range may follow)
  *
@@ -94,6 +94,7 @@ static inline struct scope scope_from(struct scope_tree *t, char **w, int n, str
         if (n > 4) {
             s.instance = (uint32_t)atoi(w[3]);
             s.instances = (uint32_t)atoi(w[4]);
+            s.on_line = n > 5 ? (uint32_t)atoi(w[5]) : 0;
         }
         break;
     case 'I': {
@@ -281,6 +282,8 @@ static inline char *drawn(const struct experiment *e)
         }
         if (p->instances > 1)
             buf_printf(&b, " %u/%u", p->instance, p->instances);
+        if (p->on_line)
+            buf_printf(&b, " #%u", p->on_line);
         buf_str(&b, " =");
         for (size_t m = 0; m < e->metric_count; m++) {
             draw_value(&b, experiment_value(e, m, i, VALUE_INCLUSIVE));

@@ -15,8 +15,8 @@ static scope_ix procedure_of(const struct scope_tree *t, scope_ix s)
 static bool copies(const struct scope_tree *t, const struct quality_loop *a, const struct quality_loop *b)
 {
     const struct scope *x = &t->scopes[a->scope], *y = &t->scopes[b->scope];
-    return x->line_first != 0 && x->line_first == y->line_first && x->file == y->file && x->instances > 1 &&
-           x->instances == y->instances && procedure_of(t, a->scope) == procedure_of(t, b->scope);
+    return x->line_first != 0 && x->line_first == y->line_first && x->file == y->file && x->on_line == y->on_line &&
+           x->instances > 1 && x->instances == y->instances && procedure_of(t, a->scope) == procedure_of(t, b->scope);
 }
 
 static void find_role(const struct scope_tree *t, struct quality_loop *loops, size_t count, size_t i)

@@ -40,6 +40,7 @@ void assembler_free(struct assembler *a)
     vec_release(&a->inline_depth);
     vec_release(&a->inline_parent);
     vec_release(&a->inline_first);
+    vec_release(&a->extents);
     vec_release(&a->blocks_first);
     vec_release(&a->blocks);
     vec_release(&a->loop_node);

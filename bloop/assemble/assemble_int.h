@@ -52,6 +52,11 @@ struct evidence {
         fresh; /* the row begins in this block; else it only reaches into it from the block before, which says little */
 };
 
+/* The columns that a loop goes from and to on its first line. */
+struct extent {
+    uint16_t left, right;
+};
+
 /* Some lines that speak for being the loop's; see places.c. */
 struct line_point {
     uint32_t first, last, weight;
@@ -107,6 +112,7 @@ struct assembler {
     struct hashmap beside;                     /* of loops beside each other: (callee, file, line) -> its last line */
     struct VEC(struct source_line) ends;       /* of loops beside each other: their last lines, sorted */
     struct VEC(struct loop_place) places;      /* per loop */
+    struct VEC(struct extent) extents;         /* per loop, where loops begin on one line */
     struct VEC(uint32_t) blocks_first, blocks; /* own blocks of each loop, made when first needed */
     /* Per inlined call: 1 where the procedure itself calls; the call around it; the first copy of the same call. Of
        these only first copies are used below, as parents too. */

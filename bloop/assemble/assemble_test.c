@@ -103,6 +103,27 @@ static const struct drawing drawings[] = {
     {"a part behind the return has its row: it does not end a loop on one line",
      "00-10:p>1 10-20:b>2,4 20-30:b>3,1 30-40:r 40-50:j>2", "00 5:3 10 6:3 30 9:1! 40 9:1!", NULL,
      "P 5-9{S 5[0-10]L 6-6{S 6[10-30]S 9[40-50]}S 9[30-40]}"},
+
+    {"two loops beside each other on one line, by their columns: no copies", /* for (; 10; 15) 20; for (; 30; 35) 40; */
+     "00-10:p>1 10-20:b>2,1 20-30:b>3,2 30-40:r", "00 5 10 8:20 14 8:15 18 8:10 20 8:40 24 8:35 28 8:30 30 9", NULL,
+     "P 5-9{S 5[0-10]L 8-8 #1{S 8[10-20]}L 8-8 #2{S 8[20-30]}S 9[30-40]}"},
+
+    {"of two such, the first in two copies, one without its condition",
+     "00-10:p>1 10-20:b>2,1 20-30:b>3,2 30-40:b>4,3 40-50:r",
+     "00 5 10 8:20 18 8:10 20 8:20 28 8:15 30 8:40 38 8:30 40 9", NULL,
+     "P 5-9{S 5[0-10]L 8-8 1/2 #1{S 8[10-20]}L 8-8 2/2 #1{S 8[20-30]}L 8-8 #2{S 8[30-40]}S 9[40-50]}"},
+
+    {"two on one line, with one in each",
+     "00-10:p>1 10-20:p>2 20-30:b>3,2 30-40:b>4,1 40-50:p>5 50-60:b>6,5 60-70:b>7,4 70-80:r",
+     "00 5 10 8:15 20 8:30 28 8:20 30 8:10 40 8:55 50 8:70 58 8:60 60 8:50 70 9", NULL,
+     "P 5-9{S 5[0-10]L 8-8 #1{S 8[10-20][30-40]L 8-8 #1{S 8[20-30]}}L 8-8 #2{S 8[40-50][60-70]L 8-8 #2{S 8[50-60]}}S "
+     "9[70-80]}"},
+
+    {"without columns they are copies", "00-10:p>1 10-20:b>2,1 20-30:b>3,2 30-40:r", "00 5 10 8:0 20 8:0 30 9", NULL,
+     "P 5-9{S 5[0-10]L 8-8 1/2{S 8[10-20]}L 8-8 2/2{S 8[20-30]}S 9[30-40]}"},
+
+    {"with one column for all they are copies", "00-10:p>1 10-20:b>2,1 20-30:b>3,2 30-40:r", "00 5 10 8:4 20 8:9 30 9",
+     NULL, "P 5-9{S 5[0-10]L 8-8 1/2{S 8[10-20]}L 8-8 2/2{S 8[20-30]}S 9[30-40]}"},
 };
 
 /* ---- reading a drawing ---- */
@@ -196,6 +217,8 @@ static void put(struct buf *out, const struct function_scopes *f)
             buf_printf(out, "L %u-%u", s->line_first, s->line_last);
             if (s->instances > 1)
                 buf_printf(out, " %u/%u", s->instance, s->instances);
+            if (s->on_line)
+                buf_printf(out, " #%u", s->on_line);
             buf_char(out, '{');
             break;
         default:

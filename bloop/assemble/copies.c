@@ -354,11 +354,14 @@ static bool is_unrolled(struct assembler *a, uint32_t loop)
 /* ---- instances ---- */
 
 /* One source loop: the same line of the same file in the same callee, called from the same place. A loop inside a loop
-   of the same line is another one (two `for` on one line), so the count of such loops around it belongs to the key. */
+   of the same line is another one (two `for` on one line), so the count of such loops around it belongs to the key. Of
+   those beside each other, columns say which belong together. */
 struct loop_key {
     uint64_t calls; /* hash of the chain of call sites */
     str_id file;
     uint32_t line, same_above;
+    uint32_t on_line;
+    struct extent extent; /* only where others begin on its line */
     uint32_t node;
     vaddr low;
 };
@@ -374,6 +377,8 @@ static int by_key(const void *x, const void *y)
         return a->line < b->line ? -1 : 1;
     if (a->same_above != b->same_above)
         return a->same_above < b->same_above ? -1 : 1;
+    if (a->on_line != b->on_line)
+        return a->on_line < b->on_line ? -1 : 1;
     return a->low < b->low ? -1 : a->low > b->low;
 }
 
@@ -439,9 +444,85 @@ static void name_roles(struct assembler *a, const struct loop_key *keys, size_t 
     hashmap_release(&kinds);
 }
 
+static void widen(struct extent *x, uint16_t left, uint16_t right)
+{
+    x->left = !x->left || left < x->left ? left : x->left;
+    x->right = right > x->right ? right : x->right;
+}
+
+static bool is_on_line_of(const struct loop_place *p, const struct loop_place *other)
+{
+    return p->inlined == other->inlined && p->file == other->file && p->line == other->line;
+}
+
+/* From which column to which each loop goes on its first line, with the loops in it that are all there; 0: no column. */
+static void find_extents(struct assembler *a)
+{
+    const struct loop_forest *forest = a->in->forest;
+    vec_reserve(&a->extents, forest->loop_count);
+    memset(a->extents.items, 0, forest->loop_count * sizeof *a->extents.items);
+    for (uint32_t i = forest->loop_count; i-- > 0;) {
+        const struct loop_place *p = &a->places.items[i];
+        struct extent *x = &a->extents.items[i];
+        for (uint32_t k = a->evidence_first.items[i]; k < a->evidence_first.items[i + 1]; k++) {
+            const struct evidence *e = &a->evidence.items[k];
+            if (e->column && e->fresh && e->inlined == p->inlined && e->file == p->file && e->line == p->line)
+                widen(x, e->column, e->column);
+        }
+        uint32_t up = forest->loops[i].parent;
+        if (x->left && up != LOOP_NONE && is_on_line_of(p, &a->places.items[up]))
+            widen(&a->extents.items[up], x->left, x->right);
+    }
+}
+
+static int by_extent(const void *x, const void *y)
+{
+    const struct loop_key *a = x, *b = y;
+    return a->extent.left != b->extent.left ? (a->extent.left < b->extent.left ? -1 : 1)
+           : a->low < b->low                ? -1
+                                            : a->low > b->low;
+}
+
+/* Loops that begin on one line, beside each other. A loop has a control and a body, and its copies have parts of both:
+   where one goes from column to column and all others lie to its right, these are copies of another loop. Where one of
+   them goes on behind the line, or does not tell where it lies, nothing is known: they are copies. So they are for macros and gfortran, with
+   one column for all of a line. */
+static void tell_by_column(struct assembler *a, struct loop_key *keys, size_t n)
+{
+    uint32_t groups = 0, right = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t loop = a->nodes.items[keys[i].node].loop;
+        keys[i].extent = a->extents.items[loop];
+        if (a->places.items[loop].line_last != keys[i].line || keys[i].extent.left >= keys[i].extent.right)
+            return;
+    }
+    qsort(keys, n, sizeof *keys, by_extent);
+    for (size_t i = 0; i < n; i++) {
+        groups += keys[i].extent.left > right;
+        right = keys[i].extent.right > right ? keys[i].extent.right : right;
+        keys[i].on_line = groups;
+    }
+    for (size_t i = 0; i < n; i++)
+        keys[i].on_line = groups > 1 ? keys[i].on_line : 0;
+    qsort(keys, n, sizeof *keys, by_key); /* by address again */
+}
+
+static void number_copies(struct assembler *a, const struct loop_key *keys, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        struct scope *s = &a->nodes.items[keys[k].node].scope;
+        s->instance = (uint32_t)k + 1;
+        s->instances = (uint32_t)n;
+        s->on_line = keys[k].on_line;
+    }
+    if (n > 1 || is_unrolled(a, a->nodes.items[keys->node].loop))
+        name_roles(a, keys, n);
+}
+
 void assemble_number_instances(struct assembler *a)
 {
     struct VEC(struct loop_key) keys = {0};
+    bool extents_known = false;
     for (uint32_t i = 0; i < a->nodes.count; i++) {
         struct scope *s = &a->nodes.items[i].scope;
         if (s->kind != SCOPE_LOOP)
@@ -454,13 +535,15 @@ void assemble_number_instances(struct assembler *a)
     for (size_t i = 0, n; i < keys.count; i += n) {
         for (n = 1; i + n < keys.count && same_loop(&keys.items[i], &keys.items[i + n]);)
             n++;
-        for (size_t k = 0; k < n; k++) {
-            struct scope *s = &a->nodes.items[keys.items[i + k].node].scope;
-            s->instance = (uint32_t)k + 1;
-            s->instances = (uint32_t)n;
+        if (n > 1 && !extents_known)
+            find_extents(a), extents_known = true;
+        if (n > 1)
+            tell_by_column(a, &keys.items[i], n);
+        for (size_t k = 0, copies; k < n; k += copies) {
+            for (copies = 1; k + copies < n && keys.items[i + k + copies].on_line == keys.items[i + k].on_line;)
+                copies++;
+            number_copies(a, &keys.items[i + k], copies);
         }
-        if (n > 1 || is_unrolled(a, a->nodes.items[keys.items[i].node].loop))
-            name_roles(a, &keys.items[i], n);
     }
     vec_release(&keys);
 }

@@ -65,6 +65,8 @@ static void put_loop(struct outline *o, const struct scope *s)
     outfile_printf(o->out, "%s", s->irreducible ? "irreducible loop" : "loop");
     put_lines(o, s);
     put_foreign_file(o, s, s->file);
+    if (s->on_line)
+        outfile_printf(o->out, "  loop %u of its line", s->on_line);
     if (s->role != LOOP_PLAIN)
         outfile_printf(o->out, "  %s", loop_role_name(s->role));
     if (s->instances > 1)

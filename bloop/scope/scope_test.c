@@ -57,6 +57,7 @@ static struct scope_tree *example(void)
         s = scope_builder_begin(&b, SCOPE_LOOP);
         s->file = blas, s->line_first = 12, s->line_last = 14, s->entry = 0x1020 + 0x10 * k;
         s->role = k ? LOOP_REMAINDER : LOOP_VECTOR, s->instance = k + 1, s->instances = 2;
+        s->on_line = 3 * k;
         scope_builder_range(&b, 0x1020 + 0x10 * k, 0x1030 + 0x10 * k);
         s = scope_builder_begin(&b, SCOPE_STMT);
         s->file = blas, s->line_first = s->line_last = 13;
@@ -220,7 +221,8 @@ static void test_round_trip(enum scope_format format, const char *folder)
             equal = equal && a.kind == b.kind && a.role == b.role && a.irreducible == b.irreducible &&
                     a.outlined == b.outlined && a.parent == b.parent && a.line_first == b.line_first &&
                     a.line_last == b.line_last && a.entry == b.entry && a.range_count == b.range_count &&
-                    a.instance == b.instance && a.instances == b.instances && a.call_line == b.call_line;
+                    a.instance == b.instance && a.instances == b.instances && a.on_line == b.on_line &&
+                    a.call_line == b.call_line;
         }
         CHECK_NAMED(equal, "all fields come back");
         mem_free(second);
@@ -244,7 +246,7 @@ static void test_outline(const char *folder)
                     "      irreducible loop  52-60  [0x1010-0x1050)\n"
                     "        inlined dot \"<&, called at 54 in src/b<l>as.f90\n"
                     "          loop  12-14  vector  1 of 2  [0x1020-0x1030)\n"
-                    "          loop  12-14  remainder  2 of 2  [0x1030-0x1040)\n");
+                    "          loop  12-14  loop 3 of its line  remainder  2 of 2  [0x1030-0x1040)\n");
     unlink(path);
     mem_free(text);
     mem_free(path);
@@ -268,7 +270,7 @@ static void test_written(const char *folder)
               "      <L b=\"12\" e=\"14\" r=\"vector\" i=\"1/2\" a=\"1020\" v=\"1020-1030\">\n"
               "       <S b=\"13\" v=\"1020-1028\"/>\n"
               "      </L>\n"
-              "      <L b=\"12\" e=\"14\" r=\"remainder\" i=\"2/2\" a=\"1030\" v=\"1030-1040\">\n"
+              "      <L b=\"12\" e=\"14\" r=\"remainder\" i=\"2/2\" o=\"3\" a=\"1030\" v=\"1030-1040\">\n"
               "       <S b=\"13\" v=\"1030-1038\"/>\n"
               "      </L>\n"
               "     </A>\n"

@@ -119,6 +119,8 @@ static void write_loop(struct writer *w, const struct scope *s)
         xmlout_attr(w->xml, "r", loop_role_name(s->role));
     if (s->instances > 1)
         xmlout_attr_printf(w->xml, "i", "%u/%u", s->instance, s->instances);
+    if (s->on_line)
+        xmlout_attr_u64(w->xml, "o", s->on_line);
     xmlout_attr_printf(w->xml, "a", "%llx", (unsigned long long)s->entry);
     attr_ranges(w, s);
 }
@@ -309,7 +311,7 @@ static int read_loop(struct scope_reader *r, const struct xml_event *e, struct s
         s->instance = (uint32_t)k;
         s->instances = (uint32_t)n;
     }
-    return 0;
+    return scope_attr_line(r, e, "o", &s->on_line, err);
 }
 
 static void read_names(struct scope_reader *r, const struct xml_event *e, struct scope *s)

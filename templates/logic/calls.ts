@@ -23,6 +23,7 @@ export function treeModel(model: Model, nodes: TreeNodes, values: Values): Model
       kind: bytes(places.kind),
       role: bytes(places.role),
       irreducible: bytes(places.irreducible),
+      onLine: bytes(places.onLine),
       parent: nodes.parent,
       name: numbers(places.name),
       fullName: numbers(places.fullName),

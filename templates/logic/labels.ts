@@ -67,6 +67,7 @@ function loopLabel(model: Model, place: PlaceIx): Label {
   const badges = loopKinds(model, place);
   if (places.instances[place] > 1) badges.push(`${places.instance[place]} of ${places.instances[place]}`);
   const where = lineRange(model, place);
+  if (places.onLine[place]) badges.unshift(`loop ${places.onLine[place]} of its line`);
   if (where) return { text: `loop at ${where}`, detail: '', badges };
   return { text: `loop at ${offset(model, place)}`, detail: `address ${address(model, place)}`, badges };
 }

@@ -33,6 +33,7 @@ export interface Places {
   readonly kind: Uint8Array;
   readonly role: Uint8Array;
   readonly irreducible: Uint8Array;
+  readonly onLine: Uint8Array; // which of several loops that begin on its line, from the left; 0: there are no others
   readonly parent: Int32Array; // NONE for the program
   readonly name: Numbers; // StringIx
   readonly fullName: Numbers; // StringIx

@@ -252,6 +252,7 @@ export interface PlaceColumns {
   readonly kind: Uint8Array;
   readonly role: Uint8Array;
   readonly irreducible: Uint8Array;
+  readonly onLine: Uint8Array;
   readonly parent: Int32Array;
   readonly name: Numbers;
   readonly fullName: Numbers;
@@ -274,7 +275,9 @@ export function unpackPlaces(bytes: Uint8Array, { count, strings, files, planes 
   const kind = in_.take(count).slice(); // not a part of the bytes, which can go
   const role = in_.take(count).slice();
   const irreducible = role.slice();
-  for (let i = 0; i < count; i++) role[i] &= 0x7f;
+  const onLine = role.slice();
+  for (let i = 0; i < count; i++) role[i] &= 3;
+  for (let i = 0; i < count; i++) onLine[i] = (onLine[i] >> 2) & 31;
   for (let i = 0; i < count; i++) irreducible[i] >>= 7;
   const parent = asSigned(u32());
   const name = numbers();
@@ -300,6 +303,7 @@ export function unpackPlaces(bytes: Uint8Array, { count, strings, files, planes 
     kind,
     role,
     irreducible,
+    onLine,
     parent,
     name,
     fullName,

@@ -1621,7 +1621,7 @@ function testWidths(): void {
   const low = (i: number): number => 0x89abcdef - i * 0x01010101;
   const bytes = Uint8Array.of(
     ...Array.from({ length: count }, (_, i) => (i === 0 ? 0 : 6)),
-    ...Array.from({ length: count }, (_, i) => (i === 3 ? 0x81 : 0)),
+    ...Array.from({ length: count }, (_, i) => (i === 3 ? 0x95 : 0)),
     ...plane((i) => i), // all below the program
     ...zero, // names
     ...zero,
@@ -1663,7 +1663,7 @@ function testPlaces(p: Places, count: number, low: (i: number) => number, how: s
   equal([...p.instances], want(() => 0x123456), `three, ${how}`);
   equal([...p.addressLow], want((i) => low(i) >>> 0), `four, ${how}`);
   equal([...p.addressHigh], want((i) => (i ? 1 : 0)), `and of the upper half, ${how}`);
-  equal([p.role[3], p.irreducible[3], p.role[4]], [1, 1, 0], `roles, ${how}`);
+  equal([p.role[3], p.irreducible[3], p.onLine[3], p.role[4], p.onLine[4]], [1, 1, 5, 0, 0], `roles, ${how}`);
   equal([...p.same], want((i) => i), `what is the same, ${how}`);
   equal([...p.callFile], want(() => NONE), `no call, ${how}`);
 }

@@ -60,6 +60,7 @@ export function model(drawing: string, metrics: readonly Metric[] = [metric('A')
     kind: new Uint8Array(n),
     role: new Uint8Array(n),
     irreducible: new Uint8Array(n),
+    onLine: new Uint8Array(n),
     parent: new Int32Array(n).fill(NONE),
     name: u32(),
     fullName: u32(),

@@ -44,6 +44,8 @@ golden hard-gcc-O3 gcc 12.2 -O3 hard.c
 golden pairs-gcc-O3 gcc 12.2 -O3 pairs.c
 golden paths-gcc-O2 gcc 12.2 -O2 paths.c
 golden returns-gcc-O2 gcc 12.2 -O2 returns.c
+golden beside-gcc-O3 gcc 12.2 -O3 beside.c
+golden beside-clang-O2 clang 14.0 -O2 beside.c
 golden hard-clang-O2 clang 14.0 -O2 hard.c
 golden hard-gfortran-O3 gfortran 12.2 -O3 hard.f90
 golden hard-omp-gcc-O2 gcc 12.2 -O2 -fopenmp hard_omp.c
