@@ -10,7 +10,7 @@ int main(int argc, char **argv)
     double *c = malloc(sizeof(double) * 100 * 100);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            a[i][j] = i + j;
+            a[i][j] = i + j; /* FILL */
             b[i][j] = i - j;
         }
     for (int i = 0; i < n; i++)
