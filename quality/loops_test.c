@@ -1,7 +1,7 @@
 /*
  * What is said of small loops, number by number: tests/quality/loops.cases has machine code (with what it is in words), a made core
- * whose costs are all different, and all that comes of it. What is there was worked out by hand from the definitions in
- * quality.h and doc/formats/machine.md before it was taken in.
+ * whose costs are all different, and all that comes of it. What is there was written by GOLDEN=write, and many of its
+ * outcomes, not all, were worked out by hand from the definitions in quality.h and doc/formats/machine.md.
  *
  *     -- core         a machine file; -- read: what is known after it was read, or what is wrong with it
  *     -- code         a line each: the bytes, a semicolon, the instruction. It is all of a procedure. Options: arch=arm, trips=N

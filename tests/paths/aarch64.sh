@@ -27,25 +27,37 @@ if ! cross -O1 -shared -fPIC -fvisibility=hidden -o "$scratch/libhpcview-record.
     done_testing
     exit
 fi
-mkdir "$scratch/m"
+
+# asked CASE: runs it with the recorder; right=1 where its paths are those it knows. Every verdict is kept in verdicts.
+asked() {
+    rm -rf "$scratch/m"
+    mkdir "$scratch/m"
+    run arm -E "LD_PRELOAD=$scratch/libhpcview-record.so" -E "HPCVIEW_RECORD=dir=$scratch/m
+event=CPUTIME;CPU time;us;3000;0;2;0;0;0;0;0
+paths=1" "$scratch/calls" "$1"
+    grep '^[0-9]' "$scratch/out" >"$scratch/told"
+    "$top_builddir/tests/paths/dump" "$scratch/m" >"$scratch/paths" 2>&1
+    right=0
+    awk -f "$top_srcdir/tests/paths/known.awk" "$scratch/names" "$scratch/told" "$scratch/paths" >"$scratch/verdict" && right=1
+    { echo "status $status $err"; cat "$scratch/verdict"; } >>"$scratch/verdicts"
+    [ "$right" = 1 ]
+}
+
 for protection in none standard; do
     cross -O2 -fomit-frame-pointer "-mbranch-protection=$protection" "-I$programs" -o "$scratch/calls" "$programs/calls.c" "$programs/known.c" -pthread ||
         not_ok "calls.c compiles" "$(cat "$scratch/cc.err")"
     nm -n --defined-only "$scratch/calls" | sed 's/^/calls /' >"$scratch/names"
     [ "$protection" = none ] && cases="mutual tail" || cases="mutual sorting tail variable"
     for name in $cases; do
-        rm -rf "$scratch/m"
-        mkdir "$scratch/m"
-        run arm -E "LD_PRELOAD=$scratch/libhpcview-record.so" -E "HPCVIEW_RECORD=dir=$scratch/m
-event=CPUTIME;CPU time;us;3000;0;2;0;0;0;0;0
-paths=1" "$scratch/calls" "$name"
-        grep '^[0-9]' "$scratch/out" >"$scratch/told"
-        "$top_builddir/tests/paths/dump" "$scratch/m" >"$scratch/paths" 2>&1
-        if awk -f "$top_srcdir/tests/paths/known.awk" "$scratch/names" "$scratch/told" "$scratch/paths" >"$scratch/verdict"; then
+        # An emulator hands on its timers' signals as the host lets it, or dies of one: what fails is asked once more. A fault of the
+        # unwinder's fails again.
+        asked "$name" || asked "$name"
+        if [ "$right" = 1 ]; then
             ok "$name, branch protection $protection: $(tail -n 1 "$scratch/verdict" | sed 's/^# //')"
         else
-            not_ok "$name, branch protection $protection" "$(cat "$scratch/verdict")"
+            not_ok "$name, branch protection $protection" "$(cat "$scratch/verdicts")"
         fi
+        rm -f "$scratch/verdicts"
     done
 done
 done_testing

@@ -8,7 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { MS = 300 };
+enum { MS = 600 };
 
 /* ---- recursion ---- */
 
@@ -46,9 +46,9 @@ FUNCTION int deeper(int n)
     if (n > 1)
         below = deeper(n - 1);
     else
-        work(MS);
+        work(MS / 2);
     if (n == 5000)
-        work(MS);
+        work(MS / 2);
     LEAVE();
     return below + 1;
 }
