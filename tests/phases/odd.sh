@@ -14,7 +14,7 @@ counts() {
 
 check_equal "made anew at one address, for other numbers of threads" "$(counts ./odd anew)" "$(line_of odd.c MEET) pthread_barrier_wait 60 180 0"
 check_match "a thread that dies inside: the others' barriers are counted" "$(counts ./odd die)" "$(line_of odd.c MEET) pthread_barrier_wait 20 40 0"
-check_match "and so are its own" "$(barriers kind episodes)" "$(line_of odd.c OWN) hpcview.h [23]"
+check_match "and so are its own, but for the one it never left" "$(barriers kind episodes passages broken)" "$(line_of odd.c OWN) hpcview.h 3 7 1"
 check_equal "a thread that is cancelled while it waits" "$(counts ./odd cancel)" "$(line_of odd.c MEET) pthread_barrier_wait 20 60 0"
 check_equal "fork while a thread stands at a barrier: the parent's and the child's own" "$(counts ./odd fork)" "$(line_of odd.c MEET) pthread_barrier_wait 28 56 0"
 check "and the child goes on" test "$status" = 0
@@ -22,7 +22,7 @@ check_equal "each has a file" "$(for f in m/*.hpcprof; do "$hpcview" print --tab
 counts ./odd more >more
 # Who leaves late may be taken for one of the next pair: an episode too many, with a passage too few.
 check "more threads than planned: each pair, whole or said to be broken" awk '{ n = $3 + $5 } END { exit !(n >= 600 && n <= 612) }' more
-check "nearly all of them whole" test "$(awk '{ print $3 }' more)" -gt 540
+check "most of them whole" test "$(awk '{ print $3 }' more)" -gt 300
 check "passages are two an episode" awk '{ n = 2 * $3 - $4 } END { exit !(n >= 0 && n <= 24) }' more
 
 if gcc -g -O1 -fopenmp -o odd-openmp "$programs/odd_openmp.c" 2>err; then

@@ -49,14 +49,25 @@ static void together(void *(*how)(void *), int threads, int expected)
     pthread_barrier_destroy(&b);
 }
 
+static void wait_until(atomic_int *n, int enough)
+{
+    while (atomic_load(n) < enough)
+        usleep(100);
+}
+
 static void *die(void *arg)
 {
-    for (int i = 0; i < 3; i++) {
+    static const int arrive[] = {3, 3, 2, 2}, leave[] = {3, 2, 2, 2};
+    static atomic_int arrived[4], left[4];
+    for (int i = 0; i < 4; i++) {
         HPCVIEW_BARRIER_ARRIVE("own"); /* OWN */
+        atomic_fetch_add(&arrived[i], 1);
+        wait_until(&arrived[i], arrive[i]);
         if (arg && i == 1)
             pthread_exit(NULL);
-        usleep(2000);
         HPCVIEW_BARRIER_LEAVE("own");
+        atomic_fetch_add(&left[i], 1);
+        wait_until(&left[i], leave[i]);
     }
     return NULL;
 }
