@@ -110,12 +110,12 @@ static void show_machine(const struct mhsim_machine *m)
     buf_release(&b);
 }
 
-static void list_variables(const char *program, struct mhsim_variables *to, struct warnings *w)
+static void list_variables(const char *path, struct mhsim_variables *to, struct warnings *w)
 {
     struct bloop_binary *b;
     struct bloop_variables found = {0};
     struct err err = {0};
-    if (bloop_open(program, NULL, &b, w, &err) < 0) /* arrays have their symbols' names, then */
+    if (bloop_open(path, NULL, &b, w, &err) < 0) /* arrays have their symbols' names, then */
         return;
     bloop_variables(b, &found, w);
     for (size_t i = 0; i < found.count; i++) {

@@ -463,16 +463,12 @@ static uint32_t object_of_key(uint32_t kind, uint32_t module, uint64_t address, 
     return there ? (uint32_t)*there : 0;
 }
 
-static bool is_program(const struct raw_module *m)
-{
-    return strcmp(m->path, in.head->orders.program) == 0;
-}
-
 /* The debug information may say more than the symbols: of a COMMON block, the member. */
 static bool static_variable(uint32_t module, uint64_t address, struct data_symbol *d)
 {
     const struct raw_module *m = store_get(&in.modules, module);
-    const struct mhsim_variable *v = in.has_variables && is_program(m) ? variables_static(address - m->bias) : NULL;
+    const struct raw_variables *of = in.has_variables ? variables_of(m->path) : NULL;
+    const struct mhsim_variable *v = of ? variables_static(of, address - m->bias) : NULL;
     if (v)
         *d = (struct data_symbol){.lo = (uint64_t)v->lo + m->bias, .hi = (uint64_t)v->hi + m->bias, .name = v->name};
     return v != NULL;
@@ -569,11 +565,10 @@ static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
         return RAW_STACK;
     const int64_t m = modules_find(&in.modules, code);
     const struct raw_module *module = m >= 0 ? store_get(&in.modules, (uint64_t)m) : NULL;
+    const struct raw_variables *of = module ? variables_of(module->path) : NULL;
     int64_t lo = (int64_t)(below - fp) - CANONICAL, hi = 0;
     const struct mhsim_variable *v =
-        module && is_program(module)
-            ? variables_in_frame(code - module->bias, (int64_t)(address - fp) - CANONICAL, &lo, &hi)
-            : NULL;
+        of ? variables_in_frame(of, code - module->bias, (int64_t)(address - fp) - CANONICAL, &lo, &hi) : NULL;
     p->lo = fp + CANONICAL + (uint64_t)(v ? v->lo : lo);
     p->hi = fp + CANONICAL + (uint64_t)(v ? v->hi : hi);
     p->frame = fp;
@@ -744,6 +739,11 @@ static void next_phase(void)
     if (in.left == 0)
         next_phase();
     set_quiet();
+}
+
+static bool is_program(const struct raw_module *m)
+{
+    return strcmp(m->path, in.head->orders.program) == 0;
 }
 
 /* ---- an access ------------------------------------------------------------------------------------------- */

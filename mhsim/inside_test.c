@@ -279,30 +279,52 @@ static const struct mhsim_variable *naive_in_frame(uint64_t pc, int64_t offset, 
     return best;
 }
 
+/* Before ours three of another file's, and two behind. */
+static bool write_variables(const char *path, const struct raw_variables *heads, size_t bytes)
+{
+    const struct mhsim_variable other = {.to = UINT64_MAX, .code_to = UINT64_MAX, .lo = -1000, .hi = 1 << 30};
+    FILE *f = fopen(path, "wb");
+    bool good = f && fwrite(heads, bytes, 1, f) == 1;
+    for (int i = 0; i < 3; i++)
+        good = good && fwrite(&other, sizeof other, 1, f) == 1;
+    good = good && fwrite(rows, sizeof rows, 1, f) == 1;
+    for (int i = 0; i < 2; i++)
+        good = good && fwrite(&other, sizeof other, 1, f) == 1;
+    return f && fclose(f) == 0 && good;
+}
+
 static void test_variables(void)
 {
     char path[300];
-    struct raw_orders o = {.static_variables = STATICS, .frame_variables = FRAMES};
+    struct raw_variables heads[] = {{.path = "/before", .statics = 2, .frames = 1},
+                                    {.path = "/program", .first = 3, .statics = STATICS, .frames = FRAMES},
+                                    {.path = "/behind", .first = 3 + STATICS + FRAMES, .frames = 2}};
+    struct raw_orders o = {.variable_files = 3, .variables = 5 + STATICS + FRAMES};
     make_variables();
     snprintf(path, sizeof path, "%s/" RAW_VARIABLES, folder);
-    FILE *f = fopen(path, "wb");
-    bool written = f && fwrite(rows, sizeof rows, 1, f) == 1;
-    written = f && fclose(f) == 0 && written;
-    CHECK(written);
+    heads[2].first--;
+    CHECK(write_variables(path, heads, sizeof heads));
+    CHECK(!variables_open(folder, &o)); /* two files have the same variable */
+    heads[2].first++;
+    CHECK(write_variables(path, heads, sizeof heads));
     CHECK(!variables_open(folder, &(struct raw_orders){0}));
-    o.frame_variables++;
+    o.variables++;
     CHECK(!variables_open(folder, &o)); /* the file is shorter than that */
-    o.frame_variables--;
+    o.variables--;
     CHECK(!variables_open("/nowhere", &o));
     CHECK(variables_open(folder, &o));
     unlink(path);
+    const struct raw_variables *of = variables_of("/program");
+    CHECK(!variables_of("/progra") && !variables_of("/nowhere") && variables_of("/before") && variables_of("/behind"));
+    if (!CHECK(of != NULL))
+        return;
     bool same = true;
     for (int64_t at = rows[0].lo - 20; at < rows[STATICS - 1].hi + 20; at++) {
-        const struct mhsim_variable *got = variables_static((uint64_t)at);
+        const struct mhsim_variable *got = variables_static(of, (uint64_t)at);
         int want = 0;
         while (want < STATICS && !(rows[want].lo <= at && at < rows[want].hi))
             want++;
-        same = same && (got ? variables_number(got) == (uint64_t)want && strcmp(got->name, rows[want].name) == 0
+        same = same && (got ? variables_number(got) == (uint64_t)want + 3 && strcmp(got->name, rows[want].name) == 0
                             : want == STATICS);
     }
     CHECK_NAMED(same, "statics, by address");
@@ -310,9 +332,9 @@ static void test_variables(void)
     for (uint64_t pc = rows[STATICS].from - 70; pc < rows[STATICS + FRAMES - 1].to + 70; pc++)
         for (int64_t offset = -110; offset < 30; offset += 1 + below(4)) {
             int64_t lo = -120, hi = 40, naive_lo = lo, naive_hi = hi;
-            const struct mhsim_variable *got = variables_in_frame(pc, offset, &lo, &hi);
+            const struct mhsim_variable *got = variables_in_frame(of, pc, offset, &lo, &hi);
             const struct mhsim_variable *want = naive_in_frame(pc, offset, &naive_lo, &naive_hi);
-            different += (got ? variables_number(got) != (uint64_t)(want - rows) || !want : want != NULL) ||
+            different += (got ? variables_number(got) != (uint64_t)(want - rows) + 3 || !want : want != NULL) ||
                          (!got && (lo != naive_lo || hi != naive_hi));
             known += got != NULL;
         }

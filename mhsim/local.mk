@@ -1,7 +1,7 @@
 noinst_LIBRARIES += %D%/libmhsim.a
 %C%_libmhsim_a_SOURCES = %D%/mhsim.h %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c %D%/lines.h %D%/lines.c %D%/state.h \
 	%D%/store.h %D%/store.c %D%/machine.c \
-	%D%/raw.h %D%/collect.h %D%/collect.c %D%/run.c
+	%D%/raw.h %D%/collect.h %D%/collect.c %D%/libraries.h %D%/libraries.c %D%/run.c
 
 check_PROGRAMS += %D%/engine_test
 TESTS += %D%/engine_test

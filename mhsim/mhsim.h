@@ -139,12 +139,12 @@ const struct mhsim_pair *mhsim_pairs(const struct mhsim *, size_t *count);
 
 /* ---- a program --------------------------------------------------------------------------- */
 
-/* A variable of the program that no symbol names. */
+/* A variable of the program, or of a library, that no symbol names. */
 enum { MHSIM_NAME = 96 };
 struct mhsim_variable {
     uint64_t from, to;           /* in a frame: code of which procedure; else 0, 0 */
     uint64_t code_from, code_to; /* of it, what knows the variable */
-    int64_t lo, hi;              /* addresses in the program's file; in a frame, from its canonical address */
+    int64_t lo, hi;              /* addresses in the file; in a frame, from its canonical address */
     char name[MHSIM_NAME];
 };
 struct mhsim_variables VEC(struct mhsim_variable);
@@ -159,8 +159,9 @@ struct mhsim_run_options {
     unsigned region_time;            /* but the first, second, ... time that the process enters it; 0: each time */
     const char *out_dir;             /* made where missing */
     const char *plugin, *heap;       /* paths of libhpcview-simulate-qemu.so and libhpcview-simulate-heap.so */
-    /* Appends what the debug information of the program says; NULL: arrays have the names that symbols give them. */
-    void (*variables)(const char *program, struct mhsim_variables *, struct warnings *);
+    /* Appends what the debug information of the file (the program, a library of it that was compiled by hpcview-cc) says;
+       NULL: arrays have the names that symbols give them. */
+    void (*variables)(const char *path, struct mhsim_variables *, struct warnings *);
     const char *qemu; /* NULL: qemu-ARCHITECTURE of the search path */
 };
 /* Runs argv (NULL-terminated), compiled by hpcview-cc or, where it was not, under QEMU; leaves its measurements in

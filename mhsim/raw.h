@@ -10,7 +10,7 @@
 
 #define RAW_VARIABLE  "HPCVIEW_SIMULATE" /* the folder */
 #define RAW_ORDERS    "orders"
-#define RAW_VARIABLES "variables" /* struct mhsim_variable: statics by address, then those in frames by procedure */
+#define RAW_VARIABLES "variables" /* struct raw_variables, one for each file, then every file's struct mhsim_variable */
 #define RAW_SUFFIX    ".raw"
 #define RAW_MAGIC     0x316d69736d766c68ull
 
@@ -19,6 +19,12 @@ enum { RAW_RANGES = 64, RAW_PATH = 512, RAW_NAME = MHSIM_NAME, RAW_BUILD_ID = 64
 /* Of code, as the program's file has it. */
 struct raw_range {
     uint64_t from, to;
+};
+
+/* A file's variables among all: `first` and those behind it, the statics by address, then those in frames by procedure. */
+struct raw_variables {
+    char path[RAW_PATH]; /* real */
+    uint64_t first, statics, frames;
 };
 
 struct raw_orders {
@@ -32,7 +38,7 @@ struct raw_orders {
     uint32_t region_time;    /* the first, second, ... time it is entered; 0: each time */
     uint32_t range_count;    /* 0: everywhere */
     struct raw_range ranges[RAW_RANGES];
-    uint64_t static_variables, frame_variables;
+    uint64_t variable_files, variables;
     char program[RAW_PATH]; /* real path of the file the ranges are of */
     char command[4096];     /* as it was given: under QEMU the process's own is QEMU's */
 };

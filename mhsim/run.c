@@ -2,6 +2,7 @@
  * QEMU. */
 #include "config.h"
 #include "mhsim/collect.h"
+#include "mhsim/libraries.h"
 #include "mhsim/mhsim.h"
 #include "mhsim/raw.h"
 
@@ -17,6 +18,7 @@
 struct launch {
     const struct mhsim_run_options *options;
     char *program, *real, *folder, *qemu; /* qemu: NULL where the program needs none */
+    struct file_list libraries;           /* compiled for it as the program is */
     struct raw_orders orders;
     int machine; /* ELF's number */
 };
@@ -25,7 +27,6 @@ struct launch {
 
 static int check_elf(struct launch *l, const struct filemap *file, bool *compiled_in, struct err *err)
 {
-    static const char library[] = "libhpcview-simulate.so";
     const Elf64_Ehdr *e = (const void *)file->bytes;
     if (file->len >= 2 && memcmp(file->bytes, "#!", 2) == 0)
         return err_set(err, ERR_UNSUPPORTED, "%s is a script: simulate the program that it starts", l->program);
@@ -37,7 +38,7 @@ static int check_elf(struct launch *l, const struct filemap *file, bool *compile
                        "%s is for another processor (ELF machine %u); x86-64 and AArch64 can be simulated", l->program,
                        e->e_machine);
     l->machine = e->e_machine;
-    *compiled_in = memmem(file->bytes, file->len, library, sizeof library) != NULL;
+    *compiled_in = libraries_compiled_in(file);
     return 0;
 }
 
@@ -131,6 +132,8 @@ static int look_at_program(struct launch *l, const char *name, struct err *err)
     int status = check_elf(l, &file, &compiled_in, err);
     if (status == 0 && l->options->functions)
         status = find_functions(l, &file, err);
+    if (status == 0 && compiled_in)
+        libraries_list(l->real, &file, getenv("LD_LIBRARY_PATH"), &l->libraries);
     filemap_release(&file);
     return status < 0 || compiled_in ? status : find_qemu(l, err);
 }
@@ -166,6 +169,26 @@ static void drop_overlaps(struct mhsim_variables *list)
     list->count = kept;
 }
 
+/* Files without variables have no head. */
+static void list_file(struct launch *l, const char *path, struct buf *heads, struct buf *variables, struct warnings *w)
+{
+    struct raw_variables head = {.first = l->orders.variables};
+    struct mhsim_variables list = {0};
+    l->options->variables(path, &list, w);
+    vec_sort(&list, by_place); /* statics, whose procedure is at 0, come first */
+    drop_overlaps(&list);
+    for (size_t i = 0; i < list.count; i++)
+        ++*(list.items[i].to ? &head.frames : &head.statics);
+    if (list.count && strlen(path) < sizeof head.path) {
+        memcpy(head.path, path, strlen(path));
+        buf_add(heads, &head, sizeof head);
+        buf_add(variables, list.items, list.count * sizeof *list.items);
+        l->orders.variable_files++;
+        l->orders.variables += list.count;
+    }
+    vec_release(&list);
+}
+
 static int write_file(const struct launch *l, const char *name, const void *bytes, size_t n, struct err *err)
 {
     struct outfile *out;
@@ -180,15 +203,16 @@ static int write_file(const struct launch *l, const char *name, const void *byte
 
 static int write_variables(struct launch *l, struct warnings *w, struct err *err)
 {
-    struct mhsim_variables list = {0};
-    if (l->options->variables)
-        l->options->variables(l->real, &list, w);
-    vec_sort(&list, by_place); /* statics, whose procedure is at 0, come first */
-    drop_overlaps(&list);
-    for (size_t i = 0; i < list.count; i++)
-        ++*(list.items[i].to ? &l->orders.frame_variables : &l->orders.static_variables);
-    int status = list.count ? write_file(l, RAW_VARIABLES, list.items, list.count * sizeof *list.items, err) : 0;
-    vec_release(&list);
+    struct buf heads = {0}, variables = {0};
+    if (!l->options->variables)
+        return 0;
+    list_file(l, l->real, &heads, &variables, w);
+    for (size_t i = 0; i < l->libraries.count; i++)
+        list_file(l, l->libraries.items[i], &heads, &variables, w);
+    buf_add(&heads, variables.bytes, variables.len);
+    int status = heads.len ? write_file(l, RAW_VARIABLES, heads.bytes, heads.len, err) : 0;
+    buf_release(&heads);
+    buf_release(&variables);
     return status;
 }
 
@@ -361,6 +385,7 @@ int mhsim_run(const struct mhsim_run_options *o, char *const *argv, int *status,
     mem_free(l.folder);
     mem_free(l.program);
     mem_free(l.qemu);
+    file_list_release(&l.libraries);
     free(l.real);
     return result < 0 ? -1 : 0;
 }

@@ -1,23 +1,34 @@
-/* Variables that no symbol names: statics first, by address, then those in frames, by procedure. */
+/* Variables that no symbol names: of each file statics first, by address, then those in frames, by procedure. */
 #include "config.h"
 #include "mhsim/variables.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct mhsim_variable *statics, *frames;
-static uint64_t static_count, frame_count;
+static const struct raw_variables *files;
+static uint64_t file_count;
+static const struct mhsim_variable *all;
+
+/* Each file's follow the ones of the file before. */
+static bool add_up(const struct raw_orders *o)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < o->variable_files && files[i].first == n; i++)
+        n += files[i].statics + files[i].frames;
+    return n == o->variables;
+}
 
 bool variables_open(const char *folder, const struct raw_orders *o)
 {
     char path[RAW_PATH + 16];
-    uint64_t bytes = (o->static_variables + o->frame_variables) * sizeof *statics;
+    uint64_t heads = o->variable_files * sizeof *files, bytes = heads + o->variables * sizeof *all;
     struct stat st;
-    if (statics || !bytes)
-        return statics != NULL;
+    if (files || !o->variables)
+        return files != NULL;
     snprintf(path, sizeof path, "%s/" RAW_VARIABLES, folder);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     void *p = fd >= 0 && fstat(fd, &st) == 0 && (uint64_t)st.st_size == bytes
@@ -27,23 +38,37 @@ bool variables_open(const char *folder, const struct raw_orders *o)
         close(fd);
     if (p == MAP_FAILED)
         return false;
-    statics = p;
-    frames = statics + o->static_variables;
-    static_count = o->static_variables;
-    frame_count = o->frame_variables;
-    return true;
+    files = p;
+    file_count = o->variable_files;
+    all = (const void *)((const char *)p + heads);
+    if (add_up(o))
+        return true;
+    munmap(p, bytes);
+    files = NULL;
+    file_count = 0;
+    return false;
 }
 
-const struct mhsim_variable *variables_static(uint64_t address)
+const struct raw_variables *variables_of(const char *path)
 {
-    size_t i = sorted_front(static_count, k, (uint64_t)statics[k].lo <= address);
+    for (uint64_t i = 0; i < file_count; i++)
+        if (strcmp(files[i].path, path) == 0)
+            return &files[i];
+    return NULL;
+}
+
+const struct mhsim_variable *variables_static(const struct raw_variables *of, uint64_t address)
+{
+    const struct mhsim_variable *statics = &all[of->first];
+    size_t i = sorted_front(of->statics, k, (uint64_t)statics[k].lo <= address);
     return i && address < (uint64_t)statics[i - 1].hi ? &statics[i - 1] : NULL;
 }
 
-const struct mhsim_variable *variables_in_frame(uint64_t pc, int64_t offset, int64_t *lo, int64_t *hi)
+const struct mhsim_variable *variables_in_frame(const struct raw_variables *of, uint64_t pc, int64_t offset,
+                                                int64_t *lo, int64_t *hi)
 {
-    const struct mhsim_variable *best = NULL;
-    size_t i = sorted_front(frame_count, k, frames[k].from <= pc);
+    const struct mhsim_variable *best = NULL, *frames = &all[of->first + of->statics];
+    size_t i = sorted_front(of->frames, k, frames[k].from <= pc);
     for (uint64_t from = i ? frames[i - 1].from : 0; i && frames[i - 1].from == from && pc < frames[i - 1].to; i--) {
         const struct mhsim_variable *v = &frames[i - 1];
         if (pc < v->code_from || pc >= v->code_to)
@@ -60,5 +85,5 @@ const struct mhsim_variable *variables_in_frame(uint64_t pc, int64_t offset, int
 
 uint64_t variables_number(const struct mhsim_variable *v)
 {
-    return (uint64_t)(v - statics);
+    return (uint64_t)(v - all);
 }

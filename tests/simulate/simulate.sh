@@ -134,11 +134,25 @@ b 1010000"
     if [ "$(uname -m)" = x86_64 ]; then
         "$hooks" -O2 -o frames "$programs/frames.c"
         simulate ./frames
-        check_equal "arrays in frames are told by name, in those that they are handed to as well" \
-            "$(table references reference.line object level accesses | awk -F '\t' -v line="$(line_of frames.c ADD)" '$1 == line && $3 == "L1" { print $2, $4 }' | sort | tr '\n' ',')" \
+        added() { table references reference.line object level accesses | awk -F '\t' -v line="$(line_of frames.c ADD)" '$1 == line && $3 == "L1" { print $2, $4 }' | sort | tr '\n' ','; }
+        check_equal "arrays in frames are told by name, in those that they are handed to as well" "$(added)" \
             "down::own 500,first::red 500,second::blue 300,"
+        # the same as a library's: frames of both, and the program's array that the library is handed
+        "$hooks" -O2 -DLIBRARY -shared -fPIC -o libframes.so "$programs/frames.c"
+        mkdir -p lib && mv libframes.so lib
+        "$hooks" -O2 -DPROGRAM -o framed "$programs/frames.c" -Llib -lframes -Wl,-rpath,'$ORIGIN/lib'
+        simulate ./framed
+        check_equal "arrays in frames of a shared library, and those that it is handed" "$(added)" \
+            "down::own 500,first::red 500,main::green 40,second::blue 300,"
+        "$hooks" -O2 -DPROGRAM -o unframed "$programs/frames.c" -Llib -lframes
+        LD_LIBRARY_PATH=$PWD/lib && export LD_LIBRARY_PATH
+        simulate ./unframed
+        unset LD_LIBRARY_PATH
+        check_equal "found by LD_LIBRARY_PATH as well" "$(added)" "down::own 500,first::red 500,main::green 40,second::blue 300,"
     else
         skip "arrays in frames" "their frames are only known on x86-64"
+        skip "arrays in frames of a shared library" "the same"
+        skip "found by LD_LIBRARY_PATH" "the same"
     fi
     cp multiply stripped && strip stripped
     simulate ./stripped

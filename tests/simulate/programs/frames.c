@@ -1,9 +1,14 @@
-/* Arrays in frames: two callers whose arrays lie at one address, a frame two calls up, a recursion. */
+/* Arrays in frames: two callers whose arrays lie at one address, a frame two calls up, a recursion. With -DLIBRARY and
+   -DPROGRAM in two halves. */
 #include <stdio.h>
+
+double add(const double *p, int n);
+double work(void);
+#ifndef PROGRAM
 
 #define APART __attribute__((noinline))
 
-static APART double add(const double *p, int n)
+APART double add(const double *p, int n)
 {
     double s = 0;
     for (int i = 0; i < n; i++)
@@ -40,7 +45,23 @@ static APART double down(int depth)
     return (depth ? down(depth - 1) : 0) + add(own, 100);
 }
 
+APART double work(void)
+{
+    return first(300) + second(300) + first(200) + down(4);
+}
+#endif
+
+#ifdef PROGRAM
 int main(void)
 {
-    printf("%g\n", first(300) + second(300) + first(200) + down(4));
+    double green[40];
+    for (int i = 0; i < 40; i++)
+        green[i] = i;
+    printf("%g\n", work() + add(green, 40));
 }
+#elif !defined LIBRARY
+int main(void)
+{
+    printf("%g\n", work());
+}
+#endif
