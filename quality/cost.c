@@ -80,6 +80,12 @@ static enum cost_kind shuffling(const struct step *s)
     return s->f.width > 16 ? COST_SHUFFLE_WIDE : COST_SHUFFLE;
 }
 
+/* A load beside what a register has already (movhpd, LD1 of a lane): what it loads is put there as a shuffle is. */
+static bool fills_part(const struct step *s)
+{
+    return s->f.reads.vector && !s->f.masked;
+}
+
 static enum cost_kind of_vectors(const struct step *s)
 {
     if (s->f.class == CLASS_CONVERT)
@@ -88,8 +94,10 @@ static enum cost_kind of_vectors(const struct step *s)
         return s->f.memory_count && !read_as_data(s) && s->f.memory[0].reads && !s->f.reads.vector ? COST_LOAD
                                                                                                    : shuffling(s);
     if (s->f.class == CLASS_MOVE) {
+        if (s->f.memory_count && s->f.memory[0].writes)
+            return COST_STORE;
         if (s->f.memory_count)
-            return s->f.memory[0].writes ? COST_STORE : COST_LOAD;
+            return fills_part(s) ? COST_SHUFFLE : COST_LOAD;
         if (s->f.writes.general)
             return COST_TO_GENERAL;
         return s->f.reads.general ? COST_FROM_GENERAL : COST_VECTOR_MOVE;

@@ -292,11 +292,18 @@ static void take_memory(const ZydisDecodedInstruction *z, const ZydisDecodedOper
         m->disp -= m->size; /* below where the stack pointer was */
 }
 
+/* Loads of half a vector register without VEX, which would name the other half's. */
+static bool loads_half(const ZydisDecodedInstruction *z)
+{
+    return z->mnemonic == ZYDIS_MNEMONIC_MOVHPD || z->mnemonic == ZYDIS_MNEMONIC_MOVHPS ||
+           z->mnemonic == ZYDIS_MNEMONIC_MOVLPD || z->mnemonic == ZYDIS_MNEMONIC_MOVLPS;
+}
+
 /* A write of 8 or 16 bits leaves the rest of a general register as it was. */
-static bool keeps_rest(const ZydisDecodedOperand *o)
+static bool keeps_rest(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
 {
     ZydisRegisterClass c = ZydisRegisterGetClass(o->reg.value);
-    return c == ZYDIS_REGCLASS_GPR8 || c == ZYDIS_REGCLASS_GPR16;
+    return c == ZYDIS_REGCLASS_GPR8 || c == ZYDIS_REGCLASS_GPR16 || (is_vector(o->reg.value) && loads_half(z));
 }
 
 static void take_operand(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o, struct insn_facts *f)
@@ -309,7 +316,8 @@ static void take_operand(const ZydisDecodedInstruction *z, const ZydisDecodedOpe
     } else if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->reg.value != ZYDIS_REGISTER_RIP) {
         if (o->reg.value == ZYDIS_REGISTER_K0 && o->encoding == ZYDIS_OPERAND_ENCODING_MASK) /* no mask */
             return;
-        if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ || o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE || keeps_rest(o))
+        if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ || o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE ||
+            keeps_rest(z, o))
             add_register(&f->reads, o->reg.value);
         if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
             add_register(&f->writes, o->reg.value);
@@ -416,7 +424,7 @@ static bool is_constant(const ZydisDecodedInstruction *z, const ZydisDecodedOper
             b = &o[i];
         }
     name += *name == 'v';
-    return a && a != b && a->reg.value == b->reg.value && !f->masked && !keeps_rest(a) &&
+    return a && a != b && a->reg.value == b->reg.value && !f->masked && !keeps_rest(z, a) &&
            (str_starts(name, "xor") || str_starts(name, "pxor") || str_starts(name, "psub") ||
             (str_starts(name, "pcmpeq") && !f->writes.mask) || z->mnemonic == ZYDIS_MNEMONIC_SUB);
 }
