@@ -80,7 +80,7 @@ static enum cost_kind shuffling(const struct step *s)
     return s->f.width > 16 ? COST_SHUFFLE_WIDE : COST_SHUFFLE;
 }
 
-/* A load beside what a register has already (movhpd, LD1 of a lane): what it loads is put there as a shuffle is. */
+/* A load beside what a register has already (movhpd): what it loads is put there as a shuffle is. */
 static bool fills_part(const struct step *s)
 {
     return s->f.reads.vector && !s->f.masked;
