@@ -28,6 +28,9 @@
  *
  * A loop is irreducible if an edge from outside leads to another block than its header. Which of its entries the search
  * met first says nothing: the lowest is called its header, and a loop inside with that header is one with it.
+ *
+ * Two loops may begin in one block: a `while` that is the first statement of a `while (1)`, as gcc -O0 makes it. That it
+ * is no `continue` tells where it stands: its condition is behind its body, and leads on to the rest of the other.
  */
 #include "bloop/code/code.h"
 
@@ -471,6 +474,90 @@ static void dissolve_pads(struct search *s, uint32_t *into)
     }
 }
 
+/* ---- loops that begin in one block ------------------------------------------------------------------ */
+
+/* The block in front of the loop's first one, and from which control just goes on to there: the end of a `while` whose
+   condition is behind its body. NONE: it is not in the loop, or a loop itself. */
+static uint32_t end_in_front(const struct search *s, uint32_t x)
+{
+    const struct cfg_block *header = &s->g->blocks[s->block[x]], *b = header - 1;
+    if (s->block[x] == 0 || b->end != header->begin || b->last_kind == INSN_JUMP || b->succ_count != 1 ||
+        s->g->succs[b->succ_first] != s->block[x] || header->last_kind != INSN_BRANCH)
+        return NONE;
+    uint32_t v = s->number[s->block[x] - 1];
+    return v != NONE && is_ancestor(s, x, v) && !s->is_header[v] ? v : NONE;
+}
+
+/* All that reaches `from` without passing x, which comes last; false: too much, or a `switch` (its cases lie anywhere). */
+static bool reach_back(const struct search *s, uint32_t x, uint32_t from, uint32_t *in_body, uint32_t *body,
+                       uint32_t *count)
+{
+    enum { MOST = 4096 }; /* blocks: loops in loops in loops would be looked at again and again */
+    in_body[from] = in_body[x] = x;
+    body[0] = from;
+    *count = 1;
+    for (uint32_t done = 0; done < *count; done++)
+        for (uint32_t i = s->pred_first[body[done]]; i < s->pred_first[body[done] + 1]; i++) {
+            uint32_t v = s->preds[i];
+            if (v == 0 || *count == MOST || s->g->blocks[s->block[v]].last_kind == INSN_JUMP_INDIRECT)
+                return false;
+            if (in_body[v] != x) {
+                in_body[v] = x;
+                body[(*count)++] = v;
+            }
+        }
+    body[(*count)++] = x;
+    return true;
+}
+
+/* Does this part of the condition lead to what is in the loop around x and not in the body found? */
+static bool leads_on(const struct search *s, uint32_t from, uint32_t x, const uint32_t *in_body)
+{
+    for (uint32_t i = 0; s->block[from] >= s->block[x] && i < succ_count(s, from); i++)
+        for (uint32_t v = s->number[succ(s, from, i)], l = loop_of(s, v); l != NONE && in_body[v] != x;
+             l = s->loop_parent[l])
+            if (l == x)
+                return true;
+    return false;
+}
+
+/* The rest of the loop around is what the condition leads on to, and comes back from behind it: a `continue` goes down
+   to a condition. */
+static bool has_rest_behind(const struct search *s, uint32_t x, const uint32_t *in_body, const uint32_t *body,
+                            uint32_t count)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < count; i++)
+        found = found || leads_on(s, body[i], x, in_body);
+    for (uint32_t i = s->pred_first[x]; i < s->pred_first[x + 1]; i++) {
+        uint32_t v = s->preds[i];
+        found = found && !(is_ancestor(s, x, v) && in_body[v] != x && s->block[v] < s->block[x]);
+    }
+    return found;
+}
+
+/* The one inside gets the number of its last block, and entry[] says where it begins. */
+static void split_shared_headers(struct search *s, uint32_t *entry, uint32_t *in_body, uint32_t *body)
+{
+    fill(in_body, (size_t)s->m + 1, NONE);
+    for (uint32_t x = 1, last, count; x <= s->m; x++) {
+        if (s->is_header[x] != 1 || entry[x] != s->block[x] || (last = end_in_front(s, x)) == NONE ||
+            !reach_back(s, x, last, in_body, body, &count) || !has_rest_behind(s, x, in_body, body, count))
+            continue;
+        for (uint32_t i = 0; i < count; i++)
+            if (s->loop_parent[body[i]] == x)
+                s->loop_parent[body[i]] = last;
+        s->loop_parent[last] = x;
+        s->is_header[last] = 1;
+        entry[last] = s->block[x];
+    }
+}
+
+static bool is_split_off(const struct search *s, const uint32_t *entry, uint32_t v)
+{
+    return s->is_header[v] == 1 && entry[v] != s->block[v];
+}
+
 static void make_forest(struct search *s, struct loop_forest *f)
 {
     uint32_t *entry = s->a, *index = s->b, *order = s->c, *child = s->d, *sibling = s->e, *by_block = s->f, *end = s->d,
@@ -483,6 +570,7 @@ static void make_forest(struct search *s, struct loop_forest *f)
     skip[0] = 0;
     mark_irreducible(s, entry, index, end, skip);
     join_same_entry(s, entry, index);
+    split_shared_headers(s, entry, index, order);
     count = order_loops(s, entry, index, order, child, sibling, by_block);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t v = order[i], around = s->loop_parent[v];
@@ -496,6 +584,9 @@ static void make_forest(struct search *s, struct loop_forest *f)
     for (uint32_t v = 1; v <= s->m; v++)
         if (loop_of(s, v) != NONE)
             f->block_loop[s->block[v]] = index[loop_of(s, v)];
+    for (uint32_t v = 1; v <= s->m; v++)
+        if (is_split_off(s, entry, v))
+            f->block_loop[entry[v]] = index[v];
     f->loop_count = count;
 }
 

@@ -8,7 +8,7 @@
 
 struct edge {
     uint32_t from, to;
-    bool pad;
+    bool pad, falls;
 };
 struct graph {
     struct cfg g;
@@ -36,13 +36,19 @@ static void graph_finish(struct graph *t, uint32_t blocks, const uint32_t *entri
         qsort(t->edges.items, t->edges.count, sizeof *t->edges.items, by_source);
     size_t k = 0;
     for (uint32_t b = 0; b < blocks; b++) {
-        t->g.blocks[b].begin = 16 * (vaddr)b;
-        t->g.blocks[b].succ_first = (uint32_t)k;
+        struct cfg_block *block = &t->g.blocks[b];
+        *block = (struct cfg_block){.begin = 16 * (vaddr)b, .succ_first = (uint32_t)k, .last_kind = INSN_JUMP};
         for (; k < t->edges.count && t->edges.items[k].from == b; k++) {
             t->g.succs[k] = t->edges.items[k].to;
-            t->g.blocks[b].pad_count += t->edges.items[k].pad;
+            block->pad_count += t->edges.items[k].pad;
+            if (t->edges.items[k].falls) {
+                block->end = 16 * (vaddr)t->edges.items[k].to;
+                block->last_kind = INSN_PLAIN;
+            }
         }
-        t->g.blocks[b].succ_count = (uint32_t)k - t->g.blocks[b].succ_first;
+        block->succ_count = (uint32_t)k - block->succ_first;
+        if (block->succ_count - block->pad_count > 1)
+            block->last_kind = block->succ_count - block->pad_count > 2 ? INSN_JUMP_INDIRECT : INSN_BRANCH;
     }
 }
 
@@ -56,17 +62,17 @@ static void graph_release(struct graph *t)
 
 static void edge(struct graph *t, uint32_t from, uint32_t to)
 {
-    *vec_push(&t->edges) = (struct edge){from, to, false};
+    *vec_push(&t->edges) = (struct edge){.from = from, .to = to};
 }
 
-/* "0>1 1~2": blocks up to the greatest number; `~` to a landing pad */
+/* "0>1 1~2 1=3": blocks up to the greatest number; `~` to a landing pad, `=` to the block that lies behind */
 static void graph_parse(struct graph *t, const char *text, const char *entries)
 {
     uint32_t blocks = 1, from, to, entry[8];
     char kind;
     int used;
     for (; sscanf(text, " %u%c%u%n", &from, &kind, &to, &used) == 3; text += used) {
-        *vec_push(&t->edges) = (struct edge){from, to, kind == '~'};
+        *vec_push(&t->edges) = (struct edge){from, to, kind == '~', kind == '='};
         blocks = from >= blocks ? from + 1 : blocks;
         blocks = to >= blocks ? to + 1 : blocks;
     }
@@ -135,6 +141,15 @@ static const struct {
     {"a landing pad in a loop", "0>1 1>2 2>1 1~3 3~3 3>4 2>4", "0", "1(2)", "0 0 1 1 1"},
     {"what a landing pad's range leads back to is in the loop", "0>1 1>2 2>1 2>4 2~3 3~2", "0", "1(2 3)", "0 0 1 2 2"},
     {"and a jump into it is one into the loop", "0>1 0>3 1>2 2>1 2>4 2~3 3~2", "0", "1!(2 3)", "0 0 0 0 2"},
+    {"a `while` that is first in a `while (1)`", "0>2 1=2 2>1 2>3 3>2 3>4", "0", "2(3 2(1))", "0 2 0 2 3"},
+    {"and has a condition of two parts", "0>2 1=2 2>1 2>3 3>1 3>4 4>2 4>5", "0", "2(4 2(1 3))", "0 2 0 2 3 4"},
+    {"and a loop in it", "0>4 1>2 2>1 2>3 3=4 4>1 4>5 5>4 5>6", "0", "4(5 4(3 1(2)))", "0 4 1 2 0 4 5"},
+    {"and a `continue` behind it", "0>2 1=2 2>1 2>3 3>2 3>4 4>2 4>5", "0", "2(3 4 2(1))", "0 2 0 2 3 4"},
+    {"a `continue` in a `while`", "0>4 1>2 1>3 2>4 3=4 4>1 4>5", "0", "4(1 2 3)", "0 4 1 1 0 4"},
+    {"a `continue` alone", "0>3 1>2 1>3 2=3 3>1 3>4", "0", "3(1 2)", "0 3 1 0 3"},
+    {"what comes back from in front of the condition", "0>3 1>3 2=3 3>2 3>4 4>1 4>5", "0", "3(1 2 4)", "0 4 3 0 3 4"},
+    {"what leads on is a `switch`", "0>2 1=2 2>3 2>5 3>1 3>4 3>5 4>2 5>2 5>6", "0", "2(1 3 4 5)", "0 3 0 2 3 2 5"},
+    {"a jump and no end of a `while`", "0>2 1>2 2>1 2>3 3>2 3>4", "0", "2(1 3)", "0 2 0 2 3"},
     {"computed goto: each to each", "0>1 0>2 0>3 1>1 1>2 1>3 2>1 2>2 2>3 3>1 3>2 3>3", "0", "1!(2!(3()))", "0 0 0 0"},
 };
 

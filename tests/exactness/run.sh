@@ -74,6 +74,7 @@ for cc in $compilers; do
                 row "$(partner "$cc")" "$level" "$dwarf" hard.cc
                 row "$cc" "$level" "$dwarf" hard_omp.c -fopenmp
                 row "$(partner "$cc")" "$level" "$dwarf" hard_omp.cc -fopenmp
+                [ "$level" != -O0 ] || row "$cc" "$level" "$dwarf" first.c
                 ;;
             esac
         done
