@@ -139,6 +139,7 @@ struct assembler {
 /* places.c: fills a->places. */
 void assemble_place_loops(struct assembler *);
 bool assemble_in_loop(const struct loop_forest *, uint32_t block, uint32_t loop);
+uint32_t assemble_block_at(const struct cfg *, vaddr); /* UINT32_MAX: none */
 uint32_t assemble_inlined_at(const struct assembler *, vaddr);
 uint32_t assemble_row_before(const struct debug_function *, vaddr); /* NO_ROW: none */
 /* May the line (of an exit?) be one of a loop of that callee? A procedure's first line is that of its arguments and, for

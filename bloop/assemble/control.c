@@ -362,12 +362,6 @@ static uint32_t line_of_directive(struct assembler *a, uint32_t loop, const stru
 
 /* ---- control ---- */
 
-static uint32_t block_at(const struct cfg *cfg, vaddr addr)
-{
-    size_t low = sorted_front(cfg->block_count, i, cfg->blocks[i].begin <= addr);
-    return low && addr < cfg->blocks[low - 1].end ? (uint32_t)(low - 1) : UINT32_MAX;
-}
-
 /* Does a statement of that line begin behind the loop's header, outside of it? */
 static bool begins_behind(struct assembler *a, const struct loop_place *p, uint32_t loop, uint32_t line)
 {
@@ -377,7 +371,7 @@ static bool begins_behind(struct assembler *a, const struct loop_place *p, uint3
     uint32_t row = assemble_row_before(d, cfg->blocks[a->in->forest->loops[loop].header].begin);
     for (uint32_t k = 0; row != NO_ROW && k < FURTHEST && row < d->row_count; k++, row++)
         if (d->rows[row].line == line && d->rows[row].is_stmt && assemble_file(a, d->rows[row].file) == p->file) {
-            uint32_t b = block_at(cfg, d->rows[row].addr);
+            uint32_t b = assemble_block_at(cfg, d->rows[row].addr);
             if (b != UINT32_MAX && b != a->in->forest->loops[loop].header && !assemble_in_loop(a->in->forest, b, loop))
                 return true;
         }
@@ -558,7 +552,7 @@ void assemble_find_shares(struct assembler *a)
         if (!shares_work(a, i))
             continue;
         vaddr at = cfg_call(a->in->cfg, i).at;
-        uint32_t block = block_at(a->in->cfg, at),
+        uint32_t block = assemble_block_at(a->in->cfg, at),
                  loop = block == UINT32_MAX ? LOOP_NONE : a->in->forest->block_loop[block];
         *vec_push(&a->shares) = (struct share){at, shares_with_program(a, i)};
         if (loop != LOOP_NONE && strstr(called_name(a, i), "_next"))

@@ -70,6 +70,12 @@ uint32_t assemble_inlined_at(const struct assembler *a, vaddr addr)
     return low ? a->owners.items[low - 1].owner : INLINE_NONE;
 }
 
+uint32_t assemble_block_at(const struct cfg *cfg, vaddr addr)
+{
+    size_t low = sorted_front(cfg->block_count, i, cfg->blocks[i].begin <= addr);
+    return low && addr < cfg->blocks[low - 1].end ? (uint32_t)(low - 1) : UINT32_MAX;
+}
+
 bool assemble_in_loop(const struct loop_forest *forest, uint32_t block, uint32_t loop)
 {
     uint32_t l = forest->block_loop[block];
@@ -445,12 +451,26 @@ static struct level look_at_level(const struct loop_view *v, uint32_t at)
     return l;
 }
 
+/* Does each round of the loop make this call? It begins in the loop, and not where the loop does, which is code of the
+   caller: of a loop that OpenMP shares out nothing else may be left, and on the line of the call (a macro's). */
+static bool is_called_inside(const struct loop_view *v, uint32_t call)
+{
+    const struct assembler *a = v->a;
+    vaddr entry = a->debug->inlines[call].entry;
+    uint32_t header = a->in->forest->loops[v->loop].header,
+             block = entry ? assemble_block_at(a->in->cfg, entry) : UINT32_MAX;
+    vaddr begin = a->in->cfg->blocks[header].begin;
+    return block != UINT32_MAX && entry != begin && assemble_in_loop(a->in->forest, block, v->loop) &&
+           !assemble_inside(a, assemble_inlined_at(v->a, begin), call);
+}
+
 static uint32_t find_inline_level(const struct loop_view *v)
 {
     uint32_t at = INLINE_NONE;
     for (;;) {
         struct level l = look_at_level(v, at);
-        if (l.exit_here || l.loop_here || l.other_line_here || l.several_below || l.below == INLINE_NONE)
+        if (l.exit_here || l.loop_here || l.other_line_here || l.several_below || l.below == INLINE_NONE ||
+            is_called_inside(v, l.below))
             return at;
         at = l.below;
     }

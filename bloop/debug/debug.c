@@ -823,6 +823,7 @@ static uint32_t add_inline(struct answer *a, const struct die_info *info, uint32
                                .decl_file = DEBUG_NO_FILE,
                                .call_line = info->call_line,
                                .call_column = info->call_column,
+                               .entry = die_entry(&a->t->base, info),
                                .range_first = (uint32_t)a->ranges.count};
     die_ranges(a->t->file, &a->t->base, info, &a->ranges);
     ranges_normalize(&a->ranges, call.range_first);

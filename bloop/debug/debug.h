@@ -30,6 +30,7 @@ struct inline_call {               /* DW_TAG_inlined_subroutine; parents before 
     uint32_t decl_file, decl_line; /* callee's declaration */
     uint32_t call_file, call_line, call_column;
     uint32_t range_first, range_count; /* into debug_function.ranges, sorted */
+    vaddr entry;                       /* where it begins, as gcc says; 0 unknown */
 };
 #define INLINE_NONE UINT32_MAX
 

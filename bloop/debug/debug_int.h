@@ -48,8 +48,9 @@ struct die_info {
     uint16_t tag;
     uint16_t ranges_form;
     bool has_low, has_high, high_is_size, has_ranges, declaration, has_children;
-    bool low_indexed, high_indexed; /* the value is an index into .debug_addr */
-    vaddr low, high;
+    bool has_entry;
+    bool low_indexed, high_indexed, entry_indexed; /* the value is an index into .debug_addr */
+    vaddr low, high, entry;
     uint64_t ranges;
     uint64_t origin, specification; /* NO_OFFSET: none */
     bool origin_alternate, specification_alternate;
@@ -99,7 +100,8 @@ struct package_parts die_package_parts(struct dwarf_file *, Dwarf_Die unit);
 void die_ranges(struct dwarf_file *, const struct unit_base *, const struct die_info *, struct range_list *);
 /* Sort ranges[from..] and join what touches. */
 void ranges_normalize(struct range_list *, size_t from);
-vaddr die_low(const struct unit_base *, const struct die_info *); /* 0: none */
+vaddr die_low(const struct unit_base *, const struct die_info *);   /* 0: none */
+vaddr die_entry(const struct unit_base *, const struct die_info *); /* 0: none */
 
 /* A walk over the entries below one, without recursion. Each level must be further in the section than the one before,
  * so that it ends. */

@@ -589,6 +589,10 @@ static void read_attribute(struct dwarf_file *f, Dwarf_Attribute a, struct die_i
             d->has_high = attr_address(f, a, form, &d->high, &d->high_indexed);
         }
         break;
+    case DW_AT_entry_pc: /* (a number would be counted from where its unit begins: no compiler's) */
+        d->has_entry =
+            (form == FORM_addr || indexed_form(form)) && attr_address(f, a, form, &d->entry, &d->entry_indexed);
+        break;
     case AT_ranges:
         d->has_ranges = true;
         d->ranges_form = form;
@@ -704,6 +708,14 @@ vaddr die_low(const struct unit_base *b, const struct die_info *d)
 {
     vaddr v = d->low;
     if (!d->has_low || (d->low_indexed && !indexed_address(b, d->low, &v)))
+        return 0;
+    return v;
+}
+
+vaddr die_entry(const struct unit_base *b, const struct die_info *d)
+{
+    vaddr v = d->entry;
+    if (!d->has_entry || (d->entry_indexed && !indexed_address(b, d->entry, &v)))
         return 0;
     return v;
 }

@@ -570,13 +570,15 @@ static void make_inlines(struct made_program *p, vaddr begin, vaddr end, vaddr b
             const struct made_callee *c = any_callee(p, &own);
             cut_code(m, a, z, &code);
             struct said_code s = say_code(m, &code, base);
+            vaddr entry = pick(m, 2) ? a + pick(m, 8) : 0; /* as gcc says it; clang does not */
             DIE(m, DW_TAG_inlined_subroutine, true, s.low, s.high, s.ranges,
                 {DW_AT_abstract_origin, own ? DW_FORM_ref4 : DW_FORM_ref_addr, (int64_t)c->at, NULL},
+                {DW_AT_entry_pc, entry ? DW_FORM_addr : 0, (int64_t)entry, NULL},
                 {DW_AT_call_file, file ? DW_FORM_udata : 0, file, NULL}, {DW_AT_call_line, DW_FORM_udata, line, NULL},
                 {DW_AT_call_column, DW_FORM_udata, column, NULL});
             inner = (*count)++;
-            buf_printf(said, "%d in %d: %s (%s:%u) at %s:%u:%u", inner, parent, own ? c->name : c->bare,
-                       made_files[c->file], c->line, made_files[file], line, column);
+            buf_printf(said, "%d in %d: %s (%s:%u) at %s:%u:%u from %llx", inner, parent, own ? c->name : c->bare,
+                       made_files[c->file], c->line, made_files[file], line, column, (unsigned long long)entry);
             put_ranges(said, &code);
         }
         if (depth)
@@ -693,8 +695,9 @@ static void put_answer(struct buf *b, const struct debug_function *f)
     put_ranges(b, &(struct range_list){.items = f->ranges, .count = f->own_range_count});
     for (size_t i = 0; i < f->inline_count; i++) {
         const struct inline_call *c = &f->inlines[i];
-        buf_printf(b, "%zu in %d: %s (%s:%u) at %s:%u:%u", i, (int)c->parent, c->name, file_of(f, c->decl_file),
-                   c->decl_line, file_of(f, c->call_file), c->call_line, c->call_column);
+        buf_printf(b, "%zu in %d: %s (%s:%u) at %s:%u:%u from %llx", i, (int)c->parent, c->name,
+                   file_of(f, c->decl_file), c->decl_line, file_of(f, c->call_file), c->call_line, c->call_column,
+                   (unsigned long long)c->entry);
         put_ranges(b, &(struct range_list){.items = f->ranges + c->range_first, .count = c->range_count});
     }
     for (size_t i = 0; i < f->row_count; i++) {

@@ -48,3 +48,26 @@ template <typename V> struct product {
     }
 };
 double product_of(double *sums, const vec &x, const vec &y, unsigned long n) { return product<vec>::of(sums, x, y, n); }
+
+/* A loop in a macro that calls: all its own code is without marks, and on the line of the call. */
+#define FOR_BLOCKS(BODY) \
+    _Pragma("omp parallel for") for (int block = 0; block < blocks; block++) { \
+        int first = block * size, last = n < first + size ? n : first + size; \
+        BODY; \
+    }
+
+template <class T> static inline void running_sum(T *out, const T *in, int first, int last, bool back)
+{
+    T sum = 0;
+    if (back)
+        for (int i = last - 1; i >= first; i--) /* LOOP depth=1 */
+            out[i] = sum = sum + in[i];
+    else
+        for (int i = first; i < last; i++) /* LOOP depth=1 */
+            out[i] = sum = sum + in[i];
+}
+
+void sums_of_blocks(double *out, const double *in, int blocks, int size, int n, bool back)
+{
+    FOR_BLOCKS(running_sum(out, in, first, last, back)) /* LOOP depth=1 */
+}
