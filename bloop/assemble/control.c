@@ -13,6 +13,22 @@
  */
 #include "bloop/assemble/assemble_int.h"
 
+/* Of a short loop in front that was unrolled altogether there is a row for each round, with its statements between. */
+static bool has_rounds(const struct assembler *a, uint32_t row, uint32_t below)
+{
+    enum { FURTHEST = 16 };
+    const struct line_row *rows = a->debug->rows, *r = &rows[row];
+    bool between = false;
+    for (uint32_t i = row, k = 0; i-- > 0 && k < FURTHEST; k++) {
+        if (!rows[i].is_stmt || rows[i].file != r->file)
+            continue;
+        between = between || (r->line < rows[i].line && rows[i].line < below);
+        if (between && rows[i].line == r->line && rows[i].column == r->column)
+            return true;
+    }
+    return false;
+}
+
 /* gcc puts a row for each statement that begins in front of the loop's first instruction, the keyword's before the
  * body's; of statements that are nothing (an assertion that is off) too:
  *
@@ -35,7 +51,7 @@ static uint32_t keyword_before(struct assembler *a, const struct loop_place *p, 
             !assemble_is_in_body(a, p, r->line, false) || assemble_lines_between(a, p, r->line, p->line) != 0)
             break;
         if (r->column < first->column)
-            return r->line;
+            return has_rounds(a, row, p->line) ? 0 : r->line;
     }
     const struct line_row *r = first - 1;
     bool found = at > 0 && r->addr == first->addr && r->is_stmt && r->file == first->file && r->line < p->line &&

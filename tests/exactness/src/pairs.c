@@ -8,3 +8,21 @@ void zip(struct pair *restrict to, const int *restrict first, const int *restric
     for (long i = 0; i < n; i++) /* LOOP depth=1 */
         to[i] = (struct pair){first[i], second[i]};
 }
+
+/* Of the first loop, unrolled altogether, there are marks in front of the second, further left than all that this has. */
+void planes(unsigned long *data, const unsigned char *bytes, unsigned least)
+{
+    unsigned i, k, n;
+    unsigned long x;
+    for (i = 0; i < 4; i++)
+        data[i] = 0;
+
+    /* from the highest */
+    for (k = 64, n = 0; k-- > least;) {
+        x = bytes[n];
+        for (; n < 4 && bytes[n]; n++)
+            x += (unsigned long)1 << n;
+        for (i = 0; x; i++, x >>= 1)
+            data[i] += (x & 1u) << k;
+    }
+}
