@@ -572,7 +572,7 @@ static void csv_head(const struct view *t, struct buf *out)
             mem_free(exclusive);
         }
     }
-    buf_char(out, '\n');
+    buf_str(out, t->options->level == PRINT_LOOP ? ",line_last,on_line,instance,instances\n" : "\n");
 }
 
 static void csv_value(struct buf *out, double v)
@@ -586,6 +586,17 @@ static const char *word_of(const struct view *t, const struct row *r)
 {
     static const char *const words[] = {"program", "module", "file", "procedure", "inline", "loop", "line"};
     return r->relation ? r->relation : is_tree(t) ? words[r->kind] : levels[t->options->level].word;
+}
+
+/* Behind the metrics, where it moves no column. */
+static void csv_which_loop(struct buf *out, const struct row *r)
+{
+    const uint32_t numbers[] = {r->line_last, r->on_line, r->instance, r->instances};
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+        buf_char(out, ',');
+        if (numbers[i])
+            buf_printf(out, "%u", numbers[i]);
+    }
 }
 
 static void csv_row(const struct view *t, const struct row *r, struct buf *out)
@@ -616,6 +627,8 @@ static void csv_row(const struct view *t, const struct row *r, struct buf *out)
         if (levels[t->options->level].exclusive && t->e->metrics[t->shown.items[i]].has_exclusive)
             csv_value(out, value_of(t, r, t->shown.items[i], true));
     }
+    if (t->options->level == PRINT_LOOP)
+        csv_which_loop(out, r);
     buf_char(out, '\n');
 }
 
