@@ -455,7 +455,24 @@ static bool is_on_line_of(const struct loop_place *p, const struct loop_place *o
     return p->inlined == other->inlined && p->file == other->file && p->line == other->line;
 }
 
-/* From which column to which each loop goes on its first line, with the loops in it that are all there; 0: no column. */
+/* The columns of the loop's own evidence on its first line; where statements have marks, only of these: the others may
+   have been moved in from another loop there. */
+static struct extent extent_of(const struct assembler *a, uint32_t loop)
+{
+    const struct loop_place *p = &a->places.items[loop];
+    struct extent marked = {0}, any = {0};
+    for (uint32_t k = a->evidence_first.items[loop]; k < a->evidence_first.items[loop + 1]; k++) {
+        const struct evidence *e = &a->evidence.items[k];
+        if (!e->column || !e->fresh || e->inlined != p->inlined || e->file != p->file || e->line != p->line)
+            continue;
+        widen(&any, e->column, e->column);
+        if (e->stmt)
+            widen(&marked, e->column, e->column);
+    }
+    return marked.left ? marked : any;
+}
+
+/* From which column to which each loop goes on its first line, with the loops in it that begin there; 0: no column. */
 static void find_extents(struct assembler *a)
 {
     const struct loop_forest *forest = a->in->forest;
@@ -463,13 +480,10 @@ static void find_extents(struct assembler *a)
     memset(a->extents.items, 0, forest->loop_count * sizeof *a->extents.items);
     for (uint32_t i = forest->loop_count; i-- > 0;) {
         const struct loop_place *p = &a->places.items[i];
-        struct extent *x = &a->extents.items[i];
-        for (uint32_t k = a->evidence_first.items[i]; k < a->evidence_first.items[i + 1]; k++) {
-            const struct evidence *e = &a->evidence.items[k];
-            if (e->column && e->fresh && e->inlined == p->inlined && e->file == p->file && e->line == p->line)
-                widen(x, e->column, e->column);
-        }
+        struct extent *x = &a->extents.items[i], own = extent_of(a, i);
         uint32_t up = forest->loops[i].parent;
+        if (own.left)
+            widen(x, own.left, p->line_last > p->line ? UINT16_MAX : own.right);
         if (x->left && up != LOOP_NONE && is_on_line_of(p, &a->places.items[up]))
             widen(&a->extents.items[up], x->left, x->right);
     }
@@ -484,16 +498,16 @@ static int by_extent(const void *x, const void *y)
 }
 
 /* Loops that begin on one line, beside each other. A loop has a control and a body, and its copies have parts of both:
-   where one goes from column to column and all others lie to its right, these are copies of another loop. Where one of
-   them goes on behind the line, or does not tell where it lies, nothing is known: they are copies. So they are for macros and gfortran, with
-   one column for all of a line. */
+   where one goes from column to column and all others lie to its right, these are copies of another loop. One that goes on
+   behind the line has all of it to its right. Where one of them does not tell where it lies, nothing is known: they are
+   copies. So they are for macros and gfortran, with one column for all of a line. */
 static void tell_by_column(struct assembler *a, struct loop_key *keys, size_t n)
 {
     uint32_t groups = 0, right = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t loop = a->nodes.items[keys[i].node].loop;
         keys[i].extent = a->extents.items[loop];
-        if (a->places.items[loop].line_last != keys[i].line || keys[i].extent.left >= keys[i].extent.right)
+        if (keys[i].extent.left >= keys[i].extent.right)
             return;
     }
     qsort(keys, n, sizeof *keys, by_extent);

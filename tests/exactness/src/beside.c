@@ -19,3 +19,11 @@ void by_a_macro(int *a, int n) /* has one column */
 {
     FILL(a);
 }
+
+void and_goes_on(int *a, int *b, int n)
+{
+    for (int i = 0; i < n; i++) a[i] = i; for (int j = 0; j < n; j++) {
+        a[j] *= 3;
+        b[j] += a[j];
+    }
+}
