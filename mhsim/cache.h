@@ -21,15 +21,17 @@
 #define NO_SLOT UINT32_MAX
 
 /* A block's state. */
-#define BLOCK_EXCLUSIVE (1u << 31)          /* no other core has the block */
-#define BLOCK_FETCHED   (1u << 30)          /* by a prefetcher, and not touched since */
-#define BLOCK_WRITER    (BLOCK_FETCHED - 1) /* row + 1 of who wrote last; 0: not changed */
+#define BLOCK_EXCLUSIVE (1u << 31)       /* no other core has the block */
+#define BLOCK_FETCHED   (1u << 30)       /* by a prefetcher, and not touched since */
+#define BLOCK_BACK      (1u << 29)       /* written back to here: its owner need not have met it at this level */
+#define BLOCK_WRITER    (BLOCK_BACK - 1) /* row + 1 of who wrote last; 0: not changed */
+#define NO_ROW          UINT32_MAX
 
 struct block {
     uint64_t tag;  /* its number + 1; 0: none is here */
     uint64_t used; /* bytes touched, or 64ths of a larger block: a bit each */
     uint32_t owner, state;
-    uint32_t toucher; /* a row that is known to have met the block here: its owner, or who came last */
+    uint32_t toucher; /* a row that is known to have met the block here: its owner, or who came last; NO_ROW: none */
     uint32_t below;   /* where in the next cache its copy was put; the tag there says whether it still is */
 };
 
@@ -157,7 +159,7 @@ static inline void cache_put(struct cache *c, uint32_t slot, uint64_t block, uin
     uint64_t *word = cache_head(c, slot >> c->lane_shift) + c->order_words + way / 4;
     unsigned at = way % 4 * 16;
     *word = (*word & ~(UINT64_C(0xffff) << at)) | cache_short_tag(c, block) << at;
-    c->blocks[slot] = (struct block){block + 1, used, owner, state, owner, below};
+    c->blocks[slot] = (struct block){block + 1, used, owner, state, state & BLOCK_BACK ? NO_ROW : owner, below};
 }
 
 #endif

@@ -88,10 +88,19 @@ struct mhsim *mhsim_create(const struct mhsim_machine *m, const struct mhsim_opt
     return s;
 }
 
+static void help_ends(struct mhsim *s)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        aside_end(s->aside[i]);
+        s->aside[i] = NULL;
+    }
+}
+
 void mhsim_free(struct mhsim *s)
 {
     if (!s)
         return;
+    help_ends(s);
     for (unsigned i = 0; i < 2; i++)
         lines_close(&s->lines[i]);
     for (uint64_t i = 0; s->caches.base && i < *s->caches.count; i++)
@@ -101,9 +110,11 @@ void mhsim_free(struct mhsim *s)
     store_close(&s->rows);
     store_close(&s->pairs);
     map_close(&s->row_of);
-    map_close(&s->pair_of);
     map_close(&s->seen);
-    map_close(&s->touched);
+    for (unsigned i = 0; i < 2; i++) {
+        map_close(&s->pair_of[i]);
+        map_close(&s->touched[i]);
+    }
     pages_put(s, sizeof *s);
 }
 
@@ -127,6 +138,7 @@ static void choose_lines(struct mhsim *s, const struct core *core, bool first)
 uint32_t mhsim_core(struct mhsim *s)
 {
     uint32_t asked = s->asked_cores++;
+    help_ends(s);
     uint64_t n = *s->cores.count;
     struct core *core = n < MHSIM_CORES ? store_add(&s->cores, 1) : NULL;
     if (!core)
@@ -167,46 +179,83 @@ uint32_t mhsim_row(struct mhsim *s, uint32_t core, uint64_t code, uint32_t objec
         fresh->code = code;
         fresh->object = object;
         fresh->core = core;
-        fresh->last_block[0] = fresh->last_block[1] = UINT64_MAX;
+        fresh->last[0].block = fresh->last[1].block = UINT64_MAX;
         return (uint32_t)(*there = *s->rows.count - 1);
     }
 }
 
 void mhsim_quiet(struct mhsim *s, bool quiet)
 {
-    if (s->quiet && !quiet)
+    if (quiet == s->quiet)
+        return;
+    mhsim_wait(s);
+    if (!quiet)
         lines_counted(s);
     s->quiet = quiet;
     s->quick = s->plain && !quiet;
 }
 
+void mhsim_help(struct mhsim *s, unsigned threads, void (*begins)(void))
+{
+    s->helpers = threads;
+    s->begins = begins;
+}
+
+static void wait_for_help(const struct mhsim *s)
+{
+    aside_wait(s->aside[0]);
+    aside_wait(s->aside[1]);
+}
+
+void mhsim_wait(struct mhsim *s)
+{
+    wait_for_help(s);
+}
+
 const struct mhsim_row *mhsim_rows(const struct mhsim *s, size_t *count)
 {
+    wait_for_help(s);
     *count = *s->rows.count;
     return (const void *)s->rows.base;
 }
 
 const struct mhsim_pair *mhsim_pairs(const struct mhsim *s, size_t *count)
 {
+    wait_for_help(s);
     *count = *s->pairs.count;
     return (const void *)s->pairs.base;
 }
 
 /* ---- counting, what is seldom asked ------------------------------------------------------- */
 
+/* Caches and TLBs may be simulated side by side: each takes its pairs from lines of memory of its own. 0: the limit. */
+static uint64_t add_pair(struct mhsim *s, const struct mhsim_pair *pair)
+{
+    const unsigned at_once = s->helpers ? 64 : 1;
+    struct pair_room *room = &s->pair_room[s->machine.levels[pair->level].tlb];
+    if (room->next == room->end) {
+        while (__atomic_test_and_set(&s->pairs_locked, __ATOMIC_ACQUIRE))
+            ;
+        bool more = store_add(&s->pairs, at_once);
+        room->end = *s->pairs.count;
+        __atomic_clear(&s->pairs_locked, __ATOMIC_RELEASE);
+        room->next = more ? room->end - at_once : room->end;
+    }
+    if (room->next == room->end)
+        return 0;
+    *(struct mhsim_pair *)store_get(&s->pairs, room->next) = *pair;
+    return room->next++;
+}
+
 struct mhsim_pair *state_find_pair(struct mhsim *s, uint32_t victim, uint32_t evictor, unsigned level)
 {
-    uint64_t *there = map_put(&s->pair_of, (uint64_t)level << 40 | (uint64_t)victim << 20 | evictor);
-    if (there && !*there) {
-        struct mhsim_pair *fresh = store_add(&s->pairs, 1);
-        if (fresh) {
-            *fresh = (struct mhsim_pair){.victim = victim, .evictor = evictor, .level = level};
-            *there = *s->pairs.count - 1;
-        }
-    }
+    struct map *map = &s->pair_of[s->machine.levels[level].tlb];
+    uint64_t *there = map_put(map, (uint64_t)level << 40 | (uint64_t)victim << 20 | evictor);
+    if (there && !*there)
+        *there = add_pair(s, &(struct mhsim_pair){.victim = victim, .evictor = evictor, .level = level});
     if (!there || !*there) /* beyond the limit: pair 0 has what is left */
         return store_get(&s->pairs, 0);
-    row_at(s, evictor)->last_pair[level] = (uint32_t)*there;
+    *last_pair(s, evictor, level) = (uint32_t)*there;
     return store_get(&s->pairs, *there);
 }
 
@@ -309,7 +358,8 @@ ALIKE void hand_on(bool plain, struct mhsim *s, struct core *core, const struct 
         } else if (!changed) {
             return;
         } else if (plain || (!c->no_allocate && keeps)) {
-            struct brought back = {block, used, b->owner, b->state & (BLOCK_WRITER | BLOCK_EXCLUSIVE), 0};
+            struct brought back = {block, used, b->owner, (b->state & (BLOCK_WRITER | BLOCK_EXCLUSIVE)) | BLOCK_BACK,
+                                   0};
             (plain ? install_plain : install_any)(s, core, c, back, evictor);
             return;
         }
@@ -532,8 +582,8 @@ ALIKE bool access_level(bool plain, struct access *a, struct cache *c, uint32_t 
     if (slot == NO_SLOT)
         return miss(plain, a, n, c, block, write, in_full);
     struct block *b = &c->blocks[slot];
-    bool own = plain ? b->owner == a->row_number || b->toucher == a->row_number
-                     : b->owner == a->row_number && !(b->state & BLOCK_FETCHED);
+    bool own = (b->owner == a->row_number && !(b->state & (BLOCK_FETCHED | BLOCK_BACK))) ||
+               (plain && b->toucher == a->row_number);
     if (!own) {
         count_distinct(a->s, a->row_number, n, c->index, block);
         if (!a->s->quiet)
@@ -563,7 +613,7 @@ static inline bool hit_quick(struct cache *c, struct mhsim_row *row, uint32_t ro
 {
     struct block *b = &c->blocks[slot];
     if (!(b->state & BLOCK_EXCLUSIVE) ||
-        (b->owner != row_number && b->toucher != row_number && (c->tlb || row->last_block[0] != b->tag - 1)))
+        (b->owner != row_number && b->toucher != row_number && (c->tlb || row->last[0].block != b->tag - 1)))
         return false;
     struct mhsim_counts *n = &row->levels[c->index];
     uint64_t used = b->used, mask = bytes_mask(c, address, size);
@@ -582,7 +632,7 @@ static void access_first(struct access *a, struct cache *c, unsigned chain, bool
     uint32_t slot = a->slot = cache_find(c, a->address >> c->line_shift);
     if (slot == NO_SLOT || a->s->quiet || !hit_quick(c, a->row, a->row_number, slot, a->address, a->size, write))
         access_level(true, a, c, slot, write);
-    a->row->last_slot[chain] = a->slot;
+    a->row->last[chain].slot = a->slot;
 }
 
 static void access_parts(struct access *a, unsigned chain, bool write)
@@ -625,7 +675,7 @@ static void access_chain(struct access *a, unsigned chain, bool write)
     else if (!(block & s->sample_mask))
         access_any(a, c, write);
     if (!chain)
-        a->row->last_block[0] = block;
+        a->row->last[0].block = block;
 }
 
 static __attribute__((noinline)) void access_slowly(struct mhsim *s, uint32_t row_number, unsigned chain,
@@ -640,7 +690,7 @@ static __attribute__((noinline)) void access_slowly(struct mhsim *s, uint32_t ro
 static inline bool hit_again(struct cache *c, struct mhsim_row *row, uint32_t row_number, unsigned chain,
                              uint64_t address, uint32_t size, bool write)
 {
-    uint32_t slot = row->last_slot[chain];
+    uint32_t slot = row->last[chain].slot;
     return c->blocks[slot].tag == (address >> c->line_shift) + 1 &&
            (address & c->line_mask) + size <= (uint64_t)c->line_mask + 1 &&
            hit_quick(c, row, row_number, slot, address, size, write);
@@ -659,11 +709,33 @@ static void access_caches(struct mhsim *s, uint32_t row_number, uint64_t address
         access_slowly(s, row_number, 1, address, size, false);
 }
 
+/* A run that ends soon, maybe by a fault, is not worth a thread. The caches are most of the work. */
+static void ask_for_help(struct mhsim *s)
+{
+    enum { BATCHES_ALONE = 256 };
+    if (++s->batches == BATCHES_ALONE)
+        for (uint32_t i = 0; i < s->chain_count && i < s->helpers; i++)
+            s->aside[i] = aside_begin(s, i, lines_batch, s->begins);
+}
+
+static void access_lines(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
+{
+    for (uint32_t i = 0; i < s->chain_count; i++)
+        if (s->aside[i])
+            aside_give(s->aside[i], refs, n);
+        else
+            lines_batch(s, i, refs, n);
+    if (s->batches < UINT32_MAX && !s->aside[0])
+        ask_for_help(s);
+}
+
 void mhsim_accesses(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
 {
-    if (s->by_lines)
-        lines_batch(s, refs, n);
-    for (size_t i = 0; !s->by_lines && i < n; i++)
+    if (s->by_lines) {
+        access_lines(s, refs, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
         access_caches(s, refs[i].row, refs[i].address, refs[i].size, refs[i].write);
 }
 

@@ -13,5 +13,10 @@ enum {
 /* As mhsim_create, its rows and pairs in tables that are open already. */
 struct mhsim *mhsim_create_in(const struct mhsim_machine *, const struct mhsim_options *, const struct store *rows,
                               const struct store *pairs);
+/* Long runs may be helped by so many threads of the simulator's own (see aside.h), of which it uses two at most. They begin
+   with `begins`, which may be NULL. To be said before the first core. */
+void mhsim_help(struct mhsim *, unsigned threads, void (*begins)(void));
+/* Until all that came is counted. What returns rows or pairs waits as well. */
+void mhsim_wait(struct mhsim *);
 
 #endif

@@ -1,6 +1,6 @@
 /* The simulator against closed forms, and against a naive one made of lists, for every policy. */
 #include "config.h"
-#include "mhsim/mhsim.h"
+#include "mhsim/engine.h"
 #include "tests/tap.h"
 
 /* ---- a textbook's simulator: slow, and obvious ----------------------------------------- */
@@ -479,19 +479,23 @@ static void check_same(const struct mhsim *s, const struct naive *n, const struc
     CHECK_NAMED(adds_up(s, m), "... and its totals add up");
 }
 
-/* second: a second core comes in the middle, and does nothing. */
-static void check_random(const struct random_case *c, bool second)
+/* second: a second core comes in the middle, and does nothing. helpers: threads of the simulator's own. */
+static void check_random(const struct random_case *c, bool second, unsigned helpers)
 {
     struct mhsim_machine m = machine_of(c->levels, c->count);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
     struct naive *n = naive_create(&m);
+    mhsim_help(s, helpers, NULL);
     uint32_t core = mhsim_core(s);
     random_accesses(s, core, n, &m, c->accesses / LESS / (second ? 8 : 2));
     if (second)
         mhsim_core(s);
     random_accesses(s, core, n, &m, c->accesses / LESS / (second ? 8 : 2));
-    check_same(s, n, &m, second ? "... and with a second core in the middle" : c->name);
+    check_same(s, n, &m,
+               second    ? "... and with a second core in the middle"
+               : helpers ? "... and with threads of its own"
+                         : c->name);
     naive_free(n);
     mhsim_free(s);
 }
@@ -810,6 +814,7 @@ static void check_quiet(unsigned caches)
     uint32_t core = mhsim_core(one), same = mhsim_core(many);
     static struct mhsim_reference refs[MOST];
     mhsim_core(many); /* a second thread, which does nothing */
+    mhsim_help(one, 1 + caches % 2, NULL);
     for (int round = 0; round < ROUNDS; round++) {
         size_t n = 1 + random_below(MOST), used = round % 20 < 10 ? ROWS : 8;
         for (size_t i = 0; i < n; i++) {
@@ -869,8 +874,10 @@ int main(void)
     check_quiet(2);
     check_quiet(1);
     for (size_t i = 0; i < ARRAY_SIZE(random_cases); i++) {
-        check_random(&random_cases[i], false);
-        check_random(&random_cases[i], true);
+        for (unsigned helpers = 0; helpers <= 2; helpers++) {
+            check_random(&random_cases[i], false, helpers);
+            check_random(&random_cases[i], true, helpers);
+        }
     }
     for (unsigned caches = 1; caches <= 3; caches++)
         for (unsigned tlbs = 0; tlbs <= 2; tlbs++) {

@@ -287,6 +287,20 @@ static void first_phase(const struct raw_orders *o)
                           : UINT64_MAX;
 }
 
+/* What the simulator's own thread does is nothing that the program does. */
+static void helper_begins(void)
+{
+    static struct inside_thread helper;
+    helper.busy = true;
+    inside_me = &helper;
+}
+
+static unsigned other_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) - 1 : 0;
+}
+
 static bool open_file(enum raw_way way, const struct raw_orders *o)
 {
     int fd = make_file();
@@ -320,6 +334,7 @@ static bool open_file(enum raw_way way, const struct raw_orders *o)
         in.outside = *o->region;
         in.in_region = in.region_times = 0;
         set_quiet();
+        mhsim_help(in.sim, other_processors(), helper_begins);
         inside_generation++;
         in.has_variables = variables_open(in.folder, o);
         in.head->magic = RAW_MAGIC;
@@ -374,8 +389,10 @@ void inside_settle(void)
     if (!in.head || !first_thread)
         return;
     if (first_thread == inside_me) {
-        if (enter())
-            leave(many);
+        if (!enter())
+            return;
+        mhsim_wait(in.sim);
+        leave(many);
         return;
     }
     if ((first_thread->waiting == 0 && first_thread->until == 0) || !inside_out())
@@ -383,6 +400,7 @@ void inside_settle(void)
     become_many();
     take_lock();
     simulate_waiting();
+    mhsim_wait(in.sim);
     drop_lock();
 }
 
@@ -570,7 +588,7 @@ static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
     const struct mhsim_variable *v =
         of ? variables_in_frame(of, code - module->bias, (int64_t)(address - fp) - CANONICAL, &lo, &hi) : NULL;
     p->lo = fp + CANONICAL + (uint64_t)(v ? v->lo : lo);
-    p->hi = fp + CANONICAL + (uint64_t)(v ? v->hi : hi);
+    p->bytes = (uint64_t)(v ? v->hi - v->lo : hi - lo);
     p->frame = fp;
     p->frame_code = code;
     uint32_t object = v ? object_of_key(RAW_STACK, 0, variables_number(v) + 1, v->name) : RAW_STACK;
@@ -593,19 +611,9 @@ static bool place_fits(const struct place *p, uint64_t code, uint64_t address, u
     return place_fits_but_frame(p, code, address) && (!p->frame || same_frame(p, frame));
 }
 
-static uint32_t object_at(struct place *p, uint64_t address, bool on_stack, uint64_t frame)
+/* Of what is not on this thread's stack. */
+static uint32_t object_elsewhere(uint64_t address, bool on_stack, uint64_t *lo, uint64_t *hi)
 {
-    uint64_t *lo = &p->lo, *hi = &p->hi;
-    *lo = address & ~(uint64_t)(GRAIN - 1);
-    *hi = *lo + GRAIN;
-    p->frame = 0;
-    if (on_this_stack(address)) {
-        if (in.has_variables && frame)
-            return stack_object(p, address, frame);
-        *lo = inside_me->stack_lo;
-        *hi = inside_me->stack_hi;
-        return RAW_STACK;
-    }
     uint32_t object = heap_object(address, lo, hi);
     if (!object && on_stack) {
         uint64_t *page = map_put(&in.pages, address / PAGE);
@@ -619,6 +627,25 @@ static uint32_t object_at(struct place *p, uint64_t address, bool on_stack, uint
         look_again();
         object = module_object(address, lo, hi);
     }
+    return object;
+}
+
+static uint32_t object_at(struct place *p, uint64_t address, bool on_stack, uint64_t frame)
+{
+    uint64_t lo = address & ~(uint64_t)(GRAIN - 1), hi = lo + GRAIN;
+    p->frame = 0;
+    p->lo = lo;
+    p->bytes = GRAIN;
+    if (on_this_stack(address)) {
+        if (in.has_variables && frame)
+            return stack_object(p, address, frame);
+        p->lo = inside_me->stack_lo;
+        p->bytes = inside_me->stack_hi - p->lo;
+        return RAW_STACK;
+    }
+    uint32_t object = object_elsewhere(address, on_stack, &lo, &hi);
+    p->lo = lo;
+    p->bytes = hi - lo;
     return object;
 }
 
@@ -774,7 +801,7 @@ static void find_place(struct place *p, uint64_t code, uint64_t address, bool on
     p->generation = inside_generation;
     if (p->row == NOT_WANTED) {
         p->lo = 0;
-        p->hi = UINT64_MAX;
+        p->bytes = UINT64_MAX;
         p->frame = 0;
         return;
     }
@@ -841,6 +868,11 @@ void inside_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool w
     if (append_further(code, address, size, write, on_stack, frame) || !enter())
         return;
     bool locked = many;
+    if (inside_me->waiting < inside_me->room) { /* what waited made room */
+        inside_append(inside_me, fit_place(code, address, on_stack, frame), address, size, write);
+        leave(locked);
+        return;
+    }
     in.head->seen++;
     if (in.phase <= WARMING && in.phase != NOT_YET && !in.stopped) {
         const struct place *p = fit_place(code, address, on_stack, frame);

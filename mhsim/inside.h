@@ -8,10 +8,10 @@
 #include "mhsim/engine.h"
 #include "mhsim/raw.h"
 
-/* What a thread knows of a reference: which row is meant while its addresses stay within lo <= a < hi and, of variables in
+/* What a thread knows of a reference: which row is meant while its addresses stay within `bytes` from lo on and, of variables in
    frames, while the frame `depth` calls up is this one, and its code at this point. */
 struct place {
-    uint64_t code, lo, hi;
+    uint64_t code, lo, bytes;
     uint64_t frame, frame_code; /* frame 0: any */
     uint32_t row, generation, depth;
 } __attribute__((aligned(64)));
@@ -76,7 +76,7 @@ static inline struct place *place_of(struct inside_thread *me, uint64_t code)
 
 static inline bool place_fits_but_frame(const struct place *p, uint64_t code, uint64_t address)
 {
-    return p->code == code && address - p->lo < p->hi - p->lo && p->generation == inside_generation;
+    return p->code == code && address - p->lo < p->bytes && p->generation == inside_generation;
 }
 
 static inline void inside_append(struct inside_thread *me, const struct place *p, uint64_t address, uint32_t size,
@@ -92,16 +92,11 @@ static inline bool inside_out(void)
     return !inside_me->busy || inside_me == &inside_nobody;
 }
 
-/* Into each hook by itself, where most of its arguments are known. */
-static inline __attribute__((always_inline)) void inside_access(uint64_t code, uint64_t address, uint32_t size,
-                                                                bool write, bool on_stack, uint64_t frame)
+/* Of this thread, where more is to be done than to number it. */
+static inline __attribute__((always_inline)) void inside_access_numbered(struct inside_thread *me, uint64_t code,
+                                                                         uint64_t address, uint32_t size, bool write,
+                                                                         bool on_stack, uint64_t frame)
 {
-    struct inside_thread *me = inside_me;
-    uint64_t numbered = me->numbered;
-    if (__builtin_expect(numbered < me->until, 0)) {
-        me->numbered = numbered + 1; /* a number only, so a signal or another thread that comes between does no harm */
-        return;
-    }
     const struct place *p = place_of(me, code);
     bool was_busy = me->busy;
     me->busy = true;
@@ -118,6 +113,18 @@ static inline __attribute__((always_inline)) void inside_access(uint64_t code, u
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     me->busy = was_busy;
     inside_access_slowly(code, address, size, write, on_stack, frame);
+}
+
+/* Into each hook by itself, where most of its arguments are known. */
+static inline __attribute__((always_inline)) void inside_access(uint64_t code, uint64_t address, uint32_t size,
+                                                                bool write, bool on_stack, uint64_t frame)
+{
+    struct inside_thread *me = inside_me;
+    uint64_t numbered = me->numbered;
+    if (__builtin_expect(numbered < me->until, 0))
+        me->numbered = numbered + 1; /* a number only, so a signal or another thread that comes between does no harm */
+    else
+        inside_access_numbered(me, code, address, size, write, on_stack, frame);
 }
 
 #endif

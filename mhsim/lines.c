@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define NO_ROW UINT32_MAX
-
 /* What is marked SAME is compiled for each number of levels by itself: most of what it does is then a constant. */
 #define SAME static inline __attribute__((always_inline))
 
@@ -24,6 +22,7 @@ bool lines_fit(const struct mhsim_level *levels, unsigned level)
     return true;
 }
 
+/* Its nibbles behind the ways' are 0. */
 static bool open_level(struct lines_level *l, struct cache *c)
 {
     unsigned last = 4 * (c->ways - 1);
@@ -32,12 +31,13 @@ static bool open_level(struct lines_level *l, struct cache *c)
                               .sets = c->sets,
                               .set_mask = c->set_mask,
                               .set_inverse = c->set_inverse,
-                              .first_order = c->first_order,
                               .through_last = UINT64_MAX >> (60 - last),
                               .last = last,
                               .index = c->index,
                               .grain_shift = c->grain_shift,
                               .cache = c};
+    for (uint64_t set = 0; l->orders && set < c->sets; set++)
+        l->orders[set] = c->first_order & l->through_last;
     return l->orders && l->held;
 }
 
@@ -55,7 +55,8 @@ bool lines_open(struct lines *k, struct cache *first)
     k->most = (uint32_t)most;
     k->all = pages_get(most * sizeof *k->all);
     k->known = pages_get(REGIONS_KNOWN * sizeof *k->known);
-    return good && k->all && k->known;
+    k->lately = pages_get(METS_LATELY * sizeof *k->lately);
+    return good && k->all && k->known && k->lately;
 }
 
 void lines_close(struct lines *k)
@@ -70,6 +71,12 @@ void lines_close(struct lines *k)
         if (k->regions.slots[i].key != MAP_EMPTY)
             pages_put((void *)(uintptr_t)k->regions.slots[i].value, sizeof(struct lines_region));
     map_close(&k->regions);
+    map_close(&k->met);
+    pages_put(k->lately, METS_LATELY * sizeof *k->lately);
+    for (struct lines_mets *m = k->mets, *before; m; m = before) {
+        before = m->before;
+        pages_put(m, sizeof *m);
+    }
     *k = (struct lines){0};
 }
 
@@ -170,6 +177,7 @@ struct pass {
     struct lines *k;
     struct line *all;
     const struct lines_known *known;
+    struct lines_known last; /* of those, the one that was looked for last */
     struct mhsim_row *rows;
     struct mhsim_pair *pairs;
     struct lines_level at[LINES_LEVELS];
@@ -199,6 +207,14 @@ static struct pass pass_begin(struct mhsim *s, unsigned chain)
     return p;
 }
 
+SAME const struct lines_region *region_last(struct pass *p, uint64_t block)
+{
+    uint64_t number = block / REGION_LINES + 1;
+    if (__builtin_expect(p->last.number != number, 0))
+        p->last = (struct lines_known){number, region_known(p->known, block)};
+    return p->last.region;
+}
+
 static struct shape shape_of(const struct mhsim *s, unsigned chain)
 {
     const struct lines *k = &s->lines[chain];
@@ -215,38 +231,37 @@ SAME unsigned index_of(const struct pass *p, struct shape f, unsigned level)
 static void leave_slowly(struct mhsim *, unsigned chain, unsigned level, struct line *, uint32_t evictor);
 
 /* A hit there. */
-SAME void touch(const struct lines_level *at, uint64_t set, uint64_t way)
+SAME void touch(const struct pass *p, unsigned level, uint64_t set, const struct line *l)
 {
-    uint64_t order = at->orders[set];
-    if ((order & 15) != way)
-        at->orders[set] = order_newest(order, way);
+    uint64_t *order = &p->at[level].orders[set], way = line_way(l, level);
+    if ((*order & 15) != way)
+        *order = order_newest(*order, way);
 }
 
 /* At the oldest's place; that one goes: its record's number. */
-SAME uint32_t enter(const struct lines_level *at, uint64_t set, uint32_t number, uint32_t *place, uint32_t owner)
+SAME uint32_t enter(const struct pass *p, unsigned level, uint64_t set, struct line *l, uint32_t owner)
 {
-    uint64_t order = at->orders[set];
-    if (__builtin_expect(!order, 0))
-        order = at->first_order;
-    uint64_t way = order >> at->last & 15;
+    const struct lines_level *at = &p->at[level];
+    uint64_t order = at->orders[set], way = order >> at->last;
     uint32_t *held = &at->held[set * ORDER_WAYS + way], gone = *held;
-    at->orders[set] = (order & ~at->through_last) | (order << 4 & at->through_last) | way;
-    *held = number;
-    *place = owner << 8 | (uint32_t)way;
+    at->orders[set] = (order << 4 & at->through_last) | way;
+    *held = (uint32_t)(l - p->all);
+    l->place[level] = owner << 8 | (uint32_t)way;
     return gone;
 }
 
 /* Of a block that `evictor` throws out. */
 SAME void count_leaving(const struct pass *p, struct shape f, unsigned level, const struct line *l, uint32_t evictor)
 {
-    uint32_t owner = l->place[level] >> 8, writer = l->writer[level], index = index_of(p, f, level);
+    uint32_t owner = level ? line_owner(l, level) : l->place[0] >> 8; /* nothing is written back to the first */
+    uint32_t writer = l->writer[level], index = index_of(p, f, level);
     struct mhsim_counts *n = &p->rows[owner].levels[index];
     n->evictions++;
     n->used += (uint64_t)(f.popcount ? (unsigned)__builtin_popcountll(l->used[level]) : bits_set(l->used[level]))
                << f.grain_shift;
     if (!f.chain && writer)
         p->rows[writer - 1].levels[index].write_backs++;
-    uint32_t last = p->rows[evictor].last_pair[index];
+    uint32_t last = p->rows[evictor].last[f.chain].pair[index];
     struct mhsim_pair *pair = &p->pairs[last];
     if (__builtin_expect(!last || pair->victim != owner, 0))
         pair = state_find_pair(p->s, owner, evictor, index);
@@ -257,7 +272,7 @@ SAME void count_leaving(const struct pass *p, struct shape f, unsigned level, co
 SAME void leave(const struct pass *p, struct shape f, unsigned level, struct line *l, uint32_t evictor)
 {
     unsigned below = level + 1;
-    uint32_t writer = f.chain ? 0 : l->writer[level], owner = l->place[level] >> 8;
+    uint32_t writer = f.chain ? 0 : l->writer[level], owner = line_owner(l, level);
     if (__builtin_expect(!f.quiet, 1))
         count_leaving(p, f, level, l, evictor);
     l->place[level] = NO_WAY;
@@ -268,8 +283,8 @@ SAME void leave(const struct pass *p, struct shape f, unsigned level, struct lin
     } else if (below < LINES_LEVELS && below < f.levels && writer) {
         l->used[below] = l->used[level];
         l->writer[below] = writer;
-        uint32_t gone = enter(&p->at[below], set_of(&p->at[below], false, l->tag - 1), (uint32_t)(l - p->all),
-                              &l->place[below], owner);
+        uint32_t gone = enter(p, below, set_of(&p->at[below], false, l->tag - 1), l, owner);
+        l->place[below] |= PLACE_BACK;
         if (gone)
             leave_slowly(p->s, f.chain, below, &p->all[gone], evictor);
     } else if (line_way(l, 0) == NO_WAY && line_way(l, 1) == NO_WAY && line_way(l, 2) == NO_WAY) {
@@ -292,44 +307,85 @@ struct here {
     struct mhsim_counts *counts; /* of the row, or what is thrown away */
     struct line *line;
     uint64_t block, mask;
-    uint32_t row, number;
+    uint32_t row;
     bool known; /* the row had brought the block there, or further down, itself: it is new neither there nor before */
     bool cold;  /* nobody had */
 };
 
-/* Whether to the row the block is new there. */
-static __attribute__((noinline)) bool is_new(struct mhsim *s, struct lines *k, uint32_t row, unsigned level,
-                                             uint64_t block)
+static struct lines_met *met_add(struct lines *k)
+{
+    if (!k->mets || k->mets->count == METS_AT_ONCE) {
+        struct lines_mets *more = pages_get(sizeof *more);
+        if (!more)
+            return NULL;
+        more->before = k->mets;
+        k->mets = more;
+    }
+    return &k->mets->all[k->mets->count++];
+}
+
+static uint64_t met_key(uint32_t row, uint64_t page)
+{
+    return (uint64_t)row << 44 | (page & ((1ull << 44) - 1));
+}
+
+/* NULL: no memory. */
+static struct lines_met *met_find(struct lines *k, uint32_t row, uint64_t block)
 {
     struct lines_region *region = region_of(k, block);
     struct lines_page *page = region ? &region->page[block % REGION_LINES / PAGE_LINES] : NULL;
-    uint64_t bit = 1ull << block % PAGE_LINES;
     for (unsigned i = 0; page && i < PAGE_ROWS; i++) {
         if (!page->row[i])
             page->row[i] = row + 1;
-        if (page->row[i] != row + 1)
-            continue;
-        bool first = !(page->met[i][level] & bit);
-        page->met[i][level] |= bit;
-        return first;
+        if (page->row[i] == row + 1)
+            return &page->met[i];
     }
-    return state_first_bit(&s->touched, touched_key(row, k->at[level].index, block), block % 64);
+    uint64_t *there = map_put(&k->met, met_key(row, block / PAGE_LINES));
+    if (there && !*there)
+        *there = (uint64_t)(uintptr_t)met_add(k);
+    return there ? (struct lines_met *)(uintptr_t)*there : NULL;
+}
+
+/* Rows go through few pages at a time. */
+static struct lines_met *met_of(struct lines *k, uint32_t row, uint64_t block)
+{
+    uint64_t key = met_key(row, block / PAGE_LINES);
+    struct lines_lately *at = &k->lately[(key ^ key >> 42) % METS_LATELY];
+    if (at->key != key + 1)
+        *at = (struct lines_lately){key + 1, met_find(k, row, block)};
+    return at->met;
+}
+
+/* Whether to the row the block is new there. */
+static __attribute__((noinline)) bool is_new(struct lines *k, uint32_t row, unsigned level, uint64_t block)
+{
+    struct lines_met *met = met_of(k, row, block);
+    uint64_t bit = 1ull << block % PAGE_LINES;
+    if (!met || met->at[level] & bit)
+        return false;
+    met->at[level] |= bit;
+    return true;
 }
 
 /* Nothing was hit: the row had been there, whoever brought it in. */
 SAME void meet(const struct pass *p, struct shape f, const struct here *h, unsigned level, struct mhsim_counts *n)
 {
     if (!f.quiet)
-        n->distinct += is_new(p->s, p->k, h->row, level, h->block);
+        n->distinct += is_new(p->k, h->row, level, h->block);
 }
 
-SAME void hit(const struct pass *p, struct shape f, struct here *h, unsigned level)
+/* The row had brought the block to the level, or is known to have met it there or further down. */
+SAME bool is_known(const struct line *l, unsigned level, uint32_t row)
+{
+    return l->place[level] >> 8 == row || (l->toucher >> 8 == row && (l->toucher & 0xff) >= level);
+}
+
+/* again: the row's last access was to it as well. */
+SAME void hit(const struct pass *p, struct shape f, struct here *h, unsigned level, bool again)
 {
     struct line *l = h->line;
-    const struct lines_level *at = &p->at[level];
     struct mhsim_counts *n = &h->counts[index_of(p, f, level)];
-    uint32_t place = l->place[level];
-    h->known = place >> 8 == h->row || (l->toucher >> 8 == h->row && (l->toucher & 0xff) >= level);
+    h->known = again || is_known(l, level, h->row);
     if (__builtin_expect(!h->known, 0)) {
         meet(p, f, h, level, n);
         if (!f.quiet)
@@ -338,13 +394,12 @@ SAME void hit(const struct pass *p, struct shape f, struct here *h, unsigned lev
     n->accesses++;
     n->temporal += (h->mask & ~l->used[level]) == 0;
     l->used[level] |= h->mask;
-    touch(at, set_of(at, level == 0, h->block), place & 0xff);
+    touch(p, level, set_of(&p->at[level], level == 0, h->block), l);
 }
 
 SAME void miss(const struct pass *p, struct shape f, struct here *h, unsigned level)
 {
     struct line *l = h->line;
-    const struct lines_level *at = &p->at[level];
     struct mhsim_counts *n = &h->counts[index_of(p, f, level)];
     n->accesses++;
     n->misses++;
@@ -355,7 +410,7 @@ SAME void miss(const struct pass *p, struct shape f, struct here *h, unsigned le
     l->used[level] = h->mask;
     if (!f.chain)
         l->writer[level] = 0;
-    uint32_t gone = enter(at, set_of(at, level == 0, h->block), h->number, &l->place[level], h->row);
+    uint32_t gone = enter(p, level, set_of(&p->at[level], level == 0, h->block), l, h->row);
     if (__builtin_expect(gone != 0, 1))
         leave(p, f, level, &p->all[gone], h->row);
 }
@@ -364,11 +419,11 @@ SAME void access_below(struct pass *p, struct shape f, struct here *h)
 {
     p->missed++;
     if (f.levels > 1 && line_way(h->line, 1) != NO_WAY) {
-        hit(p, f, h, 1);
+        hit(p, f, h, 1, false);
     } else if (f.levels > 1) {
         p->missed_far++;
         if (f.levels > 2 && line_way(h->line, 2) != NO_WAY)
-            hit(p, f, h, 2);
+            hit(p, f, h, 2, false);
         else if (f.levels > 2)
             miss(p, f, h, 2);
         miss(p, f, h, 1);
@@ -381,7 +436,7 @@ SAME void access_below(struct pass *p, struct shape f, struct here *h)
 SAME bool access_again(const struct pass *p, struct shape f, struct line *l, const struct mhsim_row *r,
                        struct mhsim_counts *counts, uint64_t block, uint64_t mask)
 {
-    if (__builtin_expect(l->tag != block + 1 || r->last_block[f.chain] != block, 0))
+    if (__builtin_expect(l->tag != block + 1 || r->last[f.chain].block != block, 0))
         return false;
     uint64_t *order = &p->at[0].orders[block & p->at[0].set_mask], used = l->used[0];
     uint32_t way = line_way(l, 0);
@@ -399,6 +454,45 @@ SAME bool access_again(const struct pass *p, struct shape f, struct line *l, con
     return true;
 }
 
+/* The commonest miss: the second level has the block, the row had met it there, and what goes from the first has its copy
+   there, too. NULL: it is another, and nothing was done. */
+SAME struct line *access_second(struct pass *p, struct shape f, struct mhsim_row *r, uint32_t row, uint64_t block,
+                                uint64_t mask)
+{
+    const struct lines_level *first = &p->at[0];
+    const struct lines_region *region = region_last(p, block);
+    const uint32_t number = region ? region->line[block % REGION_LINES] : 0;
+    struct line *l = &p->all[number];
+    const uint64_t set = block & first->set_mask, order = first->orders[set], way = order >> first->last;
+    uint32_t *held = &first->held[set * ORDER_WAYS + way];
+    struct line *gone = &p->all[*held];
+    if (f.quiet || l->tag != block + 1 || l->place[0] != NO_WAY || line_way(l, 1) == NO_WAY || !is_known(l, 1, row) ||
+        line_way(gone, 1) == NO_WAY)
+        return NULL;
+    struct mhsim_counts *n = r->levels;
+    p->missed++;
+    r->last[f.chain].block = block;
+    r->last[f.chain].slot = number;
+    n[index_of(p, f, 1)].temporal += (mask & ~l->used[1]) == 0;
+    n[index_of(p, f, 1)].accesses++;
+    l->used[1] |= mask;
+    touch(p, 1, set_of(&p->at[1], false, block), l);
+    n[index_of(p, f, 0)].accesses++;
+    n[index_of(p, f, 0)].misses++;
+    count_leaving(p, f, 0, gone, row);
+    gone->used[1] |= gone->used[0];
+    if (!f.chain && gone->writer[0])
+        gone->writer[1] = gone->writer[0];
+    gone->place[0] = NO_WAY;
+    first->orders[set] = (order << 4 & first->through_last) | way;
+    *held = number;
+    l->place[0] = row << 8 | (uint32_t)way;
+    l->used[0] = mask;
+    if (!f.chain)
+        l->writer[0] = 0;
+    return l;
+}
+
 /* The row need not have met what it is said to have been at: see lines_counted. */
 SAME void note_quiet(struct lines *k, uint32_t row)
 {
@@ -412,9 +506,9 @@ void lines_counted(struct mhsim *s)
     for (uint32_t chain = 0; chain < s->chain_count; chain++) {
         struct lines *k = &s->lines[chain];
         for (uint32_t i = 0; i < k->quiet_count && k->quiet_count <= QUIET_ROWS; i++)
-            row_at(s, k->quiet_rows[i])->last_slot[chain] = 0;
+            row_at(s, k->quiet_rows[i])->last[chain].block = UINT64_MAX;
         for (uint32_t i = 0; i < *s->rows.count && k->quiet_count > QUIET_ROWS; i++)
-            row_at(s, i)->last_slot[chain] = 0;
+            row_at(s, i)->last[chain].block = UINT64_MAX;
         k->quiet_count = 0;
     }
 }
@@ -425,19 +519,19 @@ SAME struct line *access_else(struct pass *p, struct shape f, struct mhsim_row *
 {
     struct lines_region *region = region_known(p->known, block);
     uint32_t number = region ? region->line[block % REGION_LINES] : 0;
-    bool cold = false;
+    bool cold = false, again = r->last[f.chain].block == block;
     if (__builtin_expect(p->all[number].tag != block + 1, 0)) {
         uint64_t made = line_absent(p->k, block);
         number = (uint32_t)made;
         cold = made >= COLD;
     }
-    struct here h = {counts, &p->all[number], block, mask, row, number, false, cold};
-    r->last_slot[f.chain] = number;
-    r->last_block[f.chain] = block;
+    struct here h = {counts, &p->all[number], block, mask, row, false, cold};
+    r->last[f.chain].block = block;
+    r->last[f.chain].slot = number;
     if (f.quiet)
         note_quiet(p->k, row);
     if (line_way(h.line, 0) != NO_WAY)
-        hit(p, f, &h, 0);
+        hit(p, f, &h, 0, again);
     else
         access_below(p, f, &h);
     return h.line;
@@ -447,7 +541,7 @@ SAME void access_block(struct pass *p, struct shape f, uint32_t row, uint64_t bl
 {
     struct mhsim_row *r = &p->rows[row];
     struct mhsim_counts *counts = f.quiet ? p->s->sink : r->levels;
-    struct line *l = &p->all[r->last_slot[f.chain]];
+    struct line *l = &p->all[r->last[f.chain].slot];
     if (!access_again(p, f, l, r, counts, block, mask))
         l = access_else(p, f, r, row, counts, block, mask);
     if (!f.chain && write)
@@ -471,16 +565,15 @@ static __attribute__((noinline)) void access_split(struct mhsim *s, unsigned cha
         access_block(&p, f, ref->row, address >> f.line_shift,
                      mask_of(f, address, (uint32_t)((next < end ? next : end) - address)), ref->write);
     }
-    row_at(s, ref->row)->split += !chain && !s->quiet;
+    if (!chain && !s->quiet) /* not even 0 is added by the other chain, which may be another thread's */
+        row_at(s, ref->row)->split++;
 }
 
 /* ---- looking ahead ----------------------------------------------------------------------------
  *
  * Once for each block: most accesses are to a block that was looked for shortly before. */
 
-/* How far behind an access what it will need is fetched: by how much the batch before missed. */
-enum lines_ahead { AHEAD_NOTHING, AHEAD_RECORDS, AHEAD_ALL };
-enum { RECORDS_AHEAD = 12, TABLES_AHEAD = 24, RECORDS_NEAR = 1024 }; /* near: so many are in our own caches anyway */
+enum { RECORDS_AHEAD = 12, TABLES_AHEAD = 24 };
 
 /* Whether the block is among those it was lately asked for; it is now. */
 SAME bool asked_lately(uint32_t *asked, uint64_t block)
@@ -513,19 +606,18 @@ SAME void fetch_oldest(const struct pass *p, const struct lines_level *at, uint6
     __builtin_prefetch(&p->all[at->held[set * ORDER_WAYS + (at->orders[set] >> at->last & 15)]]);
 }
 
-SAME void fetch_records(const struct pass *p, struct shape f, uint64_t block, bool oldest)
+SAME void fetch_records(const struct pass *p, struct shape f, uint64_t block)
 {
     const struct lines_region *region = region_known(p->known, block);
     if (region)
         __builtin_prefetch(&p->all[region->line[block % REGION_LINES]]);
-    for (unsigned level = 1; level < f.levels && oldest; level++)
+    for (unsigned level = 1; level < f.levels; level++)
         fetch_oldest(p, &p->at[level], block);
 }
 
 SAME void look_ahead(const struct pass *p, struct shape f, const struct mhsim_reference *refs, size_t n)
 {
-    bool all = p->k->ahead == AHEAD_ALL;
-    if (all && n > TABLES_AHEAD) {
+    if (n > TABLES_AHEAD) {
         uint64_t block = refs[TABLES_AHEAD].address >> f.line_shift;
         if (!asked_lately(p->k->asked_tables, block))
             fetch_tables(p, f, block);
@@ -533,17 +625,16 @@ SAME void look_ahead(const struct pass *p, struct shape f, const struct mhsim_re
     if (n > RECORDS_AHEAD) {
         uint64_t block = refs[RECORDS_AHEAD].address >> f.line_shift;
         if (!asked_lately(p->k->asked_records, block))
-            fetch_records(p, f, block, all);
+            fetch_records(p, f, block);
     }
 }
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
+/* What misses the second level only has its records in our own caches anyway. */
 SAME void pass_end(const struct pass *p, size_t n)
 {
-    p->k->ahead = p->missed_far > n / 16                            ? AHEAD_ALL
-                  : p->missed > n / 16 && p->k->made > RECORDS_NEAR ? AHEAD_RECORDS
-                                                                    : AHEAD_NOTHING;
+    p->k->ahead = p->missed_far > n / 16;
 }
 
 /* One chain, of any shape. */
@@ -574,78 +665,70 @@ enum { LINE_SHIFT = 6, PAGE_SHIFT = 12 };
 
 typedef struct line *else_function(struct pass *, struct mhsim_row *, uint32_t row, uint64_t block, uint64_t mask);
 
-SAME void batch_both(struct shape cf, struct shape tf, else_function *else_cache, else_function *else_tlb,
-                     struct mhsim *s, const struct mhsim_reference *refs, size_t n)
+SAME void batch_shaped(struct shape f, else_function *other, struct mhsim *s, const struct mhsim_reference *refs,
+                       size_t n)
 {
-    struct pass c = pass_begin(s, 0), t = pass_begin(s, 1);
-    struct mhsim_row *const rows = c.rows;
-    struct line *const lines = c.all, *const pages = t.all;
-    const struct pass again_c = {.at[0].orders = c.at[0].orders, .at[0].set_mask = c.at[0].set_mask},
-                      again_t = {.at[0].orders = t.at[0].orders, .at[0].set_mask = t.at[0].set_mask};
-    const bool ahead = c.k->ahead || t.k->ahead;
+    struct pass p = pass_begin(s, f.chain);
+    const struct pass again = {.at[0].orders = p.at[0].orders,
+                               .at[0].set_mask = p.at[0].set_mask}; /* for the loop alone */
+    struct mhsim_row *const rows = p.rows;
+    struct line *const all = p.all;
+    const bool ahead = p.k->ahead;
     const uint64_t line = 1 << LINE_SHIFT;
     for (const struct mhsim_reference *ref = refs, *end = refs + n; ref < end; ref++) {
-        const uint64_t address = ref->address, at = address & (line - 1);
+        const uint64_t address = ref->address, at = address & (line - 1), block = address >> f.line_shift;
         struct mhsim_row *r = &rows[ref->row];
-        if (__builtin_expect(ahead, 0)) {
-            if (c.k->ahead)
-                look_ahead(&c, cf, ref, (size_t)(end - ref));
-            if (t.k->ahead)
-                look_ahead(&t, tf, ref, (size_t)(end - ref));
-        }
+        if (__builtin_expect(ahead, 0))
+            look_ahead(&p, f, ref, (size_t)(end - ref));
         if (__builtin_expect(at + ref->size > line, 0)) {
-            access_split(s, 0, ref);
-            access_split(s, 1, ref);
+            access_split(s, f.chain, ref);
             continue;
         }
-        uint64_t mask = UINT64_MAX >> (line - ref->size) << at,
-                 page_mask = 1ull << (address >> LINE_SHIFT & (line - 1));
-        struct line *l = &lines[r->last_slot[0]], *page = &pages[r->last_slot[1]];
-        if (!access_again(&again_c, cf, l, r, r->levels, address >> LINE_SHIFT, mask))
-            l = else_cache(&c, r, ref->row, address >> LINE_SHIFT, mask);
-        if (ref->write)
+        uint64_t mask = f.chain ? 1ull << (address >> LINE_SHIFT & (line - 1)) : UINT64_MAX >> (line - ref->size) << at;
+        struct line *l = &all[r->last[f.chain].slot];
+        if (!access_again(&again, f, l, r, r->levels, block, mask)) {
+            l = access_second(&p, f, r, ref->row, block, mask);
+            if (__builtin_expect(!l, 0))
+                l = other(&p, r, ref->row, block, mask);
+        }
+        if (!f.chain && ref->write)
             l->writer[0] = ref->row + 1;
-        if (!access_again(&again_t, tf, page, r, r->levels, address >> PAGE_SHIFT, page_mask))
-            else_tlb(&t, r, ref->row, address >> PAGE_SHIFT, page_mask);
     }
-    pass_end(&c, n);
-    pass_end(&t, n);
+    pass_end(&p, n);
 }
 
-#define SHAPED(name, target, caches, quiet, popcount)                                                                  \
-    static target __attribute__((noinline)) struct line *name##_cache(struct pass *p, struct mhsim_row *r,             \
-                                                                      uint32_t row, uint64_t block, uint64_t mask)     \
+#define SHAPE(name, target, shape, quiet)                                                                              \
+    static target __attribute__((noinline)) struct line *name##_else(struct pass *p, struct mhsim_row *r,              \
+                                                                     uint32_t row, uint64_t block, uint64_t mask)      \
     {                                                                                                                  \
-        return access_else(p, CACHES(caches, quiet, popcount), r, row, (quiet) ? p->s->sink : r->levels, block, mask); \
+        return access_else(p, shape, r, row, (quiet) ? p->s->sink : r->levels, block, mask);                           \
     }                                                                                                                  \
-    static target __attribute__((noinline)) struct line *name##_tlb(struct pass *p, struct mhsim_row *r, uint32_t row, \
-                                                                    uint64_t block, uint64_t mask)                     \
+    static target __attribute__((noinline)) void name(struct mhsim *s, const struct mhsim_reference *refs, size_t n)   \
     {                                                                                                                  \
-        return access_else(p, TLBS(caches, quiet, popcount), r, row, (quiet) ? p->s->sink : r->levels, block, mask);   \
-    }                                                                                                                  \
-    static target void name(struct mhsim *s, const struct mhsim_reference *refs, size_t n)                             \
-    {                                                                                                                  \
-        batch_both(CACHES(caches, quiet, popcount), TLBS(caches, quiet, popcount), name##_cache, name##_tlb, s, refs,  \
-                   n);                                                                                                 \
+        batch_shaped(shape, name##_else, s, refs, n);                                                                  \
     }
+#define SHAPED(name, target, quiet, popcount)                                                                          \
+    SHAPE(name##_two, target, CACHES(2, quiet, popcount), quiet)                                                       \
+    SHAPE(name##_three, target, CACHES(3, quiet, popcount), quiet)                                                     \
+    SHAPE(name##_tlbs_of_two, target, TLBS(2, quiet, popcount), quiet)                                                 \
+    SHAPE(name##_tlbs_of_three, target, TLBS(3, quiet, popcount), quiet)                                               \
+    static batch_function *const name[2][2] = {{name##_two, name##_three}, {name##_tlbs_of_two, name##_tlbs_of_three}}
 
-SHAPED(batch_two, , 2, false, false)
-SHAPED(batch_three, , 3, false, false)
-SHAPED(batch_two_quiet, , 2, true, false)
-SHAPED(batch_three_quiet, , 3, true, false)
+typedef void batch_function(struct mhsim *, const struct mhsim_reference *, size_t n);
+
+/* By chain; then by levels of caches, two or three. */
+SHAPED(counting, , false, false);
+SHAPED(quiet, , true, false);
 #ifdef __x86_64__
 /* Processors since 2013 count bits by an instruction, and shift by any register. */
-#define BITS __attribute__((target("popcnt,bmi,bmi2")))
-SHAPED(batch_two_bits, BITS, 2, false, true)
-SHAPED(batch_three_bits, BITS, 3, false, true)
+SHAPED(counting_bits, __attribute__((target("popcnt,bmi,bmi2"))), false, true);
 
 static bool has_bits(void)
 {
     return __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 }
 #else
-#define batch_two_bits   batch_two
-#define batch_three_bits batch_three
+#define counting_bits counting
 
 static bool has_bits(void)
 {
@@ -661,20 +744,16 @@ static bool has_shape(const struct lines *k, unsigned line_shift, unsigned grain
     return has;
 }
 
-void lines_batch(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
+void lines_batch(struct mhsim *s, unsigned chain, const struct mhsim_reference *refs, size_t n)
 {
     const struct lines *c = &s->lines[0], *t = &s->lines[1];
-    bool shaped = s->chain_count == 2 && t->count == 2 && has_shape(c, LINE_SHIFT, 0, 0) &&
-                  has_shape(t, PAGE_SHIFT, LINE_SHIFT, c->count);
-    if (shaped && s->quiet && c->count > 1)
-        (c->count == 3 ? batch_three_quiet : batch_two_quiet)(s, refs, n);
-    else if (shaped && c->count == 3)
-        (has_bits() ? batch_three_bits : batch_three)(s, refs, n);
-    else if (shaped && c->count == 2)
-        (has_bits() ? batch_two_bits : batch_two)(s, refs, n);
+    unsigned caches = c->count;
+    bool shaped = (caches == 2 || caches == 3) && (chain ? t->count == 2 && has_shape(t, PAGE_SHIFT, LINE_SHIFT, caches)
+                                                         : has_shape(c, LINE_SHIFT, 0, 0));
+    if (shaped)
+        (s->quiet ? quiet : has_bits() ? counting_bits : counting)[chain][caches - 2](s, refs, n);
     else
-        for (uint32_t i = 0; i < s->chain_count; i++)
-            batch_any(s, i, refs, n);
+        batch_any(s, chain, refs, n);
 }
 
 /* ---- more than one thread ---------------------------------------------------------------------- */
@@ -684,13 +763,14 @@ static void level_to_cache(const struct lines *k, uint32_t level)
     struct cache *c = k->at[level].cache;
     for (uint64_t set = 0; set < c->sets; set++) {
         const uint32_t *held = &k->at[level].held[set * ORDER_WAYS];
-        *cache_head(c, set) = k->at[level].orders[set];
+        *cache_head(c, set) = k->at[level].orders[set] | (c->first_order & ~k->at[level].through_last);
         for (uint32_t slot = (uint32_t)(set << c->lane_shift), i = 0; i < c->ways; i++) {
             const struct line *l = &k->all[held[i]];
             if (!l->tag)
                 continue;
-            cache_put(c, slot + i, l->tag - 1, l->used[level], l->place[level] >> 8, BLOCK_EXCLUSIVE | l->writer[level],
-                      0);
+            uint32_t back = l->place[level] & PLACE_BACK ? BLOCK_BACK : 0;
+            cache_put(c, slot + i, l->tag - 1, l->used[level], line_owner(l, level),
+                      BLOCK_EXCLUSIVE | back | l->writer[level], 0);
             if (l->toucher != NO_ROW && (l->toucher & 0xff) >= level)
                 c->blocks[slot + i].toucher = l->toucher >> 8;
         }
@@ -709,7 +789,8 @@ static void page_to_maps(struct mhsim *s, const struct cache *c, unsigned level,
 {
     put_bits(&s->seen, (uint64_t)c->number << 48 | number, page->seen);
     for (unsigned i = 0; i < PAGE_ROWS && page->row[i]; i++)
-        put_bits(&s->touched, touched_key(page->row[i] - 1, c->index, number * PAGE_LINES), page->met[i][level]);
+        put_bits(&s->touched[c->tlb], touched_key(page->row[i] - 1, c->index, number * PAGE_LINES),
+                 page->met[i].at[level]);
 }
 
 static void region_to_maps(struct mhsim *s, const struct lines *k, uint64_t number, const struct lines_region *region)
@@ -717,6 +798,19 @@ static void region_to_maps(struct mhsim *s, const struct lines *k, uint64_t numb
     for (uint64_t i = 0; i < REGION_LINES / PAGE_LINES; i++)
         for (uint32_t level = 0; level < k->count && region->page[i].seen; level++)
             page_to_maps(s, k->at[level].cache, level, number * (REGION_LINES / PAGE_LINES) + i, &region->page[i]);
+}
+
+static void mets_to_maps(struct mhsim *s, unsigned chain)
+{
+    const struct lines *k = &s->lines[chain];
+    for (uint64_t i = 0; i < k->met.capacity; i++) {
+        const struct map_slot *slot = &k->met.slots[i];
+        const struct lines_met *met = slot->key == MAP_EMPTY ? NULL : (const struct lines_met *)(uintptr_t)slot->value;
+        uint64_t row = slot->key >> 44, page = slot->key & ((1ull << 44) - 1);
+        for (uint32_t level = 0; met && level < k->count; level++)
+            put_bits(&s->touched[chain], touched_key((uint32_t)row, k->at[level].index, page * PAGE_LINES),
+                     met->at[level]);
+    }
 }
 
 void lines_to_caches(struct mhsim *s, unsigned chain)
@@ -728,9 +822,11 @@ void lines_to_caches(struct mhsim *s, unsigned chain)
         if (k->regions.slots[r].key != MAP_EMPTY && k->regions.slots[r].value)
             region_to_maps(s, k, k->regions.slots[r].key,
                            (const struct lines_region *)(uintptr_t)k->regions.slots[r].value);
+    mets_to_maps(s, chain);
     for (uint32_t i = 0; i < *s->rows.count; i++) {
-        row_at(s, i)->last_slot[chain] = 0;
-        row_at(s, i)->last_block[chain] = UINT64_MAX;
+        struct mhsim_last *last = &row_at(s, i)->last[chain];
+        last->slot = 0;
+        last->block = UINT64_MAX;
     }
     lines_close(k);
 }

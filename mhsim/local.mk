@@ -1,5 +1,5 @@
 noinst_LIBRARIES += %D%/libmhsim.a
-%C%_libmhsim_a_SOURCES = %D%/mhsim.h %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c %D%/lines.h %D%/lines.c %D%/state.h \
+%C%_libmhsim_a_SOURCES = %D%/mhsim.h %D%/aside.h %D%/aside.c %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c %D%/lines.h %D%/lines.c %D%/state.h \
 	%D%/store.h %D%/store.c %D%/machine.c \
 	%D%/raw.h %D%/collect.h %D%/collect.c %D%/libraries.h %D%/libraries.c %D%/run.c
 
@@ -24,7 +24,7 @@ TESTS += %D%/run_test
 %C%_run_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
 
 # ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
-INSIDE_SOURCES = %D%/mhsim.h %D%/raw.h %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c %D%/lines.h %D%/lines.c %D%/state.h \
+INSIDE_SOURCES = %D%/mhsim.h %D%/raw.h %D%/aside.h %D%/aside.c %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c %D%/lines.h %D%/lines.c %D%/state.h \
 	%D%/store.h %D%/store.c %D%/inside.h %D%/inside.c \
 	%D%/modules.h %D%/modules.c %D%/variables.h %D%/variables.c
 # No sanitizer in here: it lives in programs that have none.

@@ -90,13 +90,19 @@ struct mhsim_counts {
 struct mhsim_row {
     uint64_t code;
     uint32_t object, core;
-    uint64_t split;                       /* accesses across two blocks of the first level */
-    uint64_t last_block[2], last_address; /* the simulator's own, as is what follows */
-    int64_t step, stride;                 /* of the last access; the same of the last two, else 0 */
-    uint32_t last_slot[2];                /* in the first cache, the first TLB */
-    uint32_t last_pair[MHSIM_LEVELS];
+    uint64_t split;        /* accesses across two blocks of the first level */
+    uint64_t last_address; /* the simulator's own, as is what follows */
+    int64_t step, stride;  /* of the last access; the same of the last two, else 0 */
+    uint64_t unused[2];
+    struct mhsim_last {
+        uint64_t block;
+        uint32_t slot, unused[5]; /* in the first cache, the first TLB */
+        uint32_t pair[MHSIM_LEVELS];
+    } last[2]; /* of the caches, of the TLBs */
     struct mhsim_counts levels[MHSIM_LEVELS];
 };
+_Static_assert(sizeof(struct mhsim_row) == 1024,
+               "a row is found by a shift, and what changes most has lines of its own");
 
 /* `evictor` threw a block out that `victim` had brought in, that often. */
 struct mhsim_pair {

@@ -184,7 +184,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     execveat_number = arm ? 281 : 322;
     if (store_open(&sites, sizeof(struct site), 1u << 26, NULL, 0, NULL) < 0 || !inside_open(RAW_QEMU))
         return -1;
-    pthread_atfork(NULL, NULL, inside_forked);
+    pthread_atfork(inside_settle, NULL, inside_forked);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
     qemu_plugin_register_atexit_cb(id, at_exit, NULL);

@@ -2,6 +2,7 @@
 #ifndef MHSIM_STATE_H
 #define MHSIM_STATE_H
 
+#include "mhsim/aside.h"
 #include "mhsim/cache.h"
 #include "mhsim/engine.h"
 #include "mhsim/lines.h"
@@ -14,14 +15,21 @@ struct core {
 struct mhsim {
     struct mhsim_machine machine;
     struct store rows, pairs, caches, cores;
-    struct map row_of, pair_of, seen, touched;
-    struct mhsim_counts sink[MHSIM_LEVELS]; /* while quiet */
+    struct map row_of, seen, pair_of[2], touched[2]; /* of caches, of TLBs */
+    struct mhsim_counts sink[MHSIM_LEVELS];          /* while quiet */
     uint64_t random, sample_mask;
     uint32_t chains[2], chain_count, levels, asked_cores;
     bool quiet, classify, strides; /* strides: some level's prefetcher wants them */
     bool plain;                    /* see "one code, twice" */
     bool quick;                    /* plain, and counting */
     bool by_lines;                 /* the chains are in `lines`, their caches are empty */
+    struct pair_room {
+        uint64_t next, end;
+    } pair_room[2];
+    bool pairs_locked;
+    uint32_t helpers, batches; /* threads that may help; what came before they were asked for */
+    void (*begins)(void);
+    struct aside *aside[2]; /* of each chain */
     struct lines lines[2];
 };
 
@@ -57,12 +65,19 @@ static inline uint64_t touched_key(uint32_t row, unsigned level, uint64_t block)
 static inline void count_distinct(struct mhsim *s, uint32_t row, struct mhsim_counts *n, unsigned level, uint64_t block)
 {
     if (!s->quiet)
-        n->distinct += state_first_bit(&s->touched, touched_key(row, level, block), block & 63);
+        n->distinct +=
+            state_first_bit(&s->touched[s->machine.levels[level].tlb], touched_key(row, level, block), block & 63);
+}
+
+/* The pair in which the row was the evictor the last time. */
+static inline uint32_t *last_pair(struct mhsim *s, uint32_t evictor, unsigned level)
+{
+    return &row_at(s, evictor)->last[s->machine.levels[level].tlb].pair[level];
 }
 
 static inline struct mhsim_pair *pair_of(struct mhsim *s, uint32_t victim, uint32_t evictor, unsigned level)
 {
-    uint32_t last = row_at(s, evictor)->last_pair[level];
+    uint32_t last = *last_pair(s, evictor, level);
     struct mhsim_pair *pair = (struct mhsim_pair *)(void *)s->pairs.base + last;
     return last && pair->victim == victim ? pair : state_find_pair(s, victim, evictor, level);
 }

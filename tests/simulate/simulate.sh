@@ -122,6 +122,18 @@ b 1010000"
     check_equal "threads by the hundred" "$status" 0
     check "... are all counted" test "$(sum_of accesses trouble.c "$work" L1)" -ge $((603 * 4096))
 
+    # the same once a thread of the simulator's own is at work, where there are two processors
+    for what in abort kill exec fork threads; do
+        simulate ./trouble "late-$what" ./multiply
+        case $what in abort | kill | exec) rounds=100 ;; fork) rounds=$((100 + 5 + 1 + 3)) ;; threads) rounds=$((100 + 600 + 1)) ;; esac
+        check_equal "$what, late: each access is counted once" "$(sum_of accesses trouble.c "$work" L1)" $((rounds * 4096))
+    done
+    simulate ./trouble late-crash
+    check_equal "crash, late: the status" "$status" 139
+    check "crash, late: what was counted until then is there" test "$(sum_of accesses trouble.c "$work" L1)" -ge $((100 * 4096 - 33 * 512))
+    simulate ./trouble late-signals
+    check_equal "signals, late: the program ends as it should" "$status" 0
+
     "$hooks" -O1 -pthread -o sharing "$programs/sharing.c"
     simulate ./sharing
     one=$(line_of sharing.c ONE) other=$(line_of sharing.c OTHER)

@@ -1,7 +1,8 @@
 /* What programs do: crash, fork, become another one (with little memory to be had), take signals, threads that come and
-   go. The argument says which. */
+   go. The argument says which; with "late-" before it, it comes after as much work as makes the simulator ask for a thread. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,9 @@ static void take_signals(void)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
-    work(2);
+    bool late = strncmp(what, "late-", 5) == 0;
+    what += late ? 5 : 0;
+    work(late ? 100 : 2);
     if (strcmp(what, "crash") == 0)
         *(volatile int *)(argc - 2) = 1;
     if (strcmp(what, "abort") == 0)
