@@ -33,13 +33,19 @@
 
 /* Everything of a known size: both sanitizers' names. Returning into the caller one byte earlier is inside the call,
    whose line is the access's. */
-#define ACCESS(name, size, write)                                                                                      \
+#define ACCESS_BY(name, size, write, call)                                                                             \
     HOOK void name(uint64_t address);                                                                                  \
     void name(uint64_t address)                                                                                        \
     {                                                                                                                  \
         if (__builtin_expect(inside_on, 1))                                                                            \
-            inside_access(SITE, address, size, write, false, FRAME);                                                   \
+            call(SITE, address, size, write, false, FRAME);                                                            \
     }
+#define ACCESS(name, size, write) ACCESS_BY(name, size, write, inside_access)
+/* Called by hooks-x86_64.s, which numbers itself. */
+#define NUMBERED(...) inside_access_numbered(inside_me, __VA_ARGS__)
+#define ACCESS_NUMBERED(name, size, write)                                                                             \
+    ACCESS(name, size, write)                                                                                          \
+    ACCESS_BY(hpcview_simulate##name, size, write, NUMBERED)
 #define ACCESS_N(name, write)                                                                                          \
     HOOK void name(uint64_t address, uint64_t size);                                                                   \
     void name(uint64_t address, uint64_t size)                                                                         \
@@ -68,8 +74,8 @@ static void access_range(uint64_t site, uint64_t address, uint64_t size, bool wr
 #define ASAN_SIZE(n)                                                                                                   \
     ACCESS(__asan_load##n, n, false)                                                                                   \
     ACCESS(__asan_store##n, n, true)                                                                                   \
-    ACCESS(__asan_load##n##_noabort, n, false)                                                                         \
-    ACCESS(__asan_store##n##_noabort, n, true)
+    ACCESS_NUMBERED(__asan_load##n##_noabort, n, false)                                                                \
+    ACCESS_NUMBERED(__asan_store##n##_noabort, n, true)
 ASAN_SIZE(1)
 ASAN_SIZE(2)
 ASAN_SIZE(4)
@@ -268,7 +274,7 @@ __attribute__((constructor)) static void begin(void)
     *(void **)&real_memmove = dlsym(RTLD_NEXT, "memmove");
     *(void **)&real_memset = dlsym(RTLD_NEXT, "memset");
     if (inside_open(RAW_HOOKS))
-        pthread_atfork(NULL, NULL, inside_forked);
+        pthread_atfork(inside_settle, NULL, inside_forked);
 }
 
 __attribute__((destructor)) static void end(void)
