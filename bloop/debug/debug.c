@@ -91,6 +91,7 @@ struct debug {
     const struct image *image;
     struct warnings *w;
     struct dwarf_file *main, *alternate;
+    struct go_table *go; /* in place of `main` */
     struct unit_list units;
     struct span_list spans; /* sorted; `reach` [i]: the largest end of spans 0..i */
     vaddr *reach;
@@ -209,15 +210,24 @@ static void span_unit(struct debug *d, uint32_t unit)
     vec_release(&ranges);
 }
 
+static int open_go_table(const struct image *im, struct debug **out)
+{
+    struct go_table *go;
+    if (!go_table_open(im, &go))
+        return 0;
+    *out = mem_calloc(1, sizeof **out);
+    (*out)->image = im;
+    (*out)->go = go;
+    return 1;
+}
+
 int debug_open(const struct image *im, struct debug **out, struct warnings *w, struct err *err)
 {
     struct dwarf_file *main = NULL;
     *out = NULL;
-    if (!im->priv->dwarf)
-        return 0;
-    int status = dwarf_file_open(im->priv->dwarf, false, w, &main, err);
+    int status = im->priv->dwarf ? dwarf_file_open(im->priv->dwarf, false, w, &main, err) : 0;
     if (status <= 0)
-        return status;
+        return status < 0 ? status : open_go_table(im, out);
     struct debug *d = mem_calloc(1, sizeof *d);
     d->image = im;
     d->w = w;
@@ -267,6 +277,7 @@ void debug_close(struct debug *d)
     for (size_t i = 0; i < FILES_KEPT; i++)
         if (d->others[i].loaded)
             line_table_release(&d->others[i].lines);
+    go_table_close(d->go);
     dwarf_file_close(d->package);
     elf_file_close(d->package_elf);
     hashmap_release(&d->package_units);
@@ -1017,6 +1028,8 @@ int debug_function_at(struct debug *d, vaddr entry, const struct addr_range *par
                       struct arena *arena, struct debug_function *f)
 {
     uint32_t units[UNITS_AT];
+    if (d->go)
+        return go_table_function_at(d->go, entry, arena, f);
     size_t count = units_at(d, entry, units);
     if (count == 0 && !d->all_spanned) {
         span_the_rest(d);
@@ -1042,6 +1055,8 @@ int debug_function_at(struct debug *d, vaddr entry, const struct addr_range *par
 
 void debug_entries(struct debug *d, struct vaddr_list *entries)
 {
+    if (d->go)
+        go_table_entries(d->go, entries);
     for (uint32_t i = 0; i < d->units.count; i++) {
         struct unit_tables t;
         load_tables(d, i, false, &t);
@@ -1090,7 +1105,7 @@ char *debug_source_folder(struct debug *d)
 /* Variables of split units are left out: their objects have symbols, too. */
 void debug_variables(struct debug *d, struct bloop_variables *out)
 {
-    const struct elf_section *s = elf_section_named(d->main->elf, ".debug_info");
+    const struct elf_section *s = d->main ? elf_section_named(d->main->elf, ".debug_info") : NULL;
     if (!s || s->data_size > LIMIT_VARIABLES_BYTES)
         return;
     for (uint32_t i = 0; i < d->units.count; i++) {

@@ -1,7 +1,7 @@
 /*
  * bloop/debug - debug information: of one procedure its lines, its inlined calls and its names.
  *
- * Knows:    DWARF, through libdwarf (die.c is the border) but for line programs.
+ * Knows:    DWARF, through libdwarf (die.c is the border) but for line programs; Go's own table, where there is none.
  * Does not: instructions, loops, scopes.
  *
  * Memory:   what is said of a procedure lives in the arena that the caller gives.

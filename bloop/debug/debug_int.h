@@ -123,6 +123,13 @@ void die_walk_end(struct die_walk *);
 void unit_variables(struct dwarf_file *, Dwarf_Die root, const struct unit_base *, uint16_t language,
                     struct bloop_variables *);
 
+/* go_lines.c: where there is no DWARF, but Go's own table. The table lends the image's bytes. */
+struct go_table;
+bool go_table_open(const struct image *, struct go_table **); /* false: there is none, or one that is not known */
+void go_table_close(struct go_table *);
+void go_table_entries(const struct go_table *, struct vaddr_list *);
+bool go_table_function_at(const struct go_table *, vaddr entry, struct arena *, struct debug_function *);
+
 /* lines.c */
 struct line_file {
     const char *name;

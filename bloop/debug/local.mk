@@ -1,4 +1,4 @@
-bloop_libbloop_a_SOURCES += %D%/debug.h %D%/debug_int.h %D%/debug.c %D%/die.c %D%/lines.c %D%/variables.c
+bloop_libbloop_a_SOURCES += %D%/debug.h %D%/debug_int.h %D%/debug.c %D%/die.c %D%/go_lines.c %D%/lines.c %D%/variables.c
 
 check_PROGRAMS += %D%/debug_test
 TESTS += %D%/debug_test
@@ -11,3 +11,9 @@ TESTS += %D%/made_test
 %C%_made_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_made_test_SOURCES = %D%/made_test.c bloop/binary_test.h
 %C%_made_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/go_lines_test
+TESTS += %D%/go_lines_test
+%C%_go_lines_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
+%C%_go_lines_test_SOURCES = %D%/go_lines_test.c bloop/binary_test.h
+%C%_go_lines_test_LDADD = $(ROOM_LDADD)
