@@ -290,9 +290,9 @@ static struct kept *kept_at(const struct site *s, int i)
     return i < KEPT_WORST ? &s->kept->worst[i] : &s->kept->sample[i - KEPT_WORST];
 }
 
-static bool is_to_put(const struct kept *k, bool all, uint32_t before)
+static bool is_to_put(const struct kept *k, bool all)
 {
-    return k->number && (all || k->file_row == 0 || k->file_row > before);
+    return k->number && (all || k->file_row == 0);
 }
 
 static void put_episodes(struct out *o, bool all)
@@ -300,7 +300,7 @@ static void put_episodes(struct out *o, bool all)
     uint32_t before = rows_in_file[PHASES_EPISODES];
     for (uint32_t i = 0; i < site_count(); i++)
         for (int k = 0; site_at(i)->kept && site_at(i)->file_row && k < KEPT; k++)
-            if (is_to_put(kept_at(site_at(i), k), all, UINT32_MAX))
+            if (is_to_put(kept_at(site_at(i), k), all))
                 put_episode(o, site_at(i), kept_at(site_at(i), k));
     end_rows(o, PHASES_EPISODES);
     for (uint32_t i = 0; i < site_count(); i++)
@@ -354,7 +354,7 @@ static void put_passages(struct out *o, bool all)
 
 /* ---- where each thread is ----------------------------------------------------------------------------------------------------- */
 
-enum state { RUNNING, AT_BARRIER, IN_WAIT, ENDED };
+enum state { RUNNING, BETWEEN_REGIONS, AT_BARRIER, IN_WAIT };
 
 static bool has_moved(const struct phases_thread *t, enum state what, uint64_t since, uint32_t site, uint32_t context,
                       uint64_t passed)
@@ -363,20 +363,28 @@ static bool has_moved(const struct phases_thread *t, enum state what, uint64_t s
            t->written.context != context || t->written.passed != passed;
 }
 
+/* Whoever has joined its team, and so have all others, sleeps until the next parallel region. */
+static enum state state_of(const struct phases_thread *t, uint64_t since, const struct site *s)
+{
+    if (phases_team_has_joined(t))
+        return BETWEEN_REGIONS;
+    return since == 0 ? RUNNING : s->kind < FIRST_WAIT ? AT_BARRIER : IN_WAIT;
+}
+
 static void put_state(struct out *o, const struct thread *thread, bool all)
 {
-    static const char *const words[] = {"running", "at barrier"};
+    static const char *const words[] = {"running", "between parallel regions", "at barrier"};
     struct phases_thread *t = thread->phases;
     uint64_t since = atomic_load_explicit(&t->waits_since, memory_order_acquire), passed = atomic_load(&t->passed);
     uint32_t at = atomic_load_explicit(&t->waits_at, memory_order_relaxed);
     const struct site *s = &hpcrec_phases.sites[at];
-    bool joined = phases_team_has_joined(t); /* later it sleeps between parallel regions */
-    enum state what = since == 0 || joined ? RUNNING : s->kind < FIRST_WAIT ? AT_BARRIER : IN_WAIT;
+    enum state what = state_of(t, since, s);
+    bool waits = what == AT_BARRIER || what == IN_WAIT;
     uint32_t site = what == AT_BARRIER ? at + 1 : t->phase;
     uint32_t context = hpcrec_thread_last_context(thread->row);
-    if (what != RUNNING && s->resolved)
+    if (waits && s->resolved)
         context = s->context;
-    if (what == RUNNING)
+    if (!waits)
         since = t->begun;
     if (!all && !has_moved(t, what, since, site, context, passed))
         return;
@@ -388,7 +396,7 @@ static void put_state(struct out *o, const struct thread *thread, bool all)
     t->written.passed = passed;
     begin_row(o, PHASES_STATES);
     put_ref(thread->row + 1);
-    put_text(&rows, joined ? "between parallel regions" : what == IN_WAIT ? phases_kind_words[s->kind] : words[what]);
+    put_text(&rows, what == IN_WAIT ? phases_kind_words[s->kind] : words[what]);
     since ? put_time(since) : put_missing_count();
     put_ref(context == CONTEXT_NONE ? 0 : context + 1);
     put_ref(site ? barrier_ref(site - 1) : 0);
