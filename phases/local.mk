@@ -32,3 +32,8 @@ TESTS += %D%/put_test
 %C%_put_test_SOURCES = %D%/put_test.c tests/tap.h %D%/inside/put.c hpcprof/recorder/memory.c
 %C%_put_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES
 %C%_put_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
+
+check_PROGRAMS += %D%/teams_test
+TESTS += %D%/teams_test
+%C%_teams_test_SOURCES = %D%/teams_test.c %D%/inside_world.h tests/tap.h %D%/inside/teams.c hpcprof/recorder/memory.c
+%C%_teams_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/%D%/inside_world.h

@@ -62,7 +62,7 @@ mhsim      mhsim             mhsim/run_test mhsim/counting_test mhsim/inside_tes
 quality    quality           quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read_test diagnose/library_test diagnose/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh
-inside     phases/inside     phases/meet_test phases/put_test phases/finish_test tests/phases/recorded.sh
+inside     phases/inside     phases/meet_test phases/put_test phases/teams_test phases/finish_test tests/phases/recorded.sh
 driver     driver            driver/told_test tests/driver/manual.sh tests/run-golden.sh tests/build/bad-configuration.sh tests/build/rebuilt.sh tests/build/blocks.sh tests/build/configuration.sh tests/build/campaign.sh tests/build/run.sh tests/build/debuginfod.sh tests/page/open.sh tests/structure/formats.sh tests/print/schema.sh tests/export/export.sh tests/quality/quality.sh tests/quality/database.sh tests/compare/compare.sh tests/filters/filters.sh tests/diagnose/cases.sh tests/e2e/bad-input.sh tests/record/misuse.sh tests/simulate/simulate.sh tests/phases/recorded.sh tests/e2e/example.sh tests/diagnose/planted.sh
 page       templates         templates/test/unit.sh
 '
@@ -74,7 +74,8 @@ room_rows() { printf '%s\n' "$table" | awk 'NF && (wanted == "" || index(" " wan
 # views, its loading); a folder's own files, not those of rooms below it.
 sources_of() {
     grep -E "^$1/.*[.](c|ts)\$" "$work/files" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample|drawing)[^/]*\.c$|/test/|/views/|/load\.ts$|\.d\.ts$' |
-        if [ "$1" = templates ]; then cat; else awk -F/ -v n="$(echo "$1" | tr -cd / | wc -c)" 'NF == n + 2'; fi
+        if [ "$1" = templates ]; then cat; else awk -F/ -v n="$(echo "$1" | tr -cd / | wc -c)" 'NF == n + 2'; fi |
+        if [ -z "$files" ]; then cat; else grep -xF "$(printf '%s\n' $files)"; fi
 }
 
 trap 'exit 130' INT TERM
@@ -238,7 +239,7 @@ try_bug() {
 }
 
 # What the tests take without a bug, and that they pass; one that fails here is not asked.
-room_rows >"$work/rooms"
+room_rows | while read -r room folder tests; do [ -z "$(sources_of "$folder")" ] || echo "$room $folder $tests"; done >"$work/rooms"
 echo "$(wc -l <"$work/rooms") rooms; their tests without a bug:" >&2
 mkdir "$work/try/none" && beside_build "$work/try/none"
 : >"$work/good"
@@ -287,7 +288,7 @@ status=0 all_killed=0 all_planted=0
 printf '%-10s %8s %8s %8s\n' room killed planted percent
 while read -r -u 4 room folder tests; do
     list=$work/list/$room
-    (cd "$work/src" && perl tests/mutation/mutants.pl ${files:-$(sources_of "$folder")}) | awk -F'\t' -v f="$folder" 'index($1, f "/") == 1' |
+    (cd "$work/src" && perl tests/mutation/mutants.pl $(sources_of "$folder")) |
         awk -F'\t' 'NR == FNR { seen[$1, $2, $3] = 1; next } !seen[$1, $5, $7]' "$top/tests/mutation/equivalent.txt" - | shuffled "$seed" >"$list"
     [ -z "$files" ] || share=$(wc -l <"$list")
     rm -rf "$list.results" && mkdir "$list.results"
