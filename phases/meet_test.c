@@ -549,6 +549,36 @@ static void test_waits(void)
     phases_wait_end(&w, 0);
 }
 
+/* A place is what calls, how, and by which name, of which so much counts as is kept; a thread's own memory of the last ones
+   says the same. */
+static void test_names(void)
+{
+    struct phases_thread *t = &members[0].phases, *u = &members[1].phases;
+    char name[NAME_BYTES + 8], other[NAME_BYTES + 8];
+    memset(name, 'n', sizeof name);
+    memcpy(other, name, sizeof name);
+    name[sizeof name - 1] = other[sizeof other - 1] = '\0';
+    uint32_t site = phases_site(t, 0xb000, BARRIER_USER, name), barriers = hpcrec_phases.barrier_count;
+    for (size_t i = 0; i < NAME_BYTES + 7; i++) {
+        other[i] = 'o';
+        bool same = i >= NAME_BYTES - 1;
+        CHECK_INT(phases_site(t, 0xb000, BARRIER_USER, other) == site, same);
+        CHECK_INT(phases_site(u, 0xb000, BARRIER_USER, other) == site, same);
+        other[i] = 'n';
+    }
+    CHECK_INT(hpcrec_phases.barrier_count, barriers + NAME_BYTES - 1);
+    CHECK_INT(strlen(hpcrec_phases.sites[site].name), NAME_BYTES - 1);
+    CHECK_INT(phases_site(t, 0xb000, BARRIER_USER, name), site);
+    CHECK(phases_site(t, 0xb000, BARRIER_USER, NULL) == site); /* what it is called is known */
+    CHECK(phases_site(t, 0xb001, BARRIER_USER, NULL) != site);
+    CHECK(phases_site(t, 0xb000, BARRIER_USER_LOOP, name) != site);
+    const struct site *s = &hpcrec_phases.sites[site];
+    CHECK(s->pc == 0xb000 && s->kind == BARRIER_USER && s->number == barriers);
+    CHECK(s->best == UINT64_MAX && s->shortest == UINT64_MAX && s->first == UINT64_MAX && s->worst == 0);
+    uint32_t wait = phases_site(t, 0xb000, WAIT_JOIN, NULL);
+    CHECK(wait != site && hpcrec_phases.sites[wait].number == 0);
+}
+
 int main(void)
 {
     begin_world();
@@ -556,6 +586,7 @@ int main(void)
     test_broken();
     test_folded();
     test_waits();
+    test_names();
     test_sites();
     phases_objects_forget();
     phases_cells_forget();

@@ -31,10 +31,11 @@ static struct thread threads[THREADS];
 static struct phases_thread phases_threads[THREADS];
 static uint32_t last_context[THREADS];
 static bool has_joined[THREADS], is_locked;
-static unsigned folded, missing;
+static unsigned folded, missing, asked[CONTEXTS];
 
 uint32_t hpcrec_context(uint64_t pc, uint32_t parent)
 {
+    asked[pc - 0x1000]++;
     return parent == CONTEXT_NONE ? (uint32_t)(pc - 0x1000) : 0;
 }
 
@@ -66,11 +67,14 @@ bool phases_team_has_joined(const struct phases_thread *t)
 
 bool phases_trylock(void)
 {
-    return !is_locked;
+    bool free = !is_locked;
+    is_locked = true;
+    return free;
 }
 
 void phases_unlock(void)
 {
+    is_locked = false;
 }
 
 /* ---- it grows --------------------------------------------------------------------------------------------------------- */
@@ -80,11 +84,21 @@ static uint32_t site_index(uint32_t i)
     return i < SITES ? i : SITES_MAX - 2 + (i - SITES);
 }
 
+static uint32_t site_count(void)
+{
+    return atomic_load(&hpcrec_phases.site_count);
+}
+
+static bool is_there(uint32_t i)
+{
+    return i < site_count() || i >= SITES;
+}
+
 static void begin_world(void)
 {
     hpcrec_phases = (struct phases){.on = true, .sites = mem_calloc(SITES_MAX, sizeof(struct site))};
     hpcrec_phases.cells = mem_calloc(CELLS_MAX, sizeof(struct pair_cell));
-    atomic_store(&hpcrec_phases.site_count, SITES);
+    atomic_store(&hpcrec_phases.site_count, SITES / 2);
     hpcrec.start_ns = 1700000000000000000;
     hpcrec.start_mono = 5000;
     for (uint32_t i = 0; i < SITES + 2; i++) {
@@ -149,27 +163,35 @@ static void grow_barrier(struct site *s)
         *(below(3) ? &s->kept->sample[below(KEPT_SAMPLE)] : &s->kept->worst[below(KEPT_WORST)]) = new_kept(++episode);
 }
 
+static void grow_cell(enum cell_kind kind, uint32_t a, uint32_t b)
+{
+    uint64_t key = (uint64_t)kind << 56 | (uint64_t)a << 28 | b;
+    uint32_t at = 0;
+    while (at < hpcrec_phases.cell_count && hpcrec_phases.cells[at].key != key)
+        at++;
+    if (at == hpcrec_phases.cell_count)
+        hpcrec_phases.cell_count++;
+    struct pair_cell *c = &hpcrec_phases.cells[at];
+    c->key = key;
+    for (int k = 0; k < 4; k++)
+        c->now[k] += k == 0 ? 1 : below(2) ? below(300) : 0;
+}
+
+static uint32_t any_barrier(void)
+{
+    uint32_t i;
+    do {
+        i = below(site_count());
+    } while (!hpcrec_phases.sites[i].sums.episodes);
+    return i;
+}
+
 static void grow_cells(void)
 {
-    for (int i = 0; i < 6; i++) {
-        enum cell_kind kind = CELL_THREAD + (enum cell_kind)below(3);
-        uint32_t a, b; /* barriers that are there */
-        do {
-            a = below(SITES);
-            b = below(SITES);
-        } while (!hpcrec_phases.sites[a].sums.episodes || !hpcrec_phases.sites[b].sums.episodes);
-        a = kind == CELL_WAITS_FOR ? below(THREADS) : a;
-        b = kind == CELL_PHASE ? (below(4) ? b + 1 : 0) : below(THREADS);
-        uint64_t key = (uint64_t)kind << 56 | (uint64_t)a << 28 | b;
-        uint32_t at = 0;
-        while (at < hpcrec_phases.cell_count && hpcrec_phases.cells[at].key != key)
-            at++;
-        if (at == hpcrec_phases.cell_count)
-            hpcrec_phases.cell_count++;
-        struct pair_cell *c = &hpcrec_phases.cells[at];
-        c->key = key;
-        for (int k = 0; k < 4; k++)
-            c->now[k] += k == 0 ? 1 : below(2) ? below(300) : 0;
+    for (int i = 0; i < 3; i++) {
+        grow_cell(CELL_THREAD, any_barrier(), below(THREADS));
+        grow_cell(CELL_WAITS_FOR, below(THREADS), below(THREADS));
+        grow_cell(CELL_PHASE, any_barrier(), below(4) ? any_barrier() + 1 : 0);
     }
 }
 
@@ -183,6 +205,7 @@ static void grow_passages(uint32_t n)
                                                                     .begun = 6000 + below(100000),
                                                                     .arrived = 106000 + below(100000),
                                                                     .left = 206000 + below(100000),
+                                                                    .site = below(4) ? 0 : any_barrier(),
                                                                     .row = below(THREADS),
                                                                     .ranks = 2 + below(60),
                                                                     .from = below(2)};
@@ -203,7 +226,7 @@ static void change_thread(uint32_t i)
     if (below(3) == 0)
         atomic_store(&t->waits_since, below(3) ? 7000 + below(100000) : 0);
     if (below(3) == 0)
-        atomic_store(&t->waits_at, below(SITES));
+        atomic_store(&t->waits_at, below(site_count()));
     if (below(4) == 0)
         last_context[i] = below(CONTEXTS);
     has_joined[i] = below(6) == 0;
@@ -213,7 +236,7 @@ static void grow(void)
 {
     for (uint32_t i = 0; i < SITES + 2; i++) {
         struct site *s = &hpcrec_phases.sites[site_index(i)];
-        if (i == NEVER || (i > 1 && below(4)))
+        if (i == NEVER || !is_there(i) || (i > 1 && below(4)))
             continue;
         if (s->kind < FIRST_WAIT) {
             grow_barrier(s);
@@ -228,6 +251,27 @@ static void grow(void)
     grow_passages(below(3));
     for (uint32_t i = 0; i < THREADS; i++)
         change_thread(i);
+}
+
+/* A place that came while the file is written: too late for that. */
+static void grow_late(void)
+{
+    uint32_t i = site_count();
+    if (i == SITES || below(3))
+        return;
+    atomic_store(&hpcrec_phases.site_count, i + 1);
+    struct site *s = &hpcrec_phases.sites[i];
+    if (s->kind >= FIRST_WAIT) {
+        atomic_fetch_add(&s->wait_times, 1);
+        return;
+    }
+    do {
+        grow_barrier(s);
+    } while (!s->sums.episodes);
+    grow_cell(CELL_THREAD, i, 1);
+    grow_cell(CELL_PHASE, 0, i + 1);
+    grow_cell(CELL_PHASE, i, 0);
+    grow_passages(5);
 }
 
 /* ---- what a reader makes of it -------------------------------------------------------------------------------------------- */
@@ -340,11 +384,11 @@ static uint32_t barrier_row[SITES_MAX + 1]; /* [site + 1] */
 static void list_barriers(struct document *d)
 {
     union table_cell none = {.number = NAN}, nobody = ref(TABLE_NONE), never = count(TABLE_NO_COUNT);
-    barrier_row[0] = TABLE_NONE;
+    memset(barrier_row, 0xff, sizeof barrier_row); /* TABLE_NONE */
     for (uint32_t i = 0; i < SITES + 2; i++) {
         const struct site *s = &hpcrec_phases.sites[site_index(i)];
         bool met = s->sums.episodes > 0;
-        if (s->kind >= FIRST_WAIT || (!s->pc && !met && !s->sums.broken))
+        if (s->kind >= FIRST_WAIT || !s->resolved)
             continue;
         uint32_t row = barrier_row[site_index(i) + 1] =
             ADD(d, PHASES_BARRIERS, ref(s->pc ? s->context : TABLE_NONE), text(d, phases_kind_words[s->kind]),
@@ -360,22 +404,23 @@ static void list_barriers(struct document *d)
     }
 }
 
+static bool is_listed(uint32_t site_plus_1)
+{
+    return barrier_row[site_plus_1] != TABLE_NONE;
+}
+
 static void list_cells(struct document *d)
 {
     for (uint32_t i = 0; i < hpcrec_phases.cell_count; i++) {
         const struct pair_cell *c = &hpcrec_phases.cells[i];
-        uint32_t a = c->key >> 28 & 0xfffffff, b = c->key & 0xfffffff;
+        uint32_t kind = c->key >> 56, a = c->key >> 28 & 0xfffffff, b = c->key & 0xfffffff;
         union table_cell n[] = {count(c->now[0]), count(c->now[1]), count(c->now[2]), count(c->now[3])};
-        switch (c->key >> 56) {
-        case CELL_THREAD:
-            ADD(d, PHASES_THREADS, ref(barrier_row[a + 1]), ref(b), n[0], n[1], n[2], n[3]);
-            break;
-        case CELL_WAITS_FOR:
+        if (kind == CELL_WAITS_FOR)
             ADD(d, PHASES_WAITS_FOR, ref(a), ref(b), n[0], n[1]);
-            break;
-        default:
+        else if (kind == CELL_THREAD && is_listed(a + 1))
+            ADD(d, PHASES_THREADS, ref(barrier_row[a + 1]), ref(b), n[0], n[1], n[2], n[3]);
+        else if (kind == CELL_PHASE && is_listed(a + 1) && (b == 0 || is_listed(b)))
             ADD(d, PHASES_PHASES, ref(barrier_row[a + 1]), ref(barrier_row[b]), n[0], n[1], n[2]);
-        }
     }
 }
 
@@ -393,7 +438,7 @@ static void list_waits(struct document *d)
 {
     for (uint32_t i = 0; i < SITES + 2; i++) {
         const struct site *s = &hpcrec_phases.sites[site_index(i)];
-        if (s->kind >= FIRST_WAIT && s->wait_times)
+        if (s->kind >= FIRST_WAIT && s->resolved && s->wait_times)
             ADD(d, PHASES_WAITS, ref(s->pc ? s->context : TABLE_NONE), text(d, phases_kind_words[s->kind]),
                 count(s->wait_times), count(s->wait_ns), count(s->wait_worst));
     }
@@ -403,9 +448,10 @@ static void list_passages(struct document *d)
 {
     const struct passage *p = hpcrec_phases.passages.items;
     for (size_t i = 0; i < hpcrec_phases.passages.count; i++)
-        ADD(d, PHASES_PASSAGES, ref(barrier_row[p[i].site + 1]), ref(p[i].row), ref(barrier_row[p[i].from]),
-            count(p[i].group), count(p[i].ranks), count(p[i].number), at_time(p[i].begun), at_time(p[i].arrived),
-            at_time(p[i].left));
+        if (is_listed(p[i].site + 1))
+            ADD(d, PHASES_PASSAGES, ref(barrier_row[p[i].site + 1]), ref(p[i].row), ref(barrier_row[p[i].from]),
+                count(p[i].group), count(p[i].ranks), count(p[i].number), at_time(p[i].begun), at_time(p[i].arrived),
+                at_time(p[i].left));
 }
 
 static void list_states(struct document *d)
@@ -509,7 +555,7 @@ static void keep_episodes(struct file *f)
 {
     uint64_t last = f->last_kept;
     for (uint32_t i = 0; i < SITES; i++) {
-        const struct kept_set *set = hpcrec_phases.sites[i].kept;
+        const struct kept_set *set = hpcrec_phases.sites[i].resolved ? hpcrec_phases.sites[i].kept : NULL;
         for (int k = 0; set && k < KEPT_WORST + KEPT_SAMPLE; k++) {
             const struct kept *e = k < KEPT_WORST ? &set->worst[k] : &set->sample[k - KEPT_WORST];
             if (e->number > f->last_kept) {
@@ -565,7 +611,9 @@ static void put_and_check(struct file *f, bool all)
         move_contexts();
     }
     hpcrec_phases_resolve();
+    grow_late();
     CHECK_NAMED(put_now(f, all) > 0, "something was put");
+    CHECK_NAMED(!is_locked, "the lock is free");
     keep_episodes(f);
     check_file(f);
 }
@@ -580,8 +628,8 @@ static void test_rounds(void)
         if (round % 8 == 0)
             CHECK_INT(put_now(&f, false), 0); /* nothing is new */
         if (round % 8 == 1) {
-            is_locked = true; /* it waits for the next time */
             grow();
+            is_locked = true; /* it waits for the next time */
             CHECK_INT(put_now(&f, round % 16 == 1), 0);
             is_locked = false;
         }
@@ -590,6 +638,9 @@ static void test_rounds(void)
     put_and_check(&f, false);
     put_and_check(&f, true);
     CHECK(hpcrec.keep_empty);
+    CHECK_INT(site_count(), SITES);
+    for (uint32_t i = 0; i < CONTEXTS; i++)
+        CHECK_NAMED(asked[i] <= 1, "a context is asked for once");
     CHECK_INT(missing, 0);
     hpcrec_phases.kept_full = true;
     put_and_check(&f, true);

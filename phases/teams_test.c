@@ -38,12 +38,16 @@ struct recorder hpcrec;
 struct phases hpcrec_phases;
 _Thread_local struct thread *hpcrec_self;
 
+static bool is_locked;
+
 void phases_lock(void)
 {
+    is_locked = true;
 }
 
 void phases_unlock(void)
 {
+    is_locked = false;
 }
 
 void phases_enter(struct phases_thread *t, uint32_t site, uint64_t begun)
@@ -233,8 +237,12 @@ static void leave(uint32_t who)
     uint64_t passed = m->phases.passed;
     uint32_t at = m->went++, phase = m->phases.phase;
     bool cancelled = is_cancelled(at);
+    bool helper_folds = region.team->folding;
     noted[0] = cancelled ? NULL : &region.known[at][who].left;
     phases_team_leave(as(who), region.sites[at], cancelled);
+    if (who == 0 && !helper_folds) /* who leads folds what is many, and is done with it */
+        expect(region.team->lanes[0].done - region.team->folded < LANE / 2 && !region.team->folding,
+               "that it is folded");
     expect(m->phases.waits_since == 0 && m->phases.passed == passed + !cancelled, "that it went on");
     expect(m->phases.phase == (cancelled ? phase : region.sites[at] + 1), "the phase it is in");
 }
@@ -301,12 +309,9 @@ static bool all_are_done(void)
     return all;
 }
 
-static uint64_t broken_sites(void)
+static uint64_t broken_at(uint32_t site)
 {
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < SITES; i++)
-        n += hpcrec_phases.sites[i].sums.broken;
-    return n;
+    return hpcrec_phases.sites[site].sums.broken;
 }
 
 /* A barrier that was cancelled counts where somebody came to it. */
@@ -321,7 +326,8 @@ static uint32_t broken_here(void)
 static void end_region(void)
 {
     struct member *leader = &members[0];
-    uint64_t passed = leader->phases.passed, broken = broken_sites();
+    uint64_t passed = leader->phases.passed,
+             broken = region.barriers ? broken_at(region.sites[region.barriers - 1]) : 0;
     if (!leader->joined)
         note_arrival(0, region.barriers);
     noted[leader->joined ? 0 : 1] = &region.known[region.barriers][0].left;
@@ -331,7 +337,9 @@ static void end_region(void)
     if (!is_measured(region.barriers))
         pass_episode(region.barriers);
     expect(region.folded == region.barriers + 1, "all are folded");
-    expect(broken_sites() == broken + broken_here(), "what was broken");
+    expect(!region.barriers || broken_at(region.sites[region.barriers - 1]) == broken + broken_here(),
+           "what was broken");
+    expect(!is_locked && !region.team->folding, "that locks are free");
     expect(leader->phases.passed == passed + 1 && leader->phases.waits_since == 0, "that its leader goes on");
     expect(leader->phases.begun == region.last && leader->phases.phase == region.sites[region.barriers] + 1,
            "the phase behind it");

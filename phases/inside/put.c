@@ -196,6 +196,12 @@ static void put_barrier(struct out *o, struct site *s, bool all)
     s->written = s->sums;
 }
 
+/* Has it a place in this file, or is it too new for that? Then all that is of it waits for the next time. */
+static bool is_ready(const struct site *s)
+{
+    return s->kind < FIRST_WAIT && s->resolved;
+}
+
 static bool is_new(const struct site *s)
 {
     return memcmp(&s->sums, &s->written, sizeof s->sums) != 0 || (!s->file_row && s->pc) ||
@@ -206,7 +212,7 @@ static void put_barriers(struct out *o, bool all)
 {
     for (uint32_t i = 0; i < site_count() + 2; i++) {
         struct site *s = site_at(i);
-        if (s->kind < FIRST_WAIT && is_used(s) && (all || is_new(s)))
+        if (is_ready(s) && (all || is_new(s)))
             put_barrier(o, s, all);
     }
     end_rows(o, PHASES_BARRIERS);
@@ -235,13 +241,18 @@ static uint32_t barrier_ref(uint32_t site)
     return hpcrec_phases.sites[site].file_row;
 }
 
+static bool has_rows(enum cell_kind kind, uint32_t a, uint32_t b)
+{
+    return (kind == CELL_WAITS_FOR || barrier_ref(a)) && (kind != CELL_PHASE || b == 0 || barrier_ref(b - 1));
+}
+
 static void put_cells(struct out *o, enum cell_kind kind, enum phases_table table, bool all)
 {
     static const int values[] = {[CELL_THREAD] = 4, [CELL_WAITS_FOR] = 2, [CELL_PHASE] = 3};
     for (uint32_t i = 0; i < hpcrec_phases.cell_count; i++) {
         struct pair_cell *c = &hpcrec_phases.cells[i];
         uint32_t a = c->key >> 28 & 0xfffffff, b = c->key & 0xfffffff;
-        if (c->key >> 56 != kind || (!all && memcmp(c->now, c->written, sizeof c->now) == 0))
+        if (c->key >> 56 != kind || !has_rows(kind, a, b) || (!all && memcmp(c->now, c->written, sizeof c->now) == 0))
             continue;
         begin_row(o, table);
         put_ref(kind == CELL_WAITS_FOR ? a + 1 : barrier_ref(a));
@@ -335,7 +346,7 @@ static void put_passages(struct out *o, bool all)
 {
     struct passage *p = hpcrec_phases.passages.items;
     for (size_t i = 0; i < hpcrec_phases.passages.count; i++) {
-        if (p[i].written && !all)
+        if ((p[i].written && !all) || !barrier_ref(p[i].site) || (p[i].from && !barrier_ref(p[i].from - 1)))
             continue;
         p[i].written = true;
         begin_row(o, PHASES_PASSAGES);
