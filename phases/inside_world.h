@@ -1,4 +1,4 @@
-/* Put in front of what meet_test is made of: the clock is the test's own. */
+/* Put in front of what these tests are made of: the clock is the test's own. */
 #ifndef PHASES_INSIDE_WORLD_H
 #define PHASES_INSIDE_WORLD_H
 

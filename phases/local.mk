@@ -37,3 +37,8 @@ check_PROGRAMS += %D%/teams_test
 TESTS += %D%/teams_test
 %C%_teams_test_SOURCES = %D%/teams_test.c %D%/inside_world.h tests/tap.h %D%/inside/teams.c hpcprof/recorder/memory.c
 %C%_teams_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/%D%/inside_world.h
+
+check_PROGRAMS += %D%/tell_test
+TESTS += %D%/tell_test
+%C%_tell_test_SOURCES = %D%/tell_test.c %D%/inside_world.h tests/tap.h %D%/inside/tell.c hpcprof/recorder/memory.c
+%C%_tell_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/%D%/inside_world.h
