@@ -42,3 +42,8 @@ check_PROGRAMS += %D%/tell_test
 TESTS += %D%/tell_test
 %C%_tell_test_SOURCES = %D%/tell_test.c %D%/inside_world.h tests/tap.h %D%/inside/tell.c hpcprof/recorder/memory.c
 %C%_tell_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/%D%/inside_world.h
+
+check_PROGRAMS += %D%/mpi_test
+TESTS += %D%/mpi_test
+%C%_mpi_test_SOURCES = %D%/mpi_test.c %D%/inside_world.h tests/tap.h %D%/inside/mpi.c hpcprof/recorder/memory.c
+%C%_mpi_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/%D%/inside_world.h

@@ -86,39 +86,54 @@ static uint64_t hash_members(word comm, int size, const void *caller)
     return h & 0xffffffffffffu;
 }
 
-static struct group *new_group(word comm, const void *caller)
+/* Of those that are known, or one more; NULL: too many. Locked. */
+static struct group *group_with(uint64_t members, uint32_t ranks)
 {
-    int (*size_of)(word, int *) = (int (*)(word, int *))phases_next("PMPI_Comm_size", caller);
-    int size = 0;
-    if (!size_of || size_of(comm, &size) != 0 || size <= 0)
-        return NULL;
-    uint64_t members = hash_members(comm, size, caller);
     for (unsigned i = 0; i < group_count; i++)
-        if (groups[i].members == members && groups[i].ranks == (uint32_t)size)
+        if (groups[i].members == members && groups[i].ranks == ranks)
             return &groups[i];
     if (group_count == GROUPS)
         return NULL;
     groups[group_count].members = members;
-    groups[group_count].ranks = (uint32_t)size;
+    groups[group_count].ranks = ranks;
     return &groups[group_count++];
 }
 
-static struct group *group_of(word comm, const void *caller)
+static bool is_known(word handle, struct group **found)
 {
-    word handle = handle_of(comm, caller);
-    phases_lock();
-    for (unsigned i = 0; i < known_count; i++)
-        if (known[i].handle == handle) {
-            struct group *g = known[i].group;
-            phases_unlock();
-            return g;
-        }
-    phases_unlock();
-    struct group *g = new_group(comm, caller); /* calls MPI, and must not hold the lock */
-    phases_lock();
+    unsigned i = 0;
+    while (i < known_count && known[i].handle != handle)
+        i++;
+    *found = i < known_count ? known[i].group : NULL;
+    return i < known_count;
+}
+
+static void remember(word handle, struct group *g)
+{
     unsigned at = known_count < GROUPS ? known_count++ : known_next++ % GROUPS;
     known[at].handle = handle;
     known[at].group = g;
+}
+
+/* MPI is asked without the lock; another thread may have asked as well meanwhile. */
+static struct group *group_of(word comm, const void *caller)
+{
+    word handle = handle_of(comm, caller);
+    struct group *g;
+    phases_lock();
+    bool found = is_known(handle, &g);
+    phases_unlock();
+    if (found)
+        return g;
+    int (*size_of)(word, int *) = (int (*)(word, int *))phases_next("PMPI_Comm_size", caller);
+    int size = 0;
+    bool good = size_of && size_of(comm, &size) == 0 && size > 0;
+    uint64_t members = good ? hash_members(comm, size, caller) : 0;
+    phases_lock();
+    if (!is_known(handle, &g)) {
+        g = good ? group_with(members, (uint32_t)size) : NULL;
+        remember(handle, g);
+    }
     phases_unlock();
     return g;
 }
