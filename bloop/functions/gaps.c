@@ -351,7 +351,7 @@ static void list_functions(struct gap_scan *g, vaddr begin, struct vaddr_list *o
         }
         if (next >= g->end)
             break;
-        bool padded = next > at || next == g->section->addr;
+        bool padded = next > at || (next == begin && !g->strict); /* or right behind a function that is known */
         follows = (follows || may_begin(g, next, padded)) && read_function(g, next, &end);
         if (follows) {
             *vec_push(out) = next;
