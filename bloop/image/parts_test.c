@@ -862,6 +862,108 @@ static void test_loader(unsigned machine, unsigned type)
     }
 }
 
+/* ---- symbols at one address ------------------------------------------------------------------------------------------ */
+
+enum { NAMED = 240, AT_ONCE = 6, NAMED_AT = 60 };
+
+struct named {
+    char name[24];
+    uint64_t addr;
+    uint8_t binding; /* 0 global, 1 weak, 2 local: in the order they come */
+    uint32_t size;
+    bool dynamic, wanted;
+};
+
+static bool same_base(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "@");
+    return n == strcspn(b, "@") && memcmp(a, b, n) == 0;
+}
+
+/* Names at an address are different, but for the versions that the table of symbols says and that of the loader does not. */
+static bool is_taken(const struct named *all, size_t count, const struct named *s)
+{
+    for (size_t i = 0; i < count; i++)
+        if (all[i].addr == s->addr && all[i].dynamic == s->dynamic && same_base(all[i].name, s->name))
+            return true;
+    return false;
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct named *a = x, *b = y;
+    if (a->addr != b->addr)
+        return a->addr < b->addr ? -1 : 1;
+    return a->binding != b->binding ? a->binding - b->binding : strcmp(a->name, b->name);
+}
+
+static size_t make_names(struct named *all)
+{
+    unsigned here[NAMED_AT] = {0};
+    size_t count = 0;
+    while (count < NAMED) {
+        struct named *s = &all[count];
+        uint32_t place = below(NAMED_AT);
+        *s = (struct named){.addr = TEXT + 16 * place, .binding = (uint8_t)below(3), .size = 1 + below(16)};
+        s->dynamic = below(3) == 0;
+        if (s->dynamic && s->binding == 2)
+            s->binding = 0;
+        const char *version = s->dynamic || below(2) ? "" : below(2) ? "@V1" : "@@V22";
+        snprintf(s->name, sizeof s->name, "n%u%s", below(8), version);
+        if (here[place] < AT_ONCE && !is_taken(all, count, s)) {
+            here[place]++;
+            count++;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        all[i].wanted = true;
+        for (size_t k = 0; all[i].dynamic && k < count; k++)
+            if (!all[k].dynamic && all[k].addr == all[i].addr && same_base(all[k].name, all[i].name))
+                all[i].wanted = false;
+    }
+    return count;
+}
+
+static void test_symbols(void)
+{
+    static const uint8_t bindings[] = {STB_GLOBAL, STB_WEAK, STB_LOCAL};
+    static struct named all[NAMED];
+    size_t count = make_names(all), n = 0;
+    struct maker m = {0};
+    unsigned text = add_part(&m, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, 0),
+             symtab = add_part(&m, ".symtab", SHT_SYMTAB, 0, 0, 3),
+             strtab = add_part(&m, ".strtab", SHT_STRTAB, 0, 0, 0),
+             dynsym = add_part(&m, ".dynsym", SHT_DYNSYM, SHF_ALLOC, 0x50000, 5),
+             dynstr = add_part(&m, ".dynstr", SHT_STRTAB, SHF_ALLOC, 0x60000, 0);
+    m.headers[symtab].sh_entsize = m.headers[dynsym].sh_entsize = sizeof(Elf64_Sym);
+    for (int i = 0; i < TEXT_SIZE; i++)
+        buf_char(&m.parts[text], '\x90');
+    for (size_t i = 0; i < count; i++) {
+        Elf64_Sym s = {.st_info = ELF64_ST_INFO(bindings[all[i].binding], STT_FUNC),
+                       .st_shndx = (Elf64_Half)text,
+                       .st_value = all[i].addr,
+                       .st_size = all[i].size};
+        bool dynamic = all[i].dynamic;
+        put_symbol(&m.parts[dynamic ? dynsym : symtab], &m.parts[dynamic ? dynstr : strtab], all[i].name,
+                   strlen(all[i].name), s);
+    }
+    struct image *im = open_made(&m, ET_DYN, EM_X86_64);
+    qsort(all, count, sizeof *all, by_place);
+    bool same = true;
+    for (size_t i = 0; i < count && same; i++) {
+        if (!all[i].wanted)
+            continue;
+        const struct image_symbol *s = n < im->symbol_count ? &im->symbols[n++] : NULL;
+        same = s && strcmp(s->name, all[i].name) == 0 && s->addr == all[i].addr && s->size == all[i].size &&
+               s->global == (all[i].binding == 0) && s->weak == (all[i].binding == 1) && s->dynamic == all[i].dynamic;
+        if (!same)
+            printf("# symbol %zu: %s at %llx, %s at %llx wanted\n", i, s ? s->name : "none",
+                   s ? (unsigned long long)s->addr : 0, all[i].name, (unsigned long long)all[i].addr);
+    }
+    CHECK_NAMED(same && n == im->symbol_count, "each name at an address once, in order");
+    image_close(im);
+}
+
 int main(void)
 {
     scratch_make();
@@ -877,6 +979,8 @@ int main(void)
         test_frames();
     CHECK(all_pads > 200);
     test_damaged_frames();
+    for (int i = 0; i < 30; i++)
+        test_symbols();
     test_loader(EM_X86_64, ET_DYN);
     test_loader(EM_X86_64, ET_EXEC);
     test_loader(EM_AARCH64, ET_DYN);
