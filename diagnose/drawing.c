@@ -8,6 +8,7 @@
  *     MODULE NAME                             places, as deep as their blanks, below the PROGRAM
  *      PROC NAME LINE                         FILE, PROC, INLINE NAME LINE; LOOP LINE [ROLE]; LINE N
  *       LINE 7 ID=VALUE ...                   values; "@LABEL" names the place for rows
+ *                                             lines are a.c's, but for those in FILE NAME own
  *     root ID=VALUE ...                       of the PROGRAM
  *     call LABEL ID=VALUE ...                 nodes of the tree of calls, as deep as their blanks: of a labelled place
  *     table NAME COLUMN:TYPE ...              TYPE: count, number, text, or what is referred to
@@ -41,6 +42,8 @@ struct drawing {
     struct VEC(struct experiment_run) runs;
     struct VEC(struct hpcprof_process) processes;
     struct VEC(struct drawn_call) calls;
+    struct VEC(struct source_file) files;
+    uint32_t file; /* whose lines come */
     place_ix at_depth[DEPTH_MOST];
     uint32_t call_at_depth[DEPTH_MOST];
     struct table *table;
@@ -65,7 +68,7 @@ static place_ix add_place(struct drawing *d, uint8_t kind, place_ix parent, cons
                                            .parent = parent,
                                            .name = text(d, name),
                                            .full_name = text(d, name),
-                                           .file = number ? 0 : SOURCE_NONE,
+                                           .file = number ? d->file : SOURCE_NONE,
                                            .line_first = number,
                                            .line_last = number,
                                            .call_file = SOURCE_NONE};
@@ -88,6 +91,12 @@ static void add_values(struct drawing *d, place_ix place, char **words, int n)
     }
 }
 
+static uint32_t add_file(struct drawing *d, const char *name)
+{
+    *vec_push(&d->files) = (struct source_file){.name = text(d, name), .raw_name = text(d, name)};
+    return (uint32_t)d->files.count - 1;
+}
+
 static void take_place(struct drawing *d, size_t depth, char **w, int n)
 {
     static const char *const kinds[] = {"PROGRAM", "MODULE", "FILE", "PROC", "INLINE", "LOOP", "LINE"};
@@ -97,8 +106,11 @@ static void take_place(struct drawing *d, size_t depth, char **w, int n)
         kind++;
     if (kind == ARRAY_SIZE(kinds) || n < 2)
         fail(d, "no place", w[0]);
+    bool own = kind == PLACE_FILE && n > 2 && strcmp(w[2], "own") == 0;
+    if (kind <= PLACE_FILE)
+        d->file = own ? add_file(d, w[1]) : 0;
     bool named = kind<PLACE_LOOP, lined = kind> PLACE_FILE;
-    int used = 2 + (named && lined && n > 2);
+    int used = 2 + ((named && lined && n > 2) || own);
     place_ix place = add_place(d, kind, d->at_depth[depth], named ? w[1] : "",
                                !lined  ? NULL
                                : named ? (n > 2 ? w[2] : NULL)
@@ -327,9 +339,8 @@ static void finish(struct drawing *d)
     e->run_count = d->runs.count;
     e->processes = d->processes.items;
     e->process_count = d->processes.count;
-    e->files = mem_calloc(1, sizeof *e->files);
-    e->files[0] = (struct source_file){.name = text(d, "a.c"), .raw_name = text(d, "a.c")};
-    e->file_count = 1;
+    e->files = d->files.items;
+    e->file_count = d->files.count;
     experiment_find_same(e);
     experiment_add_tree(e, "scopes", "Scopes", e->place_count, NULL, NULL);
     set_columns(d);
@@ -351,6 +362,7 @@ struct experiment *drawing_read(const char *drawing, const char *where)
     struct drawing d = {.e = mem_calloc(1, sizeof(struct experiment)), .where = where};
     d.e->strings = strtab_create();
     d.e->title = text(&d, "drawing");
+    add_file(&d, "a.c");
     add_place(&d, PLACE_PROGRAM, PLACE_NONE, "drawing", NULL);
     for (int rows = 0; rows < 2; rows++) { /* rows name places that may stand below them */
         char *copy = mem_strdup(drawing), *rest = copy, *line;

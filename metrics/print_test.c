@@ -7,6 +7,7 @@
  *                                -tree -no-legend; in options '_' is a blank, '~' a '_'
  *     memory KIND [OPTION...]    reference, array, evictor
  *     table NAME [OPTION...]
+ *     sources                    what is told of sources without text
  */
 #include "diagnose/drawing.h"
 #include "htmlgen/sample.h"
@@ -123,6 +124,17 @@ static void read_option(struct print_options *o, char *word)
         exit(99);
 }
 
+static void say_sources(const struct experiment *e, struct buf *out)
+{
+    struct warnings *w = warnings_create();
+    experiment_warn_sources(e, w);
+    for (size_t i = 0; i < warnings_count(w); i++)
+        buf_printf(out, "%s\n", warnings_get(w, i));
+    if (warnings_count(w) == 0)
+        buf_str(out, "nothing\n");
+    warnings_free(w);
+}
+
 static void make_output(void *ctx, const char *what, struct buf *out)
 {
     struct at_hand *h = ctx;
@@ -133,6 +145,11 @@ static void make_output(void *ctx, const char *what, struct buf *out)
         formulas_from_texts(h->e); /* as a database's are */
         for (size_t m = 0; m < h->e->metric_count; m++)
             h->e->metrics[m].exact_total = NAN;
+    }
+    if (strcmp(what, "sources") == 0) {
+        say_sources(h->e, out);
+        mem_free(words);
+        return;
     }
     p.e = h->e;
     p.what = strsep(&rest, " ");

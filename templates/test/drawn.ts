@@ -1,0 +1,313 @@
+// What is made of places and tables against what the words for it say, written down plainly, on models drawn at random.
+
+import { Kind, type Model, NONE, type PlaceIx, type TableInfo, type TableRows } from '../model/data';
+import { loopBrackets } from '../logic/brackets';
+import { Columns } from '../logic/columns';
+import { spansOf } from '../logic/heads';
+import { LEVEL_KIND, type Level } from '../logic/flat';
+import { Code, loopPlace, show } from '../logic/instructions';
+import { labelOf, loopKinds } from '../logic/labels';
+import { lineIndex } from '../logic/lines';
+import { type Subject, Tables } from '../logic/rows';
+import { hottestLineIn, hottestOf } from '../logic/summary';
+import { isAboutPlaces, rowsAbout } from '../logic/tables';
+import type { State } from '../state/state';
+import { metric, model } from './outline';
+import { equal } from './tap';
+
+let drawn = 11;
+function draw(below: number): number {
+  drawn = (Math.imul(drawn, 1664525) + 1013904223) >>> 0;
+  return Math.floor((drawn / 2 ** 32) * below);
+}
+
+/** Loops, inlined calls and lines in each other; all lines together have 128 of A. */
+function drawModel(): Model {
+  const lines: string[] = ['program prog'];
+  let left = 128;
+  const value = (): string => {
+    if (draw(6) === 0) return '.';
+    const some = Math.min(left, draw(9));
+    left -= some;
+    return String(some);
+  };
+  const body = (depth: number, file: string): void => {
+    for (let i = 0, n = 1 + draw(4); i < n; i++) {
+      const indent = ' '.repeat(depth);
+      const first = 1 + draw(12);
+      const what = depth < 8 ? draw(4) : 0;
+      if (what === 1) {
+        lines.push(`${indent}loop ${first}-${first + draw(5)} @${file}`);
+        body(depth + 1, file);
+      } else if (what === 2) {
+        const inlined = 'vw'[draw(2)];
+        lines.push(`${indent}inline ${inlined} ${first}-${first + 4} @y.h <${file}:${first}`);
+        body(depth + 1, 'y.h');
+      } else lines.push(`${indent}line ${first} @${file} = ${value()} ${draw(5)}`);
+    }
+  };
+  for (const name of ['a.out', 'lib']) {
+    lines.push(` module ${name}`);
+    for (const file of ['x.c', 'z.c']) {
+      lines.push(`  file ${file}`);
+      for (let p = 0, n = 1 + draw(3); p < n; p++) {
+        const first = 1 + draw(9);
+        lines.push(`   proc p${p} ${first}-${first + draw(20)} @${file}`);
+        body(4, file);
+      }
+    }
+  }
+  lines.push('  file y.h', '   proc rest 1-3 @y.h', `    line 99 @y.h = ${left} 1`);
+  const m = model(lines.join('\n'));
+  const { count, kind, role, irreducible } = m.places;
+  for (let i = 0; i < count; i++)
+    if (kind[i] === Kind.Loop) [(role as Uint8Array)[i], (irreducible as Uint8Array)[i]] = [draw(4), draw(5) === 0 ? 1 : 0];
+  return m;
+}
+
+const isInside = (m: Model, place: PlaceIx, above: PlaceIx): boolean => {
+  for (let up = m.places.parent[place]; up !== NONE; up = m.places.parent[up]) if (up === above) return true;
+  return false;
+};
+
+const placesOf = (m: Model, kind: Kind): PlaceIx[] =>
+  Array.from({ length: m.places.count }, (_, i) => i).filter((i) => m.places.kind[i] === kind);
+
+interface PlainRow {
+  readonly members: PlaceIx[];
+  readonly value: number; // NaN: none of them has any
+  readonly lead: PlaceIx;
+}
+
+/** Rows in the order of their first places. */
+function plainRows(m: Model, level: Level, fuse: boolean, values: Float64Array): PlainRow[] {
+  const groups = new Map<number, PlaceIx[]>();
+  for (const place of placesOf(m, LEVEL_KIND[level])) {
+    const key = fuse ? m.places.same[place] : place;
+    groups.set(key, [...(groups.get(key) ?? []), place]);
+  }
+  return [...groups.values()].map((members) => {
+    const counted = members.filter((p) => !members.some((other) => isInside(m, p, other)) && !Number.isNaN(values[p]));
+    let [lead] = members;
+    for (const p of members) if (values[p] > values[lead] || (Number.isNaN(values[lead]) && !Number.isNaN(values[p]))) lead = p;
+    return { members, value: counted.length ? counted.reduce((sum, p) => sum + values[p], 0) : NaN, lead };
+  });
+}
+
+function plainLabel(m: Model, { members, lead }: PlainRow): unknown {
+  const label = labelOf(m, lead);
+  if (members.length === 1) return label;
+  const badges = m.places.kind[lead] === Kind.Loop ? [...new Set(members.flatMap((p) => loopKinds(m, p)))] : [];
+  return { text: label.text, detail: m.places.kind[lead] === Kind.Inline ? '' : label.detail, badges };
+}
+
+function testFlat(m: Model, start: State): void {
+  const columns = new Columns(m);
+  const a = columns.of(0);
+  const values = columns.values(a, null);
+  const tables = new Tables(m);
+  const subject: Subject = { columns, sort: a, weight: a };
+  for (const level of ['line', 'loop', 'procedure', 'inline', 'file', 'module'] as const)
+    for (const fuse of [true, false])
+      for (const descending of [true, false]) {
+        const all = plainRows(m, level, fuse, values);
+        const known = all.filter((row) => !Number.isNaN(row.value));
+        known.sort((p, q) => (descending ? q.value - p.value : p.value - q.value));
+        const rows = [...known, ...all.filter((row) => Number.isNaN(row.value))];
+        const state: State = { ...start, view: level, fuse, descending };
+        const table = tables.of(state, subject);
+        const what = `${level}${fuse ? ', fused' : ''}`;
+        const shown = Array.from({ length: table.count }, (_, row) => row);
+        equal(shown.map((row) => table.place(row)), rows.map((row) => row.lead), `${what}: rows stand for their costliest places`);
+        equal(shown.map((row) => table.value(row, a)), rows.map((row) => row.value), `${what}: their values`);
+        equal(shown.map((row) => table.instances(row)), rows.map((row) => row.members.length), `${what}: how many places`);
+        equal(shown.map((row) => table.label(row)), rows.map((row) => plainLabel(m, row)), `${what}: labels`);
+        equal(rows.every((row, i) => row.members.every((p) => table.rowOf(p) === i)), true, `${what}: found from any place`);
+        equal(table.largest(a), Math.max(...known.map((row) => Math.abs(row.value))), `${what}: the largest`);
+        const border = known[known.length >> 1].value; // just enough is enough
+        const least = tables.of({ ...state, least: (border / 128) * 100 }, subject);
+        const heavy = border > 0 ? known.filter((row) => row.value >= border) : rows;
+        equal([least.count, least.hidden], [heavy.length, rows.length - heavy.length], `${what}: without the light ones`);
+      }
+}
+
+function testTree(m: Model, start: State): void {
+  const columns = new Columns(m);
+  const tables = new Tables(m);
+  const expanded = new Set(Array.from({ length: m.places.count }, (_, i) => i));
+  const table = tables.of({ ...start, view: 'tree', expanded }, { columns, sort: null, weight: null });
+  const rows = Array.from({ length: table.count }, (_, row) => row);
+  const hasChild = (place: PlaceIx): boolean => m.places.parent.includes(place);
+  equal(table.count, m.places.count, 'an open tree shows all');
+  equal(rows.every((row) => table.hasChildren(row) === hasChild(table.place(row)) && table.isExpanded(row) === hasChild(table.place(row))), true, 'what can be opened');
+  equal(rows.every((row) => table.rowOf(table.place(row)) === row), true, 'each is found');
+}
+
+function testHottest(m: Model): void {
+  const columns = new Columns(m);
+  const tables = new Tables(m);
+  const a = columns.of(0);
+  const values = columns.values(a, null);
+  let wrong = '';
+  for (let place = 0; place < m.places.count; place++) {
+    const best = hottestLineIn(m, tables, place, values);
+    const most = Math.max(0, ...placesOf(m, Kind.Line).filter((l) => (l === place || isInside(m, l, place)) && values[l] > 0).map((l) => values[l]));
+    const good = best === NONE ? most === 0 : values[best] === most && m.places.kind[best] === Kind.Line && (best === place || isInside(m, best, place));
+    if (!good) wrong ||= `${place}: ${best}`;
+  }
+  equal(wrong, '', 'the costliest line in each place');
+  for (const level of ['line', 'procedure', 'file', 'module'] as const) {
+    const rows = plainRows(m, level, true, values).filter((row) => row.value > 0);
+    rows.sort((p, q) => q.value - p.value || p.lead - q.lead);
+    const hot = hottestOf(columns, tables, a, level, 5);
+    equal(hot.top.map((h) => h.value), rows.slice(0, 5).map((row) => row.value), `the hottest of ${level}`);
+    equal(hot.top.every((h) => rows.some((row) => row.lead === h.place && row.value === h.value && row.members.length === h.copies)), true, `and which ${level} that is`);
+  }
+}
+
+function testSpans(m: Model): void {
+  const index = lineIndex(m);
+  m.files.forEach((_, file) => {
+    const members = placesOf(m, Kind.Loop).filter((p) => m.places.file[p] === file);
+    const spans = spansOf(m, index, file, loopBrackets(m, members, file));
+    const ordered = spans.every((s, i) => i === 0 || s.first > spans[i - 1].first || (s.first === spans[i - 1].first && s.last <= spans[i - 1].last));
+    equal(ordered, true, 'spans of a file, the outer ones first');
+  });
+}
+
+const columnOf = (name: string, type: 'count' | 'ref' | 'text', to = ''): TableInfo['columns'][number] => ({ name, title: name, unit: '', description: '', type, to });
+
+function tableOf(columns: TableInfo['columns'], rows: readonly (readonly number[])[]): { info: TableInfo; rows: TableRows } {
+  return {
+    info: { name: 't', title: '', description: '', rows: rows.length, strings: 0, block: '', columns } as TableInfo,
+    rows: { cells: columns.map((_, c) => Float64Array.from(rows, (row) => row[c])), strings: [] },
+  };
+}
+
+/** Rows that touch a place or what is in it; the weightiest first, equals and blanks in their order. */
+function testAbout(m: Model): void {
+  const columns = [columnOf('of', 'ref', 'place'), columnOf('who', 'ref', 'thread'), columnOf('by', 'ref', 'place'), columnOf('n', 'count'), columnOf('k', 'count')];
+  const some = (): number => (draw(5) ? draw(m.places.count) : NONE);
+  const data = Array.from({ length: 40 }, () => [some(), draw(9), some(), draw(4) ? draw(6) : NaN, draw(9)]);
+  const { info, rows } = tableOf(columns, data);
+  equal([isAboutPlaces(info), isAboutPlaces({ ...info, columns: [columns[1], columns[3]] })], [true, false], 'tables about places');
+  for (let place = 0; place < m.places.count; place += 1 + draw(4)) {
+    const touches = (cell: number): boolean => cell >= 0 && (cell === place || isInside(m, cell, place));
+    const wanted = data.map((_, i) => i).filter((i) => place === 0 || touches(data[i][0]) || touches(data[i][2]));
+    wanted.sort((p, q) => (data[q][3] || 0) - (data[p][3] || 0) || p - q);
+    equal(rowsAbout(m, info, rows, place), wanted, `rows about place ${place}`);
+  }
+  const plain = tableOf([columnOf('who', 'ref', 'thread'), columnOf('what', 'text')], [[1, 0], [0, 0], [2, 0]]);
+  equal(rowsAbout(m, plain.info, plain.rows, 5), [0, 1, 2], 'without places and weights, all as they come');
+}
+
+/** Loops are nests of the instructions in them; arrows of jumps do not cross in a lane. */
+function testCode(): void {
+  const names = ['procedure', 'build', 'address', 'line', 'target', 'loop', 'around'];
+  const data: number[][] = [];
+  const procedures = [3, 4, 9];
+  for (const procedure of procedures)
+    for (let build = 0; build < 1 + draw(2); build++) {
+      const n = 1 + draw(30);
+      const nest: number[] = [];
+      const around = new Map<number, number>();
+      for (let i = 0, address = 100; i < n; i++, address += 4) {
+        if (nest.length && draw(4) === 0) nest.pop();
+        else if (draw(3) === 0) {
+          around.set(address, nest.at(-1) ?? NaN);
+          nest.push(address);
+        }
+        const loop = nest.at(-1) ?? NaN;
+        data.push([procedure, build, address, draw(4), draw(3) ? NaN : 96 + 4 * draw(n + 2), loop, around.get(loop) ?? NaN]);
+      }
+    }
+  const { info, rows } = tableOf(names.map((name) => columnOf(name, 'count')), data);
+  const code = new Code(info, rows, null);
+  const pieces = procedures.flatMap((p) => code.pieces(p));
+  const plain: { first: number; end: number }[] = [];
+  data.forEach(([p, b], row) => {
+    const last = plain.at(-1);
+    if (last && data[last.first][0] === p && data[last.first][1] === b) last.end = row + 1;
+    else plain.push({ first: row, end: row + 1 });
+  });
+  equal(pieces, plain, 'each build of a procedure is a piece');
+  equal([code.pieces(0), code.pieces(5), code.pieces(10)], [[], [], []], 'of others there are none');
+  for (const piece of pieces) {
+    const shown = show(code, piece);
+    const inside = (row: number, header: number): boolean => {
+      for (let l = data[row][5]; !Number.isNaN(l); l = data.slice(piece.first, piece.end).find((d) => d[2] === l)![6]) if (l === header) return true;
+      return false;
+    };
+    const mine = Array.from({ length: piece.end - piece.first }, (_, i) => piece.first + i);
+    const headers = [...new Set(mine.map((row) => data[row][5]).filter((l) => !Number.isNaN(l)))];
+    const all = new Set(headers.flatMap((h) => [h, ...mine.map((row) => data[row][5]).filter((l) => !Number.isNaN(l))]));
+    let loops = [...all].map((header) => {
+      const rowsIn = mine.filter((row) => inside(row, header));
+      const depth = [...all].filter((other) => other !== header && inside(rowsIn.find((row) => data[row][2] === header) ?? rowsIn[0], other)).length;
+      return { header, first: shown.at.get(rowsIn[0])!, last: shown.at.get(rowsIn.at(-1)!)!, track: Math.min(depth, 5) };
+    });
+    loops = loops.sort((p, q) => p.first - q.first || q.last - p.last);
+    const text = (l: { header: number; first: number; last: number }): string => `${l.header}: ${l.first}-${l.last}`;
+    equal(shown.loops.map(text), loops.map(text), 'loops from where to where');
+    equal(shown.tracks, Math.max(0, ...shown.loops.map((l) => l.track + 1)), 'so many brackets');
+    const length = (j: { from: number; to: number }): number => Math.abs(j.from - j.to);
+    const { jumps } = shown;
+    const jumpsThere = mine.filter((row) => mine.some((to) => data[to][2] === data[row][4]));
+    equal(jumps.length <= jumpsThere.length && jumps.every((j) => data[shown.lines[j.from].row][4] === data[shown.lines[j.to].row][2]), true, 'jumps lead where they go');
+    equal(jumps.every((j, i) => i === 0 || length(j) > length(jumps[i - 1]) || (length(j) === length(jumps[i - 1]) && j.from > jumps[i - 1].from)), true, 'short ones first');
+    const crosses = (p: (typeof jumps)[number], q: (typeof jumps)[number]): boolean =>
+      p.to !== q.to && Math.min(p.from, p.to) <= Math.max(q.from, q.to) && Math.min(q.from, q.to) <= Math.max(p.from, p.to);
+    equal(jumps.every((p, i) => jumps.slice(i + 1).every((q) => p.lane !== q.lane || !crosses(p, q))), true, 'none crosses another in its lane');
+    equal(jumps.every((j, i) => Array.from({ length: j.lane }, (_, lane) => lane).every((lane) => jumps.slice(0, i).some((q) => q.lane === lane && crosses(j, q)))), true, 'and none leaves a free lane');
+    equal(shown.lanes, Math.max(0, ...jumps.map((j) => j.lane + 1)), 'so many lanes');
+  }
+}
+
+/** The loop of a procedure that begins at an address. */
+function testLoopPlaces(m: Model): void {
+  const loops = placesOf(m, Kind.Loop);
+  const { addressLow, addressHigh } = m.places as { addressLow: Uint32Array; addressHigh: Uint32Array };
+  loops.forEach((place, i) => ([addressLow[place], addressHigh[place]] = [(i >> 1) * 4 + 64, i & 1]));
+  let wrong = '';
+  for (const procedure of placesOf(m, Kind.Procedure))
+    for (const loop of loops) {
+      const header = addressHigh[loop] * 2 ** 32 + addressLow[loop];
+      const found = loopPlace(m, procedure, header);
+      if (found !== (isInside(m, loop, procedure) ? loop : NONE)) wrong ||= `${procedure} ${loop}: ${found}`;
+    }
+  equal(wrong, '', 'the loop of a procedure by its address');
+}
+
+/** What a typed formula and a difference take over of what they are made of. */
+function testUnits(): void {
+  const drawing = 'program p\n module a\n  file x.c\n   proc f 1-9 @x.c\n    line 1 @x.c = 6 2 3 4';
+  const m = model(drawing, [
+    metric('A', { unit: 's', event: 'e' }),
+    metric('B', { unit: 's', event: 'e' }),
+    metric('C', { unit: 'B', event: 'e' }),
+    metric('D', { unit: 's', event: 'f' }),
+    metric('AB', { formula: 'A - B' }),
+    metric('AC', { formula: 'A - C' }),
+    metric('AD', { formula: 'A - D' }),
+  ]);
+  const typed = ['A + B', 'A + C', 'A * B', 'A - total(B)', '2 * A'].map((formula, i) => ({ name: `T${i}`, formula }));
+  const columns = new Columns(m, typed);
+  equal(typed.map((_, i) => columns.get(`t${i}i`)!.metric.unit), ['s', '', '', '', 's'], 'a sum of one unit has that unit');
+  equal([4, 5, 6].map((i) => columns.of(i).difference !== null), [true, false, false], 'a difference is of one event and one unit');
+  const one = columns.get('t0i')!.metric;
+  equal([one.display, one.estimated, one.hasExclusive, one.summed, one.percent, one.run], [true, false, true, false, false, NONE], 'what a typed metric is');
+}
+
+export function testDrawn(start: State): void {
+  for (let round = 0; round < 6; round++) {
+    const m = drawModel();
+    testFlat(m, start);
+    testTree(m, start);
+    testHottest(m);
+    testSpans(m);
+    testAbout(m);
+    testLoopPlaces(m);
+    testCode();
+  }
+  testUnits();
+}
