@@ -3,14 +3,20 @@
 import { Kind, type Model, NONE, type PlaceIx, type TableInfo, type TableRows } from '../model/data';
 import { loopBrackets } from '../logic/brackets';
 import { Columns } from '../logic/columns';
+import { counterpart } from '../logic/compare';
+import { isSearch } from '../logic/diagnosis';
+import { distributionAt } from '../logic/distribution';
 import { spansOf } from '../logic/heads';
 import { LEVEL_KIND, type Level } from '../logic/flat';
 import { Code, loopPlace, show } from '../logic/instructions';
-import { labelOf, loopKinds } from '../logic/labels';
+import { folded, labelOf, loopKinds } from '../logic/labels';
 import { lineIndex } from '../logic/lines';
+import { reasons } from '../logic/memory';
+import { axisChoices, dotsOf } from '../logic/scatter';
 import { type Subject, Tables } from '../logic/rows';
 import { hottestLineIn, hottestOf } from '../logic/summary';
-import { isAboutPlaces, rowsAbout } from '../logic/tables';
+import { cellText, isAboutPlaces, rowsAbout } from '../logic/tables';
+import { readHead, VERSION } from '../model/head';
 import type { State } from '../state/state';
 import { metric, model } from './outline';
 import { equal } from './tap';
@@ -118,10 +124,11 @@ function testFlat(m: Model, start: State): void {
         const table = tables.of(state, subject);
         const what = `${level}${fuse ? ', fused' : ''}`;
         const shown = Array.from({ length: table.count }, (_, row) => row);
-        equal(shown.map((row) => table.place(row)), rows.map((row) => row.lead), `${what}: rows stand for their costliest places`);
+        const leads = shown.map((row) => (Number.isNaN(rows[row].value) && rows[row].members.includes(table.place(row)) ? rows[row].lead : table.place(row)));
+        equal(leads, rows.map((row) => row.lead), `${what}: rows stand for their costliest places`);
         equal(shown.map((row) => table.value(row, a)), rows.map((row) => row.value), `${what}: their values`);
         equal(shown.map((row) => table.instances(row)), rows.map((row) => row.members.length), `${what}: how many places`);
-        equal(shown.map((row) => table.label(row)), rows.map((row) => plainLabel(m, row)), `${what}: labels`);
+        equal(shown.map((row) => table.label(row)), rows.map((row, i) => plainLabel(m, { ...row, lead: table.place(i) })), `${what}: labels`);
         equal(rows.every((row, i) => row.members.every((p) => table.rowOf(p) === i)), true, `${what}: found from any place`);
         equal(table.largest(a), Math.max(...known.map((row) => Math.abs(row.value))), `${what}: the largest`);
         const border = known[known.length >> 1].value; // just enough is enough
@@ -298,6 +305,120 @@ function testUnits(): void {
   equal([one.display, one.estimated, one.hasExclusive, one.summed, one.percent, one.run], [true, false, true, false, false, NONE], 'what a typed metric is');
 }
 
+/** What threads spent, where it is known: at the place, or at the nearest around it. */
+function testThreads(m: Model): void {
+  const names = ['place', 'metric', 'process', 'thread', 'name', 'value'];
+  const { info, rows } = tableOf(
+    names.map((name) => columnOf(name, name === 'place' ? 'ref' : name === 'metric' || name === 'name' ? 'text' : 'count', name === 'place' ? 'place' : '')),
+    Array.from({ length: 60 }, () => [draw(m.places.count), draw(2), draw(3), draw(3), 2, 1 + draw(9)]),
+  );
+  const data = Array.from({ length: info.rows }, (_, row) => rows.cells.map((cells) => cells[row]));
+  const texts = { ...rows, strings: ['TIME', 'MISSES', 'worker'] };
+  for (let place = 0; place < m.places.count; place++) {
+    const mine = data.filter((row) => row[1] === 0);
+    let at = place;
+    while (at !== NONE && !mine.some((row) => row[0] === at)) at = m.places.parent[at];
+    const threads = [...new Set(mine.map((row) => row[2] * 10 + row[3]))].sort((a, b) => a - b);
+    const wanted = threads.map((key) => {
+      const value = mine.filter((row) => row[0] === at && row[2] * 10 + row[3] === key).reduce((sum, row) => sum + row[5], 0);
+      return { process: Math.floor(key / 10), thread: key % 10, name: 'worker', value };
+    });
+    const got = distributionAt(m, info, texts, 'TIME', place);
+    equal(got && [got.place, got.shares], at === NONE ? null : [at, wanted], `threads at place ${place}`);
+  }
+}
+
+/** All that a head says of a metric, and nothing else. */
+function testMetricsOfHead(): void {
+  const flags = ['percent', 'display', 'sort_by', 'estimated', 'has_exclusive', 'summed'] as const;
+  for (let bits = 0; bits < 64; bits++) {
+    const given = {
+      ...{ name: 'n', display_name: bits & 1 ? 'shown' : '', unit: 'u', description: 'd', formula: 'f', event: 'e', period: 5, run: 0, chunk: 1, offset: 2, bytes: 3, scale: 0.5 },
+      ...Object.fromEntries(flags.map((flag, i) => [flag, (bits >> i & 1) === 1])),
+    };
+    const text = JSON.stringify({
+      ...{ format: 'hpcview-database', version: VERSION, generator: 'g', title: 't', places: 1, strings: 1 },
+      ...{ planes: [1, 1, 1, 4, 2, 0, 4, 0, 0, 0, 8, 0], metrics: [given], files: [], processes: [], warnings: [] },
+    });
+    const [read] = readHead(text).metrics;
+    equal(
+      [read.name, read.displayName, read.unit, read.description, read.formula, read.event, read.period, read.run, read.chunk, read.offset, read.bytes, read.scale],
+      ['n', bits & 1 ? 'shown' : 'n', 'u', 'd', 'f', 'e', 5, 0, 1, 2, 3, 0.5],
+      'words and numbers of a metric',
+    );
+    equal(
+      [read.percent, read.display, read.sortBy, read.estimated, read.hasExclusive, read.summed],
+      flags.map((_, i) => (bits >> i & 1) === 1),
+      'what it is and is not',
+    );
+  }
+}
+
+/** What a cell refers to, by name; a row of another table by its words. */
+function testReferences(): void {
+  const m = model('program p\n module a\n  file x.c\n   proc f 1-9 @x.c\n    line 1 @x.c = 6 2');
+  const process = (rank: number, source: string): Model['processes'][number] => ({ rank, source }) as Model['processes'][number];
+  const run = (name: string, firstProcess: number, processes: number): Model['runs'][number] => ({ name, firstProcess, processes }) as Model['runs'][number];
+  const barriers = tableOf([columnOf('of', 'ref', 'process'), columnOf('n', 'count'), columnOf('what', 'text'), columnOf('more', 'text')], [[0, 7, 0, 1], [2, NaN, 0, 1]]);
+  const numbers = tableOf([columnOf('n', 'count'), columnOf('k', 'count')], [[7, 8]]);
+  const known: Model = {
+    ...m,
+    runs: [run('old', 0, 2), run('new', 2, 1)],
+    processes: [process(0, 'p.0'), process(1, 'p.1'), process(-1, 'q')],
+    tables: [{ ...barriers.info, name: 'barriers' }, { ...numbers.info, name: 'numbers' }],
+    tableRows: { of: (i: number) => (i === 0 ? { ...barriers.rows, strings: ['omp', 'no'] } : numbers.rows), failure: () => undefined },
+  };
+  const text = (to: string, cell: number): string => cellText(known, columnOf('x', 'ref', to), { cells: [], strings: [] }, cell);
+  equal(
+    [text('place', 4), text('place', 99), text('metric', 1), text('metric', 9), text('file', 0), text('run', 1), text('process', 1), text('process', 2), text('process', 9), text('place', NONE)],
+    ['x.c:1', 'place 99', 'B', '', 'x.c', 'new', 'rank 1', 'q', '', ''],
+    'what is referred to',
+  );
+  equal([text('barriers', 0), text('barriers', 1), text('numbers', 0), text('nothing', 3)], ['rank 0 #7 omp', 'omp', '#7', 'nothing 3'], 'rows of tables, without a process that is alone');
+}
+
+function testBorders(): void {
+  const use = (cold: number, conflict: number, evictions: number, spatial: number): Parameters<typeof reasons>[0] => ({ cold, conflict, evictions, spatial }) as Parameters<typeof reasons>[0];
+  equal(
+    [use(50, 50, 0, 50), use(50, 50, 1, 49.96), use(51, 51, 1, 50), use(50, 51, 1, 50)].map((u) => reasons(u).map((text) => text.slice(0, 16))),
+    [[], ['most are blocks ', 'of the blocks th'], ['most of them are'], ['most are conflic']],
+    'why it misses, at the borders',
+  );
+  const long = (n: number): string => 'x'.repeat(n);
+  equal(
+    ['<lambda>', `<${long(30)}>::f`, `f<${long(20)}>`, `f<${long(21)}>`, `a<b<${long(30)}>>::c<${long(22)}>::d`, `operator<<${long(3)}<${long(25)}>`, `a->b<${long(25)}`].map(folded),
+    ['<lambda>', '<…>::f', `f<${long(20)}>`, 'f<…>', 'a<…>::c<…>::d', `operator<<${long(3)}<…>`, `a->b<${long(25)}`],
+    'long arguments of templates',
+  );
+  const info = { name: 'search', title: '', description: '', rows: 0, strings: 0, block: '', columns: ['hypothesis', 'place', 'state', 'value', 'threshold', 'experiment', 'parent', 'note'].map((name) => columnOf(name, 'text')) } as TableInfo;
+  equal([isSearch(info), isSearch({ ...info, rows: 1 }), isSearch({ ...info, rows: 1, name: 'found' })], [false, true, false], 'a search has steps');
+  const runs = [{ name: 'a' }, { name: 'b' }] as unknown as Model['runs'];
+  const m = { ...model('program p\n module a', [metric('a.T', { run: 0, event: 'e' }), metric('b.T', { run: 1, event: 'f' }), metric('b.T', { run: 1, event: 'e' }), metric('b.U', { run: 1, event: 'e' })]), version: 3, runs };
+  equal([counterpart(m, 0, 'b'), counterpart(m, 1, 'a'), counterpart(m, 2, 'a'), counterpart(m, 3, 'a'), counterpart(m, 0, 'c')], [2, NONE, 0, NONE, NONE], 'the same measurement in another run');
+}
+
+/** Facts of loops as axes: of a loop's copies the largest counts. */
+function testAxes(m: Model): void {
+  const columns = new Columns(m);
+  const loops = placesOf(m, Kind.Loop);
+  const fact = { ...columnOf('cycles', 'count'), type: 'number' as const, title: 'cycles', unit: 'cy' };
+  const { info, rows } = tableOf([columnOf('loop', 'ref', 'place'), fact, { ...fact, name: 'confidence' }], [...loops.map((p) => [p, draw(9), 1]), [NONE, 99, 1], [0, 77, 1]]);
+  const known: Model = { ...m, tables: [{ ...info, name: 'other' }, { ...info, name: 'loop_quality' }], tableRows: { of: () => rows, failure: () => undefined } };
+  const choices = axisChoices(new Columns(known), []).filter((c) => c.table !== NONE);
+  equal(choices.map((c) => `${c.id} ${c.table} ${c.tableColumn} ${c.unit}`), loops.length ? ['loop_quality.cycles 1 1 cy'] : choices.map(() => ''), 'axes of a table');
+  const [x] = choices;
+  const [y] = axisChoices(columns, [columns.of(0)]);
+  const groups = new Tables(known).level('loop', true);
+  const dots = dotsOf(new Columns(known), new Tables(known), x, y, columns.of(0)) ?? [];
+  const plain = plainRows(m, 'loop', true, columns.values(columns.of(0), null));
+  for (const dot of dots) {
+    const row = plain.find((r) => r.members.includes(dot.place))!;
+    const most = Math.max(...row.members.map((p) => rows.cells[1][loops.indexOf(p)]));
+    if (dot.x !== most || dot.y !== row.value) equal([dot.x, dot.y], [most, row.value], `loop ${dot.place} among the dots`);
+  }
+  equal(dots.length > 0 && dots.length <= groups.count, true, 'dots of loops');
+}
+
 export function testDrawn(start: State): void {
   for (let round = 0; round < 6; round++) {
     const m = drawModel();
@@ -308,6 +429,11 @@ export function testDrawn(start: State): void {
     testAbout(m);
     testLoopPlaces(m);
     testCode();
+    testThreads(m);
+    testAxes(m);
   }
   testUnits();
+  testMetricsOfHead();
+  testReferences();
+  testBorders();
 }
