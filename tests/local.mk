@@ -55,7 +55,7 @@ EXTRA_DIST += %D%/structure/formats.sh %D%/structure/chains.sh %D%/structure/gol
 # ---- measurements to tables and databases -----------------------------------------------
 dist_check_SCRIPTS += %D%/build/blocks.sh %D%/build/campaign.sh %D%/build/configuration.sh %D%/build/debuginfod.sh %D%/build/mpi.sh %D%/build/rebuilt.sh %D%/build/run.sh %D%/filters/filters.sh
 EXTRA_DIST += \
-	%D%/driver/info/cmd %D%/driver/info/out %D%/driver/words/cmd %D%/driver/words/out %D%/driver/operands/cmd %D%/driver/operands/out \
+	%D%/driver/info/cmd %D%/driver/info/out %D%/driver/words/cmd %D%/driver/words/out %D%/driver/operands/cmd %D%/driver/operands/out %D%/driver/init/cmd %D%/driver/init/out \
 	%D%/print/app.drawing %D%/print/app.xml %D%/print/case.sh %D%/diagnose/forms \
 	%D%/print/columns/cmd %D%/print/columns/out %D%/print/formats/cmd %D%/print/formats/out \
 	%D%/print/hostile-names/cmd %D%/print/hostile-names/out %D%/print/paths/cmd %D%/print/paths/out %D%/print/levels/cmd %D%/print/levels/out \
