@@ -60,6 +60,7 @@ import { fromHash, toHash } from '../state/url';
 import { testDrawn } from './drawn';
 import { metric, model } from './outline';
 import { testDamage } from './damage';
+import { testMade } from './made';
 import { testNaive } from './naive';
 import { done, equal, throws } from './tap';
 
@@ -2127,4 +2128,5 @@ testHead();
 testDamage();
 testNaive();
 testDrawn(START);
+testMade();
 done();

@@ -10,7 +10,7 @@ import { model } from './outline';
 import { equal } from './tap';
 
 let drawn = 7;
-function draw(below: number): number {
+export function draw(below: number): number {
   drawn = (Math.imul(drawn, 1664525) + 1013904223) >>> 0;
   return Math.floor((drawn / 2 ** 32) * below);
 }

@@ -14,15 +14,15 @@ const lines = (text: string): string =>
     .map((l) => `#   ${l}`)
     .join('\n');
 
+export const textOf = (x: unknown): string =>
+  typeof x === 'string'
+    ? x
+    : (JSON.stringify(x, (_, v: unknown) => (typeof v === 'number' && !Number.isFinite(v) ? String(v) : v)) ?? 'undefined');
+
 export function equal(got: unknown, wanted: unknown, what: string): void {
-  const text = (x: unknown): string =>
-    typeof x === 'string'
-      ? x
-      : (JSON.stringify(x, (_, v: unknown) => (typeof v === 'number' && !Number.isFinite(v) ? String(v) : v)) ??
-        'undefined');
-  const ok = text(got) === text(wanted);
+  const ok = textOf(got) === textOf(wanted);
   result(ok, what);
-  if (!ok) console.log(`# got\n${lines(text(got))}\n# wanted\n${lines(text(wanted))}`);
+  if (!ok) console.log(`# got\n${lines(textOf(got))}\n# wanted\n${lines(textOf(wanted))}`);
 }
 
 export function throws(action: () => unknown, part: string, what: string): void {
