@@ -6,7 +6,8 @@ import { Columns } from '../logic/columns';
 import { counterpart } from '../logic/compare';
 import { isSearch } from '../logic/diagnosis';
 import { distributionAt } from '../logic/distribution';
-import { spansOf } from '../logic/heads';
+import { headsAround, spansOf } from '../logic/heads';
+import { frontOf } from '../logic/front';
 import { LEVEL_KIND, type Level } from '../logic/flat';
 import { Code, loopPlace, show } from '../logic/instructions';
 import { folded, labelOf, loopKinds } from '../logic/labels';
@@ -14,9 +15,12 @@ import { lineIndex } from '../logic/lines';
 import { reasons } from '../logic/memory';
 import { axisChoices, dotsOf } from '../logic/scatter';
 import { type Subject, Tables } from '../logic/rows';
+import { globMatches, matcherFor } from '../logic/search';
+import { largestCells, turnedRound } from '../logic/sort';
 import { hottestLineIn, hottestOf } from '../logic/summary';
 import { cellText, isAboutPlaces, rowsAbout } from '../logic/tables';
 import { readHead, VERSION } from '../model/head';
+import { isStep } from '../state/actions';
 import type { State } from '../state/state';
 import { metric, model } from './outline';
 import { equal } from './tap';
@@ -419,6 +423,142 @@ function testAxes(m: Model): void {
   equal(dots.length > 0 && dots.length <= groups.count, true, 'dots of loops');
 }
 
+/** The largest above 0, equals in their order; and sorted values the other way round. */
+function testLargest(): void {
+  for (let round = 0; round < 60; round++) {
+    const values = Float64Array.from({ length: draw(30) }, () => (draw(6) ? draw(9) - 3 : NaN));
+    const order = Array.from(values, (_, i) => i);
+    const above = order.filter((i) => values[i] > 0).sort((a, b) => values[b] - values[a] || a - b);
+    const most = 1 + draw(8);
+    equal(largestCells(values, most), { top: above.slice(0, most), count: above.length }, `the ${most} largest`);
+    const known = order.filter((i) => !Number.isNaN(values[i]));
+    const blank = order.filter((i) => Number.isNaN(values[i]));
+    const up = [...known].sort((a, b) => values[a] - values[b] || a - b);
+    const down = [...known].sort((a, b) => values[b] - values[a] || a - b);
+    equal([...turnedRound(Uint32Array.from([...up, ...blank]), values)], [...down, ...blank], 'turned round');
+    equal([...turnedRound(Uint32Array.from([...down, ...blank]), values)], [...up, ...blank], 'and back');
+  }
+}
+
+/** Lines and loops that are one in the source, added up; a loop has what runs in it and in no loop inside. */
+function testFront(m: Model): void {
+  const { kind, file, lineFirst, parent, same } = m.places;
+  const values = new Columns(m).values(new Columns(m).of(0), null);
+  const loopAround = (place: PlaceIx): PlaceIx => {
+    let up = parent[place];
+    while (up !== NONE && kind[up] !== Kind.Loop) up = parent[up];
+    return up;
+  };
+  const own = (loop: PlaceIx): number => {
+    const lines = placesOf(m, Kind.Line).filter((l) => loopAround(l) === loop && !Number.isNaN(values[l]));
+    return lines.length ? lines.reduce((sum, l) => sum + values[l], 0) : NaN;
+  };
+  const plain = (places: PlaceIx[], cost: (place: PlaceIx) => number): { value: number; copies: number; most: number }[] => {
+    const groups = new Map<number, PlaceIx[]>();
+    for (const place of places) groups.set(same[place], [...(groups.get(same[place]) ?? []), place]);
+    return [...groups.values()]
+      .map((members) => {
+        const known = members.map(cost).filter((c) => !Number.isNaN(c));
+        return { value: known.reduce((sum, c) => sum + c, 0), copies: members.length, most: Math.max(...known) };
+      })
+      .filter((g) => g.value > 0)
+      .sort((a, b) => b.value - a.value);
+  };
+  const check = (got: ReturnType<ReturnType<typeof frontOf>['lines']>, places: PlaceIx[], cost: (place: PlaceIx) => number, what: string): void => {
+    const wanted = plain(places, cost);
+    equal(got.count, wanted.length, `how many ${what}`);
+    equal(got.top.map((h) => h.value), wanted.slice(0, got.top.length).map((g) => g.value), `the hottest ${what}`);
+    equal(got.top.every((h) => wanted.some((g) => g.value === h.value && g.copies === h.copies && g.most === cost(h.place))), true, `and which ${what}`);
+  };
+  for (const most of [3, 12, 50]) {
+    const front = frontOf(m.places, values.slice());
+    check(front.lines(most), placesOf(m, Kind.Line).filter((l) => file[l] !== NONE && lineFirst[l] > 0), (l) => values[l], 'lines');
+    check(front.loops(most), placesOf(m, Kind.Loop), own, 'loops');
+    equal(front.lines(most).top.length <= most && front.loops(most).top.length <= most, true, 'no more than asked for');
+  }
+  const modules = placesOf(m, Kind.Module).filter((p) => values[p] > 0);
+  modules.sort((a, b) => values[b] - values[a] || a - b);
+  const known = (module: PlaceIx): number =>
+    placesOf(m, Kind.Line).filter((l) => isInside(m, l, module) && file[l] !== NONE && lineFirst[l] > 0 && values[l] > 0).reduce((sum, l) => sum + values[l], 0);
+  equal(frontOf(m.places, values.slice()).parts, modules.map((place) => ({ place, value: values[place], withSource: known(place) })), 'modules');
+}
+
+/** Rows over the text: each takes one away, until what is around the first line left is all there. */
+function testHeadsAround(): void {
+  for (let round = 0; round < 200; round++) {
+    const spans = Array.from({ length: draw(9) }, () => {
+      const first = 1 + draw(30);
+      return { first, last: first + draw(20) };
+    }).sort((a, b) => a.first - b.first || b.last - a.last);
+    const top = draw(35);
+    let heads: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const line = top + heads.length + 1; // of the first row left; line 1 is row 0
+      const firsts = [...new Set(spans.filter((s) => line > s.first && line <= s.last).map((s) => s.first))].filter((f) => f - 1 < top + heads.length);
+      const shown = firsts.length > 4 ? [firsts[0], ...firsts.slice(-3)] : firsts;
+      if (shown.length <= heads.length) {
+        heads = shown.length === heads.length ? shown : heads.slice(0, shown.length);
+        break;
+      }
+      heads = shown;
+    }
+    equal(headsAround(spans, top, (row) => row + 1, (line) => line - 1), heads, `heads over row ${top}`);
+  }
+}
+
+/** A glob by its definition. */
+function matches(glob: string, text: string): boolean {
+  if (glob === '') return text === '';
+  if (glob[0] === '*') return matches(glob.slice(1), text) || (text !== '' && matches(glob, text.slice(1)));
+  return text !== '' && (glob[0] === '?' || glob[0] === text[0]) && matches(glob.slice(1), text.slice(1));
+}
+
+/** What filters find: by name, by file, by module, by line. */
+function testFilters(m: Model): void {
+  for (let round = 0; round < 300; round++) {
+    const word = (letters: string): string => Array.from({ length: draw(7) }, () => letters[draw(letters.length)]).join('');
+    const [glob, text] = [word('ab*?'), word('ab')];
+    if (globMatches(glob, text) !== matches(glob, text)) equal(globMatches(glob, text), matches(glob, text), `${glob} on ${text}`);
+  }
+  const { kind, file, lineFirst, lineLast, parent, strings, name, count } = m.places;
+  const all = Array.from({ length: count }, (_, i) => i);
+  const fileName = (i: PlaceIx): string => (file[i] === NONE ? '' : m.files[file[i]].name);
+  const moduleOf = (i: PlaceIx): string => {
+    let up = i;
+    while (up !== NONE && kind[up] !== Kind.Module) up = parent[up];
+    return up === NONE ? '' : strings[name[up]];
+  };
+  const named = (i: PlaceIx, text: string): boolean => strings[name[i]].toLowerCase().includes(text);
+  const isCode = (i: PlaceIx): boolean => kind[i] >= Kind.Loop && file[i] !== NONE;
+  const lineIn = (i: PlaceIx, line: number): boolean => isCode(i) && lineFirst[i] > 0 && lineFirst[i] <= line && line <= lineLast[i];
+  const outermost = (test: (i: PlaceIx) => boolean) => (i: PlaceIx): boolean => test(i) && !(parent[i] !== NONE && test(parent[i]));
+  const cases: [string, boolean, (i: PlaceIx) => boolean][] = [
+    ['p1', false, (i) => named(i, 'p1') || (isCode(i) && fileName(i).includes('p1'))],
+    ['p1', true, (i) => named(i, 'p1')],
+    ['x.c', false, (i) => named(i, 'x.c') || (isCode(i) && fileName(i) === 'x.c')],
+    ['X.C', true, (i) => named(i, 'x.c')],
+    ['x.c:5', true, (i) => named(i, 'x.c:5') || (lineIn(i, 5) && fileName(i) === 'x.c')],
+    [':7', false, (i) => lineIn(i, 7)],
+    ['file:x.c', false, (i) => fileName(i) === 'x.c'],
+    ['file:x.c', true, outermost((i) => fileName(i) === 'x.c')],
+    ['module:lib', false, (i) => moduleOf(i) === 'lib'],
+    ['module:lib', true, outermost((i) => moduleOf(i) === 'lib')],
+    ['module:lib p0', true, (i) => moduleOf(i) === 'lib' && named(i, 'p0')],
+    ['file:y.h module:a.out', false, (i) => fileName(i) === 'y.h' && moduleOf(i) === 'a.out'],
+  ];
+  for (const [text, isTree, wanted] of cases) {
+    const matcher = matcherFor(m, text, isTree);
+    equal(matcher && all.filter(matcher), all.filter(wanted), `what "${text}" finds${isTree ? ' in the tree' : ''}`);
+  }
+  equal([matcherFor(m, '', true), matcherFor(m, '  ', false)], [null, null], 'nothing asked for');
+}
+
+/** Actions that the back button undoes. */
+function testSteps(): void {
+  const select = { type: 'select', place: 1, source: null, reveal: [] } as const;
+  equal([isStep(select), isStep({ ...select, passing: true }), isStep({ ...select, passing: false })], [true, false, true], 'passing by is no step');
+}
+
 export function testDrawn(start: State): void {
   for (let round = 0; round < 6; round++) {
     const m = drawModel();
@@ -431,7 +571,12 @@ export function testDrawn(start: State): void {
     testCode();
     testThreads(m);
     testAxes(m);
+    testFront(m);
+    testFilters(m);
   }
+  testLargest();
+  testHeadsAround();
+  testSteps();
   testUnits();
   testMetricsOfHead();
   testReferences();
