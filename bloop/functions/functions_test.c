@@ -726,19 +726,25 @@ static uint32_t below(uint32_t n)
 enum { LAYOUT_SECTIONS = 6, LAYOUT_FUNCTIONS = 400 };
 
 static struct layout {
-    struct image_section sections[LAYOUT_SECTIONS];
-    uint32_t by_addr[LAYOUT_SECTIONS];
+    struct image_section sections[LAYOUT_SECTIONS + 1]; /* the first is .eh_frame */
+    uint32_t by_addr[LAYOUT_SECTIONS + 1];
     struct image_symbol symbols[LAYOUT_FUNCTIONS];
+    struct buf eh_frame;
     struct planted {
         vaddr begin, end; /* behind its last instruction */
         size_t section;
-        bool named, found; /* found: in a section that is searched, or named */
+        bool named, unwound, found; /* found: in a section that is searched, or known */
     } functions[LAYOUT_FUNCTIONS];
     size_t function_count, symbol_count;
 } layout;
 
-/* In a section that is not searched only what has a symbol is a function. */
-static void plant_functions(struct layout *l, size_t section, size_t *at, bool searched)
+static bool is_known(const struct planted *f)
+{
+    return f->named || f->unwound;
+}
+
+/* In a section that is not searched only what symbols or unwind entries know is a function. */
+static void plant_functions(struct layout *l, size_t section, size_t *at, bool searched, size_t cie)
 {
     for (unsigned n = 1 + below(50); n > 0; n--) {
         struct planted *f = &l->functions[l->function_count++];
@@ -746,8 +752,10 @@ static void plant_functions(struct layout *l, size_t section, size_t *at, bool s
         put_function(at, 1 + below(40), below(3) > 0);
         for (end = *at; large[end - 1] != 0xc3;)
             end--;
-        *f = (struct planted){LARGE_BASE + begin, LARGE_BASE + end, section, below(4) == 0, false};
-        f->found = searched || f->named;
+        *f = (struct planted){LARGE_BASE + begin, LARGE_BASE + end, section, below(4) == 0, below(5) == 0, false};
+        f->found = searched || is_known(f);
+        if (f->unwound)
+            add_fde(&l->eh_frame, cie, f->begin, (uint32_t)(f->end - f->begin), 0);
         if (f->named)
             l->symbols[l->symbol_count++] = (struct image_symbol){
                 .addr = f->begin, .size = f->end - f->begin, .name = "named", .kind = SYM_FUNC, .global = true};
@@ -763,18 +771,20 @@ static void make_layout(struct layout *l, struct made *m)
                                 {".iplt.far", true, false},  {".rodata", false, false}, {".text.hot", true, true}};
     size_t at = 0;
     *l = (struct layout){0};
+    size_t cie = add_cie(&l->eh_frame, "zR", 0x1b, 0xff);
     for (size_t i = 0; i < LAYOUT_SECTIONS; i++) {
         size_t begin = at, count = l->function_count;
-        plant_functions(l, i, &at, kinds[i].searched);
+        plant_functions(l, i + 1, &at, kinds[i].searched, cie);
         while (!kinds[i].exec && count < l->function_count) /* a symbol there is none of a function */
             l->functions[count++].found = false;
-        l->sections[i] = (struct image_section){kinds[i].name, LARGE_BASE + begin, at - begin,   large + begin,
-                                                true,          kinds[i].exec,      kinds[i].exec};
-        l->by_addr[i] = (uint32_t)i;
+        l->sections[i + 1] = (struct image_section){kinds[i].name, LARGE_BASE + begin, at - begin,   large + begin,
+                                                    true,          kinds[i].exec,      kinds[i].exec};
+        l->by_addr[i + 1] = (uint32_t)i + 1;
     }
-    made_init(m, NULL, NULL);
+    made_init(m, &l->eh_frame, NULL);
+    l->sections[0] = m->sections[1];
     m->image.sections = l->sections;
-    m->image.section_count = m->priv.by_addr_count = LAYOUT_SECTIONS;
+    m->image.section_count = m->priv.by_addr_count = LAYOUT_SECTIONS + 1;
     m->priv.by_addr = l->by_addr;
     m->image.symbols = l->symbols;
     m->image.symbol_count = l->symbol_count;
@@ -784,7 +794,7 @@ static void make_layout(struct layout *l, struct made *m)
 static vaddr wall_of(const struct layout *l, size_t i)
 {
     const struct planted *f = &l->functions[i];
-    if (f->named)
+    if (is_known(f))
         return f->end;
     if (i + 1 < l->function_count && f[1].section == f->section)
         return f[1].begin;
@@ -799,7 +809,7 @@ static bool same_functions(const struct layout *l, const struct function_table *
         if (l->functions[i].found) {
             const struct function *f = n < t->count ? &t->functions[n] : NULL;
             same = f && f->begin == l->functions[i].begin && f->end == wall_of(l, i) &&
-                   f->sized == l->functions[i].named && !f->plt && f->part_of == FUNCTION_NONE;
+                   f->sized == is_known(&l->functions[i]) && !f->plt && f->part_of == FUNCTION_NONE;
             if (!same)
                 printf("# function %zu: %llx-%llx, %llx-%llx wanted\n", n, f ? (unsigned long long)f->begin : 0,
                        f ? (unsigned long long)f->end : 0, (unsigned long long)l->functions[i].begin,
@@ -830,11 +840,12 @@ static void test_layouts(void)
             functions_fill_gaps_at(t, &addr, 1);
             const struct function *got = only_at(t, addr);
             same = f->found ? got && got->begin == f->begin && got->end == wall_of(&layout, i) : !got;
-            same = same && t->count == listed + (f->found && !f->named);
+            same = same && t->count == listed + (f->found && !is_known(f));
             functions_free(t);
         }
         CHECK_NAMED(same, "one at an address");
         made_release(&m);
+        buf_release(&layout.eh_frame);
     }
 }
 
