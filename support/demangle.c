@@ -83,10 +83,10 @@ static bool name_char(char c)
    writes "operator< <int>" but "operator-<int>": the longest operator is the right one. */
 static const char *skip_operator(const char *s)
 {
-    static const char *const signs[] = {"<<=", ">>=", "<=>", "->*", "()", "[]", "->", "++", "--", "<<",
-                                        ">>",  "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=", "*=",
-                                        "/=",  "%=",  "^=",  "&=",  "|=", "+",  "-",  "*",  "/",  "%",
-                                        "^",   "&",   "|",   "~",   "!",  "=",  "<",  ">",  ","};
+    static const char *const signs[] = {"\"\" ", "<<=", ">>=", "<=>", "->*", "()", "[]", "->", "++", "--",
+                                        "<<",    ">>",  "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=",
+                                        "*=",    "/=",  "%=",  "^=",  "&=",  "|=", "+",  "-",  "*",  "/",
+                                        "%",     "^",   "&",   "|",   "~",   "!",  "=",  "<",  ">",  ","};
     s += strlen("operator");
     for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
         if (str_starts(s, signs[i])) {
@@ -94,6 +94,14 @@ static const char *skip_operator(const char *s)
             return str_starts(s, " <") ? s + 1 : s;
         }
     return s; /* a conversion, "operator new", or a name that goes on */
+}
+
+/* "decltype (a+b) f<int>(int)": the first bracket opens no parameters. */
+static bool is_of_type(const char *full, const char *bracket)
+{
+    static const char word[] = "decltype ";
+    size_t n = strlen(word);
+    return (size_t)(bracket - full) >= n && memcmp(bracket - n, word, n) == 0;
 }
 
 const char *demangle_short(struct arena *a, const char *full)
@@ -115,7 +123,7 @@ const char *demangle_short(struct arena *a, const char *full)
             s += 21;
             continue;
         }
-        if (c == '(' && depth == 0)
+        if (c == '(' && depth == 0 && !is_of_type(full, s))
             params = s;
         if (c == '(' || c == '<' || c == '[' || c == '{')
             depth++;

@@ -45,3 +45,8 @@ TESTS += %D%/files_test %D%/xml_test
 %C%_files_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 %C%_xml_test_SOURCES = %D%/xml_test.c tests/tap.h
 %C%_xml_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
+
+check_PROGRAMS += %D%/drawn_test
+TESTS += %D%/drawn_test
+%C%_drawn_test_SOURCES = %D%/drawn_test.c tests/tap.h
+%C%_drawn_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) $(IBERTY_LIBS) -lm

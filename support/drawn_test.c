@@ -1,0 +1,321 @@
+/*
+ * Paths, names and merged tables against what their words say, written down plainly, on cases drawn by chance.
+ */
+#include "config.h"
+#include "support/demangle.h"
+#include "support/support.h"
+#include "support/table.h"
+#include "tests/tap.h"
+
+static uint64_t state = 20011;
+
+static unsigned draw(unsigned n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % n;
+}
+
+/* ---- paths ---- */
+
+/* Its parts one by one: "." and empty ones go, ".." takes the one before it along. */
+static void normal_by_parts(const char *path, char *out)
+{
+    char parts[16][8];
+    size_t n = 0;
+    for (const char *at = path; *at; at += *at == '/') {
+        size_t length = strcspn(at, "/");
+        snprintf(parts[n], sizeof parts[n], "%.*s", (int)length, at);
+        at += length;
+        if (strcmp(parts[n], "..") == 0 && (n ? strcmp(parts[n - 1], "..") != 0 : path[0] == '/'))
+            n -= n > 0;
+        else if (strcmp(parts[n], "") != 0 && strcmp(parts[n], ".") != 0)
+            n++;
+    }
+    strcpy(out, path[0] == '/' ? "/" : n ? "" : ".");
+    for (size_t i = 0; i < n; i++)
+        strcat(strcat(out, i ? "/" : ""), parts[i]);
+}
+
+static void draw_path(char *out)
+{
+    static const char *const pieces[] = {"a", "bc", ".", "..", "..", "...", ".d", ""};
+    strcpy(out, draw(3) ? "" : "/");
+    for (unsigned n = draw(7); n > 0; n--)
+        strcat(strcat(out, pieces[draw(ARRAY_SIZE(pieces))]), n > 1 || draw(3) == 0 ? "/" : "");
+}
+
+/* What stands behind a path's end is not of it: it is drawn before, and left there. */
+static void test_paths(void)
+{
+    char path[64], other[64], want[64];
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < 20000 && !wrong; i++) {
+        memset(path, '/', sizeof path - 1);
+        path[sizeof path - 1] = '\0';
+        draw_path(path);
+        normal_by_parts(path, want);
+        char *got = path_normal(path);
+        if (strcmp(got, want) != 0)
+            wrong += !!printf("# %s is %s, and not %s\n", path, got, want);
+        mem_free(got);
+        draw_path(other);
+        size_t n = draw((unsigned)(strlen(path) < strlen(other) ? strlen(path) : strlen(other)) + 1), shared = n;
+        while (shared > 0 && (path[shared - 1] != '/' || strncmp(path, other, shared) != 0))
+            shared--;
+        if (path_common_folder(path, other, n) != shared)
+            wrong += !!printf("# %s and %s share %zu of %zu\n", path, other, shared, n);
+    }
+    CHECK_INT(wrong, 0);
+}
+
+/* ---- names ---- */
+
+static void put_type(struct buf *out, unsigned depth)
+{
+    static const char *const plain[] = {"int", "char*", "unsigned long const&", "a::b", "(anonymous namespace)::c"};
+    unsigned which = draw(depth < 2 ? 8 : 5);
+    if (which < ARRAY_SIZE(plain))
+        buf_str(out, plain[which]);
+    else if (which == 7)
+        buf_str(out, "decltype (f()(1))");
+    else {
+        buf_str(out, which == 5 ? "std::vector<" : "std::map<int, ");
+        put_type(out, depth + 1);
+        buf_str(out, which == 5 ? ">" : " >");
+    }
+}
+
+static void put_types(struct buf *out, const char *open, const char *close)
+{
+    buf_str(out, open);
+    for (unsigned i = draw(3); i > 0; i--) {
+        put_type(out, 0);
+        buf_str(out, i > 1 ? ", " : "");
+    }
+    buf_str(out, close);
+}
+
+/* A function's name with all that is around it in C++, and beside it that without type, parameters and what follows these. */
+static void draw_name(struct buf *full, struct buf *brief)
+{
+    static const char *const scopes[] = {
+        "ns", "(anonymous namespace)", "S<int, a::b>", "f(int, char*)", "{lambda(int)#2}", "operators"};
+    static const char *const names[] = {
+        "f",           "~S",          "operator()",      "operator<<",   "operator->",
+        "operator->*", "operator,",   "operator[]",      "operator new", "operator unsigned int",
+        "operator<=>", "my_operator", "operator\"\" _km"};
+    struct buf name = {0};
+    for (unsigned i = draw(4); i > 0; i--)
+        buf_printf(&name, "%s::", scopes[draw(ARRAY_SIZE(scopes))]);
+    unsigned which = draw(ARRAY_SIZE(names));
+    bool is_template = which == 0 && draw(2);
+    buf_str(&name, names[which]);
+    if (is_template)
+        put_types(&name, "<", ">");
+    if (which == 3 && draw(2)) {
+        put_types(&name, " <", ">");
+        is_template = true;
+    }
+    if (is_template && draw(2)) {
+        put_type(full, 0);
+        buf_char(full, ' ');
+    }
+    buf_add(full, name.bytes, name.len);
+    put_types(full, "(", ")");
+    buf_str(full, draw(4) ? "" : " const");
+    const char *clone = draw(4) ? "" : " [clone .part.0] [clone .cold]";
+    buf_str(full, clone);
+    buf_add(brief, name.bytes, name.len);
+    buf_str(brief, clone);
+    buf_release(&name);
+}
+
+static void test_names(void)
+{
+    struct arena *a = arena_create();
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < 20000 && !wrong; i++) {
+        struct buf full = {0}, brief = {0};
+        draw_name(&full, &brief);
+        buf_char(&full, '\0');
+        buf_char(&brief, '\0');
+        const char *got = demangle_short(a, full.bytes);
+        if (strcmp(got, brief.bytes) != 0)
+            wrong += !!printf("# %s\n# got    %s\n# wanted %s\n", full.bytes, got, brief.bytes);
+        buf_release(&full);
+        buf_release(&brief);
+    }
+    CHECK_INT(wrong, 0);
+    arena_free(a);
+}
+
+/* ---- tables ---- */
+
+enum { TABLES = 5, ROWS = 400, TEXT = 160 };
+
+/* Tables that refer to those of lower numbers, to themselves or to contexts, declared in any order. */
+struct shape {
+    char names[TABLES][4];
+    struct table_column columns[TABLES][5];
+    unsigned refers[TABLES], order[TABLES]; /* refers: TABLES: contexts */
+};
+
+/* What a row says, whatever the numbers of rows are, and the values it has. */
+struct said {
+    char text[TEXT];
+    uint64_t sum, least, last;
+};
+
+static void draw_shape(struct shape *s)
+{
+    for (unsigned i = 0; i < TABLES; i++) {
+        snprintf(s->names[i], sizeof s->names[i], "t%u", i);
+        s->refers[i] = draw(4) ? draw(i + 1) : TABLES;
+        s->columns[i][0] = (struct table_column){.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY};
+        s->columns[i][1] = (struct table_column){.name = "of", .type = TABLE_REF, .merge = TABLE_KEY};
+        s->columns[i][1].refers = s->refers[i] == TABLES ? "context" : s->names[s->refers[i]];
+        s->columns[i][2] = (struct table_column){.name = "sum", .type = TABLE_COUNT, .merge = TABLE_SUM};
+        s->columns[i][3] = (struct table_column){.name = "least", .type = TABLE_COUNT, .merge = TABLE_MIN};
+        s->columns[i][4] = (struct table_column){.name = "last", .type = TABLE_COUNT, .merge = TABLE_LAST};
+        unsigned at = draw(i + 1);
+        s->order[i] = s->order[at];
+        s->order[at] = i;
+    }
+}
+
+static struct said *find_said(struct said *all, size_t *n, const char *text)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(all[i].text, text) == 0)
+            return &all[i];
+    all[*n] = (struct said){.least = UINT64_MAX};
+    strcpy(all[*n].text, text);
+    return &all[(*n)++];
+}
+
+static struct table *declared(const struct shape *s, unsigned i, struct table_list *l, struct strtab *strings)
+{
+    struct table_decl decl = {s->names[i], NULL, NULL, s->columns[i], 5};
+    struct table *t = NULL;
+    return table_list_declare(l, &decl, strings, &t, NULL) == 0 ? t : NULL;
+}
+
+/* Rows of chance, each also to what is wanted in the end: contexts are known by `contexts`. */
+static void draw_rows(const struct shape *s, struct table_list *l, struct strtab *strings, const uint32_t *contexts,
+                      struct said wanted[TABLES][ROWS], size_t *counts)
+{
+    static char texts[TABLES][ROWS][TEXT];
+    struct table *tables[TABLES];
+    for (unsigned i = 0; i < TABLES; i++)
+        tables[s->order[i]] = declared(s, s->order[i], l, strings);
+    for (unsigned i = 0; i < TABLES; i++)
+        for (unsigned n = draw(30); n > 0; n--) {
+            unsigned refers = s->refers[i], there = refers == TABLES ? 4 : (unsigned)table_row_count(tables[refers]);
+            uint32_t of = there && draw(6) ? draw(there) : TABLE_NONE;
+            char name[] = {(char)('a' + draw(4)), '\0'}, text[TEXT], within[TEXT] = "-";
+            if (of != TABLE_NONE && refers < TABLES)
+                strcpy(within, texts[refers][of]);
+            else if (of != TABLE_NONE && contexts[of] != TABLE_NONE)
+                snprintf(within, sizeof within, "%u", contexts[of]);
+            if (snprintf(text, sizeof text, "%s(%.*s)", name, TEXT - 8, within) >= TEXT - 8)
+                continue;
+            uint64_t value = draw(9);
+            uint32_t row = table_add(tables[i], (union table_cell[]){{.text = strtab_add(strings, name)},
+                                                                     {.row = of},
+                                                                     {.count = value},
+                                                                     {.count = value},
+                                                                     {.count = value}});
+            strcpy(texts[i][row], text);
+            find_said(wanted[i], &counts[i], text)->sum += value;
+        }
+    for (unsigned i = 0; i < TABLES; i++) /* of what a document says of a row, as it gives that on */
+        for (size_t row = 0; row < table_row_count(tables[i]); row++) {
+            const union table_cell *cells = table_row(tables[i], row);
+            struct said *w = find_said(wanted[i], &counts[i], texts[i][row]);
+            w->least = cells[3].count < w->least ? cells[3].count : w->least;
+            w->last = cells[4].count;
+        }
+}
+
+static void say(const struct shape *s, const struct table_list *l, const struct strtab *strings, unsigned i,
+                uint32_t row, char *out)
+{
+    const union table_cell *cells = table_row(table_list_find(l, s->names[i]), row);
+    char within[TEXT] = "-";
+    if (cells[1].row != TABLE_NONE && s->refers[i] < TABLES)
+        say(s, l, strings, s->refers[i], cells[1].row, within);
+    else if (cells[1].row != TABLE_NONE)
+        snprintf(within, sizeof within, "%u", cells[1].row);
+    snprintf(out, TEXT, "%s(%.*s)", strtab_get(strings, cells[0].text), TEXT - 8, within);
+}
+
+/* How many rows say what nobody wants, are there twice, or have other values than are wanted. */
+static unsigned wrong_rows(const struct shape *s, const struct table_list *l, const struct strtab *strings, unsigned i,
+                           struct said *wanted, size_t count)
+{
+    const struct table *t = table_list_find(l, s->names[i]);
+    unsigned wrong = table_row_count(t) != count;
+    for (uint32_t row = 0; row < table_row_count(t); row++) {
+        char text[TEXT];
+        size_t n = count;
+        const union table_cell *cells = table_row(t, row);
+        say(s, l, strings, i, row, text);
+        const struct said *w = find_said(wanted, &n, text);
+        wrong += n > count || w->sum != cells[2].count || w->least != cells[3].count || w->last != cells[4].count;
+    }
+    return wrong;
+}
+
+static bool in_order(const struct table *t, const struct strtab *strings)
+{
+    for (size_t row = 1; row < table_row_count(t); row++) {
+        const union table_cell *a = table_row(t, row - 1), *b = table_row(t, row);
+        int names = strcmp(strtab_get(strings, a[0].text), strtab_get(strings, b[0].text));
+        if (names > 0 || (names == 0 && a[1].row > b[1].row))
+            return false;
+    }
+    return true;
+}
+
+/* Two documents become one: every row of both says in it what it said before, once, with the values of both. */
+static void test_merged(void)
+{
+    static struct said wanted[TABLES][ROWS];
+    unsigned wrong = 0;
+    for (unsigned round = 0; round < 200 && !wrong; round++) {
+        struct shape s = {0};
+        struct strtab *strings = strtab_create();
+        struct table_list all = {0};
+        size_t counts[TABLES] = {0};
+        draw_shape(&s);
+        for (unsigned document = 0; document < 2; document++) {
+            struct strtab *its_strings = strtab_create();
+            struct table_list its = {0};
+            uint32_t contexts[4];
+            for (unsigned i = 0; i < 4; i++)
+                contexts[i] = draw(5) ? 10 + draw(3) : TABLE_NONE;
+            draw_rows(&s, &its, its_strings, contexts, wanted, counts);
+            const struct table_mapping mapping = {"context", "context", contexts, 4};
+            wrong += table_list_merge(&all, strings, &its, &mapping, 1, NULL) != 0;
+            table_list_release(&its);
+            strtab_free(its_strings);
+        }
+        for (unsigned i = 0; i < TABLES; i++)
+            wrong += wrong_rows(&s, &all, strings, i, wanted[i], counts[i]);
+        table_list_sort(&all);
+        for (unsigned i = 0; i < TABLES; i++)
+            wrong += wrong_rows(&s, &all, strings, i, wanted[i], counts[i]) +
+                     (s.refers[i] != i && !in_order(table_list_find(&all, s.names[i]), strings));
+        table_list_release(&all);
+        strtab_free(strings);
+    }
+    CHECK_INT(wrong, 0);
+}
+
+int main(void)
+{
+    test_paths();
+    test_names();
+    test_merged();
+    return tap_done();
+}
