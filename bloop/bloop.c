@@ -700,7 +700,7 @@ static void list_new_calls(const struct bloop_binary *b, vaddr entry, struct vad
         return;
     if (avail > b->functions->functions[f].end - entry)
         avail = b->functions->functions[f].end - entry;
-    for (size_t at = 0; at<avail && * most> 0; at += in.length, --*most) {
+    for (size_t at = 0; *most > 0 && at < avail; at += in.length, --*most) {
         b->arch->decode(bytes + at, avail - at, entry + at, &in);
         if (in.kind == INSN_CALL && is_news(b->functions, in.target))
             *vec_push(calls) = in.target;
