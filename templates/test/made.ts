@@ -1,14 +1,17 @@
-// Calls, simulated memory and the lines of a source against what their words say, written down plainly, on programs drawn at
+// Calls, simulated memory, lines of a source, filters, ways through the tree and numbers against what their words say, written down plainly, on programs drawn at
 // random: nothing is shared with what is tested but the data.
 
 import { Kind, type Model, NONE, type TableInfo, type TableRows, type TreeNodes, type Values } from '../model/data';
 import { loopBrackets } from '../logic/brackets';
 import { callersOf, callsOf, foldRecursion, type MadeTree, treeModel } from '../logic/calls';
+import { formatAs, formatExact, formatPercent, formatScaled, scaleFor } from '../logic/format';
 import { headsAround, spansOf } from '../logic/heads';
 import { fileLines, hottestLine, lineIndex, placesOnLine, scopesOnLine } from '../logic/lines';
 import { Memory, missesOnLine } from '../logic/memory';
+import { matcherFor } from '../logic/search';
+import { ancestors, childrenOf, hotPath, sourceOf, subtree } from '../logic/tree';
 import { draw } from './naive';
-import { model } from './outline';
+import { metric, model } from './outline';
 import { equal as report, textOf } from './tap';
 
 let wrong = ''; // the first thing that was not as it should
@@ -22,23 +25,25 @@ const sum = (values: readonly number[]): number => values.reduce(plus, NaN);
 const zero = (x: number): number => x || 0;
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
 
-/** Two files of procedures, with loops, inlined calls and lines in each other; some of them are there twice. */
+const FILES = ['src/x.c', 'y.h'];
+
+/** Two modules, each with a file of procedures, with loops, inlined calls and lines in each other; some of them are there twice. */
 function drawProgram(): Model {
-  let text = 'program p\n module a\n';
+  let text = 'program p\n';
   const inside = (depth: number, indent: string): void => {
     for (let n = 1 + draw(3); n > 0; n--) {
       const first = 1 + draw(12);
-      const file = 'xy'[draw(2)];
+      const file = FILES[draw(2)];
       const what = depth < 3 ? draw(3) : 0;
-      if (what === 0) text += `${indent}line ${first} @${file}.c = ${draw(4) ? draw(9) : '.'} ${draw(9)}\n`;
-      else text += `${indent}${what === 1 ? 'loop' : `inline i${draw(2)}`} ${first}-${first + draw(6)} @${file}.c${what === 1 ? '' : ` <${file}.c:${1 + draw(12)}`}\n`;
+      if (what === 0) text += `${indent}line ${first} @${file} = ${draw(4) ? draw(9) : '.'} ${draw(9)}\n`;
+      else text += `${indent}${what === 1 ? 'loop' : `inline i${draw(2)}`} ${first}-${first + draw(6)} @${file}${what === 1 ? '' : ` <${file}:${1 + draw(12)}`}\n`;
       if (what > 0) inside(depth + 1, `${indent} `);
     }
   };
-  for (const file of ['x', 'y']) {
-    text += `  file ${file}.c\n`;
+  for (const file of FILES) {
+    text += ` module ${file === 'y.h' ? 'prog' : 'lib/m.so'}\n  file ${file}\n`;
     for (let n = 1 + draw(3); n > 0; n--) {
-      text += `   proc f${draw(3)} ${1 + draw(9)}-${9 + draw(9)} @${file}.c\n`;
+      text += `   proc f${draw(3)} ${1 + draw(9)}-${9 + draw(9)} @${file}\n`;
       inside(0, '    ');
     }
   }
@@ -274,6 +279,122 @@ function testMisses(): void {
     }
 }
 
+// ---- filters ----
+
+const NAMES = ['f', 'F1', 'i', 'f?', '*1', 'f*', '*', '?', '/^f[12]$/', '/1/', 'x.c', 'y', '*.h', 's*c', 'src/x.c', 'X.C:4', '*.?:7', '/y/:3', 'zz', 'x.c:0'];
+const FILES_ASKED = ['', '', 'x.c', 'y', '*.h', 'x*', 'src/*', '?.c', '/^s/', '"y.h"', 'zz'];
+const MODULES_ASKED = ['', '', 'prog', 'm.so', 'lib/*', 'm*', 'P?og', '/g$/'];
+
+/** Whether a text is what a filter's part asks for; of a path its last part is enough. */
+function isAsked(asked: string, text: string, isPath: boolean): boolean {
+  const expression = /^\/(.+)\/$/.exec(asked)?.[1];
+  if (expression) return new RegExp(expression, 'i').test(text);
+  const whole = new RegExp(`^${asked.replace(/[.]/g, '\\.').replace(/[*]/g, '.*').replace(/[?]/g, '.')}$`, 'i');
+  const isGlob = /[*?]/.test(asked);
+  return text.toLowerCase().includes(asked.toLowerCase()) || (isGlob && (whole.test(text) || (isPath && whole.test(text.split('/').at(-1)!))));
+}
+
+function testFilters(): void {
+  const m = drawProgram();
+  const { count, kind, parent, name, strings, file, lineFirst, lineLast } = m.places;
+  const inFile = (p: number, asked: string): boolean => file[p] !== NONE && isAsked(asked, m.files[file[p]].name, true);
+  const moduleOf = (p: number): number => (p === NONE || kind[p] === Kind.Module ? p : moduleOf(parent[p]));
+  for (let i = 0; i < 40; i++) {
+    const asked = draw(4) ? NAMES[draw(NAMES.length)] : '';
+    const files = FILES_ASKED[draw(FILES_ASKED.length)];
+    const module = MODULES_ASKED[draw(MODULES_ASKED.length)];
+    const text = [module && `module:${module}`, asked, files && `FILE:${files}`].filter(Boolean).join(' ');
+    const inside = (p: number): boolean =>
+      (!files || inFile(p, files.replace(/"/g, ''))) && (!module || (moduleOf(p) !== NONE && isAsked(module, strings[name[moduleOf(p)]], true)));
+    const [, ofLine, line] = /^(.*):(\d+)$/.exec(asked) ?? [];
+    for (const isTree of [true, false]) {
+      const onLine = (p: number): boolean =>
+        line ? inFile(p, ofLine) && lineFirst[p] > 0 && lineFirst[p] <= Number(line) && Number(line) <= lineLast[p] : !isTree && inFile(p, asked);
+      const isNamed = (p: number): boolean => isAsked(asked, strings[name[p]], false) || (kind[p] >= Kind.Loop && onLine(p));
+      const wanted = upTo(count).filter((p) => inside(p) && (asked ? isNamed(p) : !isTree || p === 0 || !inside(parent[p])));
+      const matches = matcherFor(m, text, isTree);
+      equal(matches && upTo(count).filter(matches), text ? wanted : null, `the filter ${text}${isTree ? ' in the tree' : ''}`);
+    }
+  }
+}
+
+// ---- the hot path, and what is around a place ----
+
+function testWays(): void {
+  const m = drawProgram();
+  const { count, kind, parent, file, lineFirst, lineLast, callFile, callLine } = m.places;
+  const children = childrenOf(m.places);
+  const values = m.values.of(draw(2), false)!;
+  if (draw(2)) file[upTo(count).find((p) => kind[p] === Kind.File)!] = NONE;
+  for (const from of upTo(count)) {
+    const part = [0.2, 0.5, 1][draw(3)];
+    const path = [from];
+    for (let at = from; ; path.push(at)) {
+      const below = upTo(count).filter((p) => parent[p] === at && values[p] > 0);
+      const best = below.find((p) => below.every((q) => values[q] <= values[p]));
+      const isEnough = best !== undefined && (values[best] >= part * values[at] || (kind[at] === Kind.File && file[at] === NONE));
+      if (!isEnough) break;
+      at = best;
+    }
+    equal(hotPath(m, children, values, from, part), path, `the hot path from ${from}, each at least ${part}`);
+
+    const around: number[] = [];
+    for (let p = parent[from]; p !== NONE; p = parent[p]) around.push(p);
+    equal(ancestors(m.places, from), around, `what is around ${from}`);
+    const isIn = (p: number): boolean => p === from || (p !== NONE && isIn(parent[p]));
+    const depth = (p: number): number => (p === NONE ? 0 : 1 + depth(parent[p]));
+    const inside = upTo(count).filter((p) => isIn(p) && [...parent].includes(p));
+    const byDepth = upTo(9).flatMap((d) => inside.filter((p) => depth(p) === depth(from) + d));
+    const limit = 1 + draw(9);
+    equal(subtree(children, from, limit), { places: byDepth.slice(0, limit), isCut: byDepth.length > limit }, `at most ${limit} in ${from}`);
+
+    const hasLine = file[from] !== NONE && lineFirst[from] > 0;
+    const isCall = kind[from] === Kind.Inline && !hasLine && callFile[from] !== NONE;
+    const own = kind[from] === Kind.File ? { first: 0, last: 0 } : { first: lineFirst[from], last: Math.max(lineFirst[from], lineLast[from]) };
+    const shown = isCall ? { file: callFile[from], first: callLine[from], last: callLine[from] } : file[from] === NONE ? null : { file: file[from], ...own };
+    equal(sourceOf(m, from), kind[from] < Kind.File ? undefined : shown, `the source of ${from}`);
+  }
+}
+
+// ---- numbers ----
+
+const SIZES: { readonly [prefix: string]: number } = { s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9, '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
+
+/** What is shown is the number again, but for what its last digit rounds. */
+function testNumbers(): void {
+  const plain = (text: string): number => Number(text.replace(/[\u2007\u2008,]/g, '').replace(/−/g, '-'));
+  const lastDigit = (text: string): number => {
+    const [, fraction = '', power = '0'] = /^[^.e]*(?:\.(\d*))?(?:e(.*))?$/.exec(text.replace(/[\u2007\u2008,]/g, ''))!;
+    return 10 ** (Number(power) - fraction.length);
+  };
+  for (let i = 0; i < 400; i++) {
+    const unit = ['ns', 'ms', 's', '', 'cycles'][draw(5)];
+    const m = metric('M', { unit, formula: draw(3) ? '' : 'A / B' });
+    const size = 10 ** (draw(16) - (m.formula ? 5 : 0));
+    const value = (draw(2) ? 1 : -1) * Math.round(draw(100000) * size) / 1000;
+    const scale = scaleFor(m, draw(2) ? value : value * (1 + draw(50)));
+    const error = draw(2) ? Math.abs(value) / (1 + draw(900)) : NaN;
+    const text = formatScaled(value, scale, error);
+    const shown = /^[<>]/.test(text) ? NaN : plain(text) * scale.divisor;
+    const digit = lastDigit(text) * scale.divisor;
+    equal(Number.isNaN(shown) ? Math.abs(value) < Math.max(digit, error || 0) : Math.abs(shown - value) <= digit * 0.500001, true, `${value} ${unit}, +- ${error}, is ${text} ${scale.unit}`);
+    if (error > 0 && scale.decimals > 0 && digit < 0.999 * scale.divisor) equal(digit > error / 10.001, true, `${text} has no digits below its error of ${error}`);
+    equal(scale.decimals <= 0 || text.replace(/^[<>−]*[\d,]+/, '').length === scale.decimals + 1, true, `${text}: points stand in line`);
+    equal(plain(formatExact(value)), value, `${value}, exactly`);
+
+    const [number, prefix = ''] = formatAs('si', value, m, scale, NaN).split(' ');
+    const isTime = ['ns', 'ms', 's'].includes(unit);
+    const seconds = isTime ? SIZES[unit] : 1;
+    equal(Math.abs(plain(number) * SIZES[prefix] - value * seconds) <= 0.500001 * lastDigit(number) * SIZES[prefix], true, `${value} ${unit} is ${number} ${prefix}`);
+    const power = formatAs('scientific', value, m, scale, error);
+    equal(Math.abs(plain(power) - value) <= 0.500001 * lastDigit(power), true, `${value} is ${power}`);
+    const total = value * (1 + draw(3000));
+    const percent = formatPercent(value, total);
+    const exact = (100 * value) / total;
+    equal(percent === '<0.1' ? exact < 0.05 : value === 0 ? percent === '' : Math.abs(plain(percent) - exact) <= 0.0500001, true, `${value} of ${total} is ${percent}`);
+  }
+}
+
 // ---- lines ----
 
 function testLinesOf(): void {
@@ -319,7 +440,7 @@ function testLinesOf(): void {
 }
 
 export function testMade(): void {
-  const tests = { calls: testCallsOf, 'simulated memory': testMisses, 'lines of sources': testLinesOf };
+  const tests = { calls: testCallsOf, 'simulated memory': testMisses, 'lines of sources': testLinesOf, filters: testFilters, ways: testWays, numbers: testNumbers };
   for (const [what, test] of Object.entries(tests)) {
     wrong = '';
     for (let i = 0; i < 12; i++) test();
