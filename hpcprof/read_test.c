@@ -549,6 +549,34 @@ static void test_totals(void)
     hpcprof_free(p);
 }
 
+/* The same of many threads and events, in any order. */
+static void test_many_totals(void)
+{
+    enum { THREADS = 5, EVENTS = 4 };
+    uint64_t last[THREADS][EVENTS] = {{0}};
+    struct hpcprof *p = hpcprof_create();
+    uint32_t random = 7, known = 0;
+    for (uint32_t i = 1; i < 200; i++) {
+        random = random * 1664525 + 1013904223;
+        uint32_t thread = (random >> 16) % THREADS, event = (random >> 24) % EVENTS;
+        known += last[thread][event] == 0;
+        last[thread][event] = i;
+        hpcprof_add_total(p, &(struct hpcprof_total){thread, event, i});
+        if (i % 50 == 0)
+            hpcprof_finish(p);
+    }
+    hpcprof_finish(p);
+    CHECK_INT(p->total_count, known);
+    bool good = true;
+    for (size_t i = 0; i < p->total_count; i++) {
+        const struct hpcprof_total *t = &p->totals[i], *before = i ? t - 1 : NULL;
+        good = good && t->value == last[t->thread][t->event] &&
+               (!before || before->thread < t->thread || (before->thread == t->thread && before->event < t->event));
+    }
+    CHECK_NAMED(good, "the last of each, by thread and event");
+    hpcprof_free(p);
+}
+
 /* What was counted and not sampled is said from a fifth on, where there is enough to judge by. */
 static void test_unsampled(void)
 {
@@ -613,6 +641,7 @@ int main(void)
     test_many_counts();
     test_more_than_a_block();
     test_totals();
+    test_many_totals();
     test_unsampled();
     mem_free(bytes);
     hpcprof_free(p);
