@@ -274,6 +274,65 @@ static void test_drawing(const struct drawing *c)
     assembler_free(a);
 }
 
+/* ---- loops beside each other on one line ---- */
+
+static unsigned draw(uint64_t *random, unsigned n);
+
+/* A loop that begins where none to its left goes on begins a thing of its own; what overlaps are copies of one thing, as are all where
+   one loop has a single column, or where nothing is beside anything. */
+static void test_beside(uint64_t seed)
+{
+    enum { MOST_LOOPS = 7 };
+    unsigned n = 2 + draw(&seed, MOST_LOOPS - 1), left[MOST_LOOPS], right[MOST_LOOPS], thing[MOST_LOOPS], things = 0;
+    struct buf blocks = {0}, rows = {0}, want = {0};
+    bool told = true;
+    buf_str(&blocks, "00-10:p>1");
+    buf_str(&rows, "00 5");
+    for (unsigned i = 0; i < n; i++) {
+        unsigned begin = 16 * (i + 1);
+        left[i] = 1 + draw(&seed, 20);
+        right[i] = left[i] + (draw(&seed, 20) ? 1 + draw(&seed, 6) : 0);
+        told = told && left[i] < right[i];
+        buf_printf(&blocks, " %x-%x:b>%u,%u", begin, begin + 16, i + 2, i + 1);
+        buf_printf(&rows, " %x 8:%u %x 8:%u", begin, right[i], begin + 8, left[i]);
+    }
+    buf_printf(&blocks, " %x-%x:r", 16 * (n + 1), 16 * (n + 2));
+    buf_printf(&rows, " %x 9", 16 * (n + 1));
+    for (unsigned column = 1; column <= 20; column++) {
+        bool begins = false, inside = false;
+        for (unsigned i = 0; i < n; i++) {
+            begins |= left[i] == column;
+            inside |= left[i] < column && column <= right[i];
+        }
+        things += begins && !inside;
+        for (unsigned i = 0; i < n; i++)
+            thing[i] = left[i] == column ? things : thing[i];
+    }
+    buf_str(&want, "P 5-9{S 5[0-10]");
+    for (unsigned i = 0; i < n; i++) {
+        unsigned copies = 0, number = 0;
+        for (unsigned k = 0; k < n; k++) {
+            copies += !told || thing[k] == thing[i];
+            number += k <= i && (!told || thing[k] == thing[i]);
+        }
+        buf_str(&want, "L 8-8");
+        if (copies > 1)
+            buf_printf(&want, " %u/%u", number, copies);
+        if (told && things > 1)
+            buf_printf(&want, " #%u", thing[i]);
+        buf_printf(&want, "{S 8[%x-%x]}", 16 * (i + 1), 16 * (i + 2));
+    }
+    buf_printf(&want, "S 9[%x-%x]}", 16 * (n + 1), 16 * (n + 2));
+    buf_char(&blocks, '\0');
+    buf_char(&rows, '\0');
+    buf_char(&want, '\0');
+    test_drawing(&(struct drawing){"loops beside each other on one line, drawn by chance", blocks.bytes, rows.bytes,
+                                   NULL, want.bytes});
+    buf_release(&blocks);
+    buf_release(&rows);
+    buf_release(&want);
+}
+
 /* ---- names ---- */
 
 static const struct {
@@ -797,6 +856,8 @@ int main(void)
     }
     for (size_t i = 0; i < ARRAY_SIZE(drawings); i++)
         test_drawing(&drawings[i]);
+    for (uint64_t seed = 0; seed < 300; seed++)
+        test_beside(seed);
     test_names();
     test_programs();
     image_close(image);
