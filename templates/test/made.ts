@@ -138,6 +138,7 @@ function testCallsOf(): void {
       back.forEach((_, k) => ways.set(back.slice(0, k + 1).join(' '), [...(ways.get(back.slice(0, k + 1).join(' ')) ?? []), i]));
     }
     const made = callersOf(m, nodes, values, place);
+    equal(made?.isCut ?? false, false, `all callers of ${place}`);
     const cost = (members: readonly number[]): string => stored.map((v) => sum(members.map((i) => v[i]))).join(' ');
     equal(made && treeText(made), ways.size ? [...ways].map(([way, members]) => `${way}: ${cost(members)}`) : null, `the callers of ${place}`);
 
