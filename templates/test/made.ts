@@ -223,6 +223,8 @@ function testMisses(): void {
     tables: tables.map((t) => t.info),
     tableRows: { of: (i: number) => tables[i].rows, failure: () => undefined },
   };
+  const without = (name: string): Model => ({ ...m, tables: m.tables.map((t) => (t.name === name ? { ...t, rows: 0 } : t)) });
+  equal(m.tables.filter((t) => Memory.isThere(without(t.name))).map((t) => t.name), ['evictors'], 'which table may be empty');
   const missesAt = (l: number): number => sum([0, ...references.filter((r) => r[2] === l).map((r) => r[4])]);
   const ordered: number[] = [];
   const runs = unique(levels.map((l) => l[3])).sort();
