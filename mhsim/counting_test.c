@@ -7,6 +7,7 @@
  */
 #include "config.h"
 #include "mhsim/inside.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>
@@ -17,15 +18,6 @@
 #include <unistd.h>
 
 static char folder[256];
-static uint64_t seed;
-static uint32_t below(uint32_t n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)((seed >> 32) % n);
-}
-
 /* ---- what is expected ------------------------------------------------------------------------------------ */
 
 enum { PAGES = 96, ARENA = PAGES * 4096, CODES = 12, SITES = 6, ROWS = 4096 };

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "mhsim/modules.h"
 #include "mhsim/variables.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <elf.h>
@@ -13,15 +14,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static uint64_t seed = 88172645463325252;
-static uint32_t below(uint32_t n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)((seed >> 32) % n);
-}
 
 static char folder[256];
 

@@ -32,12 +32,12 @@ INSIDE_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
 
 check_PROGRAMS += %D%/inside_test
 TESTS += %D%/inside_test
-%C%_inside_test_SOURCES = %D%/inside_test.c tests/tap.h %D%/store.c %D%/modules.c %D%/variables.c
+%C%_inside_test_SOURCES = %D%/inside_test.c tests/chance.h tests/tap.h %D%/store.c %D%/modules.c %D%/variables.c
 %C%_inside_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 check_PROGRAMS += %D%/counting_test
 TESTS += %D%/counting_test
-%C%_counting_test_SOURCES = %D%/counting_test.c tests/tap.h $(INSIDE_SOURCES)
+%C%_counting_test_SOURCES = %D%/counting_test.c tests/chance.h tests/tap.h $(INSIDE_SOURCES)
 %C%_counting_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 # What hpcview-cc links programs with.

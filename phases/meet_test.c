@@ -5,21 +5,13 @@
  */
 #include "phases/inside/inside.h"
 
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
 /* ---- the world ------------------------------------------------------------------------------------------------- */
-
-static uint64_t seed = 88172645463325252;
-static uint32_t below(uint32_t n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)((seed >> 32) % n);
-}
 
 static uint64_t now = 1000000;
 

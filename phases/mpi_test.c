@@ -5,6 +5,7 @@
  */
 #include "phases/inside/inside.h"
 
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -50,15 +51,6 @@ typedef uintptr_t word;
     X(MPI_Probe, mpi_probe, 4, 0, WAIT_MPI_MESSAGE)
 
 /* ---- the world ------------------------------------------------------------------------------------------------- */
-
-static uint64_t seed = 88172645463325252;
-static uint32_t below(uint32_t n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)((seed >> 32) % n);
-}
 
 static uint64_t now = 1000000;
 

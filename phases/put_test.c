@@ -7,20 +7,12 @@
 #include "phases/tables.h"
 #include "support/support.h"
 
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <math.h>
 
 /* ---- the world ------------------------------------------------------------------------------------------------- */
-
-static uint64_t seed = 88172645463325252;
-static uint32_t below(uint32_t n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)((seed >> 32) % n);
-}
 
 struct recorder hpcrec;
 struct phases hpcrec_phases;

@@ -2,6 +2,7 @@
 #include "bloop/binary_test.h"
 #include "bloop/image/ehframe.h"
 #include "bloop/image/elf.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 /* ---- an image made by hand: .text at 0x1000-0x2000, .eh_frame at 0x3000, .gcc_except_table at 0x4000 ---- */
@@ -713,15 +714,6 @@ static void test_gaps_at(void)
 }
 
 /* ---- layouts made by chance ---- */
-
-static uint64_t seed = 88172645463325252;
-static uint32_t below(uint32_t n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)((seed >> 32) % n);
-}
 
 enum { LAYOUT_SECTIONS = 6, LAYOUT_FUNCTIONS = 400 };
 

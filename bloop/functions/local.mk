@@ -3,5 +3,5 @@ bloop_libbloop_a_SOURCES += \
 
 check_PROGRAMS += %D%/functions_test
 TESTS += %D%/functions_test
-%C%_functions_test_SOURCES = %D%/functions_test.c bloop/binary_test.h
+%C%_functions_test_SOURCES = %D%/functions_test.c bloop/binary_test.h tests/chance.h
 %C%_functions_test_LDADD = $(ROOM_LDADD)

@@ -8,5 +8,5 @@ TESTS += %D%/image_test
 
 check_PROGRAMS += %D%/parts_test
 TESTS += %D%/parts_test
-%C%_parts_test_SOURCES = %D%/parts_test.c bloop/binary_test.h
+%C%_parts_test_SOURCES = %D%/parts_test.c bloop/binary_test.h tests/chance.h
 %C%_parts_test_LDADD = $(ROOM_LDADD)

@@ -6,26 +6,13 @@
 
 #include "bloop/binary_test.h"
 #include "bloop/image/elf.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <zlib.h>
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
-
-static uint64_t seed = 88172645463325252;
-static uint64_t random64(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
-
-static uint32_t below(uint32_t n)
-{
-    return (uint32_t)((random64() >> 32) % n);
-}
 
 /* ---- relocations: what the ABIs' tables say ------------------------------------------------------------------- */
 

@@ -22,14 +22,9 @@ import { cellText, isAboutPlaces, rowsAbout } from '../logic/tables';
 import { readHead, VERSION } from '../model/head';
 import { isStep } from '../state/actions';
 import type { State } from '../state/state';
+import { draw } from './naive';
 import { metric, model } from './outline';
 import { equal } from './tap';
-
-let drawn = 11;
-function draw(below: number): number {
-  drawn = (Math.imul(drawn, 1664525) + 1013904223) >>> 0;
-  return Math.floor((drawn / 2 ** 32) * below);
-}
 
 /** Loops, inlined calls and lines in each other; all lines together have 128 of A. */
 function drawModel(): Model {
