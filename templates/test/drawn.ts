@@ -21,6 +21,7 @@ import { hottestLineIn, hottestOf } from '../logic/summary';
 import { cellText, isAboutPlaces, rowsAbout } from '../logic/tables';
 import { readHead, VERSION } from '../model/head';
 import { isStep } from '../state/actions';
+import { reduce } from '../state/reduce';
 import type { State } from '../state/state';
 import { draw } from './naive';
 import { metric, model } from './outline';
@@ -135,6 +136,34 @@ function testFlat(m: Model, start: State): void {
         const heavy = border > 0 ? known.filter((row) => row.value >= border) : rows;
         equal([least.count, least.hidden], [heavy.length, rows.length - heavy.length], `${what}: without the light ones`);
       }
+}
+
+/** Without a column to sort by: by name where there are names, by file and line, and as they come. */
+function testByName(m: Model, start: State): void {
+  const columns = new Columns(m);
+  const tables = new Tables(m);
+  const { file, lineFirst, kind } = m.places;
+  const values = columns.values(columns.of(0), null);
+  for (const level of ['line', 'loop', 'procedure', 'inline', 'file', 'module'] as const)
+    for (const descending of [true, false]) {
+      const rows = plainRows(m, level, true, values).map((row, at) => ({ first: row.members[0], at }));
+      const name = (place: PlaceIx): string => (kind[place] < Kind.Loop ? labelOf(m, place).text : '');
+      const order = (a: (typeof rows)[number], b: (typeof rows)[number]): number => {
+        const [p, q] = [name(a.first), name(b.first)];
+        if (p !== q) return p < q ? -1 : 1;
+        return file[a.first] - file[b.first] || lineFirst[a.first] - lineFirst[b.first] || a.at - b.at;
+      };
+      rows.sort((a, b) => (descending ? -1 : 1) * order(a, b));
+      const table = tables.of({ ...start, view: level, fuse: true, descending }, { columns, sort: null, weight: null });
+      equal(Array.from({ length: table.count }, (_, row) => table.place(row)), rows.map((row) => row.first), `${level} by name`);
+    }
+}
+
+/** A comparison begins with its own columns, the largest first; everything else stays. */
+function testCompared(start: State): void {
+  const before: State = { ...start, view: 'line', descending: false, filter: 'x', selected: 3 };
+  const after = reduce(before, { type: 'compare', base: 'old', shown: ['0i', '1-0i'], sortBy: '1-0i' });
+  equal(after, { ...before, base: 'old', shown: ['0i', '1-0i'], sortBy: '1-0i', descending: true }, 'a comparison');
 }
 
 function testTree(m: Model, start: State): void {
@@ -558,6 +587,7 @@ export function testDrawn(start: State): void {
   for (let round = 0; round < 6; round++) {
     const m = drawModel();
     testFlat(m, start);
+    testByName(m, start);
     testTree(m, start);
     testHottest(m);
     testSpans(m);
@@ -572,6 +602,7 @@ export function testDrawn(start: State): void {
   testLargest();
   testHeadsAround();
   testSteps();
+  testCompared(start);
   testUnits();
   testMetricsOfHead();
   testReferences();
