@@ -223,7 +223,6 @@ struct work {
     const struct image *im;
     struct function_list functions;
     struct name_list aliases;
-    vaddr section_end; /* of the section the last function is in */
     /* A function that another one's symbol lies in the middle of: what comes behind is a part of it. */
     uint32_t outer, outer_parts;
     vaddr outer_end;
@@ -236,7 +235,7 @@ struct work {
 
 static void close_outer(struct work *k, vaddr to)
 {
-    if (k->outer == FUNCTION_NONE || k->functions.count == 0)
+    if (k->outer == FUNCTION_NONE)
         return;
     vaddr from = k->functions.items[k->functions.count - 1].end, end = k->outer_end < to ? k->outer_end : to;
     if (from < end && k->outer_parts < OUTER_PARTS_MOST) {
@@ -254,52 +253,64 @@ static void close_outer(struct work *k, vaddr to)
         k->outer = FUNCTION_NONE;
 }
 
-/* The candidates [first, last) begin at one address; may they, given what is there already? Cuts what is before them.
- */
-static bool makes_way(struct work *k, const struct candidate *first)
+/* Is the address in the outer function, and what is behind the inner one a part of that? */
+static bool in_outer(const struct work *k, vaddr at)
+{
+    return k->outer != FUNCTION_NONE && at < k->outer_end && k->outer_parts < OUTER_PARTS_MOST;
+}
+
+/* May a function be there, on the word of witnesses of that strength, given what is there already? Cuts what is before
+   it. */
+static bool makes_way(struct work *k, const struct function *new, uint8_t strength)
 {
     if (k->functions.count == 0)
         return true;
     struct function *f = &k->functions.items[k->functions.count - 1];
-    if (first->begin >= f->end)
+    if (new->begin >= f->end)
         return true;
-    if (f->sized && (first->strength == WEAK || (first->strength == FIRM && k->last_strong)))
+    if (f->sized && (strength == WEAK || (strength == FIRM && k->last_strong)))
         return false; /* a label inside of something whose extent is known */
-    if (f->sized && k->last_strong && first->end > first->begin && first->end < f->end && k->outer == FUNCTION_NONE) {
+    if (f->sized && k->last_strong && new->end < f->end && k->outer == FUNCTION_NONE) {
         k->outer = (uint32_t)k->functions.count - 1;
         k->outer_end = f->end;
         k->outer_parts = 0;
     }
-    f->end = first->begin;
+    f->end = new->begin;
     return true;
 }
 
-static void add_function(struct work *k, const struct candidate *first, const struct candidate *last)
+/* What the candidates [first, last), which begin at one address, say of the function there, but for its names. */
+static struct function unite(const struct candidate *first, const struct candidate *last, vaddr section_end)
 {
-    const struct candidate *best = NULL;
     struct function f = {.begin = first->begin, .link_name = "", .part_of = FUNCTION_NONE};
     vaddr strong_end = 0, any_end = 0;
     for (const struct candidate *c = first; c < last; c++) {
         f.origin |= c->origin;
         f.plt |= c->plt;
         f.ifunc |= c->ifunc;
-        if (*c->name && (!best || better_name(c, best)))
-            best = c;
-        if (c->end > c->begin && c->strength == STRONG && c->end > strong_end)
+        if (c->strength == STRONG && c->end > strong_end)
             strong_end = c->end;
         if (c->end > c->begin && c->end > any_end)
             any_end = c->end;
     }
-    f.end = strong_end ? strong_end : any_end ? any_end : k->section_end;
+    f.end = strong_end ? strong_end : any_end ? any_end : section_end;
     f.sized = any_end != 0;
-    f.link_name = best ? best->name : "";
-    f.aliases_first = (uint32_t)k->aliases.count;
+    return f;
+}
+
+static void name_function(struct work *k, const struct candidate *first, const struct candidate *last,
+                          struct function *f)
+{
+    const struct candidate *best = NULL;
     for (const struct candidate *c = first; c < last; c++)
-        if (c != best && *c->name && strcmp(c->name, f.link_name) != 0)
+        if (*c->name && (!best || better_name(c, best)))
+            best = c;
+    f->link_name = best ? best->name : "";
+    f->aliases_first = (uint32_t)k->aliases.count;
+    for (const struct candidate *c = first; c < last; c++)
+        if (*c->name && strcmp(c->name, f->link_name) != 0)
             *vec_push(&k->aliases) = c->name;
-    f.alias_count = (uint32_t)k->aliases.count - f.aliases_first;
-    k->last_strong = strong_end != 0;
-    *vec_push(&k->functions) = f;
+    f->alias_count = (uint32_t)k->aliases.count - f->aliases_first;
 }
 
 /* Data among the code ends a function whose extent nobody tells. */
@@ -326,16 +337,17 @@ static void make_functions(struct work *k, const struct candidate_list *list)
             next++;
         if (!section || c->begin - section->addr >= section->size) {
             close_outer(k, UINT64_MAX);
-            if (k->functions.count && k->functions.items[k->functions.count - 1].end > c->begin)
-                k->functions.items[k->functions.count - 1].end =
-                    c->begin; /* not reached: ends are kept inside of sections */
             section = image_section_at(k->im, c->begin);
-            k->section_end = section->addr + section->size;
         }
-        if (!makes_way(k, c))
+        struct function f = unite(c, list->items + next, section->addr + section->size);
+        if (c->strength != STRONG && in_outer(k, f.begin))
+            continue; /* a label */
+        close_outer(k, f.begin);
+        if (!makes_way(k, &f, c->strength))
             continue;
-        close_outer(k, c->begin);
-        add_function(k, c, list->items + next);
+        name_function(k, c, list->items + next, &f);
+        k->last_strong = c->strength == STRONG;
+        *vec_push(&k->functions) = f;
     }
     close_outer(k, UINT64_MAX);
     stop_at_objects(k->im, &k->functions);

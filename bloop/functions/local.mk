@@ -5,3 +5,8 @@ check_PROGRAMS += %D%/functions_test
 TESTS += %D%/functions_test
 %C%_functions_test_SOURCES = %D%/functions_test.c bloop/binary_test.h tests/chance.h
 %C%_functions_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/drawn_test
+TESTS += %D%/drawn_test
+%C%_drawn_test_SOURCES = %D%/drawn_test.c tests/chance.h
+%C%_drawn_test_LDADD = $(ROOM_LDADD)
