@@ -970,9 +970,17 @@ static void test_noreturn_names(void)
         {"_RNvNtCs1_4core3fmt5write", false},
         {"__ubsan_handle_add_overflow_abort", true},
         {"__ubsan_handle_add_overflow", false},
+        {"__ubsan_handle_add_overflow_abort@plt", true},
+        {"__ubsan_handle_add_overflow@_abort", false},
         {"my_abort", false},
         {"__asan_report_load8", true},
         {"__asan_report_load8_noabort", false},
+        {"__asan_report_load8_noabort@plt", false},
+        {"__asan_report_load8@@V_noabort", true},
+        {"_noabort", false},
+        {"abor", false},
+        {"abort_", false},
+        {"abort2@plt", false},
         {"__asan_register_globals", false},
         {"runtime.panicIndex", true},
         {"runtime.printnl", false},
@@ -980,10 +988,28 @@ static void test_noreturn_names(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         if (!CHECK_NAMED(noreturn_name(cases[i].name) == cases[i].never, cases[i].name))
             printf("# never returns: %d\n", !cases[i].never);
-    char longest[400];
-    memset(longest, 'a', sizeof longest);
-    longest[399] = '\0';
-    CHECK_NAMED(!noreturn_name(longest), "a name of 399 letters");
+    static const struct {
+        const char *begin, *end;
+        bool never;
+    } of_types[] = {
+        {"", "", false},
+        {"_ZNKSt3__16vectorI", "E20__throw_length_errorEv", true},
+        {"_ZNKSt3__16vectorI", "E20__throw_length_errorEv@@V", true},
+        {"_ZN4core5slice", "20_fail17h", true},
+        {"__ubsan_handle_", "_abort", true},
+        {"__asan_report_", "_noabort", false},
+        {"abort", "", false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(of_types); i++)
+        for (unsigned letters = 190; letters < 400; letters += 3) { /* of any length */
+            char types[400];
+            memset(types, 'a', letters);
+            types[letters] = '\0';
+            char *name = mem_printf("%s%s%s", of_types[i].begin, types, of_types[i].end);
+            if (noreturn_name(name) != of_types[i].never)
+                CHECK_NAMED(false, name);
+            mem_free(name);
+        }
     static const char *aliases[] = {"bye", "other", "abort"};
     struct function_table t = {.aliases = aliases, .alias_count = 3};
     CHECK(function_noreturn_by_name(&t, &(struct function){.link_name = "a", .aliases_first = 1, .alias_count = 2}));

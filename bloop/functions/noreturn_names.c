@@ -111,9 +111,18 @@ static const char *const prefixes[] = {
     "runtime.goPanic",
 };
 
+/* A name up to its version or "@plt". */
+struct bare_name {
+    const char *begin;
+    size_t length;
+};
+
 static int compare_names(const void *key, const void *item)
 {
-    return strcmp(key, *(const char *const *)item);
+    const struct bare_name *name = key;
+    const char *known = *(const char *const *)item;
+    int order = strncmp(name->begin, known, name->length);
+    return order == 0 && known[name->length] ? -1 : order;
 }
 
 /* std::__throw_length_error(char const*): _ZSt20__throw_length_errorPKc; libc++ has it in an inline namespace or a
@@ -134,31 +143,28 @@ static bool is_rust_failure(const char *name)
     return str_starts(name, "_ZN4core5slice") && strstr(name, "_fail17h") != NULL;
 }
 
-static bool is_sanitizer_abort(const char *name)
+static bool bare_ends(const struct bare_name *name, const char *end)
 {
-    return (str_starts(name, "__ubsan_handle_") && str_ends(name, "_abort")) ||
-           (str_starts(name, "__asan_report_") && !str_ends(name, "_noabort"));
+    size_t n = strlen(end);
+    return name->length >= n && strncmp(name->begin + name->length - n, end, n) == 0;
 }
 
-/* "abort@plt", "exit@@GLIBC_2.2.5", "exit@GLIBC_2.2.5" */
+static bool is_sanitizer_abort(const struct bare_name *name)
+{
+    return (str_starts(name->begin, "__ubsan_handle_") && bare_ends(name, "_abort")) ||
+           (str_starts(name->begin, "__asan_report_") && !bare_ends(name, "_noabort"));
+}
+
+/* "abort@plt", "exit@@GLIBC_2.2.5", "exit@GLIBC_2.2.5". Of any length: those of C++ have types in them. */
 bool noreturn_name(const char *link_name)
 {
-    char name[256];
-    size_t n = strcspn(link_name, "@");
-    if (n == 0)
-        return false;
-    if (n >= sizeof name)
-        n = sizeof name - 1;
-    memcpy(name, link_name, n);
-    name[n] = 0;
-    if (bsearch(name, exact_names, ARRAY_SIZE(exact_names), sizeof *exact_names, compare_names) != NULL)
+    const struct bare_name name = {link_name, strcspn(link_name, "@")};
+    if (bsearch(&name, exact_names, ARRAY_SIZE(exact_names), sizeof *exact_names, compare_names) != NULL)
         return true;
-    if (name[0] != '_' && name[0] != 'r')
-        return false;
     for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-        if (str_starts(name, prefixes[i]))
+        if (str_starts(link_name, prefixes[i]))
             return true;
-    return is_std_throw(name) || is_rust_failure(name) || is_sanitizer_abort(name);
+    return is_std_throw(link_name) || is_rust_failure(link_name) || is_sanitizer_abort(&name);
 }
 
 bool function_noreturn_by_name(const struct function_table *t, const struct function *f)
