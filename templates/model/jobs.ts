@@ -162,63 +162,75 @@ const PATIENCE = 4000;
 /** Without work for so long it goes, with the memory it has. */
 const IDLE = 3000;
 
-const script = typeof document === 'undefined' ? null : document.currentScript;
-const waiting = new Map<number, Waiting>();
-let worker: Worker | null | undefined; // undefined: not tried yet; null: there is none
-let jobs = 0;
-let idle: ReturnType<typeof setTimeout> | undefined;
+/** Hands what is large to a worker made of `script`, and does the rest here; with null, everything. */
+export class Jobs {
+  readonly #waiting = new Map<number, Waiting>();
+  private worker: Worker | null | undefined; // undefined: not tried yet; null: there is none
+  #last = 0;
+  #idle: ReturnType<typeof setTimeout> | undefined;
 
-/** All that waits for it is done here. */
-function withoutWorker(): void {
-  worker?.terminate();
-  worker = null;
-  const left = [...waiting.values()];
-  waiting.clear();
-  for (const { job, done, failed } of left) doHere(job).then(done, failed);
-}
+  constructor(private readonly script: string | null) {}
 
-function sendAway(): void {
-  worker?.terminate();
-  worker = undefined; // another one when there is work again
-}
-
-function startWorker(scriptUrl: (url: string) => string): void {
-  worker = null;
-  try {
-    const url = URL.createObjectURL(new Blob([script!.textContent!], { type: 'text/javascript' }));
-    worker = new Worker(scriptUrl(url));
-  } catch {
-    return;
+  /** `scriptUrl` makes an address that scripts may be taken from. */
+  unpack<K extends keyof Made>(
+    texts: readonly string[],
+    make: K,
+    of: Made[K][0],
+    scriptUrl: (url: string) => string,
+  ): Promise<Made[K][1]> {
+    const job: Job<K> = { texts, make, of };
+    if (texts.reduce((n, text) => n + text.length, 0) < WORTH_IT) return doHere(job) as Promise<Made[K][1]>;
+    if (this.worker === undefined) this.#start(scriptUrl);
+    const { worker } = this;
+    if (!worker) return doHere(job) as Promise<Made[K][1]>;
+    clearTimeout(this.#idle);
+    const id = ++this.#last;
+    return new Promise((done, failed) => {
+      this.#waiting.set(id, { job, done: done as (made: unknown) => void, failed });
+      worker.postMessage([id, job]);
+    });
   }
-  const patience = setTimeout(withoutWorker, PATIENCE);
-  worker.onerror = withoutWorker;
-  worker.onmessage = ({ data }: MessageEvent<Answer>) => {
-    clearTimeout(patience);
-    if (data.id === 0) performance.mark('hpcview-worker');
-    clearTimeout(idle);
-    const wanted = waiting.get(data.id);
-    waiting.delete(data.id);
-    if (waiting.size === 0) idle = setTimeout(sendAway, IDLE);
-    if (!wanted) return;
-    if (data.made !== undefined) wanted.done(data.made);
-    else doHere(wanted.job).then(wanted.done, wanted.failed);
-  };
+
+  #start(scriptUrl: (url: string) => string): void {
+    this.worker = null;
+    if (this.script === null) return;
+    try {
+      this.worker = new Worker(scriptUrl(URL.createObjectURL(new Blob([this.script], { type: 'text/javascript' }))));
+    } catch {
+      return;
+    }
+    const giveUp = (): void => this.#withoutWorker();
+    const patience = setTimeout(giveUp, PATIENCE);
+    this.worker.onerror = giveUp;
+    this.worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+      clearTimeout(patience);
+      clearTimeout(this.#idle);
+      if (data.id === 0) performance.mark('hpcview-worker');
+      const wanted = this.#waiting.get(data.id);
+      this.#waiting.delete(data.id);
+      if (this.#waiting.size === 0) this.#idle = setTimeout(() => this.#sendAway(), IDLE);
+      if (!wanted) return;
+      if (data.made !== undefined) wanted.done(data.made);
+      else doHere(wanted.job).then(wanted.done, wanted.failed);
+    };
+  }
+
+  /** All that waits for it is done here. */
+  #withoutWorker(): void {
+    this.worker?.terminate();
+    this.worker = null;
+    const left = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { job, done, failed } of left) doHere(job).then(done, failed);
+  }
+
+  #sendAway(): void {
+    this.worker?.terminate();
+    this.worker = undefined; // another one when there is work again
+  }
 }
 
-/** `scriptUrl` makes an address that scripts may be taken from. */
-export function unpack<K extends keyof Made>(
-  texts: readonly string[],
-  make: K,
-  of: Made[K][0],
-  scriptUrl: (url: string) => string,
-): Promise<Made[K][1]> {
-  const job: Job<K> = { texts, make, of };
-  if (texts.reduce((n, text) => n + text.length, 0) < WORTH_IT) return doHere(job) as Promise<Made[K][1]>;
-  if (worker === undefined) startWorker(scriptUrl);
-  if (!worker) return doHere(job) as Promise<Made[K][1]>;
-  clearTimeout(idle);
-  return new Promise((done, failed) => {
-    waiting.set(++jobs, { job, done: done as (made: unknown) => void, failed });
-    worker!.postMessage([jobs, job]);
-  });
-}
+const ofPage = new Jobs(typeof document === 'undefined' ? null : (document.currentScript?.textContent ?? null));
+
+/** In the page's own worker, where that is worth it. */
+export const unpack: Jobs['unpack'] = (texts, make, of, scriptUrl) => ofPage.unpack(texts, make, of, scriptUrl);

@@ -35,7 +35,7 @@ class Chance {
   }
 }
 
-function readDatabase(path: string): Database {
+export function readDatabase(path: string): Database {
   const text = readFileSync(path, 'utf8');
   const blocks = new Map<string, Uint8Array>();
   for (const [, name, base64] of text.matchAll(/id="data-([a-z0-9-]+)">([^<]*)</g))

@@ -2,6 +2,7 @@
 
 let count = 0;
 let failures = 0;
+process.exitCode = 1; // what waits for nothing ends before done()
 
 function result(ok: boolean, what: string): void {
   console.log(`${ok ? 'ok' : 'not ok'} ${++count} - ${what}`);
@@ -36,4 +37,5 @@ export function throws(action: () => unknown, part: string, what: string): void 
 
 export function done(): void {
   console.log(`1..${count}`);
+  process.exitCode = 0;
 }

@@ -10,5 +10,10 @@ declare module 'node:fs' {
 }
 declare module 'node:zlib' {
   export function inflateSync(bytes: Uint8Array): Uint8Array;
+  export function deflateSync(bytes: Uint8Array, options: { readonly level: number }): { toString(encoding: 'base64'): string };
 }
-declare const process: { readonly env: { readonly [name: string]: string | undefined } };
+declare module 'node:buffer' {
+  export function resolveObjectURL(url: string): Blob | undefined;
+}
+declare function setImmediate(action: (nothing: unknown) => void): void;
+declare const process: { readonly env: { readonly [name: string]: string | undefined }; exitCode: number };
