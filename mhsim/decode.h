@@ -9,7 +9,8 @@
 struct decoded {
     uint16_t bytes;  /* of one access that QEMU cuts into pieces; 0: it does not */
     bool memory;     /* reads or writes memory */
-    bool on_stack;   /* through the stack pointer */
+    bool stack_read; /* what it reads is read through the stack pointer alone; what it writes */
+    bool stack_written;
     bool unreported; /* QEMU reports no access of it */
 };
 

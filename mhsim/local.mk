@@ -55,6 +55,18 @@ dist_hooks_DATA = %D%/hooks-x86_64.s %D%/hooks-aarch64.s
 $(wrappers): %D%/hpcview-cc.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) %D% && sed 's,[@]pkglibdir[@],$(pkglibdir),' $(srcdir)/%D%/hpcview-cc.in >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
 
+# (they stand in front of malloc and memcpy, as the sanitizers do)
+if !ASAN
+check_PROGRAMS += %D%/hooks_test %D%/qemu_test
+TESTS += %D%/hooks_test %D%/qemu_test
+endif
+%C%_hooks_test_SOURCES = %D%/hooks_test.c %D%/inside_told.h tests/chance.h tests/tap.h %D%/hooks.c
+%C%_hooks_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
+%C%_qemu_test_SOURCES = %D%/qemu_test.c %D%/inside_told.h %D%/decode.h %D%/qemu_api.h tests/chance.h tests/tap.h \
+	%D%/qemu.c %D%/decode.c %D%/heap.c %D%/store.h %D%/store.c
+%C%_qemu_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
+%C%_qemu_test_LDADD = $(ZYDIS_LIBS) $(CAPSTONE_LIBS)
+
 # The plugin for QEMU, and what is preloaded into the programs that run there.
 pkglib_LTLIBRARIES += libhpcview-simulate-qemu.la libhpcview-simulate-heap.la
 libhpcview_simulate_qemu_la_SOURCES = $(INSIDE_SOURCES) %D%/decode.h %D%/decode.c %D%/qemu_api.h %D%/qemu.c
@@ -67,5 +79,5 @@ libhpcview_simulate_heap_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
 
 dist_check_SCRIPTS += tests/simulate/simulate.sh tests/simulate/sweep.sh
 EXTRA_DIST += tests/simulate/programs/arrays.f90 tests/simulate/programs/avx512.c tests/simulate/programs/frames.c tests/simulate/programs/multiply.c \
-	tests/simulate/programs/sharing.c tests/simulate/programs/trouble.c tests/simulate/programs/words.cc \
+	tests/simulate/programs/sharing.c tests/simulate/programs/table.c tests/simulate/programs/trouble.c tests/simulate/programs/words.cc \
 	tests/bench/simulate.sh tests/bench/memory.c

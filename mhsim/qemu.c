@@ -28,9 +28,9 @@ __attribute__((constructor)) static void choose_version(void)
 /* One for each instruction, never freed: translations come and go, what a callback is given must stay. */
 struct site {
     uint64_t code;
-    uint64_t last;  /* what QEMU said of its last access, and what that means: see access_meaning */
-    uint16_t bytes; /* of an access in pieces; 0: as it comes */
-    bool on_stack;
+    uint64_t last;    /* what QEMU said of its last access, and what that means: see access_meaning */
+    uint16_t bytes;   /* of an access in pieces; 0: as it comes */
+    bool on_stack[2]; /* what it reads, what it writes */
 };
 
 static struct store sites;
@@ -53,7 +53,7 @@ static __thread struct pending {
 static void flush(struct pending *p)
 {
     if (p->bytes)
-        inside_access(p->site->code, p->address, p->bytes, p->write, p->site->on_stack, 0);
+        inside_access(p->site->code, p->address, p->bytes, p->write, p->site->on_stack[p->write], 0);
     p->bytes = 0;
 }
 
@@ -95,7 +95,7 @@ static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t ad
     if (__builtin_expect(site->bytes > size || pending.bytes, 0))
         join(site, address + guest_base, size, write);
     else
-        inside_access(site->code, address + guest_base, size, write, site->on_stack, 0);
+        inside_access(site->code, address + guest_base, size, write, site->on_stack[write], 0);
 }
 
 /* ---- translation ---------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ static struct site *site_at(uint64_t code, const struct decoded *d)
         inside_head()->unreported += d->unreported;
     }
     if (site)
-        *site = (struct site){code, 0, d->bytes, d->on_stack};
+        *site = (struct site){code, 0, d->bytes, {d->stack_read, d->stack_written}};
     pthread_mutex_unlock(&sites_lock);
     return site;
 }

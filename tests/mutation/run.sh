@@ -58,7 +58,7 @@ filters    filters           filters/filters_test filters/files_test filters/hpc
 metrics    metrics           metrics/expr_test metrics/blocks_test metrics/columns_test metrics/gathered_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test metrics/conserve_test metrics/line_diff_test metrics/anonymize_test metrics/print_test tests/run-golden.sh tests/print/schema.sh tests/build/configuration.sh tests/compare/compare.sh
 export     export            export/export_test tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
-mhsim      mhsim             mhsim/run_test mhsim/counting_test mhsim/inside_test mhsim/machine_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
+mhsim      mhsim             mhsim/run_test mhsim/hooks_test mhsim/qemu_test mhsim/counting_test mhsim/inside_test mhsim/machine_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
 quality    quality           quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read_test diagnose/library_test diagnose/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh
@@ -116,7 +116,7 @@ linker_of() {
 }
 
 # What a test in C is, or what tests of the shell may run.
-products='driver/hpcview libhpcview-record.la libhpcview-record-phases.la libhpcview-simulate.la'
+products='driver/hpcview libhpcview-record.la libhpcview-record-phases.la libhpcview-simulate.la libhpcview-simulate-qemu.la libhpcview-simulate-heap.la'
 is_shell() { case $1 in *.sh) ;; *) false ;; esac }
 for name in CC CXX FC NODE NPM CHECK_CFLAGS; do export "$name=$(sed -n "s/^$name = //p" Makefile)"; done
 export TEST_MEGABYTES=4000
