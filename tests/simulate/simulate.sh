@@ -214,7 +214,7 @@ if command -v "qemu-$machine" >/dev/null && [ "$machine" = x86_64 -o "$machine" 
     $CC -g -O1 -o table "$programs/table.c"
     simulate ./table
     check_equal "QEMU: a table of functions, and what lies beside it" \
-        "$(table arrays object level accesses | awk -F '\t' '$2 == "L1" && ($1 == "numbers" || $1 == "table") { print $1, $3 >= 1000 }' | sort | tr '\n' ',')" "numbers 1,table 1,"
+        "$(table arrays object level accesses | awk -F '\t' '$2 == "L1" && ($1 == "numbers" || $1 == "table") { print $1, ($3 >= 1000) }' | sort | tr '\n' ',')" "numbers 1,table 1,"
     $CC -g -O1 -pthread -o trouble-plain "$programs/trouble.c"
     simulate ./trouble-plain crash
     check_equal "QEMU: a crash is a crash" "$status" 139
