@@ -49,8 +49,8 @@ int functions_list(const struct image *, struct function_table **, struct warnin
 /* Then functions in what these leave uncovered, by decoding that. Indices change. */
 void functions_fill_gaps(struct function_table *);
 /* The same only for functions that hold one of the addresses (ascending): costs what is read around them. The answer
-   for an address is that of functions_fill_gaps but where only code further away than 32 KiB tells where a function
-   begins. */
+   for an address is that of functions_fill_gaps but where only a call out of another gap, or code further away than
+   32 KiB, tells where a function begins. */
 void functions_fill_gaps_at(struct function_table *, const vaddr *addrs, size_t count);
 /* And for functions at called addresses (ascending, distinct) that lie in gaps; costs what these functions cost. */
 void functions_fill_gaps_called(struct function_table *, const vaddr *entries, size_t count);

@@ -2,7 +2,6 @@
 #include "bloop/binary_test.h"
 #include "bloop/image/ehframe.h"
 #include "bloop/image/elf.h"
-#include "tests/chance.h"
 #include "tests/tap.h"
 
 /* ---- an image made by hand: .text at 0x1000-0x2000, .eh_frame at 0x3000, .gcc_except_table at 0x4000 ---- */
@@ -713,134 +712,6 @@ static void test_gaps_at(void)
     made_release(&m);
 }
 
-/* ---- layouts made by chance ---- */
-
-enum { LAYOUT_SECTIONS = 6, LAYOUT_FUNCTIONS = 400 };
-
-static struct layout {
-    struct image_section sections[LAYOUT_SECTIONS + 1]; /* the first is .eh_frame */
-    uint32_t by_addr[LAYOUT_SECTIONS + 1];
-    struct image_symbol symbols[LAYOUT_FUNCTIONS];
-    struct buf eh_frame;
-    struct planted {
-        vaddr begin, end; /* behind its last instruction */
-        size_t section;
-        bool named, unwound, found; /* found: in a section that is searched, or known */
-    } functions[LAYOUT_FUNCTIONS];
-    size_t function_count, symbol_count;
-} layout;
-
-static bool is_known(const struct planted *f)
-{
-    return f->named || f->unwound;
-}
-
-/* In a section that is not searched only what symbols or unwind entries know is a function. */
-static void plant_functions(struct layout *l, size_t section, size_t *at, bool searched, size_t cie)
-{
-    for (unsigned n = 1 + below(50); n > 0; n--) {
-        struct planted *f = &l->functions[l->function_count++];
-        size_t begin = *at, end;
-        put_function(at, 1 + below(40), below(3) > 0);
-        for (end = *at; large[end - 1] != 0xc3;)
-            end--;
-        *f = (struct planted){LARGE_BASE + begin, LARGE_BASE + end, section, below(4) == 0, below(5) == 0, false};
-        f->found = searched || is_known(f);
-        if (f->unwound)
-            add_fde(&l->eh_frame, cie, f->begin, (uint32_t)(f->end - f->begin), 0);
-        if (f->named)
-            l->symbols[l->symbol_count++] = (struct image_symbol){
-                .addr = f->begin, .size = f->end - f->begin, .name = "named", .kind = SYM_FUNC, .global = true};
-    }
-}
-
-static void make_layout(struct layout *l, struct made *m)
-{
-    static const struct {
-        const char *name;
-        bool exec, searched;
-    } kinds[LAYOUT_SECTIONS] = {{".text.first", true, true}, {".plt.far", true, false}, {".text", true, true},
-                                {".iplt.far", true, false},  {".rodata", false, false}, {".text.hot", true, true}};
-    size_t at = 0;
-    *l = (struct layout){0};
-    size_t cie = add_cie(&l->eh_frame, "zR", 0x1b, 0xff);
-    for (size_t i = 0; i < LAYOUT_SECTIONS; i++) {
-        size_t begin = at, count = l->function_count;
-        plant_functions(l, i + 1, &at, kinds[i].searched, cie);
-        while (!kinds[i].exec && count < l->function_count) /* a symbol there is none of a function */
-            l->functions[count++].found = false;
-        l->sections[i + 1] = (struct image_section){kinds[i].name, LARGE_BASE + begin, at - begin,   large + begin,
-                                                    true,          kinds[i].exec,      kinds[i].exec};
-        l->by_addr[i + 1] = (uint32_t)i + 1;
-    }
-    made_init(m, &l->eh_frame, NULL);
-    l->sections[0] = m->sections[1];
-    m->image.sections = l->sections;
-    m->image.section_count = m->priv.by_addr_count = LAYOUT_SECTIONS + 1;
-    m->priv.by_addr = l->by_addr;
-    m->image.symbols = l->symbols;
-    m->image.symbol_count = l->symbol_count;
-}
-
-/* Where the function ends for who decodes: where its symbol says, or the next thing begins. */
-static vaddr wall_of(const struct layout *l, size_t i)
-{
-    const struct planted *f = &l->functions[i];
-    if (is_known(f))
-        return f->end;
-    if (i + 1 < l->function_count && f[1].section == f->section)
-        return f[1].begin;
-    return l->sections[f->section].addr + l->sections[f->section].size;
-}
-
-static bool same_functions(const struct layout *l, const struct function_table *t)
-{
-    size_t n = 0;
-    bool same = true;
-    for (size_t i = 0; i < l->function_count && same; i++)
-        if (l->functions[i].found) {
-            const struct function *f = n < t->count ? &t->functions[n] : NULL;
-            same = f && f->begin == l->functions[i].begin && f->end == wall_of(l, i) &&
-                   f->sized == is_known(&l->functions[i]) && !f->plt && f->part_of == FUNCTION_NONE;
-            if (!same)
-                printf("# function %zu: %llx-%llx, %llx-%llx wanted\n", n, f ? (unsigned long long)f->begin : 0,
-                       f ? (unsigned long long)f->end : 0, (unsigned long long)l->functions[i].begin,
-                       (unsigned long long)wall_of(l, i));
-            n++;
-        }
-    return same && n == t->count;
-}
-
-static void test_layouts(void)
-{
-    for (int round = 0; round < 40; round++) {
-        struct made m;
-        struct function_table *t = NULL;
-        bool same = true;
-        make_layout(&layout, &m);
-        functions_list(&m.image, &t, NULL, NULL);
-        size_t listed = t->count;
-        functions_free(t);
-        functions_find(&m.image, &t, NULL, NULL);
-        CHECK_NAMED(same_functions(&layout, t), "each function, and no other");
-        functions_free(t);
-        for (int k = 0; k < 20 && same; k++) { /* one alone */
-            size_t i = below((uint32_t)layout.function_count);
-            const struct planted *f = &layout.functions[i];
-            vaddr addr = f->begin + below((uint32_t)(f->end - f->begin));
-            functions_list(&m.image, &t, NULL, NULL);
-            functions_fill_gaps_at(t, &addr, 1);
-            const struct function *got = only_at(t, addr);
-            same = f->found ? got && got->begin == f->begin && got->end == wall_of(&layout, i) : !got;
-            same = same && t->count == listed + (f->found && !is_known(f));
-            functions_free(t);
-        }
-        CHECK_NAMED(same, "one at an address");
-        made_release(&m);
-        buf_release(&layout.eh_frame);
-    }
-}
-
 /* Two jumps at `begin`, a possible cold part; functions at 0x1100 and 0x1140; all known from unwind entries alone. */
 static void test_nameless_parts(void)
 {
@@ -1153,7 +1024,6 @@ int main(void)
     test_long_gap();
     test_index();
     test_gaps_at();
-    test_layouts();
     test_nameless_parts();
     test_demangle();
     test_noreturn_names();

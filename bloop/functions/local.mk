@@ -3,10 +3,15 @@ bloop_libbloop_a_SOURCES += \
 
 check_PROGRAMS += %D%/functions_test
 TESTS += %D%/functions_test
-%C%_functions_test_SOURCES = %D%/functions_test.c bloop/binary_test.h tests/chance.h
+%C%_functions_test_SOURCES = %D%/functions_test.c bloop/binary_test.h
 %C%_functions_test_LDADD = $(ROOM_LDADD)
 
 check_PROGRAMS += %D%/drawn_test
 TESTS += %D%/drawn_test
 %C%_drawn_test_SOURCES = %D%/drawn_test.c tests/chance.h
 %C%_drawn_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/gaps_test
+TESTS += %D%/gaps_test
+%C%_gaps_test_SOURCES = %D%/gaps_test.c tests/chance.h
+%C%_gaps_test_LDADD = $(ROOM_LDADD)
