@@ -49,10 +49,11 @@ int bloop_open(const char *path, const struct bloop_options *opts, struct bloop_
     b->path = mem_strdup(path);
     int opened = b->options.procedures_only ? image_open_alone(path, &b->image, warnings, err)
                                             : image_open(path, b->options.debug_dirs, &b->image, warnings, err);
-    if (opened < 0 || functions_list(b->image, &b->functions, warnings, err) < 0) {
+    if (opened < 0) {
         bloop_close(b);
         return -1;
     }
+    b->functions = functions_list(b->image, warnings);
     b->arch = arch_get(b->image->arch);
     *out = b;
     return 0;

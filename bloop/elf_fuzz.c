@@ -116,8 +116,6 @@ static void check_debug(const struct image *im, const struct function_table *t, 
 /* Functions that no table knows, around addresses that were sampled or called. */
 static void look_into_gaps(const struct image *im, struct warnings *w)
 {
-    struct function_table *t = NULL;
-    struct err err = {0};
     vaddr addrs[64];
     size_t n = 0;
     for (size_t i = 0; i < im->section_count; i++) {
@@ -128,7 +126,7 @@ static void look_into_gaps(const struct image *im, struct warnings *w)
                 addrs[n++] = addr;
         }
     }
-    promise(functions_list(im, &t, w, &err) == 0);
+    struct function_table *t = functions_list(im, w);
     functions_fill_gaps_at(t, addrs, n);
     check_functions(t);
     functions_fill_gaps_called(t, addrs, n);
@@ -138,12 +136,10 @@ static void look_into_gaps(const struct image *im, struct warnings *w)
 
 static void analyse(const struct image *im, struct warnings *w)
 {
-    struct function_table *t = NULL;
-    struct err err = {0};
     struct call_site_list sites = {0};
     struct arena *a = arena_create();
     check_image(im);
-    promise(functions_find(im, &t, w, &err) == 0);
+    struct function_table *t = functions_find(im, w);
     check_functions(t);
     for (size_t i = 0; i < t->count && i < 1000; i++) {
         demangle_short(a, demangle_full(a, t->functions[i].link_name));

@@ -100,13 +100,8 @@ static void complain(const struct cfg *g, const struct function *fn, const struc
 
 static void stages(const struct image *im)
 {
-    struct function_table *table = NULL;
-    struct err err = {0};
     double start = now();
-    if (functions_find(im, &table, NULL, &err) < 0) {
-        printf("%s\n", err.msg);
-        return;
-    }
+    struct function_table *table = functions_find(im, NULL);
     printf("functions_find: %.3f s, %zu functions\n", now() - start, table->count);
     start = now();
     uint8_t *noreturn = noreturn_find(im, table, true, 1);

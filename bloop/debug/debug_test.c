@@ -279,7 +279,7 @@ static void check_work(const char *path, const char *name)
     struct debug_function f;
     struct warnings *w = warnings_create();
     struct arena *a = arena_create();
-    bool ok = image_open(path, NULL, &im, w, &err) == 0 && functions_find(im, &t, w, &err) == 0 &&
+    bool ok = image_open(path, NULL, &im, w, &err) == 0 && (t = functions_find(im, w)) != NULL &&
               debug_open(im, &d, w, &err) == 1;
     const struct function *work = ok ? function_named(t, "work") : NULL;
     struct addr_range part = work ? (struct addr_range){work->begin, work->end} : (struct addr_range){0, 0};
@@ -394,7 +394,7 @@ static void test_missing_split(void)
         SKIP("a .dwo that is not there", "cannot be compiled here");
     } else {
         struct debug_function f;
-        CHECK(image_open(path, NULL, &im, w, &err) == 0 && functions_find(im, &t, w, &err) == 0 &&
+        CHECK(image_open(path, NULL, &im, w, &err) == 0 && (t = functions_find(im, w)) != NULL &&
               debug_open(im, &d, w, &err) == 1);
         const struct function *work = function_named(t, "work");
         struct addr_range part = {work->begin, work->end};
@@ -429,7 +429,7 @@ static void test_moved_split(void)
         if (!made || !shell(command)) {
             SKIP(folders[i], "cannot be compiled here");
         } else {
-            CHECK(image_open(path, dirs, &im, w, NULL) == 0 && functions_find(im, &t, w, NULL) == 0 &&
+            CHECK(image_open(path, dirs, &im, w, NULL) == 0 && (t = functions_find(im, w)) != NULL &&
                   debug_open(im, &d, w, NULL) == 1);
             const struct function *work = function_named(t, "work");
             struct addr_range part = {work->begin, work->end};
@@ -457,7 +457,7 @@ static char *names_text(const char *path)
     struct err err = {0};
     struct buf out = {0};
     buf_str(&out, "");
-    if (image_open(path, NULL, &im, NULL, &err) == 0 && functions_find(im, &t, NULL, &err) == 0 &&
+    if (image_open(path, NULL, &im, NULL, &err) == 0 && (t = functions_find(im, NULL)) != NULL &&
         debug_open(im, &d, NULL, &err) == 1) {
         for (size_t i = 0; i < t->count; i++) {
             struct arena *a = arena_create();

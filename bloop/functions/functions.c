@@ -544,12 +544,11 @@ static void add_debug_entries(const struct image *im, struct candidate_list *lis
     debug_close(d);
 }
 
-int functions_list(const struct image *im, struct function_table **out, struct warnings *w, struct err *err)
+struct function_table *functions_list(const struct image *im, struct warnings *w)
 {
     struct function_table *t = mem_calloc(1, sizeof *t);
     struct candidate_list list = {0};
     struct work k = {.im = im, .outer = FUNCTION_NONE};
-    (void)err;
     t->arena = arena_create();
     t->image = im;
     add_symbols(im, &list);
@@ -565,14 +564,12 @@ int functions_list(const struct image *im, struct function_table **out, struct w
     t->aliases = k.aliases.items;
     t->alias_count = k.aliases.count;
     tie_cold_parts(t);
-    *out = t;
-    return 0;
+    return t;
 }
 
-int functions_find(const struct image *im, struct function_table **out, struct warnings *w, struct err *err)
+struct function_table *functions_find(const struct image *im, struct warnings *w)
 {
-    if (functions_list(im, out, w, err) < 0)
-        return -1;
-    functions_fill_gaps(*out);
-    return 0;
+    struct function_table *t = functions_list(im, w);
+    functions_fill_gaps(t);
+    return t;
 }

@@ -45,7 +45,7 @@ struct function_table {
 };
 /* Everything known without decoding: symbols, .eh_frame(_hdr), entry, .init_array, PLT, DWARF low pcs where there is no
  * symbol. */
-int functions_list(const struct image *, struct function_table **, struct warnings *, struct err *);
+struct function_table *functions_list(const struct image *, struct warnings *);
 /* Then functions in what these leave uncovered, by decoding that. Indices change. */
 void functions_fill_gaps(struct function_table *);
 /* The same only for functions that hold one of the addresses (ascending): costs what is read around them. The answer
@@ -55,7 +55,7 @@ void functions_fill_gaps_at(struct function_table *, const vaddr *addrs, size_t 
 /* And for functions at called addresses (ascending, distinct) that lie in gaps; costs what these functions cost. */
 void functions_fill_gaps_called(struct function_table *, const vaddr *entries, size_t count);
 /* List and fill. */
-int functions_find(const struct image *, struct function_table **, struct warnings *, struct err *);
+struct function_table *functions_find(const struct image *, struct warnings *);
 /* Add functions found as call targets by cfg work (sorted, distinct); splits the gap they fall into, or the function if
    its end was a guess. A function that symbol or FDE delimit is not split: what looks like a call into its middle is
    another entry of it at most. Indices change. */

@@ -323,7 +323,7 @@ static void test_witnesses(void)
             n++;
         m.image.symbols = (struct image_symbol *)cases[i].symbols;
         m.image.symbol_count = n;
-        functions_find(&m.image, &t, NULL, NULL);
+        t = functions_find(&m.image, NULL);
         char *got = functions_text(t);
         if (!tap_result(strcmp(got, cases[i].gives) == 0, cases[i].name, __FILE__, __LINE__))
             printf("# got    %s\n# wanted %s\n", got, cases[i].gives);
@@ -347,7 +347,7 @@ static void test_add(void)
     made_init(&m, NULL, NULL);
     m.image.symbols = (struct image_symbol *)symbols;
     m.image.symbol_count = ARRAY_SIZE(symbols);
-    functions_find(&m.image, &t, NULL, NULL);
+    t = functions_find(&m.image, NULL);
     functions_add(t, calls, ARRAY_SIZE(calls));
     char *got = functions_text(t);
     CHECK_STR(got, "f.cold:1000-1020<f ?:1050-1100 guessed:1100-1180 ?:1180-1200 f:1200-1240 ?:1300-2000");
@@ -435,7 +435,7 @@ static void test_gaps(void)
             n++;
         m.image.symbols = (struct image_symbol *)cases[i].symbols;
         m.image.symbol_count = n;
-        functions_find(&m.image, &t, NULL, NULL);
+        t = functions_find(&m.image, NULL);
         char *got = functions_text(t);
         if (!tap_result(strcmp(got, cases[i].gives) == 0, cases[i].name, __FILE__, __LINE__))
             printf("# got    %s\n# wanted %s\n", got, cases[i].gives);
@@ -460,7 +460,7 @@ static char *found_in(const char *bytes, size_t size, bool behind)
     memcpy(text, bytes, size);
     m.image.symbols = (struct image_symbol *)f;
     m.image.symbol_count = behind;
-    functions_find(&m.image, &t, NULL, NULL);
+    t = functions_find(&m.image, NULL);
     char *got = functions_text(t);
     functions_free(t);
     made_release(&m);
@@ -574,7 +574,7 @@ static void test_long_gap(void)
     made_init(&m, NULL, NULL);
     m.sections[0] = (struct image_section){".text", 0x1000, size, bytes, true, true, false};
     m.image.section_count = m.priv.by_addr_count = 1;
-    functions_find(&m.image, &t, NULL, NULL);
+    t = functions_find(&m.image, NULL);
     CHECK(t->count == 1 && t->functions[0].begin == 0x1000 && t->functions[0].origin == FROM_GAP);
     functions_free(t);
     made_release(&m);
@@ -654,7 +654,7 @@ static void put_function(size_t *at, unsigned units, bool frame)
     align(at, '\xcc');
 }
 
-static const struct function *only_at(struct function_table *t, vaddr addr)
+static const struct function *only_at(const struct function_table *t, vaddr addr)
 {
     uint32_t f = functions_at(t, addr);
     return f == FUNCTION_NONE ? NULL : &t->functions[f];
@@ -675,21 +675,21 @@ static void test_gaps_at(void)
     made_init(&m, NULL, NULL);
     m.sections[0] = (struct image_section){".text", LARGE_BASE, at, large, true, true, false};
     m.image.section_count = m.priv.by_addr_count = 1;
-    functions_find(&m.image, &all, NULL, NULL);
+    all = functions_find(&m.image, NULL);
     CHECK(all->count > 500);
     for (size_t i = 0; i < all->count; i += 7 + i % 23) {
         const struct function *want = &all->functions[i], *got;
         vaddr addr = want->begin + (want->end - want->begin) / 2;
         *vec_push(&addrs) = addr;
         *vec_push(&begins) = want->begin;
-        functions_list(&m.image, &t, NULL, NULL);
+        t = functions_list(&m.image, NULL);
         functions_fill_gaps_at(t, &addr, 1);
         got = only_at(t, addr);
         same += got && got->begin == want->begin && got->end == want->end && t->count == 1;
         functions_free(t);
     }
     CHECK_INT(same, addrs.count);
-    functions_list(&m.image, &t, NULL, NULL);
+    t = functions_list(&m.image, NULL);
     functions_fill_gaps_at(t, addrs.items, addrs.count);
     for (size_t i = 0; i < addrs.count; i++) {
         const struct function *want = only_at(all, addrs.items[i]), *got = only_at(t, addrs.items[i]);
@@ -698,7 +698,7 @@ static void test_gaps_at(void)
     CHECK_INT(together, addrs.count);
     CHECK_INT(t->count, addrs.count);
     functions_free(t);
-    functions_list(&m.image, &t, NULL, NULL);
+    t = functions_list(&m.image, NULL);
     functions_fill_gaps_called(t, begins.items, begins.count);
     for (size_t i = 0; i < begins.count; i++) {
         const struct function *want = only_at(all, begins.items[i]), *got = only_at(t, begins.items[i]);
@@ -742,7 +742,7 @@ static void test_nameless_parts(void)
             text[at - 0x1000] = 0xe9;
             memcpy(text + at - 0x1000 + 1, &distance, 4);
         }
-        functions_find(&m.image, &t, NULL, NULL);
+        t = functions_find(&m.image, NULL);
         for (size_t k = 0; k < t->count && k < 3; k++)
             owner[k] = t->functions[k].part_of == FUNCTION_NONE ? '-' : (char)('0' + t->functions[k].part_of);
         CHECK_NAMED(t->count == 3 && strcmp(owner, cases[i].owner) == 0, cases[i].name);
@@ -912,7 +912,7 @@ static void test_program(void)
     for (int stripped = 0; stripped < 2; stripped++) {
         if (stripped && !shell("strip -s p"))
             break;
-        CHECK(image_open(path, NULL, &im, NULL, NULL) == 0 && functions_find(im, &t, NULL, NULL) == 0);
+        CHECK(image_open(path, NULL, &im, NULL, NULL) == 0 && (t = functions_find(im, NULL)) != NULL);
         const struct function *puts_stub = function_named(t, "puts@plt"), *target = function_named(t, "other");
         CHECK_NAMED(puts_stub && puts_stub->plt && puts_stub->origin & FROM_PLT,
                     stripped ? "PLT stub, stripped" : "PLT stub");
@@ -929,6 +929,45 @@ static void test_program(void)
         image_close(im);
     }
     mem_free(path);
+}
+
+/* Procedures of the debug information, where no table of symbols says more: a dynamic one does not. */
+static void test_debug_entries(void)
+{
+    static const char source[] =
+        "static volatile int kept;\n"
+        "__attribute__((noinline)) static int first(int n) { for (int i = 0; i < n; i++) kept++; return kept; }\n"
+        "__attribute__((noinline)) static int second(int n) { kept += n; return kept * n; }\n"
+        "int third(int n) { return first(n) + second(n); }\n"
+        "int main(int argc, char **argv) { (void)argv; return third(argc); }\n";
+    static const char *const names[] = {"first", "second", "third", "main"}, *const flags[] = {"", "-shared -fPIC"};
+    for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+        char *all = mem_printf("-O1 -g -fno-asynchronous-unwind-tables -fno-unwind-tables %s", flags[i]);
+        char *path = compile(tool("CC", "cc"), all, "d.c", source, "d"), *bare = scratch("bare");
+        struct image *im = NULL, *stripped = NULL;
+        mem_free(all);
+        if (!path || !shell("objcopy --strip-all --keep-section='.debug_*' d bare")) {
+            SKIP("procedures of the debug information", "no compiler or objcopy that does it");
+        } else if (CHECK(image_open(path, NULL, &im, NULL, NULL) == 0 &&
+                         image_open(bare, NULL, &stripped, NULL, NULL) == 0)) {
+            struct function_table *t = functions_list(im, NULL), *without = functions_list(stripped, NULL);
+            size_t asked = 0;
+            for (size_t f = 0; f < t->count; f++)
+                asked += t->functions[f].origin & FROM_DEBUG;
+            CHECK_INT(asked, 0);
+            for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+                const struct function *want = function_named(t, names[k]);
+                const struct function *got = want ? only_at(without, want->begin) : NULL;
+                CHECK_NAMED(got && got->begin == want->begin && got->origin & FROM_DEBUG, names[k]);
+            }
+            functions_free(t);
+            functions_free(without);
+        }
+        image_close(im);
+        image_close(stripped);
+        mem_free(path);
+        mem_free(bare);
+    }
 }
 
 /* Functions of a program of which nothing is left but the code, on demand, with their loops. */
@@ -998,7 +1037,7 @@ static void test_exceptions(void)
         return;
     }
     struct call_site_list sites = {0};
-    CHECK(image_open(path, NULL, &im, NULL, NULL) == 0 && functions_find(im, &t, NULL, NULL) == 0);
+    CHECK(image_open(path, NULL, &im, NULL, NULL) == 0 && (t = functions_find(im, NULL)) != NULL);
     const struct function *f = function_named(t, "_Z1fi");
     CHECK(f != NULL);
     if (f)
@@ -1028,6 +1067,7 @@ int main(void)
     test_demangle();
     test_noreturn_names();
     test_program();
+    test_debug_entries();
     test_stripped();
     test_exceptions();
     scratch_remove();

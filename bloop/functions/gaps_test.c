@@ -452,16 +452,9 @@ static const struct function *only_at(const struct function_table *t, vaddr addr
     return f == FUNCTION_NONE ? NULL : &t->functions[f];
 }
 
-static struct function_table *list(void)
-{
-    struct function_table *t;
-    functions_list(&m.image, &t, NULL, NULL);
-    return t;
-}
-
 static bool all_are_right(void)
 {
-    struct function_table *t = list();
+    struct function_table *t = functions_list(&m.image, NULL);
     size_t n = 0;
     functions_fill_gaps(t);
     bool right = true;
@@ -484,7 +477,7 @@ static int by_address(const void *a, const void *b)
 /* At addresses by chance, one or several; what holds none of them is not looked for. */
 static bool some_are_right(size_t n)
 {
-    struct function_table *t = list();
+    struct function_table *t = functions_list(&m.image, NULL);
     vaddr addrs[16];
     size_t wanted = t->count;
     int last = NOT_YET;
@@ -512,7 +505,7 @@ static bool some_are_right(size_t n)
 /* By calls from elsewhere: they end where their last instruction does. One, or one in `step`. */
 static bool called_are_right(size_t first, size_t step)
 {
-    struct function_table *t = list();
+    struct function_table *t = functions_list(&m.image, NULL);
     struct vaddr_list entries = {0};
     bool right = true;
     for (size_t i = first; i < count; i += step)
@@ -535,7 +528,7 @@ static bool data_is_right(void)
     if (m.data.count == 0)
         return true;
     vaddr addr = m.data.items[below((uint32_t)m.data.count)];
-    struct function_table *t = list();
+    struct function_table *t = functions_list(&m.image, NULL);
     functions_fill_gaps_called(t, &addr, 1);
     const struct function *f = only_at(t, addr);
     bool searched = false;
