@@ -4,6 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Builds with AddressSanitizer see who reads behind an allocation; so that it also sees who reads behind what an array holds, or from one
+   allocation of an arena into the next, there small arrays have no room to grow into, and arenas a gap behind each allocation. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+enum { GROWN_EXACTLY = 64, ARENA_GAP = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n)   ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+enum { GROWN_EXACTLY = 0, ARENA_GAP = 0 };
+#endif
+
 static void (*memory_handler)(size_t wanted);
 
 void mem_set_handler(void (*out_of_memory)(size_t wanted))
@@ -84,7 +98,7 @@ void mem_free(void *p)
 void *vec_grow_(void *items, size_t *capacity, size_t wanted, size_t item_size)
 {
     size_t n = *capacity ? *capacity + *capacity / 2 : 8;
-    if (n < wanted)
+    if (n < wanted || wanted <= GROWN_EXACTLY)
         n = wanted;
     items = mem_realloc(items, n, item_size);
     *capacity = n;
@@ -126,15 +140,13 @@ static struct chunk *add_chunk(struct arena *a, size_t size)
 {
     struct chunk *c = mem_calloc(1, sizeof *c + size);
     c->size = size;
+    ASAN_POISON_MEMORY_REGION(c->bytes, size);
     a->total += sizeof *c + size;
     return c;
 }
 
-void *arena_alloc(struct arena *a, size_t n)
+static void *take(struct arena *a, size_t n)
 {
-    if (n > SIZE_MAX / 2)
-        out_of_memory(n);
-    n = (n + 15) & ~(size_t)15;
     if (a->chunks && a->chunks->size - a->used >= n) {
         void *p = a->chunks->bytes + a->used;
         a->used += n;
@@ -154,6 +166,15 @@ void *arena_alloc(struct arena *a, size_t n)
     a->chunks = c;
     a->used = n;
     return c->bytes;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+    if (n > SIZE_MAX / 2)
+        out_of_memory(n);
+    void *p = take(a, ((n + 15) & ~(size_t)15) + ARENA_GAP);
+    ASAN_UNPOISON_MEMORY_REGION(p, n);
+    return p;
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)
