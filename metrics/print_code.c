@@ -78,8 +78,8 @@ static void take_values(struct code *c)
     const struct experiment *e = c->t->e;
     const struct table *counts = instructions_counts_of(e);
     size_t rows = table_row_count(c->insns), n = e->metric_count;
-    double *own = mem_alloc((n + 1) * sizeof *own);
-    c->values = mem_alloc((rows * n + 1) * sizeof *c->values);
+    double *own = mem_alloc(n * sizeof *own);
+    c->values = mem_alloc(rows * n * sizeof *c->values);
     for (size_t i = 0; i < rows * n; i++)
         c->values[i] = NAN;
     for (size_t i = 0; counts && i < table_row_count(counts); i++) {
@@ -146,7 +146,7 @@ static struct loop_rows *loop_with(struct code *c, uint64_t header)
     return NULL;
 }
 
-static void stretch(struct code *c, const struct piece *p, size_t row)
+static void stretch(struct code *c, size_t row)
 {
     uint64_t header = cells(c, row)[INSN_LOOP].count;
     for (unsigned steps = 0; header != TABLE_NO_COUNT && steps < LIMIT_DWARF_DEPTH; steps++) {
@@ -157,7 +157,6 @@ static void stretch(struct code *c, const struct piece *p, size_t row)
         l->last = row > l->last ? row : l->last;
         header = l->around;
     }
-    (void)p;
 }
 
 static void find_depths(struct code *c)
@@ -187,21 +186,21 @@ static void find_shape(struct code *c, const struct piece *p)
             c->led_to[target] = 1;
     }
     for (size_t row = p->first; row < p->first + p->count; row++)
-        stretch(c, p, row);
+        stretch(c, row);
     find_depths(c);
 }
 
-/* "|/  " */
-static char *brackets_of(const struct code *c, size_t row)
+/* "|/  "; of the source in front of the row: those that go on from the row before. */
+static char *brackets_of(const struct code *c, size_t row, bool source)
 {
     char text[DEEPEST + 2];
     unsigned depth = 0;
     memset(text, ' ', sizeof text);
     for (size_t i = 0; i < c->loops.count; i++) {
         const struct loop_rows *l = &c->loops.items[i];
-        if (row < l->first || row > l->last)
+        if (row < l->first + source || row > l->last)
             continue;
-        text[l->depth] = l->first == l->last ? '[' : row == l->first ? '/' : row == l->last ? '\\' : '|';
+        text[l->depth] = source ? '|' : l->first == l->last ? '[' : row == l->first ? '/' : row == l->last ? '\\' : '|';
         depth = l->depth + 1 > depth ? l->depth + 1 : depth;
     }
     return mem_strndup(text, depth);
@@ -334,7 +333,7 @@ static void add_source(struct columns_of_code *o, const struct code *c, size_t r
     buf_safe(&safe, text);
     for (size_t i = 0; i < o->table.count; i++)
         if (i == o->loops)
-            add_cell(o, i, brackets_of(c, row));
+            add_cell(o, i, brackets_of(c, row, true));
         else
             add_cell(o, i, i == o->text ? safe.bytes : mem_strdup(""));
     o->rows++;
@@ -350,7 +349,7 @@ static void add_insn(struct columns_of_code *o, const struct code *c, const stru
     for (size_t i = 0; i < t->shown.count; i++)
         add_cell(o, o->metrics + i, text_of_value(value_of(c, row, t->shown.items[i])));
     add_cell(o, o->address, mem_printf("%llx", (unsigned long long)cell[INSN_ADDRESS].count));
-    add_cell(o, o->loops, brackets_of(c, row));
+    add_cell(o, o->loops, brackets_of(c, row, false));
     add_cell(o, o->marks, marks_of(c, p, row));
     struct buf safe = {0};
     buf_str(&safe, "  ");
@@ -529,7 +528,7 @@ int print_code(const struct view *t, struct outfile *out, struct err *err)
                        "knows lines alone");
     take_values(&c);
     find_pieces(&c);
-    c.led_to = mem_calloc(table_row_count(c.insns) + 1, 1);
+    c.led_to = mem_calloc(table_row_count(c.insns), 1);
     if (t->options->format != PRINT_TEXT)
         write_rows(&c, t->options->format == PRINT_JSON, out);
     for (size_t i = 0; t->options->format == PRINT_TEXT && i < c.pieces.count; i++)
