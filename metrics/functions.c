@@ -85,7 +85,7 @@ static int compare_places(const void *a, const void *b)
 static void keep_all(struct hpcprof *to, struct table *t, const struct hpcprof *p)
 {
     struct VEC(struct place_in_module) all = {0};
-    vaddr *addresses = mem_alloc((p->context_count + 1) * sizeof *addresses);
+    vaddr *addresses = mem_alloc(p->context_count * sizeof *addresses);
     for (size_t i = 0; i < p->context_count; i++)
         if (!p->contexts[i].by_line)
             *vec_push(&all) = (struct place_in_module){p->contexts[i].module, p->contexts[i].address};
@@ -215,29 +215,49 @@ static bool one_module(const struct kept_rows *k, uint32_t a, uint32_t b)
     return x[MODULE].text == y[MODULE].text && x[BUILD_ID].text == y[BUILD_ID].text;
 }
 
-static void take_rows(const struct kept_rows *k, struct structures *structures)
-{
-    size_t n = table_row_count(k->t);
-    uint32_t *order = mem_alloc((n + 1) * sizeof *order);
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    qsort_r(order, n, sizeof *order, compare_rows, (void *)(uintptr_t)k);
-    for (size_t from = 0, next; from < n; from = next) {
-        for (next = from; next < n && one_module(k, order[from], order[next]);)
-            next++;
-        struct scope_tree *tree = tree_of(k, order + from, next - from);
-        if (tree)
-            structures_add_kept(structures, tree, strtab_get(k->strings, table_row(k->t, order[from])[BUILD_ID].text));
-    }
-    mem_free(order);
-}
-
-void functions_take(struct hpcprof *p, struct structures *structures)
+/* Of several measurements each has the functions that it sampled itself: together they are one tree. */
+int functions_take(struct hpcprof *p, struct kept_functions *kept, struct err *err)
 {
     for (size_t i = p->tables.count; i-- > 0;) {
-        if (!table_is(p->tables.items[i], &functions))
+        const struct table *from = p->tables.items[i];
+        struct table *t;
+        if (!table_is(from, &functions))
             continue;
-        take_rows(&(struct kept_rows){p->tables.items[i], p->strings}, structures);
+        if (!kept->strings)
+            kept->strings = strtab_create();
+        if (table_list_declare(&kept->tables, &functions, kept->strings, &t, err) < 0)
+            return -1;
+        for (size_t row = 0; row < table_row_count(from); row++) {
+            union table_cell cells[ARRAY_SIZE(function_columns)];
+            memcpy(cells, table_row(from, row), sizeof cells);
+            for (size_t k = 0; k < ARRAY_SIZE(function_columns); k++)
+                if (function_columns[k].type == TABLE_TEXT)
+                    cells[k].text = strtab_add(kept->strings, strtab_get(p->strings, cells[k].text));
+            table_add(t, cells);
+        }
         table_list_drop(&p->tables, i);
     }
+    return 0;
+}
+
+void functions_give(struct kept_functions *kept, struct structures *structures)
+{
+    const struct table *t = table_list_find(&kept->tables, functions.name);
+    struct kept_rows k = {t, kept->strings};
+    size_t n = t ? table_row_count(t) : 0;
+    uint32_t *order = mem_alloc(n * sizeof *order);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, n, sizeof *order, compare_rows, &k);
+    for (size_t from = 0, next; from < n; from = next) {
+        for (next = from; next < n && one_module(&k, order[from], order[next]);)
+            next++;
+        struct scope_tree *tree = tree_of(&k, order + from, next - from);
+        if (tree)
+            structures_add_kept(structures, tree, strtab_get(k.strings, table_row(t, order[from])[BUILD_ID].text));
+    }
+    mem_free(order);
+    table_list_release(&kept->tables);
+    strtab_free(kept->strings);
+    kept->strings = NULL;
 }

@@ -630,8 +630,13 @@ void structures_free(struct structures *);
 void structures_add(struct structures *, struct scope_tree *, const char *build_id);
 /* The same of functions alone, for when its binary is not there, or another. */
 void structures_add_kept(struct structures *, struct scope_tree *, const char *build_id);
-/* The functions that a measurement has kept (functions.c), out of its tables. */
-void functions_take(struct hpcprof *, struct structures *);
+/* The functions that measurements have kept (functions.c), out of their tables; then, of all, to the structures. Zero-initialise. */
+struct kept_functions {
+    struct table_list tables;
+    struct strtab *strings;
+};
+int functions_take(struct hpcprof *, struct kept_functions *, struct err *);
+void functions_give(struct kept_functions *, struct structures *);
 /* What a database says of its run, as a measurement, and of its modules, whose trees are added, and of its threads
    (vec_release). `input`: no other has that number (database_run.c). */
 int database_as_run(const char *path, uint32_t input, struct structures *, struct hpcprof **,

@@ -76,16 +76,16 @@ static int read_finished(const struct config_run *run, uint32_t number, struct s
 }
 
 static int read_input(const struct config *config, struct input *input, uint32_t number, struct structures *structures,
-                      const struct progress *progress, struct warnings *warnings, struct err *err)
+                      struct kept_functions *kept, const struct progress *progress, struct warnings *warnings,
+                      struct err *err)
 {
     struct config_run run = config->runs.items[input->run];
     run.path = input->path;
     input->finished = experiment_is_database(run.path);
     int status = input->finished ? read_finished(&run, number, structures, input, warnings, err)
                                  : measurement_read(config, &run, progress, &input->profile, warnings, err);
-    if (status < 0)
+    if (status < 0 || functions_take(input->profile, kept, err) < 0)
         return -1;
-    functions_take(input->profile, structures);
     for (size_t k = 0; k < input->profile->count_count; k++)
         input->samples += input->profile->counts[k].samples;
     if (input->profile->count_count == 0)
@@ -101,16 +101,19 @@ static int read_inputs(const struct config *config, struct input_list *inputs, s
                        const struct progress *progress, struct warnings *warnings, struct err *err)
 {
     struct err_gathered errors = {0};
+    struct kept_functions kept = {0};
+    int status = 0;
     for (size_t i = 0; i < config->runs.count; i++)
         list_inputs(&config->runs.items[i], (uint32_t)i, inputs);
-    for (size_t i = 0; i < inputs->count; i++) {
+    for (size_t i = 0; i < inputs->count && status == 0; i++) {
         progress_report(progress, "reading measurements", i, inputs->count);
-        if (read_input(config, &inputs->items[i], (uint32_t)i, structures, progress, warnings, err) < 0 &&
+        if (read_input(config, &inputs->items[i], (uint32_t)i, structures, &kept, progress, warnings, err) < 0 &&
             !err_gather(&errors, err))
-            return -1;
+            status = -1;
     }
+    functions_give(&kept, structures);
     progress_report(progress, "reading measurements", inputs->count, inputs->count);
-    return err_gathered(&errors, err);
+    return status < 0 ? status : err_gathered(&errors, err);
 }
 
 int experiment_build(const struct config *config, const struct progress *progress, struct experiment **result,

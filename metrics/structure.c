@@ -115,9 +115,9 @@ static scope_ix copy_scope(struct scope_tree *to, const struct scope_tree *from,
 static struct scope_tree *one_module(const struct scope_tree *from, scope_ix module)
 {
     struct scope_tree *to = scope_tree_create();
-    scope_ix *copy = mem_alloc((from->scope_count + 1) * sizeof *copy);
-    to->scopes = mem_calloc(from->scope_count + 1, sizeof *to->scopes);
-    to->ranges = mem_calloc(from->range_count + 1, sizeof *to->ranges);
+    scope_ix *copy = mem_alloc(from->scope_count * sizeof *copy);
+    to->scopes = mem_calloc(from->scope_count, sizeof *to->scopes);
+    to->ranges = mem_calloc(from->range_count, sizeof *to->ranges);
     if (from->range_count)
         memcpy(to->ranges, from->ranges, from->range_count * sizeof *to->ranges);
     to->range_count = from->range_count;
@@ -237,25 +237,24 @@ static void from_kept(struct structures *s, struct module *m, const char *dir, c
     mem_free(path);
 }
 
-/* What the measurement itself has; several may have sampled other functions of one module. */
-static void from_measurement(const struct structures *s, struct module *m, const char *raw_path, const char *build_id,
-                             const struct sampled *sampled)
+/* What the measurements themselves have. */
+static void from_measurements(const struct structures *s, struct module *m, const char *raw_path, const char *build_id,
+                              const struct sampled *sampled)
 {
-    size_t most = 0;
     for (size_t i = 0; i < s->kept.count; i++) {
         struct scope_tree *tree = s->kept.items[i].tree;
-        size_t found = 0;
+        bool found = false;
         if (strcmp(s->kept.items[i].name, raw_path) != 0 || strcmp(s->kept.items[i].build_id, build_id) != 0)
             continue;
-        for (size_t k = 0; k < sampled->count; k++)
-            found += scope_tree_find(tree, sampled->addresses[k]) != SCOPE_NONE;
-        if (found <= most)
-            continue;
-        most = found;
+        for (size_t k = 0; k < sampled->count && !found; k++)
+            found = scope_tree_find(tree, sampled->addresses[k]) != SCOPE_NONE;
+        if (!found)
+            return;
         m->tree = tree;
         m->lent = true;
         m->state = STRUCTURE_FOUND;
         m->names_from = "the measurement";
+        return;
     }
 }
 
@@ -273,7 +272,7 @@ static void from_any_binary(struct structures *s, struct module *m, const struct
             from_kept(s, m, dir, build_id, kind, sampled, warnings);
         }
     if (m->state == STRUCTURE_FAILED)
-        from_measurement(s, m, strtab_get(strings, m->raw_path), build_id, sampled);
+        from_measurements(s, m, strtab_get(strings, m->raw_path), build_id, sampled);
 }
 
 static void scopes(void *ctx, struct module *m, const struct strtab *strings, const struct sampled *sampled,
