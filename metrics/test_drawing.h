@@ -166,12 +166,17 @@ static inline void drawn_scopes(void *ctx, struct module *m, const struct strtab
 
 /* ---- drawings to measurements ------------------------------------------------------------------ */
 
-static inline uint32_t event_of(struct hpcprof *p, const char *name)
+/* "=NAME" is exact, with blanks for '_'; others are sampled. */
+static inline uint32_t event_of(struct hpcprof *p, char *name)
 {
+    bool exact = name[0] == '=';
+    for (char *c = name += exact; exact && *c; c++)
+        *c = *c == '_' ? ' ' : *c;
     for (size_t i = 0; i < p->event_count; i++)
         if (strcmp(strtab_get(p->strings, p->events[i].name), name) == 0)
             return (uint32_t)i;
-    struct hpcprof_event e = {.name = strtab_add(p->strings, name), .unit = strtab_add(p->strings, "u"), .period = 10};
+    struct hpcprof_event e = {
+        .name = strtab_add(p->strings, name), .unit = strtab_add(p->strings, "u"), .period = exact ? 0 : 10};
     return hpcprof_add_event(p, &e);
 }
 
@@ -186,7 +191,7 @@ static inline uint64_t called_at(struct hpcprof *p, char *word, struct hpcprof_c
 }
 
 /* Lines: "thread", "process RANK", "cpu NS" (of the thread), "MODULE 0xADDRESS EVENT SAMPLES" or "MODULE PROC FILE LINE EVENT SAMPLES" ("-":
- * none; "PROC@FILE": where the procedure is; "MODULE#ID": its build id; "EVENT%REGION"). */
+ * none; "PROC@FILE": where the procedure is; "MODULE#ID": its build id; "EVENT%REGION"; "=EVENT": exact). */
 static inline struct hpcprof *profile_from(const char *drawing)
 {
     struct hpcprof *p = hpcprof_create();
@@ -229,12 +234,13 @@ static inline struct hpcprof *profile_from(const char *drawing)
         uint64_t samples = strtoull(w[n - 1], NULL, 10);
         char *region = strchr(w[n - 2], '%');
         w[n - 2][strcspn(w[n - 2], "%")] = '\0';
+        uint32_t event = event_of(p, w[n - 2]);
         struct hpcprof_count count = {.thread = thread,
                                       .context = hpcprof_add_context(p, &c),
-                                      .event = event_of(p, w[n - 2]),
+                                      .event = event,
                                       .region = region ? hpcprof_add_region(p, region + 1, 0) : 0,
                                       .samples = samples,
-                                      .value = samples * 10};
+                                      .value = p->events[event].period ? samples * 10 : samples};
         hpcprof_add_count(p, &count);
     }
     hpcprof_finish(p);

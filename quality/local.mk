@@ -5,6 +5,6 @@ noinst_LIBRARIES += %D%/libquality.a
 
 check_PROGRAMS += %D%/loops_test
 TESTS += %D%/loops_test
-%C%_loops_test_SOURCES = %D%/loops_test.c bloop/binary_test.h tests/cases.h tests/tap.h
+%C%_loops_test_SOURCES = %D%/loops_test.c bloop/binary_test.h tests/cases.h tests/elf.h tests/tap.h
 %C%_loops_test_LDADD = $(ROOM_LDADD)
 EXTRA_DIST += tests/quality/loops.cases

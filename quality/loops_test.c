@@ -16,8 +16,8 @@
 #include "bloop/binary_test.h"
 #include "quality/quality_int.h"
 #include "tests/cases.h"
+#include "tests/elf.h"
 
-#include <elf.h>
 #include <math.h>
 
 enum { TEXT = 0x400000 };
@@ -27,70 +27,9 @@ enum { TEXT = 0x400000 };
 /* FOLDER/made, an executable with a symbol "work"; the path, caller frees. */
 static char *write_binary(const struct buf *code, bool arm)
 {
-    static const char names[] = "\0.text\0.symtab\0.strtab\0work";
-    enum { AT_TEXT = 1, AT_SYMTAB = 7, AT_STRTAB = 15, AT_WORK = 23, OFFSET = 0x1000 };
     struct buf file = {0};
-    Elf64_Sym symbols[2] = {{0},
-                            {.st_name = AT_WORK,
-                             .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-                             .st_shndx = 1,
-                             .st_value = TEXT,
-                             .st_size = code->len}};
-    size_t at_symbols = (OFFSET + code->len + 7) & ~(size_t)7, at_names = at_symbols + sizeof symbols;
-    Elf64_Shdr sections[4] = {{0},
-                              {.sh_name = AT_TEXT,
-                               .sh_type = SHT_PROGBITS,
-                               .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-                               .sh_addr = TEXT,
-                               .sh_offset = OFFSET,
-                               .sh_size = code->len,
-                               .sh_addralign = 16},
-                              {.sh_name = AT_SYMTAB,
-                               .sh_type = SHT_SYMTAB,
-                               .sh_offset = at_symbols,
-                               .sh_size = sizeof symbols,
-                               .sh_link = 3,
-                               .sh_info = 1,
-                               .sh_addralign = 8,
-                               .sh_entsize = sizeof *symbols},
-                              {.sh_name = AT_STRTAB,
-                               .sh_type = SHT_STRTAB,
-                               .sh_offset = at_names,
-                               .sh_size = sizeof names,
-                               .sh_addralign = 1}};
-    Elf64_Ehdr h = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
-                    .e_type = ET_EXEC,
-                    .e_machine = arm ? EM_AARCH64 : EM_X86_64,
-                    .e_version = 1,
-                    .e_ehsize = sizeof h,
-                    .e_phoff = sizeof h,
-                    .e_phentsize = sizeof(Elf64_Phdr),
-                    .e_phnum = 1,
-                    .e_shoff = (at_names + sizeof names + 7) & ~(size_t)7,
-                    .e_shentsize = sizeof(Elf64_Shdr),
-                    .e_shnum = 4,
-                    .e_shstrndx = 3};
-    Elf64_Phdr p = {.p_type = PT_LOAD,
-                    .p_flags = PF_R | PF_X,
-                    .p_offset = OFFSET,
-                    .p_vaddr = TEXT,
-                    .p_filesz = code->len,
-                    .p_memsz = code->len,
-                    .p_align = 0x1000};
-    const struct {
-        size_t at, size;
-        const void *bytes;
-    } parts[] = {{0, sizeof h, &h},
-                 {sizeof h, sizeof p, &p},
-                 {OFFSET, code->len, code->bytes},
-                 {at_symbols, sizeof symbols, symbols},
-                 {at_names, sizeof names, names},
-                 {h.e_shoff, sizeof sections, sections}};
-    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-        while (file.len < parts[i].at)
-            buf_char(&file, '\0');
-        buf_add(&file, parts[i].bytes, parts[i].size);
-    }
+    struct elf_procedure work = {"work", 0, code->len};
+    elf_write(&file, &(struct elf_program){arm, TEXT, code->bytes, code->len, &work, 1, NULL});
     write_file("made", file.bytes, file.len);
     buf_release(&file);
     return scratch("made");
