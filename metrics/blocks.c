@@ -298,7 +298,7 @@ static bool can_be_computed(const struct blocks *b, const struct block *block, c
 /* By metric of the block: is it the one of its name that is computed? mem_free. */
 static bool *choose(const struct blocks *b, const struct block *block, const char *const *events)
 {
-    bool *found = mem_calloc(block->metrics.count + 1, sizeof *found);
+    bool *found = mem_calloc(block->metrics.count, sizeof *found);
     for (size_t i = 0; i < block->metrics.count; i++) {
         bool again = false;
         for (size_t k = 0; k < i; k++)

@@ -61,7 +61,7 @@ static uint32_t add_frame(struct builder *b, uint32_t parent, place_ix line)
 static void add_frames(struct builder *b)
 {
     const struct correlation *c = b->c;
-    b->node_of = mem_alloc((c->calls.count + 1) * sizeof *b->node_of);
+    b->node_of = mem_alloc(c->calls.count * sizeof *b->node_of);
     node_at(&b->nodes, NODE_NONE, 0);
     for (size_t i = 0; i < c->calls.count; i++) {
         const struct call *call = &c->calls.items[i];
@@ -85,8 +85,8 @@ static int compare_nodes(const void *a, const void *b, void *ctx)
 static uint32_t *order_nodes(struct nodes *b, uint32_t *parent, place_ix *place)
 {
     size_t n = b->parent.count;
-    uint32_t *by_parent = mem_alloc((n + 1) * sizeof *by_parent), *number = mem_alloc((n + 1) * sizeof *number);
-    size_t *first = mem_calloc(n + 2, sizeof *first);
+    uint32_t *by_parent = mem_alloc(n * sizeof *by_parent), *number = mem_alloc(n * sizeof *number);
+    size_t *first = mem_calloc(n + 1, sizeof *first);
     struct VEC(uint32_t) stack = {0};
     uint32_t next = 0;
     for (uint32_t i = 1; i < n; i++) {
@@ -115,8 +115,8 @@ static uint32_t *order_nodes(struct nodes *b, uint32_t *parent, place_ix *place)
 static size_t add_tree(struct experiment *e, struct nodes *nodes, uint32_t **number)
 {
     size_t n = nodes->parent.count;
-    uint32_t *parent = mem_alloc((n + 1) * sizeof *parent);
-    place_ix *place = mem_alloc((n + 1) * sizeof *place);
+    uint32_t *parent = mem_alloc(n * sizeof *parent);
+    place_ix *place = mem_alloc(n * sizeof *place);
     *number = order_nodes(nodes, parent, place);
     return experiment_add_tree(e, TREE_CALLS_NAME, "Calls", n, parent, place);
 }
@@ -179,7 +179,7 @@ static uint32_t frame_on_path(const struct experiment *e, const struct nodes *n,
 static uint32_t *fold_nodes(const struct experiment *e, size_t tree, struct nodes *folded)
 {
     size_t n = e->trees[tree].node_count;
-    uint32_t *became = mem_alloc((n + 1) * sizeof *became), *frame = mem_alloc((n + 1) * sizeof *frame);
+    uint32_t *became = mem_alloc(n * sizeof *became), *frame = mem_alloc(n * sizeof *frame);
     for (uint32_t i = 0; i < n; i++) {
         place_ix place = experiment_node_place(e, tree, i);
         uint32_t parent = i ? became[experiment_node_parent(e, tree, i)] : NODE_NONE;
@@ -206,8 +206,8 @@ static bool has_cost(const struct experiment *e, size_t tree, uint32_t node)
 static void drop_unused(const struct experiment *e, size_t tree, struct nodes *folded, uint32_t *became)
 {
     size_t n = folded->parent.count, kept = 0;
-    bool *used = mem_calloc(n + 1, sizeof *used);
-    uint32_t *moved = mem_alloc((n + 1) * sizeof *moved);
+    bool *used = mem_calloc(n, sizeof *used);
+    uint32_t *moved = mem_alloc(n * sizeof *moved);
     for (uint32_t i = 0; i < e->trees[tree].node_count; i++)
         used[became[i]] |= i == 0 || has_cost(e, tree, i);
     for (size_t i = n; i-- > 1;)
@@ -231,7 +231,7 @@ static void fold_column(struct experiment *e, size_t tree, size_t folded, size_t
                         const uint32_t *number)
 {
     size_t n = e->trees[folded].node_count;
-    double *own = mem_alloc((n + 1) * sizeof *own);
+    double *own = mem_alloc(n * sizeof *own);
     for (size_t i = 0; i < n; i++)
         own[i] = NAN;
     for (uint32_t i = 0; i < e->trees[tree].node_count; i++) {

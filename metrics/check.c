@@ -52,7 +52,7 @@ static void add_part(double *sum, double part)
 static int check_sums(const struct experiment *e, size_t tree, size_t metric, struct err *err)
 {
     size_t n = e->trees[tree].node_count;
-    double *parts = mem_alloc((n + 1) * sizeof *parts), *own = mem_alloc((n + 1) * sizeof *own);
+    double *parts = mem_alloc(n * sizeof *parts), *own = mem_alloc(n * sizeof *own);
     int status = 0;
     for (uint32_t i = 0; i < n; i++)
         parts[i] = own[i] =

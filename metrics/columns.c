@@ -604,7 +604,7 @@ static int add_computed_in(struct maker *m, const struct config_metric *given, u
 {
     size_t n = expr_name_count(given->expr);
     struct column c = {.by_line = given->by_line, .run = run, .where = given->where};
-    c.operands = arena_alloc(m->columns->arena, (n + 1) * sizeof *c.operands);
+    c.operands = arena_alloc(m->columns->arena, n * sizeof *c.operands);
     for (size_t i = 0; i < n; i++)
         c.operands[i] = column_of_operand(m, expr_operand(given->expr, i), run);
     str_id name = name_in_run(m, run, given->name);

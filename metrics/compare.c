@@ -27,7 +27,7 @@ static bool had_module(const struct experiment_run *run, str_id name)
 static struct measured *number_modules(struct experiment *e)
 {
     struct measured *m = e->measured = mem_calloc(1, sizeof *m);
-    m->module = mem_alloc((e->place_count + 1) * sizeof *m->module);
+    m->module = mem_alloc(e->place_count * sizeof *m->module);
     for (size_t i = 0; i < e->place_count; i++) { /* places stand below their module, in pre-order */
         m->module_count += e->places[i].kind == PLACE_MODULE;
         m->module[i] = i ? (uint32_t)m->module_count - 1 : UINT32_MAX;
@@ -48,7 +48,7 @@ static bool has_value(const struct experiment *e, uint32_t run, place_ix module)
 void measured_from_database(struct experiment *e)
 {
     struct measured *m = number_modules(e);
-    m->in_run = mem_calloc(e->run_count * m->module_count + 1, 1);
+    m->in_run = mem_calloc(e->run_count * m->module_count, 1);
     for (place_ix i = 1; i < e->place_count; i++) {
         if (e->places[i].kind != PLACE_MODULE)
             continue;
@@ -61,11 +61,11 @@ void measured_from_database(struct experiment *e)
 void measured_make(struct experiment *e, const struct correlation *c, const place_ix *new_of)
 {
     struct measured *m = number_modules(e);
-    uint32_t *number = mem_alloc((c->modules.count + 1) * sizeof *number); /* by module of the measurements */
+    uint32_t *number = mem_alloc(c->modules.count * sizeof *number); /* by module of the measurements */
     memset(number, 0xff, c->modules.count * sizeof *number);
     for (size_t i = 0; i < c->sites.count; i++)
         number[c->sites.items[i].module] = m->module[new_of[c->site_place[i]]];
-    m->in_run = mem_calloc(e->run_count * m->module_count + 1, 1);
+    m->in_run = mem_calloc(e->run_count * m->module_count, 1);
     for (size_t i = 0; i < c->modules.count; i++) {
         const char *path = strtab_get(c->strings, c->modules.items[i].raw_path);
         str_id name = strtab_add(e->strings, module_base_name(path));

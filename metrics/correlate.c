@@ -190,7 +190,7 @@ static void count_ordinals(struct module_scopes *m)
 {
     struct strtab *keys = strtab_create();
     struct VEC(uint32_t) seen = {0}; /* by key */
-    m->ordinal = mem_calloc(m->tree->scope_count + 1, sizeof *m->ordinal);
+    m->ordinal = mem_calloc(m->tree->scope_count, sizeof *m->ordinal);
     for (size_t i = 0; i < m->tree->scope_count; i++) {
         const struct scope *s = &m->tree->scopes[i];
         if (s->kind != SCOPE_PROC && s->kind != SCOPE_INLINE && s->kind != SCOPE_LOOP)
@@ -295,7 +295,7 @@ enum { NAME_OF_ORIGIN = 3, NAMES_OF_PROC = 4 };
 static void index_procedures(struct module_scopes *m)
 {
     const struct scope_tree *t = m->tree;
-    m->next_named = mem_alloc((NAMES_OF_PROC * t->scope_count + 1) * sizeof *m->next_named);
+    m->next_named = mem_alloc(NAMES_OF_PROC * t->scope_count * sizeof *m->next_named);
     for (size_t i = t->scope_count; i-- > 0;) {
         const struct scope *s = &t->scopes[i];
         str_id names[NAMES_OF_PROC] = {s->name, s->short_name, s->link_name, s->origin};
@@ -305,8 +305,8 @@ static void index_procedures(struct module_scopes *m)
             *first = (uint32_t)(NAMES_OF_PROC * i + k);
         }
     }
-    m->first_child = mem_alloc((t->scope_count + 1) * sizeof *m->first_child);
-    m->next_child = mem_alloc((t->scope_count + 1) * sizeof *m->next_child);
+    m->first_child = mem_alloc(t->scope_count * sizeof *m->first_child);
+    m->next_child = mem_alloc(t->scope_count * sizeof *m->next_child);
     memset(m->first_child, 0xff, t->scope_count * sizeof *m->first_child);
     for (size_t i = t->scope_count; i-- > 1;) {
         scope_ix parent = t->scopes[i].parent;
@@ -496,9 +496,9 @@ static void place_module(struct correlation *c, const struct config *config, uin
     struct module_scopes scopes = {.c = c, .config = config, .module = module, .tree = c->modules.items[module].tree};
     if (scopes.tree) {
         size_t strings = strtab_count(scopes.tree->strings);
-        scopes.place = mem_alloc((scopes.tree->scope_count + 1) * sizeof *scopes.place);
+        scopes.place = mem_alloc(scopes.tree->scope_count * sizeof *scopes.place);
         memset(scopes.place, 0xff, scopes.tree->scope_count * sizeof *scopes.place);
-        scopes.file = mem_alloc((strings + 1) * sizeof *scopes.file);
+        scopes.file = mem_alloc(strings * sizeof *scopes.file);
         for (size_t i = 0; i < strings; i++)
             scopes.file[i] = FILE_UNKNOWN;
         count_ordinals(&scopes);
@@ -533,8 +533,8 @@ void correlate_place(struct correlation *c, const struct config *config, const s
     uint32_t *order = sort_digits(c, c->sites.count, DIGITS, digit);
     c->site_weight = instructions_weigh_sites(c);
     join_loop_counts(c);
-    c->site_place = mem_alloc((n + 1) * sizeof *c->site_place);
-    c->site_state = mem_calloc(n + 1, 1);
+    c->site_place = mem_alloc(n * sizeof *c->site_place);
+    c->site_state = mem_calloc(n, 1);
     for (size_t from = 0, to; from < n; from = to) {
         uint32_t module = module_of_site(c, order[from]);
         for (to = from; to < n && module_of_site(c, order[to]) == module;)

@@ -150,7 +150,7 @@ str_id *database_strings(struct database *d, const struct columns_reader *r, siz
 {
     struct cursor c =
         r->block->bytes ? cursor_make(r->block->bytes + r->at, r->block->len - r->at) : cursor_make(NULL, 0);
-    str_id *ids = mem_calloc(count + 1, sizeof *ids);
+    str_id *ids = mem_calloc(count, sizeof *ids);
     for (size_t i = 0; i < count && !c.bad; i++)
         ids[i] = strtab_add(d->e->strings, cursor_cstr(&c));
     if (!c.bad)
@@ -227,7 +227,7 @@ static int fill_places(struct database *d, const struct block *b, size_t n, size
     str_id *strings = database_strings(d, &r, string_count);
     if (!strings)
         return damaged(d, "its names are cut short");
-    d->e->places = mem_calloc(n + 1, sizeof *d->e->places);
+    d->e->places = mem_calloc(n, sizeof *d->e->places);
     d->e->place_count = n;
     int status = 0;
     for (size_t i = 0; i < n && status == 0; i++) {
@@ -277,7 +277,7 @@ static bool head_flag(const struct database *d, json_ix object, const char *key)
 static void read_files(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "files");
-    d->e->files = mem_calloc(database_length(d->head, list) + 1, sizeof *d->e->files);
+    d->e->files = mem_calloc(database_length(d->head, list), sizeof *d->e->files);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
         str_id name = strtab_add(d->e->strings, json_string_of(d->head, json_first(d->head, i)));
         d->e->files[d->e->file_count++] = (struct source_file){.name = name, .raw_name = name};
@@ -286,14 +286,14 @@ static void read_files(struct database *d)
 
 static void read_modules(struct database *d, json_ix list, struct experiment_run *run)
 {
-    run->modules = mem_calloc(database_length(d->head, list) + 1, sizeof *run->modules);
+    run->modules = mem_calloc(database_length(d->head, list), sizeof *run->modules);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i))
         run->modules[run->module_count++] = strtab_add(d->e->strings, json_string_of(d->head, i));
 }
 
 static void read_facts(struct database *d, json_ix list, struct experiment_run *run)
 {
-    run->facts = mem_calloc(database_length(d->head, list) + 1, sizeof *run->facts);
+    run->facts = mem_calloc(database_length(d->head, list), sizeof *run->facts);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
         json_ix name = json_first(d->head, i), value = name == JSON_NONE ? JSON_NONE : json_next(d->head, name);
         if (value != JSON_NONE)
@@ -306,7 +306,7 @@ static void read_facts(struct database *d, json_ix list, struct experiment_run *
 static void read_runs(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "runs");
-    d->e->runs = mem_calloc(database_length(d->head, list) + 1, sizeof *d->e->runs);
+    d->e->runs = mem_calloc(database_length(d->head, list), sizeof *d->e->runs);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
         struct experiment_run *run = &d->e->runs[d->e->run_count++];
         *run = (struct experiment_run){.name = database_text(d, i, "name"),
@@ -350,7 +350,7 @@ static struct hpcprof_process read_process(struct database *d, json_ix at)
 static void read_processes(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "processes"), runs = json_get(d->head, 0, "runs");
-    d->e->processes = mem_calloc(database_length(d->head, list) + 1, sizeof *d->e->processes);
+    d->e->processes = mem_calloc(database_length(d->head, list), sizeof *d->e->processes);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i))
         d->e->processes[d->e->process_count++] = read_process(d, i);
     size_t run = 0;
@@ -368,7 +368,7 @@ static void read_processes(struct database *d)
 static void read_metrics(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "metrics");
-    d->e->metrics = mem_calloc(database_length(d->head, list) + 1, sizeof *d->e->metrics);
+    d->e->metrics = mem_calloc(database_length(d->head, list), sizeof *d->e->metrics);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
         double run = json_number(d->head, json_get(d->head, i, "run"));
         d->e->metrics[d->e->metric_count++] =
@@ -423,7 +423,7 @@ static bool fill_column(struct database *d, size_t tree, size_t metric, const ui
     size_t all = inclusive + exclusive; /* their byte planes are over both */
     if (w->bytes - n < (uint64_t)all * width)
         return false;
-    double *of_all = mem_alloc((n + 1) * sizeof *of_all), *own = mem_alloc((n + 1) * sizeof *own);
+    double *of_all = mem_alloc(n * sizeof *of_all), *own = mem_alloc(n * sizeof *own);
     for (size_t i = 0; i < n; i++) {
         of_all[i] = bytes[i] & HAS_INCLUSIVE ? value_at(bytes + n, all, in++, w->scale) : NAN;
         own[i] = bytes[i] & HAS_EQUAL       ? of_all[i]
@@ -520,8 +520,7 @@ static bool read_nodes(struct database *d, size_t number, json_ix tree)
     struct columns_reader r = {&b, 0, n};
     is = n > 0 && n <= b.len / 8;
     const uint8_t *up = is ? database_column(&r, 4) : NULL, *at = is ? database_column(&r, 4) : NULL;
-    uint32_t *parent = mem_calloc((is ? n : 0) + 1, sizeof *parent),
-             *place = mem_calloc((is ? n : 0) + 1, sizeof *place);
+    uint32_t *parent = mem_calloc(is ? n : 0, sizeof *parent), *place = mem_calloc(is ? n : 0, sizeof *place);
     for (size_t i = 0; is && i < n; i++) {
         uint64_t back = database_plane(up, n, i, 4);
         parent[i] = back ? (uint32_t)(i - back) : NODE_NONE;

@@ -34,8 +34,8 @@ static int damaged(const struct splitting *s, const char *what)
 
 static uint32_t *none_of(size_t n)
 {
-    uint32_t *all = mem_alloc((n + 1) * sizeof *all);
-    memset(all, 0xff, (n + 1) * sizeof *all);
+    uint32_t *all = mem_alloc(n * sizeof *all);
+    memset(all, 0xff, n * sizeof *all);
     return all;
 }
 
@@ -160,7 +160,7 @@ static int add_modules(struct splitting *s, size_t **counts)
         else
             s->module[i] = s->module[p->parent];
     }
-    *counts = mem_calloc(s->trees.count + 1, sizeof **counts);
+    *counts = mem_calloc(s->trees.count, sizeof **counts);
     for (place_ix i = 1; i < s->e->place_count; i++)
         (*counts)[s->module[i]]++;
     return 0;
@@ -172,8 +172,8 @@ static int add_scopes(struct splitting *s)
     if (add_modules(s, &counts) < 0)
         return -1;
     for (size_t i = 0; i < s->trees.count; i++) {
-        s->trees.items[i]->scopes = mem_calloc(counts[i] + 1, sizeof *s->trees.items[i]->scopes);
-        s->trees.items[i]->ranges = mem_calloc(counts[i] + 1, sizeof *s->trees.items[i]->ranges);
+        s->trees.items[i]->scopes = mem_calloc(counts[i], sizeof *s->trees.items[i]->scopes);
+        s->trees.items[i]->ranges = mem_calloc(counts[i], sizeof *s->trees.items[i]->ranges);
     }
     mem_free(counts);
     for (place_ix i = 1; i < s->e->place_count; i++)
@@ -211,7 +211,7 @@ static uint32_t context_of(struct splitting *s, place_ix place)
 static double *own_values(const struct splitting *s, size_t metric)
 {
     size_t n = s->e->place_count;
-    double *own = mem_alloc((n + 1) * sizeof *own), *all = mem_alloc((n + 1) * sizeof *all);
+    double *own = mem_alloc(n * sizeof *own), *all = mem_alloc(n * sizeof *all);
     experiment_column(s->e, TREE_SCOPES, metric, VALUE_INCLUSIVE, 0, n, all);
     memcpy(own, all, n * sizeof *own);
     for (size_t i = 1; i < n; i++)

@@ -20,8 +20,8 @@ static int sum_column(struct experiment *e, size_t tree, size_t column, const st
                       node_of_cell *node_of, const void *ctx, struct err *err)
 {
     size_t n = e->trees[tree].node_count;
-    uint64_t *own = mem_calloc(n + 1, sizeof *own);
-    uint8_t *known = mem_calloc(n + 1, 1);
+    uint64_t *own = mem_calloc(n, sizeof *own);
+    uint8_t *known = mem_calloc(n, 1);
     bool fits = true;
     for (size_t i = 0; i < cells->count; i++) {
         uint32_t node = node_of(ctx, &cells->items[i]);
@@ -136,7 +136,7 @@ static void copy_runs(struct experiment *e, const struct config *config, const s
 {
     struct VEC(struct hpcprof_process) all = {0};
     e->run_count = config->runs.count;
-    e->runs = mem_calloc(e->run_count + 1, sizeof *e->runs);
+    e->runs = mem_calloc(e->run_count, sizeof *e->runs);
     for (uint32_t i = 0; i < e->run_count; i++) {
         struct experiment_run *run = &e->runs[i];
         run->name = strtab_add(e->strings, config->runs.items[i].name);
@@ -182,7 +182,7 @@ static int take_columns(struct experiment *e, const struct columns *columns, str
             "%zu columns at %zu places are more than %llu values (LIMIT_EXPERIMENT_VALUES); choose fewer columns",
             columns->list.count, e->place_count, LIMIT_EXPERIMENT_VALUES);
     e->metric_count = columns->list.count;
-    e->metrics = mem_calloc(e->metric_count + 1, sizeof *e->metrics);
+    e->metrics = mem_calloc(e->metric_count, sizeof *e->metrics);
     for (size_t i = 0; i < e->metric_count; i++) {
         const struct column *c = &columns->list.items[i];
         e->metrics[i] = c->metric;
@@ -197,7 +197,7 @@ static int take_columns(struct experiment *e, const struct columns *columns, str
 /* The first column that each event feeds, events counted over all inputs; TABLE_NONE: it feeds none. */
 static uint32_t *metrics_of_events(const struct columns *columns, const struct input *inputs, size_t count)
 {
-    uint32_t *metrics = mem_alloc((count + 1) * sizeof *metrics);
+    uint32_t *metrics = mem_alloc(count * sizeof *metrics);
     size_t at = 0;
     for (size_t i = 0; i < columns->input_count; i++)
         for (size_t e = 0; e < inputs[i].profile->event_count && at < count; e++)
@@ -208,7 +208,7 @@ static uint32_t *metrics_of_events(const struct columns *columns, const struct i
 static int take_tables(struct experiment *e, const struct correlation *c, const struct columns *columns,
                        const struct input *inputs, const place_ix *new_of, struct err *err)
 {
-    uint32_t *places = mem_alloc((c->sites.count + 1) * sizeof *places);
+    uint32_t *places = mem_alloc(c->sites.count * sizeof *places);
     uint32_t *metrics = metrics_of_events(columns, inputs, c->event_count);
     for (size_t i = 0; i < c->sites.count; i++)
         places[i] = new_of[c->site_place[i]];

@@ -224,8 +224,8 @@ static void eval_block(const struct expr *e, const double *const *operands, size
 
 void expr_eval_columns(const struct expr *e, const double *const *operands, size_t n, double *out)
 {
-    struct stack stack = {.values = mem_alloc((e->depth + 1) * sizeof *stack.values),
-                          .blocks = mem_calloc((e->depth + 1) * BLOCK, sizeof *stack.blocks)};
+    struct stack stack = {.values = mem_alloc(e->depth * sizeof *stack.values),
+                          .blocks = mem_calloc(e->depth * BLOCK, sizeof *stack.blocks)};
     for (size_t from = 0; from < n; from += BLOCK)
         eval_block(e, operands, from, n - from < BLOCK ? n - from : BLOCK, &stack, out + from);
     mem_free(stack.blocks);
@@ -234,7 +234,7 @@ void expr_eval_columns(const struct expr *e, const double *const *operands, size
 
 double expr_eval(const struct expr *e, const double *values)
 {
-    const double **operands = mem_alloc((e->operands.count + 1) * sizeof *operands);
+    const double **operands = mem_alloc(e->operands.count * sizeof *operands);
     double out;
     for (size_t i = 0; i < e->operands.count; i++)
         operands[i] = &values[i];
@@ -310,7 +310,7 @@ static enum shape shape_of(const struct expr *e, const struct expr_step *s, cons
 
 bool expr_is_linear(const struct expr *e)
 {
-    uint8_t *stack = mem_alloc(e->depth + 1);
+    uint8_t *stack = mem_alloc(e->depth);
     size_t n = 0;
     for (size_t i = 0; i < e->steps.count; i++) {
         const struct expr_step *s = &e->steps.items[i];

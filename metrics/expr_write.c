@@ -85,7 +85,7 @@ static void write_step(struct expr_writer *w, uint32_t step, int least)
 void expr_write(const struct expr *e, struct buf *out, const char *(*name)(void *ctx, size_t operand), void *ctx)
 {
     struct expr_writer w = {.expr = e, .out = out, .name = name, .ctx = ctx};
-    w.begin = mem_alloc((e->steps.count + 1) * sizeof *w.begin);
+    w.begin = mem_alloc(e->steps.count * sizeof *w.begin);
     for (uint32_t i = 0; i < e->steps.count; i++) {
         uint32_t first = i;
         for (size_t n = expr_values_taken(&e->steps.items[i]); n > 0; n--)

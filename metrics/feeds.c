@@ -60,7 +60,7 @@ bool *columns_regions_named(struct arena *arena, const struct strtab *strings, c
 {
     if (!region)
         return NULL;
-    bool *inside = arena_alloc(arena, p->region_count + 1);
+    bool *inside = arena_alloc(arena, p->region_count);
     for (size_t i = 1; i < p->region_count; i++) {
         uint32_t parent = p->regions[i].parent;
         inside[i] = strcmp(strtab_get(p->strings, p->regions[i].name), strtab_get(strings, region)) == 0 ||
@@ -109,7 +109,7 @@ static void add_thread_feeds(struct feeder *m, size_t base_columns, struct warni
                     continue;
                 struct feed f = {.column = c,
                                  .in_region = regions_named(m, p, m->columns->list.items[c].metric.region),
-                                 .by_thread = arena_alloc(m->columns->arena, (p->thread_count + 1) * sizeof(uint32_t))};
+                                 .by_thread = arena_alloc(m->columns->arena, p->thread_count * sizeof(uint32_t))};
                 for (size_t t = 0; t < p->thread_count; t++) {
                     bool room = made < LIMIT_THREAD_COLUMNS;
                     f.by_thread[t] = room ? add_thread_column(m, c, p, &p->threads[t]) : COLUMN_NONE;
@@ -127,11 +127,11 @@ void columns_make_feeds(struct columns *c, const struct config *config, const st
 {
     struct feeder m = {inputs, input_count, strings, c};
     size_t base_columns = c->list.count;
-    c->feeds = mem_calloc(input_count + 1, sizeof *c->feeds);
+    c->feeds = mem_calloc(input_count, sizeof *c->feeds);
     c->input_count = input_count;
     for (size_t i = 0; i < input_count; i++) {
         size_t events = inputs[i].profile->event_count;
-        c->feeds[i] = mem_calloc(events + 1, sizeof *c->feeds[i]);
+        c->feeds[i] = mem_calloc(events, sizeof *c->feeds[i]);
         for (size_t e = 0; e < events; e++)
             for (uint32_t k = 0; k < base_columns; k++)
                 if (feeds(&m, i, e, &c->list.items[k]))

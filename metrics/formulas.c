@@ -17,7 +17,7 @@ struct computed {      /* a formula that outlives the configuration it came from
 
 void formulas_keep(struct experiment *e, const struct columns *columns)
 {
-    e->computed = mem_calloc(e->metric_count + 1, sizeof *e->computed);
+    e->computed = mem_calloc(e->metric_count, sizeof *e->computed);
     for (size_t i = 0; i < e->metric_count; i++) {
         const struct column *c = &columns->list.items[i];
         struct computed *kept = &e->computed[i];
@@ -28,7 +28,7 @@ void formulas_keep(struct experiment *e, const struct columns *columns)
         kept->expr = expr_copy(c->expr);
         size_t n = expr_name_count(c->expr);
         kept->by_line = c->by_line;
-        kept->operands = mem_alloc((n + 1) * sizeof *kept->operands);
+        kept->operands = mem_alloc(n * sizeof *kept->operands);
         if (n)
             memcpy(kept->operands, c->operands, n * sizeof *kept->operands);
         for (size_t k = 1; k < n; k++)
@@ -57,9 +57,9 @@ static uint32_t column_named(const struct experiment *e, const struct hashmap *b
 static bool bind_operands(const struct experiment *e, const struct hashmap *by_name, struct computed *c)
 {
     size_t n = expr_name_count(c->expr);
-    const char **units = mem_alloc((n + 1) * sizeof *units);
+    const char **units = mem_alloc(n * sizeof *units);
     bool all = true;
-    c->operands = mem_alloc((n + 1) * sizeof *c->operands);
+    c->operands = mem_alloc(n * sizeof *c->operands);
     for (size_t k = 0; k < n && all; k++) {
         c->operands[k] = column_named(e, by_name, expr_operand(c->expr, k));
         all = c->operands[k] != HASHMAP_NONE && *expr_operand(c->expr, k)->run == '\0';
@@ -74,7 +74,7 @@ static bool bind_operands(const struct experiment *e, const struct hashmap *by_n
 void formulas_from_texts(struct experiment *e)
 {
     struct hashmap by_name = {0};
-    e->computed = mem_calloc(e->metric_count + 1, sizeof *e->computed);
+    e->computed = mem_calloc(e->metric_count, sizeof *e->computed);
     for (uint32_t i = (uint32_t)e->metric_count; i-- > 0;)
         *hashmap_put(&by_name, e->metrics[i].name) = i;
     for (size_t i = 0; i < e->metric_count; i++) {
@@ -184,7 +184,7 @@ double experiment_compute(const struct experiment *e, size_t metric, const doubl
     if (!c->expr || c->by_line)
         return values[metric];
     size_t n = expr_name_count(c->expr);
-    double *operands = mem_alloc((n + 1) * sizeof *operands);
+    double *operands = mem_alloc(n * sizeof *operands);
     for (size_t i = 0; i < n; i++)
         operands[i] = operand_of_sums(e, metric, i, values);
     double value = expr_eval(c->expr, operands);
@@ -196,7 +196,7 @@ double experiment_compute(const struct experiment *e, size_t metric, const doubl
 static bool *absent_as_zero(const struct experiment *e, const struct computed *c)
 {
     size_t count = expr_name_count(c->expr);
-    bool *zero = mem_calloc(count + 1, sizeof *zero);
+    bool *zero = mem_calloc(count, sizeof *zero);
     for (size_t k = 0; k < count; k++)
         zero[k] = expr_operand(c->expr, k)->at == EXPR_HERE && may_be_zero(e, c->operands[k]);
     return zero;
@@ -268,8 +268,8 @@ static struct values *evaluate(const struct experiment *e, size_t tree, const st
                            .form = form,
                            .zero = c->across_runs ? absent_as_zero(e, c) : NULL,
                            .strict = !c->across_runs && expr_is_strict(c->expr),
-                           .values = mem_alloc((count * BLOCK + 1) * sizeof *v.values),
-                           .operands = mem_alloc((count + 1) * sizeof *v.operands)};
+                           .values = mem_alloc(count * BLOCK * sizeof *v.values),
+                           .operands = mem_alloc(count * sizeof *v.operands)};
     for (size_t k = 0; k < count; k++)
         v.operands[k] = v.values + k * BLOCK;
     for (size_t from = 0; from < nodes; from += BLOCK) {
@@ -288,7 +288,7 @@ static struct values *evaluate(const struct experiment *e, size_t tree, const st
 static void evaluate_by_line(struct experiment *e, size_t tree, size_t metric)
 {
     size_t n = e->trees[tree].node_count;
-    double *own = mem_alloc((n + 1) * sizeof *own);
+    double *own = mem_alloc(n * sizeof *own);
     struct values *all = evaluate(e, tree, &e->computed[metric], VALUE_EXCLUSIVE);
     values_unpack(all, 0, n, own);
     values_free(all);
@@ -319,7 +319,7 @@ static void evaluate_error(const struct experiment *e, size_t tree, const struct
 
 static void compute_error(struct experiment *e, size_t tree, size_t metric)
 {
-    double *dense = mem_alloc((e->trees[tree].node_count + 1) * sizeof *dense);
+    double *dense = mem_alloc(e->trees[tree].node_count * sizeof *dense);
     for (enum value_form form = 0; form < VALUE_FORMS; form++) {
         evaluate_error(e, tree, &e->computed[metric], form, dense);
         experiment_set_column(e, tree, metric, form, dense);

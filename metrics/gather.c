@@ -210,12 +210,12 @@ static uint32_t call_of_context(struct correlation *c, const struct config *conf
 /* `paths`: the measurement, of which this may be one file among many, has some; then a sample without callers is one, too. */
 static struct input_sites begin_sites(const struct hpcprof *p, bool paths)
 {
-    struct input_sites known = {.modules = mem_alloc((p->module_count + 1) * sizeof(uint32_t)),
-                                .contexts = mem_alloc((p->context_count + 1) * sizeof(uint32_t))};
+    struct input_sites known = {.modules = mem_alloc(p->module_count * sizeof(uint32_t)),
+                                .contexts = mem_alloc(p->context_count * sizeof(uint32_t))};
     memset(known.modules, 0xff, p->module_count * sizeof(uint32_t));
     memset(known.contexts, 0xff, p->context_count * sizeof(uint32_t));
     if (paths) {
-        known.calls = mem_alloc((p->context_count + 1) * sizeof(uint32_t));
+        known.calls = mem_alloc(p->context_count * sizeof(uint32_t));
         memset(known.calls, 0xff, p->context_count * sizeof(uint32_t));
     }
     return known;
@@ -370,7 +370,7 @@ static void gather_threads(void *ctx, const struct hpcprof *p)
 {
     struct thread_reading *r = ctx;
     struct input input = {.profile = (struct hpcprof *)p, .run = r->input->run};
-    struct feed_list *feeds = mem_calloc(p->event_count + 1, sizeof *feeds);
+    struct feed_list *feeds = mem_calloc(p->event_count, sizeof *feeds);
     struct input_sites known = begin_sites(p, hpcprof_has_paths(r->input->profile));
     struct arena *arena = arena_create();
     for (size_t e = 0; e < p->event_count; e++)

@@ -120,8 +120,8 @@ static void look_into(struct ideal *w, uint32_t module, struct at_list *contexts
 static struct at_list *executed(const struct ideal *w)
 {
     const struct hpcprof *p = w->p;
-    struct at_list *of = mem_calloc(p->module_count + 1, sizeof *of);
-    bool *seen = mem_calloc(p->context_count + 1, 1);
+    struct at_list *of = mem_calloc(p->module_count, sizeof *of);
+    bool *seen = mem_calloc(p->context_count, 1);
     for (size_t i = 0; i < p->count_count; i++) {
         const struct hpcprof_count *count = &p->counts[i];
         if (count->event != w->executions || count->context >= p->context_count || seen[count->context])
@@ -138,7 +138,7 @@ static struct at_list *executed(const struct ideal *w)
 static double *sums_of(const struct hpcprof *p, const char *name)
 {
     uint32_t event = event_named(p, name);
-    double *sums = mem_calloc(p->context_count + 1, sizeof *sums);
+    double *sums = mem_calloc(p->context_count, sizeof *sums);
     for (size_t i = 0; i < p->count_count && event != UINT32_MAX; i++)
         if (p->counts[i].event == event && p->counts[i].context < p->context_count)
             sums[p->counts[i].context] += (double)p->counts[i].value;
@@ -182,7 +182,7 @@ void ideal_add(struct hpcprof *p, const struct config *config, struct warnings *
     struct at_list *contexts = executed(&w);
     w.iterations = sums_of(p, EVENT_ITERATIONS);
     w.entries = sums_of(p, EVENT_ENTRIES);
-    w.cycles = mem_alloc((p->context_count + 1) * sizeof *w.cycles);
+    w.cycles = mem_alloc(p->context_count * sizeof *w.cycles);
     for (size_t i = 0; i < p->context_count; i++)
         w.cycles[i] = NAN;
     for (uint32_t i = 0; i < p->module_count; i++) {

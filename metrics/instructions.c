@@ -66,7 +66,7 @@ const struct table *instructions_counts_of(const struct experiment *e)
 
 double *instructions_weigh_sites(const struct correlation *c)
 {
-    double *weights = mem_calloc(c->sites.count + 1, sizeof *weights);
+    double *weights = mem_calloc(c->sites.count, sizeof *weights);
     /* Shares of several metrics are added up: who has none of any is not worth showing. */
     for (size_t column = 0; column < c->cells.count; column++) {
         const struct cell_list *cells = &c->cells.items[column];
@@ -102,7 +102,7 @@ static scope_ix procedure_at(struct scope_tree *t, vaddr address)
 
 void instructions_choose(struct scope_tree *t, const struct sampled *sampled, struct sampled_procedures *chosen)
 {
-    double *weights = mem_calloc(t->scope_count + 1, sizeof *weights);
+    double *weights = mem_calloc(t->scope_count, sizeof *weights);
     struct VEC(struct weighed) all = {0};
     for (size_t i = 0; i < sampled->count; i++) {
         scope_ix procedure = procedure_at(t, sampled->addresses[i]);

@@ -238,10 +238,10 @@ uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, si
     size_t n = strtab_count(texts);
     struct diff d = {.a = in_a.items,
                      .b = in_b.items,
-                     .to = mem_calloc(in_a.count + 1, sizeof *d.to),
-                     .in_a = mem_calloc(n + 1, sizeof *d.in_a),
-                     .in_b = mem_calloc(n + 1, sizeof *d.in_b),
-                     .at_b = mem_calloc(n + 1, sizeof *d.at_b)};
+                     .to = mem_calloc(in_a.count, sizeof *d.to),
+                     .in_a = mem_calloc(n, sizeof *d.in_a),
+                     .in_b = mem_calloc(n, sizeof *d.in_b),
+                     .at_b = mem_calloc(n, sizeof *d.at_b)};
     compare(&d, in_a.count, in_b.count);
     pair_changed(&d, in_a.count, in_b.count);
     *lines = in_a.count;

@@ -113,7 +113,7 @@ void loop_machines_release(struct loop_machines *m)
 /* By scope: is there a sampled address in this loop, and in none inside of it? */
 static uint8_t *sampled_loops(struct scope_tree *t, const struct sampled *at)
 {
-    uint8_t *sampled = mem_calloc(t->scope_count + 1, 1);
+    uint8_t *sampled = mem_calloc(t->scope_count, 1);
     for (size_t i = 0; i < at->count; i++) {
         scope_ix s = scope_tree_find(t, at->addresses[i]);
         while (s != SCOPE_NONE && t->scopes[s].kind != SCOPE_LOOP)
@@ -127,7 +127,7 @@ static uint8_t *sampled_loops(struct scope_tree *t, const struct sampled *at)
 /* By scope, what is known of the loop's trip count; 0: nothing. */
 static double *trips_of_loops(const struct scope_tree *t, const struct sampled *at)
 {
-    double *trips = mem_calloc(t->scope_count + 1, sizeof *trips);
+    double *trips = mem_calloc(t->scope_count, sizeof *trips);
     for (scope_ix s = 0; at->c && s < t->scope_count; s++)
         if (t->scopes[s].kind == SCOPE_LOOP)
             trips[s] = correlate_trips(at->c, at->module, t->scopes[s].entry);
@@ -287,7 +287,7 @@ static bool has_mean(const struct table_column *c)
 /* By place: the number of the column; NaN: none. */
 static double *facts_of(const struct experiment *e, const struct table *t, uint32_t column)
 {
-    double *facts = mem_alloc((e->place_count + 1) * sizeof *facts);
+    double *facts = mem_alloc(e->place_count * sizeof *facts);
     for (size_t i = 0; i < e->place_count; i++)
         facts[i] = NAN;
     for (size_t row = 0; row < table_row_count(t); row++) {
@@ -301,8 +301,8 @@ static double *facts_of(const struct experiment *e, const struct table *t, uint3
 static void fill_tree(struct experiment *e, size_t tree, size_t metric, const struct column *c, const double *facts)
 {
     size_t n = e->trees[tree].node_count;
-    double *values = mem_alloc((n + 1) * sizeof *values), *sums = mem_calloc(n + 1, sizeof *sums),
-           *weights = mem_calloc(n + 1, sizeof *weights);
+    double *values = mem_alloc(n * sizeof *values), *sums = mem_calloc(n, sizeof *sums),
+           *weights = mem_calloc(n, sizeof *weights);
     bool mean = has_mean(&quality_columns[c->fact]);
     for (size_t i = n; i-- > 0;) {
         uint32_t up = experiment_node_parent(e, tree, (uint32_t)i);

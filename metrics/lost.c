@@ -71,7 +71,7 @@ static void share_column(const struct experiment *e, const struct correlation *c
     const struct cell_list *cells = &c->cells.items[column];
     size_t n = c->modules.count;
     double total = total_of_cells(e, column);
-    struct shares *here = mem_calloc(n + 1, sizeof *here);
+    struct shares *here = mem_calloc(n, sizeof *here);
     for (size_t i = 0; i < cells->count; i++) {
         const struct cell *cell = &cells->items[i];
         struct shares *s = &here[c->sites.items[cell->site].module];
@@ -108,8 +108,8 @@ void warn_shares(const struct experiment *e, const struct correlation *c, const 
                  struct warnings *warnings)
 {
     size_t n = c->modules.count;
-    struct shares *worst = mem_calloc(n + 1, sizeof *worst);
-    uint32_t *order = mem_calloc(n + 1, sizeof *order);
+    struct shares *worst = mem_calloc(n, sizeof *worst);
+    uint32_t *order = mem_calloc(n, sizeof *order);
     for (size_t column = 0; column < c->cells.count; column++)
         if (is_shown(c, columns, column))
             share_column(e, c, column, worst);
@@ -138,7 +138,7 @@ enum { WORTH_A_WARNING = 5 }; /* percent; a little of libc has no text on most m
 /* The cost of lines in files without text, and the file with most of it. */
 static double cost_without_text(const struct experiment *e, size_t metric, uint32_t *worst, size_t *files)
 {
-    double *cost = mem_calloc(e->file_count + 1, sizeof *cost), sum = 0;
+    double *cost = mem_calloc(e->file_count, sizeof *cost), sum = 0;
     *worst = SOURCE_NONE;
     *files = 0;
     for (place_ix i = 0; i < e->place_count; i++) {

@@ -69,7 +69,7 @@ static uint64_t run_bit(uint32_t run)
 static void find_runs(struct matcher *m)
 {
     struct correlation *c = m->c;
-    uint64_t *module_runs = mem_calloc(c->modules.count + 1, sizeof *module_runs);
+    uint64_t *module_runs = mem_calloc(c->modules.count, sizeof *module_runs);
     for (size_t i = 0; i < c->uses.count; i++)
         module_runs[c->uses.items[i].module] |= run_bit(c->uses.items[i].run);
     for (size_t i = 0; i < c->sites.count; i++)
@@ -221,7 +221,7 @@ static void unite_by_name(struct matcher *m, const uint32_t *files, size_t n)
 static void unite_files(struct matcher *m)
 {
     size_t n = m->c->files.count;
-    uint32_t *order = mem_alloc((n + 1) * sizeof *order);
+    uint32_t *order = mem_alloc(n * sizeof *order);
     for (uint32_t i = 0; i < n; i++)
         order[i] = m->files[i].tree = i;
     unite_same_paths(m);
@@ -259,7 +259,7 @@ static void compare_texts(struct matcher *m, uint32_t file)
 static void find_latest(struct matcher *m, const uint64_t *own_runs)
 {
     size_t n = m->c->files.count;
-    uint32_t *latest = mem_alloc((n + 1) * sizeof *latest);
+    uint32_t *latest = mem_alloc(n * sizeof *latest);
     for (uint32_t i = 0; i < n; i++)
         latest[i] = i;
     for (uint32_t i = 0; i < n; i++) {
@@ -294,7 +294,7 @@ static void warn_texts(struct matcher *m)
 static void find_versions(struct matcher *m)
 {
     size_t n = m->c->files.count;
-    uint64_t *own_runs = mem_calloc(n + 1, sizeof *own_runs);
+    uint64_t *own_runs = mem_calloc(n, sizeof *own_runs);
     for (size_t i = 0; i < n; i++)
         own_runs[i] = m->files[i].runs;
     unite_files(m);
@@ -645,7 +645,7 @@ static void pair_clones(struct matcher *m)
 {
     list_procedures(m);
     size_t n = m->procedures.count;
-    uint32_t *order = mem_alloc((n + 1) * sizeof *order), *next = mem_alloc((n + 1) * sizeof *next);
+    uint32_t *order = mem_alloc(n * sizeof *order), *next = mem_alloc(n * sizeof *next);
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     if (n)
@@ -749,7 +749,7 @@ static void list_loops(struct matcher *m)
 {
     const struct correlation *c = m->c;
     size_t n = c->places.count;
-    m->loops = mem_alloc((n + 1) * sizeof *m->loops);
+    m->loops = mem_alloc(n * sizeof *m->loops);
     m->loop_first = mem_calloc(n + 2, sizeof *m->loop_first);
     for (size_t i = 1; i < n; i++)
         if (c->places.items[i].kind == PLACE_LOOP)
@@ -819,8 +819,8 @@ static uint32_t *renumber_files(struct matcher *m)
 {
     struct correlation *c = m->c;
     size_t n = c->files.count, kept = 0;
-    uint32_t *number = mem_calloc(n + 1, sizeof *number), *for_tables = mem_calloc(n + 1, sizeof *for_tables);
-    bool *used = mem_calloc(n + 1, sizeof *used);
+    uint32_t *number = mem_calloc(n, sizeof *number), *for_tables = mem_calloc(n, sizeof *for_tables);
+    bool *used = mem_calloc(n, sizeof *used);
     mark_files(m, used);
     for (size_t i = 0; i < n; i++) {
         if (!used[i])
@@ -918,11 +918,11 @@ void match_runs(struct correlation *c, struct warnings *warnings)
 {
     struct matcher m = {.c = c,
                         .warnings = warnings,
-                        .files = mem_calloc(c->files.count + 1, sizeof *m.files),
-                        .place_runs = mem_calloc(c->places.count + 1, sizeof *m.place_runs),
-                        .new_of = mem_alloc((c->places.count + 1) * sizeof *m.new_of),
-                        .procedure_of = mem_calloc(c->places.count + 1, sizeof *m.procedure_of),
-                        .votes = mem_calloc(c->places.count + 1, sizeof *m.votes),
+                        .files = mem_calloc(c->files.count, sizeof *m.files),
+                        .place_runs = mem_calloc(c->places.count, sizeof *m.place_runs),
+                        .new_of = mem_alloc(c->places.count * sizeof *m.new_of),
+                        .procedure_of = mem_calloc(c->places.count, sizeof *m.procedure_of),
+                        .votes = mem_calloc(c->places.count, sizeof *m.votes),
                         .moved_file = SOURCE_NONE};
     find_runs(&m);
     find_versions(&m);

@@ -93,8 +93,8 @@ static char *role_of(struct correlation *c, uint32_t module, const char *program
 /* Modules that share no name with one of another run: by what they are there. */
 static void group_similar(struct correlation *c)
 {
-    str_id *key = mem_calloc(c->modules.count + 1, sizeof *key);
-    bool *alone = mem_alloc(c->modules.count + 1);
+    str_id *key = mem_calloc(c->modules.count, sizeof *key);
+    bool *alone = mem_alloc(c->modules.count);
     const char *program = "";
     memset(alone, true, c->modules.count);
     for (uint32_t i = 0; i < c->modules.count; i++)
@@ -116,7 +116,7 @@ static void group_similar(struct correlation *c)
 /* Builds of one module have each their version of its sources. */
 static void number_versions(struct correlation *c)
 {
-    uint32_t *builds = mem_calloc(c->modules.count + 1, sizeof *builds);
+    uint32_t *builds = mem_calloc(c->modules.count, sizeof *builds);
     for (uint32_t i = 0; i < c->modules.count; i++)
         if (c->modules.items[i].lines_in == i)
             c->modules.items[i].version = builds[c->modules.items[i].group]++;
@@ -127,7 +127,7 @@ static void number_versions(struct correlation *c)
 
 void correlate_group_modules(struct correlation *c)
 {
-    str_id *key = mem_calloc(c->modules.count + 1, sizeof *key);
+    str_id *key = mem_calloc(c->modules.count, sizeof *key);
     find_same_paths(c);
     for (uint32_t i = 0; i < c->modules.count; i++) {
         c->modules.items[i].group = c->modules.items[i].lines_in;

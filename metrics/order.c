@@ -55,11 +55,11 @@ static int compare_files(const void *a, const void *b, void *ctx)
 static uint32_t *order_files(struct correlation *c, struct experiment *e)
 {
     size_t n = c->files.count;
-    uint32_t *order = mem_alloc((n + 1) * sizeof *order), *rank = mem_alloc((n + 1) * sizeof *rank);
+    uint32_t *order = mem_alloc(n * sizeof *order), *rank = mem_alloc(n * sizeof *rank);
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
     qsort_r(order, n, sizeof *order, compare_files, c);
-    e->files = mem_calloc(n + 1, sizeof *e->files);
+    e->files = mem_calloc(n, sizeof *e->files);
     e->file_count = n;
     for (size_t i = 0; i < n; i++) {
         rank[order[i]] = (uint32_t)i;
@@ -84,10 +84,10 @@ static place_ix *order_places(struct correlation *c, const uint32_t *file_rank, 
 {
     size_t n = c->places.count;
     struct sorter sorter = {c, file_rank};
-    place_ix *by_parent = mem_alloc((n + 1) * sizeof *by_parent), *new_of = mem_alloc((n + 1) * sizeof *new_of);
-    size_t *first = mem_calloc(n + 2, sizeof *first); /* by_parent[first[p] .. first[p + 1]) are the children of p */
+    place_ix *by_parent = mem_alloc(n * sizeof *by_parent), *new_of = mem_alloc(n * sizeof *new_of);
+    size_t *first = mem_calloc(n + 1, sizeof *first); /* by_parent[first[p] .. first[p + 1]) are the children of p */
     struct VEC(place_ix) stack = {0};
-    e->places = mem_calloc(n + 1, sizeof *e->places);
+    e->places = mem_calloc(n, sizeof *e->places);
     for (size_t i = 1; i < n; i++) {
         by_parent[i - 1] = (place_ix)i;
         first[c->places.items[i].parent + 1]++;

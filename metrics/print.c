@@ -65,8 +65,8 @@ static double value_of(const struct view *t, const struct row *r, size_t metric,
 static void find_surroundings(struct view *t)
 {
     const struct experiment *e = t->e;
-    t->module_name = mem_calloc(e->place_count + 1, sizeof *t->module_name);
-    t->procedure = mem_calloc(e->place_count + 1, sizeof *t->procedure);
+    t->module_name = mem_calloc(e->place_count, sizeof *t->module_name);
+    t->procedure = mem_calloc(e->place_count, sizeof *t->procedure);
     for (place_ix i = 1; i < e->place_count; i++) {
         const struct place *p = &e->places[i];
         bool procedure = p->kind == PLACE_PROC || p->kind == PLACE_INLINE;
@@ -113,7 +113,7 @@ struct row print_row(struct view *t, place_ix i)
 static void find_scope(struct view *t)
 {
     const struct experiment *e = t->e;
-    t->in_scope = mem_calloc(e->place_count + 1, 1);
+    t->in_scope = mem_calloc(e->place_count, 1);
     for (place_ix i = 1; i < e->place_count; i++) {
         const struct place *p = &e->places[i];
         bool named =
@@ -206,7 +206,7 @@ static void add_to_row(struct view *t, struct row *row, place_ix i)
 static void compute_united(struct view *t, struct row *row)
 {
     size_t n = t->e->metric_count;
-    double *values = print_row_values(t, row), *sums = mem_alloc((2 * n + 1) * sizeof *sums);
+    double *values = print_row_values(t, row), *sums = mem_alloc(2 * n * sizeof *sums);
     memcpy(sums, values, 2 * n * sizeof *sums);
     for (size_t m = 0; m < n; m++) {
         values[m] = experiment_compute(t->e, m, sums);

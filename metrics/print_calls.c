@@ -35,7 +35,7 @@ static place_ix same_of(const struct calls *c, uint32_t node)
 static void find_frames(struct calls *c)
 {
     size_t n = c->t->e->trees[c->tree].node_count;
-    c->frame = mem_alloc((n + 1) * sizeof *c->frame);
+    c->frame = mem_alloc(n * sizeof *c->frame);
     for (uint32_t i = 0; i < n; i++)
         c->frame[i] = i == 0 || kind_of(c, i) <= PLACE_PROC ? i : c->frame[experiment_node_parent(c->t->e, c->tree, i)];
 }
@@ -51,7 +51,7 @@ static void add_values(const struct calls *c, uint32_t node, enum value_form for
 
 static double *blank(size_t rows, size_t columns)
 {
-    double *values = mem_alloc((rows * columns + 1) * sizeof *values);
+    double *values = mem_alloc(rows * columns * sizeof *values);
     for (size_t i = 0; i < rows * columns; i++)
         values[i] = NAN;
     return values;
@@ -63,7 +63,7 @@ static void sum_procedures(struct calls *c)
 {
     const struct experiment *e = c->t->e;
     size_t n = e->trees[c->tree].node_count, columns = c->metric_count;
-    uint32_t *keys = mem_alloc((n + 1) * sizeof *keys);
+    uint32_t *keys = mem_alloc(n * sizeof *keys);
     c->whole = blank(e->place_count, columns);
     c->own = blank(e->place_count, columns);
     for (uint32_t i = 0; i < n; i++)
@@ -92,7 +92,7 @@ static void sum_edges(struct calls *c)
 {
     const struct experiment *e = c->t->e;
     size_t n = e->trees[c->tree].node_count;
-    uint32_t *keys = mem_alloc((n + 1) * sizeof *keys);
+    uint32_t *keys = mem_alloc(n * sizeof *keys);
     struct strtab *known = strtab_create();
     for (uint32_t i = 0; i < n; i++) {
         uint32_t parent = experiment_node_parent(e, c->tree, i);
@@ -166,8 +166,8 @@ static int compare_callees(const void *a, const void *b, void *ctx)
 static uint32_t *sorted_edges(struct calls *c, bool by_callee, uint32_t **begin)
 {
     size_t n = c->edges.count, places = c->t->e->place_count;
-    uint32_t *order = mem_alloc((n + 1) * sizeof *order);
-    *begin = mem_calloc(places + 2, sizeof **begin);
+    uint32_t *order = mem_alloc(n * sizeof *order);
+    *begin = mem_calloc(places + 1, sizeof **begin);
     for (uint32_t i = 0; i < n; i++) {
         const struct call_edge *edge = &c->edges.items[i];
         order[i] = i;

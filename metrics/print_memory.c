@@ -95,8 +95,8 @@ static int find_sources(struct memory_view *v, enum print_memory by, struct err 
 static void rank_levels(struct memory_view *v)
 {
     size_t n = table_row_count(v->levels.table);
-    v->ranks = mem_calloc(n + 1, sizeof *v->ranks);
-    v->misses = mem_calloc(n + 1, sizeof *v->misses);
+    v->ranks = mem_calloc(n, sizeof *v->ranks);
+    v->misses = mem_calloc(n, sizeof *v->misses);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) {
             uint32_t runs[] = {cell_of(&v->levels, i, "run").row, cell_of(&v->levels, k, "run").row};
@@ -222,7 +222,7 @@ static void add_pairs(struct memory_view *v)
 {
     size_t n = table_row_count(v->from.table);
     struct victims known = {0};
-    double *left = mem_calloc(n + 1, sizeof *left);
+    double *left = mem_calloc(n, sizeof *left);
     for (size_t r = 0; r < n; r++)
         left[victim_of(&v->from, r, &known)] += count_of(&v->from, r, "blocks");
     for (size_t r = 0; r < n; r++)

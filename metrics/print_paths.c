@@ -67,7 +67,7 @@ void print_outermost(const struct experiment *e, size_t tree, uint32_t *keys, si
 {
     size_t n = e->trees[tree].node_count;
     uint32_t *open = mem_calloc(key_count + 1, sizeof *open); /* by key: how many of the path's nodes have it */
-    uint32_t *key = mem_alloc((n + 1) * sizeof *key);
+    uint32_t *key = mem_alloc(n * sizeof *key);
     struct VEC(uint32_t) path = {0};
     memcpy(key, keys, n * sizeof *key);
     for (uint32_t i = 0; i < n; i++) {
@@ -110,13 +110,13 @@ static void find_children(struct down *d)
 {
     const struct experiment *e = d->t->e;
     size_t n = e->trees[d->tree].node_count;
-    d->child = mem_alloc((n + 1) * sizeof *d->child);
-    d->first = mem_calloc(n + 2, sizeof *d->first);
+    d->child = mem_alloc(n * sizeof *d->child);
+    d->first = mem_calloc(n + 1, sizeof *d->first);
     for (uint32_t i = 1; i < n; i++)
         d->first[experiment_node_parent(e, d->tree, i) + 1]++;
     for (size_t i = 0; i < n; i++)
         d->first[i + 1] += d->first[i];
-    size_t *next = mem_alloc((n + 1) * sizeof *next);
+    size_t *next = mem_alloc(n * sizeof *next);
     memcpy(next, d->first, n * sizeof *next);
     for (uint32_t i = 1; i < n; i++)
         d->child[next[experiment_node_parent(e, d->tree, i)]++] = i;
@@ -162,7 +162,7 @@ int print_rows_of_paths(struct view *t, struct err *err)
     if (d.tree == SIZE_MAX)
         return print_no_paths(err);
     size_t n = t->e->trees[d.tree].node_count;
-    d.value = mem_alloc((n + 1) * sizeof *d.value);
+    d.value = mem_alloc(n * sizeof *d.value);
     experiment_column(t->e, d.tree, t->sort_metric, t->sort_exclusive ? VALUE_EXCLUSIVE : VALUE_INCLUSIVE, 0, n,
                       d.value);
     find_children(&d);
@@ -246,7 +246,7 @@ static void find_items_of(struct up *u)
 {
     const struct experiment *e = u->t->e;
     size_t n = e->trees[u->tree].node_count;
-    uint32_t *keys = mem_alloc((n + 1) * sizeof *keys);
+    uint32_t *keys = mem_alloc(n * sizeof *keys);
     for (uint32_t i = 0; i < n; i++) {
         place_ix place = experiment_node_place(e, u->tree, i);
         keys[i] = print_is_of(u->t, place) ? e->places[place].same : KEY_NONE;
@@ -275,7 +275,7 @@ static void find_items(struct up *u)
 static void sum_group(struct up *u, struct group *g)
 {
     const struct experiment *e = u->t->e;
-    double *sums = mem_alloc((e->metric_count + 1) * sizeof *sums);
+    double *sums = mem_alloc(e->metric_count * sizeof *sums);
     for (size_t m = 0; m < e->metric_count; m++) {
         sums[m] = NAN;
         for (size_t i = g->from; i < g->to; i++) {

@@ -47,8 +47,8 @@ static const struct table *find_table(const struct experiment *e, const char *na
 static void find_surroundings(struct table_view *v)
 {
     const struct experiment *e = v->e;
-    v->module_name = mem_calloc(e->place_count + 1, sizeof *v->module_name);
-    v->procedure = mem_calloc(e->place_count + 1, sizeof *v->procedure);
+    v->module_name = mem_calloc(e->place_count, sizeof *v->module_name);
+    v->procedure = mem_calloc(e->place_count, sizeof *v->procedure);
     for (place_ix i = 1; i < e->place_count; i++) {
         const struct place *p = &e->places[i];
         bool procedure = p->kind == PLACE_PROC || p->kind == PLACE_INLINE;
@@ -403,12 +403,12 @@ static int sort_rows(struct table_view *v, const char *by, struct err *err)
     uint8_t type = at == SIZE_MAX ? TABLE_TEXT : v->decl->columns[at].type;
     if (type == TABLE_TEXT || type == TABLE_REF)
         return err_set(err, ERR_USAGE, "the table '%s' has no column '%s' with numbers to sort by", v->decl->name, by);
-    struct keyed *keys = mem_calloc(n + 1, sizeof *keys);
+    struct keyed *keys = mem_calloc(n, sizeof *keys);
     for (uint32_t r = 0; r < n; r++)
         keys[r] =
             (struct keyed){number_in(&v->decl->columns[at], table_row(v->table, r)[at]), r, v->group ? v->group[r] : 0};
     qsort(keys, n, sizeof *keys, largest_first);
-    v->order = mem_alloc((n + 1) * sizeof *v->order);
+    v->order = mem_alloc(n * sizeof *v->order);
     for (size_t r = 0; r < n; r++)
         v->order[r] = keys[r].row;
     mem_free(keys);

@@ -34,7 +34,7 @@ static void list_children(struct tree_view *t)
 {
     const struct experiment *e = t->view->e;
     t->first = mem_calloc(e->place_count + 2, sizeof *t->first);
-    t->children = mem_alloc((e->place_count + 1) * sizeof *t->children);
+    t->children = mem_alloc(e->place_count * sizeof *t->children);
     for (size_t i = 1; i < e->place_count; i++)
         t->first[e->places[i].parent + 2]++;
     for (size_t i = 0; i < e->place_count; i++)

@@ -40,11 +40,11 @@ static const char *below_here(const char *path)
  * distinct. */
 static void make_unique(struct strtab *strings, const char *const *paths, str_id *names, size_t n)
 {
-    unsigned *components = mem_calloc(n + 1, sizeof *components);
+    unsigned *components = mem_calloc(n, sizeof *components);
     for (bool again = true; again;) {
         struct hashmap first = {0};
         again = false;
-        uint8_t *clash = mem_calloc(n + 1, 1);
+        uint8_t *clash = mem_calloc(n, 1);
         for (size_t i = 0; i < n; i++) {
             uint32_t *slot = hashmap_put(&first, names[i]);
             if (*slot == HASHMAP_NONE)
@@ -84,8 +84,8 @@ static void make_unique(struct strtab *strings, const char *const *paths, str_id
 void sources_name_modules(struct correlation *c)
 {
     size_t n = 0;
-    const char **paths = mem_calloc(c->modules.count + 1, sizeof *paths);
-    str_id *names = mem_calloc(c->modules.count + 1, sizeof *names);
+    const char **paths = mem_calloc(c->modules.count, sizeof *paths);
+    str_id *names = mem_calloc(c->modules.count, sizeof *names);
     for (uint32_t i = 0; i < c->modules.count; i++) {
         if (c->modules.items[i].group != i)
             continue;
@@ -123,7 +123,7 @@ static void widen_root(struct root *r, const char *path)
 
 static struct root *module_roots(const struct correlation *c)
 {
-    struct root *roots = mem_calloc(c->modules.count + 1, sizeof *roots);
+    struct root *roots = mem_calloc(c->modules.count, sizeof *roots);
     for (size_t i = 0; i < c->files.count; i++) {
         const char *path = strtab_get(c->strings, c->files.items[i].name);
         if (absolute_own(path))
@@ -135,7 +135,7 @@ static struct root *module_roots(const struct correlation *c)
 /* Of modules whose files debug information names: a measurement alone may name any folder. */
 static bool *modules_to_trust(const struct correlation *c)
 {
-    bool *trusted = mem_calloc(c->modules.count + 1, sizeof *trusted);
+    bool *trusted = mem_calloc(c->modules.count, sizeof *trusted);
     memset(trusted, true, c->modules.count);
     for (size_t i = 0; i < c->files.count; i++)
         if (absolute_own(strtab_get(c->strings, c->files.items[i].name)) &&
@@ -216,9 +216,9 @@ static const char *below_sources(const struct correlation *c, uint32_t group, co
 void sources_name_files(struct correlation *c, const struct config *config)
 {
     size_t n = c->files.count;
-    const char **paths = mem_calloc(n + 1, sizeof *paths);
-    str_id *names = mem_calloc(n + 1, sizeof *names);
-    char **folders = mem_calloc(config->sources.count + 1, sizeof *folders);
+    const char **paths = mem_calloc(n, sizeof *paths);
+    str_id *names = mem_calloc(n, sizeof *names);
+    char **folders = mem_calloc(config->sources.count, sizeof *folders);
     struct root *roots = module_roots(c);
     const char *below;
     for (size_t i = 0; i < config->sources.count; i++)
@@ -427,7 +427,7 @@ static bool is_folder(const char *path)
 /* A program's own sources lie below one folder; headers of the system lie in many, each by itself. */
 static void open_debug_folders(struct finder *f, const struct correlation *c)
 {
-    struct root *roots = mem_calloc(c->modules.count + 1, sizeof *roots);
+    struct root *roots = mem_calloc(c->modules.count, sizeof *roots);
     for (size_t i = 0; i < c->files.count; i++) {
         const char *path = strtab_get(c->strings, c->files.items[i].raw_name);
         if (path[0] != '/' || i >= c->file_known.count || !c->file_known.items[i])
@@ -551,7 +551,7 @@ static char *find_one(struct finder *f, const char *raw, bool known)
 /* The last line of each file that has samples. */
 static uint32_t *last_lines(const struct correlation *c)
 {
-    uint32_t *last = mem_calloc(c->files.count + 1, sizeof *last);
+    uint32_t *last = mem_calloc(c->files.count, sizeof *last);
     for (size_t i = 0; i < c->places.count; i++) {
         const struct place *p = &c->places.items[i];
         if (p->kind == PLACE_LINE && p->file != SOURCE_NONE && p->line_first > last[p->file])
@@ -578,8 +578,8 @@ void sources_find(struct correlation *c, const struct config *config, const stru
 {
     struct finder f = {.config = config,
                        .folders = strtab_create(),
-                       .indexes = mem_calloc(config->sources.count + 1, sizeof *f.indexes),
-                       .indexed = mem_calloc(config->sources.count + 1, sizeof *f.indexed)};
+                       .indexes = mem_calloc(config->sources.count, sizeof *f.indexes),
+                       .indexed = mem_calloc(config->sources.count, sizeof *f.indexed)};
     uint32_t *last = last_lines(c);
     for (size_t i = 0; i < input_count; i++) {
         const struct hpcprof *p = inputs[i].profile;

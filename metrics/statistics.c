@@ -449,8 +449,8 @@ static struct gathering *gathering_of(struct reading *r, size_t tree, uint32_t b
         return known;
     struct gathering g = {.base = base, .over = over, .tree = tree};
     for (enum value_form form = 0; form < VALUE_FORMS; form++) {
-        g.spreads[form] = mem_calloc(n + 1, sizeof *g.spreads[form]);
-        g.values[form] = mem_calloc(n + 1, sizeof *g.values[form]);
+        g.spreads[form] = mem_calloc(n, sizeof *g.spreads[form]);
+        g.values[form] = mem_calloc(n, sizeof *g.values[form]);
     }
     *vec_push(&r->list) = g;
     return &r->list.items[r->list.count - 1];
@@ -508,7 +508,7 @@ static void end(struct reading *r)
 {
     for (size_t i = 0; i < r->list.count; i++) {
         struct gathering *g = &r->list.items[i];
-        double *dense = mem_alloc((r->e->trees[g->tree].node_count + 1) * sizeof *dense);
+        double *dense = mem_alloc(r->e->trees[g->tree].node_count * sizeof *dense);
         set_columns(r->e, r->columns, g, dense);
         mem_free(dense);
         for (enum value_form form = 0; form < VALUE_FORMS; form++) {

@@ -64,8 +64,8 @@ static void mark_contexts(const struct hpcprof *p, bool *wanted)
 
 static uint32_t *context_sites(const struct hpcprof *p, const struct sites_of_contexts *sites)
 {
-    bool *wanted = mem_calloc(p->context_count + 1, 1);
-    uint32_t *rows = mem_alloc((p->context_count + 1) * sizeof *rows);
+    bool *wanted = mem_calloc(p->context_count, 1);
+    uint32_t *rows = mem_alloc(p->context_count * sizeof *rows);
     mark_contexts(p, wanted);
     for (uint32_t i = 0; i < p->context_count; i++)
         rows[i] = wanted[i] ? sites->site(sites->ctx, i) : TABLE_NONE;
@@ -75,7 +75,7 @@ static uint32_t *context_sites(const struct hpcprof *p, const struct sites_of_co
 
 static uint32_t *numbered(size_t n, uint32_t from)
 {
-    uint32_t *rows = mem_alloc((n + 1) * sizeof *rows);
+    uint32_t *rows = mem_alloc(n * sizeof *rows);
     for (size_t i = 0; i < n; i++)
         rows[i] = from + (uint32_t)i;
     return rows;
@@ -192,7 +192,7 @@ int tables_gather(struct table_list *to, struct strtab *strings, const struct hp
 /* By site: the innermost loop around its place, else the procedure. */
 static place_ix *loops_of(const struct experiment *e, const uint32_t *site_places, size_t sites)
 {
-    place_ix *loops = mem_alloc((sites + 1) * sizeof *loops);
+    place_ix *loops = mem_alloc(sites * sizeof *loops);
     for (size_t i = 0; i < sites; i++) {
         place_ix up = site_places[i];
         while (up != PLACE_NONE && e->places[up].kind > PLACE_LOOP)

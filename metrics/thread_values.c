@@ -61,7 +61,7 @@ static void keep_top(const struct experiment *e, size_t metric, enum value_form 
 uint8_t *thread_values_places(const struct experiment *e, size_t metric, size_t threads, size_t metrics)
 {
     size_t most = ROWS_MOST / (VALUE_FORMS * (threads + 1) * (metrics + 1));
-    uint8_t *kept = mem_calloc(e->place_count + 1, 1);
+    uint8_t *kept = mem_calloc(e->place_count, 1);
     most = most > PLACES_MOST ? PLACES_MOST : most < PLACES_LEAST ? PLACES_LEAST : most;
     kept[0] = 1;
     for (enum value_form form = 0; form < VALUE_FORMS; form++)

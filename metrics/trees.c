@@ -16,7 +16,7 @@ size_t experiment_add_tree(struct experiment *e, const char *name, const char *t
         .node_count = node_count,
         .parent = parent,
         .place = place,
-        .columns = mem_calloc(e->metric_count * VALUE_FORMS + 1, sizeof(struct values *)),
+        .columns = mem_calloc(e->metric_count * VALUE_FORMS, sizeof(struct values *)),
     };
     return e->tree_count++;
 }
@@ -99,7 +99,7 @@ static bool is_own_line(const struct experiment *e, size_t tree, size_t node, ui
 void experiment_sum_column(struct experiment *e, size_t tree, size_t metric, const double *own)
 {
     size_t n = e->trees[tree].node_count;
-    double *inclusive = mem_alloc((n + 1) * sizeof *inclusive), *exclusive = mem_alloc((n + 1) * sizeof *exclusive);
+    double *inclusive = mem_alloc(n * sizeof *inclusive), *exclusive = mem_alloc(n * sizeof *exclusive);
     for (size_t i = 0; i < n; i++)
         inclusive[i] = exclusive[i] = own[i];
     for (size_t i = n; i-- > 1;) {
@@ -127,7 +127,7 @@ static void set_counts(struct experiment *e, size_t tree, size_t metric, enum va
     size_t n = e->trees[tree].node_count;
     double repetitions = e->metrics[metric].repetitions > 1 ? e->metrics[metric].repetitions : 1;
     uint8_t wanted = form == VALUE_INCLUSIVE ? KNOWN_INCLUSIVE : KNOWN_EXCLUSIVE;
-    double *dense = mem_alloc((n + 1) * sizeof *dense);
+    double *dense = mem_alloc(n * sizeof *dense);
     for (size_t i = 0; i < n; i++)
         dense[i] = known[i] & wanted ? (double)sums[i] / repetitions : NAN;
     experiment_set_column(e, tree, metric, form, dense);
@@ -137,7 +137,7 @@ static void set_counts(struct experiment *e, size_t tree, size_t metric, enum va
 int experiment_sum_counts(struct experiment *e, size_t tree, size_t metric, uint64_t *own, uint8_t *known)
 {
     size_t n = e->trees[tree].node_count;
-    uint64_t *exclusive = mem_alloc((n + 1) * sizeof *exclusive), *inclusive = own;
+    uint64_t *exclusive = mem_alloc(n * sizeof *exclusive), *inclusive = own;
     bool fits = true;
     for (size_t i = 0; i < n; i++) {
         exclusive[i] = own[i];

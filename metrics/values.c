@@ -115,7 +115,7 @@ static void scale_down(struct values *v, uint64_t scale)
 {
     if (!all_multiples(v->doubles, v->count, scale))
         return;
-    uint32_t *multiples = mem_alloc((v->count + 1) * sizeof *multiples);
+    uint32_t *multiples = mem_alloc(v->count * sizeof *multiples);
     for (size_t i = 0; i < v->count; i++)
         as_multiple(v->doubles[i], scale, &multiples[i]);
     mem_free(v->doubles);
@@ -128,7 +128,7 @@ void values_end(struct values *v, uint64_t scale)
     if (scale)
         scale_down(v, scale);
     if (!v->scale)
-        v->doubles = mem_realloc(v->doubles, v->count + 1, sizeof *v->doubles);
+        v->doubles = mem_realloc(v->doubles, v->count, sizeof *v->doubles);
 }
 
 struct values *values_create(const double *dense, size_t n, uint64_t scale)
