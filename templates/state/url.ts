@@ -18,9 +18,9 @@ const sourceText = (s: SourceMark): string =>
   s.first === 0 ? `${s.file}` : s.last > s.first ? `${s.file}:${s.first}-${s.last}` : `${s.file}:${s.first}`;
 const layoutText = (layout: Layout): string => SLOTS.map((s) => layout[s]).join(',');
 
-/** Open rows as differences in base 36: they stand in one another's neighbourhood. */
-function openText(expanded: ReadonlySet<number>): string {
-  if (expanded.size > MOST_OPEN) return '';
+/** Open rows as differences in base 36: they stand in one another's neighbourhood. null: too many. */
+function openText(expanded: ReadonlySet<number>): string | null {
+  if (expanded.size > MOST_OPEN) return null;
   let last = 0;
   return [...expanded]
     .sort((a, b) => a - b)
@@ -46,9 +46,12 @@ function parseOpen(text: string, count: number): Set<number> {
 
 const typedText = (typed: readonly Typed[]): string => typed.map((t) => `${t.name}=${t.formula}`).join(';');
 
+/** Formulas with ';' between them; one in quotes is of a metric's name. */
+const FORMULA = /(?:[^;"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+/gsu;
+
 function parseTyped(text: string, model: Model): Typed[] {
   const typed: Typed[] = [];
-  for (const part of text.split(';').slice(0, 100)) {
+  for (const [part] of [...text.matchAll(FORMULA)].slice(0, 100)) {
     const eq = part.indexOf('=');
     const metric = { name: part.slice(0, Math.max(0, eq)), formula: part.slice(eq + 1) };
     if (eq > 0 && metric.formula.length <= 2000 && new Columns(model, typed).refuse(metric) === null)
@@ -81,13 +84,16 @@ export function toHash(state: State, start: State): string {
   if (layoutText(state.layout) !== layoutText(start.layout)) put('panes', layoutText(state.layout));
   if (state.view !== 'summary') {
     const open = openText(state.expanded);
-    if (open && open !== openText(start.expanded)) put('open', open);
+    if (open !== null && open !== openText(start.expanded)) put('open', open);
     if (state.selected !== null) put('place', String(state.selected));
     if (state.source) put('source', sourceText(state.source));
   }
-  const calls = state.view === 'calls' && state.calls ? openText(state.calls.open) : '';
-  if (calls) put('calls', calls);
-  if (calls && state.calls?.selected) put('call', String(state.calls.selected));
+  if (state.view === 'calls' && state.calls) {
+    const { open, selected } = state.calls;
+    const text = openText(open);
+    if (text !== null) put('calls', text);
+    if (text !== null && selected !== null) put('call', String(selected));
+  }
   return `#${VERSION}/${state.view}${query.length ? `?${query.join('&')}` : ''}`;
 }
 
