@@ -390,6 +390,12 @@ static void test_child(void)
                     "one that is not there");
     else
         SKIP("one that is not there", "posix_spawn does not tell (qemu-user)");
+    const char *const silent[] = {"/bin/sh", "-c", ":", NULL};
+    struct buf none = {0};
+    CHECK_NAMED(child_run(silent, &in, 60, &none, &messages, &err) == 0 && none.bytes && !*none.bytes &&
+                    messages.bytes && !*messages.bytes,
+                "what says nothing has said \"\"");
+    buf_release(&none);
     buf_release(&messages);
     buf_release(&in);
     buf_release(&out);

@@ -489,7 +489,10 @@ static struct made_cie put_cie(struct buf *b)
         put_number(&body, 8, 2);
     put_leb(&body, 1, false);
     put_leb(&body, -8, true);
-    put_leb(&body, 16, false); /* a byte in version 1, too */
+    if (version == 1)
+        put_number(&body, 16 + below(0xf0), 1); /* the return address' register: a byte */
+    else
+        put_leb(&body, 16 + below(0xf0), false);
     if (*augmentation == 'z')
         put_leb(&body, 9, false);
     uint64_t here = FRAMES + b->len;
@@ -951,6 +954,49 @@ static void test_symbols(void)
     image_close(im);
 }
 
+/* ---- notes ---- */
+
+/* Notes one behind the other, of which the first that is a build id counts; whether one is it is decided while it is made. */
+static void test_notes(void)
+{
+    static const char *const owners[] = {"GNU", "GNU", "Go", "GN", "GNUX", "stapsdt", "", "XNU"};
+    struct maker m = {0};
+    struct buf wanted = {0};
+    buf_str(&wanted, "");
+    bool found = false;
+    for (unsigned sections = 1 + below(3); sections > 0; sections--) {
+        unsigned part = add_part(&m, ".note", SHT_NOTE, 0, 0, 0);
+        struct buf *b = &m.parts[part];
+        for (unsigned notes = below(4); notes > 0; notes--) {
+            const char *owner = owners[below(ARRAY_SIZE(owners))];
+            uint32_t type = below(3) ? NT_GNU_BUILD_ID : 1 + below(5),
+                     size = (uint32_t[]){0, 1, 8, 20, 64, 65}[below(6)];
+            bool is_id = !found && type == NT_GNU_BUILD_ID && strcmp(owner, "GNU") == 0 && size > 0 && size <= 64;
+            put_number(b, strlen(owner) + 1, 4);
+            put_number(b, size, 4);
+            put_number(b, type, 4);
+            buf_add(b, owner, strlen(owner) + 1);
+            while (b->len % 4)
+                buf_char(b, '\0');
+            for (uint32_t i = 0; i < size; i++) {
+                uint8_t byte = (uint8_t)random64();
+                buf_char(b, (char)byte);
+                if (is_id)
+                    buf_printf(&wanted, "%02x", byte);
+            }
+            found |= is_id;
+            while (b->len % 4 && (notes > 1 || below(2))) /* the last may end without filling */
+                buf_char(b, '\0');
+        }
+        if (b->len > 4 && below(8) == 0)
+            put_number(b, 0x7fffffff, 4); /* the beginning of one that is not there */
+    }
+    struct image *im = open_made(&m, ET_DYN, EM_X86_64);
+    CHECK_STR(im->build_id, wanted.bytes);
+    image_close(im);
+    buf_release(&wanted);
+}
+
 int main(void)
 {
     scratch_make();
@@ -968,6 +1014,8 @@ int main(void)
     test_damaged_frames();
     for (int i = 0; i < 30; i++)
         test_symbols();
+    for (int i = 0; i < 40; i++)
+        test_notes();
     test_loader(EM_X86_64, ET_DYN);
     test_loader(EM_X86_64, ET_EXEC);
     test_loader(EM_AARCH64, ET_DYN);

@@ -130,14 +130,13 @@ static void apply_table(struct elf_file *f, const struct elf_section *table, con
         Elf64_Rela r;
         memcpy(&r, table->raw + i * sizeof r, sizeof r);
         uint64_t index = ELF64_R_SYM(r.r_info);
-        vaddr s = 0;
         if (index >= syms.count || r.r_offset >= size) {
             outside++;
             continue;
         }
         Elf64_Sym sym = elf_symbol_get(&syms, index);
-        if (!elf_symbol_address(f, &sym, index, &s))
-            s = sym.st_value; /* absolute ones */
+        vaddr s = sym.st_value; /* of absolute ones, which have no address */
+        elf_symbol_address(f, &sym, index, &s);
         uint64_t value = s + (uint64_t)r.r_addend;
         bool ok = f->header.e_machine == EM_X86_64
                       ? apply_x86_64(bytes + r.r_offset, size - r.r_offset, (uint32_t)ELF64_R_TYPE(r.r_info), value,
