@@ -47,3 +47,16 @@ check_PROGRAMS += %D%/mpi_test
 TESTS += %D%/mpi_test
 %C%_mpi_test_SOURCES = %D%/mpi_test.c %D%/inside_world.h tests/chance.h tests/tap.h %D%/inside/mpi.c hpcprof/recorder/memory.c
 %C%_mpi_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/%D%/inside_world.h
+
+# (its dlsym is of its own, which sanitizers would ask)
+if !ASAN
+check_PROGRAMS += %D%/openmp_test
+TESTS += %D%/openmp_test
+endif
+%C%_openmp_test_SOURCES = %D%/openmp_test.c tests/tap.h %D%/inside/gomp.c %D%/inside/ompt.c
+%C%_openmp_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES
+
+check_PROGRAMS += %D%/waits_test
+TESTS += %D%/waits_test
+%C%_waits_test_SOURCES = %D%/waits_test.c tests/tap.h %D%/inside/pthreads.c %D%/inside/core.c %D%/inside/next.c hpcprof/recorder/memory.c
+%C%_waits_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES

@@ -62,7 +62,7 @@ mhsim      mhsim             mhsim/run_test mhsim/hooks_test mhsim/qemu_test mhs
 quality    quality           quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read_test diagnose/library_test diagnose/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh
-inside     phases/inside     phases/meet_test phases/put_test phases/teams_test phases/tell_test phases/mpi_test phases/finish_test tests/phases/recorded.sh
+inside     phases/inside     phases/meet_test phases/put_test phases/teams_test phases/tell_test phases/mpi_test phases/openmp_test phases/waits_test phases/finish_test tests/phases/recorded.sh
 driver     driver            driver/told_test tests/driver/manual.sh tests/run-golden.sh tests/build/bad-configuration.sh tests/build/rebuilt.sh tests/build/blocks.sh tests/build/configuration.sh tests/build/campaign.sh tests/build/run.sh tests/build/debuginfod.sh tests/page/open.sh tests/structure/formats.sh tests/print/schema.sh tests/export/export.sh tests/quality/quality.sh tests/quality/database.sh tests/compare/compare.sh tests/filters/filters.sh tests/diagnose/cases.sh tests/e2e/bad-input.sh tests/record/misuse.sh tests/simulate/simulate.sh tests/phases/recorded.sh tests/e2e/example.sh tests/diagnose/planted.sh
 page       templates         templates/test/unit.sh
 '
