@@ -15,14 +15,18 @@
  *     code FILE                  another binary, of the tests' sources
  *     samples, samples 2         measurements (metrics/test_drawing.h), of the runs a and b. PROGRAM, OTHER: path and build id
  *     structure, structure 2     structure.xml and structure2.xml
- *     source                     a.c
- *     config                     what stands in the configuration besides its runs
- *     warnings                   what is told
+ *     source, source 2           1/a.c and 2/a.c
+ *     config                     what stands in the configuration besides its runs; "no file": there is none, and run a alone
+ *     wishes                     what the command line adds to it, see wishes[]
+ *     warnings, gate, recipes    what is told; is a gate's formula true; how the runs are measured
+ *     init                       the configuration to start from
  *
- * all of the case before where they are not given, and options: -arm; -keep: the measurements keep their functions; -gone: the program is
- * not there any more, or, -moved, by its build id alone; -rebuilt: it is, with another build id.
+ * all of the case before where they are not given or "none". In samples, "again" begins a repetition of the run. Options: -arm; -keep: the
+ * measurements keep their functions; -gone: the program is not there any more, or, -moved, by its build id alone; -rebuilt: it is, with
+ * another build id; -databases: the runs are databases; -back: the experiment is written as one, and read.
  */
 #include "diagnose/drawing.h"
+#include "htmlgen/htmlgen.h"
 #include "htmlgen/sample.h"
 #include "metrics/test_drawing.h"
 #include "tests/cases.h"
@@ -31,14 +35,15 @@
 #include <math.h>
 #include <sys/stat.h>
 
-enum given { PROGRAM, CODE, SAMPLES, SAMPLES_2, STRUCTURE, STRUCTURE_2, SOURCE, CONFIG, GIVEN };
-static const char *const given_words[] = {"program",     "code",   "samples", "samples 2", "structure",
-                                          "structure 2", "source", "config",  NULL};
+enum given { PROGRAM, CODE, SAMPLES, SAMPLES_2, STRUCTURE, STRUCTURE_2, SOURCE, SOURCE_2, CONFIG, WISHES, GIVEN };
+static const char *const given_words[] = {"program", "code",     "samples", "samples 2", "structure", "structure 2",
+                                          "source",  "source 2", "config",  "wishes",    NULL};
 
 struct at_hand { /* of the case */
     char *drawing, *sample, *folder;
     char *given[GIVEN];
-    bool arm, keep, gone, moved, rebuilt;
+    bool arm, keep, gone, moved, rebuilt, databases, back;
+    struct config *config;
     struct experiment *e;
     struct warnings *warnings;
     struct err err; /* why there is no experiment */
@@ -50,10 +55,12 @@ static void begin(void *ctx, const char *name)
     (void)name;
     experiment_free(h->e);
     warnings_free(h->warnings);
+    config_free(h->config);
+    h->config = NULL;
     h->e = NULL;
     h->warnings = NULL;
     h->err = (struct err){0};
-    h->arm = h->keep = h->gone = h->moved = h->rebuilt = false;
+    h->arm = h->keep = h->gone = h->moved = h->rebuilt = h->databases = h->back = false;
 }
 
 static void take_option(void *ctx, const char *word)
@@ -62,8 +69,8 @@ static void take_option(void *ctx, const char *word)
     const struct {
         const char *word;
         bool *flag;
-    } flags[] = {
-        {"-arm", &h->arm}, {"-keep", &h->keep}, {"-gone", &h->gone}, {"-moved", &h->moved}, {"-rebuilt", &h->rebuilt}};
+    } flags[] = {{"-arm", &h->arm},         {"-keep", &h->keep},           {"-gone", &h->gone}, {"-moved", &h->moved},
+                 {"-rebuilt", &h->rebuilt}, {"-databases", &h->databases}, {"-back", &h->back}};
     for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
         if (strcmp(word, flags[i].word) == 0) {
             *flags[i].flag = true;
@@ -188,11 +195,10 @@ static char *replaced(const struct at_hand *h, const char *text, bool back)
     return b.bytes;
 }
 
-static void write_measurement(const struct at_hand *h, const char *name, enum given which)
+static void write_one(const struct at_hand *h, const char *path, const char *drawing)
 {
     struct err err = {0};
     struct outfile *out;
-    char *path = path_join(h->folder, name), *drawing = replaced(h, h->given[which], false);
     struct hpcprof *p = profile_from(drawing);
     if (outfile_create(path, &out, &err) < 0 || hpcprof_write(p, out, &err) < 0 || outfile_commit(out, &err) < 0 ||
         (h->keep && measurement_keep_functions(path, path, &err) < 0)) {
@@ -200,8 +206,158 @@ static void write_measurement(const struct at_hand *h, const char *name, enum gi
         exit(99);
     }
     hpcprof_free(p);
+}
+
+/* A file, or a folder of repetitions, each with a file. */
+static void write_measurement(const struct at_hand *h, const char *name, enum given which)
+{
+    char *path = path_join(h->folder, name), *drawing = replaced(h, h->given[which], false), *part = drawing, *next;
+    bool repeated = strstr(drawing, "again\n") != NULL;
+    dir_remove_tree(path, NULL);
+    unlink(path);
+    if (repeated)
+        mkdir(path, 0777);
+    for (unsigned k = 1; part; part = next, k++) {
+        char *folder = mem_printf("%s/%u", path, k), *file = path_join(folder, "m.hpcprof");
+        next = strstr(part, "again\n");
+        if (next) {
+            *next = '\0';
+            next += strlen("again\n");
+        }
+        if (repeated)
+            mkdir(folder, 0777);
+        write_one(h, repeated ? file : path, part);
+        mem_free(folder);
+        mem_free(file);
+    }
     mem_free(drawing);
     mem_free(path);
+}
+
+static int name_the_runs(struct config *c, const char *names)
+{
+    char *copy = mem_strdup(names), *rest = copy;
+    const char *list[4] = {strsep(&rest, " "), strsep(&rest, " ")};
+    config_name_runs(c, list);
+    mem_free(copy);
+    return 0;
+}
+
+static bool is_wish(const char *wish, const char *word)
+{
+    size_t n = strlen(word);
+    return strncmp(wish, word, n) == 0 && (wish[n] == ' ' || wish[n] == '\0');
+}
+
+static int take_wish(struct config *c, const char *wish, struct err *err)
+{
+    static struct blocks *blocks; /* of the whole test: configurations lend them */
+    char *folder = top_file("share/metrics");
+    if (!blocks && blocks_read(folder, &blocks, err) < 0)
+        exit(99);
+    mem_free(folder);
+    const char *what = strchr(wish, ' ');
+    what = what ? what + 1 : "";
+    config_set_blocks(c, blocks);
+    if (is_wish(wish, "metric"))
+        return config_add_metric(c, what, err);
+    if (is_wish(wish, "gate"))
+        return config_add_gate(c, what, err);
+    if (is_wish(wish, "block"))
+        return config_add_block(c, what, err);
+    if (is_wish(wish, "statistics"))
+        return config_add_statistics(c, what, err);
+    if (is_wish(wish, "compare"))
+        return config_compare(c, *what ? what : NULL, err);
+    if (is_wish(wish, "without"))
+        return config_leave_out_run(c, strtoul(what, NULL, 10), err);
+    if (is_wish(wish, "names"))
+        return name_the_runs(c, what);
+    if (is_wish(wish, "title"))
+        return config_set_title(c, what), 0;
+    if (is_wish(wish, "replace")) {
+        char *in = mem_strdup(what), *out = in;
+        strsep(&out, " ");
+        config_add_replace(c, in, out);
+        mem_free(in);
+        return 0;
+    }
+    if (is_wish(wish, "per thread"))
+        return config_set_per_thread(c, true), 0;
+    if (is_wish(wish, "thread values"))
+        return config_set_thread_values(c, true), 0;
+    if (is_wish(wish, "fold recursion"))
+        return config_set_fold_recursion(c, true), 0;
+    if (is_wish(wish, "all blocks"))
+        return config_add_all_blocks(c), 0;
+    exit(99);
+}
+
+/* -1: a wish is refused. */
+static int take_wishes(struct at_hand *h)
+{
+    char *copy = mem_strdup(h->given[WISHES] ? h->given[WISHES] : ""), *rest = copy, *wish;
+    int status = 0;
+    while (status == 0 && (wish = strsep(&rest, "\n")))
+        status = *wish ? take_wish(h->config, wish, &h->err) : 0;
+    mem_free(copy);
+    return status;
+}
+
+static struct experiment *built_of(struct at_hand *h, const char *body)
+{
+    struct experiment *e = NULL;
+    char *path = path_join(h->folder, "c.xml"), *machines = top_file("share/machines"),
+         *machine = top_file("share/machines/skylake-server.xml"),
+         *text = mem_printf("<hpcview version='1'>%s</hpcview>", body);
+    config_free(h->config);
+    h->config = NULL;
+    int status = 0;
+    if (str_starts(body, "no file")) {
+        char *a = path_join(h->folder, "a");
+        config_add_measurement(h->config = config_create(), a);
+        mem_free(a);
+    } else
+        status = config_read_bytes(text, strlen(text), path, &h->config, h->warnings, &h->err);
+    if (status == 0 && take_wishes(h) == 0) {
+        config_judge_loops(h->config, machines, machine);
+        config_list_instructions(h->config);
+        experiment_build(h->config, NULL, &e, h->warnings, &h->err);
+        if (e && experiment_check(e, &h->err) < 0)
+            printf("not ok - %s\n", h->err.msg);
+    }
+    mem_free(text);
+    mem_free(path);
+    mem_free(machines);
+    mem_free(machine);
+    return e;
+}
+
+/* The experiment as a database at the path, and, where it is wanted, read from there. */
+static struct experiment *as_database(struct at_hand *h, struct experiment *e, const char *name, bool read)
+{
+    char *path = path_join(h->folder, name);
+    struct experiment *back = NULL;
+    if (!e || htmlgen_write(e, path, NULL, NULL, &h->err) < 0 ||
+        (read && experiment_read_database(path, &back, h->warnings, &h->err) < 0)) {
+        printf("# %s\n", h->err.msg);
+        exit(99);
+    }
+    experiment_free(e);
+    mem_free(path);
+    return back;
+}
+
+/* Each run alone becomes one. */
+static void make_databases(struct at_hand *h)
+{
+    char *wishes = h->given[WISHES];
+    h->given[WISHES] = mem_strdup("thread values");
+    as_database(h, built_of(h, "<run name='a' measurements='a'/>"), "a.db", false);
+    if (h->given[SAMPLES_2])
+        as_database(h, built_of(h, "<run name='b' measurements='b'/>"), "b.db", false);
+    mem_free(h->given[WISHES]);
+    h->given[WISHES] = wishes;
 }
 
 static struct experiment *built(struct at_hand *h)
@@ -209,39 +365,37 @@ static struct experiment *built(struct at_hand *h)
     static const struct {
         enum given given;
         const char *name;
-    } files[] = {{STRUCTURE, "structure.xml"}, {STRUCTURE_2, "structure2.xml"}, {SOURCE, "a.c"}};
-    struct config *config = NULL;
-    struct experiment *e = NULL;
-    char *body = replaced(h, h->given[CONFIG] ? h->given[CONFIG] : "", false), *path = path_join(h->folder, "c.xml"),
-         *machines = top_file("share/machines"), *machine = top_file("share/machines/skylake-server.xml");
-    char *text = mem_printf("<hpcview version='1'><run name='a' measurements='a.hpcprof'/>%s%s</hpcview>",
-                            h->given[SAMPLES_2] ? "<run name='b' measurements='b.hpcprof'/>" : "", body);
+    } files[] = {{STRUCTURE, "structure.xml"}, {STRUCTURE_2, "structure2.xml"}, {SOURCE, "1/a.c"}, {SOURCE_2, "2/a.c"}};
+    const char *end = h->databases ? ".db" : "";
     for (size_t i = 0; i < ARRAY_SIZE(files); i++)
         if (h->given[files[i].given]) {
             char *whole = replaced(h, h->given[files[i].given], false);
             write_to(h, files[i].name, whole, strlen(whole));
             mem_free(whole);
+        } else {
+            char *path = path_join(h->folder, files[i].name);
+            unlink(path);
+            mem_free(path);
         }
     write_programs(h);
-    write_measurement(h, "a.hpcprof", SAMPLES);
+    write_measurement(h, "a", SAMPLES);
     if (h->given[SAMPLES_2])
-        write_measurement(h, "b.hpcprof", SAMPLES_2);
-    move_program(h);
+        write_measurement(h, "b", SAMPLES_2);
     h->warnings = h->err.others = warnings_create();
-    if (config_read_bytes(text, strlen(text), path, &config, h->warnings, &h->err) == 0) {
-        config_judge_loops(config, machines, machine);
-        config_list_instructions(config);
-        experiment_build(config, NULL, &e, h->warnings, &h->err);
-        if (e && experiment_check(e, &h->err) < 0)
-            exit(99);
-    }
-    config_free(config);
+    if (h->databases)
+        make_databases(h);
+    move_program(h);
+    char *given = replaced(h, h->given[CONFIG] ? h->given[CONFIG] : "", false), *body;
+    if (strstr(given, "<run ") || str_starts(given, "no file"))
+        body = mem_strdup(given);
+    else if (h->given[SAMPLES_2])
+        body = mem_printf("<run name='a' measurements='a%s'/><run name='b' measurements='b%s'/>%s", end, end, given);
+    else
+        body = mem_printf("<run name='a' measurements='a%s'/>%s", end, given);
+    struct experiment *e = built_of(h, body);
+    mem_free(given);
     mem_free(body);
-    mem_free(text);
-    mem_free(path);
-    mem_free(machines);
-    mem_free(machine);
-    return e;
+    return h->back && e ? as_database(h, e, "back.db", true) : e;
 }
 
 /* ---- what is given --------------------------------------------------------------------------------------- */
@@ -356,6 +510,36 @@ static void say_sources(const struct experiment *e, struct buf *out)
     warnings_free(w);
 }
 
+static void say_gate(const struct experiment *e, struct buf *out)
+{
+    struct err err = {0};
+    bool holds;
+    if (experiment_gate(e, &holds, &err) < 0)
+        buf_printf(out, "error: %s\n", err.msg);
+    else
+        buf_str(out, holds ? "it holds\n" : "it does not hold\n");
+}
+
+static void say_recipes(const struct config *c, struct buf *out)
+{
+    for (size_t i = 0; c && i < config_run_count(c); i++) {
+        struct config_recipe r = config_recipe(c, i);
+        buf_printf(out,
+                   "%s at %s, %s: '%s' in '%s' with '%s', events '%s', threads '%s', host '%s', repetitions '%s'%s\n",
+                   r.name, r.measurements, r.where, r.command, r.folder, r.environment, r.events, r.threads, r.host,
+                   r.repetitions, r.no_call_paths ? ", no paths" : "");
+    }
+}
+
+static void write_init(void *ctx, struct outfile *out)
+{
+    struct at_hand *h = ctx;
+    char *path = path_join(h->folder, "start.xml");
+    if (config_write_start(h->config, path, NULL, out, h->warnings, &h->err) < 0)
+        printf("# %s\n", h->err.msg);
+    mem_free(path);
+}
+
 static void make_experiment(struct at_hand *h)
 {
     if (h->given[SAMPLES]) {
@@ -377,25 +561,10 @@ static void put_back(const struct at_hand *h, struct buf *out)
     mem_free(text);
 }
 
-static void make_output(void *ctx, const char *what, struct buf *out)
+static void print_words(struct at_hand *h, const char *what, struct buf *out)
 {
-    struct at_hand *h = ctx;
-    struct to_print p = {0};
+    struct to_print p = {.e = h->e};
     char *words = mem_strdup(what), *rest = words;
-    if (!h->e && !h->err.msg[0])
-        make_experiment(h);
-    if (!h->e || strcmp(what, "sources") == 0 || strcmp(what, "warnings") == 0) {
-        if (strcmp(what, "warnings") == 0)
-            say_warnings(h->warnings, out);
-        else if (h->e)
-            say_sources(h->e, out);
-        else
-            buf_printf(out, "error: %s\n", h->err.msg);
-        put_back(h, out);
-        mem_free(words);
-        return;
-    }
-    p.e = h->e;
     p.what = strsep(&rest, " ");
     p.name = strsep(&rest, " ");
     for (char *word; (word = strsep(&rest, " "));)
@@ -407,9 +576,30 @@ static void make_output(void *ctx, const char *what, struct buf *out)
         out->len = 0;
         buf_printf(out, "error: %s\n", p.err.msg);
     }
+    mem_free(words);
+}
+
+static void make_output(void *ctx, const char *what, struct buf *out)
+{
+    struct at_hand *h = ctx;
+    if (!h->e && !h->err.msg[0])
+        make_experiment(h);
+    if (strcmp(what, "recipes") == 0)
+        say_recipes(h->config, out);
+    else if (strcmp(what, "warnings") == 0)
+        say_warnings(h->warnings, out);
+    else if (!h->e)
+        buf_printf(out, "error: %s\n", h->err.msg);
+    else if (strcmp(what, "sources") == 0)
+        say_sources(h->e, out);
+    else if (strcmp(what, "gate") == 0)
+        say_gate(h->e, out);
+    else if (strcmp(what, "init") == 0)
+        cases_written(out, write_init, h);
+    else
+        print_words(h, what, out);
     if (h->given[SAMPLES])
         put_back(h, out);
-    mem_free(words);
 }
 
 int main(void)
@@ -421,6 +611,11 @@ int main(void)
                  builds = {given_words, begin, take_option, take_input, make_output, &h, NULL, {0}};
     if (!h.folder)
         return 1;
+    for (char digit = '1'; digit <= '2'; digit++) {
+        char *of_sources = mem_printf("%s/%c", folder, digit);
+        mkdir(of_sources, 0777);
+        mem_free(of_sources);
+    }
     cases_run(&print, "tests/print/print.cases");
     cases_run(&builds, "tests/print/built.cases");
     dir_remove_tree(folder, NULL);

@@ -190,6 +190,91 @@ static inline uint64_t called_at(struct hpcprof *p, char *word, struct hpcprof_c
     return strtoull(word, NULL, 16);
 }
 
+static inline char *with_blanks(char *word)
+{
+    for (char *c = word; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    return word;
+}
+
+static inline uint32_t region_of(struct hpcprof *p, const char *name, uint32_t parent)
+{
+    for (uint32_t i = 1; i < p->region_count; i++)
+        if (strcmp(strtab_get(p->strings, p->regions[i].name), name) == 0)
+            return i;
+    return hpcprof_add_region(p, name, parent);
+}
+
+/* "NAME COLUMN:TYPE[:MERGE[:REFERS]]...", with the numbers of enum table_type and enum table_merge. */
+static inline struct table *table_from(struct hpcprof *p, char **w, int n)
+{
+    struct table_column columns[16] = {{0}};
+    struct table_decl decl = {.name = w[0], .columns = columns, .column_count = (size_t)n - 1};
+    struct table *t = NULL;
+    for (int i = 1; i < n; i++) {
+        columns[i - 1].name = strsep(&w[i], ":");
+        columns[i - 1].type = (uint8_t)atoi(strsep(&w[i], ":"));
+        columns[i - 1].merge = w[i] ? (uint8_t)atoi(strsep(&w[i], ":")) : TABLE_LAST;
+        columns[i - 1].refers = w[i];
+    }
+    struct err err;
+    if (table_list_declare(&p->tables, &decl, p->strings, &t, &err) < 0)
+        printf("# %s\n", err.msg);
+    return t;
+}
+
+/* A cell each: "-" is missing; MODULE@0xADDRESS for a context. */
+static inline void row_from(struct hpcprof *p, struct table *t, char **w)
+{
+    const struct table_decl *d = table_declared(t);
+    union table_cell cells[16];
+    for (size_t i = 0; i < d->column_count; i++) {
+        bool missing = strcmp(w[i], "-") == 0;
+        char *at = strrchr(w[i], '@'), *id = strchr(w[i], '#');
+        if (d->columns[i].type == TABLE_NUMBER)
+            cells[i].number = missing ? NAN : strtod(w[i], NULL);
+        else if (d->columns[i].type == TABLE_TEXT)
+            cells[i].text = strtab_add(p->strings, missing ? "" : with_blanks(w[i]));
+        else if (d->columns[i].type != TABLE_REF)
+            cells[i].count = missing ? TABLE_NO_COUNT : strtoull(w[i], NULL, 0);
+        else if (at) {
+            *at = '\0';
+            w[i][strcspn(w[i], "#")] = '\0';
+            cells[i].row = hpcprof_add_context(
+                p, &(struct hpcprof_context){.parent = HPCPROF_NO_PARENT,
+                                             .module = hpcprof_add_module(p, w[i], id && id < at ? id + 1 : ""),
+                                             .address = strtoull(at + 1, NULL, 16)});
+        } else
+            cells[i].row = missing ? TABLE_NONE : (uint32_t)strtoul(w[i], NULL, 0);
+    }
+    table_add(t, cells);
+}
+
+/* What is not samples: "!event NAME PERIOD UNIT FLAGS", "!total EVENT VALUE" (of the thread), "!note NAME VALUE", "!pid NUMBER" (of the
+ * process), "!region NAME PARENT", "!table ...", "!row ..." (of the table before). In names and texts '_' is a blank. */
+static inline void take_other(struct hpcprof *p, uint32_t thread, struct table **table, char **w, int n)
+{
+    if (strcmp(w[0], "!event") == 0)
+        hpcprof_add_event(p, &(struct hpcprof_event){.name = strtab_add(p->strings, with_blanks(w[1])),
+                                                     .period = strtoull(w[2], NULL, 10),
+                                                     .unit = strtab_add(p->strings, w[3]),
+                                                     .flags = (unsigned)atoi(w[4])});
+    else if (strcmp(w[0], "!total") == 0)
+        hpcprof_add_total(p, &(struct hpcprof_total){thread, event_of(p, w[1]), strtoull(w[2], NULL, 10)});
+    else if (strcmp(w[0], "!note") == 0)
+        hpcprof_add_note(p, &(struct hpcprof_note){(uint32_t)p->process_count - 1,
+                                                   strtab_add(p->strings, with_blanks(w[1])),
+                                                   strtab_add(p->strings, with_blanks(w[2]))});
+    else if (strcmp(w[0], "!pid") == 0)
+        p->processes[p->process_count - 1].pid = (uint32_t)atoi(w[1]);
+    else if (strcmp(w[0], "!region") == 0)
+        region_of(p, w[1], (uint32_t)atoi(w[2]));
+    else if (strcmp(w[0], "!table") == 0)
+        *table = table_from(p, w + 1, n - 1);
+    else if (*table)
+        row_from(p, *table, w + 1);
+}
+
 /* Lines: "thread", "process RANK", "cpu NS" (of the thread), "MODULE 0xADDRESS EVENT SAMPLES" or "MODULE PROC FILE LINE EVENT SAMPLES" ("-":
  * none; "PROC@FILE": where the procedure is; "MODULE#ID": its build id; "EVENT%REGION"; "=EVENT": exact). */
 static inline struct hpcprof *profile_from(const char *drawing)
@@ -198,13 +283,18 @@ static inline struct hpcprof *profile_from(const char *drawing)
     struct hpcprof_process process = {.command = strtab_add(p->strings, "/bin/app -x"), .rank = -1, .complete = true};
     struct hpcprof_thread t = {.process = hpcprof_add_process(p, &process)};
     uint32_t thread = hpcprof_add_thread(p, &t);
+    struct table *table = NULL;
     char *copy = mem_strdup(drawing), *rest = copy, *line;
     while ((line = strsep(&rest, "\n"))) {
-        char *w[8], *word;
+        char *w[16], *word;
         int n = 0;
-        while ((word = strsep(&line, " ")) && n < 8)
+        while ((word = strsep(&line, " ")) && n < (int)ARRAY_SIZE(w))
             if (*word)
                 w[n++] = word;
+        if (n && w[0][0] == '!') {
+            take_other(p, thread, &table, w, n);
+            continue;
+        }
         if (n == 1) {
             t.number++;
             thread = hpcprof_add_thread(p, &t);
@@ -238,7 +328,7 @@ static inline struct hpcprof *profile_from(const char *drawing)
         struct hpcprof_count count = {.thread = thread,
                                       .context = hpcprof_add_context(p, &c),
                                       .event = event,
-                                      .region = region ? hpcprof_add_region(p, region + 1, 0) : 0,
+                                      .region = region ? region_of(p, region + 1, 0) : 0,
                                       .samples = samples,
                                       .value = p->events[event].period ? samples * 10 : samples};
         hpcprof_add_count(p, &count);
