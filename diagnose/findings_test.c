@@ -12,6 +12,8 @@
 #include "diagnose/drawing.h"
 #include "tests/cases.h"
 
+#include <math.h>
+
 struct at_hand { /* of the case */
     char *properties, *drawing;
     struct diagnose_options options;
@@ -146,12 +148,34 @@ static void make_output(void *ctx, const char *what, struct buf *out)
         exit(99);
 }
 
+static void check_thresholds(void)
+{
+    static const struct {
+        double threshold;
+        int status;
+    } asked[] = {{0, 0}, {100, 0}, {-0.5, -1}, {100.5, -1}, {NAN, -1}};
+    struct experiment *e =
+        drawing_read("metric t 1000 us CPUTIME\nMODULE prog\n FILE a.c\n  PROC f 3 t=1\n", "a drawing");
+    struct properties *p = properties_create();
+    for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+        struct diagnose_options options = {.threshold = asked[i].threshold, .threads = 1};
+        struct diagnosis *d = NULL;
+        struct err err = {0};
+        CHECK_INT(diagnose(e, p, &options, &d, &err), asked[i].status);
+        CHECK_STR(err.msg, asked[i].status ? "a threshold is a percentage from 0 to 100" : "");
+        diagnosis_free(d);
+    }
+    properties_free(p);
+    experiment_free(e);
+}
+
 int main(void)
 {
     static const char *const inputs[] = {"properties", "drawing", NULL};
     struct at_hand h = {0};
     struct cases c = {inputs, begin, take_option, take_input, make_output, &h, NULL, {0}};
     cases_run(&c, "tests/diagnose/findings.cases");
+    check_thresholds();
     mem_free(h.properties);
     mem_free(h.drawing);
     return tap_done();

@@ -172,7 +172,6 @@ static int read_item(struct reader *r)
     if (take(r, "LET"))
         return read_let(r);
     wrong(r, r->t, "PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET is wanted, not '%.40s'", shown(r->t));
-    r->t += is(r->t, "}");
     return -1;
 }
 

@@ -84,6 +84,9 @@ static const struct {
      "p.asl:3:6: what is opened here is not closed; ')' is missing|p.asl:1:10: the property A has no CONDITION"},
     {"an unknown id", "PROPERTY A { CONDITION: (x) T > 1; SEVERITY: (y) -> 3; }",
      "p.asl:1:47: no condition is called 'y'|p.asl:1:10: the property A has no SEVERITY; percent of the run is wanted"},
+    {"a brace too many, before what has an error", "}\nPROPERTY A { CONDITION: T > 1; }",
+     "p.asl:1:1: PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET is wanted, not '}'|"
+     "p.asl:2:10: the property A has no SEVERITY; percent of the run is wanted"},
     {"an open comment", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; } /* x",
      "p.asl:1:47: this comment is not closed; '*/' is missing"},
     {"an open quote", "PROPERTY A { TITLE: \"x; }",
