@@ -124,6 +124,15 @@ static const struct rule rules[] = {
     {"threads of a process, processes", PS,
      "a 5/5 1.5: 7 x: 40 f (/no/heat)\nb 5/6 1.5: 8 x: 40 f (/no/heat)\nc 7/7 1.5: 9 x: 40 f (/no/heat)\n",
      "heat f -:0 x 7 x1\nheat f -:0 x 8 x1 thread 0.1 b\nheat f -:0 x 9 x1 thread 1.0 c\n" BY_FUNCTION("100.0")},
+    {"threads of a process where no time is said", PS,
+     "               a       5/5             7f0000000040 f (/no/heat)\n"
+     "               b       5/6             7f0000000040 f (/no/heat)\n"
+     "               b       5/6             7f0000000040 f (/no/heat)\n",
+     "heat f -:0 samples 1 x1\nheat f -:0 samples 2 x2 thread 0.1 b\n" BY_FUNCTION("100.0")},
+    {"what the kernel maps is nobody's", PS,
+     "a 0/0 1.0: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1000) @ 0xffffffff81000000]: x [kernel.kallsyms]_text\n"
+     "a 5/5 1.5: 7 x: ffffffff81000010 do_it+0x1 ([kernel.kallsyms])\n",
+     "[kernel] do_it -:0 x 7 x1\n"},
     {"a chain: the first frame, then its callers", PS,
      "a 5/5 1.5: 7 x:\n\t40 f+0x1 (/no/heat)\n\t50 g+0x2 (/no/heat)\n\n",
      "heat f -:0 x 7 x1 < heat g -:0\n" BY_FUNCTION("100.0")},
