@@ -31,8 +31,8 @@ enum insn_kind {
 struct insn_facts;
 struct insn {
     vaddr addr, target; /* target: of BRANCH, JUMP, CALL */
-    uint8_t length;
-    uint8_t kind; /* enum insn_kind */
+    uint8_t length;     /* at least 1, and no more than there was */
+    uint8_t kind;       /* enum insn_kind */
 };
 struct arch {
     enum arch_kind kind;

@@ -354,9 +354,25 @@ static void test_waiting(void)
     }
 }
 
+/* Whatever the bytes, and however few: an instruction takes at least one, and none that is not there. */
+static void test_lengths(void)
+{
+    int wrong = 0;
+    for (int i = 0; i < 400000; i++) {
+        uint8_t bytes[16];
+        struct insn in = {0};
+        random_instruction(bytes);
+        size_t n = 1 + below(sizeof bytes);
+        arch_get(i % 4 ? ARCH_X86_64 : ARCH_AARCH64)->decode(bytes, n, 0x400000, &in);
+        wrong += in.length < 1 || in.length > n;
+    }
+    CHECK_INT(wrong, 0);
+}
+
 int main(void)
 {
     test_rows();
+    test_lengths();
     test_waiting();
     test_against_capstone();
     test_against_zydis();

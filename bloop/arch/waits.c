@@ -61,8 +61,6 @@ bool arch_waits(enum arch_kind kind, const uint8_t *p, size_t n)
         return false;
     for (size_t at = 0; at < n; at += insn.length) {
         arch->decode(p + at, n - at, at, &insn);
-        if (insn.length == 0 || insn.length > n - at)
-            return false;
         if (kind == ARCH_X86_64 ? x86_64_waits(p + at, insn.length, &registers)
                                 : aarch64_waits(p + at, insn.length, &registers))
             return true;

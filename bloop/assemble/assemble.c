@@ -208,12 +208,11 @@ static void cut_gap(struct assembler *a, struct cutter *c, vaddr begin, vaddr en
         return;
     if (avail > end - begin)
         avail = (size_t)(end - begin);
-    for (size_t at = 0; at < avail;) {
-        struct insn insn;
+    struct insn insn;
+    for (size_t at = 0; at < avail; at += insn.length) {
         arch->decode(bytes + at, avail - at, begin + at, &insn);
         if (insn.kind != INSN_PADDING && insn.kind != INSN_BAD)
             cut(a, c, begin + at, begin + at + insn.length, UINT32_MAX);
-        at += insn.length ? insn.length : 1;
     }
 }
 

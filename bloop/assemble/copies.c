@@ -25,7 +25,7 @@ static enum packed_kind packed_kind_of(const struct assembler *a, const struct a
         return kind;
     if (avail > b->end - b->begin)
         avail = (size_t)(b->end - b->begin);
-    for (; at < avail && kind < PACKED_CALCULATES; at += insn.length ? insn.length : 1) {
+    for (; at < avail && kind < PACKED_CALCULATES; at += insn.length) {
         enum packed_kind found = arch_packed_kind(a->in->image->arch, bytes + at, avail - at);
         kind = found > kind ? found : kind;
         arch->decode(bytes + at, avail - at, b->begin + at, &insn);

@@ -456,7 +456,7 @@ static uint32_t jumps_back_to(const struct function_table *t, const struct arch 
     vaddr size = part->end - part->begin;
     uint32_t owner = FUNCTION_NONE;
     struct insn in;
-    for (vaddr at = 0; bytes && at < size && at < avail; at += in.length ? in.length : 1) {
+    for (vaddr at = 0; bytes && at < size && at < avail; at += in.length) {
         arch->decode(bytes + at, avail - at, part->begin + at, &in);
         if ((in.kind != INSN_BRANCH && in.kind != INSN_JUMP) || in.target - part->begin < size)
             continue;

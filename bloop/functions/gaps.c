@@ -43,8 +43,6 @@ enum {
 static void decode(const struct gap_scan *g, vaddr at, struct insn *in)
 {
     g->arch->decode(g->section->bytes + (at - g->section->addr), (size_t)(g->end - at), at, in);
-    if (in->length == 0 || in->length > g->end - at)
-        in->length = 1;
 }
 
 static const uint8_t *bytes_at(const struct gap_scan *g, vaddr at, size_t n)
@@ -164,17 +162,12 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Do all branches that stay inside arrive where instructions begin? */
-static bool branches_fit(struct gap_scan *g, vaddr begin, vaddr end)
+static bool branches_fit(const struct gap_scan *g, vaddr begin, vaddr end)
 {
-    vec_sort(&g->targets, by_value);
-    size_t s = 0;
     for (size_t i = 0; i < g->targets.count; i++) {
         vaddr t = g->targets.items[i];
-        if (t < begin || t >= end)
-            continue;
-        while (s < g->starts.count && g->starts.items[s] < t)
-            s++;
-        if (s == g->starts.count || g->starts.items[s] != t)
+        size_t low = sorted_front(g->starts.count, k, g->starts.items[k] <= t); /* the first is `begin` */
+        if (t >= begin && t < end && g->starts.items[low - 1] != t)
             return false;
     }
     return true;
