@@ -90,7 +90,7 @@ scope_ix scope_tree_find(struct scope_tree *, vaddr addr);
 int scope_tree_check(const struct scope_tree *, struct err *);
 
 enum scope_format { SCOPE_XML, SCOPE_HPCSTRUCT, SCOPE_OUTLINE };
-int scope_tree_write(struct scope_tree *, enum scope_format, struct outfile *, struct err *);
+void scope_tree_write(struct scope_tree *, enum scope_format, struct outfile *);
 /* Reads SCOPE_XML and SCOPE_HPCSTRUCT (told apart by the root element). A file may hold several modules. */
 int scope_tree_read(const char *path, struct scope_tree **, struct warnings *, struct err *);
 

@@ -43,9 +43,6 @@ int bloop_cache_put(const char *path, struct scope_tree *tree, struct err *err)
     mem_free(folder);
     if (status < 0 || outfile_create(path, &out, err) < 0)
         return -1;
-    if (scope_tree_write(tree, SCOPE_XML, out, err) < 0) {
-        outfile_abandon(out);
-        return -1;
-    }
+    scope_tree_write(tree, SCOPE_XML, out);
     return outfile_commit(out, err);
 }

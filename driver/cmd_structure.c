@@ -174,10 +174,7 @@ static int write_tree(struct scope_tree *tree, enum scope_format format, struct 
     struct outfile *out;
     if (outfile_create(opt.out ? opt.out : "-", &out, err) < 0)
         return -1;
-    if (scope_tree_write(tree, format, out, err) < 0) {
-        outfile_abandon(out);
-        return -1;
-    }
+    scope_tree_write(tree, format, out);
     return outfile_commit(out, err);
 }
 

@@ -45,7 +45,7 @@ static void write_tree(struct scope_tree *tree, enum scope_format format, struct
 {
     struct err err = {0};
     struct outfile *out = outfile_into(text);
-    promise(scope_tree_write(tree, format, out, &err) == 0);
+    scope_tree_write(tree, format, out);
     promise(outfile_commit(out, &err) == 0);
 }
 

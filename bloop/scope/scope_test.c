@@ -185,8 +185,10 @@ static char *write_to(struct scope_tree *t, enum scope_format format, const char
     struct outfile *out;
     struct err err = {0};
     struct filemap map;
-    if (outfile_create(path, &out, &err) < 0 || scope_tree_write(t, format, out, &err) < 0 ||
-        outfile_commit(out, &err) < 0 || filemap_open(&map, path, &err) < 0) {
+    bool created = outfile_create(path, &out, &err) == 0;
+    if (created)
+        scope_tree_write(t, format, out);
+    if (!created || outfile_commit(out, &err) < 0 || filemap_open(&map, path, &err) < 0) {
         printf("# %s\n", err.msg);
         return mem_strdup("");
     }

@@ -473,18 +473,17 @@ int scope_tree_read(const char *path, struct scope_tree **tree, struct warnings 
     return 0;
 }
 
-int scope_tree_write(struct scope_tree *t, enum scope_format format, struct outfile *out, struct err *err)
+void scope_tree_write(struct scope_tree *t, enum scope_format format, struct outfile *out)
 {
     switch (format) {
     case SCOPE_XML:
         scope_write_xml(t, out);
-        return 0;
+        break;
     case SCOPE_HPCSTRUCT:
         scope_write_hpcstruct(t, out);
-        return 0;
+        break;
     case SCOPE_OUTLINE:
         scope_write_outline(t, out);
-        return 0;
+        break;
     }
-    return err_set(err, ERR_USAGE, "no such structure format: %d", (int)format);
 }
