@@ -914,7 +914,7 @@ static void count_padding_between(struct bloop_binary *b)
                 b->arch->decode(s->bytes + (at - s->addr), (size_t)(stop - at), at, &insn);
                 if (insn.kind == INSN_PADDING || (insn.kind == INSN_BAD && s->bytes[at - s->addr] == 0))
                     b->stats.padding_bytes += insn.length;
-                at += insn.length ? insn.length : 1;
+                at += insn.length;
             }
             if (next < t->count && t->functions[next].begin < end && t->functions[next].end > at)
                 at = t->functions[next].end;

@@ -4,9 +4,13 @@
  */
 #include "bloop/binary_test.h"
 #include "bloop/code/code.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
+#include <dirent.h>
 #include <fnmatch.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 /* ---- a program of many functions ------------------------------------------------------------------------- */
 
@@ -489,7 +493,174 @@ static void test_without_symbols(void)
     mem_free(bare);
 }
 
+/* ---- nothing but code ---------------------------------------------------------------------------------------------------- */
+
+/* Calls of what never returns, two deep, which is as far as is looked: only who follows them knows that the loop does not go on behind. */
+static const char deep_source[] =
+    "static volatile int kept;\n"
+    "static void die(int x) { kept = x; __builtin_trap(); }\n"
+    "static void die_later(int x) { if (x) kept++; die(x + 1); }\n"
+    "static int inner(int n) { int s = 0; for (int i = 0; i < n; i++) { if (kept < 0) die_later(i); s += kept; } "
+    "return s; }\n"
+    "static int returns(int n) { kept = n; return n + 1; }\n"
+    "static int outer(int n) { int s = 0; while (n-- > 0) { if (kept == n) returns(n); s += inner(n); if (s < 0) "
+    "die(3); } return s; }\n"
+    "int main(int n, char **v) { (void)v; return outer(n) + inner(n); }\n";
+
+static scope_ix procedure_holding(const struct scope_tree *tree, vaddr addr)
+{
+    struct scope_tree copy = *tree; /* (its look-up is made by who asks first) */
+    scope_ix i = scope_tree_find(&copy, addr);
+    ((struct scope_tree *)tree)->lookup = copy.lookup;
+    while (i != SCOPE_NONE && tree->scopes[i].kind != SCOPE_PROC)
+        i = tree->scopes[i].parent;
+    return i;
+}
+
+/* Each of some functions alone, in a file that says nothing of where functions are: as in the whole. */
+static void test_code_alone(void)
+{
+    static const char *const names[] = {"die", "die_later", "inner", "returns", "outer", "main"};
+    char *path = compile(tool("CC", "cc"), "-O0 -fno-asynchronous-unwind-tables -fno-unwind-tables", "deep.c",
+                         deep_source, "deep");
+    if (!path || !shell("objcopy --strip-all -R .eh_frame -R .eh_frame_hdr deep bare")) {
+        SKIP("nothing but code", "no compiler or objcopy that does it");
+        mem_free(path);
+        return;
+    }
+    char *bare = scratch("bare");
+    struct bloop_binary *with = open_binary(path, (struct bloop_options){0}),
+                        *without = open_binary(bare, (struct bloop_options){0});
+    struct scope_tree *known = whole(with), *everything = whole(without);
+    size_t unlike = 0, unknown = 0, stopping = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        vaddr entry = entry_of(known, names[i]);
+        struct bloop_binary *b = open_binary(bare, (struct bloop_options){0});
+        struct scope_tree *one = part(b, &entry, 1);
+        char *x = procedure_text(one, procedure_holding(one, entry));
+        char *y = procedure_text(everything, procedure_holding(everything, entry));
+        unknown += procedure_at(everything, entry) == SCOPE_NONE || procedure_at(one, entry) == SCOPE_NONE;
+        unlike += strcmp(x, y) != 0;
+        stopping += count_kind(one, SCOPE_PROC) == 1 && bloop_stats(b).functions == 1;
+        if (strcmp(x, y) != 0)
+            printf("# alone %s\n# whole %s\n", x, y);
+        mem_free(x);
+        mem_free(y);
+        scope_tree_free(one);
+        bloop_close(b);
+    }
+    CHECK_INT(unknown, 0);
+    CHECK_INT(unlike, 0);
+    CHECK_INT(stopping, ARRAY_SIZE(names));
+    scope_tree_free(known);
+    scope_tree_free(everything);
+    bloop_close(with);
+    bloop_close(without);
+    mem_free(path);
+    mem_free(bare);
+}
+
+/* ---- regions without a name ---------------------------------------------------------------------------------------------- */
+
+enum { REGIONS_MOST = 90, REGION_REACH = 32 };
+
+/* clang's regions are behind the procedure they are of, under a name that says nothing of it: of the closest one, not
+   too far in front, that has their line. */
+static void test_regions(void)
+{
+    struct piece {
+        bool region;
+        unsigned file, first, last;
+    } pieces[REGIONS_MOST];
+    struct buf source = {0};
+    buf_str(&source, "static volatile int kept;\n");
+    for (unsigned i = 0; i < REGIONS_MOST; i++) {
+        struct piece *p = &pieces[i];
+        *p = (struct piece){i > 0 && below(3) > 0, below(4) == 0, 1 + below(i < 40 ? 60 : 100), 0};
+        p->last = p->first + 1 + below(30);
+        char *name = mem_printf(p->region ? "r%u" : "p%u", i), *of = mem_printf(".omp_outlined.%u", i);
+        buf_printf(&source, "#line %u \"%s\"\nstatic int %s(int n)%s%s%s;\n", p->first, p->file ? "b.c" : "a.c", name,
+                   p->region ? " __asm__(\"" : "", p->region ? of : "", p->region ? "\")" : "");
+        buf_printf(&source,
+                   "#line %u\n__attribute__((used)) static int %s(int n) {\nkept += n;\n#line %u\nreturn n * %u; }\n",
+                   p->first, name, p->last, i);
+        mem_free(name);
+        mem_free(of);
+    }
+    buf_str(&source, "int main(void) { return kept; }\n");
+    char *path = compile(tool("CC", "cc"), "-O0 -g -fno-toplevel-reorder", "regions.c", source.bytes, "regions");
+    buf_release(&source);
+    if (!path) {
+        SKIP("regions", "no compiler, or not such names");
+        return;
+    }
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){.threads = 2});
+    struct scope_tree *t = whole(b);
+    size_t right = 0, regions = 0, found = 0;
+    for (unsigned i = 0; i < REGIONS_MOST; i++) {
+        char *name = mem_printf(pieces[i].region ? ".omp_outlined.%u" : "p%u", i), *wanted = mem_strdup("");
+        for (unsigned k = i; pieces[i].region && k-- > 0 && i - k <= REGION_REACH && !*wanted;)
+            if (!pieces[k].region && pieces[k].file == pieces[i].file && pieces[k].first <= pieces[i].first &&
+                pieces[i].first <= pieces[k].last) {
+                mem_free(wanted);
+                wanted = mem_printf("p%u", k);
+            }
+        for (scope_ix s = 0; s < t->scope_count; s++)
+            if (t->scopes[s].kind == SCOPE_PROC && strcmp(strtab_get(t->strings, t->scopes[s].link_name), name) == 0) {
+                const char *origin = strtab_get(t->strings, t->scopes[s].origin);
+                regions++;
+                found += *wanted != '\0';
+                if (t->scopes[s].outlined == pieces[i].region && strcmp(origin, wanted) == 0)
+                    right++;
+                else
+                    printf("# %s is of '%s', wanted '%s'\n", name, origin, wanted);
+            }
+        mem_free(wanted);
+        mem_free(name);
+    }
+    CHECK_INT(regions, REGIONS_MOST);
+    CHECK_INT(right, REGIONS_MOST);
+    CHECK(found > 20 && found < REGIONS_MOST / 3 * 2);
+    scope_tree_free(t);
+    bloop_close(b);
+    mem_free(path);
+}
+
 /* ---- kept trees ------------------------------------------------------------------------------------------------------------ */
+
+static size_t files_in(const char *folder)
+{
+    size_t n = 0;
+    DIR *d = opendir(folder);
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* Where there is no room for all of it, there is nothing: neither what was there before, nor the begun one. */
+static void test_cache_that_is_full(const char *kept)
+{
+    struct rlimit usual, small;
+    struct err err = {0};
+    struct scope_tree *t = NULL;
+    char *folder = scratch("structure");
+    size_t files = files_in(folder);
+    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+    CHECK_INT(bloop_cache_put(kept, all, &err), 0);
+    CHECK(getrlimit(RLIMIT_FSIZE, &usual) == 0);
+    small = (struct rlimit){1 << 14, usual.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    int status = bloop_cache_put(kept, all, &err);
+    setrlimit(RLIMIT_FSIZE, &usual);
+    signal(SIGXFSZ, before);
+    CHECK_INT(status, -1);
+    CHECK_INT(files_in(folder), files);
+    CHECK_INT(bloop_cache_get(kept, "x", &t), 1);
+    scope_tree_free(t);
+    mem_free(folder);
+}
 
 static void test_cache(const char *path)
 {
@@ -515,6 +686,7 @@ static void test_cache(const char *path)
     char *below_file = scratch("many.c/kept.xml");
     CHECK_INT(bloop_cache_put(below_file, all, &err), -1);
     mem_free(below_file);
+    test_cache_that_is_full(kept);
     mem_free(kept);
     mem_free(wanted);
     bloop_close(b);
@@ -539,6 +711,8 @@ int main(void)
         test_globs(path);
         test_code(path);
         test_without_symbols();
+        test_code_alone();
+        test_regions();
         test_cache(path);
         scope_tree_free(all);
         mem_free(path);
