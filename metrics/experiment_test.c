@@ -1,6 +1,8 @@
 /* Correlation on drawings (test_drawing.h), and the expected tree with its sums as text. */
 #include "metrics/test_drawing.h"
 
+#include <sys/stat.h>
+
 /* ---- cases ------------------------------------------------------------------------------------------ */
 
 static const char heat[] = "F /home/me/heat/src/heat.f90\n"
@@ -1027,6 +1029,176 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
+static uint64_t version_seed = 88172645463325252ull;
+
+/* ---- versions of a source --------------------------------------------------------------------------- */
+
+enum { VERSION_LINES = 60 };
+struct version {
+    struct buf text;
+    struct {
+        uint32_t samples, was; /* was: the line of the older version; 0: none */
+    } lines[VERSION_LINES + 1];
+    uint32_t count;
+};
+
+static uint32_t add_line(struct version *v, unsigned word, uint32_t was)
+{
+    buf_printf(&v->text, "    line %u;\n", word);
+    v->count++;
+    v->lines[v->count].samples = 1 + (uint32_t)(next_random(&version_seed) >> 40) % 1000;
+    v->lines[v->count].was = was;
+    return v->count;
+}
+
+/* Lines that stay, and between them some that are new, gone, or others in their place. */
+static void make_versions(struct version *older, struct version *newer)
+{
+    unsigned word = 0;
+    while (newer->count + 4 < VERSION_LINES && older->count + 4 < VERSION_LINES) {
+        uint32_t kind = (uint32_t)(next_random(&version_seed) >> 33) % 5, n = 1 + kind % 2;
+        word++;
+        add_line(newer, word, add_line(older, word, 0));
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t was = kind == 1 || kind == 3 ? add_line(older, ++word, 0) : 0;
+            if (kind == 2 || kind == 3)
+                add_line(newer, ++word, was);
+        }
+    }
+    word++;
+    add_line(newer, word, add_line(older, word, 0));
+}
+
+/* A procedure of all lines with one loop. */
+static char *draw_version(const struct version *v, const char *path, uint32_t first, uint32_t last)
+{
+    struct buf b = {0};
+    buf_printf(&b, "F %s\n P f 1-%u 1000-9000\n", path, v->count);
+    for (uint32_t line = 1; line <= v->count; line++) {
+        if (line == first)
+            buf_printf(&b, "  L %u-%u %x\n", first, last, 0x1000 + 16 * line);
+        buf_printf(&b, "  %sS %u %x-%x\n", line >= first && line <= last ? " " : "", line, 0x1000 + 16 * line,
+                   0x1010 + 16 * line);
+    }
+    return b.bytes;
+}
+
+static char *draw_samples(const struct version *v, const char *module)
+{
+    struct buf b = {0};
+    for (uint32_t line = 1; line <= v->count; line++)
+        buf_printf(&b, "%s 0x%x C %u\n", module, 0x1000 + 16 * line, v->lines[line].samples);
+    return b.bytes;
+}
+
+static bool is_value(double value, uint32_t samples)
+{
+    return samples ? value == 10 * samples : isnan(value);
+}
+
+/* How many places of the kind have these lines and these samples in the two runs. */
+static size_t places_with(const struct experiment *e, enum place_kind kind, uint32_t first, uint32_t last,
+                          uint32_t older, uint32_t newer)
+{
+    size_t n = 0;
+    for (place_ix i = 0; i < e->place_count; i++)
+        n += e->places[i].kind == kind && e->places[i].line_first == first && e->places[i].line_last == last &&
+             is_value(experiment_value(e, 0, i, VALUE_INCLUSIVE), older) &&
+             is_value(experiment_value(e, 1, i, VALUE_INCLUSIVE), newer);
+    return n;
+}
+
+static uint32_t samples_of(const struct version *v, uint32_t first, uint32_t last)
+{
+    uint32_t sum = 0;
+    for (uint32_t line = first; line <= last; line++)
+        sum += v->lines[line].samples;
+    return sum;
+}
+
+static size_t check_versions(const struct experiment *e, const struct version *older, const struct version *newer,
+                             const uint32_t *first, const uint32_t *last)
+{
+    size_t wrong = 0, lines = 0, gone = older->count;
+    bool stays[VERSION_LINES + 1] = {false};
+    for (uint32_t line = 1; line <= newer->count; line++) {
+        uint32_t was = newer->lines[line].was;
+        stays[was] = was > 0;
+        gone -= was > 0;
+        wrong += places_with(e, PLACE_LINE, line, line, was ? older->lines[was].samples : 0,
+                             newer->lines[line].samples) != 1;
+    }
+    for (uint32_t line = 1; line <= older->count; line++)
+        wrong += !stays[line] && places_with(e, PLACE_LINE, line, line, older->lines[line].samples, 0) != 1;
+    for (place_ix i = 0; i < e->place_count; i++)
+        lines += e->places[i].kind == PLACE_LINE;
+    wrong += lines != newer->count + gone;
+    wrong += places_with(e, PLACE_LOOP, first[1], last[1], samples_of(older, first[0], last[0]),
+                         samples_of(newer, first[1], last[1])) != 1;
+    wrong += places_with(e, PLACE_PROC, 1, newer->count, samples_of(older, 1, older->count),
+                         samples_of(newer, 1, newer->count)) != 1;
+    return wrong;
+}
+
+/* Of two texts each line's place is known: what stayed or was changed has both runs' samples, at its number in the newer text. */
+static void test_versions(void)
+{
+    char folder[] = "/tmp/experiment_test.XXXXXX";
+    if (!mkdtemp(folder))
+        exit(99);
+    char *paths[2] = {mem_printf("%s/1/a.c", folder), mem_printf("%s/2/a.c", folder)};
+    size_t wrong = 0;
+    for (int round = 0; round < 60; round++) {
+        struct version v[2] = {{.count = 0}, {.count = 0}};
+        make_versions(&v[0], &v[1]);
+        uint32_t first[2] = {0}, last[2] = {0};
+        for (first[1] = 2 + (uint32_t)(next_random(&version_seed) >> 40) % 20; !v[1].lines[first[1]].was;)
+            first[1]++;
+        for (last[1] = first[1] + 3; !v[1].lines[last[1]].was;)
+            last[1]++;
+        first[0] = v[1].lines[first[1]].was;
+        last[0] = v[1].lines[last[1]].was;
+        char *trees[2], *samples[2];
+        for (int i = 0; i < 2; i++) {
+            struct outfile *out;
+            struct err err = {0};
+            char *of = mem_strndup(paths[i], strlen(paths[i]) - strlen("/a.c"));
+            mkdir(of, 0777);
+            mem_free(of);
+            if (outfile_create(paths[i], &out, &err) < 0)
+                exit(99);
+            outfile_write(out, v[i].text.bytes, v[i].text.len);
+            if (outfile_commit(out, &err) < 0)
+                exit(99);
+            trees[i] = draw_version(&v[i], paths[i], first[i], last[i]);
+            samples[i] = draw_samples(&v[i], i ? "/2/app" : "/1/app");
+        }
+        const struct drawn_module both[] = {{"/1/app", trees[0]}, {"/2/app", trees[1]}, {NULL, NULL}};
+        const char *runs[] = {samples[0], samples[1], NULL};
+        struct config *c = config_create();
+        config_add_measurement(c, "older");
+        config_add_measurement(c, "newer");
+        struct made m = make(c, runs, both);
+        size_t here = m.e ? check_versions(m.e, &v[0], &v[1], first, last) : 1;
+        if (here && !wrong && m.e) {
+            char *text = drawn(m.e);
+            printf("# round %d, %zu wrong\n%s\n%s", round, here, v[1].text.bytes, text);
+            mem_free(text);
+        }
+        wrong += here;
+        release(&m);
+        for (int i = 0; i < 2; i++) {
+            mem_free(trees[i]);
+            mem_free(samples[i]);
+            buf_release(&v[i].text);
+        }
+    }
+    CHECK_INT(wrong, 0);
+    dir_remove_tree(folder, NULL);
+    mem_free(paths[0]);
+    mem_free(paths[1]);
+}
+
 /* What goes into a column comes out of it, whatever is missing. */
 static void test_values(void)
 {
@@ -1164,6 +1336,7 @@ int main(void)
     test_regions_of_builds();
     test_many_clones();
     test_lines_elsewhere();
+    test_versions();
     test_places();
     test_calls();
     test_order_of_calls();
