@@ -217,6 +217,112 @@ static void test_bad(void)
     }
 }
 
+/* ---- what elements take, by what the documents say (doc/formats/configuration.md) ---- */
+
+static const char ours[] =
+    "<hpcview version='1'><title>t</title><sources path='s' show-as='v'/><replace in='/i' out='/o'/><module name='m' "
+    "role='r'/>"
+    "<run measurements='a' name='a' command='c' folder='f' environment='A=1' events='E' threads='2' call-paths='no' "
+    "host='h' "
+    "repetitions='2'/>"
+    "<structure file='s.xml'/><debug path='d'/><metrics block='cpi'/><function name='f' parameters='x' formula='x + "
+    "x'/>"
+    "<measured event='E' name='e' run='a' region='r' display-name='d' unit='u' percent='no' display='yes' sort='yes'>"
+    "<description>d</description></measured>"
+    "<computed name='C' evaluate='lines' display-name='d' unit='u' percent='no' display='yes' "
+    "sort='yes'><formula>e</formula>"
+    "<description>d</description></computed><computed name='D'><math><ci>C</ci></math></computed></hpcview>";
+static const char original[] =
+    "<HPCVIEW><TITLE name='t'/><PATH name='p' viewname='v'/><REPLACE in='/i' out='/o'/><STRUCTURE name='s'/><GROUP "
+    "name='g'/>"
+    "<METRIC name='A' displayName='a' display='true' percent='true' sortBy='true'><FILE name='f' select='1' "
+    "type='PROFILE'/></METRIC>"
+    "<METRIC name='B'><COMPUTE propagate='computed'><math><ci>A</ci></math></COMPUTE></METRIC></HPCVIEW>";
+static const char *const hold_text[] = {"title", "description", "formula", "ci", NULL};
+static const char *const needed[] = {"hpcview version",     "sources path",
+                                     "replace in",          "module name",
+                                     "module role",         "run measurements",
+                                     "structure file",      "debug path",
+                                     "metrics block",       "function name",
+                                     "function parameters", "function formula",
+                                     "measured event",      "computed name",
+                                     "TITLE name",          "PATH name",
+                                     "REPLACE in",          "STRUCTURE name",
+                                     "GROUP name",          "METRIC name",
+                                     "FILE name",           NULL};
+
+static bool is_among(const char *const *words, const char *word)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* The text with what is between from and to replaced; is it read? */
+static bool reads_with(const char *text, const char *from, const char *to, const char *new, struct err *err)
+{
+    char *changed = mem_printf("%.*s%s%s", (int)(from - text), text, new, to);
+    struct config *c = NULL;
+    *err = (struct err){0};
+    bool reads = config_read_bytes(changed, strlen(changed), "c.xml", &c, NULL, err) == 0;
+    config_free(c);
+    mem_free(changed);
+    return reads;
+}
+
+/* Attributes of the element at `tag`: each left out, and each called something else. */
+static size_t try_attributes(const char *text, const char *tag, const char *end, const char *element)
+{
+    struct err err;
+    size_t wrong = 0;
+    for (const char *at = tag + strcspn(tag, " >/"); at < end && *at == ' ';) {
+        const char *name = at + 1, *equals = strchr(at, '='), *next = strchr(equals + 2, '\'') + 1;
+        char *key = mem_printf("%s %.*s", element, (int)(equals - name), name);
+        if (reads_with(text, at, next, "", &err) == is_among(needed, key) ||
+            reads_with(text, name, equals, "zzz", &err)) {
+            printf("# %s: %s\n", key, err.msg);
+            wrong++;
+        }
+        mem_free(key);
+        at = next;
+    }
+    return wrong;
+}
+
+static void test_elements(void)
+{
+    char *other = mem_strdup(original); /* it was called so, too */
+    memcpy(other + 1, "HPCPROF", 7);
+    memcpy(other + strlen(other) - 8, "HPCPROF", 7);
+    const char *const texts[] = {ours, original, other};
+    size_t wrong = 0, tried = 0;
+    for (size_t t = 0; t < ARRAY_SIZE(texts); t++) {
+        struct err err;
+        CHECK_NAMED(reads_with(texts[t], texts[t], texts[t], "", &err), "the whole is read");
+        for (const char *tag = texts[t]; (tag = strchr(tag, '<')); tag++) {
+            if (tag[1] == '/')
+                continue;
+            const char *end = strchr(tag, '>');
+            char *element = mem_strndup(tag + 1, strcspn(tag + 1, " >/"));
+            char *closed = mem_printf(">x</%s>", element), *want = mem_printf("c.xml:1: <%s> holds no text", element);
+            bool empty = end[-1] == '/', parent = !empty && strchr(end, '<')[1] != '/';
+            bool reads = reads_with(texts[t], end - empty, end + 1, empty ? closed : ">x", &err);
+            tried += !parent; /* text beside elements is passed over */
+            if (!parent && !is_among(hold_text, element) && (reads || strcmp(err.msg, want) != 0)) {
+                printf("# %s\n", want);
+                wrong++;
+            }
+            wrong += try_attributes(texts[t], tag, end, element);
+            mem_free(element);
+            mem_free(closed);
+            mem_free(want);
+        }
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_INT(tried, 27);
+    mem_free(other);
+}
+
 /* Where somebody wants them all: each part of the file says what is wrong with it, once. */
 static void test_all_at_once(void)
 {
@@ -394,6 +500,7 @@ int main(void)
     test_files();
     test_good();
     test_bad();
+    test_elements();
     test_all_at_once();
     test_mathml();
     test_replace();

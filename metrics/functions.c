@@ -124,9 +124,7 @@ struct kept_rows {
 
 static int by_text(const struct kept_rows *k, const union table_cell *a, const union table_cell *b, size_t column)
 {
-    return a[column].text == b[column].text
-               ? 0
-               : strcmp(strtab_get(k->strings, a[column].text), strtab_get(k->strings, b[column].text));
+    return strcmp(strtab_get(k->strings, a[column].text), strtab_get(k->strings, b[column].text));
 }
 
 static int by_count(const union table_cell *a, const union table_cell *b, size_t column)
