@@ -928,6 +928,11 @@ static const struct place_row {
     {PLACE_LINE, 9, 1, 53, 53, 10},
     {PLACE_LINE, 3, 0, 0, 0, 11}, /* unknown lines are like nothing else */
     {PLACE_LINE, 3, 0, 0, 0, 12},
+    {PLACE_MODULE, 0, SOURCE_NONE, 0, 0, 13},
+    {PLACE_FILE, 13, 0, 0, 0, 2}, /* of another module */
+    {PLACE_FILE, 13, 1, 0, 0, 15},
+    {PLACE_PROC, 15, 1, 9, 9, 16}, /* the names of all are "" here */
+    {PLACE_PROC, 14, 0, 9, 9, 3},
 };
 
 /* An experiment of those places, with one metric in which only lines have a value: their index. */

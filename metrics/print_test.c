@@ -19,7 +19,7 @@
  *     config                     what stands in the configuration besides its runs; "no file": there is none, and run a alone
  *     wishes                     what the command line adds to it, see wishes[]
  *     warnings, gate, recipes    what is told; is a gate's formula true; how the runs are measured
- *     init                       the configuration to start from
+ *     init, wanted               the configuration to start from; columns that are for diagnoses alone
  *
  * all of the case before where they are not given or "none". In samples, "again" begins a repetition of the run. Options: -arm; -keep: the
  * measurements keep their functions; -gone: the program is not there any more, or, -moved, by its build id alone; -rebuilt: it is, with
@@ -160,8 +160,12 @@ static void move_program(const struct at_hand *h)
     unlink(kept);
     if (h->moved && rename(app, kept) < 0)
         exit(99);
-    if (h->gone)
+    if (h->gone) {
+        char *code = path_join(h->folder, "code");
         unlink(app);
+        unlink(code);
+        mem_free(code);
+    }
     if (h->rebuilt)
         write_program(h, "app", build_ids[1]);
     mem_free(app);
@@ -261,6 +265,8 @@ static int take_wish(struct config *c, const char *wish, struct err *err)
     config_set_blocks(c, blocks);
     if (is_wish(wish, "metric"))
         return config_add_metric(c, what, err);
+    if (is_wish(wish, "want"))
+        return 0;
     if (is_wish(wish, "gate"))
         return config_add_gate(c, what, err);
     if (is_wish(wish, "block"))
@@ -304,6 +310,18 @@ static int take_wishes(struct at_hand *h)
     return status;
 }
 
+/* Of what is wanted for a diagnosis: "want", then each on a line. */
+static const char *const *wanted_of(char *wishes)
+{
+    static const char *list[8];
+    size_t n = 0;
+    for (char *word; (word = strsep(&wishes, "\n")) && n + 1 < ARRAY_SIZE(list);)
+        if (str_starts(word, "want "))
+            list[n++] = word + strlen("want ");
+    list[n] = NULL;
+    return n ? list : NULL;
+}
+
 static struct experiment *built_of(struct at_hand *h, const char *body)
 {
     struct experiment *e = NULL;
@@ -322,7 +340,12 @@ static struct experiment *built_of(struct at_hand *h, const char *body)
     if (status == 0 && take_wishes(h) == 0) {
         config_judge_loops(h->config, machines, machine);
         config_list_instructions(h->config);
+        char *wishes = mem_strdup(h->given[WISHES] ? h->given[WISHES] : "");
+        const char *const *wanted = wanted_of(wishes);
+        if (wanted)
+            config_want_statistics(h->config, wanted);
         experiment_build(h->config, NULL, &e, h->warnings, &h->err);
+        mem_free(wishes);
         if (e && experiment_check(e, &h->err) < 0)
             printf("not ok - %s\n", h->err.msg);
     }
@@ -520,6 +543,18 @@ static void say_gate(const struct experiment *e, struct buf *out)
         buf_str(out, holds ? "it holds\n" : "it does not hold\n");
 }
 
+/* Then nobody has them any more. */
+static void say_wanted(struct experiment *e, struct buf *out)
+{
+    for (size_t m = e->metric_count - e->wanted_count; m < e->metric_count; m++) {
+        buf_printf(out, "%s%s: ", strtab_get(e->strings, e->metrics[m].name), e->metrics[m].display ? " (shown)" : "");
+        for (place_ix i = 0; i < e->place_count; i++)
+            buf_printf(out, " %g", experiment_value(e, m, i, VALUE_INCLUSIVE));
+        buf_str(out, "\n");
+    }
+    experiment_forget_wanted(e);
+}
+
 static void say_recipes(const struct config *c, struct buf *out)
 {
     for (size_t i = 0; c && i < config_run_count(c); i++) {
@@ -594,6 +629,8 @@ static void make_output(void *ctx, const char *what, struct buf *out)
         say_sources(h->e, out);
     else if (strcmp(what, "gate") == 0)
         say_gate(h->e, out);
+    else if (strcmp(what, "wanted") == 0)
+        say_wanted(h->e, out);
     else if (strcmp(what, "init") == 0)
         cases_written(out, write_init, h);
     else
