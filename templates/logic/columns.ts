@@ -296,8 +296,7 @@ export class Columns {
       this.modules = new Int32Array(places.count);
       for (let i = 0; i < places.count; i++) {
         const up = places.parent[i];
-        this.modules[i] =
-          places.kind[i] <= Kind.Module ? Math.max(0, up) : places.kind[up] === Kind.Module ? up : this.modules[up];
+        this.modules[i] = places.kind[up] === Kind.Module ? up : this.modules[up]; // of modules 0, the program
       }
     }
     return { modules: this.modules };
@@ -332,7 +331,7 @@ export class Columns {
       const b = this.error(base, zero(cells ? this.values(base, cells)[cell] : this.at(base, cell)));
       return Math.hypot(a, b);
     }
-    if (!isMeasured(column.metric) || column.index === NONE) return NaN;
+    if (!isMeasured(column.metric)) return NaN;
     return 2 * Math.sqrt(Math.abs(value) * column.metric.period);
   }
 

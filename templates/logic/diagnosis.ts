@@ -58,9 +58,8 @@ function soundParents(parent: TableRows['cells'][number], count: number): Int32A
   const sound = Int32Array.from({ length: count }, (_, row) => (parent[row] < count ? parent[row] : NONE));
   const walk = new Int32Array(count); // the row whose way up first came here, from 1
   for (let row = 0; row < count; row++)
-    for (let at = row; at !== NONE && walk[at] !== row + 1; at = sound[at]) {
-      if (walk[at] !== 0) break; // somebody came up here before
-      walk[at] = row + 1;
+    for (let at = row; walk[at] === 0; at = sound[at]) {
+      walk[at] = row + 1; // nobody came up here before
       if (sound[at] !== NONE && walk[sound[at]] === row + 1) sound[at] = NONE;
     }
   return sound;

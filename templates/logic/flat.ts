@@ -71,15 +71,13 @@ export function sortedGroups(
   const first = (g: number): PlaceIx => groups.members[groups.start[g]];
   const named = places.count > 0 && groups.count > 0 && places.kind[first(0)] < Kind.Loop;
   const names = named ? Array.from(order, (g) => labelOf(model, first(g)).text) : [];
-  const direction = descending ? -1 : 1;
-  return order.sort((a, b) => {
+  order.sort((a, b) => {
     const p = first(a);
     const q = first(b);
     const byName = named ? (names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : 0) : 0;
-    return (
-      direction * (byName || places.file[p] - places.file[q] || places.lineFirst[p] - places.lineFirst[q] || a - b)
-    );
+    return byName || places.file[p] - places.file[q] || places.lineFirst[p] - places.lineFirst[q];
   });
+  return descending ? order.reverse() : order;
 }
 
 /** A row of several instances has the name of its leader, and the kinds of loop of all of them; which instance it is,

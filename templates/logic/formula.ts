@@ -445,12 +445,9 @@ export function readFormula(text: string, timeUnit = 's'): Formula | string {
   try {
     const parser = new Parser(text, PER_SECOND[timeUnit] ?? 1);
     const { node, shape } = parser.whole();
-    const [a, b, ...more] = parser.references;
-    const plain = (r: Reference): boolean => r.at === '' && r.form === '' && r.statistic === '';
-    const ends = b && more.length === 0 && plain(a) && plain(b) ? DIFFERENCE.test(text) : false;
     return {
       references: parser.references,
-      isDifference: ends,
+      isDifference: parser.references.length === 2 && DIFFERENCE.test(text),
       isSum: shape === Shape.Linear,
       evaluate(operand, count) {
         const result = node(operand, count);

@@ -80,7 +80,7 @@ function moduleParts(places: Columns, values: Float64Array): ModulePart[] {
   }
   return parts
     .filter((p) => values[p] > 0)
-    .sort((a, b) => values[b] - values[a] || a - b)
+    .sort((a, b) => values[b] - values[a])
     .map((p) => ({ place: p, value: values[p], withSource: known[p] }));
 }
 

@@ -41,8 +41,9 @@ export class Code {
       (name) => this.counts!.rows.cells[this.counts!.info.columns.findIndex((c) => c.name === name)],
     );
     if (!insn || !of || !value) return values;
-    for (let i = 0; i < this.counts.info.rows; i++)
-      if (of[i] === metric && insn[i] >= 0 && insn[i] < this.count) values[insn[i]] = value[i];
+    of.forEach((m, i) => {
+      if (m === metric) values[insn[i]] = value[i]; // where there is no such row nothing is written
+    });
     return values;
   }
 
@@ -56,9 +57,9 @@ export class Code {
       else high = middle;
     }
     const pieces: Piece[] = [];
-    for (let end = low; low < this.count && this.cell('procedure', low) === procedure; low = end) {
+    for (let end = low; this.cell('procedure', low) === procedure; low = end) {
       const build = this.cell('build', low);
-      while (end < this.count && this.cell('procedure', end) === procedure && Object.is(this.cell('build', end), build)) end++;
+      while (this.cell('procedure', end) === procedure && Object.is(this.cell('build', end), build)) end++;
       pieces.push({ first: low, end });
     }
     return pieces;

@@ -40,14 +40,14 @@ export function folded(name: string): string {
   }
 }
 
-/** "heat.f90:52–60", with the base name of the file. */
+/** "heat.f90:52–60", with the base name of the file; "line 52–60" where there is none. */
 export function lineRange(model: Model, place: PlaceIx): string {
   const { file, lineFirst, lineLast } = model.places;
   const name = baseName(fileName(model, file[place]));
   const first = lineFirst[place];
   const last = lineLast[place];
   if (first === 0) return name;
-  return `${name}:${first}${last > first ? `–${last}` : ''}`;
+  return `${name ? `${name}:` : 'line '}${first}${last > first ? `–${last}` : ''}`;
 }
 
 const ROLE_BADGES: { readonly [role: number]: string } = {
@@ -115,7 +115,7 @@ export function labelOf(model: Model, place: PlaceIx): Label {
     case Kind.Line:
       return places.lineFirst[place] === 0
         ? { text: 'no line known', detail: '', badges: [] }
-        : { text: lineRange(model, place) || `line ${places.lineFirst[place]}`, detail: '', badges: [] };
+        : { text: lineRange(model, place), detail: '', badges: [] };
     default:
       return { text: places.strings[places.name[place]] || NAMELESS[places.kind[place]] || '', detail: '', badges: [] };
   }

@@ -108,13 +108,12 @@ function tableValues(model: Model, axis: AxisChoice, groupOf: Int32Array, count:
   const info = model.tables[axis.table];
   const places = rows.cells[info.columns.findIndex((c) => c.type === 'ref' && c.to === 'place')];
   const out = new Float64Array(count).fill(NaN);
-  for (let row = 0; row < info.rows; row++) {
-    const place = places[row];
-    if (place < 0 || model.places.kind[place] !== Kind.Loop) continue;
+  places.forEach((place, row) => {
+    if (model.places.kind[place] !== Kind.Loop) return;
     const value = rows.cells[axis.tableColumn][row];
     const group = groupOf[place];
-    if (group !== NONE && !(out[group] >= value)) out[group] = value;
-  }
+    if (!(out[group] >= value)) out[group] = value;
+  });
   return out;
 }
 

@@ -107,7 +107,7 @@ export function sortedByValue(items: Uint32Array, values: Float64Array, descendi
 export function turnedRound(sorted: Uint32Array, values: Float64Array): Uint32Array {
   const out = new Uint32Array(sorted.length);
   let end = sorted.length;
-  while (end > 0 && Number.isNaN(values[sorted[end - 1]])) end--;
+  while (Number.isNaN(values[sorted[end - 1]])) end--;
   out.set(sorted.subarray(end), end);
   let value = end > 0 ? values[sorted[end - 1]] : 0;
   for (let at = 0; end > 0;) {

@@ -18,7 +18,7 @@ export function rowsAbout(model: Model, info: TableInfo, rows: TableRows, place:
   const weight = info.columns.findIndex((c) => c.type === 'count' || c.type === 'number');
   if (weight < 0) return found;
   const w = rows.cells[weight];
-  return found.sort((a, b) => (w[b] || 0) - (w[a] || 0) || a - b);
+  return found.sort((a, b) => (w[b] || 0) - (w[a] || 0));
 }
 
 /** By place: it is `place`, or inside it. */

@@ -54,7 +54,7 @@ function parseTyped(text: string, model: Model): Typed[] {
   for (const [part] of [...text.matchAll(FORMULA)].slice(0, 100)) {
     const eq = part.indexOf('=');
     const metric = { name: part.slice(0, Math.max(0, eq)), formula: part.slice(eq + 1) };
-    if (eq > 0 && metric.formula.length <= 2000 && new Columns(model, typed).refuse(metric) === null)
+    if (metric.formula.length <= 2000 && new Columns(model, typed).refuse(metric) === null)
       typed.push(metric);
   }
   return typed;
@@ -92,7 +92,7 @@ export function toHash(state: State, start: State): string {
     const { open, selected } = state.calls;
     const text = openText(open);
     if (text !== null) put('calls', text);
-    if (text !== null && selected !== null) put('call', String(selected));
+    if (selected !== null) put('call', String(selected));
   }
   return `#${VERSION}/${state.view}${query.length ? `?${query.join('&')}` : ''}`;
 }

@@ -64,6 +64,7 @@ import { testDamage } from './damage';
 import { testJobs } from './jobs';
 import { testMade } from './made';
 import { testNaive } from './naive';
+import { testShown } from './shown';
 import { testStates } from './states';
 import { done, equal, throws } from './tap';
 
@@ -2133,5 +2134,6 @@ testDamage();
 testNaive();
 testDrawn(START);
 testMade();
+testShown();
 testStates(START);
 void testJobs().then(done);

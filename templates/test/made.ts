@@ -1,7 +1,7 @@
 // Calls, simulated memory, lines of a source, filters, ways through the tree and numbers against what their words say, written down plainly, on programs drawn at
 // random: nothing is shared with what is tested but the data.
 
-import { Kind, type Model, NONE, type TableInfo, type TableRows, type TreeNodes, type Values } from '../model/data';
+import { Kind, type Metric, type Model, NONE, type TableInfo, type TableRows, type TreeNodes, type Values } from '../model/data';
 import { loopBrackets } from '../logic/brackets';
 import { callersOf, callsOf, foldRecursion, type MadeTree, treeModel } from '../logic/calls';
 import { formatAs, formatExact, formatPercent, formatScaled, scaleFor } from '../logic/format';
@@ -28,15 +28,16 @@ const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
 const FILES = ['src/x.c', 'y.h'];
 
 /** Two modules, each with a file of procedures, with loops, inlined calls and lines in each other; some of them are there twice. */
-function drawProgram(): Model {
+export function drawProgram(metrics?: readonly Metric[]): Model {
   let text = 'program p\n';
   const inside = (depth: number, indent: string): void => {
     for (let n = 1 + draw(3); n > 0; n--) {
-      const first = 1 + draw(12);
-      const file = FILES[draw(2)];
+      const first = draw(9) ? 1 + draw(12) : 0;
+      const file = draw(9) ? ` @${FILES[draw(2)]}` : '';
+      const call = draw(5) ? ` <${FILES[draw(2)]}:${1 + draw(12)}` : '';
       const what = depth < 3 ? draw(3) : 0;
-      if (what === 0) text += `${indent}line ${first} @${file} = ${draw(4) ? draw(9) : '.'} ${draw(9)}\n`;
-      else text += `${indent}${what === 1 ? 'loop' : `inline i${draw(2)}`} ${first}-${first + draw(6)} @${file}${what === 1 ? '' : ` <${file}:${1 + draw(12)}`}\n`;
+      if (what === 0) text += `${indent}line ${first}${file} = ${draw(4) ? draw(9) : '.'} ${draw(9)} ${draw(3) ? draw(5) : '.'}\n`;
+      else text += `${indent}${what === 1 ? 'loop' : `inline i${draw(2)}`} ${first}-${first + draw(6)}${file}${what === 1 ? '' : call}\n`;
       if (what > 0) inside(depth + 1, `${indent} `);
     }
   };
@@ -47,7 +48,7 @@ function drawProgram(): Model {
       inside(0, '    ');
     }
   }
-  return model(text);
+  return model(text, metrics);
 }
 
 // ---- calls ----
@@ -108,7 +109,7 @@ function testCallsOf(): void {
   const { kind, same, parent } = m.places;
   const nodes = drawCalls(m);
   const paths = pathsOf(nodes);
-  const own = paths.map((path): Own => ({ path, value: kind[path.at(-1)!] === Kind.Line && draw(4) ? 1 + draw(9) : NaN }));
+  const own = paths.map((path): Own => ({ path, value: kind[path.at(-1)!] === Kind.Line && draw(4) ? draw(9) : NaN }));
   const stored = [0, 1].map((form) => Float64Array.from(paths, (path) => valuesAt(m, own, path)[form]));
   const values: Values = { of: (_, exclusive) => stored[exclusive ? 1 : 0], failure: () => undefined };
   const calls = { nodes, model: treeModel(m, nodes, values) };
@@ -182,7 +183,7 @@ const isBelow = (nodes: TreeNodes, node: number, above: number): boolean => {
 
 // ---- tables ----
 
-function tableOf(name: string, columns: string, rows: readonly (readonly number[])[], strings: readonly string[] = []): { info: TableInfo; rows: TableRows } {
+export function tableOf(name: string, columns: string, rows: readonly (readonly number[])[], strings: readonly string[] = []): { info: TableInfo; rows: TableRows } {
   const heads = columns.split(' ').map((word) => word.split('>'));
   return {
     info: {
@@ -192,7 +193,7 @@ function tableOf(name: string, columns: string, rows: readonly (readonly number[
       rows: rows.length,
       strings: strings.length,
       block: '',
-      columns: heads.map(([column, to = '']) => ({ name: column, title: column, unit: '', description: '', type: to === 'text' ? 'text' : to ? 'ref' : 'count', to })),
+      columns: heads.map(([column, to = '']) => ({ name: column, title: column, unit: '', description: '', type: to === 'text' || to === 'number' ? to : to ? 'ref' : 'count', to })),
     },
     rows: { cells: heads.map((_, c) => Float64Array.from(rows, (row) => row[c])), strings },
   };
@@ -206,7 +207,7 @@ function testMisses(): void {
   const program = drawProgram();
   const { count, parent, file, lineFirst } = program.places;
   const anyPlace = (): number => draw(count + 1) - 1;
-  const number = (): number => (draw(9) ? draw(20) : NaN);
+  const number = (): number => (draw(9) ? draw(4) : NaN);
   const levels = upTo(4).map((i) => [i, 8 << draw(3), draw(3), draw(2)]);
   const objects = upTo(4).map((i) => [i + 4, draw(3) ? anyPlace() : NaN]);
   const references = upTo(25).map(() => [anyPlace(), draw(5) - 1, draw(4), 20 + draw(20), ...COUNTS.slice(1).map(() => draw(20))]);
@@ -284,7 +285,7 @@ function testMisses(): void {
 
 // ---- filters ----
 
-const NAMES = ['f', 'F1', 'i', 'f?', '*1', 'f*', '*', '?', '/^f[12]$/', '/1/', 'x.c', 'y', '*.h', 's*c', 'src/x.c', 'X.C:4', '*.?:7', '/y/:3', 'zz', 'x.c:0'];
+const NAMES = ['f', 'F1', 'i', 'f?', '*1', 'f*', '*', '?', '/^f[12]$/', '/1/', 'x.c', 'y', '*.h', 's*c', 'src/x.c', 'X.C:4', 'm*', 'x.?', '*.?:7', '/y/:3', 'zz', 'x.c:0'];
 const FILES_ASKED = ['', '', 'x.c', 'y', '*.h', 'x*', 'src/*', '?.c', '/^s/', '"y.h"', 'zz'];
 const MODULES_ASKED = ['', '', 'prog', 'm.so', 'lib/*', 'm*', 'P?og', '/g$/'];
 
@@ -421,8 +422,8 @@ function testLinesOf(): void {
       equal(scopesOnLine(m, lines, line), mine.filter((p) => lineOf(p) === line && kind[p] !== Kind.Line), 'and begins there');
     }
     const sizes = Float64Array.from(numbers, () => (draw(5) ? draw(9) - 4 : NaN));
-    const most = Math.max(...numbers.map((_, g) => zero(Math.abs(sizes[g]))));
-    const hottest = numbers.find((_, g) => Math.abs(sizes[g]) === most) ?? 0;
+    const most = Math.max(...numbers.map((n, g) => (n > 0 ? zero(Math.abs(sizes[g])) : 0)));
+    const hottest = numbers.find((n, g) => n > 0 && Math.abs(sizes[g]) === most) ?? 0;
     equal(hottestLine(lines, sizes), hottest, 'the costliest line');
 
     const brackets = loopBrackets(m, index.places.subarray(index.start[f], index.start[f + 1]), f);

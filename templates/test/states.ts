@@ -91,11 +91,11 @@ function testThereAndBack(m: Model, start: State): void {
 
 /** Numbers at their bounds; anything else is as at the start. */
 function testBounds(m: Model, start: State): void {
-  const [least, hot] = [start.least, start.hot];
+  start = { ...start, least: 2, hot: 60 };
   const numbers: [key: string, low: number, high: number, otherwise: unknown, of: (s: Partial<State>) => unknown][] = [
     ['flatten', 0, 50, 0, (s) => s.flatten],
-    ['hot', 1, 100, hot, (s) => s.hot],
-    ['least', 0, 100, least, (s) => s.least],
+    ['hot', 1, 100, 60, (s) => s.hot],
+    ['least', 0, 100, 2, (s) => s.least],
     ['place', 0, PLACES - 1, null, (s) => s.selected],
     ['zoom', 0, PLACES - 1, 0, (s) => s.zoom],
     ['calls=&call', 0, NODES - 1, null, (s) => s.calls?.selected ?? null],
@@ -113,8 +113,10 @@ function testBounds(m: Model, start: State): void {
     [{ file: 0, first: 0, last: 0 }, { file: 0, first: 7, last: 7 }, { file: 1, first: 7, last: 9 }, { file: 1, first: 9, last: 9 }, { file: 1, first: 7, last: 7 }, null, null, null, null],
     'addresses: lines of a source',
   );
+  const marks = [[0, 0], [7, 7], [7, 9]].map(([first, last]) => toHash({ ...start, source: { file: 1, first, last } }, start));
+  equal(marks, ['#v2/tree?source=1', '#v2/tree?source=1:7', '#v2/tree?source=1:7-9'], 'addresses: as short as they can be');
   const open = (text: string): number[] => [...fromHash(`#v2/tree?open=${text}`, start, m)!.expanded!];
-  equal([open('0.1'), open('z.1'), open('bn'), open('bm.1.0'), open('00000001.1'), open('0000001.1'), open('1.-1'), open('1..1')], [[0, 1], [35, 36], [419], [418, 419], [], [1, 2], [1], [1]], 'addresses: open rows');
+  equal([open('0.1'), open('z.1'), open('bn'), open('bo'), open('bm.1.0'), open('00000001.1'), open('0000001.1'), open('1.-1'), open('1..1')], [[0, 1], [35, 36], [419], [], [418, 419], [], [1, 2], [1], [1]], 'addresses: open rows');
   const far = [...fromHash(`#v2/tree?open=${Array.from({ length: 400 }, () => '1').join('.')}`, start, m)!.expanded!];
   equal([far.length, far.at(-1)], [300, 300], 'addresses: no more than so many');
   const at: State = { ...start, view: 'loop', form: 'si' };
