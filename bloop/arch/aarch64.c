@@ -301,6 +301,8 @@ static void lift_memory(uint32_t w, vaddr addr, struct op *op)
         writes(op, reg_or_zero(w >> 5));
         writes(op, reg_or_zero(w >> 10));
         writes(op, reg_or_zero(w >> 16));
+        if (is(w, 0xbfa00000, 0x08200000)) /* CASP */
+            writes(op, reg_or_zero(w >> 16 | 1));
     }
 }
 

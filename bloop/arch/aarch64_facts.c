@@ -231,6 +231,43 @@ static void structures(uint32_t w, struct insn_facts *f)
     }
 }
 
+/* CAS, and CASP, which has two neighbours each: the first is compared, and gets what was there. */
+static void compare_and_swap(uint32_t w, struct insn_facts *f, bool pair)
+{
+    struct insn_memory *m = memory(f, w, true, f->element * (pair ? 2u : 1u));
+    m->writes = true;
+    f->locked = true;
+    f->class = CLASS_OTHER;
+    general(&f->reads, w, D);
+    general(&f->reads, w, M);
+    general(&f->writes, w, M);
+    if (pair) {
+        general(&f->reads, w | 1, D);
+        general(&f->reads, w | 1 << M, M);
+        general(&f->writes, w | 1 << M, M);
+    }
+}
+
+/* "Load/store exclusive", of pairs too, "compare and swap", "load/store ordered" */
+static void exclusives(uint32_t w, struct insn_facts *f)
+{
+    bool ordered = bits(w, 23, 1), load = bits(w, 22, 1), two = bits(w, 21, 1), pair = two && !ordered;
+    f->type = NUMBER_INTEGER;
+    f->element = (uint8_t)(pair ? 4u << bits(w, 30, 1) : 1u << bits(w, 30, 2));
+    f->width = f->element == 8 ? 8 : 4;
+    if (two && (ordered || !bits(w, 31, 1))) {
+        compare_and_swap(w, f, pair);
+        return;
+    }
+    memory(f, w, load, f->element * (pair ? 2u : 1u));
+    transferred(f, w, D, false, load);
+    if (pair)
+        transferred(f, w, A, false, load);
+    if (!ordered && !load) /* whether it was stored */
+        general(&f->writes, w, M);
+    f->locked = !ordered;
+}
+
 /* "Loads and Stores" */
 static void loads_and_stores(uint32_t w, vaddr addr, struct insn_facts *f)
 {
@@ -286,20 +323,26 @@ static void loads_and_stores(uint32_t w, vaddr addr, struct insn_facts *f)
             updates(f, m, w, mode == 1);
             prefetch = false;
         }
-    } else { /* LSE atomics; exclusives, acquire and release */
-        bool exclusive = is(w, 0x3f000000, 0x08000000), plain = exclusive && bits(w, 23, 1) && !bits(w, 21, 1);
-        m = memory(f, w, true, size);
-        m->reads = !exclusive || bits(w, 22, 1);
-        m->writes = !exclusive || !bits(w, 22, 1);
-        f->locked = !plain;
+    } else if (is(w, 0x3f000000, 0x08000000)) {
+        exclusives(w, f);
+        return;
+    } else if (is(w, 0x3f200c00, 0x19000000)) { /* LDAPUR, STLUR */
+        m = memory(f, w, load, size);
+        m->disp = signed_bits(w, 12, 9);
+        transferred(f, w, D, false, load);
         prefetch = false;
-        f->class = exclusive ? CLASS_MOVE : CLASS_OTHER;
-        general(m->reads ? &f->writes : &f->reads, w, D);
-        if (!plain) {
-            general(exclusive ? &f->writes : &f->reads, w, M);
-            if (exclusive && m->reads)
-                f->writes.general &= ~(1u << bits(w, M, 5));
-        }
+    } else if (is(w, 0x3ffffc00, 0x38bfc000)) { /* LDAPR */
+        memory(f, w, true, size);
+        general(&f->writes, w, D);
+        prefetch = false;
+    } else { /* LSE atomics */
+        m = memory(f, w, true, size);
+        m->writes = true;
+        f->locked = true;
+        prefetch = false;
+        f->class = CLASS_OTHER;
+        general(&f->reads, w, M);
+        general(&f->writes, w, D);
     }
     f->element = (uint8_t)(is(w, 0x3a000000, 0x28000000) ? f->width : size);
     f->type = is_vector ? NUMBER_NONE : NUMBER_INTEGER;
@@ -415,6 +458,8 @@ static void three_same(uint32_t w, struct insn_facts *f)
         f->class = floating[opcode - 24];
         if (opcode == 31 && u)
             f->class = CLASS_DIVIDE;
+        if (opcode == 29 && !u) /* FMLAL, FMLSL */
+            f->class = CLASS_MULTIPLY_ADD;
         if (opcode == 26 && u && a) /* FABD */
             f->class = CLASS_ARITHMETIC;
     } else {
@@ -438,11 +483,18 @@ static void three_same(uint32_t w, struct insn_facts *f)
     vector(&f->reads, w, M);
 }
 
+/* What is narrowed into the upper half of a register leaves the lower one. */
+static bool keeps_half(uint32_t w)
+{
+    return bits(w, 30, 1) && !bits(w, 28, 1);
+}
+
 /* "Advanced SIMD two-register miscellaneous", and "across lanes" */
 static void two_misc(uint32_t w, struct insn_facts *f)
 {
     unsigned opcode = bits(w, 12, 5);
     bool a = bits(w, 23, 1), across = bits(w, 20, 1);
+    bool floats = opcode >= 22 || (a && opcode >= 12 && opcode <= 15);
     f->type = NUMBER_INTEGER;
     f->element = (uint8_t)(1u << bits(w, 22, 2));
     vector(&f->reads, w, N);
@@ -451,7 +503,7 @@ static void two_misc(uint32_t w, struct insn_facts *f)
         f->class = opcode == 3 || opcode == 27 || opcode == 13 ? CLASS_ADD : CLASS_MINMAX;
         if (floating)
             number(f, bits(w, 22, 1) ? NUMBER_DOUBLE : NUMBER_FLOAT);
-    } else if (opcode >= 22 || (a && opcode >= 12 && opcode <= 15)) {
+    } else if (floats) {
         number(f, bits(w, 22, 1) ? NUMBER_DOUBLE : NUMBER_FLOAT);
         f->class = opcode <= 14                                                          ? CLASS_COMPARE
                    : opcode == 15                                                        ? CLASS_LOGIC
@@ -476,7 +528,8 @@ static void two_misc(uint32_t w, struct insn_facts *f)
         if (opcode >= 18 && opcode < 22)
             f->source_type = NUMBER_INTEGER;
     }
-    if (bits(w, 30, 1) && !across && (opcode == 18 || opcode == 20 || opcode == 22)) /* XTN2: keeps the other half */
+    bool sums = opcode == 3 || opcode == 6; /* SUQADD, USQADD; SADALP, UADALP */
+    if (!across && (sums || (keeps_half(w) && (opcode == 18 || opcode == 20 || opcode == 22)))) /* XTN2 */
         vector(&f->reads, w, D);
 }
 
@@ -485,8 +538,8 @@ static void by_element(uint32_t w, struct insn_facts *f)
 {
     unsigned opcode = bits(w, 12, 4), size = bits(w, 22, 2);
     bool floating = !bits(w, 29, 1) && (opcode == 1 || opcode == 5 || opcode == 9);
-    bool add = opcode != 8 && opcode != 9 && opcode < 10;
-    f->class = add || opcode == 14 || opcode == 15 || opcode == 13 ? CLASS_MULTIPLY_ADD : CLASS_MULTIPLY;
+    bool u = bits(w, 29, 1), add = opcode != 8 && opcode != 9 && opcode < 10; /* 13: SQRDMULH, SQRDMLAH */
+    f->class = add || opcode == 14 || opcode == 15 || (opcode == 13 && u) ? CLASS_MULTIPLY_ADD : CLASS_MULTIPLY;
     f->type = NUMBER_INTEGER;
     f->element = (uint8_t)(1u << size);
     if (floating || (bits(w, 29, 1) && opcode == 9))
@@ -517,6 +570,20 @@ static void copy(uint32_t w, struct insn_facts *f)
     }
 }
 
+/* "Cryptographic AES", "two-register SHA", "three-register SHA" */
+static void cryptography(uint32_t w, struct insn_facts *f)
+{
+    bool three = !bits(w, 11, 1),
+         fresh = bits(w, 28, 1) ? !bits(w, 12, 5) : bits(w, 13, 4) == 3; /* SHA1H; AESMC, AESIMC */
+    f->width = 16;
+    f->packed = true;
+    vector(&f->reads, w, N);
+    if (three)
+        vector(&f->reads, w, M);
+    if (three || !fresh)
+        vector(&f->reads, w, D);
+}
+
 /* "Data Processing -- Scalar Floating-Point and Advanced SIMD" */
 static void vectors(uint32_t w, struct insn_facts *f)
 {
@@ -533,7 +600,9 @@ static void vectors(uint32_t w, struct insn_facts *f)
     f->packed = !single;
     f->width = bits(w, 30, 1) && !single ? 16 : 8;
     vector(&f->writes, w, D);
-    if (is(v, 0x9f200400, 0x0e200400)) {
+    if (is(w, 0xff3e0c00, 0x4e280800) || is(w, 0xff3e0c00, 0x5e280800) || is(w, 0xff208c00, 0x5e000000)) {
+        cryptography(w, f);
+    } else if (is(v, 0x9f200400, 0x0e200400)) {
         three_same(w, f);
     } else if (is(v, 0x9f2e0c00, 0x0e200800)) {
         two_misc(w, f);
@@ -544,7 +613,8 @@ static void vectors(uint32_t w, struct insn_facts *f)
         f->element = (uint8_t)(1u << bits(w, 22, 2));
         vector(&f->reads, w, N);
         vector(&f->reads, w, M);
-        if (f->class == CLASS_MULTIPLY_ADD || bits(w, 12, 4) == 5)
+        bool half = bits(w, 12, 4) == 4 || bits(w, 12, 4) == 6; /* ADDHN, SUBHN */
+        if (f->class == CLASS_MULTIPLY_ADD || bits(w, 12, 4) == 5 || (half && keeps_half(w)))
             vector(&f->reads, w, D);
     } else if (is(v, 0x9f208400, 0x0e008400)) { /* dot products, complex numbers */
         unsigned opcode = bits(w, 11, 4);
@@ -579,8 +649,9 @@ static void vectors(uint32_t w, struct insn_facts *f)
         constant(f, left ? (int64_t)bits(w, 16, 7) - 8 * f->element : 16 * f->element - (int64_t)bits(w, 16, 7));
         f->width = opcode >= 16 && opcode <= 20 ? 16 : f->width; /* narrow or widen */
         vector(&f->reads, w, N);
-        bool inserts = bits(w, 29, 1) && (opcode == 8 || opcode == 10); /* SRI, SLI */
-        if (opcode == 2 || opcode == 6 || inserts)                      /* SSRA, SRSRA */
+        bool inserts = bits(w, 29, 1) && (opcode == 8 || opcode == 10);          /* SRI, SLI */
+        bool narrows = opcode >= 16 && opcode <= 19;                             /* SHRN and its kin */
+        if (opcode == 2 || opcode == 6 || inserts || (narrows && keeps_half(w))) /* SSRA, SRSRA */
             vector(&f->reads, w, D);
     } else if (is(v, 0x9ff80400, 0x0f000400)) { /* MOVI, FMOV; ORR, BIC */
         unsigned cmode = bits(w, 12, 4);
@@ -861,9 +932,9 @@ static void system_register(uint32_t w, struct insn_facts *f)
         *f = (struct insn_facts){.insn = f->insn, .class = CLASS_NOP};
     else if (is(w, 0xfffff0ff, 0xd50330bf) || is(w, 0xffffff1f, 0xd503309f)) /* DMB, DSB */
         f->class = CLASS_FENCE;
-    else if (is(w, 0xfff00000, 0xd5300000)) /* MRS */
+    else if (is(w, 0xfff00000, 0xd5300000) || is(w, 0xfff80000, 0xd5280000)) /* MRS, SYSL */
         general(&f->writes, w, D);
-    else
+    else if (w >> 24 != 0xd4) /* (SVC and its kin have a number there) */
         general(&f->reads, w, D);
 }
 
