@@ -17,3 +17,9 @@ TESTS += %D%/go_lines_test
 %C%_go_lines_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_go_lines_test_SOURCES = %D%/go_lines_test.c bloop/binary_test.h
 %C%_go_lines_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/lines_test
+TESTS += %D%/lines_test
+%C%_lines_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
+%C%_lines_test_SOURCES = %D%/lines_test.c tests/chance.h
+%C%_lines_test_LDADD = $(ROOM_LDADD)
