@@ -77,8 +77,8 @@ struct unit_tables {
 #define FILES_KEPT  32 /* units whose file names are kept, for entries that refer to other units (LTO, dwz) */
 
 struct other_files {
-    uint64_t key, last_use;
-    bool loaded;
+    uint64_t root, last_use; /* root: the unit's entry */
+    bool alternate, loaded;
     struct line_table lines;
 };
 
@@ -680,11 +680,10 @@ static const char *other_path(struct debug *d, bool alternate, uint64_t offset, 
         dwarf_complain(f, offset, e);
     if (status != DW_DLV_OK)
         return "";
-    uint64_t key = root_offset << 1 | alternate;
     struct other_files *oldest = &d->others[0];
     for (size_t i = 0; i < FILES_KEPT; i++) {
         struct other_files *o = &d->others[i];
-        if (o->loaded && o->key == key) {
+        if (o->loaded && o->root == root_offset && o->alternate == alternate) {
             o->last_use = ++d->clock;
             return line_table_path(&o->lines, number);
         }
@@ -693,7 +692,7 @@ static const char *other_path(struct debug *d, bool alternate, uint64_t offset, 
     }
     if (oldest->loaded)
         line_table_release(&oldest->lines);
-    *oldest = (struct other_files){.key = key, .loaded = true, .last_use = ++d->clock};
+    *oldest = (struct other_files){.root = root_offset, .alternate = alternate, .loaded = true, .last_use = ++d->clock};
     struct die_info info = {.lines = NO_OFFSET};
     root = dwarf_die_at(f, root_offset);
     if (root) {
@@ -917,9 +916,12 @@ static void add_part_rows(struct answer *a, const struct addr_range *parts, size
     if (count)
         memcpy(sorted, parts, count * sizeof *sorted);
     sort_items(sorted, count, sizeof *sorted, by_addr_range);
+    vaddr covered = 0;
     for (size_t i = 0; i < count; i++)
-        if (i == 0 || sorted[i].begin >= sorted[i - 1].end)
+        if (sorted[i].begin >= covered) {
             add_rows(a, sorted[i].begin, sorted[i].end);
+            covered = sorted[i].end;
+        }
     mem_free(sorted);
 }
 

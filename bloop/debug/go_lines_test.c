@@ -88,6 +88,43 @@ static char *read_all(const char *path)
     return out.bytes;
 }
 
+/* Through the room's door: the same entries, and of each address in and around both functions what the function that
+   holds it says. */
+static void test_door(const char *path)
+{
+    struct image *im;
+    struct debug *d = NULL;
+    struct vaddr_list entries = {0};
+    struct bloop_variables variables = {0};
+    size_t wrong = 0;
+    if (image_open_alone(path, &im, NULL, NULL) != 0 || debug_open(im, &d, NULL, NULL) != 1)
+        exit(99);
+    debug_entries(d, &entries);
+    debug_variables(d, &variables);
+    CHECK_INT(entries.count, 2);
+    CHECK_INT(variables.count, 0);
+    vaddr first = entries.items[0], second = entries.items[1], end = second + 16;
+    CHECK_INT(second - first, 32);
+    for (vaddr at = first - 4; at < end + 4; at++) {
+        struct arena *arena = arena_create();
+        struct debug_function f;
+        int known = debug_function_at(d, at, NULL, 0, arena, &f);
+        const char *wanted = at >= first && at < second ? "main.f" : at >= second && at < end ? "main.g" : NULL;
+        if (wanted)
+            wrong += known != 1 || strcmp(f.name, wanted) != 0 || f.own_range_count != 1 ||
+                     f.ranges[0].begin != (at < second ? first : second) ||
+                     f.ranges[0].end != (at < second ? second : end) || strcmp(f.producer, "Go") != 0 ||
+                     f.language != DW_LANG_Go || *f.link_name || *f.comp_dir || f.decl_file != f.rows[0].file;
+        else
+            wrong += known != 0;
+        arena_free(arena);
+    }
+    CHECK_INT(wrong, 0);
+    vec_release(&entries);
+    debug_close(d);
+    image_close(im);
+}
+
 static uint8_t *read_file(const char *path, size_t *size)
 {
     enum { MOST = 1 << 20 };
@@ -121,6 +158,7 @@ static void test_version(const char *version, const char *magic, const char *fla
                    "main.g /src/main.go:20; 20=main.go:20 30=:0\n",
                    calls[trees ? 2 : 0], calls[trees ? 3 : 1]);
     CHECK_STR(said, wanted);
+    test_door(path);
     mem_free(wanted);
     mem_free(said);
     mem_free(path);

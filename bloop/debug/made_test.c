@@ -431,10 +431,10 @@ struct made_callee {
     unsigned file, line;
 };
 struct made_procedure {
-    vaddr begin, inside, outside; /* outside: behind its end, where no procedure is; 0: not asked */
-    struct range_list parts;
-    bool entry; /* it is found without looking into others */
-    struct buf said;
+    vaddr begin, inside, outside;  /* outside: behind its end, where no procedure is; 0: not asked */
+    struct range_list code, parts; /* parts: what rows are asked of */
+    bool entry;                    /* it is found without looking into others */
+    struct buf said, rows;
 };
 struct made_program {
     struct maker m;
@@ -588,14 +588,43 @@ static void make_inlines(struct made_program *p, vaddr begin, vaddr end, vaddr b
     vec_release(&code);
 }
 
-/* The rows of the parts, and a hole behind each. */
+/* What is asked for: the parts, some cut in two that touch, in any order, with what is in another one again. */
+static void ask_for(struct maker *m, const struct range_list *code, struct range_list *parts)
+{
+    for (size_t i = 0; i < code->count; i++) {
+        struct addr_range r = code->items[i];
+        vaddr middle = r.begin + 1 + pick(m, (unsigned)(r.end - r.begin - 1));
+        if (pick(m, 3) == 0 && middle < r.end) {
+            *vec_push(parts) = (struct addr_range){r.begin, middle};
+            r.begin = middle;
+        }
+        *vec_push(parts) = r;
+    }
+}
+
+static void ask_for_more(struct maker *m, struct range_list *parts)
+{
+    for (size_t i = parts->count; i-- > 0;) {
+        struct addr_range r = parts->items[i];
+        for (unsigned n = r.end - r.begin > 40 ? pick(m, 3) : 0; n > 0; n--)
+            *vec_push(parts) = (struct addr_range){r.begin + 1 + 4 * n + pick(m, 4), r.end - 1 - pick(m, 4)};
+        if (pick(m, 2)) {
+            unsigned k = pick(m, (unsigned)parts->count);
+            parts->items[i] = parts->items[k];
+            parts->items[k] = r;
+        }
+    }
+}
+
+/* The rows of the parts, and a hole behind each but where the next one touches it. */
 static void put_rows(struct buf *b, const struct range_list *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         vaddr at = parts->items[i].begin, end = parts->items[i].end;
         for (size_t row = (at - TEXT) / LINE_STEP; at < end; row++, at = TEXT + row * LINE_STEP)
             buf_printf(b, " %llx=%s:%zu", (unsigned long long)at, made_files[1 + row % 2], row + 1);
-        buf_printf(b, " %llx=", (unsigned long long)end);
+        if (i + 1 == parts->count || parts->items[i + 1].begin != end)
+            buf_printf(b, " %llx=", (unsigned long long)end);
     }
     buf_char(b, '\n');
 }
@@ -608,15 +637,23 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
     struct made_procedure made = {.begin = begin};
     bool own = true, copy = pick(m, 3) == 0, with = !inner && (asked || fortran) && pick(m, 3) == 0;
     const struct made_callee *c = copy ? any_callee(p, &own) : NULL;
-    vaddr last = with ? begin + (end - begin) / 2 : asked ? end - 8 : end;
+    bool around = with && asked && pick(m, 2); /* the one in it is in the midst of its code */
+    vaddr last = around ? end - 8 : with ? begin + (end - begin) / 2 : asked ? end - 8 : end;
+    bool of_module = !copy && !*path && pick(m, 3) == 0;
+    char link_name[40] = "";
     unsigned file = 1 + pick(m, 2), line = 1 + pick(m, 900);
     char name[16];
     int count = 0;
     snprintf(name, sizeof name, "p%zu", p->procedures.count);
-    cut_code(m, begin, last, &made.parts);
+    if (of_module) /* or none that says so */
+        snprintf(link_name, sizeof link_name, pick(m, 3) ? "__area%u_MOD_%s" : "_area%u_MOD_%s", pick(m, 9), name);
+    cut_code(m, begin, last, &made.code);
+    ask_for(m, &made.code, &made.parts);
     made.inside = pick(m, 2) ? last - 1 : begin + 2;
-    struct said_code s = say_code(m, &made.parts, base);
-    DIE(m, DW_TAG_subprogram, true, s.low, s.high, s.ranges, {DW_AT_name, copy ? 0 : DW_FORM_string, 0, name},
+    struct said_code s = say_code(m, &made.code, base);
+    DIE(m, DW_TAG_subprogram, true, s.low, s.high, s.ranges,
+        {DW_AT_linkage_name, *link_name ? DW_FORM_string : 0, 0, link_name},
+        {DW_AT_name, copy ? 0 : DW_FORM_string, 0, name},
         {DW_AT_abstract_origin,
          !copy ? 0
          : own ? DW_FORM_ref4
@@ -627,11 +664,14 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
     if (copy)
         buf_printf(&made.said, "%s%s (%s:%u)", own ? "" : path, own ? c->name : c->bare, made_files[c->file], c->line);
     else
-        buf_printf(&made.said, "%s%s (%s:%u)", path, name, made_files[file], line);
-    put_ranges(&made.said, &made.parts);
+        buf_printf(&made.said, "%s%.*s%s%s (%s:%u)", path, link_name[1] == '_' ? 5 : 0, link_name + 2,
+                   link_name[1] == '_' ? "::" : "", name, made_files[file], line);
+    put_ranges(&made.said, &made.code);
     make_inlines(p, begin, last, base, -1, &count, 3, &made.said);
-    put_rows(&made.said, &made.parts);
-    made.outside = with || !asked ? 0 : last + 3;
+    put_rows(&made.rows, &made.parts);
+    buf_str(&made.said, made.rows.bytes);
+    ask_for_more(m, &made.parts);
+    made.outside = with || inner || !asked ? 0 : last + 3;
     made.entry = !hidden;
     *vec_push(&p->procedures) = made;
     if (with) {
@@ -639,7 +679,8 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
         bool block = asked && pick(m, 2); /* (nobody looks there where the unit has no addresses) */
         if (block)
             DIE(m, DW_TAG_lexical_block, true, {0});
-        make_procedure(p, below, last + 4, end, base, fortran, true, !fortran || block, asked);
+        make_procedure(p, below, around ? begin + (end - begin) / 4 : last + 4,
+                       around ? begin + (end - begin) / 2 : end, base, fortran, true, !fortran || block, asked);
         if (block)
             end_children(m);
         mem_free(below);
@@ -743,7 +784,7 @@ static void test_procedures(uint64_t seed)
             if (made->outside) { /* the lines are all that is known */
                 ask(d, made->outside, made, &got);
                 buf_str(&wanted, " (:0)\n");
-                put_rows(&wanted, &made->parts);
+                buf_str(&wanted, made->rows.bytes);
             }
         }
     ask(d, TEXT + TEXT_SIZE + 8, &p.procedures.items[0], &got); /* nothing is known of it */
@@ -759,16 +800,18 @@ static void test_procedures(uint64_t seed)
         buf_printf(&got, "%llx ", (unsigned long long)entries.items[i]);
     entries.count = 0;
     for (size_t i = 0; i < p.procedures.count; i++)
-        for (size_t r = 0; p.procedures.items[i].entry && r < p.procedures.items[i].parts.count; r++)
-            *vec_push(&entries) = p.procedures.items[i].parts.items[r].begin;
+        for (size_t r = 0; p.procedures.items[i].entry && r < p.procedures.items[i].code.count; r++)
+            *vec_push(&entries) = p.procedures.items[i].code.items[r].begin;
     vec_sort(&entries, by_address);
     for (size_t i = 0; i < entries.count; i++)
         buf_printf(&wanted, "%llx ", (unsigned long long)entries.items[i]);
     check_text(&got, &wanted, "entries", seed);
     vec_release(&entries);
     for (size_t i = 0; i < p.procedures.count; i++) {
+        vec_release(&p.procedures.items[i].code);
         vec_release(&p.procedures.items[i].parts);
         buf_release(&p.procedures.items[i].said);
+        buf_release(&p.procedures.items[i].rows);
     }
     vec_release(&p.procedures);
     vec_release(&p.callees);
