@@ -16,14 +16,15 @@
  *     samples, samples 2         measurements (metrics/test_drawing.h), of the runs a and b. PROGRAM, OTHER: path and build id
  *     structure, structure 2     structure.xml and structure2.xml
  *     source, source 2           1/a.c and 2/a.c
- *     config                     what stands in the configuration besides its runs; "no file": there is none, and run a alone
+ *     config                     what stands in the configuration besides its runs; "no file": there is none, and run a alone; or a whole file of HPCVIEW's
  *     wishes                     what the command line adds to it, see wishes[]
  *     warnings, gate, recipes    what is told; is a gate's formula true; how the runs are measured
+ *     find RUN OPERAND           the metric that the operand of a formula means, seen from the run ("-": from all)
  *     init, wanted               the configuration to start from; columns that are for diagnoses alone
  *
  * all of the case before where they are not given or "none". In samples, "again" begins a repetition of the run. Options: -arm; -keep: the
  * measurements keep their functions; -gone: the program is not there any more, or, -moved, by its build id alone; -rebuilt: it is, with
- * another build id; -databases: the runs are databases; -back: the experiment is written as one, and read.
+ * another build id; -debuginfo: its debug file is kept by its build id; -databases: the runs are databases; -back: the experiment is written as one, and read.
  */
 #include "diagnose/drawing.h"
 #include "htmlgen/htmlgen.h"
@@ -42,7 +43,7 @@ static const char *const given_words[] = {"program", "code",     "samples", "sam
 struct at_hand { /* of the case */
     char *drawing, *sample, *folder;
     char *given[GIVEN];
-    bool arm, keep, gone, moved, rebuilt, databases, back;
+    bool arm, keep, gone, moved, rebuilt, debuginfo, databases, back;
     struct config *config;
     struct experiment *e;
     struct warnings *warnings;
@@ -60,7 +61,7 @@ static void begin(void *ctx, const char *name)
     h->e = NULL;
     h->warnings = NULL;
     h->err = (struct err){0};
-    h->arm = h->keep = h->gone = h->moved = h->rebuilt = h->databases = h->back = false;
+    h->arm = h->keep = h->gone = h->moved = h->rebuilt = h->debuginfo = h->databases = h->back = false;
 }
 
 static void take_option(void *ctx, const char *word)
@@ -69,8 +70,9 @@ static void take_option(void *ctx, const char *word)
     const struct {
         const char *word;
         bool *flag;
-    } flags[] = {{"-arm", &h->arm},         {"-keep", &h->keep},           {"-gone", &h->gone}, {"-moved", &h->moved},
-                 {"-rebuilt", &h->rebuilt}, {"-databases", &h->databases}, {"-back", &h->back}};
+    } flags[] = {
+        {"-arm", &h->arm},         {"-keep", &h->keep},           {"-gone", &h->gone},           {"-moved", &h->moved},
+        {"-rebuilt", &h->rebuilt}, {"-debuginfo", &h->debuginfo}, {"-databases", &h->databases}, {"-back", &h->back}};
     for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
         if (strcmp(word, flags[i].word) == 0) {
             *flags[i].flag = true;
@@ -156,9 +158,11 @@ static void write_programs(const struct at_hand *h)
 /* After it was measured. */
 static void move_program(const struct at_hand *h)
 {
-    char *id = id_text(0), *kept = mem_printf("%s/%s/executable", h->folder, id), *app = path_join(h->folder, "app");
+    char *id = id_text(0), *kept = mem_printf("%s/%s/executable", h->folder, id), *app = path_join(h->folder, "app"),
+         *debug = mem_printf("%s/%s/debuginfo", h->folder, id);
     unlink(kept);
-    if (h->moved && rename(app, kept) < 0)
+    unlink(debug);
+    if ((h->moved || h->debuginfo) && rename(app, h->moved ? kept : debug) < 0)
         exit(99);
     if (h->gone) {
         char *code = path_join(h->folder, "code");
@@ -169,6 +173,7 @@ static void move_program(const struct at_hand *h)
     if (h->rebuilt)
         write_program(h, "app", build_ids[1]);
     mem_free(app);
+    mem_free(debug);
     mem_free(kept);
     mem_free(id);
 }
@@ -327,7 +332,8 @@ static struct experiment *built_of(struct at_hand *h, const char *body)
     struct experiment *e = NULL;
     char *path = path_join(h->folder, "c.xml"), *machines = top_file("share/machines"),
          *machine = top_file("share/machines/skylake-server.xml"),
-         *text = mem_printf("<hpcview version='1'>%s</hpcview>", body);
+         *text =
+             str_starts(body, "<HPCVIEW") ? mem_strdup(body) : mem_printf("<hpcview version='1'>%s</hpcview>", body);
     config_free(h->config);
     h->config = NULL;
     int status = 0;
@@ -335,8 +341,10 @@ static struct experiment *built_of(struct at_hand *h, const char *body)
         char *a = path_join(h->folder, "a");
         config_add_measurement(h->config = config_create(), a);
         mem_free(a);
-    } else
-        status = config_read_bytes(text, strlen(text), path, &h->config, h->warnings, &h->err);
+    } else {
+        write_to(h, "c.xml", text, strlen(text));
+        status = config_read(path, &h->config, h->warnings, &h->err);
+    }
     if (status == 0 && take_wishes(h) == 0) {
         config_judge_loops(h->config, machines, machine);
         config_list_instructions(h->config);
@@ -409,7 +417,7 @@ static struct experiment *built(struct at_hand *h)
         make_databases(h);
     move_program(h);
     char *given = replaced(h, h->given[CONFIG] ? h->given[CONFIG] : "", false), *body;
-    if (strstr(given, "<run ") || str_starts(given, "no file"))
+    if (strstr(given, "<run ") || str_starts(given, "no file") || str_starts(given, "<HPCVIEW"))
         body = mem_strdup(given);
     else if (h->given[SAMPLES_2])
         body = mem_printf("<run name='a' measurements='a%s'/><run name='b' measurements='b%s'/>%s", end, end, given);
@@ -555,6 +563,24 @@ static void say_wanted(struct experiment *e, struct buf *out)
     experiment_forget_wanted(e);
 }
 
+static void say_found(const struct experiment *e, const char *words, struct buf *out)
+{
+    const char *formula = strchr(words, ' ') + 1;
+    struct expr *expr;
+    struct err err = {0};
+    uint32_t run = 0;
+    while (run < e->run_count &&
+           strncmp(words, strtab_get(e->strings, e->runs[run].name), (size_t)(formula - words - 1)) != 0)
+        run++;
+    if (expr_parse(formula, "formula", &expr, &err) < 0) {
+        buf_printf(out, "error: %s\n", err.msg);
+        return;
+    }
+    size_t found = experiment_find_metric(e, run < e->run_count ? run : RUN_NONE, expr_operand(expr, 0));
+    buf_printf(out, "%s\n", found == SIZE_MAX ? "none" : strtab_get(e->strings, e->metrics[found].name));
+    expr_free(expr);
+}
+
 static void say_recipes(const struct config *c, struct buf *out)
 {
     for (size_t i = 0; c && i < config_run_count(c); i++) {
@@ -629,6 +655,8 @@ static void make_output(void *ctx, const char *what, struct buf *out)
         say_sources(h->e, out);
     else if (strcmp(what, "gate") == 0)
         say_gate(h->e, out);
+    else if (str_starts(what, "find "))
+        say_found(h->e, what + strlen("find "), out);
     else if (strcmp(what, "wanted") == 0)
         say_wanted(h->e, out);
     else if (strcmp(what, "init") == 0)
