@@ -112,7 +112,7 @@ int hpcprof_add_all(struct hpcprof *into, const struct hpcprof *from, bool summe
     const size_t counts[] = {from->event_count,   from->module_count, from->context_count,
                              from->process_count, from->thread_count, from->region_count};
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-        *rows[i] = mem_calloc(counts[i] + 1, sizeof **rows[i]);
+        *rows[i] = mem_calloc(counts[i], sizeof **rows[i]);
     merge_events(&m);
     merge_places(&m);
     merge_processes(&m);

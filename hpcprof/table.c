@@ -52,9 +52,9 @@ void hpcprof_drop_counts_from(struct hpcprof *p, size_t kept)
     struct tables *t = tables_of(p);
     if (kept >= p->count_count)
         return;
-    p->counts = mem_realloc(p->counts, kept + 1, sizeof *p->counts);
+    p->counts = mem_realloc(p->counts, kept, sizeof *p->counts);
     p->count_count = kept;
-    t->count_room = kept + 1;
+    t->count_room = kept;
     t->counts_sorted = t->counts_sorted < kept ? t->counts_sorted : kept;
 }
 
@@ -422,12 +422,12 @@ void tables_add_share(struct hpcprof *p, uint32_t event, struct hpcprof_share sh
 struct hpcprof_share *hpcprof_shares(const struct hpcprof *p)
 {
     const struct tables *t = (const struct tables *)p;
-    struct hpcprof_share *shares = mem_calloc(p->event_count + 1, sizeof *shares);
+    struct hpcprof_share *shares = mem_calloc(p->event_count, sizeof *shares);
     if (t->shares.count) {
         memcpy(shares, t->shares.items, t->shares.count * sizeof *shares);
         return shares;
     }
-    uint64_t *known_in = mem_calloc(p->event_count + 1, sizeof *known_in); /* thread + 1: its total is known there */
+    uint64_t *known_in = mem_calloc(p->event_count, sizeof *known_in); /* thread + 1: its total is known there */
     for (size_t i = 0, c = 0; i < p->total_count;) {
         uint32_t thread = p->totals[i].thread;
         for (; i < p->total_count && p->totals[i].thread == thread; i++) {
