@@ -13,3 +13,8 @@ check_PROGRAMS += %D%/told_test
 TESTS += %D%/told_test
 %C%_told_test_SOURCES = %D%/told_test.c %D%/told.c %D%/lines.c
 %C%_told_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/phases_test
+TESTS += %D%/phases_test
+%C%_phases_test_SOURCES = %D%/phases_test.c tests/chance.h tests/tap.h %D%/cmd_phases.c %D%/lines.c %D%/options.c
+%C%_phases_test_LDADD = $(ROOM_LDADD)
