@@ -1,6 +1,7 @@
 /* The decoders: single instructions by their bytes, and the quick way of x86-64 against Zydis itself. */
 #include "config.h"
 
+#include "bloop/arch/facts.h"
 #include "bloop/arch/ops.h"
 #include "tests/tap.h"
 
@@ -190,6 +191,64 @@ static void test_against_zydis(void)
     CHECK_INT(wrong_target, 0);
 }
 
+/* Addresses that one instruction puts into a register: most are none. */
+static void draw_constant(uint8_t bytes[16])
+{
+    random_instruction(bytes);
+    if (below(2)) { /* lea x(%rip),%reg */
+        bytes[0] = below(2) ? 0x48 : 0x4c;
+        bytes[1] = 0x8d;
+        bytes[2] = (uint8_t)(5 | below(8) << 3);
+    } else { /* mov $x,%reg */
+        bytes[0] = 0x41;
+        bytes[below(2)] = (uint8_t)(0xb8 + below(8));
+    }
+}
+
+/* An instruction is the same whatever lies behind it, and none where its last byte is missing. */
+static void test_ends(void)
+{
+    const struct arch *arch = arch_get(ARCH_X86_64);
+    unsigned different = 0, cut = 0, constants = 0;
+    for (int i = 0; i < 60000; i++) {
+        uint8_t bytes[16], reg[2] = {0};
+        struct insn in;
+        struct insn_facts facts[2];
+        struct op op[2], compared[2] = {{0}};
+        vaddr value[2] = {0};
+        if (i % 3)
+            random_instruction(bytes);
+        else
+            draw_constant(bytes);
+        arch->decode(bytes, sizeof bytes, 0x400000, &in);
+        if (in.kind == INSN_BAD)
+            continue;
+        uint8_t *exact = mem_alloc(in.length);
+        memcpy(exact, bytes, in.length);
+        memset(op, 0, sizeof op);
+        memset(facts, 0, sizeof facts);
+        for (int k = 0; k < 2; k++) {
+            const uint8_t *p = k ? exact : bytes;
+            size_t n = k ? in.length : sizeof bytes;
+            arch->detail->lift(p, n, 0x400000, &op[k]);
+            arch->facts(p, n, 0x400000, &facts[k]);
+            constants += arch->detail->constant(p, n, 0x400000, &reg[k], &value[k]);
+            if (in.kind == INSN_BRANCH)
+                compared[k].kind = (uint8_t)arch->detail->test(p, n, 0x400000, &compared[k]);
+        }
+        different += memcmp(&op[0], &op[1], sizeof *op) != 0 || memcmp(&facts[0], &facts[1], sizeof *facts) != 0 ||
+                     reg[0] != reg[1] || value[0] != value[1] || compared[0].kind != compared[1].kind;
+        arch->decode(exact, in.length - 1u, 0x400000, &in);
+        cut += in.kind == INSN_BAD && !arch->facts(exact, (size_t)facts[0].insn.length - 1, 0x400000, &facts[1]) &&
+               !arch->detail->constant(exact, (size_t)facts[0].insn.length - 1, 0x400000, &reg[1], &value[1]);
+        cut -= 1;
+        mem_free(exact);
+    }
+    CHECK_INT(different, 0);
+    CHECK_INT(cut, 0);
+    CHECK(constants > 5000);
+}
+
 /* ---- AArch64 against capstone --------------------------------------------------------------- */
 
 #ifdef HAVE_CAPSTONE
@@ -376,6 +435,7 @@ int main(void)
     test_waiting();
     test_against_capstone();
     test_against_zydis();
+    test_ends();
     test_aarch64_constant();
     return tap_done();
 }

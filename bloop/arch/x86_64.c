@@ -402,7 +402,7 @@ static void lift_move(const ZydisDecodedInstruction *z, const ZydisDecodedOperan
         }
         return;
     }
-    if (!is_reg(&o[0]) || (!extends && o[0].size < 32)) /* a narrow move keeps the upper bits: not modelled */
+    if (!is_reg(&o[0]) || o[0].size < 32) /* a narrow move keeps the upper bits: not modelled */
         return;
     uint8_t dst = gpr(o[0].reg.value);
     if (is_imm(&o[1]))

@@ -292,18 +292,45 @@ static void take_memory(const ZydisDecodedInstruction *z, const ZydisDecodedOper
         m->disp -= m->size; /* below where the stack pointer was */
 }
 
-/* Loads of half a vector register without VEX, which would name the other half's. */
-static bool loads_half(const ZydisDecodedInstruction *z)
+/* Without VEX: loads of half a vector register, which with VEX would name the other half's, and what works on its lowest number
+   alone. */
+static bool keeps_vector(const ZydisDecodedInstruction *z)
 {
-    return z->mnemonic == ZYDIS_MNEMONIC_MOVHPD || z->mnemonic == ZYDIS_MNEMONIC_MOVHPS ||
-           z->mnemonic == ZYDIS_MNEMONIC_MOVLPD || z->mnemonic == ZYDIS_MNEMONIC_MOVLPS;
+    if (z->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+        return false;
+    switch (z->mnemonic) {
+    case ZYDIS_MNEMONIC_MOVSS: /* (from memory, the rest becomes 0) */
+    case ZYDIS_MNEMONIC_MOVSD:
+        return z->raw.modrm.mod == 3;
+    case ZYDIS_MNEMONIC_MOVHPD:
+    case ZYDIS_MNEMONIC_MOVHPS:
+    case ZYDIS_MNEMONIC_MOVLPD:
+    case ZYDIS_MNEMONIC_MOVLPS:
+    case ZYDIS_MNEMONIC_MOVHLPS:
+    case ZYDIS_MNEMONIC_MOVLHPS:
+    case ZYDIS_MNEMONIC_SQRTSS:
+    case ZYDIS_MNEMONIC_SQRTSD:
+    case ZYDIS_MNEMONIC_RCPSS:
+    case ZYDIS_MNEMONIC_RSQRTSS:
+    case ZYDIS_MNEMONIC_ROUNDSS:
+    case ZYDIS_MNEMONIC_ROUNDSD:
+    case ZYDIS_MNEMONIC_CVTSS2SD:
+    case ZYDIS_MNEMONIC_CVTSD2SS:
+    case ZYDIS_MNEMONIC_EXTRQ:
+    case ZYDIS_MNEMONIC_INSERTQ:
+        return true;
+    default:
+        return false;
+    }
 }
 
-/* A write of 8 or 16 bits leaves the rest of a general register as it was. */
+/* A write of 8 or 16 bits leaves the rest of a general register as it was; bsf and bsr leave all of it where they find no bit. */
 static bool keeps_rest(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
 {
     ZydisRegisterClass c = ZydisRegisterGetClass(o->reg.value);
-    return c == ZYDIS_REGCLASS_GPR8 || c == ZYDIS_REGCLASS_GPR16 || (is_vector(o->reg.value) && loads_half(z));
+    if (z->mnemonic == ZYDIS_MNEMONIC_BSF || z->mnemonic == ZYDIS_MNEMONIC_BSR)
+        return c != ZYDIS_REGCLASS_FLAGS;
+    return c == ZYDIS_REGCLASS_GPR8 || c == ZYDIS_REGCLASS_GPR16 || (is_vector(o->reg.value) && keeps_vector(z));
 }
 
 static void take_operand(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o, struct insn_facts *f)
@@ -440,6 +467,13 @@ bool x86_64_facts(const uint8_t *p, size_t n, vaddr addr, struct insn_facts *f)
     f->class = (uint8_t)class_of(&z, &f->insn);
     for (unsigned i = 0; i < z.operand_count; i++)
         take_operand(&z, &o[i], f);
+    if (z.cpu_flags) { /* (operands do not say all: cmc, adcx) */
+        const ZydisAccessedFlags *a = z.cpu_flags;
+        f->reads.flags |= a->tested != 0;
+        f->writes.flags |= (a->modified | a->set_0 | a->set_1 | a->undefined) != 0;
+    }
+    if (z.mnemonic == ZYDIS_MNEMONIC_VZEROALL)
+        f->writes.vector = 0xffff;
     take_numbers(&z, o, f);
     f->locked = z.attributes & ZYDIS_ATTRIB_HAS_LOCK ||
                 (z.mnemonic == ZYDIS_MNEMONIC_XCHG && f->memory_count > 0); /* locks without saying so */
