@@ -69,7 +69,7 @@ static void add_where(const struct tree_view *t, place_ix place, struct buf *out
                                  .instance = p->instance,
                                  .on_line = p->on_line,
                                  .instances = p->instances,
-                                 .address = loop && p->line_first == 0 ? p->address : 0},
+                                 .address = loop ? p->address : 0},
                    out);
 }
 
