@@ -213,6 +213,81 @@ static void test_sample(const char *name, struct experiment *e)
     experiment_free(e);
 }
 
+/* ---- damaged ones ------------------------------------------------------------------------------------------ */
+
+static struct buf page; /* a whole one */
+
+/* The page with some of its bytes replaced is read as an experiment that holds together in itself, or said to be wrong in a sentence
+   with its name. */
+static bool is_sound_with(size_t from, size_t to, const char *new)
+{
+    struct buf changed = {0};
+    struct warnings *w = warnings_create();
+    struct experiment *e = NULL;
+    struct err err = {0};
+    buf_add(&changed, page.bytes, from);
+    buf_str(&changed, new);
+    buf_add(&changed, page.bytes + to, page.len - to);
+    bool sound = experiment_read_page(changed.bytes, changed.len, "page.html", &e, w, &err) < 0
+                     ? !e && str_starts(err.msg, "page.html:")
+                     : e->place_count > 0;
+    for (size_t i = 0; e && i < e->place_count; i++)
+        sound = sound && e->places[i].same < e->place_count && (i == 0 || e->places[i].parent < i);
+    for (size_t t = 0; e && t < e->tree_count; t++)
+        for (uint32_t i = 0; i < e->trees[t].node_count; i++) {
+            sound = sound && experiment_node_place(e, t, i) < e->place_count;
+            for (size_t m = 0; m < e->metric_count; m++)
+                for (int form = 0; form < VALUE_FORMS; form++)
+                    (void)experiment_node_value(e, t, m, i, (enum value_form)form);
+        }
+    for (size_t i = 0; sound && i < warnings_count(w); i++)
+        sound = str_starts(warnings_get(w, i), "page.html: ");
+    if (!sound)
+        printf("# %.*s...: %s %s\n", 60, changed.bytes + (from > 30 ? from - 30 : 0), err.msg,
+               warnings_count(w) ? warnings_get(w, 0) : "");
+    experiment_free(e);
+    warnings_free(w);
+    buf_release(&changed);
+    return sound;
+}
+
+/* Each number of the head in turn is another one, each of its words another word; blocks are cut, and left out. */
+static void test_damaged(const char *path)
+{
+    static const char *const numbers[] = {"0", "1", "7", "255", "4294967295", "-1", "1e300", "null"};
+    const char *top = getenv("top_srcdir");
+    char *whole = path_join(top ? top : ".", path);
+    struct filemap map;
+    struct err err = {0};
+    if (filemap_open(&map, whole, &err) < 0)
+        exit(99);
+    buf_add(&page, map.bytes, map.len);
+    filemap_release(&map);
+    size_t wrong = 0, tried = 0, head = (size_t)(strstr(page.bytes, "</script>") - page.bytes);
+    for (size_t i = strcspn(page.bytes, "{"); i < head; i++) {
+        size_t n = strspn(page.bytes + i, "0123456789"), letters = strcspn(page.bytes + i, "\"");
+        bool word = page.bytes[i - 1] == '"' && strchr("{[:,", page.bytes[i - 2]) && letters > 0;
+        for (size_t k = 0; k < ARRAY_SIZE(numbers) && n && !strchr("0123456789.", page.bytes[i - 1]); k++, tried++)
+            wrong += !is_sound_with(i, i + n, numbers[k]);
+        if (word) {
+            wrong += !is_sound_with(i, i + letters, "another");
+            tried++;
+        }
+    }
+    for (const char *at = page.bytes + head; (at = strstr(at, "x-hpcview")); at++) {
+        size_t from = (size_t)(strchr(at, '>') + 1 - page.bytes), len = strcspn(page.bytes + from, "<");
+        wrong += !is_sound_with(from, from + len, "") + !is_sound_with(from, from + len / 2, "") +
+                 !is_sound_with(from, from + 1, "f") + !is_sound_with(from + len - 9, from + len - 8, "*");
+        tried += 4;
+    }
+    for (size_t len = 0; len < page.len; len += 97, tried++)
+        wrong += !is_sound_with(len, page.len, "");
+    if (!CHECK_NAMED(wrong == 0 && tried > 300, path))
+        printf("# %zu of %zu\n", wrong, tried);
+    buf_release(&page);
+    mem_free(whole);
+}
+
 int main(void)
 {
     char name[] = "/tmp/database_test.XXXXXX";
@@ -227,6 +302,10 @@ int main(void)
     test_sample("two runs", sample_two_runs(folder));
     test_sample("a large one", sample_large(3000, 7));
     test_sample("a program", sample_empty(true));
+    test_damaged("tests/corpus/database/version-1.html");
+    test_damaged("tests/corpus/database/version-2.html");
+    test_damaged("tests/corpus/database/version-2-paths.html");
+    test_damaged("tests/corpus/database/version-3.html");
     dir_remove_tree(folder, NULL);
     return tap_done();
 }
