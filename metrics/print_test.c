@@ -18,6 +18,7 @@
  *     source, source 2           1/a.c and 2/a.c
  *     config                     what stands in the configuration besides its runs; "no file": there is none, and run a alone; or a whole file of HPCVIEW's
  *     wishes                     what the command line adds to it, see wishes[]
+ *     database                   of the tests' sources a page, in place of all that; with damage: OLD|NEW, a line each
  *     warnings, gate, recipes    what is told; is a gate's formula true; how the runs are measured
  *     find RUN OPERAND           the metric that the operand of a formula means, seen from the run ("-": from all)
  *     init, wanted               the configuration to start from; columns that are for diagnoses alone
@@ -36,9 +37,24 @@
 #include <math.h>
 #include <sys/stat.h>
 
-enum given { PROGRAM, CODE, SAMPLES, SAMPLES_2, STRUCTURE, STRUCTURE_2, SOURCE, SOURCE_2, CONFIG, WISHES, GIVEN };
-static const char *const given_words[] = {"program", "code",     "samples", "samples 2", "structure", "structure 2",
-                                          "source",  "source 2", "config",  "wishes",    NULL};
+enum given {
+    PROGRAM,
+    CODE,
+    SAMPLES,
+    SAMPLES_2,
+    STRUCTURE,
+    STRUCTURE_2,
+    SOURCE,
+    SOURCE_2,
+    CONFIG,
+    WISHES,
+    DATABASE,
+    DAMAGE,
+    GIVEN
+};
+static const char *const given_words[] = {"program",     "code",   "samples",  "samples 2", "structure",
+                                          "structure 2", "source", "source 2", "config",    "wishes",
+                                          "database",    "damage", NULL};
 
 struct at_hand { /* of the case */
     char *drawing, *sample, *folder;
@@ -272,6 +288,8 @@ static int take_wish(struct config *c, const char *wish, struct err *err)
         return config_add_metric(c, what, err);
     if (is_wish(wish, "want"))
         return 0;
+    if (is_wish(wish, "machine"))
+        return config_judge_loops(c, "/nowhere", what), 0;
     if (is_wish(wish, "gate"))
         return config_add_gate(c, what, err);
     if (is_wish(wish, "block"))
@@ -345,8 +363,9 @@ static struct experiment *built_of(struct at_hand *h, const char *body)
         write_to(h, "c.xml", text, strlen(text));
         status = config_read(path, &h->config, h->warnings, &h->err);
     }
-    if (status == 0 && take_wishes(h) == 0) {
+    if (status == 0)
         config_judge_loops(h->config, machines, machine);
+    if (status == 0 && take_wishes(h) == 0) {
         config_list_instructions(h->config);
         char *wishes = mem_strdup(h->given[WISHES] ? h->given[WISHES] : "");
         const char *const *wanted = wanted_of(wishes);
@@ -601,8 +620,42 @@ static void write_init(void *ctx, struct outfile *out)
     mem_free(path);
 }
 
+static struct experiment *read_page(struct at_hand *h)
+{
+    struct filemap map;
+    struct experiment *e = NULL;
+    char *path = top_file(h->given[DATABASE]), *damage = mem_strdup(h->given[DAMAGE] ? h->given[DAMAGE] : ""),
+         *rest = damage, *old;
+    path[strcspn(path, "\n")] = '\0';
+    if (filemap_open(&map, path, &h->err) < 0)
+        exit(99);
+    char *page = mem_strndup((const char *)map.bytes, map.len);
+    while ((old = strsep(&rest, "\n"))) {
+        char *new = strchr(old, '|'), *at;
+        if (!new)
+            continue;
+        *new ++ = '\0';
+        if (!(at = strstr(page, old)))
+            exit(99);
+        char *changed = mem_printf("%.*s%s%s", (int)(at - page), page, new, at + strlen(old));
+        mem_free(page);
+        page = changed;
+    }
+    h->warnings = warnings_create();
+    experiment_read_page(page, strlen(page), "page.html", &e, h->warnings, &h->err);
+    filemap_release(&map);
+    mem_free(page);
+    mem_free(path);
+    mem_free(damage);
+    return e;
+}
+
 static void make_experiment(struct at_hand *h)
 {
+    if (h->given[DATABASE]) {
+        h->e = read_page(h);
+        return;
+    }
     if (h->given[SAMPLES]) {
         h->e = built(h);
         return;
