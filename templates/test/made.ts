@@ -371,6 +371,9 @@ function testNumbers(): void {
     const [, fraction = '', power = '0'] = /^[^.e]*(?:\.(\d*))?(?:e(.*))?$/.exec(text.replace(/[\u2007\u2008,]/g, ''))!;
     return 10 ** (Number(power) - fraction.length);
   };
+  const digits = [0, 1e6, -2.5e6, 999999, 1234.56, 100.04, 12.345, 1.23456, 0.123456, 1e-4, 0.00005, -0.00005, 1000, 100, 10, 1].map((x) => formatScaled(x, { divisor: 1, decimals: -1, unit: '' }));
+  const four = ['0', '1.000e+6', '−2.500e+6', '999,999.0', '1,234.6', '100.0', '12.35', '1.235', '0.1235', '0.0001', '5.000e-5', '−5.000e-5', '1,000.0', '100.0', '10.00', '1.000'];
+  equal(digits, four, 'four digits');
   for (let i = 0; i < 400; i++) {
     const unit = ['ns', 'ms', 's', '', 'cycles'][draw(5)];
     const m = metric('M', { unit, formula: draw(3) ? '' : 'A / B' });

@@ -2,7 +2,7 @@
 
 import type { Places } from '../model/data';
 import { linearAxis } from '../logic/axis';
-import { histogram, type Share, sortedShares } from '../logic/distribution';
+import { histogram, type Share, sortedShares, summed } from '../logic/distribution';
 import { findText, foundFrom, foundNext } from '../logic/find';
 import { surroundings } from '../logic/labels';
 import { childCount, childrenOf, flattened, markMatches, ROW_OPEN, ROW_PARENT, SortedChildren, visibleRows } from '../logic/tree';
@@ -165,6 +165,14 @@ function testShares(): void {
       `${count} threads in bins`,
     );
     equal(bins.reduce((n, bin) => n + bin.count, 0), count, 'each of them in one');
+    for (const of of [shares, shares.map((s) => ({ ...s, value: 0 }))]) {
+      const values = of.map((s) => s.value);
+      const mean = values.reduce((all, v) => all + v, 0) / count;
+      const { least, most, imbalance, ...more } = summed(of);
+      equal([more.mean, least.value, most.value], [mean, Math.min(...values), Math.max(...values)], `${count} threads together`);
+      equal([least, most], [of.find((s) => s.value === least.value), of.find((s) => s.value === most.value)], 'the first of equals');
+      equal(imbalance.toFixed(9), (mean > 0 ? Math.max(...values) / mean - 1 : 0).toFixed(9), 'how uneven');
+    }
   }
 }
 

@@ -209,6 +209,7 @@ function testComparedOf(): void {
   const without: Model = { ...m, metrics: METRICS.slice(0, 3) };
   equal(firstDifference(new Columns(without))?.id, '1-0i', 'or one made here');
   equal(firstDifference(new Columns({ ...m, metrics: [METRICS[0], METRICS[2]] })), null, 'or none');
+  equal(firstDifference(new Columns({ ...m, metrics: [METRICS[4], METRICS[0], METRICS[1]] }))?.id, '0i', 'wherever it stands');
   const old = ['a.T', 'b.T', '.T', 'T', 'a.U'].map((name) => metric(name, { event: 'e' }));
   for (const version of [1, 2]) {
     const first: Model = { ...m, version, runs: [], metrics: old };
@@ -220,6 +221,10 @@ function testComparedOf(): void {
   const [x, y] = ['', '-mtune=x -march=x -O2 '].map((more) => [['built m', `${more}-g ${more ? many.join(' ') : ''}`.trim()], ['env:E', more]]);
   const runs = [x, y].map((facts) => ({ ...runOfName('r', ['m']), facts, command: 'c', machine: 'n', asked: 'e', processes: 1, root: 0 }) as unknown as Run);
   const found = differences({ ...m, runs, processes: [] });
+  const words = (n: number): readonly string[] => [`-mtune=x ${many.slice(0, n - 1).join(' ')}`];
+  const built = (text: readonly string[]): Run => ({ ...runs[0], facts: [['built m', text[0]]] });
+  const told = [20, 21].map((n) => differences({ ...m, runs: [built(['']), built(words(n))], processes: [] })[0].values[1]);
+  equal(told, [words(20)[0], '-mtune=x'], 'twenty words are not many');
   equal(found.map((d) => [d.what, d.values]), [['compilation of m', ['', '-mtune=x -march=x -O2']], ['E', ['', '-mtune=x -march=x -O2 ']]], 'of a hundred words those that say something');
 }
 
@@ -626,6 +631,9 @@ function testSums(): void {
     ['A + or', "character 5 of the formula: 'or' cannot stand here; a metric that is called so stands in quotes"],
   ];
   for (const [odd, says] of words) equal(readFormula(odd), says, odd);
+  const reference = 'the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)';
+  const wanted: [string, number][] = [['total()', 7], ['total(1)', 7], ['run(2).A', 1], ['run(x).', 1], ['stddev(, A over threads)', 8], ['parent(-A)', 8], ['run(x).(A)', 1], ['total(sqrt(A))', 7], ['total(', 7]];
+  for (const [odd, character] of wanted) equal(readFormula(odd), `character ${character} of the formula: ${reference}`, odd);
   for (const number of ['5k%', '5s%', '5Mi%', '1.2.3', '5x', '5kk'])
     equal(String(readFormula(number)).startsWith(`character 1 of the formula: '${number}' is not a number`), true, number);
 }
