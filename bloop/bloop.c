@@ -167,12 +167,15 @@ static void collect_parts(const struct bloop_binary *b, uint32_t function, struc
 
 /* ---- work ---- */
 
+typedef struct VEC(str_id) id_map; /* a chunk's string ids to the tree's; UINT32_MAX: not met yet */
+
 struct chunk {
     size_t first, end; /* into job.targets */
     struct function_scopes scopes;
     struct vaddr_list calls; /* out of the functions, for the search for more of them */
     struct noreturn_notes notes;
     struct bloop_stats stats;
+    id_map map; /* while chunks are joined */
 };
 
 struct target_list VEC(uint32_t);
@@ -180,9 +183,9 @@ struct chunk_list VEC(struct chunk);
 
 struct job {
     struct bloop_binary *binary;
-    const uint32_t *targets; /* function indices, ascending */
-    struct chunk *chunks;
-    size_t chunk_count;
+    const uint32_t *targets;   /* function indices, ascending */
+    struct chunk_list *chunks; /* those from first_chunk on are to be done */
+    size_t first_chunk, chunk_count;
     bool want_calls, want_notes;
     const uint8_t *before; /* graphs made again: what was known of functions that never return; else NULL */
     atomic_size_t next;
@@ -359,7 +362,7 @@ static void work(void *ctx, size_t thread)
     struct job *job = ctx;
     struct worker w = {.debug = reader_open(job, thread), .assembler = assembler_create(), .arena = arena_create()};
     for (size_t i; (i = atomic_fetch_add(&job->next, 1)) < job->chunk_count;) {
-        struct chunk *c = &job->chunks[i];
+        struct chunk *c = &job->chunks->items[job->first_chunk + i];
         for (size_t k = c->first; k < c->end; k++)
             do_function(job, &w, c, job->targets[k]);
         noreturn_notes_take(&w.notes, &c->notes);
@@ -414,7 +417,8 @@ static void run(struct bloop_binary *b, const struct target_list *targets, enum 
     make_chunks(b, targets, chunks);
     struct job job = {.binary = b,
                       .targets = targets->items,
-                      .chunks = chunks->count > before ? chunks->items + before : NULL,
+                      .chunks = chunks,
+                      .first_chunk = before,
                       .chunk_count = chunks->count - before,
                       .want_calls = mode != RUN_WANTED,
                       .want_notes = mode == RUN_ALL_AND_NOTE,
@@ -499,8 +503,6 @@ static void list_procs(const struct bloop_binary *b, const struct chunk_list *ch
     vec_sort(procs, by_file_then_entry);
 }
 
-typedef struct VEC(str_id) id_map; /* a chunk's string ids to the tree's; UINT32_MAX: not met yet */
-
 static str_id map_string(struct scope_tree *t, const struct function_scopes *f, id_map *map, str_id id)
 {
     while (map->count <= id)
@@ -510,15 +512,15 @@ static str_id map_string(struct scope_tree *t, const struct function_scopes *f, 
     return map->items[id];
 }
 
-static void copy_proc(struct scope_tree *t, const struct function_scopes *f, id_map *map, const struct found_proc *p,
-                      scope_ix file)
+static void copy_proc(struct scope_tree *t, struct chunk *c, const struct found_proc *p, scope_ix file)
 {
+    const struct function_scopes *f = &c->scopes;
     scope_ix shift = (scope_ix)t->scope_count - p->first;
     for (scope_ix i = p->first; i < p->next; i++) {
         struct scope s = f->scopes.items[i];
         str_id *ids[] = {&s.name, &s.short_name, &s.link_name, &s.origin, &s.file, &s.call_file};
         for (size_t k = 0; k < ARRAY_SIZE(ids); k++)
-            *ids[k] = map_string(t, f, map, *ids[k]);
+            *ids[k] = map_string(t, f, &c->map, *ids[k]);
         if (s.range_count)
             memcpy(t->ranges + t->range_count, f->ranges.items + s.range_first, s.range_count * sizeof *t->ranges);
         s.range_first = (uint32_t)t->range_count;
@@ -571,12 +573,11 @@ static str_id source_folder(const struct bloop_binary *b, struct strtab *strings
     return id;
 }
 
-static int join(const struct bloop_binary *b, const struct chunk_list *chunks, struct scope_tree **out,
+static int join(const struct bloop_binary *b, struct chunk_list *chunks, struct scope_tree **out,
                 struct warnings *warnings, struct err *err)
 {
     struct scope_tree *t = scope_tree_create();
     struct proc_list procs = {0};
-    id_map *maps = mem_calloc(chunks->count + 1, sizeof *maps);
     list_procs(b, chunks, &procs);
     if (procs.count == 0)
         warn_of_no_match(b, warnings);
@@ -595,12 +596,9 @@ static int join(const struct bloop_binary *b, const struct chunk_list *chunks, s
                 t->scopes[t->scope_count++] =
                     (struct scope){.kind = SCOPE_FILE, .parent = 0, .name = name, .file = name};
             }
-            copy_proc(t, &chunks->items[p->chunk].scopes, &maps[p->chunk], p, file);
+            copy_proc(t, &chunks->items[p->chunk], p, file);
         }
     }
-    for (size_t i = 0; i < chunks->count; i++)
-        vec_release(&maps[i]);
-    mem_free(maps);
     vec_release(&procs);
     if (status < 0) {
         scope_tree_free(t);
@@ -615,6 +613,7 @@ static void release_chunks(struct chunk_list *chunks)
     for (size_t i = 0; i < chunks->count; i++) {
         function_scopes_release(&chunks->items[i].scopes);
         vec_release(&chunks->items[i].calls);
+        vec_release(&chunks->items[i].map);
     }
     vec_release(chunks);
 }
@@ -745,12 +744,12 @@ static void fill_gaps_at(struct bloop_binary *b, const vaddr *addrs, size_t coun
     vec_release(&targets);
 }
 
-static bool are_prepared(const struct bloop_binary *b, const struct target_list *targets)
+static size_t count_unprepared(const struct bloop_binary *b, const struct target_list *targets)
 {
+    size_t n = 0;
     for (size_t i = 0; i < targets->count; i++)
-        if (hashmap_get(&b->prepared, b->functions->functions[targets->items[i]].begin) == HASHMAP_NONE)
-            return false;
-    return true;
+        n += hashmap_get(&b->prepared, b->functions->functions[targets->items[i]].begin) == HASHMAP_NONE;
+    return n;
 }
 
 /* What is needed before functions at these addresses are worked on: once, so that whoever asks for the code of what it
@@ -759,7 +758,7 @@ static void prepare_at(struct bloop_binary *b, const vaddr *addrs, size_t count,
                        struct warnings *warnings)
 {
     bool procedures_only = b->options.procedures_only;
-    if (find_targets(b, addrs, count, targets) && are_prepared(b, targets))
+    if (find_targets(b, addrs, count, targets) && count_unprepared(b, targets) == 0)
         return;
     if (!b->gaps_filled && !procedures_only)
         fill_gaps_at(b, addrs, count);

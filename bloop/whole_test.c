@@ -14,13 +14,17 @@
 
 /* ---- a program of many functions ------------------------------------------------------------------------- */
 
-enum { FUNCTIONS = 1200 };
+enum { FUNCTIONS = 300 };
 
 static void write_program(void)
 {
     struct buf b = {0};
     buf_str(&b,
             "#include <stdlib.h>\n#include <stdio.h>\n"
+            "#ifdef __x86_64__\n#define ONE \"add $1, %%eax\"\n#define CLOBBERED \"eax\"\n"
+            "#else\n#define ONE \"add w0, w0, #1\"\n#define CLOBBERED \"x0\"\n#endif\n"
+            "#define MUCH __asm__ volatile(\".rept 300\\n\" ONE \"\\n.endr\" : : : CLOBBERED, \"cc\") "
+            "/* enough code for threads, compiled soon */\n"
             "__attribute__((noinline)) static void die(int x) { printf(\"%d\", x); exit(x); }\n"
             "__attribute__((noinline)) static void die_later(int x) { if (x) puts(\"later\"); die(x + 1); }\n"
             "__attribute__((noinline)) int checked(int *a, int n) { int s = 0; for (int i = 0; i < n; i++) { if "
@@ -29,11 +33,12 @@ static void write_program(void)
             "n * 3; case 2: return n / 5; case 3: return n ^ 9; case 4: return n << 2; case 5: return n - 11; case "
             "6: return n | 64; default: return k; } }\n");
     for (int i = 0; i < FUNCTIONS; i++)
-        buf_printf(&b,
-                   "__attribute__((noinline)) int work_%d(int *a, int n) { int s = choose(n %% %d, n); for (int i = 0; "
-                   "i < n; i++) { s += a[i] * %d; for (int k = %d; k < n; k++) if (a[k] > %d) s ^= a[k] / %d; } "
-                   "while (s > %d) s = s / 2 - checked(a, n); return s; }\n",
-                   i, i % 7 + 1, i + 3, i % 3, i, i + 2, i * 100);
+        buf_printf(
+            &b,
+            "__attribute__((noinline)) int work_%d(int *a, int n) { int s = choose(n %% %d, n); MUCH; for (int i = 0; "
+            "i < n; i++) { s += a[i] * %d; for (int k = %d; k < n; k++) if (a[k] > %d) s ^= a[k] / %d; } "
+            "while (s > %d) s = s / 2 - checked(a, n); return s; }\n",
+            i, i % 7 + 1, i + 3, i % 3, i, i + 2, i * 100);
     buf_str(&b, "int main(int n, char **v) { int a[9] = {n}; (void)v;\n");
     for (int i = 0; i < FUNCTIONS; i++)
         buf_printf(&b, "a[%d] += work_%d(a, 9);\n", i % 9, i);
