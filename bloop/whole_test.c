@@ -354,6 +354,16 @@ static void test_globs(const char *path)
     }
     CHECK(named > FUNCTIONS);
     CHECK_INT(count_kind(t, SCOPE_LOOP), 0);
+    struct VEC(vaddr) entries = {0};
+    for (scope_ix s = 0; s < t->scope_count; s++)
+        if (t->scopes[s].kind == SCOPE_PROC)
+            *vec_push(&entries) = t->scopes[s].entry + 1;
+    struct bloop_binary *asked = open_binary(path, (struct bloop_options){.procedures_only = true});
+    struct scope_tree *parts = part(asked, entries.items, entries.count);
+    CHECK(same_trees(parts, t));
+    scope_tree_free(parts);
+    bloop_close(asked);
+    vec_release(&entries);
     scope_tree_free(t);
     bloop_close(b);
 }
@@ -496,6 +506,106 @@ static void test_without_symbols(void)
     bloop_close(b);
     mem_free(path);
     mem_free(bare);
+}
+
+/* ---- variables, cold parts ---------------------------------------------------------------------------------------------- */
+
+static const char cold_source[] =
+    "#include <stdio.h>\n"
+    "__attribute__((cold, noinline)) static void rare(int n) { printf(\"%d\", n); }\n"
+    "__attribute__((noinline)) int common(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) { "
+    "if (__builtin_expect(a[i] == 77, 0)) { rare(i); rare(s); s ^= i; for (int k = 0; k < s; k++) rare(k); } s += a[i] "
+    "* 3; } "
+    "return s; }\n"
+    "int main(int n, char **v) { int work[40]; (void)v; for (int i = 0; i < 40; i++) work[i] = n * i; "
+    "return common(work, n + 30); }\n";
+
+/* An address in a cold part is one of the whole function, whoever asks. */
+static void test_cold_parts(void)
+{
+    char *path = compile(tool("CC", "cc"), "-O2 -g", "cold.c", cold_source, "cold");
+    struct image *im = NULL;
+    if (!path || image_open(path, NULL, &im, NULL, NULL) < 0 || !symbol_named(im, "common.cold")) {
+        SKIP("cold parts", "the compiler makes none");
+    } else {
+        const struct image_symbol *cold = symbol_named(im, "common.cold"), *hot = symbol_named(im, "common");
+        struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
+        struct scope_tree *t = whole(b);
+        const vaddr in_cold[] = {cold->addr + 1, cold->addr + cold->size - 1, hot->addr};
+        for (size_t i = 0; i < ARRAY_SIZE(in_cold); i++) {
+            struct bloop_binary *asked = open_binary(path, (struct bloop_options){0});
+            struct scope_tree *one = part(asked, &in_cold[i], 1);
+            struct seen seen = {.in_order = true};
+            uint16_t language = 0, other = 0;
+            char *x = procedure_text(one, procedure_at(one, hot->addr));
+            char *y = procedure_text(t, procedure_at(t, hot->addr));
+            char *producer = bloop_producer(asked, in_cold[i], &language, NULL);
+            char *wanted = bloop_producer(b, hot->addr, &other, NULL);
+            CHECK_STR(x, y);
+            CHECK_INT(count_kind(one, SCOPE_PROC), 1);
+            CHECK_STR(producer, wanted);
+            CHECK(strlen(wanted) > 4 && language == other && language != 0);
+            bloop_code_at(asked, &in_cold[i], 1, see, &seen, NULL);
+            CHECK_INT(seen.functions, 1);
+            CHECK_INT(seen.last, hot->addr);
+            CHECK_INT(seen.instructions, bloop_stats(asked).instructions);
+            mem_free(x);
+            mem_free(y);
+            mem_free(producer);
+            mem_free(wanted);
+            scope_tree_free(one);
+            bloop_close(asked);
+        }
+        scope_tree_free(t);
+        bloop_close(b);
+    }
+    image_close(im);
+    mem_free(path);
+}
+
+static void test_variables(void)
+{
+    char *path = compile(tool("CC", "cc"), "-O0 -g", "cold.c", cold_source, "frames");
+    if (!path || !shell("strip -s -o bare frames")) {
+        SKIP("variables", "no compiler or strip");
+        mem_free(path);
+        return;
+    }
+    char *bare = scratch("bare");
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
+    struct scope_tree *t = whole(b);
+    for (int again = 0; again < 2; again++) {
+        struct bloop_variables list = {0};
+        size_t found = 0;
+        bloop_variables(b, &list, NULL);
+        for (size_t i = 0; i < list.count; i++)
+            found += strcmp(list.items[i].name, "main::work") == 0 && list.items[i].in_frame &&
+                     list.items[i].bytes == 40 * sizeof(int) && list.items[i].procedure.begin == entry_of(t, "main");
+        CHECK_INT(found, 1);
+        bloop_variables_release(&list);
+    }
+    scope_tree_free(t);
+    bloop_close(b);
+    b = open_binary(bare, (struct bloop_options){0});
+    struct bloop_variables none = {0};
+    bloop_variables(b, &none, NULL);
+    CHECK_INT(none.count, 0);
+    uint16_t language = 5;
+    char *producer = bloop_producer(b, 0, &language, NULL);
+    CHECK_STR(producer, "");
+    static const unsigned char machines[] = {62, 183};
+    for (size_t i = 0; i < ARRAY_SIZE(machines); i++) { /* as its header says, whatever the code is */
+        char *command = mem_printf("printf '\\%o' | dd of=bare bs=1 seek=18 conv=notrunc", machines[i]);
+        CHECK(shell(command));
+        struct bloop_binary *other = open_binary(bare, (struct bloop_options){.procedures_only = true});
+        CHECK_INT(bloop_is_aarch64(other), machines[i] == 183);
+        bloop_close(other);
+        mem_free(command);
+    }
+    mem_free(producer);
+    bloop_close(b);
+    mem_free(bare);
+    mem_free(path);
 }
 
 /* ---- nothing but code ---------------------------------------------------------------------------------------------------- */
@@ -717,6 +827,8 @@ int main(void)
         test_code(path);
         test_without_symbols();
         test_code_alone();
+        test_cold_parts();
+        test_variables();
         test_regions();
         test_cache(path);
         scope_tree_free(all);
