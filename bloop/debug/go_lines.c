@@ -16,11 +16,13 @@
 
 #include <dwarf.h>
 
+enum { POINTER = 8 }; /* bytes: no other binary is read */
+
 enum go_version { GO_1_2, GO_1_16, GO_1_18, GO_1_20 };
 
 struct go_table {
     enum go_version version;
-    uint8_t quantum, pointer; /* the smallest instruction, and a pointer: bytes */
+    uint8_t quantum; /* the smallest instruction: bytes */
     const uint8_t *bytes;
     uint64_t size;
     vaddr text;                                      /* what is added to the functions' addresses */
@@ -48,11 +50,6 @@ static struct cursor cursor_at(const struct go_table *t, uint64_t offset)
     return c;
 }
 
-static uint64_t get_pointer(const struct go_table *t, struct cursor *c)
-{
-    return cursor_number(c, t->pointer);
-}
-
 static bool read_version(struct go_table *t, uint32_t magic)
 {
     static const uint32_t magics[] = {
@@ -73,31 +70,31 @@ static bool is_relative(const struct go_table *t)
 
 static size_t entry_size(const struct go_table *t)
 {
-    return is_relative(t) ? 8 : 2 * (size_t)t->pointer;
+    return is_relative(t) ? 8 : 2 * POINTER;
 }
 
 static void read_parts(struct go_table *t, struct cursor *c)
 {
     uint64_t *const parts[] = {&t->names, &t->units, &t->files, &t->values, &t->functions};
-    t->count = get_pointer(t, c);
+    t->count = cursor_u64(c);
     if (t->version == GO_1_2) { /* all offsets are counted from the table's begin; files are behind the functions */
-        t->functions = 8 + (uint64_t)t->pointer;
+        t->functions = 8 + POINTER;
         return;
     }
-    get_pointer(t, c); /* how many files */
+    cursor_u64(c); /* how many files */
     if (is_relative(t))
-        t->text = get_pointer(t, c);
+        t->text = cursor_u64(c);
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-        *parts[i] = get_pointer(t, c);
+        *parts[i] = cursor_u64(c);
 }
 
 /* Of the index-th function (the last one ends where `count` begins); 0: damaged. */
 static vaddr begin_of(const struct go_table *t, uint64_t index, uint64_t *record)
 {
     struct cursor c = cursor_at(t, t->functions + index * entry_size(t));
-    vaddr begin = is_relative(t) ? t->text + cursor_u32(&c) : get_pointer(t, &c);
+    vaddr begin = is_relative(t) ? t->text + cursor_u32(&c) : cursor_u64(&c);
     if (record) {
-        *record = is_relative(t) ? cursor_u32(&c) : get_pointer(t, &c);
+        *record = is_relative(t) ? cursor_u32(&c) : cursor_u64(&c);
         *record += t->version == GO_1_2 ? 0 : t->functions;
     }
     return c.bad ? 0 : begin;
@@ -120,9 +117,9 @@ static vaddr module_in(const struct image *im, const struct image_section *s, co
 {
     enum { MOST = 16 << 20 }; /* bytes of a section */
     vaddr value, end = s->addr + (s->size < MOST ? s->size : MOST);
-    for (vaddr at = s->addr; at + t->pointer <= end; at += t->pointer)
-        if (image_pointer(im, at, &value) && value == table &&
-            image_pointer(im, at + MODULE_TEXT * (vaddr)t->pointer, &value) && value == t->text)
+    for (vaddr at = s->addr; at + POINTER <= end; at += POINTER)
+        if (image_pointer(im, at, &value) && value == table && image_pointer(im, at + MODULE_TEXT * POINTER, &value) &&
+            value == t->text)
             return at;
     return 0;
 }
@@ -133,7 +130,7 @@ static void find_trees(const struct image *im, struct go_table *t, vaddr table)
     for (size_t i = 0; i < im->section_count && !module; i++)
         if (im->sections[i].alloc && im->sections[i].writable && im->sections[i].bytes)
             module = module_in(im, &im->sections[i], t, table);
-    if (module && image_pointer(im, module + words * t->pointer, &base))
+    if (module && image_pointer(im, module + words * POINTER, &base))
         t->trees = image_bytes(im, base, &t->trees_size);
 }
 
@@ -149,19 +146,18 @@ bool go_table_open(const struct image *im, struct go_table **out)
     bool known = read_version(&t, cursor_u32(&c));
     cursor_bytes(&c, 2);
     t.quantum = cursor_u8(&c);
-    t.pointer = cursor_u8(&c);
-    if (!known || (t.pointer != 4 && t.pointer != 8))
+    if (cursor_u8(&c) != POINTER || !known)
         return false;
     read_parts(&t, &c);
     if (c.bad || t.functions > t.size || t.count > (t.size - t.functions) / entry_size(&t))
         return false;
     if (t.version == GO_1_2) {
-        c = cursor_at(&t, t.functions + t.count * entry_size(&t) + t.pointer);
+        c = cursor_at(&t, t.functions + t.count * entry_size(&t) + POINTER);
         t.files = cursor_u32(&c);
     } else if (is_relative(&t)) {
         /* a program that is loaded anywhere has the address in its relocations */
         vaddr text;
-        if (image_pointer(im, s->addr + 8 + 2 * (vaddr)t.pointer, &text))
+        if (image_pointer(im, s->addr + 8 + 2 * POINTER, &text))
             t.text = text;
         find_trees(im, &t, s->addr);
     }
@@ -197,7 +193,7 @@ static bool read_function(const struct go_table *t, uint64_t index, struct go_fu
     f->begin = begin_of(t, index, &record);
     f->end = begin_of(t, index + 1, NULL);
     struct cursor c = cursor_at(t, record);
-    cursor_bytes(&c, is_relative(t) ? 4 : t->pointer); /* its address again */
+    cursor_bytes(&c, is_relative(t) ? 4 : POINTER); /* its address again */
     uint64_t name = t->names + cursor_u32(&c);
     cursor_bytes(&c, 12); /* arguments, what is deferred, the stack */
     f->files = t->values + cursor_u32(&c);

@@ -23,3 +23,9 @@ TESTS += %D%/lines_test
 %C%_lines_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_lines_test_SOURCES = %D%/lines_test.c tests/chance.h
 %C%_lines_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/go_drawn_test
+TESTS += %D%/go_drawn_test
+%C%_go_drawn_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
+%C%_go_drawn_test_SOURCES = %D%/go_drawn_test.c tests/chance.h
+%C%_go_drawn_test_LDADD = $(ROOM_LDADD)
