@@ -160,8 +160,7 @@ static void collect_parts(const struct bloop_binary *b, uint32_t function, struc
     size_t count;
     const struct part_of *parts = function_index_parts(&b->index, function, &count);
     for (size_t i = 0; i < count; i++)
-        if (f[parts[i].part].begin < f[parts[i].part].end)
-            *vec_push(ranges) = (struct addr_range){f[parts[i].part].begin, f[parts[i].part].end};
+        *vec_push(ranges) = (struct addr_range){f[parts[i].part].begin, f[parts[i].part].end};
     vec_sort(ranges, by_begin);
 }
 
