@@ -539,6 +539,33 @@ static void test_each_item_once(void)
     CHECK_INT(parallel_default(), CPU_COUNT(&set));
 }
 
+enum { SAYINGS = LIMIT_WARNINGS + 300 };
+
+static void say(void *ctx, size_t i)
+{
+    warnings_add(ctx, "warning %zu", i % SAYINGS);
+}
+
+/* From many threads at once, each sentence twice: once it is kept, or counted each time where there is no more room. */
+static void test_warnings_of_threads(void)
+{
+    size_t wrong = 0;
+    for (int round = 0; round < 20; round++) {
+        struct warnings *w = warnings_create();
+        bool seen[SAYINGS] = {false};
+        parallel_for(2 * SAYINGS, 8, say, w);
+        wrong += warnings_count(w) != LIMIT_WARNINGS + 1;
+        for (size_t i = 0; i < LIMIT_WARNINGS && i < warnings_count(w); i++) {
+            size_t said = strtoul(warnings_get(w, i) + strlen("warning "), NULL, 10);
+            wrong += said >= SAYINGS || seen[said];
+            seen[said % SAYINGS] = true;
+        }
+        wrong += strcmp(warnings_get(w, LIMIT_WARNINGS), "600 more warnings are not shown") != 0;
+        warnings_free(w);
+    }
+    CHECK_INT(wrong, 0);
+}
+
 static void note_progress(void *ctx, const char *what, uint64_t done, uint64_t total)
 {
     snprintf(ctx, 32, "%s %d/%d", what, (int)done, (int)total);
@@ -654,6 +681,7 @@ int main(void)
     test_cursor_ends();
     test_hash_bytes();
     test_each_item_once();
+    test_warnings_of_threads();
     test_progress();
     return tap_done();
 }
