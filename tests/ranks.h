@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* In builds that count which lines run, a rank notes its own as it ends. */
-void __gcov_dump(void) __attribute__((weak));
+void __gcov_exit(void) __attribute__((weak));
 
 enum { TEST_RANKS_MOST = 8 };
 struct test_ranks {
@@ -76,8 +76,8 @@ static void test_ranks_begin(struct test_ranks *t, unsigned count)
 static bool test_ranks_end(struct test_ranks *t, bool well)
 {
     if (t->ranks.me) {
-        if (__gcov_dump)
-            __gcov_dump();
+        if (__gcov_exit)
+            __gcov_exit();
         _exit(well ? 0 : 1);
     }
     for (unsigned i = 1; i < t->ranks.count; i++) {
