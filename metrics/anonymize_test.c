@@ -1,5 +1,6 @@
 /* What a database for strangers may say: experiment_anonymize and experiment_public_text. */
 #include "metrics/metrics_int.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 static struct experiment *of_jane(void)
@@ -7,7 +8,8 @@ static struct experiment *of_jane(void)
     struct experiment *e = mem_calloc(1, sizeof *e);
     e->strings = strtab_create();
     e->title = strtab_add(e->strings, "heat on node7.site.org");
-    e->run_count = e->process_count = e->file_count = e->place_count = e->metric_count = 1;
+    e->process_count = 2;
+    e->run_count = e->file_count = e->place_count = e->metric_count = 1;
     e->runs = mem_calloc(1, sizeof *e->runs);
     e->runs[0].name = strtab_add(e->strings, "heat.node7.4711");
     e->runs[0].command = strtab_add(e->strings, "/home/jane/bin/heat 160000 --key=secret");
@@ -16,7 +18,7 @@ static struct experiment *of_jane(void)
                                                    strtab_add(e->strings, "GNU C17 -O3 -I/home/jane/include")};
     e->runs[0].facts[1] = (struct experiment_fact){strtab_add(e->strings, "env:KEY"), strtab_add(e->strings, "secret")};
     e->runs[0].fact_count = 2;
-    e->processes = mem_calloc(1, sizeof *e->processes);
+    e->processes = mem_calloc(2, sizeof *e->processes);
     e->processes[0] = (struct hpcprof_process){
         .source_file = strtab_add(e->strings, "heat.node7.4711.hpcprof"),
         .host = strtab_add(e->strings, "node7.site.org"),
@@ -25,6 +27,8 @@ static struct experiment *of_jane(void)
         .kernel = strtab_add(e->strings, "6.1.0"),
         .pid = 4711,
     };
+    e->processes[1] = (struct hpcprof_process){.command = strtab_add(e->strings, "jane -v /home/jane/x"),
+                                               .kernel = strtab_add(e->strings, "6.1.0-jane")};
     e->files = mem_calloc(1, sizeof *e->files);
     e->files[0].name = strtab_add(e->strings, "/project/x/solver.f90");
     e->files[0].raw_name = strtab_add(e->strings, "/home/joe/src/solver.f90");
@@ -40,6 +44,54 @@ static struct experiment *of_jane(void)
 static void is(const struct experiment *e, str_id id, const char *want)
 {
     CHECK_STR(strtab_get(e->strings, id), want);
+}
+
+/* Words, paths and what only looks like them, between characters of all kinds: what is shown of each is known. */
+static void test_by_chance(const struct experiment *e)
+{
+    static const char before[] = " \t\"'(=:,;<[", behind[] = " \t\"'),;:>]";
+    static const char *const of_words[] = {"a", "Z", "0", "9", "_", "\x80", "\xff", "\xc3\x80"};
+    static const char *const words[][2] = {
+        {"node7", "host"}, {"node7.site.org", "host"}, {"jane", "user"}, {"joe", "user"}, {"anna", "anna"}};
+    static const char *const paths[][2] = {{"/home/jane/x.c", "x.c"},
+                                           {"/a", "a"},
+                                           {"/a/b/", "b"},
+                                           {"/a//b//", "b"},
+                                           {"/x/node7", "node7"},
+                                           {"/usr", "usr"},
+                                           {"/usr/x/node7.c", "/usr/x/host.c"},
+                                           {"/lib/x.so", "/lib/x.so"},
+                                           {"/lib64/x.so", "/lib64/x.so"},
+                                           {"/proc/1", "/proc/1"},
+                                           {"/sys/a", "/sys/a"},
+                                           {"/dev/a", "/dev/a"},
+                                           {"/", "/"},
+                                           {"x/a/b", "x/a/b"},
+                                           {"./a/b", "./a/b"}};
+    size_t wrong = 0;
+    for (int round = 0; round < 400; round++) {
+        struct buf text = {0}, want = {0};
+        for (int i = 0; i < 12; i++) {
+            const char *const *item = below(2) ? words[below(ARRAY_SIZE(words))] : paths[below(ARRAY_SIZE(paths))];
+            const char *glued =
+                item[0][0] != '/' && item[0][1] != '/' && below(3) == 0 ? of_words[below(ARRAY_SIZE(of_words))] : "";
+            bool in_front = below(2);
+            char from = before[below(sizeof before - 1)], to = behind[below(sizeof behind - 1)];
+            buf_printf(&text, "%c%s%s%s%c", from, in_front ? glued : "", item[0], in_front ? "" : glued, to);
+            if (*glued && strchr(item[0], '.') && !in_front && strcmp(item[0], "node7.site.org") == 0)
+                buf_printf(&want, "%chost.site.org%s%c", from, glued, to);
+            else
+                buf_printf(&want, "%c%s%s%s%c", from, in_front ? glued : "", item[*glued == '\0'],
+                           in_front ? "" : glued, to);
+        }
+        char *shown = experiment_public_text(e, text.bytes);
+        if (strcmp(shown, want.bytes) != 0 && wrong++ == 0)
+            printf("# of     %s\n# got    %s\n# wanted %s\n", text.bytes, shown, want.bytes);
+        mem_free(shown);
+        buf_release(&text);
+        buf_release(&want);
+    }
+    CHECK_INT(wrong, 0);
 }
 
 int main(void)
@@ -68,6 +120,7 @@ int main(void)
         CHECK_STR(shown, texts[i].shown);
         mem_free(shown);
     }
+    test_by_chance(e);
     is(e, e->title, "heat on host");
     is(e, e->runs[0].name, "heat.host.4711");
     is(e, e->runs[0].command, "heat");
@@ -79,6 +132,9 @@ int main(void)
     is(e, e->processes[0].command, "heat");
     is(e, e->processes[0].kernel, "6.1.0");
     CHECK_INT(e->processes[0].pid, 0);
+    is(e, e->processes[1].source_file, "process 2");
+    is(e, e->processes[1].command, "user");
+    is(e, e->processes[1].kernel, "6.1.0-user");
     is(e, e->files[0].name, "solver.f90");
     is(e, e->places[0].name, "libx.so");
     is(e, e->metrics[0].name, "host TIME");
