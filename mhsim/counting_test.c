@@ -396,6 +396,121 @@ static void lived_on_variables(void)
     exit(!good);
 }
 
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
+
+enum { IN_FRAMES = 8 * CODES, STATICS = 5, FRAMES_MOST = 80, WORDS = 8192 };
+static struct mhsim_variable variables[STATICS + IN_FRAMES];
+static struct frame_made {
+    uint64_t fp, code; /* code: in it */
+} frames[FRAMES_MOST];
+static unsigned frame_count;
+
+/* Of the program's procedures, 0x40 bytes each: eight variables, some in others, some known in a part of it. */
+static void make_variables(void)
+{
+    uint64_t numbers = (uint64_t)(uintptr_t)counting_numbers - bias;
+    for (int i = 0; i < STATICS; i++) {
+        variables[i] = (struct mhsim_variable){.lo = (int64_t)numbers + 80 * i, .hi = (int64_t)numbers + 80 * i + 80};
+        snprintf(variables[i].name, sizeof variables[i].name, "member%d", i);
+    }
+    for (int i = STATICS; i < STATICS + IN_FRAMES; i++) {
+        struct mhsim_variable *v = &variables[i];
+        uint64_t from = 0x1000 + 0x40 * (uint64_t)((i - STATICS) / 8);
+        int64_t lo = -160 + (int64_t)below(150);
+        *v = (struct mhsim_variable){.from = from, .to = from + 0x40, .lo = lo, .hi = lo + 1 + below(60)};
+        v->code_from = below(2) ? from : from + below(0x20);
+        v->code_to = below(2) ? from + 0x40 : from + 0x20 + below(0x20);
+        snprintf(v->name, sizeof v->name, "local%d", i);
+    }
+}
+
+/* As inside_test.c has it: the smallest one there; of equals the last. */
+static const struct mhsim_variable *variable_at(uint64_t code, int64_t offset)
+{
+    const struct mhsim_variable *best = NULL;
+    uint64_t pc = code - bias;
+    for (int i = STATICS + IN_FRAMES; i-- > STATICS;) {
+        const struct mhsim_variable *v = &variables[i];
+        bool known = pc >= v->from && pc < v->to && pc >= v->code_from && pc < v->code_to;
+        if (known && v->lo <= offset && offset < v->hi && (!best || v->hi - v->lo < best->hi - best->lo))
+            best = v;
+    }
+    return best;
+}
+
+/* From the outermost down; how much a procedure has is its own, and where it is called from. The last has code of its own. */
+static void make_frames(uint64_t *stack, uint64_t code)
+{
+    unsigned depth = below(8) ? 1 + below(6) : 60 + below(12);
+    uint64_t fp = (uint64_t)(uintptr_t)&stack[WORDS - 40 - 8 * below(4)], up = below(2) ? 0 : fp - 8;
+    for (unsigned i = depth; i-- > 0;) {
+        uint64_t *at = (uint64_t *)(uintptr_t)fp;
+        frames[i] = (struct frame_made){fp, i ? code_at(below(CODES)) + below(0x3f) : code};
+        at[0] = up;
+        at[1] = i + 1 < depth ? frames[i + 1].code + 1 : code_at(1);
+        up = fp;
+        fp -= 96 + 16 * (frames[i].code * 2654435761u >> 16 & 7);
+    }
+    frame_count = depth;
+}
+
+static void touch_in_frames(uint64_t address, uint64_t frame)
+{
+    uint64_t code = frames[0].code;
+    const struct mhsim_variable *v = NULL;
+    unsigned i = 0;
+    while (i < frame_count && address >= frames[i].fp + 16)
+        i++;
+    if (i < frame_count && i <= 64 && frame == frames[0].fp)
+        v = variable_at(frames[i].code, (int64_t)(address - frames[i].fp) - 16);
+    inside_access(code, address, 4, true, false, frame);
+    expect(code, address, 4, RAW_STACK, v ? (uint64_t)(v - variables) + 1 : 0, v ? v->name : "");
+}
+
+static void lived_in_frames(void)
+{
+    uint64_t stack[WORDS];
+    memset(stack, 0, sizeof stack);
+    for (unsigned i = 0; i < 1500; i++) {
+        make_frames(stack, code_at(below(CODES)) + below(2) * 0x18);
+        uint64_t lowest = frames[0].fp - 200, highest = frames[frame_count - 1].fp;
+        for (unsigned k = below(12); k-- > 0;) {
+            uint64_t frame = below(20) ? frames[0].fp : below(2) ? frames[0].fp + 4 : 64;
+            uint64_t near = frames[below(frame_count)].fp - 160 + below(200);
+            uint64_t outside = (uint64_t)(uintptr_t)&stack[WORDS - 1 - below(16)];
+            uint64_t any = lowest + below((uint32_t)(highest - lowest));
+            touch_in_frames(below(2) ? near : below(8) ? any : outside, frame);
+        }
+        uint32_t n = below(100);
+        touch_named(2, &counting_numbers[n], 4, RAW_STATIC, (uint64_t)variables[n / 20].lo + bias,
+                    variables[n / 20].name);
+    }
+    inside_close();
+    bool good = look_back(0);
+    for (uint64_t i = 0; i < head.counts[RAW_OBJECTS] && good; i++)
+        if (objects[i].kind == RAW_STACK && objects[i].address) {
+            const struct mhsim_variable *v = &variables[objects[i].address - 1];
+            good = same(objects[i].bytes, (uint64_t)(v->hi - v->lo), "bytes of a variable");
+        }
+    exit(!good);
+}
+
+static void check_frames(void)
+{
+    struct raw_variables its = {.first = 0, .statics = STATICS, .frames = IN_FRAMES};
+    struct raw_orders o = {.variable_files = 1, .variables = STATICS + IN_FRAMES};
+    char path[300];
+    snprintf(path, sizeof path, "%s/" RAW_VARIABLES, folder);
+    make_variables();
+    FILE *f = fopen(path, "wb");
+    if (CHECK(f && readlink("/proc/self/exe", its.path, sizeof its.path - 1) > 0)) {
+        CHECK(fwrite(&its, sizeof its, 1, f) == 1 && fwrite(variables, sizeof variables, 1, f) == 1);
+        CHECK_INT(fclose(f), 0);
+        check_life("variables in frames", &o, lived_in_frames);
+    }
+    unlink(path);
+}
+
 /* Blocks of one site: how many, and the largest. */
 static void lived_on_blocks(void)
 {
@@ -518,6 +633,7 @@ int main(void)
     life = mmap(NULL, sizeof *life, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     check_closed();
     check_orders();
+    check_frames();
     snprintf(command, sizeof command, "rm -r '%s'", folder);
     CHECK_INT(system(command), 0);
     return tap_done();

@@ -579,16 +579,19 @@ static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
         below = fp + CANONICAL;
         good = frame_up(&fp, &code);
     }
-    if (!good || address >= fp + CANONICAL)
+    if (!good || address >= fp + CANONICAL) { /* another frame may reach it */
+        p->depth = 0;
+        p->frame = frame;
         return RAW_STACK;
+    }
     const int64_t m = modules_find(&in.modules, code);
     const struct raw_module *module = m >= 0 ? store_get(&in.modules, (uint64_t)m) : NULL;
     const struct raw_variables *of = module ? variables_of(module->path) : NULL;
     int64_t lo = (int64_t)(below - fp) - CANONICAL, hi = 0;
     const struct mhsim_variable *v =
         of ? variables_in_frame(of, code - module->bias, (int64_t)(address - fp) - CANONICAL, &lo, &hi) : NULL;
-    p->lo = fp + CANONICAL + (uint64_t)(v ? v->lo : lo);
-    p->bytes = (uint64_t)(v ? v->hi - v->lo : hi - lo);
+    p->lo = fp + CANONICAL + (uint64_t)lo;
+    p->bytes = (uint64_t)(hi - lo);
     p->frame = fp;
     p->frame_code = code;
     uint32_t object = v ? object_of_key(RAW_STACK, 0, variables_number(v) + 1, v->name) : RAW_STACK;

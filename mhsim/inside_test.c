@@ -327,7 +327,9 @@ static void test_variables(void)
             const struct mhsim_variable *got = variables_in_frame(of, pc, offset, &lo, &hi);
             const struct mhsim_variable *want = naive_in_frame(pc, offset, &naive_lo, &naive_hi);
             different += (got ? variables_number(got) != (uint64_t)(want - rows) + 3 || !want : want != NULL) ||
-                         (!got && (lo != naive_lo || hi != naive_hi));
+                         (!got && (lo != naive_lo || hi != naive_hi)) || lo > offset || hi <= offset;
+            for (int64_t other = lo; got && other < hi; other++)
+                different += naive_in_frame(pc, other, &naive_lo, &naive_hi) != want;
             known += got != NULL;
         }
     CHECK_INT(different, 0);

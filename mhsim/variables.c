@@ -80,6 +80,10 @@ const struct mhsim_variable *variables_in_frame(const struct raw_variables *of, 
         else
             *hi = v->lo < *hi ? v->lo : *hi;
     }
+    if (best && best->lo > *lo)
+        *lo = best->lo;
+    if (best && best->hi < *hi)
+        *hi = best->hi;
     return best;
 }
 

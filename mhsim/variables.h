@@ -11,8 +11,8 @@ bool variables_open(const char *folder, const struct raw_orders *);
 const struct raw_variables *variables_of(const char *path);
 /* NULL: none is there. */
 const struct mhsim_variable *variables_static(const struct raw_variables *, uint64_t address);
-/* Of the frame of code at `pc`, the one `offset` from its canonical address; NULL: none, and lo <= offset < hi is the gap
-   between those that are (as far as they go: lo and hi come with the frame's own bounds). */
+/* Of the frame of code at `pc`, the one `offset` from its canonical address, the smallest where one is in others; NULL: none.
+   lo <= offset < hi is where that is so: lo and hi come with the frame's own bounds. */
 const struct mhsim_variable *variables_in_frame(const struct raw_variables *, uint64_t pc, int64_t offset, int64_t *lo,
                                                 int64_t *hi);
 /* Of all: for telling them apart. */
