@@ -28,6 +28,7 @@ static struct experiment *of_jane(void)
         .pid = 4711,
     };
     e->processes[1] = (struct hpcprof_process){.command = strtab_add(e->strings, "jane -v /home/jane/x"),
+                                               .working_dir = strtab_add(e->strings, "/home/mary/runs"),
                                                .kernel = strtab_add(e->strings, "6.1.0-jane")};
     e->files = mem_calloc(1, sizeof *e->files);
     e->files[0].name = strtab_add(e->strings, "/project/x/solver.f90");
@@ -108,6 +109,7 @@ int main(void)
         {"jane's and joe's; janet", "user's and user's; janet"},
         {"file:///home/jane/x", "file:x"},
         {"1 / 2", "1 / 2"},
+        {"mary, who only ran it", "user, who only ran it"},
     };
     struct experiment *e = of_jane();
     char *before = experiment_public_text(e, texts[2].text);

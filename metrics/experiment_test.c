@@ -871,15 +871,19 @@ static void test_many_clones(void)
     struct config *c = config_create();
     config_add_measurement(c, "old");
     config_add_measurement(c, "new");
+    struct err err = {0};
+    CHECK_INT(config_add_metric(c, "BOTH = run(old).C + 2 * run(new).C", &err), 0);
     struct made m = make(c, both, builds);
-    size_t procedures = 0, in_both = 0;
+    size_t procedures = 0, in_both = 0, computed = 0;
     for (place_ix i = 0; m.e && i < m.e->place_count; i++)
         if (m.e->places[i].kind == PLACE_PROC) {
             procedures++;
             in_both += experiment_value(m.e, 0, i, VALUE_INCLUSIVE) == experiment_value(m.e, 1, i, VALUE_INCLUSIVE);
+            computed += experiment_value(m.e, 2, i, VALUE_INCLUSIVE) == 30;
         }
     CHECK_INT(procedures, CLONES);
     CHECK_INT(in_both, CLONES);
+    CHECK_INT(computed, CLONES);
     release(&m);
     for (unsigned run = 0; run < 2; run++) {
         buf_release(&tree[run]);
