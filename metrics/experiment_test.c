@@ -970,6 +970,104 @@ static struct experiment *experiment_by_hand(void)
     return e;
 }
 
+/* What is not as the header promises is said, of the place, node or file it is true of. */
+static void test_check(void)
+{
+    static const char *const wants[] = {
+        "place 0: its parent does not come before it",
+        "place 3: its parent does not come before it",
+        "place 3: its parent does not come before it",
+        "place 4: its parent does not come before it",
+        "place 4: a place of kind 5 cannot stand in one of kind 2",
+        "place 6: its file is not in the table",
+        "place 6: its file is not in the table",
+        "place 8: is not the same as the place it names",
+        "place 8: is not the same as the place it names",
+        "place 8: is not the same as the place it names",
+        "file 1 is not in the order of names",
+        "file 1 is not in the order of names",
+        "metric 0: its run is not in the table",
+        "the first tree is not that of the places",
+        "the experiment has no PROGRAM",
+        "the experiment has no PROGRAM",
+        "place 6: its 'C' is not the sum of its parts",
+        NULL,
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(wants); i++) {
+        struct experiment *e = experiment_by_hand();
+        size_t places = e->place_count, trees = e->tree_count;
+        struct err err = {0};
+        double wrong[ARRAY_SIZE(heat_places)] = {0};
+        switch (i) {
+        case 0:
+            e->places[0].parent = 0;
+            break;
+        case 1:
+            e->places[3].parent = 3;
+            break;
+        case 2:
+            e->places[3].kind = PLACE_PROGRAM;
+            break;
+        case 3:
+            e->places[4].parent = 5;
+            break;
+        case 4:
+            e->places[4].parent = 2;
+            break;
+        case 5:
+            e->places[6].file = 2;
+            break;
+        case 6:
+            e->places[6].call_file = 2;
+            break;
+        case 7:
+            e->places[8].same = 9;
+            break;
+        case 8:
+            e->places[8].same = 4;
+            break;
+        case 9:
+            e->places[6].same = 3, e->places[8].same = 8;
+            break;
+        case 10:
+            e->files[1].name = e->files[0].name;
+            break;
+        case 11:
+            e->files[0].name = strtab_add(e->strings, "c.c");
+            break;
+        case 12:
+            e->metrics[0].run = 0;
+            break;
+        case 13:
+            e->trees[0].node_count--;
+            break;
+        case 14:
+            e->place_count = 0;
+            break;
+        case 15:
+            e->tree_count = 0;
+            break;
+        case 16:
+            for (size_t k = 0; k < places; k++)
+                wrong[k] = experiment_value(e, 0, (place_ix)k, VALUE_INCLUSIVE);
+            wrong[6] = 5;
+            experiment_set_column(e, TREE_SCOPES, 0, VALUE_INCLUSIVE, wrong);
+            break;
+        default:
+            break;
+        }
+        int status = experiment_check(e, &err);
+        if (i == 9) /* the place it names says so first */
+            CHECK_STR(err.msg, "place 6: is not the same as the place it names");
+        else if (wants[i])
+            CHECK_STR(err.msg, wants[i]);
+        CHECK_INT(status, wants[i] ? -1 : 0);
+        e->place_count = places;
+        e->tree_count = trees;
+        experiment_free(e);
+    }
+}
+
 static void test_same(void)
 {
     struct experiment *e = experiment_by_hand();
@@ -1339,6 +1437,7 @@ int main(void)
     test_conservation();
     test_values();
     test_same();
+    test_check();
     test_second_tree();
     test_builds();
     test_clones_of_builds();

@@ -549,6 +549,55 @@ static void test_definitions(void)
     buf_release(&b);
 }
 
+static void byte_of(void *ctx, size_t offset, struct buf *out)
+{
+    buf_printf(out, "%s, byte %zu", (const char *)ctx, offset);
+}
+
+/* In another language's text: what is wrong stands where that says it does; a name for a formula is as if it stood there itself. */
+static void test_inputs(void)
+{
+    static const struct {
+        const char *text, *want;
+    } wrong[] = {
+        {"A + * B", "in it, byte 4: "}, {"A )", "in it, byte 2: "},       {"f(A", "in it, byte 0: "},
+        {"1, 2", "in it, byte 1: "},    {"min()", "in it, byte 4: "},     {"half + other(1)", "in it, byte 7: "},
+        {"", "in it, byte 0: "},        {"half half", "in it, byte 5: "}, {"sqrt(1, 2)", "in it, byte "},
+    };
+    static char place[] = "in it";
+    struct expr_functions list = {0};
+    struct err err = {0};
+    struct expr_input in = {.text = "A / 2", .what = "T", .functions = &list, .where = byte_of, .ctx = place};
+    CHECK_INT(expr_define(&list, "half", &in, &err), 0);
+    in.text = "half + 1";
+    CHECK_INT(expr_define(&list, "more", &in, &err), 0);
+    CHECK_INT(expr_define(&list, "more", &in, &err), -1);
+    in.text = "half + ";
+    CHECK_INT(expr_define(&list, "none", &in, &err), -1);
+    CHECK_INT(list.count, 2);
+    for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+        struct expr *e = NULL;
+        in.text = wrong[i].text;
+        CHECK_INT(expr_parse_input(&in, &e, &err), -1);
+        if (!CHECK_NAMED(str_starts(err.msg, wrong[i].want), wrong[i].text))
+            printf("# %s\n", err.msg);
+    }
+    struct expr *e = NULL;
+    in.text = "more * half + A";
+    if (CHECK_INT(expr_parse_input(&in, &e, &err), 0)) {
+        CHECK_INT(expr_name_count(e), 1);
+        CHECK(expr_eval(e, (double[]){6}) == 4 * 3 + 6);
+        expr_free(e);
+    }
+    expr_functions_truncate(&list, 1);
+    in.text = "more";
+    if (CHECK_INT(expr_parse_input(&in, &e, &err), 0)) { /* a metric's name again */
+        CHECK_STR(expr_name(e, 0), "more");
+        expr_free(e);
+    }
+    expr_functions_release(&list);
+}
+
 int main(void)
 {
     test_values();
@@ -560,5 +609,6 @@ int main(void)
     test_limits();
     test_shapes();
     test_definitions();
+    test_inputs();
     return tap_done();
 }
