@@ -32,7 +32,7 @@ export function inlinedOn(columns: Columns, children: Children, column: Column, 
   }
   return [...byName.values()]
     .map((copies) => {
-      const [place] = copies.sort((a, b) => values[b] - values[a] || a - b);
+      const [place] = copies.sort((a, b) => values[b] - values[a]);
       return {
         name: places.strings[places.name[place]],
         place,

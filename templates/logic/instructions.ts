@@ -177,8 +177,8 @@ function findJumps(code: Code, piece: Piece, at: ReadonlyMap<number, number>): J
 
 /** The place of the procedure's loop with this header; NONE: it was not sampled. */
 export function loopPlace(model: Model, procedure: PlaceIx, header: number): PlaceIx {
-  const { kind, parent, count, addressLow, addressHigh } = model.places;
-  for (let i = procedure + 1; i < count && parent[i] >= procedure; i++)
+  const { kind, parent, addressLow, addressHigh } = model.places;
+  for (let i = procedure + 1; parent[i] >= procedure; i++)
     if (kind[i] === Kind.Loop && addressHigh[i] * 2 ** 32 + addressLow[i] === header) return i;
   return NONE;
 }

@@ -121,7 +121,7 @@ export function tokenize(
     }
     language.token.lastIndex = at;
     const match = language.token.exec(text);
-    if (!match || match[0] === '') {
+    if (!match) {
       push('plain', text.slice(at));
       break;
     }

@@ -1526,6 +1526,8 @@ function blankRowsOf(m: Model, how: string): void {
 }
 
 function testSyntax(): void {
+  const long = (letters: number): string => tokenize(languageOf('a.c'), `int ${'x'.repeat(letters - 4)}`, 'code').tokens[0].kind;
+  equal([long(2000), long(2001)], ['keyword', 'plain'], 'long lines are left without colour');
   equal(
     colours('a.cpp', ['#include <x>', 'int f(1.5e-3); // c', '"a\\"b" /* x', 'still */ return x/y;', "'\\'' + a"]),
     'd[#include] <x>\nk[int] f(n[1.5e-3]); c[// c]\ns["a\\"b"] c[/* x]\nc[still */] k[return] x/y;\ns[\'\\\'\'] + a',

@@ -127,6 +127,7 @@ function testFlat(m: Model, start: State): void {
         const leads = shown.map((row) => (Number.isNaN(rows[row].value) && rows[row].members.includes(table.place(row)) ? rows[row].lead : table.place(row)));
         equal(leads, rows.map((row) => row.lead), `${what}: rows stand for their costliest places`);
         equal(shown.map((row) => table.value(row, a)), rows.map((row) => row.value), `${what}: their values`);
+        equal(shown.every((row) => !table.isExpanded(row) && !table.hasChildren(row) && table.depth(row) === 0), true, `${what}: nothing is below a row`);
         equal(shown.map((row) => table.instances(row)), rows.map((row) => row.members.length), `${what}: how many places`);
         equal(shown.map((row) => table.label(row)), rows.map((row, i) => plainLabel(m, { ...row, lead: table.place(i) })), `${what}: labels`);
         equal(rows.every((row, i) => row.members.every((p) => table.rowOf(p) === i)), true, `${what}: found from any place`);
@@ -282,7 +283,7 @@ function testCode(): void {
       return { header, first: shown.at.get(rowsIn[0])!, last: shown.at.get(rowsIn.at(-1)!)!, track: Math.min(depth, 5) };
     });
     loops = loops.sort((p, q) => p.first - q.first || q.last - p.last);
-    const text = (l: { header: number; first: number; last: number }): string => `${l.header}: ${l.first}-${l.last}`;
+    const text = (l: { header: number; first: number; last: number; track: number }): string => `${l.header}: ${l.first}-${l.last}, ${l.track}`;
     equal(shown.loops.map(text), loops.map(text), 'loops from where to where');
     equal(shown.tracks, Math.max(0, ...shown.loops.map((l) => l.track + 1)), 'so many brackets');
     const length = (j: { from: number; to: number }): number => Math.abs(j.from - j.to);
@@ -380,6 +381,25 @@ function testMetricsOfHead(): void {
       'what it is and is not',
     );
   }
+}
+
+/** How many planes each column has: twelve numbers, none above what the column can have. */
+function testPlanesOfHead(): void {
+  const most = [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 4];
+  const read = (planes: unknown, version: number): unknown => {
+    const head = { format: 'hpcview-database', version, generator: 'g', title: 't', places: 1, strings: 1, planes, metrics: [], files: [], processes: [], warnings: [] };
+    try {
+      return readHead(JSON.stringify(head)).planes;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const bad = 'the database is damaged: "planes" of its head is not how many each column of the places has';
+  equal([most, most.map(() => 0)].map((planes) => read(planes, 3)), [most, most.map(() => 0)], 'planes at their bounds');
+  const odd = [undefined, null, 5, 'x', {}, [], most.slice(1), [...most, 1], { length: 12 }, 'x'.repeat(12)];
+  equal(odd.map((planes) => read(planes, 3)), odd.map(() => bad), 'planes that are none');
+  most.forEach((n, i) => equal([n + 1, -1, 0.5, '1', null].map((x) => read(most.map((k, at) => (at === i ? x : k)), 3)), Array.from({ length: 5 }, () => bad), `planes of column ${i}`));
+  equal([read('x', 1), read('x', 2)], [most.slice(0, 11), most], 'before version 3 they are all there');
 }
 
 /** What a cell refers to, by name; a row of another table by its words. */
@@ -605,6 +625,7 @@ export function testDrawn(start: State): void {
   testCompared(start);
   testUnits();
   testMetricsOfHead();
+  testPlanesOfHead();
   testReferences();
   testBorders();
 }
