@@ -168,12 +168,17 @@ static void collect_parts(const struct bloop_binary *b, uint32_t function, struc
 
 typedef struct VEC(str_id) id_map; /* a chunk's string ids to the tree's; UINT32_MAX: not met yet */
 
+struct counted { /* what was seen of one function */
+    vaddr begin;
+    struct bloop_stats stats;
+};
+
 struct chunk {
     size_t first, end; /* into job.targets */
     struct function_scopes scopes;
     struct vaddr_list calls; /* out of the functions, for the search for more of them */
     struct noreturn_notes notes;
-    struct bloop_stats stats;
+    struct VEC(struct counted) counted;
     id_map map; /* while chunks are joined */
 };
 
@@ -186,7 +191,6 @@ struct job {
     struct chunk_list *chunks; /* those from first_chunk on are to be done */
     size_t first_chunk, chunk_count;
     bool want_calls, want_notes;
-    const uint8_t *before; /* graphs made again: what was known of functions that never return; else NULL */
     atomic_size_t next;
     atomic_size_t done;
     atomic_bool no_debug_info;
@@ -279,22 +283,21 @@ static uint32_t find_outlined_from(const struct bloop_binary *b, struct worker *
     return found;
 }
 
-static void add_counts(struct bloop_stats *sum, const struct bloop_stats *one, bool subtract)
+static void add_counts(struct bloop_stats *sum, const struct bloop_stats *one)
 {
     uint64_t *to = (uint64_t *)sum;
     const uint64_t *from = (const uint64_t *)one;
     for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
-        to[i] += subtract ? -from[i] : from[i];
+        to[i] += from[i];
 }
 
-static void make_graph(const struct job *job, struct worker *w, const uint8_t *noreturn, uint32_t function,
-                       struct vaddr_list *calls)
+static void make_graph(const struct job *job, struct worker *w, uint32_t function, struct vaddr_list *calls)
 {
     const struct bloop_binary *b = job->binary;
     const struct cfg_input input = {.image = b->image,
                                     .functions = b->functions,
                                     .arch = b->arch,
-                                    .noreturn = noreturn,
+                                    .noreturn = b->noreturn,
                                     .function = function,
                                     .calls = calls};
     cfg_build(&input, &w->cfg);
@@ -305,14 +308,8 @@ static void do_function(struct job *job, struct worker *w, struct chunk *c, uint
 {
     struct bloop_binary *b = job->binary;
     size_t calls_before = c->calls.count;
-    if (job->before) { /* it was counted with another graph */
-        struct bloop_stats counted = {0};
-        make_graph(job, w, job->before, function, NULL);
-        count_function(w, &counted);
-        add_counts(&c->stats, &counted, true);
-    }
     if (!b->options.procedures_only)
-        make_graph(job, w, b->noreturn, function, job->want_calls ? &c->calls : NULL);
+        make_graph(job, w, function, job->want_calls ? &c->calls : NULL);
     if (job->want_notes)
         noreturn_note(&w->notes, b->functions, b->noreturn, function, &w->cfg);
     collect_parts(b, function, &w->ranges);
@@ -338,7 +335,9 @@ static void do_function(struct job *job, struct worker *w, struct chunk *c, uint
                                       .outlined_from = from,
                                       .outlined_from_debug = from == FUNCTION_NONE ? NULL : &origin};
     assemble_function(w->assembler, &in, &c->scopes);
-    count_function(w, &c->stats);
+    struct counted *counted = vec_push(&c->counted);
+    *counted = (struct counted){.begin = b->functions->functions[function].begin};
+    count_function(w, &counted->stats);
     keep_new_calls(job, &c->calls, calls_before);
 }
 
@@ -406,11 +405,11 @@ static unsigned threads_for(const struct bloop_binary *b, const struct target_li
     return threads < useful ? threads : (unsigned)useful;
 }
 
-enum run_mode { RUN_WANTED, RUN_ALL, RUN_ALL_AND_NOTE, RUN_AGAIN };
+enum run_mode { RUN_WANTED, RUN_ALL, RUN_ALL_AND_NOTE };
 
-/* Makes the scopes of the targets (ascending) and appends their chunks. noreturn_before: of RUN_AGAIN. */
+/* Makes the scopes of the targets (ascending) and appends their chunks. */
 static void run(struct bloop_binary *b, const struct target_list *targets, enum run_mode mode,
-                const uint8_t *noreturn_before, struct chunk_list *chunks, struct warnings *warnings)
+                struct chunk_list *chunks, struct warnings *warnings)
 {
     size_t before = chunks->count;
     make_chunks(b, targets, chunks);
@@ -421,7 +420,6 @@ static void run(struct bloop_binary *b, const struct target_list *targets, enum 
                       .chunk_count = chunks->count - before,
                       .want_calls = mode != RUN_WANTED,
                       .want_notes = mode == RUN_ALL_AND_NOTE,
-                      .before = noreturn_before,
                       .warnings = warnings};
     unsigned threads = threads_for(b, targets);
     while (b->readers.count < threads)
@@ -612,15 +610,25 @@ static void release_chunks(struct chunk_list *chunks)
     for (size_t i = 0; i < chunks->count; i++) {
         function_scopes_release(&chunks->items[i].scopes);
         vec_release(&chunks->items[i].calls);
+        vec_release(&chunks->items[i].counted);
         vec_release(&chunks->items[i].map);
     }
     vec_release(chunks);
 }
 
+/* Of a function that has been made again the newest counts, as where they are joined. */
 static void add_stats(struct bloop_binary *b, const struct chunk_list *chunks)
 {
-    for (size_t i = 0; i < chunks->count; i++)
-        add_counts(&b->stats, &chunks->items[i].stats, false);
+    struct hashmap seen = {0};
+    for (size_t c = chunks->count; c-- > 0;)
+        for (size_t i = 0; i < chunks->items[c].counted.count; i++) {
+            const struct counted *f = &chunks->items[c].counted.items[i];
+            uint32_t *known = hashmap_put(&seen, f->begin);
+            if (*known == HASHMAP_NONE)
+                add_counts(&b->stats, &f->stats);
+            *known = 1;
+        }
+    hashmap_release(&seen);
 }
 
 static void begin_stats(struct bloop_binary *b)
@@ -781,7 +789,7 @@ int bloop_scopes_at(struct bloop_binary *b, const vaddr *addrs, size_t count, st
     *tree = NULL;
     begin_stats(b);
     prepare_at(b, addrs, count, &targets, warnings);
-    run(b, &targets, RUN_WANTED, NULL, &chunks, warnings);
+    run(b, &targets, RUN_WANTED, &chunks, warnings);
     add_stats(b, &chunks);
     int status = join(b, &chunks, tree, warnings, err);
     release_chunks(&chunks);
@@ -797,7 +805,7 @@ void bloop_code_at(struct bloop_binary *b, const vaddr *addrs, size_t count, blo
     const struct job job = {.binary = b};
     prepare_at(b, addrs, count, &targets, warnings);
     for (size_t i = 0; i < targets.count; i++) {
-        make_graph(&job, &w, b->noreturn, targets.items[i], NULL);
+        make_graph(&job, &w, targets.items[i], NULL);
         visit(ctx, &(struct bloop_code){.arch = b->arch,
                                         .image = b->image,
                                         .functions = b->functions,
@@ -928,18 +936,15 @@ static void run_and_learn(struct bloop_binary *b, const struct target_list *targ
 {
     struct target_list again = {0};
     struct index_list changed = {0};
-    run(b, targets, RUN_ALL_AND_NOTE, NULL, chunks, warnings);
+    run(b, targets, RUN_ALL_AND_NOTE, chunks, warnings);
     struct noreturn_notes *notes = mem_calloc(chunks->count + 1, sizeof *notes);
     for (size_t i = 0; i < chunks->count; i++)
         noreturn_notes_take(&chunks->items[i].notes, &notes[i]);
-    uint8_t *before = mem_alloc(b->functions->count + 1);
-    memcpy(before, b->noreturn, b->functions->count + 1);
     noreturn_close(b->image, b->functions, b->noreturn, notes, chunks->count, &changed);
     b->noreturn_whole = true;
     for (size_t i = 0; i < changed.count; i++)
         *vec_push(&again) = changed.items[i];
-    run(b, &again, RUN_AGAIN, before, chunks, warnings);
-    mem_free(before);
+    run(b, &again, RUN_ALL, chunks, warnings);
     mem_free(notes);
     vec_release(&again);
     vec_release(&changed);
@@ -963,7 +968,7 @@ int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct wa
         index_functions(b);
         list_undone(b, &done, &targets);
         if (b->noreturn_whole || !code)
-            run(b, &targets, code ? RUN_ALL : RUN_WANTED, NULL, &chunks, warnings);
+            run(b, &targets, code ? RUN_ALL : RUN_WANTED, &chunks, warnings);
         else
             run_and_learn(b, &targets, &chunks, warnings);
         mark_done(b, &done);
