@@ -191,6 +191,207 @@ static void test_against_zydis(void)
     CHECK_INT(wrong_target, 0);
 }
 
+/* What is followed in front of jumps: what it sets, from what; what it compares; what becomes of the stack pointer (4), and
+   which registers it leaves with another value. Numbers of bytes that are kept or moved behind a colon, "s" with their sign. */
+static const struct {
+    const char *text, *bytes, *want;
+} lifted[] = {
+    {"mov %rcx,%rax", "4889c8", "= 0 [1 -*1 +0]:8 changes 0"},
+    {"mov %ecx,%r8d", "4189c8", "= 8 [1 -*1 +0]:4 changes 8"},
+    {"mov %cx,%ax", "6689c8", "other - [- -*1 +0]:0 changes 0"},
+    {"mov %ah,%al", "88e0", "other - [- -*1 +0]:0 changes 0"},
+    {"mov $-2,%rax", "48c7c0feffffff", "= 0 [- -*1 -2]:8 changes 0"},
+    {"mov $-2,%eax", "b8feffffff", "= 0 [- -*1 -2]:4 changes 0"},
+    {"mov 8(%rdi,%rcx,4),%rax", "488b448f08", "load 0 [7 1*4 +8]:8 changes 0"},
+    {"mov (%rdi),%ecx", "8b0f", "load 1 [7 -*1 +0]:4 changes 1"},
+    {"mov 0x100(%rip),%rax", "488b0500010000", "load 0 [- -*1 +4359]:8 changes 0"},
+    {"mov %fs:8(%rdi),%rax", "64488b4708", "other - [- -*1 +0]:0 changes 0"},
+    {"mov (%edi),%rax", "67488b07", "other - [- -*1 +0]:0 changes 0"},
+    {"mov %rax,8(%rsp)", "4889442408", "store 0 [4 -*1 +8]:8 changes"},
+    {"mov %cl,(%rdi)", "880f", "store 1 [7 -*1 +0]:1 changes"},
+    {"mov $5,(%rdi)", "c70705000000", "other - [- -*1 +0]:0 changes"},
+    {"movzx (%rdi,%rax),%ecx", "0fb60c07", "load 1 [7 0*1 +0]:1 changes 1"},
+    {"movzx %cx,%eax", "0fb7c1", "= 0 [1 -*1 +0]:2 changes 0"},
+    {"movzx %cl,%ax", "660fb6c1", "other - [- -*1 +0]:0 changes 0"},
+    {"movsx (%rdi),%rax", "480fbe07", "load 0 [7 -*1 +0]:1s changes 0"},
+    {"movsxd (%rdi,%rax,4),%rcx", "48630c87", "load 1 [7 0*4 +0]:4s changes 1"},
+    {"movsxd %eax,%rcx", "4863c8", "= 1 [0 -*1 +0]:4s changes 1"},
+    {"cdqe", "4898", "= 0 [0 -*1 +0]:4s changes 0"},
+    {"lea 8(%rdi,%rcx,4),%rax", "488d448f08", "= 0 [7 1*4 +8]:8 changes 0"},
+    {"lea 8(%rdi,%rcx,4),%eax", "8d448f08", "= 0 [7 1*4 +8]:4 changes 0"},
+    {"lea (%rdi),%ax", "668d07", "other - [- -*1 +0]:0 changes 0"},
+    {"lea 0x100(%rip),%rax", "488d0500010000", "= 0 [- -*1 +4359]:8 changes 0"},
+    {"lea 8(%edi),%rax", "67488d4708", "other - [- -*1 +0]:0 changes 0"},
+    {"add %rcx,%rax", "4801c8", "= 0 [0 1*1 +0]:8 flags changes 0"},
+    {"add $-8,%rax", "4883c0f8", "= 0 [0 -*1 -8]:8 flags changes 0"},
+    {"add $0xfffffff0,%eax", "83c0f0", "= 0 [0 -*1 -16]:4 flags changes 0"},
+    {"add (%rdi),%rax", "480307", "other - [- -*1 +0]:0 flags changes 0"},
+    {"add $1,%ax", "6683c001", "other - [- -*1 +0]:0 flags changes 0"},
+    {"sub $8,%rsp", "4883ec08", "= 4 [4 -*1 -8]:8 cmp:8 4 $8 stack -8 changes 4"},
+    {"sub $1,%eax", "83e801", "= 0 [0 -*1 -1]:4 cmp:4 0 $1 changes 0"},
+    {"sub %rcx,%rax", "4829c8", "other - [- -*1 +0]:0 cmp:8 0 1 changes 0"},
+    {"inc %ecx", "ffc1", "= 1 [1 -*1 +1]:4 flags changes 1"},
+    {"dec %rcx", "48ffc9", "= 1 [1 -*1 -1]:8 flags changes 1"},
+    {"inc %cx", "66ffc1", "other - [- -*1 +0]:0 flags changes 1"},
+    {"cmp $-1,%rax", "4883f8ff", "other - [- -*1 +0]:0 cmp:8 0 $-1 changes"},
+    {"cmp $0x80,%al", "3c80", "other - [- -*1 +0]:0 cmp:1 0 $-128 changes"},
+    {"cmp $200,%ecx", "81f9c8000000", "other - [- -*1 +0]:0 cmp:4 1 $200 changes"},
+    {"cmp %rcx,%rax", "4839c8", "other - [- -*1 +0]:0 cmp:8 0 1 changes"},
+    {"cmp $5,8(%rdi)", "837f0805", "other - [7 -*1 +8]:4 cmp-memory:4 0 $5 changes"},
+    {"cmp (%rdi),%eax", "3b07", "other - [- -*1 +0]:0 flags changes"},
+    {"cmp %ah,%al", "38e0", "other - [- -*1 +0]:0 flags changes"},
+    {"test %rax,%rax", "4885c0", "other - [- -*1 +0]:0 flags changes"},
+    {"xor %eax,%eax", "31c0", "= 0 [- -*1 +0]:8 flags changes 0"},
+    {"xor %rax,%rax", "4831c0", "= 0 [- -*1 +0]:8 flags changes 0"},
+    {"xor %eax,%ecx", "31c1", "other - [- -*1 +0]:0 flags changes 1"},
+    {"xor %ax,%ax", "6631c0", "other - [- -*1 +0]:0 flags changes 0"},
+    {"shl $3,%rax", "48c1e003", "= 0 [- 0*8 +0]:8 flags changes 0"},
+    {"shl $6,%eax", "c1e006", "= 0 [- 0*64 +0]:4 flags changes 0"},
+    {"shl $7,%rax", "48c1e007", "other - [- -*1 +0]:0 flags changes 0"},
+    {"shl $1,%ax", "66d1e0", "other - [- -*1 +0]:0 flags changes 0"},
+    {"shl %cl,%rax", "48d3e0", "other - [- -*1 +0]:0 flags changes 0"},
+    {"and $15,%eax", "83e00f", "and 0 [0 -*1 +15]:4 flags changes 0"},
+    {"and $-16,%rax", "4883e0f0", "and 0 [0 -*1 -16]:8 flags changes 0"},
+    {"and %rcx,%rax", "4821c8", "other - [- -*1 +0]:0 flags changes 0"},
+    {"and $15,%al", "240f", "other - [- -*1 +0]:0 flags changes 0"},
+    {"and $-16,%rsp", "4883e4f0", "and 4 [4 -*1 -16]:8 flags stack +0 lost changes 4"},
+    {"shr $3,%rax", "48c1e803", "shift 0 [0 -*1 +3]:8 flags changes 0"},
+    {"shr $3,%eax", "c1e803", "shift 0 [0 -*1 +3]:4 flags changes 0"},
+    {"shr %cl,%rax", "48d3e8", "other - [- -*1 +0]:0 flags changes 0"},
+    {"shr $3,%ax", "66c1e803", "other - [- -*1 +0]:0 flags changes 0"},
+    {"jmp *%rax", "ffe0", "jump - [0 -*1 +0]:0 changes"},
+    {"jmp *8(%rdi,%rax,8)", "ff64c708", "jump-load - [7 0*8 +8]:8 changes"},
+    {"jmp *%fs:(%rdi)", "64ff27", "other - [- -*1 +0]:0 changes"},
+    {"jmp .+5", "eb03", "other - [- -*1 +0]:0 changes"},
+    {"push %rbx", "53", "other - [- -*1 +0]:0 stack -8 changes 4"},
+    {"pop %rbx", "5b", "other - [- -*1 +0]:0 stack +8 changes 3 4"},
+    {"pop %rsp", "5c", "other - [- -*1 +0]:0 stack +8 lost changes 4"},
+    {"push $1", "6a01", "other - [- -*1 +0]:0 stack -8 changes 4"},
+    {"pushfq", "9c", "other - [- -*1 +0]:0 stack -8 changes 4"},
+    {"popfq", "9d", "other - [- -*1 +0]:0 flags stack +8 changes 4"},
+    {"call *%rax", "ffd0", "other - [- -*1 +0]:0 changes 4"},
+    {"ret", "c3", "other - [- -*1 +0]:0 changes 4"},
+    {"leave", "c9", "other - [- -*1 +0]:0 stack +8 lost from the frame changes 4 5"},
+    {"mov %rbp,%rsp", "4889ec", "= 4 [5 -*1 +0]:8 stack +0 lost from the frame changes 4"},
+    {"lea 16(%rsp),%rsp", "488d642410", "= 4 [4 -*1 +16]:8 stack +16 changes 4"},
+    {"lea -16(%rbp),%rsp", "488d65f0", "= 4 [5 -*1 -16]:8 stack -16 lost from the frame changes 4"},
+    {"add %rax,%rsp", "4801c4", "= 4 [4 0*1 +0]:8 flags stack +0 lost changes 4"},
+    {"xchg %rax,%rcx", "4891", "other - [- -*1 +0]:0 changes 0 1"},
+    {"cpuid", "0fa2", "other - [- -*1 +0]:0 changes 0 1 2 3"},
+    {"vgatherdps %ymm2,(%rdi,%ymm1,4),%ymm0", "c4e26d92048f", "other - [- -*1 +0]:0 changes"},
+};
+
+static void put_reg(struct buf *out, uint8_t reg)
+{
+    if (reg == ARCH_NO_REG)
+        buf_str(out, "-");
+    else
+        buf_printf(out, "%u", reg);
+}
+
+static void put_lifted(struct buf *out, const struct op *op)
+{
+    static const char *const kinds[] = {"other", "=", "and", "shift", "load", "store", "jump", "jump-load"};
+    static const char *const compares[] = {"", " flags", " cmp", " cmp", " cmp-memory"};
+    buf_printf(out, "%s ", kinds[op->kind]);
+    put_reg(out, op->kind == OP_STORE ? op->src : op->dst);
+    buf_str(out, " [");
+    put_reg(out, op->base);
+    buf_char(out, ' ');
+    put_reg(out, op->index);
+    buf_printf(out, "*%u %+lld]:%u%s%s", op->scale, (long long)op->disp, op->size, op->sign ? "s" : "",
+               compares[op->compare]);
+    if (op->compare > COMPARE_UNKNOWN) {
+        buf_printf(out, ":%u ", op->cmp_size);
+        put_reg(out, op->cmp_reg);
+        if (op->compare == COMPARE_REG)
+            buf_printf(out, " %u", op->cmp_reg2);
+        else
+            buf_printf(out, " $%lld", (long long)op->cmp_const);
+    }
+    if (op->stack || op->stack_lost || op->from_frame)
+        buf_printf(out, " stack %+lld%s%s", (long long)op->stack, op->stack_lost ? " lost" : "",
+                   op->from_frame ? " from the frame" : "");
+    buf_str(out, " changes");
+    for (unsigned r = 0; r < 32; r++)
+        if (op->clobbers >> r & 1)
+            buf_printf(out, " %u", r);
+}
+
+static void test_lifted(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(lifted); i++) {
+        uint8_t bytes[16];
+        struct buf out = {0};
+        struct op op;
+        size_t n = from_hex(lifted[i].bytes, bytes);
+        arch_get(ARCH_X86_64)->detail->lift(bytes, n, 0x1000, &op);
+        put_lifted(&out, &op);
+        tap_str(out.bytes, lifted[i].want, lifted[i].text, __FILE__, __LINE__);
+        buf_release(&out);
+    }
+}
+
+/* Of what Zydis does not know: prefixes of vectors say where the next instruction begins. The address behind the opcode is as
+   long as that of addps with the same bytes. */
+static unsigned length_by_addps(const ZydisDecoder *d, const uint8_t *p)
+{
+    uint8_t addps[16] = {0x0f, 0x58};
+    ZydisDecodedInstruction z;
+    bool long_form = *p != 0xc5;
+    unsigned front = *p == 0xc5 ? 2 : *p == 0x62 ? 4 : 3, map = *p == 0xc5 ? 1 : p[1] & (*p == 0x62 ? 7 : 31);
+    unsigned opcode = p[front], behind;
+    static const struct {
+        unsigned from, to;
+    } with_byte[] = {{0x70, 0x73}, {0xc2, 0xc2}, {0xc4, 0xc6}};
+    bool exists = *p == 0x8f ? map >= 8 && map <= 10 : *p == 0xc4 ? map >= 1 && map <= 7 : map >= 1;
+    if (long_form && !exists)
+        return 1;
+    memcpy(addps + 2, p + front + 1, 11);
+    if (map == 1 && opcode == 0x77)
+        return front + 1;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(d, NULL, addps, 16, &z)))
+        return 0;
+    behind = map == 3 || map == 8 ? 1 : map == 10 ? 4 : 0;
+    for (size_t i = 0; i < ARRAY_SIZE(with_byte) && map == 1; i++)
+        behind += opcode >= with_byte[i].from && opcode <= with_byte[i].to;
+    return front + 1 + z.length - 2 + behind;
+}
+
+static void test_unknown_lengths(void)
+{
+    static const uint8_t first[] = {0xc5, 0xc4, 0x62, 0x8f};
+    const struct arch *arch = arch_get(ARCH_X86_64);
+    ZydisDecoder d;
+    unsigned unknown = 0, wrong = 0;
+    ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    for (int i = 0; i < 60000; i++) {
+        uint8_t bytes[16], exact[16];
+        struct insn in, again;
+        for (int k = 0; k < 16; k++)
+            bytes[k] = exact[k] = (uint8_t)below(256);
+        bytes[0] = exact[0] = first[below(4)];
+        if (below(2)) /* a map that there is, rather */
+            bytes[1] = exact[1] = (uint8_t)((bytes[1] & 0xe0) | (bytes[0] == 0x8f ? 8 + below(4) : below(8)));
+        arch->decode(bytes, 16, 0x400000, &in);
+        unsigned want = length_by_addps(&d, bytes);
+        if (in.kind != INSN_BAD || want == 0)
+            continue;
+        unknown++;
+        bool good = in.length == (want > 15 ? 1 : want);
+        arch->decode(exact, in.length, 0x400000, &again); /* to its last byte, and without that */
+        good = good && (again.kind != INSN_BAD || again.length == in.length);
+        if (in.length > 1)
+            arch->decode(exact, in.length - 1u, 0x400000, &again);
+        good = good && again.kind == INSN_BAD && (in.length == 1 || again.length == 1);
+        if (!good && wrong++ < 5)
+            printf("# %02x %02x %02x %02x %02x %02x %02x: %u, wanted %u; cut %u\n", bytes[0], bytes[1], bytes[2],
+                   bytes[3], bytes[4], bytes[5], bytes[6], in.length, want, again.length);
+    }
+    CHECK(unknown > 5000);
+    CHECK_INT(wrong, 0);
+}
+
 /* Addresses that one instruction puts into a register: most are none. */
 static void draw_constant(uint8_t bytes[16])
 {
@@ -436,6 +637,8 @@ int main(void)
     test_against_capstone();
     test_against_zydis();
     test_ends();
+    test_lifted();
+    test_unknown_lengths();
     test_aarch64_constant();
     return tap_done();
 }

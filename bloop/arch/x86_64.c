@@ -83,9 +83,9 @@ static bool has_modrm(unsigned map, unsigned opcode)
     case 0x00:
         return opcode <= 0x03; /* 04 invalid, 05 syscall, 06 clts, 07 sysret */
     case 0x01:
-        return opcode == 0x0d || opcode == 0x0f; /* prefetchw, 3DNow! */
-    case 0x06:                                   /* wrmsr ... getsec */
-    case 0x10:                                   /* jcc */
+        return opcode == 0x0d; /* prefetchw */
+    case 0x06:                 /* wrmsr ... getsec */
+    case 0x10:                 /* jcc */
     case 0x11:
     case 0x19: /* bswap */
         return false;
@@ -196,11 +196,9 @@ static size_t modrm_length(const uint8_t *p, size_t n)
 /* ---- undecodable bytes -------------------------------------------------------------------- */
 
 /* An instruction newer than the decoder: vector encodings say their length whatever they mean. `opcode` and what
-   follows at p; imm8 as in the maps they extend. 0: does not fit. */
+   follows at p, n > 0; imm8 as in the maps they extend. 0: does not fit. */
 static size_t vector_tail(const uint8_t *p, size_t n, unsigned map)
 {
-    if (n < 2)
-        return 0;
     unsigned op = p[0];
     size_t len = 1;
     if (!(map == 1 && op == 0x77)) {
@@ -219,18 +217,18 @@ static size_t vector_tail(const uint8_t *p, size_t n, unsigned map)
 static uint8_t length_of_unknown(const uint8_t *p, size_t n)
 {
     size_t prefix = 0, tail = 0;
-    if (n >= 4 && p[0] == 0xc5) {
+    if (n >= 3 && p[0] == 0xc5) {
         prefix = 2;
         tail = vector_tail(p + 2, n - 2, 1);
-    } else if (n >= 5 && p[0] == 0xc4) {
+    } else if (n >= 4 && p[0] == 0xc4) {
         prefix = 3;
         unsigned map = p[1] & 0x1f;
         tail = map >= 1 && map <= 7 ? vector_tail(p + 3, n - 3, map) : 0;
-    } else if (n >= 6 && p[0] == 0x62) {
+    } else if (n >= 5 && p[0] == 0x62) {
         prefix = 4;
         unsigned map = p[1] & 7;
         tail = map >= 1 ? vector_tail(p + 4, n - 4, map) : 0;
-    } else if (n >= 5 && p[0] == 0x8f && (p[1] & 0x1f) >= 8 && (p[1] & 0x1f) <= 10) {
+    } else if (n >= 4 && p[0] == 0x8f && (p[1] & 0x1f) >= 8 && (p[1] & 0x1f) <= 10) {
         prefix = 3;
         tail = vector_tail(p + 3, n - 3, p[1] & 0x1f);
     }
@@ -365,8 +363,8 @@ static bool take_address(const ZydisDecodedInstruction *z, const ZydisDecodedOpe
     op->scale = 1;
     if (o->mem.base == ZYDIS_REGISTER_RIP)
         op->disp = (int64_t)(addr + z->length + (uint64_t)op->disp);
-    else if (o->mem.base != ZYDIS_REGISTER_NONE && (op->base = gpr(o->mem.base)) == ARCH_NO_REG)
-        return false;
+    else if (o->mem.base != ZYDIS_REGISTER_NONE)
+        op->base = gpr(o->mem.base);
     if (o->mem.index != ZYDIS_REGISTER_NONE) {
         if ((op->index = gpr(o->mem.index)) == ARCH_NO_REG)
             return false;
@@ -553,7 +551,7 @@ static void take_stack(const ZydisDecodedInstruction *z, const ZydisDecodedOpera
     case ZYDIS_MNEMONIC_POP:
     case ZYDIS_MNEMONIC_POPFQ:
         op->stack = 8;
-        op->stack_lost = is_reg(&o[0]) && gpr(o[0].reg.value) == 4;
+        op->stack_lost = z->mnemonic == ZYDIS_MNEMONIC_POP && is_reg(&o[0]) && gpr(o[0].reg.value) == 4;
         return;
     case ZYDIS_MNEMONIC_CALL:
     case ZYDIS_MNEMONIC_RET:

@@ -467,11 +467,9 @@ bool x86_64_facts(const uint8_t *p, size_t n, vaddr addr, struct insn_facts *f)
     f->class = (uint8_t)class_of(&z, &f->insn);
     for (unsigned i = 0; i < z.operand_count; i++)
         take_operand(&z, &o[i], f);
-    if (z.cpu_flags) { /* (operands do not say all: cmc, adcx) */
-        const ZydisAccessedFlags *a = z.cpu_flags;
-        f->reads.flags |= a->tested != 0;
+    const ZydisAccessedFlags *a = z.cpu_flags;
+    if (a) /* (operands do not say all: cmc, adcx) */
         f->writes.flags |= (a->modified | a->set_0 | a->set_1 | a->undefined) != 0;
-    }
     if (z.mnemonic == ZYDIS_MNEMONIC_VZEROALL)
         f->writes.vector = 0xffff;
     take_numbers(&z, o, f);
