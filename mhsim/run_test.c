@@ -5,6 +5,7 @@
 #include "mhsim/raw.h"
 
 #include "config.h"
+#include "mhsim/libraries.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -400,6 +401,108 @@ static void allow_preload(void)
     mem_free(all);
 }
 
+/* ---- libraries: a loader that is a script, asked for a list of the test's own ------------------------------------------ */
+
+static void put_bytes(const char *name, const void *bytes, size_t n)
+{
+    char *path = in_folder(name);
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(bytes, 1, n, f) != n || fclose(f) != 0)
+        exit(99);
+    mem_free(path);
+}
+
+struct made_program {
+    Elf64_Ehdr head;
+    Elf64_Phdr parts[2];
+    char loader[200];
+};
+
+/* The libraries of a program, a line each, and the words that its loader was given, as text. */
+static void check_libraries(const struct made_program *made, size_t size, const char *path, const char *want,
+                            const char *asked, const char *name)
+{
+    struct file_list list = {0};
+    struct buf got = {0};
+    size_t n;
+    const struct filemap file = {.bytes = (const uint8_t *)made, .len = size};
+    libraries_list("/the program", &file, path, &list);
+    for (size_t i = 0; i < list.count; i++)
+        buf_printf(&got, "%s\n", path_base(list.items[i]));
+    char *words = take_file("asked", &n);
+    tap_str(got.len ? got.bytes : "", want, name, __FILE__, __LINE__);
+    tap_str(words, asked, name, __FILE__, __LINE__);
+    mem_free(words);
+    buf_release(&got);
+    file_list_release(&list);
+}
+
+static void test_libraries(void)
+{
+    static const char with[] = "...libhpcview-simulate.so", other[] = "...libhpcview-simulate.so.1";
+    struct made_program made = {
+        .head = {.e_phoff = offsetof(struct made_program, parts), .e_phnum = 2},
+        .parts = {{.p_type = PT_LOAD}, {.p_type = PT_INTERP, .p_offset = offsetof(struct made_program, loader)}}};
+    put_bytes("liba.so", with, sizeof with);
+    put_bytes("libb.so", other, sizeof other);
+    put_bytes("with blank.so", with, sizeof with);
+    put_bytes("libhpcview-simulate.so", with, sizeof with);
+    char *script = mem_printf("#!/bin/sh\necho \"$*\" >%s/asked\ncat %s/list\n", folder, folder);
+    char *lines =
+        mem_printf("\tlinux-vdso.so.1 (0x0000ffff)\n\tliba.so => %s/liba.so (0x00001000)\n\tlibn.so => not found\n"
+                   "\tlibb.so => %s/libb.so (0x00002000)\n\tlibs.so => %s/libhpcview-simulate.so (0x00003000)\n"
+                   "\tlibw.so =>  (0x00003000)\n\tblank => %s/with blank.so (0x00004000)\n"
+                   "\tlibm.so => %s/missing.so (0x00005000)\n\tliba.so => %s/liba.so (0x0000",
+                   folder, folder, folder, folder, folder, folder);
+    put_file("ld-linux-made.so", script);
+    put_file("ld-other.so", script);
+    put_file("list", lines);
+    for (int i = 0; i < 2; i++) {
+        char *loader = in_folder(i ? "ld-other.so" : "ld-linux-made.so");
+        CHECK_INT(chmod(loader, 0700), 0);
+        made.parts[1].p_filesz = strlen(loader) + 1;
+        strcpy(made.loader, loader);
+        mem_free(loader);
+        check_libraries(&made, sizeof made, NULL, i ? "" : "liba.so\nwith blank.so\n", i ? "" : "--list /the program\n",
+                        i ? "another loader" : "its libraries");
+        if (i == 0)
+            check_libraries(&made, sizeof made, "/a:/b", "liba.so\nwith blank.so\n",
+                            "--library-path /a:/b --list /the program\n", "found by a path");
+        if (i == 0)
+            check_libraries(&made, sizeof made, "", "liba.so\nwith blank.so\n", "--list /the program\n",
+                            "found by a path of nothing");
+    }
+    char *loader = in_folder("ld-linux-made.so");
+    strcpy(made.loader, loader);
+    made.parts[1].p_filesz = strlen(loader) + 1;
+    size_t end = offsetof(struct made_program, loader) + strlen(loader) + 1;
+    const char *found = "liba.so\nwith blank.so\n", *asked = "--list /the program\n";
+    check_libraries(&made, end, NULL, found, asked, "at the file's end");
+    check_libraries(&made, end - 1, NULL, "", "", "behind the file's end");
+    struct made_program bad = made;
+    bad.parts[1].p_filesz--;
+    check_libraries(&bad, sizeof bad, NULL, "", "", "a name without an end");
+    bad.parts[1].p_filesz = 0;
+    check_libraries(&bad, sizeof bad, NULL, "", "", "no name");
+    bad = made;
+    bad.parts[1].p_offset = sizeof bad + 1;
+    check_libraries(&bad, sizeof bad, NULL, "", "", "a name elsewhere");
+    bad = made;
+    bad.head.e_phnum = 1;
+    check_libraries(&bad, sizeof bad, NULL, "", "", "a static program");
+    bad = made;
+    bad.head.e_phoff += 4;
+    check_libraries(&bad, sizeof bad, NULL, "", "", "a table at no such place");
+    bad.head.e_phoff = sizeof bad + 8 - sizeof bad % 8;
+    check_libraries(&bad, sizeof bad, NULL, "", "", "a table elsewhere");
+    bad = made;
+    bad.head.e_phnum = (uint16_t)((sizeof bad - bad.head.e_phoff) / sizeof *bad.parts + 1);
+    check_libraries(&bad, sizeof bad, NULL, "", "", "a table that is too long");
+    mem_free(loader);
+    mem_free(script);
+    mem_free(lines);
+}
+
 int main(int argc, char **argv)
 {
     const char *given = getenv(FOLDER_VARIABLE);
@@ -427,6 +530,7 @@ int main(int argc, char **argv)
     test_variables();
     test_qemu();
     test_refusals();
+    test_libraries();
     warnings_free(said);
     dir_remove_tree(folder, NULL);
     mem_free(program);
