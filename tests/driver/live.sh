@@ -40,11 +40,19 @@ check_equal "a database that cannot be written" "$status $(printf '%s\n' "$err" 
 # what the first one leaves open the second one measures
 cat >busy.c <<'END'
 #include <stdio.h>
-int main(void)
+#include <time.h>
+__attribute__((noinline)) static double work(void)
 {
     volatile double x = 1;
-    for (long i = 0; i < 60000000; i++)
+    for (long i = 0; i < 100000; i++)
         x = x * 1.0000001 + 1e-9;
+    return x;
+}
+int main(void)
+{
+    double x = 0;
+    while (clock() < CLOCKS_PER_SEC / 4)
+        x += work();
     puts("said");
     return x < 0;
 }
@@ -58,13 +66,23 @@ check_equal "two experiments, in a row" "$(printf '%s\n' "$err" | sed -n 's/^hpc
     "experiment 1 said experiment 2 said "
 second=$(printf '%s\n' "$err" | sed -n 's/^hpcview: experiment 2: //p')
 check_match "the second for what is not known yet" ", $second," ", perf::PAGE-FAULTS (for PageFaults),"
-check_match "of several properties" "$second" "perf::MAJOR-FAULTS (for MajorFaults), "
+check_match "of several properties" ", $second" ", REALTIME (for WaitingPlace), perf::MAJOR-FAULTS (for MajorFaults), "
 check_equal "of no event that was measured" "$(printf '%s\n' "$second" | grep -c 'TASK-CLOCK')" 0
 run "$hpcview" info twice/experiment-2
 check_match "which are in it" "$out" "event perf::PAGE-FAULTS "
 run "$hpcview" print --table search --format csv twice.db
 check_equal "since which each property could be tested" "$(printf '%s\n' "$out" | awk -F, '/^(NotOptimized|PageFaults),/ { print $1, $(NF - 2) }' | sort | tr '\n' ' ')" \
     "NotOptimized 1 PageFaults 2 "
+if command -v qemu-x86_64 >/dev/null && [ -f "$top_builddir/.libs/libhpcview-simulate-qemu.so" ]; then
+    run "$hpcview" diagnose --keep all -- ./busy
+    check_equal "then its memory is simulated, of what has the time alone" "$(printf '%s\n' "$err" | sed -n 's/^hpcview: experiment 3: //p')" \
+        "simulated memory (for MemoryBound) of work"
+    fourth=$(printf '%s\n' "$err" | sed -n 's/^hpcview: experiment 4: //p')
+    [ -z "$fourth" ] || check_equal "where too few samples left something unknown there are more" "$fourth" \
+        "perf::TASK-CLOCK, 2000 samples a second (too few left something unknown)"
+else
+    skip "simulated memory" "no qemu-x86_64 here, or no plugin for it"
+fi
 run "$hpcview" diagnose --seconds 0.01 --keep short -- ./busy
 check_equal "no experiment is begun after so long" "$(ls short)" experiment-1
 run "$hpcview" diagnose --experiments 1 --duration 0.02 --keep brief -- ./busy
