@@ -57,12 +57,13 @@ static void draw_function(struct go_function_made *f)
     draw_values(f->line, f->units, below(3) ? 300 : 4);
     for (unsigned i = 0; i < f->units; i++)
         f->node[i] = NO_NODE;
-    for (unsigned k = 0; k < f->node_count; k++) { /* the first unit is the function's own */
-        unsigned begin = 1 + below(f->units), end = begin + 1 + below(12);
+    for (unsigned k = 0; k < f->node_count; k++) {
+        unsigned begin = below(f->units), end = begin + 1 + below(12);
         for (unsigned i = begin; i < end && i < f->units; i++)
             f->node[i] = (int)k;
         f->name_of[k] = below(GO_FUNCTIONS);
     }
+    f->node[below(f->units)] = NO_NODE; /* something is the function's own */
     for (unsigned k = 0; k < f->node_count; k++)
         do
             f->call_at[k] = below(f->units);

@@ -845,6 +845,65 @@ static void test_folder(const char *const *files, const char *wanted)
     maker_release(&m);
 }
 
+/* More units than are looked at where all claim one address, and than have their files kept. Each has a procedure; the last
+   one has copies of all of them, with the file of theirs. */
+static void test_many_units(void)
+{
+    enum { MANY = 40, LOOKED_AT = 16 };
+    struct maker m = {.random = 77};
+    struct image *im = NULL;
+    struct debug *d = NULL;
+    uint64_t at[MANY];
+    unsigned wrong = 0, unlike = 0;
+    make_lines(&m);
+    for (unsigned u = 0; u <= MANY; u++) {
+        char folder[16];
+        snprintf(folder, sizeof folder, "/cd%u", u);
+        unit_begin(&m);
+        DIE(&m, DW_TAG_compile_unit, true, {DW_AT_name, DW_FORM_string, 0, "a.c"},
+            {DW_AT_comp_dir, DW_FORM_string, 0, folder}, {DW_AT_stmt_list, DW_FORM_sec_offset, 0, NULL},
+            {DW_AT_low_pc, DW_FORM_addr, u < MANY ? TEXT : TEXT + 0x1000, NULL},
+            {DW_AT_high_pc, DW_FORM_data4, 0x1000, NULL});
+        for (unsigned i = 0; u == MANY && i < MANY; i++)
+            DIE(&m, DW_TAG_subprogram, false, {DW_AT_abstract_origin, DW_FORM_ref_addr, (int64_t)at[i], NULL},
+                {DW_AT_low_pc, DW_FORM_addr, TEXT + 0x1000 + 16 * i, NULL}, {DW_AT_high_pc, DW_FORM_data4, 8, NULL});
+        if (u < MANY) {
+            char name[16];
+            snprintf(name, sizeof name, "p%u", u);
+            at[u] =
+                DIE(&m, DW_TAG_subprogram, false, {DW_AT_name, DW_FORM_string, 0, name},
+                    {DW_AT_decl_file, DW_FORM_udata, 1 + u % 2, NULL}, {DW_AT_decl_line, DW_FORM_udata, 3 + u, NULL},
+                    {DW_AT_low_pc, DW_FORM_addr, TEXT + 16 * u, NULL}, {DW_AT_high_pc, DW_FORM_data4, 8, NULL});
+        }
+        unit_end(&m);
+    }
+    char *path = write_made(&m);
+    CHECK(image_open(path, NULL, &im, NULL, NULL) == 0 && debug_open(im, &d, NULL, NULL) == 1);
+    for (unsigned n = 0; n < 10 * MANY; n++) {
+        unsigned u = n < 2 * MANY ? n % MANY : pick(&m, MANY);
+        struct arena *a = arena_create();
+        struct debug_function f = {.name = ""};
+        char name[16];
+        snprintf(name, sizeof name, "p%u", u);
+        struct addr_range r = {TEXT + 16 * u, TEXT + 16 * u + 8};
+        int known = debug_function_at(d, r.begin, &r, 1, a, &f);
+        wrong += u >= MANY - LOOKED_AT ? known != 1 || strcmp(f.name, name) != 0 : known == 1 && *f.name;
+        r = (struct addr_range){r.begin + 0x1000, r.end + 0x1000};
+        known = debug_function_at(d, r.begin, &r, 1, a, &f);
+        char *file = mem_printf(u % 2 ? "/cd%u/inc/b.h" : "/cd%u/a.c", u);
+        unlike += known != 1 || strcmp(f.name, name) != 0 || f.decl_line != 3 + u || f.decl_file >= f.file_count ||
+                  strcmp(f.files[f.decl_file], file) != 0;
+        mem_free(file);
+        arena_free(a);
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_INT(unlike, 0);
+    debug_close(d);
+    image_close(im);
+    mem_free(path);
+    maker_release(&m);
+}
+
 /* Lines without a unit that wants them are no debug information. */
 static void test_no_unit(void)
 {
@@ -881,6 +940,7 @@ int main(void)
         test_procedures(seed);
     test_folders();
     test_no_unit();
+    test_many_units();
     scratch_remove();
     return tap_done();
 }
