@@ -71,21 +71,61 @@ static bool bind_operands(const struct experiment *e, const struct hashmap *by_n
     return all;
 }
 
+/* Statistics, and errors of differences, have their own names for formulas: of what they were made is not written. */
+static bool names_itself(const struct computed *c, uint32_t metric)
+{
+    for (size_t k = 0; k < expr_name_count(c->expr); k++)
+        if (c->operands[k] == metric)
+            return true;
+    return false;
+}
+
+/* "D.error" is the error of the difference D. Of repeated runs it is not known of sums: how often they were is not written. */
+static void find_error(struct experiment *e, const struct hashmap *by_name, uint32_t metric)
+{
+    static const char end[] = ".error";
+    const char *name = strtab_get(e->strings, e->metrics[metric].name);
+    struct computed *c = &e->computed[metric];
+    if (!str_ends(name, end))
+        return;
+    uint32_t of = hashmap_get(by_name, strtab_addn(e->strings, name, strlen(name) - strlen(end)));
+    if (of == HASHMAP_NONE || !e->computed[of].expr)
+        return;
+    bool repeated = false;
+    for (size_t k = 0; k < expr_name_count(e->computed[of].expr); k++) {
+        const char *operand = strtab_get(e->strings, e->metrics[e->computed[of].operands[k]].name);
+        const struct expr_operand spread = {.name = (char *)(uintptr_t)operand,
+                                            .run = (char *)"",
+                                            .statistic = EXPR_STAT_STDDEV,
+                                            .over = EXPR_REPETITIONS};
+        repeated = repeated || column_named(e, by_name, &spread) != HASHMAP_NONE;
+    }
+    if (!repeated && expr_name_count(e->computed[of].expr) <= ARRAY_SIZE(c->spreads)) {
+        c->error_of = of;
+        c->spreads[0] = c->spreads[1] = COLUMN_NONE;
+    }
+}
+
 void formulas_from_texts(struct experiment *e)
 {
     struct hashmap by_name = {0};
     e->computed = mem_calloc(e->metric_count, sizeof *e->computed);
     for (uint32_t i = (uint32_t)e->metric_count; i-- > 0;)
         *hashmap_put(&by_name, e->metrics[i].name) = i;
-    for (size_t i = 0; i < e->metric_count; i++) {
+    for (uint32_t i = 0; i < e->metric_count; i++) {
         struct computed *c = &e->computed[i];
         const char *text = strtab_get(e->strings, e->metrics[i].formula);
         c->error_of = UINT32_MAX;
         c->by_line = e->metrics[i].summed;
-        if (!*text || expr_parse(text, "", &c->expr, NULL) < 0 || bind_operands(e, &by_name, c))
+        if (!*text || expr_parse(text, "", &c->expr, NULL) < 0)
+            continue;
+        bool bound = bind_operands(e, &by_name, c), itself = bound && names_itself(c, i);
+        if (bound && !itself)
             continue;
         expr_free(c->expr);
         c->expr = NULL;
+        if (itself)
+            find_error(e, &by_name, i);
     }
     hashmap_release(&by_name);
 }

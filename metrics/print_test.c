@@ -21,6 +21,7 @@
  *     database                   of the tests' sources a page, in place of all that; with damage: OLD|NEW, a line each
  *     warnings, gate, recipes    what is told; is a gate's formula true; how the runs are measured
  *     find RUN OPERAND           the metric that the operand of a formula means, seen from the run ("-": from all)
+ *     measured                   of each module, the runs that have it
  *     init, wanted               the configuration to start from; columns that are for diagnoses alone
  *
  * all of the case before where they are not given or "none". In samples, "again" begins a repetition of the run. Options: -arm; -keep: the
@@ -600,6 +601,20 @@ static void say_found(const struct experiment *e, const char *words, struct buf 
     expr_free(expr);
 }
 
+/* Of each module, the runs that it was measured in. */
+static void say_measured(const struct experiment *e, struct buf *out)
+{
+    for (place_ix i = 0; i < e->place_count; i++) {
+        if (e->places[i].kind != PLACE_MODULE)
+            continue;
+        buf_printf(out, "%s:", strtab_get(e->strings, e->places[i].name));
+        for (uint32_t run = 0; run < e->run_count; run++)
+            if (experiment_measured(e, run, i))
+                buf_printf(out, " %s", strtab_get(e->strings, e->runs[run].name));
+        buf_str(out, "\n");
+    }
+}
+
 static void say_recipes(const struct config *c, struct buf *out)
 {
     for (size_t i = 0; c && i < config_run_count(c); i++) {
@@ -710,6 +725,8 @@ static void make_output(void *ctx, const char *what, struct buf *out)
         say_gate(h->e, out);
     else if (str_starts(what, "find "))
         say_found(h->e, what + strlen("find "), out);
+    else if (strcmp(what, "measured") == 0)
+        say_measured(h->e, out);
     else if (strcmp(what, "wanted") == 0)
         say_wanted(h->e, out);
     else if (strcmp(what, "init") == 0)
