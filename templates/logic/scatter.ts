@@ -112,7 +112,7 @@ function tableValues(model: Model, axis: AxisChoice, groupOf: Int32Array, count:
     if (model.places.kind[place] !== Kind.Loop) return;
     const value = rows.cells[axis.tableColumn][row];
     const group = groupOf[place];
-    if (!(out[group] >= value)) out[group] = value;
+    if (value > out[group] || Number.isNaN(out[group])) out[group] = value;
   });
   return out;
 }

@@ -197,6 +197,39 @@ function testError(columns: Columns, column: Column, number: string, cells: Cell
   equal(columns.error(column, plain[c], cells, c).toFixed(6), (Number.isNaN(plain[c]) ? NaN : wanted).toFixed(6), `${column.id}: how sure it is`);
 }
 
+/** A metric that is still on its way, or cannot be read: nothing is known of what is made of it, and of the rest all. */
+function testNotHere(): void {
+  const { m } = drawCompared();
+  const gone = draw(3);
+  const { values } = m;
+  const late: Model = {
+    ...m,
+    values: {
+      of: (i, own) => (i === gone ? null : values.of(i, own)),
+      failure: (i) => (i === gone ? 'damaged' : undefined),
+      ...(values.at && values.present
+        ? { at: (i: number, own: boolean, p: number) => (i === gone ? null : values.at!(i, own, p)), present: (i: number, own: boolean) => (i === gone ? null : values.present!(i, own)) }
+        : {}),
+    },
+  };
+  const columns = new Columns(late, TYPED);
+  const known = new Columns(m, TYPED);
+  const tables = new Tables(m);
+  const needs: [id: string, of: readonly number[]][] = [['0i', [0]], ['1e', [1]], ['2i', [2]], ['4i', [0, 1]], ['1-0i', [0, 1]], ['0/1e', [0, 1]], ['t0i', [0]], ['t1i', [0, 1]], ['t2i', [2]]];
+  for (const cells of [null, tables.level('loop', true)])
+    for (const [id, of] of needs) {
+      const [column, there] = [columns.get(id)!, known.get(id)!];
+      const isHere = !of.includes(gone);
+      equal(columns.isReady(column), isHere, `is ${id} here`);
+      equal(columns.failure(column), isHere ? undefined : 'damaged', `why ${id} is not`);
+      const all = known.values(there, cells);
+      equal([...columns.values(column, cells)], isHere ? [...all] : [...all].map(() => NaN), `${id}, as far as it is here`);
+      const blank = columns.blankAmong(column, cells, null);
+      equal(blank && [...blank], isHere ? [...known.blankAmong(there, cells, null)!] : null, `what is blank in ${id} is known`);
+      if (!cells) equal(columns.at(column, 0), isHere ? all[0] : NaN, `all of ${id}`);
+    }
+}
+
 function testComparedOf(): void {
   const { m } = drawCompared();
   const columns = new Columns(m);
@@ -561,6 +594,10 @@ function testFindingsOf(): void {
   equal(findings(tablesOf(program, [few]))!.map((f) => [f.place, f.severity, f.confidence, f.weight, f.title, f.more]), [[NONE, NaN, NaN, 0, 'slow', []], [NONE, NaN, NaN, 0, 'why', []]], 'of which little is said');
   const sure = tableOf('findings', 'severity', [[3], [4]]);
   equal(findings(tablesOf(program, [sure]))!.map((f) => [f.weight, f.title]), [[4, ''], [3, '']], 'or only how bad it is');
+  const numbers = [0, 12, -1234567, 1e15, 0.5, -0.25, 123.456, 1e6 + 0.5, 999999.5, 1e-3, 0.0009, -2.5e-7, NaN];
+  const cell = (type: 'number' | 'count' | 'time', x: number): string => cellText(program, { name: '', title: '', unit: '', description: '', type, to: '' }, { cells: [], strings: [] }, x);
+  equal(numbers.map((x) => cell('number', x)), ['0', '12', '−1,234,567', '1.000e+15', '0.5', '−0.25', '123.5', '1.000e+6', '999999.5', '0.001', '9.000e-4', '−2.500e-7', ''].map((t) => (t === '999999.5' ? '1000000' : t)), 'numbers in cells');
+  equal([0, 1.5e9, 1234567].map((x) => cell('time', x)), ['0.000000 s', '1.500000 s', '0.001235 s'], 'and times');
   const chain = upTo(6).map((i) => tableOf(`t${i}`, `next>t${i + 1}`, [[0]]));
   equal(cellText(tablesOf(program, chain), chain[0].info.columns[0], chain[0].rows, 0), 't4 0', 'rows of tables of tables, to an end');
 }
@@ -666,6 +703,7 @@ function testLinesOfSummary(): void {
 export function testShown(): void {
   const tests = {
     'columns of two runs': testColumnsOf,
+    'columns that are not here': testNotHere,
     comparisons: testComparedOf,
     pictures: testPictures,
     'axes by powers of ten': testAxesOf,
