@@ -734,6 +734,23 @@ static void check_prefetch(uint8_t kind, uint64_t stride, uint64_t misses)
     mhsim_free(s);
 }
 
+/* Of one block in 16: only what is itself of these is fetched ahead. */
+static void check_prefetch_in_samples(uint8_t kind, uint64_t stride, uint64_t misses, uint64_t prefetches)
+{
+    struct mhsim_level l = {.name = "L1", .size = 32768, .line = 64, .ways = 8, .prefetch = kind};
+    struct mhsim_machine m = machine_of(&l, 1);
+    struct mhsim_options o = {.sample_sets = 16};
+    struct mhsim *s = mhsim_create(&m, &o);
+    uint32_t row = mhsim_row(s, mhsim_core(s), 1, 0);
+    size_t count;
+    for (uint64_t i = 0; i < 320; i++)
+        mhsim_access(s, row, 65536 + i * stride, 8, false);
+    const struct mhsim_counts *c = mhsim_rows(s, &count)[row].levels;
+    CHECK_INT(c->misses, misses);
+    CHECK_INT(c->prefetches, prefetches);
+    mhsim_free(s);
+}
+
 /* Two threads store into one block in turn: each store takes it from the other. */
 static void check_false_sharing(void)
 {
@@ -895,6 +912,10 @@ int main(void)
     check_prefetch(MHSIM_STRIDE, 256, 3);
     check_prefetch(MHSIM_STRIDE, (uint64_t)-256, 3);
     check_false_sharing();
+    check_prefetch_in_samples(MHSIM_NEXT_LINE, 64, 20, 0);
+    check_prefetch_in_samples(MHSIM_NEXT_LINE, 960, 20, 0); /* 15 lines: one in 16 of them */
+    check_prefetch_in_samples(MHSIM_STRIDE, 1024, 3, 318);
+    check_prefetch_in_samples(MHSIM_STRIDE, 1088, 20, 0);
     check_samples();
     return tap_done();
 }

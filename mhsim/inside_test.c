@@ -177,6 +177,85 @@ static void test_modules(void)
         CHECK_STR(((struct raw_module *)store_get(&modules, (uint64_t)at))->path, own);
 }
 
+/* ---- files made here: what their notes say --------------------------------------------------------------------- */
+
+enum { FILES = 60, FILE_BYTES = 8192, NOTE_PARTS = 3 };
+
+static size_t put_note(uint8_t *to, const char *name, uint32_t name_size, uint32_t type, uint32_t size, uint8_t first)
+{
+    const uint32_t head[3] = {name_size, size, type};
+    size_t at = sizeof head + ((name_size + 3u) & ~3u), all = at + ((size + 3u) & ~3u);
+    memset(to, 0, all);
+    memcpy(to, head, sizeof head);
+    memcpy(to + sizeof head, name, name_size);
+    for (uint32_t i = 0; i < size; i++)
+        to[at + i] = (uint8_t)(first + i);
+    return all;
+}
+
+/* Some notes, of which one may be the number; a broken one is the last that is read. id: what was found before, or is. */
+static size_t put_notes(uint8_t *to, char *id)
+{
+    size_t n = 0;
+    for (uint32_t k = below(4); k-- > 0;) {
+        uint32_t size = 1 + below(40), kind = below(6);
+        uint8_t first = (uint8_t)below(100);
+        if (kind == 0) { /* of a name that goes on behind the part's end */
+            n += put_note(to + n, "GNU", 4, NT_GNU_BUILD_ID, 8, first);
+            return n - 4;
+        }
+        const char *name = kind == 1 ? "XYZ" : "GNU";
+        uint32_t type = kind == 2 ? NT_GNU_ABI_TAG : NT_GNU_BUILD_ID, name_size = kind == 3 ? 3 : 4;
+        n += put_note(to + n, name, name_size, type, size, first);
+        if (kind > 3 && 2 * size < RAW_BUILD_ID && !*id) {
+            for (uint32_t i = 0; i < size; i++)
+                sprintf(id + 2 * i, "%02x", first + i);
+            return n;
+        }
+    }
+    return n;
+}
+
+static void make_object(uint8_t *bytes, char *id)
+{
+    Elf64_Ehdr e = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
+                    .e_type = ET_DYN,
+                    .e_phoff = sizeof e,
+                    .e_phentsize = sizeof(Elf64_Phdr),
+                    .e_phnum = 1 + NOTE_PARTS};
+    Elf64_Phdr parts[1 + NOTE_PARTS] = {{.p_type = PT_LOAD, .p_filesz = FILE_BYTES, .p_memsz = FILE_BYTES}};
+    memset(bytes, 0, FILE_BYTES);
+    for (unsigned i = 1; i <= NOTE_PARTS; i++) {
+        uint8_t *to = bytes + 1024 * i;
+        size_t n = put_notes(to, id);
+        parts[i] = (Elf64_Phdr){.p_type = PT_NOTE, .p_offset = 1024 * i, .p_filesz = n};
+        put_note(to + ((n + 3) & ~3u), "GNU", 4, NT_GNU_BUILD_ID, 8, 200); /* behind its end */
+    }
+    memcpy(bytes, &e, sizeof e);
+    memcpy(bytes + sizeof e, parts, sizeof parts);
+}
+
+static void test_notes(void)
+{
+    static uint8_t bytes[FILE_BYTES];
+    char path[300];
+    for (int i = 0; i < FILES; i++) {
+        char id[RAW_BUILD_ID] = "";
+        make_object(bytes, id);
+        snprintf(path, sizeof path, "%s/object%d", folder, i);
+        int fd = open(path, O_RDWR | O_CREAT, 0600);
+        bool good = fd >= 0 && write(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes;
+        void *at = mmap(NULL, FILE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+        modules_refresh(&modules);
+        int64_t found = modules_find(&modules, (uint64_t)(uintptr_t)at + 5000);
+        if (CHECK(good && at != MAP_FAILED && found >= 0))
+            CHECK_STR(((struct raw_module *)store_get(&modules, (uint64_t)found))->build_id, id);
+        munmap(at, FILE_BYTES);
+        close(fd);
+        unlink(path);
+    }
+}
+
 /* ---- this program's variables ----------------------------------------------------------------------- */
 
 int test_one = 1, test_many[37] = {2}, test_zeros[50];
@@ -346,6 +425,7 @@ int main(void)
     test_map();
     test_map_spreads();
     test_modules();
+    test_notes();
     test_symbols();
     test_variables();
     rmdir(folder);
