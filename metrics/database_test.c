@@ -288,12 +288,27 @@ static void test_damaged(const char *path)
     mem_free(whole);
 }
 
+static void test_none(void)
+{
+    struct experiment *e = NULL;
+    struct err err = {0};
+    char *path = path_join(folder, "none");
+    CHECK_INT(experiment_read_database(path, &e, NULL, &err), -1);
+    CHECK(!e && strstr(err.msg, path));
+    CHECK(!experiment_is_database(path));
+    CHECK_INT(experiment_read_database(folder, &e, NULL, &err), -1);
+    CHECK(!e && strstr(err.msg, folder));
+    CHECK(!experiment_is_database(folder));
+    mem_free(path);
+}
+
 int main(void)
 {
     char name[] = "/tmp/database_test.XXXXXX";
     folder = mkdtemp(name);
     if (!folder)
         return 1;
+    test_none();
     struct experiment *heat = sample_heat(folder);
     test_as_run("heat", heat);
     experiment_free(heat);
