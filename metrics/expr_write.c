@@ -100,7 +100,6 @@ void expr_write(const struct expr *e, struct buf *out, const char *(*name)(void 
         else
             write_step(&w, t.step, t.least);
     }
-    buf_str(out, "");
     vec_release(&w.tasks);
     mem_free(w.begin);
 }

@@ -36,8 +36,7 @@ static void find_same_places(struct correlation *c)
 /* Gives the modules of one key, one in each run, to the first of them; key 0: to nobody. */
 static void group_by(struct correlation *c, const str_id *key)
 {
-    struct hashmap leader = {0}, in_run = {0}; /* by key; by key and run. UINT32_MAX - 1: two of one run have it */
-    const uint32_t several = UINT32_MAX - 1;
+    struct hashmap leader = {0}, in_run = {0}; /* by key, HASHMAP_NONE: two of one run have it; by key and run */
     for (uint32_t i = 0; i < c->modules.count; i++) {
         uint32_t *slot = hashmap_put(&leader, key[i]);
         *slot = *slot == HASHMAP_NONE ? i : *slot;
@@ -46,12 +45,12 @@ static void group_by(struct correlation *c, const str_id *key)
         uint32_t module = c->modules.items[c->uses.items[i].module].lines_in;
         uint32_t *slot = hashmap_put(&in_run, (uint64_t)key[module] << 32 | c->uses.items[i].run);
         if (*slot != HASHMAP_NONE && *slot != module)
-            *hashmap_put(&leader, key[module]) = several;
+            *hashmap_put(&leader, key[module]) = HASHMAP_NONE;
         *slot = module;
     }
     for (uint32_t i = 0; i < c->modules.count; i++) {
         uint32_t first = hashmap_get(&leader, key[i]);
-        if (key[i] && first != several && c->modules.items[i].group == c->modules.items[i].lines_in)
+        if (key[i] && first != HASHMAP_NONE && c->modules.items[i].group == c->modules.items[i].lines_in)
             c->modules.items[i].group = first;
     }
     hashmap_release(&leader);
