@@ -245,10 +245,11 @@ static void test_growing(void)
     size_t first = v.capacity;
     vec_reserve(&v, first);
     CHECK_INT(v.capacity, first);
-    vec_reserve(&v, first + 1);
-    CHECK_NAMED(first == 8 && v.capacity == 12, "by half, from eight");
+    CHECK_NAMED(first == 8 || first == 3, "room for eight; under a sanitizer for what is wanted");
     vec_reserve(&v, 100);
     CHECK_INT(v.capacity, 100);
+    vec_reserve(&v, 101);
+    CHECK_NAMED(v.capacity == 150, "by half");
     vec_release(&v);
 }
 

@@ -16,7 +16,6 @@
 #include <Zydis/Zydis.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 /* ---- a processor ---------------------------------------------------------------------------------------------- */
@@ -124,7 +123,8 @@ static bool run(const uint8_t *insn, size_t n, const struct state *in, struct st
 static bool begin_machine(void)
 {
     static const int signals[] = {SIGILL, SIGSEGV, SIGFPE, SIGBUS, SIGTRAP};
-    stack_t other = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+    static uint8_t stack[1 << 16];
+    stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction act = {.sa_flags = SA_ONSTACK};
     act.sa_handler = on_trap;
     sigaltstack(&other, NULL);
@@ -142,15 +142,17 @@ static bool begin_machine(void)
 
 static ZydisDecoder decoder;
 
-/* Of vector and general registers alone, whatever else it is. */
+/* Of vector and general registers alone, and not for systems, hypervisors or clocks. */
 static bool is_tame(const uint8_t *bytes, ZydisDecodedInstruction *z)
 {
     static const ZydisInstructionCategory wild[] = {
-        ZYDIS_CATEGORY_CALL,    ZYDIS_CATEGORY_RET,      ZYDIS_CATEGORY_COND_BR,   ZYDIS_CATEGORY_UNCOND_BR,
-        ZYDIS_CATEGORY_SYSCALL, ZYDIS_CATEGORY_SYSRET,   ZYDIS_CATEGORY_SYSTEM,    ZYDIS_CATEGORY_INTERRUPT,
-        ZYDIS_CATEGORY_X87_ALU, ZYDIS_CATEGORY_MMX,      ZYDIS_CATEGORY_IO,        ZYDIS_CATEGORY_RDWRFSGS,
-        ZYDIS_CATEGORY_XSAVE,   ZYDIS_CATEGORY_XSAVEOPT, ZYDIS_CATEGORY_SEGOP,     ZYDIS_CATEGORY_CET,
-        ZYDIS_CATEGORY_RDRAND,  ZYDIS_CATEGORY_RDSEED,   ZYDIS_CATEGORY_IOSTRINGOP};
+        ZYDIS_CATEGORY_CALL,    ZYDIS_CATEGORY_RET,      ZYDIS_CATEGORY_COND_BR,    ZYDIS_CATEGORY_UNCOND_BR,
+        ZYDIS_CATEGORY_SYSCALL, ZYDIS_CATEGORY_SYSRET,   ZYDIS_CATEGORY_SYSTEM,     ZYDIS_CATEGORY_INTERRUPT,
+        ZYDIS_CATEGORY_X87_ALU, ZYDIS_CATEGORY_MMX,      ZYDIS_CATEGORY_IO,         ZYDIS_CATEGORY_RDWRFSGS,
+        ZYDIS_CATEGORY_XSAVE,   ZYDIS_CATEGORY_XSAVEOPT, ZYDIS_CATEGORY_SEGOP,      ZYDIS_CATEGORY_CET,
+        ZYDIS_CATEGORY_RDRAND,  ZYDIS_CATEGORY_RDSEED,   ZYDIS_CATEGORY_IOSTRINGOP, ZYDIS_CATEGORY_RDPRU,
+        ZYDIS_CATEGORY_VTX,     ZYDIS_CATEGORY_PKU,      ZYDIS_CATEGORY_SGX,        ZYDIS_CATEGORY_WAITPKG,
+        ZYDIS_CATEGORY_PADLOCK};
     ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 16, z, o)))
         return false;
@@ -176,6 +178,7 @@ static bool is_tame(const uint8_t *bytes, ZydisDecodedInstruction *z)
     return z->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX && z->mnemonic != ZYDIS_MNEMONIC_RDTSC &&
            z->mnemonic != ZYDIS_MNEMONIC_RDTSCP && z->mnemonic != ZYDIS_MNEMONIC_CPUID &&
            z->mnemonic != ZYDIS_MNEMONIC_RDPID && z->mnemonic != ZYDIS_MNEMONIC_XGETBV &&
+           z->mnemonic != ZYDIS_MNEMONIC_VMMCALL &&
            z->mnemonic != ZYDIS_MNEMONIC_PAUSE; /* (with REX.B it is xchg, which Zydis does not know) */
 }
 
