@@ -511,6 +511,14 @@ static void check_frames(void)
     unlink(path);
 }
 
+/* Whose code asked for a block is looked for when it is, not only when it is touched. */
+static void lived_unseen(void)
+{
+    allocate(0, 64, code_at(100));
+    inside_close();
+    exit(!look_back(0) || head.counts[RAW_MODULES] == 0);
+}
+
 /* Blocks of one site: how many, and the largest. */
 static void lived_on_blocks(void)
 {
@@ -553,6 +561,7 @@ static void check_orders(void)
     struct raw_orders o = {0};
     check_life("blocks and accesses, all counted", &o, lived_plainly);
     check_life("each block's place", &o, lived_on_blocks);
+    check_life("a block that nobody touches", &o, lived_unseen);
     check_life("statics, the stack, and what is nothing", &o, lived_on_variables);
     check_life("stops", &o, lived_with_stops);
     check_life("signals in the simulator", &o, lived_with_signals);

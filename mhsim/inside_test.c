@@ -8,6 +8,7 @@
 #include "tests/chance.h"
 #include "tests/tap.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -301,6 +302,15 @@ static void test_symbols(void)
     CHECK(found > 4);
     struct data_symbol d = {0};
     CHECK(!modules_symbol(&modules, (uint32_t)own, (uint64_t)(uintptr_t)test_symbols, &d));
+    const void *of_library =
+        dlsym(RTLD_NEXT, "obstack_alloc_failed_handler"); /* which has dynamic symbols alone, often */
+    int64_t library = of_library ? modules_find(&modules, (uint64_t)(uintptr_t)of_library) : -1;
+    if (library < 0) {
+        SKIP("a library's variable", "another C library");
+    } else {
+        CHECK(modules_symbol(&modules, (uint32_t)library, (uint64_t)(uintptr_t)of_library, &d));
+        CHECK_STR(d.name, "obstack_alloc_failed_handler");
+    }
     modules_close();
 }
 
