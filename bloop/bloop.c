@@ -9,6 +9,7 @@
  */
 #include "bloop/assemble/assemble.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -529,7 +530,7 @@ static void copy_proc(struct scope_tree *t, struct chunk *c, const struct found_
 
 /* Sizes first, so that the tree's tables are asked for once and hold nothing in reserve. */
 static int reserve_tree(struct scope_tree *t, const struct chunk_list *chunks, const struct proc_list *procs,
-                        struct err *err)
+                        size_t *room, struct err *err)
 {
     size_t scopes = 1, ranges = 0;
     for (size_t i = 0; i < procs->count; i++) {
@@ -544,6 +545,7 @@ static int reserve_tree(struct scope_tree *t, const struct chunk_list *chunks, c
         return err_set(err, ERR_LIMIT,
                        "the binary has %zu scopes; 32-bit indices do not reach that far (use --function or --source)",
                        scopes);
+    *room = scopes;
     t->scopes = mem_alloc(scopes * sizeof *t->scopes);
     t->ranges = mem_alloc((ranges + 1) * sizeof *t->ranges);
     return 0;
@@ -578,7 +580,8 @@ static int join(const struct bloop_binary *b, struct chunk_list *chunks, struct 
     list_procs(b, chunks, &procs);
     if (procs.count == 0)
         warn_of_no_match(b, warnings);
-    int status = reserve_tree(t, chunks, &procs, err);
+    size_t room = 0;
+    int status = reserve_tree(t, chunks, &procs, &room, err);
     if (status == 0) {
         scope_ix file = SCOPE_NONE;
         t->scopes[t->scope_count++] = (struct scope){.kind = SCOPE_MODULE,
@@ -595,6 +598,7 @@ static int join(const struct bloop_binary *b, struct chunk_list *chunks, struct 
             }
             copy_proc(t, &chunks->items[p->chunk], p, file);
         }
+        assert(t->scope_count == room);
     }
     vec_release(&procs);
     if (status < 0) {

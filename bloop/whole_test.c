@@ -576,6 +576,22 @@ static void test_without_symbols(void)
         bloop_close(other);
         mem_free(nameless);
     }
+    if (shell("objcopy --strip-symbol=second few less")) { /* the others have symbols, and nobody looks at code */
+        char *less = scratch("less");
+        const struct bloop_options names_alone = {.procedures_only = true};
+        vaddr inside = entry_of(t, "second") + 1;
+        struct bloop_binary *one = open_binary(less, names_alone), *every = open_binary(less, names_alone);
+        struct scope_tree *found = part(one, &inside, 1), *found_too = whole(every);
+        CHECK_INT(count_kind(found, SCOPE_PROC), 1);
+        CHECK_INT(entry_of(found, "second"), inside - 1);
+        CHECK_INT(entry_of(found_too, "second"), inside - 1);
+        CHECK_INT(entry_of(found_too, "first"), entry_of(t, "first"));
+        scope_tree_free(found);
+        scope_tree_free(found_too);
+        bloop_close(one);
+        bloop_close(every);
+        mem_free(less);
+    }
     struct bloop_binary *stripped = open_binary(bare, (struct bloop_options){0});
     struct scope_tree *again = whole(stripped);
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
