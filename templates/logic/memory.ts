@@ -197,7 +197,7 @@ export interface LineMisses {
   readonly shares: readonly { readonly level: string; readonly share: number }[]; // percent, as levels are ordered
 }
 
-const onLines = new WeakMap<Model, { readonly table: unknown; readonly lines: ReadonlyMap<string, LineMisses> }>();
+const onLines = new WeakMap<Model, ReadonlyMap<string, LineMisses>>();
 
 function collectLines(model: Model, memory: Memory): Map<string, LineMisses> {
   const { file, lineFirst } = model.places;
@@ -219,14 +219,13 @@ function collectLines(model: Model, memory: Memory): Map<string, LineMisses> {
 /** null: no simulated reference is there, or they are still on their way. */
 export function missesOnLine(model: Model, file: number, line: number): LineMisses | null {
   if (!Memory.isThere(model)) return null;
-  const table = Rows.of(model, 'references')?.rows;
-  let known = onLines.get(model);
-  if (!known || known.table !== table) {
-    const memory = table && Memory.of(model, 0);
+  let lines = onLines.get(model);
+  if (!lines) {
+    const memory = Memory.of(model, 0);
     if (!memory) return null;
-    onLines.set(model, (known = { table, lines: collectLines(model, memory) }));
+    onLines.set(model, (lines = collectLines(model, memory)));
   }
-  return known.lines.get(`${file}:${line}`) ?? null;
+  return lines.get(`${file}:${line}`) ?? null;
 }
 
 const MOST_OF = 50; // percent
