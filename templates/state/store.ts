@@ -15,10 +15,8 @@ export class Store {
   }
 
   readonly dispatch: Dispatch = (action) => {
-    const next = reduce(this.current, action);
-    if (next === this.current) return;
-    this.current = next;
-    for (const listener of this.#listeners) listener(next, action);
+    this.current = reduce(this.current, action);
+    for (const listener of this.#listeners) listener(this.current, action);
   };
 
   subscribe(listener: (state: State, action: Action) => void): void {

@@ -3,6 +3,7 @@
 import { sourceOf } from '../logic/tree';
 import type { Model } from '../model/data';
 import { type SourceMark, type State, VIEWS } from '../state/state';
+import { Store } from '../state/store';
 import { fromHash, toHash } from '../state/url';
 import { draw } from './naive';
 import { metric, model } from './outline';
@@ -144,7 +145,19 @@ function testTypedIn(m: Model, start: State): void {
   equal(typedIn('A=1;=2;x;T=A;T=A;U=T+V;V=T;W=V;9=1;Z="no";Y="odd'), ['T=A', 'V=T', 'W=V'], 'addresses: what cannot be typed');
 }
 
+/** What happened is told to all, with what came of it. */
+function testStore(start: State): void {
+  const store = new Store(start);
+  const told: string[] = [];
+  for (const name of ['a', 'b']) store.subscribe((state, action) => told.push(`${name} ${action.type} ${state.filter} ${store.state === state}`));
+  store.dispatch({ type: 'filter', text: 'x' });
+  store.dispatch({ type: 'fuse', on: false });
+  equal(told, ['a filter x true', 'b filter x true', 'a fuse x true', 'b fuse x true'], 'what listeners are told');
+  equal([store.state.filter, store.state.fuse], ['x', false], 'and what the state is');
+}
+
 export function testStates(start: State): void {
+  testStore(start);
   const m = drawModel();
   testThereAndBack(m, start);
   testBounds(m, start);
