@@ -179,18 +179,23 @@ struct chunk {
     struct function_scopes scopes;
     struct vaddr_list calls; /* out of the functions, for the search for more of them */
     struct noreturn_notes notes;
-    struct VEC(struct counted) counted;
     id_map map; /* while chunks are joined */
 };
 
 struct target_list VEC(uint32_t);
-struct chunk_list VEC(struct chunk);
+struct
+    chunk_list { /* a vector of chunks, and beside it, in one piece that goes before they are joined, what was counted */
+    struct chunk *items;
+    size_t count, capacity;
+    struct VEC(struct counted) counted; /* as the targets of one run after the other */
+};
 
 struct job {
     struct bloop_binary *binary;
     const uint32_t *targets;   /* function indices, ascending */
     struct chunk_list *chunks; /* those from first_chunk on are to be done */
     size_t first_chunk, chunk_count;
+    struct counted *counted; /* of each target */
     bool want_calls, want_notes;
     atomic_size_t next;
     atomic_size_t done;
@@ -305,9 +310,11 @@ static void make_graph(const struct job *job, struct worker *w, uint32_t functio
     loops_find(&w->cfg, &w->forest);
 }
 
-static void do_function(struct job *job, struct worker *w, struct chunk *c, uint32_t function)
+static void do_function(struct job *job, struct worker *w, struct chunk *c, size_t target)
 {
     struct bloop_binary *b = job->binary;
+    uint32_t function = job->targets[target];
+    struct counted *counted = &job->counted[target];
     size_t calls_before = c->calls.count;
     if (!b->options.procedures_only)
         make_graph(job, w, function, job->want_calls ? &c->calls : NULL);
@@ -336,7 +343,6 @@ static void do_function(struct job *job, struct worker *w, struct chunk *c, uint
                                       .outlined_from = from,
                                       .outlined_from_debug = from == FUNCTION_NONE ? NULL : &origin};
     assemble_function(w->assembler, &in, &c->scopes);
-    struct counted *counted = vec_push(&c->counted);
     *counted = (struct counted){.begin = b->functions->functions[function].begin};
     count_function(w, &counted->stats);
     keep_new_calls(job, &c->calls, calls_before);
@@ -363,7 +369,7 @@ static void work(void *ctx, size_t thread)
     for (size_t i; (i = atomic_fetch_add(&job->next, 1)) < job->chunk_count;) {
         struct chunk *c = &job->chunks->items[job->first_chunk + i];
         for (size_t k = c->first; k < c->end; k++)
-            do_function(job, &w, c, job->targets[k]);
+            do_function(job, &w, c, k);
         noreturn_notes_take(&w.notes, &c->notes);
         if (i % CHUNKS_KEPT == CHUNKS_KEPT - 1)
             image_forget(job->binary->image);
@@ -413,12 +419,16 @@ static void run(struct bloop_binary *b, const struct target_list *targets, enum 
                 struct chunk_list *chunks, struct warnings *warnings)
 {
     size_t before = chunks->count;
+    size_t counted = chunks->counted.count;
     make_chunks(b, targets, chunks);
+    vec_reserve(&chunks->counted, counted + targets->count);
+    chunks->counted.count += targets->count;
     struct job job = {.binary = b,
                       .targets = targets->items,
                       .chunks = chunks,
                       .first_chunk = before,
                       .chunk_count = chunks->count - before,
+                      .counted = chunks->counted.items ? chunks->counted.items + counted : NULL,
                       .want_calls = mode != RUN_WANTED,
                       .want_notes = mode == RUN_ALL_AND_NOTE,
                       .warnings = warnings};
@@ -614,25 +624,25 @@ static void release_chunks(struct chunk_list *chunks)
     for (size_t i = 0; i < chunks->count; i++) {
         function_scopes_release(&chunks->items[i].scopes);
         vec_release(&chunks->items[i].calls);
-        vec_release(&chunks->items[i].counted);
         vec_release(&chunks->items[i].map);
     }
     vec_release(chunks);
+    vec_release(&chunks->counted);
 }
 
 /* Of a function that has been made again the newest counts, as where they are joined. */
-static void add_stats(struct bloop_binary *b, const struct chunk_list *chunks)
+static void add_stats(struct bloop_binary *b, struct chunk_list *chunks)
 {
     struct hashmap seen = {0};
-    for (size_t c = chunks->count; c-- > 0;)
-        for (size_t i = 0; i < chunks->items[c].counted.count; i++) {
-            const struct counted *f = &chunks->items[c].counted.items[i];
-            uint32_t *known = hashmap_put(&seen, f->begin);
-            if (*known == HASHMAP_NONE)
-                add_counts(&b->stats, &f->stats);
-            *known = 1;
-        }
+    for (size_t i = chunks->counted.count; i-- > 0;) {
+        const struct counted *f = &chunks->counted.items[i];
+        uint32_t *known = hashmap_put(&seen, f->begin);
+        if (*known == HASHMAP_NONE)
+            add_counts(&b->stats, &f->stats);
+        *known = 1;
+    }
     hashmap_release(&seen);
+    vec_release(&chunks->counted);
 }
 
 static void begin_stats(struct bloop_binary *b)
