@@ -453,9 +453,6 @@ static void open_package(struct debug *d)
         warnings_add(d->w, "%s", err.msg[0] ? err.msg : "a .dwp file without debug information");
         return;
     }
-    Dwarf_Error e = NULL;
-    if (dwarf_set_tied_dbg(d->package->dbg, d->main->dbg, &e) == DW_DLV_ERROR)
-        dwarf_complain(d->package, 0, e);
     for (uint32_t number = 0; dwarf_file_next(d->package, &h); number++) {
         uint64_t id;
         uint32_t *slot = split_unit_id(d->package, &h, &id) ? hashmap_put(&d->package_units, id) : NULL;
@@ -464,6 +461,9 @@ static void open_package(struct debug *d)
             *vec_push(&d->package_roots) = (struct package_root){h.die, number};
         }
     }
+    Dwarf_Error e = NULL;
+    if (dwarf_set_tied_dbg(d->package->dbg, d->main->dbg, &e) == DW_DLV_ERROR) /* not before: see split_from_file */
+        dwarf_complain(d->package, 0, e);
 }
 
 /* Reads the unit's entries from the package; its part of .debug_rnglists.dwo is told by the package's index. */

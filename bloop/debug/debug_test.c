@@ -358,6 +358,14 @@ static void test_package(void)
             SKIP("a .dwp", "no clang or llvm-dwp");
         mem_free(command);
     }
+    if (shell(
+            "rm -f *.dwo && clang -O1 -gdwarf-5 -gsplit-dwarf -shared -fPIC other.c -o strange && clang -O1 -gdwarf-5 "
+            "-gsplit-dwarf w.c -o packed && { llvm-dwp -e strange -o packed.dwp || llvm-dwp-14 -e strange -o "
+            "packed.dwp; }"))
+        check_work(path, "a .dwp of another program");
+    else
+        SKIP("a .dwp of another program", "no clang or llvm-dwp");
+    shell("rm -f packed.dwp");
     mem_free(path);
 }
 
