@@ -466,6 +466,13 @@ static void open_package(struct debug *d)
         dwarf_complain(d->package, 0, e);
 }
 
+/* What is read next of the unit's file are entries of this unit. */
+static void use_strings(const struct unit_tables *t)
+{
+    t->file->string_offsets = t->parts.string_offsets;
+    t->file->offset_size = t->base.offset_size;
+}
+
 /* Reads the unit's entries from the package; its part of .debug_rnglists.dwo is told by the package's index. */
 static bool split_from_package(struct debug *d, struct unit_tables *t, uint64_t id)
 {
@@ -483,7 +490,7 @@ static bool split_from_package(struct debug *d, struct unit_tables *t, uint64_t 
         t->parts = die_package_parts(t->file, die);
         dwarf_dealloc_die(die);
     }
-    t->file->string_offsets = t->parts.string_offsets;
+    use_strings(t);
     return true;
 }
 
@@ -505,7 +512,8 @@ static bool split_from_file(struct debug *d, struct unit_tables *t, uint64_t id)
             t->split = t->file = f;
             t->root = root;
             if (t->base.version >= 5)
-                f->string_offsets = t->parts.string_offsets = t->base.offset_size == 8 ? 16 : 8; /* behind the header */
+                t->parts.string_offsets = t->base.offset_size == 8 ? 16 : 8; /* behind the header */
+            use_strings(t);
             return true;
         }
         warnings_add(d->w, "%s: not the split debug information that %s was linked with; it is not used", elf->path,
@@ -532,6 +540,7 @@ static void open_split(struct debug *d, struct unit_tables *t)
         return;
     }
     t->is_split = true;
+    t->base.gnu_ranges_base = t->info.gnu_ranges_base;
     Dwarf_Die die = dwarf_die_at(t->file, t->root);
     struct die_info info;
     if (!die)
@@ -539,6 +548,7 @@ static void open_split(struct debug *d, struct unit_tables *t)
     die_read(t->file, die, &info);
     dwarf_dealloc_die(die);
     t->language = info.language;
+    t->info.producer = info.producer ? info.producer : t->info.producer; /* gcc says it here alone */
     t->base.rnglists_base = info.rnglists_base;
     if (t->parts.rnglists != NO_OFFSET)
         t->base.rnglists_base = t->parts.rnglists;
@@ -547,8 +557,12 @@ static void open_split(struct debug *d, struct unit_tables *t)
 /* With `rows` false only to see which procedures the unit has. */
 static void load_tables(struct debug *d, uint32_t unit, bool rows, struct unit_tables *t)
 {
-    *t = (struct unit_tables){
-        .unit = unit, .number = unit, .loaded = true, .file = d->main, .root = d->units.items[unit].die};
+    *t = (struct unit_tables){.unit = unit,
+                              .number = unit,
+                              .loaded = true,
+                              .file = d->main,
+                              .root = d->units.items[unit].die,
+                              .parts = {NO_OFFSET, NO_OFFSET}};
     if (!read_unit(d, unit, &t->info, &t->base)) {
         t->lines.arena = arena_create();
         t->lines.comp_dir = "";
@@ -556,7 +570,6 @@ static void load_tables(struct debug *d, uint32_t unit, bool rows, struct unit_t
     }
     line_table_read(d->main, d->image, &t->info, rows, &t->lines);
     t->language = t->info.language;
-    t->parts = (struct package_parts){NO_OFFSET, NO_OFFSET};
     if (t->info.dwo_name)
         open_split(d, t);
     t->file_memo = mem_calloc(t->lines.files.count + 1, sizeof *t->file_memo);
@@ -570,7 +583,7 @@ static struct unit_tables *tables_of(struct debug *d, uint32_t unit)
         struct unit_tables *t = &d->tables[i];
         if (t->loaded && t->unit == unit) {
             t->last_use = ++d->clock;
-            t->file->string_offsets = t->parts.string_offsets;
+            use_strings(t);
             if (t->file != t->split)
                 dwarf_file_seek(t->file, t->number);
             return t;

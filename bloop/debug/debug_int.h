@@ -29,6 +29,7 @@ struct dwarf_file {
     bool can_seek;
     uint64_t string_offsets; /* a split file: the first entry of .debug_str_offsets.dwo for the unit being read;
                                 NO_OFFSET: libdwarf knows */
+    uint8_t offset_size;     /* of these entries */
 };
 
 /* What a unit says of how its own entries are to be read. */
@@ -38,7 +39,7 @@ struct unit_base {
     vaddr base;                 /* of its range lists */
     uint64_t rnglists_base;     /* DWARF 5, NO_OFFSET: none given */
     uint64_t addr_base;         /* NO_OFFSET: none given */
-    uint64_t gnu_ranges_base;   /* split DWARF 4 */
+    uint64_t gnu_ranges_base;   /* split DWARF 4: of the ranges of what is in the split file, not of the unit's own */
     struct elf_file *addresses; /* where .debug_addr is (a .dwo has none) */
 };
 
@@ -47,7 +48,7 @@ struct die_info {
     uint64_t offset; /* in .debug_info */
     uint16_t tag;
     uint16_t ranges_form;
-    bool has_low, has_high, high_is_size, has_ranges, declaration, has_children;
+    bool has_low, has_high, high_is_size, has_ranges;
     bool has_entry;
     bool low_indexed, high_indexed, entry_indexed; /* the value is an index into .debug_addr */
     vaddr low, high, entry;

@@ -377,8 +377,9 @@ static const char *split_string(struct dwarf_file *f, Dwarf_Attribute a)
     drop_error(f, &e);
     if (status != DW_DLV_OK || index > UINT32_MAX || f->string_offsets > (1ull << 48))
         return NULL;
-    struct cursor c = section_cursor(f->elf, ".debug_str_offsets.dwo", f->string_offsets + index * 4, f->w);
-    uint32_t offset = cursor_u32(&c);
+    struct cursor c =
+        section_cursor(f->elf, ".debug_str_offsets.dwo", f->string_offsets + index * f->offset_size, f->w);
+    uint64_t offset = f->offset_size == 8 ? cursor_u64(&c) : cursor_u32(&c);
     struct cursor s = section_cursor(f->elf, ".debug_str.dwo", offset, f->w);
     const char *text = cursor_cstr(&s);
     return c.bad || s.bad ? NULL : text;
@@ -535,7 +536,6 @@ static void read_attribute(struct dwarf_file *f, Dwarf_Attribute a, struct die_i
 {
     Dwarf_Half at = 0, form = 0;
     Dwarf_Error e = NULL;
-    Dwarf_Bool flag = 0;
     if (dwarf_whatattr(a, &at, &e) != DW_DLV_OK || dwarf_whatform(a, &form, &e) != DW_DLV_OK)
         return;
     switch (at) {
@@ -604,10 +604,6 @@ static void read_attribute(struct dwarf_file *f, Dwarf_Attribute a, struct die_i
     case DW_AT_specification:
         d->specification = attr_reference(f, a, form, &d->specification_alternate);
         break;
-    case DW_AT_declaration:
-        if (dwarf_formflag(a, &flag, &e) == DW_DLV_OK)
-            d->declaration = flag;
-        break;
     case AT_rnglists_base:
         d->rnglists_base = attr_offset(f, a);
         break;
@@ -664,7 +660,7 @@ void unit_base_set(struct unit_base *b, struct dwarf_file *f, Dwarf_Die die, con
                             .offset_size = (uint8_t)offset_size,
                             .rnglists_base = d->rnglists_base,
                             .addr_base = d->addr_base,
-                            .gnu_ranges_base = d->gnu_ranges_base,
+                            .gnu_ranges_base = NO_OFFSET,
                             .addresses = f->elf};
     b->base = die_low(b, d);
     drop_error(f, &e);

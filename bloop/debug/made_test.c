@@ -14,9 +14,14 @@ enum { TEXT = 0x401000, TEXT_SIZE = 0x8000, UNITS = 12, LINE_STEP = 6 };
 
 /* ---- entries ---- */
 
+/* Sections, and the unit being made. Of a split file `addr`, `ranges` and `line` are those of the binary, lent. */
 struct maker {
-    struct buf info, abbrev, line, aranges, ranges;
-    size_t unit; /* where the one being made begins */
+    struct buf info, abbrev, line, aranges, ranges, str, line_str, str_offsets, addr, rnglists;
+    size_t unit; /* where it begins; so do its parts of other sections, behind their headers: */
+    size_t str_base, addr_base, lists_base, ranges_base;
+    unsigned lists; /* of ranges, that are in the table in front of them */
+    unsigned version, offset_size;
+    bool split;
     uint32_t codes;
     uint64_t random;
 };
@@ -50,35 +55,126 @@ static void put_sleb(struct buf *b, int64_t n)
     buf_u8(b, (uint8_t)(n & 0x7f));
 }
 
-static void put_value(struct maker *m, const struct attribute *a)
+static void put_offset(struct buf *b, uint64_t v, unsigned size)
 {
+    for (unsigned i = 0; i < size; i++)
+        buf_u8(b, (uint8_t)(v >> 8 * i));
+}
+
+/* What kind of thing is said is told by the usual form of it; in which form it is written, by chance: readers must not care. */
+
+struct form {
+    unsigned form;
+    unsigned bytes; /* 0: as LEB128 */
+};
+
+/* Of the forms that have room for it. */
+static unsigned put_in(struct maker *m, const struct form *forms, size_t count, uint64_t v)
+{
+    const struct form *f;
+    do
+        f = &forms[pick(m, (unsigned)count)];
+    while (f->bytes > 0 && f->bytes < 8 && v >> 8 * f->bytes);
+    if (f->bytes)
+        put_offset(&m->info, v, f->bytes);
+    else
+        put_uleb(&m->info, v);
+    return f->form;
+}
+
+static unsigned put_address(struct maker *m, uint64_t v)
+{
+    static const struct form indexed[] = {
+        {DW_FORM_addrx, 0}, {DW_FORM_addrx1, 1}, {DW_FORM_addrx2, 2}, {DW_FORM_addrx4, 4}};
+    if ((m->version < 5 && !m->split) || pick(m, 3) == 0) {
+        buf_u64(&m->info, v);
+        return DW_FORM_addr;
+    }
+    uint64_t index = (m->addr.len - m->addr_base) / 8;
+    buf_u64(&m->addr, v);
+    if (m->version >= 5)
+        return put_in(m, indexed, ARRAY_SIZE(indexed), index);
+    put_uleb(&m->info, index);
+    return DW_FORM_GNU_addr_index;
+}
+
+static unsigned put_string(struct maker *m, const char *s)
+{
+    static const struct form indexed[] = {
+        {DW_FORM_strx, 0}, {DW_FORM_strx1, 1}, {DW_FORM_strx2, 2}, {DW_FORM_strx4, 4}};
+    unsigned how = pick(m, m->version >= 5 && !m->split ? 4 : 3);
+    struct buf *to = how == 3 ? &m->line_str : &m->str;
+    if (how == 0 || (how == 1 && m->split)) {
+        buf_add(&m->info, s, strlen(s) + 1);
+        return DW_FORM_string;
+    }
+    uint64_t at = to->len, index = (m->str_offsets.len - m->str_base) / m->offset_size;
+    buf_add(to, s, strlen(s) + 1);
+    if (how == 2 && (m->version >= 5 || m->split)) {
+        put_offset(&m->str_offsets, at, m->offset_size);
+        if (m->version >= 5)
+            return put_in(m, indexed, ARRAY_SIZE(indexed), index);
+        put_uleb(&m->info, index);
+        return DW_FORM_GNU_str_index;
+    }
+    put_offset(&m->info, at, m->offset_size);
+    return how == 3 ? DW_FORM_line_strp : DW_FORM_strp;
+}
+
+static unsigned put_value(struct maker *m, const struct attribute *a)
+{
+    static const struct form numbers[] = {
+        {DW_FORM_udata, 0}, {DW_FORM_data1, 1}, {DW_FORM_data2, 2}, {DW_FORM_data4, 4}, {DW_FORM_data8, 8}};
+    static const struct form references[] = {
+        {DW_FORM_ref_udata, 0}, {DW_FORM_ref1, 1}, {DW_FORM_ref2, 2}, {DW_FORM_ref4, 4}, {DW_FORM_ref8, 8}};
     struct buf *b = &m->info;
     switch (a->form) {
-    case 0: /* left out */
-    case DW_FORM_flag_present:
-        return;
     case DW_FORM_addr:
-        buf_u64(b, (uint64_t)a->number);
-        return;
+        return put_address(m, (uint64_t)a->number);
     case DW_FORM_string:
-        buf_add(b, a->bytes, strlen(a->bytes) + 1);
-        return;
+        return put_string(m, a->bytes);
     case DW_FORM_sdata:
+        if (m->version >= 5 && pick(m, 3) == 0)
+            return DW_FORM_implicit_const; /* where the abbreviation is */
         put_sleb(b, a->number);
-        return;
+        return DW_FORM_sdata;
+    case DW_FORM_data4:
     case DW_FORM_udata:
-        put_uleb(b, (uint64_t)a->number);
-        return;
+        if (pick(m, 6) == 0 && a->number >= 0)
+            return put_value(m, &(struct attribute){a->name, DW_FORM_sdata, a->number, NULL});
+        return put_in(m, numbers, ARRAY_SIZE(numbers), (uint64_t)a->number);
+    case DW_FORM_ref4:
+        if (m->split || pick(m, 6))
+            return put_in(m, references, ARRAY_SIZE(references), (uint64_t)a->number - m->unit);
+        /* fall through */
+    case DW_FORM_ref_addr:
+        put_offset(b, (uint64_t)a->number, m->version == 2 ? 8 : m->offset_size);
+        return DW_FORM_ref_addr;
     case DW_FORM_exprloc:
         put_uleb(b, (uint64_t)a->number);
         buf_add(b, a->bytes, (size_t)a->number);
-        return;
-    case DW_FORM_ref4:
-        buf_u32(b, (uint32_t)((uint64_t)a->number - m->unit));
-        return;
-    default: /* DW_FORM_data4, _sec_offset, _ref_addr */
-        buf_u32(b, (uint32_t)a->number);
+        return DW_FORM_exprloc;
+    case DW_FORM_rnglistx:
+        put_uleb(b, (uint64_t)a->number);
+        return DW_FORM_rnglistx;
+    case DW_FORM_data8: /* an id, which has no other form */
+        buf_u64(b, (uint64_t)a->number);
+        return DW_FORM_data8;
+    default: /* DW_FORM_sec_offset */
+        put_offset(b, (uint64_t)a->number, m->offset_size);
+        return m->version >= 4 ? DW_FORM_sec_offset : m->offset_size == 8 ? DW_FORM_data8 : DW_FORM_data4;
     }
+}
+
+static void put_attribute(struct maker *m, const struct attribute *a)
+{
+    if (!a->form) /* left out */
+        return;
+    unsigned form = put_value(m, a);
+    put_uleb(&m->abbrev, a->name);
+    put_uleb(&m->abbrev, form);
+    if (form == DW_FORM_implicit_const)
+        put_sleb(&m->abbrev, a->number);
 }
 
 /* An entry with an abbreviation of its own; its offset. */
@@ -89,13 +185,18 @@ static uint64_t die(struct maker *m, unsigned tag, bool children, const struct a
     put_uleb(&m->abbrev, tag);
     buf_u8(&m->abbrev, children);
     put_uleb(&m->info, m->codes);
-    for (size_t i = 0; i < n; i++) {
-        put_value(m, &list[i]);
-        if (list[i].form) {
-            put_uleb(&m->abbrev, list[i].name);
-            put_uleb(&m->abbrev, list[i].form);
-        }
+    if ((tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit) && m->version >= 5 && !m->split) {
+        /* where its parts of other sections begin: before what is in them, for libdwarf */
+        const struct attribute bases[] = {
+            {DW_AT_str_offsets_base, DW_FORM_sec_offset, (int64_t)m->str_base, NULL},
+            {DW_AT_addr_base, DW_FORM_sec_offset, (int64_t)m->addr_base, NULL},
+            {DW_AT_rnglists_base, DW_FORM_sec_offset, (int64_t)m->lists_base, NULL},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(bases); i++)
+            put_attribute(m, &bases[i]);
     }
+    for (size_t i = 0; i < n; i++)
+        put_attribute(m, &list[i]);
     buf_add(&m->abbrev, "\0\0", 2);
     return at;
 }
@@ -105,29 +206,100 @@ static void end_children(struct maker *m)
     buf_u8(&m->info, 0);
 }
 
-static void unit_begin(struct maker *m)
+static void put_length(struct buf *b, uint64_t length, unsigned offset_size)
+{
+    if (offset_size == 8)
+        buf_u32(b, 0xffffffff);
+    put_offset(b, length, offset_size);
+}
+
+/* The length in front of what came since `at`. */
+static void set_length(struct buf *b, size_t at, unsigned offset_size)
+{
+    size_t field = at + (offset_size == 8 ? 4 : 0);
+    uint64_t length = b->len - field - offset_size;
+    memcpy(b->bytes + field, &length, offset_size);
+}
+
+enum { LISTS = 400 }; /* most of a unit */
+
+/* The unit's parts of the sections that it refers to by number. Those of .debug_addr are the binary's. */
+static void begin_parts(struct maker *m)
+{
+    put_length(&m->str_offsets, 0, m->offset_size);
+    buf_add(&m->str_offsets, "\5\0\0\0", 4);
+    m->str_base = m->str_offsets.len;
+    put_length(&m->rnglists, 0, m->offset_size);
+    buf_add(&m->rnglists, "\5\0\10\0", 4);
+    buf_u32(&m->rnglists, LISTS);
+    m->lists_base = m->rnglists.len;
+    m->lists = 0;
+    for (unsigned i = 0; i < LISTS; i++)
+        put_offset(&m->rnglists, 0, m->offset_size);
+    if (m->split)
+        return;
+    put_length(&m->addr, 0, m->offset_size);
+    buf_add(&m->addr, "\5\0\10\0", 4);
+    m->addr_base = m->addr.len;
+}
+
+static void end_parts(struct maker *m)
+{
+    unsigned header = m->offset_size == 8 ? 16 : 8;
+    set_length(&m->str_offsets, m->str_base - header, m->offset_size);
+    set_length(&m->rnglists, m->lists_base - header - 4, m->offset_size);
+    if (!m->split)
+        set_length(&m->addr, m->addr_base - header, m->offset_size);
+}
+
+static void unit_begin(struct maker *m, unsigned type, uint64_t id)
 {
     m->unit = m->info.len;
     m->codes = 0;
-    buf_u32(&m->info, 0);
-    buf_u16(&m->info, 4);
-    buf_u32(&m->info, (uint32_t)m->abbrev.len);
-    buf_u8(&m->info, 8);
+    put_length(&m->info, 0, m->offset_size);
+    buf_u16(&m->info, (uint16_t)m->version);
+    if (m->version >= 5) {
+        buf_u8(&m->info, (uint8_t)type);
+        buf_u8(&m->info, 8);
+    }
+    put_offset(&m->info, m->abbrev.len, m->offset_size);
+    if (m->version < 5)
+        buf_u8(&m->info, 8);
+    else if (type != DW_UT_compile)
+        buf_u64(&m->info, id);
+    if (m->version >= 5)
+        begin_parts(m);
+}
+
+/* Of a unit whose entry has nothing below it. */
+static void unit_close(struct maker *m)
+{
+    set_length(&m->info, m->unit, m->offset_size);
+    if (m->version >= 5)
+        end_parts(m);
+    buf_u8(&m->abbrev, 0);
 }
 
 static void unit_end(struct maker *m)
 {
     end_children(m);
-    uint32_t length = (uint32_t)(m->info.len - m->unit - 4);
-    memcpy(m->info.bytes + m->unit, &length, 4);
-    buf_u8(&m->abbrev, 0);
+    unit_close(m);
 }
 
-/* One table for all units: "/cd/a.c" and "/cd/inc/b.h" in turn, a row every LINE_STEP bytes, numbered from line 1. */
-static void make_lines(struct maker *m)
+/* `least`: 4 where there are expressions. */
+static void pick_version(struct maker *m, unsigned least)
+{
+    m->version = least + pick(m, 6 - least);
+    m->offset_size = m->version > 2 && pick(m, 3) == 0 ? 8 : 4;
+}
+
+/* A table with "a.c" and "inc/b.h" in turn, a row every LINE_STEP bytes of [begin, end), numbered as if there were rows
+   from TEXT on. Where it begins. */
+static uint64_t make_lines(struct maker *m, vaddr begin, vaddr end)
 {
     static const uint8_t operands[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
     struct buf *b = &m->line;
+    size_t start = b->len;
     buf_u32(b, 0);
     buf_u16(b, 4);
     buf_u32(b, 0);
@@ -135,99 +307,101 @@ static void make_lines(struct maker *m)
     buf_add(b, "\1\1\1\373\16\15", 6);
     buf_add(b, operands, sizeof operands);
     buf_add(b, "inc\0\0a.c\0\0\0\0b.h\0\1\0\0\0", 20);
-    uint32_t header_length = (uint32_t)(b->len - header), length;
+    uint32_t header_length = (uint32_t)(b->len - header);
     memcpy(b->bytes + header - 4, &header_length, 4);
     buf_add(b, "\0\x09\x02", 3);
-    buf_u64(b, TEXT);
-    for (unsigned at = 0; at < TEXT_SIZE; at += LINE_STEP) {
+    buf_u64(b, begin);
+    buf_u8(b, 3);
+    put_sleb(b, (int64_t)(begin - TEXT) / LINE_STEP);
+    for (vaddr at = begin; at < end; at += LINE_STEP) {
         buf_u8(b, 4);
-        put_uleb(b, 1 + at / LINE_STEP % 2);
+        put_uleb(b, 1 + (at - TEXT) / LINE_STEP % 2);
         buf_u8(b, 1);
         buf_add(b, "\3\1\2", 3); /* line + 1, address + */
-        put_uleb(b, TEXT_SIZE - at < LINE_STEP ? TEXT_SIZE - at : LINE_STEP);
+        put_uleb(b, end - at < LINE_STEP ? end - at : LINE_STEP);
     }
     buf_add(b, "\0\1\1", 3);
-    length = (uint32_t)b->len - 4;
-    memcpy(b->bytes, &length, 4);
+    set_length(b, start, 4);
+    return start;
 }
 
 /* ---- the file ---- */
 
-/* FOLDER/made with the sections that have something in them; the path, caller frees. */
-static char *write_made(const struct maker *m)
+static void put_padded(struct buf *b, const void *bytes, size_t n, size_t align)
 {
-    static const char names[] =
-        "\0.text\0.shstrtab\0.debug_info\0.debug_abbrev\0.debug_line\0.debug_aranges\0.debug_ranges";
-    const struct buf *parts[] = {&m->info, &m->abbrev, &m->line, &m->aranges, &m->ranges};
-    struct buf file = {0}, text = {0};
+    while (b->len % align)
+        buf_u8(b, 0);
+    buf_add(b, bytes, n);
+}
+
+/* FOLDER/name with the sections that have something in them; the path, caller frees. */
+static char *write_file_of(const struct maker *m, const char *name)
+{
+    const struct {
+        const char *name;
+        const struct buf *bytes;
+        bool of_binary;
+    } parts[] = {{"info", &m->info, false},         {"abbrev", &m->abbrev, false},
+                 {"line", &m->line, true},          {"aranges", &m->aranges, true},
+                 {"ranges", &m->ranges, true},      {"str", &m->str, false},
+                 {"line_str", &m->line_str, false}, {"str_offsets", &m->str_offsets, false},
+                 {"addr", &m->addr, true},          {"rnglists", &m->rnglists, false}};
+    static const uint8_t text[TEXT_SIZE] = {0x90};
+    struct buf file = {0}, names = {0};
     Elf64_Shdr sections[3 + ARRAY_SIZE(parts)] = {0};
     Elf64_Ehdr h = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
                     .e_type = ET_EXEC,
                     .e_machine = EM_X86_64,
                     .e_version = 1,
                     .e_ehsize = sizeof h,
-                    .e_phoff = sizeof h,
-                    .e_phentsize = sizeof(Elf64_Phdr),
-                    .e_phnum = 1,
                     .e_shentsize = sizeof(Elf64_Shdr),
-                    .e_shnum = 3,
-                    .e_shstrndx = 2};
-    Elf64_Phdr p = {.p_type = PT_LOAD,
-                    .p_flags = PF_R | PF_X,
-                    .p_offset = 0x1000,
-                    .p_vaddr = TEXT,
-                    .p_filesz = TEXT_SIZE,
-                    .p_memsz = TEXT_SIZE,
-                    .p_align = 0x1000};
-    size_t name = 1;
-    for (size_t i = 0; i < TEXT_SIZE; i++)
-        buf_u8(&text, 0x90);
+                    .e_shnum = 2};
+    buf_add(&names, "\0.text", 7);
     buf_add(&file, &h, sizeof h);
-    buf_add(&file, &p, sizeof p);
-    while (file.len < 0x1000)
-        buf_u8(&file, 0);
+    put_padded(&file, text, sizeof text, 0x1000);
     sections[1] = (Elf64_Shdr){.sh_name = 1,
                                .sh_type = SHT_PROGBITS,
                                .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
                                .sh_addr = TEXT,
-                               .sh_offset = file.len,
+                               .sh_offset = 0x1000,
                                .sh_size = TEXT_SIZE,
                                .sh_addralign = 16};
-    buf_add(&file, text.bytes, text.len);
-    name += strlen(names + name) + 1;
-    sections[2] = (Elf64_Shdr){.sh_name = (Elf64_Word)name,
-                               .sh_type = SHT_STRTAB,
-                               .sh_offset = file.len,
-                               .sh_size = sizeof names,
-                               .sh_addralign = 1};
-    buf_add(&file, names, sizeof names);
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-        name += strlen(names + name) + 1;
-        if (!parts[i]->len)
+        if (!parts[i].bytes->len || (m->split && parts[i].of_binary))
             continue;
-        sections[h.e_shnum++] = (Elf64_Shdr){.sh_name = (Elf64_Word)name,
+        sections[h.e_shnum++] = (Elf64_Shdr){.sh_name = (Elf64_Word)names.len,
                                              .sh_type = SHT_PROGBITS,
                                              .sh_offset = file.len,
-                                             .sh_size = parts[i]->len,
+                                             .sh_size = parts[i].bytes->len,
                                              .sh_addralign = 1};
-        buf_add(&file, parts[i]->bytes, parts[i]->len);
+        buf_printf(&names, ".debug_%s%s", parts[i].name, m->split ? ".dwo" : "");
+        buf_u8(&names, 0);
+        buf_add(&file, parts[i].bytes->bytes, parts[i].bytes->len);
     }
-    h.e_shoff = file.len;
-    buf_add(&file, sections, h.e_shnum * sizeof *sections);
+    h.e_shstrndx = h.e_shnum;
+    sections[h.e_shnum++] = (Elf64_Shdr){
+        .sh_name = 0, .sh_type = SHT_STRTAB, .sh_offset = file.len, .sh_size = names.len, .sh_addralign = 1};
+    buf_add(&file, names.bytes, names.len);
+    put_padded(&file, sections, h.e_shnum * sizeof *sections, 8);
+    h.e_shoff = file.len - h.e_shnum * sizeof *sections;
     memcpy(file.bytes, &h, sizeof h);
-    write_file("made", file.bytes, file.len);
+    write_file(name, file.bytes, file.len);
     buf_release(&file);
-    buf_release(&text);
-    return scratch("made");
+    buf_release(&names);
+    return scratch(name);
+}
+
+static char *write_made(const struct maker *m)
+{
+    return write_file_of(m, "made");
 }
 
 static void maker_release(struct maker *m)
 {
-    buf_release(&m->info);
-    buf_release(&m->abbrev);
-    buf_release(&m->line);
-    buf_release(&m->aranges);
-    buf_release(&m->ranges);
+    struct buf *const all[] = {&m->info, &m->abbrev,   &m->line,        &m->aranges, &m->ranges,
+                               &m->str,  &m->line_str, &m->str_offsets, &m->addr,    &m->rnglists};
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        buf_release(all[i]);
 }
 
 static void check_text(struct buf *got, struct buf *wanted, const char *what, uint64_t seed)
@@ -377,7 +551,8 @@ static void test_variables(uint64_t seed)
     for (unsigned u = 0; u < UNITS; u++) {
         bool fortran = pick(&m, 2);
         struct made_type types[8];
-        unit_begin(&m);
+        pick_version(&m, 4);
+        unit_begin(&m, DW_UT_compile, 0);
         DIE(&m, DW_TAG_compile_unit, true,
             {DW_AT_language, DW_FORM_data4, fortran ? DW_LANG_Fortran95 : DW_LANG_C99, NULL},
             {DW_AT_name, DW_FORM_string, 0, "a.c"});
@@ -426,23 +601,43 @@ static void test_variables(uint64_t seed)
 /* ---- procedures and what is inlined into them ---- */
 
 struct made_callee {
-    uint64_t at, unit;
+    uint64_t at;
+    unsigned unit;
+    bool split;              /* nobody else refers to it */
     char name[96], bare[16]; /* as seen from its own unit, and from others */
-    unsigned file, line;
+    char link_name[16], path[24];
+    unsigned line;
 };
 struct made_procedure {
     vaddr begin, inside, outside;  /* outside: behind its end, where no procedure is; 0: not asked */
     struct range_list code, parts; /* parts: what rows are asked of */
     bool entry;                    /* it is found without looking into others */
-    struct buf said, rows;
+    bool lost;                     /* what is said of it is in a split file that is not there */
+    size_t source;                 /* the callee that it is a copy of, or a number of its own */
+    uint64_t id;                   /* as it is said; 0: not asked */
+    struct buf said, rows, unit;
 };
 struct made_program {
     struct maker m;
     struct VEC(struct made_callee) callees;
     struct VEC(struct made_procedure) procedures;
+    struct buf missing; /* warnings, one a line */
+    char *gone;         /* that its split file is, says one */
+    /* of the unit being made */
+    unsigned unit;
+    char files[3][24];
+    uint32_t last_line; /* drawn by some_line */
+    struct buf says;
 };
 
-static const char *const made_files[] = {"", "/cd/a.c", "/cd/inc/b.h"};
+/* A line's number; those that 32 bits do not hold, or that stand for none, are no lines. */
+static struct attribute some_line(struct made_program *p, unsigned attribute)
+{
+    static const int64_t large[] = {0xfffffffe, 0xffffffff, 0x100000001, INT64_MAX, -1};
+    int64_t n = pick(&p->m, 12) ? 1 + (int64_t)pick(&p->m, 900) : large[pick(&p->m, ARRAY_SIZE(large))];
+    p->last_line = n < 0 || n > 0xfffffffe ? 0 : (uint32_t)n;
+    return (struct attribute){(uint16_t)attribute, n < 0 ? DW_FORM_sdata : DW_FORM_udata, n, NULL};
+}
 
 /* Opens up to three namespaces and classes; their path with "::" behind each. How many. */
 static unsigned open_names(struct maker *m, char *path, size_t size, bool fortran)
@@ -476,18 +671,26 @@ static void make_callee(struct made_program *p, bool fortran)
     struct maker *m = &p->m;
     struct made_callee *c = vec_push(&p->callees);
     char path[64];
-    unsigned depth = open_names(m, path, sizeof path, fortran), body_line = pick(m, 2) * (1 + pick(m, 500));
-    *c = (struct made_callee){.unit = m->unit, .file = 1 + pick(m, 2), .line = 1 + pick(m, 500)};
+    unsigned depth = open_names(m, path, sizeof path, fortran), file = 1 + pick(m, 2);
+    bool linked = pick(m, 3) == 0, old = pick(m, 2);
+    struct attribute line = some_line(p, DW_AT_decl_line);
+    *c = (struct made_callee){.unit = p->unit, .split = m->split, .line = p->last_line};
+    snprintf(c->path, sizeof c->path, "%s", p->files[file]);
     snprintf(c->bare, sizeof c->bare, "f%zu", p->callees.count);
     snprintf(c->name, sizeof c->name, "%s%s", path, c->bare);
+    if (linked)
+        snprintf(c->link_name, sizeof c->link_name, "l%zu", p->callees.count);
     c->at = DIE(m, DW_TAG_subprogram, false, {DW_AT_name, DW_FORM_string, 0, c->bare},
-                {DW_AT_decl_file, DW_FORM_udata, c->file, NULL}, {DW_AT_decl_line, DW_FORM_udata, c->line, NULL});
+                {old ? DW_AT_MIPS_linkage_name : DW_AT_linkage_name, linked ? DW_FORM_string : 0, 0, c->link_name},
+                {DW_AT_decl_file, DW_FORM_udata, file, NULL}, line);
     close_names(m, depth);
     if (pick(m, 2))
         return;
-    c->at = DIE(m, DW_TAG_subprogram, false, {DW_AT_specification, DW_FORM_ref4, (int64_t)c->at, NULL},
-                {DW_AT_decl_line, body_line ? DW_FORM_udata : 0, body_line, NULL});
-    c->line = body_line ? body_line : c->line;
+    line = some_line(p, DW_AT_decl_line);
+    if (pick(m, 2))
+        line.form = 0;
+    c->at = DIE(m, DW_TAG_subprogram, false, {DW_AT_specification, DW_FORM_ref4, (int64_t)c->at, NULL}, line);
+    c->line = line.form && p->last_line ? p->last_line : c->line;
 }
 
 static void put_ranges(struct buf *b, const struct range_list *r)
@@ -495,6 +698,70 @@ static void put_ranges(struct buf *b, const struct range_list *r)
     for (size_t i = 0; i < r->count; i++)
         buf_printf(b, " %llx-%llx", (unsigned long long)r->items[i].begin, (unsigned long long)r->items[i].end);
     buf_char(b, '\n');
+}
+
+/* Lists of ranges, backwards: they are sorted when they are read. */
+static struct attribute put_list_v4(struct maker *m, const struct range_list *r, vaddr base)
+{
+    struct attribute list = {DW_AT_ranges, DW_FORM_sec_offset, (int64_t)(m->ranges.len - m->ranges_base), NULL};
+    for (size_t i = r->count; i-- > 0;) {
+        if (pick(m, 3) == 0) {
+            base = TEXT + pick(m, 2) * 16;
+            base = base > r->items[i].begin ? TEXT : base;
+            buf_u64(&m->ranges, UINT64_MAX);
+            buf_u64(&m->ranges, base);
+        }
+        if (pick(m, 4) == 0 && r->items[i].begin > base) { /* an empty one says nothing */
+            buf_u64(&m->ranges, r->items[i].begin - base);
+            buf_u64(&m->ranges, r->items[i].begin - base);
+        }
+        buf_u64(&m->ranges, r->items[i].begin - base);
+        buf_u64(&m->ranges, r->items[i].end - base);
+    }
+    buf_u64(&m->ranges, 0);
+    buf_u64(&m->ranges, 0);
+    return list;
+}
+
+static uint64_t address_index(struct maker *m, vaddr v)
+{
+    buf_u64(&m->addr, v);
+    return (m->addr.len - m->addr_base) / 8 - 1;
+}
+
+static struct attribute put_list_v5(struct maker *m, const struct range_list *r, vaddr base)
+{
+    struct buf *b = &m->rnglists;
+    size_t at = b->len;
+    for (size_t i = r->count; i-- > 0;) {
+        vaddr begin = r->items[i].begin, end = r->items[i].end;
+        if (pick(m, 3) == 0) {
+            buf_u8(b, DW_RLE_base_addressx);
+            put_uleb(b, address_index(m, base = begin - pick(m, 40)));
+        }
+        switch (pick(m, 3)) {
+        case 0:
+            buf_u8(b, DW_RLE_offset_pair);
+            put_uleb(b, begin - base);
+            put_uleb(b, end - base);
+            break;
+        case 1:
+            buf_u8(b, DW_RLE_startx_length);
+            put_uleb(b, address_index(m, begin));
+            put_uleb(b, end - begin);
+            break;
+        default:
+            buf_u8(b, DW_RLE_start_end);
+            buf_u64(b, begin);
+            buf_u64(b, end);
+        }
+    }
+    buf_u8(b, DW_RLE_end_of_list);
+    if (m->lists == LISTS || pick(m, 3) == 0)
+        return (struct attribute){DW_AT_ranges, DW_FORM_sec_offset, (int64_t)at, NULL};
+    uint64_t offset = at - m->lists_base;
+    memcpy(b->bytes + m->lists_base + (size_t)m->lists * m->offset_size, &offset, m->offset_size);
+    return (struct attribute){DW_AT_ranges, DW_FORM_rnglistx, m->lists++, NULL};
 }
 
 /* The code as DWARF says it: two addresses, an address and a size, or a list, by a base or without. In any order: said
@@ -513,23 +780,7 @@ static struct said_code say_code(struct maker *m, const struct range_list *r, va
                                     (int64_t)(r->items[0].end - (size ? r->items[0].begin : 0)), NULL};
         return s;
     }
-    s.ranges = (struct attribute){DW_AT_ranges, DW_FORM_sec_offset, (int64_t)m->ranges.len, NULL};
-    for (size_t i = r->count; i-- > 0;) {
-        if (pick(m, 3) == 0) {
-            base = TEXT + pick(m, 2) * 16;
-            base = base > r->items[i].begin ? TEXT : base;
-            buf_u64(&m->ranges, UINT64_MAX);
-            buf_u64(&m->ranges, base);
-        }
-        if (pick(m, 4) == 0 && r->items[i].begin > base) { /* an empty one says nothing */
-            buf_u64(&m->ranges, r->items[i].begin - base);
-            buf_u64(&m->ranges, r->items[i].begin - base);
-        }
-        buf_u64(&m->ranges, r->items[i].begin - base);
-        buf_u64(&m->ranges, r->items[i].end - base);
-    }
-    buf_u64(&m->ranges, 0);
-    buf_u64(&m->ranges, 0);
+    s.ranges = m->version >= 5 ? put_list_v5(m, r, base) : put_list_v4(m, r, base);
     return s;
 }
 
@@ -546,10 +797,14 @@ static void cut_code(struct maker *m, vaddr begin, vaddr end, struct range_list 
     }
 }
 
+/* Of any unit; a split one knows its own alone, and nobody else knows those. */
 static const struct made_callee *any_callee(struct made_program *p, bool *own)
 {
-    const struct made_callee *c = &p->callees.items[pick(&p->m, (unsigned)p->callees.count)];
-    *own = c->unit == p->m.unit;
+    const struct made_callee *c;
+    do
+        c = &p->callees.items[pick(&p->m, (unsigned)p->callees.count)];
+    while (c->unit != p->unit && (c->split || p->m.split));
+    *own = c->unit == p->unit;
     return c;
 }
 
@@ -559,28 +814,32 @@ static void make_inlines(struct made_program *p, vaddr begin, vaddr end, vaddr b
     struct maker *m = &p->m;
     struct range_list code = {0};
     for (unsigned n = pick(m, 3); n && end - begin > 16; n--) {
+        static const uint16_t blocks[] = {DW_TAG_lexical_block, DW_TAG_try_block, DW_TAG_catch_block};
         vaddr a = begin + pick(m, 3), z = end - pick(m, 3);
         bool block = pick(m, 3) == 0, own;
-        unsigned file = pick(m, 3), line = pick(m, 900), column = pick(m, 90);
+        unsigned file = pick(m, 3), column = pick(m, 90);
         int inner = parent;
         if (block) {
-            DIE(m, pick(m, 3) ? DW_TAG_lexical_block : DW_TAG_try_block, true,
-                {DW_AT_low_pc, DW_FORM_addr, (int64_t)a, NULL}, {DW_AT_high_pc, DW_FORM_data4, (int64_t)(z - a), NULL});
+            DIE(m, blocks[pick(m, 3)], true, {DW_AT_low_pc, DW_FORM_addr, (int64_t)a, NULL},
+                {DW_AT_high_pc, DW_FORM_data4, (int64_t)(z - a), NULL});
         } else {
             const struct made_callee *c = any_callee(p, &own);
             cut_code(m, a, z, &code);
             struct said_code s = say_code(m, &code, base);
+            struct attribute line = some_line(p, DW_AT_call_line);
             vaddr entry = pick(m, 2) ? a + pick(m, 8) : 0; /* as gcc says it; clang does not */
             DIE(m, DW_TAG_inlined_subroutine, true, s.low, s.high, s.ranges,
                 {DW_AT_abstract_origin, own ? DW_FORM_ref4 : DW_FORM_ref_addr, (int64_t)c->at, NULL},
                 {DW_AT_entry_pc, entry ? DW_FORM_addr : 0, (int64_t)entry, NULL},
-                {DW_AT_call_file, file ? DW_FORM_udata : 0, file, NULL}, {DW_AT_call_line, DW_FORM_udata, line, NULL},
+                {DW_AT_call_file, file ? DW_FORM_udata : 0, file, NULL}, line,
                 {DW_AT_call_column, DW_FORM_udata, column, NULL});
             inner = (*count)++;
-            buf_printf(said, "%d in %d: %s (%s:%u) at %s:%u:%u from %llx", inner, parent, own ? c->name : c->bare,
-                       made_files[c->file], c->line, made_files[file], line, column, (unsigned long long)entry);
+            buf_printf(said, "%d in %d: %s %s (%s:%u) at %s:%u:%u from %llx", inner, parent, own ? c->name : c->bare,
+                       c->link_name, c->path, c->line, p->files[file], p->last_line, column, (unsigned long long)entry);
             put_ranges(said, &code);
         }
+        if (pick(m, 4) == 0) /* nothing of it, but between */
+            DIE(m, DW_TAG_variable, false, {DW_AT_name, DW_FORM_string, 0, "v"});
         if (depth)
             make_inlines(p, a, z, base, inner, count, depth - 1, said);
         end_children(m);
@@ -617,12 +876,12 @@ static void ask_for_more(struct maker *m, struct range_list *parts)
 }
 
 /* The rows of the parts, and a hole behind each but where the next one touches it. */
-static void put_rows(struct buf *b, const struct range_list *parts)
+static void put_rows(const struct made_program *p, struct buf *b, const struct range_list *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         vaddr at = parts->items[i].begin, end = parts->items[i].end;
         for (size_t row = (at - TEXT) / LINE_STEP; at < end; row++, at = TEXT + row * LINE_STEP)
-            buf_printf(b, " %llx=%s:%zu", (unsigned long long)at, made_files[1 + row % 2], row + 1);
+            buf_printf(b, " %llx=%s:%zu", (unsigned long long)at, p->files[1 + row % 2], row + 1);
         if (i + 1 == parts->count || parts->items[i + 1].begin != end)
             buf_printf(b, " %llx=", (unsigned long long)end);
     }
@@ -641,7 +900,8 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
     vaddr last = around ? end - 8 : with ? begin + (end - begin) / 2 : asked ? end - 8 : end;
     bool of_module = !copy && !*path && pick(m, 3) == 0;
     char link_name[40] = "";
-    unsigned file = 1 + pick(m, 2), line = 1 + pick(m, 900);
+    unsigned file = 1 + pick(m, 2);
+    struct attribute line = some_line(p, DW_AT_decl_line);
     char name[16];
     int count = 0;
     snprintf(name, sizeof name, "p%zu", p->procedures.count);
@@ -660,15 +920,18 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
                : DW_FORM_ref_addr,
          copy ? (int64_t)c->at : 0, NULL},
         {DW_AT_decl_file, copy ? 0 : DW_FORM_udata, file, NULL},
-        {DW_AT_decl_line, copy ? 0 : DW_FORM_udata, line, NULL});
+        {DW_AT_decl_line, copy ? 0 : line.form, line.number, NULL});
     if (copy)
-        buf_printf(&made.said, "%s%s (%s:%u)", own ? "" : path, own ? c->name : c->bare, made_files[c->file], c->line);
+        buf_printf(&made.said, "%s%s %s (%s:%u)", own ? "" : path, own ? c->name : c->bare, c->link_name, c->path,
+                   c->line);
     else
-        buf_printf(&made.said, "%s%.*s%s%s (%s:%u)", path, link_name[1] == '_' ? 5 : 0, link_name + 2,
-                   link_name[1] == '_' ? "::" : "", name, made_files[file], line);
+        buf_printf(&made.said, "%s%.*s%s%s %s (%s:%u)", path, link_name[1] == '_' ? 5 : 0, link_name + 2,
+                   link_name[1] == '_' ? "::" : "", name, link_name, p->files[file], p->last_line);
+    buf_str(&made.unit, p->says.bytes);
+    made.source = copy ? (size_t)(c - p->callees.items) : p->callees.count + SIZE_MAX / 2 + p->procedures.count;
     put_ranges(&made.said, &made.code);
     make_inlines(p, begin, last, base, -1, &count, 3, &made.said);
-    put_rows(&made.rows, &made.parts);
+    put_rows(p, &made.rows, &made.parts);
     buf_str(&made.said, made.rows.bytes);
     ask_for_more(m, &made.parts);
     made.outside = with || inner || !asked ? 0 : last + 3;
@@ -691,38 +954,237 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
 /* How a unit's addresses are known: by .debug_aranges, by itself, or by its procedures alone. */
 enum { BY_TABLE, BY_ITSELF, BY_PROCEDURES, KINDS };
 
-static void make_unit(struct made_program *p, vaddr begin, vaddr end)
+/* Of what is in it, only what is whole counts; a wide one has 64-bit numbers. */
+static void put_aranges(struct maker *m, size_t unit, vaddr begin, vaddr end, unsigned damage)
+{
+    struct buf *b = &m->aranges;
+    size_t start = b->len;
+    unsigned offset_size = pick(m, 3) ? 4 : 8;
+    put_length(b, 0, offset_size);
+    buf_u16(b, damage == 1 ? 3 : 2);
+    put_offset(b, unit + (damage == 2), offset_size);
+    buf_u8(b, damage == 3 ? 4 : 8);
+    buf_u8(b, damage == 4);
+    while ((b->len - start) % 16)
+        buf_u8(b, 0);
+    if (pick(m, 2)) { /* nothing, and nowhere */
+        buf_u64(b, begin);
+        buf_u64(b, 0);
+        buf_u64(b, 0);
+        buf_u64(b, TEXT + TEXT_SIZE);
+        buf_u64(b, TEXT);
+        buf_u64(b, UINT64_MAX);
+    }
+    buf_u64(b, begin);
+    buf_u64(b, end - begin);
+    buf_u64(b, 0);
+    buf_u64(b, 0);
+    set_length(b, start, offset_size);
+}
+
+static bool is_fortran(unsigned language)
+{
+    return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 || language == DW_LANG_Fortran95 ||
+           language == 0x22 || language == 0x23 || language == 0x2d;
+}
+
+struct made_unit {
+    vaddr begin, end, base;
+    unsigned kind, language;
+    bool listed; /* its addresses are a list */
+    char folder[16], producer[16];
+    uint64_t lines, id;
+};
+
+/* What the entry of a unit says of the binary. */
+struct unit_place {
+    struct attribute lines, low, high, ranges;
+};
+
+static struct unit_place place_unit(struct maker *m, const struct made_unit *u)
+{
+    struct range_list whole = {0};
+    struct unit_place p = {.lines = {DW_AT_stmt_list, DW_FORM_sec_offset, (int64_t)u->lines, NULL}};
+    if (u->base) {
+        p.low = (struct attribute){DW_AT_low_pc, DW_FORM_addr, (int64_t)u->begin, NULL};
+        p.high = (struct attribute){DW_AT_high_pc, DW_FORM_data4, (int64_t)(u->end - u->begin), NULL};
+    }
+    *vec_push(&whole) = (struct addr_range){u->begin, u->end};
+    if (u->listed)
+        p.ranges = m->version >= 5 ? put_list_v5(m, &whole, 0) : put_list_v4(m, &whole, 0);
+    vec_release(&whole);
+    return p;
+}
+
+static void make_entries(struct made_program *p, const struct made_unit *u)
 {
     struct maker *m = &p->m;
-    unsigned kind = pick(m, KINDS), procedures = 1 + pick(m, 4);
-    bool fortran = pick(m, 3) == 0;
-    vaddr base = kind == BY_ITSELF ? begin : 0, step = (end - begin) / procedures;
-    unit_begin(m);
-    DIE(m, DW_TAG_compile_unit, true,
-        {DW_AT_language, DW_FORM_data4, fortran ? DW_LANG_Fortran95 : DW_LANG_C_plus_plus, NULL},
-        {DW_AT_name, DW_FORM_string, 0, "a.c"}, {DW_AT_comp_dir, DW_FORM_string, 0, "/cd"},
-        {DW_AT_stmt_list, DW_FORM_sec_offset, 0, NULL}, {DW_AT_low_pc, base ? DW_FORM_addr : 0, (int64_t)begin, NULL},
-        {DW_AT_high_pc, base ? DW_FORM_data4 : 0, (int64_t)(end - begin), NULL});
+    bool fortran = is_fortran(u->language);
+    unsigned procedures = 1 + pick(m, 4);
+    vaddr step = (u->end - u->begin) / procedures;
     for (unsigned n = 1 + pick(m, 4); n; n--)
         make_callee(p, fortran);
     for (unsigned i = 0; i < procedures; i++) {
         char path[64];
         unsigned depth = pick(m, 2) ? open_names(m, path, sizeof path, true) : (*path = '\0', 0);
-        make_procedure(p, path, begin + i * step, begin + (i + 1) * step, base, fortran, false, false,
-                       kind != BY_PROCEDURES);
+        make_procedure(p, path, u->begin + i * step, u->begin + (i + 1) * step, u->base, fortran, false, false,
+                       u->kind != BY_PROCEDURES);
         close_names(m, depth);
     }
+}
+
+static void make_whole_unit(struct made_program *p, const struct made_unit *u)
+{
+    struct maker *m = &p->m;
+    unit_begin(m, DW_UT_compile, 0);
+    struct unit_place at = place_unit(m, u);
+    DIE(m, DW_TAG_compile_unit, true, {DW_AT_language, DW_FORM_data4, u->language, NULL},
+        {DW_AT_name, DW_FORM_string, 0, "a.c"}, {DW_AT_comp_dir, DW_FORM_string, 0, u->folder},
+        {DW_AT_producer, DW_FORM_string, 0, u->producer}, at.lines, at.low, at.high, at.ranges);
+    make_entries(p, u);
     unit_end(m);
-    if (kind == BY_TABLE) {
-        buf_u32(&m->aranges, 44);
-        buf_u16(&m->aranges, 2);
-        buf_u32(&m->aranges, (uint32_t)m->unit);
-        buf_add(&m->aranges, "\10\0\0\0\0\0", 6);
-        buf_u64(&m->aranges, begin);
-        buf_u64(&m->aranges, end - begin);
-        buf_u64(&m->aranges, 0);
-        buf_u64(&m->aranges, 0);
+}
+
+/* Where a split file is looked for is where it is named, beside the binary, and in the folders that are given. */
+static const struct {
+    const char *named, *lies;
+} split_places[] = {{"%s%u.dwo", "%s%u.dwo"},
+                    {"sub/%s%u.dwo", "sub/%s%u.dwo"},
+                    {"gone/%s%u.dwo", "%s%u.dwo"},
+                    {"%s%u.dwo", "first/%s%u.dwo"},
+                    {"gone/%s%u.dwo", "second/%s%u.dwo"}};
+
+/* What becomes of a split file. */
+enum { SOUND, ABSENT, OF_ANOTHER, NO_ELF, NO_DWARF, FATES };
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void name_split(char *to, size_t size, const char *how, unsigned unit)
+{
+    snprintf(to, size, how, "u", unit);
+}
+#pragma GCC diagnostic pop
+
+static void lose_split(struct made_program *p, unsigned fate, const char *lies)
+{
+    char *path = scratch(lies), *binary = scratch("made");
+    static const struct maker nothing = {.split = true};
+    if (fate == NO_ELF) {
+        write_file(lies, "no file of that kind", 20);
+        buf_printf(&p->missing, "%s: not an ELF file: it begins with \"no file \"\n", path);
+    } else if (fate == NO_DWARF) {
+        mem_free(write_file_of(&nothing, lies));
+        buf_str(&p->missing, "a .dwo file without debug information\n");
+    } else if (fate == OF_ANOTHER) {
+        buf_printf(&p->missing, "%s: not the split debug information that %s was linked with; it is not used\n", path,
+                   binary);
     }
+    mem_free(p->gone);
+    p->gone = mem_printf("%s: parts of its debug information are in split files (.dwo, .dwp) that were not found; "
+                         "names and inlined calls there are missing\n",
+                         binary);
+    mem_free(path);
+    mem_free(binary);
+}
+
+/* Of what is said in a file that is lost, lines are left, where its addresses are known without. */
+static void forget_entries(struct made_program *p, const struct made_unit *u, size_t first)
+{
+    for (size_t i = first; i < p->procedures.count; i++) {
+        struct made_procedure *made = &p->procedures.items[i];
+        made->said.len = made->unit.len = 0;
+        made->entry = false;
+        made->lost = true;
+        buf_str(&made->said, "");
+        buf_str(&made->unit, "");
+        if (u->kind != BY_PROCEDURES) {
+            buf_printf(&made->said, "  (:0)\n%s", made->rows.bytes);
+            buf_printf(&made->unit, "%s, 0, \n", u->folder);
+        } else {
+            made->outside = 0;
+        }
+    }
+}
+
+static void make_split_unit(struct made_program *p, const struct made_unit *u)
+{
+    struct maker *m = &p->m, binary;
+    bool new = m->version >= 5;
+    unsigned place = pick(m, ARRAY_SIZE(split_places)), fate = pick(m, 3) ? SOUND : pick(m, FATES);
+    size_t first = p->procedures.count;
+    char named[32], lies[32];
+    name_split(named, sizeof named, split_places[place].named, p->unit);
+    name_split(lies, sizeof lies, split_places[place].lies, p->unit);
+    unit_begin(m, DW_UT_skeleton, u->id);
+    struct unit_place at = place_unit(m, u);
+    m->ranges_base = new ? 0 : m->ranges.len;
+    if (!new)
+        m->addr_base = m->addr.len;
+    DIE(m, new ? DW_TAG_skeleton_unit : DW_TAG_compile_unit, false, {DW_AT_comp_dir, DW_FORM_string, 0, u->folder},
+        {new ? DW_AT_dwo_name : DW_AT_GNU_dwo_name, DW_FORM_string, 0, named},
+        {DW_AT_GNU_dwo_id, new ? 0 : DW_FORM_data8, (int64_t)u->id, NULL},
+        {DW_AT_GNU_addr_base, new ? 0 : DW_FORM_sec_offset, (int64_t)m->addr_base, NULL},
+        {DW_AT_GNU_ranges_base, new ? 0 : DW_FORM_sec_offset, (int64_t)m->ranges_base, NULL}, at.lines, at.low, at.high,
+        at.ranges);
+    binary = *m;
+    *m = (struct maker){.version = m->version,
+                        .offset_size = m->offset_size,
+                        .split = true,
+                        .random = m->random,
+                        .addr = m->addr,
+                        .addr_base = m->addr_base,
+                        .ranges = m->ranges,
+                        .ranges_base = m->ranges_base};
+    unit_begin(m, DW_UT_split_compile, u->id + (fate == OF_ANOTHER));
+    DIE(m, DW_TAG_compile_unit, true, {DW_AT_language, DW_FORM_data4, u->language, NULL},
+        {DW_AT_name, DW_FORM_string, 0, "a.c"}, {DW_AT_producer, DW_FORM_string, 0, u->producer},
+        {DW_AT_GNU_dwo_id, new ? 0 : DW_FORM_data8, (int64_t)u->id + (fate == OF_ANOTHER), NULL});
+    make_entries(p, u);
+    unit_end(m);
+    if (fate == SOUND || fate == OF_ANOTHER)
+        mem_free(write_file_of(m, lies));
+    binary.random = m->random;
+    binary.addr = m->addr;
+    binary.ranges = m->ranges;
+    m->addr = m->ranges = (struct buf){0};
+    maker_release(m);
+    *m = binary;
+    m->ranges_base = 0;
+    unit_close(m);
+    if (fate != SOUND) {
+        lose_split(p, fate, lies);
+        forget_entries(p, u, first);
+    }
+}
+
+static void make_unit(struct made_program *p, vaddr begin, vaddr end)
+{
+    static const uint16_t languages[] = {
+        DW_LANG_C_plus_plus, DW_LANG_C99, DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95, 0x22, 0x23, 0x2d,
+        DW_LANG_C_plus_plus};
+    struct maker *m = &p->m;
+    struct made_unit u = {.begin = begin, .end = end, .kind = pick(m, KINDS)};
+    p->unit++;
+    u.listed = u.kind == BY_ITSELF && pick(m, 3) == 0;
+    u.base = u.kind == BY_ITSELF && !u.listed ? begin : 0;
+    u.language = languages[pick(m, ARRAY_SIZE(languages))];
+    u.id = (uint64_t)pick(m, UINT32_MAX) << 32 | 1 | p->unit << 1;
+    snprintf(u.folder, sizeof u.folder, "/cd%u", p->unit / 2);
+    snprintf(u.producer, sizeof u.producer, "made %u", p->unit);
+    snprintf(p->files[1], sizeof p->files[1], "%s/a.c", u.folder);
+    snprintf(p->files[2], sizeof p->files[2], "%s/inc/b.h", u.folder);
+    p->says.len = 0;
+    buf_printf(&p->says, "%s, %u, %s\n", u.folder, u.language, u.producer);
+    u.lines = make_lines(m, begin, end);
+    pick_version(m, 2);
+    if (m->version >= 4 && pick(m, 2))
+        make_split_unit(p, &u);
+    else
+        make_whole_unit(p, &u);
+    if (pick(m, 3) == 0) /* that does not count */
+        put_aranges(m, m->unit, TEXT, TEXT + TEXT_SIZE, 1 + pick(m, 4));
+    if (u.kind == BY_TABLE)
+        put_aranges(m, m->unit, begin, end, 0);
 }
 
 static const char *file_of(const struct debug_function *f, uint32_t file)
@@ -732,11 +1194,11 @@ static const char *file_of(const struct debug_function *f, uint32_t file)
 
 static void put_answer(struct buf *b, const struct debug_function *f)
 {
-    buf_printf(b, "%s (%s:%u)", f->name, file_of(f, f->decl_file), f->decl_line);
+    buf_printf(b, "%s %s (%s:%u)", f->name, f->link_name, file_of(f, f->decl_file), f->decl_line);
     put_ranges(b, &(struct range_list){.items = f->ranges, .count = f->own_range_count});
     for (size_t i = 0; i < f->inline_count; i++) {
         const struct inline_call *c = &f->inlines[i];
-        buf_printf(b, "%zu in %d: %s (%s:%u) at %s:%u:%u from %llx", i, (int)c->parent, c->name,
+        buf_printf(b, "%zu in %d: %s %s (%s:%u) at %s:%u:%u from %llx", i, (int)c->parent, c->name, c->link_name,
                    file_of(f, c->decl_file), c->decl_line, file_of(f, c->call_file), c->call_line, c->call_column,
                    (unsigned long long)c->entry);
         put_ranges(b, &(struct range_list){.items = f->ranges + c->range_first, .count = c->range_count});
@@ -746,16 +1208,61 @@ static void put_answer(struct buf *b, const struct debug_function *f)
         if (f->rows[i].file != DEBUG_NO_FILE)
             buf_printf(b, ":%u", f->rows[i].line);
     }
-    buf_char(b, '\n');
+    buf_printf(b, "\n%s, %u, %s\n", f->comp_dir, f->language, f->producer);
 }
 
-static void ask(struct debug *d, vaddr at, const struct made_procedure *p, struct buf *got)
+static uint64_t ask(struct debug *d, vaddr at, const struct made_procedure *p, struct buf *got)
 {
     struct arena *a = arena_create();
-    struct debug_function f;
+    struct debug_function f = {.abstract_id = 0};
     if (d && debug_function_at(d, at, p->parts.items, p->parts.count, a, &f) == 1)
         put_answer(got, &f);
     arena_free(a);
+    return f.abstract_id;
+}
+
+/* Equal where they come of one procedure of the source. */
+static void check_ids(const struct made_program *p)
+{
+    unsigned wrong = 0;
+    for (size_t i = 0; i < p->procedures.count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct made_procedure *a = &p->procedures.items[i], *b = &p->procedures.items[k];
+            wrong += a->id && b->id && (a->id == b->id) != (a->source == b->source);
+        }
+    CHECK_INT(wrong, 0);
+}
+
+static bool has_line(const struct buf *text, const char *line)
+{
+    size_t n = strlen(line);
+    for (const char *at = text->bytes; at && *at; at = strchr(at, '\n') + 1)
+        if (strncmp(at, line, n) == 0 && at[n] == '\n')
+            return true;
+    return false;
+}
+
+/* All that is missing is said, and nothing else: in the order in which units were asked of, which is not looked at. */
+static void check_warnings(const struct made_program *p, const struct warnings *w, uint64_t seed)
+{
+    struct buf missing = {0}, said = {0};
+    bool same = true;
+    buf_printf(&missing, "%s%s", p->missing.bytes ? p->missing.bytes : "", p->gone ? p->gone : "");
+    buf_str(&said, "");
+    for (size_t i = 0; i < warnings_count(w); i++) {
+        buf_printf(&said, "%s\n", warnings_get(w, i));
+        same = same && has_line(&missing, warnings_get(w, i));
+    }
+    for (char *line = strtok(missing.bytes, "\n"); line; line = strtok(NULL, "\n"))
+        same = same && has_line(&said, line);
+    if (!same)
+        printf("# said    %s\n# missing %s%s", said.bytes, p->missing.bytes ? p->missing.bytes : "",
+               p->gone ? p->gone : "");
+    char *name = mem_printf("what is missing is said, seed %llu", (unsigned long long)seed);
+    CHECK_NAMED(same, name);
+    mem_free(name);
+    buf_release(&missing);
+    buf_release(&said);
 }
 
 static int by_address(const void *left, const void *right)
@@ -771,27 +1278,28 @@ static void test_procedures(uint64_t seed)
     struct image *im = NULL;
     struct debug *d = NULL;
     struct warnings *w = warnings_create();
-    vaddr size = TEXT_SIZE / UNITS & ~15u;
-    make_lines(&p.m);
+    vaddr size = TEXT_SIZE / UNITS / 48 * 48; /* a whole number of rows */
+    if (!shell("rm -rf *.dwo sub first second; mkdir sub first second"))
+        exit(99);
     for (unsigned u = 0; u < UNITS; u++)
         make_unit(&p, TEXT + u * size, TEXT + (u + 1) * size);
-    char *path = write_made(&p.m);
-    if (image_open(path, NULL, &im, w, NULL) == 0 && debug_open(im, &d, w, NULL) == 1)
+    char *path = write_made(&p.m), *first = scratch("first"), *second = scratch("second");
+    const char *const dirs[] = {first, second, NULL};
+    if (image_open(path, dirs, &im, w, NULL) == 0 && debug_open(im, &d, w, NULL) == 1)
         for (unsigned n = 0; n < 3 * p.procedures.count; n++) {
-            const struct made_procedure *made = &p.procedures.items[pick(&p.m, (unsigned)p.procedures.count)];
-            ask(d, pick(&p.m, 2) ? made->begin : made->inside, made, &got);
-            buf_str(&wanted, made->said.bytes);
+            struct made_procedure *made = &p.procedures.items[pick(&p.m, (unsigned)p.procedures.count)];
+            uint64_t id = ask(d, pick(&p.m, 2) ? made->begin : made->inside, made, &got);
+            made->id = made->lost ? 0 : id;
+            buf_printf(&wanted, "%s%s", made->said.bytes, made->unit.bytes);
             if (made->outside) { /* the lines are all that is known */
                 ask(d, made->outside, made, &got);
-                buf_str(&wanted, " (:0)\n");
-                buf_str(&wanted, made->rows.bytes);
+                buf_printf(&wanted, "  (:0)\n%s%s", made->rows.bytes, made->unit.bytes);
             }
         }
     ask(d, TEXT + TEXT_SIZE + 8, &p.procedures.items[0], &got); /* nothing is known of it */
-    for (size_t i = 0; i < warnings_count(w); i++)
-        buf_printf(&got, "%s\n", warnings_get(w, i));
     printf("# %zu procedures\n", p.procedures.count);
     check_text(&got, &wanted, "procedures", seed);
+    check_ids(&p);
     struct vaddr_list entries = {0};
     if (d)
         debug_entries(d, &entries);
@@ -807,14 +1315,21 @@ static void test_procedures(uint64_t seed)
         buf_printf(&wanted, "%llx ", (unsigned long long)entries.items[i]);
     check_text(&got, &wanted, "entries", seed);
     vec_release(&entries);
+    check_warnings(&p, w, seed);
+    mem_free(first);
+    mem_free(second);
     for (size_t i = 0; i < p.procedures.count; i++) {
         vec_release(&p.procedures.items[i].code);
         vec_release(&p.procedures.items[i].parts);
         buf_release(&p.procedures.items[i].said);
         buf_release(&p.procedures.items[i].rows);
+        buf_release(&p.procedures.items[i].unit);
     }
     vec_release(&p.procedures);
     vec_release(&p.callees);
+    buf_release(&p.says);
+    buf_release(&p.missing);
+    mem_free(p.gone);
     debug_close(d);
     image_close(im);
     warnings_free(w);
@@ -825,11 +1340,11 @@ static void test_procedures(uint64_t seed)
 /* The folder that the files of all units are in, but for the system's; a unit of one by one. */
 static void test_folder(const char *const *files, const char *wanted)
 {
-    struct maker m = {0};
+    struct maker m = {.version = 4, .offset_size = 4};
     struct image *im = NULL;
     struct debug *d = NULL;
     for (; *files; files++) {
-        unit_begin(&m);
+        unit_begin(&m, DW_UT_compile, 0);
         DIE(&m, DW_TAG_compile_unit, true, {DW_AT_name, **files ? DW_FORM_string : 0, 0, *files},
             {DW_AT_comp_dir, DW_FORM_string, 0, "/home/u/build"});
         unit_end(&m);
@@ -850,16 +1365,16 @@ static void test_folder(const char *const *files, const char *wanted)
 static void test_many_units(void)
 {
     enum { MANY = 40, LOOKED_AT = 16 };
-    struct maker m = {.random = 77};
+    struct maker m = {.random = 77, .version = 4, .offset_size = 4};
     struct image *im = NULL;
     struct debug *d = NULL;
     uint64_t at[MANY];
     unsigned wrong = 0, unlike = 0;
-    make_lines(&m);
+    make_lines(&m, TEXT, TEXT + 60);
     for (unsigned u = 0; u <= MANY; u++) {
         char folder[16];
         snprintf(folder, sizeof folder, "/cd%u", u);
-        unit_begin(&m);
+        unit_begin(&m, DW_UT_compile, 0);
         DIE(&m, DW_TAG_compile_unit, true, {DW_AT_name, DW_FORM_string, 0, "a.c"},
             {DW_AT_comp_dir, DW_FORM_string, 0, folder}, {DW_AT_stmt_list, DW_FORM_sec_offset, 0, NULL},
             {DW_AT_low_pc, DW_FORM_addr, u < MANY ? TEXT : TEXT + 0x1000, NULL},
@@ -910,7 +1425,7 @@ static void test_no_unit(void)
     struct maker m = {0};
     struct image *im = NULL;
     struct debug *d = NULL;
-    make_lines(&m);
+    make_lines(&m, TEXT, TEXT + TEXT_SIZE);
     char *path = write_made(&m);
     CHECK(image_open(path, NULL, &im, NULL, NULL) == 0);
     CHECK_INT(debug_open(im, &d, NULL, NULL), 0);
