@@ -10,3 +10,8 @@ check_PROGRAMS += %D%/parts_test
 TESTS += %D%/parts_test
 %C%_parts_test_SOURCES = %D%/parts_test.c bloop/binary_test.h tests/chance.h
 %C%_parts_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/drawn_test
+TESTS += %D%/drawn_test
+%C%_drawn_test_SOURCES = %D%/drawn_test.c bloop/binary_test.h tests/chance.h
+%C%_drawn_test_LDADD = $(ROOM_LDADD)
