@@ -9,6 +9,8 @@
 #include "tests/chance.h"
 #include "tests/tap.h"
 
+#include <limits.h>
+
 static Elf64_Ehdr usual_header(unsigned type)
 {
     return (Elf64_Ehdr){.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
@@ -594,12 +596,415 @@ static void test_segments(void)
     CHECK_INT(right, ROUNDS);
 }
 
+/* ---- debug files ----------------------------------------------------------------------------------------------------- */
+
+enum { NO_FILE, FOLDER, NO_ELF, STRANGE_MACHINE, WITH_ID, OTHER_ID, NO_ID, ITSELF, STATES };
+
+struct drawn_place {
+    char *path;
+    unsigned state; /* of what lies there */
+};
+
+struct drawn_search {
+    struct buf id; /* in hex; "" none */
+    struct buf files[STATES];
+    struct drawn_place places[12];
+    size_t count, by_id; /* the first so many are by build id */
+    const char *binary;
+};
+
+static void put_part(struct buf *file, Elf64_Shdr *h, uint32_t type, const void *bytes, size_t n)
+{
+    while (file->len % 8)
+        buf_u8(file, 0);
+    h->sh_type = type;
+    h->sh_offset = file->len;
+    h->sh_size = n;
+    buf_add(file, n ? bytes : "", n);
+}
+
+/* With a build id, and a link of that name; `words` make it another file. */
+static struct buf make_file(unsigned machine, const struct buf *id, const char *link, const struct buf *linked,
+                            const char *words)
+{
+    struct buf b = {0}, note = {0};
+    Elf64_Shdr sections[5] = {{0}};
+    Elf64_Ehdr h = usual_header(ET_DYN);
+    char names[64] = "\0.note\0.words\0";
+    h.e_machine = (Elf64_Half)machine;
+    h.e_shnum = 5;
+    h.e_shstrndx = 1;
+    buf_add(&b, &h, sizeof h);
+    memcpy(names + 14, link, strlen(link));
+    put_part(&b, &sections[1], SHT_STRTAB, names, sizeof names);
+    sections[2].sh_name = 1;
+    if (id->len) {
+        buf_u32(&note, 4);
+        buf_u32(&note, (uint32_t)id->len / 2);
+        buf_u32(&note, NT_GNU_BUILD_ID);
+        buf_add(&note, "GNU", 4);
+        for (size_t i = 0; i < id->len; i += 2) {
+            unsigned byte;
+            sscanf(id->bytes + i, "%2x", &byte);
+            buf_u8(&note, (uint8_t)byte);
+        }
+    }
+    put_part(&b, &sections[2], SHT_NOTE, note.bytes, note.len);
+    sections[3].sh_name = 7;
+    put_part(&b, &sections[3], SHT_PROGBITS, words, strlen(words));
+    sections[4].sh_name = 14;
+    put_part(&b, &sections[4], linked->len ? SHT_PROGBITS : SHT_NULL, linked->bytes, linked->len);
+    while (b.len % 8)
+        buf_u8(&b, 0);
+    h.e_shoff = b.len;
+    buf_add(&b, sections, sizeof sections);
+    memcpy(b.bytes, &h, sizeof h);
+    buf_release(&note);
+    return b;
+}
+
+static void draw_id(struct buf *id, unsigned bytes)
+{
+    id->len = 0;
+    buf_str(id, "");
+    for (unsigned i = 0; i < bytes; i++)
+        buf_printf(id, "%02x", below(256));
+}
+
+/* Puts the file there, under the folders that are wanted for it. */
+static void put_file(const struct drawn_search *s, const struct drawn_place *place)
+{
+    for (char *slash = strchr(place->path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(place->path, 0700);
+        *slash = '/';
+    }
+    if (place->state == FOLDER)
+        mkdir(place->path, 0700);
+    if (place->state <= FOLDER)
+        return;
+    FILE *f = fopen(place->path, "wb");
+    if (!f || fwrite(s->files[place->state].bytes, 1, s->files[place->state].len, f) != s->files[place->state].len ||
+        fclose(f) != 0)
+        exit(99);
+}
+
+static void add_place(struct drawn_search *s, char *path)
+{
+    unsigned state = below(3) ? NO_FILE : below(STATES);
+    s->places[s->count++] = (struct drawn_place){path, state};
+}
+
+static struct drawn_search begin_search(const char *binary, unsigned id_bytes)
+{
+    struct drawn_search s = {.binary = binary};
+    struct buf other = {0}, none = {0};
+    draw_id(&s.id, id_bytes);
+    draw_id(&other, 20);
+    s.files[WITH_ID] = make_file(EM_X86_64, &s.id, "", &none, "with");
+    s.files[OTHER_ID] = make_file(EM_X86_64, &other, "", &none, "other");
+    s.files[NO_ID] = make_file(EM_X86_64, &none, "", &none, "without");
+    s.files[STRANGE_MACHINE] = make_file(EM_AARCH64, &s.id, "", &none, "strange");
+    buf_str(&s.files[NO_ELF], "nothing of that kind");
+    buf_release(&other);
+    return s;
+}
+
+static void end_search(struct drawn_search *s)
+{
+    buf_release(&s->id);
+    for (size_t i = 0; i < STATES; i++)
+        buf_release(&s->files[i]);
+    for (size_t i = 0; i < s->count; i++) {
+        remove(s->places[i].path);
+        mem_free(s->places[i].path);
+    }
+}
+
+/* Is it one that can be opened for this machine? If not, what is said. */
+static bool is_file(const struct drawn_search *s, const struct drawn_place *p, struct buf *said)
+{
+    if (p->state == NO_ELF)
+        buf_printf(said, "%s: not an ELF file: it begins with \"nothing \" (a debug file of %s is looked for there)\n",
+                   p->path, s->binary);
+    if (p->state == STRANGE_MACHINE)
+        buf_printf(said, "%s: made for AArch64, so it is not the debug file of %s\n", p->path, s->binary);
+    return p->state > STRANGE_MACHINE;
+}
+
+static void put_hex_of(struct buf *b, const struct buf *file, const char *none)
+{
+    struct cursor c = cursor_make(file->bytes, file->len); /* the note is behind header and names */
+    cursor_bytes(&c, sizeof(Elf64_Ehdr) + 64 + 4);
+    uint32_t size = cursor_u32(&c);
+    cursor_bytes(&c, 8);
+    if (file->len < 400 || size == 0 || size > 20) {
+        buf_str(b, none);
+        return;
+    }
+    for (uint32_t i = 0; i < size; i++)
+        buf_printf(b, "%02x", cursor_u8(&c));
+}
+
+/* The place by build id that is taken; count: none. */
+static size_t wanted_by_id(const struct drawn_search *s, struct buf *said)
+{
+    for (size_t i = 0; i < s->by_id; i++) {
+        const struct drawn_place *p = &s->places[i];
+        if (!is_file(s, p, said))
+            continue;
+        if (p->state == WITH_ID || p->state == ITSELF)
+            return i;
+        buf_printf(said, "%s: has build id ", p->path);
+        if (p->state == OTHER_ID)
+            put_hex_of(said, &s->files[OTHER_ID], "none");
+        else
+            buf_str(said, "none");
+        buf_printf(said, ", not that of %s (%s); it is not used\n", s->binary, s->id.bytes);
+    }
+    return s->count;
+}
+
+/* Those of a link: with the id, or the checksum that the link has. */
+static size_t wanted_by_link(const struct drawn_search *s, unsigned crc_of, uint32_t crc, struct buf *said)
+{
+    for (size_t i = s->by_id; i < s->count; i++) {
+        const struct drawn_place *p = &s->places[i];
+        if (!is_file(s, p, said) || p->state == ITSELF)
+            continue;
+        if (p->state == crc_of || (p->state == WITH_ID && s->id.len))
+            return i;
+        buf_printf(said, "%s: its checksum is %08x, and %s asks for %08x: another build's debug file; it is not used\n",
+                   p->path, crc32_bytes(0, s->files[p->state].bytes, s->files[p->state].len), s->binary, crc);
+    }
+    return s->count;
+}
+
+static bool found_is_right(const struct drawn_search *s, size_t wanted, struct elf_file *found, struct warnings *w,
+                           struct buf *said)
+{
+    struct buf got = {0}, lines = {0};
+    buf_printf(&got, "found %s\n", found ? found->path : "none");
+    put_warnings(&got, w);
+    buf_printf(&lines, "found %s\n%s", wanted < s->count ? s->places[wanted].path : "none", said->bytes);
+    buf_release(said);
+    return same_text(&got, &lines);
+}
+
+static bool debug_file_is_right(const char *folder)
+{
+    static const char *const names[] = {"prog.debug", "a", "four", "b.dbg"};
+    char *binary = path_join(folder, "bin/prog"), *dir[] = {path_join(folder, "one"), path_join(folder, "two")};
+    const char *name = names[below(4)], *dirs[3] = {NULL};
+    struct drawn_search s = begin_search(binary, (unsigned[]){0, 1, 2, 20}[below(4)]);
+    struct buf link = {0}, said = {0};
+    size_t dir_count = below(3);
+    for (size_t i = 0; i < dir_count; i++)
+        dirs[i] = dir[i];
+    for (size_t i = 0; i < dir_count && s.id.len > 2; i++) {
+        add_place(&s, mem_printf("%s/.build-id/%.2s/%s.debug", dir[i], s.id.bytes, s.id.bytes + 2));
+        add_place(&s, mem_printf("%s/%s/debuginfo", dir[i], s.id.bytes));
+    }
+    s.by_id = s.count;
+    unsigned crc_of = (unsigned[]){WITH_ID, OTHER_ID, NO_ID, NO_FILE}[below(4)];
+    uint32_t crc = crc_of ? crc32_bytes(0, s.files[crc_of].bytes, s.files[crc_of].len) : 77;
+    if (below(5)) {
+        buf_add(&link, name, strlen(name) + 1);
+        while (link.len % 4)
+            buf_u8(&link, 0);
+        buf_u32(&link, crc);
+        add_place(&s, mem_printf("%s/bin/%s", folder, name));
+        add_place(&s, mem_printf("%s/bin/.debug/%s", folder, name));
+        for (size_t i = 0; i < dir_count; i++) {
+            add_place(&s, mem_printf("%s%s/bin/%s", dir[i], folder, name));
+            add_place(&s, mem_printf("%s/%s", dir[i], name));
+        }
+    }
+    s.files[ITSELF] = make_file(EM_X86_64, &s.id, ".gnu_debuglink", &link, "binary");
+    struct drawn_place itself = {binary, ITSELF};
+    put_file(&s, &itself);
+    for (size_t i = 0; i < s.count; i++)
+        put_file(&s, &s.places[i]);
+    buf_str(&said, "");
+    size_t wanted = wanted_by_id(&s, &said);
+    if (wanted == s.count || s.places[wanted].state == ITSELF)
+        wanted = wanted_by_link(&s, crc_of, crc, &said);
+    struct elf_file *f = NULL, *found = NULL;
+    struct warnings *w = warnings_create();
+    bool right = elf_file_open(binary, &f, w, NULL) == 0;
+    if (right) {
+        found = debug_file_find(f, below(2) || dir_count ? dirs : NULL, w);
+        right = found_is_right(&s, wanted, found, w, &said);
+    }
+    elf_file_close(found);
+    elf_file_close(f);
+    warnings_free(w);
+    buf_release(&link);
+    end_search(&s);
+    mem_free(binary);
+    mem_free(dir[0]);
+    mem_free(dir[1]);
+    return right;
+}
+
+/* dwz's: named from the binary's folder, or by build id. */
+static bool shared_file_is_right(const char *folder)
+{
+    static const char *const names[] = {"../shared/z", "z", "%s/abs/z"};
+    char *binary = path_join(folder, "bin/prog"), *dir[] = {path_join(folder, "one"), path_join(folder, "two")};
+    const char *dirs[] = {dir[0], dir[1], NULL};
+    struct drawn_search s = begin_search(binary, (unsigned[]){1, 2, 20, 20}[below(4)]);
+    struct buf link = {0}, said = {0}, none = {0};
+    unsigned kind = below(3);
+    char *name = kind == 2 ? mem_printf("%s/abs/z", folder) : mem_strdup(names[kind]);
+    char *in_bin = path_join(folder, "bin"), *named = path_join(in_bin, name);
+    buf_add(&link, name, strlen(name) + 1);
+    for (size_t i = 0; i < s.id.len; i += 2) {
+        unsigned byte;
+        sscanf(s.id.bytes + i, "%2x", &byte);
+        buf_u8(&link, (uint8_t)byte);
+    }
+    for (size_t i = 0; i < 2 && s.id.len > 2; i++) {
+        add_place(&s, mem_printf("%s/.build-id/%.2s/%s.debug", dir[i], s.id.bytes, s.id.bytes + 2));
+        add_place(&s, mem_printf("%s/%s/debuginfo", dir[i], s.id.bytes));
+    }
+    s.by_id = s.count;
+    add_place(&s, mem_strdup(named));
+    s.files[ITSELF] = make_file(EM_X86_64, &none, ".gnu_debugaltlink", &link, "binary");
+    for (size_t i = 0; i < s.count; i++)
+        s.places[i].state = s.places[i].state == ITSELF ? WITH_ID : s.places[i].state;
+    struct drawn_place itself = {binary, ITSELF};
+    put_file(&s, &itself);
+    for (size_t i = 0; i < s.count; i++)
+        put_file(&s, &s.places[i]);
+    size_t wanted = s.count - 1;
+    buf_str(&said, "");
+    if (!is_file(&s, &s.places[wanted], &said)) {
+        wanted = s.count;
+    } else if (s.places[wanted].state == OTHER_ID) { /* (one without an id is believed) */
+        buf_printf(&said, "%s: has build id ", named);
+        put_hex_of(&said, &s.files[OTHER_ID], "none");
+        buf_printf(&said, ", and %s asks for %s; it is not used\n", binary, s.id.bytes);
+        wanted = s.count;
+    }
+    if (wanted == s.count)
+        wanted = wanted_by_id(&s, &said);
+    if (wanted == s.count)
+        buf_printf(&said,
+                   "%s: part of its debug information is in \"%s\" (build id %s), which was not found: names and "
+                   "inlined calls described there are missing\n",
+                   binary, name, s.id.bytes);
+    struct elf_file *f = NULL, *found = NULL;
+    struct warnings *w = warnings_create();
+    bool right = elf_file_open(binary, &f, w, NULL) == 0;
+    if (right) {
+        found = debug_alt_find(f, dirs, w);
+        right = found_is_right(&s, wanted, found, w, &said);
+    }
+    elf_file_close(found);
+    elf_file_close(f);
+    warnings_free(w);
+    buf_release(&link);
+    end_search(&s);
+    mem_free(name);
+    mem_free(named);
+    mem_free(in_bin);
+    mem_free(binary);
+    mem_free(dir[0]);
+    mem_free(dir[1]);
+    return right;
+}
+
+/* Links that are damaged are not followed. */
+static void test_damaged_links(void)
+{
+    static char long_name[NAME_MAX + 16], longer[PATH_MAX + 90];
+    static const struct {
+        const char *name;
+        size_t pad, more; /* bytes up to the checksum, and of it */
+        bool good;
+    } links[] = {{"x", 2, 4, true}, {"abc", 0, 4, true},  {"x", 2, 3, false},      {"x", 2, 5, true},
+                 {"", 3, 4, false}, {"a/b", 0, 4, false}, {long_name, 0, 4, true}, {long_name + 4, 0, 4, true}};
+    static const struct {
+        const char *name;
+        size_t id;
+        bool good;
+    } shared[] = {{"x", 1, true},  {"x", 0, false},     {"x", 64, true},        {"x", 65, false},
+                  {"", 20, false}, {longer, 20, false}, {longer + 90, 20, true}};
+    char *path = scratch("damaged");
+    memset(long_name, 'n', NAME_MAX);
+    memset(longer, 'm', PATH_MAX + 89);
+    for (int too_long = 0; too_long < 2; too_long++)
+        for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
+            struct buf link = {0}, none = {0}, file;
+            struct elf_file *f = NULL;
+            struct warnings *w = warnings_create();
+            bool good = links[i].good && !(too_long && links[i].name == long_name);
+            long_name[NAME_MAX] = too_long ? 'n' : '\0';
+            buf_add(&link, links[i].name, strlen(links[i].name) + 1);
+            while (link.len % 4)
+                buf_u8(&link, 0);
+            buf_add(&link, "1234567", links[i].more);
+            file = make_file(EM_X86_64, &none, ".gnu_debuglink", &link, "");
+            write_file("damaged", file.bytes, file.len);
+            if (elf_file_open(path, &f, w, NULL) < 0)
+                exit(99);
+            elf_file_close(debug_file_find(f, NULL, w));
+            char *words = mem_printf("%s: .gnu_debuglink is damaged; the debug file it names is not looked for", path);
+            CHECK(good ? warnings_count(w) == 0 : warnings_count(w) == 1 && strcmp(warnings_get(w, 0), words) == 0);
+            mem_free(words);
+            elf_file_close(f);
+            warnings_free(w);
+            buf_release(&link);
+            buf_release(&file);
+        }
+    for (size_t i = 0; i < ARRAY_SIZE(shared); i++) {
+        struct buf link = {0}, none = {0}, file;
+        struct elf_file *f = NULL;
+        struct warnings *w = warnings_create();
+        buf_add(&link, shared[i].name, strlen(shared[i].name) + 1);
+        for (size_t k = 0; k < shared[i].id; k++)
+            buf_u8(&link, 0xab);
+        file = make_file(EM_X86_64, &none, ".gnu_debugaltlink", &link, "");
+        write_file("damaged", file.bytes, file.len);
+        if (elf_file_open(path, &f, w, NULL) < 0)
+            exit(99);
+        elf_file_close(debug_alt_find(f, NULL, w));
+        char *words =
+            mem_printf("%s: .gnu_debugaltlink is damaged; what dwz moved to the file it names is missing", path);
+        CHECK(warnings_count(w) == 1 && (strcmp(warnings_get(w, 0), words) != 0) == shared[i].good);
+        CHECK(!shared[i].good || warned(w, "part of its debug information is in"));
+        mem_free(words);
+        elf_file_close(f);
+        warnings_free(w);
+        buf_release(&link);
+        buf_release(&file);
+    }
+    mem_free(path);
+}
+
+static void test_debug_files(void)
+{
+    enum { ROUNDS = 300 };
+    char *folder = realpath(scratch_folder, NULL);
+    int right = 0, shared = 0;
+    while (right < ROUNDS && debug_file_is_right(folder))
+        right++;
+    while (shared < ROUNDS / 2 && shared_file_is_right(folder))
+        shared++;
+    CHECK_INT(right, ROUNDS);
+    CHECK_INT(shared, ROUNDS / 2);
+    free(folder);
+}
+
 int main(void)
 {
     scratch_make();
     test_refused();
     test_sections();
     test_segments();
+    test_debug_files();
+    test_damaged_links();
     scratch_remove();
     return tap_done();
 }
