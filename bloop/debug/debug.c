@@ -50,8 +50,7 @@ struct callee_list VEC(struct callee);
 
 struct unit_tables {
     uint32_t unit;
-    uint64_t last_use;
-    bool loaded, whole;       /* whole: procedures inside of others were looked for too */
+    bool whole;               /* whole: procedures inside of others were looked for too */
     struct dwarf_file *file;  /* of its entries: the binary's, or its .dwo */
     bool is_split;            /* its entries are in a .dwo or .dwp */
     struct dwarf_file *split; /* its own .dwo */
@@ -76,12 +75,6 @@ struct unit_tables {
 #define TABLES_KEPT 6  /* units whose tables are kept: neighbours in memory come from few units */
 #define FILES_KEPT  32 /* units whose file names are kept, for entries that refer to other units (LTO, dwz) */
 
-struct other_files {
-    uint64_t root, last_use; /* root: the unit's entry */
-    bool alternate, loaded;
-    struct line_table lines;
-};
-
 struct package_root {
     uint64_t die;
     uint32_t number; /* of the unit in the package */
@@ -96,8 +89,9 @@ struct debug {
     struct span_list spans; /* sorted; `reach` [i]: the largest end of spans 0..i */
     vaddr *reach;
     bool all_spanned;
+    struct kept tables_kept[TABLES_KEPT], others_kept[FILES_KEPT];
     struct unit_tables tables[TABLES_KEPT];
-    struct other_files others[FILES_KEPT];
+    struct line_table others[FILES_KEPT]; /* without rows */
     uint64_t clock, answer;
     /* BINARY.dwp, all .dwo files in one; looked for once, when the first unit wants it. */
     bool package_looked_for;
@@ -255,8 +249,6 @@ int debug_open(const struct image *im, struct debug **out, struct warnings *w, s
 
 static void release_tables(struct unit_tables *t)
 {
-    if (!t->loaded)
-        return;
     line_table_release(&t->lines);
     vec_release(&t->procedures);
     vec_release(&t->enclosing);
@@ -275,8 +267,7 @@ void debug_close(struct debug *d)
     for (size_t i = 0; i < TABLES_KEPT; i++)
         release_tables(&d->tables[i]);
     for (size_t i = 0; i < FILES_KEPT; i++)
-        if (d->others[i].loaded)
-            line_table_release(&d->others[i].lines);
+        line_table_release(&d->others[i]);
     go_table_close(d->go);
     dwarf_file_close(d->package);
     elf_file_close(d->package_elf);
@@ -559,7 +550,6 @@ static void load_tables(struct debug *d, uint32_t unit, bool rows, struct unit_t
 {
     *t = (struct unit_tables){.unit = unit,
                               .number = unit,
-                              .loaded = true,
                               .file = d->main,
                               .root = d->units.items[unit].die,
                               .parts = {NO_OFFSET, NO_OFFSET}};
@@ -576,25 +566,32 @@ static void load_tables(struct debug *d, uint32_t unit, bool rows, struct unit_t
     index_unit(d, t, false);
 }
 
+size_t kept_slot(struct kept *kept, size_t count, uint64_t key, uint64_t now, bool *there)
+{
+    size_t slot = 0;
+    *there = false;
+    for (size_t i = 0; i < count && !*there; i++) {
+        *there = kept[i].last_use && kept[i].key == key;
+        if (*there || kept[i].last_use < kept[slot].last_use)
+            slot = i;
+    }
+    kept[slot] = (struct kept){key, now};
+    return slot;
+}
+
 static struct unit_tables *tables_of(struct debug *d, uint32_t unit)
 {
-    struct unit_tables *oldest = &d->tables[0];
-    for (size_t i = 0; i < TABLES_KEPT; i++) {
-        struct unit_tables *t = &d->tables[i];
-        if (t->loaded && t->unit == unit) {
-            t->last_use = ++d->clock;
-            use_strings(t);
-            if (t->file != t->split)
-                dwarf_file_seek(t->file, t->number);
-            return t;
-        }
-        if (!t->loaded || (oldest->loaded && t->last_use < oldest->last_use))
-            oldest = t;
+    bool there;
+    struct unit_tables *t = &d->tables[kept_slot(d->tables_kept, TABLES_KEPT, unit, ++d->clock, &there)];
+    if (there) {
+        use_strings(t);
+        if (t->file != t->split)
+            dwarf_file_seek(t->file, t->number);
+        return t;
     }
-    release_tables(oldest);
-    load_tables(d, unit, true, oldest);
-    oldest->last_use = ++d->clock;
-    return oldest;
+    release_tables(t);
+    load_tables(d, unit, true, t);
+    return t;
 }
 
 /* ---- names ---- */
@@ -694,27 +691,20 @@ static const char *other_path(struct debug *d, bool alternate, uint64_t offset, 
         dwarf_complain(f, offset, e);
     if (status != DW_DLV_OK)
         return "";
-    struct other_files *oldest = &d->others[0];
-    for (size_t i = 0; i < FILES_KEPT; i++) {
-        struct other_files *o = &d->others[i];
-        if (o->loaded && o->root == root_offset && o->alternate == alternate) {
-            o->last_use = ++d->clock;
-            return line_table_path(&o->lines, number);
-        }
-        if (!o->loaded || (oldest->loaded && o->last_use < oldest->last_use))
-            oldest = o;
-    }
-    if (oldest->loaded)
-        line_table_release(&oldest->lines);
-    *oldest = (struct other_files){.root = root_offset, .alternate = alternate, .loaded = true, .last_use = ++d->clock};
+    bool there;
+    struct line_table *files =
+        &d->others[kept_slot(d->others_kept, FILES_KEPT, root_offset << 1 | alternate, ++d->clock, &there)];
+    if (there)
+        return line_table_path(files, number);
+    line_table_release(files);
     struct die_info info = {.lines = NO_OFFSET};
     root = dwarf_die_at(f, root_offset);
     if (root) {
         die_read(f, root, &info);
         dwarf_dealloc_die(root);
     }
-    line_table_read(f, d->image, &info, false, &oldest->lines);
-    return line_table_path(&oldest->lines, number);
+    line_table_read(f, d->image, &info, false, files);
+    return line_table_path(files, number);
 }
 
 static bool in_unit(const struct debug *d, const struct unit_tables *t, uint64_t offset)

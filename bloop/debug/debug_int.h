@@ -131,6 +131,13 @@ void go_table_close(struct go_table *);
 void go_table_entries(const struct go_table *, struct vaddr_list *);
 bool go_table_function_at(const struct go_table *, vaddr entry, struct arena *, struct debug_function *);
 
+/* debug.c: what is kept of things that are made again when they are wanted, in slots beside this. */
+struct kept {
+    uint64_t key, last_use; /* 0: an empty one */
+};
+/* The slot of that key, or the one that was not used for longest, which is the key's from now on. `now` grows. */
+size_t kept_slot(struct kept *, size_t count, uint64_t key, uint64_t now, bool *there);
+
 /* lines.c */
 struct line_file {
     const char *name;

@@ -675,20 +675,36 @@ static struct drawn_ranges draw_v4(vaddr base)
 enum { ADDRESSES = 20 };
 static vaddr addresses[ADDRESSES]; /* of .debug_addr, behind `addr_base` */
 
+/* Of an address; or one too far, also by so much that its eightfold is near again. */
+static uint64_t some_index(bool *there)
+{
+    uint64_t x = below(ADDRESSES + 2);
+    *there = x < ADDRESSES;
+    if (below(20) == 0) {
+        x += UINT64_C(1) << (32 + below(32));
+        *there = false;
+    }
+    return x;
+}
+
 static struct drawn_ranges draw_v5(vaddr base)
 {
     struct buf *b = &m.bytes[RNGLISTS];
     struct drawn_ranges d = {.at = b->len};
     for (unsigned n = below(10); n > 0; n--) {
-        unsigned kind = 1 + below(7), x = below(ADDRESSES + 2), y = below(ADDRESSES + 2);
+        bool there, both;
+        unsigned kind = 1 + below(7);
+        uint64_t x = some_index(&there), y = some_index(&both);
         vaddr begin = some_address(), end = begin + below(40);
-        bool there = x < ADDRESSES, both = there && y < ADDRESSES;
+        both = both && there;
         buf_u8(b, (uint8_t)kind);
         switch (kind) {
         case DW_RLE_base_addressx:
-            x %= ADDRESSES;
             buf_uleb(b, x);
-            base = addresses[x];
+            if (!there) /* the end: what follows is counted from nowhere */
+                n = 1;
+            else
+                base = addresses[x];
             break;
         case DW_RLE_startx_endx:
             buf_uleb(b, x);
@@ -836,7 +852,13 @@ static void test_bounds(void)
         made_finish();
         struct unit_base base = {.version = 4, .offset_size = 4, .addr_base = 0, .addresses = &m.elf};
         struct die_info d = {.has_low = below(5) > 0, .has_high = below(5) > 0, .has_entry = below(2)};
-        unsigned x = below(ADDRESSES + 1), y = below(ADDRESSES + 1), z = below(ADDRESSES + 1);
+        bool has_x, has_y, has_z;
+        uint64_t x = some_index(&has_x), y = some_index(&has_y), z = some_index(&has_z);
+        if (below(10) == 0) { /* a base that would come round again */
+            base.addr_base = UINT64_MAX - 7;
+            x = y = z = 1 + below(ADDRESSES);
+            has_x = has_y = has_z = false;
+        }
         vaddr low = some_address(), high = some_address(), entry = some_address();
         d.low_indexed = below(2);
         d.high_indexed = below(2);
@@ -845,10 +867,10 @@ static void test_bounds(void)
         d.low = d.low_indexed ? x : low;
         d.high = d.high_indexed ? y : d.high_is_size ? below(30) : high;
         d.entry = d.entry_indexed ? z : entry;
-        bool known = d.has_low && d.has_high && (!d.high_indexed || y < ADDRESSES);
-        low = !d.has_low ? 0 : !d.low_indexed ? low : x < ADDRESSES ? addresses[x] : 0;
-        high = d.high_indexed ? (y < ADDRESSES ? addresses[y] : 0) : d.high_is_size ? low + d.high : high;
-        entry = !d.has_entry ? 0 : !d.entry_indexed ? entry : z < ADDRESSES ? addresses[z] : 0;
+        bool known = d.has_low && d.has_high && (!d.high_indexed || has_y);
+        low = !d.has_low ? 0 : !d.low_indexed ? low : has_x ? addresses[x] : 0;
+        high = d.high_indexed ? (has_y ? addresses[y] : 0) : d.high_is_size ? low + d.high : high;
+        entry = !d.has_entry ? 0 : !d.entry_indexed ? entry : has_z ? addresses[z] : 0;
         struct range_list got = {0};
         die_ranges(&m.file, &base, &d, &got);
         bool wanted = known && is_kept(low, high);
@@ -860,8 +882,110 @@ static void test_bounds(void)
     CHECK_INT(right, ROUNDS);
 }
 
+/* Lists that are told by their place in a table which is not there, or that lie behind the end. */
+static void test_lists_outside(void)
+{
+    static const struct {
+        uint64_t base, index;
+        size_t found;
+    } cases[] = {{12, 0, 1},
+                 {12, 1, 0},
+                 {12, UINT64_C(1) << 62, 0},
+                 {UINT64_MAX - 3, 4, 0},
+                 {NO_OFFSET, 0, 1},
+                 {NO_OFFSET, 9, 0},
+                 {1000, 0, 0},
+                 {UINT64_C(1) << 50, 0, 0},
+                 {8, 1, 0},
+                 {12, UINT32_MAX, 0}};
+    made_init();
+    buf_add(&m.bytes[RNGLISTS], "\0\0\0\0\5\0\10\0\1\0\0\0\4\0\0\0", 16); /* its list is 4 bytes on */
+    buf_u8(&m.bytes[RNGLISTS], DW_RLE_start_length);
+    buf_u64(&m.bytes[RNGLISTS], TEXT);
+    buf_add(&m.bytes[RNGLISTS], "\7\0", 2);
+    made_finish();
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct unit_base base = {
+            .version = 5, .offset_size = 4, .rnglists_base = cases[i].base, .addr_base = 8, .addresses = &m.elf};
+        struct die_info info = {.has_ranges = true, .ranges_form = DW_FORM_rnglistx, .ranges = cases[i].index};
+        struct range_list got = {0};
+        die_ranges(&m.file, &base, &info, &got);
+        CHECK_INT(got.count, cases[i].found);
+        CHECK(got.count == 0 || (got.items[0].begin == TEXT && got.items[0].end == TEXT + 7));
+        vec_release(&got);
+    }
+    CHECK_INT(warnings_count(m.w), 0);
+    made_release();
+}
+
+/* As many ranges as one entry may have, and one more. */
+static void test_many_ranges(void)
+{
+    for (unsigned version = 4; version <= 5; version++) {
+        struct range_list got = {0};
+        made_init();
+        for (size_t i = 0; i < LIMIT_RANGES_OF_ENTRY + 2; i++) {
+            if (version == 4) {
+                buf_u64(&m.bytes[RANGES], 2 * i + 2);
+                buf_u64(&m.bytes[RANGES], 2 * i + 3);
+            } else {
+                buf_add(&m.bytes[RNGLISTS], "\4\2\3", 3);
+            }
+        }
+        made_finish();
+        struct unit_base base = {.version = (uint16_t)version,
+                                 .offset_size = 4,
+                                 .rnglists_base = NO_OFFSET,
+                                 .addr_base = NO_OFFSET,
+                                 .gnu_ranges_base = NO_OFFSET,
+                                 .addresses = &m.elf};
+        struct die_info info = {.has_ranges = true};
+        die_ranges(&m.file, &base, &info, &got);
+        CHECK_INT(got.count, LIMIT_RANGES_OF_ENTRY);
+        vec_release(&got);
+        made_release();
+    }
+}
+
+/* What is kept, against a list in the order of use. */
+static void test_kept(void)
+{
+    enum { SLOTS = 5, KEYS = 9, ROUNDS = 2000 };
+    struct kept kept[SLOTS] = {{0, 0}};
+    uint64_t used[SLOTS]; /* the last one first */
+    size_t count = 0, where[KEYS] = {0}, wrong = 0;
+    for (uint64_t now = 1; now <= ROUNDS; now++) {
+        uint64_t key = below(KEYS);
+        size_t at = 0;
+        bool there, taken[SLOTS] = {false};
+        while (at < count && used[at] != key)
+            at++;
+        bool wanted = at < count;
+        for (size_t i = 0; i < count; i++)
+            taken[where[used[i]]] = true;
+        size_t slot = kept_slot(kept, SLOTS, key, now, &there);
+        wrong += there != wanted || slot >= SLOTS;
+        if (wanted)
+            wrong += slot != where[key];
+        else if (count < SLOTS)
+            wrong += taken[slot];
+        else
+            wrong += slot != where[used[SLOTS - 1]];
+        if (!wanted && count < SLOTS)
+            count++;
+        for (size_t i = wanted ? at : count - 1; i > 0; i--)
+            used[i] = used[i - 1];
+        used[0] = key;
+        where[key] = slot % SLOTS;
+    }
+    CHECK_INT(wrong, 0);
+}
+
 int main(void)
 {
+    test_kept();
+    test_lists_outside();
+    test_many_ranges();
     test_programs();
     test_damage();
     test_ranges();
