@@ -465,7 +465,16 @@ static struct made_type make_type(struct maker *m, bool fortran)
     return t;
 }
 
+/* What variables and procedures are copies of, or the bodies of. */
+enum { ABSTRACTS = 8 };
+struct made_abstract {
+    uint64_t at;
+    char name[8];                 /* "": it says none */
+    const struct made_type *type; /* NULL: it says none */
+};
+
 struct made_place {
+    const struct made_abstract *abstracts;
     int64_t frame; /* where the frame's base stands */
     struct addr_range procedure, code;
     char name[32];
@@ -475,6 +484,7 @@ struct made_place {
 static void make_variable(struct maker *m, const struct made_place *in, const struct made_type *types, unsigned number,
                           struct buf *wanted)
 {
+    static const struct made_type unknown = {0, 0};
     struct buf where = {0};
     const struct made_type *t = &types[pick(m, 8)];
     bool in_frame = pick(m, 3) != (in->common ? 1 : 0), sound = true;
@@ -499,12 +509,25 @@ static void make_variable(struct maker *m, const struct made_place *in, const st
         buf_u8(&where, 0x06);
         sound = false;
     }
-    bool named = pick(m, 10) != 0;
-    DIE(m, DW_TAG_variable, false, {DW_AT_name, named ? DW_FORM_string : 0, 0, name},
-        {DW_AT_type, DW_FORM_ref4, (int64_t)t->at, NULL},
+    bool named = pick(m, 4) != 0, typed = pick(m, 4) != 0, below = pick(m, 8) == 0;
+    const struct made_abstract *of = pick(m, 2) ? &in->abstracts[pick(m, ABSTRACTS)] : NULL;
+    DIE(m, DW_TAG_variable, below, {DW_AT_name, named ? DW_FORM_string : 0, 0, name},
+        {pick(m, 2) ? DW_AT_abstract_origin : DW_AT_specification, of ? DW_FORM_ref4 : 0, of ? (int64_t)of->at : 0,
+         NULL},
+        {DW_AT_type, typed ? DW_FORM_ref4 : 0, (int64_t)t->at, NULL},
         {DW_AT_location, DW_FORM_exprloc, (int64_t)where.len, where.bytes});
+    if (below) { /* nobody looks there */
+        DIE(m, DW_TAG_variable, false, {DW_AT_name, DW_FORM_string, 0, "below"},
+            {DW_AT_type, DW_FORM_ref4, (int64_t)t->at, NULL},
+            {DW_AT_location, DW_FORM_exprloc, (int64_t)where.len, where.bytes});
+        end_children(m);
+    }
     buf_release(&where);
-    if (!sound || !named || !t->bytes || in_frame == in->common || !at)
+    if (!named)
+        snprintf(name, sizeof name, "%s", of ? of->name : "");
+    if (!typed)
+        t = of && of->type ? of->type : &unknown;
+    if (!sound || !*name || !t->bytes || in_frame == in->common || !at)
         return;
     buf_printf(wanted, in->common ? "COMMON /%s/ %s" : "%s::%s", in->name, name);
     buf_printf(wanted, " %lld+%llu", (long long)at, (unsigned long long)t->bytes);
@@ -520,6 +543,13 @@ static void make_variables(struct maker *m, const struct made_place *in, const s
 {
     for (unsigned n = pick(m, 4); n; n--)
         make_variable(m, in, types, pick(m, 100), wanted);
+    if (pick(m, 4) == 0) { /* what is in a class is not the procedure's */
+        struct buf unsaid = {0};
+        DIE(m, DW_TAG_structure_type, true, {DW_AT_name, DW_FORM_string, 0, "s"});
+        make_variable(m, in, types, 0, &unsaid);
+        end_children(m);
+        buf_release(&unsaid);
+    }
     for (unsigned n = depth ? pick(m, 3) : 0; n; n--) {
         struct made_place inner = *in;
         bool code = pick(m, 2);
@@ -530,7 +560,8 @@ static void make_variables(struct maker *m, const struct made_place *in, const s
         } else {
             if (code)
                 inner.code = (struct addr_range){in->code.begin + 1, in->code.end - 1};
-            DIE(m, DW_TAG_lexical_block, true, {DW_AT_low_pc, code ? DW_FORM_addr : 0, (int64_t)inner.code.begin, NULL},
+            DIE(m, pick(m, 3) ? DW_TAG_lexical_block : DW_TAG_inlined_subroutine, true,
+                {DW_AT_low_pc, code ? DW_FORM_addr : 0, (int64_t)inner.code.begin, NULL},
                 {DW_AT_high_pc, code ? DW_FORM_data4 : 0, (int64_t)(inner.code.end - inner.code.begin), NULL});
         }
         make_variables(m, &inner, types, inner.common ? 0 : depth - 1, wanted);
@@ -558,18 +589,40 @@ static void test_variables(uint64_t seed)
             {DW_AT_name, DW_FORM_string, 0, "a.c"});
         for (size_t i = 0; i < ARRAY_SIZE(types); i++)
             types[i] = make_type(&m, fortran);
+        struct made_abstract abstracts[ABSTRACTS];
+        DIE(&m, DW_TAG_subprogram, true, {DW_AT_name, DW_FORM_string, 0, "abstract"});
+        for (unsigned i = 0; i < ABSTRACTS; i++) {
+            abstracts[i] = (struct made_abstract){.type = pick(&m, 3) ? &types[pick(&m, 8)] : NULL};
+            if (pick(&m, 3))
+                snprintf(abstracts[i].name, sizeof abstracts[i].name, "a%u", i);
+            abstracts[i].at = DIE(&m, DW_TAG_variable, false,
+                                  {DW_AT_name, *abstracts[i].name ? DW_FORM_string : 0, 0, abstracts[i].name},
+                                  {DW_AT_type, abstracts[i].type ? DW_FORM_ref4 : 0,
+                                   abstracts[i].type ? (int64_t)abstracts[i].type->at : 0, NULL});
+        }
+        end_children(&m);
         for (unsigned p = pick(&m, 5); p; p--, at += 0x40) {
             unsigned base = pick(&m, 6) % 4;
-            struct made_place in = {.frame = bases[base].frame, .procedure = {at, at + 0x20 + pick(&m, 0x20)}};
+            struct made_place in = {
+                .abstracts = abstracts, .frame = bases[base].frame, .procedure = {at, at + 0x20 + pick(&m, 0x20)}};
+            const struct made_abstract *of = pick(&m, 3) ? NULL : &abstracts[pick(&m, ABSTRACTS)];
             struct buf unsaid = {0};
+            bool around = pick(&m, 3) == 0, known = bases[base].usual && (!of || *of->name);
             in.code = in.procedure;
             snprintf(in.name, sizeof in.name, "p%u", (unsigned)(at - TEXT) / 0x40);
-            DIE(&m, DW_TAG_subprogram, true, {DW_AT_name, DW_FORM_string, 0, in.name},
+            if (of)
+                snprintf(in.name, sizeof in.name, "%s", of->name);
+            if (around)
+                DIE(&m, pick(&m, 2) ? DW_TAG_namespace : DW_TAG_module, true, {DW_AT_name, DW_FORM_string, 0, "n"});
+            DIE(&m, DW_TAG_subprogram, true, {DW_AT_name, of ? 0 : DW_FORM_string, 0, in.name},
+                {DW_AT_abstract_origin, of ? DW_FORM_ref4 : 0, of ? (int64_t)of->at : 0, NULL},
                 {DW_AT_low_pc, DW_FORM_addr, (int64_t)at, NULL},
                 {DW_AT_high_pc, DW_FORM_data4, (int64_t)(in.code.end - at), NULL},
                 {DW_AT_frame_base, DW_FORM_exprloc, bases[base].n, bases[base].bytes});
-            make_variables(&m, &in, types, 3, bases[base].usual ? &wanted : &unsaid);
+            make_variables(&m, &in, types, 3, known ? &wanted : &unsaid);
             end_children(&m);
+            if (around)
+                end_children(&m);
             buf_release(&unsaid);
         }
         unit_end(&m);
