@@ -101,7 +101,7 @@ struct debug {
     struct root_list VEC(struct package_root) package_roots;
 };
 
-static bool fortran(uint16_t language)
+bool language_is_fortran(uint16_t language)
 {
     return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 || language == DW_LANG_Fortran95 ||
            language == 0x22 || language == 0x23 /* 03, 08 */ || language == 0x2d /* 18 */;
@@ -345,9 +345,9 @@ static bool index_entry(struct index_walk *k, const struct die_level *at)
             die_read(t->file, at->die, &info);
             index_procedure(k, &info);
         }
-        if (fortran(t->language))
+        if (language_is_fortran(t->language))
             open_scope(k, at->offset);
-        return t->whole || fortran(t->language);
+        return t->whole || language_is_fortran(t->language);
     case DW_TAG_lexical_block:
     case DW_TAG_inlined_subroutine:
         return t->whole;

@@ -120,6 +120,8 @@ bool die_walk_into(struct die_walk *);                /* to the first child of t
 bool die_walk_next(struct die_walk *, bool *went_up); /* to the next sibling, else up and on; false: the end */
 void die_walk_end(struct die_walk *);
 
+bool language_is_fortran(uint16_t language); /* debug.c */
+
 /* variables.c: those of one unit, whose entry is `root`. */
 void unit_variables(struct dwarf_file *, Dwarf_Die root, const struct unit_base *, uint16_t language,
                     struct bloop_variables *);

@@ -421,6 +421,16 @@ static void check_text(struct buf *got, struct buf *wanted, const char *what, ui
     buf_release(wanted);
 }
 
+static const uint16_t languages[] = {
+    DW_LANG_C_plus_plus, DW_LANG_C99, DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95, 0x22, 0x23, 0x2d,
+    DW_LANG_C_plus_plus};
+
+static bool is_fortran(unsigned language)
+{
+    return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 || language == DW_LANG_Fortran95 ||
+           language == 0x22 || language == 0x23 || language == 0x2d;
+}
+
 /* ---- variables ---- */
 
 struct made_type {
@@ -580,12 +590,12 @@ static void test_variables(uint64_t seed)
     struct buf got = {0}, wanted = {0};
     vaddr at = TEXT;
     for (unsigned u = 0; u < UNITS; u++) {
-        bool fortran = pick(&m, 2);
+        unsigned language = languages[pick(&m, ARRAY_SIZE(languages))];
+        bool fortran = is_fortran(language);
         struct made_type types[8];
         pick_version(&m, 4);
         unit_begin(&m, DW_UT_compile, 0);
-        DIE(&m, DW_TAG_compile_unit, true,
-            {DW_AT_language, DW_FORM_data4, fortran ? DW_LANG_Fortran95 : DW_LANG_C99, NULL},
+        DIE(&m, DW_TAG_compile_unit, true, {DW_AT_language, DW_FORM_data4, language, NULL},
             {DW_AT_name, DW_FORM_string, 0, "a.c"});
         for (size_t i = 0; i < ARRAY_SIZE(types); i++)
             types[i] = make_type(&m, fortran);
@@ -656,8 +666,8 @@ static void test_variables(uint64_t seed)
 struct made_callee {
     uint64_t at;
     unsigned unit;
-    bool split;              /* nobody else refers to it */
-    char name[96], bare[16]; /* as seen from its own unit, and from others */
+    bool split;               /* nobody else refers to it */
+    char name[128], bare[16]; /* as seen from its own unit, and from others */
     char link_name[16], path[24];
     unsigned line;
 };
@@ -941,6 +951,52 @@ static void put_rows(const struct made_program *p, struct buf *b, const struct r
     buf_char(b, '\n');
 }
 
+/* The path without what has no name. */
+static void put_named(struct buf *b, const char *path)
+{
+    buf_str(b, "");
+    for (const char *at = path; *at; at = strstr(at, "::") + 2)
+        if (*at != '(')
+            buf_add(b, at, (size_t)(strstr(at, "::") + 2 - at));
+    buf_str(b, "");
+}
+
+/* The call of an object that is of a class inside the procedure: named by all around it that has a name, and the class. */
+static void make_lambda(struct made_program *p, const char *path, const char *procedure)
+{
+    struct maker *m = &p->m;
+    struct made_callee c = {.unit = p->unit, .split = m->split, .bare = "operator()"};
+    struct buf name = {0};
+    unsigned blocks = pick(m, 3), file = 1 + pick(m, 2);
+    bool named = pick(m, 2), linked = pick(m, 3) == 0;
+    struct attribute line = some_line(p, DW_AT_decl_line);
+    put_named(&name, path);
+    if (*procedure)
+        buf_printf(&name, "%s::", procedure);
+    for (unsigned i = 0; i < blocks; i++)
+        DIE(m, DW_TAG_lexical_block, true, {0});
+    for (unsigned n = pick(m, 3); n > 0; n--) { /* others in front of it, with something in them */
+        DIE(m, pick(m, 2) ? DW_TAG_lexical_block : DW_TAG_class_type, true, {DW_AT_name, DW_FORM_string, 0, "other"});
+        DIE(m, DW_TAG_variable, false, {DW_AT_name, DW_FORM_string, 0, "v"});
+        end_children(m);
+    }
+    DIE(m, pick(m, 2) ? DW_TAG_class_type : DW_TAG_structure_type, true,
+        {DW_AT_name, named ? DW_FORM_string : 0, 0, "functor"});
+    buf_printf(&name, "%s::operator()", named ? "functor" : "{lambda}");
+    snprintf(c.name, sizeof c.name, "%s", name.bytes);
+    snprintf(c.path, sizeof c.path, "%s", p->files[file]);
+    if (linked)
+        snprintf(c.link_name, sizeof c.link_name, "l%zu", p->callees.count);
+    c.line = p->last_line;
+    c.at = DIE(m, DW_TAG_subprogram, false, {DW_AT_name, DW_FORM_string, 0, c.bare},
+               {DW_AT_linkage_name, linked ? DW_FORM_string : 0, 0, c.link_name},
+               {DW_AT_decl_file, DW_FORM_udata, file, NULL}, line);
+    for (unsigned i = 0; i <= blocks; i++)
+        end_children(m);
+    *vec_push(&p->callees) = c;
+    buf_release(&name);
+}
+
 /* `path`: of what is around it. With another procedure in it, whose code is behind its own. */
 static void make_procedure(struct made_program *p, const char *path, vaddr begin, vaddr end, vaddr base, bool fortran,
                            bool inner, bool hidden, bool asked)
@@ -974,18 +1030,26 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
          copy ? (int64_t)c->at : 0, NULL},
         {DW_AT_decl_file, copy ? 0 : DW_FORM_udata, file, NULL},
         {DW_AT_decl_line, copy ? 0 : line.form, line.number, NULL});
+    struct buf named = {0};
+    if (copy && strcmp(c->bare, "operator()") == 0)
+        put_named(&named, path);
+    else
+        buf_str(&named, path);
     if (copy)
-        buf_printf(&made.said, "%s%s %s (%s:%u)", own ? "" : path, own ? c->name : c->bare, c->link_name, c->path,
-                   c->line);
+        buf_printf(&made.said, "%s%s %s (%s:%u)", own ? "" : named.bytes, own ? c->name : c->bare, c->link_name,
+                   c->path, c->line);
     else
         buf_printf(&made.said, "%s%.*s%s%s %s (%s:%u)", path, link_name[1] == '_' ? 5 : 0, link_name + 2,
                    link_name[1] == '_' ? "::" : "", name, link_name, p->files[file], p->last_line);
+    buf_release(&named);
     buf_str(&made.unit, p->says.bytes);
     made.source = copy ? (size_t)(c - p->callees.items) : p->callees.count + SIZE_MAX / 2 + p->procedures.count;
     put_ranges(&made.said, &made.code);
     make_inlines(p, begin, last, base, -1, &count, 3, &made.said);
     put_rows(p, &made.rows, &made.parts);
     buf_str(&made.said, made.rows.bytes);
+    if (!inner && pick(m, 3) == 0)
+        make_lambda(p, path, copy ? "" : name);
     ask_for_more(m, &made.parts);
     made.outside = with || inner || !asked ? 0 : last + 3;
     made.entry = !hidden;
@@ -1033,12 +1097,6 @@ static void put_aranges(struct maker *m, size_t unit, vaddr begin, vaddr end, un
     buf_u64(b, 0);
     buf_u64(b, 0);
     set_length(b, start, offset_size);
-}
-
-static bool is_fortran(unsigned language)
-{
-    return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 || language == DW_LANG_Fortran95 ||
-           language == 0x22 || language == 0x23 || language == 0x2d;
 }
 
 struct made_unit {
@@ -1212,9 +1270,6 @@ static void make_split_unit(struct made_program *p, const struct made_unit *u)
 
 static void make_unit(struct made_program *p, vaddr begin, vaddr end)
 {
-    static const uint16_t languages[] = {
-        DW_LANG_C_plus_plus, DW_LANG_C99, DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95, 0x22, 0x23, 0x2d,
-        DW_LANG_C_plus_plus};
     struct maker *m = &p->m;
     struct made_unit u = {.begin = begin, .end = end, .kind = pick(m, KINDS)};
     p->unit++;
@@ -1502,9 +1557,9 @@ static void test_folders(void)
 int main(void)
 {
     scratch_make();
-    for (uint64_t seed = 1; seed <= 16; seed++)
+    for (uint64_t seed = 1; seed <= 40; seed++)
         test_variables(seed);
-    for (uint64_t seed = 1; seed <= 16; seed++)
+    for (uint64_t seed = 1; seed <= 24; seed++)
         test_procedures(seed);
     test_folders();
     test_no_unit();

@@ -36,9 +36,7 @@ static struct variable_scope *innermost(const struct variable_walk *k)
 static uint64_t dimension(const struct variable_walk *k, Dwarf_Die die)
 {
     uint64_t count;
-    int64_t lower = k->language == DW_LANG_Fortran77 || k->language == DW_LANG_Fortran90 ||
-                    k->language == DW_LANG_Fortran95 || k->language == 0x22 || k->language == 0x23,
-            upper;
+    int64_t lower = language_is_fortran(k->language), upper;
     if (die_number(k->file, die, DW_AT_count, (int64_t *)&count))
         return count;
     die_number(k->file, die, DW_AT_lower_bound, &lower);
