@@ -1527,6 +1527,189 @@ static void test_many_units(void)
     maker_release(&m);
 }
 
+/* The unit's entry for what is made by hand below, and a procedure without anything in it. */
+static void begin_plain_unit(struct maker *m, vaddr begin, vaddr size)
+{
+    unit_begin(m, DW_UT_compile, 0);
+    DIE(m, DW_TAG_compile_unit, true, {DW_AT_name, DW_FORM_string, 0, "a.c"},
+        {DW_AT_low_pc, DW_FORM_addr, (int64_t)begin, NULL},
+        {DW_AT_high_pc, size ? DW_FORM_data4 : 0, (int64_t)size, NULL});
+}
+
+static uint64_t plain_procedure(struct maker *m, const char *name, vaddr begin, vaddr size, bool open)
+{
+    return DIE(m, DW_TAG_subprogram, open, {DW_AT_name, DW_FORM_string, 0, name},
+               {DW_AT_low_pc, size ? DW_FORM_addr : 0, (int64_t)begin, NULL},
+               {DW_AT_high_pc, size ? DW_FORM_data4 : 0, (int64_t)size, NULL});
+}
+
+struct opened {
+    struct image *im;
+    struct debug *d;
+    struct warnings *w;
+    struct arena *arena;
+    struct debug_function f;
+};
+
+static struct opened open_maker(struct maker *m)
+{
+    struct opened o = {.w = warnings_create(), .arena = arena_create()};
+    char *path = write_made(m);
+    CHECK(image_open(path, NULL, &o.im, o.w, NULL) == 0 && debug_open(o.im, &o.d, o.w, NULL) == 1);
+    mem_free(path);
+    return o;
+}
+
+static const char *name_at(struct opened *o, vaddr at)
+{
+    return debug_function_at(o->d, at, NULL, 0, o->arena, &o->f) == 1 ? o->f.name : "none";
+}
+
+static void close_opened(struct opened *o, struct maker *m)
+{
+    CHECK_INT(warnings_count(o->w), 0);
+    debug_close(o->d);
+    image_close(o->im);
+    warnings_free(o->w);
+    arena_free(o->arena);
+    maker_release(m);
+}
+
+/* Calls in each other, deeper than anybody looks; and one beside them. */
+static void test_deep(void)
+{
+    struct maker m = {.random = 5, .version = 4, .offset_size = 4};
+    begin_plain_unit(&m, TEXT, TEXT_SIZE);
+    uint64_t callee = plain_procedure(&m, "callee", 0, 0, false);
+    plain_procedure(&m, "p", TEXT, 0x1000, true);
+    for (unsigned k = 0; k < 2; k++) {
+        unsigned depth = k == 0 ? LIMIT_DWARF_DEPTH + 9 : 1;
+        for (unsigned i = 0; i < depth; i++)
+            DIE(&m, DW_TAG_inlined_subroutine, true, {DW_AT_abstract_origin, DW_FORM_ref4, (int64_t)callee, NULL},
+                {DW_AT_call_line, DW_FORM_udata, 1 + i, NULL}, {DW_AT_low_pc, DW_FORM_addr, TEXT + 16, NULL},
+                {DW_AT_high_pc, DW_FORM_data4, 9, NULL});
+        for (unsigned i = 0; i < depth; i++)
+            end_children(&m);
+    }
+    end_children(&m);
+    unit_end(&m);
+    struct opened o = open_maker(&m);
+    size_t wrong = 0;
+    CHECK_STR(name_at(&o, TEXT), "p");
+    CHECK_INT(o.f.inline_count, LIMIT_DWARF_DEPTH + 1);
+    for (uint32_t i = 0; i < o.f.inline_count && i < LIMIT_DWARF_DEPTH; i++)
+        wrong += o.f.inlines[i].parent != (i ? i - 1 : INLINE_NONE) || o.f.inlines[i].call_line != i + 1;
+    CHECK_INT(wrong, 0);
+    CHECK(o.f.inlines[o.f.inline_count - 1].parent == INLINE_NONE);
+    close_opened(&o, &m);
+}
+
+/* One that is around many others, in whose gaps it is asked for: so many are looked at. */
+static void test_around(void)
+{
+    enum { MANY = 80, LOOKED_AT = 64, STEP = 16 };
+    struct maker m = {.random = 6, .version = 5, .offset_size = 4};
+    size_t wrong = 0;
+    begin_plain_unit(&m, TEXT, TEXT_SIZE);
+    plain_procedure(&m, "around", TEXT, MANY * STEP, false);
+    for (unsigned i = 1; i < MANY; i++)
+        plain_procedure(&m, "small", TEXT + STEP * i, 8, false);
+    plain_procedure(&m, "wide", TEXT + 8, MANY * STEP + 8, false); /* and ends later */
+    unit_end(&m);
+    struct opened o = open_maker(&m);
+    for (vaddr at = 1; at < MANY * STEP; at++) {
+        unsigned i = (unsigned)at / STEP;
+        const char *wanted = at == 8              ? "wide"
+                             : i && at % STEP < 8 ? "small"
+                             : i + 1 < LOOKED_AT  ? "around"
+                             : i < LOOKED_AT      ? "wide"
+                                                  : "none";
+        wrong += strcmp(name_at(&o, TEXT + at), wanted) != 0;
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_STR(name_at(&o, TEXT + MANY * STEP + 7), "none");
+    close_opened(&o, &m);
+}
+
+/* A unit that has all addresses, and one that has many small ranges in them. */
+static void test_many_spans(void)
+{
+    enum { LOOKED_AT = 1024 };
+    for (unsigned count = LOOKED_AT - 2; count <= LOOKED_AT; count++) {
+        struct maker m = {.random = 7, .version = 4, .offset_size = 4};
+        struct buf *b = &m.aranges;
+        begin_plain_unit(&m, 0, 0);
+        plain_procedure(&m, "all", TEXT, TEXT_SIZE, false);
+        unit_end(&m);
+        put_aranges(&m, m.unit, TEXT, TEXT + TEXT_SIZE, 0);
+        begin_plain_unit(&m, 0, 0);
+        unit_end(&m);
+        size_t start = b->len;
+        put_length(b, 0, 4);
+        buf_u16(b, 2);
+        buf_u32(b, (uint32_t)m.unit);
+        buf_add(b, "\10\0\0\0\0\0", 6);
+        for (unsigned i = 0; i < count; i++) {
+            buf_u64(b, TEXT + 4 + 2 * i);
+            buf_u64(b, 1);
+        }
+        set_length(b, start, 4);
+        struct opened o = open_maker(&m);
+        CHECK_STR(name_at(&o, TEXT + TEXT_SIZE - 9), count < LOOKED_AT ? "all" : "none");
+        close_opened(&o, &m);
+    }
+}
+
+/* To stand at a unit wherever one stood before, so that what is next is the one behind it. */
+static void test_seek(void)
+{
+    enum { MANY = 9 };
+    struct maker m = {.random = 8, .version = 4, .offset_size = 4};
+    struct elf_file *elf = NULL;
+    struct dwarf_file *f = NULL;
+    struct unit_header h = {0}, headers[MANY];
+    struct warnings *w = warnings_create();
+    size_t wrong = 0, count = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        m.version = 2 + i % 4;
+        begin_plain_unit(&m, TEXT, 8);
+        plain_procedure(&m, "p", TEXT, 8, false);
+        unit_end(&m);
+    }
+    char *path = write_made(&m);
+    CHECK(elf_file_open(path, &elf, w, NULL) == 0 && dwarf_file_open(elf, false, w, &f, NULL) == 1);
+    for (uint32_t i = 0; i < MANY && dwarf_file_next(f, &h); i++) { /* not before all of them are known */
+        dwarf_file_seek(f, MANY - 1);
+        headers[count++] = h;
+        wrong += h.version != 2 + i % 4 || h.header != (i ? headers[i - 1].next : 0) || h.die <= h.header;
+    }
+    CHECK_INT(count, MANY);
+    CHECK(!dwarf_file_next(f, &h));
+    for (int n = 0; n < 200; n++) {
+        uint32_t i = n < 2 * MANY ? (uint32_t)(n / 2) : pick(&m, MANY); /* twice the same, too */
+        Dwarf_Unsigned length, type_offset, next = 0;
+        Dwarf_Off abbrev;
+        Dwarf_Half version, address_size, offset_size, extension, kind;
+        Dwarf_Sig8 signature;
+        Dwarf_Error e = NULL;
+        dwarf_file_seek(f, i);
+        wrong += f->position != i + 1;
+        if (pick(&m, 2))
+            continue;
+        int status = dwarf_next_cu_header_d(f->dbg, true, &length, &version, &abbrev, &address_size, &offset_size,
+                                            &extension, &signature, &type_offset, &next, &kind, &e);
+        wrong += i + 1 < MANY ? status != DW_DLV_OK || next != headers[i + 1].next : status != DW_DLV_NO_ENTRY;
+        f->position = i + 1 < MANY ? i + 2 : 0;
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_INT(warnings_count(w), 0);
+    dwarf_file_close(f);
+    elf_file_close(elf);
+    warnings_free(w);
+    mem_free(path);
+    maker_release(&m);
+}
+
 /* Lines without a unit that wants them are no debug information. */
 static void test_no_unit(void)
 {
@@ -1564,6 +1747,10 @@ int main(void)
     test_folders();
     test_no_unit();
     test_many_units();
+    test_deep();
+    test_around();
+    test_many_spans();
+    test_seek();
     scratch_remove();
     return tap_done();
 }
