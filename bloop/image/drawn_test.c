@@ -596,6 +596,32 @@ static void test_segments(void)
     CHECK_INT(right, ROUNDS);
 }
 
+static void test_extent(void)
+{
+    static const struct {
+        uint64_t sections_at, segments[3][2], wanted;
+    } cases[] = {{1000, {{0, 900}, {100, 1028}, {0, 0}}, 1000 + 2 * 64},
+                 {1000, {{0, 900}, {100, 1029}, {0, 1128}}, 1129},
+                 {0, {{500, 1}, {7, 2000}, {9, 100}}, 2007},
+                 {0, {{0, 0}, {0, 0}, {500, 0}}, 500}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf b = {0};
+        Elf64_Ehdr h = usual_header(ET_DYN);
+        h.e_shoff = cases[i].sections_at;
+        h.e_shnum = 2;
+        h.e_phoff = sizeof h + 8;
+        h.e_phnum = 3;
+        buf_add(&b, &h, sizeof h);
+        buf_u64(&b, UINT64_MAX);
+        for (int k = 0; k < 3; k++) {
+            Elf64_Phdr p = {.p_offset = cases[i].segments[k][0], .p_filesz = cases[i].segments[k][1]};
+            buf_add(&b, &p, sizeof p);
+        }
+        CHECK_INT(elf_extent((const uint8_t *)b.bytes), cases[i].wanted);
+        buf_release(&b);
+    }
+}
+
 /* ---- debug files ----------------------------------------------------------------------------------------------------- */
 
 enum { NO_FILE, FOLDER, NO_ELF, STRANGE_MACHINE, WITH_ID, OTHER_ID, NO_ID, ITSELF, STATES };
@@ -1003,6 +1029,7 @@ int main(void)
     test_refused();
     test_sections();
     test_segments();
+    test_extent();
     test_debug_files();
     test_damaged_links();
     scratch_remove();

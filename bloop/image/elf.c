@@ -425,12 +425,8 @@ static void find_build_id(struct elf_file *f)
 
 /* ---- open and close ---- */
 
-/* The kernel's page of code in our own address space: its extent is told by its headers. */
-static int map_vdso(struct elf_file *f, struct err *err)
+uint64_t elf_extent(const uint8_t *at)
 {
-    const uint8_t *at = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: the kernel hands out an address */
-    if (!at)
-        return err_set(err, ERR_SYSTEM, "[vdso]: this kernel gives its processes none");
     Elf64_Ehdr h;
     memcpy(&h, at, sizeof h);
     uint64_t end = h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize;
@@ -440,8 +436,17 @@ static int map_vdso(struct elf_file *f, struct err *err)
         if (p.p_offset + p.p_filesz > end)
             end = p.p_offset + p.p_filesz;
     }
+    return end;
+}
+
+/* The kernel's page of code in our own address space. */
+static int map_vdso(struct elf_file *f, struct err *err)
+{
+    const uint8_t *at = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: the kernel hands out an address */
+    if (!at)
+        return err_set(err, ERR_SYSTEM, "[vdso]: this kernel gives its processes none");
     f->map.bytes = at;
-    f->map.len = end;
+    f->map.len = elf_extent(at);
     return 0;
 }
 

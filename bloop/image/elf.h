@@ -53,6 +53,8 @@ struct elf_file {
 /* -1 with a sentence: not an ELF file hpcview can read. */
 int elf_file_open(const char *path, struct elf_file **, struct warnings *, struct err *);
 void elf_file_close(struct elf_file *);
+/* How far a file in memory goes: as far as its headers say. */
+uint64_t elf_extent(const uint8_t *);
 const char *elf_machine_name(unsigned machine);
 /* First section of that name, or NULL. */
 struct elf_section *elf_section_named(const struct elf_file *, const char *name);

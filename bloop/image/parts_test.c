@@ -143,6 +143,20 @@ static void test_relocations(unsigned machine, const struct rule *rules, size_t 
     CHECK_STR(warnings_get(w, 0), "made.o: 2 relocations in .rela.text point outside of the section or the symbol "
                                   "table; they are left out");
     warnings_free(w);
+    for (size_t i = 0; i < rule_count; i++) { /* at the very end there is room, and a byte further there is not */
+        uint8_t room = rules[i].bytes, end[8] = {0}, relocated[8] = {0};
+        uint64_t value = symbols[1].st_value + sections[symbols[1].st_shndx].addr + 4096;
+        relas[0] = (Elf64_Rela){0, ELF64_R_INFO(1ull, rules[i].type), 4096};
+        sections[5].size = sizeof *relas;
+        w = warnings_create();
+        naive_relocate(relocated, &rules[i], value, TARGET);
+        if (room)
+            elf_relocate(&f, 1, end, room - 1u, w);
+        bool left = warnings_count(w) == (room > 0) && memcmp(end, (uint8_t[8]){0}, 8) == 0;
+        elf_relocate(&f, 1, end, room ? room : 1u, w);
+        CHECK(left && warnings_count(w) == (room > 0) && memcmp(end, relocated, 8) == 0);
+        warnings_free(w);
+    }
 }
 
 /* ---- compressed sections ----------------------------------------------------------------------------------------- */
@@ -473,18 +487,23 @@ static uint8_t any_encoding(uint64_t v, uint64_t here)
 struct made_cie {
     size_t at;
     uint8_t code, lsda; /* encodings */
-    bool has_length, has_lsda, wide;
+    bool has_length, has_lsda;
+    bool wide;    /* found only where nothing else was read since */
+    bool unknown; /* nor what is described by it */
 };
 
 static struct made_cie put_cie(struct buf *b)
 {
-    static const char *const augmentations[] = {"", "zR", "zPLR", "zLR", "zRS", "zPR", "zRB"};
-    struct made_cie c = {.at = b->len, .code = 0, .lsda = 0xff};
+    static const char *const augmentations[] = {"", "zR", "zPLR", "zLR", "zRS", "zPR", "zRB", "eh", "zRG", "zQR"};
+    struct made_cie c = {.at = b->len, .code = 0, .lsda = 0xff, .wide = below(6) == 0};
     const char *augmentation = augmentations[below(ARRAY_SIZE(augmentations))];
-    uint8_t version = (uint8_t[]){1, 3, 4}[below(3)];
+    uint8_t version = (uint8_t[]){1, 3, 4, 1, 3, 4, 1, 3, 4, 0, 2, 5}[below(12)];
+    c.unknown = version == 0 || version == 2 || version == 5;
     struct buf body = {0};
     buf_char(&body, (char)version);
     buf_add(&body, augmentation, strlen(augmentation) + 1);
+    if (*augmentation == 'e')
+        put_number(&body, random64(), 8);
     if (version == 4)
         put_number(&body, 8, 2);
     put_leb(&body, 1, false);
@@ -496,7 +515,7 @@ static struct made_cie put_cie(struct buf *b)
     if (*augmentation == 'z')
         put_leb(&body, 9, false);
     uint64_t here = FRAMES + b->len;
-    for (const char *a = augmentation; *a; a++)
+    for (const char *a = augmentation; *a && *a != 'Q'; a++) /* what comes behind an unknown letter is not known */
         if (*a == 'R') {
             c.code = any_encoding(TEXT + TEXT_SIZE / 2, here);
             c.code = can_encode(c.code, TEXT, here + 0x3000) && can_encode(c.code, TEXT + TEXT_SIZE, here + 0x3000)
@@ -514,8 +533,10 @@ static struct made_cie put_cie(struct buf *b)
         }
     c.has_length = *augmentation == 'z';
     c.has_lsda = strchr(augmentation, 'L') != NULL;
-    put_number(b, body.len + 4, 4);
-    put_number(b, 0, 4);
+    if (c.wide)
+        put_number(b, 0xffffffff, 4);
+    put_number(b, body.len + (c.wide ? 8 : 4), c.wide ? 8 : 4);
+    put_number(b, 0, c.wide ? 8 : 4);
     buf_add(b, body.bytes, body.len);
     buf_release(&body);
     return c;
@@ -599,10 +620,15 @@ static void test_frames(void)
     vaddr owner[ENTRIES] = {0}, begin = TEXT;
     for (int i = 0; i < TEXT_SIZE; i++)
         buf_char(&m.parts[text], '\x90');
+    const struct made_cie *last = NULL; /* that was read */
     for (unsigned i = 0, known = 0; i < ENTRIES; i++) {
-        if (i % (ENTRIES / COMMON + 1) == 0)
-            cies[known++] = put_cie(&m.parts[frames]);
+        if (i % (ENTRIES / COMMON + 1) == 0) {
+            cies[known] = put_cie(&m.parts[frames]);
+            last = &cies[known++];
+        }
         const struct made_cie *c = &cies[below(3) ? known - 1 : below(known)];
+        bool lost = c->unknown || (c->wide && c != last);
+        last = c->wide ? last : c;
         uint64_t size = 1 + below(150), lsda = 0;
         begin += 1 + below(190);
         if (begin >= TEXT + TEXT_SIZE)
@@ -613,15 +639,16 @@ static void test_frames(void)
             put_table(&m.parts[tables], begin, begin + size > TEXT + TEXT_SIZE ? TEXT + TEXT_SIZE - begin : size,
                       &sites[i]);
         }
-        if (c->lsda & 0x80)
+        if (c->lsda & 0x80 || lost)
             sites[i].count = 0;
         put_fde(&m.parts[frames], c, begin, size, lsda);
         put_fde(&m.parts[frames], c, 0, size, 0); /* of a function that was thrown away */
         put_fde(&m.parts[frames], c, begin, 0, 0);
         if (below(3) == 0 && c->code != 2 && c->code != 10)
             put_fde(&m.parts[frames], c, TABLES + 3, size, 0); /* of what is no code */
-        *vec_push(&wanted) = (struct fde){begin, begin + size < TEXT + TEXT_SIZE ? begin + size : TEXT + TEXT_SIZE,
-                                          c->lsda & 0x80 ? 0 : lsda};
+        if (!lost)
+            *vec_push(&wanted) = (struct fde){begin, begin + size < TEXT + TEXT_SIZE ? begin + size : TEXT + TEXT_SIZE,
+                                              c->lsda & 0x80 ? 0 : lsda};
     }
     put_number(&m.parts[frames], 0, 4);
     put_number(&m.parts[frames], 77, 4); /* behind the end */
@@ -664,7 +691,11 @@ static void test_damaged_frames(void)
         unsigned text = add_part(&m, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, 0),
                  frames = add_part(&m, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, FRAMES, 0);
         struct buf *b = &m.parts[frames];
-        const struct made_cie c = put_cie(b);
+        struct made_cie c;
+        do {
+            b->len = 0;
+            c = put_cie(b);
+        } while (c.unknown);
         for (int k = 0; k < TEXT_SIZE; k++)
             buf_char(&m.parts[text], '\x90');
         put_fde(b, &c, TEXT + 16, 5, 0);
@@ -997,6 +1028,196 @@ static void test_notes(void)
     buf_release(&wanted);
 }
 
+/* So many neighbours are looked at, and no more: the k-th is the last that is known to be the same. */
+static void test_window(void)
+{
+    for (int forward = 0; forward < 2; forward++)
+        for (unsigned between = 0; between < 11; between++) {
+            struct maker m = {0};
+            unsigned text = add_part(&m, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, 0),
+                     symtab = add_part(&m, ".symtab", SHT_SYMTAB, 0, 0, 3),
+                     strtab = add_part(&m, ".strtab", SHT_STRTAB, 0, 0, 0),
+                     dynsym = add_part(&m, ".dynsym", SHT_DYNSYM, SHF_ALLOC, 0x50000, 5),
+                     dynstr = add_part(&m, ".dynstr", SHT_STRTAB, SHF_ALLOC, 0x60000, 0);
+            Elf64_Sym s = {
+                .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = (Elf64_Half)text, .st_value = TEXT};
+            m.headers[symtab].sh_entsize = m.headers[dynsym].sh_entsize = sizeof s;
+            buf_add(&m.parts[text], "\x90\x90\x90\x90", 4);
+            if (forward)
+                put_symbol(&m.parts[dynsym], &m.parts[dynstr], "a", 1, s);
+            else
+                put_symbol(&m.parts[symtab], &m.parts[strtab], "a@V", 3, s);
+            for (unsigned i = 0; i < between; i++) {
+                char name[] = {'b', (char)('a' + i)};
+                put_symbol(&m.parts[symtab], &m.parts[strtab], name, 2, s);
+            }
+            s.st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC); /* comes behind them */
+            if (forward)
+                put_symbol(&m.parts[symtab], &m.parts[strtab], "a@V", 3, s);
+            else
+                put_symbol(&m.parts[dynsym], &m.parts[dynstr], "a", 1, s);
+            struct image *im = open_made(&m, ET_DYN, EM_X86_64);
+            bool same = between < (forward ? 7u : 8u);
+            CHECK_INT(im->symbol_count, between + (same ? 1 : 2));
+            image_close(im);
+        }
+}
+
+/* Local symbols are of the file that was named last; a table of symbols may be without names. */
+static void test_sources(void)
+{
+    static const struct {
+        const char *name;
+        uint8_t binding, type, source;
+    } symbols[] = {
+        {"early", STB_LOCAL, STT_FUNC, 0}, {"one.c", STB_LOCAL, STT_FILE, 0}, {"a", STB_LOCAL, STT_FUNC, 2},
+        {"b", STB_LOCAL, STT_OBJECT, 2},   {"two.c", STB_LOCAL, STT_FILE, 0}, {"c", STB_LOCAL, STT_NOTYPE, 5},
+        {"unique", 10, STT_OBJECT, 0},     {"weak", STB_WEAK, STT_FUNC, 0},   {"strong", STB_GLOBAL, STT_FUNC, 0}};
+    struct maker m = {0};
+    unsigned text = add_part(&m, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, 0),
+             symtab = add_part(&m, ".symtab", SHT_SYMTAB, 0, 0, 3),
+             strtab = add_part(&m, ".strtab", SHT_STRTAB, 0, 0, 0);
+    m.headers[symtab].sh_entsize = sizeof(Elf64_Sym);
+    buf_add(&m.parts[text], "\x90\x90\x90\x90", 4);
+    for (size_t i = 0; i < ARRAY_SIZE(symbols); i++)
+        put_symbol(&m.parts[symtab], &m.parts[strtab], symbols[i].name, strlen(symbols[i].name),
+                   (Elf64_Sym){.st_info = ELF64_ST_INFO(symbols[i].binding, symbols[i].type),
+                               .st_shndx = (Elf64_Half)text,
+                               .st_value = TEXT + i});
+    struct image *im = open_made(&m, ET_EXEC, EM_X86_64);
+    size_t wrong = 0, shown = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
+        const struct image_symbol *s = symbol_named(im, symbols[i].name);
+        wrong += !s != (symbols[i].type == STT_FILE);
+        shown += s != NULL;
+        wrong += s && (s->source != symbols[i].source || s->weak != (symbols[i].binding == STB_WEAK) ||
+                       s->global != (symbols[i].binding == STB_GLOBAL || symbols[i].binding == 10));
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_INT(im->symbol_count, shown);
+    image_close(im);
+}
+
+/* Tables and their strings, in the file or not; names that end in the strings or not. */
+static void test_symbol_tables(void)
+{
+    static const char strings[] = {0, 'a', 'b', 0, 'c', 'd'};
+    Elf64_Sym symbols[4] = {{0}};
+    struct elf_section sections[] = {{.name = ""},
+                                     {.name = ".symtab",
+                                      .type = SHT_SYMTAB,
+                                      .link = 2,
+                                      .size = sizeof symbols + 23,
+                                      .raw = (const uint8_t *)symbols},
+                                     {.name = ".strtab",
+                                      .type = SHT_STRTAB,
+                                      .addr = 0x4000,
+                                      .size = sizeof strings,
+                                      .raw = (const uint8_t *)strings}};
+    struct elf_file f = {
+        .path = (char *)(uintptr_t) "made", .sections = sections, .section_count = 3, .external = 0x9000};
+    struct warnings *w = warnings_create();
+    struct elf_symbols t = elf_symbols_of(&f, &sections[1], w);
+    static const char *const names[] = {"", "ab", "b", "", "", "", "", ""};
+    CHECK_INT(t.count, 4);
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+        CHECK_STR(elf_symbol_name(&t, &(Elf64_Sym){.st_name = i}), names[i]);
+    CHECK_STR(elf_symbol_name(&t, &(Elf64_Sym){.st_name = UINT32_MAX}), "");
+    sections[2].size = 0;
+    t = elf_symbols_of(&f, &sections[1], w);
+    CHECK(t.count == 4 && strcmp(elf_symbol_name(&t, &symbols[0]), "") == 0);
+    CHECK_INT(elf_symbols_of(&f, NULL, w).count, 0);
+    for (uint32_t link = 0; link <= 3; link += 3) {
+        sections[1].link = link;
+        CHECK_INT(elf_symbols_of(&f, &sections[1], w).count, 0);
+    }
+    CHECK_INT(warnings_count(w), 0);
+    sections[1].link = 2;
+    sections[2].raw = NULL;
+    CHECK_INT(elf_symbols_of(&f, &sections[1], w).count, 0);
+    CHECK(warnings_count(w) == 1 &&
+          strcmp(warnings_get(w, 0), "made: the strings of .symtab are not in the file: its symbols have no names") ==
+              0);
+    sections[1].raw = NULL;
+    CHECK(elf_symbols_of(&f, &sections[1], w).count == 0 && warnings_count(w) == 1);
+    warnings_free(w);
+    static const struct {
+        unsigned section;
+        size_t index;
+        vaddr in_program, in_object; /* 0: none */
+    } places[] = {{SHN_UNDEF, 0, 0, 0},  {SHN_UNDEF, 3, 0, 0x9030}, {SHN_ABS, 1, 0, 0},
+                  {SHN_COMMON, 1, 0, 0}, {2, 1, 0x70, 0x4070},      {3, 1, 0x70, 0}};
+    for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+        for (int object = 0; object < 2; object++) {
+            Elf64_Sym s = {.st_shndx = (Elf64_Half)places[i].section, .st_value = 0x70};
+            vaddr at = 0, wanted = object ? places[i].in_object : places[i].in_program;
+            f.header.e_type = object ? ET_REL : ET_DYN;
+            CHECK(elf_symbol_address(&f, &s, places[i].index, &at) == (wanted != 0) && (!wanted || at == wanted));
+        }
+}
+
+/* A relocatable file: its sections have addresses, and what is in them is what a linker would make of it; packed, too. */
+static void test_relocatable(void)
+{
+    static const char *const packings[] = {"", ".zdebug_x", ".debug_x"};
+    for (size_t how = 0; how < ARRAY_SIZE(packings); how++) {
+        struct maker m = {0};
+        static const uint8_t zeros[400];
+        unsigned text = add_part(&m, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0, 0),
+                 threads = add_part(&m, ".tbss", SHT_NOBITS, SHF_ALLOC | SHF_TLS | SHF_WRITE, 0, 0),
+                 data = add_part(&m, ".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 0, 0),
+                 symtab = add_part(&m, ".symtab", SHT_SYMTAB, 0, 0, 5),
+                 strtab = add_part(&m, ".strtab", SHT_STRTAB, 0, 0, 0),
+                 of_text = add_part(&m, ".rela.text", SHT_RELA, 0, 0, 4),
+                 of_debug = add_part(&m, ".rela.debug", SHT_RELA, 0, 0, 4),
+                 debug = add_part(&m, how ? packings[how] : ".debug_x", SHT_PROGBITS, how == 2 ? SHF_COMPRESSED : 0,
+                                  0x77, 0);
+        m.headers[symtab].sh_entsize = sizeof(Elf64_Sym);
+        m.headers[of_text].sh_entsize = m.headers[of_debug].sh_entsize = sizeof(Elf64_Rela);
+        m.headers[of_text].sh_info = text;
+        m.headers[of_debug].sh_info = debug;
+        buf_add(&m.parts[text], zeros, 100);
+        buf_add(&m.parts[threads], zeros, 8);
+        buf_add(&m.parts[data], zeros, 40);
+        put_symbol(&m.parts[symtab], &m.parts[strtab], "inside", 6,
+                   (Elf64_Sym){.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
+                               .st_shndx = (Elf64_Half)data,
+                               .st_value = 5,
+                               .st_size = 9});
+        put_symbol(&m.parts[symtab], &m.parts[strtab], "outside", 7,
+                   (Elf64_Sym){.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE), .st_size = 3});
+        Elf64_Rela relas[] = {{8, ELF64_R_INFO(1ull, R_X86_64_64), 2}, {24, ELF64_R_INFO(2ull, R_X86_64_64), 1}};
+        buf_add(&m.parts[of_text], relas, sizeof relas);
+        buf_add(&m.parts[of_debug], relas, sizeof relas);
+        if (how)
+            m.parts[debug] = pack(how == 1 ? GNU : ZLIB, zeros, sizeof zeros, sizeof zeros);
+        else
+            buf_add(&m.parts[debug], zeros, sizeof zeros);
+        struct image *im = open_made(&m, ET_REL, EM_X86_64);
+        const struct image_section *t = image_section_named(im, ".text"), *d = image_section_named(im, ".data"),
+                                   *b = image_section_named(im, ".tbss"), *e = image_section_named(im, "[external]"),
+                                   *x = image_section_named(im, ".debug_x");
+        CHECK(im->relocatable && !im->position_independent && im->entry == 0 && t && d && b && e && x);
+        CHECK(t->addr == 0x1000 && t->alloc && t->exec && !t->writable && t->size == 100);
+        CHECK(b->addr == 0x1070 && !b->alloc && d->addr == 0x1080 && d->alloc && d->writable && !d->exec);
+        CHECK(e->addr == 0x2000 && e->size == 3 * 16 && e->alloc && !e->bytes && !e->exec && im->section_count == 10);
+        CHECK(!x->alloc && x->addr == 0 && !x->bytes == (how > 0));
+        const struct image_symbol *in = symbol_named(im, "inside"), *out = symbol_named(im, "outside");
+        CHECK(in && in->addr == 0x1085 && in->size == 9 && out && out->addr == 0x2020 && out->size == 16);
+        struct elf_section *packed = elf_section_named(im->priv->file, ".debug_x");
+        CHECK(elf_section_load(im->priv->file, packed, NULL) && packed->data_size == sizeof zeros);
+        uint64_t wanted[] = {0x1087, 0x2021};
+        for (int i = 0; i < 2; i++) {
+            const uint8_t *at = i ? packed->data : t->bytes;
+            CHECK(memcmp(at + 8, &wanted[0], 8) == 0 && memcmp(at + 24, &wanted[1], 8) == 0);
+            CHECK(memcmp(at, zeros, 8) == 0 && memcmp(at + 16, zeros, 8) == 0 && memcmp(at + 32, zeros, 60) == 0);
+        }
+        vaddr value = 0;
+        CHECK(image_pointer(im, 0x1008, &value) && value == 0x1087 && !image_slot_name(im, 0x1008));
+        image_close(im);
+    }
+}
+
 int main(void)
 {
     scratch_make();
@@ -1016,6 +1237,10 @@ int main(void)
         test_symbols();
     for (int i = 0; i < 40; i++)
         test_notes();
+    test_window();
+    test_sources();
+    test_symbol_tables();
+    test_relocatable();
     test_loader(EM_X86_64, ET_DYN);
     test_loader(EM_X86_64, ET_EXEC);
     test_loader(EM_AARCH64, ET_DYN);
