@@ -931,7 +931,7 @@ static void add_part_rows(struct answer *a, const struct addr_range *parts, size
 
 static const void *keep(struct arena *arena, const void *items, size_t count, size_t size)
 {
-    void *copy = arena_alloc(arena, count * size + 1);
+    void *copy = arena_alloc(arena, count * size);
     if (count)
         memcpy(copy, items, count * size);
     return copy;

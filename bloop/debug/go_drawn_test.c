@@ -21,7 +21,7 @@ enum { FILES = 6, NO_NODE = -1 };
 static struct go_function_made {
     unsigned units;                            /* of code */
     int file[UNITS], line[UNITS], node[UNITS]; /* file FILES: none of that number */
-    unsigned node_count, call_at[NODES], tree; /* call_at: the unit a node is called at */
+    unsigned node_count, call_at[NODES], tree; /* call_at: the unit a node is called at; `units`: damage, none is */
     unsigned name_of[NODES];                   /* which name */
     bool inlined;                              /* its record has the tables of that */
 } made[GO_FUNCTIONS];
@@ -68,6 +68,8 @@ static void draw_function(struct go_function_made *f)
         do
             f->call_at[k] = below(f->units);
         while (f->node[f->call_at[k]] >= (int)k);
+    if (below(4) == 0 && f->node_count > 0)
+        f->call_at[below(f->node_count)] = f->units;
 }
 
 /* ---- writing ---- */
@@ -305,8 +307,19 @@ static void put_call(struct buf *b, size_t function, int node)
     }
 }
 
+/* Is it called from where code of the function is, and what that is in, too? What is not is said of nobody. */
+static bool is_called(size_t function, int node)
+{
+    for (; node != NO_NODE; node = made[function].node[made[function].call_at[node]])
+        if (made[function].call_at[node] == made[function].units)
+            return false;
+    return true;
+}
+
 static bool is_in(size_t function, int node, int around)
 {
+    if (!is_called(function, node))
+        return false;
     while (node != NO_NODE && node != around)
         node = made[function].node[made[function].call_at[node]];
     return node == around;
@@ -346,6 +359,8 @@ static void put_wanted(struct buf *b, size_t function, vaddr begin)
     buf_printf(b, " %llx=:0\n", (unsigned long long)(begin + f->units * quantum));
     for (int k = 0; inlined && k < (int)f->node_count; k++) {
         struct buf line = {0};
+        if (!is_called(function, k))
+            continue;
         unsigned own = 0;
         while (own < f->units && (f->node[own] != k || file_at(function, own) < 0))
             own++;

@@ -408,7 +408,7 @@ static void list_calls(struct go_answer *a)
 
 static const void *keep(struct arena *arena, const void *items, size_t size)
 {
-    void *copy = arena_alloc(arena, size + 1);
+    void *copy = arena_alloc(arena, size);
     if (size)
         memcpy(copy, items, size);
     return copy;

@@ -16,8 +16,9 @@ enum { TEXT = 0x401000, TEXT_SIZE = 0x8000, UNITS = 12, LINE_STEP = 6 };
 
 /* Sections, and the unit being made. Of a split file `addr`, `ranges` and `line` are those of the binary, lent. */
 struct maker {
-    struct buf info, abbrev, line, aranges, ranges, str, line_str, str_offsets, addr, rnglists;
-    size_t unit; /* where it begins; so do its parts of other sections, behind their headers: */
+    struct buf info, abbrev, line, aranges, ranges, str, line_str, str_offsets, addr, rnglists, link;
+    struct buf *shared; /* strings in the file that dwz makes; NULL: there is none */
+    size_t unit;        /* where it begins; so do its parts of other sections, behind their headers: */
     size_t str_base, addr_base, lists_base, ranges_base;
     unsigned lists; /* of ranges, that are in the table in front of them */
     unsigned version, offset_size;
@@ -103,6 +104,11 @@ static unsigned put_string(struct maker *m, const char *s)
     static const struct form indexed[] = {
         {DW_FORM_strx, 0}, {DW_FORM_strx1, 1}, {DW_FORM_strx2, 2}, {DW_FORM_strx4, 4}};
     unsigned how = pick(m, m->version >= 5 && !m->split ? 4 : 3);
+    if (m->shared && pick(m, 8) == 0) {
+        put_offset(&m->info, m->shared->len, m->offset_size);
+        buf_add(m->shared, s, strlen(s) + 1);
+        return DW_FORM_GNU_strp_alt;
+    }
     struct buf *to = how == 3 ? &m->line_str : &m->str;
     if (how == 0 || (how == 1 && m->split)) {
         buf_add(&m->info, s, strlen(s) + 1);
@@ -150,6 +156,9 @@ static unsigned put_value(struct maker *m, const struct attribute *a)
     case DW_FORM_ref_addr:
         put_offset(b, (uint64_t)a->number, m->version == 2 ? 8 : m->offset_size);
         return DW_FORM_ref_addr;
+    case DW_FORM_GNU_ref_alt:
+        put_offset(b, (uint64_t)a->number, m->offset_size);
+        return DW_FORM_GNU_ref_alt;
     case DW_FORM_exprloc:
         put_uleb(b, (uint64_t)a->number);
         buf_add(b, a->bytes, (size_t)a->number);
@@ -185,7 +194,8 @@ static uint64_t die(struct maker *m, unsigned tag, bool children, const struct a
     put_uleb(&m->abbrev, tag);
     buf_u8(&m->abbrev, children);
     put_uleb(&m->info, m->codes);
-    if ((tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit) && m->version >= 5 && !m->split) {
+    if ((tag == DW_TAG_compile_unit || tag == DW_TAG_partial_unit || tag == DW_TAG_skeleton_unit) && m->version >= 5 &&
+        !m->split) {
         /* where its parts of other sections begin: before what is in them, for libdwarf */
         const struct attribute bases[] = {
             {DW_AT_str_offsets_base, DW_FORM_sec_offset, (int64_t)m->str_base, NULL},
@@ -265,7 +275,7 @@ static void unit_begin(struct maker *m, unsigned type, uint64_t id)
     put_offset(&m->info, m->abbrev.len, m->offset_size);
     if (m->version < 5)
         buf_u8(&m->info, 8);
-    else if (type != DW_UT_compile)
+    else if (type == DW_UT_skeleton || type == DW_UT_split_compile)
         buf_u64(&m->info, id);
     if (m->version >= 5)
         begin_parts(m);
@@ -341,11 +351,12 @@ static char *write_file_of(const struct maker *m, const char *name)
         const char *name;
         const struct buf *bytes;
         bool of_binary;
-    } parts[] = {{"info", &m->info, false},         {"abbrev", &m->abbrev, false},
-                 {"line", &m->line, true},          {"aranges", &m->aranges, true},
-                 {"ranges", &m->ranges, true},      {"str", &m->str, false},
-                 {"line_str", &m->line_str, false}, {"str_offsets", &m->str_offsets, false},
-                 {"addr", &m->addr, true},          {"rnglists", &m->rnglists, false}};
+    } parts[] = {{".debug_info", &m->info, false},         {".debug_abbrev", &m->abbrev, false},
+                 {".debug_line", &m->line, true},          {".debug_aranges", &m->aranges, true},
+                 {".debug_ranges", &m->ranges, true},      {".debug_str", &m->str, false},
+                 {".debug_line_str", &m->line_str, false}, {".debug_str_offsets", &m->str_offsets, false},
+                 {".debug_addr", &m->addr, true},          {".debug_rnglists", &m->rnglists, false},
+                 {".gnu_debugaltlink", &m->link, true}};
     static const uint8_t text[TEXT_SIZE] = {0x90};
     struct buf file = {0}, names = {0};
     Elf64_Shdr sections[3 + ARRAY_SIZE(parts)] = {0};
@@ -374,7 +385,7 @@ static char *write_file_of(const struct maker *m, const char *name)
                                              .sh_offset = file.len,
                                              .sh_size = parts[i].bytes->len,
                                              .sh_addralign = 1};
-        buf_printf(&names, ".debug_%s%s", parts[i].name, m->split ? ".dwo" : "");
+        buf_printf(&names, "%s%s", parts[i].name, m->split ? ".dwo" : "");
         buf_u8(&names, 0);
         buf_add(&file, parts[i].bytes->bytes, parts[i].bytes->len);
     }
@@ -398,8 +409,8 @@ static char *write_made(const struct maker *m)
 
 static void maker_release(struct maker *m)
 {
-    struct buf *const all[] = {&m->info, &m->abbrev,   &m->line,        &m->aranges, &m->ranges,
-                               &m->str,  &m->line_str, &m->str_offsets, &m->addr,    &m->rnglists};
+    struct buf *const all[] = {&m->info,     &m->abbrev,      &m->line, &m->aranges,  &m->ranges, &m->str,
+                               &m->line_str, &m->str_offsets, &m->addr, &m->rnglists, &m->link};
     for (size_t i = 0; i < ARRAY_SIZE(all); i++)
         buf_release(all[i]);
 }
@@ -667,6 +678,7 @@ struct made_callee {
     uint64_t at;
     unsigned unit;
     bool split;               /* nobody else refers to it */
+    bool shared;              /* it is in the file that dwz makes */
     char name[128], bare[16]; /* as seen from its own unit, and from others */
     char link_name[16], path[24];
     unsigned line;
@@ -681,7 +693,7 @@ struct made_procedure {
     struct buf said, rows, unit;
 };
 struct made_program {
-    struct maker m;
+    struct maker m, shared;
     struct VEC(struct made_callee) callees;
     struct VEC(struct made_procedure) procedures;
     struct buf missing; /* warnings, one a line */
@@ -871,6 +883,11 @@ static const struct made_callee *any_callee(struct made_program *p, bool *own)
     return c;
 }
 
+static uint16_t form_of(const struct made_callee *c, bool own)
+{
+    return own ? DW_FORM_ref4 : c->shared ? DW_FORM_GNU_ref_alt : DW_FORM_ref_addr;
+}
+
 static void make_inlines(struct made_program *p, vaddr begin, vaddr end, vaddr base, int parent, int *count,
                          unsigned depth, struct buf *said)
 {
@@ -892,7 +909,7 @@ static void make_inlines(struct made_program *p, vaddr begin, vaddr end, vaddr b
             struct attribute line = some_line(p, DW_AT_call_line);
             vaddr entry = pick(m, 2) ? a + pick(m, 8) : 0; /* as gcc says it; clang does not */
             DIE(m, DW_TAG_inlined_subroutine, true, s.low, s.high, s.ranges,
-                {DW_AT_abstract_origin, own ? DW_FORM_ref4 : DW_FORM_ref_addr, (int64_t)c->at, NULL},
+                {DW_AT_abstract_origin, form_of(c, own), (int64_t)c->at, NULL},
                 {DW_AT_entry_pc, entry ? DW_FORM_addr : 0, (int64_t)entry, NULL},
                 {DW_AT_call_file, file ? DW_FORM_udata : 0, file, NULL}, line,
                 {DW_AT_call_column, DW_FORM_udata, column, NULL});
@@ -1005,6 +1022,8 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
     struct made_procedure made = {.begin = begin};
     bool own = true, copy = pick(m, 3) == 0, with = !inner && (asked || fortran) && pick(m, 3) == 0;
     const struct made_callee *c = copy ? any_callee(p, &own) : NULL;
+    if (inner && !own && strcmp(c->bare, "operator()") == 0) /* (whose name would be of what is around it) */
+        copy = false;
     bool around = with && asked && pick(m, 2); /* the one in it is in the midst of its code */
     vaddr last = around ? end - 8 : with ? begin + (end - begin) / 2 : asked ? end - 8 : end;
     bool of_module = !copy && !*path && pick(m, 3) == 0;
@@ -1023,11 +1042,7 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
     DIE(m, DW_TAG_subprogram, true, s.low, s.high, s.ranges,
         {DW_AT_linkage_name, *link_name ? DW_FORM_string : 0, 0, link_name},
         {DW_AT_name, copy ? 0 : DW_FORM_string, 0, name},
-        {DW_AT_abstract_origin,
-         !copy ? 0
-         : own ? DW_FORM_ref4
-               : DW_FORM_ref_addr,
-         copy ? (int64_t)c->at : 0, NULL},
+        {DW_AT_abstract_origin, copy ? form_of(c, own) : 0, copy ? (int64_t)c->at : 0, NULL},
         {DW_AT_decl_file, copy ? 0 : DW_FORM_udata, file, NULL},
         {DW_AT_decl_line, copy ? 0 : line.form, line.number, NULL});
     struct buf named = {0};
@@ -1268,6 +1283,12 @@ static void make_split_unit(struct made_program *p, const struct made_unit *u)
     }
 }
 
+static void name_files(struct made_program *p, const char *folder)
+{
+    snprintf(p->files[1], sizeof p->files[1], "%s/a.c", folder);
+    snprintf(p->files[2], sizeof p->files[2], "%s/inc/b.h", folder);
+}
+
 static void make_unit(struct made_program *p, vaddr begin, vaddr end)
 {
     struct maker *m = &p->m;
@@ -1279,8 +1300,7 @@ static void make_unit(struct made_program *p, vaddr begin, vaddr end)
     u.id = (uint64_t)pick(m, UINT32_MAX) << 32 | 1 | p->unit << 1;
     snprintf(u.folder, sizeof u.folder, "/cd%u", p->unit / 2);
     snprintf(u.producer, sizeof u.producer, "made %u", p->unit);
-    snprintf(p->files[1], sizeof p->files[1], "%s/a.c", u.folder);
-    snprintf(p->files[2], sizeof p->files[2], "%s/inc/b.h", u.folder);
+    name_files(p, u.folder);
     p->says.len = 0;
     buf_printf(&p->says, "%s, %u, %s\n", u.folder, u.language, u.producer);
     u.lines = make_lines(m, begin, end);
@@ -1379,6 +1399,30 @@ static int by_address(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* What dwz would move to a file that several binaries have: procedures that are called, and strings. */
+static void make_shared(struct made_program *p)
+{
+    struct maker *m = &p->m, binary = *m;
+    *m = (struct maker){.random = binary.random};
+    p->unit++;
+    name_files(p, "/shared");
+    uint64_t lines = make_lines(m, TEXT, TEXT + LINE_STEP);
+    pick_version(m, 4);
+    unit_begin(m, DW_UT_partial, 0);
+    DIE(m, DW_TAG_partial_unit, true, {DW_AT_comp_dir, DW_FORM_string, 0, "/shared"},
+        {DW_AT_stmt_list, DW_FORM_sec_offset, (int64_t)lines, NULL});
+    for (unsigned n = 1 + pick(m, 5); n; n--)
+        make_callee(p, false);
+    unit_end(m);
+    for (size_t i = 0; i < p->callees.count; i++)
+        p->callees.items[i].shared = true;
+    binary.random = m->random;
+    p->shared = *m;
+    *m = binary;
+    m->shared = &p->shared.str;
+    buf_add(&m->link, "shared\0x", 8); /* (and an id, which the file need not have) */
+}
+
 static void test_procedures(uint64_t seed)
 {
     struct made_program p = {.m = {.random = seed}};
@@ -1389,8 +1433,12 @@ static void test_procedures(uint64_t seed)
     vaddr size = TEXT_SIZE / UNITS / 48 * 48; /* a whole number of rows */
     if (!shell("rm -rf *.dwo sub first second; mkdir sub first second"))
         exit(99);
+    if (seed % 2)
+        make_shared(&p);
     for (unsigned u = 0; u < UNITS; u++)
         make_unit(&p, TEXT + u * size, TEXT + (u + 1) * size);
+    if (p.m.shared)
+        mem_free(write_file_of(&p.shared, "shared"));
     char *path = write_made(&p.m), *first = scratch("first"), *second = scratch("second");
     const char *const dirs[] = {first, second, NULL};
     if (image_open(path, dirs, &im, w, NULL) == 0 && debug_open(im, &d, w, NULL) == 1)
@@ -1443,6 +1491,7 @@ static void test_procedures(uint64_t seed)
     warnings_free(w);
     mem_free(path);
     maker_release(&p.m);
+    maker_release(&p.shared);
 }
 
 /* The folder that the files of all units are in, but for the system's; a unit of one by one. */
@@ -1660,6 +1709,56 @@ static void test_many_spans(void)
     }
 }
 
+/* Cut anywhere: the units in front of that are there, and that something is not is said (but by libdwarf of less than a
+   header). */
+static void test_cut(void)
+{
+    enum { MANY = 5 };
+    struct maker m = {.random = 9, .version = 4, .offset_size = 4};
+    size_t ends[MANY], wrong = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        m.version = 2 + i % 4;
+        begin_plain_unit(&m, TEXT + 64 * i, 48);
+        plain_procedure(&m, "p", TEXT + 64 * i, 48, false);
+        unit_end(&m);
+        ends[i] = m.info.len;
+    }
+    put_aranges(&m, 0, TEXT, TEXT + 9, 0);
+    size_t whole = m.info.len;
+    for (size_t cut = 1; cut < whole; cut++) {
+        struct vaddr_list entries = {0};
+        struct opened o = {.w = warnings_create()};
+        struct err err = {0};
+        size_t units = 0;
+        bool at_end = false;
+        for (unsigned i = 0; i < MANY; i++) {
+            units += ends[i] <= cut;
+            at_end |= ends[i] == cut;
+        }
+        m.info.len = cut;
+        char *path = write_made(&m);
+        wrong += image_open(path, NULL, &o.im, o.w, NULL) != 0 || debug_open(o.im, &o.d, o.w, &err) != 1;
+        if (o.d)
+            debug_entries(o.d, &entries);
+        size_t begin = units ? ends[units - 1] : 0;
+        wrong +=
+            entries.count != units || warnings_count(o.w) > !at_end || (cut >= begin + 32 && warnings_count(o.w) == 0);
+        char *words = mem_printf("%s: damaged debug information (.debug_info at 0x%zx: ", path, begin);
+        if (warnings_count(o.w) && !warned(o.w, words))
+            wrong++;
+        for (size_t i = 0; i < entries.count; i++)
+            wrong += entries.items[i] != TEXT + 64 * i;
+        mem_free(words);
+        mem_free(path);
+        vec_release(&entries);
+        debug_close(o.d);
+        image_close(o.im);
+        warnings_free(o.w);
+    }
+    CHECK_INT(wrong, 0);
+    maker_release(&m);
+}
+
 /* To stand at a unit wherever one stood before, so that what is next is the one behind it. */
 static void test_seek(void)
 {
@@ -1751,6 +1850,7 @@ int main(void)
     test_around();
     test_many_spans();
     test_seek();
+    test_cut();
     scratch_remove();
     return tap_done();
 }
