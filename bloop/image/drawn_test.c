@@ -365,7 +365,7 @@ static bool sections_are_right(void)
 
 static void test_sections(void)
 {
-    enum { ROUNDS = 1000 };
+    enum { ROUNDS = 800 };
     int right = 0;
     while (right < ROUNDS && sections_are_right())
         right++;
@@ -1009,9 +1009,65 @@ static void test_damaged_links(void)
     mem_free(path);
 }
 
+/* Of a binary and its debug file: which has the debug information, and which the symbols. */
+static void test_which(void)
+{
+    enum { INFO = 1, SYMBOLS = 2 };
+    size_t wrong = 0;
+    char *paths[] = {scratch("which"), scratch("which.debug")};
+    for (unsigned all = 0; all < 32; all++) {
+        unsigned has[] = {all & 3, all >> 2 & 3};
+        bool alone = all & 16;
+        struct buf link = {0}, none = {0};
+        buf_add(&link, "which.debug\0", 12);
+        for (int i = 1; i >= 0; i--) {
+            struct buf b = make_file(EM_X86_64, &none, i ? "" : ".gnu_debuglink", i ? &none : &link, i ? "d" : "b");
+            Elf64_Shdr sections[7] = {{0}};
+            Elf64_Ehdr h;
+            memcpy(&h, b.bytes, sizeof h);
+            memcpy(sections, b.bytes + h.e_shoff, 5 * sizeof *sections);
+            b.len = h.e_shoff;
+            Elf64_Sym symbols[2] = {{0},
+                                    {.st_name = 34, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 3}};
+            memcpy(b.bytes + sections[1].sh_offset + 34, i ? "debug" : "bin", 4 + 2 * (size_t)i);
+            memcpy(b.bytes + sections[1].sh_offset + 42, ".debug_info", 12);
+            sections[5].sh_name = 42;
+            put_part(&b, &sections[5], has[i] & INFO ? SHT_PROGBITS : SHT_NULL, "info", 4);
+            put_part(&b, &sections[6], has[i] & SYMBOLS ? SHT_SYMTAB : SHT_NULL, symbols, sizeof symbols);
+            sections[6].sh_link = 1;
+            sections[6].sh_entsize = sizeof *symbols;
+            while (b.len % 8)
+                buf_u8(&b, 0);
+            h.e_shoff = b.len;
+            h.e_shnum = 7;
+            buf_add(&b, sections, sizeof sections);
+            memcpy(b.bytes, &h, sizeof h);
+            write_file(i ? "which.debug" : "which", b.bytes, b.len);
+            if (i)
+                buf_u32(&link, crc32_bytes(0, b.bytes, b.len));
+            buf_release(&b);
+        }
+        struct image *im = NULL;
+        bool opened =
+            (alone ? image_open_alone(paths[0], &im, NULL, NULL) : image_open(paths[0], NULL, &im, NULL, NULL)) == 0;
+        bool looked = !alone && has[0] != (INFO | SYMBOLS);
+        const char *name = has[0] & SYMBOLS ? "bin" : looked && has[1] & SYMBOLS ? "debug" : NULL;
+        wrong += !opened || !im->priv->debug_file != !looked || im->priv->alternate ||
+                 im->priv->dwarf != (has[0] & INFO             ? im->priv->file
+                                     : looked && has[1] & INFO ? im->priv->debug_file
+                                                               : NULL) ||
+                 im->symbol_count != (name != NULL) || (name && strcmp(im->symbols[0].name, name) != 0);
+        image_close(im);
+        buf_release(&link);
+    }
+    CHECK_INT(wrong, 0);
+    mem_free(paths[0]);
+    mem_free(paths[1]);
+}
+
 static void test_debug_files(void)
 {
-    enum { ROUNDS = 300 };
+    enum { ROUNDS = 200 };
     char *folder = realpath(scratch_folder, NULL);
     int right = 0, shared = 0;
     while (right < ROUNDS && debug_file_is_right(folder))
@@ -1030,6 +1086,7 @@ int main(void)
     test_sections();
     test_segments();
     test_extent();
+    test_which();
     test_debug_files();
     test_damaged_links();
     scratch_remove();
