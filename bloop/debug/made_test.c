@@ -1709,6 +1709,123 @@ static void test_many_spans(void)
     }
 }
 
+/* Where one entry leads to the next so many are followed, and rings have an end. */
+static void test_chains(void)
+{
+    enum { MOST = 20, HOPS = 8, TYPES = 16 };
+    struct maker m = {.random = 10, .version = 4, .offset_size = 4};
+    size_t wrong = 0;
+    begin_plain_unit(&m, TEXT, TEXT_SIZE);
+    uint64_t type = DIE(&m, DW_TAG_base_type, false, {DW_AT_byte_size, DW_FORM_udata, 4, NULL}), types[MOST];
+    uint64_t named = DIE(&m, DW_TAG_subprogram, false, {DW_AT_name, DW_FORM_string, 0, "named"}), ring;
+    for (unsigned i = 0; i < MOST; i++) {
+        types[i] = type;
+        type = DIE(&m, DW_TAG_typedef, false, {DW_AT_type, DW_FORM_ref_addr, (int64_t)type, NULL});
+    }
+    ring = m.info.len;
+    DIE(&m, DW_TAG_typedef, false, {DW_AT_type, DW_FORM_ref_addr, (int64_t)ring, NULL});
+    uint64_t itself = m.info.len;
+    DIE(&m, DW_TAG_subprogram, false, {DW_AT_abstract_origin, DW_FORM_ref_addr, (int64_t)itself, NULL});
+    for (unsigned i = 0; i <= MOST; i++) { /* i entries between */
+        DIE(&m, DW_TAG_subprogram, true,
+            {i % 2 ? DW_AT_specification : DW_AT_abstract_origin, DW_FORM_ref_addr,
+             (int64_t)(i == MOST ? itself : named), NULL},
+            {DW_AT_low_pc, DW_FORM_addr, TEXT + 16 * i, NULL}, {DW_AT_high_pc, DW_FORM_data4, 16, NULL});
+        end_children(&m);
+        named = i == MOST
+                    ? named
+                    : DIE(&m, DW_TAG_subprogram, false, {DW_AT_specification, DW_FORM_ref_addr, (int64_t)named, NULL});
+    }
+    DIE(&m, DW_TAG_subprogram, true, {DW_AT_name, DW_FORM_string, 0, "p"},
+        {DW_AT_low_pc, DW_FORM_addr, TEXT + 0x1000, NULL}, {DW_AT_high_pc, DW_FORM_data4, 16, NULL},
+        {DW_AT_frame_base, DW_FORM_exprloc, 1, "\x9c"});
+    for (unsigned i = 0; i <= MOST; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "v%u", i);
+        DIE(&m, DW_TAG_variable, false, {DW_AT_name, DW_FORM_string, 0, name},
+            {DW_AT_type, DW_FORM_ref_addr, (int64_t)(i == MOST ? ring : types[i]), NULL},
+            {DW_AT_location, DW_FORM_exprloc, 2, "\x91\x10"});
+    }
+    end_children(&m);
+    unit_end(&m);
+    struct opened o = open_maker(&m);
+    for (unsigned i = 0; i <= MOST; i++)
+        wrong += strcmp(name_at(&o, TEXT + 16 * i), i + 1 < HOPS ? "named" : "") != 0;
+    CHECK_INT(wrong, 0);
+    struct bloop_variables list = {0};
+    debug_variables(o.d, &list);
+    CHECK_INT(list.count, TYPES);
+    for (size_t i = 0; i < list.count && i < MOST; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "p::v%zu", i);
+        wrong += strcmp(list.items[i].name, name) != 0 || list.items[i].bytes != 4;
+    }
+    CHECK_INT(wrong, 0);
+    bloop_variables_release(&list);
+    close_opened(&o, &m);
+}
+
+/* How large what is in a frame may be, and how far from its base. */
+static void test_far_variables(void)
+{
+    static const int64_t far = INT64_C(1) << 40, places[] = {-far - 1, -far, -far + 1, -1, 0, 1, far - 1, far, far + 1};
+    static const struct {
+        int64_t bytes, count, more; /* of an element; elements in two dimensions, 0: none such */
+        uint64_t wanted;
+    } sizes[] = {{0, 0, 0, 0},
+                 {-1, 0, 0, 0},
+                 {UINT32_MAX - 1, 0, 0, UINT32_MAX - 1},
+                 {UINT32_MAX, 0, 0, 0},
+                 {2, UINT32_MAX - 1, 0, 2 * (UINT32_MAX - UINT64_C(1))},
+                 {2, UINT32_MAX, 0, 0},
+                 {2, 1 << 16, 1 << 17, UINT64_C(1) << 34},
+                 {2, 3, UINT32_MAX, 0},
+                 {2, 3, -1, 0}};
+    struct maker m = {.random = 11, .version = 4, .offset_size = 4};
+    struct buf wanted = {0}, got = {0};
+    uint64_t types[ARRAY_SIZE(sizes)];
+    begin_plain_unit(&m, TEXT, TEXT_SIZE);
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+        types[i] = DIE(&m, DW_TAG_base_type, false, {DW_AT_byte_size, DW_FORM_sdata, sizes[i].bytes, NULL});
+        if (!sizes[i].count)
+            continue;
+        types[i] = DIE(&m, DW_TAG_array_type, true, {DW_AT_type, DW_FORM_ref_addr, (int64_t)types[i], NULL});
+        DIE(&m, DW_TAG_subrange_type, false, {DW_AT_count, DW_FORM_udata, sizes[i].count, NULL});
+        if (sizes[i].more > 0)
+            DIE(&m, DW_TAG_subrange_type, false, {DW_AT_count, DW_FORM_udata, sizes[i].more, NULL});
+        else if (sizes[i].more < 0) /* the end in front of the beginning */
+            DIE(&m, DW_TAG_subrange_type, false, {DW_AT_lower_bound, DW_FORM_sdata, 3, NULL},
+                {DW_AT_upper_bound, DW_FORM_sdata, 2, NULL});
+        end_children(&m);
+    }
+    DIE(&m, DW_TAG_subprogram, true, {DW_AT_name, DW_FORM_string, 0, "p"}, {DW_AT_low_pc, DW_FORM_addr, TEXT, NULL},
+        {DW_AT_high_pc, DW_FORM_data4, 16, NULL}, {DW_AT_frame_base, DW_FORM_exprloc, 1, "\x9c"});
+    for (size_t i = 0; i < ARRAY_SIZE(places) + ARRAY_SIZE(sizes); i++) {
+        bool of_size = i >= ARRAY_SIZE(places);
+        size_t k = of_size ? i - ARRAY_SIZE(places) : 2;
+        int64_t at = of_size ? 8 : places[i];
+        struct buf where = {0};
+        buf_u8(&where, 0x91);
+        put_sleb(&where, at);
+        DIE(&m, DW_TAG_variable, false, {DW_AT_name, DW_FORM_string, 0, "v"},
+            {DW_AT_type, DW_FORM_ref_addr, (int64_t)types[k], NULL},
+            {DW_AT_location, DW_FORM_exprloc, (int64_t)where.len, where.bytes});
+        buf_release(&where);
+        if (at && at > -far && at < far && sizes[k].wanted)
+            buf_printf(&wanted, "%lld+%llu\n", (long long)at, (unsigned long long)sizes[k].wanted);
+    }
+    end_children(&m);
+    unit_end(&m);
+    struct opened o = open_maker(&m);
+    struct bloop_variables list = {0};
+    debug_variables(o.d, &list);
+    for (size_t i = 0; i < list.count; i++)
+        buf_printf(&got, "%lld+%llu\n", (long long)list.items[i].at, (unsigned long long)list.items[i].bytes);
+    check_text(&got, &wanted, "far and large variables", 0);
+    bloop_variables_release(&list);
+    close_opened(&o, &m);
+}
+
 /* Cut anywhere: the units in front of that are there, and that something is not is said (but by libdwarf of less than a
    header). */
 static void test_cut(void)
@@ -1851,6 +1968,8 @@ int main(void)
     test_many_spans();
     test_seek();
     test_cut();
+    test_chains();
+    test_far_variables();
     scratch_remove();
     return tap_done();
 }
