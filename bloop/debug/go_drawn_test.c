@@ -31,8 +31,8 @@ static unsigned version, quantum;
 
 static struct image image;
 static struct image_private priv;
-static struct image_section sections[4];
-static uint32_t by_addr[4];
+static struct image_section sections[5];
+static uint32_t by_addr[5];
 static struct buf table, module, trees;
 
 /* ---- drawing ---- */
@@ -261,7 +261,8 @@ static void make_module(void)
 
 static void make_image(void)
 {
-    static const char *const names[] = {".text", ".gopclntab", ".data", ".rodata"};
+    static const char *const names[] = {".text", ".gopclntab", ".data", ".rodata", ".data.rest"};
+    uint32_t count = 4;
     const struct buf *const parts[] = {NULL, &table, &module, &trees};
     static const vaddr addrs[] = {TEXT, TABLE, MODULE, TREES};
     for (uint32_t i = 0; i < 4; i++) {
@@ -274,10 +275,19 @@ static void make_image(void)
                                              i == 2};
         by_addr[i] = i;
     }
+    if (below(3) == 0) { /* its first pointer is the last of a section */
+        size_t first = module.len - 47 * 8;
+        sections[2].size = first;
+        sections[4] = (struct image_section){
+            names[4], MODULE + first, module.len - first, (const uint8_t *)module.bytes + first, true, false, true};
+        by_addr[3] = 4; /* (in front of the trees) */
+        by_addr[4] = 3;
+        count = 5;
+    }
     if (below(4) == 0)
         sections[1].name = ".data.rel.ro.gopclntab";
-    priv = (struct image_private){.by_addr = by_addr, .by_addr_count = 4, .pointers_ready = true};
-    image = (struct image){.path = "made", .sections = sections, .section_count = 4, .priv = &priv};
+    priv = (struct image_private){.by_addr = by_addr, .by_addr_count = count, .pointers_ready = true};
+    image = (struct image){.path = "made", .sections = sections, .section_count = count, .priv = &priv};
 }
 
 /* ---- what is wanted ---- */
