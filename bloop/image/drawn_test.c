@@ -45,6 +45,16 @@ static bool same_text(struct buf *got, struct buf *wanted)
     return same;
 }
 
+/* A drawing and a look at it, as often as that is right. */
+static void check_rounds(bool (*is_right)(void), int rounds, const char *what)
+{
+    int right = 0;
+    while (right < rounds && is_right())
+        right++;
+    if (!CHECK_NAMED(right == rounds, what))
+        printf("# right %d times\n", right);
+}
+
 /* ---- what is refused, to the letter ------------------------------------------------------------------------------ */
 
 static void check_refused(const void *bytes, size_t size, const char *says)
@@ -363,15 +373,6 @@ static bool sections_are_right(void)
     return right;
 }
 
-static void test_sections(void)
-{
-    enum { ROUNDS = 800 };
-    int right = 0;
-    while (right < ROUNDS && sections_are_right())
-        right++;
-    CHECK_INT(right, ROUNDS);
-}
-
 /* ---- segments, where there are no sections --------------------------------------------------------------------------- */
 
 enum { BASE = 0x40000, LOADS = 10, IMAGE = 0x2000, NUMBERS = 16 };
@@ -587,15 +588,6 @@ static bool segments_are_right(void)
     return right;
 }
 
-static void test_segments(void)
-{
-    enum { ROUNDS = 1000 };
-    int right = 0;
-    while (right < ROUNDS && segments_are_right())
-        right++;
-    CHECK_INT(right, ROUNDS);
-}
-
 static void test_extent(void)
 {
     static const struct {
@@ -625,6 +617,8 @@ static void test_extent(void)
 /* ---- debug files ----------------------------------------------------------------------------------------------------- */
 
 enum { NO_FILE, FOLDER, NO_ELF, STRANGE_MACHINE, WITH_ID, OTHER_ID, NO_ID, ITSELF, STATES };
+
+static char *folder; /* of all files, without links in its path */
 
 struct drawn_place {
     char *path;
@@ -817,7 +811,7 @@ static bool found_is_right(const struct drawn_search *s, size_t wanted, struct e
     return same_text(&got, &lines);
 }
 
-static bool debug_file_is_right(const char *folder)
+static bool debug_file_is_right(void)
 {
     static const char *const names[] = {"prog.debug", "a", "four", "b.dbg"};
     char *binary = path_join(folder, "bin/prog"), *dir[] = {path_join(folder, "one"), path_join(folder, "two")};
@@ -874,7 +868,7 @@ static bool debug_file_is_right(const char *folder)
 }
 
 /* dwz's: named from the binary's folder, or by build id. */
-static bool shared_file_is_right(const char *folder)
+static bool shared_file_is_right(void)
 {
     static const char *const names[] = {"../shared/z", "z", "%s/abs/z"};
     char *binary = path_join(folder, "bin/prog"), *dir[] = {path_join(folder, "one"), path_join(folder, "two")};
@@ -1065,29 +1059,18 @@ static void test_which(void)
     mem_free(paths[1]);
 }
 
-static void test_debug_files(void)
-{
-    enum { ROUNDS = 200 };
-    char *folder = realpath(scratch_folder, NULL);
-    int right = 0, shared = 0;
-    while (right < ROUNDS && debug_file_is_right(folder))
-        right++;
-    while (shared < ROUNDS / 2 && shared_file_is_right(folder))
-        shared++;
-    CHECK_INT(right, ROUNDS);
-    CHECK_INT(shared, ROUNDS / 2);
-    free(folder);
-}
-
 int main(void)
 {
     scratch_make();
     test_refused();
-    test_sections();
-    test_segments();
+    check_rounds(sections_are_right, 800, "sections");
+    check_rounds(segments_are_right, 1000, "segments");
     test_extent();
     test_which();
-    test_debug_files();
+    folder = realpath(scratch_folder, NULL);
+    check_rounds(debug_file_is_right, 200, "which debug file is taken");
+    check_rounds(shared_file_is_right, 100, "which file of dwz's is taken");
+    free(folder);
     test_damaged_links();
     scratch_remove();
     return tap_done();
