@@ -230,7 +230,6 @@ int debug_open(const struct image *im, struct debug **out, struct warnings *w, s
         struct err ignored = {0};
         if (dwarf_file_open(im->priv->alternate, false, w, &d->alternate, &ignored) == 1) {
             Dwarf_Error e = NULL;
-            d->alternate->alternate = true;
             if (dwarf_set_tied_dbg(main->dbg, d->alternate->dbg, &e) == DW_DLV_ERROR) /* for DW_FORM_GNU_strp_alt */
                 dwarf_complain(main, 0, e);
         }
@@ -356,11 +355,10 @@ static bool index_entry(struct index_walk *k, const struct die_level *at)
     }
 }
 
-static void index_unit(struct debug *d, struct unit_tables *t, bool whole)
+static void index_unit(struct unit_tables *t, bool whole)
 {
     struct index_walk k = {.t = t};
     bool up;
-    (void)d;
     t->whole = whole;
     t->procedures.count = t->enclosing.count = 0;
     Dwarf_Die root = dwarf_die_at(t->file, t->root);
@@ -563,7 +561,7 @@ static void load_tables(struct debug *d, uint32_t unit, bool rows, struct unit_t
     if (t->info.dwo_name)
         open_split(d, t);
     t->file_memo = mem_calloc(t->lines.files.count + 1, sizeof *t->file_memo);
-    index_unit(d, t, false);
+    index_unit(t, false);
 }
 
 size_t kept_slot(struct kept *kept, size_t count, uint64_t key, uint64_t now, bool *there)
@@ -1047,7 +1045,7 @@ int debug_function_at(struct debug *d, vaddr entry, const struct addr_range *par
         for (size_t i = 0; i < count; i++) {
             struct unit_tables *t = tables_of(d, units[i]);
             if (pass == 1 && !t->whole)
-                index_unit(d, t, true);
+                index_unit(t, true);
             uint64_t procedure = pass == 3 ? NO_OFFSET : find_procedure(t, entry, pass == 2);
             if (procedure == NO_OFFSET && pass < 3)
                 continue;

@@ -20,7 +20,6 @@ struct dwarf_file {
     struct elf_file *elf;
     struct warnings *w;
     struct dwarf_object *object; /* what libdwarf calls to get sections */
-    bool alternate;              /* dwz's */
     bool damaged;                /* said so once */
     /* libdwarf finds the unit of an offset by walking a list of all, from the unit that its iteration stands at if that
        is before it. So the iteration is made to stand at the unit we are about to read. */
