@@ -451,32 +451,32 @@ static vaddr some_place(void)
     return below(8) ? BASE + 0x400 + below(IMAGE - 0x400) : below(2) ? BASE + IMAGE + below(16) : 16 + below(16);
 }
 
-static bool segments_are_right(void)
+enum { DYNAMIC = 0x400, SYSV = 0x700, GNU = 0x900, HEADER = 0x380 }; /* where in the file */
+
+/* All of the file in pieces, from BASE on; the first has what is pointed to below. */
+static void draw_loads(struct drawn_segments *d)
 {
-    enum { DYNAMIC = 0x400, SYSV = 0x700, GNU = 0x900, HEADER = 0x380 };
-    static struct drawn_segments d;
-    struct buf got = {0}, wanted = {0};
-    Elf64_Phdr all[LOADS + 4];
-    unsigned count = 0;
-    Elf64_Ehdr h = usual_header(ET_DYN);
-    d.load_count = 1 + below(LOADS);
+    d->load_count = 1 + below(LOADS);
     for (size_t i = 0; i < IMAGE; i++)
-        d.bytes[i] = (uint8_t)random64();
-    /* all of the file in pieces, from BASE on; the first has what is pointed to below */
-    uint64_t from = 0, most = d.load_count > 1 ? 0x1000 : IMAGE;
-    for (unsigned i = 0; i < d.load_count; i++) {
-        uint64_t to = i + 1 == d.load_count ? IMAGE : i == 0 ? most : from + below((uint32_t)(IMAGE - from) / 2 + 1);
-        d.loads[i] = (Elf64_Phdr){.p_type = i > 0 && below(6) == 0 ? PT_NULL : PT_LOAD,
-                                  .p_flags = below(8),
-                                  .p_offset = from,
-                                  .p_vaddr = BASE + from,
-                                  .p_filesz = to - from,
-                                  .p_memsz = to - from + below(100)};
+        d->bytes[i] = (uint8_t)random64();
+    uint64_t from = 0, most = d->load_count > 1 ? 0x1000 : IMAGE;
+    for (unsigned i = 0; i < d->load_count; i++) {
+        uint64_t to = i + 1 == d->load_count ? IMAGE : i == 0 ? most : from + below((uint32_t)(IMAGE - from) / 2 + 1);
+        d->loads[i] = (Elf64_Phdr){.p_type = i > 0 && below(6) == 0 ? PT_NULL : PT_LOAD,
+                                   .p_flags = below(8),
+                                   .p_offset = from,
+                                   .p_vaddr = BASE + from,
+                                   .p_filesz = to - from,
+                                   .p_memsz = to - from + below(100)};
         from = to;
     }
+}
+
+static void want_loads(const struct drawn_segments *d, struct buf *wanted)
+{
     unsigned shown = 0;
-    for (unsigned i = 0; i < d.load_count; i++) {
-        const Elf64_Phdr *p = &d.loads[i];
+    for (unsigned i = 0; i < d->load_count; i++) {
+        const Elf64_Phdr *p = &d->loads[i];
         char name[16] = "[text]";
         if (p->p_type != PT_LOAD || !p->p_filesz)
             continue;
@@ -484,36 +484,41 @@ static bool segments_are_right(void)
             snprintf(name, sizeof name, "[text %u]", shown);
         if (!(p->p_flags & PF_X))
             memcpy(name + 1, "data", 4);
-        put_section(&wanted, name, SHT_PROGBITS,
+        put_section(wanted, name, SHT_PROGBITS,
                     SHF_ALLOC | (p->p_flags & PF_X ? SHF_EXECINSTR : 0) | (p->p_flags & PF_W ? SHF_WRITE : 0),
                     p->p_vaddr, p->p_filesz, false, (long)p->p_offset);
         shown++;
     }
-    if (below(2)) { /* .eh_frame_hdr: where .eh_frame is, from its 5th byte on */
-        bool usual = below(4) > 0, cut = below(8) == 0;
-        int32_t distance = (int32_t)(below(0x3000)) - 0x400;
-        d.bytes[HEADER + 1] = usual ? 0x1b : 0x3b;
-        memcpy(d.bytes + HEADER + 4, &distance, 4);
-        all[count++] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
-                                    .p_offset = HEADER,
-                                    .p_vaddr = BASE + HEADER,
-                                    .p_filesz = cut ? 7 : 8 + below(9)};
-        want_section(&d, &wanted, ".eh_frame_hdr", SHT_PROGBITS, BASE + HEADER, all[count - 1].p_filesz);
-        uint64_t left;
-        vaddr frames = BASE + HEADER + 4 + (vaddr)(int64_t)distance;
-        if (usual && !cut && at_address(&d, frames, &left) >= 0)
-            want_section(&d, &wanted, ".eh_frame", SHT_PROGBITS, frames, left);
-        if (below(3) == 0) /* one more is not looked at */
-            all[count++] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME, .p_vaddr = BASE + 16, .p_filesz = 12};
-    }
+}
+
+/* .eh_frame_hdr: where .eh_frame is, from its 5th byte on. */
+static void draw_frames(struct drawn_segments *d, struct buf *wanted, Elf64_Phdr *all, unsigned *count)
+{
+    bool usual = below(4) > 0, cut = below(8) == 0;
+    int32_t distance = (int32_t)(below(0x3000)) - 0x400;
+    d->bytes[HEADER + 1] = usual ? 0x1b : 0x3b;
+    memcpy(d->bytes + HEADER + 4, &distance, 4);
+    all[(*count)++] = (Elf64_Phdr){
+        .p_type = PT_GNU_EH_FRAME, .p_offset = HEADER, .p_vaddr = BASE + HEADER, .p_filesz = cut ? 7 : 8 + below(9)};
+    want_section(d, wanted, ".eh_frame_hdr", SHT_PROGBITS, BASE + HEADER, all[*count - 1].p_filesz);
+    uint64_t left;
+    vaddr frames = BASE + HEADER + 4 + (vaddr)(int64_t)distance;
+    if (usual && !cut && at_address(d, frames, &left) >= 0)
+        want_section(d, wanted, ".eh_frame", SHT_PROGBITS, frames, left);
+    if (below(3) == 0) /* one more is not looked at */
+        all[(*count)++] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME, .p_vaddr = BASE + 16, .p_filesz = 12};
+}
+
+static void draw_dynamic(struct drawn_segments *d, struct buf *wanted, Elf64_Phdr *all, unsigned *count)
+{
     struct buf dynamic = {0};
     uint64_t value[ARRAY_SIZE(numbers)] = {0}, size[ARRAY_SIZE(numbers)] = {0}, symbols = 0;
     vaddr strings = 0, table = 0, string_size = below(0x1000);
     bool sysv = below(2), gnu = below(2);
     if (gnu)
-        symbols = put_hash(&d, GNU, true);
+        symbols = put_hash(d, GNU, true);
     if (sysv)
-        symbols = put_hash(&d, SYSV, false);
+        symbols = put_hash(d, SYSV, false);
     if (below(8))
         strings = some_place();
     if (below(8))
@@ -545,21 +550,35 @@ static bool segments_are_right(void)
         buf_u64(&dynamic, BASE + 77);
         entries = dynamic.len;
     }
-    memcpy(d.bytes + DYNAMIC, dynamic.bytes, dynamic.len);
+    memcpy(d->bytes + DYNAMIC, dynamic.bytes, dynamic.len);
     if (below(8))
-        all[count++] = (Elf64_Phdr){
+        all[(*count)++] = (Elf64_Phdr){
             .p_type = PT_DYNAMIC, .p_offset = DYNAMIC, .p_vaddr = BASE + DYNAMIC, .p_filesz = entries + below(16)};
     else
         symbols = strings = table = 0, memset(value, 0, sizeof value);
     buf_release(&dynamic);
     bool named = symbols && strings && table;
     if (named) {
-        want_section(&d, &wanted, ".dynstr", SHT_STRTAB, strings, string_size);
-        want_section(&d, &wanted, ".dynsym", SHT_DYNSYM, table, symbols * sizeof(Elf64_Sym));
+        want_section(d, wanted, ".dynstr", SHT_STRTAB, strings, string_size);
+        want_section(d, wanted, ".dynsym", SHT_DYNSYM, table, symbols * sizeof(Elf64_Sym));
     }
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
         if (value[i] && (named || numbers[i].type != SHT_RELA))
-            want_section(&d, &wanted, numbers[i].section, numbers[i].type, value[i], size[i]);
+            want_section(d, wanted, numbers[i].section, numbers[i].type, value[i], size[i]);
+}
+
+static bool segments_are_right(void)
+{
+    static struct drawn_segments d;
+    struct buf got = {0}, wanted = {0};
+    Elf64_Phdr all[LOADS + 4];
+    unsigned count = 0;
+    Elf64_Ehdr h = usual_header(ET_DYN);
+    draw_loads(&d);
+    want_loads(&d, &wanted);
+    if (below(2))
+        draw_frames(&d, &wanted, all, &count);
+    draw_dynamic(&d, &wanted, all, &count);
     for (unsigned i = 0; i < d.load_count; i++)
         all[count++] = d.loads[i];
     h.e_phoff = sizeof h;
