@@ -493,7 +493,8 @@ static bool split_from_file(struct debug *d, struct unit_tables *t, uint64_t id)
         return false;
     if (dwarf_file_open(elf, true, d->w, &f, &err) == 1) {
         Dwarf_Error e = NULL;
-        /* Not tied before: where libdwarf 20210528 looks for an id that the binary does not have it comes to no end. */
+        /* Not tied before: libdwarf 20210528 looks for the file's id among the binary's units, and where those are damaged it
+           may come to no end. */
         if (find_split_root(f, id, &root)) {
             if (dwarf_set_tied_dbg(f->dbg, d->main->dbg, &e) == DW_DLV_ERROR)
                 dwarf_complain(f, 0, e);
