@@ -65,6 +65,7 @@ import { testJobs } from './jobs';
 import { testMade } from './made';
 import { testNaive } from './naive';
 import { testShown } from './shown';
+import { testCorners } from './corners';
 import { testStates } from './states';
 import { done, equal, throws } from './tap';
 
@@ -2138,4 +2139,5 @@ testDrawn(START);
 testMade();
 testShown();
 testStates(START);
+testCorners(START);
 void testJobs().then(done);
