@@ -144,8 +144,8 @@ int read_instance(struct reader *r, struct property *p)
     struct arguments a;
     if (!called || expect(r, "<", "the name of a template") < 0 || read_arguments(r, &a) < 0)
         return -1;
-    for (size_t i = 0; i < r->p->templates.count; i++)
-        t = strcmp(r->p->templates.items[i]->name, called) == 0 ? r->p->templates.items[i] : t;
+    for (size_t i = 0; !t && i < r->p->templates.count; i++) /* the first: another one of its name was refused */
+        t = strcmp(r->p->templates.items[i]->name, called) == 0 ? r->p->templates.items[i] : NULL;
     if (!t)
         return wrong(r, at, "there is no template '%.60s' before this", called);
     if (t->parameters.count != a.count)

@@ -1,6 +1,15 @@
-/* The property language: what is wrong in a file is said with its place, all of it; what is right is read as written. */
+/*
+ * The property language: what is wrong in a file is said with its place, all of it; what is right is read as written.
+ * Files of several lines are in tests/diagnose/reading.cases (tests/cases.h). A case has
+ *
+ *     text             a file
+ *     words            of it: where each begins, its kind, '_' where there is something before it, the word
+ *     problems         that are said
+ *     properties       what is read: formulas by their operands, and their value where these are 2, 3, 4, ...
+ *     statistics       that they want
+ */
 #include "diagnose/diagnose_int.h"
-#include "tests/tap.h"
+#include "tests/cases.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -33,6 +42,158 @@ static char *problems_of(const char *text)
     warnings_free(problems);
     return all.bytes;
 }
+
+/* ---- cases in a file ------------------------------------------------------------------------------------ */
+
+static void add_words(const char *text, struct buf *out)
+{
+    static const char *const kinds[] = {"end", "word", "number", "string", "sign"};
+    struct arena *arena = arena_create();
+    struct warnings *problems = warnings_create();
+    struct tokens words = {0};
+    tokens_make(arena, text, strlen(text), "p.asl", &words, problems);
+    for (size_t i = 0; i < words.count; i++) {
+        const struct token *t = &words.items[i];
+        buf_printf(out, "%u:%u %s %s%s", t->line, t->column, kinds[t->kind], t->blank_before ? "_" : "", t->text);
+        if (t->kind == TOKEN_STRING)
+            buf_printf(out, " says %s", token_unquoted(arena, t->text));
+        buf_str(out, "\n");
+    }
+    vec_release(&words);
+    warnings_free(problems);
+    arena_free(arena);
+}
+
+static void add_formula(struct buf *out, const struct expr *e)
+{
+    double values[32];
+    for (size_t i = 0; i < expr_name_count(e) && i < ARRAY_SIZE(values); i++) {
+        struct buf name = {0};
+        values[i] = 2 + (double)i;
+        expr_operand_text(expr_operand(e, i), &name);
+        buf_printf(out, "%s%s", i ? ", " : "", name.bytes);
+        buf_release(&name);
+    }
+    buf_printf(out, " = %g", expr_eval(e, values));
+}
+
+static void add_values(struct buf *out, const char *what, const void *list)
+{
+    const struct VEC(struct guarded) *values = list;
+    for (size_t i = 0; i < values->count; i++) {
+        buf_printf(out, "  %s ", what);
+        if (values->items[i].condition != NONE)
+            buf_printf(out, "(%u) ", values->items[i].condition);
+        add_formula(out, values->items[i].expr);
+        buf_str(out, "\n");
+    }
+}
+
+static void add_text(struct buf *out, const char *what, const struct text *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const struct piece *p = &t->items[i];
+        buf_printf(out, "  %s ", what);
+        if (p->condition != NONE)
+            buf_printf(out, "(%u) ", p->condition);
+        if (p->literal)
+            buf_printf(out, "'%s'\n", p->literal);
+        else {
+            buf_printf(out, "{%s}%s%s ", p->word, *p->format ? " as " : "", p->format);
+            if (p->expr)
+                add_formula(out, p->expr);
+            buf_str(out, "\n");
+        }
+    }
+}
+
+static void add_property(struct buf *out, const struct properties *all, const struct property *p)
+{
+    buf_printf(out, "%s at %u:%u for %#x%s%s%s%s%s", p->name, p->at->line, p->at->column, p->kinds,
+               p->table ? " rows of " : "", p->table ? p->table : "", p->at_column ? " at " : "",
+               p->at_column ? p->at_column : "", p->meta ? " meta" : "");
+    buf_printf(out, "%s%s rank %u%s%s\n", p->hypothesis ? " hypothesis" : "", p->together ? " together" : "", p->rank,
+               p->refines == NONE ? "" : " refines ", p->refines == NONE ? "" : all->list.items[p->refines]->name);
+    for (size_t i = 0; i < p->conditions.count; i++) {
+        buf_printf(out, "  condition (%s) ", p->conditions.items[i].id);
+        add_formula(out, p->conditions.items[i].expr);
+        buf_str(out, "\n");
+    }
+    add_values(out, "confidence", &p->confidences);
+    add_values(out, "severity", &p->severities);
+    for (size_t i = 0; i < p->filters.count; i++)
+        buf_printf(out, "  where %s is %s%s\n", p->filters.items[i].what, p->filters.items[i].not ? "not " : "",
+                   p->filters.items[i].globs);
+    for (size_t i = 0; i < p->needs.count; i++)
+        buf_printf(out, "  needs %s\n", p->needs.items[i]);
+    add_text(out, "title", &p->title);
+    add_text(out, "evidence", &p->evidence);
+    add_text(out, "explanation", &p->explanation);
+    add_text(out, "remedy", &p->remedy);
+}
+
+static void add_properties(const struct properties *p, struct buf *out)
+{
+    for (size_t i = 0; i < p->aliases.count; i++)
+        for (size_t k = 0; k < p->aliases.items[i].names.count; k++)
+            buf_printf(out, "metric %s may be %s\n", p->aliases.items[i].name, p->aliases.items[i].names.items[k]);
+    for (size_t i = 0; i < p->aliases.count; i++)
+        buf_printf(out, "metric %s is first %s\n", p->aliases.items[i].name,
+                   alias_named(p, p->aliases.items[i].name)->names.items[0]);
+    for (size_t i = 0; i < p->sources.count; i++)
+        buf_printf(out, "table %s from %s\n", p->sources.items[i].table, p->sources.items[i].made_by);
+    for (size_t i = 0; i < p->list.count; i++)
+        add_property(out, p, p->list.items[i]);
+    if (!out->len)
+        buf_str(out, "none\n");
+}
+
+static void begin_case(void *ctx, const char *name)
+{
+    (void)ctx;
+    (void)name;
+}
+
+static void take_text(void *ctx, const char *which, const char *text)
+{
+    char **at_hand = ctx;
+    (void)which;
+    mem_free(*at_hand);
+    *at_hand = mem_strdup(text);
+}
+
+static void make_output(void *ctx, const char *what, struct buf *out)
+{
+    const char *text = *(char **)ctx;
+    struct warnings *problems = warnings_create();
+    struct properties *p = read_text(text, problems);
+    if (strcmp(what, "words") == 0)
+        add_words(text, out);
+    else if (strcmp(what, "properties") == 0)
+        add_properties(p, out);
+    else if (strcmp(what, "statistics") == 0)
+        for (const char *const *s = properties_statistics(p); *s; s++)
+            buf_printf(out, "%s\n", *s);
+    else {
+        for (size_t i = 0; i < warnings_count(problems); i++)
+            buf_printf(out, "%s\n", warnings_get(problems, i));
+        if (!warnings_count(problems))
+            buf_str(out, "none\n");
+    }
+    warnings_free(problems);
+    properties_free(p);
+}
+
+static void check_file(void)
+{
+    static const char *const inputs[] = {"text", NULL};
+    char *text = NULL;
+    struct cases c = {inputs, begin_case, begin_case, take_text, make_output, &text, NULL, {0}};
+    cases_run(&c, "tests/diagnose/reading.cases");
+    mem_free(text);
+}
+
+/* ---- cases of one line ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *text, *said;
@@ -179,6 +340,7 @@ static void check_contents(void)
 
 int main(void)
 {
+    check_file();
     check_cases();
     check_contents();
     return tap_done();
