@@ -19,7 +19,7 @@ import { changes, lacks } from '../logic/summary';
 import { cellText, findings, rowsAbout } from '../logic/tables';
 import { Colouring, languageOf, tokenize } from '../logic/syntax';
 import { childrenOf, subtree, visibleRows, SortedChildren } from '../logic/tree';
-import { type Metric, type Model, NONE, Role, type Run, type TableColumn, type TableInfo, type TableRows, type TreeNodes, type Values } from '../model/data';
+import { firstMetric, type Metric, type Model, NONE, Role, type Run, type TableColumn, type TableInfo, type TableRows, type TreeNodes, type Values } from '../model/data';
 import { readHead, rowsOf } from '../model/head';
 import { sentence } from '../model/jobs';
 import type { Action } from '../state/actions';
@@ -277,6 +277,8 @@ function testMissingColumns(): void {
   equal([Array.from(gone.values(gone.of(0), null)), gone.total(gone.of(0)), gone.isReady(gone.of(0)), gone.failure(gone.of(0)), gone.failure(gone.of(1))], [upTo(8).map(() => NaN), NaN, false, undefined, 'gone'], 'columns: what is not here is blank');
   equal([gone.blankAmong(gone.of(0), null, null), Array.from(columns.blankAmong(columns.of(0), null, null)!), Array.from(columns.blankAmong(columns.of(0), null, Uint32Array.of(3, 7))!)], [null, [7], [7]], 'columns: places without a value');
   equal([columns.whole(columns.of(0)), columns.whole(odd), columns.isRatio(columns.of(0)), columns.isRatio(odd)], [10, NaN, false, true], 'columns: what is 100%');
+  const ofAll = (flags: string): number => firstMetric([...flags].map((f) => metric(f, { sortBy: f === 's' || f === 'h', display: f === 's' || f === 'd' })));
+  equal(['s', 'ddss', 'ddhs', 'h', 'ndd', 'nn', 'n', ''].map(ofAll), [0, 2, 2, 0, 1, 0, 0, NONE], 'columns: what is sorted by first');
   equal([columns.error(columns.of(0), -4), columns.error(columns.of(0), 0), columns.error(columns.of(0), NaN), columns.error(odd, 4)], [4, 0, NaN, NaN], 'columns: how sure a value is');
 }
 
