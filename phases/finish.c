@@ -262,7 +262,7 @@ static void scale(struct meetings *s)
     }
 }
 
-static int find_tables(struct hpcprof *p, struct meetings *s, struct err *err)
+static int find_tables(struct hpcprof *p, struct meetings *s)
 {
     const struct {
         enum phases_table which;
@@ -271,42 +271,40 @@ static int find_tables(struct hpcprof *p, struct meetings *s, struct err *err)
                   {PHASES_PHASES, &s->phases},    {PHASES_EPISODES, &s->episodes},   {PHASES_ARRIVALS, &s->arrivals},
                   {PHASES_BARRIERS, &s->barriers}};
     for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
-        if (table_list_declare(&p->tables, &phases_tables[wanted[i].which], p->strings, wanted[i].where, err) < 0)
+        if (table_list_declare(&p->tables, &phases_tables[wanted[i].which], p->strings, wanted[i].where, NULL) < 0)
             return -1;
     return 0;
 }
 
-static int meet_ranks(struct hpcprof *p, struct table *passages, struct err *err)
+static int meet_ranks(struct hpcprof *p, struct meetings *s, struct table *passages, struct err *err)
 {
     struct table *t = NULL;
     if (table_list_declare(&p->tables, &phases_tables[PHASES_PASSAGES], p->strings, &t, err) < 0)
         return -1;
-    struct meetings s = {.v = {.p = p,
-                               .rows = passages,
-                               .barrier = table_column_of(t, "barrier"),
-                               .thread = table_column_of(t, "thread"),
-                               .from = table_column_of(t, "from"),
-                               .group = table_column_of(t, "group"),
-                               .ranks = table_column_of(t, "ranks"),
-                               .number = table_column_of(t, "number"),
-                               .begin = table_column_of(t, "begin"),
-                               .arrived = table_column_of(t, "arrived"),
-                               .left = table_column_of(t, "left")}};
-    if (find_tables(p, &s, err) < 0)
-        return -1;
+    s->v = (struct passages){.p = p,
+                             .rows = passages,
+                             .barrier = table_column_of(t, "barrier"),
+                             .thread = table_column_of(t, "thread"),
+                             .from = table_column_of(t, "from"),
+                             .group = table_column_of(t, "group"),
+                             .ranks = table_column_of(t, "ranks"),
+                             .number = table_column_of(t, "number"),
+                             .begin = table_column_of(t, "begin"),
+                             .arrived = table_column_of(t, "arrived"),
+                             .left = table_column_of(t, "left")};
     size_t n = table_row_count(passages);
     uint32_t *rows = mem_calloc(n + 1, sizeof *rows);
-    s.met = mem_calloc(table_row_count(s.barriers) + 1, sizeof *s.met);
+    s->met = mem_calloc(table_row_count(s->barriers) + 1, sizeof *s->met);
     for (size_t i = 0; i < n; i++)
         rows[i] = (uint32_t)i;
-    sorted_by = &s.v;
+    sorted_by = &s->v;
     qsort(rows, n, sizeof *rows, compare_passages);
-    meet(&s, rows, n);
-    scale(&s);
+    meet(s, rows, n);
+    scale(s);
     mem_free(rows);
-    mem_free(s.met);
-    hashmap_release(&s.left);
-    vec_release(&s.lasts);
+    mem_free(s->met);
+    hashmap_release(&s->left);
+    vec_release(&s->lasts);
     return 0;
 }
 
@@ -422,10 +420,10 @@ int phases_finish(struct hpcprof *p, struct err *err)
                  *passages = table_list_find(&p->tables, phases_tables[PHASES_PASSAGES].name);
     if (!barriers)
         return 0;
-    struct meetings s = {.v = {.p = p}};
-    if (find_tables(p, &s, NULL) < 0) /* tables of these names that somebody else made: shown as they are */
+    struct meetings s = {0};
+    if (find_tables(p, &s) < 0) /* tables of these names that somebody else made: shown as they are */
         return 0;
-    if (passages && table_row_count(passages) && meet_ranks(p, passages, err) < 0)
+    if (passages && table_row_count(passages) && meet_ranks(p, &s, passages, err) < 0)
         return -1;
     for (uint32_t row = 0; row < table_row_count(barriers); row++)
         derive(barriers, row);

@@ -353,34 +353,58 @@ static void check_barrier(struct hpcprof *p, uint32_t b, const struct wanted *w,
     CHECK_INT(w->came_last[row_in(p, PHASES_BARRIERS, b, "last_thread")], w->came_last[most]);
 }
 
-static void test_many_ranks(void)
+/* Ranks in the order of arrival: by time, then by their own clock, then by rank. */
+static void sort_ranks(uint32_t order[RANKS], const uint64_t arrived[RANKS], const uint64_t by_own_clock[RANKS])
+{
+    for (uint32_t i = 0; i < RANKS; i++)
+        order[i] = i;
+    for (int i = 0; i < RANKS; i++)
+        for (int k = i + 1; k < RANKS; k++) {
+            uint32_t a = order[i], b = order[k];
+            bool before = arrived[b] != arrived[a]             ? arrived[b] < arrived[a]
+                          : by_own_clock[b] != by_own_clock[a] ? by_own_clock[b] < by_own_clock[a]
+                                                               : b < a;
+            if (before) {
+                order[i] = b;
+                order[k] = a;
+            }
+        }
+}
+
+/* With a clock each (`skew`), only how long each one waited is known; all are let go when the last clock says so. */
+static void check_many_ranks(uint64_t skew)
 {
     static struct plan plan;
     struct wanted w[2] = {{.best = UINT64_MAX, .shortest = UINT64_MAX, .first = UINT64_MAX},
                           {.best = UINT64_MAX, .shortest = UINT64_MAX, .first = UINT64_MAX}};
-    uint64_t waits[RANKS][RANKS] = {{0}}, after[2][3][3] = {{{0}}}, begin = 900, rows = 0;
+    uint64_t waits[RANKS][RANKS] = {{0}}, after[2][3][3] = {{{0}}}, last_before = 900, rows = 0;
     make_plan(&plan);
-    struct hpcprof *p = ranks_of_plan(&plan, 0);
+    struct hpcprof *p = ranks_of_plan(&plan, skew);
     finish(p);
     bool episodes = true, arrivals = true;
     for (int e = 0; e < EPISODES; e++) {
         struct wanted *of = &w[plan.barrier[e]];
-        uint32_t order[RANKS] = {0, 1, 2, 3};
-        const uint64_t *arrived = plan.arrived[e];
-        for (int i = 0; i < RANKS; i++) /* by time, then by rank */
-            for (int k = i + 1; k < RANKS; k++)
-                if (arrived[order[k]] < arrived[order[i]] ||
-                    (arrived[order[k]] == arrived[order[i]] && order[k] < order[i])) {
-                    uint32_t other = order[k];
-                    order[k] = order[i];
-                    order[i] = other;
-                }
-        uint64_t first = arrived[order[0]], last = arrived[order[RANKS - 1]], idle = 0, release = UINT64_MAX;
+        uint64_t arrived[RANKS], own[RANKS], begin = skew ? UINT64_MAX : last_before, release = UINT64_MAX, let_go = 0,
+                                             idle = 0;
+        uint32_t order[RANKS];
+        for (uint32_t r = 0; r < RANKS; r++) {
+            uint64_t left = plan.left[e][r] + r * skew;
+            own[r] = plan.arrived[e][r] + r * skew;
+            let_go = left > let_go ? left : let_go;
+            release = left < release ? left : release;
+            if (skew)
+                begin = plan.begin[e][r] + r * skew < begin ? plan.begin[e][r] + r * skew : begin;
+        }
+        for (uint32_t r = 0; r < RANKS; r++)
+            arrived[r] = skew ? let_go - (plan.left[e][r] - plan.arrived[e][r]) : own[r];
+        sort_ranks(order, arrived, own);
+        uint64_t first = arrived[order[0]], last = arrived[order[RANKS - 1]];
+        begin = begin < first ? begin : first;
+        release = release > last ? release : last;
         for (uint32_t r = 0; r < RANKS; r++) {
             idle += last - arrived[r];
-            release = plan.left[e][r] < release ? plan.left[e][r] : release;
             of->waited[r] += last - arrived[r];
-            of->busy[r] += arrived[r] - plan.begin[e][r];
+            of->busy[r] += plan.arrived[e][r] - plan.begin[e][r];
             waits[r][order[RANKS - 1]] += r == order[RANKS - 1] ? 0 : last - arrived[r];
         }
         uint64_t phase = last - begin, barrier = last - first;
@@ -389,12 +413,12 @@ static void test_many_ranks(void)
         of->barrier += barrier;
         of->idle += idle;
         of->overhead += release - last;
-        of->worst = fmax((double)of->worst, (double)barrier);
-        of->best = fmin((double)of->best, (double)barrier);
-        of->longest = fmax((double)of->longest, (double)phase);
-        of->shortest = fmin((double)of->shortest, (double)phase);
+        of->worst = barrier > of->worst ? barrier : of->worst;
+        of->best = barrier < of->best ? barrier : of->best;
+        of->longest = phase > of->longest ? phase : of->longest;
+        of->shortest = phase < of->shortest ? phase : of->shortest;
         of->first = first < of->first ? first : of->first;
-        of->last = last;
+        of->last = last > of->last ? last : of->last;
         of->squares += (double)barrier / 1e6 * ((double)barrier / 1e6);
         of->times[step_of(barrier)]++;
         uint64_t *pair = after[plan.barrier[e]][e ? plan.barrier[e - 1] : 2];
@@ -406,7 +430,7 @@ static void test_many_ranks(void)
             episodes = episodes && episode_is(p, (uint32_t)rows, want, plan.barrier[e], order[RANKS - 1]);
             arrivals = arrivals && arrivals_are(p, (uint32_t)rows++, order, arrived);
         }
-        begin = last;
+        last_before = last;
     }
     CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), rows);
     CHECK_INT(table_row_count(table_of(p, PHASES_ARRIVALS)), rows * RANKS);
@@ -423,30 +447,128 @@ static void test_many_ranks(void)
     hpcprof_free(p);
 }
 
-/* With a clock each, only how long each one waited is known. */
-static void test_many_hosts(void)
+/* Groups that meet at the same time, and runs of rows that are no whole episode: too few, too many, of another number. */
+static void test_groups(void)
 {
-    static struct plan plan;
-    uint64_t barrier[2] = {0}, idle[2] = {0};
-    make_plan(&plan);
-    struct hpcprof *p = ranks_of_plan(&plan, 86400ull * 1000 * MS);
+    static const struct {
+        uint64_t group, ranks, number;
+        uint32_t rows;
+        bool whole;
+    } runs[] = {{1, 2, 0, 2, true}, {2, 2, 0, 2, true}, {2, 3, 1, 2, false}, {3, 2, 1, 3, false},
+                {1, 2, 2, 2, true}, {1, 1, 3, 1, true}, {4, 0, 0, 1, false}, {5, 3, 7, 3, true}};
+    struct hpcprof *p = measured();
+    uint64_t whole = 0, time = 1000;
+    for (int rank = 0; rank < 3; rank++)
+        add_thread(p, "a", rank, 0);
+    uint32_t barrier = add_barrier(p, "MPI_Barrier", 1, (uint64_t[]){1, 3, 0, 0, 0});
+    struct table *t = table_of(p, PHASES_BARRIERS);
+    table_set(t, barrier, table_column_of(t, "passages"), (union table_cell){.count = 100});
+    for (size_t i = 0; i < ARRAY_SIZE(runs); i++, time += 100) {
+        for (uint32_t r = 0; r < runs[i].rows; r++)
+            table_add(table_of(p, PHASES_PASSAGES), (union table_cell[]){{.row = barrier},
+                                                                         {.row = r % 3},
+                                                                         {.row = TABLE_NONE},
+                                                                         {.count = runs[i].group},
+                                                                         {.count = runs[i].ranks},
+                                                                         {.count = runs[i].number},
+                                                                         {.count = time},
+                                                                         {.count = time + 10 * (r + 1)},
+                                                                         {.count = time + 50}});
+        whole += runs[i].whole;
+    }
     finish(p);
-    for (int e = 0; e < EPISODES; e++) {
-        uint64_t least = UINT64_MAX, most = 0, sum = 0;
-        for (int r = 0; r < RANKS; r++) {
-            uint64_t waited = plan.left[e][r] - plan.arrived[e][r];
-            least = waited < least ? waited : least;
-            most = waited > most ? waited : most;
-            sum += waited;
-        }
-        barrier[plan.barrier[e]] += most - least;
-        idle[plan.barrier[e]] += sum - RANKS * least;
-    }
-    for (uint32_t b = 0; b < 2; b++) {
-        CHECK_INT(count_in(p, PHASES_BARRIERS, b, "barrier"), barrier[b]);
-        CHECK_INT(count_in(p, PHASES_BARRIERS, b, "idle"), idle[b]);
-    }
+    CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), whole);
+    CHECK_INT(count_in(p, PHASES_BARRIERS, barrier, "barrier"), (10 + 10 + 10 + 0 + 20) * 33 / 5);
+    CHECK_INT(count_in(p, PHASES_BARRIERS, barrier, "episodes"), 33); /* 100 passages of 3 threads */
     hpcprof_free(p);
+}
+
+/* Of as many ranks as there may be, and of one more. */
+static void test_most_ranks(void)
+{
+    enum { MOST = 1 << 14 };
+    for (uint32_t more = 0; more < 2; more++) {
+        struct hpcprof *p = measured();
+        uint32_t ranks = MOST + more;
+        for (uint32_t rank = 0; rank < ranks; rank++)
+            add_thread(p, "a", (int)rank, 0);
+        uint32_t barrier = add_barrier(p, "MPI_Barrier", 1, (uint64_t[]){1, ranks, 0, 0, 0});
+        for (uint32_t rank = 0; rank < ranks; rank++)
+            add_passage(p, barrier, rank, TABLE_NONE, ranks, 0, (uint64_t[]){1, 2 + rank, 2 + ranks});
+        finish(p);
+        CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), more ? 0 : 1);
+        CHECK_INT(count_in(p, PHASES_BARRIERS, barrier, "barrier"), more ? 0 : MOST - 1);
+        hpcprof_free(p);
+    }
+}
+
+/* Barriers of threads beside those of ranks keep what was measured of them. */
+static void test_threads_beside_ranks(void)
+{
+    struct hpcprof *p = three_ranks("a", true);
+    uint32_t threads = add_barrier(p, "omp barrier", 2, (uint64_t[]){7, 3, 700, 70, 90}),
+             odd = add_barrier(p, "omp for", 3, (uint64_t[]){5, 0, 500, 50, 60});
+    finish(p);
+    static const char *const columns[] = {"episodes", "phase", "barrier", "idle"};
+    static const uint64_t want[2][4] = {{7, 700, 70, 90}, {5, 500, 50, 60}};
+    for (uint32_t i = 0; i < 2; i++)
+        for (size_t c = 0; c < ARRAY_SIZE(columns); c++)
+            CHECK_INT(count_in(p, PHASES_BARRIERS, i ? odd : threads, columns[c]), want[i][c]);
+    CHECK(isnan(number_in(p, PHASES_BARRIERS, odd, "imbalance")));
+    hpcprof_free(p);
+}
+
+/* Times that make no sense: of another clock, or wrapped. Nothing is below 0. */
+static void test_odd_times(void)
+{
+    static const struct {
+        const char *name, *hosts[2];
+        uint64_t times[2][3];                                           /* begin, arrived, left */
+        uint64_t begin, first, last, release, idle, waited[2], busy[2]; /* what comes of it, by order of arrival */
+    } cases[] = {
+        {"left before it arrived", {"a", "a"}, {{10, 20, 15}, {10, 30, 35}}, 10, 20, 30, 30, 10, {10, 0}, {10, 20}},
+        {"began after it arrived", {"a", "a"}, {{25, 20, 40}, {50, 30, 40}}, 20, 20, 30, 40, 10, {10, 0}, {0, 0}},
+        {"began when it arrived", {"a", "a"}, {{20, 20, 40}, {20, 30, 40}}, 20, 20, 30, 40, 10, {10, 0}, {0, 10}},
+        {"two clocks", {"a", "b"}, {{1000, 1020, 1040}, {10, 30, 35}}, 10, 1020, 1035, 1035, 15, {15, 0}, {20, 20}},
+        {"two clocks, left before it arrived",
+         {"a", "b"},
+         {{1000, 1020, 1010}, {10, 30, 35}},
+         10,
+         1005,
+         1010,
+         1010,
+         5,
+         {5, 0},
+         {20, 20}},
+        {"two clocks, longer than there is time", {"a", "b"}, {{0, 0, 40}, {0, 1, 39}}, 0, 0, 2, 39, 2, {2, 0}, {0, 1}},
+        {"of one time, by rank", {"a", "a"}, {{5, 20, 40}, {6, 20, 40}}, 5, 20, 20, 40, 0, {0, 0}, {15, 14}},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct hpcprof *p = measured();
+        struct buf got = {0}, want = {0};
+        for (int rank = 0; rank < 2; rank++)
+            add_thread(p, cases[i].hosts[rank], rank, 0);
+        uint32_t barrier = add_barrier(p, "MPI_Barrier", 1, (uint64_t[]){1, 2, 0, 0, 0});
+        for (uint32_t rank = 0; rank < 2; rank++)
+            add_passage(p, barrier, rank, TABLE_NONE, 2, 0, cases[i].times[rank]);
+        finish(p);
+        static const char *const columns[] = {"begin", "first", "last", "release", "idle"};
+        const uint64_t wanted[] = {cases[i].begin, cases[i].first, cases[i].last, cases[i].release, cases[i].idle};
+        for (size_t c = 0; c < ARRAY_SIZE(columns); c++) {
+            buf_printf(&got, "%s %llu, ", columns[c], (unsigned long long)count_in(p, PHASES_EPISODES, 0, columns[c]));
+            buf_printf(&want, "%s %llu, ", columns[c], (unsigned long long)wanted[c]);
+        }
+        for (uint32_t k = 0; k < 2; k++) {
+            buf_printf(&got, "waited %llu, busy %llu; ", (unsigned long long)count_in(p, PHASES_ARRIVALS, k, "waited"),
+                       (unsigned long long)count_in(p, PHASES_THREADS, k, "busy"));
+            buf_printf(&want, "waited %llu, busy %llu; ", (unsigned long long)cases[i].waited[k],
+                       (unsigned long long)cases[i].busy[k]);
+        }
+        tap_str(got.bytes, want.bytes, cases[i].name, __FILE__, __LINE__);
+        buf_release(&got);
+        buf_release(&want);
+        hpcprof_free(p);
+    }
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------ */
@@ -556,6 +678,171 @@ static void test_no_phase_ended(void)
     CHECK_INT(row_in(p, PHASES_SAMPLES, 0, "begun"), TABLE_NONE);
     CHECK_INT(row_in(p, PHASES_SAMPLES, 0, "ended"), TABLE_NONE);
     hpcprof_free(p);
+}
+
+/* Which phase a region is: "after barrier N", whatever stands behind the number. */
+static void test_regions(void)
+{
+    static const struct {
+        const char *region;
+        uint32_t begun;
+    } cases[] = {{PHASES_REGION "1", 0},           {PHASES_REGION "12", 1},         {PHASES_REGION "012", 1},
+                 {PHASES_REGION "1x2", 0},         {PHASES_REGION "2", TABLE_NONE}, {PHASES_REGION "", TABLE_NONE},
+                 {PHASES_REGION "0", TABLE_NONE},  {PHASES_REGION "/", TABLE_NONE}, {PHASES_REGION ":", TABLE_NONE},
+                 {PHASES_REGION "x", TABLE_NONE},  {"after barrier1", TABLE_NONE},  {"1", TABLE_NONE},
+                 {PHASES_REGION "19", 2},          {PHASES_REGION "4294967295", 3}, {PHASES_REGION "42949672950", 3},
+                 {PHASES_REGION "429496729501", 3}};
+    static const uint64_t numbers[] = {1, 12, 19, 4294967295, 42949672950}; /* the last is more than a region can say */
+    static const char *const kinds[] = {"a", "b", "c", "d", "e"};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        for (int inside = 0; inside < 2; inside++) { /* and of a region in it, or around it */
+            struct hpcprof *p = measured();
+            uint32_t thread = add_thread(p, "a", -1, 0),
+                     event = hpcprof_add_event(p, &(struct hpcprof_event){.name = strtab_add(p->strings, "T")}),
+                     module = hpcprof_add_module(p, "/bin/x", "");
+            for (size_t b = 0; b < ARRAY_SIZE(numbers); b++)
+                add_barrier(p, kinds[b], numbers[b], NULL);
+            uint32_t region = hpcprof_add_region(p, cases[i].region, inside ? hpcprof_add_region(p, "solve", 0) : 0);
+            if (!inside)
+                region = hpcprof_add_region(p, "inner", region);
+            uint32_t context = hpcprof_add_context(
+                p, &(struct hpcprof_context){.parent = HPCPROF_NO_PARENT, .module = module, .address = 16});
+            hpcprof_add_count(
+                p,
+                &(struct hpcprof_count){
+                    .thread = thread, .context = context, .event = event, .region = region, .samples = 3, .value = 10});
+            hpcprof_finish(p);
+            phases_add_samples(p);
+            tap_int(row_in(p, PHASES_SAMPLES, 0, "begun"), cases[i].begun, cases[i].region, __FILE__, __LINE__);
+            CHECK(row_in(p, PHASES_PLACES, 0, "begun") == cases[i].begun &&
+                  row_in(p, PHASES_PLACES, 0, "place") == context && count_in(p, PHASES_PLACES, 0, "samples") == 3 &&
+                  count_in(p, PHASES_PLACES, 0, "value") == 10 && isnan(number_in(p, PHASES_PLACES, 0, "share")));
+            hpcprof_free(p);
+        }
+}
+
+/* Sums of squares are cut to what adds up exactly. */
+static void test_squares(void)
+{
+    static const char *const kinds[] = {"a", "b", "c", "d", "e", "f", "g"};
+    static const double given[] = {0, 1, 0.1, 2.5, 1e6 + 1.0 / 3, 0x1p-22, 0x1.8p-21};
+    struct hpcprof *p = measured();
+    for (uint32_t i = 0; i < ARRAY_SIZE(given); i++) {
+        struct table *t = table_of(p, PHASES_BARRIERS);
+        table_set(t, add_barrier(p, kinds[i], i + 1, NULL), table_column_of(t, "squares"),
+                  (union table_cell){.number = given[i]});
+    }
+    phases_add_samples(p);
+    for (uint32_t i = 0; i < ARRAY_SIZE(given); i++) {
+        double squares = number_in(p, PHASES_BARRIERS, i, "squares");
+        CHECK(squares * 0x1p20 == floor(squares * 0x1p20) && fabs(squares - given[i]) <= 0x1p-21);
+    }
+    CHECK(!table_list_find(&p->tables, phases_tables[PHASES_SAMPLES].name));
+    hpcprof_free(p);
+}
+
+/* Of equals the first: who is last most often, and which barrier ends a phase. What refers to nothing is left out. */
+static void test_equals(void)
+{
+    struct hpcprof *p = measured();
+    uint32_t t[3];
+    for (uint32_t i = 0; i < 3; i++)
+        t[i] = add_thread(p, "a", -1, i);
+    uint32_t a = add_barrier(p, "omp barrier", 1, (uint64_t[]){10, 3, 1, 1, 1}),
+             b = add_barrier(p, "omp for", 2, (uint64_t[]){10, 3, 1, 1, 1});
+    static const uint64_t came_last[] = {4, 4, TABLE_NO_COUNT};
+    for (uint32_t i = 0; i < 3; i++)
+        table_add(table_of(p, PHASES_THREADS), (union table_cell[ARRAY_SIZE(phases_thread_columns)]){
+                                                   {.row = a}, {.row = t[i]}, {.count = 9}, {.count = came_last[i]}});
+    table_add(table_of(p, PHASES_THREADS), (union table_cell[ARRAY_SIZE(phases_thread_columns)]){
+                                               {.row = b + 1}, {.row = t[0]}, {.count = 9}, {.count = 99}});
+    static const struct {
+        uint32_t ended, begun;
+        uint64_t episodes;
+    } phases[] = {{1, 0, 3}, {0, 0, 3}, {0, 1, 1}, {1, 1, 2}, {1, TABLE_NONE, 5}, {0, 2, 6}, {0, 0, TABLE_NO_COUNT}};
+    for (size_t i = 0; i < ARRAY_SIZE(phases); i++)
+        table_add(table_of(p, PHASES_PHASES),
+                  (union table_cell[ARRAY_SIZE(phases_phase_columns)]){
+                      {.row = phases[i].ended}, {.row = phases[i].begun}, {.count = phases[i].episodes}});
+    static const struct {
+        uint32_t begun, event;
+        uint64_t value;
+        uint32_t ended; /* what comes of it */
+        double share;
+    } places[] = {{0, 0, 30, 1, 75},          {0, 0, 10, 1, 25}, {1, 0, 7, 1, 70}, {0, 1, 8, 1, 100},
+                  {TABLE_NONE, 0, 5, 0, 50},  {2, 0, 5, 0, 50},  {1, 0, 3, 1, 30}, {1, 2, 5, 1, NAN},
+                  {1, TABLE_NONE, 5, 1, NAN}, {1, 1, 0, 1, NAN}, {0, 2, 1, 1, NAN}};
+    for (size_t i = 0; i < 2; i++)
+        hpcprof_add_event(p, &(struct hpcprof_event){.name = strtab_add(p->strings, i ? "U" : "T")});
+    table_of(p, PHASES_SAMPLES);
+    for (uint32_t i = 0; i < ARRAY_SIZE(places); i++)
+        table_add(table_of(p, PHASES_PLACES), (union table_cell[]){{.row = places[i].begun},
+                                                                   {.row = TABLE_NONE},
+                                                                   {.row = i},
+                                                                   {.row = places[i].event},
+                                                                   {.count = 1},
+                                                                   {.count = places[i].value},
+                                                                   {.number = (double)NAN}});
+    finish(p);
+    CHECK_INT(row_in(p, PHASES_BARRIERS, a, "last_thread"), t[0]);
+    CHECK(number_in(p, PHASES_BARRIERS, a, "last_share") == 40);
+    CHECK_INT(row_in(p, PHASES_BARRIERS, b, "last_thread"), TABLE_NONE);
+    for (uint32_t i = 0; i < ARRAY_SIZE(places); i++) {
+        double share = number_in(p, PHASES_PLACES, i, "share");
+        CHECK_INT(row_in(p, PHASES_PLACES, i, "ended"), places[i].ended);
+        CHECK(isnan(places[i].share) ? isnan(share) : fabs(share - places[i].share) < 1e-9);
+    }
+    hpcprof_free(p);
+}
+
+/* Tables of these names that somebody else made: of threads' states, of the loops in phases. */
+static void test_foreign_others(void)
+{
+    static const char *const names[] = {"thread", "state", "since", "barrier"};
+    for (size_t without = 0; without < ARRAY_SIZE(names); without++) {
+        struct table_column columns[ARRAY_SIZE(names) - 1];
+        struct table_decl foreign = {"thread_states", NULL, NULL, columns, ARRAY_SIZE(columns)};
+        struct hpcprof *p = hpcprof_create();
+        struct table *t = NULL;
+        struct phases_stuck *stuck;
+        struct err err = {0};
+        for (size_t i = 0, n = 0; i < ARRAY_SIZE(names); i++)
+            if (i != without)
+                columns[n++] = (struct table_column){.name = names[i], .type = TABLE_COUNT, .merge = TABLE_LAST};
+        CHECK_INT(table_list_declare(&p->tables, &foreign, p->strings, &t, &err), 0);
+        table_add(t, (union table_cell[]){{.count = 0}, {.count = 0}, {.count = 0}});
+        for (int i = 0; i < PHASES_STATES; i++)
+            table_of(p, (enum phases_table)i);
+        CHECK_INT(phases_stuck(p, &stuck), 0);
+        CHECK(!stuck);
+        hpcprof_free(p);
+    }
+    for (int which = 0; which < 3; which++) { /* nobody waits where a table is missing */
+        static const enum phases_table needed[] = {PHASES_BARRIERS, PHASES_THREADS, PHASES_STATES};
+        struct hpcprof *p = hpcprof_create();
+        struct phases_stuck *stuck;
+        for (int i = 0; i < 3; i++)
+            if (i != which)
+                table_of(p, needed[i]);
+        CHECK_INT(phases_stuck(p, &stuck), 0);
+        CHECK(!stuck);
+        hpcprof_free(p);
+    }
+    static const enum phases_table made[] = {PHASES_SAMPLES, PHASES_PLACES};
+    for (size_t i = 0; i < ARRAY_SIZE(made); i++) {
+        static const struct table_column columns[] = {{.name = "begun", .type = TABLE_TEXT, .merge = TABLE_KEY}};
+        struct table_decl foreign = {phases_tables[made[i]].name, NULL, NULL, columns, 1};
+        struct hpcprof *p = sampled();
+        struct table *t = NULL;
+        struct err err = {0};
+        CHECK_INT(table_list_declare(&p->tables, &foreign, p->strings, &t, &err), 0);
+        table_add(t, (union table_cell[]){text(p, "7")});
+        phases_add_samples(p);
+        finish(p);
+        CHECK_STR(strtab_get(p->strings, table_row(t, 0)[0].text), "7");
+        CHECK_INT(table_row_count(t), 1);
+        hpcprof_free(p);
+    }
 }
 
 static void test_no_barriers(void)
@@ -814,11 +1101,19 @@ int main(void)
     test_missing_rank();
     test_one_episode();
     test_wrong_passages();
-    test_many_ranks();
-    test_many_hosts();
+    check_many_ranks(0);
+    check_many_ranks(86400ull * 1000 * MS);
+    test_groups();
+    test_most_ranks();
+    test_threads_beside_ranks();
+    test_odd_times();
     test_derived();
     test_samples();
     test_no_phase_ended();
+    test_regions();
+    test_squares();
+    test_equals();
+    test_foreign_others();
     test_no_barriers();
     test_foreign_table();
     test_foreign_passages();
