@@ -218,11 +218,12 @@ struct tested {
     enum diagnose_state state;
     struct candidate candidate;
 };
-/* One property at one id of its domain. */
+/* One property, which can be tested, at one id of its domain. */
 struct tested evaluate_at(const struct evaluator *, const struct bound *, uint32_t id);
 double bound_value(const struct evaluator *, const struct bound *, const struct bound_expr *, uint32_t id);
 bool filters_hold(const struct evaluator *, const struct bound *, uint32_t id);
 place_ix domain_place(const struct evaluator *, const struct domain *, uint32_t id);
+/* Of nodes of a tree: is this one of them? */
 bool domain_has(const struct bound *, uint32_t id);
 
 /* ---- texts.c -------------------------------------------------------------------------------------------- */

@@ -8,7 +8,8 @@
  *     MODULE NAME                             places, as deep as their blanks, below the PROGRAM
  *      PROC NAME LINE                         FILE, PROC, INLINE NAME LINE; LOOP LINE [ROLE]; LINE N
  *       LINE 7 ID=VALUE ...                   values; "@LABEL" names the place for rows
- *                                             lines are a.c's, but for those in FILE NAME own
+ *                                             lines are a.c's, but for those in FILE NAME own; "!nofile": nobody's,
+ *                                             "!irreducible", "!0xADDRESS"
  *     root ID=VALUE ...                       of the PROGRAM
  *     call LABEL ID=VALUE ...                 nodes of the tree of calls, as deep as their blanks: of a labelled place
  *     table NAME COLUMN:TYPE ...              TYPE: count, number, text, or what is referred to
@@ -76,12 +77,29 @@ static place_ix add_place(struct drawing *d, uint8_t kind, place_ix parent, cons
     return (place_ix)(d->places.count - 1);
 }
 
+static void add_mark(struct drawing *d, place_ix place, const char *mark)
+{
+    struct place *p = &d->places.items[place];
+    if (strcmp(mark, "irreducible") == 0)
+        p->irreducible = true;
+    else if (strcmp(mark, "nofile") == 0)
+        p->file = SOURCE_NONE;
+    else if (mark[0] == '0')
+        p->address = strtoull(mark, NULL, 16);
+    else
+        fail(d, "no such mark", mark);
+}
+
 static void add_values(struct drawing *d, place_ix place, char **words, int n)
 {
     for (int i = 0; i < n; i++) {
         char *equals = strchr(words[i], '=');
         if (words[i][0] == '@') {
             d->labels.items[place] = mem_strdup(words[i] + 1);
+            continue;
+        }
+        if (words[i][0] == '!') {
+            add_mark(d, place, words[i] + 1);
             continue;
         }
         if (!equals)

@@ -284,7 +284,7 @@ static bool fits(const char *globs, const char *word)
     char one[256];
     for (const char *at = globs;; at++) {
         size_t n = strcspn(at, "|");
-        snprintf(one, sizeof one, "%.*s", (int)(n < sizeof one ? n : sizeof one - 1), at);
+        snprintf(one, sizeof one, "%.*s", (int)n, at);
         if (fnmatch(one, word, 0) == 0)
             return true;
         at += n;
@@ -357,10 +357,6 @@ struct tested evaluate_at(const struct evaluator *ev, const struct bound *of, ui
 {
     struct tested t = {.state = SEARCH_FALSE, .candidate = {.id = id, .severity = NAN, .error = NAN}};
     bool missing = false;
-    if (!of->domain) {
-        t.state = SEARCH_NOT_MEASURABLE;
-        return t;
-    }
     if (!filters_hold(ev, of, id) || !first_true(ev, of, id, &t.candidate.condition, &missing)) {
         t.state = missing ? SEARCH_UNKNOWN : SEARCH_FALSE;
         return t;
@@ -381,8 +377,6 @@ struct tested evaluate_at(const struct evaluator *ev, const struct bound *of, ui
 bool domain_has(const struct bound *of, uint32_t id)
 {
     const struct domain *d = of->domain;
-    if (!d || d->table)
-        return false;
     size_t before = sorted_front(d->count, i, d->ids[i] < id);
     return before < d->count && d->ids[before] == id;
 }

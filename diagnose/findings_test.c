@@ -2,6 +2,7 @@
  * What becomes of properties on a drawing, to the letter: tests/diagnose/findings.cases (tests/cases.h). A case has
  *
  *     strategy=WORD, threshold=N, rounds=N, -one-program      options
+ *     -measured                   each run knows which modules it had
  *     properties                  as in a file of them
  *     drawing                     see drawing.c
  *     text, csv, json, sarif, periscope, graph                as they are written
@@ -10,6 +11,7 @@
  */
 #include "diagnose/diagnose_int.h"
 #include "diagnose/drawing.h"
+#include "metrics/metrics_int.h"
 #include "tests/cases.h"
 
 #include <math.h>
@@ -17,6 +19,7 @@
 struct at_hand { /* of the case */
     char *properties, *drawing;
     struct diagnose_options options;
+    bool measured;
     struct experiment *e;
     struct properties *p;
     struct diagnosis *d;
@@ -33,6 +36,7 @@ static void begin(void *ctx, const char *name)
     h->e = NULL;
     h->p = NULL;
     h->options = (struct diagnose_options){.threshold = 1, .threads = 1};
+    h->measured = false;
 }
 
 static void take_option(void *ctx, const char *word)
@@ -47,6 +51,8 @@ static void take_option(void *ctx, const char *word)
         o->experiments = strtoul(word + 7, NULL, 10);
     else if (strcmp(word, "-one-program") == 0)
         o->one_program = true;
+    else if (strcmp(word, "-measured") == 0)
+        ((struct at_hand *)ctx)->measured = true;
     else
         exit(99);
 }
@@ -71,6 +77,8 @@ static void look(struct at_hand *h)
     CHECK_INT(warnings_count(problems), 0);
     warnings_free(problems);
     h->e = drawing_read(h->drawing, "a drawing");
+    if (h->measured)
+        measured_from_database(h->e);
     CHECK_INT(diagnosis_stored(h->e, 0, &h->d), 0);
     if (diagnose(h->e, h->p, &h->options, &h->d, &err) < 0)
         exit(99);
@@ -169,6 +177,133 @@ static void check_thresholds(void)
     experiment_free(e);
 }
 
+/* ---- words ------------------------------------------------------------------------------------------------ */
+
+static void check_words(void)
+{
+    static const char *const strategies[] = {"whole", "location-first", "property-first", "loop-aware", "functions"},
+                             *const formats[] = {"text", "csv", "json", "sarif", "periscope", "graph"};
+    enum diagnose_strategy strategy;
+    enum diagnose_format format;
+    struct err err = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(strategies); i++)
+        CHECK(diagnose_strategy_parse(strategies[i], &strategy, &err) == 0 && strategy == (enum diagnose_strategy)i);
+    for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+        CHECK(diagnose_format_parse(formats[i], &format, &err) == 0 && format == (enum diagnose_format)i);
+    CHECK_INT(diagnose_strategy_parse("wholes", &strategy, &err), -1);
+    CHECK_STR(err.msg,
+              "no strategy 'wholes'; there are whole, location-first, property-first, loop-aware and functions");
+    err = (struct err){0};
+    CHECK_INT(diagnose_format_parse("", &format, &err), -1);
+    CHECK_STR(err.msg, "no format ''; there are text, csv, json, sarif, periscope and graph");
+}
+
+/* ---- tables of these names that somebody else made, or an older version ---------------------------------------- */
+
+static void check_foreign_tables(void)
+{
+    static const struct {
+        const char *name, *tables;
+        double threshold;
+        const char *want; /* what is stored: each finding, each step */
+    } cases[] = {
+        {"findings alone", "table findings place:place\nrow f\n", 0, NULL},
+        {"a search alone", "table search place:place\nrow f\n", 0, NULL},
+        {"with next to nothing in them", "table findings other:text\nrow x\ntable search other:count\nrow 5\n", 0,
+         "0: |||0|?|?|the program. state not reached||the program|0|-|?|;"},
+        {"columns of other types",
+         "table findings place:count property:count severity:text confidence:count copies:number path:count\n"
+         "row 1 2 x 3 4 5\ntable search state:count value:text parent:count experiment:number place:text\n"
+         "row 1 x 0 2 f\n",
+         0, "0: |||0|?|?|the program. state not reached||the program|0|-|?|;"},
+        {"all that is read",
+         "table findings place:place property:text severity:number confidence:number error:number evidence:text "
+         "explanation:text remedy:text path:text copies:count name:text\n"
+         "row f T 5 0.5 0.25 e x r - 3 N\nrow - U 2 1 - - - - a_>_b 1 M\n"
+         "table search hypothesis:text place:place state:text value:number threshold:number experiment:count "
+         "parent:search note:text\n"
+         "row H f true 5 1.5 1 - n\nrow I - pruned - 1.5 4 0 -\nrow J f wrong 1 - 2 7 -\n",
+         2,
+         "2: N|T|e|3|5|0.5|f. M|U||1|2|1|a > b. state true|H|f|1|-|5|n; state pruned|I|the program|4|0|?|; state not "
+         "reached|J|f|2|-|1|;"},
+        {"from five percent on",
+         "table findings severity:number place:place\nrow 5 f\nrow 4.99 f\nrow - f\n"
+         "table search threshold:number\nrow 1\nrow 3\n",
+         5, "5: |||0|5|?|f. state not reached||the program|0|-|?|; state not reached||the program|0|-|?|;"},
+        {"a threshold below what was looked for", "table findings n:count\ntable search threshold:number\nrow 3\n",
+         2.99, NULL},
+        {"the threshold of then", "table findings n:count\ntable search threshold:number\nrow 3\n", 3,
+         "3:  state not reached||the program|0|-|?|;"},
+        {"whatever the threshold of then was", "table findings n:count\ntable search threshold:number\nrow 3\n", NAN,
+         "3:  state not reached||the program|0|-|?|;"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char *drawing =
+            mem_printf("metric t 1 us CPUTIME\nMODULE prog\n FILE a.c\n  PROC f 3 @f t=1\n%s", cases[i].tables);
+        struct experiment *e = drawing_read(drawing, cases[i].name);
+        struct diagnosis *d = NULL;
+        struct buf got = {0};
+        CHECK_INT(diagnosis_stored(e, cases[i].threshold, &d), cases[i].want != NULL);
+        if (d) {
+            buf_printf(&got, "%g:", d->threshold);
+            for (size_t k = 0; k < d->findings.count; k++) {
+                const struct finding *f = &d->findings.items[k];
+                buf_printf(&got, " %s|%s|%s|%zu|", f->property, f->title, f->evidence, f->copies);
+                buf_printf(&got, isnan(f->severity) ? "?|" : "%g|", f->severity);
+                buf_printf(&got, isnan(f->confidence) ? "?|" : "%g|", f->confidence);
+                buf_printf(&got, "%s.", f->where);
+            }
+            if (!d->findings.count)
+                buf_str(&got, " ");
+            for (size_t k = 0; k < d->search.count; k++) {
+                const struct search_step *s = &d->search.items[k];
+                buf_printf(&got, " state %s|%s|%s|%u|", diagnose_state_word(s->state), s->property, s->where,
+                           s->experiment);
+                buf_printf(&got, s->parent == NONE ? "-|" : "%u|", s->parent);
+                buf_printf(&got, isnan(s->value) ? "?|" : "%g|", s->value);
+                buf_printf(&got, "%s;", s->note);
+            }
+            tap_str(got.bytes, cases[i].want ? cases[i].want : "", cases[i].name, __FILE__, __LINE__);
+        }
+        buf_release(&got);
+        diagnosis_free(d);
+        experiment_free(e);
+        mem_free(drawing);
+    }
+}
+
+/* More places than are kept, of which the first are. */
+static void check_many_places(void)
+{
+    enum { PLACES = 20100, KEPT = 20000 };
+    const char *text =
+        "METRIC time = CPUTIME; PROPERTY All (LINE l) { TOGETHER; CONDITION: time > 0; SEVERITY: 0.001; }"
+        "PROPERTY One (LINE l) { TOGETHER; CONDITION: time == 7; SEVERITY: 5; }";
+    struct warnings *problems = warnings_create();
+    struct properties *p = properties_create();
+    struct diagnose_options options = {.threshold = 1, .threads = 1};
+    struct diagnosis *d = NULL;
+    struct buf drawing = {0};
+    struct err err = {0};
+    buf_str(&drawing, "metric t 1 us CPUTIME\nMODULE prog\n FILE a.c\n  PROC f 3\n");
+    for (unsigned i = 0; i < PLACES; i++)
+        buf_printf(&drawing, "   LINE %u t=%d\n", i + 4, i + 1 == PLACES ? 7 : 1);
+    struct experiment *e = drawing_read(drawing.bytes, "many lines");
+    properties_add(p, text, strlen(text), "p.asl", problems);
+    properties_finish(p, problems);
+    CHECK_INT(diagnose(e, p, &options, &d, &err), 0);
+    if (CHECK_NAMED(d && d->findings.count == 2, "many places are found")) {
+        CHECK_INT(d->findings.items[0].copies, KEPT);
+        CHECK_INT(d->findings.items[1].copies, 1);
+        CHECK_STR(d->findings.items[1].where, "a.c:20103 in f");
+    }
+    diagnosis_free(d);
+    properties_free(p);
+    warnings_free(problems);
+    experiment_free(e);
+    buf_release(&drawing);
+}
+
 int main(void)
 {
     static const char *const inputs[] = {"properties", "drawing", NULL};
@@ -176,6 +311,9 @@ int main(void)
     struct cases c = {inputs, begin, take_option, take_input, make_output, &h, NULL, {0}};
     cases_run(&c, "tests/diagnose/findings.cases");
     check_thresholds();
+    check_words();
+    check_foreign_tables();
+    check_many_places();
     mem_free(h.properties);
     mem_free(h.drawing);
     return tap_done();
