@@ -226,7 +226,7 @@ static void add_meeting(struct meetings *s, struct meeting *m)
 /* Runs of equal group and number that have a passage of every rank. */
 static void meet(struct meetings *s, uint32_t *rows, size_t n)
 {
-    struct meeting m = {.arrived = mem_calloc(n + 1, sizeof *m.arrived)};
+    struct meeting m = {.arrived = mem_calloc(n, sizeof *m.arrived)};
     for (size_t i = 0, end; i < n; i = end) {
         const union table_cell *a = passage(&s->v, rows[i]);
         for (end = i + 1; end < n && passage(&s->v, rows[end])[s->v.group].count == a[s->v.group].count &&
@@ -293,7 +293,7 @@ static int meet_ranks(struct hpcprof *p, struct meetings *s, struct table *passa
                              .arrived = table_column_of(t, "arrived"),
                              .left = table_column_of(t, "left")};
     size_t n = table_row_count(passages);
-    uint32_t *rows = mem_calloc(n + 1, sizeof *rows);
+    uint32_t *rows = mem_calloc(n, sizeof *rows);
     s->met = mem_calloc(table_row_count(s->barriers) + 1, sizeof *s->met);
     for (size_t i = 0; i < n; i++)
         rows[i] = (uint32_t)i;
@@ -506,8 +506,8 @@ static void sort_out(const struct states *v, struct phases_stuck *list, size_t *
     if (i == *count)
         list[(*count)++] = (struct phases_stuck){.barrier = barrier,
                                                  .since = UINT64_MAX,
-                                                 .arrived = mem_calloc(n + 1, sizeof *list->arrived),
-                                                 .missing = mem_calloc(n + 1, sizeof *list->missing)};
+                                                 .arrived = mem_calloc(n, sizeof *list->arrived),
+                                                 .missing = mem_calloc(n, sizeof *list->missing)};
     add_waiter(v, &list[i], row);
 }
 
@@ -522,9 +522,11 @@ static bool has_arrived(const struct phases_stuck *s, uint32_t row)
 static int by_since(const void *left, const void *right)
 {
     const struct phases_stuck *a = left, *b = right;
-    return a->since != b->since      ? (a->since < b->since ? -1 : 1)
-           : a->barrier < b->barrier ? -1
-                                     : a->barrier > b->barrier;
+    if (a->since != b->since)
+        return a->since < b->since ? -1 : 1;
+    if (a->barrier != b->barrier)
+        return a->barrier < b->barrier ? -1 : 1;
+    return a->arrived[0] < b->arrived[0] ? -1 : 1; /* of several processes: nobody waits twice */
 }
 
 size_t phases_stuck(const struct hpcprof *p, struct phases_stuck **found)

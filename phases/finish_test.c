@@ -480,7 +480,31 @@ static void test_groups(void)
     CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), whole);
     CHECK_INT(count_in(p, PHASES_BARRIERS, barrier, "barrier"), (10 + 10 + 10 + 0 + 20) * 33 / 5);
     CHECK_INT(count_in(p, PHASES_BARRIERS, barrier, "episodes"), 33); /* 100 passages of 3 threads */
+    CHECK_INT(count_in(p, PHASES_BARRIERS, barrier, "phase"), (20 + 20 + 20 + 10 + 30) * 33 / 5);
+    CHECK_INT(count_in(p, PHASES_BARRIERS, barrier, "idle"), (10 + 10 + 10 + 0 + 20 + 10) * 33 / 5);
+    CHECK_INT(count_in(p, PHASES_BARRIERS, barrier, "overhead"), (30 + 30 + 30 + 40 + 20) * 33 / 5);
     hpcprof_free(p);
+}
+
+/* Who was let go by some goes on to others: the phase began there when the last had come, whichever of them it is. */
+static void test_from_group_to_group(void)
+{
+    for (uint32_t goes_on = 0; goes_on < 3; goes_on++)
+        for (uint32_t host = 0; host < 2; host++) {
+            static const uint64_t arrived[] = {20, 30, 40};
+            struct hpcprof *p = measured();
+            for (int rank = 0; rank < 4; rank++)
+                add_thread(p, host && rank == 3 ? "b" : "a", rank, 0);
+            uint32_t first = add_barrier(p, "MPI_Barrier", 1, (uint64_t[]){1, 3, 0, 0, 0}),
+                     then = add_barrier(p, "MPI_Bcast", 2, (uint64_t[]){1, 2, 0, 0, 0});
+            for (uint32_t rank = 0; rank < 3; rank++)
+                add_passage(p, first, rank, TABLE_NONE, 3, 0, (uint64_t[]){10, arrived[rank], 50 + rank});
+            add_passage(p, then, goes_on, first, 2, 1, (uint64_t[]){50 + goes_on, 90, 100});
+            add_passage(p, then, 3, TABLE_NONE, 2, 1, (uint64_t[]){60, 80, 100});
+            finish(p);
+            CHECK_INT(count_in(p, PHASES_EPISODES, 1, "begin"), host ? 50 + goes_on : 40);
+            hpcprof_free(p);
+        }
 }
 
 /* Of as many ranks as there may be, and of one more. */
@@ -959,6 +983,12 @@ static void test_who_is_missing(void)
          "",
          {"omp barrier", "omp for"},
          "b30 c-d b50 a-b"},
+        {"threads of several processes at one time",
+         "ab cd ef",
+         "c:b5 d:r a:b5 b:r e:b5 f:r",
+         "",
+         {"omp barrier", "omp for"},
+         "b50 c-d b50 a-b b50 e-f"},
         {"ranks over processes", "a b c", "a:b5 b:r c:b3", "", {"MPI_Barrier", "omp for"}, "b30 ac-b"},
         {"two barriers, by the longer wait",
          "abcd",
@@ -1104,6 +1134,7 @@ int main(void)
     check_many_ranks(0);
     check_many_ranks(86400ull * 1000 * MS);
     test_groups();
+    test_from_group_to_group();
     test_most_ranks();
     test_threads_beside_ranks();
     test_odd_times();
