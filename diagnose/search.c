@@ -121,7 +121,7 @@ struct searcher {
     struct evaluator *ev;
     struct diagnosis *d;
     size_t tree;                   /* that places are looked for in */
-    struct VEC(uint32_t) children; /* by parent, in order */
+    struct VEC(uint32_t) children; /* by parent, in order; first_child counts them */
     size_t *first_child;           /* by node: into children */
     struct VEC(struct hypothesis) open, next;
     struct hashmap asked; /* (bound, node) */
@@ -140,7 +140,6 @@ static void list_children(struct searcher *s)
     size_t *at = mem_alloc((n + 1) * sizeof *at);
     memcpy(at, s->first_child, n * sizeof *at);
     vec_reserve(&s->children, n);
-    s->children.count = n ? n - 1 : 0;
     for (uint32_t i = 1; i < n; i++)
         s->children.items[at[experiment_node_parent(e, s->tree, i)]++] = i;
     mem_free(at);
