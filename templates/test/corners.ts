@@ -8,6 +8,7 @@ import { findingsAt } from '../logic/diagnosis';
 import { distributionAt, metricsByThread } from '../logic/distribution';
 import { formatAs, formatExact, formatPercent, formatScaled, formatShort, formatSigned, plural, scaleAmong, scaleFor, share, unitIn } from '../logic/format';
 import { parseFormula, quoteName, readFormula } from '../logic/formula';
+import { headsAround } from '../logic/heads';
 import { Code } from '../logic/instructions';
 import { badgeTitle, describe, labelOf, lineRange, shortName } from '../logic/labels';
 import { Memory, missesOnLine } from '../logic/memory';
@@ -551,9 +552,9 @@ function testSaid(): void {
   const change = changes(columns, new Tables(two), columns.get('0-1i')!, 'procedure');
   equal([change.worse, change.better].map((list) => list.map((c) => `${c.place} ${c.value} ${c.error}`)), [['3 100 20', '9 9 6'], ['5 -100 20']], 'summary: what got worse and better, the largest first');
   equal(changes(columns, new Tables(two), columns.get('0-1i')!, 'module').worse.length, 0, 'summary: within the noise nothing changed');
-  const twins = model('program p\n module a\n  file x.c\n   proc f 1-9 @x.c\n    line 1 @x.c = 100 .\n   proc g 11-12 @x.c\n    line 11 @x.c = 100 .\n   proc h 21-22 @x.c\n    line 21 @x.c = 200 .\n    line 22 @x.c = 1 1', two.metrics);
+  const twins = model('program p\n module a\n  file x.c\n   proc f 1-9 @x.c\n    line 1 @x.c = 10 .\n   proc g 11-12 @x.c\n    line 11 @x.c = 100 .\n   proc h 21-22 @x.c\n    line 21 @x.c = 200 .\n    line 22 @x.c = 1 1\n   proc f 1-9 @x.c\n    line 1 @x.c = 90 .', two.metrics);
   const equalOnes = new Columns(twins);
-  equal(changes(equalOnes, new Tables(twins), equalOnes.get('0-1i')!, 'line').worse.map((c) => c.place), [8, 4, 6], 'summary: equals in their order');
+  equal(changes(equalOnes, new Tables(twins), equalOnes.get('0-1i')!, 'line').worse.map((c) => `${c.place} ${c.value}`), ['8 200', '6 100', '11 100'], 'summary: equals in the order of their places');
 }
 
 // ---- one against the other ----
@@ -597,6 +598,10 @@ function testWords(): void {
   equal([first.map((t) => t.kind), colours.line(15) === first, colours.line(20).map((t) => t.kind), colours.line(21)[0].kind, colours.line(9)[0].kind], [['comment'], true, ['comment'], 'keyword', 'keyword'], 'words: by line, in any order');
   lines.forEach((_, i) => colours.line(i));
   equal([colours.line(15) === first, colours.line(15).map((t) => t.text)], [false, ['int x;']], 'words: so many lines are kept');
+
+  /** Each row that is taken away brings the first line of what is inside into sight. */
+  const heads = (count: number, top = 10): number[] => headsAround([1, ...upTo(count).map((i) => top + 1 + i)].map((from) => ({ first: from, last: 99 })), top, (row) => row + 1, (line) => line - 1);
+  equal(upTo(7).map((n) => heads(n)), [[1], [1, 11], [1, 11, 12], [1, 11, 12, 13], [1, 12, 13, 14], [1, 12, 13, 14], [1, 12, 13, 14]], 'words: the first lines of what is around, four at the most');
 
   const problem = (text: string): string => parseFilter(text).problem?.replace(/^.*” /, '') ?? '';
   equal(

@@ -151,7 +151,7 @@ program prog
 /** Costliest first, equals by process and thread; every thread is in one bin, the one that its value is in. */
 function testShares(): void {
   for (const count of [1, 2, 7, 60]) {
-    const shares = Array.from({ length: count }, (_, i) => ({ process: draw(3), thread: i, value: draw(9) })) as unknown as Share[];
+    const shares = Array.from({ length: count }, (_, i) => ({ process: draw(3), thread: count - i, value: draw(9) })) as unknown as Share[];
     const plain = [...shares];
     const before = (a: Share, b: Share): boolean =>
       a.value !== b.value ? a.value > b.value : a.process !== b.process ? a.process < b.process : a.thread < b.thread;
