@@ -364,9 +364,11 @@ static void add_operand(struct buf *b, struct evaluator *ev, const struct bound 
     if (known || isnan(value) || s->kind == FROM_PLACE)
         return;
     struct expr_operand plain = *expr_operand(x->expr, k);
-    if (s->kind == FROM_METRIC) /* called as it was measured */
+    if (s->kind == FROM_METRIC) /* called as it was measured; a statistic's own column says which it is */
         plain.name = (char *)strtab_get(ev->e->strings,
                                         ev->e->metrics[s->error_metric != SIZE_MAX ? s->error_metric : s->metric].name);
+    if (s->kind == FROM_METRIC && s->error_metric == SIZE_MAX && plain.statistic != EXPR_STAT_SUM)
+        plain.statistic = EXPR_NO_STATISTIC;
     expr_operand_text(&plain, &name);
     buf_str(b, b->len ? ", " : "");
     add_unquoted(b, name.bytes);
