@@ -23,12 +23,11 @@ enum { TEXT_WIDTH = 100, TEXT_INDENT = 4 };
 static void add_paragraph(struct buf *out, const char *label, const char *text)
 {
     struct buf safe = {0};
-    size_t column = 0;
     if (!*text)
         return;
     buf_safe(&safe, text);
     buf_printf(out, "%*s%s", TEXT_INDENT, "", label);
-    column = TEXT_INDENT + strlen(label);
+    size_t column = TEXT_INDENT + strlen(label);
     for (const char *c = safe.bytes; *c;) {
         size_t n = strcspn(c, " ");
         if (column + n + 1 > TEXT_WIDTH && column > TEXT_INDENT) {
