@@ -748,8 +748,8 @@ static void test_regions(void)
 /* Sums of squares are cut to what adds up exactly. */
 static void test_squares(void)
 {
-    static const char *const kinds[] = {"a", "b", "c", "d", "e", "f", "g"};
-    static const double given[] = {0, 1, 0.1, 2.5, 1e6 + 1.0 / 3, 0x1p-22, 0x1.8p-21};
+    static const char *const kinds[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    static const double given[] = {0.3, 0, 1, 0.1, 2.5, 1e6 + 1.0 / 3, 0x1p-22, 0x1.8p-21};
     struct hpcprof *p = measured();
     for (uint32_t i = 0; i < ARRAY_SIZE(given); i++) {
         struct table *t = table_of(p, PHASES_BARRIERS);
@@ -989,6 +989,13 @@ static void test_who_is_missing(void)
          "",
          {"omp barrier", "omp for"},
          "b50 c-d b50 a-b b50 e-f"},
+        {"the first thread's row decides",
+         "ab cd",
+         "b:b5 c:b5 a:b5 d:r",
+         "",
+         {"omp barrier", "omp for"},
+         "b50 c-d b50 ab-"},
+        {"whichever came first", "ab cd", "b:b5 d:b5 a:b5 c:b5", "", {"omp barrier", "omp for"}, "b50 ab- b50 cd-"},
         {"ranks over processes", "a b c", "a:b5 b:r c:b3", "", {"MPI_Barrier", "omp for"}, "b30 ac-b"},
         {"two barriers, by the longer wait",
          "abcd",
