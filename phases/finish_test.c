@@ -507,6 +507,53 @@ static void test_from_group_to_group(void)
         }
 }
 
+/* How long barriers took, in steps of twice as much each: from the least of a step on. */
+static void test_barrier_times(void)
+{
+    static const struct {
+        uint64_t barrier, least;
+    } cases[] = {{0, 0},
+                 {1, 1},
+                 {2, 2},
+                 {3, 2},
+                 {4, 4},
+                 {7, 4},
+                 {8, 8},
+                 {1ull << 40, 1ull << 40},
+                 {(1ull << 41) - 1, 1ull << 40}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct hpcprof *p = measured();
+        for (int rank = 0; rank < 2; rank++)
+            add_thread(p, "a", rank, 0);
+        uint32_t barrier = add_barrier(p, "MPI_Barrier", 1, (uint64_t[]){1, 2, 0, 0, 0});
+        for (uint32_t rank = 0; rank < 2; rank++)
+            add_passage(p, barrier, rank, TABLE_NONE, 2, 0,
+                        (uint64_t[]){1, 2 + rank * cases[i].barrier, 3 + cases[i].barrier});
+        finish(p);
+        CHECK_INT(table_row_count(table_of(p, PHASES_TIMES)), 1);
+        CHECK_INT(count_in(p, PHASES_TIMES, 0, "least"), cases[i].least);
+        hpcprof_free(p);
+    }
+}
+
+/* A rank alone is of one host, whoever comes next: its phase begins where the one before ended. */
+static void test_alone(void)
+{
+    struct hpcprof *p = measured();
+    add_thread(p, "a", 0, 0);
+    add_thread(p, "b", 1, 0);
+    uint32_t first = add_barrier(p, "MPI_Barrier", 1, (uint64_t[]){1, 1, 0, 0, 0}),
+             then = add_barrier(p, "MPI_Bcast", 2, (uint64_t[]){1, 1, 0, 0, 0});
+    add_passage(p, first, 0, TABLE_NONE, 1, 0, (uint64_t[]){10, 20, 50});
+    add_passage(p, then, 0, first, 1, 1, (uint64_t[]){50, 90, 100});
+    add_passage(p, then, 1, TABLE_NONE, 1, 2, (uint64_t[]){60, 80, 100});
+    finish(p);
+    static const uint64_t begins[] = {10, 20, 60};
+    for (uint32_t i = 0; i < ARRAY_SIZE(begins); i++)
+        CHECK_INT(count_in(p, PHASES_EPISODES, i, "begin"), begins[i]);
+    hpcprof_free(p);
+}
+
 /* Of as many ranks as there may be, and of one more. */
 static void test_most_ranks(void)
 {
@@ -1142,6 +1189,8 @@ int main(void)
     check_many_ranks(86400ull * 1000 * MS);
     test_groups();
     test_from_group_to_group();
+    test_barrier_times();
+    test_alone();
     test_most_ranks();
     test_threads_beside_ranks();
     test_odd_times();
