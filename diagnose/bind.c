@@ -207,6 +207,8 @@ static bool bind_fact(struct binder *b, const struct expr_operand *o, struct sou
 {
     int run = word_among(o->name, run_facts, ARRAY_SIZE(run_facts));
     int place = word_among(o->name, place_facts, ARRAY_SIZE(place_facts));
+    if (run >= 0 && *o->run && !b->ev->options.one_program && run_of(b, o) >= b->ev->e->run_count)
+        return false; /* a run that is not there */
     if (run >= 0) {
         s->kind = FROM_CONSTANT;
         /* experiments on one program are alike: the first tells */
