@@ -82,6 +82,10 @@ static void look(struct at_hand *h)
     CHECK_INT(diagnosis_stored(h->e, 0, &h->d), 0);
     if (diagnose(h->e, h->p, &h->options, &h->d, &err) < 0)
         exit(99);
+    bool nodes = true; /* places have none but in a tree of calls */
+    for (size_t i = 0; i < h->d->findings.count; i++)
+        nodes = nodes && (h->d->findings.items[i].node == NODE_NONE) == (h->d->findings.items[i].tree == TREE_SCOPES);
+    CHECK(nodes);
 }
 
 /* ---- what is asked for ---------------------------------------------------------------------------------- */
