@@ -612,6 +612,7 @@ static void test_odd_times(void)
          {5, 0},
          {20, 20}},
         {"two clocks, longer than there is time", {"a", "b"}, {{0, 0, 40}, {0, 1, 39}}, 0, 0, 2, 39, 2, {2, 0}, {0, 1}},
+        {"two clocks that stand still", {"a", "b"}, {{0, 0, 0}, {0, 0, 0}}, 0, 0, 0, 0, 0, {0, 0}, {0, 0}},
         {"of one time, by rank", {"a", "a"}, {{5, 20, 40}, {6, 20, 40}}, 5, 20, 20, 40, 0, {0, 0}, {15, 14}},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -840,9 +841,9 @@ static void test_equals(void)
         uint64_t value;
         uint32_t ended; /* what comes of it */
         double share;
-    } places[] = {{0, 0, 30, 1, 75},          {0, 0, 10, 1, 25}, {1, 0, 7, 1, 70}, {0, 1, 8, 1, 100},
-                  {TABLE_NONE, 0, 5, 0, 50},  {2, 0, 5, 0, 50},  {1, 0, 3, 1, 30}, {1, 2, 5, 1, NAN},
-                  {1, TABLE_NONE, 5, 1, NAN}, {1, 1, 0, 1, NAN}, {0, 2, 1, 1, NAN}};
+    } places[] = {{0, 2, 9, 1, NAN}, {0, 0, 30, 1, 75},          {0, 0, 10, 1, 25}, {1, 0, 7, 1, 70},
+                  {0, 1, 8, 1, 100}, {TABLE_NONE, 0, 5, 0, 50},  {2, 0, 5, 0, 50},  {1, 0, 3, 1, 30},
+                  {1, 2, 5, 1, NAN}, {1, TABLE_NONE, 5, 1, NAN}, {1, 1, 0, 1, NAN}, {0, 2, 1, 1, NAN}};
     for (size_t i = 0; i < 2; i++)
         hpcprof_add_event(p, &(struct hpcprof_event){.name = strtab_add(p->strings, i ? "U" : "T")});
     table_of(p, PHASES_SAMPLES);
