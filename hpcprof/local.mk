@@ -87,6 +87,13 @@ TESTS += %D%/wrap_test
 %C%_wrap_test_SOURCES = %D%/wrap_test.c %D%/wrap_world.h tests/tap.h %D%/recorder/wrap.c %D%/recorder/signals.c %D%/recorder/waits.c %D%/recorder/bytes.c %D%/recorder/memory.c
 %C%_wrap_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/wrap_world.h
 %C%_wrap_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += %D%/main_test
+TESTS += %D%/main_test
+EXTRA_DIST += tests/record/main.cases
+%C%_main_test_SOURCES = %D%/main_test.c %D%/main_world.h tests/tap.h tests/cases.h %D%/recorder/main.c %D%/recorder/config.c %D%/recorder/memory.c
+%C%_main_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/main_world.h
+%C%_main_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+%C%_main_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
 FUZZERS += %D%/unwind_fuzz
 check_PROGRAMS += %D%/unwind_fuzz
 %C%_unwind_fuzz_SOURCES = %D%/unwind_fuzz.c $(UNWINDER_SOURCES)
