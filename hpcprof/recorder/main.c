@@ -286,8 +286,8 @@ static void at_quick_exit_(void)
 
 /* ---- fork ---------------------------------------------------------------------------------------------------- */
 
-static sigset_t fork_mask; /* of whom the lock lets fork one at a time */
-static bool fork_locked;
+static sigset_t fork_mask;           /* of whom the lock lets fork one at a time */
+static bool fork_locked, was_forked; /* the latter in the child, until its own recording begins */
 _Thread_local bool hpcrec_in_fork_wrapper __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)
@@ -338,7 +338,7 @@ void hpcrec_fork_child(void)
     forget_area(&hpcrec.extra_events, sizeof(struct extra_event));
     hpcrec_file_forget();
     exit_status = -1;
-    hpcrec.from_fork = true;
+    was_forked = hpcrec.from_fork = true;
 }
 
 /* ---- the beginning --------------------------------------------------------------------------------------------- */
@@ -368,10 +368,13 @@ static bool begin(void)
     return true;
 }
 
+/* Only where the parent was recorded when it forked: not that of a program that --only leaves out, nor of one whose end is
+   written. */
 void hpcrec_fork_restart(void)
 {
-    if (atomic_load(&hpcrec.pid) != 0 || !hpcrec.config.children)
+    if (!was_forked || !hpcrec.config.children)
         return;
+    was_forked = false;
     begin();
 }
 
