@@ -63,6 +63,10 @@ check_PROGRAMS += %D%/unwind_test
 TESTS += %D%/unwind_test
 %C%_unwind_test_SOURCES = %D%/unwind_test.c tests/tap.h $(UNWINDER_SOURCES)
 %C%_unwind_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += %D%/unwind_drawn_test
+TESTS += %D%/unwind_drawn_test
+%C%_unwind_drawn_test_SOURCES = %D%/unwind_drawn_test.c tests/tap.h tests/chance.h $(UNWINDER_SOURCES)
+%C%_unwind_drawn_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/counts_test
 TESTS += %D%/counts_test
 %C%_counts_test_SOURCES = %D%/counts_test.c tests/tap.h %D%/recorder/counts.c %D%/recorder/memory.c

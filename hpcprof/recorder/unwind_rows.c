@@ -213,13 +213,14 @@ static struct unwind_rule rule(enum unwind_kind kind, uint64_t reg, int64_t offs
 /* The linker's stubs (.plt): rsp + 8 + (((rip & 15) >= n) << 3), with n 9, 10 or 11. */
 static bool is_plt(struct bytes b, uint8_t *n)
 {
-    static const uint8_t form[] = {0x80, 0x00, 0x3f, 0x1a, 0, 0x2a, 0x33, 0x24, 0x22};
+    static const uint8_t form[] = {0x80, 0x00, 0x3f, 0x1a, 0x30, 0x2a, 0x33, 0x24, 0x22};
+    enum { N_AT = 4 };
     if ((size_t)(b.end - b.p) != sizeof form)
         return false;
     for (size_t i = 0; i < sizeof form; i++)
-        if (b.p[i] != form[i] && form[i])
+        if (b.p[i] != form[i] && i != N_AT)
             return false;
-    *n = (uint8_t)(b.p[4] - 0x30);
+    *n = (uint8_t)(b.p[N_AT] - form[N_AT]);
     return *n < 16;
 }
 

@@ -1,0 +1,633 @@
+/*
+ * Call frame information made by chance: what the compiled rows say of each address is held against instructions that are obeyed one
+ * by one, as the standards describe them, without bytes or tables.
+ */
+#include "hpcprof/recorder/unwind.h"
+#include "tests/chance.h"
+#include "tests/tap.h"
+
+#include <stdlib.h>
+
+enum {
+    CODE = 0x20000,
+    BEFORE_CODE = 0x1a000,
+    BEHIND_CODE = 0x24000,
+    CODE_BYTES = 600,
+    BYTES = 1 << 19,
+    FDES = 12,
+    STEPS = 90,
+    DEEP = 32
+};
+
+/* ---- what is said --------------------------------------------------------------------------------------------------- */
+
+enum what {
+    ADVANCE,
+    SET_LOC,
+    OFFSET,
+    OFFSET_SF,
+    NEGATIVE, /* GNU_negative_offset_extended */
+    RESTORE,
+    UNDEFINED,
+    SAME,
+    REGISTER,
+    REMEMBER,
+    RECALL,
+    CFA,
+    CFA_SF,
+    CFA_REGISTER,
+    CFA_OFFSET,
+    CFA_OFFSET_SF,
+    CFA_EXPRESSION,
+    EXPRESSION,
+    VALUE_OFFSET,
+    VALUE_EXPRESSION,
+    ARGUMENTS,
+    NOTHING,
+    SIGNED, /* AARCH64_negate_ra_state */
+    UNKNOWN,
+    WHATS
+};
+
+/* Forms of expressions: some that compilers write, and some that nearly are. */
+enum form { BREG, BREG_DEREF, BREG_DEREF_PLUS, STUB, NEAR_STUB, NO_BREG, CUT, LONGER, BREG_OTHER, HUGE_PLUS, FORMS };
+
+struct step {
+    enum what what;
+    uint64_t by;   /* of an advance, in bytes of code */
+    unsigned wide; /* which of the forms that an instruction has */
+    uint64_t reg, other;
+    int64_t n; /* an offset as it is meant, or what is written where it is not to be scaled */
+    enum form form;
+};
+
+struct cie {
+    uint64_t at; /* in the section */
+    unsigned version, code_align;
+    int data_align;
+    uint64_t ra;
+    const char *augmentation;
+    uint8_t encoding;
+    bool is_signal, unreadable;
+    struct step steps[4];
+    unsigned count;
+};
+
+struct fde {
+    uint64_t begin, size;
+    const struct cie *cie;
+    struct step steps[STEPS];
+    unsigned count;
+};
+
+static enum unwind_machine machine;
+static bool debug;
+static uint64_t where; /* the section's bytes lie */
+static struct cie cies[3];
+static struct fde fdes[FDES];
+
+/* ---- what it means -------------------------------------------------------------------------------------------------- */
+
+static struct unwind_rule a_rule(enum unwind_kind kind, uint64_t reg, int64_t offset)
+{
+    struct unwind_rule none = {0}, r = {.kind = (uint8_t)kind, .reg = (uint8_t)reg, .offset = (int32_t)offset};
+    return reg > 32 || offset != (int32_t)offset ? none : r;
+}
+
+static struct unwind_rule *place_of(const struct cie *cie, struct unwind_row *row, uint64_t reg)
+{
+    unsigned fp = machine == UNWIND_X86_64 ? 6 : 29, base = machine == UNWIND_X86_64 ? 3 : 19;
+    return reg == cie->ra ? &row->ra : reg == fp ? &row->fp : reg == base ? &row->base : NULL;
+}
+
+static void put_cfa_expression(const struct step *s, struct unwind_row *row)
+{
+    unsigned sp = machine == UNWIND_X86_64 ? 7 : 31;
+    row->cfa = (struct unwind_rule){0};
+    row->add = 0;
+    switch (s->form) {
+    case BREG:
+        row->cfa = a_rule(UNWIND_REG, s->reg, s->n);
+        break;
+    case BREG_DEREF:
+    case BREG_DEREF_PLUS:
+        row->cfa = a_rule(UNWIND_DEREF, s->reg, s->n);
+        row->add = s->form == BREG_DEREF ? 0 : (int32_t)s->other;
+        break;
+    case STUB:
+        if (machine == UNWIND_X86_64 && s->reg == sp && s->other < 16)
+            row->cfa = a_rule(UNWIND_PLT, s->other, s->n);
+        break;
+    default:
+        break;
+    }
+}
+
+/* False: it is not known what follows. */
+static bool obey(const struct cie *cie, const struct step *s, struct unwind_row *row, const struct unwind_row *initial,
+                 struct unwind_row *stack, unsigned *depth)
+{
+    struct unwind_rule *to = place_of(cie, row, s->reg), none = {0};
+    struct unwind_rule rule = none;
+    switch (s->what) {
+    case OFFSET:
+    case OFFSET_SF:
+        rule = a_rule(UNWIND_CFA, 0, s->n * cie->data_align);
+        break;
+    case NEGATIVE:
+        rule = a_rule(UNWIND_CFA, 0, -s->n * cie->data_align);
+        break;
+    case UNDEFINED:
+        rule.kind = UNWIND_UNDEFINED;
+        break;
+    case SAME:
+        rule.kind = UNWIND_SAME;
+        break;
+    case REGISTER:
+        rule = a_rule(UNWIND_IN, s->other, 0);
+        break;
+    case EXPRESSION:
+        rule = s->form == BREG ? a_rule(UNWIND_AT, s->other, s->n) : none;
+        break;
+    case VALUE_OFFSET:
+    case VALUE_EXPRESSION:
+        break;
+    case RESTORE:
+        if (to)
+            *to = *place_of(cie, (struct unwind_row *)(uintptr_t)initial, s->reg);
+        return true;
+    case REMEMBER:
+        if (*depth < DEEP)
+            stack[*depth] = *row;
+        ++*depth;
+        return true;
+    case RECALL:
+        if (*depth > 0 && --*depth < DEEP)
+            *row = stack[*depth];
+        else
+            memset(row, 0, sizeof *row);
+        return true;
+    case CFA:
+        row->cfa = a_rule(UNWIND_REG, s->reg, s->n);
+        return true;
+    case CFA_SF:
+        row->cfa = a_rule(UNWIND_REG, s->reg, s->n * cie->data_align);
+        return true;
+    case CFA_REGISTER:
+        row->cfa = a_rule(UNWIND_REG, s->reg, row->cfa.offset);
+        return true;
+    case CFA_OFFSET:
+    case CFA_OFFSET_SF:
+        row->cfa = row->cfa.kind == UNWIND_REG
+                       ? a_rule(UNWIND_REG, row->cfa.reg, s->what == CFA_OFFSET ? s->n : s->n * cie->data_align)
+                       : none;
+        return true;
+    case CFA_EXPRESSION:
+        put_cfa_expression(s, row);
+        return true;
+    case UNKNOWN:
+        memset(row, 0, sizeof *row);
+        return false;
+    default:
+        return true;
+    }
+    if (to)
+        *to = rule;
+    return true;
+}
+
+static struct unwind_row initial_of(const struct cie *cie)
+{
+    struct unwind_row row = {.signal = cie->is_signal}, stack[DEEP], nothing = {0};
+    unsigned depth = 0;
+    row.ra.kind = row.fp.kind = row.base.kind = UNWIND_SAME;
+    for (unsigned i = 0; i < cie->count; i++)
+        if (!obey(cie, &cie->steps[i], &row, &nothing, stack, &depth))
+            break;
+    if (cie->is_signal && machine == UNWIND_AARCH64)
+        row.cfa = (struct unwind_rule){.kind = UNWIND_SIGNAL_A64};
+    return row;
+}
+
+/* What holds at an address: of the entry that begins last before it (of equals: that comes last), if it reaches so far. */
+static struct unwind_row row_by_steps(uint64_t address)
+{
+    const struct fde *f = NULL;
+    struct unwind_row nothing = {0}, stack[DEEP];
+    unsigned depth = 0;
+    for (size_t i = 0; i < FDES; i++)
+        if (!fdes[i].cie->unreadable && fdes[i].begin >= CODE && fdes[i].begin <= address && fdes[i].size > 0 &&
+            (!f || fdes[i].begin >= f->begin))
+            f = &fdes[i];
+    if (!f || address - f->begin >= f->size)
+        return nothing;
+    struct unwind_row initial = initial_of(f->cie), row = initial;
+    uint64_t at = f->begin;
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct step *s = &f->steps[i];
+        if (s->what == ADVANCE)
+            at = s->by > CODE ? UINT64_MAX : at + s->by * f->cie->code_align;
+        else if (s->what == SET_LOC && f->begin + s->by > at)
+            at = f->begin + s->by;
+        if (at > address || !obey(f->cie, s, &row, &initial, stack, &depth))
+            break;
+    }
+    return row;
+}
+
+/* ---- how it is written ---------------------------------------------------------------------------------------------- */
+
+static uint8_t section[BYTES];
+static size_t used;
+
+static void put(uint64_t v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        section[used++] = (uint8_t)(v >> 8 * i);
+}
+
+static void put_uleb(uint64_t v)
+{
+    unsigned padding = below(4) == 0 ? below(3) : 0; /* which assemblers write, too */
+    for (; v >= 128; v >>= 7)
+        put(v | 128, 1);
+    put(v | (padding ? 128 : 0), 1);
+    for (; padding > 0; padding--)
+        put(padding > 1 ? 128 : 0, 1);
+}
+
+static void put_sleb(int64_t v)
+{
+    for (; v < -64 || v > 63; v >>= 7)
+        put((uint64_t)v | 128, 1);
+    put((uint64_t)v & 127, 1);
+}
+
+static void put_encoded(uint8_t encoding, uint64_t v)
+{
+    static const uint8_t width[] = {8, 0, 2, 4, 8};
+    if (encoding & 0x10)
+        v -= where + used;
+    if ((encoding & 7) != 1)
+        put(v, width[encoding & 7]);
+    else if (encoding & 8)
+        put_sleb((int64_t)v);
+    else
+        put_uleb(v);
+}
+
+static void put_expression(const struct step *s, uint64_t reg)
+{
+    static const uint8_t stub[] = {0x80, 0x00, 0x3f, 0x1a, 0x30, 0x2a, 0x33, 0x24, 0x22};
+    uint8_t bytes[40];
+    size_t begin = used, n;
+    put(s->form == NO_BREG ? (s->n & 1 ? 0x6f : 0x90) : 0x70 + reg, 1);
+    put_sleb(s->n);
+    if (s->form == BREG_DEREF || s->form == BREG_DEREF_PLUS || s->form == LONGER || s->form == HUGE_PLUS)
+        put(0x06, 1);
+    if (s->form == BREG_OTHER)
+        put(0x12, 1);
+    if (s->form == BREG_DEREF_PLUS || s->form == LONGER || s->form == HUGE_PLUS) {
+        put(0x23, 1);
+        put_uleb(s->form == HUGE_PLUS ? 0x80000000 : s->other);
+    }
+    if (s->form == LONGER)
+        put(0x96, 1); /* nop */
+    if (s->form == STUB || s->form == NEAR_STUB) {
+        unsigned wrong = s->form == STUB ? 99 : (unsigned)(s->other % 9), skip = wrong == 4;
+        for (unsigned i = 0; i + skip < 9; i++)
+            put(i == 4 && !skip ? 0x30 + s->other : (unsigned)stub[i] + (i == wrong), 1);
+    }
+    if (s->form == CUT)
+        used = begin + 1, section[used++] = 0x80; /* a number that goes on behind the end */
+    n = used - begin;
+    memcpy(bytes, section + begin, n);
+    used = begin;
+    put_uleb(n);
+    memcpy(section + used, bytes, n);
+    used += n;
+}
+
+static void put_advance(const struct step *s)
+{
+    if (s->wide == 0 && s->by < 64)
+        put(0x40 | s->by, 1);
+    else if (s->wide <= 1 && s->by < 256)
+        put(0x02, 1), put(s->by, 1);
+    else if (s->wide <= 2)
+        put(0x03, 1), put(s->by, 2);
+    else
+        put(s->wide == 3 ? 0x04 : 0x1d, 1), put(s->by, s->wide == 3 ? 4 : 8);
+}
+
+static void put_step(const struct cie *cie, const struct step *s, uint64_t begin)
+{
+    static const uint8_t op[WHATS] = {[OFFSET] = 0x05,     [OFFSET_SF] = 0x11,     [NEGATIVE] = 0x2f,
+                                      [RESTORE] = 0x06,    [UNDEFINED] = 0x07,     [SAME] = 0x08,
+                                      [REGISTER] = 0x09,   [REMEMBER] = 0x0a,      [RECALL] = 0x0b,
+                                      [CFA] = 0x0c,        [CFA_SF] = 0x12,        [CFA_REGISTER] = 0x0d,
+                                      [CFA_OFFSET] = 0x0e, [CFA_OFFSET_SF] = 0x13, [CFA_EXPRESSION] = 0x0f,
+                                      [EXPRESSION] = 0x10, [VALUE_OFFSET] = 0x14,  [VALUE_EXPRESSION] = 0x16,
+                                      [ARGUMENTS] = 0x2e,  [SIGNED] = 0x2d,        [UNKNOWN] = 0x1f,
+                                      [SET_LOC] = 0x01};
+    bool is_short = s->wide == 0 && s->reg < 64;
+    if (s->what == ADVANCE) {
+        put_advance(s);
+        return;
+    }
+    if (is_short && (s->what == OFFSET || s->what == RESTORE))
+        put((s->what == OFFSET ? 0x80 : 0xc0) | s->reg, 1);
+    else
+        put(s->what == VALUE_OFFSET && s->wide == 1 ? 0x15u : op[s->what], 1);
+    if (s->what == SET_LOC)
+        put_encoded(cie->encoding, begin + s->by);
+    bool has_reg = s->what >= OFFSET && s->what <= VALUE_EXPRESSION && s->what != REMEMBER && s->what != RECALL &&
+                   s->what != CFA_OFFSET && s->what != CFA_OFFSET_SF && s->what != CFA_EXPRESSION;
+    if (has_reg && !(is_short && (s->what == OFFSET || s->what == RESTORE)))
+        put_uleb(s->reg);
+    if (s->what == OFFSET || s->what == CFA || s->what == CFA_OFFSET || s->what == NEGATIVE || s->what == ARGUMENTS)
+        put_uleb((uint64_t)s->n);
+    else if (s->what == OFFSET_SF || s->what == CFA_SF || s->what == CFA_OFFSET_SF || s->what == VALUE_OFFSET)
+        put_sleb(s->n);
+    else if (s->what == REGISTER)
+        put_uleb(s->other);
+    else if (s->what == CFA_EXPRESSION)
+        put_expression(s, s->reg);
+    else if (s->what == EXPRESSION || s->what == VALUE_EXPRESSION)
+        put_expression(s, s->other);
+}
+
+/* The length of what begins there; entries of .debug_frame may say it in 8 bytes, and those of .eh_frame. */
+static size_t begin_entry(bool wide)
+{
+    if (wide)
+        put(0xffffffff, 4);
+    put(0, wide ? 8 : 4);
+    return used;
+}
+
+static void end_entry(size_t begin, bool wide)
+{
+    while (below(3) && (used - begin) % 8)
+        put(0, 1);
+    size_t end = used, length = used - begin;
+    used = begin - (wide ? 8 : 4);
+    put(length, wide ? 8 : 4);
+    used = end;
+}
+
+static void put_cie(struct cie *cie)
+{
+    bool wide = below(3) == 0;
+    cie->at = used;
+    size_t begin = begin_entry(wide);
+    put(debug ? ~(uint64_t)0 : 0, wide ? 8 : 4);
+    put(cie->version, 1);
+    for (const char *a = cie->augmentation; *a; a++)
+        put((uint8_t)*a, 1);
+    put(0, 1);
+    if (cie->version == 4)
+        put(8, 2);
+    if (cie->augmentation[0] == 'e')
+        put(0x4141414141414141, 8);
+    put_uleb(cie->code_align);
+    put_sleb(cie->data_align);
+    if (cie->version == 1)
+        put(cie->ra, 1);
+    else
+        put_uleb(cie->ra);
+    if (cie->augmentation[0] == 'z') {
+        size_t length = used++;
+        for (const char *a = cie->augmentation + 1; *a; a++)
+            if (*a == 'R')
+                put(cie->encoding, 1);
+            else if (*a == 'L')
+                put(0x1b, 1);
+            else if (*a == 'P')
+                put(0x9b, 1), put(77, 4);
+        put(0x4242, 2); /* of letters that nobody knows, or nothing */
+        section[length] = (uint8_t)(used - length - 1);
+    }
+    for (unsigned i = 0; i < cie->count; i++)
+        put_step(cie, &cie->steps[i], 0);
+    end_entry(begin, wide);
+}
+
+static void put_fde(struct fde *f)
+{
+    bool wide = below(5) == 0;
+    size_t begin = begin_entry(wide);
+    put(debug ? f->cie->at : used - f->cie->at, wide ? 8 : 4);
+    put_encoded(f->cie->encoding, f->begin);
+    put_encoded(f->cie->encoding & 0x0f, f->size);
+    if (f->cie->augmentation[0] == 'z') {
+        put_uleb(3);
+        put(0x101010, 3);
+    }
+    for (unsigned i = 0; i < f->count; i++)
+        put_step(f->cie, &f->steps[i], f->begin);
+    end_entry(begin, wide);
+}
+
+/* ---- how it is drawn ------------------------------------------------------------------------------------------------ */
+
+static uint64_t a_register(void)
+{
+    static const uint8_t often[2][4] = {{6, 3, 16, 7}, {29, 19, 30, 31}};
+    return below(8) ? often[machine][below(4)] : below(200);
+}
+
+static struct step draw_step(bool in_cie)
+{
+    struct step s = {.what = (enum what)below(WHATS), .wide = below(5), .reg = a_register(), .n = below(100)};
+    if (below(3) == 0)
+        s.what = ADVANCE;
+    while ((s.what == UNKNOWN && below(4)) || (in_cie && (s.what == ADVANCE || s.what == SET_LOC)))
+        s.what = (enum what)below(WHATS);
+    s.by = below(12) ? below(60) : below(400);
+    if (s.what == ADVANCE && s.wide == 4 && below(9) == 0)
+        s.by = (uint64_t)1 << (62 + below(2)); /* more than there are addresses, perhaps times 4 */
+    s.form = below(3) ? (enum form)below(4) : (enum form)below(FORMS);
+    if (s.what == OFFSET_SF || s.what == CFA_SF || s.what == CFA_OFFSET_SF || s.what == VALUE_OFFSET)
+        s.n -= 50;
+    if (below(30) == 0)
+        s.n = (int64_t)1 << (28 + below(6)); /* beyond what a row holds, or scaled so */
+    s.other = s.what == REGISTER ? below(40) : below(20);
+    if (s.what == CFA_EXPRESSION || s.what == EXPRESSION || s.what == VALUE_EXPRESSION) {
+        s.n = (int64_t)below(4000) - 2000;
+        if (s.what == CFA_EXPRESSION)
+            s.reg %= 32;
+        if (s.form == STUB || s.form == NEAR_STUB)
+            s.reg = below(6) ? (machine == UNWIND_X86_64 ? 7 : 31) : 5, s.n = 8;
+    }
+    return s;
+}
+
+static void draw_cie(struct cie *cie)
+{
+    static const char *const augmentations[] = {"",    "zR", "zR",  "zPLR", "zRS", "zSR",
+                                                "zLR", "z",  "zRB", "zGR",  "eh",  "zXR"};
+    static const uint8_t encodings[] = {0x1b, 0x1b, 0x00, 0x03, 0x04, 0x0b, 0x0c, 0x01, 0x09,
+                                        0x1a, 0x14, 0x1c, 0x19, 0x10, 0x12, 0x13, 0x11};
+    static const uint8_t versions[] = {1, 3, 4, 1, 3, 4, 1, 3, 4, 2, 5, 0};
+    *cie = (struct cie){.version = versions[below(12)],
+                        .code_align = below(2) ? 1 : 4,
+                        .data_align = below(2)   ? -8
+                                      : below(2) ? -4
+                                                 : 8,
+                        .ra = below(6) ? (machine == UNWIND_X86_64 ? 16 : 30) : below(40),
+                        .augmentation = augmentations[below(12)],
+                        .count = 1 + below(3)};
+    cie->unreadable = cie->version != 1 && cie->version != 3 && cie->version != 4;
+    bool has_encoding = strchr(cie->augmentation, 'R') && !strchr(cie->augmentation, 'X');
+    cie->encoding = has_encoding ? encodings[below(where == BEFORE_CODE ? 17 : 14)] : 0;
+    cie->is_signal = strchr(cie->augmentation, 'S');
+    cie->steps[0] = (struct step){.what = CFA, .reg = machine == UNWIND_X86_64 ? 7 : 31, .n = 8};
+    for (unsigned i = 1; i < cie->count; i++)
+        cie->steps[i] = draw_step(true);
+}
+
+static void draw_fde(struct fde *f)
+{
+    *f = (struct fde){.begin = CODE + below(CODE_BYTES), .cie = &cies[below(3)], .count = below(15)};
+    f->size = below(10) ? below(120) : below(900);
+    if (below(12) == 0)
+        f->begin = below(3) ? CODE : below(2) ? CODE - 1 - below(40) : CODE + CODE_BYTES - 2 + below(4);
+    bool is_deep = below(30) == 0; /* remembers more than is kept */
+    if (is_deep)
+        f->count = 40 + below(STEPS - 40);
+    for (unsigned i = 0; i < f->count; i++) {
+        f->steps[i] = draw_step(false);
+        if (is_deep)
+            f->steps[i].what =
+                i < 36 && below(12) ? REMEMBER : (enum what[]){RECALL, RECALL, CFA_OFFSET, ADVANCE}[below(4)];
+        f->steps[i].by %= is_deep ? 4 : UINT64_MAX;
+    }
+}
+
+/* ---- the check ------------------------------------------------------------------------------------------------------ */
+
+static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
+{
+    return a->kind == b->kind && a->reg == b->reg && a->offset == b->offset;
+}
+
+static bool same_row(const struct unwind_row *a, const struct unwind_row *b)
+{
+    return same_rule(&a->cfa, &b->cfa) && a->add == b->add && a->signal == b->signal && same_rule(&a->ra, &b->ra) &&
+           same_rule(&a->fp, &b->fp) && same_rule(&a->base, &b->base);
+}
+
+static unsigned rows_that_differ(const struct unwind_rows *rows)
+{
+    unsigned wrong = 0;
+    for (uint64_t at = 0; at < CODE_BYTES + 10; at++) {
+        struct unwind_row want = row_by_steps(CODE + at), nothing = {0};
+        const struct unwind_row *got = unwind_rows_find(rows, at);
+        if (at >= CODE_BYTES)
+            want = nothing;
+        wrong += want.cfa.kind == UNWIND_NONE ? got != NULL : !got || !same_row(got, &want);
+    }
+    return wrong;
+}
+
+/* Of a copy that ends where the section does. */
+static struct unwind_rows compiled(uint64_t limit)
+{
+    struct unwind_rows rows;
+    uint8_t *bytes = malloc(used);
+    memcpy(bytes, section, used);
+    struct unwind_section s = {bytes, used, where, debug, CODE, limit};
+    unwind_rows_compile(&rows, &s, machine);
+    free(bytes);
+    return rows;
+}
+
+static unsigned sections_that_differ(unsigned sections)
+{
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < sections; i++) {
+        machine = (enum unwind_machine)below(2);
+        debug = below(3) == 0;
+        where = below(2) ? BEFORE_CODE : BEHIND_CODE;
+        used = 0;
+        for (int k = 0; k < 3; k++)
+            draw_cie(&cies[k]);
+        for (int k = 0; k < FDES; k++)
+            draw_fde(&fdes[k]);
+        unsigned written = 1 + below(2);
+        for (unsigned k = 0; k < written; k++)
+            put_cie(&cies[k]);
+        if (debug && below(2))
+            put(0, 4); /* a gap between entries */
+        for (int k = 0; k < FDES; k++) {
+            if (k == FDES / 2)
+                for (unsigned c = written; c < 3; c++)
+                    put_cie(&cies[c]);
+            if (k < FDES / 2)
+                fdes[k].cie = &cies[below(written)];
+            put_fde(&fdes[k]);
+        }
+        if (!debug && below(2)) { /* the end; what comes behind it is none of it */
+            put(0, 4);
+            put_cie(&cies[0]);
+            struct fde other = fdes[0];
+            other.cie = &cies[0];
+            put_fde(&other);
+        }
+        struct unwind_rows rows = compiled(CODE + CODE_BYTES);
+        unsigned differ = rows_that_differ(&rows);
+        if (differ > 0 && wrong++ < 3)
+            printf("# section %u: %u addresses\n", i, differ);
+        unwind_rows_free(&rows);
+    }
+    return wrong;
+}
+
+/* More rows that differ than are told apart; those that found no number are as if nothing were known. */
+static void test_many(void)
+{
+    enum { ROWS = 66000, KEPT = 65535 - 1, FIRST = 9 };
+    static struct cie cie = {.version = 1, .code_align = 1, .data_align = -8, .ra = 16, .augmentation = "", .count = 1};
+    static struct step set = {.what = CFA_OFFSET}, on = {.what = ADVANCE, .by = 1};
+    struct unwind_row want = {.cfa = {.kind = UNWIND_REG, .reg = 7}};
+    size_t wrong = 0;
+    used = 0;
+    debug = false;
+    machine = UNWIND_X86_64;
+    cie.steps[0] = (struct step){.what = CFA, .reg = 7, .n = 8};
+    put_cie(&cie);
+    size_t begin = begin_entry(false);
+    put(used - cie.at, 4);
+    put(CODE, 8);
+    put(ROWS, 8);
+    for (set.n = FIRST; set.n < FIRST + ROWS; set.n++) {
+        put_step(&cie, &set, CODE);
+        put_step(&cie, &on, CODE);
+    }
+    end_entry(begin, false);
+    struct unwind_rows rows = compiled(CODE + ROWS);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const struct unwind_row *row = unwind_rows_find(&rows, i);
+        want.cfa.offset = (int32_t)i + FIRST;
+        wrong += i < KEPT ? !row || !same_rule(&row->cfa, &want.cfa) : row != NULL;
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_INT(rows.distinct.count, KEPT + 1);
+    CHECK(unwind_rows_find(&rows, ((uint64_t)1 << 32) + 5) == NULL);
+    unwind_rows_free(&rows);
+    static const uint64_t limits[] = {CODE, CODE - 1, CODE + ((uint64_t)1 << 32), CODE + ((uint64_t)1 << 32) - 1};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        rows = compiled(limits[i]);
+        tap_result((rows.begin.count > 0) == (i == 3), "no rows of code that has no bytes, or too many", __FILE__,
+                   __LINE__);
+        unwind_rows_free(&rows);
+    }
+}
+
+int main(void)
+{
+    test_many();
+    CHECK_INT(sections_that_differ(3000), 0);
+    return tap_done();
+}
