@@ -63,6 +63,13 @@ check_PROGRAMS += %D%/unwind_test
 TESTS += %D%/unwind_test
 %C%_unwind_test_SOURCES = %D%/unwind_test.c tests/tap.h $(UNWINDER_SOURCES)
 %C%_unwind_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += %D%/threads_test
+TESTS += %D%/threads_test
+EXTRA_DIST += tests/record/threads.cases
+%C%_threads_test_SOURCES = %D%/threads_test.c %D%/threads_world.h tests/tap.h tests/cases.h %D%/recorder/threads.c %D%/recorder/memory.c
+%C%_threads_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/threads_world.h
+%C%_threads_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+%C%_threads_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
 check_PROGRAMS += %D%/unwind_drawn_test
 TESTS += %D%/unwind_drawn_test
 %C%_unwind_drawn_test_SOURCES = %D%/unwind_drawn_test.c tests/tap.h tests/chance.h $(UNWINDER_SOURCES)

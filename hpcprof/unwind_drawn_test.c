@@ -405,7 +405,8 @@ static void put_cie(struct cie *cie)
                 put(0x1b, 1);
             else if (*a == 'P')
                 put(0x9b, 1), put(77, 4);
-        put(0x4242, 2); /* of letters that nobody knows, or nothing */
+        if (below(2) || strchr(cie->augmentation, 'X'))
+            put(0x4242, 2); /* of letters that nobody knows, or nothing */
         section[length] = (uint8_t)(used - length - 1);
     }
     for (unsigned i = 0; i < cie->count; i++)
@@ -465,8 +466,8 @@ static struct step draw_step(bool in_cie)
 
 static void draw_cie(struct cie *cie)
 {
-    static const char *const augmentations[] = {"",    "zR", "zR",  "zPLR", "zRS", "zSR",
-                                                "zLR", "z",  "zRB", "zGR",  "eh",  "zXR"};
+    static const char *const augmentations[] = {"",    "zR", "zRPL", "zPLR", "zRS", "zSR",
+                                                "zLR", "z",  "zRB",  "zGR",  "eh",  "zXR"};
     static const uint8_t encodings[] = {0x1b, 0x1b, 0x00, 0x03, 0x04, 0x0b, 0x0c, 0x01, 0x09,
                                         0x1a, 0x14, 0x1c, 0x19, 0x10, 0x12, 0x13, 0x11};
     static const uint8_t versions[] = {1, 3, 4, 1, 3, 4, 1, 3, 4, 2, 5, 0};
