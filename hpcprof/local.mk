@@ -70,6 +70,11 @@ EXTRA_DIST += tests/record/threads.cases
 %C%_threads_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/threads_world.h
 %C%_threads_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_threads_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
+check_PROGRAMS += %D%/objects_test
+TESTS += %D%/objects_test
+%C%_objects_test_SOURCES = %D%/objects_test.c %D%/objects_world.h tests/tap.h tests/chance.h %D%/recorder/unwind_objects.c %D%/recorder/unwind_rows.c %D%/recorder/memory.c
+%C%_objects_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/objects_world.h
+%C%_objects_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/unwind_drawn_test
 TESTS += %D%/unwind_drawn_test
 %C%_unwind_drawn_test_SOURCES = %D%/unwind_drawn_test.c tests/tap.h tests/chance.h $(UNWINDER_SOURCES)

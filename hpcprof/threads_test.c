@@ -113,9 +113,9 @@ long world_syscall(long number, ...)
     switch (number) {
     case SYS_lseek:
         listed = 0;
-        return no_proc || a[0] != TASK_DIR || a[1] != 0 || a[2] != SEEK_SET ? -1 : 0;
+        return no_proc || a[0] < TASK_DIR || a[1] != 0 || a[2] != SEEK_SET ? -1 : 0;
     case SYS_getdents64:
-        return a[0] == TASK_DIR ? list_tasks((uint8_t *)a[1], (size_t)a[2]) : -1;
+        return a[0] >= TASK_DIR ? list_tasks((uint8_t *)a[1], (size_t)a[2]) : -1;
     case SYS_tgkill:
         for (unsigned i = 0; i < task_count; i++)
             alive += tasks[i].tid == a[1] && !tasks[i].ended && a[0] == PID && a[2] == 0;
@@ -126,7 +126,7 @@ long world_syscall(long number, ...)
             alive += !tasks[i].ended;
         memset((void *)a[1], 0, sizeof(struct stat));
         ((struct stat *)a[1])->st_nlink = alive + 2;
-        return a[0] == TASK_DIR ? 0 : -1;
+        return a[0] >= TASK_DIR ? 0 : -1;
     case SYS_pidfd_open:
         hear("hold(%ld, %d) ", a[0], a[1] == O_EXCL);
         return PIDFD + a[0];
@@ -215,6 +215,8 @@ int hpcrec_held(struct held *h, const char *path, int flags)
 {
     if (h->fd < 0 || strcmp(path, "/proc/self/task") != 0 || flags != O_DIRECTORY)
         hear("held? ");
+    if (h->fd >= 0 && h->fd != TASK_DIR)
+        hear("held as %d ", h->fd);
     return no_proc ? -1 : h->fd;
 }
 int hpcrec_fd_keep(int fd)
@@ -463,6 +465,9 @@ static void do_step(const char *word, const char *rest)
         hear("self %d ", hpcrec_self != NULL);
     } else if (strcmp(word, "sample") == 0) /* of a thread that is in region 3; of event 1 */
         thread_of(tid)->region = 3, hpcrec_queue_sample(thread_of(tid), 1, 0xc0de, (uint32_t)b, b > 5 ? heard : NULL);
+    else if (strcmp(word, "samples") == 0) /* as many, of events in turn, each of 10 */
+        for (long i = 0; i < b; i++)
+            hpcrec_queue_sample(thread_of(tid), (unsigned)i % 3, 0xc0de, 10, NULL);
     else if (strcmp(word, "measure") == 0)
         hpcrec.measuring = a != 0;
     else if (strcmp(word, "walks") == 0)

@@ -76,6 +76,7 @@ struct cie {
 struct fde {
     uint64_t begin, size;
     const struct cie *cie;
+    unsigned astray; /* its common entry is said to be so many bytes from where it is */
     struct step steps[STEPS];
     unsigned count;
 };
@@ -216,8 +217,8 @@ static struct unwind_row row_by_steps(uint64_t address)
     struct unwind_row nothing = {0}, stack[DEEP];
     unsigned depth = 0;
     for (size_t i = 0; i < FDES; i++)
-        if (!fdes[i].cie->unreadable && fdes[i].begin >= CODE && fdes[i].begin <= address && fdes[i].size > 0 &&
-            (!f || fdes[i].begin >= f->begin))
+        if (!fdes[i].cie->unreadable && !fdes[i].astray && fdes[i].begin >= CODE && fdes[i].begin <= address &&
+            fdes[i].size > 0 && (!f || fdes[i].begin >= f->begin))
             f = &fdes[i];
     if (!f || address - f->begin >= f->size)
         return nothing;
@@ -418,7 +419,7 @@ static void put_fde(struct fde *f)
 {
     bool wide = below(5) == 0;
     size_t begin = begin_entry(wide);
-    put(debug ? f->cie->at : used - f->cie->at, wide ? 8 : 4);
+    put(debug ? f->cie->at + f->astray : used - f->cie->at - f->astray, wide ? 8 : 4);
     put_encoded(f->cie->encoding, f->begin);
     put_encoded(f->cie->encoding & 0x0f, f->size);
     if (f->cie->augmentation[0] == 'z') {
@@ -494,6 +495,8 @@ static void draw_fde(struct fde *f)
     f->size = below(10) ? below(120) : below(900);
     if (below(12) == 0)
         f->begin = below(3) ? CODE : below(2) ? CODE - 1 - below(40) : CODE + CODE_BYTES - 2 + below(4);
+    if (below(15) == 0)
+        f->astray = 1 + below(below(2) ? 4 : 1000000);
     bool is_deep = below(30) == 0; /* remembers more than is kept */
     if (is_deep)
         f->count = 40 + below(STEPS - 40);
@@ -617,6 +620,7 @@ static void test_many(void)
     CHECK_INT(rows.distinct.count, KEPT + 1);
     CHECK(unwind_rows_find(&rows, ((uint64_t)1 << 32) + 5) == NULL);
     unwind_rows_free(&rows);
+    CHECK(unwind_rows_find(&(struct unwind_rows){.begin = {0}}, 0) == NULL);
     static const uint64_t limits[] = {CODE, CODE - 1, CODE + ((uint64_t)1 << 32), CODE + ((uint64_t)1 << 32) - 1};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         rows = compiled(limits[i]);

@@ -1,0 +1,8 @@
+/* Put in front of what objects_test is made of: what is loaded, and what files hold, is of the test's making. */
+#ifndef HPCPROF_OBJECTS_WORLD_H
+#define HPCPROF_OBJECTS_WORLD_H
+
+#define syscall         world_syscall
+#define dl_iterate_phdr world_dl_iterate_phdr
+
+#endif
