@@ -70,6 +70,13 @@ EXTRA_DIST += tests/record/threads.cases
 %C%_threads_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/threads_world.h
 %C%_threads_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_threads_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
+check_PROGRAMS += %D%/maps_test
+TESTS += %D%/maps_test
+EXTRA_DIST += tests/record/maps.cases
+%C%_maps_test_SOURCES = %D%/maps_test.c %D%/objects_world.h tests/tap.h tests/cases.h %D%/recorder/maps.c %D%/recorder/memory.c
+%C%_maps_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/objects_world.h
+%C%_maps_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+%C%_maps_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
 check_PROGRAMS += %D%/objects_test
 TESTS += %D%/objects_test
 %C%_objects_test_SOURCES = %D%/objects_test.c %D%/objects_world.h tests/tap.h tests/chance.h %D%/recorder/unwind_objects.c %D%/recorder/unwind_rows.c %D%/recorder/memory.c
