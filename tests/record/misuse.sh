@@ -100,7 +100,8 @@ touch "$scratch/go"
 wait $first
 
 # ---- what happens to the file is nothing to the program ---------------------------------------------------------
-run sh -c "ulimit -f 1; exec '$hpcview' record -o '$scratch/limited' -e perf::TASK-CLOCK@100000 -- '$scratch/exits'"
+# The program's limit alone: where lines are counted (gcov), the launcher writes files of its own.
+run "$hpcview" record -o "$scratch/limited" -e perf::TASK-CLOCK@100000 -- sh -c "ulimit -f 1; exec '$scratch/exits'"
 check "a file size limit: the program goes on" test "$status/$out" = "10/burned 300"
 printf '#!/bin/sh\n"%s" exits\nrm -rf "%s"\n"%s" _exit\nexit 6\n' "$scratch/exits" "$scratch/gone" "$scratch/exits" >"$scratch/remover"
 chmod +x "$scratch/remover"
