@@ -54,7 +54,7 @@ struct object {
     bool two_code_segments;
     uint8_t memory[BYTES], bytes[BYTES]; /* as loaded from bias on; the file */
     size_t file_size;
-    ElfW(Phdr) segments[5];
+    ElfW(Phdr) segments[6]; /* the last one is behind the end, and would change everything */
     ElfW(Half) segment_count;
 };
 
@@ -141,7 +141,7 @@ static void make_file(struct object *o)
     Elf64_Shdr s[5] = {{.sh_name = 0},
                        {.sh_name = 30, .sh_size = 12, .sh_offset = 0x300}, /* .eh_frame_hdr begins like .eh_frame */
                        {.sh_name = 7, .sh_addr = CODE, .sh_offset = 0x400},
-                       {.sh_name = 17, .sh_offset = 0x2000},
+                       {.sh_name = 17, .sh_offset = 0x3000},
                        {.sh_name = 1, .sh_offset = 0x280, .sh_size = sizeof names}};
     memset(o->bytes, 0, sizeof o->bytes);
     memcpy(e.e_ident, o->file == NOT_ELF ? "\177ELG" : ELFMAG, SELFMAG);
@@ -172,6 +172,9 @@ static struct object *make_object(unsigned i, const struct object *like)
     o->segment_count = 0;
     make_memory(o);
     make_file(o);
+    for (ElfW(Half) k = o->segment_count; k < 6; k++)
+        o->segments[k] =
+            (ElfW(Phdr)){.p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = UINT32_MAX, .p_memsz = UINT32_MAX};
     return o;
 }
 
@@ -273,7 +276,7 @@ static int source_of(const struct unwind_rows *rows, unsigned *count)
     *count = 0;
     if (!rows)
         return -1;
-    for (uint64_t at = 0; at < 0x1000; at += 16) {
+    for (uint64_t at = 0; at < 0x1100; at += 16) {
         const struct unwind_row *row = unwind_rows_find(rows, at + 15);
         *count += row != NULL;
         if (row && row->cfa.offset != unwind_rows_find(rows, 0)->cfa.offset + (int)(at / 16 % 2 * 8))
@@ -294,7 +297,7 @@ static int source_wanted(const struct object *o, unsigned *count)
     int source = rows == 0 ? 0 : in_memory ? IN_MEMORY : IN_FILE;
     if (rows + 1 < 100 && debug_rows > rows)
         rows = debug_rows, source = FOR_DEBUGGERS;
-    *count = rows;
+    *count = rows < 0x100 ? rows : 0x100;
     return source;
 }
 
@@ -334,6 +337,8 @@ static void test_sources(void)
         {.file_rows = 8, .debug_rows = 9, .header = NONE},
         {.file_rows = 9, .debug_rows = 9, .header = NONE},
         {.file_rows = 99, .debug_rows = 120, .header = NONE},
+        {.file_rows = 256, .header = NONE},
+        {.file_rows = 258, .header = NONE}, /* more than there is code */
         {.debug_rows = 9, .header = NONE},
         {.debug_rows = 9, .header = NONE, .name = "vdso"},
         {.header = NONE},
@@ -430,7 +435,13 @@ static void test_changes(void)
     CHECK_INT(freed - while_walking, 2 + 3 * 4); /* two maps; of three objects the rows, each with three lists */
     hpcrec_unwind_refresh(false);
     CHECK_INT(freed - while_walking, 2 + 3 * 4);
-    info_size = offsetof(struct dl_phdr_info, dlpi_subs); /* an old loader does not say */
+    info_size = offsetof(struct dl_phdr_info, dlpi_subs) + sizeof subs; /* just so much is enough */
+    adds++;
+    hpcrec_unwind_refresh(false);
+    const struct unwind_map *just = hpcrec_unwind_map();
+    hpcrec_unwind_refresh(false);
+    CHECK(hpcrec_unwind_map() == just);
+    info_size--; /* an old loader does not say */
     const struct unwind_map *third = hpcrec_unwind_map();
     hpcrec_unwind_refresh(false);
     CHECK(hpcrec_unwind_map() != third && map_is("12000-13000 22000-23000+ 52000-53000 "));
