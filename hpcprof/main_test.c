@@ -576,8 +576,7 @@ static int be_program(char *script)
         }
         mem_free(all);
     }
-    fflush(stdout);
-    _exit(0); /* with a thread that waits for ever */
+    exit(0); /* with a thread that waits for ever */
 }
 
 /* ---- the cases ---------------------------------------------------------------------------------------------------------- */

@@ -504,7 +504,7 @@ static void do_step(const char *word, const char *rest)
         hear("no such step: %s ", word);
 }
 
-static int be_process(char *script)
+static void be_process(char *script)
 {
     hpcrec.config.event_count = 3;
     hpcrec.measuring = true;
@@ -526,8 +526,6 @@ static int be_process(char *script)
         }
         mem_free(all);
     }
-    fflush(stdout);
-    return 0;
 }
 
 /* ---- the cases ------------------------------------------------------------------------------------------------------ */
@@ -560,7 +558,9 @@ static void output(void *ctx, const char *what, struct buf *out)
     if (child == 0) {
         dup2(ends[1], 1);
         close(ends[0]);
-        _exit(be_process(script));
+        be_process(script);
+        mem_free(script);
+        exit(0); /* which lines it went to is noted then */
     }
     close(ends[1]);
     for (ssize_t n; (n = read(ends[0], bytes, sizeof bytes)) > 0;)
