@@ -77,6 +77,13 @@ EXTRA_DIST += tests/record/maps.cases
 %C%_maps_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/objects_world.h
 %C%_maps_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_maps_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
+check_PROGRAMS += %D%/perf_test
+TESTS += %D%/perf_test
+EXTRA_DIST += tests/record/perf.cases
+%C%_perf_test_SOURCES = %D%/perf_test.c %D%/perf_world.h tests/tap.h tests/cases.h %D%/recorder/perf.c
+%C%_perf_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/perf_world.h
+%C%_perf_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+%C%_perf_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
 check_PROGRAMS += %D%/objects_test
 TESTS += %D%/objects_test
 %C%_objects_test_SOURCES = %D%/objects_test.c %D%/objects_world.h tests/tap.h tests/chance.h %D%/recorder/unwind_objects.c %D%/recorder/unwind_rows.c %D%/recorder/memory.c
