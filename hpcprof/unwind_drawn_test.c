@@ -630,9 +630,259 @@ static void test_many(void)
     }
 }
 
+/* ---- walks: a stack of calls by chance, and the way back ------------------------------------------------------------- */
+
+enum {
+    FUNCTIONS = 24,
+    FUNCTION = 64,
+    BASE = 0x4000000,
+    STACK = 0x70000000,
+    STACK_BYTES = 1 << 15,
+    CALLS = 60,
+    NOWHERE = 0x9000000
+};
+
+/* How a function finds its frame, and what it saves: by the row that holds in all of it. */
+enum frame_kind {
+    BY_SP,
+    BY_FP,
+    BY_BASE,
+    BY_SAVED,
+    BY_STUB,
+    OUTERMOST,
+    HANDLED /* where a signal's handler returns to */,
+    FRAME_KINDS
+};
+static struct unwind_row function_rows[FUNCTIONS + 1]; /* the first one: nothing is known */
+static uint32_t begins[FUNCTIONS + 1];
+static uint16_t whiches[FUNCTIONS + 1];
+static uint8_t stack_bytes[STACK_BYTES];
+static struct unwind_rows walk_rows;
+
+enum { SIGNAL_SP = 160, SIGNAL_PC = 168, SIGNAL_FP = 120, SIGNAL_BASE = 128, SIGNAL_BYTES = 400 };
+
+static struct unwind_row row_of_kind(enum frame_kind kind)
+{
+    const struct unwind_numbers *n = &unwind_numbers[machine];
+    struct unwind_row r = {.ra = {.kind = UNWIND_CFA, .offset = -8}};
+    r.fp = below(2) || kind == BY_FP || kind == BY_SAVED ? (struct unwind_rule){.kind = UNWIND_CFA, .offset = -16}
+                                                         : (struct unwind_rule){.kind = UNWIND_SAME};
+    r.base = below(2) || kind == BY_BASE ? (struct unwind_rule){.kind = UNWIND_CFA, .offset = -24}
+                                         : (struct unwind_rule){.kind = UNWIND_SAME};
+    switch (kind) {
+    case BY_SP:
+        r.cfa = (struct unwind_rule){.kind = UNWIND_REG, .reg = n->sp, .offset = 32 + 8 * (int)below(20)};
+        break;
+    case BY_FP:
+        r.cfa = (struct unwind_rule){.kind = UNWIND_REG, .reg = n->fp, .offset = 16};
+        break;
+    case BY_BASE:
+        r.cfa = (struct unwind_rule){.kind = UNWIND_REG, .reg = n->base, .offset = 40};
+        break;
+    case BY_SAVED: /* its CFA, less 48, lies 32 below where fp points */
+        r.cfa = (struct unwind_rule){.kind = UNWIND_DEREF, .reg = n->fp, .offset = -32};
+        r.add = 48;
+        break;
+    case BY_STUB: /* sp + 8, and 8 more from the 11th byte on; nothing is saved */
+        r.cfa = (struct unwind_rule){.kind = machine == UNWIND_X86_64 ? UNWIND_PLT : UNWIND_REG,
+                                     .reg = machine == UNWIND_X86_64 ? 11 : n->sp,
+                                     .offset = 8};
+        r.fp.kind = r.base.kind = UNWIND_SAME;
+        break;
+    case OUTERMOST:
+        r.cfa = (struct unwind_rule){.kind = UNWIND_REG, .reg = n->sp, .offset = 8};
+        r.ra = (struct unwind_rule){.kind = UNWIND_UNDEFINED};
+        break;
+    default:
+        r.signal = 1;
+        r.cfa = (struct unwind_rule){.kind = UNWIND_DEREF, .reg = n->sp, .offset = SIGNAL_SP};
+        r.ra = (struct unwind_rule){.kind = UNWIND_AT, .reg = n->sp, .offset = SIGNAL_PC};
+        r.fp = (struct unwind_rule){.kind = UNWIND_AT, .reg = n->sp, .offset = SIGNAL_FP};
+        r.base = (struct unwind_rule){.kind = UNWIND_AT, .reg = n->sp, .offset = SIGNAL_BASE};
+    }
+    return r;
+}
+
+static enum frame_kind kinds[FUNCTIONS];
+
+static void draw_functions(void)
+{
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        kinds[i] = i < FRAME_KINDS ? (enum frame_kind)i : (enum frame_kind)below(BY_STUB + 1);
+        function_rows[i + 1] = row_of_kind(kinds[i]);
+        begins[i] = i * FUNCTION;
+        whiches[i] = (uint16_t)(i + 1);
+    }
+    begins[FUNCTIONS] = FUNCTIONS * FUNCTION;
+    whiches[FUNCTIONS] = 0;
+    walk_rows = (struct unwind_rows){.begin = {.items = begins, .count = FUNCTIONS + 1},
+                                     .which = {.items = whiches, .count = FUNCTIONS + 1},
+                                     .distinct = {.items = function_rows, .count = FUNCTIONS + 1}};
+}
+
+/* What the machine holds while it calls: and what a walk has to find, outermost first. */
+static struct {
+    uint64_t pc, sp, fp, base;
+    uint64_t back[2 * CALLS];  /* what each frame's caller is at */
+    uint64_t reach[2 * CALLS]; /* and where the stack has to be readable up to for that */
+    unsigned count;
+} now;
+
+static void store(uint64_t address, uint64_t value)
+{
+    memcpy(stack_bytes + (address - STACK), &value, 8);
+}
+
+/* The caller is at now.pc, in the middle of it. What it returns to may be signed. */
+static void call(unsigned callee)
+{
+    const struct unwind_row *r = &function_rows[callee + 1];
+    uint64_t cfa = now.sp, sign = machine == UNWIND_AARCH64 && below(2) ? (uint64_t)(1 + below(0xfffe)) << 48 : 0;
+    unsigned pushed = 0;
+    store(cfa - 8, now.pc | sign);
+    now.back[now.count] = now.pc - 1;
+    now.reach[now.count++] = cfa;
+    if (r->fp.kind == UNWIND_CFA)
+        store(cfa - 16, now.fp), now.fp = random64() >> 8;
+    if (r->base.kind == UNWIND_CFA)
+        store(cfa - 24, now.base), now.base = random64() >> 8;
+    now.pc = BASE + callee * FUNCTION + 1 + below(FUNCTION - 2);
+    switch (kinds[callee]) {
+    case BY_SP:
+        now.sp = cfa - (uint64_t)r->cfa.offset;
+        break;
+    case BY_FP:
+        now.fp = cfa - 16;
+        now.sp = cfa - 32 - 8 * below(20);
+        break;
+    case BY_BASE:
+        now.base = cfa - 40;
+        now.sp = cfa - 48 - 8 * below(20);
+        break;
+    case BY_SAVED:
+        now.fp = cfa - 80;
+        store(now.fp - 32, cfa - 48);
+        now.sp = cfa - 120 - 8 * below(20);
+        break;
+    default:
+        pushed = machine == UNWIND_X86_64 && (now.pc & 15) >= 11 ? 8 : 0;
+        now.sp = cfa - 8 - pushed;
+    }
+}
+
+/* The function at now.pc is interrupted there; the handler that the kernel calls returns to what has a row, or is known by its code. */
+static void interrupt(unsigned handler, bool has_row)
+{
+    uint64_t interrupted = now.pc, trampoline = has_row ? BASE + HANDLED * FUNCTION + 1 : NOWHERE;
+    now.sp -= SIGNAL_BYTES;
+    store(now.sp + SIGNAL_SP, now.sp + SIGNAL_BYTES);
+    store(now.sp + SIGNAL_PC, now.pc);
+    store(now.sp + SIGNAL_FP, now.fp);
+    store(now.sp + SIGNAL_BASE, now.base);
+    now.back[now.count] = interrupted;
+    now.reach[now.count++] = now.sp + SIGNAL_PC + 8;
+    now.pc = trampoline;
+    call(handler);
+}
+
+static bool peek_code(uint64_t address, void *to, size_t n)
+{
+    static const uint8_t x64[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    if (address != NOWHERE || machine != UNWIND_X86_64 || n != sizeof x64)
+        return false;
+    memcpy(to, x64, n);
+    return true;
+}
+
+static const struct unwind_rows *missing(const struct unwind_object *o)
+{
+    return o->begin == BASE ? &walk_rows : NULL;
+}
+
+/* How the first function of all ends: it says so, has no caller, or code that nobody knows called it. */
+enum start { SAYS_SO, CALLED_BY_NONE, FROM_NOWHERE, STARTS };
+
+static void draw_stack(enum start start)
+{
+    now.sp = STACK + STACK_BYTES - 64;
+    now.fp = now.base = 0;
+    now.count = 0;
+    now.pc = start == SAYS_SO ? BASE + OUTERMOST * FUNCTION + 9 : start == CALLED_BY_NONE ? 0 : NOWHERE + 500;
+    unsigned calls = 1 + below(CALLS), signals = 0;
+    for (unsigned i = 0; i < calls && now.sp > STACK + 2000; i++) {
+        unsigned callee = below(FUNCTIONS);
+        while (kinds[callee] == OUTERMOST || kinds[callee] == HANDLED || (i == 0 && kinds[callee] != BY_SP))
+            callee = below(FUNCTIONS);
+        if (i > 0 && signals < 16 && below(8) == 0)
+            signals++, interrupt(callee, machine == UNWIND_AARCH64 || below(2));
+        else
+            call(callee);
+    }
+    if (start == CALLED_BY_NONE) /* there is nothing to find of it */
+        for (unsigned i = 0; i + 1 < now.count; i++)
+            now.back[i] = now.back[i + 1], now.reach[i] = now.reach[i + 1];
+    now.count -= start == CALLED_BY_NONE;
+}
+
+/* One walk over the stack as it is readable up to `cut`; is what is found what is wanted? */
+static bool walk_is_right(enum start start, uint64_t cut, bool knows_first, bool is_copied)
+{
+    const struct unwind_numbers *n = &unwind_numbers[machine];
+    static union {
+        struct unwind_map map;
+        uint8_t room[sizeof(struct unwind_map) + 3 * sizeof(struct unwind_object)];
+    } some;
+    uint64_t word[64], first_sp = STACK + STACK_BYTES - 64;
+    struct unwind_registers r = {.pc = now.pc,
+                                 .known = (uint64_t)1 << n->sp | (uint64_t)1 << n->fp | (uint64_t)1 << n->base};
+    struct unwind_memory m = {now.sp, cut, stack_bytes + (now.sp - STACK), .copied = is_copied};
+    struct unwind_path path = {.word = word, .at = below(100), .mask = 63, .room = 1 + below(64)};
+    struct unwinder u = {machine, &some.map, missing, peek_code};
+    if (knows_first)
+        m.first_low = first_sp - 100 - 8 * below(2), m.first_high = first_sp + 1 + below(50);
+    r.reg[n->sp] = now.sp, r.reg[n->fp] = now.fp, r.reg[n->base] = now.base;
+    some.map.count = 3;
+    some.map.object[0] = (struct unwind_object){BASE - 0x1000, BASE - 0x500, NULL};
+    some.map.object[1] = (struct unwind_object){BASE, BASE + FUNCTIONS * FUNCTION + 100, below(2) ? &walk_rows : NULL};
+    some.map.object[2] = (struct unwind_object){BASE + 0x100000, BASE + 0x100100, NULL};
+    enum unwind_end end = unwind_walk(&u, &r, &m, &path), want = UNWIND_COMPLETE;
+    unsigned count = 0;
+    for (unsigned i = now.count; i-- > 0 && want == UNWIND_COMPLETE;) {
+        if (now.reach[i] > cut)
+            want = is_copied ? UNWIND_STACK : UNWIND_DAMAGED;
+        else if (count == path.room)
+            want = UNWIND_LONG;
+        else if (count++ < path.count && word[(path.at + count - 1) & 63] != now.back[i])
+            return false;
+    }
+    if (want == UNWIND_COMPLETE && start == FROM_NOWHERE)
+        want = knows_first ? UNWIND_COMPLETE : UNWIND_NO_ROWS, count -= knows_first;
+    if (want == UNWIND_COMPLETE && start == CALLED_BY_NONE && STACK + STACK_BYTES - 64 > cut)
+        want = is_copied ? UNWIND_STACK : UNWIND_DAMAGED;
+    return end == want && path.count == count;
+}
+
+static unsigned walks_that_differ(unsigned stacks)
+{
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < stacks; i++) {
+        machine = (enum unwind_machine)below(2);
+        memset(stack_bytes, 0, sizeof stack_bytes);
+        draw_functions();
+        enum start start = (enum start)below(STARTS);
+        draw_stack(start);
+        uint64_t all = STACK + STACK_BYTES, cut = all - 8 * below((uint32_t)(all - now.sp) / 8);
+        for (int k = 0; k < 8; k++)
+            if (!walk_is_right(start, k & 1 ? cut : all, k & 2, k & 4) && wrong++ < 3)
+                printf("# stack %u, walk %d of machine %d, start %d: %u calls\n", i, k, machine, start, now.count);
+    }
+    return wrong;
+}
+
 int main(void)
 {
     test_many();
     CHECK_INT(sections_that_differ(3000), 0);
+    CHECK_INT(walks_that_differ(2000), 0);
     return tap_done();
 }
