@@ -94,6 +94,158 @@ static void try_row(const struct row *row)
     mem_free(path);
 }
 
+/* ---- the file of a process, and tables that are added to it ------------------------------------------------------ */
+
+static char *put(const char *name, uint32_t pid, uint64_t start_ns, int keep)
+{
+    struct utsname host;
+    char *path = path_join(dir, name);
+    uname(&host);
+    write_file(path, pid, start_ns, host.nodename);
+    cut_file(path, keep);
+    return path;
+}
+
+static void append(const char *path, const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "a");
+    CHECK(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
+}
+
+/* The process's own file, the last one that begins after it was launched; or else any that has its end. */
+static void test_files(void)
+{
+    static const struct {
+        const char *name, *own, *any;
+        struct {
+            const char *file;
+            uint32_t pid;
+            uint64_t start_ns;
+            int keep;
+            const char *more; /* what stands behind it */
+        } files[3];
+    } cases[] = {
+        {"nothing", NULL, NULL, {{0}}},
+        {"its file", "a.node.4711", "a.node.4711", {{"a.node.4711", PID, LAUNCHED, -1, NULL}}},
+        {"the last of its programs",
+         "a.node.4711-2",
+         "a.node.4711-2",
+         {{"a.node.4711", PID, LAUNCHED, -1, NULL},
+          {"a.node.4711-2", PID, LAUNCHED + 2, -1, NULL},
+          {"a.node.4711-3", PID, LAUNCHED + 1, -1, NULL}}},
+        {"without its end", NULL, NULL, {{"a.node.4711", PID, LAUNCHED, 0, NULL}}},
+        {"another's", NULL, "a.node.12", {{"a.node.12", 12, LAUNCHED, -1, NULL}}},
+        {"the first of others",
+         NULL,
+         "a.node.12",
+         {{"b.node.13", 13, LAUNCHED, -1, NULL},
+          {"a.node.11", 11, LAUNCHED, 0, NULL},
+          {"a.node.12", 12, LAUNCHED, -1, NULL}}},
+        {"with something behind its end", NULL, NULL, {{"a.node.4711", PID, LAUNCHED, -1, "x"}}},
+        {"with a whole header behind its end", NULL, NULL, {{"a.node.4711", PID, LAUNCHED, -1, "0123456789abcdef"}}},
+        {"a name with more digits", NULL, "a.node.24711", {{"a.node.24711", PID, LAUNCHED, -1, NULL}}},
+        {"its number in front of another", NULL, "a.4711x", {{"a.4711x", PID, LAUNCHED, -1, NULL}}},
+        {"its number as the name", NULL, "4711", {{"4711", PID, LAUNCHED, -1, NULL}}},
+        {"its number twice", "a.47112.4711", "a.47112.4711", {{"a.47112.4711", PID, LAUNCHED, -1, NULL}}},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        for (int k = 0; k < 3 && cases[i].files[k].file; k++) {
+            char *name = mem_printf("%s.hpcprof", cases[i].files[k].file);
+            char *path = put(name, cases[i].files[k].pid, cases[i].files[k].start_ns, cases[i].files[k].keep);
+            if (cases[i].files[k].more)
+                append(path, cases[i].files[k].more, strlen(cases[i].files[k].more));
+            mem_free(path);
+            mem_free(name);
+        }
+        for (int any = 0; any < 2; any++) {
+            const char *want = any ? cases[i].any : cases[i].own;
+            char *got = ended_file(dir, PID, LAUNCHED, any),
+                 *whole = want ? mem_printf("%s/%s.hpcprof", dir, want) : NULL;
+            printf("# %s\n", cases[i].name);
+            CHECK_STR(got ? got : "none", whole ? whole : "none");
+            mem_free(got);
+            mem_free(whole);
+        }
+        for (int k = 0; k < 3 && cases[i].files[k].file; k++) {
+            char *path = mem_printf("%s/%s.hpcprof", dir, cases[i].files[k].file);
+            unlink(path);
+            mem_free(path);
+        }
+    }
+}
+
+/* A table of one row, with that name and number. */
+static struct hpcprof *table_of(const char *name, uint64_t n)
+{
+    static const struct table_column columns[] = {{.name = "n", .type = TABLE_COUNT, .merge = TABLE_LAST}};
+    struct hpcprof *p = hpcprof_create();
+    struct table *t = NULL;
+    table_list_declare(&p->tables, &(struct table_decl){.name = name, .columns = columns, .column_count = 1},
+                       p->strings, &t, NULL);
+    table_add(t, &(union table_cell){.count = n});
+    return p;
+}
+
+static void test_tables(void)
+{
+    static const char *const names[] = {"one", "two", "three", "four"};
+    struct warnings *w = warnings_create();
+    struct hpcprof *p;
+    struct err err = {0};
+    char *path = put("a.node.4711.hpcprof", PID, LAUNCHED, -1),
+         *want = mem_printf("%s: the process has not ended", path);
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        p = table_of(names[i], 10 + i);
+        CHECK_INT(hpcprof_add_tables(path, p, &err), 0);
+        hpcprof_free(p);
+    }
+    CHECK_INT(hpcprof_read(path, &p, w, &err), 0);
+    CHECK_NAMED(p->processes[0].complete && p->thread_count == 1 && p->threads[0].end_ns == 9,
+                "all that was there stays");
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        const struct table *t = table_list_find(&p->tables, names[i]);
+        CHECK_INT(t && table_row_count(t) == 1 ? table_row(t, 0)->count : 0, 10 + i);
+    }
+    CHECK_INT(warnings_count(w), 0);
+    hpcprof_free(p);
+    p = table_of("late", 1);
+    append(path, "x", 1);
+    CHECK_INT(hpcprof_add_tables(path, p, &err), -1);
+    CHECK_STR(err.msg, want);
+    cut_file(path, 0);
+    CHECK_INT(hpcprof_add_tables(path, p, &err), -1);
+    CHECK_STR(err.msg, want);
+    unlink(path);
+    append(path, "nothing", 7);
+    CHECK_INT(hpcprof_add_tables(path, p, &err), -1);
+    CHECK_STR(err.msg, want);
+    unlink(path);
+    CHECK_INT(hpcprof_add_tables(path, p, &err), -1);
+    hpcprof_free(p);
+    warnings_free(w);
+    mem_free(want);
+    mem_free(path);
+}
+
+/* Which of several files gets the end: the last that has none. */
+static void test_which(void)
+{
+    char *paths[] = {put("a.node.4711.hpcprof", PID, LAUNCHED, 0), put("a.node.4711-2.hpcprof", PID, LAUNCHED + 7, 0),
+                     put("a.node.4711-3.hpcprof", PID, LAUNCHED + 3, 0),
+                     put("a.node.4711-4.hpcprof", PID, LAUNCHED + 9, -1)};
+    CHECK_INT(ended_add(dir, PID, LAUNCHED, 768, NULL), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        struct hpcprof *p;
+        struct warnings *w = warnings_create();
+        CHECK_INT(hpcprof_read(paths[i], &p, w, NULL), 0);
+        CHECK_INT(p->processes[0].exit_status, i == 1 ? 768 : -1);
+        hpcprof_free(p);
+        warnings_free(w);
+        unlink(paths[i]);
+        mem_free(paths[i]);
+    }
+}
+
 int main(void)
 {
     if (!mkdtemp(dir)) {
@@ -103,6 +255,9 @@ int main(void)
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
         try_row(&rows[i]);
     CHECK_INT(ended_add(dir, PID, LAUNCHED, 9, NULL), 0); /* nothing was recorded */
-    rmdir(dir);
+    test_files();
+    test_tables();
+    test_which();
+    CHECK_INT(rmdir(dir), 0);
     return tap_done();
 }

@@ -12,6 +12,11 @@ TESTS += %D%/ranks_test
 %C%_ranks_test_SOURCES = %D%/ranks_test.c tests/tap.h tests/ranks.h
 %C%_ranks_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 
+check_PROGRAMS += %D%/drawn_test
+TESTS += %D%/drawn_test
+%C%_drawn_test_SOURCES = %D%/drawn_test.c tests/tap.h tests/chance.h
+%C%_drawn_test_LDADD = %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
+
 check_PROGRAMS += %D%/ended_test
 TESTS += %D%/ended_test
 %C%_ended_test_SOURCES = %D%/ended_test.c tests/tap.h

@@ -305,6 +305,43 @@ static void test_scripts(void)
     mem_free(last);
 }
 
+/* How an interpreter may be written, in files of every length up to more than is looked at. */
+static void test_first_lines(void)
+{
+#define GONE(program) "DIR/s, a script: " program ": there is no such program (No such file or directory)"
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"#!/bin/sh", TAKEN},
+        {"#!/bin/sh\n", TAKEN},
+        {"#! \t /bin/sh\t-e\n", TAKEN},
+        {"#!/bin/sh\r\n", TAKEN},
+        {"#!/bin/sh -e\nno program", TAKEN},
+        {"#!/no/sh", GONE("/no/sh")},
+        {"#!/no/sh -e /bin/sh", GONE("/no/sh")},
+        {"#!\n/bin/sh", GONE("")},
+        {"#!", GONE("")},
+        {"#", "DIR/s: this is neither an ELF program nor a script that begins with \"#!\""},
+        {"", "DIR/s: this is neither an ELF program nor a script that begins with \"#!\""},
+        {"\177EL", "DIR/s: this is neither an ELF program nor a script that begins with \"#!\""},
+        {"\177ELF", "DIR/s: the ELF file is cut short"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char *path = put_file("s", cases[i].text, strlen(cases[i].text));
+        check_program(path, cases[i].want, "how a script begins");
+        mem_free(path);
+    }
+    for (size_t n = PATH_MAX - 2; n < PATH_MAX + 3; n++) {
+        char *text = mem_alloc(n);
+        memset(text, 'x', n);
+        memcpy(text, "#!/bin/sh ", 10);
+        char *path = put_file("s", text, n);
+        check_program(path, TAKEN, "a line that is longer than paths are");
+        mem_free(path);
+        mem_free(text);
+    }
+}
+
 static void test_rights(void)
 {
     char *path = put_file("p", "#!/bin/sh\n", 10);
@@ -336,10 +373,12 @@ static void test_rights(void)
 static void test_options(void)
 {
     static const char *const twice[] = {"CPUTIME", "REALTIME", "CPUTIME@9000", NULL};
+    static const char *const second[] = {"CPUTIME", "REALTIME@0", NULL};
     static const struct {
         struct hpcprof_record_options o;
         const char *want;
     } cases[] = {
+        {{.events = second}, "REALTIME@0: the period must be above 0"},
         {{.sampler = "x"}, "there is no sampler 'x'; 'papi' and 'ring' are there"},
         {{.sampler = "ring", .multiplex = true}, "--multiplex is PAPI's: it goes with --sampler papi only"},
         {{.multiplex = true, .repeat = HPCPROF_REPEAT},
@@ -525,6 +564,7 @@ static void test_preload(void)
         {" :a.so: ", "LIB:a.so"},
         {"/x/libhpcview-record.so", "LIB"},
         {"a.so:/x/libhpcview-record-phases.so:b.so", "LIB:a.so:b.so"},
+        {"libhpcview-record.so libhpcview-record-phases.so", "LIB"},
         {"/x/libhpcview-record.so.1", "LIB:/x/libhpcview-record.so.1"},
         {"record.so", "LIB:record.so"},
         {"LIB", "LIB"},
@@ -741,6 +781,7 @@ int main(void)
     test_elves();
     test_files();
     test_scripts();
+    test_first_lines();
     test_rights();
     test_options();
     test_folders();
