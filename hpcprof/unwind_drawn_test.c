@@ -722,7 +722,7 @@ static void draw_functions(void)
 
 /* What the machine holds while it calls: and what a walk has to find, outermost first. */
 static struct {
-    uint64_t pc, sp, fp, base;
+    uint64_t pc, sp, fp, base, ra;
     uint64_t back[2 * CALLS];  /* what each frame's caller is at */
     uint64_t reach[2 * CALLS]; /* and where the stack has to be readable up to for that */
     unsigned count;
@@ -785,6 +785,19 @@ static void interrupt(unsigned handler, bool has_row)
     call(handler);
 }
 
+/* Code of the object that says nothing of it, and has no frame. */
+static void call_leaf(void)
+{
+    bool in_register = machine == UNWIND_AARCH64;
+    if (in_register)
+        now.ra = now.pc;
+    else
+        store(now.sp -= 8, now.pc);
+    now.back[now.count] = now.pc - 1;
+    now.reach[now.count++] = in_register ? 0 : now.sp + 8;
+    now.pc = BASE + FUNCTIONS * FUNCTION + below(100);
+}
+
 static bool peek_code(uint64_t address, void *to, size_t n)
 {
     static const uint8_t x64[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -818,6 +831,9 @@ static void draw_stack(enum start start)
         else
             call(callee);
     }
+    now.ra = random64();
+    if (below(3) == 0)
+        call_leaf();
     if (start == CALLED_BY_NONE) /* there is nothing to find of it */
         for (unsigned i = 0; i + 1 < now.count; i++)
             now.back[i] = now.back[i + 1], now.reach[i] = now.reach[i + 1];
@@ -825,7 +841,7 @@ static void draw_stack(enum start start)
 }
 
 /* One walk over the stack as it is readable up to `cut`; is what is found what is wanted? */
-static bool walk_is_right(enum start start, uint64_t cut, bool knows_first, bool is_copied)
+static bool walk_is_right(enum start start, uint64_t cut, bool knows_first, bool is_copied, bool skips)
 {
     const struct unwind_numbers *n = &unwind_numbers[machine];
     static union {
@@ -834,32 +850,128 @@ static bool walk_is_right(enum start start, uint64_t cut, bool knows_first, bool
     } some;
     uint64_t word[64], first_sp = STACK + STACK_BYTES - 64;
     struct unwind_registers r = {.pc = now.pc,
-                                 .known = (uint64_t)1 << n->sp | (uint64_t)1 << n->fp | (uint64_t)1 << n->base};
+                                 .known = (uint64_t)1 << n->sp | (uint64_t)1 << n->fp | (uint64_t)1 << n->base |
+                                          (uint64_t)1 << n->ra};
     struct unwind_memory m = {now.sp, cut, stack_bytes + (now.sp - STACK), .copied = is_copied};
     struct unwind_path path = {.word = word, .at = below(100), .mask = 63, .room = 1 + below(64)};
     struct unwinder u = {machine, &some.map, missing, peek_code};
     if (knows_first)
         m.first_low = first_sp - 100 - 8 * below(2), m.first_high = first_sp + 1 + below(50);
-    r.reg[n->sp] = now.sp, r.reg[n->fp] = now.fp, r.reg[n->base] = now.base;
+    r.reg[n->sp] = now.sp, r.reg[n->fp] = now.fp, r.reg[n->base] = now.base, r.reg[n->ra] = now.ra;
     some.map.count = 3;
     some.map.object[0] = (struct unwind_object){BASE - 0x1000, BASE - 0x500, NULL};
     some.map.object[1] = (struct unwind_object){BASE, BASE + FUNCTIONS * FUNCTION + 100, below(2) ? &walk_rows : NULL};
     some.map.object[2] = (struct unwind_object){BASE + 0x100000, BASE + 0x100100, NULL};
+    if (skips) /* one function's frames, or with them those that it called */
+        path.skip_begin = BASE + below(FUNCTIONS) * FUNCTION, path.skip_end = path.skip_begin + FUNCTION / 2,
+        path.skip_inner = below(2);
     enum unwind_end end = unwind_walk(&u, &r, &m, &path), want = UNWIND_COMPLETE;
+    uint64_t frames[2 * CALLS];
     unsigned count = 0;
+    bool put = false;
     for (unsigned i = now.count; i-- > 0 && want == UNWIND_COMPLETE;) {
+        bool skipped = now.back[i] >= path.skip_begin && now.back[i] < path.skip_end;
         if (now.reach[i] > cut)
             want = is_copied ? UNWIND_STACK : UNWIND_DAMAGED;
+        else if (skipped)
+            count = path.skip_inner ? 0 : count;
         else if (count == path.room)
             want = UNWIND_LONG;
-        else if (count++ < path.count && word[(path.at + count - 1) & 63] != now.back[i])
-            return false;
+        else
+            frames[count++] = now.back[i];
+        put = !skipped;
     }
     if (want == UNWIND_COMPLETE && start == FROM_NOWHERE)
-        want = knows_first ? UNWIND_COMPLETE : UNWIND_NO_ROWS, count -= knows_first;
+        want = knows_first ? UNWIND_COMPLETE : UNWIND_NO_ROWS, count -= knows_first && put && count > 0;
     if (want == UNWIND_COMPLETE && start == CALLED_BY_NONE && STACK + STACK_BYTES - 64 > cut)
         want = is_copied ? UNWIND_STACK : UNWIND_DAMAGED;
+    for (unsigned i = 0; i < count && i < path.count; i++)
+        if (word[(path.at + i) & 63] != frames[i])
+            return false;
     return end == want && path.count == count;
+}
+
+/* ---- code without rows: the chain of frame pointers, as far as it makes sense ------------------------------------------ */
+
+static bool chain_is_right(void)
+{
+    const struct unwind_numbers *n = &unwind_numbers[machine];
+    struct unwind_map none = {0};
+    uint64_t word[64], frames[64], words = STACK_BYTES / 8, sp = STACK + 8 * below(50), fp = sp + 8 * below(20),
+                                   end_at = STACK + 8 * (64 + below(200));
+    uint64_t next = fp, floor = sp;
+    bool is_copied = below(2), knows_first = below(2);
+    unsigned count = 0;
+    for (uint64_t i = 0; i < words; i++)
+        store(STACK + 8 * i, below(2) ? NOWHERE + 1 + below(4000) : below(5000));
+    for (uint64_t at = fp; at + 16 < STACK + STACK_BYTES;) { /* a chain, with faults in it */
+        uint64_t to = at + 16 + 8 * below(12);
+        switch (below(16)) {
+        case 0:
+            to += below(8);
+            break;
+        case 1:
+            to = at - 8 * below(2);
+            break;
+        case 2:
+            to = 0;
+            break;
+        default:
+            break;
+        }
+        store(at, to);
+        store(at + 8, below(12) ? NOWHERE + 1 + below(4000) : below(3) ? 4095 + below(2) : 0);
+        at = (to & ~(uint64_t)7) > at ? to & ~(uint64_t)7 : at + 16;
+    }
+    struct unwind_registers r = {.pc = NOWHERE + 77,
+                                 .known = (uint64_t)1 << n->sp | (below(9) ? (uint64_t)1 << n->fp : 0)};
+    struct unwind_memory m = {sp, end_at, stack_bytes + (sp - STACK), .copied = is_copied};
+    struct unwind_path path = {.word = word, .mask = UINT32_MAX, .room = 64};
+    struct unwinder u = {machine, &none, NULL, NULL};
+    if (knows_first)
+        m.first_low = sp + 8 * below(100), m.first_high = m.first_low + 8 * (1 + below(30));
+    r.reg[n->sp] = sp, r.reg[n->fp] = fp;
+    enum unwind_end end = unwind_walk(&u, &r, &m, &path), want = UNWIND_NO_ROWS;
+    bool knows_fp = r.known >> n->fp & 1, knows_sp = true, first = false;
+    for (;;) {
+        uint64_t back, up;
+        first = knows_first && knows_sp && sp >= m.first_low && sp < m.first_high;
+        if (!knows_fp || next % 8 || next < floor)
+            break;
+        if (next + 16 > end_at) {
+            want = is_copied ? UNWIND_STACK : UNWIND_DAMAGED;
+            break;
+        }
+        memcpy(&up, stack_bytes + (next - STACK), 8);
+        memcpy(&back, stack_bytes + (next + 8 - STACK), 8);
+        if (back == 0 && up == 0) {
+            want = UNWIND_COMPLETE;
+            break;
+        }
+        if (back < 4096 || (up && up <= next))
+            break;
+        frames[count++] = back - 1;
+        floor = sp = next + 16;
+        knows_sp = machine == UNWIND_X86_64;
+        next = up;
+    }
+    if (want == UNWIND_NO_ROWS && first)
+        want = UNWIND_COMPLETE, count -= count > 0;
+    for (unsigned i = 0; i < count && i < path.count; i++)
+        if (word[i] != frames[i])
+            return false;
+    return end == want && path.count == count;
+}
+
+static unsigned chains_that_differ(unsigned chains)
+{
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < chains; i++) {
+        machine = (enum unwind_machine)below(2);
+        if (!chain_is_right() && wrong++ < 3)
+            printf("# chain %u of machine %d\n", i, machine);
+    }
+    return wrong;
 }
 
 static unsigned walks_that_differ(unsigned stacks)
@@ -872,8 +984,8 @@ static unsigned walks_that_differ(unsigned stacks)
         enum start start = (enum start)below(STARTS);
         draw_stack(start);
         uint64_t all = STACK + STACK_BYTES, cut = all - 8 * below((uint32_t)(all - now.sp) / 8);
-        for (int k = 0; k < 8; k++)
-            if (!walk_is_right(start, k & 1 ? cut : all, k & 2, k & 4) && wrong++ < 3)
+        for (int k = 0; k < 16; k++)
+            if (!walk_is_right(start, k & 1 ? cut : all, k & 2, k & 4, k & 8) && wrong++ < 3)
                 printf("# stack %u, walk %d of machine %d, start %d: %u calls\n", i, k, machine, start, now.count);
     }
     return wrong;
@@ -883,6 +995,7 @@ int main(void)
 {
     test_many();
     CHECK_INT(sections_that_differ(3000), 0);
-    CHECK_INT(walks_that_differ(2000), 0);
+    CHECK_INT(walks_that_differ(1500), 0);
+    CHECK_INT(chains_that_differ(4000), 0);
     return tap_done();
 }
