@@ -746,7 +746,8 @@ static void call(unsigned callee)
         store(cfa - 16, now.fp), now.fp = random64() >> 8;
     if (r->base.kind == UNWIND_CFA)
         store(cfa - 24, now.base), now.base = random64() >> 8;
-    now.pc = BASE + callee * FUNCTION + 1 + below(FUNCTION - 2);
+    /* the call may be its last instruction, and return to where the next function begins */
+    now.pc = BASE + callee * FUNCTION + 1 + below(kinds[callee] == BY_STUB ? FUNCTION - 2 : FUNCTION);
     switch (kinds[callee]) {
     case BY_SP:
         now.sp = cfa - (uint64_t)r->cfa.offset;
@@ -770,9 +771,16 @@ static void call(unsigned callee)
     }
 }
 
+/* What does not call, but is there itself. */
+static void be_inside(void)
+{
+    now.pc -= (now.pc - BASE) % FUNCTION == 0;
+}
+
 /* The function at now.pc is interrupted there; the handler that the kernel calls returns to what has a row, or is known by its code. */
 static void interrupt(unsigned handler, bool has_row)
 {
+    be_inside();
     uint64_t interrupted = now.pc, trampoline = has_row ? BASE + HANDLED * FUNCTION + 1 : NOWHERE;
     now.sp -= SIGNAL_BYTES;
     store(now.sp + SIGNAL_SP, now.sp + SIGNAL_BYTES);
@@ -798,9 +806,13 @@ static void call_leaf(void)
     now.pc = BASE + FUNCTIONS * FUNCTION + below(100);
 }
 
+static bool peeks; /* what is not on the stack is there, elsewhere */
+
 static bool peek_code(uint64_t address, void *to, size_t n)
 {
     static const uint8_t x64[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    if (n == 8)
+        return peeks;
     if (address != NOWHERE || machine != UNWIND_X86_64 || n != sizeof x64)
         return false;
     memcpy(to, x64, n);
@@ -834,6 +846,8 @@ static void draw_stack(enum start start)
     now.ra = random64();
     if (below(3) == 0)
         call_leaf();
+    else
+        be_inside();
     if (start == CALLED_BY_NONE) /* there is nothing to find of it */
         for (unsigned i = 0; i + 1 < now.count; i++)
             now.back[i] = now.back[i + 1], now.reach[i] = now.reach[i + 1];
@@ -848,6 +862,7 @@ static bool walk_is_right(enum start start, uint64_t cut, bool knows_first, bool
         struct unwind_map map;
         uint8_t room[sizeof(struct unwind_map) + 3 * sizeof(struct unwind_object)];
     } some;
+    peeks = below(2);
     uint64_t word[64], first_sp = STACK + STACK_BYTES - 64;
     struct unwind_registers r = {.pc = now.pc,
                                  .known = (uint64_t)1 << n->sp | (uint64_t)1 << n->fp | (uint64_t)1 << n->base |
@@ -872,7 +887,7 @@ static bool walk_is_right(enum start start, uint64_t cut, bool knows_first, bool
     for (unsigned i = now.count; i-- > 0 && want == UNWIND_COMPLETE;) {
         bool skipped = now.back[i] >= path.skip_begin && now.back[i] < path.skip_end;
         if (now.reach[i] > cut)
-            want = is_copied ? UNWIND_STACK : UNWIND_DAMAGED;
+            want = is_copied ? UNWIND_STACK : peeks ? UNWIND_ELSEWHERE : UNWIND_DAMAGED;
         else if (skipped)
             count = path.skip_inner ? 0 : count;
         else if (count == path.room)
@@ -884,7 +899,7 @@ static bool walk_is_right(enum start start, uint64_t cut, bool knows_first, bool
     if (want == UNWIND_COMPLETE && start == FROM_NOWHERE)
         want = knows_first ? UNWIND_COMPLETE : UNWIND_NO_ROWS, count -= knows_first && put && count > 0;
     if (want == UNWIND_COMPLETE && start == CALLED_BY_NONE && STACK + STACK_BYTES - 64 > cut)
-        want = is_copied ? UNWIND_STACK : UNWIND_DAMAGED;
+        want = is_copied ? UNWIND_STACK : peeks ? UNWIND_ELSEWHERE : UNWIND_DAMAGED;
     for (unsigned i = 0; i < count && i < path.count; i++)
         if (word[(path.at + i) & 63] != frames[i])
             return false;
@@ -915,6 +930,9 @@ static bool chain_is_right(void)
             break;
         case 2:
             to = 0;
+            break;
+        case 3:
+            to = at + 8;
             break;
         default:
             break;
