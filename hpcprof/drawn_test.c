@@ -23,6 +23,12 @@ static str_id id(struct hpcprof *p, const char *prefix, uint32_t n)
     return n ? strtab_add(p->strings, text) : 0;
 }
 
+/* How many of those that there are at most: half of them at least. */
+static uint32_t many(uint32_t most)
+{
+    return most / 2 + below(most - most / 2 + 1);
+}
+
 static uint64_t wide(void)
 {
     return random64() >> below(64);
@@ -93,7 +99,7 @@ static void draw_process(struct hpcprof *p, const struct sizes *s, uint32_t pid)
                                       .rank = (int32_t)below(5) - 1,
                                       .exit_status = (int32_t)below(70000) - 1,
                                       .complete = below(4) > 0};
-    uint32_t number = hpcprof_add_process(p, &process), threads = 1 + below(s->threads),
+    uint32_t number = hpcprof_add_process(p, &process), threads = 1 + many(s->threads),
              first = (uint32_t)p->thread_count;
     for (uint32_t i = 0; i < threads; i++)
         hpcprof_add_thread(p, &(struct hpcprof_thread){.process = number,
@@ -102,7 +108,7 @@ static void draw_process(struct hpcprof *p, const struct sizes *s, uint32_t pid)
                                                        .start_ns = wide(),
                                                        .end_ns = wide(),
                                                        .cpu_ns = wide()});
-    for (uint32_t n = below(s->counts + 1); n > 0; n--) {
+    for (uint32_t n = many(s->counts); n > 0; n--) {
         uint32_t event = below((uint32_t)p->event_count);
         uint64_t samples = below(8) ? 1 + below(100) : wide() >> 8, period = p->events[event].period;
         bool follows = below(200) || !period || samples > 1000;
@@ -110,9 +116,9 @@ static void draw_process(struct hpcprof *p, const struct sizes *s, uint32_t pid)
                                                      below((uint32_t)p->region_count), samples,
                                                      follows ? samples * (period % 100000) : samples + 1});
     }
-    for (uint32_t n = below(s->totals + 1); n > 0; n--)
+    for (uint32_t n = many(s->totals); n > 0; n--)
         hpcprof_add_total(p, &(struct hpcprof_total){first + below(threads), below((uint32_t)p->event_count), wide()});
-    for (uint32_t n = below(s->notes + 1); n > 0; n--)
+    for (uint32_t n = many(s->notes); n > 0; n--)
         hpcprof_add_note(p, &(struct hpcprof_note){number, id(p, "note ", 1 + n), id(p, "value ", below(9))});
 }
 
@@ -120,25 +126,25 @@ static void draw_process(struct hpcprof *p, const struct sizes *s, uint32_t pid)
 static struct hpcprof *draw(const struct sizes *s, uint32_t pid)
 {
     struct hpcprof *p = hpcprof_create();
-    for (uint32_t n = 1 + below(s->events); n > 0; n--)
+    for (uint32_t n = 1 + many(s->events); n > 0; n--)
         hpcprof_add_event(p, &(struct hpcprof_event){id(p, "event ", n), id(p, "of kind ", n % 3), id(p, "unit", n % 2),
                                                      n % 4 ? n * 1000 : 0, n % 5});
-    for (uint32_t n = 1 + below(s->modules); n > 0; n--) {
+    for (uint32_t n = 1 + many(s->modules); n > 0; n--) {
         char path[40], build_id[20];
         snprintf(path, sizeof path, "/lib/%u.so", n / 2);
         snprintf(build_id, sizeof build_id, n % 2 ? "%08x" : "", n);
         hpcprof_add_module(p, path, build_id);
     }
-    for (uint32_t n = below(s->regions + 1); n > 0; n--) {
+    for (uint32_t n = many(s->regions); n > 0; n--) {
         char name[20];
         snprintf(name, sizeof name, "region %u", below(s->regions * 2));
         hpcprof_add_region(p, name, below((uint32_t)p->region_count));
     }
-    for (uint32_t n = 1 + below(s->contexts); n > 0; n--)
+    for (uint32_t n = 1 + many(s->contexts); n > 0; n--)
         draw_context(p);
-    for (uint32_t i = 0, n = 1 + below(s->processes); i < n; i++)
+    for (uint32_t i = 0, n = 1 + many(s->processes); i < n; i++)
         draw_process(p, s, pid + i);
-    draw_tables(p, s->rows ? below(s->rows + 1) : 0);
+    draw_tables(p, many(s->rows));
     hpcprof_finish(p);
     return p;
 }
@@ -401,13 +407,17 @@ static void test_there_and_back(void)
 {
     static const struct sizes small = {3, 4, 5, 30, 3, 4, 60, 8, 4, 20};
     /* One after another is more than a block holds. */
-    static const struct sizes large[] = {{6000, 2, 2, 5, 1, 1, 5, 2, 2, 2},       {2, 9000, 2, 5, 1, 1, 5, 2, 2, 2},
-                                         {2, 2, 9000, 5, 1, 1, 5, 2, 2, 2},       {2, 2, 2, 9000, 1, 1, 20000, 2, 2, 2},
-                                         {2, 2, 2, 5, 9, 1, 5, 2, 2, 2},          {2, 2, 2, 5, 2, 9000, 5, 9000, 2, 2},
-                                         {200, 2, 200, 50, 2, 2, 20000, 2, 2, 2}, {2, 2, 2, 5, 2, 1, 5, 2, 9000, 2},
+    static const struct sizes large[] = {{LIMIT_EVENTS - 1, 2, 2, 5, 1, 1, 5, 2, 2, 2},
+                                         {2, 9000, 2, 5, 1, 1, 5, 2, 2, 2},
+                                         {2, 2, 9000, 5, 1, 1, 5, 2, 2, 2},
+                                         {2, 2, 2, 9000, 1, 1, 20000, 2, 2, 2},
+                                         {2, 2, 2, 5, 9, 1, 5, 2, 2, 2},
+                                         {2, 2, 2, 5, 2, 9000, 5, 9000, 2, 2},
+                                         {200, 2, 200, 50, 2, 2, 20000, 2, 2, 2},
+                                         {2, 2, 2, 5, 2, 1, 5, 2, 9000, 2},
                                          {2, 2, 2, 5, 1, 2, 5, 2, 2, 9000}};
     unsigned wrong = 0;
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 100; i++) {
         struct hpcprof *p = draw(&small, 100);
         wrong += !comes_back(p);
         hpcprof_free(p);
@@ -417,6 +427,101 @@ static void test_there_and_back(void)
         struct hpcprof *p = draw(&large[i], 100);
         CHECK(comes_back(p));
         hpcprof_free(p);
+    }
+}
+
+/* ---- blocks that are sound and end too early ------------------------------------------------------------------------- */
+
+static bool is_among(const struct lines *all, char *line)
+{
+    return bsearch(&line, all->items, all->count, sizeof *all->items, by_text) != NULL;
+}
+
+struct cuts {
+    const struct buf *bytes;
+    const struct lines *all; /* of the whole, sorted */
+    unsigned wrong, tried;
+};
+
+/* The file up to this block, and the block with less in it than it says: no place and no count comes of that which was not there. */
+static void cut_block(void *ctx, const struct hpcprof_block *b)
+{
+    struct cuts *cuts = ctx;
+    size_t length = (size_t)b->length - FORMAT_BLOCK_BYTES;
+    const char *payload = cuts->bytes->bytes + b->offset + FORMAT_BLOCK_BYTES;
+    for (size_t less = 1; less <= length && less < 30; less += 1 + less / 6) {
+        struct buf file = {0}, rest = {0};
+        struct hpcprof *p = NULL;
+        struct warnings *w = warnings_create();
+        struct lines lines = {0};
+        uint32_t type;
+        memcpy(&type, cuts->bytes->bytes + b->offset, 4);
+        buf_add(&rest, payload, length - less);
+        buf_add(&file, cuts->bytes->bytes, (size_t)b->offset);
+        write_block_head(&file, type, &rest);
+        buf_add(&file, payload, length - less);
+        if (hpcprof_read_bytes(file.bytes, file.len, "cut", &p, w, NULL) == 0) {
+            put_shared(&lines, p), put_counts(&lines, p, false);
+            for (size_t i = 0; i < lines.count; i++)
+                cuts->wrong += !is_among(cuts->all, lines.items[i]);
+            cuts->wrong += warnings_count(w) == 0;
+        }
+        cuts->tried++;
+        free_lines(&lines);
+        hpcprof_free(p);
+        warnings_free(w);
+        buf_release(&file);
+        buf_release(&rest);
+    }
+}
+
+static void test_cut_blocks(void)
+{
+    static const struct sizes sizes = {3, 4, 3, 9, 2, 2, 12, 3, 3, 4};
+    unsigned wrong = 0, tried = 0;
+    for (int i = 0; i < 12; i++) {
+        struct hpcprof *p = draw(&sizes, 100);
+        struct buf bytes = written(p);
+        struct lines all = {0};
+        put_shared(&all, p), put_counts(&all, p, false);
+        unite(&all, true);
+        struct cuts cuts = {&bytes, &all, 0, 0};
+        hpcprof_list_blocks(bytes.bytes, bytes.len, "", cut_block, &cuts, NULL);
+        wrong += cuts.wrong, tried += cuts.tried;
+        free_lines(&all);
+        buf_release(&bytes);
+        hpcprof_free(p);
+    }
+    CHECK_INT(wrong, 0);
+    CHECK(tried > 500);
+}
+
+/* What is said of a process that did not write its end. */
+static void test_incomplete(void)
+{
+    static const struct {
+        int32_t status;
+        const char *want;
+    } cases[] = {
+        {-1,
+         "x: process 7 was killed or is still running; up to the last second of what it did is not in the measurement"},
+        {0, "x: process 7 ended without writing what it did last; up to the last second of what it did is not in the "
+            "measurement"},
+        {9, "x: process 7 ended without writing what it did last; up to the last second of what it did is not in the "
+            "measurement"}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct hpcprof *p = hpcprof_create(), *back = NULL;
+        struct warnings *w = warnings_create();
+        hpcprof_add_process(p, &(struct hpcprof_process){.pid = 7, .rank = -1, .exit_status = cases[i].status});
+        hpcprof_finish(p);
+        struct buf bytes = written(p);
+        CHECK_INT(hpcprof_read_bytes(bytes.bytes, bytes.len, "x", &back, w, NULL), 0);
+        CHECK_STR(warnings_count(w) == 1 ? warnings_get(w, 0) : "not one", cases[i].want);
+        CHECK_INT(back ? back->processes[0].exit_status : -9, cases[i].status);
+        buf_release(&bytes);
+        hpcprof_free(back);
+        hpcprof_free(p);
+        warnings_free(w);
     }
 }
 
@@ -538,7 +643,7 @@ static void test_folders(void)
         SKIP("folders", "none can be made in /tmp");
         return;
     }
-    for (unsigned i = 0; i < 60; i++) {
+    for (unsigned i = 0; i < 42; i++) {
         unsigned count = 1 + i % FILES;
         wrong += !folder_is_its_parts(count, i / 7 % 2, 1 + i % 2, i % 3 == 0);
         if (count == FILES) {
@@ -554,6 +659,8 @@ static void test_folders(void)
 int main(void)
 {
     test_there_and_back();
+    test_cut_blocks();
+    test_incomplete();
     test_long_name();
     test_folders();
     return tap_done();

@@ -87,6 +87,7 @@ static enum unwind_end planned_end;
 static struct unwind_registers walked_from;
 static struct unwind_memory walked_in;
 static int walks;
+static bool leaves_out_inner;
 
 const struct unwind_numbers unwind_numbers[] = {[UNWIND_X86_64] = {.sp = 7}, [UNWIND_AARCH64] = {.sp = 31}};
 enum unwind_end unwind_walk(const struct unwinder *u, const struct unwind_registers *r, const struct unwind_memory *m,
@@ -96,6 +97,7 @@ enum unwind_end unwind_walk(const struct unwinder *u, const struct unwind_regist
     walks++;
     walked_from = *r;
     walked_in = *m;
+    leaves_out_inner = path->skip_inner;
     for (uint32_t i = depth; i-- > 0 && path->count < path->room;)
         path->word[(path->at + path->count++) & path->mask] = plan[i];
     return planned_end;
@@ -169,6 +171,11 @@ static void test_handlers(void)
     CHECK(shorter < 5000);
     CHECK(shared > 20000); /* most of a path is the path before */
     CHECK(!hpcrec_path_is_walked(&t));
+    CHECK_NAMED(!leaves_out_inner, "nothing is waited for");
+    hpcrec_waiting_pc = 5;
+    hpcrec_path_put(&t, &queue[0].entry, &context);
+    hpcrec_waiting_pc = 0;
+    CHECK_NAMED(leaves_out_inner, "what waits is called by our own functions, which are left out with it");
     hpcrec_paths_free(&t);
 }
 
@@ -316,6 +323,10 @@ static void test_records(void)
     static const uint64_t want[16] = {100, 103, 102, 101, 104, 105, 106, 0x7000,
                                       109, 110, 111, 112, 113, 114, 115, 116};
     CHECK(memcmp(walked_from.reg, want, sizeof want) == 0 && walked_from.pc == 108);
+    hpcrec_waiting_pc = 5; /* of the helper, which walks for another thread */
+    of_record(&t, record, sizeof record, &pc);
+    hpcrec_waiting_pc = 0;
+    CHECK(!leaves_out_inner);
     CHECK(walked_in.begin == 0x7000 && walked_in.end == 0x7000 + 24 && !walked_in.copied);
     CHECK_INT(pc, 0x5555);
     pc = 0xffffffff81000000;
