@@ -71,7 +71,7 @@ TESTS += %D%/unwind_test
 check_PROGRAMS += %D%/threads_test
 TESTS += %D%/threads_test
 EXTRA_DIST += tests/record/threads.cases
-%C%_threads_test_SOURCES = %D%/threads_test.c %D%/threads_world.h tests/tap.h tests/cases.h %D%/recorder/threads.c %D%/recorder/memory.c
+%C%_threads_test_SOURCES = %D%/threads_test.c %D%/threads_world.h tests/tap.h tests/cases.h tests/steps.h %D%/recorder/threads.c %D%/recorder/memory.c
 %C%_threads_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/threads_world.h
 %C%_threads_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_threads_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
@@ -85,7 +85,7 @@ EXTRA_DIST += tests/record/maps.cases
 check_PROGRAMS += %D%/perf_test
 TESTS += %D%/perf_test
 EXTRA_DIST += tests/record/perf.cases
-%C%_perf_test_SOURCES = %D%/perf_test.c %D%/perf_world.h tests/tap.h tests/cases.h %D%/recorder/perf.c
+%C%_perf_test_SOURCES = %D%/perf_test.c %D%/perf_world.h tests/tap.h tests/cases.h tests/steps.h %D%/recorder/perf.c
 %C%_perf_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/perf_world.h
 %C%_perf_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_perf_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
@@ -125,7 +125,7 @@ TESTS += %D%/wrap_test
 check_PROGRAMS += %D%/main_test
 TESTS += %D%/main_test
 EXTRA_DIST += tests/record/main.cases
-%C%_main_test_SOURCES = %D%/main_test.c %D%/main_world.h tests/tap.h tests/cases.h %D%/recorder/main.c %D%/recorder/config.c %D%/recorder/memory.c
+%C%_main_test_SOURCES = %D%/main_test.c %D%/main_world.h tests/tap.h tests/cases.h tests/steps.h %D%/recorder/main.c %D%/recorder/config.c %D%/recorder/memory.c
 %C%_main_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/main_world.h
 %C%_main_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_main_test_LDADD = support/libsupport.a $(ZLIB_LIBS)

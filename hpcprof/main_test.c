@@ -12,7 +12,7 @@
 #include "config.h"
 
 #include "hpcprof/recorder/paths.h"
-#include "tests/cases.h"
+#include "tests/steps.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -22,23 +22,11 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 _Thread_local struct thread *hpcrec_self __attribute__((tls_model("initial-exec")));
 
 enum { PID = 111, HELPER = 900, MS = 1000000 };
-
-static char heard[1 << 16];
-
-__attribute__((format(printf, 1, 2))) static void hear(const char *format, ...)
-{
-    size_t n = strlen(heard);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(heard + n, sizeof heard - n, format, args);
-    va_end(args);
-}
 
 /* What the world is like from the start: WORLD, words with blanks around them. */
 static bool world_is(const char *word)
@@ -567,7 +555,8 @@ static int be_program(char *script)
     if (str_starts(script, "begin"))
         show("begin");
     *heard = '\0';
-    for (char *line; (line = strsep(&script, "\n"));) {
+    for (char *line; (line = strsep(&script, ";"));) {
+        line += strspn(line, " ");
         char *all = mem_strdup(line), *word = strsep(&line, " ");
         if (*word && strcmp(word, "begin") != 0 && strcmp(word, "config") != 0) {
             do_step(word, line);
@@ -605,37 +594,20 @@ static void input(void *ctx, const char *which, const char *text)
     *to = of_world ? mem_printf(" %.*s ", (int)strcspn(text, "\n"), text) : mem_strdup(text);
 }
 
+/* In this process, whose constructor has run, nothing is recorded: the case is another one. */
+static void become_program(char *script)
+{
+    setenv("WORLD", world ? world : "", 1);
+    if (config)
+        setenv(RECORD_VARIABLE, config, 1);
+    execl(self, self, "--case", script, (char *)NULL);
+}
+
 /* "-- do turn 1; stop": the steps, and the part's text is what came of it. "-- config": how the record is read. */
 static void output(void *ctx, const char *what, struct buf *out)
 {
-    int ends[2];
-    char bytes[4096];
-    char *script = mem_strdup(str_starts(what, "do ") ? what + 3 : what);
     (void)ctx;
-    for (char *at = script; (at = strstr(at, "; "));)
-        at[0] = '\n', memmove(at + 1, at + 2, strlen(at + 1));
-    if (pipe(ends) < 0)
-        exit(99);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], 1);
-        close(ends[0]);
-        setenv("WORLD", world ? world : "", 1);
-        if (config)
-            setenv(RECORD_VARIABLE, config, 1);
-        execl(self, self, "--case", script, (char *)NULL);
-        _exit(99);
-    }
-    close(ends[1]);
-    for (ssize_t n; (n = read(ends[0], bytes, sizeof bytes)) > 0;)
-        buf_add(out, bytes, (size_t)n);
-    close(ends[0]);
-    int status = -1;
-    waitpid(child, &status, 0);
-    if (status != 0)
-        buf_printf(out, "ended with status %d\n", status);
-    mem_free(script);
+    steps_in_process(str_starts(what, "do ") ? what + 3 : what, become_program, out);
 }
 
 int main(int argc, char **argv)

@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "hpcprof/recorder/paths.h"
-#include "tests/cases.h"
+#include "tests/steps.h"
 
 #include <linux/perf_event.h>
 #include <stdarg.h>
@@ -17,23 +17,11 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
 
 enum { FDS = 60, FIRST_FD = 5000, PAGE = 4096 };
-
-static char heard[1 << 15];
-
-__attribute__((format(printf, 1, 2))) static void hear(const char *format, ...)
-{
-    size_t n = strlen(heard);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(heard + n, sizeof heard - n, format, args);
-    va_end(args);
-}
 
 /* ---- the kernel ------------------------------------------------------------------------------------------------------ */
 
@@ -319,70 +307,17 @@ static void be_process(char *script)
     }
     hpcrec.thread_rows.items = rows;
     hpcrec.measuring = true;
-    for (char *step; (step = strsep(&script, ";"));) {
-        step += strspn(step, " ");
-        char *all = mem_strdup(step), *word = strsep(&step, " ");
-        if (*word)
-            do_step(word, step);
-        if (*heard)
-            printf("%s: %s\n", all, heard);
-        *heard = '\0';
-        mem_free(all);
-    }
+    steps_take(script, do_step);
     for (unsigned i = 0; i < 40; i++)
         mem_free(threads[i].ring);
 }
 
-static void begin(void *ctx, const char *name)
-{
-    (void)ctx, (void)name;
-}
-
-static void option(void *ctx, const char *word)
-{
-    (void)ctx, (void)word;
-}
-
-static void input(void *ctx, const char *which, const char *text)
-{
-    (void)ctx, (void)which, (void)text;
-}
-
-/* A part's head are the steps, its text what came of each. */
-static void output(void *ctx, const char *what, struct buf *out)
-{
-    int ends[2], status = -1;
-    char bytes[4096], *script = mem_strdup(what);
-    (void)ctx;
-    if (pipe(ends) < 0)
-        exit(99);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], 1);
-        close(ends[0]);
-        be_process(script);
-        mem_free(script);
-        exit(0); /* which lines it went to is noted then */
-    }
-    close(ends[1]);
-    for (ssize_t n; (n = read(ends[0], bytes, sizeof bytes)) > 0;)
-        buf_add(out, bytes, (size_t)n);
-    close(ends[0]);
-    waitpid(child, &status, 0);
-    if (status != 0)
-        buf_printf(out, "ended with status %d\n", status);
-    mem_free(script);
-}
-
 int main(void)
 {
-    static const char *const inputs[] = {NULL};
-    struct cases c = {inputs, begin, option, input, output, NULL, NULL, {0}};
 #if defined __x86_64__
-    cases_run(&c, "tests/record/perf.cases");
+    steps_run("tests/record/perf.cases", be_process);
 #else
-    (void)c;
+    (void)be_process;
     SKIP("what the kernel is asked for", "the cases have x86-64's registers");
 #endif
     return tap_done();

@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "hpcprof/recorder/paths.h"
-#include "tests/cases.h"
+#include "tests/steps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,23 +20,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
 
 enum { PID = 111, HELPER = 199, TASKS = 200, TASK_DIR = 4001, PIDFD = 10000 };
-
-static char heard[1 << 16];
-
-__attribute__((format(printf, 1, 2))) static void hear(const char *format, ...)
-{
-    size_t n = strlen(heard);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(heard + n, sizeof heard - n, format, args);
-    va_end(args);
-}
 
 /* ---- the process ---------------------------------------------------------------------------------------------------- */
 
@@ -514,68 +502,11 @@ static void be_process(char *script)
     add_tasks(PID, 1, "main");
     add_tasks(HELPER, 1, "hpcview");
     hpcrec_threads_init();
-    *heard = '\0';
-    for (char *step; (step = strsep(&script, ";"));) {
-        step += strspn(step, " ");
-        char *all = mem_strdup(step), *word = strsep(&step, " ");
-        if (*word) {
-            do_step(word, step);
-            if (*heard)
-                printf("%s: %s\n", all, heard);
-            *heard = '\0';
-        }
-        mem_free(all);
-    }
-}
-
-/* ---- the cases ------------------------------------------------------------------------------------------------------ */
-
-static void begin(void *ctx, const char *name)
-{
-    (void)ctx, (void)name;
-}
-
-static void option(void *ctx, const char *word)
-{
-    (void)ctx, (void)word;
-}
-
-static void input(void *ctx, const char *which, const char *text)
-{
-    (void)ctx, (void)which, (void)text;
-}
-
-/* A part's head are the steps, its text what came of each. */
-static void output(void *ctx, const char *what, struct buf *out)
-{
-    int ends[2], status = -1;
-    char bytes[4096], *script = mem_strdup(what);
-    (void)ctx;
-    if (pipe(ends) < 0)
-        exit(99);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], 1);
-        close(ends[0]);
-        be_process(script);
-        mem_free(script);
-        exit(0); /* which lines it went to is noted then */
-    }
-    close(ends[1]);
-    for (ssize_t n; (n = read(ends[0], bytes, sizeof bytes)) > 0;)
-        buf_add(out, bytes, (size_t)n);
-    close(ends[0]);
-    waitpid(child, &status, 0);
-    if (status != 0)
-        buf_printf(out, "ended with status %d\n", status);
-    mem_free(script);
+    steps_take(script, do_step);
 }
 
 int main(void)
 {
-    static const char *const inputs[] = {NULL};
-    struct cases c = {inputs, begin, option, input, output, NULL, NULL, {0}};
-    cases_run(&c, "tests/record/threads.cases");
+    steps_run("tests/record/threads.cases", be_process);
     return tap_done();
 }
