@@ -132,7 +132,7 @@ static struct hpcprof *draw(const struct sizes *s, uint32_t pid)
     for (uint32_t n = 1 + many(s->modules); n > 0; n--) {
         char path[40], build_id[20];
         snprintf(path, sizeof path, "/lib/%u.so", n / 2);
-        snprintf(build_id, sizeof build_id, n % 2 ? "%08x" : "", n);
+        snprintf(build_id, sizeof build_id, "%.*x", n % 2 ? 8 : 0, n % 2 ? n : 0);
         hpcprof_add_module(p, path, build_id);
     }
     for (uint32_t n = many(s->regions); n > 0; n--) {
@@ -367,6 +367,7 @@ static struct buf written(const struct hpcprof *p)
 struct blocks {
     uint64_t at;
     unsigned count, bad;
+    size_t modules, regions, contexts; /* blocks of them */
 };
 
 static void see_block(void *ctx, const struct hpcprof_block *b)
@@ -375,6 +376,15 @@ static void see_block(void *ctx, const struct hpcprof_block *b)
     all->bad += b->offset != all->at || b->why_not || b->length > FORMAT_BLOCK_BYTES + 2 * BYTES_PER_BLOCK;
     all->at = b->offset + b->length;
     all->count++;
+    all->modules += strcmp(b->type, "modules") == 0;
+    all->regions += strcmp(b->type, "regions") == 0;
+    all->contexts += strcmp(b->type, "contexts") == 0;
+}
+
+/* Of rows that take few bytes each. */
+static size_t blocks_for(size_t rows)
+{
+    return (rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK;
 }
 
 static bool comes_back(const struct hpcprof *p)
@@ -385,7 +395,8 @@ static bool comes_back(const struct hpcprof *p)
     struct lines a = {0}, b = {0};
     struct blocks blocks = {.at = FORMAT_HEADER_BYTES};
     hpcprof_list_blocks(bytes.bytes, bytes.len, "", see_block, &blocks, NULL);
-    bool well = blocks.bad == 0 && blocks.at == bytes.len &&
+    bool well = blocks.bad == 0 && blocks.at == bytes.len && blocks.modules == blocks_for(p->module_count) &&
+                blocks.regions == blocks_for(p->region_count - 1) && blocks.contexts == blocks_for(p->context_count) &&
                 hpcprof_read_bytes(bytes.bytes, bytes.len, "drawn", &back, w, NULL) == 0;
     if (well) {
         put_shared(&a, p), put_counts(&a, p, false), put_rest(&a, p), put_keyed(&a, p);

@@ -158,8 +158,8 @@ static void make_memory(const char *text)
     for (char *line; (line = strsep(&rest, "\n")) && *line && chunk_count < CHUNKS;) {
         struct chunk *c = &chunks[chunk_count++];
         *c = (struct chunk){.at = strtoull(line, &line, 16)};
-        if (strncmp(line, " elf ", 5) == 0)
-            put_elf(c, line + 5);
+        if (strncmp(line, " elf", 4) == 0)
+            put_elf(c, line + 4 + (line[4] == ' '));
         else if (strncmp(line, " notes ", 7) == 0)
             put_notes(c, line + 7);
         else if (strncmp(line, " cut ", 5) == 0) /* what was last put, so much shorter */
