@@ -9,19 +9,24 @@
  *     table NAME [OPTION...]
  *     sources                    what is told of sources without text
  *
- * and of whole builds, from files in a folder, tests/print/built.cases. A case has, besides what is printed,
+ * and of whole builds, from files in a folder, tests/print/built.cases, and from outlines, tests/print/outlines.cases. A case has, besides
+ * what is printed,
  *
+ *     modules                    outlines of what is in the modules (metrics/test_drawing.h), behind "= PATH" each; then nothing is read from
+ *                                files but sources
  *     program                    machine code: "procedure NAME", then its bytes, with what they are behind a ';'
  *     code FILE                  another binary, of the tests' sources
- *     samples, samples 2         measurements (metrics/test_drawing.h), of the runs a and b. PROGRAM, OTHER: path and build id
+ *     samples, samples 2, 3      measurements (metrics/test_drawing.h), of the runs a, b and c. PROGRAM, OTHER: path and build id
  *     structure, structure 2     structure.xml and structure2.xml
- *     source, source 2           1/a.c and 2/a.c
+ *     source, source 2, 3        1/a.c, 2/a.c and 3/a.c
  *     config                     what stands in the configuration besides its runs; "no file": there is none, and run a alone; or a whole file of HPCVIEW's
  *     wishes                     what the command line adds to it, see wishes[]
  *     database                   of the tests' sources a page, in place of all that; with damage: OLD|NEW, a line each
  *     warnings, gate, recipes    what is told; is a gate's formula true; how the runs are measured
  *     find RUN OPERAND           the metric that the operand of a formula means, seen from the run ("-": from all)
  *     measured                   of each module, the runs that have it
+ *     places, calls, columns     all there is of each: of places and frames with their values, of columns what is said of them
+ *     runs                       what is known of them
  *     init, wanted               the configuration to start from; columns that are for diagnoses alone
  *
  * all of the case before where they are not given or "none". In samples, "again" begins a repetition of the run. Options: -arm; -keep: the
@@ -39,23 +44,26 @@
 #include <sys/stat.h>
 
 enum given {
+    MODULES,
     PROGRAM,
     CODE,
     SAMPLES,
     SAMPLES_2,
+    SAMPLES_3,
     STRUCTURE,
     STRUCTURE_2,
     SOURCE,
     SOURCE_2,
+    SOURCE_3,
     CONFIG,
     WISHES,
     DATABASE,
     DAMAGE,
     GIVEN
 };
-static const char *const given_words[] = {"program",     "code",   "samples",  "samples 2", "structure",
-                                          "structure 2", "source", "source 2", "config",    "wishes",
-                                          "database",    "damage", NULL};
+static const char *const given_words[] = {"modules",   "program",     "code",   "samples",  "samples 2", "samples 3",
+                                          "structure", "structure 2", "source", "source 2", "source 3",  "config",
+                                          "wishes",    "database",    "damage", NULL};
 
 struct at_hand { /* of the case */
     char *drawing, *sample, *folder;
@@ -346,6 +354,59 @@ static const char *const *wanted_of(char *wishes)
     return n ? list : NULL;
 }
 
+/* "= PATH", and behind it the outline; "= PATH none": nobody knows it, "= PATH !": it cannot be read. Takes the text to pieces. */
+static size_t outlines_of(char *text, struct drawn_module *list, size_t most)
+{
+    size_t n = 0;
+    for (char *line; (line = strsep(&text, "\n"));) {
+        if (!str_starts(line, "= "))
+            continue;
+        char *what = strchr(line + 2, ' '), *end = text ? strstr(text, "= ") : NULL;
+        list[n++] = (struct drawn_module){line + 2, what ? what + 1 : text ? text : ""};
+        if (what && *what++ && strcmp(what, "none") == 0)
+            list[n - 1].drawing = NULL;
+        if (what)
+            what[-1] = '\0';
+        if (n == most)
+            exit(99);
+        if (end && end > text)
+            end[-1] = '\0';
+        text = end;
+    }
+    return n;
+}
+
+/* Each sample's run, and how often it was measured, as files in folders would have it. */
+static struct experiment *from_outlines(struct at_hand *h)
+{
+    static const enum given runs[] = {SAMPLES, SAMPLES_2, SAMPLES_3};
+    struct drawn_module list[9] = {{NULL, NULL}};
+    struct input inputs[9];
+    struct experiment *e = NULL;
+    char *outlines = replaced(h, h->given[MODULES], false);
+    size_t n = 0;
+    outlines_of(outlines, list, ARRAY_SIZE(list) - 1);
+    for (uint32_t run = 0; run < ARRAY_SIZE(runs) && h->given[runs[run]]; run++) {
+        char *drawing = replaced(h, h->given[runs[run]], false), *part = drawing, *next;
+        bool repeated = strstr(drawing, "again\n") != NULL;
+        for (uint32_t k = 1; part && n < ARRAY_SIZE(inputs); part = next, k++) {
+            next = strstr(part, "again\n");
+            if (next) {
+                *next = '\0';
+                next += strlen("again\n");
+            }
+            inputs[n++] = (struct input){.profile = profile_from(part), .run = run, .repetition = repeated ? k : 0};
+        }
+        mem_free(drawing);
+    }
+    struct structure_source source = {drawn_scopes, list, NULL};
+    experiment_from(h->config, inputs, n, &source, NULL, &e, h->warnings, &h->err);
+    while (n > 0)
+        hpcprof_free(inputs[--n].profile);
+    mem_free(outlines);
+    return e;
+}
+
 static struct experiment *built_of(struct at_hand *h, const char *body)
 {
     struct experiment *e = NULL;
@@ -372,7 +433,10 @@ static struct experiment *built_of(struct at_hand *h, const char *body)
         const char *const *wanted = wanted_of(wishes);
         if (wanted)
             config_want_statistics(h->config, wanted);
-        experiment_build(h->config, NULL, &e, h->warnings, &h->err);
+        if (h->given[MODULES])
+            e = from_outlines(h);
+        else
+            experiment_build(h->config, NULL, &e, h->warnings, &h->err);
         mem_free(wishes);
         if (e && experiment_check(e, &h->err) < 0)
             printf("not ok - %s\n", h->err.msg);
@@ -411,12 +475,28 @@ static void make_databases(struct at_hand *h)
     h->given[WISHES] = wishes;
 }
 
+/* The program, what was measured of it, and what became of it since. */
+static void write_measured(struct at_hand *h)
+{
+    write_programs(h);
+    write_measurement(h, "a", SAMPLES);
+    if (h->given[SAMPLES_2])
+        write_measurement(h, "b", SAMPLES_2);
+    if (h->databases)
+        make_databases(h);
+    move_program(h);
+}
+
 static struct experiment *built(struct at_hand *h)
 {
     static const struct {
         enum given given;
         const char *name;
-    } files[] = {{STRUCTURE, "structure.xml"}, {STRUCTURE_2, "structure2.xml"}, {SOURCE, "1/a.c"}, {SOURCE_2, "2/a.c"}};
+    } files[] = {{STRUCTURE, "structure.xml"},
+                 {STRUCTURE_2, "structure2.xml"},
+                 {SOURCE, "1/a.c"},
+                 {SOURCE_2, "2/a.c"},
+                 {SOURCE_3, "3/a.c"}};
     const char *end = h->databases ? ".db" : "";
     for (size_t i = 0; i < ARRAY_SIZE(files); i++)
         if (h->given[files[i].given]) {
@@ -428,19 +508,15 @@ static struct experiment *built(struct at_hand *h)
             unlink(path);
             mem_free(path);
         }
-    write_programs(h);
-    write_measurement(h, "a", SAMPLES);
-    if (h->given[SAMPLES_2])
-        write_measurement(h, "b", SAMPLES_2);
     h->warnings = h->err.others = warnings_create();
-    if (h->databases)
-        make_databases(h);
-    move_program(h);
+    if (!h->given[MODULES])
+        write_measured(h);
     char *given = replaced(h, h->given[CONFIG] ? h->given[CONFIG] : "", false), *body;
     if (strstr(given, "<run ") || str_starts(given, "no file") || str_starts(given, "<HPCVIEW"))
         body = mem_strdup(given);
     else if (h->given[SAMPLES_2])
-        body = mem_printf("<run name='a' measurements='a%s'/><run name='b' measurements='b%s'/>%s", end, end, given);
+        body = mem_printf("<run name='a' measurements='a%s'/><run name='b' measurements='b%s'/>%s%s", end, end,
+                          h->given[SAMPLES_3] ? "<run name='c' measurements='c'/>" : "", given);
     else
         body = mem_printf("<run name='a' measurements='a%s'/>%s", end, given);
     struct experiment *e = built_of(h, body);
@@ -615,6 +691,116 @@ static void say_measured(const struct experiment *e, struct buf *out)
     }
 }
 
+static void say_file(struct buf *out, const struct experiment *e, uint32_t file)
+{
+    if (file != SOURCE_NONE)
+        buf_printf(out, " %s", strtab_get(e->strings, e->files[file].name));
+}
+
+static void say_place(struct buf *out, const struct experiment *e, place_ix i)
+{
+    static const char *const kinds[] = {"program", "module", "file", "proc", "inline", "loop", "line"};
+    const struct place *p = &e->places[i];
+    const char *name = strtab_get(e->strings, p->name), *full = strtab_get(e->strings, p->full_name);
+    buf_printf(out, "%s%s%s", kinds[p->kind], *name ? " " : "", name);
+    if (strcmp(name, full) != 0)
+        buf_printf(out, " (%s)", full);
+    say_file(out, e, p->file);
+    if (p->line_first || p->line_last)
+        buf_printf(out, ":%u-%u", p->line_first, p->line_last);
+    if (p->call_line || p->call_file != SOURCE_NONE) {
+        buf_str(out, " from");
+        say_file(out, e, p->call_file);
+        buf_printf(out, ":%u", p->call_line);
+    }
+    if (p->address)
+        buf_printf(out, " @%llx", (unsigned long long)p->address);
+    if (p->instances)
+        buf_printf(out, " %u/%u #%u", p->instance, p->instances, p->on_line);
+    if (p->same != i)
+        buf_printf(out, " as %u", p->same);
+}
+
+/* The nodes of a tree, with the inclusive and the exclusive value of each column. */
+static void say_tree(const struct experiment *e, size_t tree, struct buf *out)
+{
+    for (uint32_t i = 0; tree != SIZE_MAX && i < e->trees[tree].node_count; i++) {
+        for (uint32_t up = experiment_node_parent(e, tree, i); up != NODE_NONE;
+             up = experiment_node_parent(e, tree, up))
+            buf_char(out, ' ');
+        say_place(out, e, experiment_node_place(e, tree, i));
+        buf_str(out, " =");
+        for (size_t m = 0; m < e->metric_count; m++) {
+            draw_value(out, experiment_node_value(e, tree, m, i, VALUE_INCLUSIVE));
+            draw_value(out, experiment_node_value(e, tree, m, i, VALUE_EXCLUSIVE));
+        }
+        buf_char(out, '\n');
+    }
+}
+
+static void say_calls(const struct experiment *e, struct buf *out)
+{
+    say_tree(e, experiment_calls(e), out);
+}
+
+static void say_places(const struct experiment *e, struct buf *out)
+{
+    say_tree(e, TREE_SCOPES, out);
+}
+
+static void say_words(struct buf *out, const struct experiment *e, const char *what, str_id words)
+{
+    if (words)
+        buf_printf(out, ", %s '%s'", what, strtab_get(e->strings, words));
+}
+
+static void say_columns(const struct experiment *e, struct buf *out)
+{
+    for (size_t i = 0; i < e->metric_count; i++) {
+        const struct metric *m = &e->metrics[i];
+        const struct {
+            const char *word;
+            bool is;
+        } flags[] = {{"shown", m->display},       {"sorts", m->sort_by},          {"percent", m->percent},
+                     {"estimated", m->estimated}, {"of lines", m->has_exclusive}, {"summed", m->summed}};
+        buf_printf(out, "%s: %s", strtab_get(e->strings, m->name), strtab_get(e->strings, m->display_name));
+        say_words(out, e, "unit", m->unit);
+        say_words(out, e, "event", m->event);
+        say_words(out, e, "formula", m->formula);
+        say_words(out, e, "region", m->region);
+        say_words(out, e, "described", m->description);
+        buf_printf(out, ", run %s", m->run == RUN_NONE ? "none" : strtab_get(e->strings, e->runs[m->run].name));
+        if (m->period)
+            buf_printf(out, ", period %llu", (unsigned long long)m->period);
+        if (!isnan(m->exact_total))
+            buf_printf(out, ", exactly %g", m->exact_total);
+        if (m->repetitions)
+            buf_printf(out, ", %u times", m->repetitions);
+        for (size_t k = 0; k < ARRAY_SIZE(flags); k++)
+            buf_printf(out, flags[k].is ? ", %s" : "", flags[k].word);
+        buf_char(out, '\n');
+    }
+}
+
+static void say_runs(const struct experiment *e, struct buf *out)
+{
+    buf_printf(out, "%s\n", strtab_get(e->strings, e->title));
+    for (size_t i = 0; i < e->run_count; i++) {
+        const struct experiment_run *r = &e->runs[i];
+        buf_printf(out, "%s: processes %u-%u, root %u", strtab_get(e->strings, r->name), r->process_first,
+                   r->process_first + r->process_count - 1, r->root);
+        say_words(out, e, "machine", r->machine);
+        say_words(out, e, "command", r->command);
+        say_words(out, e, "asked for", r->asked);
+        for (size_t k = 0; k < r->module_count; k++)
+            say_words(out, e, "module", r->modules[k]);
+        for (size_t k = 0; k < r->fact_count; k++)
+            buf_printf(out, ", %s = '%s'", strtab_get(e->strings, r->facts[k].name),
+                       strtab_get(e->strings, r->facts[k].value));
+        buf_char(out, '\n');
+    }
+}
+
 static void say_recipes(const struct config *c, struct buf *out)
 {
     for (size_t i = 0; c && i < config_run_count(c); i++) {
@@ -727,6 +913,14 @@ static void make_output(void *ctx, const char *what, struct buf *out)
         say_found(h->e, what + strlen("find "), out);
     else if (strcmp(what, "measured") == 0)
         say_measured(h->e, out);
+    else if (strcmp(what, "places") == 0)
+        say_places(h->e, out);
+    else if (strcmp(what, "calls") == 0)
+        say_calls(h->e, out);
+    else if (strcmp(what, "columns") == 0)
+        say_columns(h->e, out);
+    else if (strcmp(what, "runs") == 0)
+        say_runs(h->e, out);
     else if (strcmp(what, "wanted") == 0)
         say_wanted(h->e, out);
     else if (strcmp(what, "init") == 0)
@@ -743,16 +937,21 @@ int main(void)
     char folder[] = "/tmp/print_test.XXXXXX";
     struct at_hand h = {.folder = mkdtemp(folder)};
     struct cases print = {inputs, begin, take_option, take_input, make_output, &h, NULL, {0}},
-                 builds = {given_words, begin, take_option, take_input, make_output, &h, NULL, {0}};
+                 builds = {given_words, begin, take_option, take_input, make_output, &h, NULL, {0}}, outlines = builds;
     if (!h.folder)
         return 1;
-    for (char digit = '1'; digit <= '2'; digit++) {
+    for (char digit = '1'; digit <= '3'; digit++) {
         char *of_sources = mem_printf("%s/%c", folder, digit);
         mkdir(of_sources, 0777);
         mem_free(of_sources);
     }
     cases_run(&print, "tests/print/print.cases");
     cases_run(&builds, "tests/print/built.cases");
+    for (size_t i = 0; i < GIVEN; i++) {
+        mem_free(h.given[i]);
+        h.given[i] = NULL;
+    }
+    cases_run(&outlines, "tests/print/outlines.cases");
     dir_remove_tree(folder, NULL);
     mem_free(h.drawing);
     mem_free(h.sample);

@@ -250,8 +250,21 @@ static inline void row_from(struct hpcprof *p, struct table *t, char **w)
     table_add(t, cells);
 }
 
-/* What is not samples: "!event NAME PERIOD UNIT FLAGS", "!total EVENT VALUE" (of the thread), "!note NAME VALUE", "!pid NUMBER" (of the
- * process), "!region NAME PARENT", "!table ...", "!row ..." (of the table before). In names and texts '_' is a blank. */
+static inline void say_of_process(struct hpcprof *p, const char *what, const char *value)
+{
+    struct hpcprof_process *process = &p->processes[p->process_count - 1];
+    str_id text = strtab_add(p->strings, value);
+    if (strcmp(what, "start") == 0)
+        process->start_ns = strtoull(value, NULL, 10);
+    else
+        *(strcmp(what, "command") == 0   ? &process->command
+          : strcmp(what, "machine") == 0 ? &process->machine
+          : strcmp(what, "host") == 0    ? &process->host
+                                         : &process->source_file) = text;
+}
+
+/* What is not samples: "!event NAME PERIOD UNIT FLAGS", "!total EVENT VALUE" (of the thread), "!name TEXT" (likewise), "!note NAME VALUE",
+ * "!pid NUMBER" (of the process), "!process WHAT TEXT" (command, machine, host, file or start, likewise), "!region NAME PARENT", "!table ...", "!row ..." (of the table before). In names and texts '_' is a blank. */
 static inline void take_other(struct hpcprof *p, uint32_t thread, struct table **table, char **w, int n)
 {
     if (strcmp(w[0], "!event") == 0)
@@ -267,6 +280,10 @@ static inline void take_other(struct hpcprof *p, uint32_t thread, struct table *
                                                    strtab_add(p->strings, with_blanks(w[2]))});
     else if (strcmp(w[0], "!pid") == 0)
         p->processes[p->process_count - 1].pid = (uint32_t)atoi(w[1]);
+    else if (strcmp(w[0], "!process") == 0)
+        say_of_process(p, w[1], with_blanks(w[2]));
+    else if (strcmp(w[0], "!name") == 0)
+        p->threads[thread].name = strtab_add(p->strings, with_blanks(w[1]));
     else if (strcmp(w[0], "!region") == 0)
         region_of(p, w[1], (uint32_t)atoi(w[2]));
     else if (strcmp(w[0], "!table") == 0)
