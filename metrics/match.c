@@ -416,10 +416,11 @@ static int64_t moved(struct matcher *m, uint32_t file, uint32_t name)
 /* name: of the function that the line is in. */
 static struct position position_of(struct matcher *m, uint32_t file, uint32_t line, uint32_t name)
 {
-    struct position same = {file, line, true};
-    if (file == SOURCE_NONE || line == 0 || m->files[file].latest == file)
-        return same;
+    if (file == SOURCE_NONE || m->files[file].latest == file)
+        return (struct position){file, line, true};
     const struct version *v = &m->files[file];
+    if (line == 0)
+        return (struct position){v->latest, line, true};
     if (!v->by_text) {
         int64_t now = line + moved(m, file, name);
         return (struct position){v->latest, now > 0 ? (uint32_t)now : line, true};
