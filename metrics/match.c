@@ -171,14 +171,22 @@ static bool may_be_one(const struct matcher *m, uint32_t a, uint32_t b)
            !(m->files[root(m, a)].runs & m->files[root(m, b)].runs);
 }
 
+/* Both are in one run, and are not one. */
+static bool are_rivals(const struct matcher *m, uint32_t a, uint32_t b)
+{
+    return root(m, a) != root(m, b) && !may_be_one(m, a, b);
+}
+
 /* Two candidates as good as each other: nobody but the user knows. */
 static bool is_ambiguous(const struct matcher *m, const struct file_pair *pairs, size_t count, size_t at)
 {
     const struct file_pair *p = &pairs[at];
     bool again = false;
-    for (size_t i = 0; i < count && !again; i++)
-        again = i != at && pairs[i].score == p->score && (pairs[i].a == p->a) != (pairs[i].b == p->b) &&
-                (pairs[i].a == p->a || pairs[i].b == p->b) && may_be_one(m, pairs[i].a, pairs[i].b);
+    for (size_t i = 0; i < count && !again; i++) {
+        const struct file_pair *q = &pairs[i];
+        if (q->score == p->score && (q->a == p->a) != (q->b == p->b) && may_be_one(m, q->a, q->b))
+            again = q->a == p->a ? are_rivals(m, q->b, p->b) : are_rivals(m, q->a, p->a);
+    }
     return again;
 }
 
