@@ -31,11 +31,13 @@ static uint32_t add_thread_column(struct feeder *m, uint32_t of, const struct hp
 {
     struct column c = m->columns->list.items[of];
     const char *thread = strtab_get(p->strings, t->name);
-    c.metric.name = thread_column_name(m, c.metric.name, p, t);
-    c.metric.display_name = thread_column_name(m, c.metric.display_name, p, t);
+    str_id name = thread_column_name(m, c.metric.name, p, t),
+           shown = thread_column_name(m, c.metric.display_name, p, t);
+    c.metric.name = name;
+    c.metric.display_name = shown;
     for (unsigned k = 2; columns_find(m->columns, c.metric.name) != COLUMN_NONE; k++) {
-        c.metric.name = strtab_printf(m->strings, "%s(%u)", strtab_get(m->strings, c.metric.name), k);
-        c.metric.display_name = strtab_printf(m->strings, "%s(%u)", strtab_get(m->strings, c.metric.display_name), k);
+        c.metric.name = strtab_printf(m->strings, "%s(%u)", strtab_get(m->strings, name), k);
+        c.metric.display_name = strtab_printf(m->strings, "%s(%u)", strtab_get(m->strings, shown), k);
     }
     if (*thread)
         c.metric.display_name =
