@@ -1,5 +1,6 @@
 /* Formulas: values, missing values, and what is said of wrong ones. */
 #include "metrics/metrics_int.h"
+#include "tests/cases.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -598,8 +599,114 @@ static void test_inputs(void)
     expr_functions_release(&list);
 }
 
+/*
+ * What is said of formulas that somebody has not finished, or has left something out of: tests/formulas/unfinished.cases. A case has
+ *
+ *     functions     "NAME PARAMETERS = FORMULA", a line each
+ *     formula
+ *     cut           each beginning of it
+ *     without       with each of its words left out
+ *     twice         with each of its words twice
+ *     with WORD     with that between each two of its words
+ *
+ * and for each the sentence, or the formula as it is written, its operands, and what it is of 2, 3, 4 and so on (without a sign).
+ */
+struct unfinished {
+    struct expr_functions functions;
+    char *formula;
+};
+
+static void forget_formula(void *ctx, const char *name)
+{
+    struct unfinished *u = ctx;
+    (void)name;
+    mem_free(u->formula);
+    u->formula = NULL;
+    if (!*name)
+        expr_functions_release(&u->functions);
+}
+
+static void take_formula(void *ctx, const char *which, const char *text)
+{
+    struct unfinished *u = ctx;
+    struct err err = {0};
+    char *copy = mem_strndup(text, strlen(text) - 1), *rest = copy, *line;
+    if (strcmp(which, "formula") == 0) {
+        mem_free(u->formula);
+        u->formula = copy;
+        return;
+    }
+    while ((line = strsep(&rest, "\n"))) {
+        char *formula = strstr(line, " = "), *parameters = strchr(line, ' ');
+        formula[0] = parameters[0] = '\0';
+        if (expr_functions_add(&u->functions, line, formula > parameters ? parameters + 1 : "", formula + 3, line,
+                               &err) < 0)
+            printf("not ok - %s\n", err.msg);
+    }
+    mem_free(copy);
+}
+
+/* The length of the word that begins there; blanks belong to nobody. */
+static size_t word_length(const char *at)
+{
+    size_t name = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:%"),
+           sign = strspn(at, "<>=!");
+    const char *end = *at == '"' || *at == '\'' ? strchr(at + 1, *at) : NULL;
+    return end ? (size_t)(end + 1 - at) : name ? name : sign ? sign : *at != '\0';
+}
+
+/* With `new` in the place of n bytes. */
+static void say_changed(const struct unfinished *u, size_t from, size_t n, const char *new, struct buf *out)
+{
+    char *text = mem_printf("%.*s%s%s", (int)from, u->formula, new, u->formula + from + n);
+    struct expr *e = NULL;
+    struct err err = {0};
+    struct buf written = {0};
+    if (expr_parse_with(text, "T", &u->functions, &e, &err) < 0)
+        buf_printf(out, "%s -> %s\n", text, str_starts(err.msg, "T: ") && !e ? err.msg + strlen("T: ") : "UNSOUND");
+    else {
+        double values[16];
+        expr_write(e, &written, own_name, e);
+        buf_printf(out, "%s => %s, of", text, written.bytes);
+        for (size_t i = 0; i < expr_name_count(e); i++) {
+            buf_char(out, ' ');
+            expr_operand_text(expr_operand(e, i), out);
+            values[i] = (double)i + 2;
+        }
+        buf_printf(out, ": %g\n", fabs(expr_eval(e, values)));
+    }
+    expr_free(e);
+    buf_release(&written);
+    mem_free(text);
+}
+
+static void say_unfinished(void *ctx, const char *what, struct buf *out)
+{
+    const struct unfinished *u = ctx;
+    size_t len = strlen(u->formula);
+    for (size_t at = 0, n; at < len; at += n) {
+        n = word_length(u->formula + at);
+        if (strcmp(what, "cut") == 0)
+            say_changed(u, at, len - at, "", out);
+        if (u->formula[at] == ' ')
+            continue;
+        char *word = mem_strndup(u->formula + at, n), *twice = mem_printf("%s %s", word, word);
+        if (strcmp(what, "without") == 0)
+            say_changed(u, at, n, "", out);
+        else if (strcmp(what, "twice") == 0)
+            say_changed(u, at, n, twice, out);
+        else if (str_starts(what, "with "))
+            say_changed(u, at, 0, what + strlen("with "), out);
+        mem_free(word);
+        mem_free(twice);
+    }
+}
+
 int main(void)
 {
+    static const char *const inputs[] = {"functions", "formula", NULL};
+    struct unfinished unfinished = {.formula = NULL};
+    struct cases cases = {inputs, forget_formula, NULL, take_formula, say_unfinished, &unfinished, NULL, {0}};
     test_values();
     test_shared_cases();
     test_functions();
@@ -610,5 +717,6 @@ int main(void)
     test_shapes();
     test_definitions();
     test_inputs();
+    cases_run(&cases, "tests/formulas/unfinished.cases");
     return tap_done();
 }

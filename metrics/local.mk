@@ -20,7 +20,7 @@ FUZZERS += %D%/expr_fuzz %D%/config_fuzz
 %C%_conserve_test_LDADD = $(ROOM_LDADD)
 %C%_line_diff_test_SOURCES = %D%/line_diff_test.c tests/tap.h
 %C%_line_diff_test_LDADD = $(ROOM_LDADD)
-%C%_expr_test_SOURCES = %D%/expr_test.c tests/tap.h
+%C%_expr_test_SOURCES = %D%/expr_test.c tests/cases.h tests/tap.h
 %C%_expr_test_LDADD = $(ROOM_LDADD)
 %C%_config_test_SOURCES = %D%/config_test.c tests/tap.h
 %C%_config_test_LDADD = $(ROOM_LDADD)
@@ -55,7 +55,7 @@ EXTRA_DIST += tests/corpus/config \
 	tests/corpus/expr/signs \
 	tests/corpus/expr/sum \
 	tests/corpus/expr/too-large
-EXTRA_DIST += tests/formulas/cases.txt tests/formulas/generate.py
+EXTRA_DIST += tests/formulas/cases.txt tests/formulas/generate.py tests/formulas/unfinished.cases
 check_PROGRAMS += %D%/database_fuzz %D%/database_test %D%/print_test
 TESTS += %D%/database_test %D%/print_test
 %C%_print_test_SOURCES = %D%/print_test.c %D%/test_drawing.h htmlgen/sample.c htmlgen/sample.h diagnose/drawing.c diagnose/drawing.h tests/cases.h tests/elf.h tests/tap.h
