@@ -665,15 +665,15 @@ static void say_changed(const struct unfinished *u, size_t from, size_t n, const
     if (expr_parse_with(text, "T", &u->functions, &e, &err) < 0)
         buf_printf(out, "%s -> %s\n", text, str_starts(err.msg, "T: ") && !e ? err.msg + strlen("T: ") : "UNSOUND");
     else {
-        double values[16];
+        double given[16];
         expr_write(e, &written, own_name, e);
         buf_printf(out, "%s => %s, of", text, written.bytes);
         for (size_t i = 0; i < expr_name_count(e); i++) {
             buf_char(out, ' ');
             expr_operand_text(expr_operand(e, i), out);
-            values[i] = (double)i + 2;
+            given[i] = (double)i + 2;
         }
-        buf_printf(out, ": %g\n", fabs(expr_eval(e, values)));
+        buf_printf(out, ": %g\n", fabs(expr_eval(e, given)));
     }
     expr_free(e);
     buf_release(&written);
