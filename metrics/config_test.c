@@ -1,9 +1,22 @@
 /* Configurations: what is read from both formats, and what is said of wrong ones. */
 #include "metrics/metrics_int.h"
+#include "tests/cases.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
 #include <unistd.h>
+
+static void draw_recipe(struct buf *b, const struct config *c, size_t run)
+{
+    const struct config_recipe r = config_recipe(c, run);
+    const char *const texts[][2] = {{"command", r.command},        {"in", r.folder},       {"with", r.environment},
+                                    {"events", r.events},          {"threads", r.threads}, {"host", r.host},
+                                    {"repetitions", r.repetitions}};
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        if (*texts[i][1] && *r.command)
+            buf_printf(b, " %s '%s'", texts[i][0], texts[i][1]);
+    buf_printf(b, "%s\n", r.no_call_paths ? " without paths" : "");
+}
 
 /* The configuration as one text, so that a reader sees input and answer on one screen. */
 static char *drawn(const struct config *c)
@@ -18,17 +31,24 @@ static char *drawn(const struct config *c)
         buf_printf(&b, "replace %s by %s\n", c->replaces.items[i].in, c->replaces.items[i].out);
     for (size_t i = 0; i < c->roles.count; i++)
         buf_printf(&b, "module %s is %s\n", c->roles.items[i].module, c->roles.items[i].role);
-    for (size_t i = 0; i < c->runs.count; i++)
-        buf_printf(&b, "run %s in %s\n", c->runs.items[i].name, c->runs.items[i].path);
+    for (size_t i = 0; i < c->runs.count; i++) {
+        buf_printf(&b, "run %s in %s", c->runs.items[i].name, c->runs.items[i].path);
+        draw_recipe(&b, c, i);
+    }
     for (size_t i = 0; i < c->structures.count; i++)
         buf_printf(&b, "structure %s\n", c->structures.items[i]);
     for (size_t i = 0; i < c->debug_dirs.count; i++)
         buf_printf(&b, "debug %s\n", c->debug_dirs.items[i]);
     for (size_t i = 0; i < c->metrics.count; i++) {
         const struct config_metric *m = &c->metrics.items[i];
+        if (*m->block) {
+            buf_printf(&b, "block %s\n", m->block);
+            continue;
+        }
         buf_printf(&b, "metric %s = %s%s", m->name, *m->formula ? m->formula : "event ", m->event);
         if (m->run != RUN_ALL)
             buf_printf(&b, " of %s", c->runs.items[m->run].name);
+        buf_printf(&b, "%s%s", *m->region ? " inside of " : "", m->region);
         buf_printf(&b, "%s%s%s%s%s", *m->unit ? " in " : "", m->unit, *m->display_name ? " shown as " : "",
                    m->display_name, m->by_line ? " by line" : "");
         buf_printf(&b, "%s%s%s%s%s%s", m->percent ? " percent" : "", choices[m->percent], m->display ? " display" : "",
@@ -495,8 +515,122 @@ static void test_files(void)
     mem_free(path);
 }
 
+/*
+ * What comes of configurations, and of such with a mistake: tests/print/configurations.cases. A case has
+ *
+ *     configuration
+ *     read           what is read of it, and said
+ *     without        with each attribute and each element left out
+ *     as WORD        with that in the place of each attribute's value
+ *     called         with each attribute and each element called otherwise
+ *     twice          with each element that has no other in it twice
+ */
+static void forget_configuration(void *ctx, const char *name)
+{
+    char **text = ctx;
+    (void)name;
+    mem_free(*text);
+    *text = NULL;
+}
+
+static void take_configuration(void *ctx, const char *which, const char *given)
+{
+    char **text = ctx;
+    (void)which;
+    *text = mem_strndup(given, strlen(given) - 1);
+}
+
+/* Without the words of the library that reads XML. */
+static void say_line(struct buf *b, const char *line)
+{
+    const char *words = strstr(line, "not well-formed XML");
+    buf_printf(b, "%.*s\n", words ? (int)(words - line) + (int)strlen("not well-formed XML") : (int)strlen(line), line);
+}
+
+/* What is read of the bytes, or why they are not, and what is told besides. mem_free. */
+static char *read_of(const char *text)
+{
+    struct buf b = {0};
+    struct config *c = NULL;
+    struct warnings *warnings = warnings_create();
+    struct err err = {.others = warnings};
+    if (config_read_bytes(text, strlen(text), "conf/c.xml", &c, warnings, &err) < 0)
+        say_line(&b, err.msg);
+    else {
+        char *drawing = drawn(c);
+        buf_str(&b, drawing);
+        mem_free(drawing);
+    }
+    for (size_t i = 0; i < warnings_count(warnings); i++) {
+        buf_str(&b, "and ");
+        say_line(&b, warnings_get(warnings, i));
+    }
+    config_free(c);
+    warnings_free(warnings);
+    return b.bytes;
+}
+
+/* With other bytes between from and to: what is said of it, or how it is another one. */
+static void say_with(const char *text, const char *from, const char *to, const char *new, struct buf *out)
+{
+    char *changed = mem_printf("%.*s%s%s", (int)(from - text), text, new, to), *whole = read_of(text),
+         *read = read_of(changed);
+    buf_printf(out, "%.*s%s%s: ", (int)(to - from < 40 ? to - from : 40), from, *new ? " -> " : "", new);
+    if (str_starts(read, "conf/c.xml:"))
+        buf_str(out, read + strlen("conf/c.xml:"));
+    else {
+        cases_difference(out, whole, read);
+        buf_char(out, '\n');
+    }
+    mem_free(changed);
+    mem_free(whole);
+    mem_free(read);
+}
+
+static void say_attributes(const char *text, const char *tag, const char *what, struct buf *out)
+{
+    for (const char *at = tag + strcspn(tag, " >/"); *at == ' ';) {
+        const char *equals = strchr(at, '='), *next = strchr(equals + 2, '\'') + 1;
+        if (strcmp(what, "without") == 0)
+            say_with(text, at, next, "", out);
+        else if (strcmp(what, "called") == 0)
+            say_with(text, at + 1, equals, "zzz", out);
+        else if (str_starts(what, "as "))
+            say_with(text, equals + 2, next - 1, what + strlen("as "), out);
+        at = next;
+    }
+}
+
+static void say_configuration(void *ctx, const char *what, struct buf *out)
+{
+    const char *text = *(char **)ctx;
+    if (strcmp(what, "read") == 0) {
+        char *read = read_of(text);
+        buf_str(out, read);
+        mem_free(read);
+        return;
+    }
+    for (const char *tag = text; (tag = strchr(tag, '<')); tag++) {
+        const char *end = strchr(tag, '>') + 1;
+        size_t name = strcspn(tag + 1, " >/");
+        char *twice = mem_printf("%.*s%.*s", (int)(end - tag), tag, (int)(end - tag), tag);
+        if (tag[1] != '/')
+            say_attributes(text, tag, what, out);
+        if (tag[1] != '/' && strcmp(what, "called") == 0)
+            say_with(text, tag + 1, tag + 1 + name, "zzz", out);
+        if (end[-2] == '/' && strcmp(what, "without") == 0)
+            say_with(text, tag, end, "", out);
+        if (end[-2] == '/' && strcmp(what, "twice") == 0)
+            say_with(text, tag, end, twice, out);
+        mem_free(twice);
+    }
+}
+
 int main(void)
 {
+    static const char *const inputs[] = {"configuration", NULL};
+    char *text = NULL;
+    struct cases cases = {inputs, forget_configuration, NULL, take_configuration, say_configuration, &text, NULL, {0}};
     test_files();
     test_good();
     test_bad();
@@ -505,5 +639,6 @@ int main(void)
     test_mathml();
     test_replace();
     test_depth();
+    cases_run(&cases, "tests/print/configurations.cases");
     return tap_done();
 }

@@ -229,26 +229,6 @@ struct damaging {
     char *whole; /* what is drawn of it as it is */
 };
 
-/* How many lines differ, and how the first of them goes on from there. */
-static void say_difference(struct buf *out, const char *a, const char *b)
-{
-    size_t lines = 0, a_len, b_len;
-    for (; *a || *b; a += a_len + (a[a_len] != '\0'), b += b_len + (b[b_len] != '\0')) {
-        a_len = strcspn(a, "\n");
-        b_len = strcspn(b, "\n");
-        if (a_len == b_len && memcmp(a, b, a_len) == 0)
-            continue;
-        if (lines++ == 0) {
-            size_t same = 0;
-            while (same < a_len && same < b_len && a[same] == b[same])
-                same++;
-            buf_printf(out, "'%.*s' is '%.*s'", (int)(a_len - same < 16 ? a_len - same : 16), a + same,
-                       (int)(b_len - same < 16 ? b_len - same : 16), b + same);
-        }
-    }
-    buf_printf(out, lines > 1 ? ", %zu lines" : lines ? "" : "the same", lines);
-}
-
 /* What is read holds together in itself. */
 static bool is_sound(const struct experiment *e)
 {
@@ -280,7 +260,7 @@ static char *outcome_with(const struct damaging *d, size_t from, size_t to, cons
     }
     if (e) {
         char *drawing = drawn(e);
-        say_difference(&said, d->whole, is_sound(e) ? drawing : "UNSOUND");
+        cases_difference(&said, d->whole, is_sound(e) ? drawing : "UNSOUND");
         mem_free(drawing);
     }
     experiment_free(e);

@@ -115,6 +115,26 @@ static inline void cases_part(struct cases *c, const char *head, const char *bod
     buf_release(&lines);
 }
 
+/* How many lines differ, and how the first of them goes on from there. */
+static inline void cases_difference(struct buf *out, const char *a, const char *b)
+{
+    size_t lines = 0, a_len, b_len;
+    for (; *a || *b; a += a_len + (a[a_len] != '\0'), b += b_len + (b[b_len] != '\0')) {
+        a_len = strcspn(a, "\n");
+        b_len = strcspn(b, "\n");
+        if (a_len == b_len && memcmp(a, b, a_len) == 0)
+            continue;
+        if (lines++ == 0) {
+            size_t same = 0;
+            while (same < a_len && same < b_len && a[same] == b[same])
+                same++;
+            buf_printf(out, "'%.*s' is '%.*s'", (int)(a_len - same < 16 ? a_len - same : 16), a + same,
+                       (int)(b_len - same < 16 ? b_len - same : 16), b + same);
+        }
+    }
+    buf_printf(out, lines > 1 ? ", %zu lines" : lines ? "" : "the same", lines);
+}
+
 /* The next line that begins a part or a case, from a line's begin on. */
 static inline char *cases_next(char *at)
 {
