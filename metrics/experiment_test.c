@@ -1334,6 +1334,89 @@ static void test_values(void)
     }
 }
 
+/* ---- columns of values --------------------------------------------------------------------------------- */
+
+enum { DENSE_MOST = 400 };
+
+static uint32_t values_seed_below(uint32_t n)
+{
+    static uint64_t state = 88172645463325252ull;
+    return (uint32_t)(next_random(&state) >> 33) % n;
+}
+
+/* Stretches of all, none and some, of small and large multiples of a scale, and now and then of what is none. */
+static size_t draw_dense(double *dense, uint64_t scale)
+{
+    size_t n = values_seed_below(4) ? values_seed_below(DENSE_MOST) : 64 * values_seed_below(6);
+    uint32_t odd = values_seed_below(4);
+    for (size_t i = 0, end; i < n; i = end) {
+        uint32_t rarity = values_seed_below(3);
+        end = i + 1 + values_seed_below(150);
+        for (; i < n && i < end; i++) {
+            double multiple = values_seed_below(3) ? values_seed_below(1000) : 4294967295.0 - values_seed_below(2);
+            dense[i] = rarity == 0 || (rarity == 1 && values_seed_below(2)) ? multiple * (double)scale : NAN;
+        }
+    }
+    if (n && odd == 1)
+        dense[values_seed_below((uint32_t)n)] = values_seed_below(2) ? 0.5 : 4294967296.0 * (double)scale;
+    if (n && odd == 2)
+        dense[values_seed_below((uint32_t)n)] = values_seed_below(2) ? -3 : -0.0;
+    return n;
+}
+
+static bool same_double(double a, double b)
+{
+    return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
+}
+
+/* As a whole, or by pieces that end where words do. */
+static struct values *values_of(const double *dense, size_t n, uint64_t scale)
+{
+    if (values_seed_below(2))
+        return values_create(dense, n, scale);
+    struct values *v = values_begin(n);
+    for (size_t i = 0, piece; i < n; i += piece) {
+        piece = 64 * (size_t)(1 + values_seed_below(3));
+        piece = piece < n - i ? piece : n - i;
+        values_append(v, dense + i, piece);
+    }
+    values_end(v, scale);
+    return v;
+}
+
+/* What goes in comes out, one by one, as many as there are, and any part of it, up to its end and beyond. */
+static void test_drawn_values(void)
+{
+    static const uint64_t scales[] = {0, 1, 4, 1000003, 1ull << 53, (1ull << 53) + 2};
+    size_t wrong = 0;
+    for (size_t round = 0; round < 3000; round++) {
+        double dense[DENSE_MOST + 1], out[DENSE_MOST + 80];
+        uint64_t scale = scales[round % ARRAY_SIZE(scales)];
+        size_t n = draw_dense(dense, scale ? scale : 3), count = 0;
+        struct values *v = values_of(dense, n, scale);
+        for (size_t i = 0; i < n; i++) {
+            count += !isnan(dense[i]);
+            wrong += !same_double(values_get(v, i), dense[i]);
+        }
+        wrong += values_count(v) != count || !isnan(values_get(v, n)) || !isnan(values_get(v, SIZE_MAX));
+        for (int part = 0; part < 8; part++) {
+            size_t from = values_seed_below((uint32_t)n + 70), m = values_seed_below(part % 2 ? 70 : DENSE_MOST);
+            bool any = false;
+            out[m] = 7;
+            values_unpack(v, from, m, out);
+            for (size_t i = 0; i < m; i++) {
+                double want = from + i < n ? dense[from + i] : NAN;
+                any = any || !isnan(want);
+                wrong += !same_double(out[i], want);
+            }
+            wrong += out[m] != 7 || values_any(v, from, m) != any;
+        }
+        values_free(v);
+    }
+    CHECK_INT(wrong, 0);
+    CHECK(values_count(NULL) == 0 && !values_any(NULL, 0, 5) && isnan(values_get(NULL, 0)));
+}
+
 /* Random samples, as one thread of one file and as threads of several: the same experiment, and nothing is lost. */
 static void test_conservation(void)
 {
@@ -1436,6 +1519,7 @@ int main(void)
 {
     test_conservation();
     test_values();
+    test_drawn_values();
     test_same();
     test_check();
     test_second_tree();
