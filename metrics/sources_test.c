@@ -1,9 +1,12 @@
 /* What files are called, and which file on this machine is taken for one. */
 #include "metrics/metrics_int.h"
+#include "tests/cases.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- names ------------------------------------------------------------------------------- */
@@ -322,8 +325,223 @@ static void test_length(void)
         dir_remove_tree(path, NULL);
 }
 
+/* ---- drawn names, to the letter: tests/print/sources.cases -------------------------------------------- */
+
+/* "/x/y/a.c", "x/a.c", "../z/b.c": of few words, so that many ends are alike. mem_free. */
+static char *draw_path(void)
+{
+    static const char *const begins[] = {"/", "/", "/home/me/", "", "", "../", "/usr/include/", "/usr/include/c++/12/",
+                                         "./"};
+    static const char *const folders[] = {"x/", "y/", "z/", "xy/", "x.d/"};
+    static const char *const bases[] = {"a.c", "b.c", "xa.c", "a.h"};
+    struct buf b = {0};
+    buf_str(&b, begins[below(ARRAY_SIZE(begins))]);
+    for (uint32_t n = below(4); n > 0; n--)
+        buf_str(&b, folders[below(ARRAY_SIZE(folders))]);
+    buf_str(&b, bases[below(ARRAY_SIZE(bases))]);
+    return b.bytes;
+}
+
+/* How many components both end with, one by one. */
+static unsigned plain_shared_end(const char *a, const char *b)
+{
+    unsigned n = 0;
+    const char *p = path_base(a), *q = path_base(b);
+    while (strcmp(p, q) == 0) {
+        n++;
+        if (p == a || q == b)
+            break;
+        for (p--; p > a && p[-1] != '/'; p--)
+            ;
+        for (q--; q > b && q[-1] != '/'; q--)
+            ;
+    }
+    return n;
+}
+
+static void test_shared_ends(void)
+{
+    size_t wrong = 0;
+    for (int i = 0; i < 20000; i++) {
+        char *a = draw_path(), *b = draw_path();
+        if (path_shared_end(a, b) != plain_shared_end(a, b) && wrong++ == 0)
+            printf("# %s %s: %u\n", a, b, path_shared_end(a, b));
+        mem_free(a);
+        mem_free(b);
+    }
+    CHECK_INT(wrong, 0);
+}
+
+static struct correlation draw_files(struct strtab *strings)
+{
+    const char *files[16] = {NULL};
+    size_t n = 1 + below(12);
+    for (size_t i = 0; i < n; i++) {
+        char *path = draw_path();
+        bool again = false;
+        uint32_t module = below(3), unknown = below(3) == 0; /* one after the other: compilers differ in order */
+        const char *file = mem_printf("%u%c%s", module, unknown ? ':' : '+', path);
+        for (size_t k = 0; k < i; k++)
+            again = again || strcmp(files[k] + 2, path) == 0;
+        mem_free(path);
+        if (again) {
+            mem_free((char *)file);
+            n = i;
+            break;
+        }
+        files[i] = file;
+    }
+    struct correlation c = correlation_with(strings, files);
+    for (uint32_t i = 0; i < 3; i++)
+        if (below(3) == 0) {
+            char *path = draw_path();
+            path[path_base(path) - path] = '\0';
+            c.modules.items[i].folder = strtab_add(strings, path);
+            mem_free(path);
+        }
+    for (size_t i = 0; i < n; i++)
+        mem_free((char *)files[i]);
+    return c;
+}
+
+static void draw_config(struct config *config)
+{
+    for (uint32_t n = below(3); n > 0; n--) {
+        char *path = draw_path(), *dir = mem_printf("%.*s%s", (int)(path_base(path) - path), path, below(2) ? "*" : "");
+        config_add_source_view(config, dir, below(3) ? "" : "view");
+        mem_free(path);
+        mem_free(dir);
+    }
+    if (below(3) == 0) {
+        char *in = draw_path(), *out = draw_path();
+        in[path_base(in) - in] = out[path_base(out) - out] = '\0';
+        config_add_replace(config, in, out);
+        mem_free(in);
+        mem_free(out);
+    }
+}
+
+static void say_config(const struct config *config, struct buf *out)
+{
+    for (size_t i = 0; i < config->sources.count; i++)
+        buf_printf(out, "from %s%s%s%s\n", config->sources.items[i].dir,
+                   config->sources.items[i].subfolders ? "/*" : "", *config->sources.items[i].view ? " as " : "",
+                   config->sources.items[i].view);
+    for (size_t i = 0; i < config->replaces.count; i++)
+        buf_printf(out, "%s by %s\n", config->replaces.items[i].in, config->replaces.items[i].out);
+}
+
+/* What drawn files are called; each otherwise, and as its path ends. */
+static void say_names(struct buf *out)
+{
+    struct strtab *strings = strtab_create();
+    struct config *config = config_create();
+    struct correlation c = draw_files(strings);
+    draw_config(config);
+    say_config(config, out);
+    for (size_t i = 0; i < c.modules.count; i++)
+        if (c.modules.items[i].folder)
+            buf_printf(out, "%zu is made in %s\n", i, strtab_get(strings, c.modules.items[i].folder));
+    sources_name_files(&c, config);
+    for (size_t i = 0; i < c.files.count; i++) {
+        const char *name = strtab_get(strings, c.files.items[i].name);
+        buf_printf(out, "%u %s: %s\n", c.file_module.items[i], strtab_get(strings, c.files.items[i].raw_name), name);
+        for (size_t k = 0; k < i; k++)
+            if (c.files.items[k].name == c.files.items[i].name)
+                buf_str(out, "NOT ITS OWN\n");
+    }
+    correlation_release(&c);
+    config_free(config);
+    strtab_free(strings);
+}
+
+/* Which texts are taken for drawn files; of folders, some of which are in the configuration. */
+static void say_texts(const char *scratch, struct buf *out)
+{
+    struct strtab *strings = strtab_create();
+    struct config *config = config_create();
+    struct correlation c = draw_files(strings);
+    for (uint32_t n = below(3); n > 0; n--) {
+        static const char *const dirs[] = {"x", "x/y", "y", "*", "x/*", "xy/*"};
+        char *dir = mem_printf("%s/%s", scratch, dirs[below(ARRAY_SIZE(dirs))]);
+        config_add_source_view(config, dir, "");
+        buf_printf(out, "from %s\n", dir + strlen(scratch) + 1);
+        mem_free(dir);
+    }
+    if (below(3) == 0) {
+        char *to = mem_printf("%s/x", scratch);
+        config_add_replace(config, "/home/me", to);
+        buf_str(out, "/home/me by x\n");
+        mem_free(to);
+    }
+    sources_find(&c, config, NULL, 0);
+    for (size_t i = 0; i < c.files.count; i++) {
+        const char *found = strtab_get(strings, c.files.items[i].found);
+        bool inside = str_starts(found, scratch);
+        buf_printf(out, "%s%s: %s\n", c.file_known.items[i] ? "known " : "",
+                   strtab_get(strings, c.files.items[i].raw_name),
+                   *found ? found + (inside ? strlen(scratch) + 1 : 0) : "none");
+    }
+    correlation_release(&c);
+    config_free(config);
+    strtab_free(strings);
+}
+
+static void make_drawn_folder(const char *scratch)
+{
+    for (int i = 0; i < 40; i++) {
+        char *path = draw_path(), *whole = mem_printf("%s/%s", scratch, path + strspn(path, "/."));
+        touch(whole);
+        mem_free(path);
+        mem_free(whole);
+    }
+}
+
+static void say_sources(void *ctx, const char *what, struct buf *out)
+{
+    const char *scratch = ctx;
+    for (int i = 1; i <= 60; i++) {
+        buf_printf(out, "-- %d\n", i);
+        if (strcmp(what, "names") == 0)
+            say_names(out);
+        else
+            say_texts(scratch, out);
+    }
+}
+
+static void begin_sources(void *ctx, const char *name)
+{
+    (void)ctx;
+    (void)name;
+    seed = 88172645463325252;
+}
+
+static void test_drawn(void)
+{
+    static const char *const inputs[] = {NULL};
+    const char *top = getenv("top_srcdir");
+    char scratch[] = "/tmp/hpcview-drawn-XXXXXX", *whole = realpath(top ? top : ".", NULL);
+    struct cases drawn = {inputs, begin_sources, NULL, NULL, say_sources, scratch, NULL, {0}};
+    if (!whole || setenv("top_srcdir", whole, 1) != 0)
+        exit(99);
+    free(whole);
+    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
+        SKIP("drawn sources", "no folder can be made in /tmp");
+        return;
+    }
+    begin_sources(NULL, "");
+    make_drawn_folder(scratch);
+    mkdir("away", 0777);
+    CHECK_INT(chdir("away"), 0);
+    cases_run(&drawn, "tests/print/sources.cases");
+    if (chdir("/") == 0)
+        dir_remove_tree(scratch, NULL);
+}
+
 int main(void)
 {
+    test_shared_ends();
+    test_drawn();
     test_length();
     test_names();
     test_texts();
