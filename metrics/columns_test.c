@@ -238,8 +238,35 @@ static void test_thread_values(void)
     release(&m);
 }
 
+/* Of more threads than anybody reads columns, the first ones have some. */
+static void test_many_threads(void)
+{
+    for (size_t threads = 256; threads <= 258; threads++) {
+        struct buf samples = {0};
+        for (size_t i = 0; i < threads; i++)
+            buf_printf(&samples, "%s/opt/app 0x1000 C %zu\n", i ? "thread\n" : "", i + 1);
+        const char *list[] = {samples.bytes, NULL};
+        struct config *c = config_from("", 1);
+        config_set_per_thread(c, true);
+        struct made m = make(c, list, modules);
+        if (CHECK_INT(m.status, 0)) {
+            CHECK_INT(m.e->metric_count, 257);
+            CHECK_STR(strtab_get(m.e->strings, m.e->metrics[256].name), "C[255]");
+            CHECK(experiment_value(m.e, 256, 0, VALUE_INCLUSIVE) == 2560);
+            char *want = mem_printf("of %zu columns by thread only the first 256 are shown", threads);
+            CHECK_INT(warnings_count(m.warnings), threads > 256);
+            if (threads > 256)
+                CHECK_STR(warnings_get(m.warnings, 0), want);
+            mem_free(want);
+        }
+        release(&m);
+        buf_release(&samples);
+    }
+}
+
 int main(void)
 {
+    test_many_threads();
     test_cases();
     test_measured_in();
     test_wanted();

@@ -515,6 +515,44 @@ static void test_files(void)
     mem_free(path);
 }
 
+/* So many of them are read, and one more is not. */
+static void test_limits(void)
+{
+    static const struct {
+        const char *element, *last;
+        size_t most;
+        const char *want;
+    } limits[] = {
+        {"<run measurements='%u'/>", "<run measurements='x'/>", LIMIT_RUNS,
+         "c.xml:2: there are more than 4096 runs (LIMIT_RUNS); the files of one run belong into one folder"},
+        {"<measured event='e%u'/>", "<measured event='x'/>", LIMIT_METRICS,
+         "c.xml:2: there are more than 4096 metrics (LIMIT_METRICS)"},
+        {"<measured event='e%u'/>", "<metrics block='cpi'/>", LIMIT_METRICS,
+         "c.xml:2: there are more than 4096 metrics (LIMIT_METRICS)"},
+        {"<function name='f%u' parameters='x' formula='x'/>", "<function name='g' parameters='x' formula='x'/>",
+         EXPR_FUNCTIONS_MAX, "c.xml:2: function g: there are more than 1000 functions"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+        for (int more = 0; more < 2; more++) {
+            struct buf b = {0};
+            struct config *c = NULL;
+            struct err err = {0};
+            buf_str(&b, "<hpcview version='1'>");
+            for (unsigned k = 0; k < limits[i].most; k++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+                buf_printf(&b, limits[i].element, k);
+#pragma GCC diagnostic pop
+            }
+            buf_printf(&b, "\n%s</hpcview>", more ? limits[i].last : "");
+            CHECK_INT(config_read_bytes(b.bytes, b.len, "c.xml", &c, NULL, &err), more ? -1 : 0);
+            if (more)
+                CHECK_STR(err.msg, limits[i].want);
+            config_free(c);
+            buf_release(&b);
+        }
+}
+
 /*
  * What comes of configurations, and of such with a mistake: tests/print/configurations.cases. A case has
  *
@@ -639,6 +677,7 @@ int main(void)
     test_mathml();
     test_replace();
     test_depth();
+    test_limits();
     cases_run(&cases, "tests/print/configurations.cases");
     return tap_done();
 }

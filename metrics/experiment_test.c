@@ -891,6 +891,122 @@ static void test_many_clones(void)
     }
 }
 
+/* ---- as much as is looked at, and a little more ------------------------------------------------------------ */
+
+/* A structure of as many builds as there are, and what was sampled of each; one run each. */
+struct many {
+    struct drawn_module modules[80];
+    struct input inputs[80];
+    size_t count;
+};
+
+static void add_build(struct many *m, const char *drawing, const char *samples)
+{
+    m->modules[m->count] = (struct drawn_module){mem_printf("/%zu/app", m->count), drawing};
+    m->inputs[m->count] = (struct input){.profile = profile_from(samples), .run = (uint32_t)m->count};
+    m->count++;
+}
+
+static struct made make_many(struct many *m)
+{
+    struct made made = {.config = config_create(), .warnings = warnings_create()};
+    struct structure_source source = {drawn_scopes, m->modules, NULL};
+    for (size_t i = 0; i < m->count; i++)
+        config_add_run(made.config, m->modules[i].path, "m", "", NULL);
+    made.status = experiment_from(made.config, m->inputs, m->count, &source, NULL, &made.e, made.warnings, &made.err);
+    for (size_t i = 0; i < m->count; i++) {
+        hpcprof_free(m->inputs[i].profile);
+        mem_free((char *)m->modules[i].path);
+    }
+    m->count = 0;
+    return made;
+}
+
+static size_t places_of_kind(const struct experiment *e, enum place_kind kind)
+{
+    size_t n = 0;
+    for (place_ix i = 0; e && i < e->place_count; i++)
+        n += e->places[i].kind == kind;
+    return n;
+}
+
+/* Each build has a clone of its own: those of the first 64 runs are one, those behind are not told from each other, so each is its own. */
+static void test_many_runs(void)
+{
+    static struct many m;
+    struct buf trees[67] = {{0}}, samples[67] = {{0}};
+    for (unsigned i = 0; i < ARRAY_SIZE(trees); i++) {
+        buf_printf(&trees[i], "F /src/a.c\n P f.part.%u<f 3-9 1000-1100\n  L %u-%u 1010\n   S 5 1010-1020\n", i, 10 + i,
+                   200 + i);
+        buf_printf(&samples[i], "/%u/app 0x1010 C 1\n", i);
+        add_build(&m, trees[i].bytes, samples[i].bytes);
+    }
+    struct made made = make_many(&m);
+    CHECK_INT(made.status, 0);
+    CHECK_INT(places_of_kind(made.e, PLACE_PROC), 4);
+    CHECK_INT(places_of_kind(made.e, PLACE_LOOP), 4);
+    size_t with[70] = {0};
+    for (place_ix i = 0; made.e && i < made.e->place_count; i++)
+        for (size_t run = 0; made.e->places[i].kind == PLACE_PROC && run < made.e->metric_count; run++)
+            with[run] += !isnan(experiment_value(made.e, run, i, VALUE_INCLUSIVE));
+    for (size_t run = 0; run < ARRAY_SIZE(trees); run++)
+        CHECK_INT(with[run], 1);
+    release(&made);
+    for (unsigned i = 0; i < ARRAY_SIZE(trees); i++) {
+        buf_release(&trees[i]);
+        buf_release(&samples[i]);
+    }
+}
+
+/* So many files of one name are compared with each other; of more, none. */
+static void test_many_names(void)
+{
+    static struct many m;
+    for (unsigned files = 100; files <= 101; files++) {
+        struct buf trees[2] = {{0}, {0}}, samples[2] = {{0}, {0}};
+        for (unsigned run = 0; run < 2; run++) {
+            for (unsigned i = 0; i < files; i++) {
+                buf_printf(&trees[run], "F /%u/d%u/a.c\n P f%u 3-9 %x-%x\n", run, i, i, 0x1000 + 16 * i,
+                           0x1010 + 16 * i);
+                buf_printf(&samples[run], "/%u/app 0x%x C 1\n", run, 0x1000 + 16 * i);
+            }
+            add_build(&m, trees[run].bytes, samples[run].bytes);
+        }
+        struct made made = make_many(&m);
+        CHECK_INT(places_of_kind(made.e, PLACE_FILE), files == 100 ? 100 : 202);
+        release(&made);
+        for (unsigned run = 0; run < 2; run++) {
+            buf_release(&trees[run]);
+            buf_release(&samples[run]);
+        }
+    }
+}
+
+/* So many loops of one place are looked at, the last ones first. */
+static void test_many_loops(void)
+{
+    static struct many m;
+    for (unsigned wanted = 0; wanted <= 2; wanted++) {
+        struct buf tree = {0}, samples = {0}, other = {0};
+        buf_str(&tree, "F /src/a.c\n P f 3-90000 1000-20000\n");
+        for (unsigned i = 0; i < 1001; i++) {
+            buf_printf(&tree, "  L %u-%u %x\n   S %u %x-%x\n", 10 * i + 10, 10 * i + 15, 0x1000 + 16 * i, 10 * i + 12,
+                       0x1000 + 16 * i, 0x1010 + 16 * i);
+            buf_printf(&samples, "/0/app 0x%x C 1\n", 0x1000 + 16 * i);
+        }
+        buf_printf(&other, "F /src/a.c\n P f 3-90000 1000-20000\n  L %u-%u 1000\n   S %u 1000-1010\n", 10 * wanted + 11,
+                   10 * wanted + 15, 10 * wanted + 12);
+        add_build(&m, tree.bytes, samples.bytes);
+        add_build(&m, other.bytes, "/1/app 0x1000 C 1\n");
+        struct made made = make_many(&m);
+        CHECK_INT(places_of_kind(made.e, PLACE_LOOP), wanted == 0 ? 1002 : 1001);
+        release(&made);
+        buf_release(&tree);
+        buf_release(&samples);
+        buf_release(&other);
+    }
+}
+
 /* Lines of one run, addresses of another, by other paths: one module, looked up in the structure that there is. */
 static void test_lines_elsewhere(void)
 {
@@ -1527,6 +1643,9 @@ int main(void)
     test_clones_of_builds();
     test_regions_of_builds();
     test_many_clones();
+    test_many_runs();
+    test_many_names();
+    test_many_loops();
     test_lines_elsewhere();
     test_versions();
     test_places();
