@@ -26,7 +26,8 @@
  *     find RUN OPERAND           the metric that the operand of a formula means, seen from the run ("-": from all)
  *     measured                   of each module, the runs that have it
  *     places, calls, columns     all there is of each: of places and frames with their values, of columns what is said of them
- *     runs                       what is known of them
+ *     runs, processes            what is known of them
+ *     anonymous                  from then on, for strangers; public TEXT: what they see of that
  *     init, wanted               the configuration to start from; columns that are for diagnoses alone
  *
  * all of the case before where they are not given or "none". In samples, "again" begins a repetition of the run. Options: -arm; -keep: the
@@ -801,6 +802,27 @@ static void say_runs(const struct experiment *e, struct buf *out)
     }
 }
 
+static void say_processes(const struct experiment *e, struct buf *out)
+{
+    for (size_t i = 0; i < e->process_count; i++) {
+        const struct hpcprof_process *p = &e->processes[i];
+        buf_printf(out, "%s: pid %u, rank %d", strtab_get(e->strings, p->source_file), p->pid, p->rank);
+        say_words(out, e, "host", p->host);
+        say_words(out, e, "folder", p->working_dir);
+        say_words(out, e, "command", p->command);
+        say_words(out, e, "machine", p->machine);
+        say_words(out, e, "kernel", p->kernel);
+        buf_char(out, '\n');
+    }
+}
+
+static void say_public(const struct experiment *e, const char *text, struct buf *out)
+{
+    char *public = experiment_public_text(e, text);
+    buf_printf(out, "%s\n", public);
+    mem_free(public);
+}
+
 static void say_recipes(const struct config *c, struct buf *out)
 {
     for (size_t i = 0; c && i < config_run_count(c); i++) {
@@ -921,6 +943,12 @@ static void make_output(void *ctx, const char *what, struct buf *out)
         say_columns(h->e, out);
     else if (strcmp(what, "runs") == 0)
         say_runs(h->e, out);
+    else if (strcmp(what, "processes") == 0)
+        say_processes(h->e, out);
+    else if (strcmp(what, "anonymous") == 0)
+        experiment_anonymize(h->e);
+    else if (str_starts(what, "public "))
+        say_public(h->e, what + strlen("public "), out);
     else if (strcmp(what, "wanted") == 0)
         say_wanted(h->e, out);
     else if (strcmp(what, "init") == 0)

@@ -260,11 +260,13 @@ static inline void say_of_process(struct hpcprof *p, const char *what, const cha
         *(strcmp(what, "command") == 0   ? &process->command
           : strcmp(what, "machine") == 0 ? &process->machine
           : strcmp(what, "host") == 0    ? &process->host
+          : strcmp(what, "folder") == 0  ? &process->working_dir
+          : strcmp(what, "kernel") == 0  ? &process->kernel
                                          : &process->source_file) = text;
 }
 
 /* What is not samples: "!event NAME PERIOD UNIT FLAGS", "!total EVENT VALUE" (of the thread), "!name TEXT" (likewise), "!note NAME VALUE",
- * "!pid NUMBER" (of the process), "!process WHAT TEXT" (command, machine, host, file or start, likewise), "!region NAME PARENT", "!table ...", "!row ..." (of the table before). In names and texts '_' is a blank. */
+ * "!pid NUMBER" (of the process), "!process WHAT TEXT" (command, machine, host, folder, kernel, file or start, likewise), "!region NAME PARENT", "!table ...", "!row ..." (of the table before). In names and texts '_' is a blank. */
 static inline void take_other(struct hpcprof *p, uint32_t thread, struct table **table, char **w, int n)
 {
     if (strcmp(w[0], "!event") == 0)
