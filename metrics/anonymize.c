@@ -82,16 +82,6 @@ static size_t private_path(const char *text, size_t at)
     return n > 1 ? n : 0;
 }
 
-static void add_last_component(struct buf *out, const char *path, size_t n)
-{
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    size_t start = n;
-    while (start && path[start - 1] != '/')
-        start--;
-    buf_add(out, path + start, n - start);
-}
-
 static const struct hidden_word *hidden_at(const struct anonymity *a, const char *text, size_t at)
 {
     if (at && in_word(text[at - 1]))
@@ -105,6 +95,22 @@ static const struct hidden_word *hidden_at(const struct anonymity *a, const char
     return NULL;
 }
 
+static char *without_owner(const struct anonymity *, const char *text);
+
+/* It may be a user's or a host's name itself: "/home/me". */
+static void add_last_component(const struct anonymity *a, struct buf *out, const char *path, size_t n)
+{
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    size_t start = n;
+    while (start && path[start - 1] != '/')
+        start--;
+    char *last = mem_strndup(path + start, n - start), *shown = without_owner(a, last);
+    buf_str(out, shown);
+    mem_free(last);
+    mem_free(shown);
+}
+
 static char *without_owner(const struct anonymity *a, const char *text)
 {
     struct buf out = {0};
@@ -112,7 +118,7 @@ static char *without_owner(const struct anonymity *a, const char *text)
         size_t path = private_path(text, at);
         const struct hidden_word *w = path ? NULL : hidden_at(a, text, at);
         if (path)
-            add_last_component(&out, text + at, path);
+            add_last_component(a, &out, text + at, path);
         else if (w)
             buf_str(&out, w->instead);
         else

@@ -58,7 +58,7 @@ static void test_by_chance(const struct experiment *e)
                                            {"/a", "a"},
                                            {"/a/b/", "b"},
                                            {"/a//b//", "b"},
-                                           {"/x/node7", "node7"},
+                                           {"/x/node7", "host"},
                                            {"/usr", "usr"},
                                            {"/usr/x/node7.c", "/usr/x/host.c"},
                                            {"/lib/x.so", "/lib/x.so"},
