@@ -544,6 +544,19 @@ static int no_such_operand(struct maker *m, const struct config_metric *given, c
     return status;
 }
 
+/* What one run lacks may be another's. */
+static int lacks_operand(struct maker *m, const struct config_metric *given, const struct expr_operand *o, uint32_t run)
+{
+    const struct config_run *runs = m->config->runs.items;
+    uint32_t other = 0;
+    while (other < m->config->runs.count && column_of_operand(m, o, other) == COLUMN_NONE)
+        other++;
+    if (*o->run || o->statistic != EXPR_NO_STATISTIC || other == m->config->runs.count)
+        return no_such_operand(m, given, o);
+    return err_set(m->err, ERR_FORMAT, "%s: %s: the run '%s' has no '%s', which '%s' has; run(%s).M is that of one run",
+                   given->where, given->name, runs[run].name, o->name, runs[other].name, runs[other].name);
+}
+
 struct operand_names {
     const struct maker *m;
     const uint32_t *operands;
@@ -657,8 +670,8 @@ static int add_computed(struct maker *m, const struct config_metric *given)
     if (!unknown)
         return add_computed_in(m, given, runs == 1 ? 0 : RUN_ALL);
     for (uint32_t run = 0; run < runs; run++)
-        if (unknown_operand(m, given->expr, run))
-            return no_such_operand(m, given, unknown);
+        if ((unknown = unknown_operand(m, given->expr, run)))
+            return lacks_operand(m, given, unknown, run);
     for (uint32_t run = 0; run < runs; run++)
         if (add_computed_in(m, given, run) < 0)
             return -1;
