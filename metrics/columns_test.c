@@ -238,6 +238,57 @@ static void test_thread_values(void)
     release(&m);
 }
 
+/* Before how many others of its form does the place stand, from procedures on down? */
+static size_t standing_before(const struct experiment *e, place_ix place, enum value_form form)
+{
+    double value = experiment_value(e, 0, place, form);
+    size_t before = 0;
+    for (place_ix i = 0; i < e->place_count; i++) {
+        double other = e->places[i].kind >= PLACE_PROC ? experiment_value(e, 0, i, form) : NAN;
+        before += other > value || (other == value && i < place);
+    }
+    return before;
+}
+
+/* How many places of one form the table of threads has: fewer for more threads and metrics, but some. */
+static void test_places_by_thread(void)
+{
+    static const struct {
+        size_t threads, metrics, most;
+    } kept[] = {{1, 1, 64},    {2, 3, 64},    {4095, 1, 64}, {4096, 1, 63},     {4999, 1, 52},
+                {4999, 3, 26}, {65535, 1, 4}, {65536, 1, 4}, {52427, 1, 5},     {52428, 1, 4},
+                {4095, 0, 64}, {8191, 0, 64}, {8192, 0, 63}, {1 << 20, 100, 4}, {0, 4095, 64}};
+    struct buf tree = {0}, samples = {0};
+    buf_str(&tree, "F /s/a.c\n");
+    for (unsigned i = 0; i < 90; i++) {
+        buf_printf(&tree, " P f%u 1-9 %x-%x\n  L 2-4 %x\n   S 3 %x-%x\n", i, 0x1000 + 32 * i, 0x1020 + 32 * i,
+                   0x1000 + 32 * i, 0x1000 + 32 * i, 0x1010 + 32 * i);
+        buf_printf(&samples, "/opt/app 0x%x C %u\n/opt/app 0x%x C %u\n", 0x1000 + 32 * i, i * 7 % 10, 0x1010 + 32 * i,
+                   i * 11 % 13);
+    }
+    const struct drawn_module many[] = {{"/opt/app", tree.bytes}, {NULL, NULL}};
+    const char *list[] = {samples.bytes, NULL};
+    struct made m = make(config_from("", 1), list, many);
+    CHECK_INT(m.status, 0);
+    for (size_t i = 0; m.e && i < ARRAY_SIZE(kept); i++) {
+        uint8_t *is_kept = thread_values_places(m.e, 0, kept[i].threads, kept[i].metrics);
+        size_t wrong = is_kept[0] != 1;
+        for (place_ix k = 1; k < m.e->place_count; k++) {
+            bool want = false;
+            for (enum value_form form = 0; form < VALUE_FORMS; form++)
+                want = want || (m.e->places[k].kind >= PLACE_PROC && experiment_value(m.e, 0, k, form) > 0 &&
+                                standing_before(m.e, k, form) < kept[i].most);
+            wrong += is_kept[k] != want;
+        }
+        if (!CHECK_INT(wrong, 0))
+            printf("# %zu threads, %zu metrics\n", kept[i].threads, kept[i].metrics);
+        mem_free(is_kept);
+    }
+    release(&m);
+    buf_release(&tree);
+    buf_release(&samples);
+}
+
 /* Of more threads than anybody reads columns, the first ones have some. */
 static void test_many_threads(void)
 {
@@ -267,6 +318,7 @@ static void test_many_threads(void)
 int main(void)
 {
     test_many_threads();
+    test_places_by_thread();
     test_cases();
     test_measured_in();
     test_wanted();
