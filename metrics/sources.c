@@ -437,7 +437,7 @@ static void open_debug_folders(struct finder *f, const struct correlation *c)
             widen_root(&roots[c->file_module.items[i]], path);
     }
     for (size_t i = 0; i < c->modules.count; i++)
-        if (roots[i].len > 1) {
+        if (roots[i].path) {
             char *dir = mem_strndup(roots[i].path, roots[i].len);
             open_implied(f, dir, ALL_NAMES);
             mem_free(dir);
