@@ -1184,6 +1184,108 @@ static void test_check(void)
     }
 }
 
+/* One value at one place is another: is the whole still sound? Whole numbers are exact, others nearly. */
+static void test_check_sums(void)
+{
+    static const struct {
+        double factor; /* of all that lines have */
+        place_ix place;
+        enum value_form form;
+        double by; /* is added there; NaN: nothing is there any more */
+        bool sound;
+    } sums[] = {
+        {1, 0, VALUE_INCLUSIVE, 0, true},        {1, 0, VALUE_INCLUSIVE, 1, false},
+        {1, 0, VALUE_INCLUSIVE, -1, false},      {1, 5, VALUE_INCLUSIVE, NAN, false},
+        {1, 5, VALUE_EXCLUSIVE, NAN, false},     {1, 6, VALUE_EXCLUSIVE, NAN, false},
+        {1, 3, VALUE_EXCLUSIVE, 1, false},       {0.1, 3, VALUE_INCLUSIVE, 1e-14, true},
+        {0.1, 3, VALUE_INCLUSIVE, 1e-9, false},  {0.1, 3, VALUE_INCLUSIVE, -1e-9, false},
+        {0x1p53, 0, VALUE_INCLUSIVE, 2e4, true}, {0x1p53, 0, VALUE_INCLUSIVE, 1e7, false},
+        {0x1p46, 6, VALUE_EXCLUSIVE, 1, false},  {0x1p46, 0, VALUE_INCLUSIVE, 1, false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
+        struct experiment *e = experiment_by_hand();
+        double values[ARRAY_SIZE(heat_places)];
+        struct err err = {0};
+        for (size_t k = 0; k < e->place_count; k++)
+            values[k] = e->places[k].kind == PLACE_LINE ? (double)k * sums[i].factor : NAN;
+        experiment_sum_column(e, TREE_SCOPES, 0, values);
+        for (size_t k = 0; k < e->place_count; k++)
+            values[k] = experiment_value(e, 0, (place_ix)k, sums[i].form);
+        values[sums[i].place] += sums[i].by;
+        experiment_set_column(e, TREE_SCOPES, 0, sums[i].form, values);
+        if (!CHECK_INT(experiment_check(e, &err) == 0, sums[i].sound))
+            printf("# %zu: %s\n", i, err.msg);
+        experiment_free(e);
+    }
+    /* where nothing is below, nothing is there: 14 is a file without lines */
+    struct experiment *e = experiment_by_hand();
+    double values[ARRAY_SIZE(heat_places)];
+    struct err err = {0};
+    for (size_t k = 0; k < e->place_count; k++)
+        values[k] = experiment_value(e, 0, (place_ix)k, VALUE_INCLUSIVE);
+    CHECK(isnan(values[14]));
+    values[14] = 0;
+    experiment_set_column(e, TREE_SCOPES, 0, VALUE_INCLUSIVE, values);
+    CHECK_INT(experiment_check(e, &err), -1);
+    CHECK_STR(err.msg, "place 14: its 'C' is not the sum of its parts");
+    experiment_free(e);
+}
+
+/* Which kinds of places stand in which. */
+static void test_check_kinds(void)
+{
+    static const char *const may[] = {".x.....", "..x....", "...x...", "....xxx", "....xxx", "....xxx", "......."};
+    for (int parent = 0; parent < 7; parent++)
+        for (int kind = 0; kind < 7; kind++) {
+            struct experiment *e = experiment_by_hand();
+            struct err err = {0};
+            place_ix in = 0;
+            e->places[7].kind = PLACE_INLINE; /* so that there is one */
+            e->places[7].same = 7;
+            while (e->places[in].kind != parent)
+                in++;
+            place_ix last = (place_ix)e->place_count - 1; /* nothing stands in it */
+            e->places[last].kind = (uint8_t)kind;
+            e->places[last].parent = in;
+            e->places[last].same = last;
+            CHECK_INT(experiment_check(e, &err) == 0, may[parent][kind] == 'x');
+            experiment_free(e);
+        }
+}
+
+/* A second tree whose nodes are not as they should be. */
+static void test_check_nodes(void)
+{
+    static const struct {
+        uint32_t parents[3];
+        place_ix places[3];
+        const char *want;
+    } nodes[] = {
+        {{NODE_NONE, 0, 1}, {0, 3, 6}, NULL},
+        {{NODE_NONE, 0, 0}, {0, 3, 3}, NULL},
+        {{0, 0, 1}, {0, 3, 6}, "calls: node 0: its parent does not come before it"},
+        {{NODE_NONE, 1, 1}, {0, 3, 6}, "calls: node 1: its parent does not come before it"},
+        {{NODE_NONE, 0, 2}, {0, 3, 6}, "calls: node 2: its parent does not come before it"},
+        {{NODE_NONE, 0, NODE_NONE}, {0, 3, 6}, "calls: node 2: its parent does not come before it"},
+        {{NODE_NONE, 0, 1}, {0, 3, 18}, "calls: node 2: its place is not in the table"},
+        {{NODE_NONE, 0, 1}, {0, 3, 17}, NULL},
+        {{NODE_NONE, 0, 1}, {18, 3, 6}, "calls: node 0: its place is not in the table"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(nodes); i++) {
+        struct experiment *e = experiment_by_hand();
+        struct err err = {0};
+        uint32_t *parents = mem_alloc(sizeof nodes[i].parents);
+        place_ix *places = mem_alloc(sizeof nodes[i].places);
+        memcpy(parents, nodes[i].parents, sizeof nodes[i].parents);
+        memcpy(places, nodes[i].places, sizeof nodes[i].places);
+        experiment_add_tree(e, "calls", "Calls", 3, parents, places);
+        CHECK_INT(experiment_check(e, &err), nodes[i].want ? -1 : 0);
+        if (nodes[i].want)
+            CHECK_STR(err.msg, nodes[i].want);
+        experiment_free(e);
+    }
+}
+
 static void test_same(void)
 {
     struct experiment *e = experiment_by_hand();
@@ -1638,6 +1740,9 @@ int main(void)
     test_drawn_values();
     test_same();
     test_check();
+    test_check_sums();
+    test_check_kinds();
+    test_check_nodes();
     test_second_tree();
     test_builds();
     test_clones_of_builds();
