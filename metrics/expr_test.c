@@ -1,6 +1,7 @@
 /* Formulas: values, missing values, and what is said of wrong ones. */
 #include "metrics/metrics_int.h"
 #include "tests/cases.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -599,6 +600,40 @@ static void test_inputs(void)
     expr_functions_release(&list);
 }
 
+/* Any name can be said: in a formula, of a run, and in a statistic; and what needs no quotes has none. */
+static void test_drawn_names(void)
+{
+    static const char *const pieces[] = {"a", "Z", "_", "0", "9", ".", ":",        "::",   "-",   " ",   "\"",  "\\",
+                                         "'", "(", ")", "+", ",", "%", "\xc3\xa9", "over", "min", "run", "not", "and"};
+    size_t wrong = 0, bare = 0;
+    for (int i = 0; i < 20000; i++) {
+        struct buf name = {0}, quoted = {0}, text = {0};
+        struct expr *e = NULL;
+        for (uint32_t n = 1 + below(5); n > 0; n--)
+            buf_str(&name, pieces[below(ARRAY_SIZE(pieces))]);
+        expr_quote_name(&quoted, name.bytes);
+        buf_printf(&text, "2 * total(mean(run(%s).%s over ranks)) - %s", quoted.bytes, quoted.bytes, quoted.bytes);
+        bool fits = expr_parse(text.bytes, "T", &e, NULL) == 0 && expr_name_count(e) == 2;
+        for (size_t k = 0; fits && k < 2; k++) {
+            const struct expr_operand *o = expr_operand(e, k);
+            fits = strcmp(o->name, name.bytes) == 0 && strcmp(o->run, k ? "" : name.bytes) == 0 &&
+                   o->at == (k ? EXPR_HERE : EXPR_AT_TOTAL) &&
+                   o->statistic == (k ? EXPR_NO_STATISTIC : EXPR_STAT_MEAN) && (k || o->over == EXPR_RANKS);
+        }
+        bool is_bare = expr_is_bare_name(name.bytes);
+        fits = fits && is_bare == (strcmp(quoted.bytes, name.bytes) == 0);
+        if (!fits && wrong++ == 0)
+            printf("# %s\n", text.bytes);
+        bare += is_bare;
+        expr_free(e);
+        buf_release(&name);
+        buf_release(&quoted);
+        buf_release(&text);
+    }
+    CHECK_INT(wrong, 0);
+    CHECK(bare > 2000);
+}
+
 /*
  * What is said of formulas that somebody has not finished, or has left something out of: tests/formulas/unfinished.cases. A case has
  *
@@ -717,6 +752,7 @@ int main(void)
     test_shapes();
     test_definitions();
     test_inputs();
+    test_drawn_names();
     cases_run(&cases, "tests/formulas/unfinished.cases");
     return tap_done();
 }
