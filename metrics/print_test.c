@@ -778,7 +778,8 @@ static void say_columns(const struct experiment *e, struct buf *out)
         if (m->repetitions)
             buf_printf(out, ", %u times", m->repetitions);
         for (size_t k = 0; k < ARRAY_SIZE(flags); k++)
-            buf_printf(out, flags[k].is ? ", %s" : "", flags[k].word);
+            if (flags[k].is)
+                buf_printf(out, ", %s", flags[k].word);
         buf_char(out, '\n');
     }
 }

@@ -132,7 +132,10 @@ static inline void cases_difference(struct buf *out, const char *a, const char *
                        (int)(b_len - same < 16 ? b_len - same : 16), b + same);
         }
     }
-    buf_printf(out, lines > 1 ? ", %zu lines" : lines ? "" : "the same", lines);
+    if (lines > 1)
+        buf_printf(out, ", %zu lines", lines);
+    else if (lines == 0)
+        buf_str(out, "the same");
 }
 
 /* The next line that begins a part or a case, from a line's begin on. */
