@@ -37,8 +37,10 @@
 #include "diagnose/drawing.h"
 #include "htmlgen/htmlgen.h"
 #include "htmlgen/sample.h"
+#include "metrics/print_int.h"
 #include "metrics/test_drawing.h"
 #include "tests/cases.h"
+#include "tests/chance.h"
 #include "tests/elf.h"
 
 #include <math.h>
@@ -960,6 +962,79 @@ static void make_output(void *ctx, const char *what, struct buf *out)
         put_back(h, out);
 }
 
+/* Of names of many letters the first 42 and the last 18, however many bytes a letter has. */
+static void test_long_names(void)
+{
+    static const char *const letters[] = {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9d\x94\xbd"};
+    size_t wrong = 0;
+    for (uint32_t round = 0; round < 2000; round++) {
+        struct buf name = {0}, want = {0};
+        const char *of[150];
+        size_t n = round < 150 ? round : below(150);
+        buf_str(&name, "");
+        buf_str(&want, "");
+        for (size_t i = 0; i < n; i++)
+            buf_str(&name, of[i] = letters[below(ARRAY_SIZE(letters))]);
+        for (size_t i = 0; i < n; i++)
+            if (n <= 64 || i < 42 || i >= n - 18)
+                buf_str(&want, of[i]);
+            else if (i == 42)
+                buf_str(&want, "...");
+        char *text = text_of_name(name.bytes);
+        wrong += strcmp(text, want.bytes) != 0;
+        mem_free(text);
+        buf_release(&name);
+        buf_release(&want);
+    }
+    CHECK_INT(wrong, 0);
+}
+
+/* Whole numbers to the last digit, others with six. */
+static void test_numbers(void)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } numbers[] = {{NAN, ""},
+                   {0, "0"},
+                   {-3, "-3"},
+                   {1234567, "1234567"},
+                   {0x1p53 - 1, "9007199254740991"},
+                   {0x1p53, "9.0072e+15"},
+                   {-0x1p53, "-9.0072e+15"},
+                   {1 - 0x1p53, "-9007199254740991"},
+                   {1234567.5, "1.23457e+06"},
+                   {0.125, "0.125"},
+                   {1e300, "1e+300"},
+                   {INFINITY, "inf"}};
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+        char *text = text_of_value(numbers[i].value);
+        CHECK_STR(text, numbers[i].text);
+        mem_free(text);
+    }
+}
+
+static void test_csv_texts(void)
+{
+    static const char *const texts[][2] = {{"", ""},
+                                           {"a b", "a b"},
+                                           {"a,b", "\"a,b\""},
+                                           {"\"", "\"\"\"\""},
+                                           {"a\nb", "\"a\nb\""},
+                                           {"\r", "\"\r\""},
+                                           {"a\"b\"", "\"a\"\"b\"\"\""},
+                                           {"'", "'"},
+                                           {";", ";"},
+                                           {"\t", "\t"}};
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        struct buf b = {0};
+        buf_str(&b, "");
+        csv_add_text(&b, texts[i][0]);
+        CHECK_STR(b.bytes, texts[i][1]);
+        buf_release(&b);
+    }
+}
+
 int main(void)
 {
     static const char *const inputs[] = {"sample", "drawing", NULL};
@@ -974,6 +1049,9 @@ int main(void)
         mkdir(of_sources, 0777);
         mem_free(of_sources);
     }
+    test_long_names();
+    test_numbers();
+    test_csv_texts();
     cases_run(&print, "tests/print/print.cases");
     cases_run(&builds, "tests/print/built.cases");
     for (size_t i = 0; i < GIVEN; i++) {
