@@ -282,7 +282,7 @@ static void write_csv(const struct table_view *v, struct outfile *out)
     csv_head(v, &b);
     for (size_t r = 0; r < v->rows; r++) {
         csv_row(v, r, &b);
-        if (b.len > 60000 || r + 1 == v->rows) {
+        if (b.len > 60000) {
             outfile_write(out, b.bytes, b.len);
             b.len = 0;
         }

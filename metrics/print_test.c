@@ -1014,6 +1014,39 @@ static void test_numbers(void)
     }
 }
 
+/* More rows than are written at a time: each is there, in its order. */
+static void test_many_rows(void)
+{
+    enum { ROWS = 6000 };
+    struct buf drawing = {0}, places = {0}, table = {0}, got = {0};
+    buf_str(&drawing, "metric t 1 ns TIME\nMODULE prog\n FILE a.c\n");
+    buf_str(&places, "kind,module,file,line,name,TIME,TIME (E)\n");
+    buf_str(&table, "n,what\n");
+    for (unsigned i = 0; i < ROWS; i++) {
+        buf_printf(&drawing, "  PROC p%u %u\n   LINE %u t=%u\n", i, i + 1, i + 1, ROWS - i);
+        buf_printf(&places, "procedure,prog,a.c,%u,p%u,%u,%u\n", i + 1, i, ROWS - i, ROWS - i);
+        buf_printf(&table, "%u,text of row %u\n", i, i);
+    }
+    buf_str(&drawing, "table many n:count what:text\n");
+    for (unsigned i = 0; i < ROWS; i++)
+        buf_printf(&drawing, "row %u text_of_row_%u\n", i, i);
+    struct at_hand h = {.drawing = drawing.bytes};
+    struct to_print p = {.what = "by", .name = "procedure", .options = {.format = PRINT_CSV}};
+    p.e = drawn_one(&h);
+    cases_written(&got, print_it, &p);
+    CHECK(strcmp(got.bytes, places.bytes) == 0);
+    got.len = 0;
+    p.what = "table";
+    p.name = "many";
+    cases_written(&got, print_it, &p);
+    CHECK(strcmp(got.bytes, table.bytes) == 0);
+    experiment_free(p.e);
+    buf_release(&drawing);
+    buf_release(&places);
+    buf_release(&table);
+    buf_release(&got);
+}
+
 static void test_csv_texts(void)
 {
     static const char *const texts[][2] = {{"", ""},
@@ -1052,6 +1085,7 @@ int main(void)
     test_long_names();
     test_numbers();
     test_csv_texts();
+    test_many_rows();
     cases_run(&print, "tests/print/print.cases");
     cases_run(&builds, "tests/print/built.cases");
     for (size_t i = 0; i < GIVEN; i++) {
