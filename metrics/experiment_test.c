@@ -1231,6 +1231,55 @@ static void test_check_sums(void)
     experiment_free(e);
 }
 
+/* Of what the addresses in a procedure have of each metric the shares add up; the heaviest procedures come first, light ones not at all. */
+static void test_chosen_procedures(void)
+{
+    static const char drawing[] = "F /s/a.c\n"
+                                  " P f 1-9 1000-1100\n  S 2 1000-1010\n"
+                                  " P g 11-19 2000-2100\n  L 12-14 2010\n   S 13 2010-2020\n  S 15 2020-2030\n"
+                                  " P h 21-29 3000-3100\n"
+                                  " P i 31-39 4000-4100\n"
+                                  " P j 41-49 5000-5100\n";
+    static const vaddr addresses[] = {0x10, 0x1000, 0x2010, 0x2020, 0x3050, 0x4000, 0x4001, 0x5000, 0x9000};
+    static const double weights[] = {9, 0.5, 0.25, 0.375, 0.5, 0.0001, 0.00015, 0.0001, 9};
+    struct scope_tree *t = tree_from(drawing);
+    struct sampled_procedures chosen = {0};
+    struct buf got = {0};
+    instructions_choose(
+        t, &(struct sampled){.addresses = addresses, .weights = weights, .count = ARRAY_SIZE(addresses)}, &chosen);
+    for (size_t i = 0; i < chosen.count; i++)
+        buf_printf(&got, "%s ", strtab_get(t->strings, t->scopes[chosen.items[i]].name));
+    CHECK_STR(got.bytes, "g f h ");
+    vec_release(&chosen);
+    buf_release(&got);
+    scope_tree_free(t);
+}
+
+static void test_weights_of_sites(void)
+{
+    static const struct {
+        uint32_t column, site;
+        uint64_t value;
+    } given[] = {{0, 0, 10}, {0, 1, 20}, {0, 0, 10}, {1, 1, 1}, {1, 2, 3}, {2, 3, 0}};
+    static const double want[] = {0.5, 0.5 + 0.25, 0.75, 0};
+    struct strtab *strings = strtab_create();
+    struct correlation c;
+    correlation_init(&c, strings);
+    for (size_t i = 0; i < ARRAY_SIZE(want); i++)
+        *vec_push(&c.sites) = (struct site){.address = i};
+    for (size_t i = 0; i < 4; i++)
+        *vec_push(&c.cells) = (struct cell_list){0};
+    for (size_t i = 0; i < ARRAY_SIZE(given); i++)
+        *vec_push(&c.cells.items[given[i].column]) =
+            (struct cell){.site = given[i].site, .call = CALL_NONE, .value = given[i].value};
+    double *weights = instructions_weigh_sites(&c);
+    for (size_t i = 0; i < ARRAY_SIZE(want); i++)
+        CHECK(fabs(weights[i] - want[i]) < 1e-12);
+    mem_free(weights);
+    correlation_release(&c);
+    strtab_free(strings);
+}
+
 /* Which kinds of places stand in which. */
 static void test_check_kinds(void)
 {
@@ -1742,6 +1791,8 @@ int main(void)
     test_check();
     test_check_sums();
     test_check_kinds();
+    test_chosen_procedures();
+    test_weights_of_sites();
     test_check_nodes();
     test_second_tree();
     test_builds();

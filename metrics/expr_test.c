@@ -600,6 +600,57 @@ static void test_inputs(void)
     expr_functions_release(&list);
 }
 
+/* Statistics are called as they are read; what is nearly one is none. */
+static void test_statistic_names(void)
+{
+    static const char *const none[] = {"",
+                                       "mean",
+                                       "mean(C)",
+                                       "mean(C over thread)",
+                                       "mean( over threads)",
+                                       "mean(\"\" over threads)",
+                                       "mean(C over threads",
+                                       "mean(C over threads) ",
+                                       "means(C over threads)",
+                                       "mea(C over threads)",
+                                       "(C over threads)",
+                                       "sum(C over threads)",
+                                       "mean C over threads)",
+                                       "mean(C  over threads+)"};
+    static const char *const names[] = {"C",      "a.C",       "a b", "say \"hi\"", "\\", "\"", "a over threads",
+                                        "x\\\"y", "perf::A-B", "(",   ")"};
+    enum statistic which;
+    enum statistic_over over;
+    struct buf metric = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+        metric.len = 0;
+        CHECK_NAMED(!statistic_parse(none[i], &which, &metric, &over), none[i]);
+    }
+    size_t wrong = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        for (enum statistic s = STAT_MEAN; s < STATISTICS; s++)
+            for (enum statistic_over o = STAT_THREADS; o <= STAT_REPETITIONS; o++) {
+                struct buf name = {0};
+                statistic_name(&name, s, names[i], o);
+                metric.len = 0;
+                wrong += !statistic_parse(name.bytes, &which, &metric, &over) || which != s || over != o ||
+                         strcmp(metric.bytes, names[i]) != 0;
+                buf_release(&name);
+            }
+    CHECK_INT(wrong, 0);
+    metric.len = 0;
+    CHECK(statistic_parse("max(\"C over ranks)", &which, &metric, &over) && strcmp(metric.bytes, "\"C") == 0);
+    metric.len = 0;
+    CHECK(statistic_parse("max(C\" over ranks)", &which, &metric, &over) && strcmp(metric.bytes, "C\"") == 0);
+    metric.len = 0;
+    CHECK(statistic_parse("max(\" over ranks)", &which, &metric, &over) && strcmp(metric.bytes, "\"") == 0);
+    metric.len = 0;
+    CHECK(statistic_parse("max(a\\b over ranks)", &which, &metric, &over) && strcmp(metric.bytes, "a\\b") == 0);
+    metric.len = 0;
+    CHECK(statistic_parse("max(\"ab\\\" over ranks)", &which, &metric, &over) && strcmp(metric.bytes, "ab\\") == 0);
+    buf_release(&metric);
+}
+
 /* Any name can be said: in a formula, of a run, and in a statistic; and what needs no quotes has none. */
 static void test_drawn_names(void)
 {
@@ -753,6 +804,7 @@ int main(void)
     test_definitions();
     test_inputs();
     test_drawn_names();
+    test_statistic_names();
     cases_run(&cases, "tests/formulas/unfinished.cases");
     return tap_done();
 }
