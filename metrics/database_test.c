@@ -444,6 +444,47 @@ static void test_cut(const char *path)
     begin_damage(&d, "");
 }
 
+/* Lists with more in them than is ever looked at. */
+static void test_long_lists(void)
+{
+    struct damaging d = {.whole = NULL};
+    struct buf columns = {0}, tables = {0};
+    take_page(&d, "page", "tests/corpus/database/version-3.html");
+    buf_str(&tables, "\"tables\":[");
+    for (unsigned i = 0; i <= LIMIT_TABLES; i++)
+        buf_printf(&tables, "%s{\"name\":\"t%u\",\"title\":\"T%u\",\"columns\":[]}", i ? "," : "", i, i);
+    buf_str(&tables, "]");
+    buf_str(&columns, "\"tables\":[{\"name\":\"t\",\"title\":\"T\",\"rows\":0,\"strings\":0,\"columns\":[");
+    for (unsigned i = 0; i <= LIMIT_TABLE_COLUMNS; i++)
+        buf_printf(&columns, "%s{\"name\":\"c%u\",\"type\":\"count\"}", i ? "," : "", i);
+    buf_str(&columns, "]}]");
+    const struct {
+        const char *old, *new, *want;
+    } lists[] = {
+        {"[0,0,53,1000]", "[0,0,53,1000,7,8]", "the same"},
+        {"[0,0,53,1000]", "[0,0,53]", "'9000 nan 3000 na'"},
+        {"[\"heat.f\",\"missing\"]", "[\"heat.f\",\"missing\",1,2]", "the same"},
+        {"\"planes\":[1,", "\"planes\":[1,1,", "its names are cut short"},
+        {",0,0,0,0,0],\"source", ",0,0,0,0,0,0,0],\"source", "the same"},
+        {",0,0,0,0,0],\"source", ",0,0,0,0],\"source", "its head does not say how its places are stored"},
+        {"\"tables\":[]", columns.bytes, "the table 'T' is missing or damaged; the same"},
+        {"\"tables\":[]", tables.bytes, "the table 'T256' is missing or damaged; the same"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        const char *at = strstr(d.page.bytes, lists[i].old);
+        if (!CHECK_NAMED(at, lists[i].old))
+            continue;
+        size_t from = (size_t)(at - d.page.bytes);
+        char *outcome = outcome_with(&d, from, from + strlen(lists[i].old), lists[i].new);
+        if (!CHECK_NAMED(strstr(outcome, lists[i].want), lists[i].want))
+            printf("# %.300s\n", outcome);
+        mem_free(outcome);
+    }
+    buf_release(&columns);
+    buf_release(&tables);
+    begin_damage(&d, "");
+}
+
 static void test_none(void)
 {
     struct experiment *e = NULL;
@@ -480,6 +521,7 @@ int main(void)
     test_cut("tests/corpus/database/version-2.html");
     test_cut("tests/corpus/database/version-2-paths.html");
     test_cut("tests/corpus/database/version-3.html");
+    test_long_lists();
     cases_run(&damages, "tests/print/damage.cases");
     dir_remove_tree(folder, NULL);
     return tap_done();
