@@ -12,8 +12,8 @@
  * and of whole builds, from files in a folder, tests/print/built.cases, and from outlines, tests/print/outlines.cases. A case has, besides
  * what is printed,
  *
- *     modules                    outlines of what is in the modules (metrics/test_drawing.h), behind "= PATH" each; then nothing is read from
- *                                files but sources
+ *     modules                    outlines of what is in the modules (metrics/test_drawing.h), behind "= PATH" each; then nothing is
+ *                                read from files but sources
  *     program                    machine code: "procedure NAME", then its bytes, with what they are behind a ';'
  *     code FILE                  another binary, of the tests' sources
  *     samples, samples 2, 3      measurements (metrics/test_drawing.h), of the runs a, b and c. PROGRAM, OTHER: path and build id
@@ -245,6 +245,16 @@ static void write_one(const struct at_hand *h, const char *path, const char *dra
     hpcprof_free(p);
 }
 
+/* Ends the drawing of one, and answers that of the next; NULL: there is none. */
+static char *next_repetition(char *drawing)
+{
+    char *next = strstr(drawing, "again\n");
+    if (!next)
+        return NULL;
+    *next = '\0';
+    return next + strlen("again\n");
+}
+
 /* A file, or a folder of repetitions, each with a file. */
 static void write_measurement(const struct at_hand *h, const char *name, enum given which)
 {
@@ -256,11 +266,7 @@ static void write_measurement(const struct at_hand *h, const char *name, enum gi
         mkdir(path, 0777);
     for (unsigned k = 1; part; part = next, k++) {
         char *folder = mem_printf("%s/%u", path, k), *file = path_join(folder, "m.hpcprof");
-        next = strstr(part, "again\n");
-        if (next) {
-            *next = '\0';
-            next += strlen("again\n");
-        }
+        next = next_repetition(part);
         if (repeated)
             mkdir(folder, 0777);
         write_one(h, repeated ? file : path, part);
@@ -358,7 +364,7 @@ static const char *const *wanted_of(char *wishes)
 }
 
 /* "= PATH", and behind it the outline; "= PATH none": nobody knows it, "= PATH !": it cannot be read. Takes the text to pieces. */
-static size_t outlines_of(char *text, struct drawn_module *list, size_t most)
+static void outlines_of(char *text, struct drawn_module *list, size_t most)
 {
     size_t n = 0;
     for (char *line; (line = strsep(&text, "\n"));) {
@@ -376,10 +382,9 @@ static size_t outlines_of(char *text, struct drawn_module *list, size_t most)
             end[-1] = '\0';
         text = end;
     }
-    return n;
 }
 
-/* Each sample's run, and how often it was measured, as files in folders would have it. */
+/* As files in folders would have it: a run for each drawing of samples, its parts are repetitions. */
 static struct experiment *from_outlines(struct at_hand *h)
 {
     static const enum given runs[] = {SAMPLES, SAMPLES_2, SAMPLES_3};
@@ -393,11 +398,7 @@ static struct experiment *from_outlines(struct at_hand *h)
         char *drawing = replaced(h, h->given[runs[run]], false), *part = drawing, *next;
         bool repeated = strstr(drawing, "again\n") != NULL;
         for (uint32_t k = 1; part && n < ARRAY_SIZE(inputs); part = next, k++) {
-            next = strstr(part, "again\n");
-            if (next) {
-                *next = '\0';
-                next += strlen("again\n");
-            }
+            next = next_repetition(part);
             inputs[n++] = (struct input){.profile = profile_from(part), .run = run, .repetition = repeated ? k : 0};
         }
         mem_free(drawing);

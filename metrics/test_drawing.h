@@ -265,8 +265,15 @@ static inline void say_of_process(struct hpcprof *p, const char *what, const cha
                                          : &process->source_file) = text;
 }
 
-/* What is not samples: "!event NAME PERIOD UNIT FLAGS", "!total EVENT VALUE" (of the thread), "!name TEXT" (likewise), "!note NAME VALUE",
- * "!pid NUMBER" (of the process), "!process WHAT TEXT" (command, machine, host, folder, kernel, file or start, likewise), "!region NAME PARENT", "!table ...", "!row ..." (of the table before). In names and texts '_' is a blank. */
+/* What is not samples; in names and texts '_' is a blank:
+ *
+ *     !event NAME PERIOD UNIT FLAGS
+ *     !total EVENT VALUE, !name TEXT           of the thread
+ *     !note NAME VALUE, !pid NUMBER            of the process
+ *     !process WHAT TEXT                       likewise: command, machine, host, folder, kernel, file or start
+ *     !region NAME PARENT
+ *     !table ..., !row ...                     a row of the table before
+ */
 static inline void take_other(struct hpcprof *p, uint32_t thread, struct table **table, char **w, int n)
 {
     if (strcmp(w[0], "!event") == 0)
