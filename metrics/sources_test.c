@@ -293,6 +293,66 @@ static void test_own_folders(void)
         dir_remove_tree(scratch, NULL);
 }
 
+/* The folders of modules whose files debug information names, as far as they are here; each once. */
+static void test_kept_folders(void)
+{
+    static const struct {
+        const char *files[7], *want;
+    } kept[] = {
+        {{"0+SCRATCH/one/x/a.c", "0+SCRATCH/one/b.c"}, "SCRATCH/one "},
+        {{"0+SCRATCH/one/a.c", "1+SCRATCH/two/b.c", "2+SCRATCH/one/c.c"}, "SCRATCH/one SCRATCH/two "},
+        {{"0+SCRATCH/two/a.c", "1+SCRATCH/one/b.c", "2+SCRATCH/one/c.c"}, "SCRATCH/two SCRATCH/one "},
+        {{"0+SCRATCH/one/x/a.c", "1+SCRATCH/one/b.c"}, "SCRATCH/one/x SCRATCH/one "},
+        {{"0+SCRATCH/one/a.c", "0:SCRATCH/one/b.c", "1+SCRATCH/two/c.c"}, "SCRATCH/two "},
+        {{"0+SCRATCH/one/a.c", "0:b.c", "0:/usr/include/c.h"}, "SCRATCH/one "},
+        {{"0+SCRATCH/gone/a.c", "1+SCRATCH/file/b.c"}, ""},
+        {{"0+/a.c", "1+a.c", "2+/usr/include/stdio.h"}, ""},
+    };
+    char scratch[] = "/tmp/hpcview-kept-XXXXXX";
+    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
+        SKIP("folders that are kept", "no folder can be made in /tmp");
+        return;
+    }
+    touch("one/x/y");
+    touch("two/y");
+    touch("./file");
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+        struct strtab *strings = strtab_create();
+        struct experiment *e = mem_calloc(1, sizeof *e);
+        struct buf got = {0}, want = {0};
+        char *files[ARRAY_SIZE(kept[i].files)] = {NULL};
+        const char *list[ARRAY_SIZE(files)] = {NULL};
+        for (size_t k = 0; kept[i].files[k]; k++) {
+            files[k] = below_scratch(scratch, kept[i].files[k]);
+            list[k] = files[k] + 1;
+        }
+        struct correlation c = correlation_with(strings, list);
+        e->strings = strings;
+        sources_keep_folders(&c, e);
+        buf_str(&got, "");
+        buf_str(&want, "");
+        for (size_t k = 0; k < e->source_folder_count; k++)
+            buf_printf(&got, "%s ", strtab_get(strings, e->source_folders[k]));
+        for (const char *at = kept[i].want; *at;) {
+            bool here = str_starts(at, "SCRATCH");
+            if (here)
+                buf_str(&want, scratch);
+            else
+                buf_char(&want, *at);
+            at += here ? strlen("SCRATCH") : 1;
+        }
+        CHECK_STR(got.bytes, want.bytes);
+        for (size_t k = 0; k < ARRAY_SIZE(files); k++)
+            mem_free(files[k]);
+        buf_release(&got);
+        buf_release(&want);
+        correlation_release(&c);
+        experiment_free(e);
+    }
+    if (chdir("/") == 0)
+        dir_remove_tree(scratch, NULL);
+}
+
 /* Another program's file of the same name is told by its length. */
 static void test_length(void)
 {
@@ -547,5 +607,6 @@ int main(void)
     test_texts();
     test_readings();
     test_own_folders();
+    test_kept_folders();
     return tap_done();
 }
