@@ -561,8 +561,10 @@ static void emit(struct assembler *a)
 
 static void begin(struct assembler *a, const struct assemble_input *in, struct function_scopes *out)
 {
-    if (!out->strings)
+    if (!out->strings) {
         out->strings = strtab_create();
+        a->named_in = NULL; /* strings that are gone may have lain there */
+    }
     if (arena_bytes(a->names) > 1 << 20) {
         arena_free(a->names);
         a->names = arena_create();

@@ -73,6 +73,13 @@ static const struct drawing drawings[] = {
     {"copies of a call by unrolling are one", "00-10:p>1 10-20:b>2,1 20-30:r", "00 5 10 21 14 21 18 6 20 9",
      "g - 7 20 10-14 g - 7 20 14-18", "P 5-9{S 5[0-10]L 6-7{I g@7{S 21[10-18]}S 6[18-20]}S 9[20-30]}"},
 
+    {"two calls, of which one has no name", "00-20:p>1 20-30:r", "00 5 10 21 14 21 18 7 20 9",
+     "g - 7 20 10-14 - - 8 20 14-18",
+     "P 5-9{S 5[0-10]I g@7{S 21[10-14]}I (unnamed)@8{S 21[14-18]}S 7[18-20]S 9[20-30]}"},
+
+    {"what was found of others goes with them", "00-20:p>1 20-30:r", "00 5 10 21 18 7 20 9", "- - 8 20 10-18",
+     "P 5-9{S 5[0-10]I (unnamed)@8{S 21[10-18]}S 7[18-20]S 9[20-30]}"},
+
     {"copies of a loop are instances", "00-10:b>1,2 10-20:b>2,1 20-30:b>3,2 30-40:r", "00 6 10 7 18 6 20 7 28 6 30 9",
      NULL, "P 5-9{S 6[0-10]L 6-7 1/2{S 7[10-18]S 6[18-20]}L 6-7 2/2{S 7[20-28]S 6[28-30]}S 9[30-40]}"},
 
@@ -186,7 +193,7 @@ static void read_inlines(const char *s, struct debug_function *d)
         d->ranges[d->inline_count] = (struct addr_range){begin, stop};
         d->inlines[d->inline_count] =
             (struct inline_call){.parent = *parent == '-' ? INLINE_NONE : (uint32_t)atoi(parent),
-                                 .name = mem_strdup(name),
+                                 .name = mem_strdup(strcmp(name, "-") != 0 ? name : ""),
                                  .link_name = "",
                                  .decl_line = decl,
                                  .call_line = call,
@@ -237,6 +244,9 @@ static void put(struct buf *out, const struct function_scopes *f)
 /* Of this very program: nothing of it lies below 0x100, so there are no bytes to look at. */
 static struct image *image;
 
+/* One for all: what it keeps from one function to the next is nothing to the next. */
+static struct assembler *assembler;
+
 static void test_drawing(const struct drawing *c)
 {
     static const char *const files[] = {"a.c"};
@@ -249,14 +259,13 @@ static void test_drawing(const struct drawing *c)
         .name = "f", .link_name = "", .comp_dir = "", .files = files, .file_count = 1, .decl_line = 5};
     struct function_scopes out = {0};
     struct buf text = {0};
-    struct assembler *a = assembler_create();
     read_blocks(c->blocks, &cfg);
     read_rows(c->rows ? c->rows : "", &d);
     read_inlines(c->inlines, &d);
     loops_find(&cfg, &forest);
     const struct assemble_input in = {image,         &table, 0, &part, 1, &cfg, &forest, c->rows ? &d : NULL,
                                       FUNCTION_NONE, NULL};
-    assemble_function(a, &in, &out);
+    assemble_function(assembler, &in, &out);
     put(&text, &out);
     if (!tap_result(strcmp(text.bytes, c->want) == 0, c->name, __FILE__, __LINE__))
         printf("# got    %s\n# wanted %s\n", text.bytes, c->want);
@@ -271,7 +280,6 @@ static void test_drawing(const struct drawing *c)
     buf_release(&text);
     loop_forest_release(&forest);
     function_scopes_release(&out);
-    assembler_free(a);
 }
 
 /* ---- loops beside each other on one line ---- */
@@ -854,10 +862,12 @@ int main(void)
         printf("Bail out! %s\n", err.msg);
         return 1;
     }
+    assembler = assembler_create();
     for (size_t i = 0; i < ARRAY_SIZE(drawings); i++)
         test_drawing(&drawings[i]);
     for (uint64_t seed = 0; seed < 300; seed++)
         test_beside(seed);
+    assembler_free(assembler);
     test_names();
     test_programs();
     image_close(image);
