@@ -116,10 +116,11 @@ static void change_functions(struct bloop_binary *b, table_change *change, const
         mem_free(b->noreturn);
         b->noreturn = mem_calloc(b->functions->count + 1, 1);
     }
+    size_t f = 0; /* (all that were there still are, in the same order) */
     for (size_t i = 0; i < never.count; i++) {
-        uint32_t f = functions_at(b->functions, never.items[i]);
-        if (f != FUNCTION_NONE && b->functions->functions[f].begin == never.items[i])
-            b->noreturn[f] = 1;
+        for (; b->functions->functions[f].begin != never.items[i]; f++)
+            assert(f + 1 < b->functions->count);
+        b->noreturn[f] = 1;
     }
     vec_release(&never);
 }
