@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <fnmatch.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 /* ---- a program of many functions ------------------------------------------------------------------------- */
@@ -117,7 +118,7 @@ static struct bloop_binary *open_binary(const char *path, struct bloop_options o
 {
     struct bloop_binary *b;
     struct err err = {0};
-    if (bloop_open(path, &o, &b, NULL, &err) < 0)
+    if (bloop_open(path, &o, &b, NULL, &err) != 0)
         exit(99);
     return b;
 }
@@ -126,24 +127,66 @@ static struct scope_tree *whole(struct bloop_binary *b)
 {
     struct scope_tree *t;
     struct err err = {0};
-    if (bloop_scopes_all(b, &t, NULL, &err) < 0 || scope_tree_check(t, &err) < 0)
+    if (bloop_scopes_all(b, &t, NULL, &err) != 0 || scope_tree_check(t, &err) < 0)
         exit(99);
     return t;
+}
+
+/* The addresses at the end of what may be read: one further is nobody's. */
+static const vaddr *guarded(const vaddr *addrs, size_t count)
+{
+    enum { ROOM = 1 << 16 };
+    static char *room;
+    if (!room) {
+        room = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (room == MAP_FAILED || mprotect(room + ROOM, ROOM, PROT_NONE) != 0 || count * sizeof *addrs > ROOM)
+            exit(99);
+    }
+    vaddr *copy = (vaddr *)(void *)(room + ROOM) - count;
+    if (count)
+        memcpy(copy, addrs, count * sizeof *addrs);
+    return copy;
 }
 
 static struct scope_tree *part(struct bloop_binary *b, const vaddr *addrs, size_t count)
 {
     struct scope_tree *t;
     struct err err = {0};
-    if (bloop_scopes_at(b, addrs, count, &t, NULL, &err) < 0 || scope_tree_check(t, &err) < 0)
+    if (bloop_scopes_at(b, guarded(addrs, count), count, &t, NULL, &err) != 0 || scope_tree_check(t, &err) < 0)
         exit(99);
     return t;
+}
+
+/* ---- code ----------------------------------------------------------------------------------------------------------- */
+
+struct seen {
+    uint64_t functions, blocks, instructions, loops, reports;
+    vaddr last;
+    bool in_order, counted;
+};
+
+static void see(void *ctx, const struct bloop_code *code)
+{
+    struct seen *s = ctx;
+    vaddr begin = code->functions->functions[code->function].begin;
+    s->in_order &= s->functions == 0 || begin > s->last;
+    s->last = begin;
+    s->functions++;
+    s->blocks += code->cfg->block_count;
+    s->instructions += code->cfg->instructions;
+    s->loops += code->forest->loop_count;
 }
 
 /* ---- threads, parts --------------------------------------------------------------------------------------------- */
 
 static struct scope_tree *all;
 static struct bloop_stats all_stats;
+
+static int by_address(const void *a, const void *b)
+{
+    const struct addr_range *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
 
 /* Of the work that is told of, each piece once; with several threads in any order. */
 struct told {
@@ -158,6 +201,24 @@ static void add_told(void *ctx, const char *what, uint64_t done, uint64_t total)
         *t = (struct told){.total = total};
     __atomic_fetch_add(&t->sum, done, __ATOMIC_RELAXED);
     __atomic_fetch_add(&t->count, 1, __ATOMIC_RELAXED);
+}
+
+/* Work is told of in pieces of 32 KiB of code, with 64 bytes more for each function. */
+static uint64_t pieces_of(const struct scope_tree *t)
+{
+    struct VEC(struct addr_range) functions = {0};
+    uint64_t n = 0, bytes = 0;
+    for (scope_ix i = 0; i < t->scope_count; i++)
+        if (t->scopes[i].kind == SCOPE_PROC)
+            *vec_push(&functions) = t->ranges[t->scopes[i].range_first];
+    vec_sort(&functions, by_address);
+    for (size_t i = 0; i < functions.count; i++) {
+        bytes += functions.items[i].end - functions.items[i].begin + 64;
+        if (bytes >= 1 << 15 || i + 1 == functions.count)
+            n++, bytes = 0;
+    }
+    vec_release(&functions);
+    return n;
 }
 
 static void test_threads(const char *path)
@@ -177,6 +238,8 @@ static void test_threads(const char *path)
             CHECK(memcmp(&s, &all_stats, sizeof s) == 0);
             scope_tree_free(t);
         }
+        if (threads == 1)
+            CHECK_INT(told.total, pieces_of(all));
         if (threads == 1)
             CHECK(told.total > 4 && told.count == told.total && told.sum == told.total * (told.total + 1) / 2);
         t = whole(b); /* asked again */
@@ -283,7 +346,9 @@ static const char gaps_source[] =
     "jne 1b\nret\n.size five,.-five\n" /* 13 */
     ".type six,@function\nsix: push %rbx\njmp *%rdi\n.size six,.-six\n"
     ".type seven,@function\nseven: push %rbx\ntest %edi,%edi\nje 1f\njmp *%rsi\n1: jmp *%rdx\n"
-    ".size seven,.-seven\n"; /* 9 */
+    ".size seven,.-seven\n" /* 9 */
+    /* what is no code, or not loaded, or not in the file */
+    ".data\nnop\nnop\n.section .odd,\"x\"\nnop\nnop\n";
 
 /* Who is known by calls alone, in what a label without a size begins; one calls the next. */
 static const char called_source[] =
@@ -328,6 +393,294 @@ static void test_called(void)
     bloop_close(b);
     image_close(im);
     mem_free(path);
+}
+
+/* ---- programs drawn ----
+ *
+ * Functions of some pieces of code each, of which it is known what there is to count; with a symbol that says how long they
+ * are, or with one that does not, or in gaps, where only calls tell of them. Each alone is what was planned. All, and some,
+ * in any order and again, of a binary that has been asked before, are the sum of those alone.
+ */
+
+enum { DRAWN = 24, DRAWN_PROGRAMS = 5, DRAWN_DIE = 3, DRAWN_STEPS = 14 };
+
+struct drawn {
+    struct bloop_stats want;
+    uint64_t dead; /* bytes that nothing leads to */
+    vaddr begin;
+    char *text; /* of its tree, alone */
+    bool hidden;
+};
+
+/* What is counted of a piece: bytes, instructions, loops. */
+static void add_drawn(struct buf *b, struct drawn *f, const char *code, unsigned bytes, unsigned instructions,
+                      unsigned loops)
+{
+    buf_str(b, code);
+    f->want.code_bytes += bytes;
+    f->want.instructions += instructions;
+    f->want.loops += loops;
+}
+
+static void draw_piece(struct buf *b, struct drawn *f, unsigned number)
+{
+    switch (below(8)) {
+    case 0:
+        add_drawn(b, f, "1: sub $1,%edi\njne 1b\n", 5, 2, 1);
+        break;
+    case 1:
+        add_drawn(b, f, "je 2f\n1: sub $1,%esi\n2: sub $1,%edi\njne 1b\n", 10, 4, 1);
+        f->want.irreducible_loops++;
+        break;
+    case 2:
+        add_drawn(b, f, "1: lea 1(%rdi),%eax\n2: sub $1,%edi\njne 2b\nsub $1,%esi\njne 1b\n", 13, 5, 2);
+        break;
+    case 3:
+        if (number + 1 == DRAWN)
+            break;
+        buf_printf(b, "call .Lf%u\n", number + 1 + below(DRAWN - 1 - number)); /* not in a circle */
+        add_drawn(b, f, "", 5, 1, 0);
+        break;
+    case 4: /* no loop, as it does not come back */
+        buf_printf(b, "je 1f\n2: call die%u\njmp 2b\n1: ", below(DRAWN_DIE));
+        add_drawn(b, f, "", 7, 2, 0);
+        f->dead += 2;
+        break;
+    case 5:
+        add_drawn(b, f, "je 1f\nnop\n1: ", 3, 2, 0);
+        break;
+    default:
+        add_drawn(b, f, "lea 1(%rdi),%eax\n", 3, 1, 0);
+    }
+}
+
+/* A jump by a table that lies behind it. */
+static void draw_table(struct buf *b, struct drawn *f)
+{
+    add_drawn(b, f, "cmp $2,%edi\nja 1f\nmov %edi,%edi\njmp *2f(,%rdi,8)\n2: .quad 3f,4f,1f\n3: nop\n4: nop\n1: ", 16,
+              6, 0);
+    f->want.indirect_jumps++;
+    f->want.table_bytes += 24;
+}
+
+static void draw_function(struct buf *b, struct drawn *f, unsigned number, struct drawn *others)
+{
+    bool sized = below(2);
+    f->hidden = !sized && below(2);
+    f->want.functions = 1;
+    buf_str(b, below(5) ? ".text\n" : ".section .text.more,\"ax\"\n");
+    if (f->hidden) { /* in a gap, behind what ends */
+        buf_printf(b, ".type e%u,@function\ne%u: ret\n.size e%u,.-e%u\n", number, number, number, number);
+        others->want.functions++;
+        add_drawn(b, others, "", 1, 1, 0);
+    } else {
+        buf_printf(b, ".globl s%u\n.type s%u,@function\ns%u: ", number, number, number);
+    }
+    buf_printf(b, ".Lf%u: ", number);
+    if (below(4) == 0)
+        draw_table(b, f);
+    for (unsigned n = 1 + below(6); n; n--)
+        draw_piece(b, f, number);
+    if (f->hidden || below(3)) {
+        add_drawn(b, f, "ret\n", 1, 1, 0);
+    } else {
+        add_drawn(b, f, "push %rbx\njmp *%rdi\n", 3, 2, 0);
+        f->want.indirect_jumps++;
+        f->want.unresolved_jumps++;
+    }
+    if (sized)
+        buf_printf(b, ".size s%u,.-s%u\n", number, number);
+    for (unsigned n = f->hidden ? 0 : below(4); n; n--) {
+        buf_str(b, "nop\n");
+        others->want.padding_bytes++;
+    }
+    if (sized && below(3) == 0) {
+        buf_str(b, ".byte 0x06\n");
+        others->dead++;
+    }
+}
+
+static void draw_program(struct buf *b, struct drawn *functions, struct drawn *others)
+{
+    for (unsigned i = 0; i < DRAWN; i++)
+        draw_function(b, &functions[i], i, others);
+    buf_str(b, ".text\n.type die0,@function\ndie0: ud2\n.size die0,.-die0\n");
+    add_drawn(b, others, "", 2, 1, 0);
+    for (unsigned i = 1; i < DRAWN_DIE; i++) {
+        buf_printf(b, ".type die%u,@function\ndie%u: lea 1(%%rdi),%%eax\ncall die%u\n.size die%u,.-die%u\n", i, i,
+                   i - 1, i, i);
+        add_drawn(b, others, "", 8, 2, 0);
+    }
+    buf_str(b, ".globl _start\n.type _start,@function\n_start: ");
+    for (unsigned i = 0; i < DRAWN; i++)
+        if (functions[i].hidden) {
+            buf_printf(b, "call .Lf%u\n", i);
+            add_drawn(b, others, "", 5, 1, 0);
+        }
+    add_drawn(b, others, "1: jmp 1b\n.size _start,.-_start\n", 2, 1, 1);
+    others->want.functions += DRAWN_DIE + 1;
+    buf_str(b, ".section .rodata\n.globl table\ntable: ");
+    for (unsigned i = 0; i < DRAWN; i++)
+        buf_printf(b, ".quad .Lf%u\n", i);
+}
+
+/* Blocks, and the padding of functions, are not planned. */
+static bool is_as_planned(const struct bloop_stats *want, const struct bloop_stats *got)
+{
+    struct bloop_stats w = *want;
+    w.text_bytes = got->text_bytes;
+    w.padding_bytes = got->padding_bytes;
+    w.blocks = got->blocks;
+    if (memcmp(&w, got, sizeof w) == 0)
+        return true;
+    printf("# code %llu tables %llu functions %llu instructions %llu loops %llu (%llu) bad %llu jumps %llu of %llu\n",
+           (unsigned long long)got->code_bytes, (unsigned long long)got->table_bytes,
+           (unsigned long long)got->functions, (unsigned long long)got->instructions, (unsigned long long)got->loops,
+           (unsigned long long)got->irreducible_loops, (unsigned long long)got->undecodable_bytes,
+           (unsigned long long)got->unresolved_jumps, (unsigned long long)got->indirect_jumps);
+    printf("# code %llu tables %llu functions %llu instructions %llu loops %llu (%llu) bad %llu jumps %llu of %llu "
+           "wanted\n",
+           (unsigned long long)w.code_bytes, (unsigned long long)w.table_bytes, (unsigned long long)w.functions,
+           (unsigned long long)w.instructions, (unsigned long long)w.loops, (unsigned long long)w.irreducible_loops,
+           (unsigned long long)w.undecodable_bytes, (unsigned long long)w.unresolved_jumps,
+           (unsigned long long)w.indirect_jumps);
+    return false;
+}
+
+static void add_stats(struct bloop_stats *sum, const struct bloop_stats *one)
+{
+    uint64_t *to = (uint64_t *)sum;
+    for (size_t i = 0; i < sizeof *one / sizeof *to; i++)
+        to[i] += ((const uint64_t *)one)[i];
+}
+
+/* How many of the functions are not in the tree as they are alone. */
+static size_t unlike_alone(const struct scope_tree *t, const struct drawn *functions, const bool *asked)
+{
+    size_t unlike = 0;
+    for (unsigned i = 0; i < DRAWN; i++) {
+        scope_ix proc = procedure_at(t, functions[i].begin);
+        char *text = proc != SCOPE_NONE ? procedure_text(t, proc) : NULL;
+        if (asked[i] && (!text || strcmp(text, functions[i].text) != 0)) {
+            printf("# f%u is  %s\n# alone %s\n", i, text ? text : "nowhere", functions[i].text);
+            unlike++;
+        }
+        mem_free(text);
+    }
+    return unlike;
+}
+
+/* Some of the functions, in any order, by any of their bytes; what they are together. */
+static size_t ask_some(struct bloop_binary *b, const struct drawn *functions, bool all_known, bool code)
+{
+    enum { MOST_ASKED = 6 };
+    vaddr addrs[MOST_ASKED];
+    bool asked[DRAWN] = {false};
+    struct bloop_stats sum = {0};
+    size_t n = 1 + below(MOST_ASKED), wrong = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned f = below(DRAWN);
+        while (functions[f].hidden && !all_known)
+            f = (f + 1) % DRAWN;
+        addrs[i] = functions[f].begin + below((uint32_t)functions[f].want.code_bytes);
+        if (functions[f].want.table_bytes)
+            addrs[i] = functions[f].begin;
+        if (!asked[f])
+            add_stats(&sum, &functions[f].want);
+        asked[f] = true;
+    }
+    if (code) {
+        struct seen seen = {.in_order = true};
+        bloop_code_at(b, guarded(addrs, n), n, see, &seen, NULL);
+        return !seen.in_order || seen.functions != sum.functions || seen.blocks != sum.blocks ||
+               seen.instructions != sum.instructions || seen.loops != sum.loops;
+    }
+    struct scope_tree *t = part(b, addrs, n);
+    const struct bloop_stats got = bloop_stats(b);
+    wrong += !is_as_planned(&sum, &got) || got.blocks != sum.blocks;
+    wrong += unlike_alone(t, functions, asked) + (count_kind(t, SCOPE_PROC) != sum.functions);
+    scope_tree_free(t);
+    return wrong;
+}
+
+static size_t ask_all(struct bloop_binary *b, const struct drawn *functions, const struct drawn *others)
+{
+    bool asked[DRAWN];
+    struct bloop_stats sum = others->want;
+    uint64_t dead = others->dead;
+    struct scope_tree *t = whole(b);
+    const struct bloop_stats got = bloop_stats(b);
+    memset(asked, true, sizeof asked);
+    for (unsigned i = 0; i < DRAWN; i++) {
+        add_stats(&sum, &functions[i].want);
+        dead += functions[i].dead;
+    }
+    size_t wrong = !is_as_planned(&sum, &got);
+    wrong += got.padding_bytes != others->want.padding_bytes;
+    wrong += got.text_bytes != got.code_bytes + got.padding_bytes + got.table_bytes + got.undecodable_bytes + dead;
+    if (wrong)
+        printf("# padding %llu, %llu wanted; text %llu, dead %llu\n", (unsigned long long)got.padding_bytes,
+               (unsigned long long)others->want.padding_bytes, (unsigned long long)got.text_bytes,
+               (unsigned long long)dead);
+    wrong += unlike_alone(t, functions, asked) + (count_kind(t, SCOPE_PROC) != sum.functions);
+    scope_tree_free(t);
+    return wrong;
+}
+
+static bool look_alone(const char *path, struct drawn *f)
+{
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
+    if (f->hidden) /* only who looks at all knows of it */
+        scope_tree_free(whole(b));
+    struct scope_tree *t = part(b, &f->begin, 1);
+    const struct bloop_stats got = bloop_stats(b);
+    bool right = is_as_planned(&f->want, &got) && procedure_at(t, f->begin) != SCOPE_NONE;
+    f->want.blocks = got.blocks;
+    f->text = right ? procedure_text(t, procedure_at(t, f->begin)) : mem_strdup("");
+    scope_tree_free(t);
+    bloop_close(b);
+    return right;
+}
+
+static void test_drawn(void)
+{
+    size_t planned = 0, wrong = 0;
+    for (unsigned program = 0; program < DRAWN_PROGRAMS; program++) {
+        struct drawn functions[DRAWN] = {0}, others = {0};
+        struct buf source = {0};
+        struct image *im = NULL;
+        draw_program(&source, functions, &others);
+        buf_char(&source, '\0');
+        char *path = compile(tool("CC", "cc"), "-nostdlib -static -no-pie -Wl,--build-id=none", "drawn.s", source.bytes,
+                             "drawn");
+        buf_release(&source);
+        if (!path || image_open(path, NULL, &im, NULL, NULL) < 0) {
+            SKIP("programs drawn", "no assembler");
+            mem_free(path);
+            return;
+        }
+        size_t avail;
+        const uint8_t *table = image_bytes(im, symbol_named(im, "table")->addr, &avail);
+        for (unsigned i = 0; i < DRAWN; i++) {
+            memcpy(&functions[i].begin, table + 8 * i, 8);
+            planned += look_alone(path, &functions[i]);
+        }
+        struct bloop_binary *b = open_binary(path, (struct bloop_options){.threads = 1 + program % 2});
+        bool all_known = false;
+        for (unsigned step = 0; step < DRAWN_STEPS; step++) {
+            bool every = below(5) == 0;
+            wrong += every ? ask_all(b, functions, &others) : ask_some(b, functions, all_known, below(3) == 0);
+            all_known |= every;
+        }
+        wrong += ask_all(b, functions, &others);
+        bloop_close(b);
+        for (unsigned i = 0; i < DRAWN; i++)
+            mem_free(functions[i].text);
+        image_close(im);
+        mem_free(path);
+    }
+    CHECK_INT(planned, DRAWN * DRAWN_PROGRAMS);
+    CHECK_INT(wrong, 0);
 }
 
 /* What is counted of each function adds up. */
@@ -377,6 +730,11 @@ static void test_gaps(void)
 static void test_gaps(void)
 {
     SKIP("gaps", "the source is for x86-64");
+}
+
+static void test_drawn(void)
+{
+    SKIP("programs drawn", "the source is for x86-64");
 }
 
 static void test_called(void)
@@ -446,26 +804,6 @@ static void test_globs(const char *path)
     vec_release(&entries);
     scope_tree_free(t);
     bloop_close(b);
-}
-
-/* ---- code ----------------------------------------------------------------------------------------------------------- */
-
-struct seen {
-    uint64_t functions, blocks, instructions, loops, reports;
-    vaddr last;
-    bool in_order, counted;
-};
-
-static void see(void *ctx, const struct bloop_code *code)
-{
-    struct seen *s = ctx;
-    vaddr begin = code->functions->functions[code->function].begin;
-    s->in_order &= s->functions == 0 || begin > s->last;
-    s->last = begin;
-    s->functions++;
-    s->blocks += code->cfg->block_count;
-    s->instructions += code->cfg->instructions;
-    s->loops += code->forest->loop_count;
 }
 
 static void count_reports(void *ctx, const char *what, uint64_t done, uint64_t total)
@@ -790,6 +1128,40 @@ static void test_code_alone(void)
 
 /* ---- regions without a name ---------------------------------------------------------------------------------------------- */
 
+static bool matches(const char *glob, const struct scope_tree *t, str_id name)
+{
+    const char *text = strtab_get(t->strings, name);
+    return *text && fnmatch(glob, text, 0) == 0;
+}
+
+/* By each of a procedure's names, and by a source's path and its last part: of all those that match. */
+static void test_names_matched(const char *path, const struct scope_tree *t)
+{
+    static const struct {
+        const char *function, *source;
+    } globs[] = {{"linked_p*", NULL}, {"p*", NULL},  {".omp_*", "b.c"}, {"*OpenMP region*", "*/a.c"},
+                 {"linked_*", "?.c"}, {NULL, "b.c"}, {"", NULL},        {NULL, "*b.c"}};
+    for (size_t i = 0; i < ARRAY_SIZE(globs); i++) {
+        const char *function = globs[i].function, *source = globs[i].source;
+        size_t wanted = 0;
+        for (scope_ix k = 0; k < t->scope_count; k++) {
+            const struct scope *s = &t->scopes[k];
+            const char *base = path_base(strtab_get(t->strings, s->file));
+            wanted += s->kind == SCOPE_PROC &&
+                      (!function || matches(function, t, s->name) || matches(function, t, s->short_name) ||
+                       matches(function, t, s->link_name)) &&
+                      (!source || matches(source, t, s->file) || (*base && fnmatch(source, base, 0) == 0));
+        }
+        struct bloop_binary *b =
+            open_binary(path, (struct bloop_options){.function_glob = function, .source_glob = source});
+        struct scope_tree *found = whole(b);
+        CHECK_INT(count_kind(found, SCOPE_PROC), wanted);
+        CHECK(function && !*function ? wanted == 0 : wanted > 10);
+        scope_tree_free(found);
+        bloop_close(b);
+    }
+}
+
 enum { REGIONS_MOST = 90, REGION_REACH = 32 };
 
 /* clang's regions are behind the procedure they are of, under a name that says nothing of it: of the closest one, not
@@ -808,8 +1180,8 @@ static void test_regions(void)
         p->middle = p->first + 1 + below(30);
         p->last = p->first + 1 + below(30);
         char *name = mem_printf(p->region ? "r%u" : "p%u", i), *of = mem_printf(".omp_outlined.%u", i);
-        buf_printf(&source, "#line %u \"%s\"\nstatic int %s(int n)%s%s%s;\n", p->first, p->file ? "b.c" : "a.c", name,
-                   p->region ? " __asm__(\"" : "", p->region ? of : "", p->region ? "\")" : "");
+        buf_printf(&source, "#line %u \"%s\"\nstatic int %s(int n) __asm__(\"%s%s\");\n", p->first,
+                   p->file ? "b.c" : "a.c", name, p->region ? "" : "linked_", p->region ? of : name);
         buf_printf(&source,
                    "#line %u\n__attribute__((used)) static int %s(int n) {\nkept += n;\n#line %u\nkept ^= n;\n#line "
                    "%u\nreturn n * %u; }\n",
@@ -828,7 +1200,7 @@ static void test_regions(void)
     struct scope_tree *t = whole(b);
     size_t right = 0, regions = 0, found = 0;
     for (unsigned i = 0; i < REGIONS_MOST; i++) {
-        char *name = mem_printf(pieces[i].region ? ".omp_outlined.%u" : "p%u", i), *wanted = mem_strdup("");
+        char *name = mem_printf(pieces[i].region ? ".omp_outlined.%u" : "linked_p%u", i), *wanted = mem_strdup("");
         for (unsigned k = i; pieces[i].region && k-- > 0 && i - k <= REGION_REACH && !*wanted;)
             if (!pieces[k].region && pieces[k].file == pieces[i].file && pieces[k].first <= pieces[i].first &&
                 (pieces[i].first <= pieces[k].middle || pieces[i].first <= pieces[k].last)) {
@@ -851,8 +1223,9 @@ static void test_regions(void)
     CHECK_INT(regions, REGIONS_MOST);
     CHECK_INT(right, REGIONS_MOST);
     CHECK(found > 20 && found < REGIONS_MOST / 3 * 2);
-    scope_tree_free(t);
     bloop_close(b);
+    test_names_matched(path, t);
+    scope_tree_free(t);
     mem_free(path);
 }
 
@@ -920,6 +1293,11 @@ static void test_cache(const char *path)
     mem_free(kept);
     mem_free(wanted);
     bloop_close(b);
+    struct bloop_binary *none = (struct bloop_binary *)&err;
+    char *missing = scratch("nobody");
+    CHECK_INT(bloop_open(missing, NULL, &none, NULL, &err), -1);
+    CHECK(none == NULL && strstr(err.msg, "nobody"));
+    mem_free(missing);
     CHECK(bloop_build_id(b = open_binary("/proc/self/exe", (struct bloop_options){.procedures_only = true})) != NULL);
     bloop_close(b);
 }
@@ -939,6 +1317,7 @@ int main(void)
         test_bytes();
         test_gaps();
         test_called();
+        test_drawn();
         test_globs(path);
         test_code(path);
         test_without_symbols();
