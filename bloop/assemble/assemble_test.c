@@ -7,7 +7,7 @@
  * first-last{...}, S line[begin-end].
  */
 #include "config.h"
-#include "bloop/assemble/assemble.h"
+#include "bloop/assemble/assemble_int.h"
 #include "bloop/code/test_image.h"
 #include "tests/tap.h"
 
@@ -348,7 +348,7 @@ static void test_beside(uint64_t seed)
 static const struct {
     const char *symbol, *debug_name;
     uint16_t language;
-    const char *name, *short_name, *origin;
+    const char *name, *short_name, *origin; /* short_name "": the name */
     bool outlined;
 } names[] = {
     {"main", NULL, 0, "main", "main", "", false},
@@ -368,6 +368,51 @@ static const struct {
     {"daxpy_", "daxpy", 0x22, "daxpy", "daxpy", "", false},
     {"daxpy_", NULL, 0, "daxpy_", "daxpy_", "", false},
     {"MAIN__", "heat", 0x08, "heat", "heat", "", false},
+    {"__m_MOD_x", NULL, 0, "m::x", "m::x", "", false},
+    {"__m_MOD_", NULL, 0, "__m_MOD_", "__m_MOD_", "", false},
+    {"___MOD_x", NULL, 0, "___MOD_x", "___MOD_x", "", false},
+    {"_m_MOD_x", NULL, 0, "_m_MOD_x", "_m_MOD_x", "", false},
+    {"f_", "f", 0x07, "f", "f", "", false},
+    {"f_", "f", 0x0e, "f", "f", "", false},
+    {"f_", "f", 0x23, "f", "f", "", false},
+    {"f_", "f", 0x2d, "f", "f", "", false},
+    {"m::s._omp_fn.0", "m::s::__m_MOD_s._omp_fn.0", 0x07, "m::s [OpenMP region 0]", "", "m::s", true},
+    {"__m_MOD_s._omp_fn.0", "m::s::__m_MOD_s._omp_fn.0", 0x0e, "m::s [OpenMP region 0]", "", "m::s", true},
+    {"__m_MOD_s._omp_fn.0", "m::s::__m_MOD_s._omp_fn.0", 0x22, "m::s [OpenMP region 0]", "", "m::s", true},
+    {"__m_MOD_s._omp_fn.0", "m::s::__m_MOD_s._omp_fn.0", 0x23, "m::s [OpenMP region 0]", "", "m::s", true},
+    {"__m_MOD_s._omp_fn.0", "m::s::__m_MOD_s._omp_fn.0", 0x2d, "m::s [OpenMP region 0]", "", "m::s", true},
+    {"__m_MOD_s._omp_fn.0", "m::t::__m_MOD_s._omp_fn.0", 0x1d, "m::s [OpenMP region 0]", "", "m::s", true},
+    {"chosen", "written", 0x1d, "written", "", "", false},
+    {"chosen._omp_fn.0", "written", 0x1d, "chosen [OpenMP region 0]", "", "chosen", true},
+    {"chosen.isra.0", "written", 0x1d, "written [clone .isra.0]", "", "written", false},
+    {"", "written", 0x1d, "written", "", "", false},
+    {"", "written._omp_fn.4", 0x1d, "written [OpenMP region 4]", "", "written", true},
+    {"f._omp_cpyfn.12", NULL, 0, "f [OpenMP region 12]", "", "f", true},
+    {"f.omp_outlined_debug__", NULL, 0, "f [OpenMP region]", "", "f", true},
+    {"f.omp_outlined_debug__.7", NULL, 0, "f [OpenMP region 7]", "", "f", true},
+    {".omp_outlined._debug__.5", NULL, 0, "[OpenMP region 5]", "", "", true},
+    {".omp_outlined.", "f", 0x1d, "[OpenMP region]", "", "", true},
+    {"f._omp_fn.0.constprop.3", NULL, 0, "f [OpenMP region 0]", "", "f", true},
+    {"f@plt", NULL, 0, "f@plt", "f@plt", "", false},
+    {"f@GLIBC_2.2.5", NULL, 0, "f", "f", "", false},
+    {"@f", NULL, 0, "@f", "@f", "", false},
+    {"f.constprop.0.isra.1", NULL, 0, "f [clone .constprop.0.isra.1]", "", "f", false},
+    {"f.isra.1.constprop.0", NULL, 0, "f [clone .isra.1.constprop.0]", "", "f", false},
+    {".isra.0", NULL, 0, ".isra.0", "", "", false},
+    {"f.cold", NULL, 0, "f [clone .cold]", "", "f", false},
+    {"f.lto_priv.3", NULL, 0, "f [clone .lto_priv.3]", "", "f", false},
+    {"f.llvm.77", NULL, 0, "f [clone .llvm.77]", "", "f", false},
+    {"f.avx512f", NULL, 0, "f [clone .avx512f]", "", "f", false},
+    {"f.sse4.2", NULL, 0, "f [clone .sse4.2]", "", "f", false},
+    {"f.arch_haswell", NULL, 0, "f [clone .arch_haswell]", "", "f", false},
+    {"f.default.1", NULL, 0, "f [clone .default.1]", "", "f", false},
+    {"f.resolver", NULL, 0, "f [clone .resolver]", "", "f", false},
+    {"f.simdclone.0", NULL, 0, "f [clone .simdclone.0]", "", "f", false},
+    {"f.localalias", NULL, 0, "f [clone .localalias]", "", "f", false},
+    {"f.nonvirt", NULL, 0, "f [clone .nonvirt]", "", "f", false},
+    {"f.clone.2", NULL, 0, "f [clone .clone.2]", "", "f", false},
+    {"main.f", NULL, 0, "main.f", "", "", false},
+    {"f.part.0@@V1", NULL, 0, "f [clone .part.0@@V1]", "", "f", false},
     {"__heat_MOD_solve._omp_fn.1", "__heat_MOD_solve._omp_fn.1", 0x08, "heat::solve [OpenMP region 1]",
      "heat::solve [OpenMP region 1]", "heat::solve", true},
 };
@@ -395,7 +440,7 @@ static void test_names(void)
         assemble_function(a, &in, &out);
         const struct scope *s = &out.scopes.items[0];
         CHECK_STR(strtab_get(out.strings, s->name), names[i].name);
-        CHECK_STR(strtab_get(out.strings, s->short_name), names[i].short_name);
+        CHECK_STR(strtab_get(out.strings, s->short_name), *names[i].short_name ? names[i].short_name : names[i].name);
         CHECK_STR(strtab_get(out.strings, s->origin), names[i].origin);
         CHECK_INT(s->outlined, names[i].outlined);
         function_scopes_release(&out);
@@ -583,6 +628,8 @@ static void calculate(struct made *m)
     } kinds[] = {{"\x48\x01\xd8", 3},     {"\x0f\xaf\xc3", 3},         {"\xf2\x0f\x58\xc1", 4}, {"\x66\x0f\x6f\x07", 4},
                  {"\x0f\x1f\x40\x00", 4}, {"\x66\x0f\x70\xc1\x1b", 5}, {"\x66\x0f\xfe\xc1", 4}, {"\x0f\x59\xc1", 3}};
     unsigned what = draw(&m->code, 32), kind = what % 4;
+    if (once_in(m, 200))
+        put_bytes(m, "\xf3\x90", 2); /* it waits */
     if (what == 31)
         kind = 4; /* no more than padding */
     else if (m->packed && what > 8)
@@ -677,6 +724,13 @@ static void condition(struct made *m, unsigned depth)
 {
     uint32_t other = new_label(m), end = new_label(m), line = m->line++;
     branch(m, line, 9, other, false);
+    if (once_in(m, 8)) { /* it returns, often on a line that is the procedure's end */
+        emit(m, draw(&m->code, 2) ? line + 1 : line + 30, 1 + 4 * draw(&m->code, 2), draw(&m->code, 2));
+        put_bytes(m, "\xc3", 1);
+        place(m, other);
+        place(m, end);
+        return;
+    }
     if (!m->cold && once_in(m, 3)) { /* rarely taken, and put elsewhere */
         place(m, end);
         change_text(m);
@@ -1024,6 +1078,8 @@ static void begin_code(struct made *m, uint64_t random)
     m->texts[1].begin = m->texts[1].at = COLD;
     test_site_count = 0;
     m->debug.producer = producers[draw(&m->code, ARRAY_SIZE(producers))];
+    if (once_in(m, 4))
+        m->debug.link_name = "linked_f";
     if (once_in(m, 8))
         m->debug.decl_file = draw(&m->code, 4);
     if (once_in(m, 8))
@@ -1214,6 +1270,56 @@ static unsigned misplaced_code(const struct made *m, const struct cfg *cfg, cons
     return wrong;
 }
 
+static bool has_line(const struct source_line *lines, size_t n, const struct source_line *line)
+{
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        found |= assemble_by_line(&lines[i], line) == 0;
+    return found;
+}
+
+/* All lines with statements, each once: of the last row at an address, if it begins one, and more than padding at the begin of
+   its block; and those on which callees with such lines are called. How many the assembler has that are none, or has not. */
+static size_t wrong_lines(struct assembler *a, const struct made *m, const struct cfg *cfg)
+{
+    struct VEC(struct source_line) lines = {0};
+    const struct debug_function *d = &m->debug;
+    size_t wrong = 0;
+    for (size_t b = 0; b < cfg->block_count; b++)
+        for (size_t i = 0; i < d->row_count; i++) {
+            const struct line_row *r = &d->rows[i];
+            const struct cfg_block *block = &cfg->blocks[b];
+            vaddr end = i + 1 < d->row_count && r[1].addr < block->end ? r[1].addr : block->end;
+            struct source_line line = {assemble_inlined_at(a, r->addr), assemble_file(a, r->file), r->line};
+            if (r->addr < block->begin || r->addr >= block->end || end == r->addr)
+                continue;
+            size_t avail;
+            struct insn insn;
+            const uint8_t *bytes = image_bytes(a->in->image, r->addr, &avail);
+            arch_get(ARCH_X86_64)->decode(bytes, avail, r->addr, &insn);
+            if (r->addr == block->begin && insn.kind == INSN_PADDING && insn.length == end - r->addr)
+                continue;
+            if (r->is_stmt && line.line && line.file && !has_line(lines.items, lines.count, &line))
+                *vec_push(&lines) = line;
+        }
+    for (size_t i = 0; i < lines.count; i++) {
+        uint32_t call = lines.items[i].inlined;
+        const struct inline_call *c = call == INLINE_NONE ? NULL : &d->inlines[call];
+        struct source_line line =
+            c ? (struct source_line){a->inline_parent.items[call], assemble_file(a, c->call_file), c->call_line}
+              : (struct source_line){0};
+        if (c && line.line && line.file && !has_line(lines.items, lines.count, &line))
+            *vec_push(&lines) = line;
+    }
+    for (size_t i = 0; i < lines.count; i++)
+        wrong += !has_line(a->lines.items, a->lines.count, &lines.items[i]);
+    for (size_t i = 1; i < a->lines.count; i++)
+        wrong += assemble_by_line(&a->lines.items[i - 1], &a->lines.items[i]) >= 0;
+    wrong += lines.count != a->lines.count;
+    vec_release(&lines);
+    return wrong;
+}
+
 static const struct { /* a procedure's name, and where it is from if that does not say */
     const char *name, *from;
 } coded_names[] = {{"f", NULL},
@@ -1283,6 +1389,8 @@ static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struc
                                       .outlined_from_debug = &origin};
     assemble_function(a, &in, &out);
     unsigned wrong = in.debug ? misplaced_code(m, &cfg, &out) : 0;
+    if (in.debug && forest.loop_count && seed % 4 == 0)
+        wrong += wrong_lines(a, m, &cfg) != 0;
     if (shown)
         put_made(text, &out, 1);
     else

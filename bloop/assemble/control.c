@@ -432,7 +432,7 @@ static struct way look_around(struct assembler *a, uint32_t loop, const struct l
     uint32_t parent = forest->loops[loop].parent, b = forest->loops[loop].header, up;
     int most = MOST;
     struct way w = {.count = 0};
-    for (uint32_t i = a->blocks_first.items[loop]; i < a->blocks_first.items[loop + 1] && most > 0; i++)
+    for (uint32_t i = a->blocks_first.items[loop]; i < a->blocks_first.items[loop + 1]; i++)
         add_behind_to_way(a, p, a->blocks.items[i], parent, FURTHEST, &most, &w);
     w.behind = w.count;
     while (w.count < ARRAY_SIZE(w.lines) && (up = forest->idom[b]) < a->in->cfg->block_count && up != b) {
