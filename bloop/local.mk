@@ -13,7 +13,7 @@ include bloop/scope/local.mk
 
 check_PROGRAMS += %D%/whole_test
 TESTS += %D%/whole_test
-%C%_whole_test_SOURCES = %D%/whole_test.c %D%/binary_test.h tests/chance.h
+%C%_whole_test_SOURCES = %D%/whole_test.c %D%/binary_test.h tests/chance.h tests/guarded.h
 %C%_whole_test_LDADD = $(ROOM_LDADD)
 
 check_PROGRAMS += %D%/damage_test %D%/elf_fuzz

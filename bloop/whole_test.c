@@ -5,12 +5,12 @@
 #include "bloop/binary_test.h"
 #include "bloop/code/code.h"
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <dirent.h>
 #include <fnmatch.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 /* ---- a program of many functions ------------------------------------------------------------------------- */
@@ -132,27 +132,12 @@ static struct scope_tree *whole(struct bloop_binary *b)
     return t;
 }
 
-/* The addresses at the end of what may be read: one further is nobody's. */
-static const vaddr *guarded(const vaddr *addrs, size_t count)
-{
-    enum { ROOM = 1 << 16 };
-    static char *room;
-    if (!room) {
-        room = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (room == MAP_FAILED || mprotect(room + ROOM, ROOM, PROT_NONE) != 0 || count * sizeof *addrs > ROOM)
-            exit(99);
-    }
-    vaddr *copy = (vaddr *)(void *)(room + ROOM) - count;
-    if (count)
-        memcpy(copy, addrs, count * sizeof *addrs);
-    return copy;
-}
-
 static struct scope_tree *part(struct bloop_binary *b, const vaddr *addrs, size_t count)
 {
     struct scope_tree *t;
     struct err err = {0};
-    if (bloop_scopes_at(b, guarded(addrs, count), count, &t, NULL, &err) != 0 || scope_tree_check(t, &err) < 0)
+    if (bloop_scopes_at(b, guarded(0, addrs, count * sizeof *addrs), count, &t, NULL, &err) != 0 ||
+        scope_tree_check(t, &err) < 0)
         exit(99);
     return t;
 }
@@ -424,7 +409,7 @@ static void add_drawn(struct buf *b, struct drawn *f, const char *code, unsigned
 
 static void draw_piece(struct buf *b, struct drawn *f, unsigned number)
 {
-    switch (below(8)) {
+    switch (below(f->hidden ? 5 : 8)) { /* (in a gap, what is behind padding may be another function) */
     case 0:
         add_drawn(b, f, "1: sub $1,%edi\njne 1b\n", 5, 2, 1);
         break;
@@ -477,7 +462,7 @@ static void draw_function(struct buf *b, struct drawn *f, unsigned number, struc
         buf_printf(b, ".globl s%u\n.type s%u,@function\ns%u: ", number, number, number);
     }
     buf_printf(b, ".Lf%u: ", number);
-    if (below(4) == 0)
+    if (!f->hidden && below(4) == 0)
         draw_table(b, f);
     for (unsigned n = 1 + below(6); n; n--)
         draw_piece(b, f, number);
@@ -502,8 +487,6 @@ static void draw_function(struct buf *b, struct drawn *f, unsigned number, struc
 
 static void draw_program(struct buf *b, struct drawn *functions, struct drawn *others)
 {
-    for (unsigned i = 0; i < DRAWN; i++)
-        draw_function(b, &functions[i], i, others);
     buf_str(b, ".text\n.type die0,@function\ndie0: ud2\n.size die0,.-die0\n");
     add_drawn(b, others, "", 2, 1, 0);
     for (unsigned i = 1; i < DRAWN_DIE; i++) {
@@ -511,6 +494,9 @@ static void draw_program(struct buf *b, struct drawn *functions, struct drawn *o
                    i - 1, i, i);
         add_drawn(b, others, "", 8, 2, 0);
     }
+    for (unsigned i = 0; i < DRAWN; i++)
+        draw_function(b, &functions[i], i, others);
+    buf_str(b, ".text\n");
     buf_str(b, ".globl _start\n.type _start,@function\n_start: ");
     for (unsigned i = 0; i < DRAWN; i++)
         if (functions[i].hidden) {
@@ -591,7 +577,7 @@ static size_t ask_some(struct bloop_binary *b, const struct drawn *functions, bo
     }
     if (code) {
         struct seen seen = {.in_order = true};
-        bloop_code_at(b, guarded(addrs, n), n, see, &seen, NULL);
+        bloop_code_at(b, guarded(0, addrs, n * sizeof *addrs), n, see, &seen, NULL);
         return !seen.in_order || seen.functions != sum.functions || seen.blocks != sum.blocks ||
                seen.instructions != sum.instructions || seen.loops != sum.loops;
     }

@@ -9,8 +9,10 @@
 #include "config.h"
 #include "bloop/assemble/assemble_int.h"
 #include "bloop/code/test_image.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -495,6 +497,7 @@ struct made {
     bool silent; /* conditions have no line of their own */
     bool packed; /* so is most of what is calculated */
     bool long_done;
+    bool no_columns;
     unsigned nest; /* how many loops and calls are still to be put into each other */
     vaddr label_at[MOST];
     struct {
@@ -537,7 +540,7 @@ static struct line_row *new_row(struct made *m, uint32_t line, unsigned column, 
     *r = (struct line_row){.addr = m->at,
                            .file = m->inlined == INLINE_NONE ? 0 : 1,
                            .line = line,
-                           .column = (uint16_t)column,
+                           .column = (uint16_t)(m->no_columns ? 0 : column),
                            .is_stmt = marked};
     return r;
 }
@@ -1088,6 +1091,7 @@ static void begin_code(struct made *m, uint64_t random)
         new_row(m, 3, 1, true)->addr -= 8;
     if (once_in(m, 8))
         calculate(m); /* before the first row */
+    m->no_columns = once_in(m, 10);
     if (once_in(m, 16))
         m->nest = 10 + draw(&m->code, 5) * 60;
 }
@@ -1330,6 +1334,17 @@ static const struct { /* a procedure's name, and where it is from if that does n
                    {"", NULL},
                    {"_omp_fn", NULL}};
 
+/* What the debug information says, as it is lent: without room behind it. */
+static struct debug_function guarded_debug(const struct made *m)
+{
+    struct debug_function d = m->debug;
+    d.rows = guarded(0, d.rows, d.row_count * sizeof *d.rows);
+    d.inlines = guarded(1, d.inlines, d.inline_count * sizeof *d.inlines);
+    d.ranges = guarded(2, d.ranges, d.range_count * sizeof *d.ranges);
+    d.files = guarded(3, d.files, d.file_count * sizeof *d.files);
+    return d;
+}
+
 /* The program of a seed, by its bytes. What comes of it, in full or on one line; how many instructions are where they should not be. */
 static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struct buf *text)
 {
@@ -1358,13 +1373,13 @@ static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struc
                                          .alloc = true,
                                          .exec = true,
                                          .addr = TEXT,
-                                         .bytes = m->texts[0].bytes,
+                                         .bytes = guarded(4, m->texts[0].bytes, m->texts[0].at - TEXT),
                                          .size = m->texts[0].at - TEXT},
                                         {.name = ".cold",
                                          .alloc = true,
                                          .exec = true,
                                          .addr = COLD,
-                                         .bytes = m->texts[1].bytes,
+                                         .bytes = guarded(5, m->texts[1].bytes, m->texts[1].at - COLD),
                                          .size = m->texts[1].at - COLD}};
     const struct image im = {
         .arch = ARCH_X86_64, .path = "/lib/libgomp.so.1", .build_id = "", .sections = sections, .section_count = 2};
@@ -1373,6 +1388,7 @@ static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struc
     const struct cfg_input input = {
         .image = &im, .functions = &table, .arch = arch_get(ARCH_X86_64), .noreturn = noreturn};
     const struct debug_function origin = {.name = "origin", .link_name = "", .comp_dir = ""};
+    const struct debug_function debug = guarded_debug(m);
     struct cfg cfg = {0};
     struct loop_forest forest = {0};
     struct function_scopes out = {0};
@@ -1384,7 +1400,7 @@ static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struc
                                       .part_count = 1 + cold,
                                       .cfg = &cfg,
                                       .forest = &forest,
-                                      .debug = once_in(m, 24) ? NULL : &m->debug,
+                                      .debug = once_in(m, 24) ? NULL : &debug,
                                       .outlined_from = coded_names[name].from ? (uint32_t)count - 1 : FUNCTION_NONE,
                                       .outlined_from_debug = &origin};
     assemble_function(a, &in, &out);
@@ -1424,7 +1440,8 @@ static unsigned test_made(uint64_t seed, struct assembler *a, struct found_loops
     struct loop_forest forest = {0};
     struct function_scopes out = {0};
     loops_find(&m->cfg, &forest);
-    const struct assemble_input in = {image, &table, 0, &part, 1, &m->cfg, &forest, &m->debug, FUNCTION_NONE, NULL};
+    const struct debug_function debug = guarded_debug(m);
+    const struct assemble_input in = {image, &table, 0, &part, 1, &m->cfg, &forest, &debug, FUNCTION_NONE, NULL};
     assemble_function(a, &in, &out);
     unsigned wrong = misplaced(m, &forest, &out);
     if (!m->noisy)
@@ -1509,6 +1526,9 @@ static void test_programs(void)
 
 int main(void)
 {
+#ifdef M_PERTURB
+    mallopt(M_PERTURB, 0x5a); /* what nobody has written yet is no 0 */
+#endif
     assembler = assembler_create();
     for (size_t i = 0; i < ARRAY_SIZE(drawings); i++)
         test_drawing(&drawings[i]);

@@ -583,7 +583,7 @@ static void note_beside(struct assembler *a, uint32_t first, const uint32_t *nex
     for (uint32_t l = first; l != LOOP_NONE; l = next[l]) {
         const struct loop_place *p = &a->places.items[l];
         uint32_t *last = hashmap_put(&a->beside, key_beside(p, p->line));
-        if (*last == HASHMAP_NONE || p->line_last < *last)
+        if (p->line_last < *last) /* (HASHMAP_NONE is above all) */
             *last = p->line_last;
     }
 }
