@@ -580,8 +580,10 @@ static void put_jump(struct made *m, uint32_t label, bool always)
     m->jumps[m->jump_count].at = m->at;
     m->jumps[m->jump_count++].label = label;
     put_bytes(m, "\0\0\0\0", 4);
-    if (always && once_in(m, 8)) /* code that nobody goes to, padding, and what is neither */
-        put_bytes(m, &"\x90\x48\x01\xd8\x06\x0f\xaf\xc3"[draw(&m->code, 2)], 1 + draw(&m->code, 7));
+    if (always && once_in(m, 8)) { /* code that nobody goes to, padding, and what is neither */
+        unsigned first = draw(&m->code, 2), n = 1 + draw(&m->code, 7);
+        put_bytes(m, &"\x90\x48\x01\xd8\x06\x0f\xaf\xc3"[first], n);
+    }
 }
 
 /* What is called, by address; sorted, 16 bytes each. */
@@ -607,6 +609,19 @@ static void put_call(struct made *m, unsigned whom)
 
 static void emit(struct made *m, uint32_t line, unsigned column, bool marked);
 
+/* (One number is drawn for an argument at most: in which order they are worked out is the compiler's.) */
+static void emit_mostly_marked(struct made *m, uint32_t line, unsigned column)
+{
+    emit(m, line, column, draw(&m->code, 4) > 0);
+}
+
+/* A row without an instruction. */
+static void put_mark(struct made *m, uint32_t line, unsigned column)
+{
+    struct line_row *r = new_row(m, line, column, draw(&m->code, 6) > 0);
+    r->discriminator = (uint16_t)draw(&m->code, 2);
+}
+
 /* A call; it may throw, which is caught elsewhere. */
 static void call_somebody(struct made *m)
 {
@@ -618,7 +633,7 @@ static void call_somebody(struct made *m)
     place(m, back);
     change_text(m);
     test_sites[test_site_count++] = (struct call_site){at, at + 5, m->at};
-    emit(m, m->line + draw(&m->code, 3), 5, draw(&m->code, 2));
+    emit_mostly_marked(m, m->line + draw(&m->code, 3), 5);
     put_jump(m, back, true);
     change_text(m);
 }
@@ -647,12 +662,14 @@ static void calculate(struct made *m)
 /* Marks of statements that are no instruction, and rows in which a line table has what it may. */
 static void add_marks(struct made *m, uint32_t line)
 {
-    while (once_in(m, 8) && line > 3)
-        new_row(m, line - draw(&m->code, 3), 1 + draw(&m->code, 9), draw(&m->code, 4) > 0)->discriminator =
-            (uint16_t)draw(&m->code, 2);
+    while (once_in(m, 8) && line > 3) {
+        unsigned column = 1 + draw(&m->code, 9);
+        put_mark(m, line - draw(&m->code, 3), column);
+    }
     if (once_in(m, 600) && !m->long_done) { /* a long block */
         static const unsigned lengths[] = {17, 65, 258, 514, 1026};
-        unsigned n = lengths[draw(&m->code, 5)] - draw(&m->code, 4);
+        unsigned n = lengths[draw(&m->code, 5)];
+        n -= draw(&m->code, 4);
         m->long_done = true;
         for (unsigned i = 0; i < n; i++) {
             new_row(m, line + i % 3, 5, i % 3 == 0);
@@ -728,7 +745,8 @@ static void condition(struct made *m, unsigned depth)
     uint32_t other = new_label(m), end = new_label(m), line = m->line++;
     branch(m, line, 9, other, false);
     if (once_in(m, 8)) { /* it returns, often on a line that is the procedure's end */
-        emit(m, draw(&m->code, 2) ? line + 1 : line + 30, 1 + 4 * draw(&m->code, 2), draw(&m->code, 2));
+        uint32_t end_line = once_in(m, 2) ? line + 1 : line + 30;
+        emit_mostly_marked(m, end_line, 1 + 4 * draw(&m->code, 2));
         put_bytes(m, "\xc3", 1);
         place(m, other);
         place(m, end);
@@ -772,7 +790,8 @@ static void odd_call(struct made *m, struct inline_call *c)
     if (once_in(m, 16))
         c->call_line = draw(&m->code, 2) * (c->call_line + 1);
     c->call_column = once_in(m, 4);
-    c->entry = once_in(m, 2) ? m->at + draw(&m->code, 2) * draw(&m->code, 32) : 0;
+    unsigned further = draw(&m->code, 64);
+    c->entry = further < 32 ? 0 : m->at + (further < 48 ? 0 : further - 48);
 }
 
 static void call(struct made *m, unsigned depth)
@@ -867,7 +886,7 @@ static void other_loop(struct made *m, unsigned depth)
     place(m, head);
     for (unsigned i = 2; m->code && i-- > 0;) /* keyword, and what stands behind it and is nothing */
         if (once_in(m, 3))
-            new_row(m, m->line - i, 3 + 2 * draw(&m->code, 2), draw(&m->code, 8) > 0);
+            put_mark(m, m->line - i, 3 + 2 * draw(&m->code, 2));
     body(m, depth, step, out);
     place(m, step);
     if (endless)
@@ -910,14 +929,14 @@ static void loops_on_line(struct made *m)
         uint32_t head = new_label(m), out = new_label(m);
         m->packed = once_in(m, 3);
         if (once_in(m, 2))
-            emit(m, m->line - draw(&m->code, 2), column, draw(&m->code, 4) > 0);
+            emit_mostly_marked(m, m->line - draw(&m->code, 2), column);
         if (once_in(m, 4))
             put_jump(m, out, false);
         place(m, head);
         for (unsigned k = 1 + draw(&m->code, 3); k; k--)
-            emit(m, m->line, column + 8 + draw(&m->code, 8), draw(&m->code, 4) > 0);
+            emit_mostly_marked(m, m->line, column + 8 + draw(&m->code, 8));
         if (once_in(m, 2))
-            emit(m, m->line, column + draw(&m->code, 20), draw(&m->code, 4) > 0);
+            emit_mostly_marked(m, m->line, column + draw(&m->code, 20));
         put_jump(m, head, false);
         place(m, out);
         column += 8 * draw(&m->code, 4);
@@ -931,7 +950,7 @@ static void ask(struct made *m, uint32_t directive, unsigned whom)
 {
     const uint32_t lines[] = {directive, directive + 1, 5};
     if (once_in(m, 2))
-        new_row(m, lines[draw(&m->code, 3)], 9, draw(&m->code, 4) > 0);
+        put_mark(m, lines[draw(&m->code, 3)], 9);
     put_call(m, whom);
 }
 
@@ -946,7 +965,7 @@ static void step_aside(struct made *m, uint32_t line)
         change_text(m);
     }
     place(m, aside);
-    emit(m, line, 9, draw(&m->code, 2));
+    emit_mostly_marked(m, line, 9);
     if (elsewhere) {
         put_jump(m, join, true);
         change_text(m);
@@ -967,18 +986,18 @@ static void shared_loop(struct made *m, unsigned depth)
     ask(m, directive, dynamic ? LOOP_START : own_first ? ASKS_OWN : ASKS_MANY);
     if (!dynamic) {
         if (once_in(m, 2))
-            emit(m, once_in(m, 2) ? directive : line, 9, draw(&m->code, 2));
+            emit_mostly_marked(m, once_in(m, 2) ? directive : line, 9);
         ask(m, directive, own_first ? ASKS_MANY : ASKS_OWN);
         if (once_in(m, 2))
             step_aside(m, once_in(m, 2) ? directive : line);
     }
     if (once_in(m, 2))
-        emit(m, once_in(m, 2) ? directive : line, 9, draw(&m->code, 2));
+        emit_mostly_marked(m, once_in(m, 2) ? directive : line, 9);
     if (once_in(m, 2))
         put_jump(m, out, false);
     place(m, again);
     if (dynamic && once_in(m, 2))
-        emit(m, directive, 9, draw(&m->code, 2));
+        emit_mostly_marked(m, directive, 9);
     place(m, head);
     m->silent = !once_in(m, 4);
     body(m, depth, step, out);
