@@ -57,7 +57,7 @@ sub unseen {
     return 1 if $rule eq 'a call is left out' && $old =~ /^(?:\w*(?:free|release|close|dealloc|walk_end)\w*|va_end|inflateEnd|deflateEnd|elf_end|pages_put|pthread_\w+_destroy)\(/;
     return 1 if $line =~ /^__builtin_prefetch\(/;
     return 1 if $rule eq 'an index is one on' && $line =~ /^(?!return |else |case )(?:static |const )*(?:struct |union |unsigned )?[a-z]\w* \*?\w+\[/;
-    return 1 if $rule eq '1 becomes 2' && $line =~ /(?:mem_(?:c|re)?alloc|realloc|_area_room|vec_grow_)\(/;
+    return 1 if $rule eq '1 becomes 2' && $line =~ /(?:mem_(?:c|re)?alloc|realloc|_area_room|vec_grow_|vec_reserve)\(/;
     return 1 if $rule eq 'plus one is lost' && $line =~ /= mem_(?:c|re)?alloc\([^;]*\+ 1[,)]/; # so that none is no row of 0 bytes
     return 1 if $rule eq '1 becomes 2' && $before =~ /sizeof [\w.>-]+ - $/;
     return 1 if $bound && $after =~ /^ LIMIT_(?!TABLE_COLUMNS|DWARF_DEPTH)/;
