@@ -466,7 +466,7 @@ static void test_names(void)
  */
 
 enum { MADE = 0x40000000, PROGRAMS = 64, SHEET = 64, SHEETS = 40, MOST = 4096 };
-enum { CODED = 1200, CODED_SHOWN = 12, CODED_SHEET = 16 }; /* programs with code */
+enum { CODED = 2000, CODED_SHOWN = 12, CODED_SHEET = 25 }; /* programs with code */
 enum { TEXT = 0x1000, COLD = 0x40000, CALLED = 0x80000, MOST_BYTES = 1 << 16 };
 
 /* Code that lies together, and its rows. */
@@ -643,17 +643,24 @@ static void calculate(struct made *m)
     static const struct {
         const char *bytes;
         unsigned n;
-    } kinds[] = {{"\x48\x01\xd8", 3},     {"\x0f\xaf\xc3", 3},         {"\xf2\x0f\x58\xc1", 4}, {"\x66\x0f\x6f\x07", 4},
-                 {"\x0f\x1f\x40\x00", 4}, {"\x66\x0f\x70\xc1\x1b", 5}, {"\x66\x0f\xfe\xc1", 4}, {"\x0f\x59\xc1", 3}};
-    unsigned what = draw(&m->code, 32), kind = what % 4;
+    } kinds[] = {{"\x98", 1},
+                 {"\x48\x01\xd8", 3},
+                 {"\x0f\xaf\xc3", 3},
+                 {"\xf2\x0f\x58\xc1", 4},
+                 {"\x66\x0f\x6f\x07", 4},
+                 {"\x0f\x1f\x40\x00", 4},
+                 {"\x66\x0f\x70\xc1\x1b", 5},
+                 {"\x66\x0f\xfe\xc1", 4},
+                 {"\x0f\x59\xc1", 3}};
+    unsigned what = draw(&m->code, 32), kind = what % 5;
     if (once_in(m, 200))
         put_bytes(m, "\xf3\x90", 2); /* it waits */
     if (what == 31)
-        kind = 4; /* no more than padding */
+        kind = 5; /* no more than padding */
     else if (m->packed && what > 8)
-        kind = 5 + what % 3;
+        kind = 6 + what % 3;
     else if (what == 30)
-        kind = 5 + draw(&m->code, 3);
+        kind = 6 + draw(&m->code, 3);
     put_bytes(m, kinds[kind].bytes, kinds[kind].n);
     if (once_in(m, 16))
         call_somebody(m);
