@@ -660,6 +660,33 @@ static void test_drawn(void)
     CHECK_INT(wrong, 0);
 }
 
+/* What only calls tell of is made in rounds of its own: what is made already is not made again. */
+static void test_rounds(void)
+{
+    static const char source[] =
+        ".text\n.macro big name\n.type \\name,@function\n\\name: .rept 12000\nlea 1(%rdi),%eax\n.endr\nret\n"
+        ".size \\name,.-\\name\n.endm\nbig big1\nbig big2\n"
+        ".globl _start\n.type _start,@function\n_start: call .La\n1: jmp 1b\n.size _start,.-_start\n"
+        ".La: call .Lb\nret\nbig big3\n.Lb: call .Lc\nret\nbig big4\n.Lc: ret\n";
+    char *path =
+        compile(tool("CC", "cc"), "-nostdlib -static -no-pie -Wl,--build-id=none", "rounds.s", source, "rounds");
+    if (!path) {
+        SKIP("rounds", "no assembler");
+        return;
+    }
+    struct told told = {0};
+    const struct progress p = {.report = add_told, .ctx = &told};
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){.threads = 1, .progress = &p});
+    struct scope_tree *t = whole(b);
+    CHECK_INT(count_kind(t, SCOPE_PROC), 4 + 1 + 3);
+    CHECK_INT(bloop_stats(b).functions, 4 + 1 + 3);
+    CHECK_INT(told.total, 5);
+    CHECK_INT(told.count, 5);
+    scope_tree_free(t);
+    bloop_close(b);
+    mem_free(path);
+}
+
 /* What is counted of each function adds up. */
 static void check_sums(const char *path, const struct scope_tree *t, struct bloop_stats s)
 {
@@ -712,6 +739,11 @@ static void test_gaps(void)
 static void test_drawn(void)
 {
     SKIP("programs drawn", "the source is for x86-64");
+}
+
+static void test_rounds(void)
+{
+    SKIP("rounds", "the source is for x86-64");
 }
 
 static void test_called(void)
@@ -1295,6 +1327,7 @@ int main(void)
         test_gaps();
         test_called();
         test_drawn();
+        test_rounds();
         test_globs(path);
         test_code(path);
         test_without_symbols();
