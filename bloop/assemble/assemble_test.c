@@ -890,6 +890,10 @@ static void other_loop(struct made *m, unsigned depth)
     m->line++;
     if (draw(&m->noise, 8) == 0) /* by a way into its middle */
         branch(m, m->line, 3, step, false);
+    if (once_in(m, 4)) { /* clang -O0 jumps to where it goes on anyhow, on the line of the keyword */
+        new_row(m, m->line - 1 - draw(&m->code, 2), 3, true);
+        put_jump(m, head, true);
+    }
     place(m, head);
     for (unsigned i = 2; m->code && i-- > 0;) /* keyword, and what stands behind it and is nothing */
         if (once_in(m, 3))
