@@ -25,6 +25,7 @@ struct live {
     char **argv;
     char *dir;
     struct VEC(char *) measured; /* folders */
+    size_t number;               /* of the experiment at hand */
     struct strtab *asked;        /* events and commands */
     struct strtab *possible;     /* events that can be recorded here */
     struct strtab *known;        /* properties that could be tested, and since when */
@@ -131,7 +132,7 @@ static int run_apart(struct live *l, struct plan *plan, const char *dir, int *st
 static int experiment(struct live *l, struct plan *plan)
 {
     int wait_status = 0;
-    size_t number = l->measured.count + 1;
+    size_t number = l->number = l->measured.count + 1;
     char *dir = mem_printf("%s/experiment-%zu", l->dir, number);
     fprintf(stderr, "hpcview: experiment %zu: %s\n", number, plan->words.bytes);
     int status = run_apart(l, plan, dir, &wait_status);
@@ -324,7 +325,8 @@ static int go_on(struct live *l)
             break;
         if (status == 0)
             status = look(l);
-        note_experiments(l);
+        if (status == 0)
+            note_experiments(l);
     }
     return status;
 }
@@ -380,7 +382,7 @@ int live_diagnose(struct session *s, const struct properties *p, const struct li
     if (status == 0)
         status = first_experiment(&l);
     if (status == 0 && go_on(&l) < 0)
-        *failed = mem_printf("experiment %zu: %s; what was found before stays", l.measured.count + 1, s->err.msg);
+        *failed = mem_printf("experiment %zu: %s; what was found before stays", l.number, s->err.msg);
     if (status == 0)
         fprintf(stderr, "hpcview: the measurements are in %s\n", l.dir);
     else

@@ -18,3 +18,12 @@ check_PROGRAMS += %D%/phases_test
 TESTS += %D%/phases_test
 %C%_phases_test_SOURCES = %D%/phases_test.c tests/chance.h tests/tap.h %D%/cmd_phases.c %D%/lines.c %D%/options.c
 %C%_phases_test_LDADD = $(ROOM_LDADD)
+
+# what would start programs, or look at what they measured, is the test's own
+check_PROGRAMS += %D%/live_test
+TESTS += %D%/live_test
+%C%_live_test_SOURCES = %D%/live_test.c diagnose/drawing.c diagnose/drawing.h tests/chance.h tests/tap.h %D%/live.c %D%/options.c
+%C%_live_test_CPPFLAGS = $(AM_CPPFLAGS) -Dhpcprof_list_events=fake_list_events -Dhpcprof_record=fake_record -Dmhsim_machine_here=fake_machine_here \
+	-Dmhsim_run=fake_simulate -Dexperiment_build=fake_build -Ddiagnose=fake_diagnose -Ddiagnosis_wishes=fake_wishes \
+	-Dproperties_statistics=fake_statistics -Dclock_gettime=fake_clock
+%C%_live_test_LDADD = $(ROOM_LDADD)
