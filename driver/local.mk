@@ -27,3 +27,13 @@ TESTS += %D%/live_test
 	-Dmhsim_run=fake_simulate -Dexperiment_build=fake_build -Ddiagnose=fake_diagnose -Ddiagnosis_wishes=fake_wishes \
 	-Dproperties_statistics=fake_statistics -Dclock_gettime=fake_clock
 %C%_live_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/commands_test
+TESTS += %D%/commands_test
+%C%_commands_test_SOURCES = %D%/commands_test.c tests/cases.h tests/tap.h $(%C%_hpcview_SOURCES)
+%C%_commands_test_CPPFLAGS = $(%C%_hpcview_CPPFLAGS) -Dmain=command_main -Dhpcprof_list_events=fake_list_events -Dhpcprof_record=fake_record \
+	-Dmeasurement_keep_functions=fake_keep_functions -Dmhsim_machine_here=fake_machine_here -Dmhsim_run=fake_simulate \
+	-Dquality_machine_here=fake_quality_here -Dbloop_variables=fake_variables -Dgethostname=fake_gethostname -Dexeclp=fake_execlp \
+	-Disatty=fake_isatty -Dclock_gettime=fake_clock -Dexperiment_build=fake_build -Dhtmlgen_write=fake_write
+%C%_commands_test_LDADD = $(%C%_hpcview_LDADD)
+EXTRA_DIST += tests/driver/commands.cases

@@ -152,6 +152,8 @@ static int run_command(const struct command *cmd, int argc, char **argv)
     return status;
 }
 
+int main(int argc, char **argv); /* by another name in commands_test, which has a main of its own */
+
 int main(int argc, char **argv)
 {
     mem_set_handler(out_of_memory);
