@@ -7,16 +7,7 @@
 #include "filters/sink.h"
 
 enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
-enum {
-    SAMPLE_TYPE = 1,
-    SAMPLE = 2,
-    MAPPING = 3,
-    LOCATION = 4,
-    FUNCTION = 5,
-    STRING = 6,
-    PERIOD_TYPE = 11,
-    PERIOD = 12
-};
+enum { SAMPLE_TYPE = 1, SAMPLE = 2, MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING = 6, PERIOD_TYPE = 11 };
 
 struct text {
     const uint8_t *bytes;
@@ -49,8 +40,7 @@ struct pprof {
     struct VEC(uint32_t) events;
     struct VEC(uint64_t) ids, values; /* of the sample that is being read */
     struct hashmap threads;           /* by the string that names it */
-    uint64_t period;
-    const char *missing; /* a kind of thing that was referred to and is not there; NULL: none so far */
+    const char *missing;              /* a kind of thing that was referred to and is not there; NULL: none so far */
     struct err *err;
 };
 
@@ -194,8 +184,6 @@ static int read_tables(struct pprof *p)
             read_mapping(p, f.bytes);
         else if (f.number == SAMPLE_TYPE)
             read_type(p, f.bytes);
-        else if (f.number == PERIOD)
-            p->period = f.value;
     }
     if (c.bad)
         return wrong(p, c.p, "is no field of a profile");
