@@ -5,8 +5,8 @@ noinst_LIBRARIES += %D%/libfilters.a
 	%D%/table.c %D%/lines.c %D%/unpack.c \
 	%D%/perf_run.h %D%/perf_run.c %D%/perf_steps.h %D%/perf_steps.c %D%/perf_data_int.h %D%/perf_data.c %D%/perf_unpack.c %D%/perf_order.c %D%/perf_records.c %D%/perf_attrs.c %D%/perf_script.c %D%/callgrind.c %D%/callgrind_spots.h %D%/callgrind_spots.c %D%/instr_loops.h %D%/instr_loops.c %D%/keys.h %D%/keys.c %D%/profile.c
 
-check_PROGRAMS += %D%/filter_fuzz %D%/hpctoolkit_fuzz %D%/filters_test %D%/drawn_test %D%/files_test %D%/hpctoolkit_test %D%/perf_data_test %D%/callgrind_spots_test
-TESTS += %D%/filters_test %D%/drawn_test %D%/files_test %D%/hpctoolkit_test %D%/perf_data_test %D%/callgrind_spots_test
+check_PROGRAMS += %D%/filter_fuzz %D%/hpctoolkit_fuzz %D%/filters_test %D%/facts_test %D%/drawn_test %D%/files_test %D%/hpctoolkit_test %D%/perf_data_test %D%/callgrind_spots_test
+TESTS += %D%/filters_test %D%/facts_test %D%/drawn_test %D%/files_test %D%/hpctoolkit_test %D%/perf_data_test %D%/callgrind_spots_test
 %C%_callgrind_spots_test_SOURCES = %D%/callgrind_spots_test.c tests/tap.h
 %C%_callgrind_spots_test_LDADD = $(FILTERS_LDADD)
 %C%_perf_data_test_SOURCES = %D%/perf_data_test.c %D%/test_dump.h tests/tap.h
@@ -15,6 +15,9 @@ TESTS += %D%/filters_test %D%/drawn_test %D%/files_test %D%/hpctoolkit_test %D%/
 %C%_files_test_LDADD = $(FILTERS_LDADD)
 %C%_hpctoolkit_test_SOURCES = %D%/hpctoolkit_test.c %D%/test_dump.h tests/tap.h
 %C%_hpctoolkit_test_LDADD = $(FILTERS_LDADD)
+%C%_facts_test_SOURCES = %D%/facts_test.c %D%/test_dump.h tests/cases.h tests/tap.h
+%C%_facts_test_LDADD = $(FILTERS_LDADD)
+EXTRA_DIST += tests/filters/facts.cases
 %C%_drawn_test_SOURCES = %D%/drawn_test.c %D%/test_dump.h tests/chance.h tests/tap.h
 %C%_drawn_test_LDADD = $(FILTERS_LDADD)
 %C%_filters_test_SOURCES = %D%/filters_test.c %D%/test_dump.h tests/tap.h

@@ -1,0 +1,182 @@
+/*
+ * All that becomes of a file: tests/filters/facts.cases (tests/cases.h). A case has
+ *
+ *     format=NAME        and of that format
+ *     text               the file, where `\t`, `\r` and `\s` (a blank at a line's end) stand for what they mean; or
+ *     example=NAME       that of tests/filters, of which counts are left out: they depend on which binaries are here
+ *     facts              events, processes, threads, notes, regions, tables, counts, and what was warned of; or the error
+ */
+#include "filters/test_dump.h"
+#include "tests/cases.h"
+
+struct at_hand {
+    char *text, *format, *example;
+};
+
+static void begin(void *ctx, const char *name)
+{
+    struct at_hand *h = ctx;
+    (void)name;
+    mem_free(h->format);
+    mem_free(h->example);
+    h->format = h->example = NULL;
+}
+
+static void take_option(void *ctx, const char *word)
+{
+    struct at_hand *h = ctx;
+    if (str_starts(word, "format="))
+        h->format = mem_strdup(word + strlen("format="));
+    else if (str_starts(word, "example="))
+        h->example = mem_strdup(word + strlen("example="));
+    else
+        exit(99);
+}
+
+static void take_input(void *ctx, const char *which, const char *text)
+{
+    static const char from[] = "trs", to[] = "\t\r ";
+    struct at_hand *h = ctx;
+    (void)which;
+    mem_free(h->text);
+    char *at = h->text = mem_strdup(text);
+    for (const char *c = text; *c; c++) {
+        const char *meant = *c == '\\' && c[1] ? strchr(from, c[1]) : NULL;
+        *at++ = meant ? to[meant - from] : *c;
+        c += meant != NULL;
+    }
+    *at = '\0';
+}
+
+static const char *text_of(const struct hpcprof *p, str_id id)
+{
+    return strtab_get(p->strings, id);
+}
+
+static void add_processes(struct buf *out, const struct hpcprof *p)
+{
+    for (size_t i = 0; i < p->process_count; i++) {
+        const struct hpcprof_process *r = &p->processes[i];
+        buf_printf(out, "process %u rank %d of %s: '%s' on '%s' in '%s', machine '%s', kernel '%s', sampler '%s', ",
+                   r->pid, r->rank, text_of(p, r->source_file), text_of(p, r->command), text_of(p, r->host),
+                   text_of(p, r->working_dir), text_of(p, r->machine), text_of(p, r->kernel), text_of(p, r->sampler));
+        buf_printf(out, "%llu to %llu, parent %u, status %d, complete %d\n", (unsigned long long)r->start_ns,
+                   (unsigned long long)r->end_ns, r->parent_pid, r->exit_status, r->complete);
+    }
+    for (size_t i = 0; i < p->thread_count; i++) {
+        const struct hpcprof_thread *t = &p->threads[i];
+        buf_printf(out, "thread %u.%u '%s' %llu to %llu, %llu\n", t->process, t->number, text_of(p, t->name),
+                   (unsigned long long)t->start_ns, (unsigned long long)t->end_ns, (unsigned long long)t->cpu_ns);
+    }
+}
+
+static void add_cell(struct buf *out, const struct hpcprof *p, const struct table_column *c, union table_cell cell)
+{
+    if (c->type == TABLE_TEXT)
+        buf_printf(out, " '%s'", text_of(p, cell.text));
+    else if (c->type == TABLE_NUMBER)
+        buf_printf(out, " %g", cell.number);
+    else if (c->type == TABLE_COUNT)
+        buf_printf(out, " %llu", (unsigned long long)cell.count);
+    else if (cell.row == TABLE_NONE)
+        buf_str(out, " -");
+    else if (strcmp(c->refers, "context") == 0) {
+        buf_str(out, " <");
+        dump_context(out, p, cell.row);
+        buf_str(out, ">");
+    } else
+        buf_printf(out, " %s %u", c->refers, cell.row);
+}
+
+static void add_tables(struct buf *out, const struct hpcprof *p, bool rows)
+{
+    for (size_t i = 0; i < p->tables.count; i++) {
+        const struct table *t = p->tables.items[i];
+        const struct table_decl *d = table_declared(t);
+        buf_printf(out, "table %s:", d->name);
+        for (size_t c = 0; c < d->column_count; c++)
+            buf_printf(out, " %s", d->columns[c].name);
+        buf_str(out, "\n");
+        for (size_t k = 0; rows && k < table_row_count(t); k++) {
+            for (size_t c = 0; c < d->column_count; c++)
+                add_cell(out, p, &d->columns[c], table_row(t, k)[c]);
+            buf_str(out, "\n");
+        }
+    }
+}
+
+static void add_facts(struct buf *out, const struct hpcprof *p, bool counts)
+{
+    for (size_t i = 0; i < p->event_count; i++) {
+        const struct hpcprof_event *e = &p->events[i];
+        buf_printf(out, "event %s (%s) unit '%s' period %llu flags %u\n", text_of(p, e->name),
+                   text_of(p, e->description), text_of(p, e->unit), (unsigned long long)e->period, e->flags);
+    }
+    add_processes(out, p);
+    for (size_t i = 0; i < p->note_count; i++)
+        buf_printf(out, "note of %u: %s = %s\n", p->notes[i].process, text_of(p, p->notes[i].name),
+                   text_of(p, p->notes[i].value));
+    for (size_t i = 1; i < p->region_count; i++)
+        buf_printf(out, "region %s in %u\n", text_of(p, p->regions[i].name), p->regions[i].parent);
+    for (size_t i = 0; i < p->total_count; i++)
+        buf_printf(out, "total of thread %u, event %u: %llu\n", p->totals[i].thread, p->totals[i].event,
+                   (unsigned long long)p->totals[i].value);
+    add_tables(out, p, counts);
+    if (counts) {
+        char *text = dump(p);
+        buf_str(out, text);
+        mem_free(text);
+    }
+}
+
+static void convert(struct buf *out, const struct filter *f, const struct filter_input *in, bool counts)
+{
+    struct err err = {0};
+    struct warnings *warnings = warnings_create();
+    struct hpcprof *p = hpcprof_create();
+    if (f->convert(in, p, warnings, &err) == 0) {
+        hpcprof_finish(p);
+        add_facts(out, p, counts);
+        for (size_t i = 0; counts && i < warnings_count(warnings); i++)
+            buf_printf(out, "! %s\n", warnings_get(warnings, i));
+    } else
+        buf_printf(out, "error: %s\n", err.msg);
+    if (!f->sniff(in->bytes, in->len))
+        buf_str(out, "which is not recognised\n");
+    hpcprof_free(p);
+    warnings_free(warnings);
+}
+
+static void make_output(void *ctx, const char *what, struct buf *out)
+{
+    static const struct filter_options none;
+    const struct at_hand *h = ctx;
+    const char *top = getenv("top_srcdir");
+    (void)what;
+    const struct filter *f = filter_named(h->format ? h->format : h->example, NULL);
+    if (!f)
+        exit(99);
+    if (!h->example) {
+        struct filter_input in = {.bytes = h->text, .len = strlen(h->text), .name = "dir/input", .options = &none};
+        convert(out, f, &in, true);
+        return;
+    }
+    char *path = mem_printf("%s/tests/filters/%s.example", top ? top : ".", h->example);
+    struct filemap map;
+    if (filemap_open(&map, path, NULL) < 0)
+        exit(99);
+    struct filter_input in = {.bytes = map.bytes, .len = map.len, .name = "dir/input", .options = &none};
+    convert(out, f, &in, false);
+    filemap_release(&map);
+    mem_free(path);
+}
+
+int main(void)
+{
+    static const char *const inputs[] = {"text", NULL};
+    struct at_hand h = {0};
+    struct cases c = {inputs, begin, take_option, take_input, make_output, &h, NULL, {0}};
+    cases_run(&c, "tests/filters/facts.cases");
+    mem_free(h.text);
+    return tap_done();
+}
