@@ -2,6 +2,7 @@
  * What each format makes of a drawing, to the letter: tests/export/formats.cases (tests/cases.h). A case has
  *
  *     metrics=A,B  tree=NAME  -no-loops     options
+ *     -on-line                              each loop is the second one of its line
  *     drawing                               see diagnose/drawing.c, and dress() below
  *     FORMAT                                what it writes, or why not; pprof's, which is packed, field by field
  */
@@ -15,7 +16,7 @@ enum { METRICS_MOST = 20 };
 
 struct at_hand { /* of the case */
     char *drawing, *metrics, *tree;
-    bool no_loops;
+    bool no_loops, on_line;
     struct experiment *e;
 };
 
@@ -38,6 +39,8 @@ static void take_option(void *ctx, const char *word)
         h->tree = mem_strdup(word + strlen("tree="));
     else if (strcmp(word, "-no-loops") == 0)
         h->no_loops = true;
+    else if (strcmp(word, "-on-line") == 0)
+        h->on_line = true;
     else
         exit(99);
 }
@@ -52,7 +55,7 @@ static void take_input(void *ctx, const char *which, const char *text)
 
 /* What drawings do not say: last lines, where calls that were inlined stand, which copy a loop is, addresses where there is no line, and
    that measured metrics have exclusive values and all are displayed. In names '_' is a blank, '~' a line's end. */
-static void dress(struct experiment *e)
+static void dress(struct experiment *e, bool on_line)
 {
     for (place_ix i = 0; i < e->place_count; i++) {
         struct place *p = &e->places[i];
@@ -67,6 +70,8 @@ static void dress(struct experiment *e)
             p->call_file = 0;
             p->call_line = p->line_first + 100;
         }
+        if (p->kind == PLACE_LOOP)
+            p->on_line = on_line ? 2 : 0;
         if (p->kind >= PLACE_PROC && !p->line_first)
             p->address = 0x1000 + i;
         for (place_ix k = 0; p->kind == PLACE_LOOP && k < e->place_count; k++)
@@ -159,7 +164,7 @@ static void make_output(void *ctx, const char *what, struct buf *out)
     struct buf written = {0};
     if (!h->e) {
         h->e = drawing_read(h->drawing, "a drawing");
-        dress(h->e);
+        dress(h->e, h->on_line);
     }
     w.format = export_named(what, &w.err);
     if (w.format)
