@@ -3,6 +3,7 @@
 
 #include "htmlgen/htmlgen_int.h"
 #include "htmlgen/sample.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -686,6 +687,89 @@ static void test_places(void)
     }
 }
 
+/* ---- columns and texts that are drawn ---- */
+
+static double draw_value(uint64_t period)
+{
+    static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0, 0, 0.1, -3, 0x1p62, 4294967296.0, 1e300};
+    return below(12) == 0 ? odd[below(ARRAY_SIZE(odd))] : (double)below(50) * (double)(period ? period : 7);
+}
+
+static uint64_t bits(double value)
+{
+    uint64_t b;
+    memcpy(&b, &value, sizeof b);
+    return b;
+}
+
+/* Inclusive values in their order, then the exclusive ones that are others; all as multiples of the period, or none. */
+static void check_drawn_column(void)
+{
+    enum { MOST = 12 };
+    double inclusive[MOST], exclusive[MOST], values[2 * MOST];
+    uint8_t states[MOST];
+    size_t n = below(MOST + 1), used = 0;
+    uint64_t period = below(3) ? 1 + below(100000) : 0, scale;
+    bool both = below(3), multiples = period != 0, right = true;
+    struct buf out = {0};
+    for (size_t i = 0; i < n; i++) {
+        inclusive[i] = draw_value(below(20) ? period : 0);
+        exclusive[i] = below(2) ? inclusive[i] : draw_value(period);
+    }
+    for (size_t i = 0; i < n; i++) {
+        states[i] = isfinite(inclusive[i]) ? STATE_INCLUSIVE : 0;
+        if (states[i])
+            values[used++] = inclusive[i];
+    }
+    for (size_t i = 0; both && i < n; i++)
+        if (isfinite(exclusive[i]) && states[i] && bits(exclusive[i]) == bits(inclusive[i]))
+            states[i] |= STATE_EQUAL;
+        else if (isfinite(exclusive[i])) {
+            states[i] |= STATE_EXCLUSIVE;
+            values[used++] = exclusive[i];
+        }
+    for (size_t i = 0; i < used; i++)
+        multiples = multiples && !signbit(values[i]) && fmod(values[i], (double)period) == 0 &&
+                    values[i] / (double)period <= UINT32_MAX;
+    htmlgen_metric_column(&out, inclusive, both ? exclusive : NULL, n, period, &scale);
+    right = scale == (multiples ? period : 0) && out.len == n + used * (multiples ? 4 : 8);
+    for (size_t i = 0; right && i < n; i++)
+        right = (uint8_t)out.bytes[i] == states[i];
+    for (size_t i = 0; right && i < used; i++) {
+        uint64_t value = 0;
+        for (size_t plane = 0; plane < (multiples ? 4 : 8); plane++)
+            value |= (uint64_t)(uint8_t)out.bytes[n + plane * used + i] << 8 * plane;
+        right = multiples ? (double)value * (double)period == values[i] : value == bits(values[i]);
+    }
+    CHECK_NAMED(right, "a column that was drawn");
+    buf_release(&out);
+}
+
+/* Of what is no character each byte is one that stands for it. */
+static void check_drawn_text(void)
+{
+    static const char *const pieces[] = {"a",    "<",        "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+                                         "\xff", "\xe2\x82", "\xc0\x80", "\x80",         "\xf0\x9f"};
+    static const size_t whole = 5; /* so many of them are characters */
+    struct buf text = {0}, want = {0}, got = {0};
+    buf_str(&text, "");
+    buf_str(&want, "");
+    for (unsigned n = below(12); n > 0; n--) {
+        size_t k = below(ARRAY_SIZE(pieces));
+        buf_str(&text, pieces[k]);
+        if (k >= whole) /* what follows must not make one of it */
+            buf_str(&text, "x");
+        for (size_t i = 0; k >= whole && i < strlen(pieces[k]); i++)
+            buf_str(&want, "\xef\xbf\xbd");
+        buf_str(&want, k < whole ? pieces[k] : "x");
+    }
+    htmlgen_utf8(&got, text.bytes, text.len);
+    CHECK_STR(got.len ? got.bytes : "", want.bytes);
+    buf_release(&text);
+    buf_release(&want);
+    buf_release(&got);
+}
+
 /* ---- metrics: in how many files, and what is in them ---- */
 
 static void test_metric_files(void)
@@ -804,6 +888,53 @@ static void test_errors(void)
     mem_free(blocking);
 }
 
+static bool is_whole(const char *database)
+{
+    static const char *const files[] = {"index.html",       "data/places.js",   "data/metric-0.js",
+                                        "data/metric-1.js", "data/metric-2.js", "data/source-0.js"};
+    bool all = true;
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        char *path = path_join(database, files[i]);
+        all = all && access(path, F_OK) == 0;
+        mem_free(path);
+    }
+    return all;
+}
+
+/* Paths that are nearly too long, so that the folder can be made and some of what is in it cannot: it is whole, or it is not there. */
+static void test_long_paths(void)
+{
+    enum { FOLDER = 200, LONGEST = 4096, ABOUT = 60 };
+    char *base = mem_strdup(folder);
+    while (strlen(base) + FOLDER + 1 < LONGEST - 2 * ABOUT) {
+        char *inner = mem_printf("%s/%0*d", base, FOLDER, 0);
+        mem_free(base);
+        base = inner;
+    }
+    struct err err = {0};
+    CHECK_INT(dir_make(base, &err), 0);
+    struct experiment *e = sample_heat(folder);
+    unsigned whole = 0, none = 0;
+    bool right = true;
+    for (size_t length = LONGEST - 2 * ABOUT; length <= LONGEST; length++) {
+        char *path = mem_printf("%s/%0*d", base, (int)(length - strlen(base) - 1), 1);
+        err = (struct err){0};
+        int status = htmlgen_write(e, path, NULL, NULL, &err);
+        bool there = access(path, F_OK) == 0;
+        right =
+            right && (status == 0 ? there && is_whole(path) : !there && str_starts(err.msg, "writing the database "));
+        whole += status == 0;
+        none += status != 0;
+        if (there)
+            dir_remove_tree(path, NULL);
+        mem_free(path);
+    }
+    CHECK_NAMED(right, "a database is whole, or there is none, and why");
+    CHECK(whole > 0 && none > 0);
+    mem_free(base);
+    experiment_free(e);
+}
+
 int main(void)
 {
     char name[] = "/tmp/htmlgen_test.XXXXXX";
@@ -828,9 +959,14 @@ int main(void)
     test_sources_plan();
     test_sources_chunk();
     test_places();
+    for (int i = 0; i < 200; i++) {
+        check_drawn_column();
+        check_drawn_text();
+    }
     test_metric_files();
     test_runs();
     test_errors();
+    test_long_paths();
     dir_remove_tree(folder, NULL);
     return tap_done();
 }

@@ -14,7 +14,7 @@ HTMLGEN_TEST_LIBS = %D%/libhtmlgen.a metrics/libmetrics.a support/libsupport.a $
 
 check_PROGRAMS += %D%/htmlgen_test %D%/make_database
 TESTS += %D%/htmlgen_test
-%C%_htmlgen_test_SOURCES = %D%/htmlgen_test.c %D%/sample.c %D%/sample.h tests/tap.h
+%C%_htmlgen_test_SOURCES = %D%/htmlgen_test.c %D%/sample.c %D%/sample.h tests/chance.h tests/tap.h
 %C%_htmlgen_test_LDADD = $(HTMLGEN_TEST_LIBS)
 # Writes databases of hand-made and of large experiments, for the tests of the page.
 %C%_make_database_SOURCES = %D%/make_database.c %D%/sample.c %D%/sample.h
