@@ -3,7 +3,7 @@
  *
  *     drawing     of measurements, as tests/print/make_measurement.c reads it
  *     do          line by line, in a folder of the case's own; 'blanks in' quotes, \n in them is a line's end:
- *                   file NAME TEXT, dir NAME, copy SOURCE NAME, measure NAME, set VARIABLE [VALUE]
+ *                   file NAME TEXT, program NAME, dir NAME, copy SOURCE NAME, measure NAME, set VARIABLE [VALUE]
  *                   hpcview WORDS, as NAME WORDS (the command by that name), first hpcview WORDS (its first line), ls, show NAME
  *     said        what all of it prints: standard error as it comes, what goes to standard output behind it; a status but 0
  *
@@ -38,9 +38,14 @@ int make_measurement(int argc, char **argv);
 #include "tests/print/make_measurement.c"
 #undef main
 
+#undef bloop_close
+#undef bloop_open
+#undef bloop_scopes_all
 #undef clock_gettime
 #undef experiment_build
 #undef htmlgen_write
+int bloop_open(const char *path, const struct bloop_options *, struct bloop_binary **, struct warnings *, struct err *);
+void bloop_close(struct bloop_binary *);
 int clock_gettime(clockid_t, struct timespec *);
 int experiment_build(const struct config *, const struct progress *, struct experiment **, struct warnings *,
                      struct err *);
@@ -158,6 +163,89 @@ int fake_quality_here(const char *dir, const char *cpuinfo, bool aarch64, struct
     fprintf(stderr, "the core of %s, %d, in %s\n", cpuinfo, aarch64, path_base(dir));
     return quality_machine_read("skylake-server", dir, machine, err);
 }
+
+/* ---- binaries: NAME.bin has the structure of NAME.bin.xml -------------------------------------------------------------------- */
+
+static struct bloop_binary *const of_case = (struct bloop_binary *)&of_case;
+static const char *binary_path;
+
+int fake_open(const char *path, const struct bloop_options *o, struct bloop_binary **b, struct warnings *w,
+              struct err *err)
+{
+    if (!str_ends(path, ".bin"))
+        return bloop_open(path, o, b, w, err);
+    fprintf(stderr, "open %s with %u threads, functions %s, sources %s, progress %d\n", path, o->threads,
+            said(o->function_glob), said(o->source_glob), o->progress != NULL);
+    say_words("debug files in", o->debug_dirs);
+    binary_path = path;
+    *b = of_case;
+    return 0;
+}
+
+void fake_close(struct bloop_binary *b)
+{
+    if (b != of_case)
+        bloop_close(b);
+    else
+        fprintf(stderr, "close it\n");
+}
+
+int fake_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct warnings *w, struct err *err)
+{
+    char *structure = mem_printf("%s.xml", binary_path);
+    if (getenv("WARNED"))
+        warnings_add(w, "some of it was not understood");
+    int status = b == of_case ? scope_tree_read(structure, tree, w, err) : -1;
+    fprintf(stderr, "all scopes of it\n");
+    mem_free(structure);
+    return status;
+}
+
+const char *fake_build_id(const struct bloop_binary *b)
+{
+    return b == of_case ? "abcdef" : "";
+}
+
+bool fake_is_aarch64(const struct bloop_binary *b)
+{
+    return b == of_case && getenv("AARCH64");
+}
+
+char *fake_cache_path(const struct bloop_binary *b, const char *dir, const char *version)
+{
+    if (strcmp(version, PACKAGE_VERSION) != 0 || b != of_case)
+        fprintf(stderr, "another version, or binary\n");
+    return mem_printf("%s/%s", dir, fake_build_id(b));
+}
+
+struct fake_stats fake_stats(const struct bloop_binary *b)
+{
+    (void)b;
+    return (struct fake_stats){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+}
+
+int fake_analyze(struct bloop_binary *b, const struct scope_tree *tree, const struct quality_options *o,
+                 struct quality_report **report, struct warnings *w, struct err *err)
+{
+    (void)w;
+    fprintf(stderr, "analyze %d with %zu scopes, a machine %d, all loops %d, llvm %s %s\n", b == of_case,
+            tree->scope_count, o->machine != NULL, !o->wanted, o->tools ? o->tools->mc : "-",
+            o->tools ? o->tools->mca : "-");
+    *report = (struct quality_report *)&of_case;
+    return getenv("WARNED") ? err_set(err, ERR_FORMAT, "it cannot be judged") : 0;
+}
+
+void fake_quality_free(struct quality_report *report)
+{
+    (void)report;
+}
+
+void fake_quality_write(const struct quality_report *report, enum quality_format format, struct outfile *out)
+{
+    outfile_printf(out, "report %d in format %d\n", report != NULL, format);
+}
+
+/* ---- a simulated memory --------------------------------------------------------------------------------------------------- */
 
 /* Of any program: one that has an address, one in a frame. */
 void fake_variables(struct bloop_binary *b, struct bloop_variables *v, struct warnings *w)
@@ -417,6 +505,17 @@ static void measure(struct buf *out, const struct at_hand *h, char *name)
     mem_free(drawing);
 }
 
+/* HERE is the case's folder. */
+static void set_variable(const char *name, const char *value)
+{
+    struct buf b = {0};
+    for (const char *at; (at = strstr(value, "HERE")); value = at + strlen("HERE"))
+        buf_printf(&b, "%.*s%s", (int)(at - value), value, work);
+    buf_str(&b, value);
+    setenv(name, b.bytes, 1);
+    buf_release(&b);
+}
+
 static void do_line(struct buf *out, const struct at_hand *h, char *line)
 {
     char *words[WORDS_MOST];
@@ -440,8 +539,11 @@ static void do_line(struct buf *out, const struct at_hand *h, char *line)
         copy_source(words[1], words[2]);
     else if (strcmp(words[0], "measure") == 0)
         measure(out, h, words[1]);
-    else if (strcmp(words[0], "set") == 0 && words[2])
-        setenv(words[1], words[2], 1);
+    else if (strcmp(words[0], "program") == 0) {
+        put_file(words[1], "", 0);
+        chmod(words[1], 0755);
+    } else if (strcmp(words[0], "set") == 0 && words[2])
+        set_variable(words[1], words[2]);
     else if (strcmp(words[0], "set") == 0)
         unsetenv(words[1]);
     else if (strcmp(words[0], "ls") == 0)
@@ -485,9 +587,9 @@ static void make_share(void)
 static void begin(void *ctx, const char *name)
 {
     static const char *const variables_unset[] = {
-        "TERMINAL",        "MACHINE",          "OPENER",           "BROWSER",          "X",
-        "OMP_NUM_THREADS", "HPCVIEW_COUNTERS", "HPCVIEW_RECORDER", "HPCVIEW_MACHINES", "DEBUGINFOD_CACHE_PATH",
-        "XDG_CACHE_HOME",  "SAY_CONFIGURATION"};
+        "TERMINAL",        "MACHINE",           "OPENER",           "BROWSER",          "X",
+        "OMP_NUM_THREADS", "HPCVIEW_COUNTERS",  "HPCVIEW_RECORDER", "HPCVIEW_MACHINES", "DEBUGINFOD_CACHE_PATH",
+        "XDG_CACHE_HOME",  "SAY_CONFIGURATION", "WARNED",           "AARCH64"};
     char *share = path_join(scratch, "share");
     (void)ctx;
     (void)name;
