@@ -1,5 +1,7 @@
-/* Profiles that are drawn, against what was drawn: loops of control flow graphs, and files of callgrind and pprof however they are spelt. */
+/* Profiles that are drawn, against what was drawn: loops of control flow graphs, and files of callgrind and
+ * pprof however they are spelt, and what perf records. */
 #include "filters/instr_loops.h"
+#include "filters/perf_run.h"
 #include "filters/test_dump.h"
 #include "tests/chance.h"
 
@@ -649,6 +651,21 @@ static void check_callgrind(unsigned files)
     hpcprof_free(p);
 }
 
+/* A file after one that had a single place, the same: it stays one. */
+static void check_same_place(void)
+{
+    static const char text[] =
+        "# callgrind format\npositions: instr line\nevents: Ir\nob=/proc/self/exe\nfl=a.c\nfn=f\n0x1000 5 3\n";
+    static const struct filter_options none;
+    struct filter_input in = {.bytes = text, .len = strlen(text), .name = "input", .options = &none};
+    struct hpcprof *p = hpcprof_create();
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(callgrind_convert(&in, p, NULL, NULL), 0);
+        CHECK_INT(p->context_count, 1);
+    }
+    hpcprof_free(p);
+}
+
 /* ---- pprof ---------------------------------------------------------------------------------------------------------------------- */
 
 enum { THINGS = 6, TYPES = 3, SAMPLES = 12, DEPTH = 5 };
@@ -898,13 +915,261 @@ static void check_pprof(void)
     buf_release(&d.bytes);
 }
 
+/* ---- what perf records, against a table of each address of each process ------------------------------------------------------- */
+
+enum {
+    PROCESSES = 4,
+    TIDS = 3,
+    ADDRESSES = 48,
+    OBJECTS = 5,
+    NEVER_MAPPED = OBJECTS,
+    RECORDS = 70,
+    FRAMES = 4,
+    PATH_EVENTS = 12
+};
+
+struct perf_drawn {
+    struct {
+        unsigned object;                 /* 0: nothing is mapped there */
+        uint64_t address;                /* in its file */
+    } mapped[PROCESSES][ADDRESSES];      /* never at 0 */
+    const char *names[PROCESSES * TIDS]; /* of threads, by tid; NULL: not known */
+    struct {
+        unsigned process, tid;
+        const char *name; /* as it was called when it was seen first */
+    } seen[PROCESSES * TIDS];
+    unsigned seen_count;
+    unsigned without_mapping, without_binary, all;
+};
+
+static const char *const objects[OBJECTS + 1] = {"", "/no/a", "/no/b c", "[vdso]", "/no/d.so", "/no/e"};
+static const char *const symbols[] = {"", "f", "g(int)", "[unknown]"};
+static const char *const thread_names[] = {"one", "two", "three"};
+
+/* As dump() has it: "MODULE FUNCTION -:0", or an address of what is no file. *placed: 0, or 1 without a mapping, 2 without its binary. */
+static char *frame_words(const struct perf_drawn *d, unsigned process, uint64_t ip, bool caller, unsigned symbol,
+                         unsigned object, unsigned *placed)
+{
+    ip -= caller && ip;
+    unsigned own = d->mapped[process][ip].object;
+    *placed = 0;
+    if (own == 3)
+        return mem_printf("[vdso] %llx", (unsigned long long)d->mapped[process][ip].address);
+    const char *path = objects[own ? own : object];
+    *placed = *path != '/' ? 0 : own ? 2 : 1;
+    return mem_printf("%s %s -:0", *path ? path_base(path) : "[unknown]",
+                      symbol == 0 || symbol == 3 ? "-" : symbols[symbol]);
+}
+
+static void draw_map(struct perf_drawn *d, struct perf_run *r)
+{
+    unsigned process = below(PROCESSES), begin = 1 + below(ADDRESSES - 1), end = begin + below(ADDRESSES - begin + 1),
+             object = 1 + below(OBJECTS - 1);
+    uint64_t offset = below(1000);
+    perf_run_map(r, 100 + process,
+                 &(struct perf_mapping){begin, end, offset, strtab_add(perf_run_strings(r), objects[object]), 0});
+    for (unsigned i = begin; i < end; i++) {
+        d->mapped[process][i].object = object;
+        d->mapped[process][i].address = offset + (i - begin);
+    }
+}
+
+static void draw_fork(struct perf_drawn *d, struct perf_run *r)
+{
+    unsigned child = below(PROCESSES), parent = below(PROCESSES), tid = below(PROCESSES * TIDS),
+             from = below(PROCESSES * TIDS);
+    perf_run_fork(r, 100 + child, tid, 100 + parent, from);
+    d->names[tid] = d->names[from] ? d->names[from] : d->names[tid];
+    if (child != parent)
+        memcpy(d->mapped[child], d->mapped[parent], sizeof d->mapped[child]);
+}
+
+static void draw_name(struct perf_drawn *d, struct perf_run *r)
+{
+    unsigned process = below(PROCESSES), tid = below(PROCESSES * TIDS);
+    bool exec = chance(30);
+    d->names[tid] = thread_names[below(ARRAY_SIZE(thread_names))];
+    perf_run_name(r, 100 + process, tid, d->names[tid], exec);
+    if (exec)
+        memset(d->mapped[process], 0, sizeof d->mapped[process]);
+}
+
+static void see(struct perf_drawn *d, unsigned process, unsigned tid)
+{
+    for (unsigned i = 0; i < d->seen_count; i++)
+        if (d->seen[i].process == process && d->seen[i].tid == tid)
+            return;
+    d->seen[d->seen_count].process = process;
+    d->seen[d->seen_count].tid = tid;
+    d->seen[d->seen_count++].name = d->names[tid];
+}
+
+/* Words of a sum have its thread's place among those that were seen, as their numbers are known in the end. */
+static void draw_perf_sample(struct perf_drawn *d, struct perf_run *r)
+{
+    struct perf_frame frames[FRAMES];
+    unsigned process = below(PROCESSES), tid = process * TIDS + below(TIDS), count = below(FRAMES + 1), placed = 0,
+             event = chance(90) ? below(3) : below(PATH_EVENTS - 1);
+    struct buf words = {0};
+    char name[8];
+    snprintf(name, sizeof name, "e%u", event);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned symbol = below(ARRAY_SIZE(symbols)), object = chance(30) ? NEVER_MAPPED : 0, ignored;
+        frames[i] = (struct perf_frame){.ip = 1 + below(ADDRESSES - 1),
+                                        .symbol = strtab_add(perf_run_strings(r), symbols[symbol]),
+                                        .object = strtab_add(perf_run_strings(r), objects[object])};
+        char *frame = frame_words(d, process, frames[i].ip, i > 0, symbol, object, i ? &ignored : &placed);
+        buf_printf(&words, i ? " < %s" : "%s", frame);
+        mem_free(frame);
+    }
+    buf_str(&words, count ? "" : "[unknown] - -:0");
+    size_t first = strcspn(words.bytes, "<") == words.len ? words.len : strcspn(words.bytes, "<") - 1;
+    uint64_t period = 1 + below(1000), weight = 1 + below(50);
+    struct perf_sample sample = {.pid = 100 + process,
+                                 .tid = tid,
+                                 .event = perf_run_event(r, name),
+                                 .period = period,
+                                 .frames = frames,
+                                 .frame_count = count};
+    perf_run_sample(r, &sample);
+    see(d, process, tid);
+    d->all++;
+    d->without_mapping += placed == 1;
+    d->without_binary += placed == 2;
+    char *behind = mem_printf("%u,%u%s", process, tid, words.bytes + first);
+    add_sum(&costs, mem_printf("%.*s %s", (int)first, words.bytes, name), behind, period, 1);
+    if (chance(15)) {
+        perf_run_extra(r, &sample, "weight", "cycles", weight);
+        add_sum(&costs, mem_printf("%.*s %s weight", (int)first, words.bytes, name), behind, weight, 0);
+    }
+    mem_free(behind);
+    buf_release(&words);
+}
+
+/* " thread P.N NAME", but for the first thread of all: processes and threads are in the order of their numbers. */
+static char *thread_words(const struct perf_drawn *d, unsigned process, unsigned tid)
+{
+    unsigned before[PROCESSES] = {0}, number = 0, processes = 0;
+    const char *name = NULL;
+    for (unsigned i = 0; i < d->seen_count; i++) {
+        before[d->seen[i].process] = 1;
+        number += d->seen[i].process == process && d->seen[i].tid < tid;
+        if (d->seen[i].process == process && d->seen[i].tid == tid)
+            name = d->seen[i].name;
+    }
+    for (unsigned i = 0; i < process; i++)
+        processes += before[i];
+    return processes + number == 0 ? mem_strdup("")
+                                   : mem_printf(" thread %u.%u %s", processes, number, name ? name : "");
+}
+
+static char *perf_wanted(const struct perf_drawn *d)
+{
+    for (size_t i = 0; i < costs.count; i++) { /* numbers of threads become what is said of them */
+        unsigned process, tid;
+        int n;
+        if (sscanf(costs.behind[i], "%u,%u%n", &process, &tid, &n) != 2)
+            exit(99);
+        char *thread = thread_words(d, process, tid),
+             *behind = costs.more[i]
+                           ? mem_printf(" x%llu%s%s", (unsigned long long)costs.more[i], thread, costs.behind[i] + n)
+                           : mem_printf("%s%s", thread, costs.behind[i] + n);
+        mem_free(costs.behind[i]);
+        mem_free(thread);
+        costs.behind[i] = behind;
+    }
+    return sorted_lines(&costs, false);
+}
+
+static void check_share(const struct warnings *w, size_t at, unsigned count, unsigned all, const char *why)
+{
+    char *said = mem_printf("input: %.1f%% of the samples are known by function only, because their %s",
+                            100.0 * count / all, why);
+    CHECK_NAMED(warnings_count(w) > at && str_starts(warnings_get(w, at), said), said);
+    mem_free(said);
+}
+
+static void check_perf(void)
+{
+    struct perf_drawn d = {.all = 0};
+    struct hpcprof *p = hpcprof_create();
+    struct perf_run *r = perf_run_create(p, "input");
+    struct warnings *w = warnings_create();
+    struct err err = {0};
+    for (unsigned i = 0; i < RECORDS; i++)
+        switch (below(10)) {
+        case 0:
+        case 1:
+            draw_map(&d, r);
+            break;
+        case 2:
+            draw_fork(&d, r);
+            break;
+        case 3:
+            draw_name(&d, r);
+            break;
+        default:
+            draw_perf_sample(&d, r);
+        }
+    CHECK_INT(perf_run_finish(r, "", w, &err), 0);
+    hpcprof_finish(p);
+    char *got = dump(p), *want = perf_wanted(&d);
+    CHECK_STR(got, want);
+    CHECK_INT(warnings_count(w), (d.without_mapping > 0) + (d.without_binary > 0));
+    if (d.without_mapping)
+        check_share(w, 0, d.without_mapping, d.all, "mappings are not in it");
+    if (d.without_binary)
+        check_share(w, d.without_mapping > 0, d.without_binary, d.all, "binaries are not on this machine");
+    mem_free(got);
+    mem_free(want);
+    warnings_free(w);
+    perf_run_free(r);
+    hpcprof_free(p);
+}
+
+/* Where perf says which object an address is in, and the process has nothing there, it may be that of one it was forked from. */
+static void check_forked(void)
+{
+    static const struct {
+        const char *object, *want;
+        uint64_t ip;
+    } cases[] = {{"/no/a", "a f -:0 e 1 x1\n", 0x1010}, {"[vdso]", "[vdso] 20 e 1 x1\n", 0x2010},
+                 {"/no/b", "b f -:0 e 1 x1\n", 0x1010}, {"[vdso]", "[vdso] f -:0 e 1 x1\n", 0x1010},
+                 {"/no/a", "a f -:0 e 1 x1\n", 0x2010}, {"", "[unknown] f -:0 e 1 x1\n", 0x1010}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct hpcprof *p = hpcprof_create();
+        struct perf_run *r = perf_run_create(p, "input");
+        struct warnings *w = warnings_create();
+        struct strtab *strings = perf_run_strings(r);
+        perf_run_map(r, 7, &(struct perf_mapping){0x2000, 0x2100, 0x10, strtab_add(strings, "[vdso]"), 0});
+        perf_run_map(r, 8, &(struct perf_mapping){0x1000, 0x1100, 0, strtab_add(strings, "/no/a"), 0});
+        struct perf_frame f = {
+            .ip = cases[i].ip, .symbol = strtab_add(strings, "f"), .object = strtab_add(strings, cases[i].object)};
+        perf_run_sample(
+            r, &(struct perf_sample){
+                   .pid = 9, .tid = 9, .event = perf_run_event(r, "e"), .period = 1, .frames = &f, .frame_count = 1});
+        CHECK_INT(perf_run_finish(r, "", w, NULL), 0);
+        hpcprof_finish(p);
+        char *got = dump(p);
+        CHECK_STR(got, cases[i].want);
+        mem_free(got);
+        warnings_free(w);
+        perf_run_free(r);
+        hpcprof_free(p);
+    }
+}
+
 int main(void)
 {
     for (int i = 0; i < 300; i++)
         check_loops();
     for (unsigned i = 0; i < 150; i++)
         check_callgrind(1 + (i % 5 == 0));
+    check_same_place();
     for (int i = 0; i < 100; i++)
         check_pprof();
+    for (int i = 0; i < 150; i++)
+        check_perf();
+    check_forked();
     return tap_done();
 }
