@@ -53,6 +53,7 @@ int htmlgen_write(const struct experiment *, const char *path, const struct html
                   struct err *);
 
 static char *scratch, *work; /* of the test; of the case, in it */
+static char *programs;       /* PATH as it was */
 
 /* ---- in place of programs and machines --------------------------------------------------------------------------------- */
 
@@ -601,7 +602,7 @@ static void begin(void *ctx, const char *name)
     for (size_t i = 0; i < ARRAY_SIZE(variables_unset); i++)
         unsetenv(variables_unset[i]);
     setenv("HOME", work, 1);
-    setenv("PATH", "/nowhere", 1);
+    setenv("PATH", programs, 1);
     setenv("HPCVIEW_SHARE", share, 1);
     mem_free(share);
 }
@@ -659,6 +660,7 @@ int main(void)
     struct at_hand h = {0};
     struct cases c = {inputs, begin, take_option, take_input, make_output, &h, NULL, {0}};
     const char *tmp = getenv("TMPDIR");
+    programs = mem_strdup(getenv("PATH") ? getenv("PATH") : "");
     char *top = realpath(getenv("top_srcdir") ? getenv("top_srcdir") : ".", NULL);
     setenv("top_srcdir", top, 1);
     free(top);
@@ -676,5 +678,6 @@ int main(void)
     free(scratch);
     mem_free(made);
     mem_free(work);
+    mem_free(programs);
     return tap_done();
 }
