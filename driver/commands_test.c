@@ -26,6 +26,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -364,6 +365,17 @@ int fake_build(const struct config *c, const struct progress *progress, struct e
     return experiment_build(c, &(struct progress){NULL, NULL}, e, w, err);
 }
 
+/* Half of a file is written when a signal comes. */
+static void raise_meanwhile(int sig)
+{
+    struct outfile *half;
+    if (outfile_create("half", &half, NULL) < 0)
+        exit(99);
+    outfile_write(half, "half", 4);
+    raise(sig);
+    outfile_abandon(half);
+}
+
 int fake_write(const struct experiment *e, const char *path, const struct htmlgen_options *o, struct warnings *w,
                struct err *err)
 {
@@ -371,6 +383,8 @@ int fake_write(const struct experiment *e, const char *path, const struct htmlge
     for (size_t i = 0; i < e->tables.count; i++)
         fprintf(stderr, " %s", table_declared(e->tables.items[i])->name);
     fprintf(stderr, ", host %s\n", e->process_count ? strtab_get(e->strings, e->processes[0].host) : "-");
+    if (getenv("RAISE"))
+        raise_meanwhile(atoi(getenv("RAISE")));
     return htmlgen_write(e, path, o, w, err);
 }
 
@@ -428,6 +442,9 @@ static void in_child(struct buf *out, int (*run)(int, char **), int argc, char *
             if (fd < 0 || dup2(fd, i ? STDOUT_FILENO : STDERR_FILENO) < 0 || dup2(in, STDIN_FILENO) < 0)
                 _exit(99);
         }
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        if (getenv("IGNORED"))
+            signal(atoi(getenv("IGNORED")), SIG_IGN);
         exit(run(argc, argv));
     }
     int status = 0;
@@ -458,7 +475,7 @@ static void list(struct buf *out, const char *dir)
     struct dirent *entry;
     struct VEC(char *) names = {0};
     while (d && (entry = readdir(d)))
-        if (entry->d_name[0] != '.')
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && strcmp(entry->d_name, ".cache") != 0)
             *vec_push(&names) =
                 mem_printf("%s%s%s", strcmp(dir, ".") ? dir : "", strcmp(dir, ".") ? "/" : "", entry->d_name);
     if (d)
@@ -590,7 +607,8 @@ static void begin(void *ctx, const char *name)
     static const char *const variables_unset[] = {
         "TERMINAL",        "MACHINE",           "OPENER",           "BROWSER",          "X",
         "OMP_NUM_THREADS", "HPCVIEW_COUNTERS",  "HPCVIEW_RECORDER", "HPCVIEW_MACHINES", "DEBUGINFOD_CACHE_PATH",
-        "XDG_CACHE_HOME",  "SAY_CONFIGURATION", "WARNED",           "AARCH64"};
+        "XDG_CACHE_HOME",  "SAY_CONFIGURATION", "WARNED",           "AARCH64",          "RAISE",
+        "IGNORED"};
     char *share = path_join(scratch, "share");
     (void)ctx;
     (void)name;
