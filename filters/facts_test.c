@@ -4,6 +4,7 @@
  *     format=NAME        and of that format
  *     text               the file, where `\t`, `\r` and `\s` (a blank at a line's end) stand for what they mean; or
  *     example=NAME       that of tests/filters, of which counts are left out: they depend on which binaries are here
+ *     recognised         from how many bytes on, and behind how much of what means nothing, where that changes
  *     facts              events, processes, threads, notes, regions, tables, counts, and what was warned of; or the error
  */
 #include "filters/test_dump.h"
@@ -147,18 +148,68 @@ static void convert(struct buf *out, const struct filter *f, const struct filter
     warnings_free(warnings);
 }
 
+/* ---- how much is looked at to tell what it is ----------------------------------------------------------------------------------- */
+
+/* A copy of exactly that length, so that what is read behind it is seen. */
+static bool is_recognised(const struct filter *f, const struct buf *b, size_t n)
+{
+    char *copy = memcpy(mem_alloc(n ? n : 1), b->bytes, n);
+    bool is = f->sniff(copy, n);
+    mem_free(copy);
+    return is;
+}
+
+static void add_change(struct buf *out, bool *before, bool now, const char *what, size_t n)
+{
+    if (now != *before)
+        buf_printf(out, "%s %s %zu\n", what, now ? "from" : "not from", n);
+    *before = now;
+}
+
+static void add_recognised(struct buf *out, const struct filter *f, const void *bytes, size_t len)
+{
+    static const struct {
+        const char *what, *piece;
+        size_t most;
+    } fronts[] = {{"behind blanks", " ", 4200},
+                  {"behind empty lines", "\n", 700},
+                  {"behind comments", "# x\n", 700},
+                  {"behind texts", "desc: x\n", 700},
+                  {"behind NULs", "\0", 2}};
+    struct buf all = {0};
+    bool is = false;
+    buf_add(&all, bytes, len);
+    for (size_t n = 0; n <= len; n++)
+        add_change(out, &is, is_recognised(f, &all, n), "bytes", n);
+    for (size_t i = 0; i < ARRAY_SIZE(fronts); i++) {
+        struct buf behind = {0};
+        is = false;
+        for (size_t n = 0; n <= fronts[i].most; n++) {
+            size_t at = behind.len;
+            buf_add(&behind, bytes, len);
+            add_change(out, &is, is_recognised(f, &behind, behind.len), fronts[i].what, n);
+            behind.len = at;
+            buf_add(&behind, fronts[i].piece, *fronts[i].piece ? strlen(fronts[i].piece) : 1);
+        }
+        buf_release(&behind);
+    }
+    buf_release(&all);
+}
+
 static void make_output(void *ctx, const char *what, struct buf *out)
 {
     static const struct filter_options none;
     const struct at_hand *h = ctx;
     const char *top = getenv("top_srcdir");
-    (void)what;
     const struct filter *f = filter_named(h->format ? h->format : h->example, NULL);
     if (!f)
         exit(99);
     if (!h->example) {
         struct filter_input in = {.bytes = h->text, .len = strlen(h->text), .name = "dir/input", .options = &none};
-        convert(out, f, &in, true);
+        if (strcmp(what, "facts") == 0)
+            convert(out, f, &in, true);
+        else
+            add_recognised(out, f, in.bytes, in.len);
         return;
     }
     char *path = mem_printf("%s/tests/filters/%s.example", top ? top : ".", h->example);
@@ -166,7 +217,10 @@ static void make_output(void *ctx, const char *what, struct buf *out)
     if (filemap_open(&map, path, NULL) < 0)
         exit(99);
     struct filter_input in = {.bytes = map.bytes, .len = map.len, .name = "dir/input", .options = &none};
-    convert(out, f, &in, false);
+    if (strcmp(what, "facts") == 0)
+        convert(out, f, &in, false);
+    else
+        add_recognised(out, f, in.bytes, in.len);
     filemap_release(&map);
     mem_free(path);
 }
