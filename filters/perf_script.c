@@ -129,7 +129,7 @@ static bool read_frame(char *text, uint64_t *ip, const char **symbol, const char
     *object = "";
     *inlined = false;
     for (char *p = c; (p = strchr(p, '(')); p++)
-        if (p == c || p[-1] == ' ')
+        if ((p == c || p[-1] == ' ') && strcmp(p, "(deleted))") != 0) /* which is in the object's brackets */
             open = p;
     /* the last bracket that opens after a blank is the object, or says that there is none: "(inlined)" */
     if (open) {
