@@ -922,6 +922,8 @@ enum {
     TIDS = 3,
     ADDRESSES = 48,
     OBJECTS = 5,
+    VDSO = 3,           /* of objects */
+    UNKNOWN_SYMBOL = 3, /* of symbols */
     NEVER_MAPPED = OBJECTS,
     RECORDS = 70,
     FRAMES = 4,
@@ -953,12 +955,12 @@ static char *frame_words(const struct perf_drawn *d, unsigned process, uint64_t 
     ip -= caller && ip;
     unsigned own = d->mapped[process][ip].object;
     *placed = 0;
-    if (own == 3)
+    if (own == VDSO)
         return mem_printf("[vdso] %llx", (unsigned long long)d->mapped[process][ip].address);
     const char *path = objects[own ? own : object];
     *placed = *path != '/' ? 0 : own ? 2 : 1;
     return mem_printf("%s %s -:0", *path ? path_base(path) : "[unknown]",
-                      symbol == 0 || symbol == 3 ? "-" : symbols[symbol]);
+                      symbol == 0 || symbol == UNKNOWN_SYMBOL ? "-" : symbols[symbol]);
 }
 
 static void draw_map(struct perf_drawn *d, struct perf_run *r)
