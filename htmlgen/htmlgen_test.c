@@ -500,6 +500,16 @@ static void test_sources_plan(void)
          "Maabbccddeeffgghhiijjkkllmmnnoopp",
          16,
          0},
+        {"what is left out is told once",
+         {16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB,
+          16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB,
+          16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 16 * MB, 1,       1},
+         34,
+         1,
+         false,
+         "aabbccddeeffgghhiijjkkllmmnnooppLL",
+         16,
+         1},
         {"and no more", {1, 16 * MB}, 2, 33, false, "aaabbccddeeffgghhiijjkkllmmnnoopLL", 16, 1},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -510,8 +520,10 @@ static void test_sources_plan(void)
         char got[FILES_MOST + 1] = "";
         e->files = mem_calloc(n + 1, sizeof *e->files);
         e->file_count = n;
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < n; k++) {
             e->files[k].found = file_of_size(e->strings, cases[i].sizes[k < cases[i].count ? k : cases[i].count - 1]);
+            e->files[k].name = strtab_printf(e->strings, "file %zu", k);
+        }
         chunks = htmlgen_sources_plan(e, cases[i].no_sources, texts, warnings);
         for (size_t k = 0; k < n; k++)
             got[k] = texts[k].state == SOURCE_TEXT ? (char)('a' + texts[k].chunk) : " MLTU"[texts[k].state];
