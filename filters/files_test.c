@@ -258,6 +258,9 @@ static void test_words(void)
     }
     char *none = path_join(folder, "none");
     CHECK(!filters_know(none) && !filters_know(folder));
+    char *said = imported(none, "folded");
+    CHECK_STR(said, "none: cannot be opened: No such file or directory");
+    mem_free(said);
     CHECK_STR(filter_named("perf", NULL)->name, "perf");
     struct err err = {0};
     CHECK(!filter_named("callgrin", &err));

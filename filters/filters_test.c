@@ -79,6 +79,9 @@ static const struct rule rules[] = {
      IN "calls=1 0x14 2\n0x90 9 9\n0x10 1 1\n0x14 2 10\njcnd=6/10 * *\n* *\n0x18 3 4\n",
      "heat main a.c:1 Ir 1\nheat main a.c:2 Ir 10\nheat main a.c:2 loop entries 4\n"
      "heat main a.c:2 loop iterations 10\nheat main a.c:3 Ir 4\n"},
+    {"what is called at its second instruction is no loop of the first", /* neither dominates the other */
+     IN "calls=3 0x14 2\n0x90 9 9\n0x10 1 5\n0x14 2 5\njcnd=4/5 0x10 1\n* *\n",
+     "heat main a.c:1 Ir 5\nheat main a.c:2 Ir 5\n"},
     {"names of jumps share numbers",
      CG "ob=heat\nfl=(1) a.c\nfn=(1) main\njfi=(2) v.h\njfn=(2) f\njump=3 24\n22\nfl=(2)\nfn=(2)\n5 1\n",
      "heat f v.h:5 Ir 1\n"},

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "filters/test_dump.h"
+#include "tests/chance.h"
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>
@@ -518,6 +519,7 @@ static void test_about(void)
     struct made m = make(0, false);
     record(&m, 2, 0, "8: 21 30 4: 5 5 8: 3 11");   /* lost 30 of cpu-clock */
     record(&m, 5, 0, "8: 3 11 11 4: 5 5 8: 3 11"); /* cycles throttled */
+    record(&m, 13, 0, "8: 8 4: 5 5 8: 3 11");      /* 8 samples of cycles lost */
     struct buf f = whole_file(&m);
     static const struct filter_options none;
     struct filter_input in = {.bytes = f.bytes, .len = f.len, .name = "dir/perf.data", .options = &none};
@@ -526,12 +528,16 @@ static void test_about(void)
     CHECK_STR(strtab_get(p->strings, p->processes[0].host), "node");
     CHECK_STR(strtab_get(p->strings, p->processes[0].command), "perf record");
     CHECK_STR(strtab_get(p->strings, p->processes[0].source_file), "perf.data");
-    CHECK_INT(p->total_count, 2);
-    CHECK_STR(strtab_get(p->strings, p->events[p->totals[0].event].name), "cycles throttled");
-    CHECK_INT(p->totals[0].value, 1);
-    CHECK_STR(strtab_get(p->strings, p->events[p->totals[1].event].name), "cpu-clock lost");
-    CHECK_INT(p->totals[1].value, 30);
-    CHECK_INT(p->events[p->totals[1].event].flags, HPCPROF_LOST);
+    static const struct {
+        const char *event;
+        uint64_t value;
+    } totals[] = {{"cycles lost", 8}, {"cycles throttled", 1}, {"cpu-clock lost", 30}};
+    CHECK_INT(p->total_count, ARRAY_SIZE(totals));
+    for (size_t i = 0; i < ARRAY_SIZE(totals) && i < p->total_count; i++) {
+        CHECK_STR(strtab_get(p->strings, p->events[p->totals[i].event].name), totals[i].event);
+        CHECK_INT(p->totals[i].value, totals[i].value);
+        CHECK_INT(p->events[p->totals[i].event].flags, HPCPROF_LOST);
+    }
     hpcprof_free(p);
     buf_release(&f);
     buf_release(&m.bytes);
@@ -585,6 +591,56 @@ static void test_crowd(void)
     buf_release(&m.bytes);
 }
 
+/* Records of one round in any order, some of one time: they count in the order of time, those in the order of the file. */
+static void check_drawn_order(void)
+{
+    enum { RECORDS = 40, OBJECTS = 5 };
+    struct {
+        unsigned time, object; /* object 0: a sample */
+        uint64_t period;
+    } records[RECORDS], swap;
+    struct made m = {.sample_type = IDENTIFIED};
+    unsigned n = 2 + below(RECORDS - 1), samples[OBJECTS] = {0}, now = 0;
+    uint64_t sums[OBJECTS] = {0};
+    struct buf want = {0};
+    for (unsigned i = 0; i < n; i++) {
+        records[i].time = i && below(2) ? records[i - 1].time + below(3) : 2 + below(30); /* runs that are in order */
+        records[i].object = i && below(3) == 0 ? 1 + below(OBJECTS - 1) : 0;
+        records[i].period = 1 + below(100);
+        char *fields =
+            records[i].object
+                ? mem_printf("4: 5 5 8: 0x1000 0x1000 0 '/no/m%u 4: 5 5 8: %u 11", records[i].object, records[i].time)
+                : mem_printf("8: 11 0x1010 4: 5 5 8: %u %u", records[i].time, (unsigned)records[i].period);
+        record(&m, records[i].object ? 1 : 9, USER, fields);
+        mem_free(fields);
+    }
+    for (unsigned i = 1; i < n; i++)
+        for (unsigned k = i; k > 0 && records[k].time < records[k - 1].time; k--) {
+            swap = records[k];
+            records[k] = records[k - 1];
+            records[k - 1] = swap;
+        }
+    for (unsigned i = 0; i < n; i++)
+        if (records[i].object)
+            now = records[i].object;
+        else {
+            sums[now] += records[i].period;
+            samples[now]++;
+        }
+    buf_str(&want, "");
+    for (unsigned i = 0; i < OBJECTS; i++)
+        if (samples[i])
+            buf_printf(&want, "%s%.0u - -:0 cycles %llu x%u\n", i ? "m" : "[unknown]", i, (unsigned long long)sums[i],
+                       samples[i]);
+    struct buf f = whole_file(&m);
+    char *got = converted("perf", f.bytes, f.len, NULL);
+    CHECK_STR(got, want.bytes);
+    mem_free(got);
+    buf_release(&f);
+    buf_release(&want);
+    buf_release(&m.bytes);
+}
+
 int main(void)
 {
     test_rules();
@@ -597,5 +653,7 @@ int main(void)
     test_about();
     test_cut();
     test_crowd();
+    for (int i = 0; i < 150; i++)
+        check_drawn_order();
     return tap_done();
 }
