@@ -591,10 +591,10 @@ static void test_crowd(void)
     buf_release(&m.bytes);
 }
 
-/* Records of one round in any order, some of one time: they count in the order of time, those in the order of the file. */
+/* Records in any order, of one round or of several, some of one time: they count in the order of time, those in the order of the file. */
 static void check_drawn_order(void)
 {
-    enum { RECORDS = 40, OBJECTS = 5 };
+    enum { RECORDS = 40, OBJECTS = 5, OF_ROUND = 6 };
     struct {
         unsigned time, object; /* object 0: a sample */
         uint64_t period;
@@ -602,9 +602,14 @@ static void check_drawn_order(void)
     struct made m = {.sample_type = IDENTIFIED};
     unsigned n = 2 + below(below(2) ? 5 : RECORDS - 1), samples[OBJECTS] = {0}, now = 0;
     uint64_t sums[OBJECTS] = {0};
+    bool rounds = below(2); /* nothing comes later than a round after the one it is of */
     struct buf want = {0};
     for (unsigned i = 0; i < n; i++) {
-        records[i].time = i && below(2) ? records[i - 1].time + below(3) : 2 + below(30); /* runs that are in order */
+        unsigned least = rounds ? i / OF_ROUND * 10 + 2 : 2;
+        records[i].time =
+            i && below(2) ? records[i - 1].time + below(3) : least + below(18); /* runs that are in order */
+        if (records[i].time < least || records[i].time > least + 17)
+            records[i].time = least + below(18);
         records[i].object = i && below(3) == 0 ? 1 + below(OBJECTS - 1) : 0;
         records[i].period = 1 + below(100);
         char *fields =
@@ -613,6 +618,8 @@ static void check_drawn_order(void)
                 : mem_printf("8: 11 0x1010 4: 5 5 8: %u %u", records[i].time, (unsigned)records[i].period);
         record(&m, records[i].object ? 1 : 9, USER, fields);
         mem_free(fields);
+        if (rounds && i % OF_ROUND == OF_ROUND - 1)
+            record(&m, 68, 0, "");
     }
     for (unsigned i = 1; i < n; i++)
         for (unsigned k = i; k > 0 && records[k].time < records[k - 1].time; k--) {
