@@ -1,8 +1,10 @@
 bloop_libbloop_a_SOURCES += \
 	%D%/scope_int.h %D%/tree.c %D%/build.c %D%/check.c %D%/xml.c %D%/hpcstruct.c %D%/outline.c
 
-check_PROGRAMS += %D%/scope_test
-TESTS += %D%/scope_test
+check_PROGRAMS += %D%/scope_test %D%/drawn_test
+TESTS += %D%/scope_test %D%/drawn_test
+%C%_drawn_test_SOURCES = %D%/drawn_test.c tests/chance.h tests/tap.h
+%C%_drawn_test_LDADD = $(ROOM_LDADD)
 %C%_scope_test_SOURCES = %D%/scope_test.c
 %C%_scope_test_LDADD = $(ROOM_LDADD)
 
