@@ -27,6 +27,29 @@ static unsigned sum_of(const struct filemap *map)
     return sum;
 }
 
+/* So many are watched at once, and no more; given back they make room for others, whatever the order. */
+static void a_thousand_are_watched(const char *path)
+{
+    enum { WATCHED = 1024, OPEN = WATCHED + 3 };
+    static struct filemap maps[OPEN];
+    struct err err = {0};
+    for (unsigned round = 0; round < 2; round++) {
+        unsigned mapped = 0, right = 0;
+        for (unsigned i = 0; i < OPEN; i++) {
+            right += filemap_open(&maps[i], path, &err) == 0 && maps[i].mapped == (i < WATCHED) && maps[i].len == 1000;
+            mapped += maps[i].mapped && sum_of(&maps[i]) == 1000;
+        }
+        CHECK_INT(right, OPEN);
+        CHECK_INT(mapped, WATCHED);
+        filemap_release(&maps[WATCHED / 2]);
+        CHECK_INT(filemap_open(&maps[WATCHED / 2], path, &err), 0);
+        CHECK(maps[WATCHED / 2].mapped);
+        for (unsigned i = 0; i < OPEN; i++)
+            filemap_release(&maps[round ? i : OPEN - 1 - i]);
+    }
+    CHECK_INT(filemap_check(&err), 0);
+}
+
 int main(void)
 {
     struct filemap whole, cut;
@@ -36,6 +59,8 @@ int main(void)
     if (!mkdtemp(folder))
         return 99;
     char *stays = make_file("stays", 100000), *shrinks = make_file("shrinks", 1000000);
+    char *small = make_file("small", 1000);
+    a_thousand_are_watched(small);
     char *result = path_join(folder, "result"), *results = path_join(folder, "results");
     CHECK_INT(filemap_open(&whole, stays, &err), 0);
     CHECK_INT(filemap_open(&cut, shrinks, &err), 0);
@@ -56,6 +81,7 @@ int main(void)
     filemap_release(&cut);
     filemap_release(&whole);
     CHECK_INT(dir_remove_tree(folder, &err), 0);
+    mem_free(small);
     mem_free(stays);
     mem_free(shrinks);
     mem_free(result);
