@@ -189,11 +189,11 @@ static void test_drawn(void)
 enum { MAX = 24 };
 struct reference {
     uint32_t n, clock;
-    bool edge[MAX][MAX];
-    uint32_t order[MAX]; /* of a depth-first search; 0: unreached */
-    uint32_t header[MAX], loops;
+    bool edge[MAX][MAX], jump[MAX][MAX]; /* jump: some edge is none to a landing pad */
+    uint32_t order[MAX];                 /* of a depth-first search; 0: unreached */
+    uint32_t loops, splits;
     struct {
-        uint32_t header, members, parent_header;
+        uint32_t header, members; /* header: the one that is searched first */
         bool irreducible;
         uint32_t shown;
     } loop[MAX * 2];
@@ -228,8 +228,8 @@ static uint32_t reaches(const struct reference *r, uint32_t from, uint32_t set)
 }
 
 /* Havlak's forest by definition: the loops of a set are its strongly connected regions; what is searched first in one
-   is the header, and the loops within are those of the region without its header. One with the lowest entry of a loop
-   `around` it (LOOP_NONE: there is none) that has several entries is one with it. */
+   is the header, and the loops within are those of the region without its header. One without a jump to its header is none.
+   One with the lowest entry of a loop `around` it (LOOP_NONE: there is none) that has several entries is one with it. */
 static void reference_loops(struct reference *r, const struct cfg *g, uint32_t set, uint32_t around)
 {
     uint32_t left = set;
@@ -247,7 +247,9 @@ static void reference_loops(struct reference *r, const struct cfg *g, uint32_t s
             if ((region >> c & 1) && r->order[c] < r->order[header])
                 header = c;
         uint32_t lowest = header;
-        bool irreducible = false;
+        bool irreducible = false, jumped_to = false;
+        for (uint32_t c = 0; c < r->n; c++)
+            jumped_to |= (region >> c & 1) && r->jump[c][header];
         for (uint32_t c = 0; c < r->n; c++) {
             bool entered = false;
             for (uint32_t d = 0; d < r->n; d++)
@@ -260,13 +262,67 @@ static void reference_loops(struct reference *r, const struct cfg *g, uint32_t s
             lowest = c < lowest ? c : lowest;
         }
         uint32_t loop = around;
-        if (around == LOOP_NONE || !r->loop[around].irreducible || r->loop[around].shown != lowest) {
+        if (jumped_to && (around == LOOP_NONE || !r->loop[around].irreducible || r->loop[around].shown != lowest)) {
             loop = r->loops++;
+            r->loop[loop].header = header;
             r->loop[loop].members = region;
             r->loop[loop].irreducible = irreducible;
             r->loop[loop].shown = lowest;
         }
         reference_loops(r, g, region & ~(1u << header), loop);
+    }
+}
+
+static bool falls_into(const struct cfg *g, uint32_t b)
+{
+    const struct cfg_block *block = &g->blocks[b];
+    return block->end == block[1].begin && block->succ_count == 1 && g->succs[block->succ_first] == b + 1 &&
+           block->last_kind != INSN_JUMP;
+}
+
+/* What leads to `from` without passing the loop's first block, and that one; 0: a `switch` is among it. */
+static uint32_t leading_to(const struct reference *r, const struct cfg *g, uint32_t from, uint32_t first)
+{
+    uint32_t body = 1u << from;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t v = 0; v < r->n; v++)
+            for (uint32_t b = 0; b < r->n; b++) {
+                if (r->order[v] == 0 || !r->edge[v][b] || !(body >> b & 1) || b == first)
+                    continue;
+                if (g->blocks[v].last_kind == INSN_JUMP_INDIRECT)
+                    return 0;
+                more |= !(body >> v & 1);
+                body |= 1u << v;
+            }
+    }
+    return body | 1u << first;
+}
+
+/* A loop whose first block another one begins in as well: what lies in front of that block just goes on to it, and the part of
+   the condition from there on leads to a rest of the loop, from behind which alone it comes back. */
+static void reference_splits(struct reference *r, const struct cfg *g)
+{
+    for (uint32_t l = 0, count = r->loops; l < count; l++) {
+        uint32_t first = r->loop[l].header, all = r->loop[l].members, last = first - 1;
+        bool is_header = false, leads_on = false, comes_back = false;
+        for (uint32_t k = 0; k < count; k++)
+            is_header |= r->loop[k].header == last;
+        if (r->loop[l].irreducible || first == 0 || !(all >> last & 1) || is_header || !falls_into(g, last) ||
+            g->blocks[first].last_kind != INSN_BRANCH)
+            continue;
+        uint32_t body = leading_to(r, g, last, first);
+        for (uint32_t b = 0; b < r->n; b++)
+            for (uint32_t to = 0; to < r->n; to++) {
+                leads_on |= (body >> b & 1) && b >= first && r->edge[b][to] && ((all & ~body) >> to & 1);
+                comes_back |= to == first && b < first && r->edge[b][to] && ((all & ~body) >> b & 1);
+            }
+        if (body == 0 || !leads_on || comes_back)
+            continue;
+        r->loop[r->loops].members = body;
+        r->loop[r->loops].irreducible = false;
+        r->loop[r->loops++].shown = first;
+        r->splits++;
     }
 }
 
@@ -337,16 +393,33 @@ static uint32_t below(uint32_t k)
     return (uint32_t)(seed >> 33) % k;
 }
 
-static void random_edge(struct graph *t, uint32_t blocks)
+static void random_edge(struct graph *t, uint32_t blocks, bool pads)
 {
     uint32_t from = below(blocks), to = below(blocks);
-    edge(t, from, to);
+    *vec_push(&t->edges) = (struct edge){.from = from, .to = to, .pad = pads && below(2)};
+}
+
+/* A loop whose condition is behind its body, and behind that the rest of the one around, which begins there as well; how many
+   edges else may make it another shape. */
+static uint32_t while_in_a_loop(struct graph *t, uint32_t blocks)
+{
+    uint32_t body = 1 + below(blocks - 3), condition = body + 1 + below(blocks - 2 - body),
+             end = condition + 1 + below(blocks - 1 - condition);
+    edge(t, 0, condition);
+    for (uint32_t b = body; b < condition; b++)
+        *vec_push(&t->edges) = (struct edge){.from = b, .to = b + 1, .falls = true};
+    edge(t, condition, body);
+    for (uint32_t b = condition; b < end; b++)
+        edge(t, b, b + 1);
+    edge(t, end, condition);
+    return below(4);
 }
 
 static void test_random(void)
 {
     seed = 1;
     int bad_loops = 0, bad_dominators = 0;
+    uint32_t splits = 0;
     struct loop_forest f = {0};
     for (int round = 0; round < 20000; round++) {
         struct graph t = {0};
@@ -355,11 +428,16 @@ static void test_random(void)
         uint32_t edges = below(3 * r.n), entries[3] = {0};
         entries[1] = below(r.n);
         entries[2] = below(r.n);
+        if (round % 4 == 1 && r.n > 4)
+            edges = while_in_a_loop(&t, r.n);
         for (uint32_t i = 0; i < edges; i++)
-            random_edge(&t, r.n);
+            random_edge(&t, r.n, round % 3 == 0);
         graph_finish(&t, r.n, entries, below(4) == 0 ? 3 : 1);
-        for (size_t i = 0; i < t.edges.count; i++)
-            r.edge[t.edges.items[i].from][t.edges.items[i].to] = true;
+        for (size_t i = 0; i < t.edges.count; i++) {
+            const struct edge *e = &t.edges.items[i];
+            r.edge[e->from][e->to] = true;
+            r.jump[e->from][e->to] |= !e->pad;
+        }
         for (size_t i = 0; i < t.g.entry_count; i++)
             if (r.order[t.g.entries[i]] == 0)
                 reference_search(&r, &t.g, t.g.entries[i]);
@@ -367,11 +445,15 @@ static void test_random(void)
         for (uint32_t b = 0; b < r.n; b++)
             reached |= r.order[b] != 0 ? 1u << b : 0;
         reference_loops(&r, &t.g, reached, LOOP_NONE);
+        reference_splits(&r, &t.g);
+        splits += r.splits;
         loops_find(&t.g, &f);
         bad_loops += !agrees(&r, &t.g, &f);
         bad_dominators += !dominators_agree(&r, &t.g, &f);
         graph_release(&t);
     }
+    printf("# %u loops begin where another one does\n", splits);
+    CHECK(splits > 100);
     CHECK_INT(bad_loops, 0);
     CHECK_INT(bad_dominators, 0);
     loop_forest_release(&f);
