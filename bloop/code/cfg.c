@@ -92,10 +92,8 @@ static void collect_parts(struct cfg_work *w)
     size_t count;
     const struct part_of *parts = function_index_parts(&w->index, w->in->function, &count);
     for (size_t i = 0; i < count; i++)
-        if (parts[i].part != w->in->function)
-            add_part(w, parts[i].part);
-    if (w->parts.count > 1)
-        qsort(w->parts.items, w->parts.count, sizeof *w->parts.items, by_begin);
+        add_part(w, parts[i].part);
+    vec_sort(&w->parts, by_begin);
     uint64_t next = 0;
     size_t fit = 0;
     for (size_t i = 0; i < w->parts.count; i++) {
@@ -406,8 +404,7 @@ static void join_dispatches(struct cfg_work *w)
                                                          in->target_count),
                                               (uint32_t)i};
     }
-    if (sites.count > 1)
-        qsort(sites.items, sites.count, sizeof *sites.items, by_key);
+    vec_sort(&sites, by_key);
     for (size_t i = 0, end; i < sites.count; i = end) {
         struct indirect *first = &w->indirects.items[sites.items[i].indirect];
         for (end = i + 1; end < sites.count && sites.items[end].key == sites.items[i].key; end++)
@@ -479,15 +476,12 @@ static pos end_of_block_walking(const struct cfg_work *w, pos leader, const stru
     const pos end = part->first + (pos)(part->end - part->begin);
     pos p = leader;
     for (;;) {
-        size_t t = cfg_term_from(w, p);
-        if (t < w->terms.count && w->terms.items[t].at == p) {
-            *term = &w->terms.items[t];
-            return w->terms.items[t].end;
-        }
+        *term = cfg_term_at(w, p);
+        if (*term)
+            return (*term)->end;
         struct insn in;
         w->in->arch->decode(part->bytes + (p - part->first), end - p, part->begin + (p - part->first), &in);
         p += in.length;
-        *term = NULL;
         if (p >= end || bit_get(w->leader, p) || !bit_get(w->start, p))
             return p;
     }
@@ -697,10 +691,8 @@ void cfg_build(const struct cfg_input *in, struct cfg *g)
     reach_landing_pads(w);
     explore(w);
     settle_indirect_jumps(w);
-    if (w->indirects.count > 1) {
-        join_dispatches(w);
-        qsort(w->indirects.items, w->indirects.count, sizeof *w->indirects.items, by_at);
-    }
+    join_dispatches(w);
+    vec_sort(&w->indirects, by_at);
     cfg_sort(w);
     rank_leaders(w);
     collect_pad_edges(w);

@@ -98,8 +98,9 @@ vaddr cfg_address(const struct cfg_work *, pos);
 void cfg_sort(struct cfg_work *);
 /* The term at or after p (terms are sorted); count: none. */
 size_t cfg_term_from(const struct cfg_work *, pos p);
-
-/* The same among the calls. */
+/* The term that the instruction at p is, or NULL. */
+const struct term *cfg_term_at(const struct cfg_work *, pos p);
+/* The first at or after p among the calls. */
 size_t cfg_call_from(const struct cfg_work *, pos p);
 /* The term that ends a block, or NULL where it runs into the next one. */
 const struct term *cfg_term_of(const struct cfg_work *, const struct cfg_block *);

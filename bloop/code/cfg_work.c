@@ -91,6 +91,12 @@ size_t cfg_term_from(const struct cfg_work *w, pos p)
     return sorted_front(w->terms.count, i, w->terms.items[i].at < p);
 }
 
+const struct term *cfg_term_at(const struct cfg_work *w, pos p)
+{
+    size_t t = cfg_term_from(w, p);
+    return t < w->terms.count && w->terms.items[t].at == p ? &w->terms.items[t] : NULL;
+}
+
 size_t cfg_call_from(const struct cfg_work *w, pos p)
 {
     return sorted_front(w->calls.count, i, w->calls.items[i].at < p);

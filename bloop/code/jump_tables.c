@@ -86,6 +86,12 @@ static uint64_t guarded(struct cfg_work *w, const struct index *x, pos b, bool t
     return (uint64_t)roots + x->add;
 }
 
+static bool is_branch(const struct cfg_work *w, pos p)
+{
+    const struct term *t = cfg_term_at(w, p);
+    return t && t->kind == INSN_BRANCH;
+}
+
 /* How many values the index can have before p; 0: cannot tell. */
 static uint64_t bound(struct cfg_work *w, const struct index *x, pos p, unsigned depth)
 {
@@ -95,8 +101,7 @@ static uint64_t bound(struct cfg_work *w, const struct index *x, pos p, unsigned
             break;
         if (v.count == 1) {
             pos from = jump_way(&v, 0);
-            size_t t = cfg_term_from(w, from);
-            if (t < w->terms.count && w->terms.items[t].at == from && w->terms.items[t].kind == INSN_BRANCH) {
+            if (is_branch(w, from)) {
                 uint64_t n = guarded(w, x, from, v.branch_count == 1);
                 if (n > 0 && n <= ENTRIES_MAX)
                     return n;
@@ -120,8 +125,7 @@ static uint64_t bound(struct cfg_work *w, const struct index *x, pos p, unsigned
                     return 0;
                 here = (struct index){x->add + f.add, f.root};
             }
-            size_t t = cfg_term_from(w, from);
-            if (n == 0 && t < w->terms.count && w->terms.items[t].at == from && w->terms.items[t].kind == INSN_BRANCH)
+            if (n == 0 && is_branch(w, from))
                 n = guarded(w, &here, from, k < v.branch_count);
             if (n == 0)
                 n = bound(w, &here, from, depth - 1);
@@ -188,8 +192,7 @@ static void list_neighbours(struct cfg_work *w)
         }
         swept += size;
     }
-    if (j->neighbours.count > 1)
-        qsort(j->neighbours.items, j->neighbours.count, sizeof *j->neighbours.items, by_address);
+    vec_sort(&j->neighbours, by_address);
 }
 
 /* Where the object that follows the one at `table` begins, as far as code here and in the next functions tells. */
@@ -391,8 +394,7 @@ void jump_list_constants(struct cfg_work *w)
             *vec_push(&j->ends) = c.value;
         }
     }
-    if (j->ends.count > 1)
-        qsort(j->ends.items, j->ends.count, sizeof *j->ends.items, by_address);
+    vec_sort(&j->ends, by_address);
 }
 
 /* Labels that code or tables of pointers, whose address the code makes, hold. */

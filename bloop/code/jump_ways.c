@@ -50,9 +50,8 @@ pos jump_line_pred(const struct cfg_work *w, pos p)
     for (pos q = p; q-- > part->first && p - q <= 16;) {
         if (!bit_get(w->start, q) || q + length_at(w, q) != p)
             continue;
-        size_t t = cfg_term_from(w, q);
-        bool ends = t < w->terms.count && w->terms.items[t].at == q && !w->terms.items[t].goes_on;
-        return ends ? POS_NONE : q;
+        const struct term *t = cfg_term_at(w, q);
+        return t && !t->goes_on ? POS_NONE : q;
     }
     return POS_NONE;
 }
@@ -76,8 +75,7 @@ void jump_list_preds(struct cfg_work *w)
         for (uint32_t k = 0; !w->indirects.items[i].shares && k < w->indirects.items[i].target_count; k++)
             *vec_push(&j->preds) = (struct branch_pred){w->targets.items[w->indirects.items[i].target_first + k],
                                                         w->indirects.items[i].at};
-    if (j->preds.count > 1)
-        qsort(j->preds.items, j->preds.count, sizeof *j->preds.items, by_target);
+    vec_sort(&j->preds, by_target);
 }
 
 struct ways jump_ways_into(const struct cfg_work *w, pos p)
