@@ -3,6 +3,7 @@
 
 #include "bloop/arch/facts.h"
 #include "bloop/arch/ops.h"
+#include "tests/edge.h"
 #include "tests/tap.h"
 
 #include <Zydis/Zydis.h>
@@ -109,8 +110,8 @@ static void test_rows(void)
         struct insn in;
         /* Alone and with other bytes behind it: the second time the form is known. */
         size_t n = from_hex(rows[i].bytes, bytes);
-        uint8_t *exact = mem_alloc(n);
-        memcpy(exact, bytes, n);
+        static struct edge edge;
+        const uint8_t *exact = edge_copy(&edge, bytes, n);
         memset(bytes + n, 0xcc, sizeof bytes - n);
         bool good = true;
         for (int again = 0; again < 3; again++) {
@@ -118,7 +119,6 @@ static void test_rows(void)
             arch->decode(again == 1 && !cut ? bytes : exact, again == 1 && !cut ? sizeof bytes : n, 0x1000, &in);
             good &= in.length == rows[i].length && in.kind == rows[i].kind && in.target == rows[i].target;
         }
-        mem_free(exact);
         if (!tap_result(good, rows[i].text, __FILE__, __LINE__))
             printf("# length %u kind %u target %#llx\n", in.length, in.kind, (unsigned long long)in.target);
     }
@@ -262,6 +262,7 @@ static const struct {
     {"jmp *%rax", "ffe0", "jump - [0 -*1 +0]:0 changes"},
     {"jmp *8(%rdi,%rax,8)", "ff64c708", "jump-load - [7 0*8 +8]:8 changes"},
     {"jmp *%fs:(%rdi)", "64ff27", "other - [- -*1 +0]:0 changes"},
+    {"ljmp *8(%rdi)", "ff6f08", "jump-load - [7 -*1 +8]:6 changes"},
     {"jmp .+5", "eb03", "other - [- -*1 +0]:0 changes"},
     {"push %rbx", "53", "other - [- -*1 +0]:0 stack -8 changes 4"},
     {"pop %rbx", "5b", "other - [- -*1 +0]:0 stack +8 changes 3 4"},
@@ -424,8 +425,8 @@ static void test_ends(void)
         arch->decode(bytes, sizeof bytes, 0x400000, &in);
         if (in.kind == INSN_BAD)
             continue;
-        uint8_t *exact = mem_alloc(in.length);
-        memcpy(exact, bytes, in.length);
+        static struct edge edge[2];
+        const uint8_t *exact = edge_copy(&edge[0], bytes, in.length);
         memset(op, 0, sizeof op);
         memset(facts, 0, sizeof facts);
         for (int k = 0; k < 2; k++) {
@@ -439,11 +440,11 @@ static void test_ends(void)
         }
         different += memcmp(&op[0], &op[1], sizeof *op) != 0 || memcmp(&facts[0], &facts[1], sizeof *facts) != 0 ||
                      reg[0] != reg[1] || value[0] != value[1] || compared[0].kind != compared[1].kind;
+        exact = edge_copy(&edge[1], bytes, in.length - 1u);
         arch->decode(exact, in.length - 1u, 0x400000, &in);
         cut += in.kind == INSN_BAD && !arch->facts(exact, (size_t)facts[0].insn.length - 1, 0x400000, &facts[1]) &&
                !arch->detail->constant(exact, (size_t)facts[0].insn.length - 1, 0x400000, &reg[1], &value[1]);
         cut -= 1;
-        mem_free(exact);
     }
     CHECK_INT(different, 0);
     CHECK_INT(cut, 0);
@@ -609,7 +610,8 @@ static void test_waiting(void)
             const char digits[] = {waiting[i].bytes[2 * k], waiting[i].bytes[2 * k + 1], 0};
             bytes[k] = (uint8_t)strtoul(digits, NULL, 16);
         }
-        if (!CHECK_INT(arch_waits(waiting[i].arch, bytes, n), waiting[i].waits))
+        static struct edge edge;
+        if (!CHECK_INT(arch_waits(waiting[i].arch, edge_copy(&edge, bytes, n), n), waiting[i].waits))
             printf("# waiting: %s\n", waiting[i].text);
     }
 }
@@ -622,8 +624,10 @@ static void test_lengths(void)
         uint8_t bytes[16];
         struct insn in = {0};
         random_instruction(bytes);
+        static struct edge edge;
         size_t n = 1 + below(sizeof bytes);
-        arch_get(i % 4 ? ARCH_X86_64 : ARCH_AARCH64)->decode(bytes, n, 0x400000, &in);
+        const uint8_t *exact = edge_copy(&edge, bytes, n);
+        arch_get(i % 4 ? ARCH_X86_64 : ARCH_AARCH64)->decode(exact, n, 0x400000, &in);
         wrong += in.length < 1 || in.length > n;
     }
     CHECK_INT(wrong, 0);

@@ -4,6 +4,7 @@
  */
 #include "bloop/code/test_image.h"
 #include "tests/chance.h"
+#include "tests/edge.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -138,13 +139,14 @@ static const uint8_t noreturn[FUNCTIONS] = {[STOP] = 1};
 static void make_image(void)
 {
     static uint8_t other[16] = {0xc3};
+    static struct edge edges[PARTS];
     static const char *const names[FUNCTIONS] = {"before", "f", "g", "stop", "__x86_indirect_thunk_rax", "f.cold"};
     for (uint32_t i = 0; i < FUNCTIONS; i++) {
         const struct part *p = i == F ? &parts[0] : i == COLD ? &parts[1] : NULL;
         uint64_t size = p ? p->size : sizeof other;
         sections[i] = (struct image_section){.name = ".text",
                                              .addr = begins[i],
-                                             .bytes = p ? p->bytes : other,
+                                             .bytes = p ? edge_copy(&edges[p - parts], p->bytes, p->size) : other,
                                              .size = size,
                                              .alloc = true,
                                              .exec = true};
@@ -759,13 +761,22 @@ static void test_programs(void)
  * to places of the function as well, so that one too many is seen as one too few is.
  */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, NO_REG = -1 };
-enum { TEXT_AT = 0x1000, TABLE_AT = 0x5000, BYTES_AT = 0x5800, LABELS = 8, ENTRIES = 48, FAR_AWAY = 0x01000000 };
+enum {
+    TEXT_AT = 0x1000,
+    TABLE_AT = 0x5000,
+    BYTES_AT = 0x5800,
+    LABELS = 8,
+    ENTRIES = 48,
+    FAR_AWAY = 0x01000000,
+    JOINS_SEEN_THROUGH = 4
+};
 
 static struct dispatch {
     uint8_t text[1024], table[8 * ENTRIES + 8], bytes[ENTRIES];
     uint32_t size, labels[LABELS], head, leave_at[8], leave_count; /* leave: jumps to what is done otherwise */
     uint32_t to[ENTRIES];                                          /* of `labels` */
-    uint32_t read;
+    uint32_t read, joins;
+    bool masked; /* no comparison says how many there are */
     bool narrow; /* nothing is added to the index: where the table is known late, what is not needed is not read */
 } t;
 
@@ -939,6 +950,7 @@ static int bounded(uint32_t *n)
     switch (below(7)) {
     case 0: /* and */
         *n = 2u << below(3);
+        t.masked = true;
         rex(false, 0, NO_REG, reg);
         byte(0x83);
         byte(0xe0 | (uint32_t)(reg & 7));
@@ -958,6 +970,7 @@ static int bounded(uint32_t *n)
         leave_if(ABOVE);
         break;
     case 4: /* in two ways: as the greater number says */
+        t.joins++;
         registers(0x85, false, RBX, RBX);
         byte(0x74);
         uint32_t over = t.size;
@@ -979,6 +992,7 @@ static int bounded(uint32_t *n)
         break;
     case 5: /* the last two bits, by shifts */
         *n = 4;
+        t.masked = true;
         registers(0xc1, false, 5, reg); /* shr */
         byte(30);
         break;
@@ -1084,6 +1098,14 @@ static void draw_dispatch(void)
         jump_through(RDI, form, base);
     } else {
         int index = bounded(&n);
+        for (uint32_t joins = below(3) ? 0 : below(7); joins > 0; joins--, t.joins++) { /* so many are looked through */
+            registers(0x85, false, RBX, RBX);
+            byte(0x74);
+            byte(1);
+            byte(0x90);
+        }
+        open = t.joins > (t.masked ? 0 : JOINS_SEEN_THROUGH);
+        n = open ? ENTRIES / 2 : n;
         jump_through(index, form, base);
     }
     t.read = form == 5 ? 2 + below(8) : n;
@@ -1112,12 +1134,25 @@ static void test_tables(void)
     struct cfg g = {0};
     unsigned alike = 0;
     for (unsigned round = 0; round < ROUNDS; round++) {
+        static struct edge edges[3];
         struct buf got = {0}, want = {0};
         draw_dispatch();
-        struct image_section memory_of[] = {
-            {.name = ".text", .addr = TEXT_AT, .bytes = t.text, .size = t.size, .alloc = true, .exec = true},
-            {.name = ".rodata", .addr = TABLE_AT, .bytes = t.table, .size = sizeof t.table, .alloc = true},
-            {.name = ".rodata", .addr = BYTES_AT, .bytes = t.bytes, .size = sizeof t.bytes, .alloc = true}};
+        struct image_section memory_of[] = {{.name = ".text",
+                                             .addr = TEXT_AT,
+                                             .bytes = edge_copy(&edges[0], t.text, t.size),
+                                             .size = t.size,
+                                             .alloc = true,
+                                             .exec = true},
+                                            {.name = ".rodata",
+                                             .addr = TABLE_AT,
+                                             .bytes = edge_copy(&edges[1], t.table, sizeof t.table),
+                                             .size = sizeof t.table,
+                                             .alloc = true},
+                                            {.name = ".rodata",
+                                             .addr = BYTES_AT,
+                                             .bytes = edge_copy(&edges[2], t.bytes, sizeof t.bytes),
+                                             .size = sizeof t.bytes,
+                                             .alloc = true}};
         struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of)};
         struct function f = {.begin = TEXT_AT, .end = TEXT_AT + t.size, .link_name = "f", .part_of = FUNCTION_NONE};
         struct function_table one = {.functions = &f, .count = 1};
