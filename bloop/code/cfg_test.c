@@ -108,6 +108,9 @@ static const struct {
      "^0-7"},
     {"with the frame in place and no table: unresolved", "push %rbx; mov (%rdi),%rax; jmp *%rax", HEX("53488b07ffe0"),
      HEX(""), HEX(""), "^0-6 j0/1"},
+    {"the same behind so much that the frame is long out of sight",
+     "push %rbx; mov (%rdi),%rax; .fill 40,1,0x90; jmp *%rax", HEX("53488b07{90*40}ffe0"), HEX(""), HEX(""),
+     "^0-2e j0/1"},
     {"threaded code: every label the function takes",
      "push %rbx; lea T(%rip),%rbx; mov (%rdi),%rax; jmp *(%rax); 1: add $8,%rdi; jmp *(%rdi); 2: pop %rbx; ret; "
      ".section .rodata; T: .quad 1b, 2b, 0",

@@ -1180,8 +1180,99 @@ static void test_tables(void)
     CHECK_INT(alike, ROUNDS);
 }
 
+/* ---- frames ---- */
+
+/* A jump to anywhere is a tail call where the stack is as high as at the entry: what is said of it, by adding up. */
+enum { STEPS_MOST = 60, LOOKED_BACK = 32 };
+
+static struct step {
+    const char *bytes;
+    uint32_t size;
+    int added; /* to the stack pointer */
+    bool calls, from_frame, lost;
+} const steps_known[] = {{"\x53", 1, -8, false, false, false},                /* push %rbx */
+                         {"\x48\x83\xec\x10", 4, -16, false, false, false},   /* sub $16,%rsp */
+                         {"\x5b", 1, 8, false, false, false},                 /* pop %rbx */
+                         {"\x48\x83\xc4\x10", 4, 16, false, false, false},    /* add $16,%rsp */
+                         {"\x48\x8d\x64\x24\x08", 5, 8, false, false, false}, /* lea 8(%rsp),%rsp */
+                         {"\xff\xd1", 2, 0, true, false, false},              /* call *%rcx */
+                         {"\xff\xc6", 2, 0, false, false, false},             /* inc %esi */
+                         {"\xff\xc6", 2, 0, false, false, false},             /* and once more */
+                         {"\xc9", 1, 8, false, true, true},                   /* leave */
+                         {"\x48\x8d\x65\xf0", 4, -16, false, true, true},     /* lea -16(%rbp),%rsp */
+                         {"\x48\x83\xe4\xf0", 4, 0, false, false, true}};     /* and $-16,%rsp */
+
+static bool gives_back(const struct step *s)
+{
+    return s->added > 0 || s->lost;
+}
+
+static bool taken_down(const struct step *steps, int count)
+{
+    int last = count - 1;
+    while (last >= 0 && steps[last].added == 0 && !steps[last].lost && !steps[last].calls)
+        last--;
+    if (last < 0 || count - last > LOOKED_BACK || steps[last].added < 0 || steps[last].calls)
+        return false;
+    while (last >= 0 && gives_back(&steps[last]))
+        last--;
+    return last < 0 || !steps[last].calls;
+}
+
+static bool is_tail_call(const struct step *steps, int count)
+{
+    int added = 0;
+    for (int i = count - 1; i >= 0; i--) {
+        added += steps[i].added;
+        if (steps[i].lost)
+            return steps[i].from_frame && added == 8;
+    }
+    return added == 0 || taken_down(steps, count);
+}
+
+static void test_frames(void)
+{
+    enum { ROUNDS = 4000 };
+    struct cfg g = {0};
+    unsigned right = 0, tails = 0, round = 0;
+    for (; round < ROUNDS && right == round; round++) {
+        struct step steps[STEPS_MOST];
+        uint8_t text[8 * STEPS_MOST];
+        uint32_t size = 0, known = below(4) ? 8 : ARRAY_SIZE(steps_known);
+        int count = 0, wanted = (int)below(10);
+        while (count < wanted)
+            steps[count++] = steps_known[below(known)];
+        for (uint32_t n = below(3) ? 0 : 28 + below(10); n > 0; n--) /* and long nothing */
+            steps[count++] = steps_known[6];
+        for (int i = 0; i < count; size += steps[i++].size)
+            memcpy(text + size, steps[i].bytes, steps[i].size);
+        memcpy(text + size, "\xff\xe0", 2); /* jmp *%rax */
+        struct image_section code = {
+            .name = ".text", .addr = TEXT_AT, .bytes = text, .size = size + 2, .alloc = true, .exec = true};
+        struct image im = {.arch = ARCH_X86_64, .sections = &code, .section_count = 1};
+        struct function f = {.begin = TEXT_AT, .end = TEXT_AT + size + 2, .link_name = "f", .part_of = FUNCTION_NONE};
+        struct function_table one = {.functions = &f, .count = 1};
+        struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
+        test_site_count = 0;
+        cfg_build(&in, &g);
+        bool tail = is_tail_call(steps, count);
+        tails += tail;
+        right += g.indirect_jumps == !tail && g.unresolved_jumps == !tail;
+        if (right != round + 1) {
+            printf("# %stail call, %u/%u:", tail ? "" : "no ", g.unresolved_jumps, g.indirect_jumps);
+            for (uint32_t i = 0; i < size + 2; i++)
+                printf("%02x", text[i]);
+            printf("\n");
+        }
+    }
+    cfg_release(&g);
+    CHECK(tails > ROUNDS / 10);
+    CHECK_INT(right, ROUNDS);
+}
+
 int main(void)
 {
+    test_frames();
     test_graphs();
     test_programs();
     test_tables();

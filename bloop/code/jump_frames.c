@@ -1,20 +1,26 @@
 /* Is the function's frame gone at a jump? Then it is a tail call. */
 #include "bloop/code/jump_int.h"
 
+static bool gives_back(const struct op *op)
+{
+    return op->stack > 0 || op->stack_lost;
+}
+
 /* Right before the jump, in its line, the frame is taken down: the last change of the stack pointer gives memory back,
-   and not after a call, whose arguments it might be. */
+   and not after a call, whose arguments it might be. What lies further in front is not this jump's. */
 static bool taken_down_before(struct cfg_work *w, pos p)
 {
+    enum { FURTHEST = 32 }; /* instructions */
     struct op op = {0};
-    for (int i = 0; i < 32 && op.stack <= 0 && !op.stack_lost; i++) {
+    for (int i = 0; !gives_back(&op); i++) {
         p = jump_line_pred(w, p);
-        if (p == POS_NONE || jump_out_of_steps(w))
+        if (i == FURTHEST || p == POS_NONE || jump_out_of_steps(w))
             return false;
         jump_lift(w, p, &op);
         if (op.stack < 0 || op.calls)
             return false;
     }
-    while (op.stack > 0 || op.stack_lost) {
+    while (gives_back(&op)) {
         p = jump_line_pred(w, p);
         if (p == POS_NONE || jump_out_of_steps(w))
             return true;
