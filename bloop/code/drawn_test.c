@@ -1064,6 +1064,8 @@ static void put_places(void)
         uint32_t distance = t.size - (t.leave_at[i] + 4);
         memcpy(t.text + t.leave_at[i], &distance, 4);
     }
+    if (t.narrow) /* what is done otherwise has another use for the register of the table */
+        address_into(12, TEXT_AT + t.labels[0]);
     byte(0xf4);
 }
 
@@ -1077,6 +1079,30 @@ static void put_entries(uint32_t form, bool open)
     }
 }
 
+/* The table's address in a register, once for all that comes: at once, by a copy, a sum or memory, or the same in two ways. */
+static void set_base(int base)
+{
+    uint32_t way = below(5);
+    if (way == 4) {
+        registers(0x85, false, RBX, RBX);
+        byte(0x74);
+        byte(9);
+        address_into(base, TABLE_AT);
+        byte(0xeb);
+        byte(7);
+    }
+    address_into(way == 0 || way == 4 ? base : RAX, TABLE_AT - (way == 2 ? 48 : 0));
+    if (way == 1)
+        registers(0x89, true, RAX, base);
+    if (way == 2)
+        memory(0x8d, true, base, RAX, NO_REG, 1, 48);
+    if (way == 3) {
+        memory(0x89, true, RAX, RBP, NO_REG, 1, -80);
+        fill();
+        memory(0x8b, true, base, RBP, NO_REG, 1, -80);
+    }
+}
+
 static void draw_dispatch(void)
 {
     uint32_t form = below(6), n = 1 + below(12);
@@ -1086,7 +1112,7 @@ static void draw_dispatch(void)
     byte(0x53); /* (a frame, so that no jump is a tail call) */
     if (below(3) == 0 && (form == 2 || form == 3)) {
         base = 12;
-        address_into(base, TABLE_AT);
+        set_base(base);
         t.narrow = true;
     }
     if (base != NO_REG || below(3) == 0)

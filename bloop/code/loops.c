@@ -201,7 +201,6 @@ static void find_dominators(struct search *s)
         }
         bucket[up] = NONE;
     }
-    s->idom[0] = 0;
     for (uint32_t w = 1; w <= s->m; w++)
         if (s->idom[w] != semi[w])
             s->idom[w] = s->idom[s->idom[w]];
