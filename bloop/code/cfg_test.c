@@ -92,6 +92,16 @@ static const struct {
      HEX("0fb607ff24c50050000048ffc70fb607ff24c50050000048ffc7900fb607ff24c500500000c3"), HEX(""),
      HEX("0a10000000000000171000000000000025100000000000000000000000000000"),
      "^0-3>3 3-a>a,17,25 a-17>3 17-25>3 25-26 j3/3"},
+    {"the lower of two dispatches is met last",
+     "movzbl (%rdi),%eax; jmp 2f; 1: movzbl (%rdi),%eax; jmp *T(,%rax,8); 2: jmp *T(,%rax,8); 3: ret; .section "
+     ".rodata; "
+     "T: .quad 1b, 3b, 0",
+     HEX("0fb607eb0a0fb607ff24c500500000ff24c500500000c3"), HEX(""),
+     HEX("051000000000000016100000000000000000000000000000"), "^0-5>f 5-8>8 8-f>5,16 f-16>8 16-17 j2/2"},
+    {"a guard beyond a table within the code: code stays code",
+     "cmp $2,%edi; ja 9f; jmp *T(,%rdi,8); T: .quad 1f, 9f; 9: .fill 7,1,0x90; ret; 1: ret",
+     HEX("83ff027717ff24fd0c10000024100000000000001c10000000000000{90*7}c3c3"), HEX(""), HEX(""),
+     "^0-5>5,1c 5-c>1c,24 1c-24 24-25 j1/1 t16"},
     {"table within the code",
      "cmp $1,%edi; ja 9f; mov %edi,%edi; jmp *T(,%rdi,8); T: .quad 1f, 9f; 1: ret; 9: nop; ret",
      HEX("83ff01771a89ffff24fd0e1000001e100000000000001f10000000000000c390c3"), HEX(""), HEX(""),

@@ -160,13 +160,23 @@ static void make_image(void)
     image.sections = sections;
 }
 
+static struct place *place_at(vaddr a);
+
 static void draw_sites(void)
 {
     test_site_count = below(2) ? 0 : below(ARRAY_SIZE(test_sites) + 1);
     for (size_t i = 0; i < test_site_count; i++) {
-        uint32_t begin = parts[0].items[below(parts[0].item_count)], end = begin + below(parts[0].size - begin + 1);
-        test_sites[i] = (struct call_site){begins[F] + begin, begins[F] + end, below(8) ? any_label() : nowhere};
+        uint32_t in = below(4) == 0, size = in < part_count ? parts[in].size : 8;
+        uint32_t begin = in < part_count ? parts[in].items[below(parts[in].item_count)] : 0;
+        vaddr from = begins[in ? COLD : F] + begin;
+        test_sites[i] = (struct call_site){from, from + below(size - begin + 1), below(8) ? any_label() : nowhere};
     }
+}
+
+/* Is it of a part that there is, and leads to one? */
+static bool is_site(size_t i)
+{
+    return place_at(test_sites[i].begin) && place_at(test_sites[i].pad);
 }
 
 /* ---- the naive graph ---- */
@@ -323,7 +333,7 @@ static void make_graph(void)
     places[0][0].entries = 1;
     lead(begins[F], false);
     for (size_t i = 0; i < test_site_count; i++)
-        if (place_at(test_sites[i].pad))
+        if (is_site(i))
             lead(test_sites[i].pad, false);
     end_at_walls();
 }
@@ -419,7 +429,7 @@ static void put_naive(struct buf *out)
                 put_block(out, parts[i].begin + k);
         }
     for (size_t i = 0; i < test_site_count; i++) /* to which no call leads */
-        if (place_at(test_sites[i].pad) && !place_at(test_sites[i].pad)->padded) {
+        if (is_site(i) && !place_at(test_sites[i].pad)->padded) {
             place_at(test_sites[i].pad)->padded = true;
             place_at(test_sites[i].pad)->entries++;
         }
@@ -553,7 +563,8 @@ static void draw_program(void)
             *p++ = what < 6 ? 0xe8 : what == 6 ? 0x0f : 0xe9;
             if (what == 6)
                 *p++ = 0x84;
-            int32_t distance = (int32_t)(program.functions[0].begin + to * SLOT + (to != i && below(12) == 0)) -
+            int32_t distance = (int32_t)(program.functions[0].begin + to * SLOT + (to != i && below(12) == 0) -
+                                         (below(12) ? 0 : 0x8000)) -
                                (int32_t)(program.functions[i].begin + (uint32_t)(p - program.text - i * SLOT) + 4);
             memcpy(p, &distance, 4);
             p += 4;
@@ -776,6 +787,7 @@ static struct dispatch {
     uint32_t size, labels[LABELS], head, leave_at[8], leave_count; /* leave: jumps to what is done otherwise */
     uint32_t to[ENTRIES];                                          /* of `labels` */
     uint32_t read, joins;
+    bool cut;    /* what ends a table leads to where code is cut off */
     bool masked; /* no comparison says how many there are */
     bool narrow; /* nothing is added to the index: where the table is known late, what is not needed is not read */
 } t;
@@ -1067,6 +1079,8 @@ static void put_places(void)
     if (t.narrow) /* what is done otherwise has another use for the register of the table */
         address_into(12, TEXT_AT + t.labels[0]);
     byte(0xf4);
+    byte(0x0f); /* half an instruction: where no code is, no entry leads */
+    byte(0x84);
 }
 
 /* `open`: nothing says how many there are, but what is behind them. */
@@ -1074,7 +1088,8 @@ static void put_entries(uint32_t form, bool open)
 {
     uint32_t size = form == 2 || form == 3 || form == 4 ? 4 : 8, from = form == 2 || form == 3 ? TABLE_AT : 0;
     for (uint32_t i = 0; i < ENTRIES; i++) {
-        uint32_t to = open && i == t.read ? FAR_AWAY : TEXT_AT + t.labels[t.to[i]] - from;
+        uint32_t to =
+            open && i == t.read ? (t.cut ? TEXT_AT + t.size - 2 - from : FAR_AWAY) : TEXT_AT + t.labels[t.to[i]] - from;
         memcpy(t.table + i * size, &to, 4);
     }
 }
@@ -1110,7 +1125,7 @@ static void draw_dispatch(void)
     int base = NO_REG;
     t = (struct dispatch){0};
     byte(0x53); /* (a frame, so that no jump is a tail call) */
-    if (below(3) == 0 && (form == 2 || form == 3)) {
+    if (form == 2 && below(2)) {
         base = 12;
         set_base(base);
         t.narrow = true;
@@ -1139,6 +1154,7 @@ static void draw_dispatch(void)
         t.to[i] = below(i < t.read ? LABELS / 2 : LABELS);
     for (uint32_t i = 0; i < ENTRIES; i++)
         t.bytes[i] = (uint8_t)below(t.read);
+    t.cut = below(2);
     put_places();
     put_entries(form, open || form == 5);
 }

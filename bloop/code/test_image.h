@@ -45,7 +45,7 @@ void image_call_sites(const struct image *im, vaddr begin, struct call_site_list
 {
     (void)im;
     for (size_t i = 0; i < test_site_count; i++)
-        if (begin == 0x1000)
+        if (test_sites[i].begin - begin < 0x1000)
             *vec_push(sites) = test_sites[i];
 }
 
