@@ -2,8 +2,8 @@ bloop_libbloop_a_SOURCES += \
 	%D%/code.h %D%/cfg_int.h %D%/cfg_work.c %D%/jump_int.h %D%/jump_ways.c %D%/jump_values.c %D%/jump_tables.c %D%/jump_frames.c \
 	%D%/jumptable.c %D%/cfg.c %D%/noreturn.c %D%/loops.c
 
-check_PROGRAMS += %D%/loops_test %D%/cfg_test %D%/drawn_test %D%/jumptable_test %D%/code_fuzz
-TESTS += %D%/loops_test %D%/cfg_test %D%/drawn_test %D%/jumptable_test
+check_PROGRAMS += %D%/loops_test %D%/cfg_test %D%/drawn_test %D%/jump_drawn_test %D%/jumptable_test %D%/code_fuzz
+TESTS += %D%/loops_test %D%/cfg_test %D%/drawn_test %D%/jump_drawn_test %D%/jumptable_test
 FUZZERS += %D%/code_fuzz
 %C%_loops_test_SOURCES = %D%/loops_test.c
 %C%_loops_test_LDADD = $(ROOM_LDADD)
@@ -11,6 +11,8 @@ FUZZERS += %D%/code_fuzz
 %C%_cfg_test_LDADD = $(ROOM_LDADD)
 %C%_drawn_test_SOURCES = %D%/drawn_test.c %D%/test_image.h tests/chance.h tests/edge.h tests/tap.h
 %C%_drawn_test_LDADD = $(ROOM_LDADD)
+%C%_jump_drawn_test_SOURCES = %D%/jump_drawn_test.c %D%/test_image.h tests/chance.h tests/edge.h tests/tap.h
+%C%_jump_drawn_test_LDADD = $(ROOM_LDADD)
 %C%_jumptable_test_SOURCES = %D%/jumptable_test.c
 %C%_jumptable_test_LDADD = $(ROOM_LDADD)
 %C%_code_fuzz_SOURCES = %D%/code_fuzz.c %D%/test_image.h

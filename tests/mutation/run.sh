@@ -49,7 +49,7 @@ image      bloop/image       bloop/image/drawn_test bloop/image/parts_test bloop
 functions  bloop/functions   bloop/functions/drawn_test bloop/functions/gaps_test bloop/functions/functions_test tests/structure/golden.sh
 debug      bloop/debug       bloop/debug/lines_test bloop/debug/go_drawn_test bloop/debug/made_test bloop/debug/go_lines_test bloop/debug/debug_test tests/structure/golden.sh tests/structure/exactness.sh
 arch       bloop/arch        bloop/arch/arch_test bloop/arch/facts_test bloop/arch/run_test bloop/code/cfg_test bloop/code/jumptable_test tests/structure/golden.sh
-code       bloop/code        bloop/code/cfg_test bloop/code/drawn_test bloop/code/loops_test bloop/code/jumptable_test tests/structure/golden.sh tests/structure/exactness.sh
+code       bloop/code        bloop/code/cfg_test bloop/code/drawn_test bloop/code/jump_drawn_test bloop/code/loops_test bloop/code/jumptable_test tests/structure/golden.sh tests/structure/exactness.sh
 scope      bloop/scope       bloop/scope/scope_test bloop/scope/drawn_test tests/structure/formats.sh tests/structure/golden.sh
 assemble   bloop/assemble    bloop/assemble/assemble_test tests/structure/golden.sh tests/structure/exactness.sh
 bloop      bloop             bloop/whole_test bloop/damage_test tests/structure/golden.sh tests/structure/formats.sh tests/structure/exactness.sh

@@ -1,0 +1,682 @@
+/*
+ * Indirect jumps that are drawn, each in one of many ways compilers write it: through tables, to labels, to pieces of code of
+ * equal length, and out of the function.
+ *
+ * Behind the entries of a table that may be read lie others, that lead to places of the function as well, so that one too
+ * many is seen as one too few is.
+ */
+#include "bloop/code/test_image.h"
+#include "tests/chance.h"
+#include "tests/edge.h"
+#include "tests/tap.h"
+
+/* ---- tables ---- */
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, NO_REG = -1 };
+enum {
+    TEXT_AT = 0x1000,
+    TABLE_AT = 0x5000,
+    BYTES_AT = 0x5800,
+    LABELS = 8,
+    ENTRIES = 48,
+    FAR_AWAY = 0x01000000,
+    JOINS_SEEN_THROUGH = 4
+};
+
+static struct dispatch {
+    uint8_t text[1024], table[8 * ENTRIES + 8], bytes[ENTRIES];
+    uint32_t size, labels[LABELS], head, leave_at[8], leave_count; /* leave: jumps to what is done otherwise */
+    uint32_t to[ENTRIES];                                          /* of `labels` */
+    uint32_t read, joins;
+    bool cut;    /* what ends a table leads to where code is cut off */
+    bool masked; /* no comparison says how many there are */
+    bool narrow; /* nothing is added to the index: where the table is known late, what is not needed is not read */
+} t;
+
+static void byte(uint32_t value)
+{
+    t.text[t.size++] = (uint8_t)value;
+}
+
+static void word(uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        byte(value >> 8 * i & 255);
+}
+
+/* An instruction of one or two bytes with a register and another, or memory. */
+static void rex(bool wide, int reg, int index, int base)
+{
+    byte(0x40 | (uint32_t)wide << 3 | (uint32_t)(reg & 8) >> 1 | (uint32_t)(index > 0 ? index & 8 : 0) >> 2 |
+         (uint32_t)(base > 0 ? base & 8 : 0) >> 3);
+}
+
+static void opcode(uint32_t code)
+{
+    if (code > 255)
+        byte(code >> 8);
+    byte(code & 255);
+}
+
+static void registers(uint32_t code, bool wide, int reg, int rm)
+{
+    rex(wide, reg, NO_REG, rm);
+    opcode(code);
+    byte(0xc0 | (uint32_t)(reg & 7) << 3 | (uint32_t)(rm & 7));
+}
+
+static void memory(uint32_t code, bool wide, int reg, int base, int index, uint32_t scale, int32_t disp)
+{
+    rex(wide, reg, index, base);
+    opcode(code);
+    byte((base == NO_REG ? 0 : 0x80) | (uint32_t)(reg & 7) << 3 | 4);
+    byte((uint32_t)__builtin_ctz(scale) << 6 | (uint32_t)(index == NO_REG ? 4 : index & 7) << 3 |
+         (uint32_t)(base == NO_REG ? 5 : base & 7));
+    word((uint32_t)disp);
+}
+
+static void address_into(int reg, uint32_t address)
+{
+    rex(true, reg, NO_REG, NO_REG);
+    byte(0x8d);
+    byte(5 | (uint32_t)(reg & 7) << 3);
+    word(address - (TEXT_AT + t.size + 4));
+}
+
+static void compare(int reg, uint32_t with)
+{
+    rex(false, 0, NO_REG, reg);
+    byte(with < 128 && below(2) ? 0x83 : 0x81);
+    bool small = t.text[t.size - 1] == 0x83;
+    byte(0xf8 | (uint32_t)(reg & 7));
+    if (small)
+        byte(with);
+    else
+        word(with);
+}
+
+static void leave_if(uint32_t condition)
+{
+    byte(0x0f);
+    byte(0x80 | condition);
+    t.leave_at[t.leave_count++] = t.size;
+    word(0);
+}
+
+/* What is in between, and does nothing to registers at hand. */
+static void fill(void)
+{
+    for (uint32_t n = below(3); n > 0; n--)
+        switch (below(4)) {
+        case 0:
+            byte(0x90);
+            break;
+        case 1:
+            registers(0xff, false, 0, RBX); /* inc */
+            break;
+        case 2:
+            memory(0x89, false, RBX, RBP, NO_REG, 1, -64);
+            break;
+        default:
+            registers(0x85, true, RSI, RSI); /* test: flags */
+        }
+}
+
+enum { ABOVE = 7, ABOVE_EQUAL = 3, BELOW_EQUAL = 6, BELOW = 2, GREATER = 15, LESS_EQUAL = 14 };
+
+/* Leaves for elsewhere unless reg < n. */
+static void guard(int reg, uint32_t n)
+{
+    uint32_t way = below(n > 1 ? 7 : 6);
+    int slot = -8 * (int)(1 + below(4));
+    if (way == 0) {
+        byte(0x40 | (reg & 8 ? 4 : 0) | 1); /* mov $c,%r11d; cmp %r11d,reg */
+        byte(0xbb);
+        word(n - 1);
+        rex(false, 11, NO_REG, reg);
+        byte(0x39);
+        byte(0xc0 | 3 << 3 | (uint32_t)(reg & 7));
+        leave_if(ABOVE);
+        return;
+    }
+    if (way == 1) { /* in memory */
+        memory(0x89, false, reg, RBP, NO_REG, 1, slot);
+        fill();
+        memory(0x83, false, 7, RBP, NO_REG, 1, slot);
+        byte(n - 1);
+        leave_if(ABOVE);
+        memory(0x8b, false, reg, RBP, NO_REG, 1, slot);
+        return;
+    }
+    if (way == 2 || way == 3) { /* over what leaves */
+        compare(reg, way == 2 ? n - 1 : n);
+        byte(0x70 | (way == 2 ? BELOW_EQUAL : BELOW));
+        byte(5);
+        byte(0xe9);
+        t.leave_at[t.leave_count++] = t.size;
+        word(0);
+        return;
+    }
+    compare(reg, way == 4 || way == 6 ? n - 1 : n);
+    if (below(2)) /* flags stay */
+        byte(0x90);
+    leave_if(way == 4 ? ABOVE : way == 6 ? GREATER : ABOVE_EQUAL);
+}
+
+/* From `reg`, whose value is below n, on: what is an index into n entries, in the register that is given back. */
+static int index_of(int reg, uint32_t *n)
+{
+    static const int others[] = {RCX, RDI, 8, 9};
+    int other = others[below(4)];
+    uint32_t k = 1 + below(3);
+    switch (below(6)) {
+    case 0:
+        registers(0x89, below(2), reg, other); /* mov */
+        return other;
+    case 1:
+        if (t.narrow)
+            return reg;
+        memory(0x8d, below(2), other, reg, NO_REG, 1,
+               (int32_t)k); /* lea k(reg): reads from the first on all the same */
+        *n += k;
+        return other;
+    case 2:
+        registers(0x89, false, reg, reg);
+        return reg;
+    case 3:
+        memory(0x89, true, reg, RSP, NO_REG, 1, 16);
+        fill();
+        memory(0x8b, true, other, RSP, NO_REG, 1, 16);
+        return other;
+    default:
+        return reg;
+    }
+}
+
+/* The index, told to be below *n in some way; what register it is in. */
+static int bounded(uint32_t *n)
+{
+    int reg = (const int[]){RDI, RSI, 8, 10, RCX}[below(5)];
+    uint32_t k = 1 + below(20), other = 1 + below(8);
+    if (t.head)
+        memory(0x8b, false, reg, RSI, NO_REG, 1, 4);
+    switch (below(7)) {
+    case 0: /* and */
+        *n = 2u << below(3);
+        t.masked = true;
+        rex(false, 0, NO_REG, reg);
+        byte(0x83);
+        byte(0xe0 | (uint32_t)(reg & 7));
+        byte(*n - 1);
+        break;
+    case 1: /* less a number first */
+        memory(0x8d, false, RAX, reg, NO_REG, 1, -(int32_t)k);
+        guard(RAX, *n);
+        return RAX;
+    case 2: /* and after that */
+        guard(reg, *n + k);
+        memory(0x8d, false, RAX, reg, NO_REG, 1, -(int32_t)k);
+        return RAX;
+    case 3: /* what is compared is four times as much */
+        memory(0x8d, false, RAX, NO_REG, reg, 4, 0);
+        compare(RAX, 4 * (*n - 1) + below(4));
+        leave_if(ABOVE);
+        break;
+    case 4: /* in two ways: as the greater number says */
+        t.joins++;
+        registers(0x85, false, RBX, RBX);
+        byte(0x74);
+        uint32_t over = t.size;
+        byte(0);
+        guard(reg, *n);
+        byte(0xeb);
+        uint32_t on = t.size;
+        byte(0);
+        t.text[over] = (uint8_t)(t.size - over - 1);
+        if (below(2)) {
+            guard(reg, other);
+        } else { /* one of them a constant */
+            rex(false, 0, NO_REG, reg);
+            byte(0xb8 | (uint32_t)(reg & 7));
+            word(other - 1);
+        }
+        t.text[on] = (uint8_t)(t.size - on - 1);
+        *n = other > *n ? other : *n;
+        break;
+    case 5: /* the last two bits, by shifts */
+        *n = 4;
+        t.masked = true;
+        registers(0xc1, false, 5, reg); /* shr */
+        byte(30);
+        break;
+    default:
+        guard(reg, *n);
+    }
+    fill();
+    return index_of(reg, n);
+}
+
+/* The jump through the table, with an index in a register. */
+static void jump_through(int index, uint32_t form, int base)
+{
+    int target = (const int[]){RAX, RDX, 11}[below(3)];
+    bool outside = base == NO_REG;
+    if (outside)
+        base = target == RDX ? 10 : RDX;
+    if (base == index)
+        base = 9;
+    switch (form) {
+    case 0: /* jmp *T(,index,8) */
+        memory(0xff, false, 4, NO_REG, index, 8, TABLE_AT);
+        return;
+    case 1:
+        memory(0x8b, true, target, NO_REG, index, 8, TABLE_AT);
+        break;
+    case 2: /* from the table on, with a sign; in either order */
+        if (outside)
+            address_into(base, TABLE_AT);
+        memory(0x63, true, target, base, index, 4, 0);
+        registers(0x01, true, base, target);
+        break;
+    case 3: /* the same in steps */
+        memory(0x8d, true, target, NO_REG, index, 4, 0);
+        if (outside)
+            address_into(base, TABLE_AT);
+        memory(0x8b, false, target, target, base, 1, 0);
+        registers(0x63, true, target, target);
+        registers(0x01, true, base, target);
+        break;
+    case 4: /* four bytes of address */
+        memory(0x8b, false, target, NO_REG, index, 4, TABLE_AT);
+        break;
+    default: /* a byte that is the index of the table, of which nobody says how many there are */
+        memory(0x0fb6, false, target, NO_REG, index, 1, BYTES_AT);
+        memory(0x8b, true, target, NO_REG, target, 8, TABLE_AT);
+    }
+    fill();
+    if (below(4) == 0) { /* through memory */
+        memory(0x89, true, target, RBP, NO_REG, 1, -72);
+        memory(0x8b, true, target, RBP, NO_REG, 1, -72);
+    }
+    registers(0xff, false, 4, target);
+}
+
+static void put_places(void)
+{
+    for (uint32_t i = 0; i < LABELS; i++) {
+        t.labels[i] = t.size;
+        for (uint32_t n = below(3); n > 0; n--)
+            byte(0x90);
+        if (t.head && below(2)) {
+            byte(0xe9);
+            word(t.head - (t.size + 4));
+        } else
+            byte(0xc3);
+    }
+    for (uint32_t i = 0; i < t.leave_count; i++) {
+        uint32_t distance = t.size - (t.leave_at[i] + 4);
+        memcpy(t.text + t.leave_at[i], &distance, 4);
+    }
+    if (t.narrow) /* what is done otherwise has another use for the register of the table */
+        address_into(12, TEXT_AT + t.labels[0]);
+    byte(0xf4);
+    byte(0x0f); /* half an instruction: where no code is, no entry leads */
+    byte(0x84);
+}
+
+/* `open`: nothing says how many there are, but what is behind them. */
+static void put_entries(uint32_t form, bool open)
+{
+    uint32_t size = form == 2 || form == 3 || form == 4 ? 4 : 8, from = form == 2 || form == 3 ? TABLE_AT : 0;
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        uint32_t to =
+            open && i == t.read ? (t.cut ? TEXT_AT + t.size - 2 - from : FAR_AWAY) : TEXT_AT + t.labels[t.to[i]] - from;
+        memcpy(t.table + i * size, &to, 4);
+    }
+}
+
+/* The table's address in a register, once for all that comes: at once, by a copy, a sum or memory, or the same in two ways. */
+static void set_base(int base)
+{
+    uint32_t way = below(5);
+    if (way == 4) {
+        registers(0x85, false, RBX, RBX);
+        byte(0x74);
+        byte(9);
+        address_into(base, TABLE_AT);
+        byte(0xeb);
+        byte(7);
+    }
+    address_into(way == 0 || way == 4 ? base : RAX, TABLE_AT - (way == 2 ? 48 : 0));
+    if (way == 1)
+        registers(0x89, true, RAX, base);
+    if (way == 2)
+        memory(0x8d, true, base, RAX, NO_REG, 1, 48);
+    if (way == 3) {
+        memory(0x89, true, RAX, RBP, NO_REG, 1, -80);
+        fill();
+        memory(0x8b, true, base, RBP, NO_REG, 1, -80);
+    }
+}
+
+static void draw_dispatch(void)
+{
+    uint32_t form = below(6), n = 1 + below(12);
+    bool open = below(6) == 0;
+    int base = NO_REG;
+    t = (struct dispatch){0};
+    byte(0x53); /* (a frame, so that no jump is a tail call) */
+    if (form == 2 && below(2)) {
+        base = 12;
+        set_base(base);
+        t.narrow = true;
+    }
+    if (base != NO_REG || below(3) == 0)
+        t.head = t.size;
+    if (open) {
+        n = n < 2 ? 2 : n;
+        if (t.head)
+            memory(0x8b, false, RDI, RSI, NO_REG, 1, 4);
+        jump_through(RDI, form, base);
+    } else {
+        int index = bounded(&n);
+        for (uint32_t joins = below(3) ? 0 : below(7); joins > 0; joins--, t.joins++) { /* so many are looked through */
+            registers(0x85, false, RBX, RBX);
+            byte(0x74);
+            byte(1);
+            byte(0x90);
+        }
+        open = t.joins > (t.masked ? 0 : JOINS_SEEN_THROUGH);
+        n = open ? ENTRIES / 2 : n;
+        jump_through(index, form, base);
+    }
+    t.read = form == 5 ? 2 + below(8) : n;
+    for (uint32_t i = 0; i < ENTRIES; i++)
+        t.to[i] = below(i < t.read ? LABELS / 2 : LABELS);
+    for (uint32_t i = 0; i < ENTRIES; i++)
+        t.bytes[i] = (uint8_t)below(t.read);
+    t.cut = below(2);
+    put_places();
+    put_entries(form, open || form == 5);
+}
+
+/* Where the entries lead that may be read. */
+static void put_wanted(struct buf *out)
+{
+    bool led_to[LABELS] = {false};
+    for (uint32_t i = 0; i < t.read; i++)
+        led_to[t.to[i]] = true;
+    for (uint32_t i = 0; i < LABELS; i++)
+        if (led_to[i])
+            buf_printf(out, " %x", t.labels[i]);
+}
+
+/* What t.text leads to by its one indirect jump, as that many of how many. */
+static void put_led_to(struct buf *out, struct cfg *g)
+{
+    static struct edge edges[3];
+    struct image_section memory_of[] = {{.name = ".text",
+                                         .addr = TEXT_AT,
+                                         .bytes = edge_copy(&edges[0], t.text, t.size),
+                                         .size = t.size,
+                                         .alloc = true,
+                                         .exec = true},
+                                        {.name = ".rodata",
+                                         .addr = TABLE_AT,
+                                         .bytes = edge_copy(&edges[1], t.table, sizeof t.table),
+                                         .size = sizeof t.table,
+                                         .alloc = true},
+                                        {.name = ".rodata",
+                                         .addr = BYTES_AT,
+                                         .bytes = edge_copy(&edges[2], t.bytes, sizeof t.bytes),
+                                         .size = sizeof t.bytes,
+                                         .alloc = true}};
+    struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of)};
+    struct function f = {.begin = TEXT_AT, .end = TEXT_AT + t.size, .link_name = "f", .part_of = FUNCTION_NONE};
+    struct function_table one = {.functions = &f, .count = 1};
+    struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
+    test_site_count = 0;
+    cfg_build(&in, g);
+    for (size_t i = 0; i < g->block_count; i++)
+        for (uint32_t k = 0; g->blocks[i].last_kind == INSN_JUMP_INDIRECT && k < g->blocks[i].succ_count; k++)
+            buf_printf(out, " %x", (unsigned)(g->blocks[g->succs[g->blocks[i].succ_first + k]].begin - TEXT_AT));
+    buf_printf(out, " %u/%u", g->indirect_jumps - g->unresolved_jumps, g->indirect_jumps);
+}
+
+static bool led_alike(struct buf *got, struct buf *want)
+{
+    bool same = strcmp(got->bytes, want->bytes) == 0;
+    if (!same) {
+        for (uint32_t i = 0; i < t.size; i++)
+            printf("%s%02x", i ? "" : "# ", t.text[i]);
+        printf("\n# got%s, wanted%s\n", got->bytes, want->bytes);
+    }
+    buf_release(got);
+    buf_release(want);
+    return same;
+}
+
+static void test_tables(void)
+{
+    enum { ROUNDS = 4000 };
+    struct cfg g = {0};
+    unsigned alike = 0, round = 0;
+    for (; round < ROUNDS && alike == round; round++) {
+        struct buf got = {0}, want = {0};
+        draw_dispatch();
+        put_wanted(&want);
+        buf_str(&want, " 1/1");
+        put_led_to(&got, &g);
+        alike += led_alike(&got, &want) && g.bad_bytes == 0;
+    }
+    cfg_release(&g);
+    CHECK_INT(alike, ROUNDS);
+}
+
+/* ---- labels, and pieces of equal length ---- */
+
+/* May an instruction of the function begin there? In front of `code` is known where they do. */
+static bool may_begin(uint64_t place, uint32_t code, const bool *starts)
+{
+    return place < t.size && (place >= code || starts[place]);
+}
+
+/* Threaded code, whose jump nobody can follow: it may go to all that the function takes the address of, by itself or in a table of
+   at least two. */
+static bool goes_to_labels(struct cfg *g)
+{
+    enum { TAKEN = 5, PLACES = 64 };
+    bool starts[256] = {false}, led_to[256] = {false};
+    uint32_t taken[TAKEN], count = below(TAKEN + 1), labels = 0;
+    struct buf got = {0}, want = {0};
+    t = (struct dispatch){0};
+    byte(0x53);
+    starts[0] = starts[1] = true;
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        uint64_t to = below(4) ? TEXT_AT + 48 + below(PLACES) : below(2) ? TEXT_AT + below(48) : 0;
+        memcpy(t.table + 8 * i, &to, 8);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        taken[i] =
+            (const uint32_t[]){TEXT_AT, TEXT_AT + 48 + below(PLACES + 20), TEXT_AT + below(48),
+                               TABLE_AT + 8 * below(ENTRIES + 1), TABLE_AT + 8 * below(ENTRIES) + below(8)}[below(5)];
+        address_into((const int[]){RCX, RDX, 9}[below(3)], taken[i]);
+        starts[t.size] = true;
+    }
+    bool through_pointer = below(4) == 0;
+    if (through_pointer)
+        memory(0xff, false, 4, NO_REG, NO_REG, 1, 0x7000);
+    else
+        memory(0xff, false, 4, RAX, NO_REG, 1, 8);
+    uint32_t code = t.size;
+    while (t.size < 48 + PLACES) /* whatever is led to is code */
+        byte(t.size % 2 ? 0xc3 : 0x90);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t place = taken[i] - TEXT_AT, run = 0, to;
+        if (may_begin(place, code, starts)) {
+            led_to[place] |= place != 0;
+            continue;
+        }
+        if (taken[i] % 8 || taken[i] < TABLE_AT)
+            continue;
+        for (uint64_t at = taken[i] - TABLE_AT; at + 8 <= sizeof t.table; at += 8, run++) {
+            memcpy(&to, t.table + at, 8);
+            if (!may_begin(to - TEXT_AT, code, starts))
+                break;
+        }
+        for (uint64_t k = 0; run > 1 && k < run; k++) {
+            memcpy(&to, t.table + (taken[i] - TABLE_AT) + 8 * k, 8);
+            led_to[to - TEXT_AT] = true;
+        }
+    }
+    for (uint32_t i = 0; i < t.size; i++)
+        labels += led_to[i];
+    for (uint32_t i = 0; i < t.size && labels > 1; i++)
+        if (led_to[i])
+            buf_printf(&want, " %x", i);
+    buf_printf(&want, " %d/%d", labels > 1, labels > 1 || !through_pointer);
+    put_led_to(&got, g);
+    return led_alike(&got, &want);
+}
+
+/* Pieces of code as long as each other: all that there are up to the end, or to what is no code; and no more than 64. */
+static bool goes_to_pieces(struct cfg *g)
+{
+    enum { PIECES_MOST = 64 };
+    uint32_t scale = 2u << below(3), pieces = 1 + below(below(3) ? 12 : 80), good = pieces;
+    struct buf got = {0}, want = {0};
+    t = (struct dispatch){0};
+    byte(0x53);
+    address_into(RDX, TEXT_AT + 64);
+    memory(0x8d, true, RAX, RDX, RDI, scale, 0);
+    registers(0xff, false, 4, RAX);
+    while (t.size < 64)
+        byte(0xcc);
+    uint32_t bad = below(2) ? below(pieces) : pieces;
+    for (uint32_t i = 0; i < pieces; i++) {
+        if (i == bad) {
+            byte(0x06);
+            good = i;
+        }
+        while ((t.size - 64) % scale != scale - 1)
+            byte(0x90);
+        byte(0xc3);
+    }
+    for (uint32_t i = 0; i < good && i < PIECES_MOST; i++)
+        buf_printf(&want, " %x", 64 + i * scale);
+    buf_printf(&want, " %d/1", good > 0);
+    put_led_to(&got, g);
+    return led_alike(&got, &want);
+}
+
+static void test_labels(void)
+{
+    enum { ROUNDS = 2000 };
+    struct cfg g = {0};
+    unsigned labels = 0, pieces = 0, round = 0;
+    for (; round < ROUNDS && labels == round && pieces == round; round++) {
+        labels += goes_to_labels(&g);
+        pieces += goes_to_pieces(&g);
+    }
+    cfg_release(&g);
+    CHECK_INT(labels, ROUNDS);
+    CHECK_INT(pieces, ROUNDS);
+}
+
+/* ---- frames ---- */
+
+/* A jump to anywhere is a tail call where the stack is as high as at the entry: what is said of it, by adding up. */
+enum { STEPS_MOST = 60, LOOKED_BACK = 32 };
+
+static struct step {
+    const char *bytes;
+    uint32_t size;
+    int added; /* to the stack pointer */
+    bool calls, from_frame, lost;
+} const steps_known[] = {{"\x53", 1, -8, false, false, false},                /* push %rbx */
+                         {"\x48\x83\xec\x10", 4, -16, false, false, false},   /* sub $16,%rsp */
+                         {"\x5b", 1, 8, false, false, false},                 /* pop %rbx */
+                         {"\x48\x83\xc4\x10", 4, 16, false, false, false},    /* add $16,%rsp */
+                         {"\x48\x8d\x64\x24\x08", 5, 8, false, false, false}, /* lea 8(%rsp),%rsp */
+                         {"\xff\xd1", 2, 0, true, false, false},              /* call *%rcx */
+                         {"\xff\xc6", 2, 0, false, false, false},             /* inc %esi */
+                         {"\xff\xc6", 2, 0, false, false, false},             /* and once more */
+                         {"\xc9", 1, 8, false, true, true},                   /* leave */
+                         {"\x48\x8d\x65\xf0", 4, -16, false, true, true},     /* lea -16(%rbp),%rsp */
+                         {"\x48\x83\xe4\xf0", 4, 0, false, false, true}};     /* and $-16,%rsp */
+
+static bool gives_back(const struct step *s)
+{
+    return s->added > 0 || s->lost;
+}
+
+static bool taken_down(const struct step *steps, int count)
+{
+    int last = count - 1;
+    while (last >= 0 && steps[last].added == 0 && !steps[last].lost && !steps[last].calls)
+        last--;
+    if (last < 0 || count - last > LOOKED_BACK || steps[last].added < 0 || steps[last].calls)
+        return false;
+    while (last >= 0 && gives_back(&steps[last]))
+        last--;
+    return last < 0 || !steps[last].calls;
+}
+
+static bool is_tail_call(const struct step *steps, int count)
+{
+    int added = 0;
+    for (int i = count - 1; i >= 0; i--) {
+        added += steps[i].added;
+        if (steps[i].lost)
+            return steps[i].from_frame && added == 8;
+    }
+    return added == 0 || taken_down(steps, count);
+}
+
+static void test_frames(void)
+{
+    enum { ROUNDS = 4000 };
+    struct cfg g = {0};
+    unsigned right = 0, tails = 0, round = 0;
+    for (; round < ROUNDS && right == round; round++) {
+        struct step steps[STEPS_MOST];
+        uint8_t text[8 * STEPS_MOST];
+        uint32_t size = 0, known = below(4) ? 8 : ARRAY_SIZE(steps_known);
+        int count = 0, wanted = (int)below(10);
+        while (count < wanted)
+            steps[count++] = steps_known[below(known)];
+        for (uint32_t n = below(3) ? 0 : 28 + below(10); n > 0; n--) /* and long nothing */
+            steps[count++] = steps_known[6];
+        for (int i = 0; i < count; size += steps[i++].size)
+            memcpy(text + size, steps[i].bytes, steps[i].size);
+        memcpy(text + size, "\xff\xe0", 2); /* jmp *%rax */
+        struct image_section code = {
+            .name = ".text", .addr = TEXT_AT, .bytes = text, .size = size + 2, .alloc = true, .exec = true};
+        struct image im = {.arch = ARCH_X86_64, .sections = &code, .section_count = 1};
+        struct function f = {.begin = TEXT_AT, .end = TEXT_AT + size + 2, .link_name = "f", .part_of = FUNCTION_NONE};
+        struct function_table one = {.functions = &f, .count = 1};
+        struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
+        test_site_count = 0;
+        cfg_build(&in, &g);
+        bool tail = is_tail_call(steps, count);
+        tails += tail;
+        right += g.indirect_jumps == !tail && g.unresolved_jumps == !tail;
+        if (right != round + 1) {
+            printf("# %stail call, %u/%u:", tail ? "" : "no ", g.unresolved_jumps, g.indirect_jumps);
+            for (uint32_t i = 0; i < size + 2; i++)
+                printf("%02x", text[i]);
+            printf("\n");
+        }
+    }
+    cfg_release(&g);
+    CHECK(tails > ROUNDS / 10);
+    CHECK_INT(right, ROUNDS);
+}
+
+int main(void)
+{
+    test_tables();
+    test_labels();
+    test_frames();
+    return tap_done();
+}
