@@ -354,9 +354,8 @@ static void lift(const uint8_t *p, size_t n, vaddr addr, struct op *op)
             op->compare = COMPARE_UNKNOWN; /* FCMP, FCCMP */
         break;
     default:
-        op->clobbers = UINT32_MAX;
+        op->clobbers = UINT32_MAX; /* the stack pointer too */
         op->compare = COMPARE_UNKNOWN;
-        op->stack_lost = true;
     }
     take_stack(op);
 }
@@ -380,7 +379,7 @@ static bool add_behind(const uint8_t *p, size_t n, vaddr addr, uint8_t base, str
     for (size_t at = 4; at + 4 <= n && at <= 4 * FURTHEST; at += 4) {
         if ((p[at + 3] & 0x7c) == 0x14) /* b, bl */
             return false;
-        lift(p + at, n - at, addr + at, add);
+        lift(p + at, 4, addr + at, add);
         if (add->kind == OP_ADDRESS && add->base == base && add->index == ARCH_NO_REG)
             return true;
         if (base == ARCH_NO_REG || add->clobbers >> base & 1)

@@ -13,6 +13,7 @@
  */
 #include "bloop/arch/x86_64.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -269,9 +270,8 @@ static uint8_t learn_form(const uint8_t *p, size_t n, size_t without_imm)
         return FORM_ASK;
     size_t imm = z.length - without_imm;
     enum insn_kind kind = kind_of(&z);
-    bool relative = kind == INSN_BRANCH || kind == INSN_JUMP || kind == INSN_CALL;
-    if (relative && imm != 1 && imm != 4)
-        return FORM_ASK;
+    assert((kind != INSN_BRANCH && kind != INSN_JUMP && kind != INSN_CALL) || imm == 1 ||
+           imm == 4); /* in 64-bit mode */
     return (uint8_t)(kind << 4 | (imm + 1));
 }
 
@@ -341,6 +341,11 @@ static bool high_byte(ZydisRegister r)
 static bool is_reg(const ZydisDecodedOperand *o)
 {
     return o->type == ZYDIS_OPERAND_TYPE_REGISTER && !high_byte(o->reg.value) && gpr(o->reg.value) != ARCH_NO_REG;
+}
+
+static bool same_register(const ZydisDecodedOperand *a, const ZydisDecodedOperand *b)
+{
+    return is_reg(a) && is_reg(b) && a->reg.value == b->reg.value;
 }
 
 static bool is_imm(const ZydisDecodedOperand *o)
@@ -498,7 +503,7 @@ static void lift_by_mnemonic(const ZydisDecodedInstruction *z, const ZydisDecode
         lift_compare(z, o, addr, op);
         break;
     case ZYDIS_MNEMONIC_XOR:
-        if (is_reg(&o[0]) && is_reg(&o[1]) && o[0].reg.value == o[1].reg.value && o[0].size >= 32)
+        if (same_register(&o[0], &o[1]) && o[0].size >= 32)
             set_address(op, gpr(o[0].reg.value), ARCH_NO_REG, ARCH_NO_REG, 1, 0, 64);
         break;
     case ZYDIS_MNEMONIC_SHL:
