@@ -1,5 +1,6 @@
 /* Reading JSON: every kind of value, and every way to be wrong. */
 #include "support/support.h"
+#include "tests/edge.h"
 #include "tests/tap.h"
 
 static const struct {
@@ -85,6 +86,38 @@ static void test_values(void)
     json_free(j);
 }
 
+/* Cut off anywhere it is none, and nothing behind it is looked at; with another byte anywhere it is read or refused. */
+static void test_cut_off(void)
+{
+    static const char text[] =
+        "{\"a\": [1, -2.5e1, true, null, false, {}, []],\n \"b\\n\": \"x\\u00e9\\ud83d\\ude00\"}";
+    struct edge edge = {0};
+    struct json *j = NULL;
+    size_t refused = 0, untold = 0;
+    for (size_t n = 0; n < sizeof text - 1; n++) {
+        struct err err = {0};
+        refused += json_read(edge_copy(&edge, text, n), n, "j", &j, &err) == -1 && !j;
+        untold += !str_starts(err.msg, "j:");
+    }
+    CHECK_INT(refused, sizeof text - 1);
+    CHECK_INT(untold, 0);
+    CHECK_INT(json_read(edge_copy(&edge, text, sizeof text - 1), sizeof text - 1, "j", &j, NULL), 0);
+    json_free(j);
+    for (size_t at = 0; at < sizeof text - 1; at++)
+        for (const char *other = "\"\\{}[]:,0e\n"; *other; other++) {
+            uint8_t *p = edge_copy(&edge, text, sizeof text - 1);
+            struct err err = {0};
+            p[at] = (uint8_t)*other;
+            untold += json_read(p, sizeof text - 1, "j", &j, &err) < 0 ? !str_starts(err.msg, "j:") : !j;
+            json_free(j);
+            p = edge_copy(&edge, text, at + 1); /* as the last one */
+            p[at] = (uint8_t)*other;
+            untold += json_read(p, at + 1, "j", &j, &err) < 0 ? !str_starts(err.msg, "j:") : !j;
+            json_free(j);
+        }
+    CHECK_INT(untold, 0);
+}
+
 static void test_depth(void)
 {
     struct buf deep = {0};
@@ -101,6 +134,7 @@ int main(void)
 {
     test_wrong();
     test_values();
+    test_cut_off();
     test_depth();
     return tap_done();
 }

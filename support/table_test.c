@@ -194,6 +194,55 @@ static void test_own_rows(void)
     release(&to);
 }
 
+/* To a later row, or to none that there is, nothing can be said of when rows are merged. */
+static void test_later_rows(void)
+{
+    static const struct table_column columns[] = {
+        {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
+        {.name = "next", .type = TABLE_REF, .merge = TABLE_LAST, .refers = "chain"},
+    };
+    static const struct table_decl decl = {"chain", NULL, NULL, columns, 2};
+    struct document from = {.strings = strtab_create()}, to = {.strings = strtab_create()};
+    struct table *t;
+    table_list_declare(&from.tables, &decl, from.strings, &t, NULL);
+    for (uint32_t i = 0; i < 6; i++) {
+        const char name[] = {(char)('a' + i), '\0'};
+        const uint32_t next[] = {0, 2, 5, 0, 9, 3};
+        table_add(t, (union table_cell[]){{.text = strtab_add(from.strings, name)}, {.row = next[i]}});
+    }
+    CHECK_INT(table_list_merge(&to.tables, to.strings, &from.tables, NULL, 0, NULL), 0);
+    check_drawn(&to, "chain", "a -\nb -\nc -\nd 0\ne -\nf 3\n", "references to earlier rows alone are kept");
+    release(&from);
+    release(&to);
+}
+
+/* Numbers as keys: whatever is none is one. */
+static void test_number_keys(void)
+{
+    static const struct table_column columns[] = {
+        {.name = "at", .type = TABLE_NUMBER, .merge = TABLE_KEY},
+        {.name = "when", .type = TABLE_TIME, .merge = TABLE_KEY},
+        {.name = "n", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    };
+    static const struct table_decl decl = {"numbers", NULL, NULL, columns, 3};
+    static const struct {
+        double at;
+        uint64_t when;
+    } rows[] = {{1.5, 1}, {NAN, 1},   {-NAN, 1},      {1.5, 2},  {1.5, 1}, {-1.5, 1},      {INFINITY, 1},
+                {NAN, 1}, {1e300, 1}, {1.5000001, 1}, {-1.5, 1}, {NAN, 2}, {2, UINT64_MAX}};
+    struct document d = {.strings = strtab_create()};
+    struct table *t;
+    table_list_declare(&d.tables, &decl, d.strings, &t, NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+        table_add(t, (union table_cell[]){{.number = rows[i].at}, {.count = rows[i].when}, {.count = 1}});
+    check_drawn(&d, "numbers", "1.5 1 2\n- 1 3\n1.5 2 1\n-1.5 1 2\ninf 1 1\n1e+300 1 1\n1.5000001 1 1\n- 2 1\n2 - 1\n",
+                "equal numbers, and what is none, are one row");
+    table_list_sort(&d.tables);
+    check_drawn(&d, "numbers", "-1.5 1 2\n1.5 1 2\n1.5 2 1\n1.5000001 1 1\n2 - 1\n1e+300 1 1\ninf 1 1\n- 1 3\n- 2 1\n",
+                "sorted as numbers, what is none behind them");
+    release(&d);
+}
+
 static void test_sort(void)
 {
     struct document d = document();
@@ -249,6 +298,8 @@ int main(void)
     test_merge();
     test_mapping_renames();
     test_own_rows();
+    test_later_rows();
+    test_number_keys();
     test_sort();
     test_refused();
     return tap_done();
