@@ -1,7 +1,10 @@
 /* Reading JSON: every kind of value, and every way to be wrong. */
 #include "support/support.h"
+#include "tests/chance.h"
 #include "tests/edge.h"
 #include "tests/tap.h"
+
+#include <stdlib.h>
 
 static const struct {
     const char *text, *want; /* want: an error's words behind "j:" */
@@ -118,6 +121,149 @@ static void test_cut_off(void)
     CHECK_INT(untold, 0);
 }
 
+/* ---- documents that are drawn: as text, and what is to be read of it ---- */
+
+struct document {
+    struct buf text, want;
+    uint32_t line;
+};
+
+static void put_blanks(struct document *d)
+{
+    for (uint32_t n = below(3); n > 0; n--) {
+        char c = " \t\r\n"[below(4)];
+        buf_char(&d->text, c);
+        d->line += c == '\n';
+    }
+}
+
+static void put_text(struct document *d)
+{
+    static const struct {
+        const char *text, *want;
+    } pieces[] = {{"a", "a"},
+                  {"\xc3\xa9", "\xc3\xa9"},
+                  {"\\n", "\n"},
+                  {"\\\"", "\""},
+                  {"\\\\", "\\"},
+                  {"\\/", "/"},
+                  {"\\t", "\t"},
+                  {"\\u0041", "A"},
+                  {"\\u07ff", "\xdf\xbf"},
+                  {"\\u0800", "\xe0\xa0\x80"},
+                  {"\\uD83d\\uDe00", "\xf0\x9f\x98\x80"},
+                  {" ", " "},
+                  {"{[,:", "{[,:"},
+                  {"\\u0080", "\xc2\x80"},
+                  {"\\u0000", "\xef\xbf\xbd"}};
+    buf_char(&d->text, '"');
+    buf_char(&d->want, '"');
+    for (uint32_t n = below(5); n > 0; n--) {
+        uint32_t i = below(ARRAY_SIZE(pieces));
+        buf_str(&d->text, pieces[i].text);
+        buf_str(&d->want, pieces[i].want);
+    }
+    buf_char(&d->text, '"');
+    buf_char(&d->want, '"');
+}
+
+static void put_number(struct document *d)
+{
+    struct buf number = {0};
+    bool whole = below(2);
+    if (whole)
+        buf_printf(&number, "%llu", (unsigned long long)(random64() >> below(64)));
+    else
+        buf_printf(&number, "%s%u.%03ue%s%u", below(2) ? "-" : "", below(1000), below(1000), below(2) ? "-" : "+",
+                   below(22));
+    double value = strtod(number.bytes, NULL);
+    uint64_t count = whole ? strtoull(number.bytes, NULL, 10) : value >= 0 && value < 1.8e19 ? (uint64_t)value : 0;
+    buf_str(&d->text, number.bytes);
+    buf_printf(&d->want, "%.17g %llu", value, (unsigned long long)count);
+    buf_release(&number);
+}
+
+static void put_value(struct document *d, unsigned depth)
+{
+    static const char *const words[] = {"null", "false", "true"};
+    uint32_t what = below(depth < 6 ? 9 : 5), children = below(4);
+    bool object = what > 6;
+    put_blanks(d);
+    buf_printf(&d->want, "@%u ", d->line);
+    if (what < 3) {
+        buf_str(&d->text, words[what]);
+        buf_str(&d->want, words[what]);
+    } else if (what == 3)
+        put_number(d);
+    else if (what == 4)
+        put_text(d);
+    else {
+        buf_char(&d->text, object ? '{' : '[');
+        buf_char(&d->want, object ? '{' : '[');
+        for (uint32_t i = 0; i < children; i++) {
+            put_blanks(d);
+            if (i)
+                buf_char(&d->text, ',');
+            put_blanks(d);
+            if (object) {
+                put_text(d);
+                put_blanks(d);
+                buf_char(&d->text, ':');
+            }
+            put_value(d, depth + 1);
+        }
+        put_blanks(d);
+        buf_char(&d->text, object ? '}' : ']');
+        buf_char(&d->want, object ? '}' : ']');
+    }
+    put_blanks(d);
+}
+
+static void say(struct buf *out, const struct json *j, json_ix i)
+{
+    enum json_type type = json_type_of(j, i);
+    buf_printf(out, "@%u ", json_line(j, i));
+    if (type == JSON_NUMBER)
+        buf_printf(out, "%.17g %llu", json_number(j, i), (unsigned long long)json_count(j, i));
+    else if (type == JSON_STRING)
+        buf_printf(out, "\"%s\"", json_string_of(j, i));
+    else if (type == JSON_ARRAY || type == JSON_OBJECT) {
+        buf_char(out, type == JSON_OBJECT ? '{' : '[');
+        for (json_ix k = json_first(j, i); k != JSON_NONE; k = json_next(j, k)) {
+            if (type == JSON_OBJECT)
+                buf_printf(out, "\"%s\"", json_key_of(j, k));
+            say(out, j, k);
+        }
+        buf_char(out, type == JSON_OBJECT ? '}' : ']');
+    } else
+        buf_str(out, type == JSON_NULL ? "null" : json_count(j, i) && json_number(j, i) == 1 ? "true" : "false");
+}
+
+static void test_documents(void)
+{
+    enum { ROUNDS = 1000 };
+    struct edge edge = {0};
+    unsigned same = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct document d = {.line = 1};
+        struct buf got = {0};
+        struct json *j = NULL;
+        struct err err = {0};
+        put_value(&d, 0);
+        if (json_read(edge_copy(&edge, d.text.bytes, d.text.len), d.text.len, "j", &j, &err) == 0)
+            say(&got, j, 0);
+        bool good = got.len && strcmp(got.bytes, d.want.bytes) == 0;
+        same += good;
+        if (!good && round - same < 3)
+            printf("# %s\n# got    %s\n# wanted %s\n", err.msg, got.len ? got.bytes : "", d.want.bytes);
+        json_free(j);
+        buf_release(&got);
+        buf_release(&d.text);
+        buf_release(&d.want);
+    }
+    CHECK_INT(same, ROUNDS);
+}
+
 static void test_depth(void)
 {
     struct buf deep = {0};
@@ -135,6 +281,7 @@ int main(void)
     test_wrong();
     test_values();
     test_cut_off();
+    test_documents();
     test_depth();
     return tap_done();
 }
