@@ -614,8 +614,8 @@ static void make_entries(struct cfg *g)
 {
     struct cfg_work *w = g->work;
     struct cfg_capacity *capacity = capacity_of(g);
-    if (w->entries.count + 1 > capacity->entries)
-        g->entries = vec_grow_(g->entries, &capacity->entries, w->entries.count + 1, sizeof *g->entries);
+    if (w->entries.count > capacity->entries)
+        g->entries = vec_grow_(g->entries, &capacity->entries, w->entries.count, sizeof *g->entries);
     for (size_t i = 0; i < w->entries.count; i++)
         g->entries[g->entry_count++] = block_of_leader(w, w->entries.items[i]);
 }
