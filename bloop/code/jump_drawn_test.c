@@ -28,8 +28,9 @@ static struct dispatch {
     uint32_t size, labels[LABELS], head, leave_at[8], leave_count; /* leave: jumps to what is done otherwise */
     uint32_t to[ENTRIES];                                          /* of `labels` */
     uint32_t read, joins;
-    bool cut;    /* what ends a table leads to where code is cut off */
-    bool masked; /* no comparison says how many there are */
+    uint32_t there, table_size; /* entries, and bytes, before the memory that holds the table ends */
+    bool cut;                   /* what ends a table leads to where code is cut off */
+    bool masked;                /* no comparison says how many there are */
     bool narrow; /* nothing is added to the index: where the table is known late, what is not needed is not read */
 } t;
 
@@ -239,6 +240,12 @@ static int bounded(uint32_t *n)
             rex(false, 0, NO_REG, reg);
             byte(0xb8 | (uint32_t)(reg & 7));
             word(other - 1);
+            if (below(2)) { /* from a branch to there, which says nothing of it */
+                registers(0x85, false, RBX, RBX);
+                byte(0x75);
+                byte(1);
+                byte(0xf4);
+            }
         }
         t.text[on] = (uint8_t)(t.size - on - 1);
         *n = other > *n ? other : *n;
@@ -396,6 +403,8 @@ static void draw_dispatch(void)
     for (uint32_t i = 0; i < ENTRIES; i++)
         t.bytes[i] = (uint8_t)below(t.read);
     t.cut = below(2);
+    t.there = t.read;
+    t.table_size = sizeof t.table;
     put_places();
     put_entries(form, open || form == 5);
 }
@@ -404,7 +413,7 @@ static void draw_dispatch(void)
 static void put_wanted(struct buf *out)
 {
     bool led_to[LABELS] = {false};
-    for (uint32_t i = 0; i < t.read; i++)
+    for (uint32_t i = 0; i < t.there; i++)
         led_to[t.to[i]] = true;
     for (uint32_t i = 0; i < LABELS; i++)
         if (led_to[i])
@@ -423,8 +432,8 @@ static void put_led_to(struct buf *out, struct cfg *g)
                                          .exec = true},
                                         {.name = ".rodata",
                                          .addr = TABLE_AT,
-                                         .bytes = edge_copy(&edges[1], t.table, sizeof t.table),
-                                         .size = sizeof t.table,
+                                         .bytes = edge_copy(&edges[1], t.table, t.table_size),
+                                         .size = t.table_size,
                                          .alloc = true},
                                         {.name = ".rodata",
                                          .addr = BYTES_AT,
@@ -489,7 +498,7 @@ static bool goes_to_labels(struct cfg *g)
     bool starts[256] = {false}, led_to[256] = {false};
     uint32_t taken[TAKEN], count = below(TAKEN + 1), labels = 0;
     struct buf got = {0}, want = {0};
-    t = (struct dispatch){0};
+    t = (struct dispatch){.table_size = sizeof t.table};
     byte(0x53);
     starts[0] = starts[1] = true;
     for (uint32_t i = 0; i < ENTRIES; i++) {
@@ -545,7 +554,7 @@ static bool goes_to_pieces(struct cfg *g)
     enum { PIECES_MOST = 64 };
     uint32_t scale = 2u << below(3), pieces = 1 + below(below(3) ? 12 : 80), good = pieces;
     struct buf got = {0}, want = {0};
-    t = (struct dispatch){0};
+    t = (struct dispatch){.table_size = sizeof t.table};
     byte(0x53);
     address_into(RDX, TEXT_AT + 64);
     memory(0x8d, true, RAX, RDX, RDI, scale, 0);
