@@ -578,18 +578,82 @@ static bool goes_to_pieces(struct cfg *g)
     return led_alike(&got, &want);
 }
 
-static void test_labels(void)
+/* ---- several jumps through few tables ---- */
+
+/* Those that may go to the same places, if these are two or more, all go through the one of the lowest address. */
+static bool joins_dispatches(struct cfg *g)
+{
+    enum { JUMPS = 6, TABLES = 3, BETWEEN = 0x80 };
+    uint32_t jumps = 2 + below(JUMPS - 1), blocks[JUMPS], ends[JUMPS], of[JUMPS], next[JUMPS];
+    bool led_to[TABLES][LABELS] = {{false}}, upwards = below(2);
+    struct buf got = {0}, want = {0};
+    t = (struct dispatch){.table_size = sizeof t.table};
+    byte(0xe9);
+    word(0);
+    for (uint32_t i = 0; i < jumps; i++) {
+        blocks[i] = t.size;
+        of[i] = below(TABLES);
+        byte(0x0f);
+        byte(0x84);
+        next[i] = t.size;
+        word(0);
+        memory(0x0fb6, false, RAX, RDI, NO_REG, 1, 0);
+        memory(0xff, false, 4, NO_REG, RAX, 8, (int32_t)(TABLE_AT + BETWEEN * of[i]));
+        ends[i] = t.size;
+    }
+    for (uint32_t i = 0; i < LABELS; i++) {
+        t.labels[i] = t.size;
+        byte(0xc3);
+    }
+    for (uint32_t i = 0; i < jumps; i++) { /* each block leads to the next one, in either order; the last to the end */
+        uint32_t to = upwards ? i + 1 < jumps ? blocks[i + 1] : t.size : i > 0 ? blocks[i - 1] : t.size;
+        uint32_t distance = to - (next[i] + 4);
+        memcpy(t.text + next[i], &distance, 4);
+    }
+    byte(0xf4);
+    uint32_t first = blocks[upwards ? 0 : jumps - 1] - 5;
+    memcpy(t.text + 1, &first, 4);
+    for (uint32_t i = 0; i < TABLES; i++)
+        for (uint32_t k = 0, n = 2 + below(5), few = 1 + below(3); k < n; k++) {
+            uint32_t label = below(few);
+            uint64_t to = TEXT_AT + t.labels[label];
+            led_to[i][label] = true;
+            memcpy(t.table + BETWEEN * i + 8 * k, &to, 8);
+        }
+    for (uint32_t i = 0; i < jumps; i++) {
+        uint32_t through = i, count = 0;
+        for (uint32_t k = i; k-- > 0;)
+            if (memcmp(led_to[of[k]], led_to[of[i]], sizeof led_to[0]) == 0)
+                through = k;
+        for (uint32_t k = 0; k < LABELS; k++)
+            count += led_to[of[i]][k];
+        if (through != i && count > 1)
+            buf_printf(&want, " %x", ends[through] - 8);
+        for (uint32_t k = 0; k < LABELS && (through == i || count < 2); k++)
+            if (led_to[of[i]][k])
+                buf_printf(&want, " %x", t.labels[k]);
+    }
+    buf_printf(&want, " %u/%u", jumps, jumps);
+    put_led_to(&got, g);
+    return led_alike(&got, &want);
+}
+
+/* ---- all of these ---- */
+
+static void test_others(void)
 {
     enum { ROUNDS = 2000 };
     struct cfg g = {0};
-    unsigned labels = 0, pieces = 0, round = 0;
-    for (; round < ROUNDS && labels == round && pieces == round; round++) {
+    unsigned labels = 0, pieces = 0, joined = 0, round = 0;
+    for (; round < ROUNDS && labels == round && pieces == round && joined == round; round++) {
+        joined += joins_dispatches(&g);
         labels += goes_to_labels(&g);
         pieces += goes_to_pieces(&g);
     }
     cfg_release(&g);
     CHECK_INT(labels, ROUNDS);
     CHECK_INT(pieces, ROUNDS);
+    CHECK_INT(joined, ROUNDS);
 }
 
 /* ---- frames ---- */
@@ -685,7 +749,7 @@ static void test_frames(void)
 int main(void)
 {
     test_tables();
-    test_labels();
+    test_others();
     test_frames();
     return tap_done();
 }
