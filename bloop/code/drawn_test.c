@@ -46,7 +46,7 @@ static void put_jump(struct part *p, const char *opcode, uint32_t n, int to)
 
 static void draw_item(struct part *p)
 {
-    static const char branches[][2] = {"\x0f\x84", "\x0f\x85", "\x0f\x87"};
+    static const char *const branches[] = {"\x0f\x84", "\x0f\x85", "\x0f\x87"};
     static const struct {
         const char *bytes;
         uint32_t size;
@@ -66,7 +66,7 @@ static void draw_item(struct part *p)
                  {"\xf4", 1},
                  {"\xff\xc9", 2},
                  {"\xc3\x41\x90", 3}};
-    uint32_t what = below(32), which = below(ARRAY_SIZE(plain));
+    uint32_t what = below(32), which = below(below(2) ? 5 : ARRAY_SIZE(plain)); /* the first ones go on */
     p->called[p->item_count] = false;
     p->items[p->item_count++] = p->size;
     if (what < 9)
@@ -76,7 +76,7 @@ static void draw_item(struct part *p)
     else if (what < 15)
         put_jump(p, "\xe8", 1, below(5) ? TO_OTHER : TO_SUBROUTINE);
     else
-        put(p, plain[which < 5 || below(2) ? which : below(5)].bytes, plain[which < 5 ? which : 0].size);
+        put(p, plain[which].bytes, plain[which].size);
 }
 
 static bool ends_line(const struct part *p, uint32_t item)
