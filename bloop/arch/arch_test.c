@@ -192,8 +192,8 @@ static void test_against_zydis(void)
     CHECK_INT(wrong_target, 0);
 }
 
-/* How often Zydis is asked: the library's own function lies behind this one. (Weak: where Zydis is part of the program, that is
-   taken.) */
+/* How often Zydis is asked: the library's own function lies behind this one. (Weak: where Zydis is part of the
+   program, that is taken.) */
 static unsigned asked;
 
 __attribute__((weak)) ZyanStatus ZydisDecoderDecodeInstruction(const ZydisDecoder *d, ZydisDecoderContext *context,
@@ -241,8 +241,8 @@ static bool is_asked_of(const uint8_t *p, const ZydisDecodedInstruction *z)
     return false;
 }
 
-/* Nearly all instructions are known by their form once Zydis was asked for it, which takes fifteen times as long; bytes that were cut off teach
-   nothing. Before any other: forms are learned once. */
+/* Nearly all instructions are known by their form once Zydis was asked for it, which takes fifteen times as long; bytes
+   that were cut off teach nothing. Before any other test: forms are learned once. */
 static void test_asked(void)
 {
     const struct arch *arch = arch_get(ARCH_X86_64);
