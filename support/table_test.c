@@ -1,8 +1,10 @@
 /* Tables: rows of equal keys unite by their columns' rules, references follow rows, order does not show. */
 #include "support/support.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const struct table_column array_columns[] = {
     {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
@@ -243,6 +245,121 @@ static void test_number_keys(void)
     release(&d);
 }
 
+/* Each rule for each type, against what is left of the values when those that are missing are passed over. */
+static void test_rules(void)
+{
+    enum { KEYS = 7, TYPES = 2, RULES = 4, ROWS = 600 };
+    static const uint8_t types[TYPES] = {TABLE_COUNT, TABLE_NUMBER},
+                         rules[RULES] = {TABLE_SUM, TABLE_MIN, TABLE_MAX, TABLE_LAST};
+    static const char *const names[TYPES * RULES] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    struct table_column columns[1 + TYPES * RULES] = {{.name = "key", .type = TABLE_COUNT, .merge = TABLE_KEY}};
+    struct table_decl decl = {"rules", NULL, NULL, columns, ARRAY_SIZE(columns)};
+    struct document d = {.strings = strtab_create()};
+    double want[KEYS][TYPES * RULES];
+    bool known[KEYS][TYPES * RULES] = {{false}};
+    struct table *t;
+    unsigned wrong = 0;
+    for (size_t i = 0; i < TYPES * RULES; i++)
+        columns[1 + i] = (struct table_column){.name = names[i], .type = types[i / RULES], .merge = rules[i % RULES]};
+    CHECK_INT(table_list_declare(&d.tables, &decl, d.strings, &t, NULL), 0);
+    for (unsigned row = 0; row < ROWS; row++) {
+        uint32_t key = below(KEYS);
+        union table_cell cells[1 + TYPES * RULES] = {{.count = key}};
+        for (size_t i = 0; i < TYPES * RULES; i++) {
+            double *w = &want[key][i], v = below(100);
+            bool number = types[i / RULES] == TABLE_NUMBER, missing = below(4) == 0, first = !known[key][i];
+            v = number ? v / 8 - 6 : v;
+            cells[1 + i] = number ? (union table_cell){.number = missing ? NAN : v}
+                                  : (union table_cell){.count = missing ? TABLE_NO_COUNT : (uint64_t)v};
+            if (missing)
+                continue;
+            known[key][i] = true;
+            switch (rules[i % RULES]) {
+            case TABLE_SUM:
+                *w = first ? v : *w + v;
+                break;
+            case TABLE_MIN:
+                *w = first || v < *w ? v : *w;
+                break;
+            case TABLE_MAX:
+                *w = first || v > *w ? v : *w;
+                break;
+            default:
+                *w = v;
+            }
+        }
+        uint32_t at = table_add(t, cells);
+        for (size_t i = 0; i < TYPES * RULES; i++) {
+            union table_cell cell = table_row(t, at)[1 + i];
+            bool missing = table_cell_missing(&columns[1 + i], cell);
+            double is = types[i / RULES] == TABLE_NUMBER ? cell.number : (double)cell.count;
+            wrong += missing == known[key][i] || (!missing && is != want[key][i]);
+        }
+    }
+    CHECK_INT(table_row_count(t), KEYS);
+    CHECK_INT(wrong, 0);
+    release(&d);
+}
+
+/* A table is what is declared where its name, and the names and types of its columns, are; the same one can be declared
+   again, one that is another in any part cannot. */
+static void test_is(void)
+{
+    static const struct table_column
+        one[] = {{.name = "a", .type = TABLE_REF, .refers = "x"}, {.name = "b", .merge = TABLE_SUM}},
+        other_name[] = {{.name = "c", .type = TABLE_REF, .refers = "x"}, {.name = "b", .merge = TABLE_SUM}},
+        other_last[] = {{.name = "a", .type = TABLE_REF, .refers = "x"}, {.name = "c", .merge = TABLE_SUM}},
+        other_type[] = {{.name = "a", .type = TABLE_TEXT}, {.name = "b", .merge = TABLE_SUM}},
+        other_rule[] = {{.name = "a", .type = TABLE_REF, .refers = "x"}, {.name = "b", .merge = TABLE_MAX}},
+        other_refers[] = {{.name = "a", .type = TABLE_REF, .refers = "y"}, {.name = "b", .merge = TABLE_SUM}},
+        more[] = {{.name = "a", .type = TABLE_REF, .refers = "x"}, {.name = "b", .merge = TABLE_SUM}, {.name = "c"}};
+    static const struct {
+        struct table_decl decl;
+        bool is, may;
+    } cases[] = {{{"t", NULL, NULL, one, 2}, true, true},           {{"u", NULL, NULL, one, 2}, false, true},
+                 {{"t", "T", "words", one, 2}, true, true},         {{"t", NULL, NULL, one, 1}, false, false},
+                 {{"t", NULL, NULL, other_name, 2}, false, false},  {{"t", NULL, NULL, other_last, 2}, false, false},
+                 {{"t", NULL, NULL, other_type, 2}, false, false},  {{"t", NULL, NULL, other_rule, 2}, true, false},
+                 {{"t", NULL, NULL, other_refers, 2}, true, false}, {{"t", NULL, NULL, more, 3}, false, false}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct document d = {.strings = strtab_create()};
+        struct table *t = NULL, *again = NULL;
+        struct err err = {0};
+        CHECK_INT(table_list_declare(&d.tables, &cases[0].decl, d.strings, &t, &err), 0);
+        CHECK_INT(table_is(t, &cases[i].decl), cases[i].is);
+        CHECK_INT(table_list_declare(&d.tables, &cases[i].decl, d.strings, &again, &err), cases[i].may ? 0 : -1);
+        CHECK_INT(d.tables.count, cases[i].may && !cases[i].is ? 2 : 1);
+        release(&d);
+    }
+}
+
+/* As many as there may be, and one more; one that is dropped leaves the others in their order. */
+static void test_tables(void)
+{
+    static const struct table_column columns[] = {{.name = "n", .merge = TABLE_SUM}};
+    struct document d = {.strings = strtab_create()};
+    struct err err = {0};
+    char name[16];
+    struct table *t;
+    int refused = 0;
+    for (int i = 0; i <= LIMIT_TABLES; i++) {
+        struct table_decl decl = {name, NULL, NULL, columns, 1};
+        snprintf(name, sizeof name, "t%d", i);
+        refused += table_list_declare(&d.tables, &decl, d.strings, &t, &err) < 0;
+    }
+    CHECK_INT(refused, 1);
+    CHECK_INT(err.kind, ERR_LIMIT);
+    CHECK_INT(d.tables.count, LIMIT_TABLES);
+    table_list_drop(&d.tables, 1);
+    CHECK_INT(d.tables.count, LIMIT_TABLES - 1);
+    CHECK_STR(table_declared(d.tables.items[0])->name, "t0");
+    CHECK_STR(table_declared(d.tables.items[1])->name, "t2");
+    snprintf(name, sizeof name, "t%d", LIMIT_TABLES - 1);
+    CHECK_STR(table_declared(d.tables.items[LIMIT_TABLES - 2])->name, name);
+    CHECK(table_list_find(&d.tables, "t1") == NULL && table_list_find(&d.tables, "t2") == d.tables.items[1]);
+    release(&d);
+}
+
 static void test_sort(void)
 {
     struct document d = document();
@@ -300,6 +417,9 @@ int main(void)
     test_own_rows();
     test_later_rows();
     test_number_keys();
+    test_rules();
+    test_is();
+    test_tables();
     test_sort();
     test_refused();
     return tap_done();
