@@ -30,6 +30,7 @@ static struct dispatch {
     uint32_t read, joins;
     uint32_t there, table_size; /* entries, and bytes, before the memory that holds the table ends */
     bool cut;                   /* what ends a table leads to where code is cut off */
+    bool lost;                  /* on one way the index is something of which nothing is known */
     bool masked;                /* no comparison says how many there are */
     bool narrow; /* nothing is added to the index: where the table is known late, what is not needed is not read */
 } t;
@@ -234,7 +235,10 @@ static int bounded(uint32_t *n)
         uint32_t on = t.size;
         byte(0);
         t.text[over] = (uint8_t)(t.size - over - 1);
-        if (below(2)) {
+        if (below(6) == 0) { /* in one of them it is twice something, and nothing says how much that is */
+            memory(0x8d, false, reg, NO_REG, RBX, 2, 0);
+            t.lost = true;
+        } else if (below(2)) {
             guard(reg, other);
         } else { /* one of them a constant */
             rex(false, 0, NO_REG, reg);
@@ -393,7 +397,7 @@ static void draw_dispatch(void)
             byte(1);
             byte(0x90);
         }
-        open = t.joins > (t.masked ? 0 : JOINS_SEEN_THROUGH);
+        open = t.lost || t.joins > (t.masked ? 0 : JOINS_SEEN_THROUGH);
         n = open ? ENTRIES / 2 : n;
         jump_through(index, form, base);
     }
