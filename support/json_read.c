@@ -96,7 +96,7 @@ static bool read_unicode(struct json_parser *p)
         if (!hex4(p, &low))
             return false;
         if (low >= 0xdc00 && low < 0xe000)
-            c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+            c = 0x10000 + ((c & 0x3ff) << 10 | (low & 0x3ff));
         else
             p->at = before;
     }

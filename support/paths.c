@@ -43,7 +43,7 @@ char *path_normal(const char *path)
                 path += len + (path[len] == '/');
                 continue;
             }
-            if (root && n == 1) { /* "/.." is "/" */
+            if (root) { /* "/.." is "/" */
                 path += len + (path[len] == '/');
                 continue;
             }
