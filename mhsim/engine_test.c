@@ -5,10 +5,13 @@
 
 /* ---- a textbook's simulator: slow, and obvious ----------------------------------------- */
 
+enum { NAIVE_ROWS = 64, NAIVE_CORES = 4, NAIVE_BLOCKS = 8192 };
+
 struct naive_block {
     bool valid;
     uint64_t block;
     int owner, writer; /* writer -1: clean */
+    bool fetched;      /* ahead of time, and not touched since */
     bool used[64];     /* of bytes, or of 64ths of a larger block */
 };
 
@@ -17,18 +20,29 @@ struct naive_level {
     struct naive_block *ways; /* sets x ways */
     int *order;               /* sets x ways: the most recent first */
     bool *tree;               /* sets x ways: node 1 is the root */
-    uint64_t sets;
+    uint64_t *full, in_full;  /* of a level of this size without sets: the most recent first */
+    uint64_t sets, blocks;
     uint32_t grain; /* bytes that are told apart */
+    bool seen[NAIVE_BLOCKS];
 };
 
 struct naive {
-    struct naive_level levels[MHSIM_LEVELS];
-    uint32_t count;
-    struct mhsim_counts rows[64][MHSIM_LEVELS];
-    uint64_t pairs[64][64][MHSIM_LEVELS];
-    uint64_t random;
-    bool touched[64][MHSIM_LEVELS][8192], seen[MHSIM_LEVELS][8192];
+    struct naive_level *levels[NAIVE_CORES][MHSIM_LEVELS]; /* one that is shared is of every core */
+    const struct mhsim_machine *machine;
+    uint32_t count, cores, core_of[NAIVE_ROWS];
+    struct mhsim_counts rows[NAIVE_ROWS][MHSIM_LEVELS];
+    uint64_t pairs[NAIVE_ROWS][NAIVE_ROWS][MHSIM_LEVELS], taken[NAIVE_ROWS][NAIVE_ROWS][MHSIM_LEVELS];
+    uint64_t random, sample_sets, last[NAIVE_ROWS], split[NAIVE_ROWS];
+    int64_t step[NAIVE_ROWS], stride[NAIVE_ROWS];
+    bool touched[NAIVE_ROWS][MHSIM_LEVELS][NAIVE_BLOCKS];
+    bool classify, quiet;
+    struct mhsim_counts sink;
 };
+
+static struct mhsim_counts *naive_counts(struct naive *s, int row, uint32_t k)
+{
+    return s->quiet ? &s->sink : &s->rows[row][k];
+}
 
 /* What a block held of the one that goes, with the coarser grain of the two: a level's lines are no larger than those of the next. */
 static void naive_hold(bool *used, const struct naive_level *n, const struct naive_block *gone,
@@ -38,8 +52,9 @@ static void naive_hold(bool *used, const struct naive_level *n, const struct nai
         used[(shift + i) / n->grain] |= gone->used[i / from->grain];
 }
 
-static struct naive_block *naive_find(struct naive_level *n, uint64_t block)
+static struct naive_block *naive_find(struct naive_level *n, uint64_t address)
 {
+    uint64_t block = address / n->l->line;
     struct naive_block *set = &n->ways[block % n->sets * n->l->ways];
     for (uint32_t w = 0; w < n->l->ways; w++)
         if (set[w].valid && set[w].block == block)
@@ -74,22 +89,19 @@ static void naive_recent(struct naive_level *n, struct naive_block *b)
     for (; at > 0; at--)
         order[at] = order[at - 1];
     order[0] = (int)way;
-    tree_away_from(n, &n->tree[set * ways], 1, 0, ways, way);
+    if (n->l->replace == MHSIM_PLRU)
+        tree_away_from(n, &n->tree[set * ways], 1, 0, ways, way);
 }
 
 static uint32_t naive_victim(struct naive *s, struct naive_level *n, uint64_t set)
 {
     uint32_t ways = n->l->ways;
     struct naive_block *b = &n->ways[set * ways];
-    if (n->l->replace == MHSIM_LRU) {
-        for (uint32_t w = 0; w < ways; w++)
-            if (!b[w].valid)
-                return w;
-        return (uint32_t)n->order[set * ways + ways - 1];
-    }
     for (uint32_t w = 0; w < ways; w++)
         if (!b[w].valid)
             return w;
+    if (n->l->replace == MHSIM_LRU)
+        return (uint32_t)n->order[set * ways + ways - 1];
     if (n->l->replace == MHSIM_PLRU)
         return tree_choice(&n->tree[set * ways], 1, 0, ways);
     s->random ^= s->random << 13;
@@ -98,33 +110,53 @@ static uint32_t naive_victim(struct naive *s, struct naive_level *n, uint64_t se
     return (uint32_t)(((s->random >> 32) * ways) >> 32);
 }
 
-static void naive_install(struct naive *s, uint32_t k, uint64_t block, const struct naive_block *what, int evictor);
-
-static void naive_evict(struct naive *s, uint32_t k, struct naive_block *b, int evictor)
+/* Whether a level of this size without sets would have it; it would afterwards. */
+static bool naive_in_full(struct naive_level *n, uint64_t block)
 {
-    struct naive_level *n = &s->levels[k];
+    uint64_t at = 0;
+    while (at < n->in_full && n->full[at] != block)
+        at++;
+    bool found = at < n->in_full;
+    if (!found)
+        n->in_full += n->in_full < n->blocks;
+    at = found ? at : n->in_full - 1;
+    memmove(n->full + 1, n->full, at * sizeof *n->full);
+    n->full[0] = block;
+    return found;
+}
+
+static void naive_install(struct naive *s, uint32_t core, uint32_t k, uint64_t block, const struct naive_block *what,
+                          int evictor);
+
+/* taken: another core stores into it. */
+static void naive_evict(struct naive *s, uint32_t core, uint32_t k, struct naive_block *b, int evictor, bool taken)
+{
+    struct naive_level *n = s->levels[core][k];
     uint32_t line = n->l->line;
     uint64_t address = b->block * line;
-    if (n->l->inclusive)
-        for (uint32_t i = 0; i < k; i++)
-            for (uint64_t at = address; at < address + line; at += s->levels[i].l->line) {
-                struct naive_block *up =
-                    s->levels[i].l->tlb == n->l->tlb ? naive_find(&s->levels[i], at / s->levels[i].l->line) : NULL;
-                if (up)
-                    naive_evict(s, i, up, evictor);
-            }
+    for (uint32_t other = 0; other < s->cores && n->l->inclusive; other++)
+        for (uint32_t i = 0; i < k; i++) {
+            struct naive_level *before = s->levels[other][i];
+            if (before->l->tlb != n->l->tlb || (other != core && !n->l->shared))
+                continue;
+            for (uint64_t at = address; at < address + line; at += before->l->line)
+                if (naive_find(before, at))
+                    naive_evict(s, other, i, naive_find(before, at), evictor, taken);
+        }
     struct naive_block gone = *b;
     b->valid = false;
-    struct mhsim_counts *c = &s->rows[gone.owner][k];
+    struct mhsim_counts *c = naive_counts(s, gone.owner, k);
     c->evictions++;
+    c->invalidated += taken;
     for (uint32_t i = 0; i < line / n->grain; i++)
         c->used += gone.used[i] * n->grain;
-    s->pairs[gone.owner][evictor][k]++;
+    s->pairs[gone.owner][evictor][k] += !s->quiet;
+    s->taken[gone.owner][evictor][k] += taken && !s->quiet;
     if (gone.writer >= 0)
-        s->rows[gone.writer][k].write_backs++;
-    for (uint8_t to = n->l->next; to != MHSIM_NO_LEVEL; to = s->levels[to].l->next) {
-        struct naive_level *t = &s->levels[to];
-        struct naive_block *there = naive_find(t, address / t->l->line);
+        naive_counts(s, gone.writer, k)->write_backs++;
+    for (uint8_t to = n->l->next; to != MHSIM_NO_LEVEL; to = s->levels[core][to]->l->next) {
+        struct naive_level *t = s->levels[core][to];
+        struct naive_block *there = naive_find(t, address);
         uint32_t shift = (uint32_t)(address % t->l->line);
         if (there) {
             naive_hold(there->used, t, &gone, n, shift);
@@ -139,23 +171,37 @@ static void naive_evict(struct naive *s, uint32_t k, struct naive_block *b, int 
         } else if (!t->l->no_allocate && !t->l->write_through) {
             struct naive_block fresh = {.owner = gone.owner, .writer = gone.writer};
             naive_hold(fresh.used, t, &gone, n, shift);
-            naive_install(s, to, address / t->l->line, &fresh, evictor);
+            naive_install(s, core, to, address / t->l->line, &fresh, evictor);
             return;
         }
-        s->rows[gone.writer][to].write_backs++;
+        naive_counts(s, gone.writer, to)->write_backs++;
     }
 }
 
-static void naive_install(struct naive *s, uint32_t k, uint64_t block, const struct naive_block *what, int evictor)
+static void naive_install(struct naive *s, uint32_t core, uint32_t k, uint64_t block, const struct naive_block *what,
+                          int evictor)
 {
-    struct naive_level *n = &s->levels[k];
+    struct naive_level *n = s->levels[core][k];
     struct naive_block *b = &n->ways[block % n->sets * n->l->ways + naive_victim(s, n, block % n->sets)];
     if (b->valid)
-        naive_evict(s, k, b, evictor);
+        naive_evict(s, core, k, b, evictor, false);
     *b = *what;
     b->valid = true;
     b->block = block;
     naive_recent(n, b);
+}
+
+/* A store takes the block from the private caches of all other cores. */
+static void naive_take(struct naive *s, uint32_t core, uint32_t k, int row, uint64_t address)
+{
+    if (s->machine->levels[k].shared || s->machine->levels[k].tlb)
+        return;
+    for (uint32_t other = 0; other < s->cores; other++)
+        for (uint32_t i = 0; i < s->count; i++) {
+            struct naive_level *n = s->levels[other][i];
+            if (other != core && !n->l->shared && !n->l->tlb && naive_find(n, address))
+                naive_evict(s, other, i, naive_find(n, address), row, true);
+        }
 }
 
 /* Far addresses, pieces of FAR_BYTES: where in the tables of what was seen and touched they stand. */
@@ -175,87 +221,185 @@ static uint64_t compact(uint64_t address)
     return address;
 }
 
+static void naive_access(struct naive *s, uint32_t k, int row, uint64_t address, uint32_t size, bool write);
+
+/* Read through the next levels as if a miss had been. */
+static void naive_fetch(struct naive *s, uint32_t k, int row, uint64_t address)
+{
+    uint32_t core = s->core_of[row];
+    struct naive_level *n = s->levels[core][k];
+    uint64_t block = address / n->l->line;
+    if (naive_find(n, address) || block % s->sample_sets != 0)
+        return;
+    naive_counts(s, row, k)->prefetches++;
+    if (n->l->next != MHSIM_NO_LEVEL)
+        naive_access(s, n->l->next, row, block * n->l->line, 1, false);
+    naive_install(s, core, k, block, &(struct naive_block){.owner = row, .writer = -1, .fetched = true}, row);
+}
+
+/* The next line, or where a stride that came twice leads to: less than a line, to the next one that way. */
+static void naive_ahead(struct naive *s, uint32_t k, int row, uint64_t address)
+{
+    const struct mhsim_level *l = &s->machine->levels[k];
+    int64_t stride = s->stride[row], line = l->line;
+    if (l->prefetch == MHSIM_NEXT_LINE)
+        naive_fetch(s, k, row, address + (uint64_t)line);
+    else if (l->prefetch == MHSIM_STRIDE && stride)
+        naive_fetch(s, k, row,
+                    address + (uint64_t)(stride > -line && stride < line ? stride > 0 ? line : -line : stride));
+}
+
+static void naive_touch(struct naive *s, uint32_t k, int row, struct naive_block *b, uint64_t address, uint32_t size)
+{
+    struct naive_level *n = s->levels[s->core_of[row]][k];
+    uint32_t first = (uint32_t)(address % n->l->line);
+    bool all = true;
+    for (uint32_t i = 0; i < size; i++) {
+        all &= b->used[(first + i) / n->grain];
+        b->used[(first + i) / n->grain] |= i + 1 == size || (first + i) / n->grain != (first + i + 1) / n->grain;
+    }
+    naive_counts(s, row, k)->temporal += all;
+    naive_recent(n, b);
+}
+
+static void naive_next(struct naive *s, uint32_t k, int row, uint64_t address, uint32_t size, bool write)
+{
+    if (s->machine->levels[k].next != MHSIM_NO_LEVEL)
+        naive_access(s, s->machine->levels[k].next, row, address, size, write);
+}
+
 static void naive_access(struct naive *s, uint32_t k, int row, uint64_t address, uint32_t size, bool write)
 {
-    struct naive_level *n = &s->levels[k];
-    struct mhsim_counts *c = &s->rows[row][k];
+    uint32_t core = s->core_of[row];
+    struct naive_level *n = s->levels[core][k];
+    struct mhsim_counts *c = naive_counts(s, row, k);
     uint64_t block = address / n->l->line, known = compact(block * n->l->line) / n->l->line;
-    uint32_t first = (uint32_t)(address % n->l->line), grain = n->grain;
-    struct naive_block *b = naive_find(n, block);
+    bool in_full = s->classify && naive_in_full(n, block), brings = !write || !n->l->no_allocate;
+    struct naive_block *b = naive_find(n, address);
     c->accesses++;
     c->distinct += !s->touched[row][k][known];
-    s->touched[row][k][known] = true;
+    s->touched[row][k][known] |= !s->quiet;
     if (b) {
-        bool all = true;
-        for (uint32_t i = 0; i < size; i++) {
-            all &= b->used[(first + i) / grain];
-            b->used[(first + i) / grain] |= i + 1 == size || (first + i) / grain != (first + i + 1) / grain;
-        }
-        c->temporal += all;
-        naive_recent(n, b);
+        bool fetched = b->fetched;
+        b->fetched = false;
+        naive_touch(s, k, row, b, address, size);
+        if (write)
+            naive_take(s, core, k, row, address);
         if (write && !n->l->write_through)
             b->writer = row;
         if (write && n->l->write_through) {
             c->write_throughs++;
-            if (n->l->next != MHSIM_NO_LEVEL)
-                naive_access(s, n->l->next, row, address, size, true);
+            naive_next(s, k, row, address, size, true);
         }
+        c->prefetch_hits += fetched;
+        if (fetched)
+            naive_ahead(s, k, row, address);
         return;
     }
     c->misses++;
-    c->cold += !s->seen[k][known];
-    s->seen[k][known] = true;
-    if (write && n->l->no_allocate) {
-        if (n->l->next != MHSIM_NO_LEVEL)
-            naive_access(s, n->l->next, row, address, size, true);
+    c->cold += !n->seen[known];
+    c->conflict += n->seen[known] && in_full;
+    n->seen[known] = true;
+    if (!brings)
+        naive_take(s, core, k, row, address);
+    naive_next(s, k, row, address, size, !brings);
+    if (!brings)
         return;
-    }
-    if (n->l->next != MHSIM_NO_LEVEL)
-        naive_access(s, n->l->next, row, address, size, false);
     if (write && n->l->write_through) {
         c->write_throughs++;
-        if (n->l->next != MHSIM_NO_LEVEL)
-            naive_access(s, n->l->next, row, address, size, true);
+        naive_next(s, k, row, address, size, true);
     }
+    if (write)
+        naive_take(s, core, k, row, address);
     struct naive_block fresh = {.owner = row, .writer = write && !n->l->write_through ? row : -1};
     for (uint32_t i = 0; i < size; i++)
-        fresh.used[(first + i) / grain] = true;
-    naive_install(s, k, block, &fresh, row);
+        fresh.used[(address % n->l->line + i) / n->grain] = true;
+    naive_install(s, core, k, block, &fresh, row);
+    naive_ahead(s, k, row, address);
 }
 
-static struct naive *naive_create(const struct mhsim_machine *m)
+/* At the first level of a chain: each of its blocks that the access touches, one in `sample_sets` of them. */
+static void naive_pieces(struct naive *s, uint32_t k, int row, uint64_t address, uint32_t size, bool write)
+{
+    uint64_t line = s->machine->levels[k].line, end = address + size;
+    s->split[row] += k == 0 && !s->quiet && address / line != (end - 1) / line;
+    for (uint64_t next; address < end; address = next) {
+        next = (address / line + 1) * line;
+        if (address / line % s->sample_sets == 0)
+            naive_access(s, k, row, address, (uint32_t)((next < end ? next : end) - address), write);
+    }
+}
+
+/* Entries of TLBs are not written. */
+static void naive_whole(struct naive *s, int row, uint64_t address, uint32_t size, bool write)
+{
+    const struct mhsim_machine *m = s->machine;
+    uint32_t tlb = 0;
+    int64_t step = (int64_t)(address - s->last[row]);
+    s->stride[row] = step == s->step[row] ? step : 0;
+    s->step[row] = step;
+    s->last[row] = address;
+    while (tlb < m->level_count && !m->levels[tlb].tlb)
+        tlb++;
+    naive_pieces(s, 0, row, address, size, write);
+    if (tlb < m->level_count)
+        naive_pieces(s, tlb, row, address, size, false);
+}
+
+static void naive_core(struct naive *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct mhsim_level *l = &s->machine->levels[i];
+        if (l->shared && s->cores > 0) {
+            s->levels[s->cores][i] = s->levels[0][i];
+            continue;
+        }
+        struct naive_level *n = s->levels[s->cores][i] = mem_calloc(1, sizeof *n);
+        n->l = l;
+        n->blocks = l->size / l->line;
+        n->grain = l->line > 64 ? l->line / 64 : 1;
+        n->sets = n->blocks / l->ways;
+        n->ways = mem_calloc(n->blocks, sizeof *n->ways);
+        n->order = mem_calloc(n->blocks, sizeof *n->order);
+        n->tree = mem_calloc(n->blocks, sizeof *n->tree);
+        n->full = mem_calloc(n->blocks, sizeof *n->full);
+        for (size_t b = 0; b < n->blocks; b++)
+            n->order[b] = (int)(b % l->ways);
+    }
+    s->cores++;
+}
+
+static struct naive *naive_create(const struct mhsim_machine *m, const struct mhsim_options *o)
 {
     struct naive *s = mem_calloc(1, sizeof *s);
     s->random = 0x2545f4914f6cdd1d;
+    s->machine = m;
     s->count = m->level_count;
-    for (uint32_t i = 0; i < m->level_count; i++) {
-        struct naive_level *n = &s->levels[i];
-        size_t blocks = m->levels[i].size / m->levels[i].line;
-        n->l = &m->levels[i];
-        n->grain = n->l->line > 64 ? n->l->line / 64 : 1;
-        n->sets = blocks / n->l->ways;
-        n->ways = mem_calloc(blocks, sizeof *n->ways);
-        n->order = mem_calloc(blocks, sizeof *n->order);
-        n->tree = mem_calloc(blocks, sizeof *n->tree);
-        for (size_t b = 0; b < blocks; b++)
-            n->order[b] = (int)(b % n->l->ways);
-    }
+    s->classify = o->classify;
+    s->sample_sets = o->sample_sets ? o->sample_sets : 1;
+    naive_core(s);
     return s;
 }
 
 static void naive_free(struct naive *s)
 {
-    for (uint32_t i = 0; i < s->count; i++) {
-        mem_free(s->levels[i].ways);
-        mem_free(s->levels[i].order);
-        mem_free(s->levels[i].tree);
-    }
+    for (uint32_t core = 0; core < s->cores; core++)
+        for (uint32_t i = 0; i < s->count; i++) {
+            struct naive_level *n = s->levels[core][i];
+            if (core > 0 && s->machine->levels[i].shared)
+                continue;
+            mem_free(n->ways);
+            mem_free(n->order);
+            mem_free(n->tree);
+            mem_free(n->full);
+            mem_free(n);
+        }
     mem_free(s);
 }
 
-/* ---- both, on the same million of random accesses ------------------------------------------ */
+/* ---- both, on the same random accesses ------------------------------------------ */
 
-/* In order: two caches with the policy to try, and TLBs. Small, so that a million accesses fill them again and again.
+/* In order: two caches with the policy to try, and TLBs. Small, so that thousands of accesses fill them again and again.
  */
 static const struct random_case {
     const char *name;
@@ -268,50 +412,50 @@ static const struct random_case {
       {.name = "L2", .size = 12288, .line = 64, .ways = 6},
       {.name = "TLB", .size = 8 * 4096, .line = 4096, .ways = 8, .tlb = true}},
      3,
-     400000},
+     60000},
     {"tree PLRU",
      {{.name = "L1", .size = 4096, .line = 64, .ways = 8, .replace = MHSIM_PLRU},
       {.name = "L2", .size = 16384, .line = 64, .ways = 16, .replace = MHSIM_PLRU}},
      2,
-     400000},
+     60000},
     {"random",
      {{.name = "L1", .size = 2048, .line = 32, .ways = 8, .replace = MHSIM_RANDOM},
       {.name = "L2", .size = 16384, .line = 64, .ways = 4, .replace = MHSIM_RANDOM}},
      2,
-     400000},
+     60000},
     {"write-through",
      {{.name = "L1", .size = 2048, .line = 64, .ways = 2, .write_through = true},
       {.name = "L2", .size = 16384, .line = 64, .ways = 4}},
      2,
-     150000},
+     24000},
     {"write-through, no allocation",
      {{.name = "L1", .size = 2048, .line = 32, .ways = 2, .write_through = true, .no_allocate = true},
       {.name = "L2", .size = 16384, .line = 64, .ways = 4}},
      2,
-     150000},
+     24000},
     {"write-back, no allocation",
      {{.name = "L1", .size = 2048, .line = 64, .ways = 2, .no_allocate = true},
       {.name = "L2", .size = 8192, .line = 64, .ways = 4, .no_allocate = true}},
      2,
-     150000},
+     24000},
     {"inclusive",
      {{.name = "L1", .size = 4096, .line = 64, .ways = 4},
       {.name = "L2", .size = 8192, .line = 64, .ways = 2, .inclusive = true}},
      2,
-     150000},
+     24000},
     {"inclusive of smaller lines",
      {{.name = "L1", .size = 4096, .line = 16, .ways = 4},
       {.name = "L2", .size = 8192, .line = 64, .ways = 4, .inclusive = true},
       {.name = "L3", .size = 16384, .line = 64, .ways = 4, .inclusive = true}},
      3,
-     150000},
+     24000},
     {"three levels and two TLBs, sets of no power of two",
      {{.name = "L1", .size = 3072, .line = 64, .ways = 4},
       {.name = "L2", .size = 11 * 1024, .line = 64, .ways = 11},
       {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 4, .tlb = true},
       {.name = "TLB2", .size = 12 * 4096, .line = 4096, .ways = 4, .tlb = true}},
      4,
-     150000},
+     24000},
     {"three levels, one way in the middle",
      {{.name = "L1", .size = 1024, .line = 64, .ways = 4},
       {.name = "L2", .size = 4096, .line = 64, .ways = 1},
@@ -319,14 +463,14 @@ static const struct random_case {
       {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
       {.name = "TLB2", .size = 6 * 4096, .line = 4096, .ways = 2, .tlb = true}},
      5,
-     100000},
+     20000},
     {"four levels",
      {{.name = "L1", .size = 1024, .line = 64, .ways = 4},
       {.name = "L2", .size = 2048, .line = 64, .ways = 4},
       {.name = "L3", .size = 4096, .line = 64, .ways = 4},
       {.name = "L4", .size = 8192, .line = 64, .ways = 4}},
      4,
-     150000},
+     24000},
 };
 
 static uint64_t rng = 88172645463325252ull;
@@ -344,8 +488,9 @@ enum { RANDOM_ROWS = 7, RANDOM_BYTES = 1 << 16 };
 static bool same_counts(const struct mhsim_counts *a, const struct mhsim_counts *b)
 {
     return a->accesses == b->accesses && a->misses == b->misses && a->temporal == b->temporal && a->cold == b->cold &&
-           a->distinct == b->distinct && a->evictions == b->evictions && a->used == b->used &&
-           a->write_backs == b->write_backs && a->write_throughs == b->write_throughs;
+           a->conflict == b->conflict && a->distinct == b->distinct && a->evictions == b->evictions &&
+           a->used == b->used && a->write_backs == b->write_backs && a->write_throughs == b->write_throughs &&
+           a->prefetches == b->prefetches && a->prefetch_hits == b->prefetch_hits && a->invalidated == b->invalidated;
 }
 
 static bool same_pairs(const struct mhsim *s, const struct naive *n)
@@ -355,11 +500,12 @@ static bool same_pairs(const struct mhsim *s, const struct naive *n)
     const struct mhsim_pair *p = mhsim_pairs(s, &count);
     for (size_t i = 1; i < count; i++) {
         ours += p[i].count;
-        if (n->pairs[p[i].victim][p[i].evictor][p[i].level] != p[i].count)
+        if (n->pairs[p[i].victim][p[i].evictor][p[i].level] != p[i].count ||
+            n->taken[p[i].victim][p[i].evictor][p[i].level] != p[i].invalidations)
             return false;
     }
-    for (int v = 0; v < 64; v++)
-        for (int e = 0; e < 64; e++)
+    for (int v = 0; v < NAIVE_ROWS; v++)
+        for (int e = 0; e < NAIVE_ROWS; e++)
             for (uint32_t k = 0; k < n->count; k++)
                 theirs += n->pairs[v][e][k];
     return ours == theirs;
@@ -389,8 +535,7 @@ static void batch_add(struct mhsim *s, struct batch *b, struct mhsim_reference r
         batch_end(s, b);
 }
 
-static void random_accesses(struct mhsim *s, uint32_t core, struct naive *n, const struct mhsim_machine *m,
-                            int accesses)
+static void random_accesses(struct mhsim *s, uint32_t core, struct naive *n, int accesses)
 {
     struct batch batch = {.count = 0};
     uint32_t rows[RANDOM_ROWS];
@@ -402,13 +547,7 @@ static void random_accesses(struct mhsim *s, uint32_t core, struct naive *n, con
         uint64_t address = 4096 + random_below((uint32_t)range) / size * size;
         bool write = random_below(3) == 0;
         batch_add(s, &batch, (struct mhsim_reference){address, rows[r], (uint16_t)size, write});
-        bool tlb_done = false;
-        naive_access(n, 0, (int)rows[r], address, size, write);
-        for (uint32_t k = 0; k < m->level_count && !tlb_done; k++)
-            if (m->levels[k].tlb) {
-                naive_access(n, k, (int)rows[r], address, size, false);
-                tlb_done = true;
-            }
+        naive_whole(n, (int)rows[r], address, size, write);
     }
     batch_end(s, &batch);
 }
@@ -453,29 +592,35 @@ static struct mhsim_machine machine_of(const struct mhsim_level *levels, unsigne
 #define __has_feature(x) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-enum { LESS = 16 };
+enum { LESS = 4 };
 #else
 enum { LESS = 1 };
 #endif
 
-static void check_same(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m, const char *name)
+static bool is_same(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m)
 {
     bool same = true;
     size_t count;
     const struct mhsim_row *rows = mhsim_rows(s, &count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        same &= rows[i].split == n->split[i];
         for (uint32_t k = 0; k < m->level_count; k++)
             if (!same_counts(&rows[i].levels[k], &n->rows[i][k])) {
                 const struct mhsim_counts *a = &rows[i].levels[k], *b = &n->rows[i][k];
-                printf("# row %zu, %s: misses %llu and %llu, write-backs %llu and %llu, used %llu and %llu, temporal "
-                       "%llu and %llu\n",
-                       i, m->levels[k].name, (unsigned long long)a->misses, (unsigned long long)b->misses,
-                       (unsigned long long)a->write_backs, (unsigned long long)b->write_backs,
-                       (unsigned long long)a->used, (unsigned long long)b->used, (unsigned long long)a->temporal,
-                       (unsigned long long)b->temporal);
+                printf("# row %zu, %s:", i, m->levels[k].name);
+                for (size_t w = 0; w < sizeof *a / sizeof(uint64_t); w++)
+                    printf(" %llu %llu,", (unsigned long long)((const uint64_t *)a)[w],
+                           (unsigned long long)((const uint64_t *)b)[w]);
+                printf("\n");
                 same = false;
             }
-    CHECK_NAMED(same && same_pairs(s, n), name);
+    }
+    return same && same_pairs(s, n);
+}
+
+static void check_same(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m, const char *name)
+{
+    CHECK_NAMED(is_same(s, n, m), name);
     CHECK_NAMED(adds_up(s, m), "... and its totals add up");
 }
 
@@ -485,13 +630,13 @@ static void check_random(const struct random_case *c, bool second, unsigned help
     struct mhsim_machine m = machine_of(c->levels, c->count);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
-    struct naive *n = naive_create(&m);
+    struct naive *n = naive_create(&m, &o);
     mhsim_help(s, helpers, NULL);
     uint32_t core = mhsim_core(s);
-    random_accesses(s, core, n, &m, c->accesses / LESS / (second ? 8 : 2));
+    random_accesses(s, core, n, c->accesses / LESS / (second ? 8 : 2));
     if (second)
         mhsim_core(s);
-    random_accesses(s, core, n, &m, c->accesses / LESS / (second ? 8 : 2));
+    random_accesses(s, core, n, c->accesses / LESS / (second ? 8 : 2));
     check_same(s, n, &m,
                second    ? "... and with a second core in the middle"
                : helpers ? "... and with threads of its own"
@@ -503,18 +648,6 @@ static void check_random(const struct random_case *c, bool second, unsigned help
 static uint32_t below_twice(uint32_t n)
 {
     return random_below(1 + random_below(n));
-}
-
-/* How many there are. */
-static unsigned naive_pieces(struct naive *s, uint32_t k, int row, uint64_t address, uint32_t size, bool write)
-{
-    uint64_t line = s->levels[k].l->line, end = address + size;
-    unsigned pieces = 0;
-    for (uint64_t next; address < end; address = next, pieces++) {
-        next = (address / line + 1) * line;
-        naive_access(s, k, row, address, (uint32_t)((next < end ? next : end) - address), write);
-    }
-    return pieces;
 }
 
 /* Accesses of any size at any address, by more rows than a page remembers; lines of one size in each chain, so that all
@@ -535,20 +668,17 @@ static void check_far(unsigned caches, unsigned tlbs, unsigned shift, bool secon
     CHECK_INT(mhsim_machine_check(&m, "test", &err), 0);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
-    struct naive *n = naive_create(&m);
+    struct naive *n = naive_create(&m, &o);
     struct batch batch = {.count = 0};
     uint32_t core = mhsim_core(s), rows[ROWS];
-    uint64_t split[64] = {0};
     for (uint64_t i = 0; i < ROWS; i++)
         rows[i] = mhsim_row(s, core, 1000 + i, 0);
-    for (int i = 0, most = 30000 / LESS; i < most; i++) {
+    for (int i = 0, most = 6000 / LESS; i < most; i++) {
         uint32_t row = rows[below_twice(ROWS)], size = 1 + random_below(random_below(16) ? 16 : 200);
         uint64_t address = far_pieces[random_below(FAR_PIECES)] + below_twice(FAR_BYTES - 256);
         bool write = random_below(3) == 0;
         batch_add(s, &batch, (struct mhsim_reference){address, row, (uint16_t)size, write});
-        for (uint32_t k = 0; k < m.level_count; k += caches)
-            if (k == 0 || k == caches)
-                split[row] += naive_pieces(n, k, (int)row, address, size, write && k == 0) > 1 && k == 0;
+        naive_whole(n, (int)row, address, size, write);
         if (second && i == most / 2) {
             batch_end(s, &batch);
             mhsim_core(s);
@@ -559,14 +689,152 @@ static void check_far(unsigned caches, unsigned tlbs, unsigned shift, bool secon
     snprintf(name, sizeof name, "%u levels of %u bytes, %u TLBs, any address%s", caches, line, tlbs,
              second ? ", a second core" : "");
     check_same(s, n, &m, name);
-    size_t count;
-    const struct mhsim_row *got = mhsim_rows(s, &count);
-    bool good = true;
-    for (int i = 0; i < ROWS; i++)
-        good &= got[rows[i]].split == split[rows[i]];
-    CHECK_NAMED(good, "... and how many went across two blocks");
     naive_free(n);
     mhsim_free(s);
+}
+
+/* ---- machines that are drawn ------------------------------------------------------------------- */
+
+enum { DRAWN_MACHINES = 160, DRAWN_ACCESSES = 2400, DRAWN_ROWS = 9, DRAWN_BYTES = 40000 };
+
+/* plain: as most are, so that nothing else has to be asked. */
+static void draw_level(struct mhsim_level *l, bool plain, uint32_t line)
+{
+    static const uint8_t policies[] = {MHSIM_LRU, MHSIM_LRU, MHSIM_PLRU, MHSIM_RANDOM};
+    l->line = line;
+    l->replace = plain ? MHSIM_LRU : policies[random_below(4)];
+    l->ways = l->replace == MHSIM_PLRU ? 1u << random_below(random_below(8) ? 5 : 8)
+                                       : 1 + random_below(random_below(8) ? 16 : 40);
+    l->size = (uint64_t)l->line * l->ways * (random_below(2) ? 1u << random_below(4) : 1 + random_below(9));
+    if (plain)
+        return;
+    l->write_through = random_below(4) == 0;
+    l->no_allocate = random_below(4) == 0;
+    l->inclusive = random_below(4) == 0 && !l->no_allocate;
+}
+
+/* Caches, and up to two TLBs anywhere behind the first cache. prefetches: of some kind. */
+static struct mhsim_machine draw_machine(bool plain, bool prefetches)
+{
+    struct mhsim_machine m = {.level_count = 1 + random_below(5)};
+    uint32_t line[2] = {16u << random_below(plain ? 3 : 2), 1024u << random_below(2)}, shared_from = random_below(5);
+    for (uint32_t i = 0; i < m.level_count; i++) {
+        struct mhsim_level *l = &m.levels[i];
+        bool tlb = i > 0 && random_below(3) == 0 && line[1] < 4096;
+        draw_level(l, plain, line[tlb]);
+        snprintf(l->name, sizeof l->name, "%s%u", tlb ? "T" : "L", i);
+        l->tlb = tlb;
+        l->shared = i >= shared_from;
+        l->prefetch = prefetches && !tlb ? (uint8_t)random_below(3) : MHSIM_NO_PREFETCH;
+        line[tlb] <<= !plain && random_below(3) == 0;
+    }
+    return m;
+}
+
+/* Runs of a few strides, and leaps. */
+static uint64_t draw_address(uint64_t *last)
+{
+    static const int64_t strides[] = {0, 8, 8, 40, 64, 200, -8, -72, -300};
+    int64_t next = (int64_t)*last + strides[*last / 4096 % 9];
+    if (random_below(12) == 0 || next < 4096 || next >= 4096 + DRAWN_BYTES)
+        next = 4096 + (int64_t)below_twice(DRAWN_BYTES);
+    return *last = (uint64_t)next;
+}
+
+struct drawn {
+    struct mhsim *s;
+    struct naive *n;
+    uint32_t rows[NAIVE_CORES * DRAWN_ROWS], count;
+    uint64_t at[NAIVE_CORES * DRAWN_ROWS];
+};
+
+static void drawn_core(struct drawn *d)
+{
+    uint32_t core = mhsim_core(d->s);
+    if (core > 0)
+        naive_core(d->n);
+    for (uint64_t i = 0; i < DRAWN_ROWS; i++) {
+        uint32_t row = d->rows[d->count++] = mhsim_row(d->s, core, 1000 + i, 0);
+        d->n->core_of[row] = core;
+    }
+}
+
+/* By cores that come one by one; some of it quiet. What rows met while quiet, and of what came ahead of time, each side sees in its own way. */
+static void drawn_life(struct drawn *d, uint32_t cores, bool quiets)
+{
+    struct batch batch = {.count = 0};
+    for (int i = 0; i < DRAWN_ACCESSES; i++) {
+        if (d->n->cores < cores && random_below(DRAWN_ACCESSES / 8) == 0) {
+            batch_end(d->s, &batch);
+            drawn_core(d);
+        }
+        if (quiets && random_below(200) == 0) {
+            batch_end(d->s, &batch);
+            d->n->quiet = !d->n->quiet;
+            mhsim_quiet(d->s, d->n->quiet);
+        }
+        uint32_t r = random_below(d->count), size = random_below(8) ? 1u << random_below(4) : 1 + random_below(300);
+        uint64_t address = draw_address(&d->at[r]);
+        bool write = random_below(3) == 0;
+        batch_add(d->s, &batch, (struct mhsim_reference){address, d->rows[r], (uint16_t)size, write});
+        naive_whole(d->n, (int)d->rows[r], address, size, write);
+    }
+    batch_end(d->s, &batch);
+}
+
+static void forget_news(struct drawn *d, bool cold)
+{
+    size_t count;
+    struct mhsim_row *rows = (struct mhsim_row *)(uintptr_t)mhsim_rows(d->s, &count);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < MHSIM_LEVELS; k++) {
+            struct mhsim_counts *a = &rows[i].levels[k], *b = &d->n->rows[i][k];
+            a->distinct = b->distinct;
+            a->conflict = cold ? b->conflict : a->conflict;
+            a->cold = cold ? b->cold : a->cold;
+        }
+}
+
+/* Between cores, one size of lines: a store takes from others what is of its own line at each level, and parts beside it that a longer
+   line of the next level has as well stay where they are. */
+static bool private_alike(const struct mhsim_machine *m)
+{
+    for (uint32_t i = 1; i < m->level_count; i++)
+        if (!m->levels[i].tlb && !m->levels[i].shared && m->levels[i].line != m->levels[0].line)
+            return false;
+    return true;
+}
+
+static void check_drawn_machines(void)
+{
+    unsigned same = 0, machines = DRAWN_MACHINES / LESS;
+    for (unsigned i = 0; i < machines;) {
+        bool plain = random_below(3) == 0, prefetches = !plain && random_below(3) == 0, quiets = random_below(4) == 0;
+        struct mhsim_machine m = draw_machine(plain, prefetches);
+        struct mhsim_options o = {.classify = random_below(3) == 0};
+        o.sample_sets = plain || random_below(4) ? 0 : 1u << random_below(4);
+        if (mhsim_machine_check(&m, "drawn", NULL) < 0)
+            continue;
+        i++;
+        struct drawn d = {.s = mhsim_create(&m, &o), .n = naive_create(&m, &o)};
+        mhsim_help(d.s, random_below(8) ? 0 : 2, NULL);
+        drawn_core(&d);
+        drawn_life(&d, random_below(2) && private_alike(&m) ? 1 + random_below(NAIVE_CORES) : 1, quiets);
+        if (quiets || prefetches)
+            forget_news(&d, prefetches);
+        bool good = is_same(d.s, d.n, &m) && adds_up(d.s, &m);
+        same += good;
+        if (!good) {
+            struct buf b = {0};
+            mhsim_machine_print(&m, &b);
+            printf("# machine %u: %s; %u cores, one block in %llu%s%s\n", i, b.bytes, d.n->cores,
+                   (unsigned long long)d.n->sample_sets, o.classify ? ", classified" : "", quiets ? ", quiet" : "");
+            buf_release(&b);
+        }
+        naive_free(d.n);
+        mhsim_free(d.s);
+    }
+    CHECK_INT(same, machines);
 }
 
 /* ---- closed forms ---------------------------------------------------------------------------- */
@@ -819,7 +1087,7 @@ static bool same_but_distinct(struct mhsim_counts a, const struct mhsim_counts *
 
 static void check_quiet(unsigned caches)
 {
-    enum { ROWS = 400, ROUNDS = 400, MOST = 700 };
+    enum { ROWS = 400, ROUNDS = 120, MOST = 500 };
     struct mhsim_level levels[] = {{.name = "L1", .size = 1024, .line = 64, .ways = 4},
                                    {.name = "L2", .size = 4096, .line = 64, .ways = 8},
                                    {.name = "L3", .size = 12288, .line = 64, .ways = 12},
@@ -885,6 +1153,7 @@ static void check_met_quietly(uint32_t row_count)
 
 int main(void)
 {
+    check_drawn_machines();
     check_met_quietly(10);
     check_met_quietly(1000);
     check_quiet(3);
