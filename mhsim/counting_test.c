@@ -449,7 +449,7 @@ static void make_frames(uint64_t *stack, uint64_t code)
         at[0] = up;
         at[1] = i + 1 < depth ? frames[i + 1].code + 1 : code_at(1);
         up = fp;
-        fp -= 96 + 16 * (frames[i].code * 2654435761u >> 16 & 7);
+        fp -= 96 + 16 * ((frames[i].code - bias) * 2654435761u >> 16 & 7);
     }
     frame_count = depth;
 }

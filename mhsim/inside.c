@@ -569,18 +569,30 @@ static bool frame_up(uint64_t *fp, uint64_t *code)
 }
 
 enum { CANONICAL = 16, DEEPEST = 64 }; /* frame pointer to canonical address; calls looked up for a frame */
+#define NO_FRAME UINT32_MAX
 
-/* The variable at an address of this thread's stack: in the first frame, from the code's own up, that reaches it. */
+/* The first frame, from the code's own up, that reaches the address: how many calls up it is. NO_FRAME: none does. below: where
+   the frame before it ends. */
+static uint32_t find_frame(uint64_t *fp, uint64_t *code, uint64_t address, uint64_t *below)
+{
+    uint32_t depth = 0;
+    *below = inside_me->stack_lo;
+    if (!is_frame(*fp))
+        return NO_FRAME;
+    for (; address >= *fp + CANONICAL; depth++) {
+        *below = *fp + CANONICAL;
+        if (depth == DEEPEST || !frame_up(fp, code))
+            return NO_FRAME;
+    }
+    return depth;
+}
+
+/* The variable at an address of this thread's stack. */
 static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
 {
-    uint64_t fp = frame, code = p->code, below = inside_me->stack_lo;
-    bool good = is_frame(fp);
-    for (p->depth = 0; good && address >= fp + CANONICAL && p->depth < DEEPEST; p->depth++) {
-        below = fp + CANONICAL;
-        good = frame_up(&fp, &code);
-    }
-    if (!good || address >= fp + CANONICAL) { /* another frame may reach it */
-        p->depth = 0;
+    uint64_t fp = frame, code = p->code, below;
+    p->depth = find_frame(&fp, &code, address, &below);
+    if (p->depth == NO_FRAME) {
         p->frame = frame;
         return RAW_STACK;
     }
@@ -600,18 +612,19 @@ static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
     return object ? object : RAW_STACK;
 }
 
-static bool same_frame(const struct place *p, uint64_t frame)
+/* Those in between may be others than before, and reach it now. */
+static bool same_frame(const struct place *p, uint64_t address, uint64_t frame)
 {
-    uint64_t fp = frame, code = p->code;
-    bool good = p->depth == 0 || is_frame(fp);
-    for (uint32_t i = 0; good && i < p->depth; i++)
-        good = frame_up(&fp, &code);
-    return good && fp == p->frame && (p->depth == 0 || code == p->frame_code);
+    uint64_t fp = frame, code = p->code, below;
+    if (p->depth == 0)
+        return frame == p->frame;
+    return find_frame(&fp, &code, address, &below) == p->depth &&
+           (p->depth == NO_FRAME || (fp == p->frame && code == p->frame_code));
 }
 
 static bool place_fits(const struct place *p, uint64_t code, uint64_t address, uint64_t frame)
 {
-    return place_fits_but_frame(p, code, address) && (!p->frame || same_frame(p, frame));
+    return place_fits_but_frame(p, code, address) && (!p->frame || same_frame(p, address, frame));
 }
 
 /* Of what is not on this thread's stack. */
