@@ -7,4 +7,9 @@ check_PROGRAMS += %D%/loops_test
 TESTS += %D%/loops_test
 %C%_loops_test_SOURCES = %D%/loops_test.c bloop/binary_test.h tests/cases.h tests/elf.h tests/tap.h
 %C%_loops_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/drawn_test
+TESTS += %D%/drawn_test
+%C%_drawn_test_SOURCES = %D%/drawn_test.c bloop/binary_test.h tests/chance.h tests/elf.h tests/tap.h
+%C%_drawn_test_LDADD = $(ROOM_LDADD)
 EXTRA_DIST += tests/quality/loops.cases

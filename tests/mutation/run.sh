@@ -60,7 +60,7 @@ metrics    metrics           metrics/expr_test metrics/blocks_test metrics/colum
 export     export            export/export_test tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
 mhsim      mhsim             mhsim/run_test mhsim/hooks_test mhsim/qemu_test mhsim/counting_test mhsim/inside_test mhsim/machine_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
-quality    quality           quality/loops_test tests/quality/quality.sh tests/quality/database.sh
+quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read_test diagnose/library_test diagnose/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh
 inside     phases/inside     phases/meet_test phases/put_test phases/teams_test phases/tell_test phases/mpi_test phases/openmp_test phases/waits_test phases/finish_test tests/phases/recorded.sh

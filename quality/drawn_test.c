@@ -1,0 +1,749 @@
+/*
+ * Loops that are drawn, against plain definitions: the code of each is made here, of instructions whose meaning is known. What its
+ * references do is seen by running it (addresses are numbers then), what it may cost at least by looking at every set of ports,
+ * and chains by noting when each value of a few thousand iterations could be there.
+ */
+#include "config.h"
+
+#include "bloop/binary_test.h"
+#include "quality/quality_int.h"
+#include "tests/chance.h"
+#include "tests/elf.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+enum {
+    TEXT = 0x400000,
+    BINARIES = 8,
+    LOOPS = 30,
+    INSNS = 14,
+    GENERAL = 16,
+    REGISTERS = 32,
+    COUNTER = 1,
+    STACK = 4,
+    NONE = 255
+};
+
+/* ---- a core -------------------------------------------------------------------------------------------------- */
+
+enum kind {
+    INT,
+    LEA,
+    INT_MULTIPLY,
+    BRANCH,
+    LOAD,
+    STORE,
+    STORE_INDEXED,
+    VECTOR_MOVE,
+    FP_ADD,
+    FP_MULTIPLY,
+    FP_DIVIDE,
+    KINDS
+};
+static const struct {
+    const char *word, *uops; /* ports of each uop, as digits */
+    double latency, chain, busy;
+} kinds[KINDS] = {
+    {"int", "015", 1, 0, 0},
+    {"address", "1", 2, 0, 0},
+    {"int-multiply", "1", 3, 0, 0},
+    {"branch", "06", 1, 0, 0},
+    {"load", "23", 5, 0, 0},
+    {"store", "4 237", 0, 0, 0},
+    {"store-indexed", "4 23", 0, 0, 0},
+    {"vector-move", "15", 1, 0, 0},
+    {"fp-add", "01", 4, 2, 0},
+    {"fp-multiply", "0 05", 7, 0, 0},
+    {"fp-divide-64", "0", 13, 0, 6},
+};
+struct core {
+    unsigned issue, forward, forward_stack, load_vector, taken;
+    bool moves_free;
+};
+
+static struct quality_machine *make_core(struct core *c)
+{
+    struct buf text = {0};
+    struct quality_machine *m = NULL;
+    struct err err = {0};
+    *c = (struct core){1 + below(5), 3 + below(5), 1 + below(3), 6 + below(3), 1 + below(2), below(2)};
+    buf_printf(
+        &text,
+        "<machine><core name=\"Made\" arch=\"x86-64\" issue=\"%u\" vector=\"32\" forward=\"%u\" forward-stack=\"%u\" "
+        "load-vector=\"%u\" taken=\"%u\" moves-free=\"%s\" fuses=\"no\">",
+        c->issue, c->forward, c->forward_stack, c->load_vector, c->taken, c->moves_free ? "yes" : "no");
+    for (int i = 0; i < KINDS; i++)
+        buf_printf(&text, "<op kind=\"%s\" uops=\"%s\" latency=\"%g\" chain=\"%g\" busy=\"%g\"/>", kinds[i].word,
+                   kinds[i].uops, kinds[i].latency, kinds[i].chain, kinds[i].busy);
+    buf_str(&text, "</core></machine>");
+    write_file("core.xml", text.bytes, text.len);
+    char *path = scratch("core.xml");
+    if (quality_machine_read(path, NULL, &m, &err) < 0)
+        printf("# %s\n", err.msg);
+    mem_free(path);
+    buf_release(&text);
+    return m;
+}
+
+/* ---- loops ----------------------------------------------------------------------------------------------------- */
+
+/* General registers have one role each in a loop, so that what moves an address is known without looking further than a reader would. */
+enum role { INVARIANT, MOVES, FOLLOWS, MOVES_BY_REGISTER, LOADED, MULTIPLIED, ROLES };
+enum action {
+    ADD_NUMBER,
+    LEA_NUMBER,
+    LEA_OF,
+    COPY,
+    ADD_REGISTER,
+    MULTIPLY,
+    LOAD_GENERAL,
+    STORE_GENERAL,
+    ADD_TO_MEMORY,
+    LOAD_VECTOR,
+    STORE_VECTOR,
+    ADD_VECTOR,
+    MULTIPLY_VECTOR,
+    DIVIDE_VECTOR,
+    ADD_FROM_MEMORY,
+    COPY_VECTOR,
+    COUNT,
+    JUMP
+};
+struct made {
+    enum action form;
+    uint8_t to, from;    /* of the form's kind of registers */
+    uint8_t base, index; /* NONE: none */
+    int32_t scale, number;
+    size_t bytes;
+    bool reads, writes; /* memory, of 8 bytes */
+};
+struct drawn {
+    struct made insns[INSNS + 2];
+    size_t count, at, bytes;
+    enum role roles[GENERAL];
+};
+
+static bool is_vector(enum action f)
+{
+    return f >= LOAD_VECTOR && f <= COPY_VECTOR;
+}
+
+static void put_insn(struct buf *code, struct made *i, size_t loop_at)
+{
+    static const struct {
+        uint8_t prefix, escape, opcode;
+    } codes[] = {[LEA_NUMBER] = {0, 0, 0x8d},
+                 [LEA_OF] = {0, 0, 0x8d},
+                 [COPY] = {0, 0, 0x8b},
+                 [ADD_REGISTER] = {0, 0, 0x03},
+                 [MULTIPLY] = {0, 0x0f, 0xaf},
+                 [LOAD_GENERAL] = {0, 0, 0x8b},
+                 [STORE_GENERAL] = {0, 0, 0x89},
+                 [ADD_TO_MEMORY] = {0, 0, 0x01},
+                 [LOAD_VECTOR] = {0xf2, 0x0f, 0x10},
+                 [STORE_VECTOR] = {0xf2, 0x0f, 0x11},
+                 [ADD_VECTOR] = {0xf2, 0x0f, 0x58},
+                 [MULTIPLY_VECTOR] = {0xf2, 0x0f, 0x59},
+                 [DIVIDE_VECTOR] = {0xf2, 0x0f, 0x5e},
+                 [ADD_FROM_MEMORY] = {0xf2, 0x0f, 0x58},
+                 [COPY_VECTOR] = {0x66, 0x0f, 0x28}};
+    size_t before = code->len;
+    int32_t number = i->number;
+    uint8_t reg = i->writes && i->form != LOAD_VECTOR ? i->from : i->to;
+    if (i->form == JUMP) { /* jne */
+        buf_add(code, "\x0f\x85", 2);
+        number = (int32_t)(loop_at - (code->len + 4));
+    } else if (i->form == ADD_NUMBER || i->form == COUNT) {
+        buf_char(code, (char)(0x48 | i->to >> 3));
+        buf_char(code, (char)0x81);
+        buf_char(code, (char)((i->form == COUNT ? 0xe8 : 0xc0) | (i->to & 7)));
+    } else {
+        bool memory = i->base != NONE || i->index != NONE;
+        uint8_t rm = memory ? (i->base == NONE ? 0 : i->base) : i->from, x = memory && i->index != NONE ? i->index : 0;
+        if (codes[i->form].prefix)
+            buf_char(code, (char)codes[i->form].prefix);
+        buf_char(code, (char)(0x40 | (is_vector(i->form) ? 0 : 8) | reg >> 3 << 2 | x >> 3 << 1 | rm >> 3));
+        if (codes[i->form].escape)
+            buf_char(code, (char)codes[i->form].escape);
+        buf_char(code, (char)codes[i->form].opcode);
+        buf_char(code,
+                 (char)(memory ? (i->base == NONE ? 0x04 : 0x84) | (reg & 7) << 3 : 0xc0 | (reg & 7) << 3 | (rm & 7)));
+        if (memory)
+            buf_char(code, (char)((i->scale == 8   ? 3
+                                   : i->scale == 4 ? 2
+                                                   : i->scale == 2)
+                                      << 6 |
+                                  (i->index == NONE ? 4 : i->index & 7) << 3 | (i->base == NONE ? 5 : i->base & 7)));
+        if (!memory)
+            number = 0;
+    }
+    if (i->form == JUMP || i->form == ADD_NUMBER || i->form == COUNT || i->base != NONE || i->index != NONE)
+        buf_add(code, &number, 4); /* as this machine has it: little-endian */
+    i->bytes = code->len - before;
+}
+
+static uint8_t draw_general(void)
+{
+    static const uint8_t registers[] = {0, 2, 3, 6, 7, 8, 9, 10, 11, 14};
+    return registers[below(sizeof registers)];
+}
+
+static uint8_t draw_role(const struct drawn *l, enum role role)
+{
+    for (int i = 0; i < 20; i++) {
+        uint8_t r = draw_general();
+        if (l->roles[r] == role)
+            return r;
+    }
+    return NONE;
+}
+
+static void draw_memory(struct made *i)
+{
+    bool stack = below(5) == 0;
+    i->base = stack ? STACK : draw_general();
+    i->index = stack || below(2) ? NONE : below(4) ? draw_general() : COUNTER;
+    i->scale = i->index == NONE ? 1 : 1 << below(4);
+    i->number = 8 * ((int32_t)below(9) - 4);
+}
+
+/* What keeps the registers' roles; form JUMP: there is none. */
+static struct made draw_insn(const struct drawn *l)
+{
+    struct made i = {.form = (enum action)below(COUNT),
+                     .to = (uint8_t)below(8),
+                     .from = (uint8_t)below(8),
+                     .base = NONE,
+                     .index = NONE};
+    uint8_t role = NONE;
+    switch (i.form) {
+    case ADD_NUMBER:
+    case LEA_NUMBER:
+        role = i.to = draw_role(l, MOVES);
+        i.base = i.form == LEA_NUMBER ? i.to : NONE;
+        i.scale = 1;
+        i.number = (int32_t[]){8, 8, 16, -8, 24}[below(5)];
+        break;
+    case LEA_OF:
+    case COPY:
+        role = i.to = draw_role(l, FOLLOWS);
+        i.from = draw_role(l, below(3) ? MOVES : INVARIANT);
+        if (i.from == NONE || (i.form == COPY && role == NONE))
+            role = NONE;
+        i.index = i.form == LEA_OF ? i.from : NONE;
+        i.scale = 1 << below(4);
+        i.number = i.form == LEA_OF ? 8 * (int32_t)below(9) : 0;
+        break;
+    case ADD_REGISTER:
+        role = i.to = draw_role(l, MOVES_BY_REGISTER);
+        i.from = draw_role(l, INVARIANT);
+        role = i.from == NONE ? NONE : role;
+        break;
+    case MULTIPLY:
+        role = i.to = draw_role(l, MULTIPLIED);
+        i.from = draw_general();
+        break;
+    case LOAD_GENERAL:
+        role = i.to = draw_role(l, LOADED);
+        i.reads = true;
+        break;
+    case STORE_GENERAL:
+    case ADD_TO_MEMORY:
+        role = i.from = draw_general();
+        i.writes = true;
+        i.reads = i.form == ADD_TO_MEMORY;
+        break;
+    default:
+        role = 0;
+        i.reads = i.form == LOAD_VECTOR || i.form == ADD_FROM_MEMORY;
+        i.writes = i.form == STORE_VECTOR;
+    }
+    if (role == NONE)
+        i.form = JUMP;
+    else if (i.reads || i.writes)
+        draw_memory(&i);
+    return i;
+}
+
+static void draw_loop(struct drawn *l, struct buf *code)
+{
+    size_t wanted = 2 + below(INSNS - 2);
+    *l = (struct drawn){.at = code->len};
+    for (int r = 0; r < GENERAL; r++)
+        l->roles[r] = (enum role)below(ROLES);
+    while (l->count < wanted) {
+        struct made i = draw_insn(l);
+        if (i.form != JUMP)
+            l->insns[l->count++] = i;
+    }
+    l->insns[l->count++] = (struct made){.form = COUNT, .to = COUNTER, .base = NONE, .index = NONE, .number = 1};
+    l->insns[l->count++] = (struct made){.form = JUMP, .base = NONE, .index = NONE};
+    for (size_t i = 0; i < l->count; i++)
+        put_insn(code, &l->insns[i], l->at);
+    l->bytes = code->len - l->at;
+}
+
+/* ---- addresses: of a few iterations, from two sets of numbers in registers ---------------------------------------- */
+
+enum { ROUNDS = 3 };
+enum taint { BEFORE_LOADED = 1, BEFORE_MADE = 2, NOW_LOADED = 4, NOW_MADE = 8 };
+struct seen { /* of the reference of an instruction */
+    uint64_t at[2][ROUNDS];
+    int taint;
+    bool known, one; /* how it moves; one: by what the stream covers */
+    int64_t moves;
+    enum quality_stride stride;
+};
+
+static void run_addresses(const struct drawn *l, struct seen *seen, int which)
+{
+    uint64_t v[GENERAL];
+    int taint[GENERAL] = {0};
+    for (int r = 0; r < GENERAL; r++)
+        v[r] = random64() << 8;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int r = 0; r < GENERAL; r++)
+            taint[r] = taint[r] & (NOW_LOADED | BEFORE_LOADED) ? BEFORE_LOADED : taint[r] ? BEFORE_MADE : 0;
+        for (size_t k = 0; k < l->count; k++) {
+            const struct made *i = &l->insns[k];
+            uint64_t at = (uint64_t)(int64_t)i->number + (i->base != NONE ? v[i->base] : 0) +
+                          (i->index != NONE ? v[i->index] * (uint64_t)i->scale : 0);
+            int of = (i->base != NONE ? taint[i->base] : 0) | (i->index != NONE ? taint[i->index] : 0);
+            seen[k].at[which][round] = at;
+            seen[k].taint = of;
+            switch (i->form) {
+            case ADD_NUMBER:
+                v[i->to] += (uint64_t)(int64_t)i->number;
+                break;
+            case COUNT:
+                v[i->to]--;
+                break;
+            case LEA_NUMBER:
+            case LEA_OF:
+                v[i->to] = at;
+                taint[i->to] = of;
+                break;
+            case COPY:
+                v[i->to] = v[i->from];
+                taint[i->to] = taint[i->from];
+                break;
+            case ADD_REGISTER:
+                v[i->to] += v[i->from];
+                break;
+            case MULTIPLY:
+                taint[i->to] = (taint[i->to] | taint[i->from]) & NOW_LOADED ? NOW_LOADED : NOW_MADE;
+                break;
+            case LOAD_GENERAL:
+                taint[i->to] = NOW_LOADED;
+                break;
+            default:
+                break;
+            }
+        }
+    }
+}
+
+static bool refers(const struct made *i)
+{
+    return i->reads || i->writes;
+}
+
+/* How far b's address is from a's, whatever is in the registers; false: that is not always the same. */
+static bool apart_by(const struct seen *a, const struct seen *b, int64_t *apart)
+{
+    *apart = (int64_t)(b->at[0][ROUNDS - 1] - a->at[0][ROUNDS - 1]);
+    return *apart == (int64_t)(b->at[1][ROUNDS - 1] - a->at[1][ROUNDS - 1]);
+}
+
+/* Bytes within `moves` of a's address that some reference of its stream touches each time, by eights: all are multiples of that. */
+static bool stream_covers(const struct drawn *l, const struct seen *seen, const struct seen *a)
+{
+    int64_t places[INSNS + 2], apart;
+    size_t n = 0;
+    for (size_t k = 0; k < l->count; k++) {
+        if (!refers(&l->insns[k]) || !seen[k].known || seen[k].moves != a->moves || !apart_by(a, &seen[k], &apart))
+            continue;
+        bool new = true;
+        for (size_t i = 0; i < n; i++)
+            new &= places[i] != apart;
+        if (new)
+            places[n++] = apart;
+    }
+    return (int64_t)n * 8 >= llabs(a->moves);
+}
+
+static void see_addresses(const struct drawn *l, struct seen *seen)
+{
+    memset(seen, 0, (INSNS + 2) * sizeof *seen);
+    for (int which = 0; which < 2; which++)
+        run_addresses(l, seen, which);
+    for (size_t k = 0; k < l->count; k++) {
+        struct seen *s = &seen[k];
+        int64_t moves[2];
+        for (int which = 0; which < 2; which++)
+            moves[which] = (int64_t)(s->at[which][ROUNDS - 1] - s->at[which][ROUNDS - 2]);
+        s->known = s->taint == 0 && moves[0] == moves[1];
+        s->moves = s->known ? moves[0] : 0;
+        if (s->taint)
+            s->stride = s->taint & NOW_LOADED                                ? STRIDE_INDIRECT
+                        : s->taint & NOW_MADE || !(s->taint & BEFORE_LOADED) ? STRIDE_UNKNOWN
+                                                                             : STRIDE_INDIRECT;
+        else
+            s->stride = !s->known              ? STRIDE_MORE
+                        : s->moves == 0        ? STRIDE_NONE
+                        : llabs(s->moves) == 8 ? STRIDE_ONE
+                                               : STRIDE_MORE;
+    }
+    for (size_t k = 0; k < l->count; k++)
+        seen[k].one = seen[k].known && seen[k].moves != 0 && refers(&l->insns[k]) && stream_covers(l, seen, &seen[k]);
+    for (size_t k = 0; k < l->count; k++)
+        seen[k].stride = seen[k].one ? STRIDE_ONE : seen[k].stride;
+}
+
+/* ---- costs --------------------------------------------------------------------------------------------------------- */
+
+static enum kind kind_of(const struct made *i)
+{
+    static const uint8_t of[] = {[LEA_NUMBER] = LEA,
+                                 [LEA_OF] = LEA,
+                                 [MULTIPLY] = INT_MULTIPLY,
+                                 [LOAD_GENERAL] = LOAD,
+                                 [STORE_GENERAL] = STORE,
+                                 [LOAD_VECTOR] = LOAD,
+                                 [STORE_VECTOR] = STORE,
+                                 [ADD_VECTOR] = FP_ADD,
+                                 [MULTIPLY_VECTOR] = FP_MULTIPLY,
+                                 [DIVIDE_VECTOR] = FP_DIVIDE,
+                                 [ADD_FROM_MEMORY] = FP_ADD,
+                                 [COPY_VECTOR] = VECTOR_MOVE,
+                                 [JUMP] = BRANCH};
+    return (enum kind)of[i->form];
+}
+
+static bool works(const struct made *i)
+{
+    return kind_of(i) != LOAD && kind_of(i) != STORE;
+}
+
+static bool is_free(const struct core *c, const struct made *i)
+{
+    return c->moves_free && (i->form == COPY || i->form == COPY_VECTOR);
+}
+
+struct uops {
+    uint32_t ports[64];
+    size_t count;
+};
+
+static size_t add_uops(struct uops *u, enum kind kind)
+{
+    char *all = mem_strdup(kinds[kind].uops), *rest = all;
+    size_t before = u->count;
+    for (char *word; (word = strsep(&rest, " "));) {
+        u->ports[u->count] = 0;
+        for (; *word; word++)
+            u->ports[u->count] |= 1u << (*word - '0');
+        u->count++;
+    }
+    mem_free(all);
+    return u->count - before;
+}
+
+static double busiest_of(const struct uops *a, const struct uops *b)
+{
+    double most = 0;
+    for (uint32_t set = 1; set < 1 << 8; set++) {
+        double inside = 0;
+        for (size_t i = 0; i < a->count; i++)
+            inside += (a->ports[i] & ~set) == 0;
+        for (size_t i = 0; b && i < b->count; i++)
+            inside += (b->ports[i] & ~set) == 0;
+        inside /= __builtin_popcount(set);
+        most = inside > most ? inside : most;
+    }
+    return most;
+}
+
+static void expect_resources(const struct drawn *l, const struct core *c, struct quality_loop *want)
+{
+    struct uops work = {.count = 0}, memory = {.count = 0};
+    for (size_t k = 0; k < l->count; k++) {
+        const struct made *i = &l->insns[k];
+        size_t own = works(i) && !is_free(c, i) ? add_uops(&work, kind_of(i)) : 1;
+        want->uops += (uint32_t)own + (works(i) && i->writes);
+        if (i->reads)
+            add_uops(&memory, LOAD);
+        if (i->writes)
+            add_uops(&memory, i->index != NONE ? STORE_INDEXED : STORE);
+        want->cycles[BOUND_DIVIDER] += kinds[kind_of(i)].busy;
+    }
+    double front = (double)want->uops / c->issue, both = busiest_of(&work, &memory);
+    want->cycles[BOUND_FRONT_END] = front > c->taken ? front : c->taken;
+    want->cycles[BOUND_PORTS] = busiest_of(&work, NULL);
+    want->cycles[BOUND_MEMORY] = busiest_of(&memory, NULL);
+    if (both > want->cycles[BOUND_PORTS] && both > want->cycles[BOUND_MEMORY])
+        want->cycles[BOUND_PORTS] = both;
+}
+
+/* ---- chains: when each value of many iterations is there ----------------------------------------------------------------- */
+
+enum { FAR = 2520, BACK = 64 };
+struct value {
+    double at;
+    int maker; /* kind; -1: nobody's */
+};
+
+static double ready(const struct value *v, int consumer)
+{
+    bool short_cut = v->maker == consumer && consumer >= 0 && kinds[consumer].chain > 0;
+    return v->at - (short_cut ? kinds[consumer].latency - kinds[consumer].chain : 0);
+}
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* How long ago, in iterations, the store at `store` wrote what the load reads now; -1: it never did. */
+static int written_ago(const struct seen *store, const struct seen *load, bool before)
+{
+    int64_t apart;
+    if (!store->known || !load->known || store->moves != load->moves || !apart_by(load, store, &apart))
+        return -1;
+    for (int ago = before ? 0 : 1; ago < BACK; ago++)
+        if (apart == ago * store->moves)
+            return ago;
+    return -1;
+}
+
+static double slope_of(const struct drawn *l, const struct core *c, const struct seen *seen, bool through_memory)
+{
+    static double stored[BACK][INSNS + 2];
+    struct value v[REGISTERS];
+    double first = 0, last = 0;
+    memset(stored, 0, sizeof stored);
+    for (int r = 0; r < REGISTERS; r++)
+        v[r] = (struct value){0, -1};
+    for (int round = 0; round <= 2 * FAR; round++) {
+        for (size_t k = 0; k < l->count; k++) {
+            const struct made *i = &l->insns[k];
+            const unsigned bank = is_vector(i->form) ? GENERAL : 0;
+            const enum kind kind = kind_of(i);
+            bool to =
+                i->form != STORE_GENERAL && i->form != STORE_VECTOR && i->form != ADD_TO_MEMORY && i->form != JUMP;
+            bool both = i->form == ADD_NUMBER || i->form == ADD_REGISTER || i->form == MULTIPLY || i->form == COUNT ||
+                        (i->form >= ADD_VECTOR && i->form <= ADD_FROM_MEMORY);
+            bool from = i->form == COPY || i->form == ADD_REGISTER || i->form == MULTIPLY || i->writes ||
+                        (i->form >= ADD_VECTOR && i->form <= DIVIDE_VECTOR) || i->form == COPY_VECTOR;
+            double at = 0, latency = works(i) && !is_free(c, i) ? kinds[kind].latency : 0;
+            if (both)
+                at = later(at, ready(&v[bank + i->to], (int)kind));
+            if (from && (bank || (i->from != i->base && i->from != i->index)))
+                at = later(at, ready(&v[bank + i->from], (int)kind));
+            const uint8_t address[] = {i->base, i->index};
+            for (int a = 0; a < 2; a++)
+                if (address[a] != NONE && (i->reads || !refers(i)))
+                    at = later(at, ready(&v[address[a]], i->reads ? LOAD : (int)kind) + (!i->reads ? 0
+                                                                                         : bank    ? c->load_vector
+                                                                                                : kinds[LOAD].latency));
+            for (size_t s = 0; s < l->count && i->reads && through_memory; s++) {
+                int ago = l->insns[s].writes ? written_ago(&seen[s], &seen[k], s < k) : -1;
+                if (ago >= 0 && round >= ago)
+                    at = later(at, stored[(round - ago) % BACK][s] +
+                                       (l->insns[s].base == STACK ? c->forward_stack : c->forward));
+            }
+            at += latency;
+            if (i->writes)
+                stored[round % BACK][k] = at;
+            if (to)
+                v[bank + i->to] = (struct value){at, (int)kind};
+            last = later(last, at);
+        }
+        first = round == FAR ? last : first;
+    }
+    return (last - first) / FAR;
+}
+
+/* ---- all that is expected of a loop ------------------------------------------------------------------------------------------ */
+
+static void expect_memory(const struct drawn *l, const struct seen *seen, struct quality_loop *want)
+{
+    want->unroll = 1;
+    for (size_t k = 0; k < l->count; k++) {
+        const struct made *i = &l->insns[k];
+        int64_t apart;
+        bool spills = false;
+        want->flops += i->form >= ADD_VECTOR && i->form <= ADD_FROM_MEMORY;
+        if (!refers(i))
+            continue;
+        want->loaded += i->reads ? 8 : 0;
+        want->stored += i->writes ? 8 : 0;
+        want->strides[seen[k].stride]++;
+        want->stack_references += i->base == STACK;
+        for (size_t r = 0; r < l->count; r++)
+            spills |= r != k && l->insns[r].reads && l->insns[r].base == STACK &&
+                      apart_by(&seen[k], &seen[r], &apart) && apart == 0;
+        want->spills += i->base == STACK && i->writes && spills;
+        if (seen[k].one && llabs(seen[k].moves) > llabs(want->step)) {
+            want->step = seen[k].moves;
+            want->unroll = llabs(seen[k].moves) < 8 ? 1 : (uint32_t)(llabs(seen[k].moves) / 8);
+            want->elements = want->unroll;
+        }
+    }
+}
+
+/* Whole-number work that ends in an address, or in the jump: what made each of their registers, in this iteration or the one before. */
+static void mark_makers(const struct drawn *l, bool *marked, size_t at, uint8_t reg)
+{
+    for (size_t k = at; k-- > 0;) {
+        const struct made *i = &l->insns[k % l->count];
+        bool makes = !is_vector(i->form) && !i->writes && i->form != JUMP && i->to == reg;
+        if (!makes)
+            continue;
+        marked[k] = true;
+        const uint8_t read[] = {
+            i->base, i->index, i->form == COPY || i->form == ADD_REGISTER || i->form == MULTIPLY ? i->from : NONE,
+            i->form == ADD_NUMBER || i->form == COUNT || i->form == ADD_REGISTER || i->form == MULTIPLY ? i->to : NONE};
+        for (int r = 0; r < 4; r++)
+            if (read[r] != NONE)
+                mark_makers(l, marked, k, read[r]);
+        return;
+    }
+}
+
+static double expect_share(const struct drawn *l)
+{
+    bool marked[2 * (INSNS + 2)] = {0};
+    size_t n = 1; /* the jump */
+    for (size_t k = 0; k < 2 * l->count; k++) {
+        const struct made *i = &l->insns[k % l->count];
+        const uint8_t address[] = {i->base, i->index, i->form == JUMP ? COUNTER : NONE};
+        for (int a = 0; a < 3; a++)
+            if (address[a] != NONE && (refers(i) || i->form == JUMP))
+                mark_makers(l, marked, k, address[a]);
+    }
+    for (size_t k = 0; k < l->count; k++)
+        n += marked[k] || marked[k + l->count];
+    return (double)n / (double)l->count;
+}
+
+static void expect_loop(const struct drawn *l, const struct core *c, struct quality_loop *want)
+{
+    struct seen seen[INSNS + 2];
+    *want = (struct quality_loop){.instructions = (uint32_t)l->count, .bytes = (uint32_t)l->bytes};
+    see_addresses(l, seen);
+    expect_memory(l, seen, want);
+    want->address_share = expect_share(l);
+    expect_resources(l, c, want);
+    want->cycles[BOUND_CHAIN] = slope_of(l, c, seen, false);
+    double all = slope_of(l, c, seen, true);
+    want->cycles[BOUND_STORE_CHAIN] = all > want->cycles[BOUND_CHAIN] + 0.02 ? all : 0;
+}
+
+static bool near(double got, double want, double most)
+{
+    return fabs(got - want) <= most;
+}
+
+static bool same_loop(const struct quality_loop *got, const struct quality_loop *want)
+{
+    static const double most[BOUNDS] = {1e-9, 1e-9, 1e-9, 1e-9, 0.02, 0.02};
+    bool same = got->instructions == want->instructions && got->bytes == want->bytes && got->uops == want->uops &&
+                near(got->flops, want->flops, 0) && near(got->loaded, want->loaded, 0) &&
+                near(got->stored, want->stored, 0) && got->stack_references == want->stack_references &&
+                got->spills == want->spills && got->step == want->step && got->unroll == want->unroll &&
+                got->elements == want->elements && near(got->address_share, want->address_share, 1e-9) &&
+                memcmp(got->strides, want->strides, sizeof got->strides) == 0;
+    double largest = 0, next = 0, no_chain = 0;
+    for (int i = 0; i < BOUNDS; i++) {
+        same &= near(got->cycles[i], want->cycles[i], most[i]);
+        largest = later(largest, got->cycles[i]);
+        no_chain = i < BOUND_CHAIN ? later(no_chain, got->cycles[i]) : no_chain;
+    }
+    for (int i = 0; i < BOUNDS; i++)
+        next = i == got->bound_by ? next : later(next, got->cycles[i]);
+    return same && near(got->bound, largest, 0) && near(got->cycles[got->bound_by], largest, 0) &&
+           near(got->if_next, next, 0) && near(got->if_no_chain, no_chain, 0) && near(got->bound_short, no_chain, 0);
+}
+
+static void print_loop(const char *whose, const struct quality_loop *q)
+{
+    printf("#   %s: insns %u bytes %u uops %u flops %g loaded %g stored %g stack %u spills %u step %lld unroll %u "
+           "elements %u "
+           "share %g strides",
+           whose, q->instructions, q->bytes, q->uops, q->flops, q->loaded, q->stored, q->stack_references, q->spills,
+           (long long)q->step, q->unroll, q->elements, q->address_share);
+    for (int i = 0; i < STRIDES; i++)
+        printf(" %u", q->strides[i]);
+    printf(" cycles");
+    for (int i = 0; i < BOUNDS; i++)
+        printf(" %g", q->cycles[i]);
+    printf("\n");
+}
+
+static void print_insns(const struct drawn *l)
+{
+    for (size_t k = 0; k < l->count; k++)
+        printf("#   form %u to %u from %u base %u index %u scale %d number %d\n", l->insns[k].form, l->insns[k].to,
+               l->insns[k].from, l->insns[k].base, l->insns[k].index, l->insns[k].scale, l->insns[k].number);
+}
+
+static unsigned check_binary(unsigned number)
+{
+    static struct drawn loops[LOOPS];
+    struct core core;
+    struct quality_machine *machine = make_core(&core);
+    struct warnings *warnings = warnings_create();
+    struct err err = {0};
+    struct buf code = {0}, file = {0};
+    struct bloop_binary *binary;
+    struct scope_tree *tree;
+    struct quality_report *r;
+    unsigned same = 0;
+    for (size_t i = 0; i < LOOPS; i++)
+        draw_loop(&loops[i], &code);
+    buf_char(&code, (char)0xc3);
+    struct elf_procedure work = {"work", 0, code.len};
+    elf_write(&file, &(struct elf_program){false, TEXT, code.bytes, code.len, &work, 1, NULL});
+    write_file("drawn", file.bytes, file.len);
+    char *path = scratch("drawn");
+    const struct quality_options o = {.machine = machine};
+    if (!machine || bloop_open(path, NULL, &binary, warnings, &err) < 0 ||
+        bloop_scopes_all(binary, &tree, warnings, &err) < 0 ||
+        quality_analyze(binary, tree, &o, &r, warnings, &err) < 0)
+        exit(99);
+    for (size_t k = 0; k < r->loop_count; k++)
+        for (size_t i = 0; i < LOOPS; i++) {
+            struct quality_loop want;
+            if (r->loops[k].header != TEXT + loops[i].at)
+                continue;
+            expect_loop(&loops[i], &core, &want);
+            if (same_loop(&r->loops[k], &want)) {
+                same++;
+                continue;
+            }
+            printf("# binary %u, loop %zu\n", number, i);
+            print_loop("got", &r->loops[k]);
+            print_loop("wanted", &want);
+            print_insns(&loops[i]);
+        }
+    quality_free(r);
+    scope_tree_free(tree);
+    bloop_close(binary);
+    quality_machine_free(machine);
+    warnings_free(warnings);
+    mem_free(path);
+    buf_release(&code);
+    buf_release(&file);
+    return same;
+}
+
+int main(void)
+{
+    scratch_make();
+    for (unsigned i = 0; i < BINARIES; i++)
+        CHECK_INT(check_binary(i), LOOPS);
+    scratch_remove();
+    return tap_done();
+}
