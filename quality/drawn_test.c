@@ -22,6 +22,7 @@ enum {
     REGISTERS = 32,
     COUNTER = 1,
     STACK = 4,
+    FLAGS = 16,
     NONE = 255
 };
 
@@ -67,7 +68,7 @@ static struct quality_machine *make_core(struct core *c)
     struct buf text = {0};
     struct quality_machine *m = NULL;
     struct err err = {0};
-    *c = (struct core){1 + below(5), 3 + below(5), 1 + below(3), 6 + below(3), 1 + below(2), below(2)};
+    *c = (struct core){1 + below(8), 3 + below(5), 1 + below(3), 6 + below(3), below(3), below(2)};
     buf_printf(
         &text,
         "<machine><core name=\"Made\" arch=\"x86-64\" issue=\"%u\" vector=\"32\" forward=\"%u\" forward-stack=\"%u\" "
@@ -108,6 +109,7 @@ enum action {
     ADD_FROM_MEMORY,
     COPY_VECTOR,
     COUNT,
+    SKIP,
     JUMP
 };
 struct made {
@@ -117,12 +119,19 @@ struct made {
     int32_t scale, number;
     size_t bytes;
     bool reads, writes; /* memory, of 8 bytes */
+    unsigned skips;     /* SKIP: so many behind it, where its condition holds */
 };
 struct drawn {
     struct made insns[INSNS + 2];
     size_t count, at, bytes;
+    unsigned skips, passed_over; /* jumps forwards; what they pass over */
     enum role roles[GENERAL];
 };
+
+static bool is_jump(const struct made *i)
+{
+    return i->form == SKIP || i->form == JUMP;
+}
 
 static bool is_vector(enum action f)
 {
@@ -151,8 +160,8 @@ static void put_insn(struct buf *code, struct made *i, size_t loop_at)
     size_t before = code->len;
     int32_t number = i->number;
     uint8_t reg = i->writes && i->form != LOAD_VECTOR ? i->from : i->to;
-    if (i->form == JUMP) { /* jne */
-        buf_add(code, "\x0f\x85", 2);
+    if (is_jump(i)) { /* jne, ja: where a SKIP leads to is put there later */
+        buf_add(code, i->form == JUMP ? "\x0f\x85" : "\x0f\x87", 2);
         number = (int32_t)(loop_at - (code->len + 4));
     } else if (i->form == ADD_NUMBER || i->form == COUNT) {
         buf_char(code, (char)(0x48 | i->to >> 3));
@@ -178,7 +187,7 @@ static void put_insn(struct buf *code, struct made *i, size_t loop_at)
         if (!memory)
             number = 0;
     }
-    if (i->form == JUMP || i->form == ADD_NUMBER || i->form == COUNT || i->base != NONE || i->index != NONE)
+    if (is_jump(i) || i->form == ADD_NUMBER || i->form == COUNT || i->base != NONE || i->index != NONE)
         buf_add(code, &number, 4); /* as this machine has it: little-endian */
     i->bytes = code->len - before;
 }
@@ -266,14 +275,41 @@ static struct made draw_insn(const struct drawn *l)
     return i;
 }
 
+/* The shortest way takes every jump: what is passed over is not on it, and goes from the list. */
+static void lead_skips(struct drawn *l, struct buf *code)
+{
+    size_t at = l->at, kept = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        const struct made *skip = &l->insns[i];
+        int32_t distance = 0;
+        at += skip->bytes;
+        l->insns[kept++] = *skip;
+        if (skip->form != SKIP)
+            continue;
+        for (unsigned k = 0; k < skip->skips; k++)
+            distance += (int32_t)l->insns[i + 1 + k].bytes;
+        memcpy(code->bytes + at - 4, &distance, 4);
+        at += (size_t)distance;
+        i += skip->skips;
+        l->passed_over += skip->skips;
+        l->skips++;
+    }
+    l->count = kept;
+}
+
 static void draw_loop(struct drawn *l, struct buf *code)
 {
-    size_t wanted = 2 + below(INSNS - 2);
+    size_t wanted = below(INSNS);
     *l = (struct drawn){.at = code->len};
     for (int r = 0; r < GENERAL; r++)
         l->roles[r] = (enum role)below(ROLES);
-    while (l->count < wanted) {
+    for (unsigned room = 0; l->count < wanted;) {
         struct made i = draw_insn(l);
+        if (room == 0 && l->count + 3 < wanted && below(6) == 0) {
+            i = (struct made){.form = SKIP, .base = NONE, .index = NONE, .skips = 1 + below(2)};
+            room = i.skips + 1;
+        }
+        room -= room > 0 && i.form != JUMP;
         if (i.form != JUMP)
             l->insns[l->count++] = i;
     }
@@ -281,6 +317,7 @@ static void draw_loop(struct drawn *l, struct buf *code)
     l->insns[l->count++] = (struct made){.form = JUMP, .base = NONE, .index = NONE};
     for (size_t i = 0; i < l->count; i++)
         put_insn(code, &l->insns[i], l->at);
+    lead_skips(l, code);
     l->bytes = code->len - l->at;
 }
 
@@ -417,7 +454,8 @@ static enum kind kind_of(const struct made *i)
                                  [DIVIDE_VECTOR] = FP_DIVIDE,
                                  [ADD_FROM_MEMORY] = FP_ADD,
                                  [COPY_VECTOR] = VECTOR_MOVE,
-                                 [JUMP] = BRANCH};
+                                 [JUMP] = BRANCH,
+                                 [SKIP] = BRANCH};
     return (enum kind)of[i->form];
 }
 
@@ -530,8 +568,7 @@ static double slope_of(const struct drawn *l, const struct core *c, const struct
             const struct made *i = &l->insns[k];
             const unsigned bank = is_vector(i->form) ? GENERAL : 0;
             const enum kind kind = kind_of(i);
-            bool to =
-                i->form != STORE_GENERAL && i->form != STORE_VECTOR && i->form != ADD_TO_MEMORY && i->form != JUMP;
+            bool to = i->form != STORE_GENERAL && i->form != STORE_VECTOR && i->form != ADD_TO_MEMORY && !is_jump(i);
             bool both = i->form == ADD_NUMBER || i->form == ADD_REGISTER || i->form == MULTIPLY || i->form == COUNT ||
                         (i->form >= ADD_VECTOR && i->form <= ADD_FROM_MEMORY);
             bool from = i->form == COPY || i->form == ADD_REGISTER || i->form == MULTIPLY || i->writes ||
@@ -593,17 +630,24 @@ static void expect_memory(const struct drawn *l, const struct seen *seen, struct
     }
 }
 
+static bool sets_flags(const struct made *i)
+{
+    return i->form == ADD_NUMBER || i->form == ADD_REGISTER || i->form == MULTIPLY || i->form == ADD_TO_MEMORY ||
+           i->form == COUNT;
+}
+
 /* Whole-number work that ends in an address, or in the jump: what made each of their registers, in this iteration or the one before. */
 static void mark_makers(const struct drawn *l, bool *marked, size_t at, uint8_t reg)
 {
     for (size_t k = at; k-- > 0;) {
         const struct made *i = &l->insns[k % l->count];
-        bool makes = !is_vector(i->form) && !i->writes && i->form != JUMP && i->to == reg;
+        bool makes = reg == FLAGS ? sets_flags(i) : !is_vector(i->form) && !i->writes && !is_jump(i) && i->to == reg;
         if (!makes)
             continue;
         marked[k] = true;
         const uint8_t read[] = {
-            i->base, i->index, i->form == COPY || i->form == ADD_REGISTER || i->form == MULTIPLY ? i->from : NONE,
+            i->base, i->index,
+            i->form == COPY || i->form == ADD_REGISTER || i->form == MULTIPLY || i->writes ? i->from : NONE,
             i->form == ADD_NUMBER || i->form == COUNT || i->form == ADD_REGISTER || i->form == MULTIPLY ? i->to : NONE};
         for (int r = 0; r < 4; r++)
             if (read[r] != NONE)
@@ -615,12 +659,12 @@ static void mark_makers(const struct drawn *l, bool *marked, size_t at, uint8_t 
 static double expect_share(const struct drawn *l)
 {
     bool marked[2 * (INSNS + 2)] = {0};
-    size_t n = 1; /* the jump */
+    size_t n = 1 + l->skips;
     for (size_t k = 0; k < 2 * l->count; k++) {
         const struct made *i = &l->insns[k % l->count];
-        const uint8_t address[] = {i->base, i->index, i->form == JUMP ? COUNTER : NONE};
+        const uint8_t address[] = {i->base, i->index, is_jump(i) ? FLAGS : NONE};
         for (int a = 0; a < 3; a++)
-            if (address[a] != NONE && (refers(i) || i->form == JUMP))
+            if (address[a] != NONE && (refers(i) || is_jump(i)))
                 mark_makers(l, marked, k, address[a]);
     }
     for (size_t k = 0; k < l->count; k++)
@@ -631,7 +675,10 @@ static double expect_share(const struct drawn *l)
 static void expect_loop(const struct drawn *l, const struct core *c, struct quality_loop *want)
 {
     struct seen seen[INSNS + 2];
-    *want = (struct quality_loop){.instructions = (uint32_t)l->count, .bytes = (uint32_t)l->bytes};
+    *want = (struct quality_loop){.instructions = (uint32_t)l->count + l->passed_over,
+                                  .path_instructions = (uint32_t)l->count,
+                                  .paths = 1u << l->skips,
+                                  .bytes = (uint32_t)l->bytes};
     see_addresses(l, seen);
     expect_memory(l, seen, want);
     want->address_share = expect_share(l);
@@ -649,7 +696,8 @@ static bool near(double got, double want, double most)
 static bool same_loop(const struct quality_loop *got, const struct quality_loop *want)
 {
     static const double most[BOUNDS] = {1e-9, 1e-9, 1e-9, 1e-9, 0.02, 0.02};
-    bool same = got->instructions == want->instructions && got->bytes == want->bytes && got->uops == want->uops &&
+    bool same = got->instructions == want->instructions && got->bytes == want->bytes && got->paths == want->paths &&
+                got->path_instructions == want->path_instructions && got->uops == want->uops &&
                 near(got->flops, want->flops, 0) && near(got->loaded, want->loaded, 0) &&
                 near(got->stored, want->stored, 0) && got->stack_references == want->stack_references &&
                 got->spills == want->spills && got->step == want->step && got->unroll == want->unroll &&
