@@ -13,6 +13,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+static struct guarded_room lent; /* addresses that are asked for */
+
 /* ---- a program of many functions ------------------------------------------------------------------------- */
 
 enum { FUNCTIONS = 300 };
@@ -136,7 +138,7 @@ static struct scope_tree *part(struct bloop_binary *b, const vaddr *addrs, size_
 {
     struct scope_tree *t;
     struct err err = {0};
-    if (bloop_scopes_at(b, guarded(0, addrs, count * sizeof *addrs), count, &t, NULL, &err) != 0 ||
+    if (bloop_scopes_at(b, guarded_copy(&lent, addrs, count * sizeof *addrs), count, &t, NULL, &err) != 0 ||
         scope_tree_check(t, &err) < 0)
         exit(99);
     return t;
@@ -568,7 +570,7 @@ static size_t ask_some(struct bloop_binary *b, const struct drawn *functions, bo
     }
     if (code) {
         struct seen seen = {.in_order = true};
-        bloop_code_at(b, guarded(0, addrs, n * sizeof *addrs), n, see, &seen, NULL);
+        bloop_code_at(b, guarded_copy(&lent, addrs, n * sizeof *addrs), n, see, &seen, NULL);
         return !seen.in_order || seen.functions != sum.functions || seen.blocks != sum.blocks ||
                seen.instructions != sum.instructions || seen.loops != sum.loops;
     }

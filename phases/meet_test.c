@@ -6,10 +6,10 @@
 #include "phases/inside/inside.h"
 
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 /* ---- the world ------------------------------------------------------------------------------------------------- */
 
@@ -29,14 +29,12 @@ _Thread_local struct thread *hpcrec_self;
 
 void *hpcrec_map(size_t bytes)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
+    return guarded_get(bytes);
 }
 
 void hpcrec_unmap(void *p, size_t bytes)
 {
-    if (p)
-        munmap(p, bytes);
+    guarded_put(p, bytes);
 }
 
 struct text hpcrec_text(char *to, size_t room)

@@ -8,6 +8,7 @@
 #include "support/support.h"
 
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -88,8 +89,7 @@ static bool is_there(uint32_t i)
 
 static void begin_world(void)
 {
-    hpcrec_phases = (struct phases){.on = true, .sites = mem_calloc(SITES_MAX, sizeof(struct site))};
-    hpcrec_phases.cells = mem_calloc(CELLS_MAX, sizeof(struct pair_cell));
+    hpcrec_phases = (struct phases){.on = true, .sites = guarded_get(SITES_MAX * sizeof(struct site))};
     atomic_store(&hpcrec_phases.site_count, SITES / 2);
     hpcrec.start_ns = 1700000000000000000;
     hpcrec.start_mono = 5000;
@@ -155,6 +155,19 @@ static void grow_barrier(struct site *s)
         *(below(3) ? &s->kept->sample[below(KEPT_SAMPLE)] : &s->kept->worst[below(KEPT_WORST)]) = new_kept(++episode);
 }
 
+/* There is room for no more than there are. */
+static void add_cell(void)
+{
+    size_t bytes = hpcrec_phases.cell_count++ * sizeof(struct pair_cell);
+    struct pair_cell *more = guarded_get(bytes + sizeof *more);
+    if (!more)
+        exit(99);
+    if (bytes)
+        memcpy(more, hpcrec_phases.cells, bytes);
+    guarded_put(hpcrec_phases.cells, bytes);
+    hpcrec_phases.cells = more;
+}
+
 static void grow_cell(enum cell_kind kind, uint32_t a, uint32_t b)
 {
     uint64_t key = (uint64_t)kind << 56 | (uint64_t)a << 28 | b;
@@ -162,7 +175,7 @@ static void grow_cell(enum cell_kind kind, uint32_t a, uint32_t b)
     while (at < hpcrec_phases.cell_count && hpcrec_phases.cells[at].key != key)
         at++;
     if (at == hpcrec_phases.cell_count)
-        hpcrec_phases.cell_count++;
+        add_cell();
     struct pair_cell *c = &hpcrec_phases.cells[at];
     c->key = key;
     for (int k = 0; k < 4; k++)
@@ -689,8 +702,8 @@ int main(void)
     test_rounds();
     for (uint32_t i = 0; i < SITES; i++)
         mem_free(hpcrec_phases.sites[i].kept);
-    mem_free(hpcrec_phases.sites);
-    mem_free(hpcrec_phases.cells);
+    guarded_put(hpcrec_phases.sites, SITES_MAX * sizeof(struct site));
+    guarded_put(hpcrec_phases.cells, hpcrec_phases.cell_count * sizeof(struct pair_cell));
     hpcrec_area_free(&hpcrec_phases.passages, sizeof(struct passage));
     return tap_done();
 }

@@ -1,30 +1,54 @@
-/* Copies of what is given to the code at hand, at the end of what may be read: who reads one too far, dies. */
+/* For tests: memory behind whose end there is nothing, so that what looks one too far is ended by the system, without sanitizers too. */
 #ifndef TESTS_GUARDED_H
 #define TESTS_GUARDED_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { GUARDED_ROOMS = 6, GUARDED_BYTES = 1 << 18 };
-
-/* Each room holds what was copied there last. */
-static inline void *guarded(unsigned room, const void *items, size_t bytes)
+static inline size_t guarded_whole(size_t bytes)
 {
-    static char *rooms[GUARDED_ROOMS];
-    char **at = &rooms[room];
-    if (!*at) {
-        void *map = mmap(NULL, 2 * GUARDED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (map == MAP_FAILED || mprotect((char *)map + GUARDED_BYTES, GUARDED_BYTES, PROT_NONE) != 0)
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+/* Cleared; NULL: none. */
+static inline void *guarded_get(size_t bytes)
+{
+    size_t whole = guarded_whole(bytes), page = guarded_whole(1);
+    uint8_t *p = mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(p + whole, page, PROT_NONE) != 0)
+        return NULL;
+    return p + whole - bytes;
+}
+
+static inline void guarded_put(void *p, size_t bytes)
+{
+    size_t whole = guarded_whole(bytes);
+    if (p)
+        munmap((uint8_t *)p - (whole - bytes), whole + guarded_whole(1));
+}
+
+struct guarded_room {
+    uint8_t *end; /* NULL: not made yet */
+    size_t bytes;
+};
+
+/* A copy of what is given; it is there until the next one is asked for. */
+static inline void *guarded_copy(struct guarded_room *room, const void *items, size_t bytes)
+{
+    if (!room->end || room->bytes < bytes) {
+        uint8_t *p = guarded_get(guarded_whole(bytes));
+        if (!p)
             exit(99);
-        *at = map;
+        *room = (struct guarded_room){p + guarded_whole(bytes), guarded_whole(bytes)};
     }
-    if (bytes > GUARDED_BYTES)
-        exit(99);
-    char *copy = *at + GUARDED_BYTES - bytes;
     if (bytes)
-        memcpy(copy, items, bytes);
-    return copy;
+        memcpy(room->end - bytes, items, bytes);
+    return room->end - bytes;
 }
 
 #endif

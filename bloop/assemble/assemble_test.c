@@ -1364,14 +1364,16 @@ static const struct { /* a procedure's name, and where it is from if that does n
                    {"", NULL},
                    {"_omp_fn", NULL}};
 
+static struct guarded_room lent[6];
+
 /* What the debug information says, as it is lent: without room behind it. */
 static struct debug_function guarded_debug(const struct made *m)
 {
     struct debug_function d = m->debug;
-    d.rows = guarded(0, d.rows, d.row_count * sizeof *d.rows);
-    d.inlines = guarded(1, d.inlines, d.inline_count * sizeof *d.inlines);
-    d.ranges = guarded(2, d.ranges, d.range_count * sizeof *d.ranges);
-    d.files = guarded(3, d.files, d.file_count * sizeof *d.files);
+    d.rows = guarded_copy(&lent[0], d.rows, d.row_count * sizeof *d.rows);
+    d.inlines = guarded_copy(&lent[1], d.inlines, d.inline_count * sizeof *d.inlines);
+    d.ranges = guarded_copy(&lent[2], d.ranges, d.range_count * sizeof *d.ranges);
+    d.files = guarded_copy(&lent[3], d.files, d.file_count * sizeof *d.files);
     return d;
 }
 
@@ -1403,13 +1405,13 @@ static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struc
                                          .alloc = true,
                                          .exec = true,
                                          .addr = TEXT,
-                                         .bytes = guarded(4, m->texts[0].bytes, m->texts[0].at - TEXT),
+                                         .bytes = guarded_copy(&lent[4], m->texts[0].bytes, m->texts[0].at - TEXT),
                                          .size = m->texts[0].at - TEXT},
                                         {.name = ".cold",
                                          .alloc = true,
                                          .exec = true,
                                          .addr = COLD,
-                                         .bytes = guarded(5, m->texts[1].bytes, m->texts[1].at - COLD),
+                                         .bytes = guarded_copy(&lent[5], m->texts[1].bytes, m->texts[1].at - COLD),
                                          .size = m->texts[1].at - COLD}};
     const struct image im = {
         .arch = ARCH_X86_64, .path = "/lib/libgomp.so.1", .build_id = "", .sections = sections, .section_count = 2};
