@@ -87,7 +87,12 @@ check_match "without a core: no cost, the rest is there" "$out" 'loops.c:7 '
 cp "$scratch/loops" "$scratch/kept"
 rm "$scratch/loops"
 run "$hpcview" print --by instruction "$scratch/m"
-check_match "without the binary: a sentence" "$err" 'there are no instructions to show'
+# (Where the loader, a library or the recorder was sampled as well, which takes its time when built without optimization, there are theirs.)
+check "without the binary: none of its instructions" test "$(printf '%s\n' "$out" | grep -c '^gather at ')" = 0
+case $err in
+*'there are no instructions to show'*) ok "and a sentence" ;;
+*) check_match "and a sentence" "$err" 'loops: cannot be opened' ;;
+esac
 cp "$scratch/kept" "$scratch/loops"
 
 run "$hpcview" build --machine $machine -o "$scratch/db" "$scratch/m"
