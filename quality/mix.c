@@ -217,7 +217,7 @@ static unsigned lane_of(const struct body *b)
     unsigned lane = 0;
     for (size_t i = 0; i < b->path.count; i++) {
         const struct step *s = path_step(b, i);
-        unsigned result = s->f.class == CLASS_CONVERT && s->f.type < sizeof bytes ? bytes[s->f.type] : 0;
+        unsigned result = s->f.class == CLASS_CONVERT ? bytes[s->f.type] : 0;
         unsigned element = result > s->f.element ? result : s->f.element;
         if (step_calculates(s) && s->f.packed && element > lane)
             lane = element;
