@@ -656,10 +656,26 @@ static void mark_makers(const struct drawn *l, bool *marked, size_t at, uint8_t 
     }
 }
 
-static double expect_share(const struct drawn *l)
+/* What could be packed, of which nothing is: calculations, loads and stores, but for those that end in addresses. NONE: it could not. */
+static int mix_of(const struct made *i, bool addressing)
+{
+    static const uint8_t of[] = {
+        [ADD_VECTOR] = MIX_ADD,      [ADD_FROM_MEMORY] = MIX_ADD, [MULTIPLY_VECTOR] = MIX_MULTIPLY,
+        [DIVIDE_VECTOR] = MIX_OTHER, [LOAD_VECTOR] = MIX_LOAD,    [STORE_VECTOR] = MIX_STORE,
+        [LOAD_GENERAL] = MIX_LOAD,   [STORE_GENERAL] = MIX_STORE, [ADD_NUMBER] = MIX_ADD,
+        [ADD_REGISTER] = MIX_ADD,    [ADD_TO_MEMORY] = MIX_ADD,   [MULTIPLY] = MIX_MULTIPLY,
+    };
+    bool none = addressing || i->form == LEA_NUMBER || i->form == LEA_OF || i->form == COPY || i->form == COPY_VECTOR ||
+                i->form == COUNT || is_jump(i);
+    return none ? NONE : of[i->form];
+}
+
+static void expect_work(const struct drawn *l, struct quality_loop *want)
 {
     bool marked[2 * (INSNS + 2)] = {0};
     size_t n = 1 + l->skips;
+    for (int m = 0; m < MIXES; m++)
+        want->vector_ratio[m] = want->vector_efficiency[m] = NAN;
     for (size_t k = 0; k < 2 * l->count; k++) {
         const struct made *i = &l->insns[k % l->count];
         const uint8_t address[] = {i->base, i->index, is_jump(i) ? FLAGS : NONE};
@@ -667,9 +683,16 @@ static double expect_share(const struct drawn *l)
             if (address[a] != NONE && (refers(i) || is_jump(i)))
                 mark_makers(l, marked, k, address[a]);
     }
-    for (size_t k = 0; k < l->count; k++)
-        n += marked[k] || marked[k + l->count];
-    return (double)n / (double)l->count;
+    for (size_t k = 0; k < l->count; k++) {
+        bool addressing = marked[k] || marked[k + l->count];
+        int mix = mix_of(&l->insns[k], addressing);
+        n += addressing;
+        if (mix == NONE)
+            continue;
+        want->vector_ratio[MIX_ALL] = want->vector_ratio[mix] = 0;
+        want->vector_efficiency[MIX_ALL] = want->vector_efficiency[mix] = 8.0 / 32;
+    }
+    want->address_share = (double)n / (double)l->count;
 }
 
 static void expect_loop(const struct drawn *l, const struct core *c, struct quality_loop *want)
@@ -681,7 +704,7 @@ static void expect_loop(const struct drawn *l, const struct core *c, struct qual
                                   .bytes = (uint32_t)l->bytes};
     see_addresses(l, seen);
     expect_memory(l, seen, want);
-    want->address_share = expect_share(l);
+    expect_work(l, want);
     expect_resources(l, c, want);
     want->cycles[BOUND_CHAIN] = slope_of(l, c, seen, false);
     double all = slope_of(l, c, seen, true);
@@ -693,6 +716,14 @@ static bool near(double got, double want, double most)
     return fabs(got - want) <= most;
 }
 
+static bool same_mixes(const double *got, const double *want)
+{
+    bool same = true;
+    for (int m = 0; m < MIXES; m++)
+        same &= isnan(want[m]) ? isnan(got[m]) != 0 : near(got[m], want[m], 1e-9);
+    return same;
+}
+
 static bool same_loop(const struct quality_loop *got, const struct quality_loop *want)
 {
     static const double most[BOUNDS] = {1e-9, 1e-9, 1e-9, 1e-9, 0.02, 0.02};
@@ -702,6 +733,8 @@ static bool same_loop(const struct quality_loop *got, const struct quality_loop 
                 near(got->stored, want->stored, 0) && got->stack_references == want->stack_references &&
                 got->spills == want->spills && got->step == want->step && got->unroll == want->unroll &&
                 got->elements == want->elements && near(got->address_share, want->address_share, 1e-9) &&
+                same_mixes(got->vector_ratio, want->vector_ratio) &&
+                same_mixes(got->vector_efficiency, want->vector_efficiency) && !got->vector &&
                 memcmp(got->strides, want->strides, sizeof got->strides) == 0;
     double largest = 0, next = 0, no_chain = 0;
     for (int i = 0; i < BOUNDS; i++) {
