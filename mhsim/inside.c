@@ -569,7 +569,6 @@ static bool frame_up(uint64_t *fp, uint64_t *code)
 }
 
 enum { CANONICAL = 16, DEEPEST = 64 }; /* frame pointer to canonical address; calls looked up for a frame */
-#define NO_FRAME UINT32_MAX
 
 /* The first frame, from the code's own up, that reaches the address: how many calls up it is. NO_FRAME: none does. below: where
    the frame before it ends. */

@@ -9,12 +9,15 @@
 #include "mhsim/raw.h"
 
 /* What a thread knows of a reference: which row is meant while its addresses stay within `bytes` from lo on and, of variables in
-   frames, while the frame `depth` calls up is this one, and its code at this point. */
+   frames, while the frame `depth` calls up is this one, and its code at this point; where no frame reached them (a depth of NO_FRAME),
+   while none does. */
 struct place {
     uint64_t code, lo, bytes;
     uint64_t frame, frame_code; /* frame 0: any */
     uint32_t row, generation, depth;
 } __attribute__((aligned(64)));
+
+#define NO_FRAME UINT32_MAX
 
 /* Of a thread, by hash of the code's address; how many of them one code may have; accesses that wait. */
 enum { PLACES = 1 << 12, FURTHER_PLACES = 4, BATCH = 512 };

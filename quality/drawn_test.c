@@ -159,7 +159,7 @@ static void put_insn(struct buf *code, struct made *i, size_t loop_at)
                  [COPY_VECTOR] = {0x66, 0x0f, 0x28}};
     size_t before = code->len;
     int32_t number = i->number;
-    uint8_t reg = i->writes && i->form != LOAD_VECTOR ? i->from : i->to;
+    uint8_t reg = i->writes ? i->from : i->to;
     if (is_jump(i)) { /* jne, ja: where a SKIP leads to is put there later */
         buf_add(code, i->form == JUMP ? "\x0f\x85" : "\x0f\x87", 2);
         number = (int32_t)(loop_at - (code->len + 4));
@@ -238,8 +238,7 @@ static struct made draw_insn(const struct drawn *l)
     case COPY:
         role = i.to = draw_role(l, FOLLOWS);
         i.from = draw_role(l, below(3) ? MOVES : INVARIANT);
-        if (i.from == NONE || (i.form == COPY && role == NONE))
-            role = NONE;
+        role = i.from == NONE ? NONE : role;
         i.index = i.form == LEA_OF ? i.from : NONE;
         i.scale = 1 << below(4);
         i.number = i.form == LEA_OF ? 8 * (int32_t)below(9) : 0;
