@@ -819,9 +819,74 @@ static unsigned check_binary(unsigned number)
     return same;
 }
 
+/* ---- copies of loops, by what is drawn of their sources ---------------------------------------------------------------- */
+
+enum { COPIES = 12, PROCEDURES = 3, SCOPES = 2 * PROCEDURES + COPIES };
+
+static bool are_copies(const struct scope *scopes, const struct scope *a, const struct scope *b)
+{
+    return a->line_first != 0 && a->line_first == b->line_first && a->file == b->file && a->on_line == b->on_line &&
+           a->instances > 1 && a->instances == b->instances && scopes[a->parent].parent == scopes[b->parent].parent;
+}
+
+static enum quality_role role_of(const struct scope *scopes, const struct quality_loop *loops, size_t i)
+{
+    uint32_t copies = 0, largest = 0, as_large = 0, by_length = 0;
+    for (size_t k = 0; k < COPIES; k++) {
+        if (!are_copies(scopes, &scopes[loops[i].scope], &scopes[loops[k].scope]))
+            continue;
+        copies += k != i;
+        largest = loops[k].elements > largest ? loops[k].elements : largest;
+        as_large += loops[k].elements == loops[i].elements;
+        by_length += loops[k].vector && loops[k].elements == 0;
+    }
+    if (copies == 0 || (by_length == 0 && loops[i].elements == 0))
+        return ROLE_ONLY;
+    if (by_length > 0)
+        return loops[i].vector && loops[i].elements == 0 ? ROLE_MAIN : ROLE_REMAINDER;
+    return loops[i].elements < largest ? ROLE_REMAINDER : as_large > 1 ? ROLE_VERSION : ROLE_MAIN;
+}
+
+/* Procedures, in each of them something that its loops are in, and those. */
+static void check_roles(void)
+{
+    struct scope scopes[SCOPES];
+    struct quality_loop loops[COPIES];
+    const struct scope_tree tree = {.scopes = scopes, .scope_count = SCOPES};
+    unsigned same = 0, seen[4] = {0};
+    for (int round = 0; round < 400; round++) {
+        memset(scopes, 0, sizeof scopes);
+        memset(loops, 0, sizeof loops);
+        for (uint32_t i = 0; i < PROCEDURES; i++) {
+            scopes[i] = (struct scope){.kind = SCOPE_PROC, .parent = SCOPE_NONE};
+            scopes[PROCEDURES + i] = (struct scope){.kind = SCOPE_LOOP, .parent = i};
+        }
+        for (uint32_t i = 0; i < COPIES; i++) {
+            const uint32_t at = 2 * PROCEDURES + i;
+            scopes[at] = (struct scope){.kind = SCOPE_LOOP,
+                                        .parent = PROCEDURES + (below(8) ? 0 : below(PROCEDURES)),
+                                        .line_first = below(3),
+                                        .file = below(8) == 0,
+                                        .on_line = below(8) == 0,
+                                        .instances = below(8) ? 3 : 1 + below(3)};
+            loops[i] = (struct quality_loop){.scope = at, .elements = below(4), .unroll = 1 + below(3)};
+            loops[i].vector = below(8) == 0;
+        }
+        roles_find(&tree, loops, COPIES);
+        for (size_t i = 0; i < COPIES; i++) {
+            enum quality_role want = role_of(scopes, loops, i);
+            same += loops[i].role == want && loops[i].unrolled == (loops[i].unroll > 1 && want == ROLE_MAIN);
+            seen[want]++;
+        }
+    }
+    CHECK_INT(same, 400 * COPIES);
+    CHECK(seen[ROLE_ONLY] > 50 && seen[ROLE_MAIN] > 50 && seen[ROLE_REMAINDER] > 50 && seen[ROLE_VERSION] > 50);
+}
+
 int main(void)
 {
     scratch_make();
+    check_roles();
     for (unsigned i = 0; i < BINARIES; i++)
         CHECK_INT(check_binary(i), LOOPS);
     scratch_remove();

@@ -8,6 +8,7 @@
  *     -- kinds        of each instruction the kind of its cost, ports, uops, latency
  *     -- loops        of each innermost loop all that is counted; -- checks: what is to be said of it
  *     -- listing      of each instruction what it costs in its loop
+ *     -- text, csv, json: the report as it is written, with lines, files, roles and estimates made up
  *
  * Below that: which core this machine has, and llvm-mca, for whom this program stands in under its name.
  */
@@ -235,6 +236,44 @@ static void write_kinds(struct buf *out, const struct given *g)
     }
 }
 
+/* What the code's sources, its copies and llvm-mca would have said. */
+static void dress(struct quality_report *r)
+{
+    static const char *const files[] = {"/src/plain.f90", "/src/with, comma.c", "/src/a \"b\".c", ""};
+    r->model = strtab_add(r->strings, "a model");
+    for (size_t i = 0; i < r->loop_count; i++) {
+        struct quality_loop *q = &r->loops[i];
+        q->file = strtab_add(r->strings, files[i % 4]);
+        q->line_first = (uint32_t)(10 * i + 7);
+        q->role = (uint8_t)(i % 4);
+        q->model = i % 2 ? 2.5 + (double)i / 3 : NAN;
+        if (i == 2)
+            q->procedure = strtab_add(r->strings, "another");
+    }
+    for (size_t i = 0; i < r->check_count; i++)
+        r->checks[i].line = i % 3 ? (uint32_t)i : 0;
+}
+
+struct written {
+    const struct quality_report *r;
+    enum quality_format format;
+};
+
+static void write_in_format(void *ctx, struct outfile *out)
+{
+    const struct written *w = ctx;
+    quality_write(w->r, w->format, out);
+}
+
+static void write_report(struct buf *out, struct quality_report *r, const char *format)
+{
+    struct written w = {r, strcmp(format, "text") == 0  ? QUALITY_TEXT
+                           : strcmp(format, "csv") == 0 ? QUALITY_CSV
+                                                        : QUALITY_JSON};
+    dress(r);
+    cases_written(out, write_in_format, &w);
+}
+
 static void write_analysis(struct buf *out, const struct given *g, const char *what)
 {
     struct err err = {0};
@@ -260,6 +299,8 @@ static void write_analysis(struct buf *out, const struct given *g, const char *w
         write_loop(out, r, &r->loops[i]);
     if (strcmp(what, "checks") == 0)
         write_checks(out, r);
+    if (strcmp(what, "text") == 0 || strcmp(what, "csv") == 0 || strcmp(what, "json") == 0)
+        write_report(out, r, what);
     if (strcmp(what, "listing") == 0) {
         struct quality_listing *l = quality_list(binary, tree, &lo, warnings);
         write_listing(out, l, true);
