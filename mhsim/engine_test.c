@@ -1151,8 +1151,56 @@ static void check_met_quietly(uint32_t row_count)
     mhsim_free(s);
 }
 
+/* ---- memory, which is none of the heap's ----------------------------------------------------------- */
+
+static long mapped_pages(void)
+{
+    long pages = -1;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%ld", &pages) != 1)
+        pages = -1;
+    if (f)
+        fclose(f);
+    return pages;
+}
+
+/* Far addresses by many rows, so that all tables are there. */
+static void live_and_die(const struct mhsim_machine *m, bool classify, bool second)
+{
+    struct mhsim_options o = {.classify = classify};
+    struct mhsim *s = mhsim_create(m, &o);
+    uint32_t core = mhsim_core(s);
+    for (int i = 0; i < 3000; i++) {
+        uint64_t address = far_pieces[random_below(FAR_PIECES)] + random_below(FAR_BYTES);
+        mhsim_access(s, mhsim_row(s, core, random_below(40), 0), address, 8, i % 2);
+        if (second && i == 1500)
+            mhsim_core(s);
+    }
+    mhsim_free(s);
+}
+
+static void check_given_back(void)
+{
+    static const struct mhsim_level levels[] = {
+        {.name = "L1", .size = 2048, .line = 64, .ways = 4},
+        {.name = "L2", .size = 64 * 20 * 7, .line = 64, .ways = 20, .replace = MHSIM_LRU},
+        {.name = "TLB", .size = 8 * 4096, .line = 4096, .ways = 2, .tlb = true},
+    };
+    for (int i = 0; i < 8; i++) {
+        struct mhsim_machine m = machine_of(levels, 3);
+        m.levels[1].ways = i & 1 ? 20 : 4;
+        long before = mapped_pages();
+        live_and_die(&m, i & 2, i & 4);
+        CHECK_INT(mapped_pages() - before, 0);
+    }
+}
+
 int main(void)
 {
+    if (LESS == 1 && mapped_pages() > 0)
+        check_given_back();
+    else
+        SKIP("what is given back", "a sanitizer's own memory, or no /proc");
     check_drawn_machines();
     check_met_quietly(10);
     check_met_quietly(1000);

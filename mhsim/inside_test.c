@@ -180,7 +180,7 @@ static void test_modules(void)
 
 /* ---- files made here: what their notes say --------------------------------------------------------------------- */
 
-enum { FILES = 60, FILE_BYTES = 8192, NOTE_PARTS = 3 };
+enum { FILES = 60, FILE_BYTES = 8192, NOTE_PARTS = 3, LOAD_PARTS = 3, ROOM = 1 << 20 };
 
 static size_t put_note(uint8_t *to, const char *name, uint32_t name_size, uint32_t type, uint32_t size, uint8_t first)
 {
@@ -217,20 +217,29 @@ static size_t put_notes(uint8_t *to, char *id)
     return n;
 }
 
-static void make_object(uint8_t *bytes, char *id)
+/* end: of what is loaded, from the beginning on: pieces anywhere in the room, of no bytes too; one whose end is before it is none. */
+static void make_object(uint8_t *bytes, char *id, uint64_t *end)
 {
     Elf64_Ehdr e = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
                     .e_type = ET_DYN,
                     .e_phoff = sizeof e,
                     .e_phentsize = sizeof(Elf64_Phdr),
-                    .e_phnum = 1 + NOTE_PARTS};
-    Elf64_Phdr parts[1 + NOTE_PARTS] = {{.p_type = PT_LOAD, .p_filesz = FILE_BYTES, .p_memsz = FILE_BYTES}};
+                    .e_phnum = 1 + NOTE_PARTS + LOAD_PARTS};
+    Elf64_Phdr parts[1 + NOTE_PARTS + LOAD_PARTS] = {
+        {.p_type = PT_LOAD, .p_filesz = FILE_BYTES, .p_memsz = FILE_BYTES}};
     memset(bytes, 0, FILE_BYTES);
     for (unsigned i = 1; i <= NOTE_PARTS; i++) {
         uint8_t *to = bytes + 1024 * i;
         size_t n = put_notes(to, id);
         parts[i] = (Elf64_Phdr){.p_type = PT_NOTE, .p_offset = 1024 * i, .p_filesz = n};
         put_note(to + ((n + 3) & ~3u), "GNU", 4, NT_GNU_BUILD_ID, 8, 200); /* behind its end */
+    }
+    *end = FILE_BYTES;
+    for (unsigned i = 1 + NOTE_PARTS; i < 1 + NOTE_PARTS + LOAD_PARTS; i++) {
+        uint64_t at = below(ROOM / 2), size = below(3) ? below(ROOM / 2) : below(2) ? 0 : UINT64_MAX - below(100);
+        parts[i] = (Elf64_Phdr){.p_type = PT_LOAD, .p_offset = below(FILE_BYTES), .p_vaddr = at, .p_memsz = size};
+        if (at + size >= at && at + size > *end)
+            *end = at + size;
     }
     memcpy(bytes, &e, sizeof e);
     memcpy(bytes + sizeof e, parts, sizeof parts);
@@ -242,16 +251,22 @@ static void test_notes(void)
     char path[300];
     for (int i = 0; i < FILES; i++) {
         char id[RAW_BUILD_ID] = "";
-        make_object(bytes, id);
+        uint64_t end;
+        make_object(bytes, id, &end);
         snprintf(path, sizeof path, "%s/object%d", folder, i);
         int fd = open(path, O_RDWR | O_CREAT, 0600);
         bool good = fd >= 0 && write(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes;
-        void *at = mmap(NULL, FILE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+        void *room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *at = mmap(room, FILE_BYTES, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
         modules_refresh(&modules);
         int64_t found = modules_find(&modules, (uint64_t)(uintptr_t)at + 5000);
-        if (CHECK(good && at != MAP_FAILED && found >= 0))
-            CHECK_STR(((struct raw_module *)store_get(&modules, (uint64_t)found))->build_id, id);
-        munmap(at, FILE_BYTES);
+        if (CHECK(good && at != MAP_FAILED && found >= 0)) {
+            const struct raw_module *m = store_get(&modules, (uint64_t)found);
+            CHECK_STR(m->build_id, id);
+            CHECK_INT(m->lo - (uint64_t)(uintptr_t)at, 0);
+            CHECK_INT(m->hi - m->lo, (end + 4095) & ~4095ull);
+        }
+        munmap(room, ROOM);
         close(fd);
         unlink(path);
     }
