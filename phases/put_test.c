@@ -608,6 +608,18 @@ static void move_contexts(void)
     hpcrec_phases_moved(moved);
 }
 
+/* Of barriers those as well that nobody came to yet, but for the one that takes what is too much. */
+static bool used_are_resolved(void)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < SITES + 2; i++) {
+        const struct site *s = &hpcrec_phases.sites[site_index(i)];
+        bool came = s->kind >= FIRST_WAIT ? s->wait_times != 0 : s->sums.episodes || s->sums.broken || s->pc;
+        good = good && (!is_there(i) || s->resolved == came);
+    }
+    return good;
+}
+
 static void put_and_check(struct file *f, bool all)
 {
     if (all) {
@@ -616,6 +628,7 @@ static void put_and_check(struct file *f, bool all)
         move_contexts();
     }
     hpcrec_phases_resolve();
+    CHECK_NAMED(used_are_resolved(), "places that something came to have their contexts, and no others");
     grow_late();
     CHECK_NAMED(put_now(f, all) > 0, "something was put");
     CHECK_NAMED(!is_locked, "the lock is free");
