@@ -371,9 +371,15 @@ static void test_refusals(void)
 {
     static const struct {
         const char *text, *says;
-    } cases[] = {{"#!/bin/sh\n", "is a script: simulate the program that it starts"},
-                 {"short", "is no 64-bit ELF program"},
-                 {"\177ELF\1\1\1", "is no 64-bit ELF program"}};
+    } cases[] = {
+        {"#!/bin/sh\n", "is a script: simulate the program that it starts"},
+        {"short", "is no 64-bit ELF program"},
+        {"\177ELF\1\1\1", "is no 64-bit ELF program"},
+#define MORE "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+        {"\177ELF\1\1\1" MORE, "is no 64-bit ELF program"},
+        {"\177ELF\2\2\1" MORE, "is no 64-bit ELF program"},
+        {"\177FLE\2\1\1" MORE, "is no 64-bit ELF program"},
+        {"\177ELF\2\1\1" MORE, "is for another processor (ELF machine 30840); x86-64 and AArch64 can be simulated"}};
     struct mhsim_run_options o = options();
     int status;
     char *words, *path = in_folder("refused");
