@@ -1,7 +1,7 @@
 /* Reading JSON: every kind of value, and every way to be wrong. */
 #include "support/support.h"
 #include "tests/chance.h"
-#include "tests/edge.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -94,26 +94,26 @@ static void test_cut_off(void)
 {
     static const char text[] =
         "{\"a\": [1, -2.5e1, true, null, false, {}, []],\n \"b\\n\": \"x\\u00e9\\ud83d\\ude00\"}";
-    struct edge edge = {0};
+    struct guarded_room edge = {0};
     struct json *j = NULL;
     size_t refused = 0, untold = 0;
     for (size_t n = 0; n < sizeof text - 1; n++) {
         struct err err = {0};
-        refused += json_read(edge_copy(&edge, text, n), n, "j", &j, &err) == -1 && !j;
+        refused += json_read(guarded_copy(&edge, text, n), n, "j", &j, &err) == -1 && !j;
         untold += !str_starts(err.msg, "j:");
     }
     CHECK_INT(refused, sizeof text - 1);
     CHECK_INT(untold, 0);
-    CHECK_INT(json_read(edge_copy(&edge, text, sizeof text - 1), sizeof text - 1, "j", &j, NULL), 0);
+    CHECK_INT(json_read(guarded_copy(&edge, text, sizeof text - 1), sizeof text - 1, "j", &j, NULL), 0);
     json_free(j);
     for (size_t at = 0; at < sizeof text - 1; at++)
         for (const char *other = "\"\\{}[]:,0e\n"; *other; other++) {
-            uint8_t *p = edge_copy(&edge, text, sizeof text - 1);
+            uint8_t *p = guarded_copy(&edge, text, sizeof text - 1);
             struct err err = {0};
             p[at] = (uint8_t)*other;
             untold += json_read(p, sizeof text - 1, "j", &j, &err) < 0 ? !str_starts(err.msg, "j:") : !j;
             json_free(j);
-            p = edge_copy(&edge, text, at + 1); /* as the last one */
+            p = guarded_copy(&edge, text, at + 1); /* as the last one */
             p[at] = (uint8_t)*other;
             untold += json_read(p, at + 1, "j", &j, &err) < 0 ? !str_starts(err.msg, "j:") : !j;
             json_free(j);
@@ -242,7 +242,7 @@ static void say(struct buf *out, const struct json *j, json_ix i)
 static void test_documents(void)
 {
     enum { ROUNDS = 1000 };
-    struct edge edge = {0};
+    struct guarded_room edge = {0};
     unsigned same = 0;
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct document d = {.line = 1};
@@ -250,7 +250,7 @@ static void test_documents(void)
         struct json *j = NULL;
         struct err err = {0};
         put_value(&d, 0);
-        if (json_read(edge_copy(&edge, d.text.bytes, d.text.len), d.text.len, "j", &j, &err) == 0)
+        if (json_read(guarded_copy(&edge, d.text.bytes, d.text.len), d.text.len, "j", &j, &err) == 0)
             say(&got, j, 0);
         bool good = got.len && strcmp(got.bytes, d.want.bytes) == 0;
         same += good;

@@ -31,7 +31,7 @@ TESTS += %D%/shrink_test
 %C%_shrink_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 check_PROGRAMS += %D%/json_test
 TESTS += %D%/json_test
-%C%_json_test_SOURCES = %D%/json_test.c tests/chance.h tests/edge.h tests/tap.h
+%C%_json_test_SOURCES = %D%/json_test.c tests/chance.h tests/guarded.h tests/tap.h
 %C%_json_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 check_PROGRAMS += %D%/edges_test

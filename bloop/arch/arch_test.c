@@ -3,7 +3,7 @@
 
 #include "bloop/arch/facts.h"
 #include "bloop/arch/ops.h"
-#include "tests/edge.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <Zydis/Zydis.h>
@@ -111,8 +111,8 @@ static void test_rows(void)
         struct insn in;
         /* Alone and with other bytes behind it: the second time the form is known. */
         size_t n = from_hex(rows[i].bytes, bytes);
-        static struct edge edge;
-        const uint8_t *exact = edge_copy(&edge, bytes, n);
+        static struct guarded_room edge;
+        const uint8_t *exact = guarded_copy(&edge, bytes, n);
         memset(bytes + n, 0xcc, sizeof bytes - n);
         bool good = true;
         for (int again = 0; again < 3; again++) {
@@ -510,8 +510,8 @@ static void test_ends(void)
         arch->decode(bytes, sizeof bytes, 0x400000, &in);
         if (in.kind == INSN_BAD)
             continue;
-        static struct edge edge[2];
-        const uint8_t *exact = edge_copy(&edge[0], bytes, in.length);
+        static struct guarded_room edge[2];
+        const uint8_t *exact = guarded_copy(&edge[0], bytes, in.length);
         memset(op, 0, sizeof op);
         memset(facts, 0, sizeof facts);
         for (int k = 0; k < 2; k++) {
@@ -525,7 +525,7 @@ static void test_ends(void)
         }
         different += memcmp(&op[0], &op[1], sizeof *op) != 0 || memcmp(&facts[0], &facts[1], sizeof *facts) != 0 ||
                      reg[0] != reg[1] || value[0] != value[1] || compared[0].kind != compared[1].kind;
-        exact = edge_copy(&edge[1], bytes, in.length - 1u);
+        exact = guarded_copy(&edge[1], bytes, in.length - 1u);
         arch->decode(exact, in.length - 1u, 0x400000, &in);
         cut += in.kind == INSN_BAD && !arch->facts(exact, (size_t)facts[0].insn.length - 1, 0x400000, &facts[1]) &&
                !arch->detail->constant(exact, (size_t)facts[0].insn.length - 1, 0x400000, &reg[1], &value[1]);
@@ -695,8 +695,8 @@ static void test_waiting(void)
             const char digits[] = {waiting[i].bytes[2 * k], waiting[i].bytes[2 * k + 1], 0};
             bytes[k] = (uint8_t)strtoul(digits, NULL, 16);
         }
-        static struct edge edge;
-        if (!CHECK_INT(arch_waits(waiting[i].arch, edge_copy(&edge, bytes, n), n), waiting[i].waits))
+        static struct guarded_room edge;
+        if (!CHECK_INT(arch_waits(waiting[i].arch, guarded_copy(&edge, bytes, n), n), waiting[i].waits))
             printf("# waiting: %s\n", waiting[i].text);
     }
 }
@@ -709,9 +709,9 @@ static void test_lengths(void)
         uint8_t bytes[16];
         struct insn in = {0};
         random_instruction(bytes);
-        static struct edge edge;
+        static struct guarded_room edge;
         size_t n = 1 + below(sizeof bytes);
-        const uint8_t *exact = edge_copy(&edge, bytes, n);
+        const uint8_t *exact = guarded_copy(&edge, bytes, n);
         arch_get(i % 4 ? ARCH_X86_64 : ARCH_AARCH64)->decode(exact, n, 0x400000, &in);
         wrong += in.length < 1 || in.length > n;
     }

@@ -9,5 +9,5 @@ TESTS += %D%/arch_test %D%/facts_test %D%/run_test
 %C%_facts_test_SOURCES = %D%/facts_test.c
 EXTRA_DIST += %D%/aarch64.words
 %C%_facts_test_LDADD = $(ROOM_LDADD)
-%C%_arch_test_SOURCES = %D%/arch_test.c tests/edge.h tests/tap.h
+%C%_arch_test_SOURCES = %D%/arch_test.c tests/guarded.h tests/tap.h
 %C%_arch_test_LDADD = $(ROOM_LDADD)

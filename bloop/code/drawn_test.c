@@ -4,7 +4,7 @@
  */
 #include "bloop/code/test_image.h"
 #include "tests/chance.h"
-#include "tests/edge.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -139,14 +139,14 @@ static const uint8_t noreturn[FUNCTIONS] = {[STOP] = 1};
 static void make_image(void)
 {
     static uint8_t other[16] = {0xc3};
-    static struct edge edges[PARTS];
+    static struct guarded_room edges[PARTS];
     static const char *const names[FUNCTIONS] = {"before", "f", "g", "stop", "__x86_indirect_thunk_rax", "f.cold"};
     for (uint32_t i = 0; i < FUNCTIONS; i++) {
         const struct part *p = i == F ? &parts[0] : i == COLD ? &parts[1] : NULL;
         uint64_t size = p ? p->size : sizeof other;
         sections[i] = (struct image_section){.name = ".text",
                                              .addr = begins[i],
-                                             .bytes = p ? edge_copy(&edges[p - parts], p->bytes, p->size) : other,
+                                             .bytes = p ? guarded_copy(&edges[p - parts], p->bytes, p->size) : other,
                                              .size = size,
                                              .alloc = true,
                                              .exec = true};

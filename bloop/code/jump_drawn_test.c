@@ -7,7 +7,7 @@
  */
 #include "bloop/code/test_image.h"
 #include "tests/chance.h"
-#include "tests/edge.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 /* ---- tables ---- */
@@ -427,21 +427,21 @@ static void put_wanted(struct buf *out)
 /* What t.text leads to by its one indirect jump, as that many of how many. */
 static void put_led_to(struct buf *out, struct cfg *g)
 {
-    static struct edge edges[3];
+    static struct guarded_room edges[3];
     struct image_section memory_of[] = {{.name = ".text",
                                          .addr = TEXT_AT,
-                                         .bytes = edge_copy(&edges[0], t.text, t.size),
+                                         .bytes = guarded_copy(&edges[0], t.text, t.size),
                                          .size = t.size,
                                          .alloc = true,
                                          .exec = true},
                                         {.name = ".rodata",
                                          .addr = TABLE_AT,
-                                         .bytes = edge_copy(&edges[1], t.table, t.table_size),
+                                         .bytes = guarded_copy(&edges[1], t.table, t.table_size),
                                          .size = t.table_size,
                                          .alloc = true},
                                         {.name = ".rodata",
                                          .addr = BYTES_AT,
-                                         .bytes = edge_copy(&edges[2], t.bytes, sizeof t.bytes),
+                                         .bytes = guarded_copy(&edges[2], t.bytes, sizeof t.bytes),
                                          .size = sizeof t.bytes,
                                          .alloc = true}};
     struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of)};

@@ -6,7 +6,7 @@
 #include "bloop/image/ehframe.h"
 #include "bloop/image/elf.h"
 #include "tests/chance.h"
-#include "tests/edge.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 enum { BASE = 0x100000, BYTES = 300000, CODE_SECTIONS = 6, ENTRIES = CODE_SECTIONS, SECTIONS, MOST = 1500, NEAR = 12 };
@@ -456,11 +456,11 @@ static const struct function *only_at(const struct function_table *t, vaddr addr
 /* What is behind the last function of a table is nobody's: as many are found where that may not be read. */
 static size_t found_at_edge(const struct function_table *t)
 {
-    static struct edge edge;
+    static struct guarded_room edge;
     struct function_table at_edge = *t;
     struct range_list all = {0}, some = {0}, called = {0};
     vaddr addrs[3] = {BASE, BASE + (vaddr)at / 2, BASE + (vaddr)at - 1};
-    at_edge.functions = (struct function *)(void *)edge_copy(&edge, t->functions, t->count * sizeof *t->functions);
+    at_edge.functions = (struct function *)(void *)guarded_copy(&edge, t->functions, t->count * sizeof *t->functions);
     gaps_find(&at_edge, &all);
     gaps_find_at(&at_edge, addrs, ARRAY_SIZE(addrs), &some);
     gaps_find_called(&at_edge, addrs, ARRAY_SIZE(addrs), &called);

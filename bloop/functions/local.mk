@@ -13,5 +13,5 @@ TESTS += %D%/drawn_test
 
 check_PROGRAMS += %D%/gaps_test
 TESTS += %D%/gaps_test
-%C%_gaps_test_SOURCES = %D%/gaps_test.c tests/chance.h tests/edge.h
+%C%_gaps_test_SOURCES = %D%/gaps_test.c tests/chance.h tests/guarded.h
 %C%_gaps_test_LDADD = $(ROOM_LDADD)
