@@ -4,14 +4,19 @@
  *     format=NAME        and of that format
  *     text               the file, where `\t`, `\r` and `\s` (a blank at a line's end) stand for what they mean; or
  *     example=NAME       that of tests/filters, of which counts are left out: they depend on which binaries are here
+ *     corpus=NAME        one of tests/corpus/filter, of which format=NAME is told
+ *     every=N            of its bytes one of so many is damaged
  *     recognised         from how many bytes on, and behind how much of what means nothing, where that changes
+ *     damaged            a digest of all that becomes of it where it is cut, or a byte is changed, left out or there twice
  *     facts              events, processes, threads, notes, regions, tables, counts, and what was warned of; or the error
  */
 #include "filters/test_dump.h"
 #include "tests/cases.h"
+#include "tests/guarded.h"
 
 struct at_hand {
-    char *text, *format, *example;
+    char *text, *format, *example, *corpus;
+    size_t every;
 };
 
 static void begin(void *ctx, const char *name)
@@ -20,7 +25,9 @@ static void begin(void *ctx, const char *name)
     (void)name;
     mem_free(h->format);
     mem_free(h->example);
-    h->format = h->example = NULL;
+    mem_free(h->corpus);
+    h->format = h->example = h->corpus = NULL;
+    h->every = 1;
 }
 
 static void take_option(void *ctx, const char *word)
@@ -30,6 +37,10 @@ static void take_option(void *ctx, const char *word)
         h->format = mem_strdup(word + strlen("format="));
     else if (str_starts(word, "example="))
         h->example = mem_strdup(word + strlen("example="));
+    else if (str_starts(word, "corpus="))
+        h->corpus = mem_strdup(word + strlen("corpus="));
+    else if (str_starts(word, "every="))
+        h->every = strtoul(word + strlen("every="), NULL, 10);
     else
         exit(99);
 }
@@ -196,31 +207,96 @@ static void add_recognised(struct buf *out, const struct filter *f, const void *
     buf_release(&all);
 }
 
+/* ---- what becomes of it where it is damaged -------------------------------------------------------------------------------------- */
+
+enum { DIGESTED = 32, DIGESTS = 8 }; /* damaged bytes of which the outcomes are one digest, digests in a line */
+
+enum damage { CUT, ONE_MORE, OTHER_BIT, LEFT_OUT, TWICE, DAMAGES };
+
+/* At the end of what may be read: what is read behind it is seen. */
+static struct filter_input damaged(const struct filter_input *whole, enum damage damage, size_t at)
+{
+    struct filter_input in = *whole;
+    const char *bytes = whole->bytes;
+    struct buf b = {0};
+    buf_add(&b, bytes, at);
+    if (damage == ONE_MORE || damage == OTHER_BIT)
+        buf_add(&b, &(char){(char)(damage == ONE_MORE ? bytes[at] + 1 : bytes[at] ^ 16)}, 1);
+    if (damage == TWICE)
+        buf_add(&b, bytes + at, 1);
+    if (damage != CUT)
+        buf_add(&b, bytes + at + (damage != TWICE), whole->len - at - (damage != TWICE));
+    in.bytes = guarded(0, b.bytes, b.len);
+    in.len = b.len;
+    buf_release(&b);
+    return in;
+}
+
+/* FNV-1a. What libxml2 says of what is no XML depends on its version. */
+static uint32_t digest_on(uint32_t digest, const struct buf *outcome, bool xml)
+{
+    size_t n = xml && str_starts(outcome->bytes, "error: ") ? strlen("error: ") : outcome->len;
+    for (size_t i = 0; i < n; i++)
+        digest = (digest ^ (unsigned char)outcome->bytes[i]) * 16777619;
+    return digest;
+}
+
+static void add_damaged(struct buf *out, const struct filter *f, const struct filter_input *whole, size_t every)
+{
+    bool xml = strcmp(f->name, "profile") == 0 || strcmp(f->name, "hpctoolkit") == 0;
+    uint32_t digest = 0;
+    size_t digests = 0;
+    for (size_t i = 0; i * every < whole->len; i++) {
+        for (enum damage damage = CUT; damage < DAMAGES; damage++) {
+            struct filter_input in = damaged(whole, damage, i * every);
+            struct buf outcome = {0};
+            convert(&outcome, f, &in, true);
+            digest = digest_on(digest, &outcome, xml);
+            buf_release(&outcome);
+        }
+        if (i % DIGESTED == DIGESTED - 1 || (i + 1) * every >= whole->len) {
+            buf_printf(out, "%s%08x", digests == 0 ? "" : digests % DIGESTS ? " " : "\n", digest);
+            digests++;
+            digest = 0;
+        }
+    }
+    buf_str(out, "\n");
+}
+
+static void make(struct buf *out, const struct at_hand *h, const char *what, const struct filter *f,
+                 const struct filter_input *in)
+{
+    if (strcmp(what, "facts") == 0)
+        convert(out, f, in, !h->example);
+    else if (strcmp(what, "damaged") == 0)
+        add_damaged(out, f, in, h->every);
+    else
+        add_recognised(out, f, in->bytes, in->len);
+}
+
 static void make_output(void *ctx, const char *what, struct buf *out)
 {
     static const struct filter_options none;
     const struct at_hand *h = ctx;
     const char *top = getenv("top_srcdir");
     const struct filter *f = filter_named(h->format ? h->format : h->example, NULL);
+    struct filter_input in = {.name = "dir/input", .options = &none};
     if (!f)
         exit(99);
-    if (!h->example) {
-        struct filter_input in = {.bytes = h->text, .len = strlen(h->text), .name = "dir/input", .options = &none};
-        if (strcmp(what, "facts") == 0)
-            convert(out, f, &in, true);
-        else
-            add_recognised(out, f, in.bytes, in.len);
+    if (!h->example && !h->corpus) {
+        in.bytes = h->text;
+        in.len = strlen(h->text);
+        make(out, h, what, f, &in);
         return;
     }
-    char *path = mem_printf("%s/tests/filters/%s.example", top ? top : ".", h->example);
+    char *path = h->example ? mem_printf("%s/tests/filters/%s.example", top ? top : ".", h->example)
+                            : mem_printf("%s/tests/corpus/filter/%s", top ? top : ".", h->corpus);
     struct filemap map;
     if (filemap_open(&map, path, NULL) < 0)
         exit(99);
-    struct filter_input in = {.bytes = map.bytes, .len = map.len, .name = "dir/input", .options = &none};
-    if (strcmp(what, "facts") == 0)
-        convert(out, f, &in, false);
-    else
-        add_recognised(out, f, in.bytes, in.len);
+    in.bytes = map.bytes;
+    in.len = map.len;
+    make(out, h, what, f, &in);
     filemap_release(&map);
     mem_free(path);
 }

@@ -1,6 +1,9 @@
 /* HPCToolkit's databases: every rule of experiment.xml, and the example of version 4 with one number of it changed at a time. */
 #include "filters/hpctoolkit.h"
 #include "filters/test_dump.h"
+#include "tests/guarded.h"
+
+#include <unistd.h>
 
 /* ---- metrics' names ---------------------------------------------------------------------------------------------- */
 
@@ -154,6 +157,16 @@ static struct filemap read_example(const char *name)
     mem_free(path);
     mem_free(folder);
     return map;
+}
+
+static void write_example(const char *name, const char *text)
+{
+    const char *top = getenv("top_srcdir");
+    char *path = mem_printf("%s/tests/filters/hpctoolkit-database/%s", top ? top : ".", name);
+    FILE *f = fopen(path, "w");
+    if (!f || fputs(text, f) < 0 || fclose(f) != 0)
+        exit(99);
+    mem_free(path);
 }
 
 /* Where a number stands: "m3+0*+8*": of meta.db section 3, the number at 0 of it is where to go on, there that at 8. */
@@ -462,8 +475,8 @@ static void test_changes(void)
     filemap_release(&maps[1]);
 }
 
-/* Cut anywhere before the word that ends it, a file is an error that names it; a copy of its own bytes, so that what reads on
-   is seen. */
+/* Cut anywhere before the word that ends it, a file is an error that names it; at the end of what may be read, so that what
+   reads on is seen. */
 static void test_cut(void)
 {
     struct filemap maps[2] = {read_example("meta.db"), read_example("profile.db")};
@@ -471,19 +484,95 @@ static void test_cut(void)
         bool words = true;
         const char *begins = cut ? "input: profile.db, byte " : "input: meta.db, byte ";
         for (size_t n = 0; n <= maps[cut].len - 8; n++) {
-            uint8_t *copy = memcpy(mem_alloc(n + 1), maps[cut].bytes, n);
+            const uint8_t *copy = guarded(0, maps[cut].bytes, n);
             char *got = database((const uint8_t *const[]){cut ? maps[0].bytes : copy, cut ? copy : maps[1].bytes},
                                  (const size_t[]){cut ? maps[0].len : n, cut ? n : maps[1].len});
             bool whole = n == maps[cut].len - 8;
             if (str_starts(got, begins) == whole)
                 printf("# %zu: %s\n", n, got), words = false;
             mem_free(got);
-            mem_free(copy);
         }
         CHECK_NAMED(words, begins);
     }
     filemap_release(&maps[0]);
     filemap_release(&maps[1]);
+}
+
+/* FNV-1a of what becomes of it where one of 32 bytes is another. */
+static uint32_t digest_of_changed(const struct filemap maps[2], int changed, size_t from, unsigned how)
+{
+    uint32_t digest = 0;
+    for (size_t i = from; i < from + 32 && i < maps[changed].len; i++) {
+        const uint8_t *files[2] = {guarded(0, maps[0].bytes, maps[0].len), guarded(1, maps[1].bytes, maps[1].len)};
+        uint8_t *byte = (uint8_t *)files[changed] + i;
+        *byte = (uint8_t)(how == 0 ? *byte + 1 : how == 1 ? *byte ^ 16 : how == 2 ? 0 : 255);
+        char *got = database(files, (const size_t[]){maps[0].len, maps[1].len});
+        for (const char *c = got; c && *c; c++)
+            digest = (digest ^ (unsigned char)*c) * 16777619;
+        mem_free(got);
+    }
+    return digest;
+}
+
+/* tests/filters/hpctoolkit-database/damaged: a line for each 32 bytes of both. */
+static void test_each_byte(void)
+{
+    struct filemap maps[2] = {read_example("meta.db"), read_example("profile.db")}, want = read_example("damaged");
+    const char *golden = getenv("GOLDEN");
+    struct buf out = {0};
+    for (int changed = 0; changed < 2; changed++)
+        for (size_t from = 0; from < maps[changed].len; from += 32) {
+            buf_printf(&out, "%s %4zu", changed ? "profile" : "meta", from);
+            for (unsigned how = 0; how < 4; how++)
+                buf_printf(&out, " %08x", digest_of_changed(maps, changed, from, how));
+            buf_str(&out, "\n");
+        }
+    char *wanted = mem_strndup((const char *)want.bytes, want.len);
+    CHECK_STR(out.bytes, wanted);
+    if (golden && strcmp(golden, "write") == 0)
+        write_example("damaged", out.bytes);
+    mem_free(wanted);
+    buf_release(&out);
+    filemap_release(&want);
+    filemap_release(&maps[0]);
+    filemap_release(&maps[1]);
+}
+
+/* Named by its folder, with what lies beside it or does not. */
+static void test_files_missing(void)
+{
+    static const struct filter_options none;
+    static const char *const names[] = {"meta.db", "profile.db"};
+    for (int kept = 0; kept < 3; kept++) {
+        char folder[] = "/tmp/hpctoolkit.XXXXXX";
+        struct err err = {0};
+        struct hpcprof *p = hpcprof_create();
+        CHECK_NAMED(mkdtemp(folder) != NULL, "a folder");
+        for (int k = 0; k < 2; k++) {
+            struct filemap map = read_example(names[k]);
+            char *path = path_join(folder, names[k]);
+            FILE *f = kept == 2 || kept == k ? fopen(path, "w") : NULL;
+            if (f && (fwrite(map.bytes, 1, map.len, f) != map.len || fclose(f) != 0))
+                exit(99);
+            mem_free(path);
+            filemap_release(&map);
+        }
+        char *name = path_join(folder, "cct.db");
+        struct filter_input in = {.bytes = "HPCTOOLKITctxt\4\0", .len = 16, .name = name, .options = &none};
+        int status = hpctoolkit_convert(&in, p, NULL, &err);
+        CHECK(status == (kept == 2 ? 0 : -1));
+        char *missing = kept < 2 ? mem_printf("%s/%s: ", folder, names[!kept]) : mem_strdup("");
+        CHECK_NAMED(str_starts(kept < 2 ? err.msg : "", missing), "the one that is not there is named");
+        for (int k = 0; k < 2; k++) {
+            char *path = path_join(folder, names[k]);
+            unlink(path);
+            mem_free(path);
+        }
+        rmdir(folder);
+        mem_free(missing);
+        mem_free(name);
+        hpcprof_free(p);
+    }
 }
 
 int main(void)
@@ -493,5 +582,7 @@ int main(void)
     test_sniff();
     test_changes();
     test_cut();
+    test_each_byte();
+    test_files_missing();
     return tap_done();
 }

@@ -13,9 +13,9 @@ TESTS += %D%/filters_test %D%/facts_test %D%/drawn_test %D%/files_test %D%/hpcto
 %C%_perf_data_test_LDADD = $(FILTERS_LDADD)
 %C%_files_test_SOURCES = %D%/files_test.c %D%/test_dump.h tests/tap.h
 %C%_files_test_LDADD = $(FILTERS_LDADD)
-%C%_hpctoolkit_test_SOURCES = %D%/hpctoolkit_test.c %D%/test_dump.h tests/tap.h
+%C%_hpctoolkit_test_SOURCES = %D%/hpctoolkit_test.c %D%/test_dump.h tests/guarded.h tests/tap.h
 %C%_hpctoolkit_test_LDADD = $(FILTERS_LDADD)
-%C%_facts_test_SOURCES = %D%/facts_test.c %D%/test_dump.h tests/cases.h tests/tap.h
+%C%_facts_test_SOURCES = %D%/facts_test.c %D%/test_dump.h tests/cases.h tests/guarded.h tests/tap.h
 %C%_facts_test_LDADD = $(FILTERS_LDADD)
 EXTRA_DIST += tests/filters/facts.cases
 %C%_drawn_test_SOURCES = %D%/drawn_test.c %D%/test_dump.h tests/chance.h tests/tap.h
@@ -53,6 +53,6 @@ FUZZERS += %D%/hpctoolkit_fuzz
 %C%_hpctoolkit_fuzz_LDADD = $(LIBFUZZER) $(FILTERS_LDADD)
 EXTRA_DIST += \
 	tests/filters/hpctoolkit.example tests/filters/hpctoolkit.out tests/filters/hpctoolkit.py tests/corpus/filter/hpctoolkit tests/corpus/hpctoolkit/heat \
-	tests/filters/hpctoolkit-database/meta.db tests/filters/hpctoolkit-database/profile.db
+	tests/filters/hpctoolkit-database/meta.db tests/filters/hpctoolkit-database/profile.db tests/filters/hpctoolkit-database/damaged
 EXTRA_DIST += tests/bench/import.sh
 dist_check_SCRIPTS += tests/build/four-sources.sh tests/filters/tools.sh
