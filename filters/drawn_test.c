@@ -305,6 +305,28 @@ static void check_loops(void)
     buf_release(&got);
 }
 
+/* A chain, whose end and whose beginning both jump to each of as many instructions behind it, takes the square of its length:
+   of a long one nothing is said. */
+static bool loop_is_told(uint32_t chain)
+{
+    struct hpcprof *p = hpcprof_create();
+    struct instr_loops *l = instr_loops_create(p);
+    struct instr_place place = {.object = 1, .function = 1};
+    for (uint32_t i = 0; i < 2 * chain; i++) {
+        place.address = i;
+        instr_loops_executed(l, i, place, 0, i < chain && i != 5 ? 1 : 2);
+        if (i >= chain) {
+            instr_loops_jump(l, 0, place, &(struct instr_jump){1, i, 1});
+            instr_loops_jump(l, 0, place, &(struct instr_jump){chain - 1, i, 1});
+        }
+    }
+    instr_loops_jump(l, 1, place, &(struct instr_jump){chain - 1, 5, 1});
+    bool told = instr_loops_finish(l, "input", NULL);
+    instr_loops_free(l);
+    hpcprof_free(p);
+    return told;
+}
+
 /* ---- callgrind ------------------------------------------------------------------------------------------------------------------- */
 
 enum { NAMES = 4, HERE = 3, CALLED = 0x1004, EVENTS = 4, STEPS = 60, SUMS = 400 };
@@ -1165,6 +1187,7 @@ int main(void)
 {
     for (int i = 0; i < 300; i++)
         check_loops();
+    CHECK(loop_is_told(500) && !loop_is_told(4000));
     for (unsigned i = 0; i < 150; i++)
         check_callgrind(1 + (i % 5 == 0));
     check_same_place();

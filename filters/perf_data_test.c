@@ -562,6 +562,24 @@ static void test_cut(void)
     buf_release(&m.bytes);
 }
 
+/* Each size that rows of the table of events may be said to have: from 64 bytes and the place of their ids on. */
+static void test_row_sizes(void)
+{
+    struct made m = make(0, false);
+    struct buf f = whole_file(&m);
+    unsigned wrong = 0;
+    for (unsigned size = 0; size < 4200; size++) {
+        memcpy(f.bytes + 16, &(uint64_t){size}, 8);
+        char *got = converted("perf", f.bytes, f.len, NULL);
+        bool damaged = strcmp(got, "input, byte 0: the header's table of events is damaged") == 0;
+        wrong += damaged != (size < 64 + 16 || size > 4096);
+        mem_free(got);
+    }
+    CHECK_INT(wrong, 0);
+    buf_release(&f);
+    buf_release(&m.bytes);
+}
+
 /* More threads and events at one place than are found by looking: each keeps what is its own, in order. */
 static void test_crowd(void)
 {
@@ -659,6 +677,7 @@ int main(void)
     test_packed_rounds();
     test_about();
     test_cut();
+    test_row_sizes();
     test_crowd();
     for (int i = 0; i < 150; i++)
         check_drawn_order();
