@@ -42,10 +42,8 @@ bool folded_sniff(const void *bytes, size_t len)
 static void add_stack(struct sink *s, uint32_t event, char *stack, uint64_t value)
 {
     struct sink_place p = {HPCPROF_NO_PARENT, "[unknown]", "", "", 0};
-    size_t depth = 0;
-    for (char *frame; (frame = strsep(&stack, ";"));) {
-        if (depth++ >= LIMIT_PATH_DEPTH)
-            continue;
+    char *frame;
+    for (size_t depth = 0; depth < LIMIT_PATH_DEPTH && (frame = strsep(&stack, ";")); depth++) {
         bool kernel = str_ends(frame, "_[k]");
         if (kernel || str_ends(frame, "_[i]") || str_ends(frame, "_[j]"))
             frame[strlen(frame) - 4] = '\0';
