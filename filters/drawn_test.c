@@ -2,6 +2,7 @@
  * pprof however they are spelt, and what perf records. */
 #include "filters/instr_loops.h"
 #include "filters/perf_run.h"
+#include "filters/perf_steps.h"
 #include "filters/test_dump.h"
 #include "tests/chance.h"
 
@@ -1183,6 +1184,63 @@ static void check_forked(void)
     }
 }
 
+/* ---- what is looked up -------------------------------------------------------------------------------------------------------- */
+
+static size_t longest_run(const struct steps *t)
+{
+    size_t longest = 0, run = 0;
+    for (size_t i = 0; i < t->capacity; i++) {
+        run = t->slots[i].process != STEP_NONE ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+/* Steps that differ in one field are found again, and lie apart: else a look-up would go by all of them. */
+static void check_steps(void)
+{
+    enum { PUT = 3000, FIELDS = 4 };
+    for (unsigned field = 0; field < FIELDS; field++) {
+        struct steps t = {0};
+        bool is_new, right = true;
+        for (uint32_t i = 0; i < 2 * PUT; i++) {
+            uint32_t n = i % PUT / 2, of[FIELDS] = {n * (field == 0), n * (field == 1), n * (field == 2), 0};
+            struct step s = {.ip = field == 3 ? 0x1000 + 4096 * (uint64_t)n : 0x1000,
+                             .parent = of[0],
+                             .process = of[1],
+                             .found = of[2] & INT32_MAX,
+                             .caller = i & 1,
+                             .context = i};
+            steps_make_room(&t, 1);
+            right = right && steps_put(&t, &s, &is_new)->context == i % PUT && is_new == (i < PUT);
+        }
+        CHECK(right && t.count == PUT && t.count <= t.capacity / 4 * 3);
+        CHECK_NAMED(longest_run(&t) < PUT / 10, "steps lie apart");
+        steps_release(&t);
+    }
+}
+
+/* Frames beyond as many as are taken are left out, the outermost ones being kept. */
+static void check_deep_stack(void)
+{
+    struct buf text = {0};
+    struct filter_options none = {0};
+    struct err err = {0};
+    for (unsigned i = 0; i < LIMIT_PATH_DEPTH + 5; i++)
+        buf_printf(&text, "%sf%u", i ? ";" : "", i);
+    buf_str(&text, " 7\n");
+    struct hpcprof *p = hpcprof_create();
+    struct filter_input in = {.bytes = text.bytes, .len = text.len, .name = "input", .options = &none};
+    CHECK_INT(folded_convert(&in, p, NULL, &err), 0);
+    hpcprof_finish(p);
+    char *last = mem_printf("f%u", LIMIT_PATH_DEPTH - 1);
+    CHECK_INT(p->context_count, LIMIT_PATH_DEPTH);
+    CHECK_STR(strtab_get(p->strings, p->contexts[p->counts[0].context].procedure), last);
+    mem_free(last);
+    hpcprof_free(p);
+    buf_release(&text);
+}
+
 int main(void)
 {
     for (int i = 0; i < 300; i++)
@@ -1196,5 +1254,7 @@ int main(void)
     for (int i = 0; i < 150; i++)
         check_perf();
     check_forked();
+    check_steps();
+    check_deep_stack();
     return tap_done();
 }

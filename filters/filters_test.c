@@ -62,6 +62,12 @@ static const struct rule rules[] = {
     {"a loop: its test at the end", IN "0x10 1 1\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n0x1c 3 1\n",
      "heat main a.c:1 Ir 1\nheat main a.c:2 Ir 20\nheat main a.c:2 loop entries 1\n"
      "heat main a.c:2 loop iterations 10\nheat main a.c:3 Ir 1\n"},
+    {"a loop whose events are named again in its middle",
+     IN
+     "0x10 1 1\n0x14 2 4\n0x18 2 4\njcnd=3/4 0x14 2\n* *\nevents: Ir Dr\n0x14 2 6 1\n0x18 2 6\njcnd=6/6 0x14 2\n* *\n"
+     "0x1c 3 1\n",
+     "heat main a.c:1 Ir 1\nheat main a.c:2 Dr 1\nheat main a.c:2 Ir 20\nheat main a.c:2 loop entries 1\n"
+     "heat main a.c:2 loop iterations 10\nheat main a.c:3 Ir 1\n"},
     {"a loop entered in its middle, left at its end", /* 10: jmp 1c; 14: part; 18: exit; 1c: header, back to 14 */
      IN "0x10 1 3\njump=3 0x1c 4\n* *\n0x14 2 7\n0x18 3 9\njcnd=3/9 0x28 5\n* *\n0x1c 4 9\njcnd=7/9 0x14 2\n* *\n"
         "0x20 4 2\njump=2 0x18 3\n* *\n0x28 5 3\n",
