@@ -292,6 +292,8 @@ static const struct {
     {"no name for its ranks", "m1+0*+16*", 1, 0x58, "7, 7 new: -0.0 heat!main@/home/me/heat.c:14 P7"},
     {"no name for its threads", "m1+0*+24*", 1, 0x58,
      "7, 2 new: 0.0 heat!solve@/home/me/heat.c:23 < heat!main@/home/me/heat.c:14 C375000000 P1500"},
+    {"names of the kinds before", "m1+0", 8, 344,
+     "7, 5 new: 0.0 heat!solve@/home/me/heat.c:23 < heat!main@/home/me/heat.c:14 C375000000 P1500"},
     {"fewer names than ids", "m1+8", 1, 2, "6, 6 new: -0.0 heat!main@/home/me/heat.c:14 P7"},
     {"metrics behind the end", "m2+0", 8, 1449, "input: meta.db, byte 400: its metrics make no sense"},
     {"more metrics than can be", "m2+8", 4, 100000, "input: meta.db, byte 400: its metrics make no sense"},

@@ -562,6 +562,37 @@ static void test_cut(void)
     buf_release(&m.bytes);
 }
 
+/* Events without a name are called as perf calls them, by type and number. */
+static void test_event_names(void)
+{
+    static const char *const names[2][11] = {
+        {"cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses", "bus-cycles",
+         "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles"},
+        {"cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations", "minor-faults", "major-faults",
+         "alignment-faults", "emulation-faults", "dummy"}};
+    static const struct filter_options none;
+    struct made m = make(0, false);
+    struct buf f = whole_file(&m);
+    for (uint32_t type = 0; type < 4; type++)
+        for (uint64_t number = 0; number < 11; number++) {
+            const char *name = type < 2 ? names[type][number] : NULL;
+            char *want = name ? mem_strdup(name) : mem_printf("event %u:%x", type, (unsigned)number);
+            struct filter_input in = {.bytes = f.bytes, .len = f.len, .name = "input", .options = &none};
+            struct hpcprof *p = hpcprof_create();
+            bool there = false;
+            memcpy(f.bytes + 104, &type, 4);
+            memcpy(f.bytes + 112, &number, 8);
+            CHECK_INT(perf_data_convert(&in, p, NULL, NULL), 0);
+            for (size_t i = 0; i < p->event_count; i++)
+                there = there || strcmp(strtab_get(p->strings, p->events[i].name), want) == 0;
+            CHECK_NAMED(there, want);
+            hpcprof_free(p);
+            mem_free(want);
+        }
+    buf_release(&f);
+    buf_release(&m.bytes);
+}
+
 /* Each size that rows of the table of events may be said to have: from 64 bytes and the place of their ids on. */
 static void test_row_sizes(void)
 {
@@ -677,6 +708,7 @@ int main(void)
     test_packed_rounds();
     test_about();
     test_cut();
+    test_event_names();
     test_row_sizes();
     test_crowd();
     for (int i = 0; i < 150; i++)
