@@ -118,6 +118,7 @@ static void clear_maps(struct cfg_work *w)
         w->start = mem_realloc(w->start, n, 8);
         w->covered = mem_realloc(w->covered, n, 8);
         w->leader = mem_realloc(w->leader, n, 8);
+        w->entered = mem_realloc(w->entered, n, 8);
         w->table = mem_realloc(w->table, n, 8);
         w->maybe_start = mem_realloc(w->maybe_start, n, 8);
         w->maybe_covered = mem_realloc(w->maybe_covered, n, 8);
@@ -129,6 +130,7 @@ static void clear_maps(struct cfg_work *w)
     memset(w->start, 0, w->words * 8);
     memset(w->covered, 0, w->words * 8);
     memset(w->leader, 0, w->words * 8);
+    memset(w->entered, 0, w->words * 8);
     memset(w->table, 0, w->words * 8);
 }
 
@@ -197,6 +199,7 @@ static void note_call(struct cfg_work *w, const struct insn *in, pos at, struct 
     pos local = cfg_position(w, in->target);
     if (local != POS_NONE && callee != w->in->function &&
         !bit_get(w->table, local)) { /* a subroutine inside: asm, inline retpolines */
+        bit_set(w->entered, local);
         if (!bit_get(w->leader, local))
             *vec_push(&w->entries) = local;
         reach(w, local);
@@ -428,8 +431,11 @@ static void reach_landing_pads(struct cfg_work *w)
 {
     for (size_t i = 0; i < w->parts.count; i++)
         image_call_sites(w->in->image, w->parts.items[i].begin, &w->sites);
-    for (size_t i = 0; i < w->sites.count; i++)
-        reach_target(w, w->sites.items[i].pad);
+    for (size_t i = 0; i < w->sites.count; i++) {
+        pos pad = reach_target(w, w->sites.items[i].pad);
+        if (pad != POS_NONE)
+            bit_set(w->entered, pad);
+    }
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------------------- */
@@ -685,6 +691,7 @@ void cfg_build(const struct cfg_input *in, struct cfg *g)
     pos entry = cfg_position(w, in->functions->functions[in->function].begin);
     if (entry == POS_NONE)
         return;
+    bit_set(w->entered, entry);
     *vec_push(&w->entries) = entry;
     reach(w, entry);
     explore(w);
@@ -719,6 +726,7 @@ void cfg_release(struct cfg *g)
         mem_free(w->start);
         mem_free(w->covered);
         mem_free(w->leader);
+        mem_free(w->entered);
         mem_free(w->table);
         mem_free(w->maybe_start);
         mem_free(w->maybe_covered);

@@ -54,6 +54,7 @@ struct cfg_work {
     uint64_t *start;                       /* an instruction begins here */
     uint64_t *covered;                     /* decoded bytes */
     uint64_t *leader;                      /* a block begins here */
+    uint64_t *entered;                     /* control comes in from outside: entries and landing pads */
     uint64_t *table;                       /* bytes of jump tables */
     uint64_t *maybe_start, *maybe_covered; /* jumptable.c's, clear between its uses */
     uint64_t *padded;                      /* landing pads that a call leads to; valid where there are call sites */

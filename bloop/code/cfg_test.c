@@ -106,6 +106,18 @@ static const struct {
      "cmp $1,%edi; ja 9f; mov %edi,%edi; jmp *T(,%rdi,8); T: .quad 1f, 9f; 1: ret; 9: nop; ret",
      HEX("83ff01771a89ffff24fd0e1000001e100000000000001f10000000000000c390c3"), HEX(""), HEX(""),
      "^0-5>5,1f 5-e>1e,1f 1e-1f 1f-21 j1/1 t16"},
+    {"a loop at the entry changes the index: what the caller gave is not known",
+     "0: sub $1,%edi; jne 0b; cmp $2,%edi; ja 9f; mov %edi,%edi; jmp *T(,%rdi,8); T: .quad 1f, 2f, 9f; 1: nop; 2: nop; "
+     "9: "
+     "ret",
+     HEX("83ef0175fb83ff02772389ffff24fd131000002b100000000000002c100000000000002d100000000000009090c3"), HEX(""),
+     HEX(""), "^0-5>5,0 5-a>a,2d a-13>2b,2c,2d 2b-2c>2c 2c-2d>2d 2d-2e j1/1 t24"},
+    {"the same at the entry of a subroutine",
+     "call 5f; ret; 5: sub $1,%edi; jne 5b; cmp $2,%edi; ja 9f; mov %edi,%edi; jmp *T(,%rdi,8); T: .quad 1f, 2f, 9f; "
+     "1: nop; 2: nop; 9: "
+     "ret",
+     HEX("e801000000c383ef0175fb83ff02772389ffff24fd191000003110000000000000321000000000000033100000000000009090c3"),
+     HEX(""), HEX(""), "^0-6 ^6-b>b,6 b-10>10,33 10-19>31,32,33 31-32>32 32-33>33 33-34 j1/1 t24"},
     {"a function pointer with the frame gone is a tail call", "push %rbx; mov (%rdi),%rax; pop %rbx; jmp *16(%rax)",
      HEX("53488b075bff6010"), HEX(""), HEX(""), "^0-8"},
     {"leave, and a jump through a register", "push %rbp; mov %rsp,%rbp; call g; leave; jmp *%rax",

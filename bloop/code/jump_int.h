@@ -99,6 +99,7 @@ struct ways { /* into a place: one by the line, the others by branches */
     pos line; /* or POS_NONE */
     const struct branch_pred *branches;
     size_t branch_count, count;
+    bool entered; /* control comes in from outside as well, with values nobody here knows; not counted */
 };
 
 /* What the instruction at `at` does; costs a step. */

@@ -97,7 +97,7 @@ static uint64_t bound(struct cfg_work *w, const struct index *x, pos p, unsigned
 {
     for (int i = 0; i < 200 && !jump_out_of_steps(w); i++) {
         struct ways v = jump_ways_into(w, p);
-        if (v.count == 0 || (v.count > 1 && (depth == 0 || v.count > JOIN_MAX)))
+        if (v.count == 0 || v.entered || (v.count > 1 && (depth == 0 || v.count > JOIN_MAX)))
             break;
         if (v.count == 1) {
             pos from = jump_way(&v, 0);

@@ -335,7 +335,7 @@ static bool same_constant_on_all_ways(struct cfg_work *w, uint8_t reg, pos p, ui
             any = true;
         } else {
             struct ways v = jump_ways_into(w, r.at);
-            if (v.count == 0) /* the function's start: it came from the caller */
+            if (v.count == 0 || v.entered) /* the function's start: it came from the caller */
                 return false;
             for (size_t i = 0; i < v.count; i++)
                 jump_visit(j, jump_way(&v, i));

@@ -82,7 +82,7 @@ struct ways jump_ways_into(const struct cfg_work *w, pos p)
 {
     struct jumptable_work *j = w->jumptable;
     count_step(j);
-    struct ways r = {.line = jump_line_pred(w, p)};
+    struct ways r = {.line = jump_line_pred(w, p), .entered = bit_get(w->entered, p)};
     if (bit_get(w->leader, p) && j->preds.count) {
         size_t lo = sorted_front(j->preds.count, i, j->preds.items[i].target < p);
         r.branches = j->preds.items + lo;
@@ -103,7 +103,7 @@ pos jump_way(const struct ways *v, size_t i)
 pos jump_only_pred(const struct cfg_work *w, pos p)
 {
     struct ways v = jump_ways_into(w, p);
-    return v.count == 1 ? jump_way(&v, 0) : POS_NONE;
+    return v.count == 1 && !v.entered ? jump_way(&v, 0) : POS_NONE;
 }
 
 bool jump_out_of_steps(const struct cfg_work *w)
