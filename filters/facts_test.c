@@ -226,7 +226,8 @@ static struct filter_input damaged(const struct filter_input *whole, enum damage
         buf_add(&b, bytes + at, 1);
     if (damage != CUT)
         buf_add(&b, bytes + at + (damage != TWICE), whole->len - at - (damage != TWICE));
-    in.bytes = guarded(0, b.bytes, b.len);
+    static struct guarded_room lent;
+    in.bytes = guarded_copy(&lent, b.bytes, b.len);
     in.len = b.len;
     buf_release(&b);
     return in;

@@ -477,6 +477,8 @@ static void test_changes(void)
     filemap_release(&maps[1]);
 }
 
+static struct guarded_room lent[2]; /* the database's two files */
+
 /* Cut anywhere before the word that ends it, a file is an error that names it; at the end of what may be read, so that what
    reads on is seen. */
 static void test_cut(void)
@@ -486,7 +488,7 @@ static void test_cut(void)
         bool words = true;
         const char *begins = cut ? "input: profile.db, byte " : "input: meta.db, byte ";
         for (size_t n = 0; n <= maps[cut].len - 8; n++) {
-            const uint8_t *copy = guarded(0, maps[cut].bytes, n);
+            const uint8_t *copy = guarded_copy(&lent[0], maps[cut].bytes, n);
             char *got = database((const uint8_t *const[]){cut ? maps[0].bytes : copy, cut ? copy : maps[1].bytes},
                                  (const size_t[]){cut ? maps[0].len : n, cut ? n : maps[1].len});
             bool whole = n == maps[cut].len - 8;
@@ -505,7 +507,8 @@ static uint32_t digest_of_changed(const struct filemap maps[2], int changed, siz
 {
     uint32_t digest = 0;
     for (size_t i = from; i < from + 32 && i < maps[changed].len; i++) {
-        const uint8_t *files[2] = {guarded(0, maps[0].bytes, maps[0].len), guarded(1, maps[1].bytes, maps[1].len)};
+        const uint8_t *files[2] = {guarded_copy(&lent[0], maps[0].bytes, maps[0].len),
+                                   guarded_copy(&lent[1], maps[1].bytes, maps[1].len)};
         uint8_t *byte = (uint8_t *)files[changed] + i;
         *byte = (uint8_t)(how == 0 ? *byte + 1 : how == 1 ? *byte ^ 16 : how == 2 ? 0 : 255);
         char *got = database(files, (const size_t[]){maps[0].len, maps[1].len});
