@@ -27,6 +27,9 @@ struct cases {
     struct buf fresh;
 };
 
+/* Said by whoever makes an output that cannot be made here: why. */
+static const char *cases_lack;
+
 /* What a writer of files writes, as text. */
 static inline void cases_written(struct buf *out, void (*write)(void *ctx, struct outfile *), void *ctx)
 {
@@ -106,10 +109,16 @@ static inline void cases_part(struct cases *c, const char *head, const char *bod
         }
     buf_str(&out, "");
     c->output(c->ctx, head, &out);
-    cases_lines(&lines, out.bytes);
-    buf_printf(&c->fresh, "-- %s\n%s", head, lines.bytes);
     char *name = mem_printf("%s: %s", c->name, head);
-    tap_str(lines.bytes, body, name, __FILE__, __LINE__);
+    if (cases_lack) {
+        SKIP(name, cases_lack);
+        buf_str(&lines, body);
+        cases_lack = NULL;
+    } else {
+        cases_lines(&lines, out.bytes);
+        tap_str(lines.bytes, body, name, __FILE__, __LINE__);
+    }
+    buf_printf(&c->fresh, "-- %s\n%s", head, lines.bytes);
     mem_free(name);
     buf_release(&out);
     buf_release(&lines);
