@@ -3,11 +3,100 @@
 #include "phases/phases.h"
 #include "phases/tables.h"
 
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <math.h>
 
 enum { MS = 1000000 };
+
+/* ---- memory behind which there is nothing, and tables that end ---------------------------------------------------- */
+
+static struct {
+    void *at;
+    size_t bytes;
+} taken[64];
+
+void *world_get(size_t bytes, int filled_with)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+        if (!taken[i].at) {
+            taken[i].at = guarded_get(bytes);
+            taken[i].bytes = bytes;
+            if (taken[i].at)
+                return memset(taken[i].at, filled_with, bytes);
+        }
+    exit(99);
+}
+
+void world_free(void *p)
+{
+    for (size_t i = 0; p && i < ARRAY_SIZE(taken); i++)
+        if (taken[i].at == p) {
+            guarded_put(p, taken[i].bytes);
+            taken[i].at = NULL;
+            return;
+        }
+    (mem_free)(p); /* of the rooms below */
+}
+
+/* No more than is asked for. */
+void *world_grow(void *items, size_t *capacity, size_t wanted, size_t item_size)
+{
+    void *more = world_get(wanted * item_size, 0xff);
+    if (items)
+        memcpy(more, items, *capacity * item_size);
+    world_free(items);
+    *capacity = wanted;
+    return more;
+}
+
+const union table_cell *world_row(const struct table *t, size_t row)
+{
+    return row < table_row_count(t) ? (table_row)(t, row) : guarded_get(0);
+}
+
+static bool hashes_collide;
+
+uint64_t world_hash(const void *bytes, size_t n, uint64_t start)
+{
+    return hashes_collide ? 7 : (hash_bytes)(bytes, n, start);
+}
+
+/* The same measurement, in arrays that end where they end. */
+static struct hpcprof lent(const struct hpcprof *p)
+{
+    static struct guarded_room rooms[4];
+    struct hpcprof copy = *p;
+    copy.threads = guarded_copy(&rooms[0], p->threads, p->thread_count * sizeof *p->threads);
+    copy.processes = guarded_copy(&rooms[1], p->processes, p->process_count * sizeof *p->processes);
+    copy.regions = guarded_copy(&rooms[2], p->regions, p->region_count * sizeof *p->regions);
+    copy.counts = guarded_copy(&rooms[3], p->counts, p->count_count * sizeof *p->counts);
+    return copy;
+}
+
+static void add_samples(struct hpcprof *p)
+{
+    struct hpcprof copy = lent(p);
+    phases_add_samples(&copy);
+    p->tables = copy.tables;
+}
+
+static int finished(struct hpcprof *p, struct err *err)
+{
+    struct hpcprof copy = lent(p);
+    int answer = phases_finish(&copy, err);
+    p->tables = copy.tables;
+    return answer;
+}
+
+static size_t stuck_in(const struct hpcprof *p, struct phases_stuck **list)
+{
+    struct hpcprof copy = lent(p);
+    return phases_stuck(&copy, list);
+}
+
+/* ---- measurements -------------------------------------------------------------------------------------------------- */
 
 static struct table *table_of(struct hpcprof *p, enum phases_table which)
 {
@@ -96,7 +185,7 @@ static uint32_t row_in(struct hpcprof *p, enum phases_table which, uint32_t row,
 static void finish(struct hpcprof *p)
 {
     struct err err = {0};
-    CHECK_INT(phases_finish(p, &err), 0);
+    CHECK_INT(finished(p, &err), 0);
 }
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------ */
@@ -710,8 +799,8 @@ static struct hpcprof *sampled(void)
 static void test_samples(void)
 {
     struct hpcprof *p = sampled();
-    phases_add_samples(p);
-    phases_add_samples(p); /* once is enough */
+    add_samples(p);
+    add_samples(p); /* once is enough */
     finish(p);
     CHECK_INT(table_row_count(table_of(p, PHASES_SAMPLES)), 3);
     for (uint32_t row = 0; row < 3; row++) {
@@ -744,7 +833,7 @@ static void test_no_phase_ended(void)
     hpcprof_add_count(
         p, &(struct hpcprof_count){.thread = thread, .context = context, .event = event, .samples = 1, .value = 10});
     hpcprof_finish(p);
-    phases_add_samples(p);
+    add_samples(p);
     finish(p);
     CHECK_INT(table_row_count(table_of(p, PHASES_SAMPLES)), 1);
     CHECK_INT(row_in(p, PHASES_SAMPLES, 0, "begun"), TABLE_NONE);
@@ -784,7 +873,7 @@ static void test_regions(void)
                 &(struct hpcprof_count){
                     .thread = thread, .context = context, .event = event, .region = region, .samples = 3, .value = 10});
             hpcprof_finish(p);
-            phases_add_samples(p);
+            add_samples(p);
             tap_int(row_in(p, PHASES_SAMPLES, 0, "begun"), cases[i].begun, cases[i].region, __FILE__, __LINE__);
             CHECK(row_in(p, PHASES_PLACES, 0, "begun") == cases[i].begun &&
                   row_in(p, PHASES_PLACES, 0, "place") == context && count_in(p, PHASES_PLACES, 0, "samples") == 3 &&
@@ -804,7 +893,7 @@ static void test_squares(void)
         table_set(t, add_barrier(p, kinds[i], i + 1, NULL), table_column_of(t, "squares"),
                   (union table_cell){.number = given[i]});
     }
-    phases_add_samples(p);
+    add_samples(p);
     for (uint32_t i = 0; i < ARRAY_SIZE(given); i++) {
         double squares = number_in(p, PHASES_BARRIERS, i, "squares");
         CHECK(squares * 0x1p20 == floor(squares * 0x1p20) && fabs(squares - given[i]) <= 0x1p-21);
@@ -885,7 +974,7 @@ static void test_foreign_others(void)
         table_add(t, (union table_cell[]){{.count = 0}, {.count = 0}, {.count = 0}});
         for (int i = 0; i < PHASES_STATES; i++)
             table_of(p, (enum phases_table)i);
-        CHECK_INT(phases_stuck(p, &stuck), 0);
+        CHECK_INT(stuck_in(p, &stuck), 0);
         CHECK(!stuck);
         hpcprof_free(p);
     }
@@ -896,7 +985,7 @@ static void test_foreign_others(void)
         for (int i = 0; i < 3; i++)
             if (i != which)
                 table_of(p, needed[i]);
-        CHECK_INT(phases_stuck(p, &stuck), 0);
+        CHECK_INT(stuck_in(p, &stuck), 0);
         CHECK(!stuck);
         hpcprof_free(p);
     }
@@ -909,7 +998,7 @@ static void test_foreign_others(void)
         struct err err = {0};
         CHECK_INT(table_list_declare(&p->tables, &foreign, p->strings, &t, &err), 0);
         table_add(t, (union table_cell[]){text(p, "7")});
-        phases_add_samples(p);
+        add_samples(p);
         finish(p);
         CHECK_STR(strtab_get(p->strings, table_row(t, 0)[0].text), "7");
         CHECK_INT(table_row_count(t), 1);
@@ -917,12 +1006,222 @@ static void test_foreign_others(void)
     }
 }
 
+/* Which of the two tables of samples are there decides what is made of them. */
+static void test_tables_of_samples(void)
+{
+    static const enum phases_table both[] = {PHASES_SAMPLES, PHASES_PLACES};
+    for (unsigned there = 0; there < 4; there++)
+        for (int read = 0; read < 2; read++) { /* the file is read, or the whole is finished */
+            struct hpcprof *p = sampled();
+            union table_cell begun = {.row = 0}, none = {.row = TABLE_NONE};
+            for (unsigned i = 0; i < 2; i++)
+                if (there & 1u << i)
+                    table_add(table_of(p, both[i]), (union table_cell[ARRAY_SIZE(phases_place_columns)]){
+                                                        begun, none, {.row = 0}, {.row = 0}});
+            if (read)
+                add_samples(p);
+            else
+                finish(p);
+            bool samples = table_list_find(&p->tables, phases_tables[PHASES_SAMPLES].name) != NULL,
+                 places = table_list_find(&p->tables, phases_tables[PHASES_PLACES].name) != NULL;
+            CHECK_INT(samples, (there & 1) || read);
+            CHECK_INT(places, (there & 2) || (there & 1) != (unsigned)read);
+            if (!read && there & 1)
+                CHECK_INT(row_in(p, PHASES_SAMPLES, 0, "ended"), 1);
+            if (!read && there & 2)
+                CHECK_INT(row_in(p, PHASES_PLACES, 0, "ended"), there & 1 ? 1 : TABLE_NONE);
+            if (read && samples)
+                CHECK_INT(table_row_count(table_of(p, PHASES_SAMPLES)), there & 1 ? 1 : 3);
+            if (read && places)
+                CHECK_INT(table_row_count(table_of(p, PHASES_PLACES)), there & 1 ? 1 : there & 2 ? 6 : 5);
+            hpcprof_free(p);
+        }
+}
+
+/* Somebody else's barriers: without numbers there are no phases, and what are squares to them is theirs. */
+static void test_foreign_squares(void)
+{
+    static const struct {
+        const char *name;
+        uint8_t type, merge;
+        double want; /* of 0.3 */
+    } cases[] = {{"squares", TABLE_NUMBER, TABLE_SUM, 314573 * 0x1p-20},
+                 {"squares", TABLE_NUMBER, TABLE_LAST, 0.3},
+                 {"squares", TABLE_NUMBER, TABLE_MAX, 0.3},
+                 {"squares", TABLE_COUNT, TABLE_SUM, 0.3},
+                 {"squared", TABLE_NUMBER, TABLE_SUM, 0.3}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct table_column columns[] = {
+            {.name = "kind", .type = TABLE_TEXT, .merge = TABLE_KEY},
+            {.name = cases[i].name, .type = cases[i].type, .merge = cases[i].merge},
+        };
+        struct table_decl foreign = {"barriers", NULL, NULL, columns, ARRAY_SIZE(columns)};
+        struct hpcprof *p = hpcprof_create();
+        struct table *t = NULL;
+        struct err err = {0};
+        hpcprof_add_region(p, PHASES_REGION "1", 0);
+        CHECK_INT(table_list_declare(&p->tables, &foreign, p->strings, &t, &err), 0);
+        for (int row = 0; row < 3; row++)
+            table_add(t, (union table_cell[]){text(p, row == 0 ? "a" : row == 1 ? "b" : "c"), {.number = 0.3}});
+        add_samples(p);
+        for (uint32_t row = 0; row < 3; row++)
+            CHECK(table_row(t, row)[1].number == cases[i].want);
+        CHECK_INT(p->tables.count, 1);
+        hpcprof_free(p);
+    }
+}
+
+/* ---- numbers by chance, against plain definitions ------------------------------------------------------------------- */
+
+/* A count among few, so that some are equal; now and then there is none. */
+static uint64_t drawn_count(uint64_t n)
+{
+    return random_below(9) ? random_below(n) : TABLE_NO_COUNT;
+}
+
+/* A row of `n`, one behind them, or none. */
+static uint32_t drawn_row(size_t n)
+{
+    uint64_t row = random_below(n + 2);
+    return row > n ? TABLE_NONE : (uint32_t)row;
+}
+
+static double known(uint64_t count)
+{
+    return count == TABLE_NO_COUNT ? 0 : (double)count;
+}
+
+static bool same_number(double got, double want)
+{
+    return isfinite(want) ? fabs(got - want) <= 1e-9 * fabs(want) : isnan(got);
+}
+
+static struct hpcprof *drawn_numbers(void)
+{
+    static const char *const kinds[] = {"a", "b", "c", "d"};
+    struct hpcprof *p = measured();
+    size_t barriers = random_below(4), events = random_below(4);
+    for (uint32_t i = 0; i < 3; i++)
+        add_thread(p, "a", -1, i);
+    for (size_t i = 0; i < events; i++)
+        hpcprof_add_event(p, &(struct hpcprof_event){.name = strtab_add(p->strings, kinds[i])});
+    for (size_t i = 0; i < barriers; i++) {
+        uint64_t sums[5];
+        for (size_t k = 0; k < ARRAY_SIZE(sums); k++)
+            sums[k] = drawn_count(5);
+        uint32_t row = add_barrier(p, kinds[i], i + 1, sums);
+        struct table *t = table_of(p, PHASES_BARRIERS);
+        table_set(t, row, table_column_of(t, "squares"), (union table_cell){.number = (double)random_below(90) / 1e12});
+    }
+    for (uint64_t i = random_below(9); i > 0; i--)
+        table_add(table_of(p, PHASES_THREADS),
+                  (union table_cell[ARRAY_SIZE(phases_thread_columns)]){
+                      {.row = drawn_row(barriers)}, {.row = drawn_row(3)}, {.count = 1}, {.count = drawn_count(4)}});
+    for (uint64_t i = random_below(9); i > 0; i--)
+        table_add(table_of(p, PHASES_PHASES),
+                  (union table_cell[ARRAY_SIZE(phases_phase_columns)]){
+                      {.row = drawn_row(barriers)}, {.row = drawn_row(barriers)}, {.count = drawn_count(4)}});
+    table_of(p, PHASES_SAMPLES);
+    for (uint64_t i = random_below(12); i > 0; i--) {
+        union table_cell begun = {.row = drawn_row(barriers)}, none = {.row = TABLE_NONE};
+        uint32_t event = drawn_row(events);
+        table_add(table_of(p, PHASES_SAMPLES),
+                  (union table_cell[]){begun, none, {.row = 0}, {.row = event}, {.count = 1}, {.count = 1}});
+        table_add(table_of(p, PHASES_PLACES), (union table_cell[]){begun,
+                                                                   none,
+                                                                   {.row = drawn_row(3)},
+                                                                   {.row = event},
+                                                                   {.count = 1},
+                                                                   {.count = drawn_count(5)},
+                                                                   {.number = (double)NAN}});
+    }
+    return p;
+}
+
+static bool barrier_is_derived(struct hpcprof *p, uint32_t row)
+{
+    static const char *const names[] = {"mean", "deviation", "share", "imbalance", "last_share"};
+    double episodes = known(count_in(p, PHASES_BARRIERS, row, "episodes")),
+           phase = known(count_in(p, PHASES_BARRIERS, row, "phase")),
+           barrier = known(count_in(p, PHASES_BARRIERS, row, "barrier")),
+           idle = known(count_in(p, PHASES_BARRIERS, row, "idle")),
+           threads = known(count_in(p, PHASES_BARRIERS, row, "threads")),
+           spread = number_in(p, PHASES_BARRIERS, row, "squares") * 1e12 / episodes -
+                    barrier / episodes * (barrier / episodes),
+           most = 0;
+    uint32_t last_thread = TABLE_NONE;
+    for (uint32_t i = 0; i < table_row_count(table_of(p, PHASES_THREADS)); i++) {
+        double last = known(count_in(p, PHASES_THREADS, i, "last"));
+        if (row_in(p, PHASES_THREADS, i, "barrier") == row && last > most) {
+            most = last;
+            last_thread = row_in(p, PHASES_THREADS, i, "thread");
+        }
+    }
+    const double want[] = {barrier / episodes, spread > 0 ? sqrt(spread) : 0, barrier / phase * 100,
+                           idle / (phase * threads) * 100, most > 0 ? most / episodes * 100 : 0};
+    bool same = row_in(p, PHASES_BARRIERS, row, "last_thread") == last_thread;
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        same = same && same_number(number_in(p, PHASES_BARRIERS, row, names[i]), want[i]);
+    return same;
+}
+
+/* All that is behind the barriers began before the first. */
+static uint32_t begun_by(struct hpcprof *p, enum phases_table which, uint32_t row)
+{
+    uint32_t begun = row_in(p, which, row, "begun");
+    return begun < table_row_count(table_of(p, PHASES_BARRIERS)) ? begun : TABLE_NONE;
+}
+
+static uint32_t usual_end(struct hpcprof *p, uint32_t begun)
+{
+    uint32_t end = TABLE_NONE;
+    double most = 0;
+    for (uint32_t i = 0; i < table_row_count(table_of(p, PHASES_PHASES)); i++) {
+        double episodes = known(count_in(p, PHASES_PHASES, i, "episodes"));
+        if (begun_by(p, PHASES_PHASES, i) == begun && episodes > most) {
+            most = episodes;
+            end = row_in(p, PHASES_PHASES, i, "ended");
+        }
+    }
+    return end;
+}
+
+static double share_of(struct hpcprof *p, uint32_t row)
+{
+    uint32_t event = row_in(p, PHASES_PLACES, row, "event");
+    double whole = 0;
+    for (uint32_t i = 0; i < table_row_count(table_of(p, PHASES_PLACES)); i++)
+        if (begun_by(p, PHASES_PLACES, i) == begun_by(p, PHASES_PLACES, row) &&
+            row_in(p, PHASES_PLACES, i, "event") == event)
+            whole += known(count_in(p, PHASES_PLACES, i, "value"));
+    return event < p->event_count ? known(count_in(p, PHASES_PLACES, row, "value")) / whole * 100 : (double)NAN;
+}
+
+static void test_drawn_numbers(void)
+{
+    unsigned wrong = 0;
+    for (int round = 0; round < 400; round++) {
+        struct hpcprof *p = drawn_numbers();
+        struct err err = {0};
+        wrong += finished(p, &err) != 0;
+        for (uint32_t i = 0; i < table_row_count(table_of(p, PHASES_BARRIERS)); i++)
+            wrong += !barrier_is_derived(p, i);
+        for (uint32_t i = 0; i < table_row_count(table_of(p, PHASES_SAMPLES)); i++)
+            wrong += row_in(p, PHASES_SAMPLES, i, "ended") != usual_end(p, begun_by(p, PHASES_SAMPLES, i));
+        for (uint32_t i = 0; i < table_row_count(table_of(p, PHASES_PLACES)); i++)
+            wrong += row_in(p, PHASES_PLACES, i, "ended") != usual_end(p, begun_by(p, PHASES_PLACES, i)) ||
+                     !same_number(number_in(p, PHASES_PLACES, i, "share"), share_of(p, i));
+        hpcprof_free(p);
+    }
+    CHECK_INT(wrong, 0);
+}
+
 static void test_no_barriers(void)
 {
     struct hpcprof *p = hpcprof_create();
     struct err err = {0};
-    phases_add_samples(p);
-    CHECK_INT(phases_finish(p, &err), 0);
+    add_samples(p);
+    CHECK_INT(finished(p, &err), 0);
     CHECK_INT(p->tables.count, 0);
     hpcprof_free(p);
 }
@@ -939,9 +1238,9 @@ static void test_foreign_table(void)
     hpcprof_add_region(p, PHASES_REGION "1", 0);
     CHECK_INT(table_list_declare(&p->tables, &foreign, p->strings, &t, &err), 0);
     table_add(t, (union table_cell[]){text(p, "7")});
-    phases_add_samples(p);
-    CHECK_INT(phases_finish(p, &err), 0);
-    CHECK_INT(phases_stuck(p, &stuck), 0);
+    add_samples(p);
+    CHECK_INT(finished(p, &err), 0);
+    CHECK_INT(stuck_in(p, &stuck), 0);
     phases_stuck_free(stuck, 0);
     hpcprof_free(p);
 }
@@ -959,7 +1258,7 @@ static void test_foreign_passages(void)
             table_of(p, (enum phases_table)i);
     CHECK_INT(table_list_declare(&p->tables, &foreign, p->strings, &t, &err), 0);
     table_add(t, (union table_cell[]){text(p, "7")});
-    CHECK_INT(phases_finish(p, &err), -1);
+    CHECK_INT(finished(p, &err), -1);
     CHECK(strstr(err.msg, "passages"));
     hpcprof_free(p);
 }
@@ -993,7 +1292,7 @@ static void test_stuck(void)
     add_state(p, t[4], "running", 10, TABLE_NONE); /* never came there */
     add_state(p, t[5], "at barrier", 20, later);
     struct phases_stuck *list;
-    size_t n = phases_stuck(p, &list);
+    size_t n = stuck_in(p, &list);
     CHECK_INT(n, 2);
     if (n == 2) {
         CHECK_INT(list[0].barrier, later); /* the longest wait comes first */
@@ -1084,7 +1383,7 @@ static void test_who_is_missing(void)
                                     : "between parallel regions",
                       waits ? 10u * (uint64_t)(c[3] - '0') : 1, waits ? (uint32_t)(c[2] - 'b') : TABLE_NONE);
         }
-        size_t n = phases_stuck(p, &list);
+        size_t n = stuck_in(p, &list);
         buf_str(&got, "");
         for (size_t k = 0; k < n; k++) {
             const struct table *t = table_of(p, PHASES_STATES);
@@ -1100,6 +1399,151 @@ static void test_who_is_missing(void)
         phases_stuck_free(list, n);
         hpcprof_free(p);
     }
+}
+
+/* By chance, against the plain words: threads that stand at a barrier wait together where they are of one process, or ranks. */
+enum { WAITING = 3 };
+
+struct crowd {
+    struct hpcprof *p;
+    size_t n; /* of threads, also of those that have a state */
+    bool ranks[WAITING];
+    struct {
+        uint32_t thread, barrier, process;
+        uint64_t since;
+        const char *state;
+        bool lives;
+    } is[8];
+    bool been_there[WAITING][8], somebody[WAITING];
+};
+
+static void draw_crowd(struct crowd *c)
+{
+    static const char *const states[] = {"at barrier", "at barrier",    "running", "join", "between parallel regions",
+                                         "at barrier", "at barrier too"};
+    static const char *const kinds[2][WAITING] = {{"omp", "MPI", "xMPI_Barrier"}, {"MPI_A", "MPI_B", "MPI_"}};
+    size_t threads = 1 + random_below(7);
+    *c = (struct crowd){.p = measured(), .n = threads + random_below(2)};
+    for (uint32_t i = 0; i < threads; i++)
+        add_thread(c->p, "a", -1, i ? (uint32_t)random_below(2) : 0);
+    for (size_t i = 0; i < threads; i++)
+        c->p->threads[i].end_ns = !random_below(6);
+    for (size_t i = 0; i < c->p->process_count; i++)
+        c->p->processes[i].end_ns = !random_below(6);
+    for (uint32_t b = 0; b < WAITING; b++) {
+        c->ranks[b] = random_below(2);
+        add_barrier(c->p, kinds[c->ranks[b]][b], b + 1, NULL);
+        c->somebody[b] = false;
+        for (uint32_t i = 0; i < threads && b != 1; i++) /* nobody was ever at the second */
+            if (!random_below(2)) {
+                c->been_there[b][i] = c->somebody[b] = true;
+                table_add(table_of(c->p, PHASES_THREADS),
+                          (union table_cell[ARRAY_SIZE(phases_thread_columns)]){{.row = b}, {.row = i}});
+            }
+    }
+    for (size_t first = random_below(c->n), i = 0; i < c->n; i++) { /* rows in another order than threads */
+        uint32_t thread = (uint32_t)((first + i * (c->n > 2 && c->n % 2 ? 2 : 1)) % c->n);
+        bool there = thread < threads;
+        c->is[i].thread = thread;
+        c->is[i].barrier = drawn_row(WAITING);
+        c->is[i].since = 1 + random_below(4);
+        c->is[i].state = states[random_below(ARRAY_SIZE(states))];
+        c->is[i].process = there ? c->p->threads[thread].process : UINT32_MAX;
+        c->is[i].lives = there && c->p->threads[thread].end_ns == 0 && c->p->processes[c->is[i].process].end_ns == 0;
+        add_state(c->p, thread, c->is[i].state, c->is[i].since, c->is[i].barrier);
+    }
+}
+
+static bool waits_in(const struct crowd *c, size_t i, uint32_t barrier, uint32_t process)
+{
+    return c->is[i].lives && c->is[i].barrier == barrier && strcmp(c->is[i].state, "at barrier") == 0 &&
+           (c->ranks[barrier] || c->is[i].process == process);
+}
+
+static bool is_waited_for(const struct crowd *c, size_t i, uint32_t barrier, uint32_t process)
+{
+    if (!c->is[i].lives || waits_in(c, i, barrier, process) || (!c->ranks[barrier] && c->is[i].process != process) ||
+        strcmp(c->is[i].state, "between parallel regions") == 0)
+        return false;
+    return c->somebody[barrier] ? c->been_there[barrier][c->is[i].thread] : strcmp(c->is[i].state, "join") != 0;
+}
+
+struct waiting {
+    uint64_t order; /* since when, at which barrier, whose row is the first thread's */
+    char words[80];
+};
+
+static int by_order(const void *left, const void *right)
+{
+    const struct waiting *a = left, *b = right;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void say(char *to, size_t room, uint32_t barrier, uint64_t since)
+{
+    snprintf(to, room, "%u since %u:", barrier, (unsigned)since);
+}
+
+static void say_row(char *to, size_t room, char sign, uint32_t row)
+{
+    size_t n = strlen(to);
+    snprintf(to + n, room - n, " %c%u", sign, row);
+}
+
+static size_t plainly_stuck(const struct crowd *c, struct waiting list[WAITING * 8])
+{
+    size_t count = 0;
+    for (uint32_t barrier = 0; barrier < WAITING; barrier++)
+        for (uint32_t process = 0; process < (c->ranks[barrier] ? 1 : c->p->process_count); process++) {
+            uint64_t since = UINT64_MAX;
+            uint32_t rows[8], n = 0;
+            for (uint32_t thread = 0; thread < c->n; thread++)
+                for (uint32_t i = 0; i < c->n; i++)
+                    if (c->is[i].thread == thread && waits_in(c, i, barrier, process)) {
+                        rows[n++] = i;
+                        since = c->is[i].since < since ? c->is[i].since : since;
+                    }
+            if (n == 0)
+                continue;
+            struct waiting *w = &list[count++];
+            w->order = (since * WAITING + barrier) * 8 + rows[0];
+            say(w->words, sizeof w->words, barrier, since);
+            for (uint32_t i = 0; i < n; i++)
+                say_row(w->words, sizeof w->words, '+', rows[i]);
+            for (uint32_t i = 0; i < c->n; i++)
+                if (is_waited_for(c, i, barrier, process))
+                    say_row(w->words, sizeof w->words, '-', i);
+        }
+    qsort(list, count, sizeof *list, by_order);
+    return count;
+}
+
+static void test_drawn_crowds(void)
+{
+    unsigned wrong = 0;
+    for (int round = 0; round < 1500; round++) {
+        struct crowd c;
+        struct waiting want[WAITING * 8];
+        struct phases_stuck *got;
+        draw_crowd(&c);
+        size_t n = stuck_in(c.p, &got);
+        wrong += n != plainly_stuck(&c, want);
+        for (size_t i = 0; i < n && !wrong; i++) {
+            char words[sizeof want->words];
+            say(words, sizeof words, got[i].barrier, got[i].since);
+            for (size_t k = 0; k < got[i].arrived_count; k++)
+                say_row(words, sizeof words, '+', got[i].arrived[k]);
+            for (size_t k = 0; k < got[i].missing_count; k++)
+                say_row(words, sizeof words, '-', got[i].missing[k]);
+            if (strcmp(words, want[i].words) != 0) {
+                printf("# %s, not %s\n", words, want[i].words);
+                wrong++;
+            }
+        }
+        phases_stuck_free(got, n);
+        hpcprof_free(c.p);
+    }
+    CHECK_INT(wrong, 0);
 }
 
 /* ---- runs side by side -------------------------------------------------------------------------------------------- */
@@ -1179,6 +1623,67 @@ static void test_compare(void)
     }
 }
 
+/* Each row beside the first of the same place, kind and name; where a hash stands for two of them, the later one has none. */
+static void test_drawn_runs(void)
+{
+    static const struct table_column columns[] = {
+        {.name = "imbalance", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+        {.name = "phase", .type = TABLE_COUNT, .merge = TABLE_LAST},
+        {.name = "barrier", .type = TABLE_COUNT, .merge = TABLE_LAST},
+        {.name = "threads", .type = TABLE_COUNT, .merge = TABLE_LAST},
+        {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
+        {.name = "kind", .type = TABLE_TEXT, .merge = TABLE_KEY},
+        {.name = "place", .type = TABLE_REF, .refers = "place", .merge = TABLE_KEY},
+        {.name = "run", .type = TABLE_REF, .refers = "run", .merge = TABLE_KEY},
+    };
+    static const struct table_decl decl = {"barriers", NULL, NULL, columns, ARRAY_SIZE(columns)};
+    static const char *const texts[] = {"a", "b"};
+    unsigned wrong = 0;
+    for (int round = 0; round < 200; round++) {
+        struct table_list tables = {0};
+        struct strtab *strings = strtab_create();
+        struct table *t = NULL;
+        struct err err = {0};
+        wrong += table_list_declare(&tables, &decl, strings, &t, &err) != 0;
+        for (uint32_t run = 0; run < 4; run++)
+            for (uint64_t i = random_below(5); i > 0; i--)
+                table_add(t, (union table_cell[]){{.number = (double)random_below(9)},
+                                                  {.count = random_below(5)},
+                                                  {.count = random_below(5)},
+                                                  {.count = random_below(5)},
+                                                  {.text = strtab_add(strings, texts[random_below(2)])},
+                                                  {.text = strtab_add(strings, texts[random_below(2)])},
+                                                  {.row = (uint32_t)random_below(2)},
+                                                  {.row = run}});
+        hashes_collide = round % 2;
+        phases_compare(&tables, strings);
+        const struct table *c = table_list_find(&tables, "barriers_compared");
+        uint32_t pairs = 0;
+        for (uint32_t i = 0; i < table_row_count(t); i++) {
+            const union table_cell *b = table_row(t, i), *a = NULL;
+            for (uint32_t k = 0; k < (hashes_collide && i ? 1 : i) && !a; k++) {
+                const union table_cell *before = table_row(t, k);
+                a = before[4].text == b[4].text && before[5].text == b[5].text && before[6].row == b[6].row ? before
+                                                                                                            : NULL;
+            }
+            if (!a)
+                continue;
+            const union table_cell *got = table_row(c, pairs++);
+            double growth = a[1].count ? (double)b[1].count / (double)a[1].count : (double)NAN;
+            wrong += got[0].row != b[6].row || got[1].text != b[5].text || got[2].text != b[4].text ||
+                     got[3].row != a[7].row || got[4].row != b[7].row || got[5].count != a[3].count ||
+                     got[6].count != b[3].count || got[7].count != a[1].count || got[8].count != b[1].count ||
+                     got[9].count != a[2].count || got[10].count != b[2].count || got[11].number != a[0].number ||
+                     got[12].number != b[0].number || !same_number(got[13].number, growth);
+        }
+        wrong += pairs != table_row_count(c);
+        hashes_collide = false;
+        table_list_release(&tables);
+        strtab_free(strings);
+    }
+    CHECK_INT(wrong, 0);
+}
+
 int main(void)
 {
     test_ranks();
@@ -1202,11 +1707,16 @@ int main(void)
     test_squares();
     test_equals();
     test_foreign_others();
+    test_tables_of_samples();
+    test_foreign_squares();
+    test_drawn_numbers();
     test_no_barriers();
     test_foreign_table();
     test_foreign_passages();
     test_stuck();
     test_who_is_missing();
+    test_drawn_crowds();
     test_compare();
+    test_drawn_runs();
     return tap_done();
 }

@@ -3,8 +3,9 @@ noinst_LIBRARIES += %D%/libphases.a
 
 check_PROGRAMS += %D%/finish_test
 TESTS += %D%/finish_test
-%C%_finish_test_SOURCES = %D%/finish_test.c tests/tap.h
-%C%_finish_test_LDADD = %D%/libphases.a hpcprof/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
+%C%_finish_test_SOURCES = %D%/finish_test.c %D%/finish_world.h tests/guarded.h tests/tap.h $(%C%_libphases_a_SOURCES)
+%C%_finish_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/finish_world.h
+%C%_finish_test_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 
 # ---- inside measured programs: the recorder, and in front of it barriers and waits -------------------------------
 pkglib_LTLIBRARIES += libhpcview-record-phases.la
