@@ -294,7 +294,7 @@ static int meet_ranks(struct hpcprof *p, struct meetings *s, struct table *passa
                              .left = table_column_of(t, "left")};
     size_t n = table_row_count(passages);
     uint32_t *rows = mem_calloc(n, sizeof *rows);
-    s->met = mem_calloc(table_row_count(s->barriers) + 1, sizeof *s->met);
+    s->met = mem_calloc(table_row_count(s->barriers), sizeof *s->met);
     for (size_t i = 0; i < n; i++)
         rows[i] = (uint32_t)i;
     sorted_by = &s->v;
@@ -337,7 +337,7 @@ static void find_last(struct table *barriers, const struct table *threads)
 {
     size_t last = table_column_of(threads, "last"), barrier = table_column_of(threads, "barrier"),
            thread = table_column_of(threads, "thread");
-    uint64_t *most = mem_calloc(table_row_count(barriers) + 1, sizeof *most);
+    uint64_t *most = mem_calloc(table_row_count(barriers), sizeof *most);
     for (size_t i = 0; i < table_row_count(threads); i++) {
         const union table_cell *c = table_row(threads, i);
         uint32_t row = c[barrier].row;
@@ -385,7 +385,7 @@ static void set_ends(struct table *t, const uint32_t *ends, size_t n)
 static void set_shares(struct table *t, size_t phases, size_t events)
 {
     size_t begun = table_column_of(t, "begun"), event = table_column_of(t, "event");
-    double *whole = mem_calloc((phases + 1) * events + 1, sizeof *whole);
+    double *whole = mem_calloc((phases + 1) * events, sizeof *whole);
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < table_row_count(t); i++) {
             const union table_cell *c = table_row(t, i);
@@ -546,7 +546,7 @@ size_t phases_stuck(const struct hpcprof *p, struct phases_stuck **found)
     if (v.thread == SIZE_MAX || v.state == SIZE_MAX || v.since == SIZE_MAX || v.barrier == SIZE_MAX)
         return 0;
     uint32_t n = (uint32_t)table_row_count(v.rows);
-    struct phases_stuck *list = mem_calloc(n + 1, sizeof *list);
+    struct phases_stuck *list = mem_calloc(n, sizeof *list);
     for (uint32_t row = 0; row < n; row++)
         sort_out(&v, list, &count, row);
     for (size_t i = 0; i < count; i++)

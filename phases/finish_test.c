@@ -12,38 +12,45 @@ enum { MS = 1000000 };
 
 /* ---- memory behind which there is nothing, and tables that end ---------------------------------------------------- */
 
+static bool begins_at_page; /* nothing is in front of it, instead of behind it */
+
 static struct {
-    void *at;
+    uint8_t *at, *pages;
     size_t bytes;
 } taken[64];
 
 void *world_get(size_t bytes, int filled_with)
 {
+    size_t page = guarded_whole(1), whole = guarded_whole(bytes);
     for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
         if (!taken[i].at) {
-            taken[i].at = guarded_get(bytes);
-            taken[i].bytes = bytes;
-            if (taken[i].at)
-                return memset(taken[i].at, filled_with, bytes);
+            taken[i].bytes = whole + 2 * page;
+            taken[i].pages = guarded_get(taken[i].bytes);
+            if (!taken[i].pages || mprotect(taken[i].pages, page, PROT_NONE) != 0 ||
+                mprotect(taken[i].pages + page + whole, page, PROT_NONE) != 0)
+                break;
+            taken[i].at = taken[i].pages + page + (begins_at_page ? 0 : whole - bytes);
+            return memset(taken[i].at, filled_with, bytes);
         }
-    exit(99);
+    exit(99); /* also where what was taken is not given back */
 }
 
 void world_free(void *p)
 {
     for (size_t i = 0; p && i < ARRAY_SIZE(taken); i++)
         if (taken[i].at == p) {
-            guarded_put(p, taken[i].bytes);
+            guarded_put(taken[i].pages, taken[i].bytes);
             taken[i].at = NULL;
             return;
         }
-    (mem_free)(p); /* of the rooms below */
+    if (p)
+        exit(98); /* it was given back, or never taken */
 }
 
 /* No more than is asked for. */
 void *world_grow(void *items, size_t *capacity, size_t wanted, size_t item_size)
 {
-    void *more = world_get(wanted * item_size, 0xff);
+    void *more = world_get(wanted * item_size, 0x5a);
     if (items)
         memcpy(more, items, *capacity * item_size);
     world_free(items);
@@ -280,12 +287,13 @@ static void test_missing_rank(void)
     hpcprof_free(p);
 }
 
-/* The only episode there is, its ranks in any order of rows. */
+/* The only episode there is, its ranks in any order of rows, behind a barrier where none met. */
 static void test_one_episode(void)
 {
     struct hpcprof *p = measured();
     for (int rank = 0; rank < 3; rank++)
         add_thread(p, "a", rank, 0);
+    add_barrier(p, "omp barrier", 2, NULL);
     uint32_t barrier = add_barrier(p, "MPI_Barrier", 1, (uint64_t[]){1, 3, 0, 0, 0});
     struct table *barriers =
         table_of(p, PHASES_BARRIERS); /* ranks know how often each of them was there, and no more */
@@ -294,8 +302,8 @@ static void test_one_episode(void)
         add_passage(p, barrier, (i + 1) % 3, TABLE_NONE, 3, 0, (uint64_t[]){1 * MS, (10 + i) * MS, 20 * MS});
     finish(p);
     CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), 1);
-    CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "episodes"), 1);
-    CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "idle"), 3 * MS);
+    CHECK_INT(count_in(p, PHASES_BARRIERS, barrier, "episodes"), 1);
+    CHECK_INT(count_in(p, PHASES_BARRIERS, barrier, "idle"), 3 * MS);
     CHECK_INT(row_in(p, PHASES_EPISODES, 0, "last_thread"), 0);
     hpcprof_free(p);
 }
@@ -306,6 +314,7 @@ static void test_wrong_passages(void)
     add_thread(p, "a", 0, 0);
     add_passage(p, 5, 1, 8, 1, 2, (uint64_t[]){3, 2, 1});
     add_passage(p, 5, 9, 8, 1, 0, (uint64_t[]){3, 2, 1});
+    add_passage(p, 0, 0, 8, 1, 3, (uint64_t[]){1, 2, 3}); /* the one behind the last, there being none */
     add_passage(p, TABLE_NONE, TABLE_NONE, TABLE_NONE, 1, 1, (uint64_t[]){TABLE_NO_COUNT, TABLE_NO_COUNT, 0});
     finish(p);
     CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), 0);
@@ -609,7 +618,8 @@ static void test_barrier_times(void)
                  {7, 4},
                  {8, 8},
                  {1ull << 40, 1ull << 40},
-                 {(1ull << 41) - 1, 1ull << 40}};
+                 {(1ull << 41) - 1, 1ull << 40},
+                 {(1ull << 53) + 1, 1ull << 53}};
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct hpcprof *p = measured();
         for (int rank = 0; rank < 2; rank++)
@@ -621,6 +631,8 @@ static void test_barrier_times(void)
         finish(p);
         CHECK_INT(table_row_count(table_of(p, PHASES_TIMES)), 1);
         CHECK_INT(count_in(p, PHASES_TIMES, 0, "least"), cases[i].least);
+        CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "barrier"),
+                  cases[i].barrier); /* none was left out: to the last digit */
         hpcprof_free(p);
     }
 }
@@ -1401,6 +1413,38 @@ static void test_who_is_missing(void)
     }
 }
 
+/* Somebody else's table may have a thread twice: in the order of rows. */
+static void test_thread_twice(void)
+{
+    static const struct table_column columns[] = {
+        {.name = "barrier", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST},
+        {.name = "since", .type = TABLE_TIME, .merge = TABLE_LAST},
+        {.name = "state", .type = TABLE_TEXT, .merge = TABLE_LAST},
+        {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_LAST},
+    };
+    static const struct table_decl foreign = {"thread_states", NULL, NULL, columns, ARRAY_SIZE(columns)};
+    static const uint32_t threads[] = {1, 0, 1, 0}, want[] = {1, 3, 0, 2};
+    struct hpcprof *p = hpcprof_create();
+    struct table *t = NULL;
+    struct phases_stuck *list;
+    struct err err = {0};
+    for (uint32_t i = 0; i < 2; i++)
+        add_thread(p, "a", 0, i);
+    add_barrier(p, "omp barrier", 1, NULL);
+    table_of(p, PHASES_THREADS);
+    CHECK_INT(table_list_declare(&p->tables, &foreign, p->strings, &t, &err), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+        table_add(t, (union table_cell[]){{.row = 0}, {.count = 9 - i}, text(p, "at barrier"), {.row = threads[i]}});
+    size_t n = stuck_in(p, &list);
+    if (CHECK_INT(n, 1) && CHECK_INT(list->arrived_count, ARRAY_SIZE(want))) {
+        CHECK(memcmp(list->arrived, want, sizeof want) == 0);
+        CHECK_INT(list->since, 6);
+        CHECK_INT(list->missing_count, 0);
+    }
+    phases_stuck_free(list, n);
+    hpcprof_free(p);
+}
+
 /* By chance, against the plain words: threads that stand at a barrier wait together where they are of one process, or ranks. */
 enum { WAITING = 3 };
 
@@ -1684,7 +1728,7 @@ static void test_drawn_runs(void)
     CHECK_INT(wrong, 0);
 }
 
-int main(void)
+static void test_all(void)
 {
     test_ranks();
     test_hosts();
@@ -1715,8 +1759,16 @@ int main(void)
     test_foreign_passages();
     test_stuck();
     test_who_is_missing();
+    test_thread_twice();
     test_drawn_crowds();
     test_compare();
     test_drawn_runs();
+}
+
+int main(void)
+{
+    test_all();
+    begins_at_page = true;
+    test_all();
     return tap_done();
 }

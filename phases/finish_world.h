@@ -12,7 +12,7 @@ void world_free(void *);
 uint64_t world_hash(const void *, size_t, uint64_t start);
 const union table_cell *world_row(const struct table *, size_t row);
 
-#define mem_alloc(bytes)            world_get(bytes, 0xff)
+#define mem_alloc(bytes)            world_get(bytes, 0x5a)
 #define mem_calloc(count, size)     world_get((count) * (size), 0)
 #define mem_free(p)                 world_free(p)
 #define hash_bytes(bytes, n, start) world_hash(bytes, n, start)

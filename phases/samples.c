@@ -33,7 +33,7 @@ static struct hashmap barriers_by_number(const struct table *barriers)
 /* A region inside of a phase is of that phase, and so is a phase inside of a region. */
 static uint32_t *phases_of_regions(const struct hpcprof *p, const struct table *barriers)
 {
-    uint32_t *begun = mem_alloc((p->region_count + 1) * sizeof *begun);
+    uint32_t *begun = mem_alloc(p->region_count * sizeof *begun);
     struct hashmap rows = barriers_by_number(barriers);
     begun[0] = TABLE_NONE;
     for (size_t i = 1; i < p->region_count; i++) {
