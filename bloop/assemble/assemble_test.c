@@ -1,8 +1,8 @@
 /*
  * Assembly of scopes from hand-made graphs, line rows and inlined calls.
  *
- * A case is a drawing: blocks "begin-end:last_kind>successor,successor", rows "addr line[:column][!]" (! begins no
- * statement; line 0 is the compiler's), inlined calls "name parent call_line decl_line begin-end". Addresses are
+ * A case is a drawing: blocks "begin-end:last_kind>successor,successor", rows "addr line[:column][!][@]" (! begins no
+ * statement, @ is of another file; line 0 is the compiler's), inlined calls "name parent call_line decl_line begin-end". Addresses are
  * hexadecimal below 0x100, the function is [0,0x100). The answer is the tree on one line: P{...}, I name@call{...}, L
  * first-last{...}, S line[begin-end].
  */
@@ -134,6 +134,97 @@ static const struct drawing drawings[] = {
 
     {"with one column for all they are copies", "00-10:p>1 10-20:b>2,1 20-30:b>3,2 30-40:r", "00 5 10 8:4 20 8:9 30 9",
      NULL, "P 5-9{S 5[0-10]L 8-8 1/2{S 8[10-20]}L 8-8 2/2{S 8[20-30]}S 9[30-40]}"},
+
+    {"two calls in a loop and nothing else: it is where both are called", "00-10:p>1 10-20:p>2 20-30:b>3,1 30-40:r",
+     "00 5 10 21 20 31 30 9", "g - 6 20 10-20 h - 7 30 20-30",
+     "P 5-9{S 5[0-10]L 6-7{I g@6{S 21[10-20]}I h@7{S 31[20-30]}}S 9[30-40]}"},
+
+    {"the same in a callee", "00-10:p>1 10-20:p>2 20-30:b>3,1 30-40:r", "00 5 10 31 20 41 30 9",
+     "g - 6 20 10-30 h 0 21 30 10-20 k 0 22 40 20-30",
+     "P 5-9{S 5[0-10]I g@6{L 21-22{I h@21{S 31[10-20]}I k@22{S 41[20-30]}}}S 9[30-40]}"},
+
+    {"two loops in it, each in a call of its own", "00-10:p>1 10-18:p>2 18-20:b>3,2 20-30:b>4,3 30-40:b>5,1 40-50:r",
+     "00 5 10 0 18 21 20 31 30 0 40 9", "g - 6 20 18-20 h - 7 30 20-30",
+     "P 5-9{S 5[0-10]L 6-7{I g@6{L 21-21{S 21[18-20]}}I h@7{L 31-31{S 31[20-30]}}}S 9[40-50]}"},
+
+    {"two loops in it, both in one call", "00-10:p>1 10-18:p>2 18-20:b>3,2 20-30:b>4,3 30-40:b>5,1 40-50:r",
+     "00 5 10 0 18 21 20 24 30 0 40 9", "g - 6 20 18-30",
+     "P 5-9{S 5[0-10]I g@6{L 21-24{L 21-21{S 21[18-20]}L 24-24{S 24[20-30]}}}S 9[40-50]}"},
+};
+
+/* What a compiler has made, and the unrolled loops of it. */
+static const struct {
+    const char *producer;
+    struct drawing drawing;
+} of_compilers[] = {
+    {"GNU C17 12.2.0",
+     {"four of each statement in a round: unrolled", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 18 7:2 1c 6:3 20 7:2 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-7 unrolled{S 7[10-14][18-1c][20-24][28-2c]S 6[14-18][1c-20][24-28][2c-30]}S 9[30-40]}"}},
+
+    {"GNU C17 12.2.0",
+     {"what stands in front of the loop is not in it", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 08 8 10 7:2 14 6:3 18 7:2 1c 6:3 20 7:2 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-8]S 8[8-10]L 6-7 unrolled{S 7[10-14][18-1c][20-24][28-2c]S 6[14-18][1c-20][24-28][2c-30]}S "
+      "9[30-40]}"}},
+
+    {"GNU C17 12.2.0",
+     {"nor is what has no mark", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 18 7:2 1c 6:3 20 7:2 22 8! 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-7 unrolled{S 7[10-14][18-1c][20-22][28-2c]S 6[14-18][1c-20][24-28][2c-30]S 8[22-24]}S "
+      "9[30-40]}"}},
+
+    {"GNU C17 12.2.0",
+     {"nor what is of another file", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 18 7:2 1c 6:3 20 7:2 22 8@ 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-7 unrolled{S 7[10-14][18-1c][20-22][28-2c]S 6[14-18][1c-20][24-28][2c-30]S 8[22-24]}S "
+      "9[30-40]}"}},
+
+    {"GNU C17 12.2.0",
+     {"nor the compiler's", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 18 7:2 1c 6:3 20 7:2 22 0 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-7 unrolled{S 7[10-14][18-1c][20-22][28-2c]S 6[14-18][1c-20][24-28][2c-30]}S 9[30-40]}"}},
+
+    {"GNU C17 12.2.0",
+     {"nor what a callee does", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 18 7:2 1c 6:3 20 7:2 22 21 24 6:3 28 7:2 2c 6:3 30 9", "g - 7 20 22-24",
+      "P 5-9{S 5[0-10]L 6-7 unrolled{S 7[10-14][18-1c][20-22][28-2c]S 6[14-18][1c-20][24-28][2c-30]I g@7{S "
+      "21[22-24]}}S 9[30-40]}"}},
+
+    {"GNU C17 12.2.0",
+     {"a statement of its own that is there once: not unrolled", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 18 7:2 1c 6:3 20 7:2 22 8 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-8{S 7[10-14][18-1c][20-22][28-2c]S 6[14-18][1c-20][24-28][2c-30]S 8[22-24]}S 9[30-40]}"}},
+
+    {"GNU C17 12.2.0",
+     {"nor with a copy less of a statement", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 1c 6:3 20 7:2 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-7{S 7[10-14][20-24][28-2c]S 6[14-20][24-28][2c-30]}S 9[30-40]}"}},
+
+    {"GNU C17 12.2.0",
+     {"nor with one less of its control", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 18 7:2 20 7:2 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-7{S 7[10-14][18-24][28-2c]S 6[14-18][24-28][2c-30]}S 9[30-40]}"}},
+
+    {"GNU C17 12.2.0",
+     {"nor with one of them in another column", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 18 7:2 1c 6:3 20 7:4 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-7{S 7[10-14][18-1c][20-24][28-2c]S 6[14-18][1c-20][24-28][2c-30]}S 9[30-40]}"}},
+
+    {"GNU C17 12.2.0",
+     {"nor where all of it is on one line", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 6:2 14 6:3 18 6:2 1c 6:3 20 6:2 24 6:3 28 6:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-6{S 6[10-30]}S 9[30-40]}"}},
+
+    {"clang version 14",
+     {"clang does not tell", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 18 7:2 1c 6:3 20 7:2 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-7{S 7[10-14][18-1c][20-24][28-2c]S 6[14-18][1c-20][24-28][2c-30]}S 9[30-40]}"}},
+
+    {NULL,
+     {"who says nothing does not", "00-10:p>1 10-30:b>2,1 30-40:r",
+      "00 5 10 7:2 14 6:3 18 7:2 1c 6:3 20 7:2 24 6:3 28 7:2 2c 6:3 30 9", NULL,
+      "P 5-9{S 5[0-10]L 6-7{S 7[10-14][18-1c][20-24][28-2c]S 6[14-18][1c-20][24-28][2c-30]}S 9[30-40]}"}},
 };
 
 /* ---- reading a drawing ---- */
@@ -181,6 +272,8 @@ static void read_rows(const char *s, struct debug_function *d)
             r->column = (uint16_t)strtoul(end + 1, &end, 10);
         if (*end == '!')
             r->is_stmt = false, end++;
+        if (*end == '@')
+            r->file = 1, end++;
         s = end + strspn(end, " ");
     }
 }
@@ -229,6 +322,8 @@ static void put(struct buf *out, const struct function_scopes *f)
                 buf_printf(out, " %u/%u", s->instance, s->instances);
             if (s->on_line)
                 buf_printf(out, " #%u", s->on_line);
+            if (s->role == LOOP_UNROLLED)
+                buf_str(out, " unrolled");
             buf_char(out, '{');
             break;
         default:
@@ -251,16 +346,21 @@ static const struct image *image = &no_bytes;
 /* One for all: what it keeps from one function to the next is nothing to the next. */
 static struct assembler *assembler;
 
-static void test_drawing(const struct drawing *c)
+static void test_drawing(const struct drawing *c, const char *producer)
 {
-    static const char *const files[] = {"a.c"};
+    static const char *const files[] = {"a.c", "b.c"};
     struct function function = {.begin = 0, .end = 0x100, .link_name = "f", .part_of = FUNCTION_NONE};
     struct function_table table = {.functions = &function, .count = 1};
     struct addr_range part = {0, 0x100};
     struct cfg cfg = {0};
     struct loop_forest forest = {0};
-    struct debug_function d = {
-        .name = "f", .link_name = "", .comp_dir = "", .files = files, .file_count = 1, .decl_line = 5};
+    struct debug_function d = {.name = "f",
+                               .link_name = "",
+                               .comp_dir = "",
+                               .files = files,
+                               .file_count = ARRAY_SIZE(files),
+                               .decl_line = 5,
+                               .producer = producer};
     struct function_scopes out = {0};
     struct buf text = {0};
     read_blocks(c->blocks, &cfg);
@@ -339,7 +439,8 @@ static void test_beside(uint64_t seed)
     buf_char(&rows, '\0');
     buf_char(&want, '\0');
     test_drawing(&(struct drawing){"loops beside each other on one line, drawn by chance", blocks.bytes, rows.bytes,
-                                   NULL, want.bytes});
+                                   NULL, want.bytes},
+                 NULL);
     buf_release(&blocks);
     buf_release(&rows);
     buf_release(&want);
@@ -1563,7 +1664,9 @@ int main(void)
 #endif
     assembler = assembler_create();
     for (size_t i = 0; i < ARRAY_SIZE(drawings); i++)
-        test_drawing(&drawings[i]);
+        test_drawing(&drawings[i], NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(of_compilers); i++)
+        test_drawing(&of_compilers[i].drawing, of_compilers[i].producer);
     for (uint64_t seed = 0; seed < 300; seed++)
         test_beside(seed);
     assembler_free(assembler);
