@@ -293,6 +293,36 @@ void *world_grow(void *items, size_t *capacity, size_t wanted, size_t item_size)
     return more;
 }
 
+static struct guarded_room lent[12];
+
+/* What is lent, without room behind it: the debug information, */
+static struct debug_function guarded_debug(struct debug_function d)
+{
+    d.rows = guarded_copy(&lent[0], d.rows, d.row_count * sizeof *d.rows);
+    d.inlines = guarded_copy(&lent[1], d.inlines, d.inline_count * sizeof *d.inlines);
+    d.ranges = guarded_copy(&lent[2], d.ranges, d.range_count * sizeof *d.ranges);
+    d.files = guarded_copy(&lent[3], d.files, d.file_count * sizeof *d.files);
+    return d;
+}
+
+/* the graph, */
+static struct cfg guarded_cfg(struct cfg c)
+{
+    c.blocks = guarded_copy(&lent[6], c.blocks, c.block_count * sizeof *c.blocks);
+    c.succs = guarded_copy(&lent[7], c.succs, c.succ_count * sizeof *c.succs);
+    c.entries = guarded_copy(&lent[8], c.entries, c.entry_count * sizeof *c.entries);
+    return c;
+}
+
+/* and its loops. */
+static struct loop_forest guarded_forest(struct loop_forest f, size_t blocks)
+{
+    f.loops = guarded_copy(&lent[9], f.loops, f.loop_count * sizeof *f.loops);
+    f.block_loop = guarded_copy(&lent[10], f.block_loop, blocks * sizeof *f.block_loop);
+    f.idom = guarded_copy(&lent[11], f.idom, blocks * sizeof *f.idom);
+    return f;
+}
+
 /* ---- reading a drawing ---- */
 
 static uint8_t kind_of(char c)
@@ -361,7 +391,7 @@ static void read_inlines(const char *s, struct debug_function *d)
                                  .call_line = call,
                                  .range_first = (uint32_t)d->inline_count,
                                  .range_count = 1};
-        d->inline_count++;
+        d->range_count = ++d->inline_count;
         s += used;
     }
 }
@@ -433,7 +463,10 @@ static void test_drawing(const struct drawing *c, const char *producer)
     read_rows(c->rows ? c->rows : "", &d);
     read_inlines(c->inlines, &d);
     loops_find(&cfg, &forest);
-    const struct assemble_input in = {image,         &table, 0, &part, 1, &cfg, &forest, c->rows ? &d : NULL,
+    const struct debug_function debug = guarded_debug(d);
+    const struct cfg graph = guarded_cfg(cfg);
+    const struct loop_forest loops = guarded_forest(forest, cfg.block_count);
+    const struct assemble_input in = {image,         &table, 0, &part, 1, &graph, &loops, c->rows ? &debug : NULL,
                                       FUNCTION_NONE, NULL};
     assemble_function(assembler, &in, &out);
     put(&text, &out);
@@ -1531,19 +1564,6 @@ static const struct { /* a procedure's name, and where it is from if that does n
                    {"", NULL},
                    {"_omp_fn", NULL}};
 
-static struct guarded_room lent[6];
-
-/* What the debug information says, as it is lent: without room behind it. */
-static struct debug_function guarded_debug(const struct made *m)
-{
-    struct debug_function d = m->debug;
-    d.rows = guarded_copy(&lent[0], d.rows, d.row_count * sizeof *d.rows);
-    d.inlines = guarded_copy(&lent[1], d.inlines, d.inline_count * sizeof *d.inlines);
-    d.ranges = guarded_copy(&lent[2], d.ranges, d.range_count * sizeof *d.ranges);
-    d.files = guarded_copy(&lent[3], d.files, d.file_count * sizeof *d.files);
-    return d;
-}
-
 /* The program of a seed, by its bytes. What comes of it, in full or on one line; how many instructions are where they should not be. */
 static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struct buf *text)
 {
@@ -1587,18 +1607,20 @@ static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struc
     const struct cfg_input input = {
         .image = &im, .functions = &table, .arch = arch_get(ARCH_X86_64), .noreturn = noreturn};
     const struct debug_function origin = {.name = "origin", .link_name = "", .comp_dir = ""};
-    const struct debug_function debug = guarded_debug(m);
+    const struct debug_function debug = guarded_debug(m->debug);
     struct cfg cfg = {0};
     struct loop_forest forest = {0};
     struct function_scopes out = {0};
     cfg_build(&input, &cfg);
     loops_find(&cfg, &forest);
+    const struct cfg graph = guarded_cfg(cfg);
+    const struct loop_forest loops = guarded_forest(forest, cfg.block_count);
     const struct assemble_input in = {.image = &im,
                                       .functions = &table,
                                       .parts = parts,
                                       .part_count = 1 + cold,
-                                      .cfg = &cfg,
-                                      .forest = &forest,
+                                      .cfg = &graph,
+                                      .forest = &loops,
                                       .debug = once_in(m, 24) ? NULL : &debug,
                                       .outlined_from = coded_names[name].from ? (uint32_t)count - 1 : FUNCTION_NONE,
                                       .outlined_from_debug = &origin};
@@ -1641,8 +1663,10 @@ static unsigned test_made(uint64_t seed, struct assembler *a, struct found_loops
     struct loop_forest forest = {0};
     struct function_scopes out = {0};
     loops_find(&m->cfg, &forest);
-    const struct debug_function debug = guarded_debug(m);
-    const struct assemble_input in = {image, &table, 0, &part, 1, &m->cfg, &forest, &debug, FUNCTION_NONE, NULL};
+    const struct debug_function debug = guarded_debug(m->debug);
+    const struct cfg graph = guarded_cfg(m->cfg);
+    const struct loop_forest lent_loops = guarded_forest(forest, graph.block_count);
+    const struct assemble_input in = {image, &table, 0, &part, 1, &graph, &lent_loops, &debug, FUNCTION_NONE, NULL};
     assemble_function(a, &in, &out);
     unsigned wrong = misplaced(m, &forest, &out);
     if (!m->noisy)
