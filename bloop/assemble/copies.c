@@ -492,7 +492,7 @@ static void find_extents(struct assembler *a)
 static int by_extent(const void *x, const void *y)
 {
     const struct loop_key *a = x, *b = y;
-    return a->extent.left - b->extent.left; /* of those that begin in one column none begins a group */
+    return a->extent.left - b->extent.left; /* of those in one column only the first can begin a group */
 }
 
 /* Loops that begin on one line, beside each other. A loop has a control and a body, and its copies have parts of both:
