@@ -152,6 +152,30 @@ static const struct drawing drawings[] = {
     {"two loops in it, both in one call", "00-10:p>1 10-18:p>2 18-20:b>3,2 20-30:b>4,3 30-40:b>5,1 40-50:r",
      "00 5 10 0 18 21 20 24 30 0 40 9", "g - 6 20 18-30",
      "P 5-9{S 5[0-10]I g@6{L 21-24{L 21-21{S 21[18-20]}L 24-24{S 24[20-30]}}}S 9[40-50]}"},
+
+    {"a loop without a condition begins at the mark in front of its first", "00-10:p>1 10-20:j>1",
+     "00 5 10 7:5 10 9:9 14 10:9", NULL, "P 5-10{S 5[0-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"not where a loop in front was unrolled: marks of its rounds have marks between", "00-10:p>1 10-20:j>1",
+     "00 5 04 7:5 08 8:9 08 7:5 10 7:5 10 9:9 14 10:9", NULL, "P 5-10{S 5[0-4]S 7[4-10]L 9-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"what has no mark is not between", "00-10:p>1 10-20:j>1", "00 5 04 7:5 08 8:9! 08 7:5 10 7:5 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-4]S 7[4-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"nor is what is of another file", "00-10:p>1 10-20:j>1", "00 5 04 7:5 08 8:9@ 08 7:5 10 7:5 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-4]S 7[4-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"nor are there rounds where another column was marked", "00-10:p>1 10-20:j>1",
+     "00 5 04 7:4 08 8:9 08 7:4 10 7:5 10 9:9 14 10:9", NULL, "P 5-10{S 5[0-4]S 7[4-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"nor where the line between is the loop's", "00-10:p>1 10-20:j>1",
+     "00 5 04 7:5 08 9:9 08 7:5 10 7:5 10 9:9 14 10:9", NULL, "P 5-10{S 5[0-4]S 7[4-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"nor where it is the keyword's own", "00-10:p>1 10-20:j>1", "00 5 04 7:5 08 7:9 08 7:5 10 7:5 10 9:9 14 10:9",
+     NULL, "P 5-10{S 5[0-4]S 7[4-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"a round without a mark is none", "00-10:p>1 10-20:j>1", "00 5 04 7:5! 08 8:9 08 7:6 10 7:5 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-4]S 7[4-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
 };
 
 /* What a compiler has made, and the unrolled loops of it. */
