@@ -162,7 +162,7 @@ static const struct drawing drawings[] = {
     {"what has no mark is not between", "00-10:p>1 10-20:j>1", "00 5 04 7:5 08 8:9! 08 7:5 10 7:5 10 9:9 14 10:9", NULL,
      "P 5-10{S 5[0-4]S 7[4-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
 
-    {"nor is what is of another file", "00-10:p>1 10-20:j>1", "00 5 04 7:5 08 8:9@ 08 7:5 10 7:5 10 9:9 14 10:9", NULL,
+    {"nor is a mark of another file", "00-10:p>1 10-20:j>1", "00 5 04 7:5 08 8:9@ 08 7:5 10 7:5 10 9:9 14 10:9", NULL,
      "P 5-10{S 5[0-4]S 7[4-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
 
     {"nor are there rounds where another column was marked", "00-10:p>1 10-20:j>1",
@@ -176,6 +176,36 @@ static const struct drawing drawings[] = {
 
     {"a round without a mark is none", "00-10:p>1 10-20:j>1", "00 5 04 7:5! 08 8:9 08 7:6 10 7:5 10 9:9 14 10:9", NULL,
      "P 5-10{S 5[0-4]S 7[4-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"a keyword to the right may be right in front", "00-10:p>1 10-20:j>1", "00 5 10 7:12 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-10]L 7-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"but not three lines above", "00-10:p>1 10-20:j>1", "00 5 10 6:12 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-10]L 9-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"to the left it may be there", "00-10:p>1 10-20:j>1", "00 5 10 6:5 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-10]L 6-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"with a statement that is nothing between", "00-10:p>1 10-20:j>1", "00 5 10 6:5 10 8:9 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-10]L 6-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"but not with one that is something", "00-10:p>1 10-20:j>1", "00 5 04 8:1 10 6:5 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-4]S 8[4-10]L 9-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"what has no mark is no keyword", "00-10:p>1 10-20:j>1", "00 5 10 7:5! 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-10]L 9-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"nor is what is of another file", "00-10:p>1 10-20:j>1", "00 5 10 7:5@ 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-10]L 9-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"nor what stands at another address", "00-10:p>1 10-20:j>1", "00 5 0c 7:5 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-c]S 7[c-10]L 9-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"nor what is on the line found", "00-10:p>1 10-20:j>1", "00 5 10 9:5 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-10]L 9-10{S 9[10-14]S 10[14-20]}}"},
+
+    {"nor what is behind it", "00-10:p>1 10-20:j>1", "00 5 10 11:5 10 9:9 14 10:9", NULL,
+     "P 5-10{S 5[0-10]L 9-10{S 9[10-14]S 10[14-20]}}"},
 };
 
 /* What a compiler has made, and the unrolled loops of it. */
