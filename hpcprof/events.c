@@ -274,6 +274,7 @@ static void gather_name(void *ctx, const PAPI_event_info_t *info)
     *vec_push((struct names *)ctx) = mem_strdup(info->symbol);
 }
 
+/* PAPI is up: it does not know the name either. */
 static int unknown_event(const char *name, struct err *err)
 {
     struct names names = {0};
@@ -281,8 +282,7 @@ static int unknown_event(const char *name, struct err *err)
         *vec_push(&names) = mem_strdup(known[i].name);
     for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
         *vec_push(&names) = mem_strdup(aliases[i].alias);
-    if (start_papi(NULL) == 0)
-        for_each_papi_name(true, gather_name, &names);
+    for_each_papi_name(true, gather_name, &names);
     *vec_push(&names) = NULL;
     const char *near = str_nearest(name, names.items);
     if (near)

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- the kernel ---------------------------------------------------------------------------------------------------- */
@@ -19,6 +20,27 @@ static int refuses;                /* errno of perf_event_open; 0: counts */
 static unsigned refused_type = 99; /* only of this type; 99: of all */
 static int room;                   /* so many counters in a group */
 static int opened, leader_seen;    /* counters in the group, in all; -1: a group that nobody leads */
+static int leader = -1;            /* the counter that was opened last without a group */
+static int odd_calls;              /* with anything but what is counted: this thread, anywhere, its own code alone */
+static struct perf_event_attr asked_last;
+static struct buf asked_of; /* what was asked for, in order */
+
+static void note_asked(const struct perf_event_attr *a, int thread, int processor, long flags)
+{
+    const struct perf_event_attr want = {.size = sizeof want,
+                                         .type = a->type,
+                                         .config = a->config,
+                                         .config1 = a->config1,
+                                         .config2 = a->config2,
+                                         .disabled = a->disabled,
+                                         .exclude_kernel = 1,
+                                         .exclude_hv = 1,
+                                         .sample_period = a->sample_period};
+    odd_calls += memcmp(a, &want, sizeof want) != 0 || thread != 0 || processor != -1 || flags != PERF_FLAG_FD_CLOEXEC;
+    asked_last = *a;
+    buf_printf(&asked_of, " %u.%llu@%llu", a->type, (unsigned long long)a->config,
+               (unsigned long long)a->sample_period);
+}
 
 /* Null devices stand for counters. */
 static int open_fake(const struct perf_event_attr *attr, int group)
@@ -27,14 +49,17 @@ static int open_fake(const struct perf_event_attr *attr, int group)
         errno = refuses;
         return -1;
     }
-    if (group >= 0 && fcntl(group, F_GETFD) < 0)
+    if (group >= 0 && (group != leader || fcntl(group, F_GETFD) < 0))
         leader_seen = -1;
     opened = group < 0 ? 1 : opened + 1;
     if (opened > room || (group < 0) != attr->disabled) {
         errno = EINVAL;
         return -1;
     }
-    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (group < 0)
+        leader = fd;
+    return fd;
 }
 
 long syscall(long number, ...)
@@ -45,11 +70,34 @@ long syscall(long number, ...)
     for (int i = 0; i < 5; i++)
         a[i] = va_arg(list, long);
     va_end(list);
-    if (number == SYS_perf_event_open)
+    if (number == SYS_perf_event_open) {
+        note_asked((const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], a[4]);
         return open_fake((const struct perf_event_attr *)a[0], (int)a[3]);
+    }
     long (*real)(long, ...);
     *(void **)&real = dlsym(RTLD_NEXT, "syscall");
     return real(number, a[0], a[1], a[2], a[3], a[4]);
+}
+
+static const char *paranoid; /* what stands in the kernel's file; NULL: there is none, "!": it cannot be read */
+
+int open(const char *path, int flags, ...)
+{
+    int ends[2];
+    if (strcmp(path, "/proc/sys/kernel/perf_event_paranoid") != 0)
+        return openat(AT_FDCWD, path, flags, 0600);
+    if (!paranoid) {
+        errno = ENOENT;
+        return -1;
+    }
+    if (pipe2(ends, O_CLOEXEC) < 0 || write(ends[1], paranoid, strlen(paranoid)) < 0)
+        return -1;
+    if (strcmp(paranoid, "!") == 0) {
+        close(ends[0]);
+        return ends[1];
+    }
+    close(ends[1]);
+    return ends[0];
 }
 
 /* ---- PAPI ---------------------------------------------------------------------------------------------------------- */
@@ -81,7 +129,9 @@ static const struct {
     int disabled, has; /* native events: from here on, two each */
 } components[] = {{0, 0}, {1, 2}, {0, -1}, {0, 4}};
 
-static int sets_open, in_set, started, threshold, start_status;
+static int sets_open, in_set, started, armed, threshold, start_status;
+static int start_answer = 1; /* 1: the version asked for, 2: another, or this status */
+static int create_status, starts;
 
 static int find_code(int code)
 {
@@ -93,7 +143,8 @@ static int find_code(int code)
 
 int PAPI_library_init(int version)
 {
-    return version;
+    starts++;
+    return start_answer > 0 ? version + start_answer - 1 : start_answer;
 }
 
 char *PAPI_strerror(int status)
@@ -159,6 +210,8 @@ int PAPI_enum_cmp_event(int *code, int how, int c)
 
 int PAPI_create_eventset(int *set)
 {
+    if (create_status != PAPI_OK)
+        return create_status;
     *set = 1;
     in_set = 0;
     sets_open++;
@@ -178,9 +231,12 @@ int PAPI_add_event(int set, int code)
 int PAPI_overflow(int set, int code, int period, int flags, PAPI_overflow_handler_t handler)
 {
     int i = find_code(code);
+    int status = set == 1 && i >= 0 && flags == 0 && handler ? papis[i].overflow : PAPI_EINVAL;
     if (period)
         threshold = period;
-    return set == 1 && i >= 0 && flags == 0 && handler ? papis[i].overflow : PAPI_EINVAL;
+    if (status == PAPI_OK)
+        armed += period ? 1 : -1;
+    return status;
 }
 
 int PAPI_start(int set)
@@ -208,24 +264,30 @@ int PAPI_num_events(int set)
 
 int PAPI_cleanup_eventset(int set)
 {
-    (void)set;
+    if (set != 1 || started || armed)
+        return PAPI_EISRUN;
     in_set = 0;
     return PAPI_OK;
 }
 
 int PAPI_destroy_eventset(int *set)
 {
-    sets_open -= *set == 1;
+    sets_open -= *set == 1 && in_set == 0;
     *set = PAPI_NULL;
     return PAPI_OK;
 }
 
 #ifdef HAVE_PFM
 #include <perfmon/pfmlib_perf_event.h>
-#define ONE "ring 4.17"
+#define ONE         "ring 4.17"
+#define WITHOUT_SET "nat:one " ONE " every 1000003 events: about nat:one"
+static int pfm_starts;
+static pfm_err_t pfm_status = PFM_SUCCESS;
+
 pfm_err_t pfm_initialize(void)
 {
-    return PFM_SUCCESS;
+    pfm_starts++;
+    return pfm_status;
 }
 
 pfm_err_t pfm_get_os_event_encoding(const char *name, int levels, pfm_os_t os, void *arg)
@@ -235,10 +297,13 @@ pfm_err_t pfm_get_os_event_encoding(const char *name, int levels, pfm_os_t os, v
         return PFM_ERR_NOTFOUND;
     attr->type = 4;
     attr->config = 17;
+    attr->config1 = 18;
+    attr->config2 = 19;
     return PFM_SUCCESS;
 }
 #else
-#define ONE "papi 0.0"
+#define ONE         "papi 0.0"
+#define WITHOUT_SET "nat:one cannot be sampled: PAPI says \"status -2\"; 'hpcview events' lists what can"
 #endif
 
 /* ---- what is asked for ---------------------------------------------------------------------------------------------- */
@@ -389,6 +454,101 @@ static void test_list(void)
     refuses = 0;
     CHECK_INT(sets_open, 0);
 }
+
+/* ---- what does not start -------------------------------------------------------------------------------------------- */
+
+#define NOT_STARTED "PAPI cannot be started: "
+static const struct {
+    const char *name;
+    int start, create, encoder; /* what they answer */
+    const char *asked[3];       /* of nat:one, nat:two, and of cycles by PAPI */
+    const char *list;           /* of "nat:t" */
+} failing[] = {
+    {"another version",
+     2,
+     0,
+     0,
+     {NOT_STARTED "its version differs from the one hpcview was built with",
+      NOT_STARTED "its version differs from the one hpcview was built with",
+      NOT_STARTED "its version differs from the one hpcview was built with"},
+     NOT_STARTED "its version differs from the one hpcview was built with"},
+    {"no start",
+     PAPI_ESYS,
+     0,
+     0,
+     {NOT_STARTED "status -3", NOT_STARTED "status -3", NOT_STARTED "status -3"},
+     NOT_STARTED "status -3"},
+    {"a start without a version",
+     0,
+     0,
+     0,
+     {NOT_STARTED "status 0", NOT_STARTED "status 0", NOT_STARTED "status 0"},
+     NOT_STARTED "status 0"},
+    {"no event sets",
+     1,
+     PAPI_ENOMEM,
+     0,
+     {WITHOUT_SET, "nat:two cannot be sampled: PAPI says \"status -2\"; 'hpcview events' lists what can",
+      "PAPI_TOT_CYC cannot be sampled: PAPI says \"status -2\""},
+     "nat:two 1000003 events: status -2\n"},
+    {"no encoder",
+     1,
+     0,
+     1,
+     {"nat:one papi 0.0 every 1000003 events: about nat:one", "nat:two papi 0.0 every 1000003 events: about nat:two",
+      "PAPI_TOT_CYC papi 0.0 every 12000017 cycles: Total cycles"},
+     "nat:two 1000003 events\n"},
+};
+
+/* What was tried once is not tried again, and its answer stays. */
+static bool fails_as_wanted(size_t i)
+{
+    static const char *const texts[] = {"nat:one", "nat:two", "cycles"};
+    const struct record_event e = {.name = "nat:two", .kind = RECORD_PAPI};
+    bool started_once = true;
+    int wrong = 0;
+    room = 4;
+    start_answer = failing[i].start;
+    create_status = failing[i].create;
+#ifdef HAVE_PFM
+    pfm_status = failing[i].encoder ? PFM_ERR_NOTSUPP : PFM_SUCCESS;
+#endif
+    for (size_t k = 0; k < 6; k++) {
+        char *got = parsed(texts[k % 3], k % 3 == 2, false);
+        if (strcmp(got, failing[i].asked[k % 3]) != 0)
+            wrong++, printf("# got    %s\n# wanted %s\n", got, failing[i].asked[k % 3]);
+        mem_free(got);
+    }
+    struct buf b = {0};
+    struct err err = {0};
+    if (hpcprof_list_events(true, "nat:t", note_event, &b, &err) < 0)
+        buf_str(&b, err.msg);
+    if (!b.bytes || strcmp(b.bytes, failing[i].list) != 0)
+        wrong++, printf("# listed %s\n", b.bytes ? b.bytes : "nothing");
+    buf_release(&b);
+#ifdef HAVE_PFM
+    started_once = pfm_starts <= 1;
+#endif
+    return !wrong && started_once && starts == 1 && events_fit(&e, 1) == 1 && !sets_open && !started;
+}
+
+/* Each in a process of its own: a library is started once. */
+static void test_failing(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(failing); i++) {
+        int status = -1;
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            bool well = fails_as_wanted(i);
+            buf_release(&asked_of);
+            exit(!well);
+        }
+        waitpid(child, &status, 0);
+        CHECK_NAMED(status == 0, failing[i].name);
+    }
+    CHECK_INT(starts, 0);
+}
 #endif
 
 /* ---- what the kernel says -------------------------------------------------------------------------------------------- */
@@ -425,6 +585,103 @@ static void test_refused(void)
         e.kind = RECORD_PERF;
         CHECK_INT(events_check(&e, &err), 0);
     }
+}
+
+/* All that is counted by is passed on. */
+static void test_counted(void)
+{
+    const struct record_event e = {.name = "X", .type = 4, .config = 5, .config1 = 6, .config2 = 7, .period = 8};
+    room = 1;
+    CHECK_INT(events_check(&e, NULL), 0);
+    CHECK_INT(asked_last.type, 4);
+    CHECK_INT(asked_last.config, 5);
+    CHECK_INT(asked_last.config1, 6);
+    CHECK_INT(asked_last.config2, 7);
+    CHECK_INT(asked_last.sample_period, 8);
+}
+
+/* What the kernel's file says, and that it is said. */
+static void test_paranoid(void)
+{
+#define LEVEL "/proc/sys/kernel/perf_event_paranoid is "
+#define LOWER "'sudo sysctl kernel.perf_event_paranoid=2' permits it, and '-e CPUTIME' needs no permission"
+#define RULES                                                                                                          \
+    ", which would permit it: a container's or security module's rules forbid perf_event_open); '-e CPUTIME' needs "   \
+    "no permission"
+    static const struct {
+        const char *text;
+        int level;
+        bool lower; /* that would permit it */
+    } cases[] = {
+        {NULL, 99, false},   {"!", 99, false},
+        {"", 99, false},     {"-1\n", -1, false},
+        {"0\n", 0, false},   {"2\n", 2, false},
+        {"3\n", 3, true},    {"4\n", 4, true},
+        {"98\n", 98, true},  {"99\n", 99, false},
+        {"100", 100, false}, {"00000000000000345", 3, true}, /* no more is read than there is room for */
+    };
+    for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+        const struct record_event e = {.name = "X"};
+        struct err err = {0};
+        struct warnings *w = warnings_create();
+        int level = cases[i / 2].level;
+        paranoid = cases[i / 2].text;
+        refuses = i % 2 ? EACCES : EPERM;
+        char *sentence = cases[i / 2].lower
+                             ? mem_printf("X: the kernel does not let you count it, because " LEVEL "%d; " LOWER, level)
+                             : mem_printf("X: the kernel does not let you count it (" LEVEL "%d" RULES, level),
+             *warning = mem_printf("the kernel lets you count nothing here (" LEVEL
+                                   "%d; up to 2 permits it, unless a container's rules forbid perf_event_open), so "
+                                   "CPUTIME, a timer, is measured",
+                                   level);
+        CHECK_INT(events_check(&e, &err), -1);
+        CHECK_INT(err.kind, ERR_SYSTEM);
+        CHECK_STR(err.msg, sentence);
+        CHECK_STR(events_default(w), "CPUTIME");
+        CHECK_STR(warnings_count(w) == 1 ? warnings_get(w, 0) : "", warning);
+        mem_free(sentence);
+        mem_free(warning);
+        warnings_free(w);
+    }
+    refuses = 0;
+    paranoid = NULL;
+}
+
+/* The events that we know: what each asks the kernel for, and why it is not there. */
+static void note_reason(void *ctx, const struct hpcprof_event_info *info)
+{
+    buf_printf(ctx, "%s: %s\n", info->name, info->why_not ? info->why_not : "it is");
+}
+
+static void list_reasons(const char *pattern, int error, const char *want)
+{
+    struct buf b = {0};
+    refuses = error;
+    hpcprof_list_events(true, pattern, note_reason, &b, NULL);
+    CHECK_STR(b.bytes, want);
+    buf_release(&b);
+    refuses = 0;
+}
+
+static void test_known(void)
+{
+#define FORBIDS "the kernel does not permit it (/proc/sys/kernel/perf_event_paranoid, or a container's rules)\n"
+    static const int none[] = {ENOENT, ENODEV, EOPNOTSUPP, ENXIO};
+    room = 1;
+    buf_release(&asked_of);
+    asked_of = (struct buf){0};
+    list_reasons("perf::CPU-M", 0, "perf::CPU-MIGRATIONS: it is\n");
+    CHECK_STR(asked_of.bytes, " 1.1@4000000 1.0@4000000 1.2@10 1.5@10 1.6@1 1.7@10 1.3@1 1.4@1 0.0@12000017 "
+                              "0.1@12000017");
+    list_reasons("perf::CPU-M", EACCES, "perf::CPU-MIGRATIONS: " FORBIDS);
+    list_reasons("perf::CPU-M", EPERM, "perf::CPU-MIGRATIONS: " FORBIDS);
+    list_reasons("perf::CPU-M", ENOSYS, "perf::CPU-MIGRATIONS: this kernel has no perf events\n");
+    for (size_t i = 0; i < ARRAY_SIZE(none); i++)
+        list_reasons("perf::CPU-M", none[i],
+                     "perf::CPU-MIGRATIONS: this machine has no counter for it (a virtual machine without PMU?)\n");
+    char *other = mem_printf("perf::CPU-MIGRATIONS: %s\n", strerror(EMFILE));
+    list_reasons("perf::CPU-M", EMFILE, other);
+    mem_free(other);
 }
 
 static void test_default(void)
@@ -484,17 +741,48 @@ static void test_fit(void)
 #endif
 }
 
-int main(void)
+static int next_descriptor(void)
 {
-    int before = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(fd);
+    return fd;
+}
+
+/* All counters and files are closed again. */
+static void test_all(void)
+{
+    int before = next_descriptor();
     test_refused();
+    test_counted();
+    test_paranoid();
+    test_known();
+    buf_release(&asked_of);
+    asked_of = (struct buf){0};
     test_default();
+    CHECK_STR(asked_of.bytes, " 0.0@1000000 0.0@1000000 1.1@1000000 0.0@1000000 1.1@1000000");
     test_fit();
 #ifdef HAVE_PAPI
     test_asked();
     test_list();
+    CHECK_INT(armed, 0);
+    CHECK_INT(starts, 1);
+#ifdef HAVE_PFM
+    CHECK_INT(pfm_starts, 1);
 #endif
-    int after = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    CHECK_INT(after, before + 1); /* all counters are closed */
+#endif
+    CHECK_INT(odd_calls, 0);
+    CHECK_INT(next_descriptor(), before);
+}
+
+int main(void)
+{
+#ifdef HAVE_PAPI
+    test_failing();
+#endif
+    test_all();
+    close(0); /* the first counter's number is 0 now */
+    test_all();
+    CHECK_INT(next_descriptor(), 0);
+    buf_release(&asked_of);
     return tap_done();
 }
