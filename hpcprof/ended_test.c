@@ -4,7 +4,11 @@
 #include "hpcprof/hpcprof_int.h"
 #include "tests/tap.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -246,18 +250,91 @@ static void test_which(void)
     }
 }
 
-int main(void)
+static long long size_of(const char *path)
 {
-    if (!mkdtemp(dir)) {
-        SKIP("how a process ended is added", "no folder can be made in /tmp");
-        return tap_done();
+    struct stat st;
+    return stat(path, &st) == 0 ? (long long)st.st_size : -1;
+}
+
+/* Where nothing can be added, or a part of it alone, the sound blocks stay, and the next try adds it. */
+static void test_no_room(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    for (unsigned more = 0; more < 6; more += 5) {
+        char *path = put("a.node.4711.hpcprof", PID, LAUNCHED, 17),
+             *want = mem_printf("%s: adding how the process ended: ", path);
+        struct hpcprof *p;
+        struct err err = {0};
+        struct rlimit before, limit;
+        getrlimit(RLIMIT_FSIZE, &before);
+        limit = before;
+        limit.rlim_cur = end_offset + more;
+        setrlimit(RLIMIT_FSIZE, &limit);
+        int status = ended_add(dir, PID, LAUNCHED, 768, &err);
+        setrlimit(RLIMIT_FSIZE, &before);
+        printf("# room for %u bytes\n", more);
+        CHECK_INT(status, -1);
+        CHECK(str_starts(err.msg, want));
+        CHECK_INT(size_of(path), end_offset);
+        CHECK_INT(ended_add(dir, PID, LAUNCHED, 768, NULL), 0);
+        CHECK_INT(hpcprof_read(path, &p, NULL, NULL), 0);
+        CHECK_INT(p->processes[0].exit_status, 768);
+        hpcprof_free(p);
+        unlink(path);
+        mem_free(want);
+        mem_free(path);
     }
+    signal(SIGXFSZ, SIG_DFL);
+}
+
+/* What a link of that name leads to is not written to. */
+static void test_link(void)
+{
+    char *path = put("elsewhere", PID, LAUNCHED, 0), *link = path_join(dir, "a.node.4711.hpcprof"),
+         *want = mem_printf("%s: adding how the process ended: Too many levels of symbolic links", link);
+    struct err err = {0};
+    CHECK_INT(symlink("elsewhere", link), 0);
+    CHECK_INT(ended_add(dir, PID, LAUNCHED, 9, &err), -1);
+    CHECK_STR(err.msg, want);
+    CHECK_INT(size_of(path), end_offset);
+    unlink(link);
+    unlink(path);
+    mem_free(want);
+    mem_free(link);
+    mem_free(path);
+}
+
+static int next_descriptor(void)
+{
+    int fd = open("/", O_RDONLY | O_CLOEXEC);
+    close(fd);
+    return fd;
+}
+
+/* All files are closed again. */
+static void test_all(void)
+{
+    int before = next_descriptor();
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
         try_row(&rows[i]);
     CHECK_INT(ended_add(dir, PID, LAUNCHED, 9, NULL), 0); /* nothing was recorded */
     test_files();
     test_tables();
     test_which();
+    test_no_room();
+    test_link();
+    CHECK_INT(next_descriptor(), before);
+}
+
+int main(void)
+{
+    if (!mkdtemp(dir)) {
+        SKIP("how a process ended is added", "no folder can be made in /tmp");
+        return tap_done();
+    }
+    test_all();
+    close(0); /* the next file's number is 0 now */
+    test_all();
     CHECK_INT(rmdir(dir), 0);
     return tap_done();
 }
