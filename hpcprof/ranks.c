@@ -56,8 +56,8 @@ static void pack(void *ctx, struct buf *out)
     buf_release(&beside);
 }
 
-/* What stands beside the measurement `p`. */
-static void unpack_beside(struct parts *m, struct cursor *c, struct hpcprof *p, bool adding)
+/* What stands beside the measurement `p`; false: it is cut short. */
+static bool unpack_beside(struct parts *m, struct cursor *c, struct hpcprof *p, bool adding)
 {
     *m->used = (adding ? *m->used : 0) + cursor_uleb(c);
     p->rows_read = cursor_uleb(c);
@@ -79,6 +79,12 @@ static void unpack_beside(struct parts *m, struct cursor *c, struct hpcprof *p, 
         uint64_t sampled = cursor_uleb(c), counted = cursor_uleb(c);
         tables_add_share(p, i, (struct hpcprof_share){sampled, counted});
     }
+    return !c->bad;
+}
+
+static int cut_short(struct err *err)
+{
+    return err_set(err, ERR_FORMAT, "what another rank sent is cut short");
 }
 
 static int unpack(struct parts *m, const void *bytes, size_t len, bool adding, struct hpcprof **p, struct err *err)
@@ -88,14 +94,16 @@ static int unpack(struct parts *m, const void *bytes, size_t len, bool adding, s
     const uint8_t *beside = beside_len <= cursor_left(&c) ? cursor_bytes(&c, beside_len) : NULL;
     int status = 0;
     if (!beside)
-        return err_set(err, ERR_FORMAT, "what another rank sent is cut short");
+        return cut_short(err);
     if (cursor_left(&c))
         status = hpcprof_read_bytes(c.p, cursor_left(&c), "another rank's part", p, NULL, err);
     else
         *p = hpcprof_create();
     struct cursor at = cursor_make(beside, beside_len);
-    if (status == 0)
-        unpack_beside(m, &at, *p, adding);
+    if (status == 0 && !unpack_beside(m, &at, *p, adding)) {
+        hpcprof_free(*p);
+        status = cut_short(err);
+    }
     return status;
 }
 

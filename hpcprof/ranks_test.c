@@ -1,5 +1,5 @@
 /* A folder read by several ranks is the folder read by one: row by row, and with all that stands beside the rows. */
-#include "hpcprof/hpcprof.h"
+#include "hpcprof/hpcprof_int.h"
 #include "tests/ranks.h"
 #include "tests/tap.h"
 
@@ -180,6 +180,236 @@ static void nothing_to_read(const char *dir)
     CHECK_NAMED(test_ranks_end(&t, refused), "ranks that find nothing say so");
 }
 
+/* ---- what another rank sends, byte by byte -------------------------------------------------------------------------- */
+
+struct mail {
+    const void *bytes; /* NULL: nothing comes */
+    size_t len;
+    struct buf sent;
+};
+
+static int post(void *ctx, unsigned to, const void *bytes, size_t len, struct err *err)
+{
+    struct mail *m = ctx;
+    (void)to;
+    (void)err;
+    buf_add(&m->sent, bytes, len);
+    return 0;
+}
+
+static int deliver(void *ctx, unsigned from, struct buf *into, struct err *err)
+{
+    struct mail *m = ctx;
+    if (!m->bytes)
+        return err_set(err, ERR_SYSTEM, "rank %u is gone", from);
+    buf_add(into, m->bytes, m->len);
+    return 0;
+}
+
+/* What file `n` is to the other ranks; from where on it is a measurement. */
+static struct buf packed(unsigned n, size_t used, const char *warning, size_t *beside)
+{
+    struct mail m = {0};
+    struct ranks ranks = {1, 2, &m, post, deliver};
+    struct hpcprof *p = make_file(n);
+    struct warnings *w = warnings_create();
+    struct err err = {0};
+    warnings_add(w, "%s", warning);
+    CHECK_INT(ranks_unite_wholes(&ranks, &p, &used, true, w, &err), -1);
+    CHECK_STR(err.msg, "rank 0 is gone");
+    struct cursor c = cursor_make(m.sent.bytes, m.sent.len);
+    *beside = 8 + cursor_u64(&c);
+    hpcprof_free(p);
+    warnings_free(w);
+    return m.sent;
+}
+
+struct united {
+    struct hpcprof *whole;
+    size_t used;
+    struct warnings *warnings;
+    struct err err;
+    int status;
+};
+
+/* The first of two ranks has file 2, one file that it could use and a warning; that is sent to it. */
+static struct united unite_with(const void *bytes, size_t len)
+{
+    struct mail m = {bytes, len, {0}};
+    struct ranks ranks = {0, 2, &m, post, deliver};
+    struct united u = {.whole = make_file(2), .used = 1, .warnings = warnings_create()};
+    warnings_add(u.warnings, "mine");
+    u.status = ranks_unite_wholes(&ranks, &u.whole, &u.used, true, u.warnings, &u.err);
+    buf_release(&m.sent);
+    return u;
+}
+
+static void united_free(struct united *u)
+{
+    hpcprof_free(u->whole);
+    warnings_free(u->warnings);
+}
+
+/* Cut before the measurement it is an error; of the measurement itself what was sound counts, as of any file. */
+static void test_cut(void)
+{
+    size_t beside, wrong = 0;
+    struct buf sent = packed(3, 5, "theirs", &beside);
+    for (size_t len = 0; len <= sent.len; len++) {
+        struct united u = unite_with(sent.bytes, len);
+        const char *want = len < beside        ? "what another rank sent is cut short"
+                           : len == beside     ? NULL
+                           : len < beside + 8  ? "another rank's part: this is not a measurement file"
+                           : len < beside + 16 ? "another rank's part: the file is cut short within"
+                                               : NULL;
+        if (want ? u.status == 0 || !str_starts(u.err.msg, want) : u.status < 0 || u.used != 6)
+            wrong++, printf("# %zu bytes of %zu: %s\n", len, sent.len, u.status < 0 ? u.err.msg : "taken");
+        if (len == sent.len) {
+            CHECK_INT(u.whole->process_count, 2);
+            CHECK_INT(warnings_count(u.warnings), 2);
+            CHECK_STR(warnings_get(u.warnings, 0), "mine");
+            CHECK_STR(warnings_get(u.warnings, 1), "theirs");
+        }
+        united_free(&u);
+    }
+    CHECK_INT(wrong, 0);
+    buf_release(&sent);
+}
+
+/* Whatever is missing of what stands beside a whole measurement. */
+static void test_cut_beside(void)
+{
+    size_t beside, wrong = 0;
+    struct buf sent = packed(3, 5, "theirs", &beside);
+    for (size_t len = 0; len < beside - 8; len++) {
+        struct buf less = {0};
+        buf_u64(&less, len);
+        buf_add(&less, sent.bytes + 8, len);
+        buf_add(&less, sent.bytes + beside, sent.len - beside);
+        struct united u = unite_with(less.bytes, less.len);
+        wrong += u.status == 0 || strcmp(u.err.msg, "what another rank sent is cut short") != 0;
+        united_free(&u);
+        buf_release(&less);
+    }
+    CHECK_INT(wrong, 0);
+    buf_release(&sent);
+}
+
+/* Numbers and warnings of a rank that read nothing: numbers, then texts, then what stands behind all that. */
+static void test_made_up(void)
+{
+#define CUT  "what another rank sent is cut short"
+#define HUGE UINT64_MAX
+    static const struct {
+        const char *name;
+        uint64_t numbers[6]; /* files used, rows, how many ranks' processes, those, and how many warnings */
+        size_t count;
+        const char *texts[3], *behind, *error;
+        size_t used;
+        int more; /* that the length says */
+    } cases[] = {
+        {"nothing", {0, 0, 0, 0}, 4, {NULL}, "", NULL, 1, 0},
+        {"files that it could use", {4, 9, 1, 7, 0}, 5, {NULL}, "", NULL, 5, 0},
+        {"warnings", {0, 0, 0, 2}, 4, {"one", "", NULL}, "", NULL, 1, 0},
+        {"more warnings than come", {0, 0, 0, 2}, 4, {"one", NULL}, "", CUT, 0, 0},
+        {"endless warnings", {0, 0, 0, HUGE}, 4, {"one", NULL}, "", CUT, 0, 0},
+        {"more ranks than come", {0, 0, 4, 1, 1, 0}, 6, {NULL}, "", CUT, 0, 0},
+        {"endless ranks", {0, 0, HUGE, 1, 1, 0}, 6, {NULL}, "", CUT, 0, 0},
+        {"nothing at all", {0}, 0, {NULL}, "", CUT, 0, 0},
+        {"a byte less than it says", {0, 0, 0, 0}, 4, {NULL}, "", CUT, 0, 1},
+        {"something else behind it",
+         {0, 0, 0, 0},
+         4,
+         {NULL},
+         "nothing",
+         "another rank's part: this is not a measurement file (it does not begin with \"hpcprof\")",
+         0,
+         0},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf beside = {0}, all = {0};
+        size_t texts = 0;
+        for (size_t k = 0; k < cases[i].count; k++)
+            buf_uleb(&beside, cases[i].numbers[k]);
+        for (; cases[i].texts[texts]; texts++)
+            buf_text(&beside, cases[i].texts[texts], strlen(cases[i].texts[texts]));
+        buf_u64(&all, beside.len + (uint64_t)cases[i].more);
+        buf_add(&all, beside.bytes, beside.len);
+        buf_add(&all, cases[i].behind, strlen(cases[i].behind));
+        struct united u = unite_with(all.bytes, all.len);
+        printf("# %s\n", cases[i].name);
+        CHECK_INT(u.status, cases[i].error ? -1 : 0);
+        if (cases[i].error) {
+            CHECK_STR(u.err.msg, cases[i].error);
+        } else {
+            CHECK_INT(u.used, cases[i].used);
+            CHECK_INT(warnings_count(u.warnings), 1 + texts);
+            for (size_t k = 0; k < texts; k++)
+                CHECK_STR(warnings_get(u.warnings, 1 + k), cases[i].texts[k]);
+        }
+        united_free(&u);
+        buf_release(&beside);
+        buf_release(&all);
+    }
+}
+
+/* Each rank learns how many processes are of those before it. */
+static void test_before(void)
+{
+    static const unsigned me[] = {1, 2, 3}, counts[] = {2, 3, 4}, want[] = {2, 5, 10};
+    struct buf all = {0};
+    for (size_t i = 0; i < 3; i++) {
+        struct buf beside = {0};
+        uint64_t numbers[] = {12, 0, 3, 2, 3, 5, 1};
+        for (size_t k = 0; k < ARRAY_SIZE(numbers); k++)
+            buf_uleb(&beside, numbers[k]);
+        buf_text(&beside, "said", 4);
+        all.len = 0;
+        buf_u64(&all, beside.len);
+        buf_add(&all, beside.bytes, beside.len);
+        struct mail m = {all.bytes, all.len, {0}};
+        struct ranks ranks = {me[i], counts[i], &m, post, deliver};
+        struct hpcprof *p = hpcprof_create();
+        struct warnings *w = warnings_create();
+        size_t used = 7;
+        CHECK_INT(ranks_unite_wholes(&ranks, &p, &used, true, w, NULL), 0);
+        CHECK_INT(p->processes_before, want[i]);
+        CHECK_INT(used, 12);
+        CHECK_INT(warnings_count(w), 0); /* the first one says it */
+        buf_release(&m.sent);
+        buf_release(&beside);
+        hpcprof_free(p);
+        warnings_free(w);
+    }
+    buf_release(&all);
+}
+
+/* A table that the other declares otherwise is left out, and said so. */
+static void test_other_table(void)
+{
+    static const struct table_decl other = {"arrays", "Arrays", "what was allocated", columns, 1};
+    struct mail m = {0};
+    struct ranks ranks = {1, 2, &m, post, deliver};
+    struct hpcprof *p = hpcprof_create(), *mine = make_file(2);
+    struct table *t;
+    struct err err = {0};
+    size_t used = 1;
+    hpcprof_add_process(p, &(struct hpcprof_process){.pid = 9, .rank = -1, .complete = true});
+    table_list_declare(&p->tables, &other, p->strings, &t, NULL);
+    struct warnings *w = warnings_create();
+    CHECK_INT(ranks_unite_wholes(&ranks, &p, &used, true, w, &err), -1);
+    warnings_free(w);
+    CHECK_INT(hpcprof_add_all(mine, p, true, &err), -1);
+    struct united u = unite_with(m.sent.bytes, m.sent.len);
+    CHECK_INT(u.status, 0);
+    CHECK_INT(u.whole->process_count, 2);
+    CHECK_STR(warnings_count(u.warnings) == 2 ? warnings_get(u.warnings, 1) : "", err.msg);
+    united_free(&u);
+    buf_release(&m.sent);
+    hpcprof_free(mine);
+    hpcprof_free(p);
+}
+
 int main(void)
 {
     char dir[] = "/tmp/hpcprof-ranks-XXXXXX";
@@ -194,5 +424,10 @@ int main(void)
     read_by_any(one);
     mem_free(one);
     dir_remove_tree(dir, NULL);
+    test_cut();
+    test_cut_beside();
+    test_made_up();
+    test_before();
+    test_other_table();
     return tap_done();
 }
