@@ -2,6 +2,7 @@
 #include "hpcprof/ended.h"
 
 #include "hpcprof/hpcprof_int.h"
+#include "hpcprof/write_int.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>
@@ -287,6 +288,35 @@ static void test_no_room(void)
     signal(SIGXFSZ, SIG_DFL);
 }
 
+/* What was being written may be longer than what is added: nothing of it stays. */
+static void test_long_cut(void)
+{
+    char *path = put("a.node.4711.hpcprof", PID, LAUNCHED, 0);
+    struct hpcprof *p;
+    struct warnings *w = warnings_create();
+    struct buf payload = {0}, block = {0};
+    for (int i = 0; i < 2000; i++)
+        buf_u8(&payload, 1);
+    write_block_head(&block, FORMAT_NOTES, &payload);
+    buf_add(&block, payload.bytes, payload.len / 2);
+    append(path, block.bytes, block.len);
+    CHECK_INT(ended_add(dir, PID, LAUNCHED, 768, NULL), 0);
+    CHECK(size_of(path) > (long long)end_offset && size_of(path) < (long long)(end_offset + block.len));
+    CHECK_INT(hpcprof_read(path, &p, w, NULL), 0);
+    CHECK_INT(p->processes[0].exit_status, 768);
+    CHECK_INT(p->note_count, 1);
+    CHECK_STR(strtab_get(p->strings, p->notes[0].name), "missing");
+    CHECK_STR(strtab_get(p->strings, p->notes[0].value),
+              "the process was ended in the middle of writing: what it was writing is missing");
+    CHECK_INT(warnings_count(w), 1); /* that its last moments are missing */
+    hpcprof_free(p);
+    warnings_free(w);
+    buf_release(&payload);
+    buf_release(&block);
+    unlink(path);
+    mem_free(path);
+}
+
 /* What a link of that name leads to is not written to. */
 static void test_link(void)
 {
@@ -322,6 +352,7 @@ static void test_all(void)
     test_tables();
     test_which();
     test_no_room();
+    test_long_cut();
     test_link();
     CHECK_INT(next_descriptor(), before);
 }
