@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* PAPI keeps what it knows of its events (LeakSanitizer asks for this function, where others may see it). */
@@ -766,8 +768,160 @@ static void test_told(void)
     mem_free(pipe_path);
 }
 
-int main(void)
+/* ---- how it ended ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t end_offset;
+
+static void find_end(void *ctx, const struct hpcprof_block *b)
 {
+    (void)ctx;
+    if (strcmp(b->type, "process end") == 0)
+        end_offset = b->offset;
+}
+
+/* What a recorder leaves in the process that this is: its file, with its end or without. */
+static void leave_file(const char *path, bool another, bool whole)
+{
+    struct hpcprof *p = hpcprof_create();
+    struct buf bytes = {0};
+    struct outfile *out = outfile_into(&bytes);
+    struct utsname host;
+    struct timespec now;
+    uname(&host);
+    clock_gettime(CLOCK_REALTIME, &now);
+    hpcprof_add_process(p,
+                        &(struct hpcprof_process){.host = strtab_add(p->strings, host.nodename),
+                                                  .start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+                                                  .pid = (uint32_t)getpid() + another,
+                                                  .rank = -1,
+                                                  .exit_status = -1,
+                                                  .complete = true});
+    hpcprof_write(p, out, NULL);
+    outfile_commit(out, NULL);
+    hpcprof_list_blocks(bytes.bytes, bytes.len, path, find_end, NULL, NULL);
+    FILE *f = fopen(path, "w");
+    if (!f || fwrite(bytes.bytes, 1, whole ? bytes.len : end_offset, f) == 0 || fclose(f) != 0)
+        exit(99);
+    buf_release(&bytes);
+    hpcprof_free(p);
+}
+
+/* This program as the one that is recorded: FOLDER and, letter by letter, what it does. */
+static int be_recorded(const char *dir, const char *does)
+{
+    bool another = strchr(does, 'a'), whole = strchr(does, 'w'), linked = strchr(does, 'l');
+    char *path = mem_printf("%s/out/app.node.%d.hpcprof", dir, (int)getpid() + another),
+         *elsewhere = mem_printf("%s/elsewhere", dir);
+    if (!strchr(does, '-'))
+        leave_file(linked ? elsewhere : path, another, whole);
+    if (linked && symlink(elsewhere, path) < 0)
+        return 99;
+    mem_free(path);
+    mem_free(elsewhere);
+    if (strchr(does, 'k'))
+        kill(getpid(), SIGKILL);
+    return 3;
+}
+
+static struct buf ended_with;
+
+static void note_ended(const char *measured, const char *file)
+{
+    char *a = shortened(measured), *b = shortened(file);
+    buf_printf(&ended_with, "%s %s", str_ends(a, ".hpcprof") ? "the file" : a, str_ends(b, ".hpcprof") ? "of it" : b);
+    mem_free(a);
+    mem_free(b);
+}
+
+/* The status in the one file that there is; -2: none, -3: it is not to be read. */
+static int status_in_file(void)
+{
+    struct file_list files = {0};
+    struct hpcprof *p;
+    char *out = in_folder("out");
+    int status = -2;
+    if (dir_list(out, HPCPROF_SUFFIX, "", &files, NULL) == 0 && files.count == 1) {
+        status = -3;
+        if (hpcprof_read(files.items[0], &p, NULL, NULL) == 0) {
+            status = p->processes[0].exit_status;
+            hpcprof_free(p);
+        }
+    }
+    file_list_release(&files);
+    mem_free(out);
+    return status;
+}
+
+static void test_how_it_ended(void)
+{
+    static const struct {
+        const char *name, *does;
+        bool rank;
+        int in_file;
+        const char *told, *warned;
+    } cases[] = {
+        {"without its end", "", false, 768, "DIR/out of it", NULL},
+        {"killed", "k", false, SIGKILL, "DIR/out of it", NULL},
+        {"with its end", "w", false, -1, "DIR/out of it", NULL},
+        {"with its end, of many", "w", true, -1, "the file of it", NULL},
+        {"another's without an end", "a", false, -1, "", NULL},
+        {"another's with its end", "aw", false, -1, "DIR/out of it", NULL},
+        {"another's, of many", "aw", true, -1, "", NULL},
+        {"nothing", "-", false, -2, "", "nothing was recorded"},
+        {"a link", "l", false, -1, "", "adding how the process ended"},
+    };
+    struct hpcprof_record_options o = {.ended = note_ended};
+    char self[PATH_MAX] = "";
+    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) {
+        SKIP("how the program ended", "there is no /proc");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const char *argv[] = {self, folder, cases[i].does, NULL};
+        int status;
+        empty_out();
+        buf_str(&ended_with, "");
+        if (cases[i].rank)
+            setenv("PMI_RANK", "1", 1);
+        char *got = recorded(o, argv, &status);
+        unsetenv("PMI_RANK");
+        printf("# %s\n", cases[i].name);
+        CHECK_STR(got, "");
+        CHECK_INT(status, strchr(cases[i].does, 'k') ? SIGKILL : 768);
+        CHECK_INT(status_in_file(), cases[i].in_file);
+        CHECK_STR(ended_with.bytes, cases[i].told);
+        CHECK_INT(warnings_count(said), cases[i].warned != NULL);
+        CHECK(!cases[i].warned || warned(cases[i].warned));
+        buf_release(&ended_with);
+        mem_free(got);
+    }
+}
+
+static int next_descriptor(void)
+{
+    int fd = open("/", O_RDONLY | O_CLOEXEC);
+    close(fd);
+    return fd;
+}
+
+/* All is closed again, also what was descriptor 0. */
+static void test_closed(void)
+{
+    int saved = fcntl(0, F_DUPFD_CLOEXEC, 3), before = next_descriptor();
+    test_told();
+    CHECK_INT(next_descriptor(), before);
+    close(0);
+    test_told();
+    test_ends();
+    CHECK_INT(next_descriptor(), 0);
+    dup2(saved, 0);
+    close(saved);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3)
+        return be_recorded(argv[1], argv[2]);
     const char *tmp = getenv("TMPDIR");
     char *made = mem_printf("%s/hpcview-record.XXXXXX", tmp ? tmp : "/tmp");
     Dl_info info;
@@ -792,7 +946,8 @@ int main(void)
     test_ends();
     test_not_started();
     test_signals();
-    test_told();
+    test_how_it_ended();
+    test_closed();
     if (said)
         warnings_free(said);
     char *command = mem_printf("rm -rf '%s'", folder);
