@@ -7,12 +7,17 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,6 +28,40 @@ __attribute__((visibility("default"))) const char *__lsan_default_suppressions(v
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libpapi.so\n";
+}
+
+/* ---- what the system answers, where it is asked to answer otherwise ------------------------------------------------- */
+
+static bool counts_all;   /* perf_event_open: null devices are counters */
+static bool no_processes; /* pidfd_open: an older kernel */
+
+long syscall(long number, ...)
+{
+    va_list list;
+    long a[5]; /* those in registers: a sixth need not be there to be read */
+    va_start(list, number);
+    for (int i = 0; i < 5; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    if (counts_all && number == SYS_perf_event_open)
+        return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (no_processes && number == SYS_pidfd_open) {
+        errno = ENOSYS;
+        return -1;
+    }
+    long (*real)(long, ...);
+    *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    return real(number, a[0], a[1], a[2], a[3], a[4]);
+}
+
+static int disk_status = -1; /* statvfs's */
+static unsigned disk_blocks, disk_left;
+
+int statvfs(const char *path, struct statvfs *fs)
+{
+    (void)path;
+    *fs = (struct statvfs){.f_blocks = disk_blocks, .f_bavail = disk_left};
+    return disk_status;
 }
 
 /* ---- a folder of our own, and runs in it ------------------------------------------------------------------------- */
@@ -752,14 +791,14 @@ static void tell(void *ctx, char *line)
 static void test_told(void)
 {
     struct hpcprof_record_options o = {.phases = true, .told = tell};
-    char *script =
-        mem_printf("exec >'%s/out/.told.%d'; echo one; echo; printf 'two '; echo three; printf '%%5000s\\n' x; "
-                   "printf '%%5000s\\n' y; printf '%%8190s\\n' z; echo four; printf rest",
-                   folder, (int)getpid());
+    char *script = mem_printf(
+        "exec >'%s/out/.told.%d'; echo one; echo; printf 'two '; echo three; printf '%%5000s\\n' x; "
+        "printf '%%5000s\\n' y; printf '%%8190s\\n' z; echo four; printf '%%10000s\\n' x; echo five; printf rest",
+        folder, (int)getpid());
     empty_out();
     buf_str(&told, "");
     CHECK_INT(run_shell(o, script), 0);
-    CHECK_STR(told.bytes, "one||two three|   ...5000|   ...5000|   ...8190|four|");
+    CHECK_STR(told.bytes, "one||two three|   ...5000|   ...5000|   ...8190|four|   ...1809|five|");
     buf_release(&told);
     mem_free(script);
     char *pipe_path = mem_printf("out/.told.%d", (int)getpid()), *left = text_of(pipe_path);
@@ -897,6 +936,126 @@ static void test_how_it_ended(void)
     }
 }
 
+static void pass_by(int number)
+{
+    (void)number;
+}
+
+/* An older kernel has no descriptors of processes: the program is waited for, whatever comes between. */
+static void test_older_kernel(void)
+{
+    no_processes = true;
+    test_ends();
+    test_told();
+    test_signals();
+    /* A handler of whoever calls, behind which waiting does not go on by itself. */
+    const struct sigaction ours = {.sa_handler = pass_by};
+    const struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+    struct sigaction before;
+    sigaction(SIGALRM, &ours, &before);
+    setitimer(ITIMER_REAL, &often, NULL);
+    int status = run_shell((struct hpcprof_record_options){0}, "sleep 0.1; exit 6");
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &before, NULL);
+    CHECK_INT(WEXITSTATUS(status), 6);
+    no_processes = false;
+}
+
+/* ---- more events than go together ----------------------------------------------------------------------------------- */
+
+static void test_many_events(void)
+{
+    static const char *const all[] = {"CPUTIME",
+                                      "REALTIME",
+                                      "perf::TASK-CLOCK",
+                                      "perf::CPU-CLOCK",
+                                      "perf::PAGE-FAULTS",
+                                      "perf::MINOR-FAULTS",
+                                      "perf::MAJOR-FAULTS",
+                                      "perf::ALIGNMENT-FAULTS",
+                                      "perf::CONTEXT-SWITCHES",
+                                      "perf::CPU-MIGRATIONS",
+                                      "PAPI_TOT_CYC",
+                                      "PAPI_TOT_INS"};
+    counts_all = true;
+    for (size_t n = 1; n <= ARRAY_SIZE(all); n++)
+        for (int repeat = 0; repeat < 2; repeat++) {
+            const char *events[ARRAY_SIZE(all) + 1] = {NULL}, *script[] = {"sh", "-c", "echo >>\"$0\"", NULL, NULL};
+            char *runs = in_folder("runs");
+            int status;
+            memcpy(events, all, n * sizeof *all);
+            script[3] = runs;
+            unlink(runs);
+            empty_out();
+            char *got = recorded(
+                     (struct hpcprof_record_options){.events = events, .repeat = repeat ? HPCPROF_AS_NEEDED : 0},
+                     script, &status),
+                 *ran = text_of("runs");
+            bool fit = n <= RECORD_EVENTS_MAX;
+            CHECK_STR(got, fit || repeat
+                               ? ""
+                               : "more than 8 events at once; --repeat runs the program as often as groups are "
+                                 "needed");
+            CHECK_STR(ran, fit ? "\n" : repeat ? "\n\n" : "none");
+            mem_free(got);
+            mem_free(ran);
+            mem_free(runs);
+        }
+    counts_all = false;
+}
+
+/* ---- a disk that is full -------------------------------------------------------------------------------------------- */
+
+static unsigned disk_said;
+
+static void note_disk(const char *sentence)
+{
+    char *brief = shortened(sentence);
+    disk_said++;
+    CHECK_STR(brief, "DIR/out: the disk is full; what is counted is kept in memory until there is room, and lost where "
+                     "there is none at the end");
+    mem_free(brief);
+    mem_free(put_file("said", "", 0));
+}
+
+static void test_disk(void)
+{
+    static const struct {
+        const char *name;
+        int status;
+        unsigned blocks, left, said;
+    } cases[] = {{"unknown", -1, 9, 0, 0},
+                 {"of no size", 0, 0, 0, 0},
+                 {"with room", 0, 9, 1, 0},
+                 {"of one block, full", 0, 1, 0, 1},
+                 {"full", 0, 9, 0, 1}};
+    struct hpcprof_record_options o = {.say = note_disk};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        printf("# %s\n", cases[i].name);
+        empty_out();
+        disk_status = cases[i].status, disk_blocks = cases[i].blocks, disk_left = cases[i].left, disk_said = 0;
+        CHECK_INT(run_shell(o, "exit 0"), 0);
+        CHECK_INT(disk_said, cases[i].said);
+        CHECK_INT(warned("nothing was recorded: the disk is full"), cases[i].said);
+        o.say = NULL; /* to nobody */
+        CHECK_INT(run_shell(o, "exit 0"), 0);
+        CHECK_INT(disk_said, cases[i].said);
+        o.say = note_disk;
+    }
+    /* While the program runs, and once. */
+    char *script = mem_printf(
+             "n=0; while ! [ -e '%s/said' ]; do sleep 0.1; n=$((n + 1)); [ $n -lt 300 ] || exit 9; done", folder),
+         *said_file = in_folder("said");
+    unlink(said_file);
+    disk_said = 0;
+    CHECK_INT(run_shell(o, script), 0);
+    CHECK_INT(disk_said, 1);
+    unlink(said_file);
+    mem_free(said_file);
+    mem_free(script);
+    disk_status = -1;
+}
+
 static int next_descriptor(void)
 {
     int fd = open("/", O_RDONLY | O_CLOEXEC);
@@ -947,6 +1106,9 @@ int main(int argc, char **argv)
     test_not_started();
     test_signals();
     test_how_it_ended();
+    test_older_kernel();
+    test_many_events();
+    test_disk();
     test_closed();
     if (said)
         warnings_free(said);
