@@ -667,6 +667,125 @@ static void test_folders(void)
     dir_remove_tree(folder, NULL);
 }
 
+/* ---- counts that come in any order ----------------------------------------------------------------------------------- */
+
+enum { MOST_DISTINCT = 600 };
+
+struct summed { /* in order, none twice */
+    struct hpcprof_count rows[MOST_DISTINCT];
+    size_t count;
+};
+
+static int before(const struct hpcprof_count *a, const struct hpcprof_count *b)
+{
+    uint32_t x[] = {a->thread, a->context, a->event, a->region}, y[] = {b->thread, b->context, b->event, b->region};
+    int k = 0;
+    while (k < 3 && x[k] == y[k])
+        k++;
+    return (x[k] > y[k]) - (x[k] < y[k]);
+}
+
+static uint64_t sum_or_most(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* One row at a time, at its place. */
+static void sum_up(struct summed *s, const struct hpcprof_count *row)
+{
+    size_t i = 0;
+    while (i < s->count && before(&s->rows[i], row) < 0)
+        i++;
+    if (i < s->count && before(&s->rows[i], row) == 0) {
+        s->rows[i].samples = sum_or_most(s->rows[i].samples, row->samples);
+        s->rows[i].value = sum_or_most(s->rows[i].value, row->value);
+        return;
+    }
+    memmove(s->rows + i + 1, s->rows + i, (s->count - i) * sizeof *s->rows);
+    s->rows[i] = *row;
+    s->count++;
+}
+
+/* Numbers that differ in one of their bytes. */
+static struct hpcprof_count draw_count(uint32_t variety)
+{
+    uint32_t field[4];
+    for (int i = 0; i < 4; i++)
+        field[i] = below(variety) ? 0 : (1 + below(2)) << 8 * below(4);
+    return (struct hpcprof_count){field[0],
+                                  field[1],
+                                  field[2],
+                                  field[3],
+                                  below(20) ? below(5) : UINT64_MAX - below(3),
+                                  below(20) ? below(9) : UINT64_MAX - below(3)};
+}
+
+static bool same_counts(const struct hpcprof *p, const struct summed *s)
+{
+    bool same = p->count_count == s->count;
+    for (size_t i = 0; same && i < s->count; i++)
+        same = before(&p->counts[i], &s->rows[i]) == 0 && p->counts[i].samples == s->rows[i].samples &&
+               p->counts[i].value == s->rows[i].value;
+    return same;
+}
+
+/* Added up now and then, cut, taken over whole or added one by one: always the sum of what came; and in between there is room for
+   what is distinct, not for all that came. */
+static bool counts_are_summed(unsigned variety, unsigned rows, bool looked_at)
+{
+    static struct summed s;
+    struct hpcprof *p = hpcprof_create();
+    bool well = true, reserved = false;
+    s.count = 0;
+    if (below(3) == 0) {
+        size_t n = below(40);
+        struct hpcprof_count *taken = mem_calloc(n + 1, sizeof *taken);
+        for (size_t i = 0; i < n; i++) {
+            taken[i] = draw_count(variety);
+            sum_up(&s, &taken[i]);
+        }
+        hpcprof_take_counts(p, taken, n);
+    }
+    while (rows-- > 0 && s.count < MOST_DISTINCT - 1) {
+        struct hpcprof_count row = draw_count(variety);
+        if (below(4) == 0 && s.count) /* the last of all, once more */
+            row = s.rows[s.count - 1];
+        hpcprof_add_count(p, &row);
+        sum_up(&s, &row);
+        well = well && (reserved || p->count_count <= 4 * s.count + 64);
+        if (looked_at && below(100) == 0) {
+            reserved = true;
+            hpcprof_reserve_counts(p, below(60));
+        }
+        if (looked_at && below(40) == 0) {
+            hpcprof_finish(p);
+            well = well && same_counts(p, &s);
+            if (below(4) == 0) {
+                size_t kept = 1 + below((uint32_t)s.count + 3);
+                hpcprof_drop_counts_from(p, kept);
+                s.count = kept < s.count ? kept : s.count;
+            } else if (below(9) == 0) {
+                hpcprof_drop_counts(p);
+                s.count = 0;
+            }
+        }
+    }
+    hpcprof_finish(p);
+    well = well && same_counts(p, &s);
+    hpcprof_free(p);
+    return well;
+}
+
+static void test_counts_in_any_order(void)
+{
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < 200; i++)
+        wrong += !counts_are_summed(1 + i % 5, i * 5, i % 2);
+    for (unsigned i = 0; i < 5; i++)
+        wrong += !counts_are_summed(30, 5000, false);
+    CHECK_INT(wrong, 0);
+}
+
 int main(void)
 {
     test_there_and_back();
@@ -674,5 +793,6 @@ int main(void)
     test_incomplete();
     test_long_name();
     test_folders();
+    test_counts_in_any_order();
     return tap_done();
 }

@@ -202,7 +202,6 @@ void hpcprof_take_counts(struct hpcprof *p, struct hpcprof_count *rows, size_t c
     mem_free(p->counts);
     p->counts = rows;
     p->count_count = tables_of(p)->count_room = count;
-    tables_of(p)->counts_sorted = 0;
 }
 
 void hpcprof_reserve_counts(struct hpcprof *p, size_t more)
@@ -318,13 +317,13 @@ static void order_rows(struct hpcprof_count *rows, size_t count)
     vec_release(&late);
 }
 
-/* The first `sorted` are in order; what a file adds is so as a rule, or is small beside them. */
+/* The first `sorted` are in order, and there are more; what a file adds is so as a rule, or is small beside them. */
 static void order_counts(struct hpcprof *p, size_t sorted)
 {
     size_t added = p->count_count - sorted;
     struct hpcprof_count *rows = p->counts, *tail = rows + sorted;
     order_rows(tail, added);
-    if (sorted == 0 || added == 0 || compare_counts(tail - 1, tail) <= 0)
+    if (sorted == 0 || compare_counts(tail - 1, tail) <= 0)
         return;
     struct hpcprof_count *copy = mem_alloc(added * sizeof *copy);
     memcpy(copy, tail, added * sizeof *copy);
