@@ -206,6 +206,8 @@ static int deliver(void *ctx, unsigned from, struct buf *into, struct err *err)
     return 0;
 }
 
+#define CUT "what another rank sent is cut short"
+
 /* What file `n` is to the other ranks; from where on it is a measurement. */
 static struct buf packed(unsigned n, size_t used, const char *warning, size_t *beside)
 {
@@ -257,7 +259,7 @@ static void test_cut(void)
     struct buf sent = packed(3, 5, "theirs", &beside);
     for (size_t len = 0; len <= sent.len; len++) {
         struct united u = unite_with(sent.bytes, len);
-        const char *want = len < beside        ? "what another rank sent is cut short"
+        const char *want = len < beside        ? CUT
                            : len == beside     ? NULL
                            : len < beside + 8  ? "another rank's part: this is not a measurement file"
                            : len < beside + 16 ? "another rank's part: the file is cut short within"
@@ -287,7 +289,7 @@ static void test_cut_beside(void)
         buf_add(&less, sent.bytes + 8, len);
         buf_add(&less, sent.bytes + beside, sent.len - beside);
         struct united u = unite_with(less.bytes, less.len);
-        wrong += u.status == 0 || strcmp(u.err.msg, "what another rank sent is cut short") != 0;
+        wrong += u.status == 0 || strcmp(u.err.msg, CUT) != 0;
         united_free(&u);
         buf_release(&less);
     }
@@ -298,8 +300,6 @@ static void test_cut_beside(void)
 /* Numbers and warnings of a rank that read nothing: numbers, then texts, then what stands behind all that. */
 static void test_made_up(void)
 {
-#define CUT  "what another rank sent is cut short"
-#define HUGE UINT64_MAX
     static const struct {
         const char *name;
         uint64_t numbers[6]; /* files used, rows, how many ranks' processes, those, and how many warnings */
@@ -312,9 +312,9 @@ static void test_made_up(void)
         {"files that it could use", {4, 9, 1, 7, 0}, 5, {NULL}, "", NULL, 5, 0},
         {"warnings", {0, 0, 0, 2}, 4, {"one", "", NULL}, "", NULL, 1, 0},
         {"more warnings than come", {0, 0, 0, 2}, 4, {"one", NULL}, "", CUT, 0, 0},
-        {"endless warnings", {0, 0, 0, HUGE}, 4, {"one", NULL}, "", CUT, 0, 0},
+        {"endless warnings", {0, 0, 0, UINT64_MAX}, 4, {"one", NULL}, "", CUT, 0, 0},
         {"more ranks than come", {0, 0, 4, 1, 1, 0}, 6, {NULL}, "", CUT, 0, 0},
-        {"endless ranks", {0, 0, HUGE, 1, 1, 0}, 6, {NULL}, "", CUT, 0, 0},
+        {"endless ranks", {0, 0, UINT64_MAX, 1, 1, 0}, 6, {NULL}, "", CUT, 0, 0},
         {"nothing at all", {0}, 0, {NULL}, "", CUT, 0, 0},
         {"a byte less than it says", {0, 0, 0, 0}, 4, {NULL}, "", CUT, 0, 1},
         {"something else behind it",
