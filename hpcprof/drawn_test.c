@@ -786,6 +786,41 @@ static void test_counts_in_any_order(void)
     CHECK_INT(wrong, 0);
 }
 
+/* ---- sampled and counted --------------------------------------------------------------------------------------------- */
+
+/* Each count is asked whether its thread has a total of its event. */
+static bool shares_are_right(const struct hpcprof *p)
+{
+    struct hpcprof_share *got = hpcprof_shares(p);
+    bool well = true;
+    for (uint32_t e = 0; e < p->event_count; e++) {
+        struct hpcprof_share want = {0, 0};
+        for (size_t i = 0; i < p->total_count; i++)
+            if (p->totals[i].event == e) {
+                want.counted = sum_or_most(want.counted, p->totals[i].value);
+                for (size_t k = 0; k < p->count_count; k++)
+                    if (p->counts[k].event == e && p->counts[k].thread == p->totals[i].thread)
+                        want.sampled = sum_or_most(want.sampled, p->counts[k].value);
+            }
+        well = well && got[e].sampled == want.sampled && got[e].counted == want.counted;
+    }
+    mem_free(got);
+    return well;
+}
+
+static void test_shares(void)
+{
+    static const struct sizes sizes = {3, 2, 2, 9, 3, 4, 60, 12, 1, 1};
+    unsigned wrong = 0;
+    for (int i = 0; i < 60; i++) {
+        struct hpcprof *p = draw(&sizes, 100);
+        hpcprof_finish(p);
+        wrong += !shares_are_right(p);
+        hpcprof_free(p);
+    }
+    CHECK_INT(wrong, 0);
+}
+
 int main(void)
 {
     test_there_and_back();
@@ -794,5 +829,6 @@ int main(void)
     test_long_name();
     test_folders();
     test_counts_in_any_order();
+    test_shares();
     return tap_done();
 }
