@@ -1002,6 +1002,15 @@ static void test_many_events(void)
             mem_free(runs);
         }
     counts_all = false;
+    const char *script[] = {"sh", "-c", "exit 0", NULL};
+    int status;
+    empty_out();
+    char *got = recorded((struct hpcprof_record_options){.events = two_events, .counters = 1}, script, &status);
+    CHECK_STR(got, "these events cannot be counted at the same time: CPUTIME fit together, REALTIME does not fit with "
+                   "them; --repeat runs the program once for each group, --multiplex lets them share the counters and "
+                   "estimates");
+    CHECK_INT(status, -1);
+    mem_free(got);
 }
 
 /* ---- a disk that is full -------------------------------------------------------------------------------------------- */
