@@ -1011,6 +1011,11 @@ static void test_many_events(void)
                    "estimates");
     CHECK_INT(status, -1);
     mem_free(got);
+    /* Nothing is made before all is known to go. */
+    char *out = in_folder("out");
+    mem_free(recorded((struct hpcprof_record_options){.events = no_event}, script, &status));
+    CHECK(access(out, F_OK) < 0);
+    mem_free(out);
 }
 
 /* ---- a disk that is full -------------------------------------------------------------------------------------------- */
