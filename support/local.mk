@@ -50,3 +50,10 @@ check_PROGRAMS += %D%/drawn_test
 TESTS += %D%/drawn_test
 %C%_drawn_test_SOURCES = %D%/drawn_test.c tests/tap.h
 %C%_drawn_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) $(IBERTY_LIBS) -lm
+
+# With a system around them that fails.
+check_PROGRAMS += %D%/calls_test
+TESTS += %D%/calls_test
+%C%_calls_test_SOURCES = %D%/calls_test.c %D%/calls_world.h tests/tap.h %D%/files.c %D%/child.c
+%C%_calls_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/calls_world.h
+%C%_calls_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
