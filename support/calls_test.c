@@ -36,9 +36,11 @@ static struct plan {
     int after, error, times; /* so many calls go well first; then so many fail */
     int seen;
 } plan;
-static size_t most_at_once = SIZE_MAX; /* bytes that one call writes or sends */
-static struct buf noted;               /* how long is waited, what is given back */
-static unsigned sent_nothing, writes;
+static size_t most_at_once = SIZE_MAX;          /* bytes that one call writes or sends */
+static struct buf noted;                        /* how long is waited, what is given back */
+static unsigned sent_nothing, writes, not_yet;  /* not_yet: so often nobody has ended */
+static unsigned most_open;                      /* descriptors, while it is waited for a program */
+static int left_behind = EINTR;                 /* in errno, by what succeeds */
 static void (*while_waiting)(int milliseconds); /* polling is done by it; NULL: by the system */
 static int poll_answer;
 static bool clock_is_set, time_jumps;
@@ -47,7 +49,8 @@ static struct stat fake_stat; /* st_mode 0: none */
 static struct {
     void *at;
     size_t n;
-} put_over; /* the last fixed mapping */
+} put_over;              /* the last fixed mapping */
+static char *next_place; /* where the next file is mapped; NULL: wherever the system likes */
 
 static bool fails(const char *call)
 {
@@ -65,11 +68,18 @@ static void fail(const char *call, int after, int error, int times)
     buf_str(&noted, "");
 }
 
-/* What a call that succeeds leaves there. */
+static unsigned descriptors(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
 static long well(long answer)
 {
     if (answer >= 0)
-        errno = EINTR;
+        errno = left_behind;
     return answer;
 }
 
@@ -128,8 +138,11 @@ void *world_mmap(void *at, size_t n, int may, int how, int fd, off_t from)
         return MAP_FAILED;
     if (how & MAP_FIXED)
         put_over.at = at, put_over.n = n;
-    void *p = mmap(at, n, may, how, fd, from);
-    errno = p == MAP_FAILED ? errno : EINTR;
+    void *p =
+        next_place && fd >= 0 ? mmap(next_place, n, may, how | MAP_FIXED, fd, from) : mmap(at, n, may, how, fd, from);
+    if (next_place && fd >= 0)
+        next_place += n;
+    errno = p == MAP_FAILED ? errno : left_behind;
     return p;
 }
 
@@ -147,7 +160,9 @@ int world_openat(int dir, const char *path, int flags)
 
 int world_poll(struct pollfd *fds, nfds_t n, int milliseconds)
 {
+    unsigned open_now = descriptors();
     buf_printf(&noted, "%d ", milliseconds);
+    most_open = open_now > most_open ? open_now : most_open;
     if (fails("poll"))
         return -1;
     if (!while_waiting)
@@ -164,6 +179,8 @@ int world_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actio
 
 int world_posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *actions, int from, int to)
 {
+    if (to > STDERR_FILENO)
+        buf_str(&noted, "given more ");
     return fails("adddup2") ? plan.error : posix_spawn_file_actions_adddup2(actions, from, to);
 }
 
@@ -205,7 +222,11 @@ int world_unlinkat(int dir, const char *path, int flags)
 
 pid_t world_waitpid(pid_t pid, int *status, int flags)
 {
-    return fails("waitpid") ? -1 : (pid_t)well(waitpid(pid, status, flags));
+    if (fails("waitpid"))
+        return -1;
+    if ((flags & WNOHANG) && not_yet && not_yet--)
+        return (pid_t)well(0);
+    return (pid_t)well(waitpid(pid, status, flags));
 }
 
 ssize_t world_write(int fd, const void *from, size_t n)
@@ -249,14 +270,6 @@ static size_t entries(const char *path)
         n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
     if (dir)
         closedir(dir);
-    return n;
-}
-
-static unsigned descriptors(void)
-{
-    unsigned n = 0;
-    for (int fd = 0; fd < 256; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
     return n;
 }
 
@@ -692,7 +705,7 @@ static int run(const char *script, const struct buf *in, double seconds, struct 
     return status;
 }
 
-/* Interrupted or slowed down at any call, it is the same. */
+/* Interrupted or slowed down at any call, and when it has closed what it says before it ends, it is the same. */
 static void test_interrupted_child(void)
 {
     static const struct {
@@ -706,19 +719,43 @@ static void test_interrupted_child(void)
                  {"waitpid", 0, EINTR, 3, SIZE_MAX}};
     struct buf in = {0}, out = {0};
     buf_str(&in, "0123456789");
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+    for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+        size_t which = i / 2;
         struct err err;
         unsigned before = descriptors();
-        sent_nothing = 0;
-        most_at_once = cases[i].most;
-        fail(cases[i].call, cases[i].after, cases[i].error, cases[i].times);
+        sent_nothing = most_open = 0;
+        left_behind = i % 2 ? EINTR : EIO;
+        not_yet = 2;
+        most_at_once = cases[which].most;
+        fail(cases[which].call, cases[which].after, cases[which].error, cases[which].times);
         CHECK_INT(run("cat; echo why >&2; exit 5", &in, 60, &out, &err), 5);
         most_at_once = SIZE_MAX;
         CHECK_STR(out.bytes, "0123456789[why\n]");
-        CHECK_NAMED(sent_nothing == 0 && !strstr(noted.bytes, "slept long"), "it is not asked for more than is needed");
+        CHECK(not_yet == 0);
+        CHECK_NAMED(sent_nothing == 0 && !strstr(noted.bytes, "slept long") && !strstr(noted.bytes, "given more") &&
+                        most_open == before + 3,
+                    "it is not asked for more than is needed");
         CHECK_INT(descriptors(), before);
     }
+    left_behind = EINTR;
     buf_release(&in);
+    buf_release(&out);
+}
+
+/* What it says in one place is read to its end when the other one is closed, or nothing is said to it. */
+static void test_closed_ends(void)
+{
+    enum { MUCH = 600000 };
+    struct buf none = {0}, out = {0};
+    struct err err;
+    fail(NULL, 0, 0, 0);
+    CHECK_INT(run("cat; echo said; echo why >&2", &none, 60, &out, &err), 0);
+    CHECK_STR(out.bytes, "said\n[why\n]");
+    CHECK_INT(run("exec 2>&-; head -c 600000 /dev/zero | tr '\\0' x", &none, 60, &out, &err), 0);
+    CHECK_INT(out.len, MUCH);
+    CHECK_INT(run("exec >&-; head -c 600000 /dev/zero | tr '\\0' x >&2", &none, 60, &out, &err), 0);
+    CHECK_INT(out.len, MUCH + 2); /* in brackets */
+    buf_release(&none);
     buf_release(&out);
 }
 
@@ -803,6 +840,7 @@ static void test_descriptor_0(void)
     struct buf in = {0}, out = {0};
     struct outfile *f;
     struct filemap map;
+    struct stat st;
     struct err e = {0};
     close(STDIN_FILENO);
     unsigned before = descriptors();
@@ -812,6 +850,9 @@ static void test_descriptor_0(void)
     outfile_printf(f, "0");
     CHECK_INT(outfile_commit(f, &e), 0);
     CHECK_INT(descriptors(), before);
+    mode_t mask = umask(0);
+    umask(mask);
+    CHECK(stat(in_folder("zero"), &st) == 0 && (st.st_mode & 0777) == (0666 & ~mask));
     CHECK_INT(filemap_open(&map, in_folder("zero"), &e), 0);
     CHECK_INT(descriptors(), before);
     filemap_release(&map);
@@ -864,6 +905,46 @@ static int looked_behind(bool ours)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* In a process of its own: of two files that are mapped one behind the other one is released, or none, and the `cut`th becomes shorter. What
+   is said then; the exit status is 0 where it is said of that one. */
+static int neighbour_cut(int released, int cut)
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        static const char *const names[] = {"first", "second"};
+        size_t page = (size_t)sysconf(_SC_PAGESIZE);
+        struct filemap maps[2];
+        struct err e = {0};
+        next_place = mmap(NULL, 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        for (int i = 0; i < 2; i++) {
+            put_file(in_folder(names[i]), "x", 1);
+            if (truncate(in_folder(names[i]), (off_t)page) != 0 || filemap_open(&maps[i], in_folder(names[i]), &e) < 0)
+                _exit(90);
+        }
+        const volatile uint8_t *p = maps[cut].bytes;
+        if (maps[1].bytes != maps[0].bytes + page || truncate(in_folder(names[cut]), 0) != 0)
+            _exit(91);
+        if (released >= 0)
+            filemap_release(&maps[released]);
+        if (p[0] != 0 || filemap_check(&e) == 0)
+            _exit(92);
+        _exit(!str_starts(e.msg, in_folder(names[cut])));
+    }
+    int status = -1;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_neighbours(void)
+{
+    fail(NULL, 0, 0, 0);
+    for (int released = -1; released < 2; released++)
+        for (int cut = 0; cut < 2; cut++)
+            if (cut != released)
+                CHECK_INT(neighbour_cut(released, cut), 0);
+}
+
 /* From the page that is gone to the end of the file's last one, and nothing beside it; the first file is the one that is told. */
 static void test_shorter(void)
 {
@@ -911,9 +992,11 @@ int main(void)
     test_folder_commits();
     test_removing();
     test_interrupted_child();
+    test_closed_ends();
     test_failing_child();
     test_child_times();
     test_descriptor_0();
+    test_neighbours();
     test_shorter();
     fail(NULL, 0, 0, 0);
     CHECK_INT(dir_remove_tree(folder, &e), 0);
