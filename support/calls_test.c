@@ -163,6 +163,8 @@ int world_poll(struct pollfd *fds, nfds_t n, int milliseconds)
     unsigned open_now = descriptors();
     buf_printf(&noted, "%d ", milliseconds);
     most_open = open_now > most_open ? open_now : most_open;
+    if (n != 1 && n != 3)
+        buf_str(&noted, "of too many ");
     if (fails("poll"))
         return -1;
     if (!while_waiting)
@@ -622,6 +624,23 @@ static void test_folder_commits(void)
     }
 }
 
+/* The folders above one are made with it, and nothing beside it. */
+static void test_folders_above(void)
+{
+    static const char *const paths[] = {"above/site", "above/other/site", "above/other/deeper///site//"};
+    struct err e = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        struct outdir *d;
+        CHECK_INT(outdir_create(in_folder(paths[i]), "index", &d, &e), 0);
+        CHECK_INT(outdir_commit(d, &e), 0);
+        CHECK(size_of(in_folder(paths[i])) >= 0);
+    }
+    CHECK_INT(entries(in_folder("above")), 2);
+    CHECK_INT(entries(in_folder("above/other")), 2);
+    CHECK_INT(entries(in_folder("above/other/deeper")), 1);
+    CHECK_INT(dir_remove_tree(in_folder("above"), &e), 0);
+}
+
 /* ---- what is removed ---------------------------------------------------------------------------------------------------------- */
 
 static void make_nested(unsigned depth)
@@ -990,6 +1009,7 @@ int main(void)
     test_modes();
     test_half_written();
     test_folder_commits();
+    test_folders_above();
     test_removing();
     test_interrupted_child();
     test_closed_ends();
