@@ -54,7 +54,7 @@ my @ts_rules = (
 sub unseen {
     my ($rule, $old, $line, $next, $before, $after) = @_;
     my $bound = $rule =~ /^(?:less|not above|above|not below) becomes /;
-    return 1 if $rule eq 'a call is left out' && $old =~ /^(?:\w*(?:free|release|close|dealloc|walk_end)\w*|va_end|inflateEnd|deflateEnd|elf_end|pages_put|pthread_\w+_destroy)\(/;
+    return 1 if $rule eq 'a call is left out' && $old =~ /^(?:\w*(?:[fF]ree|release|close|dealloc|walk_end)\w*|va_end|inflateEnd|deflateEnd|elf_end|pages_put|pthread_\w+_destroy)\(/;
     return 1 if $line =~ /^__builtin_prefetch\(/;
     return 1 if $rule eq 'an index is one on' && $line =~ /^(?!return |else |case )(?:static |const )*(?:struct |union |unsigned )?[a-z]\w* \*?\w+\[/;
     return 1 if $rule eq '1 becomes 2' && $line =~ /(?:mem_(?:c|re)?alloc|realloc|_area_room|vec_grow_|vec_reserve)\(/;
