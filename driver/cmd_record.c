@@ -188,7 +188,7 @@ int record_region(const char *text, struct hpcprof_record_options *o, struct err
     if (!text)
         return 0;
     unsigned long n = at ? strtoul(at + 1, &end, 10) : 0;
-    if (at == text || !*text || (at && (*end || end == at + 1 || n == 0 || n > UINT32_MAX || at[1] == '-')))
+    if (at == text || !*text || (at && (*end || n == 0 || n > UINT32_MAX || at[1] == '-')))
         return err_set(err, ERR_USAGE, "--region wants NAME or NAME@N with N from 1, not '%s'", text);
     buf_add(&name, text, at ? (size_t)(at - text) : strlen(text));
     buf_str(&name, "");
