@@ -53,6 +53,7 @@ int main(void)
     double x = 0;
     while (clock() < CLOCKS_PER_SEC / 4)
         x += work();
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* it waits, whatever else the machine does */
     puts("said");
     return x < 0;
 }
