@@ -23,6 +23,7 @@ static struct go_function_made {
     int file[UNITS], line[UNITS], node[UNITS]; /* file FILES: none of that number */
     unsigned node_count, call_at[NODES], tree; /* call_at: the unit a node is called at; `units`: damage, none is */
     unsigned name_of[NODES];                   /* which name */
+    unsigned known;                            /* units in front of where its table of lines is damaged */
     bool inlined;                              /* its record has the tables of that */
 } made[GO_FUNCTIONS];
 static size_t made_count;
@@ -34,6 +35,7 @@ static struct image_private priv;
 static struct image_section sections[5];
 static uint32_t by_addr[5];
 static struct buf table, module, trees;
+static uint32_t list_at, list_end; /* the functions, in the table */
 
 /* ---- drawing ---- */
 
@@ -52,11 +54,20 @@ static void draw_values(int *values, unsigned n, int most)
 
 static void draw_function(struct go_function_made *f)
 {
+    static const int odd[] = {INT32_MAX, INT32_MIN, -1, 0, INT32_MAX - 1};
     *f = (struct go_function_made){.units = 1 + below(UNITS), .node_count = below(NODES), .inlined = below(4) > 0};
+    if (below(8) == 0) { /* nothing: it is no entry */
+        f->units = f->node_count = 0;
+        return;
+    }
+    f->known = below(5) ? f->units : below(f->units);
     draw_values(f->file, f->units, FILES + (below(6) == 0));
     draw_values(f->line, f->units, below(3) ? 300 : 4);
-    for (unsigned i = 0; i < f->units; i++)
+    for (unsigned i = 0; i < f->units; i++) {
         f->node[i] = NO_NODE;
+        if (below(20) == 0)
+            f->line[i] = odd[below(ARRAY_SIZE(odd))];
+    }
     for (unsigned k = 0; k < f->node_count; k++) {
         unsigned begin = below(f->units), end = begin + 1 + below(12);
         for (unsigned i = begin; i < end && i < f->units; i++)
@@ -64,6 +75,8 @@ static void draw_function(struct go_function_made *f)
         f->name_of[k] = below(GO_FUNCTIONS);
     }
     f->node[below(f->units)] = NO_NODE; /* something is the function's own */
+    for (unsigned i = f->known; i < f->units; i++)
+        f->file[i] = 99, f->line[i] = 0, f->node[i] = NO_NODE;
     for (unsigned k = 0; k < f->node_count; k++)
         do
             f->call_at[k] = below(f->units);
@@ -74,20 +87,58 @@ static void draw_function(struct go_function_made *f)
 
 /* ---- writing ---- */
 
-/* Differences and lengths; the first one may be none, and no other. Where they begin. */
-static uint32_t put_values(struct buf *b, const int *values, unsigned n)
+static void put_difference(struct buf *b, int64_t difference, uint64_t length)
 {
+    buf_uleb(b, (uint64_t)(difference < 0 ? (-difference << 1) - 1 : difference << 1));
+    buf_uleb(b, length);
+}
+
+/* Behind the last value: nothing, one of other code, or what no table has, as if it went on. */
+static void put_end(struct buf *b, int before, bool any, bool damaged)
+{
+    switch (damaged ? 1 + below(any ? 5 : 4) : below(2) * 6) {
+    case 1:
+        put_difference(b, (int64_t)INT32_MAX + 1 - before, 1);
+        break;
+    case 2:
+        put_difference(b, (int64_t)INT32_MIN - 1 - before, 1);
+        break;
+    case 3:
+        put_difference(b, before > 0 ? -1 : 1, 0);
+        break;
+    case 4:
+        put_difference(b, before > 0 ? -1 : 1, (uint64_t)UINT32_MAX + 1);
+        break;
+    case 5: /* (of the first one this says that it is -1) */
+        buf_add(b, "\0\1", 2);
+        break;
+    case 6:
+        put_difference(b, before > 0 ? -1 : 1, 1 + below(3));
+        break;
+    default:
+        break;
+    }
+    if (damaged)
+        put_difference(b, 1, 1);
+    buf_u8(b, 0);
+}
+
+/* Differences and lengths; the first one may be none, and no other. Where they begin. */
+static uint32_t put_values(struct buf *b, const int *values, unsigned n, bool damaged)
+{
+    static const uint32_t more[] = {0, 1, 7, UINT32_MAX - UNITS};
     uint32_t at = (uint32_t)b->len;
     int before = -1;
     for (unsigned i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && values[end] == values[i];)
             end++;
-        int64_t difference = values[i] - before;
-        buf_uleb(b, (uint64_t)(difference < 0 ? (-difference << 1) - 1 : difference << 1));
-        buf_uleb(b, end - i);
+        uint64_t length = end - i;
+        if (end == n && !damaged && below(3) == 0) /* further than the code goes */
+            length = below(2) ? UINT32_MAX : length + more[below(ARRAY_SIZE(more))];
+        put_difference(b, (int64_t)values[i] - before, length);
         before = values[i];
     }
-    buf_u8(b, 0);
+    put_end(b, before, n > 0, damaged);
     return at;
 }
 
@@ -116,7 +167,9 @@ static void put_record(struct buf *b, size_t i, vaddr begin, const struct value_
                        uint32_t values)
 {
     const struct go_function_made *f = &made[i];
-    unsigned tables = f->inlined ? 3 + below(3) : below(3), data = f->inlined ? 4 + below(3) : below(6);
+    bool without_data = !f->inlined && below(2); /* or without the table */
+    unsigned tables = f->inlined || without_data ? 3 + below(3) : below(3);
+    unsigned data = without_data ? below(4) : f->inlined ? 4 + below(3) : below(6);
     if (version >= 18)
         buf_u32(b, (uint32_t)(begin - TEXT));
     else
@@ -136,7 +189,8 @@ static void put_record(struct buf *b, size_t i, vaddr begin, const struct value_
     for (unsigned k = 0; k < tables; k++)
         buf_u32(b, k == 2 ? v->nodes : 1);
     for (unsigned k = 0; k < data; k++)
-        buf_u32(b, k == 3 ? f->tree : UINT32_MAX);
+        buf_u32(b, k == 3 ? f->tree : f->inlined ? UINT32_MAX : v->nodes);
+    buf_u32(b, f->tree); /* (nothing of it) */
 }
 
 /* Of seven letters, so that the i-th begins at 1 + 8 * i. */
@@ -175,12 +229,12 @@ static void make_table(void)
     for (size_t i = 0; i < made_count; i++) {
         if (version >= 18)
             put_tree(&made[i]);
-        tables[i].files = put_values(&values, made[i].file, made[i].units);
-        tables[i].lines = put_values(&values, made[i].line, made[i].units);
-        tables[i].nodes = put_values(&values, made[i].node, made[i].units);
+        tables[i].files = put_values(&values, made[i].file, made[i].known, false);
+        tables[i].lines = put_values(&values, made[i].line, made[i].known, made[i].known < made[i].units);
+        tables[i].nodes = put_values(&values, made[i].node, made[i].known, false);
     }
     size_t list_size = made_count * (version >= 18 ? 8 : 16) + (version >= 18 ? 4 : 8);
-    uint32_t header = 8 + 8 * (version == 2 ? 1 : version == 16 ? 7 : 8), list_at = 0, names_at, strings_at, values_at;
+    uint32_t header = 8 + 8 * (version == 2 ? 1 : version == 16 ? 7 : 8), names_at, strings_at, values_at;
     if (version == 2) { /* the list, where its files are, then these: all counted from the table's begin */
         list_at = header;
         names_at = (uint32_t)((list_at + list_size + 4 + 4 * (FILES + 1) + 7) / 8 * 8);
@@ -198,6 +252,7 @@ static void make_table(void)
              records_at = version == 2 ? behind : behind + (uint32_t)list_size;
     if (version != 2)
         list_at = behind;
+    list_end = list_at + (uint32_t)list_size;
     for (size_t i = 0; i < made_count; i++) {
         uint32_t record = records_at + (uint32_t)records.len - (version == 2 ? 0 : list_at);
         if (version >= 18) {
@@ -305,7 +360,7 @@ static void put_place(struct buf *b, size_t function, unsigned unit)
 {
     int file = file_at(function, unit);
     buf_printf(b, file < 0 ? ":" : "src.%03d:", file);
-    buf_printf(b, "%d", made[function].line[unit]);
+    buf_printf(b, "%d", made[function].line[unit] > 0 ? made[function].line[unit] : 0);
 }
 
 /* "NAME at PLACE in (CALLER)", out to the function. */
@@ -360,13 +415,13 @@ static void put_wanted(struct buf *b, size_t function, vaddr begin)
     struct text_list lines = {0};
     buf_printf(b, "fun.%03zu ", function);
     put_place(b, function, 0);
-    for (unsigned u = 0; u < f->units; u++)
+    for (unsigned u = 0; u < f->known; u++)
         if (u == 0 || f->file[u] != f->file[u - 1] || f->line[u] != f->line[u - 1] ||
             (inlined && f->node[u] != f->node[u - 1])) {
             buf_printf(b, " %llx=", (unsigned long long)(begin + u * quantum));
             put_place(b, function, u);
         }
-    buf_printf(b, " %llx=:0\n", (unsigned long long)(begin + f->units * quantum));
+    buf_printf(b, " %llx=:0\n", (unsigned long long)(begin + f->known * quantum));
     for (int k = 0; inlined && k < (int)f->node_count; k++) {
         struct buf line = {0};
         if (!is_called(function, k))
@@ -425,6 +480,50 @@ static void put_got(struct buf *b, const struct debug_function *f)
     put_sorted(b, &lines);
 }
 
+/* Of how many entries a table of so many bytes tells; SIZE_MAX: it is none. */
+static size_t entries_within(size_t size)
+{
+    struct go_table *t = NULL;
+    struct vaddr_list entries = {0};
+    size_t count = SIZE_MAX;
+    sections[1].size = size;
+    if (go_table_open(&image, &t)) {
+        go_table_entries(t, &entries);
+        count = entries.count;
+        go_table_close(t);
+    }
+    vec_release(&entries);
+    return count;
+}
+
+/* The section may end where the list of functions does, not before; of other pointers, or of no known version, it is none. */
+static bool ends_are_right(size_t entries)
+{
+    uint8_t *bytes = (uint8_t *)table.bytes;
+    bool right = entries_within(list_end) == entries && entries_within(list_end - 1) == SIZE_MAX;
+    for (size_t i = 0; i < 8; i += i == 0 ? 7 : 1) {
+        bytes[i] ^= 0x55;
+        right = right && entries_within(table.len) == SIZE_MAX;
+        bytes[i] ^= 0x55;
+    }
+    sections[1].bytes = NULL;
+    right = right && entries_within(table.len) == SIZE_MAX;
+    sections[1].bytes = bytes;
+    sections[1].name = ".other";
+    right = right && entries_within(table.len) == SIZE_MAX;
+    sections[1].name = ".gopclntab";
+    memset(bytes + 8, 0, 8); /* without functions, their list may be where the table ends */
+    right = right && entries_within(list_end) == 0;
+    if (version != 2) {
+        size_t at = version == 16 ? 8 + 6 * 8 : 8 + 7 * 8;
+        for (uint64_t beyond = 0; beyond < 2; beyond++) {
+            memcpy(bytes + at, &(uint64_t){list_end + beyond}, 8);
+            right = right && entries_within(list_end) == (beyond ? SIZE_MAX : 0);
+        }
+    }
+    return right;
+}
+
 static bool round_is_right(void)
 {
     static const unsigned versions[] = {2, 16, 18, 20};
@@ -434,20 +533,26 @@ static bool round_is_right(void)
     version = versions[below(4)];
     quantum = below(2) ? 1 : 4;
     table = module = trees = (struct buf){0};
-    if (version >= 18)
+    if (version >= 18 && below(2))
         buf_u64(&trees, 0);
-    made_count = 1 + below(GO_FUNCTIONS);
+    made_count = 1 + below(below(2) ? 1 : GO_FUNCTIONS);
     for (size_t i = 0; i < made_count; i++)
         draw_function(&made[i]);
     make_table();
     make_module();
-    buf_u64(&trees, 0);
+    if (version >= 20 && trees.len && below(2)) /* the last node is cut behind what is read of it */
+        trees.len -= 4;
+    else
+        buf_u64(&trees, 0);
     make_image();
     bool right = go_table_open(&image, &t);
     if (right)
         go_table_entries(t, &entries);
-    right = right && entries.count == made_count;
+    size_t entry = 0;
     for (size_t i = 0; i < made_count && right; i++) {
+        if (made[i].units == 0)
+            continue;
+        right = entry < entries.count && entries.items[entry++] == begin;
         vaddr end = begin + made[i].units * quantum;
         for (vaddr at = begin; at < end && right; at += at + 1 < end && at > begin ? end - 1 - at : 1) {
             struct arena *arena = arena_create();
@@ -456,8 +561,8 @@ static bool round_is_right(void)
             right = go_table_function_at(t, at, arena, &f);
             put_got(&got, &f);
             put_wanted(&wanted, i, begin);
-            right = right && strcmp(got.bytes, wanted.bytes) == 0 && entries.items[i] == begin &&
-                    f.own_range_count == 1 && f.ranges[0].begin == begin && f.ranges[0].end == end;
+            right = right && strcmp(got.bytes, wanted.bytes) == 0 && f.own_range_count == 1 &&
+                    f.ranges[0].begin == begin && f.ranges[0].end == end;
             if (!right)
                 printf("# version %u, units of %u: got\n%s# wanted\n%s", version, quantum, got.bytes, wanted.bytes);
             buf_release(&got);
@@ -466,12 +571,14 @@ static bool round_is_right(void)
         }
         begin = end;
     }
+    right = right && entry == entries.count;
     if (right) {
         struct arena *arena = arena_create();
         struct debug_function f;
         right = !go_table_function_at(t, TEXT - 1, arena, &f) && !go_table_function_at(t, begin, arena, &f);
         arena_free(arena);
     }
+    right = right && ends_are_right(entries.count);
     vec_release(&entries);
     if (t)
         go_table_close(t);

@@ -29,3 +29,9 @@ TESTS += %D%/go_drawn_test
 %C%_go_drawn_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_go_drawn_test_SOURCES = %D%/go_drawn_test.c tests/chance.h
 %C%_go_drawn_test_LDADD = $(ROOM_LDADD)
+
+check_PROGRAMS += %D%/entries_test
+TESTS += %D%/entries_test
+%C%_entries_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
+%C%_entries_test_SOURCES = %D%/entries_test.c tests/chance.h tests/guarded.h
+%C%_entries_test_LDADD = $(ROOM_LDADD)

@@ -1,0 +1,361 @@
+/*
+ * The border to libdwarf, by itself: sections in memory, entries of one attribute in every form, lists of ranges and
+ * trees that are drawn, against what was meant.
+ */
+#include "config.h"
+#include "bloop/debug/debug_int.h"
+#include "tests/chance.h"
+#include "tests/guarded.h"
+#include "tests/tap.h"
+
+/* ---- files in memory ---- */
+
+struct file {
+    struct elf_file elf;
+    struct elf_section sections[64]; /* [0] is the null section */
+    struct warnings *w;
+    struct dwarf_file *f; /* NULL: not opened */
+};
+
+static void file_init(struct file *m)
+{
+    *m = (struct file){.elf = {.path = (char *)"made", .section_count = 1}, .w = warnings_create()};
+    m->elf.sections = m->sections;
+    m->sections[0].name = "";
+    pthread_mutex_init(&m->elf.lock, NULL);
+}
+
+static void put_section(struct file *m, const char *name, const void *bytes, size_t n)
+{
+    m->sections[m->elf.section_count++] =
+        (struct elf_section){.name = name, .type = SHT_PROGBITS, .raw = bytes, .size = n};
+}
+
+static void put_buf(struct file *m, const char *name, const struct buf *b)
+{
+    put_section(m, name, b->bytes, b->len);
+}
+
+static void file_release(struct file *m)
+{
+    dwarf_file_close(m->f);
+    warnings_free(m->w);
+    pthread_mutex_destroy(&m->elf.lock);
+}
+
+/* A unit of 32-bit DWARF up to its entry; end_unit says how long it is. */
+static size_t begin_unit(struct buf *info, unsigned version, size_t abbrev)
+{
+    size_t at = info->len;
+    buf_u32(info, 0);
+    buf_u16(info, (uint16_t)version);
+    if (version >= 5)
+        buf_add(info, "\1\10", 2);
+    buf_u32(info, (uint32_t)abbrev);
+    if (version < 5)
+        buf_u8(info, 8);
+    return at;
+}
+
+static void end_unit(struct buf *info, size_t at)
+{
+    uint32_t length = (uint32_t)(info->len - at - 4);
+    memcpy(info->bytes + at, &length, 4);
+}
+
+/* ---- one attribute in every form ---- */
+
+enum said { NUMBER, NEGATIVE, TEXT, ADDRESS, INDEX, OFFSET, LOCAL, GLOBAL, ALTERNATE, OTHER };
+
+static const struct form {
+    unsigned form;
+    enum said said;
+    unsigned since; /* version */
+    uint64_t value;
+    const char *bytes;
+    size_t n;
+} forms[] = {
+    {DW_FORM_data1, NUMBER, 2, 0x7f, "\x7f", 1},
+    {DW_FORM_data2, NUMBER, 2, 0x1234, "\x34\x12", 2},
+    {DW_FORM_data4, NUMBER, 2, 0xfffffffe, "\xfe\xff\xff\xff", 4},
+    {DW_FORM_data4, NUMBER, 2, 0xffffffff, "\xff\xff\xff\xff", 4},
+    {DW_FORM_data8, NUMBER, 2, 0x100000005, "\5\0\0\0\1\0\0\0", 8},
+    {DW_FORM_udata, NUMBER, 2, 0, "\0", 1},
+    {DW_FORM_udata, NUMBER, 2, 300, "\xac\2", 2},
+    {DW_FORM_sdata, NUMBER, 2, 5, "\5", 1},
+    {DW_FORM_sdata, NUMBER, 2, 0, "\0", 1},
+    {DW_FORM_sdata, NEGATIVE, 2, (uint64_t)-3, "\x7d", 1},
+    {DW_FORM_implicit_const, NUMBER, 5, 9, "", 0},
+    {DW_FORM_string, TEXT, 2, 0, "here", 5},
+    {DW_FORM_strp, TEXT, 2, 0, "\1\0\0\0", 4},
+    {DW_FORM_strx, TEXT, 5, 0, "\0", 1},
+    {DW_FORM_strx1, TEXT, 5, 0, "\0", 1},
+    {DW_FORM_strx4, TEXT, 5, 0, "\0\0\0\0", 4},
+    {DW_FORM_addr, ADDRESS, 2, 0x401000, "\0\x10\x40\0\0\0\0\0", 8},
+    {DW_FORM_addrx, INDEX, 5, 1, "\1", 1},
+    {DW_FORM_addrx1, INDEX, 5, 2, "\2", 1},
+    {DW_FORM_addrx2, INDEX, 5, 0, "\0\0", 2},
+    {DW_FORM_addrx4, INDEX, 5, 1, "\1\0\0\0", 4},
+    {DW_FORM_GNU_addr_index, INDEX, 4, 3, "\3", 1},
+    {DW_FORM_sec_offset, OFFSET, 4, 0x21, "\x21\0\0\0", 4},
+    {DW_FORM_ref1, LOCAL, 2, 0x10, "\x10", 1},
+    {DW_FORM_ref2, LOCAL, 2, 0x11, "\x11\0", 2},
+    {DW_FORM_ref4, LOCAL, 2, 0x12, "\x12\0\0\0", 4},
+    {DW_FORM_ref8, LOCAL, 2, 0x13, "\x13\0\0\0\0\0\0\0", 8},
+    {DW_FORM_ref_udata, LOCAL, 2, 0x14, "\x14", 1},
+    {DW_FORM_ref_addr, GLOBAL, 3, 0x15, "\x15\0\0\0", 4},
+    {DW_FORM_GNU_ref_alt, ALTERNATE, 4, 0x16, "\x16\0\0\0", 4},
+    {DW_FORM_ref_sig8, OTHER, 4, 0, "\1\2\3\4\5\6\7\10", 8},
+    {DW_FORM_exprloc, OTHER, 4, 0, "\2\x91\x10", 3},
+    {DW_FORM_block1, OTHER, 2, 0, "\1\x96", 2},
+    {DW_FORM_flag, OTHER, 2, 0, "\1", 1},
+    {DW_FORM_flag_present, OTHER, 4, 0, "", 0},
+};
+
+static const struct wanted_attribute {
+    unsigned name;
+    enum { A_TEXT, A_16, A_32, A_64, A_OFFSET, A_LOW, A_HIGH, A_ENTRY, A_RANGES, A_REFERENCE, A_NOTHING } kind;
+    size_t at; /* in struct die_info */
+} attributes[] = {
+    {DW_AT_name, A_TEXT, offsetof(struct die_info, name)},
+    {DW_AT_linkage_name, A_TEXT, offsetof(struct die_info, link_name)},
+    {DW_AT_MIPS_linkage_name, A_TEXT, offsetof(struct die_info, link_name)},
+    {DW_AT_comp_dir, A_TEXT, offsetof(struct die_info, comp_dir)},
+    {0x76, A_TEXT, offsetof(struct die_info, dwo_name)},
+    {0x2130, A_TEXT, offsetof(struct die_info, dwo_name)},
+    {DW_AT_producer, A_TEXT, offsetof(struct die_info, producer)},
+    {DW_AT_language, A_16, offsetof(struct die_info, language)},
+    {DW_AT_decl_file, A_32, offsetof(struct die_info, decl_file)},
+    {DW_AT_decl_line, A_32, offsetof(struct die_info, decl_line)},
+    {DW_AT_call_file, A_32, offsetof(struct die_info, call_file)},
+    {DW_AT_call_line, A_32, offsetof(struct die_info, call_line)},
+    {DW_AT_call_column, A_32, offsetof(struct die_info, call_column)},
+    {0x2131, A_64, offsetof(struct die_info, dwo_id)},
+    {DW_AT_stmt_list, A_OFFSET, offsetof(struct die_info, lines)},
+    {0x2132, A_OFFSET, offsetof(struct die_info, gnu_ranges_base)},
+    {0x2133, A_OFFSET, offsetof(struct die_info, addr_base)},
+    {DW_AT_low_pc, A_LOW, 0},
+    {DW_AT_high_pc, A_HIGH, 0},
+    {DW_AT_entry_pc, A_ENTRY, 0},
+    {DW_AT_ranges, A_RANGES, 0},
+    {DW_AT_abstract_origin, A_REFERENCE, offsetof(struct die_info, origin)},
+    {DW_AT_specification, A_REFERENCE, offsetof(struct die_info, specification)},
+    {DW_AT_byte_size, A_NOTHING, 0},
+};
+
+static const char *text_of(const struct form *f)
+{
+    return f->said != TEXT             ? NULL
+           : f->form == DW_FORM_string ? "here"
+           : f->form == DW_FORM_strp   ? "there"
+                                       : "elsewhere";
+}
+
+/* What an entry with that attribute alone, in a unit that begins at `unit`, is read as. */
+static struct die_info meant(const struct wanted_attribute *a, const struct form *f, uint64_t unit, const char **text)
+{
+    struct die_info d = {.tag = DW_TAG_variable,
+                         .origin = NO_OFFSET,
+                         .specification = NO_OFFSET,
+                         .lines = NO_OFFSET,
+                         .decl_file = DEBUG_NO_FILE,
+                         .call_file = DEBUG_NO_FILE,
+                         .rnglists_base = NO_OFFSET,
+                         .addr_base = NO_OFFSET,
+                         .gnu_ranges_base = NO_OFFSET};
+    uint64_t number = f->said == NUMBER ? f->value : 0;
+    uint64_t offset = f->said == OFFSET || f->said == GLOBAL ? f->value : f->said == LOCAL ? unit + f->value : number;
+    bool placed = f->said == ADDRESS || f->said == INDEX;
+    char *field = (char *)&d + a->at;
+    *text = NULL;
+    switch (a->kind) {
+    case A_TEXT:
+        *text = text_of(f);
+        break;
+    case A_16:
+        memcpy(field, &(uint16_t){(uint16_t)number}, 2);
+        break;
+    case A_32:
+        memcpy(field, &(uint32_t){number < UINT32_MAX ? (uint32_t)number : 0}, 4);
+        break;
+    case A_64:
+        memcpy(field, &number, 8);
+        break;
+    case A_OFFSET:
+        memcpy(field, &offset, 8);
+        break;
+    case A_LOW:
+        d.has_low = placed, d.low_indexed = f->said == INDEX, d.low = placed ? f->value : 0;
+        break;
+    case A_HIGH:
+        d.has_high = true, d.high_indexed = f->said == INDEX, d.high_is_size = !placed;
+        d.high = placed ? f->value : number;
+        break;
+    case A_ENTRY:
+        d.has_entry = placed, d.entry_indexed = f->said == INDEX, d.entry = placed ? f->value : 0;
+        break;
+    case A_RANGES:
+        d.has_ranges = true, d.ranges_form = (uint16_t)f->form, d.ranges = offset;
+        break;
+    case A_REFERENCE:
+        offset = f->said == LOCAL ? unit + f->value : f->said == GLOBAL || f->said == ALTERNATE ? f->value : NO_OFFSET;
+        memcpy(field, &offset, 8);
+        d.origin_alternate = a->name == DW_AT_abstract_origin && f->said == ALTERNATE;
+        d.specification_alternate = a->name == DW_AT_specification && f->said == ALTERNATE;
+        break;
+    case A_NOTHING:
+        break;
+    }
+    return d;
+}
+
+static void put_info(struct buf *b, const struct die_info *d, const char *text)
+{
+    buf_printf(
+        b, "%x %x %d%d%d%d%d %d%d%d %llx %llx %llx %llx %llx%s %llx%s %s %x %x %x %x %x %x %llx %llx %llx %llx %llx",
+        d->tag, d->ranges_form, d->has_low, d->has_high, d->high_is_size, d->has_ranges, d->has_entry, d->low_indexed,
+        d->high_indexed, d->entry_indexed, (unsigned long long)d->low, (unsigned long long)d->high,
+        (unsigned long long)d->entry, (unsigned long long)d->ranges, (unsigned long long)d->origin,
+        d->origin_alternate ? "a" : "", (unsigned long long)d->specification, d->specification_alternate ? "a" : "",
+        text ? text : "-", d->decl_file, d->call_file, d->decl_line, d->call_line, d->call_column, d->language,
+        (unsigned long long)d->lines, (unsigned long long)d->rnglists_base, (unsigned long long)d->addr_base,
+        (unsigned long long)d->gnu_ranges_base, (unsigned long long)d->dwo_id);
+}
+
+/* The one text that may be there. */
+static const char *text_in(const struct die_info *d, const struct wanted_attribute *a)
+{
+    const char *const all[] = {d->name, d->link_name, d->comp_dir, d->dwo_name, d->producer};
+    const char *text = NULL;
+    if (a->kind == A_TEXT)
+        memcpy(&text, (const char *)d + a->at, sizeof text);
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        if (all[i] && all[i] != text)
+            return "a text of something else";
+    return text;
+}
+
+/* By themselves: a number with its sign, a reference that stays in the file, an expression. */
+static bool single_is_right(struct file *m, Dwarf_Die die, const struct wanted_attribute *a, const struct form *f,
+                            uint64_t unit)
+{
+    int64_t number = 77;
+    bool there = die_number(m->f, die, a->name, &number);
+    bool is_number = f->said == NUMBER || f->said == NEGATIVE;
+    uint64_t reference = die_reference(m->f, die, a->name), other = die_reference(m->f, die, DW_AT_type);
+    struct cursor block = die_block(m->f, die, a->name), none = die_block(m->f, die, DW_AT_location);
+    bool right = there == is_number && number == (is_number ? (int64_t)f->value : 77);
+    right = right && other == NO_OFFSET && none.bad && !die_number(m->f, die, DW_AT_type, &number);
+    if (f->said != ALTERNATE && f->said != LOCAL && f->said != GLOBAL)
+        right = right && (f->said == OFFSET || f->said == NUMBER || reference == NO_OFFSET);
+    else
+        right = right && reference == (f->said == ALTERNATE ? NO_OFFSET
+                                       : f->said == LOCAL   ? unit + f->value
+                                                            : f->value);
+    if (f->form == DW_FORM_exprloc)
+        return right && !block.bad && cursor_u8(&block) == 0x91 && cursor_u8(&block) == 0x10 &&
+               (cursor_u8(&block), block.bad);
+    return right && block.bad;
+}
+
+/* Forms that only some of libdwarf's generations read as offsets, or as numbers. */
+static bool is_plain(const struct wanted_attribute *a, const struct form *f)
+{
+    bool reference = f->said == LOCAL || f->said == GLOBAL || f->said == ALTERNATE || f->form == DW_FORM_ref_sig8;
+    if (a->kind == A_OFFSET || a->kind == A_RANGES)
+        return !reference && f->said != TEXT && f->said != INDEX;
+    if (a->kind == A_REFERENCE)
+        return f->said != NUMBER && f->said != NEGATIVE && f->said != OFFSET && f->said != TEXT && f->said != INDEX;
+    return true;
+}
+
+static void test_forms(unsigned version)
+{
+    static const char strings[] = "\0there\0elsewhere";
+    static const uint8_t offsets[] = {8, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0, 0},
+                         addresses[] = {12, 0, 0, 0, 5, 0, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+    struct buf info = {0}, abbrev = {0};
+    struct file m;
+    struct unit_header h = {0};
+    struct die_walk walk;
+    bool up;
+    unsigned code = 1, wrong = 0, read = 0;
+    size_t first =
+        begin_unit(&info, version, 0); /* another one in front, so that it does not begin where the section does */
+    buf_add(&abbrev, "\1\x11\0\0\0", 5);
+    buf_u8(&info, 1);
+    end_unit(&info, first);
+    size_t unit = begin_unit(&info, version, abbrev.len + 1);
+    buf_add(&abbrev, "\0\1\x11\1", 4);
+    buf_u8(&info, 1);
+    if (version >= 5) { /* str_offsets_base, addr_base */
+        buf_add(&abbrev, "\x72\x17\x73\x17", 4);
+        buf_add(&info, "\10\0\0\0\10\0\0\0", 8);
+    }
+    buf_add(&abbrev, "\0\0", 2);
+    for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
+        for (size_t k = 0; k < ARRAY_SIZE(forms); k++) {
+            if (version < forms[k].since || !is_plain(&attributes[i], &forms[k]))
+                continue;
+            buf_uleb(&abbrev, ++code);
+            buf_add(&abbrev, "\x34", 2);
+            buf_uleb(&abbrev, attributes[i].name);
+            buf_uleb(&abbrev, forms[k].form);
+            if (forms[k].form == DW_FORM_implicit_const)
+                buf_u8(&abbrev, 9);
+            buf_add(&abbrev, "\0\0", 2);
+            buf_uleb(&info, code);
+            buf_add(&info, forms[k].bytes, forms[k].n);
+        }
+    buf_u8(&info, 0);
+    buf_u8(&abbrev, 0);
+    end_unit(&info, unit);
+    file_init(&m);
+    put_buf(&m, ".debug_info", &info);
+    put_buf(&m, ".debug_abbrev", &abbrev);
+    put_section(&m, ".debug_str", strings, sizeof strings);
+    put_section(&m, ".debug_str_offsets", offsets, sizeof offsets);
+    put_section(&m, ".debug_addr", addresses, sizeof addresses);
+    CHECK_INT(dwarf_file_open(&m.elf, false, m.w, &m.f, NULL), 1);
+    CHECK(dwarf_file_next(m.f, &h) && dwarf_file_next(m.f, &h) && h.header == unit);
+    Dwarf_Die root = dwarf_die_at(m.f, h.die);
+    bool more = die_walk_begin(&walk, m.f, root);
+    for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
+        for (size_t k = 0; k < ARRAY_SIZE(forms); k++) {
+            if (version < forms[k].since || !is_plain(&attributes[i], &forms[k]) || !more)
+                continue;
+            struct buf got = {0}, wanted = {0};
+            struct die_info d, w;
+            const char *text;
+            Dwarf_Die die = walk.levels[walk.depth - 1].die;
+            die_read(m.f, die, &d);
+            w = meant(&attributes[i], &forms[k], unit, &text);
+            put_info(&got, &d, text_in(&d, &attributes[i]));
+            put_info(&wanted, &w, text);
+            bool has = attributes[i].kind == A_LOW || attributes[i].kind == A_RANGES;
+            bool right = strcmp(got.bytes, wanted.bytes) == 0 && die_has_code(die) == has &&
+                         d.offset == die_offset(die) && single_is_right(&m, die, &attributes[i], &forms[k], unit);
+            if (!right && wrong++ < 9)
+                printf("# attribute %x, form %x, version %u: got\n# %s\n# %s\n", attributes[i].name, forms[k].form,
+                       version, got.bytes, wanted.bytes);
+            buf_release(&got);
+            buf_release(&wanted);
+            read++;
+            more = die_walk_next(&walk, &up);
+        }
+    CHECK(read == code - 1 && !more);
+    CHECK_INT(wrong, 0);
+    CHECK_INT(warnings_count(m.w), 0);
+    die_walk_end(&walk);
+    dwarf_dealloc_die(root);
+    file_release(&m);
+    buf_release(&info);
+    buf_release(&abbrev);
+}
+
+int main(void)
+{
+    for (unsigned version = 2; version <= 5; version++)
+        test_forms(version);
+    return tap_done();
+}
