@@ -353,9 +353,309 @@ static void test_forms(unsigned version)
     buf_release(&abbrev);
 }
 
+/* ---- ranges ---- */
+
+static const char *ranges_text(struct buf *b, const struct range_list *r)
+{
+    b->len = 0;
+    buf_str(b, "");
+    for (size_t i = 0; i < r->count; i++)
+        buf_printf(b, " %llx-%llx", (unsigned long long)r->items[i].begin, (unsigned long long)r->items[i].end);
+    return b->bytes;
+}
+
+/* Joined where they overlap or touch, against a map of every address; those in front stay as they are. */
+static bool join_is_right(void)
+{
+    enum { SPACE = 60, FRONT = 2 };
+    struct range_list list = {0}, wanted = {0};
+    struct buf got_text = {0}, wanted_text = {0};
+    bool in[SPACE + 1] = {false};
+    for (int i = 0; i < FRONT; i++) {
+        *vec_push(&list) = (struct addr_range){9, 11};
+        *vec_push(&wanted) = (struct addr_range){9, 11};
+    }
+    for (unsigned n = below(7); n > 0; n--) {
+        vaddr begin = below(SPACE - 12), end = begin + 1 + below(below(3) ? 4 : 12);
+        *vec_push(&list) = (struct addr_range){begin, end};
+        for (vaddr at = begin; at < end; at++)
+            in[at] = true;
+    }
+    for (vaddr at = 0, end; at < SPACE; at = end) {
+        for (end = at; in[end];)
+            end++;
+        if (end > at)
+            *vec_push(&wanted) = (struct addr_range){at, end};
+        end += end == at;
+    }
+    ranges_normalize(&list, FRONT);
+    bool right = strcmp(ranges_text(&got_text, &list), ranges_text(&wanted_text, &wanted)) == 0;
+    vec_release(&list);
+    vec_release(&wanted);
+    buf_release(&got_text);
+    buf_release(&wanted_text);
+    return right;
+}
+
+enum { ADDRESSES = 6 };
+static const vaddr edges[] = {0, 1, 2, 0x1000, UINT64_MAX - 17, UINT64_MAX - 16, UINT64_MAX - 15};
+
+static vaddr some_address(void)
+{
+    return below(3) ? 0x1000 + below(0x1000) : edges[below(ARRAY_SIZE(edges))];
+}
+
+static void note_range(struct range_list *list, bool known, vaddr begin, vaddr end)
+{
+    if (known && begin > 1 && begin < end && begin < UINT64_MAX - 16)
+        *vec_push(list) = (struct addr_range){begin, end};
+}
+
+/* An index, and the address that it stands for. */
+static bool put_index(struct buf *b, const vaddr *addresses, vaddr *v)
+{
+    uint64_t i = below(12) ? below(ADDRESSES) : below(2) ? ADDRESSES : UINT64_MAX >> below(40);
+    buf_uleb(b, i);
+    *v = i < ADDRESSES ? addresses[i] : *v;
+    return i < ADDRESSES;
+}
+
+/* A list of DWARF 5 behind `at`, and what it says; it may end as damage does: cut, or with something unknown. */
+static void draw_v5(struct buf *b, const vaddr *addresses, vaddr base, struct range_list *wanted)
+{
+    for (unsigned n = below(8); n > 0; n--) {
+        size_t start = b->len;
+        vaddr begin = some_address(), end = begin + below(40);
+        bool known = true, range = true;
+        unsigned kind = 1 + below(7);
+        buf_u8(b, (uint8_t)kind);
+        if (kind == DW_RLE_base_addressx) {
+            if (!put_index(b, addresses, &base))
+                return;
+            range = false;
+        } else if (kind == DW_RLE_startx_endx) {
+            known = put_index(b, addresses, &begin);
+            known &= put_index(b, addresses, &end);
+        } else if (kind == DW_RLE_startx_length) {
+            known = put_index(b, addresses, &begin);
+            buf_uleb(b, 33);
+            end = begin + 33;
+        } else if (kind == DW_RLE_offset_pair) {
+            begin = base + below(9), end = begin + below(200);
+            buf_uleb(b, begin - base);
+            buf_uleb(b, end - base);
+        } else if (kind == DW_RLE_base_address) {
+            buf_u64(b, base = some_address());
+            range = false;
+        } else {
+            buf_u64(b, begin);
+            if (kind == DW_RLE_start_end)
+                buf_u64(b, end);
+            else
+                buf_uleb(b, end - begin);
+        }
+        if (below(12) == 0) { /* the section ends in the midst of it */
+            b->len = start + 1 + below((uint32_t)(b->len - start - 1));
+            return;
+        }
+        if (range)
+            note_range(wanted, known, begin, end);
+    }
+    if (below(4))
+        buf_u8(b, (uint8_t)(below(3) ? 0 : 8 + below(200)));
+    else
+        return;
+    buf_add(b, "\6\1\2\3\4\5\6\0\0\2\2\3\4\5\6\0\0\0", 18); /* nobody looks behind its end */
+}
+
+static void draw_v4(struct buf *b, vaddr base, struct range_list *wanted)
+{
+    for (unsigned n = below(8); n > 0; n--) {
+        vaddr begin = below(5) ? some_address() : UINT64_MAX, end = begin + 1 + below(40);
+        if (begin == UINT64_MAX)
+            end = base = below(2) ? 0 : some_address();
+        buf_u64(b, begin);
+        buf_u64(b, end);
+        if (below(12) == 0) {
+            b->len -= 1 + below(15);
+            return;
+        }
+        if (begin != UINT64_MAX)
+            note_range(wanted, true, base + begin, base + end);
+    }
+    if (below(3) == 0)
+        return;
+    buf_add(b, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\1\0\0\0\0\0\0\2\2\0\0\0\0\0\0", 32);
+}
+
+/* A list somewhere in its section, by its offset or through the table in front; the sections end where memory does. */
+static bool list_is_right(void)
+{
+    static struct guarded_room list_room, address_room;
+    struct file m;
+    struct buf b = {0}, addr = {0}, got_text = {0}, wanted_text = {0};
+    struct range_list got = {0}, wanted = {0};
+    vaddr addresses[ADDRESSES];
+    bool new = below(3) != 0, indexed = new &&below(2), given = below(2), split = below(2);
+    struct unit_base base = {.version = new ? 5 : 4,
+                             .offset_size = below(2) ? 4 : 8,
+                             .base = below(2) ? 0x1000 : 0,
+                             .rnglists_base = NO_OFFSET,
+                             .addr_base = NO_OFFSET,
+                             .gnu_ranges_base = NO_OFFSET};
+    struct die_info d = {.has_ranges = true, .ranges_form = indexed ? DW_FORM_rnglistx : DW_FORM_sec_offset};
+    size_t header = given ? 24 : base.offset_size == 8 ? 20 : 12, at_addr = given ? 16 : new ? 8 : 0;
+    for (size_t i = 0; i < at_addr; i++)
+        buf_u8(&addr, 0x77);
+    for (int i = 0; i < ADDRESSES; i++)
+        buf_u64(&addr, addresses[i] = some_address());
+    if (given)
+        base.rnglists_base = header, base.addr_base = at_addr;
+    for (size_t i = 0; i < header; i++)
+        buf_u8(&b, 0x6b);
+    if (indexed) {
+        size_t entries = 1 + below(3);
+        d.ranges = below((uint32_t)entries);
+        for (size_t i = 0; i < entries; i++) {
+            uint64_t to = i == d.ranges ? entries * base.offset_size : 0x6b6b;
+            buf_add(&b, &to, base.offset_size);
+        }
+    } else if (!new &&below(2)) {
+        base.gnu_ranges_base = header / 2;
+        d.ranges = header - header / 2;
+    } else {
+        d.ranges = header;
+    }
+    if (new)
+        draw_v5(&b, addresses, base.base, &wanted);
+    else
+        draw_v4(&b, base.base, &wanted);
+    if (indexed && below(10) == 0) { /* of a number that is not in the section, or that no section has */
+        d.ranges = below(2) ? b.len / base.offset_size : (uint64_t)1 << (32 + below(32));
+        wanted.count = 0;
+    }
+    file_init(&m);
+    put_section(&m, ".debug_addr", guarded_copy(&address_room, addr.bytes, addr.len), addr.len);
+    put_section(&m,
+                !new    ? ".debug_ranges"
+                : split ? ".debug_rnglists.dwo"
+                        : ".debug_rnglists",
+                guarded_copy(&list_room, b.bytes, b.len), b.len);
+    if (new &&split) /* (the file's own, which is not that of what is split) */
+        put_section(&m, ".debug_rnglists", "\0\0\0\0", 4);
+    struct dwarf_file f = {.elf = &m.elf, .w = m.w};
+    base.addresses = &m.elf;
+    die_ranges(&f, &base, &d, &got);
+    bool right = strcmp(ranges_text(&got_text, &got), ranges_text(&wanted_text, &wanted)) == 0;
+    for (uint64_t i = 0; i <= ADDRESSES && right; i++) { /* where an entry begins, by number */
+        struct die_info low = {.has_low = true, .low_indexed = true, .low = i};
+        struct die_info entry = {.has_entry = true, .entry_indexed = true, .entry = i};
+        vaddr there = i < ADDRESSES ? addresses[i] : 0;
+        right = die_low(&base, &low) == there && die_entry(&base, &entry) == there;
+        low.has_low = entry.has_entry = false;
+        right = right && die_low(&base, &low) == 0 && die_entry(&base, &entry) == 0;
+    }
+    if (!right)
+        printf("# version %d: got%s\n# wanted%s\n", base.version, got_text.bytes, wanted_text.bytes);
+    file_release(&m);
+    buf_release(&b);
+    buf_release(&addr);
+    buf_release(&got_text);
+    buf_release(&wanted_text);
+    vec_release(&got);
+    vec_release(&wanted);
+    return right;
+}
+
+static void test_ranges(void)
+{
+    enum { ROUNDS = 3000 };
+    int joined = 0, right = 0;
+    while (joined < ROUNDS && join_is_right())
+        joined++;
+    CHECK_INT(joined, ROUNDS);
+    while (right < ROUNDS && list_is_right())
+        right++;
+    CHECK_INT(right, ROUNDS);
+}
+
+/* ---- sections ---- */
+
+static void put_unit(struct buf *info, struct buf *abbrev, const char *dwo)
+{
+    size_t at = begin_unit(info, 4, 0);
+    buf_add(abbrev, "\1\x11\0\3\x8\0\0\0", 8); /* a unit with a name */
+    buf_u8(info, 1);
+    buf_add(info, dwo, strlen(dwo) + 1);
+    end_unit(info, at);
+}
+
+/* Of several sections of a name the first is taken; the list of them ends where memory does. */
+static void test_sections(void)
+{
+    static const char *const names[] = {".debug_info", ".debug_abbrev"};
+    struct guarded_room room = {NULL, 0};
+    struct buf info = {0}, abbrev = {0};
+    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c");
+    for (int dwo = 0; dwo < 2; dwo++) {
+        struct file m;
+        struct unit_header h = {0};
+        struct die_info d = {.name = NULL};
+        file_init(&m);
+        put_buf(&m, dwo ? ".debug_info.dwo" : ".debug_info", &info);
+        put_section(&m, dwo ? ".debug_info" : ".debug_info.dwo", "\xff\xff", 2);
+        put_section(&m, ".debug_informal", "\xff\xff", 2);
+        put_buf(&m, dwo ? ".debug_abbrev.dwo" : ".debug_abbrev", &abbrev);
+        for (size_t i = 0; i < 2 * ARRAY_SIZE(names); i++)
+            put_section(&m, i % 2 ? names[i / 2] : i == 0 && dwo ? ".debug_info.dwo" : names[i / 2], "\xff\xff\xff", 3);
+        if (!dwo) /* of packages alone */
+            put_section(&m, ".debug_cu_index", "\x63\0\0\0\1\0\0\0\1\0\0\0\2\0\0\0", 16);
+        size_t bytes = m.elf.section_count * sizeof *m.sections;
+        m.elf.sections = guarded_copy(&room, m.sections, bytes);
+        CHECK_INT(dwarf_file_open(&m.elf, dwo, m.w, &m.f, NULL), 1);
+        CHECK(m.f && dwarf_file_next(m.f, &h));
+        Dwarf_Die die = m.f ? dwarf_die_at(m.f, h.die) : NULL;
+        if (die) {
+            die_read(m.f, die, &d);
+            dwarf_dealloc_die(die);
+        }
+        CHECK_STR(d.name ? path_base(d.name) : "none", "a.c");
+        CHECK(m.f && !dwarf_file_next(m.f, &h));
+        CHECK_INT(warnings_count(m.w), 0);
+        file_release(&m);
+    }
+    buf_release(&info);
+    buf_release(&abbrev);
+}
+
+/* The index of a package that is of no known version: nothing of the file is read, with libdwarf's words why. */
+static void test_damaged_index(void)
+{
+    static const char *const names[] = {".debug_cu_index", ".debug_tu_index"};
+    struct buf info = {0}, abbrev = {0};
+    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c");
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        struct file m;
+        struct err err = {0};
+        file_init(&m);
+        put_buf(&m, ".debug_info.dwo", &info);
+        put_buf(&m, ".debug_abbrev.dwo", &abbrev);
+        put_section(&m, names[i], "\x63\0\0\0\1\0\0\0\1\0\0\0\2\0\0\0", 16);
+        CHECK_INT(dwarf_file_open(&m.elf, true, m.w, &m.f, &err), -1);
+        CHECK(m.f == NULL && str_starts(err.msg, "made: its debug information cannot be read: ") &&
+              !strstr(err.msg, "none found"));
+        file_release(&m);
+    }
+    buf_release(&info);
+    buf_release(&abbrev);
+}
+
 int main(void)
 {
     for (unsigned version = 2; version <= 5; version++)
         test_forms(version);
+    test_ranges();
+    test_sections();
+    test_damaged_index();
     return tap_done();
 }
