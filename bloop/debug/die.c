@@ -59,7 +59,7 @@ typedef Dwarf_Obj_Access_Section object_section;
 typedef Dwarf_Half section_number;
 #endif
 
-#define SECTIONS_MOST 32
+#define SECTIONS_MOST 32 /* more than wanted_section has names */
 struct dwarf_object {
     object_interface interface;
     struct elf_section *sections[SECTIONS_MOST]; /* [0] stays NULL, like ELF's null section */
@@ -174,7 +174,7 @@ static struct dwarf_object *make_object(struct elf_file *f, bool dwo, struct war
 {
     struct dwarf_object *o = mem_calloc(1, sizeof *o);
     o->count = 1;
-    for (size_t i = 1; i < f->section_count && o->count < SECTIONS_MOST; i++) {
+    for (size_t i = 1; i < f->section_count; i++) {
         struct elf_section *s = &f->sections[i];
         bool again = false; /* a .o with section groups may have several of a name; units of the first are read */
         for (size_t j = 1; j < o->count; j++)
@@ -395,8 +395,7 @@ static const char *attr_string(struct dwarf_file *f, Dwarf_Attribute a, unsigned
     int status = dwarf_formstring(a, &s, &e);
     if (status == DW_DLV_OK && s)
         return s;
-    if (status == DW_DLV_ERROR)
-        drop_error(f, &e); /* also where dwz's file is missing */
+    drop_error(f, &e); /* also where dwz's file is missing */
     return NULL;
 }
 
@@ -408,11 +407,9 @@ static uint64_t attr_number(struct dwarf_file *f, Dwarf_Attribute a)
     int status = dwarf_formudata(a, &u, &e);
     if (status == DW_DLV_OK)
         return u;
-    if (status == DW_DLV_ERROR)
-        drop_error(f, &e);
+    drop_error(f, &e);
     status = dwarf_formsdata(a, &s, &e); /* DW_FORM_sdata, and DW_FORM_implicit_const in the older library */
-    if (status == DW_DLV_ERROR)
-        drop_error(f, &e);
+    drop_error(f, &e);
     return status == DW_DLV_OK && s >= 0 ? (uint64_t)s : 0;
 }
 
@@ -429,8 +426,7 @@ static uint64_t attr_offset(struct dwarf_file *f, Dwarf_Attribute a)
     int status = dwarf_global_formref(a, &v, &e);
     if (status == DW_DLV_OK)
         return v;
-    if (status == DW_DLV_ERROR)
-        drop_error(f, &e);
+    drop_error(f, &e);
     return attr_number(f, a); /* DWARF 2 and 3 write section offsets as data4 */
 }
 
@@ -454,8 +450,7 @@ static bool attr_address(struct dwarf_file *f, Dwarf_Attribute a, unsigned form,
         status = dwarf_formaddr(a, &addr, &e);
         *v = addr;
     }
-    if (status == DW_DLV_ERROR)
-        drop_error(f, &e);
+    drop_error(f, &e);
     return status == DW_DLV_OK;
 }
 
@@ -467,8 +462,7 @@ static uint64_t attr_reference(struct dwarf_file *f, Dwarf_Attribute a, unsigned
     if (form == FORM_ref_sig8) /* a type's, never a procedure's */
         return NO_OFFSET;
     int status = dwarf_global_formref(a, &offset, &e);
-    if (status == DW_DLV_ERROR)
-        drop_error(f, &e);
+    drop_error(f, &e);
     return status == DW_DLV_OK ? offset : NO_OFFSET;
 }
 

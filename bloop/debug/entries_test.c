@@ -143,8 +143,12 @@ static const struct wanted_attribute {
     {DW_AT_byte_size, A_NOTHING, 0},
 };
 
+static bool split; /* texts by number are those of a split file, whose table begins elsewhere */
+
 static const char *text_of(const struct form *f)
 {
+    if (split && f->said == TEXT && f->form != DW_FORM_string && f->form != DW_FORM_strp)
+        return "apart";
     return f->said != TEXT             ? NULL
            : f->form == DW_FORM_string ? "here"
            : f->form == DW_FORM_strp   ? "there"
@@ -318,6 +322,12 @@ static void test_forms(unsigned version)
     put_section(&m, ".debug_addr", addresses, sizeof addresses);
     CHECK_INT(dwarf_file_open(&m.elf, false, m.w, &m.f, NULL), 1);
     CHECK(dwarf_file_next(m.f, &h) && dwarf_file_next(m.f, &h) && h.header == unit);
+    if (split) {
+        m.f->offset_size = below(2) ? 4 : 8;
+        m.f->string_offsets = 4;
+        put_section(&m, ".debug_str_offsets.dwo", "\1\1\1\1\3\0\0\0\0\0\0\0", 4 + m.f->offset_size);
+        put_section(&m, ".debug_str.dwo", "\1\1\1apart", 9);
+    }
     Dwarf_Die root = dwarf_die_at(m.f, h.die);
     bool more = die_walk_begin(&walk, m.f, root);
     for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
@@ -496,15 +506,15 @@ static bool list_is_right(void)
     struct buf b = {0}, addr = {0}, got_text = {0}, wanted_text = {0};
     struct range_list got = {0}, wanted = {0};
     vaddr addresses[ADDRESSES];
-    bool new = below(3) != 0, indexed = new &&below(2), given = below(2), split = below(2);
-    struct unit_base base = {.version = new ? 5 : 4,
+    bool five = below(3) != 0, indexed = five && below(2), given = below(2), dwo = below(2);
+    struct unit_base base = {.version = five ? 5 : 4,
                              .offset_size = below(2) ? 4 : 8,
                              .base = below(2) ? 0x1000 : 0,
                              .rnglists_base = NO_OFFSET,
                              .addr_base = NO_OFFSET,
                              .gnu_ranges_base = NO_OFFSET};
     struct die_info d = {.has_ranges = true, .ranges_form = indexed ? DW_FORM_rnglistx : DW_FORM_sec_offset};
-    size_t header = given ? 24 : base.offset_size == 8 ? 20 : 12, at_addr = given ? 16 : new ? 8 : 0;
+    size_t header = given ? 24 : base.offset_size == 8 ? 20 : 12, at_addr = given ? 16 : five ? 8 : 0;
     for (size_t i = 0; i < at_addr; i++)
         buf_u8(&addr, 0x77);
     for (int i = 0; i < ADDRESSES; i++)
@@ -520,13 +530,13 @@ static bool list_is_right(void)
             uint64_t to = i == d.ranges ? entries * base.offset_size : 0x6b6b;
             buf_add(&b, &to, base.offset_size);
         }
-    } else if (!new &&below(2)) {
+    } else if (!five && below(2)) {
         base.gnu_ranges_base = header / 2;
         d.ranges = header - header / 2;
     } else {
         d.ranges = header;
     }
-    if (new)
+    if (five)
         draw_v5(&b, addresses, base.base, &wanted);
     else
         draw_v4(&b, base.base, &wanted);
@@ -537,11 +547,11 @@ static bool list_is_right(void)
     file_init(&m);
     put_section(&m, ".debug_addr", guarded_copy(&address_room, addr.bytes, addr.len), addr.len);
     put_section(&m,
-                !new    ? ".debug_ranges"
-                : split ? ".debug_rnglists.dwo"
-                        : ".debug_rnglists",
+                !five ? ".debug_ranges"
+                : dwo ? ".debug_rnglists.dwo"
+                      : ".debug_rnglists",
                 guarded_copy(&list_room, b.bytes, b.len), b.len);
-    if (new &&split) /* (the file's own, which is not that of what is split) */
+    if (five && dwo) /* (the file's own, which is not that of what is split) */
         put_section(&m, ".debug_rnglists", "\0\0\0\0", 4);
     struct dwarf_file f = {.elf = &m.elf, .w = m.w};
     base.addresses = &m.elf;
@@ -581,12 +591,12 @@ static void test_ranges(void)
 
 /* ---- sections ---- */
 
-static void put_unit(struct buf *info, struct buf *abbrev, const char *dwo)
+static void put_unit(struct buf *info, struct buf *abbrev, const char *name)
 {
     size_t at = begin_unit(info, 4, 0);
     buf_add(abbrev, "\1\x11\0\3\x8\0\0\0", 8); /* a unit with a name */
     buf_u8(info, 1);
-    buf_add(info, dwo, strlen(dwo) + 1);
+    buf_add(info, name, strlen(name) + 1);
     end_unit(info, at);
 }
 
@@ -650,12 +660,107 @@ static void test_damaged_index(void)
     buf_release(&abbrev);
 }
 
+/* ---- packages ---- */
+
+enum { COLUMNS = 4, PACKED = 3 };
+
+/* Where each unit's parts begin, behind the headers of tables; or that it has none. */
+static void test_package(unsigned version, unsigned offset_size)
+{
+    static const uint32_t columns[COLUMNS] = {1, 3, 6, 8}; /* info, abbreviations, string offsets, lists of ranges */
+    struct buf info = {0}, abbrev = {0}, index = {0};
+    struct file m;
+    struct unit_header h = {0};
+    size_t begins[PACKED + 1] = {0};
+    uint32_t parts[PACKED][2], sizes[PACKED][2];
+    unsigned wrong = 0;
+    buf_add(&abbrev, "\1\x11\0\3\x8\0\0\0", 8);
+    for (unsigned u = 0; u < PACKED; u++) {
+        if (offset_size == 8)
+            buf_u32(&info, 0xffffffff);
+        size_t field = info.len;
+        buf_add(&info, "\0\0\0\0\0\0\0\0", offset_size);
+        buf_u16(&info, (uint16_t)version);
+        if (version >= 5)
+            buf_add(&info, "\5\10", 2); /* split */
+        buf_add(&info, "\0\0\0\0\0\0\0\0", offset_size);
+        if (version < 5)
+            buf_u8(&info, 8);
+        else
+            buf_u64(&info, 0x100 + u);
+        buf_u8(&info, 1);
+        buf_printf(&info, "%040u", u);
+        buf_u8(&info, 0);
+        uint64_t length = info.len - field - offset_size;
+        memcpy(info.bytes + field, &length, offset_size);
+        begins[u + 1] = info.len;
+        for (int k = 0; k < 2; k++) {
+            parts[u][k] = 100 * u + 10 * (unsigned)k;
+            sizes[u][k] = u == 1 ? 0 : 64;
+        }
+    }
+    if (version >= 5)
+        buf_u16(&index, 5), buf_u16(&index, 0);
+    else
+        buf_u32(&index, 2);
+    buf_u32(&index, COLUMNS);
+    buf_u32(&index, PACKED);
+    buf_u32(&index, 8);
+    for (unsigned slot = 0; slot < 8; slot++)
+        buf_u64(&index, slot < PACKED ? 0x100 + slot : 0);
+    for (unsigned slot = 0; slot < 8; slot++)
+        buf_u32(&index, slot < PACKED ? slot + 1 : 0);
+    for (int k = 0; k < COLUMNS; k++)
+        buf_u32(&index, columns[k]);
+    for (unsigned u = 0; u < PACKED; u++) {
+        buf_u32(&index, (uint32_t)begins[u]);
+        buf_u32(&index, 0);
+        buf_u32(&index, parts[u][0]);
+        buf_u32(&index, parts[u][1]);
+    }
+    for (unsigned u = 0; u < PACKED; u++) {
+        buf_u32(&index, (uint32_t)(begins[u + 1] - begins[u]));
+        buf_u32(&index, (uint32_t)abbrev.len);
+        buf_u32(&index, sizes[u][0]);
+        buf_u32(&index, sizes[u][1]);
+    }
+    file_init(&m);
+    put_buf(&m, ".debug_info.dwo", &info);
+    put_buf(&m, ".debug_abbrev.dwo", &abbrev);
+    put_buf(&m, ".debug_cu_index", &index);
+    CHECK_INT(dwarf_file_open(&m.elf, true, m.w, &m.f, NULL), 1);
+    for (unsigned u = 0; u < PACKED; u++) {
+        Dwarf_Die die = m.f && dwarf_file_next(m.f, &h) ? dwarf_die_at(m.f, h.die) : NULL;
+        struct package_parts p = {0, 0};
+        if (die) {
+            p = die_package_parts(m.f, die);
+            dwarf_dealloc_die(die);
+        }
+        uint64_t strings = version < 5 ? 0 : offset_size == 8 ? 16 : 8, lists = offset_size == 8 ? 20 : 12;
+        wrong += !die || p.string_offsets != (u == 1 ? NO_OFFSET : parts[u][0] + strings);
+        wrong += p.rnglists != (u == 1 || version < 5 ? NO_OFFSET : parts[u][1] + lists);
+    }
+    CHECK_INT(wrong, 0);
+    for (size_t i = 0; i < warnings_count(m.w); i++)
+        printf("# %s\n", warnings_get(m.w, i));
+    file_release(&m);
+    buf_release(&info);
+    buf_release(&abbrev);
+    buf_release(&index);
+}
+
 int main(void)
 {
     for (unsigned version = 2; version <= 5; version++)
         test_forms(version);
+    split = true;
+    for (unsigned n = 0; n < 4; n++)
+        test_forms(5);
     test_ranges();
     test_sections();
     test_damaged_index();
+    for (unsigned version = 4; version <= 5; version++)
+        for (unsigned offset_size = 4; offset_size <= 8; offset_size += 4)
+            test_package(version, offset_size);
     return tap_done();
 }

@@ -203,7 +203,7 @@ static bool read_function(const struct go_table *t, uint64_t index, struct go_fu
     read_trees(t, c, tables, f);
     struct cursor text = cursor_at(t, name);
     f->name = cursor_cstr(&text);
-    return !c.bad && !text.bad && f->begin < f->end;
+    return !c.bad && !text.bad;
 }
 
 void go_table_entries(const struct go_table *t, struct vaddr_list *entries)
