@@ -271,7 +271,7 @@ static void make_table(void)
         buf_u64(&list, at);
     buf_u32(&table, magic);
     buf_add(&table, "\0\0", 2);
-    buf_u8(&table, (uint8_t)quantum);
+    buf_u8(&table, (uint8_t)(quantum == 1 && below(2) ? 0 : quantum)); /* (none said is 1) */
     buf_u8(&table, 8);
     buf_u64(&table, made_count);
     if (version == 2) {
@@ -463,7 +463,8 @@ static void put_got(struct buf *b, const struct debug_function *f)
     struct text_list lines = {0};
     buf_printf(b, "%s %s:%u", f->name, file_of(f, f->decl_file), f->decl_line);
     for (size_t i = 0; i < f->row_count; i++)
-        buf_printf(b, " %llx=%s:%u", (unsigned long long)f->rows[i].addr, file_of(f, f->rows[i].file), f->rows[i].line);
+        buf_printf(b, "%s %llx=%s:%u", f->rows[i].is_stmt ? "" : " no statement", (unsigned long long)f->rows[i].addr,
+                   file_of(f, f->rows[i].file), f->rows[i].line);
     buf_char(b, '\n');
     for (uint32_t i = 0; i < f->inline_count; i++) {
         const struct inline_call *c = &f->inlines[i];
