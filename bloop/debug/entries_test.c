@@ -660,6 +660,75 @@ static void test_damaged_index(void)
     buf_release(&abbrev);
 }
 
+/* A unit of no known version behind one that is sound: that is said once, with libdwarf's words. */
+static void test_damaged_unit(void)
+{
+    struct buf info = {0}, abbrev = {0};
+    struct file m;
+    struct unit_header h = {0};
+    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c");
+    size_t second = info.len;
+    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/b.c");
+    info.bytes[second + 4] = 99;
+    file_init(&m);
+    put_buf(&m, ".debug_info", &info);
+    put_buf(&m, ".debug_abbrev", &abbrev);
+    CHECK_INT(dwarf_file_open(&m.elf, false, m.w, &m.f, NULL), 1);
+    CHECK(dwarf_file_next(m.f, &h) && !dwarf_file_next(m.f, &h));
+    CHECK_INT(warnings_count(m.w), 1);
+    CHECK(warnings_count(m.w) == 1 && !strstr(warnings_get(m.w, 0), "out of order"));
+    file_release(&m);
+    buf_release(&info);
+    buf_release(&abbrev);
+}
+
+/* Siblings that are said to be anywhere: the walk goes on in the section or ends, and reads no entry twice. */
+static void test_siblings(void)
+{
+    enum { ENTRIES = 6 };
+    unsigned wrong = 0;
+    for (uint32_t to = 0; to < 60; to++)
+        for (unsigned which = 0; which < ENTRIES; which++) {
+            struct buf info = {0};
+            struct file m;
+            struct unit_header h = {0};
+            struct die_walk walk;
+            static const uint8_t abbrev[] = {1, 0x11, 1, 0, 0, 2, 0x0b, 1, 1, 0x13, 0, 0,
+                                             3, 0x0b, 1, 0, 0, 4, 0x34, 0, 0, 0,    0};
+            bool up, more;
+            size_t at = begin_unit(&info, 4, 0);
+            buf_u8(&info, 1);
+            for (unsigned i = 0; i < ENTRIES; i++) { /* each has a child */
+                buf_u8(&info, i == which ? 2 : 3);
+                if (i == which)
+                    buf_u32(&info, to);
+                buf_add(&info, "\4\0", 2);
+            }
+            buf_add(&info, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
+            end_unit(&info, at);
+            file_init(&m);
+            put_buf(&m, ".debug_info", &info);
+            put_section(&m, ".debug_abbrev", abbrev, sizeof abbrev);
+            if (dwarf_file_open(&m.elf, false, m.w, &m.f, NULL) != 1 || !dwarf_file_next(m.f, &h))
+                exit(99);
+            Dwarf_Die root = dwarf_die_at(m.f, h.die);
+            uint64_t before = h.die;
+            unsigned count = 0;
+            for (more = die_walk_begin(&walk, m.f, root); more && count < 100; count++) {
+                const struct die_level *l = &walk.levels[walk.depth - 1];
+                wrong += l->offset <= before || l->offset != die_offset(l->die);
+                before = l->offset;
+                more = die_walk_into(&walk) || die_walk_next(&walk, &up);
+            }
+            wrong += count >= 100;
+            die_walk_end(&walk);
+            dwarf_dealloc_die(root);
+            file_release(&m);
+            buf_release(&info);
+        }
+    CHECK_INT(wrong, 0);
+}
+
 /* ---- packages ---- */
 
 enum { COLUMNS = 4, PACKED = 3 };
@@ -759,6 +828,8 @@ int main(void)
     test_ranges();
     test_sections();
     test_damaged_index();
+    test_damaged_unit();
+    test_siblings();
     for (unsigned version = 4; version <= 5; version++)
         for (unsigned offset_size = 4; offset_size <= 8; offset_size += 4)
             test_package(version, offset_size);
