@@ -818,6 +818,31 @@ static void test_package(unsigned version, unsigned offset_size)
     buf_release(&index);
 }
 
+/* ---- what is kept ---- */
+
+/* That of the key, else the first that is empty, else the one whose last use is longest ago. */
+static void test_kept(void)
+{
+    enum { MOST = 5 };
+    unsigned wrong = 0;
+    for (size_t count = 1; count <= MOST; count++) {
+        struct kept kept[MOST] = {{0, 0}};
+        uint64_t keys[MOST] = {0}, used[MOST] = {0};
+        for (uint64_t now = 1; now < 400; now++) {
+            uint64_t key = below(8);
+            size_t wanted = 0, i;
+            bool there;
+            for (i = 0; i < count && !(used[i] && keys[i] == key); i++)
+                wanted = used[i] < used[wanted] ? i : wanted;
+            bool known = i < count;
+            wanted = known ? i : wanted;
+            wrong += kept_slot(kept, count, key, now, &there) != wanted || there != known;
+            keys[wanted] = key, used[wanted] = now;
+        }
+    }
+    CHECK_INT(wrong, 0);
+}
+
 int main(void)
 {
     for (unsigned version = 2; version <= 5; version++)
@@ -830,6 +855,7 @@ int main(void)
     test_damaged_index();
     test_damaged_unit();
     test_siblings();
+    test_kept();
     for (unsigned version = 4; version <= 5; version++)
         for (unsigned offset_size = 4; offset_size <= 8; offset_size += 4)
             test_package(version, offset_size);
