@@ -589,6 +589,34 @@ static void test_ranges(void)
     CHECK_INT(right, ROUNDS);
 }
 
+/* An entry that has two addresses, or one and a size: as numbers, or by their index. */
+static void test_low_and_high(void)
+{
+    static const uint64_t addresses[] = {0x1000, 0x1800, 0x1200};
+    struct buf text = {0};
+    struct file m;
+    file_init(&m);
+    put_section(&m, ".debug_addr", addresses, sizeof addresses);
+    struct dwarf_file f = {.elf = &m.elf, .w = m.w};
+    struct unit_base base = {.version = 4, .addr_base = NO_OFFSET, .addresses = &m.elf};
+    const struct die_info entries[] = {
+        {.has_low = true, .has_high = true, .low = 0x2000, .high = 0x2010},
+        {.has_low = true, .has_high = true, .low = 0x2000, .high = 0x20, .high_is_size = true},
+        {.has_low = true, .has_high = true, .low = 0x1100, .high = 2, .high_indexed = true},
+        {.has_low = true, .has_high = true, .low = 0, .low_indexed = true, .high = 1, .high_indexed = true},
+        {.has_low = true, .has_high = true, .low = 0x1100, .high = 3, .high_indexed = true}, /* no such address */
+        {.has_low = true, .low = 0x2000, .high = 0x2010},
+        {.has_high = true, .low = 0x2000, .high = 0x2010},
+    };
+    struct range_list list = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
+        die_ranges(&f, &base, &entries[i], &list);
+    CHECK_STR(ranges_text(&text, &list), " 2000-2010 2000-2020 1100-1200 1000-1800");
+    vec_release(&list);
+    buf_release(&text);
+    file_release(&m);
+}
+
 /* ---- sections ---- */
 
 static void put_unit(struct buf *info, struct buf *abbrev, const char *name)
@@ -851,6 +879,7 @@ int main(void)
     for (unsigned n = 0; n < 4; n++)
         test_forms(5);
     test_ranges();
+    test_low_and_high();
     test_sections();
     test_damaged_index();
     test_damaged_unit();
