@@ -105,7 +105,8 @@ static void on_text(void *ctx, const xmlChar *text, int len)
 static void on_error(void *ctx, xmlErrorPtr error)
 {
     struct reader *r = ctx;
-    if (r->failed || error->level < XML_ERR_ERROR || (r->err && r->err->kind != ERR_NONE))
+    /* what is below "fatal", a prefix that is not declared, say, is read over, and no reason to refuse anything */
+    if (r->failed || error->level < XML_ERR_FATAL || r->err->kind != ERR_NONE)
         return;
     size_t n = error->message ? strcspn(error->message, "\n") : 0;
     err_set(r->err, ERR_FORMAT, "%s:%d: not well-formed XML: %.*s", r->name, error->line, (int)n,

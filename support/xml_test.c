@@ -116,6 +116,21 @@ static void test_refused(void)
     most = -1;
 }
 
+/* What the parser complains of and reads over is no error of ours, nor does it stand for the one that comes behind it. */
+static void test_read_over(void)
+{
+    static const char *const texts[] = {"<p:a/>", "<a xmlns:p=''/>", "<a:b:c/>", "<a xmlns='::'/>"};
+    struct err e;
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        CHECK_INT(read_text(texts[i], &e), 0);
+        CHECK_INT(e.kind, ERR_NONE);
+        CHECK_STR(e.msg, "");
+    }
+    CHECK_INT(read_text("<p:a><b x='1'", &e), -1);
+    CHECK_INT(e.kind, ERR_FORMAT);
+    CHECK(str_starts(e.msg, "t.xml:1: not well-formed XML") && !strstr(e.msg, "prefix"));
+}
+
 static void test_known(void)
 {
     static const char *const known[] = {"name", "size", NULL};
@@ -264,6 +279,7 @@ int main(void)
     test_events();
     test_attributes();
     test_refused();
+    test_read_over();
     test_known();
     test_back();
     test_form();
