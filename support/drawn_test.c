@@ -150,6 +150,26 @@ static void test_names(void)
     arena_free(a);
 }
 
+/* "operator" within a name is none; its signs are brackets then. */
+static void test_names_that_go_on(void)
+{
+    static const char *const inside[] = {"a", "m", "z", "A", "M", "Z", "0", "5", "9", "_", "$"}, *const others =
+                                                                                                     "`@/:~.";
+    struct arena *a = arena_create();
+    char full[40], want[40];
+    for (size_t i = 0; i < ARRAY_SIZE(inside); i++) {
+        snprintf(full, sizeof full, "int %soperator<a, b>(int)", inside[i]);
+        snprintf(want, sizeof want, "%soperator<a, b>", inside[i]);
+        CHECK_STR(demangle_short(a, full), want);
+    }
+    for (const char *c = others; *c; c++) {
+        snprintf(full, sizeof full, "%coperator<<(int)", *c);
+        snprintf(want, sizeof want, "%coperator<<", *c);
+        CHECK_STR(demangle_short(a, full), want);
+    }
+    arena_free(a);
+}
+
 /* As linkers have them. A name that would grow without bound, each of its types being two of the one before, stays as it is. */
 static void test_mangled(void)
 {
@@ -158,6 +178,7 @@ static void test_mangled(void)
         {"_ZN4heat5solveEi@plt", "heat::solve(int)@plt"},
         {"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
         {"_ZN4core3fmt18h0123456789abcdefgE", "core::fmt::h0123456789abcdefg"},
+        {"_ZN4core3fmt17h0123456789abcdegE", "core::fmt::h0123456789abcdeg"}, /* not a hash of Rust's: C++ */
         {"_RNvC5crate4main", "crate::main"},
         {"_RNvwrong", "_RNvwrong"},
         {"_Zwrong", "_Zwrong"},
@@ -350,6 +371,7 @@ int main(void)
 {
     test_paths();
     test_names();
+    test_names_that_go_on();
     test_mangled();
     test_merged();
     return tap_done();

@@ -9,19 +9,14 @@
 
 /* ---- in ---- */
 
-struct open_element {
-    size_t text_from; /* where its text begins in reader.text */
-    bool has_children;
-};
-
 struct reader {
     const struct xml_handler *handler;
     struct err *err;
     const char *name;
     xmlParserCtxtPtr parser;
-    struct VEC(struct open_element) open;
+    struct VEC(bool) open; /* elements: whether there are others in it */
     struct VEC(struct xml_attr) attrs;
-    struct buf text, values;
+    struct buf text, values; /* text: of the innermost, as long as there are none in it */
     bool failed;
 };
 
@@ -69,11 +64,10 @@ static void on_begin(void *ctx, const xmlChar *local, const xmlChar *prefix, con
         stop(r);
         return;
     }
-    if (r->open.count) {
-        r->open.items[r->open.count - 1].has_children = true;
-        r->text.len = r->open.items[r->open.count - 1].text_from;
-    }
-    *vec_push(&r->open) = (struct open_element){r->text.len, false};
+    if (r->open.count)
+        r->open.items[r->open.count - 1] = true;
+    r->text.len = 0;
+    *vec_push(&r->open) = false;
     collect_attributes(r, attr_count, attrs);
     struct xml_event event = {(const char *)local, r->attrs.items, r->attrs.count, line_of(r), ""};
     if (r->handler->begin && r->handler->begin(r->handler->ctx, &event, r->err) < 0)
@@ -86,19 +80,17 @@ static void on_end(void *ctx, const xmlChar *local, const xmlChar *prefix, const
     (void)prefix, (void)uri;
     if (r->failed || r->open.count == 0)
         return;
-    struct open_element element = r->open.items[--r->open.count];
+    bool has_children = r->open.items[--r->open.count];
     buf_add(&r->text, "", 0); /* terminates */
-    struct xml_event event = {(const char *)local, NULL, 0, line_of(r),
-                              element.has_children ? "" : r->text.bytes + element.text_from};
+    struct xml_event event = {(const char *)local, NULL, 0, line_of(r), has_children ? "" : r->text.bytes};
     if (r->handler->end && r->handler->end(r->handler->ctx, &event, r->err) < 0)
         stop(r);
-    r->text.len = element.text_from;
 }
 
 static void on_text(void *ctx, const xmlChar *text, int len)
 {
     struct reader *r = ctx;
-    if (!r->failed && r->open.count && !r->open.items[r->open.count - 1].has_children)
+    if (!r->failed && r->open.count && !r->open.items[r->open.count - 1])
         buf_add(&r->text, text, (size_t)len);
 }
 

@@ -1,5 +1,6 @@
 /* XML in and out: what is written reads back, whatever is in it; what is read comes in order, with its lines. */
 #include "support/support.h"
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 static struct buf seen;
@@ -77,6 +78,102 @@ static void test_attributes(void)
     }
 }
 
+/* Of every length, each being also just what room there is: the values stay where they are. */
+static void test_room_of_attributes(void)
+{
+    struct err e;
+    struct buf text = {0}, want = {0};
+    char value[1200];
+    memset(value, 'v', sizeof value);
+    buf_str(&text, "<r>");
+    buf_str(&want, "<r@1>");
+    for (int n = 0; n < (int)sizeof value; n++) {
+        buf_printf(&text, "<e a='%.*s' b='%d' c=''/>", n, value, n);
+        buf_printf(&want, "<e@1 a=[%.*s] b=[%d] c=[]></e@1>", n, value, n);
+    }
+    buf_str(&text, "</r>");
+    buf_str(&want, "</r@1>");
+    CHECK_INT(read_text(text.bytes, &e), 0);
+    CHECK_NAMED(strcmp(seen.bytes, want.bytes) == 0, "values of every length");
+    buf_release(&text);
+    buf_release(&want);
+}
+
+/* Text by chance, and what is told of it; the first few may stand in attributes too. */
+static void draw_pieces(struct buf *text, struct buf *want, size_t kinds, unsigned *line)
+{
+    static const char *const pieces[][2] = {{"x", "x"},
+                                            {" ", " "},
+                                            {"&amp;", "&"},
+                                            {"&#65;", "A"},
+                                            {"\xc3\xa9", "\xc3\xa9"},
+                                            {"<!-- <c> -->", ""},
+                                            {"<?p i?>", ""},
+                                            {"<![CDATA[<b>&amp;]]>", "<b>&amp;"},
+                                            {"\n", "\n"}};
+    for (unsigned n = below(4); n > 0; n--) {
+        size_t which = below((uint32_t)(kinds ? kinds : ARRAY_SIZE(pieces)));
+        buf_str(text, pieces[which][0]);
+        if (want)
+            buf_str(want, pieces[which][1]);
+        *line += pieces[which][0][0] == '\n';
+    }
+}
+
+/* An element with what is in it, and beside it all that is to be told: the text only of one that has no others in it. */
+static void draw_element(struct buf *text, struct buf *want, unsigned depth, unsigned *line)
+{
+    char name = (char)('a' + below(4));
+    unsigned inside = depth < 6 ? below(4) : 0;
+    buf_printf(text, "<%c", name);
+    buf_printf(want, "<%c@%u", name, *line);
+    for (unsigned i = 0, n = below(4); i < n; i++) {
+        buf_printf(text, " n%u='", i);
+        buf_printf(want, " n%u=[", i);
+        draw_pieces(text, want, 5, line);
+        buf_char(text, '\'');
+        buf_char(want, ']');
+    }
+    buf_char(want, '>');
+    if (!inside && below(2)) {
+        buf_str(text, "/>");
+        buf_printf(want, "</%c@%u>", name, *line);
+        return;
+    }
+    buf_char(text, '>');
+    for (unsigned i = 0; i < inside; i++) {
+        draw_pieces(text, NULL, 0, line);
+        draw_element(text, want, depth + 1, line);
+    }
+    draw_pieces(text, inside ? NULL : want, 0, line);
+    buf_printf(text, "</%c>", name);
+    buf_printf(want, "</%c@%u>", name, *line);
+}
+
+/* What the reader says of documents drawn by chance; and that it refuses each of them cut anywhere. */
+static void test_drawn(void)
+{
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < 400 && !wrong; i++) {
+        struct buf text = {0}, want = {0};
+        struct err e = {.kind = ERR_LIMIT, .msg = "of something else"};
+        unsigned line = 1 + below(2);
+        buf_str(&text, line == 2 ? "<?xml version='1.0'?>\n" : "");
+        draw_element(&text, &want, 0, &line);
+        seen.len = 0;
+        if (xml_read(text.bytes, text.len, "t.xml", &handler, &e) != 0 || e.kind != ERR_NONE || e.msg[0] ||
+            strcmp(seen.bytes, want.bytes) != 0)
+            wrong += !!printf("# %s\n# got    %s\n# wanted %s\n# %s\n", text.bytes, seen.bytes, want.bytes, e.msg);
+        for (size_t n = 0; n < text.len && n < 400 && i < 30; n++)
+            if (xml_read(text.bytes, n, "t.xml", &handler, &e) != -1 || e.kind != ERR_FORMAT ||
+                !str_starts(e.msg, "t.xml:"))
+                wrong += !!printf("# %zu of %s: %s\n", n, text.bytes, e.msg);
+        buf_release(&text);
+        buf_release(&want);
+    }
+    CHECK_NAMED(wrong == 0, "documents, drawn by chance");
+}
+
 static int read_nested(size_t depth, struct err *e)
 {
     struct buf text = {0};
@@ -113,6 +210,10 @@ static void test_refused(void)
     most = 2;
     CHECK_INT(read_text("<a><b/><c/></a>", &e), -1);
     CHECK_STR(seen.bytes, "<a@1><b@1></b@1>");
+    most = 2;
+    CHECK_INT(read_text("<a><b/></a>", &e), -1);
+    CHECK_STR(seen.bytes, "<a@1><b@1></b@1>");
+    CHECK_NAMED(e.kind == ERR_NONE && !e.msg[0], "who stops without a word is given none");
     most = -1;
 }
 
@@ -141,6 +242,8 @@ static void test_known(void)
     event.attr_count = 3;
     CHECK_INT(xml_attrs_known(&event, "m.xml", known, &e), -1);
     CHECK_STR(e.msg, "m.xml:7: <cache> has no attribute 'nane'; did you mean 'name'?");
+    struct xml_event first = {.element = "cache", .attrs = attrs + 2, .attr_count = 1, .line = 7};
+    CHECK_NAMED(xml_attrs_known(&first, "m.xml", known, &e) == -1, "the first is looked at");
     attrs[2].name = "colour";
     CHECK_INT(xml_attrs_known(&event, "m.xml", known, &e), -1);
     CHECK_STR(e.msg, "m.xml:7: <cache> has no attribute 'colour'");
@@ -169,6 +272,7 @@ static void test_back(void)
                                          "\xef\xbf\xbd",
                                          "\xff",
                                          "\xe2\x82",
+                                         "\xe2\x82\xac",
                                          "\xf0\x9f\x98\x80"};
     const char *const replaced = "\xef\xbf\xbd";
     struct err e;
@@ -278,6 +382,8 @@ int main(void)
 {
     test_events();
     test_attributes();
+    test_room_of_attributes();
+    test_drawn();
     test_refused();
     test_read_over();
     test_known();
