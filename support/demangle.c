@@ -104,6 +104,11 @@ static bool is_of_type(const char *full, const char *bracket)
     return (size_t)(bracket - full) >= n && memcmp(bracket - n, word, n) == 0;
 }
 
+static bool is_anonymous(const char *s)
+{
+    return str_starts(s, "(anonymous namespace)");
+}
+
 const char *demangle_short(struct arena *a, const char *full)
 {
     const char *name = full, *params = NULL, *clone = strstr(full, " [clone "), *s = full;
@@ -119,8 +124,8 @@ const char *demangle_short(struct arena *a, const char *full)
             continue;
         }
         char c = *s;
-        if (c == '(' && depth == 0 && strncmp(s, "(anonymous namespace)", 21) == 0) {
-            s += 21;
+        if (c == '(' && depth == 0 && is_anonymous(s)) {
+            s += strlen("(anonymous namespace)");
             continue;
         }
         if (c == '(' && depth == 0 && !is_of_type(full, s))
@@ -135,10 +140,10 @@ const char *demangle_short(struct arena *a, const char *full)
             params = params && s[1] == ':' ? NULL : params; /* "f(int)::g": g's parameters count */
         s++;
     }
-    if (!params || params == name || depth)
+    if (!params || depth)
         return full;
-    /* "void (*f<int>())(char)", a function that returns a pointer to one, stays as it is */
-    if (params[1] == '*' || params[1] == '&')
+    /* "void (*f<int>())(char)", a function that returns a pointer to one, stays as it is; and "p.(*T).f", as Go has them */
+    if ((*name == '(' && !is_anonymous(name)) || params[1] == '*' || params[1] == '&')
         return full;
     return arena_printf(a, "%.*s%s", (int)(params - name), name, clone ? clone : "");
 }

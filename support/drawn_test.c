@@ -170,6 +170,32 @@ static void test_names_that_go_on(void)
     arena_free(a);
 }
 
+/* What looks like parameters, or like the end of a bracket, and is none; a name alone stays as it is. */
+static void test_names_by_hand(void)
+{
+    static const char *const cases[][2] = {
+        {"void (*f<int>())(char)", "void (*f<int>())(char)"},
+        {"void (&ns::f<int>())(char)", "void (&ns::f<int>())(char)"},
+        {"void (A::*f<int>())(char)", "void (A::*f<int>())(char)"},
+        {"int (&f<int>()) [3]", "int (&f<int>()) [3]"},
+        {"int (*f)", "int (*f)"},
+        {"p.(*T).f", "p.(*T).f"},
+        {"p.(&T).f", "p.(&T).f"},
+        {"a::(anonymous namespace)", "a::(anonymous namespace)"},
+        {"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
+        {"void (anonymous namespace)::f<int>(int)", "(anonymous namespace)::f<int>"},
+        {"f(int):x", "f"},
+        {"f(int)::x", "f(int)::x"},
+        {"f<(x->y), int>(int)", "f<(x->y), int>"},
+        {"f(int", "f(int"},
+        {"", ""},
+    };
+    struct arena *a = arena_create();
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        CHECK_STR(demangle_short(a, cases[i][0]), cases[i][1]);
+    arena_free(a);
+}
+
 /* As linkers have them. A name that would grow without bound, each of its types being two of the one before, stays as it is. */
 static void test_mangled(void)
 {
@@ -372,6 +398,7 @@ int main(void)
     test_paths();
     test_names();
     test_names_that_go_on();
+    test_names_by_hand();
     test_mangled();
     test_merged();
     return tap_done();
