@@ -43,8 +43,6 @@ static bool demangle(const char *name, struct sink *s)
         if (rust_demangle_callback(name, options, take, s))
             return true;
         s->text.len = 0;
-        if (name[1] == 'R')
-            return false;
     }
     return cplus_demangle_v3_callback(name, options, take, s) != 0;
 }
@@ -120,7 +118,7 @@ const char *demangle_short(struct arena *a, const char *full)
                 while (*after && *after != '(')
                     after++;
             }
-            s = after > s ? after : s + 1;
+            s = after;
             continue;
         }
         char c = *s;
