@@ -43,7 +43,7 @@ check_PROGRAMS += %D%/files_test %D%/xml_test
 TESTS += %D%/files_test %D%/xml_test
 %C%_files_test_SOURCES = %D%/files_test.c tests/tap.h
 %C%_files_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
-%C%_xml_test_SOURCES = %D%/xml_test.c tests/chance.h tests/tap.h
+%C%_xml_test_SOURCES = %D%/xml_test.c tests/chance.h tests/guarded.h tests/tap.h
 %C%_xml_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
 
 check_PROGRAMS += %D%/drawn_test

@@ -1,6 +1,7 @@
 /* XML in and out: what is written reads back, whatever is in it; what is read comes in order, with its lines. */
 #include "support/support.h"
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 static struct buf seen;
@@ -235,7 +236,9 @@ static void test_read_over(void)
 static void test_known(void)
 {
     static const char *const known[] = {"name", "size", NULL};
-    struct xml_attr attrs[] = {{"size", "1"}, {"name", "x"}, {"nane", "y"}};
+    static struct guarded_room room;
+    struct xml_attr *attrs =
+        guarded_copy(&room, (struct xml_attr[]){{"size", "1"}, {"name", "x"}, {"nane", "y"}}, 3 * sizeof *attrs);
     struct xml_event event = {.element = "cache", .attrs = attrs, .attr_count = 2, .line = 7};
     struct err e = {0};
     CHECK_INT(xml_attrs_known(&event, "m.xml", known, &e), 0);
