@@ -5,6 +5,7 @@
 #include "support/demangle.h"
 #include "support/support.h"
 #include "support/table.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 static uint64_t state = 20011;
@@ -44,6 +45,13 @@ static void draw_path(char *out)
         strcat(strcat(out, pieces[draw(ARRAY_SIZE(pieces))]), n > 1 || draw(3) == 0 ? "/" : "");
 }
 
+/* Of n bytes no more is looked at: memory ends behind them. */
+static size_t shared_of(const char *path, const char *other, size_t n)
+{
+    static struct guarded_room rooms[2];
+    return path_common_folder(guarded_copy(&rooms[0], path, n), guarded_copy(&rooms[1], other, n), n);
+}
+
 /* What stands behind a path's end is not of it: it is drawn before, and left there. */
 static void test_paths(void)
 {
@@ -63,10 +71,132 @@ static void test_paths(void)
         size_t n = draw((unsigned)(strlen(path) < strlen(other) ? strlen(path) : strlen(other)) + 1), shared = n;
         while (shared > 0 && (path[shared - 1] != '/' || strncmp(path, other, shared) != 0))
             shared--;
-        if (path_common_folder(path, other, n) != shared)
+        if (shared_of(path, other, n) != shared)
             wrong += !!printf("# %s and %s share %zu of %zu\n", path, other, shared, n);
     }
     CHECK_NAMED(wrong == 0, "paths, drawn by chance");
+}
+
+/* ---- texts ---- */
+
+/* The bytes of a character, and how many; 0: it is none. */
+static size_t encode(uint32_t c, uint8_t *out)
+{
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        return 0;
+    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const uint8_t heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (size_t i = n; i-- > 1; c >>= 6)
+        out[i] = (uint8_t)(0x80 | (c & 0x3f));
+    out[0] = (uint8_t)(heads[n] | c);
+    return n;
+}
+
+/* Whatever the bits of n bytes say as a character of n bytes has to be written with these bytes. */
+static size_t plain_utf8(const uint8_t *p, size_t n)
+{
+    static const uint32_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    for (size_t length = 1; length <= n && length <= 4; length++) {
+        uint8_t again[4];
+        uint32_t c = p[0] & masks[length];
+        for (size_t i = 1; i < length; i++)
+            c = c << 6 | (p[i] & 0x3f);
+        if (encode(c, again) == length && memcmp(p, again, length) == 0)
+            return length;
+    }
+    return 0;
+}
+
+static void test_utf8(void)
+{
+    static const uint8_t edges[] = {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf,
+                                    0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff};
+    static struct guarded_room room;
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < 100000 && !wrong; i++) {
+        uint8_t bytes[4] = {0};
+        size_t n = draw(5);
+        for (size_t k = 0; k < n; k++) /* behind the first mostly what may stand there */
+            bytes[k] = k && draw(4) ? (uint8_t)(0x80 | draw(0x40)) : edges[draw(ARRAY_SIZE(edges))];
+        if (utf8_length(guarded_copy(&room, bytes, n), n) != plain_utf8(bytes, n))
+            wrong += !!printf("# %02x %02x %02x %02x, %zu of these\n", bytes[0], bytes[1], bytes[2], bytes[3], n);
+    }
+    CHECK_NAMED(wrong == 0, "characters, drawn by chance");
+}
+
+static char small_letter(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+/* How many letters have to be changed, put in or left out: of each of these steps the best, tried out. */
+static unsigned steps_between(const char *a, const char *b)
+{
+    if (!*a || !*b)
+        return (unsigned)(strlen(a) + strlen(b));
+    if (small_letter(*a) == small_letter(*b))
+        return steps_between(a + 1, b + 1);
+    unsigned change = steps_between(a + 1, b + 1), less = steps_between(a + 1, b), more = steps_between(a, b + 1);
+    unsigned best = change < less ? change : less;
+    return 1 + (best < more ? best : more);
+}
+
+static void draw_word(char *out, unsigned longest)
+{
+    static const char letters[] = "aAbBzZ@`[{";
+    unsigned n = draw(longest + 1);
+    for (unsigned i = 0; i < n; i++)
+        out[i] = letters[draw(sizeof letters - 1)];
+    out[n] = '\0';
+}
+
+static void test_nearest(void)
+{
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < 3000 && !wrong; i++) {
+        char word[8], words[3][8];
+        const char *names[] = {words[0], words[1], words[2], NULL}, *want = NULL;
+        draw_word(word, 6);
+        names[draw(4)] = NULL;
+        unsigned best = (unsigned)strlen(word) / 3 + 2; /* it has to be nearer */
+        for (size_t k = 0; k < 3; k++)
+            draw_word(words[k], 6);
+        for (size_t k = 0; names[k]; k++) {
+            unsigned steps = steps_between(word, names[k]);
+            if (steps < best) {
+                best = steps;
+                want = names[k];
+            }
+        }
+        if (str_nearest(word, names) != want)
+            wrong += !!printf("# %s of %s, %s, %s\n", word, words[0], words[1], words[2]);
+    }
+    CHECK_NAMED(wrong == 0, "words that are near, drawn by chance");
+}
+
+/* Ids come in the order of first sight, one for each text. */
+static void test_interned(void)
+{
+    enum { TEXTS = 4000 };
+    static char texts[TEXTS][8];
+    struct strtab *t = strtab_create();
+    size_t count = 1, wrong = 0;
+    for (unsigned i = 0; i < TEXTS && !wrong; i++) {
+        char text[8];
+        draw_word(text, draw(8) ? 3 : 6);
+        size_t id = 0;
+        while (id < count && strcmp(texts[id], text) != 0)
+            id++;
+        if (id == count)
+            strcpy(texts[count++], text);
+        str_id got = draw(2) ? strtab_add(t, text) : strtab_printf(t, "%s", text);
+        wrong += got != id || strtab_count(t) != count || strcmp(strtab_get(t, got), text) != 0;
+        wrong += strtab_get(t, (str_id)count)[0] != '\0';
+    }
+    for (size_t id = 0; id < count; id++)
+        wrong += strcmp(strtab_get(t, (str_id)id), texts[id]) != 0;
+    CHECK_INT(wrong, 0);
+    strtab_free(t);
 }
 
 /* ---- names ---- */
@@ -396,6 +526,9 @@ static void test_merged(void)
 int main(void)
 {
     test_paths();
+    test_utf8();
+    test_nearest();
+    test_interned();
     test_names();
     test_names_that_go_on();
     test_names_by_hand();

@@ -48,7 +48,7 @@ TESTS += %D%/files_test %D%/xml_test
 
 check_PROGRAMS += %D%/drawn_test
 TESTS += %D%/drawn_test
-%C%_drawn_test_SOURCES = %D%/drawn_test.c tests/tap.h
+%C%_drawn_test_SOURCES = %D%/drawn_test.c tests/guarded.h tests/tap.h
 %C%_drawn_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) $(IBERTY_LIBS) -lm
 
 # With a system around them that fails.
