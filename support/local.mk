@@ -19,7 +19,7 @@ TESTS += %D%/sort_test
 
 check_PROGRAMS += %D%/table_test
 TESTS += %D%/table_test
-%C%_table_test_SOURCES = %D%/table_test.c tests/chance.h tests/tap.h
+%C%_table_test_SOURCES = %D%/table_test.c tests/chance.h tests/guarded.h tests/tap.h
 %C%_table_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
 check_PROGRAMS += %D%/ranks_test
 TESTS += %D%/ranks_test

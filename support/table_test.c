@@ -1,6 +1,7 @@
 /* Tables: rows of equal keys unite by their columns' rules, references follow rows, order does not show. */
 #include "support/support.h"
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -382,6 +383,13 @@ static void test_refused(void)
     static const struct table_column nowhere[] = {{.name = "r", .type = TABLE_REF, .merge = TABLE_KEY}};
     static const struct table_column twice[] = {{.name = "x", .type = TABLE_COUNT, .merge = TABLE_SUM},
                                                 {.name = "x", .type = TABLE_COUNT, .merge = TABLE_SUM}};
+    static const struct table_column nameless[] = {{.type = TABLE_COUNT}}, empty[] = {{.name = ""}};
+    static const struct table_column text_min[] = {{.name = "t", .type = TABLE_TEXT, .merge = TABLE_MIN}};
+    static const struct table_column ref_max[] = {
+        {.name = "r", .type = TABLE_REF, .merge = TABLE_MAX, .refers = "context"}};
+    static const struct table_column of_nothing[] = {{.name = "r", .type = TABLE_REF, .refers = ""}};
+    static const struct table_column last_wrong[] = {{.name = "a"}, {.name = "b"}, {.name = "a"}};
+    static const struct table_column strange_rule[] = {{.name = "x", .type = TABLE_COUNT, .merge = TABLE_MERGES}};
     static const struct table_column strange[] = {{.name = "x", .type = TABLE_TYPES, .merge = TABLE_KEY}};
     static const struct {
         struct table_decl decl;
@@ -394,6 +402,14 @@ static void test_refused(void)
         {{"t", NULL, NULL, nowhere, 1}, "column 'r' of the table 't' does not say what it refers to"},
         {{"t", NULL, NULL, twice, 2}, "the table 't' has two columns called 'x'"},
         {{"t", NULL, NULL, strange, 1}, "column 'x' of the table 't' is of no known type"},
+        {{NULL, NULL, NULL, text_sum, 1}, "a table has no name"},
+        {{"t", NULL, NULL, last_wrong, 3}, "the table 't' has two columns called 'a'"},
+        {{"t", NULL, NULL, nameless, 1}, "the table 't' has a column without a name"},
+        {{"t", NULL, NULL, empty, 1}, "the table 't' has a column without a name"},
+        {{"t", NULL, NULL, text_min, 1}, "column 't' of the table 't' holds texts, which do not add up"},
+        {{"t", NULL, NULL, ref_max, 1}, "column 'r' of the table 't' holds references, which do not add up"},
+        {{"t", NULL, NULL, of_nothing, 1}, "column 'r' of the table 't' does not say what it refers to"},
+        {{"t", NULL, NULL, strange_rule, 1}, "column 'x' of the table 't' is of no known type"},
         {{"arrays", NULL, NULL, twice, 1}, "there are two tables called 'arrays', with different columns"},
     };
     struct document d = document();
@@ -404,6 +420,146 @@ static void test_refused(void)
         CHECK_STR(err.msg, cases[i].want);
     }
     CHECK_INT(d.tables.count, 2);
+    release(&d);
+}
+
+/* What a declaration leaves out is said all the same; references are of columns that hold such. */
+static void test_said(void)
+{
+    static const struct table_column columns[] = {{.name = "a", .type = TABLE_COUNT, .refers = "context"},
+                                                  {.name = "b", .title = "B", .unit = "s", .description = "bs"}};
+    static const struct table_decl decl = {"t", NULL, NULL, columns, 2}, full = {"u", "U", "us", columns, 2};
+    struct document d = {.strings = strtab_create()};
+    struct table *t, *u;
+    CHECK_INT(table_list_declare(&d.tables, &decl, d.strings, &t, NULL), 0);
+    CHECK_INT(table_list_declare(&d.tables, &full, d.strings, &u, NULL), 0);
+    const struct table_decl *is = table_declared(t);
+    CHECK(strcmp(is->name, "t") == 0 && strcmp(is->title, "t") == 0 && strcmp(is->description, "") == 0);
+    const struct table_column *c = is->columns;
+    CHECK(strcmp(c[0].title, "a") == 0 && !*c[0].unit && !*c[0].description && !*c[0].refers);
+    CHECK(strcmp(c[1].title, "B") == 0 && strcmp(c[1].unit, "s") == 0 && strcmp(c[1].description, "bs") == 0);
+    CHECK(strcmp(table_declared(u)->title, "U") == 0 && strcmp(table_declared(u)->description, "us") == 0);
+    CHECK_INT(table_column_of(t, "a"), 0);
+    CHECK_INT(table_column_of(t, "b"), 1);
+    release(&d);
+}
+
+/* As many columns as there may be, each of them a key in its turn: every one counts, and nothing behind a row is looked at. */
+static void test_columns(void)
+{
+    static struct guarded_room rooms[2];
+    struct table_column columns[LIMIT_TABLE_COLUMNS];
+    char names[LIMIT_TABLE_COLUMNS][16];
+    union table_cell row[LIMIT_TABLE_COLUMNS] = {{.count = 0}};
+    struct document from = {.strings = strtab_create()}, to = {.strings = strtab_create()};
+    struct table *t;
+    for (int i = 0; i < LIMIT_TABLE_COLUMNS; i++) {
+        snprintf(names[i], sizeof names[i], "c%d", i);
+        columns[i] = (struct table_column){.name = names[i], .type = TABLE_COUNT, .merge = TABLE_KEY};
+    }
+    const struct table_decl decl = {"wide", NULL, NULL, guarded_copy(&rooms[0], columns, sizeof columns),
+                                    LIMIT_TABLE_COLUMNS};
+    CHECK_INT(table_list_declare(&from.tables, &decl, from.strings, &t, NULL), 0);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i <= LIMIT_TABLE_COLUMNS; i++) {
+            if (i)
+                row[i - 1].count = 7;
+            CHECK_INT(table_add(t, guarded_copy(&rooms[1], row, sizeof row)), i);
+            if (i)
+                row[i - 1].count = 0;
+        }
+    CHECK_INT(table_list_merge(&to.tables, to.strings, &from.tables, NULL, 0, NULL), 0);
+    table_list_sort(&to.tables);
+    const struct table *sorted = table_list_find(&to.tables, "wide");
+    unsigned wrong = table_row_count(sorted) != LIMIT_TABLE_COLUMNS + 1;
+    for (int i = 0; i < LIMIT_TABLE_COLUMNS && !wrong;
+         i++) /* the last column's row is the second, the first's the last */
+        wrong += table_row(sorted, (size_t)(LIMIT_TABLE_COLUMNS - i))[i].count != 7;
+    CHECK_INT(wrong, 0);
+    release(&from);
+    release(&to);
+}
+
+/* What is given for a name counts before a table of that name; of rows it does not have nothing is said. */
+static void test_mapping_first(void)
+{
+    static const uint32_t places[] = {8, 9}, rows[] = {5};
+    struct guarded_room rooms[3] = {{0}};
+    const struct table_mapping given[] = {{"context", "context", guarded_copy(&rooms[0], places, sizeof places), 2},
+                                          {"arrays", "objects", guarded_copy(&rooms[1], rows, sizeof rows), 1}};
+    struct document from = document(), to = {.strings = strtab_create()};
+    uint32_t a = add_array(&from, "a", 1), b = add_array(&from, "b", 2);
+    for (uint32_t i = 0; i < 3; i++)
+        add_pair(&from, i, i < 1 ? a : b, i, i, i);
+    CHECK_INT(
+        table_list_merge(&to.tables, to.strings, &from.tables, guarded_copy(&rooms[2], given, sizeof given), 2, NULL),
+        0);
+    check_drawn(&to, "pairs", "8 5 0 0 0 0\n9 - 1 1 1 1\n- - 2 2 2 2\n", "as it is given");
+    CHECK_STR(table_declared(table_list_find(&to.tables, "pairs"))->columns[1].refers, "objects");
+    check_drawn(&to, "arrays", "a 1\nb 2\n", "the table itself is there");
+    release(&from);
+    release(&to);
+}
+
+/* Tables that refer to each other, one that refers to these, and one to nothing. */
+static void test_circle(void)
+{
+    static const char *const names[] = {"last", "x", "y", "alone"}, *const refers[] = {"y", "y", "x", "context"};
+    struct document from = {.strings = strtab_create()}, to = {.strings = strtab_create()};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        const struct table_column columns[] = {{.name = "n", .merge = TABLE_KEY},
+                                               {.name = "of", .type = TABLE_REF, .refers = refers[i]}};
+        const struct table_decl decl = {names[i], NULL, NULL, columns, 2};
+        struct table *t;
+        CHECK_INT(table_list_declare(&from.tables, &decl, from.strings, &t, NULL), 0);
+        for (uint32_t k = 0; k < 2; k++)
+            table_add(t, (union table_cell[]){{.count = k}, {.row = 1 - k}});
+    }
+    CHECK_INT(table_list_merge(&to.tables, to.strings, &from.tables, NULL, 0, NULL), 0);
+    CHECK_INT(to.tables.count, 4);
+    check_drawn(&to, "alone", "0 1\n1 0\n", "of no table: as it is");
+    check_drawn(&to, "last", "0 -\n1 -\n", "the first goes ahead, of what is not there yet");
+    check_drawn(&to, "x", "0 -\n1 -\n", "and so does the next");
+    check_drawn(&to, "y", "0 1\n1 0\n", "what comes then has all it refers to");
+    release(&from);
+    release(&to);
+}
+
+/* Where one of the tables cannot be merged, none behind it is. */
+static void test_merge_refused(void)
+{
+    static const struct table_column other[] = {{.name = "name", .type = TABLE_COUNT}};
+    static const struct table_decl decl = {"arrays", NULL, NULL, other, 1};
+    struct document from = document(), to = {.strings = strtab_create()};
+    struct table *t;
+    struct err err = {0};
+    table_list_declare(&to.tables, &decl, to.strings, &t, NULL);
+    add_pair(&from, 1, add_array(&from, "a", 1), 1, 1, 1);
+    CHECK_INT(table_list_merge(&to.tables, to.strings, &from.tables, NULL, 0, &err), -1);
+    CHECK_STR(err.msg, "there are two tables called 'arrays', with different columns");
+    CHECK_NAMED(to.tables.count == 1 && table_row_count(t) == 0, "nothing was added");
+    release(&from);
+    release(&to);
+}
+
+/* Without keys equal rows stay in their order, and those who refer to them follow; a cell may be set anew. */
+static void test_sort_plain(void)
+{
+    static const struct table_column columns[] = {{.name = "t", .type = TABLE_TIME, .merge = TABLE_LAST},
+                                                  {.name = "of", .type = TABLE_REF, .merge = TABLE_LAST, .refers = "m"},
+                                                  {.name = "n", .type = TABLE_NUMBER, .merge = TABLE_LAST}};
+    static const struct table_decl decl = {"m", NULL, NULL, columns, 3};
+    struct document d = {.strings = strtab_create()};
+    struct table *t;
+    table_list_declare(&d.tables, &decl, d.strings, &t, NULL);
+    for (uint32_t i = 0; i < 5; i++)
+        table_add(t, (union table_cell[]){{.count = 9 - i / 2}, {.row = 4}, {.number = 1}});
+    table_add(t, (union table_cell[]){{.count = 1}, {.row = 77}, {.number = NAN}});
+    table_set(t, 2, 2, (union table_cell){.number = 5});
+    check_drawn(&d, "m", "9 4 1\n9 4 1\n8 4 5\n8 4 1\n7 4 1\n1 77 -\n", "as they were added, one set anew");
+    table_list_sort(&d.tables);
+    check_drawn(&d, "m", "1 - -\n7 1 1\n8 1 1\n8 1 5\n9 1 1\n9 1 1\n", "by time, reference, number");
+    CHECK_INT(table_add(t, (union table_cell[]){{.count = 1}, {.row = TABLE_NONE}, {.number = 0}}), 6);
     release(&d);
 }
 
@@ -422,5 +578,11 @@ int main(void)
     test_tables();
     test_sort();
     test_refused();
+    test_said();
+    test_columns();
+    test_mapping_first();
+    test_circle();
+    test_merge_refused();
+    test_sort_plain();
     return tap_done();
 }
