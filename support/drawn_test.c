@@ -8,6 +8,8 @@
 #include "tests/guarded.h"
 #include "tests/tap.h"
 
+#include <wchar.h>
+
 static uint64_t state = 20011;
 
 static unsigned draw(unsigned n)
@@ -196,6 +198,27 @@ static void test_interned(void)
     for (size_t id = 0; id < count; id++)
         wrong += strcmp(strtab_get(t, (str_id)id), texts[id]) != 0;
     CHECK_INT(wrong, 0);
+    CHECK_NAMED(strtab_printf(t, "%lc", (wint_t)0x20ac) == 0, "what cannot be written in \"C\" is no text");
+    strtab_free(t);
+}
+
+/* Sixteen bytes each, all of one hash: the second half undoes what the first one did (see hash_bytes). */
+static void test_one_hash(void)
+{
+    enum { TEXTS = 5 };
+    const uint64_t step = 0x9e3779b97f4a7c15u, seed = 16 * step;
+    uint64_t texts[TEXTS][2];
+    struct strtab *t = strtab_create();
+    for (uint64_t i = 0; i < TEXTS; i++) {
+        texts[i][0] = i;
+        texts[i][1] = (hash_mix(seed ^ i) + step) ^ 7;
+        CHECK(hash_bytes(texts[i], 16, 0) == hash_bytes(texts[0], 16, 0));
+    }
+    for (int round = 0; round < 2; round++)
+        for (unsigned i = 0; i < TEXTS; i++)
+            CHECK_INT(strtab_addn(t, (const char *)texts[i], 16), i + 1);
+    for (unsigned i = 0; i < TEXTS; i++)
+        CHECK(memcmp(strtab_get(t, i + 1), texts[i], 16) == 0);
     strtab_free(t);
 }
 
@@ -529,6 +552,7 @@ int main(void)
     test_utf8();
     test_nearest();
     test_interned();
+    test_one_hash();
     test_names();
     test_names_that_go_on();
     test_names_by_hand();

@@ -480,6 +480,32 @@ static void test_columns(void)
     release(&to);
 }
 
+/* Keys of one hash (the second undoes what the first did, see hash_bytes) are rows of their own, found and united again,
+   after sorting too. */
+static void test_one_hash(void)
+{
+    enum { KEYS = 5 };
+    static const struct table_column columns[] = {
+        {.name = "x", .merge = TABLE_KEY}, {.name = "n", .merge = TABLE_SUM}, {.name = "y", .merge = TABLE_KEY}};
+    static const struct table_decl decl = {"t", NULL, NULL, columns, 3};
+    const uint64_t step = 0x9e3779b97f4a7c15u, seed_of_two = 16 * step;
+    struct document d = {.strings = strtab_create()};
+    struct table *t;
+    table_list_declare(&d.tables, &decl, d.strings, &t, NULL);
+    for (uint64_t round = 0; round < 4; round++) {
+        for (uint64_t i = 0; i < KEYS; i++) {
+            uint64_t x = round < 2 ? KEYS - 1 - i : i, y = (hash_mix(seed_of_two ^ x) + step) ^ 7;
+            CHECK_INT(table_add(t, (union table_cell[]){{.count = x}, {.count = x + 1}, {.count = y}}), i);
+        }
+        if (round == 1)
+            table_list_sort(&d.tables);
+    }
+    CHECK_INT(table_row_count(t), KEYS);
+    for (uint64_t i = 0; i < KEYS; i++)
+        CHECK_INT(table_row(t, i)[1].count, 4 * (i + 1));
+    release(&d);
+}
+
 /* What is given for a name counts before a table of that name; of rows it does not have nothing is said. */
 static void test_mapping_first(void)
 {
@@ -580,6 +606,7 @@ int main(void)
     test_refused();
     test_said();
     test_columns();
+    test_one_hash();
     test_mapping_first();
     test_circle();
     test_merge_refused();

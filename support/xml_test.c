@@ -250,6 +250,7 @@ static void test_known(void)
     attrs[2].name = "colour";
     CHECK_INT(xml_attrs_known(&event, "m.xml", known, &e), -1);
     CHECK_STR(e.msg, "m.xml:7: <cache> has no attribute 'colour'");
+    CHECK_STR(xml_attr_get(&event, "size"), "1");
     CHECK_STR(xml_attr_get(&event, "name"), "x");
     CHECK(xml_attr_get(&event, "nam") == NULL);
     CHECK_INT(xml_attr_wrong(&event, "m.xml", "size", "1", "2 would be right", &e), -1);
