@@ -210,7 +210,7 @@ static void test_later_rows(void)
     table_list_declare(&from.tables, &decl, from.strings, &t, NULL);
     for (uint32_t i = 0; i < 6; i++) {
         const char name[] = {(char)('a' + i), '\0'};
-        const uint32_t next[] = {0, 2, 5, 0, 9, 3};
+        const uint32_t next[] = {0, 6, 5, 0, 9, 3}; /* there are six */
         table_add(t, (union table_cell[]){{.text = strtab_add(from.strings, name)}, {.row = next[i]}});
     }
     CHECK_INT(table_list_merge(&to.tables, to.strings, &from.tables, NULL, 0, NULL), 0);
@@ -231,17 +231,19 @@ static void test_number_keys(void)
     static const struct {
         double at;
         uint64_t when;
-    } rows[] = {{1.5, 1}, {NAN, 1},   {-NAN, 1},      {1.5, 2},  {1.5, 1}, {-1.5, 1},      {INFINITY, 1},
-                {NAN, 1}, {1e300, 1}, {1.5000001, 1}, {-1.5, 1}, {NAN, 2}, {2, UINT64_MAX}};
+    } rows[] = {{1.5, 1}, {NAN, 1},   {-NAN, 1},      {1.5, 2},  {1.5, 1}, {-1.5, 1},       {INFINITY, 1},
+                {NAN, 1}, {1e300, 1}, {1.5000001, 1}, {-1.5, 1}, {NAN, 2}, {2, UINT64_MAX}, {1.5, 0}};
     struct document d = {.strings = strtab_create()};
     struct table *t;
     table_list_declare(&d.tables, &decl, d.strings, &t, NULL);
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
         table_add(t, (union table_cell[]){{.number = rows[i].at}, {.count = rows[i].when}, {.count = 1}});
-    check_drawn(&d, "numbers", "1.5 1 2\n- 1 3\n1.5 2 1\n-1.5 1 2\ninf 1 1\n1e+300 1 1\n1.5000001 1 1\n- 2 1\n2 - 1\n",
+    check_drawn(&d, "numbers",
+                "1.5 1 2\n- 1 3\n1.5 2 1\n-1.5 1 2\ninf 1 1\n1e+300 1 1\n1.5000001 1 1\n- 2 1\n2 - 1\n1.5 0 1\n",
                 "equal numbers, and what is none, are one row");
     table_list_sort(&d.tables);
-    check_drawn(&d, "numbers", "-1.5 1 2\n1.5 1 2\n1.5 2 1\n1.5000001 1 1\n2 - 1\n1e+300 1 1\ninf 1 1\n- 1 3\n- 2 1\n",
+    check_drawn(&d, "numbers",
+                "-1.5 1 2\n1.5 0 1\n1.5 1 2\n1.5 2 1\n1.5000001 1 1\n2 - 1\n1e+300 1 1\ninf 1 1\n- 1 3\n- 2 1\n",
                 "sorted as numbers, what is none behind them");
     release(&d);
 }
@@ -503,7 +505,61 @@ static void test_one_hash(void)
     CHECK_INT(table_row_count(t), KEYS);
     for (uint64_t i = 0; i < KEYS; i++)
         CHECK_INT(table_row(t, i)[1].count, 4 * (i + 1));
+    for (int round = 0; round < 2; round++) /* more of the same hash, behind those that were sorted */
+        for (uint64_t x = KEYS; x < 2 * KEYS; x++) {
+            uint64_t y = (hash_mix(seed_of_two ^ x) + step) ^ 7;
+            CHECK_INT(table_add(t, (union table_cell[]){{.count = x}, {.count = 1}, {.count = y}}), x);
+        }
     release(&d);
+}
+
+/* Columns end where they end, and so do rows and lists: what lies behind the columns would say of each type and rule that it
+   is one to be looked at, and behind a row or a list there is nothing. Of two zeros
+   the first is the least. */
+static void test_ends(void)
+{
+    static struct guarded_room rooms[2];
+    char name[400];
+    memset(name, TABLE_REF, sizeof name);
+    name[sizeof name - 1] = '\0';
+    _Static_assert((int)TABLE_REF == (int)TABLE_LAST, "of both the same number");
+    const struct table_column columns[] = {{.name = name, .type = TABLE_COUNT, .merge = TABLE_KEY},
+                                           {.name = "least", .type = TABLE_NUMBER, .merge = TABLE_MIN},
+                                           {.name = "most", .type = TABLE_NUMBER, .merge = TABLE_MAX}};
+    struct document from = {.strings = strtab_create()}, to = {.strings = strtab_create()};
+    struct table *t[3];
+    for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
+        const struct table_decl decl = {(const char *[]){"a", "b", "c"}[i], NULL, NULL, columns, 3};
+        CHECK_INT(table_list_declare(&from.tables, &decl, from.strings, &t[i], NULL), 0);
+        for (size_t k = 0; k < 4; k++) {
+            const union table_cell row[] = {
+                {.count = k / 2}, {.number = k % 2 ? -0.0 : 0.0}, {.number = k % 2 ? 0.0 : -0.0}};
+            CHECK_INT(table_add(t[i], guarded_copy(&rooms[0], row, sizeof row)), k / 2);
+        }
+    }
+    const struct table_list list = {
+        .items = guarded_copy(&rooms[1], from.tables.items, ARRAY_SIZE(t) * sizeof *from.tables.items),
+        .count = ARRAY_SIZE(t)};
+    CHECK_INT(table_list_merge(&to.tables, to.strings, &list, NULL, 0, NULL), 0);
+    CHECK_INT(to.tables.count, 3);
+    const struct table_column time = {.name = name, .type = TABLE_TIME, .merge = TABLE_LAST};
+    static const struct table_column who_columns[] = {
+        {.name = "n", .merge = TABLE_LAST}, {.name = "of", .type = TABLE_REF, .merge = TABLE_LAST, .refers = "m"}};
+    const struct table_decl marks = {"m", NULL, NULL, &time, 1}, who = {"w", NULL, NULL, who_columns, 2};
+    struct table *m, *w;
+    CHECK_INT(table_list_declare(&to.tables, &marks, to.strings, &m, NULL), 0);
+    CHECK_INT(table_list_declare(&to.tables, &who, to.strings, &w, NULL), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        table_add(m, (union table_cell[]){{.count = i < 2 ? 9 : 1}});
+        table_add(w, (union table_cell[]){{.count = i}, {.row = 2 - i}});
+    }
+    table_list_sort(&to.tables);
+    CHECK_INT(table_row(m, 0)[0].count, 1);
+    check_drawn(&to, "w", "0 0\n1 2\n2 1\n", "of equal rows the first stays before the other");
+    const union table_cell *cells = table_row(table_list_find(&to.tables, "c"), 1);
+    CHECK(cells[0].count == 1 && !signbit(cells[1].number));
+    release(&from);
+    release(&to);
 }
 
 /* What is given for a name counts before a table of that name; of rows it does not have nothing is said. */
@@ -580,9 +636,9 @@ static void test_sort_plain(void)
     table_list_declare(&d.tables, &decl, d.strings, &t, NULL);
     for (uint32_t i = 0; i < 5; i++)
         table_add(t, (union table_cell[]){{.count = 9 - i / 2}, {.row = 4}, {.number = 1}});
-    table_add(t, (union table_cell[]){{.count = 1}, {.row = 77}, {.number = NAN}});
+    table_add(t, (union table_cell[]){{.count = 1}, {.row = 6}, {.number = NAN}});
     table_set(t, 2, 2, (union table_cell){.number = 5});
-    check_drawn(&d, "m", "9 4 1\n9 4 1\n8 4 5\n8 4 1\n7 4 1\n1 77 -\n", "as they were added, one set anew");
+    check_drawn(&d, "m", "9 4 1\n9 4 1\n8 4 5\n8 4 1\n7 4 1\n1 6 -\n", "as they were added, one set anew");
     table_list_sort(&d.tables);
     check_drawn(&d, "m", "1 - -\n7 1 1\n8 1 1\n8 1 5\n9 1 1\n9 1 1\n", "by time, reference, number");
     CHECK_INT(table_add(t, (union table_cell[]){{.count = 1}, {.row = TABLE_NONE}, {.number = 0}}), 6);
@@ -607,6 +663,7 @@ int main(void)
     test_said();
     test_columns();
     test_one_hash();
+    test_ends();
     test_mapping_first();
     test_circle();
     test_merge_refused();
