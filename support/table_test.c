@@ -4,6 +4,7 @@
 #include "tests/guarded.h"
 #include "tests/tap.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -647,6 +648,9 @@ static void test_sort_plain(void)
 
 int main(void)
 {
+#ifdef M_PERTURB
+    mallopt(M_PERTURB, 0x5a); /* memory is never clear by chance */
+#endif
     test_unite();
     test_many();
     test_keyless();
