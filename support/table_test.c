@@ -214,8 +214,21 @@ static void test_later_rows(void)
         const uint32_t next[] = {0, 6, 5, 0, 9, 3}; /* there are six */
         table_add(t, (union table_cell[]){{.text = strtab_add(from.strings, name)}, {.row = next[i]}});
     }
+    /* one beyond the last, where what is there was never written */
+    static const struct table_column many_columns[] = {{.name = "n", .merge = TABLE_KEY},
+                                                       {.name = "of", .type = TABLE_REF, .refers = "many"}};
+    static const struct table_decl many = {"many", NULL, NULL, many_columns, 2};
+    enum { MANY = 400 };
+    table_list_declare(&from.tables, &many, from.strings, &t, NULL);
+    for (uint32_t i = 0; i < MANY; i++)
+        table_add(t, (union table_cell[]){{.count = i}, {.row = MANY}});
     CHECK_INT(table_list_merge(&to.tables, to.strings, &from.tables, NULL, 0, NULL), 0);
     check_drawn(&to, "chain", "a -\nb -\nc -\nd 0\ne -\nf 3\n", "references to earlier rows alone are kept");
+    const struct table *merged = table_list_find(&to.tables, "many");
+    size_t none = 0;
+    for (size_t i = 0; i < table_row_count(merged); i++)
+        none += table_row(merged, i)[1].row == TABLE_NONE;
+    CHECK_INT(none, MANY);
     release(&from);
     release(&to);
 }
