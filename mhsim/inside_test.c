@@ -272,6 +272,160 @@ static void test_notes(void)
     }
 }
 
+/* ---- files made here: their symbols ----------------------------------------------------------------------------- */
+
+enum { SYMBOLS = 12, NAMES_BYTES = 200, DRAWN_FILES = 120 };
+
+enum damage { /* after which there are none */
+              SOUND,
+              OTHER_SECTIONS,
+              CROOKED_SECTIONS,
+              SECTIONS_BEHIND,
+              NO_TABLE,
+              CROOKED_TABLE,
+              TABLE_BEHIND,
+              EMPTY_TABLE,
+              NO_SUCH_NAMES,
+              NAMES_BEHIND,
+              NAMES_WITHOUT_END,
+              NO_NAMES,
+              DAMAGES
+};
+
+struct made_file {
+    Elf64_Ehdr head;
+    Elf64_Phdr part;
+    Elf64_Shdr sections[5];
+    Elf64_Sym tables[2][SYMBOLS];
+    char names[2][NAMES_BYTES];
+};
+
+/* Data of distinct addresses, in any order; some that are none: code, of other files, of no bytes, with a name behind the names. */
+static void draw_symbols(Elf64_Sym *table, char *names)
+{
+    memset(names, 'x', NAMES_BYTES);
+    for (unsigned i = 0; i < SYMBOLS; i++) {
+        unsigned kind = below(8);
+        snprintf(names + 10 * i, 10, "v%u_%u", i, below(1000));
+        table[i] = (Elf64_Sym){.st_name = kind == 0   ? NAMES_BYTES
+                                          : kind == 1 ? NAMES_BYTES - 1
+                                                      : 10 * i,
+                               .st_info = ELF64_ST_INFO(STB_GLOBAL, kind == 2 ? STT_FUNC : STT_OBJECT),
+                               .st_shndx = kind == 3 ? SHN_UNDEF : 1,
+                               .st_size = kind == 4 ? 0 : 1 + below(40)};
+        for (bool new = false; !new;) {
+            new = true;
+            table[i].st_value = 16 + below(SYMBOLS * 30);
+            for (unsigned k = 0; k < i; k++)
+                new = new &&table[k].st_value != table[i].st_value;
+        }
+    }
+    names[NAMES_BYTES - 1] = '\0';
+}
+
+/* The table that counts is that of all symbols, where both are there in any order. Returns which; 2: none. */
+static unsigned draw_file(struct made_file *f, enum damage damage)
+{
+    unsigned symtab = below(3), dynsym = symtab == 2 || below(2) ? 1 : 2; /* the place of each; 2: it is not there */
+    unsigned counts = symtab < 2 ? symtab : dynsym;
+    memset(f, 0, sizeof *f);
+    f->part = (Elf64_Phdr){.p_type = PT_LOAD, .p_filesz = sizeof *f, .p_memsz = 8192};
+    f->head = (Elf64_Ehdr){.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
+                           .e_type = ET_DYN,
+                           .e_phoff = offsetof(struct made_file, part),
+                           .e_phentsize = sizeof f->part,
+                           .e_phnum = 1,
+                           .e_shoff = offsetof(struct made_file, sections),
+                           .e_shentsize = sizeof *f->sections,
+                           .e_shnum = 5};
+    if (dynsym == symtab)
+        dynsym = 1 - symtab;
+    for (unsigned i = 0; i < 2; i++) {
+        draw_symbols(f->tables[i], f->names[i]);
+        f->sections[1 + i] = (Elf64_Shdr){.sh_type = i == symtab   ? SHT_SYMTAB
+                                                     : i == dynsym ? SHT_DYNSYM
+                                                                   : SHT_PROGBITS,
+                                          .sh_offset = offsetof(struct made_file, tables[i]),
+                                          .sh_size = sizeof f->tables[i],
+                                          .sh_link = 3 + i};
+        f->sections[3 + i] = (Elf64_Shdr){
+            .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct made_file, names[i]), .sh_size = NAMES_BYTES};
+    }
+    Elf64_Shdr *table = &f->sections[1 + counts], *names = &f->sections[3 + counts];
+    f->head.e_shentsize += damage == OTHER_SECTIONS;
+    f->head.e_shoff += damage == CROOKED_SECTIONS ? 4 : damage == SECTIONS_BEHIND ? sizeof *f - 64 : 0;
+    f->sections[1].sh_type = damage == NO_TABLE ? SHT_PROGBITS : f->sections[1].sh_type;
+    f->sections[2].sh_type = damage == NO_TABLE ? SHT_PROGBITS : f->sections[2].sh_type;
+    table->sh_offset += damage == CROOKED_TABLE ? 4 : damage == TABLE_BEHIND ? sizeof *f + 64 : 0;
+    table->sh_size = damage == EMPTY_TABLE ? sizeof(Elf64_Sym) - 1 : table->sh_size;
+    table->sh_link = damage == NO_SUCH_NAMES ? 5 : table->sh_link;
+    names->sh_offset = damage == NAMES_BEHIND ? sizeof *f - NAMES_BYTES + 1 : names->sh_offset;
+    names->sh_size = damage == NO_NAMES ? 0 : damage == NAMES_WITHOUT_END ? NAMES_BYTES - 1 : names->sh_size;
+    return damage == SOUND ? counts : 2;
+}
+
+static bool is_data(const Elf64_Sym *s)
+{
+    return ELF64_ST_TYPE(s->st_info) == STT_OBJECT && s->st_shndx != SHN_UNDEF && s->st_size &&
+           s->st_name < NAMES_BYTES;
+}
+
+/* By definition: the last one that begins there or before has it up to its end or the next one's begin; else it is a gap. */
+static bool naive_symbol(const struct made_file *f, unsigned counts, uint64_t at, struct data_symbol *d)
+{
+    const Elf64_Sym *before = NULL;
+    *d = (struct data_symbol){.lo = 0, .hi = 8192, .name = NULL};
+    for (unsigned i = 0; counts < 2 && i < SYMBOLS; i++) {
+        const Elf64_Sym *s = &f->tables[counts][i];
+        if (is_data(s) && s->st_value <= at && (!before || s->st_value > before->st_value))
+            before = s;
+        if (is_data(s) && s->st_value > at && s->st_value < d->hi)
+            d->hi = s->st_value;
+    }
+    if (before && at < before->st_value + before->st_size) {
+        d->lo = before->st_value;
+        d->hi = before->st_value + before->st_size < d->hi ? before->st_value + before->st_size : d->hi;
+        d->name = f->names[counts] + before->st_name;
+        return true;
+    }
+    d->lo = before ? before->st_value + before->st_size : 0;
+    return false;
+}
+
+static bool same_symbols(const struct made_file *f, unsigned counts, uint64_t base)
+{
+    int64_t module = modules_find(&modules, base);
+    bool same = module >= 0;
+    for (uint64_t at = 0; same && at < 16 + SYMBOLS * 30 + 60; at++) {
+        struct data_symbol got = {0}, want;
+        bool is = modules_symbol(&modules, (uint32_t)module, base + at, &got),
+             wanted = naive_symbol(f, counts, at, &want);
+        same = is == wanted && got.lo - base == want.lo && got.hi - base == want.hi &&
+               (!is || strcmp(got.name, want.name) == 0);
+    }
+    return same;
+}
+
+static void test_drawn_symbols(void)
+{
+    static struct made_file f;
+    char path[300];
+    for (int i = 0; i < DRAWN_FILES; i++) {
+        enum damage damage = i % 3 ? SOUND : (enum damage)(i / 3 % DAMAGES);
+        unsigned counts = draw_file(&f, damage);
+        snprintf(path, sizeof path, "%s/symbols%d", folder, i);
+        int fd = open(path, O_RDWR | O_CREAT, 0600);
+        bool good = fd >= 0 && write(fd, &f, sizeof f) == (ssize_t)sizeof f;
+        void *at = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, fd, 0);
+        modules_refresh(&modules);
+        if (!CHECK(good && at != MAP_FAILED && same_symbols(&f, counts, (uint64_t)(uintptr_t)at)))
+            printf("# file %d, damage %d\n", i, (int)damage);
+        munmap(at, 8192);
+        close(fd);
+        unlink(path);
+    }
+}
+
 /* ---- this program's variables ----------------------------------------------------------------------- */
 
 int test_one = 1, test_many[37] = {2}, test_zeros[50];
@@ -451,6 +605,7 @@ int main(void)
     test_map_spreads();
     test_modules();
     test_notes();
+    test_drawn_symbols();
     test_symbols();
     test_variables();
     rmdir(folder);
