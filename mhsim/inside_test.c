@@ -294,7 +294,7 @@ enum damage { /* after which there are none */
 
 struct made_file {
     Elf64_Ehdr head;
-    Elf64_Phdr part;
+    Elf64_Phdr part, behind; /* the second is not in the table */
     Elf64_Shdr sections[5];
     Elf64_Sym tables[2][SYMBOLS];
     char names[2][NAMES_BYTES];
@@ -330,6 +330,7 @@ static unsigned draw_file(struct made_file *f, enum damage damage)
     unsigned counts = symtab < 2 ? symtab : dynsym;
     memset(f, 0, sizeof *f);
     f->part = (Elf64_Phdr){.p_type = PT_LOAD, .p_filesz = sizeof *f, .p_memsz = 8192};
+    f->behind = (Elf64_Phdr){.p_type = PT_LOAD, .p_vaddr = 16384, .p_memsz = 4096};
     f->head = (Elf64_Ehdr){.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
                            .e_type = ET_DYN,
                            .e_phoff = offsetof(struct made_file, part),
@@ -395,7 +396,7 @@ static bool naive_symbol(const struct made_file *f, unsigned counts, uint64_t at
 static bool same_symbols(const struct made_file *f, unsigned counts, uint64_t base)
 {
     int64_t module = modules_find(&modules, base);
-    bool same = module >= 0;
+    bool same = module >= 0 && ((const struct raw_module *)store_get(&modules, (uint64_t)module))->hi == base + 8192;
     for (uint64_t at = 0; same && at < 16 + SYMBOLS * 30 + 60; at++) {
         struct data_symbol got = {0}, want;
         bool is = modules_symbol(&modules, (uint32_t)module, base + at, &got),
@@ -424,6 +425,38 @@ static void test_drawn_symbols(void)
         close(fd);
         unlink(path);
     }
+}
+
+/* Whether a module is found where the first page of the file `name` in `dir` is mapped, whose first part is said to begin at `offset`. */
+static bool is_module(const char *dir, const char *name, uint64_t offset)
+{
+    static struct made_file f;
+    char path[300];
+    draw_file(&f, SOUND);
+    f.part.p_offset = f.part.p_vaddr = offset;
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    int fd = open(path, O_RDWR | O_CREAT, 0600);
+    bool good = fd >= 0 && write(fd, &f, sizeof f) == (ssize_t)sizeof f;
+    void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+    modules_refresh(&modules);
+    int64_t found = modules_find(&modules, (uint64_t)(uintptr_t)at + offset);
+    CHECK(good && at != MAP_FAILED);
+    munmap(at, 4096);
+    close(fd);
+    unlink(path);
+    return found >= 0 && strcmp(((const struct raw_module *)store_get(&modules, (uint64_t)found))->path, path) == 0;
+}
+
+/* A part's first page lies before it by less than the largest page; devices are no modules, nor is what lies among them. */
+static void test_no_modules(void)
+{
+    CHECK(is_module(folder, "here", 0));
+    CHECK(is_module(folder, "a page's end", 65535));
+    CHECK(!is_module(folder, "behind a page", 65536));
+    if (access("/dev/shm", W_OK) != 0)
+        SKIP("a file among devices", "no /dev/shm");
+    else
+        CHECK(!is_module("/dev/shm", strrchr(folder, '/') + 1, 0));
 }
 
 /* ---- this program's variables ----------------------------------------------------------------------- */
@@ -606,6 +639,7 @@ int main(void)
     test_modules();
     test_notes();
     test_drawn_symbols();
+    test_no_modules();
     test_symbols();
     test_variables();
     rmdir(folder);
