@@ -19,6 +19,7 @@
  *     lost EVENT N                    samples the kernel lost
  *     evict HEX HEX N                 a row of the table "evictors": what was at the first address made room for the
  *                                     second, N times, in this thread and region
+ *     fact TABLE NAME N               a row of the table: its name and its value
  */
 #include "hpcprof/hpcprof.h"
 
@@ -124,6 +125,20 @@ static void evict(struct maker *m, const char *victim, const char *evictor, cons
                                       {.count = strtoull(times, NULL, 10)}});
 }
 
+static void add_fact(struct maker *m, const char *table, const char *name, const char *value)
+{
+    static const struct table_column columns[] = {
+        {.name = "name", .type = TABLE_TEXT, .merge = TABLE_LAST},
+        {.name = "value", .type = TABLE_COUNT, .merge = TABLE_LAST},
+    };
+    const struct table_decl facts = {table, NULL, NULL, columns, ARRAY_SIZE(columns)};
+    struct table *t;
+    struct err err = {0};
+    if (table_list_declare(&m->p->tables, &facts, m->p->strings, &t, &err) < 0)
+        fail(err.msg, table);
+    table_add(t, (union table_cell[]){{.text = strtab_add(m->p->strings, name)}, {.count = strtoull(value, NULL, 10)}});
+}
+
 static struct hpcprof_context at_line(struct strtab *s, char **w)
 {
     char *own = strchr(w[1], '@');
@@ -191,6 +206,8 @@ static void take_line(struct maker *m, char **w, int n)
         lose(m, w[1], w[2]);
     else if (strcmp(w[0], "evict") == 0 && n == 4)
         evict(m, w[1], w[2], w[3]);
+    else if (strcmp(w[0], "fact") == 0 && n == 4)
+        add_fact(m, w[1], w[2], w[3]);
     else
         fail("what is", w[0]);
 }
