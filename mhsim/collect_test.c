@@ -377,6 +377,17 @@ static void test_names(void)
         {"grid_MOD_u", "grid_MOD_u"},
         {"COMMON /w/ x", "COMMON /w/ x"},
         {"__grid_MOD_", "grid::"},
+        {"___MOD_u", "___MOD_u"},
+        {"__g_MOD_u", "g::u"},
+        {"__a__MOD_u", "a_::u"},
+        {"__a_MOD_b_MOD_c", "a::b_MOD_c"},
+        {"__grid_MOD_u.12", "grid::u.12"},
+        {"__grid_MOD_u_", "grid::u_"},
+        {"1_", "1_"},
+        {"a_.3", "a_"},
+        {".", "."},
+        {"..1", "."},
+        {"a.0123456789", "a"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_file();
@@ -445,6 +456,16 @@ static void test_overwritten(void)
     }
 }
 
+static bool is_written(const char *program, unsigned pid, const char *again)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    char *path = mem_printf("%s/%s.%s.%u%s" HPCPROF_SUFFIX, out_dir, program, host, pid, again);
+    bool is = access(path, F_OK) == 0;
+    mem_free(path);
+    return is;
+}
+
 /* A second one of the same name does not take the first one's place. */
 static void test_again(void)
 {
@@ -455,10 +476,55 @@ static void test_again(void)
     CHECK_INT(both ? both->process_count : 0, 2);
     hpcprof_free(p);
     hpcprof_free(both);
-    char *path = mem_printf("%s/7" RAW_SUFFIX, folder);
-    unlink(path);
+    CHECK(is_written("app", 7, ""));
+    CHECK(is_written("app", 7, "-2"));
+    CHECK(!is_written("app", 7, "-3"));
+    CHECK_INT(mhsim_collect(folder, out_dir, 8, 9, NULL, NULL), 1);
+    CHECK(is_written("app", 7, "-3"));
+    left.head.pid = 12;
+    *left.head.command = '\0';
+    write_raw(0);
+    CHECK_INT(mhsim_collect(folder, out_dir, 8, 9, NULL, NULL), 1);
+    CHECK(is_written("program", 12, ""));
+    strcpy(left.head.command, "/x/y z/w");
+    write_raw(0);
+    CHECK_INT(mhsim_collect(folder, out_dir, 8, 9, NULL, NULL), 1);
+    CHECK(is_written("y", 12, ""));
+}
+
+static void check_refused(const char *from, const char *to, const char *beginning, const char *words, const char *name)
+{
+    struct err err = {0};
+    CHECK_INT(mhsim_collect(from, to, 7, 0, NULL, &err), -1);
+    if (!CHECK_NAMED(str_starts(err.msg, beginning) && strstr(err.msg, words), name))
+        printf("# %s\n", err.msg);
+}
+
+/* Of several files all are taken, up to one that cannot be. */
+static void test_files(void)
+{
+    char *second = mem_printf("%s/8" RAW_SUFFIX, folder), *first = mem_printf("%s/7" RAW_SUFFIX, folder),
+         *nowhere = path_join(folder, "nowhere"), *in_nowhere = path_join(nowhere, "app.");
+    make_file();
+    left.head.pid = 31;
+    write_raw(0);
+    CHECK_INT(rename(first, second), 0);
+    left.head.pid = 30;
+    write_raw(0);
+    CHECK_INT(mhsim_collect(folder, out_dir, 7, 0, NULL, NULL), 2);
+    CHECK(is_written("app", 30, "") && is_written("app", 31, ""));
+    check_refused(folder, nowhere, in_nowhere, "No such file or directory", "no folder to write to");
+    CHECK_INT(unlink(second), 0);
+    CHECK_INT(symlink("not there", second), 0);
+    check_refused(folder, out_dir, second, "No such file or directory", "a file that cannot be opened");
+    CHECK(is_written("app", 30, "-2"));
+    CHECK_INT(unlink(second) + unlink(first), 0);
     CHECK_INT(mhsim_collect(folder, out_dir, 8, 9, NULL, NULL), 0);
-    mem_free(path);
+    check_refused(nowhere, out_dir, nowhere, "No such file or directory", "no folder to read");
+    mem_free(first);
+    mem_free(second);
+    mem_free(nowhere);
+    mem_free(in_nowhere);
 }
 
 int main(void)
@@ -472,6 +538,7 @@ int main(void)
     test_names();
     test_overwritten();
     test_again();
+    test_files();
     char *command = mem_printf("rm -rf '%s'", folder);
     CHECK_INT(system(command), 0);
     mem_free(command);
