@@ -85,6 +85,9 @@ static void put_at(int fd, const void *bytes, size_t n, uint64_t at)
         CHECK(false);
 }
 
+/* What may stand behind the rows of a table that are counted, and would be refused in it. */
+static uint8_t behind[sizeof left.modules + sizeof left.objects];
+
 /* The sparse file, as long as `len` where that is not 0. */
 static void write_raw(uint64_t len)
 {
@@ -95,6 +98,9 @@ static void write_raw(uint64_t len)
     put_at(fd, left.objects, sizeof left.objects, RAW_TABLE_AT(RAW_OBJECTS));
     put_at(fd, left.pairs, sizeof left.pairs, RAW_TABLE_AT(RAW_PAIRS));
     put_at(fd, left.rows, sizeof left.rows, RAW_TABLE_AT(RAW_ROWS));
+    put_at(fd, behind, sizeof *left.modules, RAW_TABLE_AT(RAW_MODULES) + sizeof left.modules);
+    put_at(fd, behind, sizeof *left.objects, RAW_TABLE_AT(RAW_OBJECTS) + sizeof left.objects);
+    put_at(fd, behind, sizeof *left.pairs, RAW_TABLE_AT(RAW_PAIRS) + sizeof left.pairs);
     CHECK(len == 0 || ftruncate(fd, (off_t)len) == 0);
     close(fd);
     mem_free(path);
@@ -246,6 +252,8 @@ static void test_whole(void)
                "1 lib.so+810 L1 misses 20\n"
                "1 lib.so+810 L1 accesses 20\n");
     check_part(p, "notes", "");
+    CHECK_INT(p->thread_count, 2);
+    CHECK_INT(p->module_count, 3);
     hpcprof_free(p);
 }
 
@@ -533,6 +541,7 @@ int main(void)
     folder = mem_printf("%s/hpcview-collect.XXXXXX", tmp ? tmp : "/tmp");
     CHECK(mkdtemp(folder));
     out_dir = path_join(folder, "out");
+    memset(behind, 'x', sizeof behind);
     test_whole();
     test_changes();
     test_names();

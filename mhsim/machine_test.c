@@ -39,6 +39,13 @@ static const struct {
     {FILE_OF("<cache name='L1' size='99999999999G' ways='1'/>"),
      "m.xml:1: <cache size=\"99999999999G\">: a whole number above 0 is wanted, with K, M or G behind it if you like",
      false},
+    {FILE_OF("<cache name='L1' size='18014398509481984K' ways='1'/>"),
+     "m.xml:1: <cache size=\"18014398509481984K\">: a whole number above 0 is wanted, with K, M or G behind it if you "
+     "like",
+     false},
+    {FILE_OF("<tlb name='T' entries='4096'/><cache name='L1' size='32K' ways='8'/>"),
+     "T: 4096 pages of 4 kB, 4096 ways, LRU, private; L1: 32 kB, 8 ways of 64-byte lines, LRU, write-back, private",
+     true},
     {FILE_OF("<cache name='L1' size='0' ways='1'/>"),
      "m.xml:1: <cache size=\"0\">: a whole number above 0 is wanted, with K, M or G behind it if you like", false},
     {FILE_OF("<cache name='L1' size='32K' ways='4097'/>"),
@@ -236,6 +243,13 @@ static void check_kernels(void)
          {L1, {"Unified", "2", "2048K", "64", "4096"}},
          L1_IS "; L2: 2 MB, 4096 ways of 64-byte lines, LRU, write-back, private" TLBS,
          1},
+        {"as long a line as can be",
+         {L1, {"Unified", "2", "64M", "4096", "16"}},
+         L1_IS "; L2: 64 MB, 16 ways of 4096-byte lines, LRU, write-back, private" TLBS,
+         1},
+        {"one way too many", {L1, {"Unified", "2", "2048K", "64", "4097"}}, L1_IS TLBS, 1},
+        {"a line a byte too long", {L1, {"Unified", "2", "64M", "4097", "16"}}, L1_IS TLBS, 1},
+        {"all of one way too many", {{"Data", "1", "512K", "64", "8192"}}, USUAL, 0},
         {"what makes no sense", {{"Data", "1", "48K", "64", "11"}}, USUAL, 0},
         {"nothing", {{"", "", "", "", ""}}, USUAL, 0},
     };
@@ -260,11 +274,31 @@ static void check_kernels(void)
     }
 }
 
+/* The kernel counts a processor's caches from 0; the ninth is looked at no more. */
+static void check_many(void)
+{
+    static const char *const keys[] = {"type", "level", "size", "coherency_line_size", "ways_of_associativity"},
+                             *const l2[] = {"Unified", "2", "2048K", "64", "16"};
+    for (unsigned index = 6; index < 10; index++) {
+        char sys[] = "/tmp/machine_test.XXXXXX";
+        struct mhsim_machine m;
+        struct err err = {0};
+        if (!mkdtemp(sys))
+            return;
+        for (size_t k = 0; k < ARRAY_SIZE(keys); k++)
+            put_value(sys, index, keys[k], l2[k]);
+        CHECK_INT(mhsim_machine_here(sys, &m, &err), index < 8);
+        CHECK_STR(m.levels[0].name, index < 8 ? "L2" : "L1");
+        dir_remove_tree(sys, NULL);
+    }
+}
+
 int main(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         check_file(cases[i].text, cases[i].want, cases[i].good);
     check_here();
     check_kernels();
+    check_many();
     return tap_done();
 }
