@@ -12,6 +12,7 @@ bin_PROGRAMS += %D%/hpcview
 check_PROGRAMS += %D%/told_test
 TESTS += %D%/told_test
 %C%_told_test_SOURCES = %D%/told_test.c %D%/told.c %D%/lines.c
+%C%_told_test_CPPFLAGS = $(AM_CPPFLAGS) -Dbloop_open=fake_open -Dbloop_scopes_at=fake_scopes_at -Dbloop_close=fake_close
 %C%_told_test_LDADD = $(ROOM_LDADD)
 
 check_PROGRAMS += %D%/phases_test

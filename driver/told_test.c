@@ -1,5 +1,5 @@
 /* What is told of barriers while a program runs, from the lines that its recorder sends; where addresses of this very
- * program are in its source. */
+ * program are in its source, and of binaries that are made up here (local.mk puts the names below in place of bloop's). */
 #include "config.h"
 #include "driver/lines.h"
 #include "driver/told.h"
@@ -9,6 +9,54 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#undef bloop_open
+#undef bloop_scopes_at
+#undef bloop_close
+int bloop_open(const char *path, const struct bloop_options *, struct bloop_binary **, struct warnings *, struct err *);
+int bloop_scopes_at(struct bloop_binary *, const vaddr *addrs, size_t count, struct scope_tree **, struct warnings *,
+                    struct err *);
+void bloop_close(struct bloop_binary *);
+
+/* ---- a binary that is made up ------------------------------------------------------------------------------------------- */
+
+static struct bloop_binary *const made_up = (struct bloop_binary *)&made_up;
+static char structure_path[] = "/tmp/told_test.XXXXXX"; /* of what it has */
+static int opened, looked, closed;
+
+int fake_open(const char *path, const struct bloop_options *o, struct bloop_binary **b, struct warnings *w,
+              struct err *err)
+{
+    if (!str_starts(path, "/made/") && *path != '[')
+        return bloop_open(path, o, b, w, err);
+    opened++;
+    *b = made_up;
+    return strcmp(path, "/made/up") == 0 ? 0 : -1;
+}
+
+/* It may fail, or give nothing. */
+int fake_scopes_at(struct bloop_binary *b, const vaddr *at, size_t count, struct scope_tree **t, struct warnings *w,
+                   struct err *err)
+{
+    if (b != made_up)
+        return bloop_scopes_at(b, at, count, t, w, err);
+    looked++;
+    *t = NULL;
+    if (count != 1 || *at == 0x3000)
+        return 0;
+    int status = scope_tree_read(structure_path, t, w, err);
+    return *at == 0x3001 ? -1 : status;
+}
+
+void fake_close(struct bloop_binary *b)
+{
+    if (b != made_up)
+        bloop_close(b);
+    closed += b == made_up;
+}
+
+/* ---- what is told -------------------------------------------------------------------------------------------------------- */
 
 /* What comes of a line sent; fields stand for tabs here. Caller frees. */
 static char *tell(const char *const *watched, const char *sent)
@@ -128,12 +176,59 @@ static void test_lines(void)
     bloop_close(b);
 }
 
+/* Twice each; the second time nothing is asked of the binary. */
+static void test_made_up(void)
+{
+    static const char structure[] =
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<PGM version=\"4\">\n<LM n=\"/made/up\">\n"
+        "<F n=\"\">\n<P n=\"_start\" ln=\"_start\" a=\"2000\" v=\"2000-2010\">\n<S b=\"0\" "
+        "v=\"2000-2008\"/>\n</P>\n</F>\n"
+        "<F n=\"/a/main.c\">\n"
+        "<P n=\"main(int)\" sn=\"main\" ln=\"main\" b=\"3\" e=\"9\" a=\"1000\" v=\"1000-1100\">\n<S b=\"5\" "
+        "v=\"1000-1010\"/>\n"
+        "<L b=\"6\" e=\"8\" a=\"1010\" v=\"1010-1060\">\n<S b=\"7\" v=\"1010-1020\"/>\n"
+        "<A n=\"dot(double*)\" sn=\"dot\" f=\"/a/vec.h\" b=\"10\" cf=\"/a/main.c\" cl=\"7\" v=\"1020-1040\">\n"
+        "<S f=\"/b/vec.h\" b=\"13\" v=\"1020-1030\"/>\n</A>\n</L>\n</P>\n</F>\n</LM>\n</PGM>\n";
+    static const struct {
+        const char *module;
+        uint64_t at;
+        const char *is;
+    } known[] = {
+        {"/made/up", 0x1000, "main.c:5 in main"},  {"/made/up", 0x100f, "main.c:5 in main"},
+        {"/made/up", 0x1010, "main.c:7 in main"},  {"/made/up", 0x1020, "vec.h:13 in dot"},
+        {"/made/up", 0x1030, "main in up"},        {"/made/up", 0x1040, "main in up"},
+        {"/made/up", 0x1060, "main in up"},        {"/made/up", 0x10ff, "main in up"},
+        {"/made/up", 0x1100, "up+0x1100"},         {"/made/up", 0xfff, "up+0xfff"},
+        {"/made/up", 0x2000, "_start in up"},      {"/made/up", 0x2008, "_start in up"},
+        {"/made/up", 0x3000, "up+0x3000"},         {"/made/up", 0x3001, "up+0x3001"},
+        {"/made/broken", 0x1000, "broken+0x1000"}, {"/made/broken", 0x1010, "broken+0x1010"},
+        {"[made]", 0x1000, "[made]+0x1000"},
+    };
+    int fd = mkstemp(structure_path);
+    if (!CHECK(fd >= 0 && write(fd, structure, sizeof structure - 1) == sizeof structure - 1))
+        return;
+    for (int again = 0; again < 2; again++) {
+        for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+            CHECK_STR(lines_of(known[i].module, known[i].at), known[i].is);
+        CHECK_INT(opened, 2);
+        CHECK_INT(looked, 14);
+    }
+    close(fd);
+    unlink(structure_path);
+    CHECK_INT(closed, 0);
+    lines_release();
+    CHECK_INT(closed, 1);
+    CHECK_STR(lines_of("/made/up", 0x3000), "up+0x3000");
+    CHECK_INT(opened, 3);
+}
+
 int main(void)
 {
     test_watched();
     test_no_line();
     test_warnings();
     test_lines();
+    test_made_up();
     lines_release();
     return tap_done();
 }
