@@ -380,8 +380,8 @@ int mhsim_machine_here(const char *sys, struct mhsim_machine *m, struct err *err
     memset(m, 0, sizeof *m);
     snprintf(m->name, sizeof m->name, "this machine");
     m->memory_latency = 200;
-    for (unsigned index = 0; index < 8 && m->level_count < 4; index++) {
-        struct mhsim_level l;
+    for (unsigned index = 0; index < 8; index++) {
+        struct mhsim_level l; /* each is deeper than the one before, the fourth at most */
         if (!sys_level(sys, index, &l, &depth) || depth <= before)
             continue;
         before = depth;
