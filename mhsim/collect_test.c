@@ -327,6 +327,7 @@ static void test_changes(void)
     left.head.orders.burst = 10;
     left.head.orders.period = 49;
     left.head.orders.warm_up = 5;
+    left.head.orders.options.sample_sets = 1;
     left.rows[1].levels[1] = left.rows[1].levels[2] = left.rows[3].levels[1] = (struct mhsim_counts){0};
     struct hpcprof *p = collected(8, 9);
     if (p) {

@@ -31,6 +31,7 @@ static const struct {
     {FILE_OF("<cache name='a b' size='1K' ways='1'/>"),
      "m.xml:1: <cache name=\"a b\">: letters, digits, '-' and '_' are wanted: it becomes part of metrics' names",
      false},
+    {FILE_OF("<tlb name='T'/>"), "m.xml:1: <tlb> needs entries=\"...\"", false},
     {FILE_OF("<cache name='L1' ways='1'/>"), "m.xml:1: <cache> needs size=\"...\"", false},
     {FILE_OF("<cache name='L1' size='32X' ways='1'/>"),
      "m.xml:1: <cache size=\"32X\">: a whole number above 0 is wanted, with K, M or G behind it if you like", false},
@@ -250,6 +251,10 @@ static void check_kernels(void)
         {"one way too many", {L1, {"Unified", "2", "2048K", "64", "4097"}}, L1_IS TLBS, 1},
         {"a line a byte too long", {L1, {"Unified", "2", "64M", "4097", "16"}}, L1_IS TLBS, 1},
         {"all of one way too many", {{"Data", "1", "512K", "64", "8192"}}, USUAL, 0},
+        {"a size that is no size",
+         {L1, {"Unified", "2", "18014398509481984K", "64", "16"}, {"Unified", "3", "x", "64", "16"}},
+         L1_IS TLBS,
+         1},
         {"what makes no sense", {{"Data", "1", "48K", "64", "11"}}, USUAL, 0},
         {"nothing", {{"", "", "", "", ""}}, USUAL, 0},
     };
@@ -272,6 +277,26 @@ static void check_kernels(void)
         buf_release(&b);
         dir_remove_tree(sys, NULL);
     }
+}
+
+/* By a path, by a name in a folder, and what is neither. */
+static void check_read(void)
+{
+    const char *top = getenv("top_srcdir");
+    char *dir = path_join(top ? top : ".", "share/machines"), *path = path_join(dir, "year-2001.xml");
+    struct mhsim_machine m = {.name = ""}, same = {.name = ""};
+    struct err err = {0};
+    CHECK_INT(mhsim_machine_read("year-2001", dir, &m, &err), 0);
+    CHECK_INT(mhsim_machine_read(path, "/nowhere", &same, &err), 0);
+    CHECK(memcmp(&m, &same, sizeof m) == 0);
+    CHECK_STR(m.name, "year-2001");
+    CHECK_INT(m.level_count, 3);
+    CHECK_INT(mhsim_machine_read("nothing", dir, &m, &err), -1);
+    CHECK(strstr(err.msg, "/nothing.xml: cannot be opened") != NULL);
+    CHECK_INT(mhsim_machine_read("/nowhere/nothing.xml", dir, &m, &err), -1);
+    CHECK(str_starts(err.msg, "/nowhere/nothing.xml: "));
+    mem_free(dir);
+    mem_free(path);
 }
 
 /* The kernel counts a processor's caches from 0; the ninth is looked at no more. */
@@ -300,5 +325,6 @@ int main(void)
     check_here();
     check_kernels();
     check_many();
+    check_read();
     return tap_done();
 }
