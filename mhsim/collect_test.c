@@ -296,6 +296,12 @@ static void test_changes(void)
         {AT(modules[1].lo), 0x1811, "evictors",
          "app+410 table app+c10 heap 1 L1 4 1\napp+c10 heap 1 app+410 table L2 2 0\n"},
         {AT(modules[1].lo), 0x1810, "array_evictors", "heap 1 table L2 2 0\ntable heap 1 L1 4 1\n"},
+        {AT(modules[1].lo), 0x1810, "evictors",
+         "app+410 table lib.so+810 heap 1 L1 4 1\nlib.so+810 heap 1 app+410 table L2 2 0\n"},
+        {AT(modules[0].hi), 0x1010, "evictors",
+         "[unknown]+1010 table lib.so+810 heap 1 L1 4 1\nlib.so+810 heap 1 [unknown]+1010 table L2 2 0\n"},
+        {AT(modules[0].hi), 0x1011, "evictors",
+         "app+410 table lib.so+810 heap 1 L1 4 1\nlib.so+810 heap 1 app+410 table L2 2 0\n"},
         {AT(rows[2].core), 0, "arrays",
          "heap 1 app+410 L1 20 20 0 0 . 0 0 0 0 0 0\nstack - L2 0 0 0 0 . 0 0 0 1 0 0\n"
          "table - L1 100 10 9 8 . 6 5 4 3 12 11\ntable - L2 10 3 0 0 . 0 0 0 0 0 0\n"
