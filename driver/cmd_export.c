@@ -27,7 +27,7 @@ static const struct option_row *const tables[] = {rows, wanted_rows, NULL};
 static int make_experiment(struct session *s, int argc, char **argv, struct experiment **e)
 {
     struct config *config;
-    if (argc == 1 && experiment_is_database(argv[0]))
+    if (argc == 1 && !wanted_columns() && experiment_is_database(argv[0]))
         return wanted_database(s, argv[0], opt.fold, e);
     if (wanted_config(s, "export", argc, argv, &config) < 0)
         return -1;
