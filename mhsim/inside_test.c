@@ -276,20 +276,21 @@ static void test_notes(void)
 
 enum { SYMBOLS = 12, NAMES_BYTES = 200, DRAWN_FILES = 120 };
 
-enum damage { /* after which there are none */
-              SOUND,
-              OTHER_SECTIONS,
-              CROOKED_SECTIONS,
-              SECTIONS_BEHIND,
-              NO_TABLE,
-              CROOKED_TABLE,
-              TABLE_BEHIND,
-              EMPTY_TABLE,
-              NO_SUCH_NAMES,
-              NAMES_BEHIND,
-              NAMES_WITHOUT_END,
-              NO_NAMES,
-              DAMAGES
+/* After any but the first there are none. */
+enum damage {
+    SOUND,
+    OTHER_SECTIONS,
+    CROOKED_SECTIONS,
+    SECTIONS_BEHIND,
+    NO_TABLE,
+    CROOKED_TABLE,
+    TABLE_BEHIND,
+    EMPTY_TABLE,
+    NO_SUCH_NAMES,
+    NAMES_BEHIND,
+    NAMES_WITHOUT_END,
+    NO_NAMES,
+    DAMAGES
 };
 
 struct made_file {
@@ -300,7 +301,8 @@ struct made_file {
     char names[2][NAMES_BYTES];
 };
 
-/* Data of distinct addresses, in any order; some that are none: code, of other files, of no bytes, with a name behind the names. */
+/* Data of distinct addresses, in any order; some that are none: code, of other files, of no bytes, with a name behind
+ * the names. */
 static void draw_symbols(Elf64_Sym *table, char *names)
 {
     memset(names, 'x', NAMES_BYTES);
@@ -313,11 +315,11 @@ static void draw_symbols(Elf64_Sym *table, char *names)
                                .st_info = ELF64_ST_INFO(STB_GLOBAL, kind == 2 ? STT_FUNC : STT_OBJECT),
                                .st_shndx = kind == 3 ? SHN_UNDEF : 1,
                                .st_size = kind == 4 ? 0 : 1 + below(40)};
-        for (bool new = false; !new;) {
-            new = true;
+        for (bool unlike = false; !unlike;) {
+            unlike = true;
             table[i].st_value = 16 + below(SYMBOLS * 30);
             for (unsigned k = 0; k < i; k++)
-                new = new &&table[k].st_value != table[i].st_value;
+                unlike = unlike && table[k].st_value != table[i].st_value;
         }
     }
     names[NAMES_BYTES - 1] = '\0';
@@ -371,7 +373,8 @@ static bool is_data(const Elf64_Sym *s)
            s->st_name < NAMES_BYTES;
 }
 
-/* By definition: the last one that begins there or before has it up to its end or the next one's begin; else it is a gap. */
+/* By definition: the last one that begins there or before has it up to its end or the next one's begin; else it is a
+ * gap. */
 static bool naive_symbol(const struct made_file *f, unsigned counts, uint64_t at, struct data_symbol *d)
 {
     const Elf64_Sym *before = NULL;
@@ -427,7 +430,8 @@ static void test_drawn_symbols(void)
     }
 }
 
-/* Whether a module is found where the first page of the file `name` in `dir` is mapped, whose first part is said to begin at `offset`. */
+/* Whether a module is found where the first page of the file `name` in `dir` is mapped, whose first part is said to
+ * begin at `offset`. */
 static bool is_module(const char *dir, const char *name, uint64_t offset)
 {
     static struct made_file f;

@@ -64,7 +64,8 @@ static void leave_raw(const char *folder)
     mem_free(raw);
 }
 
-/* What the terminal sends to both is for us alone; what is sent to who waits for us comes here too, asked again as it may not wait yet. */
+/* What the terminal sends to both is for us alone; what is sent to who waits for us comes here too, asked again as it
+ * may not wait yet. */
 static bool signals_come(void)
 {
     static const int both[] = {SIGINT, SIGQUIT}, passed[] = {SIGTERM, SIGHUP};
