@@ -201,9 +201,16 @@ static void put_value(const char *sys, unsigned index, const char *key, const ch
     buf_release(&path);
 }
 
-static void check_kernels(void)
+/* Of a cache: each of its files. */
+static void put_cache(const char *sys, unsigned index, const char *const *values)
 {
     static const char *const keys[] = {"type", "level", "size", "coherency_line_size", "ways_of_associativity"};
+    for (size_t k = 0; k < ARRAY_SIZE(keys); k++)
+        put_value(sys, index, keys[k], values[k]);
+}
+
+static void check_kernels(void)
+{
 #define TLBS "; TLB: 64 pages of 4 kB, 4 ways, LRU, private; TLB2: 1536 pages of 4 kB, 12 ways, LRU, private"
 #define L1                                                                                                             \
     {                                                                                                                  \
@@ -266,8 +273,8 @@ static void check_kernels(void)
         if (!mkdtemp(sys))
             continue;
         for (unsigned index = 0; index < 4; index++)
-            for (size_t k = 0; kernels[i].values[index][0] && k < ARRAY_SIZE(keys); k++)
-                put_value(sys, index, keys[k], kernels[i].values[index][k]);
+            if (kernels[i].values[index][0])
+                put_cache(sys, index, kernels[i].values[index]);
         CHECK_INT(mhsim_machine_here(sys, &m, &err), kernels[i].status);
         mhsim_machine_print(&m, &b);
         tap_str(b.bytes, kernels[i].want, kernels[i].name, __FILE__, __LINE__);
@@ -302,16 +309,14 @@ static void check_read(void)
 /* The kernel counts a processor's caches from 0; the ninth is looked at no more. */
 static void check_many(void)
 {
-    static const char *const keys[] = {"type", "level", "size", "coherency_line_size", "ways_of_associativity"},
-                             *const l2[] = {"Unified", "2", "2048K", "64", "16"};
+    static const char *const l2[] = {"Unified", "2", "2048K", "64", "16"};
     for (unsigned index = 6; index < 10; index++) {
         char sys[] = "/tmp/machine_test.XXXXXX";
         struct mhsim_machine m;
         struct err err = {0};
         if (!mkdtemp(sys))
             return;
-        for (size_t k = 0; k < ARRAY_SIZE(keys); k++)
-            put_value(sys, index, keys[k], l2[k]);
+        put_cache(sys, index, l2);
         CHECK_INT(mhsim_machine_here(sys, &m, &err), index < 8);
         CHECK_STR(m.levels[0].name, index < 8 ? "L2" : "L1");
         dir_remove_tree(sys, NULL);
