@@ -75,7 +75,7 @@ static void make_file(void)
     left.rows[1].levels[2] = (struct mhsim_counts){.accesses = 100, .misses = 1};
     left.rows[2].levels[0] = (struct mhsim_counts){.accesses = 20, .misses = 20};
     left.rows[3].levels[1] = (struct mhsim_counts){.write_backs = 1};
-    set_level(3, "none", false, 1); /* of which there is none: that is not among the levels that are counted */
+    set_level(3, "none", false, 0); /* of which there is none: that is not among the levels that are counted */
     left.rows[1].levels[3] = (struct mhsim_counts){.accesses = 77, .misses = 7};
     left.pairs[1] = (struct mhsim_pair){1, 2, 0, 0, 4, 1};
     left.pairs[2] = (struct mhsim_pair){2, 1, 1, 0, 2, 0};
