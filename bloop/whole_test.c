@@ -1320,6 +1320,17 @@ static void test_cache(const char *path)
     write_file("structure/0123456789abcdef-9.9.xml", "<HPCStruct", 10);
     CHECK_INT(bloop_cache_get(kept, "x", &t), 0);
     CHECK(t == NULL);
+    static const char *const others[] = {
+        /* of no load module, damaged, of another tool */
+        "<PGM version=\"4\"></PGM>",
+        "<PGM version=\"4\"><LM n=\"a\"></LM><LM n=\"b\"><F n=\"\"><P n=\"f\" v=\"20-10\"/></F></LM></PGM>",
+        "<HPCToolkitStructure i=\"0\" version=\"4.8\" n=\"\"></HPCToolkitStructure>",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+        write_file("structure/0123456789abcdef-9.9.xml", others[i], strlen(others[i]));
+        CHECK_INT(bloop_cache_get(kept, "x", &t), 0);
+        CHECK(t == NULL);
+    }
     char *below_file = scratch("many.c/kept.xml");
     CHECK_INT(bloop_cache_put(below_file, all, &err), -1);
     mem_free(below_file);

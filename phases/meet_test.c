@@ -474,16 +474,17 @@ static void test_folded(void)
 
 static void test_sites(void)
 {
-    enum { DIFFERENT = SITES_MAX + 300 };
+    enum { DIFFERENT = SITES_MAX / 4 * 5 + 300 };
     static struct phases_thread t;
     static const char *const names[] = {NULL, "", "a", "ab", "b"};
+    static const enum site_kind kinds[] = {BARRIER_USER, FIRST_WAIT, WAIT_JOIN};
     static uint32_t seen[DIFFERENT];
     uint32_t before = atomic_load(&hpcrec_phases.site_count), barriers = hpcrec_phases.barrier_count;
     bool good = true;
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < DIFFERENT; i++) {
-            enum site_kind kind = i % 3 ? BARRIER_USER : WAIT_JOIN;
-            uint64_t pc = 0x500000 + i / 5 * 8;
+            enum site_kind kind = kinds[i / 5 % 3];
+            uint64_t pc = 0x500000 + i / 15 * 8;
             uint32_t site = phases_site(&t, pc, kind, names[i % 5]);
             const struct site *s = &hpcrec_phases.sites[site];
             if (pass == 0) {
