@@ -1,7 +1,8 @@
 /*
  * Experiments from drawings:
  *
- *     run NAME SECONDS PROCESSES THREADS      a run; every metric below is of it. Several processes are ranks, or
+ *     run NAME SECONDS PROCESSES THREADS      a run; every metric below is of it. The first of its processes have a
+ *                                             thread more where they are not of one number. Several are ranks, or
  *                                             the first N of them: ... THREADS ranks N
  *     metric ID PERIOD UNIT NAME              measured; UNIT "-": none. Lines' values are summed up
  *     column ID NAME                          computed: each place has the value that is given there
@@ -154,7 +155,7 @@ static void take_run(struct drawing *d, char **w, int n)
         *vec_push(&d->processes) = (struct hpcprof_process){.start_ns = 1000000000,
                                                             .end_ns = 1000000000 + (uint64_t)(strtod(w[2], NULL) * 1e9),
                                                             .rank = i < ranks ? (int32_t)i : -1,
-                                                            .thread_count = threads / processes};
+                                                            .thread_count = (threads + processes - 1 - i) / processes};
 }
 
 /* The words from `first` on are the name. */
