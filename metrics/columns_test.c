@@ -315,8 +315,52 @@ static void test_many_threads(void)
     }
 }
 
+/* More lines than formulas take at once: where stretches of them have no value of a metric, where all have. */
+static void test_stretches(void)
+{
+    enum { LINES = 3000, C_UNTIL = 700, D_FROM = 500 };
+    struct buf tree = {0}, samples = {0};
+    buf_printf(&tree, "F /s/a.c\n P f 1-%d 10000-20000\n", LINES);
+    for (unsigned line = 1; line <= LINES; line++) {
+        buf_printf(&tree, "  S %u %x-%x\n", line, 0x10000 + 4 * line, 0x10004 + 4 * line);
+        if (line < C_UNTIL)
+            buf_printf(&samples, "/opt/app 0x%x C %u\n", 0x10000 + 4 * line, line);
+        if (line >= D_FROM)
+            buf_printf(&samples, "/opt/app 0x%x D %u\n", 0x10000 + 4 * line, line);
+    }
+    const struct drawn_module long_one[] = {{"/opt/app", tree.bytes}, {NULL, NULL}};
+    const char *list[] = {samples.bytes, NULL};
+    struct config *c =
+        config_from("<measured event='C'/><measured event='D'/><computed name='twice' formula='2 * C'/>"
+                    "<computed name='both' formula='C + D'/><computed name='some' formula='or(C, D)'/>"
+                    "<computed name='more' formula='max(C, D)'/><computed name='one' formula='if(C &gt; 0, C, D)'/>",
+                    1);
+    struct made m = make(c, list, long_one);
+    size_t wrong = 0, seen = 0;
+    for (place_ix i = 0; m.status == 0 && i < m.e->place_count; i++) {
+        unsigned line = m.e->places[i].line_first;
+        if (m.e->places[i].kind != PLACE_LINE)
+            continue;
+        double ten = 10 * (double)line, in_c = line < C_UNTIL ? ten : (double)NAN,
+               in_d = line >= D_FROM ? ten : (double)NAN;
+        double want[] = {in_c, in_d, 2 * in_c, in_c + in_d, ten, (in_c + in_d) / 2, in_c};
+        for (size_t k = 0; k < 2 * ARRAY_SIZE(want); k++) {
+            double got = experiment_value(m.e, k / 2, i, k % 2 ? VALUE_EXCLUSIVE : VALUE_INCLUSIVE);
+            wrong += isnan(want[k / 2]) ? !isnan(got) : !(fabs(got - want[k / 2]) < 1e-9);
+        }
+        seen++;
+    }
+    CHECK_STR(m.err.msg, "");
+    CHECK_INT(seen, LINES);
+    CHECK_INT(wrong, 0);
+    release(&m);
+    buf_release(&samples);
+    buf_release(&tree);
+}
+
 int main(void)
 {
+    test_stretches();
     test_many_threads();
     test_places_by_thread();
     test_cases();
