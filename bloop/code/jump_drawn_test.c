@@ -147,6 +147,10 @@ static void guard(int reg, uint32_t n)
         memory(0x83, false, 7, RBP, NO_REG, 1, slot);
         byte(n - 1);
         leave_if(ABOVE);
+        if (below(12) == 0) { /* read again it is of another frame */
+            memory(0x8d, true, RBP, RBP, NO_REG, 1, 256);
+            t.lost = true;
+        }
         memory(0x8b, false, reg, RBP, NO_REG, 1, slot);
         return;
     }

@@ -57,7 +57,8 @@ static void draw_sections(void)
     set_section(EXTERNAL, "[external]", 0x220, 0x40, false, false);
     set_section(INIT, ".init", 0x260, 16, below(4) > 0, below(4) > 0);
     set_section(FINI, ".fini", 0x270, 16, below(4) > 0, below(4) > 0);
-    set_section(ARRAY, ".init_array", 0x280, 8 * below(5) + below(8), false, below(4) > 0);
+    set_section(ARRAY, below(2) ? ".init_array" : ".preinit_array", 0x280, 8 * below(5) + below(8), false,
+                below(4) > 0);
     set_section(LAST_ARRAY, ".fini_array", 0x2c0, 8 * below(3) + below(8), false, true);
 }
 

@@ -9,6 +9,7 @@
 #     tests/mutation/run.sh -u -r code          by the tests in C alone where the room has some: less, in a fraction of the time
 #     tests/mutation/run.sh -t 20 ...           without tests of the shell that take longer than 20 seconds
 #     tests/mutation/run.sh -a ...              with the sanitizers, as CI's builds: reading one too far is noticed then
+#     tests/mutation/run.sh -o OUTPUT ...       those that survived in an earlier output; by -a: those that only sanitizers could notice
 #     tests/mutation/run.sh -w FOLDER ...       builds there, and leaves what is built for the next time
 #
 #     tests/mutation/run.sh -j 4 ...            four at a time
@@ -25,13 +26,14 @@ set -u
 exec </dev/null
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 top=$PWD
-number=200 seed=1 rooms= files= least=0 unit= sanitizers= work= jobs=1 longest=600
-while getopts n:s:r:f:p:w:j:t:ua option; do
+number=200 seed=1 rooms= files= survivors=/dev/null least=0 unit= sanitizers= work= jobs=1 longest=600
+while getopts n:s:r:f:o:p:w:j:t:ua option; do
     case $option in
     n) number=$OPTARG ;;
     s) seed=$OPTARG ;;
     r) rooms="$rooms $OPTARG" ;;
     f) files="$files $OPTARG" ;;
+    o) survivors=$(realpath "$OPTARG") && files="$files $(sed -n 's/^    \(.*\):[0-9]*\t.*/\1/p' "$OPTARG" | sort -u)" ;;
     p) least=$OPTARG ;;
     w) mkdir -p "$OPTARG" && work=$(cd "$OPTARG" && pwd) || exit 1 ;;
     j) jobs=$OPTARG ;;
@@ -291,7 +293,9 @@ printf '%-10s %8s %8s %8s\n' room killed planted percent
 while read -r -u 4 room folder tests; do
     list=$work/list/$room
     (cd "$work/src" && perl tests/mutation/mutants.pl $(sources_of "$folder")) |
-        awk -F'\t' 'NR == FNR { seen[$1, $2, $3] = 1; next } !seen[$1, $5, $7]' "$top/tests/mutation/equivalent.txt" - | shuffled "$seed" >"$list"
+        awk -F'\t' 'NR == FNR { seen[$1, $2, $3] = 1; next } !seen[$1, $5, $7]' "$top/tests/mutation/equivalent.txt" - |
+        awk -F'\t' 'FILENAME != "-" { if (sub(/^    /, "")) { sub(/:[0-9]+$/, "", $1); asked[$1, $2, $3] = only = 1 } next }
+            !only || asked[$1, $5, $7]' "$survivors" - | shuffled "$seed" >"$list"
     [ -z "$files" ] || share=$(wc -l <"$list")
     rm -rf "$list.results" && mkdir "$list.results"
     for ((n = 1; n <= $(wc -l <"$list"); n++)); do
