@@ -584,6 +584,28 @@ static void test_sources_chunk(void)
     experiment_free(e);
 }
 
+/* The head says of each file in which chunk, from where on, and how long its text is. */
+static void test_sources_in_head(void)
+{
+    static const long sizes[] = {10, 2 * MB, 7, 5, SIZE_GONE};
+    struct err err = {0};
+    struct experiment *e = sample_empty(false);
+    char *path = in_folder("chunks.html");
+    e->files = mem_calloc(ARRAY_SIZE(sizes), sizeof *e->files);
+    e->file_count = ARRAY_SIZE(sizes);
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+        e->files[i].found = file_of_size(e->strings, sizes[i]);
+        e->files[i].name = strtab_printf(e->strings, "file %zu", i);
+    }
+    CHECK_INT(htmlgen_write(e, path, &(struct htmlgen_options){.single_file = true}, NULL, &err), 0);
+    char *text = read_text(path);
+    CHECK(text && strstr(text, "\"files\":[[\"file 0\",\"text\",0,0,10],[\"file 1\",\"text\",0,10,2097152],"
+                               "[\"file 2\",\"text\",1,0,7],[\"file 3\",\"text\",1,7,5],[\"file 4\",\"unreadable\"]]"));
+    mem_free(text);
+    mem_free(path);
+    experiment_free(e);
+}
+
 /* ---- places, field by field ---- */
 
 struct decoder { /* of doc/formats/database.md */
@@ -970,6 +992,7 @@ int main(void)
     test_empty();
     test_sources_plan();
     test_sources_chunk();
+    test_sources_in_head();
     test_places();
     for (int i = 0; i < 200; i++) {
         check_drawn_column();
