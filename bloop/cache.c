@@ -12,7 +12,7 @@
 char *bloop_cache_path(const struct bloop_binary *b, const char *folder, const char *version)
 {
     const char *id = bloop_build_id(b);
-    if (!*id || strlen(id) > 128)
+    if (!*id)
         return NULL;
     return mem_printf("%s/structure/%s-%s.xml", folder, id, version);
 }

@@ -1299,6 +1299,29 @@ static void test_cache_that_is_full(const char *kept)
     mem_free(folder);
 }
 
+/* Build ids are of any length up to 64 bytes; what is longer is none, and nothing is kept by it. */
+static void test_cache_names(void)
+{
+    for (size_t digits = 126; digits <= 130; digits += 2) {
+        struct buf flags = {0};
+        buf_str(&flags, "-Wl,--build-id=0x");
+        for (size_t i = 0; i < digits; i++)
+            buf_char(&flags, "0123456789abcdef"[i % 15 + 1]);
+        buf_str(&flags, "");
+        char *path = compile(tool("CC", "cc"), flags.bytes, "named.c", "int main(void) { return 0; }\n", "named");
+        buf_release(&flags);
+        if (!CHECK(path))
+            return;
+        struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
+        CHECK_INT(strlen(bloop_build_id(b)), digits > 128 ? 0 : digits);
+        char *kept = bloop_cache_path(b, "F", "2");
+        CHECK_INT(kept ? strlen(kept) : 0, digits > 128 ? 0 : strlen("F/structure/-2.xml") + digits);
+        mem_free(kept);
+        mem_free(path);
+        bloop_close(b);
+    }
+}
+
 static void test_cache(const char *path)
 {
     struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
@@ -1335,6 +1358,7 @@ static void test_cache(const char *path)
     CHECK_INT(bloop_cache_put(below_file, all, &err), -1);
     mem_free(below_file);
     test_cache_that_is_full(kept);
+    test_cache_names();
     mem_free(kept);
     mem_free(wanted);
     bloop_close(b);

@@ -45,7 +45,7 @@ struct image {
     enum arch_kind arch;
     bool relocatable, position_independent;
     vaddr entry;                 /* 0: none */
-    const char *path, *build_id; /* lower-case hex, "" if none */
+    const char *path, *build_id; /* lower-case hex of 64 bytes at most, "" if none */
     struct image_section *sections;
     struct image_symbol *symbols; /* sorted by addr, then global before weak before local, then name */
     size_t section_count, symbol_count;
