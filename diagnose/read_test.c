@@ -291,6 +291,29 @@ static void check_cases(void)
     }
 }
 
+/* Words of all templates that are written out count together. */
+static void check_many_words(void)
+{
+    enum { TIMES = 1024 };
+    for (unsigned more = 0; more < 2; more++) {
+        struct buf text = {0};
+        buf_str(&text, "PROPERTY TEMPLATE Long<A> { TITLE: ");
+        for (int i = 0; i < TIMES; i++)
+            buf_str(&text, "A ");
+        buf_str(&text, "; }\n");
+        for (unsigned n = 0; n < 4 + more; n++) {
+            buf_printf(&text, "PROPERTY P%u = Long<", n);
+            for (int i = 0; i < TIMES; i++)
+                buf_str(&text, "0 ");
+            buf_str(&text, ">;\n");
+        }
+        char *said = problems_of(text.bytes);
+        CHECK_INT(strstr(said, "p.asl:6:15: templates written out have more than 4194304 words") != NULL, more);
+        mem_free(said);
+        buf_release(&text);
+    }
+}
+
 static void count_operands(void *ctx, const struct expr *e)
 {
     *(size_t *)ctx += expr_name_count(e);
@@ -342,6 +365,7 @@ int main(void)
 {
     check_file();
     check_cases();
+    check_many_words();
     check_contents();
     return tap_done();
 }
