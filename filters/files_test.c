@@ -1,8 +1,10 @@
 /* Files as they are found: packed or not, of one format and no other, in a folder, damaged. */
 #include "config.h"
 
+#include "filters/image.h"
 #include "filters/test_dump.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -330,6 +332,69 @@ static void test_examples(void)
     mem_free(examples);
 }
 
+/* ---- segments ------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+    uint64_t offset, size, address;
+} loaded[] = {{0x40, 0x100, 0x400040}, {0x1000, 0x500, 0x402000}, {0x1500, 0x10, 0x700}};
+
+/* The first of them are there: offsets become addresses, and addresses offsets, from the first byte to the last. */
+static void check_segments(const void *bytes, size_t n, size_t count, bool x86, const char *name)
+{
+    struct image image = {0};
+    char *path = put_file("segments", bytes, n);
+    size_t wrong = 0;
+    image_read(&image, path);
+    for (size_t k = 0; k < ARRAY_SIZE(loaded); k++)
+        for (uint64_t at = 0; at < loaded[k].size; at += loaded[k].size - 1) {
+            uint64_t address = 0, offset = 0;
+            bool there = image_linked_at(&image, loaded[k].offset + at, &address);
+            there &= image_offset_of(&image, loaded[k].address + at, &offset);
+            wrong += there != (k < count) ||
+                     (there && (address != loaded[k].address + at || offset != loaded[k].offset + at));
+        }
+    uint64_t none;
+    wrong += image_linked_at(&image, 0x3f, &none) || image_linked_at(&image, 0x1510, &none) ||
+             image_offset_of(&image, 0x400140, &none) || image_offset_of(&image, 0x6ff, &none);
+    CHECK_NAMED(wrong == 0 && image.x86 == x86, name);
+    image_release(&image);
+    mem_free(path);
+}
+
+static void test_segments(void)
+{
+    struct {
+        Elf64_Ehdr head;
+        char between[8];
+        Elf64_Phdr segments[1 + ARRAY_SIZE(loaded)];
+    } file = {.head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB},
+                       .e_machine = EM_X86_64,
+                       .e_phoff = sizeof(Elf64_Ehdr) + 8,
+                       .e_phnum = ARRAY_SIZE(file.segments),
+                       .e_phentsize = sizeof(Elf64_Phdr)},
+              .segments = {{.p_type = PT_NOTE, .p_offset = 0x1510, .p_filesz = 0x1000, .p_vaddr = 0x400140}}};
+    for (size_t i = 0; i < ARRAY_SIZE(loaded); i++)
+        file.segments[i + 1] = (Elf64_Phdr){.p_type = PT_LOAD,
+                                            .p_offset = loaded[i].offset,
+                                            .p_filesz = loaded[i].size,
+                                            .p_memsz = loaded[i].size + 0x1000,
+                                            .p_vaddr = loaded[i].address};
+    check_segments(&file, sizeof file, 3, true, "segments of a file");
+    check_segments(&file, sizeof file - 1, 2, true, "whole ones");
+    check_segments(&file, sizeof file.head, 0, true, "none");
+    check_segments(&file, sizeof file.head - 1, 0, false, "no whole header");
+    file.head.e_machine = EM_AARCH64;
+    check_segments(&file, sizeof file, 3, false, "segments of another processor's");
+    static const uint8_t idents[] = {EI_MAG0, EI_MAG3, EI_CLASS, EI_DATA};
+    for (size_t i = 0; i < ARRAY_SIZE(idents); i++) {
+        file.head.e_ident[idents[i]]++;
+        check_segments(&file, sizeof file, 0, false, "of another kind of file");
+        file.head.e_ident[idents[i]]--;
+    }
+    file.head.e_phentsize++;
+    check_segments(&file, sizeof file, 0, false, "headers of another size");
+}
+
 int main(void)
 {
     const char *tmp = getenv("TMPDIR");
@@ -341,6 +406,7 @@ int main(void)
         test_sizes(&packings[i]);
     }
     test_not_packed();
+    test_segments();
     test_lines();
     test_words();
     test_read();
