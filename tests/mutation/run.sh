@@ -84,7 +84,7 @@ sources_of() {
 trap 'exit 130' INT TERM
 [ -n "$work" ] || { work=$(mktemp -d "${TMPDIR:-/tmp}/hpcview-mutation.XXXXXX") && trap 'rm -rf "$work"' EXIT || exit 1; }
 build=$work/build${sanitizers:+-sanitizers}
-rm -rf "$work/try" "$work/made" # (of an earlier run)
+rm -rf "$work/try" "$work/made" || exit 1 # (of an earlier run)
 mkdir -p "$work/src" "$build" "$work/list" "$work/try" "$work/made"
 git ls-files >"$work/files"
 changed_files() { while read -r file; do cmp -s "$file" "$work/src/$file" || echo "$file"; done <"$work/files"; }
@@ -264,6 +264,7 @@ while read -r -u 4 room folder tests; do
         *) echo "  $room: $test fails as it is, and is left out: $(grep -m 1 '^not ok' "$work/try/none/b/test.log")" >&2 ;;
         esac
     done
+    [ -n "$good" ] || { echo "no test of $room passes without a bug" >&2; exit 1; }
     echo "$room $folder$good" >>"$work/good"
 done 4<"$work/rooms"
 for product in $products $(tr ' ' '\n' <"$work/good" | sed -n 's/_test:.*/_test/p'); do linker_of "$product" >/dev/null; done
