@@ -18,6 +18,7 @@ TESTS += %D%/told_test
 check_PROGRAMS += %D%/phases_test
 TESTS += %D%/phases_test
 %C%_phases_test_SOURCES = %D%/phases_test.c tests/chance.h tests/tap.h %D%/cmd_phases.c %D%/lines.c %D%/options.c
+%C%_phases_test_CPPFLAGS = $(AM_CPPFLAGS) -Dclock_gettime=fake_clock
 %C%_phases_test_LDADD = $(ROOM_LDADD)
 
 # what would start programs, or look at what they measured, is the test's own

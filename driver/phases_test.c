@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+int fake_clock(clockid_t, struct timespec *);
+
 enum { BARRIERS = 6, THREADS = 48, MODULE_BYTES = 16 };
 
 struct barrier {
@@ -117,17 +119,19 @@ static void add_barrier(struct hpcprof *p, const struct barrier *b, uint64_t num
     table_add(t, cells);
 }
 
-static uint64_t now_ns(void)
+/* The time of day stands still: how long the test itself takes is in no answer. */
+enum { NOW_SECONDS = 1700000000 };
+
+int fake_clock(clockid_t clock, struct timespec *t)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    *t = (struct timespec){NOW_SECONDS, 123456789};
+    return clock == CLOCK_REALTIME ? 0 : -1;
 }
 
-/* In the middle of a tenth of a second, so that the test has time. */
 static uint64_t time_of(unsigned since)
 {
-    return since ? now_ns() - (uint64_t)since * 10000000000 - 20000000 : now_ns() + 3600000000000;
+    uint64_t now = (uint64_t)NOW_SECONDS * 1000000000 + 123456789;
+    return since ? now - (uint64_t)since * 10000000000 : now + 3600000000000;
 }
 
 static void add_threads(struct hpcprof *p, const struct made *m)
@@ -362,16 +366,10 @@ static void check_drawn(unsigned looks)
     int status;
     draw_barriers(&m);
     draw_threads(&m);
-    bool tied = false; /* of two that come at one time either may be first */
     char *path = write_measurement(&m, true);
-    for (unsigned i = 0; i < m.thread_count; i++)
-        tied |= m.threads[i].since == 0;
     char *got = phases(&s, 1, (char *[]){path, NULL}, &status), *wanted = wanted_text(&m, is_running(&m) ? looks : 1);
     CHECK_INT(status, 0);
-    if (!tied)
-        CHECK_STR(got, wanted);
-    else
-        CHECK_INT(strlen(got), strlen(wanted));
+    CHECK_STR(got, wanted);
     unlink(path);
     mem_free(path);
     mem_free(got);
