@@ -14,7 +14,7 @@ PAGE_SCRIPTS_IN = \
 	%D%/views/source.ts %D%/views/strip.ts %D%/views/summary.ts %D%/views/table.ts %D%/views/tables.ts %D%/views/timeline.ts %D%/views/toolbar.ts \
 	%D%/views/trees.ts %D%/views/why.ts %D%/views/workspace.ts
 PAGE_STYLE_IN = %D%/style.css
-PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/blocks.ts %D%/test/corners.ts %D%/test/damage.ts %D%/test/drawn.ts %D%/test/jobs.ts %D%/test/made.ts %D%/test/naive.ts %D%/test/outline.ts %D%/test/shown.ts %D%/test/states.ts %D%/test/text.d.ts %D%/test/all.test.ts
+PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/blocks.ts %D%/test/corners.ts %D%/test/damage.ts %D%/test/drawn.ts %D%/test/jobs.ts %D%/test/kept.ts %D%/test/made.ts %D%/test/naive.ts %D%/test/outline.ts %D%/test/shown.ts %D%/test/states.ts %D%/test/text.d.ts %D%/test/all.test.ts
 
 EXTRA_DIST += $(PAGE_SCRIPTS_IN) $(PAGE_STYLE_IN) $(PAGE_TESTS_IN) %D%/README.md %D%/index.html %D%/package.json %D%/package-lock.json \
 	%D%/tsconfig.json %D%/node-packages.sh %D%/test/unit.sh %D%/test/types.sh \

@@ -93,9 +93,7 @@ function sortRuns(items: Uint32Array, keys: Uint32Array, values: Float64Array, d
 }
 
 function shortSort(items: Uint32Array, values: Float64Array, descending: boolean): Uint32Array {
-  const order = Array.from(items, (item, at) => ({ item, at }));
-  order.sort((a, b) => compareValues(values[a.item], values[b.item], descending) || a.at - b.at);
-  return Uint32Array.from(order, (o) => o.item);
+  return Uint32Array.from([...items].sort((a, b) => compareValues(values[a], values[b], descending))); // (which keeps equals in their order)
 }
 
 /** `items` in the order of their values; the order they come in decides between equals. */

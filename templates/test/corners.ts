@@ -298,7 +298,7 @@ function testMissingColumns(): void {
     Uint32Array.of(3, 7))!)], [null, [7], [7]], 'columns: places without a value');
   equal([columns.whole(columns.of(0)), columns.whole(odd), columns.isRatio(columns.of(0)), columns.isRatio(odd)], [10, NaN, false, true], 'columns: what is 100%');
   const ofAll = (flags: string): number => firstMetric([...flags].map((f) => metric(f, { sortBy: f === 's' || f === 'h', display: f === 's' || f === 'd' })));
-  equal(['s', 'ddss', 'ddhs', 'h', 'ndd', 'nn', 'n', ''].map(ofAll), [0, 2, 2, 0, 1, 0, 0, NONE], 'columns: what is sorted by first');
+  equal(['s', 'ddss', 'ddhs', 'h', 'hd', 'ndd', 'nn', 'n', ''].map(ofAll), [0, 2, 2, 0, 0, 1, 0, 0, NONE], 'columns: what is sorted by first');
   equal([columns.error(columns.of(0), -4), columns.error(columns.of(0), 0), columns.error(columns.of(0), NaN), columns.error(odd, 4)], [4, 0, NaN, NaN],
     'columns: how sure a value is');
 }

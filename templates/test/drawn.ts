@@ -529,16 +529,18 @@ function testFront(m: Model): void {
 
 /** Rows over the text: each takes one away, until what is around the first line left is all there. */
 function testHeadsAround(): void {
-  for (let round = 0; round < 200; round++) {
+  for (let round = 0; round < 400; round++) {
     const spans = Array.from({ length: draw(9) }, () => {
       const first = 1 + draw(30);
       return { first, last: first + draw(20) };
     }).sort((a, b) => a.first - b.first || b.last - a.last);
     const top = draw(35);
+    const lines = Array.from({ length: 80 }, (_, i) => Array<number>(round % 2 && draw(4) === 0 ? 1 + draw(5) : 1).fill(i + 1)).flat(); // by row: rows of other files below some
+    const rowOf = (line: number): number => lines.indexOf(line);
     let heads: number[] = [];
     for (let i = 0; i < 5; i++) {
-      const line = top + heads.length + 1; // of the first row left; line 1 is row 0
-      const firsts = [...new Set(spans.filter((s) => line > s.first && line <= s.last).map((s) => s.first))].filter((f) => f - 1 < top + heads.length);
+      const line = lines[top + heads.length]; // of the first row left, or above it
+      const firsts = [...new Set(spans.filter((s) => line > s.first && line <= s.last).map((s) => s.first))].filter((f) => rowOf(f) < top + heads.length);
       const shown = firsts.length > 4 ? [firsts[0], ...firsts.slice(-3)] : firsts;
       if (shown.length <= heads.length) {
         heads = shown.length === heads.length ? shown : heads.slice(0, shown.length);
@@ -546,7 +548,7 @@ function testHeadsAround(): void {
       }
       heads = shown;
     }
-    equal(headsAround(spans, top, (row) => row + 1, (line) => line - 1), heads, `heads over row ${top}`);
+    equal(headsAround(spans, top, (row) => lines[row], rowOf), heads, `heads over row ${top}`);
   }
 }
 
