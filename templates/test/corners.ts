@@ -281,6 +281,31 @@ function testStatistics(): void {
   equal(columns.refuse({ name: 'x', formula: 'mean(T over threads) + n0' }), null, 'columns: a metric that may be');
 }
 
+/** What columns are called that the page makes, and by what names formulas call others. */
+function testMadeColumns(): void {
+  const m = model(HEAT, [metric('a', { displayName: 'Cycles', unit: 's' }), metric('b', { displayName: 'a', unit: 's' }), metric('c', { displayName: 'Cycles', unit: 'B' }),
+    metric('d', { displayName: 'D', unit: 'B', hasExclusive: false })]);
+  const typed = ['a + b', 'a - c', 'Cycles', 'D', 'a / b', 'a * 2', 'total(a)', 'a + 1', 'c + D'].map((formula, i) => ({ name: `n${i}`, formula }));
+  const columns = new Columns(m, [...typed, { name: 'D', formula: '1' }, { name: 'Cycles', formula: '2' }]);
+  const made = (name: string, formula: string, unit: string, description: string): Metric => ({ name, displayName: name, unit, description, formula, event: '', period: 0,
+    percent: false, display: true, sortBy: false, estimated: false, hasExclusive: true, summed: false, run: NONE });
+  const [less, by] = ['A difference: + is more than in the base run', 'A ratio: 1 is as in the base run'];
+  equal(['0-1i', '0/1e', '2-0i'].map((id) => columns.get(id)?.metric),
+    [made('Cycles − a', '"a" - "b"', 's', less), made('Cycles ÷ a', '"a" / "b"', '', by), made('Cycles − Cycles', '"c" - "a"', 'B', less)], 'columns: what pairs are called');
+  equal(columns.get('t0i')?.metric, made('n0', 'a + b', 's', 'Typed in this page'), 'columns: what typed ones are called');
+  equal(typed.map((_, i) => columns.get(`t${i}i`)?.metric.unit), ['s', '', 's', 'B', '', 's', '', '', 'B'], 'columns: the unit of sums of one unit');
+  equal(typed.map((_, i) => columns.get(`t${i}i`)?.operands.map((o) => o.id).join()), ['0i,1i', '0i,2i', '0i', '3i', '0i,1i', '0i', '0i', '0i', '2i,3i'],
+    'columns: names before names that are shown, and the first of equals');
+  equal(['0-1i', '0/1i', '0-3e', '0e', '3e', 't0e'].map((id) => columns.get(id)?.exclusive ?? null), [false, false, null, true, null, true], 'columns: which are exclusive');
+  equal(['0-1i', '0/1i', '0i', 't0i'].map((id) => [columns.get(id)?.index, columns.get(id)?.difference?.base.id ?? null]), [[NONE, '1i'], [NONE, null], [0, null], [NONE, null]],
+    'columns: which are differences');
+  const event = { event: 'e', unit: 's' };
+  const pairs: [string, Partial<Metric>, boolean][] = [['a - b', {}, true], ['a / b', {}, false], ['a - b', { event: 'f' }, false], ['a - b', { unit: '' }, false],
+    ['a - b', { formula: 'a' }, false], ['a', {}, false], ['a - a', {}, false], ['a - 1', {}, false]];
+  equal(pairs.map(([formula, more]) => new Columns(model(HEAT, [metric('a', event), metric('b', { ...event, ...more }), metric('-', { formula })])).get('2i')!.difference !== null),
+    pairs.map((p) => p[2]), 'columns: which stored formulas are differences of one event');
+}
+
 function testMissingColumns(): void {
   const known = [metric('T', { hasExclusive: false }), metric('odd', { formula: '(', summed: false, percent: false })];
   const m = model(HEAT, known);
@@ -331,6 +356,7 @@ function testRows(start: State): void {
   equal(text(tables.of(tree, { ...subject, shown: [a] })).includes('11='), false, 'rows: without those that are blank in all columns');
   equal(text(tables.of(tree, { ...subject, shown: [a, b] })).includes('11='), true, 'rows: with those that are not blank in one');
   equal(text(tables.of({ ...tree, least: 1 }, { ...subject, shown: [a] })), '0-=100.25 .1-=100.25 ..2-=100 ...7+=90 ...3-=10 ....4=6 ....5+=4', 'rows: neither blank nor light');
+  equal(text(tables.of({ ...tree, expanded: new Set([0]), filter: 'file:y.c' }, subject)), '0-=100.25 .1-=100.25 ..9+=0.25', 'rows: what is in what is found is not opened');
   equal(text(tables.of({ ...tree, filter: 'f' }, subject)), '0-=100.25 .1-=100.25 ..2-=100 ...3-=10 ....4=6 ....5+=4', 'rows: what is found, and what is in it');
 
   const flat = { ...start, view: 'line', sortBy: '0i' } as const;
@@ -701,6 +727,7 @@ export function testCorners(start: State): void {
   testHeads();
   testSentences();
   testStatistics();
+  testMadeColumns();
   testMissingColumns();
   testRows(start);
   testManyRows();

@@ -243,6 +243,9 @@ function testComparedOf(): void {
   equal(firstDifference(new Columns(without))?.id, '1-0i', 'or one made here');
   equal(firstDifference(new Columns({ ...m, metrics: [METRICS[0], METRICS[2]] })), null, 'or none');
   equal(firstDifference(new Columns({ ...m, metrics: [METRICS[4], METRICS[0], METRICS[1]] }))?.id, '0i', 'wherever it stands');
+  const ran = (...of: string[]): string[] => runsOf({ ...m, version: 1, runs: [], metrics: of.map((name) => metric(name, { event: name.slice(-1) })) });
+  equal([ran('a.T', 'c.V', 'b.T'), ran('a.T', 'a.U', 'T'), ran('a.T', 'b.U'), ran('c.T', 'b.U', 'a.U', 'b.T'), ran()],
+    [['a', 'b'], [], [], ['c', 'b', 'a'], []], 'runs that have measured the same');
   const old = ['a.T', 'b.T', '.T', 'T', 'a.U'].map((name) => metric(name, { event: 'e' }));
   for (const version of [1, 2]) {
     const first: Model = { ...m, version, runs: [], metrics: old };
