@@ -87,7 +87,7 @@ export function placesOnLine(model: Model, lines: FileLines, values: Float64Arra
   const { groups } = lines;
   const all = Array.from(groups.members.subarray(groups.start[group], groups.start[group + 1]));
   const own = all.filter((place) => model.places.kind[place] === Kind.Line);
-  return (own.length ? own : all).sort((a, b) => compareValues(values[a], values[b], true) || a - b);
+  return (own.length ? own : all).sort((a, b) => compareValues(values[a], values[b], true));
 }
 
 /** What begins or is called on a line: inlined calls, loops, procedures. */

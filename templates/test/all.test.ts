@@ -1174,6 +1174,9 @@ function testLabels(): void {
     ['a::operator-><std::char_traits<char>, long>', 'a::operator-><std::char_traits<char>, long>'],
     ['x<std::string, std::string, std::string', 'x<std::string, std::string, std::string'],
     ['a > b', 'a > b'],
+    ['std::operator<', 'std::operator<'],
+    ['operator->', 'operator->'],
+    ['x<operator==, operator<=, operator!=, 1>', 'x<…>'],
     ['cooperator<int, int, int, int, int, int>', 'cooperator<int, int, int, int, int, int>'],
     ['', ''],
   ] as const)

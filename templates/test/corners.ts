@@ -560,7 +560,9 @@ function testLacking(): void {
   equal(['place', 'metric', 'process', 'thread', 'value', 'name'].map((name) => shares('A', 4, name) !== null), [false, false, false, false, false, true],
     'tables: threads, without a column');
   equal(shares('A', 4, 'name'), [4, false, '0.0  7', '0.1  7'], 'tables: threads without names');
-  equal([metricsByThread(info, rows), metricsByThread({ ...info, columns: info.columns.slice(0, 1) }, rows)], [['A', 'B'], []], 'tables: what is known by thread');
+  const byMetric = info.columns.findIndex((c) => c.name === 'metric');
+  const first = metricsByThread({ ...info, columns: [info.columns[byMetric]] }, { ...rows, cells: [rows.cells[byMetric]] });
+  equal([metricsByThread(info, rows), first, metricsByThread({ ...info, columns: info.columns.slice(0, 1) }, rows)], [['A', 'B'], ['A', 'B'], []], 'tables: what is known by thread');
 
   const found = tableOf('findings', 'where>place title>text severity>number confidence>number evidence>text name>text', [[4, 0, 10, 0.5, 1, 2], [6, 1, 30, 0.9, 3,
     2], [NONE, 2, 50, NaN, 0, 2], [0, 2, 1, 1, 0, 0]], ['a', 'b', 'c', '']);

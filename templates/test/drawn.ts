@@ -188,7 +188,7 @@ function testHottest(m: Model): void {
   for (let place = 0; place < m.places.count; place++) {
     const best = hottestLineIn(m, tables, place, values);
     const most = Math.max(0, ...placesOf(m, Kind.Line).filter((l) => (l === place || isInside(m, l, place)) && values[l] > 0).map((l) => values[l]));
-    const good = best === NONE ? most === 0 : values[best] === most && m.places.kind[best] === Kind.Line && (best === place || isInside(m, best, place));
+    const good = best === NONE || most === 0 ? best === NONE && most === 0 : values[best] === most && m.places.kind[best] === Kind.Line && (best === place || isInside(m, best, place));
     if (!good) wrong ||= `${place}: ${best}`;
   }
   equal(wrong, '', 'the costliest line in each place');
@@ -289,6 +289,8 @@ function testCode(): void {
     const length = (j: { from: number; to: number }): number => Math.abs(j.from - j.to);
     const { jumps } = shown;
     const jumpsThere = mine.filter((row) => mine.some((to) => data[to][2] === data[row][4]));
+    const ways = jumpsThere.filter((row) => data[row][4] !== data[row][2]).map((row) => [shown.at.get(row), shown.at.get(mine.find((to) => data[to][2] === data[row][4])!)].join());
+    equal(jumps.filter((j) => j.from !== j.to).map((j) => [j.from, j.to].join()).sort(), ways.sort(), 'each jump is shown');
     equal(jumps.length <= jumpsThere.length && jumps.every((j) => data[shown.lines[j.from].row][4] === data[shown.lines[j.to].row][2]), true, 'jumps lead where they go');
     equal(jumps.every((j, i) => i === 0 || length(j) > length(jumps[i - 1]) || (length(j) === length(jumps[i - 1]) && j.from > jumps[i - 1].from)), true, 'short ones first');
     const crosses = (p: (typeof jumps)[number], q: (typeof jumps)[number]): boolean =>
@@ -297,6 +299,18 @@ function testCode(): void {
     equal(jumps.every((j, i) => Array.from({ length: j.lane }, (_, lane) => lane).every((lane) => jumps.slice(0, i).some((q) => q.lane === lane && crosses(j, q)))), true, 'and none leaves a free lane');
     equal(shown.lanes, Math.max(0, ...jumps.map((j) => j.lane + 1)), 'so many lanes');
   }
+}
+
+/** Loops that are said to be around each other are no nest without an end. */
+function testCircles(): void {
+  const names = ['procedure', 'build', 'address', 'line', 'target', 'loop', 'around'];
+  const of = (...around: number[]): unknown => {
+    const { info, rows } = tableOf(names.map((name) => columnOf(name, 'count')), around.map((other, i) => [1, 0, 10 + i, NaN, NaN, 10 + i, other]));
+    const code = new Code(info, rows, null);
+    return show(code, code.pieces(1)[0]).loops.map((l) => `${l.header} ${l.first}-${l.last} ${l.track}`);
+  };
+  equal([of(10), of(11, 10), of(11, 12, 11), of(99, 10)], [['10 0-0 0'], ['10 0-1 1', '11 0-1 1'], ['11 0-2 1', '12 0-2 1', '10 0-0 2'], ['10 0-1 0', '11 1-1 1']],
+    'loops around each other');
 }
 
 /** The loop of a procedure that begins at an address. */
@@ -621,6 +635,7 @@ export function testDrawn(start: State): void {
     testFront(m);
     testFilters(m);
   }
+  testCircles();
   testLargest();
   testHeadsAround();
   testSteps();

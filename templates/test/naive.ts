@@ -176,7 +176,19 @@ function testShares(): void {
   }
 }
 
+/** About as many bins as the root of the number of threads and one, and at least about four. */
+function testBins(): void {
+  const bins = (of: readonly number[]): string => {
+    const list = histogram(of.map((value, thread) => ({ process: 0, thread, value })) as unknown as Share[]);
+    return `${list.length} ${list[0].from}-${list[list.length - 1].to}`;
+  };
+  equal([[0], [0, 0], [7], [3, 4], [-2, 5]].map(bins), ['1 0-0.5', '1 0-0.5', '1 6-8', '3 3-4.5', '4 -2-6'], 'bins of a few values');
+  equal([2, 4, 9, 16, 25, 26, 50, 100, 400, 2000].map((n) => bins(Array.from({ length: n }, (_, i) => i * 1.1))),
+    ['3 0-1.5', '4 0-4', '2 0-10', '4 0-20', '6 0-30', '6 0-30', '6 0-60', '11 0-110', '9 0-450', '22 0-2200'], 'bins of many values');
+}
+
 export function testNaive(): void {
+  testBins();
   testShares();
   testSurroundings();
   for (const count of [1, 2, 3, 10, 40, 41, 42, 43]) testTree(count);
