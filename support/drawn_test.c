@@ -349,6 +349,24 @@ static void test_names_by_hand(void)
     arena_free(a);
 }
 
+/* "xoperator<(int)" is a name in which a bracket is never closed; "~operator<(int)" is an operator with one. */
+static void test_letters_of_names(void)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$",
+                      others[] = "~.,*&:@`/;^-+!";
+    struct arena *a = arena_create();
+    char full[] = "?operator<(int)", want[] = "?operator<";
+    for (const char *c = letters; *c; c++) {
+        full[0] = *c;
+        CHECK_STR(demangle_short(a, full), full);
+    }
+    for (const char *c = others; *c; c++) {
+        full[0] = want[0] = *c;
+        CHECK_STR(demangle_short(a, full), want);
+    }
+    arena_free(a);
+}
+
 /* As linkers have them. A name that would grow without bound, each of its types being two of the one before, stays as it is. */
 static void test_mangled(void)
 {
@@ -556,6 +574,7 @@ int main(void)
     test_names();
     test_names_that_go_on();
     test_names_by_hand();
+    test_letters_of_names();
     test_mangled();
     test_merged();
     return tap_done();

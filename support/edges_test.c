@@ -469,6 +469,14 @@ static void test_cursor_ends(void)
     c = cursor_make(ten, sizeof ten);
     CHECK_NAMED(cursor_uleb(&c) == 1ull << 63 && !c.bad, "ten bytes are a number");
     CHECK_NAMED(cursor_sleb(&c) == -1 && !c.bad, "one byte below zero");
+    static const uint8_t many[] = {0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x7f, 'x', 0};
+    for (size_t n = 0; n <= 11; n++) {
+        c = cursor_make(many, n < 11 ? n : sizeof many);
+        CHECK_NAMED(cursor_uleb(&c) == 0 && c.bad, "a number that does not end, or is too long, is none");
+        c = cursor_make(many, n < 11 ? n : sizeof many);
+        CHECK_NAMED(cursor_sleb(&c) == 0 && c.bad, "nor is one with a sign");
+        CHECK_STR(cursor_cstr(&c), "");
+    }
 }
 
 static void test_hash_bytes(void)
