@@ -44,12 +44,14 @@ int make_measurement(int argc, char **argv);
 #undef bloop_scopes_all
 #undef clock_gettime
 #undef experiment_build
+#undef filemap_check
 #undef htmlgen_write
 int bloop_open(const char *path, const struct bloop_options *, struct bloop_binary **, struct warnings *, struct err *);
 void bloop_close(struct bloop_binary *);
 int clock_gettime(clockid_t, struct timespec *);
 int experiment_build(const struct config *, const struct progress *, struct experiment **, struct warnings *,
                      struct err *);
+int filemap_check(struct err *);
 int htmlgen_write(const struct experiment *, const char *path, const struct htmlgen_options *, struct warnings *,
                   struct err *);
 
@@ -365,6 +367,13 @@ int fake_build(const struct config *c, const struct progress *progress, struct e
     for (uint64_t i = 0; i <= 20 && getenv("TERMINAL"); i++)
         progress_report(progress, "building", i % 10, i < 10 ? 10 : i == 20 ? 10 : 0);
     return experiment_build(c, &(struct progress){NULL, NULL}, e, w, err);
+}
+
+int fake_filemap_check(struct err *err)
+{
+    const char *warned = getenv("WARNED");
+    return warned && strcmp(warned, "shrunk") == 0 ? err_set(err, ERR_SYSTEM, "a file became shorter")
+                                                   : filemap_check(err);
 }
 
 /* Half of a file is written when a signal comes. */

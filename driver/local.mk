@@ -39,6 +39,6 @@ TESTS += %D%/commands_test
 	-Disatty=fake_isatty -Dclock_gettime=fake_clock -Dexperiment_build=fake_build -Dhtmlgen_write=fake_write \
 	-Dbloop_open=fake_open -Dbloop_close=fake_close -Dbloop_scopes_all=fake_scopes_all -Dbloop_build_id=fake_build_id \
 	-Dbloop_is_aarch64=fake_is_aarch64 -Dbloop_cache_path=fake_cache_path -Dbloop_stats=fake_stats -Dquality_analyze=fake_analyze \
-	-Dquality_free=fake_quality_free -Dquality_write=fake_quality_write
+	-Dquality_free=fake_quality_free -Dquality_write=fake_quality_write -Dfilemap_check=fake_filemap_check
 %C%_commands_test_LDADD = $(%C%_hpcview_LDADD)
 EXTRA_DIST += tests/driver/commands.cases

@@ -1024,6 +1024,8 @@ function testIcicle(): void {
   equal(boxes(0, 20).includes('libc'), false, 'what is narrower than a pixel is left out');
   const b = icicle(m.places.parent, new SortedChildren(children, values, true), values, 0, 101);
   equal([b.node[boxAt(b, 99, 2)], boxAt(b, 99, 40)], [14, NONE], 'the box at a point');
+  const at = Array.from({ length: b.count }, (_, i) => [boxAt(b, b.x[i], b.depth[i]), boxAt(b, b.x[i] + b.width[i] / 2, b.depth[i])]);
+  equal(at, Array.from({ length: b.count }, (_, i) => [i, i]), 'a box has the point where it begins, and not the one where it ends');
 }
 
 function testSummary(): void {

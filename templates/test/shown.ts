@@ -564,7 +564,7 @@ function testFindingsOf(): void {
   const program = drawProgram();
   const { count, file, lineFirst } = program.places;
   const strings = ['slow', 'why', 'do this', 'a long story', ''];
-  const data = upTo(draw(12)).map(() => [draw(count + 2) - 1, draw(5), draw(5), draw(5), draw(5) ? draw(100) : NaN, draw(5) ? draw(9) / 8 : NaN]);
+  const data = upTo(draw(12)).map(() => [draw(4) ? draw(count + 2) - 1 : 0, draw(5), draw(5), draw(5), draw(5) ? draw(100) : NaN, draw(5) ? draw(9) / 8 : NaN]);
   const isPercent = draw(2) === 0;
   const place = draw(2); // it may be the first column, or not
   const names = ['title>text', 'remedy>text', 'explanation>text', 'severity', 'confidence'];
