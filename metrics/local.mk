@@ -56,6 +56,11 @@ EXTRA_DIST += tests/corpus/config \
 	tests/corpus/expr/sum \
 	tests/corpus/expr/too-large
 EXTRA_DIST += tests/formulas/cases.txt tests/formulas/generate.py tests/formulas/unfinished.cases
+check_PROGRAMS += %D%/facts_test
+TESTS += %D%/facts_test
+%C%_facts_test_SOURCES = %D%/facts_test.c %D%/facts.c tests/tap.h
+%C%_facts_test_CPPFLAGS = $(AM_CPPFLAGS) -Dinstructions_choose=fake_choose -Dbloop_producer=fake_producer
+%C%_facts_test_LDADD = $(ROOM_LDADD)
 check_PROGRAMS += %D%/database_fuzz %D%/database_test %D%/print_test
 TESTS += %D%/database_test %D%/print_test
 %C%_print_test_SOURCES = %D%/print_test.c %D%/test_drawing.h htmlgen/sample.c htmlgen/sample.h diagnose/drawing.c diagnose/drawing.h tests/cases.h tests/chance.h tests/elf.h tests/tap.h

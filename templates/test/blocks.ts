@@ -187,7 +187,8 @@ function testMetrics(): void {
   const scale = [0, 1, 0.5, 1000][draw(4)];
   const most = 2 ** (8 * draw(5));
   const state = upTo(count).map(() => [0, 1, 1, 2, 3, 5][draw(6)]); // 1: inclusive, 2: exclusive, 4: the same as inclusive
-  const value = (): number => (scale ? draw(most) * scale : (draw(2000) - 1000) / 8);
+  const whole = draw(3); // of doubles: with a few bits, with all, or nothing at all
+  const value = (): number => (scale ? draw(most) * scale : whole === 0 ? (draw(2000) - 1000) / 8 : whole === 1 ? (draw(1e9) - 5e8) / 3 : 0);
   const inclusive = state.map((s) => (s & 1 ? value() : NaN));
   const exclusive = state.map((s, i) => (s & 2 ? value() : s === 5 ? inclusive[i] : NaN));
   const stored = [...inclusive.filter((_, i) => state[i] & 1), ...exclusive.filter((_, i) => state[i] & 2)];
