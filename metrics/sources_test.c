@@ -293,6 +293,45 @@ static void test_own_folders(void)
         dir_remove_tree(scratch, NULL);
 }
 
+/* Sources beside the measurement of each run, whichever of them is asked for. */
+static void test_folders_of_runs(void)
+{
+    char scratch[] = "/tmp/hpcview-runs-XXXXXX";
+    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
+        SKIP("the measurements' folders", "no folder can be made in /tmp");
+        return;
+    }
+    touch("m/a.c");
+    touch("n/b.c");
+    touch("o/c.c");
+    touch("away/d.c");
+    CHECK(chdir("away") == 0);
+    struct strtab *strings = strtab_create();
+    struct config *config = config_create();
+    static const char *const runs[] = {"m/x", "n", "o/y"}, *const files[] = {"m/a.c", "n/b.c", "o/c.c"};
+    struct input inputs[4] = {{.run = 0}, {.run = 1}, {.run = 2}, {.run = UINT32_MAX}};
+    char *raw[3];
+    for (size_t i = 0; i < 3; i++) {
+        char *run = path_join(scratch, runs[i]);
+        raw[i] = mem_printf("0:%s/%s", scratch, files[i]);
+        inputs[i].profile = hpcprof_create();
+        config_add_measurement(config, run);
+        mem_free(run);
+    }
+    struct correlation c = correlation_with(strings, (const char *[]){raw[0], raw[1], raw[2], NULL});
+    sources_find(&c, config, inputs, 3);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_NAMED(c.files.items[i].found != 0, files[i]);
+        hpcprof_free(inputs[i].profile);
+        mem_free(raw[i]);
+    }
+    correlation_release(&c);
+    config_free(config);
+    strtab_free(strings);
+    if (chdir("/") == 0)
+        dir_remove_tree(scratch, NULL);
+}
+
 /* The folders of modules whose files debug information names, as far as they are here; each once. */
 static void test_kept_folders(void)
 {
@@ -607,6 +646,7 @@ int main(void)
     test_texts();
     test_readings();
     test_own_folders();
+    test_folders_of_runs();
     test_kept_folders();
     return tap_done();
 }
