@@ -20,18 +20,18 @@ static uint8_t *grow(struct buf *out, size_t n)
 
 void htmlgen_planes_u32(struct buf *out, const uint32_t *values, size_t n)
 {
-    uint8_t *plane = grow(out, 4 * n);
-    for (unsigned byte = 0; byte < 4; byte++, plane += n)
+    uint8_t *planes = grow(out, 4 * n);
+    for (unsigned byte = 0; byte < 4; byte++)
         for (size_t i = 0; i < n; i++)
-            plane[i] = (uint8_t)(values[i] >> 8 * byte);
+            planes[byte * n + i] = (uint8_t)(values[i] >> 8 * byte);
 }
 
 void htmlgen_planes_u64(struct buf *out, const uint64_t *values, size_t n)
 {
-    uint8_t *plane = grow(out, 8 * n);
-    for (unsigned byte = 0; byte < 8; byte++, plane += n)
+    uint8_t *planes = grow(out, 8 * n);
+    for (unsigned byte = 0; byte < 8; byte++)
         for (size_t i = 0; i < n; i++)
-            plane[i] = (uint8_t)(values[i] >> 8 * byte);
+            planes[byte * n + i] = (uint8_t)(values[i] >> 8 * byte);
 }
 
 static uint64_t bits_of(double value)
