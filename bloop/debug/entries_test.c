@@ -8,6 +8,8 @@
 #include "tests/guarded.h"
 #include "tests/tap.h"
 
+#include <malloc.h>
+
 /* ---- files in memory ---- */
 
 struct file {
@@ -666,6 +668,126 @@ static void test_sections(void)
     buf_release(&abbrev);
 }
 
+/* Of a name the first section is taken up, where it is one that libdwarf needs in a file of that kind; no other is even unpacked. */
+static void test_what_is_loaded(void)
+{
+    static const struct {
+        const char *name;
+        bool plain, split;
+    } all[] = {
+        {".debug_info", true, false},
+        {".debug_info.dwo", false, true},
+        {".debug_abbrev", true, false},
+        {".debug_abbrev.dwo", false, true},
+        {".debug_str", true, false},
+        {".debug_str.dwo", false, true},
+        {".debug_line_str", true, false},
+        {".debug_line_str.dwo", false, true},
+        {".debug_str_offsets", true, false},
+        {".debug_str_offsets.dwo", false, true},
+        {".debug_addr", true, false},
+        {".debug_addr.dwo", false, true},
+        {".debug_cu_index", false, true},
+        {".debug_tu_index", false, true},
+        {".debug_line", false, false},
+        {".debug_loc", false, false},
+        {".debug_loc.dwo", false, false},
+        {".debug_macro.dwo", false, false},
+        {".debug_informal", false, false},
+        {".debug_informal.dwo", false, false},
+        {".debug_", false, false},
+        {".debug_.dwo", false, false},
+        {".info", false, false},
+        {"debug_info", false, false},
+        {".text", false, false},
+        {"", false, false},
+    };
+    struct buf info = {0}, abbrev = {0};
+    unsigned wrong = 0;
+    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c");
+    for (int dwo = 0; dwo < 2; dwo++) {
+        struct file m;
+        file_init(&m);
+        for (int again = 0; again < 2; again++)
+            for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+                if (i < 4)
+                    put_buf(&m, all[i].name, i < 2 ? &info : &abbrev);
+                else
+                    put_section(&m, all[i].name, "\x63\0\0\0\1\0\0\0\1\0\0\0\2\0\0\0", 16);
+            }
+        CHECK_INT(dwarf_file_open(&m.elf, dwo, m.w, &m.f, NULL), dwo ? -1 : 1); /* (no version has such an index) */
+        for (size_t i = 0; i < 2 * ARRAY_SIZE(all); i++) {
+            bool wanted = i < ARRAY_SIZE(all) && (dwo ? all[i].split : all[i].plain);
+            if (m.sections[i + 1].loaded != wanted && wrong++ < 9)
+                printf("# %s of a %s file\n", m.sections[i + 1].name, dwo ? "split" : "plain");
+        }
+        file_release(&m);
+    }
+    CHECK_INT(wrong, 0);
+    buf_release(&info);
+    buf_release(&abbrev);
+}
+
+/* A text of a split file, by its number: there where both its place in the table and what is told there are in their sections. */
+static void test_split_texts(void)
+{
+    static const struct {
+        uint64_t table, offset;
+        const char *wanted;
+    } cases[] = {
+        {4, 3, "apart"}, {0, 0, "\1\1\1apart"}, {4, 8, ""},      {4, 9, NULL},
+        {4, 4000, NULL}, {8, 3, NULL},          {1000, 3, NULL}, {5, 3, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf info = {0}, abbrev = {0}, table = {0};
+        struct file m;
+        struct unit_header h = {0};
+        struct die_info d = {.name = NULL};
+        size_t at = begin_unit(&info, 5, 0);
+        buf_add(&abbrev, "\1\x11\0\3\x1a\0\0\0", 8); /* its name is the text of a number */
+        buf_add(&info, "\1\0", 2);
+        for (int k = 0; k < 40; k++) /* (so that libdwarf sees a unit) */
+            buf_u8(&info, 0);
+        end_unit(&info, at);
+        file_init(&m);
+        put_buf(&m, ".debug_info", &info);
+        put_buf(&m, ".debug_abbrev", &abbrev);
+        CHECK_INT(dwarf_file_open(&m.elf, false, m.w, &m.f, NULL), 1);
+        buf_u32(&table, 0);
+        buf_u32(&table, (uint32_t)cases[i].offset);
+        put_buf(&m, ".debug_str_offsets.dwo", &table);
+        put_section(&m, ".debug_str.dwo", "\1\1\1apart", 9);
+        m.f->offset_size = 4;
+        m.f->string_offsets = cases[i].table;
+        Dwarf_Die die = dwarf_file_next(m.f, &h) ? dwarf_die_at(m.f, h.die) : NULL;
+        if (die) {
+            die_read(m.f, die, &d);
+            dwarf_dealloc_die(die);
+        }
+        CHECK(die != NULL);
+        CHECK_STR(d.name ? d.name : "none", cases[i].wanted ? cases[i].wanted : "none");
+        file_release(&m);
+        buf_release(&info);
+        buf_release(&abbrev);
+        buf_release(&table);
+    }
+}
+
+/* What is damaged is said once of a file, with the place where that was seen first. */
+static void test_complaints(void)
+{
+    struct file m;
+    file_init(&m);
+    struct dwarf_file f = {.elf = &m.elf, .w = m.w};
+    for (uint64_t offset = 0x12; offset < 0x15; offset++)
+        dwarf_complain(&f, offset, NULL);
+    CHECK_INT(warnings_count(m.w), 1);
+    CHECK_STR(warnings_get(m.w, 0),
+              "made: damaged debug information (.debug_info at 0x12: out of order); lines, names or "
+              "inlined calls are missing where it is");
+    file_release(&m);
+}
+
 /* The index of a package that is of no known version: nothing of the file is read, with libdwarf's words why. */
 static void test_damaged_index(void)
 {
@@ -873,6 +995,9 @@ static void test_kept(void)
 
 int main(void)
 {
+#ifdef M_PERTURB
+    mallopt(M_PERTURB, 0xa5); /* what nobody has written yet is no 0 */
+#endif
     for (unsigned version = 2; version <= 5; version++)
         test_forms(version);
     split = true;
@@ -881,6 +1006,9 @@ int main(void)
     test_ranges();
     test_low_and_high();
     test_sections();
+    test_what_is_loaded();
+    test_split_texts();
+    test_complaints();
     test_damaged_index();
     test_damaged_unit();
     test_siblings();
