@@ -8,7 +8,7 @@ TESTS += %D%/image_test
 
 check_PROGRAMS += %D%/parts_test
 TESTS += %D%/parts_test
-%C%_parts_test_SOURCES = %D%/parts_test.c bloop/binary_test.h tests/chance.h
+%C%_parts_test_SOURCES = %D%/parts_test.c bloop/binary_test.h tests/chance.h tests/guarded.h
 %C%_parts_test_LDADD = $(ROOM_LDADD)
 
 check_PROGRAMS += %D%/drawn_test

@@ -7,6 +7,7 @@
 #include "bloop/binary_test.h"
 #include "bloop/image/elf.h"
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <zlib.h>
@@ -93,7 +94,8 @@ static void test_relocations(unsigned machine, const struct rule *rules, size_t 
                                  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
                                  .st_shndx = i + 1 == SYMBOLS ? SHN_ABS : (Elf64_Half)(1 + i % 2),
                                  .st_value = random64() >> 40};
-    struct elf_section sections[] = {
+    static struct guarded_room behind;
+    const struct elf_section made[] = {
         {.name = ""},
         {.name = ".text", .type = SHT_PROGBITS, .flags = SHF_ALLOC, .addr = TARGET, .size = SIZE},
         {.name = ".far", .type = SHT_PROGBITS, .flags = SHF_ALLOC, .addr = UINT64_C(0x123456789000), .size = 1 << 24},
@@ -108,10 +110,11 @@ static void test_relocations(unsigned machine, const struct rule *rules, size_t 
         {.name = ".rela.far", .type = SHT_RELA, .link = 3, .info = 2, .size = sizeof relas, .raw = (void *)relas},
         {.name = ".rel.text", .type = SHT_REL, .link = 3, .info = 1, .size = sizeof relas, .raw = (void *)relas},
     };
+    struct elf_section *sections = guarded_copy(&behind, made, sizeof made);
     struct elf_file f = {.path = (char *)(uintptr_t) "made.o",
                          .header = {.e_type = ET_REL, .e_machine = (Elf64_Half)machine},
                          .sections = sections,
-                         .section_count = ARRAY_SIZE(sections)};
+                         .section_count = ARRAY_SIZE(made)};
     struct warnings *w = warnings_create();
     for (size_t i = 0; i < SIZE; i++)
         bytes[i] = wanted[i] = (uint8_t)random64();
@@ -791,7 +794,8 @@ static void test_loader(unsigned machine, unsigned type)
              dynstr = add_part(&m, ".dynstr", SHT_STRTAB, SHF_ALLOC, 0x60000, 0),
              rela = add_part(&m, ".rela.dyn", SHT_RELA, SHF_ALLOC, 0x70000, 5),
              debug = add_part(&m, ".rela.debug", SHT_RELA, 0, 0, 5),
-             relr = add_part(&m, ".relr.dyn", SHT_RELR, SHF_ALLOC, 0x80000, 0);
+             relr = add_part(&m, ".relr.dyn", SHT_RELR, SHF_ALLOC, 0x80000, 0),
+             low = add_part(&m, ".low", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 0, 0);
     m.headers[symtab].sh_entsize = m.headers[dynsym].sh_entsize = sizeof(Elf64_Sym);
     m.headers[rela].sh_entsize = m.headers[debug].sh_entsize = sizeof(Elf64_Rela);
     m.headers[relr].sh_entsize = 8;
@@ -831,6 +835,10 @@ static void test_loader(unsigned machine, unsigned type)
         r.r_offset = DATA + DATA_SIZE - 16; /* not of the loader's */
         buf_add(&m.parts[debug], &r, sizeof r);
     }
+    uint64_t first_bits = random64() >> 1, lowest[64];
+    for (int i = 0; i < 64; i++)
+        put_number(&m.parts[low], lowest[i] = random64(), 8);
+    put_number(&m.parts[relr], first_bits << 1 | 1, 8); /* bits before any address: from 0 on */
     for (uint64_t at = DATA_SIZE / 2; at < DATA_SIZE - 64;) { /* an address, then bits for the 63 words behind it */
         put_number(&m.parts[relr], DATA + at, 8);
         has[at] = true;
@@ -877,6 +885,11 @@ static void test_loader(unsigned machine, unsigned type)
                 different += got != (has[at] || fixed) || (got && value != (fixed ? stored : wanted[at]));
             }
             CHECK_INT(different, 0);
+        }
+        for (uint64_t i = 0; i < 63; i++) {
+            vaddr value = 0;
+            bool got = image_pointer(im, 8 * i, &value);
+            CHECK(got == (type == ET_EXEC || (first_bits >> i & 1)) && (!got || value == lowest[i]));
         }
         check_symbols(im);
         image_close(im);
@@ -1189,6 +1202,13 @@ static void test_relocatable(void)
         Elf64_Rela relas[] = {{8, ELF64_R_INFO(1ull, R_X86_64_64), 2}, {24, ELF64_R_INFO(2ull, R_X86_64_64), 1}};
         buf_add(&m.parts[of_text], relas, sizeof relas);
         buf_add(&m.parts[of_debug], relas, sizeof relas);
+        unsigned damaged = add_part(&m, ".zdebug_y", SHT_PROGBITS, 0, 0, 0),
+                 of_damaged = add_part(&m, ".rela.damaged", SHT_RELA, 0, 0, 4);
+        m.headers[of_damaged].sh_entsize = sizeof(Elf64_Rela);
+        m.headers[of_damaged].sh_info = damaged;
+        buf_add(&m.parts[of_damaged], relas, sizeof relas);
+        m.parts[damaged] = pack(GNU, zeros, sizeof zeros, sizeof zeros);
+        m.parts[damaged].len -= 6;
         if (how)
             m.parts[debug] = pack(how == 1 ? GNU : ZLIB, zeros, sizeof zeros, sizeof zeros);
         else
@@ -1200,7 +1220,7 @@ static void test_relocatable(void)
         CHECK(im->relocatable && !im->position_independent && im->entry == 0 && t && d && b && e && x);
         CHECK(t->addr == 0x1000 && t->alloc && t->exec && !t->writable && t->size == 100);
         CHECK(b->addr == 0x1070 && !b->alloc && d->addr == 0x1080 && d->alloc && d->writable && !d->exec);
-        CHECK(e->addr == 0x2000 && e->size == 3 * 16 && e->alloc && !e->bytes && !e->exec && im->section_count == 10);
+        CHECK(e->addr == 0x2000 && e->size == 3 * 16 && e->alloc && !e->bytes && !e->exec && im->section_count == 12);
         CHECK(!x->alloc && x->addr == 0 && !x->bytes == (how > 0));
         const struct image_symbol *in = symbol_named(im, "inside"), *out = symbol_named(im, "outside");
         CHECK(in && in->addr == 0x1085 && in->size == 9 && out && out->addr == 0x2020 && out->size == 16);
@@ -1212,6 +1232,8 @@ static void test_relocatable(void)
             CHECK(memcmp(at + 8, &wanted[0], 8) == 0 && memcmp(at + 24, &wanted[1], 8) == 0);
             CHECK(memcmp(at, zeros, 8) == 0 && memcmp(at + 16, zeros, 8) == 0 && memcmp(at + 32, zeros, 60) == 0);
         }
+        struct elf_section *lost = elf_section_named(im->priv->file, ".debug_y");
+        CHECK(lost && !elf_section_load(im->priv->file, lost, NULL) && !lost->data && lost->data_size == 0);
         vaddr value = 0;
         CHECK(image_pointer(im, 0x1008, &value) && value == 0x1087 && !image_slot_name(im, 0x1008));
         image_close(im);
