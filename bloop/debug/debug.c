@@ -358,7 +358,6 @@ static bool index_entry(struct index_walk *k, const struct die_level *at)
 static void index_unit(struct unit_tables *t, bool whole)
 {
     struct index_walk k = {.t = t};
-    bool up;
     t->whole = whole;
     t->procedures.count = t->enclosing.count = 0;
     Dwarf_Die root = dwarf_die_at(t->file, t->root);
@@ -366,7 +365,7 @@ static void index_unit(struct unit_tables *t, bool whole)
     while (at) {
         const struct die_level *level = &k.walk.levels[k.walk.depth - 1];
         close_scopes(&k, level->offset, k.walk.depth);
-        at = (index_entry(&k, level) && die_walk_into(&k.walk)) || die_walk_next(&k.walk, &up);
+        at = (index_entry(&k, level) && die_walk_into(&k.walk)) || die_walk_next(&k.walk);
     }
     if (root) {
         die_walk_end(&k.walk);
@@ -639,9 +638,8 @@ static void add_path(const struct unit_tables *t, uint64_t offset, struct buf *o
     for (size_t depth = 0; at && depth < LIMIT_DWARF_DEPTH; depth++) {
         struct die_walk w;
         Dwarf_Die down = NULL;
-        bool up = false;
-        for (bool more = die_walk_begin(&w, t->file, at); more && !up && w.levels[0].offset < offset;
-             more = die_walk_next(&w, &up)) {
+        for (bool more = die_walk_begin(&w, t->file, at); more && w.levels[0].offset < offset;
+             more = die_walk_next(&w)) {
             if (down) /* the last one that begins before it is the one that holds it */
                 dwarf_dealloc_die(down);
             down = dwarf_die_at(t->file, w.levels[0].offset);
@@ -857,7 +855,7 @@ static void add_inlines(struct answer *a, Dwarf_Die procedure)
 {
     uint32_t parent_at[LIMIT_DWARF_DEPTH + 2]; /* for entries of each depth */
     struct die_walk w;
-    bool up, at = die_walk_begin(&w, a->t->file, procedure);
+    bool at = die_walk_begin(&w, a->t->file, procedure);
     parent_at[1] = INLINE_NONE;
     while (at && a->inlines.count < LIMIT_INLINES_OF_PROCEDURE) {
         Dwarf_Die die = w.levels[w.depth - 1].die;
@@ -876,7 +874,7 @@ static void add_inlines(struct answer *a, Dwarf_Die procedure)
             if (into)
                 parent_at[w.depth] = parent;
         }
-        at = into || die_walk_next(&w, &up);
+        at = into || die_walk_next(&w);
     }
     die_walk_end(&w);
 }

@@ -115,8 +115,8 @@ struct die_walk {
     size_t depth;
 };
 bool die_walk_begin(struct die_walk *, struct dwarf_file *, Dwarf_Die parent); /* to the first child; false: none */
-bool die_walk_into(struct die_walk *);                /* to the first child of the current one; false: stays */
-bool die_walk_next(struct die_walk *, bool *went_up); /* to the next sibling, else up and on; false: the end */
+bool die_walk_into(struct die_walk *); /* to the first child of the current one; false: stays */
+bool die_walk_next(struct die_walk *); /* to the next sibling, else up and on; false: the end */
 void die_walk_end(struct die_walk *);
 
 bool language_is_fortran(uint16_t language); /* debug.c */

@@ -872,10 +872,9 @@ bool die_walk_into(struct die_walk *w)
     return push(w, child_of(w->file, at->die), at->offset);
 }
 
-bool die_walk_next(struct die_walk *w, bool *went_up)
+bool die_walk_next(struct die_walk *w)
 {
     uint64_t furthest = 0; /* an entry's sibling lies behind all that is below the entry */
-    *went_up = false;
     while (w->depth) {
         struct die_level *at = &w->levels[w->depth - 1];
         Dwarf_Die next = NULL;
@@ -889,7 +888,6 @@ bool die_walk_next(struct die_walk *w, bool *went_up)
         w->depth--;
         if (status == DW_DLV_OK && push(w, next, furthest))
             return true;
-        *went_up = true;
     }
     return false;
 }

@@ -284,7 +284,6 @@ static void test_forms(unsigned version)
     struct file m;
     struct unit_header h = {0};
     struct die_walk walk;
-    bool up;
     unsigned code = 1, wrong = 0, read = 0;
     size_t first =
         begin_unit(&info, version, 0); /* another one in front, so that it does not begin where the section does */
@@ -353,7 +352,7 @@ static void test_forms(unsigned version)
             buf_release(&got);
             buf_release(&wanted);
             read++;
-            more = die_walk_next(&walk, &up);
+            more = die_walk_next(&walk);
         }
     CHECK(read == code - 1 && !more);
     CHECK_INT(wrong, 0);
@@ -845,7 +844,7 @@ static void test_siblings(void)
             struct die_walk walk;
             static const uint8_t abbrev[] = {1, 0x11, 1, 0, 0, 2, 0x0b, 1, 1, 0x13, 0, 0,
                                              3, 0x0b, 1, 0, 0, 4, 0x34, 0, 0, 0,    0};
-            bool up, more;
+            bool more;
             size_t at = begin_unit(&info, 4, 0);
             buf_u8(&info, 1);
             for (unsigned i = 0; i < ENTRIES; i++) { /* each has a child */
@@ -868,7 +867,7 @@ static void test_siblings(void)
                 const struct die_level *l = &walk.levels[walk.depth - 1];
                 wrong += l->offset <= before || l->offset != die_offset(l->die);
                 before = l->offset;
-                more = die_walk_into(&walk) || die_walk_next(&walk, &up);
+                more = die_walk_into(&walk) || die_walk_next(&walk);
             }
             wrong += count >= 100;
             die_walk_end(&walk);

@@ -50,8 +50,7 @@ static uint64_t elements(const struct variable_walk *k, Dwarf_Die array)
 {
     struct die_walk w;
     uint64_t n = 1;
-    bool up = false;
-    for (bool more = die_walk_begin(&w, k->file, array); more && !up; more = die_walk_next(&w, &up))
+    for (bool more = die_walk_begin(&w, k->file, array); more; more = die_walk_next(&w))
         if (die_tag(w.levels[w.depth - 1].die) == DW_TAG_subrange_type) {
             uint64_t d = dimension(k, w.levels[w.depth - 1].die);
             n = d && n < UINT32_MAX && d < UINT32_MAX ? n * d : 0;
@@ -223,12 +222,12 @@ void unit_variables(struct dwarf_file *f, Dwarf_Die root, const struct unit_base
                     struct bloop_variables *out)
 {
     struct variable_walk k = {.out = out, .file = f, .language = language, .base = base, .known_type = NO_OFFSET};
-    bool up, at = die_walk_begin(&k.walk, f, root);
+    bool at = die_walk_begin(&k.walk, f, root);
     while (at) {
         while (k.scopes.count && innermost(&k)->depth >= k.walk.depth)
             k.scopes.count--;
         at = (look_at_entry(&k, k.walk.levels[k.walk.depth - 1].die) && die_walk_into(&k.walk)) ||
-             die_walk_next(&k.walk, &up);
+             die_walk_next(&k.walk);
     }
     die_walk_end(&k.walk);
     vec_release(&k.scopes);
