@@ -9,6 +9,7 @@
 #include "tests/tap.h"
 
 #include <elf.h>
+#include <malloc.h>
 
 enum { TEXT = 0x401000, TEXT_SIZE = 0x8000, UNITS = 12, LINE_STEP = 6 };
 
@@ -1507,9 +1508,12 @@ static void test_folder(const char *const *files, const char *wanted)
         unit_end(&m);
     }
     char *path = write_made(&m), *got = NULL;
-    if (image_open(path, NULL, &im, NULL, NULL) == 0 && debug_open(im, &d, NULL, NULL) == 1)
+    struct warnings *w = warnings_create();
+    if (image_open(path, NULL, &im, w, NULL) == 0 && debug_open(im, &d, w, NULL) == 1)
         got = debug_source_folder(d);
     CHECK_STR(got ? got : "none", wanted);
+    CHECK_INT(warnings_count(w), 0);
+    warnings_free(w);
     mem_free(got);
     debug_close(d);
     image_close(im);
@@ -1677,6 +1681,95 @@ static void test_around(void)
     }
     CHECK_INT(wrong, 0);
     CHECK_STR(name_at(&o, TEXT + MANY * STEP + 7), "none");
+    close_opened(&o, &m);
+}
+
+/* Two that are the same code and as long: the one that stands further behind has the addresses in it. */
+static void test_equal_procedures(void)
+{
+    struct maker m = {.random = 11, .version = 4, .offset_size = 4};
+    begin_plain_unit(&m, TEXT, TEXT_SIZE);
+    plain_procedure(&m, "first", TEXT, 64, false);
+    plain_procedure(&m, "second", TEXT, 64, false);
+    plain_procedure(&m, "longer", TEXT, 65, false);
+    unit_end(&m);
+    struct opened o = open_maker(&m);
+    CHECK_STR(name_at(&o, TEXT), "first");
+    CHECK_STR(name_at(&o, TEXT + 1), "second");
+    CHECK_STR(name_at(&o, TEXT + 63), "second");
+    CHECK_STR(name_at(&o, TEXT + 64), "longer");
+    CHECK_STR(name_at(&o, TEXT + 65), "none");
+    close_opened(&o, &m);
+}
+
+/* Of the namespaces around a procedure so many are in its name, the innermost. */
+static void test_many_namespaces(void)
+{
+    enum { MANY = 70, NAMED = 64 };
+    struct maker m = {.random = 12, .version = 4, .offset_size = 4};
+    struct buf wanted = {0};
+    begin_plain_unit(&m, TEXT, TEXT_SIZE);
+    for (unsigned i = 0; i < MANY; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%u", i);
+        DIE(&m, DW_TAG_namespace, true, {DW_AT_name, DW_FORM_string, 0, name});
+        if (i >= MANY - NAMED)
+            buf_printf(&wanted, "%s::", name);
+    }
+    plain_procedure(&m, "p", TEXT, 64, false);
+    buf_str(&wanted, "p");
+    for (unsigned i = 0; i < MANY; i++)
+        end_children(&m);
+    unit_end(&m);
+    struct opened o = open_maker(&m);
+    CHECK_STR(name_at(&o, TEXT), wanted.bytes);
+    close_opened(&o, &m);
+    buf_release(&wanted);
+}
+
+static void check_rows(struct opened *o, vaddr begin, vaddr end, const char *wanted)
+{
+    struct buf got = {0};
+    struct addr_range part = {begin, end};
+    buf_str(&got, "");
+    CHECK_INT(debug_function_at(o->d, TEXT, &part, 1, o->arena, &o->f), 1);
+    for (size_t i = 0; i < o->f.row_count; i++)
+        buf_printf(&got, " %llu:%u%s", (unsigned long long)(o->f.rows[i].addr - TEXT), o->f.rows[i].line,
+                   o->f.rows[i].file == DEBUG_NO_FILE ? "-" : "");
+    CHECK_STR(got.bytes, wanted);
+    buf_release(&got);
+}
+
+/* Several rows of one address: all where a part begins there, the last where it begins behind. */
+static void test_rows_at_one_address(void)
+{
+    static const char program[] = "\1\3\1\1\2\4\3\1\1\3\1\1\2\4\3\1\1\2\4\0\1\1"; /* lines 1, 2; 3, 4; 5; the end */
+    static const uint8_t operands[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
+    struct maker m = {.random = 13, .version = 4, .offset_size = 4};
+    struct buf *b = &m.line;
+    buf_add(b, "\0\0\0\0\4\0\0\0\0\0\1\1\1\373\16\15", 16);
+    buf_add(b, operands, sizeof operands);
+    buf_add(b, "\0a.c\0\0\0\0\0", 9);
+    uint32_t header = (uint32_t)b->len - 10;
+    memcpy(b->bytes + 6, &header, 4);
+    buf_add(b, "\0\x09\x02", 3);
+    buf_u64(b, TEXT);
+    buf_add(b, program, sizeof program - 1);
+    set_length(b, 0, 4);
+    unit_begin(&m, DW_UT_compile, 0);
+    DIE(&m, DW_TAG_compile_unit, true, {DW_AT_name, DW_FORM_string, 0, "a.c"},
+        {DW_AT_stmt_list, DW_FORM_sec_offset, 0, NULL}, {DW_AT_low_pc, DW_FORM_addr, TEXT, NULL},
+        {DW_AT_high_pc, DW_FORM_data4, TEXT_SIZE, NULL});
+    plain_procedure(&m, "p", TEXT, 12, false);
+    unit_end(&m);
+    struct opened o = open_maker(&m);
+    check_rows(&o, TEXT, TEXT + 12, " 0:1 0:2 4:3 4:4 8:5 12:0-");
+    check_rows(&o, TEXT + 4, TEXT + 8, " 4:3 4:4 8:0-");
+    check_rows(&o, TEXT + 3, TEXT + 5, " 3:2 4:3 4:4 5:0-");
+    check_rows(&o, TEXT + 5, TEXT + 6, " 5:4 6:0-");
+    check_rows(&o, TEXT + 5, TEXT + 5, "");
+    check_rows(&o, TEXT + 4, TEXT + 4, "");
+    check_rows(&o, TEXT + 8, TEXT + 40, " 8:5 12:0- 40:0-");
     close_opened(&o, &m);
 }
 
@@ -1877,16 +1970,15 @@ static void test_cut(void)
 }
 
 /* To stand at a unit wherever one stood before, so that what is next is the one behind it. */
-static void test_seek(void)
+static void test_seek(unsigned many) /* up to 9 */
 {
-    enum { MANY = 9 };
     struct maker m = {.random = 8, .version = 4, .offset_size = 4};
     struct elf_file *elf = NULL;
     struct dwarf_file *f = NULL;
-    struct unit_header h = {0}, headers[MANY];
+    struct unit_header h = {0}, headers[9];
     struct warnings *w = warnings_create();
     size_t wrong = 0, count = 0;
-    for (unsigned i = 0; i < MANY; i++) {
+    for (unsigned i = 0; i < many; i++) {
         m.version = 2 + i % 4;
         begin_plain_unit(&m, TEXT, 8);
         plain_procedure(&m, "p", TEXT, 8, false);
@@ -1894,15 +1986,15 @@ static void test_seek(void)
     }
     char *path = write_made(&m);
     CHECK(elf_file_open(path, &elf, w, NULL) == 0 && dwarf_file_open(elf, false, w, &f, NULL) == 1);
-    for (uint32_t i = 0; i < MANY && dwarf_file_next(f, &h); i++) { /* not before all of them are known */
-        dwarf_file_seek(f, MANY - 1);
+    for (uint32_t i = 0; i < many && dwarf_file_next(f, &h); i++) { /* not before all of them are known */
+        dwarf_file_seek(f, many - 1);
         headers[count++] = h;
         wrong += h.version != 2 + i % 4 || h.header != (i ? headers[i - 1].next : 0) || h.die <= h.header;
     }
-    CHECK_INT(count, MANY);
+    CHECK_INT(count, many);
     CHECK(!dwarf_file_next(f, &h));
-    for (int n = 0; n < 200; n++) {
-        uint32_t i = n < 2 * MANY ? (uint32_t)(n / 2) : pick(&m, MANY); /* twice the same, too */
+    for (unsigned n = 0; n < 200; n++) {
+        uint32_t i = n < 2 * many ? n / 2 : pick(&m, many); /* twice the same, too */
         Dwarf_Unsigned length, type_offset, next = 0;
         Dwarf_Off abbrev;
         Dwarf_Half version, address_size, offset_size, extension, kind;
@@ -1914,8 +2006,8 @@ static void test_seek(void)
             continue;
         int status = dwarf_next_cu_header_d(f->dbg, true, &length, &version, &abbrev, &address_size, &offset_size,
                                             &extension, &signature, &type_offset, &next, &kind, &e);
-        wrong += i + 1 < MANY ? status != DW_DLV_OK || next != headers[i + 1].next : status != DW_DLV_NO_ENTRY;
-        f->position = i + 1 < MANY ? i + 2 : 0;
+        wrong += i + 1 < many ? status != DW_DLV_OK || next != headers[i + 1].next : status != DW_DLV_NO_ENTRY;
+        f->position = i + 1 < many ? i + 2 : 0;
     }
     CHECK_INT(wrong, 0);
     CHECK_INT(warnings_count(w), 0);
@@ -1955,6 +2047,9 @@ static void test_folders(void)
 
 int main(void)
 {
+#ifdef M_PERTURB
+    mallopt(M_PERTURB, 0xa5); /* what nobody has written yet is no 0 */
+#endif
     scratch_make();
     for (uint64_t seed = 1; seed <= 40; seed++)
         test_variables(seed);
@@ -1965,8 +2060,12 @@ int main(void)
     test_many_units();
     test_deep();
     test_around();
+    test_equal_procedures();
+    test_many_namespaces();
+    test_rows_at_one_address();
     test_many_spans();
-    test_seek();
+    for (unsigned units = 1; units <= 9; units++)
+        test_seek(units);
     test_cut();
     test_chains();
     test_far_variables();

@@ -838,7 +838,7 @@ static void test_loader(unsigned machine, unsigned type)
     uint64_t first_bits = random64() >> 1, lowest[64];
     for (int i = 0; i < 64; i++)
         put_number(&m.parts[low], lowest[i] = random64(), 8);
-    put_number(&m.parts[relr], first_bits << 1 | 1, 8); /* bits before any address: from 0 on */
+    put_number(&m.parts[relr], first_bits << 1 | 1, 8);       /* bits before any address: from 0 on */
     for (uint64_t at = DATA_SIZE / 2; at < DATA_SIZE - 64;) { /* an address, then bits for the 63 words behind it */
         put_number(&m.parts[relr], DATA + at, 8);
         has[at] = true;
