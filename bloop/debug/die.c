@@ -217,7 +217,7 @@ int dwarf_file_open(struct elf_file *elf, bool dwo, struct warnings *w, struct d
         f->dbg = NULL;
         err_set(err, ERR_FORMAT, "%s: its debug information cannot be read: %s", elf->path,
                 status == DW_DLV_ERROR ? dwarf_errmsg(e) : "none found");
-        if (status == DW_DLV_ERROR)
+        if (e)
             dwarf_dealloc_error(NULL, e);
         dwarf_file_close(f);
         return -1;

@@ -831,6 +831,25 @@ static void test_damaged_unit(void)
     buf_release(&abbrev);
 }
 
+/* Where there is no entry there is none, and that is said. */
+static void test_entry_outside(void)
+{
+    struct buf info = {0}, abbrev = {0};
+    struct file m;
+    struct unit_header h = {0};
+    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c");
+    file_init(&m);
+    put_buf(&m, ".debug_info", &info);
+    put_buf(&m, ".debug_abbrev", &abbrev);
+    CHECK_INT(dwarf_file_open(&m.elf, false, m.w, &m.f, NULL), 1);
+    CHECK(dwarf_file_next(m.f, &h) && !dwarf_file_next(m.f, &h));
+    CHECK(dwarf_die_at(m.f, info.len + 0x1000) == NULL);
+    CHECK_INT(warnings_count(m.w), 1);
+    file_release(&m);
+    buf_release(&info);
+    buf_release(&abbrev);
+}
+
 /* Siblings that are said to be anywhere: the walk goes on in the section or ends, and reads no entry twice. */
 static void test_siblings(void)
 {
@@ -1010,6 +1029,7 @@ int main(void)
     test_complaints();
     test_damaged_index();
     test_damaged_unit();
+    test_entry_outside();
     test_siblings();
     test_kept();
     for (unsigned version = 4; version <= 5; version++)

@@ -1684,6 +1684,29 @@ static void test_around(void)
     close_opened(&o, &m);
 }
 
+/* A unit ends where its span does: what it has there is another's to say. */
+static void test_end_of_span(void)
+{
+    struct maker m = {.random = 14, .version = 4, .offset_size = 4};
+    begin_plain_unit(&m, TEXT, TEXT_SIZE); /* around both */
+    plain_procedure(&m, "far", TEXT + 0x1000, 8, false);
+    unit_end(&m);
+    begin_plain_unit(&m, 0, 0);
+    plain_procedure(&m, "inside", TEXT, 16, false);
+    plain_procedure(&m, "beyond", TEXT + 16, 8, false);
+    unit_end(&m);
+    put_aranges(&m, m.unit, TEXT, TEXT + 16, 0);
+    begin_plain_unit(&m, TEXT + 16, 16);
+    plain_procedure(&m, "next", TEXT + 24, 8, false);
+    unit_end(&m);
+    struct opened o = open_maker(&m);
+    CHECK_STR(name_at(&o, TEXT), "inside");
+    CHECK_STR(name_at(&o, TEXT + 15), "inside");
+    CHECK_STR(name_at(&o, TEXT + 16), "none");
+    CHECK_STR(name_at(&o, TEXT + 24), "next");
+    close_opened(&o, &m);
+}
+
 /* Two that are the same code and as long: the one that stands further behind has the addresses in it. */
 static void test_equal_procedures(void)
 {
@@ -2060,6 +2083,7 @@ int main(void)
     test_many_units();
     test_deep();
     test_around();
+    test_end_of_span();
     test_equal_procedures();
     test_many_namespaces();
     test_rows_at_one_address();
