@@ -360,7 +360,7 @@ bool die_has_code(Dwarf_Die die)
     return false;
 }
 
-static void drop_error(struct dwarf_file *f, Dwarf_Error *e)
+static void free_error(struct dwarf_file *f, Dwarf_Error *e)
 {
     if (*e)
         dwarf_dealloc_error(f->dbg, *e);
@@ -374,7 +374,7 @@ static const char *split_string(struct dwarf_file *f, Dwarf_Attribute a)
     Dwarf_Unsigned index = 0;
     Dwarf_Error e = NULL;
     int status = dwarf_get_debug_str_index(a, &index, &e);
-    drop_error(f, &e);
+    free_error(f, &e);
     if (status != DW_DLV_OK || index > UINT32_MAX || f->string_offsets > (1ull << 48))
         return NULL;
     struct cursor c =
@@ -395,7 +395,7 @@ static const char *attr_string(struct dwarf_file *f, Dwarf_Attribute a, unsigned
     int status = dwarf_formstring(a, &s, &e);
     if (status == DW_DLV_OK && s)
         return s;
-    drop_error(f, &e); /* also where dwz's file is missing */
+    free_error(f, &e); /* also where dwz's file is missing */
     return NULL;
 }
 
@@ -407,9 +407,9 @@ static uint64_t attr_number(struct dwarf_file *f, Dwarf_Attribute a)
     int status = dwarf_formudata(a, &u, &e);
     if (status == DW_DLV_OK)
         return u;
-    drop_error(f, &e);
+    free_error(f, &e);
     status = dwarf_formsdata(a, &s, &e); /* DW_FORM_sdata, and DW_FORM_implicit_const in the older library */
-    drop_error(f, &e);
+    free_error(f, &e);
     return status == DW_DLV_OK && s >= 0 ? (uint64_t)s : 0;
 }
 
@@ -426,7 +426,7 @@ static uint64_t attr_offset(struct dwarf_file *f, Dwarf_Attribute a)
     int status = dwarf_global_formref(a, &v, &e);
     if (status == DW_DLV_OK)
         return v;
-    drop_error(f, &e);
+    free_error(f, &e);
     return attr_number(f, a); /* DWARF 2 and 3 write section offsets as data4 */
 }
 
@@ -450,7 +450,7 @@ static bool attr_address(struct dwarf_file *f, Dwarf_Attribute a, unsigned form,
         status = dwarf_formaddr(a, &addr, &e);
         *v = addr;
     }
-    drop_error(f, &e);
+    free_error(f, &e);
     return status == DW_DLV_OK;
 }
 
@@ -462,7 +462,7 @@ static uint64_t attr_reference(struct dwarf_file *f, Dwarf_Attribute a, unsigned
     if (form == FORM_ref_sig8) /* a type's, never a procedure's */
         return NO_OFFSET;
     int status = dwarf_global_formref(a, &offset, &e);
-    drop_error(f, &e);
+    free_error(f, &e);
     return status == DW_DLV_OK ? offset : NO_OFFSET;
 }
 
@@ -476,7 +476,7 @@ static Dwarf_Attribute attribute_of(struct dwarf_file *f, Dwarf_Die die, unsigne
         a = NULL;
     else if (dwarf_whatform(a, &found, &e) != DW_DLV_OK)
         found = 0;
-    drop_error(f, &e);
+    free_error(f, &e);
     *form = found;
     return a;
 }
@@ -492,7 +492,7 @@ bool die_number(struct dwarf_file *f, Dwarf_Die die, unsigned attribute, int64_t
         return false;
     bool is_signed = form == DW_FORM_sdata || form == DW_FORM_implicit_const;
     int status = is_signed ? dwarf_formsdata(a, &s, &e) : dwarf_formudata(a, &u, &e);
-    drop_error(f, &e);
+    free_error(f, &e);
     dwarf_dealloc_attribute(a);
     if (status == DW_DLV_OK)
         *v = is_signed ? s : (int64_t)u;
@@ -520,7 +520,7 @@ struct cursor die_block(struct dwarf_file *f, Dwarf_Die die, unsigned attribute)
     int status = a && form == DW_FORM_exprloc ? dwarf_formexprloc(a, &size, &bytes, &e) : DW_DLV_NO_ENTRY;
     struct cursor c = cursor_make(bytes, status == DW_DLV_OK ? size : 0);
     c.bad = status != DW_DLV_OK;
-    drop_error(f, &e);
+    free_error(f, &e);
     if (a)
         dwarf_dealloc_attribute(a);
     return c;
@@ -614,7 +614,7 @@ static void read_attribute(struct dwarf_file *f, Dwarf_Attribute a, struct die_i
     default:
         break;
     }
-    drop_error(f, &e);
+    free_error(f, &e);
 }
 
 void die_read(struct dwarf_file *f, Dwarf_Die die, struct die_info *d)
@@ -657,7 +657,7 @@ void unit_base_set(struct unit_base *b, struct dwarf_file *f, Dwarf_Die die, con
                             .gnu_ranges_base = NO_OFFSET,
                             .addresses = f->elf};
     b->base = die_low(b, d);
-    drop_error(f, &e);
+    free_error(f, &e);
 }
 
 struct package_parts die_package_parts(struct dwarf_file *f, Dwarf_Die die)
@@ -670,7 +670,7 @@ struct package_parts die_package_parts(struct dwarf_file *f, Dwarf_Die die)
     if (dwarf_get_version_of_die(die, &version, &offset_size) != DW_DLV_OK)
         return none;
     int status = dwarf_get_debugfission_for_die(die, &parts, &e);
-    drop_error(f, &e);
+    free_error(f, &e);
     if (status != DW_DLV_OK)
         return none;
     /* Columns of the index: DWARF 5 7.3.5.3; 6 is .debug_str_offsets.dwo in GNU's DWARF 4 too, without a header there.

@@ -1707,6 +1707,41 @@ static void test_end_of_span(void)
     close_opened(&o, &m);
 }
 
+/* Units against the order of addresses; and where two claim one the procedure that stands in no other, of whichever unit. */
+static void test_order_of_units(void)
+{
+    enum { MANY = 8 };
+    struct maker m = {.random = 16, .version = 4, .offset_size = 4};
+    size_t wrong = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        char name[16];
+        unsigned k = MANY - 1 - i;
+        snprintf(name, sizeof name, "p%u", k);
+        begin_plain_unit(&m, TEXT + 64 * k, 64);
+        plain_procedure(&m, name, TEXT + 64 * k, 64, false);
+        unit_end(&m);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        begin_plain_unit(&m, TEXT + 64 * MANY, 64);
+        plain_procedure(&m, "around", TEXT + 64 * MANY, 64, true);
+        if (i != 1)
+            plain_procedure(&m, "within", TEXT + 64 * MANY + 16, 8, false);
+        end_children(&m);
+        if (i == 1)
+            plain_procedure(&m, "beside", TEXT + 64 * MANY + 16, 8, false);
+        unit_end(&m);
+    }
+    struct opened o = open_maker(&m);
+    for (unsigned k = 0; k < MANY; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "p%u", k);
+        wrong += strcmp(name_at(&o, TEXT + 64 * k), name) != 0 || strcmp(name_at(&o, TEXT + 64 * k + 63), name) != 0;
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_STR(name_at(&o, TEXT + 64 * MANY + 16), "beside");
+    close_opened(&o, &m);
+}
+
 /* Two that are the same code and as long: the one that stands further behind has the addresses in it. */
 static void test_equal_procedures(void)
 {
@@ -1722,6 +1757,51 @@ static void test_equal_procedures(void)
     CHECK_STR(name_at(&o, TEXT + 63), "second");
     CHECK_STR(name_at(&o, TEXT + 64), "longer");
     CHECK_STR(name_at(&o, TEXT + 65), "none");
+    close_opened(&o, &m);
+}
+
+/* The scopes in front of a name are those of the entry that has it, or of the last one of this unit that it leads to; where there
+   is a mangled name that can be read it says everything. */
+static void test_whose_scopes(void)
+{
+    static const struct {
+        const char *name, *link_name, *wanted;
+    } mangled[] = {
+        {"b", "_ZN1a1bEi", "a::b"},
+        {NULL, "_ZN1a1bEi", "a::b"},
+        {"b", "_Zbad", "b"},
+        {NULL, "_Zbad", "_Zbad"},
+        {"b", "plain", "own::b"},
+        {NULL, "plain", "plain"},
+        {"b", "__heat_MOD_b", "own::b"},
+        {NULL, NULL, ""},
+    };
+    struct maker m = {.random = 15, .version = 4, .offset_size = 4};
+    begin_plain_unit(&m, 0, 0);
+    DIE(&m, DW_TAG_namespace, true, {DW_AT_name, DW_FORM_string, 0, "others"});
+    uint64_t of_other = plain_procedure(&m, "q", 0, 0, false);
+    end_children(&m);
+    unit_end(&m);
+    begin_plain_unit(&m, TEXT, TEXT_SIZE);
+    DIE(&m, DW_TAG_namespace, true, {DW_AT_name, DW_FORM_string, 0, "own"});
+    uint64_t declared = plain_procedure(&m, "r", 0, 0, false);
+    DIE(&m, DW_TAG_subprogram, false, {DW_AT_name, DW_FORM_string, 0, "p"},
+        {DW_AT_specification, DW_FORM_ref_addr, (int64_t)of_other, NULL}, {DW_AT_low_pc, DW_FORM_addr, TEXT, NULL},
+        {DW_AT_high_pc, DW_FORM_data4, 8, NULL});
+    for (size_t i = 0; i < ARRAY_SIZE(mangled); i++)
+        DIE(&m, DW_TAG_subprogram, false, {DW_AT_name, mangled[i].name ? DW_FORM_string : 0, 0, mangled[i].name},
+            {DW_AT_linkage_name, mangled[i].link_name ? DW_FORM_string : 0, 0, mangled[i].link_name},
+            {DW_AT_low_pc, DW_FORM_addr, (int64_t)(TEXT + 64 + 8 * i), NULL}, {DW_AT_high_pc, DW_FORM_data4, 8, NULL});
+    end_children(&m);
+    DIE(&m, DW_TAG_subprogram, false, {DW_AT_name, DW_FORM_string, 0, "s"},
+        {DW_AT_specification, DW_FORM_ref_addr, (int64_t)declared, NULL}, {DW_AT_low_pc, DW_FORM_addr, TEXT + 8, NULL},
+        {DW_AT_high_pc, DW_FORM_data4, 8, NULL});
+    unit_end(&m);
+    struct opened o = open_maker(&m);
+    CHECK_STR(name_at(&o, TEXT), "own::p");
+    CHECK_STR(name_at(&o, TEXT + 8), "own::s");
+    for (size_t i = 0; i < ARRAY_SIZE(mangled); i++)
+        CHECK_STR(name_at(&o, TEXT + 64 + 8 * i), mangled[i].wanted);
     close_opened(&o, &m);
 }
 
@@ -2084,7 +2164,9 @@ int main(void)
     test_deep();
     test_around();
     test_end_of_span();
+    test_order_of_units();
     test_equal_procedures();
+    test_whose_scopes();
     test_many_namespaces();
     test_rows_at_one_address();
     test_many_spans();
