@@ -7,6 +7,7 @@
 #include "tests/tap.h"
 
 enum { TEXT = 0x401000, TEXT_SIZE = 0x400 };
+static vaddr text = TEXT;                                           /* where the code of line programs is */
 enum { LINE = 1, STR, LINE_STR, ADDR, RANGES, RNGLISTS, SECTIONS }; /* the first is none */
 
 static struct made {
@@ -26,8 +27,8 @@ static void made_init(void)
     static const char *const names[] = {
         "", ".debug_line", ".debug_str", ".debug_line_str", ".debug_addr", ".debug_ranges", ".debug_rnglists"};
     m = (struct made){.w = warnings_create()};
-    m.sections[0] = (struct image_section){".text", TEXT, TEXT_SIZE, NULL, true, true, false};
-    m.sections[1] = (struct image_section){".data", TEXT + TEXT_SIZE, TEXT_SIZE, NULL, true, false, true};
+    m.sections[0] = (struct image_section){".text", text, TEXT_SIZE, NULL, true, true, false};
+    m.sections[1] = (struct image_section){".data", text + TEXT_SIZE, TEXT_SIZE, NULL, true, false, true};
     m.by_addr[1] = 1;
     m.priv.by_addr = m.by_addr;
     m.priv.by_addr_count = 2;
@@ -268,7 +269,7 @@ static void end_sequence(const struct header *h)
     row(true);
     rows.items[rows.count - 1].file = DEBUG_NO_FILE;
     struct sequence s = {.rows = rows, .begin = rows.items[0].addr, .end = rows.items[rows.count - 1].addr};
-    if (s.begin >= TEXT && s.begin < TEXT + TEXT_SIZE && s.end > s.begin)
+    if (s.begin >= text && s.begin < text + TEXT_SIZE && s.end > s.begin)
         sequences[sequence_count++] = s;
     else
         vec_release(&rows);
@@ -277,7 +278,7 @@ static void end_sequence(const struct header *h)
 
 static uint64_t sometimes_large(uint32_t small)
 {
-    return below(12) ? below(small) : below(2) ? below(200000) : random64();
+    return below(12) ? below(small) : below(3) == 0 ? 0xfffe + below(3) : below(2) ? below(200000) : random64();
 }
 
 static void put_extended(struct buf *b, const struct header *h, unsigned kind)
@@ -292,9 +293,9 @@ static void put_extended(struct buf *b, const struct header *h, unsigned kind)
         end_sequence(h);
         break;
     case 2:
-        v = below(8) ? TEXT + below(TEXT_SIZE) : below(2) ? 0 : TEXT + TEXT_SIZE + below(TEXT_SIZE);
+        v = below(8) ? text + below(TEXT_SIZE) : below(2) ? 0 : text + TEXT_SIZE + below(TEXT_SIZE);
         buf_u8(&op, DW_LNE_set_address);
-        if (below(3))
+        if (v > UINT32_MAX || below(3))
             buf_u64(&op, v);
         else
             buf_u32(&op, (uint32_t)v);
@@ -344,7 +345,9 @@ static void put_standard(struct buf *b, const struct header *h, unsigned opcode)
         advance(h, v);
         break;
     case DW_LNS_advance_line:
-        s = below(30) ? (int64_t)below(200) - 60 : (int64_t)random64() / 1024;
+        s = below(30)  ? (int64_t)below(200) - 60
+            : below(2) ? INT32_MAX - 1 + (int64_t)below(3) - r.line
+                       : (int64_t)random64() / 1024;
         buf_sleb(b, s);
         r.line += (uint32_t)s;
         break;
@@ -540,6 +543,7 @@ static void test_programs(void)
         const char *comp_dir = below(4) ? "/cd/sub" : below(2) ? "" : NULL;
         struct line_table t;
         struct header h = draw_header();
+        text = below(2) ? TEXT : TEXT + ((vaddr)1 << 40);
         made_init();
         names = (struct names){0};
         for (unsigned n = below(4); n > 0; n--)
@@ -567,6 +571,7 @@ static void test_programs(void)
     CHECK_INT(sound, ROUNDS);
     CHECK_INT(cut_short, ROUNDS);
     CHECK(seen > 20 * ROUNDS);
+    text = TEXT;
 }
 
 /* ---- damage ---- */
