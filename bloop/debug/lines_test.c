@@ -156,17 +156,22 @@ static const unsigned string_forms[] = {DW_FORM_string, DW_FORM_strp, DW_FORM_li
                       number_forms[] = {DW_FORM_data1,  DW_FORM_data2, DW_FORM_data4,  DW_FORM_data8,  DW_FORM_udata,
                                         DW_FORM_data16, DW_FORM_block, DW_FORM_block1, DW_FORM_block2, DW_FORM_block4};
 
+static bool unknown; /* a field of a form of which nobody knows how long it is: what is behind it is not read */
+
 /* A table of folders or files with its own formats: the name, the folder, what nobody wants, in any order. */
 static void put_names_v5(struct buf *b, bool files, unsigned offset_size)
 {
-    enum { PATH = 1, FOLDER, MD5 = 5 };
+    enum { PATH = 1, FOLDER, MD5 = 5, NUMBERS = 5, NOBODYS = 0x99 };
     unsigned contents[FORMATS], forms[FORMATS], formats = 1 + below(FORMATS), path_at = below(formats), n = below(6);
     buf_u8(b, (uint8_t)formats);
     for (unsigned i = 0; i < formats; i++) {
         contents[i] = i == path_at ? PATH : i == (path_at + 1) % formats && below(4) ? FOLDER : below(2) ? MD5 : 0x2001;
         forms[i] = contents[i] == PATH     ? string_forms[below(3)]
-                   : contents[i] == FOLDER ? number_forms[below(5)]
+                   : contents[i] == FOLDER ? number_forms[below(below(4) ? NUMBERS : ARRAY_SIZE(number_forms))]
                                            : number_forms[below(ARRAY_SIZE(number_forms))];
+        if (contents[i] > FOLDER && below(40) == 0)
+            forms[i] = NOBODYS;
+        unknown |= n > 0 && forms[i] == NOBODYS;
         buf_uleb(b, contents[i]);
         buf_uleb(b, forms[i]);
     }
@@ -178,11 +183,13 @@ static void put_names_v5(struct buf *b, bool files, unsigned offset_size)
             uint64_t v = below(6);
             if (contents[i] == PATH)
                 put_string(b, name, forms[i], offset_size);
-            else
+            else if (forms[i] != NOBODYS)
                 put_number(b, v, forms[i]);
-            if (contents[i] == FOLDER)
-                folder = v;
+            for (size_t k = 0; k < NUMBERS && contents[i] == FOLDER; k++)
+                folder = forms[i] == number_forms[k] ? v : folder;
         }
+        if (unknown)
+            continue;
         if (files) {
             names.folder_of[names.file_count] = folder;
             names.files[names.file_count++] = name;
@@ -434,6 +441,7 @@ static struct header draw_header(void)
 /* The unit's part of .debug_line, behind something else's. */
 static void put_unit(const struct header *h)
 {
+    unknown = false;
     struct buf *b = &m.bytes[LINE], names_too = {0}, program = {0};
     buf_u8(&names_too, (uint8_t)h->min_length);
     if (h->version >= 4)
@@ -622,6 +630,19 @@ static void test_damage(void)
             }
             bytes[version_at] = (uint8_t)h.version;
             CHECK(!is_damaged(unit));
+            size_t length_at = base_at - (h.version >= 4 ? 5 : 4) - h.offset_size, fields = h.version >= 4 ? 18 : 17;
+            uint64_t length = 0, left = size - length_at - h.offset_size, odd;
+            memcpy(&length, bytes + length_at, h.offset_size);
+            for (odd = 0; odd < fields;
+                 odd++) { /* a head that ends in the midst of its fields, or behind all there is */
+                memcpy(bytes + length_at, &odd, h.offset_size);
+                CHECK(is_damaged(unit));
+            }
+            for (odd = left; odd < left + 3; odd++) {
+                memcpy(bytes + length_at, &odd, h.offset_size);
+                CHECK(is_damaged(unit) == (odd > left));
+            }
+            memcpy(bytes + length_at, &length, h.offset_size);
             CHECK_INT(bytes[base_at], 13);
             bytes[base_at] = 0;
             CHECK(is_damaged(unit));
