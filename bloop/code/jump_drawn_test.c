@@ -262,7 +262,8 @@ static int bounded(uint32_t *n)
         *n = 4;
         t.masked = true;
         registers(0xc1, false, 5, reg); /* shr */
-        byte(30);
+        t.lost = below(8) == 0;         /* (by 32 is not at all) */
+        byte(t.lost ? 32 : 30);
         break;
     default:
         guard(reg, *n);
@@ -646,6 +647,34 @@ static bool joins_dispatches(struct cfg *g)
     return led_alike(&got, &want);
 }
 
+/* Entries that are parts of larger things: as far as 64 bytes from each other. A number that nothing is multiplied with is no index. */
+static bool finds_steps(struct cfg *g)
+{
+    enum { STEP_MOST = 64 };
+    uint32_t times = 1u << below(5), step = 8 * times, n = 1 + below((sizeof t.table - 8) / step);
+    bool alone = below(6) == 0, known = !alone && step <= STEP_MOST;
+    struct buf got = {0}, want = {0};
+    t = (struct dispatch){.table_size = sizeof t.table};
+    byte(0x53);
+    memory(0x0fb6, false, RAX, RDI, NO_REG, 1, 0);
+    compare(RAX, n - 1);
+    leave_if(ABOVE);
+    memory(0x8d, true, RCX, NO_REG, RAX, times > 8 ? 8 : times, 0);
+    if (times > 8)
+        memory(0x8d, true, RCX, NO_REG, RCX, times / 8, 0);
+    memory(0xff, false, 4, alone ? RAX : NO_REG, alone ? NO_REG : RCX, alone ? 1 : 8, TABLE_AT);
+    put_places();
+    t.there = known ? n : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t to = TEXT_AT + t.labels[t.to[i] = below(LABELS)];
+        memcpy(t.table + step * i, &to, 8);
+    }
+    put_wanted(&want);
+    buf_printf(&want, " %d/1", known);
+    put_led_to(&got, g);
+    return led_alike(&got, &want);
+}
+
 /* ---- a base that is lost ---- */
 
 /* Differences from a label whose register is one thing on one way and another on others: the label is the one that the register is
@@ -702,18 +731,22 @@ static void test_others(void)
 {
     enum { ROUNDS = 2000 };
     struct cfg g = {0};
-    unsigned labels = 0, pieces = 0, joined = 0, based = 0, round = 0;
-    for (; round < ROUNDS && labels == round && pieces == round && joined == round && based == round; round++) {
+    unsigned labels = 0, pieces = 0, joined = 0, based = 0, stepped = 0, round = 0;
+    for (;
+         round < ROUNDS && labels == round && pieces == round && joined == round && based == round && stepped == round;
+         round++) {
         joined += joins_dispatches(&g);
         labels += goes_to_labels(&g);
         pieces += goes_to_pieces(&g);
         based += finds_lost_base(&g);
+        stepped += finds_steps(&g);
     }
     cfg_release(&g);
     CHECK_INT(labels, ROUNDS);
     CHECK_INT(pieces, ROUNDS);
     CHECK_INT(joined, ROUNDS);
     CHECK_INT(based, ROUNDS);
+    CHECK_INT(stepped, ROUNDS);
 }
 
 /* ---- frames ---- */
