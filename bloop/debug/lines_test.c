@@ -4,6 +4,7 @@
  */
 #include "bloop/debug/debug_int.h"
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 enum { TEXT = 0x401000, TEXT_SIZE = 0x400 };
@@ -43,12 +44,13 @@ static void made_init(void)
     m.file.w = m.w;
 }
 
+/* Each section ends where memory does. */
 static void made_finish(void)
 {
+    static struct guarded_room rooms[SECTIONS];
     for (size_t i = 0; i < SECTIONS; i++) {
-        buf_add(&m.bytes[i], "", 1); /* (nothing is no bytes at all) */
-        m.parts[i].data = (const uint8_t *)m.bytes[i].bytes;
-        m.parts[i].data_size = m.bytes[i].len - 1;
+        m.parts[i].data = guarded_copy(&rooms[i], m.bytes[i].bytes, m.bytes[i].len);
+        m.parts[i].data_size = m.bytes[i].len;
     }
 }
 
@@ -156,6 +158,7 @@ static const unsigned string_forms[] = {DW_FORM_string, DW_FORM_strp, DW_FORM_li
                       number_forms[] = {DW_FORM_data1,  DW_FORM_data2, DW_FORM_data4,  DW_FORM_data8,  DW_FORM_udata,
                                         DW_FORM_data16, DW_FORM_block, DW_FORM_block1, DW_FORM_block2, DW_FORM_block4};
 
+static const char **last_text[SECTIONS]; /* whose text is the last one in a section */
 static bool unknown; /* a field of a form of which nobody knows how long it is: what is behind it is not read */
 
 /* A table of folders or files with its own formats: the name, the folder, what nobody wants, in any order. */
@@ -181,15 +184,20 @@ static void put_names_v5(struct buf *b, bool files, unsigned offset_size)
         uint64_t folder = 0;
         for (unsigned i = 0; i < formats; i++) {
             uint64_t v = below(6);
-            if (contents[i] == PATH)
+            if (contents[i] == PATH) {
                 put_string(b, name, forms[i], offset_size);
-            else if (forms[i] != NOBODYS)
+                if (forms[i] != DW_FORM_string)
+                    last_text[forms[i] == DW_FORM_strp ? STR : LINE_STR] =
+                        files ? &names.files[names.file_count] : &names.folders[names.folder_count];
+            } else if (forms[i] != NOBODYS)
                 put_number(b, v, forms[i]);
             for (size_t k = 0; k < NUMBERS && contents[i] == FOLDER; k++)
                 folder = forms[i] == number_forms[k] ? v : folder;
         }
-        if (unknown)
+        if (unknown) {
+            memset(last_text, 0, sizeof last_text);
             continue;
+        }
         if (files) {
             names.folder_of[names.file_count] = folder;
             names.files[names.file_count++] = name;
@@ -348,6 +356,9 @@ static void put_standard(struct buf *b, const struct header *h, unsigned opcode)
         break;
     case DW_LNS_advance_pc:
         v = below(20);
+        if (r.address == 0 && below(2)) /* to where code is, without anything else that says so */
+            v = (text + below(TEXT_SIZE)) / (h->min_length ? h->min_length : 1) *
+                (h->version >= 4 && h->max_ops ? h->max_ops : 1);
         buf_uleb(b, v);
         advance(h, v);
         break;
@@ -442,6 +453,7 @@ static struct header draw_header(void)
 static void put_unit(const struct header *h)
 {
     unknown = false;
+    memset(last_text, 0, sizeof last_text);
     struct buf *b = &m.bytes[LINE], names_too = {0}, program = {0};
     buf_u8(&names_too, (uint8_t)h->min_length);
     if (h->version >= 4)
@@ -560,6 +572,11 @@ static void test_programs(void)
         put_unit(&h);
         for (unsigned n = below(4); n > 0; n--)
             buf_u8(&m.bytes[LINE], 0xee);
+        for (int i = STR; i <= LINE_STR; i++)
+            if (last_text[i] && below(2)) { /* a text without an end is none */
+                m.bytes[i].len--;
+                *last_text[i] = "";
+            }
         made_finish();
         struct row_list wanted = wanted_rows();
         seen += wanted.count;
@@ -597,32 +614,37 @@ static bool is_damaged(struct die_info unit)
 /* One that is sound, and what makes it damaged; cut at any byte it says so, unless all of the program is there. */
 static void test_damage(void)
 {
+    enum { FRONT = 3 }; /* bytes of something else */
+    static struct guarded_room cut_off;
     struct header h = {2, 4, 1, 1, 14, 13, -5, true, {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}};
     for (h.version = 2; h.version <= 5; h.version++)
         for (h.offset_size = 4; h.offset_size <= 8; h.offset_size += 4) {
-            struct die_info unit = {0};
+            struct die_info unit = {.lines = FRONT};
             made_init();
             names = (struct names){0};
+            buf_add(&m.bytes[LINE], "\xee\xee\xee", FRONT);
             put_unit(&h);
             made_finish();
             for (size_t i = 0; i < sequence_count; i++)
                 vec_release(&sequences[i].rows);
-            uint8_t *bytes = (uint8_t *)m.bytes[LINE].bytes;
-            size_t size = m.parts[LINE].data_size, version_at = h.offset_size == 8 ? 12 : 4;
+            uint8_t *bytes = (uint8_t *)(uintptr_t)m.parts[LINE].data + FRONT;
+            size_t size = m.parts[LINE].data_size - FRONT, version_at = h.offset_size == 8 ? 12 : 4;
             size_t base_at = version_at + 2 + (h.version == 5 ? 2 : 0) + h.offset_size + (h.version >= 4 ? 5 : 4);
             CHECK(!is_damaged(unit));
             bool said = true;
             for (size_t cut = 0; cut < size; cut++) {
-                m.parts[LINE].data_size = cut;
+                m.parts[LINE].data_size = FRONT + cut;
+                m.parts[LINE].data = guarded_copy(&cut_off, bytes - FRONT, FRONT + cut);
                 said = said && is_damaged(unit);
             }
             CHECK_NAMED(said, "cut off");
-            m.parts[LINE].data_size = size;
-            unit.lines = size;
+            m.parts[LINE].data_size = FRONT + size;
+            m.parts[LINE].data = bytes - FRONT;
+            unit.lines = FRONT + size;
             CHECK(is_damaged(unit));
             unit.lines = NO_OFFSET; /* none is no damage */
             CHECK(!is_damaged(unit));
-            unit.lines = 0;
+            unit.lines = FRONT;
             for (unsigned version = 0; version < 8; version++) {
                 bytes[version_at] = (uint8_t)version;
                 if (version < 2 || version > 5)

@@ -21,7 +21,7 @@ TESTS += %D%/go_lines_test
 check_PROGRAMS += %D%/lines_test
 TESTS += %D%/lines_test
 %C%_lines_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
-%C%_lines_test_SOURCES = %D%/lines_test.c tests/chance.h
+%C%_lines_test_SOURCES = %D%/lines_test.c tests/chance.h tests/guarded.h
 %C%_lines_test_LDADD = $(ROOM_LDADD)
 
 check_PROGRAMS += %D%/go_drawn_test
