@@ -199,6 +199,18 @@ static int index_of(int reg, uint32_t *n)
     }
 }
 
+/* into = from + value in 32 bits, at once or in sums that overflow. */
+static void add_number(int into, int from, int32_t value)
+{
+    if (below(4) == 0) {
+        memory(0x8d, false, into, from, NO_REG, 1, INT32_MAX);
+        memory(0x8d, false, into, into, NO_REG, 1, INT32_MAX);
+        from = into;
+        value += 2;
+    }
+    memory(0x8d, false, into, from, NO_REG, 1, value);
+}
+
 /* The index, told to be below *n in some way; what register it is in. */
 static int bounded(uint32_t *n)
 {
@@ -216,12 +228,12 @@ static int bounded(uint32_t *n)
         byte(*n - 1);
         break;
     case 1: /* less a number first */
-        memory(0x8d, false, RAX, reg, NO_REG, 1, -(int32_t)k);
+        add_number(RAX, reg, -(int32_t)k);
         guard(RAX, *n);
         return RAX;
     case 2: /* and after that */
         guard(reg, *n + k);
-        memory(0x8d, false, RAX, reg, NO_REG, 1, -(int32_t)k);
+        add_number(RAX, reg, -(int32_t)k);
         return RAX;
     case 3: /* what is compared is four times as much */
         memory(0x8d, false, RAX, NO_REG, reg, 4, 0);
@@ -675,6 +687,74 @@ static bool finds_steps(struct cfg *g)
     return led_alike(&got, &want);
 }
 
+/* An index of which its size alone says how many there may be; of one with a sign, or of more bytes, it does not. */
+static void test_sizes(void)
+{
+    enum { LONG = 300, BYTE = 256, LABELS_AT = 64, INNER_AT = 0x7000 };
+    static const struct {
+        const char *name;
+        uint32_t load, narrow; /* instructions: from memory, and then in the register; 0: none */
+        bool from_table, wide;
+        uint32_t count, shift;
+    } cases[] = {
+        {"a byte", 0x0fb6, 0, false, false, BYTE, 0},
+        {"a byte with a sign", 0x0fbe, 0, false, false, LONG, 0},
+        {"two bytes", 0x0fb7, 0, false, false, LONG, 0},
+        {"two bytes with a sign", 0x0fbf, 0, false, false, LONG, 0},
+        {"four bytes", 0x8b, 0, false, false, LONG, 0},
+        {"eight bytes", 0x8b, 0, false, true, LONG, 0},
+        {"four bytes, of which one", 0x8b, 0x0fb6, false, false, BYTE, 0},
+        {"four bytes, of which one with a sign", 0x8b, 0x0fbe, false, false, LONG, 0},
+        {"four bytes, of which two", 0x8b, 0x0fb7, false, false, LONG, 0},
+        {"two bytes, of which one", 0x0fb7, 0x0fb6, false, false, BYTE, 0},
+        {"a byte, of which two", 0x0fb6, 0x0fb7, false, false, BYTE, 0},
+        {"a byte of a table", 0x0fb6, 0, true, false, BYTE, 0},
+        {"a byte with a sign of a table", 0x0fbe, 0, true, false, LONG, 0},
+        {"two bytes of a table", 0x0fb7, 0, true, false, LONG, 0},
+        {"four bytes of a table", 0x8b, 0, true, false, LONG, 0},
+        {"a byte of a table, of which two", 0x0fb6, 0x0fb7, true, false, BYTE, 0},
+        {"two bytes without the last eight bits", 0x0fb7, 0, false, false, BYTE, 8},
+        {"two bytes without the last seven bits", 0x0fb7, 0, false, false, LONG, 7},
+        {"two bytes of a table without the last seven bits", 0x0fb7, 0, true, false, LONG, 7},
+        {"four bytes without the last 24 bits", 0x8b, 0, false, false, BYTE, 24},
+        {"four bytes without the last 23 bits", 0x8b, 0, false, false, LONG, 23},
+        {"four bytes, of which two without the last eight bits", 0x8b, 0x0fb7, false, false, BYTE, 8},
+    };
+    static uint64_t table[LONG + 1];
+    struct cfg g = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        t = (struct dispatch){.table_size = sizeof t.table};
+        byte(0x53);
+        memory(cases[i].load, cases[i].wide, RAX, cases[i].from_table ? NO_REG : RDI,
+               cases[i].from_table ? RDI : NO_REG, 1, cases[i].from_table ? INNER_AT : 0);
+        if (cases[i].narrow)
+            registers(cases[i].narrow, false, RAX, RAX);
+        if (cases[i].shift) {
+            registers(0xc1, false, 5, RAX);
+            byte(cases[i].shift);
+        }
+        memory(0xff, false, 4, NO_REG, RAX, 8, TABLE_AT);
+        while (t.size < LABELS_AT + 2)
+            byte(t.size < LABELS_AT ? 0xcc : 0xc3);
+        for (uint32_t k = 0; k < LONG; k++) /* what is behind the entries of a byte leads elsewhere */
+            table[k] = TEXT_AT + LABELS_AT + (k >= BYTE);
+        struct image_section memory_of[] = {
+            {.name = ".text", .addr = TEXT_AT, .bytes = t.text, .size = t.size, .alloc = true, .exec = true},
+            {.name = ".rodata", .addr = TABLE_AT, .bytes = (uint8_t *)table, .size = sizeof table, .alloc = true},
+            {.name = ".rodata", .addr = INNER_AT, .bytes = (uint8_t *)table, .size = sizeof table, .alloc = true}};
+        struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of)};
+        struct function f = {.begin = TEXT_AT, .end = TEXT_AT + t.size, .link_name = "f", .part_of = FUNCTION_NONE};
+        struct function_table one = {.functions = &f, .count = 1};
+        struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
+        test_site_count = 0;
+        cfg_build(&in, &g);
+        CHECK_INT(g.unresolved_jumps, 0);
+        if (!tap_result(g.block_count == 1u + 1 + (cases[i].count > BYTE), cases[i].name, __FILE__, __LINE__))
+            printf("# %zu blocks\n", (size_t)g.block_count);
+    }
+    cfg_release(&g);
+}
+
 /* ---- a base that is lost ---- */
 
 /* Differences from a label whose register is one thing on one way and another on others: the label is the one that the register is
@@ -843,6 +923,7 @@ int main(void)
 {
     test_tables();
     test_others();
+    test_sizes();
     test_frames();
     return tap_done();
 }

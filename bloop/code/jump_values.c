@@ -114,8 +114,6 @@ static bool eval_address(struct cfg_work *w, const struct op *op, pos p, unsigne
     *sum = jump_constant((uint64_t)op->disp);
     if (!scale_form(&index, op->scale))
         return false;
-    if (base.kind == FORM_CONST)
-        return add_forms(sum, &base), add_forms(sum, &index);
     return add_forms(sum, &index) && add_forms(sum, &base);
 }
 
