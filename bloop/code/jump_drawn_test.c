@@ -715,6 +715,7 @@ static void test_sizes(void)
         {"a byte of a table, of which two", 0x0fb6, 0x0fb7, true, false, BYTE, 0},
         {"two bytes without the last eight bits", 0x0fb7, 0, false, false, BYTE, 8},
         {"two bytes without the last seven bits", 0x0fb7, 0, false, false, LONG, 7},
+        {"two bytes of a table without the last eight bits", 0x0fb7, 0, true, false, BYTE, 8},
         {"two bytes of a table without the last seven bits", 0x0fb7, 0, true, false, LONG, 7},
         {"four bytes without the last 24 bits", 0x8b, 0, false, false, BYTE, 24},
         {"four bytes without the last 23 bits", 0x8b, 0, false, false, LONG, 23},

@@ -212,6 +212,7 @@ static uint64_t values_of_shift(struct cfg_work *w, const struct op *op, struct 
 {
     struct form base = jump_eval_register(w, op->base, def.at, depth);
     uint64_t most = 1ull << (8 * op->size - op->disp);
+    jump_demote_entry(&base);
     if (base.kind != FORM_LINEAR || base.scale != 1 || base.add != 0 || base.limit == 0)
         return most;
     uint64_t of_base = ((base.limit - 1) >> op->disp) + 1;
