@@ -2022,6 +2022,74 @@ static void test_far_variables(void)
     close_opened(&o, &m);
 }
 
+static uint64_t begin_framed(struct maker *m, const char *name, const struct range_list *code)
+{
+    const struct attribute low = {DW_AT_low_pc, DW_FORM_addr, (int64_t)code->items[0].begin, NULL},
+                           high = {DW_AT_high_pc, DW_FORM_data4, (int64_t)(code->items[0].end - code->items[0].begin),
+                                   NULL},
+                           none = {0};
+    struct attribute ranges = code->count > 1 ? put_list_v4(m, code, 0) : none;
+    return DIE(m, DW_TAG_subprogram, true, {DW_AT_name, DW_FORM_string, 0, name}, code->count > 1 ? ranges : low,
+               code->count > 1 ? none : high, {DW_AT_frame_base, DW_FORM_exprloc, 1, "\x9c"});
+}
+
+static void put_in_frame(struct maker *m, uint64_t type)
+{
+    DIE(m, DW_TAG_variable, false, {DW_AT_name, DW_FORM_string, 0, "v"},
+        {DW_AT_type, DW_FORM_ref_addr, (int64_t)type, NULL}, {DW_AT_location, DW_FORM_exprloc, 2, "\x91\x10"});
+}
+
+/* Of procedures in pieces, in any order, and in each other: a variable is of the innermost, from its first piece to its last. */
+static void test_whose_variables(void)
+{
+    static const struct addr_range pieces[] = {
+        {TEXT + 0x40, TEXT + 0x50}, {TEXT + 0x80, TEXT + 0x90}, {TEXT + 0x20, TEXT + 0x28}};
+    static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    struct maker m = {.random = 17, .version = 4, .offset_size = 4};
+    struct buf wanted = {0}, got = {0};
+    struct range_list code = {0};
+    begin_plain_unit(&m, 0, 0);
+    uint64_t four = DIE(&m, DW_TAG_base_type, false, {DW_AT_byte_size, DW_FORM_udata, 4, NULL});
+    uint64_t sized = DIE(&m, DW_TAG_array_type, true, {DW_AT_type, DW_FORM_ref_addr, (int64_t)four, NULL},
+                         {DW_AT_byte_size, DW_FORM_udata, 24, NULL}); /* with room between its elements */
+    DIE(&m, DW_TAG_subrange_type, false, {DW_AT_count, DW_FORM_udata, 3, NULL});
+    end_children(&m);
+    uint64_t of_sized = DIE(&m, DW_TAG_array_type, true, {DW_AT_type, DW_FORM_ref_addr, (int64_t)sized, NULL});
+    DIE(&m, DW_TAG_subrange_type, false, {DW_AT_count, DW_FORM_udata, 5, NULL});
+    end_children(&m);
+    for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
+        code.count = 0;
+        for (unsigned k = 0; k < 3; k++)
+            *vec_push(&code) = pieces[orders[i][k]];
+        begin_framed(&m, "pieces", &code);
+        put_in_frame(&m, i % 2 ? sized : of_sized);
+        buf_printf(&wanted, "pieces::v 20-90 20-90 %d\n", i % 2 ? 24 : 120);
+        if (i == 0) {
+            code.count = 1;
+            code.items[0] = (struct addr_range){TEXT + 0x100, TEXT + 0x110};
+            begin_framed(&m, "inner", &code);
+            put_in_frame(&m, four);
+            buf_printf(&wanted, "inner::v 100-110 100-110 4\n");
+            end_children(&m);
+        }
+        end_children(&m);
+    }
+    unit_end(&m);
+    struct opened o = open_maker(&m);
+    struct bloop_variables list = {0};
+    debug_variables(o.d, &list);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct bloop_variable *v = &list.items[i];
+        buf_printf(&got, "%s %x-%x %x-%x %u\n", v->name, (unsigned)(v->procedure.begin - TEXT),
+                   (unsigned)(v->procedure.end - TEXT), (unsigned)(v->code.begin - TEXT),
+                   (unsigned)(v->code.end - TEXT), (unsigned)v->bytes);
+    }
+    check_text(&got, &wanted, "variables of pieces", 0);
+    bloop_variables_release(&list);
+    vec_release(&code);
+    close_opened(&o, &m);
+}
+
 /* Cut anywhere: the units in front of that are there, and that something is not is said (but by libdwarf of less than a
    header). */
 static void test_cut(void)
@@ -2175,6 +2243,7 @@ int main(void)
     test_cut();
     test_chains();
     test_far_variables();
+    test_whose_variables();
     scratch_remove();
     return tap_done();
 }
