@@ -5,6 +5,7 @@
 #include "bloop/debug/debug_int.h"
 #include "bloop/image/ehframe.h"
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 enum {
@@ -32,7 +33,7 @@ static unsigned version, quantum;
 
 static struct image image;
 static struct image_private priv;
-static struct image_section sections[5];
+static struct image_section *sections; /* behind the last there is nothing, nor behind what is in them */
 static uint32_t by_addr[5];
 static struct buf table, module, trees;
 static uint32_t list_at, list_end; /* the functions, in the table */
@@ -317,31 +318,34 @@ static void make_module(void)
 static void make_image(void)
 {
     static const char *const names[] = {".text", ".gopclntab", ".data", ".rodata", ".data.rest"};
+    static struct guarded_room rooms[4], room;
+    struct image_section all[5];
     uint32_t count = 4;
     const struct buf *const parts[] = {NULL, &table, &module, &trees};
     static const vaddr addrs[] = {TEXT, TABLE, MODULE, TREES};
     for (uint32_t i = 0; i < 4; i++) {
-        sections[i] = (struct image_section){names[i],
-                                             addrs[i],
-                                             parts[i] ? parts[i]->len : 0x10000,
-                                             parts[i] ? (const uint8_t *)parts[i]->bytes : NULL,
-                                             true,
-                                             i == 0,
-                                             i == 2};
+        all[i] = (struct image_section){names[i],
+                                        addrs[i],
+                                        parts[i] ? parts[i]->len : 0x10000,
+                                        parts[i] ? guarded_copy(&rooms[i], parts[i]->bytes, parts[i]->len) : NULL,
+                                        true,
+                                        i == 0,
+                                        i == 2};
         by_addr[i] = i;
     }
     if (below(3) == 0) { /* its first pointer is the last of a section */
         size_t first = module.len - 47 * 8;
-        sections[2].size = first;
-        sections[4] = (struct image_section){
-            names[4], MODULE + first, module.len - first, (const uint8_t *)module.bytes + first, true, false, true};
+        all[2].size = first;
+        all[4] = (struct image_section){names[4], MODULE + first, module.len - first, all[2].bytes + first, true, false,
+                                        true};
         by_addr[3] = 4; /* (in front of the trees) */
         by_addr[4] = 3;
         count = 5;
     }
     if (below(4) == 0)
-        sections[1].name = ".data.rel.ro.gopclntab";
+        all[1].name = ".data.rel.ro.gopclntab";
     priv = (struct image_private){.by_addr = by_addr, .by_addr_count = count, .pointers_ready = true};
+    sections = guarded_copy(&room, all, count * sizeof *all);
     image = (struct image){.path = "made", .sections = sections, .section_count = count, .priv = &priv};
 }
 
@@ -500,7 +504,7 @@ static size_t entries_within(size_t size)
 /* The section may end where the list of functions does, not before; of other pointers, or of no known version, it is none. */
 static bool ends_are_right(size_t entries)
 {
-    uint8_t *bytes = (uint8_t *)table.bytes;
+    uint8_t *bytes = (uint8_t *)(uintptr_t)sections[1].bytes;
     bool right = entries_within(list_end) == entries && entries_within(list_end - 1) == SIZE_MAX;
     for (size_t i = 0; i < 8; i += i == 0 ? 7 : 1) {
         bytes[i] ^= 0x55;
@@ -513,6 +517,9 @@ static bool ends_are_right(size_t entries)
     sections[1].name = ".other";
     right = right && entries_within(table.len) == SIZE_MAX;
     sections[1].name = ".gopclntab";
+    for (uint32_t i = 2; i < image.section_count; i++) /* nothing describes the module: there are the functions still */
+        memset((uint8_t *)(uintptr_t)sections[i].bytes, 0, sections[i].size);
+    right = right && entries_within(table.len) == entries;
     memset(bytes + 8, 0, 8); /* without functions, their list may be where the table ends */
     right = right && entries_within(list_end) == 0;
     if (version != 2) {

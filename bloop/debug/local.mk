@@ -27,7 +27,7 @@ TESTS += %D%/lines_test
 check_PROGRAMS += %D%/go_drawn_test
 TESTS += %D%/go_drawn_test
 %C%_go_drawn_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
-%C%_go_drawn_test_SOURCES = %D%/go_drawn_test.c tests/chance.h
+%C%_go_drawn_test_SOURCES = %D%/go_drawn_test.c tests/chance.h tests/guarded.h
 %C%_go_drawn_test_LDADD = $(ROOM_LDADD)
 
 check_PROGRAMS += %D%/entries_test
