@@ -732,7 +732,31 @@ static void test_gaps(const char *flags)
     bloop_close(b);
     mem_free(path);
 }
+/* Of an object file's sections, in any order, those that are loaded and run and have bytes. */
+static void test_text_bytes(void)
+{
+    static const char source[] = ".text\nnop\nnop\n.section .n0,\"aw\",@nobits\n.zero 64\n"
+                                 ".section .c1,\"ax\"\nnop\nnop\nnop\n.section .n1,\"aw\",@nobits\n.zero 64\n"
+                                 ".section .c2,\"ax\"\n.zero 8,0x90\n.section .x1,\"x\"\n.zero 64\n"
+                                 ".section .c3,\"ax\"\n.zero 16,0x90\n.section .d1,\"a\"\n.zero 64\n"
+                                 ".section .c4,\"ax\"\n.zero 32,0x90\n";
+    char *path = compile(tool("CC", "cc"), "-c", "sections.s", source, "sections.o");
+    if (!path) {
+        SKIP("sections", "no assembler");
+        return;
+    }
+    struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
+    scope_tree_free(whole(b));
+    CHECK_INT(bloop_stats(b).text_bytes, 2 + 3 + 8 + 16 + 32);
+    bloop_close(b);
+    mem_free(path);
+}
 #else
+static void test_text_bytes(void)
+{
+    SKIP("sections", "the source is for x86-64");
+}
+
 static void test_gaps(const char *flags)
 {
     (void)flags;
@@ -1168,7 +1192,7 @@ static void test_names_matched(const char *path, const struct scope_tree *t)
             open_binary(path, (struct bloop_options){.function_glob = function, .source_glob = source});
         struct scope_tree *found = whole(b);
         CHECK_INT(count_kind(found, SCOPE_PROC), wanted);
-        CHECK(function && !*function ? wanted == 0 : wanted > 10);
+        CHECK(function && !*function ? wanted == 0 : wanted > 4);
         scope_tree_free(found);
         bloop_close(b);
     }
@@ -1200,9 +1224,11 @@ static void test_regions(void)
         for (size_t k = 0; k < ARRAY_SIZE(limits); k++)
             if (limits[k].piece == i)
                 *p = (struct piece){.region = limits[k].region, .first = limits[k].first};
-        p->middle = p->first + 1 + below(30);
-        p->last = p->first + 1 + below(30);
+        p->middle = below(5) || p->first >= 500 ? p->first + 1 + below(30) : 1 + below(p->first);
+        p->last = below(5) || p->first >= 500 ? p->first + 1 + below(30) : 1 + below(p->first);
         p->reach = p->middle > p->last ? p->middle : p->last;
+        unsigned next = below(3) || p->first >= 500 ? p->first + 1 : 1, least = next > p->first ? next : p->first;
+        p->reach = least > p->reach ? least : p->reach; /* the line where it begins may be its last */
         p->owner = below(i + 1);
         p->cold = !p->region && p->first < 500 && p->owner < i && !pieces[p->owner].region && !pieces[p->owner].cold;
         for (unsigned k = 0; k < i; k++)
@@ -1216,10 +1242,11 @@ static void test_regions(void)
                            : mem_printf(p->region ? ".omp_outlined.%u" : "linked_p%u", i);
         buf_printf(&source, "#line %u \"%s\"\nstatic int %s(int n) __asm__(\"%s\");\n", p->first,
                    p->file ? "b.c" : "a.c", name, of);
-        buf_printf(&source,
-                   "#line %u\n__attribute__((used)) static int %s(int n) {\nkept += n;\n#line %u\nkept ^= n;\n#line "
-                   "%u\nreturn n * %u; }\n",
-                   p->first, name, p->middle, p->last, i);
+        buf_printf(
+            &source,
+            "#line %u\n__attribute__((used)) static int %s(int n) {\n#line %u\nkept += n;\n#line %u\nkept ^= n;\n#line "
+            "%u\nreturn n * %u; }\n",
+            p->first, name, next, p->middle, p->last, i);
         mem_free(name);
         mem_free(of);
     }
@@ -1390,6 +1417,7 @@ int main(void)
         test_bytes();
         test_gaps("-nostdlib -static -Wl,--build-id=none -Wl,-n");
         test_gaps("-nostdlib -static -Wl,--build-id=none -Wl,-n -Wl,-Ttext=0"); /* its code begins at address 0 */
+        test_text_bytes();
         test_called();
         test_drawn();
         test_rounds();
