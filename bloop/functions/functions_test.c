@@ -573,6 +573,14 @@ static void test_never_written(void)
         mem_free(got);
         mem_free(name);
     }
+    static const struct {
+        const char *bytes, *gives;
+    } adds[] = {{"\x31\xc0\0\0\xc3", ""}, {"\x31\xc0\0\1\xc3", "?:1000-2000"}, {"\x31\xc0\1\0\xc3", "?:1000-2000"}};
+    for (size_t i = 0; i < ARRAY_SIZE(adds); i++) { /* to where a pointer is, its own last byte */
+        char *got = found_in(adds[i].bytes, 5, false);
+        CHECK_STR(got, adds[i].gives);
+        mem_free(got);
+    }
 }
 
 /* Longer than what is read of a function at most. */
