@@ -20,7 +20,8 @@ enum {
     LABELS = 8,
     ENTRIES = 48,
     FAR_AWAY = 0x01000000,
-    JOINS_SEEN_THROUGH = 4
+    JOINS_SEEN_THROUGH = 4,
+    LOOKED_THROUGH = 16 /* instructions between a branch and what it compares */
 };
 
 static struct dispatch {
@@ -164,7 +165,9 @@ static void guard(int reg, uint32_t n)
         return;
     }
     compare(reg, way == 4 || way == 6 ? n - 1 : n);
-    if (below(2)) /* flags stay */
+    uint32_t nops = below(20) ? below(2) : LOOKED_THROUGH - 1 + below(2); /* flags stay */
+    t.lost |= nops >= LOOKED_THROUGH;
+    while (nops-- > 0)
         byte(0x90);
     leave_if(way == 4 ? ABOVE : way == 6 ? GREATER : ABOVE_EQUAL);
 }
@@ -218,6 +221,12 @@ static int bounded(uint32_t *n)
     uint32_t k = 1 + below(20), other = 1 + below(8);
     if (t.head)
         memory(0x8b, false, reg, RSI, NO_REG, 1, 4);
+    if (below(3) == 0) { /* it is calculated; what was known of the register before does not count */
+        if (below(2))
+            guard(reg, 2);
+        t.lost = false;
+        registers(0x0faf, false, reg, RBX);
+    }
     switch (below(7)) {
     case 0: /* and */
         *n = 2u << below(3);
