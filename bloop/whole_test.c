@@ -732,6 +732,7 @@ static void test_gaps(const char *flags)
     bloop_close(b);
     mem_free(path);
 }
+
 /* Of an object file's sections, in any order, those that are loaded and run and have bytes. */
 static void test_text_bytes(void)
 {

@@ -268,8 +268,7 @@ void assemble_adopt_lines(struct assembler *a)
             has_inner[up] = 1;
         }
     }
-    if (n > 1)
-        qsort_r(order, n, sizeof *order, by_parent_and_lines, a);
+    qsort_r(order, n, sizeof *order, by_parent_and_lines, a);
     for (size_t k = 0; k < n; k++) {
         struct loop_place *p = &a->places.items[order[k]];
         if (!p->line)
