@@ -453,7 +453,7 @@ static void put_wanted(struct buf *out)
 /* What t.text leads to by its one indirect jump, as that many of how many. */
 static void put_led_to(struct buf *out, struct cfg *g)
 {
-    static struct guarded_room edges[3];
+    static struct guarded_room edges[4];
     struct image_section memory_of[] = {{.name = ".text",
                                          .addr = TEXT_AT,
                                          .bytes = guarded_copy(&edges[0], t.text, t.size),
@@ -472,7 +472,7 @@ static void put_led_to(struct buf *out, struct cfg *g)
                                          .alloc = true}};
     struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of)};
     struct function f = {.begin = TEXT_AT, .end = TEXT_AT + t.size, .link_name = "f", .part_of = FUNCTION_NONE};
-    struct function_table one = {.functions = &f, .count = 1};
+    struct function_table one = {.functions = guarded_copy(&edges[3], &f, sizeof f), .count = 1};
     struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
     test_site_count = 0;
     cfg_build(&in, g);
