@@ -762,7 +762,7 @@ static void test_nameless_parts(void)
         for (uint32_t k = 0; k < 2; k++) {
             uint32_t at = cases[i].begin + 5 * k, distance = cases[i].targets[k] - (at + 5);
             text[at - 0x1000] = 0xe9;
-            memcpy(text + at - 0x1000 + 1, &distance, 4);
+            memcpy(text + (at - 0x1000) + 1, &distance, 4);
         }
         t = functions_find(&m.image, NULL);
         for (size_t k = 0; k < t->count && k < 3; k++)
