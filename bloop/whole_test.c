@@ -733,6 +733,28 @@ static void test_gaps(const char *flags)
     mem_free(path);
 }
 
+/* What only its code tells of: where code is looked at it is found, and where that is not asked for it is not looked for. */
+static void test_gap_alone(void)
+{
+    static const char source[] = ".text\n.globl _start\n.type _start,@function\n_start: mov $60,%eax\n1: jmp 1b\n"
+                                 ".size _start,.-_start\n.p2align 6\npush %rbx\nlea 1(%rdi),%eax\npop %rbx\nret\n";
+    char *path = compile(tool("CC", "cc"), "-nostdlib -static -no-pie -Wl,--build-id=none -Wl,-Ttext=0x401000",
+                         "alone.s", source, "alone");
+    if (!path) {
+        SKIP("a gap", "no assembler");
+        return;
+    }
+    for (int only = 0; only < 2; only++) {
+        struct bloop_binary *b = open_binary(path, (struct bloop_options){.procedures_only = only});
+        struct scope_tree *t = part(b, &(vaddr){0x401041}, 1);
+        CHECK_INT(count_kind(t, SCOPE_PROC), !only);
+        CHECK((procedure_at(t, 0x401040) == SCOPE_NONE) == only);
+        scope_tree_free(t);
+        bloop_close(b);
+    }
+    mem_free(path);
+}
+
 /* Of an object file's sections, in any order, those that are loaded and run and have bytes. */
 static void test_text_bytes(void)
 {
@@ -753,6 +775,11 @@ static void test_text_bytes(void)
     mem_free(path);
 }
 #else
+static void test_gap_alone(void)
+{
+    SKIP("a gap", "the source is for x86-64");
+}
+
 static void test_text_bytes(void)
 {
     SKIP("sections", "the source is for x86-64");
@@ -1418,6 +1445,7 @@ int main(void)
         test_bytes();
         test_gaps("-nostdlib -static -Wl,--build-id=none -Wl,-n");
         test_gaps("-nostdlib -static -Wl,--build-id=none -Wl,-n -Wl,-Ttext=0"); /* its code begins at address 0 */
+        test_gap_alone();
         test_text_bytes();
         test_called();
         test_drawn();
