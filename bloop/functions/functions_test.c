@@ -742,6 +742,7 @@ static void test_nameless_parts(void)
     } cases[] = {
         {"it jumps back into the middle of one", 0x1003, {0x1108, 0x1110}, "1--"},
         {"what it calls in the end does not count", 0x1003, {0x1108, 0x1140}, "1--"},
+        {"nor what it calls in the beginning", 0x1003, {0x1140, 0x1108}, "1--"},
         {"nor does where it goes in itself", 0x1003, {0x1008, 0x1110}, "1--"},
         {"or comes to its own middle", 0x1003, {0x1005, 0x1110}, "1--"},
         {"only tail calls", 0x1003, {0x1100, 0x1140}, "---"},

@@ -527,9 +527,9 @@ static bool called_are_right(size_t first, size_t step)
     struct function_table *t = functions_list(&m.image, NULL);
     struct vaddr_list entries = {0};
     bool right = true;
-    for (size_t i = first; i < count; i += step)
-        if (functions[i].found && !is_known(&functions[i]) && !functions[i].calls_end &&
-            kinds[functions[i].section].searched)
+    for (size_t i = first; i < count; i += step) /* what is known is in no gap */
+        if (is_known(&functions[i]) ||
+            (functions[i].found && !functions[i].calls_end && kinds[functions[i].section].searched))
             *vec_push(&entries) = functions[i].begin;
     functions_fill_gaps_called(t, entries.items, entries.count);
     for (size_t i = first; i < count && right; i += step)
