@@ -709,6 +709,8 @@ static void test_noreturn(void)
         {"call through a pointer that may change", "ff15fa3f0000c3", false},
         {"jump through a pointer", "ff27", false},
         {"runs out of its end", "9090", false},
+        {"runs out of its end behind an instruction that nobody knows", "62f67d48ffc0", false},
+        {"an endless loop with such an instruction", "62f67d48ffc0ebf8", true},
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         uint8_t text[64], other[16] = {0xc3}, slots[16] = {0x00, 0x30, 0, 0, 0, 0, 0, 0, 0x00, 0x20};
