@@ -91,7 +91,7 @@ EXTRA_DIST += tests/record/perf.cases
 %C%_perf_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
 check_PROGRAMS += %D%/objects_test
 TESTS += %D%/objects_test
-%C%_objects_test_SOURCES = %D%/objects_test.c %D%/objects_world.h tests/tap.h tests/chance.h %D%/recorder/unwind_objects.c %D%/recorder/unwind_rows.c %D%/recorder/memory.c
+%C%_objects_test_SOURCES = %D%/objects_test.c %D%/objects_world.h tests/tap.h tests/chance.h tests/guarded.h %D%/recorder/unwind_objects.c %D%/recorder/unwind_rows.c %D%/recorder/memory.c
 %C%_objects_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/objects_world.h
 %C%_objects_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/unwind_drawn_test

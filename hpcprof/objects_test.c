@@ -5,6 +5,7 @@
 
 #include "hpcprof/recorder/paths.h"
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <elf.h>
@@ -30,9 +31,23 @@ enum header {
     SHORT,
     NOT_READ, /* nothing is mapped there */
     NO_COPY,  /* of .eh_frame cannot be read */
-    BEYOND    /* .eh_frame begins where the segment ends */
+    BEYOND,   /* .eh_frame begins where the segment ends */
+    PAGE      /* it ends with the segment, one page on, without an entry of nothing */
 };
-enum file { ELF, NO_FILE, NOT_ELF, OTHER_SECTIONS, COMPRESSED, EMPTY, CUT, HUGE_SECTION, NO_NAMES };
+enum file {
+    ELF,
+    NO_FILE,
+    NOT_ELF,
+    OTHER_SECTIONS,
+    COMPRESSED,
+    EMPTY,
+    CUT,
+    HUGE_SECTION,
+    LARGEST_SECTION, /* that is still asked for */
+    NO_NAMES,
+    ONE_BEHIND, /* the last section is behind the number of sections */
+    ONE_BEFORE  /* and the first is the one looked for */
+};
 
 /* Rows from each source have a CFA of their own. */
 enum {
@@ -52,6 +67,8 @@ struct object {
     enum file file;
     unsigned rows, file_rows, debug_rows; /* entries of each */
     bool two_code_segments;
+    bool two_data_segments; /* the second begins with the header, or with .eh_frame where that is before it */
+    unsigned beyond;        /* PAGE: bytes of the last entry behind the end */
     uint8_t memory[BYTES], bytes[BYTES]; /* as loaded from bias on; the file */
     size_t file_size;
     ElfW(Phdr) segments[6]; /* the last one is behind the end, and would change everything */
@@ -65,6 +82,7 @@ static unsigned long long adds, subs;
 static size_t info_size = sizeof(struct dl_phdr_info);
 static bool walking;
 static unsigned freed, opened;
+static int descriptor = 77; /* of what is opened */
 
 /* ---- sections -------------------------------------------------------------------------------------------------------- */
 
@@ -93,6 +111,14 @@ static size_t put_frames(uint8_t *to, unsigned rows, int source, bool debug, uin
     return at;
 }
 
+/* The last entry is longer, by operations that do nothing: it ends with the section, or behind it. */
+static void end_with(uint8_t *frames, size_t used, size_t size, size_t beyond)
+{
+    enum { ENTRY = 28 };
+    put(frames, used - ENTRY, size + beyond - (used - ENTRY) - 4, 4);
+    memset(frames + used, 0, size - used);
+}
+
 /* .eh_frame_hdr, at the end of what can be read or before it. */
 static void put_header(struct object *o, uint64_t header, uint64_t frames)
 {
@@ -113,16 +139,23 @@ static void add_segment(struct object *o, uint32_t type, uint32_t flags, uint64_
 static void make_memory(struct object *o)
 {
     uint64_t header = o->header == EARLIER ? FRAME_AT + 0x1800 : 0x100, end = 0x2000;
+    if (o->header == PAGE)
+        end = FRAME_AT + 0x1000;
     memset(o->memory, 0x11, sizeof o->memory);
     size_t used = put_frames(o->memory + FRAME_AT, o->rows, IN_MEMORY, false, o->bias + CODE);
     put(o->memory, FRAME_AT + used, 0, 4);
-    if (o->rows % 2) { /* no entry of nothing, but one that would end behind the segment */
+    if (o->header == PAGE)
+        end_with(o->memory + FRAME_AT, used, 0x1000, o->beyond);
+    else if (o->rows % 2) { /* no entry of nothing, but one that would end behind the segment */
         put(o->memory, FRAME_AT + used, end, 4);
         put_frames(o->memory + FRAME_AT + used + 4, 3, IN_FILE, false, o->bias + CODE + 0x800);
     } else /* behind the end, entries that are none of it */
         put_frames(o->memory + FRAME_AT + used + 4, 3, IN_FILE, false, o->bias + CODE + 0x800);
     put_header(o, header, o->header == BEYOND ? end : o->header == LAST ? end - 1 : FRAME_AT);
-    add_segment(o, PT_LOAD, PF_R, 0, end, end);
+    uint64_t split = !o->two_data_segments ? 0 : o->header == EARLIER ? FRAME_AT : header;
+    add_segment(o, PT_LOAD, PF_R, split, end - split, end - split);
+    if (split)
+        add_segment(o, PT_LOAD, PF_R, 0, split, split);
     if (o->header != NONE)
         add_segment(o, PT_GNU_EH_FRAME, PF_R, header, 12, o->header == SHORT ? 11 : 12);
     if (o->two_code_segments) {
@@ -158,7 +191,13 @@ static void make_file(struct object *o)
             s[i].sh_size = 0;
         if (o->file == HUGE_SECTION)
             s[i].sh_size |= (uint64_t)1 << 32;
+        if (o->file == LARGEST_SECTION)
+            s[i].sh_size = UINT32_MAX;
     }
+    if (o->file == ONE_BEHIND)
+        e.e_shnum = 2;
+    if (o->file == ONE_BEFORE)
+        s[0] = s[2], s[2].sh_name = 1;
     memcpy(o->bytes, &e, sizeof e);
     memcpy(o->bytes + e.e_shoff, s, sizeof s);
     memcpy(o->bytes + s[4].sh_offset, names, sizeof names);
@@ -183,6 +222,7 @@ static struct object *make_object(unsigned i, const struct object *like)
 int world_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx);
 int world_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx)
 {
+    static struct guarded_room room;
     int status = 0;
     for (unsigned i = 0; i < object_count && status == 0; i++) {
         struct dl_phdr_info info = {.dlpi_addr = loaded[i]->bias,
@@ -191,7 +231,7 @@ int world_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void 
                                     .dlpi_phnum = loaded[i]->segment_count,
                                     .dlpi_adds = adds,
                                     .dlpi_subs = subs};
-        status = f(&info, info_size, ctx);
+        status = f(info_size % 8 ? &info : guarded_copy(&room, &info, info_size), info_size, ctx);
     }
     return status;
 }
@@ -203,6 +243,49 @@ static struct object *object_named(const char *name)
         if (strcmp(loaded[i]->name[0] ? loaded[i]->name : "/proc/self/exe", name) == 0)
             return loaded[i];
     return NULL;
+}
+
+/* What is mapped, each with a page behind it that nothing may be read of. It is given back as it was taken. */
+enum { MAPPINGS = 400, LARGE = 1 << 30 };
+static struct mapping {
+    long at;
+    size_t bytes;
+} mappings[MAPPINGS];
+static unsigned mapped, given_back_otherwise;
+static size_t largest; /* that was asked for, and refused */
+
+static long get(size_t bytes)
+{
+    if (bytes > LARGE)
+        largest = bytes;
+    if (bytes > LARGE || mapped == MAPPINGS)
+        return -1;
+    size_t whole = guarded_whole(bytes);
+    uint8_t *p = guarded_get(whole);
+    mappings[mapped++] = (struct mapping){(long)p, whole};
+    return (long)p;
+}
+
+static long give(long at, size_t bytes)
+{
+    for (unsigned i = 0; i < mapped; i++)
+        if (mappings[i].at == at && mappings[i].bytes == guarded_whole(bytes)) {
+            guarded_put((void *)at, mappings[i].bytes);
+            mappings[i] = mappings[--mapped];
+            return 0;
+        }
+    given_back_otherwise++;
+    return -1;
+}
+
+static long grow(long at, size_t old, size_t bytes)
+{
+    long p = get(bytes);
+    if (p != -1) {
+        memcpy((void *)p, (void *)at, old);
+        give(at, old);
+    }
+    return p;
 }
 
 long world_syscall(long number, ...);
@@ -226,20 +309,24 @@ long world_syscall(long number, ...)
         if (!open || open->file == NO_FILE || (int)a[0] != AT_FDCWD)
             return -1;
         opened++;
-        return 77;
+        return descriptor;
     case SYS_close:
-        opened -= (int)a[0] == 77;
+        opened -= (int)a[0] == descriptor;
         return 0;
     case SYS_pread64:
-        if ((int)a[0] != 77 || (size_t)a[3] >= open->file_size)
+        if ((int)a[0] != descriptor || (size_t)a[3] >= open->file_size)
             return 0;
         if ((size_t)a[2] > open->file_size - (size_t)a[3])
             a[2] = (long)(open->file_size - (size_t)a[3]);
         memcpy((void *)a[1], open->bytes + a[3], (size_t)a[2]);
         return a[2];
+    case SYS_mmap:
+        return get((size_t)a[1]);
+    case SYS_mremap:
+        return grow(a[0], (size_t)a[1], (size_t)a[2]);
     case SYS_munmap:
         freed++;
-        return syscall(number, a[0], a[1]);
+        return give(a[0], (size_t)a[1]);
     default:
         return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     }
@@ -290,10 +377,10 @@ static int source_of(const struct unwind_rows *rows, unsigned *count)
    more. An entry is a row, and there is one at the end. */
 static int source_wanted(const struct object *o, unsigned *count)
 {
-    bool has_file = o->file == ELF && strchr(o->name[0] ? o->name : "/", '/');
+    bool has_file = (o->file == ELF || o->file == ONE_BEFORE) && strchr(o->name[0] ? o->name : "/", '/');
     unsigned file_rows = has_file ? o->file_rows : 0, debug_rows = has_file ? o->debug_rows : 0;
-    bool in_memory = o->header <= LAST;
-    unsigned rows = !in_memory ? file_rows : o->header == LAST ? 0 : o->rows;
+    bool in_memory = o->header <= LAST || o->header == PAGE;
+    unsigned rows = !in_memory ? file_rows : o->header == LAST ? 0 : o->rows - (o->beyond > 0);
     int source = rows == 0 ? 0 : in_memory ? IN_MEMORY : IN_FILE;
     if (rows + 1 < 100 && debug_rows > rows)
         rows = debug_rows, source = FOR_DEBUGGERS;
@@ -307,6 +394,12 @@ static void load(unsigned n)
     for (unsigned i = 0; i < n; i++)
         loaded[i] = &objects[i];
     adds++;
+}
+
+/* Three lists of the file's, a map, and what one object has. */
+static unsigned mapped_for_one(const struct unwind_rows *rows)
+{
+    return 3 + 1 + 1 + (rows->begin.items != NULL) + (rows->which.items != NULL) + (rows->distinct.items != NULL);
 }
 
 static void test_sources(void)
@@ -350,7 +443,17 @@ static void test_sources(void)
         {.file_rows = 9, .debug_rows = 30, .header = NONE, .file = EMPTY},
         {.file_rows = 9, .debug_rows = 30, .header = NONE, .file = CUT},
         {.file_rows = 9, .debug_rows = 30, .header = NONE, .file = HUGE_SECTION},
+        {.file_rows = 9, .debug_rows = 30, .header = NONE, .file = LARGEST_SECTION},
         {.file_rows = 9, .debug_rows = 30, .header = NONE, .file = NO_NAMES},
+        {.file_rows = 9, .debug_rows = 30, .header = NONE, .file = ONE_BEHIND},
+        {.file_rows = 9, .header = NONE, .file = ONE_BEFORE},
+        {.rows = 5, .two_data_segments = true},
+        {.rows = 5, .header = EARLIER, .two_data_segments = true},
+        {.rows = 5, .header = PAGE},
+        {.rows = 5, .header = PAGE, .beyond = 1},
+        {.rows = 6, .header = PAGE, .beyond = 5},
+        {.rows = 7, .header = PAGE, .beyond = 9},
+        {.rows = 5, .header = PAGE, .two_data_segments = true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int all = 0; all < 2; all++) {
@@ -362,6 +465,8 @@ static void test_sources(void)
             like.name = like.name ? like.name : name;
             make_object(0, &like);
             load(1);
+            descriptor = all ? 0 : 77;
+            largest = 0;
             hpcrec_unwind_refresh(all != 0);
             const struct unwind_map *map = hpcrec_unwind_map();
             const struct unwind_rows *rows = map->object[0].rows;
@@ -375,6 +480,9 @@ static void test_sources(void)
             snprintf(say, sizeof say, "source %zu: %x with %u rows, wanted %x with %u", i, (unsigned)source, count,
                      (unsigned)want, wanted);
             tap_result(source == want && count == wanted, say, __FILE__, __LINE__);
+            CHECK_INT(largest, like.file == LARGEST_SECTION ? UINT32_MAX : 0);
+            hpcrec_unwind_refresh(false); /* which gives back what the object before had */
+            CHECK_INT(mapped, mapped_for_one(rows));
         }
     CHECK_INT(opened, 0);
 }
@@ -445,6 +553,10 @@ static void test_changes(void)
     const struct unwind_map *third = hpcrec_unwind_map();
     hpcrec_unwind_refresh(false);
     CHECK(hpcrec_unwind_map() != third && map_is("12000-13000 22000-23000+ 52000-53000 "));
+    third = hpcrec_unwind_map();
+    info_size = offsetof(struct dl_phdr_info, dlpi_subs); /* and has nothing there */
+    hpcrec_unwind_refresh(false);
+    CHECK(hpcrec_unwind_map() != third);
     info_size = sizeof(struct dl_phdr_info);
     third = hpcrec_unwind_map();
     hpcrec_unwind_refresh(false);
@@ -501,6 +613,30 @@ static void test_places(void)
     }
 }
 
+/* One comes, nobody tells of any more, one without code is in its place, and one where addresses begin. */
+static void test_first(void)
+{
+    make_object(0, &(struct object){.name = "/first", .bias = 0x10000, .rows = 3});
+    load(0);
+    hpcrec_unwind_refresh(true);
+    CHECK(hpcrec_unwind_map() == NULL);
+    load(1);
+    hpcrec_unwind_refresh(true);
+    CHECK(map_is("12000-13000+ "));
+    load(0);
+    hpcrec_unwind_refresh(true);
+    CHECK(map_is("12000-13000+ "));
+    load(1);
+    objects[0] = (struct object){.name = "x"};
+    add_segment(&objects[0], PT_LOAD, PF_R | PF_W, 0x100, 0x10, 0x10);
+    hpcrec_unwind_refresh(true);
+    CHECK(map_is(""));
+    add_segment(&objects[0], PT_LOAD, PF_R | PF_X, 0, 0x10, 0x10);
+    adds++;
+    hpcrec_unwind_refresh(false);
+    CHECK(map_is("0-10 "));
+}
+
 /* Many, in an order by chance: rows go with their object. */
 static void test_many(void)
 {
@@ -520,12 +656,15 @@ static void test_many(void)
         }
         adds++;
         walking = below(2);
-        hpcrec_unwind_refresh(false);
+        bool all = below(4) == 0;
+        hpcrec_unwind_refresh(all);
         const struct unwind_map *map = hpcrec_unwind_map();
         wrong += map->count != object_count;
         for (size_t i = 0; i < map->count; i++) {
             unsigned k = (unsigned)(map->object[i].begin / 0x100000 - 1), count;
             wrong += i > 0 && map->object[i].begin <= map->object[i - 1].begin;
+            wrong += all && !map->object[i].rows;
+            rows[k] = all && !rows[k] ? map->object[i].rows : rows[k];
             wrong += map->object[i].rows != rows[k];
             if (below(3) == 0)
                 rows[k] = hpcrec_unwind_missing(&map->object[i]);
@@ -535,13 +674,21 @@ static void test_many(void)
             rows[i] = is_there[i] ? rows[i] : NULL;
     }
     CHECK_INT(wrong, 0);
+    walking = false;
+    hpcrec_unwind_refresh(false);
+    unsigned with_rows = 0;
+    for (unsigned i = 0; i < OBJECTS; i++)
+        with_rows += rows[i] != NULL;
+    CHECK_INT(mapped, 3 + 1 + with_rows * 4);
 }
 
 int main(void)
 {
+    test_first();
     test_sources();
     test_changes();
     test_places();
     test_many();
+    CHECK_INT(given_back_otherwise, 0);
     return tap_done();
 }
