@@ -1,14 +1,41 @@
 /* The tree of call paths has an end: it is cut where it was visited least, what comes at once is counted without its path,
    and nothing is lost. */
+#undef syscall
+#undef dl_iterate_phdr
 #include "hpcprof/recorder/rec.h"
 #include "hpcprof/recorder/unwind.h"
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 
 struct recorder hpcrec;
+
+/* Memory is mapped with a page behind it that nothing may be read of. */
+long world_syscall(long number, ...);
+long world_syscall(long number, ...)
+{
+    va_list list;
+    long a[3];
+    va_start(list, number);
+    for (int i = 0; i < (number == SYS_munmap ? 2 : 3); i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_munmap) {
+        guarded_put((void *)a[0], guarded_whole((size_t)a[1]));
+        return 0;
+    }
+    void *p = guarded_get(guarded_whole((size_t)a[number == SYS_mremap ? 2 : 1]));
+    if (p && number == SYS_mremap) {
+        memcpy(p, (void *)a[0], (size_t)a[1]);
+        guarded_put((void *)a[0], guarded_whole((size_t)a[1]));
+    }
+    return p ? (long)p : -1;
+}
 
 /* One module; each reason why a path was cut is one of its own. */
 static const char *reasons[UNWIND_END_COUNT + 1];
@@ -676,6 +703,55 @@ static void test_lists(void)
     hpcrec.config = (struct config){0};
 }
 
+static void count_one(uint64_t pc, uint32_t parent)
+{
+    listed_count((struct cell){.samples = 1, .value = 10, .new_samples = 1, .new_value = 10}, pc, parent);
+    hpcrec_count(0, 0, 0, pc, parent, 1, 10);
+}
+
+/* More places without callers than may stay, beside paths that are visited `most` times; and as many starts of paths, each visited
+   as often, that more stays than should. */
+static void test_limits_of_visits(void)
+{
+    for (unsigned most = 1; most <= 9; most++)
+        for (int starts = 0; starts < 2; starts++) {
+            begin_lists();
+            wrong = 0;
+            for (uint32_t i = 0; !starts && i < PATHS / 8 * 3 + 10; i++)
+                count_one(0x10000 + i, CONTEXT_NONE);
+            for (uint32_t i = 0; !starts && i < most; i++)
+                count_one(4, call_both(3, call_both(2, call_both(1, CONTEXT_NONE))));
+            for (uint32_t i = 0; starts && list.row_count < PATHS - 20; i++)
+                for (uint32_t k = 0; k < most; k++)
+                    count_one(0x2000 + k, call_both(0x1000 + k, call_both(0x10000 + i, CONTEXT_NONE)));
+            thin_both();
+            CHECK(wrong == 0 && lists_are_same());
+            forget();
+        }
+    hpcrec.config = (struct config){0};
+}
+
+/* As many places as fill pages to the last byte, of which some move when paths are cut. */
+static void test_whole_pages(void)
+{
+    enum { PLACES = 4096, BELOW = 100 };
+    only_thread();
+    hpcrec.config.paths_max = 4 * PLACES;
+    uint32_t root = call(1, CONTEXT_NONE);
+    for (uint32_t i = 0; i < BELOW; i++)
+        hpcrec_count(0, 0, 0, 2, call(8 + i, call(7, root)), 1, 10);
+    while (hpcrec.contexts.count < PLACES)
+        hpcrec_count(0, 0, 0, 0x1000 + hpcrec.contexts.count, CONTEXT_NONE, 1, 10);
+    uint64_t before = counted();
+    followed = root;
+    hpcrec_contexts_thin(follow);
+    CHECK_INT(hpcrec.contexts.count, PLACES - 2 * BELOW + 2);
+    CHECK_INT(counted(), before);
+    CHECK_INT(counted_at("1 > 7 > cut > 2"), BELOW);
+    forget();
+    hpcrec.config.paths_max = 0;
+}
+
 /* More in one block than a reader should have to take at once: another one begins. */
 static void test_blocks(void)
 {
@@ -727,6 +803,8 @@ static void test_regions(void)
 int main(void)
 {
     test_lists();
+    test_limits_of_visits();
+    test_whole_pages();
     test_blocks();
     test_regions();
     test_limit();

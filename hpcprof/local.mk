@@ -100,7 +100,8 @@ TESTS += %D%/unwind_drawn_test
 %C%_unwind_drawn_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/counts_test
 TESTS += %D%/counts_test
-%C%_counts_test_SOURCES = %D%/counts_test.c tests/tap.h tests/chance.h %D%/recorder/counts.c %D%/recorder/memory.c
+%C%_counts_test_SOURCES = %D%/counts_test.c %D%/objects_world.h tests/tap.h tests/chance.h tests/guarded.h %D%/recorder/counts.c %D%/recorder/memory.c
+%C%_counts_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/objects_world.h
 %C%_counts_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/recorder_test
 TESTS += %D%/recorder_test

@@ -1,4 +1,5 @@
-/* Put in front of what objects_test and maps_test are made of: what is loaded, and what files hold, is of the test's making. */
+/* Put in front of what objects_test, maps_test and counts_test are made of: what is loaded, what files hold, and memory are of the
+   test's making. */
 #ifndef HPCPROF_OBJECTS_WORLD_H
 #define HPCPROF_OBJECTS_WORLD_H
 
