@@ -15,7 +15,10 @@
 
 struct recorder hpcrec;
 
-/* Memory is mapped with a page behind it that nothing may be read of. */
+/* Memory is mapped with a page behind it that nothing may be read of; from some time on there is none. */
+static unsigned asked, mapped;
+static unsigned refused_from = ~0u; /* as `asked` counts */
+
 long world_syscall(long number, ...);
 long world_syscall(long number, ...)
 {
@@ -26,9 +29,13 @@ long world_syscall(long number, ...)
         a[i] = va_arg(list, long);
     va_end(list);
     if (number == SYS_munmap) {
+        mapped--;
         guarded_put((void *)a[0], guarded_whole((size_t)a[1]));
         return 0;
     }
+    if (asked++ >= refused_from)
+        return -1;
+    mapped += number == SYS_mmap;
     void *p = guarded_get(guarded_whole((size_t)a[number == SYS_mremap ? 2 : 1]));
     if (p && number == SYS_mremap) {
         memcpy(p, (void *)a[0], (size_t)a[1]);
@@ -510,8 +517,10 @@ static void thin_both(void)
     free(copy);
     cut_least = 2;
     spoil_rests();
+    unsigned asked_before = asked, mapped_before = mapped;
     hpcrec_contexts_thin(cut_too);
     wrong += cuttings - before != wanted;
+    wrong += asked - asked_before != 6 * wanted || mapped != mapped_before; /* all of it before anything is cut */
     list.thinned_to = list.row_count;
 }
 
@@ -731,6 +740,58 @@ static void test_limits_of_visits(void)
     hpcrec.config = (struct config){0};
 }
 
+/* Whatever there is no memory for, nothing is cut then, and nothing kept that was for it. */
+static void test_no_memory_to_cut(void)
+{
+    begin_lists();
+    wrong = 0;
+    while (list.row_count < PATHS - 20)
+        count_both(6, true);
+    for (unsigned k = 0; k < 6; k++) {
+        unsigned before = cuttings, mapped_before = mapped;
+        refused_from = asked + k;
+        hpcrec_contexts_thin(cut_too);
+        refused_from = ~0u;
+        list.thinned_to = list.row_count;
+        CHECK(cuttings == before && mapped == mapped_before && lists_are_same() && !hpcrec_contexts_are_many());
+    }
+    thin_both();
+    CHECK(wrong == 0 && lists_are_same());
+    write_both(false);
+    write_both(true);
+    CHECK_INT(wrong, 0);
+    forget();
+    CHECK_INT(mapped, 0);
+    hpcrec.config = (struct config){0};
+}
+
+/* Without memory what has no place yet is lost, which is said; what has one goes on, and all does when there is some again. */
+static void test_no_memory_to_count(void)
+{
+    enum { PLACES = 5000, EACH = 3 };
+    for (int rounds = 1; rounds < 40; rounds++) { /* of everything that grows another is first */
+        struct thread_row *thread = only_thread();
+        memset(thread, 0, sizeof *thread);
+        for (int i = 0; i < rounds * 40; i++)
+            hpcrec_count(0, 0, 0, (uint64_t)i, CONTEXT_NONE, EACH, 10);
+        refused_from = asked;
+        for (int i = 0; i < PLACES; i++)
+            hpcrec_count(0, 0, 0, (uint64_t)i, CONTEXT_NONE, EACH, 10);
+        refused_from = ~0u;
+        uint64_t lost = thread->lost[0];
+        bool well = lost > 0 && lost % EACH == 0 && counted() + lost == (uint64_t)(PLACES + rounds * 40) * EACH;
+        for (int i = 0; i < PLACES; i++)
+            hpcrec_count(0, 0, 0, (uint64_t)i, CONTEXT_NONE, EACH, 10);
+        struct out out = {0};
+        hpcrec_put_counts(&out, true);
+        CHECK(well && thread->lost[0] == lost && counted() + lost == (uint64_t)(2 * PLACES + rounds * 40) * EACH);
+        CHECK(hpcrec.cells.count == PLACES && out.bytes.count > PLACES * 2);
+        hpcrec_area_free(&out.bytes, 1);
+        forget();
+    }
+    CHECK_INT(mapped, 0);
+}
+
 /* As many places as fill pages to the last byte, of which some move when paths are cut. */
 static void test_whole_pages(void)
 {
@@ -804,6 +865,8 @@ int main(void)
 {
     test_lists();
     test_limits_of_visits();
+    test_no_memory_to_cut();
+    test_no_memory_to_count();
     test_whole_pages();
     test_blocks();
     test_regions();
