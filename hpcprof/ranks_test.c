@@ -353,6 +353,95 @@ static void test_made_up(void)
     }
 }
 
+/* ---- what is sent ---- */
+
+static void check_beside(const struct buf *sent, const char *want)
+{
+    struct cursor all = cursor_make(sent->bytes, sent->len);
+    size_t len = cursor_u64(&all), n;
+    struct cursor c = cursor_make(cursor_bytes(&all, len), len);
+    struct buf said = {0};
+    buf_printf(&said, "%u files,", (unsigned)cursor_uleb(&c));
+    buf_printf(&said, " %u rows; processes", (unsigned)cursor_uleb(&c));
+    for (uint64_t i = cursor_uleb(&c); i > 0 && !c.bad; i--)
+        buf_printf(&said, " %u", (unsigned)cursor_uleb(&c));
+    for (uint64_t i = cursor_uleb(&c); i > 0 && !c.bad; i--) {
+        const char *text = cursor_text(&c, &n);
+        buf_printf(&said, "; \"%.*s\"", (int)n, text);
+    }
+    CHECK_STR(said.bytes, want);
+    CHECK(!c.bad);
+    buf_release(&said);
+}
+
+/* Processes, none, some; the first rank tells the others of all. */
+static void test_sent(void)
+{
+    struct buf parts[3] = {{0}, {0}, {0}};
+    static const char *const wanted[] = {"3 files, 0 rows; processes 0", "4 files, 0 rows; processes 1; \"warning 1\"",
+                                         "5 files, 0 rows; processes 2; \"warning 1\"; \"warning 2\""};
+    for (unsigned i = 0; i < 3; i++) {
+        struct mail m = {0};
+        struct ranks ranks = {1, 2, &m, post, deliver};
+        struct hpcprof *p = hpcprof_create();
+        struct warnings *w = warnings_create();
+        struct err err = {0};
+        size_t used = 3 + i;
+        for (unsigned k = 1; k <= i; k++) {
+            warnings_add(w, "warning %u", k);
+            hpcprof_add_process(p, &(struct hpcprof_process){.pid = k, .rank = (int32_t)k, .complete = true});
+        }
+        CHECK_INT(ranks_unite_wholes(&ranks, &p, &used, true, w, &err), -1);
+        check_beside(&m.sent, wanted[i]);
+        parts[i] = m.sent;
+        warnings_free(w);
+        hpcprof_free(p);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        struct mail m = {parts[i].bytes, parts[i].len, {0}};
+        struct ranks ranks = {0, 2, &m, post, deliver};
+        struct hpcprof *p = hpcprof_create();
+        struct warnings *w = warnings_create();
+        char want[80];
+        size_t used = 10;
+        hpcprof_add_process(p, &(struct hpcprof_process){.pid = 9, .rank = -1, .complete = true});
+        CHECK_INT(ranks_unite_wholes(&ranks, &p, &used, true, w, NULL), 0);
+        snprintf(want, sizeof want, "%u files, 0 rows; processes 1 %u%s", 13 + i, i,
+                 strchr(wanted[i], '"') ? strchr(wanted[i], '"') - 2 : "");
+        check_beside(&m.sent, want);
+        buf_release(&m.sent);
+        buf_release(&parts[i]);
+        warnings_free(w);
+        hpcprof_free(p);
+    }
+}
+
+/* A list that ends before one's own place says all it says, and one's own processes are not before oneself. */
+static void test_before_of_less(void)
+{
+    for (uint64_t listed = 0; listed < 3; listed++) {
+        struct buf beside = {0}, all = {0};
+        uint64_t numbers[] = {1, 0, listed, 4, 4};
+        for (size_t k = 0; k < 3 + listed; k++)
+            buf_uleb(&beside, numbers[k]);
+        buf_uleb(&beside, 0);
+        buf_u64(&all, beside.len);
+        buf_add(&all, beside.bytes, beside.len);
+        struct mail m = {all.bytes, all.len, {0}};
+        struct ranks ranks = {3, 4, &m, post, deliver};
+        struct hpcprof *p = make_file(2);
+        struct warnings *w = warnings_create();
+        size_t used = 1;
+        CHECK_INT(ranks_unite_wholes(&ranks, &p, &used, true, w, NULL), 0);
+        CHECK_INT(p->processes_before, 4 * listed);
+        buf_release(&m.sent);
+        buf_release(&beside);
+        buf_release(&all);
+        hpcprof_free(p);
+        warnings_free(w);
+    }
+}
+
 /* Each rank learns how many processes are of those before it. */
 static void test_before(void)
 {
@@ -427,7 +516,9 @@ int main(void)
     test_cut();
     test_cut_beside();
     test_made_up();
+    test_sent();
     test_before();
+    test_before_of_less();
     test_other_table();
     return tap_done();
 }

@@ -47,7 +47,7 @@ TESTS += %D%/tell_test
 check_PROGRAMS += %D%/mpi_test
 TESTS += %D%/mpi_test
 %C%_mpi_test_SOURCES = %D%/mpi_test.c %D%/inside_world.h tests/chance.h tests/tap.h %D%/inside/mpi.c hpcprof/recorder/memory.c
-%C%_mpi_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/%D%/inside_world.h
+%C%_mpi_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -Ddlsym=world_dlsym -include $(top_srcdir)/%D%/inside_world.h
 
 # (its dlsym is of its own, which sanitizers would ask)
 if !ASAN

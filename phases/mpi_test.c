@@ -8,6 +8,7 @@
 #include "tests/chance.h"
 #include "tests/tap.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 
 typedef uintptr_t word;
@@ -188,6 +189,21 @@ static word call(word a, word b, word c, word d, word e, word f, word g, word h,
     return 17;
 }
 
+static unsigned nexts, scope_asked, called_in_scope;
+static const char *in_scope = ""; /* of all functions, the one that is there for everybody */
+
+static word call_in_scope(word a, word b)
+{
+    called_in_scope += a == 1 && b == 2;
+    return 18;
+}
+
+void *dlsym(void *handle, const char *name) /* world_dlsym: local.mk */
+{
+    scope_asked += handle == RTLD_NEXT;
+    return handle == RTLD_NEXT && strcmp(name, in_scope) == 0 ? (void *)call_in_scope : NULL;
+}
+
 void *phases_next(const char *name, const void *caller)
 {
     static const struct {
@@ -199,6 +215,7 @@ void *phases_next(const char *name, const void *caller)
                {"PMPI_Group_translate_ranks", (void *)translate},
                {"PMPI_Group_free", (void *)group_free}};
     expect(caller != NULL, "who calls");
+    nexts++;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(own[i].name, name) == 0)
             return without_groups && i == 2 ? NULL : own[i].function;
@@ -423,6 +440,24 @@ static void test_not_counted(void)
     CHECK_INT(self.waits_since, 0);
 }
 
+/* What is behind us for everybody is looked for once, and then called without asking; the caller's own is asked for every time. */
+static void test_scope(void)
+{
+    nexts = scope_asked = 0;
+    MPI_Wait(1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    MPI_Wait(1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    CHECK_INT(nexts, 2);
+    CHECK_INT(scope_asked, 2);
+    in_scope = "PMPI_Wait";
+    for (int i = 0; i < 3; i++) {
+        called_in_scope = 0;
+        CHECK_INT((int)MPI_Wait(1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 18);
+        CHECK_INT(called_in_scope, 1);
+    }
+    CHECK_INT(nexts, 2);
+    CHECK_INT(scope_asked, 3);
+}
+
 int main(void)
 {
     hpcrec.measuring = true;
@@ -434,6 +469,7 @@ int main(void)
     test_communicators();
     test_thinned();
     test_not_counted();
+    test_scope();
     CHECK_INT(locked, 0);
     CHECK_NAMED(!wrong, "what is asked very often");
     return tap_done();
