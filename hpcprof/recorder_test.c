@@ -918,6 +918,74 @@ static void test_apart(void)
     close(taken);
 }
 
+/* ---- last words ---- */
+
+static void put_words(struct out *o, const char *words)
+{
+    size_t block = hpcrec_block_begin(o, FORMAT_NOTES);
+    hpcrec_put_uleb(o, 1);
+    hpcrec_put_string(o, "missing");
+    hpcrec_put_string(o, words);
+    hpcrec_block_end(o, block);
+}
+
+/* More than a file may have is to be written there; what stands in its place then (NULL: it itself). Nothing is printed meanwhile. */
+static void write_without_room(int fd, bool end, const char *words)
+{
+    enum { MAY_HAVE = 200 };
+    static const uint8_t much[300] = {7};
+    struct out want = {0};
+    struct rlimit was, now;
+    unsigned failures = hpcrec.failures;
+    hpcrec.file_fd = fd;
+    hpcrec.created = true;
+    hpcrec.must_rewrite = hpcrec.writing_full = hpcrec.nothing_to_write = false;
+    hpcrec.file_end = 0;
+    hpcrec.missing_count = 0;
+    hpcrec_missing("something earlier");
+    hpcrec.out.bytes.count = 0;
+    hpcrec_put(&hpcrec.out, much, sizeof much);
+    if (words)
+        put_words(&want, words);
+    else
+        hpcrec_put(&want, much, sizeof much);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    fflush(stdout);
+    getrlimit(RLIMIT_FSIZE, &was);
+    now = (struct rlimit){MAY_HAVE, was.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+    hpcrec_file_write(end);
+    setrlimit(RLIMIT_FSIZE, &was);
+    signal(SIGXFSZ, handler);
+    CHECK_INT(hpcrec.out.bytes.count, want.bytes.count);
+    CHECK(memcmp(hpcrec.out.bytes.items, want.bytes.items, want.bytes.count) == 0);
+    CHECK(hpcrec.must_rewrite && hpcrec.failures == failures + 1);
+    hpcrec_area_free(&want.bytes, 1);
+}
+
+/* The end cannot be written: that is said in the few bytes that there may still be. */
+static void test_last_words(void)
+{
+    static const char refused[] = "the file could not be written: the last counts are missing";
+    char path[PATH_MAX];
+    uint8_t got[300];
+    struct out want = {0};
+    int ours = hpcrec.file_fd;
+    snprintf(path, sizeof path, "%s/limited", folder);
+    int file = open(path, O_RDWR | O_CREAT, 0600);
+    write_without_room(file, false, NULL);
+    CHECK_INT(pread(file, got, sizeof got, 0), 0); /* no part of it stays */
+    write_without_room(file, true, refused);
+    put_words(&want, refused);
+    CHECK_INT(pread(file, got, sizeof got, 0), want.bytes.count);
+    CHECK(memcmp(got, want.bytes.items, want.bytes.count) == 0);
+    CHECK_INT(hpcrec.file_end, want.bytes.count);
+    write_without_room(-1, true, NULL); /* there is no file to say it in */
+    hpcrec_area_free(&want.bytes, 1);
+    hpcrec.file_fd = ours;
+    close(file);
+}
+
 int main(void)
 {
     static const char *const ranks[] = {
@@ -941,6 +1009,7 @@ int main(void)
         test_places();
     else
         SKIP("places", "no process_vm_readv here");
+    test_last_words();
     struct err err = {0};
     CHECK_INT(dir_remove_tree(folder, &err), 0);
     return tap_done();
