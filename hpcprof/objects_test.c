@@ -251,11 +251,14 @@ static struct mapping {
     long at;
     size_t bytes;
 } mappings[MAPPINGS];
-static unsigned mapped, given_back_otherwise;
-static size_t largest; /* that was asked for, and refused */
+static unsigned mapped, given_back_otherwise, asked;
+static unsigned refused_from = ~0u; /* as `asked` counts: then there is no memory */
+static size_t largest;              /* that was asked for, and refused */
 
 static long get(size_t bytes)
 {
+    if (asked++ >= refused_from)
+        return -1;
     if (bytes > LARGE)
         largest = bytes;
     if (bytes > LARGE || mapped == MAPPINGS)
@@ -637,6 +640,36 @@ static void test_first(void)
     CHECK(map_is("0-10 "));
 }
 
+/* From some time on there is no memory: there are fewer rows, or none, but no wrong ones, and nothing stays that nobody has. */
+static void test_no_memory(void)
+{
+    enum { FILE_ROWS = 9, STEPS = 24 };
+    for (int source = 0; source < 2; source++)
+        for (unsigned k = 0; k < STEPS; k++) {
+            char name[40];
+            unsigned count;
+            snprintf(name, sizeof name, "/without/%d/%u", source, k);
+            make_object(0, &(struct object){.name = name,
+                                            .bias = 0x10000,
+                                            .rows = 5,
+                                            .file_rows = FILE_ROWS,
+                                            .debug_rows = source ? FILE_ROWS : 0,
+                                            .header = source ? NONE : GOOD});
+            load(1);
+            refused_from = asked + k;
+            hpcrec_unwind_refresh(true);
+            refused_from = ~0u;
+            hpcrec_unwind_refresh(true);
+            const struct unwind_rows *rows = hpcrec_unwind_map()->object[0].rows;
+            CHECK(source_of(rows, &count) != -2 && count <= FILE_ROWS);
+            make_object(0, &(struct object){.name = "/with", .bias = 0x20000, .rows = 5});
+            load(1);
+            hpcrec_unwind_refresh(true);
+            hpcrec_unwind_refresh(true);
+            CHECK_INT(mapped, mapped_for_one(hpcrec_unwind_map()->object[0].rows));
+        }
+}
+
 /* Many, in an order by chance: rows go with their object. */
 static void test_many(void)
 {
@@ -689,6 +722,7 @@ int main(void)
     test_changes();
     test_places();
     test_many();
+    test_no_memory();
     CHECK_INT(given_back_otherwise, 0);
     return tap_done();
 }

@@ -291,14 +291,11 @@ static void give_back(void)
     retired.count = 0;
 }
 
-static void publish(bool compile_all)
+static void publish(struct unwind_map *map, size_t bytes, bool compile_all)
 {
     struct object *o = objects.items;
-    size_t bytes = sizeof(struct unwind_map) + objects.count * sizeof(struct unwind_object);
-    struct unwind_map *map = hpcrec_map(bytes), *old = atomic_load(&current);
+    struct unwind_map *old = atomic_load(&current);
     uint64_t floor = 0;
-    if (!map)
-        return;
     for (size_t i = 0; i < objects.count; i++) {
         if (compile_all && !o[i].rows)
             compile(&o[i]);
@@ -338,10 +335,14 @@ void hpcrec_unwind_refresh(bool compile_all)
     dl_iterate_phdr(changed, &is);
     if (!is)
         return;
-    looked = true;
     seen.count = 0;
     dl_iterate_phdr(note_object, NULL);
     sort_seen();
+    size_t bytes = sizeof(struct unwind_map) + seen.count * sizeof(struct unwind_object);
+    struct unwind_map *map = hpcrec_map(bytes);
+    looked = map;
+    if (!map) /* all stays as it was, with its rows, and the next time is the first one again */
+        return;
     keep_rows();
-    publish(compile_all);
+    publish(map, bytes, compile_all);
 }
