@@ -358,6 +358,7 @@ static void check_segments(const void *bytes, size_t n, size_t count, bool x86, 
              image_offset_of(&image, 0x400140, &none) || image_offset_of(&image, 0x6ff, &none);
     CHECK_NAMED(wrong == 0 && image.x86 == x86, name);
     image_release(&image);
+    unlink(path);
     mem_free(path);
 }
 

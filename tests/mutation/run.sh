@@ -85,10 +85,13 @@ trap 'exit 130' INT TERM
 [ -n "$work" ] || { work=$(mktemp -d "${TMPDIR:-/tmp}/hpcview-mutation.XXXXXX") && trap 'rm -rf "$work"' EXIT || exit 1; }
 build=$work/build${sanitizers:+-sanitizers}
 rm -rf "$work/try" "$work/made" || exit 1 # (of an earlier run)
-mkdir -p "$work/src" "$build" "$work/list" "$work/try" "$work/made"
+mkdir -p "$work/src" "$work/list" "$work/try" "$work/made"
 git ls-files >"$work/files"
 changed_files() { while read -r file; do cmp -s "$file" "$work/src/$file" || echo "$file"; done <"$work/files"; }
 changed_files >"$work/changed"
+# Objects do not depend on the options they are compiled with.
+! grep -qE '(\.mk|Makefile\.am|configure\.ac)$' "$work/changed" || rm -rf "$work"/build* "$work/src/configure"
+mkdir -p "$build"
 tar -T "$work/changed" -cf - | tar -C "$work/src" -xmf - || exit 1
 echo "building in $work" >&2
 { [ -x "$work/src/configure" ] || (cd "$work/src" && autoreconf -i); } >"$work/log" 2>&1 &&
