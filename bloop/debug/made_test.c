@@ -1767,14 +1767,13 @@ static void test_whose_scopes(void)
     static const struct {
         const char *name, *link_name, *wanted;
     } mangled[] = {
-        {"b", "_ZN1a1bEi", "a::b"},
-        {NULL, "_ZN1a1bEi", "a::b"},
-        {"b", "_Zbad", "b"},
-        {NULL, "_Zbad", "_Zbad"},
-        {"b", "plain", "own::b"},
-        {NULL, "plain", "plain"},
-        {"b", "__heat_MOD_b", "own::b"},
-        {NULL, NULL, ""},
+#ifdef HAVE_IBERTY
+        {"b", "_ZN1a1bEi", "a::b"}, {NULL, "_ZN1a1bEi", "a::b"},
+#else /* none can be read */
+        {"b", "_ZN1a1bEi", "b"},  {NULL, "_ZN1a1bEi", "_ZN1a1bEi"},
+#endif
+        {"b", "_Zbad", "b"},        {NULL, "_Zbad", "_Zbad"},        {"b", "plain", "own::b"},
+        {NULL, "plain", "plain"},   {"b", "__heat_MOD_b", "own::b"}, {NULL, NULL, ""},
     };
     struct maker m = {.random = 15, .version = 4, .offset_size = 4};
     begin_plain_unit(&m, 0, 0);
