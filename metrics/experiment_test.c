@@ -1747,18 +1747,16 @@ static void test_conservation(void)
     CHECK_INT(wrong, 0);
 }
 
-/* A wrapper starts a helper and becomes the program that was meant; nothing says so but pid, host and start. */
+/* A wrapper starts a helper and becomes the program that was meant; nothing says so but pid, host and start. Of those that began
+   together the first one is meant. */
 static void test_root(void)
 {
     static const struct {
         const char *host, *command;
         uint64_t start;
         uint32_t pid;
-    } processes[] = {{"a", "/bin/helper", 20, 8},
-                     {"b", "/bin/elsewhere", 30, 7},
-                     {"a", "/bin/solver in.txt", 40, 7},
-                     {"a", "/bin/sh run.sh", 10, 7},
-                     {"a", "/bin/late", 50, 9}};
+    } processes[] = {{"a", "/bin/helper", 20, 8},    {"b", "/bin/elsewhere", 30, 7}, {"a", "/bin/solver in.txt", 40, 7},
+                     {"a", "/bin/sh run.sh", 10, 7}, {"a", "/bin/twin", 10, 6},      {"a", "/bin/late", 50, 9}};
     struct hpcprof *p = profile_from("m.so 0x1000 C 1\n");
     for (size_t i = 0; i < ARRAY_SIZE(processes); i++)
         hpcprof_add_process(p, &(struct hpcprof_process){.host = strtab_add(p->strings, processes[i].host),
@@ -1777,6 +1775,13 @@ static void test_root(void)
     CHECK_STR(strtab_get(e->strings, e->runs[0].command), "/bin/solver in.txt");
     CHECK_STR(strtab_get(e->strings, e->title), "solver");
     CHECK_STR(strtab_get(e->strings, e->runs[0].modules[0]), "m.so");
+    experiment_free(e);
+    hpcprof_free(p);
+    input.profile = p = hpcprof_create(); /* of nothing at all */
+    hpcprof_add_process(p, &(struct hpcprof_process){.rank = -1});
+    CHECK_INT(experiment_from(config, &input, 1, &source, NULL, &e, NULL, &err), 0);
+    CHECK_STR(strtab_get(e->strings, e->runs[0].asked), "");
+    CHECK_INT(e->runs[0].module_count, 0);
     experiment_free(e);
     hpcprof_free(p);
     config_free(config);

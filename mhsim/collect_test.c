@@ -310,6 +310,9 @@ static void test_changes(void)
 #define ESTIMATE "counts are multiplied by 4; misses may be off by, at L1 36.5%, L2 115.5%, TLB 200.0%\n"
         {AT(head.orders.options.sample_sets), 4, "notes", "estimate: one block in 4 was simulated; " ESTIMATE},
         {AT(head.orders.options.sample_sets), 1, "notes", ""},
+        {AT(head.orders.options.sample_sets), 2, "notes",
+         "estimate: one block in 2 was simulated; counts are multiplied by 2; misses may be off by, at L1 36.5%, L2 "
+         "115.5%, TLB 200.0%\n"},
         {AT(head.orders.options.sample_sets), 4, "evictors",
          "app+410 table lib.so+810 heap 1 L1 16 4\nlib.so+810 heap 1 app+410 table L2 8 0\n"},
         {AT(head.orders.options.sample_sets), 4, "counts",
