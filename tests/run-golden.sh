@@ -15,7 +15,7 @@ for cmd in "$top_srcdir"/tests/*/*/cmd; do
     name=${case_dir#"$top_srcdir/tests/"}
     # shellcheck disable=SC2254
     case $name in ${ONLY-*}) ;; *) continue ;; esac
-    work=$scratch/work
+    work=$scratch/here
     mkdir "$work"
     (
         cd "$work" && export hpcview case_dir top_srcdir top_builddir && sh "$cmd" </dev/null

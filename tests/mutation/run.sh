@@ -90,7 +90,7 @@ git ls-files >"$work/files"
 changed_files() { while read -r file; do cmp -s "$file" "$work/src/$file" || echo "$file"; done <"$work/files"; }
 changed_files >"$work/changed"
 # Objects do not depend on the options they are compiled with.
-! grep -qE '(\.mk|Makefile\.am|configure\.ac)$' "$work/changed" || rm -rf "$work"/build* "$work/src/configure"
+! grep -qE '(\.mk|Makefile\.am|configure\.ac)$' "$work/changed" || rm -rf "$work/build" "$work/build-sanitizers" "$work/src/configure"
 mkdir -p "$build"
 tar -T "$work/changed" -cf - | tar -C "$work/src" -xmf - || exit 1
 echo "building in $work" >&2
