@@ -59,10 +59,16 @@ typedef Dwarf_Obj_Access_Section object_section;
 typedef Dwarf_Half section_number;
 #endif
 
-#define SECTIONS_MOST 32 /* more than wanted_section has names */
+/* Those that libdwarf needs for entries and names. Lines and ranges are read by us (and what libdwarf
+   20210528 does with a damaged .debug_rnglists is to free it twice); the others (.debug_loc, .debug_macro, ...) are not
+   even decompressed. */
+static const char *const wanted[] = {"info", "abbrev", "str", "line_str", "str_offsets", "addr"}; /* ".debug_info" */
+static const char *const wanted_of_packages[] = {".debug_cu_index", ".debug_tu_index"};
+
 struct dwarf_object {
     object_interface interface;
-    struct elf_section *sections[SECTIONS_MOST]; /* [0] stays NULL, like ELF's null section */
+    /* Each once; [0] stays NULL, like ELF's null section. */
+    struct elf_section *sections[1 + ARRAY_SIZE(wanted) + ARRAY_SIZE(wanted_of_packages)];
     size_t count;
 };
 
@@ -151,20 +157,17 @@ static const object_methods methods = {
 #endif
 };
 
-/* Those that libdwarf needs for entries and names. Lines and ranges are read by us (and what libdwarf
-   20210528 does with a damaged .debug_rnglists is to free it twice); the others (.debug_loc, .debug_macro, ...) are not
-   even decompressed. */
 static bool wanted_section(const char *name, bool dwo)
 {
-    static const char *const names[] = {"info", "abbrev", "str", "line_str", "str_offsets", "addr"};
-    if (dwo && (strcmp(name, ".debug_cu_index") == 0 || strcmp(name, ".debug_tu_index") == 0))
-        return true;
+    for (size_t i = 0; dwo && i < ARRAY_SIZE(wanted_of_packages); i++)
+        if (strcmp(name, wanted_of_packages[i]) == 0)
+            return true;
     if (!str_starts(name, ".debug_"))
         return false;
     name += strlen(".debug_");
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        size_t n = strlen(names[i]);
-        if (strncmp(name, names[i], n) == 0 && strcmp(name + n, dwo ? ".dwo" : "") == 0)
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+        size_t n = strlen(wanted[i]);
+        if (strncmp(name, wanted[i], n) == 0 && strcmp(name + n, dwo ? ".dwo" : "") == 0)
             return true;
     }
     return false;
