@@ -118,22 +118,23 @@ static uint8_t *copy_of(uint64_t address, size_t n)
 }
 
 /* .eh_frame_hdr: version 1, how three fields are encoded, where .eh_frame is (LSB Core, "The .eh_frame_hdr section").
-   Its length is not said: it goes on to a zero entry, at most to the end of its segment. Nothing where it is not found. */
-static void find_eh_frame(const struct object *o, struct unwind_section *s)
+   Its length is not said: it goes on to a zero entry, at most to the end of its segment. */
+static bool find_eh_frame(const struct object *o, struct unwind_section *s)
 {
     uint8_t h[12];
     uint64_t at;
     int32_t relative;
     if (!o->header || o->header_size < sizeof h || !hpcrec_peek(o->header, h, sizeof h) || h[0] != 1)
-        return;
+        return false;
     __builtin_memcpy(&relative, h + 4, 4);
     if (h[1] != 0x1b) /* pcrel, sdata4: what every linker writes */
-        return;
+        return false;
     at = o->header + 4 + (uint64_t)(int64_t)relative;
     if (at >= o->readable_end)
-        return;
+        return false;
     s->address = at;
     s->size = o->readable_end - at;
+    return true;
 }
 
 /* Up to the entry of length zero. */
@@ -216,7 +217,8 @@ static void compile_file(const struct object *o, const char *name, bool debug, s
 static void compile_eh_frame(const struct object *o, struct unwind_rows *rows)
 {
     struct unwind_section s = {.base = o->begin, .limit = o->end};
-    find_eh_frame(o, &s);
+    if (!find_eh_frame(o, &s))
+        return;
     size_t copied = s.size;
     uint8_t *copy = copy_of(s.address, copied);
     if (!copy)
