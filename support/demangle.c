@@ -102,10 +102,7 @@ static bool is_of_type(const char *full, const char *bracket)
     return (size_t)(bracket - full) >= n && memcmp(bracket - n, word, n) == 0;
 }
 
-static bool is_anonymous(const char *s)
-{
-    return str_starts(s, "(anonymous namespace)");
-}
+static const char anonymous[] = "(anonymous namespace)";
 
 const char *demangle_short(struct arena *a, const char *full)
 {
@@ -122,8 +119,8 @@ const char *demangle_short(struct arena *a, const char *full)
             continue;
         }
         char c = *s;
-        if (c == '(' && depth == 0 && is_anonymous(s)) {
-            s += strlen("(anonymous namespace)");
+        if (c == '(' && depth == 0 && str_starts(s, anonymous)) {
+            s += strlen(anonymous);
             continue;
         }
         if (c == '(' && depth == 0 && !is_of_type(full, s))
@@ -141,7 +138,7 @@ const char *demangle_short(struct arena *a, const char *full)
     if (!params || depth)
         return full;
     /* "void (*f<int>())(char)", a function that returns a pointer to one, stays as it is; and "p.(*T).f", as Go has them */
-    if ((*name == '(' && !is_anonymous(name)) || params[1] == '*' || params[1] == '&')
+    if ((*name == '(' && !str_starts(name, anonymous)) || params[1] == '*' || params[1] == '&')
         return full;
     return arena_printf(a, "%.*s%s", (int)(params - name), name, clone ? clone : "");
 }

@@ -188,5 +188,5 @@ export interface Model {
 export function firstMetric(metrics: readonly Metric[]): number {
   const wanted = metrics.findIndex((m) => m.sortBy);
   const shown = metrics.findIndex((m) => m.display);
-  return wanted >= 0 ? wanted : Math.max(shown, Math.min(0, metrics.length - 1));
+  return wanted >= 0 ? wanted : shown >= 0 ? shown : Math.min(0, metrics.length - 1);
 }
