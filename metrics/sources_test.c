@@ -108,6 +108,21 @@ static void touch(const char *path)
     mem_free(dir);
 }
 
+/* `path` as mkdtemp wants it; false: `what` is skipped. */
+static bool enter_new_folder(char *path, const char *what)
+{
+    if (mkdtemp(path) && chdir(path) == 0)
+        return true;
+    SKIP(what, "no folder can be made in /tmp");
+    return false;
+}
+
+static void leave_folder(const char *path)
+{
+    if (chdir("/") == 0)
+        dir_remove_tree(path, NULL);
+}
+
 static const struct {
     const char *raw, *want; /* "" none; else below the scratch folder */
     const char *sources[3];
@@ -135,10 +150,8 @@ static void test_texts(void)
     char scratch[] = "/tmp/hpcview-sources-XXXXXX";
     static const char *const files[] = {"tree/src/a.c", "tree/other/a.c", "tree/x/y/deep/b.c", "tree/b.c",
                                         "tree/z/b.c",   "flat/a.c",       "tree/.git/b.c"};
-    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
-        SKIP("texts of sources", "no folder can be made in /tmp");
+    if (!enter_new_folder(scratch, "texts of sources"))
         return;
-    }
     for (size_t i = 0; i < ARRAY_SIZE(files); i++)
         touch(files[i]);
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -160,8 +173,7 @@ static void test_texts(void)
         strtab_free(strings);
         mem_free(file);
     }
-    if (chdir("/") == 0)
-        dir_remove_tree(scratch, NULL);
+    leave_folder(scratch);
 }
 
 /* ---- what may be read: SCRATCH stands for the folder ---------------------------------------------- */
@@ -222,10 +234,8 @@ static void read_one(const char *scratch, size_t i)
 static void test_readings(void)
 {
     char scratch[] = "/tmp/hpcview-readings-XXXXXX";
-    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
-        SKIP("what may be read", "no folder can be made in /tmp");
+    if (!enter_new_folder(scratch, "what may be read"))
         return;
-    }
     touch("out/secret.txt");
     touch("out/main.c");
     touch("here/main.c");
@@ -237,8 +247,7 @@ static void test_readings(void)
     CHECK(linked && chdir("here") == 0);
     for (size_t i = 0; i < ARRAY_SIZE(readings); i++)
         read_one(scratch, i);
-    if (chdir("/") == 0)
-        dir_remove_tree(scratch, NULL);
+    leave_folder(scratch);
 }
 
 /* The measurement's own folder, and what it says of the folder the program ran in. */
@@ -258,10 +267,8 @@ static void test_own_folders(void)
         {"0+m/a.c", "SCRATCH/n/x.hpcprof", "/", false},
     };
     char scratch[] = "/tmp/hpcview-own-XXXXXX";
-    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
-        SKIP("the measurement's folders", "no folder can be made in /tmp");
+    if (!enter_new_folder(scratch, "the measurement's folders"))
         return;
-    }
     touch("m/a.c");
     touch("n/b.c");
     touch("away/c.c");
@@ -289,18 +296,15 @@ static void test_own_folders(void)
         mem_free(run);
         mem_free(dir);
     }
-    if (chdir("/") == 0)
-        dir_remove_tree(scratch, NULL);
+    leave_folder(scratch);
 }
 
 /* Sources beside the measurement of each run, whichever of them is asked for. */
 static void test_folders_of_runs(void)
 {
     char scratch[] = "/tmp/hpcview-runs-XXXXXX";
-    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
-        SKIP("the measurements' folders", "no folder can be made in /tmp");
+    if (!enter_new_folder(scratch, "the measurements' folders"))
         return;
-    }
     touch("m/a.c");
     touch("n/b.c");
     touch("o/c.c");
@@ -328,8 +332,7 @@ static void test_folders_of_runs(void)
     correlation_release(&c);
     config_free(config);
     strtab_free(strings);
-    if (chdir("/") == 0)
-        dir_remove_tree(scratch, NULL);
+    leave_folder(scratch);
 }
 
 /* The folders of modules whose files debug information names, as far as they are here; each once. */
@@ -348,10 +351,8 @@ static void test_kept_folders(void)
         {{"0+/a.c", "1+a.c", "2+/usr/include/stdio.h"}, ""},
     };
     char scratch[] = "/tmp/hpcview-kept-XXXXXX";
-    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
-        SKIP("folders that are kept", "no folder can be made in /tmp");
+    if (!enter_new_folder(scratch, "folders that are kept"))
         return;
-    }
     touch("one/x/y");
     touch("two/y");
     touch("./file");
@@ -388,8 +389,7 @@ static void test_kept_folders(void)
         correlation_release(&c);
         experiment_free(e);
     }
-    if (chdir("/") == 0)
-        dir_remove_tree(scratch, NULL);
+    leave_folder(scratch);
 }
 
 /* Another program's file of the same name is told by its length. */
@@ -401,10 +401,8 @@ static void test_length(void)
         bool taken;
     } cases[] = {{"0:/gone/three.c", 3, true}, {"0:/gone/three.c", 4, false}, {"0:three.c", 4, false}};
     char path[] = "/tmp/hpcview-length-XXXXXX";
-    if (!mkdtemp(path) || chdir(path) != 0) {
-        SKIP("length of sources", "no folder can be made in /tmp");
+    if (!enter_new_folder(path, "length of sources"))
         return;
-    }
     FILE *f = fopen("three.c", "w");
     fputs("1\n2\n3\n", f);
     fclose(f);
@@ -420,8 +418,7 @@ static void test_length(void)
         config_free(config);
         strtab_free(strings);
     }
-    if (chdir("/") == 0)
-        dir_remove_tree(path, NULL);
+    leave_folder(path);
 }
 
 /* ---- drawn names, to the letter: tests/print/sources.cases -------------------------------------------- */
@@ -624,17 +621,14 @@ static void test_drawn(void)
     if (!whole || setenv("top_srcdir", whole, 1) != 0)
         exit(99);
     free(whole);
-    if (!mkdtemp(scratch) || chdir(scratch) != 0) {
-        SKIP("drawn sources", "no folder can be made in /tmp");
+    if (!enter_new_folder(scratch, "drawn sources"))
         return;
-    }
     begin_sources(NULL, "");
     make_drawn_folder(scratch);
     mkdir("away", 0777);
     CHECK_INT(chdir("away"), 0);
     cases_run(&drawn, "tests/print/sources.cases");
-    if (chdir("/") == 0)
-        dir_remove_tree(scratch, NULL);
+    leave_folder(scratch);
 }
 
 int main(void)

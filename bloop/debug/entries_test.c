@@ -45,6 +45,20 @@ static void file_release(struct file *m)
     pthread_mutex_destroy(&m->elf.lock);
 }
 
+static void put_units(struct file *m, bool dwo, const struct buf *info, const struct buf *abbrev)
+{
+    file_init(m);
+    put_buf(m, dwo ? ".debug_info.dwo" : ".debug_info", info);
+    put_buf(m, dwo ? ".debug_abbrev.dwo" : ".debug_abbrev", abbrev);
+}
+
+static void release_units(struct file *m, struct buf *info, struct buf *abbrev)
+{
+    file_release(m);
+    buf_release(info);
+    buf_release(abbrev);
+}
+
 /* A unit of 32-bit DWARF up to its entry; end_unit says how long it is. */
 static size_t begin_unit(struct buf *info, unsigned version, size_t abbrev)
 {
@@ -315,9 +329,7 @@ static void test_forms(unsigned version)
     buf_u8(&info, 0);
     buf_u8(&abbrev, 0);
     end_unit(&info, unit);
-    file_init(&m);
-    put_buf(&m, ".debug_info", &info);
-    put_buf(&m, ".debug_abbrev", &abbrev);
+    put_units(&m, false, &info, &abbrev);
     put_section(&m, ".debug_str", strings, sizeof strings);
     put_section(&m, ".debug_str_offsets", offsets, sizeof offsets);
     put_section(&m, ".debug_addr", addresses, sizeof addresses);
@@ -359,9 +371,7 @@ static void test_forms(unsigned version)
     CHECK_INT(warnings_count(m.w), 0);
     die_walk_end(&walk);
     dwarf_dealloc_die(root);
-    file_release(&m);
-    buf_release(&info);
-    buf_release(&abbrev);
+    release_units(&m, &info, &abbrev);
 }
 
 /* ---- ranges ---- */
@@ -620,12 +630,14 @@ static void test_low_and_high(void)
 
 /* ---- sections ---- */
 
-static void put_unit(struct buf *info, struct buf *abbrev, const char *name)
+/* A unit of one entry with a name, which is long enough for libdwarf to see a unit. */
+static void put_unit(struct buf *info, struct buf *abbrev)
 {
+    static const char name[] = "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c";
     size_t at = begin_unit(info, 4, 0);
-    buf_add(abbrev, "\1\x11\0\3\x8\0\0\0", 8); /* a unit with a name */
+    buf_add(abbrev, "\1\x11\0\3\x8\0\0\0", 8);
     buf_u8(info, 1);
-    buf_add(info, name, strlen(name) + 1);
+    buf_add(info, name, sizeof name);
     end_unit(info, at);
 }
 
@@ -635,7 +647,7 @@ static void test_sections(void)
     static const char *const names[] = {".debug_info", ".debug_abbrev"};
     struct guarded_room room = {NULL, 0};
     struct buf info = {0}, abbrev = {0};
-    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c");
+    put_unit(&info, &abbrev);
     for (int dwo = 0; dwo < 2; dwo++) {
         struct file m;
         struct unit_header h = {0};
@@ -703,7 +715,7 @@ static void test_what_is_loaded(void)
     };
     struct buf info = {0}, abbrev = {0};
     unsigned wrong = 0;
-    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c");
+    put_unit(&info, &abbrev);
     for (int dwo = 0; dwo < 2; dwo++) {
         struct file m;
         file_init(&m);
@@ -748,9 +760,7 @@ static void test_split_texts(void)
         for (int k = 0; k < 40; k++) /* (so that libdwarf sees a unit) */
             buf_u8(&info, 0);
         end_unit(&info, at);
-        file_init(&m);
-        put_buf(&m, ".debug_info", &info);
-        put_buf(&m, ".debug_abbrev", &abbrev);
+        put_units(&m, false, &info, &abbrev);
         CHECK_INT(dwarf_file_open(&m.elf, false, m.w, &m.f, NULL), 1);
         buf_u32(&table, 0);
         buf_u32(&table, (uint32_t)cases[i].offset);
@@ -765,9 +775,7 @@ static void test_split_texts(void)
         }
         CHECK(die != NULL);
         CHECK_STR(d.name ? d.name : "none", cases[i].wanted ? cases[i].wanted : "none");
-        file_release(&m);
-        buf_release(&info);
-        buf_release(&abbrev);
+        release_units(&m, &info, &abbrev);
         buf_release(&table);
     }
 }
@@ -792,13 +800,11 @@ static void test_damaged_index(void)
 {
     static const char *const names[] = {".debug_cu_index", ".debug_tu_index"};
     struct buf info = {0}, abbrev = {0};
-    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c");
+    put_unit(&info, &abbrev);
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         struct file m;
         struct err err = {0};
-        file_init(&m);
-        put_buf(&m, ".debug_info.dwo", &info);
-        put_buf(&m, ".debug_abbrev.dwo", &abbrev);
+        put_units(&m, true, &info, &abbrev);
         put_section(&m, names[i], "\x63\0\0\0\1\0\0\0\1\0\0\0\2\0\0\0", 16);
         CHECK_INT(dwarf_file_open(&m.elf, true, m.w, &m.f, &err), -1);
         CHECK(m.f == NULL && str_starts(err.msg, "made: its debug information cannot be read: ") &&
@@ -815,20 +821,16 @@ static void test_damaged_unit(void)
     struct buf info = {0}, abbrev = {0};
     struct file m;
     struct unit_header h = {0};
-    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c");
+    put_unit(&info, &abbrev);
     size_t second = info.len;
-    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/b.c");
+    put_unit(&info, &abbrev);
     info.bytes[second + 4] = 99;
-    file_init(&m);
-    put_buf(&m, ".debug_info", &info);
-    put_buf(&m, ".debug_abbrev", &abbrev);
+    put_units(&m, false, &info, &abbrev);
     CHECK_INT(dwarf_file_open(&m.elf, false, m.w, &m.f, NULL), 1);
     CHECK(dwarf_file_next(m.f, &h) && !dwarf_file_next(m.f, &h));
     CHECK_INT(warnings_count(m.w), 1);
     CHECK(warnings_count(m.w) == 1 && !strstr(warnings_get(m.w, 0), "out of order"));
-    file_release(&m);
-    buf_release(&info);
-    buf_release(&abbrev);
+    release_units(&m, &info, &abbrev);
 }
 
 /* Where there is no entry there is none, and that is said. */
@@ -837,17 +839,13 @@ static void test_entry_outside(void)
     struct buf info = {0}, abbrev = {0};
     struct file m;
     struct unit_header h = {0};
-    put_unit(&info, &abbrev, "/a/name/that/is/long/enough/for/libdwarf/to/see/a/unit/a.c");
-    file_init(&m);
-    put_buf(&m, ".debug_info", &info);
-    put_buf(&m, ".debug_abbrev", &abbrev);
+    put_unit(&info, &abbrev);
+    put_units(&m, false, &info, &abbrev);
     CHECK_INT(dwarf_file_open(&m.elf, false, m.w, &m.f, NULL), 1);
     CHECK(dwarf_file_next(m.f, &h) && !dwarf_file_next(m.f, &h));
     CHECK(dwarf_die_at(m.f, info.len + 0x1000) == NULL);
     CHECK_INT(warnings_count(m.w), 1);
-    file_release(&m);
-    buf_release(&info);
-    buf_release(&abbrev);
+    release_units(&m, &info, &abbrev);
 }
 
 /* Siblings that are said to be anywhere: the walk goes on in the section or ends, and reads no entry twice. */
@@ -961,9 +959,7 @@ static void test_package(unsigned version, unsigned offset_size)
         buf_u32(&index, sizes[u][0]);
         buf_u32(&index, sizes[u][1]);
     }
-    file_init(&m);
-    put_buf(&m, ".debug_info.dwo", &info);
-    put_buf(&m, ".debug_abbrev.dwo", &abbrev);
+    put_units(&m, true, &info, &abbrev);
     put_buf(&m, ".debug_cu_index", &index);
     CHECK_INT(dwarf_file_open(&m.elf, true, m.w, &m.f, NULL), 1);
     for (unsigned u = 0; u < PACKED; u++) {
@@ -980,9 +976,7 @@ static void test_package(unsigned version, unsigned offset_size)
     CHECK_INT(wrong, 0);
     for (size_t i = 0; i < warnings_count(m.w); i++)
         printf("# %s\n", warnings_get(m.w, i));
-    file_release(&m);
-    buf_release(&info);
-    buf_release(&abbrev);
+    release_units(&m, &info, &abbrev);
     buf_release(&index);
 }
 
