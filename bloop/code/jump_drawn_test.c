@@ -842,24 +842,25 @@ static void test_others(void)
 /* ---- frames ---- */
 
 /* A jump to anywhere is a tail call where the stack is as high as at the entry: what is said of it, by adding up. */
-enum { STEPS_MOST = 60, LOOKED_BACK = 32 };
+enum { STEPS_MOST = 300, LOOKED_BACK = 32, WAYS_MOST = 64 };
 
 static struct step {
     const char *bytes;
     uint32_t size;
     int added; /* to the stack pointer */
     bool calls, from_frame, lost;
-} const steps_known[] = {{"\x53", 1, -8, false, false, false},                /* push %rbx */
-                         {"\x48\x83\xec\x10", 4, -16, false, false, false},   /* sub $16,%rsp */
-                         {"\x5b", 1, 8, false, false, false},                 /* pop %rbx */
-                         {"\x48\x83\xc4\x10", 4, 16, false, false, false},    /* add $16,%rsp */
-                         {"\x48\x8d\x64\x24\x08", 5, 8, false, false, false}, /* lea 8(%rsp),%rsp */
-                         {"\xff\xd1", 2, 0, true, false, false},              /* call *%rcx */
-                         {"\xff\xc6", 2, 0, false, false, false},             /* inc %esi */
-                         {"\xff\xc6", 2, 0, false, false, false},             /* and once more */
-                         {"\xc9", 1, 8, false, true, true},                   /* leave */
-                         {"\x48\x8d\x65\xf0", 4, -16, false, true, true},     /* lea -16(%rbp),%rsp */
-                         {"\x48\x83\xe4\xf0", 4, 0, false, false, true}};     /* and $-16,%rsp */
+    int over; /* a branch over so many of the next steps, which leave the stack as it is; 0: none */
+} const steps_known[] = {{"\x53", 1, -8, false, false, false, 0},                /* push %rbx */
+                         {"\x48\x83\xec\x10", 4, -16, false, false, false, 0},   /* sub $16,%rsp */
+                         {"\x5b", 1, 8, false, false, false, 0},                 /* pop %rbx */
+                         {"\x48\x83\xc4\x10", 4, 16, false, false, false, 0},    /* add $16,%rsp */
+                         {"\x48\x8d\x64\x24\x08", 5, 8, false, false, false, 0}, /* lea 8(%rsp),%rsp */
+                         {"\xff\xd1", 2, 0, true, false, false, 0},              /* call *%rcx */
+                         {"\xff\xc6", 2, 0, false, false, false, 0},             /* inc %esi */
+                         {"\xff\xc6", 2, 0, false, false, false, 0},             /* and once more */
+                         {"\xc9", 1, 8, false, true, true, 0},                   /* leave */
+                         {"\x48\x8d\x65\xf0", 4, -16, false, true, true, 0},     /* lea -16(%rbp),%rsp */
+                         {"\x48\x83\xe4\xf0", 4, 0, false, false, true, 0}};     /* and $-16,%rsp */
 
 static bool gives_back(const struct step *s)
 {
@@ -878,15 +879,74 @@ static bool taken_down(const struct step *steps, int count)
     return last < 0 || !steps[last].calls;
 }
 
+/* The branch that leads to behind step `last`; -1: none does. */
+static int branch_behind(const struct step *steps, int last)
+{
+    for (int i = 0; i <= last; i++)
+        if (steps[i].over && i + steps[i].over == last)
+            return i;
+    return -1;
+}
+
+/* What is branched over need not be looked at; where too many ways come together, the search goes no further back. */
 static bool is_tail_call(const struct step *steps, int count)
 {
-    int added = 0;
+    int added = 0, ways = 0;
     for (int i = count - 1; i >= 0; i--) {
+        int branch = branch_behind(steps, i);
+        if (branch >= 0 && (ways += 2) > WAYS_MOST)
+            return taken_down(steps, count);
+        i = branch < 0 ? i : branch;
         added += steps[i].added;
         if (steps[i].lost)
             return steps[i].from_frame && added == 8;
     }
     return added == 0 || taken_down(steps, count);
+}
+
+/* A branch over some that leave the stack as it is. */
+static int put_way_around(struct step *steps)
+{
+    int count = 1;
+    for (uint32_t n = 1 + below(2); n > 0; n--) {
+        uint32_t what = below(3);
+        if (what < 2) {
+            steps[count++] = steps_known[what];
+            steps[count++] = steps_known[2 + what];
+        } else {
+            steps[count++] = steps_known[6];
+        }
+    }
+    steps[0] = (struct step){.bytes = "\x74", .size = 2, .over = count - 1};
+    return count;
+}
+
+static int draw_steps(struct step *steps)
+{
+    uint32_t known = below(4) ? 8 : ARRAY_SIZE(steps_known), around = below(2) ? below(16) : 0;
+    int count = 0, wanted = (int)below(10);
+    while (count < wanted)
+        if (below(16) < around)
+            count += put_way_around(steps + count);
+        else
+            steps[count++] = steps_known[below(known)];
+    for (uint32_t n = below(16) ? 0 : WAYS_MOST / 2 - 1 + below(3); n > 0; n--)
+        count += put_way_around(steps + count);
+    for (uint32_t n = below(3) ? 0 : 28 + below(10); n > 0; n--) /* and long nothing */
+        steps[count++] = steps_known[6];
+    return count;
+}
+
+static uint32_t put_steps(uint8_t *text, const struct step *steps, int count)
+{
+    uint32_t size = 0;
+    for (int i = 0; i < count; size += steps[i++].size) {
+        memcpy(text + size, steps[i].bytes, steps[i].size);
+        for (int k = 1; k <= steps[i].over; k++)
+            text[size + 1] = (uint8_t)(text[size + 1] + steps[i + k].size);
+    }
+    memcpy(text + size, "\xff\xe0", 2); /* jmp *%rax */
+    return size + 2;
 }
 
 static void test_frames(void)
@@ -897,19 +957,12 @@ static void test_frames(void)
     for (; round < ROUNDS && right == round; round++) {
         struct step steps[STEPS_MOST];
         uint8_t text[8 * STEPS_MOST];
-        uint32_t size = 0, known = below(4) ? 8 : ARRAY_SIZE(steps_known);
-        int count = 0, wanted = (int)below(10);
-        while (count < wanted)
-            steps[count++] = steps_known[below(known)];
-        for (uint32_t n = below(3) ? 0 : 28 + below(10); n > 0; n--) /* and long nothing */
-            steps[count++] = steps_known[6];
-        for (int i = 0; i < count; size += steps[i++].size)
-            memcpy(text + size, steps[i].bytes, steps[i].size);
-        memcpy(text + size, "\xff\xe0", 2); /* jmp *%rax */
+        int count = draw_steps(steps);
+        uint32_t size = put_steps(text, steps, count);
         struct image_section code = {
-            .name = ".text", .addr = TEXT_AT, .bytes = text, .size = size + 2, .alloc = true, .exec = true};
+            .name = ".text", .addr = TEXT_AT, .bytes = text, .size = size, .alloc = true, .exec = true};
         struct image im = {.arch = ARCH_X86_64, .sections = &code, .section_count = 1};
-        struct function f = {.begin = TEXT_AT, .end = TEXT_AT + size + 2, .link_name = "f", .part_of = FUNCTION_NONE};
+        struct function f = {.begin = TEXT_AT, .end = TEXT_AT + size, .link_name = "f", .part_of = FUNCTION_NONE};
         struct function_table one = {.functions = &f, .count = 1};
         struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
         test_site_count = 0;
@@ -919,7 +972,7 @@ static void test_frames(void)
         right += g.indirect_jumps == !tail && g.unresolved_jumps == !tail;
         if (right != round + 1) {
             printf("# %stail call, %u/%u:", tail ? "" : "no ", g.unresolved_jumps, g.indirect_jumps);
-            for (uint32_t i = 0; i < size + 2; i++)
+            for (uint32_t i = 0; i < size; i++)
                 printf("%02x", text[i]);
             printf("\n");
         }
