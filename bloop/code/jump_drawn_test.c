@@ -30,6 +30,7 @@ static struct dispatch {
     uint32_t to[ENTRIES];                                          /* of `labels` */
     uint32_t read, joins;
     uint32_t there, table_size; /* entries, and bytes, before the memory that holds the table ends */
+    const void *large;          /* the table, where it is another than `table` */
     bool cut;                   /* what ends a table leads to where code is cut off */
     bool lost;                  /* on one way the index is something of which nothing is known */
     bool masked;                /* no comparison says how many there are */
@@ -462,7 +463,7 @@ static void put_led_to(struct buf *out, struct cfg *g)
                                          .exec = true},
                                         {.name = ".rodata",
                                          .addr = TABLE_AT,
-                                         .bytes = guarded_copy(&edges[1], t.table, t.table_size),
+                                         .bytes = guarded_copy(&edges[1], t.large ? t.large : t.table, t.table_size),
                                          .size = t.table_size,
                                          .alloc = true},
                                         {.name = ".rodata",
@@ -470,7 +471,7 @@ static void put_led_to(struct buf *out, struct cfg *g)
                                          .bytes = guarded_copy(&edges[2], t.bytes, sizeof t.bytes),
                                          .size = sizeof t.bytes,
                                          .alloc = true}};
-    struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of)};
+    struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of) - !!t.large};
     struct function f = {.begin = TEXT_AT, .end = TEXT_AT + t.size, .link_name = "f", .part_of = FUNCTION_NONE};
     struct function_table one = {.functions = guarded_copy(&edges[3], &f, sizeof f), .count = 1};
     struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
@@ -765,6 +766,91 @@ static void test_sizes(void)
     cfg_release(&g);
 }
 
+/* Tables larger than compilers make them. */
+enum { LARGEST = 65536, LARGE_LABELS_AT = 128, LARGE_APART = 16 };
+enum large_way { GUARDED, JOINED, CONSTANT, OPEN, TAKEN };
+
+/* The index is below 8, or goes around that and is below `values` or a number. */
+static void put_large_bound(enum large_way way, uint32_t values)
+{
+    uint32_t over = 0;
+    if (way == JOINED || way == CONSTANT) {
+        registers(0x85, false, RBX, RBX);
+        byte(0x74);
+        byte(0);
+        over = t.size;
+        compare(RAX, 7);
+        leave_if(ABOVE);
+        byte(0xeb);
+        byte(0);
+        t.text[over - 1] = (uint8_t)(t.size - over);
+        over = t.size;
+    }
+    if (way == CONSTANT) {
+        byte(0xb8);
+        word(values - 1);
+    }
+    if (way == GUARDED || way == JOINED) {
+        compare(RAX, values - 1);
+        leave_if(ABOVE);
+    }
+    if (over)
+        t.text[over - 1] = (uint8_t)(t.size - over);
+}
+
+static void put_large_dispatch(enum large_way way, uint32_t values)
+{
+    byte(0x53);
+    put_large_bound(way, values);
+    if (way == TAKEN)
+        address_into(RCX, TABLE_AT);
+    memory(0xff, false, 4, way == TAKEN ? RSI : NO_REG, RAX, 8, way == TAKEN ? 0 : TABLE_AT);
+    while (t.size < LARGE_LABELS_AT + 3 * LARGE_APART)
+        byte(t.size < LARGE_LABELS_AT ? 0xcc : t.size % LARGE_APART ? 0x90 : 0xc3);
+    for (uint32_t k = 0; k < t.leave_count; k++) {
+        uint32_t distance = LARGE_LABELS_AT - (t.leave_at[k] + 4);
+        memcpy(t.text + t.leave_at[k], &distance, 4);
+    }
+}
+
+/* The last entry that may be read leads to the second label, and the one behind it to the third. */
+static void test_large(void)
+{
+    enum { HOLE = 100 };
+    static const struct {
+        const char *name;
+        enum large_way way;
+        uint32_t values; /* that the index may have */
+        bool hole;       /* an entry that leads nowhere: a table of which nothing is said ends there */
+        const char *led_to;
+    } cases[] = {
+        {"as many as there may be", GUARDED, LARGEST, true, " 80 90 1/1"},
+        {"one more", GUARDED, LARGEST + 1, true, " 80 1/1"},
+        {"as many, on one of two ways", JOINED, LARGEST, true, " 80 90 1/1"},
+        {"one more, on one of two ways", JOINED, LARGEST + 1, true, " 80 1/1"},
+        {"as many, by a number", CONSTANT, LARGEST, true, " 80 90 1/1"},
+        {"one more, by a number", CONSTANT, LARGEST + 1, true, " 80 1/1"},
+        {"nobody says how many", OPEN, 0, false, " 80 90 1/1"},
+        {"labels in a table", TAKEN, 0, false, " 80 90 1/1"},
+    };
+    uint64_t *table = mem_alloc((LARGEST + 2) * sizeof *table);
+    struct cfg g = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf got = {0};
+        t = (struct dispatch){.table_size = (LARGEST + 2) * sizeof *table, .large = table};
+        put_large_dispatch(cases[i].way, cases[i].values);
+        for (uint32_t k = 0; k < LARGEST + 2; k++)
+            table[k] = TEXT_AT + LARGE_LABELS_AT + LARGE_APART * ((k + 1 >= LARGEST) + (k >= LARGEST));
+        if (cases[i].hole)
+            table[HOLE] = FAR_AWAY;
+        put_led_to(&got, &g);
+        tap_str(got.bytes, cases[i].led_to, cases[i].name, __FILE__, __LINE__);
+        buf_release(&got);
+    }
+    cfg_release(&g);
+    mem_free(table);
+}
+
 /* ---- a base that is lost ---- */
 
 /* Differences from a label whose register is one thing on one way and another on others: the label is the one that the register is
@@ -987,6 +1073,7 @@ int main(void)
     test_tables();
     test_others();
     test_sizes();
+    test_large();
     test_frames();
     return tap_done();
 }
