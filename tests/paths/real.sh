@@ -4,7 +4,13 @@
 . "$top_srcdir/tests/lib.sh"
 need_recording
 
-# reaches NAME COMMAND...: at least 99.5% of the samples; one in two hundred may be cut where there are fewer
+# nearly_all: of "$scratch/info", at least 99.5% of the samples; one in two hundred may be cut where there are fewer
+nearly_all() {
+    awk '$1 == "samples" { n += $2 } $1 == "paths" && $2 ~ /%$/ { p = $2 + 0; seen = 1 } END { exit !(n >= 20 && seen && (100 - p) * n / 100 <= n / 200 + 1) }' "$scratch/info"
+}
+
+# reaches NAME COMMAND...: in one of two recordings; cc1 goes deeper than the stack that is copied now and then, by chance too often in
+# one recording of thirty
 reaches() {
     name=$1
     shift
@@ -12,11 +18,14 @@ reaches() {
         skip "$name" "no $1 here"
         return
     }
-    rm -rf "$scratch/m"
-    run timeout 100 "$hpcview" record -e perf::TASK-CLOCK@1000000 -o "$scratch/m" -- "$@"
-    "$hpcview" info "$scratch/m" >"$scratch/info" 2>/dev/null
-    if awk '$1 == "samples" { n += $2 } $1 == "paths" && $2 ~ /%$/ { p = $2 + 0; seen = 1 } END { exit !(n >= 20 && seen && (100 - p) * n / 100 <= n / 200 + 1) }' "$scratch/info"; then
-        ok "$name: $(awk '$1 == "samples" || ($1 == "paths" && $2 ~ /%$/) { printf "%s %s, ", $1, $2 }' "$scratch/info")"
+    for try in first second; do
+        rm -rf "$scratch/m"
+        run timeout 100 "$hpcview" record -e perf::TASK-CLOCK@1000000 -o "$scratch/m" -- "$@"
+        "$hpcview" info "$scratch/m" >"$scratch/info" 2>/dev/null
+        nearly_all && break
+    done
+    if nearly_all; then
+        ok "$name: $(awk '$1 == "samples" || ($1 == "paths" && $2 ~ /%$/) { printf "%s %s, ", $1, $2 }' "$scratch/info")$try time"
     elif awk '$1 == "samples" { n += $2 } END { exit n >= 20 }' "$scratch/info"; then
         skip "$name" "too few samples"
     else
