@@ -176,8 +176,7 @@ static bool is_retpoline(const struct cfg_work *w, uint32_t callee)
     if (callee == FUNCTION_NONE)
         return false;
     const char *name = w->index.functions[callee].link_name;
-    return name[0] == '_' && name[1] == '_' &&
-           (str_starts(name, "__x86_indirect_") || str_starts(name, "__llvm_retpoline_"));
+    return str_starts(name, "__x86_indirect_") || str_starts(name, "__llvm_retpoline_");
 }
 
 static void push_call(struct cfg_work *w, pos at, uint32_t callee)

@@ -135,12 +135,14 @@ static struct image_section sections[FUNCTIONS];
 static struct function functions[FUNCTIONS];
 static struct function_table table = {.functions = functions};
 static const uint8_t noreturn[FUNCTIONS] = {[STOP] = 1};
+static uint32_t thunk; /* by whose name: the first two are of those that jump through a register */
 
 static void make_image(void)
 {
     static uint8_t other[16] = {0xc3};
     static struct guarded_room edges[PARTS];
-    static const char *const names[FUNCTIONS] = {"before", "f", "g", "stop", "__x86_indirect_thunk_rax", "f.cold"};
+    static const char *const thunks[] = {"__x86_indirect_thunk_rax", "__llvm_retpoline_r11", "__x86_direct", "x86_"};
+    const char *const names[FUNCTIONS] = {"before", "f", "g", "stop", thunks[thunk = below(4)], "f.cold"};
     for (uint32_t i = 0; i < FUNCTIONS; i++) {
         const struct part *p = i == F ? &parts[0] : i == COLD ? &parts[1] : NULL;
         uint64_t size = p ? p->size : sizeof other;
@@ -265,7 +267,7 @@ static void explore(vaddr a)
                 lead(target, false);
             } else {
                 at->tail = true;
-                if (callee == THUNK && at->in.kind == INSN_JUMP)
+                if (callee == THUNK && thunk < 2 && at->in.kind == INSN_JUMP)
                     at->kind = INSN_JUMP_INDIRECT;
                 at->calls = callee != FUNCTION_NONE && at->kind != INSN_JUMP_INDIRECT;
                 at->callee = callee;

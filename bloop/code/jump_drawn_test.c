@@ -265,6 +265,8 @@ static int bounded(uint32_t *n)
             memory(0x8d, false, reg, NO_REG, RBX, 2, 0);
             t.lost = true;
         } else if (below(2)) {
+            if (below(2)) /* an entry of another table */
+                memory(0x0fb6, false, reg, NO_REG, RBX, 1, BYTES_AT);
             guard(reg, other);
         } else { /* one of them a constant */
             rex(false, 0, NO_REG, reg);
@@ -579,11 +581,12 @@ static bool goes_to_labels(struct cfg *g)
     return led_alike(&got, &want);
 }
 
-/* Pieces of code as long as each other: all that there are up to the end, or to what is no code; and no more than 64. */
+/* Pieces of code as long as each other: all that there are up to the end, or to what is no code; and no more than 64. Not of one
+   byte: that may be any label and number. */
 static bool goes_to_pieces(struct cfg *g)
 {
     enum { PIECES_MOST = 64 };
-    uint32_t scale = 2u << below(3), pieces = 1 + below(below(3) ? 12 : 80), good = pieces;
+    uint32_t scale = 1u << below(4), pieces = 1 + below(below(3) ? 12 : 80), good = pieces;
     struct buf got = {0}, want = {0};
     t = (struct dispatch){.table_size = sizeof t.table};
     byte(0x53);
@@ -602,6 +605,7 @@ static bool goes_to_pieces(struct cfg *g)
             byte(0x90);
         byte(0xc3);
     }
+    good = scale > 1 ? good : 0;
     for (uint32_t i = 0; i < good && i < PIECES_MOST; i++)
         buf_printf(&want, " %x", 64 + i * scale);
     buf_printf(&want, " %d/1", good > 0);
@@ -611,25 +615,27 @@ static bool goes_to_pieces(struct cfg *g)
 
 /* ---- several jumps through few tables ---- */
 
-/* Those that may go to the same places, if these are two or more, all go through the one of the lowest address. */
+/* Those that may go to the same places, if these are two or more, all go through the one of the lowest address. Tables may lie behind
+   the code, where they are no code. */
 static bool joins_dispatches(struct cfg *g)
 {
     enum { JUMPS = 6, TABLES = 3, BETWEEN = 0x80 };
     uint32_t jumps = 2 + below(JUMPS - 1), blocks[JUMPS], ends[JUMPS], of[JUMPS], next[JUMPS];
-    bool led_to[TABLES][LABELS] = {{false}}, upwards = below(2);
+    bool led_to[TABLES][LABELS] = {{false}}, upwards = below(2), in_code = below(2), used[TABLES] = {false};
+    uint64_t bytes = 0;
     struct buf got = {0}, want = {0};
     t = (struct dispatch){.table_size = sizeof t.table};
     byte(0xe9);
     word(0);
     for (uint32_t i = 0; i < jumps; i++) {
         blocks[i] = t.size;
-        of[i] = below(TABLES);
+        used[of[i] = below(TABLES)] = true;
         byte(0x0f);
         byte(0x84);
         next[i] = t.size;
         word(0);
         memory(0x0fb6, false, RAX, RDI, NO_REG, 1, 0);
-        memory(0xff, false, 4, NO_REG, RAX, 8, (int32_t)(TABLE_AT + BETWEEN * of[i]));
+        memory(0xff, false, 4, NO_REG, RAX, 8, 0);
         ends[i] = t.size;
     }
     for (uint32_t i = 0; i < LABELS; i++) {
@@ -644,13 +650,22 @@ static bool joins_dispatches(struct cfg *g)
     byte(0xf4);
     uint32_t first = blocks[upwards ? 0 : jumps - 1] - 5;
     memcpy(t.text + 1, &first, 4);
-    for (uint32_t i = 0; i < TABLES; i++)
-        for (uint32_t k = 0, n = 2 + below(5), few = 1 + below(3); k < n; k++) {
+    uint32_t tables = in_code ? TEXT_AT + t.size : TABLE_AT;
+    for (uint32_t i = 0; i < TABLES; i++) {
+        uint32_t n = 2 + below(5), few = 1 + below(3);
+        bytes += in_code && used[i] ? 8 * n : 0;
+        for (uint32_t k = 0; k < n; k++) {
             uint32_t label = below(few);
             uint64_t to = TEXT_AT + t.labels[label];
             led_to[i][label] = true;
-            memcpy(t.table + BETWEEN * i + 8 * k, &to, 8);
+            memcpy((in_code ? t.text + t.size : t.table) + BETWEEN * i + 8 * k, &to, 8);
         }
+    }
+    for (uint32_t i = 0; i < jumps; i++) {
+        uint32_t table = tables + BETWEEN * of[i];
+        memcpy(t.text + ends[i] - 4, &table, 4);
+    }
+    t.size += in_code ? TABLES * BETWEEN : 0;
     for (uint32_t i = 0; i < jumps; i++) {
         uint32_t through = i, count = 0;
         for (uint32_t k = i; k-- > 0;)
@@ -666,7 +681,7 @@ static bool joins_dispatches(struct cfg *g)
     }
     buf_printf(&want, " %u/%u", jumps, jumps);
     put_led_to(&got, g);
-    return led_alike(&got, &want);
+    return led_alike(&got, &want) && g->table_bytes == bytes;
 }
 
 /* Entries that are parts of larger things: as far as 64 bytes from each other. A number that nothing is multiplied with is no index. */
@@ -848,6 +863,76 @@ static void test_large(void)
         buf_release(&got);
     }
     cfg_release(&g);
+    mem_free(table);
+}
+
+/* What says how many there are may stand 200 instructions in front of where they are read. */
+static void test_far_bound(void)
+{
+    enum { FURTHEST = 200, READ = 3 };
+    struct cfg g = {0};
+    for (uint32_t far = FURTHEST - 2; far < FURTHEST + 2; far++) {
+        struct buf got = {0};
+        t = (struct dispatch){.table_size = sizeof t.table};
+        byte(0x53);
+        compare(RDI, READ - 1);
+        leave_if(ABOVE);
+        for (uint32_t i = 0; i < far; i++)
+            byte(0x90);
+        memory(0xff, false, 4, NO_REG, RDI, 8, TABLE_AT);
+        for (uint32_t i = 0; i <= READ; i++) {
+            t.labels[i] = t.size;
+            byte(0xc3);
+        }
+        uint32_t distance = t.size - (t.leave_at[0] + 4);
+        memcpy(t.text + t.leave_at[0], &distance, 4);
+        byte(0xf4);
+        for (uint32_t i = 0; i <= READ; i++) {
+            uint64_t to = TEXT_AT + t.labels[i];
+            memcpy(t.table + 8 * i, &to, 8);
+        }
+        put_led_to(&got, &g);
+        if (!tap_result((strlen(got.bytes) - strlen(" 1/1")) / strlen(" xx") == (far < FURTHEST ? READ : READ + 1),
+                        "bounds are looked for so far in front", __FILE__, __LINE__))
+            printf("# %u:%s\n", far, got.bytes);
+        buf_release(&got);
+    }
+    cfg_release(&g);
+}
+
+/* An interpreter whose many pieces all end in a jump to any of them: nothing is made for each pair. */
+static void test_threaded(void)
+{
+    enum { PIECES = 16384, PIECE = 64, FIRST = 16, POINTERS_AT = 0x200000 };
+    uint64_t *table = mem_alloc(PIECES * sizeof *table);
+    uint8_t *text = mem_alloc(FIRST + PIECES * PIECE);
+    struct cfg g = {0};
+    t = (struct dispatch){0};
+    byte(0x53);
+    address_into(RCX, POINTERS_AT);
+    memset(text, 0xcc, FIRST + PIECES * PIECE);
+    memcpy(text, t.text, t.size);
+    memcpy(text + t.size, "\xff\x26", 2); /* jmp *(%rsi) */
+    for (uint32_t i = 0; i < PIECES; i++) {
+        table[i] = TEXT_AT + FIRST + PIECE * i;
+        memcpy(text + FIRST + PIECE * i, "\xff\x26", 2);
+    }
+    struct image_section memory_of[] = {
+        {.name = ".text", .addr = TEXT_AT, .bytes = text, .size = FIRST + PIECES * PIECE, .alloc = true, .exec = true},
+        {.name = ".rodata", .addr = POINTERS_AT, .bytes = (uint8_t *)table, .size = PIECES * 8, .alloc = true}};
+    struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of)};
+    struct function f = {
+        .begin = TEXT_AT, .end = TEXT_AT + FIRST + PIECES * PIECE, .link_name = "f", .part_of = FUNCTION_NONE};
+    struct function_table one = {.functions = &f, .count = 1};
+    struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
+    test_site_count = 0;
+    cfg_build(&in, &g);
+    CHECK_INT(g.indirect_jumps, PIECES + 1);
+    CHECK_INT(g.unresolved_jumps, 0);
+    CHECK_INT(g.block_count, PIECES + 2); /* what is in front of the first jump, the jumps */
+    CHECK_INT(g.succ_count, 2 * PIECES + 1);
+    cfg_release(&g);
+    mem_free(text);
     mem_free(table);
 }
 
@@ -1074,6 +1159,8 @@ int main(void)
     test_others();
     test_sizes();
     test_large();
+    test_far_bound();
+    test_threaded();
     test_frames();
     return tap_done();
 }

@@ -284,8 +284,6 @@ static enum entry read_target(struct cfg_work *w, const struct form *f, uint64_t
     if (!read_entry(w, f, i, &entry))
         return ENTRY_NONE;
     vaddr target = f->add + entry * (uint64_t)f->scale;
-    if (f->size == 4 && f->add == 0 && f->scale == 1)
-        target = (uint32_t)target;
     *p = jump_plausible(w, target);
     if (*p != POS_NONE)
         return ENTRY_LABEL;

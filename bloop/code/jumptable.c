@@ -89,7 +89,7 @@ static enum jump_reading follow(struct cfg_work *w, struct form f, unsigned dept
         return NO_TABLE;
     struct ways v = jump_ways_into(w, f.root.at);
     enum jump_reading result = NO_TABLE;
-    for (size_t i = 0; v.count + v.entered > 1 && i < v.count && i < JOIN_MAX; i++) {
+    for (size_t i = 0; i < v.count && i < JOIN_MAX; i++) {
         enum jump_reading one = follow(w, jump_eval_after(w, f.root.place, jump_way(&v, i), DEPTH_MAX), depth - 1);
         if (one == LATER)
             return LATER;
