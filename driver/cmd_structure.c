@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct {
@@ -117,6 +118,16 @@ static bool is_xml(const char *path)
     return yes;
 }
 
+/* What results are kept by: a build from the repository keeps its version while its code changes. */
+static char *version_of_results(void)
+{
+    struct stat self;
+    if (stat("/proc/self/exe", &self) < 0)
+        return mem_printf("%s", PACKAGE_VERSION);
+    return mem_printf("%s-%llx.%lx-%llx", PACKAGE_VERSION, (long long)self.st_mtim.tv_sec, self.st_mtim.tv_nsec,
+                      (long long)self.st_size);
+}
+
 static int structure_of_binary(struct session *s, const char *path, struct scope_tree **tree)
 {
     struct string_list dirs = driver_debug_dirs(&opt.debug_dirs);
@@ -135,7 +146,8 @@ static int structure_of_binary(struct session *s, const char *path, struct scope
     bool cached =
         !opt.no_cache && !opt.stats && !opt.function && !opt.source && !opt.debug_dirs.count && !was_fetched(binary);
     char *folder = cached ? cache_folder("hpcview") : NULL;
-    char *entry = folder ? bloop_cache_path(binary, folder, PACKAGE_VERSION) : NULL;
+    char *version = version_of_results();
+    char *entry = folder ? bloop_cache_path(binary, folder, version) : NULL;
     int status = 0;
     if (!entry || bloop_cache_get(entry, path, tree) == 0) {
         struct err kept;
@@ -147,6 +159,7 @@ static int structure_of_binary(struct session *s, const char *path, struct scope
             print_stats(&stats);
     }
     mem_free(entry);
+    mem_free(version);
     mem_free(folder);
     bloop_close(binary);
     vec_release(&dirs);

@@ -217,7 +217,7 @@ bool fake_is_aarch64(const struct bloop_binary *b)
 
 char *fake_cache_path(const struct bloop_binary *b, const char *dir, const char *version)
 {
-    if (strcmp(version, PACKAGE_VERSION) != 0 || b != of_case)
+    if (strncmp(version, PACKAGE_VERSION "-", strlen(PACKAGE_VERSION) + 1) != 0 || b != of_case)
         fprintf(stderr, "another version, or binary\n");
     return mem_printf("%s/%s", dir, fake_build_id(b));
 }

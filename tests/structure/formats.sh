@@ -64,7 +64,7 @@ check_match "outline shows the inner loop" "$out" "        loop  155-156  "
 run "$hpcview" structure -o cached.xml inline.so
 check_same "the result is the same without --no-cache" cached.xml inline.so.xml
 entry=$XDG_CACHE_HOME/hpcview/structure
-check_equal "one entry, named by the build id" "$(ls "$entry" | sed 's/-[0-9.]*\.xml$//')" "0123456789abcdef"
+check_equal "one entry, named by the build id" "$(ls "$entry" | sed 's/-[0-9a-f.-]*\.xml$//')" "0123456789abcdef"
 mkdir elsewhere && cp inline.so elsewhere/other.so
 run "$hpcview" structure -o other.xml elsewhere/other.so
 check_equal "from the cache, the module has the name asked for" "$(sed -n 's/.*<LM n="\([^"]*\)".*/\1/p' other.xml)" "elsewhere/other.so"
@@ -73,6 +73,12 @@ check_same "from the cache, all else is the same" renamed.xml inline.so.xml
 echo '<PGM version="4"><LM' >"$entry/$(ls "$entry")"
 run "$hpcview" structure -o mended.xml inline.so
 check_same "a damaged entry is not used" mended.xml inline.so.xml
+cp "$hpcview" rebuilt
+touch -d 2001-02-03 rebuilt
+run ./rebuilt structure -o rebuilt.xml inline.so
+check_equal "what another build of this version found is not used" "$(ls "$entry" | wc -l)" 2
+run ./rebuilt structure -o rebuilt.xml inline.so
+check_equal "but its own is" "$(ls "$entry" | wc -l)" 2
 
 refuses() { # NAME WORDS FILE
     run "$hpcview" structure --no-cache "$3"
