@@ -360,13 +360,11 @@ static void lift(const uint8_t *p, size_t n, vaddr addr, struct op *op)
     take_stack(op);
 }
 
-static enum branch_test test(const uint8_t *p, size_t n, vaddr addr, struct op *op)
+static enum branch_test test(const uint8_t *p, size_t n)
 {
     static const enum branch_test tests[16] = {
         [0] = TEST_EQUAL, [1] = TEST_NOT_EQUAL,   [2] = TEST_ABOVE_EQUAL,     [3] = TEST_BELOW,
         [8] = TEST_ABOVE, [9] = TEST_BELOW_EQUAL, [12] = TEST_GREATER_SIGNED, [13] = TEST_LESS_EQUAL_SIGNED};
-    (void)addr;
-    (void)op;
     if (n < 4 || p[3] != 0x54)
         return TEST_OTHER;
     return tests[p[0] & 15];

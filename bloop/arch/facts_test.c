@@ -594,17 +594,15 @@ static uint64_t digest_word(const struct arch *arch, struct buf *b, uint32_t wor
     uint8_t bytes[4] = {(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16), (uint8_t)(word >> 24)}, reg = 0;
     struct insn in;
     struct insn_facts facts = {0};
-    struct op op = {0}, compared = {0};
+    struct op op = {0};
     vaddr value = 0;
     b->len = 0;
     arch->decode(bytes, 4, 0x40000, &in);
     buf_printf(b, "%u %u %llx;", in.kind, in.length, in.kind == INSN_PLAIN ? 0 : (unsigned long long)in.target);
     arch->detail->lift(bytes, 4, 0x40000, &op);
     put_op(b, &op);
-    if (in.kind == INSN_BRANCH) {
-        buf_printf(b, "%d;", arch->detail->test(bytes, 4, 0x40000, &compared));
-        put_op(b, &compared);
-    }
+    if (in.kind == INSN_BRANCH)
+        buf_printf(b, "%d;", arch->detail->test(bytes, 4));
     if (arch->detail->constant(bytes, 4, 0x40000, &reg, &value))
         buf_printf(b, "%u %llx;", reg, (unsigned long long)value);
     if (arch->facts(bytes, 4, 0x40000, &facts))

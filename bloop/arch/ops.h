@@ -75,9 +75,8 @@ struct arch_detail {
     void (*lift)(const uint8_t *p, size_t n, vaddr addr, struct op *);
     /* Quickly: does this instruction put a constant address into a register? */
     bool (*constant)(const uint8_t *p, size_t n, vaddr addr, uint8_t *reg, vaddr *value);
-    /* Of a conditional branch at p. For branches that compare by themselves, *op_compare-like fields of `op` are
-     * filled. */
-    enum branch_test (*test)(const uint8_t *p, size_t n, vaddr addr, struct op *op);
+    /* What a conditional branch at p asks of the comparison in front of it. */
+    enum branch_test (*test)(const uint8_t *p, size_t n);
 };
 
 const struct arch *arch_x86_64(void);

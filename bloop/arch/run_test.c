@@ -284,8 +284,7 @@ static bool branches_alike(const struct op *op, const struct state *in, uint64_t
     const struct arch *arch = arch_get(ARCH_X86_64);
     for (unsigned condition = 0; condition < 16; condition++) {
         const uint8_t jump[2] = {(uint8_t)(0x70 | condition), 0};
-        struct op unused;
-        enum branch_test test = arch->detail->test(jump, 2, 0x1000, &unused);
+        enum branch_test test = arch->detail->test(jump, 2);
         uint64_t b = op->compare == COMPARE_CONST ? (uint64_t)op->cmp_const : value_of(in, op->cmp_reg2);
         if (test != TEST_OTHER && compares(test, value_of(in, op->cmp_reg), b, op->cmp_size) != jumps(condition, flags))
             return false;

@@ -610,10 +610,8 @@ static void lift(const uint8_t *p, size_t n, vaddr addr, struct op *op)
     take_stack(&z, operands, op);
 }
 
-static enum branch_test test(const uint8_t *p, size_t n, vaddr addr, struct op *op)
+static enum branch_test test(const uint8_t *p, size_t n)
 {
-    (void)addr;
-    (void)op;
     ZydisDecodedInstruction z;
     if (!zydis(p, n, &z))
         return TEST_OTHER;

@@ -484,9 +484,7 @@ static pos end_of_block_walking(const struct cfg_work *w, pos leader, const stru
         *term = cfg_term_at(w, p);
         if (*term)
             return (*term)->end;
-        struct insn in;
-        w->in->arch->decode(part->bytes + (p - part->first), end - p, part->begin + (p - part->first), &in);
-        p += in.length;
+        p += cfg_insn_at(w, p).length;
         if (p >= end || bit_get(w->leader, p) || !bit_get(w->start, p))
             return p;
     }

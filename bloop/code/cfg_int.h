@@ -95,6 +95,8 @@ pos bit_next(const uint64_t *map, pos p, pos end);
 const struct cfg_part *cfg_part_at(const struct cfg_work *, pos);
 pos cfg_position(const struct cfg_work *, vaddr); /* POS_NONE: not in this function */
 vaddr cfg_address(const struct cfg_work *, pos);
+/* The instruction there: its kind and length. (Not where it leads: it is not said where it is.) */
+struct insn cfg_insn_at(const struct cfg_work *, pos);
 /* Sorts terms and calls by position. */
 void cfg_sort(struct cfg_work *);
 /* The term at or after p (terms are sorted); count: none. */

@@ -40,6 +40,14 @@ vaddr cfg_address(const struct cfg_work *w, pos p)
     return part->begin + (p - part->first);
 }
 
+struct insn cfg_insn_at(const struct cfg_work *w, pos p)
+{
+    const struct cfg_part *part = cfg_part_at(w, p);
+    struct insn in;
+    w->in->arch->decode(part->bytes + (p - part->first), (size_t)(part->end - part->begin) - (p - part->first), 0, &in);
+    return in;
+}
+
 /* ---- what ends blocks, and calls ---- */
 
 /* Merge sort that starts from the runs the input has: lines are explored upwards, so there are few. */

@@ -57,11 +57,10 @@ static uint64_t passing(enum branch_test test, bool taken, uint64_t c)
 static uint64_t guarded(struct cfg_work *w, const struct index *x, pos b, bool taken)
 {
     const struct cfg_part *part = cfg_part_at(w, b);
-    struct op op = {0}, branch = {0};
+    struct op op = {0};
     pos at;
     enum branch_test test = w->in->arch->detail->test(part->bytes + (b - part->first),
-                                                      (size_t)(part->end - part->begin) - (b - part->first),
-                                                      part->begin + (b - part->first), &branch);
+                                                      (size_t)(part->end - part->begin) - (b - part->first));
     if (test == TEST_OTHER || !find_compare(w, b, &op, &at))
         return 0;
     struct form c = {.kind = FORM_CONST, .add = (uint64_t)op.cmp_const}, value;
@@ -235,8 +234,7 @@ static bool fits(struct cfg_work *w, pos p)
     for (int i = 0; i < 200 && p < end; i++) {
         if (bit_get(w->start, p) || bit_get(w->maybe_start, p))
             return true;
-        struct insn in;
-        w->in->arch->decode(part->bytes + (p - part->first), end - p, part->begin + (p - part->first), &in);
+        struct insn in = cfg_insn_at(w, p);
         for (pos k = p; k < p + in.length; k++)
             if (bit_get(w->covered, k) || bit_get(w->maybe_covered, k))
                 return false;

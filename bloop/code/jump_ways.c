@@ -21,8 +21,7 @@ void jump_lift(struct cfg_work *w, pos at, struct op *op)
     const uint8_t *p = part->bytes + (at - part->first);
     size_t n = (size_t)(part->end - part->begin) - (at - part->first);
     vaddr a = part->begin + (at - part->first);
-    struct insn in;
-    w->in->arch->decode(p, n, a, &in);
+    struct insn in = cfg_insn_at(w, at);
     w->in->arch->detail->lift(p, n, a, op);
     if (in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT) {
         op->clobbers |= w->in->arch->detail->call_clobbers;
@@ -34,21 +33,12 @@ void jump_lift(struct cfg_work *w, pos at, struct op *op)
     *cached = (struct lifted){w->jumptable->round, at, *op};
 }
 
-static unsigned length_at(const struct cfg_work *w, pos at)
-{
-    const struct cfg_part *part = cfg_part_at(w, at);
-    struct insn in;
-    w->in->arch->decode(part->bytes + (at - part->first), (size_t)(part->end - part->begin) - (at - part->first), 0,
-                        &in);
-    return in.length;
-}
-
 /* The instruction that control runs from into p, or POS_NONE. */
 pos jump_line_pred(const struct cfg_work *w, pos p)
 {
     const struct cfg_part *part = cfg_part_at(w, p);
     for (pos q = p; q-- > part->first && p - q <= 16;) {
-        if (!bit_get(w->start, q) || q + length_at(w, q) != p)
+        if (!bit_get(w->start, q) || q + cfg_insn_at(w, q).length != p)
             continue;
         const struct term *t = cfg_term_at(w, q);
         return t && !t->goes_on ? POS_NONE : q;
