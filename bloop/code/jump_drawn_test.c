@@ -476,10 +476,23 @@ static void put_wanted(struct buf *out)
             buf_printf(out, " %x", t.labels[i]);
 }
 
+/* The graph of the one function there is, which is all that the first section holds. */
+static void build_one(struct image_section *memory_of, size_t count, struct cfg *g)
+{
+    static struct guarded_room edge;
+    struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = count};
+    struct function f = {
+        .begin = TEXT_AT, .end = TEXT_AT + memory_of[0].size, .link_name = "f", .part_of = FUNCTION_NONE};
+    struct function_table one = {.functions = guarded_copy(&edge, &f, sizeof f), .count = 1};
+    struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
+    test_site_count = 0;
+    cfg_build(&in, g);
+}
+
 /* What t.text leads to by its one indirect jump, as that many of how many. */
 static void put_led_to(struct buf *out, struct cfg *g)
 {
-    static struct guarded_room edges[4];
+    static struct guarded_room edges[3];
     struct image_section memory_of[] = {{.name = ".text",
                                          .addr = TEXT_AT,
                                          .bytes = guarded_copy(&edges[0], t.text, t.size),
@@ -497,12 +510,7 @@ static void put_led_to(struct buf *out, struct cfg *g)
                                          .bytes = guarded_copy(&edges[2], t.bytes, sizeof t.bytes),
                                          .size = sizeof t.bytes,
                                          .alloc = true}};
-    struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of) - !!t.large};
-    struct function f = {.begin = TEXT_AT, .end = TEXT_AT + t.size, .link_name = "f", .part_of = FUNCTION_NONE};
-    struct function_table one = {.functions = guarded_copy(&edges[3], &f, sizeof f), .count = 1};
-    struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
-    test_site_count = 0;
-    cfg_build(&in, g);
+    build_one(memory_of, ARRAY_SIZE(memory_of) - !!t.large, g);
     for (size_t i = 0; i < g->block_count; i++)
         for (uint32_t k = 0; g->blocks[i].last_kind == INSN_JUMP_INDIRECT && k < g->blocks[i].succ_count; k++)
             buf_printf(out, " %x", (unsigned)(g->blocks[g->succs[g->blocks[i].succ_first + k]].begin - TEXT_AT));
@@ -793,12 +801,7 @@ static void test_sizes(void)
             {.name = ".text", .addr = TEXT_AT, .bytes = t.text, .size = t.size, .alloc = true, .exec = true},
             {.name = ".rodata", .addr = TABLE_AT, .bytes = (uint8_t *)table, .size = sizeof table, .alloc = true},
             {.name = ".rodata", .addr = INNER_AT, .bytes = (uint8_t *)table, .size = sizeof table, .alloc = true}};
-        struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of)};
-        struct function f = {.begin = TEXT_AT, .end = TEXT_AT + t.size, .link_name = "f", .part_of = FUNCTION_NONE};
-        struct function_table one = {.functions = &f, .count = 1};
-        struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
-        test_site_count = 0;
-        cfg_build(&in, &g);
+        build_one(memory_of, ARRAY_SIZE(memory_of), &g);
         CHECK_INT(g.unresolved_jumps, 0);
         if (!tap_result(g.block_count == 1u + 1 + (cases[i].count > BYTE), cases[i].name, __FILE__, __LINE__))
             printf("# %zu blocks\n", (size_t)g.block_count);
@@ -1005,12 +1008,7 @@ static void test_steps(void)
         struct image_section memory_of[] = {
             {.name = ".text", .addr = TEXT_AT, .bytes = text, .size = size, .alloc = true, .exec = true},
             {.name = ".rodata", .addr = TABLE_AT, .bytes = (uint8_t *)table, .size = sizeof table, .alloc = true}};
-        struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of)};
-        struct function f = {.begin = TEXT_AT, .end = TEXT_AT + size, .link_name = "f", .part_of = FUNCTION_NONE};
-        struct function_table one = {.functions = &f, .count = 1};
-        struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
-        test_site_count = 0;
-        cfg_build(&in, &g);
+        build_one(memory_of, ARRAY_SIZE(memory_of), &g);
         CHECK_INT(g.unresolved_jumps, 0);
         CHECK_INT(g.block_count, 1 + (many ? MOST : READ));
         mem_free(text);
@@ -1038,13 +1036,7 @@ static void test_threaded(void)
     struct image_section memory_of[] = {
         {.name = ".text", .addr = TEXT_AT, .bytes = text, .size = FIRST + PIECES * PIECE, .alloc = true, .exec = true},
         {.name = ".rodata", .addr = POINTERS_AT, .bytes = (uint8_t *)table, .size = PIECES * 8, .alloc = true}};
-    struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = ARRAY_SIZE(memory_of)};
-    struct function f = {
-        .begin = TEXT_AT, .end = TEXT_AT + FIRST + PIECES * PIECE, .link_name = "f", .part_of = FUNCTION_NONE};
-    struct function_table one = {.functions = &f, .count = 1};
-    struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
-    test_site_count = 0;
-    cfg_build(&in, &g);
+    build_one(memory_of, ARRAY_SIZE(memory_of), &g);
     CHECK_INT(g.indirect_jumps, PIECES + 1);
     CHECK_INT(g.unresolved_jumps, 0);
     CHECK_INT(g.block_count, PIECES + 2); /* what is in front of the first jump, the jumps */
@@ -1250,12 +1242,7 @@ static void test_frames(void)
         uint32_t size = put_steps(text, steps, count);
         struct image_section code = {
             .name = ".text", .addr = TEXT_AT, .bytes = text, .size = size, .alloc = true, .exec = true};
-        struct image im = {.arch = ARCH_X86_64, .sections = &code, .section_count = 1};
-        struct function f = {.begin = TEXT_AT, .end = TEXT_AT + size, .link_name = "f", .part_of = FUNCTION_NONE};
-        struct function_table one = {.functions = &f, .count = 1};
-        struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
-        test_site_count = 0;
-        cfg_build(&in, &g);
+        build_one(&code, 1, &g);
         bool tail = is_tail_call(steps, count);
         tails += tail;
         right += g.indirect_jumps == !tail && g.unresolved_jumps == !tail;
