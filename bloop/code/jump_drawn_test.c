@@ -1016,6 +1016,35 @@ static void test_steps(void)
     cfg_release(&g);
 }
 
+/* Where an entry of a table without bounds leads, so many instructions are looked at. */
+static void test_far_end(void)
+{
+    enum { FURTHEST = 200, GOOD = 2 };
+    struct cfg g = {0};
+    for (uint32_t far = FURTHEST - 2; far < FURTHEST + 2; far++) {
+        struct buf got = {0};
+        t = (struct dispatch){.table_size = sizeof t.table};
+        byte(0x53);
+        memory(0x8b, false, RDI, RSI, NO_REG, 1, 4);
+        memory(0xff, false, 4, NO_REG, RDI, 8, TABLE_AT);
+        for (uint32_t i = 0; i <= GOOD; i++) {
+            uint64_t to = TEXT_AT + t.size + i;
+            memcpy(t.table + 8 * i, &to, 8);
+        }
+        for (uint32_t i = 0; i < GOOD; i++)
+            byte(0xc3);
+        for (uint32_t i = 0; i < far; i++)
+            byte(0x90);
+        byte(0x06);
+        put_led_to(&got, &g);
+        if (!tap_result((strlen(got.bytes) - strlen(" 1/1")) / strlen(" xx") == GOOD + (far >= FURTHEST),
+                        "so much is looked at of where an entry leads", __FILE__, __LINE__))
+            printf("# %u:%s\n", far, got.bytes);
+        buf_release(&got);
+    }
+    cfg_release(&g);
+}
+
 /* An interpreter whose many pieces all end in a jump to any of them: nothing is made for each pair. */
 static void test_threaded(void)
 {
@@ -1265,6 +1294,7 @@ int main(void)
     test_sizes();
     test_large();
     test_far_bound();
+    test_far_end();
     test_threaded();
     test_constants();
     test_steps();
