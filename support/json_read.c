@@ -294,9 +294,8 @@ enum json_type json_type_of(const struct json *j, json_ix i)
 
 json_ix json_first(const struct json *j, json_ix i)
 {
-    const struct node *n = node_at(j, i), *child = node_at(j, i == JSON_NONE ? i : i + 1);
-    bool may = n && child && (n->type == JSON_ARRAY || n->type == JSON_OBJECT);
-    return may && !n->empty ? i + 1 : JSON_NONE;
+    const struct node *n = node_at(j, i);
+    return n && (n->type == JSON_ARRAY || n->type == JSON_OBJECT) && !n->empty ? i + 1 : JSON_NONE;
 }
 
 json_ix json_next(const struct json *j, json_ix i)
