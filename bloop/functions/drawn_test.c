@@ -53,7 +53,7 @@ static void draw_sections(void)
     set_section(TEXT, ".text", 0, text, true, true);
     set_section(MORE, ".text.more", text, 0x180 - text, true, below(4) > 0);
     set_section(DATA, ".rodata", 0x180, 0x40, false, true);
-    set_section(PLT, below(2) ? ".plt" : ".plt.sec", 0x1c0, 0x60, true, true);
+    set_section(PLT, (const char *[]){".plt", ".plt.sec", ".iplt", ".plt.bnd"}[below(4)], 0x1c0, 0x60, true, true);
     set_section(EXTERNAL, "[external]", 0x220, 0x40, false, false);
     set_section(INIT, ".init", 0x260, 16, below(4) > 0, below(4) > 0);
     set_section(FINI, ".fini", 0x270, 16, below(4) > 0, below(4) > 0);
