@@ -346,6 +346,15 @@ static void put_verdict(struct buf *out, const struct scope_tree *t)
         buf_printf(out, "scope %u (%s): %s", i, scope_kind_name(t->scopes[i].kind), what);
 }
 
+/* Some file of the tree; NULL: it has none. */
+static struct scope *any_file(struct scope_tree *t)
+{
+    uint32_t n = (uint32_t)t->scope_count, from = below(n), i = 0;
+    while (i < n && t->scopes[(from + i) % n].kind != SCOPE_FILE)
+        i++;
+    return i < n ? &t->scopes[(from + i) % n] : NULL;
+}
+
 /* One field becomes another. */
 static void damage(struct scope_tree *t)
 {
@@ -356,7 +365,8 @@ static void damage(struct scope_tree *t)
     const uint32_t many = below(2) ? UINT32_MAX : (uint32_t)strtab_count(t->strings);
     uint32_t *field = fields[below(ARRAY_SIZE(fields))];
     struct addr_range *of = t->range_count ? &t->ranges[below((uint32_t)t->range_count)] : NULL;
-    switch (below(7)) {
+    struct scope *file = any_file(t);
+    switch (below(8)) {
     case 0:
         *field += below(2) ? 1 : UINT32_MAX;
         break;
@@ -371,6 +381,10 @@ static void damage(struct scope_tree *t)
         break;
     case 4:
         s->entry = below(2) ? other->entry : 0;
+        break;
+    case 5:
+        if (file)
+            file->name = file->file = any_file(t)->name;
         break;
     default:
         if (of)
