@@ -536,11 +536,10 @@ static void add_pad_edges_of(struct cfg *g, uint32_t block, size_t *next)
 {
     struct cfg_work *w = g->work;
     struct cfg_block *b = &g->blocks[block];
-    for (; *next < w->pad_edges.count && w->pad_edges.items[*next] >> 32 <= block; (*next)++) {
-        uint32_t to = (uint32_t)w->pad_edges.items[*next];
-        if (w->pad_edges.items[*next] >> 32 != block || b->pad_count == UINT16_MAX)
+    for (; *next < w->pad_edges.count && w->pad_edges.items[*next] >> 32 == block; (*next)++) {
+        if (b->pad_count == UINT16_MAX)
             continue;
-        add_succ(g, &capacity_of(g)->succs, b, to);
+        add_succ(g, &capacity_of(g)->succs, b, (uint32_t)w->pad_edges.items[*next]);
         b->pad_count++;
     }
 }

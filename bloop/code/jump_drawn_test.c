@@ -19,6 +19,7 @@ enum {
     BYTES_AT = 0x5800,
     LABELS = 8,
     ENTRIES = 48,
+    FUNCTIONS_MOST = 3,
     FAR_AWAY = 0x01000000,
     JOINS_SEEN_THROUGH = 4,
     LOOKED_THROUGH = 16 /* instructions between a branch and what it compares */
@@ -476,17 +477,25 @@ static void put_wanted(struct buf *out)
             buf_printf(out, " %x", t.labels[i]);
 }
 
-/* The graph of the one function there is, which is all that the first section holds. */
-static void build_one(struct image_section *memory_of, size_t count, struct cfg *g)
+/* The graph of the first of several functions, which lie in the first section one behind the other. */
+static void build_several(struct image_section *memory_of, size_t count, const uint32_t *sizes, uint32_t functions,
+                          struct cfg *g)
 {
     static struct guarded_room edge;
     struct image im = {.arch = ARCH_X86_64, .sections = memory_of, .section_count = count};
-    struct function f = {
-        .begin = TEXT_AT, .end = TEXT_AT + memory_of[0].size, .link_name = "f", .part_of = FUNCTION_NONE};
-    struct function_table one = {.functions = guarded_copy(&edge, &f, sizeof f), .count = 1};
-    struct cfg_input in = {.image = &im, .functions = &one, .arch = arch_get(ARCH_X86_64)};
+    struct function f[FUNCTIONS_MOST];
+    vaddr at = memory_of[0].addr;
+    for (uint32_t i = 0; i < functions; at += sizes[i++])
+        f[i] = (struct function){.begin = at, .end = at + sizes[i], .link_name = "f", .part_of = FUNCTION_NONE};
+    struct function_table table = {.functions = guarded_copy(&edge, f, functions * sizeof *f), .count = functions};
+    struct cfg_input in = {.image = &im, .functions = &table, .arch = arch_get(ARCH_X86_64)};
     test_site_count = 0;
     cfg_build(&in, g);
+}
+
+static void build_one(struct image_section *memory_of, size_t count, struct cfg *g)
+{
+    build_several(memory_of, count, (const uint32_t[]){(uint32_t)memory_of[0].size}, 1, g);
 }
 
 /* What t.text leads to by its one indirect jump, as that many of how many. */
@@ -1016,6 +1025,51 @@ static void test_steps(void)
     cfg_release(&g);
 }
 
+/* A table ends where the functions behind make the address of something else; so many of their bytes are looked at. */
+static void test_neighbours(void)
+{
+    enum { LOOKED_AT = 16384, ENDS = 3, THERE = 6, MAKES = 7, CODE_AT = 0x10000 };
+    static const struct {
+        const char *name;
+        uint32_t first, at; /* bytes of the next function; where the address is made, from its begin */
+        bool seen;
+    } cases[] = {
+        {"the first instruction of the next one", 100, 0, true},
+        {"one in its middle", 100, 41, true},
+        {"the last bytes that are looked at", 2 * LOOKED_AT, LOOKED_AT - MAKES, true},
+        {"behind what is looked at", 2 * LOOKED_AT, LOOKED_AT, false},
+        {"the function after that", 100, 100, true},
+        {"the function after a large one", LOOKED_AT - 1, LOOKED_AT - 1, true},
+        {"the function after one that is too large", LOOKED_AT, LOOKED_AT, false},
+    };
+    uint64_t table[THERE + 1] = {0};
+    t = (struct dispatch){0};
+    byte(0x53);
+    memory(0x0fb6, false, RAX, RDI, NO_REG, 1, 0);
+    memory(0xff, false, 4, NO_REG, RAX, 8, TABLE_AT);
+    for (uint32_t i = 0; i < THERE; i++) {
+        table[i] = CODE_AT + t.size;
+        byte(0xc3);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        static uint8_t text[3 * LOOKED_AT];
+        struct cfg g = {0};
+        const uint32_t own = t.size, size = own + cases[i].first + 100, here = own + cases[i].at;
+        const uint32_t distance = TABLE_AT + 8 * ENDS - (CODE_AT + here + MAKES);
+        memcpy(text, t.text, own);
+        memset(text + own, 0x90, size - own);
+        memcpy(text + here, "\x48\x8d\x15", 3); /* lea into the table,%rdx */
+        memcpy(text + here + 3, &distance, 4);
+        struct image_section memory_of[] = {
+            {.name = ".text", .addr = CODE_AT, .bytes = text, .size = size, .alloc = true, .exec = true},
+            {.name = ".rodata", .addr = TABLE_AT, .bytes = (uint8_t *)table, .size = sizeof table, .alloc = true}};
+        build_several(memory_of, ARRAY_SIZE(memory_of), (const uint32_t[]){own, cases[i].first, 100}, 3, &g);
+        if (!tap_result(g.block_count == 1 + (cases[i].seen ? ENDS : THERE), cases[i].name, __FILE__, __LINE__))
+            printf("# %zu blocks\n", (size_t)g.block_count);
+        cfg_release(&g);
+    }
+}
+
 /* Where an entry of a table without bounds leads, so many instructions are looked at. */
 static void test_far_end(void)
 {
@@ -1295,6 +1349,7 @@ int main(void)
     test_large();
     test_far_bound();
     test_far_end();
+    test_neighbours();
     test_threaded();
     test_constants();
     test_steps();
