@@ -36,8 +36,8 @@ TESTS += %D%/put_test
 
 check_PROGRAMS += %D%/teams_test
 TESTS += %D%/teams_test
-%C%_teams_test_SOURCES = %D%/teams_test.c %D%/inside_world.h tests/chance.h tests/tap.h %D%/inside/teams.c hpcprof/recorder/memory.c
-%C%_teams_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/%D%/inside_world.h
+%C%_teams_test_SOURCES = %D%/teams_test.c %D%/inside_world.h tests/chance.h tests/guarded.h tests/tap.h %D%/inside/teams.c
+%C%_teams_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -Dsyscall=world_syscall -include $(top_srcdir)/%D%/inside_world.h
 
 check_PROGRAMS += %D%/tell_test
 TESTS += %D%/tell_test

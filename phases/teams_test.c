@@ -6,6 +6,7 @@
 #include "phases/inside/inside.h"
 
 #include "tests/chance.h"
+#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -29,6 +30,23 @@ int world_clock_gettime(clockid_t id, struct timespec *t)
 struct recorder hpcrec;
 struct phases hpcrec_phases;
 _Thread_local struct thread *hpcrec_self;
+
+static int maps_until = -1, mapped; /* maps_until: so many more are given; -1: all */
+
+void *hpcrec_map(size_t bytes)
+{
+    if (maps_until == 0)
+        return NULL;
+    maps_until -= maps_until > 0;
+    mapped++;
+    return guarded_get(bytes);
+}
+
+void hpcrec_unmap(void *p, size_t bytes)
+{
+    mapped -= p != NULL;
+    guarded_put(p, bytes);
+}
 
 static bool is_locked;
 
@@ -407,12 +425,87 @@ static void test_many(void)
     CHECK(members[MANY - 1].phases.passed > 0 && phases_team_has_joined(&members[MANY - 1].phases));
 }
 
+/* Whoever has not come is not listed. */
+static void test_absent(void)
+{
+    struct team *team = phases_team_begin(as(0), JOIN);
+    for (uint32_t i = 0; i < 3; i++)
+        phases_team_enter(as(i), team);
+    for (uint32_t i = 0; i < 2; i++)
+        phases_team_arrive(as(i), 3);
+    for (uint32_t i = 0; i < 2; i++)
+        phases_team_leave(as(i), 3, false);
+    folds = 0;
+    phases_teams_fold();
+    CHECK_INT(folds, 1);
+    CHECK(folded_listed == 2 && folded_size == 3);
+    phases_team_join(as(1), team);
+    phases_team_end(as(0), team);
+    CHECK_INT(folds, 2);
+    CHECK(folded_listed == 2 && folded_size == 3);
+}
+
+static unsigned yields;
+static struct team *held; /* by somebody who goes on when there is a processor */
+
+long world_syscall(long number, ...) /* local.mk */
+{
+    yields += number == SYS_sched_yield;
+    if (held)
+        atomic_store(&held->folding, 0);
+    held = NULL;
+    return 0;
+}
+
+/* Who leads folds when half a lane is full, if nobody does just now; it waits for that only before the lane runs over. */
+static void test_held(void)
+{
+    enum { HALF = LANE / 2, FULL = LANE - 4 };
+    struct team *team = phases_team_begin(as(0), JOIN);
+    phases_team_enter(as(0), team);
+    for (uint32_t i = 1; i <= FULL + HALF; i++) {
+        if (i == 1) {
+            held = team;
+            atomic_store(&team->folding, 1);
+        }
+        phases_team_arrive(as(0), 3);
+        phases_team_leave(as(0), 3, false);
+        CHECK_INT(team->folded, i < FULL ? 0 : i < FULL + HALF ? FULL : FULL + HALF);
+        CHECK_INT(yields, i >= FULL);
+    }
+    phases_team_end(as(0), team);
+    held = team;
+    atomic_store(&team->folding, 1);
+    CHECK(phases_team_begin(as(0), JOIN) == team && yields == 2);
+    held = team;
+    atomic_store(&team->folding, 1);
+    phases_team_end(as(0), team);
+    CHECK_INT(yields, 3);
+}
+
+static void test_no_memory(void)
+{
+    int before = mapped;
+    for (int give = 0; give < 3; give++) { /* the team, its lanes, its slots */
+        maps_until = give;
+        CHECK(phases_team_begin(as(1), JOIN) == NULL);
+        CHECK(members[1].phases.depth == 0 && mapped == before);
+    }
+    maps_until = -1;
+    struct team *team = phases_team_begin(as(1), JOIN);
+    CHECK(team && members[1].phases.depth == 1);
+    phases_team_end(as(1), team);
+}
+
 int main(void)
 {
     begin_world();
     test_regions();
     test_nested();
     test_many();
+    test_absent();
+    test_held();
+    test_no_memory();
     free(hpcrec_phases.sites);
     return tap_done();
 }

@@ -219,7 +219,12 @@ static struct team *make_team(void)
         return NULL;
     team->lanes = hpcrec_map(TEAM_THREADS * sizeof *team->lanes);
     team->slots = hpcrec_map(TEAM_THREADS * sizeof *team->slots);
-    return team->lanes && team->slots ? team : NULL;
+    if (team->lanes && team->slots)
+        return team;
+    hpcrec_unmap(team->lanes, TEAM_THREADS * sizeof *team->lanes);
+    hpcrec_unmap(team->slots, TEAM_THREADS * sizeof *team->slots);
+    hpcrec_unmap(team, sizeof *team);
+    return NULL;
 }
 
 struct team *phases_team_begin(struct phases_thread *t, uint32_t join_site)
