@@ -1,10 +1,17 @@
-/* Put in front of what these tests are made of: the clock is the test's own. */
+/* Put in front of what these tests are made of: the clock is the test's own, and when a compare-and-exchange fails that may (C11, 7.17.7.4). */
 #ifndef PHASES_INSIDE_WORLD_H
 #define PHASES_INSIDE_WORLD_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <time.h>
 
 int world_clock_gettime(clockid_t, struct timespec *);
 #define clock_gettime world_clock_gettime
+
+bool world_fails(void);
+#undef atomic_compare_exchange_weak
+#define atomic_compare_exchange_weak(at, was, wanted)                                                                  \
+    (world_fails() ? (*(was) = atomic_load(at), false) : atomic_compare_exchange_strong(at, was, wanted))
 
 #endif

@@ -25,7 +25,7 @@ EXTRA_DIST += tests/phases/programs/planned.h tests/phases/programs/pthreads.c t
 check_PROGRAMS += %D%/meet_test
 TESTS += %D%/meet_test
 %C%_meet_test_SOURCES = %D%/meet_test.c %D%/inside_world.h tests/chance.h tests/guarded.h tests/tap.h %D%/inside/sites.c %D%/inside/episodes.c %D%/inside/meet.c
-%C%_meet_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/%D%/inside_world.h
+%C%_meet_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -Dsyscall=world_syscall -include $(top_srcdir)/%D%/inside_world.h
 %C%_meet_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 check_PROGRAMS += %D%/put_test

@@ -50,7 +50,7 @@ static void sort_slots(struct slot *v, uint32_t n)
 
 static struct episode look_at(struct slot *slots, uint32_t listed, uint32_t size)
 {
-    struct episode e = {.slots = slots, .listed = listed, .size = size, .site = slots[0].site, .release = UINT64_MAX};
+    struct episode e = {.slots = slots, .listed = listed, .size = size, .site = UINT32_MAX, .release = UINT64_MAX};
     sort_slots(slots, listed);
     e.first = slots[0].arrived;
     e.last = slots[listed - 1].arrived;

@@ -25,20 +25,14 @@ static bool make_buffers(struct object *o, uint32_t capacity)
     return true;
 }
 
-static bool object_init(struct object *o, uint32_t expected, uint32_t capacity)
+static bool object_init(struct object *o, uint32_t expected)
 {
-    if (!make_buffers(o, capacity))
+    uint32_t most = expected < BARRIER_THREADS ? expected : BARRIER_THREADS;
+    if (!make_buffers(o, expected ? most : TEAM_THREADS))
         return false;
     atomic_store(&o->arrive, 1ull << 32);
     o->expected = expected;
     return true;
-}
-
-/* A new beginning: whoever was still inside is forgotten. */
-static void object_reset(struct object *o, uint32_t expected)
-{
-    o->expected = expected;
-    atomic_store(&o->arrive, ((atomic_load(&o->arrive) >> 32) + 2) << 32);
 }
 
 static struct object *find_object(uint64_t address, size_t *slot)
@@ -57,10 +51,9 @@ static struct object *make_object(uint64_t address, uint32_t expected)
     size_t slot = 0;
     phases_lock();
     struct object *o = find_object(address, &slot);
-    uint32_t capacity = expected && expected < BARRIER_THREADS ? expected : expected ? BARRIER_THREADS : TEAM_THREADS;
     if (!o && slot < OBJECTS && (o = hpcrec_map(sizeof *o))) {
         o->address = address;
-        if (object_init(o, expected, capacity)) {
+        if (object_init(o, expected)) {
             atomic_store_explicit(&objects[slot], o, memory_order_release);
         } else {
             hpcrec_unmap(o, sizeof *o);
@@ -68,30 +61,6 @@ static struct object *make_object(uint64_t address, uint32_t expected)
         }
     }
     phases_unlock();
-    return o;
-}
-
-/* A barrier made anew at an old address may be for more threads than fit in the old one's slots. */
-static void grow_object(struct object *o, uint32_t expected)
-{
-    uint32_t wanted = expected < BARRIER_THREADS ? expected : BARRIER_THREADS;
-    struct slot *old = o->buffers[0].slots;
-    size_t bytes = (size_t)o->buffer_count * o->capacity * sizeof *old;
-    if (wanted > o->capacity && make_buffers(o, wanted))
-        hpcrec_unmap(old, bytes);
-}
-
-struct object *phases_object_at(const void *address, uint32_t expected, bool fresh)
-{
-    size_t slot;
-    uint64_t key = (uint64_t)(uintptr_t)address;
-    struct object *o = find_object(key, &slot);
-    if (!o)
-        return make_object(key, expected);
-    if (fresh) {
-        grow_object(o, expected);
-        object_reset(o, expected);
-    }
     return o;
 }
 
@@ -221,6 +190,51 @@ void phases_leave(struct phases_thread *t, const struct passing *p)
     go_on(t, p);
     close_episode(p);
     end_if_over(p->object, p->episode, 0, 1, p->site);
+}
+
+/* ---- barriers made anew ----------------------------------------------------------------------------------------------- */
+
+/* What all came to is complete, and its slots go: whoever leaves it later is too late to say so. */
+static void end_all(struct object *o)
+{
+    uint64_t done = done_word((uint32_t)(atomic_load(&o->arrive) >> 32));
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        uint64_t word = atomic_exchange(&o->buffers[i].left, done), size = word >> 16 & LEFT_MASK;
+        if (size && !is_done(word))
+            phases_fold(o, (uint32_t)(word >> 32), (uint32_t)size);
+    }
+}
+
+/* A barrier made anew at an old address may be for more threads than fit in the old one's slots. Those stay: a thread that has
+   not quite left may write there still. Twice as many each time, so all of them are no more than the last ones. */
+static void grow_object(struct object *o, uint32_t expected)
+{
+    uint32_t twice = 2 * o->capacity, wanted = expected > twice ? expected : twice;
+    if (expected <= o->capacity || o->capacity == BARRIER_THREADS)
+        return;
+    end_all(o);
+    make_buffers(o, wanted < BARRIER_THREADS ? wanted : BARRIER_THREADS);
+}
+
+/* A new beginning: whoever was still inside is forgotten. */
+static void object_reset(struct object *o, uint32_t expected)
+{
+    o->expected = expected;
+    atomic_store(&o->arrive, ((atomic_load(&o->arrive) >> 32) + 2) << 32);
+}
+
+struct object *phases_object_at(const void *address, uint32_t expected, bool fresh)
+{
+    size_t slot;
+    uint64_t key = (uint64_t)(uintptr_t)address;
+    struct object *o = find_object(key, &slot);
+    if (!o)
+        return make_object(key, expected);
+    if (fresh) {
+        grow_object(o, expected);
+        object_reset(o, expected);
+    }
+    return o;
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------- */
