@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 typedef uintptr_t word;
 
@@ -140,15 +141,25 @@ static struct comm {
 static unsigned groups_held;
 static bool without_groups;
 
+/* Another MPI, whose handles are pointers: Open MPI is known by its world, of the program itself, or of a library of the caller's. */
+static bool is_open_mpi, world_by_caller;
+static char open_world;
+static const word OTHER = (word)1 << 50; /* with this bit it is another handle of the same members */
+
 static const struct comm *comm_of(word handle)
 {
     static const struct comm world = {(1 << RANKS) - 1, true};
-    return (uint32_t)handle == WORLD ? &world : &comms[(uint32_t)handle % COMMS];
+    bool is_world = is_open_mpi ? handle == (word)&open_world : (uint32_t)handle == WORLD;
+    return is_world ? &world : is_open_mpi ? (const struct comm *)(handle & ~OTHER) : &comms[(uint32_t)handle % COMMS];
 }
+
+static unsigned asked, translated; /* how many members communicators have; which rank one of them is */
+static int many;                   /* so many have all; 0: as they are */
 
 static int comm_size(word comm, int *size)
 {
-    *size = __builtin_popcount(comm_of(comm)->members);
+    asked++;
+    *size = many ? many : __builtin_popcount(comm_of(comm)->members);
     return 0;
 }
 
@@ -164,6 +175,9 @@ static int translate(word group, int n, const int *ranks, word to, int *there)
 {
     int rank = 0;
     expect(n == 1 && to == (1 << RANKS) - 1, "not into ranks of the world");
+    translated++;
+    expect(*ranks < (many ? many : __builtin_popcountl(group)),
+           "a rank that there is"); /* MPI ends the program where there is none */
     for (int bit = 0; bit < RANKS; bit++)
         if (group >> bit & 1 && rank++ == *ranks)
             *there = bit;
@@ -177,13 +191,22 @@ static int group_free(word *group)
     return 0;
 }
 
+static word comm_f2c(int number)
+{
+    return number == WORLD ? (word)&open_world : (word)&comms[number];
+}
+
 static char called_name[64];
 static word called[13];
+static uint64_t waits_since; /* while it was called */
+static uint32_t waits_at;
 static void (*inside)(void); /* what the MPI calls itself, by names that are ours */
 
 static word call(word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l, word m)
 {
     memcpy(called, (word[]){a, b, c, d, e, f, g, h, i, j, k, l, m}, sizeof called);
+    waits_since = self.waits_since;
+    waits_at = self.waits_at;
     if (inside)
         inside();
     return 17;
@@ -201,15 +224,18 @@ static word call_in_scope(word a, word b)
 void *dlsym(void *handle, const char *name) /* world_dlsym: local.mk */
 {
     scope_asked += handle == RTLD_NEXT;
+    if (handle == RTLD_DEFAULT && is_open_mpi && !world_by_caller && strcmp(name, "ompi_mpi_comm_world") == 0)
+        return &open_world;
     return handle == RTLD_NEXT && strcmp(name, in_scope) == 0 ? (void *)call_in_scope : NULL;
 }
 
 void *phases_next(const char *name, const void *caller)
 {
-    static const struct {
+    const struct {
         const char *name;
         void *function;
-    } own[] = {{"ompi_mpi_comm_world", NULL},
+    } own[] = {{"ompi_mpi_comm_world", is_open_mpi && world_by_caller ? &open_world : NULL},
+               {"PMPI_Comm_f2c", (void *)comm_f2c},
                {"PMPI_Comm_size", (void *)comm_size},
                {"PMPI_Comm_group", (void *)comm_group},
                {"PMPI_Group_translate_ranks", (void *)translate},
@@ -218,7 +244,7 @@ void *phases_next(const char *name, const void *caller)
     nexts++;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(own[i].name, name) == 0)
-            return without_groups && i == 2 ? NULL : own[i].function;
+            return without_groups && i == 3 ? NULL : own[i].function;
     snprintf(called_name, sizeof called_name, "%s", name);
     return (void *)call;
 }
@@ -289,7 +315,8 @@ static void test_names(void)
             CHECK_INT(self.waits_since, 0);
             CHECK_INT(self.inside_mpi, 0);
             CHECK(!collective || (told.number == passages && told.site == e->kind && told.threads == RANKS &&
-                                  told.last_row == 42 && told.passage && told.last == now && told.first < now));
+                                  told.last_row == 42 && told.passage && told.last == now && told.first < now &&
+                                  waits_since == told.first && waits_at == e->kind));
         }
     hpcrec_self = &self_thread;
     CHECK_INT(groups_held, 0);
@@ -383,6 +410,36 @@ static void test_communicators(void)
     forget_passages();
 }
 
+/* Each is asked for its members once, and the same members are one group wherever they are; the first of them counts as the others. */
+static void test_members(void)
+{
+    comms[1] = (struct comm){(1 << RANKS) - 1, true};
+    comms[2] = (struct comm){1 << 1 | 1 << 3, true};
+    comms[3] = (struct comm){1 << 2 | 1 << 3, true};
+    for (word i = 1; i < 4; i++)
+        MPI_Comm_free(&(word){i});
+    pass(WORLD);
+    asked = 0;
+    const struct passage *p = pass(WORLD);
+    uint64_t group = p->group, number = p->number;
+    CHECK_INT(asked, 0);
+    CHECK(pass(1)->group == group && told.number == number + 2);
+    CHECK_INT(asked, 1);
+    CHECK(pass(2)->group != pass(3)->group);
+    CHECK_INT(asked, 3);
+    for (uint32_t i = 1; i < 4; i++)
+        pass(i);
+    CHECK_INT(asked, 3);
+    MPI_Comm_free(&(word){3});
+    MPI_Comm_free(&(word){3});
+    pass(3);
+    pass(2);
+    CHECK_INT(asked, 4);
+    for (word i = 1; i < 4; i++)
+        MPI_Comm_free(&(word){i});
+    forget_passages();
+}
+
 /* When there are too many, every second is kept, then every fourth, ...: the same in all ranks. */
 static void test_thinned(void)
 {
@@ -429,6 +486,17 @@ static void test_not_counted(void)
     pass(4);
     CHECK_INT(told.number, group + 1);
     without_groups = false;
+    for (uint32_t more = 0; more < 2; more++) { /* of so many ranks are all asked for, not of more */
+        many = (1 << 16) + more;
+        translated = 0;
+        comms[3] = (struct comm){7 + more, true};
+        MPI_Comm_free(&(word){3});
+        pass(3);
+        CHECK_INT(translated, more ? 0 : many);
+        CHECK_INT(told.threads, many);
+    }
+    many = 0;
+    CHECK_INT(groups_held, 0);
     for (uint32_t i = 5; i < COMMS; i++) {
         comms[i] = (struct comm){i, true};
         MPI_Comm_free(&(word){i});
@@ -458,15 +526,66 @@ static void test_scope(void)
     CHECK_INT(scope_asked, 3);
 }
 
+/* Handles are pointers: all of their bits count, and those of Fortran are asked for. */
+static void test_open_mpi(void)
+{
+    int world = WORLD, one = 1;
+    word a[13] = {(word)&world};
+    comms[1] = comms[2] = (struct comm){7, true};
+    hpcrec_self = &self_thread;
+    MPI_Comm_free(&(word){(word)&comms[1]}); /* one that nobody knows yet, twice */
+    MPI_Barrier((word)&comms[1], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    MPI_Comm_free(&(word){(word)&comms[1]});
+    MPI_Comm_free(&(word){(word)&comms[1]});
+    CHECK(told.number == 1 && told.threads == 3 && asked == 1);
+    MPI_Barrier((word)&open_world, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    CHECK(told.number == 1 && told.threads == RANKS && asked == 2);
+    MPI_Barrier((word)&comms[2], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    MPI_Barrier((word)&comms[2] | OTHER, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    CHECK(told.number == 3 && told.threads == 3 && asked == 4);
+    MPI_Barrier((word)&open_world, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    for (const struct entry *e = entries; e < entries + ENTRY_COUNT; e++)
+        if (e->kind == BARRIER_MPI && e->fortran) {
+            uint64_t number = told.number;
+            a[0] = (word)&world;
+            call_entry(e, a);
+            CHECK(told.number == number + 1 && told.threads == RANKS);
+            CHECK(called[0] == (word)&world && asked == 4); /* what the program gave is passed on */
+        }
+    a[0] = (word)&one;
+    entries[1].function(a[0], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    CHECK(told.number == 4 && told.threads == 3 && asked == 5); /* it was given back */
+    CHECK(!wrong && groups_held == 0);
+}
+
+/* It is found out once which MPI it is: another process, of which the outcome counts. */
+static void in_process(void (*test)(void))
+{
+    int status = -1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(2, 1);
+        is_open_mpi = true;
+        test();
+        exit(tap_done());
+    }
+    waitpid(child, &status, 0);
+    CHECK_INT(status, 0);
+}
+
 int main(void)
 {
     hpcrec.measuring = true;
     hpcrec_phases.sites = sites;
     self_thread.phases = &self;
+    in_process(test_open_mpi);
+    world_by_caller = true;
+    in_process(test_open_mpi);
     test_names();
     test_inside();
-    forget_passages();
     test_communicators();
+    test_members();
     test_thinned();
     test_not_counted();
     test_scope();

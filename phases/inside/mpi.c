@@ -101,11 +101,12 @@ static struct group *group_with(uint64_t members, uint32_t ranks)
 
 static bool is_known(word handle, struct group **found)
 {
-    unsigned i = 0;
-    while (i < known_count && known[i].handle != handle)
-        i++;
-    *found = i < known_count ? known[i].group : NULL;
-    return i < known_count;
+    for (unsigned i = 0; i < known_count; i++)
+        if (known[i].handle == handle) {
+            *found = known[i].group;
+            return true;
+        }
+    return false;
 }
 
 static void remember(word handle, struct group *g)
@@ -119,7 +120,7 @@ static void remember(word handle, struct group *g)
 static struct group *group_of(word comm, const void *caller)
 {
     word handle = handle_of(comm, caller);
-    struct group *g;
+    struct group *g = NULL;
     phases_lock();
     bool found = is_known(handle, &g);
     phases_unlock();
