@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 
 /* ---- the world ------------------------------------------------------------------------------------------------- */
 
@@ -17,7 +18,8 @@ static uint64_t now = 5000000000;
 static struct thread threads[THREADS];
 static struct phases_thread phases_threads[THREADS - 1]; /* the last thread has none */
 static int pipe_ends[2] = {-1, -1}, rank = -1;
-static bool is_locked, is_refused, has_joined[THREADS];
+static bool is_locked, is_refused, is_standard_input, has_joined[THREADS];
+static const char *pipe_path = "/tmp/pipe", *module_path = "/bin/program\twith a tab";
 static unsigned folded;
 
 int world_clock_gettime(clockid_t id, struct timespec *t)
@@ -29,9 +31,9 @@ int world_clock_gettime(clockid_t id, struct timespec *t)
 
 int hpcrec_held(struct held *h, const char *path, int flags)
 {
-    CHECK_STR(path, "/tmp/pipe");
+    CHECK_STR(path, pipe_path);
     CHECK_INT(flags, O_WRONLY | O_NONBLOCK);
-    return h->fd = is_refused ? -1 : pipe_ends[1];
+    return h->fd = is_refused ? -1 : is_standard_input ? 0 : pipe_ends[1];
 }
 
 uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address)
@@ -44,7 +46,7 @@ uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address)
 
 const char *hpcrec_string(uint32_t offset)
 {
-    return offset == 7 ? "/bin/program\twith a tab" : "";
+    return offset == 7 ? module_path : "";
 }
 
 int hpcrec_rank(void)
@@ -173,6 +175,36 @@ static void test_notices(void)
     }
 }
 
+/* A path that no line has room for: what follows is there. */
+static void test_long(void)
+{
+    static char path[5000], wanted[6000];
+    for (size_t i = 3000; i < sizeof path; i += 333) {
+        size_t most = PIPE_BUF - 500;
+        memset(path, 'p', i);
+        path[i] = '\0';
+        module_path = path;
+        add_notice(
+            (struct notice){.number = UINT64_MAX, .begin = 0, .first = 1, .last = UINT64_MAX, .threads = UINT32_MAX});
+        snprintf(wanted, sizeof wanted, "E\t0\tpthread_barrier_wait\t\t%.*s\t4096\t%llu\t%u\t%llu\t%llu\tthread 1\n",
+                 (int)(i < most ? i : most), path, ~0ull, ~0u, ~0ull, ~0ull - 1);
+        CHECK_NAMED(strcmp(told(), wanted) == 0, "a long path");
+    }
+    module_path = "/bin/program\twith a tab";
+}
+
+/* A pipe's name may be one letter, its number 0. */
+static void test_short(void)
+{
+    strcpy(hpcrec.config.tell, pipe_path = "p");
+    is_standard_input = true;
+    CHECK_INT(dup2(pipe_ends[1], 0), 0);
+    add_notice((struct notice){.number = 1, .site = 2});
+    CHECK_STR(told(), "E\t0\tomp barrier\t\t\t0\t1\t0\t0\t0\tthread 1\n");
+    is_standard_input = false;
+    strcpy(hpcrec.config.tell, pipe_path = "/tmp/pipe");
+}
+
 /* Who has stood so long at a barrier is told of once; not who waits otherwise, or sleeps between regions. */
 static void test_waiting(void)
 {
@@ -221,6 +253,8 @@ int main(void)
     begin_world();
     test_asked();
     test_notices();
+    test_long();
+    test_short();
     test_waiting();
     test_full();
     return tap_done();

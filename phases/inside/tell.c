@@ -9,14 +9,17 @@
 #include "phases/inside/inside.h"
 
 #include <fcntl.h>
+#include <limits.h>
 
 static struct held out = {.fd = -1};
+
+enum { FIELD_BYTES = PIPE_BUF - 500 }; /* the end of a path that is longer is lost, and not the line's */
 
 static void put_field(struct text *t, const char *field)
 {
     hpcrec_text_str(t, "\t");
-    for (; *field; field++)
-        hpcrec_text_strn(t, *field == '\t' || *field == '\n' ? " " : field, 1);
+    for (size_t i = 0; field[i] && i < FIELD_BYTES; i++)
+        hpcrec_text_strn(t, field[i] == '\t' || field[i] == '\n' ? " " : &field[i], 1);
 }
 
 static void put_number(struct text *t, uint64_t n)
@@ -40,13 +43,13 @@ static void put_who(struct text *t, uint64_t thread)
 /* A pipe takes a line of this size whole or not at all. */
 static void send(const char *what, const struct notice *n, uint64_t phase, uint64_t barrier)
 {
-    char line[2048];
+    char line[PIPE_BUF];
     uint64_t address = 0;
     const struct site *s = &hpcrec_phases.sites[n->site];
     const struct thread_row *threads = hpcrec.thread_rows.items;
     uint32_t module = s->pc ? hpcrec_maps_find(s->pc, &address) : UINT32_MAX;
     const struct module_row *modules = hpcrec.modules.items;
-    struct text t = hpcrec_text(line, sizeof line - 1);
+    struct text t = hpcrec_text(line, sizeof line);
     hpcrec_text_str(&t, what);
     put_number(&t, n->warn);
     put_field(&t, phases_kind_words[s->kind]);
