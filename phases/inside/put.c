@@ -157,7 +157,7 @@ void hpcrec_phases_moved(const uint32_t *moved)
 
 static uint32_t context_ref(const struct site *s)
 {
-    return s->resolved && s->context != CONTEXT_NONE ? s->context + 1 : 0;
+    return s->context != CONTEXT_NONE ? s->context + 1 : 0;
 }
 
 static void put_barrier(struct out *o, struct site *s, bool all)
