@@ -113,6 +113,11 @@ check_PROGRAMS += %D%/paths_test
 TESTS += %D%/paths_test
 %C%_paths_test_SOURCES = %D%/paths_test.c tests/tap.h %D%/recorder/paths.c %D%/recorder/memory.c
 %C%_paths_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += %D%/system_test
+TESTS += %D%/system_test
+%C%_system_test_SOURCES = %D%/system_test.c tests/chance.h tests/tap.h %D%/recorder/system.c
+%C%_system_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=world_syscall -Dgetrlimit=world_getrlimit
+%C%_system_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/samplers_test
 TESTS += %D%/samplers_test
 %C%_samplers_test_SOURCES = %D%/samplers_test.c tests/tap.h %D%/recorder/papi.c %D%/recorder/timers.c

@@ -80,7 +80,7 @@ int hpcrec_fd_next(int from)
 
 void hpcrec_fd_forget_all(void)
 {
-    for (int fd = hpcrec_fd_next(0); fd != INT_MAX; fd = hpcrec_fd_next(fd + 1)) {
+    for (int fd = hpcrec_fd_next(0); fd != INT_MAX; fd = hpcrec_fd_next(fd)) {
         syscall(SYS_close, fd);
         atomic_fetch_and(&our_fds[fd / 64], ~(1ull << fd % 64));
     }
