@@ -59,5 +59,5 @@ endif
 
 check_PROGRAMS += %D%/waits_test
 TESTS += %D%/waits_test
-%C%_waits_test_SOURCES = %D%/waits_test.c tests/tap.h %D%/inside/pthreads.c %D%/inside/core.c %D%/inside/next.c hpcprof/recorder/memory.c
+%C%_waits_test_SOURCES = %D%/waits_test.c tests/chance.h tests/tap.h %D%/inside/pthreads.c %D%/inside/core.c %D%/inside/next.c hpcprof/recorder/memory.c
 %C%_waits_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES

@@ -25,6 +25,7 @@ static uint32_t site_count;
 static struct team teams[4];
 static struct lane lanes[THREADS];
 static bool too_deep;
+static void *a_word[2];
 
 static char told[1 << 14];
 static size_t told_size;
@@ -87,7 +88,7 @@ struct team *phases_team_begin(struct phases_thread *t, uint32_t join_site)
     tell("begin%s", sites[join_site].kind == BARRIER_OMP_JOIN ? "" : " at no join");
     if (!team)
         return NULL;
-    *team = (struct team){.join_site = join_site, .outer = t->team, .outer_lane = t->lane};
+    *team = (struct team){.join_site = join_site, .outer = t->team, .outer_lane = t->lane, .wrapped = {a_word, a_word}};
     t->own[t->depth++] = team;
     return team;
 }
@@ -118,7 +119,7 @@ void phases_team_join(struct phases_thread *t, struct team *team)
 
 void phases_team_end(struct phases_thread *t, struct team *team)
 {
-    tell("end%s", t->own[--t->depth] == team ? "" : " of another");
+    tell("end%s%s", t->own[--t->depth] == team ? "" : " of another", t->team == team ? "" : " from outside");
     t->team = team->outer;
     t->lane = team->outer_lane;
 }
@@ -161,7 +162,6 @@ typedef void (*body_type)(void *);
 #define GIVE_pointer  return &a_word
 
 static bool is_cancelled;
-static void *a_word[2];
 static void *data[2] = {a_word};
 
 static bool is_wrapped(body_type fn, void *passed)
@@ -396,6 +396,16 @@ static void test_nested(void)
            "0 next over\n0 end\n",
            "a region in a region");
     CHECK(known[0].depth == 0 && !known[0].team && !known[1].team && !known[1].lane);
+    struct phases_thread *worker = &known[1]; /* one that leads a team of its own */
+    worker->own[0] = &teams[2];
+    worker->depth = 1;
+    worker->team = &teams[2];
+    worker->lane = &lanes[2];
+    GOMP_parallel(body, data, 9, 0);
+    CHECK(worker->team == &teams[2] && worker->lane == &lanes[2]);
+    *told = '\0';
+    told_size = 0;
+    begin_world();
 }
 
 /* Start and end apart: the leader calls the body itself. */

@@ -5,6 +5,7 @@
 #include "hpcprof/recorder/real.h"
 #include "phases/inside/inside.h"
 
+#include "tests/chance.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -247,6 +248,27 @@ static void test_barriers(void)
     as(0);
 }
 
+/* How many threads it waits for, as the barrier says: what could not be is not known. (A made-up one to which all but one have come.) */
+static void test_counts(void)
+{
+#ifdef __GLIBC__
+    static const struct {
+        uint32_t count, told;
+    } cases[] = {{2, 2}, {1 << 20, 1 << 20}, {(1 << 20) + 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pthread_barrier_t b;
+        char want[200];
+        object_count = 0;
+        memset(&b, 0, sizeof b);
+        memcpy(&b, (uint32_t[]){cases[i].count - 1, 0, cases[i].count}, 12);
+        CHECK_INT(pthread_barrier_wait(&b), PTHREAD_BARRIER_SERIAL_THREAD);
+        snprintf(want, sizeof want, "object 0 of %u\nsite here pthread_barrier_wait\n0 arrives at 0\n0 leaves 0\n",
+                 cases[i].told);
+        expect(want, "as many as that");
+    }
+#endif
+}
+
 struct hpcview_barrier_calls {
     void (*arrive)(const char *name, int loop);
     void (*leave)(const char *name);
@@ -266,6 +288,7 @@ static void test_own_barriers(void)
     own->arrive("red", 0);
     expect("object 1 of 0\nsite here hpcview.h red\n0 arrives at 1\n", "the first again");
     CHECK(object_ids[1] >> 63 == 1 && object_ids[2] >> 63 == 1); /* no address has these */
+    CHECK(object_ids[1] != object_ids[2]);
     own->arrive("", 0);
     expect("object 3 here of 0\n", "more than are kept");
     own->leave("blue");
@@ -286,6 +309,27 @@ static void test_own_barriers(void)
     told_size = 0;
     own->leave(longest);
     expect("0 leaves 4\n", "a name that is cut");
+    object_count = 0;
+    for (int i = 0; i < 8; i++) { /* names that differ in the last letter that counts, or behind it */
+        char other[NAME_BYTES + 20];
+        memcpy(other, longest, sizeof other);
+        other[NAME_BYTES - 2 + i % 2] = 'y';
+        own->arrive(longest, 0);
+        own->leave(other);
+        CHECK_INT(known[0].user_count, i % 2 ? 0 : 1);
+        own->leave(longest);
+        CHECK_INT(known[0].user_count, 0);
+        CHECK(object_ids[0] >> 63 == 1);
+        longest[0]++;
+        object_count = 0;
+    }
+    *told = '\0';
+    told_size = 0;
+    object_count = 1;
+    own->arrive("red", 0);
+    own->leave("red");
+    *told = '\0';
+    told_size = 0;
     as(1);
     no_object = true;
     own->arrive("red", 0);
@@ -315,10 +359,14 @@ void hpcrec_unlock(const sigset_t *saved)
     is_locked = false;
 }
 
+enum { ROWS = 4096 };
+static char row_names[ROWS][64];
+
 uint32_t hpcrec_region_row(const char *name, uint32_t parent)
 {
     static uint32_t rows = 100;
     tell("row %u: %s in %u%s", rows, name, parent, is_locked ? "" : ", not locked");
+    snprintf(row_names[rows % ROWS], sizeof *row_names, "%s in %u", name, parent);
     return rows++;
 }
 
@@ -365,6 +413,43 @@ static void test_regions(void)
     hpcrec_phases_region(&threads[2], 5);
     expect("mark 5\n", "who is not known");
     CHECK_INT(hpcrec_phases_user_region(&threads[2]), 5);
+    as(0);
+}
+
+/* Threads go from any place to any other, in regions of the program's and out of them: the one they are in is of that name. */
+static void test_drawn_regions(void)
+{
+    enum { NEAR = 6 };
+    struct {
+        uint32_t site, user; /* site: + 1 */
+    } at[2] = {{0, 0}, {0, 0}};
+    bool good = true;
+    memset(known, 0, sizeof known);
+    for (int i = 0; i < 2; i++)
+        threads[i].region = 0;
+    for (uint32_t i = 0; i < SITES; i++)
+        sites[i] = (struct site){.number = 3 * i + 1};
+    for (int i = 0; i < 3000 && good; i++) {
+        char want[64];
+        uint32_t who = below(2);
+        as((int)who);
+        if (below(3)) {
+            uint32_t site = below(NEAR);
+            at[who].site = site + 1;
+            phases_enter(&known[who], site, random64());
+        } else {
+            at[who].user = below(3);
+            hpcrec_phases_region(&threads[who], at[who].user);
+        }
+        uint32_t region = threads[who].region;
+        snprintf(want, sizeof want, "after barrier %u in %u", 3 * at[who].site - 2, at[who].user);
+        good = at[who].site ? region >= 100 && strcmp(row_names[region % ROWS], want) == 0 : region == at[who].user;
+        if (at[who].site && !at[who].user)
+            good = good && sites[at[who].site - 1].region_row == region;
+        *told = '\0';
+        told_size = 0;
+    }
+    CHECK_NAMED(good, "the region it is in");
     as(0);
 }
 
@@ -486,8 +571,10 @@ int main(void)
     test_conditions(false);
     as(0);
     test_barriers();
+    test_counts();
     test_own_barriers();
     test_regions();
+    test_drawn_regions();
     test_life();
     test_next();
     return tap_done();
