@@ -122,7 +122,7 @@ static void fill_kept(struct kept *k, const struct episode *e, uint64_t number)
                        .threads = e->size,
                        .last_row = e->slots[e->listed - 1].row};
     for (uint32_t i = 0; i < e->listed; i++) {
-        if (e->listed > KEPT_ARRIVALS && i >= 8 && i < e->listed - (KEPT_ARRIVALS - 8))
+        if (i >= 8 && i + (KEPT_ARRIVALS - 8) < e->listed)
             continue;
         k->arrivals[k->listed].at = e->slots[i].arrived;
         k->arrivals[k->listed].row = e->slots[i].row;

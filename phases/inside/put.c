@@ -222,7 +222,7 @@ static void put_times(struct out *o, bool all)
 {
     for (uint32_t i = 0; i < site_count() + 2; i++) {
         struct site *s = site_at(i);
-        for (int k = 0; s->kind < FIRST_WAIT && s->file_row && k < TIMES; k++) {
+        for (int k = 0; s->file_row && k < TIMES; k++) {
             uint64_t old = all ? 0 : s->times_written[k];
             if (s->times[k] == old)
                 continue;
