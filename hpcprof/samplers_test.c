@@ -7,6 +7,7 @@
 #include "hpcprof/recorder/rec.h"
 #include "tests/tap.h"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -28,9 +29,13 @@ __attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
     va_end(args);
 }
 
+static bool is_locked;
+
 static const char *said(void)
 {
     static char copy[sizeof told];
+    if (hpcrec_in_papi || is_locked)
+        tell("left in PAPI, or with the lock; ");
     memcpy(copy, told, sizeof copy);
     *told = '\0';
     return copy;
@@ -54,14 +59,16 @@ uint64_t hpcrec_now(clockid_t clock)
 void hpcrec_lock(sigset_t *saved)
 {
     (void)saved;
+    is_locked = true;
 }
 void hpcrec_unlock(const sigset_t *saved)
 {
     (void)saved;
+    is_locked = false;
 }
 void hpcrec_missing(const char *sentence)
 {
-    tell("missing: %s; ", sentence);
+    tell("missing%s: %s; ", is_locked ? "" : " without the lock", sentence);
 }
 void hpcrec_fd_adopt(int fd)
 {
@@ -101,8 +108,11 @@ static const char *refuses; /* the function that fails */
 static PAPI_overflow_handler_t handler;
 static long long counters[EVENTS_MAX];
 
+/* What PAPI itself calls meanwhile is not the program's. */
 static int answer(const char *name)
 {
+    if (!hpcrec_in_papi)
+        tell("(not noted) ");
     return refuses && strcmp(refuses, name) == 0 ? PAPI_EINVAL : PAPI_OK;
 }
 
@@ -122,7 +132,7 @@ static int register_thread(void)
 static int unregister_thread(void)
 {
     tell("unregister");
-    return PAPI_OK;
+    return answer("unregister");
 }
 static int create_eventset(int *set)
 {
@@ -152,7 +162,7 @@ static int set_multiplex(int set)
 static int event_name_to_code(const char *name, int *code)
 {
     *code = 100 + *name;
-    return answer(name);
+    return *name == 'Z' ? PAPI_EINVAL : answer(name);
 }
 static int add_event(int set, int code)
 {
@@ -184,12 +194,12 @@ static int stop(int set, long long *values)
 static int cleanup_eventset(int set)
 {
     tell("cleanup %d ", set);
-    return PAPI_OK;
+    return answer("cleanup");
 }
 static int destroy_eventset(int *set)
 {
     tell("destroy %d ", *set);
-    return PAPI_OK;
+    return answer("destroy");
 }
 
 void *fake_dlopen(const char *path, int mode)
@@ -240,6 +250,8 @@ static void configure(uint32_t type)
     c->events[1].conf = (struct record_event){.kind = RECORD_PAPI, .period = 1000, .type = type, .name = "A"};
     c->events[2].conf.kind = RECORD_CPUTIME;
     c->events[3].conf = (struct record_event){.kind = RECORD_PAPI, .period = 70, .type = type, .name = "B"};
+    c->events[4].conf =
+        (struct record_event){.kind = RECORD_PAPI, .type = PERF_TYPE_HARDWARE, .name = "Z"}; /* is none */
 }
 
 static bool load(void)
@@ -283,6 +295,7 @@ static void test_load(void)
     CHECK(!hpcrec_in_papi);
     hpcrec.config.event_count = 1;
     CHECK(!hpcrec_needs_papi());
+    CHECK_INT(hpcrec_papi_signal(), SIGRTMIN + 2);
 }
 
 /* In the kernel too, where that is permitted and all events are the kernel's own. */
@@ -330,6 +343,7 @@ static void test_events(void)
     handler(5, (void *)0x2000, 2, &context);
     handler(5, (void *)0x3000, 3, &context);
     handler(5, (void *)0x4000, 0, &context);
+    handler(5, (void *)0x4000, 1ll << EVENTS_MAX, &context);
     handler(5, (void *)(uintptr_t)0xffffffff80000000, 1, &context); /* in the kernel: where that was called */
     CHECK_STR(said(), "event 1 at 1000 x1; event 3 at 2000 x1; event 1 at 3000 x1; event 3 at 3000 x1; "
                       "event 1 at 77 x1; ");
@@ -353,6 +367,12 @@ static void test_events(void)
     hpcrec_papi_end(t, &row);
     CHECK(row.total[1] == 32 && row.total[3] == 20 && row.has_total == (1 << 1 | 1 << 3) && !t->papi_running);
     CHECK_STR(said(), "stop every 0 of 165 in 5 every 0 of 166 in 5 cleanup 5 destroy 5 unregister");
+    /* it begins anew */
+    hpcrec_papi_begin(t);
+    hpcrec_papi_totals(t, &row);
+    CHECK(row.total[1] == 1 && row.total[3] == 8);
+    hpcrec_papi_end(t, &row);
+    said();
     /* nothing runs: nothing is done */
     hpcrec_papi_end(t, &row);
     hpcrec_papi_restart(t);
@@ -360,6 +380,73 @@ static void test_events(void)
     hpcrec_papi_totals(t, &row);
     CHECK(row.has_total == 0);
     CHECK_STR(said(), "");
+}
+
+/* One event, the first. */
+static void test_first(void)
+{
+    struct thread *t = a_thread();
+    struct thread_row row = {0};
+    configure(PERF_TYPE_HARDWARE);
+    hpcrec.config.events[0] = hpcrec.config.events[1];
+    hpcrec.config.events[1] = hpcrec.config.events[4];
+    hpcrec.config.event_count = 1;
+    CHECK(hpcrec_needs_papi());
+    kernel_permitted = true;
+    CHECK(load());
+    CHECK_STR(said(), "init ");
+    kernel_permitted = false;
+    hpcrec_papi_begin(t);
+    CHECK_STR(said(), "add 165 to 5 every 1000 of 165 in 5 start 5 ");
+    hpcrec_self = t;
+    handler(5, (void *)0x1000, 1, NULL);
+    CHECK_STR(said(), "event 0 at 1000 x1; ");
+    hpcrec_self = NULL;
+    counters[0] = 9;
+    hpcrec_papi_end(t, &row);
+    CHECK(row.total[0] == 9 && row.has_total == 1);
+    CHECK_STR(said(), "stop every 0 of 165 in 5 cleanup 5 destroy 5 unregister");
+}
+
+/* PAPI opens descriptors for the events of a thread, which are known by whom they signal: they are noted, and no child gets them. */
+static void test_descriptors(void)
+{
+    struct thread *t = a_thread();
+    struct thread_row row = {0};
+    static const int numbers[] = {0, 9, 90, 900};
+    int ends[2];
+    CHECK_INT(pipe(ends), 0);
+    struct f_owner_ex self = {F_OWNER_TID, gettid()}, process = {F_OWNER_PID, getpid()},
+                      other = {F_OWNER_TID, getppid()};
+    const struct {
+        int sig;
+        const struct f_owner_ex *owner;
+    } cases[] = {
+        {SIGRTMIN + 2, &self}, {SIGRTMIN + 3, &self}, {0, &self}, {SIGRTMIN + 2, &process}, {SIGRTMIN + 2, &other}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        CHECK_INT(dup2(ends[1], numbers[i]), numbers[i]);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        configure(PERF_TYPE_HARDWARE);
+        CHECK(load());
+        CHECK_INT(fcntl(ends[1], F_SETSIG, cases[i].sig), 0);
+        CHECK_INT(fcntl(ends[1], F_SETOWN_EX, cases[i].owner), 0);
+        said();
+        hpcrec_papi_begin(t);
+        const char *heard = said();
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+            char want[40];
+            snprintf(want, sizeof want, "descriptor %d; ", numbers[k]);
+            CHECK_INT(strstr(heard, want) != NULL, i == 0);
+            CHECK_INT(fcntl(numbers[k], F_GETFD), i == 0 ? FD_CLOEXEC : 0);
+            fcntl(numbers[k], F_SETFD, 0);
+        }
+        hpcrec_papi_end(t, &row);
+    }
+    for (size_t i = 1; i < sizeof numbers / sizeof *numbers; i++)
+        close(numbers[i]);
+    close(ends[0]);
+    close(ends[1]);
+    said();
 }
 
 /* Where PAPI counted when nothing was measured, or does not say, there are no totals. */
@@ -425,6 +512,8 @@ static void test_papi(void)
     test_load();
     test_domain();
     test_events();
+    test_first();
+    test_descriptors();
     test_no_totals();
     test_begin_fails();
 }
@@ -479,8 +568,10 @@ static void test_timers(void)
     CHECK_INT(row.has_total, 0);
     CHECK(hpcrec_timers_signal() != hpcrec_papi_signal());
     CHECK_STR(said(), "");
-    /* of a thread that is none */
+    /* of a thread that is none; whoever begins one has the lock */
+    is_locked = true;
     hpcrec_timers_begin(t, 1 << 22);
+    is_locked = false;
     CHECK(!t->has_timer);
     CHECK_STR(said(), "missing: a timer was refused in some threads: what they did is not in the measurement; "
                       "missing: a timer was refused in some threads: what they did is not in the measurement; ");

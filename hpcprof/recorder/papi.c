@@ -184,7 +184,7 @@ static void adopt_descriptors(void)
         return;
     while ((entry = readdir(dir))) {
         int fd = atoi(entry->d_name);
-        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' && fcntl(fd, F_GETSIG) == hpcrec_papi_signal() &&
+        if (entry->d_name[0] != '.' && fcntl(fd, F_GETSIG) == hpcrec_papi_signal() &&
             fcntl(fd, F_GETOWN_EX, &owner) == 0 && owner.type == F_OWNER_TID && owner.pid == hpcrec_gettid() &&
             fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
             hpcrec_fd_adopt(fd);
