@@ -113,6 +113,10 @@ check_PROGRAMS += %D%/paths_test
 TESTS += %D%/paths_test
 %C%_paths_test_SOURCES = %D%/paths_test.c tests/tap.h %D%/recorder/paths.c %D%/recorder/memory.c
 %C%_paths_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += %D%/bytes_test
+TESTS += %D%/bytes_test
+%C%_bytes_test_SOURCES = %D%/bytes_test.c tests/chance.h tests/guarded.h tests/tap.h %D%/recorder/bytes.c
+%C%_bytes_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/system_test
 TESTS += %D%/system_test
 %C%_system_test_SOURCES = %D%/system_test.c tests/chance.h tests/tap.h %D%/recorder/system.c
