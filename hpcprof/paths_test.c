@@ -6,6 +6,7 @@
 #include "tests/tap.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
 _Thread_local uint64_t hpcrec_waiting_pc __attribute__((tls_model("initial-exec")));
@@ -54,9 +55,11 @@ const struct unwind_map *hpcrec_unwind_map(void)
 {
     return &map;
 }
+static int refreshed, refreshed_all;
 void hpcrec_unwind_refresh(bool compile_all)
 {
-    (void)compile_all;
+    refreshed++;
+    refreshed_all += compile_all;
 }
 const struct unwind_rows *hpcrec_unwind_missing(const struct unwind_object *o)
 {
@@ -291,6 +294,111 @@ static void test_other_stack(void)
 #endif
 }
 
+/* ---- the thread's own stack ------------------------------------------------------------------------------------------ */
+
+#if defined __x86_64__
+/* Whose memory it is that a handler finds: the thread's own from the stack pointer on, up to `high`. */
+static void check_stack(struct thread *t, uint64_t low, uint64_t high)
+{
+    const uint64_t pointers[] = {low - 8, low - 1, low, low + 8, high - 8, high - 1, high, high + 8, 0x5000};
+    ucontext_t context;
+    memset(&context, 0, sizeof context);
+    for (size_t i = 0; i < sizeof pointers / sizeof *pointers; i++) {
+        struct queued entry;
+        uint64_t sp = pointers[i];
+        bool own = sp >= low && sp < high;
+        context.uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+        hpcrec_path_put(t, &entry, &context);
+        hpcrec_path_take(t, &entry);
+        CHECK(walked_in.bytes == (own ? (const uint8_t *)(uintptr_t)sp : NULL));
+        CHECK(!own || (walked_in.begin == sp && walked_in.end == high));
+    }
+}
+
+/* Of the main thread: from what the C library says of where it began, three quarters of what it may grow to. */
+extern void *__libc_stack_end;
+static void test_main_stack(void)
+{
+    static const uint64_t most = 96 << 20;
+    static const rlim_t limits[] = {4 << 20, 8 << 20, most - 4096, most, most + 4096, RLIM_INFINITY};
+    struct rlimit was;
+    uint64_t begin = (uint64_t)(uintptr_t)__libc_stack_end + 1, high = (begin | 4095) + 1;
+    getrlimit(RLIMIT_STACK, &was);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        static struct thread t;
+        struct rlimit now = {limits[i], was.rlim_max};
+        if (limits[i] > was.rlim_max || setrlimit(RLIMIT_STACK, &now) < 0)
+            continue;
+        t = (struct thread){.tid = 77};
+        atomic_store(&hpcrec.pid, 77);
+        hpcrec_paths_begin(&t); /* which has no paths: nothing happens */
+        hpcrec_paths_create(&t);
+        hpcrec_paths_begin(&t);
+        check_stack(&t, high - (limits[i] < most ? limits[i] : most) / 4 * 3, high);
+        CHECK(walked_in.first_high == begin && walked_in.first_low == begin - 512);
+        hpcrec_paths_free(&t);
+    }
+    setrlimit(RLIMIT_STACK, &was);
+}
+
+/* Of others: up to where the thread pointer points, three quarters of its size; nothing where that cannot be. */
+static void *be_thread(void *arg)
+{
+    static struct thread t;
+    uint64_t top = (uint64_t)(uintptr_t)pthread_self() & ~(uint64_t)15,
+             here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    const uint64_t sizes[] = {0, 16, (top - here) / 2, top - here + (1 << 14), 1 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bool known = i > 2;
+        t = (struct thread){.tid = 78, .stack_size = sizes[i]};
+        hpcrec.config.event_count = 2; /* of both ways */
+        hpcrec.config.events[0].conf.kind = RECORD_PERF;
+        hpcrec.config.events[1].conf.kind = RECORD_CPUTIME;
+        hpcrec_paths_create(&t);
+        hpcrec_paths_begin(&t);
+        check_stack(&t, known ? top - sizes[i] / 4 * 3 : 0, known ? top : 0);
+        CHECK_INT(walked_in.first_high, known ? top : 0);
+        CHECK(known ? walked_in.first_low < here && walked_in.first_low > here - (1 << 14) : walked_in.first_low == 0);
+        struct unwind_memory handlers = walked_in; /* records know where its first functions are as well */
+        uint64_t record[19] = {1}, pc = 0x5555;
+        hpcrec_path_of_record(&t, (const uint8_t *)record, (const uint8_t *)(record + 19), &pc);
+        CHECK(walked_in.first_low == handlers.first_low && walked_in.first_high == handlers.first_high);
+        hpcrec_paths_free(&t);
+    }
+    return arg;
+}
+#endif
+
+static void test_own_stack(void)
+{
+#if defined __x86_64__ && defined __GLIBC__
+    pthread_t thread;
+    depth = 1;
+    test_main_stack();
+    CHECK_INT(pthread_create(&thread, NULL, be_thread, NULL), 0);
+    pthread_join(thread, NULL);
+#else
+    SKIP("a thread's own stack", "of x86-64, glibc");
+#endif
+}
+
+/* Rows of everything are made ahead where handlers walk, which make none. */
+static void test_refresh(void)
+{
+    for (int kinds = 0; kinds < 8; kinds++) {
+        hpcrec.config.event_count = 2;
+        hpcrec.config.events[0].conf.kind = kinds & 1 ? RECORD_PERF : RECORD_PAPI;
+        hpcrec.config.events[1].conf.kind = kinds & 2 ? RECORD_PERF : RECORD_REALTIME;
+        hpcrec.config.events[2].conf.kind = RECORD_PAPI; /* is none */
+        hpcrec.config.call_paths = kinds & 4;
+        refreshed = refreshed_all = 0;
+        hpcrec_paths_refresh();
+        CHECK_INT(refreshed, kinds >= 4);
+        CHECK_INT(refreshed_all, kinds >= 4 && kinds != 7);
+    }
+    hpcrec.config.call_paths = true;
+}
+
 /* ---- from records ---------------------------------------------------------------------------------------------- */
 
 static uint32_t of_record(struct thread *t, const uint64_t *words, size_t bytes, uint64_t *pc)
@@ -393,6 +501,8 @@ int main(void)
     test_no_room();
     test_moved();
     test_other_stack();
+    test_own_stack();
+    test_refresh();
     test_records();
     test_both_ways();
     return tap_done();

@@ -50,9 +50,12 @@ pid_t hpcrec_gettid(void)
 {
     return gettid();
 }
+static uint64_t planned_now; /* 0: as it is */
 uint64_t hpcrec_now(clockid_t clock)
 {
     struct timespec t = {0};
+    if (planned_now)
+        return planned_now;
     clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
@@ -540,6 +543,7 @@ static void test_timers(void)
     c->events[1].conf = (struct record_event){.kind = RECORD_CPUTIME, .period = 1000};
     c->events[2].conf.kind = RECORD_PAPI;
     c->events[3].conf = (struct record_event){.kind = RECORD_REALTIME, .period = 1000};
+    c->events[4].conf = (struct record_event){.kind = RECORD_CPUTIME, .period = 1000}; /* is none */
     uint64_t cpu = hpcrec_now(CLOCK_THREAD_CPUTIME_ID), real = hpcrec_now(CLOCK_MONOTONIC);
     sampled = NULL;
     hpcrec_timers_begin(t, t->tid);
@@ -577,9 +581,33 @@ static void test_timers(void)
                       "missing: a timer was refused in some threads: what they did is not in the measurement; ");
 }
 
+/* Whole microseconds since the timer began; of a clock that has not moved, or went back, nothing is known. */
+static void test_totals(void)
+{
+    static const struct {
+        uint64_t now, total;
+        bool has;
+    } cases[] = {{4999, 0, false}, {5000, 0, false}, {5001, 0, true},
+                 {5999, 0, true},  {6000, 1, true},  {7500, 2, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct thread *t = a_thread();
+        struct thread_row row = {0};
+        t->has_timer = 1 << 1 | 1 << 3;
+        t->timer_start[1] = 5000;
+        t->timer_start[3] = 4000;
+        planned_now = cases[i].now;
+        hpcrec_timers_totals(t, &row);
+        CHECK_INT(row.has_total, 1 << 3 | cases[i].has << 1);
+        CHECK_INT(row.total[1], cases[i].total);
+        CHECK_INT(row.total[3], (cases[i].now - 4000) / 1000);
+    }
+    planned_now = 0;
+}
+
 int main(void)
 {
     test_papi();
     test_timers();
+    test_totals();
     return tap_done();
 }
