@@ -21,7 +21,7 @@
 
 struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
 
-enum { FDS = 60, FIRST_FD = 5000, PAGE = 4096 };
+enum { FDS = 60, FIRST_FD = 0, PAGE = 4096 };
 
 /* ---- the kernel ------------------------------------------------------------------------------------------------------ */
 
@@ -286,6 +286,16 @@ static void do_step(const char *word, const char *rest)
                             0x55,
                             0x66};
         put_record(t, PERF_RECORD_SAMPLE, words, d ? d : 7);
+    } else if (strcmp(word, "full") ==
+               0) { /* nothing but heads of records that are none, and a sample: b bytes less than there is room for */
+        const struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)t->ring;
+        uint64_t words[] = {c, 0, 0, 0};
+        while (page->data_head - page->data_tail < t->ring_bytes - PAGE - 40 - b)
+            put_record(t, 99, words, 0);
+        put_record(t, PERF_RECORD_SAMPLE, words, 4);
+    } else if (strcmp(word, "chain-most") == 0) { /* what is no address is not the user's */
+        uint64_t words[] = {0xffffffff81000000, 2, (uint64_t)PERF_CONTEXT_MAX, (uint64_t)PERF_CONTEXT_MAX - 1};
+        put_record(t, PERF_RECORD_SAMPLE, words, 4);
     } else if (strcmp(word, "cut") == 0) /* a record that is shorter than it should be */
         put_record(t, (uint32_t)b, (uint64_t[]){c, 0, 0}, d % 4);
     else if (strcmp(word, "tail") == 0) /* the program writes where it should not */
@@ -305,6 +315,9 @@ static void be_process(char *script)
         for (unsigned e = 0; e < EVENTS_MAX; e++)
             threads[i].fd[e] = -1;
     }
+    for (unsigned e = 0; e < EVENTS_MAX; e++) /* behind those that there are, nobody looks */
+        hpcrec.config.events[e].conf =
+            (struct record_event){.kind = RECORD_PERF, .type = PERF_TYPE_SOFTWARE, .frequency = 999};
     hpcrec.thread_rows.items = rows;
     hpcrec.measuring = true;
     steps_take(script, do_step);
