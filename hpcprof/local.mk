@@ -78,7 +78,7 @@ EXTRA_DIST += tests/record/threads.cases
 check_PROGRAMS += %D%/maps_test
 TESTS += %D%/maps_test
 EXTRA_DIST += tests/record/maps.cases
-%C%_maps_test_SOURCES = %D%/maps_test.c %D%/objects_world.h tests/tap.h tests/cases.h %D%/recorder/maps.c %D%/recorder/memory.c
+%C%_maps_test_SOURCES = %D%/maps_test.c %D%/objects_world.h tests/chance.h tests/guarded.h tests/tap.h tests/cases.h %D%/recorder/maps.c %D%/recorder/memory.c
 %C%_maps_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/objects_world.h
 %C%_maps_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_maps_test_LDADD = support/libsupport.a $(ZLIB_LIBS)

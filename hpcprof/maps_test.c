@@ -5,6 +5,8 @@
 
 #include "hpcprof/recorder/rec.h"
 #include "tests/cases.h"
+#include "tests/chance.h"
+#include "tests/guarded.h"
 
 #include <elf.h>
 #include <link.h>
@@ -31,6 +33,19 @@ static struct chunk {
 } chunks[CHUNKS];
 static unsigned chunk_count;
 
+/* Memory behind which there is nothing, with what was somewhere else. */
+static long guarded(size_t n, void *was, size_t was_n)
+{
+    void *p = guarded_get(n);
+    if (!p)
+        exit(99);
+    if (was) {
+        memcpy(p, was, was_n);
+        guarded_put(was, was_n);
+    }
+    return (long)(intptr_t)p;
+}
+
 long world_syscall(long number, ...);
 long world_syscall(long number, ...)
 {
@@ -54,7 +69,15 @@ long world_syscall(long number, ...)
         maps_at += n;
         return (long)n;
     }
-    return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (number == SYS_mmap)
+        return guarded((size_t)a[1], NULL, 0);
+    if (number == SYS_mremap)
+        return guarded((size_t)a[2], (void *)a[0], (size_t)a[1]);
+    if (number == SYS_munmap) {
+        guarded_put((void *)a[0], (size_t)a[1]);
+        return 0;
+    }
+    return -1;
 }
 
 int world_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx);
@@ -96,7 +119,7 @@ static void put(struct chunk *c, const void *bytes, size_t n)
     c->size += n;
 }
 
-/* An ELF header, and program headers "load:OFFSET:VADDR:FILESZ" or "note:VADDR:SIZE"; a word "class=1", "entry=57" or "magic" spoils
+/* An ELF header, and program headers "load:OFFSET:VADDR:FILESZ", "code:..." or "note:VADDR:SIZE"; a word "class=1", "entry=57" or "magic" spoils
    something, "many" puts 70 headers of nothing in front. */
 static void put_elf(struct chunk *c, char *words)
 {
@@ -118,6 +141,7 @@ static void put_elf(struct chunk *c, char *words)
             for (int i = atoi(word + 5); i-- > 0; e.e_phnum++)
                 put(c, &(Elf64_Phdr){0}, sizeof p);
         else if (n == 3) {
+            p.p_flags = strncmp(word, "code", 4) == 0 ? PF_X : 0;
             p.p_offset = v[0], p.p_vaddr = v[1], p.p_filesz = v[2], p.p_memsz = v[2] + 0x100;
             put(c, &p, sizeof p), e.e_phnum++;
         } else if (n == 2) {
@@ -286,6 +310,179 @@ static void test_long_names(void)
     }
 }
 
+/* ---- drawn processes ------------------------------------------------------------------------------------------------- */
+
+enum { FILES = 12, LOADS = 5, PLACES = 400, PAGE = 4096 };
+
+static struct drawn_file {
+    char path[60], shown[80], id[50]; /* shown: as the kernel writes it */
+    unsigned loads;
+    struct {
+        uint64_t offset, vaddr, size;
+        bool is_code;
+    } load[LOADS];
+} files[FILES];
+
+static struct place { /* a mapping that code may be in */
+    uint64_t start, end, offset;
+    int file;      /* -1: none */
+    unsigned load; /* which of its */
+    bool executable;
+} places[PLACES];
+static unsigned place_count;
+
+static void draw_file(struct drawn_file *f, unsigned number)
+{
+    static const char *const odd[] = {"", " b", "\n", "\\", " (deleted) not", "\x80"};
+    *f = (struct drawn_file){.loads = 1 + below(LOADS)};
+    snprintf(f->path, sizeof f->path, "/lib%u%s.so", number / 2, odd[below(6)]);
+    for (const char *c = f->path; *c; c++)
+        snprintf(f->shown + strlen(f->shown), 8, *c == '\n' || *c == '\\' ? "\\%03o" : "%c", *c);
+    if (below(4) == 0)
+        strcat(f->shown, " (deleted)");
+    for (unsigned i = 0, n = below(3) ? 4 + below(16) : 0; i < n; i++)
+        snprintf(f->id + 2 * i, 3, "%02x", below(256));
+    uint64_t offset = 0, vaddr = below(2) ? 0 : (uint64_t)PAGE * below(5000);
+    for (unsigned i = 0; i < f->loads; i++) {
+        f->load[i].offset = offset;
+        f->load[i].vaddr = vaddr + offset;
+        f->load[i].size = 1 + below(3 * PAGE);
+        f->load[i].is_code =
+            below(2) && !(i > 0 && offset % PAGE && f->load[i - 1].is_code); /* in one page of the file there is one */
+        offset += f->load[i].size + (below(3) ? (PAGE - (offset + f->load[i].size) % PAGE) % PAGE : below(PAGE));
+        vaddr += (uint64_t)PAGE * below(4);
+    }
+}
+
+static void add_place(struct buf *text, uint64_t *at, int file, unsigned load, uint64_t pages, bool executable)
+{
+    uint64_t offset = file < 0 ? 0 : files[file].load[load].offset / PAGE * PAGE;
+    struct place p = {*at, *at + pages * PAGE, offset, file, load, executable};
+    buf_printf(text, "%llx-%llx r-%cp %08llx 08:01 %u %s%s\n", (unsigned long long)p.start, (unsigned long long)p.end,
+               executable ? 'x' : '-', (unsigned long long)offset, file < 0 ? 0 : 7, file < 0 ? "" : "      ",
+               file < 0 ? "" : files[file].shown);
+    *at = p.end + (uint64_t)PAGE * below(3);
+    if (executable || (file >= 0 && offset == 0))
+        places[place_count++] = p;
+}
+
+/* A file, with what stands in its memory; now and then some of it once more elsewhere. */
+static void add_file(struct buf *text, struct buf *memory, uint64_t *at, int number)
+{
+    const struct drawn_file *f = &files[number];
+    uint64_t begin = *at, note = f->load[0].vaddr + 2048;
+    buf_printf(memory, "%llx elf", (unsigned long long)begin);
+    for (unsigned i = 0; i < f->loads; i++)
+        buf_printf(memory, " %s:%llx:%llx:%llx", f->load[i].is_code ? "code" : "load",
+                   (unsigned long long)f->load[i].offset, (unsigned long long)f->load[i].vaddr,
+                   (unsigned long long)f->load[i].size);
+    if (f->id[0])
+        buf_printf(memory, " note:%llx:%zx\n%llx notes 1:ab:11 3:GNU:%s\n", (unsigned long long)note,
+                   20 + 16 + (strlen(f->id) / 2 + 3) / 4 * 4, (unsigned long long)begin + 2048, f->id);
+    else
+        buf_str(memory, "\n");
+    add_place(text, at, number, 0, 1 + below(2), f->load[0].is_code);
+    for (unsigned i = 0; i < f->loads; i++)
+        if (f->load[i].offset >= PAGE)
+            add_place(text, at, number, i, 1 + below(3), f->load[i].is_code);
+}
+
+/* So many places in all that memory ends right behind them, or any number. */
+static void draw_process(void)
+{
+    static const unsigned counts[] = {85, 170, 341, 0};
+    struct buf text = {0}, memory = {0};
+    uint64_t at = 0x10000;
+    unsigned wanted = counts[below(4)];
+    place_count = 0;
+    for (int f = 0; f < FILES; f++) {
+        if (below(5) == 0)
+            continue;
+        if (below(3) == 0)
+            add_place(&text, &at, -1, 0, 1 + below(3), below(2));
+        add_file(&text, &memory, &at, f);
+    }
+    while (place_count < wanted)
+        add_place(&text, &at, -1, 0, 1, true);
+    buf_str(&text, "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n");
+    mem_free(maps_text);
+    maps_text = mem_strdup(text.bytes);
+    make_memory(memory.len ? memory.bytes : "");
+    buf_release(&text);
+    buf_release(&memory);
+}
+
+static bool is_found(uint64_t pc)
+{
+    const struct place *in = NULL;
+    const char *path = "[unknown]", *id = "";
+    uint64_t wanted = pc, address;
+    for (unsigned i = 0; i < place_count; i++)
+        if (pc >= places[i].start && pc < places[i].end && places[i].executable)
+            in = &places[i];
+    if (in)
+        path = in->file < 0 ? "[anonymous]" : files[in->file].path;
+    if (in && in->file >= 0) {
+        const struct drawn_file *f = &files[in->file];
+        wanted = pc - in->start + in->offset - f->load[in->load].offset + f->load[in->load].vaddr;
+        id = f->id;
+    }
+    uint32_t row = hpcrec_maps_find(pc, &address);
+    const struct module_row *m = (const struct module_row *)hpcrec.modules.items + row;
+    bool good =
+        strcmp(hpcrec_string(m->path), path) == 0 && strcmp(hpcrec_string(m->build_id), id) == 0 && address == wanted;
+    if (!good)
+        printf("# %llx: %s [%s] %llx, wanted %s [%s] %llx\n", (unsigned long long)pc, hpcrec_string(m->path),
+               hpcrec_string(m->build_id), (unsigned long long)address, path, id, (unsigned long long)wanted);
+    return good;
+}
+
+/* No two rows are of one file; after all were named none is missing. */
+static bool rows_are_right(void)
+{
+    const struct module_row *m = hpcrec.modules.items;
+    for (size_t i = 0; i < hpcrec.modules.count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(hpcrec_string(m[i].path), hpcrec_string(m[k].path)) == 0 &&
+                strcmp(hpcrec_string(m[i].build_id), hpcrec_string(m[k].build_id)) == 0)
+                return false;
+    for (unsigned p = 0; p < place_count; p++) {
+        size_t i = 0;
+        while (i < hpcrec.modules.count && places[p].file >= 0 &&
+               (strcmp(hpcrec_string(m[i].path), files[places[p].file].path) != 0 ||
+                strcmp(hpcrec_string(m[i].build_id), files[places[p].file].id) != 0))
+            i++;
+        if (places[p].executable && places[p].file >= 0 && i == hpcrec.modules.count)
+            return false;
+    }
+    return true;
+}
+
+/* Files come and go, and are mapped elsewhere; what an address is of is what the text and the headers say now. */
+static void test_drawn(void)
+{
+    bool good = true;
+    for (int process = 0; process < 25 && good; process++) {
+        begin(NULL, "");
+        for (unsigned f = 0; f < FILES; f++)
+            draw_file(&files[f], f);
+        for (int round = 0; round < 6 && good; round++) {
+            draw_process();
+            hpcrec_maps_stale();
+            for (int i = 0; i < 150 && good; i++) {
+                const struct place *p = &places[below(place_count)];
+                uint64_t edges[] = {p->start - 1, p->start, p->end - 1, p->end, p->start + below(PAGE)};
+                good = is_found(edges[below(5)]);
+            }
+            if (below(3) == 0) {
+                hpcrec_maps_name_all();
+                good = good && rows_are_right();
+            }
+        }
+    }
+    CHECK_NAMED(good, "drawn processes");
+}
+
 int main(void)
 {
     static const char *const inputs[] = {"maps", "memory", NULL};
@@ -295,6 +492,7 @@ int main(void)
     else
         SKIP("made up maps", "they are of pages of 4096 bytes");
     test_long_names();
+    test_drawn();
     begin(NULL, "");
     return tap_done();
 }

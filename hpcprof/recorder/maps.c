@@ -323,14 +323,21 @@ static void look_into(struct range *r, char *build_id, size_t room)
     if (ehdr.e_phentsize != sizeof *phdr || !hpcrec_peek(head->start + ehdr.e_phoff, phdr, n * sizeof *phdr))
         return;
     uint64_t header_vaddr = 0;
+    bool has_header = false, is_code = false;
     for (size_t i = 0; i < n; i++) {
         if (phdr[i].p_type != PT_LOAD)
             continue;
         uint64_t page_offset = phdr[i].p_offset & ~(hpcrec_page_bytes() - 1);
-        if (page_offset == 0)
+        if (page_offset == 0 && !has_header) {
             header_vaddr = phdr[i].p_vaddr - phdr[i].p_offset;
-        if (r->offset >= page_offset && r->offset < phdr[i].p_offset + phdr[i].p_filesz)
+            has_header = true;
+        }
+        /* Of two segments that share a page of the file (code and data of a small program do), it is code's. */
+        bool code = phdr[i].p_flags & PF_X;
+        if (r->offset >= page_offset && r->offset < phdr[i].p_offset + phdr[i].p_filesz && (code || !is_code)) {
             r->vaddr = r->offset - phdr[i].p_offset + phdr[i].p_vaddr;
+            is_code = code;
+        }
     }
     for (size_t i = 0; i < n && !build_id[0]; i++)
         if (phdr[i].p_type == PT_NOTE)
