@@ -24,7 +24,14 @@
 
 struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
 
-enum { PID = 111, HELPER = 199, TASKS = 200, TASK_DIR = 4001, PIDFD = 10000 };
+enum {
+    PID = 111,
+    HELPER = 199,
+    TASKS = 200,
+    TASK_DIR = 4001,
+    PIDFD = 10000,
+    NUMBER = 4711 /* of an event, which is no descriptor */
+};
 
 /* ---- the process ---------------------------------------------------------------------------------------------------- */
 
@@ -240,7 +247,9 @@ void hpcrec_count(uint32_t thread, unsigned event, uint32_t region, uint64_t pc,
 }
 void hpcrec_paths_create(struct thread *t)
 {
-    (void)t;
+    for (unsigned e = 0; e < EVENTS_MAX; e++)
+        if (t->fd[e] != -1 || t->perf_id[e] != 0)
+            hear("not fresh ");
 }
 void hpcrec_paths_free(struct thread *t)
 {
@@ -373,6 +382,8 @@ static void show_fds(struct thread *t, void *ctx)
     for (unsigned e = 0; e < EVENTS_MAX; e++)
         if (t->fd[e] >= 0)
             hear("%d.%u is %d ", (int)t->tid, e, t->fd[e]);
+    if (t->perf_id[0] && t->perf_id[0] != NUMBER)
+        hear("%d has another number ", (int)t->tid);
 }
 
 static void show_row(const struct thread_row *r)
@@ -382,6 +393,9 @@ static void show_row(const struct thread_row *r)
          r->changed ? " changed" : "", r->has_total);
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
         hear(" %llu/%llu", (unsigned long long)r->total[e], (unsigned long long)r->lost[e]);
+    for (unsigned e = 0; e < EVENTS_MAX; e++)
+        if (r->throttled[e] || (e >= hpcrec.config.event_count && r->lost[e]))
+            hear(" and more");
     hear("] ");
 }
 
@@ -466,7 +480,7 @@ static void do_step(const char *word, const char *rest)
     else if (strcmp(word, "walks") == 0)
         walking = true, now_tid = tid, hear("%d ", hpcrec_threads_are_walking()), walking = false;
     else if (strcmp(word, "fd") == 0)
-        thread_of(tid)->fd[b] = (int)(500 + b);
+        thread_of(tid)->fd[b] = (int)(500 + b), thread_of(tid)->perf_id[0] = NUMBER;
     else if (strcmp(word, "move") == 0) {
         hpcrec_threads_move_fd((int)a, (int)b);
         hpcrec_threads_each(show_fds, NULL);
@@ -482,6 +496,8 @@ static void do_step(const char *word, const char *rest)
         no_proc = a == 0;
     else if (strcmp(word, "papi") == 0)
         papi = a != 0;
+    else if (strcmp(word, "events") == 0)
+        hpcrec.config.event_count = (unsigned)a;
     else if (strcmp(word, "active") == 0)
         is_active = a != 0;
     else if (strcmp(word, "seen") == 0) /* as many rows as if so many threads had been there */
