@@ -470,7 +470,7 @@ static void look_for_new(pid_t helper)
     while ((n = syscall(SYS_getdents64, task_dir.fd, buffer, sizeof buffer)) > 0)
         for (long at = 0; at < n;) {
             const struct entry64 *entry = (const struct entry64 *)(buffer + at);
-            if (entry->name[0] >= '0' && entry->name[0] <= '9')
+            if (entry->name[0] != '.') /* numbers, but for the folder itself and the one around it */
                 consider((pid_t)strtol(entry->name, NULL, 10), helper, now, &now_count);
             at += entry->length;
         }
