@@ -117,6 +117,12 @@ check_PROGRAMS += %D%/bytes_test
 TESTS += %D%/bytes_test
 %C%_bytes_test_SOURCES = %D%/bytes_test.c tests/chance.h tests/guarded.h tests/tap.h %D%/recorder/bytes.c
 %C%_bytes_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += %D%/facts_test
+TESTS += %D%/facts_test
+%C%_facts_test_SOURCES = %D%/facts_test.c tests/tap.h %D%/recorder/facts.c %D%/recorder/memory.c
+%C%_facts_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=world_syscall -Duname=world_uname -Dreadlink=world_readlink -Dgetenv=world_getenv -Dsched_getaffinity=world_sched_getaffinity
+%C%_facts_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+%C%_facts_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
 check_PROGRAMS += %D%/system_test
 TESTS += %D%/system_test
 %C%_system_test_SOURCES = %D%/system_test.c tests/chance.h tests/tap.h %D%/recorder/system.c
