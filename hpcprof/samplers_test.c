@@ -572,6 +572,14 @@ static void test_timers(void)
     CHECK_INT(row.has_total, 0);
     CHECK(hpcrec_timers_signal() != hpcrec_papi_signal());
     CHECK_STR(said(), "");
+    /* the first event's alone */
+    c->events[0].conf = (struct record_event){.kind = RECORD_REALTIME, .period = 1000000};
+    c->event_count = 1;
+    hpcrec_timers_begin(t, t->tid);
+    CHECK_INT(t->has_timer, 1);
+    hpcrec_timers_end(t);
+    c->events[0].conf.kind = RECORD_PERF;
+    c->event_count = 4;
     /* of a thread that is none; whoever begins one has the lock */
     is_locked = true;
     hpcrec_timers_begin(t, 1 << 22);

@@ -856,6 +856,37 @@ static void test_fatal(void)
     *heard = '\0';
 }
 
+static void on_told(int sig, siginfo_t *info, void *context)
+{
+    (void)sig, (void)info, (void)context;
+}
+
+/* All that end a process, and no others (signal(7)); what the program sees is what was there before. */
+static void test_all_fatal(void)
+{
+    static const int harmless[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
+    struct sigaction act;
+    memset(now, 0, sizeof now);
+    now[SIGINT].sa_flags = SA_NOCLDSTOP;
+    hpcrec_signals_begin();
+    for (int sig = 1; sig <= 64; sig++) {
+        bool fatal = sig < 32;
+        for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+            fatal = fatal && sig != harmless[i];
+        CHECK_STR(shown(&now[sig]), fatal ? "ours" : "default");
+        if (sig == SIGKILL)
+            continue;
+        CHECK_INT(sigaction(sig, NULL, &act), 0);
+        CHECK(act.sa_handler == SIG_DFL && act.sa_flags == (sig == SIGINT ? SA_NOCLDSTOP : 0));
+    }
+    struct sigaction told = {.sa_flags = SA_SIGINFO};
+    told.sa_sigaction = on_told;
+    CHECK_INT(sigaction(SIGINT, &told, NULL), 0);
+    CHECK_INT(sigaction(SIGINT, NULL, &act), 0);
+    CHECK(act.sa_flags & SA_SIGINFO && act.sa_sigaction == on_told);
+    *heard = '\0';
+}
+
 /* The process is written down and dies of the same signal; a fault by happening again. */
 static void test_dying(void)
 {
@@ -885,11 +916,14 @@ static void test_dying(void)
     }
 }
 
+/* By the first of two events, or the second; behind them nobody looks. */
 static void sample_by(unsigned kind, bool recording)
 {
+    static unsigned turn;
     hpcrec.config.event_count = 2;
-    hpcrec.config.events[0].conf.kind = RECORD_PERF;
-    hpcrec.config.events[1].conf.kind = kind;
+    hpcrec.config.events[turn % 2].conf.kind = kind;
+    hpcrec.config.events[++turn % 2].conf.kind = RECORD_PERF;
+    hpcrec.config.events[2].conf.kind = RECORD_PAPI;
     atomic_store(&hpcrec.pid, recording ? 1 : 0);
 }
 
@@ -911,11 +945,13 @@ static void test_masks(void)
     sigaddset(&set, TIMERS);
     sigaddset(&set, PAPIS);
     active = true;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    enum { CASES = sizeof cases / sizeof *cases };
+    for (size_t k = 0; k < 2 * CASES + 1; k++) {
         char want[300];
         int sig;
         siginfo_t info;
         struct timespec timeout = {0, 0};
+        size_t i = k % CASES;
         const char *left = cases[i].left;
         sample_by(cases[i].kind, cases[i].recording);
         hpcrec_in_papi = cases[i].in_papi;
@@ -952,7 +988,7 @@ static void test_masks(void)
         CHECK_INT(now[SIGUSR1].sa_flags & SA_ONSTACK, cases[i].in_papi ? SA_ONSTACK : 0);
         /* and what the program does with the signal itself is remembered, not done */
         struct sigaction first, second;
-        sigaction(TIMERS, &act, NULL);
+        CHECK_INT(sigaction(TIMERS, &act, NULL), 0);
         bool kept = strstr(left, "40") == NULL;
         CHECK_STR(shown(&now[TIMERS]), kept ? "default" : "the program's");
         act.sa_handler = SIG_IGN;
@@ -970,6 +1006,13 @@ static void test_masks(void)
     CHECK_STR(shown(&now[PAPIS]), "the program's");
     hpcrec_signals_ignore(false);
     CHECK_STR(shown(&now[TIMERS]), "the program's");
+    sample_by(RECORD_PAPI, true);
+    hpcrec_signals_ignore(true);
+    CHECK_STR(shown(&now[TIMERS]), "the program's");
+    CHECK_STR(shown(&now[PAPIS]), "ignored");
+    hpcrec_signals_ignore(false);
+    CHECK_STR(shown(&now[PAPIS]), "the program's");
+    sample_by(RECORD_CPUTIME, true);
     char *argv[] = {NULL};
     active = true;
     execve("p", argv, argv);
@@ -1054,6 +1097,7 @@ int main(void)
     test_clean();
     test_descriptors();
     test_fatal();
+    test_all_fatal();
     test_dying();
     test_masks();
     test_waits();
