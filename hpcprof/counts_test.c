@@ -792,6 +792,33 @@ static void test_no_memory_to_count(void)
     CHECK_INT(mapped, 0);
 }
 
+/* Without memory to put all, nothing is put: what is new is so still. */
+static void test_no_memory_to_put(void)
+{
+    enum { PLACES = 5000 };
+    struct out out = {0};
+    only_thread();
+    for (int i = 0; i < PLACES; i++) {
+        hpcrec_count(0, 0, 0, (uint64_t)i, CONTEXT_NONE, 1, 10);
+        if (i % 500 == 499)
+            hpcrec_put_counts(&out, false);
+    }
+    hpcrec_count(0, 0, 0, 7, CONTEXT_NONE, 1, 10);
+    out.bytes.count = 0;
+    refused_from = asked;
+    hpcrec_put_counts(&out, true);
+    refused_from = ~0u;
+    CHECK_INT(out.bytes.count, 0);
+    hpcrec_put_counts(&out, false);
+    CHECK(out.bytes.count > FORMAT_BLOCK_BYTES && out.bytes.count < FORMAT_BLOCK_BYTES + 20);
+    out.bytes.count = 0;
+    hpcrec_put_counts(&out, true);
+    CHECK(out.bytes.count > 2 * PLACES);
+    hpcrec_area_free(&out.bytes, 1);
+    forget();
+    CHECK_INT(mapped, 0);
+}
+
 /* As many places as fill pages to the last byte, of which some move when paths are cut. */
 static void test_whole_pages(void)
 {
@@ -867,6 +894,7 @@ int main(void)
     test_limits_of_visits();
     test_no_memory_to_cut();
     test_no_memory_to_count();
+    test_no_memory_to_put();
     test_whole_pages();
     test_blocks();
     test_regions();
