@@ -119,8 +119,8 @@ static void put(struct chunk *c, const void *bytes, size_t n)
     c->size += n;
 }
 
-/* An ELF header, and program headers "load:OFFSET:VADDR:FILESZ", "code:..." or "note:VADDR:SIZE"; a word "class=1", "entry=57" or "magic" spoils
-   something, "many" puts 70 headers of nothing in front. */
+/* An ELF header, and program headers "load:OFFSET:VADDR:FILESZ", "code:..." or "note:VADDR:SIZE"; a word "class=1",
+   "entry=57" or "magic" spoils something, "many" puts 70 headers of nothing in front. */
 static void put_elf(struct chunk *c, char *words)
 {
     Elf64_Ehdr e = {.e_phoff = sizeof e, .e_phentsize = sizeof(Elf64_Phdr)};

@@ -1,4 +1,5 @@
-/* Put in front of what these tests are made of: the clock is the test's own, and when a compare-and-exchange fails that may (C11, 7.17.7.4). */
+/* Put in front of what these tests are made of: the clock is the test's own, and when a weak exchange fails that need not (C11,
+   7.17.7.4). */
 #ifndef PHASES_INSIDE_WORLD_H
 #define PHASES_INSIDE_WORLD_H
 
