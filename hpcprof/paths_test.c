@@ -91,6 +91,8 @@ static struct unwind_registers walked_from;
 static struct unwind_memory walked_in;
 static int walks;
 static bool leaves_out_inner;
+static const struct thread *walker; /* that is known to be at it meanwhile; NULL: nobody asks */
+static unsigned unnoticed;
 
 const struct unwind_numbers unwind_numbers[] = {[UNWIND_X86_64] = {.sp = 7}, [UNWIND_AARCH64] = {.sp = 31}};
 enum unwind_end unwind_walk(const struct unwinder *u, const struct unwind_registers *r, const struct unwind_memory *m,
@@ -98,6 +100,7 @@ enum unwind_end unwind_walk(const struct unwinder *u, const struct unwind_regist
 {
     (void)u;
     walks++;
+    unnoticed += walker && !hpcrec_path_is_walked(walker);
     walked_from = *r;
     walked_in = *m;
     leaves_out_inner = path->skip_inner;
@@ -156,7 +159,9 @@ static void test_handlers(void)
         change_stack();
         *e = (struct expected){.depth = depth, .end = planned_end};
         memcpy(e->plan, plan, sizeof plan);
+        walker = &t;
         hpcrec_path_put(&t, &e->entry, &context);
+        walker = NULL;
         shared += e->entry.shared;
         /* now and then later than there is room for */
         if (n == QUEUED || (i < 15000 && draw(100) == 0) || i == 19999) {
@@ -170,6 +175,7 @@ static void test_handlers(void)
         }
     }
     CHECK_INT(wrong, 0);
+    CHECK_INT(unnoticed, 0);
     CHECK_INT(taken, 20000);
     CHECK(shorter < 5000);
     CHECK(shared > 20000); /* most of a path is the path before */
@@ -212,6 +218,30 @@ static void test_no_room(void)
         sound = sound && frames == entries[i].fresh && (frames == DEEP) == (row == CONTEXT_NONE);
     }
     CHECK(sound);
+    hpcrec_paths_free(&t);
+}
+
+/* A queue that is full to the last word: nothing is cut, and the next path shares what it may. */
+static void test_full(void)
+{
+    enum { EACH = 128, ENTRIES = PATH_WORDS / EACH };
+    static struct thread t;
+    static struct queued entries[ENTRIES], next;
+    bool whole = true;
+    ucontext_t context;
+    memset(&context, 0, sizeof context);
+    hpcrec_paths_create(&t);
+    depth = EACH;
+    planned_end = UNWIND_COMPLETE;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        for (uint32_t k = 0; k < EACH; k++)
+            plan[k] = 0x200000 + i % 2;
+        hpcrec_path_put(&t, &entries[i], &context);
+        whole = whole && entries[i].fresh == EACH && entries[i].path_end == UNWIND_COMPLETE;
+    }
+    CHECK(whole);
+    hpcrec_path_put(&t, &next, &context);
+    CHECK(next.fresh == 0 && next.shared == EACH && next.path_end == UNWIND_COMPLETE);
     hpcrec_paths_free(&t);
 }
 
@@ -431,6 +461,7 @@ static void test_records(void)
     static const uint64_t want[16] = {100, 103, 102, 101, 104, 105, 106, 0x7000,
                                       109, 110, 111, 112, 113, 114, 115, 116};
     CHECK(memcmp(walked_from.reg, want, sizeof want) == 0 && walked_from.pc == 108);
+    CHECK_INT(walked_from.known, 0xffff);
     hpcrec_waiting_pc = 5; /* of the helper, which walks for another thread */
     of_record(&t, record, sizeof record, &pc);
     hpcrec_waiting_pc = 0;
@@ -487,6 +518,7 @@ static void test_both_ways(void)
     hpcrec.config.call_paths = true;
     for (int kinds = 0; kinds < 4; kinds++) {
         hpcrec.config.event_count = 2;
+        hpcrec.config.events[2].conf.kind = RECORD_PERF; /* is none */
         hpcrec.config.events[0].conf.kind = kinds & 1 ? RECORD_PERF : RECORD_PAPI;
         hpcrec.config.events[1].conf.kind = kinds & 2 ? RECORD_PERF : RECORD_CPUTIME;
         hpcrec_paths_create(&t);
@@ -499,6 +531,7 @@ int main(void)
 {
     test_handlers();
     test_no_room();
+    test_full();
     test_moved();
     test_other_stack();
     test_own_stack();
