@@ -416,7 +416,7 @@ static void test_descriptors(void)
 {
     struct thread *t = a_thread();
     struct thread_row row = {0};
-    static const int numbers[] = {0, 9, 90, 900};
+    static const int numbers[] = {0, 9, 90, 190};
     int ends[2];
     CHECK_INT(pipe(ends), 0);
     struct f_owner_ex self = {F_OWNER_TID, gettid()}, process = {F_OWNER_PID, getpid()},
