@@ -49,14 +49,17 @@ void hpcrec_unmap(void *p, size_t bytes)
 }
 
 static bool is_locked;
+static unsigned misused; /* the lock */
 
 void phases_lock(void)
 {
+    misused += is_locked;
     is_locked = true;
 }
 
 void phases_unlock(void)
 {
+    misused += !is_locked;
     is_locked = false;
 }
 
@@ -506,6 +509,7 @@ int main(void)
     test_absent();
     test_held();
     test_no_memory();
+    CHECK_INT(misused, 0);
     free(hpcrec_phases.sites);
     return tap_done();
 }
