@@ -45,8 +45,11 @@ struct mhsim *mhsim_create_in(const struct mhsim_machine *m, const struct mhsim_
                               const struct store *pairs)
 {
     struct mhsim *s = pages_get(sizeof *s);
-    if (!s)
+    if (!s) {
+        store_close(&(struct store){.base = rows->base, .row = rows->row, .most = rows->most});
+        store_close(&(struct store){.base = pairs->base, .row = pairs->row, .most = pairs->most});
         return NULL;
+    }
     s->machine = *m;
     s->levels = m->level_count;
     s->rows = *rows;

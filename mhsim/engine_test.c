@@ -1,6 +1,10 @@
 /* The simulator against closed forms, and against a naive one made of lists, for every policy. */
 #include "config.h"
+#include "mhsim/guarded.h"
+
 #include "mhsim/engine.h"
+#include "mhsim/full.h"
+#include "mhsim/lines.h"
 #include "tests/tap.h"
 
 /* ---- a textbook's simulator: slow, and obvious ----------------------------------------- */
@@ -597,7 +601,7 @@ enum { LESS = 4 };
 enum { LESS = 1 };
 #endif
 
-static bool is_same(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m)
+static bool same_rows(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m)
 {
     bool same = true;
     size_t count;
@@ -615,7 +619,12 @@ static bool is_same(const struct mhsim *s, const struct naive *n, const struct m
                 same = false;
             }
     }
-    return same && same_pairs(s, n);
+    return same;
+}
+
+static bool is_same(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m)
+{
+    return same_rows(s, n, m) && same_pairs(s, n);
 }
 
 static void check_same(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m, const char *name)
@@ -748,15 +757,21 @@ struct drawn {
     uint64_t at[NAIVE_CORES * DRAWN_ROWS];
 };
 
+/* Row 0, where there is no other, is of the first core. */
+static void drawn_rows(struct drawn *d, uint32_t core)
+{
+    for (uint64_t i = 0; i < DRAWN_ROWS; i++) {
+        uint32_t row = d->rows[d->count++] = mhsim_row(d->s, core, 1000 + i, 0);
+        d->n->core_of[row] = row ? core : 0;
+    }
+}
+
 static void drawn_core(struct drawn *d)
 {
     uint32_t core = mhsim_core(d->s);
-    if (core > 0)
+    if (core == d->n->cores)
         naive_core(d->n);
-    for (uint64_t i = 0; i < DRAWN_ROWS; i++) {
-        uint32_t row = d->rows[d->count++] = mhsim_row(d->s, core, 1000 + i, 0);
-        d->n->core_of[row] = core;
-    }
+    drawn_rows(d, core);
 }
 
 /* By cores that come one by one; some of it quiet. What rows met while quiet, and of what came ahead of time, each side sees in its own way. */
@@ -1195,6 +1210,217 @@ static void check_given_back(void)
     }
 }
 
+/* ---- limits, and too little memory ------------------------------------------------------------------ */
+
+/* What found no room among the pairs is in pair 0. */
+static bool same_pairs_or_fewer(const struct mhsim *s, const struct naive *n)
+{
+    size_t count;
+    uint64_t ours = 0, theirs = 0;
+    const struct mhsim_pair *p = mhsim_pairs(s, &count);
+    for (size_t i = 0; i < count; i++) {
+        ours += p[i].count;
+        if (i > 0 && n->pairs[p[i].victim][p[i].evictor][p[i].level] < p[i].count)
+            return false;
+    }
+    for (int v = 0; v < NAIVE_ROWS; v++)
+        for (int e = 0; e < NAIVE_ROWS; e++)
+            for (uint32_t k = 0; k < n->count; k++)
+                theirs += n->pairs[v][e][k];
+    return ours == theirs;
+}
+
+/* Who met a block may be forgotten, no meeting is made up. */
+static bool no_more_news(const struct mhsim *s, const struct naive *n)
+{
+    size_t count;
+    bool good = true;
+    const struct mhsim_row *rows = mhsim_rows(s, &count);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < MHSIM_LEVELS; k++)
+            good &= rows[i].levels[k].distinct <= n->rows[i][k].distinct;
+    return good;
+}
+
+static void forget_cold(struct drawn *d)
+{
+    size_t count;
+    const struct mhsim_row *rows = mhsim_rows(d->s, &count);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < MHSIM_LEVELS; k++)
+            d->n->rows[i][k].cold = rows[i].levels[k].cold;
+}
+
+static void far_life(struct drawn *d, int accesses)
+{
+    struct batch batch = {.count = 0};
+    for (int i = 0; i < accesses; i++) {
+        uint32_t row = d->rows[below_twice(d->count)], size = 1 + random_below(random_below(16) ? 16 : 200);
+        uint64_t address = far_pieces[random_below(FAR_PIECES)] + below_twice(FAR_BYTES - 256);
+        bool write = random_below(3) == 0;
+        batch_add(d->s, &batch, (struct mhsim_reference){address, row, (uint16_t)size, write});
+        naive_whole(d->n, (int)row, address, size, write);
+    }
+    batch_end(d->s, &batch);
+}
+
+/* A life with a second core in its middle, in which some mapping, or all from that one on, is refused. */
+static bool lives_with_little(const struct mhsim_machine *m, const struct mhsim_options *o, unsigned first,
+                              unsigned times)
+{
+    bool good = true;
+    long before = mapped_pages();
+    guarded.first = first;
+    guarded.times = times;
+    guarded.refused = 0;
+    struct drawn d = {.s = mhsim_create(m, o), .n = naive_create(m, o)};
+    uint32_t core = d.s ? mhsim_core(d.s) : UINT32_MAX;
+    good &= core == 0 || (core == UINT32_MAX && guarded.refused > 0);
+    if (core == 0) {
+        drawn_rows(&d, core);
+        far_life(&d, 1200 / LESS);
+        good &= no_more_news(d.s, d.n); /* (of what the caches are then told, some may be lost) */
+        drawn_core(&d);
+        far_life(&d, 600 / LESS);
+        good &= adds_up(d.s, m);
+        forget_news(&d, true);
+        good &= same_rows(d.s, d.n, m) && same_pairs_or_fewer(d.s, d.n);
+    }
+    guarded.times = 0;
+    naive_free(d.n);
+    mhsim_free(d.s);
+    good &= LESS > 1 || before <= 0 || mapped_pages() == before;
+    if (!good)
+        printf("# of mappings %u are granted, then %u refused\n", first, times);
+    return good;
+}
+
+static const struct mhsim_level little_levels[] = {
+    {.name = "L1", .size = 32 * 64, .line = 64, .ways = 4},
+    {.name = "L2", .size = 96 * 64, .line = 64, .ways = 8},
+    {.name = "L3", .size = 320 * 64, .line = 64, .ways = 16},
+    {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
+    {.name = "TLB2", .size = 10 * 4096, .line = 4096, .ways = 5, .tlb = true},
+};
+
+static void check_little_memory(void)
+{
+    for (unsigned kind = 0; kind < 3; kind++) {
+        struct mhsim_machine m = machine_of(little_levels, 5);
+        struct mhsim_options o = {.classify = kind == 1};
+        m.levels[1].ways = kind == 2 ? 24 : 8; /* by stamps */
+        m.levels[2].shared = true;
+        unsigned failed = 0, lives = 0;
+        for (bool some = true; some; lives++) {
+            failed += !lives_with_little(&m, &o, lives, 1);
+            some = guarded.refused > 0;
+            failed += !lives_with_little(&m, &o, lives, UINT_MAX);
+        }
+        CHECK_INT(failed, 0);
+        CHECK(lives > 10);
+    }
+}
+
+/* Blocks of which nothing is known but where they lie: each that comes is none that was never there. */
+static void check_without_regions(bool second)
+{
+    struct mhsim_machine m = machine_of(little_levels, 5);
+    struct mhsim_options o = {0};
+    struct drawn d = {.s = mhsim_create(&m, &o), .n = naive_create(&m, &o)};
+    guarded.bytes = sizeof(struct lines_region);
+    guarded.first = guarded.refused = 0;
+    guarded.times = UINT_MAX;
+    drawn_core(&d);
+    far_life(&d, 20000 / LESS);
+    for (int row = 0; row < NAIVE_ROWS; row++)
+        for (uint32_t k = 0; k < m.level_count; k++)
+            d.n->rows[row][k].cold = 0;
+    if (second) {
+        drawn_core(&d);
+        far_life(&d, 5000 / LESS);
+        forget_cold(&d);
+    }
+    CHECK(guarded.refused > 0);
+    check_same(d.s, d.n, &m, "no memory for regions");
+    guarded.bytes = guarded.times = 0;
+    naive_free(d.n);
+    mhsim_free(d.s);
+}
+
+/* Row 0 and pair 0 have what is beyond the limits. */
+static void check_few_rows(uint64_t rows_most, uint64_t pairs_most, unsigned helpers)
+{
+    struct mhsim_machine m = machine_of(little_levels, 5);
+    struct mhsim_options o = {0};
+    struct store rows, pairs;
+    uint64_t counts[2] = {0};
+    size_t count;
+    CHECK(store_open(&rows, sizeof(struct mhsim_row), rows_most, NULL, 0, &counts[0]) == 0 &&
+          store_open(&pairs, sizeof(struct mhsim_pair), pairs_most, NULL, 0, &counts[1]) == 0);
+    struct drawn d = {.s = mhsim_create_in(&m, &o, &rows, &pairs), .n = naive_create(&m, &o)};
+    mhsim_help(d.s, helpers, NULL);
+    drawn_core(&d);
+    far_life(&d, 4000 / LESS);
+    drawn_core(&d);
+    far_life(&d, 2000 / LESS);
+    const struct mhsim_row *all = mhsim_rows(d.s, &count);
+    CHECK_INT(count, rows_most < 2 * DRAWN_ROWS + 1 ? rows_most : 2 * DRAWN_ROWS + 1);
+    for (size_t i = 1; i < count; i++)
+        CHECK(all[i].code == 1000 + (i - 1) % DRAWN_ROWS && all[i].core == (i - 1) / DRAWN_ROWS && all[i].object == 0);
+    CHECK(same_rows(d.s, d.n, &m) && same_pairs_or_fewer(d.s, d.n) && adds_up(d.s, &m));
+    mhsim_pairs(d.s, &count);
+    CHECK_INT(count, helpers ? 1 + (pairs_most - 1) / 64 * 64 : pairs_most);
+    naive_free(d.n);
+    mhsim_free(d.s);
+}
+
+/* Each has levels of its own, those behind the last share them in turn. */
+static void check_many_cores(void)
+{
+    struct mhsim_level levels[MHSIM_LEVELS];
+    for (unsigned i = 0; i < MHSIM_LEVELS; i++) {
+        levels[i] = (struct mhsim_level){.size = 64, .line = 64, .ways = 1, .tlb = i >= 5};
+        snprintf(levels[i].name, sizeof levels[i].name, "L%u", i);
+    }
+    struct mhsim_machine m = machine_of(levels, MHSIM_LEVELS);
+    struct mhsim_options o = {0};
+    struct mhsim *s = mhsim_create(&m, &o);
+    bool good = true;
+    size_t count;
+    for (uint32_t i = 0; i < MHSIM_CORES + 3; i++)
+        good &= mhsim_core(s) == i % MHSIM_CORES;
+    for (uint32_t i = 0; i < 2 * MHSIM_CORES; i++)
+        mhsim_access(s, mhsim_row(s, i % MHSIM_CORES, 1, 0), 64 * (uint64_t)(i % MHSIM_CORES), 8, false);
+    const struct mhsim_row *rows = mhsim_rows(s, &count);
+    CHECK_INT(count, MHSIM_CORES + 1);
+    for (size_t i = 1; i < count; i++)
+        for (unsigned k = 0; k < MHSIM_LEVELS; k++) {
+            bool first = k == 0 || k == 5;
+            const struct mhsim_counts *c = &rows[i].levels[k];
+            good &= c->misses == 1 && c->cold == 1 && c->distinct == 1 && c->accesses == (first ? 2 : 1);
+        }
+    CHECK_NAMED(good, "many cores");
+    mhsim_free(s);
+}
+
+/* A level without sets against a list; its table has room for twice as many blocks at most. */
+static void check_full(void)
+{
+    bool good = true;
+    for (uint64_t blocks = 1; blocks < 200; blocks += 1 + blocks / 9) {
+        struct full f = {0};
+        struct naive_level n = {.blocks = blocks, .full = mem_calloc(blocks, sizeof *n.full)};
+        good &= full_open(&f, blocks) && (f.mask & (f.mask + 1)) == 0 && f.mask >= blocks && f.mask < 2 * blocks;
+        for (int i = 0; i < 3000 && good; i++) {
+            uint64_t block = random_below(8) ? below_twice(2 * (uint32_t)blocks) : (uint64_t)random_below(1000) << 40;
+            good &= full_touch(&f, block) == naive_in_full(&n, block);
+        }
+        full_close(&f);
+        mem_free(n.full);
+    }
+    CHECK_NAMED(good, "a level without sets");
+}
+
 int main(void)
 {
     if (LESS == 1 && mapped_pages() > 0)
@@ -1234,5 +1460,12 @@ int main(void)
     check_prefetch_in_samples(MHSIM_STRIDE, 1024, 3, 318);
     check_prefetch_in_samples(MHSIM_STRIDE, 1088, 20, 0);
     check_samples();
+    check_full();
+    check_little_memory();
+    check_without_regions(false);
+    check_without_regions(true);
+    check_few_rows(8, 100, 0);
+    check_few_rows(40, 150, 2);
+    check_many_cores();
     return tap_done();
 }

@@ -22,8 +22,6 @@ bool full_open(struct full *f, uint64_t blocks)
 
 void full_close(struct full *f)
 {
-    if (!f->nodes)
-        return;
     pages_put(f->nodes, f->capacity * sizeof *f->nodes);
     pages_put(f->heads, (f->mask + 1ull) * sizeof *f->heads);
 }

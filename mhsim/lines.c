@@ -82,12 +82,15 @@ void lines_close(struct lines *k)
 
 /* ---- finding a block ------------------------------------------------------------------- */
 
+/* Where there was no memory for one, none is made from then on: it would know nothing of its blocks that are here already,
+   which would be here twice. */
 static __attribute__((noinline)) struct lines_region *region_find(struct lines *k, uint64_t number)
 {
-    uint64_t *there = map_put(&k->regions, number);
-    if (there && !*there)
+    uint64_t *there = k->poor ? map_get(&k->regions, number) : map_put(&k->regions, number);
+    if (there && !*there && !k->poor)
         *there = (uint64_t)(uintptr_t)pages_get(sizeof(struct lines_region));
     struct lines_region *region = there ? (struct lines_region *)(uintptr_t)*there : NULL;
+    k->poor |= !region;
     if (region) {
         k->known[number % REGIONS_KNOWN].number = number + 1;
         k->known[number % REGIONS_KNOWN].region = region;

@@ -78,6 +78,7 @@ struct lines {
     struct line *all; /* 0: none */
     uint32_t line_shift, grain_shift;
     uint32_t count; /* levels */
+    bool poor;      /* there was no memory for a region */
     bool ahead;     /* the next batch looks ahead, as this one missed much */
     struct lines_level {
         uint64_t *orders; /* of sets, as in struct cache */

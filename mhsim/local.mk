@@ -5,7 +5,8 @@ noinst_LIBRARIES += %D%/libmhsim.a
 
 check_PROGRAMS += %D%/engine_test
 TESTS += %D%/engine_test
-%C%_engine_test_SOURCES = %D%/engine_test.c tests/tap.h
+%C%_engine_test_SOURCES = %D%/engine_test.c %D%/guarded.h tests/tap.h %D%/store.c
+%C%_engine_test_CPPFLAGS = $(AM_CPPFLAGS) -Dmmap=fake_mmap -Dmunmap=fake_munmap
 %C%_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 check_PROGRAMS += %D%/machine_test
