@@ -570,27 +570,24 @@ static bool frame_up(uint64_t *fp, uint64_t *code)
 
 enum { CANONICAL = 16, DEEPEST = 64 }; /* frame pointer to canonical address; calls looked up for a frame */
 
-/* The first frame, from the code's own up, that reaches the address: how many calls up it is. NO_FRAME: none does. below: where
-   the frame before it ends. */
-static uint32_t find_frame(uint64_t *fp, uint64_t *code, uint64_t address, uint64_t *below)
+/* The first frame, from the code's own up, that reaches the address: how many calls up it is. NO_FRAME: none does. */
+static uint32_t find_frame(uint64_t *fp, uint64_t *code, uint64_t address)
 {
     uint32_t depth = 0;
-    *below = inside_me->stack_lo;
     if (!is_frame(*fp))
         return NO_FRAME;
-    for (; address >= *fp + CANONICAL; depth++) {
-        *below = *fp + CANONICAL;
+    for (; address >= *fp + CANONICAL; depth++)
         if (depth == DEEPEST || !frame_up(fp, code))
             return NO_FRAME;
-    }
     return depth;
 }
 
-/* The variable at an address of this thread's stack. */
+/* The variable at an address of this thread's stack. What it is remembered for may begin below the frame: where that is another's,
+   same_frame says so. */
 static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
 {
-    uint64_t fp = frame, code = p->code, below;
-    p->depth = find_frame(&fp, &code, address, &below);
+    uint64_t fp = frame, code = p->code;
+    p->depth = find_frame(&fp, &code, address);
     if (p->depth == NO_FRAME) {
         p->frame = frame;
         return RAW_STACK;
@@ -598,7 +595,7 @@ static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
     const int64_t m = modules_find(&in.modules, code);
     const struct raw_module *module = m >= 0 ? store_get(&in.modules, (uint64_t)m) : NULL;
     const struct raw_variables *of = module ? variables_of(module->path) : NULL;
-    int64_t lo = (int64_t)(below - fp) - CANONICAL, hi = 0;
+    int64_t lo = (int64_t)(inside_me->stack_lo - fp) - CANONICAL, hi = 0;
     const struct mhsim_variable *v =
         of ? variables_in_frame(of, code - module->bias, (int64_t)(address - fp) - CANONICAL, &lo, &hi) : NULL;
     p->lo = fp + CANONICAL + (uint64_t)lo;
@@ -614,10 +611,10 @@ static uint32_t stack_object(struct place *p, uint64_t address, uint64_t frame)
 /* Those in between may be others than before, and reach it now. */
 static bool same_frame(const struct place *p, uint64_t address, uint64_t frame)
 {
-    uint64_t fp = frame, code = p->code, below;
+    uint64_t fp = frame, code = p->code;
     if (p->depth == 0)
         return frame == p->frame;
-    return find_frame(&fp, &code, address, &below) == p->depth &&
+    return find_frame(&fp, &code, address) == p->depth &&
            (p->depth == NO_FRAME || (fp == p->frame && code == p->frame_code));
 }
 
