@@ -283,6 +283,11 @@ static void test_changes(void)
          "missing: the program became x by exec: what it did as that is not in the result\n"},
         {AT(rows[0].levels[0].accesses), 1, "notes",
          "missing: more than 1048576 references: the rest is together in [unknown]\n"},
+        {AT(rows[0].levels[0].accesses), 1, "counts",
+         "0 app+410 L1 misses 10\n0 app+410 L1 accesses 100\n0 app+410 L2 misses 3\n0 app+410 L2 accesses 10\n"
+         "0 app+410 TLB misses 1\n0 app+410 TLB accesses 100\n0 app+410 modelled cycles 730\n"
+         "0 [unknown]+0 L1 accesses 1\n0 [unknown]+0 modelled cycles 4\n1 lib.so+810 L1 misses 20\n"
+         "1 lib.so+810 L1 accesses 20\n"},
         {AT(pairs[0].count), 5, "notes", "missing: too many pairs of evictors: 5 evictions are not told apart\n"},
         {AT(pairs[1].count), 0, "array_evictors", "heap 1 table L2 2 0\n"},
         {AT(pairs[1].level), 3, "array_evictors", "heap 1 table L2 2 0\n"},

@@ -6,18 +6,57 @@
  * of its lines, whatever the levels are like.
  */
 #include "config.h"
+#include "mhsim/made_memory.h"
+
 #include "mhsim/inside.h"
 #include "tests/chance.h"
 #include "tests/tap.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[256];
+
+/* ---- the kernel --------------------------------------------------------------------------------------------- */
+
+static enum { AS_IT_IS, WITHOUT_MEMBARRIER, WITH_MEMBARRIER } kernel;
+static void (*while_reading_maps)(void); /* once */
+static void (*instead_of_yielding)(void);
+
+long fake_syscall(long number, ...)
+{
+    long a[6];
+    va_list args;
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (number == SYS_membarrier && kernel != AS_IT_IS)
+        return kernel == WITH_MEMBARRIER ? 0 : (errno = ENOSYS, -1);
+    if (number == SYS_openat && while_reading_maps) {
+        void (*then)(void) = while_reading_maps;
+        while_reading_maps = NULL;
+        then();
+    }
+    return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+int fake_yield(void)
+{
+    if (instead_of_yielding)
+        instead_of_yielding();
+    return sched_yield();
+}
+
 /* ---- what is expected ------------------------------------------------------------------------------------ */
 
 enum { PAGES = 96, ARENA = PAGES * 4096, CODES = 12, SITES = 6, ROWS = 4096 };
@@ -26,7 +65,7 @@ static uint8_t *arena;
 struct expected {
     uint64_t code, accesses, split;
     uint32_t kind, core;
-    uint64_t key; /* HEAP: site; STATIC: address; STACK: number of a variable + 1 */
+    uint64_t key; /* HEAP: site; STATIC: address; STACK: number of a variable + 1; MODULE_DATA: the module's bias */
     char name[RAW_NAME];
 };
 
@@ -112,6 +151,12 @@ static void touch(uint32_t code, uint64_t offset, uint32_t size, bool write)
     expect(code_at(code), address, size, owner ? RAW_HEAP : RAW_OTHER, owner, "");
 }
 
+static void touch_named(uint32_t code, const void *at, uint32_t size, uint32_t kind, uint64_t key, const char *name)
+{
+    inside_access(code_at(code), (uint64_t)(uintptr_t)at, size, true, false, 0);
+    expect(code_at(code), (uint64_t)(uintptr_t)at, size, kind, key, name);
+}
+
 /* Blocks of a few bytes, of pages, and large ones. */
 static void allocate_anywhere(void)
 {
@@ -152,9 +197,14 @@ static void *read_table(int fd, enum raw_table table, size_t row, uint64_t count
     return to;
 }
 
+static struct raw_head head;
+static struct raw_object *objects;
+static struct raw_thread *threads;
+static struct raw_module *modules;
+
 static const struct expected *find_expected(const struct mhsim_row *r, const struct raw_object *o)
 {
-    uint64_t key = o->kind == RAW_OTHER || o->kind == RAW_MODULE_DATA ? 0 : o->address;
+    uint64_t key = o->kind == RAW_OTHER ? 0 : o->kind == RAW_MODULE_DATA ? modules[o->module].bias : o->address;
     for (size_t i = 0; i < life->count; i++) {
         const struct expected *e = &life->rows[i];
         if (e->code == r->code && e->core == r->core && e->kind == o->kind && e->key == key &&
@@ -171,23 +221,27 @@ static bool same(uint64_t got, uint64_t wanted, const char *what)
     return got == wanted;
 }
 
-static struct raw_head head;
-static struct raw_object *objects;
-static struct raw_thread *threads;
-
-/* Of the file that this process made; false: it is not what was expected. */
-static bool look_back(unsigned number)
+/* Of the file that this process made, its rows; NULL: it cannot be read. */
+static struct mhsim_row *read_own(unsigned number)
 {
     char path[400];
     snprintf(path, sizeof path, "%s/%d-%04u" RAW_SUFFIX, folder, (int)getpid(), number);
     int fd = open(path, O_RDONLY);
     if (fd < 0 || pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head)
-        return printf("# %s: not to be read\n", path), false;
+        return printf("# %s: not to be read\n", path), NULL;
     objects = read_table(fd, RAW_OBJECTS, sizeof *objects, head.counts[RAW_OBJECTS]);
     threads = read_table(fd, RAW_THREADS, sizeof *threads, head.counts[RAW_THREADS]);
+    modules = read_table(fd, RAW_MODULES, sizeof *modules, head.counts[RAW_MODULES]);
     struct mhsim_row *rows = read_table(fd, RAW_ROWS, sizeof *rows, head.counts[RAW_ROWS]);
     close(fd);
-    bool good = same(head.seen, life->seen, "seen") && same(head.simulated, life->simulated, "simulated") &&
+    return rows;
+}
+
+/* false: it is not what was expected. */
+static bool look_back(unsigned number)
+{
+    struct mhsim_row *rows = read_own(number);
+    bool good = rows && same(head.seen, life->seen, "seen") && same(head.simulated, life->simulated, "simulated") &&
                 same(head.lost, life->lost, "lost") && same(head.magic, RAW_MAGIC, "magic") &&
                 same(head.ended, 1, "ended") && same(head.pid, (uint64_t)getpid(), "process") &&
                 head.start_ns <= head.end_ns;
@@ -246,6 +300,7 @@ static void check_life(const char *name, const struct raw_orders *orders, void (
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
+        alarm(200); /* (what waits forever) */
         begin_life(*orders, name);
         lived();
         end_life(name);
@@ -348,16 +403,182 @@ static void lived_with_a_child(void)
     live(3000);
 }
 
+/* ---- too little memory ----------------------------------------------------------------------------------------------- */
+
+/* In the child of a fork: nothing is open for it where any mapping is refused, nor for its own child. 9: none was. */
+static int open_poorly(unsigned granted)
+{
+    made_memory.first = granted;
+    made_memory.times = 1;
+    made_memory.refused = 0;
+    inside_forked();
+    if (made_memory.refused == 0)
+        return inside_on && inside_head() ? 9 : 2;
+    if (inside_on || inside_head())
+        return 3;
+    inside_forked();
+    inside_settle();
+    inside_close();
+    return inside_on || inside_head() ? 4 : 0;
+}
+
+static void lived_with_poor_children(void)
+{
+    live(1000);
+    unsigned granted = 0;
+    for (int status = 0; status == 0; granted++) {
+        fflush(stdout);
+        pid_t pid = fork();
+        if (pid == 0)
+            _exit(open_poorly(granted));
+        waitpid(pid, &status, 0);
+        if (status && (!WIFEXITED(status) || WEXITSTATUS(status) != 9))
+            exit(5);
+    }
+    live(1000);
+    inside_close();
+    exit(!look_back(0) || granted < 8);
+}
+
+/* From some mapping on, no more is to be had: then an access may not be told from others, but each is counted. */
+static unsigned granted_in_life;
+static void lived_poorly(void)
+{
+    live(100);
+    made_memory.first = granted_in_life;
+    made_memory.times = UINT_MAX;
+    live(6000);
+    inside_close();
+    uint64_t sum = 0, wanted = 0;
+    for (size_t i = 0; i < life->count; i++)
+        wanted += life->rows[i].accesses;
+    struct mhsim_row *rows = read_own(0);
+    for (uint64_t i = 0; rows && i < head.counts[RAW_ROWS]; i++)
+        sum += rows[i].levels[0].accesses;
+    exit(!rows || !same(sum, wanted, "accesses") || !same(head.seen, life->seen, "seen"));
+}
+
+/* ---- one at a time ------------------------------------------------------------------------------------------------ */
+
+static void live_in_a_thread(unsigned steps)
+{
+    pthread_t t;
+    if (pthread_create(&t, NULL, second_thread, &steps) != 0 || pthread_join(t, NULL) != 0)
+        exit(4);
+}
+
+static void *settling_thread(void *nothing)
+{
+    inside_settle();
+    return nothing;
+}
+
+static void settle_by_another(void)
+{
+    pthread_t t;
+    if (pthread_create(&t, NULL, settling_thread, NULL) != 0 || pthread_join(t, NULL) != 0)
+        exit(4);
+}
+
+/* One that ends or becomes another program sees to it that all that came before is there; where nothing waits, the first thread
+   goes on as it was. */
+static void lived_settled(void)
+{
+    live(3000);
+    inside_settle();
+    bool numbers = inside_me->until > 0;
+    uint32_t room = inside_me->room;
+    bool good = same(inside_head()->seen, life->seen, "seen when it settled");
+    settle_by_another();
+    good = good && (numbers || same(inside_me->room, room, "room"));
+    live(1777);
+    settle_by_another();
+    good = good && same(inside_head()->seen, life->seen, "seen when another settled");
+    live(3000);
+    inside_close();
+    exit(!good || !look_back(0));
+}
+
+/* With the barrier accesses may wait, without it each is simulated at once. */
+static void lived_waiting(void)
+{
+    live(100);
+    if ((inside_me->room > 0) != (kernel == WITH_MEMBARRIER) || (kernel != WITH_MEMBARRIER && inside_me->waiting > 0))
+        exit(6);
+    live(3000);
+}
+
+static struct inside_thread *first;
+static volatile bool goes_on, has_yielded;
+
+static void let_first_out(void)
+{
+    first->busy = false;
+}
+
+/* The second thread waits for the first, which is at it, and lets it run. */
+static void lived_busily(void)
+{
+    live(100);
+    first = inside_me;
+    first->busy = true;
+    instead_of_yielding = let_first_out;
+    life->core = 1;
+    live_in_a_thread(50);
+    instead_of_yielding = NULL;
+    life->core = 0;
+    live(100);
+}
+
+static void note_yield(void)
+{
+    has_yielded = true;
+}
+
+/* Of who has the lock. */
+static void let_other_try(void)
+{
+    goes_on = true;
+    while (!has_yielded)
+        sched_yield();
+}
+
+static void *trying_thread(void *address)
+{
+    inside_access(code_at(7), (uint64_t)(uintptr_t)address, 8, false, false, 0);
+    while (!goes_on)
+        sched_yield();
+    inside_access(code_at(8), (uint64_t)(uintptr_t)address, 8, false, false, 0);
+    return NULL;
+}
+
+/* The maps are read with the lock held: who comes meanwhile lets others run. */
+static void lived_locked(void)
+{
+    pthread_t t;
+    uint64_t address = (uint64_t)(uintptr_t)arena;
+    live(100);
+    instead_of_yielding = note_yield;
+    if (pthread_create(&t, NULL, trying_thread, arena) != 0)
+        exit(4);
+    while (inside_me->room > 0 || inside_head()->counts[RAW_THREADS] < 2) /* it has begun */
+        sched_yield();
+    while_reading_maps = let_other_try;
+    for (uint64_t i = 0; while_reading_maps && i < 10000; i++)
+        touch_named(3, (void *)(uintptr_t)(16 + 16 * i), 4, RAW_OTHER, 0, "");
+    if (!has_yielded || pthread_join(t, NULL) != 0)
+        exit(7);
+    life->core = 1;
+    for (uint32_t code = 7; code < 9; code++)
+        expect(code_at(code), address, 8, life->owner[0] ? RAW_HEAP : RAW_OTHER, life->owner[0], "");
+    life->core = 0;
+}
+
 /* ---- what addresses are of --------------------------------------------------------------------------------------- */
 
+enum { STACK_BYTES = 1 << 18 };
 int counting_numbers[100];
 static char counting_text[33];
-
-static void touch_named(uint32_t code, const void *at, uint32_t size, uint32_t kind, uint64_t key, const char *name)
-{
-    inside_access(code_at(code), (uint64_t)(uintptr_t)at, size, true, false, 0);
-    expect(code_at(code), (uint64_t)(uintptr_t)at, size, kind, key, name);
-}
 
 /* A sanitizer makes statics longer. */
 #ifndef __has_feature
@@ -370,6 +591,59 @@ static bool holds(uint64_t bytes, uint64_t wanted)
 #else
     return same(bytes, wanted, "bytes of a static");
 #endif
+}
+
+/* A thread on a stack of ours: what lies right before and behind it is none of it, whatever its code was on before. */
+static void *thread_on_stack(void *at)
+{
+    uint8_t *stack = at, *end = stack + STACK_BYTES;
+    for (unsigned i = 0; i < 40; i++) {
+        uint32_t code = below(3);
+        switch (below(4)) {
+        case 0:
+            touch_named(code, stack - 1, 1, RAW_OTHER, 0, "");
+            break;
+        case 1:
+            touch_named(code, stack, 1, RAW_STACK, 0, "");
+            break;
+        case 2:
+            touch_named(code, end - 1, 1, RAW_STACK, 0, "");
+            break;
+        default:
+            touch_named(code, end, 1, RAW_OTHER, 0, "");
+        }
+    }
+    return NULL;
+}
+
+static void lived_on_a_stack(void)
+{
+    pthread_t t;
+    pthread_attr_t a;
+    uint8_t *around = mmap(NULL, 3 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    live(10);
+    life->core = 1;
+    if (around == MAP_FAILED || pthread_attr_init(&a) != 0 ||
+        pthread_attr_setstack(&a, around + STACK_BYTES, STACK_BYTES) != 0 ||
+        pthread_create(&t, &a, thread_on_stack, around + STACK_BYTES) != 0 || pthread_join(t, NULL) != 0)
+        exit(4);
+    life->core = 0;
+}
+
+/* A block that was asked for at a static's address, and what is no variable of two files: objects are of a kind and a file. */
+static void lived_alike(void)
+{
+    Dl_info of;
+    const void *elsewhere = dlsym(RTLD_DEFAULT, "qsort_r");
+    uint64_t numbers = (uint64_t)(uintptr_t)counting_numbers;
+    allocate(0, 64, numbers);
+    for (unsigned i = 0; i < 3; i++) {
+        touch(i, 0, 8, false);
+        touch_named(i, counting_numbers, 4, RAW_STATIC, numbers, "counting_numbers");
+        touch_named(i, (const void *)(uintptr_t)lived_alike, 1, RAW_MODULE_DATA, bias, "");
+        if (elsewhere && dladdr(elsewhere, &of))
+            touch_named(i, elsewhere, 1, RAW_MODULE_DATA, (uint64_t)(uintptr_t)of.dli_fbase, "");
+    }
 }
 
 static void lived_on_variables(void)
@@ -567,6 +841,19 @@ static void check_orders(void)
     check_life("signals in the simulator", &o, lived_with_signals);
     check_life("threads", &o, lived_with_threads);
     check_life("a child", &o, lived_with_a_child);
+    check_life("children without memory", &o, lived_with_poor_children);
+    for (granted_in_life = 0; granted_in_life < 12; granted_in_life++)
+        check_life("little memory", &o, lived_poorly);
+    check_life("a stack's ends", &o, lived_on_a_stack);
+    check_life("objects alike", &o, lived_alike);
+    check_life("what waits is settled", &o, lived_settled);
+    check_life("a thread that comes while the first is at it", &o, lived_busily);
+    check_life("a thread that waits for the lock", &o, lived_locked);
+    for (kernel = WITHOUT_MEMBARRIER; kernel <= WITH_MEMBARRIER; kernel++)
+        check_life(kernel == WITH_MEMBARRIER ? "with a barrier" : "without a barrier", &o, lived_waiting);
+    kernel = AS_IT_IS;
+    o.delay = 100000;
+    check_life("what is numbered is settled", &o, lived_settled);
     for (uint64_t delay = 0; delay < 1000; delay += 998) {
         o = (struct raw_orders){.delay = delay};
         check_life("a delay", &o, lived_plainly);
@@ -587,7 +874,7 @@ static void check_orders(void)
         o = (struct raw_orders){.region = "solve", .region_time = time, .delay = time % 2 * 1000};
         check_life("a region", &o, lived_in_regions);
     }
-    o = (struct raw_orders){.range_count = 2, .ranges = {{0x1000, 0x1080}, {0x1101, 0x1180}}};
+    o = (struct raw_orders){.range_count = 2, .ranges = {{0x1000, 0x1080}, {0x1101, 0x1180}, {0, 1 << 20}}};
     check_life("some functions", &o, lived_plainly);
     check_life("some functions, with threads", &o, lived_with_threads);
     o.window = 9000;

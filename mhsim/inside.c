@@ -255,6 +255,30 @@ static bool open_tables(void)
            store_add(&in.objects, 2);
 }
 
+/* All or none of them. */
+static bool open_simulator(const struct raw_orders *o)
+{
+    in.sim = NULL;
+    in.rows = in.pairs = in.objects = in.modules = in.threads = (struct store){0};
+    if (!open_tables()) {
+        store_close(&in.rows);
+        store_close(&in.pairs);
+        return false;
+    }
+    in.sim = mhsim_create_in(&o->machine, &o->options, &in.rows, &in.pairs);
+    return in.sim != NULL;
+}
+
+static void close_file(void)
+{
+    munmap(in.head, RAW_HEAD_BYTES);
+    mhsim_free(in.sim); /* its rows and pairs with it: our mappings of them */
+    store_close(&in.objects);
+    store_close(&in.modules);
+    store_close(&in.threads);
+    in.head = NULL;
+}
+
 static void read_command(char *to, size_t room)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -326,20 +350,21 @@ static bool open_file(enum raw_way way, const struct raw_orders *o)
         memcpy(in.head->command, o->command, sizeof in.head->command);
     else
         read_command(in.head->command, sizeof in.head->command);
-    bool good = open_tables() && (in.sim = mhsim_create_in(&o->machine, &o->options, &in.rows, &in.pairs));
-    if (good) {
-        ((struct raw_object *)store_get(&in.objects, 0))->kind = RAW_OTHER;
-        ((struct raw_object *)store_get(&in.objects, RAW_STACK))->kind = RAW_STACK;
-        first_phase(o);
-        in.outside = *o->region;
-        in.in_region = in.region_times = 0;
-        set_quiet();
-        mhsim_help(in.sim, other_processors(), helper_begins);
-        inside_generation++;
-        in.has_variables = variables_open(in.folder, o);
-        in.head->magic = RAW_MAGIC;
+    if (!open_simulator(o)) {
+        close_file();
+        return false;
     }
-    return good;
+    ((struct raw_object *)store_get(&in.objects, 0))->kind = RAW_OTHER;
+    ((struct raw_object *)store_get(&in.objects, RAW_STACK))->kind = RAW_STACK;
+    first_phase(o);
+    in.outside = *o->region;
+    in.in_region = in.region_times = 0;
+    set_quiet();
+    mhsim_help(in.sim, other_processors(), helper_begins);
+    inside_generation++;
+    in.has_variables = variables_open(in.folder, o);
+    in.head->magic = RAW_MAGIC;
+    return true;
 }
 
 bool inside_open(enum raw_way way)
@@ -367,17 +392,12 @@ void inside_forked(void)
         inside_me->ready = inside_me->busy = false;
     inside_me->waiting = inside_me->room = 0;
     inside_me->numbered = inside_me->until = inside_me->counted = 0;
-    munmap(in.head, RAW_HEAD_BYTES);
-    mhsim_free(in.sim); /* its rows and pairs with it: our mappings of them */
-    store_close(&in.objects);
-    store_close(&in.modules);
-    store_close(&in.threads);
+    close_file();
     details_close();
     map_close(&in.pages);
     map_close(&in.objects_by_key);
     map_close(&in.data_pages);
     modules_close();
-    in.head = NULL;
     in.refreshed = 0;
     many = no_membarrier;
     first_thread = NULL;

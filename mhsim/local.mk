@@ -5,8 +5,8 @@ noinst_LIBRARIES += %D%/libmhsim.a
 
 check_PROGRAMS += %D%/engine_test
 TESTS += %D%/engine_test
-%C%_engine_test_SOURCES = %D%/engine_test.c %D%/guarded.h tests/tap.h %D%/store.c
-%C%_engine_test_CPPFLAGS = $(AM_CPPFLAGS) -Dmmap=fake_mmap -Dmunmap=fake_munmap
+%C%_engine_test_SOURCES = %D%/engine_test.c %D%/made_memory.h %D%/memory_world.h tests/tap.h %D%/store.c %D%/lines.c
+%C%_engine_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/memory_world.h
 %C%_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 check_PROGRAMS += %D%/machine_test
@@ -38,7 +38,8 @@ TESTS += %D%/inside_test
 
 check_PROGRAMS += %D%/counting_test
 TESTS += %D%/counting_test
-%C%_counting_test_SOURCES = %D%/counting_test.c tests/chance.h tests/tap.h $(INSIDE_SOURCES)
+%C%_counting_test_SOURCES = %D%/counting_test.c %D%/made_memory.h %D%/memory_world.h tests/chance.h tests/tap.h $(INSIDE_SOURCES)
+%C%_counting_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/memory_world.h
 %C%_counting_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 # What hpcview-cc links programs with.
