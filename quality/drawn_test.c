@@ -126,6 +126,7 @@ struct drawn {
     size_t count, at, bytes;
     unsigned skips, passed_over; /* jumps forwards; what they pass over */
     enum role roles[GENERAL];
+    bool crowded; /* see draw_crowded */
 };
 
 static bool is_jump(const struct made *i)
@@ -208,6 +209,17 @@ static uint8_t draw_role(const struct drawn *l, enum role role)
     return NONE;
 }
 
+/* Of a loop in which 8 moves, 9 follows it, and 6, 7 and 10 stand still: by eights of each sixteen bytes that it moves by, so that a
+   reference has a stride of one where both are there. The sums are alike but for a register, a factor, or their order. */
+static void draw_crowded(struct made *i)
+{
+    static const uint8_t bases[] = {8, 8, 8, 6, 7, 10, 9, 9};
+    i->base = bases[below(sizeof bases)];
+    i->index = i->base != 8 && i->base != 9 ? 8 : (uint8_t[]){6, 7, 10}[below(3)];
+    i->scale = i->index == 8 ? 1 : 1 << below(2);
+    i->number = 8 * (int32_t)below(2);
+}
+
 static void draw_memory(struct made *i)
 {
     bool stack = below(5) == 0;
@@ -232,7 +244,7 @@ static struct made draw_insn(const struct drawn *l)
         role = i.to = draw_role(l, MOVES);
         i.base = i.form == LEA_NUMBER ? i.to : NONE;
         i.scale = 1;
-        i.number = (int32_t[]){8, 8, 16, -8, 24}[below(5)];
+        i.number = (int32_t[]){8, 8, 16, -8, 24, 1, 3}[below(7)];
         break;
     case LEA_OF:
     case COPY:
@@ -245,7 +257,7 @@ static struct made draw_insn(const struct drawn *l)
         break;
     case ADD_REGISTER:
         role = i.to = draw_role(l, MOVES_BY_REGISTER);
-        i.from = draw_role(l, INVARIANT);
+        i.from = draw_role(l, below(3) ? INVARIANT : below(2) ? LOADED : MULTIPLIED);
         role = i.from == NONE ? NONE : role;
         break;
     case MULTIPLY:
@@ -274,6 +286,20 @@ static struct made draw_insn(const struct drawn *l)
     return i;
 }
 
+static struct made draw_of_crowd(const struct drawn *l)
+{
+    static const enum action references[] = {LOAD_VECTOR, STORE_VECTOR, ADD_FROM_MEMORY};
+    if (l->count == 0)
+        return (struct made){.form = ADD_NUMBER, .to = 8, .base = NONE, .index = NONE, .number = 16};
+    if (l->count == 1)
+        return (struct made){.form = LEA_OF, .to = 9, .base = 6, .index = 8, .scale = 1};
+    struct made i = {.form = references[below(3)], .to = (uint8_t)below(8), .from = (uint8_t)below(8)};
+    i.writes = i.form == STORE_VECTOR;
+    i.reads = !i.writes;
+    draw_crowded(&i);
+    return i;
+}
+
 /* The shortest way takes every jump: what is passed over is not on it, and goes from the list. */
 static void lead_skips(struct drawn *l, struct buf *code)
 {
@@ -298,12 +324,13 @@ static void lead_skips(struct drawn *l, struct buf *code)
 
 static void draw_loop(struct drawn *l, struct buf *code)
 {
-    size_t wanted = below(INSNS);
-    *l = (struct drawn){.at = code->len};
-    for (int r = 0; r < GENERAL; r++)
+    *l = (struct drawn){.at = code->len, .crowded = below(3) == 0};
+    size_t wanted = l->crowded ? INSNS - 1 : below(INSNS);
+    for (int r = 0; r < GENERAL; r++) {
         l->roles[r] = (enum role)below(ROLES);
+    }
     for (unsigned room = 0; l->count < wanted;) {
-        struct made i = draw_insn(l);
+        struct made i = l->crowded ? draw_of_crowd(l) : draw_insn(l);
         if (room == 0 && l->count + 3 < wanted && below(6) == 0) {
             i = (struct made){.form = SKIP, .base = NONE, .index = NONE, .skips = 1 + below(2)};
             room = i.skips + 1;
@@ -366,6 +393,7 @@ static void run_addresses(const struct drawn *l, struct seen *seen, int which)
                 break;
             case ADD_REGISTER:
                 v[i->to] += v[i->from];
+                taint[i->to] |= taint[i->from];
                 break;
             case MULTIPLY:
                 taint[i->to] = (taint[i->to] | taint[i->from]) & NOW_LOADED ? NOW_LOADED : NOW_MADE;
@@ -392,21 +420,21 @@ static bool apart_by(const struct seen *a, const struct seen *b, int64_t *apart)
     return *apart == (int64_t)(b->at[1][ROUNDS - 1] - a->at[1][ROUNDS - 1]);
 }
 
-/* Bytes within `moves` of a's address that some reference of its stream touches each time, by eights: all are multiples of that. */
+/* Whether the references of its stream touch as many bytes each time as it moves by. */
 static bool stream_covers(const struct drawn *l, const struct seen *seen, const struct seen *a)
 {
-    int64_t places[INSNS + 2], apart;
-    size_t n = 0;
+    enum { AROUND = 1 << 13 };
+    bool touched[2 * AROUND] = {0};
+    int64_t apart, n = 0;
     for (size_t k = 0; k < l->count; k++) {
         if (!refers(&l->insns[k]) || !seen[k].known || seen[k].moves != a->moves || !apart_by(a, &seen[k], &apart))
             continue;
-        bool new = true;
-        for (size_t i = 0; i < n; i++)
-            new &= places[i] != apart;
-        if (new)
-            places[n++] = apart;
+        for (int64_t i = AROUND + apart; i < AROUND + apart + 8; i++) {
+            n += !touched[i];
+            touched[i] = true;
+        }
     }
-    return (int64_t)n * 8 >= llabs(a->moves);
+    return n >= llabs(a->moves);
 }
 
 static void see_addresses(const struct drawn *l, struct seen *seen)
@@ -554,6 +582,7 @@ static int written_ago(const struct seen *store, const struct seen *load, bool b
     return -1;
 }
 
+/* through_memory: also what an earlier iteration stored; what this one did is a value as any other. */
 static double slope_of(const struct drawn *l, const struct core *c, const struct seen *seen, bool through_memory)
 {
     static double stored[BACK][INSNS + 2];
@@ -583,9 +612,9 @@ static double slope_of(const struct drawn *l, const struct core *c, const struct
                     at = later(at, ready(&v[address[a]], i->reads ? LOAD : (int)kind) + (!i->reads ? 0
                                                                                          : bank    ? c->load_vector
                                                                                                 : kinds[LOAD].latency));
-            for (size_t s = 0; s < l->count && i->reads && through_memory; s++) {
+            for (size_t s = 0; s < l->count && i->reads; s++) {
                 int ago = l->insns[s].writes ? written_ago(&seen[s], &seen[k], s < k) : -1;
-                if (ago >= 0 && round >= ago)
+                if (ago >= 0 && round >= ago && (ago == 0 || through_memory))
                     at = later(at, stored[(round - ago) % BACK][s] +
                                        (l->insns[s].base == STACK ? c->forward_stack : c->forward));
             }

@@ -5,7 +5,8 @@ noinst_LIBRARIES += %D%/libquality.a
 
 check_PROGRAMS += %D%/loops_test
 TESTS += %D%/loops_test
-%C%_loops_test_SOURCES = %D%/loops_test.c bloop/binary_test.h tests/cases.h tests/elf.h tests/tap.h
+%C%_loops_test_SOURCES = %D%/loops_test.c bloop/binary_test.h tests/cases.h tests/elf.h tests/tap.h %D%/quality.c
+%C%_loops_test_CPPFLAGS = $(AM_CPPFLAGS) -Dbloop_producer=fake_producer
 %C%_loops_test_LDADD = $(ROOM_LDADD)
 
 check_PROGRAMS += %D%/drawn_test

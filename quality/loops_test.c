@@ -5,8 +5,10 @@
  *
  *     -- core         a machine file; -- read: what is known after it was read, or what is wrong with it
  *     -- code         a line each: the bytes, a semicolon, the instruction. It is all of a procedure. Options: arch=arm, trips=N
+ *     -- producer     what compiled it. Option: language=N, as DWARF has it
  *     -- kinds        of each instruction the kind of its cost, ports, uops, latency
  *     -- loops        of each innermost loop all that is counted; -- checks: what is to be said of it
+ *     -- remedies     what to do about each check
  *     -- listing      of each instruction what it costs in its loop
  *     -- text, csv, json: the report as it is written, with lines, files, roles and estimates made up
  *
@@ -44,13 +46,27 @@ struct given {
     struct buf code;
     bool arm;
     double trips;
+    char *producer;    /* what compiled it, and for which language */
+    uint16_t language; /* DW_LANG_* */
 };
+
+/* In place of bloop_producer: of what was given. */
+static const struct given *being_asked;
+char *fake_producer(struct bloop_binary *binary, vaddr addr, uint16_t *language, struct warnings *warnings)
+{
+    (void)binary, (void)addr, (void)warnings;
+    *language = being_asked ? being_asked->language : 0;
+    return mem_strdup(being_asked && being_asked->producer ? being_asked->producer : "");
+}
 
 static void begin_case(void *ctx, const char *name)
 {
     struct given *g = ctx;
     g->arm = false;
     g->trips = 0;
+    g->language = 0;
+    mem_free(g->producer);
+    g->producer = NULL;
     if (!*name) {
         quality_machine_free(g->machine);
         mem_free(g->wrong);
@@ -64,6 +80,8 @@ static void take_option(void *ctx, const char *word)
     g->arm |= strcmp(word, "arch=arm") == 0;
     if (str_starts(word, "trips="))
         g->trips = strtod(word + strlen("trips="), NULL);
+    if (str_starts(word, "language="))
+        g->language = (uint16_t)strtoul(word + strlen("language="), NULL, 0);
 }
 
 static void read_core(struct given *g, const char *text)
@@ -98,6 +116,8 @@ static void take_input(void *ctx, const char *which, const char *text)
     struct given *g = ctx;
     if (strcmp(which, "core") == 0)
         read_core(g, text);
+    else if (strcmp(which, "producer") == 0)
+        g->producer = mem_strndup(text, strcspn(text, "\n"));
     else
         read_code(&g->code, text);
 }
@@ -314,10 +334,21 @@ static void write_analysis(struct buf *out, const struct given *g, const char *w
     mem_free(path);
 }
 
+static void write_remedies(struct buf *out, const struct given *g)
+{
+    const struct quality_built built = {g->producer ? g->producer : "", g->language};
+    for (int i = 0; i < QUALITY_CHECKS; i++)
+        buf_printf(out, "%s: %s\n", quality_check_word((enum quality_check_kind)i),
+                   quality_remedy((enum quality_check_kind)i, &built));
+}
+
 static void write_output(void *ctx, const char *what, struct buf *out)
 {
     const struct given *g = ctx;
-    if (g->wrong)
+    being_asked = g;
+    if (strcmp(what, "remedies") == 0)
+        write_remedies(out, g);
+    else if (g->wrong)
         buf_printf(out, "%s\n", g->wrong);
     else if (strcmp(what, "read") == 0)
         write_core(out, g->machine);
@@ -667,7 +698,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && str_starts(path_base(argv[0]), "llvm-mc"))
         return play(argv[0], argv);
-    static const char *const inputs[] = {"core", "code", NULL};
+    static const char *const inputs[] = {"core", "code", "producer", NULL};
     struct given given = {0};
     struct cases c = {.inputs = inputs,
                       .begin = begin_case,

@@ -91,10 +91,10 @@ static void summarize(struct work *w, struct quality_loop *q)
     unsigned references = 0;
     for (int s = 0; s < STRIDES; s++)
         references += q->strides[s];
-    buf_str(&b, isnan(ratio)    ? "nothing to vectorize"
-                : ratio > 0.999 ? "vectorized"
-                : q->vector     ? "partly vectorized"
-                                : "scalar");
+    buf_str(&b, isnan(ratio) ? "nothing to vectorize"
+                : ratio >= 1 ? "vectorized"
+                : q->vector  ? "partly vectorized"
+                             : "scalar");
     if (q->strides[STRIDE_INDIRECT])
         buf_printf(&b, ", %u of %u references indirect", q->strides[STRIDE_INDIRECT], references);
     else if (q->strides[STRIDE_MORE])
