@@ -20,11 +20,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[256];
+static char folder[RAW_PATH + 1]; /* as long as one may be */
 
 /* ---- the kernel --------------------------------------------------------------------------------------------- */
 
@@ -224,7 +225,7 @@ static bool same(uint64_t got, uint64_t wanted, const char *what)
 /* Of the file that this process made, its rows; NULL: it cannot be read. */
 static struct mhsim_row *read_own(unsigned number)
 {
-    char path[400];
+    char path[RAW_PATH + 100];
     snprintf(path, sizeof path, "%s/%d-%04u" RAW_SUFFIX, folder, (int)getpid(), number);
     int fd = open(path, O_RDONLY);
     if (fd < 0 || pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head)
@@ -264,14 +265,17 @@ static bool look_back(unsigned number)
 
 /* ---- one life ------------------------------------------------------------------------------------------------ */
 
+static const struct mhsim_machine one_level = {
+    .level_count = 1, .levels = {{.name = "L1", .size = 1 << 16, .line = 64, .ways = 16, .next = MHSIM_NO_LEVEL}}};
+static bool without_input; /* descriptor 0 is free: the first file that is opened has it */
+
 static void begin_life(struct raw_orders orders, const char *name)
 {
-    char path[300];
+    char path[RAW_PATH + 100];
     snprintf(path, sizeof path, "%s/" RAW_ORDERS, folder);
     orders.magic = RAW_MAGIC;
     orders.size = sizeof orders;
-    orders.machine = (struct mhsim_machine){
-        .level_count = 1, .levels = {{.name = "L1", .size = 1 << 16, .line = 64, .ways = 16, .next = MHSIM_NO_LEVEL}}};
+    orders.machine = one_level;
     if (readlink("/proc/self/exe", orders.program, sizeof orders.program - 1) < 0)
         exit(2);
     FILE *f = fopen(path, "wb");
@@ -283,7 +287,9 @@ static void begin_life(struct raw_orders orders, const char *name)
     for (const char *c = name; *c; c++)
         seed = seed * 31 + (unsigned char)*c;
     setenv(RAW_VARIABLE, folder, 1);
-    if (!inside_open(RAW_HOOKS))
+    if (without_input)
+        close(0);
+    if (!inside_open(RAW_HOOKS) || *inside_head()->command == '\0')
         exit(2);
 }
 
@@ -325,6 +331,7 @@ static void lived_with_stops(void)
         live(below(700));
         life->stopped = below(2);
         inside_measure(!life->stopped);
+        inside_region("", below(2)); /* that is none */
     }
 }
 
@@ -646,6 +653,22 @@ static void lived_alike(void)
     }
 }
 
+/* The maps are read again when addresses come of which nothing is known, and only then: a file that is mapped late is found at once,
+   whatever was on the heap before. */
+static void lived_on_a_late_module(void)
+{
+    enum { ROOM = 1 << 28 };
+    uint8_t *at = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int fd = open("/proc/self/exe", O_RDONLY);
+    allocate(0, ARENA, code_at(100));
+    for (unsigned i = 0; i < 3000; i++)
+        touch(below(CODES), below(ARENA - 16), 8, false);
+    if (at == MAP_FAILED || mmap(at, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
+        exit(4);
+    close(fd);
+    touch_named(1, at, 1, RAW_MODULE_DATA, (uint64_t)(uintptr_t)at, "");
+}
+
 static void lived_on_variables(void)
 {
     char local[64];
@@ -728,6 +751,15 @@ static void make_frames(uint64_t *stack, uint64_t code)
     frame_count = depth;
 }
 
+/* The same frames are of others. */
+static void change_callers(void)
+{
+    for (unsigned i = 1; i < frame_count; i++) {
+        frames[i].code = code_at(below(CODES)) + below(0x3f);
+        ((uint64_t *)(uintptr_t)frames[i - 1].fp)[1] = frames[i].code + 1;
+    }
+}
+
 static void touch_in_frames(uint64_t address, uint64_t frame)
 {
     uint64_t code = frames[0].code;
@@ -753,7 +785,12 @@ static void lived_in_frames(void)
             uint64_t near = frames[below(frame_count)].fp - 160 + below(200);
             uint64_t outside = (uint64_t)(uintptr_t)&stack[WORDS - 1 - below(16)];
             uint64_t any = lowest + below((uint32_t)(highest - lowest));
-            touch_in_frames(below(2) ? near : below(8) ? any : outside, frame);
+            uint64_t address = below(2) ? near : below(8) ? any : outside;
+            touch_in_frames(address, frame);
+            if (below(3) == 0) {
+                change_callers();
+                touch_in_frames(address, frame);
+            }
         }
         uint32_t n = below(100);
         touch_named(2, &counting_numbers[n], 4, RAW_STATIC, (uint64_t)variables[n / 20].lo + bias,
@@ -773,7 +810,7 @@ static void check_frames(void)
 {
     struct raw_variables its = {.first = 0, .statics = STATICS, .frames = IN_FRAMES};
     struct raw_orders o = {.variable_files = 1, .variables = STATICS + IN_FRAMES};
-    char path[300];
+    char path[RAW_PATH + 100];
     snprintf(path, sizeof path, "%s/" RAW_VARIABLES, folder);
     make_variables();
     FILE *f = fopen(path, "wb");
@@ -837,6 +874,10 @@ static void check_orders(void)
     check_life("each block's place", &o, lived_on_blocks);
     check_life("a block that nobody touches", &o, lived_unseen);
     check_life("statics, the stack, and what is nothing", &o, lived_on_variables);
+    without_input = true;
+    check_life("statics, where no input is open", &o, lived_on_variables);
+    check_life("a child, where no input is open", &o, lived_with_a_child);
+    without_input = false;
     check_life("stops", &o, lived_with_stops);
     check_life("signals in the simulator", &o, lived_with_signals);
     check_life("threads", &o, lived_with_threads);
@@ -846,6 +887,14 @@ static void check_orders(void)
         check_life("little memory", &o, lived_poorly);
     check_life("a stack's ends", &o, lived_on_a_stack);
     check_life("objects alike", &o, lived_alike);
+    check_life("a module that comes late", &o, lived_on_a_late_module);
+    for (uint64_t batches = 1; batches < 4; batches++) { /* to the very access */
+        o = (struct raw_orders){.window = batches * BATCH};
+        check_life("a window of batches", &o, lived_plainly);
+        o = (struct raw_orders){.burst = BATCH, .period = (batches + 1) * BATCH, .warm_up = BATCH};
+        check_life("bursts of batches", &o, lived_plainly);
+    }
+    o = (struct raw_orders){0};
     check_life("what waits is settled", &o, lived_settled);
     check_life("a thread that comes while the first is at it", &o, lived_busily);
     check_life("a thread that waits for the lock", &o, lived_locked);
@@ -881,10 +930,25 @@ static void check_orders(void)
     check_life("some functions, in a window", &o, lived_plainly);
 }
 
+/* Whose path is a character longer than one may be, with all in it that is wanted. */
+static bool refuses_longer_folder(void)
+{
+    char longer[RAW_PATH + 2], path[RAW_PATH + 100];
+    struct raw_orders o = {.magic = RAW_MAGIC, .size = sizeof o, .machine = one_level};
+    snprintf(longer, sizeof longer, "%sx", folder);
+    snprintf(path, sizeof path, "%s/" RAW_ORDERS, longer);
+    FILE *f = mkdir(longer, 0700) == 0 ? fopen(path, "wb") : NULL;
+    bool good = f && fwrite(&o, sizeof o, 1, f) == 1 && fclose(f) == 0;
+    setenv(RAW_VARIABLE, longer, 1);
+    good = good && !inside_open(RAW_HOOKS);
+    setenv(RAW_VARIABLE, folder, 1);
+    return good && unlink(path) == 0 && rmdir(longer) == 0;
+}
+
 /* Who asks for nothing, or for what another version asks. */
 static void check_closed(void)
 {
-    char path[300];
+    char path[RAW_PATH + 100];
     snprintf(path, sizeof path, "%s/" RAW_ORDERS, folder);
     unsetenv(RAW_VARIABLE);
     CHECK(!inside_open(RAW_HOOKS));
@@ -895,8 +959,11 @@ static void check_closed(void)
     FILE *f = fopen(path, "wb");
     CHECK(f && fwrite(&o, sizeof o, 1, f) == 1 && fclose(f) == 0);
     CHECK(!inside_open(RAW_HOOKS));
+    CHECK(refuses_longer_folder());
     CHECK(!inside_on && inside_head() == NULL);
     inside_allocated(16, 16, 16); /* none of these has anything to do */
+    inside_region("", true);
+    inside_region("solve", true);
     inside_settle();
     inside_forked();
     inside_close();
@@ -917,20 +984,35 @@ static uint64_t find_bias(void)
     return lo;
 }
 
+/* Below `top`, one character short of what is refused. */
+static bool make_long_folder(const char *top)
+{
+    size_t n = (size_t)snprintf(folder, sizeof folder, "%s", top);
+    bool good = true;
+    while (n < RAW_PATH - 1) {
+        size_t more = RAW_PATH - 1 - n > 201 ? 100 : RAW_PATH - 1 - n;
+        folder[n] = '/';
+        memset(folder + n + 1, 'x', more - 1);
+        folder[n += more] = '\0';
+        good = good && mkdir(folder, 0700) == 0;
+    }
+    return good;
+}
+
 int main(void)
 {
     const char *tmp = getenv("TMPDIR");
-    char command[400];
-    snprintf(folder, sizeof folder, "%s/hpcview-counting.XXXXXX", tmp ? tmp : "/tmp");
+    char command[RAW_PATH + 100], top[256];
+    snprintf(top, sizeof top, "%s/hpcview-counting.XXXXXX", tmp ? tmp : "/tmp");
     bias = find_bias();
-    if (!CHECK(mkdtemp(folder) != NULL))
+    if (!CHECK(mkdtemp(top) != NULL) || !CHECK(make_long_folder(top)))
         return tap_done();
     arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     life = mmap(NULL, sizeof *life, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     check_closed();
     check_orders();
     check_frames();
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    snprintf(command, sizeof command, "rm -r '%s'", top);
     CHECK_INT(system(command), 0);
     return tap_done();
 }

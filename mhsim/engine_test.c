@@ -7,6 +7,10 @@
 #include "mhsim/lines.h"
 #include "tests/tap.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
 /* ---- a textbook's simulator: slow, and obvious ----------------------------------------- */
 
 enum { NAIVE_ROWS = 64, NAIVE_CORES = 4, NAIVE_BLOCKS = 8192 };
@@ -1211,6 +1215,53 @@ static void check_given_back(void)
     }
 }
 
+static const struct mhsim_level little_levels[] = {
+    {.name = "L1", .size = 32 * 64, .line = 64, .ways = 4},
+    {.name = "L2", .size = 96 * 64, .line = 64, .ways = 8},
+    {.name = "L3", .size = 320 * 64, .line = 64, .ways = 16},
+    {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
+    {.name = "TLB2", .size = 10 * 4096, .line = 4096, .ways = 5, .tlb = true},
+};
+
+/* ---- threads of its own ------------------------------------------------------------------------- */
+
+static unsigned helpers_begun, helpers_alike;
+
+/* They have a name, and no signals. */
+static void helper_begins(void)
+{
+    char name[16] = "";
+    sigset_t kept_out;
+    prctl(PR_GET_NAME, name);
+    pthread_sigmask(SIG_SETMASK, NULL, &kept_out);
+    bool alike = strcmp(name, "hpcview") == 0 && sigismember(&kept_out, SIGTERM) && sigismember(&kept_out, SIGPROF);
+    __atomic_add_fetch(&helpers_alike, alike, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&helpers_begun, 1, __ATOMIC_SEQ_CST);
+}
+
+/* One for each chain, of which there are two at most; the caller's signals are as they were. */
+static void check_helpers(unsigned wanted, unsigned tlbs)
+{
+    struct mhsim_machine m = machine_of(little_levels, 3 + tlbs);
+    struct mhsim_options o = {0};
+    struct mhsim *s = mhsim_create(&m, &o);
+    sigset_t before, behind;
+    unsigned want = wanted < 1 + (tlbs > 0) ? wanted : 1 + (tlbs > 0);
+    helpers_begun = helpers_alike = 0;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    mhsim_help(s, wanted, helper_begins);
+    uint32_t row = mhsim_row(s, mhsim_core(s), 1, 0);
+    for (uint64_t i = 0; i < 400; i++)
+        mhsim_access(s, row, 4096 + 8 * i, 8, false);
+    mhsim_wait(s);
+    pthread_sigmask(SIG_SETMASK, NULL, &behind);
+    CHECK_INT(helpers_begun, want);
+    CHECK_INT(helpers_alike, want);
+    CHECK(sigismember(&before, SIGTERM) == sigismember(&behind, SIGTERM) &&
+          sigismember(&before, SIGPROF) == sigismember(&behind, SIGPROF));
+    mhsim_free(s);
+}
+
 /* ---- limits, and too little memory ------------------------------------------------------------------ */
 
 /* What found no room among the pairs is in pair 0. */
@@ -1295,14 +1346,6 @@ static bool lives_with_little(const struct mhsim_machine *m, const struct mhsim_
         printf("# of mappings %u are granted, then %u refused\n", first, times);
     return good;
 }
-
-static const struct mhsim_level little_levels[] = {
-    {.name = "L1", .size = 32 * 64, .line = 64, .ways = 4},
-    {.name = "L2", .size = 96 * 64, .line = 64, .ways = 8},
-    {.name = "L3", .size = 320 * 64, .line = 64, .ways = 16},
-    {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
-    {.name = "TLB2", .size = 10 * 4096, .line = 4096, .ways = 5, .tlb = true},
-};
 
 static void check_little_memory(void)
 {
@@ -1461,6 +1504,8 @@ int main(void)
     check_prefetch_in_samples(MHSIM_STRIDE, 1024, 3, 318);
     check_prefetch_in_samples(MHSIM_STRIDE, 1088, 20, 0);
     check_samples();
+    for (unsigned helpers = 0; helpers < 4; helpers++)
+        check_helpers(helpers, helpers == 3 ? 0 : 2);
     check_full();
     check_little_memory();
     check_without_regions(false);

@@ -158,11 +158,11 @@ static void wait_for_first(void)
         sched_yield();
 }
 
-/* `room` follows from `many`: the first thread may just be working it out from what `many` was. */
+/* There is a first one. `room` follows from `many`: the first thread may just be working it out from what `many` was. */
 static void become_many(void)
 {
     many = true;
-    if (no_membarrier || !first_thread)
+    if (no_membarrier)
         return;
     wait_for_first();
     first_thread->until = first_thread->room = 0;
