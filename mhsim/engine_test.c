@@ -7,9 +7,13 @@
 #include "mhsim/lines.h"
 #include "tests/tap.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 /* ---- a textbook's simulator: slow, and obvious ----------------------------------------- */
 
@@ -1226,6 +1230,33 @@ static const struct mhsim_level little_levels[] = {
 /* ---- threads of its own ------------------------------------------------------------------------- */
 
 static unsigned helpers_begun, helpers_alike;
+static uint32_t caller_sleeps, helper_sleeps; /* how often they did */
+static bool helpers_wait;                     /* they begin when the caller waits for them */
+
+int fake_yield(void)
+{
+    return sched_yield();
+}
+
+/* Of the simulator's threads: how they sleep. */
+long fake_syscall(long number, ...)
+{
+    long a[6];
+    va_list args;
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (number == SYS_futex && a[1] == FUTEX_WAIT_PRIVATE)
+        __atomic_add_fetch(syscall(SYS_gettid) == getpid() ? &caller_sleeps : &helper_sleeps, 1, __ATOMIC_SEQ_CST);
+    return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+static void wait_for(const uint32_t *count)
+{
+    while (__atomic_load_n(count, __ATOMIC_SEQ_CST) == 0)
+        sched_yield();
+}
 
 /* They have a name, and no signals. */
 static void helper_begins(void)
@@ -1237,6 +1268,8 @@ static void helper_begins(void)
     bool alike = strcmp(name, "hpcview") == 0 && sigismember(&kept_out, SIGTERM) && sigismember(&kept_out, SIGPROF);
     __atomic_add_fetch(&helpers_alike, alike, __ATOMIC_SEQ_CST);
     __atomic_add_fetch(&helpers_begun, 1, __ATOMIC_SEQ_CST);
+    if (helpers_wait)
+        wait_for(&caller_sleeps);
 }
 
 /* One for each chain, of which there are two at most; the caller's signals are as they were. */
@@ -1248,12 +1281,17 @@ static void check_helpers(unsigned wanted, unsigned tlbs)
     sigset_t before, behind;
     unsigned want = wanted < 1 + (tlbs > 0) ? wanted : 1 + (tlbs > 0);
     helpers_begun = helpers_alike = 0;
+    caller_sleeps = helper_sleeps = 0;
+    helpers_wait = true;
     pthread_sigmask(SIG_SETMASK, NULL, &before);
     mhsim_help(s, wanted, helper_begins);
     uint32_t row = mhsim_row(s, mhsim_core(s), 1, 0);
     for (uint64_t i = 0; i < 400; i++)
         mhsim_access(s, row, 4096 + 8 * i, 8, false);
     mhsim_wait(s);
+    if (want) /* neither spins */
+        wait_for(&helper_sleeps);
+    CHECK(want == 0 || caller_sleeps > 0);
     pthread_sigmask(SIG_SETMASK, NULL, &behind);
     CHECK_INT(helpers_begun, want);
     CHECK_INT(helpers_alike, want);

@@ -3,6 +3,8 @@
  * this address space as the dynamic linker knows them, this program's own variables, and variables in frames.
  */
 #include "config.h"
+#include "mhsim/made_memory.h"
+
 #include "mhsim/modules.h"
 #include "mhsim/variables.h"
 #include "tests/chance.h"
@@ -12,11 +14,63 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <sys/syscall.h>
 
 static char folder[256];
+
+/* The maps come in pieces, as the kernel likes; behind them a line that nothing has room for, and one more. */
+static struct {
+    long fd; /* of the maps; -1: not open */
+    bool in_pieces;
+    size_t endless; /* bytes of that line which are still to come */
+    const char *behind;
+} maps = {.fd = -1};
+
+static long read_maps(char *to, size_t n)
+{
+    size_t most = maps.in_pieces ? 1 + below(300) : n;
+    long got = syscall(SYS_read, maps.fd, to, n < most ? n : most);
+    if (got != 0)
+        return got;
+    if (maps.endless > 0) {
+        n = n < maps.endless ? n : maps.endless;
+        maps.endless -= n;
+        memset(to, 'x', n);
+        return (long)n;
+    }
+    if (!maps.behind)
+        return 0;
+    got = (long)strlen(maps.behind);
+    memcpy(to, maps.behind, (size_t)got);
+    maps.behind = NULL;
+    return got;
+}
+
+long fake_syscall(long number, ...)
+{
+    long a[4];
+    va_list args;
+    va_start(args, number);
+    for (int i = 0; i < 4; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (number == SYS_read && a[0] == maps.fd)
+        return read_maps((char *)a[1], (size_t)a[2]);
+    long answer = syscall(number, a[0], a[1], a[2], a[3]);
+    if (number == SYS_openat && strcmp((const char *)a[1], "/proc/self/maps") == 0)
+        maps.fd = answer;
+    if (number == SYS_close && a[0] == maps.fd)
+        maps.fd = -1;
+    return answer;
+}
+
+int fake_yield(void)
+{
+    return sched_yield();
+}
 
 /* ---- tables and maps --------------------------------------------------------------------------- */
 
@@ -296,7 +350,7 @@ enum damage {
 struct made_file {
     Elf64_Ehdr head;
     Elf64_Phdr part, behind; /* the second is not in the table */
-    Elf64_Shdr sections[5];
+    Elf64_Shdr sections[6];  /* the last is not in the table */
     Elf64_Sym tables[2][SYMBOLS];
     char names[2][NAMES_BYTES];
 };
@@ -354,6 +408,8 @@ static unsigned draw_file(struct made_file *f, enum damage damage)
         f->sections[3 + i] = (Elf64_Shdr){
             .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct made_file, names[i]), .sh_size = NAMES_BYTES};
     }
+    f->sections[5] = f->sections[below(2) ? 1 : 3 + counts % 2];
+    f->sections[5].sh_type = f->sections[5].sh_type == SHT_STRTAB ? SHT_STRTAB : SHT_SYMTAB;
     Elf64_Shdr *table = &f->sections[1 + counts], *names = &f->sections[3 + counts];
     f->head.e_shentsize += damage == OTHER_SECTIONS;
     f->head.e_shoff += damage == CROOKED_SECTIONS ? 4 : damage == SECTIONS_BEHIND ? sizeof *f - 64 : 0;
@@ -432,35 +488,91 @@ static void test_drawn_symbols(void)
 
 /* Whether a module is found where the first page of the file `name` in `dir` is mapped, whose first part is said to
  * begin at `offset`. */
+static struct made_file lone; /* what is_module maps; it is drawn afterwards for the next time */
+static uint64_t mapped_from;
+
 static bool is_module(const char *dir, const char *name, uint64_t offset)
 {
-    static struct made_file f;
     char path[300];
-    draw_file(&f, SOUND);
-    f.part.p_offset = f.part.p_vaddr = offset;
+    uint64_t before = *modules.count;
+    lone.part.p_offset = lone.part.p_vaddr = offset;
     snprintf(path, sizeof path, "%s/%s", dir, name);
     int fd = open(path, O_RDWR | O_CREAT, 0600);
-    bool good = fd >= 0 && write(fd, &f, sizeof f) == (ssize_t)sizeof f;
-    void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+    bool good = fd >= 0 && write(fd, &lone, sizeof lone) == (ssize_t)sizeof lone;
+    void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, (off_t)mapped_from);
     modules_refresh(&modules);
-    int64_t found = modules_find(&modules, (uint64_t)(uintptr_t)at + offset);
+    int64_t found = modules_find(&modules, (uint64_t)(uintptr_t)at + offset - mapped_from);
     CHECK(good && at != MAP_FAILED);
+    bool is = found >= 0 && strcmp(((const struct raw_module *)store_get(&modules, (uint64_t)found))->path, path) == 0;
+    CHECK(*modules.count == before + is);
     munmap(at, 4096);
     close(fd);
     unlink(path);
-    return found >= 0 && strcmp(((const struct raw_module *)store_get(&modules, (uint64_t)found))->path, path) == 0;
+    draw_file(&lone, SOUND);
+    mapped_from = 0;
+    return is;
 }
 
 /* A part's first page lies before it by less than the largest page; devices are no modules, nor is what lies among them. */
 static void test_no_modules(void)
 {
+    draw_file(&lone, SOUND);
     CHECK(is_module(folder, "here", 0));
+    lone.head.e_phentsize++;
+    CHECK(!is_module(folder, "other headers", 0));
+    lone.head.e_phoff += 4;
+    CHECK(!is_module(folder, "crooked headers", 0));
+    lone.part.p_memsz = lone.part.p_filesz = 0;
+    CHECK(!is_module(folder, "nothing", 0));
+    mapped_from = 4096;
+    CHECK(is_module(folder, "its second page", 65535 + 4096));
+    mapped_from = 4096;
+    CHECK(!is_module(folder, "its second page, too far", 65536 + 4096));
     CHECK(is_module(folder, "a page's end", 65535));
     CHECK(!is_module(folder, "behind a page", 65536));
     if (access("/dev/shm", W_OK) != 0)
         SKIP("a file among devices", "no /dev/shm");
     else
         CHECK(!is_module("/dev/shm", strrchr(folder, '/') + 1, 0));
+}
+
+/* However the maps are read, the same modules are found, and one in the last line; what was opened for that is closed. */
+static void test_maps(void)
+{
+    char own[256] = "", line[400];
+    struct store first;
+    CHECK(readlink("/proc/self/exe", own, sizeof own - 1) > 0);
+    snprintf(line, sizeof line, "\n10000-11000 r--p 00000000 00:00 0     %s\n", own);
+    for (unsigned how = 0; how < 8; how++) {
+        struct store found;
+        int input = dup(0), mapped = made_memory.mapped;
+        store_open(&found, sizeof(struct raw_module), RAW_MODULES_MOST, NULL, 0, NULL);
+        found.count = &found.own_count;
+        maps.in_pieces = how & 1;
+        maps.endless = how & 2 ? 200000 : 0;
+        maps.behind = line;
+        if (how & 4)
+            close(0);
+        modules_refresh(&found);
+        CHECK(modules_find(&found, 0x10000) >= 0);
+        dup2(input, 0);
+        close(input);
+        int next = dup(0);
+        CHECK_INT(next, input);
+        close(next);
+        modules_close();
+        if (how == 0) {
+            first = found;
+            first.count = &first.own_count;
+            continue;
+        }
+        CHECK_INT(*found.count, *first.count);
+        CHECK(*found.count == *first.count &&
+              memcmp(found.base, first.base, *found.count * sizeof(struct raw_module)) == 0);
+        store_close(&found);
+        CHECK_INT(made_memory.mapped, mapped);
+    }
+    store_close(&first);
 }
 
 /* ---- this program's variables ----------------------------------------------------------------------- */
@@ -650,6 +762,7 @@ int main(void)
     test_drawn_symbols();
     test_no_modules();
     test_symbols();
+    test_maps();
     test_variables();
     rmdir(folder);
     return tap_done();

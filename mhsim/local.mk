@@ -5,7 +5,7 @@ noinst_LIBRARIES += %D%/libmhsim.a
 
 check_PROGRAMS += %D%/engine_test
 TESTS += %D%/engine_test
-%C%_engine_test_SOURCES = %D%/engine_test.c %D%/made_memory.h %D%/memory_world.h tests/tap.h %D%/store.c %D%/lines.c
+%C%_engine_test_SOURCES = %D%/engine_test.c %D%/made_memory.h %D%/memory_world.h tests/tap.h %D%/store.c %D%/lines.c %D%/aside.c
 %C%_engine_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/memory_world.h
 %C%_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
@@ -33,7 +33,8 @@ INSIDE_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
 
 check_PROGRAMS += %D%/inside_test
 TESTS += %D%/inside_test
-%C%_inside_test_SOURCES = %D%/inside_test.c tests/chance.h tests/tap.h %D%/store.c %D%/modules.c %D%/variables.c
+%C%_inside_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/memory_world.h
+%C%_inside_test_SOURCES = %D%/inside_test.c %D%/made_memory.h %D%/memory_world.h tests/chance.h tests/tap.h %D%/store.c %D%/modules.c %D%/variables.c
 %C%_inside_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 check_PROGRAMS += %D%/counting_test

@@ -21,6 +21,7 @@
 static struct {
     size_t bytes;
     unsigned first, times, refused;
+    int mapped; /* so many are there */
 } made_memory;
 
 static bool memory_refuses(size_t bytes)
@@ -54,6 +55,7 @@ void *fake_mmap(void *at, size_t bytes, int may, int how, int fd, off_t from)
     uint8_t *p = mmap(NULL, whole + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return MAP_FAILED;
+    __atomic_add_fetch(&made_memory.mapped, 1, __ATOMIC_SEQ_CST);
     if (fd >= 0)
         return mmap(p, bytes, may, how | MAP_FIXED, fd, from);
     return mprotect(p, whole, may) == 0 ? p + whole - memory_up(bytes, 64) : MAP_FAILED;
@@ -63,6 +65,7 @@ int fake_munmap(void *p, size_t bytes)
 {
     size_t page = memory_page();
     uint8_t *whole = (uint8_t *)p - (uintptr_t)p % page;
+    __atomic_sub_fetch(&made_memory.mapped, 1, __ATOMIC_SEQ_CST);
     return munmap(whole, memory_up(bytes, page) + page);
 }
 
