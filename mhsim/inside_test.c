@@ -524,6 +524,10 @@ static void test_no_modules(void)
     CHECK(!is_module(folder, "crooked headers", 0));
     lone.part.p_memsz = lone.part.p_filesz = 0;
     CHECK(!is_module(folder, "nothing", 0));
+    lone.head.e_ident[EI_DATA] = ELFDATA2MSB;
+    CHECK(!is_module(folder, "big-endian", 0));
+    lone.head.e_ident[EI_CLASS] = ELFCLASS32;
+    CHECK(!is_module(folder, "of 32 bits", 0));
     mapped_from = 4096;
     CHECK(is_module(folder, "its second page", 65535 + 4096));
     mapped_from = 4096;
@@ -542,10 +546,13 @@ static void test_maps(void)
     char own[256] = "", line[400];
     struct store first;
     CHECK(readlink("/proc/self/exe", own, sizeof own - 1) > 0);
-    snprintf(line, sizeof line, "\n10000-11000 r--p 00000000 00:00 0     %s\n", own);
+    snprintf(line, sizeof line,
+             "\n8000000-8001000 r--p 00000000 00:00 0     /nowhere/at/all\n10000-11000 r--p 00000000 00:00 0     %s\n",
+             own);
     for (unsigned how = 0; how < 8; how++) {
         struct store found;
-        int input = dup(0), mapped = made_memory.mapped;
+        int input = dup(0), next = dup(0), mapped = made_memory.mapped;
+        close(next);
         store_open(&found, sizeof(struct raw_module), RAW_MODULES_MOST, NULL, 0, NULL);
         found.count = &found.own_count;
         maps.in_pieces = how & 1;
@@ -554,12 +561,13 @@ static void test_maps(void)
         if (how & 4)
             close(0);
         modules_refresh(&found);
-        CHECK(modules_find(&found, 0x10000) >= 0);
+        CHECK(modules_find(&found, 0x10000) >= 0 && modules_find(&found, 0x8000000) < 0);
+        CHECK((fcntl(0, F_GETFD) < 0) == (how >= 4));
         dup2(input, 0);
+        int free_now = dup(0);
+        CHECK_INT(free_now, next);
+        close(free_now);
         close(input);
-        int next = dup(0);
-        CHECK_INT(next, input);
-        close(next);
         modules_close();
         if (how == 0) {
             first = found;
