@@ -92,7 +92,10 @@ static void read_core(struct given *g, const char *text)
     g->wrong = NULL;
     write_file("made.xml", text, strlen(text));
     char *path = scratch("made.xml");
-    if (quality_machine_read(path, NULL, &g->machine, &err) < 0) /* without the scratch folder's name */
+    int answer = quality_machine_read(path, NULL, &g->machine, &err);
+    if (answer > 0)
+        exit(99);
+    if (answer < 0) /* without the scratch folder's name */
         g->wrong = mem_strdup(str_starts(err.msg, path) ? err.msg + strlen(path) - strlen("made.xml") : err.msg);
     mem_free(path);
 }
