@@ -28,4 +28,13 @@ expect process 99 "left processes behind: sleep" 60 1000
 expect daemon 99 "left processes behind: sleep" 60 1000
 expect ending 0 ""
 expect file 99 "left files behind: left"
+
+# Memory that is not written is filled in tests in C, in no others.
+printf '#!/bin/sh\necho "filled with ${MALLOC_PERTURB_-nothing}"\n' >"$scratch/c_test"
+cp "$scratch/c_test" "$scratch/other"
+chmod +x "$scratch/c_test" "$scratch/other"
+for test in c_test:165 other:nothing; do
+    run env -u MALLOC_PERTURB_ TMPDIR="$scratch" "$limits" "$scratch/${test%:*}"
+    check_equal "memory of ${test%:*}" "$out" "filled with ${test#*:}"
+done
 done_testing
