@@ -146,16 +146,13 @@ static struct loop_rows *loop_with(struct code *c, uint64_t header)
     return NULL;
 }
 
+/* The rows come in their order. A loop that has this one already was come to in a circle, as a damaged database may have. */
 static void stretch(struct code *c, size_t row)
 {
     uint64_t header = cells(c, row)[INSN_LOOP].count;
-    for (unsigned steps = 0; header != TABLE_NO_COUNT && steps < LIMIT_DWARF_DEPTH; steps++) {
-        struct loop_rows *l = loop_with(c, header);
-        if (!l)
-            return;
+    for (struct loop_rows *l; (l = loop_with(c, header)) && (l->first > row || l->last < row); header = l->around) {
         l->first = row < l->first ? row : l->first;
-        l->last = row > l->last ? row : l->last;
-        header = l->around;
+        l->last = row;
     }
 }
 
