@@ -10,6 +10,7 @@
 #include "driver/wanted.h"
 #include "mhsim/mhsim.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -119,7 +120,7 @@ static int record(struct live *l, struct plan *plan, const char *dir, int *statu
 static int run_apart(struct live *l, struct plan *plan, const char *dir, int *status)
 {
     fflush(stdout);
-    int out = dup(STDOUT_FILENO);
+    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); /* the program does not get it */
     if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         return err_errno(&l->s->err, "standard output", "cannot be redirected");
     int result = plan->simulate ? simulate(l, plan, dir, status) : record(l, plan, dir, status);

@@ -14,6 +14,7 @@
 #include "tests/chance.h"
 #include "tests/tap.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -51,6 +52,7 @@ static struct world {
     struct diagnosis *last_result; /* the same */
     struct session *s;
     unsigned run, looked; /* experiments so far */
+    unsigned inherited;   /* descriptors that a program gets */
     double now;
 } world;
 
@@ -92,6 +94,17 @@ static int ended(const struct round_drawn *round, int *status, struct err *err)
     return round->failure == RUN ? err_set(err, ERR_SYSTEM, "it cannot run") : 0;
 }
 
+/* Descriptors that a program would get. */
+static unsigned inherited(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < 64; fd++) {
+        int flags = fcntl(fd, F_GETFD);
+        n += flags >= 0 && !(flags & FD_CLOEXEC);
+    }
+    return n;
+}
+
 /* Said on standard output, which the program's would be on. */
 int fake_record(const struct hpcprof_record_options *o, char *const *argv, int *status, struct warnings *w,
                 struct err *err)
@@ -103,6 +116,8 @@ int fake_record(const struct hpcprof_record_options *o, char *const *argv, int *
     buf_printf(&b, " %s phases=%d paths=%d children=%d repeat=%d %g+%g %s@%u", o->preload, o->phases, o->call_paths,
                o->follow_children, o->repeat, o->delay, o->duration, o->region ? o->region : "-", o->region_time);
     printf("%s%s\n", b.bytes, w == world.s->warnings ? "" : " without warnings");
+    if (inherited() != world.inherited)
+        printf("%u descriptors, not %u\n", inherited(), world.inherited);
     fflush(stdout);
     buf_release(&b);
     if (round->says)
@@ -516,6 +531,7 @@ static void check_drawn(void)
     draw_world(&s);
     world.options.keep = folder;
     struct caught out = catch (stdout), err = catch (stderr);
+    world.inherited = inherited();
     int status = live_diagnose(&s, p, &world.options, argv, &e, &d, &failed);
     char *error = caught_text(&err, stderr), *output = caught_text(&out, stdout);
     w.out = open_memstream(&want, &size);
@@ -603,6 +619,43 @@ static void test_nothing_left(void)
     warnings_free(s.warnings);
 }
 
+/* Where a stream is closed its number is free: for what stands for standard output meanwhile. */
+static void test_closed_stream(int closed, const char *said)
+{
+    struct session s = {.warnings = warnings_create()};
+    char program[] = "prog", *argv[] = {program, program, NULL}, *failed;
+    struct experiment *e;
+    struct diagnosis *d;
+    struct properties *p = properties_create();
+    draw_world(&s);
+    world.listing_fails = false;
+    world.rounds[0] = (struct round_drawn){.failure = NOTHING_FAILS};
+    world.options.experiments = 1;
+    world.options.keep = folder;
+    struct caught out = catch (stdout), err = catch (stderr);
+    int before = fcntl(closed, F_DUPFD, 3);
+    close(closed);
+    world.inherited = inherited();
+    int status = live_diagnose(&s, p, &world.options, argv, &e, &d, &failed);
+    int is_open = fcntl(closed, F_GETFD);
+    dup2(before, closed);
+    close(before);
+    char *error = caught_text(&err, stderr), *output = caught_text(&out, stdout);
+    CHECK_INT(status, said ? -1 : 0);
+    CHECK_STR(s.err.msg, said ? said : "");
+    CHECK_INT(is_open, -1);
+    CHECK_INT(strstr(error, "record prog") != NULL, !said);
+    CHECK_STR(output, "");
+    rmdir(folder);
+    experiment_free(e);
+    diagnosis_free(d);
+    properties_free(p);
+    warnings_free(s.warnings);
+    mem_free(error);
+    mem_free(output);
+    mem_free(failed);
+}
+
 int main(void)
 {
     const char *tmp = getenv("TMPDIR");
@@ -613,6 +666,9 @@ int main(void)
     for (int i = 0; i < 150; i++)
         check_drawn();
     test_nothing_left();
+    test_closed_stream(STDIN_FILENO, NULL);
+    test_closed_stream(STDOUT_FILENO, "standard output: cannot be redirected: Bad file descriptor");
+    test_closed_stream(STDERR_FILENO, "standard output: cannot be redirected: Bad file descriptor");
     mem_free(folder);
     return tap_done();
 }
