@@ -1,11 +1,11 @@
 bin_PROGRAMS += %D%/hpcview
-%C%_hpcview_SOURCES = %D%/driver.h %D%/main.c %D%/options.c %D%/cmd_structure.c
-%C%_hpcview_SOURCES += %D%/cmd_open.c %D%/ranks.c
-%C%_hpcview_SOURCES += %D%/wanted.h %D%/wanted.c %D%/cmd_build.c %D%/cmd_print.c %D%/cmd_init.c %D%/campaign.h %D%/campaign.c %D%/cmd_run.c %D%/cmd_import.c
-%C%_hpcview_SOURCES += %D%/record_options.h %D%/cmd_record.c %D%/cmd_simulate.c %D%/cmd_events.c %D%/cmd_info.c
-%C%_hpcview_SOURCES += %D%/cmd_export.c %D%/cmd_quality.c
-%C%_hpcview_SOURCES += %D%/findings.h %D%/findings.c %D%/live.h %D%/live.c %D%/cmd_diagnose.c
-%C%_hpcview_SOURCES += %D%/lines.h %D%/lines.c %D%/told.h %D%/told.c %D%/cmd_phases.c
+driver_alone = %D%/driver.h %D%/main.c %D%/options.c %D%/cmd_structure.c %D%/cmd_open.c
+driver_alone += %D%/wanted.h %D%/wanted.c %D%/cmd_build.c %D%/cmd_print.c %D%/cmd_init.c %D%/campaign.h %D%/campaign.c %D%/cmd_run.c %D%/cmd_import.c
+driver_alone += %D%/record_options.h %D%/cmd_record.c %D%/cmd_simulate.c %D%/cmd_events.c %D%/cmd_info.c
+driver_alone += %D%/cmd_export.c %D%/cmd_quality.c
+driver_alone += %D%/findings.h %D%/findings.c %D%/live.h %D%/live.c %D%/cmd_diagnose.c
+driver_alone += %D%/lines.h %D%/lines.c %D%/told.h %D%/told.c %D%/cmd_phases.c
+%C%_hpcview_SOURCES = $(driver_alone) %D%/ranks.c
 %C%_hpcview_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 %C%_hpcview_LDADD = $(ROOM_LDADD) $(MPI_LIBS)
 
@@ -18,7 +18,7 @@ TESTS += %D%/told_test
 check_PROGRAMS += %D%/phases_test
 TESTS += %D%/phases_test
 %C%_phases_test_SOURCES = %D%/phases_test.c tests/chance.h tests/tap.h %D%/cmd_phases.c %D%/lines.c %D%/options.c
-%C%_phases_test_CPPFLAGS = $(AM_CPPFLAGS) -Dclock_gettime=fake_clock
+%C%_phases_test_CPPFLAGS = $(AM_CPPFLAGS) -Dclock_gettime=fake_clock -Dusleep=fake_sleep
 %C%_phases_test_LDADD = $(ROOM_LDADD)
 
 # what would start programs, or look at what they measured, is the test's own
@@ -32,7 +32,7 @@ TESTS += %D%/live_test
 
 check_PROGRAMS += %D%/commands_test
 TESTS += %D%/commands_test
-%C%_commands_test_SOURCES = %D%/commands_test.c tests/cases.h tests/tap.h $(%C%_hpcview_SOURCES)
+%C%_commands_test_SOURCES = %D%/commands_test.c tests/cases.h tests/tap.h $(driver_alone)
 %C%_commands_test_CPPFLAGS = $(%C%_hpcview_CPPFLAGS) -Dmain=command_main -Dhpcprof_list_events=fake_list_events -Dhpcprof_record=fake_record \
 	-Dmeasurement_keep_functions=fake_keep_functions -Dmhsim_machine_here=fake_machine_here -Dmhsim_run=fake_simulate \
 	-Dquality_machine_here=fake_quality_here -Dbloop_variables=fake_variables -Dgethostname=fake_gethostname -Dexeclp=fake_execlp \

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 int fake_clock(clockid_t, struct timespec *);
+int fake_sleep(useconds_t);
 
 enum { BARRIERS = 6, THREADS = 48, MODULE_BYTES = 16 };
 
@@ -126,6 +127,14 @@ int fake_clock(clockid_t clock, struct timespec *t)
 {
     *t = (struct timespec){NOW_SECONDS, 123456789};
     return clock == CLOCK_REALTIME ? 0 : -1;
+}
+
+static uint64_t slept; /* microseconds */
+
+int fake_sleep(useconds_t n)
+{
+    slept += n;
+    return 0;
 }
 
 static uint64_t time_of(unsigned since)
@@ -359,7 +368,8 @@ static char *wanted_text(const struct made *m, unsigned looks)
     return text;
 }
 
-static void check_drawn(unsigned looks)
+/* Between two looks so many microseconds pass. */
+static void check_drawn(unsigned looks, uint64_t every)
 {
     struct made m = {.process_count = 0};
     struct session s = {.warnings = warnings_create()};
@@ -367,9 +377,11 @@ static void check_drawn(unsigned looks)
     draw_barriers(&m);
     draw_threads(&m);
     char *path = write_measurement(&m, true);
+    slept = 0;
     char *got = phases(&s, 1, (char *[]){path, NULL}, &status), *wanted = wanted_text(&m, is_running(&m) ? looks : 1);
     CHECK_INT(status, 0);
     CHECK_STR(got, wanted);
+    CHECK_INT(slept, is_running(&m) ? every * (looks - 1) : 0);
     unlink(path);
     mem_free(path);
     mem_free(got);
@@ -421,12 +433,18 @@ int main(void)
     check_without(true, true);
     check_without(false, true);
     for (int i = 0; i < 60; i++)
-        check_drawn(1);
-    char follow[] = "--follow", times[] = "--times", three[] = "3", every[] = "--every=0.001";
-    parse((char *[]){follow, times, three, every, NULL});
+        check_drawn(1, 0);
+    char follow[] = "--follow", times[] = "--times", three[] = "3", never[] = "--every=0", soon[] = "--every=0.001";
+    parse((char *[]){follow, times, three, NULL});
     check_without(true, true);
     check_without(false, false);
+    for (int i = 0; i < 5; i++)
+        check_drawn(3, 1000000);
+    parse((char *[]){never, NULL});
+    for (int i = 0; i < 5; i++)
+        check_drawn(3, 1000000);
+    parse((char *[]){soon, NULL});
     for (int i = 0; i < 20; i++)
-        check_drawn(3);
+        check_drawn(3, 1000);
     return tap_done();
 }
