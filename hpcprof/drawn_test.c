@@ -511,15 +511,22 @@ static void test_cut_blocks(void)
 static void test_incomplete(void)
 {
     static const struct {
-        int32_t status;
+        int32_t status, read;
         const char *want;
     } cases[] = {
-        {-1,
+        {-1, -1,
          "x: process 7 was killed or is still running; up to the last second of what it did is not in the measurement"},
-        {0, "x: process 7 ended without writing what it did last; up to the last second of what it did is not in the "
-            "measurement"},
-        {9, "x: process 7 ended without writing what it did last; up to the last second of what it did is not in the "
-            "measurement"}};
+        {-2, -1,
+         "x: process 7 was killed or is still running; up to the last second of what it did is not in the measurement"},
+        {0, 0,
+         "x: process 7 ended without writing what it did last; up to the last second of what it did is not in the "
+         "measurement"},
+        {9, 9,
+         "x: process 7 ended without writing what it did last; up to the last second of what it did is not in the "
+         "measurement"},
+        {INT32_MAX, INT32_MAX,
+         "x: process 7 ended without writing what it did last; up to the last second of what it did is not in the "
+         "measurement"}};
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct hpcprof *p = hpcprof_create(), *back = NULL;
         struct warnings *w = warnings_create();
@@ -528,7 +535,7 @@ static void test_incomplete(void)
         struct buf bytes = written(p);
         CHECK_INT(hpcprof_read_bytes(bytes.bytes, bytes.len, "x", &back, w, NULL), 0);
         CHECK_STR(warnings_count(w) == 1 ? warnings_get(w, 0) : "not one", cases[i].want);
-        CHECK_INT(back ? back->processes[0].exit_status : -9, cases[i].status);
+        CHECK_INT(back ? back->processes[0].exit_status : -9, cases[i].read);
         buf_release(&bytes);
         hpcprof_free(back);
         hpcprof_free(p);

@@ -124,6 +124,7 @@ static const struct {
     {"nat:NO_OVERFLOW", NATIVE | 4, 0, "", 0, PAPI_EINVAL, 0},
     {"nat:NO_START", NATIVE | 5, 0, "", 0, 0, PAPI_ESYS},
     {"perf::PAGE-FAULTS", NATIVE | 6, 0, "", 0, 0, 0},
+    {"nat:CYCLES", NATIVE | 7, 0, "", 0, 0, 0}, /* in no list */
 };
 static const struct {
     int disabled, has; /* native events: from here on, two each */
@@ -332,6 +333,15 @@ static const struct {
      "nat:two@f100: PAPI samples by period, not by frequency; give a period, or use --sampler ring"},
     {"PAPI_ONE_INS", false, false, "PAPI_ONE_INS " ONE " every 4000037 instructions: about PAPI_ONE_INS"},
     {"PAPI_ONE_INS", true, false, "PAPI_ONE_INS papi 0.0 every 4000037 instructions: about PAPI_ONE_INS"},
+    {"PAPI_ONE_INS@600009", true, false, "PAPI_ONE_INS papi 0.0 every 600009 instructions: about PAPI_ONE_INS"},
+    {"PAPI_ONE_INS@600008", true, false,
+     "PAPI_ONE_INS papi 0.0 every 600009 instructions: about PAPI_ONE_INS|PAPI_ONE_INS@600008 would take over a fifth "
+     "of the time; the period is raised to 600009 instructions"},
+    {"nat:CYCLES@600009", true, false, "nat:CYCLES papi 0.0 every 600009 cycles: about nat:CYCLES"},
+    {"nat:CYCLES@600008", true, false,
+     "nat:CYCLES papi 0.0 every 600009 cycles: about nat:CYCLES|nat:CYCLES@600008 would take over a fifth of the time; "
+     "the period is raised to 600009 cycles"},
+    {"PAPI_L2_DCM@3000", true, false, "PAPI_L2_DCM papi 0.0 every 3000 misses: about PAPI_L2_DCM"},
     {"PAPI_L2_DCM", false, false, "PAPI_L2_DCM papi 0.0 every 100003 misses: about PAPI_L2_DCM"},
     {"PAPI_NONE", false, false,
      "PAPI_NONE cannot be sampled: this machine has no counter for it (a virtual machine without PMU?); 'hpcview "
