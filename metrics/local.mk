@@ -61,6 +61,12 @@ TESTS += %D%/facts_test
 %C%_facts_test_SOURCES = %D%/facts_test.c %D%/facts.c tests/tap.h
 %C%_facts_test_CPPFLAGS = $(AM_CPPFLAGS) -Dinstructions_choose=fake_choose -Dbloop_producer=fake_producer
 %C%_facts_test_LDADD = $(ROOM_LDADD)
+check_PROGRAMS += %D%/functions_test
+TESTS += %D%/functions_test
+%C%_functions_test_SOURCES = %D%/functions_test.c %D%/functions.c %D%/test_drawing.h tests/chance.h tests/tap.h
+%C%_functions_test_CPPFLAGS = $(AM_CPPFLAGS) -Dbloop_open=fake_open -Dbloop_close=fake_close -Dbloop_build_id=fake_build_id \
+	-Dbloop_scopes_at=fake_scopes_at -Dstructures_add_kept=fake_add_kept
+%C%_functions_test_LDADD = $(ROOM_LDADD)
 check_PROGRAMS += %D%/database_fuzz %D%/database_test %D%/print_test
 TESTS += %D%/database_test %D%/print_test
 %C%_print_test_SOURCES = %D%/print_test.c %D%/test_drawing.h htmlgen/sample.c htmlgen/sample.h diagnose/drawing.c diagnose/drawing.h tests/cases.h tests/chance.h tests/elf.h tests/tap.h

@@ -2,7 +2,7 @@
  * Experiments from drawings, for tests: a structure as an outline, samples as a list, the tree with its sums as text.
  *
  *     F heat.f90                    file
- *      P solve 40-71 1000           procedure, its lines, its entry ("f.part.0<f": a clone of f)
+ *      P solve 40-71 1000-1100      procedure, its lines, its ranges from its entry on ("f.part.0<f": a clone of f)
  *       L 52-60 1010                loop, its header; then may come its instance, of how many, and which it is on its line
  *        I dot 10 heat.f90:54       inlined procedure, its line, the call
  *         S 12 1020-1030            statement: line and addresses (one more range may follow)
@@ -84,7 +84,8 @@ static inline struct scope scope_from(struct scope_tree *t, char **w, int n, str
         read_procedure_name(t, w[1], &s);
         read_lines(t, w[2], &s);
         s.entry = strtoull(w[3], NULL, 16);
-        add_range(t, &s, w[3]);
+        for (int i = 3; i < n; i++)
+            add_range(t, &s, w[i]);
         break;
     case 'L':
         s.kind = SCOPE_LOOP;
