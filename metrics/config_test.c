@@ -515,6 +515,19 @@ static void test_files(void)
     mem_free(path);
 }
 
+/* An error in a gate is the user's, who typed it; where there is none, nothing is said. */
+static void test_gates(void)
+{
+    struct config *c = config_create();
+    struct err err = {.kind = ERR_LIMIT};
+    CHECK_INT(config_add_gate(c, "A > 1", &err), 0);
+    CHECK_INT(err.kind, ERR_LIMIT);
+    CHECK_INT(config_add_gate(c, "A >", &err), -1);
+    CHECK_INT(err.kind, ERR_USAGE);
+    CHECK_INT(config_add_gate(c, "A >", NULL), -1);
+    config_free(c);
+}
+
 /* So many of them are read, and one more is not. */
 static void test_limits(void)
 {
@@ -674,6 +687,7 @@ int main(void)
     test_replace();
     test_depth();
     test_limits();
+    test_gates();
     cases_run(&cases, "tests/print/configurations.cases");
     return tap_done();
 }

@@ -220,19 +220,14 @@ static void from_kept(struct structures *s, struct module *m, const char *dir, c
                       const struct sampled *sampled, struct warnings *warnings)
 {
     char *path = kept_path(dir, build_id, kind), *why = m->why;
-    struct stat st;
-    bool found = stat(path, &st) == 0 && S_ISREG(st.st_mode);
-    if (found) {
-        m->why = NULL;
-        from_binary(s, m, path, build_id, sampled, warnings);
-        found = m->state == STRUCTURE_FOUND;
-        if (found && kind == KEPT_BINARY)
-            mem_free(why);
-        else { /* what is wrong with its own file is the reason */
-            mem_free(m->why);
-            m->why = why;
-            m->names_from = "its debug file";
-        }
+    m->why = NULL;
+    from_binary(s, m, path, build_id, sampled, warnings);
+    if (m->state == STRUCTURE_FOUND && kind == KEPT_BINARY)
+        mem_free(why);
+    else { /* what is wrong with its own file is the reason */
+        mem_free(m->why);
+        m->why = why;
+        m->names_from = "its debug file"; /* read where that was found */
     }
     mem_free(path);
 }
