@@ -95,6 +95,46 @@ static void test_by_chance(const struct experiment *e)
     CHECK_INT(wrong, 0);
 }
 
+/* Every text of each of several: what is said of it, and that it says no more of jane. */
+static void test_every_text(void)
+{
+    enum { EACH = 3, TEXTS = 11 };
+    struct experiment *e = mem_calloc(1, sizeof *e);
+    str_id *texts[EACH][TEXTS], (*modules)[2] = mem_calloc(EACH, sizeof *modules);
+    e->strings = strtab_create();
+    e->run_count = e->process_count = e->file_count = e->place_count = e->metric_count = EACH;
+    e->runs = mem_calloc(EACH, sizeof *e->runs);
+    e->processes = mem_calloc(EACH, sizeof *e->processes);
+    e->files = mem_calloc(EACH, sizeof *e->files);
+    e->places = mem_calloc(EACH, sizeof *e->places);
+    e->metrics = mem_calloc(EACH, sizeof *e->metrics);
+    for (size_t i = 0; i < EACH; i++) {
+        e->runs[i].modules = modules[i];
+        e->runs[i].module_count = 2;
+        e->processes[i].command = strtab_add(e->strings, "/home/jane/x");
+        e->places[i].kind = i == 0 ? PLACE_PROGRAM : i == 1 ? PLACE_FILE : PLACE_PROC;
+        str_id *own[] = {&e->runs[i].name,           &e->runs[i].modules[0], &e->runs[i].modules[1],
+                         &e->processes[i].kernel,    &e->files[i].name,      &e->metrics[i].name,
+                         &e->metrics[i].description, &e->metrics[i].formula, &e->metrics[i].display_name,
+                         &e->places[i].name,         &e->places[i].full_name};
+        memcpy(texts[i], own, sizeof own);
+        for (size_t k = 0; k < TEXTS; k++)
+            *own[k] = strtab_printf(e->strings, "jane's %zu of %zu", k, i);
+    }
+    experiment_anonymize(e);
+    for (size_t i = 0; i < EACH; i++)
+        for (size_t k = 0; k < TEXTS; k++) {
+            bool stays = i == 2 && k >= 9; /* names of procedures do */
+            char *want = mem_printf("%s's %zu of %zu", stays ? "jane" : "user", k, i);
+            is(e, *texts[i][k], want);
+            mem_free(want);
+        }
+    for (size_t i = 0; i < EACH; i++)
+        e->runs[i].modules = NULL;
+    mem_free(modules);
+    experiment_free(e);
+}
+
 int main(void)
 {
     static const struct {
@@ -142,5 +182,6 @@ int main(void)
     is(e, e->metrics[0].name, "host TIME");
     is(e, e->metrics[0].formula, "run(\"host\").TIME"); /* names and what names them stay one */
     experiment_free(e);
+    test_every_text();
     return tap_done();
 }
