@@ -1787,6 +1787,86 @@ static void test_root(void)
     config_free(config);
 }
 
+/* ---- sites and calls ----------------------------------------------------------------------------------- */
+
+enum { CONTEXTS = 60, MEASURED = 3 };
+struct drawn_context {
+    char *site, *call; /* in words */
+    uint32_t is_site, is_call;
+};
+
+/* Few modules, names, lines and addresses, so that many are the same in all but one. */
+static void draw_contexts(struct hpcprof *p, struct drawn_context *list)
+{
+    static const char *const names[] = {"", "f", "g"};
+    for (size_t i = 0; i < values_seed_below(5); i++) /* so that texts and modules have other numbers in each */
+        hpcprof_add_module(p, names[values_seed_below(3)], "1");
+    for (uint32_t i = 0, known; i < CONTEXTS; i = known) {
+        const char *path = values_seed_below(9) ? names[1 + values_seed_below(2)] : "[path cut: deep]";
+        const char *id = names[values_seed_below(2)], *words[3];
+        struct hpcprof_context x = {.parent = i && values_seed_below(3) ? values_seed_below(i) : HPCPROF_NO_PARENT,
+                                    .module = hpcprof_add_module(p, path, id),
+                                    .by_line = values_seed_below(2)};
+        char *where;
+        for (size_t k = 0; k < ARRAY_SIZE(words); k++)
+            words[k] = names[values_seed_below(3)];
+        if (x.by_line) {
+            x.procedure = strtab_add(p->strings, words[0]);
+            x.file = strtab_add(p->strings, words[1]);
+            x.procedure_file = strtab_add(p->strings, words[2]);
+            x.line = values_seed_below(2);
+            where = mem_printf("%s %s %s %u", words[0], words[1], words[2], x.line);
+        } else
+            where = mem_printf("%llx", (unsigned long long)(x.address = values_seed_below(4)));
+        known = hpcprof_add_context(p, &x) + 1;
+        if (known > i) {
+            list[i].site = mem_printf("%s#%s %d %s", path, id, x.by_line, where);
+            list[i].call =
+                mem_printf("%s < %s", list[i].site, x.parent == HPCPROF_NO_PARENT ? "" : list[x.parent].call);
+        } else
+            known = i;
+        mem_free(where);
+    }
+}
+
+/* Those that are the same in words have one number, in whichever measurement they are, and others another. */
+static void test_sites(void)
+{
+    struct strtab *strings = strtab_create();
+    struct config *config = config_create();
+    struct correlation c;
+    struct drawn_context all[MEASURED][CONTEXTS];
+    size_t wrong = 0;
+    correlation_init(&c, strings);
+    for (size_t k = 0; k < MEASURED; k++) {
+        struct hpcprof *p = hpcprof_create();
+        draw_contexts(p, all[k]);
+        struct context_sites found = correlate_contexts(&c, config, p, 0, true);
+        for (size_t i = 0; i < CONTEXTS; i++) {
+            all[k][i].is_site = found.sites[i];
+            all[k][i].is_call = found.calls[i];
+        }
+        mem_free(found.sites);
+        mem_free(found.calls);
+        hpcprof_free(p);
+    }
+    struct drawn_context *list = all[0];
+    for (size_t i = 0; i < MEASURED * CONTEXTS; i++)
+        for (size_t k = 0; k < i; k++) {
+            wrong += (strcmp(list[i].site, list[k].site) == 0) != (list[i].is_site == list[k].is_site);
+            wrong += (strcmp(list[i].call, list[k].call) == 0) != (list[i].is_call == list[k].is_call);
+        }
+    CHECK_INT(wrong, 0);
+    for (size_t i = 0; i < MEASURED * CONTEXTS; i++) {
+        CHECK(list[i].is_site < c.sites.count && list[i].is_call < c.calls.count);
+        mem_free(list[i].site);
+        mem_free(list[i].call);
+    }
+    correlation_release(&c);
+    config_free(config);
+    strtab_free(strings);
+}
+
 int main(void)
 {
     test_conservation();
@@ -1798,6 +1878,7 @@ int main(void)
     test_check_kinds();
     test_chosen_procedures();
     test_weights_of_sites();
+    test_sites();
     test_check_nodes();
     test_second_tree();
     test_builds();

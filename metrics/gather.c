@@ -24,7 +24,7 @@ static bool same_site(const void *ctx, uint32_t i)
 {
     const struct wanted *w = ctx;
     const struct site *x = w->row, *y = &w->c->sites.items[i];
-    if (x->module != y->module || x->by_line != y->by_line || x->cut != y->cut)
+    if (x->module != y->module || x->by_line != y->by_line) /* whether it is cut, its module says */
         return false;
     return x->by_line
                ? x->procedure == y->procedure && x->file == y->file && x->line == y->line && x->own_file == y->own_file
