@@ -61,6 +61,10 @@ TESTS += %D%/facts_test
 %C%_facts_test_SOURCES = %D%/facts_test.c %D%/facts.c tests/tap.h
 %C%_facts_test_CPPFLAGS = $(AM_CPPFLAGS) -Dinstructions_choose=fake_choose -Dbloop_producer=fake_producer
 %C%_facts_test_LDADD = $(ROOM_LDADD)
+check_PROGRAMS += %D%/modules_test
+TESTS += %D%/modules_test
+%C%_modules_test_SOURCES = %D%/modules_test.c tests/chance.h tests/tap.h
+%C%_modules_test_LDADD = $(ROOM_LDADD)
 check_PROGRAMS += %D%/functions_test
 TESTS += %D%/functions_test
 %C%_functions_test_SOURCES = %D%/functions_test.c %D%/functions.c %D%/test_drawing.h tests/chance.h tests/tap.h
