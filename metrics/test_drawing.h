@@ -216,7 +216,7 @@ static inline struct table *table_from(struct hpcprof *p, char **w, int n)
         columns[i - 1].name = strsep(&w[i], ":");
         columns[i - 1].type = (uint8_t)atoi(strsep(&w[i], ":"));
         columns[i - 1].merge = w[i] ? (uint8_t)atoi(strsep(&w[i], ":")) : TABLE_LAST;
-        columns[i - 1].refers = w[i];
+        columns[i - 1].refers = w[i] ? with_blanks(w[i]) : NULL;
     }
     struct err err;
     if (table_list_declare(&p->tables, &decl, p->strings, &t, &err) < 0)
