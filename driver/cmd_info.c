@@ -133,7 +133,7 @@ static void add_total(struct sums *by_event, const struct hpcprof_total *t)
 /* Samples by how their paths end: at the thread's first function, or where they were cut, outermost. */
 static void show_paths(const struct hpcprof *p, uint32_t e, uint64_t all)
 {
-    uint32_t *module = mem_alloc((p->context_count + 1) * sizeof *module); /* + 1; 0: that path is whole */
+    uint32_t *module = mem_alloc(p->context_count * sizeof *module); /* + 1; 0: that path is whole */
     uint64_t *samples = mem_calloc(p->module_count + 1, sizeof *samples);
     for (uint32_t i = 0; i < p->context_count; i++) { /* parents come first */
         const struct hpcprof_context *c = &p->contexts[i];

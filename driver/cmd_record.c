@@ -107,20 +107,25 @@ static void say(const char *sentence)
     fprintf(stderr, "hpcview: warning: %s\n", sentence);
 }
 
+struct texts VEC(char *);
+
 struct asked { /* the events to record, those of metric blocks included */
-    struct VEC(char *) usable, events;
+    struct texts usable, events;
     bool of_block; /* some of them are a block's: how many counters these take, nobody who asks has to know */
     struct blocks *blocks;
 };
 
+static void release_texts(struct texts *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        mem_free(list->items[i]);
+    vec_release(list);
+}
+
 static void asked_release(struct asked *a)
 {
-    for (size_t i = 0; i < a->usable.count; i++)
-        mem_free(a->usable.items[i]);
-    for (size_t i = 0; i < a->events.count; i++)
-        mem_free(a->events.items[i]);
-    vec_release(&a->usable);
-    vec_release(&a->events);
+    release_texts(&a->usable);
+    release_texts(&a->events);
     blocks_free(a->blocks);
 }
 

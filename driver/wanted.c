@@ -119,7 +119,7 @@ int wanted_database(struct session *s, const char *path, bool fold, struct exper
 
 bool wanted_columns(void)
 {
-    return opt.metrics.count + opt.blocks.count + opt.statistics.count > 0;
+    return opt.metrics.count || opt.blocks.count || opt.statistics.count;
 }
 
 const struct string_list *wanted_blocks(void)
