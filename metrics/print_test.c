@@ -2,7 +2,7 @@
  * What `print` makes of an experiment, to the letter: tests/print/print.cases (tests/cases.h). A case has
  *
  *     sample                     heat, facts, memory, waits, two-runs, hostile (htmlgen/sample.c); or
- *     drawing                    see diagnose/drawing.c
+ *     drawing                    see diagnose/drawing.c; its a.c is the source that is given, without its last line's end
  *     by LEVEL [OPTION...]       the rows of a level; format=WORD top=N sort=NAME threshold=N scope=GLOB of=PLACE -fused
  *                                -tree -no-legend; in options '_' is a blank, '~' a '_'
  *     memory KIND [OPTION...]    reference, array, evictor
@@ -560,10 +560,16 @@ static struct experiment *sample_named(const struct at_hand *h)
     exit(99);
 }
 
-/* Measured metrics have exclusive values, and all columns are shown. */
+/* Measured metrics have exclusive values, and all columns are shown; a.c is the source that is given. */
 static struct experiment *drawn_one(const struct at_hand *h)
 {
     struct experiment *e = drawing_read(h->drawing, "a drawing");
+    if (h->given[SOURCE]) {
+        char *path = path_join(h->folder, "1/a.c");
+        write_to(h, "1/a.c", h->given[SOURCE], strlen(h->given[SOURCE]) - 1);
+        e->files[0].found = strtab_add(e->strings, path);
+        mem_free(path);
+    }
     for (size_t m = 0; m < e->metric_count; m++) {
         e->metrics[m].display = e->metrics[m].has_exclusive = true;
         e->metrics[m].percent = e->metrics[m].summed;
@@ -1071,7 +1077,7 @@ static void test_csv_texts(void)
 
 int main(void)
 {
-    static const char *const inputs[] = {"sample", "drawing", NULL};
+    static const char *const inputs[] = {"sample", "drawing", "source", NULL};
     char folder[] = "/tmp/print_test.XXXXXX";
     struct at_hand h = {.folder = mkdtemp(folder)};
     struct cases print = {inputs, begin, take_option, take_input, make_output, &h, NULL, {0}},
