@@ -746,9 +746,7 @@ int config_begin_replace(struct config_reader *r, const struct xml_event *event,
 static int begin_module(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
     const char *name = config_attribute(r, event, "name"), *role = config_attribute(r, event, "role");
-    if (!*role)
-        return err_set(err, ERR_FORMAT, "%s: a role has a name: that of the module it is compared with, say",
-                       config_where(r, event->line));
+    (void)err;
     *vec_push(&r->config->roles) =
         (struct config_role){arena_strdup(r->config->arena, name), arena_strdup(r->config->arena, role)};
     return 0;
