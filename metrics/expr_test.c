@@ -1,4 +1,5 @@
 /* Formulas: values, missing values, and what is said of wrong ones. */
+#include "metrics/expr_int.h"
 #include "metrics/metrics_int.h"
 #include "tests/cases.h"
 #include "tests/chance.h"
@@ -470,6 +471,109 @@ static void test_limits(void)
     mem_free(text);
 }
 
+/* ---- so many steps, and not one more ------------------------------------------------------------------- */
+
+static void byte_of(void *ctx, size_t offset, struct buf *out)
+{
+    buf_printf(out, "%s, byte %zu", (const char *)ctx, offset);
+}
+
+static size_t steps_of(const struct expr_functions *functions, const char *text, struct err *err)
+{
+    static char place[] = "T";
+    struct expr_input in = {.text = text, .what = "T", .functions = functions, .where = byte_of, .ctx = place};
+    struct expr *e = NULL;
+    *err = (struct err){0};
+    if (expr_parse_input(&in, &e, err) < 0)
+        return 0;
+    size_t n = e->steps.count;
+    expr_free(e);
+    return n;
+}
+
+/* A formula of n steps: d0(A) has one, d1(A) three, d2(A) seven and so on; a sum of two has one more. */
+static char *formula_of(size_t n)
+{
+    struct buf b = {0};
+    size_t rest = n % 2 ? n + 1 : n;
+    buf_str(&b, n % 2 ? "(" : "-(");
+    for (unsigned bit = 1; bit < 20; bit++)
+        if (rest >> bit & 1)
+            buf_printf(&b, "%sd%u(A)", b.bytes[b.len - 1] == '(' ? "" : " + ", bit - 1);
+    buf_str(&b, ")");
+    return b.bytes;
+}
+
+static char *with_formula(const char *text, size_t n)
+{
+    struct buf b = {0};
+    char *formula = formula_of(n);
+    for (; *text; text++)
+        if (*text == '@')
+            buf_str(&b, formula);
+        else
+            buf_char(&b, *text);
+    buf_str(&b, "");
+    mem_free(formula);
+    return b.bytes;
+}
+
+static void check_steps(const struct expr_functions *functions, const char *text)
+{
+    struct err err;
+    char *one = with_formula(text, 1), *three = with_formula(text, 3);
+    size_t least = steps_of(functions, one, &err), each = (steps_of(functions, three, &err) - least) / 2, wrong = 0;
+    for (size_t wanted = LIMIT_EXPR_BYTES - 6; wanted < LIMIT_EXPR_BYTES + 12; wanted++) {
+        if (each == 0 || (wanted - least) % each)
+            continue;
+        char *formula = with_formula(text, (wanted - least) / each + 1);
+        bool fits = wanted <= LIMIT_EXPR_BYTES;
+        wrong += steps_of(functions, formula, &err) != (fits ? wanted : 0);
+        wrong += err.kind != (fits ? ERR_NONE : ERR_LIMIT) || (!fits && !strstr(err.msg, "steps"));
+        mem_free(formula);
+    }
+    if (!CHECK_NAMED(least && each && !wrong, text))
+        printf("# %zu steps and %zu for each, %zu wrong: %s\n", least, each, wrong, err.msg);
+    mem_free(one);
+    mem_free(three);
+}
+
+static void test_steps(void)
+{
+    static const char *const texts[] = {"@",
+                                        "A + @",
+                                        "@ + A",
+                                        "@ - A * A ^ A",
+                                        "A < @",
+                                        "(@) + A + A",
+                                        "-(-(@))",
+                                        "max(@, A)",
+                                        "max(A + A, @ + A)",
+                                        "sqrt(A + @)",
+                                        "@ + share(C)",
+                                        "twice(@)",
+                                        "twice(A) + twice(@) + twice(A)",
+                                        "between(A + A, @, A * A)",
+                                        "if(A > A, @, A + A)",
+                                        "if(@ < A, A, A + A)",
+                                        "not (@ > A)",
+                                        "A > @ and A > A or A > A"};
+    struct expr_functions list = {0};
+    struct err err = {0};
+    CHECK_INT(expr_functions_add(&list, "d0", "x", "x", "f", &err), 0);
+    for (unsigned i = 1; i < 16; i++) {
+        char *name = mem_printf("d%u", i), *body = mem_printf("d%u(x) + d%u(x)", i - 1, i - 1);
+        CHECK_INT(expr_functions_add(&list, name, "x", body, "f", &err), 0);
+        mem_free(name);
+        mem_free(body);
+    }
+    CHECK_INT(expr_functions_add(&list, "twice", "x", "x + x", "f", &err), 0);
+    CHECK_INT(expr_functions_add(&list, "between", "x, y, z", "(y - x) / (z - x) + B", "f", &err), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        check_steps(&list, texts[i]);
+    expr_functions_release(&list);
+}
+
 static const struct {
     const char *text;
     bool linear;
@@ -549,11 +653,6 @@ static void test_definitions(void)
     expr_quote_name(&b, "a-\"b\\");
     CHECK_STR(b.bytes, "a::b \"a-\\\"b\\\\\"");
     buf_release(&b);
-}
-
-static void byte_of(void *ctx, size_t offset, struct buf *out)
-{
-    buf_printf(out, "%s, byte %zu", (const char *)ctx, offset);
 }
 
 /* In another language's text: what is wrong stands where that says it does; a name for a formula is as if it stood there itself. */
@@ -800,6 +899,7 @@ int main(void)
     test_writing();
     test_errors();
     test_limits();
+    test_steps();
     test_shapes();
     test_definitions();
     test_inputs();
