@@ -15,12 +15,12 @@
 
 /* ---- which file ------------------------------------------------------------------------------------------------ */
 
-/* Names are NAME.HOST.PID[.RANK][-COUNT].hpcprof; the file itself is asked afterwards. */
+/* Names are NAME.HOST.PID[.RANK][-COUNT].hpcprof; the file itself is asked afterwards. number: ".PID" */
 static bool name_holds(const char *name, const char *number)
 {
     size_t n = strlen(number);
     for (const char *at = name; str_ends(name, HPCPROF_SUFFIX) && (at = strstr(at, number)); at++)
-        if (at > name && at[-1] == '.' && (at[n] == '.' || at[n] == '-'))
+        if (at[n] == '.' || at[n] == '-')
             return true;
     return false;
 }
@@ -86,7 +86,7 @@ static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, bool w
     char number[16], *found = NULL;
     uint64_t latest = 0;
     DIR *dir = opendir(path);
-    snprintf(number, sizeof number, "%d", (int)pid);
+    snprintf(number, sizeof number, ".%d", (int)pid);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         struct filemap map;
         struct extent this;

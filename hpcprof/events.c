@@ -90,11 +90,13 @@ static const struct {
     uint64_t period;
     const char *unit;
 } default_periods[] = {
-    {"PAPI_*_CYC", 12000017, "cycles"}, {"PAPI_STL_*", 12000017, "cycles"},     {"PAPI_*_INS", 4000037, "instructions"},
-    {"PAPI_TLB_*", 20011, "misses"},    {"PAPI_L3_*M", 20011, "misses"},        {"PAPI_L2_*M", 100003, "misses"},
-    {"PAPI_L1_*M", 200003, "misses"},   {"PAPI_L[123]_*", 1000003, "accesses"}, {"PAPI_BR_MSP", 40009, "branches"},
-    {"PAPI_BR_*", 4000037, "branches"}, {"PAPI_*_OPS", 4000037, "operations"},  {"*CYC*", 12000017, "cycles"},
-    {"*MISS*", 100003, "misses"},       {"*INST*", 12000017, "instructions"},   {"*", 1000003, "events"},
+    {"*CYC*", 12000017, "cycles"},           {"PAPI_STL_*", 12000017, "cycles"},
+    {"PAPI_*_INS", 4000037, "instructions"}, {"PAPI_TLB_*", 20011, "misses"},
+    {"PAPI_L3_*M", 20011, "misses"},         {"PAPI_L2_*M", 100003, "misses"},
+    {"PAPI_L1_*M", 200003, "misses"},        {"PAPI_L[123]_*", 1000003, "accesses"},
+    {"PAPI_BR_MSP", 40009, "branches"},      {"PAPI_BR_*", 4000037, "branches"},
+    {"PAPI_*_OPS", 4000037, "operations"},   {"*MISS*", 100003, "misses"},
+    {"*INST*", 12000017, "instructions"},    {"*", 1000003, "events"},
 };
 
 static const struct known *find_known(const char *name)

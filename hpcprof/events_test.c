@@ -28,6 +28,7 @@ static const struct {
 } cases[] = {
     {"perf::TASK-CLOCK", false, "perf::TASK-CLOCK ring 1.1 every 4000000 ns"},
     {"task-clock", false, "perf::TASK-CLOCK ring 1.1 every 4000000 ns"},
+    {"TASK-CLOCK", false, "perf::TASK-CLOCK ring 1.1 every 4000000 ns"},
     {"faults", false, "perf::PAGE-FAULTS ring 1.2 every 10 faults"},
     {"perf::CS", false, "perf::CONTEXT-SWITCHES ring 1.3 every 1 switches"},
     {"cycles", false, "PAPI_TOT_CYC ring 0.0 every 12000017 cycles"},
