@@ -572,6 +572,45 @@ static void test_values_told(void)
     CHECK(bytes[0] + ROWS <= bytes[1]);
 }
 
+/* Of rows that need several blocks none is lost: events with much to say, contexts of files of their own. */
+static void test_several_blocks(void)
+{
+    enum { EVENTS = 12, LONG = 300000, OWN = 70000 };
+    struct hpcprof *p = hpcprof_create(), *back = NULL;
+    char *words = mem_alloc(LONG + 1);
+    memset(words, 'w', LONG);
+    words[LONG] = '\0';
+    for (unsigned i = 0; i < EVENTS; i++) {
+        words[0] = (char)('a' + i);
+        hpcprof_add_event(p, &(struct hpcprof_event){.name = id(p, "event", i),
+                                                     .description = strtab_add(p->strings, words),
+                                                     .period = i + 1});
+    }
+    struct hpcprof_context c = {.parent = HPCPROF_NO_PARENT, .module = hpcprof_add_module(p, "m", ""), .by_line = true};
+    for (uint32_t i = 0; i < OWN; i++) {
+        c.line = i + 1;
+        c.procedure_file = i % 3 ? id(p, "own", i % 7) : 0;
+        hpcprof_add_context(p, &c);
+    }
+    hpcprof_add_process(p, &(struct hpcprof_process){.rank = -1, .complete = true});
+    hpcprof_finish(p);
+    struct buf bytes = written(p);
+    CHECK_INT(hpcprof_read_bytes(bytes.bytes, bytes.len, "", &back, NULL, NULL), 0);
+    size_t wrong = !back || back->event_count != EVENTS || back->context_count != OWN;
+    for (unsigned i = 0; i < EVENTS && !wrong; i++) {
+        const char *said = text(back, back->events[i].description);
+        wrong += back->events[i].period != i + 1 || said[0] != (char)('a' + i) || strlen(said) != LONG;
+    }
+    for (uint32_t i = 0; i < OWN && !wrong; i++)
+        wrong += back->contexts[i].line != i + 1 ||
+                 strcmp(text(back, back->contexts[i].procedure_file), text(p, p->contexts[i].procedure_file)) != 0;
+    CHECK_INT(wrong, 0);
+    buf_release(&bytes);
+    hpcprof_free(back);
+    hpcprof_free(p);
+    mem_free(words);
+}
+
 /* A name that is longer than a block's share of names is cut. */
 static void test_long_name(void)
 {
@@ -864,6 +903,7 @@ int main(void)
     test_cut_blocks();
     test_incomplete();
     test_values_told();
+    test_several_blocks();
     test_long_name();
     test_folders();
     test_counts_in_any_order();
