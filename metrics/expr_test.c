@@ -538,6 +538,33 @@ static void check_steps(const struct expr_functions *functions, const char *text
     mem_free(three);
 }
 
+/* As many parameters as there may be, each at its place. */
+static void test_many_parameters(void)
+{
+    struct expr_functions list = {0};
+    struct buf names = {0}, body = {0}, call = {0};
+    struct err err = {0};
+    double want = 0;
+    for (unsigned i = 0; i < EXPR_PARAMETERS_MAX; i++) {
+        buf_printf(&names, "%sp%u", i ? ", " : "", i);
+        buf_printf(&body, "%s%u * p%u", i ? " + " : "", i * i + 1, i);
+        buf_printf(&call, "%s%u - A", i ? ", " : "f(", 3 * i);
+        want += (i * i + 1) * (3.0 * i - 7);
+    }
+    buf_str(&call, ")");
+    CHECK_INT(expr_functions_add(&list, "f", names.bytes, body.bytes, "f", &err), 0);
+    static char place[] = "T";
+    struct expr_input in = {.text = call.bytes, .what = "T", .functions = &list, .where = byte_of, .ctx = place};
+    struct expr *e = NULL;
+    if (CHECK_INT(expr_parse_input(&in, &e, &err), 0))
+        CHECK(expr_eval(e, (double[]){7}) == want);
+    expr_free(e);
+    expr_functions_release(&list);
+    buf_release(&names);
+    buf_release(&body);
+    buf_release(&call);
+}
+
 static void test_steps(void)
 {
     static const char *const texts[] = {"@",
@@ -900,6 +927,7 @@ int main(void)
     test_errors();
     test_limits();
     test_steps();
+    test_many_parameters();
     test_shapes();
     test_definitions();
     test_inputs();
