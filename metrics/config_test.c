@@ -531,17 +531,23 @@ static void test_files(void)
     mem_free(path);
 }
 
-/* An error in a gate is the user's, who typed it; where there is none, nothing is said. */
-static void test_gates(void)
+/* An error in what the user typed is the user's; where there is none, nothing is said. */
+static void test_typed(void)
 {
-    struct config *c = config_create();
-    struct err err = {.kind = ERR_LIMIT};
-    CHECK_INT(config_add_gate(c, "A > 1", &err), 0);
-    CHECK_INT(err.kind, ERR_LIMIT);
-    CHECK_INT(config_add_gate(c, "A >", &err), -1);
-    CHECK_INT(err.kind, ERR_USAGE);
-    CHECK_INT(config_add_gate(c, "A >", NULL), -1);
-    config_free(c);
+    static const struct {
+        int (*add)(struct config *, const char *, struct err *);
+        const char *right, *wrong;
+    } cases[] = {{config_add_gate, "A > 1", "A >"}, {config_add_metric, "B = A + 1", "B = A +"}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct config *c = config_create();
+        struct err err = {.kind = ERR_LIMIT};
+        CHECK_INT(cases[i].add(c, cases[i].right, &err), 0);
+        CHECK_INT(err.kind, ERR_LIMIT);
+        CHECK_INT(cases[i].add(c, cases[i].wrong, &err), -1);
+        CHECK_INT(err.kind, ERR_USAGE);
+        CHECK_INT(cases[i].add(c, cases[i].wrong, NULL), -1);
+        config_free(c);
+    }
 }
 
 /* So many of them are read, and one more is not. */
@@ -703,7 +709,7 @@ int main(void)
     test_replace();
     test_depth();
     test_limits();
-    test_gates();
+    test_typed();
     cases_run(&cases, "tests/print/configurations.cases");
     return tap_done();
 }
