@@ -538,6 +538,41 @@ static void check_steps(const struct expr_functions *functions, const char *text
     mem_free(three);
 }
 
+/* As many values may wait for a function, or an operator, and not one more. */
+static void test_waiting_values(void)
+{
+    static const struct {
+        const char *last;
+        size_t waiting;
+    } cases[] = {{"A", 1},
+                 {"1", 1},
+                 {"-A", 1},
+                 {"(A)", 1},
+                 {"A + A", 2},
+                 {"A ^ A ^ A", 3},
+                 {"share(C)", 2},
+                 {"A * share(C)", 3},
+                 {"min(A, A, A)", 3},
+                 {"total(C)", 1},
+                 {"twice(A)", 2},
+                 {"between(A, 1, 2)", 3}};
+    struct expr_functions list = {0};
+    struct err err = {0};
+    CHECK_INT(expr_functions_add(&list, "twice", "x", "x + x", "f", &err), 0);
+    CHECK_INT(expr_functions_add(&list, "between", "x, y, z", "x * 2 + y * z", "f", &err), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        for (size_t n = LIMIT_EXPR_DEPTH - 4; n <= LIMIT_EXPR_DEPTH; n++) {
+            char *before = repeated("A, ", (int)n), *text = mem_printf("max(%s%s)", before, cases[i].last);
+            bool fits = n + cases[i].waiting <= LIMIT_EXPR_DEPTH;
+            if (!CHECK_NAMED((steps_of(&list, text, &err) > 0) == fits && err.kind == (fits ? ERR_NONE : ERR_LIMIT),
+                             cases[i].last))
+                printf("# behind %zu: %s\n", n, err.msg);
+            mem_free(before);
+            mem_free(text);
+        }
+    expr_functions_release(&list);
+}
+
 /* As many parameters as there may be, each at its place. */
 static void test_many_parameters(void)
 {
@@ -927,6 +962,7 @@ int main(void)
     test_errors();
     test_limits();
     test_steps();
+    test_waiting_values();
     test_many_parameters();
     test_shapes();
     test_definitions();
