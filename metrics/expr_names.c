@@ -48,19 +48,20 @@ static bool is_quote(char c)
     return c == '"' || c == '\'';
 }
 
-static int read_quoted(const char **at, struct buf *name)
+/* false: its quote is not closed. */
+static bool read_quoted(const char **at, struct buf *name)
 {
     const char *c = *at;
     for (char quote = *c++; *c != quote; c++) {
         if (*c == '\\' && (c[1] == quote || c[1] == '\\'))
             c++;
         if (*c == '\0')
-            return -1;
+            return false;
         buf_char(name, *c);
     }
     buf_str(name, "");
     *at = c + 1;
-    return 1;
+    return true;
 }
 
 /* Behind a part of a name: is there another one, as in RUN."perf::TASK-CLOCK" or "a run".CYCLES? A bare part has its '.'. */
@@ -86,7 +87,7 @@ int expr_read_name(const char **at, struct buf *name, bool *quoted)
     do {
         bool in_quotes = is_quote(*c);
         *quoted = *quoted || in_quotes;
-        if (in_quotes && read_quoted(&c, name) < 0) {
+        if (in_quotes && !read_quoted(&c, name)) {
             *at = c;
             return -1;
         }
