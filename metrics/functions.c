@@ -214,7 +214,7 @@ static bool one_module(const struct kept_rows *k, uint32_t a, uint32_t b)
 }
 
 /* Of several measurements each has the functions that it sampled itself: together they are one tree. */
-int functions_take(struct hpcprof *p, struct kept_functions *kept, struct err *err)
+void functions_take(struct hpcprof *p, struct kept_functions *kept)
 {
     for (size_t i = p->tables.count; i-- > 0;) {
         const struct table *from = p->tables.items[i];
@@ -223,8 +223,7 @@ int functions_take(struct hpcprof *p, struct kept_functions *kept, struct err *e
             continue;
         if (!kept->strings)
             kept->strings = strtab_create();
-        if (table_list_declare(&kept->tables, &functions, kept->strings, &t, err) < 0)
-            return -1;
+        table_list_declare(&kept->tables, &functions, kept->strings, &t, NULL); /* the only one there */
         for (size_t row = 0; row < table_row_count(from); row++) {
             union table_cell cells[ARRAY_SIZE(function_columns)];
             memcpy(cells, table_row(from, row), sizeof cells);
@@ -235,7 +234,6 @@ int functions_take(struct hpcprof *p, struct kept_functions *kept, struct err *e
         }
         table_list_drop(&p->tables, i);
     }
-    return 0;
 }
 
 void functions_give(struct kept_functions *kept, struct structures *structures)

@@ -635,7 +635,7 @@ struct kept_functions {
     struct table_list tables;
     struct strtab *strings;
 };
-int functions_take(struct hpcprof *, struct kept_functions *, struct err *);
+void functions_take(struct hpcprof *, struct kept_functions *);
 void functions_give(struct kept_functions *, struct structures *);
 /* What a database says of its run, as a measurement, and of its modules, whose trees are added, and of its threads
    (vec_release). `input`: no other has that number (database_run.c). */

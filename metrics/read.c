@@ -84,8 +84,9 @@ static int read_input(const struct config *config, struct input *input, uint32_t
     input->finished = experiment_is_database(run.path);
     int status = input->finished ? read_finished(&run, number, structures, input, warnings, err)
                                  : measurement_read(config, &run, progress, &input->profile, warnings, err);
-    if (status < 0 || functions_take(input->profile, kept, err) < 0)
+    if (status < 0)
         return -1;
+    functions_take(input->profile, kept);
     for (size_t k = 0; k < input->profile->count_count; k++)
         input->samples += input->profile->counts[k].samples;
     if (input->profile->count_count == 0)
