@@ -150,6 +150,8 @@ str_id *database_strings(struct database *d, const struct columns_reader *r, siz
 {
     struct cursor c =
         r->block->bytes ? cursor_make(r->block->bytes + r->at, r->block->len - r->at) : cursor_make(NULL, 0);
+    if (count > cursor_left(&c)) /* each has an end */
+        return NULL;
     str_id *ids = mem_calloc(count, sizeof *ids);
     for (size_t i = 0; i < count && !c.bad; i++)
         ids[i] = strtab_add(d->e->strings, cursor_cstr(&c));
@@ -222,8 +224,6 @@ static int fill_places(struct database *d, const struct block *b, size_t n, size
     for (size_t k = 0; k < COLUMNS; k++)
         if (!(columns.at[k] = database_column(&r, columns.widths[k])))
             return damaged(d, "its places are cut short");
-    if (string_count > b->len)
-        return damaged(d, "its places are cut short");
     str_id *strings = database_strings(d, &r, string_count);
     if (!strings)
         return damaged(d, "its names are cut short");

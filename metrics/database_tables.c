@@ -65,7 +65,7 @@ static bool read_rows(struct table_reader *r, const struct block *b)
             return false;
     }
     struct table *t;
-    r->strings = r->string_count <= b->len ? database_strings(r->d, &columns, r->string_count) : NULL;
+    r->strings = database_strings(r->d, &columns, r->string_count);
     if (!r->strings || table_list_declare(&r->d->e->tables, &r->decl, r->d->e->strings, &t, NULL) < 0)
         return false;
     for (size_t row = 0; row < r->rows; row++) {
