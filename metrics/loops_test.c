@@ -133,6 +133,58 @@ static void draw_tree(struct drawn *d)
     }
 }
 
+/* What stands in which column, for those that are parts of arrays. */
+struct part {
+    const char *column;
+    double value;
+};
+enum { PARTS = 16 };
+
+static void parts_of(const struct quality_loop *q, struct part parts[PARTS])
+{
+    const struct part all[PARTS] = {{"vectorized", 100 * q->vector_ratio[MIX_ALL]},
+                                    {"vector_load", 100 * q->vector_ratio[MIX_LOAD]},
+                                    {"vector_store", 100 * q->vector_ratio[MIX_STORE]},
+                                    {"vector_add", 100 * q->vector_ratio[MIX_ADD]},
+                                    {"vector_multiply", 100 * q->vector_ratio[MIX_MULTIPLY]},
+                                    {"vector_other", 100 * q->vector_ratio[MIX_OTHER]},
+                                    {"efficiency", 100 * q->vector_efficiency[MIX_ALL]},
+                                    {"front_end", q->cycles[BOUND_FRONT_END]},
+                                    {"ports", q->cycles[BOUND_PORTS]},
+                                    {"memory", q->cycles[BOUND_MEMORY]},
+                                    {"divider", q->cycles[BOUND_DIVIDER]},
+                                    {"chain", q->cycles[BOUND_CHAIN]},
+                                    {"store_chain", q->cycles[BOUND_STORE_CHAIN]},
+                                    {"stride_one", q->strides[STRIDE_ONE]},
+                                    {"stride_more", q->strides[STRIDE_MORE]},
+                                    {"indirect", q->strides[STRIDE_INDIRECT]}};
+    memcpy(parts, all, sizeof all);
+}
+
+static void draw_parts(struct quality_loop *q)
+{
+    for (size_t i = 0; i < MIXES; i++) {
+        q->vector_ratio[i] = below(1000);
+        q->vector_efficiency[i] = below(1000);
+    }
+    for (size_t i = 0; i < BOUNDS; i++)
+        q->cycles[i] = below(1000);
+    for (size_t i = 0; i < ARRAY_SIZE(q->strides); i++)
+        q->strides[i] = below(1000);
+}
+
+static bool has_parts(const struct table *t, const union table_cell *cells, const struct quality_loop *q)
+{
+    struct part parts[PARTS];
+    size_t right = 0;
+    parts_of(q, parts);
+    for (size_t i = 0; i < PARTS; i++) {
+        size_t column = table_column_of(t, parts[i].column);
+        right += column != SIZE_MAX && cells[column].number == parts[i].value;
+    }
+    return right == PARTS;
+}
+
 static struct quality_report *draw_report(const struct scope_tree *t)
 {
     struct quality_report *r = mem_calloc(1, sizeof *r);
@@ -144,8 +196,9 @@ static struct quality_report *draw_report(const struct scope_tree *t)
             for (unsigned i = below(3); i > 0; i--)
                 r->checks[r->check_count++] =
                     (struct quality_check){.loop = (uint32_t)r->loop_count, .line = 1 + below(99), .confidence = 0.5};
-            r->loops[r->loop_count++] =
+            r->loops[r->loop_count] =
                 (struct quality_loop){.scope = s, .unrolled = below(2), .uops = 1 + below(1000), .model = NAN};
+            draw_parts(&r->loops[r->loop_count++]);
         }
     return r;
 }
@@ -201,7 +254,8 @@ static void check_noted(const struct scope_tree *t, struct correlation *c)
         if (place == PLACE_NONE)
             continue;
         const union table_cell *cells = loops < table_row_count(l) ? table_row(l, loops) : NULL;
-        wrong += !cells || cells[0].row != place || cells[uops].number != report->loops[i].uops;
+        wrong += !cells || cells[0].row != place || cells[uops].number != report->loops[i].uops ||
+                 !has_parts(l, cells, &report->loops[i]);
         loops++;
     }
     for (size_t i = 0; l && i < table_row_count(l); i++) { /* of one kind at one place the last is kept */
