@@ -538,6 +538,35 @@ static void check_steps(const struct expr_functions *functions, const char *text
     mem_free(three);
 }
 
+/* Every prefix before every unit, and alone. */
+static void test_suffixes(void)
+{
+    static const struct {
+        const char *text;
+        double factor;
+    } prefixes[] = {{"", 1},       {"k", 1e3},   {"M", 1e6},          {"G", 1e9},
+                    {"T", 1e12},   {"P", 1e15},  {"m", 1e-3},         {"u", 1e-6},
+                    {"n", 1e-9},   {"Ki", 1024}, {"Mi", 1024 * 1024}, {"Gi", 1024.0 * 1024 * 1024},
+                    {"Ti", 0x1p40}};
+    static const char *const units[] = {"", "s", "B", "Hz"}, *const none[] = {"i", "Pi", "Kix", "kk", "sB", "x", "Hzs"};
+    struct err err = {0};
+    struct expr *e = NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+        for (size_t k = 0; k < ARRAY_SIZE(units); k++) {
+            char *text = mem_printf("3%s%s", prefixes[i].text, units[k]);
+            if (CHECK_NAMED(expr_parse(text, "T", &e, &err) == 0, text))
+                CHECK(fabs(expr_eval(e, NULL) / (3 * prefixes[i].factor) - 1) < 1e-12);
+            expr_free(e);
+            e = NULL;
+            mem_free(text);
+        }
+    for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+        char *text = mem_printf("3%s", none[i]);
+        CHECK_NAMED(expr_parse(text, "T", &e, &err) < 0, none[i]);
+        mem_free(text);
+    }
+}
+
 /* As many values may wait for a function, or an operator, and not one more. */
 static void test_waiting_values(void)
 {
@@ -962,6 +991,7 @@ int main(void)
     test_errors();
     test_limits();
     test_steps();
+    test_suffixes();
     test_waiting_values();
     test_many_parameters();
     test_shapes();
