@@ -220,7 +220,7 @@ static void united_rows(struct view *t)
     const struct experiment *e = t->e;
     struct strtab *keys = strtab_create();
     struct VEC(size_t) row_of_key = {0};
-    for (place_ix i = 0; i < e->place_count; i++) {
+    for (place_ix i = 1; i < e->place_count; i++) { /* below the program */
         place_ix united = united_place(t, i);
         if (united == PLACE_NONE || !is_wanted(t, i))
             continue;
