@@ -502,7 +502,7 @@ static void test_ends(void)
         struct insn in;
         struct insn_facts facts[2];
         struct op op[2];
-        enum branch_test asked[2] = {TEST_OTHER, TEST_OTHER};
+        enum branch_test tests[2] = {TEST_OTHER, TEST_OTHER};
         vaddr value[2] = {0};
         if (i % 3)
             random_instruction(bytes);
@@ -527,10 +527,10 @@ static void test_ends(void)
                 constants[in.length == 7]++;
             }
             if (in.kind == INSN_BRANCH)
-                asked[k] = arch->detail->test(p, n);
+                tests[k] = arch->detail->test(p, n);
         }
         different += memcmp(&op[0], &op[1], sizeof *op) != 0 || memcmp(&facts[0], &facts[1], sizeof *facts) != 0 ||
-                     reg[0] != reg[1] || value[0] != value[1] || asked[0] != asked[1];
+                     reg[0] != reg[1] || value[0] != value[1] || tests[0] != tests[1];
         exact = guarded_copy(&edge[1], bytes, in.length - 1u);
         arch->decode(exact, in.length - 1u, 0x400000, &in);
         cut += in.kind == INSN_BAD && !arch->facts(exact, (size_t)facts[0].insn.length - 1, 0x400000, &facts[1]) &&
