@@ -11,7 +11,7 @@ __attribute__((noinline)) static void interior(void)
 
 __attribute__((noinline)) static void bound(void)
 {
-    for (int k = 0; k < 150; k++)
+    for (int k = 0; k < 3000; k++)
         for (int i = 0; i < 20000; i++) /* BAD */
             UN[i][k % 64] = 1;
 }
