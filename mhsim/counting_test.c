@@ -462,7 +462,9 @@ static void lived_poorly(void)
     struct mhsim_row *rows = read_own(0);
     for (uint64_t i = 0; rows && i < head.counts[RAW_ROWS]; i++)
         sum += rows[i].levels[0].accesses;
-    exit(!rows || !same(sum, wanted, "accesses") || !same(head.seen, life->seen, "seen"));
+    bool good = rows && same(sum, wanted, "accesses") && same(head.seen, life->seen, "seen");
+    free(rows);
+    exit(!good);
 }
 
 /* ---- one at a time ------------------------------------------------------------------------------------------------ */

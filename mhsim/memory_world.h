@@ -1,7 +1,5 @@
 /* Put in front of what tests of the simulator are made of: its memory, what it knows of the processor and what it asks of the kernel
- * come from the test (made_memory.h, counting_test.c).
- The system's headers
- * come first, so that they are as ever. */
+ * come from the test (made_memory.h, counting_test.c). The system's headers come first, so that they are as ever. */
 #ifndef MHSIM_MEMORY_WORLD_H
 #define MHSIM_MEMORY_WORLD_H
 
