@@ -274,7 +274,7 @@ static uint32_t find_outlined_from(const struct bloop_binary *b, struct worker *
     const struct function *f = b->functions->functions;
     struct range_list parts = {0};
     uint32_t found = FUNCTION_NONE;
-    if (!debug || debug->decl_file >= debug->file_count)
+    if (debug->decl_file >= debug->file_count)
         return FUNCTION_NONE;
     for (uint32_t i = region; i-- > 0 && region - i <= FURTHEST && found == FUNCTION_NONE;) {
         if (f[i].part_of != FUNCTION_NONE || f[i].plt || str_starts(f[i].link_name, ".omp"))
