@@ -125,12 +125,12 @@ TESTS += %D%/facts_test
 %C%_facts_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
 check_PROGRAMS += %D%/system_test
 TESTS += %D%/system_test
-%C%_system_test_SOURCES = %D%/system_test.c tests/chance.h tests/tap.h %D%/recorder/system.c
+%C%_system_test_SOURCES = %D%/system_test.c %D%/test_told.h tests/chance.h tests/tap.h %D%/recorder/system.c
 %C%_system_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=world_syscall -Dgetrlimit=world_getrlimit
 %C%_system_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/samplers_test
 TESTS += %D%/samplers_test
-%C%_samplers_test_SOURCES = %D%/samplers_test.c tests/tap.h %D%/recorder/papi.c %D%/recorder/timers.c
+%C%_samplers_test_SOURCES = %D%/samplers_test.c %D%/test_told.h tests/tap.h %D%/recorder/papi.c %D%/recorder/timers.c
 %C%_samplers_test_CPPFLAGS = $(AM_CPPFLAGS) -Ddlopen=fake_dlopen -Ddlsym=fake_dlsym
 %C%_samplers_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/wrap_test

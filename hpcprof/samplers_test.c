@@ -5,11 +5,11 @@
 #include "config.h"
 
 #include "hpcprof/recorder/rec.h"
+#include "hpcprof/test_told.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -18,27 +18,13 @@ _Thread_local struct thread *hpcrec_self __attribute__((tls_model("initial-exec"
 
 /* ---- what else is in the recorder: notes of what it was told ---------------------------------------- */
 
-static char told[1000];
-
-__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
-{
-    size_t n = strlen(told);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(told + n, sizeof told - n, format, args);
-    va_end(args);
-}
-
 static bool is_locked;
 
 static const char *said(void)
 {
-    static char copy[sizeof told];
     if (hpcrec_in_papi || is_locked)
         tell("left in PAPI, or with the lock; ");
-    memcpy(copy, told, sizeof copy);
-    *told = '\0';
-    return copy;
+    return take_told();
 }
 
 static bool kernel_permitted;

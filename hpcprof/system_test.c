@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "hpcprof/recorder/rec.h"
+#include "hpcprof/test_told.h"
 #include "tests/chance.h"
 #include "tests/tap.h"
 
@@ -14,32 +15,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
 enum { FD_LIMIT = 1 << 16, NUMBERS = FD_LIMIT + 300 };
 
 /* ---- the kernel ------------------------------------------------------------------------------------------------------ */
-
-static char told[4096];
-
-__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
-{
-    size_t n = strlen(told);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(told + n, sizeof told - n, format, args);
-    va_end(args);
-}
-
-static const char *said(void)
-{
-    static char copy[sizeof told];
-    memcpy(copy, told, sizeof copy);
-    *told = '\0';
-    return copy;
-}
 
 static bool is_open[NUMBERS];
 static bool no_dup, no_limit, no_stat, no_clock, quiet; /* quiet: descriptors are not told of */
@@ -219,25 +200,25 @@ static void test_lock(void)
     sigset_t saved, other;
     for (int i = 0; i < 2; i++) { /* it is free again */
         hpcrec_lock(&saved);
-        CHECK_STR(said(), "mask ffffffffffffffff; ");
+        CHECK_STR(take_told(), "mask ffffffffffffffff; ");
         hpcrec_unlock(&saved);
-        CHECK_STR(said(), "mask 1234; ");
+        CHECK_STR(take_told(), "mask 1234; ");
     }
     hpcrec_lock(&saved);
-    said();
+    take_told();
     hpcrec_lock(&other);
-    CHECK_STR(said(), "mask ffffffffffffffff; wait while 2 is 2; wake 1; mask 5; ");
+    CHECK_STR(take_told(), "mask ffffffffffffffff; wait while 2 is 2; wake 1; mask 5; ");
     hpcrec_unlock(&other); /* somebody may wait still */
-    CHECK_STR(said(), "wake 1; mask 1234; ");
+    CHECK_STR(take_told(), "wake 1; mask 1234; ");
     hpcrec_lock(&saved);
     hpcrec_unlock(&saved);
-    CHECK_STR(said(), "mask ffffffffffffffff; mask 1234; ");
+    CHECK_STR(take_told(), "mask ffffffffffffffff; mask 1234; ");
     hpcrec_lock(&saved);
     hpcrec_lock_reset();
-    said();
+    take_told();
     hpcrec_lock(&saved);
     hpcrec_unlock(&saved);
-    CHECK_STR(said(), "mask ffffffffffffffff; mask 1234; ");
+    CHECK_STR(take_told(), "mask ffffffffffffffff; mask 1234; ");
 }
 
 /* ---- descriptors -------------------------------------------------------------------------------------------------------- */
@@ -339,7 +320,7 @@ static void test_descriptors(void)
         }
     }
     CHECK_NAMED(good && our_count == 0, "who has which descriptor");
-    CHECK_STR(said(), "");
+    CHECK_STR(take_told(), "");
     memset(is_open, 0, sizeof is_open);
     no_dup = no_limit = quiet = false;
 }
@@ -360,7 +341,7 @@ static void test_base(void)
         CHECK_INT(fd, cases[i].base);
         hpcrec_fd_close(&fd);
     }
-    said();
+    take_told();
 }
 
 /* Numbers that are too high to be noted: another one is closed again, one that is there already stays as it is. */
@@ -370,24 +351,24 @@ static void test_high(void)
     memset(is_open, true, FD_LIMIT);
     is_open[5] = true;
     CHECK_INT(hpcrec_fd_keep(5), 5);
-    CHECK_STR(said(), "close 65536; ");
+    CHECK_STR(take_told(), "close 65536; ");
     CHECK(hpcrec_fd_is_ours(5));
     int high = (int)low_free(FD_LIMIT), last = FD_LIMIT - 1;
     CHECK_INT(hpcrec_fd_keep(high), high);
     CHECK_INT(hpcrec_fd_count(), 2);
-    said();
+    take_told();
     hpcrec_fd_close(&high);
-    CHECK_STR(said(), "close 65536; ");
+    CHECK_STR(take_told(), "close 65536; ");
     CHECK_INT(hpcrec_fd_count(), 1);
     is_open[last] = false;
     CHECK_INT(hpcrec_fd_keep(6), last);
-    CHECK_STR(said(), "close 6; ");
+    CHECK_STR(take_told(), "close 6; ");
     CHECK(hpcrec_fd_is_ours(last) && !hpcrec_fd_is_ours(6));
     CHECK_INT(hpcrec_fd_next(6), last);
     CHECK_INT(hpcrec_fd_next(last), last);
     CHECK_INT(hpcrec_fd_next(FD_LIMIT), INT_MAX);
     hpcrec_fd_forget_all();
-    CHECK_STR(said(), "close 5; close 65535; ");
+    CHECK_STR(take_told(), "close 5; close 65535; ");
     CHECK_INT(hpcrec_fd_count(), 0);
     memset(is_open, 0, sizeof is_open);
 }
@@ -397,12 +378,12 @@ static void test_held(void)
     struct held h = {.fd = -1};
     limit = 1024;
     CHECK_INT(hpcrec_held(&h, "/nothing", 0), -1);
-    CHECK_STR(said(), "open /nothing; ");
+    CHECK_STR(take_told(), "open /nothing; ");
     CHECK_INT(hpcrec_held(&h, "/file", O_DIRECTORY), 768);
-    CHECK_STR(said(), "open /file folder; close 3; ");
+    CHECK_STR(take_told(), "open /file folder; close 3; ");
     CHECK(h.dev == 7 && h.ino == 8);
     CHECK_INT(hpcrec_held(&h, "/file", 0), 768);
-    CHECK_STR(said(), "");
+    CHECK_STR(take_told(), "");
     for (int way = 0; way < 3; way++) { /* another file there, of another disk, or none */
         if (way == 0)
             file_ino = 9;
@@ -413,16 +394,16 @@ static void test_held(void)
         int before = h.fd, now = hpcrec_held(&h, "/file", 0);
         CHECK(hpcrec_fd_is_ours(now) && is_open[now] && hpcrec_fd_is_ours(before) == (before == now));
         CHECK(h.dev == file_dev && h.ino == file_ino);
-        CHECK_STR(said(), "open /file; close 3; ");
+        CHECK_STR(take_told(), "open /file; close 3; ");
         CHECK_INT(hpcrec_fd_count(), 1);
     }
     hpcrec_fd_forget_all();
     no_dup = true; /* and none is lower */
     lowest = 0;
-    said();
+    take_told();
     for (int i = 0; i < 2; i++) {
         CHECK_INT(hpcrec_held(&h, "/file", 0), 0);
-        CHECK_STR(said(), i ? "" : "open /file; ");
+        CHECK_STR(take_told(), i ? "" : "open /file; ");
     }
     no_dup = false;
     lowest = 3;
@@ -434,7 +415,7 @@ static void test_held(void)
     no_stat = false;
     hpcrec_fd_forget_all();
     memset(is_open, 0, sizeof is_open);
-    said();
+    take_told();
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------- */
@@ -451,7 +432,7 @@ static void test_memory(void)
     CHECK_INT(hpcrec_first_thread_lives(), -1);
     vm_errno = ESRCH;
     CHECK_INT(hpcrec_first_thread_lives(), 0);
-    CHECK_STR(said(), "of 77: of 70: of 77: of 70: of 70: ");
+    CHECK_STR(take_told(), "of 77: of 70: of 77: of 70: of 70: ");
 }
 
 static void test_slurp(void)
@@ -474,13 +455,13 @@ static void test_slurp(void)
         size_t most = length < size - 1 ? length : size - 1;
         good = good && n >= 0 && (size_t)n == text_at && (text_at == most || (text_at < most && text_at >= bad)) &&
                strncmp(to, whole, (size_t)n) == 0 && to[n] == '\0' && to[n + 1] == '!' &&
-               strcmp(said(), lowest ? "apart; open /file; close 3; " : "apart; open /file; close 0; ") == 0;
+               strcmp(take_told(), lowest ? "apart; open /file; close 3; " : "apart; open /file; close 0; ") == 0;
     }
     CHECK_NAMED(good, "a file in parts");
     strcpy(to, "before");
     CHECK_INT(hpcrec_slurp("/nothing", to, sizeof to), -1);
     CHECK_STR(to, "");
-    CHECK_STR(said(), "apart; open /nothing; ");
+    CHECK_STR(take_told(), "apart; open /nothing; ");
 }
 
 int main(void)

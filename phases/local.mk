@@ -24,7 +24,7 @@ EXTRA_DIST += tests/phases/programs/planned.h tests/phases/programs/pthreads.c t
 
 check_PROGRAMS += %D%/meet_test
 TESTS += %D%/meet_test
-%C%_meet_test_SOURCES = %D%/meet_test.c %D%/inside_world.h tests/chance.h tests/guarded.h tests/tap.h %D%/inside/sites.c %D%/inside/episodes.c %D%/inside/meet.c
+%C%_meet_test_SOURCES = %D%/meet_test.c %D%/inside_world.h %D%/test_maps.h tests/chance.h tests/guarded.h tests/tap.h %D%/inside/sites.c %D%/inside/episodes.c %D%/inside/meet.c
 %C%_meet_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -Dsyscall=world_syscall -include $(top_srcdir)/%D%/inside_world.h
 %C%_meet_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
@@ -36,7 +36,7 @@ TESTS += %D%/put_test
 
 check_PROGRAMS += %D%/teams_test
 TESTS += %D%/teams_test
-%C%_teams_test_SOURCES = %D%/teams_test.c %D%/inside_world.h tests/chance.h tests/guarded.h tests/tap.h %D%/inside/teams.c
+%C%_teams_test_SOURCES = %D%/teams_test.c %D%/inside_world.h %D%/test_maps.h tests/chance.h tests/guarded.h tests/tap.h %D%/inside/teams.c
 %C%_teams_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -Dsyscall=world_syscall -include $(top_srcdir)/%D%/inside_world.h
 
 check_PROGRAMS += %D%/tell_test

@@ -4,9 +4,9 @@
  * what the definitions in tables.h make of the same times.
  */
 #include "phases/inside/inside.h"
+#include "phases/test_maps.h"
 
 #include "tests/chance.h"
-#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -44,23 +44,6 @@ long world_syscall(long number, ...) /* local.mk */
 struct recorder hpcrec;
 struct phases hpcrec_phases;
 _Thread_local struct thread *hpcrec_self;
-
-static int maps_until = -1, mapped; /* maps_until: so many more are given; -1: all */
-
-void *hpcrec_map(size_t bytes)
-{
-    if (maps_until == 0)
-        return NULL;
-    maps_until -= maps_until > 0;
-    mapped++;
-    return guarded_get(bytes);
-}
-
-void hpcrec_unmap(void *p, size_t bytes)
-{
-    mapped -= p != NULL;
-    guarded_put(p, bytes);
-}
 
 struct text hpcrec_text(char *to, size_t room)
 {

@@ -4,9 +4,9 @@
  * once, in turn, with all that its threads did until then.
  */
 #include "phases/inside/inside.h"
+#include "phases/test_maps.h"
 
 #include "tests/chance.h"
-#include "tests/guarded.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -30,23 +30,6 @@ int world_clock_gettime(clockid_t id, struct timespec *t)
 struct recorder hpcrec;
 struct phases hpcrec_phases;
 _Thread_local struct thread *hpcrec_self;
-
-static int maps_until = -1, mapped; /* maps_until: so many more are given; -1: all */
-
-void *hpcrec_map(size_t bytes)
-{
-    if (maps_until == 0)
-        return NULL;
-    maps_until -= maps_until > 0;
-    mapped++;
-    return guarded_get(bytes);
-}
-
-void hpcrec_unmap(void *p, size_t bytes)
-{
-    mapped -= p != NULL;
-    guarded_put(p, bytes);
-}
 
 static bool is_locked;
 static unsigned misused; /* the lock */
