@@ -49,7 +49,7 @@ void property_each_expr(const struct property *p, void (*each)(void *ctx, const 
 
 int properties_add_folder(struct properties *p, const char *dir, struct warnings *problems, struct err *err)
 {
-    struct file_list files = {0};
+    struct text_list files = {0};
     int status = dir_list(dir, ".asl", "cannot be read", &files, err);
     for (size_t i = 0; i < files.count && status == 0; i++) {
         struct filemap map;
@@ -59,7 +59,7 @@ int properties_add_folder(struct properties *p, const char *dir, struct warnings
             filemap_release(&map);
         }
     }
-    file_list_release(&files);
+    text_list_release(&files);
     return status;
 }
 

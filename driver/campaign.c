@@ -12,17 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-struct words VEC(char *);
-
-static void words_release(struct words *w)
-{
-    for (size_t i = 0; i < w->count; i++)
-        mem_free(w->items[i]);
-    vec_release(w);
-}
-
 /* As a shell would, where nothing is special but blanks, quotes and '\'. The array ends in NULL. */
-static int split(const char *text, struct words *words, const char *where, struct err *err)
+static int split(const char *text, struct text_list *words, const char *where, struct err *err)
 {
     struct buf word = {0};
     char quote = '\0';
@@ -102,7 +93,7 @@ static void restore_environment(struct kept_environment *kept)
 /* "OMP_NUM_THREADS=2 X='a b'" */
 static int set_environment(const struct config_recipe *r, struct kept_environment *kept, struct err *err)
 {
-    struct words words = {0};
+    struct text_list words = {0};
     int status = split(r->environment, &words, r->where, err);
     if (*r->threads)
         set_variable(kept, "OMP_NUM_THREADS", r->threads);
@@ -115,7 +106,7 @@ static int set_environment(const struct config_recipe *r, struct kept_environmen
             set_variable(kept, words.items[i], equals + 1);
         }
     }
-    words_release(&words);
+    text_list_release(&words);
     return status;
 }
 
@@ -136,7 +127,7 @@ static char *absolute(const char *path)
 
 static int measure_here(struct session *s, const struct config_recipe *r, const char *to, char **argv)
 {
-    struct words events = {0};
+    struct text_list events = {0};
     struct string_list list = {0}, none = {0};
     int wait_status = 0, status = split(r->events, &events, r->where, &s->err);
     for (size_t i = 0; i < events.count; i++)
@@ -148,7 +139,7 @@ static int measure_here(struct session *s, const struct config_recipe *r, const 
         status = err_set(&s->err, ERR_SYSTEM, "%s: run '%s' ended with status %d; its measurement is not kept",
                          r->where, r->name, record_exit_status(wait_status));
     vec_release(&list);
-    words_release(&events);
+    text_list_release(&events);
     return status;
 }
 
@@ -177,7 +168,7 @@ static int replace(const char *from, const char *to, struct err *err)
 
 static int measure(struct session *s, const struct config_recipe *r)
 {
-    struct words words = {0};
+    struct text_list words = {0};
     struct kept_environment kept = {0};
     char *to = absolute(r->measurements), *part = mem_printf("%s.part", to);
     int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -201,7 +192,7 @@ static int measure(struct session *s, const struct config_recipe *r)
         status = replace(part, to, &s->err);
     else if (is_there(part))
         dir_remove_tree(part, NULL);
-    words_release(&words);
+    text_list_release(&words);
     mem_free(part);
     mem_free(to);
     return status;

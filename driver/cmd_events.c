@@ -38,11 +38,9 @@ static void show(void *ctx, const struct hpcprof_event_info *e)
         printf("%-28s not here: %s\n", "", e->why_not);
 }
 
-struct usable VEC(char *);
-
 static void add_usable(void *ctx, const struct hpcprof_event_info *e)
 {
-    struct usable *u = ctx;
+    struct text_list *u = ctx;
     if (!e->why_not)
         *vec_push(u) = mem_strdup(e->name);
 }
@@ -56,7 +54,7 @@ static void show_event(void *ctx, const char *event)
 /* Each block, and what would be measured for it. */
 static int list_blocks(struct err *err)
 {
-    struct usable usable = {0};
+    struct text_list usable = {0};
     struct blocks *b = NULL;
     char *folder = driver_share_path("metrics");
     int status = blocks_read(folder, &b, err);
@@ -70,9 +68,7 @@ static int list_blocks(struct err *err)
             printf(" not here");
         printf("\n");
     }
-    for (size_t i = 0; i < usable.count; i++)
-        mem_free(usable.items[i]);
-    vec_release(&usable);
+    text_list_release(&usable);
     blocks_free(b);
     mem_free(folder);
     return status;

@@ -257,7 +257,7 @@ static void show_all(const struct hpcprof *p)
 
 static int show_directory(const char *path, bool *sound, struct err *err)
 {
-    struct file_list files = {0};
+    struct text_list files = {0};
     int status = dir_list(path, HPCPROF_SUFFIX, "reading the directory", &files, err);
     for (size_t i = 0; i < files.count; i++) {
         struct err one = {0};
@@ -266,7 +266,7 @@ static int show_directory(const char *path, bool *sound, struct err *err)
             *sound = false;
         }
     }
-    file_list_release(&files);
+    text_list_release(&files);
     return status;
 }
 

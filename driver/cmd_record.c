@@ -107,25 +107,16 @@ static void say(const char *sentence)
     fprintf(stderr, "hpcview: warning: %s\n", sentence);
 }
 
-struct texts VEC(char *);
-
 struct asked { /* the events to record, those of metric blocks included */
-    struct texts usable, events;
+    struct text_list usable, events;
     bool of_block; /* some of them are a block's: how many counters these take, nobody who asks has to know */
     struct blocks *blocks;
 };
 
-static void release_texts(struct texts *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        mem_free(list->items[i]);
-    vec_release(list);
-}
-
 static void asked_release(struct asked *a)
 {
-    release_texts(&a->usable);
-    release_texts(&a->events);
+    text_list_release(&a->usable);
+    text_list_release(&a->events);
     blocks_free(a->blocks);
 }
 

@@ -146,7 +146,7 @@ static int structure_of_binary(struct session *s, const char *path, struct scope
     bool cached =
         !opt.no_cache && !opt.stats && !opt.function && !opt.source && !opt.debug_dirs.count && !was_fetched(binary);
     char *folder = cached ? cache_folder("hpcview") : NULL;
-    char *version = version_of_results();
+    char *version = folder ? version_of_results() : NULL;
     char *entry = folder ? bloop_cache_path(binary, folder, version) : NULL;
     int status = 0;
     if (!entry || bloop_cache_get(entry, path, tree) == 0) {

@@ -25,12 +25,12 @@ struct live {
     const struct live_options *options;
     char **argv;
     char *dir;
-    struct VEC(char *) measured; /* folders */
-    size_t number;               /* of the experiment at hand */
-    struct strtab *asked;        /* events and commands */
-    struct strtab *possible;     /* events that can be recorded here */
-    struct strtab *known;        /* properties that could be tested, and since when */
-    struct VEC(uint32_t) since;  /* by their id */
+    struct text_list measured;  /* folders */
+    size_t number;              /* of the experiment at hand */
+    struct strtab *asked;       /* events and commands */
+    struct strtab *possible;    /* events that can be recorded here */
+    struct strtab *known;       /* properties that could be tested, and since when */
+    struct VEC(uint32_t) since; /* by their id */
     struct experiment *e;
     struct diagnosis *d;
     bool faster;
@@ -354,9 +354,7 @@ static void leave_nothing(const struct live *l)
 
 static void live_release(struct live *l)
 {
-    for (size_t i = 0; i < l->measured.count; i++)
-        mem_free(l->measured.items[i]);
-    vec_release(&l->measured);
+    text_list_release(&l->measured);
     vec_release(&l->since);
     strtab_free(l->asked);
     strtab_free(l->possible);

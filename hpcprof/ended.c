@@ -187,13 +187,13 @@ static bool file_is_ended(const char *path)
 char *ended_file(const char *dir, pid_t pid, uint64_t launched_ns, bool or_any)
 {
     struct extent x;
-    struct file_list files = {0};
+    struct text_list files = {0};
     char *found = find_file(dir, pid, launched_ns, true, &x);
     if (!found && or_any && dir_list(dir, HPCPROF_SUFFIX, "", &files, NULL) == 0)
         for (size_t i = 0; i < files.count && !found; i++)
             if (file_is_ended(files.items[i]))
                 found = mem_strdup(files.items[i]);
-    file_list_release(&files);
+    text_list_release(&files);
     return found;
 }
 

@@ -553,7 +553,7 @@ static void take_or_read(void *ctx, size_t i)
         read_one(r->reading.files, i - 1);
 }
 
-static size_t read_files(const struct file_list *files, const struct hpcprof_reading *how, struct hpcprof **whole,
+static size_t read_files(const struct text_list *files, const struct hpcprof_reading *how, struct hpcprof **whole,
                          struct warnings *w)
 {
     unsigned threads = how->threads ? how->threads : parallel_default();
@@ -580,7 +580,7 @@ static size_t read_files(const struct file_list *files, const struct hpcprof_rea
 static int read_directory(const char *path, const struct hpcprof_reading *how, struct hpcprof **whole,
                           struct warnings *w, struct err *err)
 {
-    struct file_list files = {0};
+    struct text_list files = {0};
     int status = dir_list(path, HPCPROF_SUFFIX, "opening the measurement directory", &files, err);
     size_t used = status == 0 ? read_files(&files, how, whole, w) : 0;
     if (status == 0 && *whole && files.count > 1)
@@ -588,7 +588,7 @@ static int read_directory(const char *path, const struct hpcprof_reading *how, s
     if (status == 0 && used == 0 && (*whole || !how->ranks))
         status = err_set(err, ERR_FORMAT, "%s: there is no usable measurement file (*%s) in this directory", path,
                          HPCPROF_SUFFIX);
-    file_list_release(&files);
+    text_list_release(&files);
     return status;
 }
 

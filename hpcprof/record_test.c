@@ -880,7 +880,7 @@ static void note_ended(const char *measured, const char *file)
 /* The status in the one file that there is; -2: none, -3: it is not to be read. */
 static int status_in_file(void)
 {
-    struct file_list files = {0};
+    struct text_list files = {0};
     struct hpcprof *p;
     char *out = in_folder("out");
     int status = -2;
@@ -891,7 +891,7 @@ static int status_in_file(void)
             hpcprof_free(p);
         }
     }
-    file_list_release(&files);
+    text_list_release(&files);
     mem_free(out);
     return status;
 }

@@ -202,13 +202,13 @@ static int check_blocks(const struct blocks *b, struct err *err)
 
 int blocks_read(const char *folder, struct blocks **result, struct err *err)
 {
-    struct file_list files = {0};
+    struct text_list files = {0};
     struct blocks *b = mem_calloc(1, sizeof *b);
     b->arena = arena_create();
     int status = dir_list(folder, ".xml", "the metric blocks cannot be read", &files, err);
     for (size_t i = 0; i < files.count && status == 0; i++)
         status = read_file(b, files.items[i], err);
-    file_list_release(&files);
+    text_list_release(&files);
     if (status == 0)
         status = check_blocks(b, err);
     if (status < 0) {

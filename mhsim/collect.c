@@ -618,11 +618,11 @@ static int collect_file(const char *path, const char *out_dir, uint32_t pid, int
 int mhsim_collect(const char *folder, const char *out_dir, uint32_t pid, int wait_status, struct warnings *w,
                   struct err *err)
 {
-    struct file_list list = {0};
+    struct text_list list = {0};
     int status = dir_list(folder, RAW_SUFFIX, "looking for what was counted", &list, err);
     for (size_t i = 0; i < list.count && status >= 0; i++)
         status = collect_file(list.items[i], out_dir, pid, wait_status, w, err);
     int found = (int)list.count;
-    file_list_release(&list);
+    text_list_release(&list);
     return status < 0 ? -1 : found;
 }

@@ -28,7 +28,7 @@ static const char *loader_of(const struct filemap *file)
     return NULL;
 }
 
-static void add_library(struct file_list *list, const char *path)
+static void add_library(struct text_list *list, const char *path)
 {
     struct filemap file;
     struct err err = {0};
@@ -42,7 +42,7 @@ static void add_library(struct file_list *list, const char *path)
 }
 
 /* "\tlibm.so.6 => /lib/libm.so.6 (0x00007f...)" */
-static void read_line(struct file_list *list, char *line)
+static void read_line(struct text_list *list, char *line)
 {
     char *path = strstr(line, " => "), *end = path ? strrchr(path, ' ') : NULL;
     if (!path || end <= path + 4 || end[1] != '(')
@@ -51,7 +51,7 @@ static void read_line(struct file_list *list, char *line)
     add_library(list, path + 4);
 }
 
-void libraries_list(const char *program, const struct filemap *file, const char *path, struct file_list *list)
+void libraries_list(const char *program, const struct filemap *file, const char *path, struct text_list *list)
 {
     enum { SECONDS = 20 };
     const char *loader = loader_of(file);

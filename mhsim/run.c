@@ -18,7 +18,7 @@
 struct launch {
     const struct mhsim_run_options *options;
     char *program, *real, *folder, *qemu; /* qemu: NULL where the program needs none */
-    struct file_list libraries;           /* compiled for it as the program is */
+    struct text_list libraries;           /* compiled for it as the program is */
     struct raw_orders orders;
     int machine; /* ELF's number */
 };
@@ -385,7 +385,7 @@ int mhsim_run(const struct mhsim_run_options *o, char *const *argv, int *status,
     mem_free(l.folder);
     mem_free(l.program);
     mem_free(l.qemu);
-    file_list_release(&l.libraries);
+    text_list_release(&l.libraries);
     free(l.real);
     return result < 0 ? -1 : 0;
 }

@@ -182,12 +182,12 @@ static int run(const struct mhsim_run_options *o, const char *const *argv, const
 
 static unsigned left_behind(void)
 {
-    struct file_list files = {0};
+    struct text_list files = {0};
     unsigned n = 0;
     struct err e = {0};
     if (dir_list(out, "", "looking", &files, &e) == 0)
         n = (unsigned)files.count;
-    file_list_release(&files);
+    text_list_release(&files);
     return n;
 }
 
@@ -483,7 +483,7 @@ struct made_program {
 static void check_libraries(const struct made_program *made, size_t size, const char *path, const char *want,
                             const char *asked, const char *name)
 {
-    struct file_list list = {0};
+    struct text_list list = {0};
     struct buf got = {0};
     size_t n;
     const struct filemap file = {.bytes = (const uint8_t *)made, .len = size};
@@ -495,7 +495,7 @@ static void check_libraries(const struct made_program *made, size_t size, const 
     tap_str(words, asked, name, __FILE__, __LINE__);
     mem_free(words);
     buf_release(&got);
-    file_list_release(&list);
+    text_list_release(&list);
 }
 
 static void test_libraries(void)

@@ -357,7 +357,7 @@ static unsigned fit(const struct quality_machine *m, const struct here *h)
 static int choose_machine(const char *dir, const struct here *h, bool aarch64, struct quality_machine **best,
                           struct err *err)
 {
-    struct file_list files = {0};
+    struct text_list files = {0};
     unsigned most = 0;
     int status = dir_list(dir, ".xml", "listing the machine files", &files, err);
     for (size_t i = 0; i < files.count && status == 0; i++) {
@@ -375,7 +375,7 @@ static int choose_machine(const char *dir, const struct here *h, bool aarch64, s
         } else
             quality_machine_free(m);
     }
-    file_list_release(&files);
+    text_list_release(&files);
     return status;
 }
 

@@ -625,7 +625,7 @@ static void test_folder_list(void)
 {
     static const char *const names[] = {"b.x", "A.x", "a.x", ".hidden.x", "a.y"}, *const want[] = {"A.x", "a.x", "b.x"};
     char dir[] = "/tmp/hpcview_listXXXXXX";
-    struct file_list list = {0};
+    struct text_list list = {0};
     struct err e = {0};
     CHECK(mkdtemp(dir) != NULL);
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -639,11 +639,11 @@ static void test_folder_list(void)
     CHECK_INT(list.count, ARRAY_SIZE(want));
     for (size_t i = 0; i < list.count && i < ARRAY_SIZE(want); i++)
         CHECK_STR(path_base(list.items[i]), want[i]);
-    file_list_release(&list);
+    text_list_release(&list);
     CHECK_INT(dir_remove_tree(dir, &e), 0);
     CHECK_INT(dir_list(dir, ".x", "listing", &list, &e), -1);
     CHECK(strstr(e.msg, dir) != NULL);
-    file_list_release(&list);
+    text_list_release(&list);
 }
 
 static void test_named_file(void)

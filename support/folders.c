@@ -33,7 +33,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int dir_list(const char *path, const char *ending, const char *doing, struct file_list *list, struct err *err)
+int dir_list(const char *path, const char *ending, const char *doing, struct text_list *list, struct err *err)
 {
     DIR *dir = opendir(path);
     if (!dir)
@@ -46,7 +46,7 @@ int dir_list(const char *path, const char *ending, const char *doing, struct fil
     return 0;
 }
 
-void file_list_release(struct file_list *list)
+void text_list_release(struct text_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         mem_free(list->items[i]);

@@ -118,6 +118,10 @@ void *vec_grow_(void *items, size_t *capacity, size_t wanted, size_t item_size);
     } while (0)
 #define vec_release(v) (mem_free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
 
+/* Texts that are the list's own (mem_strdup and the like), or NULL. */
+struct text_list VEC(char *);
+void text_list_release(struct text_list *);
+
 /* In a table sorted so that `holds`, a condition on the index `i`, is true up to some item and false from there on: how
    many items it is true of. So sorted_front(n, i, t[i].addr <= addr) - 1 is the last item at or before addr, if it is
    not 0. */
@@ -383,9 +387,7 @@ int dir_make(const char *path, struct err *); /* with parents; existing is fine 
 int dir_remove_tree(const char *path, struct err *);
 /* The paths of the files in `dir` that end so and are not hidden, in the order of their bytes whatever the locale, so that
    a folder is read alike wherever it was copied to. `doing`: what was tried, for the error. Release in either case. */
-struct file_list VEC(char *);
-int dir_list(const char *dir, const char *ending, const char *doing, struct file_list *, struct err *);
-void file_list_release(struct file_list *);
+int dir_list(const char *dir, const char *ending, const char *doing, struct text_list *, struct err *);
 /* As a shell finds a program: `name` in the first of the folders (as PATH has them; NULL: the system's) in which it can be
    run, an empty one being the current; a name with a slash is taken as it is. NULL: in none. Caller frees with mem_free. */
 char *path_search(const char *folders, const char *name);

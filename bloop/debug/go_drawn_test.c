@@ -399,17 +399,13 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-struct text_list VEC(char *);
-
 /* One a line, in the order of their letters. */
 static void put_sorted(struct buf *b, struct text_list *lines)
 {
     vec_sort(lines, by_text);
-    for (size_t i = 0; i < lines->count; i++) {
+    for (size_t i = 0; i < lines->count; i++)
         buf_printf(b, "%s\n", lines->items[i]);
-        mem_free(lines->items[i]);
-    }
-    vec_release(lines);
+    text_list_release(lines);
 }
 
 static void put_wanted(struct buf *b, size_t function, vaddr begin)
