@@ -1023,10 +1023,14 @@ static void test_masks(void)
 }
 
 /* While a sampler uses signals, a wait that they would end holds them back, and is whose samples they are. */
-static void wait_in_all(const char *how, const sigset_t *mask, const char *with)
+static void wait_in_all(const char *how, const sigset_t *given, const char *with)
 {
+    const sigset_t *volatile mask = given; /* the compiler must not see that sigsuspend is not reached without one */
     struct timespec t = {0, 0};
     struct timeval v = {0, 0};
+    struct pollfd poll_fd = {0};
+    struct epoll_event event = {0};
+    struct sembuf operation = {0};
     sem_t sem;
     static const char *const order[] = {"nanosleep",   "usleep",     "sleep",           "pause", "poll",
                                         "select",      "epoll_wait", "sem_timedwait",   "semop", "semtimedop",
@@ -1039,18 +1043,18 @@ static void wait_in_all(const char *how, const sigset_t *mask, const char *with)
                       : i == 1  ? usleep(1)
                       : i == 2  ? (int)sleep(1)
                       : i == 3  ? pause()
-                      : i == 4  ? poll(NULL, 0, 0)
+                      : i == 4  ? poll(&poll_fd, 0, 0)
                       : i == 5  ? select(0, NULL, NULL, NULL, &v)
-                      : i == 6  ? epoll_wait(0, NULL, 0, 0)
+                      : i == 6  ? epoll_wait(0, &event, 0, 0)
                       : i == 7  ? sem_timedwait(&sem, &t)
-                      : i == 8  ? semop(0, NULL, 0)
-                      : i == 9  ? semtimedop(0, NULL, 0, &t)
+                      : i == 8  ? semop(0, &operation, 0)
+                      : i == 9  ? semtimedop(0, &operation, 0, &t)
                       : i == 10 ? msgsnd(0, "", 0, 0)
                       : i == 11 ? msgrcv(0, want, 0, 0, 0)
                       : i == 12 ? clock_nanosleep(0, 0, &t, NULL)
-                      : i == 13 ? ppoll(NULL, 0, &t, mask)
+                      : i == 13 ? ppoll(&poll_fd, 0, &t, mask)
                       : i == 14 ? pselect(0, NULL, NULL, NULL, &t, mask)
-                      : i == 15 ? epoll_pwait(0, NULL, 0, 0, mask)
+                      : i == 15 ? epoll_pwait(0, &event, 0, 0, mask)
                                 : sigsuspend(mask);
         CHECK_INT(result, 3);
         CHECK_INT(errno, 88);
