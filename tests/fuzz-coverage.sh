@@ -32,9 +32,9 @@ ring|hpcprof/recorder/sampling/perf.c hpcprof/recorder/output/paths.c|
 unwind|hpcprof/recorder/unwind/unwind.c hpcprof/recorder/unwind/rows.c|
 filter|filters/*.c support/json_read.c|tests/filters
 hpctoolkit|filters/hpctoolkit_v4.c|
-config|metrics/config.c metrics/config_hpcview3.c metrics/mathml.c|share/metrics
-expr|metrics/expr_parse.c metrics/expr_names.c metrics/expr_functions.c|
-database|metrics/database.c|
+config|metrics/config/config.c metrics/config/config_hpcview3.c metrics/formula/mathml.c|share/metrics
+expr|metrics/formula/expr_parse.c metrics/formula/expr_names.c metrics/formula/expr_functions.c|
+database|metrics/database/database.c|
 asl|diagnose/read.c diagnose/read_clauses.c diagnose/read_templates.c diagnose/tokens.c|
 '
 

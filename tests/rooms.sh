@@ -26,10 +26,19 @@ mhsim/collect    support support/demangle.h hpcprof mhsim mhsim/shared_layout.h
 mhsim/launch     support hpcprof mhsim mhsim/shared_layout.h mhsim/collect
 phases           support support/table.h hpcprof
 filters          support hpcprof
-metrics          support support/sort.h hpcprof bloop quality mhsim phases filters
+metrics/formula  support metrics/metrics.h
+metrics/config   support metrics/metrics.h metrics/formula quality
+metrics/model    support metrics/metrics.h metrics/formula
+metrics/ingest   support support/sort.h hpcprof filters metrics/metrics.h metrics/formula metrics/config metrics/model
+metrics/code     support hpcprof bloop quality metrics/metrics.h metrics/ingest
+metrics/database support metrics/metrics.h metrics/code
+metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code metrics/database
+metrics/report   support metrics/metrics.h metrics/formula metrics/model
+metrics          support hpcprof bloop metrics/formula metrics/config metrics/model metrics/ingest metrics/code metrics/join metrics/report
 diagnose         support metrics
 export           support metrics
-htmlgen          support metrics diagnose
+htmlgen/write    support metrics diagnose htmlgen/htmlgen.h
+htmlgen          support metrics diagnose htmlgen/write
 driver           support hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 
