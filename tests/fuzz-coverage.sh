@@ -30,8 +30,8 @@ measurement|hpcprof/read.c hpcprof/read_tables.c support/table.c|
 maps|hpcprof/recorder/maps.c|
 ring|hpcprof/recorder/perf.c hpcprof/recorder/paths.c|
 unwind|hpcprof/recorder/unwind.c hpcprof/recorder/unwind_rows.c|
-filter|filters/*.c support/json_read.c|tests/filters
-hpctoolkit|filters/hpctoolkit_v4.c|
+filter|filters/*.c filters/base/*.c filters/perf/*.c filters/callgrind/*.c support/json_read.c|tests/filters
+hpctoolkit|filters/hpctoolkit/v4.c|
 config|metrics/config.c metrics/config_hpcview3.c metrics/mathml.c|share/metrics
 expr|metrics/expr_parse.c metrics/expr_names.c metrics/expr_functions.c|
 database|metrics/database.c|

@@ -18,7 +18,11 @@ quality          support bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bl
 mhsim            support support/demangle.h hpcprof
 phases           support support/table.h hpcprof
 phases/inside    phases/tables.h hpcprof/recorder/rec.h hpcprof/recorder/real.h
-filters          support hpcprof
+filters/base     support support/table.h hpcprof filters/filters.h
+filters/perf     support hpcprof filters/filters.h filters/base filters/base/image.h filters/base/interner.h
+filters/callgrind support hpcprof filters/filters.h filters/base filters/base/call_edges.h filters/base/interner.h
+filters/hpctoolkit support hpcprof filters/filters.h filters/base filters/base/builder.h
+filters          support hpcprof filters/base filters/base/builder.h filters/base/call_edges.h filters/base/image.h filters/perf filters/callgrind filters/hpctoolkit
 metrics          support support/sort.h hpcprof bloop quality mhsim phases filters
 diagnose         support metrics
 export           support metrics

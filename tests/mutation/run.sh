@@ -57,7 +57,11 @@ assemble   bloop/assemble    bloop/assemble/assemble_test tests/structure/golden
 bloop      bloop             bloop/whole_test bloop/damage_test tests/structure/golden.sh tests/structure/formats.sh tests/structure/exactness.sh
 hpcprof    hpcprof           hpcprof/read_test hpcprof/drawn_test hpcprof/ended_test hpcprof/ranks_test hpcprof/events_test hpcprof/events_world_test hpcprof/record_test metrics/print_test tests/run-golden.sh tests/record/misuse.sh tests/e2e/example.sh
 recorder   hpcprof/recorder  hpcprof/recorder_test hpcprof/bytes_test hpcprof/facts_test hpcprof/system_test hpcprof/samplers_test hpcprof/paths_test hpcprof/unwind_test hpcprof/unwind_drawn_test hpcprof/counts_test hpcprof/wrap_test hpcprof/main_test hpcprof/threads_test hpcprof/objects_test hpcprof/maps_test hpcprof/perf_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
-filters    filters           filters/filters_test filters/files_test filters/hpctoolkit_test filters/perf_data_test filters/callgrind_spots_test filters/drawn_test filters/facts_test tests/filters/filters.sh
+filters    filters           filters/filters_test filters/files_test filters/random_test filters/contents_test tests/filters/filters.sh
+filters-base filters/base    filters/filters_test filters/files_test filters/random_test filters/contents_test tests/filters/filters.sh
+perf       filters/perf      filters/perf/data_test filters/random_test filters/filters_test filters/files_test filters/contents_test tests/filters/filters.sh
+callgrind  filters/callgrind filters/callgrind/cost_positions_test filters/random_test filters/filters_test filters/contents_test tests/filters/filters.sh
+hpctoolkit filters/hpctoolkit filters/hpctoolkit/hpctoolkit_test filters/filters_test filters/contents_test tests/filters/filters.sh
 metrics    metrics           metrics/expr_test metrics/blocks_test metrics/columns_test metrics/gathered_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test metrics/conserve_test metrics/line_diff_test metrics/facts_test metrics/loops_test metrics/modules_test metrics/functions_test metrics/anonymize_test metrics/print_test tests/run-golden.sh tests/print/schema.sh tests/build/configuration.sh tests/compare/compare.sh
 export     export            export/export_test tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
