@@ -25,7 +25,11 @@ mhsim/runtime    mhsim mhsim/shared_layout.h mhsim/engine mhsim/engine/mmap_stor
 mhsim/collect    support support/demangle.h hpcprof mhsim mhsim/shared_layout.h
 mhsim/launch     support hpcprof mhsim mhsim/shared_layout.h mhsim/collect
 phases           support support/table.h hpcprof
-filters          support hpcprof
+filters/base     support support/table.h hpcprof filters/filters.h
+filters/perf     support hpcprof filters/filters.h filters/base filters/base/image.h filters/base/interner.h
+filters/callgrind support hpcprof filters/filters.h filters/base filters/base/call_edges.h filters/base/interner.h
+filters/hpctoolkit support hpcprof filters/filters.h filters/base filters/base/builder.h
+filters          support hpcprof filters/base filters/base/builder.h filters/base/call_edges.h filters/base/image.h filters/perf filters/callgrind filters/hpctoolkit
 metrics/formula  support metrics/metrics.h
 metrics/config   support metrics/metrics.h metrics/formula quality
 metrics/model    support metrics/metrics.h metrics/formula

@@ -62,7 +62,11 @@ unwind     hpcprof/recorder/unwind    hpcprof/recorder/unwind/unwind_test hpcpro
 output     hpcprof/recorder/output    hpcprof/recorder/output/counts_test hpcprof/recorder/output/maps_test hpcprof/recorder/output/paths_test hpcprof/recorder/recorder_test hpcprof/recorder/process/threads_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
 sampling   hpcprof/recorder/sampling  hpcprof/recorder/sampling/perf_test hpcprof/recorder/sampling/samplers_test hpcprof/recorder/process/wrap_test hpcprof/recorder/recorder_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
 process    hpcprof/recorder/process   hpcprof/recorder/process/environment_test hpcprof/recorder/process/wrap_test hpcprof/recorder/process/main_test hpcprof/recorder/process/threads_test hpcprof/recorder/recorder_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
-filters    filters           filters/filters_test filters/files_test filters/hpctoolkit_test filters/perf_data_test filters/callgrind_spots_test filters/drawn_test filters/facts_test tests/filters/filters.sh
+filters    filters           filters/filters_test filters/files_test filters/random_test filters/contents_test tests/filters/filters.sh
+filters-base filters/base    filters/filters_test filters/files_test filters/random_test filters/contents_test tests/filters/filters.sh
+perf       filters/perf      filters/perf/data_test filters/random_test filters/filters_test filters/files_test filters/contents_test tests/filters/filters.sh
+callgrind  filters/callgrind filters/callgrind/cost_positions_test filters/random_test filters/filters_test filters/contents_test tests/filters/filters.sh
+hpctoolkit filters/hpctoolkit filters/hpctoolkit/hpctoolkit_test filters/filters_test filters/contents_test tests/filters/filters.sh
 formula    metrics/formula   metrics/formula/expr_test metrics/formula/blocks_test metrics/config/config_test metrics/ingest/columns_test metrics/report/print_test tests/run-golden.sh
 config     metrics/config    metrics/config/config_test metrics/ingest/columns_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh
 model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test metrics/database/database_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
