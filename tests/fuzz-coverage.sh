@@ -35,7 +35,7 @@ hpctoolkit|filters/hpctoolkit_v4.c|
 config|metrics/config.c metrics/config_hpcview3.c metrics/mathml.c|share/metrics
 expr|metrics/expr_parse.c metrics/expr_names.c metrics/expr_functions.c|
 database|metrics/database.c|
-asl|diagnose/read.c diagnose/read_clauses.c diagnose/read_templates.c diagnose/tokens.c|
+asl|diagnose/read/read.c diagnose/read/clauses.c diagnose/read/templates.c diagnose/read/tokens.c|
 '
 
 llvm() { # cov, profdata: whichever version clang has

@@ -20,7 +20,11 @@ phases           support support/table.h hpcprof
 phases/inside    phases/tables.h hpcprof/recorder/rec.h hpcprof/recorder/real.h
 filters          support hpcprof
 metrics          support support/sort.h hpcprof bloop quality mhsim phases filters
-diagnose         support metrics
+diagnose/read     support metrics diagnose/diagnose.h
+diagnose/evaluate support metrics diagnose/diagnose.h diagnose/read
+diagnose/search   support metrics diagnose/diagnose.h diagnose/read diagnose/evaluate
+diagnose/report   support metrics diagnose/diagnose.h diagnose/evaluate
+diagnose         support metrics diagnose/read diagnose/evaluate diagnose/search diagnose/report
 export           support metrics
 htmlgen          support metrics diagnose
 driver           support hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen

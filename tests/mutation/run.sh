@@ -63,7 +63,7 @@ export     export            export/export_test tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
 mhsim      mhsim             mhsim/run_test mhsim/hooks_test mhsim/qemu_test mhsim/counting_test mhsim/inside_test mhsim/machine_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
 quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh
-diagnose   diagnose          diagnose/read_test diagnose/library_test diagnose/findings_test tests/run-golden.sh tests/diagnose/cases.sh
+diagnose   diagnose          diagnose/read/read_test diagnose/library_test diagnose/search/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh
 inside     phases/inside     phases/meet_test phases/put_test phases/teams_test phases/tell_test phases/mpi_test phases/openmp_test phases/waits_test phases/finish_test tests/phases/recorded.sh
 driver     driver            driver/told_test driver/phases_test driver/live_test driver/commands_test tests/driver/manual.sh tests/driver/live.sh tests/run-golden.sh tests/build/bad-configuration.sh tests/build/rebuilt.sh tests/build/blocks.sh tests/build/configuration.sh tests/build/campaign.sh tests/build/run.sh tests/build/debuginfod.sh tests/page/open.sh tests/structure/formats.sh tests/print/schema.sh tests/export/export.sh tests/quality/quality.sh tests/quality/database.sh tests/compare/compare.sh tests/filters/filters.sh tests/diagnose/cases.sh tests/e2e/bad-input.sh tests/record/misuse.sh tests/simulate/simulate.sh tests/phases/recorded.sh tests/e2e/example.sh tests/diagnose/planted.sh
