@@ -35,7 +35,7 @@ hpctoolkit|filters/hpctoolkit/v4.c|
 config|metrics/config/config.c metrics/config/config_hpcview3.c metrics/formula/mathml.c|share/metrics
 expr|metrics/formula/expr_parse.c metrics/formula/expr_names.c metrics/formula/expr_functions.c|
 database|metrics/database/database.c|
-asl|diagnose/read.c diagnose/read_clauses.c diagnose/read_templates.c diagnose/tokens.c|
+asl|diagnose/read/read.c diagnose/read/clauses.c diagnose/read/templates.c diagnose/read/tokens.c|
 '
 
 llvm() { # cov, profdata: whichever version clang has

@@ -39,7 +39,11 @@ metrics/database support metrics/metrics.h metrics/code
 metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code metrics/database
 metrics/report   support metrics/metrics.h metrics/formula metrics/model
 metrics          support hpcprof bloop metrics/formula metrics/config metrics/model metrics/ingest metrics/code metrics/join metrics/report
-diagnose         support metrics
+diagnose/read     support metrics diagnose/diagnose.h
+diagnose/evaluate support metrics diagnose/diagnose.h diagnose/read
+diagnose/search   support metrics diagnose/diagnose.h diagnose/read diagnose/evaluate
+diagnose/report   support metrics diagnose/diagnose.h diagnose/evaluate
+diagnose         support metrics diagnose/read diagnose/evaluate diagnose/search diagnose/report
 export           support metrics
 htmlgen/write    support metrics diagnose htmlgen/htmlgen.h
 htmlgen          support metrics diagnose htmlgen/write

@@ -2,7 +2,7 @@
  * What `print` makes of an experiment, to the letter: tests/print/print.cases (tests/cases.h). A case has
  *
  *     sample                     heat, facts, memory, waits, two-runs, hostile (tests/fixtures/sample_experiments.c); or
- *     drawing                    see diagnose/drawing.c; its a.c is the source that is given, without its last line's end
+ *     drawing                    see tests/fixtures/outline.c; its a.c is the source that is given, without its last line's end
  *     by LEVEL [OPTION...]       the rows of a level; format=WORD top=N sort=NAME threshold=N scope=GLOB of=PLACE -fused
  *                                -tree -no-legend; in options '_' is a blank, '~' a '_'
  *     memory KIND [OPTION...]    reference, array, evictor
@@ -34,7 +34,7 @@
  * measurements keep their functions; -gone: the program is not there any more, or, -moved, by its build id alone; -rebuilt: it is, with
  * another build id; -debuginfo: its debug file is kept by its build id; -databases: the runs are databases; -back: the experiment is written as one, and read.
  */
-#include "diagnose/drawing.h"
+#include "tests/fixtures/outline.h"
 #include "htmlgen/htmlgen.h"
 #include "tests/fixtures/sample_experiments.h"
 #include "metrics/report/report.h"
@@ -563,7 +563,7 @@ static struct experiment *sample_named(const struct at_hand *h)
 /* Measured metrics have exclusive values, and all columns are shown; a.c is the source that is given. */
 static struct experiment *drawn_one(const struct at_hand *h)
 {
-    struct experiment *e = drawing_read(h->drawing, "a drawing");
+    struct experiment *e = outline_read(h->drawing, "a drawing");
     if (h->given[SOURCE]) {
         char *path = path_join(h->folder, "1/a.c");
         write_to(h, "1/a.c", h->given[SOURCE], strlen(h->given[SOURCE]) - 1);

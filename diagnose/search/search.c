@@ -11,7 +11,7 @@
  *
  * With call paths these walk the tree of calls, where a procedure's cost is with all it calls; without, the scopes.
  */
-#include "diagnose/diagnose_int.h"
+#include "diagnose/search/search.h"
 
 #include <math.h>
 
@@ -38,7 +38,7 @@ int diagnose_strategy_parse(const char *word, enum diagnose_strategy *s, struct 
 
 /* ---- whole --------------------------------------------------------------------------------------------- */
 
-static const char *note_of(struct diagnosis *d, const struct bound *of)
+static const char *note_of(struct diagnosis *d, const struct resolved *of)
 {
     if (of->candidates.count)
         return arena_printf(d->arena, "in %zu place%s", of->candidates.count, of->candidates.count == 1 ? "" : "s");
@@ -52,7 +52,7 @@ static const char *note_of(struct diagnosis *d, const struct bound *of)
 }
 
 /* Of what is looked at together, the whole: all of it may be known where its parts are not. */
-static enum diagnose_state state_of(const struct evaluator *ev, const struct bound *of, double *value)
+static enum diagnose_state state_of(const struct evaluator *ev, const struct resolved *of, double *value)
 {
     double squares = 0;
     *value = NAN;
@@ -71,18 +71,18 @@ static enum diagnose_state state_of(const struct evaluator *ev, const struct bou
     return *value < ev->options.threshold ? SEARCH_FALSE : *value < 2 * sqrt(squares) ? SEARCH_UNKNOWN : SEARCH_TRUE;
 }
 
-/* There is a step for each bound property, in their order. */
-static uint32_t step_of_refined(const struct evaluator *ev, const struct bound *of)
+/* There is a step for each resolved property, in their order. */
+static uint32_t step_of_refined(const struct evaluator *ev, const struct resolved *of)
 {
-    for (uint32_t i = 0; of->property->refines != NONE && i < ev->bounds.count; i++) {
-        const struct bound *other = ev->bounds.items[i];
+    for (uint32_t i = 0; of->property->refines != NONE && i < ev->resolved.count; i++) {
+        const struct resolved *other = ev->resolved.items[i];
         if (other->index == of->property->refines && (other->run == of->run || other->run == RUN_NONE))
             return i;
     }
     return NONE;
 }
 
-static void note_property(struct evaluator *ev, struct diagnosis *d, const struct bound *of)
+static void note_property(struct evaluator *ev, struct diagnosis *d, const struct resolved *of)
 {
     const struct candidate *worst = NULL;
     for (size_t i = 0; i < of->candidates.count; i++)
@@ -95,7 +95,8 @@ static void note_property(struct evaluator *ev, struct diagnosis *d, const struc
     *vec_push(&d->search) = (struct search_step){
         .property = of->property->name,
         .place = place,
-        .where = node ? node_label(d->arena, ev->e, of->domain->tree, worst->id) : place_label(d->arena, ev->e, place),
+        .where = node ? diagnose_node_label(d->arena, ev->e, of->domain->tree, worst->id)
+                      : diagnose_place_label(d->arena, ev->e, place),
         .state = state,
         .value = value > 100 ? 100 : value,
         .threshold = ev->options.threshold,
@@ -108,14 +109,14 @@ static void note_property(struct evaluator *ev, struct diagnosis *d, const struc
 static void search_whole(struct evaluator *ev, struct diagnosis *d)
 {
     d->experiments = 1;
-    for (size_t i = 0; i < ev->bounds.count; i++)
-        note_property(ev, d, ev->bounds.items[i]);
+    for (size_t i = 0; i < ev->resolved.count; i++)
+        note_property(ev, d, ev->resolved.items[i]);
 }
 
 /* ---- step by step ------------------------------------------------------------------------------------------ */
 
 struct hypothesis {
-    uint32_t bound, node, parent;
+    uint32_t property, node, parent;
 };
 struct searcher {
     struct evaluator *ev;
@@ -124,8 +125,8 @@ struct searcher {
     struct VEC(uint32_t) children; /* by parent, in order; first_child counts them */
     size_t *first_child;           /* by node: into children */
     struct VEC(struct hypothesis) open, next;
-    struct hashmap asked; /* (bound, node) */
-    bool *was_asked;      /* by bound: anywhere */
+    struct hashmap asked; /* (property, node) */
+    bool *was_asked;      /* by property: anywhere */
 };
 
 static void list_children(struct searcher *s)
@@ -145,14 +146,14 @@ static void list_children(struct searcher *s)
     mem_free(at);
 }
 
-static void ask(struct searcher *s, uint32_t bound, uint32_t node, uint32_t parent)
+static void ask(struct searcher *s, uint32_t property, uint32_t node, uint32_t parent)
 {
-    uint32_t *slot = hashmap_put(&s->asked, (uint64_t)bound << 32 | node);
+    uint32_t *slot = hashmap_put(&s->asked, (uint64_t)property << 32 | node);
     if (*slot != HASHMAP_NONE || s->d->search.count + s->next.count > STEPS_MOST)
         return;
     *slot = 1;
-    s->was_asked[bound] = true;
-    *vec_push(&s->next) = (struct hypothesis){bound, node, parent};
+    s->was_asked[property] = true;
+    *vec_push(&s->next) = (struct hypothesis){property, node, parent};
 }
 
 static uint8_t kind_at(const struct searcher *s, uint32_t node)
@@ -179,35 +180,35 @@ static void list_below(const struct searcher *s, uint32_t node, struct nodes *fo
     vec_release(&stack);
 }
 
-static void ask_below(struct searcher *s, uint32_t bound, uint32_t node, uint32_t parent)
+static void ask_below(struct searcher *s, uint32_t property, uint32_t node, uint32_t parent)
 {
     struct nodes below = {0};
     list_below(s, node, &below);
     for (size_t i = 0; i < below.count; i++)
-        ask(s, bound, below.items[i], parent);
+        ask(s, property, below.items[i], parent);
     vec_release(&below);
 }
 
 static void ask_finer(struct searcher *s, const struct hypothesis *h, uint32_t step)
 {
-    const struct bound *of = s->ev->bounds.items[h->bound];
-    for (uint32_t i = 0; i < s->ev->bounds.count; i++)
-        if (s->ev->bounds.items[i]->property->refines == of->index &&
-            (s->ev->bounds.items[i]->run == of->run || s->ev->bounds.items[i]->run == RUN_NONE))
+    const struct resolved *of = s->ev->resolved.items[h->property];
+    for (uint32_t i = 0; i < s->ev->resolved.count; i++)
+        if (s->ev->resolved.items[i]->property->refines == of->index &&
+            (s->ev->resolved.items[i]->run == of->run || s->ev->resolved.items[i]->run == RUN_NONE))
             ask(s, i, h->node, step);
 }
 
 /* A property of rows, or of another tree, is asked once, of all. */
-static bool is_of_nodes(const struct searcher *s, const struct bound *of)
+static bool is_of_nodes(const struct searcher *s, const struct resolved *of)
 {
     return of->domain && !of->domain->table && of->domain->tree == s->tree;
 }
 
-static struct tested test(const struct searcher *s, const struct bound *of, uint32_t node)
+static struct tested test(const struct searcher *s, const struct resolved *of, uint32_t node)
 {
     struct tested t = {.state = SEARCH_FALSE, .candidate = {.severity = NAN}};
-    if (is_of_nodes(s, of) && domain_has(of, node))
-        return evaluate_at(s->ev, of, node);
+    if (is_of_nodes(s, of) && resolved_has(of, node))
+        return evaluator_test_at(s->ev, of, node);
     for (size_t i = 0; of->domain && !is_of_nodes(s, of) && i < of->candidates.count; i++)
         if (t.state == SEARCH_FALSE || of->candidates.items[i].severity > t.candidate.severity)
             t = (struct tested){SEARCH_TRUE, of->candidates.items[i]};
@@ -216,12 +217,12 @@ static struct tested test(const struct searcher *s, const struct bound *of, uint
 
 static uint32_t note_step(struct searcher *s, const struct hypothesis *h, const struct tested *t)
 {
-    const struct bound *of = s->ev->bounds.items[h->bound];
+    const struct resolved *of = s->ev->resolved.items[h->property];
     place_ix place = experiment_node_place(s->ev->e, s->tree, h->node);
     *vec_push(&s->d->search) = (struct search_step){
         .property = of->property->name,
         .place = place,
-        .where = node_label(s->d->arena, s->ev->e, s->tree, h->node),
+        .where = diagnose_node_label(s->d->arena, s->ev->e, s->tree, h->node),
         .state = t->state,
         .value = t->candidate.severity,
         .threshold = s->ev->options.threshold,
@@ -233,7 +234,7 @@ static uint32_t note_step(struct searcher *s, const struct hypothesis *h, const 
 }
 
 /* Does it hold there, badly enough to go on? A hypothesis has no severity of its own: its condition is the threshold. */
-static bool goes_on(const struct searcher *s, const struct bound *of, const struct tested *t)
+static bool goes_on(const struct searcher *s, const struct resolved *of, const struct tested *t)
 {
     return t->state == SEARCH_TRUE && (of->property->hypothesis || t->candidate.severity >= s->ev->options.threshold);
 }
@@ -244,7 +245,7 @@ static void note_pruned(struct searcher *s, const struct hypothesis *h, uint32_t
     struct nodes below = {0};
     list_below(s, h->node, &below);
     if (below.count && s->d->search.count < STEPS_MOST) {
-        uint32_t at = note_step(s, &(struct hypothesis){h->bound, h->node, step},
+        uint32_t at = note_step(s, &(struct hypothesis){h->property, h->node, step},
                                 &(struct tested){SEARCH_PRUNED, {.severity = NAN}});
         s->d->search.items[at].note =
             arena_printf(s->d->arena, "%zu place%s in it", below.count, below.count == 1 ? "" : "s");
@@ -254,13 +255,13 @@ static void note_pruned(struct searcher *s, const struct hypothesis *h, uint32_t
 
 static void take_step(struct searcher *s, const struct hypothesis *h)
 {
-    const struct bound *of = s->ev->bounds.items[h->bound];
-    bool passes = is_of_nodes(s, of) && !domain_has(of, h->node); /* it is for what is inside */
+    const struct resolved *of = s->ev->resolved.items[h->property];
+    bool passes = is_of_nodes(s, of) && !resolved_has(of, h->node); /* it is for what is inside */
     struct tested t = test(s, of, h->node);
     if (!of->domain)
         t.state = SEARCH_NOT_MEASURABLE;
     if (passes) {
-        ask_below(s, h->bound, h->node, h->parent);
+        ask_below(s, h->property, h->node, h->parent);
         return;
     }
     if (t.state == SEARCH_TRUE && !goes_on(s, of, &t))
@@ -275,7 +276,7 @@ static void take_step(struct searcher *s, const struct hypothesis *h)
     if (s->ev->options.strategy == DIAGNOSE_PROPERTY_FIRST)
         ask_finer(s, h, step);
     if (s->next.count == before && is_of_nodes(s, of))
-        ask_below(s, h->bound, h->node, step);
+        ask_below(s, h->property, h->node, step);
     if (s->ev->options.strategy != DIAGNOSE_PROPERTY_FIRST)
         ask_finer(s, h, step);
 }
@@ -298,8 +299,8 @@ static void note_rest(struct searcher *s)
 static void note_unasked(struct searcher *s)
 {
     struct tested t = {SEARCH_PRUNED, {.severity = NAN}};
-    for (uint32_t i = 0; i < s->ev->bounds.count; i++) {
-        const struct bound *of = s->ev->bounds.items[i];
+    for (uint32_t i = 0; i < s->ev->resolved.count; i++) {
+        const struct resolved *of = s->ev->resolved.items[i];
         if (s->was_asked[i] || of->property->refines == NONE)
             continue;
         uint32_t step = note_step(s, &(struct hypothesis){i, 0, NONE}, &t);
@@ -309,17 +310,17 @@ static void note_unasked(struct searcher *s)
 
 static void begin_search(struct searcher *s)
 {
-    s->was_asked = mem_calloc(s->ev->bounds.count + 1, sizeof *s->was_asked);
-    for (uint32_t i = 0; i < s->ev->bounds.count; i++)
-        if (s->ev->bounds.items[i]->property->refines == NONE)
+    s->was_asked = mem_calloc(s->ev->resolved.count + 1, sizeof *s->was_asked);
+    for (uint32_t i = 0; i < s->ev->resolved.count; i++)
+        if (s->ev->resolved.items[i]->property->refines == NONE)
             ask(s, i, 0, NONE);
 }
 
 /* What was found to be true in the search is what findings are made of. */
 static void keep_what_was_found(struct searcher *s)
 {
-    for (size_t i = 0; i < s->ev->bounds.count; i++) {
-        struct bound *of = s->ev->bounds.items[i];
+    for (size_t i = 0; i < s->ev->resolved.count; i++) {
+        struct resolved *of = s->ev->resolved.items[i];
         size_t kept = 0;
         for (size_t k = 0; is_of_nodes(s, of) && k < of->candidates.count; k++)
             if (hashmap_get(&s->asked, (uint64_t)i << 32 | of->candidates.items[k].id) != HASHMAP_NONE)
@@ -374,13 +375,13 @@ int diagnose(const struct experiment *e, const struct properties *p, const struc
     if ((options->strategy == DIAGNOSE_LOOP_AWARE || options->strategy == DIAGNOSE_FUNCTIONS) &&
         experiment_calls(e) != SIZE_MAX)
         ev.place_tree = experiment_calls(e);
-    bind_all(&ev);
-    evaluate_all(&ev);
+    evaluator_resolve(&ev);
+    evaluator_run(&ev);
     if (options->strategy == DIAGNOSE_WHOLE)
         search_whole(&ev, d);
     else
         search_steps(&ev, d);
-    findings_make(&ev, d);
+    diagnosis_make_findings(&ev, d);
     evaluator_release(&ev);
     *result = d;
     return 0;

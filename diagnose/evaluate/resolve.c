@@ -2,63 +2,11 @@
  * A property seen from one run: what its names mean there. A name is, in this order, a column of the row that is looked
  * at; a fact about the run or the place; a metric; a column of a table whose rows are about places, "loop_quality.x".
  */
-#include "diagnose/diagnose_int.h"
+#include "diagnose/evaluate/evaluate.h"
 
 #include <math.h>
 
 /* ---- tables --------------------------------------------------------------------------------------- */
-
-/* The column a dotted name leads to from `t`: "level.line" goes through the table that the column "level" refers to. */
-bool table_path(const struct experiment *e, const struct table *t, const char *name, const struct table **through,
-                size_t *columns, size_t *count)
-{
-    char word[256];
-    *count = 0;
-    while (*count < PATH_MOST) {
-        size_t n = strcspn(name, ".");
-        if (n >= sizeof word)
-            return false;
-        memcpy(word, name, n);
-        word[n] = '\0';
-        size_t column = table_column_of(t, word);
-        if (column == SIZE_MAX)
-            return false;
-        through[*count] = t;
-        columns[(*count)++] = column;
-        if (!name[n])
-            return true;
-        const struct table_column *c = &table_declared(t)->columns[column];
-        t = c->type == TABLE_REF ? table_list_find(&e->tables, c->refers) : NULL;
-        if (!t)
-            return false;
-        name += n + 1;
-    }
-    return false;
-}
-
-bool cell_on_path(const struct table *t, const struct table *const *through, const size_t *columns, size_t count,
-                  uint32_t row, struct cell_at *at)
-{
-    for (size_t i = 0; i < count; i++) {
-        t = through[i];
-        if (row >= table_row_count(t))
-            return false;
-        at->column = &table_declared(t)->columns[columns[i]];
-        at->cell = table_row(t, row)[columns[i]];
-        if (table_cell_missing(at->column, at->cell))
-            return false;
-        row = at->column->type == TABLE_REF ? at->cell.row : TABLE_NONE;
-    }
-    return true;
-}
-
-place_ix row_place(const struct domain *d, uint32_t row)
-{
-    struct cell_at at;
-    if (d->place_path_count && cell_on_path(d->table, d->place_through, d->place_path, d->place_path_count, row, &at))
-        return at.cell.row;
-    return PLACE_NONE;
-}
 
 static size_t place_column(const struct table *t)
 {
@@ -130,7 +78,7 @@ static double run_fact(const struct experiment *e, uint32_t run, int which)
 
 struct binder {
     struct evaluator *ev;
-    struct bound *of;
+    struct resolved *of;
     struct domain *domain; /* what it will be asked of */
 };
 
@@ -161,7 +109,7 @@ static uint32_t run_of(const struct binder *b, const struct expr_operand *o)
 static size_t find_metric(const struct binder *b, const struct expr_operand *o, bool base)
 {
     const struct experiment *e = b->ev->e;
-    const struct alias *a = alias_named(b->ev->p, o->name);
+    const struct alias *a = properties_alias(b->ev->p, o->name);
     uint32_t run = run_of(b, o);
     struct expr_operand one = *o;
     size_t found = SIZE_MAX;
@@ -227,7 +175,7 @@ static bool bind_row(struct binder *b, const struct expr_operand *o, struct sour
     s->kind = FROM_ROW;
     if (!b->domain->table || *o->run || o->statistic != EXPR_NO_STATISTIC)
         return false;
-    if (!table_path(b->ev->e, b->domain->table, o->name, s->through, s->columns, &s->column_count))
+    if (!diagnose_table_path(b->ev->e, b->domain->table, o->name, s->through, s->columns, &s->column_count))
         return false;
     if (o->at == EXPR_AT_TOTAL) { /* of all rows that the filters let through; bind_domain comes before */
         s->constant = NAN;
@@ -235,8 +183,8 @@ static bool bind_row(struct binder *b, const struct expr_operand *o, struct sour
             double value;
             struct source here = *s;
             here.at = EXPR_HERE;
-            source_gather(b->ev, b->of, &here, &b->domain->ids[i], 1, &value);
-            if (!isnan(value) && filters_hold(b->ev, b->of, b->domain->ids[i]))
+            resolved_operand_values(b->ev, b->of, &here, &b->domain->ids[i], 1, &value);
+            if (!isnan(value) && resolved_filters_hold(b->ev, b->of, b->domain->ids[i]))
                 s->constant = isnan(s->constant) ? value : s->constant + value;
         }
         s->kind = FROM_CONSTANT;
@@ -249,7 +197,7 @@ static char *table_named(const struct binder *b, const char *name)
 {
     const char *dot = strchr(name, '.');
     char *table = dot ? mem_strndup(name, (size_t)(dot - name)) : NULL;
-    if (table && !table_list_find(&b->ev->e->tables, table) && !table_made_by(b->ev->p, table)) {
+    if (table && !table_list_find(&b->ev->e->tables, table) && !properties_table_maker(b->ev->p, table)) {
         mem_free(table);
         return NULL;
     }
@@ -264,7 +212,7 @@ static bool bind_table(struct binder *b, const struct expr_operand *o, struct so
     s->table = table ? table_list_find(&b->ev->e->tables, table) : NULL;
     mem_free(table);
     if (!s->table ||
-        !table_path(b->ev->e, s->table, strchr(o->name, '.') + 1, s->through, s->columns, &s->column_count))
+        !diagnose_table_path(b->ev->e, s->table, strchr(o->name, '.') + 1, s->through, s->columns, &s->column_count))
         return false;
     s->kind = FROM_TABLE;
     table_row_of_places(b->ev, s->table);
@@ -280,7 +228,7 @@ static bool bind_property(struct binder *b, const struct expr_operand *o, struct
         if (!str_ends(o->name, parts[i]))
             continue;
         char *bare = mem_strndup(o->name, strlen(o->name) - strlen(parts[i]));
-        s->property = property_named(b->ev->p, bare);
+        s->property = properties_find(b->ev->p, bare);
         mem_free(bare);
         s->fact = (int)i;
         s->kind = FROM_PROPERTY;
@@ -293,7 +241,7 @@ static bool bind_property(struct binder *b, const struct expr_operand *o, struct
 /* Names what may be missing as a person would ask for it: METRIC's first name. */
 static void lack_operand(struct binder *b, const struct expr_operand *o)
 {
-    const struct alias *a = alias_named(b->ev->p, o->name);
+    const struct alias *a = properties_alias(b->ev->p, o->name);
     struct buf text = {0};
     char *table = table_named(b, o->name);
     struct expr_operand plain = {
@@ -344,7 +292,7 @@ static bool is_need(const struct property *p, const char *name)
     return p->needs.count == 0;
 }
 
-static void bind_units(struct binder *b, struct bound_expr *x)
+static void bind_units(struct binder *b, struct resolved_expr *x)
 {
     struct VEC(const char *) units = {0};
     for (size_t i = 0; i < expr_name_count(x->expr); i++) {
@@ -357,9 +305,9 @@ static void bind_units(struct binder *b, struct bound_expr *x)
     vec_release(&units);
 }
 
-static struct bound_expr bind_expr(struct binder *b, const struct expr *expr, bool needed)
+static struct resolved_expr bind_expr(struct binder *b, const struct expr *expr, bool needed)
 {
-    struct bound_expr x = {0};
+    struct resolved_expr x = {0};
     if (!expr)
         return x;
     x.expr = expr_copy(expr);
@@ -430,7 +378,7 @@ static struct domain *domain_of_rows(struct binder *b, const struct property *p,
     *d = (struct domain){.table = t, .ids = ids, .count = count};
     size_t column = place_column(t);
     if (p->at_column) {
-        if (!table_path(b->ev->e, t, p->at_column, d->place_through, d->place_path, &d->place_path_count))
+        if (!diagnose_table_path(b->ev->e, t, p->at_column, d->place_through, d->place_path, &d->place_path_count))
             d->place_path_count = 0;
     } else if (column != SIZE_MAX) {
         d->place_through[0] = t;
@@ -470,7 +418,7 @@ static void say_why_not(struct binder *b)
     for (size_t i = 0; i < b->of->lacking.count; i++) {
         const char *lacking = b->of->lacking.items[i];
         const char *made_by =
-            str_starts(lacking, "table ") ? table_made_by(b->ev->p, lacking + strlen("table ")) : NULL;
+            str_starts(lacking, "table ") ? properties_table_maker(b->ev->p, lacking + strlen("table ")) : NULL;
         buf_printf(&why, "%s%s", i ? ", " : "needs ", lacking);
         if (made_by)
             buf_printf(&why, " (hpcview %s)", made_by);
@@ -480,13 +428,13 @@ static void say_why_not(struct binder *b)
     buf_release(&why);
 }
 
-static struct bound *bind(struct evaluator *ev, uint32_t index, uint32_t run)
+static struct resolved *resolve(struct evaluator *ev, uint32_t index, uint32_t run)
 {
     const struct property *p = ev->p->list.items[index];
-    struct bound *of = mem_calloc(1, sizeof *of);
+    struct resolved *of = mem_calloc(1, sizeof *of);
     struct domain nowhere = {0};
     struct binder b = {.ev = ev, .of = of};
-    *of = (struct bound){.property = p, .index = index, .run = run};
+    *of = (struct resolved){.property = p, .index = index, .run = run};
     b.domain = bind_domain(&b);
     of->domain = b.domain;
     b.domain = b.domain ? b.domain : &nowhere;
@@ -521,14 +469,14 @@ static void note_run(void *ctx, const struct expr *e)
             *(bool *)ctx = true;
 }
 
-void bind_all(struct evaluator *ev)
+void evaluator_resolve(struct evaluator *ev)
 {
     for (uint32_t i = 0; i < ev->p->list.count; i++) {
         const struct property *p = ev->p->list.items[i];
         bool once = ev->options.one_program || ev->e->run_count < 2 || is_of_all_runs(ev, p);
         property_each_expr(p, note_run, &once);
         for (uint32_t run = 0; run < (once ? 1 : ev->e->run_count); run++)
-            *vec_push(&ev->bounds) =
-                bind(ev, i, once && (ev->e->run_count != 1 || ev->options.one_program) ? RUN_NONE : run);
+            *vec_push(&ev->resolved) =
+                resolve(ev, i, once && (ev->e->run_count != 1 || ev->options.one_program) ? RUN_NONE : run);
     }
 }

@@ -1,5 +1,5 @@
 /* A property file in words. Comments are C's two kinds, and '#' at a line's begin. */
-#include "diagnose/diagnose_int.h"
+#include "diagnose/read/tokens.h"
 
 #include <ctype.h>
 
@@ -11,7 +11,7 @@ struct lexer {
     struct warnings *problems;
 };
 
-void problem_at(struct warnings *problems, const struct token *at, const char *fmt, ...)
+void token_problem(struct warnings *problems, const struct token *at, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -55,7 +55,7 @@ static void skip_comment(struct lexer *l)
     while (l->at < l->end && !(look(l, 0) == '*' && look(l, 1) == '/'))
         step(l);
     if (l->at == l->end) {
-        problem_at(l->problems, &begin, "this comment is not closed; '*/' is missing");
+        token_problem(l->problems, &begin, "this comment is not closed; '*/' is missing");
         return;
     }
     step(l);
@@ -114,7 +114,7 @@ static void read_string(struct lexer *l, const struct token *begin)
         step(l);
     }
     if (l->at == l->end)
-        problem_at(l->problems, begin, "the quote %c is not closed", quote);
+        token_problem(l->problems, begin, "the quote %c is not closed", quote);
     else
         step(l);
 }

@@ -1,51 +1,5 @@
 /* Folders of property files, and what refers to what in them. */
-#include "diagnose/diagnose_int.h"
-
-#include <stdlib.h>
-
-uint32_t property_named(const struct properties *p, const char *name)
-{
-    for (size_t i = 0; i < p->list.count; i++)
-        if (strcmp(p->list.items[i]->name, name) == 0)
-            return (uint32_t)i;
-    return NONE;
-}
-
-const struct alias *alias_named(const struct properties *p, const char *name)
-{
-    for (size_t i = p->aliases.count; i-- > 0;) /* the last: a user's file comes after ours */
-        if (strcmp(p->aliases.items[i].name, name) == 0)
-            return &p->aliases.items[i];
-    return NULL;
-}
-
-const char *table_made_by(const struct properties *p, const char *table)
-{
-    for (size_t i = 0; i < p->sources.count; i++)
-        if (strcmp(p->sources.items[i].table, table) == 0)
-            return p->sources.items[i].made_by;
-    return NULL;
-}
-
-size_t properties_count(const struct properties *p)
-{
-    return p->list.count;
-}
-
-const char *const *properties_statistics(const struct properties *p)
-{
-    return p->statistics.items;
-}
-
-void property_each_expr(const struct property *p, void (*each)(void *ctx, const struct expr *), void *ctx)
-{
-    for (size_t i = 0; i < p->conditions.count; i++)
-        each(ctx, p->conditions.items[i].expr);
-    for (size_t i = 0; i < p->confidences.count; i++)
-        each(ctx, p->confidences.items[i].expr);
-    for (size_t i = 0; i < p->severities.count; i++)
-        each(ctx, p->severities.items[i].expr);
-}
+#include "diagnose/read/read.h"
 
 int properties_add_folder(struct properties *p, const char *dir, struct warnings *problems, struct err *err)
 {
@@ -70,14 +24,14 @@ static void find_parent(struct properties *p, struct property *of, struct warnin
     struct VEC(const char *) names = {0};
     if (!of->refines_name)
         return;
-    of->refines = property_named(p, of->refines_name);
+    of->refines = properties_find(p, of->refines_name);
     for (size_t i = 0; i < p->list.count; i++)
         *vec_push(&names) = p->list.items[i]->name;
     *vec_push(&names) = NULL;
     const char *near = of->refines == NONE ? str_nearest(of->refines_name, names.items) : NULL;
     if (of->refines == NONE)
-        problem_at(problems, of->refines_at, "there is no property '%.60s' to refine%s%s%s", of->refines_name,
-                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        token_problem(problems, of->refines_at, "there is no property '%.60s' to refine%s%s%s", of->refines_name,
+                      near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     vec_release(&names);
 }
 
@@ -87,7 +41,8 @@ static void cut_circle(struct properties *p, struct property *from, struct warni
     uint32_t up = from->refines;
     for (size_t steps = 0; up != NONE; up = p->list.items[up]->refines)
         if (p->list.items[up] == from || ++steps > p->list.count) {
-            problem_at(problems, from->refines_at, "%s refines itself, by way of %s", from->name, from->refines_name);
+            token_problem(problems, from->refines_at, "%s refines itself, by way of %s", from->name,
+                          from->refines_name);
             from->refines = NONE;
             return;
         }
@@ -103,11 +58,11 @@ struct ranking {
 static uint32_t component(const struct properties *p, const char *name)
 {
     static const char *const parts[] = {".severity", ".confidence"};
-    uint32_t found = property_named(p, name);
+    uint32_t found = properties_find(p, name);
     for (size_t i = 0; found == NONE && i < ARRAY_SIZE(parts); i++)
         if (str_ends(name, parts[i])) {
             char *bare = mem_strndup(name, strlen(name) - strlen(parts[i]));
-            found = property_named(p, bare);
+            found = properties_find(p, bare);
             mem_free(bare);
         }
     return found;
@@ -137,7 +92,7 @@ static void rank_meta(struct properties *p, struct warnings *problems)
                 continue;
             property_each_expr(r.of, rank_above, &r);
             if (r.of->rank > p->list.count)
-                problem_at(problems, r.of->at, "%s is made of itself", r.of->name);
+                token_problem(problems, r.of->at, "%s is made of itself", r.of->name);
         }
     }
 }
@@ -163,7 +118,7 @@ static void gather_statistics(void *ctx, const struct expr *e)
     struct gathering *g = ctx;
     for (size_t i = 0; i < expr_name_count(e); i++) {
         const struct expr_operand *o = expr_operand(e, i);
-        const struct alias *a = alias_named(g->p, o->name);
+        const struct alias *a = properties_alias(g->p, o->name);
         if (o->statistic == EXPR_NO_STATISTIC || o->statistic == EXPR_STAT_SUM || o->over == EXPR_REPETITIONS)
             continue;
         if (!a)

@@ -1,75 +1,8 @@
-/*
- * Titles, evidence and remedies: text with "{...}" in it. In the braces stands a word that every finding has (place,
- * name, file, line, procedure, module, run), a column of the table whose rows are looked at, or a formula with a format
- * behind a colon: {share(time):%}, {time / calls:.1}.
- */
-#include "diagnose/diagnose_int.h"
+/* Labels of places, and titles, evidence and remedies with names and numbers filled in (diagnose/read/texts.c). */
+#include "diagnose/evaluate/evaluate.h"
 
 #include <ctype.h>
 #include <math.h>
-
-static const char *const words[] = {"place", "name", "file", "line", "procedure", "module", "run"};
-enum word { WORD_PLACE, WORD_NAME, WORD_FILE, WORD_LINE, WORD_PROCEDURE, WORD_MODULE, WORD_RUN, WORDS };
-
-/* ---- reading ------------------------------------------------------------------------------------- */
-
-static void string_where(void *ctx, size_t offset, struct buf *out)
-{
-    const struct token *at = ctx;
-    (void)offset;
-    buf_printf(out, "%s:%u:%u", at->file, at->line, at->column);
-}
-
-static bool is_word(const char *s)
-{
-    for (size_t i = 0; i < WORDS; i++)
-        if (strcmp(words[i], s) == 0)
-            return true;
-    return false;
-}
-
-/* Cuts ":%" or ":.1" off. */
-static const char *cut_format(char *inside)
-{
-    char *colon = strrchr(inside, ':');
-    if (!colon || (colon > inside && colon[-1] == ':') || strchr(colon, '"') || strlen(colon) > 3)
-        return "";
-    *colon = '\0';
-    return colon + 1;
-}
-
-static int parse_piece(struct arena *arena, const char *inside, size_t len, const struct token *at,
-                       const struct expr_functions *functions, struct text *text, struct err *err)
-{
-    char *formula = arena_strndup(arena, inside, len);
-    struct piece *piece = vec_push(text);
-    *piece = (struct piece){.word = formula, .format = cut_format(formula)};
-    if (is_word(formula))
-        return 0;
-    struct expr_input in = {
-        .text = formula, .what = at->file, .functions = functions, .where = string_where, .ctx = (void *)at};
-    return expr_parse_input(&in, &piece->expr, err);
-}
-
-int text_parse(struct arena *arena, const char *string, const struct token *at, const struct expr_functions *functions,
-               struct text *text, struct err *err)
-{
-    for (const char *c = string; *c;) {
-        size_t n = strcspn(c, "{");
-        if (n)
-            *vec_push(text) = (struct piece){.literal = arena_strndup(arena, c, n)};
-        c += n;
-        if (!*c)
-            break;
-        n = strcspn(c, "}");
-        if (!c[n])
-            return err_set(err, ERR_FORMAT, "%s:%u:%u: '{' in a text is not closed", at->file, at->line, at->column);
-        if (parse_piece(arena, c + 1, n - 1, at, functions, text, err) < 0)
-            return -1;
-        c += n + 1;
-    }
-    return 0;
-}
 
 /* ---- places ---------------------------------------------------------------------------------------- */
 
@@ -131,7 +64,7 @@ static void add_label(struct buf *b, const struct experiment *e, place_ix place)
     add_position(b, e, place);
 }
 
-const char *place_label(struct arena *arena, const struct experiment *e, place_ix place)
+const char *diagnose_place_label(struct arena *arena, const struct experiment *e, place_ix place)
 {
     struct buf b = {0};
     if (place == PLACE_NONE || place >= e->place_count)
@@ -148,12 +81,12 @@ const char *place_label(struct arena *arena, const struct experiment *e, place_i
 
 enum { FRAMES_SHOWN = 6 };
 
-const char *node_label(struct arena *arena, const struct experiment *e, size_t tree, uint32_t node)
+const char *diagnose_node_label(struct arena *arena, const struct experiment *e, size_t tree, uint32_t node)
 {
     struct buf b = {0};
     struct VEC(uint32_t) chain = {0};
     if (tree == TREE_SCOPES)
-        return place_label(arena, e, node);
+        return diagnose_place_label(arena, e, node);
     for (uint32_t up = node; up != NODE_NONE; up = experiment_node_parent(e, tree, up)) {
         uint8_t kind = e->places[experiment_node_place(e, tree, up)].kind;
         if (kind == PLACE_PROC || kind == PLACE_LOOP || up == node)
@@ -213,17 +146,17 @@ static double seconds_of(const struct experiment *e, const struct source *s)
 }
 
 /* Has a formula the unit of its only operand? It does nothing with it, then. */
-static bool is_operand_itself(const struct bound_expr *x)
+static bool is_operand_itself(const struct resolved_expr *x)
 {
     static const double some[] = {3, 7.5};
     return expr_name_count(x->expr) == 1 && expr_eval(x->expr, &some[0]) == some[0] &&
            expr_eval(x->expr, &some[1]) == some[1];
 }
 
-static void add_value(struct buf *b, struct evaluator *ev, const struct bound *of, const struct bound_expr *x,
+static void add_value(struct buf *b, struct evaluator *ev, const struct resolved *of, const struct resolved_expr *x,
                       const char *format, uint32_t id)
 {
-    double value = bound_value(ev, of, x, id);
+    double value = resolved_value(ev, of, x, id);
     double seconds = !*format && !isnan(value) && is_operand_itself(x) ? seconds_of(ev->e, &x->sources[0]) : 0;
     if (seconds > 0)
         add_time(b, value * seconds);
@@ -244,7 +177,7 @@ static void add_cell(struct buf *b, struct arena *arena, const struct experiment
         return;
     case TABLE_REF:
         if (strcmp(at->column->refers, "place") == 0 && at->cell.row < e->place_count) {
-            buf_str(b, place_label(arena, e, at->cell.row));
+            buf_str(b, diagnose_place_label(arena, e, at->cell.row));
             return;
         }
         of = table_list_find(&e->tables, at->column->refers);
@@ -260,17 +193,15 @@ static void add_cell(struct buf *b, struct arena *arena, const struct experiment
     }
 }
 
-static void add_word(struct buf *b, struct arena *arena, const struct evaluator *ev, const struct bound *of,
-                     const char *word, uint32_t id)
+static void add_word(struct buf *b, struct arena *arena, const struct evaluator *ev, const struct resolved *of,
+                     enum text_word word, uint32_t id)
 {
     const struct experiment *e = ev->e;
     place_ix place = domain_place(ev, of->domain, id);
-    size_t which = 0;
-    while (which < WORDS && strcmp(words[which], word) != 0)
-        which++;
-    switch (which) {
+    switch (word) {
     case WORD_PLACE:
-        buf_str(b, of->domain->table ? place_label(arena, e, place) : node_label(arena, e, of->domain->tree, id));
+        buf_str(b, of->domain->table ? diagnose_place_label(arena, e, place)
+                                     : diagnose_node_label(arena, e, of->domain->tree, id));
         return;
     case WORD_NAME:
         buf_str(b, name_of(e, place));
@@ -292,8 +223,8 @@ static void add_word(struct buf *b, struct arena *arena, const struct evaluator 
     }
 }
 
-static void add_piece(struct buf *b, struct evaluator *ev, struct arena *arena, const struct bound *of,
-                      const struct piece *piece, const struct bound_expr *expr, uint32_t id)
+static void add_piece(struct buf *b, struct evaluator *ev, struct arena *arena, const struct resolved *of,
+                      const struct piece *piece, const struct resolved_expr *expr, uint32_t id)
 {
     struct cell_at at;
     if (piece->literal) {
@@ -305,9 +236,9 @@ static void add_piece(struct buf *b, struct evaluator *ev, struct arena *arena, 
         return;
     }
     const struct source *s = &expr->sources[0];
-    bool one = expr_name_count(expr->expr) == 1 && strcmp(expr_name(expr->expr, 0), piece->word) == 0;
+    bool one = expr_name_count(expr->expr) == 1 && strcmp(expr_name(expr->expr, 0), piece->formula) == 0;
     if (one && s->kind == FROM_ROW && s->at == EXPR_HERE &&
-        cell_on_path(of->domain->table, s->through, s->columns, s->column_count, id, &at))
+        diagnose_cell_on_path(of->domain->table, s->through, s->columns, s->column_count, id, &at))
         add_cell(b, arena, ev->e, &at, piece->format);
     else if (one && (s->kind == FROM_NOTHING || s->kind == FROM_ROW))
         return; /* a column that the table, or the row, does not have */
@@ -315,15 +246,15 @@ static void add_piece(struct buf *b, struct evaluator *ev, struct arena *arena, 
         add_value(b, ev, of, expr, piece->format, id);
 }
 
-static bool is_said(const struct evaluator *ev, const struct bound *of, const struct piece *piece, uint32_t id)
+static bool is_said(const struct evaluator *ev, const struct resolved *of, const struct piece *piece, uint32_t id)
 {
     if (piece->condition == NONE)
         return true;
-    double truth = bound_value(ev, of, &of->conditions.items[piece->condition], id);
+    double truth = resolved_value(ev, of, &of->conditions.items[piece->condition], id);
     return !isnan(truth) && truth != 0;
 }
 
-const char *text_filled(struct evaluator *ev, struct arena *arena, const struct bound *of, int which, uint32_t id)
+const char *resolved_text(struct evaluator *ev, struct arena *arena, const struct resolved *of, int which, uint32_t id)
 {
     const struct property *p = of->property;
     const struct text *texts[] = {&p->title, &p->evidence, &p->explanation, &p->remedy};
@@ -350,7 +281,7 @@ static void add_unquoted(struct buf *b, const char *name)
             buf_char(b, *name);
 }
 
-static void add_operand(struct buf *b, struct evaluator *ev, const struct bound *of, const struct bound_expr *x,
+static void add_operand(struct buf *b, struct evaluator *ev, const struct resolved *of, const struct resolved_expr *x,
                         size_t k, uint32_t id, struct strtab *said)
 {
     const struct source *s = &x->sources[k];
@@ -360,7 +291,7 @@ static void add_operand(struct buf *b, struct evaluator *ev, const struct bound 
     size_t before = strtab_count(said);
     bool known = strtab_add(said, name.bytes) < before;
     buf_release(&name);
-    source_gather(ev, of, s, &id, 1, &value);
+    resolved_operand_values(ev, of, s, &id, 1, &value);
     if (known || isnan(value) || s->kind == FROM_PLACE)
         return;
     struct expr_operand plain = *expr_operand(x->expr, k);
@@ -388,12 +319,13 @@ static void add_operand(struct buf *b, struct evaluator *ev, const struct bound 
         buf_printf(b, " (%.0f samples)", value / (double)period);
 }
 
-const char *evidence_of(struct evaluator *ev, struct arena *arena, const struct bound *of, const struct candidate *c)
+const char *resolved_evidence(struct evaluator *ev, struct arena *arena, const struct resolved *of,
+                              const struct candidate *c)
 {
     struct buf b = {0};
     struct strtab *said = strtab_create();
     buf_str(&b, "");
-    const struct bound_expr *condition = &of->conditions.items[c->condition];
+    const struct resolved_expr *condition = &of->conditions.items[c->condition];
     for (size_t k = 0; k < expr_name_count(condition->expr); k++)
         add_operand(&b, ev, of, condition, k, c->id, said);
     for (size_t i = 0; i < of->severities.count; i++)

@@ -7,7 +7,7 @@
  *     a property, and one that refines it         the finer one, where it has half the severity
  *     the same in several runs                    the worst, with the runs' names
  */
-#include "diagnose/diagnose_int.h"
+#include "diagnose/search/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define PART_THAT_REFINES  0.5
 
 struct group { /* copies of one thing */
-    const struct bound *of;
+    const struct resolved *of;
     struct candidate worst;
     place_ix place; /* of the worst; PLACE_NONE */
     size_t copies;
@@ -27,19 +27,19 @@ struct group { /* copies of one thing */
     struct buf runs; /* names, where several have it */
 };
 
-struct uniting {
+struct merging {
     struct evaluator *ev;
     struct VEC(struct group) groups;
     struct hashmap at; /* of the property at hand: (place or node) to its group */
 };
 
-static bool is_places(const struct bound *of)
+static bool is_places(const struct resolved *of)
 {
     return !of->domain->table && of->domain->tree == TREE_SCOPES;
 }
 
 /* What is the same thing in the source has one key. */
-static uint64_t source_key(const struct uniting *u, const struct bound *of, uint32_t id)
+static uint64_t source_key(const struct merging *u, const struct resolved *of, uint32_t id)
 {
     place_ix place = domain_place(u->ev, of->domain, id);
     if (is_places(of) || of->domain->table)
@@ -67,7 +67,7 @@ static void add_to_group(struct group *g, const struct candidate *c, bool same_p
     g->copies++;
 }
 
-static void group_copies(struct uniting *u, const struct bound *of, size_t first)
+static void group_copies(struct merging *u, const struct resolved *of, size_t first)
 {
     struct hashmap by_source = {0};
     for (size_t i = 0; i < of->candidates.count; i++) {
@@ -92,18 +92,18 @@ static void group_copies(struct uniting *u, const struct bound *of, size_t first
     hashmap_release(&by_source);
 }
 
-static uint32_t node_of(const struct bound *of, const struct candidate *c, place_ix place)
+static uint32_t node_of(const struct resolved *of, const struct candidate *c, place_ix place)
 {
     return of->domain->table ? place : c->id;
 }
 
-static size_t tree_of(const struct bound *of)
+static size_t tree_of(const struct resolved *of)
 {
     return of->domain->table ? TREE_SCOPES : of->domain->tree;
 }
 
 /* Calls for every candidate and every group around it. */
-static void each_around(struct uniting *u, const struct bound *of,
+static void each_around(struct merging *u, const struct resolved *of,
                         void (*call)(struct group *inner, struct group *outer))
 {
     for (size_t i = 0; i < of->candidates.count; i++) {
@@ -134,7 +134,7 @@ static double own_certainty(const struct candidate *c)
 }
 
 /* All of them as one, at the worst place; below the threshold, or within chance, none. */
-static void put_together(struct uniting *u, size_t first)
+static void put_together(struct merging *u, size_t first)
 {
     struct group *all = &u->groups.items[first];
     for (size_t i = first + 1; i < u->groups.count; i++) {
@@ -153,7 +153,7 @@ static void put_together(struct uniting *u, size_t first)
     all->dropped = all->severity < u->ev->options.threshold || all->severity < 2 * sqrt(all->squares);
 }
 
-static void unite_property(struct uniting *u, const struct bound *of)
+static void merge_property(struct merging *u, const struct resolved *of)
 {
     size_t first = u->groups.count;
     group_copies(u, of, first);
@@ -192,7 +192,7 @@ static bool touch(const struct experiment *e, place_ix a, place_ix b)
     return a == PLACE_NONE || b == PLACE_NONE || within(e, a, b) || within(e, b, a);
 }
 
-static void drop_refined(struct uniting *u)
+static void drop_refined(struct merging *u)
 {
     for (size_t i = 0; i < u->groups.count; i++) {
         struct group *coarse = &u->groups.items[i];
@@ -207,19 +207,19 @@ static void drop_refined(struct uniting *u)
 
 /* ---- several runs ---------------------------------------------------------------------------------------- */
 
-static void add_run(const struct uniting *u, struct group *g, uint32_t run)
+static void add_run(const struct merging *u, struct group *g, uint32_t run)
 {
     const char *name = run < u->ev->e->run_count ? strtab_get(u->ev->e->strings, u->ev->e->runs[run].name) : "";
     buf_printf(&g->runs, "%s%s", g->runs.len ? ", " : "", name);
 }
 
-static bool same_thing(const struct uniting *u, const struct group *a, const struct group *b)
+static bool same_thing(const struct merging *u, const struct group *a, const struct group *b)
 {
     return a->of->index == b->of->index && a->of->domain->table == b->of->domain->table &&
            source_key(u, a->of, a->worst.id) == source_key(u, b->of, b->worst.id);
 }
 
-static void unite_runs(struct uniting *u)
+static void merge_runs(struct merging *u)
 {
     for (size_t i = 0; i < u->groups.count; i++) {
         struct group *g = &u->groups.items[i];
@@ -253,12 +253,13 @@ static int compare_findings(const void *a, const void *b)
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-static const char *evidence(struct uniting *u, struct diagnosis *d, const struct group *g)
+static const char *evidence(struct merging *u, struct diagnosis *d, const struct group *g)
 {
     struct evaluator *ev = u->ev;
     struct buf b = {0};
     bool own = g->of->property->evidence.count > 0;
-    buf_str(&b, own ? text_filled(ev, d->arena, g->of, 1, g->worst.id) : evidence_of(ev, d->arena, g->of, &g->worst));
+    buf_str(&b, own ? resolved_text(ev, d->arena, g->of, 1, g->worst.id)
+                    : resolved_evidence(ev, d->arena, g->of, &g->worst));
     if (g->copies > 1)
         buf_printf(&b, "%s%zu %s, of which this is the worst", b.len ? "; " : "", g->copies,
                    g->of->property->together ? "places together"
@@ -271,13 +272,13 @@ static const char *evidence(struct uniting *u, struct diagnosis *d, const struct
     return text;
 }
 
-static void make_finding(struct uniting *u, struct diagnosis *d, const struct group *g)
+static void make_finding(struct merging *u, struct diagnosis *d, const struct group *g)
 {
     struct evaluator *ev = u->ev;
-    const struct bound *of = g->of;
+    const struct resolved *of = g->of;
     uint32_t id = g->worst.id;
     bool node = !of->domain->table && of->domain->tree != TREE_SCOPES;
-    const char *title = text_filled(ev, d->arena, of, 0, id);
+    const char *title = resolved_text(ev, d->arena, of, 0, id);
     *vec_push(&d->findings) = (struct finding){
         .property = of->property->name,
         .title = *title ? title : of->property->name,
@@ -289,21 +290,22 @@ static void make_finding(struct uniting *u, struct diagnosis *d, const struct gr
         .error = g->squares > 0 ? sqrt(g->squares) : NAN,
         .confidence = g->worst.confidence,
         .copies = g->copies,
-        .where = node ? node_label(d->arena, ev->e, of->domain->tree, id) : place_label(d->arena, ev->e, g->place),
+        .where = node ? diagnose_node_label(d->arena, ev->e, of->domain->tree, id)
+                      : diagnose_place_label(d->arena, ev->e, g->place),
         .evidence = evidence(u, d, g),
-        .explanation = text_filled(ev, d->arena, of, 2, id),
-        .remedy = text_filled(ev, d->arena, of, 3, id),
+        .explanation = resolved_text(ev, d->arena, of, 2, id),
+        .remedy = resolved_text(ev, d->arena, of, 3, id),
     };
 }
 
-void findings_make(struct evaluator *ev, struct diagnosis *d)
+void diagnosis_make_findings(struct evaluator *ev, struct diagnosis *d)
 {
-    struct uniting u = {.ev = ev};
-    for (size_t i = 0; i < ev->bounds.count; i++)
-        if (ev->bounds.items[i]->domain && !ev->bounds.items[i]->property->hypothesis)
-            unite_property(&u, ev->bounds.items[i]);
+    struct merging u = {.ev = ev};
+    for (size_t i = 0; i < ev->resolved.count; i++)
+        if (ev->resolved.items[i]->domain && !ev->resolved.items[i]->property->hypothesis)
+            merge_property(&u, ev->resolved.items[i]);
     drop_refined(&u);
-    unite_runs(&u);
+    merge_runs(&u);
     for (size_t i = 0; i < u.groups.count; i++) {
         if (!u.groups.items[i].dropped)
             make_finding(&u, d, &u.groups.items[i]);

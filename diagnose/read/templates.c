@@ -1,10 +1,10 @@
 /* Templates: words that are kept, and read again with what stands for their parameters. */
-#include "diagnose/read_int.h"
+#include "diagnose/read/reader.h"
 
 enum { TOKENS_MOST = 4 << 20, NESTED_MOST = 100 };
 
 /* Copies words up to the brace that closes the first one. */
-static int copy_body(struct reader *r, struct tokens *to)
+static int copy_body(struct asl_reader *r, struct tokens *to)
 {
     const struct token *begin = r->t;
     size_t depth = 0;
@@ -23,7 +23,7 @@ static int copy_body(struct reader *r, struct tokens *to)
     return wrong(r, begin, "this template is not closed; '}' is missing");
 }
 
-int read_template(struct reader *r)
+int asl_read_template(struct asl_reader *r)
 {
     const struct token *at = r->t;
     struct template *t = arena_alloc(r->p->arena, sizeof *t);
@@ -53,7 +53,7 @@ struct arguments {
 };
 
 /* Moves behind '>'. */
-static int read_arguments(struct reader *r, struct arguments *a)
+static int read_arguments(struct asl_reader *r, struct arguments *a)
 {
     *a = (struct arguments){.count = 0};
     for (;;) {
@@ -99,7 +99,7 @@ static const char *text_with(struct arena *arena, const char *text, const struct
 }
 
 /* The template's body with the arguments in it, as words of its own. */
-static const struct token *instance(struct reader *r, const struct template *t, const struct arguments *a)
+static const struct token *instance(struct asl_reader *r, const struct template *t, const struct arguments *a)
 {
     struct token end = *r->t; /* whatever the template lacks is missed here */
     struct tokens made = {0};
@@ -136,7 +136,7 @@ static size_t words_so_far(const struct properties *p)
 }
 
 /* PROPERTY x = name<...>; */
-int read_instance(struct reader *r, struct property *p)
+int asl_read_instance(struct asl_reader *r, struct property *p)
 {
     const struct token *at = r->t;
     const char *called = name(r, "a template");
@@ -152,8 +152,8 @@ int read_instance(struct reader *r, struct property *p)
         return wrong(r, at, "the template %s has %zu parameters, not %zu", t->name, t->parameters.count, a.count);
     if (words_so_far(r->p) > TOKENS_MOST)
         return wrong(r, at, "templates written out have more than %d words", TOKENS_MOST);
-    struct reader inner = {.p = r->p, .t = instance(r, t, &a), .problems = r->problems};
-    int status = read_body(&inner, p);
+    struct asl_reader inner = {.p = r->p, .t = instance(r, t, &a), .problems = r->problems};
+    int status = asl_read_body(&inner, p);
     r->wrong += inner.wrong;
     return status < 0 ? -1 : expect(r, ";", "a property made from a template");
 }

@@ -4,13 +4,13 @@
  *     strategy=WORD, threshold=N, rounds=N, -one-program      options
  *     -measured                   each run knows which modules it had
  *     properties                  as in a file of them
- *     drawing                     see drawing.c
+ *     drawing                     see tests/fixtures/outline.c
  *     text, csv, json, sarif, periscope, graph                as they are written
  *     wishes                      what is asked for next
  *     stored N                    as it is read back from the tables, from N percent on
  */
-#include "diagnose/diagnose_int.h"
-#include "diagnose/drawing.h"
+#include "diagnose/search/search.h"
+#include "tests/fixtures/outline.h"
 #include "metrics/join/join.h"
 #include "tests/cases.h"
 
@@ -76,7 +76,7 @@ static void look(struct at_hand *h)
         printf("# %s\n", warnings_get(problems, i));
     CHECK_INT(warnings_count(problems), 0);
     warnings_free(problems);
-    h->e = drawing_read(h->drawing, "a drawing");
+    h->e = outline_read(h->drawing, "a drawing");
     if (h->measured)
         measured_from_values(h->e);
     CHECK_INT(diagnosis_stored(h->e, 0, &h->d), 0);
@@ -111,10 +111,10 @@ static void add_written(const struct at_hand *h, const struct diagnosis *d, enum
 
 static void add_wishes(struct at_hand *h, struct buf *out)
 {
-    struct diagnose_wishes wishes = {0};
-    diagnosis_wishes(h->e, h->p, h->d, &wishes);
+    struct diagnose_measurements wishes = {0};
+    diagnosis_next_measurements(h->e, h->p, h->d, &wishes);
     for (size_t i = 0; i < wishes.count; i++) {
-        const struct diagnose_wish *w = &wishes.items[i];
+        const struct diagnose_measurement *w = &wishes.items[i];
         if (w->event)
             buf_printf(out, "event %s", w->event);
         else
@@ -167,7 +167,7 @@ static void check_thresholds(void)
         int status;
     } asked[] = {{0, 0}, {100, 0}, {-0.5, -1}, {100.5, -1}, {NAN, -1}};
     struct experiment *e =
-        drawing_read("metric t 1000 us CPUTIME\nMODULE prog\n FILE a.c\n  PROC f 3 t=1\n", "a drawing");
+        outline_read("metric t 1000 us CPUTIME\nMODULE prog\n FILE a.c\n  PROC f 3 t=1\n", "a drawing");
     struct properties *p = properties_create();
     for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
         struct diagnose_options options = {.threshold = asked[i].threshold, .threads = 1};
@@ -244,7 +244,7 @@ static void check_foreign_tables(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         char *drawing =
             mem_printf("metric t 1 us CPUTIME\nMODULE prog\n FILE a.c\n  PROC f 3 @f t=1\n%s", cases[i].tables);
-        struct experiment *e = drawing_read(drawing, cases[i].name);
+        struct experiment *e = outline_read(drawing, cases[i].name);
         struct diagnosis *d = NULL;
         struct buf got = {0};
         CHECK_INT(diagnosis_stored(e, cases[i].threshold, &d), cases[i].want != NULL);
@@ -292,7 +292,7 @@ static void check_many_places(void)
     buf_str(&drawing, "metric t 1 us CPUTIME\nMODULE prog\n FILE a.c\n  PROC f 3\n");
     for (unsigned i = 0; i < PLACES; i++)
         buf_printf(&drawing, "   LINE %u t=%d\n", i + 4, i + 1 == PLACES ? 7 : 1);
-    struct experiment *e = drawing_read(drawing.bytes, "many lines");
+    struct experiment *e = outline_read(drawing.bytes, "many lines");
     properties_add(p, text, strlen(text), "p.asl", problems);
     properties_finish(p, problems);
     CHECK_INT(diagnose(e, p, &options, &d, &err), 0);

@@ -1,5 +1,5 @@
 /* The parts of a property. Formulas go to the metrics' engine with a way to say where their characters stand. */
-#include "diagnose/read_int.h"
+#include "diagnose/read/reader.h"
 
 /* ---- formulas ------------------------------------------------------------------------------------- */
 
@@ -40,7 +40,7 @@ static bool ends_formula(const struct token *t, enum ends ends, size_t depth)
     return (ends == ENDS_CONDITION && is(t, "OR")) || (ends == ENDS_ITEM && (is(t, ",") || is(t, ")")));
 }
 
-static void collect(struct reader *r, enum ends ends, struct formula_text *f)
+static void collect(struct asl_reader *r, enum ends ends, struct formula_text *f)
 {
     f->first = r->t;
     for (size_t depth = 0; !ends_formula(r->t, ends, depth); r->t++) {
@@ -60,7 +60,7 @@ static void formula_release(struct formula_text *f)
     vec_release(&f->offset);
 }
 
-static struct expr_input input_of(struct reader *r, struct formula_text *f)
+static struct expr_input input_of(struct asl_reader *r, struct formula_text *f)
 {
     return (struct expr_input){.text = f->text.bytes,
                                .what = f->first->file,
@@ -69,7 +69,7 @@ static struct expr_input input_of(struct reader *r, struct formula_text *f)
                                .ctx = f};
 }
 
-static struct expr *formula(struct reader *r, enum ends ends)
+static struct expr *formula(struct asl_reader *r, enum ends ends)
 {
     struct formula_text f = {0};
     struct expr *expr = NULL;
@@ -85,7 +85,7 @@ static struct expr *formula(struct reader *r, enum ends ends)
 }
 
 /* LET name = formula; a type before the name, as the papers have it, says nothing to us. */
-int read_let(struct reader *r)
+int asl_read_let(struct asl_reader *r)
 {
     if (r->t->kind == TOKEN_WORD && r->t[1].kind == TOKEN_WORD)
         r->t++;
@@ -120,13 +120,13 @@ static bool begins_operand(const struct token *t)
 }
 
 /* "(id)" before a condition, or before "->". */
-static bool has_id(const struct reader *r, bool arrow)
+static bool has_id(const struct asl_reader *r, bool arrow)
 {
     const struct token *t = r->t;
     return is(t, "(") && t[1].kind == TOKEN_WORD && is(&t[2], ")") && (arrow ? is(&t[3], "->") : begins_operand(&t[3]));
 }
 
-static int read_conditions(struct reader *r, struct property *p)
+static int read_conditions(struct asl_reader *r, struct property *p)
 {
     do {
         struct condition c = {.id = ""};
@@ -142,7 +142,7 @@ static int read_conditions(struct reader *r, struct property *p)
 }
 
 /* "(id) ->": what follows counts where that condition holds. */
-static int read_guard(struct reader *r, const struct property *p, uint32_t *condition)
+static int read_guard(struct asl_reader *r, const struct property *p, uint32_t *condition)
 {
     *condition = NONE;
     if (!has_id(r, true))
@@ -157,7 +157,7 @@ static int read_guard(struct reader *r, const struct property *p, uint32_t *cond
     return 0;
 }
 
-static int read_guarded(struct reader *r, struct property *p, struct guarded *g, enum ends ends)
+static int read_guarded(struct asl_reader *r, struct property *p, struct guarded *g, enum ends ends)
 {
     if (read_guard(r, p, &g->condition) < 0)
         return -1;
@@ -178,7 +178,7 @@ static bool is_whole_list(const struct token *open)
     return true; /* not closed: the list says so */
 }
 
-static int read_values(struct reader *r, struct property *p, void *list)
+static int read_values(struct asl_reader *r, struct property *p, void *list)
 {
     struct VEC(struct guarded) *values = list;
     struct guarded g;
@@ -206,7 +206,7 @@ static const struct {
     {"LINE", 1 << PLACE_LINE},       {"INNERMOST", FOR_INNERMOST},  {"PATH", FOR_PATH},
 };
 
-static int read_kind(struct reader *r, uint32_t *kinds)
+static int read_kind(struct asl_reader *r, uint32_t *kinds)
 {
     for (size_t i = 0; i < ARRAY_SIZE(kind_words); i++)
         if (take(r, kind_words[i].word)) {
@@ -220,7 +220,7 @@ static int read_kind(struct reader *r, uint32_t *kinds)
         shown(r->t));
 }
 
-static int read_for(struct reader *r, struct property *p)
+static int read_for(struct asl_reader *r, struct property *p)
 {
     p->kinds = 0;
     if (take(r, "ROWS")) {
@@ -237,7 +237,7 @@ static int read_for(struct reader *r, struct property *p)
 }
 
 /* (LOOP l, PROCEDURE p): a kind of place says for what it is; other types are the papers' and say nothing. */
-int read_context(struct reader *r, struct property *p)
+int asl_read_context(struct asl_reader *r, struct property *p)
 {
     if (!take(r, "("))
         return 0;
@@ -256,7 +256,7 @@ int read_context(struct reader *r, struct property *p)
 }
 
 /* One text, in as many strings as it likes. */
-static int read_strings(struct reader *r, struct text *text)
+static int read_strings(struct asl_reader *r, struct text *text)
 {
     struct buf all = {0};
     const struct token *at = r->t;
@@ -267,7 +267,7 @@ static int read_strings(struct reader *r, struct text *text)
         buf_str(&all, all.len && all.bytes[all.len - 1] != ' ' ? " " : "");
         buf_str(&all, token_unquoted(r->p->arena, r->t->text));
     }
-    int status = text_parse(r->p->arena, all.bytes, at, &r->p->definitions, text, &err);
+    int status = property_text_parse(r->p->arena, all.bytes, at, &r->p->definitions, text, &err);
     if (status < 0) {
         warnings_add(r->problems, "%s", err.msg);
         r->wrong++;
@@ -276,7 +276,7 @@ static int read_strings(struct reader *r, struct text *text)
     return status;
 }
 
-static int read_text(struct reader *r, const struct property *p, struct text *text)
+static int read_text(struct asl_reader *r, const struct property *p, struct text *text)
 {
     do {
         uint32_t condition;
@@ -289,7 +289,7 @@ static int read_text(struct reader *r, const struct property *p, struct text *te
     return 0;
 }
 
-static int read_needs(struct reader *r, struct property *p)
+static int read_needs(struct asl_reader *r, struct property *p)
 {
     do {
         const char *needed = name(r, "a metric");
@@ -301,7 +301,7 @@ static int read_needs(struct reader *r, struct property *p)
 }
 
 /* WHERE column IS [NOT] "glob|glob" { AND ... } */
-static int read_where(struct reader *r, struct property *p)
+static int read_where(struct asl_reader *r, struct property *p)
 {
     do {
         struct filter f = {.what = name(r, "a column, or of what a place has")};
@@ -316,14 +316,14 @@ static int read_where(struct reader *r, struct property *p)
     return 0;
 }
 
-static int read_refines(struct reader *r, struct property *p)
+static int read_refines(struct asl_reader *r, struct property *p)
 {
     p->refines_at = r->t;
     p->refines_name = name(r, "a property");
     return p->refines_name ? 0 : -1;
 }
 
-int read_clause(struct reader *r, struct property *p)
+int asl_read_clause(struct asl_reader *r, struct property *p)
 {
     static const char *const words[] = {"CONDITION",   "CONFIDENCE", "SEVERITY", "TITLE", "EVIDENCE",
                                         "EXPLANATION", "REMEDY",     "REFINES",  "NEEDS", "FOR",
@@ -355,4 +355,57 @@ int read_clause(struct reader *r, struct property *p)
                  : i == 12 ? !(p->together = true)
                            : ((p->at_column = name(r, "a column")) ? 0 : -1);
     return status < 0 ? -1 : expect(r, ";", at->text);
+}
+
+/* ---- all of a property -------------------------------------------------------------------------------- */
+
+void asl_recover(struct asl_reader *r)
+{
+    for (size_t depth = 0; r->t->kind != TOKEN_END; r->t++) {
+        if (is(r->t, "{"))
+            depth++;
+        if (is(r->t, "}") && depth-- == 0)
+            return;
+        if (depth == 0 && (is(r->t, ";") || is(r->t, "}"))) {
+            r->t++;
+            return;
+        }
+    }
+}
+
+/* What every property has. */
+static void check_property(struct asl_reader *r, struct property *p)
+{
+    if (p->conditions.count == 0)
+        wrong(r, p->at, "the property %s has no CONDITION", p->name);
+    if (p->severities.count == 0 && !p->hypothesis)
+        wrong(r, p->at, "the property %s has no SEVERITY; percent of the run is wanted", p->name);
+    if (p->meta && p->table)
+        wrong(r, p->at, "the property %s is of the rows of a table, and cannot combine others", p->name);
+    if (p->kinds == 0 && !p->table)
+        p->kinds = 1 << PLACE_PROGRAM | 1 << PLACE_PROC | 1 << PLACE_LOOP;
+}
+
+int asl_read_body(struct asl_reader *r, struct property *p)
+{
+    size_t definitions = r->p->definitions.count, before = r->wrong;
+    int status = asl_read_context(r, p);
+    if (status == 0)
+        status = expect(r, "{", "the context of a property");
+    if (status < 0)
+        return -1;
+    while (!is(r->t, "}") && r->t->kind != TOKEN_END) {
+        int clause = take(r, "LET") ? asl_read_let(r) : take(r, "IN") ? 0 : asl_read_clause(r, p);
+        if (clause == 0 && r->t[-1].kind == TOKEN_SIGN && is(&r->t[-1], ";"))
+            while (r->t->kind == TOKEN_WORD && is(&r->t[1], "=") && asl_read_let(r) == 0) /* LET a = 1; b = 2; IN */
+                ;
+        if (clause < 0)
+            asl_recover(r);
+    }
+    expr_functions_truncate(&r->p->definitions, definitions);
+    if (expect(r, "}", "the last part of a property") < 0)
+        return -1;
+    take(r, ";");
+    check_property(r, p);
+    return r->wrong == before ? 0 : -1;
 }

@@ -1,5 +1,5 @@
 /* Any bytes as a property file: properties or sentences, never anything else; what is read can be looked for. */
-#include "diagnose/diagnose_int.h"
+#include "diagnose/diagnose.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* Findings and the search as tables beside the places: databases, pages, print and exports show them as they do all. */
-#include "diagnose/diagnose_int.h"
+#include "diagnose/evaluate/evaluate.h"
+#include "diagnose/report/report.h"
 
 #include <math.h>
 
@@ -158,7 +159,7 @@ static void read_finding(const struct experiment *e, struct diagnosis *d, const 
         .error = number_of(t, row, "error"),
         .confidence = number_of(t, row, "confidence"),
         .copies = (size_t)count_of(t, row, "copies"),
-        .where = *path ? path : place_label(a, e, place_of(e, t, row)),
+        .where = *path ? path : diagnose_place_label(a, e, place_of(e, t, row)),
         .evidence = text_of(e, a, t, row, "evidence"),
         .explanation = text_of(e, a, t, row, "explanation"),
         .remedy = text_of(e, a, t, row, "remedy"),
@@ -179,12 +180,12 @@ static void read_step(const struct experiment *e, struct diagnosis *d, const str
     *vec_push(&d->search) = (struct search_step){
         .property = text_of(e, d->arena, t, row, "hypothesis"),
         .place = place_of(e, t, row),
-        .where = place_label(d->arena, e, place_of(e, t, row)),
+        .where = diagnose_place_label(d->arena, e, place_of(e, t, row)),
         .state = state_named(text_of(e, d->arena, t, row, "state")),
         .value = number_of(t, row, "value"),
         .threshold = number_of(t, row, "threshold"),
         .experiment = experiment,
-        .parent = parent < table_row_count(t) ? parent : NONE,
+        .parent = parent < table_row_count(t) ? parent : STEP_NONE,
         .note = text_of(e, d->arena, t, row, "note"),
     };
     d->experiments = experiment > d->experiments ? experiment : d->experiments;

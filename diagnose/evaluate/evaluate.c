@@ -6,7 +6,7 @@
  * moving each operand by its error; what is not at least twice its error may be chance, and is no finding. A condition
  * that would not hold with an operand moved costs confidence.
  */
-#include "diagnose/diagnose_int.h"
+#include "diagnose/evaluate/evaluate.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -18,7 +18,7 @@ enum { BLOCK = 1024, CANDIDATES_MOST = 20000 };
 
 place_ix domain_place(const struct evaluator *ev, const struct domain *d, uint32_t id)
 {
-    return d->table ? row_place(d, id) : experiment_node_place(ev->e, d->tree, id);
+    return d->table ? domain_row_place(d, id) : experiment_node_place(ev->e, d->tree, id);
 }
 
 static double place_fact(const struct evaluator *ev, int fact, place_ix place)
@@ -65,11 +65,11 @@ static double cell_number(const struct cell_at *at)
                                                                                : NAN;
 }
 
-static double metric_at(const struct evaluator *ev, const struct bound *of, const struct source *s, uint32_t id)
+static double metric_at(const struct evaluator *ev, const struct resolved *of, const struct source *s, uint32_t id)
 {
     const struct domain *d = of->domain;
     size_t tree = d->table ? TREE_SCOPES : d->tree;
-    uint32_t node = d->table ? row_place(d, id) : id;
+    uint32_t node = d->table ? domain_row_place(d, id) : id;
     if (node != NODE_NONE && s->at == EXPR_AT_TOTAL)
         node = 0;
     else if (node != NODE_NONE && s->at == EXPR_AT_PARENT)
@@ -83,7 +83,7 @@ static double metric_at(const struct evaluator *ev, const struct bound *of, cons
     return value;
 }
 
-static double table_at(const struct evaluator *ev, const struct bound *of, const struct source *s, uint32_t id)
+static double table_at(const struct evaluator *ev, const struct resolved *of, const struct source *s, uint32_t id)
 {
     place_ix place = domain_place(ev, of->domain, id);
     size_t which = 0;
@@ -91,15 +91,16 @@ static double table_at(const struct evaluator *ev, const struct bound *of, const
     while (ev->e->tables.items[which] != s->table)
         which++;
     if (place == PLACE_NONE || ev->table_rows.items[which][place] == NONE ||
-        !cell_on_path(s->table, s->through, s->columns, s->column_count, ev->table_rows.items[which][place], &at))
+        !diagnose_cell_on_path(s->table, s->through, s->columns, s->column_count, ev->table_rows.items[which][place],
+                               &at))
         return NAN;
     return cell_number(&at);
 }
 
-static double property_at(const struct evaluator *ev, const struct bound *of, const struct source *s, uint32_t id)
+static double property_at(const struct evaluator *ev, const struct resolved *of, const struct source *s, uint32_t id)
 {
-    for (size_t i = 0; i < ev->bounds.count; i++) {
-        const struct bound *part = ev->bounds.items[i];
+    for (size_t i = 0; i < ev->resolved.count; i++) {
+        const struct resolved *part = ev->resolved.items[i];
         if (part->index != s->property || (part->run != of->run && part->run != RUN_NONE))
             continue;
         if (!part->truth || part->domain->tree != of->domain->tree)
@@ -109,7 +110,7 @@ static double property_at(const struct evaluator *ev, const struct bound *of, co
     return NAN;
 }
 
-static double value_at(const struct evaluator *ev, const struct bound *of, const struct source *s, uint32_t id)
+static double value_at(const struct evaluator *ev, const struct resolved *of, const struct source *s, uint32_t id)
 {
     struct cell_at at;
     switch (s->kind) {
@@ -124,7 +125,8 @@ static double value_at(const struct evaluator *ev, const struct bound *of, const
     case FROM_TABLE:
         return table_at(ev, of, s, id);
     case FROM_ROW:
-        if (s->at != EXPR_HERE || !cell_on_path(of->domain->table, s->through, s->columns, s->column_count, id, &at))
+        if (s->at != EXPR_HERE ||
+            !diagnose_cell_on_path(of->domain->table, s->through, s->columns, s->column_count, id, &at))
             return NAN;
         return cell_number(&at);
     case FROM_PROPERTY:
@@ -134,8 +136,8 @@ static double value_at(const struct evaluator *ev, const struct bound *of, const
     }
 }
 
-void source_gather(const struct evaluator *ev, const struct bound *of, const struct source *s, const uint32_t *ids,
-                   size_t n, double *out)
+void resolved_operand_values(const struct evaluator *ev, const struct resolved *of, const struct source *s,
+                             const uint32_t *ids, size_t n, double *out)
 {
     bool plain = s->kind == FROM_METRIC && s->at == EXPR_HERE && !of->domain->table && !s->absent_is_zero;
     bool same = n && (s->kind == FROM_CONSTANT || (s->kind == FROM_METRIC && s->at == EXPR_AT_TOTAL));
@@ -155,7 +157,7 @@ void source_gather(const struct evaluator *ev, const struct bound *of, const str
 
 /* ---- formulas at blocks, and at one place with operands moved ----------------------------------------- */
 
-static void eval_block(const struct evaluator *ev, const struct bound *of, const struct bound_expr *x,
+static void eval_block(const struct evaluator *ev, const struct resolved *of, const struct resolved_expr *x,
                        const uint32_t *ids, size_t n, double *out)
 {
     size_t operands = expr_name_count(x->expr);
@@ -163,14 +165,14 @@ static void eval_block(const struct evaluator *ev, const struct bound *of, const
     const double **columns = mem_alloc((operands + 1) * sizeof *columns);
     for (size_t k = 0; k < operands; k++) {
         columns[k] = values + k * n;
-        source_gather(ev, of, &x->sources[k], ids, n, values + k * n);
+        resolved_operand_values(ev, of, &x->sources[k], ids, n, values + k * n);
     }
     expr_eval_columns(x->expr, columns, n, out);
     mem_free(columns);
     mem_free(values);
 }
 
-double bound_value(const struct evaluator *ev, const struct bound *of, const struct bound_expr *x, uint32_t id)
+double resolved_value(const struct evaluator *ev, const struct resolved *of, const struct resolved_expr *x, uint32_t id)
 {
     double value;
     eval_block(ev, of, x, &id, 1, &value);
@@ -192,7 +194,7 @@ struct moved {
     size_t moves, still_true;
 };
 
-static void move_operand(const struct bound_expr *x, double *values, size_t k, double error, struct moved *m)
+static void move_operand(const struct resolved_expr *x, double *values, size_t k, double error, struct moved *m)
 {
     double here = values[k], there[2];
     values[k] = here + error;
@@ -209,14 +211,14 @@ static void move_operand(const struct bound_expr *x, double *values, size_t k, d
     m->error = sqrt(m->error * m->error + by * by);
 }
 
-static struct moved eval_moved(const struct evaluator *ev, const struct bound *of, const struct bound_expr *x,
+static struct moved eval_moved(const struct evaluator *ev, const struct resolved *of, const struct resolved_expr *x,
                                uint32_t id)
 {
     struct moved m = {0};
     size_t n = expr_name_count(x->expr);
     double *values = mem_alloc((n + 1) * sizeof *values);
     for (size_t k = 0; k < n; k++)
-        source_gather(ev, of, &x->sources[k], &id, 1, &values[k]);
+        resolved_operand_values(ev, of, &x->sources[k], &id, 1, &values[k]);
     m.value = expr_eval(x->expr, values);
     for (size_t k = 0; k < n; k++) {
         double error = operand_error(ev, &x->sources[k], values[k]);
@@ -265,9 +267,9 @@ static const char *row_word(const struct evaluator *ev, const struct domain *d, 
     const struct table *through[PATH_MOST];
     size_t columns[PATH_MOST], count;
     struct cell_at at;
-    if (!table_path(ev->e, d->table, what, through, columns, &count))
+    if (!diagnose_table_path(ev->e, d->table, what, through, columns, &count))
         return NULL;
-    if (!cell_on_path(d->table, through, columns, count, row, &at))
+    if (!diagnose_cell_on_path(d->table, through, columns, count, row, &at))
         return "";
     if (at.column->type == TABLE_TEXT)
         return strtab_get(ev->e->strings, at.cell.text);
@@ -293,7 +295,7 @@ static bool fits(const char *globs, const char *word)
     }
 }
 
-bool filters_hold(const struct evaluator *ev, const struct bound *of, uint32_t id)
+bool resolved_filters_hold(const struct evaluator *ev, const struct resolved *of, uint32_t id)
 {
     const struct domain *d = of->domain;
     for (size_t i = 0; i < of->property->filters.count; i++) {
@@ -310,13 +312,13 @@ bool filters_hold(const struct evaluator *ev, const struct bound *of, uint32_t i
 /* ---- one place -------------------------------------------------------------------------------------------- */
 
 /* The largest of a MAX list whose conditions hold; NaN: none has a value. */
-static struct moved best_of(const struct evaluator *ev, const struct bound *of, const struct guarded *guards,
-                            const struct bound_expr *values, size_t count, uint32_t id)
+static struct moved best_of(const struct evaluator *ev, const struct resolved *of, const struct guarded *guards,
+                            const struct resolved_expr *values, size_t count, uint32_t id)
 {
     struct moved best = {.value = NAN};
     for (size_t i = 0; i < count; i++) {
         if (guards[i].condition != NONE) {
-            double truth = bound_value(ev, of, &of->conditions.items[guards[i].condition], id);
+            double truth = resolved_value(ev, of, &of->conditions.items[guards[i].condition], id);
             if (isnan(truth) || truth == 0)
                 continue;
         }
@@ -327,10 +329,11 @@ static struct moved best_of(const struct evaluator *ev, const struct bound *of, 
     return best;
 }
 
-static bool first_true(const struct evaluator *ev, const struct bound *of, uint32_t id, uint32_t *which, bool *missing)
+static bool first_true(const struct evaluator *ev, const struct resolved *of, uint32_t id, uint32_t *which,
+                       bool *missing)
 {
     for (uint32_t i = 0; i < of->conditions.count; i++) {
-        double truth = bound_value(ev, of, &of->conditions.items[i], id);
+        double truth = resolved_value(ev, of, &of->conditions.items[i], id);
         *missing = *missing || isnan(truth);
         if (!isnan(truth) && truth != 0) {
             *which = i;
@@ -340,7 +343,7 @@ static bool first_true(const struct evaluator *ev, const struct bound *of, uint3
     return false;
 }
 
-static double confidence_of(const struct evaluator *ev, const struct bound *of, const struct candidate *c)
+static double confidence_of(const struct evaluator *ev, const struct resolved *of, const struct candidate *c)
 {
     const struct property *p = of->property;
     struct moved said = best_of(ev, of, p->confidences.items, of->confidences.items, of->confidences.count, c->id);
@@ -353,11 +356,11 @@ static double confidence_of(const struct evaluator *ev, const struct bound *of, 
     return confidence;
 }
 
-struct tested evaluate_at(const struct evaluator *ev, const struct bound *of, uint32_t id)
+struct tested evaluator_test_at(const struct evaluator *ev, const struct resolved *of, uint32_t id)
 {
     struct tested t = {.state = SEARCH_FALSE, .candidate = {.id = id, .severity = NAN, .error = NAN}};
     bool missing = false;
-    if (!filters_hold(ev, of, id) || !first_true(ev, of, id, &t.candidate.condition, &missing)) {
+    if (!resolved_filters_hold(ev, of, id) || !first_true(ev, of, id, &t.candidate.condition, &missing)) {
         t.state = missing ? SEARCH_UNKNOWN : SEARCH_FALSE;
         return t;
     }
@@ -374,7 +377,7 @@ struct tested evaluate_at(const struct evaluator *ev, const struct bound *of, ui
     return t;
 }
 
-bool domain_has(const struct bound *of, uint32_t id)
+bool resolved_has(const struct resolved *of, uint32_t id)
 {
     const struct domain *d = of->domain;
     size_t before = sorted_front(d->count, i, d->ids[i] < id);
@@ -383,28 +386,28 @@ bool domain_has(const struct bound *of, uint32_t id)
 
 /* ---- all places -------------------------------------------------------------------------------------------- */
 
-static void keep_candidate(struct bound *of, const struct evaluator *ev, uint32_t id)
+static void keep_candidate(struct resolved *of, const struct evaluator *ev, uint32_t id)
 {
     if (of->candidates.count == CANDIDATES_MOST)
         return;
-    struct tested t = evaluate_at(ev, of, id);
+    struct tested t = evaluator_test_at(ev, of, id);
     of->uncertain += t.state == SEARCH_UNKNOWN && !isnan(t.candidate.severity);
     of->without_value += t.state == SEARCH_UNKNOWN && isnan(t.candidate.severity);
-    /* a part of what is looked at together may be as small as it likes: unite.c judges the whole */
+    /* a part of what is looked at together may be as small as it likes: merge.c tests the whole */
     if (t.state == SEARCH_TRUE || (of->property->together && t.candidate.severity > 0))
         *vec_push(&of->candidates) = t.candidate;
 }
 
-static void note_for_meta(struct bound *of, const struct evaluator *ev, uint32_t id)
+static void note_for_meta(struct resolved *of, const struct evaluator *ev, uint32_t id)
 {
-    struct tested t = evaluate_at(ev, of, id);
+    struct tested t = evaluator_test_at(ev, of, id);
     of->truth[id] = t.state == SEARCH_TRUE;
     of->severity[id] = t.state == SEARCH_TRUE ? t.candidate.severity : NAN;
     of->confidence[id] = t.state == SEARCH_TRUE ? t.candidate.confidence : NAN;
 }
 
 /* holds[i]: a condition is true at ids[i]. */
-static bool conditions_in_block(const struct evaluator *ev, const struct bound *of, const uint32_t *ids, size_t n,
+static bool conditions_in_block(const struct evaluator *ev, const struct resolved *of, const uint32_t *ids, size_t n,
                                 bool *holds)
 {
     double truth[BLOCK];
@@ -421,7 +424,7 @@ static bool conditions_in_block(const struct evaluator *ev, const struct bound *
 }
 
 /* large[i]: some severity at ids[i] may reach the threshold, or has no value. */
-static void severities_in_block(const struct evaluator *ev, const struct bound *of, const uint32_t *ids, size_t n,
+static void severities_in_block(const struct evaluator *ev, const struct resolved *of, const uint32_t *ids, size_t n,
                                 bool *large)
 {
     double value[BLOCK];
@@ -434,21 +437,21 @@ static void severities_in_block(const struct evaluator *ev, const struct bound *
     }
 }
 
-static void evaluate_block(const struct evaluator *ev, struct bound *of, const uint32_t *ids, size_t n)
+static void evaluate_block(const struct evaluator *ev, struct resolved *of, const uint32_t *ids, size_t n)
 {
     bool holds[BLOCK], large[BLOCK];
     if (!conditions_in_block(ev, of, ids, n, holds))
         return;
     severities_in_block(ev, of, ids, n, large);
     for (size_t i = 0; i < n; i++) {
-        if (holds[i] && of->truth && filters_hold(ev, of, ids[i]))
+        if (holds[i] && of->truth && resolved_filters_hold(ev, of, ids[i]))
             note_for_meta(of, ev, ids[i]);
-        if (holds[i] && large[i] && filters_hold(ev, of, ids[i]))
+        if (holds[i] && large[i] && resolved_filters_hold(ev, of, ids[i]))
             keep_candidate(of, ev, ids[i]);
     }
 }
 
-static void evaluate(const struct evaluator *ev, struct bound *of)
+static void evaluate(const struct evaluator *ev, struct resolved *of)
 {
     const struct domain *d = of->domain;
     for (size_t from = 0; d && from < d->count; from += BLOCK)
@@ -470,7 +473,7 @@ struct rank {
 static void evaluate_one(void *ctx, size_t i)
 {
     const struct rank *r = ctx;
-    struct bound *of = r->ev->bounds.items[i];
+    struct resolved *of = r->ev->resolved.items[i];
     if (of->property->rank == r->rank)
         evaluate(r->ev, of);
 }
@@ -479,8 +482,8 @@ static void note_part(void *ctx, const struct expr *x)
 {
     struct evaluator *ev = ctx;
     for (size_t k = 0; k < expr_name_count(x); k++)
-        for (size_t i = 0; i < ev->bounds.count; i++) {
-            struct bound *of = ev->bounds.items[i];
+        for (size_t i = 0; i < ev->resolved.count; i++) {
+            struct resolved *of = ev->resolved.items[i];
             size_t n = strlen(of->property->name);
             const char *name = expr_name(x, k);
             if (of->truth || !of->domain || of->domain->table || strncmp(name, of->property->name, n) != 0 ||
@@ -493,7 +496,7 @@ static void note_part(void *ctx, const struct expr *x)
         }
 }
 
-void evaluate_all(struct evaluator *ev)
+void evaluator_run(struct evaluator *ev)
 {
     uint32_t most = 0;
     for (size_t i = 0; i < ev->p->list.count; i++) {
@@ -503,7 +506,7 @@ void evaluate_all(struct evaluator *ev)
             property_each_expr(p, note_part, ev);
     }
     for (struct rank r = {.ev = ev}; r.rank <= most; r.rank++)
-        parallel_for(ev->bounds.count, ev->options.threads, evaluate_one, &r);
+        parallel_for(ev->resolved.count, ev->options.threads, evaluate_one, &r);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------- */
@@ -532,7 +535,7 @@ void evaluator_init(struct evaluator *ev, const struct experiment *e, const stru
     }
 }
 
-static void exprs_release(struct bound_expr *x, size_t n)
+static void exprs_release(struct resolved_expr *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         expr_free(x[i].expr);
@@ -540,7 +543,7 @@ static void exprs_release(struct bound_expr *x, size_t n)
     }
 }
 
-static void bound_free(struct bound *of)
+static void resolved_free(struct resolved *of)
 {
     exprs_release(of->conditions.items, of->conditions.count);
     exprs_release(of->confidences.items, of->confidences.count);
@@ -560,8 +563,8 @@ static void bound_free(struct bound *of)
 
 void evaluator_release(struct evaluator *ev)
 {
-    for (size_t i = 0; i < ev->bounds.count; i++)
-        bound_free(ev->bounds.items[i]);
+    for (size_t i = 0; i < ev->resolved.count; i++)
+        resolved_free(ev->resolved.items[i]);
     for (size_t i = 0; i < ev->e->tree_count * ev->e->metric_count * VALUE_FORMS; i++)
         mem_free(ev->columns[i]);
     for (size_t i = 0; i < ev->table_rows.count; i++)
@@ -569,7 +572,7 @@ void evaluator_release(struct evaluator *ev)
     mem_free(ev->columns);
     mem_free(ev->innermost);
     mem_free(ev->sourced);
-    vec_release(&ev->bounds);
+    vec_release(&ev->resolved);
     vec_release(&ev->domains);
     vec_release(&ev->domain_kinds);
     vec_release(&ev->table_rows);

@@ -1,5 +1,5 @@
 /* Findings as text for people, as CSV and JSON for programs. */
-#include "diagnose/diagnose_int.h"
+#include "diagnose/report/report.h"
 
 #include <math.h>
 
@@ -122,7 +122,7 @@ static void add_history(struct buf *out, const struct diagnosis *d)
             buf_str(out, "; ");
             buf_safe(out, s->note);
         }
-        if (s->parent != NONE)
+        if (s->parent != STEP_NONE)
             buf_printf(out, "  (from %s)", d->search.items[s->parent].property);
         buf_str(out, "\n");
     }
@@ -252,7 +252,7 @@ static void put_step(struct jsonout *j, const struct search_step *s)
     json_put_double(j, "threshold", s->threshold);
     json_put_double(j, "experiment", s->experiment);
     json_key(j, "parent");
-    if (s->parent == NONE)
+    if (s->parent == STEP_NONE)
         json_null(j);
     else
         json_u64(j, s->parent);
@@ -297,13 +297,13 @@ void diagnosis_write(const struct experiment *e, const struct properties *p, con
         write_json(e, d, out);
         break;
     case DIAGNOSE_SARIF:
-        write_sarif(e, p, d, version, out);
+        diagnosis_write_sarif(e, p, d, version, out);
         break;
     case DIAGNOSE_PERISCOPE:
-        write_periscope(e, d, out);
+        diagnosis_write_periscope(e, d, out);
         break;
     case DIAGNOSE_GRAPH:
-        write_graph(d, out);
+        diagnosis_write_graph(d, out);
         break;
     }
 }

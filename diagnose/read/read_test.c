@@ -8,7 +8,7 @@
  *     properties       what is read: formulas by their operands, and their value where these are 2, 3, 4, ...
  *     statistics       that they want
  */
-#include "diagnose/diagnose_int.h"
+#include "diagnose/read/read.h"
 #include "tests/cases.h"
 
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static void add_text(struct buf *out, const char *what, const struct text *t)
         if (p->literal)
             buf_printf(out, "'%s'\n", p->literal);
         else {
-            buf_printf(out, "{%s}%s%s ", p->word, *p->format ? " as " : "", p->format);
+            buf_printf(out, "{%s}%s%s ", p->formula, *p->format ? " as " : "", p->format);
             if (p->expr)
                 add_formula(out, p->expr);
             buf_str(out, "\n");
@@ -139,7 +139,7 @@ static void add_properties(const struct properties *p, struct buf *out)
             buf_printf(out, "metric %s may be %s\n", p->aliases.items[i].name, p->aliases.items[i].names.items[k]);
     for (size_t i = 0; i < p->aliases.count; i++)
         buf_printf(out, "metric %s is first %s\n", p->aliases.items[i].name,
-                   alias_named(p, p->aliases.items[i].name)->names.items[0]);
+                   properties_alias(p, p->aliases.items[i].name)->names.items[0]);
     for (size_t i = 0; i < p->sources.count; i++)
         buf_printf(out, "table %s from %s\n", p->sources.items[i].table, p->sources.items[i].made_by);
     for (size_t i = 0; i < p->list.count; i++)
@@ -356,7 +356,7 @@ static void check_contents(void)
     CHECK_STR(statistics[1], "max(\"perf::TASK-CLOCK\" over ranks)");
     CHECK_STR(statistics[2], "max(CPUTIME over ranks)");
     CHECK(statistics[3] == NULL);
-    CHECK_STR(table_made_by(p, "evictors"), "simulate");
+    CHECK_STR(properties_table_maker(p, "evictors"), "simulate");
     properties_free(p);
     warnings_free(problems);
 }

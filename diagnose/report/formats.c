@@ -2,7 +2,7 @@
  * Findings for other programs: SARIF 2.1.0 (OASIS), which code hosts show at the lines; the XML of Periscope, for its
  * graphical interface; the search as a graph in the language of dot.
  */
-#include "diagnose/diagnose_int.h"
+#include "diagnose/report/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -119,8 +119,8 @@ static void put_rules(struct jsonout *j, const struct diagnosis *d, struct strta
     json_end_array(j);
 }
 
-void write_sarif(const struct experiment *e, const struct properties *p, const struct diagnosis *d, const char *version,
-                 struct outfile *out)
+void diagnosis_write_sarif(const struct experiment *e, const struct properties *p, const struct diagnosis *d,
+                           const char *version, struct outfile *out)
 {
     struct buf b = {0};
     struct jsonout j = {.out = &b};
@@ -210,7 +210,7 @@ static void write_property(struct xmlout *x, const struct experiment *e, const s
     xmlout_end(x);
 }
 
-void write_periscope(const struct experiment *e, const struct diagnosis *d, struct outfile *out)
+void diagnosis_write_periscope(const struct experiment *e, const struct diagnosis *d, struct outfile *out)
 {
     struct xmlout *x = xmlout_create(out, NULL);
     size_t processes = e->process_count ? e->process_count : 1, threads = 0;
@@ -243,7 +243,7 @@ static void dot_text(struct buf *b, const char *s)
             buf_char(b, (unsigned char)*s < 0x20 ? ' ' : *s);
 }
 
-void write_graph(const struct diagnosis *d, struct outfile *out)
+void diagnosis_write_graph(const struct diagnosis *d, struct outfile *out)
 {
     static const char *const colours[] = {"orange", "white", "lightyellow", "grey90", "grey80", "grey95"};
     struct buf b = {0};
@@ -258,7 +258,7 @@ void write_graph(const struct diagnosis *d, struct outfile *out)
         if (!isnan(s->value))
             buf_printf(&b, " %.1f%%", s->value);
         buf_str(&b, "\"];\n");
-        if (s->parent != NONE)
+        if (s->parent != STEP_NONE)
             buf_printf(&b, "  s%u -> s%zu;\n", s->parent, i);
     }
     buf_str(&b, "}\n");
