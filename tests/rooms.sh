@@ -1,14 +1,19 @@
 #!/bin/sh
 # Includes point one way: a room knows only the rooms above it in this table, and of these only the header named like the folder. A folder
-# without a row belongs to the room above it (hpcprof/recorder to hpcprof). Tests, fuzz targets and what `make bench` measures may look anywhere.
+# without a row belongs to the room above it. Tests, fuzz targets and what `make bench` measures may look anywhere.
 . "$top_srcdir/tests/lib.sh"
 
 cat >"$scratch/rooms" <<'END'
 support
 hpcprof          support
 hpcprof/format   support support/sort.h hpcprof
-hpcprof/recorder hpcprof/format
-hpcprof/recorder/barriers  phases/tables.h hpcprof/recorder/base/rec.h hpcprof/recorder/base/interpose.h
+hpcprof/recorder
+hpcprof/recorder/base      hpcprof/recorder hpcprof/recorder/protocol.h hpcprof/format
+hpcprof/recorder/unwind    hpcprof/recorder/base hpcprof/format
+hpcprof/recorder/output    hpcprof/recorder/base hpcprof/recorder/base/state.h hpcprof/recorder/base/syscalls.h hpcprof/recorder/unwind hpcprof/recorder/unwind/objects.h hpcprof/format
+hpcprof/recorder/sampling  hpcprof/recorder/base hpcprof/recorder/base/state.h hpcprof/recorder/base/syscalls.h hpcprof/recorder/base/interpose.h hpcprof/recorder/output hpcprof/recorder/output/paths.h
+hpcprof/recorder/process   hpcprof/recorder/protocol.h hpcprof/recorder/base hpcprof/recorder/base/state.h hpcprof/recorder/base/syscalls.h hpcprof/recorder/base/interpose.h hpcprof/recorder/output hpcprof/recorder/output/paths.h hpcprof/recorder/sampling hpcprof/format
+hpcprof/recorder/barriers  hpcprof/recorder/base/state.h hpcprof/recorder/base/interpose.h hpcprof/recorder/output hpcprof/recorder/sampling hpcprof/recorder/process hpcprof/format phases/tables.h
 hpcprof/launch   support hpcprof hpcprof/format/writer.h hpcprof/recorder/protocol.h
 bloop/arch       support bloop/bloop.h
 bloop/image      support support/sort.h bloop/bloop.h bloop/arch
@@ -101,11 +106,11 @@ check "includes point one way" test ! -s "$scratch/found"
 [ ! -s "$scratch/found" ] || comment "$(cat "$scratch/found")"
 
 # What it must see.
-mkdir -p "$scratch/bad/bloop/code" "$scratch/bad/metrics" "$scratch/bad/attic" "$scratch/bad/hpcprof/recorder"
+mkdir -p "$scratch/bad/bloop/code" "$scratch/bad/metrics" "$scratch/bad/attic" "$scratch/bad/hpcprof/recorder/unwind"
 echo '#include "bloop/assemble/assemble.h"' >"$scratch/bad/bloop/code/up.c"
 echo '#include "bloop/code/code.h"' >"$scratch/bad/metrics/private.c"
 echo '#include "support/support.h"' >"$scratch/bad/attic/unknown.h"
-echo '#include "hpcprof/format/format.h"' >"$scratch/bad/hpcprof/recorder/fine.c"
+echo '#include "hpcprof/format/format.h"' >"$scratch/bad/hpcprof/recorder/unwind/fine.c"
 echo '#include "driver/driver.h"' >"$scratch/bad/metrics/metrics_test.c"
 found=$(violations "$scratch/bad")
 check_match "a room above" "$found" 'bloop/code/up.c includes bloop/assemble/assemble.h'
