@@ -60,14 +60,14 @@ recorder   hpcprof/recorder  hpcprof/recorder_test hpcprof/bytes_test hpcprof/fa
 filters    filters           filters/filters_test filters/files_test filters/hpctoolkit_test filters/perf_data_test filters/callgrind_spots_test filters/drawn_test filters/facts_test tests/filters/filters.sh
 formula    metrics/formula   metrics/formula/expr_test metrics/formula/blocks_test metrics/config/config_test metrics/ingest/columns_test metrics/report/print_test tests/run-golden.sh
 config     metrics/config    metrics/config/config_test metrics/ingest/columns_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh
-model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test metrics/database/database_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
+model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test htmlgen/read/read_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
 ingest     metrics/ingest    metrics/ingest/columns_test metrics/ingest/ingest_test metrics/ingest/modules_test metrics/code/loops_test metrics/join/experiment_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
 sampled    metrics/code      metrics/code/loops_test metrics/code/functions_test metrics/code/compilers_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh
 join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/join/line_diff_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
-database   metrics/database  metrics/database/database_test metrics/report/print_test
 report     metrics/report    metrics/report/print_test tests/run-golden.sh tests/print/schema.sh
 export     export            export/export_test tests/export/export.sh
-htmlgen    htmlgen/write     htmlgen/write/write_test metrics/database/database_test tests/page/agree.sh
+write      htmlgen/write     htmlgen/write/write_test htmlgen/read/read_test tests/page/agree.sh
+read       htmlgen/read      htmlgen/read/read_test metrics/report/print_test
 mhsim      mhsim             mhsim/run_test mhsim/hooks_test mhsim/qemu_test mhsim/counting_test mhsim/inside_test mhsim/machine_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
 quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read_test diagnose/library_test diagnose/findings_test tests/run-golden.sh tests/diagnose/cases.sh

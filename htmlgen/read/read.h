@@ -1,8 +1,9 @@
 /* What the files that read a database share: its head, blocks, and columns in byte planes. */
-#ifndef METRICS_DATABASE_INT_H
-#define METRICS_DATABASE_INT_H
+#ifndef HTMLGEN_READ_H
+#define HTMLGEN_READ_H
 
-#include "metrics/code/code.h"
+#include "htmlgen/htmlgen.h"
+#include "metrics/model/model.h"
 
 struct database {
     const char *path;

@@ -1,5 +1,5 @@
 /* The tables beside places of a database (doc/formats/database.md). */
-#include "metrics/database/database_int.h"
+#include "htmlgen/read/read.h"
 
 struct table_reader {
     struct database *d;

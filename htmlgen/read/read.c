@@ -2,7 +2,7 @@
  * A finished database read back (doc/formats/database.md, versions 1 to 3): somebody was sent one, and wants its
  * numbers. All of it is hostile: every size is checked against what is there before it is used.
  */
-#include "metrics/database/database_int.h"
+#include "htmlgen/read/read.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -652,3 +652,5 @@ int experiment_read_database(const char *path, struct experiment **result, struc
     filemap_release(&d.page);
     return status;
 }
+
+const struct experiment_reader htmlgen_reader = {experiment_is_database, experiment_read_database};
