@@ -29,8 +29,9 @@ metrics/report   support metrics/metrics.h metrics/formula metrics/model
 metrics          support hpcprof bloop metrics/formula metrics/config metrics/model metrics/ingest metrics/code metrics/join metrics/report
 diagnose         support metrics
 export           support metrics
-htmlgen/write    support metrics diagnose htmlgen/htmlgen.h
-htmlgen/read     support metrics metrics/model htmlgen/htmlgen.h
+htmlgen/format   support metrics
+htmlgen/write    support metrics diagnose htmlgen/htmlgen.h htmlgen/format
+htmlgen/read     support metrics metrics/model htmlgen/htmlgen.h htmlgen/format
 htmlgen          support metrics diagnose htmlgen/write htmlgen/read
 driver           support hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END

@@ -66,6 +66,7 @@ sampled    metrics/code      metrics/code/loops_test metrics/code/functions_test
 join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/join/line_diff_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
 report     metrics/report    metrics/report/print_test tests/run-golden.sh tests/print/schema.sh
 export     export            export/export_test tests/export/export.sh
+format     htmlgen/format    htmlgen/write/write_test htmlgen/read/read_test
 write      htmlgen/write     htmlgen/write/write_test htmlgen/read/read_test tests/page/agree.sh
 read       htmlgen/read      htmlgen/read/read_test metrics/report/print_test
 mhsim      mhsim             mhsim/run_test mhsim/hooks_test mhsim/qemu_test mhsim/counting_test mhsim/inside_test mhsim/machine_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
