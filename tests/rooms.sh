@@ -40,8 +40,7 @@ metrics/config   support metrics/metrics.h metrics/formula quality
 metrics/model    support metrics/metrics.h metrics/formula
 metrics/ingest   support support/sort.h hpcprof filters metrics/metrics.h metrics/formula metrics/config metrics/model
 metrics/code     support hpcprof bloop quality metrics/metrics.h metrics/ingest
-metrics/database support metrics/metrics.h metrics/code
-metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code metrics/database
+metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code
 metrics/report   support metrics/metrics.h metrics/formula metrics/model
 metrics          support hpcprof bloop metrics/formula metrics/config metrics/model metrics/ingest metrics/code metrics/join metrics/report
 diagnose/read     support metrics diagnose/diagnose.h
@@ -50,8 +49,10 @@ diagnose/search   support metrics diagnose/diagnose.h diagnose/read diagnose/eva
 diagnose/report   support metrics diagnose/diagnose.h diagnose/evaluate
 diagnose         support metrics diagnose/read diagnose/evaluate diagnose/search diagnose/report
 export           support metrics
-htmlgen/write    support metrics diagnose htmlgen/htmlgen.h
-htmlgen          support metrics diagnose htmlgen/write
+htmlgen/format   support metrics
+htmlgen/write    support metrics diagnose htmlgen/htmlgen.h htmlgen/format
+htmlgen/read     support metrics metrics/model htmlgen/htmlgen.h htmlgen/format
+htmlgen          support metrics diagnose htmlgen/write htmlgen/read
 driver           support hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 

@@ -49,10 +49,6 @@ struct kept_functions {
 };
 void functions_take(struct hpcprof *, struct kept_functions *);
 void functions_give(struct kept_functions *, struct structures *);
-/* What a database says of its run, as a measurement, and of its modules, whose trees are added, and of its threads
-   (vec_release). `input`: no other has that number (database_run.c). */
-int database_as_run(const char *path, uint32_t input, struct structures *, struct hpcprof **,
-                    struct thread_value_list *, struct warnings *, struct err *);
 struct structure_source structures_source(struct structures *);
 
 /* ---- loops.c ------------------------------------------------------------------------------------------------- */

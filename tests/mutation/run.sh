@@ -69,14 +69,15 @@ callgrind  filters/callgrind filters/callgrind/cost_positions_test filters/rando
 hpctoolkit filters/hpctoolkit filters/hpctoolkit/hpctoolkit_test filters/filters_test filters/contents_test tests/filters/filters.sh
 formula    metrics/formula   metrics/formula/expr_test metrics/formula/blocks_test metrics/config/config_test metrics/ingest/columns_test metrics/report/print_test tests/run-golden.sh
 config     metrics/config    metrics/config/config_test metrics/ingest/columns_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh
-model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test metrics/database/database_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
+model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test htmlgen/read/read_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
 ingest     metrics/ingest    metrics/ingest/columns_test metrics/ingest/ingest_test metrics/ingest/modules_test metrics/code/loops_test metrics/join/experiment_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
 sampled    metrics/code      metrics/code/loops_test metrics/code/functions_test metrics/code/compilers_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh
 join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/join/line_diff_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
-database   metrics/database  metrics/database/database_test metrics/report/print_test
 report     metrics/report    metrics/report/print_test tests/run-golden.sh tests/print/schema.sh
 export     export            export/export_test tests/export/export.sh
-htmlgen    htmlgen/write     htmlgen/write/write_test metrics/database/database_test tests/page/agree.sh
+format     htmlgen/format    htmlgen/write/write_test htmlgen/read/read_test
+write      htmlgen/write     htmlgen/write/write_test htmlgen/read/read_test tests/page/agree.sh
+read       htmlgen/read      htmlgen/read/read_test metrics/report/print_test
 mhsim      mhsim                      mhsim/machine_test
 engine     mhsim/engine               mhsim/engine/engine_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
 runtime    mhsim/runtime              mhsim/runtime/hooks_test mhsim/runtime/qemu_test mhsim/runtime/modules_test mhsim/runtime/runtime_test tests/simulate/simulate.sh

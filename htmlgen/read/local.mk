@@ -1,10 +1,9 @@
-metrics_libmetrics_a_SOURCES += \
-	%D%/database_int.h %D%/database.c %D%/database_run.c %D%/database_tables.c
+htmlgen_libhtmlgen_a_SOURCES += %D%/read.h %D%/read.c %D%/tables.c
 
-check_PROGRAMS += %D%/database_test
-TESTS += %D%/database_test
-%C%_database_test_SOURCES = %D%/database_test.c tests/fixtures/sample_experiments.c tests/fixtures/sample_experiments.h tests/cases.h tests/tap.h
-%C%_database_test_LDADD = $(ROOM_LDADD)
+check_PROGRAMS += %D%/read_test
+TESTS += %D%/read_test
+%C%_read_test_SOURCES = %D%/read_test.c tests/fixtures/sample_experiments.c tests/fixtures/sample_experiments.h tests/cases.h tests/tap.h
+%C%_read_test_LDADD = $(ROOM_LDADD)
 check_PROGRAMS += %D%/database_fuzz
 FUZZERS += %D%/database_fuzz
 %C%_database_fuzz_SOURCES = %D%/database_fuzz.c

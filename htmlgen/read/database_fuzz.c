@@ -1,6 +1,7 @@
 /* Any bytes as a database of one page: an experiment that every format can write, or a sentence that names the input;
    and as a run, an experiment that is sound, or a sentence again. */
 #include "export/export.h"
+#include "htmlgen/htmlgen.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -25,6 +26,7 @@ static void check_run(const char *path)
     struct config *config = config_create();
     struct experiment *e = NULL;
     struct err err = {0};
+    config_set_reader(config, &htmlgen_reader);
     config_add_measurement(config, path);
     config_set_threads(config, 1);
     int status = experiment_build(config, NULL, &e, NULL, &err);

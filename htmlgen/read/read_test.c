@@ -183,6 +183,7 @@ static void test_as_run(const char *name, struct experiment *e)
     for (size_t m = 0; m < e->metric_count; m++)
         e->metrics[m].event = *text(e, e->metrics[m].formula) ? 0 : e->metrics[m].name;
     CHECK_INT(htmlgen_write(e, path, &options, NULL, &err), 0);
+    config_set_reader(config, &htmlgen_reader);
     config_add_measurement(config, path);
     printf("# %s as a run\n", name);
     if (!CHECK_NAMED(experiment_build(config, NULL, &back, w, &err) == 0, "it is a run"))

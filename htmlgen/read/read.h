@@ -1,8 +1,10 @@
 /* What the files that read a database share: its head, blocks, and columns in byte planes. */
-#ifndef METRICS_DATABASE_INT_H
-#define METRICS_DATABASE_INT_H
+#ifndef HTMLGEN_READ_H
+#define HTMLGEN_READ_H
 
-#include "metrics/code/code.h"
+#include "htmlgen/format/format.h"
+#include "htmlgen/htmlgen.h"
+#include "metrics/model/model.h"
 
 struct database {
     const char *path;
@@ -14,11 +16,6 @@ struct database {
     struct err *err;
 };
 
-struct block {
-    uint8_t *bytes;
-    size_t len;
-};
-
 struct columns_reader {
     const struct block *block;
     size_t at, n;
@@ -28,14 +25,12 @@ struct columns_reader {
 bool database_block(struct database *, const char *name, struct block *);
 /* The next column; NULL: the block ends before it does. */
 const uint8_t *database_column(struct columns_reader *, unsigned width);
-/* Row `i` of a column of n numbers of `width` bytes in byte planes, at `at`. */
-uint64_t database_plane(const uint8_t *at, size_t n, size_t i, unsigned width);
 /* The strings behind the columns: as many as the head says; NULL: they are cut short. */
 str_id *database_strings(struct database *, const struct columns_reader *, size_t count);
 str_id database_text(struct database *, json_ix object, const char *key);
 size_t database_length(const struct json *, json_ix list);
 
-/* database_tables.c: all that are sound; the others with a warning. */
+/* tables.c: all that are sound; the others with a warning. */
 void database_tables(struct database *);
 
 #endif

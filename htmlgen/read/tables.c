@@ -1,5 +1,5 @@
 /* The tables beside places of a database (doc/formats/database.md). */
-#include "metrics/database/database_int.h"
+#include "htmlgen/read/read.h"
 
 struct table_reader {
     struct database *d;
@@ -17,14 +17,13 @@ static const char *text_of(struct table_reader *r, json_ix object, const char *k
 
 static bool read_column(struct table_reader *r, json_ix at, struct table_column *c)
 {
-    static const char *const types[] = {"count", "number", "text", "time", "ref"}; /* in the order of enum table_type */
     const char *type = text_of(r, at, "type");
     *c = (struct table_column){.name = text_of(r, at, "name"),
                                .title = text_of(r, at, "title"),
                                .unit = text_of(r, at, "unit"),
                                .description = text_of(r, at, "description"),
                                .merge = TABLE_LAST};
-    while (c->type < TABLE_TYPES && strcmp(types[c->type], type) != 0)
+    while (c->type < TABLE_TYPES && strcmp(htmlgen_cell_types[c->type], type) != 0)
         c->type++;
     if (c->type == TABLE_REF)
         c->refers = text_of(r, at, "to");
@@ -44,12 +43,12 @@ static bool read_declaration(struct table_reader *r, json_ix at)
 
 static union table_cell cell_at(const struct table_reader *r, size_t column, size_t row)
 {
-    bool wide = r->columns[column].type != TABLE_TEXT && r->columns[column].type != TABLE_REF;
-    uint64_t bits = database_plane(r->cells[column], r->rows, row, wide ? 8 : 4);
+    unsigned width = htmlgen_cell_width(r->columns[column].type);
+    uint64_t bits = htmlgen_number(r->cells[column], r->rows, row, width);
     union table_cell cell = {.count = 0};
     if (r->columns[column].type == TABLE_TEXT)
         cell.text = bits < r->string_count ? r->strings[bits] : 0;
-    else if (!wide)
+    else if (width == 4)
         cell.row = (uint32_t)bits;
     else
         cell.count = bits; /* of a number too: its bytes */
@@ -59,11 +58,9 @@ static union table_cell cell_at(const struct table_reader *r, size_t column, siz
 static bool read_rows(struct table_reader *r, const struct block *b)
 {
     struct columns_reader columns = {b, 0, r->rows};
-    for (size_t i = 0; i < r->decl.column_count; i++) {
-        uint8_t type = r->columns[i].type;
-        if (!(r->cells[i] = database_column(&columns, type == TABLE_TEXT || type == TABLE_REF ? 4 : 8)))
+    for (size_t i = 0; i < r->decl.column_count; i++)
+        if (!(r->cells[i] = database_column(&columns, htmlgen_cell_width(r->columns[i].type))))
             return false;
-    }
     struct table *t;
     r->strings = database_strings(r->d, &columns, r->string_count);
     if (!r->strings || table_list_declare(&r->d->e->tables, &r->decl, r->d->e->strings, &t, NULL) < 0)

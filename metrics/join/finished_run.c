@@ -1,11 +1,11 @@
 /*
- * A finished database as a run: what a measurement and its binaries would have said, told from the database alone.
+ * A finished experiment as a run: what a measurement and its binaries would have said, of the experiment alone.
  *
- * The join takes counts at addresses, and a scope tree by module that says what stands there. Both are in a database,
+ * The join takes counts at addresses, and a scope tree by module that says what stands there. Both are in it,
  * taken apart: its places are the scopes, and the number of a place is the address of what it costs by itself. So all
  * that comes after, matching and comparing above all, knows nothing of where a run came from.
  */
-#include "metrics/code/code.h"
+#include "metrics/join/join.h"
 
 #include <math.h>
 
@@ -385,12 +385,9 @@ static int split(struct splitting *s, struct structures *structures)
     return 0;
 }
 
-int database_as_run(const char *path, uint32_t input, struct structures *structures, struct hpcprof **result,
-                    struct thread_value_list *threads, struct warnings *warnings, struct err *err)
+int finished_run(const struct experiment *e, const char *path, uint32_t input, struct structures *structures,
+                 struct hpcprof **result, struct thread_value_list *threads, struct err *err)
 {
-    struct experiment *e;
-    if (experiment_read_database(path, &e, warnings, err) < 0)
-        return -1;
     struct splitting s = {.path = path,
                           .e = e,
                           .profile = hpcprof_create(),
@@ -414,6 +411,5 @@ int database_as_run(const char *path, uint32_t input, struct structures *structu
     if (status < 0)
         hpcprof_free(s.profile);
     *result = status < 0 ? NULL : s.profile;
-    experiment_free(e);
     return status;
 }

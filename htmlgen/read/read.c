@@ -2,67 +2,14 @@
  * A finished database read back (doc/formats/database.md, versions 1 to 3): somebody was sent one, and wants its
  * numbers. All of it is hostile: every size is checked against what is there before it is used.
  */
-#include "metrics/database/database_int.h"
+#include "htmlgen/read/read.h"
 
 #include <math.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 static const char head_tag[] = "id=\"hpcview-head\">";
 
-/* ---- packed blocks -------------------------------------------------------------------------------------- */
-
-static int base64_digit(char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+'             ? 62
-           : c == '/'             ? 63
-                                  : -1;
-}
-
-static uint8_t *decode_base64(const char *text, size_t n, size_t *len)
-{
-    uint8_t *bytes = mem_alloc(n / 4 * 3 + 4);
-    uint32_t bits = 0;
-    unsigned have = 0;
-    *len = 0;
-    for (size_t i = 0; i < n && base64_digit(text[i]) >= 0; i++) {
-        bits = bits << 6 | (unsigned)base64_digit(text[i]);
-        have += 6;
-        if (have >= 8) {
-            have -= 8;
-            bytes[(*len)++] = (uint8_t)(bits >> have);
-        }
-    }
-    return bytes;
-}
-
-static bool inflate_block(const uint8_t *packed, size_t n, struct block *b)
-{
-    z_stream z = {0};
-    size_t capacity = n < (1u << 20) ? 1u << 16 : 4 * n;
-    int status = Z_OK;
-    if (n > 1u << 30 || inflateInit(&z) != Z_OK)
-        return false;
-    *b = (struct block){mem_alloc(capacity), 0};
-    z.next_in = (Bytef *)packed;
-    z.avail_in = (uInt)n;
-    while (status == Z_OK && capacity <= LIMIT_BLOCK_BYTES) {
-        if (b->len == capacity)
-            b->bytes = mem_realloc(b->bytes, capacity *= 2, 1);
-        size_t room = capacity - b->len;
-        z.next_out = b->bytes + b->len;
-        z.avail_out = room > 1u << 30 ? 1u << 30 : (uInt)room;
-        status = inflate(&z, Z_NO_FLUSH);
-        b->len = (size_t)(z.next_out - b->bytes);
-    }
-    inflateEnd(&z);
-    if (status != Z_STREAM_END)
-        mem_free(b->bytes);
-    return status == Z_STREAM_END;
-}
+/* ---- blocks ---------------------------------------------------------------------------------------------- */
 
 static bool unpack_block(const uint8_t *text, size_t len, const char *before, char after, struct block *b)
 {
@@ -73,24 +20,20 @@ static bool unpack_block(const uint8_t *text, size_t len, const char *before, ch
     const uint8_t *end = memchr(begin, after, len - (size_t)(begin - text));
     if (!end)
         return false;
-    size_t n;
-    uint8_t *packed = decode_base64((const char *)begin, (size_t)(end - begin), &n);
-    bool is = inflate_block(packed, n, b);
-    mem_free(packed);
-    return is;
+    return htmlgen_unpack((const char *)begin, (size_t)(end - begin), b);
 }
 
 bool database_block(struct database *d, const char *name, struct block *b)
 {
     bool is = false;
     if (d->single) {
-        char *tag = mem_printf("id=\"data-%s\">", name);
+        char *tag = mem_printf(BLOCK_ELEMENT, name);
         is = unpack_block(d->page.bytes, d->page.len, tag, '<', b);
         mem_free(tag);
         return is;
     }
     struct filemap map;
-    char *file = mem_printf("%s/data/%s.js", d->path, name), *call = mem_printf("hpcview_data(\"%s\",\"", name);
+    char *file = mem_printf("%s/data/%s.js", d->path, name), *call = mem_printf(BLOCK_CALL, name);
     if (filemap_open(&map, file, NULL) == 0) {
         is = unpack_block(map.bytes, map.len, call, '"', b);
         filemap_release(&map);
@@ -102,14 +45,6 @@ bool database_block(struct database *d, const char *name, struct block *b)
 
 /* ---- columns -------------------------------------------------------------------------------------------------- */
 
-uint64_t database_plane(const uint8_t *at, size_t n, size_t i, unsigned width)
-{
-    uint64_t v = 0;
-    for (unsigned k = 0; k < width; k++)
-        v |= (uint64_t)at[k * n + i] << 8 * k;
-    return v;
-}
-
 const uint8_t *database_column(struct columns_reader *r, unsigned width)
 {
     if (r->block->len - r->at < (uint64_t)r->n * width)
@@ -120,26 +55,6 @@ const uint8_t *database_column(struct columns_reader *r, unsigned width)
 }
 
 /* ---- places ---------------------------------------------------------------------------------------------------- */
-
-enum place_column {
-    KIND,
-    ROLE,
-    PARENT,
-    NAME,
-    FULL_NAME,
-    FILE_,
-    FIRST,
-    LAST,
-    CALL_FILE,
-    CALL_LINE,
-    INSTANCE,
-    INSTANCES,
-    ADDRESS,
-    SAME,
-    COLUMNS
-};
-/* Bytes of a number, which are as many planes. */
-static const unsigned full_widths[COLUMNS] = {1, 1, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 4};
 
 static int damaged(struct database *d, const char *what)
 {
@@ -170,45 +85,47 @@ static bool place_fits(const struct database *d, const struct place *p, size_t i
 }
 
 struct place_columns {
-    const uint8_t *at[COLUMNS];
-    unsigned widths[COLUMNS];
+    const uint8_t *at[PLACE_COLUMNS];
+    unsigned widths[PLACE_COLUMNS];
 };
 
 static struct place make_place(const struct place_columns *columns, size_t n, size_t i, const str_id *strings,
                                size_t string_count)
 {
-    uint64_t v[COLUMNS];
-    for (size_t k = 0; k < COLUMNS; k++)
-        v[k] = database_plane(columns->at[k], n, i, columns->widths[k]);
-    return (struct place){.kind = (uint8_t)v[KIND],
-                          .role = v[ROLE] & 3,
-                          .on_line = v[ROLE] >> 2 & ON_LINE_MOST,
-                          .irreducible = v[ROLE] >> 7,
-                          .parent = v[PARENT] && v[PARENT] <= i ? (place_ix)(i - v[PARENT]) : PLACE_NONE,
-                          .name = v[NAME] < string_count ? strings[v[NAME]] : 0,
-                          .full_name = v[FULL_NAME] < string_count ? strings[v[FULL_NAME]] : 0,
-                          .file = (uint32_t)v[FILE_],
-                          .line_first = (uint32_t)v[FIRST],
-                          .line_last = (uint32_t)(v[FIRST] + v[LAST]),
-                          .call_file = (uint32_t)v[CALL_FILE],
-                          .call_line = (uint32_t)v[CALL_LINE],
-                          .instance = (uint32_t)v[INSTANCE],
-                          .instances = (uint32_t)v[INSTANCES],
-                          .address = v[ADDRESS]};
+    uint64_t v[PLACE_COLUMNS];
+    for (size_t k = 0; k < PLACE_COLUMNS; k++)
+        v[k] = htmlgen_number(columns->at[k], n, i, columns->widths[k]);
+    return (struct place){.kind = (uint8_t)v[COLUMN_KIND],
+                          .role = v[COLUMN_ROLE] & 3,
+                          .on_line = v[COLUMN_ROLE] >> 2 & ON_LINE_MOST,
+                          .irreducible = v[COLUMN_ROLE] >> 7,
+                          .parent =
+                              v[COLUMN_PARENT] && v[COLUMN_PARENT] <= i ? (place_ix)(i - v[COLUMN_PARENT]) : PLACE_NONE,
+                          .name = v[COLUMN_NAME] < string_count ? strings[v[COLUMN_NAME]] : 0,
+                          .full_name = v[COLUMN_FULL_NAME] < string_count ? strings[v[COLUMN_FULL_NAME]] : 0,
+                          .file = (uint32_t)v[COLUMN_FILE],
+                          .line_first = (uint32_t)v[COLUMN_FIRST],
+                          .line_last = (uint32_t)(v[COLUMN_FIRST] + v[COLUMN_LAST]),
+                          .call_file = (uint32_t)v[COLUMN_CALL_FILE],
+                          .call_line = (uint32_t)v[COLUMN_CALL_LINE],
+                          .instance = (uint32_t)v[COLUMN_INSTANCE],
+                          .instances = (uint32_t)v[COLUMN_INSTANCES],
+                          .address = v[COLUMN_ADDRESS]};
 }
 
 /* How many planes each column has: version 1 had no last column, version 3 leaves planes of zeros out. */
-static bool find_widths(const struct database *d, unsigned version, unsigned widths[COLUMNS])
+static bool find_widths(const struct database *d, unsigned version, unsigned widths[PLACE_COLUMNS])
 {
-    memcpy(widths, full_widths, sizeof full_widths);
+    for (size_t k = 0; k < PLACE_COLUMNS; k++)
+        widths[k] = htmlgen_place_widths[k];
     if (version == 1)
-        widths[SAME] = 0;
+        widths[COLUMN_SAME] = 0;
     if (version < 3)
         return true;
     json_ix i = json_first(d->head, json_get(d->head, 0, "planes"));
-    for (size_t k = PARENT; k < COLUMNS; k++, i = json_next(d->head, i)) {
+    for (size_t k = COLUMN_PARENT; k < PLACE_COLUMNS; k++, i = json_next(d->head, i)) {
         uint64_t planes = i == JSON_NONE ? UINT64_MAX : json_count(d->head, i);
-        if (planes > full_widths[k])
+        if (planes > htmlgen_place_widths[k])
             return false;
         widths[k] = (unsigned)planes;
     }
@@ -221,7 +138,7 @@ static int fill_places(struct database *d, const struct block *b, size_t n, size
     struct place_columns columns;
     if (!find_widths(d, version, columns.widths))
         return damaged(d, "its head does not say how its places are stored");
-    for (size_t k = 0; k < COLUMNS; k++)
+    for (size_t k = 0; k < PLACE_COLUMNS; k++)
         if (!(columns.at[k] = database_column(&r, columns.widths[k])))
             return damaged(d, "its places are cut short");
     str_id *strings = database_strings(d, &r, string_count);
@@ -269,11 +186,6 @@ str_id database_text(struct database *d, json_ix object, const char *key)
     return strtab_add(d->e->strings, json_string_of(d->head, json_get(d->head, object, key)));
 }
 
-static bool head_flag(const struct database *d, json_ix object, const char *key)
-{
-    return json_count(d->head, json_get(d->head, object, key)) != 0;
-}
-
 static void read_files(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "files");
@@ -309,41 +221,21 @@ static void read_runs(struct database *d)
     d->e->runs = mem_calloc(database_length(d->head, list), sizeof *d->e->runs);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
         struct experiment_run *run = &d->e->runs[d->e->run_count++];
-        *run = (struct experiment_run){.name = database_text(d, i, "name"),
-                                       .machine = database_text(d, i, "machine"),
-                                       .command = database_text(d, i, "command"),
-                                       .asked = database_text(d, i, "asked")};
+        htmlgen_get_fields(d->head, i, d->e->strings, htmlgen_run_fields, run);
         read_modules(d, json_get(d->head, i, "modules"), run);
         read_facts(d, json_get(d->head, i, "facts"), run);
     }
 }
 
-static uint32_t head_count(const struct database *d, json_ix object, const char *key)
-{
-    uint64_t n = json_count(d->head, json_get(d->head, object, key));
-    return n < UINT32_MAX ? (uint32_t)n : 0;
-}
-
-static struct hpcprof_process read_process(struct database *d, json_ix at)
+static void read_process(struct database *d, json_ix at, struct hpcprof_process *p)
 {
     double start = json_number(d->head, json_get(d->head, at, "start_ms")),
-           seconds = json_number(d->head, json_get(d->head, at, "seconds")),
-           rank = json_number(d->head, json_get(d->head, at, "rank")),
-           status = json_number(d->head, json_get(d->head, at, "exit_status"));
+           seconds = json_number(d->head, json_get(d->head, at, "seconds"));
     bool timed = start > 0 && start < 1e15 && seconds >= 0 && seconds < 1e9;
-    uint64_t begin = timed ? (uint64_t)(start * 1e6) : 0;
-    return (struct hpcprof_process){.source_file = database_text(d, at, "source"),
-                                    .host = database_text(d, at, "host"),
-                                    .command = database_text(d, at, "command"),
-                                    .machine = database_text(d, at, "machine"),
-                                    .kernel = database_text(d, at, "kernel"),
-                                    .sampler = database_text(d, at, "sampler"),
-                                    .start_ns = begin,
-                                    .end_ns = timed ? begin + (uint64_t)(seconds * 1e9 + 0.5) : 0,
-                                    .thread_count = head_count(d, at, "threads"),
-                                    .rank = rank >= 0 && rank < INT32_MAX ? (int32_t)rank : -1,
-                                    .exit_status = status >= 0 && status < INT32_MAX ? (int32_t)status : -1,
-                                    .complete = head_flag(d, at, "complete")};
+    htmlgen_get_fields(d->head, at, d->e->strings, htmlgen_process_names, p);
+    htmlgen_get_fields(d->head, at, d->e->strings, htmlgen_process_fields, p);
+    p->start_ns = timed ? (uint64_t)(start * 1e6) : 0;
+    p->end_ns = timed ? p->start_ns + (uint64_t)(seconds * 1e9 + 0.5) : 0;
 }
 
 /* Who measured, and what of it each run is. */
@@ -352,16 +244,14 @@ static void read_processes(struct database *d)
     json_ix list = json_get(d->head, 0, "processes"), runs = json_get(d->head, 0, "runs");
     d->e->processes = mem_calloc(database_length(d->head, list), sizeof *d->e->processes);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i))
-        d->e->processes[d->e->process_count++] = read_process(d, i);
-    size_t run = 0;
+        read_process(d, i, &d->e->processes[d->e->process_count++]);
+    struct experiment_run *run = d->e->runs;
     for (json_ix i = json_first(d->head, runs); i != JSON_NONE; i = json_next(d->head, i), run++) {
-        uint32_t first = head_count(d, i, "first_process"), count = head_count(d, i, "processes");
-        if (first <= d->e->process_count && count <= d->e->process_count - first) {
-            d->e->runs[run].process_first = first;
-            d->e->runs[run].process_count = count;
-            uint32_t root = head_count(d, i, "root");
-            d->e->runs[run].root = root >= first && root - first < count ? root : first;
-        }
+        htmlgen_get_fields(d->head, i, d->e->strings, htmlgen_run_processes, run);
+        if (run->process_first > d->e->process_count || run->process_count > d->e->process_count - run->process_first)
+            run->process_first = run->process_count = run->root = 0;
+        else if (run->root < run->process_first || run->root - run->process_first >= run->process_count)
+            run->root = run->process_first;
     }
 }
 
@@ -370,23 +260,10 @@ static void read_metrics(struct database *d)
     json_ix list = json_get(d->head, 0, "metrics");
     d->e->metrics = mem_calloc(database_length(d->head, list), sizeof *d->e->metrics);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
-        double run = json_number(d->head, json_get(d->head, i, "run"));
-        d->e->metrics[d->e->metric_count++] =
-            (struct metric){.name = database_text(d, i, "name"),
-                            .display_name = database_text(d, i, "display_name"),
-                            .unit = database_text(d, i, "unit"),
-                            .description = database_text(d, i, "description"),
-                            .formula = database_text(d, i, "formula"),
-                            .event = database_text(d, i, "event"),
-                            .period = json_count(d->head, json_get(d->head, i, "period")),
-                            .exact_total = NAN,
-                            .run = run >= 0 && run < (double)d->e->run_count ? (uint32_t)run : RUN_NONE,
-                            .percent = head_flag(d, i, "percent"),
-                            .display = head_flag(d, i, "display"),
-                            .sort_by = head_flag(d, i, "sort_by"),
-                            .estimated = head_flag(d, i, "estimated"),
-                            .has_exclusive = head_flag(d, i, "has_exclusive"),
-                            .summed = head_flag(d, i, "summed")};
+        struct metric *m = &d->e->metrics[d->e->metric_count++];
+        htmlgen_get_fields(d->head, i, d->e->strings, htmlgen_metric_fields, m);
+        m->exact_total = NAN;
+        m->run = m->run < d->e->run_count ? m->run : RUN_NONE;
     }
 }
 
@@ -397,11 +274,9 @@ struct where { /* of a column's values */
     uint64_t chunk, offset, bytes, scale;
 };
 
-enum state { HAS_INCLUSIVE = 1, HAS_EXCLUSIVE = 2, HAS_EQUAL = 4 };
-
 static double value_at(const uint8_t *values, size_t count, size_t i, uint64_t scale)
 {
-    uint64_t bits = database_plane(values, count, i, scale ? 4 : 8);
+    uint64_t bits = htmlgen_number(values, count, i, scale ? 4 : 8);
     double v;
     if (scale)
         return (double)bits * (double)scale;
@@ -417,18 +292,18 @@ static bool fill_column(struct database *d, size_t tree, size_t metric, const ui
     if (w->bytes < n)
         return false;
     for (size_t i = 0; i < n; i++) {
-        inclusive += (bytes[i] & HAS_INCLUSIVE) != 0;
-        exclusive += (bytes[i] & HAS_EXCLUSIVE) != 0;
+        inclusive += (bytes[i] & STATE_INCLUSIVE) != 0;
+        exclusive += (bytes[i] & STATE_EXCLUSIVE) != 0;
     }
     size_t all = inclusive + exclusive; /* their byte planes are over both */
     if (w->bytes - n < (uint64_t)all * width)
         return false;
     double *of_all = mem_alloc(n * sizeof *of_all), *own = mem_alloc(n * sizeof *own);
     for (size_t i = 0; i < n; i++) {
-        of_all[i] = bytes[i] & HAS_INCLUSIVE ? value_at(bytes + n, all, in++, w->scale) : NAN;
-        own[i] = bytes[i] & HAS_EQUAL       ? of_all[i]
-                 : bytes[i] & HAS_EXCLUSIVE ? value_at(bytes + n, all, inclusive + ex++, w->scale)
-                                            : NAN;
+        of_all[i] = bytes[i] & STATE_INCLUSIVE ? value_at(bytes + n, all, in++, w->scale) : NAN;
+        own[i] = bytes[i] & STATE_EQUAL       ? of_all[i]
+                 : bytes[i] & STATE_EXCLUSIVE ? value_at(bytes + n, all, inclusive + ex++, w->scale)
+                                              : NAN;
     }
     experiment_set_column(d->e, tree, metric, VALUE_INCLUSIVE, of_all);
     experiment_set_column(d->e, tree, metric, VALUE_EXCLUSIVE, own);
@@ -522,9 +397,9 @@ static bool read_nodes(struct database *d, size_t number, json_ix tree)
     const uint8_t *up = is ? database_column(&r, 4) : NULL, *at = is ? database_column(&r, 4) : NULL;
     uint32_t *parent = mem_calloc(is ? n : 0, sizeof *parent), *place = mem_calloc(is ? n : 0, sizeof *place);
     for (size_t i = 0; is && i < n; i++) {
-        uint64_t back = database_plane(up, n, i, 4);
+        uint64_t back = htmlgen_number(up, n, i, 4);
         parent[i] = back ? (uint32_t)(i - back) : NODE_NONE;
-        place[i] = (uint32_t)database_plane(at, n, i, 4);
+        place[i] = (uint32_t)htmlgen_number(at, n, i, 4);
         is = back <= i && (back != 0) == (i != 0) && place[i] < d->e->place_count;
     }
     if (is)
@@ -572,9 +447,9 @@ static int fill_experiment(struct database *d)
     uint64_t version = json_count(d->head, json_get(d->head, 0, "version"));
     if (strcmp(json_string_of(d->head, json_get(d->head, 0, "format")), "hpcview-database") != 0)
         return damaged(d, "its head is not that of a database");
-    if (version < 1 || version > 3)
-        return err_set(d->err, ERR_UNSUPPORTED, "%s: is of version %llu; this hpcview reads versions 1 to 3", d->path,
-                       (unsigned long long)version);
+    if (version < 1 || version > HTMLGEN_VERSION)
+        return err_set(d->err, ERR_UNSUPPORTED, "%s: is of version %llu; this hpcview reads versions 1 to %d", d->path,
+                       (unsigned long long)version, HTMLGEN_VERSION);
     d->e->title = database_text(d, 0, "title");
     read_files(d);
     read_runs(d);
@@ -652,3 +527,5 @@ int experiment_read_database(const char *path, struct experiment **result, struc
     filemap_release(&d.page);
     return status;
 }
+
+const struct experiment_reader htmlgen_reader = {experiment_is_database, experiment_read_database};
