@@ -64,8 +64,8 @@ TESTS += %D%/facts_test
 check_PROGRAMS += %D%/loops_test
 TESTS += %D%/loops_test
 %C%_loops_test_SOURCES = %D%/loops_test.c %D%/loops.c %D%/test_drawing.h tests/chance.h tests/tap.h
-%C%_loops_test_CPPFLAGS = $(AM_CPPFLAGS) -Dbloop_is_aarch64=fake_is_aarch64 -Dquality_machine_read=fake_machine_read \
-	-Dquality_machine_here=fake_machine_here -Dquality_machine_free=fake_machine_free -Dcorrelate_trips=fake_trips \
+%C%_loops_test_CPPFLAGS = $(AM_CPPFLAGS) -Dbloop_is_aarch64=fake_is_aarch64 -Dmachine_core_read=fake_machine_read \
+	-Dmachine_core_here=fake_machine_here -Dmachine_core_free=fake_machine_free -Dcorrelate_trips=fake_trips \
 	-Dquality_analyze=fake_analyze
 %C%_loops_test_LDADD = $(ROOM_LDADD)
 check_PROGRAMS += %D%/modules_test

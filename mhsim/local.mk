@@ -1,28 +1,23 @@
 noinst_LIBRARIES += %D%/libmhsim.a
 %C%_libmhsim_a_SOURCES = %D%/mhsim.h %D%/aside.h %D%/aside.c %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c %D%/lines.h %D%/lines.c %D%/state.h \
-	%D%/store.h %D%/store.c %D%/machine.c \
+	%D%/store.h %D%/store.c \
 	%D%/raw.h %D%/collect.h %D%/collect.c %D%/libraries.h %D%/libraries.c %D%/run.c
 
 check_PROGRAMS += %D%/engine_test
 TESTS += %D%/engine_test
 %C%_engine_test_SOURCES = %D%/engine_test.c %D%/made_memory.h %D%/memory_world.h tests/tap.h %D%/store.c %D%/lines.c %D%/aside.c
 %C%_engine_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/memory_world.h
-%C%_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
-
-check_PROGRAMS += %D%/machine_test
-TESTS += %D%/machine_test
-%C%_machine_test_SOURCES = %D%/machine_test.c tests/tap.h
-%C%_machine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
+%C%_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a machines/libmachines.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 check_PROGRAMS += %D%/collect_test
 TESTS += %D%/collect_test
 %C%_collect_test_SOURCES = %D%/collect_test.c tests/tap.h
-%C%_collect_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
+%C%_collect_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a machines/libmachines.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
 
 check_PROGRAMS += %D%/run_test
 TESTS += %D%/run_test
 %C%_run_test_SOURCES = %D%/run_test.c tests/tap.h
-%C%_run_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
+%C%_run_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a machines/libmachines.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
 
 # ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
 INSIDE_SOURCES = %D%/mhsim.h %D%/raw.h %D%/aside.h %D%/aside.c %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c %D%/lines.h %D%/lines.c %D%/state.h \

@@ -5,6 +5,7 @@
 
 cat >"$scratch/rooms" <<'END'
 support
+machines         support
 hpcprof          support support/sort.h
 bloop/arch       support bloop/bloop.h
 bloop/image      support support/sort.h bloop/bloop.h bloop/arch
@@ -14,8 +15,8 @@ bloop/code       support bloop/bloop.h bloop/arch bloop/arch/ops.h bloop/arch/fa
 bloop/assemble   support bloop/bloop.h bloop/arch bloop/arch/facts.h bloop/image bloop/debug bloop/functions bloop/code
 bloop/scope      support bloop/bloop.h
 bloop            support bloop/arch bloop/image bloop/debug bloop/functions bloop/code bloop/assemble bloop/scope
-quality          support bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
-mhsim            support support/demangle.h hpcprof
+quality          support machines machines/core.h bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
+mhsim            support support/demangle.h machines hpcprof
 phases           support support/table.h hpcprof
 phases/inside    phases/tables.h hpcprof/recorder/rec.h hpcprof/recorder/real.h
 filters/base     support support/table.h hpcprof filters/filters.h
@@ -23,11 +24,11 @@ filters/perf     support hpcprof filters/filters.h filters/base filters/base/ima
 filters/callgrind support hpcprof filters/filters.h filters/base filters/base/call_edges.h filters/base/interner.h
 filters/hpctoolkit support hpcprof filters/filters.h filters/base filters/base/builder.h
 filters          support hpcprof filters/base filters/base/builder.h filters/base/call_edges.h filters/base/image.h filters/perf filters/callgrind filters/hpctoolkit
-metrics          support support/sort.h hpcprof bloop quality mhsim phases filters
+metrics          support support/sort.h machines hpcprof bloop quality mhsim phases filters
 diagnose         support metrics
 export           support metrics
 htmlgen          support metrics diagnose
-driver           support hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
+driver           support machines hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 
 # Each line: file, header; from every include of a header by its folder.
@@ -95,7 +96,7 @@ check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
 
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {
-    (cd "$1" && find bloop diagnose export filters hpcprof htmlgen metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
+    (cd "$1" && find bloop diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
         grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^phases/inside/|^mhsim/(inside|qemu)\.c$' |
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |

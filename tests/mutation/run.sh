@@ -65,7 +65,8 @@ hpctoolkit filters/hpctoolkit filters/hpctoolkit/hpctoolkit_test filters/filters
 metrics    metrics           metrics/expr_test metrics/blocks_test metrics/columns_test metrics/gathered_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test metrics/conserve_test metrics/line_diff_test metrics/facts_test metrics/loops_test metrics/modules_test metrics/functions_test metrics/anonymize_test metrics/print_test tests/run-golden.sh tests/print/schema.sh tests/build/configuration.sh tests/compare/compare.sh
 export     export            export/export_test tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
-mhsim      mhsim             mhsim/run_test mhsim/hooks_test mhsim/qemu_test mhsim/counting_test mhsim/inside_test mhsim/machine_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
+mhsim      mhsim             mhsim/run_test mhsim/hooks_test mhsim/qemu_test mhsim/counting_test mhsim/inside_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
+machines   machines          machines/memory_test machines/processor_test quality/loops_test
 quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read_test diagnose/library_test diagnose/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh
