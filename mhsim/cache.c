@@ -136,7 +136,8 @@ uint32_t cache_victim_otherwise(struct cache *c, uint64_t set, uint64_t *random)
     for (uint32_t i = 0; i < c->ways; i++)
         if (!c->blocks[first + i].tag)
             return first + i;
-    return first + (c->replace == MACHINE_PLRU ? tree_victim(cache_head(c, set), c->ways) : random_way(random, c->ways));
+    return first +
+           (c->replace == MACHINE_PLRU ? tree_victim(cache_head(c, set), c->ways) : random_way(random, c->ways));
 }
 
 /* The way becomes the oldest: those that were older come one place forward. */

@@ -674,10 +674,10 @@ static void check_far(unsigned caches, unsigned tlbs, unsigned shift, bool secon
     enum { ROWS = 40 };
     uint32_t line = 1u << shift;
     const struct machine_level levels[] = {{.name = "L1", .size = 32 * line, .line = line, .ways = 4},
-                                         {.name = "L2", .size = 96 * line, .line = line, .ways = 8},
-                                         {.name = "L3", .size = 320 * line, .line = line, .ways = 16}},
-                             pages[] = {{.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
-                                        {.name = "TLB2", .size = 10 * 4096, .line = 4096, .ways = 5, .tlb = true}};
+                                           {.name = "L2", .size = 96 * line, .line = line, .ways = 8},
+                                           {.name = "L3", .size = 320 * line, .line = line, .ways = 16}},
+                               pages[] = {{.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
+                                          {.name = "TLB2", .size = 10 * 4096, .line = 4096, .ways = 5, .tlb = true}};
     fewer_instructions = second;
     struct machine_memory m = machine_of(levels, caches);
     memcpy(m.levels + caches, pages, tlbs * sizeof *pages);
@@ -722,7 +722,7 @@ static void draw_level(struct machine_level *l, bool plain, uint32_t line)
     l->line = line;
     l->replace = plain ? MACHINE_LRU : policies[random_below(4)];
     l->ways = l->replace == MACHINE_PLRU ? 1u << random_below(random_below(8) ? 5 : 8)
-                                       : 1 + random_below(random_below(8) ? 16 : 40);
+                                         : 1 + random_below(random_below(8) ? 16 : 40);
     l->size = (uint64_t)l->line * l->ways * (random_below(2) ? 1u << random_below(4) : 1 + random_below(9));
     if (plain)
         return;
@@ -1011,7 +1011,7 @@ static void check_split(void)
 static void check_prefetch(uint8_t kind, uint64_t stride, uint64_t misses)
 {
     struct machine_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8, .prefetch = kind},
-                                   {.name = "L2", .size = 1 << 20, .line = 64, .ways = 8}};
+                                     {.name = "L2", .size = 1 << 20, .line = 64, .ways = 8}};
     struct machine_memory m = machine_of(levels, 2);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
@@ -1047,8 +1047,8 @@ static void check_prefetch_in_samples(uint8_t kind, uint64_t stride, uint64_t mi
 static void check_false_sharing(void)
 {
     struct machine_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8},
-                                   {.name = "L2", .size = 65536, .line = 64, .ways = 8},
-                                   {.name = "L3", .size = 1 << 20, .line = 64, .ways = 8, .shared = true}};
+                                     {.name = "L2", .size = 65536, .line = 64, .ways = 8},
+                                     {.name = "L3", .size = 1 << 20, .line = 64, .ways = 8, .shared = true}};
     struct machine_memory m = machine_of(levels, 3);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
@@ -1113,10 +1113,10 @@ static void check_quiet(unsigned caches)
 {
     enum { ROWS = 400, ROUNDS = 120, MOST = 500 };
     struct machine_level levels[] = {{.name = "L1", .size = 1024, .line = 64, .ways = 4},
-                                   {.name = "L2", .size = 4096, .line = 64, .ways = 8},
-                                   {.name = "L3", .size = 12288, .line = 64, .ways = 12},
-                                   {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
-                                   {.name = "TLB2", .size = 12 * 4096, .line = 4096, .ways = 4, .tlb = true}};
+                                     {.name = "L2", .size = 4096, .line = 64, .ways = 8},
+                                     {.name = "L3", .size = 12288, .line = 64, .ways = 12},
+                                     {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
+                                     {.name = "TLB2", .size = 12 * 4096, .line = 4096, .ways = 4, .tlb = true}};
     struct machine_memory m = machine_of(levels + 3 - caches, caches + 2);
     struct mhsim_options o = {0};
     struct mhsim *one = mhsim_create(&m, &o), *many = mhsim_create(&m, &o);
@@ -1153,9 +1153,9 @@ static void check_quiet(unsigned caches)
 static void check_met_quietly(uint32_t row_count)
 {
     struct machine_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8},
-                                   {.name = "L2", .size = 65536, .line = 64, .ways = 8},
-                                   {.name = "TLB", .size = 64 * 4096, .line = 4096, .ways = 4, .tlb = true},
-                                   {.name = "TLB2", .size = 512 * 4096, .line = 4096, .ways = 4, .tlb = true}};
+                                     {.name = "L2", .size = 65536, .line = 64, .ways = 8},
+                                     {.name = "TLB", .size = 64 * 4096, .line = 4096, .ways = 4, .tlb = true},
+                                     {.name = "TLB2", .size = 512 * 4096, .line = 4096, .ways = 4, .tlb = true}};
     struct machine_memory m = machine_of(levels, 4);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);

@@ -16,7 +16,7 @@ struct mhsim {
     struct machine_memory machine;
     struct store rows, pairs, caches, cores;
     struct map row_of, seen, pair_of[2], touched[2]; /* of caches, of TLBs */
-    struct mhsim_counts sink[MACHINE_LEVELS];          /* while quiet */
+    struct mhsim_counts sink[MACHINE_LEVELS];        /* while quiet */
     uint64_t random, sample_mask;
     uint32_t chains[2], chain_count, levels, asked_cores;
     bool quiet, classify, strides; /* strides: some level's prefetcher wants them */

@@ -137,7 +137,8 @@ static void write_ports(struct buf *out, const uint16_t *uops)
 static void write_core(struct buf *out, const struct machine_core *m)
 {
     buf_printf(out, "%s, %s, %s%s; %s; features '%s' vendor '%s' part '%s' models '%s'\n", m->name, m->core, m->arch,
-               m->aarch64 ? " (AArch64)" : "", m->assumed, m->processors.features, m->processors.vendor, m->processors.part, m->llvm);
+               m->aarch64 ? " (AArch64)" : "", m->assumed, m->processors.features, m->processors.vendor,
+               m->processors.part, m->llvm);
     buf_printf(out, "issue %u vector %u line %u window %u forward %g stack %g taken %g load %g%s%s%s\n", m->issue,
                m->vector, m->line, m->window, (double)m->forward, (double)m->forward_stack, (double)m->taken,
                (double)m->load_vector, m->moves_free ? " moves-free" : "", m->fuses ? " fuses" : "",

@@ -216,7 +216,7 @@ struct quality_listing {
 };
 struct quality_listing_options {
     const struct machine_core *machine; /* NULL: what instructions cost is not said */
-    const scope_ix *procedures;            /* PROCs of the tree, the most wanted first */
+    const scope_ix *procedures;         /* PROCs of the tree, the most wanted first */
     size_t procedure_count;
     uint64_t most_bytes; /* of code: procedures that do not fit any more are left out */
 };
