@@ -4,6 +4,7 @@
 #include "driver/findings.h"
 #include "driver/live.h"
 #include "driver/wanted.h"
+#include "htmlgen/htmlgen.h"
 
 #include <math.h>
 #include <stdio.h>

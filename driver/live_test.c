@@ -9,7 +9,7 @@
 #include "driver/wanted.h"
 
 #include "diagnose/drawing.h"
-#include "metrics/metrics_int.h"
+#include "metrics/join/join.h"
 #include "mhsim/mhsim.h"
 #include "tests/chance.h"
 #include "tests/tap.h"

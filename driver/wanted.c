@@ -3,6 +3,7 @@
 
 #include "driver/campaign.h"
 #include "filters/filters.h"
+#include "htmlgen/htmlgen.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -151,6 +152,7 @@ static void set_machine(struct config *config)
 int wanted_options(struct session *s, const char *command, struct config *config)
 {
     int status = set_blocks(config, &s->err);
+    config_set_reader(config, &htmlgen_reader);
     if (status == 0)
         status = add_options(config, command, &s->err);
     set_machine(config);

@@ -32,9 +32,9 @@ ring|hpcprof/recorder/perf.c hpcprof/recorder/paths.c|
 unwind|hpcprof/recorder/unwind.c hpcprof/recorder/unwind_rows.c|
 filter|filters/*.c filters/base/*.c filters/perf/*.c filters/callgrind/*.c support/json_read.c|tests/filters
 hpctoolkit|filters/hpctoolkit/v4.c|
-config|metrics/config.c metrics/config_hpcview3.c metrics/mathml.c|share/metrics
-expr|metrics/expr_parse.c metrics/expr_names.c metrics/expr_functions.c|
-database|metrics/database.c|
+config|metrics/config/config.c metrics/config/config_hpcview3.c metrics/formula/mathml.c|share/metrics
+expr|metrics/formula/expr_parse.c metrics/formula/expr_names.c metrics/formula/expr_functions.c|
+database|htmlgen/read/read.c htmlgen/read/tables.c htmlgen/format/block.c htmlgen/format/head.c|
 asl|diagnose/read.c diagnose/read_clauses.c diagnose/read_templates.c diagnose/tokens.c|
 '
 

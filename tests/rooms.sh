@@ -24,10 +24,20 @@ filters/perf     support hpcprof filters/filters.h filters/base filters/base/ima
 filters/callgrind support hpcprof filters/filters.h filters/base filters/base/call_edges.h filters/base/interner.h
 filters/hpctoolkit support hpcprof filters/filters.h filters/base filters/base/builder.h
 filters          support hpcprof filters/base filters/base/builder.h filters/base/call_edges.h filters/base/image.h filters/perf filters/callgrind filters/hpctoolkit
-metrics          support support/sort.h machines hpcprof bloop quality mhsim phases filters
+metrics/formula  support metrics/metrics.h
+metrics/config   support metrics/metrics.h metrics/formula quality
+metrics/model    support metrics/metrics.h metrics/formula
+metrics/ingest   support support/sort.h hpcprof filters metrics/metrics.h metrics/formula metrics/config metrics/model
+metrics/code     support hpcprof bloop quality metrics/metrics.h metrics/ingest
+metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code
+metrics/report   support metrics/metrics.h metrics/formula metrics/model
+metrics          support hpcprof bloop metrics/formula metrics/config metrics/model metrics/ingest metrics/code metrics/join metrics/report
 diagnose         support metrics
 export           support metrics
-htmlgen          support metrics diagnose
+htmlgen/format   support metrics
+htmlgen/write    support metrics diagnose htmlgen/htmlgen.h htmlgen/format
+htmlgen/read     support metrics metrics/model htmlgen/htmlgen.h htmlgen/format
+htmlgen          support metrics diagnose htmlgen/write htmlgen/read
 driver           support machines hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 
